@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// thresholds has exponentially distributed numbers: a move that costs less than the
-// temperature times one of them, drawn by chance, is taken (Metropolis).
+// thresholds are exponentially distributed. A move is accepted if it costs less than the
+// temperature times a random one of them (Metropolis).
 var thresholds = func() (list [4096]float64) {
 	for i := range list {
 		list[i] = -math.Log((float64(i) + 0.5) / float64(len(list)))
@@ -14,21 +14,20 @@ var thresholds = func() (list [4096]float64) {
 	return list
 }()
 
-// anneal cools a state down: with few nodes that are to be on, and all others off.
+// anneal is simulated annealing of a state, with the given nodes on and all others off.
 type anneal struct {
 	*state
 	rng         *rand.PCG
 	on          []int // nodes that may have jobs
 	off         []int
 	temperature float64
-	// onBetter is told of each state without overload that costs less than all before, if
-	// it is not nil.
+	// onBetter is called for each state without overload that costs less than best. May be nil.
 	onBetter         func()
 	best             float64
 	overloadedBefore []int // nodes that were overloaded when the step began
 }
 
-// setOn makes these nodes the ones that may have jobs.
+// setOn sets the nodes that may have jobs.
 func (a *anneal) setOn(on []int) {
 	clear(a.paid)
 	a.on, a.off = append(a.on[:0], on...), a.off[:0]
@@ -42,10 +41,10 @@ func (a *anneal) setOn(on []int) {
 	}
 }
 
-// intn is a number below n.
+// intn returns a random number below n.
 func (a *anneal) intn(n int) int { return int((a.rng.Uint64() >> 32) * uint64(n) >> 32) }
 
-// moves makes so many attempts at one temperature.
+// moves tries the given number of moves at the current temperature.
 func (a *anneal) moves(count int) {
 	if len(a.on)+len(a.off) < 2 {
 		return
@@ -73,7 +72,7 @@ func (a *anneal) moves(count int) {
 	}
 }
 
-// noteOverloaded notes which nodes are overloaded.
+// noteOverloaded lists the overloaded nodes.
 func (a *anneal) noteOverloaded() {
 	a.overloadedBefore = a.overloadedBefore[:0]
 	if a.overloads > 0 {
@@ -85,8 +84,8 @@ func (a *anneal) noteOverloaded() {
 	}
 }
 
-// pickJob is a job to move: now and then one of a node that is, or was, overloaded. When few
-// are left, nobody would come by them otherwise.
+// pickJob returns a random job; one time in four, a job of a node that was overloaded when the
+// step began, since few would be picked otherwise.
 func (a *anneal) pickJob() int {
 	if len(a.overloadedBefore) > 0 && a.rng.Uint64()&3 == 0 {
 		if list := a.jobs[a.overloadedBefore[a.intn(len(a.overloadedBefore))]]; len(list) > 0 {
@@ -102,8 +101,8 @@ func (a *anneal) shift(limit float64) {
 	a.attempt(&exchange{jobs: [2]int{j, a.noJob}, others: [2]int{a.noJob, a.noJob}, from: a.at[j], to: to}, limit)
 }
 
-// exchange tries to have two jobs change places; or with bit 0 set two for one, with bit
-// 1 one for two.
+// exchange tries to exchange two jobs; bit 0 of more adds a second job on the one side, bit 1
+// on the other.
 func (a *anneal) exchange(limit float64, more uint64) {
 	i := a.pickJob()
 	k := a.partner(i)
@@ -117,8 +116,7 @@ func (a *anneal) exchange(limit float64, more uint64) {
 	a.attempt(&x, limit)
 }
 
-// partner is a job to change places with: half of the time one that needs nearly as much
-// CPU, which upsets least.
+// partner returns a job to exchange for i: half of the time one that needs nearly as much CPU.
 func (a *anneal) partner(i int) int {
 	if a.rng.Uint64()&1 == 0 || a.noJob <= 2*rankWindow {
 		return a.intn(a.noJob)
@@ -126,10 +124,11 @@ func (a *anneal) partner(i int) int {
 	return a.bySize[min(max(a.rank[i]+a.intn(2*rankWindow+1)-rankWindow, 0), a.noJob-1)]
 }
 
-// rankWindow is how far apart in the order of their CPU needs jobs are nearly equal.
+// rankWindow is the distance, in the order of CPU needs, within which jobs need nearly as
+// much.
 const rankWindow = 16
 
-// another is another job of the same node, or none.
+// another returns another job of the same node, or noJob.
 func (a *anneal) another(j int) int {
 	list := a.jobs[a.at[j]]
 	if m := list[a.intn(len(list))]; m != j {
@@ -144,8 +143,8 @@ func (a *anneal) attempt(x *exchange, limit float64) {
 	}
 }
 
-// swapNodes tries to have two nodes change all their jobs; the second may be one that
-// is off, which is on then instead of the first.
+// swapNodes tries to exchange all jobs of two nodes. If the second one is off, it is switched
+// on and the first one off.
 func (a *anneal) swapNodes(limit float64) {
 	i, k := a.intn(len(a.on)), a.intn(len(a.on)+len(a.off))
 	h, g := a.on[i], 0

@@ -2,10 +2,10 @@ package solve
 
 import "vjob/energy"
 
-// balance raises the yield of an assignment that overloads no rigid resource: as long as it
-// is a node that keeps the yield down, and not the budget, a job of that node goes
-// elsewhere or changes places with a smaller one, so that both nodes are better off than
-// it was. Annealing takes long to come by the last few nodes that are too full.
+// balance raises the yield of an assignment without overload of rigid resources. While the
+// fullest node limits the yield, and not the budget, one of its jobs moves or is exchanged for
+// a smaller one, such that the fuller of the two nodes is less full than before. Annealing
+// takes long to relieve the last few nodes.
 func (r *annealing) balance() {
 	if !r.rigidFits() {
 		return
@@ -24,7 +24,7 @@ func (r *annealing) balance() {
 	}
 }
 
-// So many exchanges are made at most, and so many take as long as a step.
+// The limit of exchanges, and how many take as long as a step.
 const (
 	maxExchanges     = 4096
 	exchangesPerStep = 4
@@ -40,7 +40,7 @@ func (r *annealing) rigidFits() bool {
 	return true
 }
 
-// fullest is the node with the most need for its capacity, and how much that is.
+// fullest returns the node with the largest ratio of need to capacity, and the ratio.
 func (r *annealing) fullest() (node int, ratio float64) {
 	for _, n := range r.on {
 		if q := r.load[n] / r.terms[n].cpu; q > ratio {
@@ -50,7 +50,7 @@ func (r *annealing) fullest() (node int, ratio float64) {
 	return node, ratio
 }
 
-// budgetLimits reports whether more than a yield is no use: the budget does not pay for it.
+// budgetLimits reports whether the budget does not cover more than a yield.
 func (r *annealing) budgetLimits(yield float64) bool {
 	if r.Objective != energy.BoundedPower {
 		return false
@@ -65,7 +65,7 @@ func (r *annealing) budgetLimits(yield float64) bool {
 	return idle+yield*watts >= float64(r.Budget)
 }
 
-// bestExchange is the exchange that leaves the fuller one of two nodes the least full.
+// bestExchange returns the exchange that leaves the fuller of two nodes the least full.
 func (r *annealing) bestExchange(n int, ratio float64) (best exchange, ok bool) {
 	least := ratio * (1 - tiny)
 	try := func(i, k, g int) {
@@ -89,8 +89,7 @@ func (r *annealing) bestExchange(n int, ratio float64) (best exchange, ok bool) 
 	return best, ok
 }
 
-// rigidFitsAfter reports whether two nodes have the rigid resources for two jobs that change
-// places.
+// rigidFitsAfter reports whether rigid resources suffice if two jobs change places.
 func (r *annealing) rigidFitsAfter(i, k, n, g int) bool {
 	for d := range r.dims {
 		more := r.need[i*r.dims+d] - r.need[k*r.dims+d]

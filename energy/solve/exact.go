@@ -9,13 +9,13 @@ import (
 	"vjob/energy"
 )
 
-// What is small enough to be looked at as a whole; it may still take too long.
+// The largest problems for which a proof is attempted; it may still take too long.
 const (
 	fewNodes = 8
 	fewJobs  = 24
 )
 
-// smallEnough reports whether the best allocation may be found and proved by looking at all.
+// smallEnough reports whether a proof by branch and bound is worth an attempt.
 func (s *search) smallEnough() bool {
 	for n := range s.Nodes {
 		if len(s.Nodes[n].Power.Measured) > 0 {
@@ -25,13 +25,13 @@ func (s *search) smallEnough() bool {
 	return len(s.Nodes) <= fewNodes && len(s.Jobs) <= fewJobs
 }
 
-// branchAndBound looks at all assignments to a set of nodes, all of which are paid for. A branch is
-// left when what is placed so far, with all other jobs divisible, is no better than the
-// best allocation.
+// branchAndBound enumerates the assignments to a set of nodes, all of which are on. It prunes
+// a branch if the jobs placed so far, with all others divisible, cannot improve on the best
+// allocation.
 type branchAndBound struct {
 	*search
-	order  []int // jobs, those first that are largest anywhere
-	nodes  []int // of the set, the cheapest slope first
+	order  []int // jobs, the largest first
+	nodes  []int // of the set, the smallest slope first
 	idle   float64
 	size   float64 // capacity of the set
 	at     []int
@@ -41,11 +41,11 @@ type branchAndBound struct {
 	budget int64
 }
 
-// stepBranches are the branches that take as long as a step of the search.
+// stepBranches is the number of branches that take as long as a step of the search.
 const stepBranches = 3000
 
-// prove looks at all sets of nodes, the most promising first. It reports whether it
-// came to the end within so many branches, and before the search has to end.
+// prove enumerates all sets of nodes, the best bound first. It reports whether it finished
+// within the given number of branches, before the search has to end.
 func (s *search) prove(branches int64) bool {
 	if room := int64(s.stepsLeft); room < branches/stepBranches {
 		branches = room * stepBranches
@@ -72,7 +72,6 @@ func (s *search) prove(branches int64) bool {
 	return true
 }
 
-// newBranchAndBound is one that has looked at nothing yet.
 func (s *search) newBranchAndBound() *branchAndBound {
 	p := &branchAndBound{
 		search: s, order: bySize(s.model), at: make([]int, s.noJob), load: make([]float64, len(s.Nodes)),
@@ -84,7 +83,7 @@ func (s *search) newBranchAndBound() *branchAndBound {
 	return p
 }
 
-// bitsOf are the numbers of the bits that are set.
+// bitsOf returns the indices of the bits that are set.
 func bitsOf(set uint) (list []int) {
 	for ; set != 0; set &= set - 1 {
 		list = append(list, bits.TrailingZeros(set))
@@ -92,7 +91,7 @@ func bitsOf(set uint) (list []int) {
 	return list
 }
 
-// bySize are the jobs, those first that take most of a node.
+// bySize returns the jobs, those first that take most of a node.
 func bySize(m *model) []int {
 	size, order := make([]float64, m.noJob), make([]int, m.noJob)
 	for j := range order {
@@ -106,7 +105,7 @@ func bySize(m *model) []int {
 	return order
 }
 
-// setNodes makes a set of nodes the ones that are on.
+// setNodes sets the nodes that are on.
 func (p *branchAndBound) setNodes(set []int) {
 	p.nodes, p.idle, p.size = append(p.nodes[:0], set...), float64(p.Standby()), 0
 	for _, n := range set {
@@ -116,12 +115,12 @@ func (p *branchAndBound) setNodes(set []int) {
 	slices.SortStableFunc(p.nodes, func(a, b int) int { return cmp.Compare(p.slope(a), p.slope(b)) })
 }
 
-// slope is the watts that a node adds for a unit of CPU.
+// slope returns the watts that a node draws for a unit of CPU.
 func (p *branchAndBound) slope(n int) float64 {
 	return float64(p.Nodes[n].Power.Full-p.Nodes[n].Power.Idle) / p.Nodes[n].CPU
 }
 
-// branch places the i-th job and those after it in all ways that are worth it.
+// branch enumerates the places of the i-th job and those after it.
 func (p *branchAndBound) branch(i int) {
 	if p.budget--; p.budget <= 0 {
 		return
@@ -147,7 +146,7 @@ func (p *branchAndBound) branch(i int) {
 	}
 }
 
-// better reports whether a bound is better than the best value by more than rounding.
+// better reports whether a bound improves on the best value by more than rounding.
 func (p *branchAndBound) better(value float64) bool {
 	const hair = 1e-10
 	margin := hair * (1 + math.Abs(p.value))
@@ -177,8 +176,8 @@ func (p *branchAndBound) place(j, n int, sign float64) {
 	}
 }
 
-// bound is the best value that the placed jobs leave possible, if those from the i-th on
-// are divisible; false: no allocation is left, or none that is better.
+// bound returns the best value that the placed jobs leave possible if those from the i-th on
+// are divisible. It returns false if no allocation or no better one is left.
 func (p *branchAndBound) bound(i int) (float64, bool) {
 	most := min(p.whole.Most(), p.size/p.demand)
 	for _, n := range p.nodes {
@@ -200,8 +199,8 @@ func (p *branchAndBound) bound(i int) (float64, bool) {
 	}
 }
 
-// powerPerYield is the least power by unit of yield, above idle, of all jobs when the yield is at
-// least so much.
+// powerPerYield returns the least power above idle, per unit of yield, of all jobs if the
+// yield is at least the given one.
 func (p *branchAndBound) powerPerYield(i int, yield float64) (sum float64, ok bool) {
 	left := p.rest[i]
 	for _, n := range p.nodes {
@@ -212,8 +211,8 @@ func (p *branchAndBound) powerPerYield(i int, yield float64) (sum float64, ok bo
 	return sum, left <= energy.Slack/yield
 }
 
-// boundYield bounds the yield. Only yields above the best so far count, so that nodes
-// cannot serve more than their capacity at that one.
+// boundYield bounds the yield. Only yields above the best one count, at which nodes cannot
+// serve more than their capacity.
 func (p *branchAndBound) boundYield(i int, floor, most float64) (float64, bool) {
 	if p.best != nil {
 		floor = max(floor, p.value)
@@ -226,9 +225,9 @@ func (p *branchAndBound) boundYield(i int, floor, most float64) (float64, bool) 
 	return y, y >= floor
 }
 
-// boundZ bounds Z. A better one than the best needs some yield, at which nodes cannot
-// serve more than their capacity; from there on power grows at least linearly, so that Z
-// is largest at one of the ends.
+// boundZ bounds Z. An improvement needs some yield, at which nodes cannot serve more than
+// their capacity; from there on power grows at least linearly, so Z is largest at one of the
+// ends.
 func (p *branchAndBound) boundZ(i int, floor, most float64) (float64, bool) {
 	z := func(yield, watts float64) float64 {
 		return p.Lambda*yield + (1-p.Lambda)*max(0, 1-(p.idle+yield*watts)/float64(p.EMax))

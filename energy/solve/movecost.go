@@ -1,9 +1,9 @@
 package solve
 
-// Jobs that are somewhere already cost something when they go elsewhere. To a search
-// that is a price like others, so it leaves them where they are unless that is paid for.
+// The cost of moving a job is one more term of the objective, so a job stays on its initial
+// node unless moving it saves more.
 
-// moveDelta is by how much more it costs that a job goes from one node to another.
+// moveDelta returns by how much the move cost changes if a job moves from one node to another.
 func (s *state) moveDelta(j, from, to int) float64 {
 	switch {
 	case j == s.noJob:
@@ -16,7 +16,7 @@ func (s *state) moveDelta(j, from, to int) float64 {
 	return 0
 }
 
-// swapMoveDelta is the same when two nodes change all their jobs.
+// swapMoveDelta is moveDelta for two nodes that exchange all their jobs.
 func (s *state) swapMoveDelta(h, g int) (sum float64) {
 	if s.initial == nil {
 		return 0
@@ -30,7 +30,7 @@ func (s *state) swapMoveDelta(h, g int) (sum float64) {
 	return sum
 }
 
-// moveCosts is what it costs that jobs are where they are.
+// moveCosts returns the sum of the move costs of all jobs that left their initial nodes.
 func (s *state) moveCosts() (sum float64) {
 	if s.initial == nil {
 		return 0

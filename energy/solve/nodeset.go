@@ -7,26 +7,25 @@ import (
 	"vjob/energy"
 )
 
-// Where nodes differ in size it matters more which of them are on than how many. Annealing
-// hardly finds that out: a node that leaves takes half of its jobs with it, and whatever is
-// closed costs more on the way. So sets of nodes are tried one after another, those near
-// the best one that are worth it even with divisible jobs; for each, a short run says
-// whether the jobs fit.
+// If nodes differ in size, which nodes are on matters more than how many. Annealing rarely
+// finds the right ones, since a half emptied node costs more than a full or an empty one.
+// So the search tries sets of nodes near the best one, if their bound with divisible jobs is
+// an improvement, and tests with a short run whether the jobs fit.
 
-// nodeSet is a set of nodes that may have all jobs.
+// nodeSet is a set of nodes that may have jobs.
 type nodeSet struct {
-	on    []int // in order
+	on    []int // sorted
 	bound float64
 }
 
-// So many neighbours of the best set are looked at, and so many of them tried.
+// The numbers of neighbours of the best set that are bounded, and tried.
 const (
 	maxCandidates = 4096
 	maxTried      = 96
 )
 
-// explore tries sets of nodes near the best one, each for so many steps, until the effort
-// is spent.
+// explore tries sets of nodes near the best one, each for the given number of steps, until it
+// has used up effort steps or a round brings no improvement.
 func (s *search) explore(steps, effort int) {
 	until := s.stepsLeft - effort
 	p := s.newBranchAndBound()
@@ -52,7 +51,7 @@ func (s *search) explore(steps, effort int) {
 	}
 }
 
-// tryNodes looks for a better allocation on a set of nodes.
+// tryNodes searches for a better allocation on a set of nodes.
 func (s *search) tryNodes(f nodeSet, steps int) {
 	c := &run{count: len(f.on), nodes: f.on, yield: max(s.Floor, minYield), bound: f.bound, stride: firstStride}
 	if s.Objective != energy.BoundedYield {
@@ -62,7 +61,8 @@ func (s *search) tryNodes(f nodeSet, steps int) {
 	s.resume(c, steps)
 }
 
-// neighbours are the sets that differ from the best one by few nodes, the most promising first.
+// neighbours returns the sets that differ from the best one by up to two nodes removed and two
+// added, the best bound first.
 func (s *search) neighbours(p *branchAndBound) (list []nodeSet) {
 	on, off := s.usedNodes()
 	known := map[string]bool{setKey(on): true}
@@ -92,7 +92,7 @@ func (s *search) neighbours(p *branchAndBound) (list []nodeSet) {
 	return list[:min(len(list), maxTried)]
 }
 
-// sortSets puts those first that promise most.
+// sortSets sorts by bound, the best first.
 func (s *search) sortSets(list []nodeSet) {
 	slices.SortStableFunc(list, func(a, b nodeSet) int {
 		if s.Objective == energy.BoundedYield {
@@ -102,7 +102,7 @@ func (s *search) sortSets(list []nodeSet) {
 	})
 }
 
-// upToTwo are all ways to take none, one or two of a list.
+// upToTwo returns all subsets of up to two elements.
 func upToTwo(list []int) (sets [][]int) {
 	sets = append(sets, nil)
 	for i, a := range list {
@@ -115,7 +115,7 @@ func upToTwo(list []int) (sets [][]int) {
 	return sets
 }
 
-// usedNodes are the nodes that the best allocation uses, and the others.
+// usedNodes returns the nodes that the best allocation uses, and the others.
 func (s *search) usedNodes() (on, off []int) {
 	used := make([]bool, len(s.Nodes))
 	for _, n := range s.best.At {
@@ -131,7 +131,7 @@ func (s *search) usedNodes() (on, off []int) {
 	return on, off
 }
 
-// setKey tells sets of nodes apart.
+// setKey returns a map key for a set of nodes.
 func setKey(set []int) string {
 	text := make([]byte, 0, 2*len(set))
 	for _, n := range set {
@@ -140,8 +140,8 @@ func setKey(set []int) string {
 	return string(text)
 }
 
-// rigidMayFit reports whether the rigid needs of the jobs may fit on a set of nodes: those that
-// need more than some nodes have must fit on the others.
+// rigidMayFit is a necessary condition for the rigid needs to fit on a set of nodes: the jobs
+// that need more than the smaller nodes have must fit on the larger ones.
 func (s *search) rigidMayFit(set []int) bool {
 	for d := range s.dims {
 		if !s.dimensionMayFit(d, set) {
@@ -151,6 +151,7 @@ func (s *search) rigidMayFit(set []int) bool {
 	return true
 }
 
+// dimensionMayFit is rigidMayFit for one resource.
 func (s *search) dimensionMayFit(d int, set []int) bool {
 	rooms := make([]float64, len(set))
 	for i, n := range set {
@@ -158,7 +159,7 @@ func (s *search) dimensionMayFit(d int, set []int) bool {
 	}
 	slices.SortFunc(rooms, func(a, b float64) int { return cmp.Compare(b, a) })
 	free, next := 0.0, 0
-	for _, room := range append(rooms, -1) { // what needs more than this one has
+	for _, room := range append(rooms, -1) { // jobs that need more than this node has
 		for ; next < s.noJob && s.need[s.byNeed[d][next]*s.dims+d] > room+energy.Slack; next++ {
 			free -= s.need[s.byNeed[d][next]*s.dims+d]
 		}

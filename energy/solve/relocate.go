@@ -10,25 +10,26 @@ import (
 	"vjob/energy"
 )
 
-// Start is where jobs are already, and what it costs to move them.
+// Start is the current assignment, and the cost of leaving it.
 type Start struct {
 	At []int // the node of each job
-	// MoveCost is what it costs that a job is elsewhere, as power: its energy over the time
-	// for which it is to pay.
+	// MoveCost of each job is the energy of its move divided by the time in which it has to pay
+	// off.
 	MoveCost []energy.Watts
 }
 
-// Relocation is where jobs go from a start.
+// Relocation is the result of [Relocate].
 type Relocation struct {
 	At    []int
-	Value energy.Watts // what all nodes draw, and what the moves cost
+	Value energy.Watts // power of all nodes plus the costs of the moves
 	Steps int          // taken
 }
 
-// Relocate looks for places of less power near those that jobs have already: what is saved
-// has to be more than what the moves cost. The objective is [energy.BoundedYield], and the
-// start has room for everybody at the floor. Where nothing better is found the settlement
-// is the start. Nodes that draw as much off as idle are on whatever happens.
+// Relocate searches for an assignment near the start with less power: the saving must exceed
+// the cost of the moves. The objective is [energy.BoundedYield], and the start must be
+// feasible at the floor. If nothing better is found, the result is the start. Nodes whose
+// standby power is not below their idle power always count as on. It returns an error if the
+// problem or the start is invalid.
 func Relocate(p *energy.Problem, start Start, o Options) (*Relocation, error) {
 	if err := start.check(p); err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func Relocate(p *energy.Problem, start Start, o Options) (*Relocation, error) {
 		o.Steps = DefaultSteps
 	}
 	r := newRelocator(p, &start, o)
-	r.localSearch(0) // what is plain to see
+	r.localSearch(0) // first the changes that need no annealing
 	r.tryNodes(r.onNodes(), coolingSteps)
 	r.localSearch(coolingSteps)
 	return &Relocation{At: r.at, Value: energy.Watts(r.value) + p.Standby(), Steps: o.Steps - r.stepsLeft}, nil
@@ -50,26 +51,26 @@ func (s *Start) check(p *energy.Problem) error {
 	case p.Objective != energy.BoundedYield:
 		return cluster.BadField("problem", p.Objective, energy.BoundedYield.String())
 	case len(s.At) != len(p.Jobs) || len(s.MoveCost) != len(p.Jobs):
-		return cluster.BadField("the start", len(s.At), "a place and a price for each job")
+		return cluster.BadField("the start", len(s.At), "a node and a move cost for each job")
 	}
 	a := &energy.Allocation{At: s.At, CPU: make([]float64, len(p.Jobs))}
 	for j := range p.Jobs {
 		a.CPU[j] = p.Floor * p.Jobs[j].CPU
 		if !(s.MoveCost[j] >= 0) || math.IsInf(float64(s.MoveCost[j]), 0) {
-			return cluster.BadField("the price of a move", s.MoveCost[j], "0 W or more")
+			return cluster.BadField("the cost of a move", s.MoveCost[j], "0 W or more")
 		}
 	}
 	if _, faults := p.Check(a); len(faults) > 0 {
-		return cluster.BadField("the start", faults[0], "room for everybody")
+		return cluster.BadField("the start", faults[0], "a feasible start")
 	}
 	return nil
 }
 
-// relocator is such a search.
+// relocator is the state of [Relocate].
 type relocator struct {
 	anneal
 	o         Options
-	at        []int // the best places found
+	at        []int // the best assignment found
 	value     float64
 	stepsLeft int // steps
 }
@@ -89,8 +90,8 @@ func newRelocator(p *energy.Problem, start *Start, o Options) *relocator {
 	return r
 }
 
-// localSearch goes from set to set of nodes as long as that leads to better places, and looks for
-// so many steps on each.
+// localSearch moves from set to set of nodes while that improves the assignment, and anneals
+// each for the given number of steps.
 func (r *relocator) localSearch(steps int) {
 	for again, looks := true, 0; again && !r.over(); {
 		again = false
@@ -105,12 +106,12 @@ func (r *relocator) localSearch(steps int) {
 	}
 }
 
-// setsPerStep are the sets that take as long as a step when nothing is cooled down.
+// setsPerStep is the number of sets that take as long as a step if they are not annealed.
 const setsPerStep = 8
 
 func (r *relocator) over() bool { return r.stepsLeft <= 0 || r.o.Stop != nil && r.o.Stop() }
 
-// onNodes are the nodes that the best places need, and those that are on in any case.
+// onNodes returns the nodes that the best assignment uses, and those that are always on.
 func (r *relocator) onNodes() (on []int) {
 	used := make([]bool, len(r.Nodes))
 	for _, n := range r.at {
@@ -126,16 +127,16 @@ func (r *relocator) onNodes() (on []int) {
 
 func (r *relocator) alwaysOn(n int) bool { return r.Nodes[n].Power.Idle <= r.Nodes[n].Power.Standby }
 
-// A visit is cooled down in so many steps; these are the temperatures, in parts of what a
-// node's overload costs.
+// The annealing of a set of nodes: its steps, and the temperatures as a fraction of the penalty
+// of an overloaded node.
 const (
 	coolingSteps = 3
 	hottest      = 0.008
 	coldest      = 0.0002
 )
 
-// tryNodes looks for better places on a set of nodes, from the best ones on, in so many steps.
-// It reports whether there are.
+// tryNodes searches for an improvement on a set of nodes, from the best assignment on. It
+// reports whether there is one.
 func (r *relocator) tryNodes(on []int, steps int) bool {
 	before := r.value
 	r.setOn(on)
@@ -161,9 +162,9 @@ func (r *relocator) tryNodes(on []int, steps int) bool {
 	return r.value < before-1e-9
 }
 
-// evacuate gives the jobs of nodes that are to go off the cheapest places elsewhere, the
-// largest first, be they overloaded then: to set that right is for the search. False: some
-// may go nowhere.
+// evacuate moves the jobs of nodes that go off to the cheapest nodes left, the largest first,
+// even if that overloads them: annealing resolves it. It returns false if a job may not run on
+// any of them.
 func (r *relocator) evacuate() bool {
 	var list []int
 	for _, n := range r.off {
@@ -188,7 +189,7 @@ func (r *relocator) evacuate() bool {
 	return true
 }
 
-// undoUselessMoves takes back what the best places have moved for nothing.
+// undoUselessMoves takes back the moves of the best assignment that save nothing.
 func (r *relocator) undoUselessMoves() {
 	r.setOn(r.onNodes())
 	r.assign(r.at, r.Floor)
@@ -207,8 +208,8 @@ func (r *relocator) undoUselessMoves() {
 	}
 }
 
-// neighbours are the sets of nodes that differ from those of the best places by one that
-// goes off, one that comes on, or both, those first that promise most.
+// neighbours returns the sets of nodes that differ from the best one by one removed, one
+// added, or both, the largest possible saving first.
 func (r *relocator) neighbours() (sets [][]int) {
 	on := r.onNodes()
 	type set struct {
@@ -249,7 +250,7 @@ func (r *relocator) neighbours() (sets [][]int) {
 	return sets
 }
 
-// pinned reports whether some job of a node may go nowhere else.
+// pinned reports whether some job of a node may not run elsewhere.
 func (r *relocator) pinned(n int) bool {
 	if r.May == nil {
 		return false
@@ -264,8 +265,7 @@ func (r *relocator) pinned(n int) bool {
 	})
 }
 
-// savingBound is what such a change saves at most, if there is room for everybody wherever it is
-// cheapest.
+// savingBound bounds what such a change saves: as if the cheapest nodes had room for all jobs.
 func (r *relocator) savingBound(leave, come int) (watts float64) {
 	cheapest := math.Inf(1)
 	for n := range r.Nodes {
@@ -287,13 +287,13 @@ func (r *relocator) savingBound(leave, come int) (watts float64) {
 		if r.initial[j] == leave {
 			watts -= r.moveCost[j]
 		} else {
-			watts += r.moveCost[j] // at best it goes back
+			watts += r.moveCost[j] // at best it returns
 		}
 	}
 	return watts
 }
 
-// minSlope is the least that need more adds to what a node draws.
+// minSlope is the smallest slope of the power of a node, in watts per unit of need.
 func (r *relocator) minSlope(n int) float64 {
 	t := &r.terms[n]
 	if t.curve == nil {

@@ -11,7 +11,7 @@ import (
 	"vjob/energy/solve"
 )
 
-// standing draws a small cluster on which jobs have places already, first fit.
+// started draws a small cluster with an initial assignment, by first fit.
 func standing(rng *rand.Rand) (*energy.Problem, solve.Start) {
 	p := &energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: []string{"memory"}}
 	for range 2 + rng.IntN(3) {
@@ -54,7 +54,7 @@ func standing(rng *rand.Rand) (*energy.Problem, solve.Start) {
 	return p, s
 }
 
-// worth is what places come to from a start; false: they break something.
+// worth returns the value of an assignment, and false if it is infeasible.
 func worth(p *energy.Problem, s *solve.Start, at []int) (energy.Watts, bool) {
 	a := &energy.Allocation{At: at, CPU: make([]float64, len(at))}
 	for j := range at {
@@ -69,9 +69,9 @@ func worth(p *energy.Problem, s *solve.Start, at []int) (energy.Watts, bool) {
 	return m.Power, len(faults) == 0
 }
 
-// From any start the best that all assignments can come to is found, the moves paid for,
-// and what is said of it is true.
-func TestResettleAgainstAllAssignments(t *testing.T) {
+// From any start Relocate finds the best of all assignments, move costs included, and its
+// value is right.
+func TestRelocateAgainstAllAssignments(t *testing.T) {
 	const problems = 400
 	missed := 0
 	for seed := range uint64(problems) {
@@ -131,8 +131,8 @@ func TestResettleIsRepeatable(t *testing.T) {
 	}
 }
 
-// A start that is none is refused, and the error names the field.
-func TestResettleRefuses(t *testing.T) {
+// An invalid start is refused, and the error names the field.
+func TestRelocateRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*energy.Problem, *solve.Start){
 		"too much on a node": func(p *energy.Problem, _ *solve.Start) { p.Jobs[0].Need[0] = 100 },
 		"a negative price":   func(_ *energy.Problem, s *solve.Start) { s.MoveCost[0] = -1 },
@@ -147,8 +147,8 @@ func TestResettleRefuses(t *testing.T) {
 	}
 }
 
-// Of 32 nodes, each a quarter full, a few steps empty more than half.
-func BenchmarkResettle(b *testing.B) {
+// 32 nodes, each a quarter full: a few steps empty more than half.
+func BenchmarkRelocate(b *testing.B) {
 	p := &energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: []string{"memory"}}
 	s := solve.Start{}
 	for n := range 32 {

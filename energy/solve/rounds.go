@@ -8,19 +8,20 @@ import (
 	"vjob/energy"
 )
 
-// promising reports whether a course can still lead to something better.
+// promising reports whether a run can still improve on the best allocation.
 func (s *search) promising(c *run) bool {
 	return s.best == nil || s.Objective.Gap(s.value, c.bound) > 1e-9
 }
 
-// firstBranches is a quarter of the branches that the first attempt at a proof may look at.
+// firstBranches limits the first attempt at a proof; in round 2 it may take four times as many
+// branches.
 const firstBranches int64 = 50_000
 
-// rounds follows courses in rounds, each twice as long as the one before, until the time
-// is up or no course is promising. True: the best is proved.
+// rounds resumes runs in rounds, each twice as long as the one before, until the search must
+// end or no run is promising. It reports whether the best allocation is proved optimal.
 func (s *search) rounds() bool {
 	if len(s.runs) == 0 {
-		return true // even with divisible jobs no number of nodes will do
+		return true // infeasible even with divisible jobs
 	}
 	proof := s.smallEnough()
 	for round := 0; !s.stopped; round++ {
@@ -38,7 +39,7 @@ func (s *search) rounds() bool {
 	return false
 }
 
-// round follows the courses of a round; false: none is promising any more.
+// round resumes the runs of one round. It returns false if none is promising.
 func (s *search) round(round, steps int) bool {
 	if s.Objective == energy.BoundedYield {
 		s.bisectCount(steps)
@@ -55,11 +56,11 @@ func (s *search) round(round, steps int) bool {
 	return len(list) > 0
 }
 
-// manyJobs are so many that only few courses can be followed.
+// manyJobs is the number of jobs above which only a few runs are selected.
 const manyJobs = 600
 
-// findAny looks for any allocation: one made in one go with all nodes will often do; else on
-// the course that promises most, then with more and more nodes, then with fewer.
+// findAny searches for any allocation. It constructs one with all nodes, which often succeeds;
+// then it tries the run with the best bound, then runs with more nodes, then with fewer.
 func (s *search) findAny(steps int) {
 	for _, c := range s.runs {
 		if c.count == len(s.Nodes) && c.at == nil {
@@ -93,8 +94,8 @@ func (s *search) findAny(steps int) {
 	}
 }
 
-// selectRuns are the courses of a round: at first a look at many, then those that have most
-// to promise.
+// selectRuns returns the runs of a round, the best expected value first: many in the first
+// rounds, fewer later.
 func (s *search) selectRuns(round int) []*run {
 	s.addNeighbours()
 	var list []*run
@@ -112,16 +113,16 @@ func (s *search) selectRuns(round int) []*run {
 	})
 	others := !s.whole.Alike() || round%4 == 3 && s.noJob <= manyJobs
 	if best := s.bestRun(); s.Objective == energy.BoundedYield && !others && slices.Contains(list, best) {
-		return []*run{best} // those with fewer nodes have had their turn
+		return []*run{best} // bisectCount has tried those with fewer nodes
 	}
 	most := max(2, 8>>round)
 	if s.noJob > manyJobs {
-		most = 2 // each takes its time
+		most = 2 // each attempt takes long
 	}
 	return list[:min(most, len(list))]
 }
 
-// bestRun is the course that has the best value, of equals the one with the fewest nodes.
+// bestRun is the run with the best value; of equal values, the fewest nodes.
 func (s *search) bestRun() (best *run) {
 	for _, c := range s.runs {
 		if c.found && (best == nil || s.Objective.Better(c.value, best.value)) {
@@ -131,9 +132,9 @@ func (s *search) bestRun() (best *run) {
 	return best
 }
 
-// bisectCount looks for the fewest nodes at a fixed yield: by halves between the most nodes
-// with which a search as long as this one failed and the fewest with which one did not,
-// and if there is nothing in between, with one node less.
+// bisectCount searches for the fewest nodes at a fixed yield. It bisects between the largest
+// number at which an attempt of this length failed and the smallest that succeeded; then it
+// tries one node fewer.
 func (s *search) bisectCount(steps int) {
 	for !s.stopped {
 		best := s.bestRun()
@@ -156,26 +157,26 @@ func (s *search) bisectCount(steps int) {
 	}
 }
 
-// expectedValue is what a course may come to: what it came to, or else its bound, less what other
-// courses fell short of theirs, and less still for each run in vain.
+// expectedValue is the value of a run, or its bound, reduced by how far other runs fell short
+// of theirs and by each failed attempt.
 func (s *search) expectedValue(c *run, efficiency float64) float64 {
 	if c.found {
 		return c.value
 	}
-	vain := 0.5 / float64(len(s.Nodes)) // about what one node more or less is worth
+	vain := 0.5 / float64(len(s.Nodes)) // roughly the value of one node
 	short := math.Pow(1-vain, float64(c.attempts*c.attempts))
 	switch s.Objective {
 	case energy.BoundedYield:
 		return c.bound / (efficiency * short)
-	case energy.BoundedPower: // of the nodes not all can be used, of the budget nearly all
+	case energy.BoundedPower: // nodes cannot be filled completely; the budget nearly can
 		return min(c.bound, efficiency*s.maxYield(c.count)) * short
 	default:
 		return c.bound * efficiency * short
 	}
 }
 
-// efficiency is how near to their bounds the courses came that have a value; at most 1.
-// Under a budget it is how near they came to what their nodes can give.
+// efficiency is how close runs came to their bounds, at most 1. Under a budget it is how close
+// they came to the capacity of their nodes.
 func (s *search) efficiency() (best float64) {
 	for _, c := range s.runs {
 		limit := c.bound

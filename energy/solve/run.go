@@ -9,43 +9,44 @@ import (
 	"vjob/energy"
 )
 
-// run is one way to go on: with so many nodes, at a yield that is fixed or that climbs
-// whenever it is reached.
+// run is a search with a given number of nodes, at a fixed yield or at one that rises each
+// time it is reached. It can be resumed.
 type run struct {
 	count       int
 	raisesYield bool
-	yield       float64 // that is tried for
-	bound       float64 // on the value that can be had on this course
-	at          []int   // where it stands; nil at first
-	nodes       []int   // the nodes that may have jobs
-	value       float64 // the best on this course
-	bestYield   float64 // the yield that has it
-	found       bool    // there is one
-	longest     int     // steps of the longest run
+	yield       float64 // target
+	bound       float64 // on its values
+	at          []int   // the current assignment; nil before the first attempt
+	nodes       []int   // nodes that may have jobs
+	value       float64 // the best
+	bestYield   float64 // that of the best value
+	found       bool    // whether there is a value
+	longest     int     // steps of the longest attempt
 	attempts    int
-	stride      float64 // by how much more than the best the yield is that is tried for
+	stride      float64 // relative distance of the target yield above the best
 }
 
 const (
 	firstStride = 0.004
 	minStride   = 0.0002
-	// overloadMargin is how much more than what is overloaded has to go: not all room can be used.
+	// overloadMargin is by how much more than the overload demand is reduced: not all capacity
+	// is usable.
 	overloadMargin = 1.5
-	// rigidFactor is how much dearer rigid resources are while the yield is still too high:
-	// CPU gives way in the end, they do not.
+	// rigidFactor raises the price of rigid resources while the yield is too high: the yield
+	// can be lowered, rigid needs cannot.
 	rigidFactor = 2
 )
 
-// annealing is an annealing on a course in progress.
+// annealing is one attempt of a run.
 type annealing struct {
 	*search
 	anneal
 	run           *run
-	targetReached bool  // the yield that is tried for was reached
-	cheapest      []int // the cheapest assignment without overload at a fixed yield
+	targetReached bool  // the target yield was reached
+	cheapest      []int // the cheapest feasible assignment at a fixed yield
 }
 
-// resume follows a course for so many steps.
+// resume continues a run for the given number of steps.
 func (s *search) resume(c *run, steps int) {
 	r := &annealing{search: s, run: c}
 	r.anneal = anneal{state: newState(s.model), rng: rand.NewPCG(s.o.Seed, s.nextStream()), best: math.Inf(1)}
@@ -62,7 +63,7 @@ func (s *search) resume(c *run, steps int) {
 			r.lowerYield()
 		}
 		r.moves(stepMoves)
-		if k%8 == 7 || k == steps-1 || steps < 64 { // it takes as long as some moves
+		if k%8 == 7 || k == steps-1 || steps < 64 { // not each time: it takes as long as some moves
 			r.setYield(r.yield) // sums drift
 			r.recordCurrent()
 		}
@@ -76,7 +77,7 @@ func (s *search) resume(c *run, steps int) {
 	}
 }
 
-// temperatures are the temperatures at the start and the end of a run, in watts.
+// temperatures returns those at the start and the end of an attempt, in watts.
 func (r *annealing) temperatures() (hot, cold float64) {
 	const usual, coldest = 250, 0.1
 	scale := r.price / usual
@@ -86,7 +87,7 @@ func (r *annealing) temperatures() (hot, cold float64) {
 	return []float64{8, 4, 12}[r.run.attempts%3] * scale, coldest * scale
 }
 
-// start takes up the assignment of the run before, or makes one.
+// start begins with the assignment of the last attempt, or constructs one.
 func (r *annealing) start() {
 	r.cpuPenalty = minCPUPenalty * r.price
 	if r.run.raisesYield {
@@ -103,10 +104,10 @@ func (r *annealing) start() {
 	if r.run.raisesYield {
 		r.anneal.best = r.targetCost()
 	}
-	r.onBetter = r.bestYield
+	r.onBetter = r.onFeasible
 }
 
-// targetCost is the cost that is good enough for a course that climbs.
+// targetCost is the cost that a run with a rising yield has to reach.
 func (r *annealing) targetCost() float64 {
 	if r.Objective == energy.BoundedPower {
 		return float64(r.Budget - r.Standby())
@@ -114,7 +115,7 @@ func (r *annealing) targetCost() float64 {
 	return math.Inf(1)
 }
 
-// initialNodes are the nodes to begin with: those that are worth most.
+// initialNodes returns the nodes to begin with: the most profitable ones.
 func (r *annealing) initialNodes() []int {
 	if r.run.nodes != nil {
 		return r.run.nodes
@@ -128,10 +129,10 @@ func (r *annealing) initialNodes() []int {
 	return order[:min(r.run.count, len(order))]
 }
 
-// forbiddenCost is more than any power that could be saved.
+// forbiddenCost exceeds any power that could be saved.
 const forbiddenCost = 1e9
 
-// construct puts one job after another, the largest first, to where it costs least.
+// construct places the jobs greedily, the largest first, each where it costs least.
 func (r *annealing) construct() []int {
 	order := make([]int, r.noJob)
 	size := make([]float64, r.noJob)
@@ -174,9 +175,9 @@ func (r *annealing) construct() []int {
 	return at
 }
 
-// bestYield is told of a state without overload that is cheap enough: a fixed yield keeps
-// it, one that climbs goes on from there.
-func (r *annealing) bestYield() {
+// onFeasible is called for each improved state without overload. At a fixed yield it keeps the
+// assignment; otherwise it raises the yield.
+func (r *annealing) onFeasible() {
 	if !r.run.raisesYield {
 		r.cheapest = append(r.cheapest[:0], r.at...)
 		return
@@ -186,8 +187,8 @@ func (r *annealing) bestYield() {
 	r.raiseYield()
 }
 
-// lowerYield lowers the yield that is tried for to what seems within reach: by what is too
-// much for the nodes, or for the budget.
+// lowerYield lowers the target yield to what seems reachable, in proportion to the overload or
+// to the excess over the budget.
 func (r *annealing) lowerYield() {
 	over, dynamic := 0.0, 0.0
 	for n := range r.Nodes {
@@ -203,19 +204,19 @@ func (r *annealing) lowerYield() {
 	}
 }
 
-// raiseYield sets the next yield to try for.
+// raiseYield sets the next target yield.
 func (r *annealing) raiseYield() {
 	y := min(r.run.bestYield*(1+r.run.stride), r.whole.Most())
 	r.anneal.best = r.targetCost()
 	if y <= r.yield {
-		r.anneal.best = min(r.anneal.best, r.sum) // it is at the top: cheaper is all that is left
+		r.anneal.best = min(r.anneal.best, r.sum) // the yield is at its maximum: only the cost can improve
 		return
 	}
 	r.setYield(y)
 }
 
-// recordCurrent judges the state between two steps of a course that climbs: its own best yield
-// may be good, though not the one that was tried for.
+// recordCurrent records the state between two steps of a run with a rising yield: the best
+// yield of its assignment may be an improvement below the target.
 func (r *annealing) recordCurrent() {
 	if !r.run.raisesYield {
 		return
@@ -232,7 +233,7 @@ func (r *annealing) recordCurrent() {
 	}
 }
 
-// recordRun notes an assignment if it is better than what the course had.
+// recordRun records an assignment if it improves on the best of its run.
 func (r *annealing) recordRun(at []int) bool {
 	value, yield, ok := r.record(at)
 	if !ok || r.run.found && !r.Objective.Better(value, r.run.value) {
@@ -242,8 +243,8 @@ func (r *annealing) recordRun(at []int) bool {
 	return true
 }
 
-// finish leaves the course where a next run shall take it up: where this one ended, and
-// if it climbs, at a yield a bit nearer to what was reached.
+// finish stores where the next attempt resumes: the current assignment, and for a rising yield
+// a target nearer to the best yield.
 func (r *annealing) finish() {
 	if r.cheapest != nil {
 		r.recordRun(r.cheapest)
@@ -265,7 +266,7 @@ func (r *annealing) finish() {
 	}
 }
 
-// passOn hands an assignment that leaves nodes empty over to the course with so many less.
+// passOn gives an assignment that leaves nodes empty to the run with that many nodes fewer.
 func (r *annealing) passOn() {
 	var busy []int
 	for _, n := range r.on {

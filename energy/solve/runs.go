@@ -7,12 +7,11 @@ import (
 	"vjob/energy"
 )
 
-// minYield is a yield that is hardly one.
+// minYield stands for a yield just above 0.
 const minYield = 1e-9
 
-// initialRuns lays out the courses to begin with: for each number of nodes, or on large
-// clusters some of them, those that can lead somewhere. Others come when they are next to
-// the best one.
+// initialRuns adds the runs to begin with: one for each number of nodes that can lead to an
+// improvement, or on large clusters for a sample. Others are added next to the best run.
 func (s *search) initialRuns() {
 	floor := max(s.Floor, minYield)
 	first, last := s.whole.Count(floor), len(s.Nodes)
@@ -32,7 +31,8 @@ func (s *search) initialRuns() {
 	}
 }
 
-// addNeighbours adds the courses beside the best one, or if there is none, beside all.
+// addNeighbours adds the runs next to the best one, or before an allocation is found, at both
+// ends.
 func (s *search) addNeighbours() {
 	if s.best == nil && len(s.runs) > 0 {
 		low, high := s.runs[0], s.runs[len(s.runs)-1]
@@ -53,8 +53,8 @@ func (s *search) addNeighbours() {
 	}
 }
 
-// addRun lays out a course if the objective has such, the number of nodes allows it, and it
-// is not there yet.
+// addRun adds a run unless it exists, the objective has no such run or the number of nodes is
+// out of range.
 func (s *search) addRun(count int, climbs bool) {
 	floor := max(s.Floor, minYield)
 	if count < s.whole.Count(floor) || count > len(s.Nodes) {
@@ -96,14 +96,14 @@ func byCount(a, b *run) int {
 	return cmp.Compare(a.count, b.count)
 }
 
-// z bounds the objective of Mixed with so many nodes.
+// z bounds the objective of Mixed for a number of nodes.
 func (s *search) z(yield float64, count int) float64 {
 	e := s.whole.PowerOf(count, yield)
 	return s.Lambda*yield + (1-s.Lambda)*max(0, 1-e/float64(s.EMax))
 }
 
-// bestYieldForZ is the yield at which so many nodes have the most Z: Z rises while nodes that are
-// cheap to load fill up, and falls, if at all, with those that are dear.
+// bestYieldForZ is the yield with the largest bound on Z for a number of nodes. Z rises while
+// nodes with a flat power curve fill up; it may fall once steep ones do.
 func (s *search) bestYieldForZ(count int, floor float64) float64 {
 	low, high := floor, s.maxYield(count)
 	if high <= floor || s.z(high, count) >= s.z(high-(high-floor)/64, count) {
@@ -120,8 +120,8 @@ func (s *search) bestYieldForZ(count int, floor float64) float64 {
 	return high
 }
 
-// initialYield is the yield to try for at first if a bound is known: a bit less, unless all
-// jobs may get all that they need.
+// initialYield is the first target below a known bound: slightly less, unless all jobs may get
+// all they need.
 func (s *search) initialYield(y float64) float64 {
 	if y >= s.whole.Most() {
 		return s.whole.Most()
@@ -129,7 +129,7 @@ func (s *search) initialYield(y float64) float64 {
 	return 0.99 * y
 }
 
-// maxYield is the largest yield that so many nodes can give.
+// maxYield is the largest yield for a number of nodes.
 func (s *search) maxYield(count int) float64 {
 	sizes := make([]float64, len(s.Nodes))
 	for n := range sizes {
@@ -143,8 +143,8 @@ func (s *search) maxYield(count int) float64 {
 	return min(s.whole.Most(), sum/s.demand)
 }
 
-// balancedCount is the largest number of nodes for whose full use the budget suffices: with
-// fewer, capacity is scarce, with more, power is.
+// balancedCount is the largest number of nodes whose full use the budget covers: with fewer
+// nodes capacity is scarce, with more nodes power is.
 func (s *search) balancedCount(first int) int {
 	low, high := first-1, len(s.Nodes)
 	for low < high {
@@ -158,7 +158,7 @@ func (s *search) balancedCount(first int) int {
 	return low
 }
 
-// affordableYield is a bound on the yield of so many nodes within the budget.
+// affordableYield bounds the yield of a number of nodes within the budget.
 func (s *search) affordableYield(count int, low float64) (float64, bool) {
 	within := func(y float64) bool {
 		return s.whole.PowerOf(max(count, s.whole.Count(y)), y) <= float64(s.Budget+energy.Excess)

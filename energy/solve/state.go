@@ -7,30 +7,31 @@ import (
 	"vjob/energy"
 )
 
-// nodeTerm is a node as the search sees it at one yield, in CPU needed instead of CPU given.
+// nodeTerm has the coefficients of the cost of a node at one yield, by CPU needed instead of
+// CPU given.
 type nodeTerm struct {
-	idle      float64 // what being on adds, in watts
-	slope     float64 // watts by need
-	limit     float64 // the need that it can serve
-	overPrice float64 // price of need beyond that
+	idle      float64 // watts for being on
+	slope     float64 // watts by unit of need
+	limit     float64 // capacity, as need
+	overPrice float64 // penalty by unit of need beyond
 	curve     *energy.Power
 	cpu       float64
 }
 
-// model is what does not change during a search.
+// model is the constant part of a search.
 type model struct {
 	*energy.Problem
 	dims       int
-	cpu        []float64 // need by job; one more job that needs nothing stands for none
+	cpu        []float64 // need by job, with noJob at the end
 	need       []float64 // rigid needs, dims for each job
 	room       []float64 // rigid capacities, dims for each node
-	rigidPrice []float64 // price of each of them beyond the capacity
-	rounding   []float64 // what is not yet beyond, and for the check neither
-	noJob      int       // the job that needs nothing
-	price      float64   // of an overload of a whole node, in watts
+	rigidPrice []float64 // penalty of each beyond the capacity
+	rounding   []float64 // tolerance of each
+	noJob      int       // a dummy job that needs nothing; its index is the number of jobs
+	price      float64   // penalty of the overload of a whole node, in watts
 	demand     float64
 	bySize     []int   // jobs by CPU need
-	rank       []int   // where a job stands in it
+	rank       []int   // the index of a job in bySize
 	byNeed     [][]int // jobs by each rigid need, the largest first
 }
 
@@ -69,7 +70,7 @@ func newModel(p *energy.Problem) *model {
 	return m
 }
 
-// state is an assignment at a yield, and what it costs there.
+// state is an assignment at a yield, and its cost.
 type state struct {
 	*model
 	yield        float64
@@ -78,22 +79,22 @@ type state struct {
 	load         []float64 // CPU need by node
 	used         []float64 // rigid needs, dims for each node
 	jobs         [][]int   // by node
-	index        []int     // where in that list a job stands
+	index        []int     // of a job in the list of its node
 	cost         []float64 // by node
-	sum          float64   // of the costs
-	overloads    int       // how many nodes are overloaded
+	sum          float64   // of all costs
+	overloads    int       // number of overloaded nodes
 	overloaded   []bool    // which
-	delta        []float64 // scratch: rigid needs that a move moves
-	cpuPenalty   float64   // the same for CPU
-	rigidPenalty float64   // for having too little of a rigid resource at all
-	rigidPrice   []float64 // price of rigid resources beyond the capacity
-	paid         []bool    // nodes that are paid for as if they were on, with jobs or without
-	initial      []int     // where jobs are already; nil: nowhere, and all places are as good
-	moveCost     []float64 // by job, one more for none: what it costs to be elsewhere
+	delta        []float64 // scratch: rigid needs that a move transfers
+	cpuPenalty   float64   // minimum penalty of a CPU overload
+	rigidPenalty float64   // minimum penalty of an overload of a rigid resource
+	rigidPrice   []float64 // penalty of rigid needs beyond the capacity
+	paid         []bool    // nodes whose idle power counts, with or without jobs
+	initial      []int     // the node of each job at the start; nil: moves are free
+	moveCost     []float64 // of each job and noJob, for leaving its initial node
 }
 
-// minRigidPenalty and graze are what any lack of a rigid resource, or of CPU, costs at least, in
-// overloads of a whole node: the last bit of it would be worth too little else.
+// minRigidPenalty and minCPUPenalty are the least penalties of an overload, as a fraction of
+// that of a whole node. Without them the search would ignore small overloads.
 const minRigidPenalty, minCPUPenalty = 0.3, 0.02
 
 func newState(m *model) *state {
@@ -105,7 +106,7 @@ func newState(m *model) *state {
 	}
 }
 
-// assign takes an assignment over, as it is at a yield.
+// assign sets the assignment and the yield.
 func (s *state) assign(at []int, yield float64) {
 	copy(s.at, at)
 	for n := range s.jobs {
@@ -118,7 +119,7 @@ func (s *state) assign(at []int, yield float64) {
 	s.setYield(yield)
 }
 
-// setYield changes the yield, and sums everything up afresh.
+// setYield sets the yield and recomputes all sums.
 func (s *state) setYield(yield float64) {
 	s.yield = yield
 	for n := range s.terms {
@@ -153,13 +154,13 @@ func (s *state) setYield(yield float64) {
 	}
 }
 
-// tiny is the overload that counts as none, as a share of the capacity.
+// tiny is the overload that is tolerated, as a share of the capacity.
 const tiny = 1e-9
 
-// nodeCost is the cost of a node with so much load, when what s.delta says has come (sign 1)
-// or gone (-1) of rigid needs; and whether it is overloaded. A node that is on costs its
-// idle power even if it is empty: to close it is not for a move to decide, which would
-// hardly ever open one again.
+// nodeCost returns the cost of a node with the given load, after the rigid needs in s.delta
+// were added (sign 1) or removed (-1), and whether it is overloaded. A node that is on costs
+// its idle power even if it is empty: if moves paid for opening a node, annealing would hardly
+// ever open one.
 func (s *state) nodeCost(n int, load, sign float64) (cost float64, over bool) {
 	if !s.paid[n] {
 		return 0, false
@@ -185,17 +186,17 @@ func (s *state) nodeCost(n int, load, sign float64) (cost float64, over bool) {
 	return cost, over
 }
 
-// exchange is a move: some jobs of a node change places with some of another.
+// exchange is a move: up to two jobs of a node change places with up to two of another.
 type exchange struct {
-	jobs, others     [2]int // [model.noJob] stands for none
+	jobs, others     [2]int // [model.noJob] for fewer
 	from, to         int
-	shift            float64 // load that leaves the first
-	fromCost, toCost float64 // cost of the two nodes afterwards
-	fromOver, toOver bool    // whether they are overloaded then
-	moveDelta        float64 // by how much more it costs that jobs are not where they were
+	shift            float64 // load that leaves from
+	fromCost, toCost float64 // cost of the two nodes after the move
+	fromOver, toOver bool    // whether they are overloaded after the move
+	moveDelta        float64 // change of the move costs
 }
 
-// evaluate fills in what a move costs, and returns by how much the sum grows.
+// evaluate fills in the costs after a move, and returns by how much the sum changes.
 func (s *state) evaluate(x *exchange) float64 {
 	h, g := x.from, x.to
 	x.shift = s.cpu[x.jobs[0]] + s.cpu[x.jobs[1]] - s.cpu[x.others[0]] - s.cpu[x.others[1]]
@@ -208,7 +209,7 @@ func (s *state) evaluate(x *exchange) float64 {
 	return x.fromCost + x.toCost - s.cost[h] - s.cost[g] + x.moveDelta
 }
 
-// rigidDelta fills in the rigid needs that leave the first node.
+// rigidDelta sets s.delta to the rigid needs that leave the first node.
 func (s *state) rigidDelta(x *exchange) {
 	if s.dims == 1 {
 		s.delta[0] = s.need[x.jobs[0]] + s.need[x.jobs[1]] - s.need[x.others[0]] - s.need[x.others[1]]
@@ -220,7 +221,7 @@ func (s *state) rigidDelta(x *exchange) {
 	}
 }
 
-// allowed asks the rules.
+// allowed reports whether the rules allow a move.
 func (s *state) allowed(x *exchange) bool {
 	if s.May == nil {
 		return true
@@ -236,10 +237,10 @@ func (s *state) allowed(x *exchange) bool {
 	return true
 }
 
-// apply carries a move out that was weighed.
+// apply carries out a move that was evaluated.
 func (s *state) apply(x *exchange) {
 	h, g := x.from, x.to
-	s.rigidDelta(x) // rules may have looked at something else since
+	s.rigidDelta(x) // another move may have been evaluated since
 	s.load[h] -= x.shift
 	s.load[g] += x.shift
 	for d, v := range s.delta {
@@ -283,8 +284,8 @@ func (s *state) updateCost(n int, cost float64, over bool) {
 	}
 }
 
-// evaluateSwap is what two nodes cost if they change all their jobs; if one of them is off, that
-// changes too.
+// evaluateSwap returns the costs of two nodes if they exchange all their jobs. If one of them
+// is off, the other one is afterwards.
 func (s *state) evaluateSwap(h, g int) (delta, here, there float64, hereO, thereO bool) {
 	s.swapUsed(h, g)
 	here, hereO = s.nodeCost(h, s.load[g], 0)
@@ -301,7 +302,7 @@ func (s *state) swapUsed(h, g int) {
 	}
 }
 
-// applySwap changes all the jobs of two nodes.
+// applySwap exchanges all jobs of two nodes.
 func (s *state) applySwap(h, g int, here, there float64, hereO, thereO bool) {
 	s.sum += s.swapMoveDelta(h, g)
 	s.swapUsed(h, g)
@@ -317,7 +318,7 @@ func (s *state) applySwap(h, g int, here, there float64, hereO, thereO bool) {
 	s.updateCost(g, there, thereO)
 }
 
-// allAllowed reports whether the rules let all jobs of one node be on another.
+// allAllowed reports whether the rules allow all jobs of one node on another.
 func (s *state) allAllowed(from, to int) bool {
 	if s.May == nil {
 		return true
