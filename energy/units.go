@@ -8,13 +8,13 @@ import (
 	"vjob/cluster"
 )
 
-// prefixes are those of units, the longer ones of a unit first.
+// prefixes of units; of a unit, the longer ones first.
 var prefixes = []struct {
 	mark  string
 	times float64
 }{{"k", 1e3}, {"M", 1e6}, {"", 1}}
 
-// ParseWatts reads power, 0 or more: "350W", "12kW", "1.5MW"; a number alone is watts.
+// ParseWatts reads power, 0 or more: "350W", "12kW", "1.5MW". A number alone is watts.
 func ParseWatts(s string) (Watts, error) {
 	v, ok := quantity(s, "W")
 	if !ok {
@@ -26,7 +26,7 @@ func ParseWatts(s string) (Watts, error) {
 	return Watts(v), nil
 }
 
-// ParseJoules reads energy, 0 or more: "90kJ" or "25Wh"; a number alone is joules.
+// ParseJoules reads energy, 0 or more: "90kJ" or "25Wh". A number alone is joules.
 func ParseJoules(s string) (Joules, error) {
 	if v, ok := quantity(s, "Wh"); ok {
 		return Joules(3600 * v), nil
@@ -61,7 +61,7 @@ func number(s string) (float64, bool) {
 	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
 }
 
-// Text is "0.41 kWh", "12.5 Wh" or "129 J", by how much it is.
+// Text formats energy as "0.41 kWh", "12.5 Wh" or "129 J", depending on its amount.
 func (j Joules) Text() string {
 	const wattHour, few, many = 3600, 0.1, 100
 	switch wh := float64(j) / wattHour; {
@@ -74,7 +74,7 @@ func (j Joules) Text() string {
 	}
 }
 
-// String is "350 W", "12 kW" or "12.5 kW": to a thousandth.
+// String formats power as "350 W", "12.5 kW" or "3.2 MW", with up to three decimals.
 func (w Watts) String() string {
 	switch v := float64(w); {
 	case math.Abs(v) >= 1e6:
@@ -86,7 +86,7 @@ func (w Watts) String() string {
 	}
 }
 
-// trimmed prints at most so many decimals.
+// trimmed formats a number with at most the given decimals.
 func trimmed(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")

@@ -7,12 +7,12 @@ import (
 	"vjob/energy"
 )
 
-// Fluid is a problem with divisible jobs. It is not safe for use by many at once.
+// Fluid is a problem with divisible jobs and nodes. It is not safe for concurrent use.
 type Fluid struct {
 	nodes   []powerCurve
 	demand  float64   // CPU that all jobs can use
 	rigid   []float64 // what all jobs need of each rigid resource
-	standby float64   // watts that flow in any case
+	standby float64   // power of all nodes when off, in watts
 	most    float64   // the largest yield of all jobs, 0 if the rigid resources are too scarce
 	scratch struct {
 		rises []segment
@@ -20,8 +20,7 @@ type Fluid struct {
 	}
 }
 
-// New makes a problem fluid. Rules are forgotten, which makes bounds weaker but not
-// wrong.
+// New relaxes a problem. It drops the rules, which weakens the bounds.
 func New(p *energy.Problem) *Fluid {
 	f := &Fluid{nodes: powerCurves(p), demand: p.Demand(), standby: float64(p.Standby()), rigid: make([]float64, len(p.Resources))}
 	for j := range p.Jobs {
@@ -33,7 +32,7 @@ func New(p *energy.Problem) *Fluid {
 	return f
 }
 
-// yield is the most that the capacities allow.
+// yield is the largest yield that the capacities allow.
 func (f *Fluid) yield(p *energy.Problem) float64 {
 	largest, sum := 0.0, 0.0
 	room := make([]float64, len(p.Resources))
@@ -45,7 +44,7 @@ func (f *Fluid) yield(p *energy.Problem) float64 {
 		}
 	}
 	for r, need := range f.rigid {
-		if need > room[r]+energy.Slack*float64(len(p.Nodes)) { // which each of them may be over
+		if need > room[r]+energy.Slack*float64(len(p.Nodes)) { // the tolerance of each node
 			return 0
 		}
 		f.rigid[r] = min(need, room[r])
@@ -57,8 +56,8 @@ func (f *Fluid) yield(p *energy.Problem) float64 {
 	return y
 }
 
-// Power is a bound on the power at a yield, and by how much it grows with the yield
-// there. False: there is no allocation.
+// Power returns a lower bound on the power at a yield, and its slope there. It returns false
+// if the problem is infeasible.
 func (f *Fluid) Power(yield float64) (watts, slope float64, ok bool) {
 	if f.most == 0 || yield > f.most+energy.Tolerance {
 		return 0, 0, false
@@ -67,9 +66,8 @@ func (f *Fluid) Power(yield float64) (watts, slope float64, ok bool) {
 	return p.value + f.standby, p.price * f.demand, true
 }
 
-// Profits says for each node how many watts it is worth to have it on, at the prices at
-// which resources balance at a yield: nodes that are worth more than 0 are on, and those
-// at 0 may be on in part.
+// Profits returns for each node how many watts it saves to have it on, at the prices at which
+// resources balance at a yield: nodes above 0 are on, and those at 0 may be on in part.
 func (f *Fluid) Profits(yield float64) []float64 {
 	p := f.maximizeDual(min(yield, f.most)*f.demand, f.rigid, nil)
 	list := make([]float64, len(f.nodes))
@@ -82,9 +80,9 @@ func (f *Fluid) Profits(yield float64) []float64 {
 	return list
 }
 
-// maximizeDual maximises the dual: the prices of the first resources are given, those of the
-// others are sought, one within the other. The best price of the last sought one
-// balances what is used and what is needed of it, for its own best prices of the rest.
+// maximizeDual maximises the dual: the prices of the first resources are given, the others are
+// searched, one within the other. The best price of the last one balances its use and its
+// need, for the best prices of the rest.
 func (f *Fluid) maximizeDual(cpu float64, need, prices []float64) dualPoint {
 	d := len(prices)
 	if d == len(f.nodes[0].room) {
@@ -106,14 +104,14 @@ func (f *Fluid) maximizeDual(cpu float64, need, prices []float64) dualPoint {
 	return maximize(low, high, at)
 }
 
-// tangent is a plan at a price, and how the value grows with it.
+// tangent is a dual point at a price, and the slope of the value there.
 type tangent struct {
 	dualPoint
 	at, slope float64
 }
 
-// maximize finds the top of a concave function that rises at low and does not at high: it
-// looks where the tangents meet, until they meet at the function itself.
+// maximize finds the maximum of a concave function that rises at low and does not at high. It
+// evaluates where the tangents meet, until they meet at the function itself.
 func maximize(low, high tangent, at func(price float64) tangent) dualPoint {
 	for range 100 {
 		if high.slope == 0 {
@@ -123,7 +121,7 @@ func maximize(low, high tangent, at func(price float64) tangent) dualPoint {
 		top := low.value + low.slope*(meet-low.at)
 		next := at(meet)
 		if top-next.value <= 1e-11*(1+math.Abs(top)) {
-			next.used = combine(low, high).used // both touch the top too
+			next.used = combine(low, high).used // both tangents touch the maximum
 			return next.dualPoint
 		}
 		if next.slope > 0 {
@@ -135,7 +133,7 @@ func maximize(low, high tangent, at func(price float64) tangent) dualPoint {
 	return combine(low, high)
 }
 
-// combine is the plan between two tangents that uses exactly what is needed.
+// combine is the dual point between two tangents that uses exactly what is needed.
 func combine(low, high tangent) dualPoint {
 	best, share := low.dualPoint, low.slope/(low.slope-high.slope)
 	if high.value > low.value {

@@ -7,7 +7,7 @@ import (
 	"vjob/energy"
 )
 
-// powerCurve is what a node can give, at what power; off is nothing at none.
+// powerCurve is the power of a node by the CPU it gives.
 type powerCurve struct {
 	room   []float64 // of each rigid resource
 	points []point   // the lower hull of its power over its load: convex, idle first
@@ -15,7 +15,7 @@ type powerCurve struct {
 
 type point struct{ cpu, power float64 }
 
-// powerCurves are the nodes of a problem. Power that flows when a node is off is not counted.
+// powerCurves returns those of all nodes, without the power of nodes that are off.
 func powerCurves(p *energy.Problem) []powerCurve {
 	list := make([]powerCurve, len(p.Nodes))
 	for n := range p.Nodes {
@@ -44,11 +44,11 @@ func (o *powerCurve) add(p point) {
 type segment struct {
 	price, cpu float64
 	node       int
-	opens      bool // until then the node is off
+	opens      bool // below that price the node is off
 }
 
-// segments appends what the node does as the price of CPU goes up, if its rigid resources
-// are worth so much. on: it is on at any price.
+// segments appends what the node gives as the price of CPU rises, if its rigid resources have
+// the given worth. It returns whether the node is on at any price.
 func (o *powerCurve) segments(node int, worth float64, list []segment) (_ []segment, on bool) {
 	first := 0
 	if on = worth >= o.points[0].power; !on {
@@ -71,17 +71,16 @@ func byPrice(a, b segment) int {
 	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.node, b.node))
 }
 
-// dualPoint is the best answer of the nodes to prices: what it costs after all, and what it
-// uses of each rigid resource.
+// dualPoint is the best response of the nodes to prices.
 type dualPoint struct {
-	value float64   // of the dual: a lower bound on the power
-	price float64   // of CPU: by how much the bound grows with the demand
+	value float64   // of the dual: a lower bound on power
+	price float64   // of CPU: the slope of the bound over demand
 	used  []float64 // of each resource, by the nodes that are on
 	rigid []float64 // the prices of the rigid resources
 }
 
-// evaluate is the plan when cpu is demanded and each rigid resource has a price. What must
-// be had of the rigid ones is not counted yet.
+// evaluate returns the dual point for a CPU demand and prices of the rigid resources. The need
+// of the rigid ones is not counted yet.
 func (f *Fluid) evaluate(cpu float64, prices []float64) dualPoint {
 	s := &f.scratch
 	s.rises = s.rises[:0]
@@ -119,7 +118,7 @@ func (f *Fluid) evaluate(cpu float64, prices []float64) dualPoint {
 	return p
 }
 
-// profit is what a node earns at prices if it does what is best for it.
+// profit is the largest profit of a node at prices.
 func (o *powerCurve) profit(price, worth float64) float64 {
 	most := 0.0
 	for _, p := range o.points {

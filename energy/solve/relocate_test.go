@@ -12,7 +12,7 @@ import (
 )
 
 // started draws a small cluster with an initial assignment, by first fit.
-func standing(rng *rand.Rand) (*energy.Problem, solve.Start) {
+func started(rng *rand.Rand) (*energy.Problem, solve.Start) {
 	p := &energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: []string{"memory"}}
 	for range 2 + rng.IntN(3) {
 		idle := energy.Watts(40 + rng.IntN(80))
@@ -76,7 +76,7 @@ func TestRelocateAgainstAllAssignments(t *testing.T) {
 	missed := 0
 	for seed := range uint64(problems) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		p, s := standing(rng)
+		p, s := started(rng)
 		if len(p.Jobs) == 0 {
 			continue
 		}
@@ -118,8 +118,8 @@ func count(at []int, nodes int) bool {
 }
 
 // The same problem and seed give the same places.
-func TestResettleIsRepeatable(t *testing.T) {
-	p, s := standing(rand.New(rand.NewPCG(11, 7)))
+func TestRelocateIsRepeatable(t *testing.T) {
+	p, s := started(rand.New(rand.NewPCG(11, 7)))
 	first, err := solve.Relocate(p, s, solve.Options{Seed: 3, Steps: 40})
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestRelocateRefuses(t *testing.T) {
 		"no place for some":  func(_ *energy.Problem, s *solve.Start) { s.At = s.At[1:] },
 		"another objective":  func(p *energy.Problem, _ *solve.Start) { p.Objective, p.Budget = energy.BoundedPower, 100 },
 	} {
-		p, s := standing(rand.New(rand.NewPCG(1, 7)))
+		p, s := started(rand.New(rand.NewPCG(1, 7)))
 		spoil(p, &s)
 		if _, err := solve.Relocate(p, s, solve.Options{Steps: 1}); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
