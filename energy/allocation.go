@@ -8,7 +8,7 @@ type Allocation struct {
 	CPU []float64 // its share, in the unit of its need
 }
 
-// Measures are what an allocation comes to.
+// Measures are the figures of an allocation.
 type Measures struct {
 	Yield float64 // the least of all jobs: Y
 	Power Watts   // of all nodes: E
@@ -16,7 +16,8 @@ type Measures struct {
 	Nodes int     // that are on
 }
 
-// Value is what the objective makes of it: E to be small, Y or Z to be large.
+// Value returns the figure that the objective counts: E, to be minimised, or Y or Z, to be
+// maximised.
 func (o Objective) Value(m Measures) float64 {
 	switch o {
 	case BoundedYield:
@@ -36,8 +37,8 @@ func (o Objective) Better(one, other float64) bool {
 	return one > other
 }
 
-// Gap is how much worse a value is than a bound, as a fraction of the bound: 0.01 is one
-// per cent more power, or less of the yield or of Z.
+// Gap is how much worse a value is than a bound, as a fraction of the bound: 0.01 is 1 % more
+// power, or 1 % less yield or Z.
 func (o Objective) Gap(value, bound float64) float64 {
 	switch {
 	case value == bound:
@@ -54,7 +55,7 @@ func (p *Problem) z(yield float64, power Watts) float64 {
 	return p.Lambda*yield + (1-p.Lambda)*(1-min(1, float64(power/p.EMax)))
 }
 
-// loads are what an assignment puts on each node.
+// loads are the loads of all nodes under an assignment.
 type loads struct {
 	need []float64 // CPU that its jobs can use
 	jobs []int
@@ -69,7 +70,7 @@ func (p *Problem) loads(at []int) loads {
 	return l
 }
 
-// power is what all nodes draw when each job has the yield, or what its node can give.
+// power is that of all nodes when each job gets the yield, or what its node can give.
 func (p *Problem) power(l loads, yield float64) (sum Watts) {
 	for n := range p.Nodes {
 		node := &p.Nodes[n]
@@ -82,8 +83,8 @@ func (p *Problem) power(l loads, yield float64) (sum Watts) {
 	return sum
 }
 
-// most is the largest yield that all jobs can have at once.
-func (p *Problem) most(l loads) float64 {
+// maxYield is the largest yield that all jobs can have at once.
+func (p *Problem) maxYield(l loads) float64 {
 	y := 1.0
 	for n := range p.Nodes {
 		if l.jobs[n] > 0 {
@@ -93,8 +94,9 @@ func (p *Problem) most(l loads) float64 {
 	return y
 }
 
-// within is the largest yield up to most that the budget pays for; 0: none.
-func (p *Problem) within(l loads, most float64) float64 {
+// affordableYield is the largest yield up to most that the budget covers; 0 if there is no
+// such yield.
+func (p *Problem) affordableYield(l loads, most float64) float64 {
 	least, top := p.power(l, 0), p.power(l, most)
 	switch {
 	case top <= p.Budget:
@@ -124,20 +126,20 @@ func (p *Problem) linear() bool {
 	return true
 }
 
-// Equal gives all jobs the same yield, the best for an assignment: the floor for
-// [BoundedYield], the largest for [BoundedPower]; for [Mixed] Z is convex in the yield
-// between the corners of the power curves, so the best is at a corner or an end. False:
-// there is none, because a node cannot give the floor or the budget does not pay for it.
-// Rigid resources are not looked at.
+// Equal gives all jobs the same yield, the best one for an assignment: the floor for
+// [BoundedYield], the largest for [BoundedPower]. For [Mixed], Z is convex in the yield
+// between the corners of the power curves, so the best yield is at a corner or an end. It
+// returns false if the assignment is infeasible: a node cannot give the floor, or the budget
+// does not cover it. Rigid resources are not checked.
 func (p *Problem) Equal(at []int) (*Allocation, bool) {
 	l := p.loads(at)
-	y, most := p.Floor, p.most(l)
+	y, most := p.Floor, p.maxYield(l)
 	switch p.Objective {
 	case BoundedYield:
 	case BoundedPower:
-		y = p.within(l, most)
+		y = p.affordableYield(l, most)
 	default:
-		y = p.trade(l, most)
+		y = p.bestYieldForZ(l, most)
 	}
 	if most < p.Floor-Tolerance || y < p.Floor-Tolerance || y <= 0 {
 		return nil, false
@@ -150,12 +152,12 @@ func (p *Problem) Equal(at []int) (*Allocation, bool) {
 	return a, true
 }
 
-// leastYield stands for "more than nothing" where no floor is given.
-const leastYield = 1e-9
+// minYield stands for "more than 0" if no floor is given.
+const minYield = 1e-9
 
-// trade is the yield with the most Z.
-func (p *Problem) trade(l loads, most float64) (best float64) {
-	floor := max(p.Floor, leastYield)
+// bestYieldForZ is the yield with the largest Z.
+func (p *Problem) bestYieldForZ(l loads, most float64) (best float64) {
+	floor := max(p.Floor, minYield)
 	z := math.Inf(-1)
 	try := func(y float64) {
 		if v := p.z(y, p.power(l, y)); y >= floor && y <= most && v > z {

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// The tolerances of a check: sums of floats are never exact.
+// The tolerances of a check, for rounding.
 const (
 	Slack     = 1e-6         // of capacities, in their unit
 	Tolerance = 1e-6         // of yields
 	Excess    = Watts(0.001) // of the budget
 )
 
-// Check measures an allocation from first principles and says what is wrong with it. It
-// trusts nobody: not those who made the allocation, and nothing else in this package.
+// Check measures an allocation from first principles and returns its faults. It deliberately
+// uses nothing that the search uses.
 func (p *Problem) Check(a *Allocation) (m Measures, faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if len(a.At) != len(p.Jobs) || len(a.CPU) != len(p.Jobs) {
@@ -65,16 +65,16 @@ func (p *Problem) Check(a *Allocation) (m Measures, faults []string) {
 	if p.Objective == Mixed {
 		m.Z = p.z(m.Yield, m.Power)
 	}
-	return m, append(faults, p.missed(m)...)
+	return m, append(faults, p.boundFaults(m)...)
 }
 
-// missed are the bounds that an allocation does not keep.
-func (p *Problem) missed(m Measures) (faults []string) {
+// boundFaults returns the bounds that an allocation breaks.
+func (p *Problem) boundFaults(m Measures) (faults []string) {
 	if !(m.Yield > 0) {
 		faults = append(faults, fmt.Sprintf("the least yield is %g: every job needs some CPU", m.Yield))
 	}
 	if m.Yield < p.Floor-Tolerance {
-		faults = append(faults, fmt.Sprintf("the least yield is %g, it shall be %g", m.Yield, p.Floor))
+		faults = append(faults, fmt.Sprintf("the least yield is %g, the floor is %g", m.Yield, p.Floor))
 	}
 	if p.Objective == BoundedPower && m.Power > p.Budget+Excess {
 		faults = append(faults, fmt.Sprintf("%.3f W, the budget is %.3f W", float64(m.Power), float64(p.Budget)))

@@ -76,8 +76,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// naive measures an allocation once more, in the plainest way and with no code of the
-// package: what a checker by somebody else would do.
+// naive measures an allocation with no code of the package, as an independent checker does.
 func naive(p *energy.Problem, a *energy.Allocation) (y, e, z float64, ok bool) {
 	y, ok = math.Inf(1), true
 	for n, node := range p.Nodes {
@@ -116,7 +115,7 @@ func naive(p *energy.Problem, a *energy.Allocation) (y, e, z float64, ok bool) {
 	return y, e, z, ok
 }
 
-func TestCheckAgreesWithAnother(t *testing.T) {
+func TestCheckAgreesWithNaive(t *testing.T) {
 	const seed = 3
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -185,12 +184,11 @@ func TestEqualIsTheBestYield(t *testing.T) {
 		}
 	}
 	if found < 500 {
-		t.Errorf("only %d had an answer", found)
+		t.Errorf("only %d were feasible", found)
 	}
 }
 
-// Fair and Generous keep the least yield, and no small change makes them better in what
-// each is for.
+// Fair and Generous keep the least yield, and no small change improves on what each maximises.
 func TestSharesUnderABudget(t *testing.T) {
 	const seed = 7
 	t.Logf("seed %d", seed)
@@ -250,7 +248,7 @@ func TestSharesUnderABudget(t *testing.T) {
 		}
 	}
 	if fairer < 200 {
-		t.Errorf("only %d times was there anything to hand out", fairer)
+		t.Errorf("only %d times was there CPU left to distribute", fairer)
 	}
 }
 

@@ -18,12 +18,12 @@ func (j Joules) KWh() float64 { return float64(j) / 3.6e6 }
 // Over is the energy of a constant power over a time.
 func (w Watts) Over(d time.Duration) Joules { return Joules(float64(w) * d.Seconds()) }
 
-// Power is what a node draws. Idle and Full alone are the linear model (paper §2.1).
+// Power is the power model of a node. Idle and Full alone are the linear model (paper §2.1).
 type Power struct {
 	Idle Watts // on, without load
 	Full Watts // all processors busy
-	// Measured are points between idle and full, by load: between two of them power is
-	// linear. It need not be convex, but never falls.
+	// Measured are points between idle and full, by load; power is linear between two of them.
+	// The curve need not be convex, but never falls.
 	Measured []Point
 	Standby  Watts // off
 	On, Off  Switch
@@ -35,13 +35,13 @@ type Point struct {
 	Power Watts
 }
 
-// Switch is what it takes to turn a node on or off.
+// Switch is the energy and the time to turn a node on or off.
 type Switch struct {
 	Energy Joules
 	Time   time.Duration
 }
 
-// Power is what is drawn on average meanwhile; 0 where the time is not known.
+// Power is the average power while switching; 0 if the time is not known.
 func (s Switch) Power() Watts {
 	if s.Time <= 0 {
 		return 0
@@ -49,7 +49,7 @@ func (s Switch) Power() Watts {
 	return Watts(float64(s.Energy) / s.Time.Seconds())
 }
 
-// At is the power of a node that is on, at a load between 0 and 1.
+// At is the power at a load between 0 and 1 when the node is on.
 func (p *Power) At(load float64) Watts {
 	load = min(max(load, 0), 1)
 	from, to := Point{0, p.Idle}, Point{1, p.Full}
@@ -74,8 +74,8 @@ func (p *Power) At(load float64) Watts {
 	return from.Power + (to.Power-from.Power)*Watts((load-from.Load)/(to.Load-from.Load))
 }
 
-// Steepest is the most that a full load more would add, wherever it is steepest: a node
-// never draws more than its idle power and that, by load.
+// Steepest is the steepest slope of the curve, in watts per full load: the power is at most
+// idle power plus load times Steepest.
 func (p *Power) Steepest() (most Watts) {
 	curve := p.Curve()
 	for i, b := range curve[1:] {
@@ -85,15 +85,14 @@ func (p *Power) Steepest() (most Watts) {
 	return most
 }
 
-// Curve has the corners of the model, idle and full included, in order of load.
+// Curve returns the corners of the model, idle and full included, in order of load.
 func (p *Power) Curve() []Point {
 	list := append([]Point{{0, p.Idle}}, p.Measured...)
 	return append(list, Point{1, p.Full})
 }
 
-// Share is the part of a node's power that is due to one job: what the load of all
-// draws above idle is split by CPU share, and so is the idle power. A node whose jobs
-// get nothing is split evenly among so many.
+// Share is the part of a node's power that is attributed to one job, in proportion to its CPU
+// share. If the jobs get no CPU, each of them gets an equal part.
 func (p *Power) Share(job, all, capacity float64, jobs int) Watts {
 	if all <= 0 {
 		return p.Idle / Watts(max(jobs, 1))
@@ -101,7 +100,8 @@ func (p *Power) Share(job, all, capacity float64, jobs int) Watts {
 	return p.At(all/capacity) * Watts(job/all)
 }
 
-// Faulty names what is wrong with the model, and what would be right; "" is nothing.
+// Faulty returns the field of the model that is wrong, its value and what is expected; "" if
+// the model is valid.
 func (p *Power) Faulty() (field string, value any, want string) {
 	positive := func(w Watts) bool { return w >= 0 && !math.IsInf(float64(w), 0) }
 	switch {

@@ -17,10 +17,10 @@ const (
 	Mixed                         // the most of lambda*Y + (1-lambda)*(1-min(1, E/EMax)) (paper §2.6)
 )
 
-// Objectives are the words for them, in the order of the constants.
+// Objectives are the names of the objectives, in the order of the constants.
 var Objectives = [...]string{"boundedyield", "boundedpower", "mixed"}
 
-// String is the word of the format.
+// String returns the name of the objective in files.
 func (o Objective) String() string { return Objectives[o] }
 
 // Node is a host that jobs share.
@@ -38,7 +38,7 @@ type Job struct {
 	Need []float64 // of each rigid resource
 }
 
-// Problem is what is to be allocated, and to what end. Its numbers are finite and not
+// Problem is what is to be allocated, and the objective. Its numbers are finite and not
 // negative; see [Problem.Validate].
 type Problem struct {
 	ID        string
@@ -50,12 +50,12 @@ type Problem struct {
 	Budget    Watts   // of BoundedPower
 	Lambda    float64 // weight of the yield in Mixed, 0..1
 	EMax      Watts   // of Mixed: the power that counts as 1 (paper §2.6)
-	// May reports whether a rule lets the job be on the node; nil is always.
+	// May reports whether the rules allow the job on the node. Nil allows all.
 	May func(job, node int) bool
 }
 
-// Validate names the field that is wrong, its value and what would be right, as a
-// [cluster.FieldError]. A job that fits nowhere is not an error: see [Misfits].
+// Validate returns a [cluster.FieldError] for the first invalid field. A job that fits nowhere
+// is not an error: see [Problem.Misfits].
 func (p *Problem) Validate() error {
 	switch {
 	case len(p.Nodes) == 0:
@@ -118,8 +118,7 @@ func (p *Problem) validGoal() error {
 	return nil
 }
 
-// Fits reports whether a job alone may be on a node and gets its rigid needs and the
-// floor there.
+// Fits reports whether a job alone may run on a node, with its rigid needs and the floor.
 func (p *Problem) Fits(job, node int) bool {
 	j, n := &p.Jobs[job], &p.Nodes[node]
 	if p.May != nil && !p.May(job, node) || p.Floor*j.CPU > n.CPU+Slack {
@@ -133,7 +132,7 @@ func (p *Problem) Fits(job, node int) bool {
 	return true
 }
 
-// Misfits says for each job that fits on no node what it lacks most nearly.
+// Misfits says for each job that fits on no node what it lacks on the largest one.
 func (p *Problem) Misfits() (why []string) {
 	for j := range p.Jobs {
 		fits := false
@@ -168,8 +167,7 @@ func (p *Problem) misfit(j int) string {
 	return fmt.Sprintf("job %d fits on no host that it may be on", j)
 }
 
-// Standby is what all nodes draw when they are off; it is part of the power of an
-// allocation for those that are.
+// Standby is the power of all nodes when they are off.
 func (p *Problem) Standby() (sum Watts) {
 	for n := range p.Nodes {
 		sum += p.Nodes[n].Power.Standby

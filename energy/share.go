@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Fair is the max-min fair allocation of an assignment: the least yield is as large as
-// [Problem.Equal] makes it, then the others are raised, the smallest first, while their
-// node has CPU and the budget of [BoundedPower] lasts. For the other objectives more
-// yield is more power than was asked for, and it is the same as Equal.
+// Fair returns the max-min fair allocation of an assignment: the least yield is that of
+// [Problem.Equal]; then the others are raised, the smallest first, while their node has CPU
+// and the budget of [BoundedPower] lasts. For the other objectives it equals Equal, since more
+// yield takes more power than needed.
 func (p *Problem) Fair(at []int) (*Allocation, bool) {
 	a, ok := p.Equal(at)
 	if !ok || p.Objective != BoundedPower {
@@ -24,7 +24,7 @@ func (p *Problem) Fair(at []int) (*Allocation, bool) {
 	return a, true
 }
 
-// level is to where yields can be raised, each no further than its node allows.
+// level is the yield up to which all are raised, each at most to what its node allows.
 func (p *Problem) level(l loads) float64 {
 	draws := func(level float64) (sum Watts) {
 		for n := range p.Nodes {
@@ -50,10 +50,10 @@ func (p *Problem) level(l loads) float64 {
 	return low
 }
 
-// Generous has the largest sum of yields once the least one is as large as
-// [Problem.Equal] makes it (the second step of the paper's reference [9]): what is left
-// of CPU and budget goes first to those who gain most yield by a watt. With measured
-// power curves that order is that of their average, and the sum nearly the largest.
+// Generous returns the allocation with the largest sum of yields once the least yield is that
+// of [Problem.Equal] (the second step of the paper's reference [9]): the rest of CPU and
+// budget goes first to the jobs that gain most yield per watt. With measured power curves that
+// order uses their average slope, so the sum is nearly the largest.
 func (p *Problem) Generous(at []int) (*Allocation, bool) {
 	a, ok := p.Equal(at)
 	if !ok || p.Objective != BoundedPower {
@@ -88,7 +88,7 @@ func (p *Problem) Generous(at []int) (*Allocation, bool) {
 		n := at[j]
 		node := &p.Nodes[n]
 		before := node.Power.At(used[n] / node.CPU)
-		more := node.affords(used[n], max(0, min(spare[n], p.Jobs[j].CPU-a.CPU[j])), before+max(0, left))
+		more := node.affordableCPU(used[n], max(0, min(spare[n], p.Jobs[j].CPU-a.CPU[j])), before+max(0, left))
 		a.CPU[j] += more
 		used[n] += more
 		spare[n] -= more
@@ -97,9 +97,9 @@ func (p *Problem) Generous(at []int) (*Allocation, bool) {
 	return a, true
 }
 
-// affords is how much of the CPU that is wanted, on top of what is used, can be given
-// without the node's drawing more than so much.
-func (n *Node) affords(used, wanted float64, most Watts) float64 {
+// affordableCPU returns how much of the wanted CPU, on top of what is used, the node can give
+// within a power limit.
+func (n *Node) affordableCPU(used, wanted float64, most Watts) float64 {
 	if n.Power.At((used+wanted)/n.CPU) <= most {
 		return wanted
 	}

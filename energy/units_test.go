@@ -46,7 +46,7 @@ func TestWattsInWords(t *testing.T) {
 	}
 }
 
-// Energy is told in the unit in which it can be read.
+// Energy is formatted in the unit that reads best.
 func TestJoulesText(t *testing.T) {
 	for joules, want := range map[energy.Joules]string{
 		0: "0 J", 120: "120 J", 129: "129 J", 359: "359 J", 360: "0.1 Wh", 45_000: "12.5 Wh", 359_900: "100 Wh", 360_000: "0.1 kWh", 1_476_000: "0.41 kWh", 3.6e9: "1000 kWh", -720_000: "-0.2 kWh",

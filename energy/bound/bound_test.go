@@ -108,8 +108,8 @@ func small(rng *rand.Rand, seed uint64) *energy.Problem {
 	return p
 }
 
-// With light jobs the sums are all that counts, and the fast bound is that of the whole
-// program; where single jobs matter it may be weaker, but never wrong.
+// With light jobs only sums count, and the fast bound equals that of the whole program; where
+// single jobs matter it may be weaker, but never wrong.
 func TestLPIsThatOfTheSimplex(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)

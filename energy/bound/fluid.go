@@ -7,23 +7,22 @@ import (
 	"vjob/energy"
 )
 
-// Fluid is a problem with divisible jobs. It is not safe for use by many at once.
+// Fluid is a problem with divisible jobs and nodes. It is not safe for concurrent use.
 type Fluid struct {
-	nodes   []offer
+	nodes   []powerCurve
 	demand  float64   // CPU that all jobs can use
 	rigid   []float64 // what all jobs need of each rigid resource
-	standby float64   // watts that flow in any case
+	standby float64   // power of all nodes when off, in watts
 	most    float64   // the largest yield of all jobs, 0 if the rigid resources are too scarce
 	scratch struct {
-		rises []rise
+		rises []segment
 		share []float64
 	}
 }
 
-// New makes a problem fluid. Rules are forgotten, which makes bounds weaker but not
-// wrong.
+// New relaxes a problem. It drops the rules, which weakens the bounds.
 func New(p *energy.Problem) *Fluid {
-	f := &Fluid{nodes: offers(p), demand: p.Demand(), standby: float64(p.Standby()), rigid: make([]float64, len(p.Resources))}
+	f := &Fluid{nodes: powerCurves(p), demand: p.Demand(), standby: float64(p.Standby()), rigid: make([]float64, len(p.Resources))}
 	for j := range p.Jobs {
 		for r, need := range p.Jobs[j].Need {
 			f.rigid[r] += need
@@ -33,7 +32,7 @@ func New(p *energy.Problem) *Fluid {
 	return f
 }
 
-// yield is the most that the capacities allow.
+// yield is the largest yield that the capacities allow.
 func (f *Fluid) yield(p *energy.Problem) float64 {
 	largest, sum := 0.0, 0.0
 	room := make([]float64, len(p.Resources))
@@ -45,7 +44,7 @@ func (f *Fluid) yield(p *energy.Problem) float64 {
 		}
 	}
 	for r, need := range f.rigid {
-		if need > room[r]+energy.Slack*float64(len(p.Nodes)) { // which each of them may be over
+		if need > room[r]+energy.Slack*float64(len(p.Nodes)) { // the tolerance of each node
 			return 0
 		}
 		f.rigid[r] = min(need, room[r])
@@ -57,21 +56,20 @@ func (f *Fluid) yield(p *energy.Problem) float64 {
 	return y
 }
 
-// Power is a bound on the power at a yield, and by how much it grows with the yield
-// there. False: there is no allocation.
+// Power returns a lower bound on the power at a yield, and its slope there. It returns false
+// if the problem is infeasible.
 func (f *Fluid) Power(yield float64) (watts, slope float64, ok bool) {
 	if f.most == 0 || yield > f.most+energy.Tolerance {
 		return 0, 0, false
 	}
-	p := f.least(min(yield, f.most)*f.demand, f.rigid, nil)
+	p := f.maximizeDual(min(yield, f.most)*f.demand, f.rigid, nil)
 	return p.value + f.standby, p.price * f.demand, true
 }
 
-// Profits says for each node how many watts it is worth to have it on, at the prices at
-// which resources balance at a yield: nodes that are worth more than 0 are on, and those
-// at 0 may be on in part.
+// Profits returns for each node how many watts it saves to have it on, at the prices at which
+// resources balance at a yield: nodes above 0 are on, and those at 0 may be on in part.
 func (f *Fluid) Profits(yield float64) []float64 {
-	p := f.least(min(yield, f.most)*f.demand, f.rigid, nil)
+	p := f.maximizeDual(min(yield, f.most)*f.demand, f.rigid, nil)
 	list := make([]float64, len(f.nodes))
 	for n := range f.nodes {
 		list[n] = math.Inf(-1)
@@ -82,49 +80,49 @@ func (f *Fluid) Profits(yield float64) []float64 {
 	return list
 }
 
-// least maximises the dual: the prices of the first resources are given, those of the
-// others are sought, one within the other. The best price of the last sought one
-// balances what is used and what is needed of it, for its own best prices of the rest.
-func (f *Fluid) least(cpu float64, need, prices []float64) plan {
+// maximizeDual maximises the dual: the prices of the first resources are given, the others are
+// searched, one within the other. The best price of the last one balances its use and its
+// need, for the best prices of the rest.
+func (f *Fluid) maximizeDual(cpu float64, need, prices []float64) dualPoint {
 	d := len(prices)
 	if d == len(f.nodes[0].room) {
-		return f.answer(cpu, prices)
+		return f.evaluate(cpu, prices)
 	}
 	at := func(price float64) tangent {
-		p := f.least(cpu, need, append(slices.Clone(prices), price))
+		p := f.maximizeDual(cpu, need, append(slices.Clone(prices), price))
 		p.value += price * need[d]
 		return tangent{p, price, need[d] - p.used[d]}
 	}
 	low := at(0)
 	if low.slope <= 0 {
-		return low.plan
+		return low.dualPoint
 	}
 	high := at(1)
 	for high.slope > 0 && high.at < 1e15 {
 		low, high = high, at(high.at*8)
 	}
-	return climb(low, high, at)
+	return maximize(low, high, at)
 }
 
-// tangent is a plan at a price, and how the value grows with it.
+// tangent is a dual point at a price, and the slope of the value there.
 type tangent struct {
-	plan
+	dualPoint
 	at, slope float64
 }
 
-// climb finds the top of a concave function that rises at low and does not at high: it
-// looks where the tangents meet, until they meet at the function itself.
-func climb(low, high tangent, at func(price float64) tangent) plan {
+// maximize finds the maximum of a concave function that rises at low and does not at high. It
+// evaluates where the tangents meet, until they meet at the function itself.
+func maximize(low, high tangent, at func(price float64) tangent) dualPoint {
 	for range 100 {
 		if high.slope == 0 {
-			return high.plan
+			return high.dualPoint
 		}
 		meet := (high.value - low.value + low.slope*low.at - high.slope*high.at) / (low.slope - high.slope)
 		top := low.value + low.slope*(meet-low.at)
 		next := at(meet)
 		if top-next.value <= 1e-11*(1+math.Abs(top)) {
-			next.used = mix(low, high).used // both touch the top too
-			return next.plan
+			next.used = combine(low, high).used // both tangents touch the maximum
+			return next.dualPoint
 		}
 		if next.slope > 0 {
 			low = next
@@ -132,14 +130,14 @@ func climb(low, high tangent, at func(price float64) tangent) plan {
 			high = next
 		}
 	}
-	return mix(low, high)
+	return combine(low, high)
 }
 
-// mix is the plan between two tangents that uses exactly what is needed.
-func mix(low, high tangent) plan {
-	best, share := low.plan, low.slope/(low.slope-high.slope)
+// combine is the dual point between two tangents that uses exactly what is needed.
+func combine(low, high tangent) dualPoint {
+	best, share := low.dualPoint, low.slope/(low.slope-high.slope)
 	if high.value > low.value {
-		best = high.plan
+		best = high.dualPoint
 	}
 	used := make([]float64, len(best.used))
 	for r := range used {

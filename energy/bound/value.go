@@ -6,7 +6,8 @@ import (
 	"vjob/energy"
 )
 
-// LP is LPBOUND: no allocation has a better value. False: there is none at all.
+// LP returns LPBOUND: no allocation has a better value. It returns false if the problem is
+// infeasible.
 func LP(p *energy.Problem) (value float64, ok bool) {
 	f := New(p)
 	switch p.Objective {
@@ -20,16 +21,16 @@ func LP(p *energy.Problem) (value float64, ok bool) {
 	}
 }
 
-// EMax is the least power at which a fluid problem reaches its largest yield, and that
-// yield (paper §2.6). False: there is no allocation.
+// EMax returns the least power at which a fluid problem reaches its largest yield, and that
+// yield (paper §2.6). It returns false if the problem is infeasible.
 func EMax(p *energy.Problem) (watts energy.Watts, yield float64, ok bool) {
 	f := New(p)
 	e, _, ok := f.Power(f.most)
 	return energy.Watts(e), f.most, ok
 }
 
-// affords is the largest yield within the budget. The power is convex in the yield, so
-// that following its slope down from the top never goes too far.
+// affords is the largest yield within the budget. Power is convex in the yield, so Newton's
+// method from the top never overshoots.
 func (f *Fluid) affords(p *energy.Problem) (float64, bool) {
 	y := f.most
 	for range 100 {
@@ -52,8 +53,8 @@ func (f *Fluid) affords(p *energy.Problem) (float64, bool) {
 	return y, y >= p.Floor-energy.Tolerance
 }
 
-// trade is the largest Z. Where power is below EMax it is concave in the yield, and
-// above it only the yield counts.
+// trade is the largest Z. Where power is below EMax, Z is concave in the yield; above it only
+// the yield counts.
 func (f *Fluid) trade(p *energy.Problem) (float64, bool) {
 	if _, _, ok := f.Power(p.Floor); !ok {
 		return 0, false
@@ -61,18 +62,18 @@ func (f *Fluid) trade(p *energy.Problem) (float64, bool) {
 	weight := (1 - p.Lambda) / float64(p.EMax)
 	at := func(y float64) tangent {
 		e, slope, _ := f.Power(y)
-		return tangent{plan{value: p.Lambda*y + 1 - p.Lambda - weight*e}, y, p.Lambda - weight*slope}
+		return tangent{dualPoint{value: p.Lambda*y + 1 - p.Lambda - weight*e}, y, p.Lambda - weight*slope}
 	}
 	low, high := at(p.Floor), at(f.most)
 	best := max(low.value, high.value, p.Lambda*f.most)
 	if low.slope > 0 && high.slope < 0 {
-		best = max(best, climb(low, high, at).value)
+		best = max(best, maximize(low, high, at).value)
 	}
 	return best, true
 }
 
-// LBH is the stronger bound, of whole nodes and divisible jobs: no allocation has a
-// better value. False: there is none at all.
+// LBH returns the stronger bound, of whole nodes and divisible jobs: no allocation has a
+// better value. It returns false if the problem is infeasible.
 func LBH(p *energy.Problem) (value float64, ok bool) {
 	w := NewWhole(p)
 	switch p.Objective {
@@ -108,9 +109,9 @@ func (w *Whole) affords(p *energy.Problem) (float64, bool) {
 	return high, true
 }
 
-// trade bounds Z. Between yields at which one more node is full, the least power of
-// nodes that are alike is concave in the yield, so that Z is largest at one of them; of
-// other nodes, all of a small step is bounded by its ends.
+// trade bounds Z. For nodes that are alike, the least power is concave between the yields at
+// which one more node is full, so Z is largest at one of them; for other nodes, each small
+// step is bounded by its ends.
 func (w *Whole) trade(p *energy.Problem) (float64, bool) {
 	if _, ok := w.Power(p.Floor); !ok {
 		return 0, false

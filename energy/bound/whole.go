@@ -8,8 +8,8 @@ import (
 	"vjob/energy"
 )
 
-// Whole is a problem with divisible jobs on nodes that are on as a whole or off. It is
-// not safe for use by many at once.
+// Whole is a problem with divisible jobs on nodes that are either on or off. It is not safe
+// for concurrent use.
 type Whole struct {
 	fluid   *Fluid
 	problem *energy.Problem
@@ -19,7 +19,7 @@ type Whole struct {
 	largest [][]float64
 }
 
-// NewWhole makes the jobs of a problem fluid, but not its nodes.
+// NewWhole relaxes the jobs of a problem, but not its nodes.
 func NewWhole(p *energy.Problem) *Whole {
 	w := &Whole{fluid: New(p), problem: p, alike: true}
 	for n := range p.Nodes {
@@ -40,7 +40,7 @@ func (w *Whole) slope(n int) energy.Watts {
 	return w.problem.Nodes[n].Power.Full - w.problem.Nodes[n].Power.Idle
 }
 
-// sort notes for each resource the nodes that have most of it, CPU last.
+// sort lists for each resource the capacities in descending order, CPU last.
 func (w *Whole) sort() {
 	for r := range len(w.problem.Resources) + 1 {
 		var list []float64
@@ -53,7 +53,7 @@ func (w *Whole) sort() {
 	}
 }
 
-// Count is a number of nodes that no allocation at the yield has less than.
+// Count returns a lower bound on the number of nodes at a yield.
 func (w *Whole) Count(yield float64) int {
 	most := 1
 	for r, list := range w.largest {
@@ -71,10 +71,11 @@ func (w *Whole) Count(yield float64) int {
 	return most
 }
 
-// Most is a bound on the least yield of any allocation.
+// Most bounds the least yield of any allocation.
 func (w *Whole) Most() float64 { return w.fluid.most }
 
-// Power is a bound on the power at a yield; false: there is no allocation.
+// Power returns a lower bound on the power at a yield. It returns false if the problem is
+// infeasible.
 func (w *Whole) Power(yield float64) (watts float64, ok bool) {
 	if w.fluid.most == 0 || yield > w.fluid.most+energy.Tolerance {
 		return 0, false
@@ -85,30 +86,30 @@ func (w *Whole) Power(yield float64) (watts float64, ok bool) {
 		return w.PowerOf(count, yield), true
 	}
 	need := append(slices.Clone(w.fluid.rigid), float64(count))
-	return w.counted.least(yield*w.fluid.demand, need, nil).value + w.fluid.standby, true
+	return w.counted.maximizeDual(yield*w.fluid.demand, need, nil).value + w.fluid.standby, true
 }
 
-// Profits are those of the nodes when they are divisible, see [Fluid.Profits].
+// Profits are those of divisible nodes, see [Fluid.Profits].
 func (w *Whole) Profits(yield float64) []float64 { return w.fluid.Profits(yield) }
 
-// Alike reports whether nodes differ in nothing but what they draw.
+// Alike reports whether nodes differ only in power.
 func (w *Whole) Alike() bool { return w.alike }
 
-// PowerOf bounds the power at a yield with so many nodes on, which are enough: exactly so
-// many of nodes that are alike; of others their number is not looked at.
+// PowerOf bounds the power at a yield with the given number of nodes on, which must suffice.
+// If nodes are not alike, the number is ignored.
 func (w *Whole) PowerOf(count int, yield float64) (watts float64) {
 	cpu := yield * w.fluid.demand
 	if w.alike {
-		return w.exact(cpu, count) + w.fluid.standby
+		return w.leastPower(cpu, count) + w.fluid.standby
 	}
-	return w.fluid.least(cpu, w.fluid.rigid, nil).value + w.fluid.standby
+	return w.fluid.maximizeDual(cpu, w.fluid.rigid, nil).value + w.fluid.standby
 }
 
-// exact is the least power of so many nodes that are alike: some are full, at most one
-// is in part, the others idle; by what a full load adds, the full ones come first and
-// the idle ones last. For every choice of the one in part the cheapest of each kind are
+// leastPower is the least power of the given number of nodes that are alike: some are full, at
+// most one is in part, the others idle. In the order of their slopes the full ones come first
+// and the idle ones last, so for every choice of the one in part the cheapest of each kind are
 // taken.
-func (w *Whole) exact(cpu float64, count int) float64 {
+func (w *Whole) leastPower(cpu float64, count int) float64 {
 	capacity := w.problem.Nodes[0].CPU
 	full := min(int((cpu+energy.Slack)/capacity), count)
 	part := max(0, cpu-float64(full)*capacity)
@@ -132,10 +133,10 @@ func (w *Whole) exact(cpu float64, count int) float64 {
 	return best
 }
 
-// cheapest has, for each i, the sum of the k least costs among the first i nodes.
+// cheapest returns for each i the sum of the k smallest costs among the first i nodes.
 func (*Whole) cheapest(order []int, k int, cost func(node int) float64) []float64 {
 	sums := make([]float64, len(order)+1)
-	var kept dearest
+	var kept maxHeap
 	sum := 0.0
 	for i := range sums {
 		sums[i] = sum
@@ -150,11 +151,11 @@ func (*Whole) cheapest(order []int, k int, cost func(node int) float64) []float6
 	return sums
 }
 
-// dearest is a heap with the largest on top.
-type dearest []float64
+// maxHeap has the largest element at the top.
+type maxHeap []float64
 
-// add takes a cost in if it is among the k least, and returns by how much their sum grows.
-func (d *dearest) add(cost float64, k int) (more float64) {
+// add keeps a cost if it is among the k smallest, and returns by how much their sum changes.
+func (d *maxHeap) add(cost float64, k int) (more float64) {
 	h := *d
 	switch {
 	case len(h) < k:

@@ -107,18 +107,18 @@ type calendars struct {
 	watts *calendar.Calendar[energy.Watts]
 }
 
-// none stands for no limit.
-var none = energy.Watts(math.Inf(1))
+// noLimit stands for no limit.
+var noLimit = energy.Watts(math.Inf(1))
 
-// most bounds a budget: numbers beyond it are slips.
-const most = energy.Watts(1e12)
+// maxWatts bounds a budget: numbers beyond it are slips.
+const maxWatts = energy.Watts(1e12)
 
 // New makes a book of lines, in a time zone. What is wrong with one is told as a
 // [cluster.FieldError]: windows of one group that overlap, for example.
 func New(zone *time.Location, lines []Line) (*Book, error) {
 	b := &Book{lines: slices.Clone(lines)}
 	for i, l := range lines {
-		if !(l.Watts >= 0 && l.Watts <= most) {
+		if !(l.Watts >= 0 && l.Watts <= maxWatts) {
 			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].watts", i), float64(l.Watts), "watts, from 0 to 1e12")
 		}
 		if slices.ContainsFunc(lines[:i], func(o Line) bool { return o.Group == l.Group }) {
@@ -136,7 +136,7 @@ func New(zone *time.Location, lines []Line) (*Book, error) {
 
 // ofGroup is the calendar of one group.
 func ofGroup(zone *time.Location, lines []Line, group Group) (*calendar.Calendar[energy.Watts], error) {
-	standard, standing := none, false
+	standard, standing := noLimit, false
 	var entries []calendar.Entry[energy.Watts]
 	for i, l := range lines {
 		switch {
@@ -193,7 +193,7 @@ func (b *Book) At(t time.Time) (list []Limit) {
 		return nil
 	}
 	for _, g := range b.groups {
-		if w, window := g.watts.At(t); w < none {
+		if w, window := g.watts.At(t); w < noLimit {
 			list = append(list, Limit{g.group, w, window})
 		}
 	}

@@ -71,14 +71,14 @@ type Problem struct {
 	Seed uint64
 }
 
-// passing is how long a VM has to run on to be worth a thought.
-const passing = 2 * time.Minute
+// minRemaining is how long a VM has to run on to be worth a thought.
+const minRemaining = 2 * time.Minute
 
 // movable reports whether a VM may go elsewhere.
-func (p *Problem) movable(vm int) bool { return !p.VMs[vm].Fixed && p.VMs[vm].Left > passing }
+func (p *Problem) movable(vm int) bool { return !p.VMs[vm].Fixed && p.VMs[vm].Left > minRemaining }
 
-// guests are the VMs of each node.
-func (p *Problem) guests() [][]int {
+// vmsByNode are the VMs of each node.
+func (p *Problem) vmsByNode() [][]int {
 	list := make([][]int, len(p.Nodes))
 	for i := range p.VMs {
 		list[p.VMs[i].Node] = append(list[p.VMs[i].Node], i)

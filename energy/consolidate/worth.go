@@ -7,17 +7,17 @@ import (
 	"vjob/energy"
 )
 
-// trouble is what a move costs, in watts, beside what it takes: nobody moves for nothing.
-const trouble = 0.1
+// minMoveCost is what a move costs, in watts, beside what it takes: nobody moves for nothing.
+const minMoveCost = 0.1
 
-// price is what the move of a VM costs, as power over the time for which it pays.
-func (p *Problem) price(vm int) float64 {
+// moveCost is what the move of a VM costs, as power over the time for which it pays.
+func (p *Problem) moveCost(vm int) float64 {
 	v := &p.VMs[vm]
-	return trouble + p.Factor*float64(v.Move)/min(p.Horizon, v.Left).Seconds()
+	return minMoveCost + p.Factor*float64(v.Move)/min(p.Horizon, v.Left).Seconds()
 }
 
-// dark is what it costs to switch a node off and on again, as power over the horizon.
-func (p *Problem) dark(n int) float64 {
+// switchCost is what it costs to switch a node off and on again, as power over the horizon.
+func (p *Problem) switchCost(n int) float64 {
 	power := &p.Nodes[n].Power
 	return p.Factor * float64(power.On.Energy+power.Off.Energy) / p.Horizon.Seconds()
 }
@@ -60,7 +60,7 @@ func (p *Problem) Saves(a *Answer, after time.Duration) energy.Joules {
 	for i := range p.VMs {
 		here[p.VMs[i].Node], there[a.To[i]] = append(here[p.VMs[i].Node], i), append(there[a.To[i]], i)
 	}
-	loads, sum := p.loads(p.guests()), energy.Joules(0)
+	loads, sum := p.loads(p.vmsByNode()), energy.Joules(0)
 	for _, n := range touched {
 		sum += p.draws(n, here[n], loads, after) - p.draws(n, there[n], loads, after)
 	}

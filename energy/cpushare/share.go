@@ -11,13 +11,13 @@ func (p *Problem) Share(runs []bool) []float64 {
 			rising = append(rising, j)
 		}
 	}
-	most := p.most(runs)
+	most := p.maxYield(runs)
 	for level := 0.0; len(rising) > 0 && level < most; {
 		level = p.level(yields, rising, level, most)
 		for _, j := range rising {
 			yields[j] = max(yields[j], level)
 		}
-		left := p.loose(yields, rising, level+step)
+		left := p.unlimited(yields, rising, level+step)
 		if len(left) == len(rising) {
 			break // nobody rises by a whole step any more
 		}
@@ -31,12 +31,12 @@ const step = 0.01
 
 // level is the largest level, in steps, to which those that rise can do so.
 func (p *Problem) level(yields []float64, rising []int, low, high float64) float64 {
-	if p.holds(yields, rising, high) {
+	if p.keepsLimits(yields, rising, high) {
 		return high
 	}
 	from, to := int(low/step+0.5), int(high/step+0.5) // kept at from, broken at to
 	for to-from > 1 {
-		if mid := (from + to) / 2; p.holds(yields, rising, float64(mid)*step) {
+		if mid := (from + to) / 2; p.keepsLimits(yields, rising, float64(mid)*step) {
 			from = mid
 		} else {
 			to = mid
@@ -45,9 +45,9 @@ func (p *Problem) level(yields []float64, rising []int, low, high float64) float
 	return max(low, float64(from)*step)
 }
 
-// holds reports whether those that rise break no limit when they are at a level.
-func (p *Problem) holds(yields []float64, rising []int, level float64) bool {
-	return len(p.loose(yields, rising, level)) == len(rising)
+// keepsLimits reports whether those that rise break no limit when they are at a level.
+func (p *Problem) keepsLimits(yields []float64, rising []int, level float64) bool {
+	return len(p.unlimited(yields, rising, level)) == len(rising)
 }
 
 // at is the ledger with those that rise at a level.
@@ -66,8 +66,8 @@ func (p *Problem) at(yields []float64, rising []int, level float64) *Ledger {
 	return l
 }
 
-// loose are those that break no limit when all that rise are at a level.
-func (p *Problem) loose(yields []float64, rising []int, level float64) (left []int) {
+// unlimited are those that break no limit when all that rise are at a level.
+func (p *Problem) unlimited(yields []float64, rising []int, level float64) (left []int) {
 	l := p.at(yields, rising, level)
 	for _, j := range rising {
 		if _, broken := l.breach(&p.Jobs[j]); !broken {
@@ -77,8 +77,8 @@ func (p *Problem) loose(yields []float64, rising []int, level float64) (left []i
 	return left
 }
 
-// most is the yield beyond which nobody rises.
-func (p *Problem) most(runs []bool) float64 {
+// maxYield is the yield beyond which nobody rises.
+func (p *Problem) maxYield(runs []bool) float64 {
 	if p.Lambda >= 1 {
 		return p.Most
 	}

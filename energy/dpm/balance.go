@@ -28,11 +28,11 @@ func (s *Settings) Balance(c *Cluster, least float64) WhatIf {
 				b.order = append(b.order, c.Hosts[i].ID)
 			}
 		}
-		if !b.fill(from) {
+		if !b.placeAll(from) {
 			return nil, false
 		}
 		for range len(from) {
-			if !b.even(least) {
+			if !b.moveOne(least) {
 				break
 			}
 		}
@@ -69,8 +69,8 @@ func (b *balance) put(l *load, vm cluster.VMID, sign float64) {
 	}
 }
 
-// fill puts every VM where it is, or where there is room.
-func (b *balance) fill(from Placement) bool {
+// placeAll puts every VM where it is, or where there is room.
+func (b *balance) placeAll(from Placement) bool {
 	var homeless []cluster.VMID
 	for _, vm := range slices.SortedFunc(maps.Keys(from), cluster.VMID.Compare) {
 		if l := b.hosts[from[vm]]; l != nil {
@@ -81,7 +81,7 @@ func (b *balance) fill(from Placement) bool {
 	}
 	slices.SortStableFunc(homeless, func(x, y cluster.VMID) int { return cmp.Compare(b.need[y], b.need[x]) })
 	for _, vm := range homeless {
-		l := b.best(func(l *load) bool {
+		l := b.extreme(func(l *load) bool {
 			return l.memory+b.c.Memory[vm] <= l.host.Capacity.Memory && l.cpu+b.need[vm] <= float64(l.host.Capacity.CPU)
 		}, -1)
 		if l == nil {
@@ -92,8 +92,8 @@ func (b *balance) fill(from Placement) bool {
 	return true
 }
 
-// best is the least busy host of those that may be chosen, or with sign 1 the busiest.
-func (b *balance) best(may func(*load) bool, sign float64) (best *load) {
+// extreme is the least busy host of those that may be chosen, or with sign 1 the busiest.
+func (b *balance) extreme(may func(*load) bool, sign float64) (best *load) {
 	for _, id := range b.order {
 		if l := b.hosts[id]; may(l) && (best == nil || sign*(l.use()-best.use()) > 0) {
 			best = l
@@ -102,10 +102,10 @@ func (b *balance) best(may func(*load) bool, sign float64) (best *load) {
 	return best
 }
 
-// even moves one VM, and reports whether there was one to move.
-func (b *balance) even(least float64) bool {
+// moveOne moves one VM, and reports whether there was one to move.
+func (b *balance) moveOne(least float64) bool {
 	all := func(*load) bool { return true }
-	busy, idle := b.best(all, 1), b.best(all, -1)
+	busy, idle := b.extreme(all, 1), b.extreme(all, -1)
 	if busy == nil || busy == idle {
 		return false
 	}

@@ -26,11 +26,11 @@ type Change struct {
 type decision struct {
 	*Settings
 	*Cluster
-	place WhatIf
-	on    []cluster.NodeID // on or coming, or taken to be, in order
-	where Placement
-	now   Scores
-	tried int
+	place     WhatIf
+	on        []cluster.NodeID // on or coming, or taken to be, in order
+	where     Placement
+	now       Scores
+	evaluated int
 }
 
 // Decide says which hosts to switch. The chances are for hosts that are alike.
@@ -49,7 +49,7 @@ func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 	d.where, d.now = where, s.Scores(c, d.on, where)
 	a := Advice{Scores: d.now}
 	switch {
-	case d.now.High.any() || d.lacksSpare(d.on):
+	case d.now.High.positive() || d.lacksSpare(d.on):
 		if a.On = d.switchOn(chance); len(a.On) == 0 {
 			a.Why = "hosts are too busy, and none that is off would help"
 		}
@@ -74,7 +74,7 @@ func (d *decision) switchOn(chance *rand.Rand) (list []Change) {
 	order := d.candidates(Away)
 	chance.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	slices.SortStableFunc(order, func(a, b *Host) int { return -compareSize(a, b) })
-	for i := 0; i < len(order) && (d.now.High.any() || d.lacksSpare(d.on)) && d.more(); i++ {
+	for i := 0; i < len(order) && (d.now.High.positive() || d.lacksSpare(d.on)) && d.mayEvaluate(); i++ {
 		if d.lacksSpare(d.on) {
 			d.adopt(with(d.on, order[i].ID))
 			list = append(list, Change{order[i].ID, "too little is kept free"})
@@ -84,9 +84,9 @@ func (d *decision) switchOn(chance *rand.Rand) (list []Change) {
 		if best == nil {
 			continue
 		}
-		if !best.now.High.any() { // the last one: which leaves the least idle?
-			for k := i + 1; k < len(order) && best.now.Low.exceeds(d.now.Low) && d.more(); k++ {
-				if other := d.evaluateOn(order[k]); other != nil && !other.now.High.any() && idleness(other.now) < idleness(best.now) {
+		if !best.now.High.positive() { // the last one: which leaves the least idle?
+			for k := i + 1; k < len(order) && best.now.Low.exceeds(d.now.Low) && d.mayEvaluate(); k++ {
+				if other := d.evaluateOn(order[k]); other != nil && !other.now.High.positive() && idleness(other.now) < idleness(best.now) {
 					best, at = other, k
 				}
 			}
@@ -123,7 +123,7 @@ func (d *decision) switchOff() (list []Change) {
 		return cmp.Or(compareSize(a, b), cmp.Compare(moved[a.ID], moved[b.ID]))
 	})
 	for _, h := range order {
-		if d.now.Low.CPU == 0 || d.now.Low.Memory == 0 || len(d.on) == 1 || !d.more() {
+		if d.now.Low.CPU == 0 || d.now.Low.Memory == 0 || len(d.on) == 1 || !d.mayEvaluate() {
 			break
 		}
 		next := *d
@@ -132,11 +132,11 @@ func (d *decision) switchOff() (list []Change) {
 		}
 		// The paper's low score is lowered: that of both resources together is. Its
 		// high score is not increased: neither is.
-		if next.now.High.exceeds(d.now.High) || idleness(next.now) > idleness(d.now)-tiny || !d.worth(h, &next) {
+		if next.now.High.exceeds(d.now.High) || idleness(next.now) > idleness(d.now)-tiny || !d.pays(h, &next) {
 			continue
 		}
 		list = append(list, Change{h.ID, fmt.Sprintf("hosts are idle: low score %s", d.now.Low)})
-		d.on, d.where, d.now, d.tried = next.on, next.where, next.now, next.tried
+		d.on, d.where, d.now, d.evaluated = next.on, next.where, next.now, next.evaluated
 	}
 	return list
 }
@@ -150,10 +150,10 @@ func (d *decision) adopt(on []cluster.NodeID) bool {
 	return ok
 }
 
-// more counts the evaluations.
-func (d *decision) more() bool {
-	d.tried++
-	return d.Trials == 0 || d.tried <= d.Trials
+// mayEvaluate counts the evaluations.
+func (d *decision) mayEvaluate() bool {
+	d.evaluated++
+	return d.Trials == 0 || d.evaluated <= d.Trials
 }
 
 // candidates are the hosts of a state that may be switched, in order of their names.

@@ -14,16 +14,16 @@ const Slot = time.Minute
 // with a VM to another node. VMs that have gone are remembered with the node where they
 // were: what has run there tends to come again. It has one owner.
 type History struct {
-	slots int
-	last  int64 // number of the latest slot
-	first int64 // of the first one since the history began
-	begun bool
-	vms   map[cluster.VMID]*track
-	gone  map[cluster.NodeID][]float64
+	slots    int
+	last     int64 // number of the latest slot
+	first    int64 // of the first one since the history began
+	started  bool
+	vms      map[cluster.VMID]*vmHistory
+	departed map[cluster.NodeID][]float64
 }
 
-// track is one VM.
-type track struct {
+// vmHistory is one VM.
+type vmHistory struct {
 	node cluster.NodeID
 	ring []float64
 	seen int64 // the slot in which it was last seen
@@ -32,7 +32,7 @@ type track struct {
 // NewHistory keeps the last span, in slots of a minute.
 func NewHistory(span time.Duration) *History {
 	return &History{
-		slots: max(1, int(span/Slot)), vms: map[cluster.VMID]*track{}, gone: map[cluster.NodeID][]float64{},
+		slots: max(1, int(span/Slot)), vms: map[cluster.VMID]*vmHistory{}, departed: map[cluster.NodeID][]float64{},
 	}
 }
 
@@ -46,15 +46,15 @@ type Sample struct {
 // Note takes in all VMs that run now. Times must not go back.
 func (h *History) Note(now time.Time, samples []Sample) {
 	slot := now.UnixNano() / int64(Slot)
-	if !h.begun {
-		h.begun, h.first, h.last = true, slot, slot
+	if !h.started {
+		h.started, h.first, h.last = true, slot, slot
 	}
 	h.advance(slot)
 	for _, s := range samples {
 		t := h.vms[s.VM]
 		if t == nil {
 			// It counts as if it had always been so: there is nothing else to go by.
-			t = &track{ring: make([]float64, h.slots)}
+			t = &vmHistory{ring: make([]float64, h.slots)}
 			for i := range t.ring {
 				t.ring[i] = float64(s.CPU)
 			}
@@ -67,7 +67,7 @@ func (h *History) Note(now time.Time, samples []Sample) {
 		}
 		t.node, t.seen = s.Node, slot
 	}
-	h.bury(samples)
+	h.retire(samples)
 }
 
 func (h *History) index(slot int64) int {
@@ -81,19 +81,19 @@ func (h *History) advance(slot int64) {
 		for _, t := range h.vms {
 			t.ring[h.index(from+1)] = t.ring[h.index(from)]
 		}
-		for id, ring := range h.gone {
+		for id, ring := range h.departed {
 			ring[h.index(from+1)] = 0
 			if sum(ring) == 0 {
-				delete(h.gone, id)
+				delete(h.departed, id)
 			}
 		}
 	}
 	h.last = max(h.last, slot)
 }
 
-// bury moves what VMs have needed that are gone to the account of their nodes. The
+// retire moves what VMs have needed that are gone to the account of their nodes. The
 // present slot is theirs no more.
-func (h *History) bury(samples []Sample) {
+func (h *History) retire(samples []Sample) {
 	if len(samples) == len(h.vms) {
 		return
 	}
@@ -105,10 +105,10 @@ func (h *History) bury(samples []Sample) {
 		if live[id] {
 			continue
 		}
-		ring := h.gone[t.node]
+		ring := h.departed[t.node]
 		if ring == nil {
 			ring = make([]float64, h.slots)
-			h.gone[t.node] = ring
+			h.departed[t.node] = ring
 		}
 		for i, v := range t.ring {
 			if i != h.index(h.last) {
@@ -121,7 +121,7 @@ func (h *History) bury(samples []Sample) {
 
 // covers reports whether the history goes back so far: nothing is switched off by less.
 func (h *History) covers(window time.Duration) bool {
-	return h.begun && h.last-h.first >= int64(window/Slot)
+	return h.started && h.last-h.first >= int64(window/Slot)
 }
 
 // add adds the demand of a VM to a series, latest slot last.

@@ -52,8 +52,8 @@ type WhatIf func(on []cluster.NodeID, from Placement) (Placement, bool)
 // Score is how far hosts are from the range, for one resource each: eq. 5 and 6.
 type Score struct{ CPU, Memory float64 }
 
-// any is whether either is more than zero.
-func (s Score) any() bool { return s.CPU > 0 || s.Memory > 0 }
+// positive is whether either is more than zero.
+func (s Score) positive() bool { return s.CPU > 0 || s.Memory > 0 }
 
 // exceeds reports whether either is more than that of another score.
 func (s Score) exceeds(o Score) bool { return s.CPU > o.CPU+tiny || s.Memory > o.Memory+tiny }
@@ -73,12 +73,12 @@ func (s *Settings) Scores(c *Cluster, on []cluster.NodeID, where Placement) (r S
 		add    func(cpu, memory float64)
 	}{
 		{s.OnWindow, func(cpu, memory float64) {
-			r.High.CPU += square(cpu - s.high())
-			r.High.Memory += square(memory - s.high())
+			r.High.CPU += square(cpu - s.highUse())
+			r.High.Memory += square(memory - s.highUse())
 		}},
 		{s.OffWindow, func(cpu, memory float64) {
-			r.Low.CPU += square(s.low() - cpu)
-			r.Low.Memory += square(s.low() - memory)
+			r.Low.CPU += square(s.lowUse() - cpu)
+			r.Low.Memory += square(s.lowUse() - memory)
 		}},
 	} {
 		series := c.series(on, where, side.window)
@@ -116,8 +116,8 @@ func (c *Cluster) series(on []cluster.NodeID, where Placement, window time.Durat
 		}
 	}
 	all := c.capacity(on)
-	for _, id := range slices.Sorted(maps.Keys(c.Past.gone)) {
-		ring := c.Past.gone[id]
+	for _, id := range slices.Sorted(maps.Keys(c.Past.departed)) {
+		ring := c.Past.departed[id]
 		if s, ok := list[id]; ok {
 			c.Past.addRing(s, ring, 1)
 			continue
@@ -137,8 +137,8 @@ func (c *Cluster) total(window time.Duration) []float64 {
 	for _, vm := range slices.SortedFunc(maps.Keys(c.Where), cluster.VMID.Compare) {
 		c.Past.add(series, vm)
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.Past.gone)) {
-		c.Past.addRing(series, c.Past.gone[id], 1)
+	for _, id := range slices.Sorted(maps.Keys(c.Past.departed)) {
+		c.Past.addRing(series, c.Past.departed[id], 1)
 	}
 	return series
 }

@@ -68,5 +68,5 @@ func (s *Settings) Check() error {
 	return nil
 }
 
-func (s *Settings) high() float64 { return s.Target + s.Tolerance }
-func (s *Settings) low() float64  { return s.Target - s.Tolerance }
+func (s *Settings) highUse() float64 { return s.Target + s.Tolerance }
+func (s *Settings) lowUse() float64  { return s.Target - s.Tolerance }

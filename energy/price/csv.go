@@ -82,7 +82,7 @@ func row(number int, first, second string) (at time.Time, value float64, err err
 			"a date and a time with its zone, such as 2026-11-22T00:00+01:00 or 2026-11-21T23:00Z")
 	}
 	value, err = strconv.ParseFloat(second, 64)
-	if err != nil || !sound(value) {
+	if err != nil || !valid(value) {
 		return at, 0, cluster.BadField(fmt.Sprintf("line %d, price", number), second, "a number, such as 61.3")
 	}
 	return at, value, nil

@@ -90,9 +90,9 @@ func (s *Series) integral(from, to time.Time) (sum float64) {
 	return sum
 }
 
-// next is the first instant after t at which a step begins or the last one ends; false:
+// nextStep is the first instant after t at which a step begins or the last one ends; false:
 // there is none.
-func (s *Series) next(t time.Time) (at time.Time, ok bool) {
+func (s *Series) nextStep(t time.Time) (at time.Time, ok bool) {
 	switch {
 	case s == nil || !t.Before(s.Until()):
 		return at, false
@@ -102,8 +102,8 @@ func (s *Series) next(t time.Time) (at time.Time, ok bool) {
 	return s.from.Add((t.Sub(s.from)/s.step + 1) * s.step), true
 }
 
-// sound reports whether a number can be a price.
-func sound(v float64) bool { return !math.IsNaN(v) && math.Abs(v) <= most }
+// valid reports whether a number can be a price.
+func valid(v float64) bool { return !math.IsNaN(v) && math.Abs(v) <= maxPrice }
 
-// most bounds a price: numbers beyond it are slips.
-const most = 1e9
+// maxPrice bounds a price: numbers beyond it are slips.
+const maxPrice = 1e9

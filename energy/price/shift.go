@@ -55,7 +55,7 @@ func (s *Series) Start(l Load, now, latest time.Time, least float64) Choice {
 // cheapest looks at the starts after the one that is given.
 func (s *Series) cheapest(best Choice, l Load, e energy.Joules, latest time.Time) Choice {
 	for t := best.At; t.Before(latest); {
-		t = s.corner(t, l.Lasts)
+		t = s.nextBreakpoint(t, l.Lasts)
 		if t.After(latest) {
 			t = latest
 		}
@@ -70,10 +70,10 @@ func (s *Series) cheapest(best Choice, l Load, e energy.Joules, latest time.Time
 	return best
 }
 
-// corner is the next start after t at which a step begins, or ends with the load.
-func (s *Series) corner(t time.Time, lasts time.Duration) time.Time {
-	begins, _ := s.next(t)
-	ends, ok := s.next(t.Add(lasts))
+// nextBreakpoint is the next start after t at which a step begins, or ends with the load.
+func (s *Series) nextBreakpoint(t time.Time, lasts time.Duration) time.Time {
+	begins, _ := s.nextStep(t)
+	ends, ok := s.nextStep(t.Add(lasts))
 	if ends = ends.Add(-lasts); ok && ends.Before(begins) {
 		return ends
 	}

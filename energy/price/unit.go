@@ -15,14 +15,14 @@ type Unit struct {
 }
 
 var (
-	counted = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,15}$`)
-	per     = map[string]energy.Joules{"Wh": 3600, "kWh": 3.6e6, "MWh": 3.6e9, "GWh": 3.6e12}
+	currency = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,15}$`)
+	per      = map[string]energy.Joules{"Wh": 3600, "kWh": 3.6e6, "MWh": 3.6e9, "GWh": 3.6e12}
 )
 
 // parseUnit reads "EUR/MWh".
 func parseUnit(s string) (Unit, error) {
 	of, unit, _ := strings.Cut(strings.TrimSpace(s), "/")
-	if _, known := per[unit]; !known || !counted.MatchString(of) {
+	if _, known := per[unit]; !known || !currency.MatchString(of) {
 		return Unit{}, cluster.BadField("unit", s, "what is counted, for Wh, kWh, MWh or GWh: EUR/MWh or gCO2/kWh, for example")
 	}
 	return Unit{of, unit}, nil

@@ -5,55 +5,54 @@ import (
 	"math/rand/v2"
 )
 
-// patience has exponentially distributed numbers: a move that costs less than the
-// temperature times one of them, drawn by chance, is taken (Metropolis).
-var patience = func() (list [4096]float64) {
+// thresholds are exponentially distributed. A move is accepted if it costs less than the
+// temperature times a random one of them (Metropolis).
+var thresholds = func() (list [4096]float64) {
 	for i := range list {
 		list[i] = -math.Log((float64(i) + 0.5) / float64(len(list)))
 	}
 	return list
 }()
 
-// anneal cools a state down: with few nodes that are to be on, and all others off.
+// anneal is simulated annealing of a state, with the given nodes on and all others off.
 type anneal struct {
 	*state
-	rng  *rand.PCG
-	on   []int // nodes that may have jobs
-	off  []int
-	heat float64
-	// found is told of each state without overload that costs less than all before, if
-	// it is not nil.
-	found func()
-	best  float64
-	sore  []int // nodes that were overloaded when the step began
+	rng         *rand.PCG
+	on          []int // nodes that may have jobs
+	off         []int
+	temperature float64
+	// onBetter is called for each state without overload that costs less than best. May be nil.
+	onBetter         func()
+	best             float64
+	overloadedBefore []int // nodes that were overloaded when the step began
 }
 
-// open makes these nodes the ones that may have jobs.
-func (a *anneal) open(on []int) {
-	clear(a.lit)
+// setOn sets the nodes that may have jobs.
+func (a *anneal) setOn(on []int) {
+	clear(a.paid)
 	a.on, a.off = append(a.on[:0], on...), a.off[:0]
 	for _, n := range on {
-		a.lit[n] = true
+		a.paid[n] = true
 	}
 	for n := range a.Nodes {
-		if !a.lit[n] {
+		if !a.paid[n] {
 			a.off = append(a.off, n)
 		}
 	}
 }
 
-// draw is a number below n.
-func (a *anneal) draw(n int) int { return int((a.rng.Uint64() >> 32) * uint64(n) >> 32) }
+// intn returns a random number below n.
+func (a *anneal) intn(n int) int { return int((a.rng.Uint64() >> 32) * uint64(n) >> 32) }
 
-// moves makes so many attempts at one temperature.
+// moves tries the given number of moves at the current temperature.
 func (a *anneal) moves(count int) {
 	if len(a.on)+len(a.off) < 2 {
 		return
 	}
-	a.look()
+	a.noteOverloaded()
 	for range count {
 		r := a.rng.Uint64()
-		limit := a.heat * patience[r&4095]
+		limit := a.temperature * thresholds[r&4095]
 		switch kind := r >> 12 & 15; {
 		case kind < 4:
 			a.shift(limit)
@@ -64,90 +63,90 @@ func (a *anneal) moves(count int) {
 		default:
 			a.swapNodes(limit)
 		}
-		if a.full == 0 && a.sum < a.best-1e-9 {
+		if a.overloads == 0 && a.sum < a.best-1e-9 {
 			a.best = a.sum
-			if a.found != nil {
-				a.found()
+			if a.onBetter != nil {
+				a.onBetter()
 			}
 		}
 	}
 }
 
-// look notes which nodes are overloaded.
-func (a *anneal) look() {
-	a.sore = a.sore[:0]
-	if a.full > 0 {
+// noteOverloaded lists the overloaded nodes.
+func (a *anneal) noteOverloaded() {
+	a.overloadedBefore = a.overloadedBefore[:0]
+	if a.overloads > 0 {
 		for _, n := range a.on {
-			if a.heavy[n] {
-				a.sore = append(a.sore, n)
+			if a.overloaded[n] {
+				a.overloadedBefore = append(a.overloadedBefore, n)
 			}
 		}
 	}
 }
 
-// pick is a job to move: now and then one of a node that is, or was, overloaded. When few
-// are left, nobody would come by them otherwise.
-func (a *anneal) pick() int {
-	if len(a.sore) > 0 && a.rng.Uint64()&3 == 0 {
-		if list := a.jobs[a.sore[a.draw(len(a.sore))]]; len(list) > 0 {
-			return list[a.draw(len(list))]
+// pickJob returns a random job; one time in four, a job of a node that was overloaded when the
+// step began, since few would be picked otherwise.
+func (a *anneal) pickJob() int {
+	if len(a.overloadedBefore) > 0 && a.rng.Uint64()&3 == 0 {
+		if list := a.jobs[a.overloadedBefore[a.intn(len(a.overloadedBefore))]]; len(list) > 0 {
+			return list[a.intn(len(list))]
 		}
 	}
-	return a.draw(a.none)
+	return a.intn(a.noJob)
 }
 
 // shift tries to move a job to another node.
 func (a *anneal) shift(limit float64) {
-	j, to := a.pick(), a.on[a.draw(len(a.on))]
-	a.attempt(&exchange{jobs: [2]int{j, a.none}, others: [2]int{a.none, a.none}, from: a.at[j], to: to}, limit)
+	j, to := a.pickJob(), a.on[a.intn(len(a.on))]
+	a.attempt(&exchange{jobs: [2]int{j, a.noJob}, others: [2]int{a.noJob, a.noJob}, from: a.at[j], to: to}, limit)
 }
 
-// exchange tries to have two jobs change places; or with bit 0 set two for one, with bit
-// 1 one for two.
+// exchange tries to exchange two jobs; bit 0 of more adds a second job on the one side, bit 1
+// on the other.
 func (a *anneal) exchange(limit float64, more uint64) {
-	i := a.pick()
+	i := a.pickJob()
 	k := a.partner(i)
-	x := exchange{jobs: [2]int{i, a.none}, others: [2]int{k, a.none}, from: a.at[i], to: a.at[k]}
+	x := exchange{jobs: [2]int{i, a.noJob}, others: [2]int{k, a.noJob}, from: a.at[i], to: a.at[k]}
 	if more&1 != 0 {
-		x.jobs[1] = a.mate(i)
+		x.jobs[1] = a.another(i)
 	}
 	if more&2 != 0 {
-		x.others[1] = a.mate(k)
+		x.others[1] = a.another(k)
 	}
 	a.attempt(&x, limit)
 }
 
-// partner is a job to change places with: half of the time one that needs nearly as much
-// CPU, which upsets least.
+// partner returns a job to exchange for i: half of the time one that needs nearly as much CPU.
 func (a *anneal) partner(i int) int {
-	if a.rng.Uint64()&1 == 0 || a.none <= 2*near {
-		return a.draw(a.none)
+	if a.rng.Uint64()&1 == 0 || a.noJob <= 2*rankWindow {
+		return a.intn(a.noJob)
 	}
-	return a.bySize[min(max(a.rank[i]+a.draw(2*near+1)-near, 0), a.none-1)]
+	return a.bySize[min(max(a.rank[i]+a.intn(2*rankWindow+1)-rankWindow, 0), a.noJob-1)]
 }
 
-// near is how far apart in the order of their CPU needs jobs are nearly equal.
-const near = 16
+// rankWindow is the distance, in the order of CPU needs, within which jobs need nearly as
+// much.
+const rankWindow = 16
 
-// mate is another job of the same node, or none.
-func (a *anneal) mate(j int) int {
+// another returns another job of the same node, or noJob.
+func (a *anneal) another(j int) int {
 	list := a.jobs[a.at[j]]
-	if m := list[a.draw(len(list))]; m != j {
+	if m := list[a.intn(len(list))]; m != j {
 		return m
 	}
-	return a.none
+	return a.noJob
 }
 
 func (a *anneal) attempt(x *exchange, limit float64) {
-	if x.from != x.to && a.weigh(x) <= limit && a.allowed(x) {
-		a.do(x)
+	if x.from != x.to && a.evaluate(x) <= limit && a.allowed(x) {
+		a.apply(x)
 	}
 }
 
-// swapNodes tries to have two nodes change all their jobs; the second may be one that
-// is off, which is on then instead of the first.
+// swapNodes tries to exchange all jobs of two nodes. If the second one is off, it is switched
+// on and the first one off.
 func (a *anneal) swapNodes(limit float64) {
-	i, k := a.draw(len(a.on)), a.draw(len(a.on)+len(a.off))
+	i, k := a.intn(len(a.on)), a.intn(len(a.on)+len(a.off))
 	h, g := a.on[i], 0
 	if k < len(a.on) {
 		g = a.on[k]
@@ -158,11 +157,11 @@ func (a *anneal) swapNodes(limit float64) {
 		return
 	}
 	clear(a.delta)
-	delta, here, there, hereO, thereO := a.trade(h, g)
-	if delta > limit || !a.welcome(h, g) || !a.welcome(g, h) {
+	delta, here, there, hereO, thereO := a.evaluateSwap(h, g)
+	if delta > limit || !a.allAllowed(h, g) || !a.allAllowed(g, h) {
 		return
 	}
-	a.swap(h, g, here, there, hereO, thereO)
+	a.applySwap(h, g, here, there, hereO, thereO)
 	if k >= len(a.on) {
 		a.on[i], a.off[k-len(a.on)] = g, h
 	}

@@ -1,10 +1,10 @@
-// Package solve finds allocations for the problems of package energy: the best there is
-// for small clusters, with proof; for others a good one in milliseconds and better ones
-// until it is told to stop.
+// Package solve finds allocations for the problems of package energy: the proved optimum for
+// small clusters; otherwise a good allocation in milliseconds, improved until the search is
+// stopped.
 //
-// Once a yield and a number of nodes are fixed, power is a sum over nodes, so that moving
-// a job changes two terms only. The search anneals over such moves; nodes may be
-// overloaded on the way, at a price. Around it, what is fixed changes: bounds with whole
-// nodes say which numbers of nodes and which yields can still be better than the best
-// allocation so far, and the others are never looked at.
+// For a fixed yield and number of nodes, power is a sum over nodes, so moving a job changes
+// only two terms. The search is simulated annealing over such moves; a node may be overloaded
+// meanwhile, at a penalty. An outer search varies the yield and the number of nodes. Bounds
+// with whole nodes tell which of these can still improve on the best allocation; the others
+// are skipped.
 package solve

@@ -9,14 +9,14 @@ import (
 	"vjob/energy"
 )
 
-// What is small enough to be looked at as a whole; it may still take too long.
+// The largest problems for which a proof is attempted; it may still take too long.
 const (
 	fewNodes = 8
 	fewJobs  = 24
 )
 
-// small reports whether the best allocation may be found and proved by looking at all.
-func (s *search) small() bool {
+// smallEnough reports whether a proof by branch and bound is worth an attempt.
+func (s *search) smallEnough() bool {
 	for n := range s.Nodes {
 		if len(s.Nodes[n].Power.Measured) > 0 {
 			return false
@@ -25,13 +25,13 @@ func (s *search) small() bool {
 	return len(s.Nodes) <= fewNodes && len(s.Jobs) <= fewJobs
 }
 
-// proof looks at all assignments to a set of nodes, all of which are paid for. A branch is
-// left when what is placed so far, with all other jobs divisible, is no better than the
-// best allocation.
-type proof struct {
+// branchAndBound enumerates the assignments to a set of nodes, all of which are on. It prunes
+// a branch if the jobs placed so far, with all others divisible, cannot improve on the best
+// allocation.
+type branchAndBound struct {
 	*search
-	order  []int // jobs, those first that are largest anywhere
-	nodes  []int // of the set, the cheapest slope first
+	order  []int // jobs, the largest first
+	nodes  []int // of the set, the smallest slope first
 	idle   float64
 	size   float64 // capacity of the set
 	at     []int
@@ -41,29 +41,29 @@ type proof struct {
 	budget int64
 }
 
-// stepBranches are the branches that take as long as a step of the search.
+// stepBranches is the number of branches that take as long as a step of the search.
 const stepBranches = 3000
 
-// prove looks at all sets of nodes, the most promising first. It reports whether it
-// came to the end within so many branches, and before the search has to end.
+// prove enumerates all sets of nodes, the best bound first. It reports whether it finished
+// within the given number of branches, before the search has to end.
 func (s *search) prove(branches int64) bool {
-	if room := int64(s.left); room < branches/stepBranches {
+	if room := int64(s.stepsLeft); room < branches/stepBranches {
 		branches = room * stepBranches
 	}
-	p := s.proof()
+	p := s.newBranchAndBound()
 	p.budget = branches
-	defer func() { s.left -= int((branches - max(p.budget, 0)) / stepBranches) }()
-	var sets []fleet
+	defer func() { s.stepsLeft -= int((branches - max(p.budget, 0)) / stepBranches) }()
+	var sets []nodeSet
 	for mask := uint(1); mask < 1<<len(s.Nodes); mask++ {
-		set := members(mask)
-		p.pick(set)
-		if bound, ok := p.bound(0); ok && s.carries(set) {
-			sets = append(sets, fleet{set, bound})
+		set := bitsOf(mask)
+		p.setNodes(set)
+		if bound, ok := p.bound(0); ok && s.rigidMayFit(set) {
+			sets = append(sets, nodeSet{set, bound})
 		}
 	}
-	s.sortFleets(sets)
+	s.sortSets(sets)
 	for _, set := range sets {
-		p.pick(set.on)
+		p.setNodes(set.on)
 		p.branch(0)
 		if p.budget <= 0 || s.stopped {
 			return false
@@ -72,29 +72,28 @@ func (s *search) prove(branches int64) bool {
 	return true
 }
 
-// proof is one that has looked at nothing yet.
-func (s *search) proof() *proof {
-	p := &proof{
-		search: s, order: bySize(s.model), at: make([]int, s.none), load: make([]float64, len(s.Nodes)),
-		used: make([]float64, len(s.Nodes)*s.dims), rest: make([]float64, s.none+1),
+func (s *search) newBranchAndBound() *branchAndBound {
+	p := &branchAndBound{
+		search: s, order: bySize(s.model), at: make([]int, s.noJob), load: make([]float64, len(s.Nodes)),
+		used: make([]float64, len(s.Nodes)*s.dims), rest: make([]float64, s.noJob+1),
 	}
-	for i := s.none - 1; i >= 0; i-- {
+	for i := s.noJob - 1; i >= 0; i-- {
 		p.rest[i] = p.rest[i+1] + s.cpu[p.order[i]]
 	}
 	return p
 }
 
-// members are the numbers of the bits that are set.
-func members(set uint) (list []int) {
+// bitsOf returns the indices of the bits that are set.
+func bitsOf(set uint) (list []int) {
 	for ; set != 0; set &= set - 1 {
 		list = append(list, bits.TrailingZeros(set))
 	}
 	return list
 }
 
-// bySize are the jobs, those first that take most of a node.
+// bySize returns the jobs, those first that take most of a node.
 func bySize(m *model) []int {
-	size, order := make([]float64, m.none), make([]int, m.none)
+	size, order := make([]float64, m.noJob), make([]int, m.noJob)
 	for j := range order {
 		order[j] = j
 		size[j] = m.cpu[j] / m.Nodes[0].CPU
@@ -106,8 +105,8 @@ func bySize(m *model) []int {
 	return order
 }
 
-// pick makes a set of nodes the ones that are on.
-func (p *proof) pick(set []int) {
+// setNodes sets the nodes that are on.
+func (p *branchAndBound) setNodes(set []int) {
 	p.nodes, p.idle, p.size = append(p.nodes[:0], set...), float64(p.Standby()), 0
 	for _, n := range set {
 		p.idle += float64(p.Nodes[n].Power.Idle - p.Nodes[n].Power.Standby)
@@ -116,13 +115,13 @@ func (p *proof) pick(set []int) {
 	slices.SortStableFunc(p.nodes, func(a, b int) int { return cmp.Compare(p.slope(a), p.slope(b)) })
 }
 
-// slope is the watts that a node adds for a unit of CPU.
-func (p *proof) slope(n int) float64 {
+// slope returns the watts that a node draws for a unit of CPU.
+func (p *branchAndBound) slope(n int) float64 {
 	return float64(p.Nodes[n].Power.Full-p.Nodes[n].Power.Idle) / p.Nodes[n].CPU
 }
 
-// branch places the i-th job and those after it in all ways that are worth it.
-func (p *proof) branch(i int) {
+// branch enumerates the places of the i-th job and those after it.
+func (p *branchAndBound) branch(i int) {
 	if p.budget--; p.budget <= 0 {
 		return
 	}
@@ -133,22 +132,22 @@ func (p *proof) branch(i int) {
 	if value, ok := p.bound(i); !ok || p.best != nil && !p.better(value) {
 		return
 	}
-	if i == p.none {
-		p.note(p.at)
+	if i == p.noJob {
+		p.record(p.at)
 		return
 	}
 	j := p.order[i]
 	for _, n := range p.nodes {
 		if p.fits(j, n) {
-			p.put(j, n, 1)
+			p.place(j, n, 1)
 			p.branch(i + 1)
-			p.put(j, n, -1)
+			p.place(j, n, -1)
 		}
 	}
 }
 
-// better reports whether a bound is better than the best value by more than rounding.
-func (p *proof) better(value float64) bool {
+// better reports whether a bound improves on the best value by more than rounding.
+func (p *branchAndBound) better(value float64) bool {
 	const hair = 1e-10
 	margin := hair * (1 + math.Abs(p.value))
 	if p.Objective == energy.BoundedYield {
@@ -157,7 +156,7 @@ func (p *proof) better(value float64) bool {
 	return value > p.value+margin
 }
 
-func (p *proof) fits(j, n int) bool {
+func (p *branchAndBound) fits(j, n int) bool {
 	if p.May != nil && !p.May(j, n) {
 		return false
 	}
@@ -169,7 +168,7 @@ func (p *proof) fits(j, n int) bool {
 	return true
 }
 
-func (p *proof) put(j, n int, sign float64) {
+func (p *branchAndBound) place(j, n int, sign float64) {
 	p.at[j] = n
 	p.load[n] += sign * p.Jobs[j].CPU
 	for d := range p.dims {
@@ -177,32 +176,32 @@ func (p *proof) put(j, n int, sign float64) {
 	}
 }
 
-// bound is the best value that the placed jobs leave possible, if those from the i-th on
-// are divisible; false: no allocation is left, or none that is better.
-func (p *proof) bound(i int) (float64, bool) {
+// bound returns the best value that the placed jobs leave possible if those from the i-th on
+// are divisible. It returns false if no allocation or no better one is left.
+func (p *branchAndBound) bound(i int) (float64, bool) {
 	most := min(p.whole.Most(), p.size/p.demand)
 	for _, n := range p.nodes {
 		most = min(most, p.Nodes[n].CPU/max(p.load[n], 1e-12))
 	}
 	most += 1e-12
-	floor := max(p.Floor, leastYield)
+	floor := max(p.Floor, minYield)
 	if most < floor-energy.Tolerance {
 		return 0, false
 	}
 	switch p.Objective {
 	case energy.BoundedYield:
-		watts, ok := p.watts(i, floor)
+		watts, ok := p.powerPerYield(i, floor)
 		return p.idle + floor*watts, ok
 	case energy.BoundedPower:
-		return p.afforded(i, floor, most)
+		return p.boundYield(i, floor, most)
 	default:
-		return p.traded(i, floor, most)
+		return p.boundZ(i, floor, most)
 	}
 }
 
-// watts is the least power by unit of yield, above idle, of all jobs when the yield is at
-// least so much.
-func (p *proof) watts(i int, yield float64) (sum float64, ok bool) {
+// powerPerYield returns the least power above idle, per unit of yield, of all jobs if the
+// yield is at least the given one.
+func (p *branchAndBound) powerPerYield(i int, yield float64) (sum float64, ok bool) {
 	left := p.rest[i]
 	for _, n := range p.nodes {
 		more := min(left, max(0, p.Nodes[n].CPU/yield-p.load[n]))
@@ -212,13 +211,13 @@ func (p *proof) watts(i int, yield float64) (sum float64, ok bool) {
 	return sum, left <= energy.Slack/yield
 }
 
-// afforded bounds the yield. Only yields above the best so far count, so that nodes
-// cannot serve more than their capacity at that one.
-func (p *proof) afforded(i int, floor, most float64) (float64, bool) {
+// boundYield bounds the yield. Only yields above the best one count, at which nodes cannot
+// serve more than their capacity.
+func (p *branchAndBound) boundYield(i int, floor, most float64) (float64, bool) {
 	if p.best != nil {
 		floor = max(floor, p.value)
 	}
-	watts, ok := p.watts(i, floor)
+	watts, ok := p.powerPerYield(i, floor)
 	if !ok || watts <= 0 {
 		return most, ok
 	}
@@ -226,14 +225,14 @@ func (p *proof) afforded(i int, floor, most float64) (float64, bool) {
 	return y, y >= floor
 }
 
-// traded bounds Z. A better one than the best needs some yield, at which nodes cannot
-// serve more than their capacity; from there on power grows at least linearly, so that Z
-// is largest at one of the ends.
-func (p *proof) traded(i int, floor, most float64) (float64, bool) {
+// boundZ bounds Z. An improvement needs some yield, at which nodes cannot serve more than
+// their capacity; from there on power grows at least linearly, so Z is largest at one of the
+// ends.
+func (p *branchAndBound) boundZ(i int, floor, most float64) (float64, bool) {
 	z := func(yield, watts float64) float64 {
 		return p.Lambda*yield + (1-p.Lambda)*max(0, 1-(p.idle+yield*watts)/float64(p.EMax))
 	}
-	watts, ok := p.watts(i, floor)
+	watts, ok := p.powerPerYield(i, floor)
 	if !ok {
 		return 0, false
 	}
@@ -241,7 +240,7 @@ func (p *proof) traded(i int, floor, most float64) (float64, bool) {
 	if p.best != nil && p.Lambda > 0 {
 		free := (1 - p.Lambda) * max(0, 1-(p.idle+floor*watts)/float64(p.EMax))
 		if need := min((p.value-free)/p.Lambda, most); need > floor {
-			if watts, ok = p.watts(i, need); !ok {
+			if watts, ok = p.powerPerYield(i, need); !ok {
 				return best, true
 			}
 			best = max(best, z(need, watts))

@@ -9,53 +9,52 @@ import (
 	"vjob/energy/bound"
 )
 
-// Options say for how long to search. The zero value ends after [DefaultSteps].
+// Options limit a search. The zero value ends it after [DefaultSteps].
 type Options struct {
 	Seed uint64
-	// Steps bounds the search, each of some thousand moves; 0 is no bound if there is a
-	// Stop, else DefaultSteps. The same problem, seed and number of steps give the same
-	// allocation.
+	// Steps limits the search; a step is a thousand moves. 0 means no limit if Stop is set,
+	// else DefaultSteps. The same problem, seed and number of steps give the same allocation.
 	Steps int
-	// Stop is asked now and then whether the time is up; nil is never.
+	// Stop is polled during the search; true ends it. May be nil.
 	Stop func() bool
-	// Found is told of the value of each better allocation; nil is fine.
+	// Found is called with the value of each improvement. May be nil.
 	Found func(value float64)
 }
 
-// DefaultSteps are about a second.
+// DefaultSteps take about a second.
 const DefaultSteps = 5000
 
-// stepMoves are the moves of one step.
+// stepMoves is the number of moves in one step.
 const stepMoves = 1000
 
-// Result is the outcome.
+// Result is the outcome of a search.
 type Result struct {
-	Allocation *energy.Allocation // the best one found; nil is none
+	Allocation *energy.Allocation // the best one found; nil if none was found
 	Measures   energy.Measures
 	Value      float64
-	Bound      float64 // no allocation is better, if there is one at all
-	Proved     bool    // none is better than this one, or, if there is none, none exists
-	Steps      int     // taken
-	Why        []string
+	Bound      float64  // no allocation has a better value
+	Proved     bool     // the allocation is optimal, or the problem is infeasible
+	Steps      int      // taken
+	Why        []string // why there is no allocation
 }
 
-// search is a search in progress.
+// search is the state of a search.
 type search struct {
 	*model
-	o        Options
-	whole    *bound.Whole
-	left     int // steps
-	stopped  bool
-	drawn    uint64
-	courses  []*course      // in order of their nodes, those with a fixed yield first
-	visited  map[string]int // steps by set of nodes, see [search.explore]
-	complete bool           // there is a course for each number of nodes that could be the best
-	best     *energy.Allocation
-	value    float64
-	bound    float64
+	o          Options
+	whole      *bound.Whole
+	stepsLeft  int // steps
+	stopped    bool
+	streams    uint64
+	runs       []*run         // by number of nodes, those with a fixed yield first
+	stepsTried map[string]int // by set of nodes, see [search.explore]
+	complete   bool           // runs has every number of nodes that can be optimal
+	best       *energy.Allocation
+	value      float64
+	bound      float64
 }
 
-// Solve searches for the best allocation. The error is a problem that is not one, see
+// Solve searches for the best allocation. It returns an error if the problem is invalid, see
 // [energy.Problem.Validate].
 func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if err := p.Validate(); err != nil {
@@ -70,41 +69,42 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if why := p.Misfits(); len(why) > 0 {
 		return &Result{Proved: true, Why: why}, nil
 	}
-	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), left: o.Steps, visited: map[string]int{}}
+	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), stepsLeft: o.Steps, stepsTried: map[string]int{}}
 	var divisible bool
 	if s.bound, divisible = bound.LBH(p); !divisible {
-		return &Result{Proved: true, Why: []string{s.short()}}, nil
+		return &Result{Proved: true, Why: []string{s.infeasibleReason()}}, nil
 	}
-	s.chart()
-	proved := s.voyage()
-	r := &Result{Bound: s.bound, Proved: proved, Steps: o.Steps - s.left, Allocation: s.best, Value: s.value}
+	s.initialRuns()
+	proved := s.rounds()
+	r := &Result{Bound: s.bound, Proved: proved, Steps: o.Steps - s.stepsLeft, Allocation: s.best, Value: s.value}
 	if s.best != nil {
 		r.Measures, _ = p.Check(s.best)
 		r.Proved = proved || p.Objective.Gap(s.value, s.bound) <= 1e-9
 	} else if r.Why = []string{"no allocation was found: there may be one"}; proved {
-		r.Why = []string{s.short()}
+		r.Why = []string{s.infeasibleReason()}
 	}
 	return r, nil
 }
 
-// over reports whether the search has to end, and takes a step if not.
+// over reports whether the search must end; otherwise it counts one step.
 func (s *search) over() bool {
-	if s.stopped || s.left <= 0 || s.o.Stop != nil && s.o.Stop() {
+	if s.stopped || s.stepsLeft <= 0 || s.o.Stop != nil && s.o.Stop() {
 		s.stopped = true
 		return true
 	}
-	s.left--
+	s.stepsLeft--
 	return false
 }
 
-// next is a number that was not drawn before, for a seed of its own.
-func (s *search) next() uint64 {
-	s.drawn++
-	return s.drawn
+// nextStream returns the number of an unused random stream.
+func (s *search) nextStream() uint64 {
+	s.streams++
+	return s.streams
 }
 
-// note gives an assignment its best yield, and notes it if it is the best so far.
-func (s *search) note(at []int) (value, yield float64, ok bool) {
+// record gives an assignment its best yield and keeps it if it improves on the best
+// allocation.
+func (s *search) record(at []int) (value, yield float64, ok bool) {
 	a, ok := s.Equal(at)
 	if !ok {
 		return 0, 0, false
@@ -124,10 +124,10 @@ func (s *search) note(at []int) (value, yield float64, ok bool) {
 	return value, m.Yield, true
 }
 
-// short says why there is no allocation, and what is missing as far as the bounds tell.
-func (s *search) short() string {
+// infeasibleReason says why there is no allocation, and what is missing if the bounds tell.
+func (s *search) infeasibleReason() string {
 	if s.Objective == energy.BoundedPower {
-		if watts, ok := s.whole.Power(max(s.Floor, leastYield)); ok {
+		if watts, ok := s.whole.Power(max(s.Floor, minYield)); ok {
 			return fmt.Sprintf("the least yield takes at least %.1f W, the budget is %.1f W", watts, float64(s.Budget))
 		}
 	}

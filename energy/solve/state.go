@@ -7,35 +7,36 @@ import (
 	"vjob/energy"
 )
 
-// site is a node as the search sees it at one yield, in CPU needed instead of CPU given.
-type site struct {
-	idle  float64 // what being on adds, in watts
-	slope float64 // watts by need
-	limit float64 // the need that it can serve
-	over  float64 // price of need beyond that
-	curve *energy.Power
-	cpu   float64
+// nodeTerm has the coefficients of the cost of a node at one yield, by CPU needed instead of
+// CPU given.
+type nodeTerm struct {
+	idle      float64 // watts for being on
+	slope     float64 // watts by unit of need
+	limit     float64 // capacity, as need
+	overPrice float64 // penalty by unit of need beyond
+	curve     *energy.Power
+	cpu       float64
 }
 
-// model is what does not change during a search.
+// model is the constant part of a search.
 type model struct {
 	*energy.Problem
-	dims   int
-	cpu    []float64 // need by job; one more job that needs nothing stands for none
-	need   []float64 // rigid needs, dims for each job
-	room   []float64 // rigid capacities, dims for each node
-	scarce []float64 // price of each of them beyond the capacity
-	grain  []float64 // what is not yet beyond, and for the check neither
-	none   int       // the job that needs nothing
-	price  float64   // of an overload of a whole node, in watts
-	demand float64
-	bySize []int   // jobs by CPU need
-	rank   []int   // where a job stands in it
-	byNeed [][]int // jobs by each rigid need, the largest first
+	dims       int
+	cpu        []float64 // need by job, with noJob at the end
+	need       []float64 // rigid needs, dims for each job
+	room       []float64 // rigid capacities, dims for each node
+	rigidPrice []float64 // penalty of each beyond the capacity
+	rounding   []float64 // tolerance of each
+	noJob      int       // a dummy job that needs nothing; its index is the number of jobs
+	price      float64   // penalty of the overload of a whole node, in watts
+	demand     float64
+	bySize     []int   // jobs by CPU need
+	rank       []int   // the index of a job in bySize
+	byNeed     [][]int // jobs by each rigid need, the largest first
 }
 
 func newModel(p *energy.Problem) *model {
-	m := &model{Problem: p, dims: len(p.Resources), none: len(p.Jobs), demand: p.Demand()}
+	m := &model{Problem: p, dims: len(p.Resources), noJob: len(p.Jobs), demand: p.Demand()}
 	for n := range p.Nodes {
 		m.price = max(m.price, 1.25*float64(p.Nodes[n].Power.Full))
 	}
@@ -43,15 +44,15 @@ func newModel(p *energy.Problem) *model {
 	for n := range p.Nodes {
 		m.room = append(m.room, p.Nodes[n].Room...)
 		for _, v := range p.Nodes[n].Room {
-			m.grain = append(m.grain, min(tiny*v, energy.Slack))
-			m.scarce = append(m.scarce, m.price/max(v, 1e-6))
+			m.rounding = append(m.rounding, min(tiny*v, energy.Slack))
+			m.rigidPrice = append(m.rigidPrice, m.price/max(v, 1e-6))
 		}
 	}
 	for j := range p.Jobs {
 		m.cpu = append(m.cpu, p.Jobs[j].CPU)
 		m.need = append(m.need, p.Jobs[j].Need...)
 	}
-	m.bySize, m.rank = make([]int, m.none), make([]int, m.none)
+	m.bySize, m.rank = make([]int, m.noJob), make([]int, m.noJob)
 	for j := range m.bySize {
 		m.bySize[j] = j
 	}
@@ -69,70 +70,70 @@ func newModel(p *energy.Problem) *model {
 	return m
 }
 
-// state is an assignment at a yield, and what it costs there.
+// state is an assignment at a yield, and its cost.
 type state struct {
 	*model
-	yield  float64
-	sites  []site
-	at     []int     // node by job
-	load   []float64 // CPU need by node
-	used   []float64 // rigid needs, dims for each node
-	jobs   [][]int   // by node
-	seat   []int     // where in that list a job stands
-	cost   []float64 // by node
-	sum    float64   // of the costs
-	full   int       // how many nodes are overloaded
-	heavy  []bool    // which
-	delta  []float64 // scratch: rigid needs that a move moves
-	graze  float64   // the same for CPU
-	fine   float64   // for having too little of a rigid resource at all
-	scarce []float64 // price of rigid resources beyond the capacity
-	lit    []bool    // nodes that are paid for as if they were on, with jobs or without
-	home   []int     // where jobs are already; nil: nowhere, and all places are as good
-	leave  []float64 // by job, one more for none: what it costs to be elsewhere
+	yield        float64
+	terms        []nodeTerm
+	at           []int     // node by job
+	load         []float64 // CPU need by node
+	used         []float64 // rigid needs, dims for each node
+	jobs         [][]int   // by node
+	index        []int     // of a job in the list of its node
+	cost         []float64 // by node
+	sum          float64   // of all costs
+	overloads    int       // number of overloaded nodes
+	overloaded   []bool    // which
+	delta        []float64 // scratch: rigid needs that a move transfers
+	cpuPenalty   float64   // minimum penalty of a CPU overload
+	rigidPenalty float64   // minimum penalty of an overload of a rigid resource
+	rigidPrice   []float64 // penalty of rigid needs beyond the capacity
+	paid         []bool    // nodes whose idle power counts, with or without jobs
+	initial      []int     // the node of each job at the start; nil: moves are free
+	moveCost     []float64 // of each job and noJob, for leaving its initial node
 }
 
-// fine and graze are what any lack of a rigid resource, or of CPU, costs at least, in
-// overloads of a whole node: the last bit of it would be worth too little else.
-const fine, graze = 0.3, 0.02
+// minRigidPenalty and minCPUPenalty are the least penalties of an overload, as a fraction of
+// that of a whole node. Without them the search would ignore small overloads.
+const minRigidPenalty, minCPUPenalty = 0.3, 0.02
 
 func newState(m *model) *state {
 	h := len(m.Nodes)
 	return &state{
-		scarce: slices.Clone(m.scarce), fine: fine * m.price, model: m, sites: make([]site, h), at: make([]int, m.none), seat: make([]int, m.none),
-		load: make([]float64, h), used: make([]float64, h*m.dims), jobs: make([][]int, h), cost: make([]float64, h), heavy: make([]bool, h), lit: make([]bool, h),
+		rigidPrice: slices.Clone(m.rigidPrice), rigidPenalty: minRigidPenalty * m.price, model: m, terms: make([]nodeTerm, h), at: make([]int, m.noJob), index: make([]int, m.noJob),
+		load: make([]float64, h), used: make([]float64, h*m.dims), jobs: make([][]int, h), cost: make([]float64, h), overloaded: make([]bool, h), paid: make([]bool, h),
 		delta: make([]float64, m.dims),
 	}
 }
 
-// assign takes an assignment over, as it is at a yield.
+// assign sets the assignment and the yield.
 func (s *state) assign(at []int, yield float64) {
 	copy(s.at, at)
 	for n := range s.jobs {
 		s.jobs[n] = s.jobs[n][:0]
 	}
 	for j, n := range s.at {
-		s.seat[j] = len(s.jobs[n])
+		s.index[j] = len(s.jobs[n])
 		s.jobs[n] = append(s.jobs[n], j)
 	}
-	s.rate(yield)
+	s.setYield(yield)
 }
 
-// rate changes the yield, and sums everything up afresh.
-func (s *state) rate(yield float64) {
+// setYield sets the yield and recomputes all sums.
+func (s *state) setYield(yield float64) {
 	s.yield = yield
-	for n := range s.sites {
+	for n := range s.terms {
 		node := &s.Nodes[n]
-		t := &s.sites[n]
-		*t = site{
+		t := &s.terms[n]
+		*t = nodeTerm{
 			idle: float64(node.Power.Idle - node.Power.Standby), slope: yield * float64(node.Power.Full-node.Power.Idle) / node.CPU,
-			limit: node.CPU / yield * (1 + 1e-10), over: s.price * yield / node.CPU, cpu: node.CPU,
+			limit: node.CPU / yield * (1 + 1e-10), overPrice: s.price * yield / node.CPU, cpu: node.CPU,
 		}
 		if len(node.Power.Measured) > 0 {
 			t.curve = &node.Power
 		}
 	}
-	s.sum, s.full = s.strayed(), 0
+	s.sum, s.overloads = s.moveCosts(), 0
 	clear(s.load)
 	clear(s.used)
 	for j, n := range s.at {
@@ -142,42 +143,42 @@ func (s *state) rate(yield float64) {
 		}
 	}
 	clear(s.delta)
-	for n := range s.sites {
+	for n := range s.terms {
 		var over bool
-		s.cost[n], over = s.priced(n, s.load[n], 0)
+		s.cost[n], over = s.nodeCost(n, s.load[n], 0)
 		s.sum += s.cost[n]
-		s.heavy[n] = over
+		s.overloaded[n] = over
 		if over {
-			s.full++
+			s.overloads++
 		}
 	}
 }
 
-// tiny is the overload that counts as none, as a share of the capacity.
+// tiny is the overload that is tolerated, as a share of the capacity.
 const tiny = 1e-9
 
-// priced is the cost of a node with so much load, when what s.delta says has come (sign 1)
-// or gone (-1) of rigid needs; and whether it is overloaded. A node that is on costs its
-// idle power even if it is empty: to close it is not for a move to decide, which would
-// hardly ever open one again.
-func (s *state) priced(n int, load, sign float64) (cost float64, over bool) {
-	if !s.lit[n] {
+// nodeCost returns the cost of a node with the given load, after the rigid needs in s.delta
+// were added (sign 1) or removed (-1), and whether it is overloaded. A node that is on costs
+// its idle power even if it is empty: if moves paid for opening a node, annealing would hardly
+// ever open one.
+func (s *state) nodeCost(n int, load, sign float64) (cost float64, over bool) {
+	if !s.paid[n] {
 		return 0, false
 	}
-	t := &s.sites[n]
+	t := &s.terms[n]
 	if t.curve == nil {
 		cost = t.idle + t.slope*load
 	} else {
 		cost = t.idle + float64(t.curve.At(s.yield*load/t.cpu)-t.curve.Idle)
 	}
 	if load > t.limit {
-		cost += (load-t.limit)*t.over + s.graze
+		cost += (load-t.limit)*t.overPrice + s.cpuPenalty
 		over = true
 	}
 	k := n * s.dims
 	for _, v := range s.delta {
-		if beyond := s.used[k] + sign*v - s.room[k]; beyond > s.grain[k] {
-			cost += beyond*s.scarce[k] + s.fine
+		if beyond := s.used[k] + sign*v - s.room[k]; beyond > s.rounding[k] {
+			cost += beyond*s.rigidPrice[k] + s.rigidPenalty
 			over = true
 		}
 		k++
@@ -185,31 +186,31 @@ func (s *state) priced(n int, load, sign float64) (cost float64, over bool) {
 	return cost, over
 }
 
-// exchange is a move: some jobs of a node change places with some of another.
+// exchange is a move: up to two jobs of a node change places with up to two of another.
 type exchange struct {
-	jobs, others  [2]int // [model.none] stands for none
-	from, to      int
-	shift         float64 // load that leaves the first
-	here, there   float64 // cost of the two nodes afterwards
-	hereO, thereO bool    // whether they are overloaded then
-	away          float64 // by how much more it costs that jobs are not where they were
+	jobs, others     [2]int // [model.noJob] for fewer
+	from, to         int
+	shift            float64 // load that leaves from
+	fromCost, toCost float64 // cost of the two nodes after the move
+	fromOver, toOver bool    // whether they are overloaded after the move
+	moveDelta        float64 // change of the move costs
 }
 
-// weigh fills in what a move costs, and returns by how much the sum grows.
-func (s *state) weigh(x *exchange) float64 {
+// evaluate fills in the costs after a move, and returns by how much the sum changes.
+func (s *state) evaluate(x *exchange) float64 {
 	h, g := x.from, x.to
 	x.shift = s.cpu[x.jobs[0]] + s.cpu[x.jobs[1]] - s.cpu[x.others[0]] - s.cpu[x.others[1]]
-	s.rigid(x)
-	x.here, x.hereO = s.priced(h, s.load[h]-x.shift, -1)
-	x.there, x.thereO = s.priced(g, s.load[g]+x.shift, 1)
-	if s.home != nil {
-		x.away = s.strays(x.jobs[0], h, g) + s.strays(x.jobs[1], h, g) + s.strays(x.others[0], g, h) + s.strays(x.others[1], g, h)
+	s.rigidDelta(x)
+	x.fromCost, x.fromOver = s.nodeCost(h, s.load[h]-x.shift, -1)
+	x.toCost, x.toOver = s.nodeCost(g, s.load[g]+x.shift, 1)
+	if s.initial != nil {
+		x.moveDelta = s.moveDelta(x.jobs[0], h, g) + s.moveDelta(x.jobs[1], h, g) + s.moveDelta(x.others[0], g, h) + s.moveDelta(x.others[1], g, h)
 	}
-	return x.here + x.there - s.cost[h] - s.cost[g] + x.away
+	return x.fromCost + x.toCost - s.cost[h] - s.cost[g] + x.moveDelta
 }
 
-// rigid fills in the rigid needs that leave the first node.
-func (s *state) rigid(x *exchange) {
+// rigidDelta sets s.delta to the rigid needs that leave the first node.
+func (s *state) rigidDelta(x *exchange) {
 	if s.dims == 1 {
 		s.delta[0] = s.need[x.jobs[0]] + s.need[x.jobs[1]] - s.need[x.others[0]] - s.need[x.others[1]]
 		return
@@ -220,26 +221,26 @@ func (s *state) rigid(x *exchange) {
 	}
 }
 
-// allowed asks the rules.
+// allowed reports whether the rules allow a move.
 func (s *state) allowed(x *exchange) bool {
 	if s.May == nil {
 		return true
 	}
 	for k := range x.jobs {
-		if j := x.jobs[k]; j != s.none && !s.May(j, x.to) {
+		if j := x.jobs[k]; j != s.noJob && !s.May(j, x.to) {
 			return false
 		}
-		if j := x.others[k]; j != s.none && !s.May(j, x.from) {
+		if j := x.others[k]; j != s.noJob && !s.May(j, x.from) {
 			return false
 		}
 	}
 	return true
 }
 
-// do carries a move out that was weighed.
-func (s *state) do(x *exchange) {
+// apply carries out a move that was evaluated.
+func (s *state) apply(x *exchange) {
 	h, g := x.from, x.to
-	s.rigid(x) // rules may have looked at something else since
+	s.rigidDelta(x) // another move may have been evaluated since
 	s.load[h] -= x.shift
 	s.load[g] += x.shift
 	for d, v := range s.delta {
@@ -247,63 +248,63 @@ func (s *state) do(x *exchange) {
 		s.used[g*s.dims+d] += v
 	}
 	for k := range x.jobs {
-		s.seatIn(x.jobs[k], g)
-		s.seatIn(x.others[k], h)
+		s.relocate(x.jobs[k], g)
+		s.relocate(x.others[k], h)
 	}
-	s.settle(h, x.here, x.hereO)
-	s.settle(g, x.there, x.thereO)
-	s.sum += x.away
+	s.updateCost(h, x.fromCost, x.fromOver)
+	s.updateCost(g, x.toCost, x.toOver)
+	s.sum += x.moveDelta
 }
 
-// seatIn moves a job from the list of its node to that of another.
-func (s *state) seatIn(j, n int) {
-	if j == s.none {
+// relocate moves a job from the list of its node to that of another.
+func (s *state) relocate(j, n int) {
+	if j == s.noJob {
 		return
 	}
 	list := s.jobs[s.at[j]]
 	last := list[len(list)-1]
-	list[s.seat[j]] = last
-	s.seat[last] = s.seat[j]
+	list[s.index[j]] = last
+	s.index[last] = s.index[j]
 	s.jobs[s.at[j]] = list[:len(list)-1]
-	s.seat[j] = len(s.jobs[n])
+	s.index[j] = len(s.jobs[n])
 	s.jobs[n] = append(s.jobs[n], j)
 	s.at[j] = n
 }
 
-func (s *state) settle(n int, cost float64, over bool) {
+func (s *state) updateCost(n int, cost float64, over bool) {
 	s.sum += cost - s.cost[n]
 	s.cost[n] = cost
-	if over != s.heavy[n] {
-		s.heavy[n] = over
+	if over != s.overloaded[n] {
+		s.overloaded[n] = over
 		if over {
-			s.full++
+			s.overloads++
 		} else {
-			s.full--
+			s.overloads--
 		}
 	}
 }
 
-// trade is what two nodes cost if they change all their jobs; if one of them is off, that
-// changes too.
-func (s *state) trade(h, g int) (delta, here, there float64, hereO, thereO bool) {
+// evaluateSwap returns the costs of two nodes if they exchange all their jobs. If one of them
+// is off, the other one is afterwards.
+func (s *state) evaluateSwap(h, g int) (delta, here, there float64, hereO, thereO bool) {
 	s.swapUsed(h, g)
-	here, hereO = s.priced(h, s.load[g], 0)
-	there, thereO = s.priced(g, s.load[h], 0)
+	here, hereO = s.nodeCost(h, s.load[g], 0)
+	there, thereO = s.nodeCost(g, s.load[h], 0)
 	s.swapUsed(h, g)
-	return here + there - s.cost[h] - s.cost[g] + s.tradeAway(h, g), here, there, hereO, thereO
+	return here + there - s.cost[h] - s.cost[g] + s.swapMoveDelta(h, g), here, there, hereO, thereO
 }
 
 func (s *state) swapUsed(h, g int) {
-	s.lit[h], s.lit[g] = s.lit[g], s.lit[h]
+	s.paid[h], s.paid[g] = s.paid[g], s.paid[h]
 	for d := range s.dims {
 		a, b := &s.used[h*s.dims+d], &s.used[g*s.dims+d]
 		*a, *b = *b, *a
 	}
 }
 
-// swap changes all the jobs of two nodes.
-func (s *state) swap(h, g int, here, there float64, hereO, thereO bool) {
-	s.sum += s.tradeAway(h, g)
+// applySwap exchanges all jobs of two nodes.
+func (s *state) applySwap(h, g int, here, there float64, hereO, thereO bool) {
+	s.sum += s.swapMoveDelta(h, g)
 	s.swapUsed(h, g)
 	s.load[h], s.load[g] = s.load[g], s.load[h]
 	s.jobs[h], s.jobs[g] = s.jobs[g], s.jobs[h]
@@ -313,12 +314,12 @@ func (s *state) swap(h, g int, here, there float64, hereO, thereO bool) {
 	for _, j := range s.jobs[g] {
 		s.at[j] = g
 	}
-	s.settle(h, here, hereO)
-	s.settle(g, there, thereO)
+	s.updateCost(h, here, hereO)
+	s.updateCost(g, there, thereO)
 }
 
-// welcome reports whether the rules let all jobs of one node be on another.
-func (s *state) welcome(from, to int) bool {
+// allAllowed reports whether the rules allow all jobs of one node on another.
+func (s *state) allAllowed(from, to int) bool {
 	if s.May == nil {
 		return true
 	}

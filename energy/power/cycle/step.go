@@ -82,10 +82,10 @@ func (m *stepper) enter(p Phase, format string, args ...any) {
 	m.Record.Phase, m.Record.Since, m.Record.Attempt, m.Record.Called = p, m.now, 0, time.Time{}
 	m.Changed = true
 	m.Says = fmt.Sprintf("node %s ", m.Record.Node) + fmt.Sprintf(format, args...)
-	m.sooner(m.now)
+	m.wakeBy(m.now)
 }
 
-func (m *stepper) sooner(t time.Time) {
+func (m *stepper) wakeBy(t time.Time) {
 	if m.Wake.IsZero() || t.Before(m.Wake) {
 		m.Wake = t
 	}
@@ -109,14 +109,14 @@ func (m *stepper) emptying() {
 		m.enter(Stopping, "is empty and goes off")
 	case m.Human:
 	case m.now.Before(limit):
-		m.sooner(limit)
+		m.wakeBy(limit)
 	default:
 		m.Record.Want, m.Record.By, m.Record.Reason = WantOn, "", ""
-		m.enter(On, "stays on: it was not empty after %s: %s", m.Empty, m.why())
+		m.enter(On, "stays on: it was not empty after %s: %s", m.Empty, m.notEmptyReason())
 	}
 }
 
-func (m *stepper) why() string {
+func (m *stepper) notEmptyReason() string {
 	if !m.Answers {
 		return "it does not answer"
 	}
@@ -144,7 +144,7 @@ func (m *stepper) isOff() bool {
 		return true
 	case power.Unknown:
 		quiet := later(m.Since, m.Record.Called).Add(m.Quiet)
-		m.sooner(quiet)
+		m.wakeBy(quiet)
 		return !m.now.Before(quiet)
 	default:
 		return false
@@ -188,15 +188,15 @@ func (m *stepper) attempt(v power.Verb, wait time.Duration, what string) {
 		r.Called, m.Changed = m.now, true
 		m.Ask, m.Verb = true, v
 		m.Says = fmt.Sprintf("node %s is asked to %s, attempt %d of %d", r.Node, what, r.Attempt, m.Tries)
-		m.sooner(m.now.Add(m.Poll))
+		m.wakeBy(m.now.Add(m.Poll))
 	case r.Attempt >= m.Tries && !m.now.Before(limit):
-		r.Reason = fmt.Sprintf("did not %s after %d attempts%s", what, r.Attempt, m.complaint())
+		r.Reason = fmt.Sprintf("did not %s after %d attempts%s", what, r.Attempt, m.lastError())
 		m.enter(Stuck, "is left alone: it %s", r.Reason)
 		m.Alarm, m.Wake = true, time.Time{}
 	default:
-		m.sooner(limit)
+		m.wakeBy(limit)
 		if r.Attempt < m.Tries {
-			m.sooner(limit.Add(m.Pause << (r.Attempt - 1)))
+			m.wakeBy(limit.Add(m.Pause << (r.Attempt - 1)))
 		}
 		m.poll(v)
 	}
@@ -208,13 +208,13 @@ func (m *stepper) poll(v power.Verb) {
 		return
 	}
 	if next := later(m.Tried, m.Record.Called).Add(m.Poll); m.now.Before(next) {
-		m.sooner(next)
+		m.wakeBy(next)
 		return
 	}
 	m.Ask, m.Verb = true, power.Look
 }
 
-func (m *stepper) complaint() string {
+func (m *stepper) lastError() string {
 	if m.Trouble == "" {
 		return ""
 	}

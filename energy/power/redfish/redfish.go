@@ -111,7 +111,7 @@ func (d *Driver) Off(ctx context.Context) error {
 
 // State asks for the power state of the system.
 func (d *Driver) State(ctx context.Context) (s power.State, err error) {
-	err = d.converse(ctx, func(t *talk) error {
+	err = d.converse(ctx, func(t *conversation) error {
 		system, err := t.system()
 		s = system.state()
 		return err
@@ -122,7 +122,7 @@ func (d *Driver) State(ctx context.Context) (s power.State, err error) {
 // reset asks for the first of the types that the system knows, unless it is in the
 // state that is wanted: services may refuse what changes nothing.
 func (d *Driver) reset(ctx context.Context, goal power.State, types ...string) error {
-	return d.converse(ctx, func(t *talk) error {
+	return d.converse(ctx, func(t *conversation) error {
 		system, err := t.system()
 		if err != nil {
 			return err

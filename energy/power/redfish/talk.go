@@ -20,8 +20,8 @@ const (
 	mostRead     = 1 << 20
 )
 
-// talk is one conversation with a service, under one login.
-type talk struct {
+// conversation is one conversation with a service, under one login.
+type conversation struct {
 	*Driver
 	ctx      context.Context //nolint:containedctx // it lives as long as the conversation
 	password string
@@ -30,12 +30,12 @@ type talk struct {
 }
 
 // converse logs in if that is wanted, does what is to be done, and logs out.
-func (d *Driver) converse(ctx context.Context, do func(*talk) error) error {
+func (d *Driver) converse(ctx context.Context, do func(*conversation) error) error {
 	password, err := secret.Read(d.settings.PasswordFile)
 	if err != nil {
 		return err
 	}
-	t := &talk{Driver: d, ctx: ctx, password: password, at: d.settings.System}
+	t := &conversation{Driver: d, ctx: ctx, password: password, at: d.settings.System}
 	if d.settings.Session {
 		session, err := t.login()
 		if err != nil {
@@ -47,7 +47,7 @@ func (d *Driver) converse(ctx context.Context, do func(*talk) error) error {
 }
 
 // login begins a session and returns its path.
-func (t *talk) login() (session string, err error) {
+func (t *conversation) login() (session string, err error) {
 	header, err := t.send(http.MethodPost, sessionsPath, map[string]string{"UserName": t.settings.User, "Password": t.password}, nil)
 	if err != nil {
 		return "", err
@@ -59,14 +59,14 @@ func (t *talk) login() (session string, err error) {
 }
 
 // logout ends the session; one that is left ends by itself after a while.
-func (t *talk) logout(session string) {
+func (t *conversation) logout(session string) {
 	if session != "" {
 		_ = t.do(http.MethodDelete, session, nil, nil)
 	}
 }
 
 // system reads the computer system, and finds it first if it is not named.
-func (t *talk) system() (s system, err error) {
+func (t *conversation) system() (s system, err error) {
 	if t.at == "" {
 		var list struct {
 			Members []struct {
@@ -85,13 +85,13 @@ func (t *talk) system() (s system, err error) {
 	return s, err
 }
 
-func (t *talk) do(method, path string, body, result any) error {
+func (t *conversation) do(method, path string, body, result any) error {
 	_, err := t.send(method, path, body, result)
 	return err
 }
 
 // send makes a request of the service.
-func (t *talk) send(method, path string, body, result any) (http.Header, error) {
+func (t *conversation) send(method, path string, body, result any) (http.Header, error) {
 	req, err := t.request(method, path, body)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func advice(status int) string {
 
 // request is one to the service, and to nobody else: a path that leads to another host
 // would carry the password there.
-func (t *talk) request(method, path string, body any) (*http.Request, error) {
+func (t *conversation) request(method, path string, body any) (*http.Request, error) {
 	target, err := t.base.Parse(path)
 	if err != nil || target.Host != t.base.Host || target.Scheme != t.base.Scheme {
 		return nil, fmt.Errorf("%s names %q, which is not of this service", t.base.Host, path)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// most is how long a password may be, in bytes.
-const most = 4096
+// maxLength is how long a password may be, in bytes.
+const maxLength = 4096
 
 // Read returns what a file holds, without the end of its line. It refuses a file that
 // anybody but its owner and group may read. Errors name the file and never what is in it.
@@ -26,8 +26,8 @@ func Read(path string) (string, error) {
 	switch {
 	case text == "":
 		return "", fmt.Errorf("%s is empty: a password is wanted there", path)
-	case len(text) > most || strings.ContainsAny(text, "\r\n\x00"):
-		return "", fmt.Errorf("%s is no password: one line of at most %d bytes is wanted", path, most)
+	case len(text) > maxLength || strings.ContainsAny(text, "\r\n\x00"):
+		return "", fmt.Errorf("%s is no password: one line of at most %d bytes is wanted", path, maxLength)
 	}
 	return text, nil
 }

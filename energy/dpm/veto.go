@@ -33,11 +33,11 @@ func (s *Settings) Objects(c *Cluster, place WhatIf, off []cluster.NodeID) strin
 	if !ok {
 		return "the other nodes have no room for all"
 	}
-	if scores := s.Scores(c, d.on, where); scores.High.any() {
+	if scores := s.Scores(c, d.on, where); scores.High.positive() {
 		return fmt.Sprintf("the other nodes would be too busy: high score %s", scores.High)
 	}
 	return ""
 }
 
 // Fill is how much of a host may be in use before others come on.
-func (s *Settings) Fill() float64 { return s.high() }
+func (s *Settings) Fill() float64 { return s.highUse() }

@@ -7,17 +7,17 @@ import (
 	"vjob/energy"
 )
 
-// offer is what a node can give, at what power; off is nothing at none.
-type offer struct {
+// powerCurve is the power of a node by the CPU it gives.
+type powerCurve struct {
 	room   []float64 // of each rigid resource
 	points []point   // the lower hull of its power over its load: convex, idle first
 }
 
 type point struct{ cpu, power float64 }
 
-// offers are the nodes of a problem. Power that flows when a node is off is not counted.
-func offers(p *energy.Problem) []offer {
-	list := make([]offer, len(p.Nodes))
+// powerCurves returns those of all nodes, without the power of nodes that are off.
+func powerCurves(p *energy.Problem) []powerCurve {
+	list := make([]powerCurve, len(p.Nodes))
 	for n := range p.Nodes {
 		node := &p.Nodes[n]
 		list[n].room = node.Room
@@ -29,7 +29,7 @@ func offers(p *energy.Problem) []offer {
 }
 
 // add appends a point to the hull and drops those that are above the line to it.
-func (o *offer) add(p point) {
+func (o *powerCurve) add(p point) {
 	for k := len(o.points); k >= 2; k-- {
 		a, b := o.points[k-2], o.points[k-1]
 		if (b.power-a.power)*(p.cpu-a.cpu) < (p.power-a.power)*(b.cpu-a.cpu) {
@@ -40,19 +40,19 @@ func (o *offer) add(p point) {
 	o.points = append(o.points, p)
 }
 
-// rise is a price of CPU from which on a node gives more of it.
-type rise struct {
+// segment is a price of CPU from which on a node gives more of it.
+type segment struct {
 	price, cpu float64
 	node       int
-	opens      bool // until then the node is off
+	opens      bool // below that price the node is off
 }
 
-// rises appends what the node does as the price of CPU goes up, if its rigid resources
-// are worth so much. on: it is on at any price.
-func (o *offer) rises(node int, worth float64, list []rise) (_ []rise, on bool) {
+// segments appends what the node gives as the price of CPU rises, if its rigid resources have
+// the given worth. It returns whether the node is on at any price.
+func (o *powerCurve) segments(node int, worth float64, list []segment) (_ []segment, on bool) {
 	first := 0
 	if on = worth >= o.points[0].power; !on {
-		r := rise{node: node, opens: true}
+		r := segment{node: node, opens: true}
 		for k, p := range o.points[1:] {
 			if price := (p.power - worth) / p.cpu; first == 0 || price < r.price {
 				first, r.price, r.cpu = k+1, price, p.cpu
@@ -62,41 +62,40 @@ func (o *offer) rises(node int, worth float64, list []rise) (_ []rise, on bool) 
 	}
 	for k := first + 1; k < len(o.points); k++ {
 		a, b := o.points[k-1], o.points[k]
-		list = append(list, rise{price: (b.power - a.power) / (b.cpu - a.cpu), cpu: b.cpu - a.cpu, node: node})
+		list = append(list, segment{price: (b.power - a.power) / (b.cpu - a.cpu), cpu: b.cpu - a.cpu, node: node})
 	}
 	return list, on
 }
 
-func byPrice(a, b rise) int {
+func byPrice(a, b segment) int {
 	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.node, b.node))
 }
 
-// plan is the best answer of the nodes to prices: what it costs after all, and what it
-// uses of each rigid resource.
-type plan struct {
-	value float64   // of the dual: a lower bound on the power
-	price float64   // of CPU: by how much the bound grows with the demand
+// dualPoint is the best response of the nodes to prices.
+type dualPoint struct {
+	value float64   // of the dual: a lower bound on power
+	price float64   // of CPU: the slope of the bound over demand
 	used  []float64 // of each resource, by the nodes that are on
 	rigid []float64 // the prices of the rigid resources
 }
 
-// answer is the plan when cpu is demanded and each rigid resource has a price. What must
-// be had of the rigid ones is not counted yet.
-func (f *Fluid) answer(cpu float64, prices []float64) plan {
+// evaluate returns the dual point for a CPU demand and prices of the rigid resources. The need
+// of the rigid ones is not counted yet.
+func (f *Fluid) evaluate(cpu float64, prices []float64) dualPoint {
 	s := &f.scratch
 	s.rises = s.rises[:0]
 	s.share = slices.Grow(s.share[:0], len(f.nodes))[:len(f.nodes)]
 	for n := range f.nodes {
 		o := &f.nodes[n]
 		var on bool
-		s.rises, on = o.rises(n, dot(prices, o.room), s.rises)
+		s.rises, on = o.segments(n, dot(prices, o.room), s.rises)
 		s.share[n] = 0
 		if on {
 			s.share[n] = 1
 		}
 	}
 	slices.SortFunc(s.rises, byPrice)
-	p := plan{used: make([]float64, len(prices)), rigid: slices.Clone(prices)}
+	p := dualPoint{used: make([]float64, len(prices)), rigid: slices.Clone(prices)}
 	left := cpu
 	for _, r := range s.rises {
 		if left <= 0 {
@@ -119,8 +118,8 @@ func (f *Fluid) answer(cpu float64, prices []float64) plan {
 	return p
 }
 
-// profit is what a node earns at prices if it does what is best for it.
-func (o *offer) profit(price, worth float64) float64 {
+// profit is the largest profit of a node at prices.
+func (o *powerCurve) profit(price, worth float64) float64 {
 	most := 0.0
 	for _, p := range o.points {
 		most = max(most, worth+price*p.cpu-p.power)

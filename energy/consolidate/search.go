@@ -19,26 +19,26 @@ type Answer struct {
 	Turns  int          // looks until all are
 }
 
-// lookSteps bound a look: some milliseconds.
-const lookSteps = 24
+// maxSteps bound a look: some milliseconds.
+const maxSteps = 24
 
 // Look looks for better places in the piece of the cluster whose turn it is. Where there
 // are none nobody moves. The error is a problem that makes no sense.
 func (p *Problem) Look(turn int) (*Answer, error) {
-	guests := p.guests()
+	guests := p.vmsByNode()
 	loads := p.loads(guests)
 	a := &Answer{To: make([]int, len(p.VMs))}
 	for i := range p.VMs {
 		a.To[i] = p.VMs[i].Node
 	}
 	var nodes []int
-	nodes, a.Turns = p.piece(turn, guests, loads)
+	nodes, a.Turns = p.subset(turn, guests, loads)
 	a.Nodes = len(nodes)
-	q := p.question(nodes, guests, loads)
+	q := p.subproblem(nodes, guests, loads)
 	if !slices.ContainsFunc(q.vms, func(vm int) bool { return vm >= 0 }) || len(nodes) < 2 {
 		return a, nil
 	}
-	s, err := solve.Resettle(&q.Problem, q.start, solve.Options{Seed: p.Seed, Steps: lookSteps})
+	s, err := solve.Relocate(&q.Problem, q.start, solve.Options{Seed: p.Seed, Steps: maxSteps})
 	if err != nil {
 		return nil, fmt.Errorf("where VMs would draw less: %w", err)
 	}
@@ -53,21 +53,21 @@ func (p *Problem) Look(turn int) (*Answer, error) {
 	return a, nil
 }
 
-// question is a piece of the cluster as the solver is asked: what stays on a node is one
+// subproblem is a piece of the cluster as the solver is asked: what stays on a node is one
 // job, which may be nowhere else.
-type question struct {
+type subproblem struct {
 	energy.Problem
 	start solve.Start
 	vms   []int // by job; -1: what stays
 }
 
-func (p *Problem) question(nodes []int, guests [][]int, loads []float64) *question {
-	q := &question{Problem: energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: p.Resources}}
+func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subproblem {
+	q := &subproblem{Problem: energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: p.Resources}}
 	for i, n := range nodes {
 		node := &p.Nodes[n]
 		power, stays, room := node.Power, energy.Job{Need: make([]float64, len(p.Resources))}, slices.Clone(node.Room)
 		if power.Standby = power.Idle; node.Spare {
-			power.Standby = min(power.Idle, node.Power.Standby+energy.Watts(p.dark(n)))
+			power.Standby = min(power.Idle, node.Power.Standby+energy.Watts(p.switchCost(n)))
 		}
 		used := make([]float64, len(room))
 		for _, vm := range guests[n] {
@@ -75,7 +75,7 @@ func (p *Problem) question(nodes []int, guests [][]int, loads []float64) *questi
 				used[r] += need
 			}
 			if p.movable(vm) {
-				q.add(i, vm, energy.Job{CPU: loads[vm], Need: p.VMs[vm].Need}, energy.Watts(p.price(vm)))
+				q.add(i, vm, energy.Job{CPU: loads[vm], Need: p.VMs[vm].Need}, energy.Watts(p.moveCost(vm)))
 				continue
 			}
 			stays.CPU += loads[vm]
@@ -101,11 +101,11 @@ func (p *Problem) question(nodes []int, guests [][]int, loads []float64) *questi
 	return q
 }
 
-// least is a load that is hardly one.
-const least = 1e-6
+// minLoad is a load that is hardly one.
+const minLoad = 1e-6
 
-func (q *question) add(node, vm int, job energy.Job, leave energy.Watts) {
-	job.CPU = max(job.CPU, least)
+func (q *subproblem) add(node, vm int, job energy.Job, leave energy.Watts) {
+	job.CPU = max(job.CPU, minLoad)
 	q.Jobs, q.vms = append(q.Jobs, job), append(q.vms, vm)
-	q.start.At, q.start.Leave = append(q.start.At, node), append(q.start.Leave, leave)
+	q.start.At, q.start.MoveCost = append(q.start.At, node), append(q.start.MoveCost, leave)
 }

@@ -9,28 +9,28 @@ import (
 // So many nodes are looked at at once, or as many as have so many VMs: half of them those
 // that VMs leave with most gain, half those to which they go.
 const (
-	pieceNodes = 32
-	pieceVMs   = 384
-	leastNodes = 4
+	maxNodes = 32
+	maxVMs   = 384
+	minNodes = 4
 )
 
 // width is how many nodes are a piece.
 func (p *Problem) width() int {
-	return min(pieceNodes, max(leastNodes, pieceVMs*len(p.Nodes)/max(1, len(p.VMs))))
+	return min(maxNodes, max(minNodes, maxVMs*len(p.Nodes)/max(1, len(p.VMs))))
 }
 
-// piece are the nodes to look at when it is the turn of a number, in order, and how many
+// subset are the nodes to look at when it is the turn of a number, in order, and how many
 // turns there are.
-func (p *Problem) piece(turn int, guests [][]int, loads []float64) (nodes []int, turns int) {
+func (p *Problem) subset(turn int, guests [][]int, loads []float64) (nodes []int, turns int) {
 	width := p.width()
 	if len(p.Nodes) <= width {
 		return p.all(), 1
 	}
-	givers, block := p.givers(guests, loads), width/2
+	givers, block := p.sources(guests, loads), width/2
 	turns = max(1, (len(givers)+block-1)/block)
 	first := turn % turns * block
 	nodes = slices.Clone(givers[min(first, len(givers)):min(first+block, len(givers))])
-	for _, n := range p.takers(guests, loads) {
+	for _, n := range p.destinations(guests, loads) {
 		if len(nodes) == width {
 			break
 		}
@@ -50,9 +50,9 @@ func (p *Problem) all() []int {
 	return list
 }
 
-// givers are the nodes that could save something by having less to do, those first that
+// sources are the nodes that could save something by having less to do, those first that
 // could save most.
-func (p *Problem) givers(guests [][]int, loads []float64) []int {
+func (p *Problem) sources(guests [][]int, loads []float64) []int {
 	flattest := math.Inf(1)
 	for n := range p.Nodes {
 		flattest = min(flattest, p.Nodes[n].slope())
@@ -62,11 +62,11 @@ func (p *Problem) givers(guests [][]int, loads []float64) []int {
 		node, free := &p.Nodes[n], true
 		for _, vm := range guests[n] {
 			if free = free && p.movable(vm); p.movable(vm) {
-				gain[n] += loads[vm]*(node.slope()-flattest) - p.price(vm)
+				gain[n] += loads[vm]*(node.slope()-flattest) - p.moveCost(vm)
 			}
 		}
 		if node.Spare && free && len(guests[n]) > 0 {
-			gain[n] += float64(node.Power.Idle) - p.dark(n)
+			gain[n] += float64(node.Power.Idle) - p.switchCost(n)
 		}
 	}
 	list := slices.DeleteFunc(p.all(), func(n int) bool { return gain[n] <= 0 })
@@ -74,9 +74,9 @@ func (p *Problem) givers(guests [][]int, loads []float64) []int {
 	return list
 }
 
-// takers are the nodes with room, those first that draw least for what they have, of equals
+// destinations are the nodes with room, those first that draw least for what they have, of equals
 // those with most to do already.
-func (p *Problem) takers(guests [][]int, loads []float64) []int {
+func (p *Problem) destinations(guests [][]int, loads []float64) []int {
 	busy := make([]float64, len(p.Nodes))
 	for n, vms := range guests {
 		for _, vm := range vms {

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// worth weighs what a host off saves against what that costs (§4.2): both in the
+// pays weighs what a host off saves against what that costs (§4.2): both in the
 // currency of a resource over time, and the benefit must outweigh the cost by the
 // factor for processors and for memory.
 //
@@ -12,12 +12,12 @@ import (
 // cost is that of moving its VMs away and back again, and what would be missing if the
 // worst demand came after the expected stable time: for as long as it takes to notice
 // (the window for on) and to boot, and to finish going off if it comes earlier.
-func (d *decision) worth(h *Host, next *decision) bool {
+func (d *decision) pays(h *Host, next *decision) bool {
 	boot, shut := h.Power.On.Time, h.Power.Off.Time
 	stable := d.stable()
 	worst := estimate(d.total(d.RiskWindow), d.RiskDeviations)
 	has := float64(d.capacity(next.on).CPU)
-	missing := min(max(0, worst-d.high()*has), float64(h.Capacity.CPU))
+	missing := min(max(0, worst-d.highUse()*has), float64(h.Capacity.CPU))
 	away := d.RiskWindow // as far as anything is known of demand
 	if missing > 0 {
 		away = stable

@@ -11,7 +11,7 @@ import (
 // and the limits that make it so. Where limits are of nodes that lie in each other or beside
 // each other it is that; of those that overlap otherwise the largest count, so it may be less.
 func (p *Problem) Leaves() (most energy.Watts, by []int) {
-	g := grid{Problem: p, order: make([]int, len(p.Limits))}
+	g := nestedLimits{Problem: p, order: make([]int, len(p.Limits))}
 	for i := range g.order {
 		g.order[i] = i
 	}
@@ -20,17 +20,17 @@ func (p *Problem) Leaves() (most energy.Watts, by []int) {
 	for n := range all {
 		all[n] = n
 	}
-	return g.within(all, 0)
+	return g.headroom(all, 0)
 }
 
-// grid is limits in order, those of many nodes first.
-type grid struct {
+// nestedLimits is limits in order, those of many nodes first.
+type nestedLimits struct {
 	*Problem
 	order []int
 }
 
-// within is what some nodes may draw more, by the limits from one on.
-func (g *grid) within(nodes []int, from int) (most energy.Watts, by []int) {
+// headroom is what some nodes may draw more, by the limits from one on.
+func (g *nestedLimits) headroom(nodes []int, from int) (most energy.Watts, by []int) {
 	rest := make(map[int]bool, len(nodes))
 	for _, n := range nodes {
 		rest[n] = true
@@ -40,8 +40,8 @@ func (g *grid) within(nodes []int, from int) (most energy.Watts, by []int) {
 		if len(l.Nodes) == 0 || slices.ContainsFunc(l.Nodes, func(n int) bool { return !rest[n] }) {
 			continue
 		}
-		part, its := g.within(l.Nodes, k+1)
-		if spare := g.spare(l); spare < part {
+		part, its := g.headroom(l.Nodes, k+1)
+		if spare := g.remaining(l); spare < part {
 			part, its = spare, []int{g.order[k]}
 		}
 		most, by = most+part, append(by, its...)
@@ -57,8 +57,8 @@ func (g *grid) within(nodes []int, from int) (most energy.Watts, by []int) {
 	return most, by
 }
 
-// spare is what a limit leaves its nodes.
-func (p *Problem) spare(l *Limit) energy.Watts {
+// remaining is what a limit leaves its nodes.
+func (p *Problem) remaining(l *Limit) energy.Watts {
 	left := l.Watts
 	for _, n := range l.Nodes {
 		left -= p.Nodes[n].Draws(0)

@@ -11,8 +11,8 @@ import (
 	"vjob/energy/solve"
 )
 
-// standing draws a small cluster on which jobs have places already, first fit.
-func standing(rng *rand.Rand) (*energy.Problem, solve.Start) {
+// started draws a small cluster with an initial assignment, by first fit.
+func started(rng *rand.Rand) (*energy.Problem, solve.Start) {
 	p := &energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: []string{"memory"}}
 	for range 2 + rng.IntN(3) {
 		idle := energy.Watts(40 + rng.IntN(80))
@@ -48,13 +48,13 @@ func standing(rng *rand.Rand) (*energy.Problem, solve.Start) {
 		if other := rng.IntN(len(p.Nodes)); rng.IntN(3) == 0 && other != at {
 			banned[[2]int{j, other}] = true
 		}
-		s.Leave = append(s.Leave, energy.Watts(rng.IntN(40)))
+		s.MoveCost = append(s.MoveCost, energy.Watts(rng.IntN(40)))
 	}
 	s.At = a.At
 	return p, s
 }
 
-// worth is what places come to from a start; false: they break something.
+// worth returns the value of an assignment, and false if it is infeasible.
 func worth(p *energy.Problem, s *solve.Start, at []int) (energy.Watts, bool) {
 	a := &energy.Allocation{At: at, CPU: make([]float64, len(at))}
 	for j := range at {
@@ -63,29 +63,29 @@ func worth(p *energy.Problem, s *solve.Start, at []int) (energy.Watts, bool) {
 	m, faults := p.Check(a)
 	for j, n := range at {
 		if n != s.At[j] {
-			m.Power += s.Leave[j]
+			m.Power += s.MoveCost[j]
 		}
 	}
 	return m.Power, len(faults) == 0
 }
 
-// From any start the best that all assignments can come to is found, the moves paid for,
-// and what is said of it is true.
-func TestResettleAgainstAllAssignments(t *testing.T) {
+// From any start Relocate finds the best of all assignments, move costs included, and its
+// value is right.
+func TestRelocateAgainstAllAssignments(t *testing.T) {
 	const problems = 400
 	missed := 0
 	for seed := range uint64(problems) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		p, s := standing(rng)
+		p, s := started(rng)
 		if len(p.Jobs) == 0 {
 			continue
 		}
-		got, err := solve.Resettle(p, s, solve.Options{Seed: seed, Steps: 60})
+		got, err := solve.Relocate(p, s, solve.Options{Seed: seed, Steps: 60})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		value, ok := worth(p, &s, got.At)
-		if before, _ := worth(p, &s, s.At); !ok || value > before+1e-6 || !near(value, got.Value) {
+		if before, _ := worth(p, &s, s.At); !ok || value > before+1e-6 || !rankWindow(value, got.Value) {
 			t.Fatalf("seed %d: %v comes to %s (valid: %v), it says %s; the start to %s", seed, got.At, value, ok, got.Value, before)
 		}
 		best, at := value, make([]int, len(p.Jobs))
@@ -104,7 +104,7 @@ func TestResettleAgainstAllAssignments(t *testing.T) {
 	}
 }
 
-func near(a, b energy.Watts) bool { return a-b < 1e-6 && b-a < 1e-6 }
+func rankWindow(a, b energy.Watts) bool { return a-b < 1e-6 && b-a < 1e-6 }
 
 // count is the next of all assignments; false: that was the last.
 func count(at []int, nodes int) bool {
@@ -118,48 +118,48 @@ func count(at []int, nodes int) bool {
 }
 
 // The same problem and seed give the same places.
-func TestResettleIsRepeatable(t *testing.T) {
-	p, s := standing(rand.New(rand.NewPCG(11, 7)))
-	first, err := solve.Resettle(p, s, solve.Options{Seed: 3, Steps: 40})
+func TestRelocateIsRepeatable(t *testing.T) {
+	p, s := started(rand.New(rand.NewPCG(11, 7)))
+	first, err := solve.Relocate(p, s, solve.Options{Seed: 3, Steps: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if again, _ := solve.Resettle(p, s, solve.Options{Seed: 3, Steps: 40}); !slices.Equal(first.At, again.At) || first.Value != again.Value {
+		if again, _ := solve.Relocate(p, s, solve.Options{Seed: 3, Steps: 40}); !slices.Equal(first.At, again.At) || first.Value != again.Value {
 			t.Fatalf("%+v, then %+v", first, again)
 		}
 	}
 }
 
-// A start that is none is refused, and the error names the field.
-func TestResettleRefuses(t *testing.T) {
+// An invalid start is refused, and the error names the field.
+func TestRelocateRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*energy.Problem, *solve.Start){
 		"too much on a node": func(p *energy.Problem, _ *solve.Start) { p.Jobs[0].Need[0] = 100 },
-		"a negative price":   func(_ *energy.Problem, s *solve.Start) { s.Leave[0] = -1 },
+		"a negative price":   func(_ *energy.Problem, s *solve.Start) { s.MoveCost[0] = -1 },
 		"no place for some":  func(_ *energy.Problem, s *solve.Start) { s.At = s.At[1:] },
 		"another objective":  func(p *energy.Problem, _ *solve.Start) { p.Objective, p.Budget = energy.BoundedPower, 100 },
 	} {
-		p, s := standing(rand.New(rand.NewPCG(1, 7)))
+		p, s := started(rand.New(rand.NewPCG(1, 7)))
 		spoil(p, &s)
-		if _, err := solve.Resettle(p, s, solve.Options{Steps: 1}); !errors.Is(err, cluster.ErrInvalid) {
+		if _, err := solve.Relocate(p, s, solve.Options{Steps: 1}); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// Of 32 nodes, each a quarter full, a few steps empty more than half.
-func BenchmarkResettle(b *testing.B) {
+// 32 nodes, each a quarter full: a few steps empty more than half.
+func BenchmarkRelocate(b *testing.B) {
 	p := &energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: []string{"memory"}}
 	s := solve.Start{}
 	for n := range 32 {
 		p.Nodes = append(p.Nodes, energy.Node{CPU: 16, Room: []float64{64}, Power: energy.Power{Idle: 100, Full: 300, Standby: 5}})
 		for range 4 {
 			p.Jobs = append(p.Jobs, energy.Job{CPU: 1, Need: []float64{4}})
-			s.At, s.Leave = append(s.At, n), append(s.Leave, 1)
+			s.At, s.MoveCost = append(s.At, n), append(s.MoveCost, 1)
 		}
 	}
 	for b.Loop() {
-		r, err := solve.Resettle(p, s, solve.Options{Steps: 60})
+		r, err := solve.Relocate(p, s, solve.Options{Steps: 60})
 		if err != nil {
 			b.Fatal(err)
 		}
