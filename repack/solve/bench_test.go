@@ -10,7 +10,7 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/format"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 	"vjob/repack/solve"
 )
 

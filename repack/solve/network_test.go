@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vjob/repack"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 	"vjob/repack/solve"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vjob/repack"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 	"vjob/repack/solve"
 )
 

@@ -127,11 +127,7 @@ func (p *party) meet(searches []*search) {
 		}
 		p.best = s.best
 		if p.Found != nil {
-			bound := p.bound
-			if p.Objective == Nodes {
-				bound = 0 // that is one of the cost
-			}
-			p.Found(repack.Figures{Objective: p.best.cost, Makespan: p.best.last}, bound)
+			p.Found(repack.Figures{Objective: p.best.cost, Makespan: p.best.last}, p.bound)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"vjob/repack"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 	"vjob/repack/solve"
 )
 

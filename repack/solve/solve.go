@@ -25,6 +25,9 @@ type Options struct {
 	// Explain has it looked for changes with which there would be a plan, if there is
 	// none; that takes some time.
 	Explain bool
+	// Initial returns the node of each VM to start from, or nil. The plan then leaves VMs
+	// on no other nodes; if there is no such plan, the verdict is [Exhausted].
+	Initial func(p Placement) []int
 	// Workers search in parallel, each with a seed of its own; 0 is one.
 	Workers int
 }
@@ -44,8 +47,6 @@ const (
 	Migrations
 	// Moved is K of thesis eq. 8.1: memory moved, weighted by the steps before.
 	Moved
-	// Nodes is the number of nodes that run something (VMPP, thesis §7).
-	Nodes
 )
 
 // Verdict is what a search ends with.
@@ -90,10 +91,8 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 			return &Result{Verdict: Impossible, Why: why}, nil
 		}
 	}
-	if o.Objective == Nodes {
-		if r := fewest(amended, o); r != nil {
-			return r, nil
-		}
+	if o.Initial != nil {
+		return startAt(amended, o), nil
 	}
 	p := newParty(amended, o, m)
 	p.search()

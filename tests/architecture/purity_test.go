@@ -17,9 +17,9 @@ var pure = of(
 	"internal/spread", "internal/suggest", "notify", "oar/admission", "oar/date", "oar/getopt", "oar/job",
 	"oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/report", "oar/request",
 	"oar/rest", "oar/script", "oar/starter", "oar/state", "papers/allocation", "papers/backfill", "papers/day",
-	"papers/pool", "papers/sampled", "queue", "queue/ordering", "queue/limits", "queue/fairshare",
+	"papers/pool", "papers/allocation", "queue", "queue/ordering", "queue/limits", "queue/fairshare",
 	"queue/forecast", "queue/mold", "queue/availability", "queue/profile", "queue/queues", "queue/quota",
-	"queue/multifactor", "queue/reservation", "repack", "repack/packing", "repack/rule", "repack/script",
+	"queue/multifactor", "queue/reservation", "repack", "papers/packing", "repack/rule", "repack/script",
 	"repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission", "scheduler/dependency",
 	"scheduler/decide", "scheduler/powercontrol", "scheduler/powercap", "sim/simclock", "tests/powercut/disk",
 )

@@ -16,6 +16,7 @@ import (
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
 	"vjob/internal/chart"
+	"vjob/papers/packing"
 	"vjob/repack"
 	"vjob/repack/format"
 	"vjob/repack/solve"
@@ -163,7 +164,6 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 	line := newLine(a, f)
 	var guard sync.Mutex // workers tell and ask when they like
 	o := solve.Options{
-		Objective: solve.Objective(slices.Index(objectives, f.objective)),
 		Seed:      f.seed, Iterations: f.iterations, Workers: f.workers, Explain: true,
 		Stop: func() bool {
 			guard.Lock()
@@ -187,7 +187,7 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 			line.show(passed)
 		},
 	}
-	result, err := solve.Solve(in, o)
+	result, err := f.solve(in, o)
 	s.elapsed = a.Now().Sub(began)
 	line.end()
 	if err != nil { // the instance contradicts itself
@@ -209,6 +209,15 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 	}
 	s.figures, s.broken = report.Figures, report.Broken
 	return s, nil
+}
+
+// solve searches for a plan with the objective of the flags.
+func (f *planFlags) solve(in *repack.Instance, o solve.Options) (*solve.Result, error) {
+	if f.objective == "nodes" {
+		return packing.Plan(in, o)
+	}
+	o.Objective = solve.Objective(slices.Index(objectives, f.objective))
+	return solve.Solve(in, o)
 }
 
 // failure is what a search without a plan ends with.

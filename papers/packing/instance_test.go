@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 
 	"vjob/repack"
-	"vjob/repack/packing"
-	"vjob/repack/planted"
+	"vjob/papers/packing"
+	"vjob/tests/planted"
 )
 
 // thesis draws a configuration as thesis §10.1.1 and §10.1.2 describe theirs: nodes

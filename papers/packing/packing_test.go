@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vjob/repack/packing"
+	"vjob/papers/packing"
 )
 
 // small draws a problem that can be looked at as a whole.

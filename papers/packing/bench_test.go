@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/repack/packing"
+	"vjob/papers/packing"
 )
 
 // configurations is how many the thesis draws of each kind.

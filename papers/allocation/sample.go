@@ -1,6 +1,4 @@
-// Package sampled draws problems from the distributions of the paper (§4.1). It refuses to
-// know how they are solved.
-package sampled
+package allocation
 
 import (
 	"fmt"
@@ -11,8 +9,8 @@ import (
 	"vjob/energy/bound"
 )
 
-// Options say what to draw. The same options give the same problem.
-type Options struct {
+// SampleOptions say what to draw. The same options give the same problem.
+type SampleOptions struct {
 	Objective energy.Objective
 	Nodes     int
 	Jobs      int
@@ -28,7 +26,7 @@ type Options struct {
 const (
 	meanCPU, deviationCPU   = 0.33, 0.5
 	leastMemory, mostMemory = 0.02, 0.95
-	order                   = 6
+	paretoOrder                   = 6
 	truncatedMean           = 0.5450 // of the normal distribution above, without negative values
 	leastIdle, mostIdle     = 100, 140
 	leastFull, mostFull     = 160, 220
@@ -37,8 +35,8 @@ const (
 	scale                   = meanCPU / truncatedMean
 )
 
-// New draws a problem. It may have no solution, as in the paper.
-func New(o Options) *energy.Problem {
+// Sample draws a problem. It may have no solution, as in the paper.
+func Sample(o SampleOptions) *energy.Problem {
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(o.Nodes)<<32|uint64(o.Jobs)))
 	between := func(low, high float64) float64 { return low + (high-low)*rng.Float64() }
 	p := &energy.Problem{
@@ -76,8 +74,8 @@ func New(o Options) *energy.Problem {
 // memory is the memory need at a quantile.
 func memory(u float64, light bool) float64 {
 	if light {
-		tail := 1 - math.Pow(leastMemory/mostMemory, order)
-		return leastMemory / math.Pow(1-u*tail, 1.0/order)
+		tail := 1 - math.Pow(leastMemory/mostMemory, paretoOrder)
+		return leastMemory / math.Pow(1-u*tail, 1.0/paretoOrder)
 	}
-	return min(mostMemory, leastMemory+math.Pow(1-u, -1.0/order)-1)
+	return min(mostMemory, leastMemory+math.Pow(1-u, -1.0/paretoOrder)-1)
 }

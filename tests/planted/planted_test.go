@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"vjob/repack"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 )
 
 // The problem of the paper has what the paper says, and can be made again.

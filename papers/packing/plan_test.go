@@ -1,10 +1,11 @@
-package solve_test
+package packing_test
 
 import (
 	"testing"
 
+	"vjob/papers/packing"
 	"vjob/repack"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 	"vjob/repack/solve"
 	"vjob/tests/pace"
 )
@@ -18,7 +19,7 @@ func TestFewestNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := solve.Solve(in, solve.Options{Objective: solve.Nodes, Iterations: 32})
+		r, err := packing.Plan(in, solve.Options{Iterations: 32})
 		if err != nil || r.Verdict != solve.Solved {
 			t.Fatalf("seed %d: %v, verdict %d: %q", seed, err, r.Verdict, r.Why)
 		}

@@ -1,0 +1,107 @@
+package solve
+
+import (
+	"slices"
+
+	"vjob/repack"
+)
+
+// Placement is what [Options.Initial] decides on: the VMs that run at the end, numbered
+// from 0 to Len, and the nodes that may host them. At first no VM has a place.
+type Placement struct{ *state }
+
+// Len is the number of VMs.
+func (p Placement) Len() int { return len(p.hot) }
+
+// Need returns what a VM needs at the end, by dimension.
+func (p Placement) Need(vm int) []int64 { return p.next[p.hot[vm]*p.dims : (p.hot[vm]+1)*p.dims] }
+
+// Room returns the capacity of a node, by dimension.
+func (p Placement) Room(node int) []int64 { return p.room[node*p.dims : (node+1)*p.dims] }
+
+// Nodes is the number of nodes.
+func (p Placement) Nodes() int { return len(p.in.Nodes) }
+
+// Allows reports whether no hard rule on the VM alone keeps it off the node.
+func (p Placement) Allows(vm, node int) bool { return p.allows(p.hot[vm], node) }
+
+// Cost returns the least that it costs to have a VM on a node, in the objective.
+func (p Placement) Cost(vm, node int) int64 { return p.model.cost(p.hot[vm], node) }
+
+// Apart returns the sets of VMs of which no two may share a node.
+func (p Placement) Apart() (sets [][]int) {
+	number := map[int]int{}
+	for i, vm := range p.hot {
+		number[vm] = i
+	}
+	for _, r := range p.in.Rules {
+		a, ok := r.Rule.(apart)
+		if !ok || r.Penalty > 0 {
+			continue
+		}
+		var set []int
+		for _, vm := range a.Apart() {
+			if i, ok := number[vm]; ok {
+				set = append(set, i)
+			}
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// Guarded reports whether there are hard rules besides those of Allows.
+func (p Placement) Guarded() bool {
+	return slices.ContainsFunc(p.guards, func(g posted) bool { return g.penalty == 0 })
+}
+
+// Admits reports whether a VM without a place may come to a node beside those that
+// have one, as far as rules are concerned.
+func (p Placement) Admits(vm, node int) bool {
+	breaches, _ := p.delta(p.hot[vm], repack.Nowhere, node)
+	return breaches <= 0
+}
+
+// Come gives a VM a place.
+func (p Placement) Come(vm, node int) { p.move(p.hot[vm], node) }
+
+// Go takes the place of a VM away.
+func (p Placement) Go(vm, _ int) { p.move(p.hot[vm], repack.Nowhere) }
+
+// startAt searches from an initial placement, on the nodes that it uses only.
+func startAt(in *repack.Instance, o Options) *Result {
+	at := o.Initial(Placement{newState(newModel(in, o.Objective))}) // it moves VMs
+	if at == nil {
+		return &Result{Verdict: Exhausted}
+	}
+	p := newParty(in, o, nil)
+	first := p.searches[0]
+	used := make([]bool, len(in.Nodes))
+	for _, n := range at {
+		used[n] = true
+	}
+	for _, s := range p.searches {
+		s.close(used)
+	}
+	p.bound = first.model.bound()
+	for i, vm := range first.hot {
+		first.move(vm, at[i])
+	}
+	first.refresh(first.order...)
+	first.try()
+	p.meet(p.searches[:1])
+	p.improve()
+	if p.best == nil {
+		return &Result{Verdict: Exhausted}
+	}
+	return p.result()
+}
+
+// close leaves only some nodes to end on.
+func (m *model) close(keep []bool) {
+	for n := range m.open {
+		m.open[n] = m.open[n] && keep[n]
+	}
+	m.order = slices.DeleteFunc(m.order, func(n int) bool { return !m.open[n] })
+	m.wishes()
+}
