@@ -26,7 +26,7 @@ type SampleOptions struct {
 const (
 	meanCPU, deviationCPU   = 0.33, 0.5
 	leastMemory, mostMemory = 0.02, 0.95
-	paretoOrder                   = 6
+	paretoOrder             = 6
 	truncatedMean           = 0.5450 // of the normal distribution above, without negative values
 	leastIdle, mostIdle     = 100, 140
 	leastFull, mostFull     = 160, 220

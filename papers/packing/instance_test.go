@@ -3,8 +3,8 @@ package packing_test
 import (
 	"math/rand/v2"
 
-	"vjob/repack"
 	"vjob/papers/packing"
+	"vjob/repack"
 	"vjob/tests/planted"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"vjob/papers/packing"
 	"vjob/repack"
-	"vjob/tests/planted"
 	"vjob/repack/solve"
 	"vjob/tests/pace"
+	"vjob/tests/planted"
 )
 
 // The fewest nodes are never more than a search for something else leaves in use,

@@ -20,7 +20,7 @@
 //     fill.go where memory is nearly used up, anneal.go where nothing else helps, mend.go
 //     where rules are broken
 //   - better ones: improve.go takes a neighbourhood away and puts it back; dedicate.go
-//     chooses nodes for rules that want some for themselves, and fewest.go has fewer nodes
+//     chooses nodes for rules that want some for themselves; initial.go begins with a given one
 //
 // Time: schedule.go carries a placement out and score.go judges that.
 //

@@ -13,15 +13,15 @@ import (
 var pure = of(
 	"api/oar/submission", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang",
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/bound", "energy/budget", "energy/consolidate",
-	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
-	"internal/spread", "internal/suggest", "notify", "oar/admission", "oar/date", "oar/getopt", "oar/job",
-	"oar/jobtype", "oar/mapping", "oar/message", "oar/paramfile", "oar/property", "oar/report", "oar/request",
-	"oar/rest", "oar/script", "oar/starter", "oar/state", "papers/allocation", "papers/backfill", "papers/day",
-	"papers/pool", "papers/allocation", "queue", "queue/ordering", "queue/limits", "queue/fairshare",
-	"queue/forecast", "queue/mold", "queue/availability", "queue/profile", "queue/queues", "queue/quota",
-	"queue/multifactor", "queue/reservation", "repack", "papers/packing", "repack/rule", "repack/script",
-	"repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission", "scheduler/dependency",
-	"scheduler/decide", "scheduler/powercontrol", "scheduler/powercap", "sim/simclock", "tests/powercut/disk",
+	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor", "internal/spread",
+	"internal/suggest", "notify", "oar/admission", "oar/date", "oar/getopt", "oar/job", "oar/jobtype", "oar/mapping",
+	"oar/message", "oar/paramfile", "oar/property", "oar/report", "oar/request", "oar/rest", "oar/script",
+	"oar/starter", "oar/state", "papers/allocation", "papers/backfill", "papers/day", "queue", "queue/ordering",
+	"queue/limits", "queue/fairshare", "queue/forecast", "queue/mold", "queue/availability", "queue/profile",
+	"queue/queues", "queue/quota", "queue/multifactor", "queue/reservation", "repack", "papers/packing", "repack/rule",
+	"repack/script", "repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission",
+	"scheduler/dependency", "scheduler/decide", "scheduler/powercontrol", "scheduler/powercap", "sim/simclock",
+	"tests/powercut/disk",
 )
 
 // shells are the files of pure packages that are not: they give the core time and

@@ -1,26 +1,12 @@
-// Package pool replays a log of jobs on one pool of processors, in virtual time,
-// under a queue discipline: when each job starts, and what that means for those
-// who wait and for the machine. Nothing is placed on nodes, suspended or moved; for
-// that, see package replay.
-//
-// At each instant the jobs that end are gone first, those that are submitted come
-// then, and after that the discipline decides once.
-//
-// It is pure. It refuses to know how the discipline decides.
-package pool
+package backfill
 
 import (
 	"context"
 	"fmt"
 
 	"vjob/cluster"
-	"vjob/papers/backfill"
 	"vjob/sim/swf"
 )
-
-// Time is an instant, or a length of time, in seconds; the first job of the log is
-// submitted at 0.
-type Time = backfill.Time
 
 // Result is what became of the jobs of a log under one policy.
 type Result struct {
@@ -40,7 +26,7 @@ const every = 64
 // it with the context's error. Progress is told from time to time how many jobs
 // have started, of how many, and the virtual time; nil is nobody.
 func Run(ctx context.Context, log *swf.Log, policy string, progress func(started, all int, at Time)) (*Result, error) {
-	d, err := backfill.New(policy, log.Processors)
+	d, err := New(policy, log.Processors)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +60,14 @@ func (r *run) check() error {
 
 // run is a replay under way.
 type run struct {
-	discipline backfill.Discipline
+	discipline Discipline
 	result     *Result
 	now        Time
 	submitted  int // jobs
 	started    int
 	ends       ends
 	gone       []int64
-	came       []backfill.Job
+	came       []Job
 }
 
 // step goes on to the next instant at which something happens; it is false when
@@ -95,7 +81,7 @@ func (r *run) step() bool {
 	if r.submitted < len(jobs) {
 		next = min(next, Time(jobs[r.submitted].Submit))
 	}
-	if next == backfill.Never {
+	if next == Never {
 		return false
 	}
 	r.now = next
@@ -105,7 +91,7 @@ func (r *run) step() bool {
 	}
 	for ; r.submitted < len(jobs) && Time(jobs[r.submitted].Submit) == r.now; r.submitted++ {
 		j := &jobs[r.submitted]
-		r.came = append(r.came, backfill.Job{ID: int64(r.submitted), Width: j.Processors, Length: Time(j.Walltime)})
+		r.came = append(r.came, Job{ID: int64(r.submitted), Width: j.Processors, Length: Time(j.Walltime)})
 	}
 	for _, id := range r.discipline.Pass(r.now, r.gone, r.came) {
 		r.result.Starts[id] = r.now

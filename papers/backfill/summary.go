@@ -1,4 +1,4 @@
-package pool
+package backfill
 
 import "vjob/internal/spread"
 

@@ -1,4 +1,4 @@
-package pool
+package backfill
 
 // end is when a job ends.
 type end struct {

@@ -1,4 +1,4 @@
-package pool_test
+package backfill_test
 
 import (
 	"bytes"
@@ -14,12 +14,10 @@ import (
 	"vjob/internal/chart"
 	"vjob/internal/spread"
 	"vjob/papers/backfill"
-	"vjob/papers/pool"
 	"vjob/sim/swf"
 )
 
 // Time is short here.
-type Time = pool.Time
 
 // log makes a log of jobs given as submission, run time, walltime and processors.
 func log(processors int64, jobs ...[4]int64) *swf.Log {
@@ -30,9 +28,9 @@ func log(processors int64, jobs ...[4]int64) *swf.Log {
 	return l
 }
 
-func replay(t *testing.T, l *swf.Log, policy string) *pool.Result {
+func replay(t *testing.T, l *swf.Log, policy string) *backfill.Result {
 	t.Helper()
-	r, err := pool.Run(t.Context(), l, policy, nil)
+	r, err := backfill.Run(t.Context(), l, policy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +76,7 @@ func TestHandCases(t *testing.T) {
 // runs for 5, the third for 20 beside it.
 func TestSummary(t *testing.T) {
 	r := replay(t, log(2, [4]int64{0, 100, 100, 2}, [4]int64{10, 5, 60, 1}, [4]int64{40, 20, 60, 1}), "fcfs")
-	want := pool.Summary{
+	want := backfill.Summary{
 		Jobs: 3, AtOnce: 1, Makespan: 120, Used: float64(200+5+20) / 240,
 		Wait:     spread.Spread{Mean: 50, Median: 60, P95: 90, Most: 90},
 		Slowdown: spread.Spread{Mean: (1 + 9.5 + 4) / 3, Median: 4, P95: 9.5, Most: 9.5},
@@ -115,7 +113,7 @@ func TestAbsurdTimes(t *testing.T) {
 		endless.Jobs = append(endless.Jobs, swf.Job{Number: i, Run: 1 << 61, Walltime: 1 << 61, Processors: 1})
 	}
 	for _, policy := range backfill.Names() {
-		if _, err := pool.Run(t.Context(), endless, policy, nil); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "jobs are never started") {
+		if _, err := backfill.Run(t.Context(), endless, policy, nil); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "jobs are never started") {
 			t.Errorf("%s: %v", policy, err)
 		}
 	}
@@ -128,7 +126,7 @@ func TestStopped(t *testing.T) {
 		l.Jobs = append(l.Jobs, swf.Job{Number: i, Submit: i, Run: 1, Walltime: 1, Processors: 1})
 	}
 	seen := 0
-	_, err := pool.Run(ctx, l, "easy", func(started, all int, at Time) {
+	_, err := backfill.Run(ctx, l, "easy", func(started, all int, at Time) {
 		if seen++; seen == 3 {
 			cancel()
 		}
@@ -142,7 +140,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestUnknownPolicy(t *testing.T) {
-	if _, err := pool.Run(t.Context(), log(1, [4]int64{0, 1, 1, 1}), "best", nil); !errors.Is(err, cluster.ErrInvalid) {
+	if _, err := backfill.Run(t.Context(), log(1, [4]int64{0, 1, 1, 1}), "best", nil); !errors.Is(err, cluster.ErrInvalid) {
 		t.Error(err)
 	}
 }
@@ -153,8 +151,8 @@ func TestFigure(t *testing.T) {
 	for i := range int64(100_000) {
 		l.Jobs = append(l.Jobs, swf.Job{Number: i, Submit: 10 * (i / 5), Run: 1 + i%10, Walltime: 10, Processors: 1 + i%4})
 	}
-	results := []*pool.Result{replay(t, l, "firstfit"), replay(t, l, "easy")}
-	f := pool.Figure("many", results)
+	results := []*backfill.Result{replay(t, l, "firstfit"), replay(t, l, "easy")}
+	f := backfill.Figure("many", results)
 	if n := len(f.Runs[0].Rows); n > 300 || n < 290 || !strings.Contains(f.Subtitle, "1 of 334 is shown") {
 		t.Errorf("%d rows; %s", n, f.Subtitle)
 	}
