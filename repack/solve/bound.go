@@ -7,13 +7,34 @@ import (
 	"vjob/repack"
 )
 
+// bounds are what all lower bounds of a model need.
+type bounds struct {
+	*model
+	// least is what it takes at least to be at home, waits included.
+	least []int64
+	wish  [][]int // VMs that would like to end on each node
+	// comers must end on just this node, and are not there; goal is theirs.
+	comers  [][]int
+	goal    []int   // Nowhere: it is not known
+	crammed []bool  // nodes that are over capacity at first: they may stay so for a while
+	feuds   [][]int // rules by VM that let no two of theirs end on one node
+}
+
+// newBounds prepares the bounds of a model on which all rules are posted.
+func newBounds(m *model) *bounds {
+	b := &bounds{model: m}
+	b.destine()
+	b.wishes()
+	return b
+}
+
 // bound is a value that no plan's objective is below: every VM acts in the
 // shortest way that there is for it, and where those who would like to be on a node
 // cannot all be there, the cheapest go. That is exact for one node, as nodes are
 // looked at one by one. Who must act besides waits: for links, for those in its way, or
 // for one of the places that are left. Of these three the largest counts, as it may be
 // the same time.
-func (m *model) bound() (sum int64) {
+func (m *bounds) bound() (sum int64) {
 	if m.aim == Makespan {
 		return m.longest()
 	}
@@ -25,7 +46,7 @@ func (m *model) bound() (sum int64) {
 }
 
 // longest is how long the longest of the actions takes that must be made.
-func (m *model) longest() (most int64) {
+func (m *bounds) longest() (most int64) {
 	for vm := range m.in.VMs {
 		switch v := &m.in.VMs[vm]; {
 		case v.State == repack.Running && v.Want != repack.Running:
@@ -43,7 +64,7 @@ func (m *model) longest() (most int64) {
 
 // travel is how long it takes at least to have a VM elsewhere: one that may sleep
 // for a while can be resumed there, one that sleeps can be resumed and then migrate.
-func (m *model) travel(vm int) repack.Ticks {
+func (m *bounds) travel(vm int) repack.Ticks {
 	switch v := &m.in.VMs[vm]; {
 	case m.naps(v):
 		return min(m.soonest(vm, repack.Migrate), v.Takes.Suspend+m.soonest(vm, repack.Resume))
@@ -54,10 +75,8 @@ func (m *model) travel(vm int) repack.Ticks {
 	}
 }
 
-func (m *model) naps(v *repack.VM) bool { return v.Keeps() && v.Sleepable && !v.Stays }
-
 // away is what it takes at least to have a VM elsewhere than at home.
-func (m *model) away(vm int) int64 {
+func (m *bounds) away(vm int) int64 {
 	v := &m.in.VMs[vm]
 	switch {
 	case v.State == repack.Sleeping && m.patience(vm) > 0:
@@ -75,7 +94,7 @@ func (m *model) away(vm int) int64 {
 
 // seclusion is what it takes at least, beyond what is asked of each node alone,
 // that a clan has nodes of its own: as many as it needs.
-func (m *model) seclusion(vms []int) (sum int64) {
+func (m *bounds) seclusion(vms []int) (sum int64) {
 	stakes := m.stakes(vms)
 	need := m.fewest(vms)
 	for i, k := range stakes {
@@ -90,7 +109,7 @@ func (m *model) seclusion(vms []int) (sum int64) {
 
 // fewest is a number of nodes below which the VMs do not end on: as many as there
 // are VMs that must be apart.
-func (m *model) fewest(vms []int) (most int) {
+func (m *bounds) fewest(vms []int) (most int) {
 	mine := make(map[int]bool, len(vms))
 	for _, vm := range vms {
 		mine[vm] = true
@@ -112,7 +131,7 @@ func (m *model) fewest(vms []int) (most int) {
 }
 
 // alone looks at every node by itself.
-func (m *model) alone() (sum int64) {
+func (m *bounds) alone() (sum int64) {
 	sum = m.departures() + max(m.queueing(), m.waiting(), m.crossing())
 	for _, vm := range m.hot {
 		sum += min(m.least[vm], m.away(vm))
@@ -124,7 +143,7 @@ func (m *model) alone() (sum int64) {
 }
 
 // departures is what it takes to end or suspend who is to run no more.
-func (m *model) departures() (sum int64) {
+func (m *bounds) departures() (sum int64) {
 	for vm := range m.in.VMs {
 		if v := &m.in.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
 			sum += m.patience(vm) * int64(m.parting[vm])
@@ -135,7 +154,7 @@ func (m *model) departures() (sum int64) {
 
 // wishes notes what it takes each VM at least to be at home, and who would like to
 // be where. Rules have been posted.
-func (m *model) wishes() {
+func (m *bounds) wishes() {
 	m.least, m.wish = make([]int64, len(m.in.VMs)), make([][]int, len(m.in.Nodes))
 	for _, vm := range m.hot {
 		h := m.home[vm]
@@ -152,7 +171,7 @@ func (m *model) wishes() {
 
 // earliest is a time before which a VM that does not run cannot have room where
 // its image lies: who leaves takes some time to do so.
-func (m *model) earliest(vm, node int) repack.Ticks {
+func (m *bounds) earliest(vm, node int) repack.Ticks {
 	if m.in.VMs[vm].State == repack.Running {
 		return 0
 	}
@@ -160,7 +179,7 @@ func (m *model) earliest(vm, node int) repack.Ticks {
 }
 
 // vacant is a time before which a VM that is not on a node cannot have room there.
-func (m *model) vacant(vm, node int) repack.Ticks {
+func (m *bounds) vacant(vm, node int) repack.Ticks {
 	if m.crammed[node] {
 		return 0
 	}
@@ -197,7 +216,7 @@ func (m *model) vacant(vm, node int) repack.Ticks {
 }
 
 // gone is a time before which a VM does not leave its host.
-func (m *model) gone(vm int) repack.Ticks {
+func (m *bounds) gone(vm int) repack.Ticks {
 	if v := &m.in.VMs[vm]; m.naps(v) {
 		return min(m.parting[vm], v.Takes.Suspend)
 	}
@@ -206,13 +225,13 @@ func (m *model) gone(vm int) repack.Ticks {
 
 // excess is what it takes at least beyond everybody's wish to have a node not
 // over capacity.
-func (m *model) excess(n int, wish []int) int64 {
+func (m *bounds) excess(n int, wish []int) int64 {
 	return max(m.overload(n, wish), m.quarrel(wish))
 }
 
 // quarrel is what it takes at least that of those who would like to be on one node,
 // but must be apart, all but one go.
-func (m *model) quarrel(wish []int) (most int64) {
+func (m *bounds) quarrel(wish []int) (most int64) {
 	type feud struct{ sum, dearest int64 }
 	feuds := map[int]feud{}
 	for _, vm := range wish {
@@ -229,7 +248,7 @@ func (m *model) quarrel(wish []int) (most int64) {
 
 // overload is what it takes at least that those go for whom a node has no room beside
 // those who must come to it.
-func (m *model) overload(n int, wish []int) int64 {
+func (m *bounds) overload(n int, wish []int) int64 {
 	load := make([]int64, m.dims)
 	for _, vm := range m.comers[n] {
 		for d := range load {
@@ -257,4 +276,66 @@ func (m *model) overload(n int, wish []int) int64 {
 		return 0
 	}
 	return cost
+}
+
+// clans are the sets of VMs that want nodes of their own, as far as they do not
+// overlap.
+func (m *bounds) clans() (list [][]int) {
+	taken := map[int]bool{}
+	for _, r := range m.in.Rules {
+		d, ok := r.Rule.(dedicated)
+		if !ok || r.Penalty > 0 || slices.ContainsFunc(d.Dedicated(), func(vm int) bool { return taken[vm] }) {
+			continue
+		}
+		var hot []int
+		for _, vm := range d.Dedicated() {
+			taken[vm] = true
+			if m.in.VMs[vm].Want == repack.Running {
+				hot = append(hot, vm)
+			}
+		}
+		list = append(list, hot)
+	}
+	return list
+}
+
+// stakes is what each node costs a clan, the best first.
+func (m *bounds) stakes(vms []int) (list []stake) {
+	mine := make([]bool, len(m.in.VMs))
+	for _, vm := range vms {
+		mine[vm] = true
+	}
+	for _, n := range m.order {
+		if !slices.ContainsFunc(vms, func(vm int) bool { return m.allows(vm, n) }) {
+			continue
+		}
+		k := stake{node: n}
+		var members, others []int
+		for _, vm := range m.wish[n] {
+			leave := m.away(vm) - m.least[vm]
+			if m.rooted[vm] && m.in.VMs[vm].State == repack.Running {
+				leave = never
+			}
+			if mine[vm] {
+				members = append(members, vm)
+				k.out += leave
+			} else {
+				others = append(others, vm)
+				k.in += leave
+			}
+		}
+		k.in += m.excess(n, members)
+		k.out += m.excess(n, others)
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(a, b stake) int {
+		return cmp.Or(cmp.Compare(a.in-a.out, b.in-b.out), cmp.Compare(a.node, b.node))
+	})
+	return list
+}
+
+// stake is what it costs to give a node to a clan or not to.
+type stake struct {
+	node    int
+	in, out int64
 }

@@ -19,7 +19,7 @@ type passage struct {
 
 // queueing is what it takes at least, beyond what each takes alone, that those who
 // must leave a node share its NIC, or those who must leave a rack its uplink.
-func (m *model) queueing() (sum int64) {
+func (m *bounds) queueing() (sum int64) {
 	if m.in.Network == nil {
 		return 0
 	}
@@ -44,7 +44,7 @@ func (m *model) queueing() (sum int64) {
 // Smith's order, and a transfer of a steady rate ends half its length after its mean
 // (Goemans, Improved approximation algorithms for scheduling with release dates, SODA
 // 1997, has the relaxation).
-func (m *model) smith(list []passage, bandwidth int64) int64 {
+func (m *bounds) smith(list []passage, bandwidth int64) int64 {
 	if bandwidth == 0 || len(list) == 0 {
 		return 0
 	}
@@ -71,7 +71,7 @@ func (p *passage) occupies(bandwidth int64) float64 {
 }
 
 // exiles are those of the leavers who find no place in their rack.
-func (m *model) exiles(rack int, leavers [][]passage) (list []passage) {
+func (m *bounds) exiles(rack int, leavers [][]passage) (list []passage) {
 	if m.in.Network.Uplink[rack] == 0 {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (m *model) exiles(rack int, leavers [][]passage) (list []passage) {
 }
 
 // leavers are the VMs that must leave each node.
-func (m *model) leavers() [][]passage {
+func (m *bounds) leavers() [][]passage {
 	list := make([][]passage, len(m.in.Nodes))
 	for _, vm := range m.hot {
 		v, h := &m.in.VMs[vm], m.home[vm]

@@ -11,7 +11,7 @@ import (
 // there until somebody has left it, who may have to wait in turn.
 
 // destine finds the VMs that only one node is left for, and who must be apart.
-func (m *model) destine() {
+func (m *bounds) destine() {
 	m.comers, m.goal = make([][]int, len(m.in.Nodes)), make([]int, len(m.in.VMs))
 	m.feuds = make([][]int, len(m.in.VMs))
 	for vm := range m.goal {
@@ -43,7 +43,7 @@ func (m *model) destine() {
 }
 
 // single is the one open node that is not in a set; Nowhere if there are others.
-func (m *model) single(not *nodeSet) int {
+func (m *bounds) single(not *nodeSet) int {
 	one, count := repack.Nowhere, 0
 	for _, n := range m.order {
 		if !not.has(n) {
@@ -63,7 +63,7 @@ type arrival struct {
 	once                bool
 }
 
-func (m *model) arrival(vm int) arrival {
+func (m *bounds) arrival(vm int) arrival {
 	v := &m.in.VMs[vm]
 	move, resume := m.soonest(vm, repack.Migrate), m.soonest(vm, repack.Resume)
 	switch {
@@ -80,7 +80,7 @@ func (m *model) arrival(vm int) arrival {
 }
 
 // release is a time before which a VM cannot set out for the node on which it must end.
-func (m *model) release(vm int) repack.Ticks {
+func (m *bounds) release(vm int) repack.Ticks {
 	n := m.goal[vm]
 	if n == repack.Nowhere {
 		return 0
@@ -97,7 +97,7 @@ func (m *model) release(vm int) repack.Ticks {
 // or at the end of the first of two, which costs as much as it lasts. In a circle the
 // one that comes to its node first finds that the VM in its way has left, and that has
 // not been where it must end: so one at least takes two actions.
-func (m *model) waiting() (sum int64) {
+func (m *bounds) waiting() (sum int64) {
 	if m.aim == Migrations || m.aim == Moved {
 		return 0
 	}
@@ -137,7 +137,7 @@ func (m *model) waiting() (sum int64) {
 
 // follow finds who is in the way of whom: one that must leave the node to which the
 // other must come, and beside which that has no room.
-func (m *model) follow() (before, after []int) {
+func (m *bounds) follow() (before, after []int) {
 	before, after = make([]int, len(m.in.VMs)), make([]int, len(m.in.VMs))
 	for vm := range before {
 		before[vm], after[vm] = repack.Nowhere, repack.Nowhere
@@ -155,7 +155,7 @@ func (m *model) follow() (before, after []int) {
 	return before, after
 }
 
-func (m *model) inTheWay(vm, other, node int) bool {
+func (m *bounds) inTheWay(vm, other, node int) bool {
 	for d := range m.dims {
 		if need := m.next[vm*m.dims+d]; need > 0 && need+m.now[other*m.dims+d] > m.room[node*m.dims+d] {
 			return true
@@ -175,7 +175,7 @@ type lead struct {
 const mostLeads = 64
 
 // inLine has VMs in a line follow those before them.
-func (m *model) inLine(vms []int, leads []lead) []lead {
+func (m *bounds) inLine(vms []int, leads []lead) []lead {
 	for _, vm := range vms {
 		a, weight, release := m.arrival(vm), m.patience(vm), m.release(vm)
 		detour := lead{a.first, never}
@@ -197,7 +197,7 @@ func (m *model) inLine(vms []int, leads []lead) []lead {
 
 // inCircle is what VMs cost at least of which the first follows the last, whichever
 // of them takes the detour with which it begins.
-func (m *model) inCircle(vms []int) int64 {
+func (m *bounds) inCircle(vms []int) int64 {
 	if len(vms) > mostLeads {
 		return cheapestOf(m.inLine(vms, []lead{{}}))
 	}

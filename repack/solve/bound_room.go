@@ -22,7 +22,7 @@ type berth struct {
 const mostSizes = 8
 
 // berths are those of the sizes of VMs that must leave, in each dimension.
-func (m *model) berths() (list []berth) {
+func (m *bounds) berths() (list []berth) {
 	var movers []int
 	for _, vm := range m.hot {
 		if v := &m.in.VMs[vm]; v.Keeps() && !m.naps(v) && !m.allows(vm, v.Host) {
@@ -51,10 +51,10 @@ func (m *model) berths() (list []berth) {
 }
 
 // size is what a VM needs at least at any time.
-func (m *model) size(vm, d int) int64 { return min(m.now[vm*m.dims+d], m.next[vm*m.dims+d]) }
+func (m *bounds) size(vm, d int) int64 { return min(m.now[vm*m.dims+d], m.next[vm*m.dims+d]) }
 
 // berth is that of the VMs that need so much at least.
-func (m *model) berth(d int, size int64, movers []int) (b berth) {
+func (m *bounds) berth(d int, size int64, movers []int) (b berth) {
 	for n := range m.in.Nodes {
 		if node := &m.in.Nodes[n]; node.State == repack.Online || m.open[n] {
 			b.machines += m.room[n*m.dims+d] / size
@@ -79,7 +79,7 @@ func (m *model) berth(d int, size int64, movers []int) (b berth) {
 // much of what each takes alone as makes it exact for as many machines as there are
 // jobs (Eastman, Even, Isaacs: Bounds for the optimal scheduling of n jobs on m
 // processors, Management Science 11, 1964).
-func (m *model) crossing() (most int64) {
+func (m *bounds) crossing() (most int64) {
 	if m.aim == Migrations || m.aim == Moved {
 		return 0
 	}
@@ -103,7 +103,7 @@ func (m *model) crossing() (most int64) {
 }
 
 // lastCrossing is a time before which not all of those can have left.
-func (m *model) lastCrossing() (most int64) {
+func (m *bounds) lastCrossing() (most int64) {
 	for _, b := range m.berths() {
 		var sum int64
 		for _, vm := range b.movers {

@@ -309,3 +309,8 @@ func (c *schedule) withdraw(i int) {
 
 // astray reports whether the schedule takes detours, or is stuck.
 func (c *schedule) astray() bool { return c.left > 0 || c.detours > 0 }
+
+// passes reports whether a VM that takes a detour through a pivot gets there and away.
+func (c *schedule) passes(vm, pivot int) bool {
+	return max(c.idle(vm, repack.Migrate, c.where[vm][0], pivot), c.idle(vm, repack.Migrate, pivot, c.goal(vm))) < repack.Forever
+}

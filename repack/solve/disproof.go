@@ -23,8 +23,8 @@ func disproof(m *model) (why []string) {
 // homelessAlone are the VMs for which no node is left.
 func homelessAlone(m *model) (why []string) {
 	for _, vm := range m.hot {
-		if h := m.home[vm]; h != repack.Nowhere && m.allows(vm, h) && m.large(vm, h) ||
-			slices.ContainsFunc(m.order, func(n int) bool { return m.allows(vm, n) && m.large(vm, n) }) {
+		if h := m.home[vm]; h != repack.Nowhere && m.allows(vm, h) && large(m, vm, h) ||
+			slices.ContainsFunc(m.order, func(n int) bool { return m.allows(vm, n) && large(m, vm, n) }) {
 			continue
 		}
 		allowed := 0
@@ -39,7 +39,7 @@ func homelessAlone(m *model) (why []string) {
 		} else {
 			text += fmt.Sprintf("its rules and the states of the nodes leave %d, and none of those is large enough", allowed)
 		}
-		if why = append(why, text+m.hurry(vm)); len(why) == mostReasons {
+		if why = append(why, text+hurry(m, vm)); len(why) == mostReasons {
 			return why
 		}
 	}
@@ -68,22 +68,13 @@ func overfull(m *model) (why []string) {
 const mostReasons = 5
 
 // large reports whether a node is large enough for a VM alone.
-func (m *model) large(vm, n int) bool {
+func large(m *model, vm, n int) bool {
 	for d := range m.dims {
 		if m.next[vm*m.dims+d] > m.room[n*m.dims+d] {
 			return false
 		}
 	}
 	return true
-}
-
-// demand is what a VM asks for, in words.
-func (m *model) demand(vm int) string {
-	words := make([]string, m.dims)
-	for d := range words {
-		words[d] = fmt.Sprintf("%d %s", m.next[vm*m.dims+d], m.in.Dims[d])
-	}
-	return strings.Join(words, ", ")
 }
 
 // shortOfRoom compares what all VMs need with what the nodes have that may host
@@ -99,7 +90,7 @@ func shortOfRoom(m *model) []string {
 	}
 	for _, not := range inOrder(groups) {
 		for d := range m.dims {
-			if why := m.shortOf(d, groups[not], not); why != "" {
+			if why := shortOf(m, d, groups[not], not); why != "" {
 				return []string{why}
 			}
 		}
@@ -131,7 +122,7 @@ func inOrder(groups map[*nodeSet][]int) (list []*nodeSet) {
 }
 
 // shortOf is what VMs lack of a resource on the nodes that are not in the set.
-func (m *model) shortOf(d int, vms []int, not *nodeSet) string {
+func shortOf(m *model, d int, vms []int, not *nodeSet) string {
 	var sum, unit int64
 	for _, vm := range vms {
 		need := m.next[vm*m.dims+d]
@@ -190,7 +181,7 @@ func shortOfNodes(m *model) []string {
 			if nodes == len(vms) {
 				break // enough
 			}
-			if slices.ContainsFunc(vms, func(vm int) bool { return m.allows(vm, n) && m.large(vm, n) }) {
+			if slices.ContainsFunc(vms, func(vm int) bool { return m.allows(vm, n) && large(m, vm, n) }) {
 				nodes++
 			}
 		}
@@ -282,4 +273,19 @@ func stranded(m *model) (why []string) {
 		}
 	}
 	return why
+}
+
+// hurry says that a VM writes too fast for some of the links that it would cross.
+func hurry(m *model, vm int) string {
+	v := &m.in.VMs[vm]
+	if m.in.Network == nil || !v.Keeps() {
+		return ""
+	}
+	for _, n := range m.order {
+		if n != v.Host && (m.moored(vm) || !m.converges(vm, n)) {
+			return fmt.Sprintf("; it writes %d per tick, and to get to %s would have to do so more slowly than the links send, which is %d, or sleep on its way",
+				v.Dirty, m.in.NodeName(n), m.widest(v.Host, n))
+		}
+	}
+	return ""
 }

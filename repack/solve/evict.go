@@ -3,8 +3,6 @@ package solve
 import (
 	"cmp"
 	"slices"
-
-	"vjob/repack"
 )
 
 // eviction is the search for the cheapest VMs to take away from one node so that
@@ -109,32 +107,4 @@ func (e *eviction) branch(i int, p price) {
 	for d := range e.over {
 		e.over[d] += e.next[vm*e.dims+d]
 	}
-}
-
-// bulk is how much of an average node a VM takes, in millionths; at least 1.
-func (m *model) bulk(vm int) int64 { return m.bulks[vm] }
-
-// movable are the VMs of a node that may be taken away from it, with the cost of
-// being elsewhere beyond that of being here.
-func (s *state) movable(node int) (items []evictee) {
-	for _, vm := range s.here[node] {
-		if s.rooted[vm] && s.staysAt(vm, node) || slices.Contains(s.held, vm) {
-			continue
-		}
-		items = append(items, evictee{vm, s.far[vm] - s.model.cost(vm, node), s.noisy(s.bulk(vm))})
-	}
-	return items
-}
-
-// relieve takes the cheapest VMs away from a node that has too many.
-func (s *state) relieve(node int) (evicted []int, ok bool) {
-	n := node * s.dims
-	set, _, _, ok := s.cheapest(s.movable(node), s.load[n:n+s.dims], s.room[n:n+s.dims])
-	if !ok {
-		return nil, false
-	}
-	for _, vm := range set {
-		s.move(vm, repack.Nowhere)
-	}
-	return set, true
 }

@@ -43,7 +43,7 @@ const (
 
 // small reports whether everything can be looked at. Rules on time are not, nor VMs
 // that give up something where they are to get something else.
-func (m *model) small() bool {
+func small(m *model) bool {
 	if slices.ContainsFunc(m.in.VMs, func(v repack.VM) bool { return v.Keeps() && v.Grows() && shrinks(&v) }) {
 		return false
 	}
@@ -57,7 +57,7 @@ func (m *model) small() bool {
 
 // swaps reports whether VMs may change places in one instant, which is more than they
 // can do one after the other.
-func (m *model) swaps() bool {
+func swaps(m *model) bool {
 	quick := 0
 	for vm := range m.in.VMs {
 		if v := &m.in.VMs[vm]; v.Keeps() && v.Takes.Migrate == 0 {
@@ -79,7 +79,7 @@ func shrinks(v *repack.VM) bool {
 
 // everything searches all scenes. Done: either the tasks lead to the end, or there
 // are none and no plan exists. Not done: there were too many.
-func (s *state) everything(most int) (list []task, done bool) {
+func everything(s *state, most int) (list []task, done bool) {
 	e := &exhaust{state: s, seen: map[string]trace{}}
 	first := make([]scene, len(s.in.VMs))
 	for vm := range first {
@@ -167,7 +167,7 @@ func (e *exhaust) expand(key string, scenes []scene) {
 			free[c.node*e.dims+d] -= demand[vm*e.dims+d]
 		}
 	}
-	eyes := e.watchful(where)
+	eyes := watchful(e.model, where)
 	defer eyes.close(where)
 	for vm, c := range scenes {
 		e.each(vm, c, func(kind repack.Kind, to int, after scene) {
@@ -249,4 +249,46 @@ func (e *exhaust) story(key string) []task {
 		list[i].end = list[i].start + list[i].takes
 	}
 	return list
+}
+
+// told is a complete schedule of tasks with given times, to a placement that it
+// makes its own.
+func told(s *state, list []task) *schedule {
+	c := &schedule{model: s.model, list: list}
+	arrange(s, list)
+	for n := range s.in.Nodes {
+		node := &s.in.Nodes[n]
+		if node.State != repack.Online || node.Want != repack.Offline {
+			continue
+		}
+		var last repack.Ticks
+		for i := range list {
+			if t := &list[i]; t.from == n {
+				last = max(last, t.end)
+			}
+		}
+		c.list = append(c.list, task{
+			vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, start: last, end: last + s.in.NodeOff, then: -1,
+		})
+	}
+	for i := range c.list {
+		t := &c.list[i]
+		if c.last = max(c.last, t.end); t.vm != repack.Nowhere {
+			c.cost += int64(t.end) * s.in.VMs[t.vm].Weight
+		}
+	}
+	return c
+}
+
+// arrange has all VMs end where tasks leave them.
+func arrange(s *state, list []task) {
+	for _, vm := range s.hot {
+		to := s.home[vm]
+		for i := range list {
+			if list[i].vm == vm && list[i].comes() {
+				to = list[i].to
+			}
+		}
+		s.move(vm, to)
+	}
 }

@@ -33,56 +33,14 @@ func (p *party) giveUp() *Result {
 // there is none it knows. For others, or if there are too many scenes, nothing comes
 // of it.
 func (p *party) survey(scenes int) {
-	if p.hopeless || !p.searches[0].small() {
+	if p.hopeless || !small(p.searches[0].model) {
 		return
 	}
 	fresh := newState(newModel(p.in, p.Objective))
-	tasks, done := fresh.everything(scenes)
-	if p.hopeless = done && tasks == nil && !fresh.swaps(); done && tasks != nil {
-		c := fresh.told(tasks)
-		p.best = &finding{c, fresh.score(c)}
-	}
-}
-
-// told is a complete schedule of tasks with given times, to a placement that it
-// makes its own.
-func (s *state) told(list []task) *schedule {
-	c := &schedule{model: s.model, list: list}
-	s.arrange(list)
-	for n := range s.in.Nodes {
-		node := &s.in.Nodes[n]
-		if node.State != repack.Online || node.Want != repack.Offline {
-			continue
-		}
-		var last repack.Ticks
-		for i := range list {
-			if t := &list[i]; t.from == n {
-				last = max(last, t.end)
-			}
-		}
-		c.list = append(c.list, task{
-			vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, start: last, end: last + s.in.NodeOff, then: -1,
-		})
-	}
-	for i := range c.list {
-		t := &c.list[i]
-		if c.last = max(c.last, t.end); t.vm != repack.Nowhere {
-			c.cost += int64(t.end) * s.in.VMs[t.vm].Weight
-		}
-	}
-	return c
-}
-
-// arrange has all VMs end where tasks leave them.
-func (s *state) arrange(list []task) {
-	for _, vm := range s.hot {
-		to := s.home[vm]
-		for i := range list {
-			if list[i].vm == vm && list[i].comes() {
-				to = list[i].to
-			}
-		}
-		s.move(vm, to)
+	tasks, done := everything(fresh, scenes)
+	if p.hopeless = done && tasks == nil && !swaps(fresh.model); done && tasks != nil {
+		c := told(fresh, tasks)
+		p.best = &finding{c, scoreOf(fresh, c)}
 	}
 }
 
@@ -106,7 +64,7 @@ func (s *search) obstacle() (why []string) {
 	if len(why) > 0 {
 		return why
 	}
-	c := s.schedule(nil)
+	c := newSchedule(s.state, nil)
 	for i := range c.list {
 		if t := &c.list[i]; !t.started && len(why) < mostReasons {
 			why = append(why, c.waits(t))
@@ -122,7 +80,7 @@ func (s *search) obstacle() (why []string) {
 }
 
 // wants says what a VM without a place lacks on the node that comes closest.
-func (s *state) wants(vm int) string {
+func (s *search) wants(vm int) string {
 	text := fmt.Sprintf("%s (%s) has no place", s.in.VMName(vm), s.demand(vm))
 	for _, n := range s.tightest(vm) {
 		if lacks := s.lacks(vm, n); lacks != "" {
@@ -133,7 +91,7 @@ func (s *state) wants(vm int) string {
 }
 
 // lacks is what a node is short of for a VM; nothing if a rule is against it.
-func (s *state) lacks(vm, n int) string {
+func (s *search) lacks(vm, n int) string {
 	if b, _ := s.delta(vm, repack.Nowhere, n); b > 0 {
 		return ""
 	}
@@ -144,37 +102,6 @@ func (s *state) lacks(vm, n int) string {
 		}
 	}
 	return strings.Join(list, " and ")
-}
-
-// waits says what a task waits for.
-func (c *schedule) waits(t *task) string {
-	text := fmt.Sprintf("%s waits to %s", c.in.VMName(t.vm), t.kind)
-	if t.leaves() {
-		text += " from " + c.in.NodeName(t.from)
-	}
-	if t.comes() {
-		text += " to " + c.in.NodeName(t.to)
-	}
-	return text
-}
-
-// narrow says that what must start together needs more of a link than it has, at the
-// lowest rates.
-func (c *schedule) narrow() string {
-	for u := range c.units {
-		tasks := c.units[u].tasks
-		if c.traffic == nil || !c.units[u].waiting || len(tasks) < 2 || c.bears(tasks) {
-			continue
-		}
-		load := c.load(tasks)
-		l, need := c.traffic.obstacle(load, load.longest(), c.traffic.whole)
-		text := fmt.Sprintf("%d VMs must %s together", len(tasks), c.list[tasks[0]].kind)
-		if g := c.gang[c.list[tasks[0]].vm]; g >= 0 {
-			text = fmt.Sprintf("the %d VMs of gang %d must %s together", len(tasks), g, c.list[tasks[0]].kind)
-		}
-		return fmt.Sprintf("%s: that takes %d of %s at least, which has %d", text, need, c.in.LinkName(l), c.in.Bandwidth(l))
-	}
-	return ""
 }
 
 // mostWays is how many changes are tried to find some that help.

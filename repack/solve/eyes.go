@@ -6,7 +6,7 @@ import "vjob/repack"
 type eyes struct{ *model }
 
 // watchful has every watch see what is where before the first instant.
-func (m *model) watchful(where [][2]int) *eyes {
+func watchful(m *model, where [][2]int) *eyes {
 	e := &eyes{m}
 	if len(m.watches) == 0 {
 		return e

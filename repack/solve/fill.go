@@ -42,11 +42,11 @@ type vessel struct {
 // shortOfPlaces asks whether there is a price of each kind of VM at which all of them are
 // worth more than what the nodes can be filled with.
 func shortOfPlaces(m *model) []string {
-	kinds, ok := m.kinds()
+	kinds, ok := kindsOf(m)
 	if !ok {
 		return nil
 	}
-	vessels, left := m.vessels(), mostFillings
+	vessels, left := vesselsOf(m), mostFillings
 	for i := range vessels {
 		if left = vessels[i].fill(kinds, left); left <= 0 {
 			return nil
@@ -68,12 +68,12 @@ func shortOfPlaces(m *model) []string {
 	return nil
 }
 
-// kinds sorts the VMs that are not fixed, the largest first; false: there are too many
+// kindsOf sorts the VMs that are not fixed, the largest first; false: there are too many
 // kinds, or none.
-func (m *model) kinds() (kinds []kind, ok bool) {
+func kindsOf(m *model) (kinds []kind, ok bool) {
 	for _, vm := range m.hot {
 		need := m.next[vm*m.dims : (vm+1)*m.dims]
-		if m.fixed(vm) || !slices.ContainsFunc(need, func(x int64) bool { return x > 0 }) {
+		if fixed(m, vm) || !slices.ContainsFunc(need, func(x int64) bool { return x > 0 }) {
 			continue
 		}
 		k := slices.IndexFunc(kinds, func(k kind) bool { return slices.Equal(k.need, need) })
@@ -90,16 +90,16 @@ func (m *model) kinds() (kinds []kind, ok bool) {
 }
 
 // fixed reports whether a VM ends where it is.
-func (m *model) fixed(vm int) bool { return m.rooted[vm] && m.in.VMs[vm].State == repack.Running }
+func fixed(m *model, vm int) bool { return m.rooted[vm] && m.in.VMs[vm].State == repack.Running }
 
-// vessels sorts the nodes by the room on them.
-func (m *model) vessels() (list []vessel) {
+// vesselsOf sorts the nodes by the room on them.
+func vesselsOf(m *model) (list []vessel) {
 	index := map[string]int{}
 	for _, n := range m.order {
 		room := slices.Clone(m.room[n*m.dims : (n+1)*m.dims])
 		for _, vm := range m.wishing[n] {
 			for d := range room {
-				if m.fixed(vm) {
+				if fixed(m, vm) {
 					room[d] -= m.next[vm*m.dims+d]
 				}
 			}

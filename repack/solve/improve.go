@@ -13,11 +13,13 @@ import (
 // anew who goes and where to.
 type search struct {
 	*state
-	rng   *rand.Rand
-	bound int64
-	fixed int64 // what the actions cost that do not depend on the placement
-	best  *finding
-	found func(objective int64)
+	bounds *bounds
+	rng    *rand.Rand
+	turn   int // where the next search for a node begins
+	bound  int64
+	fixed  int64 // what the actions cost that do not depend on the placement
+	best   *finding
+	found  func(objective int64)
 }
 
 // sore are the VMs that cost more than they would have to: those that are nowhere,
@@ -170,7 +172,7 @@ func (s *search) oust(vm, node int) {
 }
 
 // reconsider looks for other places for those who would have to wait for theirs.
-func (s *state) reconsider() {
+func (s *search) reconsider() {
 	nodes := s.touched()
 	s.refresh(nodes...)
 	var late []int
@@ -204,7 +206,7 @@ func (s *search) run(rounds int, stop func() bool) {
 		case better || s.best == nil && i%16 == 15:
 			s.try()
 		case i%4 == 3 && s.best != nil && (s.best.astray() || s.jam != nil) && s.complete(): // who goes when matters, too
-			s.keep(s.schedule(s.rng))
+			s.keep(newSchedule(s.state, s.rng))
 		}
 		if better || s.nowhere > 0 {
 			sore = s.sore()
@@ -225,14 +227,14 @@ func (s *search) try() {
 	if !s.complete() || s.best != nil && s.aim != Makespan && s.value()-s.jam.doubt()+s.fixed >= s.best.score.first {
 		return
 	}
-	c := s.schedule(nil)
+	c := newSchedule(s.state, nil)
 	s.keep(c)
 	if !c.astray() {
 		return
 	}
-	s.keep(s.patiently(nil))
+	s.keep(newPatient(s.state, nil))
 	for range variants { // which detour is best shows only at the end
-		s.keep(s.schedule(s.rng))
+		s.keep(newSchedule(s.state, s.rng))
 	}
 }
 
@@ -244,7 +246,7 @@ func (s *search) keep(c *schedule) {
 	if c.left > 0 || !c.inTime() {
 		return
 	}
-	if f := (finding{c, s.score(c)}); s.best == nil || f.score.less(s.best.score) {
+	if f := (finding{c, scoreOf(s.state, c)}); s.best == nil || f.score.less(s.best.score) {
 		s.best = &f
 		s.found(f.score.first)
 	}
@@ -264,18 +266,10 @@ func (a score) less(b score) bool {
 }
 
 // byBulk sorts VMs without a place, the bulky first, with some noise.
-func (s *state) byBulk(list []int) {
+func (s *search) byBulk(list []int) {
 	weight := make(map[int]int64, len(list))
 	for _, vm := range list {
 		weight[vm] = s.noisy(s.bulk(vm))
 	}
 	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a, b)) })
-}
-
-// noisy is an amount, changed by up to a half when there is noise.
-func (s *state) noisy(x int64) int64 {
-	if s.noise == nil {
-		return x
-	}
-	return x/2 + int64(s.noise.Float64()*float64(x))
 }

@@ -81,9 +81,10 @@ func startAt(in *repack.Instance, o Options) *Result {
 		used[n] = true
 	}
 	for _, s := range p.searches {
-		s.close(used)
+		s.model.close(used)
+		s.bounds.wishes()
 	}
-	p.bound = first.model.bound()
+	p.bound = first.bounds.bound()
 	for i, vm := range first.hot {
 		first.move(vm, at[i])
 	}
@@ -95,13 +96,4 @@ func startAt(in *repack.Instance, o Options) *Result {
 		return &Result{Verdict: Exhausted}
 	}
 	return p.result()
-}
-
-// close leaves only some nodes to end on.
-func (m *model) close(keep []bool) {
-	for n := range m.open {
-		m.open[n] = m.open[n] && keep[n]
-	}
-	m.order = slices.DeleteFunc(m.order, func(n int) bool { return !m.open[n] })
-	m.wishes()
 }

@@ -22,7 +22,7 @@ func (a offer) less(b offer) bool {
 const enough = 48
 
 // place gives the VM the best node that it finds, or leaves it nowhere.
-func (s *state) place(vm int) bool {
+func (s *search) place(vm int) bool {
 	best := offer{node: repack.Nowhere, cost: 1 << 62}
 	if h := s.home[vm]; h != repack.Nowhere {
 		if o, ok := s.offer(vm, h); ok {
@@ -69,7 +69,7 @@ func (s *state) place(vm int) bool {
 
 // offer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
 // has no room there, or a hard rule is against it.
-func (s *state) offer(vm, node int) (offer, bool) {
+func (s *search) offer(vm, node int) (offer, bool) {
 	if !s.fits(vm, node) {
 		return offer{}, false
 	}
@@ -77,7 +77,7 @@ func (s *state) offer(vm, node int) (offer, bool) {
 }
 
 // bid is the offer of a node on which the VM has room.
-func (s *state) bid(vm, node int) (offer, bool) {
+func (s *search) bid(vm, node int) (offer, bool) {
 	if !s.mayEnd(vm, node) {
 		return offer{}, false
 	}
@@ -90,7 +90,7 @@ func (s *state) bid(vm, node int) (offer, bool) {
 
 // wait estimates how long the VM has to wait for its room on a node, weighted:
 // until enough of those who leave have left.
-func (s *state) wait(vm, node int) int64 {
+func (s *search) wait(vm, node int) int64 {
 	if s.staysAt(vm, node) {
 		return 0
 	}
@@ -118,21 +118,8 @@ func (s *state) wait(vm, node int) int64 {
 	return s.patience(vm) * int64(max(1, last))
 }
 
-// departure is how long the action takes at least that takes a VM from its host.
-func (m *model) departure(vm int) repack.Ticks {
-	v := &m.in.VMs[vm]
-	switch v.Want {
-	case repack.Running:
-		return m.soonest(vm, repack.Migrate)
-	case repack.Sleeping:
-		return v.Takes.Suspend
-	default:
-		return v.Takes.Shutdown
-	}
-}
-
 // slack is what is left on the node of what is scarce, in millionths of it.
-func (s *state) slack(vm, node int) (sum int64) {
+func (s *search) slack(vm, node int) (sum int64) {
 	for d := range s.dims {
 		if room := s.room[node*s.dims+d]; room > 0 {
 			sum += (room - s.load[node*s.dims+d] - s.next[vm*s.dims+d]) * s.scarcity[d] / room

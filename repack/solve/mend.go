@@ -9,10 +9,10 @@ import (
 
 // mend takes VMs away until no hard rule is broken, each time the one that helps
 // at the least cost. They are left nowhere.
-func (s *state) mend() { s.pacify(0) }
+func (s *search) mend() { s.pacify(0) }
 
 // ease takes one VM away so that a guard counts less.
-func (s *state) ease(number int) bool {
+func (s *search) ease(number int) bool {
 	best, least := repack.Nowhere, price{}
 	for _, vm := range s.hot {
 		n := s.at[vm]
@@ -43,7 +43,7 @@ const squeezeNodes = 24
 
 // squeeze makes room for a VM that fits nowhere by taking others from a node that
 // find room elsewhere, or make it in turn, up to some depth. It needs a trail.
-func (s *state) squeeze(vm, depth int) bool {
+func (s *search) squeeze(vm, depth int) bool {
 	s.held = append(s.held, vm)
 	defer func() { s.held = s.held[:len(s.held)-1] }()
 	for _, n := range s.tightest(vm) {
@@ -59,7 +59,7 @@ func (s *state) squeeze(vm, depth int) bool {
 }
 
 // pacify takes VMs away until no more rules are broken than before.
-func (s *state) pacify(before int) {
+func (s *search) pacify(before int) {
 	for s.breaches > before {
 		number := slices.IndexFunc(s.count, func(n int) bool { return n > 0 })
 		for number < len(s.count) && (s.count[number] <= 0 || s.guards[number].penalty > 0) {
@@ -71,18 +71,8 @@ func (s *state) pacify(before int) {
 	}
 }
 
-// ousted are the VMs that have lost their places since a mark.
-func (s *state) ousted(mark int) (list []int) {
-	for _, step := range s.trail[mark:] {
-		if s.at[step.vm] == repack.Nowhere && !slices.Contains(list, step.vm) {
-			list = append(list, step.vm)
-		}
-	}
-	return list
-}
-
 // rehouse finds places for VMs that were taken away to make room.
-func (s *state) rehouse(vms []int, depth int) bool {
+func (s *search) rehouse(vms []int, depth int) bool {
 	list := slices.Clone(vms)
 	s.byBulk(list)
 	for _, vm := range list {
@@ -94,7 +84,7 @@ func (s *state) rehouse(vms []int, depth int) bool {
 }
 
 // tightest are the nodes that lack the least to take the VM.
-func (s *state) tightest(vm int) []int {
+func (s *search) tightest(vm int) []int {
 	type lack struct {
 		node int
 		over int64

@@ -1,6 +1,10 @@
 package solve
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"vjob/repack"
 )
 
@@ -29,14 +33,6 @@ type model struct {
 	far []int64 // weighted
 	// near is how long it takes at home, weighted.
 	near []int64
-	// least is what it takes at least to be at home, waits included.
-	least []int64
-	wish  [][]int // VMs that would like to end on each node
-	// comers must end on just this node, and are not there; goal is theirs.
-	comers  [][]int
-	goal    []int   // Nowhere: it is not known
-	crammed []bool  // nodes that are over capacity at first: they may stay so for a while
-	feuds   [][]int // rules by VM that let no two of theirs end on one node
 	// parting is how long the action takes at least that takes a VM from its host.
 	parting []repack.Ticks
 
@@ -139,8 +135,6 @@ func newModel(in *repack.Instance, aim Objective) *model {
 		m.judged = m.judged || amends && r.Penalty > 0
 		r.Post(&board{model: m, rule: r.Rule, penalty: r.Penalty})
 	}
-	m.destine()
-	m.wishes()
 	return m
 }
 
@@ -286,3 +280,55 @@ var _ repack.Board = (*board)(nil)
 
 // aborted reports whether not even a first plan is waited for any more.
 func (m *model) aborted() bool { return m.abort != nil && m.abort() }
+
+// naps reports whether the VM may sleep for a while on its way.
+func (m *model) naps(v *repack.VM) bool { return v.Keeps() && v.Sleepable && !v.Stays }
+
+// dedicated is a rule that wants nodes for some VMs and no others. Which nodes is
+// the choice that matters most; the guard sees only one VM at a time.
+type dedicated interface{ Dedicated() []int }
+
+// apart is a rule that lets no two of some VMs end on one node.
+type apart interface{ Apart() []int }
+
+// never is a cost that is not to be paid.
+const never = 1 << 50
+
+// demand is what a VM asks for, in words.
+func (m *model) demand(vm int) string {
+	words := make([]string, m.dims)
+	for d := range words {
+		words[d] = fmt.Sprintf("%d %s", m.next[vm*m.dims+d], m.in.Dims[d])
+	}
+	return strings.Join(words, ", ")
+}
+
+// departure is how long the action takes at least that takes a VM from its host.
+func (m *model) departure(vm int) repack.Ticks {
+	v := &m.in.VMs[vm]
+	switch v.Want {
+	case repack.Running:
+		return m.soonest(vm, repack.Migrate)
+	case repack.Sleeping:
+		return v.Takes.Suspend
+	default:
+		return v.Takes.Shutdown
+	}
+}
+
+// bulk is how much of an average node a VM takes, in millionths; at least 1.
+func (m *model) bulk(vm int) int64 { return m.bulks[vm] }
+
+// urgency says when a VM goes among those who wait for the same room: what takes
+// little time for its weight goes first.
+func (m *model) urgency(vm int, takes repack.Ticks) int64 {
+	return int64(takes) * 16 / max(1, m.in.VMs[vm].Weight)
+}
+
+// close leaves only some nodes to end on.
+func (m *model) close(keep []bool) {
+	for n := range m.open {
+		m.open[n] = m.open[n] && keep[n]
+	}
+	m.order = slices.DeleteFunc(m.order, func(n int) bool { return !m.open[n] })
+}

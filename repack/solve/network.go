@@ -1,8 +1,6 @@
 package solve
 
 import (
-	"fmt"
-
 	"vjob/repack"
 )
 
@@ -87,30 +85,10 @@ func (m *model) converges(vm, node int) bool {
 	return m.in.Network == nil || v.Dirty == 0 || m.naps(v) || m.idle(vm, repack.Migrate, v.Host, node) < repack.Forever
 }
 
-// hurry says that a VM writes too fast for some of the links that it would cross.
-func (m *model) hurry(vm int) string {
-	v := &m.in.VMs[vm]
-	if m.in.Network == nil || !v.Keeps() {
-		return ""
-	}
-	for _, n := range m.order {
-		if n != v.Host && (m.moored(vm) || !m.converges(vm, n)) {
-			return fmt.Sprintf("; it writes %d per tick, and to get to %s would have to do so more slowly than the links send, which is %d, or sleep on its way",
-				v.Dirty, m.in.NodeName(n), m.widest(v.Host, n))
-		}
-	}
-	return ""
-}
-
 // nearby are the open nodes in the rack of a VM's host, if that makes a difference.
 func (m *model) nearby(vm int) []int {
 	if h := m.home[vm]; h != repack.Nowhere && m.in.Nodes[h].Rack < len(m.racks) {
 		return m.racks[m.in.Nodes[h].Rack]
 	}
 	return nil
-}
-
-// passes reports whether a VM that takes a detour through a pivot gets there and away.
-func (c *schedule) passes(vm, pivot int) bool {
-	return max(c.idle(vm, repack.Migrate, c.where[vm][0], pivot), c.idle(vm, repack.Migrate, pivot, c.goal(vm))) < repack.Forever
 }

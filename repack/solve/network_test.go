@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"vjob/repack"
-	"vjob/tests/planted"
 	"vjob/repack/solve"
+	"vjob/tests/planted"
 )
 
 // Plans keep within the links, also with rules, gangs and nodes that are switched,

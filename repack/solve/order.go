@@ -284,9 +284,9 @@ func (o *order) heed(i int) {
 }
 
 // gated reports whether one gate judges both VMs.
-func (m *model) gated(a, b int) bool {
-	for _, g := range m.gatesOf[a] {
-		if slices.Contains(m.gatesOf[b], g) {
+func (o *order) gated(a, b int) bool {
+	for _, g := range o.gatesOf[a] {
+		if slices.Contains(o.gatesOf[b], g) {
 			return true
 		}
 	}

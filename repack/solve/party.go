@@ -40,9 +40,10 @@ func newParty(in *repack.Instance, o Options, m *model) *party {
 			m = newModel(in, o.Objective)
 		}
 		m.abort = o.Abort
-		s := &search{state: newState(m), rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: m.departures(), found: func(int64) {}}
+		b := newBounds(m)
+		s := &search{state: newState(m), bounds: b, rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: b.departures(), found: func(int64) {}}
 		if i == 0 {
-			p.bound = m.bound()
+			p.bound = b.bound()
 		}
 		s.bound = p.bound
 		p.searches = append(p.searches, s)

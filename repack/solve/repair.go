@@ -8,7 +8,7 @@ import (
 // resumed where its image lies; where that is too much for a node, the cheapest
 // go; and who has no place gets one, the bulky first. The VMs that found none are
 // left nowhere.
-func (s *state) repair() {
+func (s *search) repair() {
 	s.dedicate()
 	s.note()
 	for _, vm := range s.hot {
@@ -35,13 +35,13 @@ func (s *state) repair() {
 
 // worth reports whether being at home costs a VM no more in soft rules than being
 // elsewhere.
-func (s *state) worth(vm, home int) bool {
+func (s *search) worth(vm, home int) bool {
 	_, penalty := s.delta(vm, repack.Nowhere, home)
 	return penalty == 0 || s.near[vm]+penalty <= s.far[vm]
 }
 
 // homeless are the VMs that have no place, the bulky first.
-func (s *state) homeless() (list []int) {
+func (s *search) homeless() (list []int) {
 	for _, vm := range s.hot {
 		if s.at[vm] == repack.Nowhere {
 			list = append(list, vm)
@@ -52,7 +52,7 @@ func (s *state) homeless() (list []int) {
 }
 
 // placeAll places the VMs one by one and returns those for which there is no room.
-func (s *state) placeAll(vms []int) (failed []int) {
+func (s *search) placeAll(vms []int) (failed []int) {
 	for _, vm := range vms {
 		if !s.place(vm) {
 			failed = append(failed, vm)

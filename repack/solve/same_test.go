@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"vjob/repack"
-	"vjob/tests/planted"
 	"vjob/repack/solve"
+	"vjob/tests/planted"
 )
 
 // The same problem, seed, number of iterations and of workers have the same result,

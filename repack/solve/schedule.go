@@ -50,18 +50,18 @@ type schedule struct {
 // mostHops bounds how many detours a VM may take.
 const mostHops = 3
 
-// schedule follows the placement. With luck, who goes first and who takes a detour
+// newSchedule follows the placement. With luck, who goes first and who takes a detour
 // is partly chance; nil takes the best in sight. The result is complete if left is 0; else it
 // is stuck.
-func (s *state) schedule(luck *rand.Rand) *schedule { return s.follow(luck, false) }
+func newSchedule(s *state, luck *rand.Rand) *schedule { return follow(s, luck, false) }
 
-// patiently follows the placement so that what only takes room, as boots and
+// newPatient follows the placement so that what only takes room, as boots and
 // resumes do, waits for all that gives some back (thesis §8.1.2).
-func (s *state) patiently(luck *rand.Rand) *schedule { return s.follow(luck, true) }
+func newPatient(s *state, luck *rand.Rand) *schedule { return follow(s, luck, true) }
 
-func (s *state) follow(luck *rand.Rand, patient bool) *schedule {
-	c := &schedule{model: s.model, list: s.tasks(), luck: luck, patient: patient}
-	c.units = s.units(c.list)
+func follow(s *state, luck *rand.Rand, patient bool) *schedule {
+	c := &schedule{model: s.model, list: tasksOf(s), luck: luck, patient: patient}
+	c.units = unitsOf(s.model, c.list)
 	for u := range c.units {
 		c.units[u].key = int64(c.chance(repack.Ticks(c.units[u].key)))
 	}
@@ -102,7 +102,7 @@ func (c *schedule) open(to []int) {
 			c.free[v.Host*c.dims+d] -= c.now[vm*c.dims+d]
 		}
 	}
-	c.eye, c.traffic = c.watchful(c.where), c.newTraffic()
+	c.eye, c.traffic = watchful(c.model, c.where), c.newTraffic()
 	for i := range c.gates {
 		c.gates[i].Begin(to)
 	}

@@ -4,9 +4,9 @@ import (
 	"vjob/repack"
 )
 
-// score measures a complete schedule of the placement.
-func (s *state) score(c *schedule) score {
-	penalty := s.penalties(c)
+// scoreOf measures a complete schedule of the placement.
+func scoreOf(s *state, c *schedule) score {
+	penalty := penalties(s, c)
 	switch s.aim {
 	case Makespan:
 		return score{int64(c.last) + penalty, c.cost}
@@ -33,9 +33,9 @@ func (c *schedule) count(kind repack.Kind) (sum int64) {
 // can be said of a whole plan only.
 
 // penalties are what the soft rules that a complete schedule breaks cost.
-func (s *state) penalties(c *schedule) int64 {
+func penalties(s *state, c *schedule) int64 {
 	if s.judged {
-		return s.judge(c.plan())
+		return judge(s.model, c.plan())
 	}
 	sum, seen := s.penalty, map[int]bool{}
 	for i := range c.list {
@@ -48,7 +48,7 @@ func (s *state) penalties(c *schedule) int64 {
 }
 
 // judge has the soft rules themselves say what they have against a plan.
-func (m *model) judge(p *repack.Plan) (sum int64) {
+func judge(m *model, p *repack.Plan) (sum int64) {
 	t, _ := repack.Trace(m.in, p)
 	for _, r := range m.in.Rules {
 		if r.Penalty == 0 {

@@ -33,7 +33,6 @@ type state struct {
 	owner []int      // the clan that each node is dedicated to; 0: none
 	noise *rand.Rand // makes choices between equals differ; nil: none
 
-	turn     int       // where the next search for a node begins
 	openings *openings // kept for a trial; nil: there is none
 
 	cost     int64 // of the actions, without waits
@@ -296,4 +295,47 @@ func (s *state) over(node int) bool {
 		}
 	}
 	return false
+}
+
+// ousted are the VMs that have lost their places since a mark.
+func (s *state) ousted(mark int) (list []int) {
+	for _, step := range s.trail[mark:] {
+		if s.at[step.vm] == repack.Nowhere && !slices.Contains(list, step.vm) {
+			list = append(list, step.vm)
+		}
+	}
+	return list
+}
+
+// noisy is an amount, changed by up to a half when there is noise.
+func (s *state) noisy(x int64) int64 {
+	if s.noise == nil {
+		return x
+	}
+	return x/2 + int64(s.noise.Float64()*float64(x))
+}
+
+// movable are the VMs of a node that may be taken away from it, with the cost of
+// being elsewhere beyond that of being here.
+func (s *state) movable(node int) (items []evictee) {
+	for _, vm := range s.here[node] {
+		if s.rooted[vm] && s.staysAt(vm, node) || slices.Contains(s.held, vm) {
+			continue
+		}
+		items = append(items, evictee{vm, s.far[vm] - s.model.cost(vm, node), s.noisy(s.bulk(vm))})
+	}
+	return items
+}
+
+// relieve takes the cheapest VMs away from a node that has too many.
+func (s *state) relieve(node int) (evicted []int, ok bool) {
+	n := node * s.dims
+	set, _, _, ok := s.cheapest(s.movable(node), s.load[n:n+s.dims], s.room[n:n+s.dims])
+	if !ok {
+		return nil, false
+	}
+	for _, vm := range set {
+		s.move(vm, repack.Nowhere)
+	}
+	return set, true
 }

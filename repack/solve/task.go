@@ -32,8 +32,8 @@ type unit struct {
 	after   int   // tasks that must have ended before it may wait for room
 }
 
-// tasks are the actions that lead to a placement, one for each VM that acts.
-func (s *state) tasks() (list []task) {
+// tasksOf returns the actions that lead to a placement, one for each VM that acts.
+func tasksOf(s *state) (list []task) {
 	for vm := range s.in.VMs {
 		v := &s.in.VMs[vm]
 		t := task{vm: vm, from: repack.Nowhere, to: repack.Nowhere, then: -1}
@@ -66,14 +66,14 @@ func (t *task) comes() bool { return t.to != repack.Nowhere }
 // leaves reports whether the VM occupies the node that it comes from.
 func (t *task) leaves() bool { return t.from != repack.Nowhere && t.kind != repack.Resume }
 
-// units groups tasks: gangs act together, and so do VMs that rules join. Where a gang
+// unitsOf groups tasks: gangs act together, and so do VMs that rules join. Where a gang
 // and a rule want both, or two rules do, all of them act together.
-func (m *model) units(list []task) (units []unit) {
+func unitsOf(m *model, list []task) (units []unit) {
 	first := make([]int, len(list)) // of those that are joined with a task, itself perhaps
 	of := map[bond]int{}
 	for i := range list {
 		first[i] = i
-		for _, b := range m.bonds(&list[i]) {
+		for _, b := range bonds(m, &list[i]) {
 			if j, ok := of[b]; ok {
 				unite(first, i, j)
 			} else {
@@ -90,7 +90,7 @@ func (m *model) units(list []task) (units []unit) {
 		u := &units[t.unit]
 		u.tasks = append(u.tasks, i)
 		u.key += m.urgency(t.vm, t.takes)
-		for _, b := range m.bonds(t) {
+		for _, b := range bonds(m, t) {
 			b.bind(u)
 		}
 	}
@@ -105,7 +105,7 @@ type bond struct {
 }
 
 // bonds are those of one task.
-func (m *model) bonds(t *task) (list []bond) {
+func bonds(m *model, t *task) (list []bond) {
 	if g := m.gang[t.vm]; g >= 0 && (t.kind != repack.Migrate || m.in.VMs[t.vm].Paused) {
 		list = append(list, bond{g, -1, t.kind, false})
 	}
@@ -137,10 +137,4 @@ func root(first []int, i int) int {
 func unite(first []int, i, j int) {
 	i, j = root(first, i), root(first, j)
 	first[max(i, j)] = min(i, j)
-}
-
-// urgency says when a VM goes among those who wait for the same room: what takes
-// little time for its weight goes first.
-func (m *model) urgency(vm int, takes repack.Ticks) int64 {
-	return int64(takes) * 16 / max(1, m.in.VMs[vm].Weight)
 }

@@ -65,7 +65,7 @@ func newTrial(m *model, o TrialOptions) *Trial {
 	if o.Asked != nil {
 		m.weigh(o.Asked)
 	}
-	t := &Trial{state: newState(m), circle: m.circles(), weight: m.weights(), options: o, effort: o.Effort}
+	t := &Trial{state: newState(m), circle: circles(m), weight: weights(m), options: o, effort: o.Effort}
 	if t.effort == 0 {
 		t.effort = DefaultEffort
 	}

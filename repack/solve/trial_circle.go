@@ -3,7 +3,7 @@ package solve
 // circles number the sets of VMs that rules want to have nodes of their own: two VMs
 // may share a node only if they are in the same one. 0 is of those that are in none.
 // Guards know the same, but one by one, and may be many.
-func (m *model) circles() []int {
+func circles(m *model) []int {
 	of, known := make([]int, len(m.in.VMs)), map[[2]int]int{}
 	for i, r := range m.in.Rules {
 		d, ok := r.Rule.(dedicated)

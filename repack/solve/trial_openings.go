@@ -21,7 +21,7 @@ const blockSize = 32
 func newOpenings(s *state) *openings {
 	blocks := (len(s.in.Nodes) + blockSize - 1) / blockSize
 	o := &openings{
-		state: s, takes: s.welcoming(),
+		state: s, takes: welcoming(s.model),
 		most: make([]int64, blocks*s.dims), sums: make([]int64, blocks*s.dims), total: make([]int64, s.dims),
 		dirty: make([]bool, blocks),
 	}
@@ -34,7 +34,7 @@ func newOpenings(s *state) *openings {
 
 // welcoming are the open nodes that some VM may come to: being there already does
 // not count.
-func (m *model) welcoming() []bool {
+func welcoming(m *model) []bool {
 	takes := make([]bool, len(m.in.Nodes))
 	seen := map[*nodeSet]int{} // but for the home of the one that was asked first
 	for _, vm := range m.hot {

@@ -4,9 +4,9 @@ import "vjob/repack"
 
 // recast has everybody take the places that a trial finds, gang by gang, if it finds
 // places for all and that is better than what there is.
-func (s *state) recast() bool {
+func (s *search) recast() bool {
 	t := newTrial(newModel(s.in, s.aim), TrialOptions{})
-	for _, gang := range s.gangs() {
+	for _, gang := range gangs(s.model) {
 		if ok, _ := t.Take(gang); !ok {
 			return false
 		}
@@ -29,7 +29,7 @@ func (s *state) recast() bool {
 }
 
 // gangs are the VMs that are to run: those of each gang, and each of the others alone.
-func (m *model) gangs() (list [][]int) {
+func gangs(m *model) (list [][]int) {
 	of := map[int]int{}
 	for _, vm := range m.hot {
 		g := m.gang[vm]

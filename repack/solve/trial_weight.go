@@ -5,7 +5,7 @@ package solve
 type weighing interface{ Weight(vm int) int64 }
 
 // weights are what VMs count for with rules that weigh them, by VM; nil: none does.
-func (m *model) weights() [][]int64 {
+func weights(m *model) [][]int64 {
 	var rules []weighing
 	for _, r := range m.in.Rules {
 		if w, ok := r.Rule.(weighing); ok && r.Penalty == 0 {
