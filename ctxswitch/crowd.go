@@ -153,7 +153,7 @@ func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
 			c.needs[i][d] = x
 		}
 	}
-	return p.trial.InVain(c.needs[:len(a.Needs)], c.plain)
+	return p.trial.KnownNoFit(c.needs[:len(a.Needs)], c.plain)
 }
 
 // avoids reports whether a member is to keep off some nodes.

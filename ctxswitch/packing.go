@@ -30,7 +30,7 @@ type Stock struct {
 	// Nil: there are none.
 	Line *Line
 	// Effort bounds how often VMs that were placed before are moved to make room
-	// for others, see [solve.TrialOptions].
+	// for others, see [solve.TestOptions].
 	Effort int
 }
 
@@ -39,7 +39,7 @@ type Stock struct {
 type Packing struct {
 	stock  Stock
 	stage  *stage
-	trial  *solve.Trial
+	trial  *solve.Test
 	vjobs  map[cluster.VJobID][]int
 	lost   map[cluster.VJobID]string // why the vjob cannot run at all
 	nobody error                     // why no vjob can be judged
@@ -91,7 +91,7 @@ func (p *Packing) build() error {
 	case p.trial != nil:
 		p.trial, err = p.trial.Grow(&g.in, g.numbers(before.vms))
 	default:
-		p.trial, err = solve.NewTrial(&g.in, solve.TrialOptions{Effort: s.Effort, Asked: p.crowd.asked(g)})
+		p.trial, err = solve.NewTest(&g.in, solve.TestOptions{Effort: s.Effort, Asked: p.crowd.asked(g)})
 	}
 	return err
 }

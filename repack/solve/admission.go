@@ -8,63 +8,63 @@ import (
 // and links have a say.
 
 // admits reports whether all tasks of a unit may start now.
-func (c *schedule) admits(u int) bool {
+func (c *Schedule) admits(u int) bool {
 	tasks := c.units[u].tasks
-	if !c.atEase(u) || c.patient && !c.gives(u) {
+	if !c.gangsIdle(u) || c.giversFirst && !c.freesRoom(u) {
 		return false
 	}
 	if len(tasks) == 1 {
-		return c.may(tasks[0]) && c.pace(u)
+		return c.mayStart(tasks[0]) && c.setRates(u)
 	}
-	return slices.IndexFunc(tasks, func(i int) bool { return !c.may(i) }) < 0 && len(c.company(tasks)) == len(tasks) && c.pace(u)
+	return slices.IndexFunc(tasks, func(i int) bool { return !c.mayStart(i) }) < 0 && len(c.startable(tasks)) == len(tasks) && c.setRates(u)
 }
 
-// may reports whether nothing but the links keeps a task from starting now.
-func (c *schedule) may(i int) bool {
-	t := &c.list[i]
+// mayStart reports whether nothing but the links keeps a task from starting now.
+func (c *Schedule) mayStart(i int) bool {
+	t := &c.tasks[i]
 	for _, g := range c.gatesOf[t.vm] {
 		if !c.gates[g].May(t.vm, t.kind, c.clock) {
 			return false
 		}
 	}
-	return !t.comes() || c.on[t.to] && c.eye.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
+	return !t.comes() || c.on[t.to] && c.monitors.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
 }
 
-// company are those of some tasks that may start now beside those before them. Nothing
+// startable are those of some tasks that may start now beside those before them. Nothing
 // changes.
-func (c *schedule) company(tasks []int) (some []int) {
+func (c *Schedule) startable(tasks []int) (some []int) {
 	for _, i := range tasks {
-		if c.may(i) && c.bears(append(some, i)) {
-			c.rehearse(i)
+		if c.mayStart(i) && c.linksCarry(append(some, i)) {
+			c.reserve(i)
 			some = append(some, i)
 		}
 	}
 	for _, i := range slices.Backward(some) {
-		c.forget(i)
+		c.unreserve(i)
 	}
 	return some
 }
 
-// rehearse has a task take its room, and be seen by gates and watches.
-func (c *schedule) rehearse(i int) {
-	t := &c.list[i]
+// reserve has a task take its room, and be seen by gates and watches.
+func (c *Schedule) reserve(i int) {
+	t := &c.tasks[i]
 	for _, g := range c.gatesOf[t.vm] {
 		c.gates[g].Started(t.vm, t.kind, c.clock)
 	}
 	if t.comes() {
 		c.occupy(t.vm, t.to, -1)
-		c.eye.come(t.vm, t.to)
+		c.monitors.come(t.vm, t.to)
 	}
 }
 
-// forget takes that back.
-func (c *schedule) forget(i int) {
-	t := &c.list[i]
+// unreserve takes that back.
+func (c *Schedule) unreserve(i int) {
+	t := &c.tasks[i]
 	for _, g := range c.gatesOf[t.vm] {
 		c.gates[g].Undo(t.vm, t.kind)
 	}
 	if t.comes() {
 		c.occupy(t.vm, t.to, 1)
-		c.eye.gone(t.vm, t.to)
+		c.monitors.left(t.vm, t.to)
 	}
 }

@@ -6,49 +6,49 @@ import (
 	"vjob/repack"
 )
 
-// board posts the rules of an instance on a model.
-type board struct {
-	*model
+// poster posts the rules of an instance on a model.
+type poster struct {
+	*Problem
 	rule    repack.Rule
 	penalty int64
 }
 
 // Instance is the instance that is searched.
-func (b *board) Instance() *repack.Instance { return b.in }
+func (b *poster) Instance() *repack.Instance { return b.in }
 
 // Forbid takes a node from the VM. Softly, it is a guard like any other.
-func (b *board) Forbid(vm, node int, always bool) {
+func (b *poster) Forbid(vm, node int, always bool) {
 	if b.penalty > 0 {
-		b.judged = b.judged || always
-		b.Guard(&dislike{node}, repack.Scope{VMs: []int{vm}})
+		b.uncounted = b.uncounted || always
+		b.Guard(&softBan{node}, repack.Scope{VMs: []int{vm}})
 		return
 	}
-	b.final[vm] = b.sets.with(b.final[vm], node)
+	b.banned[vm] = b.sets.with(b.banned[vm], node)
 	if always {
-		b.passing[vm] = b.sets.with(b.passing[vm], node)
+		b.bannedAlways[vm] = b.sets.with(b.bannedAlways[vm], node)
 	}
 }
 
 // Confine takes all other nodes from the VMs. Softly, being elsewhere is a breach.
-func (b *board) Confine(vms, nodes []int, always bool) {
+func (b *poster) Confine(vms, nodes []int, always bool) {
 	only := newNodeSet(len(b.in.Nodes), append([]int{}, nodes...))
 	if b.penalty > 0 {
-		b.judged = b.judged || always
-		b.Guard(&longing{only}, repack.Scope{VMs: vms})
+		b.uncounted = b.uncounted || always
+		b.Guard(&softFence{only}, repack.Scope{VMs: vms})
 		return
 	}
 	for _, vm := range vms {
-		b.final[vm] = b.sets.outside(b.final[vm], only, len(b.in.Nodes))
+		b.banned[vm] = b.sets.outside(b.banned[vm], only, len(b.in.Nodes))
 		if always {
-			b.passing[vm] = b.sets.outside(b.passing[vm], only, len(b.in.Nodes))
+			b.bannedAlways[vm] = b.sets.outside(b.bannedAlways[vm], only, len(b.in.Nodes))
 		}
 	}
 }
 
-// longing is a soft fence.
-type longing struct{ only *nodeSet }
+// softFence is a soft fence.
+type softFence struct{ only *nodeSet }
 
-func (l *longing) Delta(_, from, to int) (sum int) {
+func (l *softFence) Delta(_, from, to int) (sum int) {
 	if from != repack.Nowhere && !l.only.has(from) {
 		sum--
 	}
@@ -58,21 +58,21 @@ func (l *longing) Delta(_, from, to int) (sum int) {
 	return sum
 }
 
-func (l *longing) Move(int, int, int) {}
+func (l *softFence) Move(int, int, int) {}
 
 // Limit keeps the limit of a hard rule.
-func (b *board) Limit(nodes []int, most int, always bool) {
+func (b *poster) Limit(nodes []int, most int, always bool) {
 	if b.penalty > 0 {
-		b.judged = true
+		b.uncounted = true
 		return
 	}
 	b.limits = append(b.limits, limit{nodes, most, always, b.rule})
 }
 
-// dislike is a soft ban of one VM from one node.
-type dislike struct{ node int }
+// softBan is a soft ban of one VM from one node.
+type softBan struct{ node int }
 
-func (d *dislike) Delta(_, from, to int) (sum int) {
+func (d *softBan) Delta(_, from, to int) (sum int) {
 	if from == d.node {
 		sum--
 	}
@@ -82,14 +82,14 @@ func (d *dislike) Delta(_, from, to int) (sum int) {
 	return sum
 }
 
-func (d *dislike) Move(int, int, int) {}
+func (d *softBan) Move(int, int, int) {}
 
 // Root keeps the VM from migrating. Softly, leaving home costs the penalty.
-func (b *board) Root(vm int) {
+func (b *poster) Root(vm int) {
 	if b.penalty > 0 {
 		if b.in.VMs[vm].Keeps() {
-			b.far[vm] += b.penalty
-			b.grudge[vm] += b.penalty
+			b.awayCost[vm] += b.penalty
+			b.migrationPenalty[vm] += b.penalty
 		}
 		return
 	}
@@ -97,10 +97,10 @@ func (b *board) Root(vm int) {
 }
 
 // Guard sorts the guard by what it concerns.
-func (b *board) Guard(g repack.Guard, s repack.Scope) {
+func (b *poster) Guard(g repack.Guard, s repack.Scope) {
 	number := len(b.guards)
-	b.guards = append(b.guards, posted{g, b.penalty, newNodeSet(len(b.in.Nodes), s.Nodes), b.rule})
-	file(number, s, b.ofVM, b.ofNode, &b.ofAll)
+	b.guards = append(b.guards, postedGuard{g, b.penalty, newNodeSet(len(b.in.Nodes), s.Nodes), b.rule})
+	file(number, s, b.guardsOfVM, b.guardsOfNode, &b.globalGuards)
 }
 
 // file puts a number where moves that it concerns will find it.
@@ -120,19 +120,19 @@ func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 }
 
 // Watch keeps the watch of a hard rule. Of a soft one whole plans are judged.
-func (b *board) Watch(w repack.Watch, s repack.Scope) {
+func (b *poster) Watch(w repack.Watch, s repack.Scope) {
 	if b.penalty > 0 {
-		b.judged = true
+		b.uncounted = true
 		return
 	}
-	file(len(b.watches), s, b.seenVM, b.seenNode, &b.seenAll)
+	file(len(b.watches), s, b.watchesOfVM, b.watchesOfNode, &b.globalWatches)
 	b.watches = append(b.watches, watch{w, newNodeSet(len(b.in.Nodes), s.Nodes), s, b.rule})
 }
 
 // Gate keeps the gate of a hard rule.
-func (b *board) Gate(g repack.Gate, vms []int) {
+func (b *poster) Gate(g repack.Gate, vms []int) {
 	if b.penalty > 0 {
-		b.judged = true
+		b.uncounted = true
 		return
 	}
 	for _, vm := range vms {
@@ -142,26 +142,26 @@ func (b *board) Gate(g repack.Gate, vms []int) {
 }
 
 // Together keeps the set.
-func (b *board) Together(vms []int, atEnd bool) {
+func (b *poster) Together(vms []int, atEnd bool) {
 	if b.penalty > 0 {
-		b.judged = true
+		b.uncounted = true
 		return
 	}
-	b.together = append(b.together, togetherSet{slices.Clone(vms), atEnd})
+	b.syncSets = append(b.syncSets, togetherSet{slices.Clone(vms), atEnd})
 	for _, vm := range vms {
-		b.paired[vm] = true
+		b.synced[vm] = true
 	}
 }
 
 // Due keeps the earliest of the times given for a VM.
-func (b *board) Due(vm int, start, end repack.Ticks) {
+func (b *poster) Due(vm int, start, end repack.Ticks) {
 	if b.penalty > 0 {
-		b.judged = true
+		b.uncounted = true
 		return
 	}
-	d, ok := b.due[vm]
+	d, ok := b.deadlines[vm]
 	if !ok {
 		d = dueTimes{repack.Forever, repack.Forever}
 	}
-	b.due[vm] = dueTimes{min(d.start, start), min(d.end, end)}
+	b.deadlines[vm] = dueTimes{min(d.start, start), min(d.end, end)}
 }

@@ -8,8 +8,8 @@ import (
 	"vjob/repack"
 )
 
-// passage is a VM that must cross a link.
-type passage struct {
+// crossing is a VM that must cross a link.
+type crossing struct {
 	vm            int
 	weight        float64
 	memory, dirty float64
@@ -17,16 +17,16 @@ type passage struct {
 	cost          int64   // what it takes alone, in the objective
 }
 
-// queueing is what it takes at least, beyond what each takes alone, that those who
+// linkWaits is what it takes at least, beyond what each takes alone, that those who
 // must leave a node share its NIC, or those who must leave a rack its uplink.
-func (m *bounds) queueing() (sum int64) {
+func (m *Bounds) linkWaits() (sum int64) {
 	if m.in.Network == nil {
 		return 0
 	}
 	leavers := m.leavers()
 	racks := make([]int64, len(m.in.Network.Uplink))
 	for n, list := range leavers {
-		share := m.smith(list, m.in.Bandwidth(repack.Out(n)))
+		share := m.smithBound(list, m.in.Bandwidth(repack.Out(n)))
 		if r := m.in.Nodes[n].Rack; r < len(racks) {
 			racks[r] += share
 		} else {
@@ -34,21 +34,21 @@ func (m *bounds) queueing() (sum int64) {
 		}
 	}
 	for r, share := range racks {
-		sum += max(share, m.smith(m.exiles(r, leavers), m.in.Network.Uplink[r]))
+		sum += max(share, m.smithBound(m.rackLeavers(r, leavers), m.in.Network.Uplink[r]))
 	}
 	return sum
 }
 
-// smith is what it takes at least, beyond what each takes alone, that some cross one
+// smithBound is what it takes at least, beyond what each takes alone, that some cross one
 // link. The mean of the time at which a link carries them is least, weighted, in
 // Smith's order, and a transfer of a steady rate ends half its length after its mean
 // (Goemans, Improved approximation algorithms for scheduling with release dates, SODA
 // 1997, has the relaxation).
-func (m *bounds) smith(list []passage, bandwidth int64) int64 {
+func (m *Bounds) smithBound(list []crossing, bandwidth int64) int64 {
 	if bandwidth == 0 || len(list) == 0 {
 		return 0
 	}
-	slices.SortFunc(list, func(a, b passage) int {
+	slices.SortFunc(list, func(a, b crossing) int {
 		return cmp.Compare(a.occupies(bandwidth)*b.weight, b.occupies(bandwidth)*a.weight)
 	})
 	var least, clock float64
@@ -63,15 +63,15 @@ func (m *bounds) smith(list []passage, bandwidth int64) int64 {
 }
 
 // occupies is how long a VM has a whole link for itself, at least.
-func (p *passage) occupies(bandwidth int64) float64 {
+func (p *crossing) occupies(bandwidth int64) float64 {
 	if rate := float64(bandwidth) - p.dirty; rate > 0 {
 		return p.memory / rate
 	}
 	return p.memory / float64(bandwidth) // it goes another way, or not at all
 }
 
-// exiles are those of the leavers who find no place in their rack.
-func (m *bounds) exiles(rack int, leavers [][]passage) (list []passage) {
+// rackLeavers are those of the leavers who find no place in their rack.
+func (m *Bounds) rackLeavers(rack int, leavers [][]crossing) (list []crossing) {
 	if m.in.Network.Uplink[rack] == 0 {
 		return nil
 	}
@@ -93,19 +93,19 @@ func (m *bounds) exiles(rack int, leavers [][]passage) (list []passage) {
 }
 
 // leavers are the VMs that must leave each node.
-func (m *bounds) leavers() [][]passage {
-	list := make([][]passage, len(m.in.Nodes))
-	for _, vm := range m.hot {
+func (m *Bounds) leavers() [][]crossing {
+	list := make([][]crossing, len(m.in.Nodes))
+	for _, vm := range m.wanted {
 		v, h := &m.in.VMs[vm], m.home[vm]
-		if h == repack.Nowhere || v.Memory == 0 || m.allows(vm, h) || m.patience(vm) == 0 {
+		if h == repack.Nowhere || v.Memory == 0 || m.allows(vm, h) || m.waitCost(vm) == 0 {
 			continue
 		}
-		p := passage{
-			vm: vm, weight: float64(m.patience(vm)), cost: m.away(vm), lasts: float64(m.soonest(vm, repack.Migrate)),
+		p := crossing{
+			vm: vm, weight: float64(m.waitCost(vm)), cost: m.minAway(vm), lasts: float64(m.minDuration(vm, repack.Migrate)),
 			memory: float64(v.Memory), dirty: float64(v.Dirty),
 		}
-		if v.State == repack.Sleeping || m.naps(v) {
-			p.lasts = min(p.lasts, float64(m.soonest(vm, repack.Resume)))
+		if v.State == repack.Sleeping || m.suspendable(v) {
+			p.lasts = min(p.lasts, float64(m.minDuration(vm, repack.Resume)))
 			p.dirty = 0
 		}
 		if v.Paused {

@@ -10,42 +10,42 @@ import (
 // Bounds that see who has to wait for whom: a VM that must go to one node has no room
 // there until somebody has left it, who may have to wait in turn.
 
-// destine finds the VMs that only one node is left for, and who must be apart.
-func (m *bounds) destine() {
-	m.comers, m.goal = make([][]int, len(m.in.Nodes)), make([]int, len(m.in.VMs))
-	m.feuds = make([][]int, len(m.in.VMs))
-	for vm := range m.goal {
-		m.goal[vm] = repack.Nowhere
+// findDestinations finds the VMs that only one node is left for, and who must be apart.
+func (m *Bounds) findDestinations() {
+	m.arrivals, m.destination = make([][]int, len(m.in.Nodes)), make([]int, len(m.in.VMs))
+	m.exclusions = make([][]int, len(m.in.VMs))
+	for vm := range m.destination {
+		m.destination[vm] = repack.Nowhere
 	}
-	m.crammed = make([]bool, len(m.in.Nodes))
+	m.overloadedAtStart = make([]bool, len(m.in.Nodes))
 	for _, n := range m.in.Overloaded() {
-		m.crammed[n] = true
+		m.overloadedAtStart[n] = true
 	}
 	only := map[*nodeSet]int{}
-	for _, vm := range m.hot {
-		n, ok := only[m.final[vm]]
+	for _, vm := range m.wanted {
+		n, ok := only[m.banned[vm]]
 		if !ok {
-			n = m.single(m.final[vm])
-			only[m.final[vm]] = n
+			n = m.onlyNode(m.banned[vm])
+			only[m.banned[vm]] = n
 		}
 		if n != repack.Nowhere && n != m.home[vm] {
-			m.goal[vm] = n
-			m.comers[n] = append(m.comers[n], vm)
+			m.destination[vm] = n
+			m.arrivals[n] = append(m.arrivals[n], vm)
 		}
 	}
 	for i, r := range m.in.Rules {
-		if a, ok := r.Rule.(apart); ok && r.Penalty == 0 {
+		if a, ok := r.Rule.(Apart); ok && r.Penalty == 0 {
 			for _, vm := range a.Apart() {
-				m.feuds[vm] = append(m.feuds[vm], i)
+				m.exclusions[vm] = append(m.exclusions[vm], i)
 			}
 		}
 	}
 }
 
-// single is the one open node that is not in a set; Nowhere if there are others.
-func (m *bounds) single(not *nodeSet) int {
+// onlyNode is the one open node that is not in a set; Nowhere if there are others.
+func (m *Bounds) onlyNode(not *nodeSet) int {
 	one, count := repack.Nowhere, 0
-	for _, n := range m.order {
+	for _, n := range m.openNodes {
 		if !not.has(n) {
 			if one, count = n, count+1; count > 1 {
 				return repack.Nowhere
@@ -63,32 +63,32 @@ type arrival struct {
 	once                bool
 }
 
-func (m *bounds) arrival(vm int) arrival {
+func (m *Bounds) arrival(vm int) arrival {
 	v := &m.in.VMs[vm]
-	move, resume := m.soonest(vm, repack.Migrate), m.soonest(vm, repack.Resume)
+	move, resume := m.minDuration(vm, repack.Migrate), m.minDuration(vm, repack.Resume)
 	switch {
-	case m.naps(v):
+	case m.suspendable(v):
 		return arrival{direct: move, first: min(move, v.Takes.Suspend), last: min(v.Takes.Migrate, v.Takes.ResumeRemote)}
 	case v.State == repack.Running:
 		return arrival{direct: move, first: move, last: v.Takes.Migrate}
 	case v.State == repack.Sleeping:
 		return arrival{direct: resume, first: min(resume, v.Takes.ResumeLocal), last: v.Takes.Migrate}
 	default:
-		boot := m.on(vm, repack.Nowhere)
+		boot := m.duration(vm, repack.Nowhere)
 		return arrival{direct: boot, last: boot, once: true}
 	}
 }
 
 // release is a time before which a VM cannot set out for the node on which it must end.
-func (m *bounds) release(vm int) repack.Ticks {
-	n := m.goal[vm]
+func (m *Bounds) release(vm int) repack.Ticks {
+	n := m.destination[vm]
 	if n == repack.Nowhere {
 		return 0
 	}
-	return max(m.ready(n), m.vacant(vm, n))
+	return max(m.ready(n), m.minVacancy(vm, n))
 }
 
-// waiting is what it takes at least, beyond what each takes alone, that those who must
+// orderWaits is what it takes at least, beyond what each takes alone, that those who must
 // go to one node wait until there is room.
 //
 // Each VM follows at most one that is in its way, and is followed by at most one, so
@@ -97,11 +97,11 @@ func (m *bounds) release(vm int) repack.Ticks {
 // or at the end of the first of two, which costs as much as it lasts. In a circle the
 // one that comes to its node first finds that the VM in its way has left, and that has
 // not been where it must end: so one at least takes two actions.
-func (m *bounds) waiting() (sum int64) {
-	if m.aim == Migrations || m.aim == Moved {
+func (m *Bounds) orderWaits() (sum int64) {
+	if m.objective == repack.Migrations || m.objective == repack.Moved {
 		return 0
 	}
-	before, after := m.follow()
+	before, after := m.blockers()
 	done := make([]bool, len(m.in.VMs))
 	line := func(head int) (vms []int) {
 		for vm := head; vm != repack.Nowhere && !done[vm]; vm = after[vm] {
@@ -112,40 +112,40 @@ func (m *bounds) waiting() (sum int64) {
 	}
 	add := func(vms []int, least int64) {
 		for _, vm := range vms {
-			least -= m.away(vm)
+			least -= m.minAway(vm)
 		}
 		sum += max(0, least)
 	}
-	for n := range m.comers {
-		for _, vm := range m.comers[n] {
+	for n := range m.arrivals {
+		for _, vm := range m.arrivals[n] {
 			if before[vm] == repack.Nowhere {
 				vms := line(vm)
-				add(vms, cheapestOf(m.inLine(vms, []lead{{}})))
+				add(vms, cheapestOf(m.chainCosts(vms, []prefix{{}})))
 			}
 		}
 	}
-	for n := range m.comers { // what is left goes in circles
-		for _, vm := range m.comers[n] {
+	for n := range m.arrivals { // what is left goes in circles
+		for _, vm := range m.arrivals[n] {
 			if !done[vm] {
 				vms := line(vm)
-				add(vms, m.inCircle(vms))
+				add(vms, m.cycleCost(vms))
 			}
 		}
 	}
 	return sum
 }
 
-// follow finds who is in the way of whom: one that must leave the node to which the
+// blockers finds who is in the way of whom: one that must leave the node to which the
 // other must come, and beside which that has no room.
-func (m *bounds) follow() (before, after []int) {
+func (m *Bounds) blockers() (before, after []int) {
 	before, after = make([]int, len(m.in.VMs)), make([]int, len(m.in.VMs))
 	for vm := range before {
 		before[vm], after[vm] = repack.Nowhere, repack.Nowhere
 	}
-	for n := range m.comers {
-		for _, vm := range m.comers[n] {
+	for n := range m.arrivals {
+		for _, vm := range m.arrivals[n] {
 			for _, other := range m.atStart[n] {
-				if m.goal[other] != repack.Nowhere && after[other] == repack.Nowhere && !m.crammed[n] && m.inTheWay(vm, other, n) {
+				if m.destination[other] != repack.Nowhere && after[other] == repack.Nowhere && !m.overloadedAtStart[n] && m.blocks(vm, other, n) {
 					before[vm], after[other] = other, vm
 					break
 				}
@@ -155,7 +155,7 @@ func (m *bounds) follow() (before, after []int) {
 	return before, after
 }
 
-func (m *bounds) inTheWay(vm, other, node int) bool {
+func (m *Bounds) blocks(vm, other, node int) bool {
 	for d := range m.dims {
 		if need := m.next[vm*m.dims+d]; need > 0 && need+m.now[other*m.dims+d] > m.room[node*m.dims+d] {
 			return true
@@ -164,48 +164,48 @@ func (m *bounds) inTheWay(vm, other, node int) bool {
 	return false
 }
 
-// lead is what those before in a line may have done: the last of them has left no
+// prefix is what those before in a line may have done: the last of them has left no
 // sooner, and together they cost no less.
-type lead struct {
+type prefix struct {
 	left repack.Ticks
 	cost int64
 }
 
-// mostLeads bounds how many ways of those before are told apart.
-const mostLeads = 64
+// maxPrefixes bounds how many ways of those before are told apart.
+const maxPrefixes = 64
 
-// inLine has VMs in a line follow those before them.
-func (m *bounds) inLine(vms []int, leads []lead) []lead {
+// chainCosts has VMs in a line follow those before them.
+func (m *Bounds) chainCosts(vms []int, leads []prefix) []prefix {
 	for _, vm := range vms {
-		a, weight, release := m.arrival(vm), m.patience(vm), m.release(vm)
-		detour := lead{a.first, never}
-		next := make([]lead, 0, len(leads)+1)
+		a, weight, release := m.arrival(vm), m.waitCost(vm), m.release(vm)
+		detour := prefix{a.first, Never}
+		next := make([]prefix, 0, len(leads)+1)
 		for _, l := range leads {
 			start := max(release, l.left)
-			next = append(next, lead{start + a.direct, l.cost + m.far[vm] + weight*int64(start)})
+			next = append(next, prefix{start + a.direct, l.cost + m.awayCost[vm] + weight*int64(start)})
 			detour.cost = min(detour.cost, l.cost+weight*int64(a.first+max(start, a.first)+a.last))
 		}
 		if leads = next; !a.once {
 			leads = append(leads, detour)
 		}
-		if len(leads) > mostLeads {
-			leads = []lead{{earliestOf(leads), cheapestOf(leads)}}
+		if len(leads) > maxPrefixes {
+			leads = []prefix{{earliestOf(leads), cheapestOf(leads)}}
 		}
 	}
 	return leads
 }
 
-// inCircle is what VMs cost at least of which the first follows the last, whichever
+// cycleCost is what VMs cost at least of which the first follows the last, whichever
 // of them takes the detour with which it begins.
-func (m *bounds) inCircle(vms []int) int64 {
-	if len(vms) > mostLeads {
-		return cheapestOf(m.inLine(vms, []lead{{}}))
+func (m *Bounds) cycleCost(vms []int) int64 {
+	if len(vms) > maxPrefixes {
+		return cheapestOf(m.chainCosts(vms, []prefix{{}}))
 	}
-	least := int64(never)
+	least := int64(Never)
 	for i, vm := range vms {
-		a, weight := m.arrival(vm), m.patience(vm)
+		a, weight := m.arrival(vm), m.waitCost(vm)
 		others := slices.Concat(vms[i+1:], vms[:i])
-		for _, l := range m.inLine(others, []lead{{a.first, weight * int64(a.first)}}) {
+		for _, l := range m.chainCosts(others, []prefix{{a.first, weight * int64(a.first)}}) {
 			start := max(m.release(vm), l.left, a.first)
 			least = min(least, l.cost+weight*int64(start+a.last))
 		}
@@ -213,10 +213,10 @@ func (m *bounds) inCircle(vms []int) int64 {
 	return least
 }
 
-func earliestOf(leads []lead) repack.Ticks {
-	return slices.MinFunc(leads, func(a, b lead) int { return cmp.Compare(a.left, b.left) }).left
+func earliestOf(leads []prefix) repack.Ticks {
+	return slices.MinFunc(leads, func(a, b prefix) int { return cmp.Compare(a.left, b.left) }).left
 }
 
-func cheapestOf(leads []lead) int64 {
-	return slices.MinFunc(leads, func(a, b lead) int { return cmp.Compare(a.cost, b.cost) }).cost
+func cheapestOf(leads []prefix) int64 {
+	return slices.MinFunc(leads, func(a, b prefix) int { return cmp.Compare(a.cost, b.cost) }).cost
 }

@@ -12,24 +12,24 @@ import (
 // node has room for a few only, so that no more can be on their way at one time than
 // there are places left: those who must go share them like machines.
 
-// berth is VMs of a size that must leave their hosts, and how many can do so at once.
-type berth struct {
+// moverClass is VMs of a size that must leave their hosts, and how many can do so at once.
+type moverClass struct {
 	movers   []int
 	machines int64
 }
 
-// mostSizes is how many sizes of VMs are looked at, the largest first.
-const mostSizes = 8
+// maxSizes is how many sizes of VMs are looked at, the largest first.
+const maxSizes = 8
 
-// berths are those of the sizes of VMs that must leave, in each dimension.
-func (m *bounds) berths() (list []berth) {
+// moverClasses are those of the sizes of VMs that must leave, in each dimension.
+func (m *Bounds) moverClasses() (list []moverClass) {
 	var movers []int
-	for _, vm := range m.hot {
-		if v := &m.in.VMs[vm]; v.Keeps() && !m.naps(v) && !m.allows(vm, v.Host) {
+	for _, vm := range m.wanted {
+		if v := &m.in.VMs[vm]; v.Keeps() && !m.suspendable(v) && !m.allows(vm, v.Host) {
 			movers = append(movers, vm)
 		}
 	}
-	if len(movers) < 2 || slices.Contains(m.crammed, true) {
+	if len(movers) < 2 || slices.Contains(m.overloadedAtStart, true) {
 		return nil
 	}
 	for d := range m.dims {
@@ -41,8 +41,8 @@ func (m *bounds) berths() (list []berth) {
 		}
 		slices.SortFunc(sizes, func(a, b int64) int { return cmp.Compare(b, a) })
 		sizes = slices.Compact(sizes)
-		for _, size := range sizes[:min(len(sizes), mostSizes)] {
-			if b := m.berth(d, size, movers); len(b.movers) > 1 && b.machines > 0 && b.machines < int64(len(b.movers)) {
+		for _, size := range sizes[:min(len(sizes), maxSizes)] {
+			if b := m.moverClass(d, size, movers); len(b.movers) > 1 && b.machines > 0 && b.machines < int64(len(b.movers)) {
 				list = append(list, b)
 			}
 		}
@@ -51,17 +51,17 @@ func (m *bounds) berths() (list []berth) {
 }
 
 // size is what a VM needs at least at any time.
-func (m *bounds) size(vm, d int) int64 { return min(m.now[vm*m.dims+d], m.next[vm*m.dims+d]) }
+func (m *Bounds) size(vm, d int) int64 { return min(m.now[vm*m.dims+d], m.next[vm*m.dims+d]) }
 
-// berth is that of the VMs that need so much at least.
-func (m *bounds) berth(d int, size int64, movers []int) (b berth) {
+// moverClass is that of the VMs that need so much at least.
+func (m *Bounds) moverClass(d int, size int64, movers []int) (b moverClass) {
 	for n := range m.in.Nodes {
 		if node := &m.in.Nodes[n]; node.State == repack.Online || m.open[n] {
 			b.machines += m.room[n*m.dims+d] / size
 		}
 	}
-	for _, vm := range m.hot {
-		if v := &m.in.VMs[vm]; v.Keeps() && !m.naps(v) && m.size(vm, d) >= size {
+	for _, vm := range m.wanted {
+		if v := &m.in.VMs[vm]; v.Keeps() && !m.suspendable(v) && m.size(vm, d) >= size {
 			b.machines--
 		}
 	}
@@ -73,27 +73,27 @@ func (m *bounds) berth(d int, size int64, movers []int) (b berth) {
 	return b
 }
 
-// crossing is what it takes at least, beyond what each takes alone, that those who must
+// slotWaits is what it takes at least, beyond what each takes alone, that those who must
 // leave share what places are left. The sum of weighted completion times on some equal
 // machines is at least that on one, in Smith's order, divided by their number, and as
 // much of what each takes alone as makes it exact for as many machines as there are
 // jobs (Eastman, Even, Isaacs: Bounds for the optimal scheduling of n jobs on m
 // processors, Management Science 11, 1964).
-func (m *bounds) crossing() (most int64) {
-	if m.aim == Migrations || m.aim == Moved {
+func (m *Bounds) slotWaits() (most int64) {
+	if m.objective == repack.Migrations || m.objective == repack.Moved {
 		return 0
 	}
-	for _, b := range m.berths() {
-		takes := func(vm int) int64 { return int64(m.soonest(vm, repack.Migrate)) }
+	for _, b := range m.moverClasses() {
+		takes := func(vm int) int64 { return int64(m.minDuration(vm, repack.Migrate)) }
 		slices.SortStableFunc(b.movers, func(x, y int) int {
-			return cmp.Compare(takes(x)*m.patience(y), takes(y)*m.patience(x))
+			return cmp.Compare(takes(x)*m.waitCost(y), takes(y)*m.waitCost(x))
 		})
 		var clock, one, each, alone int64
 		for _, vm := range b.movers {
 			clock += takes(vm)
-			one += m.patience(vm) * clock
-			each += m.patience(vm) * takes(vm)
-			alone += m.away(vm)
+			one += m.waitCost(vm) * clock
+			each += m.waitCost(vm) * takes(vm)
+			alone += m.minAway(vm)
 		}
 		k := float64(b.machines)
 		least := float64(one)/k + (k-1)/(2*k)*float64(each)
@@ -102,12 +102,12 @@ func (m *bounds) crossing() (most int64) {
 	return most
 }
 
-// lastCrossing is a time before which not all of those can have left.
-func (m *bounds) lastCrossing() (most int64) {
-	for _, b := range m.berths() {
+// slotMakespan is a time before which not all of those can have left.
+func (m *Bounds) slotMakespan() (most int64) {
+	for _, b := range m.moverClasses() {
 		var sum int64
 		for _, vm := range b.movers {
-			sum += int64(m.soonest(vm, repack.Migrate))
+			sum += int64(m.minDuration(vm, repack.Migrate))
 		}
 		most = max(most, (sum+b.machines-1)/b.machines)
 	}

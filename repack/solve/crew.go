@@ -6,61 +6,61 @@ import (
 	"vjob/repack"
 )
 
-// crew is what a gang is doing: nothing else happens to it while it is paused as a
+// gangState is what a gang is doing: nothing else happens to it while it is paused as a
 // whole, to be suspended, resumed or moved.
-type crew struct {
+type gangState struct {
 	active int  // tasks under way
 	paused bool // one of them pauses the gang
 	units  []int
 }
 
-// enlist files a unit under the gangs of its tasks.
-func (c *schedule) enlist(u int) {
+// registerUnit files a unit under the gangs of its tasks.
+func (c *Schedule) registerUnit(u int) {
 	for _, i := range c.units[u].tasks {
-		if crew := c.crewOf(i); crew != nil && !slices.Contains(crew.units, u) {
+		if crew := c.gangOfTask(i); crew != nil && !slices.Contains(crew.units, u) {
 			crew.units = append(crew.units, u)
 		}
 	}
 }
 
-// crewOf is what the gang of a task is doing; nil if it has none.
-func (c *schedule) crewOf(i int) *crew {
-	if vm := c.list[i].vm; vm >= 0 && c.gang[vm] >= 0 {
-		return &c.crew[c.gang[vm]]
+// gangOfTask is what the gang of a task is doing; nil if it has none.
+func (c *Schedule) gangOfTask(i int) *gangState {
+	if vm := c.tasks[i].vm; vm >= 0 && c.gangOf[vm] >= 0 {
+		return &c.gangs[c.gangOf[vm]]
 	}
 	return nil
 }
 
 // pauses reports whether the unit pauses its gangs.
-func (c *schedule) pauses(u int) bool {
-	return c.units[u].held || c.list[c.units[u].tasks[0]].kind == repack.Resume
+func (c *Schedule) pauses(u int) bool {
+	return c.units[u].held || c.tasks[c.units[u].tasks[0]].kind == repack.Resume
 }
 
-// atEase reports whether the gangs of a unit let it begin.
-func (c *schedule) atEase(u int) bool {
+// gangsIdle reports whether the gangs of a unit let it begin.
+func (c *Schedule) gangsIdle(u int) bool {
 	for _, i := range c.units[u].tasks {
-		if crew := c.crewOf(i); crew != nil && (crew.paused || crew.active > 0 && c.pauses(u)) {
+		if crew := c.gangOfTask(i); crew != nil && (crew.paused || crew.active > 0 && c.pauses(u)) {
 			return false
 		}
 	}
 	return true
 }
 
-// goToWork notes that a unit has begun.
-func (c *schedule) goToWork(u int) {
+// gangsBegin notes that a unit has begun.
+func (c *Schedule) gangsBegin(u int) {
 	for _, i := range c.units[u].tasks {
-		if crew := c.crewOf(i); crew != nil {
+		if crew := c.gangOfTask(i); crew != nil {
 			crew.active++
 			crew.paused = crew.paused || c.pauses(u)
 		}
 	}
 }
 
-// rest notes that a task has ended; with the last one that is under way its gang is
+// taskEnded notes that a task has ended; with the last one that is under way its gang is
 // free for what else there is to do.
-func (c *schedule) rest(i int) {
-	crew := c.crewOf(i)
-	if crew == nil || c.list[i].unit < 0 {
+func (c *Schedule) taskEnded(i int) {
+	crew := c.gangOfTask(i)
+	if crew == nil || c.tasks[i].unit < 0 {
 		return
 	}
 	if crew.active--; crew.active > 0 && crew.paused {
@@ -72,7 +72,7 @@ func (c *schedule) rest(i int) {
 			continue
 		}
 		for _, i := range c.units[other].tasks {
-			c.wake(c.list[i].vm)
+			c.retry(c.tasks[i].vm)
 		}
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"vjob/repack"
 )
 
-// disproof is why there can be no plan whatever is searched, in words; none: that
+// Infeasible is why there can be no plan whatever is searched, in words; none: that
 // was not shown. Every VM is looked at alone, then all of them against the room
 // that there is, then sets of them that rules hold together or apart.
-func disproof(m *model) (why []string) {
-	for _, test := range []func(*model) []string{homelessAlone, overfull, shortOfRoom, shortOfNodes, shortOfQuota, tooManyOn, stranded} {
+func Infeasible(m *Problem) (why []string) {
+	for _, test := range []func(*Problem) []string{vmsWithoutNode, pinnedOverload, shortOfCapacity, shortOfNodes, shortOfQuota, tooManyOn, stranded} {
 		if why = test(m); len(why) > 0 {
 			return why
 		}
@@ -20,11 +20,11 @@ func disproof(m *model) (why []string) {
 	return nil
 }
 
-// homelessAlone are the VMs for which no node is left.
-func homelessAlone(m *model) (why []string) {
-	for _, vm := range m.hot {
+// vmsWithoutNode are the VMs for which no node is left.
+func vmsWithoutNode(m *Problem) (why []string) {
+	for _, vm := range m.wanted {
 		if h := m.home[vm]; h != repack.Nowhere && m.allows(vm, h) && large(m, vm, h) ||
-			slices.ContainsFunc(m.order, func(n int) bool { return m.allows(vm, n) && large(m, vm, n) }) {
+			slices.ContainsFunc(m.openNodes, func(n int) bool { return m.allows(vm, n) && large(m, vm, n) }) {
 			continue
 		}
 		allowed := 0
@@ -33,30 +33,30 @@ func homelessAlone(m *model) (why []string) {
 				allowed++
 			}
 		}
-		text := fmt.Sprintf("%s (%s) can be on no node: ", m.in.VMName(vm), m.demand(vm))
+		text := fmt.Sprintf("%s (%s) can be on no node: ", m.in.VMName(vm), m.demandText(vm))
 		if allowed == 0 {
 			text += "its rules and the states of the nodes leave none"
 		} else {
 			text += fmt.Sprintf("its rules and the states of the nodes leave %d, and none of those is large enough", allowed)
 		}
-		if why = append(why, text+hurry(m, vm)); len(why) == mostReasons {
+		if why = append(why, text+hurry(m, vm)); len(why) == MaxReasons {
 			return why
 		}
 	}
 	return why
 }
 
-// overfull are the nodes on which those alone are too many that must not leave.
-func overfull(m *model) (why []string) {
-	for _, n := range m.order {
+// pinnedOverload are the nodes on which those alone are too many that must not leave.
+func pinnedOverload(m *Problem) (why []string) {
+	for _, n := range m.openNodes {
 		for d := range m.dims {
 			var sum int64
-			for _, vm := range m.wishing[n] {
+			for _, vm := range m.residents[n] {
 				if m.rooted[vm] && m.in.VMs[vm].State == repack.Running {
 					sum += m.next[vm*m.dims+d]
 				}
 			}
-			if room := m.room[n*m.dims+d]; sum > room && len(why) < mostReasons {
+			if room := m.room[n*m.dims+d]; sum > room && len(why) < MaxReasons {
 				why = append(why, fmt.Sprintf("%s has %d %s, and the VMs that must not leave it need %d", m.in.NodeName(n), room, m.in.Dims[d], sum))
 			}
 		}
@@ -64,11 +64,11 @@ func overfull(m *model) (why []string) {
 	return why
 }
 
-// mostReasons is how many reasons of one sort are worth reading.
-const mostReasons = 5
+// MaxReasons is how many reasons of one sort are worth reading.
+const MaxReasons = 5
 
 // large reports whether a node is large enough for a VM alone.
-func large(m *model, vm, n int) bool {
+func large(m *Problem, vm, n int) bool {
 	for d := range m.dims {
 		if m.next[vm*m.dims+d] > m.room[n*m.dims+d] {
 			return false
@@ -77,14 +77,14 @@ func large(m *model, vm, n int) bool {
 	return true
 }
 
-// shortOfRoom compares what all VMs need with what the nodes have that may host
+// shortOfCapacity compares what all VMs need with what the nodes have that may host
 // them. Of a node only that part counts that VMs can fill: if all their demands
 // are multiples of two, of 201 only 200. The same is asked of VMs that are
 // confined to the same nodes.
-func shortOfRoom(m *model) []string {
-	groups := map[*nodeSet][]int{nil: m.hot}
-	for _, vm := range m.hot {
-		if s := m.final[vm]; s != nil {
+func shortOfCapacity(m *Problem) []string {
+	groups := map[*nodeSet][]int{nil: m.wanted}
+	for _, vm := range m.wanted {
+		if s := m.banned[vm]; s != nil {
 			groups[s] = append(groups[s], vm)
 		}
 	}
@@ -122,7 +122,7 @@ func inOrder(groups map[*nodeSet][]int) (list []*nodeSet) {
 }
 
 // shortOf is what VMs lack of a resource on the nodes that are not in the set.
-func shortOf(m *model, d int, vms []int, not *nodeSet) string {
+func shortOf(m *Problem, d int, vms []int, not *nodeSet) string {
 	var sum, unit int64
 	for _, vm := range vms {
 		need := m.next[vm*m.dims+d]
@@ -134,7 +134,7 @@ func shortOf(m *model, d int, vms []int, not *nodeSet) string {
 	}
 	var room, usable int64
 	nodes := 0
-	for _, n := range m.order {
+	for _, n := range m.openNodes {
 		if !not.has(n) {
 			room += m.room[n*m.dims+d]
 			usable += m.room[n*m.dims+d] / unit * unit
@@ -164,9 +164,9 @@ func gcd(a, b int64) int64 {
 }
 
 // shortOfNodes asks whether VMs that must be apart have as many nodes.
-func shortOfNodes(m *model) []string {
+func shortOfNodes(m *Problem) []string {
 	for _, r := range m.in.Rules {
-		a, ok := r.Rule.(apart)
+		a, ok := r.Rule.(Apart)
 		if !ok || r.Penalty > 0 {
 			continue
 		}
@@ -177,7 +177,7 @@ func shortOfNodes(m *model) []string {
 			}
 		}
 		nodes := 0
-		for _, n := range m.order {
+		for _, n := range m.openNodes {
 			if nodes == len(vms) {
 				break // enough
 			}
@@ -198,7 +198,7 @@ type quota interface {
 }
 
 // shortOfQuota adds up the quotas of nodes that do not overlap.
-func shortOfQuota(m *model) []string {
+func shortOfQuota(m *Problem) []string {
 	seen := make([]bool, len(m.in.Nodes))
 	var sum int64
 	var rules []string
@@ -217,35 +217,35 @@ func shortOfQuota(m *model) []string {
 		sum += most
 		rules = append(rules, r.String())
 	}
-	for _, n := range m.order {
+	for _, n := range m.openNodes {
 		if !seen[n] {
 			return nil
 		}
 	}
-	if int64(len(m.hot)) <= sum || len(rules) == 0 {
+	if int64(len(m.wanted)) <= sum || len(rules) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d VMs are to run, and the rules leave room for %d: %s", len(m.hot), sum, list(rules))}
+	return []string{fmt.Sprintf("%d VMs are to run, and the rules leave room for %d: %s", len(m.wanted), sum, list(rules))}
 }
 
 // list shows the first few of many.
 func list(words []string) string {
-	if len(words) > mostReasons {
-		return strings.Join(words[:mostReasons], "; ") + fmt.Sprintf(" and %d more", len(words)-mostReasons)
+	if len(words) > MaxReasons {
+		return strings.Join(words[:MaxReasons], "; ") + fmt.Sprintf(" and %d more", len(words)-MaxReasons)
 	}
 	return strings.Join(words, "; ")
 }
 
 // tooManyOn asks whether nodes can go off of which only so many may be on: those may
 // that are not wanted on and keep no image.
-func tooManyOn(m *model) []string {
+func tooManyOn(m *Problem) []string {
 	for _, l := range m.limits {
 		wanted, images := 0, 0
 		for _, n := range l.nodes {
 			switch {
 			case m.in.Nodes[n].Want == repack.Online:
 				wanted++
-			case m.asleep[n]:
+			case m.keepsImage[n]:
 				images++
 			}
 		}
@@ -258,11 +258,11 @@ func tooManyOn(m *model) []string {
 
 // stranded are VMs that are to sleep on a node that goes off, or to become what no
 // action makes of them.
-func stranded(m *model) (why []string) {
+func stranded(m *Problem) (why []string) {
 	for vm := range m.in.VMs {
 		v, name := &m.in.VMs[vm], m.in.VMName(vm)
 		switch {
-		case len(why) == mostReasons:
+		case len(why) == MaxReasons:
 			return why
 		case v.Stays && v.State != v.Want:
 			why = append(why, fmt.Sprintf("%s is %s and is to be %s, and to stay as it is", name, v.State, v.Want))
@@ -276,15 +276,15 @@ func stranded(m *model) (why []string) {
 }
 
 // hurry says that a VM writes too fast for some of the links that it would cross.
-func hurry(m *model, vm int) string {
+func hurry(m *Problem, vm int) string {
 	v := &m.in.VMs[vm]
 	if m.in.Network == nil || !v.Keeps() {
 		return ""
 	}
-	for _, n := range m.order {
-		if n != v.Host && (m.moored(vm) || !m.converges(vm, n)) {
+	for _, n := range m.openNodes {
+		if n != v.Host && (m.neverConverges(vm) || !m.converges(vm, n)) {
 			return fmt.Sprintf("; it writes %d per tick, and to get to %s would have to do so more slowly than the links send, which is %d, or sleep on its way",
-				v.Dirty, m.in.NodeName(n), m.widest(v.Host, n))
+				v.Dirty, m.in.NodeName(n), m.maxRate(v.Host, n))
 		}
 	}
 	return ""

@@ -39,7 +39,7 @@
 //   - disproof.go: no placement; exhaust.go: nothing that small problems can come to;
 //     explain.go says in words what was in the way
 //
-// A [Trial] (trial.go) only asks whether one gang more finds places, for queues: it has no
+// A [Test] (trial.go) only asks whether one gang more finds places, for queues: it has no
 // time and no cost. Its files are trial_*.go; trial_seat.go and trial_effort.go are its
 // heart, and trial_start.go is how a search begins with what a trial has found.
 package solve

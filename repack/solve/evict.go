@@ -8,45 +8,47 @@ import (
 // eviction is the search for the cheapest VMs to take away from one node so that
 // the others fit: branch and bound over its VMs, dearest first.
 type eviction struct {
-	*model
-	items []evictee
+	*Problem
+	items []Evictable
 	over  []int64 // what must go at least, by dimension
 	rest  []int64 // what the items from each on have in all, dimension by dimension
 	taken []bool
 	best  []bool
-	least price
+	least evictionCost
 	steps int
 	exact bool
 }
 
-// evictee is a VM that may be taken away, at a cost.
-type evictee struct {
+// Evictable is a VM that may be taken away, at a cost.
+type Evictable struct {
 	vm   int
 	cost int64
 	bulk int64 // how hard it is to find another place for
 }
 
-// price is what a choice costs; of two that cost the same, the less bulky one is
+// evictionCost is what a choice costs; of two that cost the same, the less bulky one is
 // easier to place elsewhere.
-type price struct{ cost, bulk int64 }
+type evictionCost struct{ cost, bulk int64 }
 
-func (p price) less(q price) bool {
+func (p evictionCost) less(q evictionCost) bool {
 	return cmp.Or(cmp.Compare(p.cost, q.cost), cmp.Compare(p.bulk, q.bulk)) < 0
 }
 
-func (p price) plus(e evictee) price { return price{p.cost + e.cost, p.bulk + e.bulk} }
+func (p evictionCost) plus(e Evictable) evictionCost {
+	return evictionCost{p.cost + e.cost, p.bulk + e.bulk}
+}
 
 // evictSteps bounds the search on one node; what is found by then is good.
 const evictSteps = 50_000
 
-// cheapest is the cheapest set of the items without which a load fits in the
+// cheapestEviction is the cheapest set of the items without which a load fits in the
 // room; exact: it is proved to be. Nil, false: not even all of them are enough.
-func (m *model) cheapest(items []evictee, load, room []int64) (set []int, cost int64, exact, ok bool) {
-	e := eviction{model: m, items: items, over: make([]int64, m.dims), exact: true}
+func (m *Problem) cheapestEviction(items []Evictable, load, room []int64) (set []int, cost int64, exact, ok bool) {
+	e := eviction{Problem: m, items: items, over: make([]int64, m.dims), exact: true}
 	for d := range e.over {
 		e.over[d] = load[d] - room[d]
 	}
-	slices.SortFunc(e.items, func(a, b evictee) int {
+	slices.SortFunc(e.items, func(a, b Evictable) int {
 		return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(b.bulk, a.bulk), cmp.Compare(a.vm, b.vm))
 	})
 	e.rest = make([]int64, (len(items)+1)*m.dims)
@@ -55,8 +57,8 @@ func (m *model) cheapest(items []evictee, load, room []int64) (set []int, cost i
 			e.rest[i*m.dims+d] = e.rest[(i+1)*m.dims+d] + m.next[item.vm*m.dims+d]
 		}
 	}
-	e.taken, e.least = make([]bool, len(items)), price{1 << 62, 0}
-	e.branch(0, price{})
+	e.taken, e.least = make([]bool, len(items)), evictionCost{1 << 62, 0}
+	e.branch(0, evictionCost{})
 	if e.best == nil {
 		return nil, 0, e.exact, false
 	}
@@ -70,7 +72,7 @@ func (m *model) cheapest(items []evictee, load, room []int64) (set []int, cost i
 
 // branch decides on the items from i on: first without the item, as it is one of
 // the dearest.
-func (e *eviction) branch(i int, p price) {
+func (e *eviction) branch(i int, p evictionCost) {
 	if !p.less(e.least) {
 		return
 	}

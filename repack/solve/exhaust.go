@@ -6,44 +6,44 @@ import (
 	"vjob/repack"
 )
 
-// exhaust looks at everything that one action after the other can lead to, for
+// exhaustive looks at everything that one action after the other can lead to, for
 // small problems only: whatever a plan does at the same time could be done one
 // after the other in order of the ends, which takes no more room. So if no way
 // leads to the end here, there is no plan; but for VMs that swap in no time at all.
-type exhaust struct {
-	*state
-	seen  map[string]trace
+type exhaustive struct {
+	*State
+	seen  map[string]reached
 	queue []string
 }
 
-// trace is how a scene was reached: from which, by what.
-type trace struct {
+// reached is how a scene was reached: from which, by what.
+type reached struct {
 	before string
 	vm     int
 	kind   repack.Kind
 	to     int
 }
 
-// scene is what one VM does: where it runs or sleeps, or that it does neither;
+// vmState is what one VM does: where it runs or sleeps, or that it does neither;
 // whether it has its next demand; and whether it has that because it stays.
-type scene struct {
+type vmState struct {
 	state repack.VMState
 	node  int
 	fresh bool
 	stays bool
 }
 
-// mostScenes bounds the search, fewScenes a quick one; mostVMs and mostNodes say what is small.
+// MaxStates bounds the search, fewScenes a quick one; mostVMs and mostNodes say what is small.
 const (
-	mostScenes = 100_000
-	fewScenes  = 5_000
-	mostVMs    = 24
-	mostNodes  = 40
+	MaxStates = 100_000
+	FewStates = 5_000
+	maxVMs    = 24
+	maxNodes  = 40
 )
 
-// small reports whether everything can be looked at. Rules on time are not, nor VMs
+// Small reports whether everything can be looked at. Rules on time are not, nor VMs
 // that give up something where they are to get something else.
-func small(m *model) bool {
+func Small(m *Problem) bool {
 	if slices.ContainsFunc(m.in.VMs, func(v repack.VM) bool { return v.Keeps() && v.Grows() && shrinks(&v) }) {
 		return false
 	}
@@ -51,13 +51,13 @@ func small(m *model) bool {
 	if less && slices.ContainsFunc(m.watches, func(w watch) bool { return w.nodes != nil }) {
 		return false // a watch that adds up demands does not know who stays and needs less
 	}
-	return len(m.in.VMs) <= mostVMs && len(m.in.Nodes) <= mostNodes && len(m.gates)+len(m.due)+len(m.together)+len(m.limits)+len(m.in.Gangs) == 0 &&
+	return len(m.in.VMs) <= maxVMs && len(m.in.Nodes) <= maxNodes && len(m.gates)+len(m.deadlines)+len(m.syncSets)+len(m.limits)+len(m.in.Gangs) == 0 &&
 		!slices.ContainsFunc(m.in.Nodes, func(n repack.Node) bool { return n.State == repack.Offline && n.Want != repack.Offline })
 }
 
 // swaps reports whether VMs may change places in one instant, which is more than they
 // can do one after the other.
-func swaps(m *model) bool {
+func swaps(m *Problem) bool {
 	quick := 0
 	for vm := range m.in.VMs {
 		if v := &m.in.VMs[vm]; v.Keeps() && v.Takes.Migrate == 0 {
@@ -77,21 +77,31 @@ func shrinks(v *repack.VM) bool {
 	return false
 }
 
-// everything searches all scenes. Done: either the tasks lead to the end, or there
+// Exhaustive explores everything that can happen in a small problem, up to so many
+// states. It returns a schedule if it finds one, and whether it proved that no plan exists.
+func Exhaustive(s *State, limit int) (c *Schedule, infeasible bool) {
+	tasks, done := exploreAll(s, limit)
+	if done && tasks != nil {
+		return scheduleOf(s, tasks), false
+	}
+	return nil, done && !swaps(s.Problem)
+}
+
+// exploreAll searches all scenes. Done: either the tasks lead to the end, or there
 // are none and no plan exists. Not done: there were too many.
-func everything(s *state, most int) (list []task, done bool) {
-	e := &exhaust{state: s, seen: map[string]trace{}}
-	first := make([]scene, len(s.in.VMs))
+func exploreAll(s *State, most int) (list []task, done bool) {
+	e := &exhaustive{State: s, seen: map[string]reached{}}
+	first := make([]vmState, len(s.in.VMs))
 	for vm := range first {
 		v := &s.in.VMs[vm]
-		first[vm] = scene{v.State, v.Host, v.State != repack.Running || v.Steady(), false}
+		first[vm] = vmState{v.State, v.Host, v.State != repack.Running || v.Steady(), false}
 	}
-	e.reach(encode(first), trace{})
+	e.visit(encode(first), reached{})
 	for i := 0; i < len(e.queue); i++ {
 		key := e.queue[i]
 		scenes := e.decode(key)
-		if e.ended(scenes) {
-			return e.story(key), true
+		if e.goalReached(scenes) {
+			return e.path(key), true
 		}
 		e.expand(key, scenes)
 		if len(e.seen) > most {
@@ -101,7 +111,7 @@ func everything(s *state, most int) (list []task, done bool) {
 	return nil, true
 }
 
-func encode(scenes []scene) string {
+func encode(scenes []vmState) string {
 	text := make([]byte, 0, 2*len(scenes))
 	for _, c := range scenes {
 		flags := byte(c.state) << 1
@@ -116,41 +126,41 @@ func encode(scenes []scene) string {
 	return string(text)
 }
 
-func (e *exhaust) decode(key string) []scene {
-	scenes := make([]scene, len(key)/2)
+func (e *exhaustive) decode(key string) []vmState {
+	scenes := make([]vmState, len(key)/2)
 	for i := range scenes {
-		scenes[i] = scene{repack.VMState(key[2*i] >> 1 & 3), int(key[2*i+1]) - 1, key[2*i]&1 == 1, key[2*i]&8 != 0}
+		scenes[i] = vmState{repack.VMState(key[2*i] >> 1 & 3), int(key[2*i+1]) - 1, key[2*i]&1 == 1, key[2*i]&8 != 0}
 	}
 	return scenes
 }
 
-func (e *exhaust) reach(key string, t trace) {
+func (e *exhaustive) visit(key string, t reached) {
 	if _, ok := e.seen[key]; !ok {
 		e.seen[key] = t
 		e.queue = append(e.queue, key)
 	}
 }
 
-// ended reports whether a scene is what is wanted: states, room and rules.
-func (e *exhaust) ended(scenes []scene) bool {
+// goalReached reports whether a scene is what is wanted: states, room and rules.
+func (e *exhaustive) goalReached(scenes []vmState) bool {
 	for vm, c := range scenes {
 		if c.state != e.in.VMs[vm].Want {
 			return false
 		}
 	}
-	e.note()
-	defer e.back(0)
-	for _, vm := range e.hot {
+	e.record()
+	defer e.rollBack(0)
+	for _, vm := range e.wanted {
 		if !e.allows(vm, scenes[vm].node) {
 			return false
 		}
 		e.move(vm, scenes[vm].node)
 	}
-	return e.breaches == 0 && !slices.ContainsFunc(e.order, e.over)
+	return e.breaches == 0 && !slices.ContainsFunc(e.openNodes, e.overloaded)
 }
 
 // expand reaches every scene that one action leads to.
-func (e *exhaust) expand(key string, scenes []scene) {
+func (e *exhaustive) expand(key string, scenes []vmState) {
 	where := make([][2]int, len(scenes))
 	free := slices.Clone(e.room)
 	for vm, c := range scenes {
@@ -167,28 +177,28 @@ func (e *exhaust) expand(key string, scenes []scene) {
 			free[c.node*e.dims+d] -= demand[vm*e.dims+d]
 		}
 	}
-	eyes := watchful(e.model, where)
+	eyes := newMonitors(e.Problem, where)
 	defer eyes.close(where)
 	for vm, c := range scenes {
-		e.each(vm, c, func(kind repack.Kind, to int, after scene) {
+		e.each(vm, c, func(kind repack.Kind, to int, after vmState) {
 			arrives := to != repack.Nowhere && kind != repack.Allocate
-			if arrives && (!e.mayPass(vm, to) || !eyes.admits(vm, to) || !e.roomy(free, vm, to) || e.idle(vm, kind, c.node, to) == repack.Forever) {
+			if arrives && (!e.mayPass(vm, to) || !eyes.admits(vm, to) || !e.hasRoom(free, vm, to) || e.idleDuration(vm, kind, c.node, to) == repack.Forever) {
 				return
 			}
 			next := slices.Clone(scenes)
 			next[vm] = after
-			e.reach(encode(next), trace{key, vm, kind, to})
+			e.visit(encode(next), reached{key, vm, kind, to})
 		})
 	}
 }
 
 // each visits the actions that a VM could take.
-func (e *exhaust) each(vm int, c scene, visit func(kind repack.Kind, to int, after scene)) {
+func (e *exhaustive) each(vm int, c vmState, visit func(kind repack.Kind, to int, after vmState)) {
 	v := &e.in.VMs[vm]
 	arrive := func(kind repack.Kind) {
 		for n := range e.in.Nodes {
 			if n != c.node || kind != repack.Migrate {
-				visit(kind, n, scene{repack.Running, n, true, false})
+				visit(kind, n, vmState{repack.Running, n, true, false})
 			}
 		}
 	}
@@ -196,18 +206,18 @@ func (e *exhaust) each(vm int, c scene, visit func(kind repack.Kind, to int, aft
 	case c.stays:
 	case c.state == repack.Running && v.Want == repack.Running:
 		if !c.fresh && shrinks(v) {
-			visit(repack.Allocate, c.node, scene{repack.Running, c.node, true, true})
+			visit(repack.Allocate, c.node, vmState{repack.Running, c.node, true, true})
 		}
 		if !e.rooted[vm] {
 			arrive(repack.Migrate)
 		}
-		if e.naps(v) && !e.rooted[vm] {
-			visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true, false})
+		if e.suspendable(v) && !e.rooted[vm] {
+			visit(repack.Suspend, repack.Nowhere, vmState{repack.Sleeping, c.node, true, false})
 		}
 	case c.state == repack.Running && v.Want == repack.Sleeping:
-		visit(repack.Suspend, repack.Nowhere, scene{repack.Sleeping, c.node, true, false})
+		visit(repack.Suspend, repack.Nowhere, vmState{repack.Sleeping, c.node, true, false})
 	case c.state == repack.Running:
-		visit(repack.Shutdown, repack.Nowhere, scene{v.Want, repack.Nowhere, true, false})
+		visit(repack.Shutdown, repack.Nowhere, vmState{v.Want, repack.Nowhere, true, false})
 	case v.Want == repack.Running && c.state == repack.Sleeping:
 		arrive(repack.Resume)
 	case v.Want == repack.Running:
@@ -215,7 +225,7 @@ func (e *exhaust) each(vm int, c scene, visit func(kind repack.Kind, to int, aft
 	}
 }
 
-func (e *exhaust) roomy(free []int64, vm, n int) bool {
+func (e *exhaustive) hasRoom(free []int64, vm, n int) bool {
 	for d := range e.dims {
 		if need := e.next[vm*e.dims+d]; need > 0 && need > free[n*e.dims+d] {
 			return false
@@ -224,17 +234,17 @@ func (e *exhaust) roomy(free []int64, vm, n int) bool {
 	return true
 }
 
-// story is the tasks that lead to a scene. Each starts when the one before it of
+// path is the tasks that lead to a scene. Each starts when the one before it of
 // its VM has ended, and all that left its node before it came; or any node, if there
 // are rules on more than one.
-func (e *exhaust) story(key string) []task {
+func (e *exhaustive) path(key string) []task {
 	list := []task{} // not nil: there is a story
 	for t := e.seen[key]; t.before != ""; t = e.seen[t.before] {
 		if t.kind == repack.Allocate {
 			continue // it is so from the start on
 		}
 		c := e.decode(t.before)[t.vm]
-		takes := e.idle(t.vm, t.kind, c.node, t.to)
+		takes := e.idleDuration(t.vm, t.kind, c.node, t.to)
 		rate := e.in.Transfer(t.vm, t.kind, c.node, t.to).Rate(takes)
 		list = append(list, task{vm: t.vm, kind: t.kind, from: c.node, to: t.to, takes: takes, rate: rate, started: true, then: -1})
 	}
@@ -251,11 +261,11 @@ func (e *exhaust) story(key string) []task {
 	return list
 }
 
-// told is a complete schedule of tasks with given times, to a placement that it
+// scheduleOf is a complete schedule of tasks with given times, to a placement that it
 // makes its own.
-func told(s *state, list []task) *schedule {
-	c := &schedule{model: s.model, list: list}
-	arrange(s, list)
+func scheduleOf(s *State, list []task) *Schedule {
+	c := &Schedule{Problem: s.Problem, tasks: list}
+	placeAt(s, list)
 	for n := range s.in.Nodes {
 		node := &s.in.Nodes[n]
 		if node.State != repack.Online || node.Want != repack.Offline {
@@ -267,12 +277,12 @@ func told(s *state, list []task) *schedule {
 				last = max(last, t.end)
 			}
 		}
-		c.list = append(c.list, task{
+		c.tasks = append(c.tasks, task{
 			vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, start: last, end: last + s.in.NodeOff, then: -1,
 		})
 	}
-	for i := range c.list {
-		t := &c.list[i]
+	for i := range c.tasks {
+		t := &c.tasks[i]
 		if c.last = max(c.last, t.end); t.vm != repack.Nowhere {
 			c.cost += int64(t.end) * s.in.VMs[t.vm].Weight
 		}
@@ -280,9 +290,9 @@ func told(s *state, list []task) *schedule {
 	return c
 }
 
-// arrange has all VMs end where tasks leave them.
-func arrange(s *state, list []task) {
-	for _, vm := range s.hot {
+// placeAt has all VMs end where tasks leave them.
+func placeAt(s *State, list []task) {
+	for _, vm := range s.wanted {
 		to := s.home[vm]
 		for i := range list {
 			if list[i].vm == vm && list[i].comes() {

@@ -10,115 +10,105 @@ import (
 // giveUp says why no plan was found. Small problems are looked at as a whole,
 // which may find one after all; for others it tells what was in the way, and which
 // single change would make a plan possible.
-func (p *party) giveUp() *Result {
+func (p *portfolio) giveUp() *Result {
 	r := &Result{Verdict: Exhausted, Bound: p.bound, Rounds: p.rounds}
 	if p.stopped {
 		r.Verdict = OutOfTime
 	}
 	s := p.searches[0]
 	obstacle := s.obstacle()
-	if p.survey(mostScenes); p.best != nil {
+	if p.searchExhaustively(MaxStates); p.best != nil {
 		return p.result()
 	}
-	if p.hopeless {
+	if p.infeasible {
 		r.Verdict = Impossible
 	}
 	if r.Why = obstacle; p.Explain {
-		r.Why = append(r.Why, p.ways()...)
+		r.Why = append(r.Why, p.helpfulChanges()...)
 	}
 	return r
 }
 
-// survey looks at a small problem as a whole: if there is a plan it finds one, and if
+// searchExhaustively looks at a small problem as a whole: if there is a plan it finds one, and if
 // there is none it knows. For others, or if there are too many scenes, nothing comes
 // of it.
-func (p *party) survey(scenes int) {
-	if p.hopeless || !small(p.searches[0].model) {
+func (p *portfolio) searchExhaustively(scenes int) {
+	if p.infeasible || !Small(p.searches[0].Problem) {
 		return
 	}
-	fresh := newState(newModel(p.in, p.Objective))
-	tasks, done := everything(fresh, scenes)
-	if p.hopeless = done && tasks == nil && !swaps(fresh.model); done && tasks != nil {
-		c := told(fresh, tasks)
-		p.best = &finding{c, scoreOf(fresh, c)}
+	fresh := New(NewProblem(p.in, p.Objective))
+	c, infeasible := Exhaustive(fresh, scenes)
+	if p.infeasible = infeasible; c != nil {
+		p.best = &found{c, scoreOf(fresh, c)}
 	}
 }
 
 // obstacle is what the search could not get past: VMs without a place, rules that
 // stay broken, or actions that wait for each other.
 func (s *search) obstacle() (why []string) {
-	if s.nowhere > 0 {
-		for _, vm := range s.homeless() {
-			if len(why) == mostReasons {
-				return append(why, fmt.Sprintf("and %d more VMs have no place", s.nowhere-mostReasons))
+	if s.unplaced > 0 {
+		for _, vm := range s.unplacedVMs() {
+			if len(why) == MaxReasons {
+				return append(why, fmt.Sprintf("and %d more VMs have no place", s.unplaced-MaxReasons))
 			}
-			why = append(why, s.wants(vm))
+			why = append(why, s.unplacedReason(vm))
 		}
 		return why
 	}
-	for i := range s.count {
-		if s.count[i] > 0 && s.guards[i].penalty == 0 && len(why) < mostReasons {
-			why = append(why, fmt.Sprintf("%s stays broken, %d times", s.guards[i].rule, s.count[i]))
+	for i := range s.breachesOf {
+		if s.breachesOf[i] > 0 && s.guards[i].penalty == 0 && len(why) < MaxReasons {
+			why = append(why, fmt.Sprintf("%s stays broken, %d times", s.guards[i].rule, s.breachesOf[i]))
 		}
 	}
 	if len(why) > 0 {
 		return why
 	}
-	c := newSchedule(s.state, nil)
-	for i := range c.list {
-		if t := &c.list[i]; !t.started && len(why) < mostReasons {
-			why = append(why, c.waits(t))
-		}
-	}
-	if narrow := c.narrow(); narrow != "" {
-		return append(why, narrow)
-	}
-	if c.left > 0 {
-		return append(why, "they wait for each other, and no other node has the room to let one of them pass; VMs that may be suspended for a while (sleepable) could")
+	if why = Follow(s.State, nil).Stuck(); len(why) > 0 {
+		return why
 	}
 	return []string{"every plan found breaks a time by which an action is due"}
 }
 
-// wants says what a VM without a place lacks on the node that comes closest.
-func (s *search) wants(vm int) string {
-	text := fmt.Sprintf("%s (%s) has no place", s.in.VMName(vm), s.demand(vm))
-	for _, n := range s.tightest(vm) {
-		if lacks := s.lacks(vm, n); lacks != "" {
+// unplacedReason says what a VM without a place lacks on the node that comes closest.
+func (s *search) unplacedReason(vm int) string {
+	text := fmt.Sprintf("%s (%s) has no place", s.in.VMName(vm), s.demandText(vm))
+	for _, n := range s.closestNodes(vm) {
+		if lacks := s.shortageOn(vm, n); lacks != "" {
 			return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.in.NodeName(n), lacks)
 		}
 	}
 	return text + ": a rule is against every node that is left"
 }
 
-// lacks is what a node is short of for a VM; nothing if a rule is against it.
-func (s *search) lacks(vm, n int) string {
+// shortageOn is what a node is short of for a VM; nothing if a rule is against it.
+func (s *search) shortageOn(vm, n int) string {
 	if b, _ := s.delta(vm, repack.Nowhere, n); b > 0 {
 		return ""
 	}
 	var list []string
 	for d := range s.dims {
-		if lack := s.load[n*s.dims+d] + s.next[vm*s.dims+d] - s.room[n*s.dims+d]; lack > 0 {
+		if lack := s.endLoad[n*s.dims+d] + s.next[vm*s.dims+d] - s.room[n*s.dims+d]; lack > 0 {
 			list = append(list, fmt.Sprintf("%d %s", lack, s.in.Dims[d]))
 		}
 	}
 	return strings.Join(list, " and ")
 }
 
-// mostWays is how many changes are tried to find some that help.
-const mostWays = 64
+// maxChanges is how many changes are tried to find some that help.
+const maxChanges = 64
 
-// ways are single changes with which a plan is found at once: without one of the
+// helpfulChanges are single changes with which a plan is found at once: without one of the
 // hard rules, or with one more node.
-func (p *party) ways() (why []string) {
+func (p *portfolio) helpfulChanges() (why []string) {
 	tried := 0
 	for i, r := range p.in.Rules {
-		if r.Penalty > 0 || tried == mostWays || len(why) == mostReasons {
+		if r.Penalty > 0 || tried == maxChanges || len(why) == MaxReasons {
 			continue
 		}
 		tried++
 		in := *p.in
 		in.Rules = append(append([]repack.Posted{}, p.in.Rules[:i]...), p.in.Rules[i+1:]...)
-		if cost, ok := p.quick(&in); ok {
+		if cost, ok := p.quickSolve(&in); ok {
 			why = append(why, fmt.Sprintf("without %s there is a plan (objective %d)", r.Rule, cost))
 		}
 	}
@@ -131,16 +121,16 @@ func (p *party) ways() (why []string) {
 		for range more {
 			in.Nodes = append(in.Nodes, p.largest())
 		}
-		if cost, ok := p.quick(&in); ok {
+		if cost, ok := p.quickSolve(&in); ok {
 			return []string{fmt.Sprintf("with %d more nodes as large as the largest there is a plan (objective %d)", more, cost)}
 		}
 	}
 	return nil
 }
 
-// quick reports whether a plan is found in a few rounds.
-func (p *party) quick(in *repack.Instance) (cost int64, ok bool) {
-	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: meeting / 8}, nil)
+// quickSolve reports whether a plan is found in a few rounds.
+func (p *portfolio) quickSolve(in *repack.Instance) (cost int64, ok bool) {
+	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: roundsPerMeeting / 8}, nil)
 	q.search()
 	if q.best == nil {
 		return 0, false
@@ -149,7 +139,7 @@ func (p *party) quick(in *repack.Instance) (cost int64, ok bool) {
 }
 
 // largest is a node like the largest there is, empty.
-func (p *party) largest() repack.Node {
+func (p *portfolio) largest() repack.Node {
 	best, most := 0, int64(-1)
 	for n := range p.in.Nodes {
 		var sum int64

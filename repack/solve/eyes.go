@@ -2,12 +2,12 @@ package solve
 
 import "vjob/repack"
 
-// eyes follow the continuous rules along a schedule.
-type eyes struct{ *model }
+// monitors follow the continuous rules along a schedule.
+type monitors struct{ *Problem }
 
-// watchful has every watch see what is where before the first instant.
-func watchful(m *model, where [][2]int) *eyes {
-	e := &eyes{m}
+// newMonitors has every watch see what is where before the first instant.
+func newMonitors(m *Problem, where [][2]int) *monitors {
+	e := &monitors{m}
 	if len(m.watches) == 0 {
 		return e
 	}
@@ -20,22 +20,22 @@ func watchful(m *model, where [][2]int) *eyes {
 }
 
 // close takes everybody away again, so that the next schedule can begin.
-func (e *eyes) close(where [][2]int) {
+func (e *monitors) close(where [][2]int) {
 	if len(e.watches) == 0 {
 		return
 	}
 	for vm, at := range where {
 		for _, n := range at {
 			if n != repack.Nowhere {
-				e.gone(vm, n)
+				e.left(vm, n)
 			}
 		}
 	}
 }
 
 // each visits the watches that a VM on a node concerns.
-func (e *eyes) each(vm, node int, visit func(w *watch)) {
-	for _, list := range [...][]int{e.seenVM[vm], e.seenNode[node], e.seenAll} {
+func (e *monitors) each(vm, node int, visit func(w *watch)) {
+	for _, list := range [...][]int{e.watchesOfVM[vm], e.watchesOfNode[node], e.globalWatches} {
 		for _, i := range list {
 			if w := &e.watches[i]; w.nodes == nil || w.nodes.has(node) {
 				visit(w)
@@ -45,11 +45,11 @@ func (e *eyes) each(vm, node int, visit func(w *watch)) {
 }
 
 // admits reports whether the VM may come to the node as things stand.
-func (e *eyes) admits(vm, node int) bool {
-	if e.passing[vm].has(node) {
+func (e *monitors) admits(vm, node int) bool {
+	if e.bannedAlways[vm].has(node) {
 		return false
 	}
-	for _, list := range [...][]int{e.seenVM[vm], e.seenNode[node], e.seenAll} {
+	for _, list := range [...][]int{e.watchesOfVM[vm], e.watchesOfNode[node], e.globalWatches} {
 		for _, i := range list {
 			if w := &e.watches[i]; (w.nodes == nil || w.nodes.has(node)) && !w.Admits(vm, node) {
 				return false
@@ -59,13 +59,13 @@ func (e *eyes) admits(vm, node int) bool {
 	return true
 }
 
-func (e *eyes) come(vm, node int) { e.each(vm, node, func(w *watch) { w.Come(vm, node) }) }
+func (e *monitors) come(vm, node int) { e.each(vm, node, func(w *watch) { w.Come(vm, node) }) }
 
-func (e *eyes) gone(vm, node int) { e.each(vm, node, func(w *watch) { w.Go(vm, node) }) }
+func (e *monitors) left(vm, node int) { e.each(vm, node, func(w *watch) { w.Go(vm, node) }) }
 
 // leave tells the watches, and of whom something may be possible now that was not
 // before: stir of nodes, wake of VMs.
-func (e *eyes) leave(vm, node int, stir, wake func(int)) {
+func (e *monitors) leave(vm, node int, stir, wake func(int)) {
 	e.each(vm, node, func(w *watch) {
 		w.Go(vm, node)
 		switch {

@@ -19,34 +19,34 @@ import (
 // What is looked at: more kinds or fillings are too many to be worth it. Rounds are how
 // often prices are changed.
 const (
-	mostKinds    = 24
-	mostFillings = 20_000 // of all nodes
-	fillRounds   = 96
+	maxKinds    = 24
+	maxFillings = 20_000 // of all nodes
+	fillRounds  = 96
 )
 
-// kind is VMs that need the same, and may go elsewhere.
-type kind struct {
+// vmKind is VMs that need the same, and may go elsewhere.
+type vmKind struct {
 	need  []int64
 	count int64
 	price int64
 	short int64 // how many of them are in none of the best fillings
 }
 
-// vessel is nodes with the same room beside the VMs that must not leave.
-type vessel struct {
+// nodeKind is nodes with the same room beside the VMs that must not leave.
+type nodeKind struct {
 	room  []int64
 	count int64
 	ways  [][]int64 // of each, how many of each kind: all fillings to which nothing can be added
 }
 
-// shortOfPlaces asks whether there is a price of each kind of VM at which all of them are
+// Unpackable asks whether there is a price of each kind of VM at which all of them are
 // worth more than what the nodes can be filled with.
-func shortOfPlaces(m *model) []string {
+func Unpackable(m *Problem) []string {
 	kinds, ok := kindsOf(m)
 	if !ok {
 		return nil
 	}
-	vessels, left := vesselsOf(m), mostFillings
+	vessels, left := vesselsOf(m), maxFillings
 	for i := range vessels {
 		if left = vessels[i].fill(kinds, left); left <= 0 {
 			return nil
@@ -57,7 +57,7 @@ func shortOfPlaces(m *model) []string {
 		switch {
 		case worth > held:
 			return []string{fmt.Sprintf("%d VMs of %d sizes have no places together: what they leave of each node is too little for the others",
-				len(m.hot), len(kinds))}
+				len(m.wanted), len(kinds))}
 		case 2*worth < held: // there is room in plenty
 			return nil
 		}
@@ -70,34 +70,34 @@ func shortOfPlaces(m *model) []string {
 
 // kindsOf sorts the VMs that are not fixed, the largest first; false: there are too many
 // kinds, or none.
-func kindsOf(m *model) (kinds []kind, ok bool) {
-	for _, vm := range m.hot {
+func kindsOf(m *Problem) (kinds []vmKind, ok bool) {
+	for _, vm := range m.wanted {
 		need := m.next[vm*m.dims : (vm+1)*m.dims]
 		if fixed(m, vm) || !slices.ContainsFunc(need, func(x int64) bool { return x > 0 }) {
 			continue
 		}
-		k := slices.IndexFunc(kinds, func(k kind) bool { return slices.Equal(k.need, need) })
+		k := slices.IndexFunc(kinds, func(k vmKind) bool { return slices.Equal(k.need, need) })
 		if k < 0 {
-			if k = len(kinds); k == mostKinds {
+			if k = len(kinds); k == maxKinds {
 				return nil, false
 			}
-			kinds = append(kinds, kind{need: need, price: m.bulks[vm]})
+			kinds = append(kinds, vmKind{need: need, price: m.bulks[vm]})
 		}
 		kinds[k].count++
 	}
-	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Or(cmp.Compare(b.price, a.price), slices.Compare(a.need, b.need)) })
+	slices.SortFunc(kinds, func(a, b vmKind) int { return cmp.Or(cmp.Compare(b.price, a.price), slices.Compare(a.need, b.need)) })
 	return kinds, len(kinds) > 0
 }
 
 // fixed reports whether a VM ends where it is.
-func fixed(m *model, vm int) bool { return m.rooted[vm] && m.in.VMs[vm].State == repack.Running }
+func fixed(m *Problem, vm int) bool { return m.rooted[vm] && m.in.VMs[vm].State == repack.Running }
 
 // vesselsOf sorts the nodes by the room on them.
-func vesselsOf(m *model) (list []vessel) {
+func vesselsOf(m *Problem) (list []nodeKind) {
 	index := map[string]int{}
-	for _, n := range m.order {
+	for _, n := range m.openNodes {
 		room := slices.Clone(m.room[n*m.dims : (n+1)*m.dims])
-		for _, vm := range m.wishing[n] {
+		for _, vm := range m.residents[n] {
 			for d := range room {
 				if fixed(m, vm) {
 					room[d] -= m.next[vm*m.dims+d]
@@ -110,7 +110,7 @@ func vesselsOf(m *model) (list []vessel) {
 			continue
 		}
 		index[key] = len(list)
-		list = append(list, vessel{room: room, count: 1})
+		list = append(list, nodeKind{room: room, count: 1})
 	}
 	return list
 }
@@ -126,7 +126,7 @@ func appendInts(b []byte, list []int64) []byte {
 
 // fill lists the fillings, but for no more than so many steps, and returns how many are
 // left of them.
-func (v *vessel) fill(kinds []kind, left int) int {
+func (v *nodeKind) fill(kinds []vmKind, left int) int {
 	way := make([]int64, len(kinds))
 	var next func(k int)
 	next = func(k int) {
@@ -155,7 +155,7 @@ func (v *vessel) fill(kinds []kind, left int) int {
 }
 
 // takesMore reports whether one more VM would have room beside a filling.
-func (v *vessel) takesMore(kinds []kind, way []int64) bool {
+func (v *nodeKind) takesMore(kinds []vmKind, way []int64) bool {
 	for k := range kinds {
 		if kinds[k].count > way[k] && kinds[k].fits(v.room) > 0 {
 			return true
@@ -165,7 +165,7 @@ func (v *vessel) takesMore(kinds []kind, way []int64) bool {
 }
 
 // fits is how many of a kind have so much room, if there are as many.
-func (k *kind) fits(room []int64) int64 {
+func (k *vmKind) fits(room []int64) int64 {
 	most := k.count
 	for d, need := range k.need {
 		if room[d] < 0 {
@@ -186,7 +186,7 @@ func take(room, need []int64, n int64) {
 
 // weigh is what the VMs are worth, and what the best fillings of all nodes are. It counts
 // who is in none of those.
-func weigh(kinds []kind, vessels []vessel) (worth, held int64) {
+func weigh(kinds []vmKind, vessels []nodeKind) (worth, held int64) {
 	for k := range kinds {
 		worth += kinds[k].count * kinds[k].price
 		kinds[k].short = kinds[k].count
@@ -214,7 +214,7 @@ func weigh(kinds []kind, vessels []vessel) (worth, held int64) {
 
 // reprice makes dearer who is left out, and cheaper who is in more fillings than there are
 // VMs of the kind; less and less so.
-func (k *kind) reprice(round int64) {
+func (k *vmKind) reprice(round int64) {
 	change := k.price / 4 * max(-k.count, min(k.count, k.short)) / k.count
 	k.price = max(1, k.price+change*8/(8+round))
 }

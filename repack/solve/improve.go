@@ -12,49 +12,49 @@ import (
 // moves around a few nodes, lets everybody there have their wish again, and decides
 // anew who goes and where to.
 type search struct {
-	*state
-	bounds *bounds
+	*State
+	bounds *Bounds
 	rng    *rand.Rand
 	turn   int // where the next search for a node begins
 	bound  int64
 	fixed  int64 // what the actions cost that do not depend on the placement
-	best   *finding
+	best   *found
 	found  func(objective int64)
 }
 
-// sore are the VMs that cost more than they would have to: those that are nowhere,
+// improvable are the VMs that cost more than they would have to: those that are nowhere,
 // and if there are none, those that wait or are not where they would like to be.
-func (s *search) sore() (list []int) {
-	for _, vm := range s.hot {
+func (s *search) improvable() (list []int) {
+	for _, vm := range s.wanted {
 		switch {
-		case s.at[vm] == repack.Nowhere:
+		case s.nodeOf[vm] == repack.Nowhere:
 			list = append(list, vm)
-		case s.nowhere == 0 && (s.lag[vm] > 0 || s.at[vm] != s.home[vm] && s.home[vm] != repack.Nowhere || s.blamed(vm)):
+		case s.unplaced == 0 && (s.delays[vm] > 0 || s.nodeOf[vm] != s.home[vm] && s.home[vm] != repack.Nowhere || s.breaksSoftRule(vm)):
 			list = append(list, vm)
 		}
 	}
 	return list
 }
 
-// blamed reports whether a soft rule would be broken less without the VM.
-func (s *search) blamed(vm int) bool {
+// breaksSoftRule reports whether a soft rule would be broken less without the VM.
+func (s *search) breaksSoftRule(vm int) bool {
 	if s.penalty == 0 {
 		return false
 	}
-	_, penalty := s.delta(vm, s.at[vm], repack.Nowhere)
+	_, penalty := s.delta(vm, s.nodeOf[vm], repack.Nowhere)
 	return penalty < 0
 }
 
-// round tries one neighbourhood and keeps what is not worse.
-func (s *search) round(sore []int) (better bool) {
+// tryNeighbourhood tries one neighbourhood and keeps what is not worse.
+func (s *search) tryNeighbourhood(sore []int) (better bool) {
 	before := s.value()
-	s.note()
+	s.record()
 	nodes := s.pick(sore)
-	s.loosen(nodes)
-	s.resettle(nodes)
-	s.shun = step{repack.Nowhere, repack.Nowhere}
-	s.noted = false
-	s.refresh(s.touched()...)
+	s.destroy(nodes)
+	s.recreate(nodes)
+	s.avoid = move{repack.Nowhere, repack.Nowhere}
+	s.recording = false
+	s.refreshDelays(s.touchedNodes()...)
 	after := s.value()
 	if after > before {
 		s.undo()
@@ -67,16 +67,16 @@ func (s *search) round(sore []int) (better bool) {
 // (§4.3), and keeps that if fewer are left without a place.
 func (s *search) rebuild() bool {
 	before := s.value()
-	s.note()
-	for _, vm := range s.hot {
-		if n := s.at[vm]; n != repack.Nowhere && (!s.rooted[vm] || !s.staysAt(vm, n)) {
+	s.record()
+	for _, vm := range s.wanted {
+		if n := s.nodeOf[vm]; n != repack.Nowhere && (!s.rooted[vm] || !s.staysAt(vm, n)) {
 			s.move(vm, repack.Nowhere)
 		}
 	}
 	s.noise = s.rng
-	s.placeAll(s.homeless())
-	s.noise, s.noted = nil, false
-	s.refresh(s.touched()...)
+	s.insertEach(s.unplacedVMs())
+	s.noise, s.recording = nil, false
+	s.refreshDelays(s.touchedNodes()...)
 	if after := s.value(); after >= before {
 		s.undo()
 		return false
@@ -94,35 +94,35 @@ func (s *search) pick(sore []int) (nodes []int) {
 	for range 1 + s.rng.IntN(3) {
 		vm := sore[s.rng.IntN(len(sore))]
 		add(s.home[vm])
-		add(s.at[vm])
-		if s.at[vm] != repack.Nowhere && s.blamed(vm) {
-			s.shun = step{vm, s.at[vm]} // somewhere else, whatever it takes
+		add(s.nodeOf[vm])
+		if s.nodeOf[vm] != repack.Nowhere && s.breaksSoftRule(vm) {
+			s.avoid = move{vm, s.nodeOf[vm]} // somewhere else, whatever it takes
 			s.move(vm, repack.Nowhere)
 		}
-		if s.at[vm] == repack.Nowhere {
-			add(s.order[s.rng.IntN(len(s.order))])
+		if s.nodeOf[vm] == repack.Nowhere {
+			add(s.openNodes[s.rng.IntN(len(s.openNodes))])
 		}
 	}
 	return nodes
 }
 
-// loosen takes away everybody who comes to the nodes and brings home everybody who
+// destroy takes away everybody who comes to the nodes and brings home everybody who
 // has left them.
-func (s *search) loosen(nodes []int) {
+func (s *search) destroy(nodes []int) {
 	for _, n := range nodes {
-		for _, vm := range slices.Clone(s.here[n]) {
+		for _, vm := range slices.Clone(s.vmsOn[n]) {
 			if s.home[vm] != n {
 				s.move(vm, repack.Nowhere)
 			}
 		}
 	}
 	for _, n := range nodes {
-		for _, vm := range s.wishing[n] {
-			if s.at[vm] != n && s.mayEnd(vm, n) {
+		for _, vm := range s.residents[n] {
+			if s.nodeOf[vm] != n && s.mayEnd(vm, n) {
 				if s.in.VMs[vm].State != repack.Running && s.rng.IntN(2) == 0 {
 					continue // it may be quicker elsewhere
 				}
-				if s.at[vm] != repack.Nowhere {
+				if s.nodeOf[vm] != repack.Nowhere {
 					s.move(vm, repack.Nowhere)
 				}
 				if b, _ := s.delta(vm, repack.Nowhere, n); b <= 0 {
@@ -133,60 +133,60 @@ func (s *search) loosen(nodes []int) {
 	}
 }
 
-// resettle relieves the nodes and finds places for all who have none; for those
+// recreate relieves the nodes and finds places for all who have none; for those
 // who fit nowhere it makes room, or puts them in the place of others.
-func (s *search) resettle(nodes []int) {
+func (s *search) recreate(nodes []int) {
 	s.noise = s.rng
 	for _, n := range nodes {
-		if s.over(n) {
-			s.relieve(n)
+		if s.overloaded(n) {
+			s.evict(n)
 		}
 	}
-	list := s.homeless()
-	s.turn = s.rng.IntN(len(s.order))
-	for _, vm := range s.placeAll(list) {
-		if s.squeeze(vm, s.rng.IntN(2)) {
+	list := s.unplacedVMs()
+	s.turn = s.rng.IntN(len(s.openNodes))
+	for _, vm := range s.insertEach(list) {
+		if s.displace(vm, s.rng.IntN(2)) {
 			continue
 		}
-		if near := s.tightest(vm); len(near) > 0 {
-			s.oust(vm, near[s.rng.IntN(len(near))])
+		if near := s.closestNodes(vm); len(near) > 0 {
+			s.replace(vm, near[s.rng.IntN(len(near))])
 		}
 	}
-	s.reconsider()
+	s.replaceDelayed()
 	s.noise = nil
 }
 
-// oust puts a VM on a node whoever has to go for it, perhaps nowhere.
-func (s *search) oust(vm, node int) {
-	s.held = append(s.held, vm)
-	mark := len(s.trail)
+// replace puts a VM on a node whoever has to go for it, perhaps nowhere.
+func (s *search) replace(vm, node int) {
+	s.kept = append(s.kept, vm)
+	mark := len(s.moves)
 	s.move(vm, node)
-	gone, ok := s.relieve(node)
-	s.held = s.held[:len(s.held)-1]
+	gone, ok := s.evict(node)
+	s.kept = s.kept[:len(s.kept)-1]
 	if !ok {
-		s.back(mark)
+		s.rollBack(mark)
 		return
 	}
 	s.byBulk(gone)
-	s.placeAll(gone)
+	s.insertEach(gone)
 }
 
-// reconsider looks for other places for those who would have to wait for theirs.
-func (s *search) reconsider() {
-	nodes := s.touched()
-	s.refresh(nodes...)
+// replaceDelayed looks for other places for those who would have to wait for theirs.
+func (s *search) replaceDelayed() {
+	nodes := s.touchedNodes()
+	s.refreshDelays(nodes...)
 	var late []int
 	for _, n := range nodes {
-		for _, vm := range s.here[n] {
-			if s.lag[vm] > 0 {
+		for _, vm := range s.vmsOn[n] {
+			if s.delays[vm] > 0 {
 				late = append(late, vm)
 			}
 		}
 	}
 	for _, vm := range late {
-		from := s.at[vm]
+		from := s.nodeOf[vm]
 		s.move(vm, repack.Nowhere)
-		if !s.place(vm) {
+		if !s.insert(vm) {
 			s.move(vm, from)
 		}
 	}
@@ -195,66 +195,66 @@ func (s *search) reconsider() {
 // run searches for some rounds, or until it is told to stop or has found what
 // cannot be bettered.
 func (s *search) run(rounds int, stop func() bool) {
-	s.try()
-	sore := s.sore()
+	s.schedulePlacement()
+	sore := s.improvable()
 	for i := range rounds {
-		if len(sore) == 0 || s.done() || i%8 == 0 && stop() {
+		if len(sore) == 0 || s.optimal() || i%8 == 0 && stop() {
 			return
 		}
-		better := s.nowhere > 0 && i%32 == 31 && (s.rebuild() || s.press(stop)) || s.round(sore)
+		better := s.unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop)) || s.tryNeighbourhood(sore)
 		switch {
 		case better || s.best == nil && i%16 == 15:
-			s.try()
-		case i%4 == 3 && s.best != nil && (s.best.astray() || s.jam != nil) && s.complete(): // who goes when matters, too
-			s.keep(newSchedule(s.state, s.rng))
+			s.schedulePlacement()
+		case i%4 == 3 && s.best != nil && (s.best.indirect() || s.congestion != nil) && s.complete(): // who goes when matters, too
+			s.offerPlan(Follow(s.State, s.rng))
 		}
-		if better || s.nowhere > 0 {
-			sore = s.sore()
+		if better || s.unplaced > 0 {
+			sore = s.improvable()
 		}
 	}
 }
 
-// done reports whether no plan is better than the best one found.
-func (s *search) done() bool { return s.best != nil && s.best.score.first <= s.bound }
+// optimal reports whether no plan is better than the best one found.
+func (s *search) optimal() bool { return s.best != nil && s.best.score.first <= s.bound }
 
 // complete reports whether the placement is one that a plan may lead to.
 func (s *search) complete() bool {
-	return s.nowhere == 0 && s.breaches == 0 && !slices.ContainsFunc(s.order, s.over)
+	return s.unplaced == 0 && s.breaches == 0 && !slices.ContainsFunc(s.openNodes, s.overloaded)
 }
 
-// try makes a schedule of the placement, if it is complete and may be the best.
-func (s *search) try() {
-	if !s.complete() || s.best != nil && s.aim != Makespan && s.value()-s.jam.doubt()+s.fixed >= s.best.score.first {
+// schedulePlacement makes a schedule of the placement, if it is complete and may be the best.
+func (s *search) schedulePlacement() {
+	if !s.complete() || s.best != nil && s.objective != repack.Makespan && s.value()-s.congestion.uncertainty()+s.fixed >= s.best.score.first {
 		return
 	}
-	c := newSchedule(s.state, nil)
-	s.keep(c)
-	if !c.astray() {
+	c := Follow(s.State, nil)
+	s.offerPlan(c)
+	if !c.indirect() {
 		return
 	}
-	s.keep(newPatient(s.state, nil))
+	s.offerPlan(FollowPatiently(s.State, nil))
 	for range variants { // which detour is best shows only at the end
-		s.keep(newSchedule(s.state, s.rng))
+		s.offerPlan(Follow(s.State, s.rng))
 	}
 }
 
 // variants is how many schedules with detours are tried of one placement.
 const variants = 12
 
-// keep keeps a schedule if it is complete and the best one yet.
-func (s *search) keep(c *schedule) {
-	if c.left > 0 || !c.inTime() {
+// offerPlan keeps a schedule if it is complete and the best one yet.
+func (s *search) offerPlan(c *Schedule) {
+	if !c.Complete() {
 		return
 	}
-	if f := (finding{c, scoreOf(s.state, c)}); s.best == nil || f.score.less(s.best.score) {
+	if f := (found{c, scoreOf(s.State, c)}); s.best == nil || f.score.less(s.best.score) {
 		s.best = &f
 		s.found(f.score.first)
 	}
 }
 
-// finding is a complete schedule and what it is worth.
-type finding struct {
-	*schedule
+// found is a complete schedule and what it is worth.
+type found struct {
+	*Schedule
 	score score
 }
 
@@ -269,7 +269,7 @@ func (a score) less(b score) bool {
 func (s *search) byBulk(list []int) {
 	weight := make(map[int]int64, len(list))
 	for _, vm := range list {
-		weight[vm] = s.noisy(s.bulk(vm))
+		weight[vm] = s.perturb(s.bulk(vm))
 	}
 	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a, b)) })
 }

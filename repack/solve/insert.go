@@ -21,15 +21,15 @@ func (a offer) less(b offer) bool {
 // enough is how many nodes that can take a VM at once are compared.
 const enough = 48
 
-// place gives the VM the best node that it finds, or leaves it nowhere.
-func (s *search) place(vm int) bool {
+// insert gives the VM the best node that it finds, or leaves it nowhere.
+func (s *search) insert(vm int) bool {
 	best := offer{node: repack.Nowhere, cost: 1 << 62}
 	if h := s.home[vm]; h != repack.Nowhere {
-		if o, ok := s.offer(vm, h); ok {
+		if o, ok := s.fittingOffer(vm, h); ok {
 			best = o
 		}
 	}
-	for _, n := range s.nearby(vm) {
+	for _, n := range s.rackNodes(vm) {
 		if s.fits(vm, n) {
 			if o, ok := s.bid(vm, n); ok && o.less(best) {
 				best = o
@@ -37,11 +37,11 @@ func (s *search) place(vm int) bool {
 		}
 	}
 	found, at := 0, s.turn
-	for range s.order {
-		if at == len(s.order) {
+	for range s.openNodes {
+		if at == len(s.openNodes) {
 			at = 0
 		}
-		n := s.order[at]
+		n := s.openNodes[at]
 		at++
 		if n == s.home[vm] || !s.fits(vm, n) {
 			continue
@@ -53,7 +53,7 @@ func (s *search) place(vm int) bool {
 		if o.less(best) {
 			best = o
 		}
-		if s.jam == nil && o.cost == s.far[vm] || s.jam != nil && s.atOnce(vm, n) {
+		if s.congestion == nil && o.cost == s.awayCost[vm] || s.congestion != nil && s.fitsAtPeak(vm, n) {
 			if found++; found == enough {
 				s.turn = at - 1
 				break
@@ -67,9 +67,9 @@ func (s *search) place(vm int) bool {
 	return true
 }
 
-// offer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
+// fittingOffer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
 // has no room there, or a hard rule is against it.
-func (s *search) offer(vm, node int) (offer, bool) {
+func (s *search) fittingOffer(vm, node int) (offer, bool) {
 	if !s.fits(vm, node) {
 		return offer{}, false
 	}
@@ -85,29 +85,29 @@ func (s *search) bid(vm, node int) (offer, bool) {
 	if breaches > 0 {
 		return offer{}, false
 	}
-	return offer{node, s.model.cost(vm, node) + penalty + s.wait(vm, node) + s.jam.wait(vm, node), s.slack(vm, node)}, true
+	return offer{node, s.Problem.placeCost(vm, node) + penalty + s.estimateWait(vm, node) + s.congestion.wait(vm, node), s.slack(vm, node)}, true
 }
 
-// wait estimates how long the VM has to wait for its room on a node, weighted:
+// estimateWait estimates how long the VM has to wait for its room on a node, weighted:
 // until enough of those who leave have left.
-func (s *search) wait(vm, node int) int64 {
+func (s *search) estimateWait(vm, node int) int64 {
 	if s.staysAt(vm, node) {
 		return 0
 	}
 	last := s.ready(node)
-	if s.atOnce(vm, node) {
-		return s.patience(vm) * int64(last)
+	if s.fitsAtPeak(vm, node) {
+		return s.waitCost(vm) * int64(last)
 	}
 	gone := make([]int64, s.dims)
-	leaving := slices.Clone(s.leave[node])
-	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.parting[a], s.parting[b]) })
+	leaving := slices.Clone(s.leaving[node])
+	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.departureTime[a], s.departureTime[b]) })
 	for _, other := range leaving {
-		last = max(last, s.parting[other])
+		last = max(last, s.departureTime[other])
 		enough := true
 		for d := range s.dims {
 			gone[d] += s.now[other*s.dims+d]
 			need := s.next[vm*s.dims+d]
-			if need > 0 && s.rush[node*s.dims+d]+need-gone[d] > s.room[node*s.dims+d] {
+			if need > 0 && s.peakLoad[node*s.dims+d]+need-gone[d] > s.room[node*s.dims+d] {
 				enough = false
 			}
 		}
@@ -115,14 +115,14 @@ func (s *search) wait(vm, node int) int64 {
 			break
 		}
 	}
-	return s.patience(vm) * int64(max(1, last))
+	return s.waitCost(vm) * int64(max(1, last))
 }
 
 // slack is what is left on the node of what is scarce, in millionths of it.
 func (s *search) slack(vm, node int) (sum int64) {
 	for d := range s.dims {
 		if room := s.room[node*s.dims+d]; room > 0 {
-			sum += (room - s.load[node*s.dims+d] - s.next[vm*s.dims+d]) * s.scarcity[d] / room
+			sum += (room - s.endLoad[node*s.dims+d] - s.next[vm*s.dims+d]) * s.scarcity[d] / room
 		}
 	}
 	return sum

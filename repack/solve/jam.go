@@ -2,35 +2,35 @@ package solve
 
 import "vjob/repack"
 
-// jam estimates how long transfers wait for each other, link by link and without a
+// congestion estimates how long transfers wait for each other, link by link and without a
 // schedule: of two that share a link one waits until the other has passed, the one
 // that it costs less. For one link that is what the best order costs (Smith's
 // rule). Two that share several links meet on one of them only.
-type jam struct {
-	*model
-	on     [][]int // VMs whose transfers cross each link
-	to     []int   // where they go
-	wired  []bool  // nodes whose NIC has a limit
-	volume []int64 // what a VM sends, with what it writes meanwhile
-	sum    int64   // of all waits, weighted, in parts of a tick
+type congestion struct {
+	*Problem
+	onLink     [][]int // VMs whose transfers cross each link
+	target     []int   // where they go
+	limitedNIC []bool  // nodes whose NIC has a limit
+	volume     []int64 // what a VM sends, with what it writes meanwhile
+	sum        int64   // of all waits, weighted, in parts of a tick
 }
 
 // parts of a tick are what times are rounded to here.
 const parts = 64
 
 // newJam is that of nobody on his way; nil if there is no network.
-func newJam(m *model) *jam {
+func newJam(m *Problem) *congestion {
 	if m.in.Network == nil {
 		return nil
 	}
-	j := &jam{
-		model: m, on: make([][]int, m.in.Links()), to: make([]int, len(m.in.VMs)), wired: make([]bool, len(m.in.Nodes)),
+	j := &congestion{
+		Problem: m, onLink: make([][]int, m.in.Links()), target: make([]int, len(m.in.VMs)), limitedNIC: make([]bool, len(m.in.Nodes)),
 		volume: make([]int64, len(m.in.VMs)),
 	}
-	for n := range j.wired {
-		j.wired[n] = m.in.Bandwidth(repack.Out(n)) > 0
+	for n := range j.limitedNIC {
+		j.limitedNIC[n] = m.in.Bandwidth(repack.Out(n)) > 0
 	}
-	for _, vm := range m.hot {
+	for _, vm := range m.wanted {
 		v := &m.in.VMs[vm]
 		if j.volume[vm] = v.Memory; m.home[vm] == repack.Nowhere {
 			continue
@@ -43,41 +43,41 @@ func newJam(m *model) *jam {
 }
 
 // delay is what it costs, in parts of a tick, that a VM goes to a node as well.
-func (j *jam) delay(vm, node int) (sum int64) {
-	weight := j.patience(vm)
+func (j *congestion) delay(vm, node int) (sum int64) {
+	weight := j.waitCost(vm)
 	var buffer [4]repack.Link
-	for _, l := range j.way(buffer[:0], vm, node) {
+	for _, l := range j.path(buffer[:0], vm, node) {
 		bandwidth := j.in.Bandwidth(l)
 		mine := parts * j.volume[vm] / bandwidth
-		for _, other := range j.on[l] {
-			if !j.met(l, vm, node, other) {
-				sum += min(mine*j.patience(other), parts*j.volume[other]/bandwidth*weight)
+		for _, other := range j.onLink[l] {
+			if !j.metBefore(l, vm, node, other) {
+				sum += min(mine*j.waitCost(other), parts*j.volume[other]/bandwidth*weight)
 			}
 		}
 	}
 	return sum
 }
 
-// way adds the links that a VM crosses on its way to a node.
-func (j *jam) way(list []repack.Link, vm, node int) []repack.Link {
+// path adds the links that a VM crosses on its way to a node.
+func (j *congestion) path(list []repack.Link, vm, node int) []repack.Link {
 	if j.home[vm] == repack.Nowhere || j.volume[vm] == 0 {
 		return list
 	}
 	return j.in.AppendCrossed(list, j.home[vm], node)
 }
 
-// met reports whether the ways of two VMs that share a link share another one before
+// metBefore reports whether the ways of two VMs that share a link share another one before
 // it: NICs are narrower than uplinks as a rule.
-func (j *jam) met(l repack.Link, vm, node, other int) bool {
+func (j *congestion) metBefore(l repack.Link, vm, node, other int) bool {
 	a, b := j.home[vm], j.home[other]
 	switch {
 	case l == repack.Out(a):
 		return false
-	case a == b && j.wired[a]:
+	case a == b && j.limitedNIC[a]:
 		return true
 	case l == repack.In(node):
 		return false
-	case j.to[other] == node && j.wired[node]:
+	case j.target[other] == node && j.limitedNIC[node]:
 		return true
 	default: // an uplink: that in to a rack comes after that out of one
 		r := j.in.Nodes[a].Rack
@@ -86,32 +86,32 @@ func (j *jam) met(l repack.Link, vm, node, other int) bool {
 }
 
 // put has a VM go to a node.
-func (j *jam) put(vm, node int) {
+func (j *congestion) put(vm, node int) {
 	if j == nil {
 		return
 	}
 	j.sum += j.delay(vm, node)
-	j.to[vm] = node
+	j.target[vm] = node
 	var buffer [4]repack.Link
-	for _, l := range j.way(buffer[:0], vm, node) {
-		j.on[l] = append(j.on[l], vm)
+	for _, l := range j.path(buffer[:0], vm, node) {
+		j.onLink[l] = append(j.onLink[l], vm)
 	}
 }
 
 // lift takes a VM off its way to a node again.
-func (j *jam) lift(vm, node int) {
+func (j *congestion) lift(vm, node int) {
 	if j == nil {
 		return
 	}
 	var buffer [4]repack.Link
-	for _, l := range j.way(buffer[:0], vm, node) {
-		j.on[l] = without(j.on[l], vm)
+	for _, l := range j.path(buffer[:0], vm, node) {
+		j.onLink[l] = without(j.onLink[l], vm)
 	}
 	j.sum -= j.delay(vm, node)
 }
 
 // wait is what it costs that a VM goes to a node as well, in the objective.
-func (j *jam) wait(vm, node int) int64 {
+func (j *congestion) wait(vm, node int) int64 {
 	if j == nil {
 		return 0
 	}
@@ -119,13 +119,13 @@ func (j *jam) wait(vm, node int) int64 {
 }
 
 // cost is that of all waits in the objective.
-func (j *jam) cost() int64 {
+func (j *congestion) cost() int64 {
 	if j == nil {
 		return 0
 	}
 	return j.sum / parts
 }
 
-// doubt is how much of the cost may be too much: transfers go side by side where a
+// uncertainty is how much of the cost may be too much: transfers go side by side where a
 // link is wide enough.
-func (j *jam) doubt() int64 { return j.cost() / 10 }
+func (j *congestion) uncertainty() int64 { return j.cost() / 10 }

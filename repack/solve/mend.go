@@ -7,26 +7,26 @@ import (
 	"vjob/repack"
 )
 
-// mend takes VMs away until no hard rule is broken, each time the one that helps
+// repairRules takes VMs away until no hard rule is broken, each time the one that helps
 // at the least cost. They are left nowhere.
-func (s *search) mend() { s.pacify(0) }
+func (s *search) repairRules() { s.restoreRules(0) }
 
-// ease takes one VM away so that a guard counts less.
-func (s *search) ease(number int) bool {
-	best, least := repack.Nowhere, price{}
-	for _, vm := range s.hot {
-		n := s.at[vm]
-		if n == repack.Nowhere || s.rooted[vm] && s.staysAt(vm, n) || slices.Contains(s.held, vm) {
+// evictForRule takes one VM away so that a guard counts less.
+func (s *search) evictForRule(number int) bool {
+	best, least := repack.Nowhere, evictionCost{}
+	for _, vm := range s.wanted {
+		n := s.nodeOf[vm]
+		if n == repack.Nowhere || s.rooted[vm] && s.staysAt(vm, n) || slices.Contains(s.kept, vm) {
 			continue
 		}
 		g := &s.guards[number]
-		if !slices.Contains(s.ofVM[vm], number) && !slices.Contains(s.ofNode[n], number) && !slices.Contains(s.ofAll, number) {
+		if !slices.Contains(s.guardsOfVM[vm], number) && !slices.Contains(s.guardsOfNode[n], number) && !slices.Contains(s.globalGuards, number) {
 			continue
 		}
 		if !g.nodes.touches(n, repack.Nowhere) || g.Delta(vm, n, repack.Nowhere) >= 0 {
 			continue
 		}
-		p := price{s.far[vm] - s.model.cost(vm, n), s.bulk(vm)}
+		p := evictionCost{s.awayCost[vm] - s.Problem.placeCost(vm, n), s.bulk(vm)}
 		if best == repack.Nowhere || p.less(least) {
 			best, least = vm, p
 		}
@@ -41,57 +41,57 @@ func (s *search) ease(number int) bool {
 // squeezeNodes is how many nodes are tried for a VM that fits nowhere.
 const squeezeNodes = 24
 
-// squeeze makes room for a VM that fits nowhere by taking others from a node that
+// displace makes room for a VM that fits nowhere by taking others from a node that
 // find room elsewhere, or make it in turn, up to some depth. It needs a trail.
-func (s *search) squeeze(vm, depth int) bool {
-	s.held = append(s.held, vm)
-	defer func() { s.held = s.held[:len(s.held)-1] }()
-	for _, n := range s.tightest(vm) {
-		mark, broken := len(s.trail), s.breaches
+func (s *search) displace(vm, depth int) bool {
+	s.kept = append(s.kept, vm)
+	defer func() { s.kept = s.kept[:len(s.kept)-1] }()
+	for _, n := range s.closestNodes(vm) {
+		mark, broken := len(s.moves), s.breaches
 		s.move(vm, n)
-		s.pacify(broken)
-		if _, ok := s.relieve(n); ok && s.breaches <= broken && s.rehouse(s.ousted(mark), depth) {
+		s.restoreRules(broken)
+		if _, ok := s.evict(n); ok && s.breaches <= broken && s.insertAll(s.displaced(mark), depth) {
 			return true
 		}
-		s.back(mark)
+		s.rollBack(mark)
 	}
 	return false
 }
 
-// pacify takes VMs away until no more rules are broken than before.
-func (s *search) pacify(before int) {
+// restoreRules takes VMs away until no more rules are broken than before.
+func (s *search) restoreRules(before int) {
 	for s.breaches > before {
-		number := slices.IndexFunc(s.count, func(n int) bool { return n > 0 })
-		for number < len(s.count) && (s.count[number] <= 0 || s.guards[number].penalty > 0) {
+		number := slices.IndexFunc(s.breachesOf, func(n int) bool { return n > 0 })
+		for number < len(s.breachesOf) && (s.breachesOf[number] <= 0 || s.guards[number].penalty > 0) {
 			number++
 		}
-		if number == len(s.count) || !s.ease(number) {
+		if number == len(s.breachesOf) || !s.evictForRule(number) {
 			return
 		}
 	}
 }
 
-// rehouse finds places for VMs that were taken away to make room.
-func (s *search) rehouse(vms []int, depth int) bool {
+// insertAll finds places for VMs that were taken away to make room.
+func (s *search) insertAll(vms []int, depth int) bool {
 	list := slices.Clone(vms)
 	s.byBulk(list)
 	for _, vm := range list {
-		if !s.place(vm) && (depth == 0 || !s.squeeze(vm, depth-1)) {
+		if !s.insert(vm) && (depth == 0 || !s.displace(vm, depth-1)) {
 			return false
 		}
 	}
 	return true
 }
 
-// tightest are the nodes that lack the least to take the VM.
-func (s *search) tightest(vm int) []int {
+// closestNodes are the nodes that lack the least to take the VM.
+func (s *search) closestNodes(vm int) []int {
 	type lack struct {
 		node int
 		over int64
 	}
 	compare := func(a, b lack) int { return cmp.Or(cmp.Compare(a.over, b.over), cmp.Compare(a.node, b.node)) }
 	least := make([]lack, 0, squeezeNodes+1) // of thousands of nodes a few are wanted
-	for _, n := range s.order {
+	for _, n := range s.openNodes {
 		if !s.mayEnd(vm, n) {
 			continue
 		}
@@ -99,10 +99,10 @@ func (s *search) tightest(vm int) []int {
 		over := int64(max(0, breaches)) * 100_000 // others would have to go for that
 		for d := range s.dims {
 			if need := s.next[vm*s.dims+d]; need > 0 && s.average[d] > 0 {
-				over += max(0, s.load[n*s.dims+d]+need-s.room[n*s.dims+d]) * 1_000_000 / s.average[d]
+				over += max(0, s.endLoad[n*s.dims+d]+need-s.room[n*s.dims+d]) * 1_000_000 / s.average[d]
 			}
 		}
-		l := lack{n, s.noisy(over)}
+		l := lack{n, s.perturb(over)}
 		i, _ := slices.BinarySearchFunc(least, l, compare)
 		least = slices.Insert(least, i, l)
 		least = least[:min(len(least), squeezeNodes)]

@@ -42,21 +42,21 @@ func (s *nodeSet) eachOutside(nodes int, visit func(n int)) {
 // one is everything.
 func (s *nodeSet) touches(from, to int) bool { return s == nil || s.has(from) || s.has(to) }
 
-// setShop makes sets from sets, each only once: a ban of a hundred thousand VMs
+// nodeSetCache makes sets from sets, each only once: a ban of a hundred thousand VMs
 // costs one set and not as many.
-type setShop map[recipe]*nodeSet
+type nodeSetCache map[setKey]*nodeSet
 
-type recipe struct {
+type setKey struct {
 	of, only *nodeSet
 	node     int
 }
 
 // with is the set and one node more.
-func (shop setShop) with(s *nodeSet, node int) *nodeSet {
+func (shop nodeSetCache) with(s *nodeSet, node int) *nodeSet {
 	if s.has(node) {
 		return s
 	}
-	return shop.made(recipe{of: s, node: node}, func(words []uint64) []uint64 {
+	return shop.made(setKey{of: s, node: node}, func(words []uint64) []uint64 {
 		for len(words) <= node/64 {
 			words = append(words, 0)
 		}
@@ -66,8 +66,8 @@ func (shop setShop) with(s *nodeSet, node int) *nodeSet {
 }
 
 // outside is the set and everything that is not in another.
-func (shop setShop) outside(s, only *nodeSet, nodes int) *nodeSet {
-	return shop.made(recipe{of: s, only: only, node: -1}, func(words []uint64) []uint64 {
+func (shop nodeSetCache) outside(s, only *nodeSet, nodes int) *nodeSet {
+	return shop.made(setKey{of: s, only: only, node: -1}, func(words []uint64) []uint64 {
 		for len(words) < (nodes+63)/64 {
 			words = append(words, 0)
 		}
@@ -78,7 +78,7 @@ func (shop setShop) outside(s, only *nodeSet, nodes int) *nodeSet {
 	})
 }
 
-func (shop setShop) made(r recipe, change func(words []uint64) []uint64) *nodeSet {
+func (shop nodeSetCache) made(r setKey, change func(words []uint64) []uint64) *nodeSet {
 	if s, ok := shop[r]; ok {
 		return s
 	}

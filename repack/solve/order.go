@@ -16,7 +16,7 @@ import (
 // on, as it takes for everything that has come up to it to fit. As later ones wait
 // for at least as many, they may even overtake.
 type order struct {
-	*model
+	*Problem
 	plan    *repack.Plan
 	stays   [][]int // growing VMs that stay on each node
 	comes   [][]int // actions, by node
@@ -28,9 +28,9 @@ type order struct {
 	instant bool           // some action takes no time
 }
 
-func newOrder(m *model, p *repack.Plan) *order {
+func newOrder(m *Problem, p *repack.Plan) *order {
 	nodes := len(m.in.Nodes)
-	o := &order{model: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.in.VMs))}
+	o := &order{Problem: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.in.VMs))}
 	for i := range p.Actions {
 		a := &p.Actions[i]
 		if a.Kind.OnNode() {
@@ -69,11 +69,11 @@ func (o *order) holdTogether() {
 		a := &acts[i]
 		o.freed[i] = a.End
 		o.instant = o.instant || a.Start == a.End && !a.Kind.OnNode()
-		if a.Kind.OnNode() || o.gang[a.VM] < 0 {
+		if a.Kind.OnNode() || o.gangOf[a.VM] < 0 {
 			continue
 		}
 		if a.Kind == repack.Suspend || a.Kind == repack.Migrate && o.in.VMs[a.VM].Paused {
-			k := key{o.gang[a.VM], a.Kind, a.Start}
+			k := key{o.gangOf[a.VM], a.Kind, a.Start}
 			held[k] = append(held[k], i)
 		}
 	}
@@ -98,16 +98,16 @@ func (o *order) wait(a *repack.Action, goes []int) {
 
 // write adds the dependencies and the growth to the plan.
 func (o *order) write() {
-	o.chains()
+	o.perVM()
 	for n := range o.comes {
 		if len(o.comes[n]) > 0 || len(o.stays[n]) > 0 {
 			o.node(n)
 		}
 	}
-	o.switches()
-	o.limited()
-	o.strokes()
-	o.watched()
+	o.nodeSwitches()
+	o.nodeLimits()
+	o.gangMoves()
+	o.watchedRules()
 	o.transfers()
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
@@ -116,8 +116,8 @@ func (o *order) write() {
 	}
 }
 
-// chains has the actions of one VM follow each other.
-func (o *order) chains() {
+// perVM has the actions of one VM follow each other.
+func (o *order) perVM() {
 	last := map[int]int{}
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
@@ -205,16 +205,16 @@ func positive(free, next []int64, vm, dims int) bool {
 	return true
 }
 
-// strokes has what a gang does while it is paused follow what it did so before.
-func (o *order) strokes() {
+// gangMoves has what a gang does while it is paused follow what it did so before.
+func (o *order) gangMoves() {
 	last, before := make([][]int, len(o.in.Gangs)), make([][]int, len(o.in.Gangs))
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
-		if a.Kind != repack.Migrate || o.gang[a.VM] < 0 || !o.in.VMs[a.VM].Paused {
+		if a.Kind != repack.Migrate || o.gangOf[a.VM] < 0 || !o.in.VMs[a.VM].Paused {
 			continue
 		}
-		g := o.gang[a.VM]
-		if len(last[g]) > 0 && !o.oneStroke(i, last[g][0]) {
+		g := o.gangOf[a.VM]
+		if len(last[g]) > 0 && !o.movesTogether(i, last[g][0]) {
 			last[g], before[g] = nil, last[g]
 		}
 		last[g] = append(last[g], i)
@@ -222,16 +222,16 @@ func (o *order) strokes() {
 	}
 }
 
-// oneStroke reports whether a gang takes two actions together.
-func (o *order) oneStroke(i, j int) bool {
+// movesTogether reports whether a gang takes two actions together.
+func (o *order) movesTogether(i, j int) bool {
 	a, b := &o.plan.Actions[i], &o.plan.Actions[j]
-	return o.gang[a.VM] >= 0 && o.gang[a.VM] == o.gang[b.VM] && a.Kind == b.Kind && a.Start == b.Start &&
+	return o.gangOf[a.VM] >= 0 && o.gangOf[a.VM] == o.gangOf[b.VM] && a.Kind == b.Kind && a.Start == b.Start &&
 		(a.Kind != repack.Migrate || o.in.VMs[a.VM].Paused)
 }
 
-// watched has what rules judge along the plan wait for everything that ended on
+// watchedRules has what rules judge along the plan wait for everything that ended on
 // its node, or was judged with it, before it started.
-func (o *order) watched() {
+func (o *order) watchedRules() {
 	acts := o.plan.Actions
 	for i := range acts {
 		a := &acts[i]
@@ -239,33 +239,33 @@ func (o *order) watched() {
 			continue
 		}
 		if a.To != repack.Nowhere && (a.Start > 0 || o.instant) {
-			o.heed(i)
+			o.waitForWatched(i)
 		}
 		if len(o.gatesOf[a.VM]) == 0 {
 			continue
 		}
 		for j := range acts {
-			if b := &acts[j]; j < i && b.End <= a.Start && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) && !o.oneStroke(i, j) {
+			if b := &acts[j]; j < i && b.End <= a.Start && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) && !o.movesTogether(i, j) {
 				a.After = append(a.After, j)
 			}
 		}
 	}
 }
 
-// heed has an arrival wait for all that left before it, of what its watches look at.
-func (o *order) heed(i int) {
+// waitForWatched has an arrival wait for all that left before it, of what its watches look at.
+func (o *order) waitForWatched(i int) {
 	a := &o.plan.Actions[i]
 	wait := func(goes []int) {
 		for _, j := range goes {
-			if o.freed[j] <= a.Start && j < i && !o.oneStroke(i, j) {
+			if o.freed[j] <= a.Start && j < i && !o.movesTogether(i, j) {
 				o.wait(a, []int{j})
 			}
 		}
 	}
-	for _, list := range [...][]int{o.seenVM[a.VM], o.seenNode[a.To], o.seenAll} {
+	for _, list := range [...][]int{o.watchesOfVM[a.VM], o.watchesOfNode[a.To], o.globalWatches} {
 		for _, i := range list {
 			w := &o.watches[i]
-			_, local := w.rule.(apart)
+			_, local := w.rule.(Apart)
 			switch {
 			case w.nodes != nil && !w.nodes.has(a.To):
 			case w.nodes != nil:

@@ -7,9 +7,9 @@ import (
 	"vjob/repack"
 )
 
-// switches has nodes go off after the last has left and come on before the first
+// nodeSwitches has nodes go off after the last has left and come on before the first
 // comes.
-func (o *order) switches() {
+func (o *order) nodeSwitches() {
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
 		switch a.Kind {
@@ -29,9 +29,9 @@ func (o *order) switches() {
 	}
 }
 
-// limited has nodes come on once so many have gone off that no limit is broken that
+// nodeLimits has nodes come on once so many have gone off that no limit is broken that
 // holds at every instant, in the way of [order].
-func (o *order) limited() {
+func (o *order) nodeLimits() {
 	acts := o.plan.Actions
 	for _, l := range o.limits {
 		if !l.always {

@@ -8,27 +8,27 @@ import (
 	"vjob/repack"
 )
 
-// party is searches side by side, each with its own model and its own luck. They
+// portfolio is searches side by side, each with its own model and its own luck. They
 // meet after so many rounds each, so that what comes out depends on the seed and
 // not on who is faster.
-type party struct {
+type portfolio struct {
 	Options
-	in       *repack.Instance
-	searches []*search
-	bound    int64
-	best     *finding
-	rounds   int
-	stopped  bool
-	hopeless bool // it is known that there is no plan
+	in         *repack.Instance
+	searches   []*search
+	bound      int64
+	best       *found
+	rounds     int
+	stopped    bool
+	infeasible bool // it is known that there is no plan
 }
 
-// meeting is how many rounds a search has before the next meeting.
-const meeting = 256
+// roundsPerMeeting is how many rounds a search has before the next meeting.
+const roundsPerMeeting = 256
 
 // newParty has the first search use a model of the instance that is there already;
 // nil: there is none.
-func newParty(in *repack.Instance, o Options, m *model) *party {
-	p := &party{Options: o, in: in}
+func newParty(in *repack.Instance, o Options, m *Problem) *portfolio {
+	p := &portfolio{Options: o, in: in}
 	if p.Stop == nil {
 		p.Stop = func() bool { return false }
 		if p.Iterations == 0 {
@@ -37,13 +37,13 @@ func newParty(in *repack.Instance, o Options, m *model) *party {
 	}
 	for i := range max(1, o.Workers) {
 		if i > 0 || m == nil {
-			m = newModel(in, o.Objective)
+			m = NewProblem(in, o.Objective)
 		}
 		m.abort = o.Abort
 		b := newBounds(m)
-		s := &search{state: newState(m), bounds: b, rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: b.departures(), found: func(int64) {}}
+		s := &search{State: New(m), bounds: b, rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: b.departures(), found: func(int64) {}}
 		if i == 0 {
-			p.bound = b.bound()
+			p.bound = b.value()
 		}
 		s.bound = p.bound
 		p.searches = append(p.searches, s)
@@ -52,28 +52,28 @@ func newParty(in *repack.Instance, o Options, m *model) *party {
 }
 
 // search has the first search find a plan, and then all of them a better one.
-func (p *party) search() {
+func (p *portfolio) search() {
 	first := p.searches[0]
 	first.repair()
-	first.try()
-	p.meet(p.searches[:1])
-	if p.best == nil && !first.aborted() && first.recast() {
-		first.try()
-		p.meet(p.searches[:1])
+	first.schedulePlacement()
+	p.takeBest(p.searches[:1])
+	if p.best == nil && !first.aborted() && first.startFromAdmission() {
+		first.schedulePlacement()
+		p.takeBest(p.searches[:1])
 	}
 	if p.stopped = p.best == nil && first.aborted(); p.stopped {
 		return
 	}
 	if p.best == nil {
-		p.survey(fewScenes)
+		p.searchExhaustively(FewStates)
 	}
 	p.improve()
 }
 
 // improve has all searches look for something better until they are done.
-func (p *party) improve() {
+func (p *portfolio) improve() {
 	for p.Iterations >= 0 && !p.done() {
-		n := meeting
+		n := roundsPerMeeting
 		if p.Iterations > 0 {
 			n = min(n, p.Iterations-p.rounds)
 		}
@@ -82,24 +82,24 @@ func (p *party) improve() {
 		}
 		p.parallel(func(s *search) { s.run(n, p.Stop) })
 		p.rounds += n
-		p.meet(p.searches)
+		p.takeBest(p.searches)
 	}
 }
 
 // done reports whether there is nothing left to search for, or no time.
-func (p *party) done() bool {
+func (p *portfolio) done() bool {
 	p.stopped = p.stopped || p.Stop()
-	return p.stopped || p.hopeless || p.Iterations > 0 && p.rounds >= p.Iterations ||
+	return p.stopped || p.infeasible || p.Iterations > 0 && p.rounds >= p.Iterations ||
 		p.best == nil && p.Despair > 0 && p.rounds >= p.Despair || p.best != nil && p.best.score.first <= p.bound ||
-		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.sore()) > 0 })
+		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.improvable()) > 0 })
 }
 
 // parallel has all searches do something, and waits for them.
-func (p *party) parallel(do func(s *search)) {
+func (p *portfolio) parallel(do func(s *search)) {
 	var group sync.WaitGroup
 	for i, s := range p.searches {
 		group.Go(func() {
-			if s.idle() {
+			if s.notBegun() {
 				s.begin(i)
 			}
 			do(s)
@@ -108,8 +108,8 @@ func (p *party) parallel(do func(s *search)) {
 	group.Wait()
 }
 
-// idle reports whether a search has not begun.
-func (s *search) idle() bool { return s.nowhere == len(s.hot) && len(s.hot) > 0 }
+// notBegun reports whether a search has not begun.
+func (s *search) notBegun() bool { return s.unplaced == len(s.wanted) && len(s.wanted) > 0 }
 
 // begin finds a first placement, each search another one.
 func (s *search) begin(i int) {
@@ -120,8 +120,8 @@ func (s *search) begin(i int) {
 	s.noise = nil
 }
 
-// meet takes the best of what has been found.
-func (p *party) meet(searches []*search) {
+// takeBest takes the best of what has been found.
+func (p *portfolio) takeBest(searches []*search) {
 	for _, s := range searches {
 		if s.best == nil || p.best != nil && !s.best.score.less(p.best.score) {
 			continue
@@ -134,7 +134,7 @@ func (p *party) meet(searches []*search) {
 }
 
 // result is the plan that was found.
-func (p *party) result() *Result {
+func (p *portfolio) result() *Result {
 	r := &Result{
 		Verdict: Solved, Plan: p.best.plan(), Bound: p.bound, Rounds: p.rounds,
 		Proved: p.best.score.first <= p.bound,

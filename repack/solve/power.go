@@ -2,33 +2,33 @@ package solve
 
 import "vjob/repack"
 
-// power says which nodes a placement has switched.
-type power struct{ on, off []bool }
+// nodePower says which nodes a placement has switched.
+type nodePower struct{ on, off []bool }
 
-// powers are the nodes that must be switched, and those that need be: nodes with
+// nodePower are the nodes that must be switched, and those that need be: nodes with
 // no wish of their own come on if a VM ends there, awake or asleep, and go off if a rule
 // limits how many may be on.
-func (s *state) powers() power {
-	p := power{on: make([]bool, len(s.in.Nodes)), off: make([]bool, len(s.in.Nodes))}
+func (s *State) nodePower() nodePower {
+	p := nodePower{on: make([]bool, len(s.in.Nodes)), off: make([]bool, len(s.in.Nodes))}
 	for n := range s.in.Nodes {
 		node := &s.in.Nodes[n]
 		p.on[n] = node.State == repack.Offline && (node.Want == repack.Online || node.Want == repack.AnyState && s.used(n))
 		p.off[n] = node.State == repack.Online && node.Want == repack.Offline
 	}
 	for _, l := range s.limits {
-		s.dim(l, &p)
+		s.switchOff(l, &p)
 	}
 	return p
 }
 
 // used reports whether a VM ends on the node, awake or asleep.
-func (s *state) used(n int) bool { return len(s.here[n]) > 0 || s.asleep[n] }
+func (s *State) used(n int) bool { return len(s.vmsOn[n]) > 0 || s.keepsImage[n] }
 
-// dim switches off nodes that are empty and may be, until a limit is kept.
-func (s *state) dim(l limit, p *power) {
+// switchOff switches off nodes that are empty and may be, until a limit is kept.
+func (s *State) switchOff(l limit, p *nodePower) {
 	lit := 0
 	for _, n := range l.nodes {
-		if s.lit(n, p) {
+		if s.onAtEnd(n, p) {
 			lit++
 		}
 	}
@@ -36,14 +36,14 @@ func (s *state) dim(l limit, p *power) {
 		if lit <= l.most {
 			return
 		}
-		if s.lit(n, p) && s.in.Nodes[n].Want == repack.AnyState && !s.used(n) && s.in.Nodes[n].State == repack.Online {
+		if s.onAtEnd(n, p) && s.in.Nodes[n].Want == repack.AnyState && !s.used(n) && s.in.Nodes[n].State == repack.Online {
 			p.off[n] = true
 			lit--
 		}
 	}
 }
 
-// lit reports whether a node is on at the end.
-func (s *state) lit(n int, p *power) bool {
+// onAtEnd reports whether a node is on at the end.
+func (s *State) onAtEnd(n int, p *nodePower) bool {
 	return p.on[n] || s.in.Nodes[n].State == repack.Online && !p.off[n]
 }

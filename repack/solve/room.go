@@ -3,7 +3,7 @@ package solve
 // The room that a schedule has on each node as time goes on.
 
 // hasRoom reports whether a VM could come to a node now.
-func (c *schedule) hasRoom(vm, node int) bool {
+func (c *Schedule) hasRoom(vm, node int) bool {
 	v, n := vm*c.dims, node*c.dims
 	for d := range c.dims {
 		if need := c.next[v+d]; need > 0 && need > c.free[n+d] {
@@ -14,10 +14,10 @@ func (c *schedule) hasRoom(vm, node int) bool {
 }
 
 // haveRoom reports whether all of the tasks could come now. Nothing changes.
-func (c *schedule) haveRoom(tasks []int) bool {
+func (c *Schedule) haveRoom(tasks []int) bool {
 	ok, taken := true, 0
 	for _, i := range tasks {
-		t := &c.list[i]
+		t := &c.tasks[i]
 		if t.comes() && !c.hasRoom(t.vm, t.to) {
 			ok = false
 			break
@@ -28,7 +28,7 @@ func (c *schedule) haveRoom(tasks []int) bool {
 		taken++
 	}
 	for _, i := range tasks[:taken] {
-		if t := &c.list[i]; t.comes() {
+		if t := &c.tasks[i]; t.comes() {
 			c.occupy(t.vm, t.to, 1)
 		}
 	}
@@ -36,16 +36,16 @@ func (c *schedule) haveRoom(tasks []int) bool {
 }
 
 // occupy changes the free room of a node by the next demand of a VM.
-func (c *schedule) occupy(vm, node int, sign int64) {
+func (c *Schedule) occupy(vm, node int, sign int64) {
 	for d := range c.dims {
 		c.free[node*c.dims+d] += sign * c.next[vm*c.dims+d]
 	}
 }
 
-// giveBack changes the free room of a node by what a VM on it occupies.
-func (c *schedule) giveBack(vm, n int, sign int64) {
+// release changes the free room of a node by what a VM on it occupies.
+func (c *Schedule) release(vm, n int, sign int64) {
 	demand := c.now
-	if c.fresh[vm] {
+	if c.hasNext[vm] {
 		demand = c.next
 	}
 	for d := range c.dims {

@@ -7,69 +7,69 @@ import "slices"
 // comes to a node, and its first one counts until it has left its host.
 
 // shrink gives back what VMs that stay need no more: those that grow in nothing.
-func (c *schedule) shrink() {
+func (c *Schedule) shrink() {
 	less := false
 	for vm := range c.in.VMs {
 		v := &c.in.VMs[vm]
 		if !v.Keeps() || c.taskOf[vm] >= 0 || v.Grows() {
 			continue
 		}
-		c.fresh[vm] = true
+		c.hasNext[vm] = true
 		less = less || !v.Steady()
 		c.restore(c.free, vm, -1)
 	}
 	if less {
-		c.low = slices.Clone(c.free)
+		c.lowestFree = slices.Clone(c.free)
 	}
 }
 
 // restore takes what a VM has given back from the room of its node.
-func (c *schedule) restore(free []int64, vm int, sign int64) {
+func (c *Schedule) restore(free []int64, vm int, sign int64) {
 	n := c.in.VMs[vm].Host * c.dims
 	for d := range c.dims {
 		free[n+d] -= sign * (c.now[vm*c.dims+d] - c.next[vm*c.dims+d])
 	}
 }
 
-// ebb notes that there is less room on a node.
-func (c *schedule) ebb(node int) {
-	for i := node * c.dims; c.low != nil && i < (node+1)*c.dims; i++ {
-		c.low[i] = min(c.low[i], c.free[i])
+// noteLowest notes that there is less room on a node.
+func (c *Schedule) noteLowest(node int) {
+	for i := node * c.dims; c.lowestFree != nil && i < (node+1)*c.dims; i++ {
+		c.lowestFree[i] = min(c.lowestFree[i], c.free[i])
 	}
 }
 
-// shrank reports whether a VM has given something back where it stays.
-func (c *schedule) shrank(vm int) bool {
-	return c.fresh[vm] && c.taskOf[vm] < 0 && c.in.VMs[vm].Keeps() && !c.in.VMs[vm].Steady()
+// hasShrunk reports whether a VM has given something back where it stays.
+func (c *Schedule) hasShrunk(vm int) bool {
+	return c.hasNext[vm] && c.taskOf[vm] < 0 && c.in.VMs[vm].Keeps() && !c.in.VMs[vm].Steady()
 }
 
-// spared reports whether nobody has used what VMs have given back.
-func (c *schedule) spared(vms ...int) bool {
+// unusedSince reports whether nobody has used what VMs have given back.
+func (c *Schedule) unusedSince(vms ...int) bool {
 	ok := true
 	for _, vm := range vms {
-		if c.shrank(vm) {
-			c.restore(c.low, vm, 1)
+		if c.hasShrunk(vm) {
+			c.restore(c.lowestFree, vm, 1)
 		}
 	}
 	for _, vm := range vms {
-		if c.shrank(vm) {
+		if c.hasShrunk(vm) {
 			n := c.in.VMs[vm].Host * c.dims
-			ok = ok && slices.Min(c.low[n:n+c.dims]) >= 0
+			ok = ok && slices.Min(c.lowestFree[n:n+c.dims]) >= 0
 		}
 	}
 	for _, vm := range vms {
-		if c.shrank(vm) {
-			c.restore(c.low, vm, -1)
+		if c.hasShrunk(vm) {
+			c.restore(c.lowestFree, vm, -1)
 		}
 	}
 	return ok
 }
 
-// reclaim has a VM that takes a detour keep what it had.
-func (c *schedule) reclaim(vm int) {
-	if c.shrank(vm) {
+// takeBack has a VM that takes a detour keep what it had.
+func (c *Schedule) takeBack(vm int) {
+	if c.hasShrunk(vm) {
 		c.restore(c.free, vm, 1)
-		c.restore(c.low, vm, 1)
-		c.fresh[vm] = false
+		c.restore(c.lowestFree, vm, 1)
+		c.hasNext[vm] = false
 	}
 }

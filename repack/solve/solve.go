@@ -7,7 +7,7 @@ import (
 // Options say what to search for and for how long. The zero value ends after
 // [DefaultIterations].
 type Options struct {
-	Objective Objective
+	Objective repack.Objective
 	Seed      uint64
 	// Iterations bounds the improvement: 0 is no bound if there is a Stop, else
 	// [DefaultIterations]; less is no improvement of the first plan.
@@ -33,21 +33,7 @@ type Options struct {
 }
 
 // DefaultIterations is some seconds of improvement on a large instance.
-const DefaultIterations = 16 * meeting
-
-// Objective is what a plan shall have the least of. Ties are broken by the others,
-// in the order of the constants.
-type Objective uint8
-
-// The objectives.
-const (
-	// Completion is equation (2): the weighted sum of completion times.
-	Completion Objective = iota
-	Makespan
-	Migrations
-	// Moved is K of thesis eq. 8.1: memory moved, weighted by the steps before.
-	Moved
-)
+const DefaultIterations = 16 * roundsPerMeeting
 
 // Verdict is what a search ends with.
 type Verdict uint8
@@ -82,12 +68,12 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if err != nil {
 		return &Result{Verdict: Impossible, Why: []string{err.Error()}}, nil //nolint:nilerr // a contradiction is an answer
 	}
-	m := newModel(amended, o.Objective)
-	if why := disproof(m); len(why) > 0 {
+	m := NewProblem(amended, o.Objective)
+	if why := Infeasible(m); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil
 	}
 	if !o.Explain { // for those who ask, a search says more
-		if why := shortOfPlaces(m); len(why) > 0 {
+		if why := Unpackable(m); len(why) > 0 {
 			return &Result{Verdict: Impossible, Why: why}, nil
 		}
 	}

@@ -4,8 +4,24 @@ import (
 	"fmt"
 )
 
-// waits says what a task waits for.
-func (c *schedule) waits(t *task) string {
+// Stuck returns why tasks of the schedule never start; nil if all start.
+func (c *Schedule) Stuck() (why []string) {
+	if c.pending == 0 {
+		return nil
+	}
+	for i := range c.tasks {
+		if t := &c.tasks[i]; !t.started && len(why) < MaxReasons {
+			why = append(why, c.waitText(t))
+		}
+	}
+	if narrow := c.narrowLinkText(); narrow != "" {
+		return append(why, narrow)
+	}
+	return append(why, "they wait for each other, and no other node has the room to let one of them pass; VMs that may be suspended for a while (sleepable) could")
+}
+
+// waitText says what a task waits for.
+func (c *Schedule) waitText(t *task) string {
 	text := fmt.Sprintf("%s waits to %s", c.in.VMName(t.vm), t.kind)
 	if t.leaves() {
 		text += " from " + c.in.NodeName(t.from)
@@ -16,19 +32,19 @@ func (c *schedule) waits(t *task) string {
 	return text
 }
 
-// narrow says that what must start together needs more of a link than it has, at the
+// narrowLinkText says that what must start together needs more of a link than it has, at the
 // lowest rates.
-func (c *schedule) narrow() string {
+func (c *Schedule) narrowLinkText() string {
 	for u := range c.units {
 		tasks := c.units[u].tasks
-		if c.traffic == nil || !c.units[u].waiting || len(tasks) < 2 || c.bears(tasks) {
+		if c.traffic == nil || !c.units[u].waiting || len(tasks) < 2 || c.linksCarry(tasks) {
 			continue
 		}
 		load := c.load(tasks)
 		l, need := c.traffic.obstacle(load, load.longest(), c.traffic.whole)
-		text := fmt.Sprintf("%d VMs must %s together", len(tasks), c.list[tasks[0]].kind)
-		if g := c.gang[c.list[tasks[0]].vm]; g >= 0 {
-			text = fmt.Sprintf("the %d VMs of gang %d must %s together", len(tasks), g, c.list[tasks[0]].kind)
+		text := fmt.Sprintf("%d VMs must %s together", len(tasks), c.tasks[tasks[0]].kind)
+		if g := c.gangOf[c.tasks[tasks[0]].vm]; g >= 0 {
+			text = fmt.Sprintf("the %d VMs of gang %d must %s together", len(tasks), g, c.tasks[tasks[0]].kind)
 		}
 		return fmt.Sprintf("%s: that takes %d of %s at least, which has %d", text, need, c.in.LinkName(l), c.in.Bandwidth(l))
 	}

@@ -11,75 +11,75 @@ import (
 // as the limits on how many may be on allow it.
 
 // powerUp has the nodes switched on that shall be, and those off that can be at once.
-func (c *schedule) powerUp() {
-	c.lit = make([]int, len(c.limits))
+func (c *Schedule) powerUp() {
+	c.onlineCount = make([]int, len(c.limits))
 	for i, l := range c.limits {
 		for _, n := range l.nodes {
 			if c.in.Nodes[n].State == repack.Online {
-				c.lit[i]++
+				c.onlineCount[i]++
 			}
 		}
 	}
 	for n := range c.in.Nodes {
 		if c.in.Nodes[n].State == repack.Offline && c.power.on[n] {
-			c.dark = append(c.dark, n)
+			c.toSwitchOn = append(c.toSwitchOn, n)
 		} else {
-			c.empty(n)
+			c.switchOffIfEmpty(n)
 		}
 	}
-	c.left += len(c.dark)
-	c.light()
+	c.pending += len(c.toSwitchOn)
+	c.switchOnAllowed()
 }
 
-// light switches on of the nodes that are still to come on those that may.
-func (c *schedule) light() {
-	c.dark = slices.DeleteFunc(c.dark, func(n int) bool {
+// switchOnAllowed switches on of the nodes that are still to come on those that may.
+func (c *Schedule) switchOnAllowed() {
+	c.toSwitchOn = slices.DeleteFunc(c.toSwitchOn, func(n int) bool {
 		for i, l := range c.limits {
-			if l.always && c.lit[i] >= l.most && slices.Contains(l.nodes, n) {
+			if l.always && c.onlineCount[i] >= l.most && slices.Contains(l.nodes, n) {
 				return false
 			}
 		}
-		c.left--
-		c.lights(n, 1)
-		c.push(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: c.in.NodeOn, unit: -1, then: -1})
+		c.pending--
+		c.countOnline(n, 1)
+		c.startNow(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: c.in.NodeOn, unit: -1, then: -1})
 		return true
 	})
 }
 
-// lights has one node more or less on that a limit may count.
-func (c *schedule) lights(n, by int) {
+// countOnline has one node more or less on that a limit may count.
+func (c *Schedule) countOnline(n, by int) {
 	for i, l := range c.limits {
 		if slices.Contains(l.nodes, n) {
-			c.lit[i] += by
+			c.onlineCount[i] += by
 		}
 	}
 }
 
-// push starts a task that needs no room, now.
-func (c *schedule) push(t task) {
+// startNow starts a task that needs no room, now.
+func (c *Schedule) startNow(t task) {
 	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
 	c.number(&t)
-	c.list = append(c.list, t)
-	heap.Push(&c.ends, len(c.list)-1)
+	c.tasks = append(c.tasks, t)
+	heap.Push(&c.ends, len(c.tasks)-1)
 }
 
-// empty switches a node off that shall be and has nothing left on it.
-func (c *schedule) empty(n int) {
+// switchOffIfEmpty switches a node off that shall be and has nothing left on it.
+func (c *Schedule) switchOffIfEmpty(n int) {
 	node := &c.in.Nodes[n]
-	if node.State == repack.Online && c.power.off[n] && c.stays[n] == 0 && c.image[n] == 0 && c.offAt[n] == repack.Forever {
+	if node.State == repack.Online && c.power.off[n] && c.vmCount[n] == 0 && c.images[n] == 0 && c.offAt[n] == repack.Forever {
 		c.offAt[n], c.on[n] = c.clock, false
-		c.push(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: c.in.NodeOff, unit: -1, then: -1})
+		c.startNow(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: c.in.NodeOff, unit: -1, then: -1})
 	}
 }
 
-// switched ends what was done to a node.
-func (c *schedule) switched(t *task) {
+// nodeSwitched ends what was done to a node.
+func (c *Schedule) nodeSwitched(t *task) {
 	c.last = max(c.last, t.end)
 	if t.kind == repack.NodeOn {
 		c.on[t.to] = true
-		c.stirUp(t.to)
+		c.markDirty(t.to)
 		return
 	}
-	c.lights(t.to, -1)
-	c.light()
+	c.countOnline(t.to, -1)
+	c.switchOnAllowed()
 }

@@ -33,18 +33,18 @@ type unit struct {
 }
 
 // tasksOf returns the actions that lead to a placement, one for each VM that acts.
-func tasksOf(s *state) (list []task) {
+func tasksOf(s *State) (list []task) {
 	for vm := range s.in.VMs {
 		v := &s.in.VMs[vm]
 		t := task{vm: vm, from: repack.Nowhere, to: repack.Nowhere, then: -1}
 		switch {
 		case v.Keeps():
-			if s.at[vm] == v.Host {
+			if s.nodeOf[vm] == v.Host {
 				continue
 			}
-			t.kind, t.from, t.to, t.takes = repack.Migrate, v.Host, s.at[vm], s.on(vm, s.at[vm])
+			t.kind, t.from, t.to, t.takes = repack.Migrate, v.Host, s.nodeOf[vm], s.duration(vm, s.nodeOf[vm])
 		case v.Comes():
-			t.kind, t.to, t.takes = repack.Boot, s.at[vm], s.on(vm, s.at[vm])
+			t.kind, t.to, t.takes = repack.Boot, s.nodeOf[vm], s.duration(vm, s.nodeOf[vm])
 			if v.State == repack.Sleeping {
 				t.kind, t.from = repack.Resume, v.Host
 			}
@@ -68,7 +68,7 @@ func (t *task) leaves() bool { return t.from != repack.Nowhere && t.kind != repa
 
 // unitsOf groups tasks: gangs act together, and so do VMs that rules join. Where a gang
 // and a rule want both, or two rules do, all of them act together.
-func unitsOf(m *model, list []task) (units []unit) {
+func unitsOf(m *Problem, list []task) (units []unit) {
 	first := make([]int, len(list)) // of those that are joined with a task, itself perhaps
 	of := map[bond]int{}
 	for i := range list {
@@ -89,7 +89,7 @@ func unitsOf(m *model, list []task) (units []unit) {
 		}
 		u := &units[t.unit]
 		u.tasks = append(u.tasks, i)
-		u.key += m.urgency(t.vm, t.takes)
+		u.key += m.smithRatio(t.vm, t.takes)
 		for _, b := range bonds(m, t) {
 			b.bind(u)
 		}
@@ -105,14 +105,14 @@ type bond struct {
 }
 
 // bonds are those of one task.
-func bonds(m *model, t *task) (list []bond) {
-	if g := m.gang[t.vm]; g >= 0 && (t.kind != repack.Migrate || m.in.VMs[t.vm].Paused) {
+func bonds(m *Problem, t *task) (list []bond) {
+	if g := m.gangOf[t.vm]; g >= 0 && (t.kind != repack.Migrate || m.in.VMs[t.vm].Paused) {
 		list = append(list, bond{g, -1, t.kind, false})
 	}
-	if m.paired[t.vm] && t.kind == repack.Migrate {
-		for j := range m.together {
-			if slices.Contains(m.together[j].vms, t.vm) {
-				list = append(list, bond{-1, j, t.kind, m.together[j].atEnd})
+	if m.synced[t.vm] && t.kind == repack.Migrate {
+		for j := range m.syncSets {
+			if slices.Contains(m.syncSets[j].vms, t.vm) {
+				list = append(list, bond{-1, j, t.kind, m.syncSets[j].atEnd})
 			}
 		}
 	}

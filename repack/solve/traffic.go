@@ -15,7 +15,7 @@ import (
 type traffic struct {
 	free    []int64 // of each link, now
 	whole   []int64 // of each link, idle
-	queue   [][]applicant
+	queue   [][]waiter
 	stir    []repack.Link // links on which something has ended
 	stretch float64       // how many times longer than on idle links a transfer may last
 
@@ -24,36 +24,36 @@ type traffic struct {
 	sum     []int64
 }
 
-// applicant is a unit that waits for a link until so much of it is free.
-type applicant struct {
+// waiter is a unit that waits for a link until so much of it is free.
+type waiter struct {
 	unit int
 	need int64
 }
 
-// stretches are what luck may choose from; without any it is the first, which wins as
+// maxStretches are what luck may choose from; without any it is the first, which wins as
 // a rule: 1 leaves what is left of an uplink unused that is no multiple of a NIC, and
 // without a limit transfers crawl along in what others have left.
-var stretches = [...]float64{2, 2, 1, 1.5, 4}
+var maxStretches = [...]float64{2, 2, 1, 1.5, 4}
 
 // newTraffic is that of an empty network; nil if there is none.
-func (c *schedule) newTraffic() *traffic {
+func (c *Schedule) newTraffic() *traffic {
 	if c.in.Network == nil {
 		return nil
 	}
-	t := &traffic{whole: make([]int64, c.in.Links()), queue: make([][]applicant, c.in.Links()), sum: make([]int64, c.in.Links()), stretch: stretches[0]}
+	t := &traffic{whole: make([]int64, c.in.Links()), queue: make([][]waiter, c.in.Links()), sum: make([]int64, c.in.Links()), stretch: maxStretches[0]}
 	for l := range t.whole {
 		t.whole[l] = c.in.Bandwidth(repack.Link(l))
 	}
 	t.free = slices.Clone(t.whole)
-	if c.luck != nil {
-		t.stretch = stretches[c.luck.IntN(len(stretches))]
+	if c.rng != nil {
+		t.stretch = maxStretches[c.rng.IntN(len(maxStretches))]
 	}
 	return t
 }
 
-// pace finds the rates at which the transfers of a unit can run now, and how long
+// setRates finds the rates at which the transfers of a unit can run now, and how long
 // its tasks take then. False: it has to wait, and waits where it must.
-func (c *schedule) pace(u int) bool {
+func (c *Schedule) setRates(u int) bool {
 	t := c.traffic
 	if t == nil {
 		return true
@@ -67,28 +67,28 @@ func (c *schedule) pace(u int) bool {
 		return false
 	}
 	if l, need := t.obstacle(load, repack.Ticks(float64(idle)*t.stretch), t.free); need > 0 {
-		c.apply(u, l, need)
+		c.queueForLink(u, l, need)
 		return false
 	}
 	t.share(load, t.within(load, t.free))
 	for i := range load {
 		s := &load[i]
-		c.list[s.task].rate, c.list[s.task].takes = s.rate, s.Lasts(s.rate)
+		c.tasks[s.task].rate, c.tasks[s.task].takes = s.rate, s.Lasts(s.rate)
 	}
 	return true
 }
 
-// bears reports whether links that carry nothing else could carry what some tasks
+// linksCarry reports whether links that carry nothing else could carry what some tasks
 // send, all at once.
-func (c *schedule) bears(tasks []int) bool {
+func (c *Schedule) linksCarry(tasks []int) bool {
 	if c.traffic == nil {
 		return true
 	}
 	return c.traffic.within(c.load(tasks), c.traffic.whole) < repack.Forever
 }
 
-// apply has a unit wait for a link, behind those who go before it.
-func (c *schedule) apply(u int, l repack.Link, need int64) {
+// queueForLink has a unit wait for a link, behind those who go before it.
+func (c *Schedule) queueForLink(u int, l repack.Link, need int64) {
 	queue := c.traffic.queue[l]
 	at := sort.Search(len(queue), func(i int) bool { return c.units[queue[i].unit].key > c.units[u].key })
 	for i := at - 1; i >= 0 && c.units[queue[i].unit].key == c.units[u].key; i-- {
@@ -96,11 +96,11 @@ func (c *schedule) apply(u int, l repack.Link, need int64) {
 			return
 		}
 	}
-	c.traffic.queue[l] = slices.Insert(queue, at, applicant{u, need})
+	c.traffic.queue[l] = slices.Insert(queue, at, waiter{u, need})
 }
 
-// send takes what the transfer of a task may use of the links, or gives it back.
-func (c *schedule) send(t *task, sign int64) {
+// useLinks takes what the transfer of a task may use of the links, or gives it back.
+func (c *Schedule) useLinks(t *task, sign int64) {
 	if t.rate == 0 {
 		return
 	}
@@ -113,8 +113,8 @@ func (c *schedule) send(t *task, sign int64) {
 	}
 }
 
-// flow starts units that waited for links on which something has ended.
-func (c *schedule) flow() {
+// startQueuedOnLinks starts units that waited for links on which something has ended.
+func (c *Schedule) startQueuedOnLinks() {
 	t := c.traffic
 	for len(t.stir) > 0 {
 		l := t.stir[len(t.stir)-1]
@@ -134,9 +134,9 @@ func (c *schedule) flow() {
 }
 
 // load is what tasks that start together put on links.
-type load []sending
+type load []transfer
 
-type sending struct {
+type transfer struct {
 	repack.Transfer
 	task  int
 	links []repack.Link
@@ -144,16 +144,16 @@ type sending struct {
 }
 
 // load is that of some tasks, until the next one is asked for.
-func (c *schedule) load(tasks []int) load {
+func (c *Schedule) load(tasks []int) load {
 	t := c.traffic
 	t.sent, t.crossed = t.sent[:0], t.crossed[:0]
 	for _, i := range tasks {
-		x := &c.list[i]
-		transfer := c.in.Transfer(x.vm, x.kind, x.from, x.to)
-		if x.rate = 0; transfer.Amount > 0 {
+		x := &c.tasks[i]
+		moved := c.in.Transfer(x.vm, x.kind, x.from, x.to)
+		if x.rate = 0; moved.Amount > 0 {
 			first := len(t.crossed)
 			t.crossed = c.in.AppendCrossed(t.crossed, x.from, x.to)
-			t.sent = append(t.sent, sending{transfer, i, t.crossed[first:], 0})
+			t.sent = append(t.sent, transfer{moved, i, t.crossed[first:], 0})
 		}
 	}
 	return t.sent

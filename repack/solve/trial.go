@@ -6,32 +6,32 @@ import (
 	"vjob/repack"
 )
 
-// Trial is a placement in the making that grows gang by gang: it tells a queue
+// Test is a placement in the making that grows gang by gang: it tells a queue
 // whether one more gang finds places beside those taken before. It knows every rule
 // that the instance has, by the same guards as [Solve], and finds less than Solve
 // does later; so what it takes can as a rule be placed. What it does not look at is
 // the way there: a plan may still fail for want of a pivot.
 //
 // A trial is deterministic, and not safe for concurrent use.
-type Trial struct {
-	*state
-	hosted   int // VMs taken
-	taken    []item
-	outgrown *group    // nodes that some of those who look for places shall leave out now
-	roamed   int       // groups tried since somebody was taken
-	circle   []int     // of each VM
-	weight   [][]int64 // likewise; nil: no rule weighs them
-	frugal   bool      // places are chosen by what they strain, and not by the room that is left
-	dear     []float64 // what a unit of each resource is worth: much of what is scarce
-	vain     []vain    // what was looked for in vain since something was taken
-	bars     *bars     // nil until a reason needs them
-	options  TrialOptions
-	effort   int // how many more places may be looked for by moving others
-	share    int // how many of them for this gang
+type Test struct {
+	*State
+	placedVMs      int // VMs taken
+	placedItems    []item
+	excludedGroup  *nodeGroup // nodes that some of those who look for places shall leave out now
+	groupsTried    int        // groups tried since somebody was taken
+	exclusionClass []int      // of each VM
+	weight         [][]int64  // likewise; nil: no rule weighs them
+	leastStrain    bool       // places are chosen by what they strain, and not by the room that is left
+	resourceWorth  []float64  // what a unit of each resource is worth: much of what is scarce
+	noFit          []noFit    // what was looked for in vain since something was taken
+	ruleIndex      *ruleIndex // nil until a reason needs them
+	options        TestOptions
+	effort         int // how many more places may be looked for by moving others
+	share          int // how many of them for this gang
 }
 
-// TrialOptions say how hard a [Trial] tries.
-type TrialOptions struct {
+// TestOptions say how hard a [Test] tries.
+type TestOptions struct {
 	// Effort bounds the work of moving those who were taken before to make room for
 	// others, over the life of the trial: so many times a place is looked for. 0 is
 	// [DefaultEffort], less is none.
@@ -44,13 +44,13 @@ type TrialOptions struct {
 // DefaultEffort keeps a pass over 1,000 gangs of 10 VMs on 1,000 nodes under 100 ms.
 const DefaultEffort = 4096
 
-// NewTrial begins with nobody placed but the VMs that stay: they count where they
+// NewTest begins with nobody placed but the VMs that stay: they count where they
 // run. VMs may be taken if they are wanted running, and are nowhere until they are.
 // Nodes that take nothing any more are said by rules: where all others are banned,
 // those who run there may remain if nothing better is left.
 //
 // The error is an instance that is not one, or contradicts itself.
-func NewTrial(in *repack.Instance, o TrialOptions) (*Trial, error) {
+func NewTest(in *repack.Instance, o TestOptions) (*Test, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -58,56 +58,56 @@ func NewTrial(in *repack.Instance, o TrialOptions) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newTrial(newModel(amended, Completion), o), nil
+	return newTest(NewProblem(amended, repack.Completion), o), nil
 }
 
-func newTrial(m *model, o TrialOptions) *Trial {
+func newTest(m *Problem, o TestOptions) *Test {
 	if o.Asked != nil {
-		m.weigh(o.Asked)
+		m.setScarcity(o.Asked)
 	}
-	t := &Trial{state: newState(m), circle: circles(m), weight: weights(m), options: o, effort: o.Effort}
+	t := &Test{State: New(m), exclusionClass: exclusionClasses(m), weight: weights(m), options: o, effort: o.Effort}
 	if t.effort == 0 {
 		t.effort = DefaultEffort
 	}
-	for _, vm := range t.hot {
+	for _, vm := range t.wanted {
 		if v := &t.in.VMs[vm]; v.Stays && v.State == repack.Running {
 			t.move(vm, v.Host)
 		}
 	}
-	t.openings = newOpenings(t.state)
+	t.free = newOpenings(t.State)
 	for d, average := range t.average {
-		t.dear = append(t.dear, float64(t.scarcity[d])/float64(max(1, average)))
+		t.resourceWorth = append(t.resourceWorth, float64(t.scarcity[d])/float64(max(1, average)))
 	}
 	return t
 }
 
 // need is what a VM asks for.
-func (t *Trial) need(vm int) []int64 { return t.next[vm*t.dims : (vm+1)*t.dims] }
+func (t *Test) need(vm int) []int64 { return t.next[vm*t.dims : (vm+1)*t.dims] }
 
 // At is the node on which a VM has its place; Nowhere if it was not taken.
-func (t *Trial) At(vm int) int { return t.at[vm] }
+func (t *Test) At(vm int) int { return t.nodeOf[vm] }
 
 // Take adds VMs, as a rule those of one vjob, if all of them find places beside all
 // taken before: where they are, where they fit best, or within the effort by moving
 // others. If not, nothing changes, and the refusal says why. VMs that have a place
 // already need no other.
-func (t *Trial) Take(vms []int) (ok bool, why Refusal) {
-	vms = slices.DeleteFunc(slices.Clone(vms), func(vm int) bool { return t.at[vm] != repack.Nowhere })
-	t.note()
-	defer func() { t.noted = false }()
-	if why, refused := t.outright(vms); refused {
+func (t *Test) Take(vms []int) (ok bool, why Refusal) {
+	vms = slices.DeleteFunc(slices.Clone(vms), func(vm int) bool { return t.nodeOf[vm] != repack.Nowhere })
+	t.record()
+	defer func() { t.recording = false }()
+	if why, refused := t.immediateRefusal(vms); refused {
 		return false, why
 	}
 	items := t.items(vms)
 	if failed := t.seatAll(items, 0); failed >= 0 {
 		why = t.reason(items[failed])
 		if !t.rearrange(items) {
-			t.back(0)
-			t.despair(vms, why.VM)
+			t.rollBack(0)
+			t.rememberRefusal(vms, why.VM)
 			return false, why
 		}
 	}
-	t.roamed = 0
-	t.taken, t.hosted, t.vain = append(t.taken, items...), t.hosted+len(vms), t.vain[:0]
+	t.groupsTried = 0
+	t.placedItems, t.placedVMs, t.noFit = append(t.placedItems, items...), t.placedVMs+len(vms), t.noFit[:0]
 	return true, Refusal{}
 }

@@ -2,33 +2,33 @@ package solve
 
 import "vjob/repack"
 
-// bars remember which rule keeps which VM from which nodes: a model has only the sum
+// ruleIndex remember which rule keeps which VM from which nodes: a model has only the sum
 // of them. They are gathered when the first reason needs them.
-type bars struct {
+type ruleIndex struct {
 	silent
 	in   *repack.Instance
 	rule repack.Rule
-	of   [][]bar // by VM
+	of   [][]ban // by VM
 }
 
-// bar is a node that a VM must not end on, or the nodes that are left to it.
-type bar struct {
+// ban is a node that a VM must not end on, or the nodes that are left to it.
+type ban struct {
 	rule repack.Rule
 	node int
 	only *nodeSet // nil: it is the node
 }
 
-// bar is the first rule that keeps the VM from the node.
-func (t *Trial) bar(vm, n int) repack.Rule {
-	if t.bars == nil {
-		t.bars = &bars{in: t.in, of: make([][]bar, len(t.in.VMs))}
+// ruleAgainst is the first rule that keeps the VM from the node.
+func (t *Test) ruleAgainst(vm, n int) repack.Rule {
+	if t.ruleIndex == nil {
+		t.ruleIndex = &ruleIndex{in: t.in, of: make([][]ban, len(t.in.VMs))}
 		for _, r := range t.in.Rules {
-			if t.bars.rule = r.Rule; r.Penalty == 0 {
-				r.Post(t.bars)
+			if t.ruleIndex.rule = r.Rule; r.Penalty == 0 {
+				r.Post(t.ruleIndex)
 			}
 		}
 	}
-	for _, b := range t.bars.of[vm] {
+	for _, b := range t.ruleIndex.of[vm] {
 		if b.only == nil && b.node == n || b.only != nil && !b.only.has(n) {
 			return b.rule
 		}
@@ -37,25 +37,25 @@ func (t *Trial) bar(vm, n int) repack.Rule {
 }
 
 // Instance is the instance that is searched.
-func (b *bars) Instance() *repack.Instance { return b.in }
+func (b *ruleIndex) Instance() *repack.Instance { return b.in }
 
 // Forbid notes the node.
-func (b *bars) Forbid(vm, node int, _ bool) {
-	b.of[vm] = append(b.of[vm], bar{rule: b.rule, node: node})
+func (b *ruleIndex) Forbid(vm, node int, _ bool) {
+	b.of[vm] = append(b.of[vm], ban{rule: b.rule, node: node})
 }
 
 // Confine notes the nodes that are left.
-func (b *bars) Confine(vms, nodes []int, _ bool) {
+func (b *ruleIndex) Confine(vms, nodes []int, _ bool) {
 	only := newNodeSet(len(b.in.Nodes), append([]int{}, nodes...))
 	for _, vm := range vms {
-		b.of[vm] = append(b.of[vm], bar{rule: b.rule, only: only})
+		b.of[vm] = append(b.of[vm], ban{rule: b.rule, only: only})
 	}
 }
 
 // silent is a board that hears nothing of what else a rule says.
 type silent struct{}
 
-var _ repack.Board = (*bars)(nil)
+var _ repack.Board = (*ruleIndex)(nil)
 
 func (silent) Limit([]int, int, bool)              {}
 func (silent) Root(int)                            {}

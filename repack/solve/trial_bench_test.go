@@ -26,7 +26,7 @@ func BenchmarkTrial(b *testing.B) {
 				in, gangs := queued(b, c.nodes, c.vjobs, c.fill, rules)
 				taken := 0
 				for b.Loop() {
-					t, err := solve.NewTrial(in, solve.TrialOptions{})
+					t, err := solve.NewTest(in, solve.TestOptions{})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -49,7 +49,7 @@ func BenchmarkNewTrial(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			in, _ := queued(b, nodes, nodes/2, 100, "spread")
 			for b.Loop() {
-				if _, err := solve.NewTrial(in, solve.TrialOptions{}); err != nil {
+				if _, err := solve.NewTest(in, solve.TestOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

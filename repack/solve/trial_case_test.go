@@ -11,10 +11,10 @@ import (
 	"vjob/repack/solve"
 )
 
-// scene reads an instance: the capacities of nodes, and of each VM where it is and
+// vmState reads an instance: the capacities of nodes, and of each VM where it is and
 // what it needs, such as "n0:3" for one that runs there, "z0:3" for an image, "-:3"
 // for one that is nowhere, "p0:3" for one that stays. Two dimensions are "3/4".
-func scene(t *testing.T, nodes, vms, rules string) *repack.Instance {
+func vmState(t *testing.T, nodes, vms, rules string) *repack.Instance {
 	t.Helper()
 	amounts := func(word string) (list []int64) {
 		for x := range strings.SplitSeq(word, "/") {
@@ -118,8 +118,8 @@ func TestTrial(t *testing.T) {
 		{"who is not to run", "4", "-:1", "ready(v0);", "a", 0, "ready({VM v0}) is in the way of VM v0", "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := scene(t, c.nodes, c.vms, c.rules)
-			trial, err := solve.NewTrial(in, solve.TrialOptions{Effort: c.effort})
+			in := vmState(t, c.nodes, c.vms, c.rules)
+			trial, err := solve.NewTest(in, solve.TestOptions{Effort: c.effort})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,13 +153,13 @@ func TestTrial(t *testing.T) {
 
 // What contradicts itself is no instance for a trial.
 func TestNewTrialRefuses(t *testing.T) {
-	in := scene(t, "4", "-:1", "")
+	in := vmState(t, "4", "-:1", "")
 	in.VMs[0].Next = nil
-	if _, err := solve.NewTrial(in, solve.TrialOptions{}); err == nil || !strings.Contains(err.Error(), "VM v0") {
+	if _, err := solve.NewTest(in, solve.TestOptions{}); err == nil || !strings.Contains(err.Error(), "VM v0") {
 		t.Errorf("%v, must name VM v0", err)
 	}
-	in = scene(t, "4", "-:1", "ready(v0); running(v0);")
-	if _, err := solve.NewTrial(in, solve.TrialOptions{}); err == nil || !strings.Contains(err.Error(), "contradict") {
+	in = vmState(t, "4", "-:1", "ready(v0); running(v0);")
+	if _, err := solve.NewTest(in, solve.TestOptions{}); err == nil || !strings.Contains(err.Error(), "contradict") {
 		t.Errorf("%v, must name the contradiction", err)
 	}
 }

@@ -1,12 +1,12 @@
 package solve
 
-// circles number the sets of VMs that rules want to have nodes of their own: two VMs
+// exclusionClasses number the sets of VMs that rules want to have nodes of their own: two VMs
 // may share a node only if they are in the same one. 0 is of those that are in none.
 // Guards know the same, but one by one, and may be many.
-func circles(m *model) []int {
+func exclusionClasses(m *Problem) []int {
 	of, known := make([]int, len(m.in.VMs)), map[[2]int]int{}
 	for i, r := range m.in.Rules {
-		d, ok := r.Rule.(dedicated)
+		d, ok := r.Rule.(Dedicated)
 		if !ok || r.Penalty > 0 {
 			continue
 		}
@@ -21,8 +21,8 @@ func circles(m *model) []int {
 	return of
 }
 
-// mixes reports whether a VM may share a node with those who are there, as far as
+// sameClass reports whether a VM may share a node with those who are there, as far as
 // that can be said without asking the rules.
-func (t *Trial) mixes(vm, n int) bool {
-	return len(t.here[n]) == 0 || t.circle[t.here[n][0]] == t.circle[vm]
+func (t *Test) sameClass(vm, n int) bool {
+	return len(t.vmsOn[n]) == 0 || t.exclusionClass[t.vmsOn[n][0]] == t.exclusionClass[vm]
 }

@@ -7,41 +7,41 @@ import "vjob/repack"
 // where he was. Use the trial no more.
 //
 // The error is an instance that is not one, or contradicts itself.
-func (t *Trial) Grow(in *repack.Instance, number []int) (*Trial, error) {
-	g, err := NewTrial(in, t.options)
+func (t *Test) Grow(in *repack.Instance, number []int) (*Test, error) {
+	g, err := NewTest(in, t.options)
 	if err != nil {
 		return nil, err
 	}
-	for n, vms := range t.here {
+	for n, vms := range t.vmsOn {
 		for _, vm := range vms {
 			g.move(number[vm], n) // in this order, so that what comes next is as it would have been
 		}
 	}
-	g.hosted, g.taken, g.roamed, g.effort = t.hosted, t.taken, t.roamed, t.effort
-	for _, it := range g.taken {
+	g.placedVMs, g.placedItems, g.groupsTried, g.effort = t.placedVMs, t.placedItems, t.groupsTried, t.effort
+	for _, it := range g.placedItems {
 		for i, vm := range it.vms {
 			it.vms[i] = number[vm]
 		}
 	}
-	for _, v := range t.vain {
+	for _, v := range t.noFit {
 		v.vm = number[v.vm]
-		v.set, v.circle, v.weight = g.final[v.vm], g.circle[v.vm], g.weighs(v.vm)
-		g.vain = append(g.vain, v)
+		v.set, v.circle, v.weight = g.banned[v.vm], g.exclusionClass[v.vm], g.weightOf(v.vm)
+		g.noFit = append(g.noFit, v)
 	}
 	return g, nil
 }
 
 // Load is what those who have places on a node use of it, by dimension. It is not to
 // be changed.
-func (t *Trial) Load(node int) []int64 { return t.load[node*t.dims : (node+1)*t.dims] }
+func (t *Test) Load(node int) []int64 { return t.endLoad[node*t.dims : (node+1)*t.dims] }
 
-// InVain reports whether it is known that there are not enough places for VMs with
+// KnownNoFit reports whether it is known that there are not enough places for VMs with
 // these needs, which the instance does not have, and why. No rule must name them but
 // those that name one VM of the instance, as which they count; none may weigh less than it.
-func (t *Trial) InVain(needs [][]int64, as int) (why Refusal, known bool) {
-	for i := range t.vain {
-		v := &t.vain[i]
-		if t.final[as] != v.set || t.circle[as] != v.circle || !within(v.weight, t.weighs(as)) || t.at[v.vm] != repack.Nowhere {
+func (t *Test) KnownNoFit(needs [][]int64, as int) (why Refusal, known bool) {
+	for i := range t.noFit {
+		v := &t.noFit[i]
+		if t.banned[as] != v.set || t.exclusionClass[as] != v.circle || !within(v.weight, t.weightOf(as)) || t.nodeOf[v.vm] != repack.Nowhere {
 			continue
 		}
 		var asking [][]int64
@@ -51,8 +51,8 @@ func (t *Trial) InVain(needs [][]int64, as int) (why Refusal, known bool) {
 			}
 		}
 		if len(asking) > v.slots && (t.effort <= 0 || len(asking) >= v.tried) {
-			t.note()
-			defer func() { t.noted = false }()
+			t.record()
+			defer func() { t.recording = false }()
 			return t.reason(item{vms: []int{v.vm}, need: asking[v.slots]}), true
 		}
 	}

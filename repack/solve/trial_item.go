@@ -16,7 +16,7 @@ type item struct {
 
 // items are VMs in the order in which they look for places: those who may stay where
 // they run, then the bulky first.
-func (t *Trial) items(vms []int) (list []item) {
+func (t *Test) items(vms []int) (list []item) {
 	vms = slices.Clone(vms)
 	slices.SortFunc(vms, func(a, b int) int {
 		return cmp.Or(
@@ -35,7 +35,7 @@ func (t *Trial) items(vms []int) (list []item) {
 }
 
 // arrives is 0 for a VM that runs, and 1 for one that does not.
-func (t *Trial) arrives(vm int) int {
+func (t *Test) arrives(vm int) int {
 	if t.in.VMs[vm].State == repack.Running {
 		return 0
 	}
@@ -43,10 +43,10 @@ func (t *Trial) arrives(vm int) int {
 }
 
 // ties are the hard rules that hold some of the VMs on one node.
-func (t *Trial) ties(vms []int) (numbers []int) {
+func (t *Test) ties(vms []int) (numbers []int) {
 	var seen []int
 	for _, vm := range vms {
-		for _, number := range t.ofVM[vm] {
+		for _, number := range t.guardsOfVM[vm] {
 			if slices.Contains(seen, number) {
 				continue
 			}
@@ -55,7 +55,7 @@ func (t *Trial) ties(vms []int) (numbers []int) {
 				continue
 			}
 			members := t.members(vms, number)
-			if len(members) > 1 && t.binds(&t.guards[number], members[0], members[1]) {
+			if len(members) > 1 && t.holdsTogether(&t.guards[number], members[0], members[1]) {
 				numbers = append(numbers, number)
 			}
 		}
@@ -65,41 +65,41 @@ func (t *Trial) ties(vms []int) (numbers []int) {
 
 // groups reports whether a guard is of a hard rule that may want VMs near each other:
 // it does more than keep them apart.
-func (t *Trial) groups(number int) bool {
-	_, spreads := t.guards[number].rule.(apart)
+func (t *Test) groups(number int) bool {
+	_, spreads := t.guards[number].rule.(Apart)
 	return !spreads && t.guards[number].penalty == 0
 }
 
 // members are those of the VMs that a guard is about.
-func (t *Trial) members(vms []int, number int) (list []int) {
+func (t *Test) members(vms []int, number int) (list []int) {
 	for _, vm := range vms {
-		if slices.Contains(t.ofVM[vm], number) {
+		if slices.Contains(t.guardsOfVM[vm], number) {
 			list = append(list, vm)
 		}
 	}
 	return list
 }
 
-// binds reports whether a guard holds two VMs that are nowhere on one node: wherever
+// holdsTogether reports whether a guard holds two VMs that are nowhere on one node: wherever
 // the one goes, the other breaks something on every other. The guard is asked, and
 // not the rule, so that any rule may be of that kind.
-func (t *Trial) binds(g *posted, a, b int) bool {
-	at := slices.IndexFunc(t.order, func(n int) bool { return t.allows(a, n) && g.Delta(a, repack.Nowhere, n) <= 0 })
+func (t *Test) holdsTogether(g *postedGuard, a, b int) bool {
+	at := slices.IndexFunc(t.openNodes, func(n int) bool { return t.allows(a, n) && g.Delta(a, repack.Nowhere, n) <= 0 })
 	if at < 0 {
 		return false
 	}
-	at = t.order[at]
+	at = t.openNodes[at]
 	g.Move(a, repack.Nowhere, at)
 	defer g.Move(a, at, repack.Nowhere)
 	if g.Delta(b, repack.Nowhere, at) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(t.order, func(n int) bool { return n != at && g.Delta(b, repack.Nowhere, n) <= 0 })
+	return !slices.ContainsFunc(t.openNodes, func(n int) bool { return n != at && g.Delta(b, repack.Nowhere, n) <= 0 })
 }
 
 // join makes one item of those that a rule holds together. It comes first: it finds
 // fewer places than others.
-func (t *Trial) join(list []item, number int) []item {
+func (t *Test) join(list []item, number int) []item {
 	one := item{need: make([]int64, t.dims), rule: t.guards[number].rule}
 	rest := list[:0]
 	for _, it := range list {

@@ -2,27 +2,27 @@ package solve
 
 import "vjob/repack"
 
-// openings is the free room on the nodes that VMs may come to, by blocks of nodes:
+// FreeIndex is the free room on the nodes that VMs may come to, by blocks of nodes:
 // what does not fit into the most of a block fits on no node of it. It is brought up
 // to date when it is read.
-type openings struct {
-	*state
-	takes []bool // nodes that somebody may come to
-	most  []int64
-	sums  []int64 // by block and dimension; an overloaded node uses up nothing of others
-	total []int64
-	stale []int  // blocks of which something has changed
-	dirty []bool // whether a block is one of them
+type FreeIndex struct {
+	*State
+	accepts   []bool // nodes that somebody may come to
+	maxFree   []int64
+	sumFree   []int64 // by block and dimension; an overloaded node uses up nothing of others
+	totalFree []int64
+	stale     []int  // blocks of which something has changed
+	dirty     []bool // whether a block is one of them
 }
 
 // blockSize is how many nodes are a block.
 const blockSize = 32
 
-func newOpenings(s *state) *openings {
+func newOpenings(s *State) *FreeIndex {
 	blocks := (len(s.in.Nodes) + blockSize - 1) / blockSize
-	o := &openings{
-		state: s, takes: welcoming(s.model),
-		most: make([]int64, blocks*s.dims), sums: make([]int64, blocks*s.dims), total: make([]int64, s.dims),
+	o := &FreeIndex{
+		State: s, accepts: acceptingNodes(s.Problem),
+		maxFree: make([]int64, blocks*s.dims), sumFree: make([]int64, blocks*s.dims), totalFree: make([]int64, s.dims),
 		dirty: make([]bool, blocks),
 	}
 	for b := range blocks {
@@ -32,13 +32,13 @@ func newOpenings(s *state) *openings {
 	return o
 }
 
-// welcoming are the open nodes that some VM may come to: being there already does
+// acceptingNodes are the open nodes that some VM may come to: being there already does
 // not count.
-func welcoming(m *model) []bool {
+func acceptingNodes(m *Problem) []bool {
 	takes := make([]bool, len(m.in.Nodes))
 	seen := map[*nodeSet]int{} // but for the home of the one that was asked first
-	for _, vm := range m.hot {
-		set, home := m.final[vm], repack.Nowhere
+	for _, vm := range m.wanted {
+		set, home := m.banned[vm], repack.Nowhere
 		if m.in.VMs[vm].State == repack.Running {
 			if home = m.home[vm]; m.rooted[vm] {
 				continue
@@ -58,7 +58,7 @@ func welcoming(m *model) []bool {
 }
 
 // touch notes that something has come to a node or left it.
-func (o *openings) touch(n int) {
+func (o *FreeIndex) touch(n int) {
 	if o == nil || o.dirty[n/blockSize] {
 		return
 	}
@@ -67,47 +67,47 @@ func (o *openings) touch(n int) {
 }
 
 // refresh brings the blocks up to date.
-func (o *openings) refresh() {
+func (o *FreeIndex) refresh() {
 	for _, b := range o.stale {
-		o.survey(b)
+		o.recompute(b)
 		o.dirty[b] = false
 	}
 	o.stale = o.stale[:0]
 }
 
-func (o *openings) survey(b int) {
-	most, sums := o.most[b*o.dims:(b+1)*o.dims], o.sums[b*o.dims:(b+1)*o.dims]
+func (o *FreeIndex) recompute(b int) {
+	most, sums := o.maxFree[b*o.dims:(b+1)*o.dims], o.sumFree[b*o.dims:(b+1)*o.dims]
 	for d := range most {
-		o.total[d] -= sums[d]
+		o.totalFree[d] -= sums[d]
 	}
 	clear(most)
 	clear(sums)
-	for n := b * blockSize; n < min((b+1)*blockSize, len(o.takes)); n++ {
-		if !o.takes[n] {
+	for n := b * blockSize; n < min((b+1)*blockSize, len(o.accepts)); n++ {
+		if !o.accepts[n] {
 			continue
 		}
 		for d := range most {
-			free := max(0, o.room[n*o.dims+d]-o.load[n*o.dims+d])
+			free := max(0, o.room[n*o.dims+d]-o.endLoad[n*o.dims+d])
 			most[d] = max(most[d], free)
 			sums[d] += free
 		}
 	}
 	for d := range most {
-		o.total[d] += sums[d]
+		o.totalFree[d] += sums[d]
 	}
 }
 
 // each visits the nodes that have room for a need and that VMs may come to, those
 // near one node first, until it is told to stop.
-func (o *openings) each(need []int64, near int, visit func(n int) bool) {
+func (o *FreeIndex) each(need []int64, near int, visit func(n int) bool) {
 	o.refresh()
 	for i := range o.dirty {
 		b := (near/blockSize + i) % len(o.dirty)
-		if !within(need, o.most[b*o.dims:(b+1)*o.dims]) {
+		if !within(need, o.maxFree[b*o.dims:(b+1)*o.dims]) {
 			continue
 		}
-		for n := b * blockSize; n < min((b+1)*blockSize, len(o.takes)); n++ {
-			if o.takes[n] && o.holds(need, n) && !visit(n) {
+		for n := b * blockSize; n < min((b+1)*blockSize, len(o.accepts)); n++ {
+			if o.accepts[n] && o.holds(need, n) && !visit(n) {
 				return
 			}
 		}
@@ -125,8 +125,8 @@ func within(need, room []int64) bool {
 }
 
 // holds reports whether a node has room for a need.
-func (s *state) holds(need []int64, n int) bool {
-	load, room := s.load[n*s.dims:(n+1)*s.dims], s.room[n*s.dims:(n+1)*s.dims]
+func (s *State) holds(need []int64, n int) bool {
+	load, room := s.endLoad[n*s.dims:(n+1)*s.dims], s.room[n*s.dims:(n+1)*s.dims]
 	for d, x := range need {
 		if x > 0 && load[d]+x > room[d] {
 			return false

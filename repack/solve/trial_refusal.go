@@ -8,7 +8,7 @@ import (
 	"vjob/repack"
 )
 
-// Refusal is why a [Trial] did not take VMs: all nodes together lack room, or a rule
+// Refusal is why a [Test] did not take VMs: all nodes together lack room, or a rule
 // is in the way of a VM, or there is no room in one piece for it.
 type Refusal struct {
 	// Missing is by dimension what the nodes lack in sum; nil: there is enough in sum.
@@ -44,21 +44,21 @@ func (r Refusal) String() string {
 	}
 }
 
-// outright refuses VMs of which it is known that there is no place for them.
-func (t *Trial) outright(vms []int) (why Refusal, refused bool) {
+// immediateRefusal refuses VMs of which it is known that there is no place for them.
+func (t *Test) immediateRefusal(vms []int) (why Refusal, refused bool) {
 	for _, vm := range vms {
 		if v := &t.in.VMs[vm]; v.Stays || v.Want != repack.Running {
-			return Refusal{VM: vm, Rule: t.unwanted(vm), in: t.in}, true
+			return Refusal{VM: vm, Rule: t.ruleStopping(vm), in: t.in}, true
 		}
 	}
 	if missing := t.missing(vms); missing != nil {
 		return Refusal{Missing: missing, VM: repack.Nowhere, in: t.in}, true
 	}
-	return t.inVain(vms)
+	return t.knownNoFit(vms)
 }
 
-// unwanted is the rule that has a VM not run; nil: it is the VM itself.
-func (t *Trial) unwanted(vm int) repack.Rule {
+// ruleStopping is the rule that has a VM not run; nil: it is the VM itself.
+func (t *Test) ruleStopping(vm int) repack.Rule {
 	for _, r := range t.in.Rules {
 		alone := *t.in
 		alone.Rules = []repack.Posted{r}
@@ -73,11 +73,11 @@ func (t *Trial) unwanted(vm int) repack.Rule {
 
 // missing is what all nodes that take VMs lack for some more; nil: nothing. Those who
 // run where nobody may come may stay there.
-func (t *Trial) missing(vms []int) []int64 {
-	t.openings.refresh()
+func (t *Test) missing(vms []int) []int64 {
+	t.free.refresh()
 	lack, short := make([]int64, t.dims), false
 	for d := range lack {
-		lack[d] = -t.openings.total[d]
+		lack[d] = -t.free.totalFree[d]
 	}
 	for _, vm := range vms {
 		if !t.mayRemain(vm) {
@@ -98,9 +98,9 @@ func (t *Trial) missing(vms []int) []int64 {
 
 // reason is why an item finds no place as things stand: the first rule that keeps it
 // from a node with room, if there is one.
-func (t *Trial) reason(it item) Refusal {
+func (t *Test) reason(it item) Refusal {
 	r := Refusal{VM: it.vms[0], in: t.in}
-	t.openings.each(it.need, 0, func(n int) bool {
+	t.free.each(it.need, 0, func(n int) bool {
 		r.Rule = t.against(it, n)
 		return r.Rule == nil
 	})
@@ -111,12 +111,12 @@ func (t *Trial) reason(it item) Refusal {
 }
 
 // against is a rule that keeps an item off a node.
-func (t *Trial) against(it item, n int) repack.Rule {
-	mark := len(t.trail)
-	defer t.back(mark)
+func (t *Test) against(it item, n int) repack.Rule {
+	mark := len(t.moves)
+	defer t.rollBack(mark)
 	for _, vm := range it.vms {
-		if t.final[vm].has(n) {
-			return t.bar(vm, n)
+		if t.banned[vm].has(n) {
+			return t.ruleAgainst(vm, n)
 		}
 		for _, list := range t.concerned(vm, repack.Nowhere, n) {
 			for _, number := range list {

@@ -2,25 +2,25 @@ package solve
 
 import "vjob/repack"
 
-// recast has everybody take the places that a trial finds, gang by gang, if it finds
+// startFromAdmission has everybody take the places that a trial finds, gang by gang, if it finds
 // places for all and that is better than what there is.
-func (s *search) recast() bool {
-	t := newTrial(newModel(s.in, s.aim), TrialOptions{})
-	for _, gang := range gangs(s.model) {
+func (s *search) startFromAdmission() bool {
+	t := newTest(NewProblem(s.in, s.objective), TestOptions{})
+	for _, gang := range gangs(s.Problem) {
 		if ok, _ := t.Take(gang); !ok {
 			return false
 		}
 	}
 	before := s.value()
-	s.note()
-	for _, vm := range s.hot {
+	s.record()
+	for _, vm := range s.wanted {
 		s.move(vm, repack.Nowhere)
 	}
-	for _, vm := range s.hot {
-		s.move(vm, t.at[vm])
+	for _, vm := range s.wanted {
+		s.move(vm, t.nodeOf[vm])
 	}
-	s.noted = false
-	s.refresh(s.order...)
+	s.recording = false
+	s.refreshDelays(s.openNodes...)
 	if s.value() < before {
 		return true
 	}
@@ -29,10 +29,10 @@ func (s *search) recast() bool {
 }
 
 // gangs are the VMs that are to run: those of each gang, and each of the others alone.
-func gangs(m *model) (list [][]int) {
+func gangs(m *Problem) (list [][]int) {
 	of := map[int]int{}
-	for _, vm := range m.hot {
-		g := m.gang[vm]
+	for _, vm := range m.wanted {
+		g := m.gangOf[vm]
 		at, ok := of[g]
 		if !ok || g < 0 {
 			at = len(list)

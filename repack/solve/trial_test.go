@@ -40,7 +40,7 @@ func trialProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
 }
 
 // places are where VMs of an instance have been placed.
-func places(in *repack.Instance, t *solve.Trial) []int {
+func places(in *repack.Instance, t *solve.Test) []int {
 	at := make([]int, len(in.VMs))
 	for vm := range at {
 		at[vm] = t.At(vm)
@@ -109,11 +109,11 @@ func TestTrialPlacesRightly(t *testing.T) {
 	taken, refused := 0, 0
 	for n := range uint64(trialSeeds) {
 		in, gangs := trialProblem(seed(n), scope{nodes: 6, vms: 14, rules: 8, soft: true, power: true})
-		a, err := solve.NewTrial(in, solve.TrialOptions{})
+		a, err := solve.NewTest(in, solve.TestOptions{})
 		if err != nil {
 			continue // the rules contradict each other
 		}
-		b, _ := solve.NewTrial(in, solve.TrialOptions{})
+		b, _ := solve.NewTest(in, solve.TestOptions{})
 		pinned := wrongs(in, places(in, a))
 		for _, gang := range gangs {
 			before := places(in, a)
@@ -148,7 +148,7 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 	plans, none := 0, 0
 	for n := range uint64(trialSeeds) {
 		in, gangs := trialProblem(seed(n), scope{nodes: 6, vms: 14, rules: 7, soft: true})
-		trial, err := solve.NewTrial(in, solve.TrialOptions{})
+		trial, err := solve.NewTest(in, solve.TestOptions{})
 		if err != nil || slices.Max(wrongs(in, places(in, trial))) > 0 {
 			continue
 		}
@@ -189,7 +189,7 @@ func TestTrialRefusesLittle(t *testing.T) {
 	asked, refused, wrongly := 0, 0, 0
 	for n := range uint64(trialSeeds) {
 		in, gangs := trialProblem(seed(n), scope{nodes: 4, vms: 6, rules: 5})
-		trial, err := solve.NewTrial(in, solve.TrialOptions{})
+		trial, err := solve.NewTest(in, solve.TestOptions{})
 		if err != nil || slices.Max(wrongs(in, places(in, trial))) > 0 {
 			continue
 		}
@@ -213,7 +213,7 @@ func TestTrialRefusesLittle(t *testing.T) {
 }
 
 // exhaustive looks for any placement of a gang and all that a trial has taken.
-func exhaustive(in *repack.Instance, t *solve.Trial, gang []int) []int {
+func exhaustive(in *repack.Instance, t *solve.Test, gang []int) []int {
 	at := places(in, t)
 	var free []int
 	for vm := range at {

@@ -5,7 +5,7 @@ package solve
 type weighing interface{ Weight(vm int) int64 }
 
 // weights are what VMs count for with rules that weigh them, by VM; nil: none does.
-func weights(m *model) [][]int64 {
+func weights(m *Problem) [][]int64 {
 	var rules []weighing
 	for _, r := range m.in.Rules {
 		if w, ok := r.Rule.(weighing); ok && r.Penalty == 0 {
@@ -25,8 +25,8 @@ func weights(m *model) [][]int64 {
 	return list
 }
 
-// weighs is what a VM counts for beside its needs.
-func (t *Trial) weighs(vm int) []int64 {
+// weightOf is what a VM counts for beside its needs.
+func (t *Test) weightOf(vm int) []int64 {
 	if t.weight == nil {
 		return nil
 	}
@@ -38,8 +38,8 @@ func (t *Trial) weighs(vm int) []int64 {
 type straining interface{ Strain(vm, node int) float64 }
 
 // strain is the largest part that an item would take of what is left to a rule on a node.
-func (t *Trial) strain(it item, n int) (most float64) {
-	for _, number := range t.ofNode[n] {
+func (t *Test) strain(it item, n int) (most float64) {
+	for _, number := range t.guardsOfNode[n] {
 		if g, ok := t.guards[number].Guard.(straining); ok {
 			sum := 0.0
 			for _, vm := range it.vms {
@@ -51,17 +51,17 @@ func (t *Trial) strain(it item, n int) (most float64) {
 	return most
 }
 
-// sparingly looks for places that strain such rules least, whatever room they leave.
-func (t *Trial) sparingly(items []item) bool {
-	return t.sparing(func() bool { return t.spend(len(items)) && t.seatAll(items, 0) < 0 })
+// seatLeastStrain looks for places that strain such rules least, whatever room they leave.
+func (t *Test) seatLeastStrain(items []item) bool {
+	return t.withLeastStrain(func() bool { return t.spendEffort(len(items)) && t.seatAll(items, 0) < 0 })
 }
 
-// sparing looks for places in that way, if there are such rules.
-func (t *Trial) sparing(look func() bool) bool {
+// withLeastStrain looks for places in that way, if there are such rules.
+func (t *Test) withLeastStrain(look func() bool) bool {
 	if t.weight == nil {
 		return false
 	}
-	t.frugal = true
-	defer func() { t.frugal = false }()
+	t.leastStrain = true
+	defer func() { t.leastStrain = false }()
 	return look()
 }

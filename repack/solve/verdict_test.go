@@ -28,7 +28,7 @@ VM 0 (13 mem) can be on no node: its rules and the states of the nodes leave 2, 
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{ready(1)}
-			in.Rules = []repack.Posted{posted(t, in, "ban", false, map[string]any{"vms": []int{0}, "nodes": []int{0, 1}})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "ban", false, map[string]any{"vms": []int{0}, "nodes": []int{0, 1}})}
 			return in
 		}, `impossible
 VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none`},
@@ -42,7 +42,7 @@ VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{running(0, 6, 6), ready(5)}
-			in.Rules = []repack.Posted{posted(t, in, "fence", false, map[string]any{"vms": []int{0, 1}, "nodes": []int{0}})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "fence", false, map[string]any{"vms": []int{0, 1}, "nodes": []int{0}})}
 			return in
 		}, `impossible
 2 VMs need 11 mem, and the 1 nodes that may host them have 10: 1 are missing; add 1 nodes, or let some VMs wait`},
@@ -56,7 +56,7 @@ VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{running(0, 1, 1), running(1, 1, 1), ready(1)}
-			in.Rules = []repack.Posted{posted(t, in, "spread", false, set(0, 1, 2))}
+			in.Rules = []repack.Posted{postedGuard(t, in, "spread", false, set(0, 1, 2))}
 			return in
 		}, `impossible
 spread({VM 0, VM 1, VM 2}): 3 VMs run, and only 2 nodes may host any of them`},
@@ -65,7 +65,7 @@ spread({VM 0, VM 1, VM 2}): 3 VMs run, and only 2 nodes may host any of them`},
 			in := bare(10, 10)
 			in.VMs = []repack.VM{running(0, 1, 1), running(1, 1, 1), ready(1)}
 			for n := range 2 {
-				in.Rules = append(in.Rules, posted(t, in, "capacity", false, map[string]any{"nodes": []int{n}, "max": int64(1)}))
+				in.Rules = append(in.Rules, postedGuard(t, in, "capacity", false, map[string]any{"nodes": []int{n}, "max": int64(1)}))
 			}
 			return in
 		}, `impossible
@@ -76,7 +76,7 @@ spread({VM 0, VM 1, VM 2}): 3 VMs run, and only 2 nodes may host any of them`},
 			in.Nodes[1].Want = repack.AnyState
 			in.VMs = []repack.VM{running(1, 1, 1)}
 			in.VMs[0].Want = repack.Sleeping
-			in.Rules = []repack.Posted{posted(t, in, "maxOnline", false, map[string]any{"nodes": []int{0, 1}, "max": int64(1)})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "maxOnline", false, map[string]any{"nodes": []int{0, 1}, "max": int64(1)})}
 			return in
 		}, `impossible
 maxOnline({node 0, node 1}, 1): 1 of the nodes are to be online, and 1 others keep VMs that are to sleep`},
@@ -106,7 +106,7 @@ VM 0 is running and is to be ready, and to stay as it is`},
 			t.Helper()
 			in := bare(10)
 			in.VMs = []repack.VM{running(0, 1, 1)}
-			in.Rules = []repack.Posted{posted(t, in, "running", false, set(0)), posted(t, in, "ready", false, set(0))}
+			in.Rules = []repack.Posted{postedGuard(t, in, "running", false, set(0)), postedGuard(t, in, "ready", false, set(0))}
 			return in
 		}, `impossible
 running({VM 0}) and ready({VM 0}) contradict each other: VM 0 cannot end running and ready`},
@@ -121,7 +121,7 @@ with 1 more nodes as large as the largest there is a plan (objective 5)`},
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{ready(6), ready(5), ready(2)}
-			in.Rules = []repack.Posted{posted(t, in, "gather", false, set(0, 1))}
+			in.Rules = []repack.Posted{postedGuard(t, in, "gather", false, set(0, 1))}
 			return in
 		}, `impossible
 VM 1 (5 mem) has no place: node 0 comes closest and lacks 3 mem
@@ -130,7 +130,7 @@ without gather({VM 0, VM 1}) there is a plan (objective 3)`},
 			t.Helper()
 			in := bare(10)
 			in.VMs = []repack.VM{ready(6)}
-			in.Rules = []repack.Posted{posted(t, in, "deadline", true, map[string]any{"vms": []int{0}, "at": repack.Ticks(0)})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "deadline", true, map[string]any{"vms": []int{0}, "at": repack.Ticks(0)})}
 			return in
 		}, `exhausted
 every plan found breaks a time by which an action is due
@@ -151,7 +151,7 @@ func TestSwap(t *testing.T) {
 	in := bare(10, 10)
 	in.VMs = []repack.VM{running(0, 6, 6), running(1, 6, 6)}
 	for vm := range in.VMs {
-		in.Rules = append(in.Rules, posted(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{1 - vm}}))
+		in.Rules = append(in.Rules, postedGuard(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{1 - vm}}))
 	}
 	r := solved(t, seed(1), in, solve.Options{Iterations: 10})
 	if got := resultText(r); !strings.HasPrefix(got, "impossible\n") || !strings.Contains(got, "(sleepable)") {
@@ -205,7 +205,7 @@ func TestAbort(t *testing.T) {
 		nodes += "8 "
 		vms += strings.Repeat(fmt.Sprintf("n%d:2 ", n), 3)
 	}
-	in := scene(t, nodes, vms, "")
+	in := vmState(t, nodes, vms, "")
 	for _, aborted := range []bool{false, true} {
 		r, err := solve.Solve(in, solve.Options{Abort: func() bool { return aborted }})
 		want := solve.Solved

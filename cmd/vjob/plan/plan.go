@@ -23,7 +23,7 @@ import (
 )
 
 // objectives are the words of --objective, in the order of the constants of
-// package solve.
+// package repack.
 var objectives = []string{"completion", "makespan", "migrations", "moved", "nodes"}
 
 // planFlags are the flags of `vjob plan`.
@@ -164,7 +164,7 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 	line := newLine(a, f)
 	var guard sync.Mutex // workers tell and ask when they like
 	o := solve.Options{
-		Seed:      f.seed, Iterations: f.iterations, Workers: f.workers, Explain: true,
+		Seed: f.seed, Iterations: f.iterations, Workers: f.workers, Explain: true,
 		Stop: func() bool {
 			guard.Lock()
 			defer guard.Unlock()
@@ -216,7 +216,7 @@ func (f *planFlags) solve(in *repack.Instance, o solve.Options) (*solve.Result, 
 	if f.objective == "nodes" {
 		return packing.Plan(in, o)
 	}
-	o.Objective = solve.Objective(slices.Index(objectives, f.objective))
+	o.Objective = repack.Objective(slices.Index(objectives, f.objective))
 	return solve.Solve(in, o)
 }
 
