@@ -5,7 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/placement"
-	"vjob/repack/solve"
+	"vjob/repack/admission"
 )
 
 // crowd is the applicants before the door of a [Packing]. One is let in when it asks,
@@ -114,22 +114,22 @@ func (c *crowd) asked(g *stage) []int64 {
 func amounts(r cluster.Resources) [2]int64 { return [2]int64{int64(r.CPU), int64(r.Memory)} }
 
 // admit lets a vjob in that asks for room, or says why there is none for it.
-func (c *crowd) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, refused bool) {
+func (c *crowd) admit(p *Packing, id cluster.VJobID) (why admission.Refusal, refused bool) {
 	at, applies := c.place[id]
 	if !applies || !c.outside[at] {
-		return solve.Refusal{}, false
+		return admission.Refusal{}, false
 	}
 	if why, refused := c.hopeless(p, at); refused {
 		return why, true
 	}
 	c.letIn(p, at)
 	p.nobody = p.build()
-	return solve.Refusal{}, false
+	return admission.Refusal{}, false
 }
 
 // hopeless reports whether there is certainly no room: less than is needed in sum, or
 // none in one piece.
-func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
+func (c *crowd) hopeless(p *Packing, at int) (why admission.Refusal, so bool) {
 	if c.free == nil {
 		c.count(p)
 	}
@@ -139,11 +139,11 @@ func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
 		short = short || missing[d] > 0
 	}
 	if short {
-		return solve.Refusal{Missing: missing}, true
+		return admission.Refusal{Missing: missing}, true
 	}
 	a := &c.queue[at]
 	if c.plain < 0 || a.Rules != "" || p.stage.naming || c.avoids(p, a) || c.saves(p, a) {
-		return solve.Refusal{}, false
+		return admission.Refusal{}, false
 	}
 	for len(c.needs) < len(a.Needs) {
 		c.needs = append(c.needs, make([]int64, len(c.free)))
@@ -153,7 +153,7 @@ func (c *crowd) hopeless(p *Packing, at int) (why solve.Refusal, so bool) {
 			c.needs[i][d] = x
 		}
 	}
-	return p.trial.KnownNoFit(c.needs[:len(a.Needs)], c.plain)
+	return p.trial.NoFit(c.needs[:len(a.Needs)], c.plain)
 }
 
 // avoids reports whether a member is to keep off some nodes.

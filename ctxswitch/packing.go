@@ -8,7 +8,7 @@ import (
 	"vjob/ctxswitch/placement"
 	"vjob/queue"
 	"vjob/repack"
-	"vjob/repack/solve"
+	"vjob/repack/admission"
 )
 
 // Stock is what a [Packing] packs, and where.
@@ -30,7 +30,7 @@ type Stock struct {
 	// Nil: there are none.
 	Line *Line
 	// Effort bounds how often VMs that were placed before are moved to make room
-	// for others, see [solve.TestOptions].
+	// for others, see [admission.Options].
 	Effort int
 }
 
@@ -39,7 +39,7 @@ type Stock struct {
 type Packing struct {
 	stock  Stock
 	stage  *stage
-	trial  *solve.Test
+	trial  *admission.Test
 	vjobs  map[cluster.VJobID][]int
 	lost   map[cluster.VJobID]string // why the vjob cannot run at all
 	nobody error                     // why no vjob can be judged
@@ -91,7 +91,7 @@ func (p *Packing) build() error {
 	case p.trial != nil:
 		p.trial, err = p.trial.Grow(&g.in, g.numbers(before.vms))
 	default:
-		p.trial, err = solve.NewTest(&g.in, solve.TestOptions{Effort: s.Effort, Asked: p.crowd.asked(g)})
+		p.trial, err = admission.New(&g.in, admission.Options{Effort: s.Effort, Asked: p.crowd.asked(g)})
 	}
 	return err
 }
@@ -175,7 +175,7 @@ func (p *Packing) Places(id cluster.VJobID) (list []cluster.NodeID) {
 }
 
 // shortage is a refusal in the words of the queue.
-func (p *Packing) shortage(why solve.Refusal) (short queue.Shortage) {
+func (p *Packing) shortage(why admission.Refusal) (short queue.Shortage) {
 	if why.Missing == nil && why.Rule == nil {
 		short.Largest = p.crowd.largestPiece(p)
 	}

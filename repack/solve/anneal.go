@@ -11,26 +11,26 @@ import (
 // packings so tight that no single VM fits anywhere. False: it came to nothing, and
 // nothing has changed.
 func (s *search) anneal(stop func() bool) bool {
-	s.record()
-	s.noise = s.rng
+	s.Record()
+	s.Noise = s.rng
 	for _, vm := range s.unplacedVMs() {
 		if near := s.closestNodes(vm); len(near) > 0 {
-			s.move(vm, near[0])
+			s.Move(vm, near[0])
 		}
 	}
-	s.noise = nil
-	if s.unplaced > 0 || s.breaches > 0 {
-		s.undo()
+	s.Noise = nil
+	if s.Unplaced > 0 || s.Breaches > 0 {
+		s.Undo()
 		return false
 	}
 	a := newAnnealing(s)
 	a.run(stop)
 	if a.pressure > 0 {
-		s.undo()
+		s.Undo()
 		return false
 	}
-	s.recording = false
-	s.refreshDelays(s.touchedNodes()...)
+	s.Recording = false
+	s.RefreshDelays(s.TouchedNodes()...)
 	return true
 }
 
@@ -56,8 +56,8 @@ const (
 )
 
 func newAnnealing(s *search) *annealing {
-	a := &annealing{search: s, pressureOn: make([]int64, len(s.in.Nodes))}
-	for _, n := range s.openNodes {
+	a := &annealing{search: s, pressureOn: make([]int64, len(s.In.Nodes))}
+	for _, n := range s.OpenNodes {
 		a.pressureOn[n] = a.pressureWith(n, repack.Nowhere, repack.Nowhere)
 		a.pressure += a.pressureOn[n]
 		if a.pressureOn[n] > 0 {
@@ -69,23 +69,23 @@ func newAnnealing(s *search) *annealing {
 
 // pressureWith is the pressure on a node if one VM goes from it and another comes.
 func (a *annealing) pressureWith(n int, goes, comes int) (sum int64) {
-	for d := range a.dims {
-		load := a.endLoad[n*a.dims+d]
+	for d := range a.Dims {
+		load := a.EndLoad[n*a.Dims+d]
 		if goes != repack.Nowhere {
-			load -= a.next[goes*a.dims+d]
+			load -= a.Next[goes*a.Dims+d]
 		}
 		if comes != repack.Nowhere {
-			load += a.next[comes*a.dims+d]
+			load += a.Next[comes*a.Dims+d]
 		}
-		if over := load - a.room[n*a.dims+d]; over > 0 && a.average[d] > 0 {
-			sum += over * 1_000_000 / a.average[d]
+		if over := load - a.Room[n*a.Dims+d]; over > 0 && a.Average[d] > 0 {
+			sum += over * 1_000_000 / a.Average[d]
 		}
 	}
 	return sum
 }
 
 func (a *annealing) run(stop func() bool) {
-	steps := min(maxSteps, stepsPerVM*len(a.wanted))
+	steps := min(maxSteps, stepsPerVM*len(a.Wanted))
 	cooling := math.Pow(finalTemperature/initialTemperature, 1/float64(steps))
 	a.temperature = initialTemperature
 	for i := 0; i < steps && a.pressure > 0; i++ {
@@ -100,27 +100,27 @@ func (a *annealing) run(stop func() bool) {
 // step tries to take one VM from a node under pressure, or to swap it.
 func (a *annealing) step() {
 	n, ok := a.pressedNode()
-	if !ok || len(a.vmsOn[n]) == 0 {
+	if !ok || len(a.VMsOn[n]) == 0 {
 		return
 	}
-	vm := a.vmsOn[n][a.rng.IntN(len(a.vmsOn[n]))]
-	if a.rooted[vm] && a.staysAt(vm, n) {
+	vm := a.VMsOn[n][a.rng.IntN(len(a.VMsOn[n]))]
+	if a.Rooted[vm] && a.StaysAt(vm, n) {
 		return
 	}
 	best, with, least := repack.Nowhere, repack.Nowhere, int64(math.MaxInt64)
 	for k := range candidatesPerStep {
-		m := a.openNodes[a.rng.IntN(len(a.openNodes))]
-		if k == 0 && a.home[vm] != repack.Nowhere {
-			m = a.home[vm]
+		m := a.OpenNodes[a.rng.IntN(len(a.OpenNodes))]
+		if k == 0 && a.Home[vm] != repack.Nowhere {
+			m = a.Home[vm]
 		}
-		if m == n || !a.mayEnd(vm, m) {
+		if m == n || !a.MayEnd(vm, m) {
 			continue
 		}
 		if d := a.change(n, m, vm, repack.Nowhere); d < least {
 			best, with, least = m, repack.Nowhere, d
 		}
-		for _, other := range a.vmsOn[m] {
-			if d := a.change(n, m, vm, other); d < least && a.mayEnd(other, n) && (!a.rooted[other] || !a.staysAt(other, m)) {
+		for _, other := range a.VMsOn[m] {
+			if d := a.change(n, m, vm, other); d < least && a.MayEnd(other, n) && (!a.Rooted[other] || !a.StaysAt(other, m)) {
 				best, with, least = m, other, d
 			}
 		}
@@ -156,7 +156,7 @@ func (a *annealing) change(n, m, vm, other int) int64 {
 }
 
 func (a *annealing) awayPenalty(vm, n int) int64 {
-	if n == a.home[vm] || a.home[vm] == repack.Nowhere {
+	if n == a.Home[vm] || a.Home[vm] == repack.Nowhere {
 		return 0
 	}
 	return awayPenalty
@@ -164,16 +164,16 @@ func (a *annealing) awayPenalty(vm, n int) int64 {
 
 // swap makes the change, unless a hard rule is against it.
 func (a *annealing) swap(n, m, vm, other int) {
-	mark, broken := len(a.moves), a.breaches
+	mark, broken := len(a.Moves), a.Breaches
 	if other != repack.Nowhere {
-		a.move(other, repack.Nowhere)
+		a.Move(other, repack.Nowhere)
 	}
-	a.move(vm, m)
+	a.Move(vm, m)
 	if other != repack.Nowhere {
-		a.move(other, n)
+		a.Move(other, n)
 	}
-	if a.breaches > broken {
-		a.rollBack(mark)
+	if a.Breaches > broken {
+		a.RollBack(mark)
 		return
 	}
 	for _, x := range [...]int{n, m} {

@@ -4,29 +4,30 @@ import (
 	"slices"
 
 	"vjob/repack"
+	"vjob/repack/internal/problem"
 )
 
 // assignDedicated gives each clan its nodes, those first where that costs least, until
 // all its VMs have room there. It is called while nobody has a place.
 func (s *search) assignDedicated() {
-	clans := s.bounds.exclusiveGroups()
+	clans := s.bounds.ExclusiveGroups()
 	if len(clans) == 0 {
 		return
 	}
-	s.groupOf, s.ownerOf = make([]int, len(s.in.VMs)), make([]int, len(s.in.Nodes))
+	s.GroupOf, s.OwnerOf = make([]int, len(s.In.VMs)), make([]int, len(s.In.Nodes))
 	for i, vms := range clans {
 		for _, vm := range vms {
-			s.groupOf[vm] = i + 1
+			s.GroupOf[vm] = i + 1
 		}
 	}
 	for i, vms := range clans {
-		stakes := s.bounds.dedicationCosts(vms)
+		stakes := s.bounds.DedicationCosts(vms)
 		next := 0
-		for ; next < len(stakes) && stakes[next].in < stakes[next].out; next++ {
-			s.claim(stakes[next].node, i+1)
+		for ; next < len(stakes) && stakes[next].In < stakes[next].Out; next++ {
+			s.claim(stakes[next].Node, i+1)
 		}
-		for !s.holdsAll(vms) && next < len(stakes) && stakes[next].in < Never {
-			s.claim(stakes[next].node, i+1)
+		for !s.holdsAll(vms) && next < len(stakes) && stakes[next].In < problem.Never {
+			s.claim(stakes[next].Node, i+1)
 			next++
 		}
 	}
@@ -34,24 +35,24 @@ func (s *search) assignDedicated() {
 
 // claim gives a node to a clan, if it has none.
 func (s *search) claim(node, clan int) {
-	if s.ownerOf[node] == 0 {
-		s.ownerOf[node] = clan
+	if s.OwnerOf[node] == 0 {
+		s.OwnerOf[node] = clan
 	}
 }
 
 // holdsAll reports whether the nodes of a clan have room for all its VMs.
 func (s *search) holdsAll(vms []int) bool {
-	s.record()
+	s.Record()
 	defer func() {
-		s.rollBack(0)
-		s.recording = false
+		s.RollBack(0)
+		s.Recording = false
 	}()
 	for _, vm := range vms {
-		if h := s.home[vm]; h != repack.Nowhere && s.mayEnd(vm, h) && s.fits(vm, h) {
-			s.move(vm, h)
+		if h := s.Home[vm]; h != repack.Nowhere && s.MayEnd(vm, h) && s.Fits(vm, h) {
+			s.Move(vm, h)
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(vms), func(vm int) bool { return s.nodeOf[vm] != repack.Nowhere })
+	list := slices.DeleteFunc(slices.Clone(vms), func(vm int) bool { return s.NodeOf[vm] != repack.Nowhere })
 	s.byBulk(list)
 	return len(s.insertEach(list)) == 0
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/schedule"
 )
 
 // giveUp says why no plan was found. Small problems are looked at as a whole,
@@ -17,7 +20,7 @@ func (p *portfolio) giveUp() *Result {
 	}
 	s := p.searches[0]
 	obstacle := s.obstacle()
-	if p.searchExhaustively(MaxStates); p.best != nil {
+	if p.searchExhaustively(schedule.MaxStates); p.best != nil {
 		return p.result()
 	}
 	if p.infeasible {
@@ -33,11 +36,11 @@ func (p *portfolio) giveUp() *Result {
 // there is none it knows. For others, or if there are too many scenes, nothing comes
 // of it.
 func (p *portfolio) searchExhaustively(scenes int) {
-	if p.infeasible || !Small(p.searches[0].Problem) {
+	if p.infeasible || !schedule.Small(p.searches[0].Problem) {
 		return
 	}
-	fresh := New(NewProblem(p.in, p.Objective))
-	c, infeasible := Exhaustive(fresh, scenes)
+	fresh := placement.New(problem.New(p.in, p.Objective))
+	c, infeasible := schedule.Exhaustive(fresh, scenes)
 	if p.infeasible = infeasible; c != nil {
 		p.best = &found{c, scoreOf(fresh, c)}
 	}
@@ -46,24 +49,24 @@ func (p *portfolio) searchExhaustively(scenes int) {
 // obstacle is what the search could not get past: VMs without a place, rules that
 // stay broken, or actions that wait for each other.
 func (s *search) obstacle() (why []string) {
-	if s.unplaced > 0 {
+	if s.Unplaced > 0 {
 		for _, vm := range s.unplacedVMs() {
-			if len(why) == MaxReasons {
-				return append(why, fmt.Sprintf("and %d more VMs have no place", s.unplaced-MaxReasons))
+			if len(why) == problem.MaxReasons {
+				return append(why, fmt.Sprintf("and %d more VMs have no place", s.Unplaced-problem.MaxReasons))
 			}
 			why = append(why, s.unplacedReason(vm))
 		}
 		return why
 	}
-	for i := range s.breachesOf {
-		if s.breachesOf[i] > 0 && s.guards[i].penalty == 0 && len(why) < MaxReasons {
-			why = append(why, fmt.Sprintf("%s stays broken, %d times", s.guards[i].rule, s.breachesOf[i]))
+	for i := range s.BreachesOf {
+		if s.BreachesOf[i] > 0 && s.Guards[i].Penalty == 0 && len(why) < problem.MaxReasons {
+			why = append(why, fmt.Sprintf("%s stays broken, %d times", s.Guards[i].Rule, s.BreachesOf[i]))
 		}
 	}
 	if len(why) > 0 {
 		return why
 	}
-	if why = Follow(s.State, nil).Stuck(); len(why) > 0 {
+	if why = schedule.Follow(s.State, nil).Stuck(); len(why) > 0 {
 		return why
 	}
 	return []string{"every plan found breaks a time by which an action is due"}
@@ -71,10 +74,10 @@ func (s *search) obstacle() (why []string) {
 
 // unplacedReason says what a VM without a place lacks on the node that comes closest.
 func (s *search) unplacedReason(vm int) string {
-	text := fmt.Sprintf("%s (%s) has no place", s.in.VMName(vm), s.demandText(vm))
+	text := fmt.Sprintf("%s (%s) has no place", s.In.VMName(vm), s.DemandText(vm))
 	for _, n := range s.closestNodes(vm) {
 		if lacks := s.shortageOn(vm, n); lacks != "" {
-			return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.in.NodeName(n), lacks)
+			return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.In.NodeName(n), lacks)
 		}
 	}
 	return text + ": a rule is against every node that is left"
@@ -82,13 +85,13 @@ func (s *search) unplacedReason(vm int) string {
 
 // shortageOn is what a node is short of for a VM; nothing if a rule is against it.
 func (s *search) shortageOn(vm, n int) string {
-	if b, _ := s.delta(vm, repack.Nowhere, n); b > 0 {
+	if b, _ := s.Delta(vm, repack.Nowhere, n); b > 0 {
 		return ""
 	}
 	var list []string
-	for d := range s.dims {
-		if lack := s.endLoad[n*s.dims+d] + s.next[vm*s.dims+d] - s.room[n*s.dims+d]; lack > 0 {
-			list = append(list, fmt.Sprintf("%d %s", lack, s.in.Dims[d]))
+	for d := range s.Dims {
+		if lack := s.EndLoad[n*s.Dims+d] + s.Next[vm*s.Dims+d] - s.Room[n*s.Dims+d]; lack > 0 {
+			list = append(list, fmt.Sprintf("%d %s", lack, s.In.Dims[d]))
 		}
 	}
 	return strings.Join(list, " and ")
@@ -102,7 +105,7 @@ const maxChanges = 64
 func (p *portfolio) helpfulChanges() (why []string) {
 	tried := 0
 	for i, r := range p.in.Rules {
-		if r.Penalty > 0 || tried == maxChanges || len(why) == MaxReasons {
+		if r.Penalty > 0 || tried == maxChanges || len(why) == problem.MaxReasons {
 			continue
 		}
 		tried++

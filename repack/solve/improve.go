@@ -6,14 +6,17 @@ import (
 	"slices"
 
 	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/proof"
+	"vjob/repack/internal/schedule"
 )
 
 // search improves a placement by large neighbourhood search: it takes away what
 // moves around a few nodes, lets everybody there have their wish again, and decides
 // anew who goes and where to.
 type search struct {
-	*State
-	bounds *Bounds
+	*placement.State
+	bounds *proof.Bounds
 	rng    *rand.Rand
 	turn   int // where the next search for a node begins
 	bound  int64
@@ -25,11 +28,11 @@ type search struct {
 // improvable are the VMs that cost more than they would have to: those that are nowhere,
 // and if there are none, those that wait or are not where they would like to be.
 func (s *search) improvable() (list []int) {
-	for _, vm := range s.wanted {
+	for _, vm := range s.Wanted {
 		switch {
-		case s.nodeOf[vm] == repack.Nowhere:
+		case s.NodeOf[vm] == repack.Nowhere:
 			list = append(list, vm)
-		case s.unplaced == 0 && (s.delays[vm] > 0 || s.nodeOf[vm] != s.home[vm] && s.home[vm] != repack.Nowhere || s.breaksSoftRule(vm)):
+		case s.Unplaced == 0 && (s.Delays[vm] > 0 || s.NodeOf[vm] != s.Home[vm] && s.Home[vm] != repack.Nowhere || s.breaksSoftRule(vm)):
 			list = append(list, vm)
 		}
 	}
@@ -38,26 +41,26 @@ func (s *search) improvable() (list []int) {
 
 // breaksSoftRule reports whether a soft rule would be broken less without the VM.
 func (s *search) breaksSoftRule(vm int) bool {
-	if s.penalty == 0 {
+	if s.Penalty == 0 {
 		return false
 	}
-	_, penalty := s.delta(vm, s.nodeOf[vm], repack.Nowhere)
+	_, penalty := s.Delta(vm, s.NodeOf[vm], repack.Nowhere)
 	return penalty < 0
 }
 
 // tryNeighbourhood tries one neighbourhood and keeps what is not worse.
 func (s *search) tryNeighbourhood(sore []int) (better bool) {
-	before := s.value()
-	s.record()
+	before := s.Value()
+	s.Record()
 	nodes := s.pick(sore)
 	s.destroy(nodes)
 	s.recreate(nodes)
-	s.avoid = move{repack.Nowhere, repack.Nowhere}
-	s.recording = false
-	s.refreshDelays(s.touchedNodes()...)
-	after := s.value()
+	s.Avoid = placement.Move{VM: repack.Nowhere, From: repack.Nowhere}
+	s.Recording = false
+	s.RefreshDelays(s.TouchedNodes()...)
+	after := s.Value()
 	if after > before {
-		s.undo()
+		s.Undo()
 		return false
 	}
 	return after < before
@@ -66,19 +69,19 @@ func (s *search) tryNeighbourhood(sore []int) (better bool) {
 // rebuild places everybody anew, the bulky first, in the rebuild mode of the paper
 // (§4.3), and keeps that if fewer are left without a place.
 func (s *search) rebuild() bool {
-	before := s.value()
-	s.record()
-	for _, vm := range s.wanted {
-		if n := s.nodeOf[vm]; n != repack.Nowhere && (!s.rooted[vm] || !s.staysAt(vm, n)) {
-			s.move(vm, repack.Nowhere)
+	before := s.Value()
+	s.Record()
+	for _, vm := range s.Wanted {
+		if n := s.NodeOf[vm]; n != repack.Nowhere && (!s.Rooted[vm] || !s.StaysAt(vm, n)) {
+			s.Move(vm, repack.Nowhere)
 		}
 	}
-	s.noise = s.rng
+	s.Noise = s.rng
 	s.insertEach(s.unplacedVMs())
-	s.noise, s.recording = nil, false
-	s.refreshDelays(s.touchedNodes()...)
-	if after := s.value(); after >= before {
-		s.undo()
+	s.Noise, s.Recording = nil, false
+	s.RefreshDelays(s.TouchedNodes()...)
+	if after := s.Value(); after >= before {
+		s.Undo()
 		return false
 	}
 	return true
@@ -87,20 +90,20 @@ func (s *search) rebuild() bool {
 // pick chooses a few nodes: those of one sore VM, and of another at times.
 func (s *search) pick(sore []int) (nodes []int) {
 	add := func(n int) {
-		if n != repack.Nowhere && s.open[n] && !slices.Contains(nodes, n) {
+		if n != repack.Nowhere && s.Open[n] && !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
 	}
 	for range 1 + s.rng.IntN(3) {
 		vm := sore[s.rng.IntN(len(sore))]
-		add(s.home[vm])
-		add(s.nodeOf[vm])
-		if s.nodeOf[vm] != repack.Nowhere && s.breaksSoftRule(vm) {
-			s.avoid = move{vm, s.nodeOf[vm]} // somewhere else, whatever it takes
-			s.move(vm, repack.Nowhere)
+		add(s.Home[vm])
+		add(s.NodeOf[vm])
+		if s.NodeOf[vm] != repack.Nowhere && s.breaksSoftRule(vm) {
+			s.Avoid = placement.Move{VM: vm, From: s.NodeOf[vm]} // somewhere else, whatever it takes
+			s.Move(vm, repack.Nowhere)
 		}
-		if s.nodeOf[vm] == repack.Nowhere {
-			add(s.openNodes[s.rng.IntN(len(s.openNodes))])
+		if s.NodeOf[vm] == repack.Nowhere {
+			add(s.OpenNodes[s.rng.IntN(len(s.OpenNodes))])
 		}
 	}
 	return nodes
@@ -110,23 +113,23 @@ func (s *search) pick(sore []int) (nodes []int) {
 // has left them.
 func (s *search) destroy(nodes []int) {
 	for _, n := range nodes {
-		for _, vm := range slices.Clone(s.vmsOn[n]) {
-			if s.home[vm] != n {
-				s.move(vm, repack.Nowhere)
+		for _, vm := range slices.Clone(s.VMsOn[n]) {
+			if s.Home[vm] != n {
+				s.Move(vm, repack.Nowhere)
 			}
 		}
 	}
 	for _, n := range nodes {
-		for _, vm := range s.residents[n] {
-			if s.nodeOf[vm] != n && s.mayEnd(vm, n) {
-				if s.in.VMs[vm].State != repack.Running && s.rng.IntN(2) == 0 {
+		for _, vm := range s.Residents[n] {
+			if s.NodeOf[vm] != n && s.MayEnd(vm, n) {
+				if s.In.VMs[vm].State != repack.Running && s.rng.IntN(2) == 0 {
 					continue // it may be quicker elsewhere
 				}
-				if s.nodeOf[vm] != repack.Nowhere {
-					s.move(vm, repack.Nowhere)
+				if s.NodeOf[vm] != repack.Nowhere {
+					s.Move(vm, repack.Nowhere)
 				}
-				if b, _ := s.delta(vm, repack.Nowhere, n); b <= 0 {
-					s.move(vm, n)
+				if b, _ := s.Delta(vm, repack.Nowhere, n); b <= 0 {
+					s.Move(vm, n)
 				}
 			}
 		}
@@ -136,14 +139,14 @@ func (s *search) destroy(nodes []int) {
 // recreate relieves the nodes and finds places for all who have none; for those
 // who fit nowhere it makes room, or puts them in the place of others.
 func (s *search) recreate(nodes []int) {
-	s.noise = s.rng
+	s.Noise = s.rng
 	for _, n := range nodes {
-		if s.overloaded(n) {
-			s.evict(n)
+		if s.Overloaded(n) {
+			s.Evict(n)
 		}
 	}
 	list := s.unplacedVMs()
-	s.turn = s.rng.IntN(len(s.openNodes))
+	s.turn = s.rng.IntN(len(s.OpenNodes))
 	for _, vm := range s.insertEach(list) {
 		if s.displace(vm, s.rng.IntN(2)) {
 			continue
@@ -153,18 +156,18 @@ func (s *search) recreate(nodes []int) {
 		}
 	}
 	s.replaceDelayed()
-	s.noise = nil
+	s.Noise = nil
 }
 
 // replace puts a VM on a node whoever has to go for it, perhaps nowhere.
 func (s *search) replace(vm, node int) {
-	s.kept = append(s.kept, vm)
-	mark := len(s.moves)
-	s.move(vm, node)
-	gone, ok := s.evict(node)
-	s.kept = s.kept[:len(s.kept)-1]
+	s.Kept = append(s.Kept, vm)
+	mark := len(s.Moves)
+	s.Move(vm, node)
+	gone, ok := s.Evict(node)
+	s.Kept = s.Kept[:len(s.Kept)-1]
 	if !ok {
-		s.rollBack(mark)
+		s.RollBack(mark)
 		return
 	}
 	s.byBulk(gone)
@@ -173,21 +176,21 @@ func (s *search) replace(vm, node int) {
 
 // replaceDelayed looks for other places for those who would have to wait for theirs.
 func (s *search) replaceDelayed() {
-	nodes := s.touchedNodes()
-	s.refreshDelays(nodes...)
+	nodes := s.TouchedNodes()
+	s.RefreshDelays(nodes...)
 	var late []int
 	for _, n := range nodes {
-		for _, vm := range s.vmsOn[n] {
-			if s.delays[vm] > 0 {
+		for _, vm := range s.VMsOn[n] {
+			if s.Delays[vm] > 0 {
 				late = append(late, vm)
 			}
 		}
 	}
 	for _, vm := range late {
-		from := s.nodeOf[vm]
-		s.move(vm, repack.Nowhere)
+		from := s.NodeOf[vm]
+		s.Move(vm, repack.Nowhere)
 		if !s.insert(vm) {
-			s.move(vm, from)
+			s.Move(vm, from)
 		}
 	}
 }
@@ -201,14 +204,14 @@ func (s *search) run(rounds int, stop func() bool) {
 		if len(sore) == 0 || s.optimal() || i%8 == 0 && stop() {
 			return
 		}
-		better := s.unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop)) || s.tryNeighbourhood(sore)
+		better := s.Unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop)) || s.tryNeighbourhood(sore)
 		switch {
 		case better || s.best == nil && i%16 == 15:
 			s.schedulePlacement()
-		case i%4 == 3 && s.best != nil && (s.best.indirect() || s.congestion != nil) && s.complete(): // who goes when matters, too
-			s.offerPlan(Follow(s.State, s.rng))
+		case i%4 == 3 && s.best != nil && (s.best.Indirect() || s.Congestion != nil) && s.complete(): // who goes when matters, too
+			s.offerPlan(schedule.Follow(s.State, s.rng))
 		}
-		if better || s.unplaced > 0 {
+		if better || s.Unplaced > 0 {
 			sore = s.improvable()
 		}
 	}
@@ -219,22 +222,22 @@ func (s *search) optimal() bool { return s.best != nil && s.best.score.first <= 
 
 // complete reports whether the placement is one that a plan may lead to.
 func (s *search) complete() bool {
-	return s.unplaced == 0 && s.breaches == 0 && !slices.ContainsFunc(s.openNodes, s.overloaded)
+	return s.Unplaced == 0 && s.Breaches == 0 && !slices.ContainsFunc(s.OpenNodes, s.Overloaded)
 }
 
 // schedulePlacement makes a schedule of the placement, if it is complete and may be the best.
 func (s *search) schedulePlacement() {
-	if !s.complete() || s.best != nil && s.objective != repack.Makespan && s.value()-s.congestion.uncertainty()+s.fixed >= s.best.score.first {
+	if !s.complete() || s.best != nil && s.Objective != repack.Makespan && s.Value()-s.Congestion.Uncertainty()+s.fixed >= s.best.score.first {
 		return
 	}
-	c := Follow(s.State, nil)
+	c := schedule.Follow(s.State, nil)
 	s.offerPlan(c)
-	if !c.indirect() {
+	if !c.Indirect() {
 		return
 	}
-	s.offerPlan(FollowPatiently(s.State, nil))
+	s.offerPlan(schedule.FollowPatiently(s.State, nil))
 	for range variants { // which detour is best shows only at the end
-		s.offerPlan(Follow(s.State, s.rng))
+		s.offerPlan(schedule.Follow(s.State, s.rng))
 	}
 }
 
@@ -242,7 +245,7 @@ func (s *search) schedulePlacement() {
 const variants = 12
 
 // offerPlan keeps a schedule if it is complete and the best one yet.
-func (s *search) offerPlan(c *Schedule) {
+func (s *search) offerPlan(c *schedule.Schedule) {
 	if !c.Complete() {
 		return
 	}
@@ -254,7 +257,7 @@ func (s *search) offerPlan(c *Schedule) {
 
 // found is a complete schedule and what it is worth.
 type found struct {
-	*Schedule
+	*schedule.Schedule
 	score score
 }
 
@@ -269,7 +272,7 @@ func (a score) less(b score) bool {
 func (s *search) byBulk(list []int) {
 	weight := make(map[int]int64, len(list))
 	for _, vm := range list {
-		weight[vm] = s.perturb(s.bulk(vm))
+		weight[vm] = s.Perturb(s.Bulk[vm])
 	}
 	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a, b)) })
 }

@@ -10,40 +10,40 @@ import (
 // left nowhere.
 func (s *search) repair() {
 	s.assignDedicated()
-	s.record()
-	for _, vm := range s.wanted {
-		if h := s.home[vm]; h != repack.Nowhere && s.mayEnd(vm, h) && s.worthHome(vm, h) {
-			s.move(vm, h)
+	s.Record()
+	for _, vm := range s.Wanted {
+		if h := s.Home[vm]; h != repack.Nowhere && s.MayEnd(vm, h) && s.worthHome(vm, h) {
+			s.Move(vm, h)
 		}
 	}
 	s.repairRules()
-	for n := range s.vmsOn {
-		if s.overloaded(n) {
-			s.evict(n)
+	for n := range s.VMsOn {
+		if s.Overloaded(n) {
+			s.Evict(n)
 		}
 	}
 	for _, vm := range s.insertEach(s.unplacedVMs()) {
-		if s.aborted() {
+		if s.Aborted() {
 			break
 		}
 		_ = s.displace(vm, 1) || s.displace(vm, 2)
 	}
 	s.replaceDelayed()
-	s.recording = false
-	s.refreshDelays(s.openNodes...)
+	s.Recording = false
+	s.RefreshDelays(s.OpenNodes...)
 }
 
 // worthHome reports whether being at home costs a VM no more in soft rules than being
 // elsewhere.
 func (s *search) worthHome(vm, home int) bool {
-	_, penalty := s.delta(vm, repack.Nowhere, home)
-	return penalty == 0 || s.homeCost[vm]+penalty <= s.awayCost[vm]
+	_, penalty := s.Delta(vm, repack.Nowhere, home)
+	return penalty == 0 || s.HomeCost[vm]+penalty <= s.AwayCost[vm]
 }
 
 // unplacedVMs are the VMs that have no place, the bulky first.
 func (s *search) unplacedVMs() (list []int) {
-	for _, vm := range s.wanted {
-		if s.nodeOf[vm] == repack.Nowhere {
+	for _, vm := range s.Wanted {
+		if s.NodeOf[vm] == repack.Nowhere {
 			list = append(list, vm)
 		}
 	}

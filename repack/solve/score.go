@@ -2,20 +2,23 @@ package solve
 
 import (
 	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/schedule"
 )
 
 // scoreOf measures a complete schedule of the placement.
-func scoreOf(s *State, c *Schedule) score {
+func scoreOf(s *placement.State, c *schedule.Schedule) score {
 	penalty := penalties(s, c)
-	switch s.objective {
+	switch s.Objective {
 	case repack.Makespan:
-		return score{int64(c.last) + penalty, c.cost}
+		return score{int64(c.Last) + penalty, c.Cost}
 	case repack.Migrations:
-		return score{c.countKind(repack.Migrate) + penalty, c.cost}
+		return score{c.CountKind(repack.Migrate) + penalty, c.Cost}
 	case repack.Moved:
-		return score{c.in.Cost(c.plan()) + penalty, c.cost}
+		return score{c.In.Cost(c.Plan()) + penalty, c.Cost}
 	default:
-		return score{c.cost + penalty, int64(c.last)}
+		return score{c.Cost + penalty, int64(c.Last)}
 	}
 }
 
@@ -23,17 +26,17 @@ func scoreOf(s *State, c *Schedule) score {
 // can be said of a whole plan only.
 
 // penalties are what the soft rules that a complete schedule breaks cost.
-func penalties(s *State, c *Schedule) int64 {
-	if s.uncounted {
-		return judge(s.Problem, c.plan())
+func penalties(s *placement.State, c *schedule.Schedule) int64 {
+	if s.Uncounted {
+		return judge(s.Problem, c.Plan())
 	}
-	return s.penalty + c.migrationPenalties()
+	return s.Penalty + c.MigrationPenalties()
 }
 
 // judge has the soft rules themselves say what they have against a plan.
-func judge(m *Problem, p *repack.Plan) (sum int64) {
-	t, _ := repack.Trace(m.in, p)
-	for _, r := range m.in.Rules {
+func judge(m *problem.Problem, p *repack.Plan) (sum int64) {
+	t, _ := repack.Trace(m.In, p)
+	for _, r := range m.In.Rules {
 		if r.Penalty == 0 {
 			continue
 		}

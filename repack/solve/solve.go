@@ -2,6 +2,8 @@ package solve
 
 import (
 	"vjob/repack"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/proof"
 )
 
 // Options say what to search for and for how long. The zero value ends after
@@ -68,12 +70,12 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if err != nil {
 		return &Result{Verdict: Impossible, Why: []string{err.Error()}}, nil //nolint:nilerr // a contradiction is an answer
 	}
-	m := NewProblem(amended, o.Objective)
-	if why := Infeasible(m); len(why) > 0 {
+	m := problem.New(amended, o.Objective)
+	if why := proof.Infeasible(m); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil
 	}
 	if !o.Explain { // for those who ask, a search says more
-		if why := Unpackable(m); len(why) > 0 {
+		if why := proof.Unpackable(m); len(why) > 0 {
 			return &Result{Verdict: Impossible, Why: why}, nil
 		}
 	}

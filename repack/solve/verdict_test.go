@@ -1,7 +1,6 @@
 package solve_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -200,12 +199,19 @@ func TestOutOfTime(t *testing.T) {
 
 // Who aborts does not wait for a first plan, and is told that the time was up.
 func TestAbort(t *testing.T) {
-	nodes, vms := "", "-:4 " // too many for a look at every plan
-	for n := range 10 {
-		nodes += "8 "
-		vms += strings.Repeat(fmt.Sprintf("n%d:2 ", n), 3)
+	takes := repack.Durations{Boot: 1, Shutdown: 1, Suspend: 2, ResumeLocal: 2, ResumeRemote: 4, Migrate: 3}
+	vm := func(need int64) repack.VM {
+		return repack.VM{Want: repack.Running, Host: repack.Nowhere, Now: []int64{need}, Next: []int64{need}, Weight: 1, Takes: takes}
 	}
-	in := vmState(t, nodes, vms, "")
+	in := &repack.Instance{Dims: []string{"cpu"}, VMs: []repack.VM{vm(4)}}
+	for n := range 10 { // too many for an exhaustive search
+		in.Nodes = append(in.Nodes, repack.Node{Capacity: []int64{8}})
+		for range 3 {
+			v := vm(2)
+			v.State, v.Host = repack.Running, n
+			in.VMs = append(in.VMs, v)
+		}
+	}
 	for _, aborted := range []bool{false, true} {
 		r, err := solve.Solve(in, solve.Options{Abort: func() bool { return aborted }})
 		want := solve.Solved

@@ -16,17 +16,18 @@ var pure = of(
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor", "internal/spread",
 	"internal/suggest", "notify", "oar/admission", "oar/date", "oar/getopt", "oar/job", "oar/jobtype", "oar/mapping",
 	"oar/message", "oar/paramfile", "oar/property", "oar/report", "oar/request", "oar/rest", "oar/script",
-	"oar/starter", "oar/state", "papers/allocation", "papers/backfill", "papers/day", "queue", "queue/ordering",
-	"queue/limits", "queue/fairshare", "queue/forecast", "queue/mold", "queue/availability", "queue/profile",
-	"queue/queues", "queue/quota", "queue/multifactor", "queue/reservation", "repack", "papers/packing", "repack/rule",
-	"repack/script", "repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission",
-	"scheduler/dependency", "scheduler/decide", "scheduler/powercontrol", "scheduler/powercap", "sim/simclock",
-	"tests/powercut/disk",
+	"oar/starter", "oar/state", "papers/allocation", "papers/backfill", "papers/day", "papers/packing", "queue",
+	"queue/ordering", "queue/limits", "queue/fairshare", "queue/forecast", "queue/mold", "queue/availability",
+	"queue/profile", "queue/queues", "queue/quota", "queue/multifactor", "queue/reservation", "repack",
+	"repack/admission", "repack/internal/placement", "repack/internal/problem", "repack/internal/proof",
+	"repack/internal/schedule", "repack/rule", "repack/script", "repack/solve", "scheduler", "scheduler/nodepower",
+	"scheduler/quarantine", "scheduler/admission", "scheduler/dependency", "scheduler/decide", "scheduler/powercontrol",
+	"scheduler/powercap", "sim/simclock", "tests/powercut/disk",
 )
 
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
-var shells = of("scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/party.go")
+var shells = of("scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/portfolio.go")
 
 func of(names ...string) []string { return names }
 
