@@ -8,7 +8,7 @@ import (
 	"vjob/ctxswitch/placement"
 	"vjob/queue"
 	"vjob/repack"
-	"vjob/repack/solve"
+	"vjob/repack/admission"
 )
 
 // Stock is the input of a [Packing].
@@ -29,7 +29,7 @@ type Stock struct {
 	// however long the line is.
 	Line *Line
 	// Effort bounds how often VMs that were placed before are moved to make room
-	// for others, see [solve.TrialOptions].
+	// for others, see [admission.Options].
 	Effort int
 }
 
@@ -38,7 +38,7 @@ type Stock struct {
 type Packing struct {
 	stock     Stock
 	builder   *instanceBuilder
-	trial     *solve.Trial
+	trial     *admission.Test
 	vjobs     map[cluster.VJobID][]int
 	lost      map[cluster.VJobID]string // why the vjob cannot run at all
 	fault     error                     // why no vjob can be tested
@@ -89,7 +89,7 @@ func (p *Packing) build() error {
 	case p.trial != nil:
 		p.trial, err = p.trial.Grow(&g.in, g.indices(before.vms))
 	default:
-		p.trial, err = solve.NewTrial(&g.in, solve.TrialOptions{Effort: s.Effort, Asked: p.prefilter.totalDemand(g)})
+		p.trial, err = admission.New(&g.in, admission.Options{Effort: s.Effort, Asked: p.prefilter.totalDemand(g)})
 	}
 	return err
 }
@@ -172,7 +172,7 @@ func (p *Packing) Places(id cluster.VJobID) (list []cluster.NodeID) {
 }
 
 // shortage translates a refusal for the queue.
-func (p *Packing) shortage(why solve.Refusal) (short queue.Shortage) {
+func (p *Packing) shortage(why admission.Refusal) (short queue.Shortage) {
 	if why.Missing == nil && why.Rule == nil {
 		short.Largest = p.prefilter.largestPiece(p)
 	}

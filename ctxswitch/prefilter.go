@@ -5,7 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/placement"
-	"vjob/repack/solve"
+	"vjob/repack/admission"
 )
 
 // prefilter keeps the applicants of a [Packing] out of its instance. An applicant is admitted
@@ -113,22 +113,22 @@ func (c *prefilter) totalDemand(g *instanceBuilder) []int64 {
 func amounts(r cluster.Resources) [2]int64 { return [2]int64{int64(r.CPU), int64(r.Memory)} }
 
 // admit admits a vjob that asks for room, or returns why it does not fit.
-func (c *prefilter) admit(p *Packing, id cluster.VJobID) (why solve.Refusal, refused bool) {
+func (c *prefilter) admit(p *Packing, id cluster.VJobID) (why admission.Refusal, refused bool) {
 	at, applies := c.place[id]
 	if !applies || !c.outside[at] {
-		return solve.Refusal{}, false
+		return admission.Refusal{}, false
 	}
 	if why, refused := c.noFit(p, at); refused {
 		return why, true
 	}
 	c.admitBatch(p, at)
 	p.fault = p.build()
-	return solve.Refusal{}, false
+	return admission.Refusal{}, false
 }
 
 // noFit reports whether a vjob certainly does not fit: the free room is too small in sum, or in
 // one piece.
-func (c *prefilter) noFit(p *Packing, at int) (why solve.Refusal, so bool) {
+func (c *prefilter) noFit(p *Packing, at int) (why admission.Refusal, so bool) {
 	if c.free == nil {
 		c.countFree(p)
 	}
@@ -138,11 +138,11 @@ func (c *prefilter) noFit(p *Packing, at int) (why solve.Refusal, so bool) {
 		short = short || missing[d] > 0
 	}
 	if short {
-		return solve.Refusal{Missing: missing}, true
+		return admission.Refusal{Missing: missing}, true
 	}
 	a := &c.queue[at]
 	if c.reference < 0 || a.Rules != "" || p.builder.namesVMs || c.avoidsNodes(p, a) || c.anyNeedsLessPower(p, a) {
-		return solve.Refusal{}, false
+		return admission.Refusal{}, false
 	}
 	for len(c.needs) < len(a.Needs) {
 		c.needs = append(c.needs, make([]int64, len(c.free)))
@@ -152,7 +152,7 @@ func (c *prefilter) noFit(p *Packing, at int) (why solve.Refusal, so bool) {
 			c.needs[i][d] = x
 		}
 	}
-	return p.trial.InVain(c.needs[:len(a.Needs)], c.reference)
+	return p.trial.NoFit(c.needs[:len(a.Needs)], c.reference)
 }
 
 // avoidsNodes reports whether a member is to avoid some nodes.

@@ -12,7 +12,6 @@ import (
 	"vjob/cmd/vjob/energy/format"
 	"vjob/energy"
 	"vjob/papers/allocation"
-	"vjob/papers/sampled"
 )
 
 // energyFile writes some small instances of each problem into a file.
@@ -21,7 +20,7 @@ func energyFile(t *testing.T) string {
 	var list []*energy.Problem
 	for _, o := range []energy.Objective{energy.BoundedYield, energy.BoundedPower, energy.Mixed} {
 		for seed := range uint64(2) {
-			p := sampled.New(sampled.Options{Objective: o, Nodes: 4, Jobs: 8, Lambda: 0.5, Seed: seed})
+			p := allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: 4, Jobs: 8, Lambda: 0.5, Seed: seed})
 			p.ID = o.String() + string(rune('a'+seed))
 			list = append(list, p)
 		}
@@ -94,9 +93,9 @@ func TestEnergyCheckFindsFaults(t *testing.T) {
 
 func TestEnergyWithoutSolution(t *testing.T) {
 	s := &shell{t: t}
-	p := sampled.New(sampled.Options{Objective: energy.BoundedPower, Nodes: 2, Jobs: 2, Seed: 1})
+	p := allocation.Sample(allocation.SampleOptions{Objective: energy.BoundedPower, Nodes: 2, Jobs: 2, Seed: 1})
 	p.Budget = 20
-	q := sampled.New(sampled.Options{Objective: energy.BoundedYield, Nodes: 2, Jobs: 2, Seed: 1})
+	q := allocation.Sample(allocation.SampleOptions{Objective: energy.BoundedYield, Nodes: 2, Jobs: 2, Seed: 1})
 	q.Jobs[0].Need[0] = 1.5
 	in := writeProblems(t, p, q)
 	out := filepath.Join(t.TempDir(), "out.json")

@@ -7,7 +7,7 @@ import (
 
 	"vjob/energy"
 	"vjob/energy/bound"
-	"vjob/papers/sampled"
+	"vjob/papers/allocation"
 )
 
 // relaxed is the paper's program with all that it has of jobs and hosts, rational: e_ih,
@@ -91,7 +91,7 @@ func lp(p *energy.Problem) (float64, bool) {
 
 func small(rng *rand.Rand, seed uint64) *energy.Problem {
 	hosts := 1 + rng.IntN(3)
-	p := sampled.New(sampled.Options{
+	p := allocation.Sample(allocation.SampleOptions{
 		Objective: energy.Objective(rng.IntN(3)), Nodes: hosts, Jobs: hosts + rng.IntN(2*hosts), Lambda: rng.Float64(), LightMemory: rng.IntN(2) == 0, Seed: seed,
 	})
 	if rng.IntN(2) == 0 { // nodes that differ, standby power, a second resource
@@ -181,7 +181,7 @@ func TestBoundsAreOrdered(t *testing.T) {
 }
 
 func TestEMax(t *testing.T) {
-	p := sampled.New(sampled.Options{Objective: energy.Mixed, Nodes: 8, Jobs: 16, Seed: 4})
+	p := allocation.Sample(allocation.SampleOptions{Objective: energy.Mixed, Nodes: 8, Jobs: 16, Seed: 4})
 	watts, yield, ok := bound.EMax(p)
 	if !ok {
 		t.Fatal("no bound")
@@ -202,7 +202,7 @@ func BenchmarkLP(b *testing.B) {
 		hosts, jobs int
 	}{{"hosts=64", 64, 192}, {"hosts=500", 500, 1500}} {
 		for _, o := range []energy.Objective{energy.BoundedYield, energy.BoundedPower, energy.Mixed} {
-			p := sampled.New(sampled.Options{Objective: o, Nodes: size.hosts, Jobs: size.jobs, Lambda: 0.5, Seed: 1})
+			p := allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: size.hosts, Jobs: size.jobs, Lambda: 0.5, Seed: 1})
 			b.Run(size.name+"/"+o.String(), func(b *testing.B) {
 				for b.Loop() {
 					bound.LP(p)

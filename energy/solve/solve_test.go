@@ -9,14 +9,14 @@ import (
 
 	"vjob/energy"
 	"vjob/energy/solve"
-	"vjob/papers/sampled"
+	"vjob/papers/allocation"
 )
 
 // tiny draws a problem of up to four nodes and six jobs: half of them as in the paper, half
 // with every feature of a problem.
 func tiny(rng *rand.Rand, seed uint64) *energy.Problem {
 	hosts := 1 + rng.IntN(4)
-	p := sampled.New(sampled.Options{
+	p := allocation.Sample(allocation.SampleOptions{
 		Objective: energy.Objective(rng.IntN(3)), Nodes: hosts, Jobs: 1 + rng.IntN(6), Lambda: rng.Float64(), LightMemory: rng.IntN(2) == 0, Seed: seed,
 	})
 	p.Budget *= energy.Watts(0.2 + 0.8*rng.Float64()) // some are hard to keep, some cannot be kept
@@ -114,7 +114,7 @@ func TestTinyProblemsAreSolved(t *testing.T) {
 func TestFourHostsAreProved(t *testing.T) {
 	for _, o := range []energy.Objective{energy.BoundedYield, energy.BoundedPower, energy.Mixed} {
 		for seed := range uint64(12) {
-			p := sampled.New(sampled.Options{Objective: o, Nodes: 4, Jobs: 12, Lambda: []float64{0.2, 0.5, 0.8}[seed%3], Seed: seed})
+			p := allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: 4, Jobs: 12, Lambda: []float64{0.2, 0.5, 0.8}[seed%3], Seed: seed})
 			r, err := solve.Solve(p, solve.Options{Seed: 1, Steps: 20_000})
 			if err != nil {
 				t.Fatal(err)
@@ -129,7 +129,7 @@ func TestFourHostsAreProved(t *testing.T) {
 // The same seed and steps give the same allocation, and each one found improves on the last.
 func TestSearchIsAFunctionOfItsArguments(t *testing.T) {
 	for _, o := range []energy.Objective{energy.BoundedYield, energy.BoundedPower, energy.Mixed} {
-		p := sampled.New(sampled.Options{Objective: o, Nodes: 16, Jobs: 40, Lambda: 0.5, Seed: 3})
+		p := allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: 16, Jobs: 40, Lambda: 0.5, Seed: 3})
 		var found [2][]float64
 		var made [2]*solve.Result
 		for k := range made {
@@ -156,7 +156,7 @@ func TestSearchIsAFunctionOfItsArguments(t *testing.T) {
 // A search that is stopped at once still returns an allocation if a greedy one is feasible.
 func TestStop(t *testing.T) {
 	for _, o := range []energy.Objective{energy.BoundedYield, energy.BoundedPower, energy.Mixed} {
-		p := sampled.New(sampled.Options{Objective: o, Nodes: 50, Jobs: 50, Lambda: 0.5, Seed: 3})
+		p := allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: 50, Jobs: 50, Lambda: 0.5, Seed: 3})
 		asked := 0
 		r, err := solve.Solve(p, solve.Options{Stop: func() bool { asked++; return true }})
 		if err != nil {
@@ -169,7 +169,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestImpossible(t *testing.T) {
-	p := sampled.New(sampled.Options{Objective: energy.BoundedYield, Nodes: 3, Jobs: 3, Seed: 1})
+	p := allocation.Sample(allocation.SampleOptions{Objective: energy.BoundedYield, Nodes: 3, Jobs: 3, Seed: 1})
 	p.Jobs[1].Need[0] = 1.5
 	r, err := solve.Solve(p, solve.Options{Steps: 10})
 	if err != nil || r.Allocation != nil || !r.Proved || len(r.Why) != 1 {
@@ -184,7 +184,7 @@ func TestImpossible(t *testing.T) {
 func BenchmarkSteps(b *testing.B) {
 	for _, hosts := range []int{64, 500} {
 		for _, o := range []energy.Objective{energy.BoundedYield, energy.BoundedPower} {
-			p := sampled.New(sampled.Options{Objective: o, Nodes: hosts, Jobs: 3 * hosts, Seed: 1000})
+			p := allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: hosts, Jobs: 3 * hosts, Seed: 1000})
 			b.Run(fmt.Sprintf("hosts=%d/%s", hosts, o), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := solve.Solve(p, solve.Options{Seed: 1, Steps: 200}); err != nil {
@@ -203,7 +203,7 @@ func TestUnlikeNodes(t *testing.T) {
 	gap, solved := 0.0, 0
 	for seed := range uint64(problems) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		p := sampled.New(sampled.Options{Objective: energy.Objective(seed % 2), Nodes: 14, Jobs: 30, Seed: seed})
+		p := allocation.Sample(allocation.SampleOptions{Objective: energy.Objective(seed % 2), Nodes: 14, Jobs: 30, Seed: seed})
 		for n := range p.Nodes {
 			node := &p.Nodes[n]
 			node.CPU, node.Room[0] = []float64{0.5, 1, 2}[rng.IntN(3)], []float64{0.5, 1, 2}[rng.IntN(3)]
@@ -234,7 +234,7 @@ func TestLargeClustersSoon(t *testing.T) {
 	gap := 0.0
 	const problems, seeds = 3, 4
 	for seed := range uint64(problems * seeds) {
-		p := sampled.New(sampled.Options{Objective: energy.BoundedPower, Nodes: 300, Jobs: 900, Seed: 100 + seed%problems})
+		p := allocation.Sample(allocation.SampleOptions{Objective: energy.BoundedPower, Nodes: 300, Jobs: 900, Seed: 100 + seed%problems})
 		r, err := solve.Solve(p, solve.Options{Seed: seed / problems, Steps: 500})
 		if err != nil || r.Allocation == nil {
 			t.Fatalf("seed %d: none found: %v", seed, err)

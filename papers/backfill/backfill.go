@@ -1,14 +1,12 @@
-// Package backfill holds the spatial queue disciplines in time (thesis §2.3.1):
-// which jobs of a queue start now on a pool of processors, when it is known how
-// long each may run: first come first served, first fit, EASY and conservative
-// backfilling.
+// Package backfill compares queue disciplines in time on a log of jobs (thesis §2.3.1):
+// first come first served, first fit, EASY and conservative backfilling.
 //
-// A [Discipline] is asked once at every instant at which something happens, and
-// keeps what it has worked out until the next one, so that an unchanged queue
-// costs next to nothing.
-//
-// It is pure. It refuses to know how long jobs really run, who owns them, what
-// order they should have come in, and what time it is.
+// A [Discipline] decides which jobs of a queue start now on a pool of processors, given how
+// long each may run. It is asked once at every instant at which something happens, and
+// keeps what it has computed until the next, so that an unchanged queue costs nearly
+// nothing. [Run] replays a log under a discipline, in virtual time: at each instant it
+// first ends jobs, then submits jobs, then asks the discipline. It places no job on nodes,
+// and suspends and moves none; see package replay for that.
 package backfill
 
 import (

@@ -10,8 +10,8 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/format"
-	"vjob/repack/planted"
 	"vjob/repack/solve"
+	"vjob/tests/planted"
 )
 
 // BenchmarkFirstPlan measures how long the first plan takes, and how far it is from

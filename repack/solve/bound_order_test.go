@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"vjob/repack"
-	"vjob/repack/solve"
 )
 
 // No plan of a tiny problem in which many must go to just one node costs less than
@@ -58,14 +57,14 @@ func crossroads(t *testing.T, d dice) *repack.Instance {
 	}
 	for vm := range in.VMs {
 		if d.n(4) > 0 {
-			in.Rules = append(in.Rules, posted(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{d.n(len(in.Nodes))}}))
+			in.Rules = append(in.Rules, postedGuard(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{d.n(len(in.Nodes))}}))
 		}
 	}
 	if once(d, 3) {
-		in.Rules = append(in.Rules, posted(t, in, "spread", false, map[string]any{"vms": some(d, len(in.VMs))}))
+		in.Rules = append(in.Rules, postedGuard(t, in, "spread", false, map[string]any{"vms": some(d, len(in.VMs))}))
 	}
 	return in
 }
 
 // objectives are those of which brute force knows the worth.
-var objectives = []solve.Objective{solve.Completion, solve.Completion, solve.Makespan, solve.Migrations}
+var objectives = []repack.Objective{repack.Completion, repack.Completion, repack.Makespan, repack.Migrations}

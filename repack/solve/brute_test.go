@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"vjob/repack"
-	"vjob/repack/solve"
 )
 
 // brute tries every plan of a tiny problem: every way for each VM, of two actions at
@@ -13,7 +12,7 @@ import (
 // stay change. What is a plan, and what it costs, [repack.Check] says.
 type brute struct {
 	in       *repack.Instance // amended
-	aim      solve.Objective
+	aim      repack.Objective
 	limit    int64 // only plans that cost less are looked for
 	horizon  repack.Ticks
 	switches bool // nodes may be switched at any time
@@ -26,16 +25,16 @@ type brute struct {
 // How many plans are looked at, and times for actions tried, before it is given up.
 const (
 	mostPlans = 20_000
-	mostSteps = 200_000
+	maxSteps  = 200_000
 )
 
 // cheaper looks for a plan that costs less. Not done: there were too many.
-func cheaper(in *repack.Instance, aim solve.Objective, limit int64) (p *repack.Plan, done bool) {
+func cheaper(in *repack.Instance, aim repack.Objective, limit int64) (p *repack.Plan, done bool) {
 	in, err := in.Amended()
 	if err != nil {
 		return nil, true
 	}
-	b := &brute{in: in, aim: aim, limit: limit, left: mostPlans, steps: mostSteps, horizon: in.NodeOn + in.NodeOff}
+	b := &brute{in: in, aim: aim, limit: limit, left: mostPlans, steps: maxSteps, horizon: in.NodeOn + in.NodeOff}
 	for vm := range in.VMs {
 		t := in.VMs[vm].Takes
 		longest := max(t.Boot, t.Shutdown, t.Suspend+t.ResumeRemote, t.ResumeRemote, 2*t.Migrate)
@@ -52,11 +51,11 @@ func cheaper(in *repack.Instance, aim solve.Objective, limit int64) (p *repack.P
 }
 
 // worth is what a plan costs.
-func worth(aim solve.Objective, f repack.Figures) int64 {
+func worth(aim repack.Objective, f repack.Figures) int64 {
 	switch aim {
-	case solve.Makespan:
+	case repack.Makespan:
 		return int64(f.Makespan) + f.Penalty
-	case solve.Migrations:
+	case repack.Migrations:
 		return int64(f.Migrations) + f.Penalty
 	default:
 		return f.Objective + f.Penalty
@@ -66,11 +65,11 @@ func worth(aim solve.Objective, f repack.Figures) int64 {
 // least is what an action adds to the cost of a plan that has cost so much already.
 func (b *brute) least(sum int64, a repack.Action) int64 {
 	switch {
-	case b.aim == solve.Makespan:
+	case b.aim == repack.Makespan:
 		return max(sum, int64(a.End))
-	case b.aim == solve.Migrations && a.Kind == repack.Migrate:
+	case b.aim == repack.Migrations && a.Kind == repack.Migrate:
 		return sum + 1
-	case b.aim == solve.Migrations:
+	case b.aim == repack.Migrations:
 		return sum
 	default:
 		return sum + int64(a.End)*b.in.VMs[a.VM].Weight

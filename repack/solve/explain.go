@@ -5,193 +5,113 @@ import (
 	"strings"
 
 	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/schedule"
 )
 
 // giveUp says why no plan was found. Small problems are looked at as a whole,
 // which may find one after all; for others it tells what was in the way, and which
 // single change would make a plan possible.
-func (p *party) giveUp() *Result {
+func (p *portfolio) giveUp() *Result {
 	r := &Result{Verdict: Exhausted, Bound: p.bound, Rounds: p.rounds}
 	if p.stopped {
 		r.Verdict = OutOfTime
 	}
 	s := p.searches[0]
 	obstacle := s.obstacle()
-	if p.survey(mostScenes); p.best != nil {
+	if p.searchExhaustively(schedule.MaxStates); p.best != nil {
 		return p.result()
 	}
-	if p.hopeless {
+	if p.infeasible {
 		r.Verdict = Impossible
 	}
 	if r.Why = obstacle; p.Explain {
-		r.Why = append(r.Why, p.ways()...)
+		r.Why = append(r.Why, p.helpfulChanges()...)
 	}
 	return r
 }
 
-// survey looks at a small problem as a whole: if there is a plan it finds one, and if
+// searchExhaustively looks at a small problem as a whole: if there is a plan it finds one, and if
 // there is none it knows. For others, or if there are too many scenes, nothing comes
 // of it.
-func (p *party) survey(scenes int) {
-	if p.hopeless || !p.searches[0].small() {
+func (p *portfolio) searchExhaustively(scenes int) {
+	if p.infeasible || !schedule.Small(p.searches[0].Problem) {
 		return
 	}
-	fresh := newState(newModel(p.in, p.Objective))
-	tasks, done := fresh.everything(scenes)
-	if p.hopeless = done && tasks == nil && !fresh.swaps(); done && tasks != nil {
-		c := fresh.told(tasks)
-		p.best = &finding{c, fresh.score(c)}
-	}
-}
-
-// told is a complete schedule of tasks with given times, to a placement that it
-// makes its own.
-func (s *state) told(list []task) *schedule {
-	c := &schedule{model: s.model, list: list}
-	s.arrange(list)
-	for n := range s.in.Nodes {
-		node := &s.in.Nodes[n]
-		if node.State != repack.Online || node.Want != repack.Offline {
-			continue
-		}
-		var last repack.Ticks
-		for i := range list {
-			if t := &list[i]; t.from == n {
-				last = max(last, t.end)
-			}
-		}
-		c.list = append(c.list, task{
-			vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, start: last, end: last + s.in.NodeOff, then: -1,
-		})
-	}
-	for i := range c.list {
-		t := &c.list[i]
-		if c.last = max(c.last, t.end); t.vm != repack.Nowhere {
-			c.cost += int64(t.end) * s.in.VMs[t.vm].Weight
-		}
-	}
-	return c
-}
-
-// arrange has all VMs end where tasks leave them.
-func (s *state) arrange(list []task) {
-	for _, vm := range s.hot {
-		to := s.home[vm]
-		for i := range list {
-			if list[i].vm == vm && list[i].comes() {
-				to = list[i].to
-			}
-		}
-		s.move(vm, to)
+	fresh := placement.New(problem.New(p.in, p.Objective))
+	c, infeasible := schedule.Exhaustive(fresh, scenes)
+	if p.infeasible = infeasible; c != nil {
+		p.best = &found{c, scoreOf(fresh, c)}
 	}
 }
 
 // obstacle is what the search could not get past: VMs without a place, rules that
 // stay broken, or actions that wait for each other.
 func (s *search) obstacle() (why []string) {
-	if s.nowhere > 0 {
-		for _, vm := range s.homeless() {
-			if len(why) == mostReasons {
-				return append(why, fmt.Sprintf("and %d more VMs have no place", s.nowhere-mostReasons))
+	if s.Unplaced > 0 {
+		for _, vm := range s.unplacedVMs() {
+			if len(why) == problem.MaxReasons {
+				return append(why, fmt.Sprintf("and %d more VMs have no place", s.Unplaced-problem.MaxReasons))
 			}
-			why = append(why, s.wants(vm))
+			why = append(why, s.unplacedReason(vm))
 		}
 		return why
 	}
-	for i := range s.count {
-		if s.count[i] > 0 && s.guards[i].penalty == 0 && len(why) < mostReasons {
-			why = append(why, fmt.Sprintf("%s stays broken, %d times", s.guards[i].rule, s.count[i]))
+	for i := range s.BreachesOf {
+		if s.BreachesOf[i] > 0 && s.Guards[i].Penalty == 0 && len(why) < problem.MaxReasons {
+			why = append(why, fmt.Sprintf("%s stays broken, %d times", s.Guards[i].Rule, s.BreachesOf[i]))
 		}
 	}
 	if len(why) > 0 {
 		return why
 	}
-	c := s.schedule(nil)
-	for i := range c.list {
-		if t := &c.list[i]; !t.started && len(why) < mostReasons {
-			why = append(why, c.waits(t))
-		}
-	}
-	if narrow := c.narrow(); narrow != "" {
-		return append(why, narrow)
-	}
-	if c.left > 0 {
-		return append(why, "they wait for each other, and no other node has the room to let one of them pass; VMs that may be suspended for a while (sleepable) could")
+	if why = schedule.Follow(s.State, nil).Stuck(); len(why) > 0 {
+		return why
 	}
 	return []string{"every plan found breaks a time by which an action is due"}
 }
 
-// wants says what a VM without a place lacks on the node that comes closest.
-func (s *state) wants(vm int) string {
-	text := fmt.Sprintf("%s (%s) has no place", s.in.VMName(vm), s.demand(vm))
-	for _, n := range s.tightest(vm) {
-		if lacks := s.lacks(vm, n); lacks != "" {
-			return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.in.NodeName(n), lacks)
+// unplacedReason says what a VM without a place lacks on the node that comes closest.
+func (s *search) unplacedReason(vm int) string {
+	text := fmt.Sprintf("%s (%s) has no place", s.In.VMName(vm), s.DemandText(vm))
+	for _, n := range s.closestNodes(vm) {
+		if lacks := s.shortageOn(vm, n); lacks != "" {
+			return fmt.Sprintf("%s: %s comes closest and lacks %s", text, s.In.NodeName(n), lacks)
 		}
 	}
 	return text + ": a rule is against every node that is left"
 }
 
-// lacks is what a node is short of for a VM; nothing if a rule is against it.
-func (s *state) lacks(vm, n int) string {
-	if b, _ := s.delta(vm, repack.Nowhere, n); b > 0 {
+// shortageOn is what a node is short of for a VM; nothing if a rule is against it.
+func (s *search) shortageOn(vm, n int) string {
+	if b, _ := s.Delta(vm, repack.Nowhere, n); b > 0 {
 		return ""
 	}
 	var list []string
-	for d := range s.dims {
-		if lack := s.load[n*s.dims+d] + s.next[vm*s.dims+d] - s.room[n*s.dims+d]; lack > 0 {
-			list = append(list, fmt.Sprintf("%d %s", lack, s.in.Dims[d]))
+	for d := range s.Dims {
+		if lack := s.EndLoad[n*s.Dims+d] + s.Next[vm*s.Dims+d] - s.Room[n*s.Dims+d]; lack > 0 {
+			list = append(list, fmt.Sprintf("%d %s", lack, s.In.Dims[d]))
 		}
 	}
 	return strings.Join(list, " and ")
 }
 
-// waits says what a task waits for.
-func (c *schedule) waits(t *task) string {
-	text := fmt.Sprintf("%s waits to %s", c.in.VMName(t.vm), t.kind)
-	if t.leaves() {
-		text += " from " + c.in.NodeName(t.from)
-	}
-	if t.comes() {
-		text += " to " + c.in.NodeName(t.to)
-	}
-	return text
-}
+// maxChanges is how many changes are tried to find some that help.
+const maxChanges = 64
 
-// narrow says that what must start together needs more of a link than it has, at the
-// lowest rates.
-func (c *schedule) narrow() string {
-	for u := range c.units {
-		tasks := c.units[u].tasks
-		if c.traffic == nil || !c.units[u].waiting || len(tasks) < 2 || c.bears(tasks) {
-			continue
-		}
-		load := c.load(tasks)
-		l, need := c.traffic.obstacle(load, load.longest(), c.traffic.whole)
-		text := fmt.Sprintf("%d VMs must %s together", len(tasks), c.list[tasks[0]].kind)
-		if g := c.gang[c.list[tasks[0]].vm]; g >= 0 {
-			text = fmt.Sprintf("the %d VMs of gang %d must %s together", len(tasks), g, c.list[tasks[0]].kind)
-		}
-		return fmt.Sprintf("%s: that takes %d of %s at least, which has %d", text, need, c.in.LinkName(l), c.in.Bandwidth(l))
-	}
-	return ""
-}
-
-// mostWays is how many changes are tried to find some that help.
-const mostWays = 64
-
-// ways are single changes with which a plan is found at once: without one of the
+// helpfulChanges are single changes with which a plan is found at once: without one of the
 // hard rules, or with one more node.
-func (p *party) ways() (why []string) {
+func (p *portfolio) helpfulChanges() (why []string) {
 	tried := 0
 	for i, r := range p.in.Rules {
-		if r.Penalty > 0 || tried == mostWays || len(why) == mostReasons {
+		if r.Penalty > 0 || tried == maxChanges || len(why) == problem.MaxReasons {
 			continue
 		}
 		tried++
 		in := *p.in
 		in.Rules = append(append([]repack.Posted{}, p.in.Rules[:i]...), p.in.Rules[i+1:]...)
-		if cost, ok := p.quick(&in); ok {
+		if cost, ok := p.quickSolve(&in); ok {
 			why = append(why, fmt.Sprintf("without %s there is a plan (objective %d)", r.Rule, cost))
 		}
 	}
@@ -204,16 +124,16 @@ func (p *party) ways() (why []string) {
 		for range more {
 			in.Nodes = append(in.Nodes, p.largest())
 		}
-		if cost, ok := p.quick(&in); ok {
+		if cost, ok := p.quickSolve(&in); ok {
 			return []string{fmt.Sprintf("with %d more nodes as large as the largest there is a plan (objective %d)", more, cost)}
 		}
 	}
 	return nil
 }
 
-// quick reports whether a plan is found in a few rounds.
-func (p *party) quick(in *repack.Instance) (cost int64, ok bool) {
-	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: meeting / 8}, nil)
+// quickSolve reports whether a plan is found in a few rounds.
+func (p *portfolio) quickSolve(in *repack.Instance) (cost int64, ok bool) {
+	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: roundsPerMeeting / 8}, nil)
 	q.search()
 	if q.best == nil {
 		return 0, false
@@ -222,7 +142,7 @@ func (p *party) quick(in *repack.Instance) (cost int64, ok bool) {
 }
 
 // largest is a node like the largest there is, empty.
-func (p *party) largest() repack.Node {
+func (p *portfolio) largest() repack.Node {
 	best, most := 0, int64(-1)
 	for n := range p.in.Nodes {
 		var sum int64

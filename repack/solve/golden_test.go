@@ -61,7 +61,7 @@ func TestFigure1(t *testing.T) {
 		in := bare(4, 10, 4)
 		in.VMs = []repack.VM{running(0, 3, 6), running(1, 3, 3)}
 		for _, name := range names {
-			in.Rules = append(in.Rules, posted(t, in, name, true, map[string]any{"vms": []int{0, 1}}))
+			in.Rules = append(in.Rules, postedGuard(t, in, name, true, map[string]any{"vms": []int{0, 1}}))
 		}
 		return in
 	}
@@ -101,8 +101,8 @@ func ready(need int64) repack.VM {
 	return v
 }
 
-// posted is a hard rule.
-func posted(t *testing.T, in *repack.Instance, name string, continuous bool, values map[string]any) repack.Posted {
+// postedGuard is a hard rule.
+func postedGuard(t *testing.T, in *repack.Instance, name string, continuous bool, values map[string]any) repack.Posted {
 	t.Helper()
 	k, err := rule.Find(name)
 	if err != nil {

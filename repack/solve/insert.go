@@ -21,29 +21,29 @@ func (a offer) less(b offer) bool {
 // enough is how many nodes that can take a VM at once are compared.
 const enough = 48
 
-// place gives the VM the best node that it finds, or leaves it nowhere.
-func (s *state) place(vm int) bool {
+// insert gives the VM the best node that it finds, or leaves it nowhere.
+func (s *search) insert(vm int) bool {
 	best := offer{node: repack.Nowhere, cost: 1 << 62}
-	if h := s.home[vm]; h != repack.Nowhere {
-		if o, ok := s.offer(vm, h); ok {
+	if h := s.Home[vm]; h != repack.Nowhere {
+		if o, ok := s.fittingOffer(vm, h); ok {
 			best = o
 		}
 	}
-	for _, n := range s.nearby(vm) {
-		if s.fits(vm, n) {
+	for _, n := range s.RackNodes(vm) {
+		if s.Fits(vm, n) {
 			if o, ok := s.bid(vm, n); ok && o.less(best) {
 				best = o
 			}
 		}
 	}
 	found, at := 0, s.turn
-	for range s.order {
-		if at == len(s.order) {
+	for range s.OpenNodes {
+		if at == len(s.OpenNodes) {
 			at = 0
 		}
-		n := s.order[at]
+		n := s.OpenNodes[at]
 		at++
-		if n == s.home[vm] || !s.fits(vm, n) {
+		if n == s.Home[vm] || !s.Fits(vm, n) {
 			continue
 		}
 		o, ok := s.bid(vm, n)
@@ -53,7 +53,7 @@ func (s *state) place(vm int) bool {
 		if o.less(best) {
 			best = o
 		}
-		if s.jam == nil && o.cost == s.far[vm] || s.jam != nil && s.atOnce(vm, n) {
+		if s.Congestion == nil && o.cost == s.AwayCost[vm] || s.Congestion != nil && s.FitsAtPeak(vm, n) {
 			if found++; found == enough {
 				s.turn = at - 1
 				break
@@ -63,51 +63,51 @@ func (s *state) place(vm int) bool {
 	if best.node == repack.Nowhere {
 		return false
 	}
-	s.move(vm, best.node)
+	s.Move(vm, best.node)
 	return true
 }
 
-// offer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
+// fittingOffer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
 // has no room there, or a hard rule is against it.
-func (s *state) offer(vm, node int) (offer, bool) {
-	if !s.fits(vm, node) {
+func (s *search) fittingOffer(vm, node int) (offer, bool) {
+	if !s.Fits(vm, node) {
 		return offer{}, false
 	}
 	return s.bid(vm, node)
 }
 
 // bid is the offer of a node on which the VM has room.
-func (s *state) bid(vm, node int) (offer, bool) {
-	if !s.mayEnd(vm, node) {
+func (s *search) bid(vm, node int) (offer, bool) {
+	if !s.MayEnd(vm, node) {
 		return offer{}, false
 	}
-	breaches, penalty := s.delta(vm, repack.Nowhere, node)
+	breaches, penalty := s.Delta(vm, repack.Nowhere, node)
 	if breaches > 0 {
 		return offer{}, false
 	}
-	return offer{node, s.model.cost(vm, node) + penalty + s.wait(vm, node) + s.jam.wait(vm, node), s.slack(vm, node)}, true
+	return offer{node, s.PlaceCost(vm, node) + penalty + s.estimateWait(vm, node) + s.Congestion.Wait(vm, node), s.slack(vm, node)}, true
 }
 
-// wait estimates how long the VM has to wait for its room on a node, weighted:
+// estimateWait estimates how long the VM has to wait for its room on a node, weighted:
 // until enough of those who leave have left.
-func (s *state) wait(vm, node int) int64 {
-	if s.staysAt(vm, node) {
+func (s *search) estimateWait(vm, node int) int64 {
+	if s.StaysAt(vm, node) {
 		return 0
 	}
-	last := s.ready(node)
-	if s.atOnce(vm, node) {
-		return s.patience(vm) * int64(last)
+	last := s.Ready(node)
+	if s.FitsAtPeak(vm, node) {
+		return s.WaitCost(vm) * int64(last)
 	}
-	gone := make([]int64, s.dims)
-	leaving := slices.Clone(s.leave[node])
-	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.parting[a], s.parting[b]) })
+	gone := make([]int64, s.Dims)
+	leaving := slices.Clone(s.Leaving[node])
+	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.DepartureTime[a], s.DepartureTime[b]) })
 	for _, other := range leaving {
-		last = max(last, s.parting[other])
+		last = max(last, s.DepartureTime[other])
 		enough := true
-		for d := range s.dims {
-			gone[d] += s.now[other*s.dims+d]
-			need := s.next[vm*s.dims+d]
-			if need > 0 && s.rush[node*s.dims+d]+need-gone[d] > s.room[node*s.dims+d] {
+		for d := range s.Dims {
+			gone[d] += s.Now[other*s.Dims+d]
+			need := s.Next[vm*s.Dims+d]
+			if need > 0 && s.PeakLoad[node*s.Dims+d]+need-gone[d] > s.Room[node*s.Dims+d] {
 				enough = false
 			}
 		}
@@ -115,27 +115,14 @@ func (s *state) wait(vm, node int) int64 {
 			break
 		}
 	}
-	return s.patience(vm) * int64(max(1, last))
-}
-
-// departure is how long the action takes at least that takes a VM from its host.
-func (m *model) departure(vm int) repack.Ticks {
-	v := &m.in.VMs[vm]
-	switch v.Want {
-	case repack.Running:
-		return m.soonest(vm, repack.Migrate)
-	case repack.Sleeping:
-		return v.Takes.Suspend
-	default:
-		return v.Takes.Shutdown
-	}
+	return s.WaitCost(vm) * int64(max(1, last))
 }
 
 // slack is what is left on the node of what is scarce, in millionths of it.
-func (s *state) slack(vm, node int) (sum int64) {
-	for d := range s.dims {
-		if room := s.room[node*s.dims+d]; room > 0 {
-			sum += (room - s.load[node*s.dims+d] - s.next[vm*s.dims+d]) * s.scarcity[d] / room
+func (s *search) slack(vm, node int) (sum int64) {
+	for d := range s.Dims {
+		if room := s.Room[node*s.Dims+d]; room > 0 {
+			sum += (room - s.EndLoad[node*s.Dims+d] - s.Next[vm*s.Dims+d]) * s.Scarcity[d] / room
 		}
 	}
 	return sum

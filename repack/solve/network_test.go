@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"vjob/repack"
-	"vjob/repack/planted"
 	"vjob/repack/solve"
+	"vjob/tests/planted"
 )
 
 // Plans keep within the links, also with rules, gangs and nodes that are switched,
@@ -62,7 +62,7 @@ func TestLinksAgainstEveryPlan(t *testing.T) {
 		for vm := range in.VMs {
 			in.VMs[vm].Memory, in.VMs[vm].Dirty = in.VMs[vm].Memory%5, in.VMs[vm].Dirty%2
 		}
-		o.Objective = solve.Objective(d.n(3))
+		o.Objective = repack.Objective(d.n(3))
 		run(t, n, func(t fatal) {
 			if !against(t, d, in, o) {
 				undecided++
@@ -123,7 +123,7 @@ func TestNeverConverges(t *testing.T) {
 		t.Errorf("verdict %d: %q\n%s", r.Verdict, r.Why, planText(r.Plan))
 	}
 	in.VMs[0].Dirty = 9 // it takes a while
-	if r := solved(t, seed(1), in, solve.Options{Iterations: 10, Objective: solve.Moved}); r.Plan == nil || r.Figures.Migrations != 1 || r.Figures.Makespan != 61 {
+	if r := solved(t, seed(1), in, solve.Options{Iterations: 10, Objective: repack.Moved}); r.Plan == nil || r.Figures.Migrations != 1 || r.Figures.Makespan != 61 {
 		t.Errorf("%+v", r)
 	}
 }

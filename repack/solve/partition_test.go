@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"vjob/repack"
-	"vjob/repack/planted"
 	"vjob/repack/solve"
+	"vjob/tests/planted"
 )
 
 // partition cuts an instance without rules into parts of neighbouring nodes. Who runs

@@ -8,42 +8,42 @@ import (
 // resumed where its image lies; where that is too much for a node, the cheapest
 // go; and who has no place gets one, the bulky first. The VMs that found none are
 // left nowhere.
-func (s *state) repair() {
-	s.dedicate()
-	s.note()
-	for _, vm := range s.hot {
-		if h := s.home[vm]; h != repack.Nowhere && s.mayEnd(vm, h) && s.worth(vm, h) {
-			s.move(vm, h)
+func (s *search) repair() {
+	s.assignDedicated()
+	s.Record()
+	for _, vm := range s.Wanted {
+		if h := s.Home[vm]; h != repack.Nowhere && s.MayEnd(vm, h) && s.worthHome(vm, h) {
+			s.Move(vm, h)
 		}
 	}
-	s.mend()
-	for n := range s.here {
-		if s.over(n) {
-			s.relieve(n)
+	s.repairRules()
+	for n := range s.VMsOn {
+		if s.Overloaded(n) {
+			s.Evict(n)
 		}
 	}
-	for _, vm := range s.placeAll(s.homeless()) {
-		if s.aborted() {
+	for _, vm := range s.insertEach(s.unplacedVMs()) {
+		if s.Aborted() {
 			break
 		}
-		_ = s.squeeze(vm, 1) || s.squeeze(vm, 2)
+		_ = s.displace(vm, 1) || s.displace(vm, 2)
 	}
-	s.reconsider()
-	s.noted = false
-	s.refresh(s.order...)
+	s.replaceDelayed()
+	s.Recording = false
+	s.RefreshDelays(s.OpenNodes...)
 }
 
-// worth reports whether being at home costs a VM no more in soft rules than being
+// worthHome reports whether being at home costs a VM no more in soft rules than being
 // elsewhere.
-func (s *state) worth(vm, home int) bool {
-	_, penalty := s.delta(vm, repack.Nowhere, home)
-	return penalty == 0 || s.near[vm]+penalty <= s.far[vm]
+func (s *search) worthHome(vm, home int) bool {
+	_, penalty := s.Delta(vm, repack.Nowhere, home)
+	return penalty == 0 || s.HomeCost[vm]+penalty <= s.AwayCost[vm]
 }
 
-// homeless are the VMs that have no place, the bulky first.
-func (s *state) homeless() (list []int) {
-	for _, vm := range s.hot {
-		if s.at[vm] == repack.Nowhere {
+// unplacedVMs are the VMs that have no place, the bulky first.
+func (s *search) unplacedVMs() (list []int) {
+	for _, vm := range s.Wanted {
+		if s.NodeOf[vm] == repack.Nowhere {
 			list = append(list, vm)
 		}
 	}
@@ -51,10 +51,10 @@ func (s *state) homeless() (list []int) {
 	return list
 }
 
-// placeAll places the VMs one by one and returns those for which there is no room.
-func (s *state) placeAll(vms []int) (failed []int) {
+// insertEach places the VMs one by one and returns those for which there is no room.
+func (s *search) insertEach(vms []int) (failed []int) {
 	for _, vm := range vms {
-		if !s.place(vm) {
+		if !s.insert(vm) {
 			failed = append(failed, vm)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"vjob/repack"
-	"vjob/repack/planted"
 	"vjob/repack/solve"
+	"vjob/tests/planted"
 )
 
 // The same problem, seed, number of iterations and of workers have the same result,
@@ -25,7 +25,7 @@ func TestSameAgain(t *testing.T) {
 			var first *solve.Result
 			for i := range 6 {
 				runtime.GOMAXPROCS([]int{1, 4}[i%2])
-				r, err := solve.Solve(in, solve.Options{Seed: n, Iterations: 300, Workers: workers, Objective: solve.Objective(n % 4), Explain: true})
+				r, err := solve.Solve(in, solve.Options{Seed: n, Iterations: 300, Workers: workers, Objective: repack.Objective(n % 4), Explain: true})
 				if err != nil {
 					t.Fatal(err)
 				}

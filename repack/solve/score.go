@@ -2,55 +2,41 @@ package solve
 
 import (
 	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/schedule"
 )
 
-// score measures a complete schedule of the placement.
-func (s *state) score(c *schedule) score {
-	penalty := s.penalties(c)
-	switch s.aim {
-	case Makespan:
-		return score{int64(c.last) + penalty, c.cost}
-	case Migrations:
-		return score{c.count(repack.Migrate) + penalty, c.cost}
-	case Moved:
-		return score{c.in.Cost(c.plan()) + penalty, c.cost}
+// scoreOf measures a complete schedule of the placement.
+func scoreOf(s *placement.State, c *schedule.Schedule) score {
+	penalty := penalties(s, c)
+	switch s.Objective {
+	case repack.Makespan:
+		return score{int64(c.Last) + penalty, c.Cost}
+	case repack.Migrations:
+		return score{c.CountKind(repack.Migrate) + penalty, c.Cost}
+	case repack.Moved:
+		return score{c.In.Cost(c.Plan()) + penalty, c.Cost}
 	default:
-		return score{c.cost + penalty, int64(c.last)}
+		return score{c.Cost + penalty, int64(c.Last)}
 	}
-}
-
-// count is how many tasks are of a kind.
-func (c *schedule) count(kind repack.Kind) (sum int64) {
-	for i := range c.list {
-		if c.list[i].kind == kind {
-			sum++
-		}
-	}
-	return sum
 }
 
 // What soft rules cost: guards count most of it while VMs get their nodes; the rest
 // can be said of a whole plan only.
 
 // penalties are what the soft rules that a complete schedule breaks cost.
-func (s *state) penalties(c *schedule) int64 {
-	if s.judged {
-		return s.judge(c.plan())
+func penalties(s *placement.State, c *schedule.Schedule) int64 {
+	if s.Uncounted {
+		return judge(s.Problem, c.Plan())
 	}
-	sum, seen := s.penalty, map[int]bool{}
-	for i := range c.list {
-		if t := &c.list[i]; t.kind == repack.Migrate && !seen[t.vm] {
-			seen[t.vm] = true
-			sum += s.grudge[t.vm]
-		}
-	}
-	return sum
+	return s.Penalty + c.MigrationPenalties()
 }
 
 // judge has the soft rules themselves say what they have against a plan.
-func (m *model) judge(p *repack.Plan) (sum int64) {
-	t, _ := repack.Trace(m.in, p)
-	for _, r := range m.in.Rules {
+func judge(m *problem.Problem, p *repack.Plan) (sum int64) {
+	t, _ := repack.Trace(m.In, p)
+	for _, r := range m.In.Rules {
 		if r.Penalty == 0 {
 			continue
 		}

@@ -2,12 +2,14 @@ package solve
 
 import (
 	"vjob/repack"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/proof"
 )
 
 // Options say what to search for and for how long. The zero value ends after
 // [DefaultIterations].
 type Options struct {
-	Objective Objective
+	Objective repack.Objective
 	Seed      uint64
 	// Iterations bounds the improvement: 0 is no bound if there is a Stop, else
 	// [DefaultIterations]; less is no improvement of the first plan.
@@ -25,28 +27,15 @@ type Options struct {
 	// Explain has it looked for changes with which there would be a plan, if there is
 	// none; that takes some time.
 	Explain bool
+	// Initial returns the node of each VM to start from, or nil. The plan then leaves VMs
+	// on no other nodes; if there is no such plan, the verdict is [Exhausted].
+	Initial func(p Placement) []int
 	// Workers search in parallel, each with a seed of its own; 0 is one.
 	Workers int
 }
 
 // DefaultIterations is some seconds of improvement on a large instance.
-const DefaultIterations = 16 * meeting
-
-// Objective is what a plan shall have the least of. Ties are broken by the others,
-// in the order of the constants.
-type Objective uint8
-
-// The objectives.
-const (
-	// Completion is equation (2): the weighted sum of completion times.
-	Completion Objective = iota
-	Makespan
-	Migrations
-	// Moved is K of thesis eq. 8.1: memory moved, weighted by the steps before.
-	Moved
-	// Nodes is the number of nodes that run something (VMPP, thesis §7).
-	Nodes
-)
+const DefaultIterations = 16 * roundsPerMeeting
 
 // Verdict is what a search ends with.
 type Verdict uint8
@@ -81,19 +70,17 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if err != nil {
 		return &Result{Verdict: Impossible, Why: []string{err.Error()}}, nil //nolint:nilerr // a contradiction is an answer
 	}
-	m := newModel(amended, o.Objective)
-	if why := disproof(m); len(why) > 0 {
+	m := problem.New(amended, o.Objective)
+	if why := proof.Infeasible(m); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil
 	}
 	if !o.Explain { // for those who ask, a search says more
-		if why := shortOfPlaces(m); len(why) > 0 {
+		if why := proof.Unpackable(m); len(why) > 0 {
 			return &Result{Verdict: Impossible, Why: why}, nil
 		}
 	}
-	if o.Objective == Nodes {
-		if r := fewest(amended, o); r != nil {
-			return r, nil
-		}
+	if o.Initial != nil {
+		return startAt(amended, o), nil
 	}
 	p := newParty(amended, o, m)
 	p.search()

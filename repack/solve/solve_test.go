@@ -42,7 +42,7 @@ func solved(t fatal, d dice, in *repack.Instance, o solve.Options) *solve.Result
 	case report.Figures != r.Figures:
 		t.Fatalf("figures %+v, must be %+v\n%s%s", r.Figures, report.Figures, text(in), planText(r.Plan))
 	}
-	if w := worth(o.Objective, r.Figures); o.Objective != solve.Moved && (r.Bound > w || r.Proved && r.Bound < w) {
+	if w := worth(o.Objective, r.Figures); o.Objective != repack.Moved && (r.Bound > w || r.Proved && r.Bound < w) {
 		t.Fatalf("bound %d, objective %d, proved %v\n%s%s", r.Bound, w, r.Proved, text(in), planText(r.Plan))
 	}
 	for range 4 {
@@ -59,7 +59,7 @@ func solved(t fatal, d dice, in *repack.Instance, o solve.Options) *solve.Result
 
 // quick are the options for small problems.
 func quick(d dice) solve.Options {
-	return solve.Options{Objective: solve.Objective(d.n(4)), Seed: uint64(d.n(100)), Iterations: 40, Workers: d.n(3), Explain: once(d, 4)}
+	return solve.Options{Objective: repack.Objective(d.n(4)), Seed: uint64(d.n(100)), Iterations: 40, Workers: d.n(3), Explain: once(d, 4)}
 }
 
 // Every plan is right, whatever the problem: its figures too, and it may be late.
@@ -129,7 +129,7 @@ func TestAgainstEveryPlan(t *testing.T) {
 			s.only = []string{"lonely", "spread", "fence", "capacity", "root", "maxOnline"}[d.n(6)]
 		}
 		in, o := problem(d, s), quick(d)
-		o.Objective = solve.Objective(d.n(3))
+		o.Objective = repack.Objective(d.n(3))
 		run(t, n, func(t fatal) {
 			if !against(t, d, in, o) {
 				undecided++

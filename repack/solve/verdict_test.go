@@ -1,7 +1,6 @@
 package solve_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +27,7 @@ VM 0 (13 mem) can be on no node: its rules and the states of the nodes leave 2, 
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{ready(1)}
-			in.Rules = []repack.Posted{posted(t, in, "ban", false, map[string]any{"vms": []int{0}, "nodes": []int{0, 1}})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "ban", false, map[string]any{"vms": []int{0}, "nodes": []int{0, 1}})}
 			return in
 		}, `impossible
 VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none`},
@@ -42,7 +41,7 @@ VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{running(0, 6, 6), ready(5)}
-			in.Rules = []repack.Posted{posted(t, in, "fence", false, map[string]any{"vms": []int{0, 1}, "nodes": []int{0}})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "fence", false, map[string]any{"vms": []int{0, 1}, "nodes": []int{0}})}
 			return in
 		}, `impossible
 2 VMs need 11 mem, and the 1 nodes that may host them have 10: 1 are missing; add 1 nodes, or let some VMs wait`},
@@ -56,7 +55,7 @@ VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{running(0, 1, 1), running(1, 1, 1), ready(1)}
-			in.Rules = []repack.Posted{posted(t, in, "spread", false, set(0, 1, 2))}
+			in.Rules = []repack.Posted{postedGuard(t, in, "spread", false, set(0, 1, 2))}
 			return in
 		}, `impossible
 spread({VM 0, VM 1, VM 2}): 3 VMs run, and only 2 nodes may host any of them`},
@@ -65,7 +64,7 @@ spread({VM 0, VM 1, VM 2}): 3 VMs run, and only 2 nodes may host any of them`},
 			in := bare(10, 10)
 			in.VMs = []repack.VM{running(0, 1, 1), running(1, 1, 1), ready(1)}
 			for n := range 2 {
-				in.Rules = append(in.Rules, posted(t, in, "capacity", false, map[string]any{"nodes": []int{n}, "max": int64(1)}))
+				in.Rules = append(in.Rules, postedGuard(t, in, "capacity", false, map[string]any{"nodes": []int{n}, "max": int64(1)}))
 			}
 			return in
 		}, `impossible
@@ -76,7 +75,7 @@ spread({VM 0, VM 1, VM 2}): 3 VMs run, and only 2 nodes may host any of them`},
 			in.Nodes[1].Want = repack.AnyState
 			in.VMs = []repack.VM{running(1, 1, 1)}
 			in.VMs[0].Want = repack.Sleeping
-			in.Rules = []repack.Posted{posted(t, in, "maxOnline", false, map[string]any{"nodes": []int{0, 1}, "max": int64(1)})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "maxOnline", false, map[string]any{"nodes": []int{0, 1}, "max": int64(1)})}
 			return in
 		}, `impossible
 maxOnline({node 0, node 1}, 1): 1 of the nodes are to be online, and 1 others keep VMs that are to sleep`},
@@ -106,7 +105,7 @@ VM 0 is running and is to be ready, and to stay as it is`},
 			t.Helper()
 			in := bare(10)
 			in.VMs = []repack.VM{running(0, 1, 1)}
-			in.Rules = []repack.Posted{posted(t, in, "running", false, set(0)), posted(t, in, "ready", false, set(0))}
+			in.Rules = []repack.Posted{postedGuard(t, in, "running", false, set(0)), postedGuard(t, in, "ready", false, set(0))}
 			return in
 		}, `impossible
 running({VM 0}) and ready({VM 0}) contradict each other: VM 0 cannot end running and ready`},
@@ -121,7 +120,7 @@ with 1 more nodes as large as the largest there is a plan (objective 5)`},
 			t.Helper()
 			in := bare(10, 10)
 			in.VMs = []repack.VM{ready(6), ready(5), ready(2)}
-			in.Rules = []repack.Posted{posted(t, in, "gather", false, set(0, 1))}
+			in.Rules = []repack.Posted{postedGuard(t, in, "gather", false, set(0, 1))}
 			return in
 		}, `impossible
 VM 1 (5 mem) has no place: node 0 comes closest and lacks 3 mem
@@ -130,7 +129,7 @@ without gather({VM 0, VM 1}) there is a plan (objective 3)`},
 			t.Helper()
 			in := bare(10)
 			in.VMs = []repack.VM{ready(6)}
-			in.Rules = []repack.Posted{posted(t, in, "deadline", true, map[string]any{"vms": []int{0}, "at": repack.Ticks(0)})}
+			in.Rules = []repack.Posted{postedGuard(t, in, "deadline", true, map[string]any{"vms": []int{0}, "at": repack.Ticks(0)})}
 			return in
 		}, `exhausted
 every plan found breaks a time by which an action is due
@@ -151,7 +150,7 @@ func TestSwap(t *testing.T) {
 	in := bare(10, 10)
 	in.VMs = []repack.VM{running(0, 6, 6), running(1, 6, 6)}
 	for vm := range in.VMs {
-		in.Rules = append(in.Rules, posted(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{1 - vm}}))
+		in.Rules = append(in.Rules, postedGuard(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{1 - vm}}))
 	}
 	r := solved(t, seed(1), in, solve.Options{Iterations: 10})
 	if got := resultText(r); !strings.HasPrefix(got, "impossible\n") || !strings.Contains(got, "(sleepable)") {
@@ -200,12 +199,19 @@ func TestOutOfTime(t *testing.T) {
 
 // Who aborts does not wait for a first plan, and is told that the time was up.
 func TestAbort(t *testing.T) {
-	nodes, vms := "", "-:4 " // too many for a look at every plan
-	for n := range 10 {
-		nodes += "8 "
-		vms += strings.Repeat(fmt.Sprintf("n%d:2 ", n), 3)
+	takes := repack.Durations{Boot: 1, Shutdown: 1, Suspend: 2, ResumeLocal: 2, ResumeRemote: 4, Migrate: 3}
+	vm := func(need int64) repack.VM {
+		return repack.VM{Want: repack.Running, Host: repack.Nowhere, Now: []int64{need}, Next: []int64{need}, Weight: 1, Takes: takes}
 	}
-	in := scene(t, nodes, vms, "")
+	in := &repack.Instance{Dims: []string{"cpu"}, VMs: []repack.VM{vm(4)}}
+	for n := range 10 { // too many for an exhaustive search
+		in.Nodes = append(in.Nodes, repack.Node{Capacity: []int64{8}})
+		for range 3 {
+			v := vm(2)
+			v.State, v.Host = repack.Running, n
+			in.VMs = append(in.VMs, v)
+		}
+	}
 	for _, aborted := range []bool{false, true} {
 		r, err := solve.Solve(in, solve.Options{Abort: func() bool { return aborted }})
 		want := solve.Solved

@@ -15,10 +15,11 @@ var pure = of(
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/bound", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
 	"internal/suggest", "notify", "oar", "oar/admission",
-	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script", "papers/allocation", "papers/backfill", "papers/day",
-	"papers/pool", "papers/sampled", "queue", "queue/ordering", "queue/fairshare",
-	"queue/forecast", "queue/availability", "queue/quota",
-	"queue/multifactor", "queue/reservation", "repack", "repack/packing", "repack/rule", "repack/script",
+	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script",
+	"papers/allocation", "papers/backfill", "papers/day", "papers/packing",
+	"queue", "queue/ordering", "queue/fairshare", "queue/forecast", "queue/availability", "queue/quota",
+	"queue/multifactor", "queue/reservation", "repack", "repack/admission", "repack/internal/placement",
+	"repack/internal/problem", "repack/internal/proof", "repack/internal/schedule", "repack/rule", "repack/script",
 	"repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission", "scheduler/dependency",
 	"scheduler/decide", "scheduler/powercap", "sim/simclock", "tests/powercut/disk",
 )
@@ -26,7 +27,7 @@ var pure = of(
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
 var shells = of(
-	"scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/party.go",
+	"scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/portfolio.go",
 	"api/oarapi/jobs.go", "api/oarapi/oarapi.go", "api/oarapi/orders.go", "api/oarapi/query.go", "api/oarapi/serialize.go",
 	"api/oarapi/site.go", "api/oarapi/submit.go",
 )

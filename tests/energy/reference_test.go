@@ -9,7 +9,6 @@ import (
 	"vjob/energy/bound"
 	"vjob/energy/solve"
 	"vjob/papers/allocation"
-	"vjob/papers/sampled"
 	"vjob/tests/pace"
 )
 
@@ -125,7 +124,7 @@ func TestPaperTable(t *testing.T) {
 	for _, hosts := range []int{4, 6, 8, 16, 32, 64} {
 		for ratio := 1; ratio <= 3; ratio++ {
 			for seed := range uint64(draws) {
-				p := sampled.New(sampled.Options{Objective: energy.BoundedYield, Nodes: hosts, Jobs: hosts * ratio, Seed: seed})
+				p := allocation.Sample(allocation.SampleOptions{Objective: energy.BoundedYield, Nodes: hosts, Jobs: hosts * ratio, Seed: seed})
 				value, ok := bound.LP(p)
 				if !ok {
 					continue

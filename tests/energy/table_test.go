@@ -15,7 +15,6 @@ import (
 	"vjob/energy/bound"
 	"vjob/energy/solve"
 	"vjob/papers/allocation"
-	"vjob/papers/sampled"
 )
 
 var (
@@ -171,7 +170,7 @@ func drawnClasses() (list []class) {
 func drawn(o energy.Objective, hosts, jobs, count int) (list []*format.Instance) {
 	for seed := range uint64(count) {
 		lambda := []float64{0.2, 0.5, 0.8}[seed%3]
-		list = append(list, &format.Instance{Problem: sampled.New(sampled.Options{Objective: o, Nodes: hosts, Jobs: jobs, Lambda: lambda, Seed: 1000 + seed})})
+		list = append(list, &format.Instance{Problem: allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: hosts, Jobs: jobs, Lambda: lambda, Seed: 1000 + seed})})
 	}
 	return list
 }

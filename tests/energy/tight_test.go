@@ -6,7 +6,6 @@ import (
 	"vjob/energy"
 	"vjob/energy/solve"
 	"vjob/papers/allocation"
-	"vjob/papers/sampled"
 )
 
 // Under budgets that pay for hardly more than what memory demands, and at yields that leave
@@ -16,7 +15,7 @@ func TestNeverFailsWhereOthersDoNot(t *testing.T) {
 	for seed := range uint64(60) {
 		for _, o := range []energy.Objective{energy.BoundedYield, energy.BoundedPower} {
 			hosts := []int{8, 16, 32}[seed%3]
-			p := sampled.New(sampled.Options{Objective: o, Nodes: hosts, Jobs: hosts * int(1+seed/3%3), LightMemory: seed%7 == 0, Seed: 7000 + seed})
+			p := allocation.Sample(allocation.SampleOptions{Objective: o, Nodes: hosts, Jobs: hosts * int(1+seed/3%3), LightMemory: seed%7 == 0, Seed: 7000 + seed})
 			p.Budget *= energy.Watts(0.2 + 0.01*float64(seed))
 			r, err := solve.Solve(p, solve.Options{Seed: seed, Steps: 400})
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/format"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 	"vjob/repack/rule"
 )
 

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"vjob/repack"
-	"vjob/repack/planted"
+	"vjob/tests/planted"
 	"vjob/repack/solve"
 )
 

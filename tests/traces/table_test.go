@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"vjob/papers/pool"
+	"vjob/papers/backfill"
 	"vjob/sim/swf"
 )
 
@@ -23,7 +23,7 @@ var (
 // measured is a replay, how long it took, and the most bytes of heap in use
 // meanwhile, the log included.
 type measured struct {
-	*pool.Result
+	*backfill.Result
 	took   time.Duration
 	memory uint64
 }
@@ -33,12 +33,12 @@ func measure(t *testing.T, log *swf.Log, policy string) measured {
 	debug.FreeOSMemory()
 	var m measured
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	look := func(int, int, pool.Time) {
+	look := func(int, int, backfill.Time) {
 		metrics.Read(heap)
 		m.memory = max(m.memory, heap[0].Value.Uint64())
 	}
 	begun := time.Now()
-	r, err := pool.Run(t.Context(), log, policy, look)
+	r, err := backfill.Run(t.Context(), log, policy, look)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"testing"
 
-	"vjob/papers/pool"
+	"vjob/papers/backfill"
 	"vjob/sim/swf"
 )
 
@@ -124,7 +124,7 @@ func starts(t *testing.T, dir, name string) map[string][]string {
 }
 
 // digest is the sum of all starts, as the file has it.
-func digest(r *pool.Result) string {
+func digest(r *backfill.Result) string {
 	h := sha256.New()
 	for i, start := range r.Starts {
 		_, _ = fmt.Fprintf(h, "%d %d\n", r.Jobs[i].Number, start)
@@ -133,7 +133,7 @@ func digest(r *pool.Result) string {
 }
 
 // differences are the figures that are not as expected, which are rounded.
-func (f *figure) differences(s pool.Summary) (list []string) {
+func (f *figure) differences(s backfill.Summary) (list []string) {
 	for _, x := range []struct {
 		name      string
 		got, want float64
@@ -186,7 +186,7 @@ func first(t *testing.T, dir string) {
 		log, want := load(t, dir, name, trace.Processors, trace.First.Jobs), starts(t, dir, name)
 		for _, d := range disciplines {
 			t.Run(name+"/"+d[1], func(t *testing.T) {
-				r, err := pool.Run(t.Context(), log, d[1], nil)
+				r, err := backfill.Run(t.Context(), log, d[1], nil)
 				if err != nil {
 					t.Fatal(err)
 				}

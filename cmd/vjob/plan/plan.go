@@ -16,13 +16,14 @@ import (
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
 	"vjob/internal/chart"
+	"vjob/papers/packing"
 	"vjob/repack"
 	"vjob/repack/format"
 	"vjob/repack/solve"
 )
 
 // objectives are the words of --objective, in the order of the constants of
-// package solve.
+// package repack.
 var objectives = []string{"completion", "makespan", "migrations", "moved", "nodes"}
 
 // planFlags are the flags of `vjob plan`.
@@ -163,8 +164,7 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 	line := newLine(a, f)
 	var guard sync.Mutex // workers tell and ask when they like
 	o := solve.Options{
-		Objective: solve.Objective(slices.Index(objectives, f.objective)),
-		Seed:      f.seed, Iterations: f.iterations, Workers: f.workers, Explain: true,
+		Seed: f.seed, Iterations: f.iterations, Workers: f.workers, Explain: true,
 		Stop: func() bool {
 			guard.Lock()
 			defer guard.Unlock()
@@ -187,7 +187,7 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 			line.show(passed)
 		},
 	}
-	result, err := solve.Solve(in, o)
+	result, err := f.solve(in, o)
 	s.elapsed = a.Now().Sub(began)
 	line.end()
 	if err != nil { // the instance contradicts itself
@@ -209,6 +209,15 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 	}
 	s.figures, s.broken = report.Figures, report.Broken
 	return s, nil
+}
+
+// solve searches for a plan with the objective of the flags.
+func (f *planFlags) solve(in *repack.Instance, o solve.Options) (*solve.Result, error) {
+	if f.objective == "nodes" {
+		return packing.Plan(in, o)
+	}
+	o.Objective = repack.Objective(slices.Index(objectives, f.objective))
+	return solve.Solve(in, o)
 }
 
 // failure is what a search without a plan ends with.

@@ -14,7 +14,6 @@ import (
 	"vjob/cmd/vjob/parse"
 	"vjob/internal/chart"
 	"vjob/papers/backfill"
-	"vjob/papers/pool"
 	"vjob/sim/swf"
 )
 
@@ -50,10 +49,10 @@ func replayLog(ctx context.Context, a *cli.App, f *replayFlags, in io.Reader, na
 	if 0 < f.jobs && f.jobs < len(log.Jobs) {
 		log.Jobs = log.Jobs[:f.jobs]
 	}
-	var results []*pool.Result
+	var results []*backfill.Result
 	for _, policy := range f.policies {
 		bar := progress(a, policy, "jobs")
-		r, err := pool.Run(ctx, log, policy, func(started, all int, at pool.Time) { bar.show(started, all, pool.Duration(at)) })
+		r, err := backfill.Run(ctx, log, policy, func(started, all int, at backfill.Time) { bar.show(started, all, backfill.Duration(at)) })
 		bar.end()
 		if err != nil {
 			return fmt.Errorf("replay %s with %s: %w", name, policy, err)
@@ -62,7 +61,7 @@ func replayLog(ctx context.Context, a *cli.App, f *replayFlags, in io.Reader, na
 	}
 	title := filepath.Base(name)
 	err = errors.Join(
-		svg.Write(func(w io.Writer) error { return chart.Write(w, pool.Figure(title, results)) }),
+		svg.Write(func(w io.Writer) error { return chart.Write(w, backfill.Figure(title, results)) }),
 		starts.Write(results[0].WriteStarts),
 	)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vjob/cmd/vjob/plain"
-	"vjob/papers/pool"
+	"vjob/papers/backfill"
 	"vjob/sim/replay"
 	"vjob/sim/swf"
 )
@@ -17,7 +17,7 @@ type replayedLog struct {
 	title   string
 	log     *swf.Log
 	given   bool // how many processors there are
-	results []*pool.Result
+	results []*backfill.Result
 }
 
 // The JSON of `vjob replay -o json` of a log.
@@ -103,36 +103,36 @@ func (l *replayedLog) pool() string {
 }
 
 // logFigures has one column per policy.
-func logFigures(results []*pool.Result) *plain.Table {
+func logFigures(results []*backfill.Result) *plain.Table {
 	t := &plain.Table{Heads: []plain.Column{{}}}
-	sums := make([]pool.Summary, len(results))
+	sums := make([]backfill.Summary, len(results))
 	for i, r := range results {
 		t.Heads = append(t.Heads, plain.Column{Name: r.Policy, Right: true})
 		sums[i] = r.Summary()
 	}
-	line := func(name string, value func(s *pool.Summary) string) {
+	line := func(name string, value func(s *backfill.Summary) string) {
 		cells := []string{name}
 		for i := range sums {
 			cells = append(cells, value(&sums[i]))
 		}
 		t.Row(cells...)
 	}
-	clock := func(name string, value func(s *pool.Summary) float64) {
-		line(name, func(s *pool.Summary) string { return replay.Clock(plain.Seconds(value(s))) })
+	clock := func(name string, value func(s *backfill.Summary) float64) {
+		line(name, func(s *backfill.Summary) string { return replay.Clock(plain.Seconds(value(s))) })
 	}
-	ratio := func(name string, value func(s *pool.Summary) float64) {
-		line(name, func(s *pool.Summary) string { return strconv.FormatFloat(value(s), 'f', 2, 64) })
+	ratio := func(name string, value func(s *backfill.Summary) float64) {
+		line(name, func(s *backfill.Summary) string { return strconv.FormatFloat(value(s), 'f', 2, 64) })
 	}
-	clock("mean wait", func(s *pool.Summary) float64 { return s.Wait.Mean })
-	clock("median wait", func(s *pool.Summary) float64 { return s.Wait.Median })
-	clock("95 % wait at most", func(s *pool.Summary) float64 { return s.Wait.P95 })
-	clock("longest wait", func(s *pool.Summary) float64 { return s.Wait.Max })
-	ratio("mean bounded slowdown (10 s)", func(s *pool.Summary) float64 { return s.Slowdown.Mean })
-	ratio("median bounded slowdown", func(s *pool.Summary) float64 { return s.Slowdown.Median })
-	ratio("95 % have at most", func(s *pool.Summary) float64 { return s.Slowdown.P95 })
-	ratio("largest bounded slowdown", func(s *pool.Summary) float64 { return s.Slowdown.Max })
-	line("started at once", func(s *pool.Summary) string { return strconv.Itoa(s.AtOnce) })
-	clock("makespan", func(s *pool.Summary) float64 { return float64(s.Makespan) })
-	line("processors used", func(s *pool.Summary) string { return plain.Percent(s.Used) })
+	clock("mean wait", func(s *backfill.Summary) float64 { return s.Wait.Mean })
+	clock("median wait", func(s *backfill.Summary) float64 { return s.Wait.Median })
+	clock("95 % wait at most", func(s *backfill.Summary) float64 { return s.Wait.P95 })
+	clock("longest wait", func(s *backfill.Summary) float64 { return s.Wait.Max })
+	ratio("mean bounded slowdown (10 s)", func(s *backfill.Summary) float64 { return s.Slowdown.Mean })
+	ratio("median bounded slowdown", func(s *backfill.Summary) float64 { return s.Slowdown.Median })
+	ratio("95 % have at most", func(s *backfill.Summary) float64 { return s.Slowdown.P95 })
+	ratio("largest bounded slowdown", func(s *backfill.Summary) float64 { return s.Slowdown.Max })
+	line("started at once", func(s *backfill.Summary) string { return strconv.Itoa(s.AtOnce) })
+	clock("makespan", func(s *backfill.Summary) float64 { return float64(s.Makespan) })
+	line("processors used", func(s *backfill.Summary) string { return plain.Percent(s.Used) })
 	return t
 }

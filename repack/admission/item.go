@@ -1,0 +1,117 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+)
+
+// item is what a trial places as one: a VM, or VMs that a rule holds on one node.
+type item struct {
+	vms  []int
+	need []int64     // in sum
+	rule repack.Rule // that holds them together
+}
+
+// items are VMs in the order in which they look for places: those who may stay where
+// they run, then the bulky first.
+func (t *search) items(vms []int) (list []item) {
+	vms = slices.Clone(vms)
+	slices.SortFunc(vms, func(a, b int) int {
+		return cmp.Or(
+			cmp.Compare(t.arrives(a), t.arrives(b)),
+			cmp.Compare(t.Bulk[b], t.Bulk[a]),
+			cmp.Compare(a, b),
+		)
+	})
+	for i, vm := range vms {
+		list = append(list, item{vms: vms[i : i+1 : i+1], need: t.need(vm)})
+	}
+	for _, number := range t.ties(vms) {
+		list = t.join(list, number)
+	}
+	return list
+}
+
+// arrives is 0 for a VM that runs, and 1 for one that does not.
+func (t *search) arrives(vm int) int {
+	if t.In.VMs[vm].State == repack.Running {
+		return 0
+	}
+	return 1
+}
+
+// ties are the hard rules that hold some of the VMs on one node.
+func (t *search) ties(vms []int) (numbers []int) {
+	var seen []int
+	for _, vm := range vms {
+		for _, number := range t.GuardsOfVM[vm] {
+			if slices.Contains(seen, number) {
+				continue
+			}
+			seen = append(seen, number)
+			if !t.groups(number) {
+				continue
+			}
+			members := t.members(vms, number)
+			if len(members) > 1 && t.holdsTogether(&t.Guards[number], members[0], members[1]) {
+				numbers = append(numbers, number)
+			}
+		}
+	}
+	return numbers
+}
+
+// groups reports whether a guard is of a hard rule that may want VMs near each other:
+// it does more than keep them apart.
+func (t *search) groups(number int) bool {
+	_, spreads := t.Guards[number].Rule.(problem.Apart)
+	return !spreads && t.Guards[number].Penalty == 0
+}
+
+// members are those of the VMs that a guard is about.
+func (t *search) members(vms []int, number int) (list []int) {
+	for _, vm := range vms {
+		if slices.Contains(t.GuardsOfVM[vm], number) {
+			list = append(list, vm)
+		}
+	}
+	return list
+}
+
+// holdsTogether reports whether a guard holds two VMs that are nowhere on one node: wherever
+// the one goes, the other breaks something on every other. The guard is asked, and
+// not the rule, so that any rule may be of that kind.
+func (t *search) holdsTogether(g *problem.PostedGuard, a, b int) bool {
+	at := slices.IndexFunc(t.OpenNodes, func(n int) bool { return t.Allows(a, n) && g.Delta(a, repack.Nowhere, n) <= 0 })
+	if at < 0 {
+		return false
+	}
+	at = t.OpenNodes[at]
+	g.Move(a, repack.Nowhere, at)
+	defer g.Move(a, at, repack.Nowhere)
+	if g.Delta(b, repack.Nowhere, at) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(t.OpenNodes, func(n int) bool { return n != at && g.Delta(b, repack.Nowhere, n) <= 0 })
+}
+
+// join makes one item of those that a rule holds together. It comes first: it finds
+// fewer places than others.
+func (t *search) join(list []item, number int) []item {
+	one := item{need: make([]int64, t.Dims), rule: t.Guards[number].Rule}
+	rest := list[:0]
+	for _, it := range list {
+		if len(t.members(it.vms, number)) == 0 {
+			rest = append(rest, it)
+			continue
+		}
+		one.vms = append(one.vms, it.vms...)
+		for d := range one.need {
+			one.need[d] += it.need[d]
+		}
+	}
+	return slices.Insert(rest, 0, one)
+}

@@ -1,0 +1,145 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// Lags estimate how long actions wait, node by node and without a schedule: what
+// comes to a node waits until enough of what goes has gone, and that goes when it
+// has come to its own node. A schedule is the truth; this is a thousand times
+// faster and seldom wrong.
+
+// maxDelayChain bounds how far a changed lag is followed from node to node.
+const maxDelayChain = 64
+
+// RefreshDelays brings the lags of what comes to these nodes up to date, and of what
+// waits for that in turn.
+func (s *State) RefreshDelays(nodes ...int) {
+	todo := append(s.scratch[:0], nodes...)
+	for i := 0; i < len(todo) && i < len(nodes)+maxDelayChain; i++ {
+		n := todo[i]
+		for _, vm := range s.delaysOn(n) {
+			if src := s.Home[vm]; src != n && s.In.VMs[vm].State == repack.Running && s.crowded(src) {
+				todo = append(todo, src)
+			}
+		}
+	}
+	s.scratch = todo
+}
+
+// crowded reports whether not everything can be on the node at once.
+func (s *State) crowded(n int) bool {
+	for d := range s.Dims {
+		if s.PeakLoad[n*s.Dims+d] > s.Room[n*s.Dims+d] {
+			return true
+		}
+	}
+	return false
+}
+
+// queues are buffers for the lags of one node.
+type queues struct {
+	comes, goes, changed []int
+	free                 []int64
+}
+
+// delaysOn computes the lags of what comes to a node and returns the VMs of which
+// they have changed, until the next call.
+func (s *State) delaysOn(n int) []int {
+	q := &s.delayBuffers
+	q.changed, q.comes = q.changed[:0], q.comes[:0]
+	for _, vm := range s.VMsOn[n] {
+		if !s.StaysAt(vm, n) {
+			q.comes = append(q.comes, vm)
+		}
+	}
+	switch {
+	case len(q.comes) == 0:
+	case s.crowded(n):
+		s.queueArrivals(n)
+	default:
+		for _, vm := range q.comes {
+			s.setDelay(vm, s.Ready(n))
+		}
+	}
+	return q.changed
+}
+
+// setDelay sets the lag of a VM.
+func (s *State) setDelay(vm int, lag repack.Ticks) {
+	if s.Delays[vm] != lag {
+		s.delayCost += s.WaitCost(vm) * int64(lag-s.Delays[vm])
+		s.Delays[vm] = lag
+		s.delayBuffers.changed = append(s.delayBuffers.changed, vm)
+	}
+}
+
+// queueArrivals lets what comes to a node in as soon as what goes has left enough room.
+func (s *State) queueArrivals(n int) {
+	q := &s.delayBuffers
+	free := append(q.free[:0], s.Room[n*s.Dims:(n+1)*s.Dims]...)
+	for d := range free {
+		free[d] -= s.PeakLoad[n*s.Dims+d]
+		for _, vm := range q.comes {
+			free[d] += s.Next[vm*s.Dims+d]
+		}
+	}
+	goes := append(q.goes[:0], s.Leaving[n]...)
+	q.free, q.goes = free, goes
+	when := func(vm int) repack.Ticks { return s.Delays[vm] + s.DepartureTime[vm] }
+	slices.SortFunc(goes, func(a, b int) int { return cmp.Or(cmp.Compare(when(a), when(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(q.comes, func(a, b int) int { return cmp.Or(cmp.Compare(s.key(a), s.key(b)), cmp.Compare(a, b)) })
+	clock, comes := s.Ready(n), q.comes
+	for i := 0; ; i++ {
+		rest := comes[:0]
+		for _, vm := range comes {
+			if s.reserve(free, vm) {
+				s.setDelay(vm, clock)
+			} else {
+				rest = append(rest, vm)
+			}
+		}
+		comes = rest
+		if len(comes) == 0 || i == len(goes) {
+			break
+		}
+		clock = max(clock, min(when(goes[i]), maxDelay))
+		for d := range free {
+			free[d] += s.Now[goes[i]*s.Dims+d]
+		}
+	}
+	for _, vm := range comes {
+		s.setDelay(vm, maxDelay)
+	}
+}
+
+// maxDelay is a lag that no node can be worth.
+const maxDelay = 1 << 20
+
+// reserve takes the next demand of a VM from what is free, if it is there.
+func (s *State) reserve(free []int64, vm int) bool {
+	for d := range free {
+		if need := s.Next[vm*s.Dims+d]; need > 0 && need > free[d] {
+			return false
+		}
+	}
+	for d := range free {
+		free[d] -= s.Next[vm*s.Dims+d]
+	}
+	return true
+}
+
+// key is the order in which tasks that wait for the same room go, see [unit].
+func (s *State) key(vm int) int64 { return s.SmithRatio(vm, s.Duration(vm, s.NodeOf[vm])) }
+
+// Value is what the placement is estimated to cost.
+func (s *State) Value() int64 {
+	return s.cost + s.delayCost + s.Congestion.cost() + s.Penalty + s.unplacedBulk*unplacedCost + int64(s.Breaches)*1_000_000*unplacedCost
+}
+
+// unplacedCost is what a millionth of an average node costs that has no place: a VM
+// that is nowhere costs more than any placement of it.
+const unplacedCost = 1 << 20

@@ -1,0 +1,139 @@
+package placement
+
+import (
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+)
+
+// FreeIndex is the free room on the nodes that VMs may come to, by blocks of nodes:
+// what does not fit into the most of a block fits on no node of it. It is brought up
+// to date when it is read.
+type FreeIndex struct {
+	*State
+	Accepts   []bool // nodes that somebody may come to
+	maxFree   []int64
+	SumFree   []int64 // by block and dimension; an overloaded node uses up nothing of others
+	TotalFree []int64
+	stale     []int  // blocks of which something has changed
+	Dirty     []bool // whether a block is one of them
+}
+
+// BlockSize is how many nodes are a block.
+const BlockSize = 32
+
+func NewFreeIndex(s *State) *FreeIndex {
+	blocks := (len(s.In.Nodes) + BlockSize - 1) / BlockSize
+	o := &FreeIndex{
+		State: s, Accepts: acceptingNodes(s.Problem),
+		maxFree: make([]int64, blocks*s.Dims), SumFree: make([]int64, blocks*s.Dims), TotalFree: make([]int64, s.Dims),
+		Dirty: make([]bool, blocks),
+	}
+	for b := range blocks {
+		o.touch(b * BlockSize)
+	}
+	o.Refresh()
+	return o
+}
+
+// acceptingNodes are the open nodes that some VM may come to: being there already does
+// not count.
+func acceptingNodes(m *problem.Problem) []bool {
+	takes := make([]bool, len(m.In.Nodes))
+	seen := map[*problem.NodeSet]int{} // but for the home of the one that was asked first
+	for _, vm := range m.Wanted {
+		set, home := m.Banned[vm], repack.Nowhere
+		if m.In.VMs[vm].State == repack.Running {
+			if home = m.Home[vm]; m.Rooted[vm] {
+				continue
+			}
+		}
+		but, asked := seen[set]
+		switch {
+		case !asked:
+			set.EachOutside(len(takes), func(n int) { takes[n] = takes[n] || n != home && m.Open[n] })
+			seen[set] = home
+		case but != repack.Nowhere && but != home:
+			takes[but] = takes[but] || m.Open[but] && !set.Has(but)
+			seen[set] = repack.Nowhere
+		}
+	}
+	return takes
+}
+
+// touch notes that something has come to a node or left it.
+func (o *FreeIndex) touch(n int) {
+	if o == nil || o.Dirty[n/BlockSize] {
+		return
+	}
+	o.Dirty[n/BlockSize] = true
+	o.stale = append(o.stale, n/BlockSize)
+}
+
+// Refresh brings the blocks up to date.
+func (o *FreeIndex) Refresh() {
+	for _, b := range o.stale {
+		o.recompute(b)
+		o.Dirty[b] = false
+	}
+	o.stale = o.stale[:0]
+}
+
+func (o *FreeIndex) recompute(b int) {
+	most, sums := o.maxFree[b*o.Dims:(b+1)*o.Dims], o.SumFree[b*o.Dims:(b+1)*o.Dims]
+	for d := range most {
+		o.TotalFree[d] -= sums[d]
+	}
+	clear(most)
+	clear(sums)
+	for n := b * BlockSize; n < min((b+1)*BlockSize, len(o.Accepts)); n++ {
+		if !o.Accepts[n] {
+			continue
+		}
+		for d := range most {
+			free := max(0, o.Room[n*o.Dims+d]-o.EndLoad[n*o.Dims+d])
+			most[d] = max(most[d], free)
+			sums[d] += free
+		}
+	}
+	for d := range most {
+		o.TotalFree[d] += sums[d]
+	}
+}
+
+// Each visits the nodes that have room for a need and that VMs may come to, those
+// near one node first, until it is told to stop.
+func (o *FreeIndex) Each(need []int64, near int, visit func(n int) bool) {
+	o.Refresh()
+	for i := range o.Dirty {
+		b := (near/BlockSize + i) % len(o.Dirty)
+		if !Within(need, o.maxFree[b*o.Dims:(b+1)*o.Dims]) {
+			continue
+		}
+		for n := b * BlockSize; n < min((b+1)*BlockSize, len(o.Accepts)); n++ {
+			if o.Accepts[n] && o.Holds(need, n) && !visit(n) {
+				return
+			}
+		}
+	}
+}
+
+// Within reports whether a need is met. What is not needed need not be there.
+func Within(need, room []int64) bool {
+	for d, x := range need {
+		if x > 0 && x > room[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// Holds reports whether a node has room for a need.
+func (s *State) Holds(need []int64, n int) bool {
+	load, room := s.EndLoad[n*s.Dims:(n+1)*s.Dims], s.Room[n*s.Dims:(n+1)*s.Dims]
+	for d, x := range need {
+		if x > 0 && load[d]+x > room[d] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,167 @@
+package problem
+
+import (
+	"slices"
+
+	"vjob/repack"
+)
+
+// poster posts the rules of an instance on a model.
+type poster struct {
+	*Problem
+	rule    repack.Rule
+	penalty int64
+}
+
+// Instance is the instance that is searched.
+func (b *poster) Instance() *repack.Instance { return b.In }
+
+// Forbid takes a node from the VM. Softly, it is a guard like any other.
+func (b *poster) Forbid(vm, node int, always bool) {
+	if b.penalty > 0 {
+		b.Uncounted = b.Uncounted || always
+		b.Guard(&softBan{node}, repack.Scope{VMs: []int{vm}})
+		return
+	}
+	b.Banned[vm] = b.sets.with(b.Banned[vm], node)
+	if always {
+		b.BannedAlways[vm] = b.sets.with(b.BannedAlways[vm], node)
+	}
+}
+
+// Confine takes all other nodes from the VMs. Softly, being elsewhere is a breach.
+func (b *poster) Confine(vms, nodes []int, always bool) {
+	only := NewNodeSet(len(b.In.Nodes), append([]int{}, nodes...))
+	if b.penalty > 0 {
+		b.Uncounted = b.Uncounted || always
+		b.Guard(&softFence{only}, repack.Scope{VMs: vms})
+		return
+	}
+	for _, vm := range vms {
+		b.Banned[vm] = b.sets.outside(b.Banned[vm], only, len(b.In.Nodes))
+		if always {
+			b.BannedAlways[vm] = b.sets.outside(b.BannedAlways[vm], only, len(b.In.Nodes))
+		}
+	}
+}
+
+// softFence is a soft fence.
+type softFence struct{ only *NodeSet }
+
+func (l *softFence) Delta(_, from, to int) (sum int) {
+	if from != repack.Nowhere && !l.only.Has(from) {
+		sum--
+	}
+	if to != repack.Nowhere && !l.only.Has(to) {
+		sum++
+	}
+	return sum
+}
+
+func (l *softFence) Move(int, int, int) {}
+
+// Limit keeps the limit of a hard rule.
+func (b *poster) Limit(nodes []int, most int, always bool) {
+	if b.penalty > 0 {
+		b.Uncounted = true
+		return
+	}
+	b.Limits = append(b.Limits, Limit{nodes, most, always, b.rule})
+}
+
+// softBan is a soft ban of one VM from one node.
+type softBan struct{ node int }
+
+func (d *softBan) Delta(_, from, to int) (sum int) {
+	if from == d.node {
+		sum--
+	}
+	if to == d.node {
+		sum++
+	}
+	return sum
+}
+
+func (d *softBan) Move(int, int, int) {}
+
+// Root keeps the VM from migrating. Softly, leaving home costs the penalty.
+func (b *poster) Root(vm int) {
+	if b.penalty > 0 {
+		if b.In.VMs[vm].Keeps() {
+			b.AwayCost[vm] += b.penalty
+			b.MigrationPenalty[vm] += b.penalty
+		}
+		return
+	}
+	b.Rooted[vm] = true
+}
+
+// Guard sorts the guard by what it concerns.
+func (b *poster) Guard(g repack.Guard, s repack.Scope) {
+	number := len(b.Guards)
+	b.Guards = append(b.Guards, PostedGuard{g, b.penalty, NewNodeSet(len(b.In.Nodes), s.Nodes), b.rule})
+	file(number, s, b.GuardsOfVM, b.GuardsOfNode, &b.GlobalGuards)
+}
+
+// file puts a number where moves that it concerns will find it.
+func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
+	switch {
+	case s.VMs != nil:
+		for _, vm := range s.VMs {
+			byVM[vm] = append(byVM[vm], number)
+		}
+	case s.Nodes != nil:
+		for _, n := range s.Nodes {
+			byNode[n] = append(byNode[n], number)
+		}
+	default:
+		*all = append(*all, number)
+	}
+}
+
+// Watch keeps the watch of a hard rule. Of a soft one whole plans are judged.
+func (b *poster) Watch(w repack.Watch, s repack.Scope) {
+	if b.penalty > 0 {
+		b.Uncounted = true
+		return
+	}
+	file(len(b.Watches), s, b.WatchesOfVM, b.WatchesOfNode, &b.GlobalWatches)
+	b.Watches = append(b.Watches, Watch{w, NewNodeSet(len(b.In.Nodes), s.Nodes), s, b.rule})
+}
+
+// Gate keeps the gate of a hard rule.
+func (b *poster) Gate(g repack.Gate, vms []int) {
+	if b.penalty > 0 {
+		b.Uncounted = true
+		return
+	}
+	for _, vm := range vms {
+		b.GatesOf[vm] = append(b.GatesOf[vm], len(b.Gates))
+	}
+	b.Gates = append(b.Gates, gate{g, vms})
+}
+
+// Together keeps the set.
+func (b *poster) Together(vms []int, atEnd bool) {
+	if b.penalty > 0 {
+		b.Uncounted = true
+		return
+	}
+	b.SyncSets = append(b.SyncSets, togetherSet{slices.Clone(vms), atEnd})
+	for _, vm := range vms {
+		b.Synced[vm] = true
+	}
+}
+
+// Due keeps the earliest of the times given for a VM.
+func (b *poster) Due(vm int, start, end repack.Ticks) {
+	if b.penalty > 0 {
+		b.Uncounted = true
+		return
+	}
+	d, ok := b.Deadlines[vm]
+	if !ok {
+		d = dueTimes{repack.Forever, repack.Forever}
+	}
+	b.Deadlines[vm] = dueTimes{min(d.Start, start), min(d.End, end)}
+}

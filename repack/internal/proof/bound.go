@@ -1,0 +1,347 @@
+// Package proof proves how good a plan can be, and that no plan exists.
+//
+// [Bounds.Value] is a lower bound of the objective: each node alone (bound.go), VMs that wait
+// for each other (bound_order.go), room for few VMs on their way at once (bound_room.go), links
+// (bound_link.go). [Infeasible] and [Unpackable] look for reasons why no placement exists.
+package proof
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+)
+
+// Bounds are what all lower bounds of a model need.
+type Bounds struct {
+	*problem.Problem
+	// minHome is what it takes at least to be at home, waits included.
+	minHome   []int64
+	preferred [][]int // VMs that would like to end on each node
+	// arrivals must end on just this node, and are not there; goal is theirs.
+	arrivals          [][]int
+	destination       []int   // Nowhere: it is not known
+	overloadedAtStart []bool  // nodes that are over capacity at first: they may stay so for a while
+	exclusions        [][]int // rules by VM that let no two of theirs end on one node
+}
+
+// NewBounds prepares the bounds of a model on which all rules are posted.
+func NewBounds(m *problem.Problem) *Bounds {
+	b := &Bounds{Problem: m}
+	b.findDestinations()
+	b.FindPreferences()
+	return b
+}
+
+// Value is a value that no plan's objective is below: every VM acts in the
+// shortest way that there is for it, and where those who would like to be on a node
+// cannot all be there, the cheapest go. That is exact for one node, as nodes are
+// looked at one by one. Who must act besides waits: for links, for those in its way, or
+// for one of the places that are left. Of these three the largest counts, as it may be
+// the same time.
+func (m *Bounds) Value() (sum int64) {
+	if m.Objective == repack.Makespan {
+		return m.makespan()
+	}
+	sum = m.perNode()
+	for _, vms := range m.ExclusiveGroups() {
+		sum = max(sum, m.perNode()+m.exclusiveCost(vms))
+	}
+	return sum
+}
+
+// makespan is how long the longest of the actions takes that must be made.
+func (m *Bounds) makespan() (most int64) {
+	for vm := range m.In.VMs {
+		switch v := &m.In.VMs[vm]; {
+		case v.State == repack.Running && v.Want != repack.Running:
+			most = max(most, int64(m.DepartureTime[vm]))
+		case v.Want != repack.Running:
+		case m.Home[vm] == repack.Nowhere || !m.Allows(vm, m.Home[vm]):
+			a := m.arrival(vm)
+			most = max(most, int64(m.minTravel(vm)), int64(m.release(vm)+min(a.direct, a.last)))
+		default:
+			most = max(most, int64(min(v.On(v.Host), m.minTravel(vm))))
+		}
+	}
+	return max(most, m.slotMakespan())
+}
+
+// minTravel is how long it takes at least to have a VM elsewhere: one that may sleep
+// for a while can be resumed there, one that sleeps can be resumed and then migrate.
+func (m *Bounds) minTravel(vm int) repack.Ticks {
+	switch v := &m.In.VMs[vm]; {
+	case m.Suspendable(v):
+		return min(m.MinDuration(vm, repack.Migrate), v.Takes.Suspend+m.MinDuration(vm, repack.Resume))
+	case v.State == repack.Sleeping:
+		return min(m.MinDuration(vm, repack.Resume), v.Takes.ResumeLocal+m.MinDuration(vm, repack.Migrate))
+	default:
+		return m.Duration(vm, repack.Nowhere)
+	}
+}
+
+// minAway is what it takes at least to have a VM elsewhere than at home.
+func (m *Bounds) minAway(vm int) int64 {
+	v := &m.In.VMs[vm]
+	switch {
+	case v.State == repack.Sleeping && m.WaitCost(vm) > 0:
+		return min(m.AwayCost[vm], v.Weight*int64(2*v.Takes.ResumeLocal+m.MinDuration(vm, repack.Migrate)))
+	case !m.Suspendable(v) || m.Rooted[vm]:
+		return m.AwayCost[vm]
+	case m.Objective == repack.Migrations:
+		return 0
+	case m.Objective == repack.Moved:
+		return min(m.AwayCost[vm], 3*v.Moved(repack.Nowhere))
+	default:
+		return min(m.AwayCost[vm], v.Weight*int64(2*v.Takes.Suspend+m.MinDuration(vm, repack.Resume)))
+	}
+}
+
+// exclusiveCost is what it takes at least, beyond what is asked of each node alone,
+// that a clan has nodes of its own: as many as it needs.
+func (m *Bounds) exclusiveCost(vms []int) (sum int64) {
+	stakes := m.DedicationCosts(vms)
+	need := m.minNodes(vms)
+	for i, k := range stakes {
+		worth := k.Out
+		if i < need || k.In < k.Out {
+			worth = k.In
+		}
+		sum += worth - m.excess(k.Node, m.preferred[k.Node])
+	}
+	return sum
+}
+
+// minNodes is a number of nodes below which the VMs do not end on: as many as there
+// are VMs that must be apart.
+func (m *Bounds) minNodes(vms []int) (most int) {
+	mine := make(map[int]bool, len(vms))
+	for _, vm := range vms {
+		mine[vm] = true
+	}
+	for _, r := range m.In.Rules {
+		a, ok := r.Rule.(problem.Apart)
+		if !ok || r.Penalty > 0 {
+			continue
+		}
+		n := 0
+		for _, vm := range a.Apart() {
+			if mine[vm] {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return max(most, min(1, len(vms)))
+}
+
+// perNode looks at every node by itself.
+func (m *Bounds) perNode() (sum int64) {
+	sum = m.Departures() + max(m.linkWaits(), m.orderWaits(), m.slotWaits())
+	for _, vm := range m.Wanted {
+		sum += min(m.minHome[vm], m.minAway(vm))
+	}
+	for n := range m.preferred {
+		sum += m.excess(n, m.preferred[n])
+	}
+	return sum
+}
+
+// Departures is what it takes to end or suspend who is to run no more.
+func (m *Bounds) Departures() (sum int64) {
+	for vm := range m.In.VMs {
+		if v := &m.In.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
+			sum += m.WaitCost(vm) * int64(m.DepartureTime[vm])
+		}
+	}
+	return sum
+}
+
+// FindPreferences notes what it takes each VM at least to be at home, and who would like to
+// be where. Rules have been posted.
+func (m *Bounds) FindPreferences() {
+	m.minHome, m.preferred = make([]int64, len(m.In.VMs)), make([][]int, len(m.In.Nodes))
+	for _, vm := range m.Wanted {
+		h := m.Home[vm]
+		m.minHome[vm] = problem.Never
+		if h == repack.Nowhere || !m.Allows(vm, h) {
+			continue
+		}
+		m.minHome[vm] = m.HomeCost[vm] + m.WaitCost(vm)*int64(max(m.Ready(h), m.earliest(vm, h)))
+		if m.minHome[vm] < m.minAway(vm) {
+			m.preferred[h] = append(m.preferred[h], vm)
+		}
+	}
+}
+
+// earliest is a time before which a VM that does not run cannot have room where
+// its image lies: who leaves takes some time to do so.
+func (m *Bounds) earliest(vm, node int) repack.Ticks {
+	if m.In.VMs[vm].State == repack.Running {
+		return 0
+	}
+	return m.minVacancy(vm, node)
+}
+
+// minVacancy is a time before which a VM that is not on a node cannot have room there.
+func (m *Bounds) minVacancy(vm, node int) repack.Ticks {
+	if m.overloadedAtStart[node] {
+		return 0
+	}
+	free := slices.Clone(m.Room[node*m.Dims : (node+1)*m.Dims])
+	for _, other := range m.AtStart[node] {
+		for d := range free {
+			free[d] -= min(m.Now[other*m.Dims+d], m.Next[other*m.Dims+d])
+		}
+	}
+	enough := func() bool {
+		for d := range free {
+			if need := m.Next[vm*m.Dims+d]; need > 0 && need > free[d] {
+				return false
+			}
+		}
+		return true
+	}
+	if enough() {
+		return 0
+	}
+	leavers := slices.Clone(m.AtStart[node])
+	slices.SortFunc(leavers, func(a, b int) int { return cmp.Compare(m.minDeparture(a), m.minDeparture(b)) })
+	var clock repack.Ticks
+	for _, other := range leavers {
+		clock = m.minDeparture(other)
+		for d := range free {
+			free[d] += min(m.Now[other*m.Dims+d], m.Next[other*m.Dims+d])
+		}
+		if enough() {
+			break
+		}
+	}
+	return clock
+}
+
+// minDeparture is a time before which a VM does not leave its host.
+func (m *Bounds) minDeparture(vm int) repack.Ticks {
+	if v := &m.In.VMs[vm]; m.Suspendable(v) {
+		return min(m.DepartureTime[vm], v.Takes.Suspend)
+	}
+	return m.DepartureTime[vm]
+}
+
+// excess is what it takes at least beyond everybody's wish to have a node not
+// over capacity.
+func (m *Bounds) excess(n int, wish []int) int64 {
+	return max(m.overload(n, wish), m.apartCost(wish))
+}
+
+// apartCost is what it takes at least that of those who would like to be on one node,
+// but must be apart, all but one go.
+func (m *Bounds) apartCost(wish []int) (most int64) {
+	type feud struct{ sum, dearest int64 }
+	feuds := map[int]feud{}
+	for _, vm := range wish {
+		for _, r := range m.exclusions[vm] {
+			f, leave := feuds[r], m.minAway(vm)-m.minHome[vm]
+			feuds[r] = feud{f.sum + leave, max(f.dearest, leave)}
+		}
+	}
+	for _, f := range feuds {
+		most = max(most, f.sum-f.dearest)
+	}
+	return most
+}
+
+// overload is what it takes at least that those go for whom a node has no room beside
+// those who must come to it.
+func (m *Bounds) overload(n int, wish []int) int64 {
+	load := make([]int64, m.Dims)
+	for _, vm := range m.arrivals[n] {
+		for d := range load {
+			load[d] += m.Next[vm*m.Dims+d]
+		}
+	}
+	items := make([]problem.Evictable, 0, len(wish))
+	for _, vm := range wish {
+		for d := range load {
+			load[d] += m.Next[vm*m.Dims+d]
+		}
+		if !m.Rooted[vm] || m.In.VMs[vm].State != repack.Running { // who sleeps may be resumed elsewhere
+			items = append(items, problem.Evictable{VM: vm, Cost: m.minAway(vm) - m.minHome[vm], Bulk: m.Bulk[vm]})
+		}
+	}
+	fits := true
+	for d := range load {
+		fits = fits && load[d] <= m.Room[n*m.Dims+d]
+	}
+	if fits {
+		return 0
+	}
+	_, cost, exact, ok := m.CheapestEviction(items, load, m.Room[n*m.Dims:(n+1)*m.Dims])
+	if !ok || !exact {
+		return 0
+	}
+	return cost
+}
+
+// ExclusiveGroups are the sets of VMs that want nodes of their own, as far as they do not
+// overlap.
+func (m *Bounds) ExclusiveGroups() (list [][]int) {
+	taken := map[int]bool{}
+	for _, r := range m.In.Rules {
+		d, ok := r.Rule.(problem.Dedicated)
+		if !ok || r.Penalty > 0 || slices.ContainsFunc(d.Dedicated(), func(vm int) bool { return taken[vm] }) {
+			continue
+		}
+		var hot []int
+		for _, vm := range d.Dedicated() {
+			taken[vm] = true
+			if m.In.VMs[vm].Want == repack.Running {
+				hot = append(hot, vm)
+			}
+		}
+		list = append(list, hot)
+	}
+	return list
+}
+
+// DedicationCosts is what each node costs a clan, the best first.
+func (m *Bounds) DedicationCosts(vms []int) (list []dedication) {
+	mine := make([]bool, len(m.In.VMs))
+	for _, vm := range vms {
+		mine[vm] = true
+	}
+	for _, n := range m.OpenNodes {
+		if !slices.ContainsFunc(vms, func(vm int) bool { return m.Allows(vm, n) }) {
+			continue
+		}
+		k := dedication{Node: n}
+		var members, others []int
+		for _, vm := range m.preferred[n] {
+			leave := m.minAway(vm) - m.minHome[vm]
+			if m.Rooted[vm] && m.In.VMs[vm].State == repack.Running {
+				leave = problem.Never
+			}
+			if mine[vm] {
+				members = append(members, vm)
+				k.Out += leave
+			} else {
+				others = append(others, vm)
+				k.In += leave
+			}
+		}
+		k.In += m.excess(n, members)
+		k.Out += m.excess(n, others)
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(a, b dedication) int {
+		return cmp.Or(cmp.Compare(a.In-a.Out, b.In-b.Out), cmp.Compare(a.Node, b.Node))
+	})
+	return list
+}
+
+// dedication is what it costs to give a node to a clan or not to.
+type dedication struct {
+	Node    int
+	In, Out int64
+}

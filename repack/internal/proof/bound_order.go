@@ -1,0 +1,223 @@
+package proof
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+)
+
+// Bounds that see who has to wait for whom: a VM that must go to one node has no room
+// there until somebody has left it, who may have to wait in turn.
+
+// findDestinations finds the VMs that only one node is left for, and who must be apart.
+func (m *Bounds) findDestinations() {
+	m.arrivals, m.destination = make([][]int, len(m.In.Nodes)), make([]int, len(m.In.VMs))
+	m.exclusions = make([][]int, len(m.In.VMs))
+	for vm := range m.destination {
+		m.destination[vm] = repack.Nowhere
+	}
+	m.overloadedAtStart = make([]bool, len(m.In.Nodes))
+	for _, n := range m.In.Overloaded() {
+		m.overloadedAtStart[n] = true
+	}
+	only := map[*problem.NodeSet]int{}
+	for _, vm := range m.Wanted {
+		n, ok := only[m.Banned[vm]]
+		if !ok {
+			n = m.onlyNode(m.Banned[vm])
+			only[m.Banned[vm]] = n
+		}
+		if n != repack.Nowhere && n != m.Home[vm] {
+			m.destination[vm] = n
+			m.arrivals[n] = append(m.arrivals[n], vm)
+		}
+	}
+	for i, r := range m.In.Rules {
+		if a, ok := r.Rule.(problem.Apart); ok && r.Penalty == 0 {
+			for _, vm := range a.Apart() {
+				m.exclusions[vm] = append(m.exclusions[vm], i)
+			}
+		}
+	}
+}
+
+// onlyNode is the one open node that is not in a set; Nowhere if there are others.
+func (m *Bounds) onlyNode(not *problem.NodeSet) int {
+	one, count := repack.Nowhere, 0
+	for _, n := range m.OpenNodes {
+		if !not.Has(n) {
+			if one, count = n, count+1; count > 1 {
+				return repack.Nowhere
+			}
+		}
+	}
+	return one
+}
+
+// arrival is how long it takes a VM at least to get elsewhere: by one action, or by a
+// first one and a last one, which may set out from anywhere. Who boots does so but
+// once: to migrate after that is never sooner.
+type arrival struct {
+	direct, first, last repack.Ticks
+	once                bool
+}
+
+func (m *Bounds) arrival(vm int) arrival {
+	v := &m.In.VMs[vm]
+	move, resume := m.MinDuration(vm, repack.Migrate), m.MinDuration(vm, repack.Resume)
+	switch {
+	case m.Suspendable(v):
+		return arrival{direct: move, first: min(move, v.Takes.Suspend), last: min(v.Takes.Migrate, v.Takes.ResumeRemote)}
+	case v.State == repack.Running:
+		return arrival{direct: move, first: move, last: v.Takes.Migrate}
+	case v.State == repack.Sleeping:
+		return arrival{direct: resume, first: min(resume, v.Takes.ResumeLocal), last: v.Takes.Migrate}
+	default:
+		boot := m.Duration(vm, repack.Nowhere)
+		return arrival{direct: boot, last: boot, once: true}
+	}
+}
+
+// release is a time before which a VM cannot set out for the node on which it must end.
+func (m *Bounds) release(vm int) repack.Ticks {
+	n := m.destination[vm]
+	if n == repack.Nowhere {
+		return 0
+	}
+	return max(m.Ready(n), m.minVacancy(vm, n))
+}
+
+// orderWaits is what it takes at least, beyond what each takes alone, that those who must
+// go to one node wait until there is room.
+//
+// Each VM follows at most one that is in its way, and is followed by at most one, so
+// they form lines and circles. Along a line the first starts when there is room for
+// it, and whoever follows when the one before has left: at the end of its one action,
+// or at the end of the first of two, which costs as much as it lasts. In a circle the
+// one that comes to its node first finds that the VM in its way has left, and that has
+// not been where it must end: so one at least takes two actions.
+func (m *Bounds) orderWaits() (sum int64) {
+	if m.Objective == repack.Migrations || m.Objective == repack.Moved {
+		return 0
+	}
+	before, after := m.blockers()
+	done := make([]bool, len(m.In.VMs))
+	line := func(head int) (vms []int) {
+		for vm := head; vm != repack.Nowhere && !done[vm]; vm = after[vm] {
+			done[vm] = true
+			vms = append(vms, vm)
+		}
+		return vms
+	}
+	add := func(vms []int, least int64) {
+		for _, vm := range vms {
+			least -= m.minAway(vm)
+		}
+		sum += max(0, least)
+	}
+	for n := range m.arrivals {
+		for _, vm := range m.arrivals[n] {
+			if before[vm] == repack.Nowhere {
+				vms := line(vm)
+				add(vms, cheapestOf(m.chainCosts(vms, []prefix{{}})))
+			}
+		}
+	}
+	for n := range m.arrivals { // what is left goes in circles
+		for _, vm := range m.arrivals[n] {
+			if !done[vm] {
+				vms := line(vm)
+				add(vms, m.cycleCost(vms))
+			}
+		}
+	}
+	return sum
+}
+
+// blockers finds who is in the way of whom: one that must leave the node to which the
+// other must come, and beside which that has no room.
+func (m *Bounds) blockers() (before, after []int) {
+	before, after = make([]int, len(m.In.VMs)), make([]int, len(m.In.VMs))
+	for vm := range before {
+		before[vm], after[vm] = repack.Nowhere, repack.Nowhere
+	}
+	for n := range m.arrivals {
+		for _, vm := range m.arrivals[n] {
+			for _, other := range m.AtStart[n] {
+				if m.destination[other] != repack.Nowhere && after[other] == repack.Nowhere && !m.overloadedAtStart[n] && m.blocks(vm, other, n) {
+					before[vm], after[other] = other, vm
+					break
+				}
+			}
+		}
+	}
+	return before, after
+}
+
+func (m *Bounds) blocks(vm, other, node int) bool {
+	for d := range m.Dims {
+		if need := m.Next[vm*m.Dims+d]; need > 0 && need+m.Now[other*m.Dims+d] > m.Room[node*m.Dims+d] {
+			return true
+		}
+	}
+	return false
+}
+
+// prefix is what those before in a line may have done: the last of them has left no
+// sooner, and together they cost no less.
+type prefix struct {
+	left repack.Ticks
+	cost int64
+}
+
+// maxPrefixes bounds how many ways of those before are told apart.
+const maxPrefixes = 64
+
+// chainCosts has VMs in a line follow those before them.
+func (m *Bounds) chainCosts(vms []int, leads []prefix) []prefix {
+	for _, vm := range vms {
+		a, weight, release := m.arrival(vm), m.WaitCost(vm), m.release(vm)
+		detour := prefix{a.first, problem.Never}
+		next := make([]prefix, 0, len(leads)+1)
+		for _, l := range leads {
+			start := max(release, l.left)
+			next = append(next, prefix{start + a.direct, l.cost + m.AwayCost[vm] + weight*int64(start)})
+			detour.cost = min(detour.cost, l.cost+weight*int64(a.first+max(start, a.first)+a.last))
+		}
+		if leads = next; !a.once {
+			leads = append(leads, detour)
+		}
+		if len(leads) > maxPrefixes {
+			leads = []prefix{{earliestOf(leads), cheapestOf(leads)}}
+		}
+	}
+	return leads
+}
+
+// cycleCost is what VMs cost at least of which the first follows the last, whichever
+// of them takes the detour with which it begins.
+func (m *Bounds) cycleCost(vms []int) int64 {
+	if len(vms) > maxPrefixes {
+		return cheapestOf(m.chainCosts(vms, []prefix{{}}))
+	}
+	least := int64(problem.Never)
+	for i, vm := range vms {
+		a, weight := m.arrival(vm), m.WaitCost(vm)
+		others := slices.Concat(vms[i+1:], vms[:i])
+		for _, l := range m.chainCosts(others, []prefix{{a.first, weight * int64(a.first)}}) {
+			start := max(m.release(vm), l.left, a.first)
+			least = min(least, l.cost+weight*int64(start+a.last))
+		}
+	}
+	return least
+}
+
+func earliestOf(leads []prefix) repack.Ticks {
+	return slices.MinFunc(leads, func(a, b prefix) int { return cmp.Compare(a.left, b.left) }).left
+}
+
+func cheapestOf(leads []prefix) int64 {
+	return slices.MinFunc(leads, func(a, b prefix) int { return cmp.Compare(a.cost, b.cost) }).cost
+}

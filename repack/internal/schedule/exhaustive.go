@@ -1,0 +1,306 @@
+package schedule
+
+import (
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+)
+
+// exhaustive looks at everything that one action after the other can lead to, for
+// small problems only: whatever a plan does at the same time could be done one
+// after the other in order of the ends, which takes no more room. So if no way
+// leads to the end here, there is no plan; but for VMs that swap in no time at all.
+type exhaustive struct {
+	*placement.State
+	seen  map[string]reached
+	queue []string
+}
+
+// reached is how a scene was reached: from which, by what.
+type reached struct {
+	before string
+	vm     int
+	kind   repack.Kind
+	to     int
+}
+
+// vmState is what one VM does: where it runs or sleeps, or that it does neither;
+// whether it has its next demand; and whether it has that because it stays.
+type vmState struct {
+	state repack.VMState
+	node  int
+	fresh bool
+	stays bool
+}
+
+// MaxStates bounds the search, fewScenes a quick one; mostVMs and mostNodes say what is small.
+const (
+	MaxStates = 100_000
+	FewStates = 5_000
+	maxVMs    = 24
+	maxNodes  = 40
+)
+
+// Small reports whether everything can be looked at. Rules on time are not, nor VMs
+// that give up something where they are to get something else.
+func Small(m *problem.Problem) bool {
+	if slices.ContainsFunc(m.In.VMs, func(v repack.VM) bool { return v.Keeps() && v.Grows() && shrinks(&v) }) {
+		return false
+	}
+	less := slices.ContainsFunc(m.In.VMs, func(v repack.VM) bool { return v.Keeps() && shrinks(&v) })
+	if less && slices.ContainsFunc(m.Watches, func(w problem.Watch) bool { return w.Nodes != nil }) {
+		return false // a watch that adds up demands does not know who stays and needs less
+	}
+	return len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes && len(m.Gates)+len(m.Deadlines)+len(m.SyncSets)+len(m.Limits)+len(m.In.Gangs) == 0 &&
+		!slices.ContainsFunc(m.In.Nodes, func(n repack.Node) bool { return n.State == repack.Offline && n.Want != repack.Offline })
+}
+
+// swaps reports whether VMs may change places in one instant, which is more than they
+// can do one after the other.
+func swaps(m *problem.Problem) bool {
+	quick := 0
+	for vm := range m.In.VMs {
+		if v := &m.In.VMs[vm]; v.Keeps() && v.Takes.Migrate == 0 {
+			quick++
+		}
+	}
+	return quick > 1
+}
+
+// shrinks reports whether the VM asks for less of some resource than it has.
+func shrinks(v *repack.VM) bool {
+	for d := range v.Now {
+		if v.Next[d] < v.Now[d] {
+			return true
+		}
+	}
+	return false
+}
+
+// Exhaustive explores everything that can happen in a small problem, up to so many
+// states. It returns a schedule if it finds one, and whether it proved that no plan exists.
+func Exhaustive(s *placement.State, limit int) (c *Schedule, infeasible bool) {
+	tasks, done := exploreAll(s, limit)
+	if done && tasks != nil {
+		return scheduleOf(s, tasks), false
+	}
+	return nil, done && !swaps(s.Problem)
+}
+
+// exploreAll searches all scenes. Done: either the tasks lead to the end, or there
+// are none and no plan exists. Not done: there were too many.
+func exploreAll(s *placement.State, most int) (list []task, done bool) {
+	e := &exhaustive{State: s, seen: map[string]reached{}}
+	first := make([]vmState, len(s.In.VMs))
+	for vm := range first {
+		v := &s.In.VMs[vm]
+		first[vm] = vmState{v.State, v.Host, v.State != repack.Running || v.Steady(), false}
+	}
+	e.visit(encode(first), reached{})
+	for i := 0; i < len(e.queue); i++ {
+		key := e.queue[i]
+		scenes := e.decode(key)
+		if e.goalReached(scenes) {
+			return e.path(key), true
+		}
+		e.expand(key, scenes)
+		if len(e.seen) > most {
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
+func encode(scenes []vmState) string {
+	text := make([]byte, 0, 2*len(scenes))
+	for _, c := range scenes {
+		flags := byte(c.state) << 1
+		if c.fresh {
+			flags |= 1
+		}
+		if c.stays {
+			flags |= 8
+		}
+		text = append(text, flags, byte(c.node+1))
+	}
+	return string(text)
+}
+
+func (e *exhaustive) decode(key string) []vmState {
+	scenes := make([]vmState, len(key)/2)
+	for i := range scenes {
+		scenes[i] = vmState{repack.VMState(key[2*i] >> 1 & 3), int(key[2*i+1]) - 1, key[2*i]&1 == 1, key[2*i]&8 != 0}
+	}
+	return scenes
+}
+
+func (e *exhaustive) visit(key string, t reached) {
+	if _, ok := e.seen[key]; !ok {
+		e.seen[key] = t
+		e.queue = append(e.queue, key)
+	}
+}
+
+// goalReached reports whether a scene is what is wanted: states, room and rules.
+func (e *exhaustive) goalReached(scenes []vmState) bool {
+	for vm, c := range scenes {
+		if c.state != e.In.VMs[vm].Want {
+			return false
+		}
+	}
+	e.Record()
+	defer e.RollBack(0)
+	for _, vm := range e.Wanted {
+		if !e.Allows(vm, scenes[vm].node) {
+			return false
+		}
+		e.Move(vm, scenes[vm].node)
+	}
+	return e.Breaches == 0 && !slices.ContainsFunc(e.OpenNodes, e.Overloaded)
+}
+
+// expand reaches every scene that one action leads to.
+func (e *exhaustive) expand(key string, scenes []vmState) {
+	where := make([][2]int, len(scenes))
+	free := slices.Clone(e.Room)
+	for vm, c := range scenes {
+		where[vm] = [2]int{repack.Nowhere, repack.Nowhere}
+		if c.state != repack.Running {
+			continue
+		}
+		where[vm][0] = c.node
+		demand := e.Now
+		if c.fresh {
+			demand = e.Next
+		}
+		for d := range e.Dims {
+			free[c.node*e.Dims+d] -= demand[vm*e.Dims+d]
+		}
+	}
+	eyes := newMonitors(e.Problem, where)
+	defer eyes.close(where)
+	for vm, c := range scenes {
+		e.each(vm, c, func(kind repack.Kind, to int, after vmState) {
+			arrives := to != repack.Nowhere && kind != repack.Allocate
+			if arrives && (!e.MayPass(vm, to) || !eyes.admits(vm, to) || !e.hasRoom(free, vm, to) || e.IdleDuration(vm, kind, c.node, to) == repack.Forever) {
+				return
+			}
+			next := slices.Clone(scenes)
+			next[vm] = after
+			e.visit(encode(next), reached{key, vm, kind, to})
+		})
+	}
+}
+
+// each visits the actions that a VM could take.
+func (e *exhaustive) each(vm int, c vmState, visit func(kind repack.Kind, to int, after vmState)) {
+	v := &e.In.VMs[vm]
+	arrive := func(kind repack.Kind) {
+		for n := range e.In.Nodes {
+			if n != c.node || kind != repack.Migrate {
+				visit(kind, n, vmState{repack.Running, n, true, false})
+			}
+		}
+	}
+	switch {
+	case c.stays:
+	case c.state == repack.Running && v.Want == repack.Running:
+		if !c.fresh && shrinks(v) {
+			visit(repack.Allocate, c.node, vmState{repack.Running, c.node, true, true})
+		}
+		if !e.Rooted[vm] {
+			arrive(repack.Migrate)
+		}
+		if e.Suspendable(v) && !e.Rooted[vm] {
+			visit(repack.Suspend, repack.Nowhere, vmState{repack.Sleeping, c.node, true, false})
+		}
+	case c.state == repack.Running && v.Want == repack.Sleeping:
+		visit(repack.Suspend, repack.Nowhere, vmState{repack.Sleeping, c.node, true, false})
+	case c.state == repack.Running:
+		visit(repack.Shutdown, repack.Nowhere, vmState{v.Want, repack.Nowhere, true, false})
+	case v.Want == repack.Running && c.state == repack.Sleeping:
+		arrive(repack.Resume)
+	case v.Want == repack.Running:
+		arrive(repack.Boot)
+	}
+}
+
+func (e *exhaustive) hasRoom(free []int64, vm, n int) bool {
+	for d := range e.Dims {
+		if need := e.Next[vm*e.Dims+d]; need > 0 && need > free[n*e.Dims+d] {
+			return false
+		}
+	}
+	return true
+}
+
+// path is the tasks that lead to a scene. Each starts when the one before it of
+// its VM has ended, and all that left its node before it came; or any node, if there
+// are rules on more than one.
+func (e *exhaustive) path(key string) []task {
+	list := []task{} // not nil: there is a story
+	for t := e.seen[key]; t.before != ""; t = e.seen[t.before] {
+		if t.kind == repack.Allocate {
+			continue // it is so from the start on
+		}
+		c := e.decode(t.before)[t.vm]
+		takes := e.IdleDuration(t.vm, t.kind, c.node, t.to)
+		rate := e.In.Transfer(t.vm, t.kind, c.node, t.to).Rate(takes)
+		list = append(list, task{vm: t.vm, kind: t.kind, from: c.node, to: t.to, takes: takes, rate: rate, started: true, then: -1})
+	}
+	slices.Reverse(list)
+	for i := range list {
+		for j := range i {
+			before, t := &list[j], &list[i]
+			if before.vm == t.vm || before.rate > 0 && t.rate > 0 || before.leaves() && t.comes() && (before.from == t.to || len(e.Watches) > 0) {
+				t.start = max(t.start, before.end)
+			}
+		}
+		list[i].end = list[i].start + list[i].takes
+	}
+	return list
+}
+
+// scheduleOf is a complete schedule of tasks with given times, to a placement that it
+// makes its own.
+func scheduleOf(s *placement.State, list []task) *Schedule {
+	c := &Schedule{Problem: s.Problem, tasks: list}
+	placeAt(s, list)
+	for n := range s.In.Nodes {
+		node := &s.In.Nodes[n]
+		if node.State != repack.Online || node.Want != repack.Offline {
+			continue
+		}
+		var last repack.Ticks
+		for i := range list {
+			if t := &list[i]; t.from == n {
+				last = max(last, t.end)
+			}
+		}
+		c.tasks = append(c.tasks, task{
+			vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, start: last, end: last + s.In.NodeOff, then: -1,
+		})
+	}
+	for i := range c.tasks {
+		t := &c.tasks[i]
+		if c.Last = max(c.Last, t.end); t.vm != repack.Nowhere {
+			c.Cost += int64(t.end) * s.In.VMs[t.vm].Weight
+		}
+	}
+	return c
+}
+
+// placeAt has all VMs end where tasks leave them.
+func placeAt(s *placement.State, list []task) {
+	for _, vm := range s.Wanted {
+		to := s.Home[vm]
+		for i := range list {
+			if list[i].vm == vm && list[i].comes() {
+				to = list[i].to
+			}
+		}
+		s.Move(vm, to)
+	}
+}

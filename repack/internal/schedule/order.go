@@ -1,0 +1,295 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+)
+
+// order finds what the actions of a plan wait for, so that whoever follows the
+// dependencies may be late or early and is never over capacity, and when VMs that
+// stay and grow can have their share.
+//
+// On each node, what comes is put in order of its start and what goes in order of
+// its end. An action that comes waits for as many of those that go, from the first
+// on, as it takes for everything that has come up to it to fit. As later ones wait
+// for at least as many, they may even overtake.
+type order struct {
+	*problem.Problem
+	plan    *repack.Plan
+	stays   [][]int // growing VMs that stay on each node
+	comes   [][]int // actions, by node
+	goes    [][]int
+	leaves  map[int][]int // likewise, by VM
+	moved   []bool
+	group   [][]int        // actions whose room is free together, by action
+	freed   []repack.Ticks // when the room is free that each action leaves
+	instant bool           // some action takes no time
+}
+
+func newOrder(m *problem.Problem, p *repack.Plan) *order {
+	nodes := len(m.In.Nodes)
+	o := &order{Problem: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.In.VMs))}
+	for i := range p.Actions {
+		a := &p.Actions[i]
+		if a.Kind.OnNode() {
+			continue
+		}
+		o.moved[a.VM] = true
+		if a.Kind == repack.Migrate || a.Kind == repack.Boot || a.Kind == repack.Resume {
+			o.comes[a.To] = append(o.comes[a.To], i)
+		}
+		if a.Kind == repack.Migrate || a.Kind == repack.Shutdown || a.Kind == repack.Suspend {
+			o.goes[a.From] = append(o.goes[a.From], i)
+			o.leaves[a.VM] = append(o.leaves[a.VM], i)
+		}
+	}
+	o.holdTogether()
+	for vm := range m.In.VMs {
+		if v := &m.In.VMs[vm]; v.Keeps() && v.Grows() && !o.moved[vm] {
+			o.stays[v.Host] = append(o.stays[v.Host], vm)
+		}
+	}
+	return o
+}
+
+// holdTogether finds the actions of gangs that leave their room together: suspends,
+// and moves while paused.
+func (o *order) holdTogether() {
+	type key struct {
+		gang  int
+		kind  repack.Kind
+		start repack.Ticks
+	}
+	acts := o.plan.Actions
+	o.group, o.freed = make([][]int, len(acts)), make([]repack.Ticks, len(acts))
+	held := map[key][]int{}
+	for i := range acts {
+		a := &acts[i]
+		o.freed[i] = a.End
+		o.instant = o.instant || a.Start == a.End && !a.Kind.OnNode()
+		if a.Kind.OnNode() || o.GangOf[a.VM] < 0 {
+			continue
+		}
+		if a.Kind == repack.Suspend || a.Kind == repack.Migrate && o.In.VMs[a.VM].Paused {
+			k := key{o.GangOf[a.VM], a.Kind, a.Start}
+			held[k] = append(held[k], i)
+		}
+	}
+	for _, list := range held {
+		var last repack.Ticks
+		for _, i := range list {
+			last = max(last, acts[i].End)
+		}
+		for _, i := range list {
+			o.group[i], o.freed[i] = list, last
+		}
+	}
+}
+
+// wait has an action wait until the room is free that some others leave.
+func (o *order) wait(a *repack.Action, goes []int) {
+	for _, i := range goes {
+		a.After = append(a.After, i)
+		a.After = append(a.After, o.group[i]...)
+	}
+}
+
+// write adds the dependencies and the growth to the plan.
+func (o *order) write() {
+	o.perVM()
+	for n := range o.comes {
+		if len(o.comes[n]) > 0 || len(o.stays[n]) > 0 {
+			o.node(n)
+		}
+	}
+	o.nodeSwitches()
+	o.nodeLimits()
+	o.gangMoves()
+	o.watchedRules()
+	o.transfers()
+	for i := range o.plan.Actions {
+		a := &o.plan.Actions[i]
+		slices.Sort(a.After)
+		a.After = slices.Compact(a.After)
+	}
+}
+
+// perVM has the actions of one VM follow each other.
+func (o *order) perVM() {
+	last := map[int]int{}
+	for i := range o.plan.Actions {
+		a := &o.plan.Actions[i]
+		if a.Kind.OnNode() {
+			continue
+		}
+		if before, ok := last[a.VM]; ok {
+			a.After = append(a.After, before)
+		}
+		last[a.VM] = i
+	}
+}
+
+// node orders what comes to a node after what goes, and lets those that stay grow
+// as soon as that takes nothing from anybody who comes.
+func (o *order) node(n int) {
+	acts := o.plan.Actions
+	comes, goes := o.comes[n], o.goes[n]
+	slices.SortStableFunc(comes, func(a, b int) int { return cmp.Compare(acts[a].Start, acts[b].Start) })
+	slices.SortStableFunc(goes, func(a, b int) int { return cmp.Compare(o.freed[a], o.freed[b]) })
+	free := o.atFirst(n)
+	gone := 0
+	back := func() { // the next that goes gives its room back
+		o.release(free, acts[goes[gone]].VM, n, goes[gone])
+		gone++
+	}
+	for _, i := range comes {
+		o.add(free, acts[i].VM, o.Next, -1)
+		for !positive(free, o.Next, acts[i].VM, o.Dims) && gone < len(goes) && o.freed[goes[gone]] <= acts[i].Start {
+			back()
+		}
+		o.wait(&acts[i], goes[:gone])
+	}
+	o.grow(n, free, gone)
+}
+
+// atFirst is the free room of a node before anything happens but that VMs that
+// stay and need less give back what they need no more.
+func (o *order) atFirst(n int) []int64 {
+	free := slices.Clone(o.Room[n*o.Dims : (n+1)*o.Dims])
+	for _, vm := range o.AtStart[n] {
+		v := &o.In.VMs[vm]
+		if v.Keeps() && !o.moved[vm] && !v.Grows() {
+			o.add(free, vm, o.Next, -1)
+		} else {
+			o.add(free, vm, o.Now, -1)
+		}
+	}
+	return free
+}
+
+// release gives back what a VM leaves behind when an action ends.
+func (o *order) release(free []int64, vm, n, action int) {
+	v := &o.In.VMs[vm]
+	demand := o.Next
+	if v.State == repack.Running && v.Host == n && o.first(vm, action) {
+		demand = o.Now
+	}
+	o.add(free, vm, demand, 1)
+}
+
+// first reports whether an action is the first of its VM.
+func (o *order) first(vm, action int) bool {
+	for _, i := range o.plan.Actions[action].After {
+		if a := &o.plan.Actions[i]; a.VM == vm && !a.Kind.OnNode() {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *order) add(free []int64, vm int, demand []int64, sign int64) {
+	for d := range free {
+		free[d] += sign * demand[vm*o.Dims+d]
+	}
+}
+
+// positive reports whether nothing is lacking of what the VM needs.
+func positive(free, next []int64, vm, dims int) bool {
+	for d := range free {
+		if next[vm*dims+d] > 0 && free[d] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// gangMoves has what a gang does while it is paused follow what it did so before.
+func (o *order) gangMoves() {
+	last, before := make([][]int, len(o.In.Gangs)), make([][]int, len(o.In.Gangs))
+	for i := range o.plan.Actions {
+		a := &o.plan.Actions[i]
+		if a.Kind != repack.Migrate || o.GangOf[a.VM] < 0 || !o.In.VMs[a.VM].Paused {
+			continue
+		}
+		g := o.GangOf[a.VM]
+		if len(last[g]) > 0 && !o.movesTogether(i, last[g][0]) {
+			last[g], before[g] = nil, last[g]
+		}
+		last[g] = append(last[g], i)
+		a.After = append(a.After, before[g]...)
+	}
+}
+
+// movesTogether reports whether a gang takes two actions together.
+func (o *order) movesTogether(i, j int) bool {
+	a, b := &o.plan.Actions[i], &o.plan.Actions[j]
+	return o.GangOf[a.VM] >= 0 && o.GangOf[a.VM] == o.GangOf[b.VM] && a.Kind == b.Kind && a.Start == b.Start &&
+		(a.Kind != repack.Migrate || o.In.VMs[a.VM].Paused)
+}
+
+// watchedRules has what rules judge along the plan wait for everything that ended on
+// its node, or was judged with it, before it started.
+func (o *order) watchedRules() {
+	acts := o.plan.Actions
+	for i := range acts {
+		a := &acts[i]
+		if a.Kind.OnNode() || a.Kind == repack.Allocate {
+			continue
+		}
+		if a.To != repack.Nowhere && (a.Start > 0 || o.instant) {
+			o.waitForWatched(i)
+		}
+		if len(o.GatesOf[a.VM]) == 0 {
+			continue
+		}
+		for j := range acts {
+			if b := &acts[j]; j < i && b.End <= a.Start && !b.Kind.OnNode() && b.Kind != repack.Allocate && o.gated(a.VM, b.VM) && !o.movesTogether(i, j) {
+				a.After = append(a.After, j)
+			}
+		}
+	}
+}
+
+// waitForWatched has an arrival wait for all that left before it, of what its watches look at.
+func (o *order) waitForWatched(i int) {
+	a := &o.plan.Actions[i]
+	wait := func(goes []int) {
+		for _, j := range goes {
+			if o.freed[j] <= a.Start && j < i && !o.movesTogether(i, j) {
+				o.wait(a, []int{j})
+			}
+		}
+	}
+	for _, list := range [...][]int{o.WatchesOfVM[a.VM], o.WatchesOfNode[a.To], o.GlobalWatches} {
+		for _, i := range list {
+			w := &o.Watches[i]
+			_, local := w.Rule.(problem.Apart)
+			switch {
+			case w.Nodes != nil && !w.Nodes.Has(a.To):
+			case w.Nodes != nil:
+				for _, n := range w.Scope.Nodes {
+					wait(o.goes[n])
+				}
+			case w.Scope.VMs != nil && !local:
+				for _, vm := range w.Scope.VMs {
+					wait(o.leaves[vm])
+				}
+			default:
+				wait(o.goes[a.To])
+			}
+		}
+	}
+}
+
+// gated reports whether one gate judges both VMs.
+func (o *order) gated(a, b int) bool {
+	for _, g := range o.GatesOf[a] {
+		if slices.Contains(o.GatesOf[b], g) {
+			return true
+		}
+	}
+	return false
+}

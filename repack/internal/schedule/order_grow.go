@@ -1,0 +1,77 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// grow gives the VMs that stay their share, the small first, after everything that
+// has come and the fewest that must have gone. Free is the room of the node once
+// all have come and the first have gone. Those that give up something else may have to
+// do so before others grow, and in the end what is left grows all at once.
+func (o *order) grow(n int, free []int64, gone int) {
+	vms := o.stays[n]
+	slices.SortStableFunc(vms, func(a, b int) int { return cmp.Compare(o.growth(a), o.growth(b)) })
+	var before []int // growths that give something up
+	for len(vms) > 0 {
+		var later []int
+		for _, vm := range vms {
+			o.swap(free, vm, 1)
+			gated := len(o.GatesOf[vm]) > 0
+			for (gated || !positive(free, o.Next, vm, o.Dims)) && gone < len(o.goes[n]) {
+				o.release(free, o.plan.Actions[o.goes[n][gone]].VM, n, o.goes[n][gone])
+				gone++
+			}
+			if !positive(free, o.Next, vm, o.Dims) {
+				o.swap(free, vm, -1)
+				later = append(later, vm)
+				continue
+			}
+			i := o.allocate(vm, o.goes[n][:gone], before, gated)
+			if shrinks(&o.In.VMs[vm]) {
+				before = append(before, i)
+			}
+		}
+		if len(later) == len(vms) {
+			gated := slices.ContainsFunc(vms, func(vm int) bool { return len(o.GatesOf[vm]) > 0 })
+			for _, vm := range vms {
+				o.allocate(vm, o.goes[n], before, gated)
+			}
+			return
+		}
+		vms = later
+	}
+}
+
+// swap gives a VM its next demand where it stays.
+func (o *order) swap(free []int64, vm int, sign int64) {
+	o.add(free, vm, o.Now, sign)
+	o.add(free, vm, o.Next, -sign)
+}
+
+// allocate has a VM that stays grow once some have gone and others have grown.
+func (o *order) allocate(vm int, goes, before []int, gated bool) int {
+	a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: o.In.VMs[vm].Host, After: slices.Clone(before)}
+	o.wait(&a, goes)
+	if gated { // as things are in the end, it may
+		for _, goes := range o.goes {
+			o.wait(&a, goes)
+		}
+	}
+	for _, i := range a.After {
+		a.Start = max(a.Start, o.plan.Actions[i].End)
+	}
+	a.End = a.Start
+	o.plan.Actions = append(o.plan.Actions, a)
+	return len(o.plan.Actions) - 1
+}
+
+// growth is how much more a VM asks for, to compare.
+func (o *order) growth(vm int) (sum int64) {
+	for d := range o.Dims {
+		sum += max(0, o.Next[vm*o.Dims+d]-o.Now[vm*o.Dims+d])
+	}
+	return sum
+}

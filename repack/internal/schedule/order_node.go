@@ -1,0 +1,64 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// nodeSwitches has nodes go off after the last has left and come on before the first
+// comes.
+func (o *order) nodeSwitches() {
+	for i := range o.plan.Actions {
+		a := &o.plan.Actions[i]
+		switch a.Kind {
+		case repack.NodeOff:
+			o.wait(a, o.goes[a.To])
+			for j := range o.plan.Actions {
+				if b := &o.plan.Actions[j]; b.Kind == repack.Resume && b.From == a.To {
+					a.After = append(a.After, j)
+				}
+			}
+		case repack.NodeOn:
+			for _, j := range o.comes[a.To] {
+				o.plan.Actions[j].After = append(o.plan.Actions[j].After, i)
+			}
+		default:
+		}
+	}
+}
+
+// nodeLimits has nodes come on once so many have gone off that no limit is broken that
+// holds at every instant, in the way of [order].
+func (o *order) nodeLimits() {
+	acts := o.plan.Actions
+	for _, l := range o.Limits {
+		if !l.Always {
+			continue
+		}
+		var on, off []int
+		for i := range acts {
+			switch a := &acts[i]; {
+			case !a.Kind.OnNode() || !slices.Contains(l.Nodes, a.To):
+			case a.Kind == repack.NodeOn:
+				on = append(on, i)
+			default:
+				off = append(off, i)
+			}
+		}
+		slices.SortStableFunc(off, func(a, b int) int { return cmp.Compare(acts[a].End, acts[b].End) })
+		free, gone := l.Most, 0
+		for _, n := range l.Nodes {
+			if o.In.Nodes[n].State == repack.Online {
+				free--
+			}
+		}
+		for _, i := range on {
+			for free--; free < 0 && gone < len(off) && acts[off[gone]].End <= acts[i].Start; gone++ {
+				free++
+			}
+			acts[i].After = append(acts[i].After, off[:gone]...)
+		}
+	}
+}

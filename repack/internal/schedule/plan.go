@@ -1,0 +1,53 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/repack"
+)
+
+// Plan writes a complete schedule down: actions in order of their start, what each
+// waits for, and when those that stay get their share.
+func (c *Schedule) Plan() *repack.Plan {
+	order := make([]int, len(c.tasks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &c.tasks[a], &c.tasks[b]
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.number, y.number), cmp.Compare(a, b))
+	})
+	p := &repack.Plan{Actions: make([]repack.Action, 0, len(order))}
+	for _, i := range order {
+		t := &c.tasks[i]
+		p.Actions = append(p.Actions, repack.Action{Kind: t.kind, VM: t.vm, From: t.from, To: t.to, Start: t.start, End: t.end, Rate: t.rate})
+	}
+	newOrder(c.Problem, p).write()
+	return p
+}
+
+// CountKind is how many tasks are of a kind.
+func (c *Schedule) CountKind(kind repack.Kind) (sum int64) {
+	for i := range c.tasks {
+		if c.tasks[i].kind == kind {
+			sum++
+		}
+	}
+	return sum
+}
+
+// MigrationPenalties is what the soft rules cost that are against migrations.
+func (c *Schedule) MigrationPenalties() (sum int64) {
+	seen := map[int]bool{}
+	for i := range c.tasks {
+		if t := &c.tasks[i]; t.kind == repack.Migrate && !seen[t.vm] {
+			seen[t.vm] = true
+			sum += c.MigrationPenalty[t.vm]
+		}
+	}
+	return sum
+}
+
+// Complete reports whether every task starts, and starts and ends by when it is due.
+func (c *Schedule) Complete() bool { return c.pending == 0 && c.inTime() }

@@ -1,0 +1,407 @@
+// Package schedule finds when the actions take place that lead to a placement, and writes
+// them as a plan.
+//
+// [Follow] simulates them event by event; actions start as soon as room, links, rules and gangs
+// allow (start.go). A cycle of actions that wait for each other is broken by a bypass
+// (bypass.go). [Exhaustive] explores everything that can happen in a small problem. order.go
+// finds what the actions of a plan wait for.
+package schedule
+
+import (
+	"cmp"
+	"container/heap"
+	"math/rand/v2"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+)
+
+// Schedule carries a placement out in time: a unit of tasks starts in the first
+// instant in which there is room for it, and of what waits for the same room the
+// smaller key goes first. It is equation (1), followed event by event.
+type Schedule struct {
+	*problem.Problem
+	tasks       []task
+	units       []unit
+	clock       repack.Ticks
+	free        []int64 // of each node, now
+	queue       [][]int // units that wait for room on each node, by key
+	ends        ends
+	pending     int    // units that have not started, and nodes that are to come on
+	on          []bool // nodes that take VMs now
+	vmCount     []int  // VMs on each node now
+	images      []int  // images on each node that are still to be resumed
+	offAt       []repack.Ticks
+	power       placement.NodePower
+	traffic     *traffic // nil: there is no network
+	position    [][2]int // the nodes that each VM is on: where it is, where it is on its way to
+	hasNext     []bool   // VMs that occupy where they are with their next demand
+	lowestFree  []int64  // the least free room of each node since VMs that stay have shrunk; nil: none has
+	onlineCount []int    // how many nodes of each limit are on, or on their way there or from there
+	toSwitchOn  []int    // nodes that are still to come on
+	taskOf      []int    // the task of each VM that is next or under way; -1
+	monitors    *monitors
+	rng         *rand.Rand
+	giversFirst bool // what only takes room goes last
+	detours     int
+	startCount  int         // tasks that have started
+	gangs       []gangState // what each gang is doing
+	detoursOf   []int       // detours of each VM
+	dirtyNodes  []int       // nodes on which something has changed
+	dirty       []bool
+
+	Cost int64 // equation (2)
+	Last repack.Ticks
+}
+
+// maxDetours bounds how many detours a VM may take.
+const maxDetours = 3
+
+// Follow follows the placement. With luck, who goes first and who takes a detour
+// is partly chance; nil takes the best in sight. The result is complete if left is 0; else it
+// is stuck.
+func Follow(s *placement.State, luck *rand.Rand) *Schedule { return followPlacement(s, luck, false) }
+
+// FollowPatiently follows the placement so that what only takes room, as boots and
+// resumes do, waits for all that gives some back (thesis §8.1.2).
+func FollowPatiently(s *placement.State, luck *rand.Rand) *Schedule {
+	return followPlacement(s, luck, true)
+}
+
+func followPlacement(s *placement.State, luck *rand.Rand, patient bool) *Schedule {
+	c := &Schedule{Problem: s.Problem, tasks: tasksOf(s), rng: luck, giversFirst: patient}
+	c.units = unitsOf(s.Problem, c.tasks)
+	for u := range c.units {
+		c.units[u].key = int64(c.perturb(repack.Ticks(c.units[u].key)))
+	}
+	c.power = s.NodePower()
+	c.prepare(s.NodeOf)
+	c.run()
+	c.monitors.close(c.position)
+	return c
+}
+
+// prepare sets the scene: what is where before the first instant.
+func (c *Schedule) prepare(to []int) {
+	nodes := len(c.In.Nodes)
+	c.free = slices.Clone(c.Room)
+	c.queue, c.on = make([][]int, nodes), make([]bool, nodes)
+	c.vmCount, c.images = make([]int, nodes), make([]int, nodes)
+	c.offAt, c.dirty = make([]repack.Ticks, nodes), make([]bool, nodes)
+	c.position = make([][2]int, len(c.In.VMs))
+	c.hasNext, c.taskOf = make([]bool, len(c.In.VMs)), make([]int, len(c.In.VMs))
+	c.gangs = make([]gangState, len(c.In.Gangs))
+	for u := range c.units {
+		c.registerUnit(u)
+	}
+	c.pending, c.detoursOf = len(c.units), make([]int, len(c.In.VMs))
+	c.ends.list = &c.tasks
+	for n := range nodes {
+		c.on[n], c.offAt[n] = c.In.Nodes[n].State == repack.Online, repack.Forever
+	}
+	for vm := range c.In.VMs {
+		v := &c.In.VMs[vm]
+		c.position[vm], c.taskOf[vm] = [2]int{repack.Nowhere, repack.Nowhere}, -1
+		if v.State != repack.Running {
+			continue
+		}
+		c.position[vm][0] = v.Host
+		c.vmCount[v.Host]++
+		for d := range c.Dims {
+			c.free[v.Host*c.Dims+d] -= c.Now[vm*c.Dims+d]
+		}
+	}
+	c.monitors, c.traffic = newMonitors(c.Problem, c.position), c.newTraffic()
+	for i := range c.Gates {
+		c.Gates[i].Begin(to)
+	}
+	for i := range c.tasks {
+		c.taskOf[c.tasks[i].vm] = i
+		if c.tasks[i].kind == repack.Resume {
+			c.images[c.tasks[i].from]++
+		}
+	}
+}
+
+// run starts what can start, and goes from end to end until nothing is left or
+// everything waits for something else.
+func (c *Schedule) run() {
+	c.shrink()
+	for u := range c.units {
+		for _, i := range c.units[u].tasks {
+			if to := c.tasks[i].to; c.tasks[i].comes() {
+				c.queue[to] = append(c.queue[to], u)
+			}
+		}
+	}
+	for n := range c.queue {
+		c.sortQueue(n)
+	}
+	for _, u := range c.firstTurns() {
+		if c.units[u].waiting && !c.contested(u) && c.admits(u) {
+			c.start(u)
+		}
+	}
+	for n := range c.queue {
+		c.markDirty(n)
+	}
+	c.powerUp()
+	c.startAll()
+	for {
+		for c.ends.Len() > 0 {
+			c.step()
+		}
+		if c.pending == 0 || c.Aborted() || !c.detour() {
+			return
+		}
+	}
+}
+
+// inTime reports whether every action starts and ends by when it is due.
+func (c *Schedule) inTime() bool {
+	for i := range c.tasks {
+		t := &c.tasks[i]
+		d, ok := c.Deadlines[t.vm]
+		if ok && t.vm != repack.Nowhere && (t.start > d.Start || t.end > d.End) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstTurns is the order in which units are looked at in the first instant: with a
+// network by key, as they may share links even where they share no queue.
+func (c *Schedule) firstTurns() []int {
+	order := make([]int, len(c.units))
+	for u := range order {
+		order[u] = u
+	}
+	if c.traffic != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
+	}
+	return order
+}
+
+// contested reports whether the unit shares a queue, in which its turn may be
+// another's.
+func (c *Schedule) contested(u int) bool {
+	for _, i := range c.units[u].tasks {
+		if to := c.tasks[i].to; to != repack.Nowhere && len(c.queue[to]) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Schedule) sortQueue(n int) {
+	if len(c.queue[n]) > 1 {
+		slices.SortStableFunc(c.queue[n], func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
+	}
+}
+
+// step ends all tasks of the next instant in which one does, and starts what that
+// makes room for.
+func (c *Schedule) step() {
+	c.clock = c.tasks[c.ends.order[0]].end
+	for c.ends.Len() > 0 && c.tasks[c.ends.order[0]].end == c.clock {
+		c.end(heap.Pop(&c.ends).(int))
+	}
+	c.startAll()
+}
+
+// startAll starts units until nothing more can start in this instant.
+func (c *Schedule) startAll() {
+	if c.giversFirst && !c.giversPending() {
+		c.giversFirst = false
+		for n := range c.queue {
+			c.markDirty(n)
+		}
+	}
+	for len(c.dirtyNodes) > 0 {
+		n := c.dirtyNodes[len(c.dirtyNodes)-1]
+		c.dirtyNodes = c.dirtyNodes[:len(c.dirtyNodes)-1]
+		c.dirty[n] = false
+		queue := c.queue[n][:0]
+		for _, u := range c.queue[n] {
+			if c.units[u].waiting && c.admits(u) {
+				c.start(u)
+			}
+			if c.units[u].waiting {
+				queue = append(queue, u)
+			}
+		}
+		c.queue[n] = queue
+	}
+	if c.traffic != nil {
+		c.startQueuedOnLinks()
+	}
+}
+
+// freesRoom reports whether a unit gives room back somewhere.
+func (c *Schedule) freesRoom(u int) bool {
+	return slices.ContainsFunc(c.units[u].tasks, func(i int) bool { return c.tasks[i].leaves() })
+}
+
+// giversPending reports whether something that gives room back has not begun.
+func (c *Schedule) giversPending() bool {
+	for u := range c.units {
+		if (c.units[u].waiting || c.units[u].after > 0) && c.freesRoom(u) {
+			return true
+		}
+	}
+	return false
+}
+
+// markDirty has the queue of a node looked at again.
+func (c *Schedule) markDirty(n int) {
+	if !c.dirty[n] && len(c.queue[n]) > 0 {
+		c.dirty[n], c.dirtyNodes = true, append(c.dirtyNodes, n)
+	}
+}
+
+// number notes in which order tasks start.
+func (c *Schedule) number(t *task) {
+	c.startCount++
+	t.number = c.startCount
+}
+
+// start starts all tasks of a unit now.
+func (c *Schedule) start(u int) {
+	unit := &c.units[u]
+	var longest repack.Ticks
+	for _, i := range unit.tasks {
+		longest = max(longest, c.tasks[i].takes)
+	}
+	unit.waiting = false
+	c.pending--
+	c.gangsBegin(u)
+	for _, i := range unit.tasks {
+		t := &c.tasks[i]
+		t.started, t.start, t.end = true, c.clock, c.clock+t.takes
+		c.number(t)
+		if unit.atEnd {
+			t.start, t.end = c.clock+longest-t.takes, c.clock+longest
+		}
+		if unit.atStart {
+			t.start = c.clock
+		}
+		c.Last = max(c.Last, t.end)
+		c.Cost += int64(t.end) * c.In.VMs[t.vm].Weight
+		if t.comes() {
+			c.occupy(t.vm, t.to, -1)
+			c.noteLowest(t.to)
+			c.arrive(t.vm, t.to)
+		}
+		for _, g := range c.GatesOf[t.vm] {
+			c.Gates[g].Started(t.vm, t.kind, c.clock)
+		}
+		c.useLinks(t, 1)
+		heap.Push(&c.ends, i)
+	}
+}
+
+func (c *Schedule) arrive(vm, node int) {
+	c.position[vm][1] = node
+	c.vmCount[node]++
+	c.monitors.come(vm, node)
+}
+
+// end ends a task: its VM has left the node that it came from.
+func (c *Schedule) end(i int) {
+	t := &c.tasks[i]
+	if t.kind.OnNode() {
+		c.nodeSwitched(t)
+		return
+	}
+	c.useLinks(t, -1)
+	for _, g := range c.GatesOf[t.vm] {
+		c.Gates[g].Ended(t.vm, t.kind, c.clock)
+		for _, vm := range c.Gates[g].VMs {
+			c.retry(vm)
+		}
+	}
+	switch {
+	case t.kind == repack.Resume:
+		c.images[t.from]--
+		c.arrived(t)
+		c.switchOffIfEmpty(t.from)
+	case t.leaves() && t.unit >= 0 && c.units[t.unit].held:
+		c.leaveAsGang(t.unit)
+	case t.leaves():
+		c.leave(t)
+	default:
+		c.arrived(t)
+	}
+	c.taskEnded(i)
+	if t.then >= 0 {
+		c.enqueue(t.then)
+	}
+}
+
+// retry has the unit of a VM looked at again that a gate may have held back.
+func (c *Schedule) retry(vm int) {
+	i := c.taskOf[vm]
+	if i < 0 || c.tasks[i].started {
+		return
+	}
+	if t := &c.tasks[i]; t.comes() {
+		c.markDirty(t.to)
+	} else if c.units[t.unit].waiting && c.admits(t.unit) {
+		c.start(t.unit)
+	}
+}
+
+// arrived has a VM that came from no node be where it was on its way to.
+func (c *Schedule) arrived(t *task) {
+	c.position[t.vm], c.hasNext[t.vm] = [2]int{t.to, repack.Nowhere}, true
+}
+
+// leaveAsGang frees what a gang leaves once its last member is done.
+func (c *Schedule) leaveAsGang(u int) {
+	for _, i := range c.units[u].tasks {
+		if t := &c.tasks[i]; t.end > c.clock || c.ends.holds(i) {
+			return
+		}
+	}
+	for _, i := range c.units[u].tasks {
+		if t := &c.tasks[i]; t.leaves() && c.position[t.vm][0] == t.from {
+			c.leave(t)
+		}
+	}
+}
+
+// leave frees what a VM occupied on the node that it has left.
+func (c *Schedule) leave(t *task) {
+	demand := c.Now
+	if c.hasNext[t.vm] {
+		demand = c.Next
+	}
+	for d := range c.Dims {
+		c.free[t.from*c.Dims+d] += demand[t.vm*c.Dims+d]
+	}
+	c.hasNext[t.vm] = t.comes()
+	c.position[t.vm] = [2]int{t.to, repack.Nowhere}
+	c.vmCount[t.from]--
+	c.markDirty(t.from)
+	c.monitors.leave(t.vm, t.from, c.markDirty, c.retry)
+	c.switchOffIfEmpty(t.from)
+}
+
+// enqueue lets the unit of a task that follows another wait for its room, once all
+// that its tasks follow have ended.
+func (c *Schedule) enqueue(i int) {
+	u := &c.units[c.tasks[i].unit]
+	c.taskOf[c.tasks[i].vm] = i
+	if u.after--; u.after > 0 {
+		return
+	}
+	u.waiting = true
+	for _, i := range u.tasks {
+		to := c.tasks[i].to
+		c.queue[to] = append(c.queue[to], c.tasks[i].unit)
+		c.sortQueue(to)
+		c.markDirty(to)
+	}
+}

@@ -1,0 +1,70 @@
+package schedule
+
+import (
+	"slices"
+)
+
+// Whether a unit of tasks may start in this instant: its gang, gates, watches, room
+// and links have a say.
+
+// admits reports whether all tasks of a unit may start now.
+func (c *Schedule) admits(u int) bool {
+	tasks := c.units[u].tasks
+	if !c.gangsIdle(u) || c.giversFirst && !c.freesRoom(u) {
+		return false
+	}
+	if len(tasks) == 1 {
+		return c.mayStart(tasks[0]) && c.setRates(u)
+	}
+	return slices.IndexFunc(tasks, func(i int) bool { return !c.mayStart(i) }) < 0 && len(c.startable(tasks)) == len(tasks) && c.setRates(u)
+}
+
+// mayStart reports whether nothing but the links keeps a task from starting now.
+func (c *Schedule) mayStart(i int) bool {
+	t := &c.tasks[i]
+	for _, g := range c.GatesOf[t.vm] {
+		if !c.Gates[g].May(t.vm, t.kind, c.clock) {
+			return false
+		}
+	}
+	return !t.comes() || c.on[t.to] && c.monitors.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
+}
+
+// startable are those of some tasks that may start now beside those before them. Nothing
+// changes.
+func (c *Schedule) startable(tasks []int) (some []int) {
+	for _, i := range tasks {
+		if c.mayStart(i) && c.linksCarry(append(some, i)) {
+			c.reserve(i)
+			some = append(some, i)
+		}
+	}
+	for _, i := range slices.Backward(some) {
+		c.unreserve(i)
+	}
+	return some
+}
+
+// reserve has a task take its room, and be seen by gates and watches.
+func (c *Schedule) reserve(i int) {
+	t := &c.tasks[i]
+	for _, g := range c.GatesOf[t.vm] {
+		c.Gates[g].Started(t.vm, t.kind, c.clock)
+	}
+	if t.comes() {
+		c.occupy(t.vm, t.to, -1)
+		c.monitors.come(t.vm, t.to)
+	}
+}
+
+// unreserve takes that back.
+func (c *Schedule) unreserve(i int) {
+	t := &c.tasks[i]
+	for _, g := range c.GatesOf[t.vm] {
+		c.Gates[g].Undo(t.vm, t.kind)
+	}
+	if t.comes() {
+		c.occupy(t.vm, t.to, 1)
+		c.monitors.left(t.vm, t.to)
+	}
+}

@@ -1,0 +1,54 @@
+package schedule
+
+import (
+	"fmt"
+
+	"vjob/repack/internal/problem"
+)
+
+// Stuck returns why tasks of the schedule never start; nil if all start.
+func (c *Schedule) Stuck() (why []string) {
+	if c.pending == 0 {
+		return nil
+	}
+	for i := range c.tasks {
+		if t := &c.tasks[i]; !t.started && len(why) < problem.MaxReasons {
+			why = append(why, c.waitText(t))
+		}
+	}
+	if narrow := c.narrowLinkText(); narrow != "" {
+		return append(why, narrow)
+	}
+	return append(why, "they wait for each other, and no other node has the room to let one of them pass; VMs that may be suspended for a while (sleepable) could")
+}
+
+// waitText says what a task waits for.
+func (c *Schedule) waitText(t *task) string {
+	text := fmt.Sprintf("%s waits to %s", c.In.VMName(t.vm), t.kind)
+	if t.leaves() {
+		text += " from " + c.In.NodeName(t.from)
+	}
+	if t.comes() {
+		text += " to " + c.In.NodeName(t.to)
+	}
+	return text
+}
+
+// narrowLinkText says that what must start together needs more of a link than it has, at the
+// lowest rates.
+func (c *Schedule) narrowLinkText() string {
+	for u := range c.units {
+		tasks := c.units[u].tasks
+		if c.traffic == nil || !c.units[u].waiting || len(tasks) < 2 || c.linksCarry(tasks) {
+			continue
+		}
+		load := c.load(tasks)
+		l, need := c.traffic.obstacle(load, load.longest(), c.traffic.whole)
+		text := fmt.Sprintf("%d VMs must %s together", len(tasks), c.tasks[tasks[0]].kind)
+		if g := c.GangOf[c.tasks[tasks[0]].vm]; g >= 0 {
+			text = fmt.Sprintf("the %d VMs of gang %d must %s together", len(tasks), g, c.tasks[tasks[0]].kind)
+		}
+		return fmt.Sprintf("%s: that takes %d of %s at least, which has %d", text, need, c.In.LinkName(l), c.In.Bandwidth(l))
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package schedule
+
+import (
+	"container/heap"
+	"slices"
+
+	"vjob/repack"
+)
+
+// How a schedule switches nodes: off once they are empty, and on at first, or as soon
+// as the limits on how many may be on allow it.
+
+// powerUp has the nodes switched on that shall be, and those off that can be at once.
+func (c *Schedule) powerUp() {
+	c.onlineCount = make([]int, len(c.Limits))
+	for i, l := range c.Limits {
+		for _, n := range l.Nodes {
+			if c.In.Nodes[n].State == repack.Online {
+				c.onlineCount[i]++
+			}
+		}
+	}
+	for n := range c.In.Nodes {
+		if c.In.Nodes[n].State == repack.Offline && c.power.On[n] {
+			c.toSwitchOn = append(c.toSwitchOn, n)
+		} else {
+			c.switchOffIfEmpty(n)
+		}
+	}
+	c.pending += len(c.toSwitchOn)
+	c.switchOnAllowed()
+}
+
+// switchOnAllowed switches on of the nodes that are still to come on those that may.
+func (c *Schedule) switchOnAllowed() {
+	c.toSwitchOn = slices.DeleteFunc(c.toSwitchOn, func(n int) bool {
+		for i, l := range c.Limits {
+			if l.Always && c.onlineCount[i] >= l.Most && slices.Contains(l.Nodes, n) {
+				return false
+			}
+		}
+		c.pending--
+		c.countOnline(n, 1)
+		c.startNow(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: c.In.NodeOn, unit: -1, then: -1})
+		return true
+	})
+}
+
+// countOnline has one node more or less on that a limit may count.
+func (c *Schedule) countOnline(n, by int) {
+	for i, l := range c.Limits {
+		if slices.Contains(l.Nodes, n) {
+			c.onlineCount[i] += by
+		}
+	}
+}
+
+// startNow starts a task that needs no room, now.
+func (c *Schedule) startNow(t task) {
+	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
+	c.number(&t)
+	c.tasks = append(c.tasks, t)
+	heap.Push(&c.ends, len(c.tasks)-1)
+}
+
+// switchOffIfEmpty switches a node off that shall be and has nothing left on it.
+func (c *Schedule) switchOffIfEmpty(n int) {
+	node := &c.In.Nodes[n]
+	if node.State == repack.Online && c.power.Off[n] && c.vmCount[n] == 0 && c.images[n] == 0 && c.offAt[n] == repack.Forever {
+		c.offAt[n], c.on[n] = c.clock, false
+		c.startNow(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: c.In.NodeOff, unit: -1, then: -1})
+	}
+}
+
+// nodeSwitched ends what was done to a node.
+func (c *Schedule) nodeSwitched(t *task) {
+	c.Last = max(c.Last, t.end)
+	if t.kind == repack.NodeOn {
+		c.on[t.to] = true
+		c.markDirty(t.to)
+		return
+	}
+	c.countOnline(t.to, -1)
+	c.switchOnAllowed()
+}

@@ -1,0 +1,236 @@
+package schedule
+
+import (
+	"slices"
+	"sort"
+
+	"vjob/repack"
+)
+
+// traffic is what a schedule has on the links. A unit starts when what is free on
+// the links that it crosses lets its transfers end nearly as soon as on idle ones:
+// one transfer after the other, each at full speed, has a lower sum of completion
+// times than many side by side, and the small go first. Until then it waits for the
+// link that is in its way.
+type traffic struct {
+	free    []int64 // of each link, now
+	whole   []int64 // of each link, idle
+	queue   [][]waiter
+	stir    []repack.Link // links on which something has ended
+	stretch float64       // how many times longer than on idle links a transfer may last
+
+	sent    load // for use again: see load and obstacle
+	crossed []repack.Link
+	sum     []int64
+}
+
+// waiter is a unit that waits for a link until so much of it is free.
+type waiter struct {
+	unit int
+	need int64
+}
+
+// maxStretches are what luck may choose from; without any it is the first, which wins as
+// a rule: 1 leaves what is left of an uplink unused that is no multiple of a NIC, and
+// without a limit transfers crawl along in what others have left.
+var maxStretches = [...]float64{2, 2, 1, 1.5, 4}
+
+// newTraffic is that of an empty network; nil if there is none.
+func (c *Schedule) newTraffic() *traffic {
+	if c.In.Network == nil {
+		return nil
+	}
+	t := &traffic{whole: make([]int64, c.In.Links()), queue: make([][]waiter, c.In.Links()), sum: make([]int64, c.In.Links()), stretch: maxStretches[0]}
+	for l := range t.whole {
+		t.whole[l] = c.In.Bandwidth(repack.Link(l))
+	}
+	t.free = slices.Clone(t.whole)
+	if c.rng != nil {
+		t.stretch = maxStretches[c.rng.IntN(len(maxStretches))]
+	}
+	return t
+}
+
+// setRates finds the rates at which the transfers of a unit can run now, and how long
+// its tasks take then. False: it has to wait, and waits where it must.
+func (c *Schedule) setRates(u int) bool {
+	t := c.traffic
+	if t == nil {
+		return true
+	}
+	load := c.load(c.units[u].tasks)
+	if len(load) == 0 {
+		return true
+	}
+	idle := t.within(load, t.whole)
+	if idle == repack.Forever {
+		return false
+	}
+	if l, need := t.obstacle(load, repack.Ticks(float64(idle)*t.stretch), t.free); need > 0 {
+		c.queueForLink(u, l, need)
+		return false
+	}
+	t.share(load, t.within(load, t.free))
+	for i := range load {
+		s := &load[i]
+		c.tasks[s.task].rate, c.tasks[s.task].takes = s.rate, s.Lasts(s.rate)
+	}
+	return true
+}
+
+// linksCarry reports whether links that carry nothing else could carry what some tasks
+// send, all at once.
+func (c *Schedule) linksCarry(tasks []int) bool {
+	if c.traffic == nil {
+		return true
+	}
+	return c.traffic.within(c.load(tasks), c.traffic.whole) < repack.Forever
+}
+
+// queueForLink has a unit wait for a link, behind those who go before it.
+func (c *Schedule) queueForLink(u int, l repack.Link, need int64) {
+	queue := c.traffic.queue[l]
+	at := sort.Search(len(queue), func(i int) bool { return c.units[queue[i].unit].key > c.units[u].key })
+	for i := at - 1; i >= 0 && c.units[queue[i].unit].key == c.units[u].key; i-- {
+		if queue[i].unit == u {
+			return
+		}
+	}
+	c.traffic.queue[l] = slices.Insert(queue, at, waiter{u, need})
+}
+
+// useLinks takes what the transfer of a task may use of the links, or gives it back.
+func (c *Schedule) useLinks(t *task, sign int64) {
+	if t.rate == 0 {
+		return
+	}
+	var buffer [4]repack.Link
+	for _, l := range c.In.AppendCrossed(buffer[:0], t.from, t.to) {
+		c.traffic.free[l] -= sign * t.rate
+		if sign < 0 {
+			c.traffic.stir = append(c.traffic.stir, l)
+		}
+	}
+}
+
+// startQueuedOnLinks starts units that waited for links on which something has ended.
+func (c *Schedule) startQueuedOnLinks() {
+	t := c.traffic
+	for len(t.stir) > 0 {
+		l := t.stir[len(t.stir)-1]
+		t.stir = t.stir[:len(t.stir)-1]
+		for i := 0; i < len(t.queue[l]); {
+			a := t.queue[l][i]
+			if a.need > t.free[l] && c.units[a.unit].waiting {
+				i++
+				continue
+			}
+			t.queue[l] = slices.Delete(t.queue[l], i, i+1)
+			if c.units[a.unit].waiting && c.admits(a.unit) {
+				c.start(a.unit)
+			}
+		}
+	}
+}
+
+// load is what tasks that start together put on links.
+type load []transfer
+
+type transfer struct {
+	repack.Transfer
+	task  int
+	links []repack.Link
+	rate  int64
+}
+
+// load is that of some tasks, until the next one is asked for.
+func (c *Schedule) load(tasks []int) load {
+	t := c.traffic
+	t.sent, t.crossed = t.sent[:0], t.crossed[:0]
+	for _, i := range tasks {
+		x := &c.tasks[i]
+		moved := c.In.Transfer(x.vm, x.kind, x.from, x.to)
+		if x.rate = 0; moved.Amount > 0 {
+			first := len(t.crossed)
+			t.crossed = c.In.AppendCrossed(t.crossed, x.from, x.to)
+			t.sent = append(t.sent, transfer{moved, i, t.crossed[first:], 0})
+		}
+	}
+	return t.sent
+}
+
+// longest is how long a load takes at the lowest rates.
+func (l load) longest() (most repack.Ticks) {
+	for i := range l {
+		most = max(most, l[i].Lasts(l[i].Dirty+1))
+	}
+	return most
+}
+
+// within is the least time in which all of a load can be sent with what is free;
+// Forever: there is none.
+func (t *traffic) within(l load, free []int64) repack.Ticks {
+	if len(l) == 1 {
+		return l[0].Lasts(least(l[0].links, free))
+	}
+	most := l.longest()
+	if _, need := t.obstacle(l, most, free); need > 0 {
+		return repack.Forever
+	}
+	return repack.Ticks(sort.Search(int(most), func(within int) bool {
+		_, need := t.obstacle(l, repack.Ticks(within), free)
+		return need == 0
+	}))
+}
+
+// least is what the narrowest of some links has.
+func least(links []repack.Link, free []int64) int64 {
+	rate := free[links[0]]
+	for _, l := range links[1:] {
+		rate = min(rate, free[l])
+	}
+	return rate
+}
+
+// obstacle is a link of which a load would need more than is free to be sent within
+// some time, and how much; 0: there is none.
+func (t *traffic) obstacle(l load, within repack.Ticks, free []int64) (at repack.Link, need int64) {
+	for i := range l {
+		for _, link := range l[i].links {
+			t.sum[link] += l[i].Rate(max(within, l[i].Base))
+		}
+	}
+	for i := range l {
+		for _, link := range l[i].links {
+			if t.sum[link] > free[link] && need == 0 {
+				at, need = link, t.sum[link]
+			}
+			t.sum[link] = 0
+		}
+	}
+	return at, need
+}
+
+// share gives each transfer of a load the rate to be done within some time, and
+// what is left then to those who can be faster with it, in their order.
+func (t *traffic) share(l load, within repack.Ticks) {
+	for i := range l {
+		l[i].rate = l[i].Rate(max(within, l[i].Base))
+		for _, link := range l[i].links {
+			t.free[link] -= l[i].rate
+		}
+	}
+	for i := range l {
+		s := &l[i]
+		rate := s.Rate(s.Lasts(s.rate + least(s.links, t.free)))
+		for _, link := range s.links {
+			t.free[link] -= rate - s.rate
+		}
+		s.rate = rate
+	}
+	for i := range l {
+		for _, link := range l[i].links {
+			t.free[link] += l[i].rate
+		}
+	}
+}

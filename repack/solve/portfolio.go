@@ -1,0 +1,150 @@
+package solve
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/proof"
+	"vjob/repack/internal/schedule"
+)
+
+// portfolio is searches side by side, each with its own model and its own luck. They
+// meet after so many rounds each, so that what comes out depends on the seed and
+// not on who is faster.
+type portfolio struct {
+	Options
+	in         *repack.Instance
+	searches   []*search
+	bound      int64
+	best       *found
+	rounds     int
+	stopped    bool
+	infeasible bool // it is known that there is no plan
+}
+
+// roundsPerMeeting is how many rounds a search has before the next meeting.
+const roundsPerMeeting = 256
+
+// newParty has the first search use a model of the instance that is there already;
+// nil: there is none.
+func newParty(in *repack.Instance, o Options, m *problem.Problem) *portfolio {
+	p := &portfolio{Options: o, in: in}
+	if p.Stop == nil {
+		p.Stop = func() bool { return false }
+		if p.Iterations == 0 {
+			p.Iterations = DefaultIterations
+		}
+	}
+	for i := range max(1, o.Workers) {
+		if i > 0 || m == nil {
+			m = problem.New(in, o.Objective)
+		}
+		m.Abort = o.Abort
+		b := proof.NewBounds(m)
+		s := &search{State: placement.New(m), bounds: b, rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: b.Departures(), found: func(int64) {}}
+		if i == 0 {
+			p.bound = b.Value()
+		}
+		s.bound = p.bound
+		p.searches = append(p.searches, s)
+	}
+	return p
+}
+
+// search has the first search find a plan, and then all of them a better one.
+func (p *portfolio) search() {
+	first := p.searches[0]
+	first.repair()
+	first.schedulePlacement()
+	p.takeBest(p.searches[:1])
+	if p.best == nil && !first.Aborted() && first.startFromAdmission() {
+		first.schedulePlacement()
+		p.takeBest(p.searches[:1])
+	}
+	if p.stopped = p.best == nil && first.Aborted(); p.stopped {
+		return
+	}
+	if p.best == nil {
+		p.searchExhaustively(schedule.FewStates)
+	}
+	p.improve()
+}
+
+// improve has all searches look for something better until they are done.
+func (p *portfolio) improve() {
+	for p.Iterations >= 0 && !p.done() {
+		n := roundsPerMeeting
+		if p.Iterations > 0 {
+			n = min(n, p.Iterations-p.rounds)
+		}
+		if p.Despair > 0 && p.best == nil {
+			n = min(n, p.Despair-p.rounds)
+		}
+		p.parallel(func(s *search) { s.run(n, p.Stop) })
+		p.rounds += n
+		p.takeBest(p.searches)
+	}
+}
+
+// done reports whether there is nothing left to search for, or no time.
+func (p *portfolio) done() bool {
+	p.stopped = p.stopped || p.Stop()
+	return p.stopped || p.infeasible || p.Iterations > 0 && p.rounds >= p.Iterations ||
+		p.best == nil && p.Despair > 0 && p.rounds >= p.Despair || p.best != nil && p.best.score.first <= p.bound ||
+		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.improvable()) > 0 })
+}
+
+// parallel has all searches do something, and waits for them.
+func (p *portfolio) parallel(do func(s *search)) {
+	var group sync.WaitGroup
+	for i, s := range p.searches {
+		group.Go(func() {
+			if s.notBegun() {
+				s.begin(i)
+			}
+			do(s)
+		})
+	}
+	group.Wait()
+}
+
+// notBegun reports whether a search has not begun.
+func (s *search) notBegun() bool { return s.Unplaced == len(s.Wanted) && len(s.Wanted) > 0 }
+
+// begin finds a first placement, each search another one.
+func (s *search) begin(i int) {
+	if i > 0 {
+		s.Noise = s.rng
+	}
+	s.repair()
+	s.Noise = nil
+}
+
+// takeBest takes the best of what has been found.
+func (p *portfolio) takeBest(searches []*search) {
+	for _, s := range searches {
+		if s.best == nil || p.best != nil && !s.best.score.less(p.best.score) {
+			continue
+		}
+		p.best = s.best
+		if p.Found != nil {
+			p.Found(repack.Figures{Objective: p.best.Cost, Makespan: p.best.Last}, p.bound)
+		}
+	}
+}
+
+// result is the plan that was found.
+func (p *portfolio) result() *Result {
+	r := &Result{
+		Verdict: Solved, Plan: p.best.Plan(), Bound: p.bound, Rounds: p.rounds,
+		Proved: p.best.score.first <= p.bound,
+	}
+	if report, err := repack.Check(p.in, r.Plan); err == nil {
+		r.Figures = report.Figures
+	}
+	return r
+}
