@@ -21,8 +21,8 @@ import (
 	"vjob/ctxswitch/placement"
 )
 
-// Planner solves a [Problem], see [Repacker]. Whether a plan is right is told by
-// [Check], independently of the planner.
+// Planner solves a [Problem], see [Repacker]. [Check] verifies plans independently of the
+// planner.
 type Planner interface {
 	// Plan returns the best plan found before the effort is spent. When there is
 	// none the error is a *NoPlan, which says what stands in the way.

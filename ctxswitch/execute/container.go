@@ -66,8 +66,8 @@ func (e *Executor) outside(p *gangState, a *assignment) string {
 	}
 }
 
-// touchContainer wakes those whom it concerns that a gang has come to another phase: those inside
-// of a container, or the container that waits for them to leave.
+// touchContainer wakes the gangs that depend on the new phase of a gang: the vjobs inside a
+// container, or the container that waits for them to leave.
 func (e *Executor) touchContainer(p *gangState) {
 	if p.job.Inner != 0 {
 		e.dirty[p.job.Inner] = true

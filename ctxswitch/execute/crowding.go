@@ -10,8 +10,8 @@ import (
 
 // Policies that count VMs for what they use put more on a node than all its VMs may ask
 // for at once. While they do, a vjob gets on more slowly, or not at all where its members
-// wait for each other, and that is none of its owner's doing: its walltime stands still,
-// as it does while it is suspended (ADR 22).
+// wait for each other. Its owner cannot prevent that, so its walltime stops, as it does
+// during a suspension (ADR 22).
 
 // nearlyAll is the percentage of its CPU beyond which a node has none left to give: what
 // guests are measured to use may stay below what they would use.
@@ -59,8 +59,8 @@ func (n *node) shortOfCPU(gangs map[cluster.VJobID]*gangState) (short []cluster.
 	return short
 }
 
-// crowded reports whether the members on a node want more CPU than it has; or next to
-// nothing of it is left, and those who want any have reserved more.
+// crowded reports whether the members on a node want more CPU than it has, or next to no CPU is
+// left and members that want CPU have reserved more.
 func (n *node) crowded(gangs map[cluster.VJobID]*gangState) bool {
 	var wanted, claimed cluster.MilliCPU
 	for _, c := range n.copies {

@@ -70,8 +70,8 @@ func TestAWalltimeStandsStillOnCrowdedNodes(t *testing.T) {
 	}
 }
 
-// Whoever shares its nodes too long is ended after all, at twice its walltime or ten minutes
-// late; whoever has a reservation when that is over.
+// A vjob on crowded nodes ends at twice its walltime or ten minutes late at the latest, and a
+// vjob with a reservation at the end of that.
 func TestHowLongAWalltimeStandsStill(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -12,8 +12,8 @@ import (
 	"vjob/energy"
 )
 
-// hours is what was drawn by the hour and is not yet written, in whole millijoules: so the
-// sum of the nodes and that of the vjobs and of what nobody has used agree to the last one.
+// hours is the energy of each hour that is not yet written, in whole millijoules: so the sum over
+// the nodes equals that over the vjobs plus the unused rest, to the last one.
 type hours struct {
 	nodes map[nodeHour]*journal.NodeHour
 	vjobs map[vjobHour]*journal.VJobHour

@@ -12,9 +12,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// checkImages finds the suspended vjobs whose images cannot be read now, after a
-// look at the store: a store that is not mounted is no loss, but nothing can be
-// resumed from it, and somebody should look (fault scenario 14).
+// checkImages finds the suspended vjobs with images that cannot be read now, after a look at the
+// store: a store that is not mounted is no loss, but no vjob can be resumed from it, and an
+// administrator should look (fault scenario 14).
 func (e *Executor) checkImages() {
 	there, doors := map[hypervisor.ImageID]bool{}, map[hypervisor.ImageID]cluster.NodeID{}
 	if e.store.seen {

@@ -172,8 +172,8 @@ func (d *desk) missing() string {
 	return strings.ReplaceAll(one.Missing+", "+two.Missing, "the image store does not show ", "")
 }
 
-// When the store cannot be read people are told once, and once more when it can again; each
-// is a reason to decide anew.
+// An unreadable store raises one alarm, and one more event when it can be read again; each
+// triggers a decision.
 func TestTheStoreIsLostAndFound(t *testing.T) {
 	d := sit(t, settings(), world())
 	d.settle()
@@ -189,7 +189,7 @@ func TestTheStoreIsLostAndFound(t *testing.T) {
 			}
 		}
 		if told := len(told) > 0 && len(d.steps) > 0; told != (d.exec.Changes() != before) {
-			t.Errorf("with %v people are told: %v, and a decision is wanted: %v", lost, told, !told)
+			t.Errorf("with %v: event %v, decision wanted %v", lost, told, !told)
 		}
 		if got := d.exec.StoreProblem(); (got == "") != (lost == nil) {
 			t.Errorf("with %v the problem is %q", lost, got)

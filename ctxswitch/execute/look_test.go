@@ -38,8 +38,8 @@ func TestALookWithoutNewsCostsNothing(t *testing.T) {
 	}
 }
 
-// twins are two executors to which the same happens, except that one is told with
-// every look of somebody else who left: so it takes each look for news.
+// twins are two executors with the same events, except that each look of one of them reports
+// one more foreign ending: so it takes every look for news.
 type twins struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -203,9 +203,8 @@ func (w *twins) plan(id journal.PlanID) {
 	}
 }
 
-// Looks that tell nothing new are passed over: whoever would have done something then
-// has been, or will be, woken by something else. And the next end of a walltime is
-// known whatever happens.
+// Looks without news are skipped: a gang that would have acted then is woken by another event.
+// And the next end of a walltime is always known.
 func TestPassingOverALookChangesNothing(t *testing.T) {
 	for seed := range uint64(100) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {

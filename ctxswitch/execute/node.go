@@ -44,8 +44,7 @@ type node struct {
 	short []cluster.VMID // the VMs that get less CPU here than they want; see [Executor.updateCrowding]
 }
 
-// silent reports whether the node does not answer, and nobody has proven that it
-// holds nothing.
+// silent reports whether the node does not answer and may hold VMs.
 func (n *node) silent() bool { return !n.seen && !n.provenEmpty() }
 
 // provenEmpty reports whether nothing can be on the node, though it does not answer: it is
@@ -149,9 +148,9 @@ func (e *Executor) settleOn(id cluster.NodeID) {
 	}
 }
 
-// see replaces what is known of a node, and wakes the gangs that it concerns: those
-// under way that wait for it, and where something is new, those whose copies are
-// there and those that were denied something: what all nodes draw may be less now.
+// see replaces what is known of a node, and wakes the gangs that wait for it. If the look has
+// news, it also wakes the gangs with copies there, and those that were denied a call: the power
+// of all nodes may be lower now.
 func (e *Executor) see(n *node, view hypervisor.View) {
 	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
 	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Unmanaged

@@ -8,9 +8,9 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// mayUnpause reports whether a gang that stands still in memory may go on now: its nodes
-// have the CPU that its members need. When they do not have it for too long, what the
-// gang was to do is given up: it goes on standing, and somebody else decides.
+// mayUnpause reports whether a gang that is paused in memory may continue now: its nodes have the
+// CPU that its members need. When they lack it for too long, the gang gives up its aim and stays
+// paused, and the policy decides.
 func (e *Executor) mayUnpause(p *gangState) bool {
 	if e.mayRun(p) {
 		return true
@@ -28,10 +28,10 @@ func (e *Executor) mayUnpause(p *gangState) bool {
 	return false
 }
 
-// mayRun reports whether all members of a gang that stands still have the CPU on their
-// nodes that they need to go on, and the power for it. Those who need more than their node
-// has are content with all of it: they would never have more there, and cannot move before
-// they run. A node of which nothing is seen has none.
+// mayRun reports whether all members of a paused gang have the CPU that they need on their nodes,
+// and the power for it. A member that needs more CPU than its node has continues with all of it:
+// it would never have more there, and cannot move before it runs. A node that was not seen has no
+// CPU.
 func (e *Executor) mayRun(p *gangState) bool {
 	wants, load := map[cluster.NodeID]cluster.MilliCPU{}, map[cluster.NodeID]cluster.MilliCPU{}
 	for rank, m := range p.rec.Members {

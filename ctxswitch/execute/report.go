@@ -12,8 +12,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// Report is one vjob as the executor has it, for those who decide and those who
-// watch.
+// Report is one vjob as the executor has it, for the scheduler and for users.
 type Report struct {
 	Job    *cluster.VJob // as it was then: it never changes
 	Record *gang.Record  // owned by the executor; read only
@@ -199,8 +198,8 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Destination is the node on which a member that is not idle will be in the end, if
-// all goes well; "" when that is none.
+// Destination is the node on which a member that is not idle will be if its plan succeeds; ""
+// without such a node.
 func (e *Executor) Destination(vm cluster.VMID) cluster.NodeID {
 	p := e.gangs[vm.VJob]
 	for _, a := range slices.Backward(p.todo) {

@@ -28,9 +28,9 @@ func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration, d
 	e.touchJobsOn(id)
 }
 
-// Holding says why a node cannot be switched off, as far as the executor knows: copies,
-// machines that are none of ours, calls under way, members that are on their way, and
-// images that no other node can reach. "" when nothing stands against it.
+// Holding returns why a node cannot be switched off, as far as the executor knows: copies,
+// machines that vjob does not manage, calls under way, members on their way, and images that no
+// other node can reach. "" if it can be.
 func (e *Executor) Holding(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	switch {
@@ -65,8 +65,8 @@ func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 	return false, time.Time{}
 }
 
-// Tied says why a node cannot be switched off even if its VMs were moved away: machines
-// that are none of ours, and images that no other node can reach. "" when nothing does.
+// Tied returns why a node cannot be switched off even after its VMs have moved away: machines
+// that vjob does not manage, and images that no other node can reach. "" if it can be.
 func (e *Executor) Tied(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	if !ok {

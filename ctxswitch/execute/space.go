@@ -10,9 +10,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// Space is the room for images where each node saves: what is free beside what gangs that
-// are being saved still need, and what stays free in any case. Nodes whose store has not
-// been seen are not in it.
+// Space is the room for images where each node saves: the free space, less what gangs that are
+// being saved still need, and less the margin. Nodes without a look at their store are missing.
 func (e *Executor) Space() hypervisor.Spaces { return e.spaces(nil) }
 
 // spaces is the room beside what all gangs but one that are being saved still need.

@@ -8,7 +8,7 @@ import (
 
 // moving takes members to their next nodes: a paused gang as a whole (Moving),
 // or running members one by one where a lock prevents two writers (Shifting).
-// After every call both ends are seen; nobody goes on before each member has
+// After every call both ends are seen; no member continues before each has
 // exactly one copy.
 func (t *turn) moving() {
 	settled := true

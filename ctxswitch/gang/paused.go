@@ -7,9 +7,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// paused keeps a gang as the record says that stands still in memory: one paused copy
-// of each member. Somebody else's hand, or a call that came late, may have let a member
-// go on: it is paused again, since its room is given to others and its gang stands.
+// paused keeps a gang in memory as the record says: one paused copy of each member. A late call
+// or an administrator may have let a member continue: it is paused again, since its room is given
+// to others and its gang is paused.
 func (t *turn) paused() {
 	t.keep(hypervisor.CopyRunning, func(rank int, f Found) {
 		t.alarms = append(t.alarms, fmt.Sprintf("%s ran on %s although its gang stands still: it is paused again", f.VM, f.Node))

@@ -104,8 +104,8 @@ var outcomes = map[Then]cluster.Outcome{
 // Outcome is how a vjob has ended that is cleared so; Open if it lives on.
 func (t Then) Outcome() cluster.Outcome { return outcomes[t] }
 
-// InOrder reports whether what is cleared so has ended as somebody wanted: guests that
-// shut themselves down before have done their part.
+// InOrder reports whether a vjob cleared this way has ended in order: guests that shut themselves
+// down before then have done their part.
 func (t Then) InOrder() bool { return t.Outcome() != cluster.Open && t != ThenFail }
 
 // String is the lower-case name, "" for none.

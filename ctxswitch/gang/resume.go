@@ -268,9 +268,9 @@ func (t *turn) resuming() {
 	t.rec.Skew = t.Skew
 }
 
-// lockedOut pauses the members that go on while a lock keeps another one from it:
-// somebody has to find the copy that holds the lock, and until then no half of
-// the gang runs. It reports whether there was one to pause.
+// lockedOut pauses the members that run while a lock keeps another one from running: an
+// administrator has to find the copy that holds the lock, and until then no half of the gang
+// runs. It reports whether there was one to pause.
 func (t *turn) lockedOut() bool {
 	locked, stops := false, false
 	for rank := range t.Sights {
@@ -288,10 +288,10 @@ func (t *turn) lockedOut() bool {
 	return stops
 }
 
-// unpauseSeen lets those members of a gang whose pausing was aborted go on that
-// are seen paused while a call on them is still open. That can only be a pause:
-// should it be carried out once more, the member is unpaused once more. Waiting
-// for its reply would keep the members apart for longer than they may be.
+// unpauseSeen unpauses the members of a gang with an aborted pause that
+// are seen paused while a call on them is still open. That can only be a pause: if it is
+// carried out once more, the member is unpaused once more. Waiting for its reply would exceed
+// the skew limit.
 func (t *turn) unpauseSeen() {
 	for rank := range t.Sights {
 		s, own := &t.Sights[rank], t.own(rank)

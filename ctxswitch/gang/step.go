@@ -84,7 +84,7 @@ func (t *turn) clearStale() {
 	}
 }
 
-// noteEndings records the members whose guests shut themselves down, and loses the gang when a
+// noteEndings records the members with a guest that shut itself down, and loses the gang when a
 // guest left otherwise. It reports whether the record was changed, or the step has to wait for
 // the cause of a departure.
 func (t *turn) noteEndings() bool {
@@ -124,7 +124,7 @@ func (t *turn) noteEndings() bool {
 			t.waitFor(fmt.Sprintf("%s is no longer on %s: waits for the cause", t.VJob.VMs[rank].ID, m.Node))
 			unclear = true
 		default:
-			t.lose(fmt.Sprintf("%s is no longer on %s, for an unknown cause", t.VJob.VMs[rank].ID, m.Node))
+			t.lose(fmt.Sprintf("%s is no longer on %s: cause unknown", t.VJob.VMs[rank].ID, m.Node))
 			return true
 		}
 	}

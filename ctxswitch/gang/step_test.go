@@ -366,8 +366,8 @@ func TestStepIsPure(t *testing.T) {
 	}
 }
 
-// A gang that stands still in memory goes on or is saved from where it is: nobody
-// travels, and to save it nobody is let go on first.
+// A gang that is paused in memory continues or is saved where it is: no member moves, and none
+// runs before it is saved.
 func TestBeginFromMemory(t *testing.T) {
 	for _, c := range []struct {
 		from gang.Phase

@@ -193,9 +193,8 @@ func (t *turn) save(rank int, node cluster.NodeID) {
 	t.call(rank, call)
 }
 
-// seal takes the image of a member whose copy is gone: the one that was written
-// completely, whichever attempt that was. An error is no reason to give it up: sealing is
-// tried again for as long as it takes.
+// seal seals the image of a member without a copy: the one that was written completely, in any
+// attempt. After an error it is retried without a limit.
 func (t *turn) seal(rank int) {
 	if t.Store == nil {
 		t.waitFor("the image store to be seen")

@@ -1,9 +1,8 @@
-// Package journal is what the scheduler writes down: what it intends before it
-// acts, what came of it, and what users are told. It is plain data; package db
-// keeps it, and the simulation keeps it in memory.
+// Package journal holds what the scheduler records: its intents before it acts, their outcome,
+// and the events for users. It is plain data; package db stores it, and the simulation keeps it
+// in memory.
 //
-// The order is the promise: a [Step] is committed as a whole, and only then are
-// the calls of its intents made.
+// A [Step] is committed as a whole; only then are the calls of its intents made.
 package journal
 
 import (
@@ -22,21 +21,21 @@ type PlanID int64
 // Rules are the placement rules that administrators have stated through the API.
 type Rules struct {
 	Text string // in the language of docs/rules.md
-	By   string // the user who stated them last; "" before the first change
+	By   string // user of the last change; "" before the first
 	At   time.Time
 }
 
 // Budgets are the power budgets that administrators have stated through the API.
 type Budgets struct {
 	Text string // as package energy/budget reads and writes them
-	By   string // the user who stated them last; "" before the first change
+	By   string // user of the last change; "" before the first
 	At   time.Time
 }
 
 // Prices are the prices of energy that administrators have stated through the API.
 type Prices struct {
 	Text string // CSV, as package energy/price reads it; "" without prices
-	By   string // the user who stated them last; "" before the first change
+	By   string // user of the last change; "" before the first
 	At   time.Time
 }
 

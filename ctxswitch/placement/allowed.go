@@ -8,8 +8,8 @@ import (
 	"vjob/repack/script"
 )
 
-// Some rules of the catalogue are for instances in files only: here somebody else
-// decides what they ask for.
+// Some rules of the catalogue are for instances in files only: in a cluster, other parts of
+// vjob decide what they ask for.
 var elsewhere = map[string]string{
 	"ready":     "which vjobs run is decided by the queue; vjob hold keeps one from it",
 	"running":   "which vjobs run is decided by the queue, by their priority",

@@ -1,8 +1,6 @@
-// Package placement reads the placement rules that administrators state about a
-// cluster, and users about their own vjobs, in the language of package script or as
-// a list in YAML or JSON. It knows who may state what, and whom the names mean.
-//
-// It refuses to know what becomes of the rules.
+// Package placement compiles placement rules: those of administrators for the cluster, and those
+// of users for their own vjobs, in the language of package script or as a list in YAML or JSON.
+// It checks which rules each of them may state, and resolves the names of nodes and VMs.
 package placement
 
 import (
@@ -16,8 +14,8 @@ import (
 
 // Rules are rules in the catalogue's language, and their owner.
 type Rules struct {
-	// VJob is whose members the text calls VM0, VM1, …; 0 for rules of the cluster,
-	// which calls VMs 12.0, 12.1, ….
+	// VJob is the vjob with the members that the text calls VM0, VM1, …; 0 for rules of the
+	// cluster, which calls VMs 12.0, 12.1, ….
 	VJob cluster.VJobID
 	Text string
 }
