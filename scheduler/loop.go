@@ -57,7 +57,7 @@ type LoopConfig struct {
 	Settings Settings
 	Store    Store
 	Driver   hypervisor.Driver
-	Fleet    power.Fleet // the power drivers of nodes; nil is none
+	Fleet    power.Fleet // the power drivers of nodes; may be nil
 	Bounds   admission.Bounds
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
