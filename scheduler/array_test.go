@@ -91,7 +91,7 @@ func TestOrderArray(t *testing.T) {
 		t.Errorf("release of those that stop: %v", err)
 	}
 	if err := order(7, scheduler.OrderHold); !errors.Is(err, cluster.ErrNotFound) {
-		t.Errorf("an array that is none: %v", err)
+		t.Errorf("not an array: %v", err)
 	}
 }
 

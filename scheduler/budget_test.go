@@ -184,8 +184,7 @@ func TestBudgetsOfGroups(t *testing.T) {
 	}
 }
 
-// What is wrong with budgets is told, and nothing is changed; a start reads what was
-// stated, and tells what it cannot read.
+// Invalid budgets are rejected and change nothing; a start restores the stated ones.
 func TestBudgetsAreChecked(t *testing.T) {
 	l := state2()
 	set := lit(&l)
@@ -221,7 +220,7 @@ func TestBudgetsAreChecked(t *testing.T) {
 	}
 }
 
-// Even the idle nodes may be too much: that is told by how much.
+// Idle nodes alone can exceed a budget; the status says by how much.
 func TestBudgetBelowIdlePower(t *testing.T) {
 	l := state2()
 	r := mount(t, lit(&l), l)
@@ -235,8 +234,7 @@ func TestBudgetBelowIdlePower(t *testing.T) {
 	}
 }
 
-// Who needs the power that another gives up waits in the plan until it is there, and is
-// not sent off to be turned back when its patience ends.
+// A vjob that needs the power of another waits in the plan until it is free.
 func TestPlansWaitForPower(t *testing.T) {
 	for _, c := range []struct {
 		more  energy.Watts // beside what is drawn idle

@@ -91,8 +91,7 @@ func TestInsideAContainer(t *testing.T) {
 	})
 }
 
-// A container keeps its room from all others; who suspends it suspends those inside, and
-// they go on when it does.
+// A container keeps its resources. Suspending it suspends the vjobs inside first.
 func TestContainerIsSuspended(t *testing.T) {
 	in(t, func(p *plant) {
 		box := p.box(3, time.Hour)
@@ -145,7 +144,7 @@ func TestRefusalsInside(t *testing.T) {
 		}{
 			{"unknown", func(s *admission.Submission) { s.Inner = 99 }, "inner: 99 is wrong: want the number of a container of yours that has not ended"},
 			{"foreign", func(s *admission.Submission) { s.Owner = "v" }, "inner: 1 is wrong: want the number of a container of yours that has not ended"},
-			{"none", func(s *admission.Submission) { s.Inner = other.ID }, "inner: 3 is wrong: want the number of a container; vjob 3 is none"},
+			{"none", func(s *admission.Submission) { s.Inner = other.ID }, "inner: 3 is wrong: want the number of a container; vjob 3 is not a container"},
 			{"ended", func(s *admission.Submission) { s.Inner = over.ID }, "inner: 2 is wrong: want the number of a container of yours that has not ended"},
 			{"a container", func(s *admission.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: 1 is wrong: want none beside container: a container is inside no other"},
 			{"too long", func(s *admission.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s is wrong: want at most 57m"},
@@ -165,7 +164,7 @@ func TestRefusalsInside(t *testing.T) {
 	})
 }
 
-// Nobody inside is given more time than its container has, and a container keeps an end.
+// No vjob inside gets more time than its container has, and a container keeps an end.
 func TestWalltimeInside(t *testing.T) {
 	in(t, func(p *plant) {
 		box := p.box(2, time.Hour)

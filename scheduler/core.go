@@ -192,8 +192,8 @@ func (c *Core) due() bool {
 	return c.exec.Surveyed()
 }
 
-// Took records how long the last drain took. If it has decided, at least twice as much time passes
-// before the next decision, so that a long queue does not delay requests.
+// Took records how long the last drain took. If it has decided, the next decision begins no sooner
+// than twice that time after it, so that a long queue does not delay requests.
 func (c *Core) Took(d time.Duration) {
 	if c.justDecided {
 		c.pause, c.justDecided, c.consolidation.took = max(c.settings.Rest, 2*d), false, d

@@ -15,7 +15,7 @@ import (
 	"vjob/scheduler"
 )
 
-// rig is a core whose nodes the test plays.
+// rig is a core with nodes simulated by the test.
 type rig struct {
 	t       *testing.T
 	core    *scheduler.Core
@@ -230,7 +230,7 @@ func TestOrders(t *testing.T) {
 		t.Errorf("a vjob that is not there: %v", err)
 	}
 	if err := c.Order(epoch, running, "dance", "u"); !errors.Is(err, cluster.ErrInvalid) {
-		t.Errorf("an order that is none: %v", err)
+		t.Errorf("an unknown order: %v", err)
 	}
 }
 

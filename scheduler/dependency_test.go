@@ -93,12 +93,12 @@ func TestUnmet(t *testing.T) {
 		}
 		r.at(1e9)
 		if got := r.core.Snapshot().VJobs[2]; got.State != cluster.Booting {
-			t.Errorf("released by somebody who has decided, it is %s: %s", got.State, got.Reason)
+			t.Errorf("released by a user, it is %s: %s", got.State, got.Reason)
 		}
 	}
 }
 
-// Who waits for one that fails so fails in the same step, however many they are.
+// The dependents of a failed vjob fail in the same step, however many they are.
 func TestFailuresSpread(t *testing.T) {
 	l := state(4, 30)
 	l.Past = []journal.Past{{ID: 99, Outcome: cluster.Deleted}}
@@ -171,6 +171,6 @@ func TestAgain(t *testing.T) {
 	r.at(1e9)
 	s := r.core.Snapshot().VJobs
 	if s[10].Reason != "is held" || s[2].State != cluster.Waiting || !strings.Contains(s[2].Reason, "for vjob 10 to end well") {
-		t.Errorf("the next attempt: %q; who waits: %q", s[10].Reason, s[2].Reason)
+		t.Errorf("the next attempt: %q; its dependent: %q", s[10].Reason, s[2].Reason)
 	}
 }

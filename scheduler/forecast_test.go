@@ -105,7 +105,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 }
 
 // Six CPU-hours a day, of which three were used twenty hours ago, and vjob 1 may still use
-// two: who needs four waits until the three are a day old.
+// two: a vjob of four waits until the three are a day old.
 func TestForeseeCPUTime(t *testing.T) {
 	set := settings()
 	set.Policy = queue.EASY{}

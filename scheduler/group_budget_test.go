@@ -46,7 +46,7 @@ func (r *rig) booted(id cluster.VJobID) (nodes []cluster.NodeID) {
 	return nodes
 }
 
-// Where one rack has used its budget up, who waits starts in the other one.
+// Where one rack has used its budget up, waiting vjobs start in the other one.
 func TestPlacesKnowTheBudgetsOfGroups(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -124,8 +124,8 @@ func TestReservationsWithinBudgetsOfGroups(t *testing.T) {
 	}
 }
 
-// A reservation finds its power when it begins, whoever has used it until then: those move
-// to where there is some, or have to stop. Who never has to is counted before.
+// A reservation gets its power when it begins: other vjobs move to where there is power, or stop.
+// vjobs that never stop are counted before it is confirmed.
 func TestReservationsHaveTheirPowerInGroups(t *testing.T) {
 	for _, c := range []struct {
 		policy   queue.Policy
@@ -208,7 +208,7 @@ func TestBudgetsOfGroupsAreForeseen(t *testing.T) {
 	}
 }
 
-// Who waits for the power of groups is foretold to start when these leave it.
+// The forecast starts vjobs that wait for group power when the budgets leave it.
 func TestForeseePowerOfGroups(t *testing.T) {
 	for _, c := range []struct {
 		lines []string

@@ -20,9 +20,9 @@ import (
 	"vjob/scheduler/housekeeping"
 )
 
-// Loop is the shell around the core: it owns the clock, commits the core's steps
-// and then makes its calls and looks. Its one goroutine owns the core; every
-// event reaches it as a function to run there.
+// Loop is the shell around the core: it owns the clock, commits the steps of the core and then makes
+// its calls and looks. Its one goroutine owns the core; every event reaches it as a function to
+// run there.
 type Loop struct {
 	settings Settings
 	store    Store
@@ -35,12 +35,12 @@ type Loop struct {
 	at       func(point string)
 
 	events   chan func(*Core) error
-	stale    bool          // the core must be made anew; owned by the loop
+	stale    bool          // the core must be loaded anew; owned by the loop
 	showing  time.Duration // how long the last snapshot took; owned by the loop
 	failures int           // of commits and loads in a row; owned by the loop
 	granted  []chan error  // requests that wait for the next commit; owned by the loop
-	// inFlight are the calls that this process has made and not heard of, and their
-	// deadlines; owned by the loop. They outlive a core that is made anew.
+	// inFlight holds the calls of this process without a reply, and their deadlines; owned by the
+	// loop. They outlive a core that is loaded anew.
 	inFlight map[hypervisor.OpID]time.Time
 	snapshot atomic.Pointer[Snapshot]
 	limits   admission.Bounds
@@ -52,27 +52,25 @@ type Loop struct {
 	quit    chan struct{}
 }
 
-// LoopConfig is what a loop needs.
+// LoopConfig configures a loop.
 type LoopConfig struct {
 	Settings Settings
 	Store    Store
 	Driver   hypervisor.Driver
-	Fleet    power.Fleet // the power drivers of nodes; nil is none
+	Fleet    power.Fleet // the power drivers of nodes; may be nil
 	Bounds   admission.Bounds
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
 	Tick     time.Duration    // the periodic timer; events come in between
-	// SweepEvery is how often the driver removes what is kept for vjobs that have
-	// ended, but for consoles younger than KeepConsoles. 0 is never.
+	// SweepEvery is how often the driver removes what is kept for ended vjobs, except consoles younger
+	// than KeepConsoles. 0 is never.
 	SweepEvery   time.Duration
 	KeepConsoles time.Duration
-	// PruneEvery is how often the history that is older than Retention is deleted
-	// from the store. 0 is never.
+	// PruneEvery is how often history older than Retention is deleted from the store. 0 is never.
 	PruneEvery time.Duration
 	Retention  journal.Retention
-	// At is told every point at which a crash would leave something half done:
-	// before and after each commit and each call. Tests kill the process there.
-	// Nil is nobody.
+	// At is called at every point at which a crash leaves something half done: before and after each
+	// commit and each call. Tests kill the process there. May be nil.
 	At func(point string)
 }
 
@@ -102,8 +100,8 @@ func NewLoop(cfg LoopConfig) *Loop {
 // errStale: the store may hold what the core does not know.
 var errStale = errors.New("the store may hold more than is known")
 
-// Run loads what the store holds and goes on until the context ends. Calls that
-// are under way then go on without us; the next start looks what became of them.
+// Run loads the journal and runs until the context ends. Calls under way then go on without the
+// loop; the next start finds out what became of them.
 func (l *Loop) Run(ctx context.Context) error {
 	defer l.workers.Wait()
 	defer close(l.quit)
@@ -142,8 +140,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// takeMore takes in the events that have gathered meanwhile, so that a burst of
-// them costs one commit.
+// takeMore handles the events that are waiting, so that a burst of them costs one commit.
 func (l *Loop) takeMore(core *Core) {
 	for range cap(l.events) {
 		select {
@@ -155,8 +152,8 @@ func (l *Loop) takeMore(core *Core) {
 	}
 }
 
-// startTimers starts the periodic tick and the chores. The tick only posts an
-// event; when one is still waiting, the next is not added.
+// startTimers starts the periodic tick and the housekeeping. The tick only posts an event, unless
+// the last one is still waiting.
 func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	timers, err := gocron.NewScheduler()
 	if err != nil {
@@ -184,7 +181,7 @@ func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	return timers, nil
 }
 
-// post hands an event to the loop; after its end events go nowhere.
+// post hands an event to the loop; after its end events are dropped.
 func (l *Loop) post(event func(*Core) error) {
 	select {
 	case l.events <- event:
@@ -205,9 +202,8 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 	return core, nil
 }
 
-// carryOut commits what the core wants written and then does what it wants done.
-// When the commit fails it is unknown what was written: the core is made anew
-// from the store, as after a crash, and nothing is called.
+// carryOut commits the step of the core and then makes its calls. After a failed commit it is
+// unknown what was written: the core is loaded anew, as after a crash, and nothing is called.
 func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Core, error) {
 	for {
 		began := l.now()
@@ -215,7 +211,7 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		core.Took(l.now().Sub(began))
 		err := l.commit(ctx, effects.Step)
 		if len(l.granted) > 0 && err == nil {
-			l.show(core, true) // whoever asked shall see what came of it
+			l.show(core, true) // before the requests are answered
 		}
 		l.answer(err)
 		if err == nil && l.stale {
@@ -268,7 +264,7 @@ const (
 	showShare = 10
 )
 
-// show publishes a snapshot, when the last one is old enough or it has to be.
+// show publishes a snapshot when the last one is old enough, or now.
 func (l *Loop) show(core *Core, now bool) {
 	last, began := l.snapshot.Load(), l.now()
 	if now || began.Sub(last.At) >= max(showEvery, showShare*l.showing) || !last.Ready {
@@ -277,8 +273,8 @@ func (l *Loop) show(core *Core, now bool) {
 	}
 }
 
-// reload loads until it succeeds or the context ends. The pauses before it grow
-// with every failure in a row, of loads as well as of commits.
+// reload loads until it succeeds or the context ends. The pauses grow with every failure in a row,
+// of loads and of commits.
 func (l *Loop) reload(ctx context.Context) (*Core, error) {
 	for {
 		pause := min(50*time.Millisecond<<min(l.failures, 10), 10*time.Second)
@@ -297,7 +293,7 @@ func (l *Loop) reload(ctx context.Context) (*Core, error) {
 	}
 }
 
-// publishBroken has those who watch know that nothing goes on.
+// publishBroken shows in the snapshot that the loop has stopped.
 func (l *Loop) publishBroken(err error) {
 	broken := *l.snapshot.Load()
 	broken.Ready, broken.Broken = false, err.Error()

@@ -196,8 +196,7 @@ func TestSubmitTwice(t *testing.T) {
 	})
 }
 
-// A submission whose write gets lost is not acknowledged; the loop finds out by
-// itself that it was written.
+// A submission is not acknowledged if its write is lost; the loop finds out by loading anew.
 func TestSubmitWhoseReplyIsLost(t *testing.T) {
 	in(t, func(p *plant) {
 		lost := memory.ErrWritten
@@ -248,8 +247,7 @@ func TestFailedCommitLoadsAgain(t *testing.T) {
 	}
 }
 
-// While nothing can be written those who watch know why nothing goes on, and what was
-// acknowledged goes on once it can.
+// While nothing can be written the snapshot says why.
 func TestNothingCanBeWritten(t *testing.T) {
 	in(t, func(p *plant) {
 		job, _, err := p.submit("")
@@ -298,7 +296,7 @@ func TestOrderIsAnsweredAfterItsCommit(t *testing.T) {
 			t.Errorf("an order that was not written: %v", err)
 		}
 		if err := p.loop.Order(p.t.Context(), 99, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
-			t.Errorf("an order for nobody: %v", err)
+			t.Errorf("an order for an unknown vjob: %v", err)
 		}
 	})
 }

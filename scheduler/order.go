@@ -22,8 +22,8 @@ const (
 	OrderDelete  Order = "delete"  // the vjob ends; its copies and images are removed
 )
 
-// Order carries out what a user asks of a vjob. It fails with ErrNotFound or
-// ErrConflict and then changes nothing.
+// Order carries out a request of a user for a vjob. It fails with ErrNotFound or ErrConflict and
+// then changes nothing.
 func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) error {
 	c.now = now
 	r, ok := c.exec.Job(id)
@@ -54,7 +54,7 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 		return c.exec.Hold(now, id, true, ordered("suspended", by))
 	case OrderResume:
 		if !held {
-			return refuse("nobody has suspended or held it; it runs when its turn comes")
+			return refuse("it is not suspended or held by a user; it runs when its turn comes")
 		}
 		return c.exec.Hold(now, id, false, ordered("resumed", by))
 	case OrderRequeue:
@@ -70,17 +70,16 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 	}
 }
 
-// ordered is the cause of a change that a user asks for.
+// ordered returns the cause of a change that a user requested.
 func ordered(what, by string) cluster.Cause {
 	return cluster.Cause{Kind: cluster.CauseOrder, By: by, Text: what}
 }
 
-// orderStep is how many vjobs of an array one step of the loop takes: other requests come in
-// between, however large the array is.
+// orderStep is how many vjobs of an array one step of the loop handles: other requests come in
+// between.
 const orderStep = 500
 
-// ArrayOrder is an order to every vjob of an array, on its way through them. One step takes
-// a part of them, see [Core.OrderArray].
+// ArrayOrder is an order to every vjob of an array in progress, see [Core.OrderArray].
 type ArrayOrder struct {
 	Array cluster.VJobID
 	Order Order
@@ -92,11 +91,10 @@ type ArrayOrder struct {
 	refusal error            // of a vjob to which the order does not apply
 }
 
-// OrderArray carries out the next step of an order to an array, and reports whether more are
-// to follow. vjobs to which the order does not apply are left alone. It fails with ErrNotFound
-// when none lives, and with ErrConflict when the order applies to none; then nothing has
-// changed. vjobs that wait come first, so that none of them starts between two steps of a
-// deletion.
+// OrderArray carries out the next step of an order to an array, and reports whether more follow.
+// vjobs to which the order does not apply are skipped. It fails with ErrNotFound if no vjob of the
+// array is live, and with ErrConflict if the order applies to no vjob; then nothing has changed.
+// Waiting vjobs come first, so that none of them starts between two steps of a deletion.
 func (c *Core) OrderArray(now time.Time, o *ArrayOrder) (more bool, err error) {
 	if !o.listed {
 		o.left, o.listed = c.members(o.Array), true
@@ -125,7 +123,7 @@ func (c *Core) OrderArray(now time.Time, o *ArrayOrder) (more bool, err error) {
 	return false, fmt.Errorf("array %s, with a vjob that has not ended: %w", o.Array, cluster.ErrNotFound)
 }
 
-// members are the live vjobs of an array: those that wait, then the others.
+// members returns the live vjobs of an array, waiting ones first.
 func (c *Core) members(array cluster.VJobID) (waiting []cluster.VJobID) {
 	var others []cluster.VJobID
 	for _, r := range c.exec.Jobs() {

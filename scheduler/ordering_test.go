@@ -38,8 +38,7 @@ func arranged(tb testing.TB, byNight, byDay int64) scheduler.Settings {
 	return set
 }
 
-// What was used is charged, and one who has used something comes after one who has not,
-// also after a restart.
+// Use is charged, and a user with past use comes after one without.
 func TestFairShareOutlivesARestart(t *testing.T) {
 	set := arranged(t, 1e6, 1e6)
 	l := state(4, 6)
@@ -86,7 +85,7 @@ func TestFairShareOutlivesARestart(t *testing.T) {
 	}
 }
 
-// A quota opens in the morning by itself, and nobody decides in between.
+// A quota opens in the morning without any other event.
 func TestQuotaOpens(t *testing.T) {
 	r := mount(t, arranged(t, 6000, 16_000), state(4, 3))
 	r.drain()
@@ -138,7 +137,7 @@ func TestSupposeOrder(t *testing.T) {
 	}
 }
 
-// What is used moves factors while nobody decides: the order is decided on anew.
+// Use moves factors between decisions: the order is computed anew.
 func TestDecidesWhenSharesMove(t *testing.T) {
 	set := arranged(t, 1e6, 1e6)
 	set.Policy = queue.FCFS{}
@@ -154,12 +153,12 @@ func TestDecidesWhenSharesMove(t *testing.T) {
 	r.drain()
 	place := func(id cluster.VJobID) int { return r.core.Snapshot().VJobs[id].Place }
 	if place(12) < place(6) {
-		t.Fatalf("v, who has used something, is at %d, and u at %d", place(12), place(6))
+		t.Fatalf("v, with past use, is at %d, and u at %d", place(12), place(6))
 	}
 	for minute := range 10 {
 		r.at(time.Duration(minute) * time.Minute)
 	}
 	if place(12) > place(6) {
-		t.Errorf("v is at %d, and u, who has used more, at %d", place(12), place(6))
+		t.Errorf("v is at %d, and u, with more past use, at %d", place(12), place(6))
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"vjob/scheduler/powercap"
 )
 
-// restorePower goes on with what the journal says of the power of nodes, and of the budgets.
+// restorePower restores node power and budgets from the journal.
 func (c *Core) restorePower(loaded *journal.Loaded) {
 	s, models := &c.settings, c.settings.Energy.Power
 	c.exec.Power = models
@@ -42,14 +42,14 @@ func (s *Settings) zone() *time.Location {
 	return s.Zone
 }
 
-// switchNodes takes every node on its way off or on as far as it can go.
+// switchNodes advances every node that is going off or on as far as possible.
 func (c *Core) switchNodes() {
 	if c.exec.Surveyed() && c.controller.Step(c.now, c.powerCap.Affords) {
 		c.retry(c.now)
 	}
 }
 
-// runNodePower lets the caretaker have its turn, once it is known what waits.
+// runNodePower runs the node power policy once a decision has been taken.
 func (c *Core) runNodePower(decided bool) {
 	if c.nodePower == nil || !c.exec.Surveyed() || c.decidedAt.IsZero() {
 		return
@@ -57,7 +57,7 @@ func (c *Core) runNodePower(decided bool) {
 	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, View: c.view}))
 }
 
-// stateOf is how a node counts for placing VMs.
+// stateOf returns the state in which a node counts for placing VMs.
 func (c *Core) stateOf(n *execute.NodeReport) cluster.NodeState {
 	state := c.controller.State(n.ID, n.State)
 	if n.Silent && state == cluster.Online {
@@ -66,7 +66,7 @@ func (c *Core) stateOf(n *execute.NodeReport) cluster.NodeState {
 	return state
 }
 
-// wanted are the nodes for which a decision keeps power, since they shall come on.
+// wanted returns the nodes that should come on; a decision keeps power for them.
 func (c *Core) wanted() (list []decide.Wanted) {
 	for _, id := range c.controller.Awaited() {
 		list = append(list, decide.Wanted{Node: id, Watts: c.controller.Booting(id)})
@@ -74,8 +74,8 @@ func (c *Core) wanted() (list []decide.Wanted) {
 	return list
 }
 
-// SetPower lets somebody switch a node off or on. Off waits until the node is empty,
-// however long that takes.
+// SetPower switches a node off or on for a user. Off waits until the node is empty, however long
+// that takes.
 func (c *Core) SetPower(now time.Time, id cluster.NodeID, want cycle.Want, by string) error {
 	c.now = now
 	n, known := c.exec.Node(id)
@@ -85,14 +85,14 @@ func (c *Core) SetPower(now time.Time, id cluster.NodeID, want cycle.Want, by st
 	return c.controller.Order(now, &n.Node, n.Silent, want, by)
 }
 
-// PowerReplied takes in what the power driver of a node has answered.
+// PowerReplied takes the reply of a power driver.
 func (c *Core) PowerReplied(now time.Time, ask power.Ask, state power.State, err error) {
 	c.now = now
 	c.controller.Answered(now, ask, state, err)
 }
 
-// SetBudgets replaces the budgets that are stated through the API. The error is a
-// *cluster.FieldError, and nothing is changed then.
+// SetBudgets replaces the budgets stated through the API. On an error, a *cluster.FieldError,
+// nothing changes.
 func (c *Core) SetBudgets(now time.Time, lines []budget.Line, by string) error {
 	c.now = now
 	changed, err := c.powerCap.State(now, lines, by)
@@ -102,5 +102,5 @@ func (c *Core) SetBudgets(now time.Time, lines []budget.Line, by string) error {
 	return err
 }
 
-// CheckBudgets says what is wrong with budgets that are to be stated.
+// CheckBudgets returns what is wrong with budgets.
 func (c *Core) CheckBudgets(lines []budget.Line) error { return c.powerCap.Check(lines) }

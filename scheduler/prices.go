@@ -9,15 +9,15 @@ import (
 	"vjob/energy/price"
 )
 
-// PricesStatus is the prices of energy that count.
+// PricesStatus is the energy prices in use.
 type PricesStatus struct {
-	Series *price.Series // nil: there are none
-	By     string        // who has stated them; "" is the settings
+	Series *price.Series // nil without prices
+	By     string        // the user; "" is the settings
 	At     time.Time
 }
 
-// SetPrices replaces the prices of energy that are stated through the API; "" is none. The
-// error is a *cluster.FieldError, and nothing is changed then.
+// SetPrices replaces the energy prices stated through the API; "" removes them. On an error, a
+// *cluster.FieldError, nothing changes.
 func (c *Core) SetPrices(now time.Time, text, by string) error {
 	c.now = now
 	series, err := readPrices(text)
@@ -36,7 +36,7 @@ func (c *Core) SetPrices(now time.Time, text, by string) error {
 	return nil
 }
 
-// readPrices reads what is stated.
+// readPrices parses stated prices.
 func readPrices(text string) (*price.Series, error) {
 	if text == "" {
 		return nil, nil
@@ -48,8 +48,8 @@ func readPrices(text string) (*price.Series, error) {
 	return series, nil
 }
 
-// restorePrices goes on with the prices of the journal. Those that nobody understands any
-// more are told, and do not count.
+// restorePrices restores the prices of the journal. Prices that no longer parse raise an alarm and
+// are ignored.
 func (c *Core) restorePrices(kept journal.Prices) {
 	var err error
 	c.prices = kept
@@ -58,7 +58,7 @@ func (c *Core) restorePrices(kept journal.Prices) {
 	}
 }
 
-// pricesStatus is the prices that count: those that were stated, or those of the settings.
+// pricesStatus returns the prices in use: the stated ones, or those of the settings.
 func (c *Core) pricesStatus() PricesStatus {
 	if c.series == nil {
 		return PricesStatus{Series: c.settings.Prices}

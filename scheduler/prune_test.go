@@ -18,7 +18,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// prunedStore is a store that is asked to prune, and whose batches take 45 seconds.
+// prunedStore is a store that counts prunes, with batches of 45 seconds.
 type prunedStore struct {
 	*memory.Store
 	batches int // of each prune
@@ -75,7 +75,7 @@ func pruning(t *testing.T, store scheduler.Store, every time.Duration, f func(*s
 	return log.String()
 }
 
-// A store that fails is asked again; how much went, and what went wrong, is told.
+// A failing prune is repeated; the log says how much went, and the error.
 func TestPrunes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &prunedStore{Store: &memory.Store{}, batches: 3, err: errors.New("the disk is full")}

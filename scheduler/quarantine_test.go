@@ -147,7 +147,7 @@ func TestExileGrows(t *testing.T) {
 	}
 }
 
-// When no decision can be taken with anybody, what is under way goes on, people are told,
+// When no decision can be taken at all, what is under way goes on, an alarm is raised,
 // and it is tried again.
 func TestNoDecisionAtAll(t *testing.T) {
 	set, broken := settings(), true
@@ -175,7 +175,7 @@ type failing struct {
 
 func (f failing) Select(m *queue.Input) []queue.Verdict {
 	if *f.broken {
-		panic("nobody is decided upon")
+		panic("no decision is possible")
 	}
 	return f.Policy.Select(m)
 }

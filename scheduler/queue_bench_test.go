@@ -14,7 +14,7 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// policies are those whose passes are measured.
+// policies are the policies to measure.
 var policies = []queue.Policy{
 	queue.FCFS{},
 	queue.FirstFit{Count: queue.Observed, MinRun: 10 * time.Minute, Patience: 10 * time.Minute},
@@ -23,7 +23,7 @@ var policies = []queue.Policy{
 	queue.TimeSlices{Quantum: queue.DefaultQuantum},
 }
 
-// crowded is a cluster whose nodes are full of vjobs, and a queue of others: all of
+// crowded is a cluster full of vjobs, and a queue of others: all of
 // 4 to 20 VMs of the sizes that are sold, for ten minutes to a day.
 func crowded(nodes, vms, waiting int) *cloud {
 	c := newCloud(nodes, 0, 0, "")

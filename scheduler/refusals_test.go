@@ -32,7 +32,7 @@ func (p choosy) Plan(problem ctxswitch.Problem) (ctxswitch.Plan, error) {
 	case culprit == 0:
 		return ctxswitch.Repacker{}.Plan(problem)
 	case p.unclear:
-		return ctxswitch.Plan{}, &ctxswitch.NoPlan{VJob: last, Reason: "somebody is in the way", Unclear: true}
+		return ctxswitch.Plan{}, &ctxswitch.NoPlan{VJob: last, Reason: "a VM is in the way", Unclear: true}
 	default:
 		return ctxswitch.Plan{}, &ctxswitch.NoPlan{VJob: culprit, Reason: fmt.Sprintf("vjob %s is in the way", culprit)}
 	}
@@ -51,9 +51,9 @@ func TestNobodyWaitsForThoseWhoCannotStart(t *testing.T) {
 		{"the first 40", func(id cluster.VJobID) bool { return id <= 40 }, false, 24, 41},
 		{"every second", func(id cluster.VJobID) bool { return id%2 == 0 }, false, 32, 33},
 		{"all", func(cluster.VJobID) bool { return true }, false, 0, 65},
-		{"the first, and nobody knows", func(id cluster.VJobID) bool { return id == 1 }, true, 63, 16},
-		{"the first three, and nobody knows", func(id cluster.VJobID) bool { return id <= 3 }, true, 61, 40},
-		{"one in the middle, and nobody knows", func(id cluster.VJobID) bool { return id == 30 }, true, 63, 200},
+		{"the first, unclear", func(id cluster.VJobID) bool { return id == 1 }, true, 63, 16},
+		{"the first three, unclear", func(id cluster.VJobID) bool { return id <= 3 }, true, 61, 40},
+		{"one in the middle, unclear", func(id cluster.VJobID) bool { return id == 30 }, true, 63, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			set, asked := settings(), 0

@@ -11,7 +11,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// static is settings under which nobody is suspended, but may migrate while he runs.
+// static returns settings under which no vjob is suspended, but vjobs may migrate.
 func static() scheduler.Settings {
 	set := settings()
 	set.Policy, set.Live, set.Execute.Costs, set.Reserving.Margin = queue.EASY{}, true, ctxswitch.ThesisCosts, 5*time.Second
@@ -32,8 +32,7 @@ func (p *plant) small(rules string, lasts time.Duration) *cluster.VJob {
 	return job
 }
 
-// Whoever keeps its room and stands where a reservation wants to be has moved when it
-// begins, and not before that is near.
+// A vjob that is not preempted has moved off the nodes of a reservation when it begins.
 func TestReservationBeginsInTimeWhereOthersHaveToMove(t *testing.T) {
 	with(t, static(), func(p *plant) {
 		p.small("", 2*time.Minute)
@@ -57,7 +56,7 @@ func TestReservationBeginsInTimeWhereOthersHaveToMove(t *testing.T) {
 	})
 }
 
-// Who must not be moved, or is a container, starts where he is in no reservation's way.
+// A vjob that cannot move, or is a container, starts where no reservation needs its nodes.
 func TestNobodyStartsForGoodInTheWayOfAReservation(t *testing.T) {
 	for name, submit := range map[string]func(p *plant) *cluster.VJob{
 		"rooted": func(p *plant) *cluster.VJob { return p.small("root($VMS);", time.Hour) },

@@ -13,10 +13,10 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// What others ask of the loop: each request runs in its goroutine.
+// Requests to the loop; each runs in its goroutine.
 
-// ask runs a request in the loop and waits for its answer. A request that was
-// granted is answered only after what it changed has been committed.
+// ask runs a request in the loop and waits for its answer. A granted request is answered after its
+// changes have been committed.
 func (l *Loop) ask(ctx context.Context, request func(*Core) error) error {
 	answer := make(chan error, 1)
 	event := func(c *Core) error {
@@ -44,10 +44,10 @@ func (l *Loop) ask(ctx context.Context, request func(*Core) error) error {
 	}
 }
 
-// answer tells those whose requests were granted what became of the commit.
+// answer answers the granted requests with the result of the commit.
 func (l *Loop) answer(err error) {
 	if err != nil {
-		err = fmt.Errorf("write it down: %w: %w", cluster.ErrUnavailable, err)
+		err = fmt.Errorf("commit: %w: %w", cluster.ErrUnavailable, err)
 	}
 	for _, a := range l.granted {
 		a <- err
@@ -55,7 +55,7 @@ func (l *Loop) answer(err error) {
 	l.granted = l.granted[:0]
 }
 
-// audited asks for a change, and has its entry of the audit list written in the same step.
+// audited runs a change and records its audit entry in the same step.
 func (l *Loop) audited(ctx context.Context, act journal.Audit, change func(*Core) error) error {
 	return l.ask(ctx, func(c *Core) error {
 		if err := change(c); err != nil {
@@ -66,8 +66,7 @@ func (l *Loop) audited(ctx context.Context, act journal.Audit, change func(*Core
 	})
 }
 
-// Disown has what a user has used count for a former user: the account was deleted, and the
-// store knows that already.
+// Disown renames the use of a deleted user. The store has renamed it already.
 func (l *Loop) Disown(ctx context.Context, user, former string) error {
 	return l.ask(ctx, func(c *Core) error {
 		c.order.Rename(user, former)
@@ -75,9 +74,8 @@ func (l *Loop) Disown(ctx context.Context, user, former string) error {
 	})
 }
 
-// Submit checks a submission against the cluster and the bounds, writes it down
-// and wakes the loop. Once it returns, the vjob will not be lost. A repeated key
-// returns the vjob of the first time and created false.
+// Submit checks a submission against the cluster and the bounds, writes it and wakes the loop. The
+// vjob is durable on return. A repeated key returns the vjob of the first time and created false.
 func (l *Loop) Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error) {
 	if err := s.Validate(l.limits, l.snapshot.Load().Declared()); err != nil {
 		return nil, false, err
@@ -114,14 +112,14 @@ func (l *Loop) Submit(ctx context.Context, s admission.Submission) (job *cluster
 	return job, created, nil
 }
 
-// Order carries out what a user asks of a vjob.
+// Order carries out a request of a user for a vjob.
 func (l *Loop) Order(ctx context.Context, id cluster.VJobID, order Order, by string) error {
 	return l.ask(ctx, func(c *Core) error { return c.Order(l.now(), id, order, by) })
 }
 
-// OrderArray carries out what a user asks of every vjob of an array, in bounded steps between
-// which other requests are answered. Once begun it goes on without its caller. A crash between
-// two steps leaves the rest as it was: the caller has no answer, and asks again.
+// OrderArray carries out a request of a user for every vjob of an array, in bounded steps between
+// which other requests are answered. Once begun it ignores the end of the context. A crash between
+// two steps leaves the rest as it was: the caller gets no answer and must repeat the request.
 func (l *Loop) OrderArray(ctx context.Context, array cluster.VJobID, order Order, by string) error {
 	o := &ArrayOrder{Array: array, Order: order, By: by}
 	for more := true; more; ctx = context.WithoutCancel(ctx) {
@@ -136,17 +134,17 @@ func (l *Loop) OrderArray(ctx context.Context, array cluster.VJobID, order Order
 	return nil
 }
 
-// SetWalltime gives a vjob another walltime.
+// SetWalltime changes the walltime of a vjob.
 func (l *Loop) SetWalltime(ctx context.Context, s WalltimeChange) error {
 	return l.ask(ctx, func(c *Core) error { return c.SetWalltime(l.now(), s) })
 }
 
-// SetNodes changes what is decreed of some nodes, of all or none.
+// SetNodes sets the state of some nodes, of all or none.
 func (l *Loop) SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error {
 	return l.audited(ctx, act, func(c *Core) error { return c.SetNodes(l.now(), nodes, state, act.By) })
 }
 
-// SetPower switches a node off or on, in the name of somebody.
+// SetPower switches a node off or on for a user.
 func (l *Loop) SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error {
 	return l.audited(ctx, act, func(c *Core) error { return c.SetPower(l.now(), node, want, act.By) })
 }
@@ -156,7 +154,7 @@ func (l *Loop) SetRules(ctx context.Context, text string, act journal.Audit) err
 	return l.audited(ctx, act, func(c *Core) error { return c.SetRules(l.now(), text, act.By) })
 }
 
-// CheckRules says what is wrong with rules that are to be those of the cluster.
+// CheckRules returns what is wrong with rules for the cluster.
 func (l *Loop) CheckRules(ctx context.Context, text string) error {
 	return l.ask(ctx, func(c *Core) error { return c.CheckRules(text) })
 }
@@ -166,7 +164,7 @@ func (l *Loop) SetBudgets(ctx context.Context, lines []budget.Line, act journal.
 	return l.audited(ctx, act, func(c *Core) error { return c.SetBudgets(l.now(), lines, act.By) })
 }
 
-// CheckBudgets says what is wrong with budgets that are to be stated.
+// CheckBudgets returns what is wrong with budgets.
 func (l *Loop) CheckBudgets(ctx context.Context, lines []budget.Line) error {
 	return l.ask(ctx, func(c *Core) error { return c.CheckBudgets(lines) })
 }
@@ -176,19 +174,19 @@ func (l *Loop) SetPrices(ctx context.Context, text string, act journal.Audit) er
 	return l.audited(ctx, act, func(c *Core) error { return c.SetPrices(l.now(), text, act.By) })
 }
 
-// CheckPrices says what is wrong with prices that are to be stated.
+// CheckPrices returns what is wrong with prices.
 func (*Loop) CheckPrices(_ context.Context, text string) error {
 	_, err := readPrices(text)
 	return err
 }
 
-// QueueStatus is how queues, quotas and shares stand now.
+// QueueStatus returns the status of queues, quotas and shares.
 func (l *Loop) QueueStatus(ctx context.Context) (s ordering.Status, err error) {
 	err = l.ask(ctx, func(c *Core) error { s = c.QueueStatus(l.now()); return nil })
 	return s, err
 }
 
-// WhatIf says what would be decided if things were otherwise, and changes nothing.
+// WhatIf returns what would be decided after some changes, and changes nothing.
 func (l *Loop) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
 	var answer func() WhatIfResult
 	err := l.ask(ctx, func(c *Core) (err error) {
@@ -201,7 +199,7 @@ func (l *Loop) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
 	return answer(), nil // beside the loop, which goes on
 }
 
-// Forecast tells the schedule as it is going to be.
+// Forecast returns the expected schedule.
 func (l *Loop) Forecast(ctx context.Context) (QueueForecast, error) {
 	var answer func() QueueForecast
 	err := l.ask(ctx, func(c *Core) (err error) {
@@ -214,13 +212,11 @@ func (l *Loop) Forecast(ctx context.Context) (QueueForecast, error) {
 	return answer(), nil // beside the loop, which goes on
 }
 
-// live tells the vjobs that have not ended. It asks the loop, and so waits until the
-// journal has been loaded and a commit has been made: the snapshot that follows holds
-// nobody as ended whose end could still be lost with a commit that fails, as the core
-// itself might. A vjob that the store accepts meanwhile, or has accepted and not yet told
-// the loop, is missing from it. It counts as live all the same: nothing is made for a vjob
-// before the loop knows it, and what is made from now on is younger than
-// hypervisor.SweepAge, which no sweep touches.
+// live returns the live vjobs. It asks the loop, and so waits for the journal and a commit: an end
+// in the snapshot after that cannot be lost with a failed commit. A vjob that the store accepts
+// meanwhile is missing from the snapshot. It is safe all the same: nothing is made for a vjob before
+// the loop knows it, and what is made from now on is younger than hypervisor.SweepAge, which no
+// sweep touches.
 func (l *Loop) live(ctx context.Context) (func(cluster.VJobID) bool, error) {
 	if err := l.ask(ctx, func(*Core) error { return nil }); err != nil {
 		return nil, fmt.Errorf("list the live vjobs: %w", err)

@@ -12,9 +12,8 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// admit makes sure that there is room for what a submission asks for at once, unless it
-// repeats an earlier one. Until the vjob is written and known to the core, no other
-// reservation may be confirmed.
+// admit confirms what a submission claims at once, unless it repeats an earlier one. Until the vjob
+// is written and known to the core, no other reservation may be confirmed.
 func (l *Loop) admit(ctx context.Context, s *admission.Submission) error {
 	if s.Key != "" {
 		if known, err := l.store.Known(ctx, s.Owner, s.Key); known || err != nil {
@@ -22,15 +21,15 @@ func (l *Loop) admit(ctx context.Context, s *admission.Submission) error {
 		}
 	}
 	return l.ask(ctx, func(c *Core) error {
-		if l.stale { // one that was just confirmed may be missing
+		if l.stale { // a reservation just confirmed may be missing
 			return fmt.Errorf("confirm the reservation: %w", cluster.ErrUnavailable)
 		}
 		return c.Admit(l.now(), s)
 	})
 }
 
-// Admit says why a submission cannot have the room that it asks for at once: that of its
-// reservation, or that inside its container. The error names the field.
+// Admit returns why a submission cannot have what it claims at once: its reservation, or its places
+// inside a container. The error names the field.
 func (c *Core) Admit(now time.Time, s *admission.Submission) error {
 	c.now = now
 	switch {
@@ -43,7 +42,7 @@ func (c *Core) Admit(now time.Time, s *admission.Submission) error {
 	}
 }
 
-// confirm says why a reservation cannot be given beside those that there are.
+// confirm returns why a reservation cannot be given beside the others.
 func (c *Core) confirm(s *admission.Submission) error {
 	now := c.now
 	r := reservation.Request{Now: now, Horizon: c.settings.Reserving.Horizon, Booking: queue.Booking{From: s.Reservation, Length: s.Walltime}}
@@ -51,7 +50,7 @@ func (c *Core) confirm(s *admission.Submission) error {
 		r.Need = r.Need.Plus(s.VMs[i].Reserved)
 	}
 	p, last := c.view(), cluster.VJobID(0)
-	for _, n := range c.exec.Nodes() { // those that are switched off are woken in time
+	for _, n := range c.exec.Nodes() { // nodes that are off are woken in time
 		_ = p.SetNodeState(n.ID, n.State) // it was just listed
 		if n.Hosts() {
 			r.Total = r.Total.Plus(n.Capacity)
@@ -83,7 +82,7 @@ func (c *Core) confirm(s *admission.Submission) error {
 	return r.Confirm()
 }
 
-// reportLate tells once of each reservation that has begun and cannot start.
+// reportLate raises an alarm once for each reservation that has begun and cannot start.
 func (c *Core) reportLate(p *decide.View, verdicts []queue.Verdict) {
 	late := map[cluster.VJobID]bool{}
 	for i, r := range p.VJobs {
@@ -91,7 +90,8 @@ func (c *Core) reportLate(p *decide.View, verdicts []queue.Verdict) {
 		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdicts[i].Target == queue.Run {
 			continue
 		}
-		if late[job.ID] = true; !c.lateReservations[job.ID] {
+		late[job.ID] = true
+		if !c.lateReservations[job.ID] {
 			c.alarm(job.ID, fmt.Sprintf("vjob %s cannot start at the time of its reservation: it %s", job.ID, verdicts[i].Reason))
 		}
 	}

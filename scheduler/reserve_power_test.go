@@ -93,7 +93,7 @@ func TestReservationsHaveTheirPower(t *testing.T) {
 	}
 }
 
-// Who waits for power is foretold to start when a budget leaves it.
+// The forecast starts vjobs that wait for power when a budget leaves it.
 func TestForeseePower(t *testing.T) {
 	r := dimmed(t, "00:00-06:00")
 	job := reserving(0, time.Hour, 2, 0.5).VJob(3)

@@ -36,8 +36,8 @@ func wide(nodes int) (vms []cluster.VM) {
 	return vms
 }
 
-// Who runs is suspended in time, the reservation begins in its second, ends with its
-// walltime, and the other goes on.
+// Running vjobs are suspended in time, and the reservation begins in its second and ends with its
+// walltime.
 func TestReservationBeginsInTime(t *testing.T) {
 	set := settings()
 	set.Execute.Costs, set.Reserving.Margin = ctxswitch.ThesisCosts, 10*time.Second
@@ -76,8 +76,7 @@ func (p *plant) expect(when string, id cluster.VJobID, want cluster.State) {
 	}
 }
 
-// However many ask at once, no room is promised twice; whoever repeats a request gets the
-// same answer.
+// No resource is promised twice to parallel requests; a repeated request gets the same vjob.
 func TestReservationsAreConfirmedOneByOne(t *testing.T) {
 	in(t, func(p *plant) {
 		var mu sync.Mutex
@@ -140,7 +139,7 @@ func TestReservationOfUnknownFate(t *testing.T) {
 	})
 }
 
-// A reservation for which nodes are missing starts when they are back, and people are told.
+// A reservation without nodes starts when they are back, and an alarm is raised.
 func TestReservationThatIsLate(t *testing.T) {
 	in(t, func(p *plant) {
 		job, err := p.reserve("", 2, 10*time.Minute, 5*time.Minute)
@@ -219,7 +218,7 @@ func TestReservationsFindPlaces(t *testing.T) {
 	})
 }
 
-// Rules count when a reservation is confirmed, and until it begins: nobody takes the places
+// Rules count when a reservation is confirmed, and until it begins: no vjob takes the places
 // that its rules leave it.
 func TestReservationsKeepTheirRules(t *testing.T) {
 	set := settings()
@@ -246,7 +245,7 @@ func TestReservationsKeepTheirRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(30 * time.Minute)
-		p.expect("whoever would be in the way", fenced.ID, cluster.Waiting)
+		p.expect("a vjob in the way", fenced.ID, cluster.Waiting)
 		if why := p.loop.Snapshot().VJobs[fenced.ID].Reason; !strings.Contains(why, "the reservation of vjob 1 at 01:00, which would find no places beside it") {
 			t.Error(why)
 		}

@@ -9,8 +9,8 @@ import (
 	"vjob/ctxswitch/placement"
 )
 
-// SetRules replaces the rules that are stated through the API; "" is none. The error
-// is a *cluster.FieldError, and nothing is changed then.
+// SetRules replaces the rules stated through the API; "" removes them. On an error, a
+// *cluster.FieldError, nothing changes.
 func (c *Core) SetRules(now time.Time, text, by string) error {
 	c.now = now
 	if err := c.CheckRules(text); err != nil {
@@ -28,7 +28,7 @@ func (c *Core) SetRules(now time.Time, text, by string) error {
 	return nil
 }
 
-// CheckRules says what is wrong with rules that are to be those of the cluster.
+// CheckRules returns what is wrong with rules for the cluster.
 func (c *Core) CheckRules(text string) error {
 	nodes := c.exec.Nodes()
 	list := make([]cluster.Node, len(nodes))

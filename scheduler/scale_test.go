@@ -286,7 +286,7 @@ func benchmarkTick(b *testing.B, d *daemon) {
 	}
 }
 
-// benchmarkSnapshot is for those who watch.
+// benchmarkSnapshot measures snapshots.
 func benchmarkSnapshot(b *testing.B, d *daemon) {
 	b.Helper()
 	for b.Loop() {

@@ -23,7 +23,7 @@ func (p *plant) mold(shapes ...cluster.Shape) (*cluster.VJob, error) {
 	return job, err
 }
 
-// Half of the cluster is taken for half an hour. Who can do with the other half takes it if
+// Half of the cluster is taken for half an hour. A vjob that fits the other half takes it if
 // it is done sooner so, runs in that shape, and keeps it over a restart.
 func TestMold(t *testing.T) {
 	for _, c := range []struct {

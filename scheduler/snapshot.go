@@ -8,7 +8,7 @@ import (
 	"vjob/queue"
 )
 
-// Snapshot shows the loop as it is now.
+// Snapshot returns the state of the loop.
 func (c *Core) Snapshot() *Snapshot {
 	s := &Snapshot{
 		At: c.now, Ready: !c.decidedAt.IsZero(), Policy: c.settings.Policy.Name(),

@@ -15,7 +15,7 @@ import (
 	"vjob/scheduler/powercap"
 )
 
-// NodeStatus is a node as the loop sees it now.
+// NodeStatus is a node as the loop sees it.
 type NodeStatus struct {
 	cluster.Node
 	Used    cluster.Resources // needs of what runs there
@@ -23,18 +23,17 @@ type NodeStatus struct {
 	Silent  bool      // does not answer
 	Since   time.Time // of Silent or of the last change
 	Problem string    // what the last look said, when it failed; or why it is not drained yet
-	// Warnings are what administrators should know of the node though it answers.
+	// Warnings are for administrators; the node answers all the same.
 	Warnings []string
 	Power    powercap.Node
 	Switch   *nodepower.Switch // nil: it cannot be switched off and on
 }
 
-// Snapshot is the state of the loop at one instant, for those who watch. It is
-// never changed after it was published.
+// Snapshot is the state of the loop at one instant. It does not change after it was published.
 type Snapshot struct {
 	At      time.Time
 	Ready   bool   // the first decision since the start has been taken
-	Broken  string // why the journal cannot be read or written, so that nothing goes on; "": it can be
+	Broken  string // why the journal cannot be read or written; "" if it can
 	Policy  string
 	Nodes   []NodeStatus
 	Rules   RulesStatus
@@ -45,7 +44,7 @@ type Snapshot struct {
 	Running []ActionStatus // actions under way
 }
 
-// Declared are the nodes without what is seen of them.
+// Declared returns the nodes without what is observed of them.
 func (s *Snapshot) Declared() []cluster.Node {
 	list := make([]cluster.Node, len(s.Nodes))
 	for i := range s.Nodes {
@@ -67,9 +66,9 @@ type VJobStatus struct {
 	State  cluster.State
 	Held   bool
 	Cause  cluster.Cause // why it is in its state
-	Reason string        // what it waits for now, or why it runs on; see [VJobStatus.Why]
-	Place  int           // in the queue of those that wait, from 1; 0 when it does not wait
-	// Start is when one that waits is estimated to start; zero: that cannot be known.
+	Reason string        // what it waits for, or why it runs on; see [VJobStatus.Why]
+	Place  int           // in the queue, from 1; 0 if it does not wait
+	// Start is when a waiting vjob is estimated to start; zero if unknown.
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
 	Promised bool

@@ -9,7 +9,7 @@ import (
 	"vjob/scheduler"
 )
 
-// What a vjob was suspended for stays after later decisions, and what it waits for is told once.
+// What a vjob was suspended for stays after later decisions, and what it waits for is said once.
 func TestWhy(t *testing.T) {
 	preempted := cluster.Cause{
 		Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 3, Name: "high", Owner: "bob"}}, Short: cluster.Resources{CPU: 4000},

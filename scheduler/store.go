@@ -9,7 +9,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Store keeps what the loop must not forget. Package db implements it.
+// Store keeps the durable state of the loop. Package db implements it.
 type Store interface {
 	// Load begins a new epoch and returns what is known.
 	Load(ctx context.Context) (journal.Loaded, error)
@@ -21,18 +21,16 @@ type Store interface {
 	// has them. A key that its owner used before returns the vjob of that time and
 	// created false. A name that a live vjob or array of the owner bears is ErrConflict.
 	Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error)
-	// Known reports whether an owner has used a key for a vjob that is not forgotten.
+	// Known reports whether an owner has used a key for a vjob that is still stored.
 	Known(ctx context.Context, owner, key string) (bool, error)
-	// Past is what is known of those of the vjobs, or vjobs of arrays, that have ended,
-	// and of the attempts that followed them.
+	// Past returns the ended vjobs among the vjobs or arrays, and the attempts that followed them.
 	Past(ctx context.Context, on []cluster.Dependency) ([]journal.Past, error)
-	// Attempts are the vjobs that the last steps wrote for those that failed.
+	// Attempts returns the next attempts that the last steps wrote for failed vjobs.
 	Attempts(ctx context.Context, of []cluster.VJobID) ([]*cluster.VJob, error)
-	// Prune deletes what is older than the horizon. Each turn is a batch that has
-	// been deleted for good, some hundreds of rows; whoever breaks off leaves the
-	// rest. After an error there are no more, and what became of the last batch is
-	// unknown. Nothing goes that is live or open: vjobs that have not ended, or have
-	// a copy or an image left, their events, plans that run, calls without a result.
-	// What ended vjobs have used stays known, and no number is given again.
+	// Prune deletes what is older than the horizon, in batches of some hundreds of rows; each turn
+	// is one durable batch. A caller that breaks off leaves the rest. An error ends it, and the
+	// result of the last batch is unknown. What is live or open is kept: vjobs that have not ended,
+	// or have a copy or an image left, their events, running plans, calls without a result. The use
+	// of ended vjobs stays known, and no id is given again.
 	Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error]
 }

@@ -72,12 +72,12 @@ func TestWhoStandsStill(t *testing.T) {
 		{"so it is by default", decide.ToDisk, []change{comes(4000, 1024)}, "suspend 1, boot 2"},
 		{"its memory is wanted too", decide.Auto, []change{comes(4000, 8192)}, "suspend 1, boot 2"},
 		{"nothing is wanted", decide.Auto, []change{comes(1000, 1024)}, "boot 2"},
-		{"somebody suspends it", decide.Auto, []change{held}, "suspend 1"},
-		{"somebody suspends it, in memory", decide.InMemory, []change{held}, "pause 1"},
+		{"a user suspends it", decide.Auto, []change{held}, "suspend 1"},
+		{"a user suspends it, in memory", decide.InMemory, []change{held}, "pause 1"},
 		{"it goes on", decide.Auto, []change{standing}, "unpause 1"},
 		{"it goes on whatever the settings are now", decide.ToDisk, []change{standing}, "unpause 1"},
 		{"it goes on standing", decide.Auto, []change{standing, comes(4000, 1024), runs}, ""},
-		{"it stands where nobody may any more", decide.ToDisk, []change{standing, comes(4000, 1024), runs}, "suspend 1"},
+		{"it is paused where it may no longer stay", decide.ToDisk, []change{standing, comes(4000, 1024), runs}, "suspend 1"},
 		{"its memory is wanted later", decide.Auto, []change{standing, comes(4000, 8192)}, "suspend 1, boot 2"},
 		{"it is held while it stands", decide.Auto, []change{standing, held}, "suspend 1"},
 		{"it may stand while it is held", decide.InMemory, []change{standing, held}, ""},
@@ -111,7 +111,7 @@ func TestWhoStandsStill(t *testing.T) {
 	}
 }
 
-// Of several that could stand still, those whose turn comes first do.
+// Of several that could stand still, those next in the queue do.
 func TestWhoseTurnComesFirstStandsStill(t *testing.T) {
 	l := state(4, 0)
 	l.Nodes = l.Nodes[:1]
@@ -150,7 +150,7 @@ func (p picky) Plan(problem ctxswitch.Problem) (ctxswitch.Plan, error) {
 	return p.Repacker.Plan(problem)
 }
 
-// Nobody goes to disk for the memory of one that cannot start after all.
+// No vjob is saved for the memory of one that cannot start after all.
 func TestNobodyIsSavedInVain(t *testing.T) {
 	l := state(4, 0)
 	l.VJobs[0].State, l.VJobs[0].Held, l.Gangs[0].Phase = cluster.Paused, true, gang.Paused
@@ -180,7 +180,7 @@ func TestNobodyIsSavedInVain(t *testing.T) {
 	}
 }
 
-// Who stands still and cannot be saved for another goes on in place, instead of both
+// A paused vjob that cannot be saved for another resumes in place, instead of both
 // waiting for space on the image stores.
 func TestWhoCannotBeSavedGoesOn(t *testing.T) {
 	l := state(4, 0)

@@ -24,7 +24,7 @@ type sweptDriver struct {
 	sweeps []swept
 }
 
-// swept is one sweep: when it came, and who of the vjobs up to 4 was live.
+// swept is one sweep: when it came, and which of the vjobs up to 4 were live.
 type swept struct {
 	after time.Duration
 	live  []cluster.VJobID

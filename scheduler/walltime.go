@@ -8,8 +8,8 @@ import (
 	"vjob/ctxswitch/gang"
 )
 
-// endOverdue ends the vjobs whose running time has reached their walltime, or has them
-// suspended and held until they are given more, or deleted.
+// endOverdue ends the vjobs that have reached their walltime, or suspends and holds them until they
+// get more time or are deleted.
 func (c *Core) endOverdue() {
 	cause := cluster.Cause{Kind: cluster.CauseWalltime}
 	for _, id := range c.exec.Overdue() {
@@ -22,17 +22,17 @@ func (c *Core) endOverdue() {
 	}
 }
 
-// WalltimeChange asks for another walltime of a vjob.
+// WalltimeChange requests another walltime of a vjob.
 type WalltimeChange struct {
 	VJob     cluster.VJobID
 	Walltime time.Duration // 0 is unlimited
 	By       string
-	Admin    bool // the one who asks is an administrator
+	Admin    bool // By is an administrator
 }
 
-// SetWalltime gives a vjob another walltime: a shorter one at any time, a longer one
-// before it has run, or by an administrator. It fails with ErrNotFound, ErrConflict, or
-// the limit of its queue, and then changes nothing.
+// SetWalltime changes a walltime: to a shorter one at any time, to a longer one before the vjob has
+// run, or by an administrator. It fails with ErrNotFound, ErrConflict or the limit of its queue, and
+// then changes nothing.
 func (c *Core) SetWalltime(now time.Time, s WalltimeChange) error {
 	c.now = now
 	r, ok := c.exec.Job(s.VJob)

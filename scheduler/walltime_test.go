@@ -10,7 +10,7 @@ import (
 	"vjob/scheduler"
 )
 
-// Who may give which vjob which walltime: 1 runs, 2 waits, both have an hour.
+// Which walltimes users and administrators may set: 1 runs, 2 waits, both have an hour.
 func TestSetWalltime(t *testing.T) {
 	const hour = time.Hour
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestSetWalltime(t *testing.T) {
 		{"more, while it runs", scheduler.WalltimeChange{VJob: 1, Walltime: 2 * hour}, nil, cluster.ErrConflict},
 		{"no limit, while it runs", scheduler.WalltimeChange{VJob: 1}, nil, cluster.ErrConflict},
 		{"more, by an administrator", scheduler.WalltimeChange{VJob: 1, Walltime: 2 * hour, Admin: true}, nil, nil},
-		{"nobody's", scheduler.WalltimeChange{VJob: 9, Walltime: hour}, nil, cluster.ErrNotFound},
+		{"unknown", scheduler.WalltimeChange{VJob: 9, Walltime: hour}, nil, cluster.ErrNotFound},
 		{"a negative one", scheduler.WalltimeChange{VJob: 2, Walltime: -1}, nil, cluster.ErrInvalid},
 		{"more than was reserved", scheduler.WalltimeChange{VJob: 2, Walltime: 2 * hour, Admin: true}, func(j *cluster.VJob) { j.Reservation = epoch.Add(hour) }, cluster.ErrConflict},
 		{"no end to a reservation", scheduler.WalltimeChange{VJob: 2, Admin: true}, func(j *cluster.VJob) { j.Reservation = epoch.Add(hour) }, cluster.ErrConflict},
@@ -74,7 +74,7 @@ func TestStretchedWalltimeEnds(t *testing.T) {
 	}
 }
 
-// Where the settings say so, a vjob whose walltime is over is suspended and held; released
+// Where the settings say so, a vjob over its walltime is suspended and held; released
 // without more time it is held again.
 func TestOverdueIsHeld(t *testing.T) {
 	set := settings()

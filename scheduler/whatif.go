@@ -18,26 +18,25 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// WhatIf is what could be otherwise, for those who ask before they act.
+// WhatIf is a set of changes to try out.
 type WhatIf struct {
 	Nodes  map[cluster.NodeID]cluster.NodeState // nodes in another state
-	Rules  *string                              // other rules in place of those that were stated
-	Budget *energy.Watts                        // what the cluster may draw, in place of its budgets
-	Submit *admission.Submission                // one vjob more
-	Delete []cluster.VJobID                     // vjobs less
+	Rules  *string                              // replace the stated rules
+	Budget *energy.Watts                        // replaces the budgets of the cluster
+	Submit *admission.Submission                // one more vjob
+	Delete []cluster.VJobID                     // vjobs that end
 }
 
-// WhatIfResult is what would be decided then.
+// WhatIfResult is what would be decided after the changes.
 type WhatIfResult struct {
-	VJobs    []Outcome      // those that would fare otherwise than now, and the one that is supposed
+	VJobs    []Outcome      // those with another target than now, and the hypothetical one
 	Plan     ctxswitch.Plan // the context switch that would begin
-	Why      string         // why there would be none
-	Breaches []string       // of rules as things would stand, before any plan
+	Why      string         // why there is no plan
+	Breaches []string       // of rules before any plan
 	Nodes    int            // that would take VMs
 }
 
-// Outcome is what is wanted of a vjob, now and on the supposition. The number of the one that
-// is supposed is 0.
+// Outcome is the verdict on a vjob now and after the changes. The id of a hypothetical vjob is 0.
 type Outcome struct {
 	*cluster.VJob
 	Now, Then queue.Verdict
@@ -46,9 +45,8 @@ type Outcome struct {
 // Hypothetical reports whether the vjob was never submitted.
 func (l *Outcome) Hypothetical() bool { return l.ID == 0 }
 
-// WhatIf prepares the answer to what would be decided if things were otherwise; the
-// answer itself takes a while and needs the core no more. Nothing is changed. The
-// error is a supposition that makes no sense.
+// WhatIf prepares the answer to what would be decided after some changes. The answer takes a while
+// and does not use the core. Nothing changes. It fails if the changes are invalid.
 func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func() WhatIfResult, err error) {
 	c.now = now
 	if !c.exec.Surveyed() {
@@ -61,7 +59,7 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func(
 	return func() WhatIfResult { return compare(present, then) }, nil
 }
 
-// applyWhatIf makes a picture one of the supposition.
+// applyWhatIf applies the changes to a view.
 func (c *Core) applyWhatIf(p *decide.View, s WhatIf, b admission.Bounds) error {
 	for id, state := range s.Nodes {
 		if err := p.SetNodeState(id, state); err != nil {
@@ -101,12 +99,10 @@ func (c *Core) applyWhatIf(p *decide.View, s WhatIf, b admission.Bounds) error {
 	return nil
 }
 
-// hypotheticalID is the number of a vjob that is only supposed, while it is decided on. No other
-// vjob will ever have it; the next one in turn may meanwhile be given to a real one.
+// hypotheticalID is the id of the hypothetical vjob during the decision; no real vjob gets it.
 const hypotheticalID = cluster.VJobID(math.MaxInt64)
 
-// add puts a vjob that nobody has submitted into the picture, in its place in the
-// order.
+// add adds a vjob that was not submitted to the view, at its place in the order.
 func (c *Core) add(p *decide.View, s *admission.Submission) {
 	job := s.VJob(hypotheticalID)
 	job.Submitted = c.now
@@ -118,7 +114,7 @@ func (c *Core) add(p *decide.View, s *admission.Submission) {
 	p.Add(job, at)
 }
 
-// compare decides on both pictures.
+// compare decides on both views.
 func compare(present, then *decide.View) WhatIfResult {
 	before, fails := present.Decide()
 	after, wouldFail := then.Decide()
@@ -145,7 +141,7 @@ func compare(present, then *decide.View) WhatIfResult {
 	return f
 }
 
-// renumber calls the newcomer 0, in what is planned and in all that is said.
+// renumber replaces the hypothetical id by 0 in the plan and in all texts.
 func (f *WhatIfResult) renumber() {
 	plain := func(text *string) { *text = strings.ReplaceAll(*text, hypotheticalID.String(), "0") }
 	for i := range f.Plan.Actions {

@@ -100,7 +100,7 @@ func TestSupposeNonsense(t *testing.T) {
 	}{
 		"a node that is not there": {scheduler.WhatIf{Nodes: map[cluster.NodeID]cluster.NodeState{"n9": cluster.Down}}, cluster.ErrNotFound},
 		"a vjob that is not there": {scheduler.WhatIf{Delete: []cluster.VJobID{99}}, cluster.ErrNotFound},
-		"rules that are none":      {scheduler.WhatIf{Rules: &bad}, cluster.ErrInvalid},
+		"invalid rules":            {scheduler.WhatIf{Rules: &bad}, cluster.ErrInvalid},
 		"an empty submission":      {scheduler.WhatIf{Submit: &admission.Submission{}}, cluster.ErrInvalid},
 	} {
 		if _, err := r.suppose(c.s); !errors.Is(err, c.want) {

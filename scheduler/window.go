@@ -9,8 +9,8 @@ import (
 	"vjob/ctxswitch/gang"
 )
 
-// expire fails the vjobs that were to have started by now and have not, whatever kept them;
-// another attempt at one that had started is none of them. It reports whether there are any.
+// expire fails the vjobs that have not started by the end of their start window. A further attempt
+// of a vjob that had started does not count. It reports whether there are any.
 func (c *Core) expire(vjobs []execute.Report) (some bool) {
 	for i := range vjobs {
 		r := &vjobs[i]

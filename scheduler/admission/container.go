@@ -8,8 +8,7 @@ import (
 	"vjob/cluster"
 )
 
-// validateContainer refuses what does not go with a container, or with a vjob inside one.
-// A container keeps its room until it ends.
+// validateContainer rejects terms that conflict with a container, or with a vjob inside one.
 func (s *Submission) validateContainer() error {
 	for _, wrong := range []struct {
 		is    bool
@@ -38,8 +37,8 @@ func (s *Submission) validateContainer() error {
 	return nil
 }
 
-// FitsInside refuses what finds no places in the room of each VM of a container. They may
-// come to lie on one node, and then there is more; but nobody can count on that.
+// FitsInside rejects a vjob that finds no places in the VMs of a container, each taken as a node of
+// its own. VMs on the same node would offer more, but not reliably.
 func (s *Submission) FitsInside(box *cluster.VJob) error {
 	rooms := make([]cluster.Node, len(box.VMs))
 	for rank := range rooms {

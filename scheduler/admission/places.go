@@ -8,7 +8,7 @@ import (
 	"vjob/ctxswitch/placement"
 )
 
-// fitsCluster refuses what could never run, even on the empty cluster.
+// fitsCluster rejects what could not run even on the empty cluster.
 func (s *Submission) fitsCluster(nodes []cluster.Node) error {
 	if len(nodes) == 0 {
 		return nil
@@ -26,9 +26,8 @@ func (s *Submission) fitsCluster(nodes []cluster.Node) error {
 	return s.findsPlaces(nodes)
 }
 
-// findsPlaces tries the vjob alone on the empty cluster, every node of it online:
-// one for which there are no places even then would wait for ever, and with FCFS
-// everybody behind it.
+// findsPlaces tries the vjob on the empty cluster with every node online: a vjob without places
+// there would wait for ever, and with FCFS all vjobs behind it.
 func (s *Submission) findsPlaces(nodes []cluster.Node) error {
 	why := hopeless(s.VJob(1), s.Rules, nodes)
 	switch {
@@ -43,8 +42,7 @@ func (s *Submission) findsPlaces(nodes []cluster.Node) error {
 	}
 }
 
-// hopeless says why there are no places for a vjob although nobody else is there, "" if
-// there are.
+// hopeless returns why a vjob has no places on empty nodes; "" if it has.
 func hopeless(job *cluster.VJob, rules string, nodes []cluster.Node) string {
 	empty := cluster.NewConfiguration()
 	for _, n := range nodes {

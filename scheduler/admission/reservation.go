@@ -2,7 +2,7 @@ package admission
 
 import "vjob/cluster"
 
-// validateReservation refuses what does not go with a reservation.
+// validateReservation rejects terms that conflict with a reservation.
 func (s *Submission) validateReservation() error {
 	if s.Reservation.IsZero() {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"vjob/ctxswitch/placement"
 )
 
-// Rights is what a submission may ask for at the expense of others.
+// Rights are what a submission may ask for at the expense of other users.
 type Rights struct {
 	Raise      bool // a priority above 0, by which others have to make room
 	WholeNodes bool // rules that keep others off nodes
 }
 
-// validateRights refuses what the owner has no right to.
+// validateRights rejects what the owner has no right to.
 func (s *Submission) validateRights(nodes []cluster.Node) error {
 	if s.Lacks.Raise && s.Priority > 0 {
 		return &cluster.FieldError{Field: "priority", Value: fmt.Sprint(s.Priority), Text: fmt.Sprintf(

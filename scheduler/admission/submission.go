@@ -1,8 +1,6 @@
-// Package admission takes vjobs in: what people ask for, what is wrong with it by itself,
-// and the vjobs that it becomes. It is the first of the checks: here a submission is held
-// against the bounds and the empty cluster, then against its queue and its project, and
-// only package scheduler holds it against what runs and is reserved. It refuses to know
-// who asks, over which way, and how a vjob is stored.
+// Package admission turns requests into vjobs: it checks a submission against the bounds and the
+// empty cluster, then against its queue and its project. Package scheduler checks it against
+// running vjobs and reservations.
 package admission
 
 import (
@@ -25,16 +23,16 @@ type Submission struct {
 	Rules    string // in the language of docs/rules.md; its VMs are VM0, VM1, …
 	Held     bool
 	cluster.Terms
-	// Array is the parameters of an array, one for each of its vjobs, which differ in
-	// nothing else; none is a single vjob. The vjobs of a named array bear its name
-	// with their index: "sweep[7]".
+	// Array holds the parameters of an array, one for each of its vjobs, which differ in nothing
+	// else; empty for a single vjob. The vjobs of a named array have its name with their index:
+	// "sweep[7]".
 	Array []string `json:",omitempty"` // that old fingerprints of submissions hold
 	// Allowed is what the owner may have at once, this submission included.
 	Allowed Holding `json:"-"` // a limit, and no part of what is asked for
 	Lacks   Rights  `json:"-"` // that the owner does not have; none by itself
 }
 
-// VJobs turns the submission into its vjobs. Their numbers follow each other.
+// VJobs returns the vjobs of the submission. Their ids are consecutive.
 func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
 	if len(s.Array) == 0 {
 		return []*cluster.VJob{s.VJob(first)}
@@ -49,7 +47,7 @@ func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
 	return jobs
 }
 
-// VJob turns the submission into the vjob with the given number.
+// VJob returns the vjob of the submission with the given id.
 func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Submitted: s.At,
@@ -63,8 +61,8 @@ func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	return job
 }
 
-// Route fills the queue and the project of a submission in, and says what stands against
-// it there. The error names the field.
+// Route fills in the queue and the project of a submission, and rejects it if these do not admit it.
+// The error names the field.
 func (s *Submission) Route(rules *ordering.Rules) error {
 	job := s.VJob(0)
 	if err := rules.Admit(job); err != nil {
@@ -74,6 +72,6 @@ func (s *Submission) Route(rules *ordering.Rules) error {
 	return nil
 }
 
-// Claims reports whether a submission asks for room at once, that of a reservation or that
-// inside a container, which somebody has to confirm who knows what runs.
+// Claims reports whether a submission needs a confirmation against running vjobs: for a reservation,
+// or inside a container.
 func (s *Submission) Claims() bool { return s.Inner != 0 || !s.Reservation.IsZero() }

@@ -10,7 +10,7 @@ import (
 // 0 is unlimited.
 type Holding struct{ VJobs, VMs int }
 
-// adds is what the owner has more after the submission, if each of its vjobs has so many VMs.
+// adds returns what the submission adds to its owner if each of its vjobs has so many VMs.
 func (s *Submission) adds(vms int) Holding {
 	jobs := max(1, len(s.Array))
 	return Holding{VJobs: jobs, VMs: jobs * vms}
@@ -35,8 +35,8 @@ func (s *Submission) validateTotal(b Bounds) error {
 		"%s: %d VMs in %d vjobs requested, one submission may have %d VMs: %s", field, total.VMs, total.VJobs, b.Total, fix)}
 }
 
-// Exceeds says what the owner would have too much of after the submission, given what the owner
-// has before it. A store asks inside the transaction that writes the submission.
+// Exceeds returns which limit of the owner the submission exceeds, given what the owner has. A store
+// asks inside the transaction that writes the submission.
 func (s *Submission) Exceeds(has Holding) error {
 	field, adds := "vms", s.adds(len(s.VMs))
 	if len(s.Array) > 0 {

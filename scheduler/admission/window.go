@@ -6,8 +6,8 @@ import (
 	"vjob/cluster"
 )
 
-// validateWindow refuses a stretch of time in which a vjob cannot start, or cannot have ended
-// by its deadline. Whether it does by its walltime is no question: it may end sooner.
+// validateWindow rejects a window in which a vjob cannot start, or cannot end by its deadline. The
+// walltime does not count: the vjob may end sooner.
 func (s *Submission) validateWindow() error {
 	switch {
 	case !s.Deadline.IsZero() && !s.NotBefore.IsZero() && !s.Deadline.After(s.NotBefore):

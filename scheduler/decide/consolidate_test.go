@@ -17,8 +17,8 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// thrift is a question about a world whose nodes draw more from one to the next, and whose
-// VMs use what they reserve.
+// thrift is a consolidation request on nodes of increasing power, with configurable power
+// management.
 func thrift(w *world, set *decide.Settings) *decide.ConsolidationRequest {
 	set.Live = true
 	set.Execute.Costs = ctxswitch.Costs{MigratePer: 10 * time.Second, SuspendPer: time.Minute, ResumePer: time.Minute}
@@ -37,7 +37,7 @@ func (porter) Fill() float64                          { return 0.8 }
 func (p porter) Objects(dark []cluster.NodeID) string { return p.objects }
 
 // Whatever world it is: a plan only has migrations, stands the planner's check, keeps those
-// where they are who have to stay, and saves what it says.
+// where they have to stay, and saves what it says.
 func TestConsolidatedWorlds(t *testing.T) {
 	plans, dark := 0, 0
 	seeds(t, func(rng *rand.Rand, w *world) {
@@ -74,7 +74,7 @@ func TestConsolidatedWorlds(t *testing.T) {
 	}
 }
 
-// running are the facts of a world in which nobody waits.
+// running returns facts in which no vjob waits.
 func (w *world) running() *decide.Facts {
 	var waiting []cluster.VJobID
 	for _, m := range w.jobs {
@@ -146,7 +146,7 @@ func two(change func(*cluster.VJob)) *world {
 	return w
 }
 
-// When nobody is moved there is a reason, with figures where there are some.
+// Without a move there is a reason, with figures where possible.
 func TestWhyNobodyMoves(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -204,7 +204,7 @@ func rack(watts energy.Watts) budget.Books {
 	return budget.Books{book}
 }
 
-// What a look adds to a pass on a large cluster on which everybody runs.
+// The cost of a search after a decision on a large, full cluster.
 func BenchmarkConsolidate(b *testing.B) {
 	for _, c := range []struct {
 		nodes int

@@ -42,7 +42,7 @@ func store(free cluster.MiB) hypervisor.Spaces {
 	return hypervisor.Spaces{"n0": {Pool: "p", Free: free}}
 }
 
-// Who runs is suspended for another only if there is room for its images.
+// A running vjob is suspended for another only if there is image space.
 func TestSuspensionsNeedRoomForImages(t *testing.T) {
 	small := cluster.Resources{CPU: 1000, Memory: 1024}
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 			"",
 		},
 		{
-			"somebody has suspended it", 1000, true, nil,
+			"a user has suspended it", 1000, true, nil,
 			[2]queue.Target{queue.Wait, queue.Run},
 			"runs: it cannot be suspended: the images need 2.1 GiB on the image store of n0, 1.1 GiB more than is free",
 		},
@@ -92,8 +92,7 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 	}
 }
 
-// Who stands still and cannot be saved goes on before the one that wants its memory, also
-// if its node has less CPU than it wants; unless it may not.
+// A paused vjob that cannot be saved resumes before the vjob that wants its memory.
 func TestWhoStandsAndCannotBeSaved(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -160,8 +159,7 @@ func TestImagesOfADecisionFindRoom(t *testing.T) {
 	}
 }
 
-// While the store cannot be read nobody is suspended, neither for others nor because it is
-// asked for, and both read why: a switch would only be begun to be given up.
+// While the store cannot be read no vjob is suspended, for any reason.
 func TestNobodyIsSavedWithoutAStore(t *testing.T) {
 	for _, held := range []bool{false, true} {
 		_, facts := duo(cluster.Running, gang.Active, cluster.Resources{CPU: 1000, Memory: 1024})

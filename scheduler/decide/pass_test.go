@@ -126,7 +126,7 @@ func decided(t *testing.T, p *decide.View) decide.Decision {
 
 func text(d decide.Decision) string { return fmt.Sprintf("%+v", d) }
 
-// content is a planner that finds a place for everybody.
+// content is a planner that places every vjob.
 type content struct{}
 
 func (content) Plan(ctxswitch.Problem) (ctxswitch.Plan, error) { return ctxswitch.Plan{}, nil }
@@ -201,7 +201,7 @@ func TestFewest(t *testing.T) {
 	set.Planner = content{} // it is the policy that is asked
 	counts := map[int]int{}
 	seeds(t, func(_ *rand.Rand, w *world) {
-		off := w.nodes[:1] // nobody is there
+		off := w.nodes[:1] // it is empty
 		for i := range 2 + len(w.jobs)%3 {
 			n := cluster.Node{ID: cluster.NodeID(fmt.Sprintf("off%d", i)), Capacity: cluster.Resources{CPU: 2000, Memory: 4096}}
 			w.nodes, off = append(w.nodes, n), append(slices.Clone(off), n)

@@ -6,7 +6,7 @@ import (
 	"vjob/cluster"
 )
 
-// of says for what a vjob waits, "" for nothing, or that it can never come, and why.
+// of returns what a vjob waits for, "" if nothing, or that it can never be met, and why.
 func (k *Tracker) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependency]answer) (why string, never bool) {
 	open := 0
 	for _, d := range job.After {
@@ -31,7 +31,7 @@ func (k *Tracker) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependenc
 	return why, false
 }
 
-// wanted is what of another vjob is waited for, and ended how that vjob has ended.
+// wanted is the awaited event of each condition, and ended how a vjob has ended.
 var (
 	wanted = map[cluster.Condition]string{
 		cluster.AfterOK: "to end well", cluster.AfterAny: "to end", cluster.AfterNotOK: "to end otherwise than well", cluster.AfterStart: "to start",
@@ -41,13 +41,13 @@ var (
 	}
 )
 
-// answer is how a dependency stands: met, or for what is waited, or why there is no hope.
+// answer is the state of a dependency: met, still possible, or never met, with the reason.
 type answer struct {
 	met, hope bool
 	why       string
 }
 
-// dependency is how a condition on another vjob, or on those of an array, stands.
+// dependency returns the state of a condition on a vjob or an array.
 func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) answer {
 	if d.Array {
 		return k.dependencyOnArray(d, vjobs)
@@ -72,8 +72,8 @@ func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) answer {
 	return a
 }
 
-// dependencyOnArray asks the condition of all vjobs of an array; that one ended otherwise
-// than well is enough for afternotok, once all have ended.
+// dependencyOnArray returns the state of a condition on all vjobs of an array. For afternotok one
+// vjob that did not end well suffices, once all have ended.
 func (k *Tracker) dependencyOnArray(d cluster.Dependency, vjobs VJobs) answer {
 	open, good, bad := 0, 0, cluster.VJobID(0)
 	for id, p := range k.past {

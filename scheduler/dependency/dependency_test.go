@@ -12,7 +12,7 @@ import (
 	"vjob/scheduler/dependency"
 )
 
-// family is vjobs that wait, and that the register is told of when they end.
+// family is a set of waiting vjobs that reports ends to the tracker.
 type family struct {
 	jobs     map[cluster.VJobID]*cluster.VJob
 	register *dependency.Tracker
@@ -50,8 +50,7 @@ func newFamily() *family {
 	return &family{jobs: map[cluster.VJobID]*cluster.VJob{}, register: dependency.New(&journal.Loaded{}), said: map[cluster.VJobID]string{}}
 }
 
-// What can never be met goes from one to the next at once, until somebody runs or is held
-// all the same.
+// A dependency that can never be met is passed on at once, until a vjob runs or is held.
 func TestUnmetGoesOn(t *testing.T) {
 	f := newFamily()
 	f.register.Note(journal.Past{ID: 1, Outcome: cluster.WalltimeExceeded})
@@ -81,7 +80,7 @@ func TestUnmetGoesOn(t *testing.T) {
 	}
 }
 
-// Of those that ended long ago only those are remembered for which somebody waits.
+// Of the vjobs that ended long ago only dependencies of waiting ones are remembered.
 func TestForgets(t *testing.T) {
 	f := newFamily()
 	f.jobs[100_001] = &cluster.VJob{ID: 100_001}

@@ -10,7 +10,7 @@ import (
 	"vjob/ctxswitch/gang"
 )
 
-// VJobs are those that have not ended. The executor has them.
+// VJobs gives access to live vjobs. The executor implements it.
 type VJobs interface {
 	Job(id cluster.VJobID) (execute.Report, bool)
 	// Members are those of an array.
@@ -20,9 +20,8 @@ type VJobs interface {
 	Hold(now time.Time, id cluster.VJobID, held bool, cause cluster.Cause) error
 }
 
-// Settle looks at those that wait for others. Some wait on; those that need not any more
-// are freed, and returned. Of some a dependency can never be met: with them is done what
-// their owners want.
+// Settle updates all waiting vjobs. It returns those that are freed, and treats vjobs with a
+// dependency that can never be met as their owners want.
 func (k *Tracker) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
 	if len(k.waits) == 0 {
 		return nil
@@ -31,7 +30,7 @@ func (k *Tracker) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
 	for settled := false; !settled; {
 		settled = true
 		asked := map[cluster.Dependency]answer{}
-		// In order: who waits was mostly submitted after those for whom it waits.
+		// In order: a vjob is mostly submitted after its dependencies.
 		for _, id := range slices.Sorted(maps.Keys(k.waits)) {
 			r, live := vjobs.Job(id)
 			if !live {
@@ -55,8 +54,8 @@ func (k *Tracker) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
 	return freed
 }
 
-// unmet does with a vjob what its owner wants when a dependency can never be met. The vjob
-// is there: it was just looked at.
+// unmet treats a vjob with a dependency that can never be met as its owner wants. The vjob was just
+// listed.
 func unmet(now time.Time, job *cluster.VJob, vjobs VJobs, why string) {
 	switch job.Unmet {
 	case cluster.UnmetFails:

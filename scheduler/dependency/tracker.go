@@ -1,7 +1,5 @@
-// Package dependency knows which vjobs wait for which others to start or to end, whether they
-// still have to, and which never can come.
-//
-// It refuses to know what else keeps a vjob from running.
+// Package dependency tracks which vjobs wait for others to start or to end, and which dependencies
+// can never be met.
 package dependency
 
 import (
@@ -11,17 +9,16 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Tracker is who waits for whom. A vjob waits until all its dependencies are met, or one
-// never can be, once for all: then it is freed, in the journal as well, and what becomes
-// of those for which it waited makes no difference any more.
+// Tracker holds the unmet dependencies. A vjob waits until all its dependencies are met, or one never
+// can be. Then it is freed for good, in the journal as well.
 type Tracker struct {
 	waits  map[cluster.VJobID]string // the live vjobs that wait, and for what
 	past   map[cluster.VJobID]journal.Past
-	recent []cluster.VJobID // those that have ended since the start, for vjobs that come in late
-	again  []cluster.VJobID // those that failed, and of which the next attempt is not known yet
+	recent []cluster.VJobID // ended since the start
+	again  []cluster.VJobID // failed, without a known next attempt
 }
 
-// New makes a register of what the journal holds.
+// New makes a tracker from the journal.
 func New(l *journal.Loaded) *Tracker {
 	k := &Tracker{waits: map[cluster.VJobID]string{}, past: map[cluster.VJobID]journal.Past{}}
 	for _, id := range l.Waits {
@@ -39,14 +36,14 @@ func (k *Tracker) Ended(id cluster.VJobID) bool {
 	return ended
 }
 
-// Wait takes in that a vjob waits for others.
+// Wait records that a vjob waits for others.
 func (k *Tracker) Wait(id cluster.VJobID) { k.waits[id] = "" }
 
-// Waiting are the live vjobs that wait for others, and for what, as of the last
-// [Tracker.Settle]. It is not to be changed.
+// Waiting returns the live vjobs that wait, and for what, as of the last [Tracker.Settle]. The
+// caller must not change it.
 func (k *Tracker) Waiting() map[cluster.VJobID]string { return k.waits }
 
-// Note takes in that a vjob ends.
+// Note records the end of a vjob.
 func (k *Tracker) Note(p journal.Past) {
 	k.past[p.ID] = p
 	k.recent = append(k.recent, p.ID)
@@ -56,11 +53,11 @@ func (k *Tracker) Note(p journal.Past) {
 	}
 }
 
-// mostRecent is how many that have ended are remembered at least although nobody waits
-// for them: a submission that waits for one comes in after it was written.
+// mostRecent is how many ended vjobs are remembered at least, for submissions that arrive after the
+// end of a vjob they depend on.
 const mostRecent = 10_000
 
-// forget drops those that ended long ago and for which nobody waits.
+// forget drops vjobs that ended long ago and that no vjob waits for.
 func (k *Tracker) forget(vjobs VJobs) {
 	if len(k.recent) < 2*mostRecent {
 		return
@@ -83,8 +80,8 @@ func (k *Tracker) forget(vjobs VJobs) {
 	k.recent = slices.Clone(k.recent[mostRecent:])
 }
 
-// Recall takes in what the store knows of vjobs that ended before others were submitted
-// that wait for them.
+// Recall adds what the store knows of vjobs that ended before others were submitted that depend on
+// them.
 func (k *Tracker) Recall(past ...journal.Past) {
 	for _, p := range past {
 		if !k.Ended(p.ID) {
@@ -93,7 +90,7 @@ func (k *Tracker) Recall(past ...journal.Past) {
 	}
 }
 
-// Again takes in the next attempt that the store has written for a vjob that failed.
+// Again records the next attempt of a failed vjob.
 func (k *Tracker) Again(job *cluster.VJob) {
 	if p, known := k.past[job.Replaces]; known {
 		p.Again, p.Next = true, job.ID
@@ -101,8 +98,7 @@ func (k *Tracker) Again(job *cluster.VJob) {
 	}
 }
 
-// Failed are the vjobs of which the last step asked for another attempt. They are given
-// once.
+// Failed returns the vjobs that need another attempt since the last call.
 func (k *Tracker) Failed() []cluster.VJobID {
 	failed := k.again
 	k.again = nil

@@ -9,15 +9,13 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Pruner deletes history in batches, each a short write among those of the loop and of
-// submissions. The store does.
+// Pruner deletes history in batches of short writes. The store implements it.
 type Pruner interface {
 	Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error]
 }
 
-// Prune deletes the history that is old enough: older than the horizon, as that is then.
-// The loop need not know: what it speaks of is live or open. Should it speak of something
-// else, its commit is refused, and it loads anew.
+// Prune deletes history older than the horizon at that time. The loop need not know: it refers only
+// to what is live or open. Otherwise its commit fails, and it loads anew.
 func Prune(store Pruner, horizon func() journal.Horizon, every time.Duration, log *slog.Logger) Task {
 	return Task{Name: "prune", Every: every, Do: func(ctx context.Context) (err error) {
 		var sum journal.Pruned

@@ -7,14 +7,14 @@ import (
 	"vjob/cluster"
 )
 
-// Sweeper removes what is kept for vjobs that are not live, but for consoles younger than
-// keep. Every driver does.
+// Sweeper removes what is kept for vjobs that are not live, except consoles younger than keep. Every
+// driver implements it.
 type Sweeper interface {
 	Sweep(ctx context.Context, live func(cluster.VJobID) bool, keep time.Duration) error
 }
 
-// Sweep lets the driver remove what is kept for vjobs that have ended. Live tells which
-// have not, and may have to wait for that.
+// Sweep lets the driver remove what is kept for ended vjobs. Live returns the live vjobs and may
+// block.
 func Sweep(driver Sweeper, live func(context.Context) (func(cluster.VJobID) bool, error), every, keep time.Duration) Task {
 	return Task{Name: "sweep", Every: every, Do: func(ctx context.Context) error {
 		lives, err := live(ctx)

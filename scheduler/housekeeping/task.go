@@ -1,9 +1,6 @@
-// Package housekeeping is what is done now and then beside the loop: what is kept for vjobs that
-// have ended is swept away on the nodes, and old history is pruned from the store. A chore
-// happens in a goroutine of the timers, since the loop has better to do than to wait for a
-// file system. What goes wrong is told, and tried again the next time.
-//
-// It refuses to know what is decided; what is live it is told.
+// Package housekeeping runs periodic tasks beside the loop: it sweeps the remains of ended vjobs from
+// the nodes and prunes old history from the store. Tasks run in goroutines of the timers. A failed
+// task is logged and runs again the next time.
 package housekeeping
 
 import (
@@ -15,22 +12,22 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// The first sweep and the first prune come some minutes after the start, for a
-// daemon that is never up for long; and one that takes very long is cut off.
+// The first run is some minutes after the start, for a daemon that never runs for long. A run that
+// takes too long is cut off.
 const (
 	first   = 5 * time.Minute
 	longest = 10 * time.Minute
 )
 
-// Task is one of them.
+// Task is a periodic task.
 type Task struct {
 	Name  string
 	Every time.Duration // 0 is never
 	Do    func(context.Context) error
 }
 
-// Add lets the timers do a chore, never twice at once. Their Shutdown waits for it, and
-// the end of the context makes that short.
+// Add schedules a task, never twice at once. Shutdown of the timers waits for it, and the end of the
+// context makes that short.
 func (c *Task) Add(ctx context.Context, timers gocron.Scheduler, log *slog.Logger) error {
 	if c.Every <= 0 {
 		return nil

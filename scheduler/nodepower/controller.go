@@ -10,21 +10,21 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// ControllerSettings say how nodes are switched off and on. The zero value switches none.
+// Controller switches nodes. It belongs to the core of the loop.
 type ControllerSettings struct {
 	Nodes  []cluster.NodeID // those that have a power driver
 	Limits cycle.Limits
 	Reply  time.Duration // how long a power driver may take to answer
 }
 
-// Executor is what the board asks and tells of a node. Package execute implements it.
+// Executor observes nodes for the controller. Package execute implements it.
 type Executor interface {
-	// Answers reports whether a node answers looks, and since when it does or not.
+	// Answers reports whether a node answers looks, and since when.
 	Answers(node cluster.NodeID) (answers bool, since time.Time)
-	// Holding says what keeps a node from going off; "" is nothing.
+	// Holding returns what keeps a node from going off; "" if nothing.
 	Holding(node cluster.NodeID) string
-	// Rest tells that a node is not in use, is to be looked at so often, and draws so
-	// much meanwhile; every 0 is in use again.
+	// Rest marks a node as not in use, with how often to look at it and what it draws meanwhile;
+	// every 0 marks it as in use.
 	Rest(now time.Time, node cluster.NodeID, every time.Duration, draws energy.Watts)
 	// Hint asks for a look.
 	Hint(now time.Time, node cluster.NodeID)
@@ -43,21 +43,19 @@ type Controller struct {
 	wake   time.Time               // when time alone takes a node further
 }
 
-// switchedNode is one node on the board: one that can be switched, or could when the daemon ran
-// before.
+// switchedNode is a node that can be switched, or could before the daemon restarted.
 type switchedNode struct {
 	record cycle.Record
 	state  power.State
 	asked  time.Time // when the driver has told the state
 	tried  time.Time // when it was asked for anything
 	busy   bool      // it has not answered yet
-	// trouble is what it said last, if that was an error, and holds what keeps the
-	// node from going off.
+	// trouble is the last error of the driver, and holds what keeps the node from going off.
 	trouble, holds string
 }
 
-// NewController is the board of the nodes in the settings, which goes on from the records of the
-// journal. The models are what nodes draw, as far as that is known.
+// NewController makes a controller for the nodes in the settings that continues from the records of
+// the journal. The models are what nodes draw, as far as they are known.
 func NewController(s *ControllerSettings, models map[cluster.NodeID]energy.Power, records []cycle.Record, exec Executor, out *journal.Step, now time.Time) *Controller {
 	b := &Controller{
 		limits: s.Limits, models: models, exec: exec, out: out,
@@ -76,15 +74,15 @@ func NewController(s *ControllerSettings, models map[cluster.NodeID]energy.Power
 	return b
 }
 
-// Fetch are the asks for power drivers since the last time. They may be made once the step
-// has been committed.
+// Fetch returns the requests to power drivers since the last call. They may be made once the step is
+// committed.
 func (b *Controller) Fetch() []power.Ask {
 	asks := b.asks
 	b.asks = nil
 	return asks
 }
 
-// Wake is when time alone takes a node further; zero is never.
+// Wake returns when time alone advances a node; zero is never.
 func (b *Controller) Wake() time.Time { return b.wake }
 
 // sooner asks for a step at an instant.
@@ -94,8 +92,7 @@ func (b *Controller) sooner(t time.Time) {
 	}
 }
 
-// follow keeps the list of nodes that there may be a step to take with: of thousands it
-// has a few.
+// follow updates the few nodes that may have a step to take.
 func (b *Controller) follow(r cycle.Record) {
 	if r.Phase == cycle.Stuck || r.Phase == cycle.On && r.Want == cycle.WantOn {
 		delete(b.moving, r.Node)
@@ -104,8 +101,8 @@ func (b *Controller) follow(r cycle.Record) {
 	}
 }
 
-// slowLook is how often a node is looked at that is off or left alone: somebody may
-// press its button.
+// slowLook is how often a node is observed that is off or left alone: its power button may be
+// pressed.
 const slowLook = time.Minute
 
 // rest tells the executor whether a node is in use.
@@ -124,7 +121,7 @@ func (b *Controller) rest(now time.Time, r cycle.Record) {
 	b.exec.Rest(now, r.Node, every, draws)
 }
 
-// write puts the record of a node down, with an event.
+// write records a node, with an event.
 func (b *Controller) write(now time.Time, n *switchedNode, says string, alarm bool) {
 	b.out.Power = append(b.out.Power, n.record)
 	b.follow(n.record)

@@ -121,7 +121,7 @@ func TestDecreed(t *testing.T) {
 		off  func(r *rack)
 		want cycle.Want
 	}{
-		{"power management's wish", func(r *rack) { r.board.Wish(r.now, "a", cycle.WantOff, "nobody is there") }, cycle.WantOn},
+		{"power management's wish", func(r *rack) { r.board.Wish(r.now, "a", cycle.WantOff, "it is empty") }, cycle.WantOn},
 		{"a person's order", func(r *rack) { r.order(cycle.WantOff) }, cycle.WantOff},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"unknown to the board", cluster.Node{ID: "c"}, false, "cannot be switched"},
 		{"down", cluster.Node{ID: "a", State: cluster.Down}, false, "let it be online again first"},
-		{"silent", cluster.Node{ID: "a"}, true, "nobody knows what it holds"},
+		{"silent", cluster.Node{ID: "a"}, true, "it is unknown what it holds"},
 	} {
 		err := r.board.Order(start, &c.node, c.silent, cycle.WantOff, "op")
 		if !errors.Is(err, cluster.ErrConflict) || !strings.Contains(err.Error(), c.why) {

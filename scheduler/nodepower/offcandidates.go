@@ -11,7 +11,7 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// offCandidates answers for the caretaker while somebody looks for places where VMs draw less.
+// offCandidates tells consolidation which nodes power management would switch off.
 type offCandidates struct {
 	*Policy
 	scene *Scene
@@ -19,8 +19,8 @@ type offCandidates struct {
 
 var _ decide.NodePower = offCandidates{}
 
-// OffCandidates tells what would go off at an instant; nil: nothing would, since somebody waits
-// for room.
+// OffCandidates returns what would go off at an instant; nil if nothing because vjobs wait for
+// resources.
 func (k *Policy) OffCandidates(s *Scene) decide.NodePower {
 	if len(s.Waiting) > 0 && !k.Power.Limited() {
 		return nil
@@ -38,11 +38,11 @@ func (w offCandidates) MayGoOff(id cluster.NodeID) bool {
 	return counts && h.State == dpm.On && h.Fixed == "" && w.scene.Now.Sub(h.Since) >= w.settings.MinOn
 }
 
-// Fill is up to where the rules let nodes be in use.
+// Fill returns up to which fraction the rules let nodes be in use.
 func (w offCandidates) Fill() float64 { return w.settings.Fill() }
 
-// Objects says why the rules would have some of these nodes on. Where somebody waits for
-// power the nodes that are left empty are shed for him, whatever the rules say.
+// Objects returns why the rules would keep some of these nodes on. While vjobs wait for power, empty
+// nodes are shed whatever the rules say.
 func (w offCandidates) Objects(nodes []cluster.NodeID) string {
 	if len(w.scene.Waiting) > 0 {
 		return ""
@@ -54,16 +54,15 @@ func (w offCandidates) Objects(nodes []cluster.NodeID) string {
 // emptyTimeout is how long nodes that were handed over may take to become empty.
 const emptyTimeout = 30 * time.Minute
 
-// Hand hands nodes over that VMs are about to leave for good: they go off once they are
-// empty, without the rules' having to notice first.
+// Hand marks nodes that VMs are about to leave for good: they go off once they are empty, before the
+// rules notice.
 func (k *Policy) Hand(now time.Time, nodes []cluster.NodeID) {
 	for _, id := range nodes {
 		k.handed[id] = now.Add(emptyTimeout)
 	}
 }
 
-// dismiss switches nodes off that were handed over and are empty by now, if the rules would
-// not have them on again.
+// dismiss switches off marked nodes that are empty, unless the rules would switch them on again.
 func (k *Policy) dismiss(s *Scene) {
 	for _, id := range slices.Sorted(maps.Keys(k.handed)) {
 		r := k.switchable(id)

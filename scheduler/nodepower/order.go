@@ -8,8 +8,8 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// Order lets somebody switch a node off or on. Off waits until the node is empty, however
-// long that takes. A refusal is ErrConflict.
+// Order switches a node off or on for a user. Off waits until the node is empty, however long that
+// takes. A refusal is ErrConflict.
 func (b *Controller) Order(now time.Time, node *cluster.Node, silent bool, want cycle.Want, by string) error {
 	refuse := func(why string) error { return fmt.Errorf("node %s %s: %w", node.ID, why, cluster.ErrConflict) }
 	n := b.nodes[node.ID]
@@ -19,7 +19,7 @@ func (b *Controller) Order(now time.Time, node *cluster.Node, silent bool, want 
 	case node.State == cluster.Down:
 		return refuse("is down: let it be online again first")
 	case want == cycle.WantOff && silent:
-		return refuse("does not answer, so nobody knows what it holds")
+		return refuse("does not answer, so it is unknown what it holds")
 	}
 	if want == cycle.WantOn && n.record.Phase == cycle.On && n.record.Want == want {
 		return nil
@@ -37,7 +37,7 @@ func (b *Controller) Order(now time.Time, node *cluster.Node, silent bool, want 
 	return nil
 }
 
-// Wish notes what power management wants of a node, in nobody's name.
+// Wish records what power management wants of a node.
 func (b *Controller) Wish(now time.Time, id cluster.NodeID, want cycle.Want, why string) {
 	n := b.nodes[id]
 	next, changed := cycle.Order(n.record, want, "", why, now)
@@ -48,8 +48,8 @@ func (b *Controller) Wish(now time.Time, id cluster.NodeID, want cycle.Want, why
 	}
 }
 
-// NodeStateSet takes back what power management wants of a node of which an operator has
-// decreed something else.
+// NodeStateSet drops the wish of power management for a node after an administrator has set another
+// state.
 func (b *Controller) NodeStateSet(now time.Time, id cluster.NodeID, state cluster.NodeState) {
 	n := b.nodes[id]
 	if n == nil || state == cluster.Online || n.record.By != "" || n.record.Want != cycle.WantOff || n.record.Phase != cycle.Emptying {

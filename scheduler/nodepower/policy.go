@@ -44,7 +44,7 @@ type Power interface {
 	Affords(id cluster.NodeID) bool
 }
 
-// Scene is what there is at one instant.
+// Scene is the situation at one instant.
 type Scene struct {
 	Now     time.Time
 	Decided bool                // a decision has just been taken
@@ -61,7 +61,7 @@ type Policy struct {
 	noted time.Time
 	next  time.Time // review
 	again time.Time // when a decision is wanted
-	// handed are nodes that become empty, with how long that is waited for.
+	// handed are nodes that become empty, with the end of the wait for that.
 	handed map[cluster.NodeID]time.Time
 }
 
@@ -70,12 +70,11 @@ func NewPolicy(s *PolicySettings, h Parts) *Policy {
 	return &Policy{settings: *s, Parts: h, past: dpm.NewHistory(s.RiskWindow), handed: map[cluster.NodeID]time.Time{}}
 }
 
-// Next is when it wants to look at all nodes again; zero before its first turn.
+// Next returns when the next review of all nodes is due; zero before the first turn.
 func (k *Policy) Next() time.Time { return k.next }
 
-// Tend takes a turn: it wakes nodes after a decision, and now and then looks at what all
-// nodes have to do. It returns when it wants a decision because of a reservation; zero is
-// never.
+// Tend wakes nodes after a decision, and reviews all nodes periodically. It returns when it wants a
+// decision because of a reservation; zero is never.
 func (k *Policy) Tend(s *Scene) (again time.Time) {
 	k.again = time.Time{}
 	if k.next.IsZero() {
@@ -97,7 +96,7 @@ func (k *Policy) Tend(s *Scene) (again time.Time) {
 	return k.again
 }
 
-// samples are the VMs that run, with what they need; a container stands for those inside.
+// samples returns the running VMs with their needs; a container stands for the vjobs inside.
 func (k *Policy) samples() (list []dpm.Sample) {
 	for _, r := range k.Exec.Jobs() {
 		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved || r.Job.Inner != 0 {
@@ -112,8 +111,7 @@ func (k *Policy) samples() (list []dpm.Sample) {
 	return list
 }
 
-// switchable is the record of a node about which nobody in person decides; nil: it is left
-// alone.
+// switchable returns the record of a node that power management may switch; otherwise nil.
 func (k *Policy) switchable(id cluster.NodeID) *cycle.Record {
 	if r := k.Controller.Record(id); r != nil && r.By == "" {
 		return r

@@ -27,7 +27,7 @@ import (
 var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // house is a cluster at rest: nodes that are on or off as the test has them, vjobs that run
-// there and others that wait, and the caretaker who looks after it. What it wishes of nodes
+// there and others that wait, and the policy under test. What it wishes of nodes
 // stands on the board; nothing is carried out.
 type house struct {
 	t      *testing.T
@@ -49,12 +49,12 @@ type plan struct {
 	models map[cluster.NodeID]energy.Power
 	watts  energy.Watts // of the whole cluster; 0: no limit
 	silent []cluster.NodeID
-	// strangers is the node that holds a machine which is none of ours.
+	// strangers is the node with a foreign machine.
 	strangers cluster.NodeID
 }
 
 // node adds one of some CPUs, and half a GiB for each. Its phase is that of a node on which
-// nobody in person has decided.
+// no user has decided.
 func (p *plan) node(id cluster.NodeID, cpus int, phase cycle.Phase) {
 	p.Nodes = append(p.Nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: cluster.CPU * cluster.MilliCPU(cpus), Memory: 512 * cluster.MiB(cpus)}})
 	want := cycle.WantOff
@@ -64,7 +64,7 @@ func (p *plan) node(id cluster.NodeID, cpus int, phase cycle.Phase) {
 	p.Power = append(p.Power, cycle.Record{Node: id, Phase: phase, Want: want, Since: start.Add(-24 * time.Hour)})
 }
 
-// vjob adds one whose VMs have a CPU each; on no node it waits.
+// vjob adds a vjob with VMs of one CPU each; without a node it waits.
 func (p *plan) vjob(vms int, on cluster.NodeID) *cluster.VJob {
 	job := &cluster.VJob{ID: cluster.VJobID(len(p.VJobs) + 1), Owner: "u", State: cluster.Waiting, Submitted: start}
 	rec := gang.Record{VJob: job.ID, Members: make([]gang.Member, vms)}
@@ -165,7 +165,7 @@ func (h *house) picture() *decide.View {
 	})
 }
 
-// tend gives the caretaker a turn, and returns what it wishes that nobody wished before:
+// tend runs the policy and returns its new wishes:
 // "b on".
 func (h *house) tend(decided bool) string {
 	before := map[cluster.NodeID]cycle.Want{}

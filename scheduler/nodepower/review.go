@@ -10,14 +10,14 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// review asks the paper's rules which nodes to switch.
+// review applies the rules of package energy/dpm to all nodes.
 func (k *Policy) review(s *Scene) {
 	world := k.world(s)
 	seed := rand.NewPCG(k.Seed, uint64(s.Now.UnixNano()))
 	advice := k.settings.Decide(world, k.whatIf(s, world), rand.New(seed))
 	for _, change := range advice.On {
 		if !k.Power.Affords(change.Host) {
-			continue // it would take the power from those for whom it is to come on
+			continue // it would take power from the vjobs that wait for it
 		}
 		k.Controller.Wish(s.Now, change.Host, cycle.WantOn, change.Why)
 	}
@@ -26,7 +26,7 @@ func (k *Policy) review(s *Scene) {
 	}
 }
 
-// world is the cluster as the rules see it.
+// world returns the cluster as the rules see it.
 func (k *Policy) world(s *Scene) *dpm.Cluster {
 	world := &dpm.Cluster{
 		Now: s.Now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: k.past,
@@ -43,11 +43,11 @@ func (k *Policy) world(s *Scene) *dpm.Cluster {
 	return world
 }
 
-// evenly is by how much the use of two nodes may differ after VMs were balanced.
+// evenly is the largest difference in use of two nodes after VMs were balanced.
 const evenly = 0.1
 
-// host is a node as the rules see it; one that an operator has taken out of use is no
-// business of theirs.
+// host returns a node as the rules see it; nodes that an administrator has taken out of use do not
+// count.
 func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 	if n.State != cluster.Online || n.Silent {
 		return h, false
@@ -62,7 +62,7 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 		h.Fixed = "it cannot be switched"
 		return h, true
 	case r.By != "":
-		h.Fixed = "somebody else decides about it"
+		h.Fixed = "it is switched by a user"
 	}
 	switch r.Phase {
 	case cycle.On:
@@ -85,8 +85,8 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 	return h, true
 }
 
-// whatIf lets the planner say whether nodes can be emptied by the rules, and spreads the
-// VMs evenly after that: nodes that are on take their part of what there is.
+// whatIf returns a function that asks the planner whether nodes can be emptied under the rules, and
+// then balances the VMs.
 func (k *Policy) whatIf(s *Scene, world *dpm.Cluster) dpm.WhatIf {
 	even := k.settings.Balance(world, evenly)
 	return func(on []cluster.NodeID, from dpm.Placement) (dpm.Placement, bool) {

@@ -39,15 +39,15 @@ func TestWhatStaysOn(t *testing.T) {
 		want   string
 	}{
 		{"it cannot be switched", func(p *plan) { p.fixed = []cluster.NodeID{"b"} }, "a off, c off"},
-		{"somebody has switched it on", func(p *plan) { p.Power[1].By = "op" }, "a off, c off"},
-		{"somebody drains it", func(p *plan) { p.Nodes[1].State = cluster.Draining }, "c off"},
+		{"a user has switched it on", func(p *plan) { p.Power[1].By = "op" }, "a off, c off"},
+		{"a user drains it", func(p *plan) { p.Nodes[1].State = cluster.Draining }, "c off"},
 		{"it is silent", func(p *plan) { p.silent = []cluster.NodeID{"b"} }, "c off"},
 		{"it has just come up", func(p *plan) { p.Power[1].Since = start.Add(44 * time.Minute) }, "a off, c off"},
 		{"a container has room there", func(p *plan) { p.vjob(1, "b").Container = true }, "a off, c off"},
-		{"a machine is there that is none of ours", func(p *plan) { p.strangers = "b" }, "a off, c off"},
+		{"it holds a foreign machine", func(p *plan) { p.strangers = "b" }, "a off, c off"},
 		{"a VM may be nowhere else", func(p *plan) { p.vjob(1, "b").Rules = "fence($VMS, b);" }, "a off, c off"},
-		{"it is coming up for somebody", func(p *plan) { p.Power[1].Phase = cycle.Starting }, "c off"},
-		{"somebody waits for room", func(p *plan) { p.vjob(40, "") }, ""},
+		{"it is coming up", func(p *plan) { p.Power[1].Phase = cycle.Starting }, "c off"},
+		{"a vjob waits for room", func(p *plan) { p.vjob(40, "") }, ""},
 		{"a reservation is near", func(p *plan) { p.vjob(4, "").Reservation = start.Add(46 * time.Minute) }, ""},
 		{"one is near that is held", func(p *plan) {
 			job := p.vjob(4, "")

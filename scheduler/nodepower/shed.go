@@ -9,9 +9,8 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// shed switches empty nodes off whose idle power vjobs are waiting for: as few as let the
-// most run. It is the counterpart of wake and judges by the same picture, so that neither
-// undoes what the other has done.
+// shed switches off as few empty nodes as let the most waiting vjobs run on the released idle power.
+// It is the counterpart of wake and uses the same view, so that neither undoes the other.
 func (k *Policy) shed(s *Scene) {
 	if !k.Power.Limited() || len(s.Waiting) == 0 {
 		return
@@ -20,7 +19,7 @@ func (k *Policy) shed(s *Scene) {
 	var empty []cluster.Node
 	for _, n := range p.Nodes() {
 		if r := k.Controller.Record(n.ID); r != nil && r.Want == cycle.WantOff && (r.Phase == cycle.Emptying || r.Phase == cycle.Stopping) {
-			p.AssumeOff(n.ID) // others need not go off for what it will soon leave
+			p.AssumeOff(n.ID) // its power is released soon
 		}
 		r := k.switchable(n.ID)
 		if r == nil || r.Phase != cycle.On || r.Want != cycle.WantOn || n.State != cluster.Online {

@@ -32,7 +32,7 @@ func TestShed(t *testing.T) {
 		want  string
 	}{
 		// Two nodes draw 250 W idle; the vjob takes 100 W more on one of them.
-		{"who draws most goes", 300, func(p *plan) {
+		{"the node that draws most goes", 300, func(p *plan) {
 			p.node("a", 4, cycle.On)
 			p.node("e", 4, cycle.On)
 			p.vjob(4, "")
@@ -52,13 +52,13 @@ func TestShed(t *testing.T) {
 			p.node("b", 4, cycle.On)
 			p.vjob(4, "")
 		}, ""},
-		{"somebody has switched it on", 300, func(p *plan) {
+		{"a user has switched it on", 300, func(p *plan) {
 			p.node("a", 4, cycle.On)
 			p.node("e", 4, cycle.On)
 			p.Power[1].By = "op"
 			p.vjob(4, "")
 		}, "a off"},
-		{"somebody drains it", 300, func(p *plan) {
+		{"a user drains it", 300, func(p *plan) {
 			p.node("a", 4, cycle.On)
 			p.node("e", 4, cycle.On)
 			p.Nodes[1].State = cluster.Draining
@@ -74,7 +74,7 @@ func TestShed(t *testing.T) {
 			}
 			p.vjob(1, "e")
 		}, "a off"},
-		{"nobody knows what it draws", 250, func(p *plan) {
+		{"no power model", 250, func(p *plan) {
 			p.node("u", 4, cycle.On)
 			p.node("a", 4, cycle.On)
 			p.vjob(8, "")
@@ -85,7 +85,7 @@ func TestShed(t *testing.T) {
 			p.node("e", 4, cycle.Emptying)
 			p.vjob(4, "")
 		}, ""},
-		{"nobody waits", 100, func(p *plan) {
+		{"no vjob waits", 100, func(p *plan) {
 			p.node("a", 4, cycle.On)
 			p.node("b", 4, cycle.On)
 		}, ""},

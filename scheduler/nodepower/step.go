@@ -14,26 +14,26 @@ import (
 // mostSteps bounds the steps of a node at one instant.
 const mostSteps = 8
 
-// Step takes every node as far on its way off or on as it can go now. Whoever calls it
-// says for which nodes there is the power to come on. It reports whether some node counts
-// otherwise now for placing VMs.
-func (b *Controller) Step(now time.Time, affords func(cluster.NodeID) bool) (stirred bool) {
+// Step advances every node that is going off or on as far as possible. Affords reports whether there
+// is power for a node to come on. Step reports whether the state of a node for placement has
+// changed.
+func (b *Controller) Step(now time.Time, affords func(cluster.NodeID) bool) (changed bool) {
 	b.wake = time.Time{}
 	for _, id := range slices.Sorted(maps.Keys(b.moving)) {
 		n := b.nodes[id]
 		for range mostSteps {
 			before := n.record.Phase
 			more := b.step(now, n, affords)
-			stirred = stirred || n.record.Phase != before
+			changed = changed || n.record.Phase != before
 			if !more {
 				break
 			}
 		}
 	}
-	return stirred
+	return changed
 }
 
-// onAgain is when a node is tried again that could not come on for want of power.
+// onAgain is the pause before another try to switch a node on that lacked power.
 const onAgain = 30 * time.Second
 
 // step takes one step, and reports whether there may be another at once.
@@ -62,7 +62,7 @@ func (b *Controller) step(now time.Time, n *switchedNode, affords func(cluster.N
 	return m.Changed
 }
 
-// sight is what is seen of a node.
+// sight returns what is observed of a node.
 func (b *Controller) sight(n *switchedNode) cycle.Sight {
 	answers, since := b.exec.Answers(n.record.Node)
 	n.holds = ""
@@ -75,11 +75,11 @@ func (b *Controller) sight(n *switchedNode) cycle.Sight {
 	}
 }
 
-// Answered takes in what the power driver of a node has answered.
+// Answered takes the reply of the power driver of a node.
 func (b *Controller) Answered(now time.Time, ask power.Ask, state power.State, err error) {
 	n, known := b.nodes[ask.Node]
 	if !known || !n.tried.Equal(ask.At) {
-		return // the answer is to what was asked before the journal was loaded anew
+		return // a reply to a request from before the journal was loaded anew
 	}
 	n.busy = false
 	switch {

@@ -11,13 +11,13 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// Switch is how far a node has come that can be switched, for people.
+// Switch is the switching state of a node.
 type Switch struct {
 	Phase cycle.Phase
 	Since time.Time
 	Want  cycle.Want
-	By    string // who wants it; "" for nobody in person
-	// Problem is why the node does not get on, or why it is left alone.
+	By    string // the user; "" is power management
+	// Problem is why the node does not advance, or why it is left alone.
 	Problem string
 }
 
@@ -42,8 +42,8 @@ func (b *Controller) Switch(id cluster.NodeID) *Switch {
 	return s
 }
 
-// Record is what is durable of a node that can be switched; nil: it cannot be. It is not
-// to be changed.
+// Record returns the durable record of a node, or nil if it cannot be switched. The caller must not
+// change it.
 func (b *Controller) Record(id cluster.NodeID) *cycle.Record {
 	if n := b.nodes[id]; n != nil {
 		return &n.record
@@ -51,25 +51,25 @@ func (b *Controller) Record(id cluster.NodeID) *cycle.Record {
 	return nil
 }
 
-// Nodes are those that can be switched, in no order.
+// Nodes yields the nodes that can be switched, in no order.
 func (b *Controller) Nodes() iter.Seq[cluster.NodeID] { return maps.Keys(b.nodes) }
 
-// State is how a node of which a state is decreed counts for placing VMs.
-func (b *Controller) State(id cluster.NodeID, decreed cluster.NodeState) cluster.NodeState {
+// State returns the state in which a node counts for placement, given its administrative state.
+func (b *Controller) State(id cluster.NodeID, state cluster.NodeState) cluster.NodeState {
 	if n := b.nodes[id]; n != nil {
-		return n.record.State(decreed)
+		return n.record.State(state)
 	}
-	return decreed
+	return state
 }
 
-// Booting is what a node draws while it comes on, and once it has; 0 if nobody knows.
+// Booting returns what a node draws while it comes on and after that; 0 if unknown.
 func (b *Controller) Booting(id cluster.NodeID) energy.Watts {
 	p := b.models[id]
 	return max(p.Idle, p.On.Power())
 }
 
-// Least is what a node draws at least, whatever its VMs do, since it is being switched;
-// of one that is left alone nobody knows how far it has come.
+// Least returns what a node draws at least while it is being switched. A node that is left alone may
+// be at any point of that.
 func (b *Controller) Least(id cluster.NodeID) energy.Watts {
 	p, known := b.models[id]
 	n := b.nodes[id]
@@ -86,8 +86,7 @@ func (b *Controller) Least(id cluster.NodeID) energy.Watts {
 	return 0
 }
 
-// Draws is what nodes draw at least, each by [Controller.Least], but for those of which that is
-// nothing.
+// Draws returns the nodes that draw something by [Controller.Least].
 func (b *Controller) Draws() map[cluster.NodeID]energy.Watts {
 	least := map[cluster.NodeID]energy.Watts{}
 	for id, n := range b.nodes {
@@ -101,8 +100,7 @@ func (b *Controller) Draws() map[cluster.NodeID]energy.Watts {
 	return least
 }
 
-// Awaited are the nodes that are off and shall come on, in order, of which it is known
-// what they draw.
+// Awaited returns the nodes with a power model that are off and should come on, in order.
 func (b *Controller) Awaited() (list []cluster.NodeID) {
 	for _, id := range slices.Sorted(maps.Keys(b.moving)) {
 		_, known := b.models[id]

@@ -11,7 +11,7 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// wake switches nodes on for those that wait, be it for room or for their reservations.
+// wake switches nodes on for vjobs that wait for resources or for their reservations.
 func (k *Policy) wake(s *Scene) {
 	if len(s.Waiting) > 0 {
 		k.wakeIn(s.Now, s.View(), fmt.Sprintf("vjob %s waits for room", s.Waiting[0]))
@@ -23,8 +23,8 @@ func (k *Policy) wake(s *Scene) {
 	}
 }
 
-// soon is the vjob whose reservation begins last of those for which nodes that are off
-// would have to be woken now; nil if there is none. A decision is taken when there is.
+// soon returns the vjob with the latest of the reservations for which nodes must be woken now; nil if
+// there is no such vjob. Then a decision is taken.
 func (k *Policy) soon(s *Scene) (last *cluster.VJob) {
 	lead := k.Margin + 2*k.longestBoot()
 	for _, r := range k.Exec.Jobs() {
@@ -44,7 +44,7 @@ func (k *Policy) soon(s *Scene) (last *cluster.VJob) {
 	return last
 }
 
-// longestBoot is how long it takes at most until a node that is off is of use.
+// longestBoot returns how long a node that is off takes at most until it can be used.
 func (k *Policy) longestBoot() time.Duration {
 	longest := k.settings.Boot
 	for id := range k.Controller.Nodes() {
@@ -53,9 +53,8 @@ func (k *Policy) longestBoot() time.Duration {
 	return longest
 }
 
-// wakeIn switches nodes on for those that wait in a picture: as few as let as many run as
-// all would, first those that are still being emptied, and the largest first. Nodes that
-// are coming up already count.
+// wakeIn switches on as few nodes as let as many waiting vjobs run as all nodes would: first those
+// still being emptied, and the largest first. Nodes that are coming on count already.
 func (k *Policy) wakeIn(now time.Time, p *decide.View, why string) {
 	var off []cluster.Node
 	for _, n := range p.Nodes() {

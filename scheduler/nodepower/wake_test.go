@@ -9,8 +9,7 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// Who waits for room gets the fewest nodes that give it, and only such as are off without
-// anybody having decided so.
+// Waiting vjobs get the fewest nodes that suffice, and only nodes that no user has switched off.
 func TestWake(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -53,12 +52,12 @@ func TestWake(t *testing.T) {
 			p.node("b", 2, cycle.On)
 			p.vjob(2, "")
 		}, ""},
-		{"somebody has switched it off", func(p *plan) {
+		{"a user has switched it off", func(p *plan) {
 			p.node("a", 4, cycle.Off)
 			p.Power[0].By = "op"
 			p.vjob(2, "")
 		}, ""},
-		{"somebody has drained it", func(p *plan) {
+		{"a user has drained it", func(p *plan) {
 			p.node("a", 4, cycle.Off)
 			p.Nodes[0].State = cluster.Draining
 			p.vjob(2, "")
@@ -68,7 +67,7 @@ func TestWake(t *testing.T) {
 			p.node("b", 2, cycle.Off)
 			p.vjob(2, "")
 		}, "b on"},
-		{"nobody waits", func(p *plan) {
+		{"no vjob waits", func(p *plan) {
 			p.node("a", 4, cycle.Off)
 			p.vjob(2, "").Held = true
 		}, ""},

@@ -1,9 +1,7 @@
-// Package powercap keeps what the nodes draw within the power budgets between two
-// decisions. Its guard holds the budgets, those of the settings and those that are stated
-// through the API, and answers whether VMs may use more, and nodes come on, under the
-// limits of the last decision (energy paper, bounded power).
-//
-// It refuses to know who runs, and how a decision shares the power out: package decide does.
+// Package powercap keeps the power of the nodes within the budgets between two decisions. [Cap] holds
+// the budgets of the settings and those stated through the API, and answers whether VMs may use
+// more, and nodes come on, under the limits of the last decision (energy paper, bounded power).
+// Package decide shares the power among vjobs.
 package powercap
 
 import (
@@ -17,26 +15,26 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// Settings are the budgets of the settings, and what is known of nodes.
+// Settings are the configured budgets and the power models of nodes.
 type Settings struct {
 	Budgets *budget.Book
 	Zone    *time.Location // in which the windows of budgets are read
 	Models  map[cluster.NodeID]energy.Power
 }
 
-// Executor tells of nodes. Package execute implements it.
+// Executor observes nodes. Package execute implements it.
 type Executor interface {
 	Names() []cluster.NodeID
 	Node(id cluster.NodeID) (execute.NodeReport, bool)
-	// Ceiling is what a node may draw at most while its VMs use so much more than they may.
+	// Ceiling returns the most that a node may draw while its VMs use so much more than they may.
 	Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts
 }
 
-// Controller tells of nodes that are being switched. Package nodepower implements it.
+// Controller observes nodes that are being switched. Package nodepower implements it.
 type Controller interface {
-	// Least is what a node draws at least since it is being switched.
+	// Least returns what a node draws at least while it is being switched.
 	Least(id cluster.NodeID) energy.Watts
-	// Booting is what a node draws while it comes on, and once it has.
+	// Booting returns what a node draws while it comes on and after that.
 	Booting(id cluster.NodeID) energy.Watts
 }
 
@@ -56,8 +54,8 @@ type Cap struct {
 	kept    map[cluster.NodeID]energy.Watts // for nodes that shall come on, as of the last decision
 }
 
-// New goes on with the budgets of the journal. Of those that nobody understands any more
-// the error tells; they do not hold, and the guard is there all the same.
+// New restores the budgets of the journal. If they no longer parse it returns an error and a cap
+// without them.
 func New(s Settings, stated journal.Budgets, exec Executor, board Controller, out *journal.Step, now time.Time) (*Cap, error) {
 	g := &Cap{settings: s, exec: exec, controller: board, out: out, stated: stated, groups: map[budget.Group][]cluster.NodeID{}}
 	lines, err := budget.Read(stated.Text)
@@ -68,10 +66,10 @@ func New(s Settings, stated journal.Budgets, exec Executor, board Controller, ou
 	return g, err
 }
 
-// Books are the budgets that hold side by side.
+// Books returns the budgets that hold side by side.
 func (g *Cap) Books() budget.Books { return budget.Books{g.settings.Budgets, g.book} }
 
-// Adopt takes over what a decision has kept to.
+// Adopt takes over the limits of a decision.
 func (g *Cap) Adopt(p *decide.View) { g.limits, g.changes, g.kept = p.Limits, p.Changes, p.KeptPower }
 
 // Limited reports whether any limit holds.
@@ -116,14 +114,13 @@ func (g *Cap) Affords(id cluster.NodeID) bool {
 	return true
 }
 
-// Most is the most that a node may draw while its VMs use so much more than what they
-// may. One that is being switched draws what that takes on average; for one that shall
-// come on it is kept.
+// Most returns the most that a node may draw while its VMs use so much more than they may. A node
+// that is being switched draws the average of that, and power is kept for one that should come on.
 func (g *Cap) Most(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	return max(g.exec.Ceiling(id, more), g.controller.Least(id), g.kept[id])
 }
 
-// members are the nodes of a group of which it is known what they draw.
+// members returns the nodes of a group with a power model.
 func (g *Cap) members(group budget.Group) []cluster.NodeID {
 	list, known := g.groups[group]
 	if known {

@@ -59,7 +59,7 @@ func newGuard(t *testing.T, r *room, stated string) *powercap.Cap {
 // limit is a budget of the whole cluster, as the journal keeps it.
 func limit(watts energy.Watts) string { return budget.Write([]budget.Line{{Watts: watts}}) }
 
-// Nobody gets more than the limit leaves; giving something back is never refused.
+// No vjob gets more than the limit leaves; releasing power is never refused.
 func TestAdmits(t *testing.T) {
 	r := &room{load: map[cluster.NodeID]cluster.MilliCPU{"a": 50, "b": 50}}
 	g := newGuard(t, r, limit(330))
@@ -84,7 +84,7 @@ func TestAffords(t *testing.T) {
 	}{
 		{"just enough", "a", 250, true},
 		{"too little", "a", 249, false},
-		{"nobody knows what it draws", "c", 1, true},
+		{"no power model", "c", 1, true},
 	} {
 		if got := newGuard(t, &room{}, limit(c.watts)).Affords(c.node); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -92,7 +92,7 @@ func TestAffords(t *testing.T) {
 	}
 }
 
-// What people read: how much is drawn at most, what is short even if nobody runs, and of
+// What people read: how much is drawn at most, what is short even if no vjob runs, and of
 // how many nodes nothing is known.
 func TestBudgets(t *testing.T) {
 	r := &room{load: map[cluster.NodeID]cluster.MilliCPU{"a": 50}, on: map[cluster.NodeID]energy.Watts{"b": 150}}

@@ -11,8 +11,8 @@ import (
 	"vjob/energy/budget"
 )
 
-// State replaces the budgets that are stated through the API, and reports whether they are
-// others than before. The error is a *cluster.FieldError, and nothing is changed then.
+// State replaces the budgets stated through the API, and reports whether they have changed. On an
+// error, a *cluster.FieldError, nothing changes.
 func (g *Cap) State(now time.Time, lines []budget.Line, by string) (changed bool, err error) {
 	book, err := g.read(lines)
 	if err != nil {
@@ -30,7 +30,7 @@ func (g *Cap) State(now time.Time, lines []budget.Line, by string) (changed bool
 	return true, nil
 }
 
-// Check says what is wrong with budgets that are to be stated.
+// Check returns what is wrong with budgets.
 func (g *Cap) Check(lines []budget.Line) error {
 	_, err := g.read(lines)
 	return err
@@ -43,7 +43,7 @@ func (g *Cap) read(lines []budget.Line) (*budget.Book, error) {
 	}
 	if len(lines) > 0 && len(g.settings.Models) == 0 {
 		return nil, cluster.BadField("budgets", fmt.Sprintf("%d of them", len(lines)),
-			"power models in the settings of the daemon (energy.models): without them nobody knows what is drawn")
+			"power models in the settings of the daemon (energy.models): without them it is unknown what nodes draw")
 	}
 	for i, l := range lines {
 		if !slices.ContainsFunc(g.exec.Names(), func(id cluster.NodeID) bool { n, _ := g.exec.Node(id); return l.Group.Has(n.Labels) }) {
@@ -57,7 +57,7 @@ func (g *Cap) read(lines []budget.Line) (*budget.Book, error) {
 	return book, nil
 }
 
-// allOff is what the nodes of a group draw when all of them are off.
+// allOff returns what the nodes of a group draw when all are off.
 func (g *Cap) allOff(group budget.Group) (sum energy.Watts) {
 	for _, id := range g.members(group) {
 		sum += g.settings.Models[id].Standby

@@ -9,11 +9,11 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// Budgets is the power budgets, and what they mean now, for people.
+// Budgets is the power budgets and their present effect.
 type Budgets struct {
 	Settings []budget.Line // those of the settings
 	Stated   []budget.Line // those that were stated through the API
-	By       string        // who has stated them last
+	By       string        // the user of the last change
 	At       time.Time
 	Limits   []Limit // that hold now
 	Changes  []decide.LimitChange
@@ -22,13 +22,13 @@ type Budgets struct {
 // Limit is a limit that holds now.
 type Limit struct {
 	budget.Limit
-	Nodes, Unknown int          // how many nodes it counts, and of how many nothing is known
+	Nodes, Unknown int          // nodes in the group with and without a power model
 	Now            energy.Watts // drawn
 	Most           energy.Watts // drawn at most
-	Short          energy.Watts // by which it is exceeded even if nobody runs; 0: it is not
+	Short          energy.Watts // excess even if no VM runs; 0 if none
 }
 
-// Budgets is what the budgets are, and what they mean now.
+// Budgets returns the budgets and their present effect.
 func (g *Cap) Budgets(now time.Time) Budgets {
 	s := Budgets{
 		Settings: g.settings.Budgets.Lines(), Stated: g.book.Lines(), By: g.stated.By, At: g.stated.At, Changes: g.changes,
@@ -72,7 +72,7 @@ type Node struct {
 	Drawn energy.Joules
 }
 
-// Node is what a node draws.
+// Node returns what a node draws.
 func (g *Cap) Node(n *execute.NodeReport) Node {
 	if _, known := g.settings.Models[n.ID]; !known {
 		return Node{}

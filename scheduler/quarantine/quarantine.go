@@ -1,8 +1,5 @@
-// Package quarantine knows which vjobs are set aside, since no decision can be taken with them,
-// and until when: the others go on as if those were not there. Each try that fails makes
-// the pause until the next one longer, and people are told once for each.
-//
-// It refuses to know why a decision fails.
+// Package quarantine holds the vjobs with which no decision can be taken, and until when they are left
+// out of decisions. Each failure makes the pause until the next try longer and raises one alarm.
 package quarantine
 
 import (
@@ -16,27 +13,27 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// Quarantine is who is set aside. A restart forgets it: then everybody is tried again. It
+// Quarantine holds the quarantined vjobs. A restart forgets it: then every vjob is tried again. It
 // belongs to the core of the loop.
 type Quarantine struct {
 	pause   func(times int) time.Duration // after so many failures in a row
 	entries map[cluster.VJobID]entry
-	global  entry // while no decision can be taken at all, not even without anybody
+	global  entry // while no decision can be taken at all
 }
 
-// entry is one time out after failures in a row.
+// entry is one pause after failures in a row.
 type entry struct {
 	decide.Quarantined
 	version int // of the vjob then; a changed one is tried at once
 	times   int // that it has failed
 }
 
-// New makes a register in which nobody is set aside.
+// New makes an empty quarantine.
 func New(pause func(times int) time.Duration) *Quarantine {
 	return &Quarantine{pause: pause, entries: map[cluster.VJobID]entry{}}
 }
 
-// Active are the exiles of those vjobs whose time has not come again.
+// Active returns the vjobs that are still in quarantine.
 func (r *Quarantine) Active(now time.Time, vjobs []execute.Report) map[cluster.VJobID]decide.Quarantined {
 	if len(r.entries) == 0 {
 		return nil
@@ -51,22 +48,22 @@ func (r *Quarantine) Active(now time.Time, vjobs []execute.Report) map[cluster.V
 	return list
 }
 
-// VJobs tells of those that are live. The executor does.
+// VJobs gives access to live vjobs. The executor implements it.
 type VJobs interface {
 	Job(id cluster.VJobID) (execute.Report, bool)
 }
 
-// Decision is how a decision went.
+// Decision is the result of a decision.
 type Decision struct {
 	Now         time.Time
-	Quarantined map[cluster.VJobID]decide.Quarantined // who was left out from the beginning
-	Suspects    []decide.Suspect                      // with whom it failed
-	Err         error                                 // it could not be taken at all
+	Quarantined map[cluster.VJobID]decide.Quarantined // left out from the beginning
+	Suspects    []decide.Suspect                      // vjobs with which it failed
+	Err         error                                 // no decision could be taken
 }
 
-// Update sets those aside with whom a decision has failed, and forgets those with whom it
-// has not. It returns what people are to be told, and when the next decision is wanted for
-// the sake of those set aside; zero is never.
+// Update quarantines the vjobs with which a decision has failed, and releases those with which it has
+// not. It returns alarms, and when the next decision is wanted for quarantined vjobs; zero is
+// never.
 func (r *Quarantine) Update(t *Decision, vjobs VJobs) (alarms []journal.Event, again time.Time) {
 	for id := range r.entries {
 		_, out := t.Quarantined[id]
@@ -90,7 +87,7 @@ func (r *Quarantine) Update(t *Decision, vjobs VJobs) (alarms []journal.Event, a
 		r.global = entry{}
 		return alarms, again
 	}
-	if !t.Now.Before(r.global.Until) { // else this try came early, and people know
+	if !t.Now.Before(r.global.Until) { // otherwise the alarm was raised before
 		r.global.times++
 		pause := r.pause(r.global.times)
 		r.global.Until = t.Now.Add(pause)

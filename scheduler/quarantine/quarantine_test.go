@@ -15,7 +15,7 @@ import (
 
 var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// town is who lives there, and the register of who is sent away.
+// town is a set of live vjobs with their quarantine.
 type town struct {
 	t        *testing.T
 	now      time.Time
@@ -38,7 +38,7 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-// away are those who are set aside now.
+// away returns the quarantined vjobs.
 func (w *town) away() (ids []cluster.VJobID) {
 	var reports []execute.Report
 	for _, job := range w.live {
@@ -73,7 +73,7 @@ func (w *town) expect(away []cluster.VJobID, told string, again time.Duration) {
 		w.t.Errorf("%v are away, want %v", got, away)
 	}
 	if text := strings.Join(w.told, "; "); (told == "") != (text == "") || !strings.Contains(text, told) {
-		w.t.Errorf("people are told %q, want %q", text, told)
+		w.t.Errorf("the alarms are %q, want %q", text, told)
 	}
 	if want := w.now.Add(again); again > 0 && !w.again.Equal(want) || again == 0 && !w.again.IsZero() {
 		w.t.Errorf("the next try is at %s, want %s after now", w.again, again)
@@ -108,7 +108,7 @@ func TestChanged(t *testing.T) {
 	w.expect([]cluster.VJobID{1}, "for 2m0s", 2*time.Minute)
 }
 
-// Who has ended meanwhile is nobody to be set aside, and the first of several is tried first.
+// An ended vjob is not quarantined, and the first of several is tried first.
 func TestSeveral(t *testing.T) {
 	w := newTown(t)
 	w.decide(nil, 9)
@@ -119,7 +119,7 @@ func TestSeveral(t *testing.T) {
 	w.expect([]cluster.VJobID{1, 2}, "vjob 2 is set aside for 1m0s", time.Minute)
 }
 
-// While nothing can be decided at all people are told as often as it tries by itself,
+// While nothing can be decided at all alarms are raised as often as it tries by itself,
 // however often something else makes it try.
 func TestNobody(t *testing.T) {
 	w, err := newTown(t), errors.New("the policy is broken")
