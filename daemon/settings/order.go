@@ -30,7 +30,7 @@ type QueueLimits struct {
 	Walltime Duration `json:"walltime"`
 }
 
-// Project is a project and the users who may submit for it.
+// Project is a project and its users.
 type Project struct {
 	Name  string   `json:"name"`
 	Users []string `json:"users"` // by name, or each

@@ -195,7 +195,7 @@ type Limits struct {
 	Slack              float64  `json:"slack"`
 }
 
-// Rights lists the users, by name or each, who have rights at the expense of others. Administrators
+// Rights lists the users, by name or each, with rights at the expense of others. Administrators
 // have all rights.
 type Rights struct {
 	RaisePriority []string `json:"raise_priority"`
