@@ -164,7 +164,7 @@ priority: {queue: 1000}
 	for _, x := range r.Refused {
 		why = append(why, x.Name+": "+x.Why)
 	}
-	if got := strings.Join(why, "\n"); got != `d: queue: "night" is wrong: want one of urgent, batch`+"\n"+`e: after: "d" is wrong: want a vjob that was not refused itself` {
+	if got := strings.Join(why, "\n"); got != `d: queue: "night" is wrong: want one of urgent, batch`+"\n"+`e: after: "d" is wrong: want a vjob that was not refused` {
 		t.Error(got)
 	}
 	groups := r.Groups(func(j *replay.VJob) string { return j.Queue })
