@@ -26,7 +26,8 @@ func (s *Settings) Arrange() (a ordering.Rules, err error) {
 	if a.Rank, err = o.Priority.rules(); err != nil {
 		return a, cluster.WithPath("priority", err)
 	}
-	if a.Leap = o.FairShare.Leap; !(a.Leap >= 0 && a.Leap <= 1) {
+	a.Leap = o.FairShare.Leap
+	if !(a.Leap >= 0 && a.Leap <= 1) {
 		return a, cluster.BadField("fair_share.leap", a.Leap, "from 0 to 1")
 	}
 	a.Shares = o.FairShare.rules()

@@ -63,7 +63,7 @@ type FairShare struct {
 
 // Quota is a limit for some users, projects and queues.
 type Quota struct {
-	Name    string      `json:"name"`
+	Name string `json:"name"`
 	// User, Project and Queue are a name, each, or "" for all together.
 	User    string      `json:"user"`
 	Project string      `json:"project"`

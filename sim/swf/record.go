@@ -89,7 +89,8 @@ func parse(line int, text []byte) (Record, error) {
 		}
 		text = text[end:]
 	}
-	if r.MemoryKiB = requested; requested <= 0 {
+	r.MemoryKiB = requested
+	if requested <= 0 {
 		r.MemoryKiB = used
 	}
 	if count < fields {
