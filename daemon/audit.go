@@ -11,8 +11,8 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// auditStart notes in the audit list that the daemon starts, and whether its settings are
-// others than at the start before. Settings hold no secrets, but their digest is enough.
+// auditStart records the start of the daemon in the audit list, and whether the settings have
+// changed since the previous start. It stores the digest of the settings, not their text.
 func (d *Daemon) auditStart(ctx context.Context) error {
 	text, err := d.settings.YAML()
 	if err != nil {
@@ -23,14 +23,14 @@ func (d *Daemon) auditStart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	how := "settings changed"
+	change := "settings changed"
 	switch {
 	case len(before) == 0:
-		how = "settings: the first ones"
+		change = "settings: the first ones"
 	case strings.HasSuffix(before[0].Text, digest):
-		how = "settings as before"
+		change = "settings as before"
 	}
 	return d.store.WriteAudit(ctx, journal.Audit{
-		At: time.Now().UTC(), From: fmt.Sprintf("uid %d", os.Getuid()), Action: journal.AuditStart, Text: how + ", sha256 " + digest,
+		At: time.Now().UTC(), From: fmt.Sprintf("uid %d", os.Getuid()), Action: journal.AuditStart, Text: change + ", sha256 " + digest,
 	})
 }

@@ -1,8 +1,6 @@
-// Package daemon is vjobd as a library: it joins the store, the driver, the loop
-// and the API to one thing that starts, serves and stops. Tests run it whole, in
+// Package daemon is vjobd as a library: it connects the store, the driver, the loop
+// and the API, and starts, serves and stops them. Tests run the whole daemon in
 // their own process.
-//
-// It decides nothing.
 package daemon
 
 import (
@@ -26,7 +24,7 @@ import (
 	"vjob/scheduler"
 )
 
-// Daemon is a daemon that listens. [Daemon.Serve] makes it work.
+// Daemon is a daemon that listens. It answers requests once [Daemon.Serve] runs.
 type Daemon struct {
 	settings  settings.Settings
 	log       *slog.Logger
@@ -39,9 +37,8 @@ type Daemon struct {
 	addresses []net.Addr // of the listeners
 }
 
-// Run starts a daemon, serves until the context ends, and stops it. What is lost
-// when it is killed instead is nothing: the next start looks at every node and
-// goes on.
+// Run starts a daemon, serves until the context ends, and stops it. A daemon that is killed
+// loses nothing: the next start inspects every node and continues.
 func Run(ctx context.Context, s settings.Settings, log *slog.Logger) error {
 	d, err := Open(ctx, s, log)
 	if err != nil {
@@ -50,12 +47,12 @@ func Run(ctx context.Context, s settings.Settings, log *slog.Logger) error {
 	return errors.Join(d.Serve(ctx), d.Close())
 }
 
-// Check says what is wrong with settings that can be found out without starting.
+// Check validates the settings as far as is possible without starting.
 func Check(s *settings.Settings) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	if _, err := fleet(s, nil); err != nil {
+	if _, err := powerDrivers(s, nil); err != nil {
 		return err
 	}
 	if s.Driver == driverLibvirt {
@@ -64,8 +61,8 @@ func Check(s *settings.Settings) error {
 	return nil
 }
 
-// Open opens the database and the driver, and listens; nothing is decided or
-// answered yet. After an error nothing is left open.
+// Open opens the database and the driver, and listens. It neither decides nor answers
+// requests yet. After an error nothing is left open.
 func Open(ctx context.Context, s settings.Settings, log *slog.Logger) (*Daemon, error) {
 	if err := Check(&s); err != nil {
 		return nil, err
@@ -95,7 +92,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	if d.driver, err = openDriver(&d.settings, installation, d.log); err != nil { //nolint:contextcheck // the driver lives on
 		return err
 	}
-	if err := d.join(); err != nil { //nolint:contextcheck // requests bring contexts of their own
+	if err := d.connect(); err != nil { //nolint:contextcheck // requests bring contexts of their own
 		return err
 	}
 	if err := d.listen(ctx); err != nil {
@@ -104,7 +101,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	return d.auditStart(ctx)
 }
 
-// OpenStore opens the database in the state directory, which it makes if it is missing.
+// OpenStore opens the database in the state directory, and creates the directory if it is missing.
 func OpenStore(s *settings.Settings) (*db.DB, error) {
 	if err := durable.MakeDir(s.State); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
@@ -112,8 +109,8 @@ func OpenStore(s *settings.Settings) (*db.DB, error) {
 	return db.Open(s.Database())
 }
 
-// join makes the loop and the API.
-func (d *Daemon) join() error {
+// connect creates the loop, the API and the delivery of notifications.
+func (d *Daemon) connect() error {
 	core, err := coreSettings(&d.settings)
 	if err != nil {
 		return err
@@ -122,7 +119,7 @@ func (d *Daemon) join() error {
 	if err != nil {
 		return err
 	}
-	buttons, err := fleet(&d.settings, d.driver)
+	fleet, err := powerDrivers(&d.settings, d.driver)
 	if err != nil {
 		return err
 	}
@@ -130,9 +127,9 @@ func (d *Daemon) join() error {
 	if err != nil {
 		return err
 	}
-	store := &ringingStore{Store: d.store}
+	store := &notifyingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: core, Store: store, Driver: d.driver, Fleet: buttons, Bounds: steering.Bounds(&d.settings),
+		Settings: core, Store: store, Driver: d.driver, Fleet: fleet, Bounds: steering.Bounds(&d.settings),
 		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
 		SweepEvery: time.Hour, KeepConsoles: d.settings.Retention.Consoles.Duration,
 		PruneEvery: time.Hour, Retention: retention(&d.settings),
@@ -150,15 +147,15 @@ func (d *Daemon) join() error {
 	if d.poster, err = d.openPoster(store); err != nil {
 		return err
 	}
-	store.ring = func() {
+	store.notify = func() {
 		d.server.Notify()
 		d.poster.Notify()
 	}
 	return nil
 }
 
-// declareNodes writes the nodes of the settings down. Those that are no longer
-// declared are forgotten, unless they hold something.
+// declareNodes stores the nodes of the settings. It deletes nodes that the settings no longer
+// name, and fails if one of them still holds VMs or images.
 func (d *Daemon) declareNodes(ctx context.Context) error {
 	gone, err := d.store.SaveNodes(ctx, d.settings.ClusterNodes())
 	if err != nil {
@@ -167,7 +164,7 @@ func (d *Daemon) declareNodes(ctx context.Context) error {
 	for _, id := range gone {
 		switch err := d.store.DeleteNode(ctx, id); {
 		case err == nil:
-			d.log.Info("node forgotten: the settings do not name it any more", slog.String("node", string(id)))
+			d.log.Info("node deleted: the settings no longer name it", slog.String("node", string(id)))
 		case errors.Is(err, cluster.ErrConflict):
 			return fmt.Errorf("settings: nodes: %s is missing: %w", id, err)
 		default:
@@ -213,14 +210,14 @@ func (d *Daemon) keep(l *api.Listener) {
 	d.addresses = append(d.addresses, l.Addr())
 }
 
-// Addresses are where the daemon listens, the unix socket first.
+// Addresses returns the addresses on which the daemon listens, the unix socket first.
 func (d *Daemon) Addresses() []net.Addr { return d.addresses }
 
-// Handler is the whole API without its listeners, for tests that need no connections.
+// Handler returns the whole API without its listeners, for tests that need no connections.
 func (d *Daemon) Handler() http.Handler { return d.server.Handler() }
 
-// Serve runs the loop and answers requests until the context ends. Then requests
-// end first, and the loop after them. It may be called once.
+// Serve runs the loop and answers requests until the context ends. It stops the requests
+// first, then the loop. Call it only once.
 func (d *Daemon) Serve(ctx context.Context) error {
 	serving, stopServing := context.WithCancel(ctx)
 	defer stopServing()
@@ -229,7 +226,7 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	looped := make(chan error, 1)
 	go func() {
 		looped <- d.loop.Run(looping)
-		stopServing() // a daemon that cannot decide does not answer
+		stopServing() // without the loop the API must not answer
 	}()
 	posted := make(chan error, 1)
 	go func() { posted <- d.poster.Run(looping) }()
@@ -250,8 +247,8 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	return err
 }
 
-// awaitLoad waits until the loop knows the nodes, so that no request is checked
-// against an empty cluster. Callers wait in the listeners' queues meanwhile.
+// awaitLoad waits until the loop has loaded the nodes, so that no request is checked
+// against an empty cluster. Meanwhile connections wait in the queues of the listeners.
 func (d *Daemon) awaitLoad(ctx context.Context) {
 	for pause := time.Millisecond; len(d.loop.Snapshot().Nodes) == 0; pause = min(2*pause, 50*time.Millisecond) {
 		select {
@@ -262,7 +259,7 @@ func (d *Daemon) awaitLoad(ctx context.Context) {
 	}
 }
 
-// Close releases everything. It may be called again.
+// Close releases everything. Further calls do nothing.
 func (d *Daemon) Close() error {
 	var errs []error
 	for _, l := range d.listeners {

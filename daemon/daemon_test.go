@@ -20,8 +20,7 @@ import (
 	"vjob/queue"
 )
 
-// small is a daemon's settings with two nodes of 2 CPU, so fast that actions
-// hardly take time.
+// small returns settings with two nodes of 2 CPU and almost instant actions.
 func small(tb testing.TB, change func(*settings.Settings)) settings.Settings {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -69,7 +68,7 @@ func start(tb testing.TB, s settings.Settings) (c *client.Client, stop func()) {
 	return c, stop
 }
 
-// until waits for a vjob to satisfy a condition.
+// until waits until a vjob satisfies a condition.
 func until(tb testing.TB, c *client.Client, id int64, what string, ok func(*wire.VJobDetail) bool) wire.VJobDetail {
 	tb.Helper()
 	deadline := time.Now().Add(30 * time.Second)
@@ -104,8 +103,7 @@ func submit(tb testing.TB, c *client.Client, name string, vms, priority int, len
 	return job.ID
 }
 
-// The life of a vjob that has to make room: it is suspended as a whole for one of
-// more importance, resumed, and ends by itself.
+// A vjob is suspended as a whole for one of higher priority, is resumed, and terminates.
 func TestOverload(t *testing.T) {
 	c, _ := start(t, small(t, nil))
 	low := submit(t, c, "low", 4, 0, 600)
@@ -123,7 +121,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// A daemon that is stopped and started again goes on where it stood.
+// A restarted daemon continues where it stopped.
 func TestRestart(t *testing.T) {
 	s := small(t, nil)
 	c, stop := start(t, s)
@@ -151,14 +149,14 @@ func TestOneDaemonPerState(t *testing.T) {
 	other := s
 	other.Listen.Socket += "2"
 	if d, err := daemon.Open(t.Context(), other, slog.New(slog.DiscardHandler)); err == nil {
-		t.Errorf("a second daemon has opened the same state")
+		t.Errorf("a second daemon opened the same state directory")
 		_ = d.Close()
 	} else if !strings.Contains(err.Error(), "another vjobd uses it") {
 		t.Error(err)
 	}
 }
 
-func TestSettingsThatCannotBe(t *testing.T) {
+func TestInvalidSettings(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*settings.Settings)
@@ -178,7 +176,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 			s.Nodes = []settings.Node{{Name: "a", CPU: s.Nodes[0].CPU, Memory: s.Nodes[0].Memory, URI: "qemu:///system"}}
 			s.Images = []settings.Image{{ID: "k", Kind: "kernel", Kernel: "relative"}}
 		}, "images[0].kernel"},
-		{"certificate that is none", func(s *settings.Settings) {
+		{"invalid certificate", func(s *settings.Settings) {
 			s.Listen.Address, s.Listen.Certificate, s.Listen.Key = "127.0.0.1:0", "daemon_test.go", "daemon_test.go"
 		}, "listen.certificate"},
 	}
@@ -193,9 +191,9 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A node that the settings no longer name is forgotten if it holds nothing, and
-// else the daemon says so instead of losing sight of it.
-func TestNodeThatIsGone(t *testing.T) {
+// The daemon deletes a node that the settings no longer name if the node is empty, and
+// refuses to start otherwise.
+func TestRemovedNode(t *testing.T) {
 	s := small(t, nil)
 	c, stop := start(t, s)
 	id := submit(t, c, "both", 4, 0, 1e6)
@@ -214,7 +212,7 @@ func TestNodeThatIsGone(t *testing.T) {
 	stop()
 	less.Simulated.StateFile = ""
 	c, _ = start(t, less)
-	list, err := c.Nodes(t.Context()) // the loop knows its nodes before anybody is answered
+	list, err := c.Nodes(t.Context()) // the loop has loaded the nodes before the first answer
 	if err != nil || len(list.Nodes) != 1 {
 		t.Errorf("%d nodes, %v", len(list.Nodes), err)
 	}
@@ -236,11 +234,11 @@ func TestTCPNeedsAToken(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	anybody, err := client.New(client.Settings{Server: address, Retries: -1})
+	anonymous, err := client.New(client.Settings{Server: address, Retries: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := anybody.Nodes(t.Context()); !errors.Is(err, cluster.ErrUnauthenticated) {
+	if _, err := anonymous.Nodes(t.Context()); !errors.Is(err, cluster.ErrUnauthenticated) {
 		t.Errorf("without a token: %v", err)
 	}
 }
@@ -261,7 +259,7 @@ func TestCreateToken(t *testing.T) {
 	}
 }
 
-// BenchmarkRestart is the time until the first decision after a start with many
+// BenchmarkRestart measures the time from the start to the first decision with many
 // waiting vjobs.
 func BenchmarkRestart(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {

@@ -13,11 +13,9 @@ import (
 // dieAtVariable is the environment variable of [dieAt].
 const dieAtVariable = "VJOB_DIE_AT"
 
-// dieAt is a hook for tests and nothing else. With VJOB_DIE_AT=n in the
-// environment the process kills itself, as kill -9 does, at the n-th point since
-// its start at which a crash leaves something half done: see
+// dieAt returns a hook for crash tests, or nil without VJOB_DIE_AT=n in the environment.
+// The process kills itself with SIGKILL at the n-th crash point since its start, see
 // [scheduler.LoopConfig]. Every point is logged with its number; 0 only counts.
-// Without the variable there is no hook, which is nil.
 func dieAt(log *slog.Logger) (func(point string), error) {
 	text := os.Getenv(dieAtVariable)
 	if text == "" {
@@ -33,7 +31,7 @@ func dieAt(log *slog.Logger) (func(point string), error) {
 		log.Info("crash point", slog.Int64("number", n), slog.String("point", point))
 		if n == last {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {} // the signal is under way
+			select {} // until the signal arrives
 		}
 	}, nil
 }

@@ -19,7 +19,7 @@ import (
 	"vjob/oar/admission"
 )
 
-// onNetwork runs a daemon that listens on loopback too, and calls it with a token of an account.
+// onNetwork runs a daemon that also listens on loopback, and returns clients for the socket and for a token.
 func onNetwork(t *testing.T, change func(*settings.Settings)) (root *client.Client, as func(secret string) *client.Client) {
 	t.Helper()
 	s := small(t, func(s *settings.Settings) {
@@ -54,7 +54,7 @@ func onNetwork(t *testing.T, change func(*settings.Settings)) (root *client.Clie
 	}
 }
 
-// A rule about groups holds however a job is submitted, and refuses where groups are unknown.
+// A rule about groups applies to every way of submission, and refuses users of unknown groups.
 func TestGroupRulesHoldForTokens(t *testing.T) {
 	me, err := user.Current()
 	if err != nil {
@@ -132,7 +132,7 @@ func TestSocketPermissions(t *testing.T) {
 	}
 }
 
-// Each start is in the audit list, and tells whether the settings are others than before.
+// The audit list has each start, and whether the settings have changed since the previous one.
 func TestStartsAreAudited(t *testing.T) {
 	s := small(t, nil)
 	for i, want := range []string{"the first ones", "as before", "settings changed"} {

@@ -15,7 +15,7 @@ import (
 	"vjob/hypervisor/libvirt"
 )
 
-// libvirtConfig is what the libvirt driver is told of the settings.
+// libvirtConfig converts the settings for the libvirt driver.
 func libvirtConfig(s *settings.Settings) libvirt.Config {
 	v := &s.Libvirt
 	c := libvirt.Config{
@@ -42,7 +42,7 @@ func libvirtConfig(s *settings.Settings) libvirt.Config {
 	return c
 }
 
-// checkLibvirt tells what the driver finds wrong, by the names of the settings.
+// checkLibvirt validates the settings of the driver. Errors name the key of the settings.
 func checkLibvirt(s *settings.Settings) error {
 	err := libvirtConfig(s).Validate()
 	var field *cluster.FieldError
@@ -58,7 +58,7 @@ func checkLibvirt(s *settings.Settings) error {
 	return &cluster.FieldError{Field: name, Value: field.Value, Want: field.Want}
 }
 
-// openLibvirt opens the driver for an image store that is marked with the id of the installation.
+// openLibvirt opens the driver for an image store that carries the id of the installation.
 func openLibvirt(s *settings.Settings, installation string, log *slog.Logger) (hypervisor.Driver, error) {
 	config := libvirtConfig(s)
 	config.Installation = installation
@@ -69,8 +69,8 @@ func openLibvirt(s *settings.Settings, installation string, log *slog.Logger) (h
 	return driver, nil
 }
 
-// InitStore makes and marks the folders of the image store, and returns what it did with
-// each. It works whether or not the daemon runs. adopt takes over folders of another
+// InitStore creates and marks the folders of the image store, and returns what it did with
+// each. The daemon may run meanwhile. With adopt it takes over folders of another
 // installation.
 func InitStore(ctx context.Context, s *settings.Settings, adopt bool) ([]libvirt.StoreFolder, error) {
 	if s.Driver != driverLibvirt {

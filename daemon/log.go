@@ -7,7 +7,7 @@ import (
 	"vjob/daemon/settings"
 )
 
-// NewLogger makes the logger that the settings ask for.
+// NewLogger returns a logger with the format and level of the settings.
 func NewLogger(out io.Writer, l settings.Log) *slog.Logger {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,

@@ -16,15 +16,15 @@ import (
 	"vjob/scheduler"
 )
 
-// lettersFile is what of notifications must not be forgotten, in the state directory.
-const lettersFile = "notifications.json"
+// notificationsFile is the file in the state directory with the notifications to deliver.
+const notificationsFile = "notifications.json"
 
-// openPoster makes what delivers notifications.
+// openPoster returns the poster that delivers notifications.
 func (d *Daemon) openPoster(store scheduler.Store) (*delivery.Poster, error) {
 	n := &d.settings.Notify
 	c := delivery.Config{
 		Source: d.store, Rates: delivery.Rates{Mails: n.Mail.PerHour, Calls: n.Webhooks.PerHour},
-		File: filepath.Join(d.settings.State, lettersFile), Log: d.log, Now: time.Now,
+		File: filepath.Join(d.settings.State, notificationsFile), Log: d.log, Now: time.Now,
 		Report: func(ctx context.Context, e journal.Event) error {
 			return store.Commit(ctx, journal.Step{Events: []journal.Event{e}})
 		},
@@ -33,7 +33,7 @@ func (d *Daemon) openPoster(store scheduler.Store) (*delivery.Poster, error) {
 	if c.Host, err = os.Hostname(); err != nil {
 		return nil, fmt.Errorf("notifications: %w", err)
 	}
-	mail, hook, err := carriers(&d.settings)
+	mail, hook, err := transports(&d.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (d *Daemon) openPoster(store scheduler.Store) (*delivery.Poster, error) {
 	return delivery.New(c), nil
 }
 
-// carriers are those that the settings offer; nil is none.
-func carriers(s *settings.Settings) (mail *delivery.Mail, hook *delivery.Hook, err error) {
+// transports returns the ways of delivery that the settings enable; the others are nil.
+func transports(s *settings.Settings) (mail *delivery.Mail, hook *delivery.Hook, err error) {
 	if s.Notify.Mail.Server != "" {
 		mail = mailOf(s)
 		if mail.Password, err = password("notify.mail.password_file", s.Notify.Mail.PasswordFile); err != nil {
@@ -69,19 +69,19 @@ func carriers(s *settings.Settings) (mail *delivery.Mail, hook *delivery.Hook, e
 	return mail, hook, nil
 }
 
-// mailOf sends mails as the settings say, but for the password.
+// mailOf returns the mail transport of the settings, without the password.
 func mailOf(s *settings.Settings) *delivery.Mail {
 	m := &s.Notify.Mail
 	return &delivery.Mail{Server: m.Server, From: m.From, Domains: m.Domains, User: m.User, Security: delivery.Security(m.Security)}
 }
 
-// hookOf calls web addresses as the settings say, but for networks and the secret.
+// hookOf returns the settings of web hooks, without the networks and the secret.
 func hookOf(s *settings.Settings) delivery.Hook {
 	w := &s.Notify.Webhooks
 	return delivery.Hook{Hosts: w.Hosts, Ports: w.Ports, Now: time.Now}
 }
 
-// password reads the password of a setting; "" is no file.
+// password reads the password file of a setting; without a file the password is empty.
 func password(field, file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -93,8 +93,8 @@ func password(field, file string) (string, error) {
 	return text, nil
 }
 
-// notifiable says why an address cannot be told. A site without a sender address takes all
-// mail addresses: it sends none today, and checks them again should it ever do so.
+// notifiable returns the check of addresses to notify. Without a sender address all mail
+// addresses pass: no mails are sent, and delivery checks addresses again.
 func notifiable(s *settings.Settings) func(notify.Address) error {
 	mail, hook := mailOf(s), hookOf(s)
 	return func(a notify.Address) error {

@@ -8,8 +8,8 @@ import (
 	"vjob/daemon/settings"
 )
 
-// A submission that names an address to which this site sends nothing is refused, with the
-// field, the address and what would be right.
+// A submission with an address that this site does not notify is refused; the error has the
+// field, the address and the addresses that are allowed.
 func TestAddressesRefused(t *testing.T) {
 	c, _ := start(t, small(t, func(s *settings.Settings) {
 		s.Notify.Mail.Server, s.Notify.Mail.From = "127.0.0.1:1", "vjob@example.org"

@@ -10,7 +10,7 @@ import (
 	"vjob/oar"
 )
 
-// dialect is the API in OAR's shape.
+// dialect returns OAR's REST API.
 func dialect(s *settings.Settings) (*oarapi.Dialect, error) {
 	site, err := s.OARSite()
 	if err != nil {
@@ -19,8 +19,8 @@ func dialect(s *settings.Settings) (*oarapi.Dialect, error) {
 	return oarapi.New(oarapi.Config{Site: site, Queues: queues(s), Suspenders: s.OAR.UsersMaySuspend, Version: oarVersion}), nil
 }
 
-// admit is what submissions in our own language have to follow: the rules that an
-// administrator has stated. Those that OAR has by itself are about its language.
+// admit returns the admission rules for submissions to vjob's own API: only those of the
+// settings, since OAR's default rules are about OAR's language. It is nil without rules.
 func admit(s *settings.Settings, d *oarapi.Dialect) api.Admission {
 	if len(s.OAR.Admission) == 0 {
 		return nil
@@ -28,12 +28,11 @@ func admit(s *settings.Settings, d *oarapi.Dialect) api.Admission {
 	return d.Admit
 }
 
-// oarVersion is the version of OAR whose commands and calls these are like.
+// oarVersion is the version of OAR with which the commands and the API are compatible.
 const oarVersion = "2.5.10 (vjob)"
 
-// The queues that every user of OAR knows, with OAR's priorities. default is the usual
-// queue of the settings, unless one is called so; jobs of besteffort run in room that
-// nobody else wants.
+// queues lists the queues as OAR shows them: default and besteffort with OAR's priorities,
+// then those of the settings, which replace queues of the same name.
 func queues(s *settings.Settings) []oar.Queue {
 	all := []oar.Queue{
 		{Name: "default", Priority: 2, Policy: s.Policy.Name, State: active},

@@ -22,7 +22,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// The drivers that settings can name.
+// The hypervisor drivers.
 const (
 	driverSimulated = "simulated"
 	driverLibvirt   = "libvirt"
@@ -52,7 +52,7 @@ func openDriver(s *settings.Settings, installation string, log *slog.Logger) (hy
 	return driver, nil
 }
 
-// rehearsals are the faults of the settings, node by node.
+// rehearsals lists the simulated faults of the settings, one for each node.
 func rehearsals(s *settings.Settings) (list []simulated.Rehearsal, err error) {
 	for _, f := range s.Simulated.Faults {
 		kind, err := simulated.FaultNamed(f.Kind)
@@ -66,15 +66,15 @@ func rehearsals(s *settings.Settings) (list []simulated.Rehearsal, err error) {
 	return list, nil
 }
 
-// coreSettings are the settings of the loop's core. Besides what replays have in common
-// with the daemon they say how long is planned, and which nodes can be switched.
+// coreSettings returns the settings of the loop: those that replays share with the daemon,
+// and the time limit of planning and the nodes that can be switched.
 func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	core, err := steering.Core(s)
-	core.Planner, core.Switching, core.Caretaking = planner(s), switching(s), caretaking(s)
+	core.Planner, core.Switching, core.Caretaking = planner(s), switching(s), powerPolicy(s)
 	return core, err
 }
 
-// planner looks for a better plan until its time is up.
+// planner returns a planner that improves a plan until timing.plan has passed.
 func planner(s *settings.Settings) ctxswitch.Planner {
 	return ctxswitch.Repacker{Rounds: math.MaxInt, Clock: func() func() bool {
 		end := time.Now().Add(s.Timing.Plan.Duration)
@@ -82,13 +82,13 @@ func planner(s *settings.Settings) ctxswitch.Planner {
 	}}
 }
 
-// retention is how long the history is kept.
+// retention returns how long the history is kept.
 func retention(s *settings.Settings) journal.Retention {
 	r := &s.Retention
 	return journal.Retention{Events: r.Events.Duration, Plans: r.Plans.Duration, VJobs: r.VJobs.Duration, Audit: r.Audit.Duration}
 }
 
-// apiLimits are the limits of the API; no limit of requests is a very high one.
+// apiLimits returns the limits of the API. Without a limit of the request rate it sets 10⁹ per second.
 func apiLimits(s *settings.Settings) api.Limits {
 	perSecond := s.Limits.RequestsPerSecond
 	if perSecond == 0 {
@@ -104,8 +104,8 @@ func apiLimits(s *settings.Settings) api.Limits {
 	}
 }
 
-// mostConnections is half of the files that this process may have open: the database,
-// the logs and the nodes need the others.
+// mostConnections returns half of the limit of open files of this process: the database,
+// the logs and the nodes need the other half.
 func mostConnections() int {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
@@ -126,27 +126,27 @@ func (c catalogue) Images(context.Context) ([]wire.Image, error) {
 	return list, nil
 }
 
-// ringingStore tells the API when there are new events, so that streams need not
-// wait for their next look.
-type ringingStore struct {
+// notifyingStore calls notify after each write with events, so that event streams and
+// notifications do not wait for their next poll.
+type notifyingStore struct {
 	scheduler.Store
-	ring func()
+	notify func()
 }
 
-// Commit rings after a step with events.
-func (s *ringingStore) Commit(ctx context.Context, step journal.Step) error {
+// Commit notifies after a step with events.
+func (s *notifyingStore) Commit(ctx context.Context, step journal.Step) error {
 	err := s.Store.Commit(ctx, step)
 	if err == nil && len(step.Events) > 0 {
-		s.ring()
+		s.notify()
 	}
 	return err
 }
 
-// Submit rings after a new vjob, whose submission is an event.
-func (s *ringingStore) Submit(ctx context.Context, sub admission.Submission) (*cluster.VJob, bool, error) {
+// Submit notifies after a new vjob, since its submission is an event.
+func (s *notifyingStore) Submit(ctx context.Context, sub admission.Submission) (*cluster.VJob, bool, error) {
 	job, created, err := s.Store.Submit(ctx, sub)
 	if created {
-		s.ring()
+		s.notify()
 	}
 	return job, created, err
 }

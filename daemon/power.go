@@ -17,15 +17,15 @@ import (
 	"vjob/scheduler/nodepower"
 )
 
-// fleet makes the power drivers of the nodes; d is nil where settings are only checked.
-// The error names the setting.
-func fleet(s *settings.Settings, d hypervisor.Driver) (power.Fleet, error) {
+// powerDrivers returns the power drivers of the nodes. d is nil to check the settings only.
+// The error names the key of the settings.
+func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Fleet, error) {
 	f := power.Fleet{}
 	for i := range s.Switching.Nodes {
 		entry := &s.Switching.Nodes[i]
 		for _, id := range entry.Switched() {
 			n := entry.For(id)
-			driver, err := button(&n, d)
+			driver, err := powerDriver(&n, d)
 			if field, ok := errors.AsType[*cluster.FieldError](err); ok {
 				err = &cluster.FieldError{Field: fmt.Sprintf("power.nodes[%d].%s", i, field.Field), Value: field.Value, Want: field.Want}
 			}
@@ -38,8 +38,8 @@ func fleet(s *settings.Settings, d hypervisor.Driver) (power.Fleet, error) {
 	return f, nil
 }
 
-// button makes the power driver of one node.
-func button(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error) {
+// powerDriver returns the power driver of one node.
+func powerDriver(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error) {
 	switch n.Driver {
 	case "command":
 		return &command.Driver{TurnOn: n.On, TurnOff: n.Off, Ask: n.State}, nil
@@ -63,10 +63,10 @@ func button(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error)
 	if nodes, ok := d.(*simulated.Driver); ok {
 		return nodes.PowerDriver(cluster.NodeID(n.Name)), nil
 	}
-	return nil, nil //nolint:nilnil // settings are only checked, and there is nothing to check
+	return nil, nil //nolint:nilnil // only checking: simulated nodes have nothing to check
 }
 
-// switching is what the loop is told of switching nodes.
+// switching returns the settings of the node power controller.
 func switching(s *settings.Settings) nodepower.ControllerSettings {
 	l := &s.Switching.Limits
 	return nodepower.ControllerSettings{
@@ -78,8 +78,8 @@ func switching(s *settings.Settings) nodepower.ControllerSettings {
 	}
 }
 
-// caretaking is what the loop is told of when to do that by itself; nil is never.
-func caretaking(s *settings.Settings) *nodepower.PolicySettings {
+// powerPolicy returns the settings of the node power policy, or nil if it is disabled.
+func powerPolicy(s *settings.Settings) *nodepower.PolicySettings {
 	m := &s.Switching.Manage
 	if !m.Enabled {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"vjob/daemon/settings"
 )
 
-// What is wrong with a power driver is told by the name of the setting.
+// Errors of power drivers name the key of the settings.
 func TestPowerSettings(t *testing.T) {
 	password := filepath.Join(t.TempDir(), "password-n1")
 	if err := os.WriteFile(password, []byte("geheim"), 0o600); err != nil {
@@ -22,7 +22,7 @@ func TestPowerSettings(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		n    settings.SwitchedNode
-		want string // of the error; "" is none
+		want string // part of the error; "" if valid
 	}{
 		"simulated":      {settings.SwitchedNode{Driver: "simulated"}, ""},
 		"ipmi":           {settings.SwitchedNode{Driver: "ipmi", Address: "bmc-{node}", User: "u", PasswordFile: strings.Replace(password, "n1", "{node}", 1)}, ""},
@@ -71,9 +71,8 @@ func TestPowerManagementSettings(t *testing.T) {
 	}
 }
 
-// A node goes off with what it is told to, stays off over a restart of the daemon, and
-// comes up again.
-func TestSwitchedOverARestart(t *testing.T) {
+// A node is switched off, stays off over a restart of the daemon, and is switched on again.
+func TestPowerStateSurvivesRestart(t *testing.T) {
 	s := small(t, func(s *settings.Settings) {
 		s.Switching.Nodes = []settings.SwitchedNode{{Name: "n1", Driver: "simulated"}}
 		s.Switching.Limits.Poll.Duration = 100 * time.Millisecond
@@ -89,7 +88,7 @@ func TestSwitchedOverARestart(t *testing.T) {
 	c, _ = start(t, s)
 	n := awaitPhase(t, c, "off")
 	if len(n.VMs) > 0 {
-		t.Errorf("it is off, and has %v", n.VMs)
+		t.Errorf("n1 is off and has %v", n.VMs)
 	}
 	if err := c.SetPower(t.Context(), "n1", wire.PowerChange{Power: "on"}); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"vjob/daemon/settings"
 )
 
-// as is a client of an ordinary user.
+// as returns a client of an ordinary user.
 func as(tb testing.TB, root *client.Client, s settings.Settings, user string) *client.Client {
 	tb.Helper()
 	if _, err := root.CreateUser(tb.Context(), wire.User{Name: user, Role: "user"}); err != nil {
@@ -29,8 +29,8 @@ func as(tb testing.TB, root *client.Client, s settings.Settings, user string) *c
 	return c
 }
 
-// What one user submits at the expense of others is refused, with the field and what to do,
-// unless there is a right to it.
+// Submissions at the expense of others are refused without the right to them; the error has
+// the field and the fix.
 func TestAtTheExpenseOfOthers(t *testing.T) {
 	const lonely = "spread($VMS); continuous lonely($VMS);"
 	s := small(t, func(s *settings.Settings) {
@@ -66,7 +66,7 @@ func TestAtTheExpenseOfOthers(t *testing.T) {
 	}
 }
 
-// The reason of a vjob that waits names no vjobs of other users; the administrator reads them.
+// The reason of a waiting vjob names vjobs of other users only to administrators.
 func TestReasonsHideVJobsOfOthers(t *testing.T) {
 	s := small(t, nil)
 	root, _ := start(t, s)
@@ -80,11 +80,11 @@ func TestReasonsHideVJobsOfOthers(t *testing.T) {
 	}
 	until(t, root, alone.ID, "running", inState(cluster.Running))
 	job := submit(t, ann, "waits", 1, 0, 1)
-	isToldWhy := func(j *wire.VJobDetail) bool { return strings.Contains(j.Reason, "in the way is lonely({") }
-	if got := until(t, root, job, "a reason", isToldWhy); !strings.Contains(got.Reason, "VM 1.0") {
+	hasReason := func(j *wire.VJobDetail) bool { return strings.Contains(j.Reason, "in the way is lonely({") }
+	if got := until(t, root, job, "a reason", hasReason); !strings.Contains(got.Reason, "VM 1.0") {
 		t.Errorf("the administrator reads %q", got.Reason)
 	}
-	if got := until(t, ann, job, "a reason", isToldWhy); strings.Contains(got.Reason, "VM 1.") {
+	if got := until(t, ann, job, "a reason", hasReason); strings.Contains(got.Reason, "VM 1.") {
 		t.Errorf("ann reads %q", got.Reason)
 	}
 }

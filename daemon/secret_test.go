@@ -12,7 +12,7 @@ import (
 	"vjob/daemon/settings"
 )
 
-// A password file of mode 0666 is refused, as for management boards.
+// A password file of mode 0666 is refused, as for power drivers.
 func TestPasswordFileOfAll(t *testing.T) {
 	for field, change := range map[string]func(s *settings.Settings, file string){
 		"notify.mail.password_file": func(s *settings.Settings, file string) {

@@ -10,7 +10,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// CreateToken makes an account if there is none and a token for it, directly in
+// CreateToken creates a token, and its account if that is missing, directly in
 // the database of a daemon that does not run.
 func CreateToken(ctx context.Context, store Accounts, n journal.NewToken, role journal.Role, act journal.Audit) (secret string, err error) {
 	if err := cluster.CheckName("name", n.User); err != nil {
@@ -41,7 +41,7 @@ func CreateToken(ctx context.Context, store Accounts, n journal.NewToken, role j
 	return secret, nil
 }
 
-// Accounts is where accounts and tokens are kept.
+// Accounts stores accounts and tokens.
 type Accounts interface {
 	User(ctx context.Context, name string) (journal.User, error)
 	CreateUser(ctx context.Context, user journal.User, act journal.Audit) error

@@ -1,7 +1,5 @@
-// Package console connects the terminal of a user with a VM: bytes both ways, until the
-// line is over or the user leaves.
-//
-// It refuses to know what runs in the VM, and when it starts and ends.
+// Package console connects the terminal of a user with the serial console of a VM: bytes
+// both ways, until the console closes or the user leaves.
 package console
 
 import (
@@ -21,17 +19,17 @@ import (
 	"vjob/cluster"
 )
 
-// ErrLeft says that somebody has left a line that goes on.
+// ErrLeft is returned when the user leaves an open console.
 var ErrLeft = errors.New("left")
 
-// leaveKey is Ctrl-], which leaves a line as it leaves virsh and telnet.
+// leaveKey is Ctrl-], which leaves the console, as in virsh and telnet.
 const leaveKey = 0x1d
 
-// Variable is the environment variable with the words of a program that connects to a VM
-// in place of its line, such as "ssh {user}@{guest}".
+// Variable is the environment variable with the command of a program that connects to a VM
+// instead of its serial console, such as "ssh {user}@{guest}".
 const Variable = "VJOB_CONNECT"
 
-// Terminal is where somebody types and looks. It has one owner.
+// Terminal is the terminal of a user. It is not safe for concurrent use.
 type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -39,8 +37,8 @@ type Terminal struct {
 	typed    chan []byte // see keys
 }
 
-// Work lets somebody work in the first VM of a vjob: by the program of their choice, or on
-// its line.
+// Work connects the user with the first VM of a vjob: by the program of [Variable], else by
+// its serial console.
 func (t *Terminal) Work(ctx context.Context, c *client.Client, job int64) error {
 	if words := strings.Fields(t.Getenv(Variable)); len(words) > 0 {
 		return t.connect(ctx, c, job, words)
@@ -48,8 +46,8 @@ func (t *Terminal) Work(ctx context.Context, c *client.Client, job int64) error 
 	return t.Attach(ctx, c, job, 0)
 }
 
-// Attach connects the terminal with a VM until its line is over, or somebody leaves:
-// [ErrLeft]. The terminal is as before in any case.
+// Attach connects the terminal with a VM until its console closes, or the user leaves:
+// [ErrLeft]. It always restores the state of the terminal.
 func (t *Terminal) Attach(ctx context.Context, c *client.Client, job int64, rank int) error {
 	line, err := c.Attach(ctx, job, rank)
 	if err != nil {
@@ -63,8 +61,8 @@ func (t *Terminal) Attach(ctx context.Context, c *client.Client, job int64, rank
 	}
 	defer restore()
 	over := make(chan struct{})
-	go func() { // it ends when the line is closed
-		_, _ = io.Copy(t.Out, line) // a line that breaks is over
+	go func() { // ends when the line is closed
+		_, _ = io.Copy(t.Out, line) // a broken line counts as closed
 		close(over)
 	}()
 	keys := t.keys()
@@ -77,20 +75,20 @@ func (t *Terminal) Attach(ctx context.Context, c *client.Client, job int64, rank
 		case typed, more := <-keys:
 			before, _, left := strings.Cut(string(typed), string(rune(leaveKey)))
 			if _, err := io.WriteString(line, before); err != nil {
-				return nil // the line is over
+				return nil // the line is closed
 			}
 			if left {
 				return ErrLeft
 			}
 			if !more {
-				keys = nil // no more input: only what is shown counts
+				keys = nil // no more input: go on with the output
 			}
 		}
 	}
 }
 
-// keys is what is typed, piece by piece, until the input ends. One goroutine reads it for
-// the whole life of the program: a read cannot be given up.
+// keys returns the input, piece by piece, until it ends. One goroutine reads it for
+// the whole life of the program, since a read cannot be cancelled.
 func (t *Terminal) keys() <-chan []byte {
 	if t.typed == nil {
 		t.typed = make(chan []byte)
@@ -111,7 +109,7 @@ func (t *Terminal) keys() <-chan []byte {
 	return t.typed
 }
 
-// Size is how large the terminal is; 0, 0: the input is none, or it does not say.
+// Size returns the size of the terminal, or 0, 0 if the size is unknown or the input is not a terminal.
 func (t *Terminal) Size() (rows, columns int) {
 	file, ok := t.In.(*os.File)
 	if !ok || !term.IsTerminal(file.Fd()) {
@@ -124,8 +122,7 @@ func (t *Terminal) Size() (rows, columns int) {
 	return rows, columns
 }
 
-// raw lets each key through as it is typed, if the input is a terminal; restore makes
-// that as it was.
+// raw sets the terminal to raw mode, if the input is a terminal; restore undoes that.
 func (t *Terminal) raw() (restore func(), err error) {
 	file, ok := t.In.(*os.File)
 	if !ok || !term.IsTerminal(file.Fd()) {
@@ -136,12 +133,12 @@ func (t *Terminal) raw() (restore func(), err error) {
 		return nil, fmt.Errorf("prepare the terminal: %w", err)
 	}
 	return func() {
-		_ = term.Restore(file.Fd(), before) // a terminal that is gone needs nothing
+		_ = term.Restore(file.Fd(), before) // the terminal may be gone
 		_, _ = fmt.Fprint(t.Err, "\r\n")
 	}, nil
 }
 
-// connect runs a program that connects to the first VM; when it ends somebody has left.
+// connect runs a program that connects to the first VM. It returns [ErrLeft] when the program ends.
 func (t *Terminal) connect(ctx context.Context, c *client.Client, job int64, words []string) error {
 	detail, err := c.VJob(ctx, job)
 	if err != nil {
@@ -163,7 +160,7 @@ func (t *Terminal) connect(ctx context.Context, c *client.Client, job int64, wor
 	run := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the user's own choice, on the user's machine
 	run.Stdin, run.Stdout, run.Stderr = t.In, t.Out, t.Err
 	var exit *exec.ExitError
-	if err := run.Run(); err != nil && !errors.As(err, &exit) { // what they did last there is no failure of ours
+	if err := run.Run(); err != nil && !errors.As(err, &exit) { // the exit status is that of the user's last command
 		return fmt.Errorf("%s=%q: %w", Variable, t.Getenv(Variable), err)
 	}
 	return ErrLeft

@@ -14,7 +14,7 @@ import (
 	"vjob/cmd/console"
 )
 
-// daemon has a vjob 12 whose guest says again what is typed, and leaves when it reads a
+// daemon has a vjob 12 with a guest that echoes its input, and leaves when it reads a
 // full stop.
 func daemon(t *testing.T) *client.Client {
 	t.Helper()
@@ -70,7 +70,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// A program of the user's choice is told where the VM is, and what it exits with is theirs.
+// A program of the user's choice gets the address of the VM, and its exit status does not matter.
 func TestConnect(t *testing.T) {
 	var out bytes.Buffer
 	work := console.Terminal{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(name string) string {

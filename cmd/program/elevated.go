@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// RefuseElevated ends the program if it is setuid or setgid: it reads files and names its
-// caller by the rights that it has, and these are then not those of its user.
+// RefuseElevated ends the program if it is setuid or setgid: it would read files and identify
+// its caller with the rights of the file's owner, not with those of its user.
 func RefuseElevated(name string) {
 	if err := elevated(os.Getuid(), os.Geteuid(), os.Getgid(), os.Getegid()); err != nil {
 		_, _ = fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)

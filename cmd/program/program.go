@@ -1,7 +1,5 @@
-// Package program is what the programs of a user share: when they are interrupted, how
-// they wait, and which version they are.
-//
-// It refuses to know what they do.
+// Package program has what the client programs share: interruption by signals, waiting, and
+// the version.
 package program
 
 import (
@@ -13,15 +11,15 @@ import (
 	"time"
 )
 
-// Context ends when somebody interrupts the program, ends it, or hangs up, unless nohup
-// has seen to it that nobody hears of that.
+// Context ends on SIGINT, SIGTERM and SIGHUP, the last one unless the program ignores it
+// under nohup.
 func Context() (ctx context.Context, stop context.CancelFunc) {
 	return Interrupted(context.Background())
 }
 
-// Interrupted is a context that ends as [Context] does, or with its parent. To listen for
-// signals takes longer than many a short command: those that have nothing to clear up
-// leave it, and are ended by the system.
+// Interrupted returns a context that ends as [Context] does, or with its parent. Registering
+// for signals takes longer than many short commands: commands without cleanup leave signals
+// to the system.
 func Interrupted(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -30,7 +28,7 @@ func Interrupted(parent context.Context) (ctx context.Context, stop context.Canc
 	return signal.NotifyContext(parent, signals...)
 }
 
-// Sleep waits, or returns false when the context ends first.
+// Sleep waits. It returns false if the context ends first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -42,7 +40,7 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Version is what the build recorded: a tag, or the commit.
+// Version returns the version in the build information: a tag, or the commit.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

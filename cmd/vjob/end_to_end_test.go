@@ -170,7 +170,7 @@ func TestRulesAndWhatIf(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	s, d := live(t)
 	s.fails(cli.ExitNotFound, "99", "show", "99")
-	s.fails(cli.ExitNotFound, `vjob "nobody": not found`, "delete", "nobody")
+	s.fails(cli.ExitNotFound, `vjob "unknown": not found`, "delete", "unknown")
 	s.fails(cli.ExitNotFound, "n9", "nodes", "drain", "n9")
 	s.fails(cli.ExitInput, "NODE: \"rack=Z\" is wrong: want a name", "nodes", "drain", "n1", "rack=Z")
 	s.fails(cli.ExitNotFound, "", "plans", "show", "99")
@@ -246,8 +246,8 @@ func TestExitCodes(t *testing.T) {
 		t.Errorf("the audit list:\n%s", out)
 	}
 
-	nobody := &shell{t: t, env: map[string]string{"VJOB_SERVER": "unix:///none/s", "HOME": t.TempDir()}}
-	nobody.fails(cli.ExitInternal, "is vjobd running there?", "list")
+	offline := &shell{t: t, env: map[string]string{"VJOB_SERVER": "unix:///none/s", "HOME": t.TempDir()}}
+	offline.fails(cli.ExitInternal, "is vjobd running there?", "list")
 }
 
 func TestNodes(t *testing.T) {

@@ -2,7 +2,7 @@
 // through the REST API of vjobd, replays workloads in virtual time, and makes and
 // checks plans from files.
 //
-// It joins the commands; the packages below have them, a file for each.
+// The packages below have the commands, a file for each.
 package main
 
 import (

@@ -110,7 +110,7 @@ func TestPlan(t *testing.T) {
 }
 
 // With a network, transfers take turns on the links; the plan tells their rates, and
-// whoever takes more than a link has is found out.
+// transfers that overload a link are found.
 func TestPlanOnLinks(t *testing.T) {
 	in, out := formats+"network.json", filepath.Join(t.TempDir(), "plan.json")
 	r := ticking(t, 0, tick, "", "plan", "--in", in, "--out", out)
@@ -205,7 +205,7 @@ func edit(t *testing.T, old, with string) string {
 	return strings.Replace(little, old, with, 1)
 }
 
-// Files that are wrong are told with their place, and nothing is written.
+// Errors in files name their place, and nothing is written.
 func TestPlanRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, old, with, want string }{
 		{"unknown node", `"host":0`, `"host":2`, `:8:64: vms[0].host: 2 is wrong: want a node from 0 to 1`},
@@ -215,7 +215,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"cyclic precedence", `{"type":"spread","vms":[0,1]}`, `{"type":"precedence","first":0,"then":1},{"type":"precedence","first":1,"then":0}`, `is a cycle: VM 0 before VM 1 before VM 0`},
 		{"two of one id", `{"id":1,"cpu":10,`, `{"id":0,"cpu":10,`, `vms[1].id: 0 is wrong: want 1: vms[0] is VM 0 already`},
 		{"ids", `{"id":1,"cpu":100,`, `{"id":7,"cpu":100,`, `nodes[1].id: 7 is wrong: want 1`},
-		{"rule of nobody", `[0,1]`, `[]`, `constraints[0]: spread: vms: names no VM`},
+		{"rule without VMs", `[0,1]`, `[]`, `constraints[0]: spread: vms: names no VM`},
 		{"rule of strangers", `[0,1]`, `[0,11]`, `constraints[0].vms[1]: 11 is wrong`},
 		{"unknown state", `"ready"`, `"waiting\u001b[2J"`, `vms[1].state: "waiting\x1b[2J" is wrong: want "ready", "running", "sleeping", "killed"`},
 		{"unknown key", `"name"`, `"title"`, `the key "title" is wrong`},

@@ -66,7 +66,7 @@ func TestReplayLogRefuses(t *testing.T) {
 		smallLog + " --cluster 4x2x1GiB --fields users": `--fields: "users" is wrong: want some of user, group, queue, preceding, think`,
 		"testdata/small.json --processors 5":            `--processors: "given" is wrong: want a log with it: testdata/small.json is a workload file`,
 		"testdata/small.json --policy best":             `--policy: "best" is wrong: want one of `,
-		noSize:                                          noSize + `: --processors: "" is wrong: want a number: the log does not say how many there are (MaxProcs or MaxNodes)`,
+		noSize:                                          noSize + `: --processors: "" is wrong: want a number: the log has neither MaxProcs nor MaxNodes`,
 		broken:                                          broken + `: line 5: field 2, the submit time: "ten" is wrong: want a number`,
 		empty:                                           empty + `: jobs: 0 is wrong: want one at least that can be replayed`,
 		named:                                           `: jobs: 0 is wrong: want one at least that can be replayed; 1 from line 1 on: the last line is cut off: left out`,

@@ -23,7 +23,7 @@ func (c *command) tokenCommand() *cobra.Command {
 	var role, name, expires string
 	create := &cobra.Command{
 		Use:   "create USER",
-		Short: "make a token, and the account if there is none; the secret is printed this once",
+		Short: "make a token, and its account if it is missing; the secret is printed only this once",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request, err := tokenRequest(name, expires)

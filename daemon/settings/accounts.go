@@ -10,12 +10,12 @@ import (
 	"vjob/cluster"
 )
 
-// Accounts says how accounts and their tokens are handled.
+// Accounts are the settings of accounts and tokens.
 type Accounts struct {
 	TokenLifetime Age `json:"token_lifetime"`
 }
 
-// Permissions are those of the unix socket. gid is -1 where the group stays that of the daemon.
+// Permissions returns the mode and group of the unix socket. gid is -1 for the group of the daemon.
 func (l *Listen) Permissions() (mode fs.FileMode, gid int, err error) {
 	bits, err := strconv.ParseUint(l.Mode, 8, 32)
 	if err != nil || bits > 0o777 || bits&0o600 != 0o600 {
@@ -44,7 +44,7 @@ func (s *Settings) validateAccounts() error {
 	return s.Accounts.TokenLifetime.check("accounts.token_lifetime")
 }
 
-// check refuses an age that is too short or too long.
+// check refuses an age below youngest or above oldest; 0 is never.
 func (a Age) check(field string) error {
 	if a.Duration != 0 && (a.Duration < youngest || a.Duration > oldest) {
 		return cluster.BadField(field, a, fmt.Sprintf("between %s and %s, or never", Age{youngest}, Age{oldest}))

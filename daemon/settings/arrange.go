@@ -13,8 +13,7 @@ import (
 	"vjob/queue/quota"
 )
 
-// Arrange makes what decides on the order and on who may run. The error names the key
-// that is wrong.
+// Arrange returns the rules of the queue order and of the quotas. The error names the invalid key.
 func (s *Settings) Arrange() (a ordering.Rules, err error) {
 	o := &s.Order
 	zone, err := o.Zone()
@@ -27,7 +26,8 @@ func (s *Settings) Arrange() (a ordering.Rules, err error) {
 	if a.Rank, err = o.Priority.rules(); err != nil {
 		return a, cluster.WithPath("priority", err)
 	}
-	if a.Leap = o.FairShare.Leap; !(a.Leap >= 0 && a.Leap <= 1) {
+	a.Leap = o.FairShare.Leap
+	if !(a.Leap >= 0 && a.Leap <= 1) {
 		return a, cluster.BadField("fair_share.leap", a.Leap, "from 0 to 1")
 	}
 	a.Shares = o.FairShare.rules()
@@ -44,7 +44,7 @@ func (s *Settings) Arrange() (a ordering.Rules, err error) {
 	return a, err
 }
 
-// Zone is the time zone in which windows are read.
+// Zone returns the time zone of all windows in time.
 func (o *Order) Zone() (*time.Location, error) {
 	zone, err := time.LoadLocation(o.TimeZone)
 	if err != nil {
@@ -116,7 +116,7 @@ func (l *QuotaLimits) limits() quota.Limits {
 		limits[quota.Memory] = int64(l.Memory.MiB)
 	}
 	if l.CPUHours != nil {
-		// The largest number stands for those that are larger, or none.
+		// Values out of range are clamped, so that the conversion cannot overflow.
 		limits[quota.CPUTime] = int64(min(max(*l.CPUHours, -1), 1e12) * float64(time.Hour/time.Millisecond))
 	}
 	return limits

@@ -9,7 +9,7 @@ import (
 	"vjob/energy/consolidate"
 )
 
-// Consolidate says when VMs that run are moved to where they draw less: docs/power.md.
+// Consolidate are the settings of energy consolidation, see docs/power.md.
 type Consolidate struct {
 	When    string   `json:"when"` // asked, always, never
 	Every   Duration `json:"every"`
@@ -18,20 +18,20 @@ type Consolidate struct {
 	Least   Watts    `json:"least"`
 }
 
-// When VMs are moved to save power.
+// Values of Consolidate.When.
 const (
-	whenAsked  = "asked" // where somebody has asked for less power
+	whenAsked  = "asked" // only where a policy, a budget or power management saves power
 	whenAlways = "always"
 	whenNever  = "never"
 )
 
-// Always reports whether VMs are moved whoever has asked for less power.
+// Always reports whether VMs move even if nothing else asks for less power.
 func (c *Consolidate) Always() bool { return c.When == whenAlways }
 
-// Never reports whether they are never moved.
+// Never reports whether consolidation is off.
 func (c *Consolidate) Never() bool { return c.When == whenNever }
 
-// Terms are what package energy/consolidate goes by.
+// Terms returns the settings of package energy/consolidate.
 func (c *Consolidate) Terms() consolidate.Terms {
 	return consolidate.Terms{Horizon: c.Horizon.Duration, Factor: c.Factor, Least: c.Least.Watts}
 }
@@ -49,7 +49,7 @@ func (s *Settings) validateConsolidation() error {
 		return cluster.BadField("energy.consolidate.when", c.When, "one of "+whenAsked+", "+whenAlways+", "+whenNever)
 	}
 	if c.Always() && len(s.Power()) == 0 {
-		return cluster.BadField("energy.consolidate.when", c.When, whenAsked+" or "+whenNever+", as long as energy.models says of no node what it draws")
+		return cluster.BadField("energy.consolidate.when", c.When, whenAsked+" or "+whenNever+", since energy.models has no power model of any node")
 	}
 	return nil
 }

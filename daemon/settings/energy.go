@@ -14,38 +14,38 @@ import (
 	"vjob/internal/suggest"
 )
 
-// Energy says what nodes draw, and what they may.
+// Energy are the settings of power models, power budgets and energy policies.
 type Energy struct {
 	Policy  string   `json:"policy"` // bounded-power, bounded-yield, mixed
 	Yield   float64  `json:"yield"`  // of bounded-yield
 	Lambda  float64  `json:"lambda"` // of mixed
 	Budgets []Budget `json:"budgets"`
-	Prices  string   `json:"prices"` // a file with what energy costs
-	// ShiftSaves is the part of the cost at once that a later start has to save.
+	Prices  string   `json:"prices"` // file with energy prices
+	// ShiftSaves is the minimum saving of a later start, as a part of the cost of starting at once.
 	ShiftSaves float64 `json:"shift_saves"`
 
 	Consolidate Consolidate `json:"consolidate"`
 
 	Models map[string]PowerModel `json:"models"` // by name
-	Label  string                `json:"label"`  // of nodes, which names their model
-	Model  string                `json:"model"`  // of nodes that have no other; "" is none
+	Label  string                `json:"label"`  // node label that names the model
+	Model  string                `json:"model"`  // of all other nodes; may be empty
 }
 
-// Budget is what the cluster or a group of nodes may draw.
+// Budget is the power limit of the cluster or of a group of nodes.
 type Budget struct {
 	Power Watts        `json:"watts"`
 	Group budget.Group `json:"group"`
-	When  string       `json:"when"` // a window in time; "" is whenever no other of the group holds
+	When  string       `json:"when"` // a window in time; "" is the default outside of the group's windows
 }
 
 // The energy policies.
 const (
-	BoundedPower = "bounded-power" // as much yield as the budgets allow
-	BoundedYield = "bounded-yield" // no more yield than so much
-	MixedPolicy  = "mixed"         // a trade of one for the other
+	BoundedPower = "bounded-power" // the most yield within the budgets
+	BoundedYield = "bounded-yield" // the least power for a given yield
+	MixedPolicy  = "mixed"         // a weighted sum of both
 )
 
-// Book is the budgets as the scheduler has them.
+// Book returns the budgets for the scheduler.
 func (e *Energy) Book(zone *time.Location) (*budget.Book, error) {
 	lines := make([]budget.Line, len(e.Budgets))
 	for i, b := range e.Budgets {
@@ -58,8 +58,8 @@ func (e *Energy) Book(zone *time.Location) (*budget.Book, error) {
 	return book, nil
 }
 
-// validateRations checks the budgets, and how power is rationed.
-func (s *Settings) validateRations() error {
+// validateBudgets checks the budgets and the energy policy.
+func (s *Settings) validateBudgets() error {
 	e := &s.Energy
 	switch {
 	case !slices.Contains([]string{BoundedPower, BoundedYield, MixedPolicy}, e.Policy):
@@ -92,7 +92,7 @@ func (s *Settings) validateRations() error {
 			return cluster.BadField(field+".group", b.Group.Name(), "a label and a value that some node has")
 		}
 		if members == 0 {
-			return cluster.BadField(field+".group", b.Group.Name(), "nodes of which the power is known: see energy.models")
+			return cluster.BadField(field+".group", b.Group.Name(), "nodes with a power model, see energy.models")
 		}
 		if b.Power.Watts < idle {
 			return cluster.BadField(field+".watts", b.Power.Watts, fmt.Sprintf("at least %s, which its nodes draw when they are all off", idle))
@@ -101,8 +101,7 @@ func (s *Settings) validateRations() error {
 	return nil
 }
 
-// PowerModel is what a node draws: idle and full, and linear between these and the points
-// that were measured.
+// PowerModel is the power of a node: linear between idle, the measured points and full.
 type PowerModel struct {
 	Idle     Watts    `json:"idle"`
 	Full     Watts    `json:"full"`
@@ -118,7 +117,7 @@ type Point struct {
 	Power Watts   `json:"power"`
 }
 
-// Switched is what it takes to turn a node on or off.
+// Switched is the energy and time to turn a node on or off.
 type Switched struct {
 	Energy Joules   `json:"energy"`
 	Time   Duration `json:"time"`
@@ -127,7 +126,7 @@ type Switched struct {
 // Watts is power that is written "350W" or "12kW".
 type Watts struct{ energy.Watts }
 
-// UnmarshalText reads power.
+// UnmarshalText parses a power.
 func (w *Watts) UnmarshalText(b []byte) (err error) {
 	w.Watts, err = energy.ParseWatts(string(b))
 	return err
@@ -141,7 +140,7 @@ func (w Watts) MarshalText() ([]byte, error) {
 // Joules is energy that is written "90kJ" or "25Wh".
 type Joules struct{ energy.Joules }
 
-// UnmarshalText reads energy.
+// UnmarshalText parses an energy.
 func (j *Joules) UnmarshalText(b []byte) (err error) {
 	j.Joules, err = energy.ParseJoules(string(b))
 	return err
@@ -152,7 +151,7 @@ func (j Joules) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatFloat(float64(j.Joules), 'f', -1, 64) + "J"), nil
 }
 
-// Power is the model as the engine has it.
+// Power returns the model in the form of package energy.
 func (m *PowerModel) Power() energy.Power {
 	p := energy.Power{
 		Idle: m.Idle.Watts, Full: m.Full.Watts, Standby: m.Standby.Watts,
@@ -165,8 +164,8 @@ func (m *PowerModel) Power() energy.Power {
 	return p
 }
 
-// model is the name of a node's model: its own, or by its label, or that of all; "" is
-// none.
+// model returns the name of a node's power model: its own, else that of its label, else the
+// one of all nodes, else "".
 func (s *Settings) model(n *Node) string {
 	if n.PowerModel != "" {
 		return n.PowerModel
@@ -177,7 +176,7 @@ func (s *Settings) model(n *Node) string {
 	return s.Energy.Model
 }
 
-// Power is what nodes draw, as far as it is known.
+// Power returns the power models of the nodes that have one.
 func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 	list := map[cluster.NodeID]energy.Power{}
 	for i := range s.Nodes {
@@ -208,7 +207,7 @@ func (s *Settings) validateEnergy() error {
 			return err
 		}
 	}
-	return cmp.Or(s.validatePrices(), s.validateConsolidation(), s.validateRations())
+	return cmp.Or(s.validatePrices(), s.validateConsolidation(), s.validateBudgets())
 }
 
 func (s *Settings) knownModel(field, name string) error {

@@ -20,7 +20,7 @@ energy:
   model: small
 `
 
-// A node has its own model, or that of its label, or that of all.
+// The model of a node is its own, else that of its label, else the one of all nodes.
 func TestPowerModels(t *testing.T) {
 	s, err := read(t, models+`
 nodes:
@@ -45,7 +45,7 @@ nodes:
 	}
 }
 
-// Without models nothing is known of any node.
+// Without models the power of no node is known.
 func TestNoPowerModels(t *testing.T) {
 	s, err := read(t, "")
 	if err != nil {

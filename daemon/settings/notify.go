@@ -11,24 +11,24 @@ import (
 	"vjob/cluster"
 )
 
-// Notify says how users are told of their vjobs; docs/notifications.md tells what.
+// Notify are the settings of notifications, see docs/notifications.md.
 type Notify struct {
 	Mail     Mail     `json:"mail"`
 	Webhooks Webhooks `json:"webhooks"`
 }
 
-// Mail is the server that takes mails.
+// Mail is the SMTP server.
 type Mail struct {
 	Server       string   `json:"server"` // host:port; "": no mails
 	From         string   `json:"from"`
-	Domains      []string `json:"domains"`  // that mails go to; none: that of From
+	Domains      []string `json:"domains"`  // of allowed recipients; empty: that of From
 	PerHour      int      `json:"per_hour"` // of the vjobs of one user; 0 is no limit
 	User         string   `json:"user"`
 	PasswordFile string   `json:"password_file"`
 	Security     string   `json:"security"` // starttls, tls, none
 }
 
-// Webhooks are the web addresses that may be called.
+// Webhooks are the allowed web hooks.
 type Webhooks struct {
 	Hosts      []string `json:"hosts"`
 	Ports      []int    `json:"ports"`
@@ -37,7 +37,7 @@ type Webhooks struct {
 	SecretFile string   `json:"secret_file"`
 }
 
-// Allowed are the networks that may be reached besides public ones.
+// Allowed returns the networks that web hooks may reach besides public ones.
 func (w *Webhooks) Allowed() (list []netip.Prefix, err error) {
 	for i, text := range w.Networks {
 		p, err := netip.ParsePrefix(text)
@@ -49,7 +49,7 @@ func (w *Webhooks) Allowed() (list []netip.Prefix, err error) {
 	return list, nil
 }
 
-// maxPerHour is the largest rate of messages.
+// maxPerHour is the highest rate of messages.
 const (
 	maxPerHour  = 1_000_000
 	wantPerHour = "from 1 to 1000000, or 0 for no limit"
@@ -73,7 +73,7 @@ func (s *Settings) validateNotify() error {
 	if (m.User == "") != (m.PasswordFile == "") {
 		return cluster.BadField("notify.mail.user", m.User, "both a user and a password_file, or none")
 	}
-	if err := checkReach(m, w); err != nil {
+	if err := checkRecipients(m, w); err != nil {
 		return err
 	}
 	for field, file := range map[string]string{"notify.mail.password_file": m.PasswordFile, "notify.webhooks.secret_file": w.SecretFile} {
@@ -87,8 +87,8 @@ func (s *Settings) validateNotify() error {
 	return nil
 }
 
-// checkReach says what is wrong with where messages may go, and how many.
-func checkReach(m *Mail, w *Webhooks) error {
+// checkRecipients checks the allowed recipients and the rates.
+func checkRecipients(m *Mail, w *Webhooks) error {
 	for i, domain := range m.Domains {
 		if !hostPattern.MatchString(domain) {
 			return cluster.BadField(indexed("notify.mail.domains", i), domain, "example.org, *.example.org, or *")

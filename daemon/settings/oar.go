@@ -8,7 +8,7 @@ import (
 	"vjob/oar/request"
 )
 
-// OAR is what those who come from OAR find here; docs/oar-compatibility.md tells how.
+// OAR are the settings of OAR compatibility, see docs/oar-compatibility.md.
 type OAR struct {
 	Nodes           string           `json:"nodes_resource"`
 	Default         string           `json:"default_resources"`
@@ -17,8 +17,8 @@ type OAR struct {
 	Admission       []admission.Rule `json:"admission"`
 }
 
-// OARSite makes of the settings what submissions are read by. The error names the key
-// that is wrong.
+// OARSite returns the site parameters by which OAR submissions are read. The error names the
+// invalid key.
 func (s *Settings) OARSite() (site admission.Site, err error) {
 	o := &s.OAR
 	site.Request = request.DefaultConfig()

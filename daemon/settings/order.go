@@ -2,9 +2,8 @@ package settings
 
 import "vjob/cluster/calendar"
 
-// Order says in which order vjobs are looked at, and how much of the cluster each user,
-// project and queue may use; docs/priorities.md tells how. [Settings.Arrange] makes of it
-// what decides.
+// Order are the settings of the queue order and of quotas, see docs/priorities.md.
+// [Settings.Arrange] converts them for the scheduler.
 type Order struct {
 	TimeZone     string    `json:"time_zone"`
 	DefaultQueue string    `json:"default_queue"`
@@ -23,7 +22,7 @@ type Queue struct {
 	Limits   QueueLimits `json:"limits"`
 }
 
-// QueueLimits bound one vjob of a queue; 0 is no limit.
+// QueueLimits limit each vjob of a queue; 0 is no limit.
 type QueueLimits struct {
 	VMs      int      `json:"vms"`
 	CPU      CPU      `json:"cpu"`
@@ -31,13 +30,13 @@ type QueueLimits struct {
 	Walltime Duration `json:"walltime"`
 }
 
-// Project is a project and the users who may submit for it.
+// Project is a project and its users.
 type Project struct {
 	Name  string   `json:"name"`
 	Users []string `json:"users"` // by name, or each
 }
 
-// Priority is the points that make the priority of a vjob.
+// Priority are the points that add up to the priority of a vjob.
 type Priority struct {
 	User      int      `json:"user"`
 	Queue     int      `json:"queue"`
@@ -51,7 +50,7 @@ type Priority struct {
 	SizeFirst string   `json:"size_first"` // small, large
 }
 
-// FairShare says what counts as used, and who has which share.
+// FairShare are the weights of past usage and the shares of projects and users.
 type FairShare struct {
 	HalfLife Duration           `json:"half_life"`
 	CPU      float64            `json:"cpu"`
@@ -64,8 +63,9 @@ type FairShare struct {
 
 // Quota is a limit for some users, projects and queues.
 type Quota struct {
-	Name    string      `json:"name"`
-	User    string      `json:"user"` // a name, each, or "" for all together; likewise:
+	Name string `json:"name"`
+	// User, Project and Queue are a name, each, or "" for all together.
+	User    string      `json:"user"`
 	Project string      `json:"project"`
 	Queue   string      `json:"queue"`
 	Within  Duration    `json:"within"` // of cpu_hours
@@ -73,14 +73,14 @@ type Quota struct {
 	Windows []Window    `json:"windows"` // in which other limits hold instead
 }
 
-// Window is a window in time in which other limits hold.
+// Window is a window in time with limits of its own.
 type Window struct {
 	Name   string          `json:"name"`
 	When   calendar.Window `json:"when"`
 	Limits QuotaLimits     `json:"limits"`
 }
 
-// QuotaLimits are the most that may be used at once; nil is no limit, and 0 is nothing.
+// QuotaLimits are limits on simultaneous use; nil is no limit, and 0 allows nothing.
 type QuotaLimits struct {
 	VMs      *int     `json:"vms"`
 	CPU      *CPU     `json:"cpu"`

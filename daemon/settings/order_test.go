@@ -15,8 +15,8 @@ import (
 	"vjob/queue/quota"
 )
 
-// arrange reads a document over the reference and makes of it what decides; errors are
-// those that people see.
+// arrange reads a document over the defaults and returns its rules; errors are those that
+// users see.
 func arrange(t *testing.T, text string) (a ordering.Rules, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.yaml")
@@ -30,7 +30,7 @@ func arrange(t *testing.T, text string) (a ordering.Rules, err error) {
 	return s.Arrange()
 }
 
-// Without settings the order is that of priorities, then of submission.
+// By default the order is by priority, then by submission.
 func TestOrderOfTheReference(t *testing.T) {
 	a, err := arrange(t, "")
 	if err != nil {
@@ -113,7 +113,7 @@ func TestWrongOrder(t *testing.T) {
 	}
 }
 
-// The example of docs/priorities.md is what comes of its settings.
+// The settings in the example of docs/priorities.md give the numbers there.
 func TestWorkedExample(t *testing.T) {
 	data, err := os.ReadFile("../../docs/priorities.md")
 	if err != nil {
@@ -149,7 +149,7 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// So do the quotas.
+// The quotas in the example of docs/priorities.md give the numbers there.
 func TestQuotasOfTheDocumentation(t *testing.T) {
 	data, err := os.ReadFile("../../docs/priorities.md")
 	if err != nil {

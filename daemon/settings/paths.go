@@ -2,8 +2,8 @@ package settings
 
 import "path/filepath"
 
-// fillPaths gives the state directory and the socket their usual places: those that systemd
-// has made for the unit, else those of root or of the user.
+// fillPaths sets the default paths of the state directory and the socket: those of the systemd
+// unit, else those of root or of the user.
 func (s *Settings) fillPaths(getenv func(string) string, root bool) {
 	home := getenv("HOME")
 	if s.State == "" {
@@ -32,10 +32,10 @@ func (s *Settings) fillPaths(getenv func(string) string, root bool) {
 	}
 }
 
-// Database is the file of the database.
+// Database returns the path of the database.
 func (s *Settings) Database() string { return filepath.Join(s.State, "vjob.db") }
 
-// ClusterFile is where the simulated cluster is kept, or "".
+// ClusterFile returns the path of the simulated cluster's state, or "" if it is not kept.
 func (s *Settings) ClusterFile() string {
 	if s.Simulated.StateFile == "" || filepath.IsAbs(s.Simulated.StateFile) {
 		return s.Simulated.StateFile

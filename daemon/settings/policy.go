@@ -16,14 +16,14 @@ import (
 	"vjob/queue"
 )
 
-// Policy says how vjobs are chosen. Its keys are those of the fields and of the parameters of
+// Policy is the scheduling policy. Its keys are those of the fields and the parameters of
 // all policies, see [queue.Parameters].
 type Policy struct {
 	Name       string       `json:"name"`
 	Parameters queue.Values `json:"-"`
-	Suspend    string       `json:"suspend"` // disk, auto, memory; "" is what suits the policy
-	Overdue    string       `json:"overdue"` // what becomes of vjobs whose walltime is over: end, suspend
-	Gap        Duration     `json:"gap"`     // for which the capacity of a vjob counts as taken after its walltime
+	Suspend    string       `json:"suspend"` // disk, auto, memory; "" is the default of the policy
+	Overdue    string       `json:"overdue"` // at the end of the walltime: end, suspend
+	Gap        Duration     `json:"gap"`     // time after the walltime during which forecasts keep the capacity of a vjob
 }
 
 var _ document.Extensible = (*Policy)(nil)
@@ -36,7 +36,7 @@ func (*Policy) ExtraKeys() (names []string) {
 	return names
 }
 
-// SetExtra sets a parameter; a text that is wrong is kept for [Settings.Validate].
+// SetExtra sets a parameter. It keeps invalid text, which [Settings.Validate] reports.
 func (p *Policy) SetExtra(key, text string) {
 	if p.Parameters == nil {
 		p.Parameters = queue.Values{}
@@ -52,7 +52,7 @@ func (p *Policy) SetExtra(key, text string) {
 	}
 }
 
-// MarshalJSON writes the parameters behind the name.
+// MarshalJSON writes the parameters after the name.
 func (p Policy) MarshalJSON() ([]byte, error) {
 	type fields Policy
 	list, err := json.Marshal(fields(p))
@@ -85,13 +85,12 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// policy returns the policy of that name with the parameters of the settings; "" is the one of
-// policy.name.
+// policy returns the named policy with the parameters of the settings; "" is policy.name.
 func (s *Settings) policy(name string) (queue.Policy, error) {
 	return queue.New(cmp.Or(name, s.Policy.Name), s.Policy.Parameters)
 }
 
-// validatePolicy refuses parameters that are out of range, and those that no queue uses.
+// validatePolicy refuses parameters that are out of range or that no queue uses.
 func (s *Settings) validatePolicy() error {
 	for _, c := range []choice{
 		{"policy.suspend", s.Policy.Suspend, "auto disk memory"},
@@ -117,7 +116,7 @@ func (s *Settings) validatePolicy() error {
 	return nil
 }
 
-// checkUse refuses a value that no queue uses.
+// checkUse refuses a parameter that no queue uses.
 func (s *Settings) checkUse(p *queue.Parameter, value any) error {
 	used := p.Lenient || value == time.Duration(0)
 	kinds := kindsWith(p.Name)
@@ -148,7 +147,7 @@ func kindsWith(parameter string) (names []string) {
 	return names
 }
 
-// validateOrder says what is wrong with queues, priorities, shares and quotas.
+// validateOrder checks queues, priorities, shares and quotas.
 func (s *Settings) validateOrder() error {
 	_, err := s.Arrange()
 	return err

@@ -8,8 +8,8 @@ import (
 	"vjob/energy/price"
 )
 
-// Series is the prices of energy of the file that the settings name; nil: they name none.
-// The error names the setting, the file, and what in it is wrong.
+// Series returns the energy prices of the file energy.prices, or nil without a file. The error
+// names the setting, the file and the fault.
 func (e *Energy) Series() (*price.Series, error) {
 	if e.Prices == "" {
 		return nil, nil
@@ -27,7 +27,7 @@ func (e *Energy) Series() (*price.Series, error) {
 	return series, err
 }
 
-// validatePrices checks what energy costs.
+// validatePrices checks the settings of energy prices.
 func (s *Settings) validatePrices() error {
 	if v := s.Energy.ShiftSaves; !(v >= 0 && v <= 1) {
 		return cluster.BadField("energy.shift_saves", v, "from 0 to 1")

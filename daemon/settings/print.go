@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// YAML is the settings as a file that reads back as the same.
+// YAML returns the settings as a file. Reading the file gives equal settings.
 func (s *Settings) YAML() ([]byte, error) {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -1,8 +1,6 @@
-// Package settings is what an administrator can choose: one YAML file over
-// embedded defaults that work without any. It is strict; each error names the
-// file, line and key, the value, and what would be right.
-//
-// It refuses to know what is made of the settings.
+// Package settings reads and validates the settings of the daemon: one YAML file over
+// embedded defaults. The file is optional. Each error names the file, line, key and value,
+// and what is valid.
 package settings
 
 import (
@@ -15,12 +13,12 @@ import (
 	"vjob/daemon/settings/document"
 )
 
-// Reference is the embedded default, with a comment on every key.
+// Reference is the file of default settings, with a comment on every key.
 //
 //go:embed default.yaml
 var Reference string
 
-// Settings are all settings of the daemon.
+// Settings are the settings of the daemon.
 type Settings struct {
 	State    string   `json:"state"`
 	Listen   Listen   `json:"listen"`
@@ -46,7 +44,7 @@ type Settings struct {
 	Notify    Notify           `json:"notify"`
 }
 
-// Listen says where the API is served.
+// Listen are the socket and address of the API.
 type Listen struct {
 	Socket      string `json:"socket"`
 	Address     string `json:"address"`
@@ -57,19 +55,19 @@ type Listen struct {
 	Users       string `json:"users"` // any, listed
 }
 
-// Log says how the daemon logs.
+// Log is the format and level of the log.
 type Log struct {
 	Format string `json:"format"` // text, json
 	Level  string `json:"level"`  // debug, info, warn, error
 }
 
-// Reserving says how room may be reserved.
+// Reserving are the settings of advance reservations.
 type Reserving struct {
 	Horizon Duration `json:"horizon"`
 	Margin  Duration `json:"margin"`
 }
 
-// Timing is the pace of the loop.
+// Timing are the intervals of the loop.
 type Timing struct {
 	Tick    Duration `json:"tick"`
 	Rest    Duration `json:"rest"`
@@ -77,7 +75,7 @@ type Timing struct {
 	Plan    Duration `json:"plan"`
 }
 
-// Libvirt is how real hosts are driven; the hosts themselves are nodes.
+// Libvirt are the settings of the libvirt driver; the hosts are in Settings.Nodes.
 type Libvirt struct {
 	Cluster          string `json:"cluster"`
 	ImageDir         string `json:"image_dir"`
@@ -99,29 +97,29 @@ type Libvirt struct {
 	RestoreMiBps     int    `json:"restore_mibps"`
 }
 
-// Lease is the lease of virtlockd that VMs hold; empty is none.
+// Lease is the lease of virtlockd that VMs hold; empty: VMs hold no lease.
 type Lease struct {
 	Lockspace string `json:"lockspace"`
 	Path      string `json:"path"`
 }
 
-// Node is one node, or a range of equal ones.
+// Node is one node, or a range of equal nodes.
 type Node struct {
 	Name       string            `json:"name"` // n1, or n[1-8]
 	CPU        CPU               `json:"cpu"`
 	Memory     Size              `json:"memory"`
 	Labels     map[string]string `json:"labels"`
 	NIC        Rate              `json:"nic"`
-	PowerModel string            `json:"power_model"` // of energy.models; "" is by its label, or that of all
+	PowerModel string            `json:"power_model"` // of energy.models; "": by its label, or the one of all nodes
 	URI        string            `json:"uri"`
 	PeerURI    string            `json:"peer_uri"`
 	MigrateURI string            `json:"migrate_uri"`
 }
 
-// Network is what migrations and remote resumes share. 0 is no limit that is known.
+// Network is the bandwidth that migrations and remote resumes share; 0 is unknown.
 type Network struct {
-	NIC     Rate            `json:"nic"`     // of nodes that do not say it themselves
-	Label   string          `json:"label"`   // of nodes, which tells their rack
+	NIC     Rate            `json:"nic"`     // of nodes without a nic of their own
+	Label   string          `json:"label"`   // node label that names the rack
 	Uplinks map[string]Rate `json:"uplinks"` // of racks
 	Dirty   Rate            `json:"dirty"`   // how fast a running VM writes to its memory
 }
@@ -136,8 +134,8 @@ func (s *Settings) limited() bool {
 	return s.Network.NIC.Rate > 0 || len(s.Network.Uplinks) > 0
 }
 
-// NICs are the bandwidths of the nodes as far as they are known; nil: nothing of the
-// network is.
+// NICs returns the bandwidths of the nodes as far as they are known, or nil if no limit of
+// the network is known.
 func (s *Settings) NICs() map[cluster.NodeID]cluster.Rate {
 	if !s.limited() {
 		return nil
@@ -153,7 +151,7 @@ func (s *Settings) NICs() map[cluster.NodeID]cluster.Rate {
 	return nics
 }
 
-// Image is one entry of the catalogue.
+// Image is one image of the catalogue.
 type Image struct {
 	ID          string `json:"id"`
 	Kind        string `json:"kind"` // simulated, kernel, disk
@@ -169,7 +167,7 @@ type Image struct {
 	Groups []string `json:"groups"`
 }
 
-// Limits bound what is asked of the daemon and what it asks of nodes.
+// Limits limit requests to the daemon, and actions on nodes.
 type Limits struct {
 	VMsPerVJob         int      `json:"vms_per_vjob"`
 	VJobsPerArray      int      `json:"vjobs_per_array"`
@@ -197,17 +195,17 @@ type Limits struct {
 	Slack              float64  `json:"slack"`
 }
 
-// Rights lists users, by name or each, with rights at the expense of others. Administrators
-// have all of them.
+// Rights lists the users, by name or each, with rights at the expense of others. Administrators
+// have all rights.
 type Rights struct {
 	RaisePriority []string `json:"raise_priority"`
 	WholeNodes    []string `json:"whole_nodes"`
 }
 
-// Retention says how long is kept what nobody works with any more.
+// Retention is how long history and unused files are kept.
 type Retention struct {
 	Consoles Duration `json:"consoles"`
-	// Lost is how long images of vjobs that were lost are kept; 0 is for ever.
+	// Lost is how long images of lost vjobs are kept; 0 is for ever.
 	Lost   Duration `json:"lost_images"`
 	Events Age      `json:"events"`
 	Plans  Age      `json:"plans"`
@@ -215,12 +213,12 @@ type Retention struct {
 	Audit  Age      `json:"audit"`
 }
 
-// Default returns the embedded settings with the paths of the present user.
+// Default returns the default settings with the paths of the current user.
 func Default(getenv func(string) string) (Settings, error) {
 	return parse("default.yaml", nil, getenv)
 }
 
-// Read reads a settings file over the defaults; "" is no file.
+// Read reads a settings file over the defaults. With path "" it returns the defaults.
 func Read(path string, getenv func(string) string) (Settings, error) {
 	if path == "" {
 		return Default(getenv)
@@ -249,7 +247,7 @@ func parse(name string, data []byte, getenv func(string) string) (Settings, erro
 	return s, nil
 }
 
-// ClusterNodes lists the nodes, ranges written out, in the order of the file.
+// ClusterNodes lists the nodes, with ranges expanded, in the order of the file.
 func (s *Settings) ClusterNodes() []cluster.Node {
 	var list []cluster.Node
 	for _, n := range s.Nodes {
@@ -264,7 +262,7 @@ func (s *Settings) ClusterNodes() []cluster.Node {
 	return list
 }
 
-// DefaultImage is the id that a VM gets which names none; "" when there is none.
+// DefaultImage returns the id of the default image, or "".
 func (s *Settings) DefaultImage() string {
 	for _, i := range s.Images {
 		if i.Default {

@@ -47,7 +47,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// What is printed reads back as the same, and so does the reference.
+// Printed settings read back as the same settings, and so does the reference.
 func TestPrintReadsBack(t *testing.T) {
 	s, err := read(t, "nodes: [{name: 'x[08-11]', cpu: 0.5, memory: 1536MiB, labels: {rack: r1}}]\nlimits: {stop_grace: 1m30s}\n")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestPrintReadsBack(t *testing.T) {
 	if diff := cmp.Diff(s, again); diff != "" {
 		t.Errorf("%s", diff)
 	}
-	plain, err := read(t, "")
+	empty, err := read(t, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,12 +75,12 @@ func TestPrintReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(plain, reference); diff != "" {
+	if diff := cmp.Diff(empty, reference); diff != "" {
 		t.Errorf("%s", diff)
 	}
 }
 
-// Ages are read in all notations, and printed in the shortest.
+// Ages are read in all notations and printed in the shortest.
 func TestAges(t *testing.T) {
 	const day = 24 * time.Hour
 	for text, want := range map[string]struct {
@@ -122,7 +122,7 @@ func TestErrors(t *testing.T) {
 		{"no port", "listen: {address: localhost}\n", `s.yaml:1:19: listen.address: "localhost": want host:port, such as "127.0.0.1:8476"`},
 		{"half TLS", "listen: {certificate: /c.pem}\n", `s.yaml:1:23: listen.certificate: "/c.pem": want both a certificate and its key, or none`},
 		{"rate", "network: {nic: fast}\n", `s.yaml:1:16: network.nic: "fast": want a rate per second, such as "10Gbit", "100Mbit" or "80MiB", or 0`},
-		{"a rack of nobody", "network: {uplinks: {Z: 10Gbit}}\n", `s.yaml:1:24: network.uplinks.Z: 10 Gbit/s: want a rack that some node is in by its label rack`},
+		{"unknown rack", "network: {uplinks: {Z: 10Gbit}}\n", `s.yaml:1:24: network.uplinks.Z: 10 Gbit/s: want a value that some node has for the label rack`},
 		{"rules", "rules: 'spread({1.0, n1});'\n", "s.yaml:1:8: rules:\nrules:1:8: a set is of VMs or of nodes, and here 1.0 is a VM and n1 is a node\n    1 | spread({1.0, n1});\n      |        ^^^^^^^^^"},
 		{"rules as a list", "rules:\n  - {rule: capacity, nodes: n99, max: 1}\n", "s.yaml:2:3: rules:\nrules:1:29: there is no node n99\n    1 |   - {rule: capacity, nodes: n99, max: 1}\n      |                             ^^^"},
 		{"no nodes", "nodes: []\n", `s.yaml:1:8: nodes: "[]": want at least one node`},
@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 		{"two defaults", "images: [{id: a, kind: simulated, default: true}, {id: b, kind: simulated, default: true}]\n", `s.yaml:1:85: images[1].default: true: want one default image only`},
 		{"speed", "simulated: {speed: .nan}\n", `s.yaml:1:20: simulated.speed: ".nan": want a number`},
 		{"fault", "simulated: {faults: [{kind: fire, node: n1, lasts: 1m}]}\n", `s.yaml:1:29: simulated.faults[0].kind: "fire": want one of daemon-killed, disk-full, freeze, partition, power-loss, store-gone`},
-		{"fault of nobody", "simulated: {faults: [{kind: freeze, node: 'n[8-9]', lasts: 1m}]}\n", `s.yaml:1:43: simulated.faults[0].node: "n[8-9]": want one of the nodes, or a range of them such as n[1-8]`},
+		{"fault of unknown nodes", "simulated: {faults: [{kind: freeze, node: 'n[8-9]', lasts: 1m}]}\n", `s.yaml:1:43: simulated.faults[0].node: "n[8-9]": want one of the nodes, or a range of them such as n[1-8]`},
 		{"fault for ever", "simulated: {faults: [{kind: freeze, node: n1}]}\n", `simulated.faults[0].lasts: 0s is wrong: want more than 0 and at most 24h0m0s`},
 		{"no age", "retention: {events: soon}\n", `s.yaml:1:21: retention.events: "soon": want a time, such as "90d" or "36h", or "never"`},
 		{"short age", "retention: {plans: 90m}\n", "s.yaml:1:20: retention.plans: 1h30m0s: want between 1d and 36600d, or never"},

@@ -18,18 +18,18 @@ type Simulated struct {
 	Faults    []Fault `json:"faults"`
 }
 
-// Fault is what goes wrong on a simulated node, for people who rehearse.
+// Fault is a fault to inject into a simulated node.
 type Fault struct {
 	Kind  string   `json:"kind"`
-	Node  string   `json:"node"`  // one, or a range of them
-	After Duration `json:"after"` // the start of the daemon
+	Node  string   `json:"node"`  // a name or a range
+	After Duration `json:"after"` // after the start of the daemon
 	Lasts Duration `json:"lasts"`
 }
 
-// Nodes are those of the fault.
+// Nodes lists the nodes of the fault.
 func (f *Fault) Nodes() []string { return Expand(f.Node) }
 
-// longestFault is as long as anybody rehearses.
+// longestFault is the maximum of After and Lasts.
 const longestFault = 24 * time.Hour
 
 func (s *Settings) validateSimulated() error {

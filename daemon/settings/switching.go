@@ -12,15 +12,14 @@ import (
 	"vjob/energy/power/command"
 )
 
-// Switching says which nodes can be switched off and on, and how; docs/power.md tells more.
+// Switching are the settings of nodes that can be switched off and on, see docs/power.md.
 type Switching struct {
 	Nodes  []SwitchedNode `json:"nodes"`
 	Limits SwitchLimits   `json:"limits"`
 	Manage Manage         `json:"manage"`
 }
 
-// Manage is how nodes are switched without being asked to: docs/power.md, and package
-// energy/dpm.
+// Manage are the settings of power management, see docs/power.md and package energy/dpm.
 type Manage struct {
 	Enabled    bool     `json:"enabled"`
 	Every      Duration `json:"every"`
@@ -36,7 +35,7 @@ type Manage struct {
 	Rate       Rate     `json:"rate"`
 }
 
-// DPM is what decides.
+// DPM returns the settings of package energy/dpm.
 func (m *Manage) DPM() dpm.Settings {
 	s := dpm.Default
 	s.Target, s.Tolerance, s.OffWindow, s.OnWindow = m.Target, m.Tolerance, m.OffWindow.Duration, m.OnWindow.Duration
@@ -67,7 +66,7 @@ func (m *Manage) validate() error {
 	return nil
 }
 
-// SwitchedNode is how one node is switched, or a range of nodes in the same way.
+// SwitchedNode is the power driver of one node, or of a range of nodes.
 type SwitchedNode struct {
 	Name   string `json:"name"`   // n1, or n[1-8]
 	Driver string `json:"driver"` // simulated, command, wol, ipmi, redfish
@@ -79,17 +78,17 @@ type SwitchedNode struct {
 	On    []string `json:"on"`    // command
 	Off   []string `json:"off"`   // command, wol
 	State []string `json:"state"` // command, wol; prints on or off
-	Cut   bool     `json:"cut"`   // ipmi, redfish: take the power away rather than ask for a shutdown
+	Cut   bool     `json:"cut"`   // ipmi, redfish: cut the power instead of requesting a shutdown
 
 	MAC         string `json:"mac"`          // wol: of the network card
-	CipherSuite int    `json:"cipher_suite"` // ipmi; 0: the best that the controller has
-	System      string `json:"system"`       // redfish: path of the system; "" is the only one
+	CipherSuite int    `json:"cipher_suite"` // ipmi; 0: the best of the controller
+	System      string `json:"system"`       // redfish: path of the system; "": the only system
 	Session     bool   `json:"session"`      // redfish: log in, rather than basic authentication
 	CA          string `json:"ca"`           // redfish: PEM file of the authority
-	Insecure    bool   `json:"insecure"`     // redfish: believe any certificate
+	Insecure    bool   `json:"insecure"`     // redfish: accept any certificate
 }
 
-// For is the entry for one node: {node} has become its name.
+// For returns the entry for one node, with {node} replaced by its name.
 func (p *SwitchedNode) For(node cluster.NodeID) SwitchedNode {
 	n := *p
 	n.Name = string(node)
@@ -102,7 +101,7 @@ func (p *SwitchedNode) For(node cluster.NodeID) SwitchedNode {
 	return n
 }
 
-// SwitchLimits bound the patience with nodes that are switched.
+// SwitchLimits are the timeouts and retries of switching nodes.
 type SwitchLimits struct {
 	Empty Duration `json:"empty"`
 	Off   Duration `json:"off"`
@@ -114,8 +113,7 @@ type SwitchLimits struct {
 	Tries int      `json:"tries"`
 }
 
-// Switched lists the nodes that an entry names, and nothing for one that Validate
-// refuses.
+// Switched lists the nodes of an entry. It returns nil for an invalid range.
 func (p *SwitchedNode) Switched() []cluster.NodeID {
 	var list []cluster.NodeID
 	for _, name := range Expand(p.Name) {
@@ -164,7 +162,7 @@ func (p *SwitchedNode) validate(field, driver string) error {
 	}
 	switch {
 	case p.Driver == "simulated" && driver != "simulated":
-		return cluster.BadField(field+".driver", p.Driver, "a driver for real nodes, since these are of "+driver)
+		return cluster.BadField(field+".driver", p.Driver, "a driver for real nodes, since the setting driver is "+driver)
 	case p.Driver == "wol" && len(p.Switched()) > 1:
 		return cluster.BadField(field+".name", p.Name, "one name: each node has a MAC address of its own")
 	case p.Driver == "command" && len(p.On) == 0:

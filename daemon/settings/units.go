@@ -20,13 +20,13 @@ func (d *Duration) UnmarshalText(b []byte) (err error) {
 // MarshalText writes the duration.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// Age is how old something may get before it is deleted; it is written "90d", or
+// Age is the age at which something is deleted; it is written "90d", or
 // "never" for 0.
 type Age struct{ time.Duration }
 
 const never = "never"
 
-// UnmarshalText reads an age.
+// UnmarshalText parses an age.
 func (a *Age) UnmarshalText(b []byte) error {
 	if string(b) == never {
 		a.Duration = 0
@@ -40,7 +40,7 @@ func (a *Age) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// String writes the age in days where it is so many.
+// String returns the age, in days if it is a whole number of days.
 func (a Age) String() string {
 	const day = 24 * time.Hour
 	switch {
@@ -64,7 +64,7 @@ func (s *Size) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// MarshalText writes the size in a form that is read back exactly.
+// MarshalText writes the size exactly.
 func (s Size) MarshalText() ([]byte, error) {
 	if s.MiB%cluster.GiB == 0 && s.MiB != 0 {
 		return []byte(strconv.FormatInt(int64(s.MiB/cluster.GiB), 10) + "GiB"), nil
@@ -84,7 +84,7 @@ func (c *CPU) UnmarshalText(b []byte) (err error) {
 // MarshalText writes the number of processors.
 func (c CPU) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Rate is a rate of a link that is written "10Gbit".
+// Rate is the bandwidth of a link, written "10Gbit".
 type Rate struct{ cluster.Rate }
 
 // UnmarshalText reads a rate.
@@ -101,8 +101,8 @@ func (r Rate) MarshalText() ([]byte, error) {
 	return []byte(r.String()), nil
 }
 
-// Expand writes out a range of names: n[08-11] is n08, n09, n10, n11. A name
-// without a range is itself; nil is a range that makes no sense.
+// Expand lists the names of a range: n[08-11] is n08, n09, n10, n11. A name
+// without a range stays as it is. For an invalid range it returns nil.
 func Expand(name string) []string {
 	head, rest, ranged := strings.Cut(name, "[")
 	if !ranged {

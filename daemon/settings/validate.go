@@ -18,19 +18,19 @@ import (
 
 const maxNodes = 10_000
 
-// What is kept for less than a day could be gone before anybody has looked at it,
-// and an idempotency key before its client tries again.
+// Records must last at least a day: administrators have to see them, and clients reuse
+// idempotency keys for retries.
 const (
 	youngest = 24 * time.Hour
 	oldest   = 100 * 366 * 24 * time.Hour
 )
 
-// word is what may become part of a file name, a URL or an XML attribute.
+// word matches names that are safe in a file name, a URL and an XML attribute.
 var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
 
 const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit"
 
-// Validate says which setting is wrong and what would be right, one at a time.
+// Validate returns an error about the first invalid setting, with its key and what is valid.
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateAccounts, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
@@ -76,7 +76,7 @@ func (s *Settings) validateListen() error {
 	return nil
 }
 
-// choice is a setting that has one of some values.
+// choice is a setting with a fixed list of values.
 type choice struct{ field, value, values string }
 
 func (s *Settings) validateChoices() error {
@@ -172,7 +172,7 @@ func (s *Settings) validateNetwork() error {
 	}
 	for _, rack := range slices.Sorted(maps.Keys(n.Uplinks)) {
 		if !slices.ContainsFunc(s.Nodes, func(node Node) bool { return node.Labels[n.Label] == rack }) {
-			return cluster.BadField("network.uplinks."+rack, n.Uplinks[rack], "a rack that some node is in by its label "+n.Label)
+			return cluster.BadField("network.uplinks."+rack, n.Uplinks[rack], "a value that some node has for the label "+n.Label)
 		}
 	}
 	return nil

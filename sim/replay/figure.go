@@ -10,12 +10,11 @@ import (
 	"vjob/internal/chart"
 )
 
-// rows is how many vjobs a figure shows at most.
+// rows is the maximum number of vjobs in a figure.
 const rows = 300
 
-// Figure is the picture of one or more results of the same workload. Of many vjobs it
-// shows some, evenly spaced. If there are several results, and several queues or users,
-// they are compared by these.
+// Figure draws one or more results of the same workload. Of many vjobs it shows an evenly
+// spaced sample. Several results are also compared by queue and by user.
 func Figure(title string, results []*Result) *chart.Figure {
 	f := &chart.Figure{Title: title}
 	for _, r := range results {
@@ -34,11 +33,11 @@ func Figure(title string, results []*Result) *chart.Figure {
 	return f
 }
 
-// barred is how many groups are compared in a figure: the largest.
-const barred = 12
+// maxGroups is the maximum number of groups that a figure compares: the largest ones.
+const maxGroups = 12
 
-// bars compare how long those of each group wait, and how much longer than alone they
-// take; nothing if there is but one group.
+// bars returns charts of the waiting time and the slowdown of each group, or nil if there is
+// only one group.
 func bars(results []*Result, noun string, name func(*VJob) string) []chart.Bars {
 	first := results[0].Groups(name)
 	if len(first) < 2 {
@@ -50,10 +49,10 @@ func bars(results []*Result, noun string, name func(*VJob) string) []chart.Bars 
 	for i, r := range results {
 		groups[i] = r.Groups(name)
 	}
-	for _, g := range first[:min(len(first), barred)] {
+	for _, g := range first[:min(len(first), maxGroups)] {
 		wait, slowdown := chart.BarGroup{Label: cmp.Or(g.Name, "-")}, chart.BarGroup{Label: cmp.Or(g.Name, "-")}
 		for _, of := range groups {
-			w, s := -1.0, -1.0 // nobody of it is there
+			w, s := -1.0, -1.0 // the result has no vjobs of the group
 			if i := slices.IndexFunc(of, func(o Group) bool { return o.Name == g.Name }); i >= 0 {
 				w, s = of[i].Wait.Mean/60, of[i].Slowdown.Mean
 			}
@@ -97,13 +96,13 @@ func (r *Result) chart(step int) chart.Run {
 	return run
 }
 
-// describe is the switch in one line.
+// describe returns the context switch as one line of text.
 func (s *Switch) describe() string {
 	return fmt.Sprintf("context switch %d at %s took %s, cost %d MiB: %d boots, %d stops, %d pauses, %d suspends, %d resumes (%d local), %d migrations",
 		s.Plan, Clock(s.At), s.Took.Round(time.Second), s.CostMiB, s.Boots, s.Stops, s.Pauses, s.Suspends, s.Resumes, s.LocalResumes, s.Migrations)
 }
 
-// Clock prints a time of a replay as hours, minutes and seconds.
+// Clock formats a time of a replay as hours, minutes and seconds.
 func Clock(d time.Duration) string {
 	if d < 0 {
 		return "-"

@@ -8,7 +8,7 @@ import (
 	"vjob/internal/chart"
 )
 
-// Group is what became of the vjobs that have something in common.
+// Group is the results of vjobs with a common property.
 type Group struct {
 	Name     string
 	VJobs    int
@@ -16,14 +16,13 @@ type Group struct {
 	Slowdown chart.Distribution // bounded, as in [Summary]
 }
 
-// Groups are the vjobs by what a name says of them, such as their queue; the larger ones
-// first.
+// Groups groups the vjobs by name, such as that of their queue. Larger groups come first.
 func (r *Result) Groups(name func(*VJob) string) []Group {
-	of := map[string]*fates{}
+	of := map[string]*totals{}
 	for i := range r.VJobs {
 		n := name(&r.VJobs[i])
 		if of[n] == nil {
-			of[n] = &fates{}
+			of[n] = &totals{}
 		}
 		of[n].add(&r.VJobs[i])
 	}
@@ -36,13 +35,13 @@ func (r *Result) Groups(name func(*VJob) string) []Group {
 	return list
 }
 
-// fates collects how long vjobs waited and took.
-type fates struct {
+// totals collects the waiting times and slowdowns of vjobs.
+type totals struct {
 	vjobs            int
 	waits, slowdowns []float64
 }
 
-func (f *fates) add(j *VJob) {
+func (f *totals) add(j *VJob) {
 	f.vjobs++
 	if j.Started >= 0 {
 		f.waits = append(f.waits, (j.Started - j.Submitted).Seconds())

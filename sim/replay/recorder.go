@@ -9,7 +9,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// recorder makes a result of what the scheduler writes down.
+// recorder computes the result from the journal of the scheduler.
 type recorder struct {
 	start   time.Time
 	out     Result
@@ -17,26 +17,26 @@ type recorder struct {
 	order   []cluster.VJobID
 	plans   map[journal.PlanID]*Switch
 	begun   []journal.PlanID
-	early   map[cluster.VJobID][]journal.VJobChange // before we know the vjob
+	pending map[cluster.VJobID][]journal.VJobChange // of vjobs that are not yet recorded
 	samples []Sample
 	open    int // vjobs that have not ended
 	held    int // of these
 	ended   int
-	gone    func(id cluster.VJobID, at time.Duration) // is told of each vjob that has ended
-	changed time.Duration                             // when a vjob last changed its state
+	onEnd   func(id cluster.VJobID, at time.Duration) // called at the end of each vjob
+	changed time.Duration                             // last state change of any vjob
 }
 
 func newRecorder(o Options, start time.Time, nodes int, capacity cluster.Resources) *recorder {
 	return &recorder{
 		start: start, out: Result{Policy: o.title(), Profile: o.Profile.Name, Nodes: nodes, Capacity: capacity},
 		vjobs: map[cluster.VJobID]*VJob{}, plans: map[journal.PlanID]*Switch{},
-		early: map[cluster.VJobID][]journal.VJobChange{},
+		pending: map[cluster.VJobID][]journal.VJobChange{},
 	}
 }
 
 func (r *recorder) since(t time.Time) time.Duration { return t.Sub(r.start) }
 
-// refused keeps what the daemon did not take, and why.
+// refused records a refused submission and the error.
 func (r *recorder) refused(now time.Time, s *admission.Submission, why error) {
 	r.out.Refused = append(r.out.Refused, Refusal{
 		Name: s.Name, Owner: s.Owner, Queue: s.Queue, At: r.since(now), VJobs: max(1, len(s.Array)), Why: why.Error(),
@@ -44,8 +44,8 @@ func (r *recorder) refused(now time.Time, s *admission.Submission, why error) {
 	r.ended += max(1, len(s.Array))
 }
 
-// submitted begins the record of a vjob, with what has happened to it already. Alone it
-// would take that long.
+// submitted begins the record of a vjob, and applies its pending changes. length is the
+// duration of the vjob alone.
 func (r *recorder) submitted(now time.Time, job *cluster.VJob, length time.Duration) {
 	j := &VJob{
 		ID: job.ID, Name: job.Name, Owner: job.Owner, Queue: job.Queue, Project: job.Project, Length: length,
@@ -55,16 +55,16 @@ func (r *recorder) submitted(now time.Time, job *cluster.VJob, length time.Durat
 	r.vjobs[job.ID] = j
 	r.order = append(r.order, job.ID)
 	r.open++
-	for _, c := range r.early[job.ID] {
+	for _, c := range r.pending[job.ID] {
 		r.change(now, c)
 	}
-	delete(r.early, job.ID)
+	delete(r.pending, job.ID)
 }
 
 func (r *recorder) committed(now time.Time, step *journal.Step) {
 	for _, c := range step.VJobs {
 		if r.vjobs[c.ID] == nil {
-			r.early[c.ID] = append(r.early[c.ID], c)
+			r.pending[c.ID] = append(r.pending[c.ID], c)
 			continue
 		}
 		r.change(now, c)
@@ -110,7 +110,7 @@ func (r *recorder) change(now time.Time, c journal.VJobChange) {
 			if j.Started < 0 {
 				j.Started = at
 			}
-		default: // nothing is counted
+		default: // not counted
 		}
 	}
 	j.State, j.Reason, j.Outcome = c.State, c.Cause.String(), c.Outcome
@@ -121,21 +121,20 @@ func (r *recorder) change(now time.Time, c journal.VJobChange) {
 		if j.Held {
 			r.held--
 		}
-		r.gone(c.ID, at)
+		r.onEnd(c.ID, at)
 	}
 }
 
-// forgotten is after how long without any change those that are left are taken for such
-// as wait for ever: windows in time come again within a week, and a month's budget within
-// one.
-const forgotten = 32 * 24 * time.Hour
+// stuckAfter is the time without any change after which the remaining vjobs count as waiting
+// for ever. Windows in time repeat within a week, and budgets within a month.
+const stuckAfter = 32 * 24 * time.Hour
 
-// settled reports whether every vjob has ended, or those that have not wait for people.
+// settled reports whether every vjob has ended or is held.
 func (r *recorder) settled(now time.Time) bool {
-	return r.open == r.held || r.since(now)-r.changed > forgotten && !r.busy()
+	return r.open == r.held || r.since(now)-r.changed > stuckAfter && !r.busy()
 }
 
-// busy reports whether any vjob runs or is under way.
+// busy reports whether any vjob runs or is in a transition.
 func (r *recorder) busy() bool {
 	for _, j := range r.vjobs {
 		if !j.State.Terminal() && !j.State.Ready() {
@@ -174,7 +173,7 @@ func (r *recorder) plan(p *journal.Plan) {
 	r.begun = append(r.begun, p.ID)
 }
 
-// result closes what is open and puts everything in order.
+// result ends open spans and returns the sorted result.
 func (r *recorder) result(now time.Time) *Result {
 	out := r.out
 	for _, id := range r.order {

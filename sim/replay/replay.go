@@ -1,9 +1,6 @@
 // Package replay runs a workload through the scheduler's own core in virtual
-// time, over the simulated cluster, and keeps what happened: when each vjob was
-// in which state, every context switch with its cost, and how much of the nodes
-// was used.
-//
-// It refuses to know about files, terminals and the real clock.
+// time, over the simulated cluster. Its result has the states of each vjob over time, every
+// context switch with its cost, and the utilisation of the nodes.
 package replay
 
 import (
@@ -27,32 +24,32 @@ import (
 	"vjob/sim/workload"
 )
 
-// Options choose how a workload is run.
+// Options are the options of a replay.
 type Options struct {
-	// Base is the settings of a daemon: the order of its queues, its shares, quotas, rules
-	// and budgets. Nil: priorities as they were submitted, and Policy.
+	// Base are the settings of a daemon: the order of its queues, its shares, quotas, rules
+	// and budgets. If nil, the order is by the submitted priorities, under Policy.
 	Base    *scheduler.Settings
-	Bounds  admission.Bounds // of submissions to that daemon; those beyond are refused
-	Title   string           // of the result; "" is the name of the policy
-	Policy  queue.Policy     // without a base
+	Bounds  admission.Bounds // limits of submissions; others are refused
+	Title   string           // of the result; default: the name of the policy
+	Policy  queue.Policy     // used without Base
 	Suspend decide.Suspension
 	Profile simulated.Profile // durations of actions
-	Nodes   []cluster.Node    // instead of the workload's own; none keeps those
-	Start   time.Time         // when the workload begins, for windows in time; zero is as it says itself
-	Locks   bool              // a lock manager lets running VMs migrate
+	Nodes   []cluster.Node    // default: those of the workload
+	Start   time.Time         // of the workload, for windows in time; default: that of the workload
+	Locks   bool              // nodes have a lock manager, so that running VMs may migrate
 	Seed    uint64
-	// Transfers is how many saves, restores and migrations a node has at once; 0
+	// Transfers is the number of simultaneous saves, restores and migrations of a node; 0
 	// is the default.
 	Transfers int
-	// Rounds is how long cheaper plans are looked for than the first one found; 0 is the
-	// planner's default.
+	// Rounds is the number of rounds in which the planner improves its first plan; 0 is the
+	// default.
 	Rounds int
-	// Progress is told from time to time how many vjobs have ended, of how many,
-	// and the virtual time since the start. Nil is nobody.
+	// Progress is called from time to time with the number of ended vjobs, the number of all
+	// vjobs, and the virtual time since the start. May be nil.
 	Progress func(ended, all int, at time.Duration)
 }
 
-// title is how the result is called.
+// title returns the title of the result.
 func (o *Options) title() string {
 	switch {
 	case o.Title != "":
@@ -64,10 +61,10 @@ func (o *Options) title() string {
 	}
 }
 
-// image is what the VMs of a workload are made of.
+// image is the image of all VMs of a workload.
 const image = "simulated"
 
-// Run replays the workload. Ending the context ends it with the context's error.
+// Run replays the workload. If the context ends, it returns the context's error.
 func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) {
 	nodes := w.Nodes
 	if len(o.Nodes) > 0 {
@@ -100,20 +97,20 @@ func fits(w *workload.Workload, nodes []cluster.Node) error {
 	return nil
 }
 
-// run is one replay under way.
+// run is one replay.
 type run struct {
 	workload *workload.Workload
-	comers   *comers
-	numbers  []cluster.VJobID // of the jobs that were submitted; 0 is one that was refused
+	arrivals *arrivals
+	numbers  []cluster.VJobID // of the submitted jobs; 0 for a refused one
 	options  Options
 	cluster  *simulated.Cluster
 	store    memory.Store
-	pruned   time.Time // when the store was last rid of its history
+	pruned   time.Time // when the store was last pruned
 	shell    *simclock.Shell
 	recorder *recorder
 	start    time.Time
 	sampler  sampler
-	limit    time.Time // by then everything should long have ended
+	limit    time.Time // deadline of the whole replay
 }
 
 func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error) {
@@ -129,10 +126,10 @@ func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	r := &run{workload: w, comers: newComers(w), numbers: make([]cluster.VJobID, len(w.Jobs)), options: o, cluster: simulated.New(cfg)}
+	r := &run{workload: w, arrivals: newArrivals(w), numbers: make([]cluster.VJobID, len(w.Jobs)), options: o, cluster: simulated.New(cfg)}
 	r.start = r.cluster.Now()
 	r.recorder = newRecorder(o, r.start, len(nodes), total)
-	r.recorder.gone = r.comers.gone
+	r.recorder.onEnd = r.arrivals.vjobEnded
 	work := length(w)
 	r.limit = r.start.Add(min(20*work, maxLength)).Add(30 * 24 * time.Hour)
 	r.sampler = sampler{every: max(time.Second, w.Jobs[len(w.Jobs)-1].At/maxSamples), next: r.start}
@@ -144,10 +141,10 @@ func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error)
 	return r, err
 }
 
-// maxLength keeps times within what a duration can hold.
+// maxLength keeps all times in the range of time.Duration.
 const maxLength = 100 * 365 * 24 * time.Hour
 
-// length is how long the workload takes if its vjobs run one after another.
+// length returns the duration of the workload if its vjobs run one after another.
 func length(w *workload.Workload) time.Duration {
 	var sum, last time.Duration
 	for i := range w.Jobs {
@@ -163,11 +160,10 @@ func length(w *workload.Workload) time.Duration {
 	return last + sum
 }
 
-// mostLooks bounds how often nodes are looked at while nothing happens, as beside a job that
-// runs for ten years.
+// mostLooks limits how often idle nodes are observed, for instance during a job of ten years.
 const mostLooks = 200_000
 
-// span is how long the workload takes at least.
+// span returns the minimum duration of the workload.
 func span(w *workload.Workload) (last time.Duration) {
 	for i := range w.Jobs {
 		last = max(last, w.Jobs[i].At+min(w.Jobs[i].Length(), maxLength))
@@ -175,9 +171,8 @@ func span(w *workload.Workload) (last time.Duration) {
 	return last
 }
 
-// settings are those of the daemon, with times that suit a cluster on which
-// nothing goes wrong: nodes tell when something changes, so they need be looked at
-// only now and then. No plan depends on how fast this machine is.
+// settings returns the settings of the daemon, with times for a cluster without faults: nodes
+// report each change, so they are observed rarely. No plan depends on the speed of this machine.
 func (r *run) settings(work time.Duration) scheduler.Settings {
 	s := scheduler.Settings{Rest: time.Second, Settings: decide.Settings{
 		Execute: execute.DefaultSettings, Policy: r.options.Policy, Suspend: r.options.Suspend, Backoff: 5 * time.Second,
@@ -194,14 +189,14 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 	return s
 }
 
-// until lets time go on to an instant, or until done, and samples on the way.
+// until advances the time to an instant, or until done, and takes samples.
 func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) bool) error {
 	for steps := 0; ; steps++ {
 		if done != nil && done(r.shell.Now()) {
 			return nil
 		}
 		if steps%256 == 0 {
-			if err := errors.Join(ctx.Err(), r.forget(ctx)); err != nil {
+			if err := errors.Join(ctx.Err(), r.prune(ctx)); err != nil {
 				return err
 			}
 			if r.options.Progress != nil {
@@ -226,7 +221,7 @@ func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) 
 	}
 }
 
-// sample notes what is used at this instant.
+// sample records the current usage.
 func (r *run) sample() {
 	s := Sample{At: r.shell.Now().Sub(r.start)}
 	for _, n := range r.cluster.TrueNodes() {

@@ -7,21 +7,21 @@ import (
 	"vjob/internal/chart"
 )
 
-// Result is what became of a workload under one policy. Times count from the
+// Result is the result of a workload under one policy. Times count from the
 // start of the workload.
 type Result struct {
 	Policy   string
 	Profile  string
 	Nodes    int
 	Capacity cluster.Resources
-	Total    time.Duration // until the last vjob had ended
+	Total    time.Duration // until the end of the last vjob
 	VJobs    []VJob        // in order of submission
-	Refused  []Refusal     // likewise
+	Refused  []Refusal     // in order of submission
 	Switches []Switch      // in order of their start
-	Samples  []Sample      // of what is used, in order of time
+	Samples  []Sample      // of usage, in order of time
 }
 
-// Refusal is what the daemon would not have taken: a vjob, or a whole array.
+// Refusal is a refused submission: a vjob, or a whole array.
 type Refusal struct {
 	Name  string
 	Owner string
@@ -38,27 +38,27 @@ type VJob struct {
 	Owner       string
 	Queue       string
 	Project     string
-	Length      time.Duration // that it takes alone, when its VMs always get what they need
+	Length      time.Duration // duration alone, with all VMs always satisfied
 	Submitted   time.Duration
-	Started     time.Duration // when it first ran; negative when it never did
-	Ended       time.Duration // negative when it has not
+	Started     time.Duration // first start; negative if it never ran
+	Ended       time.Duration // negative if it has not ended
 	State       cluster.State
 	Reason      string
 	Outcome     cluster.Outcome
-	Held        bool // it waits for somebody to release it
+	Held        bool // it waits for a release by its user
 	Suspensions int  // to disk
 	Standstills int  // suspensions in memory
-	Migrations  int  // changes of nodes by the whole vjob or some of its VMs
+	Migrations  int  // node changes of the whole vjob or of some of its VMs
 	Spans       []Span
 }
 
-// Span is a stretch of time in one state.
+// Span is a time span in one state.
 type Span struct {
 	State    cluster.State
 	From, To time.Duration
 }
 
-// Spent is how long the vjob was in a state.
+// Spent returns the total time of the vjob in a state.
 func (j *VJob) Spent(state cluster.State) time.Duration {
 	var sum time.Duration
 	for _, s := range j.Spans {
@@ -94,11 +94,11 @@ func (s *Switch) Actions() int {
 	return s.Boots + s.Stops + s.Pauses + s.Unpauses + s.Suspends + s.Resumes + s.Migrations
 }
 
-// Sample is what the VMs use at an instant.
+// Sample is the usage of the VMs at an instant.
 type Sample struct {
 	At     time.Duration
-	CPU    cluster.MilliCPU // what the guests get
-	Demand cluster.MilliCPU // what they need
+	CPU    cluster.MilliCPU // allocated to the guests
+	Demand cluster.MilliCPU // of the guests
 	Memory cluster.MiB
 }
 
@@ -107,11 +107,11 @@ type Summary struct {
 	Total      time.Duration
 	Ended      int
 	Failed     int
-	Overdue    int // ended by their walltimes
-	Left       int // not ended: they wait for people, or for what never comes
+	Overdue    int // ended at the end of their walltime
+	Left       int // not ended: held, or waiting for ever
 	Refused    int
 	Switches   int
-	Idle       int // switches of cost 0: nothing is copied
+	Idle       int // switches of cost 0: no copies
 	Boots      int
 	Stops      int
 	Pauses     int // suspensions in memory
@@ -121,10 +121,10 @@ type Summary struct {
 	Migrations int
 	CostMiB    int64
 	Wait       chart.Distribution // in seconds, from submission to the first start
-	Slowdown   chart.Distribution // bounded: from submission to the end, against what it takes alone
+	Slowdown   chart.Distribution // bounded: time from submission to the end over the duration alone
 	MeanTurn   time.Duration      // from submission to the end
 	CPUUsed    float64            // share of the capacity until the end, 0..1
-	CPUDemand  float64            // likewise, may be more than 1
+	CPUDemand  float64            // share of the capacity until the end, may exceed 1
 	MemoryUsed float64
 }
 
@@ -132,10 +132,10 @@ type Summary struct {
 func (r *Result) Summary() Summary {
 	s := Summary{Total: r.Total, Switches: len(r.Switches)}
 	var turn time.Duration
-	var fates fates
+	var totals totals
 	for i := range r.VJobs {
 		j := &r.VJobs[i]
-		fates.add(j)
+		totals.add(j)
 		if j.Ended >= 0 {
 			s.Ended++
 			turn += j.Ended - j.Submitted
@@ -155,7 +155,7 @@ func (r *Result) Summary() Summary {
 	if s.Ended > 0 {
 		s.MeanTurn = turn / time.Duration(s.Ended)
 	}
-	s.Wait, s.Slowdown = chart.Distribute(fates.waits), chart.Distribute(fates.slowdowns)
+	s.Wait, s.Slowdown = chart.Distribute(totals.waits), chart.Distribute(totals.slowdowns)
 	for i := range r.Switches {
 		w := &r.Switches[i]
 		s.Boots, s.Stops, s.Suspends = s.Boots+w.Boots, s.Stops+w.Stops, s.Suspends+w.Suspends
@@ -172,7 +172,7 @@ func (r *Result) Summary() Summary {
 	return s
 }
 
-// mean is the average of a quantity until the end of the workload.
+// mean returns the average of a quantity until the end of the workload.
 func (r *Result) mean(of func(Sample) float64) float64 {
 	sum := 0.0
 	for i, x := range r.Samples {

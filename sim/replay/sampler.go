@@ -2,11 +2,11 @@ package replay
 
 import "time"
 
-// maxSamples bounds the samples of a run, however long it is.
+// maxSamples is the maximum number of samples of a run.
 const maxSamples = 8192
 
-// sampler says when the next sample is due. When there are too many samples,
-// every second one is dropped and the pace is halved.
+// sampler decides when the next sample is due. When there are too many samples, it
+// drops every second one and halves the rate.
 type sampler struct {
 	every time.Duration
 	next  time.Time

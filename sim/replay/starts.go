@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// WriteStarts writes when each vjob first ran, as CSV: its name, and seconds from the
-// start of the workload, in order of submission; nothing for those that never did.
+// WriteStarts writes the first start of each vjob as CSV: its name, and seconds from the
+// start of the workload, in order of submission. The time of vjobs that never ran is empty.
 func (r *Result) WriteStarts(out io.Writer) error {
 	w := csv.NewWriter(out)
 	_ = w.Write([]string{"job", "start"}) // the writer keeps the error

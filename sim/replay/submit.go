@@ -10,38 +10,37 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// serve submits the jobs as they come, and lets time go on until every vjob has ended and
-// nothing of it is left, or none ever will by itself.
+// serve submits the jobs at their times, and advances the time until every vjob has ended and
+// is cleaned up, or will never end by itself.
 func (r *run) serve(ctx context.Context) error {
 	for {
-		next, to := r.comers.next(), r.limit
+		next, to := r.arrivals.next(), r.limit
 		if next >= 0 {
 			to = r.start.Add(next)
 		}
 		err := r.until(ctx, to, func(now time.Time) bool {
-			return r.comers.next() != next || next < 0 && r.recorder.settled(now)
+			return r.arrivals.next() != next || next < 0 && r.recorder.settled(now)
 		})
 		if err != nil {
 			return err
 		}
-		for _, i := range r.comers.due(r.shell.Now().Sub(r.start)) {
+		for _, i := range r.arrivals.due(r.shell.Now().Sub(r.start)) {
 			if err := r.submit(i); err != nil { //nolint:contextcheck // nothing in virtual time blocks
 				return err
 			}
 		}
-		if next < 0 && r.comers.next() < 0 {
+		if next < 0 && r.arrivals.next() < 0 {
 			break
 		}
 	}
-	for _, i := range r.comers.left() {
+	for _, i := range r.arrivals.unreached() {
 		s := &r.workload.Jobs[i].Submission
 		r.recorder.refused(r.shell.Now(), s, fmt.Errorf("it comes after another vjob, which has never ended: %w", cluster.ErrConflict))
 	}
 	return nil
 }
 
-// submit submits a job as a user would. What the daemon would refuse is left out, and
-// kept with the reason.
+// submit submits a job as a user would. It records a refused job with the error.
 func (r *run) submit(i int) error {
 	w := r.workload
 	s, err := w.Submission(i, r.start, r.numbers)
@@ -59,14 +58,14 @@ func (r *run) submit(i int) error {
 	switch {
 	case errors.Is(err, cluster.ErrInvalid) || errors.Is(err, cluster.ErrConflict):
 		r.recorder.refused(r.shell.Now(), &s, err)
-		r.comers.ended(i, w.Jobs[i].At) // who would have come after it comes when he did
+		r.arrivals.jobEnded(i, w.Jobs[i].At) // jobs that follow a refused job come at its time
 		return nil
 	case err != nil:
 		return fmt.Errorf("submit %s: %w", w.Jobs[i].Describe(), err)
 	}
 	r.numbers[i] = job.ID
 	vjobs := s.VJobs(job.ID)
-	r.comers.begun(i, vjobs)
+	r.arrivals.submitted(i, vjobs)
 	for _, one := range vjobs {
 		one.Queue, one.Project = job.Queue, job.Project
 		r.recorder.submitted(r.shell.Now(), one, w.Jobs[i].Length())
@@ -74,7 +73,7 @@ func (r *run) submit(i int) error {
 	return nil
 }
 
-// fill gives all VMs their image.
+// fill sets the image of VMs without one.
 func fill(s *admission.Submission) {
 	fill := func(vms []cluster.VM) {
 		for k := range vms {

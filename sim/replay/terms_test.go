@@ -42,7 +42,7 @@ func play(t *testing.T, o replay.Options, lines ...string) *replay.Result {
 	return r
 }
 
-// under are the settings of a daemon.
+// under returns the settings of a daemon.
 func under(t *testing.T, text string) replay.Options {
 	t.Helper()
 	path := t.TempDir() + "/s.yaml"
@@ -72,8 +72,8 @@ func fate(t *testing.T, r *replay.Result, name string) *replay.VJob {
 	return nil
 }
 
-// check holds instants, in seconds, against what is right give or take what boots, stops
-// and suspensions of the thesis take.
+// check compares instants, in seconds, with a tolerance for the durations of boots, stops
+// and suspensions of the thesis.
 func check(t *testing.T, what string, got time.Duration, want float64) {
 	t.Helper()
 	if s := got.Seconds(); s < want-1 || s > want+60 {
@@ -81,7 +81,7 @@ func check(t *testing.T, what string, got time.Duration, want float64) {
 	}
 }
 
-// Each waits for what it says, and arrays run as many at once as they say.
+// Dependencies and the limits of arrays hold.
 func TestDependencies(t *testing.T) {
 	r := play(t, replay.Options{},
 		line("first", 0, 1, ""), line("begun", 0, 1, `,"after":["after:first"]`), line("then", 0, 1, `,"after":["first"]`),
@@ -107,8 +107,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// Room that is reserved is free in time; another reservation of it is refused, and so are
-// those who wait for that one.
+// Reserved capacity is free in time. A conflicting reservation is refused, and so are the
+// vjobs that depend on it.
 func TestReservations(t *testing.T) {
 	r := play(t, replay.Options{},
 		line("long", 0, 2, `,"runtime":2000,"walltime":2100`), line("booked", 10, 2, `,"reserve":1000`),
@@ -123,7 +123,7 @@ func TestReservations(t *testing.T) {
 	}
 }
 
-// Best-effort vjobs make room, those that never do keep theirs, and a moldable one has the
+// Best-effort vjobs are preempted, non-preemptible ones are not, and a moldable one gets the
 // shape that ends first.
 func TestKinds(t *testing.T) {
 	r := play(t, replay.Options{},
@@ -141,7 +141,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// The settings of a daemon decide on the order and on who may run.
+// The settings of a daemon determine the order and the quotas.
 func TestSettings(t *testing.T) {
 	lines := []string{
 		line("a", 0, 2, `,"owner":"ann"`), line("b", 1, 2, `,"owner":"ann"`), line("c", 2, 2, `,"owner":"bob","queue":"urgent"`),
@@ -164,7 +164,7 @@ priority: {queue: 1000}
 	for _, x := range r.Refused {
 		why = append(why, x.Name+": "+x.Why)
 	}
-	if got := strings.Join(why, "\n"); got != `d: queue: "night" is wrong: want one of urgent, batch`+"\n"+`e: after: "d" is wrong: want a vjob that was not refused itself` {
+	if got := strings.Join(why, "\n"); got != `d: queue: "night" is wrong: want one of urgent, batch`+"\n"+`e: after: "d" is wrong: want a vjob that was not refused` {
 		t.Error(got)
 	}
 	groups := r.Groups(func(j *replay.VJob) string { return j.Queue })
@@ -173,7 +173,7 @@ priority: {queue: 1000}
 	}
 }
 
-// A quota that nothing can meet refuses, one that is met later lets wait.
+// A vjob beyond a quota is refused; a vjob that fits later waits.
 func TestQuotas(t *testing.T) {
 	r := play(t, under(t, "quotas: [{name: vms, user: each, limits: {vms: 1}}]\n"), line("a", 0, 1, ""), line("b", 1, 1, ""), line("wide", 2, 2, ""))
 	if a, b := fate(t, r, "a"), fate(t, r, "b"); b.Started < a.Ended-time.Minute {
@@ -184,7 +184,7 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
-// Windows in time go by the date at which the workload begins.
+// Windows in time count from the date at which the workload begins.
 func TestWindows(t *testing.T) {
 	o := under(t, `quotas: [{name: vms, limits: {vms: 0}, windows: [{name: night, when: "18:00-08:00", limits: {vms: 9}}]}]`)
 	o.Start = time.Date(2026, 11, 23, 17, 0, 0, 0, time.UTC)

@@ -16,8 +16,8 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// saving has VMs move to where they draw less: n1 draws 1 W for each hundredth of a CPU, n2
-// three times as much, and so on by turns.
+// saving enables consolidation: n1 draws 1 W for each hundredth of a CPU, n2
+// three times as much, and so on in turn.
 func saving(set *scheduler.Settings) {
 	set.Consolidating = &scheduler.Consolidating{Terms: consolidate.Default, Every: 5 * time.Minute, Always: true}
 	set.Execute.Costs.MigratePer = 20 * time.Second
@@ -31,7 +31,7 @@ func saving(set *scheduler.Settings) {
 	}
 }
 
-// savings are the events about VMs that move to save power.
+// savings returns the events of consolidation.
 func (p *plant) savings() (list []string) {
 	p.t.Helper()
 	for _, e := range p.store.Events(0) {
@@ -42,7 +42,7 @@ func (p *plant) savings() (list []string) {
 	return list
 }
 
-// where are the VMs of each node.
+// where returns the VMs of each node.
 func (p *plant) where() (text string) {
 	p.t.Helper()
 	for _, n := range p.shell.Snapshot().Nodes {
@@ -51,9 +51,9 @@ func (p *plant) where() (text string) {
 	return strings.TrimSpace(text)
 }
 
-// Without power management VMs go from hungry nodes to thrifty ones as soon as these have
-// room, once, and people are told what that saves.
-func TestVMsMoveToThriftyNodes(t *testing.T) {
+// Without power management VMs move once from inefficient nodes to efficient ones when these
+// have capacity, and an event states the saving.
+func TestVMsMoveToEfficientNodes(t *testing.T) {
 	p := switchable(t, nil, saving)
 	first := p.hour(2)
 	p.run(time.Second)
@@ -75,7 +75,7 @@ func TestVMsMoveToThriftyNodes(t *testing.T) {
 	}
 }
 
-// small is a vjob of two VMs of half a CPU that need three tenths for three hours.
+// small submits a vjob of two VMs of half a CPU that need three tenths for three hours.
 func (p *plant) small(rules string) cluster.VJobID {
 	p.t.Helper()
 	sub := admission.Submission{Owner: "u", VMs: make([]cluster.VM, 2)}
@@ -93,7 +93,7 @@ func (p *plant) small(rules string) cluster.VJobID {
 	return job.ID
 }
 
-// scattered is a plant whose nodes are half empty, since every other vjob has ended.
+// scattered returns a plant with half-empty nodes, since every second vjob has ended.
 func scattered(t *testing.T, rules string, change ...func(*scheduler.Settings)) *plant {
 	t.Helper()
 	m := managed()
@@ -116,8 +116,8 @@ func scattered(t *testing.T, rules string, change ...func(*scheduler.Settings)) 
 	return p
 }
 
-// With power management what runs here and there is brought together on the nodes that draw
-// least, the others go off, and stay so: neither undoes what the other has done.
+// With power management VMs are consolidated on the nodes that draw least, and the others go
+// off and stay off: neither optimiser undoes the work of the other.
 func TestNodesAreEmptiedAndStayOff(t *testing.T) {
 	p := scattered(t, "")
 	p.run(30 * time.Minute)
@@ -130,15 +130,15 @@ func TestNodesAreEmptiedAndStayOff(t *testing.T) {
 		t.Errorf("%v, and requests for power %v", p.savings(), p.presses)
 	}
 	if more := p.shell.Snapshot().Saving.Looks - looks; more > 2 {
-		t.Errorf("%d looks while nothing changes", more)
+		t.Errorf("%d searches while nothing changes", more)
 	}
 	if s := p.shell.Snapshot().Saving; s.Saves <= 4*s.Costs || s.Moves < 4 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// Rules hold: a vjob whose VMs are kept apart stays so, and one that may not migrate stays.
-func TestWhatMovesKeepsItsRules(t *testing.T) {
+// Consolidation respects rules: spread VMs stay spread, and a vjob that may not migrate stays.
+func TestConsolidationKeepsRules(t *testing.T) {
 	p := scattered(t, "spread(VM[0..1]);")
 	p.run(30 * time.Minute)
 	for id := range p.shell.Snapshot().VJobs {

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// dies asks whether the scheduler dies here. What it has called goes on without
-// it; it starts again after a while.
+// dies reports whether the scheduler crashes at this point. Calls under way continue without
+// it, and it starts again after Config.Down.
 func (s *Shell) dies(point string) bool {
 	if s.core == nil {
 		return true
@@ -17,19 +17,20 @@ func (s *Shell) dies(point string) bool {
 	return true
 }
 
-// Kill kills the scheduler as kill -9 does, and starts it again after Down.
+// Kill kills the scheduler as SIGKILL does, and starts it again after Config.Down.
 func (s *Shell) Kill() {
 	s.kill()
 	s.schedule(s.cfg.Down, s.restart)
 }
 
-// reload is what the real shell does when it is unknown what a write has written.
+// reload starts the core anew from the store, as the real shell does after a write with an
+// unknown result.
 func (s *Shell) reload() {
 	s.kill()
 	s.schedule(0, s.restart)
 }
 
-// restart tries to start until the store lets it.
+// restart retries to start until the store can be read.
 func (s *Shell) restart() {
 	if err := s.start(); err != nil {
 		s.schedule(time.Second, s.restart)

@@ -7,7 +7,7 @@ import (
 	"vjob/scheduler"
 )
 
-// Foresee tells the schedule as it is going to be. It fails while the scheduler is down.
+// Foresee returns the forecast of the schedule. It fails while the scheduler is down.
 func (s *Shell) Foresee() (scheduler.QueueForecast, error) {
 	if s.core == nil {
 		return scheduler.QueueForecast{}, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)

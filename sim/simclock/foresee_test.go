@@ -21,7 +21,7 @@ import (
 	"vjob/sim/simclock"
 )
 
-// day is a cluster of four nodes of 3 CPU, of which each user may have six, eight by night.
+// day returns a cluster of four nodes of 3 CPU with a quota of six per user, and eight at night.
 func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 	t.Helper()
 	s := &scene{t: t, store: &memory.Store{}}
@@ -56,15 +56,15 @@ func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 	return s
 }
 
-// On a simulated day, users under a quota submit vjobs of all sizes that seldom use up their
-// walltimes. Few start later than they were told when they came: under fcfs those only whom
-// others pass while they wait for their quota. How far off estimates are is told.
+// On a simulated day, users under a quota submit vjobs of all sizes that rarely reach their
+// walltimes. Few start later than estimated at submission: under fcfs only those that others
+// overtake while they wait for their quota.
 func TestEstimatesOfADay(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	for _, c := range []struct {
 		policy queue.Policy
-		late   float64 // the share who may start later than they were told
+		late   float64 // the share that may start later than estimated
 	}{{queue.FCFS{}, 0.2}, {queue.EASY{}, 0.3}} {
 		s, rng := day(t, c.policy, seed), rand.New(rand.NewPCG(seed, 7))
 		told := map[cluster.VJobID]time.Time{}
@@ -77,7 +77,7 @@ func TestEstimatesOfADay(t *testing.T) {
 			}
 			i := slices.IndexFunc(f.VJobs, func(j *cluster.VJob) bool { return j.ID == id })
 			if i < 0 || f.Bars[i].Start.IsZero() {
-				t.Fatalf("%s: nobody knows when vjob %s starts", c.policy.Name(), id)
+				t.Fatalf("%s: no estimate of the start of vjob %s", c.policy.Name(), id)
 			}
 			told[id] = f.Bars[i].Start
 			s.run(time.Duration(rng.IntN(30)) * time.Minute)
@@ -102,13 +102,13 @@ func TestEstimatesOfADay(t *testing.T) {
 			t.Errorf("%s: only %d of %d waited", c.policy.Name(), waited, len(off))
 		}
 		if late > int(c.late*float64(len(off))) {
-			t.Errorf("%s: %d of %d start later than they were told, the last by %s", c.policy.Name(), late, len(off), off[len(off)-1])
+			t.Errorf("%s: %d of %d start later than estimated, the last by %s", c.policy.Name(), late, len(off), off[len(off)-1])
 		}
 	}
 }
 
-// draw submits a vjob of one of three users: some of four processors, some of VMs that no
-// two of which fit on one node, whatever the sums say.
+// draw submits a vjob of one of three users: some of four processors, some of VMs of which no
+// two fit on one node.
 func (s *scene) draw(rng *rand.Rand) cluster.VJobID {
 	s.t.Helper()
 	sub := admission.Submission{Owner: string(rune('a' + rng.IntN(3))), Walltime: time.Duration(20+rng.IntN(100)) * time.Minute}

@@ -76,7 +76,7 @@ func managed() *nodepower.PolicySettings {
 	return m
 }
 
-// count is how many nodes are in a phase.
+// count returns the number of nodes in a phase.
 func (p *plant) count(phase cycle.Phase) (n int) {
 	p.t.Helper()
 	for _, node := range p.shell.Snapshot().Nodes {
@@ -115,7 +115,7 @@ func (p *plant) hour(vms int) cluster.VJobID {
 	return job.ID
 }
 
-func TestIdleNodesGoOffAndComeBackForWhatWaits(t *testing.T) {
+func TestIdleNodesGoOffAndComeBackForWaitingVJobs(t *testing.T) {
 	p := switchable(t, managed())
 	small := p.hour(1)
 	p.run(15 * time.Minute)
@@ -125,7 +125,7 @@ func TestIdleNodesGoOffAndComeBackForWhatWaits(t *testing.T) {
 	large := p.hour(3)
 	p.run(10 * time.Second)
 	if n := p.count(cycle.Starting); n != 1 {
-		t.Fatalf("%d come up for 3 VMs of which one has room", n)
+		t.Fatalf("%d nodes boot for 3 VMs of which one fits already", n)
 	}
 	p.run(3 * time.Minute)
 	if p.state(large) != cluster.Running {
@@ -174,8 +174,8 @@ func TestNodesWakeForAReservation(t *testing.T) {
 	}
 }
 
-// What people want of a node, power management leaves alone.
-func TestPeopleWinOverPowerManagement(t *testing.T) {
+// Power management leaves nodes alone that an administrator has drained or switched.
+func TestAdministratorsOverridePowerManagement(t *testing.T) {
 	p := switchable(t, managed())
 	p.hour(1)
 	if err := p.shell.SetPower("n4", cycle.WantOff, "root"); err != nil {
@@ -219,8 +219,8 @@ func TestRefusedSwitches(t *testing.T) {
 	}
 }
 
-// A node that does not come up is asked three times and then left alone, with an alarm;
-// its vjob gets another one.
+// A node that does not boot is switched on three times, then given up with an alarm;
+// its vjob gets another node.
 func TestANodeThatDoesNotComeBack(t *testing.T) {
 	p := switchable(t, managed())
 	p.hour(1)
@@ -247,7 +247,7 @@ func TestANodeThatDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// The scheduler dies at every point of switching a node off and on, and gets there.
+// The node reaches its state although the scheduler crashes at any point of switching it.
 func TestCrashWhileSwitching(t *testing.T) {
 	for at := 1; ; at++ {
 		p := switchable(t, nil)
@@ -263,9 +263,9 @@ func TestCrashWhileSwitching(t *testing.T) {
 		}
 		for _, want := range []cycle.Want{cycle.WantOff, cycle.WantOn} {
 			for tries := 0; tries < 100 && (p.shell.SetPower("n1", want, "root") != nil || p.shell.Snapshot() == nil); tries++ {
-				p.run(time.Second) // it died before it could say that it is written down
+				p.run(time.Second) // it crashed before the acknowledgement
 			}
-			p.run(15 * time.Minute) // a request that was written down and not made is made again by then
+			p.run(15 * time.Minute) // by then a recorded request that was not made is repeated
 			if got := p.phase("n1").String(); got != want.String() {
 				t.Fatalf("died at %d: n1 is %s, want %s", at, got, want)
 			}

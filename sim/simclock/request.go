@@ -9,8 +9,8 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Submit submits a vjob now. It is acknowledged when no error comes back, also
-// while the scheduler is dead: the store is all that it takes.
+// Submit submits a vjob now. Without an error the submission is acknowledged, even while the
+// scheduler is down: it needs only the store.
 func (s *Shell) Submit(sub admission.Submission) (*cluster.VJob, error) {
 	sub.At = s.now
 	if rules := s.cfg.Settings.Arrangement; rules != nil {
@@ -45,20 +45,20 @@ func (s *Shell) Submit(sub admission.Submission) (*cluster.VJob, error) {
 	return job, nil
 }
 
-// Confirm says why a submission would be refused beside all that there is, its reservation
-// among it; it submits nothing.
+// Confirm returns the error with which a submission, with its reservation, would be refused
+// now. It submits nothing.
 func (s *Shell) Confirm(sub admission.Submission) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
 	if s.cfg.Settings.Arrangement == nil {
-		sub.Queue = "" // any name is as good as another
+		sub.Queue = "" // the name of the queue does not matter
 	}
 	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Bounds{})
 	return err
 }
 
-// Order asks something of a vjob now.
+// Order gives an order to a vjob now.
 func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
@@ -69,7 +69,7 @@ func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error
 	return s.carryOut()
 }
 
-// Restore goes back to images of a vjob that are kept since it was lost, now.
+// Restore restores a lost vjob from its kept images now.
 func (s *Shell) Restore(id cluster.VJobID, generation int, by string) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
@@ -80,7 +80,7 @@ func (s *Shell) Restore(id cluster.VJobID, generation int, by string) error {
 	return s.carryOut()
 }
 
-// SetNode decrees a node's state now.
+// SetNode changes the state of a node now.
 func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)

@@ -12,8 +12,8 @@ import (
 	"vjob/scheduler"
 )
 
-// draws has every node of a plant draw 50 W idle and 150 W full, 4 W off, and 170 W while it
-// boots, and bounds what all of them draw.
+// draws sets the power of every node to 50 W idle, 150 W full, 4 W off and 170 W at boot, and
+// the budget of all nodes.
 func draws(most energy.Watts) func(*scheduler.Settings) {
 	return func(set *scheduler.Settings) {
 		boot := energy.Switch{Time: 2 * time.Minute, Energy: energy.Watts(170).Over(2 * time.Minute)}
@@ -29,8 +29,8 @@ func draws(most energy.Watts) func(*scheduler.Settings) {
 	}
 }
 
-// Four idle nodes draw 200 W. Under a budget of 190 W nothing could run on them; nodes go
-// off until something can, and nobody waits any more.
+// Four idle nodes draw 200 W, so nothing could run under a budget of 190 W. Nodes go off until
+// all vjobs can run.
 func TestNodesGoOffForTheirIdlePower(t *testing.T) {
 	p := switchable(t, managed(), draws(190))
 	job := p.hour(1)
@@ -47,8 +47,8 @@ func TestNodesGoOffForTheirIdlePower(t *testing.T) {
 	}
 }
 
-// A node that boots draws 170 W. It comes on for what waits as soon as that is left beside
-// the floors of those that run, and no sooner; nobody stops for it.
+// A booting node draws 170 W. It is switched on for a waiting vjob once the budget has that
+// much left beside the floors of running vjobs, which all keep running.
 func TestNodesComeOnWithinTheBudget(t *testing.T) {
 	for _, c := range []struct {
 		most  energy.Watts

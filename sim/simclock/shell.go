@@ -1,8 +1,6 @@
-// Package simclock is the loop's shell in virtual time: it drives the very core
-// that the daemon runs against a simulated cluster, single-threaded and without
-// a clock. Replays and the deterministic simulation stand on it.
-//
-// It refuses to know what is replayed and what is checked.
+// Package simclock runs the scheduling loop in virtual time: it drives the core of the
+// daemon against a simulated cluster, single-threaded and without a clock. Replays and the
+// deterministic simulation use it.
 package simclock
 
 import (
@@ -20,47 +18,46 @@ import (
 	"vjob/scheduler"
 )
 
-// Store is what the shell needs of a store: the memory store and SQLite serve.
+// Store is the store of a shell: the memory store and SQLite implement it.
 type Store interface {
 	scheduler.Store
 	SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error)
 }
 
-// Config is what a shell is made of.
+// Config are the parts and hooks of a shell.
 type Config struct {
 	Settings scheduler.Settings
 	Cluster  *simulated.Cluster
 	Store    Store
-	// Latency is how long a look takes; what it sees is from somewhere between.
-	// Nil is no time at all.
+	// Latency returns the duration of an observation, which sees the state in its middle.
+	// If nil, observations take no time.
 	Latency func() time.Duration
-	// Crash is asked at every point at which the scheduler could die, with its
-	// name; true kills it there. Nil never does.
+	// Crash is called at every crash point with its name; true kills the scheduler there.
+	// May be nil.
 	Crash func(point string) bool
-	// Down is how long the scheduler stays dead after a crash.
+	// Down is the time from a crash of the scheduler to its restart.
 	Down time.Duration
-	// Committed is told every step once it is durable. Nil is nobody.
+	// Committed is called after the commit of each step. May be nil.
 	Committed func(now time.Time, step journal.Step)
-	// Called is told every call just before it is made. Nil is nobody.
+	// Called is called just before each call to the driver. May be nil.
 	Called func(now time.Time, call hypervisor.Call)
-	// Pressed is told every request to a power driver just before it is made. Nil is
-	// nobody.
+	// Pressed is called just before each request to a power driver. May be nil.
 	Pressed func(now time.Time, ask power.Ask)
 }
 
-// Shell drives a core. It has one owner.
+// Shell drives a core. It is not safe for concurrent use.
 type Shell struct {
 	cfg    Config
 	core   *scheduler.Core
 	now    time.Time
 	chains map[hypervisor.OpID]*chain // by the call under way
-	agenda agenda
+	timers timers
 	serial int
 	wake   time.Time
-	life   int // grows at every crash: what an earlier life waited for is void
+	life   int // number of crashes: timers of earlier lives are void
 }
 
-// chain is calls of which one is under way.
+// chain is a sequence of calls of which one is under way.
 type chain struct {
 	execute.Chain
 	at int
@@ -78,10 +75,10 @@ func New(cfg Config) (*Shell, error) {
 	return s, s.carryOut()
 }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (s *Shell) Now() time.Time { return s.now }
 
-// Snapshot shows the loop; nil while the scheduler is dead.
+// Snapshot returns the snapshot of the loop, or nil while the scheduler is down.
 func (s *Shell) Snapshot() *scheduler.Snapshot {
 	if s.core == nil {
 		return nil
@@ -89,7 +86,7 @@ func (s *Shell) Snapshot() *scheduler.Snapshot {
 	return s.core.Snapshot()
 }
 
-// start makes the core from what the store holds.
+// start creates the core from the store.
 func (s *Shell) start() error {
 	loaded, err := s.cfg.Store.Load(context.Background())
 	if err != nil {
@@ -99,7 +96,7 @@ func (s *Shell) start() error {
 	return nil
 }
 
-// Next is when the next thing happens.
+// Next returns the time of the next event.
 func (s *Shell) Next() (time.Time, bool) {
 	next, ok := s.cfg.Cluster.Next()
 	sooner := func(t time.Time) {
@@ -110,14 +107,14 @@ func (s *Shell) Next() (time.Time, bool) {
 	if s.core != nil {
 		sooner(s.wake)
 	}
-	if len(s.agenda) > 0 {
-		sooner(s.agenda[0].at)
+	if len(s.timers) > 0 {
+		sooner(s.timers[0].at)
 	}
 	return next, ok
 }
 
-// Step lets time go on to the next thing that happens, and no further than to.
-// It reports false when nothing happens before that.
+// Step advances the time to the next event, and at most to the instant to.
+// It returns false if there is no event before that.
 func (s *Shell) Step(to time.Time) (bool, error) {
 	next, ok := s.Next()
 	if !ok || next.After(to) {
@@ -129,8 +126,8 @@ func (s *Shell) Step(to time.Time) (bool, error) {
 		s.now = next
 	}
 	s.deliver(s.cfg.Cluster.Advance(s.now))
-	for len(s.agenda) > 0 && !s.agenda[0].at.After(s.now) {
-		due := heap.Pop(&s.agenda).(entry)
+	for len(s.timers) > 0 && !s.timers[0].at.After(s.now) {
+		due := heap.Pop(&s.timers).(entry)
 		if due.life == s.life {
 			due.do()
 		}
@@ -141,7 +138,7 @@ func (s *Shell) Step(to time.Time) (bool, error) {
 	return true, s.carryOut()
 }
 
-// Until lets time go on to the given instant.
+// Until advances the time to an instant.
 func (s *Shell) Until(to time.Time) error {
 	for {
 		more, err := s.Step(to)
@@ -151,9 +148,9 @@ func (s *Shell) Until(to time.Time) error {
 	}
 }
 
-// deliver hands what the cluster says to the core.
-func (s *Shell) deliver(happenings []simulated.Notice) {
-	for _, h := range happenings {
+// deliver passes notices of the cluster to the core.
+func (s *Shell) deliver(notices []simulated.Notice) {
+	for _, h := range notices {
 		switch {
 		case s.core == nil:
 		case h.Reply == nil:
@@ -164,7 +161,7 @@ func (s *Shell) deliver(happenings []simulated.Notice) {
 	}
 }
 
-// reply passes a reply on and makes the next call of its chain, unless it came too late.
+// reply passes a reply to the core and makes the next call of its chain. It drops a late reply.
 func (s *Shell) reply(r *simulated.Reply) {
 	s.core.Replied(s.now, execute.Reply{Op: r.Op, Receipt: r.Receipt, Err: r.Err, Began: r.Began, Ended: r.Ended})
 	c, ok := s.chains[r.Op]
@@ -183,7 +180,7 @@ func (s *Shell) reply(r *simulated.Reply) {
 	}
 }
 
-// call makes the present call of a chain. The scheduler can die just before it.
+// call makes the current call of a chain. The scheduler can crash just before it.
 func (s *Shell) call(c *chain) {
 	if c.at >= len(c.Calls) || s.dies("before "+c.Calls[c.at].Verb.String()) {
 		return
@@ -197,7 +194,7 @@ func (s *Shell) call(c *chain) {
 	s.dies("after " + call.Verb.String())
 }
 
-// carryOut commits what the core wants written and then does what it wants done.
+// carryOut commits the steps of the core and then carries out its effects.
 func (s *Shell) carryOut() error {
 	for s.core != nil {
 		effects := s.core.Drain()
@@ -219,7 +216,7 @@ func (s *Shell) carryOut() error {
 				return nil
 			}
 		}
-		more := s.press(effects.Asks)
+		more := s.switchPower(effects.Asks)
 		if s.core == nil {
 			return nil
 		}
@@ -235,8 +232,8 @@ func (s *Shell) carryOut() error {
 	return nil
 }
 
-// again hands the next attempts of vjobs that failed to the core; known is false when
-// the store does not tell them.
+// again passes the next attempts of failed vjobs to the core. known is false if the store
+// cannot be read.
 func (s *Shell) again() (more, known bool) {
 	failed := s.core.Failed()
 	if len(failed) == 0 {
@@ -249,8 +246,8 @@ func (s *Shell) again() (more, known bool) {
 	return true, err == nil
 }
 
-// commit writes a step. When that fails, the core is forgotten and made anew from
-// the store, as in the real shell, and false is returned.
+// commit writes a step. If that fails, it starts the core anew from the store, as the real
+// shell does, and returns false.
 func (s *Shell) commit(step journal.Step) bool {
 	if err := s.cfg.Store.Commit(context.Background(), step); err != nil {
 		s.reload()
@@ -262,8 +259,8 @@ func (s *Shell) commit(step journal.Step) bool {
 	return true
 }
 
-// look makes the looks of a drain. Looks that take no time are answered at once,
-// and then there may be more to carry out; it reports that.
+// look makes the requested observations of nodes. It reports whether a result without delay
+// may have caused more effects.
 func (s *Shell) look(effects scheduler.Effects) (more bool) {
 	for _, node := range effects.Looks {
 		if s.later(func() {
@@ -282,8 +279,7 @@ func (s *Shell) look(effects scheduler.Effects) (more bool) {
 	return more
 }
 
-// later does something after half a look's latency; it reports true when that
-// was at once.
+// later calls do after half the latency of an observation. It returns true if that was at once.
 func (s *Shell) later(do func()) bool {
 	if s.cfg.Latency == nil {
 		do()
@@ -293,7 +289,7 @@ func (s *Shell) later(do func()) bool {
 	return false
 }
 
-// reports delivers what was seen, after the other half of the latency.
+// reports delivers an observation after the other half of the latency.
 func (s *Shell) reports(deliver func()) {
 	if s.cfg.Latency == nil {
 		deliver()
@@ -304,5 +300,5 @@ func (s *Shell) reports(deliver func()) {
 
 func (s *Shell) schedule(after time.Duration, do func()) {
 	s.serial++
-	heap.Push(&s.agenda, entry{at: s.now.Add(after), serial: s.serial, life: s.life, do: do})
+	heap.Push(&s.timers, entry{at: s.now.Add(after), serial: s.serial, life: s.life, do: do})
 }

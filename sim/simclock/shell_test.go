@@ -22,7 +22,7 @@ import (
 	"vjob/sim/simclock"
 )
 
-// scene is a shell over two nodes, and the log of what it did.
+// scene is a shell over two nodes with a log of its actions.
 type scene struct {
 	t       *testing.T
 	shell   *simclock.Shell
@@ -94,7 +94,7 @@ func (s *scene) state(id cluster.VJobID) cluster.State {
 	return kept.State
 }
 
-// The same seed gives the same bytes, faults included; another one does not.
+// The same seed gives the same log, faults included; another seed gives another log.
 func TestDeterminism(t *testing.T) {
 	play := func(seed uint64) string {
 		s := raise(t, seed, 10*time.Millisecond)
@@ -102,7 +102,7 @@ func TestDeterminism(t *testing.T) {
 			id := s.submit(fmt.Sprint(i))
 			s.run(20 * time.Second)
 			if i%2 == 0 {
-				_ = s.shell.Order(id, scheduler.OrderSuspend, "u") // a refusal is as good
+				_ = s.shell.Order(id, scheduler.OrderSuspend, "u") // may be refused
 			}
 		}
 		s.run(10 * time.Minute)
@@ -110,25 +110,25 @@ func TestDeterminism(t *testing.T) {
 	}
 	first := play(1)
 	if first == "" || first != play(1) {
-		t.Error("two plays of one seed, two logs")
+		t.Error("two runs of one seed gave two logs")
 	}
 	if first == play(2) {
-		t.Error("two seeds, one log")
+		t.Error("two seeds gave one log")
 	}
 }
 
-// calm has no faults.
-func calm(t *testing.T, latency time.Duration) *scene {
+// faultless returns a scene without faults.
+func faultless(t *testing.T, latency time.Duration) *scene {
 	t.Helper()
 	s := raise(t, 1, latency)
 	s.cluster.Heal(s.cluster.Now())
 	return s
 }
 
-// Looks that take no time and looks that do lead to the same end.
+// Observations with and without latency lead to the same end.
 func TestLatency(t *testing.T) {
 	for _, latency := range []time.Duration{0, time.Millisecond, time.Second} {
-		s := calm(t, latency)
+		s := faultless(t, latency)
 		id := s.submit("a")
 		s.run(2 * time.Minute)
 		if got := s.state(id); got != cluster.Terminated {
@@ -137,22 +137,22 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// A dead scheduler answers nobody, loses nothing, and is back after its time.
+// A killed scheduler answers no requests, loses nothing, and restarts after Config.Down.
 func TestKill(t *testing.T) {
-	s := calm(t, 10*time.Millisecond)
+	s := faultless(t, 10*time.Millisecond)
 	id := s.submit("a")
 	s.run(10 * time.Second)
 	s.shell.Kill()
 	if s.shell.Snapshot() != nil {
-		t.Error("a dead scheduler shows something")
+		t.Error("a killed scheduler returns a snapshot")
 	}
 	if err := s.shell.Order(id, scheduler.OrderDelete, "u"); !errors.Is(err, cluster.ErrUnavailable) {
-		t.Errorf("an order to a dead scheduler: %v", err)
+		t.Errorf("an order to a killed scheduler: %v", err)
 	}
 	if err := s.shell.SetNode("n1", cluster.Draining, "op"); !errors.Is(err, cluster.ErrUnavailable) {
-		t.Errorf("a decree to a dead scheduler: %v", err)
+		t.Errorf("a node state change to a killed scheduler: %v", err)
 	}
-	late := s.submit("b") // the store is all that takes it
+	late := s.submit("b") // needs only the store
 	s.run(3 * time.Second)
 	if s.shell.Snapshot() == nil || s.store.Epoch() != 2 {
 		t.Errorf("it is not back; epoch %d", s.store.Epoch())
@@ -163,11 +163,11 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A crash before a commit leaves nothing, one after it only what was written: no
-// call is made in either.
+// A crash before a commit leaves nothing, a crash after it only the committed step. Neither
+// makes a call.
 func TestCrashAroundACommit(t *testing.T) {
 	for point, intents := range map[string]int{"before commit": 0, "after commit": 1} {
-		s := calm(t, 10*time.Millisecond)
+		s := faultless(t, 10*time.Millisecond)
 		s.run(time.Second)
 		dead := false
 		s.crash = func(p string) bool {
@@ -188,9 +188,9 @@ func TestCrashAroundACommit(t *testing.T) {
 	}
 }
 
-// A step that cannot be written makes the scheduler start anew until it can.
+// The scheduler restarts until its step can be written.
 func TestFailingStore(t *testing.T) {
-	s := calm(t, 10*time.Millisecond)
+	s := faultless(t, 10*time.Millisecond)
 	writes := 0
 	s.store.FailNext = func() error {
 		if writes++; writes > 1 && writes < 5 { // the submission is written
@@ -200,7 +200,7 @@ func TestFailingStore(t *testing.T) {
 	}
 	id := s.submit("a")
 	if len(s.cluster.Truth().Copies) > 0 {
-		t.Error("something was called although nothing was written")
+		t.Error("a call was made although nothing was written")
 	}
 	s.run(2 * time.Minute)
 	if got := s.state(id); got != cluster.Terminated {

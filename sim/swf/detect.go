@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// Looks reports whether a file that begins like this is a log, not a document of
-// some kind: its first line is a comment or begins with a number.
+// Looks reports whether a file with this beginning is a log and not a document:
+// its first line is a comment or begins with a number.
 func Looks(beginning []byte) bool {
 	if z, err := gzip.NewReader(bytes.NewReader(beginning)); err == nil {
-		// What there is of the data is enough, so an error at its end is none.
+		// The beginning is enough, so errors at its end do not matter.
 		beginning, _ = io.ReadAll(io.LimitReader(z, 4096))
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(beginning, mark), blanks+"\n")

@@ -12,9 +12,9 @@ import (
 	"vjob/cluster"
 )
 
-// Read reads a whole log for a pool of so many processors; 0 is what the log itself
-// says. What it does about missing fields is in the counts of the log. It is an error if
-// a field is not a number, if the number of processors is not known, or if no job
+// Read reads a whole log for a pool of processors; 0 is the number in the log itself.
+// The counts of the log tell how missing fields were handled. It is an error if
+// a field is not a number, if the number of processors is unknown, or if no job
 // remains.
 func Read(in io.Reader, processors int64) (*Log, error) {
 	r, err := NewReader(in)
@@ -41,23 +41,23 @@ func Read(in io.Reader, processors int64) (*Log, error) {
 	}
 }
 
-// builder makes a log of its lines.
+// builder builds a log from its lines.
 type builder struct {
 	log    *Log
 	counts [conventions]Count
 	last   int64 // submission
-	// met is the numbers of jobs above; nil as long as each is larger than the one
+	// met holds the numbers of previous jobs; nil as long as each is larger than the one
 	// before.
 	met map[int64]bool
 }
 
-// pool demands that the number of processors is known.
+// pool sets the number of processors. It is an error if the number is unknown.
 func (b *builder) pool(r *Reader) error {
 	if b.log.Processors == 0 {
 		b.log.Processors, _ = r.Processors()
 	}
 	if b.log.Processors == 0 {
-		return cluster.BadField("processors", "", "a number: the log does not say how many there are (MaxProcs or MaxNodes)")
+		return cluster.BadField("processors", "", "a number: the log has neither MaxProcs nor MaxNodes")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (b *builder) count(c Convention, line int) {
 	}
 }
 
-// add takes a job into the log, by the conventions.
+// add adds a job to the log by the conventions.
 func (b *builder) add(r *Record) {
 	b.log.Lines++
 	width := r.Requested
@@ -113,7 +113,7 @@ func (b *builder) add(r *Record) {
 	b.log.Jobs = append(b.log.Jobs, j)
 }
 
-// repeats reports whether a job above has the number.
+// repeats reports whether a previous job has the number.
 func (b *builder) repeats(number int64) bool {
 	jobs := b.log.Jobs
 	if b.met == nil && (len(jobs) == 0 || number > jobs[len(jobs)-1].Number) {
@@ -130,8 +130,8 @@ func (b *builder) repeats(number int64) bool {
 	return known
 }
 
-// finish sorts the jobs and has their time begin with the first one. The log begins at
-// so many seconds of Unix time, if that is known.
+// finish sorts the jobs and makes their times relative to the first one. begin is the Unix
+// time at which the log begins, or 0 if unknown.
 func (b *builder) finish(begin int64) (*Log, error) {
 	for _, n := range b.counts {
 		if n.Jobs > 0 {
@@ -153,7 +153,7 @@ func (b *builder) finish(begin int64) (*Log, error) {
 	return b.log, nil
 }
 
-// empty says why no job remains.
+// empty returns the error that no job remains, with the reasons.
 func (b *builder) empty() error {
 	want := []string{"one at least that can be replayed"}
 	for _, n := range b.log.Counts {

@@ -14,19 +14,19 @@ import (
 	"vjob/cluster"
 )
 
-// longest is how many bytes a line has at most.
+// longest is the maximum length of a line in bytes.
 const longest = 64 << 10
 
-// Reader reads a log line by line and keeps none.
+// Reader reads a log line by line.
 type Reader struct {
 	in   *bufio.Reader
 	line int
-	// processors and nodes are what the comments say so far; 0 is nothing.
+	// processors and nodes are the numbers in the comments so far; 0 if absent.
 	processors, nodes int64
-	begin             int64 // of the log, in seconds of Unix time, likewise
+	begin             int64 // of the log, in seconds of Unix time; 0 if absent
 }
 
-// NewReader begins to read a log, plain or compressed.
+// NewReader returns a reader of a log, plain or compressed.
 func NewReader(in io.Reader) (*Reader, error) {
 	b := bufio.NewReaderSize(in, longest)
 	if magic, _ := b.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -39,15 +39,15 @@ func NewReader(in io.Reader) (*Reader, error) {
 	return &Reader{in: bufio.NewReaderSize(z, longest)}, nil
 }
 
-// The words of a log on its machine.
+// Keys of comments about the machine.
 const (
 	maxProcs = "MaxProcs"
 	maxNodes = "MaxNodes"
 	unixTime = "UnixStartTime" // when it begins
 )
 
-// Processors is what the log says that its machine has, as far as it is read, and by
-// which word: MaxProcs, or without that MaxNodes. It is 0 when the log says nothing.
+// Processors returns the number of processors in the comments read so far, and its key:
+// MaxProcs, else MaxNodes. The number is 0 if the log has neither.
 func (r *Reader) Processors() (processors int64, word string) {
 	switch {
 	case r.processors > 0:
@@ -58,14 +58,13 @@ func (r *Reader) Processors() (processors int64, word string) {
 	return 0, ""
 }
 
-// mark is with what some editors begin a file (UTF-8's byte order mark).
+// mark is the byte order mark of UTF-8, with which some editors begin a file.
 var mark = []byte("\xef\xbb\xbf")
 
-// errCutOff is the end of a last line that is not whole.
+// errCutOff is the error of an incomplete last line.
 var errCutOff = errors.New("the last line is cut off")
 
-// Next is the next job of the log; the error is [io.EOF] at its end. Others name the
-// line.
+// Next returns the next job of the log, or [io.EOF] at its end. Other errors name the line.
 func (r *Reader) Next() (Record, error) {
 	for {
 		text, err := r.in.ReadSlice('\n')
@@ -96,8 +95,8 @@ func (r *Reader) Next() (Record, error) {
 	}
 }
 
-// comment looks for what the machine has. The first that says so counts: a log
-// that was made from another one may quote its comments.
+// comment looks for the keys of the machine. The first comment with a key counts: a log
+// that was derived from another one may quote its comments.
 func (r *Reader) comment(text []byte) {
 	word, value, _ := bytes.Cut(text, []byte(":"))
 	switch string(bytes.Trim(word, blanks)) {
@@ -110,8 +109,7 @@ func (r *Reader) comment(text []byte) {
 	}
 }
 
-// amount is the number with which a text begins, in which commas part thousands; 0
-// without one.
+// amount returns the number at the beginning of a text, with commas between thousands, or 0.
 func amount(text []byte) (n int64) {
 	for _, c := range bytes.TrimLeft(text, blanks) {
 		switch {
@@ -124,7 +122,7 @@ func amount(text []byte) (n int64) {
 	return n
 }
 
-// damaged is a compressed log that cannot be read to its end.
+// damaged returns the error of a compressed log that cannot be read to its end.
 func damaged(line int, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)) {
 		return cluster.BadField(fmt.Sprintf("after line %d", line), err.Error(), "a whole gzip file: this one is cut off or damaged")

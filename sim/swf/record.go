@@ -9,8 +9,7 @@ import (
 	"vjob/cluster"
 )
 
-// Record is what one line says, as far as it matters here. What is missing is
-// negative, most often -1.
+// Record is one line of a log. Missing values are negative, usually -1.
 type Record struct {
 	Line      int
 	Number    int64
@@ -23,29 +22,28 @@ type Record struct {
 	Others
 }
 
-// Others are the fields that make no difference on one pool of processors. What is
-// missing, is no number, or is too large, is -1.
+// Others are the fields that make no difference on one pool of processors. Missing,
+// invalid and too large values are -1.
 type Others struct {
 	MemoryKiB int32 // for each processor: requested (field 10), or without that used (7)
 	User      int32
 	Group     int32
 	Queue     int32
-	Preceding int32 // the number of the job after whose end its user sent it
-	Think     int32 // seconds from then until its submission
+	Preceding int32 // the number of the job after which its user submitted this one
+	Think     int32 // seconds from the end of that job to the submission
 }
 
-// fields is how many numbers a line has.
+// fields is the number of fields of a line.
 const fields = 18
 
-// partial reports whether the line is about a part of a job only, which was stopped
-// and went on later.
+// partial reports whether the line is only a part of a job that was stopped and continued
+// later.
 func (r *Record) partial() bool { return 2 <= r.Status && r.Status <= 4 }
 
-// largest is the largest number that a field may hold: as seconds, more than
-// thirty thousand years.
+// largest is the largest number in a field: in seconds, over thirty thousand years.
 const largest = 1e12
 
-// parse reads the fields of a line that matter. A fraction of a number is cut off.
+// parse parses the fields of a line that matter. It truncates fractions.
 func parse(line int, text []byte) (Record, error) {
 	r := Record{Line: line}
 	wanted := [...]struct {
@@ -62,7 +60,7 @@ func parse(line int, text []byte) (Record, error) {
 		{11, "status", &r.Status},
 	}
 	used, requested := int32(-1), int32(-1)
-	r.Others = nothing
+	r.Others = unknown
 	others := [fields + 1]*int32{
 		7: &used, 10: &requested, 12: &r.User, 13: &r.Group, 15: &r.Queue, 17: &r.Preceding, 18: &r.Think,
 	}
@@ -82,7 +80,7 @@ func parse(line int, text []byte) (Record, error) {
 			v, ok := number(text[:end])
 			if !ok {
 				field := fmt.Sprintf("line %d: field %d, the %s", line, count, w.name)
-				return r, cluster.BadField(field, string(text[:end]), "a number up to 10^12, or -1 where nothing is known")
+				return r, cluster.BadField(field, string(text[:end]), "a number up to 10^12, or -1 if unknown")
 			}
 			*w.value = v
 			next++
@@ -91,7 +89,8 @@ func parse(line int, text []byte) (Record, error) {
 		}
 		text = text[end:]
 	}
-	if r.MemoryKiB = requested; requested <= 0 {
+	r.MemoryKiB = requested
+	if requested <= 0 {
 		r.MemoryKiB = used
 	}
 	if count < fields {
@@ -100,10 +99,10 @@ func parse(line int, text []byte) (Record, error) {
 	return r, nil
 }
 
-// nothing is known.
-var nothing = Others{-1, -1, -1, -1, -1, -1}
+// unknown is a missing value.
+var unknown = Others{-1, -1, -1, -1, -1, -1}
 
-// small reads a number that makes no difference to most; -1 is what it cannot mean.
+// small parses a number of [Others], or returns -1.
 func small(text []byte) int32 {
 	if v, ok := number(text); ok && 0 <= v && v <= math.MaxInt32 {
 		return int32(v)
@@ -113,7 +112,7 @@ func small(text []byte) int32 {
 
 const blanks = " \t\r\v\f"
 
-// number reads a whole number, or cuts the fraction off.
+// number parses a number and truncates its fraction.
 func number(text []byte) (int64, bool) {
 	if v, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		return v, -largest <= v && v <= largest

@@ -3,11 +3,9 @@
 // line with 18 numbers for each job, after comments that begin with a semicolon.
 // A log may be compressed by gzip.
 //
-// [Read] makes of a log the jobs that can be replayed on one pool of processors.
-// What is missing in it is dealt with by conventions; each counts how often it was
-// needed, so that nothing is dropped or changed in silence.
-//
-// It refuses to know how jobs are scheduled.
+// [Read] returns the jobs of a log that can be replayed on one pool of processors.
+// Conventions handle missing values; each counts how often it was needed, so that nothing is
+// dropped or changed silently.
 package swf
 
 import "time"
@@ -17,8 +15,8 @@ import "time"
 type Job struct {
 	Number     int64 // in the log
 	Submit     int64
-	Run        int64 // how long it runs, 1 at least
-	Walltime   int64 // how long its user said that it may run; it never runs longer
+	Run        int64 // run time, 1 at least
+	Walltime   int64 // requested by the user, at least Run
 	Processors int64 // 1 at least
 	Others
 }
@@ -29,9 +27,9 @@ type Log struct {
 	Jobs       []Job
 	Processors int64 // of the pool
 	Declared   int64 // by the log itself; 0 when it says nothing
-	// Word is where the log says it: MaxProcs, or without that MaxNodes.
+	// Word is the key of Declared: MaxProcs, else MaxNodes.
 	Word   string
-	Start  time.Time // of the first submission; zero when the log does not say when it begins
+	Start  time.Time // of the first submission; zero if the log has no start time
 	Lines  int       // with jobs
 	Counts []Count
 }
@@ -43,7 +41,7 @@ type Count struct {
 	Line       int // of the first one
 }
 
-// Convention is how something in a log is dealt with.
+// Convention is a rule for a missing or inconsistent value.
 type Convention uint8
 
 // The conventions, in the order in which they are applied to a job. The first ones
@@ -54,19 +52,19 @@ const (
 	NoRun                          // no run time, or 0
 	NoSubmit                       // no time of submission
 	TooWide                        // it needs more processors than the pool has
-	Requested                      // it got another number of processors than it asked for
+	Requested                      // the numbers of allocated and requested processors differ
 	NoWalltime                     // no requested time, or 0
-	Killed                         // it ran longer than it asked for
-	OutOfOrder                     // it stands after one that was submitted later
-	Repeated                       // another one has the same number
-	Part                           // it was stopped and went on later
+	Killed                         // it ran longer than requested
+	OutOfOrder                     // it comes after a job that was submitted later
+	Repeated                       // a previous job has the same number
+	Part                           // it was stopped and continued later
 	conventions
 )
 
 // Skips reports whether the job is left out.
 func (c Convention) Skips() bool { return c <= TooWide }
 
-// String says what was found and what is done about it.
+// String describes the finding and its handling.
 func (c Convention) String() string {
 	return [...]string{
 		CutOff:       "the last line is cut off: left out",

@@ -84,7 +84,7 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// What makes no difference on a pool may be missing or senseless.
+// Fields that make no difference on a pool may be missing or invalid.
 func TestOthers(t *testing.T) {
 	text := "; UnixStartTime: 843480031\n" + head + "1 100 -1 50 4 -1 2048 4 60 -1 1 12 3 -1 2 -1 -1 -1\n" +
 		"2 130 -1 50 4 -1 2048 4 60 4096 1 many 3.0 -1 99999999999 -1 1 15\n"
@@ -101,7 +101,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A pool that is given is taken, whatever the log says.
+// A given pool overrides that of the log.
 func TestPoolGiven(t *testing.T) {
 	log, err := swf.Read(strings.NewReader(little), 2)
 	if err != nil || len(log.Jobs) != 4 || log.Processors != 2 || log.Declared != 8 {
@@ -109,7 +109,7 @@ func TestPoolGiven(t *testing.T) {
 	}
 }
 
-// The first word on the machine counts, and processors count before nodes.
+// The first comment on the machine counts, and processors count before nodes.
 func TestProcessors(t *testing.T) {
 	for head, want := range map[string]struct {
 		processors int64
@@ -138,7 +138,7 @@ func TestWrong(t *testing.T) {
 		"no end":           {head + line("1 100 -1 5 4 -1 -1 4 1e300"), `line 6: field 9, the requested time: "1e300" is wrong: want a number up to 10^12`},
 		"huge":             {head + line("1 99999999999999999999 -1 5 4 -1 -1 4 9"), `field 2, the submit time`},
 		"few fields":       {head + "1 2 3 4\n" + line("1 100 -1 5 4 -1 -1 4 60"), `line 6: "4 fields" is wrong: want the 18 of the Standard Workload Format`},
-		"no processors":    {line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong: want a number: the log does not say how many there are (MaxProcs or MaxNodes)`},
+		"no processors":    {line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong: want a number: the log has neither MaxProcs nor MaxNodes`},
 		"processors of 0":  {"; MaxProcs: 0\n" + line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong`},
 		"endless line":     {head + strings.Repeat("1 ", 1<<16), `line 6: "more than 65536 bytes" is wrong: want a line of a log`},
 		"half a gzip":      {packed(t, little)[:80], "want a whole gzip file: this one is cut off or damaged"},
@@ -156,7 +156,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// An error of the reader below is none of the input.
+// An error of the underlying reader is not an error of the input.
 func TestBroken(t *testing.T) {
 	broken := errors.New("the cable is out")
 	_, err := swf.Read(io.MultiReader(strings.NewReader(little), errorReader{broken}), 0)
@@ -169,7 +169,7 @@ type errorReader struct{ err error }
 
 func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
 
-// Logs are told from documents by how they begin.
+// Logs and documents differ in their beginning.
 func TestLooks(t *testing.T) {
 	for text, want := range map[string]bool{
 		little: true, "\xef\xbb\xbf" + little: true, packed(t, little): true, packed(t, little)[:100]: true, line("1 2"): true, "\n\n  -1 2": true,
@@ -181,7 +181,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// Every convention says what it does.
+// Every convention has a description.
 func TestWords(t *testing.T) {
 	for c := range swf.Part + 1 {
 		if text := c.String(); text == "" || strings.HasSuffix(text, "left out") != c.Skips() {
@@ -216,7 +216,7 @@ func TestOriginal(t *testing.T) {
 	}
 }
 
-// Whatever is read, what comes out can be replayed, and everything is accounted for.
+// The jobs of any accepted input can be replayed, and all jobs are accounted for.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(little), int64(0))
 	f.Add([]byte(packed(f, little)), int64(4))
@@ -236,7 +236,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		if left != 0 {
-			t.Errorf("%d jobs are gone in silence", left)
+			t.Errorf("%d jobs were dropped silently", left)
 		}
 		last := int64(0)
 		for _, j := range log.Jobs {

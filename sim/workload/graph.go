@@ -8,7 +8,7 @@ import (
 	"vjob/cluster"
 )
 
-// graph is the VMs of a vjob and what they do.
+// graph is the VMs of a vjob and their work.
 type graph struct {
 	Walltime float64     `json:"walltime"`
 	Prologue float64     `json:"prologue"`
@@ -27,8 +27,8 @@ type component struct {
 	Dedicated json.RawMessage `json:"active_dedicated"`
 }
 
-// work turns the graph into programs. Step 0 of each is the prologue, step 1 the
-// component; those without predecessors wait for the prologue of all the others.
+// work converts the graph to the steps of VMs. Step 0 of each is the prologue, step 1 the
+// component; components without predecessors wait for the prologues of all VMs.
 func (g *graph) work(path string) (vms []cluster.VM, walltime time.Duration, err error) {
 	if len(g.VMs) == 0 || len(g.VMs) > maxMembers {
 		return nil, 0, cluster.BadField(path+"vms", len(g.VMs), fmt.Sprintf("1 to %d VMs", maxMembers))

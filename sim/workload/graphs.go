@@ -11,8 +11,7 @@ import (
 	"vjob/daemon/settings/document"
 )
 
-// graphsFile is the document form. What has no effect here is allowed and kept
-// by nobody.
+// graphsFile is the document form. Keys of other tools are allowed and ignored.
 type graphsFile struct {
 	Title   string        `json:"title"`
 	Start   string        `json:"start"` // when it began, such as 2026-11-01T00:00:00+01:00
@@ -45,17 +44,17 @@ type graphedVJob struct {
 	Queue  string  `json:"queue"`
 	graph
 	termKeys
-	Shapes []graph `json:"shapes"` // what it may be instead
+	Shapes []graph `json:"shapes"` // alternatives of a moldable vjob
 
 	Benchmark json.RawMessage `json:"benchmark"`
 	Dedicated json.RawMessage `json:"runtime_dedicated"`
 }
 
-// ReadGraphs reads one YAML or JSON document: a cluster, and vjobs whose VMs
-// each compute one component of a graph. Times are in seconds, memory in MiB.
-// The application of a vjob starts once every VM has gone through the prologue,
-// without CPU need; a component starts when its predecessors have ended and needs
-// its CPU until its end; the vjob ends with its last component.
+// ReadGraphs reads one YAML or JSON document: a cluster, and vjobs in which each VM
+// computes one component of a graph. Times are in seconds, memory in MiB.
+// The application of a vjob starts once every VM has passed the prologue, which needs no
+// CPU. A component starts when its predecessors have ended and needs its CPU until its end.
+// The vjob ends with its last component.
 func ReadGraphs(name string, data []byte) (*Workload, error) {
 	var file graphsFile
 	doc, err := document.Decode(name, data, &file)
@@ -131,7 +130,7 @@ func (g *graphedVJob) job(path string) (j Job, err error) {
 	for i := range g.Shapes {
 		works[i] = g.Shapes[i].work
 	}
-	if err := mold(path, s, works); err != nil {
+	if err := addShapes(path, s, works); err != nil {
 		return j, err
 	}
 	if err := g.apply(path, &j); err != nil {

@@ -7,9 +7,8 @@ import (
 	"vjob/cluster"
 )
 
-// Length is how long a vjob of the job takes alone, when its VMs always get what they
-// need; of a moldable one, in the shape in which that is shortest. Who is ended by his
-// walltime takes that.
+// Length returns the duration of a vjob of the job alone, with its VMs always satisfied, and
+// at most its walltime. For a moldable vjob it is the duration of the shortest shape.
 func (j *Job) Length() time.Duration {
 	s := &j.Submission
 	least := alone(s.VMs, s.Walltime)
@@ -33,8 +32,8 @@ func alone(vms []cluster.VM, walltime time.Duration) time.Duration {
 	return last
 }
 
-// end is when a step ends: after the one before it, and those that it waits for. No step
-// waits for itself, as those who read workloads make sure.
+// end returns the end of a step: its duration after the previous step and the steps that it
+// waits for. Readers of workloads exclude cycles.
 func end(vms []cluster.VM, ends map[cluster.StepRef]time.Duration, at cluster.StepRef) time.Duration {
 	if at.Index < 0 {
 		return 0
@@ -51,7 +50,7 @@ func end(vms []cluster.VM, ends map[cluster.StepRef]time.Duration, at cluster.St
 	return ends[at]
 }
 
-// Describe names the job to people.
+// Describe returns the name of the job for messages.
 func (j *Job) Describe() string {
 	if j.Line > 0 {
 		return fmt.Sprintf("vjob %s of line %d", j.Submission.Name, j.Line)

@@ -10,21 +10,20 @@ import (
 
 // Link is a condition on another vjob of the workload.
 type Link struct {
-	On   int // place among the jobs
+	On   int // index of the job
 	When cluster.Condition
-	// Index is the place in the array On, from 1; 0 is all of it, or the vjob if it is
-	// none.
+	// Index is the index in the array On, from 1; 0 is the whole array, or the single vjob.
 	Index int
 }
 
-// misplaced is what is wrong with a job that stood at a place of the file.
+// misplaced is an error about the job at an index of the file.
 type misplaced struct {
 	source int
 	err    error
 }
 
-// link finds the vjobs that others name. They must come before, so nobody can wait for
-// himself in a circle. The jobs are in order.
+// link resolves references to other vjobs. A vjob may only refer to earlier ones, which
+// excludes cycles. The jobs are sorted.
 func (w *Workload) link() *misplaced {
 	places := make(map[string]int, len(w.Jobs))
 	for i := range w.Jobs {
@@ -57,7 +56,7 @@ func (w *Workload) link() *misplaced {
 	return nil
 }
 
-// find reads a condition: "a", "afterany:a", "after:sweep[3]", "afterok:sweep[]".
+// find parses a condition: "a", "afterany:a", "after:sweep[3]", "afterok:sweep[]".
 func (w *Workload) find(places map[string]int, text string) (link Link, err error) {
 	name := text
 	if word, rest, found := strings.Cut(text, ":"); found {
@@ -88,7 +87,7 @@ func (w *Workload) find(places map[string]int, text string) (link Link, err erro
 	return link, nil
 }
 
-// before demands that a vjob comes before another one that waits for it.
+// before returns an error unless a vjob is submitted before its dependent.
 func (w *Workload) before(places map[string]int, job, on int) error {
 	if on < job {
 		return nil
@@ -101,8 +100,7 @@ func (w *Workload) before(places map[string]int, job, on int) error {
 		"a vjob that is submitted before it: that one comes at %gs, this at %gs", other.At.Seconds(), this.At.Seconds()))
 }
 
-// ring tells the way from a vjob back to itself over those that are waited for; "" is
-// that there is none.
+// ring describes a dependency cycle through a vjob, or returns "".
 func (w *Workload) ring(places map[string]int, from, over int) string {
 	came, list := map[int]int{over: from}, []int{over}
 	for len(list) > 0 {
@@ -123,7 +121,7 @@ func (w *Workload) ring(places map[string]int, from, over int) string {
 	return ""
 }
 
-// way is the ring in words: "a waits for b, which waits for a".
+// way formats a cycle: "a waits for b, which waits for a".
 func (w *Workload) way(came map[int]int, from int) string {
 	names := []string{w.Jobs[from].Submission.Name}
 	for at := came[from]; at != from; at = came[at] {

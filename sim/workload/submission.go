@@ -8,9 +8,9 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Submission is what is submitted for a job in a workload that begins at an instant, once
-// the jobs before it have their numbers; 0 is one that was refused. Who waits for that is
-// refused as well: the error names the field.
+// Submission returns the submission of a job in a workload that begins at an instant. numbers
+// are the ids of the jobs before it, 0 for a refused one. It is an error, which names the
+// field, if the job depends on a refused one.
 func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID) (admission.Submission, error) {
 	j := &w.Jobs[job]
 	s := j.Submission
@@ -20,20 +20,20 @@ func (w *Workload) Submission(job int, begin time.Time, numbers []cluster.VJobID
 		on := &w.Jobs[link.On].Submission
 		first := numbers[link.On]
 		if first == 0 {
-			return s, cluster.BadField("after", on.Name, "a vjob that was not refused itself")
+			return s, cluster.BadField("after", on.Name, "a vjob that was not refused")
 		}
 		array := len(on.Array) > 0 && link.Index == 0
 		s.After = append(s.After, cluster.Dependency{On: first + cluster.VJobID(max(0, link.Index-1)), When: link.When, Array: array})
 	}
 	if j.Inner != nil {
 		if s.Inner = numbers[*j.Inner]; s.Inner == 0 {
-			return s, cluster.BadField("inner", w.Jobs[*j.Inner].Submission.Name, "a container that was not refused itself")
+			return s, cluster.BadField("inner", w.Jobs[*j.Inner].Submission.Name, "a container that was not refused")
 		}
 	}
 	return s, nil
 }
 
-// date puts the instants of a job into its submission, in a workload that begins at one.
+// date sets the instants of a submission in a workload that begins at begin.
 func (j *Job) date(s *admission.Submission, begin time.Time) {
 	for _, d := range []struct {
 		after *time.Duration
@@ -45,7 +45,7 @@ func (j *Job) date(s *admission.Submission, begin time.Time) {
 	}
 }
 
-// check is what can be said of a job without the cluster.
+// check validates a job as far as is possible without the cluster.
 func (j *Job) check() error {
 	s := j.Submission
 	s.Rules = "" // they may name nodes
@@ -56,7 +56,7 @@ func (j *Job) check() error {
 	return s.Validate(admission.Bounds{}, nil)
 }
 
-// VJobs counts the vjobs, those of arrays one by one.
+// VJobs counts the vjobs, with each vjob of an array.
 func (w *Workload) VJobs() int {
 	n := 0
 	for i := range w.Jobs {

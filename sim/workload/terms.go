@@ -8,12 +8,12 @@ import (
 	"vjob/cluster"
 )
 
-// maxArray is how many vjobs an array has at most.
+// maxArray is the maximum number of vjobs of an array.
 const maxArray = 100_000
 
-// termKeys are the keys, of both forms, that say whose a vjob is and on what terms it
-// runs: those of [cluster.Terms]. Instants are in seconds from the start of the workload,
-// and other vjobs are named by their ids.
+// termKeys are the keys of both forms for the owner and the terms of a vjob, see
+// [cluster.Terms]. Instants are in seconds from the start of the workload. Keys name other
+// vjobs by their ids.
 type termKeys struct {
 	Owner    string `json:"owner"`
 	Project  string `json:"project"`
@@ -21,7 +21,7 @@ type termKeys struct {
 	Rules    string `json:"rules"`
 
 	Deadline   *float64 `json:"deadline"`
-	Reserve    *float64 `json:"reserve"` // from when on it has its room
+	Reserve    *float64 `json:"reserve"` // start of its reservation
 	NotBefore  *float64 `json:"not_before"`
 	NotAfter   *float64 `json:"not_after"`
 	Floor      float64  `json:"floor"`
@@ -41,7 +41,7 @@ type termKeys struct {
 	Labels map[string]string `json:"labels"`
 }
 
-// apply puts the terms into a job.
+// apply sets the terms of a job.
 func (k *termKeys) apply(path string, j *Job) error {
 	s := &j.Submission
 	if k.Owner != "" {
@@ -75,22 +75,22 @@ func (k *termKeys) apply(path string, j *Job) error {
 	return nil
 }
 
-// check says which terms do not go together; others the scheduler knows.
+// check refuses conflicting terms; the scheduler checks the others.
 func (k *termKeys) check(path string, j *Job) error {
 	switch {
 	case k.Array < 0 || k.Array > maxArray:
-		return cluster.BadField(path+"array", k.Array, fmt.Sprintf("1 to %d vjobs, or 0 for one that is no array", maxArray))
+		return cluster.BadField(path+"array", k.Array, fmt.Sprintf("1 to %d vjobs, or 0 for a single vjob", maxArray))
 	case k.AtOnce > 0 && k.Array == 0:
 		return cluster.BadField(path+"at_once", k.AtOnce, "an array beside it")
 	case k.BestEffort && j.Submission.Preemption == cluster.Never:
 		return cluster.BadField(path+"yields", k.Yields, "suspend or end: a vjob that is best-effort makes room")
 	case k.Reserve != nil && j.Submission.Walltime == 0:
-		return cluster.BadField(path+"walltime", 0, "more than 0: its room is reserved for so long")
+		return cluster.BadField(path+"walltime", 0, "more than 0: it is the length of the reservation")
 	}
 	return nil
 }
 
-// named reads the name of something; "" is the first of its kind.
+// named parses the name of a value; "" is the first value of its type.
 func named[T any](field, name string, parse func(string) (T, error)) (value T, err error) {
 	if name == "" {
 		return value, nil
@@ -101,11 +101,11 @@ func named[T any](field, name string, parse func(string) (T, error)) (value T, e
 	return value, nil
 }
 
-// instant reads seconds from the start of the workload, not before the submission; nil
-// is none.
+// instant converts seconds from the start of the workload, not before the submission. It
+// returns nil for nil.
 func instant(field string, at *float64, submit time.Duration) (*time.Duration, error) {
 	if at == nil {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // optional
 	}
 	d, err := seconds(field, *at)
 	if err == nil && d < submit {
@@ -114,7 +114,7 @@ func instant(field string, at *float64, submit time.Duration) (*time.Duration, e
 	return &d, err
 }
 
-// within demands a number from least to most.
+// within returns an error unless a number is from least to most.
 func within(field string, value, least, most float64) error {
 	if !(value >= least && value <= most) {
 		return cluster.BadField(field, value, fmt.Sprintf("from %v to %v", least, most))
@@ -122,7 +122,7 @@ func within(field string, value, least, most float64) error {
 	return nil
 }
 
-// renamed tells a person the field as the file has it.
+// renamed returns the error with the name of the field in the file.
 func renamed(field string, err error) error {
 	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
 		return &cluster.FieldError{Field: field, Value: bad.Value, Want: bad.Want}

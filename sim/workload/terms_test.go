@@ -73,8 +73,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestTermErrors is of what the two forms have in common: line, field, value, and what
-// would be right.
+// TestTermErrors checks the errors of both forms: line, field, value, and what is valid.
 func TestTermErrors(t *testing.T) {
 	for more, want := range map[string]string{
 		`,"after":["b"]`:                         `f:2:1: after[0]: "b": want no cycle: b waits for b`,
@@ -85,14 +84,14 @@ func TestTermErrors(t *testing.T) {
 		`,"after":["many[4]"]`:                   `f:2:1: after[0]: "many[4]": want a place from 1 to 3 in the array many`,
 		`,"owner":"eve","after":["a"]`:           `f:2:1: after[0]: "a": want a vjob of the same owner: that one is of replay, this of eve`,
 		`,"inner":"a"`:                           `f:2:1: inner: "a": want the id of a container that is submitted before it`,
-		`,"array":1000000`:                       `f:2:1: array: 1000000: want 1 to 100000 vjobs, or 0 for one that is no array`,
-		`,"array":-1`:                            `f:2:1: array: -1: want 1 to 100000 vjobs, or 0 for one that is no array`,
+		`,"array":1000000`:                       `f:2:1: array: 1000000: want 1 to 100000 vjobs, or 0 for a single vjob`,
+		`,"array":-1`:                            `f:2:1: array: -1: want 1 to 100000 vjobs, or 0 for a single vjob`,
 		`,"at_once":2`:                           `f:2:1: at_once: 2: want an array beside it`,
 		`,"reserve":0`:                           `f:2:1: reserve: 0: want seconds from the start of the workload, at least the 1 of its submission`,
 		`,"reserve":5,"best_effort":true`:        `f:2:1: best_effort: true: want false beside a reservation: best-effort vjobs have no room of their own`,
 		`,"reserve":5,"after":["a"]`:             `f:2:1: after: 1: want no dependencies beside a reservation: it begins at its time`,
 		`,"reserve":5,"array":2`:                 `f:2:1: array: 2: want no array beside a reservation: one vjob has it`,
-		`,"reserve":5,"walltime":0`:              `f:2:1: walltime: 0: want more than 0: its room is reserved for so long`,
+		`,"reserve":5,"walltime":0`:              `f:2:1: walltime: 0: want more than 0: it is the length of the reservation`,
 		`,"deadline":-3`:                         `f:2:1: deadline: -3: want seconds, from 0 to 1000000000`,
 		`,"min_run":1e10`:                        `f:2:1: min_run: 1e+10: want seconds, from 0 to 1000000000`,
 		`,"walltime":315360000000`:               `f:2:1: walltime: 3.1536e+11: want seconds, from 0 to 1000000000`,
@@ -127,7 +126,7 @@ func TestTermErrors(t *testing.T) {
 	}
 }
 
-// A walltime of ten years is one, and none is no limit.
+// A walltime of ten years is valid, and without one there is no limit.
 func TestWalltimes(t *testing.T) {
 	w, err := workload.Parse("f", []byte(one("a", 0, `,"walltime":315360000`)+one("b", 0, `,"walltime":0`)))
 	if err != nil || w.Jobs[0].Submission.Walltime != 10*365*24*time.Hour || w.Jobs[1].Submission.Walltime != 0 {
@@ -135,18 +134,18 @@ func TestWalltimes(t *testing.T) {
 	}
 }
 
-// Who waits for a vjob that was refused is refused too.
+// A vjob that depends on a refused one is refused too.
 func TestRefusedBefore(t *testing.T) {
 	w, err := workload.Parse("f", []byte(one("a", 0, "")+one("b", 1, `,"after":["a"]`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Submission(1, time.Time{}, []cluster.VJobID{0}); fmt.Sprint(err) != `after: "a" is wrong: want a vjob that was not refused itself` {
+	if _, err := w.Submission(1, time.Time{}, []cluster.VJobID{0}); fmt.Sprint(err) != `after: "a" is wrong: want a vjob that was not refused` {
 		t.Error(err)
 	}
 }
 
-// FuzzParse reads anything without harm; what it takes can be submitted.
+// FuzzParse parses any input without a panic; accepted workloads can be submitted.
 func FuzzParse(f *testing.F) {
 	f.Add(one("a", 0, "") + one("b", 1, `,"after":["afterany:a"],"array":2`))
 	f.Add("cluster: {nodes: [{id: n, cpu: 1, memory_mb: 9}]}\nvjobs:\n- {id: a, vms: [{id: x, memory_mb: 1, cpu_reserved: 1, duration: 1}]}\n")

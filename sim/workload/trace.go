@@ -25,14 +25,14 @@ type traceLine struct {
 	Submit int64  `json:"submit"`
 	traceWork
 	termKeys
-	Shapes []traceWork     `json:"shapes"` // what it may be instead
-	User   *int64          `json:"user"`   // of a log: its owner, unless the line names one
-	Queue  json.RawMessage `json:"queue"`  // the name of a queue; a number is that of a log, and for people
+	Shapes []traceWork     `json:"shapes"` // alternatives of a moldable vjob
+	User   *int64          `json:"user"`   // of a log: its owner if the line has none
+	Queue  json.RawMessage `json:"queue"`  // the name of a queue; a number of a log is ignored
 
 	MemoryFrom json.RawMessage `json:"memory_from"`
 }
 
-// traceWork is the VMs of a vjob and what they do.
+// traceWork is the VMs of a vjob and their work.
 type traceWork struct {
 	Runtime   int64      `json:"runtime"`
 	Walltime  int64      `json:"walltime"`
@@ -47,7 +47,7 @@ type traceWork struct {
 // progress clock, in seconds of running with every active VM satisfied; VM k
 // needs its CPU while the clock is in active[k] = [from, to), or, where the line
 // has no active, as the line's model says (see [Phases]), and none otherwise.
-// shapes are what a moldable vjob may be instead, with the same keys.
+// shapes are the alternatives of a moldable vjob, with the same keys.
 func ReadTrace(name string, r io.Reader) (*Workload, error) {
 	w := &Workload{Title: name}
 	names := map[string]bool{}
@@ -84,7 +84,7 @@ func ReadTrace(name string, r io.Reader) (*Workload, error) {
 	return w, nil
 }
 
-// lineOf is the line of a job by its place in the file.
+// lineOf returns the line of a job by its index in the file.
 func (w *Workload) lineOf(source int) int {
 	i := slices.IndexFunc(w.Jobs, func(j Job) bool { return j.source == source })
 	return w.Jobs[i].Line
@@ -110,7 +110,7 @@ func parseLine(text []byte) (Job, error) {
 	return l.job()
 }
 
-// jsonError names the key that is to blame, as far as it is known.
+// jsonError returns a decoding error with the key at fault, if it is known.
 func jsonError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := strings.NewReplacer("traceWork.", "", "termKeys.", "").Replace(wrong.Field)
@@ -122,7 +122,7 @@ func jsonError(err error) error {
 	return cluster.BadField("syntax", err.Error(), "one JSON object a line")
 }
 
-// traceKeys are the keys of a line.
+// traceKeys lists the keys of a line.
 func traceKeys() (keys []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[traceLine]()) {
 		if !f.Anonymous {
@@ -154,7 +154,7 @@ func (l *traceLine) job() (j Job, err error) {
 	for i := range l.Shapes {
 		works[i] = l.Shapes[i].work
 	}
-	if err := mold("", s, works); err != nil {
+	if err := addShapes("", s, works); err != nil {
 		return j, err
 	}
 	if err := l.apply("", &j); err != nil {
@@ -163,7 +163,7 @@ func (l *traceLine) job() (j Job, err error) {
 	return j, j.check()
 }
 
-// queue reads the name of the queue. Numbers are those of a log.
+// queue sets the queue of a submission. It ignores numbers, which come from logs.
 func (l *traceLine) queue(s *admission.Submission) error {
 	if _, err := strconv.ParseFloat(string(l.Queue), 64); err == nil || len(l.Queue) == 0 {
 		return nil
@@ -174,7 +174,7 @@ func (l *traceLine) queue(s *admission.Submission) error {
 	return nil
 }
 
-// work makes the VMs.
+// work returns the VMs and the walltime.
 func (w *traceWork) work(path string) (vms []cluster.VM, walltime time.Duration, err error) {
 	switch {
 	case w.Runtime < 1 || w.Runtime > maxSeconds:
@@ -195,7 +195,7 @@ func (w *traceWork) work(path string) (vms []cluster.VM, walltime time.Duration,
 	return w.members(size), walltime, nil
 }
 
-// Members are the VMs of a vjob of a model, of equal size, that takes so many seconds.
+// Members returns the n equal VMs of a vjob of a model. runtime is in seconds.
 func Members(model string, n int, runtime int64, size cluster.Resources) ([]cluster.VM, error) {
 	w := traceWork{Runtime: runtime, VMs: n, Model: model}
 	if err := w.fillActive(""); err != nil {
@@ -229,7 +229,7 @@ func (w *traceWork) fillActive(path string) (err error) {
 	return nil
 }
 
-// steps is the program of VM k: idle, active, idle, without empty stretches.
+// steps returns the steps of VM k: idle, active, idle, without empty steps.
 func (w *traceWork) steps(k int, cpu cluster.MilliCPU) []cluster.Step {
 	from, to := w.Active[k][0], w.Active[k][1]
 	if from == to {
@@ -247,8 +247,8 @@ func (w *traceWork) steps(k int, cpu cluster.MilliCPU) []cluster.Step {
 	return steps
 }
 
-// Phases is when each of p VMs is active over a progress clock of length t, for
-// the models that stand in for the NASGrid graphs: ED (all the time), HC (one
+// Phases returns when each of p VMs is active over a progress clock of length t, for
+// the models that replace the NASGrid graphs: ED (all the time), HC (one
 // after another), VP (three pipelined stages) and MB (three uneven layers).
 func Phases(model string, p int, t int64) ([][2]int64, error) {
 	active := make([][2]int64, p)

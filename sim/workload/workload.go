@@ -1,10 +1,8 @@
 // Package workload reads files of vjobs with the times of their submission: the
-// experiments and traces that `vjob replay` runs in virtual time. Two forms are
-// known, both described in docs and told apart by their content: one document
-// with a cluster and vjobs made of components (see [ReadGraphs]), and one line
-// of JSON per vjob (see [ReadTrace]). Either may be compressed by gzip.
-//
-// It refuses to know how vjobs are scheduled.
+// experiments and traces that `vjob replay` runs in virtual time. It detects one of two
+// forms, see docs/workloads.md: one document with a cluster and vjobs made of components
+// (see [ReadGraphs]), or one line of JSON per vjob (see [ReadTrace]). Either may be
+// compressed by gzip.
 package workload
 
 import (
@@ -22,12 +20,11 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Workload is a list of submissions over time, and the cluster that they are
-// meant for.
+// Workload is a list of submissions over time, and their cluster.
 type Workload struct {
 	Title string
-	Start time.Time      // when it began; zero when the file does not say
-	Nodes []cluster.Node // none when the file does not say
+	Start time.Time      // zero if the file has no start
+	Nodes []cluster.Node // empty if the file has no nodes
 	Jobs  []Job          // in order of submission
 }
 
@@ -35,33 +32,32 @@ type Workload struct {
 // workload.
 type Job struct {
 	At         time.Duration
-	Submission admission.Submission // but for what depends on when it is run; see [Workload.Submission]
-	Deadline   *time.Duration       // nil is none
-	Reserve    *time.Duration       // it has its room from then on; nil is no reservation
-	NotBefore  *time.Duration       // nil is none, as is
-	NotAfter   *time.Duration
-	After      []Link     // all must be met before it may start
-	Follows    *Following // it comes after another one, instead of at its instant; nil: it does not
-	Inner      *int       // the place of the container in which it runs; nil is none
-	Line       int        // of the file, from 1; 0 is not known
+	Submission admission.Submission // without the parts that depend on the start; see [Workload.Submission]
+	Deadline   *time.Duration       // optional
+	Reserve    *time.Duration       // start of its reservation; optional
+	NotBefore  *time.Duration       // optional
+	NotAfter   *time.Duration       // optional
+	After      []Link               // dependencies, all needed for its start
+	Follows    *Following           // replaces At; optional
+	Inner      *int                 // index of its container; optional
+	Line       int                  // of the file, from 1; 0 if unknown
 
-	waits  []string // After, as the file has it
-	inner  string   // likewise
-	source int      // its place in the file
+	waits  []string // After, as in the file
+	inner  string   // Inner, as in the file
+	source int      // its index in the file
 }
 
-// Following is a vjob that its user sends when he has seen the end of another one, and
-// thought for a while.
+// Following makes a job follow another one: its user submits it after the end of that job and
+// a think time.
 type Following struct {
-	On    int // place among the jobs
+	On    int // index of the other job
 	Think time.Duration
 }
 
-// Owner is in whose name the vjobs of a workload are submitted when the file
-// does not say.
+// Owner is the default owner of the vjobs of a workload.
 const Owner = "replay"
 
-// limits of one file, so that a wrong one fails early.
+// Limits of one file, so that an invalid one fails early.
 const (
 	maxJobs      = 1_000_000
 	maxMembers   = 100_000
@@ -92,8 +88,8 @@ func Parse(name string, data []byte) (*Workload, error) {
 	return ReadGraphs(name, data)
 }
 
-// isTrace tells lines of JSON from one document: there the first line is an
-// object of its own.
+// isTrace reports whether the data is lines of JSON and not one document: its first line is
+// a complete object.
 func isTrace(data []byte) bool {
 	first, rest, _ := bytes.Cut(bytes.TrimLeft(data, " \t\r\n"), []byte("\n"))
 	first, rest = bytes.TrimSpace(first), bytes.TrimSpace(rest)
@@ -129,19 +125,19 @@ func (w *Workload) VMs() int {
 	return n
 }
 
-// DropWalltimes makes every vjob unlimited that can be: logged estimates are often barely
-// longer than the run, and an overloaded cluster would end such vjobs early.
+// DropWalltimes removes the walltimes of all vjobs except moldable ones and reservations.
+// Logged estimates are often barely longer than the run, and an overloaded cluster would end
+// such vjobs early.
 func (w *Workload) DropWalltimes() {
 	for i := range w.Jobs {
 		s := &w.Jobs[i].Submission
-		if w.Jobs[i].Reserve == nil && len(s.Shapes) == 0 { // which end with their walltimes
+		if w.Jobs[i].Reserve == nil && len(s.Shapes) == 0 { // these need walltimes
 			s.Walltime = 0
 		}
 	}
 }
 
-// sorted orders the jobs by submission, where equal times keep the order of the file, and
-// finds those that others name.
+// sorted sorts the jobs by submission, in a stable way, and resolves their references.
 func (w *Workload) sorted() *misplaced {
 	for i := range w.Jobs {
 		w.Jobs[i].source = i
@@ -150,7 +146,7 @@ func (w *Workload) sorted() *misplaced {
 	return w.link()
 }
 
-// seconds turns a number of seconds of a file into a duration.
+// seconds converts seconds of a file to a duration.
 func seconds(field string, s float64) (time.Duration, error) {
 	if s < 0 || s > maxSeconds || math.IsNaN(s) {
 		return 0, cluster.BadField(field, s, fmt.Sprintf("seconds, from 0 to %.0f", maxSeconds))

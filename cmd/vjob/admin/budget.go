@@ -126,8 +126,8 @@ func budgetClearCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// byFlag names what is wrong with a budget of a list as it is named on the command line,
-// where people see no list.
+// byFlag returns an error about a budget of a list with the name of its flag: users see no
+// list on the command line.
 func byFlag(err error, at int) error {
 	var told *client.Error
 	if !errors.As(err, &told) {
@@ -143,8 +143,7 @@ func byFlag(err error, at int) error {
 	return &said
 }
 
-// changeBudgets reads the budgets, changes them and states them, and shows what holds
-// then.
+// changeBudgets reads the budgets, changes and sends them, and shows the result.
 func changeBudgets(ctx context.Context, a *cli.App, change func([]wire.Budget) ([]wire.Budget, error)) error {
 	c, err := a.Client()
 	if err != nil {
@@ -206,20 +205,20 @@ func printBudgets(ctx context.Context, a *cli.App, c *client.Client) error {
 	return err
 }
 
-// ofWhom is the group of a budget for people.
-func ofWhom(group string) string { return cmp.Or(group, "the cluster") }
+// groupName formats the group of a budget.
+func groupName(group string) string { return cmp.Or(group, "the cluster") }
 
 func budgetTable(now *wire.Budgets) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads(">BUDGET FOR WHEN STATED_BY")}
 	for _, b := range now.Settings {
-		t.Row(plain.Watts(b.Watts), ofWhom(b.Group), cmp.Or(b.When, "otherwise"), "the settings")
+		t.Row(plain.Watts(b.Watts), groupName(b.Group), cmp.Or(b.When, "otherwise"), "the settings")
 	}
 	by := now.StatedBy
 	if now.StatedAt != nil {
 		by += ", " + plain.Moment(now.StatedAt)
 	}
 	for _, b := range now.Stated {
-		t.Row(plain.Watts(b.Watts), ofWhom(b.Group), cmp.Or(b.When, "otherwise"), by)
+		t.Row(plain.Watts(b.Watts), groupName(b.Group), cmp.Or(b.When, "otherwise"), by)
 	}
 	return t
 }
@@ -232,12 +231,12 @@ func limitTable(limits []wire.Limit) *plain.Table {
 			notes = append(notes, fmt.Sprintf("its nodes draw %s more without any vjob", plain.Watts(l.ShortWatts)))
 		}
 		if l.Nodes+l.UnknownNodes == 0 {
-			notes = append(notes, "no node is in it any more: it limits nobody")
+			notes = append(notes, "no node has this label any more: without effect")
 		}
 		if l.UnknownNodes > 0 {
 			notes = append(notes, plain.Count(l.UnknownNodes, "node")+" of unknown power not counted")
 		}
-		t.Row(ofWhom(l.Group), plain.Watts(l.Watts), plain.Watts(l.DrawnWatts), plain.Watts(l.MostWatts), plain.Dash(strings.Join(notes, "; ")))
+		t.Row(groupName(l.Group), plain.Watts(l.Watts), plain.Watts(l.DrawnWatts), plain.Watts(l.MostWatts), plain.Dash(strings.Join(notes, "; ")))
 	}
 	return t
 }

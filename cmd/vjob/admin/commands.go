@@ -1,7 +1,5 @@
-// Package admin has the commands about the cluster: its nodes and queues, what is drawn and
-// what it costs, who may use it, what has happened.
-//
-// It refuses to know how the daemon does what it is asked for.
+// Package admin has the commands about the cluster: nodes, queues, power and prices, accounts,
+// events.
 package admin
 
 import (

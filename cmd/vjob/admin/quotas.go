@@ -16,7 +16,7 @@ func quotasCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "quotas",
 		Aliases: []string{"quota"},
-		Short:   "show how the quotas stand now: for whom, what is used, and until when the limit holds",
+		Short:   "show the quotas: to which vjobs they apply, the current use, and until when the limit holds",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Client()
@@ -48,15 +48,15 @@ func quotaTable(quotas []wire.Quota) *plain.Table {
 			{"CPU-hours within " + plain.Span(plain.Seconds(float64(q.WithinSeconds))), q.CPUSeconds, hours},
 		} {
 			if m.measure != nil {
-				t.Row(q.Name, plain.Dash(q.Window), plain.Moment(q.Until), whom(q), m.what, m.print(m.measure.Used), m.print(m.measure.Limit))
+				t.Row(q.Name, plain.Dash(q.Window), plain.Moment(q.Until), scope(q), m.what, m.print(m.measure.Used), m.print(m.measure.Limit))
 			}
 		}
 	}
 	return t
 }
 
-// whom is for whom a quota counts: "user ann in queue long".
-func whom(q *wire.Quota) string {
+// scope formats the vjobs to which a quota applies: "user ann in queue long".
+func scope(q *wire.Quota) string {
 	var list []string
 	for _, part := range [][2]string{{"user ", q.User}, {"project ", q.Project}, {"queue ", q.Queue}} {
 		if part[1] != "" {

@@ -15,11 +15,10 @@ func sharesCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "shares",
 		Aliases: []string{"share"},
-		Short:   "show fair share: which part of the cluster is for whom, and who has used how much of late",
-		Long: `Shows the accounts, projects with their users below them. FACTOR is what goes into the
-priority of their vjobs: 1 for who has used nothing of late, 0.5 for who has used just
-the part that is meant for him, and less for more. What was used counts for half after
-each half-life.`,
+		Short:   "show fair share: the share of each user and project, and its recent usage",
+		Long: `Shows the accounts, projects with their users below them. FACTOR enters the priority of
+their vjobs: 1 without recent usage, 0.5 for usage equal to the share, and less for more.
+Usage counts for half after each half-life.`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Client()

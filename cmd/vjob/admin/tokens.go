@@ -94,7 +94,8 @@ func (t *tokens) createCommand() *cobra.Command {
 		Short: "make a token; its secret is printed this once",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if body.Never = expires == "never"; !body.Never && expires != "" {
+			body.Never = expires == "never"
+			if !body.Never && expires != "" {
 				lifetime, err := cluster.ParseDuration(expires)
 				if err != nil || lifetime < time.Second {
 					return parse.Renamed(cluster.BadField("expires", expires, "a time, such as 30d, or never"), "--expires")

@@ -12,7 +12,7 @@ import (
 func whoamiCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "whoami",
-		Short: "print who the daemon takes you for",
+		Short: "print the account under which the daemon knows you",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.Client()

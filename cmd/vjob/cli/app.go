@@ -1,7 +1,5 @@
-// Package cli is what the commands of vjob share: the streams of the process, the global
-// flags, exit codes, files that are written as the last act, and output as table or JSON.
-//
-// It refuses to know what any command does.
+// Package cli has what the commands of vjob share: the streams of the process, the global
+// flags, exit codes, output files that are written at the end, and output as table or JSON.
 package cli
 
 import (
@@ -17,18 +15,18 @@ import (
 	"vjob/cmd/program"
 )
 
-// Streams are the outside of a command, so that tests can take its place.
+// Streams are the environment of a command, which tests can replace.
 type Streams struct {
 	In     io.Reader
 	Out    io.Writer
 	Err    io.Writer
 	Getenv func(string) string
 	Now    func() time.Time
-	// width is the width of the terminal that out is, 0 when it is none.
+	// Width returns the width of the terminal of Out, or 0 if Out is not a terminal.
 	Width func() int
 }
 
-// Standard is the streams of the process.
+// Standard returns the streams of the process.
 func Standard() Streams {
 	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Width: func() int {
 		width, _, err := term.GetSize(os.Stdout.Fd())
@@ -107,7 +105,7 @@ func (a *App) Client() (*client.Client, error) {
 // JSON reports whether output is for programs.
 func (a *App) JSON() bool { return a.output == FormatJSON }
 
-// Colours reports whether to paint: on a terminal, unless NO_COLOR is set.
+// Colours reports whether to use colours: on a terminal, unless NO_COLOR is set.
 func (a *App) Colours() bool {
 	return a.Width() > 0 && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 }

@@ -34,16 +34,16 @@ type ExitError struct {
 // Error is the text.
 func (o *ExitError) Error() string { return o.Text }
 
-// ErrTimeout says that what --wait waited for did not happen in time.
+// ErrTimeout is returned when --wait reaches its timeout.
 var ErrTimeout = errors.New("waited long enough")
 
-// UsageError is a wrong flag or argument.
+// UsageError is an invalid flag or argument.
 type UsageError struct {
 	Cmd *cobra.Command
 	Err error
 }
 
-// Error says what is wrong and where help is.
+// Error returns the fault and the command for help.
 func (e *UsageError) Error() string {
 	return fmt.Sprintf("%v; see %s --help", e.Err, e.Cmd.CommandPath())
 }
@@ -51,10 +51,10 @@ func (e *UsageError) Error() string {
 // Is makes it bad input.
 func (e *UsageError) Is(target error) bool { return target == cluster.ErrInvalid }
 
-// Unwrap is what is wrong.
+// Unwrap returns the fault.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// ExitCode is the one table from errors to exit codes.
+// ExitCode maps errors to exit codes.
 func ExitCode(err error) int {
 	var own *ExitError
 	var file *format.Error
@@ -89,7 +89,7 @@ func (a *App) Complain(err error) {
 	}
 	var own *ExitError
 	if errors.As(err, &own) && own.Text == "" {
-		return // what was printed says it
+		return // the output already has the error
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
 		_, _ = fmt.Fprintf(a.Err, "vjob: %s\n", plain.Clean(line))
@@ -123,7 +123,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return &UsageError{Cmd: cmd, Err: errors.New(text)}
 }
 
-// ExitInvalid is the exit code for a plan that is wrong.
+// ExitInvalid is the exit code of a check that found an invalid plan.
 const ExitInvalid = 1
 
 // ExitNoPlan is the exit code of a search that found nothing.

@@ -32,7 +32,7 @@ func (a *App) ReadFrom(flag, path string, read func(in io.Reader, name string) e
 	return read(in, path)
 }
 
-// reason is an error of the file system without the path, which is told already.
+// reason returns an error of the file system without the path, which the message already has.
 func reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()
@@ -40,16 +40,15 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Target is a file that a command writes as its last act: until then there is
-// nothing but what was there before.
+// Target is an output file that a command writes at its end. Until then the old file stays.
 type Target struct {
 	flag   string
 	path   string // of the file itself, links followed
 	direct bool   // a device or a pipe: nothing can be put in its place
 }
 
-// Writable checks early that a file can be written: nobody likes to hear that
-// after a long search. None of the others may be the same file.
+// Writable checks that a file can be written, so that the command fails before a long
+// search. The others must be different files.
 func Writable(flag, path string, others ...string) (*Target, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // the flag was not given
@@ -85,7 +84,7 @@ func (t *Target) bad(err error) error {
 	return cluster.BadField(t.flag, t.path, "a file that can be written: "+reason(err))
 }
 
-// Write puts a new file in the place of the old one, whole or not at all.
+// Write replaces the file atomically.
 func (t *Target) Write(fill func(w io.Writer) error) (err error) {
 	if t == nil {
 		return nil

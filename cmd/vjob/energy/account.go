@@ -23,7 +23,7 @@ func energyAccountCommand(a *cli.App) *cobra.Command {
 	var f accountFlags
 	cmd := &cobra.Command{
 		Use:   "account",
-		Short: "who has drawn how much energy over a time, and what it has cost",
+		Short: "show the energy that vjobs have drawn over a time, and its cost",
 		Long: `Adds up the energy that vjobs have drawn: their shares of what their nodes drew, by owner, project, queue or
 vjob. What nodes have drawn for no vjob, because they were empty or off, stands on a line of its own, so that
 the lines add up to what all nodes have drawn. By node it is what each node has drawn.

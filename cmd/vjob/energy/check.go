@@ -19,7 +19,7 @@ func energyCheckCommand(a *cli.App) *cobra.Command {
 	var in, allocations string
 	cmd := &cobra.Command{
 		Use:   "check --in INSTANCES --allocations ALLOCATIONS",
-		Short: "tell whether allocations are right, whoever made them",
+		Short: "check allocations from any source",
 		Long: `Computes power, yield and the objective of each allocation from first principles and tells
 which capacities, yields or budgets it does not keep. An allocation without CPU shares is given
 the best equal yield.
@@ -38,7 +38,7 @@ Exit codes: 0 all allocations are right, 1 some are wrong, 2 a file or flag is w
 // verdict is what a check found.
 type verdict struct {
 	ID     string   `json:"id"`
-	Status string   `json:"status"` // ok, fail (there is none), missing or wrong
+	Status string   `json:"status"` // ok, fail (no allocation), missing or wrong
 	Y      *float64 `json:"y"`
 	Watts  *float64 `json:"e_watts"`
 	Z      *float64 `json:"z"`

@@ -45,7 +45,7 @@ Exit codes: 0 it ran, 2 a file or flag is wrong.`,
 	flags.StringVar(&f.in, "in", "", "the instances: a `FILE`, a folder, or - for the standard input")
 	flags.StringVar(&f.svg, "svg", "", "draw yield against power into this `FILE`")
 	flags.DurationVar(&f.deadline, "deadline", 100*time.Millisecond, "`TIME` that our own method has for each instance")
-	flags.Uint64Var(&f.seed, "seed", 0, "of everything that is left to chance")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of all random choices")
 	flags.IntVar(&f.steps, "steps", 0, "`NUMBER` of steps of our own search; 0 is no limit")
 	return cmd
 }

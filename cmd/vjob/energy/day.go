@@ -55,7 +55,7 @@ submitted once a day, and two more runs have each start when its energy costs le
 	flags.IntVar(&f.vms, "vms", day.Paper.VMs, "`NUMBER` of VMs")
 	flags.IntVar(&f.mhz, "mhz", int(day.Paper.Host.CPU), "`MHZ` of all processors of a node together")
 	flags.IntVar(&f.hours, "hours", int(day.Paper.Length.Hours()), "how many `HOURS` to simulate")
-	flags.Uint64Var(&f.seed, "seed", 1, "of everything that is left to chance")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	flags.StringVar(&f.svg, "svg", "", "draw nodes, demand, power and prices over time into this `FILE`")
 	flags.StringVar(&f.prices, "prices", "", "what energy costs: a `FILE`, or - for the standard input")
 	flags.IntVar(&f.flexible, "flexible", 0, "`NUMBER` of VMs that are jobs and may wait for a lower price")

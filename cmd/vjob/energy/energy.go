@@ -1,7 +1,5 @@
-// Package energy has the commands about energy: problems solved from files, methods compared,
-// what is drawn now and who has drawn it.
-//
-// It refuses to know how an allocation is found.
+// Package energy has the commands about energy: solve problems from files, compare methods,
+// and show the current power and past energy of the cluster and its vjobs.
 package energy
 
 import (
@@ -32,7 +30,7 @@ import (
 func Command(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "energy",
-		Short: "what the cluster draws, and for whom; allocate CPU shares under power budgets and yield floors, offline",
+		Short: "show the power of the cluster and its vjobs; allocate CPU shares under power budgets and yield floors, offline",
 		Long: `now asks the daemon what the cluster draws, account who has drawn what, consolidation which VMs were moved to
 draw less. The others work on files of instances in the format easched/1: hosts with their power, jobs with their
 needs, and one of three problems. boundedyield: the least power at a guaranteed yield;
@@ -60,7 +58,7 @@ func algorithms() []string {
 // method is how an instance is solved.
 type method struct {
 	name     string
-	deadline time.Duration // of our own; 0 is none
+	deadline time.Duration // of our own method; 0 is no limit
 	seed     uint64
 	steps    int
 }
@@ -79,8 +77,7 @@ type answer struct {
 	elapsed   time.Duration
 }
 
-// solveInstance has an instance solved, and what comes out checked by those who did not
-// make it.
+// solveInstance solves an instance, and checks the solution with an independent checker.
 func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() bool) (*answer, error) {
 	r := &answer{Instance: in, algorithm: m.name}
 	began := a.Now()

@@ -55,9 +55,9 @@ flag is wrong, 3 no instance has an allocation.`,
 	flags.StringVar(&f.out, "out", "", "write the allocations into this `FILE`")
 	flags.StringVar(&f.name, "algorithm", ours, "`NAME` of the method: "+strings.Join(algorithms(), ", "))
 	flags.DurationVar(&f.deadline, "deadline", time.Second, "`TIME` to search for each instance; 0, and the default with --steps, is no limit")
-	flags.Uint64Var(&f.seed, "seed", 0, "of everything that is left to chance")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of all random choices")
 	flags.IntVar(&f.steps, "steps", 0, "`NUMBER` of steps of the search for each instance; 0 is no limit")
-	flags.StringVar(&f.shares, "shares", shareWords[0], "who gets more than the least yield under a power budget: equal (nobody), fair (the least first), sum (as much in all as there is)")
+	flags.StringVar(&f.shares, "shares", shareWords[0], "how to share power above the least yield under a power budget: equal (all get the least yield), fair (the least first), sum (the largest sum)")
 	cli.Complete(cmd, "algorithm", algorithms()...)
 	cli.Complete(cmd, "shares", shareWords...)
 	return cmd
@@ -244,8 +244,8 @@ func hundredth(v float64) string {
 	return "0.00"
 }
 
-// progress is a line on the standard error that is redrawn in place; nothing when nobody
-// looks.
+// progress is a line on the standard error that is redrawn in place. Without a terminal it
+// prints nothing.
 type progress struct {
 	out   io.Writer
 	drawn bool

@@ -1,7 +1,5 @@
-// Package fetch asks the daemon what several commands want to know: the vjob of a name, and
-// long lists page by page.
-//
-// It refuses to know what is done with the answer.
+// Package fetch has the queries to the daemon that several commands share: the vjob of a
+// name, and long lists page by page.
 package fetch
 
 import (

@@ -1,7 +1,5 @@
-// Package parse reads what people type into flags: times, amounts, moments. Errors name the
-// flag and say what would be right.
-//
-// It refuses to know which command asks.
+// Package parse parses the values of flags: times, amounts, instants. Errors name the
+// flag and what is valid.
 package parse
 
 import (

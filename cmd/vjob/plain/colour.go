@@ -12,7 +12,7 @@ const (
 	Bold    = "1"
 )
 
-// ColourOf is the colour of a word that names a state; "" is none.
+// ColourOf returns the colour of a state, or "".
 var ColourOf = map[string]string{
 	"running": Green, "done": Green, "online": Green,
 	"booting": Cyan, "resuming": Cyan, "migrating": magenta,

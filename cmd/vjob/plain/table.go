@@ -12,7 +12,7 @@ import (
 type Table struct {
 	Heads []Column
 	Rows  [][]string
-	Paint func(column string, cell string) string // colours for a cell; nil is none
+	Paint func(column string, cell string) string // colours a cell; may be nil
 }
 
 // Column is the head of a column.

@@ -1,7 +1,5 @@
-// Package plain puts values into words for people at a terminal: times, amounts, aligned
-// tables, colours; and it makes text from elsewhere safe to print.
-//
-// It refuses to know where the values come from.
+// Package plain formats values for a terminal: times, amounts, aligned tables, colours. It
+// also makes text from the server safe to print.
 package plain
 
 import (

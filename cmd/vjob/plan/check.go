@@ -24,7 +24,7 @@ func checkCommand(a *cli.App) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check --in INSTANCE --plan PLAN",
-		Short: "tell whether a plan is right, whoever made it",
+		Short: "check a plan from any source",
 		Long: `Follows a plan for an instance file and tells what is wrong with it: actions that cannot be
 carried out or are too short, nodes over their capacity at some instant, states that are not
 reached, rules that are broken. Then it prints the figures of the plan.
@@ -81,7 +81,7 @@ type Checked struct {
 	Valid       bool     `json:"valid"`
 	Errors      int      `json:"errors"`
 	Messages    []string `json:"messages"` // at most --max-errors
-	Broken      []string `json:"broken"`   // soft rules, likewise
+	Broken      []string `json:"broken"`   // soft rules, at most --max-errors
 	Penalty     int64    `json:"penalty"`
 	Notes       []string `json:"notes"`
 	Objective   int64    `json:"obj_vm"`
@@ -165,7 +165,7 @@ func tooLong(in *repack.Instance, plan *repack.Plan) (list []string) {
 		case !a.Kind.OnNode() && a.VM >= 0 && a.VM < len(in.VMs):
 			needs, name = in.Lasts(a), in.VMName(a.VM)
 		default:
-			continue // nobody's action: the checker tells
+			continue // of an unknown VM: the checker reports it
 		}
 		if last := a.End - a.Start; last > needs {
 			list = append(list, fmt.Sprintf("%s: %s lasts %d, needs only %d", name, a.Kind, last, needs))

@@ -1,7 +1,5 @@
-// Package plan has the commands about plans: made for an instance file or, as a question,
-// for the cluster as it stands, and judged.
-//
-// It refuses to know how a plan is found.
+// Package plan has the commands about plans: make a plan for an instance file, ask the daemon
+// what it would do, and check a plan.
 package plan
 
 import (

@@ -10,8 +10,8 @@ import (
 	"vjob/repack"
 )
 
-// searchLine is one line on the standard error that follows a search, redrawn in
-// place; nothing when nobody looks.
+// searchLine is a line on the standard error that shows the progress of a search, redrawn in
+// place. Without a terminal it prints nothing.
 type searchLine struct {
 	out       io.Writer
 	objective string

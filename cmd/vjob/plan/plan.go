@@ -67,7 +67,7 @@ then nothing is written.`,
 			}
 			for _, name := range []string{"drain", "lose", "online", "without", "rules", "budget", "submit"} {
 				if cmd.Flags().Changed(name) {
-					return &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("--%s: want --what-if beside it: without that nobody is asked", name)}
+					return &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("--%s: needs --what-if", name)}
 				}
 			}
 			return plan(cmd.Context(), a, &f)
@@ -78,7 +78,7 @@ then nothing is written.`,
 	flags.StringVar(&f.out, "out", "", "write the plan into this `FILE`")
 	flags.StringVar(&f.svg, "svg", "", "draw the plan into this `FILE`")
 	flags.DurationVar(&f.deadline, "deadline", 10*time.Second, "`TIME` to search; 0 is until the plan is the best or no way to a better one is seen")
-	flags.Uint64Var(&f.seed, "seed", 0, "of everything that is left to chance")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of all random choices")
 	flags.IntVar(&f.iterations, "iterations", 0, "`NUMBER` of attempts to improve the first plan; 0 is no limit, -1 none at all")
 	flags.StringVar(&f.objective, "objective", objectives[0], "what the plan shall have the least of: "+strings.Join(objectives, ", "))
 	flags.IntVar(&f.workers, "workers", 1, "`NUMBER` of searches in parallel")
@@ -156,8 +156,7 @@ type searched struct {
 	elapsed time.Duration
 }
 
-// search has a plan made within the deadline, and checked by those who did not
-// make it.
+// search makes a plan within the deadline, and checks it with an independent checker.
 func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) (*searched, error) {
 	s := &searched{first: -1}
 	began := a.Now()

@@ -148,7 +148,7 @@ func lotTable(lots []wire.Lot) *plain.Table {
 	return t
 }
 
-// stepTable is the actions of a plan that nobody has begun.
+// stepTable lists the actions of a plan that has not begun.
 func stepTable(actions []wire.Action) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads(wording.ActionHeads)}
 	for _, action := range actions {

@@ -12,7 +12,7 @@ import (
 
 // progressBar is one line on the standard error, redrawn in place.
 type progressBar struct {
-	out   io.Writer // nil when nobody looks
+	out   io.Writer // nil without a terminal
 	name  string
 	noun  string // of what is counted
 	now   func() time.Time

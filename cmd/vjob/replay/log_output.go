@@ -90,7 +90,7 @@ func (l *replayedLog) table(out io.Writer) error {
 	return err
 }
 
-// pool says how many processors there are, and who says so.
+// pool formats the number of processors and its source.
 func (l *replayedLog) pool() string {
 	text := plain.Count(int(l.log.Processors), "processor")
 	switch {

@@ -1,6 +1,4 @@
 // Package replay has the command that runs workloads and logs in virtual time.
-//
-// It refuses to know how vjobs are scheduled.
 package replay
 
 import (
@@ -115,7 +113,7 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 	for _, p := range parameters() {
 		f.parameters[p.Name] = flags.String(flagOf(p.Name), p.Default, "vjobs: "+p.Usage)
 	}
-	flags.Uint64Var(&f.seed, "seed", 0, "vjobs: of everything that is left to chance")
+	flags.Uint64Var(&f.seed, "seed", 0, "vjobs: seed of all random choices")
 	flags.BoolVar(&f.all, "all", false, "vjobs: print every vjob and every switch, also where there are many")
 	cli.Complete(cmd, "policy", backfill.Names()...)
 	cli.Complete(cmd, "fields", fieldNames...)

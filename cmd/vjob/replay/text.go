@@ -19,7 +19,7 @@ import (
 // replayedText is what is printed of vjobs that were run.
 type replayedText struct {
 	title   string
-	log     *swf.Log // whose jobs they are; nil: of a workload file
+	log     *swf.Log // the source of the vjobs; nil for a workload file
 	results []*replay.Result
 	power   energy.Power
 	all     bool // every vjob and every switch
@@ -55,7 +55,7 @@ func showReplay(a *cli.App, r *replayedText) error {
 // vjobs prints the times of each vjob.
 func (r *replayedText) vjobs(b *strings.Builder) error {
 	if n := len(r.results[0].VJobs); n > mostPrinted && !r.all {
-		fmt.Fprintf(b, "\nThe times of the %d vjobs are told by --all, --starts and -o json.\n", n)
+		fmt.Fprintf(b, "\nPrint the times of the %d vjobs with --all, --starts or -o json.\n", n)
 		return nil
 	}
 	b.WriteByte('\n')
@@ -136,8 +136,8 @@ func totals(results []*replay.Result, power energy.Power) *plain.Table {
 	return t
 }
 
-// vjobTimes has the times of each vjob, policy by policy; how long it was suspended, and how
-// often, only where somebody was.
+// vjobTimes has the times of each vjob, policy by policy. It has columns about suspensions
+// only if a vjob was suspended.
 func vjobTimes(results []*replay.Result) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads("VJOB >SUBMITTED")}
 	named := make([]map[string]*replay.VJob, len(results))

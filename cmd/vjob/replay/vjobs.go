@@ -27,10 +27,10 @@ import (
 type replayedWorkload struct {
 	name     string
 	workload *workload.Workload
-	log      *swf.Log // whose jobs they are; nil: of a workload file
+	log      *swf.Log // the source of the vjobs; nil for a workload file
 }
 
-// replayTargets are the files that are written beside the figures; nil is none.
+// replayTargets are the output files; each may be nil.
 type replayTargets struct{ svg, starts *cli.Target }
 
 // replayWorkload runs vjobs in each way that is asked for, and prints what came of them.

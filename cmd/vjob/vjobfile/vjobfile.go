@@ -1,6 +1,5 @@
-// Package vjobfile reads vjob files: submissions written by hand, in words.
-//
-// It refuses to know what only the server can check.
+// Package vjobfile reads vjob files: submissions that users write by hand. The server makes
+// the checks that need the cluster.
 package vjobfile
 
 import (
@@ -13,8 +12,8 @@ import (
 	"vjob/daemon/settings/document"
 )
 
-// vjobFile is a vjob file: the submission of the API, and for people who write it
-// by hand times and sizes in words, such as `walltime: 1:00:00`, `memory: 2GiB`.
+// vjobFile is a vjob file: the submission of the API, with times and sizes also in readable
+// notation, such as `walltime: 1:00:00`, `memory: 2GiB`.
 type vjobFile struct {
 	Name            string           `json:"name"`
 	Priority        int              `json:"priority"`

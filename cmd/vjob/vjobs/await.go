@@ -36,15 +36,15 @@ func (e *failedError) Error() string {
 	return fmt.Sprintf("vjob %d failed: %s", e.job.ID, e.job.Reason)
 }
 
-// wait is for what somebody waits.
+// wait is the condition of `vjob submit --wait`.
 type wait struct {
 	until   string        // waitStart or waitEnd
 	timeout time.Duration // the longest; 0 is for ever
-	// look is how it stands now: whether it is over, and a line for people while it is not.
+	// look returns whether the wait is over, and otherwise a line about the progress.
 	look func(ctx context.Context) (over bool, line string, err error)
 }
 
-// await waits. People are told meanwhile how it stands.
+// await waits, and prints the progress meanwhile.
 func await(ctx context.Context, a *cli.App, w wait) error {
 	patience := ctx
 	if w.timeout > 0 {

@@ -1,6 +1,4 @@
 // Package vjobs has the commands about vjobs: submit, list, show, suspend, delete and so on.
-//
-// It refuses to know how the daemon does what it is asked for.
 package vjobs
 
 import (

@@ -29,11 +29,11 @@ func ganttCommand(a *cli.App) *cobra.Command {
 	var f ganttFlags
 	cmd := &cobra.Command{
 		Use:   "gantt",
-		Short: "show when vjobs are going to start and end, and how much is used meanwhile",
-		Long: `Shows the schedule as it is going to be if all vjobs use up their walltimes and nobody
-submits another: each vjob as a bar from now on, those inside a container behind it, and
-what is used of the cluster. Quotas count, and places on the nodes as far as that can be
-told in a moment.`,
+		Short: "show the forecast starts and ends of vjobs, and the use of the cluster meanwhile",
+		Long: `Shows the forecast schedule, which assumes that all vjobs use up their walltimes and that no
+others are submitted: each vjob as a bar from now on, the vjobs inside a container after it,
+and the use of the cluster. The forecast respects quotas, and placements on nodes as far as
+they can be computed quickly.`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showGantt(a, cmd, &f) },
 	}

@@ -120,7 +120,7 @@ func used(j *wire.VJobDetail) string {
 	return text
 }
 
-// afterLine is for whom it waits or has waited, as --after takes it.
+// afterLine formats the dependencies of a vjob as --after takes them.
 func afterLine(after []wire.Dependency) string {
 	list := make([]string, len(after))
 	for i, d := range after {

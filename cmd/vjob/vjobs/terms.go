@@ -41,7 +41,7 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.notAfter, "not-after", "", "`TIME` by which it has failed unless it has started")
 	flags.StringArrayVar(&f.after, "after", nil, "`[CONDITION:]VJOB` that it waits for: afterok (as if none is given), afterany, afternotok, after; 120[] is all of array 120; may be repeated")
 	flags.StringVar(&f.unmet, "unmet", "", "what becomes of it when that can never be: fail, hold or run")
-	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only in room that nobody else wants")
+	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only on capacity that no other vjob needs")
 	flags.StringVar(&f.yields, "yields", "", "how it makes room: suspend, end or never")
 	flags.StringVar(&f.minRun, "min-run", "", "`TIME` after each start for which it makes no room")
 	flags.BoolVar(&f.led, "led", false, "it ends when the guest of its first VM has shut itself down")

@@ -1,6 +1,4 @@
 // Package watch has the command that shows the cluster live.
-//
-// It refuses to know how the daemon knows.
 package watch
 
 import (

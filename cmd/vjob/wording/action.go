@@ -10,7 +10,7 @@ import (
 	"vjob/cmd/vjob/plain"
 )
 
-// ActionHeads are the columns of an action that nobody has begun.
+// ActionHeads are the columns of an action that has not begun.
 const ActionHeads = ">ACTION WHAT VM FROM TO AFTER >ESTIMATED >COST"
 
 // ActionCells are the cells of an action below [ActionHeads].

@@ -1,7 +1,4 @@
-// Package wording puts vjobs, nodes, events and actions of the API into the words that several
-// commands show.
-//
-// It refuses to know how they are arranged.
+// Package wording formats vjobs, nodes, events and actions of the API for several commands.
 package wording
 
 import (

@@ -17,17 +17,17 @@ import (
 	"vjob/cluster"
 )
 
-// binder carries the nodes of one parsed document into Go values.
+// binder decodes the nodes of one parsed document into Go values.
 type binder struct {
 	doc     *Document
 	anchors map[string]ast.Node
 }
 
-// Passage is a text, or any other value, which is then kept as the text that it has
-// in the document. Whoever takes it reads it.
+// Passage holds a text, or the source text of any other value in the document, for a parser
+// of its own.
 type Passage string
 
-// Extensible is a struct with keys beside those of its fields. Their values are text.
+// Extensible is a struct that takes keys besides those of its fields. Their values are text.
 type Extensible interface {
 	ExtraKeys() []string
 	SetExtra(key, text string)
@@ -42,7 +42,7 @@ var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
-// value puts the node into dst; path names it in errors.
+// value decodes the node into dst; path names it in errors.
 func (b *binder) value(path string, node ast.Node, dst reflect.Value) error {
 	node, err := b.resolve(path, node)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *binder) value(path string, node ast.Node, dst reflect.Value) error {
 		}
 	}
 	switch {
-	case dst.Type() == rawType: // kept by nobody: only allowed to be there
+	case dst.Type() == rawType: // allowed, but ignored
 		return nil
 	case dst.Type() == passageType:
 		b.passage(node, dst)
@@ -205,7 +205,7 @@ func (b *binder) sequence(path string, node ast.Node, dst reflect.Value) error {
 	return nil
 }
 
-// text lets a type read its own spelling, such as "512MiB".
+// text decodes a type with its own notation, such as "512MiB".
 func (b *binder) text(path string, node ast.Node, target encoding.TextUnmarshaler) error {
 	s, ok := scalarText(node)
 	if !ok {
@@ -280,7 +280,7 @@ func (b *binder) bad(node ast.Node, path, value, want string) error {
 	return e
 }
 
-// scalarText is what was written for a single value, unquoted.
+// scalarText returns the unquoted source text of a single value.
 func scalarText(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:
@@ -302,13 +302,13 @@ func number(node ast.Node) (float64, bool) {
 		return n.Value, true
 	case *ast.StringNode: // "1e3" is text to YAML
 		f, err := strconv.ParseFloat(n.Value, 64)
-		plain := n.GetToken().Origin != "" && !strings.ContainsAny(n.GetToken().Origin, `"'`)
-		return f, err == nil && plain && !math.IsInf(f, 0) && !math.IsNaN(f)
+		unquoted := n.GetToken().Origin != "" && !strings.ContainsAny(n.GetToken().Origin, `"'`)
+		return f, err == nil && unquoted && !math.IsInf(f, 0) && !math.IsNaN(f)
 	}
 	return 0, false
 }
 
-// show is how an error message calls the value of a node.
+// show returns the value of a node for an error message.
 func show(node ast.Node) string {
 	if s, ok := scalarText(node); ok {
 		return shortened(s)
@@ -322,7 +322,7 @@ func show(node ast.Node) string {
 	return shortened(node.String())
 }
 
-// shortened quotes a value for an error message.
+// shortened quotes a value, shortened, for an error message.
 func shortened(s string) string {
 	const limit = 80
 	if r := []rune(s); len(r) > limit {

@@ -1,9 +1,6 @@
-// Package document reads what people write by hand: YAML, and JSON as a part of
-// it. It is strict: an unknown key, a repeated one and a value of the wrong type
-// are errors that name the file, line, column and key, the value, and what would
-// be right.
-//
-// It refuses to know what the documents mean.
+// Package document decodes YAML and JSON files that users write by hand. It is strict: an
+// unknown key, a repeated key and a value of the wrong type are errors, which name the file,
+// line, column, key and value, and what is valid.
 package document
 
 import (
@@ -20,18 +17,18 @@ import (
 	"vjob/cluster"
 )
 
-// Limit is the most bytes that a document may have.
+// Limit is the maximum size of a document in bytes.
 const Limit = 16 << 20
 
-// Error is bad input at one place of a document. It matches cluster.ErrInvalid
+// Error is invalid input at one place of a document. It matches cluster.ErrInvalid
 // and unwraps to the *cluster.FieldError.
 type Error struct {
 	Document     string // name of the file
-	Line, Column int    // from 1; 0 when not known
+	Line, Column int    // from 1; 0 if unknown
 	Field        *cluster.FieldError
 }
 
-// Error is "file:line:column: key: value: want …".
+// Error returns "file:line:column: key: value: want …".
 func (e *Error) Error() string {
 	at := fmt.Sprintf("%s:%d:%d: %s", e.Document, e.Line, e.Column, e.Field.Field)
 	if e.Field.Text != "" {
@@ -40,10 +37,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: want %s", at, e.Field.Value, e.Field.Want)
 }
 
-// Unwrap returns what is wrong, without the place.
+// Unwrap returns the error of the field, without its place.
 func (e *Error) Unwrap() error { return e.Field }
 
-// Document remembers where each key of a document stood.
+// Document holds the place of each key of a document.
 type Document struct {
 	Name   string
 	places map[string]place
@@ -76,14 +73,13 @@ func ReadFrom(name string, in io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// Decode reads one document into what target points to. Keys are the json names
-// of the fields. Keys that the document does not have keep their present value;
-// an empty document changes nothing.
+// Decode decodes one document into what target points to. Keys are the json names
+// of the fields. Fields without a key in the document keep their value.
 func Decode(name string, data []byte, target any) (*Document, error) {
 	d := &Document{Name: name, places: map[string]place{}}
 	if line, ok := tooDeep(data); ok {
 		return nil, &Error{Document: name, Line: line, Column: 1, Field: &cluster.FieldError{
-			Field: "syntax", Value: "what is nested so deep", Want: fmt.Sprintf("at most %d levels", maxDepth),
+			Field: "syntax", Value: "nesting too deep", Want: fmt.Sprintf("at most %d levels", maxDepth),
 		}}
 	}
 	file, err := parser.ParseBytes(data, 0)
@@ -109,13 +105,12 @@ func Decode(name string, data []byte, target any) (*Document, error) {
 	return d, nil
 }
 
-// maxDepth is how deep lists and mappings may stand in each other. The parser takes
-// time that grows with the square of the depth.
+// maxDepth is the maximum nesting of lists and mappings. The time of the parser grows with
+// the square of the depth.
 const maxDepth = 500
 
-// tooDeep finds the line at which more brackets are open, or more list items begin,
-// than a document can mean. Brackets in texts count too, which does no harm at this
-// depth.
+// tooDeep returns the first line at which more than maxDepth brackets are open, or more than
+// maxDepth list items begin. Brackets in texts count too, which is harmless at this depth.
 func tooDeep(data []byte) (line int, deep bool) {
 	open, dashes := 0, 0
 	line = 1
@@ -140,8 +135,8 @@ func tooDeep(data []byte) (line int, deep bool) {
 	return 0, false
 }
 
-// Locate adds the place in the document to an error about a field of it. Other
-// errors, and fields that the document does not have, stay as they are.
+// Locate adds the place in the document to an error about one of its fields. It returns other
+// errors, and those about fields that the document does not have, unchanged.
 func (d *Document) Locate(err error) error {
 	var field *cluster.FieldError
 	if !errors.As(err, &field) {
@@ -154,7 +149,7 @@ func (d *Document) Locate(err error) error {
 	return &Error{Document: d.Name, Line: p.line, Column: p.column, Field: field}
 }
 
-// Line is where a field stands, from 1; 0 is that the document does not have it.
+// Line returns the line of a field, from 1, or 0 if the document does not have the field.
 func (d *Document) Line(field string) int { return d.places[field].line }
 
 func (d *Document) syntax(err error) error {

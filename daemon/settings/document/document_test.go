@@ -142,7 +142,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Deep nesting is refused before it costs anything.
+// Deep nesting is refused before parsing.
 func TestDepth(t *testing.T) {
 	for name, text := range map[string]string{
 		"lists": strings.Repeat("[", 200_000), "objects": strings.Repeat(`{"a":`, 100_000), "items": strings.Repeat("- ", 100_000),

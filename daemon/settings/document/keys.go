@@ -8,8 +8,7 @@ import (
 	"vjob/internal/suggest"
 )
 
-// fieldsOf maps the json names of a struct's fields, embedded ones included, to
-// their place.
+// fieldsOf maps the json names of a struct's fields, embedded ones included, to their index.
 func fieldsOf(t reflect.Type) map[string][]int {
 	fields := map[string][]int{}
 	for _, f := range reflect.VisibleFields(t) {
@@ -22,7 +21,7 @@ func fieldsOf(t reflect.Type) map[string][]int {
 	return fields
 }
 
-// wantKey says which key was probably meant, and which there are.
+// wantKey returns the nearest known key, if any, and all known keys.
 func wantKey(key string, names []string) string {
 	slices.Sort(names)
 	all := "one of " + strings.Join(names, ", ")

@@ -10,8 +10,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// Costs are the planner's estimates of actions that take as long as the profile
-// says.
+// Costs returns the planner's estimates for simulated actions with the durations of the profile.
 func Costs(p simulated.Profile) ctxswitch.Costs {
 	local := p.Restore.Of(cluster.GiB)
 	c := ctxswitch.Costs{
@@ -26,13 +25,13 @@ func Costs(p simulated.Profile) ctxswitch.Costs {
 	return c
 }
 
-// tenGigabit is what a migration gets where the settings do not tell: 10 Gbit/s.
+// tenGigabit is the default rate of a migration: 10 Gbit/s.
 const tenGigabit cluster.Rate = 10_000_000_000 / 8
 
-// RealCosts are the planner's estimates for real nodes. A save is written once and read
-// once for its checksum, a restore is read twice: to be verified, and to be loaded. Each
-// takes about a second on top, for libvirt and QEMU. All nodes read the store alike. Boots
-// and stops are those of the thesis: a guest's system takes as long as ever.
+// RealCosts returns the planner's estimates for real nodes. A save writes the image once and
+// reads it once for the checksum. A restore reads the image twice: to verify and to load it.
+// libvirt and QEMU add about a second to each. All nodes read the store at the same rate. Boots
+// and stops take as long as in the thesis.
 func RealCosts(s *settings.Settings) ctxswitch.Costs {
 	perGiB := func(rate cluster.Rate) time.Duration {
 		return time.Duration(float64(time.Second) * (1 << 30) / float64(rate))
@@ -46,8 +45,8 @@ func RealCosts(s *settings.Settings) ctxswitch.Costs {
 	}
 }
 
-// migrationRate is what a migration gets: the limit of the settings, or the NIC of the
-// nodes, or 10 Gbit/s.
+// migrationRate returns the rate of a migration: that of the NIC (default 10 Gbit/s), and at
+// most the limit of the settings.
 func migrationRate(s *settings.Settings) cluster.Rate {
 	rate := cmp.Or(s.Network.NIC.Rate, tenGigabit)
 	if limit := cluster.Rate(s.Libvirt.MigrationMiBps) << 20; limit > 0 {
@@ -56,7 +55,7 @@ func migrationRate(s *settings.Settings) cluster.Rate {
 	return rate
 }
 
-// Scaled are the costs on a cluster that is so many times faster.
+// Scaled returns the costs on a cluster that is faster by the factor speed.
 func Scaled(c ctxswitch.Costs, speed float64) ctxswitch.Costs {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) / speed) }
 	c.Boot, c.Stop, c.Pause = scale(c.Boot), scale(c.Stop), scale(c.Pause)

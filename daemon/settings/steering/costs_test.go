@@ -10,8 +10,8 @@ import (
 	"vjob/daemon/settings/steering"
 )
 
-// Real nodes are planned with the disks and networks of today, as far as the settings do
-// not tell; simulated ones with those of their profile.
+// Estimates for real nodes come from the settings, with current disks and networks as the
+// default; those for simulated nodes come from the profile.
 func TestCostsOfRealNodes(t *testing.T) {
 	defaults, err := settings.Default(func(string) string { return "/home" })
 	if err != nil {

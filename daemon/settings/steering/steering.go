@@ -1,8 +1,5 @@
-// Package steering makes the settings of the scheduling loop of what an administrator
-// has written. The daemon and the replay of workloads take them from here, so that what
-// is tried is what will happen.
-//
-// It refuses to know who runs the loop, and on what.
+// Package steering converts the daemon's settings into the settings of the scheduling loop.
+// The daemon and replays both use it, so that a replay decides as the daemon would.
 package steering
 
 import (
@@ -19,8 +16,7 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// Core is the settings of the loop's core, but for its planner and for the nodes that can be
-// switched off and on.
+// Core returns the settings of the loop's core, without the planner and without node power.
 func Core(s *settings.Settings) (scheduler.Settings, error) {
 	rules, err := s.Arrange()
 	if err != nil {
@@ -65,7 +61,7 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	}, nil
 }
 
-// consolidating is when VMs are moved to where they draw less; nil: never.
+// consolidating returns the settings of energy consolidation, or nil if it is off.
 func consolidating(s *settings.Settings) *scheduler.Consolidating {
 	c := &s.Energy.Consolidate
 	if c.Never() {
@@ -74,14 +70,14 @@ func consolidating(s *settings.Settings) *scheduler.Consolidating {
 	return &scheduler.Consolidating{Terms: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
 }
 
-// Bounds limits submissions; the default image stands first.
+// Bounds returns the limits of submissions; the default image comes first.
 func Bounds(s *settings.Settings) admission.Bounds {
 	b := admission.Bounds{
 		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
 		Owner: admission.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
 	}
-	if usual := s.DefaultImage(); usual != "" {
-		b.Images = append(b.Images, usual)
+	if id := s.DefaultImage(); id != "" {
+		b.Images = append(b.Images, id)
 	}
 	for _, i := range s.Images {
 		if !i.Default {
@@ -91,7 +87,7 @@ func Bounds(s *settings.Settings) admission.Bounds {
 	return b
 }
 
-// policyOf is the policy of all queues, with the gap that it leaves.
+// policyOf returns the policy of all queues, with the gap of the settings.
 func policyOf(s *settings.Settings, rules *ordering.Rules) queue.Policy {
 	if s.Policy.Gap.Duration == 0 {
 		return rules.Policy()
@@ -99,7 +95,7 @@ func policyOf(s *settings.Settings, rules *ordering.Rules) queue.Policy {
 	return queue.WithGap{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
 }
 
-// network is what transfers share; nil if nothing is known of it.
+// network returns the bandwidths that transfers share, or nil if none is known.
 func network(s *settings.Settings) *ctxswitch.Network {
 	nics := s.NICs()
 	if nics == nil {
@@ -112,8 +108,7 @@ func network(s *settings.Settings) *ctxswitch.Network {
 	return n
 }
 
-// suspension is where to vjobs are suspended: what the settings say, or what suits their
-// policy.
+// suspension returns where vjobs are suspended to: the setting, or the default of the policy.
 func suspension(s *settings.Settings) (decide.Suspension, error) {
 	p, err := queue.New(s.Policy.Name, nil)
 	if err != nil {
@@ -122,7 +117,7 @@ func suspension(s *settings.Settings) (decide.Suspension, error) {
 	return decide.SuspensionNamed(s.Policy.Suspend, p)
 }
 
-// costs are the estimates of actions, of which deadlines are made too.
+// costs returns the estimated durations of actions, from which deadlines follow too.
 func costs(s *settings.Settings) (ctxswitch.Costs, error) {
 	if s.Driver == "libvirt" {
 		return RealCosts(s), nil

@@ -1,8 +1,6 @@
-// Package logged makes vjobs of the jobs of a log: of each processor that a job had, one
-// VM. A log says little about what a job needs, so some of it is supposed: [Mapping] and
-// docs/replay.md say what.
-//
-// It refuses to know how vjobs are scheduled.
+// Package logged converts the jobs of a log to vjobs, with one VM for each processor of a
+// job. Logs say little about the needs of a job, so some are assumptions, see [Mapping] and
+// docs/replay.md.
 package logged
 
 import (
@@ -17,36 +15,35 @@ import (
 	"vjob/sim/workload"
 )
 
-// Mapping says what becomes of the jobs.
+// Mapping are the options of the conversion.
 type Mapping struct {
-	// Share is the part of a node that belongs to one of its processors: no VM has more
-	// memory, and one of which the log says nothing has as much.
+	// Share is the part of a node that belongs to one of its processors. It is the maximum
+	// memory of a VM, and the default if the log has none.
 	Share cluster.MiB
-	// Phases: the VMs of a job need their CPU one after another, or in layers, as the
-	// kinds of graph of [workload.Phases] do, and memory of which the log says nothing is
-	// from 512 to 2048 MiB. Which job is of which kind is drawn by its number. Else all VMs
-	// need their CPU all the time.
+	// Phases: the VMs of a job need their CPU in phases, by one of the models of
+	// [workload.Phases], and 512 to 2048 MiB of memory if the log has none. A hash of the
+	// job's number selects the model. Without Phases all VMs always need their CPU.
 	Phases bool
 	Fields Fields
 }
 
-// Fields are the fields of a log that are used.
+// Fields are the fields of a log that the conversion uses.
 type Fields struct {
 	User, Group, Queue bool // the owner is "user12", the project "group3", the queue "queue1"
-	// Preceding: a job waits until the one after which its user sent it has ended.
+	// Preceding: a job depends on the end of its preceding job.
 	Preceding bool
-	// Think: a job comes so long after the end of that one as its user thought, instead of
-	// when it came in the log.
+	// Think: a job is submitted its think time after the end of its preceding job, instead of
+	// at its time in the log.
 	Think bool
 }
 
-// least is the least memory of a VM of which a log tells the memory.
+// least is the minimum memory of a VM if the log has its memory.
 const least = 64
 
-// Workload makes vjobs of a log.
+// Workload converts the jobs of a log to vjobs.
 func Workload(log *swf.Log, m Mapping) (*workload.Workload, error) {
 	w := &workload.Workload{Start: log.Start, Jobs: make([]workload.Job, len(log.Jobs))}
-	numbers := make(map[int64]int, len(log.Jobs)) // the last one above of each
+	numbers := make(map[int64]int, len(log.Jobs)) // by number: the index of the last job with it
 	for i := range log.Jobs {
 		j := &log.Jobs[i]
 		job, err := m.job(j)
@@ -65,7 +62,7 @@ func Workload(log *swf.Log, m Mapping) (*workload.Workload, error) {
 	return w, nil
 }
 
-// follow lets a job come after another one. Only for those of the same user it can wait.
+// follow makes a job follow another one. Dependencies exist only between jobs of one user.
 func (m *Mapping) follow(job *workload.Job, j *swf.Job, on int, same bool) {
 	if m.Fields.Preceding && same {
 		job.After = []workload.Link{{On: on, When: cluster.AfterAny}}
@@ -104,7 +101,7 @@ func (m *Mapping) job(j *swf.Job) (job workload.Job, err error) {
 	return workload.Job{At: time.Duration(min(j.Submit, longest)) * time.Second, Submission: s}, nil
 }
 
-// memory is what each VM has.
+// memory returns the memory of each VM.
 func (m *Mapping) memory(j *swf.Job, hash uint32) cluster.MiB {
 	switch {
 	case j.MemoryKiB > 0:
@@ -117,7 +114,7 @@ func (m *Mapping) memory(j *swf.Job, hash uint32) cluster.MiB {
 	}
 }
 
-// kind draws the kind of graph of a job: those of one or two processors are simple.
+// kind selects the model of a job by a hash: jobs of one or two processors are simple.
 func kind(hash uint32, processors int64) string {
 	switch c := hash % 100; {
 	case processors < 3 || c < 40:

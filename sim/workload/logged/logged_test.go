@@ -18,8 +18,8 @@ import (
 	"vjob/sim/workload/logged"
 )
 
-// job is a line of a log: number, submission, run, processors, walltime, memory, user,
-// group, queue, the job before it, and how long its user thought.
+// job returns a line of a log: number, submission, run, processors, walltime, memory, user,
+// group, queue, preceding job and think time.
 func job(fields string) string {
 	f := strings.Fields(fields)
 	return strings.Join([]string{f[0], f[1], "-1", f[2], f[3], "-1", "-1", f[3], f[4], f[5], "1", f[6], f[7], "-1", f[8], "-1", f[9], f[10]}, " ") + "\n"
@@ -83,8 +83,8 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// TestPhases holds the supposed phases and memory against those of a file that others
-// made of the same log.
+// TestPhases compares the assumed phases and memory with those of a file that others
+// derived from the same log.
 func TestPhases(t *testing.T) {
 	const file = "../testdata/kth_50_explicit.jsonl.gz"
 	want, err := workload.Read(file)

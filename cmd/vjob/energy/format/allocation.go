@@ -11,10 +11,10 @@ import (
 // Allocation is what a scheduler made of an instance.
 type Allocation struct {
 	ID string
-	// Allocation is nil if there is none, "fail". Its CPU is nil if the file has only
-	// the places; [energy.Problem.Equal] gives the best shares.
+	// Allocation is nil for the result "fail". Its CPU is nil if the file has only
+	// placements; [energy.Problem.Equal] gives the best shares.
 	*energy.Allocation
-	Why string // there is none
+	Why string // reason of "fail"
 }
 
 // ReadAllocations reads an allocations file for some instances. Not all of them need be

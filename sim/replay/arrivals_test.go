@@ -13,8 +13,8 @@ import (
 	"vjob/sim/workload"
 )
 
-// Who thinks about the end of a vjob sends the next one later under a slower policy; who
-// follows one that was refused comes when he did.
+// A job that follows another one with a think time comes later under a slower policy. A job
+// that follows a refused job comes at the time of the refusal.
 func TestFollowing(t *testing.T) {
 	w, err := workload.Parse("f", []byte(strings.Join([]string{
 		line("long", 0, 2, `,"runtime":1000,"walltime":2000`), line("a", 10, 1, ""), line("b", 20, 1, ""), line("c", 30, 1, `,"reserve":500`), line("d", 40, 1, ""),
@@ -45,7 +45,7 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// A vjob that can never start lets a replay end all the same.
+// A replay ends even if a vjob can never start.
 func TestForgotten(t *testing.T) {
 	o := under(t, `quotas: [{name: vms, limits: {vms: 0}, windows: [{name: feast, when: "2020-01-01", limits: {vms: 9}}]}]`)
 	r := play(t, o, line("a", 0, 1, ""))

@@ -8,10 +8,9 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// press presses the buttons of nodes. Answers that take no time are given at once,
-// and then there may be more to carry out; it reports that. The scheduler can die just
-// before and just after.
-func (s *Shell) press(asks []power.Ask) (more bool) {
+// switchPower makes requests to power drivers. The scheduler can crash just before and just
+// after each. switchPower reports whether a reply without delay may have caused more effects.
+func (s *Shell) switchPower(asks []power.Ask) (more bool) {
 	for _, ask := range asks {
 		if s.dies("before power " + ask.Verb.String()) {
 			return false

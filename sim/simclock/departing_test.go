@@ -19,9 +19,9 @@ import (
 	"vjob/sim/simclock"
 )
 
-// Who needs the power of one that still leaves under an earlier plan waits for it in the
-// queue, and says so, instead of being started and turned back again and again.
-func TestLeaversKeepTheirPower(t *testing.T) {
+// A vjob that needs the power of a departing job waits in the queue with a reason, instead of
+// being started and rolled back repeatedly.
+func TestDepartingVJobsKeepTheirPower(t *testing.T) {
 	s := &scene{t: t, store: &memory.Store{}}
 	nodes := []simulated.Node{
 		{ID: "a", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}}, {ID: "b", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}},
@@ -72,11 +72,11 @@ func TestLeaversKeepTheirPower(t *testing.T) {
 			began = s.shell.Now()
 		}
 	}
-	t.Logf("it runs %s after the other has left, and was left alone for %d s since it was turned back", began.Sub(left), turned)
+	t.Logf("it runs %s after the other has left, and was in back-off for %d s after its rollback", began.Sub(left), turned)
 	if left.IsZero() || began.IsZero() || began.Before(left) || began.Sub(left) > 30*time.Second || turned > 0 {
-		t.Errorf("the first has left at %s, the second has begun at %s, turned back for %d s", left, began, turned)
+		t.Errorf("the first left at %s, the second started at %s, rolled back for %d s", left, began, turned)
 	}
 	if !told {
-		t.Error("nobody says what it waits for")
+		t.Error("the reason does not name the power")
 	}
 }

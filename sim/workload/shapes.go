@@ -8,11 +8,11 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// work makes the VMs of a vjob, and says how long it may run; the path is for errors.
+// work returns the VMs of a vjob and its walltime; the path is for errors.
 type work func(path string) (vms []cluster.VM, walltime time.Duration, err error)
 
-// mold adds to a submission what the vjob may be instead. The first shape is what it is.
-func mold(path string, s *admission.Submission, works []work) error {
+// addShapes adds the shapes of a moldable vjob to its submission. The first shape is the vjob itself.
+func addShapes(path string, s *admission.Submission, works []work) error {
 	const want = "more than 0 beside shapes: the one that ends first is taken"
 	if len(works) == 0 {
 		return nil
