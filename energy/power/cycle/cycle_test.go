@@ -79,7 +79,7 @@ func TestNoNodeGoesOffThatHoldsSomethingOrIsSilent(t *testing.T) {
 	}
 }
 
-func TestAPersonsOrderWaitsUntilTheNodeIsEmpty(t *testing.T) {
+func TestOrderOfAUserWaitsUntilTheNodeIsEmpty(t *testing.T) {
 	s := empty()
 	s.Human, s.Holds = true, "3.0 runs there"
 	now := start.Add(24 * time.Hour)
@@ -186,7 +186,7 @@ func TestANodeThatDoesNotGoOffIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestANodeThatSomebodySwitchesOnIsUsed(t *testing.T) {
+func TestANodeSwitchedOnByHandIsUsed(t *testing.T) {
 	r := cycle.Record{Node: "n1", Phase: cycle.Off, Want: cycle.WantOff, By: "root"}
 	if m := follow(t, r, empty(), start); m.Record.Phase != cycle.On || m.Record.Want != cycle.WantOn {
 		t.Fatalf("%+v", m)
