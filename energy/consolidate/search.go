@@ -66,7 +66,8 @@ func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subp
 	for i, n := range nodes {
 		node := &p.Nodes[n]
 		power, stays, room := node.Power, energy.Job{Need: make([]float64, len(p.Resources))}, slices.Clone(node.Room)
-		if power.Standby = power.Idle; node.Spare {
+		power.Standby = power.Idle
+		if node.Spare {
 			power.Standby = min(power.Idle, node.Power.Standby+energy.Watts(p.switchCost(n)))
 		}
 		used := make([]float64, len(room))

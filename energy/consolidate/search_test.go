@@ -113,7 +113,8 @@ func TestLookAgainstAllPlaces(t *testing.T) {
 // count advances to the next placement; false after the last one.
 func count(to []int, nodes int) bool {
 	for i := range to {
-		if to[i]++; to[i] < nodes {
+		to[i]++
+		if to[i] < nodes {
 			return true
 		}
 		to[i] = 0

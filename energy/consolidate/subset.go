@@ -59,7 +59,8 @@ func (p *Problem) sources(guests [][]int, loads []float64) []int {
 	for n := range p.Nodes {
 		node, free := &p.Nodes[n], true
 		for _, vm := range guests[n] {
-			if free = free && p.movable(vm); p.movable(vm) {
+			free = free && p.movable(vm)
+			if p.movable(vm) {
 				gain[n] += loads[vm]*(node.slope()-flattest) - p.moveCost(vm)
 			}
 		}

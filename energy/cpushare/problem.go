@@ -74,7 +74,8 @@ func (p *Problem) Choose() (runs []bool, refusals map[int]Refusal) {
 			continue
 		}
 		r, ok := l.Take(&p.Jobs[j])
-		if runs[j] = ok; !ok {
+		runs[j] = ok
+		if !ok {
 			refusals[j] = r
 		}
 	}

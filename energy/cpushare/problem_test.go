@@ -99,7 +99,8 @@ func TestChooseIsFirstInOrder(t *testing.T) {
 		for set := range 1 << len(p.Jobs) {
 			try, yields, whole := make([]bool, len(p.Jobs)), make([]float64, len(p.Jobs)), true
 			for j := range p.Jobs {
-				if try[j] = set>>j&1 == 1; try[j] {
+				try[j] = set>>j&1 == 1
+				if try[j] {
 					yields[j] = p.Jobs[j].Floor
 				}
 				whole = whole && (try[j] || !p.Jobs[j].Fixed)

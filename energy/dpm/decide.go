@@ -50,7 +50,8 @@ func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 	a := Advice{Scores: d.now}
 	switch {
 	case d.now.High.positive() || d.lacksSpare(d.on):
-		if a.On = d.switchOn(chance); len(a.On) == 0 {
+		a.On = d.switchOn(chance)
+		if len(a.On) == 0 {
 			a.Why = "hosts are too busy, and none that is off would help"
 		}
 	case !ok:
@@ -62,7 +63,8 @@ func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 	case d.now.Low.CPU == 0 || d.now.Low.Memory == 0:
 		a.Why = "no host is idle enough in both processors and memory"
 	default:
-		if a.Off = d.switchOff(); len(a.Off) == 0 {
+		a.Off = d.switchOff()
+		if len(a.Off) == 0 {
 			a.Why = "no host can be spared"
 		}
 	}

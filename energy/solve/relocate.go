@@ -96,10 +96,12 @@ func (r *relocator) localSearch(steps int) {
 	for again, looks := true, 0; again && !r.over(); {
 		again = false
 		for _, set := range r.neighbours() {
-			if looks++; looks%setsPerStep == 0 && steps == 0 {
+			looks++
+			if looks%setsPerStep == 0 && steps == 0 {
 				r.stepsLeft--
 			}
-			if again = r.tryNodes(set, steps); again || r.over() {
+			again = r.tryNodes(set, steps)
+			if again || r.over() {
 				break
 			}
 		}

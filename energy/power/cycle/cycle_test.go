@@ -69,7 +69,8 @@ func TestNoNodeGoesOffThatHoldsSomethingOrIsSilent(t *testing.T) {
 		r := wantOff(t)
 		for now := start; now.Before(start.Add(2 * cycle.DefaultLimits.Empty)); now = now.Add(time.Minute) {
 			m := follow(t, r, s, now)
-			if r = m.Record; m.Ask {
+			r = m.Record
+			if m.Ask {
 				t.Fatalf("%s: asked to %s", name, m.Verb)
 			}
 		}
