@@ -1,7 +1,7 @@
-// Package budget says how many watts the cluster, or a group of its nodes, may draw at an
-// instant: always, by the hour, on some days.
+// Package budget gives the power that the cluster, or a group of its nodes, may draw at an
+// instant, with budgets that vary by hour and day.
 //
-// It is pure: time and zone are arguments. It refuses to know what is drawn.
+// It is pure: time and zone are arguments.
 package budget
 
 import (
@@ -22,7 +22,7 @@ import (
 type Line struct {
 	Watts energy.Watts `json:"watts"`
 	Group Group        `json:"group,omitzero"`
-	When  string       `json:"when,omitempty"` // a window of cluster/calendar; "" is whenever no other line of the group holds
+	When  string       `json:"when,omitempty"` // a window of cluster/calendar; "" applies while no other line of the group does
 }
 
 // String is "12 kW Mo-Fr 18:00-08:00 rack=r1".
@@ -30,7 +30,7 @@ func (l Line) String() string {
 	return strings.Join(slices.DeleteFunc([]string{l.Watts.String(), l.When, l.Group.String()}, func(s string) bool { return s == "" }), " ")
 }
 
-// Group is the nodes with a label; its zero value is all nodes.
+// Group is the nodes with a label value; its zero value is all nodes.
 type Group struct{ Label, Value string }
 
 // ParseGroup reads "rack=r1"; "" is all nodes.
@@ -42,7 +42,7 @@ func ParseGroup(s string) (Group, error) {
 	return Group{label, value}, nil
 }
 
-// String is as it is parsed.
+// String formats the group as ParseGroup reads it.
 func (g Group) String() string {
 	if g == (Group{}) {
 		return ""
@@ -50,7 +50,7 @@ func (g Group) String() string {
 	return g.Label + "=" + g.Value
 }
 
-// Name is for people: "the cluster", or "rack=r1".
+// Name is the display name: "the cluster" or "rack=r1".
 func (g Group) Name() string {
 	if g == (Group{}) {
 		return "the cluster"
@@ -58,7 +58,7 @@ func (g Group) Name() string {
 	return g.String()
 }
 
-// Has reports whether a node with such labels is in the group.
+// Has reports whether a node with the given labels is in the group.
 func (g Group) Has(labels map[string]string) bool {
 	value, labelled := labels[g.Label]
 	return g == (Group{}) || labelled && value == g.Value
@@ -73,7 +73,7 @@ func (g *Group) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Read reads lines as [Write] has written them; "" is none.
+// Read reads lines that [Write] wrote; "" has no lines.
 func Read(text string) (lines []Line, err error) {
 	if text == "" {
 		return nil, nil
@@ -84,7 +84,7 @@ func Read(text string) (lines []Line, err error) {
 	return lines, nil
 }
 
-// Write is lines as a text.
+// Write formats lines as JSON; "" if there are no lines.
 func Write(lines []Line) string {
 	if len(lines) == 0 {
 		return ""
@@ -96,7 +96,7 @@ func Write(lines []Line) string {
 	return string(text)
 }
 
-// Book is lines that make sense together. It does not change; nil is without lines.
+// Book is a valid set of lines. It is immutable; nil has no lines.
 type Book struct {
 	lines  []Line
 	groups []calendars
@@ -110,11 +110,11 @@ type calendars struct {
 // noLimit stands for no limit.
 var noLimit = energy.Watts(math.Inf(1))
 
-// maxWatts bounds a budget: numbers beyond it are slips.
+// maxWatts bounds a budget, to catch typing errors.
 const maxWatts = energy.Watts(1e12)
 
-// New makes a book of lines, in a time zone. What is wrong with one is told as a
-// [cluster.FieldError]: windows of one group that overlap, for example.
+// New makes a book of lines in a time zone. It returns a [cluster.FieldError] for an invalid
+// line, for example if windows of one group overlap.
 func New(zone *time.Location, lines []Line) (*Book, error) {
 	b := &Book{lines: slices.Clone(lines)}
 	for i, l := range lines {
@@ -134,7 +134,7 @@ func New(zone *time.Location, lines []Line) (*Book, error) {
 	return b, nil
 }
 
-// ofGroup is the calendar of one group.
+// ofGroup returns the calendar of one group.
 func ofGroup(zone *time.Location, lines []Line, group Group) (*calendar.Calendar[energy.Watts], error) {
 	standard, standing := noLimit, false
 	var entries []calendar.Entry[energy.Watts]
@@ -160,7 +160,7 @@ func ofGroup(zone *time.Location, lines []Line, group Group) (*calendar.Calendar
 	return c, nil
 }
 
-// named gives an error about a window the name that the window has here.
+// named renames the field of an error about a window.
 func named(field string, err error) error {
 	var bad *cluster.FieldError
 	if !errors.As(err, &bad) {
@@ -171,7 +171,7 @@ func named(field string, err error) error {
 	return &inner
 }
 
-// Lines are those of which the book was made.
+// Lines returns a copy of the lines.
 func (b *Book) Lines() []Line {
 	if b == nil {
 		return nil
@@ -179,15 +179,14 @@ func (b *Book) Lines() []Line {
 	return slices.Clone(b.lines)
 }
 
-// Limit is what a group may draw at an instant.
+// Limit is the power that a group may draw at an instant.
 type Limit struct {
 	Group Group
 	Watts energy.Watts
-	When  string // the window that holds; "" is none
+	When  string // the active window; "" for the line without one
 }
 
-// At are the limits of an instant, in order of the groups; groups without one are left
-// out.
+// At returns the limits at an instant, sorted by group. Groups without a limit are omitted.
 func (b *Book) At(t time.Time) (list []Limit) {
 	if b == nil {
 		return nil
@@ -200,8 +199,8 @@ func (b *Book) At(t time.Time) (list []Limit) {
 	return list
 }
 
-// Next is the first instant after t at which another line holds for some group; false:
-// there is none.
+// Next returns the first instant after t at which another line applies to some group, and
+// false if no line changes.
 func (b *Book) Next(t time.Time) (next time.Time, ok bool) {
 	if b == nil {
 		return next, false
@@ -214,10 +213,10 @@ func (b *Book) Next(t time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// Books hold side by side. Those that are nil are without lines.
+// Books are several books that apply together. Nil ones have no lines.
 type Books []*Book
 
-// At are the limits of an instant, of each group the smallest one.
+// At returns the limits at an instant, the smallest of each group.
 func (b Books) At(t time.Time) (list []Limit) {
 	for _, book := range b {
 		list = Tighter(list, book.At(t))
@@ -225,7 +224,8 @@ func (b Books) At(t time.Time) (list []Limit) {
 	return list
 }
 
-// Next is the first instant after t at which another line holds; false: there is none.
+// Next returns the first instant after t at which another line applies, and false if no line
+// changes.
 func (b Books) Next(t time.Time) (next time.Time, ok bool) {
 	for _, book := range b {
 		if at, changes := book.Next(t); changes && (!ok || at.Before(next)) {
@@ -235,7 +235,7 @@ func (b Books) Next(t time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// Tightens reports whether limits that come next allow any group less than those of now.
+// Tightens reports whether next allows any group less than now.
 func Tightens(now, next []Limit) bool {
 	for _, l := range next {
 		i := slices.IndexFunc(now, func(o Limit) bool { return o.Group == l.Group })
@@ -246,7 +246,7 @@ func Tightens(now, next []Limit) bool {
 	return false
 }
 
-// Tighter are the limits of both, of each group the smaller one.
+// Tighter merges limits: of each group the smaller one.
 func Tighter(a, b []Limit) []Limit {
 	list := slices.Clone(a)
 	for _, l := range b {

@@ -27,7 +27,7 @@ func book(t *testing.T, lines ...budget.Line) *budget.Book {
 
 func day(hour, minute int) time.Time { return time.Date(2026, 3, 2, hour, minute, 0, 0, time.UTC) } // a Monday
 
-// By night the cluster has less, and a rack has its own budget on Mondays only.
+// The budget of the cluster is smaller by night, and a rack has one on Mondays only.
 func TestByTheHour(t *testing.T) {
 	b := book(t,
 		budget.Line{Watts: 12_000}, budget.Line{Watts: 6000, When: "18:00-08:00"},
@@ -56,7 +56,7 @@ func TestByTheHour(t *testing.T) {
 	}
 	var empty *budget.Book
 	if _, ok := empty.Next(day(0, 0)); ok || empty.At(day(0, 0)) != nil || empty.Lines() != nil {
-		t.Error("no book has limits")
+		t.Error("a nil book has limits")
 	}
 }
 
@@ -70,7 +70,7 @@ func TestReadBack(t *testing.T) {
 		t.Errorf("%v, %v", none, err)
 	}
 	if _, err := budget.Read("{"); err == nil {
-		t.Error("half a text is read")
+		t.Error("no error for truncated JSON")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestBadBudgets(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	// Of different groups they may.
+	// Windows of different groups may overlap.
 	book(t, budget.Line{Watts: 5, When: "Mo"}, budget.Line{Watts: 6, When: "Mo", Group: rack})
 }
 
@@ -108,7 +108,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	if !rack.Has(map[string]string{"rack": "r1"}) || rack.Has(map[string]string{"rack": "r2"}) || rack.Has(nil) || !(budget.Group{}).Has(nil) {
-		t.Error("who is in a group")
+		t.Error("Has is wrong")
 	}
 }
 

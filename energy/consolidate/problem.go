@@ -1,10 +1,9 @@
-// Package consolidate finds places for VMs that run, at the shares that they have, where
-// their nodes would draw less, and says what that saves and costs: BOUNDEDYIELD (energy
-// paper, §2.5) from where everybody is, the moves paid for. Large clusters are looked at
-// piece by piece, so that a look takes as long however many nodes there are.
+// Package consolidate finds nodes for running VMs, at the CPU shares they have, such that the
+// nodes draw less power, and states the saving and the cost: BOUNDEDYIELD (energy paper, §2.5)
+// from the current placement, with the cost of each move. Large clusters are searched subset
+// by subset, so the time of a search does not depend on the number of nodes.
 //
-// It is pure: the same problem gives the same answer. It refuses to know vjobs and rules,
-// how VMs are moved, and who switches nodes off.
+// It is pure: the same problem gives the same answer.
 package consolidate
 
 import (
@@ -18,8 +17,8 @@ import (
 type Node struct {
 	Power energy.Power
 	CPU   float64   // capacity, in the unit of loads
-	Room  []float64 // for VMs of the problem, those that are there included, by resource
-	Spare bool      // it goes off once nothing runs there
+	Room  []float64 // for VMs of the problem, including those on the node, by resource
+	Spare bool      // the node goes off once it is empty
 }
 
 // VM is a VM that runs.
@@ -27,27 +26,27 @@ type VM struct {
 	Node  int
 	Load  float64   // CPU that it uses
 	Need  []float64 // of the resources
-	Fixed bool      // it stays where it is
-	// Move is what it takes to bring it to another node.
+	Fixed bool      // may not move
+	// Move is the energy of a migration.
 	Move energy.Joules
-	// Left is how long it is expected to run on.
+	// Left is its expected remaining run time.
 	Left time.Duration
 }
 
-// Terms say when it pays to move.
+// Terms say when a move pays off.
 type Terms struct {
-	// Horizon is for how long places are expected to be good.
+	// Horizon is how long a placement is expected to stay good.
 	Horizon time.Duration
-	// Factor is how many times more has to be saved within the horizon than is spent.
+	// Factor is the required ratio of the saving within the horizon to the cost.
 	Factor float64
-	// Least is what has to be saved in any case.
+	// Least is the minimum saving.
 	Least energy.Watts
 }
 
-// Default are the terms unless others are given.
+// Default are the default terms.
 var Default = Terms{Horizon: time.Hour, Factor: 4, Least: 10}
 
-// Check says what is wrong with terms. The error names the field.
+// Check returns an error that names the field if the terms are invalid.
 func (t *Terms) Check() error {
 	switch {
 	case t.Horizon < time.Minute || t.Horizon > 7*24*time.Hour:
@@ -60,24 +59,24 @@ func (t *Terms) Check() error {
 	return nil
 }
 
-// Problem is a cluster as it runs.
+// Problem is the state of a cluster.
 type Problem struct {
 	Resources []string
 	Nodes     []Node
 	VMs       []VM
-	// May reports whether a VM may be on a node; nil is always.
+	// May reports whether the rules allow a VM on a node. Nil allows all.
 	May func(vm, node int) bool
 	Terms
 	Seed uint64
 }
 
-// minRemaining is how long a VM has to run on to be worth a thought.
+// minRemaining is the remaining run time from which on a VM may be moved.
 const minRemaining = 2 * time.Minute
 
-// movable reports whether a VM may go elsewhere.
+// movable reports whether a VM may be moved.
 func (p *Problem) movable(vm int) bool { return !p.VMs[vm].Fixed && p.VMs[vm].Left > minRemaining }
 
-// vmsByNode are the VMs of each node.
+// vmsByNode returns the VMs of each node.
 func (p *Problem) vmsByNode() [][]int {
 	list := make([][]int, len(p.Nodes))
 	for i := range p.VMs {
@@ -86,7 +85,7 @@ func (p *Problem) vmsByNode() [][]int {
 	return list
 }
 
-// loads are what VMs use, on each node no more than there is.
+// loads returns the CPU that VMs use, scaled to the capacity of an overloaded node.
 func (p *Problem) loads(guests [][]int) []float64 {
 	loads := make([]float64, len(p.VMs))
 	for n, vms := range guests {
@@ -105,5 +104,5 @@ func (p *Problem) loads(guests [][]int) []float64 {
 	return loads
 }
 
-// slope is what a unit of load adds to what a node draws, in the mean.
+// slope is the average power of a unit of load.
 func (n *Node) slope() float64 { return float64(n.Power.Full-n.Power.Idle) / n.CPU }

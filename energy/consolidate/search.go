@@ -8,22 +8,22 @@ import (
 	"vjob/energy/solve"
 )
 
-// Answer is where VMs should be.
+// Answer is the new placement.
 type Answer struct {
 	To     []int // the node of each VM
-	Moves  []int // the VMs that go elsewhere
-	Dark   []int // the nodes that go off, since nothing runs there any more
+	Moves  []int // the VMs that move
+	Dark   []int // the nodes that become empty and go off
 	Before energy.Watts
-	After  energy.Watts // less: what the nodes draw that these VMs leave or come to
-	Nodes  int          // that were looked at
-	Turns  int          // looks until all are
+	After  energy.Watts // lower: power of the nodes that VMs leave or join
+	Nodes  int          // number of nodes searched
+	Turns  int          // number of searches that cover all nodes
 }
 
-// maxSteps bound a look: some milliseconds.
+// maxSteps limits a search: some milliseconds.
 const maxSteps = 24
 
-// Look looks for better places in the piece of the cluster whose turn it is. Where there
-// are none nobody moves. The error is a problem that makes no sense.
+// Look searches for a better placement in one subset of the cluster; turn selects the subset.
+// Without an improvement no VM moves. It returns an error if the problem is invalid.
 func (p *Problem) Look(turn int) (*Answer, error) {
 	guests := p.vmsByNode()
 	loads := p.loads(guests)
@@ -40,7 +40,7 @@ func (p *Problem) Look(turn int) (*Answer, error) {
 	}
 	s, err := solve.Relocate(&q.Problem, q.start, solve.Options{Seed: p.Seed, Steps: maxSteps})
 	if err != nil {
-		return nil, fmt.Errorf("where VMs would draw less: %w", err)
+		return nil, fmt.Errorf("consolidate: %w", err)
 	}
 	for j, n := range s.At {
 		if vm := q.vms[j]; vm >= 0 && nodes[n] != a.To[vm] {
@@ -53,12 +53,12 @@ func (p *Problem) Look(turn int) (*Answer, error) {
 	return a, nil
 }
 
-// subproblem is a piece of the cluster as the solver is asked: what stays on a node is one
-// job, which may be nowhere else.
+// subproblem is a subset of the cluster for the solver: the fixed VMs of a node are one job,
+// which may not move.
 type subproblem struct {
 	energy.Problem
 	start solve.Start
-	vms   []int // by job; -1: what stays
+	vms   []int // by job; -1: the fixed VMs of a node
 }
 
 func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subproblem {
@@ -66,7 +66,8 @@ func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subp
 	for i, n := range nodes {
 		node := &p.Nodes[n]
 		power, stays, room := node.Power, energy.Job{Need: make([]float64, len(p.Resources))}, slices.Clone(node.Room)
-		if power.Standby = power.Idle; node.Spare {
+		power.Standby = power.Idle
+		if node.Spare {
 			power.Standby = min(power.Idle, node.Power.Standby+energy.Watts(p.switchCost(n)))
 		}
 		used := make([]float64, len(room))
@@ -84,7 +85,7 @@ func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subp
 			}
 		}
 		for r := range room {
-			room[r] = max(room[r], used[r]) // nobody has to leave for want of room
+			room[r] = max(room[r], used[r]) // no VM has to leave an overcommitted node
 		}
 		if slices.ContainsFunc(guests[n], func(vm int) bool { return !p.movable(vm) }) {
 			q.add(i, -1, stays, 0)
@@ -101,7 +102,7 @@ func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subp
 	return q
 }
 
-// minLoad is a load that is hardly one.
+// minLoad stands for a load of 0: jobs need more than that.
 const minLoad = 1e-6
 
 func (q *subproblem) add(node, vm int, job energy.Job, leave energy.Watts) {

@@ -46,8 +46,8 @@ func used(p *consolidate.Problem, node int) [2]float64 {
 	return sum
 }
 
-// value is what places come to, the moves and the switching of nodes paid for; false: they
-// are not allowed.
+// value is the power of a placement, with the costs of moves and of switching nodes; false if it
+// is not allowed.
 func value(p *consolidate.Problem, to []int) (watts float64, ok bool) {
 	load, need, count := make([]float64, len(p.Nodes)), make([][2]float64, len(p.Nodes)), make([]int, len(p.Nodes))
 	was := make([]int, len(p.Nodes))
@@ -80,7 +80,7 @@ func value(p *consolidate.Problem, to []int) (watts float64, ok bool) {
 	return watts, true
 }
 
-// On small clusters the best of all places is found, and nothing that is not allowed.
+// On small clusters the search finds the best of all placements that are allowed.
 func TestLookAgainstAllPlaces(t *testing.T) {
 	const problems = 200
 	missed := 0
@@ -110,10 +110,11 @@ func TestLookAgainstAllPlaces(t *testing.T) {
 	}
 }
 
-// count is the next of all places; false: that was the last.
+// count advances to the next placement; false after the last one.
 func count(to []int, nodes int) bool {
 	for i := range to {
-		if to[i]++; to[i] < nodes {
+		to[i]++
+		if to[i] < nodes {
 			return true
 		}
 		to[i] = 0
@@ -121,7 +122,7 @@ func count(to []int, nodes int) bool {
 	return false
 }
 
-// What is saved is what comes of it second by second.
+// Saves equals a simulation second by second.
 func TestSavesSecondBySecond(t *testing.T) {
 	for seed := range uint64(60) {
 		p := some(seed, 4, 9)
@@ -158,8 +159,7 @@ func TestSavesSecondBySecond(t *testing.T) {
 	}
 }
 
-// A large cluster is looked at piece by piece, and each node that could save something has
-// its turn.
+// A large cluster is searched subset by subset, and each node that could save power is in one.
 func TestEveryNodeHasItsTurn(t *testing.T) {
 	p := some(3, 200, 500)
 	p.May = nil
@@ -182,8 +182,8 @@ func TestEveryNodeHasItsTurn(t *testing.T) {
 	}
 }
 
-// Where nothing can be gained nobody moves; and who is gone in a moment stays.
-func TestNobodyMovesForNothing(t *testing.T) {
+// No VM moves without a saving, and VMs that end soon stay.
+func TestNoMoveWithoutSaving(t *testing.T) {
 	same := energy.Power{Idle: 100, Full: 200, Standby: 5}
 	p := &consolidate.Problem{Resources: []string{"memory"}, Terms: consolidate.Default}
 	for n := range 6 {
@@ -211,7 +211,7 @@ func TestNobodyMovesForNothing(t *testing.T) {
 	}
 }
 
-// Looks of a large cluster, and of one that is a piece.
+// Searches of a large cluster, and of one the size of a subset.
 func BenchmarkLook(b *testing.B) {
 	for _, size := range []struct {
 		name       string

@@ -6,21 +6,20 @@ import (
 	"slices"
 )
 
-// So many nodes are looked at at once, or as many as have so many VMs: half of them those
-// that VMs leave with most gain, half those to which they go.
+// A subset has up to maxNodes nodes, or as many as have maxVMs VMs: half of them the most
+// useful to empty, half the best destinations.
 const (
 	maxNodes = 32
 	maxVMs   = 384
 	minNodes = 4
 )
 
-// width is how many nodes are a piece.
+// width is the number of nodes of a subset.
 func (p *Problem) width() int {
 	return min(maxNodes, max(minNodes, maxVMs*len(p.Nodes)/max(1, len(p.VMs))))
 }
 
-// subset are the nodes to look at when it is the turn of a number, in order, and how many
-// turns there are.
+// subset returns the nodes of a turn, sorted, and the number of turns.
 func (p *Problem) subset(turn int, guests [][]int, loads []float64) (nodes []int, turns int) {
 	width := p.width()
 	if len(p.Nodes) <= width {
@@ -50,8 +49,7 @@ func (p *Problem) all() []int {
 	return list
 }
 
-// sources are the nodes that could save something by having less to do, those first that
-// could save most.
+// sources returns the nodes that could save power with less load, the largest saving first.
 func (p *Problem) sources(guests [][]int, loads []float64) []int {
 	flattest := math.Inf(1)
 	for n := range p.Nodes {
@@ -61,7 +59,8 @@ func (p *Problem) sources(guests [][]int, loads []float64) []int {
 	for n := range p.Nodes {
 		node, free := &p.Nodes[n], true
 		for _, vm := range guests[n] {
-			if free = free && p.movable(vm); p.movable(vm) {
+			free = free && p.movable(vm)
+			if p.movable(vm) {
 				gain[n] += loads[vm]*(node.slope()-flattest) - p.moveCost(vm)
 			}
 		}
@@ -74,8 +73,8 @@ func (p *Problem) sources(guests [][]int, loads []float64) []int {
 	return list
 }
 
-// destinations are the nodes with room, those first that draw least for what they have, of equals
-// those with most to do already.
+// destinations returns the nodes with free resources: the least power by capacity first, then
+// the highest load.
 func (p *Problem) destinations(guests [][]int, loads []float64) []int {
 	busy := make([]float64, len(p.Nodes))
 	for n, vms := range guests {

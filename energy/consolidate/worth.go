@@ -7,22 +7,23 @@ import (
 	"vjob/energy"
 )
 
-// minMoveCost is what a move costs, in watts, beside what it takes: nobody moves for nothing.
+// minMoveCost is the cost of a move, in watts, beyond its energy: a move without a saving
+// never pays off.
 const minMoveCost = 0.1
 
-// moveCost is what the move of a VM costs, as power over the time for which it pays.
+// moveCost is the cost of the move of a VM, as power over the time in which it pays off.
 func (p *Problem) moveCost(vm int) float64 {
 	v := &p.VMs[vm]
 	return minMoveCost + p.Factor*float64(v.Move)/min(p.Horizon, v.Left).Seconds()
 }
 
-// switchCost is what it costs to switch a node off and on again, as power over the horizon.
+// switchCost is the cost of switching a node off and on again, as power over the horizon.
 func (p *Problem) switchCost(n int) float64 {
 	power := &p.Nodes[n].Power
 	return p.Factor * float64(power.On.Energy+power.Off.Energy) / p.Horizon.Seconds()
 }
 
-// measure says what an answer comes to at once.
+// measure fills in the power before and after, and the nodes that go off.
 func (p *Problem) measure(a *Answer, loads []float64) {
 	touched, now, then := p.touched(a), make([]float64, len(p.Nodes)), make([]float64, len(p.Nodes))
 	on := make([]bool, len(p.Nodes))
@@ -43,7 +44,7 @@ func (p *Problem) measure(a *Answer, loads []float64) {
 	}
 }
 
-// touched are the nodes that VMs leave or come to, in order.
+// touched returns the nodes that VMs leave or join, sorted.
 func (p *Problem) touched(a *Answer) (list []int) {
 	for _, vm := range a.Moves {
 		list = append(list, p.VMs[vm].Node, a.To[vm])
@@ -52,8 +53,8 @@ func (p *Problem) touched(a *Answer) (list []int) {
 	return slices.Compact(list)
 }
 
-// Saves is what the places of an answer save within the horizon if they are reached after
-// a while: VMs end when they are expected to, here as there.
+// Saves returns the energy that an answer saves within the horizon if its placement is reached
+// after the given time. VMs end as expected.
 func (p *Problem) Saves(a *Answer, after time.Duration) energy.Joules {
 	touched := p.touched(a)
 	here, there := make([][]int, len(p.Nodes)), make([][]int, len(p.Nodes))
@@ -67,8 +68,8 @@ func (p *Problem) Saves(a *Answer, after time.Duration) energy.Joules {
 	return sum
 }
 
-// draws is what a node draws from an instant to the horizon with some VMs that end one
-// after the other.
+// draws is the energy that a node draws from an instant to the horizon, while its VMs end one
+// after another.
 func (p *Problem) draws(n int, vms []int, loads []float64, from time.Duration) (sum energy.Joules) {
 	node := &p.Nodes[n]
 	list := slices.SortedStableFunc(slices.Values(vms), func(a, b int) int { return int(min(max(p.VMs[a].Left-p.VMs[b].Left, -1), 1)) })
@@ -94,8 +95,7 @@ func (p *Problem) draws(n int, vms []int, loads []float64, from time.Duration) (
 	return sum
 }
 
-// Switching is what it takes to switch the nodes off and on again that an answer leaves
-// empty.
+// Switching is the energy to switch the nodes that an answer empties off and on again.
 func (p *Problem) Switching(a *Answer) (sum energy.Joules) {
 	for _, n := range a.Dark {
 		sum += p.Nodes[n].Power.On.Energy + p.Nodes[n].Power.Off.Energy

@@ -7,9 +7,9 @@ import (
 	"vjob/energy"
 )
 
-// Leaves is the most that all nodes together may draw beside what they draw without load,
-// and the limits that make it so. Where limits are of nodes that lie in each other or beside
-// each other it is that; of those that overlap otherwise the largest count, so it may be less.
+// Leaves returns how much all nodes together may draw above their draw without load, and the
+// limits that cause it. That is exact if the node sets of limits are nested or disjoint; if
+// they overlap, larger sets take precedence and the result may be an underestimate.
 func (p *Problem) Leaves() (most energy.Watts, by []int) {
 	g := nestedLimits{Problem: p, order: make([]int, len(p.Limits))}
 	for i := range g.order {
@@ -23,13 +23,13 @@ func (p *Problem) Leaves() (most energy.Watts, by []int) {
 	return g.headroom(all, 0)
 }
 
-// nestedLimits is limits in order, those of many nodes first.
+// nestedLimits is limits by number of nodes, the largest first.
 type nestedLimits struct {
 	*Problem
 	order []int
 }
 
-// headroom is what some nodes may draw more, by the limits from one on.
+// headroom is that of some nodes, by the limits from an index on.
 func (g *nestedLimits) headroom(nodes []int, from int) (most energy.Watts, by []int) {
 	rest := make(map[int]bool, len(nodes))
 	for _, n := range nodes {
@@ -57,7 +57,7 @@ func (g *nestedLimits) headroom(nodes []int, from int) (most energy.Watts, by []
 	return most, by
 }
 
-// remaining is what a limit leaves its nodes.
+// remaining is what a limit leaves its nodes above their draw without load.
 func (p *Problem) remaining(l *Limit) energy.Watts {
 	left := l.Watts
 	for _, n := range l.Nodes {

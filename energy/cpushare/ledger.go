@@ -6,10 +6,10 @@ import (
 	"vjob/energy"
 )
 
-// slack is what sums of watts may differ by.
+// slack is the tolerance of sums of watts.
 const slack = 1e-6
 
-// Ledger is what jobs draw that were put down one after another, by node and by limit.
+// Ledger sums the draw of jobs by node and by limit.
 type Ledger struct {
 	nodes  []Node
 	limits []Limit
@@ -19,7 +19,7 @@ type Ledger struct {
 	in     [][]int        // limits that count a node
 }
 
-// Ledger is one in which nothing runs.
+// Ledger returns one without jobs.
 func (p *Problem) Ledger() *Ledger {
 	l := &Ledger{
 		nodes: p.Nodes, limits: p.Limits, load: make([]float64, len(p.Nodes)), watts: make([]energy.Watts, len(p.Nodes)),
@@ -36,20 +36,20 @@ func (p *Problem) Ledger() *Ledger {
 	return l
 }
 
-// Clone is a ledger that goes on by itself.
+// Clone returns an independent copy.
 func (l *Ledger) Clone() *Ledger {
 	c := *l
 	c.load, c.watts, c.sums = slices.Clone(l.load), slices.Clone(l.watts), slices.Clone(l.sums)
 	return &c
 }
 
-// Refusal is why a job does not run: with its floor a limit would be broken by so much.
+// Refusal is why a job does not run: its floor would exceed a limit.
 type Refusal struct {
 	Limit int
 	Short energy.Watts
 }
 
-// Take puts a job down with its floor, unless it would break a limit.
+// Take adds a job with its floor unless that exceeds a limit.
 func (l *Ledger) Take(j *Job) (r Refusal, ok bool) {
 	l.Count(j)
 	r, broken := l.breach(j)
@@ -59,13 +59,13 @@ func (l *Ledger) Take(j *Job) (r Refusal, ok bool) {
 	return r, !broken
 }
 
-// Count puts a job down with its floor, whatever the limits.
+// Count adds a job with its floor, whatever the limits.
 func (l *Ledger) Count(j *Job) { l.add(j, j.Floor) }
 
-// Drop takes a job out again.
+// Drop removes a job.
 func (l *Ledger) Drop(j *Job) { l.add(j, -j.Floor) }
 
-// add gives a job so much yield more.
+// add raises the yield of a job.
 func (l *Ledger) add(j *Job, yield float64) {
 	for _, vm := range j.VMs {
 		l.put(vm.Node, yield*vm.CPU)
@@ -82,7 +82,8 @@ func (l *Ledger) put(n int, load float64) {
 	l.watts[n] = now
 }
 
-// breach is the limit that a job makes its nodes break, and by how much; false: none.
+// breach returns the limit that the nodes of a job exceed most. It returns false if they keep
+// all limits.
 func (l *Ledger) breach(j *Job) (r Refusal, broken bool) {
 	for _, vm := range j.VMs {
 		for _, i := range l.in[vm.Node] {

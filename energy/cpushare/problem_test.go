@@ -45,7 +45,7 @@ func drawn(r *rand.Rand) *cpushare.Problem {
 	return p
 }
 
-// draws is what each limit counts, worked out anew.
+// draws is the power that each limit counts, computed independently.
 func draws(p *cpushare.Problem, yields []float64) []energy.Watts {
 	sums := make([]energy.Watts, len(p.Limits))
 	for i, l := range p.Limits {
@@ -87,8 +87,7 @@ func allowed(p *cpushare.Problem, yields []float64) bool {
 	return true
 }
 
-// Of all sets of jobs that can have their floors, the one is chosen that has the first
-// job in which they differ.
+// Choose returns the lexicographically first of all feasible sets of jobs.
 func TestChooseIsFirstInOrder(t *testing.T) {
 	for seed := range uint64(3000) {
 		p := drawn(rand.New(rand.NewPCG(seed, 1)))
@@ -100,7 +99,8 @@ func TestChooseIsFirstInOrder(t *testing.T) {
 		for set := range 1 << len(p.Jobs) {
 			try, yields, whole := make([]bool, len(p.Jobs)), make([]float64, len(p.Jobs)), true
 			for j := range p.Jobs {
-				if try[j] = set>>j&1 == 1; try[j] {
+				try[j] = set>>j&1 == 1
+				if try[j] {
 					yields[j] = p.Jobs[j].Floor
 				}
 				whole = whole && (try[j] || !p.Jobs[j].Fixed)
@@ -130,9 +130,8 @@ func comesFirst(a, b []bool) bool {
 	return false
 }
 
-// The shares are max-min fair, to a step: nobody gets less than its floor, and nobody can
-// get a step more unless a limit would be broken in which all that are above the floors
-// have at most as much.
+// The shares are max-min fair, to a step: no job gets less than its floor, and a job gets no more
+// only if a limit would be exceeded in which no job above its floor has a larger yield.
 func TestShareIsFair(t *testing.T) {
 	for seed := range uint64(3000) {
 		p := drawn(rand.New(rand.NewPCG(seed, 2)))
@@ -161,11 +160,11 @@ func TestShareIsFair(t *testing.T) {
 	}
 }
 
-// bounded reports whether a limit keeps a job from a step more, and nobody in it has more
-// than the job but for its floor.
+// bounded reports whether a limit denies a job one more step, and no other job in it has a larger
+// yield, except by its floor.
 func bounded(p *cpushare.Problem, yields []float64, j int) bool {
 	more := slices.Clone(yields)
-	for k, y := range yields { // those that are level with it rise with it
+	for k, y := range yields { // jobs at the same yield rise with it
 		if y > 0 && y <= yields[j]+1e-9 || k == j {
 			more[k] = math.Max(y, yields[j]+0.0101)
 		}
@@ -185,8 +184,8 @@ func bounded(p *cpushare.Problem, yields []float64, j int) bool {
 	return false
 }
 
-// With mixed aims power is traded for yield: where a watt counts for little, all get as
-// much as they can, and where it counts for all, their floors.
+// With mixed objectives power is traded for yield: if a watt counts little, all jobs get as much
+// as they can; if it counts most, they get their floors.
 func TestShareTrades(t *testing.T) {
 	for lambda, want := range map[float64]float64{1: 1, 0.99: 1, 0: 0.2, 0.01: 0.2} {
 		p := &cpushare.Problem{
@@ -199,7 +198,7 @@ func TestShareTrades(t *testing.T) {
 	}
 }
 
-// A limit below what idle nodes draw is told by how much.
+// Excess states by how much a limit is below the draw of idle nodes.
 func TestExcess(t *testing.T) {
 	p := &cpushare.Problem{
 		Nodes:  []cpushare.Node{{Power: energy.Power{Idle: 100, Full: 300}, CPU: 4}, {Power: energy.Power{Idle: 100, Standby: 7}, Off: true}},
@@ -226,8 +225,8 @@ func toFloats(list []energy.Watts) (out []float64) {
 	return out
 }
 
-// What a node draws at least, since it is being switched, is no power for others, and
-// comes on top of nothing.
+// The minimum draw of a node that is switched is not available to jobs, and is not added to its
+// load.
 func TestLeast(t *testing.T) {
 	for _, c := range []struct {
 		least energy.Watts

@@ -1,8 +1,8 @@
 package cpushare
 
-// Share gives each job that runs its yield: its floor, and what is left of the limits
-// goes to the smallest yields first, as far as the aim wants it (max-min fairness). Where
-// even the floors break a limit, they are what is given.
+// Share returns the yield of each job that runs: its floor, raised evenly from the smallest up
+// within the limits (max-min fairness), up to the yield that Lambda allows. If the floors
+// already exceed a limit, they are not raised.
 func (p *Problem) Share(runs []bool) []float64 {
 	yields, rising := make([]float64, len(p.Jobs)), []int(nil)
 	for j, run := range runs {
@@ -19,17 +19,17 @@ func (p *Problem) Share(runs []bool) []float64 {
 		}
 		left := p.unlimited(yields, rising, level+step)
 		if len(left) == len(rising) {
-			break // nobody rises by a whole step any more
+			break // no job rises by a whole step any more
 		}
 		rising = left
 	}
 	return yields
 }
 
-// step is how finely levels are told. Smaller ones would have caps change all the time.
+// step is the granularity of yields. A smaller one would change CPU caps all the time.
 const step = 0.01
 
-// level is the largest level, in steps, to which those that rise can do so.
+// level is the largest level, in steps, to which all rising jobs can be raised.
 func (p *Problem) level(yields []float64, rising []int, low, high float64) float64 {
 	if p.keepsLimits(yields, rising, high) {
 		return high
@@ -45,12 +45,12 @@ func (p *Problem) level(yields []float64, rising []int, low, high float64) float
 	return max(low, float64(from)*step)
 }
 
-// keepsLimits reports whether those that rise break no limit when they are at a level.
+// keepsLimits reports whether all rising jobs keep the limits at a level.
 func (p *Problem) keepsLimits(yields []float64, rising []int, level float64) bool {
 	return len(p.unlimited(yields, rising, level)) == len(rising)
 }
 
-// at is the ledger with those that rise at a level.
+// at is the ledger with the rising jobs at a level.
 func (p *Problem) at(yields []float64, rising []int, level float64) *Ledger {
 	l := p.Ledger()
 	for j, y := range yields {
@@ -66,7 +66,7 @@ func (p *Problem) at(yields []float64, rising []int, level float64) *Ledger {
 	return l
 }
 
-// unlimited are those that break no limit when all that rise are at a level.
+// unlimited returns the jobs that exceed no limit if all rising jobs are at a level.
 func (p *Problem) unlimited(yields []float64, rising []int, level float64) (left []int) {
 	l := p.at(yields, rising, level)
 	for _, j := range rising {
@@ -77,7 +77,7 @@ func (p *Problem) unlimited(yields []float64, rising []int, level float64) (left
 	return left
 }
 
-// maxYield is the yield beyond which nobody rises.
+// maxYield is the yield beyond which no job is raised.
 func (p *Problem) maxYield(runs []bool) float64 {
 	if p.Lambda >= 1 {
 		return p.Most
@@ -96,7 +96,7 @@ func (p *Problem) maxYield(runs []bool) float64 {
 	}
 	full := all(1)
 	best, z := p.Most, 0.0
-	for i := int(p.Most/step + 0.5); i >= 0; i-- { // of equal ones the most yield
+	for i := int(p.Most/step + 0.5); i >= 0; i-- { // of equal ones the largest yield
 		y := float64(i) * step
 		if v := p.Lambda*y + (1-p.Lambda)*(1-all(y)/max(full, 1)); v > z+slack {
 			best, z = y, v

@@ -8,11 +8,10 @@ import (
 	"vjob/cluster"
 )
 
-// Balance is a [WhatIf] for those who have no planner: VMs on hosts that are not on move
-// to the host that is then the least busy, the largest VMs first; then, one at a time,
-// VMs move from the busiest host to the least busy as long as the utilisations of the two
-// differ by more than least and become more alike, as DRS does (§3.2, greedily). Demand is
-// that of the window that counts for on.
+// Balance returns a [WhatIf] for callers without a planner. VMs of hosts that are not on move
+// to the least busy host, the largest VMs first. Then, one at a time, VMs move from the
+// busiest host to the least busy while the utilisations of the two differ by more than least
+// and converge, as DRS does (§3.2, greedily). Demand is that of the window for on.
 func (s *Settings) Balance(c *Cluster, least float64) WhatIf {
 	need := make(map[cluster.VMID]float64, len(c.Where))
 	for vm := range c.Where {
@@ -40,7 +39,7 @@ func (s *Settings) Balance(c *Cluster, least float64) WhatIf {
 	}
 }
 
-// balance is a placement in the making.
+// balance is a placement under construction.
 type balance struct {
 	c     *Cluster
 	need  map[cluster.VMID]float64
@@ -48,7 +47,7 @@ type balance struct {
 	order []cluster.NodeID
 }
 
-// load is one host.
+// load is that of one host.
 type load struct {
 	host   *Host
 	cpu    float64
@@ -69,18 +68,18 @@ func (b *balance) put(l *load, vm cluster.VMID, sign float64) {
 	}
 }
 
-// placeAll puts every VM where it is, or where there is room.
+// placeAll puts every VM on its host if that is on, else where it fits.
 func (b *balance) placeAll(from Placement) bool {
-	var homeless []cluster.VMID
+	var unplaced []cluster.VMID
 	for _, vm := range slices.SortedFunc(maps.Keys(from), cluster.VMID.Compare) {
 		if l := b.hosts[from[vm]]; l != nil {
 			b.put(l, vm, 1)
 		} else {
-			homeless = append(homeless, vm)
+			unplaced = append(unplaced, vm)
 		}
 	}
-	slices.SortStableFunc(homeless, func(x, y cluster.VMID) int { return cmp.Compare(b.need[y], b.need[x]) })
-	for _, vm := range homeless {
+	slices.SortStableFunc(unplaced, func(x, y cluster.VMID) int { return cmp.Compare(b.need[y], b.need[x]) })
+	for _, vm := range unplaced {
 		l := b.extreme(func(l *load) bool {
 			return l.memory+b.c.Memory[vm] <= l.host.Capacity.Memory && l.cpu+b.need[vm] <= float64(l.host.Capacity.CPU)
 		}, -1)
@@ -92,7 +91,7 @@ func (b *balance) placeAll(from Placement) bool {
 	return true
 }
 
-// extreme is the least busy host of those that may be chosen, or with sign 1 the busiest.
+// extreme returns the least busy host that may be chosen, or with sign 1 the busiest.
 func (b *balance) extreme(may func(*load) bool, sign float64) (best *load) {
 	for _, id := range b.order {
 		if l := b.hosts[id]; may(l) && (best == nil || sign*(l.use()-best.use()) > 0) {
@@ -102,7 +101,8 @@ func (b *balance) extreme(may func(*load) bool, sign float64) (best *load) {
 	return best
 }
 
-// moveOne moves one VM, and reports whether there was one to move.
+// moveOne moves one VM from the busiest to the least busy host. It returns false if no move
+// helps.
 func (b *balance) moveOne(least float64) bool {
 	all := func(*load) bool { return true }
 	busy, idle := b.extreme(all, 1), b.extreme(all, -1)

@@ -41,9 +41,9 @@ func (d *decision) pays(h *Host, next *decision) bool {
 	return float64(h.Capacity.CPU)*saved >= d.Factor*cpu && float64(h.Capacity.Memory)*saved >= d.Factor*memory
 }
 
-// stable is how long the present demand is expected to last: as long as the demand of
-// the whole cluster has not been above it, at most the risk window. The present demand
-// is the one that counts for off.
+// stable is how long the present demand is expected to last: as long as the demand of the
+// whole cluster has not exceeded it, at most the risk window. The present demand is the one
+// that counts for off.
 func (d *decision) stable() time.Duration {
 	level := estimate(d.total(d.OffWindow), d.Deviations)
 	series := d.total(d.RiskWindow)

@@ -9,31 +9,31 @@ import (
 	"vjob/cluster"
 )
 
-// Advice is what to switch, in order, and what it was decided by.
+// Advice is the hosts to switch, in order, and the scores behind it.
 type Advice struct {
 	On, Off []Change
 	Scores  Scores // before anything is switched
-	Why     string // why nothing is, in words; "" when something is
+	Why     string // why no host is switched; "" if one is
 }
 
-// Change is one host to be switched.
+// Change is one host to be switched, and why.
 type Change struct {
 	Host cluster.NodeID
 	Why  string
 }
 
-// decision is one in the making.
+// decision is the state of [Settings.Decide].
 type decision struct {
 	*Settings
 	*Cluster
 	place     WhatIf
-	on        []cluster.NodeID // on or coming, or taken to be, in order
+	on        []cluster.NodeID // hosts on or coming, after the changes so far, sorted
 	where     Placement
 	now       Scores
 	evaluated int
 }
 
-// Decide says which hosts to switch. The chances are for hosts that are alike.
+// Decide returns the hosts to switch. Random numbers order hosts that are alike.
 func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 	d := decision{Settings: s, Cluster: c, place: place}
 	for _, h := range c.Hosts {
@@ -44,25 +44,27 @@ func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 	slices.Sort(d.on)
 	where, ok := place(d.on, c.Where)
 	if !ok {
-		where = c.Where // as it is: nothing better is known
+		where = c.Where // the current placement: no better one is known
 	}
 	d.where, d.now = where, s.Scores(c, d.on, where)
 	a := Advice{Scores: d.now}
 	switch {
 	case d.now.High.positive() || d.lacksSpare(d.on):
-		if a.On = d.switchOn(chance); len(a.On) == 0 {
+		a.On = d.switchOn(chance)
+		if len(a.On) == 0 {
 			a.Why = "hosts are too busy, and none that is off would help"
 		}
 	case !ok:
 		a.Why = "the VMs cannot be placed as things are"
 	case c.Waits:
-		a.Why = "somebody waits for room"
+		a.Why = "a job waits for capacity"
 	case !c.Past.covers(s.OffWindow):
 		a.Why = fmt.Sprintf("demand is not known for %s yet", s.OffWindow)
 	case d.now.Low.CPU == 0 || d.now.Low.Memory == 0:
 		a.Why = "no host is idle enough in both processors and memory"
 	default:
-		if a.Off = d.switchOff(); len(a.Off) == 0 {
+		a.Off = d.switchOff()
+		if len(a.Off) == 0 {
 			a.Why = "no host can be spared"
 		}
 	}
@@ -84,7 +86,7 @@ func (d *decision) switchOn(chance *rand.Rand) (list []Change) {
 		if best == nil {
 			continue
 		}
-		if !best.now.High.positive() { // the last one: which leaves the least idle?
+		if !best.now.High.positive() { // one host suffices: choose the one that leaves the least idle
 			for k := i + 1; k < len(order) && best.now.Low.exceeds(d.now.Low) && d.mayEvaluate(); k++ {
 				if other := d.evaluateOn(order[k]); other != nil && !other.now.High.positive() && idleness(other.now) < idleness(best.now) {
 					best, at = other, k
@@ -98,9 +100,9 @@ func (d *decision) switchOn(chance *rand.Rand) (list []Change) {
 	return list
 }
 
-// evaluateOn is the cluster with one host more, or nil if it does not help: it must
-// lower the high scores, and that must be due to this host. So it is taken away again,
-// and the gain must be gone (§4.3).
+// evaluateOn returns the cluster with one more host, or nil if that does not help: it must
+// lower the high scores, and because of this host. So the host is removed again, and the gain
+// must disappear (§4.3).
 func (d *decision) evaluateOn(h *Host) *decision {
 	next := *d
 	if !next.adopt(with(d.on, h.ID)) || next.now.High.exceeds(d.now.High) || !d.now.High.exceeds(next.now.High) {
@@ -114,8 +116,8 @@ func (d *decision) evaluateOn(h *Host) *decision {
 	return &next
 }
 
-// switchOff takes hosts away, the smallest first and then those with the least to move,
-// as long as some are idle (§4.2).
+// switchOff removes hosts while some are idle, the smallest first and then those with the
+// least memory to move (§4.2).
 func (d *decision) switchOff() (list []Change) {
 	order := d.candidates(On)
 	moved := d.memoryOn(d.Where)
@@ -130,8 +132,8 @@ func (d *decision) switchOff() (list []Change) {
 		if d.Now.Sub(h.Since) < d.MinOn || d.lacksSpare(without(d.on, h.ID)) || !next.adopt(without(d.on, h.ID)) {
 			continue
 		}
-		// The paper's low score is lowered: that of both resources together is. Its
-		// high score is not increased: neither is.
+		// Interpretation of the paper: its low score is the sum of both resources, and must
+		// fall; its high score must rise for neither.
 		if next.now.High.exceeds(d.now.High) || idleness(next.now) > idleness(d.now)-tiny || !d.pays(h, &next) {
 			continue
 		}
@@ -141,7 +143,7 @@ func (d *decision) switchOff() (list []Change) {
 	return list
 }
 
-// adopt makes other hosts the ones that are on, if the VMs find places there.
+// adopt changes the hosts that are on, if the VMs can be placed there.
 func (d *decision) adopt(on []cluster.NodeID) bool {
 	where, ok := d.place(on, d.where)
 	if ok {
@@ -150,13 +152,13 @@ func (d *decision) adopt(on []cluster.NodeID) bool {
 	return ok
 }
 
-// mayEvaluate counts the evaluations.
+// mayEvaluate counts an evaluation, and reports whether the limit allows it.
 func (d *decision) mayEvaluate() bool {
 	d.evaluated++
 	return d.Trials == 0 || d.evaluated <= d.Trials
 }
 
-// candidates are the hosts of a state that may be switched, in order of their names.
+// candidates returns the hosts of a state that may be switched, sorted by ID.
 func (d *decision) candidates(state State) (list []*Host) {
 	for i := range d.Hosts {
 		if h := &d.Hosts[i]; h.State == state && h.Fixed == "" {
@@ -166,7 +168,7 @@ func (d *decision) candidates(state State) (list []*Host) {
 	return list
 }
 
-// lacksSpare reports whether the hosts leave less free than is to be kept, beside the
+// lacksSpare reports whether the hosts leave less free than the settings require, beside the
 // demand that counts for off.
 func (d *decision) lacksSpare(on []cluster.NodeID) bool {
 	if d.SpareNodes == 0 && d.SpareShare == 0 {
@@ -192,14 +194,14 @@ func (d *decision) lacksSpare(on []cluster.NodeID) bool {
 	return float64(has.CPU)-used < float64(keep.CPU) || has.Memory-mem < keep.Memory
 }
 
-// compareSize orders hosts, the smaller first: by processors, then by memory.
+// compareSize orders hosts by CPU, then by memory, the smaller first.
 func compareSize(a, b *Host) int {
 	return cmp.Or(cmp.Compare(a.Capacity.CPU, b.Capacity.CPU), cmp.Compare(a.Capacity.Memory, b.Capacity.Memory))
 }
 
 func idleness(s Scores) float64 { return s.Low.CPU + s.Low.Memory }
 
-// String shows both resources.
+// String formats both parts.
 func (s Score) String() string {
 	return fmt.Sprintf("%.2f of processors, %.2f of memory", s.CPU, s.Memory)
 }

@@ -81,8 +81,8 @@ func TestIdleHostsGoOffSlowlyAndComeOnQuickly(t *testing.T) {
 	}
 }
 
-// One busy resource of one host is enough to want more hosts, whatever the others do;
-// for off both resources must be idle somewhere.
+// One busy resource of one host is enough to switch hosts on; for off both resources must be
+// idle somewhere.
 func TestWhichScoresCount(t *testing.T) {
 	w := hosts(4)
 	w.c.Hosts[3].State = dpm.Away
@@ -109,7 +109,7 @@ func TestWhichScoresCount(t *testing.T) {
 	}
 }
 
-func TestWhoGoesOffAndComesOn(t *testing.T) {
+func TestOrderOfSwitching(t *testing.T) {
 	w := hosts(3)
 	w.c.Hosts[0].Capacity.CPU = 20 * cluster.CPU
 	w.c.Hosts[2].Capacity.CPU = 5 * cluster.CPU
@@ -157,7 +157,7 @@ func TestWhatKeepsHostsOn(t *testing.T) {
 		change func(w *world)
 		off    int
 	}{
-		"somebody waits":         {func(w *world) { w.c.Waits = true }, 0},
+		"a job waits":            {func(w *world) { w.c.Waits = true }, 0},
 		"two have just come up":  {func(w *world) { w.c.Hosts[0].Since, w.c.Hosts[1].Since = w.c.Now, w.c.Now.Add(-19*time.Minute) }, 2},
 		"fixed ones":             {func(w *world) { w.c.Hosts[1].Fixed, w.c.Hosts[2].Fixed = "has no driver", "is drained" }, 2},
 		"one node spare":         {func(w *world) { w.set.SpareNodes = 1 }, 2},
@@ -203,8 +203,8 @@ func TestTheRiskIsWeighed(t *testing.T) {
 	}
 }
 
-// What has run on a host until now counts there for a while, though it is gone.
-func TestWhatIsGoneIsRemembered(t *testing.T) {
+// The demand of departed VMs counts on their host for a while.
+func TestDepartedDemandCounts(t *testing.T) {
 	w := hosts(2)
 	for i := range 12 {
 		w.vm(i%2, cluster.GiB)
@@ -219,8 +219,8 @@ func TestWhatIsGoneIsRemembered(t *testing.T) {
 	}
 }
 
-// In random clusters: nobody is switched who must not be, somebody stays on, advice can be
-// followed, and the same chances give the same advice.
+// In random clusters: no fixed host is switched, a host stays on, the VMs fit, and the same
+// random numbers give the same advice.
 func TestDecisions(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -314,7 +314,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// A cluster without hosts, or without VMs, is no trouble.
+// A cluster without hosts or VMs is valid.
 func TestEmpty(t *testing.T) {
 	if a := hosts(0).decide(); len(a.On)+len(a.Off) > 0 {
 		t.Errorf("%+v", a)

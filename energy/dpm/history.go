@@ -7,12 +7,12 @@ import (
 	"vjob/cluster"
 )
 
-// Slot is how finely demand is kept: the most that was seen in each minute.
+// Slot is the resolution of demand: the maximum of each minute is kept.
 const Slot = time.Minute
 
-// History is the demand for CPU of the recent past, of each VM apart, so that it goes
-// with a VM to another node. VMs that have gone are remembered with the node where they
-// were: what has run there tends to come again. It has one owner.
+// History is the recent CPU demand of each VM, so that it follows a VM to another node. The
+// demand of departed VMs stays with their last node, since similar VMs tend to recur there. It
+// is not safe for concurrent use.
 type History struct {
 	slots    int
 	last     int64 // number of the latest slot
@@ -22,28 +22,28 @@ type History struct {
 	departed map[cluster.NodeID][]float64
 }
 
-// vmHistory is one VM.
+// vmHistory is the demand of one VM.
 type vmHistory struct {
 	node cluster.NodeID
 	ring []float64
 	seen int64 // the slot in which it was last seen
 }
 
-// NewHistory keeps the last span, in slots of a minute.
+// NewHistory returns a history of the last span, in slots of a minute.
 func NewHistory(span time.Duration) *History {
 	return &History{
 		slots: max(1, int(span/Slot)), vms: map[cluster.VMID]*vmHistory{}, departed: map[cluster.NodeID][]float64{},
 	}
 }
 
-// Sample is what a VM needs now, and where it is.
+// Sample is the present demand of a VM, and its node.
 type Sample struct {
 	VM   cluster.VMID
 	Node cluster.NodeID
 	CPU  cluster.MilliCPU
 }
 
-// Note takes in all VMs that run now. Times must not go back.
+// Note adds samples of all VMs that run now. Times must not go back.
 func (h *History) Note(now time.Time, samples []Sample) {
 	slot := now.UnixNano() / int64(Slot)
 	if !h.started {
@@ -53,7 +53,7 @@ func (h *History) Note(now time.Time, samples []Sample) {
 	for _, s := range samples {
 		t := h.vms[s.VM]
 		if t == nil {
-			// It counts as if it had always been so: there is nothing else to go by.
+			// Without a past, its first demand counts for all of it.
 			t = &vmHistory{ring: make([]float64, h.slots)}
 			for i := range t.ring {
 				t.ring[i] = float64(s.CPU)
@@ -63,7 +63,7 @@ func (h *History) Note(now time.Time, samples []Sample) {
 		at := &t.ring[h.index(slot)]
 		*at = max(*at, float64(s.CPU))
 		if t.seen != slot {
-			*at = float64(s.CPU) // it was carried over from the slot before
+			*at = float64(s.CPU) // the value was carried over from the slot before
 		}
 		t.node, t.seen = s.Node, slot
 	}
@@ -74,8 +74,7 @@ func (h *History) index(slot int64) int {
 	return int(((slot % int64(h.slots)) + int64(h.slots)) % int64(h.slots))
 }
 
-// advance begins new slots. Nothing was seen in those that were left out: everything
-// stays as it was.
+// advance begins new slots. Slots without samples repeat the last value.
 func (h *History) advance(slot int64) {
 	for from := max(h.last, slot-int64(h.slots)); from < slot; from++ {
 		for _, t := range h.vms {
@@ -91,8 +90,8 @@ func (h *History) advance(slot int64) {
 	h.last = max(h.last, slot)
 }
 
-// retire moves what VMs have needed that are gone to the account of their nodes. The
-// present slot is theirs no more.
+// retire adds the past demand of departed VMs to that of their nodes. The present slot is not
+// theirs any more.
 func (h *History) retire(samples []Sample) {
 	if len(samples) == len(h.vms) {
 		return
@@ -119,7 +118,7 @@ func (h *History) retire(samples []Sample) {
 	}
 }
 
-// covers reports whether the history goes back so far: nothing is switched off by less.
+// covers reports whether the history spans a window.
 func (h *History) covers(window time.Duration) bool {
 	return h.started && h.last-h.first >= int64(window/Slot)
 }
@@ -137,12 +136,12 @@ func (h *History) addRing(series, ring []float64, factor float64) {
 	}
 }
 
-// slotsOf is how many slots a window has, at most those that are kept.
+// slotsOf is the number of slots of a window, at most those that are kept.
 func (h *History) slotsOf(window time.Duration) int {
 	return min(h.slots, max(1, int(window/Slot)))
 }
 
-// estimate is the mean of a series and so many standard deviations.
+// estimate is the mean of a series plus the given number of standard deviations.
 func estimate(series []float64, deviations float64) float64 {
 	mean, square := sum(series)/float64(len(series)), 0.0
 	for _, v := range series {

@@ -16,56 +16,55 @@ type Host struct {
 	Capacity cluster.Resources
 	State    State
 	Since    time.Time // when it came up
-	Fixed    string    // why it stays as it is; "": it may be switched
+	Fixed    string    // why it may not be switched; "" if it may
 	Power    energy.Power
 }
 
-// State is how far a host is.
+// State is the power state of a host.
 type State uint8
 
 // The states.
 const (
 	On     State = iota
-	Coming       // it was switched on and does not answer yet
+	Coming       // switched on, does not answer yet
 	Away         // off, or about to be
 )
 
-// Cluster is what a decision is about.
+// Cluster is the input of a decision.
 type Cluster struct {
 	Now    time.Time
-	Hosts  []Host // in order of their names
+	Hosts  []Host // sorted by ID
 	Where  Placement
 	Memory map[cluster.VMID]cluster.MiB
 	Past   *History
-	// Waits says that somebody waits who could run if there were more room: nothing
-	// goes off then.
+	// Waits is true if a job waits for capacity: no host goes off then.
 	Waits bool
 }
 
-// Placement is where VMs are.
+// Placement is the host of each VM.
 type Placement map[cluster.VMID]cluster.NodeID
 
-// WhatIf tells where the VMs would be after they were balanced over these hosts, coming
-// from elsewhere; false when they find no room there, or rules forbid it.
+// WhatIf returns where VMs would be after balancing over the given hosts, starting from a
+// placement. It returns false if they do not fit or rules forbid it.
 type WhatIf func(on []cluster.NodeID, from Placement) (Placement, bool)
 
-// Score is how far hosts are from the range, for one resource each: eq. 5 and 6.
+// Score is the distance of hosts from the target range by resource: eq. 5 and 6.
 type Score struct{ CPU, Memory float64 }
 
-// positive is whether either is more than zero.
+// positive reports whether either part is above zero.
 func (s Score) positive() bool { return s.CPU > 0 || s.Memory > 0 }
 
-// exceeds reports whether either is more than that of another score.
+// exceeds reports whether either part is larger than in another score.
 func (s Score) exceeds(o Score) bool { return s.CPU > o.CPU+tiny || s.Memory > o.Memory+tiny }
 
-// tiny is what sums of floating-point numbers may differ by.
+// tiny is the tolerance of floating-point sums.
 const tiny = 1e-9
 
-// Scores are those of the hosts on which a placement puts VMs.
+// Scores are the distances above and below the target range.
 type Scores struct{ High, Low Score }
 
-// Scores rates a placement on hosts that are on: utilisation above the range by the
-// recent past that counts for on, below it by the one that counts for off.
+// Scores rates a placement on hosts that are on: utilisation above the range by the window for
+// on, below it by the window for off.
 func (s *Settings) Scores(c *Cluster, on []cluster.NodeID, where Placement) (r Scores) {
 	memory := c.memoryOn(where)
 	for _, side := range []struct {
@@ -94,7 +93,7 @@ func (s *Settings) Scores(c *Cluster, on []cluster.NodeID, where Placement) (r S
 	return r
 }
 
-// square is the square of a distance, and 0 for one that is none.
+// square returns the square of a positive distance, else 0.
 func square(distance float64) float64 {
 	if distance <= tiny {
 		return 0
@@ -102,8 +101,8 @@ func square(distance float64) float64 {
 	return distance * distance
 }
 
-// series is the demand on each host over a window. What has gone from hosts that are not
-// on counts on the others, by their size: it would come there.
+// series returns the demand on each host over a window. The demand of departed VMs of hosts
+// that are off is spread over the others by size, where it would recur.
 func (c *Cluster) series(on []cluster.NodeID, where Placement, window time.Duration) map[cluster.NodeID][]float64 {
 	n := c.Past.slotsOf(window)
 	list := make(map[cluster.NodeID][]float64, len(on))
@@ -131,7 +130,7 @@ func (c *Cluster) series(on []cluster.NodeID, where Placement, window time.Durat
 	return list
 }
 
-// total is the demand for CPU of the whole cluster over a window.
+// total is the CPU demand of the whole cluster over a window.
 func (c *Cluster) total(window time.Duration) []float64 {
 	series := make([]float64, c.Past.slotsOf(window))
 	for _, vm := range slices.SortedFunc(maps.Keys(c.Where), cluster.VMID.Compare) {

@@ -7,10 +7,10 @@ import (
 	"vjob/cluster"
 )
 
-// Objects says why some hosts that are on may not all go off although nothing runs there:
-// the others would be too busy, so that one would come on again, or too little would be
-// kept free, or demand is not known for long enough. "": they may. That way whoever else
-// empties hosts and these rules never fight.
+// Objects returns why some hosts that are on may not all go off although they are empty: the
+// others would be too busy, so that one would be switched on again; too little capacity would
+// stay free; or demand is not known for long enough. It returns "" if they may. Other code
+// that empties hosts asks it first, so that the two never work against each other.
 func (s *Settings) Objects(c *Cluster, place WhatIf, off []cluster.NodeID) string {
 	d := decision{Settings: s, Cluster: c, place: place}
 	for _, h := range c.Hosts {
@@ -23,7 +23,7 @@ func (s *Settings) Objects(c *Cluster, place WhatIf, off []cluster.NodeID) strin
 	case !c.Past.covers(s.OffWindow):
 		return fmt.Sprintf("demand is not known for %s yet", s.OffWindow)
 	case c.Waits:
-		return "somebody waits for room"
+		return "a job waits for capacity"
 	case len(d.on) == 0:
 		return "no other node would be on"
 	case d.lacksSpare(d.on):
@@ -39,5 +39,5 @@ func (s *Settings) Objects(c *Cluster, place WhatIf, off []cluster.NodeID) strin
 	return ""
 }
 
-// Fill is how much of a host may be in use before others come on.
+// Fill is the utilisation above which more hosts are switched on.
 func (s *Settings) Fill() float64 { return s.highUse() }

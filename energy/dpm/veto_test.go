@@ -10,9 +10,8 @@ import (
 	"vjob/energy/dpm"
 )
 
-// Hosts about which nobody objects stay off: the rules have none of them on again while
-// demand is what it was. And there are objections.
-func TestWhatNobodyObjectsToStaysOff(t *testing.T) {
+// Hosts that go off without an objection stay off while demand is the same.
+func TestUnobjectedHostsStayOff(t *testing.T) {
 	silent, objections := 0, 0
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 40))
@@ -46,16 +45,16 @@ func TestWhatNobodyObjectsToStaysOff(t *testing.T) {
 		}
 	}
 	if silent < 50 || objections < 50 {
-		t.Errorf("%d times nobody objected, %d times somebody did", silent, objections)
+		t.Errorf("%d times no objection, %d times one", silent, objections)
 	}
 }
 
-// Each objection has its words.
+// Each objection has its text.
 func TestObjections(t *testing.T) {
 	for want, change := range map[string]func(w *world) []cluster.NodeID{
 		"":                          func(*world) []cluster.NodeID { return []cluster.NodeID{"n01"} },
 		"no other node would be on": func(*world) []cluster.NodeID { return []cluster.NodeID{"n00", "n01"} },
-		"somebody waits for room":   func(w *world) []cluster.NodeID { w.c.Waits = true; return []cluster.NodeID{"n01"} },
+		"a job waits for capacity":  func(w *world) []cluster.NodeID { w.c.Waits = true; return []cluster.NodeID{"n01"} },
 		"too little would be kept free": func(w *world) []cluster.NodeID {
 			w.set.SpareNodes = 1
 			return []cluster.NodeID{"n01"}

@@ -12,7 +12,7 @@ import (
 
 var start = time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// world is a cluster whose past the test writes.
+// world is a cluster with a history that the test writes.
 type world struct {
 	c   dpm.Cluster
 	set dpm.Settings

@@ -1,13 +1,10 @@
-// Package power is the seam between decisions and power buttons: what a driver can do
-// with the power of one node. Drivers live below it (energy/power/wol, energy/power/ipmi,
-// energy/power/redfish, energy/power/command); hypervisor/simulated has one for its own nodes.
+// Package power defines the driver that controls the power of one node. Drivers are the
+// packages below it (energy/power/wol, energy/power/ipmi, energy/power/redfish,
+// energy/power/command); hypervisor/simulated has one for its own nodes.
 //
-// One law shapes it, as it does package hypervisor: a reply is never the truth. An
-// error does not say that nothing happened, and success does not say that the node has
-// gone off or come up. Whoever switches looks afterwards: with [Driver.State], and
-// whether the node answers.
-//
-// It refuses to know why a node is switched, and whether anything runs on it.
+// A reply proves nothing, as in package hypervisor: an error does not mean that nothing
+// happened, and success does not mean that the node is off or up. The caller verifies
+// afterwards, with [Driver.State] and whether the node answers.
 package power
 
 import (
@@ -18,8 +15,8 @@ import (
 	"vjob/cluster"
 )
 
-// ErrRefused is what a driver answers when the device has understood and will not do
-// it, e.g. because the password is wrong. Its text says why.
+// ErrRefused is returned if the device understood a request and rejected it, e.g. because the
+// password is wrong. The error text has the reason.
 var ErrRefused = errors.New("refused")
 
 // Driver switches one node. Its methods are safe for concurrent use, return when the
@@ -28,18 +25,17 @@ var ErrRefused = errors.New("refused")
 type Driver interface {
 	// On asks the node to start.
 	On(ctx context.Context) error
-	// Off asks the node to shut down, or cuts its power: nothing runs there any more
-	// when it is called.
+	// Off asks the node to shut down, or cuts its power. Callers empty the node first.
 	Off(ctx context.Context) error
-	// State asks whether the node has power. Unknown without an error: the driver has
-	// no way to tell.
+	// State asks whether the node has power. It returns Unknown without an error if the driver
+	// cannot tell.
 	State(ctx context.Context) (State, error)
 }
 
 // Fleet has the drivers of the nodes that can be switched. Other nodes are always on.
 type Fleet map[cluster.NodeID]Driver
 
-// State is whether a node has power, as its driver tells.
+// State is whether a node has power, as its driver reports.
 type State uint8
 
 // The states of a node's power.
@@ -52,7 +48,7 @@ const (
 // String is the lower-case name.
 func (s State) String() string { return [...]string{"unknown", "off", "on"}[s] }
 
-// Verb is what is asked of a driver.
+// Verb is a request to a driver.
 type Verb uint8
 
 // The verbs.
@@ -65,14 +61,14 @@ const (
 // String is the lower-case name.
 func (v Verb) String() string { return [...]string{"look", "off", "on"}[v] }
 
-// Ask is something to ask of the driver of a node, and when that was decided.
+// Ask is a request to the driver of a node, and when it was decided.
 type Ask struct {
 	Node cluster.NodeID
 	Verb Verb
 	At   time.Time
 }
 
-// Do does what a verb says. The state is that of Look, else Unknown.
+// Do carries out a verb. It returns the state for Look, else Unknown.
 func Do(ctx context.Context, d Driver, v Verb) (State, error) {
 	switch v {
 	case TurnOff:

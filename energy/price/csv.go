@@ -9,16 +9,16 @@ import (
 	"vjob/cluster"
 )
 
-// MostSteps bounds a series: half a year in quarters of an hour.
+// MostSteps limits a series: half a year in quarters of an hour.
 const MostSteps = 20_000
 
-// layouts are the ways to write when a step begins. All tell the zone: an hour of local
-// time comes twice a year.
+// layouts are the formats of times. All have a zone, since an hour of local time occurs twice
+// a year.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04Z07:00"}
 
 // Parse reads a series from CSV: a line "time,EUR/MWh", then for each step when it begins
 // and its price. Steps are of equal length and follow one another without a gap. The error
-// is a [cluster.FieldError] whose field has the line, from 1, and the column.
+// is a [cluster.FieldError]; its field has the line, from 1, and the column.
 //
 //	time,EUR/MWh
 //	2026-11-22T00:00+01:00,61.3

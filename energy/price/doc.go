@@ -1,6 +1,6 @@
-// Package price is what energy costs over time, in money or in carbon: a series of steps
-// that is read from CSV, what an energy costs in it, and the start within a slack at which
-// something costs least.
+// Package price gives the cost of energy over time, in money or carbon: a series of steps read
+// from CSV, the cost of an amount of energy, and the start within a slack at which a load
+// costs least.
 //
-// It is pure: the time is an argument. It refuses to know vjobs, and who pays.
+// It is pure: the time is an argument.
 package price

@@ -118,11 +118,11 @@ func TestCost(t *testing.T) {
 		}
 	}
 	if _, known := (*price.Series)(nil).Cost(1, start, start); known {
-		t.Error("nobody knows a price, and something costs")
+		t.Error("a nil series has a price")
 	}
 }
 
-// TestStart holds the start that is chosen against all starts on whole minutes.
+// TestStart compares the start with all starts on whole minutes.
 func TestStart(t *testing.T) {
 	for seed := range uint64(300) {
 		chance := rand.New(rand.NewPCG(seed, 1))
@@ -153,7 +153,7 @@ func TestStart(t *testing.T) {
 		case got.Unknown == known || got.At.Before(now) || got.At.After(latest):
 			t.Errorf("seed %d: %+v, between %s and %s", seed, got, now, latest)
 		case !known && got.Waits(now):
-			t.Errorf("seed %d: waits for a price that nobody knows", seed)
+			t.Errorf("seed %d: waits for an unknown price", seed)
 		case known && (math.Abs(got.Costs-best) > 1e-6 || math.Abs(got.AtOnce-once) > 1e-6):
 			t.Errorf("seed %d: %v of %v, want %v of %v", seed, got.Costs, got.AtOnce, best, once)
 		case known && got.Waits(now) && !(got.Costs < got.AtOnce):
@@ -162,8 +162,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Who has waited for the hour that was chosen starts in it: deciding again on the way
-// never moves a start beyond the one that was chosen.
+// A load that waits for its start keeps it: later decisions never postpone it.
 func TestStartIsStable(t *testing.T) {
 	s := hourly(t, time.Hour, 5, 4, 6, 1, 1, 2)
 	load := price.Load{Power: 100, Lasts: time.Hour}

@@ -7,8 +7,8 @@ import (
 	"vjob/energy"
 )
 
-// Series is the price of energy in steps of equal length, one after the other. It does not
-// change; nil is a series that knows nothing.
+// Series is the price of energy in consecutive steps of equal length. It is immutable; nil has
+// no prices.
 type Series struct {
 	unit   Unit
 	from   time.Time
@@ -25,7 +25,7 @@ func (s *Series) Unit() Unit {
 	return s.unit
 }
 
-// From is when the first step begins, and Until when the last one ends.
+// From is when the first step begins.
 func (s *Series) From() time.Time {
 	if s == nil {
 		return time.Time{}
@@ -33,10 +33,10 @@ func (s *Series) From() time.Time {
 	return s.from
 }
 
-// Zone is that in which the series says when it begins; nil is none.
+// Zone is the time zone in which the series was written.
 func (s *Series) Zone() *time.Location { return s.zone }
 
-// Until is when nothing is known any more.
+// Until is when the last step ends.
 func (s *Series) Until() time.Time {
 	if s == nil {
 		return time.Time{}
@@ -44,18 +44,18 @@ func (s *Series) Until() time.Time {
 	return s.from.Add(time.Duration(len(s.values)) * s.step)
 }
 
-// Step is how long each value holds.
+// Step is the length of a step.
 func (s *Series) Step() time.Duration { return s.step }
 
-// Values are the prices, step by step. Nobody may change them.
+// Values are the prices, step by step. Callers must not change them.
 func (s *Series) Values() []float64 { return s.values }
 
-// Knows reports whether there is a price at every instant from one to another.
+// Knows reports whether the price is known at every instant between two.
 func (s *Series) Knows(from, to time.Time) bool {
 	return s != nil && !from.Before(s.from) && !to.After(s.Until())
 }
 
-// At is the price of an instant; false: it is not known.
+// At returns the price at an instant, and false if it is not known.
 func (s *Series) At(t time.Time) (value float64, known bool) {
 	if s == nil || t.Before(s.from) || !t.Before(s.Until()) {
 		return 0, false
@@ -63,8 +63,8 @@ func (s *Series) At(t time.Time) (value float64, known bool) {
 	return s.values[t.Sub(s.from)/s.step], true
 }
 
-// Cost is what an energy costs that is drawn evenly from one instant to another, in what
-// the unit counts; false: the price is not known all that time.
+// Cost returns the cost of an energy drawn evenly between two instants, in the currency of the
+// unit. It returns false if the price is not known all that time.
 func (s *Series) Cost(e energy.Joules, from, to time.Time) (cost float64, known bool) {
 	if !s.Knows(from, to) {
 		return 0, false
@@ -76,7 +76,7 @@ func (s *Series) Cost(e energy.Joules, from, to time.Time) (cost float64, known 
 	return s.integral(from, to) / to.Sub(from).Seconds() * float64(e/per[s.unit.Per]), true
 }
 
-// integral sums the values over a time that is known, in seconds of each.
+// integral sums value times seconds over a time that is known.
 func (s *Series) integral(from, to time.Time) (sum float64) {
 	for t := from; t.Before(to); {
 		i := t.Sub(s.from) / s.step
@@ -90,8 +90,8 @@ func (s *Series) integral(from, to time.Time) (sum float64) {
 	return sum
 }
 
-// nextStep is the first instant after t at which a step begins or the last one ends; false:
-// there is none.
+// nextStep returns the first instant after t at which a step begins or the last one ends, and
+// false after the end.
 func (s *Series) nextStep(t time.Time) (at time.Time, ok bool) {
 	switch {
 	case s == nil || !t.Before(s.Until()):
@@ -105,5 +105,5 @@ func (s *Series) nextStep(t time.Time) (at time.Time, ok bool) {
 // valid reports whether a number can be a price.
 func valid(v float64) bool { return !math.IsNaN(v) && math.Abs(v) <= maxPrice }
 
-// maxPrice bounds a price: numbers beyond it are slips.
+// maxPrice bounds a price, to catch typing errors.
 const maxPrice = 1e9

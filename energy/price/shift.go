@@ -6,25 +6,25 @@ import (
 	"vjob/energy"
 )
 
-// Load is something that draws power evenly for a time, once it has started.
+// Load draws power evenly for a time once it has started.
 type Load struct {
 	Power energy.Watts
 	Lasts time.Duration
 }
 
-// Choice is when a load shall start.
+// Choice is when a load is to start, and its cost.
 type Choice struct {
 	At      time.Time
-	Costs   float64 // from then on, in what the unit of the series counts
-	AtOnce  float64 // what it costs if it starts at once
-	Unknown bool    // the price is not known for a start at once: then that is the choice
+	Costs   float64 // cost of that start, in the currency of the series
+	AtOnce  float64 // cost of a start at once
+	Unknown bool    // the price of a start at once is not known; then At is now
 }
 
-// Waits reports whether the choice is another start than at once.
+// Waits reports whether the start is later than now.
 func (c *Choice) Waits(now time.Time) bool { return c.At.After(now) }
 
-// Saves is the part of the cost at once that the choice saves, from 0 to 1; more where
-// prices below nothing are earned.
+// Saves is the saved part of the cost of a start at once, from 0 to 1; it is larger if a
+// negative price earns money.
 func (c *Choice) Saves() float64 {
 	if c.AtOnce == c.Costs {
 		return 0
@@ -32,12 +32,12 @@ func (c *Choice) Saves() float64 {
 	return (c.AtOnce - c.Costs) / max(abs(c.AtOnce), abs(c.Costs))
 }
 
-// Start is the cheapest start from now to the latest one of a load; of equal ones the
-// first. Where it saves less than so large a part of the cost at once, nobody waits for
-// it. Starts whose price is not known to their end are none.
+// Start returns the cheapest start of a load from now to latest, the first of equal ones. If
+// it saves less than the fraction least of the cost at once, the load starts at once. Starts
+// without a known price to their end are excluded.
 //
-// Between two instants at which the price changes at the start or at the end of the load,
-// its cost changes linearly with the start, so that only those instants are looked at.
+// The cost changes linearly with the start between two instants at which the price changes at
+// the start or end of the load, so only those instants are evaluated.
 func (s *Series) Start(l Load, now, latest time.Time, least float64) Choice {
 	e := l.Power.Over(l.Lasts)
 	once, known := s.Cost(e, now, now.Add(l.Lasts))
@@ -52,7 +52,7 @@ func (s *Series) Start(l Load, now, latest time.Time, least float64) Choice {
 	return best
 }
 
-// cheapest looks at the starts after the one that is given.
+// cheapest evaluates the starts after the given one.
 func (s *Series) cheapest(best Choice, l Load, e energy.Joules, latest time.Time) Choice {
 	for t := best.At; t.Before(latest); {
 		t = s.nextBreakpoint(t, l.Lasts)
@@ -70,7 +70,7 @@ func (s *Series) cheapest(best Choice, l Load, e energy.Joules, latest time.Time
 	return best
 }
 
-// nextBreakpoint is the next start after t at which a step begins, or ends with the load.
+// nextBreakpoint returns the next start after t at which a step begins, or ends with the load.
 func (s *Series) nextBreakpoint(t time.Time, lasts time.Duration) time.Time {
 	begins, _ := s.nextStep(t)
 	ends, ok := s.nextStep(t.Add(lasts))

@@ -8,7 +8,7 @@ import (
 	"vjob/energy"
 )
 
-// Unit is what is counted, and for how much energy: "EUR/MWh", "gCO2/kWh".
+// Unit is a currency and an amount of energy: "EUR/MWh", "gCO2/kWh".
 type Unit struct {
 	Of  string // EUR, gCO2, …
 	Per string // Wh, kWh, MWh or GWh
@@ -28,7 +28,7 @@ func parseUnit(s string) (Unit, error) {
 	return Unit{of, unit}, nil
 }
 
-// String is as it is parsed.
+// String formats the unit as it is parsed.
 func (u Unit) String() string {
 	if u == (Unit{}) {
 		return ""
@@ -36,5 +36,5 @@ func (u Unit) String() string {
 	return u.Of + "/" + u.Per
 }
 
-// Amount is an energy in what the unit is for.
+// Amount returns an energy in units of Per.
 func (u Unit) Amount(e energy.Joules) float64 { return float64(e / per[u.Per]) }

@@ -122,7 +122,8 @@ func (p *branchAndBound) slope(n int) float64 {
 
 // branch enumerates the places of the i-th job and those after it.
 func (p *branchAndBound) branch(i int) {
-	if p.budget--; p.budget <= 0 {
+	p.budget--
+	if p.budget <= 0 {
 		return
 	}
 	if p.budget&8191 == 0 && p.o.Stop != nil && p.o.Stop() {

@@ -27,8 +27,8 @@ type Relocation struct {
 
 // Relocate searches for an assignment near the start with less power: the saving must exceed
 // the cost of the moves. The objective is [energy.BoundedYield], and the start must be
-// feasible at the floor. If nothing better is found, the result is the start. Nodes whose
-// standby power is not below their idle power always count as on. It returns an error if the
+// feasible at the floor. If nothing better is found, the result is the start. Nodes with
+// standby power of at least their idle power always count as on. It returns an error if the
 // problem or the start is invalid.
 func Relocate(p *energy.Problem, start Start, o Options) (*Relocation, error) {
 	if err := start.check(p); err != nil {
@@ -96,10 +96,12 @@ func (r *relocator) localSearch(steps int) {
 	for again, looks := true, 0; again && !r.over(); {
 		again = false
 		for _, set := range r.neighbours() {
-			if looks++; looks%setsPerStep == 0 && steps == 0 {
+			looks++
+			if looks%setsPerStep == 0 && steps == 0 {
 				r.stepsLeft--
 			}
-			if again = r.tryNodes(set, steps); again || r.over() {
+			again = r.tryNodes(set, steps)
+			if again || r.over() {
 				break
 			}
 		}

@@ -143,7 +143,7 @@ func (s *search) maxYield(count int) float64 {
 	return min(s.whole.Most(), sum/s.demand)
 }
 
-// balancedCount is the largest number of nodes whose full use the budget covers: with fewer
+// balancedCount is the largest number of nodes that the budget covers at full load: with fewer
 // nodes capacity is scarce, with more nodes power is.
 func (s *search) balancedCount(first int) int {
 	low, high := first-1, len(s.Nodes)

@@ -80,7 +80,7 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if s.best != nil {
 		r.Measures, _ = p.Check(s.best)
 		r.Proved = proved || p.Objective.Gap(s.value, s.bound) <= 1e-9
-	} else if r.Why = []string{"no allocation was found: there may be one"}; proved {
+	} else if r.Why = []string{"no allocation was found, but the problem may be feasible"}; proved {
 		r.Why = []string{s.infeasibleReason()}
 	}
 	return r, nil
@@ -132,7 +132,7 @@ func (s *search) infeasibleReason() string {
 		}
 	}
 	if most := s.whole.Most(); most > 0 && most < s.Floor {
-		return fmt.Sprintf("no yield above %.4f is possible, it shall be %.4f", most, s.Floor)
+		return fmt.Sprintf("no yield above %.4f is possible, the floor is %.4f", most, s.Floor)
 	}
-	return "no allocation exists: all were looked at, or their sums do not fit"
+	return "infeasible: no assignment fits"
 }

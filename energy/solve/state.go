@@ -88,7 +88,7 @@ type state struct {
 	cpuPenalty   float64   // minimum penalty of a CPU overload
 	rigidPenalty float64   // minimum penalty of an overload of a rigid resource
 	rigidPrice   []float64 // penalty of rigid needs beyond the capacity
-	paid         []bool    // nodes whose idle power counts, with or without jobs
+	paid         []bool    // nodes that draw idle power, with or without jobs
 	initial      []int     // the node of each job at the start; nil: moves are free
 	moveCost     []float64 // of each job and noJob, for leaving its initial node
 }

@@ -83,7 +83,7 @@ func TestADayWithPrices(t *testing.T) {
 			100*(1-mean/first), p.waits.Round(time.Minute))
 		if i == 0 {
 			if l.Cost != l.AtOnce {
-				t.Errorf("nobody may wait, and it costs %v instead of %v", l.Cost, l.AtOnce)
+				t.Errorf("without slack it costs %v instead of %v", l.Cost, l.AtOnce)
 			}
 			continue
 		}

@@ -1,7 +1,7 @@
-// Package command switches nodes by running programs that the administrator names:
-// for devices that no other driver knows, such as switched power strips.
+// Package command switches nodes by running programs that the administrator names, for devices
+// without a driver of their own, such as switched power strips.
 //
-// Programs are run as they are written, word by word, and never by a shell.
+// Programs are run without a shell: each word is one argument.
 package command
 
 import (
@@ -19,7 +19,7 @@ import (
 // Driver runs a program, with its arguments, for each verb.
 type Driver struct {
 	TurnOn, TurnOff []string
-	// Ask prints "on" or "off" as its first word. Empty: nobody can tell.
+	// Ask prints "on" or "off" as its first word. If empty, the state is unknown.
 	Ask []string
 }
 
@@ -37,7 +37,7 @@ func (d *Driver) Off(ctx context.Context) error {
 	return err
 }
 
-// State runs the program that tells the state.
+// State runs the program that reports the state.
 func (d *Driver) State(ctx context.Context) (power.State, error) {
 	if len(d.Ask) == 0 {
 		return power.Unknown, nil
@@ -55,7 +55,7 @@ func (d *Driver) State(ctx context.Context) (power.State, error) {
 	case "unknown":
 		return power.Unknown, nil
 	}
-	return power.Unknown, fmt.Errorf("%s printed %s where on, off or unknown was wanted", d.Ask[0], quoted(out))
+	return power.Unknown, fmt.Errorf("%s printed %s, want on, off or unknown", d.Ask[0], quoted(out))
 }
 
 // Expand replaces each {node} in the words of a command.
@@ -67,19 +67,18 @@ func Expand(argv []string, node string) []string {
 	return list
 }
 
-// The output of a program that is kept, and how long it may hold its output open after
-// it was killed.
+// The limit of output that is kept, and how long a killed program may hold its output open.
 const (
 	outputKept = 64 << 10
 	killWait   = time.Second
 )
 
-// Run runs a program and returns what it printed. When the context ends it is killed,
-// and whatever it has started with it. The error says what it printed, and not its
-// arguments: a careless administrator may have a password among them.
+// Run runs a program and returns its output. When the context ends, the program and its
+// children are killed. Errors quote its output but never its arguments, which may contain a
+// password.
 func Run(ctx context.Context, argv []string) (string, error) {
 	if len(argv) == 0 {
-		return "", errors.New("no program is named for that")
+		return "", errors.New("no program is configured for this request")
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var out, complaint limited

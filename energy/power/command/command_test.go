@@ -24,7 +24,7 @@ func TestStates(t *testing.T) {
 	}
 	for _, text := range []string{"", "yes", "offline"} {
 		d := command.Driver{Ask: []string{"printf", "%s", text}}
-		if got, err := d.State(t.Context()); got != power.Unknown || err == nil || !strings.Contains(err.Error(), "where on, off or unknown") {
+		if got, err := d.State(t.Context()); got != power.Unknown || err == nil || !strings.Contains(err.Error(), "want on, off or unknown") {
 			t.Errorf("%q: %s, %v", text, got, err)
 		}
 	}
@@ -33,7 +33,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// What a shell would make something of arrives as it is.
+// Words with shell syntax arrive unchanged.
 func TestNoShell(t *testing.T) {
 	dir := t.TempDir()
 	nasty := "$(touch " + filepath.Join(dir, "a") + "); `touch " + filepath.Join(dir, "b") + "`; *"

@@ -69,7 +69,8 @@ func TestNoNodeGoesOffThatHoldsSomethingOrIsSilent(t *testing.T) {
 		r := wantOff(t)
 		for now := start; now.Before(start.Add(2 * cycle.DefaultLimits.Empty)); now = now.Add(time.Minute) {
 			m := follow(t, r, s, now)
-			if r = m.Record; m.Ask {
+			r = m.Record
+			if m.Ask {
 				t.Fatalf("%s: asked to %s", name, m.Verb)
 			}
 		}
@@ -79,7 +80,7 @@ func TestNoNodeGoesOffThatHoldsSomethingOrIsSilent(t *testing.T) {
 	}
 }
 
-func TestAPersonsOrderWaitsUntilTheNodeIsEmpty(t *testing.T) {
+func TestOrderOfAUserWaitsUntilTheNodeIsEmpty(t *testing.T) {
 	s := empty()
 	s.Human, s.Holds = true, "3.0 runs there"
 	now := start.Add(24 * time.Hour)
@@ -186,7 +187,7 @@ func TestANodeThatDoesNotGoOffIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestANodeThatSomebodySwitchesOnIsUsed(t *testing.T) {
+func TestANodeSwitchedOnByHandIsUsed(t *testing.T) {
 	r := cycle.Record{Node: "n1", Phase: cycle.Off, Want: cycle.WantOff, By: "root"}
 	if m := follow(t, r, empty(), start); m.Record.Phase != cycle.On || m.Record.Want != cycle.WantOn {
 		t.Fatalf("%+v", m)

@@ -7,9 +7,8 @@ import (
 	"vjob/cluster"
 )
 
-// Order notes what somebody wants of a node, and why. A node that was left alone begins
-// anew: it holds nothing, so it may be switched in either direction. What is wanted
-// already is no change.
+// Order sets the target state of a node, and why. A stuck node starts over: it is empty, so it
+// may be switched in either direction. It returns false if the target is unchanged.
 func Order(r Record, want Want, by, reason string, now time.Time) (next Record, changed bool) {
 	if r.Want == want && r.By == by && r.Phase != Stuck {
 		return r, false
@@ -24,7 +23,7 @@ func Order(r Record, want Want, by, reason string, now time.Time) (next Record, 
 	return r, true
 }
 
-// Check says what is wrong with a record that was kept.
+// Check returns an error if a stored record is invalid.
 func (r *Record) Check() error {
 	switch {
 	case r.Node == "":

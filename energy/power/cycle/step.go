@@ -7,12 +7,12 @@ import (
 	"vjob/energy/power"
 )
 
-// Limits bound the patience with a node.
+// Limits bound the waiting times for a node.
 type Limits struct {
-	Empty time.Duration // how long power management tries to empty a node; orders of people wait for ever
+	Empty time.Duration // how long power management tries to empty a node; orders of users wait without limit
 	Off   time.Duration // from a request to go off until the node has to be seen off
 	On    time.Duration // from a request to come up until the node has to answer
-	// Quiet is how long a node whose driver cannot tell must have been silent after the
+	// Quiet is how long a node without a readable power state must have been silent after the
 	// request to count as off.
 	Quiet time.Duration
 	Poll  time.Duration // how often a driver is asked for the state meanwhile
@@ -26,31 +26,31 @@ var DefaultLimits = Limits{
 	Poll: 5 * time.Second, Pause: 30 * time.Second, Tries: 3,
 }
 
-// Sight is what is seen of a node.
+// Sight is what is observed of a node.
 type Sight struct {
-	Answers bool      // to its last look
+	Answers bool      // the last probe
 	Since   time.Time // of Answers
-	Holds   string    // what keeps it from being switched off, in words; "" when nothing does
+	Holds   string    // why it may not be switched off; "" if it may
 	Power   power.State
-	Asked   time.Time // when the driver has answered with Power; zero: not since the start
-	Tried   time.Time // when it was asked, whether it has answered or not
+	Asked   time.Time // when the driver reported Power; zero: not since the start
+	Tried   time.Time // when the driver was last asked, answered or not
 	Busy    bool      // a request to the driver is under way
-	Trouble string    // what the driver said last, if that was an error
-	Human   bool      // a person wants the node off: nobody loses patience while it is emptied
+	Trouble string    // the last error of the driver
+	Human   bool      // a user wants the node off: emptying it has no time limit
 }
 
-// Move is what comes of a look at a node.
+// Move is the result of a step.
 type Move struct {
 	Record  Record
-	Changed bool // the record is another one
-	Ask     bool // something is to be asked of the driver: Verb
+	Changed bool // the record differs
+	Ask     bool // Verb is to be requested from the driver
 	Verb    power.Verb
-	Wake    time.Time // when time alone will change something; zero: never
-	Says    string    // for the event log; "" for nothing
-	Alarm   bool      // somebody should look
+	Wake    time.Time // when the next step is due without news; zero: never
+	Says    string    // for the event log; "" for no event
+	Alarm   bool      // needs an administrator
 }
 
-// Step says what is next for a node, given what is seen.
+// Step returns the next record and request for a node, given what is observed.
 func Step(r Record, s Sight, l Limits, now time.Time) Move {
 	m := stepper{Move: Move{Record: r}, Sight: s, Limits: l, now: now}
 	switch r.Phase {
@@ -64,12 +64,12 @@ func Step(r Record, s Sight, l Limits, now time.Time) Move {
 		m.off()
 	case Starting:
 		m.starting()
-	case Stuck: // until somebody orders otherwise: see Order
+	case Stuck: // until the next Order
 	}
 	return m.Move
 }
 
-// stepper is one step in the making.
+// stepper is the state of [Step].
 type stepper struct {
 	Move
 	Sight
@@ -97,8 +97,8 @@ func (m *stepper) on() {
 	}
 }
 
-// emptying waits until the node holds nothing, and answers: a silent node may hold
-// more than was seen.
+// emptying waits until the node is empty and answers: a silent node may run more VMs than were
+// observed.
 func (m *stepper) emptying() {
 	limit := m.Record.Since.Add(m.Empty)
 	switch {
@@ -123,8 +123,8 @@ func (m *stepper) notEmptyReason() string {
 	return m.Holds
 }
 
-// stopping leaves only by a proof that the node is off, whatever is wanted meanwhile:
-// a request that is under way could still switch it off with VMs on it.
+// stopping ends only with proof that the node is off, whatever is wanted meanwhile: a pending
+// request could still switch it off with VMs on it.
 func (m *stepper) stopping() {
 	if m.Record.Attempt > 0 && m.isOff() {
 		m.enter(Off, "is off")
@@ -133,8 +133,8 @@ func (m *stepper) stopping() {
 	m.attempt(power.TurnOff, m.Off, "go off")
 }
 
-// isOff is the proof: no request is under way, the node does not answer, and the
-// driver says that it is off; or cannot say, and the silence has lasted.
+// isOff is the proof: no request is pending, the node does not answer, and the driver reports
+// off; or the driver cannot tell, and the node has been silent for the time Quiet.
 func (m *stepper) isOff() bool {
 	if m.Busy || m.Answers || !m.Asked.After(m.Record.Called) {
 		return false
@@ -153,16 +153,16 @@ func (m *stepper) isOff() bool {
 
 func (m *stepper) off() {
 	switch {
-	case m.Answers: // somebody has pressed the button
+	case m.Answers: // its power button was pressed
 		m.Record.Want, m.Record.By, m.Record.Reason = WantOn, "", ""
-		m.enter(On, "answers: it was switched on by somebody else")
+		m.enter(On, "answers: it was not switched on by vjob")
 	case m.Record.Want == WantOn:
 		m.enter(Starting, "is switched on: %s", m.Record.Reason)
 	}
 }
 
-// starting leaves when the node answers, and not before it was asked to come up: then
-// it was off, and no request that is older can reach it.
+// starting ends when the node answers after a request to come up: it was off before, and no
+// older request can still reach it.
 func (m *stepper) starting() {
 	if m.Record.Attempt > 0 && m.Answers && !m.Busy {
 		if m.Record.Want == WantOn {
@@ -179,7 +179,7 @@ func (m *stepper) starting() {
 func (m *stepper) attempt(v power.Verb, wait time.Duration, what string) {
 	r := &m.Record
 	if m.Busy {
-		return // its end will wake us
+		return // its reply triggers the next step
 	}
 	limit := r.Called.Add(wait)
 	switch {
@@ -202,7 +202,7 @@ func (m *stepper) attempt(v power.Verb, wait time.Duration, what string) {
 	}
 }
 
-// poll asks for the state now and then. One that comes up shows it by answering.
+// poll asks for the state while a node goes off. A node that comes up shows that by answering.
 func (m *stepper) poll(v power.Verb) {
 	if v != power.TurnOff {
 		return

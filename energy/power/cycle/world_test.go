@@ -9,8 +9,8 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// world is a node behind an unreliable device: requests get lost, take effect late or
-// twice, and replies lie.
+// world is a node behind an unreliable device: requests are lost, or take effect late or
+// twice, and replies are wrong.
 type world struct {
 	t      *testing.T
 	chance *rand.Rand
@@ -100,9 +100,9 @@ func (w *world) step() {
 	}
 }
 
-// No node goes off under its guests, whatever gets lost and whenever the scheduler
-// dies; and once nobody changes his mind any more the node comes to rest.
-func TestNothingGoesOffUnderItsGuests(t *testing.T) {
+// No node goes off with VMs on it, whatever is lost and whenever the scheduler crashes; once
+// the target is stable, the node settles.
+func TestNoNodeGoesOffWithVMs(t *testing.T) {
 	phases := map[cycle.Phase]int{}
 	for seed := range uint64(300) {
 		w := &world{t: t, chance: rand.New(rand.NewPCG(seed, 5)), now: start, powered: true, record: cycle.Record{Node: "n1"}}

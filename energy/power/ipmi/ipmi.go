@@ -1,5 +1,5 @@
-// Package ipmi switches nodes through their baseboard management controllers, over the
-// network by IPMI 2.0; ipmitool does the talking.
+// Package ipmi switches nodes through their baseboard management controllers, over the network
+// by IPMI 2.0, with the program ipmitool.
 package ipmi
 
 import (
@@ -97,7 +97,7 @@ func (d *Driver) State(ctx context.Context) (power.State, error) {
 	case strings.Contains(out, "Chassis Power is off"):
 		return power.Off, nil
 	}
-	return power.Unknown, fmt.Errorf("ipmitool printed %q where the state of the chassis was wanted", strings.TrimSpace(out))
+	return power.Unknown, fmt.Errorf("ipmitool printed %q, want the state of the chassis", strings.TrimSpace(out))
 }
 
 func (d *Driver) chassis(ctx context.Context, what string) (string, error) {
@@ -108,7 +108,8 @@ func (d *Driver) chassis(ctx context.Context, what string) (string, error) {
 	return out, err
 }
 
-// advice is what to look at where no session comes about. The controller does not say why.
+// advice says what to check if no session could be opened, since the controller does not say
+// why.
 func (d *Driver) advice(ctx context.Context, err error) string {
 	silent := ctx.Err() != nil
 	if !silent && !strings.Contains(err.Error(), "Unable to establish") {

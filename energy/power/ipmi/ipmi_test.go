@@ -96,7 +96,7 @@ func (b *bmc) read(t *testing.T, name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// freePort is a UDP port that nobody uses.
+// freePort returns a UDP port that is not in use.
 func freePort(t *testing.T) int {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -182,7 +182,7 @@ func TestAWrongPassword(t *testing.T) {
 	}
 }
 
-// Nobody listens there: the context ends the attempt.
+// No controller listens there: the context ends the attempt.
 func TestASilentController(t *testing.T) {
 	need(t, "ipmitool", "ipmitool")
 	b := &bmc{dir: t.TempDir(), address: fmt.Sprintf("127.0.0.1:%d", freePort(t))}
@@ -209,15 +209,15 @@ func TestBadSettings(t *testing.T) {
 		field string
 		s     ipmi.Settings
 	}{
-		"no address":    {"address", ipmi.Settings{PasswordFile: secret}},
-		"an option":     {"address", ipmi.Settings{Address: "-h", PasswordFile: secret}},
-		"no port":       {"address", ipmi.Settings{Address: "bmc:0", PasswordFile: secret}},
-		"a bad user":    {"user", ipmi.Settings{Address: "bmc", User: "-x", PasswordFile: secret}},
-		"no cipher":     {"cipher_suite", ipmi.Settings{Address: "bmc", Cipher: -1, PasswordFile: secret}},
-		"no password":   {"password_file", ipmi.Settings{Address: "bmc"}},
-		"gone":          {"password_file", ipmi.Settings{Address: "bmc", PasswordFile: dir + "/none"}},
-		"for everybody": {"password_file", ipmi.Settings{Address: "bmc", PasswordFile: open}},
-		"a directory":   {"password_file", ipmi.Settings{Address: "bmc", PasswordFile: dir}},
+		"no address":        {"address", ipmi.Settings{PasswordFile: secret}},
+		"an option":         {"address", ipmi.Settings{Address: "-h", PasswordFile: secret}},
+		"no port":           {"address", ipmi.Settings{Address: "bmc:0", PasswordFile: secret}},
+		"a bad user":        {"user", ipmi.Settings{Address: "bmc", User: "-x", PasswordFile: secret}},
+		"no cipher":         {"cipher_suite", ipmi.Settings{Address: "bmc", Cipher: -1, PasswordFile: secret}},
+		"no password":       {"password_file", ipmi.Settings{Address: "bmc"}},
+		"gone":              {"password_file", ipmi.Settings{Address: "bmc", PasswordFile: dir + "/none"}},
+		"open to all users": {"password_file", ipmi.Settings{Address: "bmc", PasswordFile: open}},
+		"a directory":       {"password_file", ipmi.Settings{Address: "bmc", PasswordFile: dir}},
 	} {
 		_, err := ipmi.New(c.s)
 		var bad *cluster.FieldError

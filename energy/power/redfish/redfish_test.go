@@ -98,7 +98,7 @@ func TestTrouble(t *testing.T) {
 		spoil func(s *service, set *redfish.Settings)
 		want  string
 	}{
-		"a wrong password":               {func(_ *service, set *redfish.Settings) { wrong(set) }, "who are you?"},
+		"a wrong password":               {func(_ *service, set *redfish.Settings) { wrong(set) }, "log in first"},
 		"a wrong password for a session": {func(_ *service, set *redfish.Settings) { wrong(set); set.Session = true }, "no such user"},
 		"an unknown authority":           {func(_ *service, set *redfish.Settings) { set.CA = "" }, "certificate"},
 		"two systems":                    {func(s *service, _ *redfish.Settings) { s.systems = append(s.systems, "/redfish/v1/Systems/2") }, "2 systems"},
@@ -107,7 +107,7 @@ func TestTrouble(t *testing.T) {
 		"another host's path":            {func(s *service, _ *redfish.Settings) { s.systems[0] = "//evil.example/x" }, "not of this service"},
 		"no action":                      {func(s *service, _ *redfish.Settings) { s.target = "" }, "no action"},
 		"a wrong path":                   {func(_ *service, set *redfish.Settings) { set.System = "/redfish/v1/Systems/9" }, "404"},
-		"nobody is there":                {func(s *service, _ *redfish.Settings) { s.Close() }, "refused"},
+		"no service":                     {func(s *service, _ *redfish.Settings) { s.Close() }, "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)
@@ -182,7 +182,7 @@ func TestBadSettings(t *testing.T) {
 		"in the clear":   {"url", func(s *redfish.Settings) { s.URL = "http://bmc" }},
 		"a password":     {"url", func(s *redfish.Settings) { s.URL = "https://vjob:geheim@bmc" }},
 		"a path":         {"url", func(s *redfish.Settings) { s.URL = "https://bmc/redfish/v1" }},
-		"nobody":         {"user", func(s *redfish.Settings) { s.User = "" }},
+		"no user":        {"user", func(s *redfish.Settings) { s.User = "" }},
 		"a strange path": {"system", func(s *redfish.Settings) { s.System = "/redfish/v1/../x" }},
 		"no password":    {"password_file", func(s *redfish.Settings) { s.PasswordFile = "" }},
 		"no authority":   {"ca", func(s *redfish.Settings) { s.CA = "/none" }},

@@ -64,13 +64,13 @@ func (s *service) login(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// known lets only those in who have logged in.
+// known admits only requests with a login.
 func (s *service) known(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		user, password, basic := r.BasicAuth()
 		good := basic && user == "vjob" && password == "geheim" && !s.session
 		if !good && (r.Header.Get("X-Auth-Token") != "t0ken" || s.open == 0) {
-			refuse(w, http.StatusUnauthorized, "who are you?")
+			refuse(w, http.StatusUnauthorized, "log in first")
 			return
 		}
 		next(w, r)

@@ -20,7 +20,7 @@ const (
 	mostRead     = 1 << 20
 )
 
-// conversation is one conversation with a service, under one login.
+// conversation is a sequence of requests under one login.
 type conversation struct {
 	*Driver
 	ctx      context.Context //nolint:containedctx // it lives as long as the conversation
@@ -116,7 +116,7 @@ func (t *conversation) send(method, path string, body, result any) (http.Header,
 	return res.Header, nil
 }
 
-// advice is what to look at when a service refuses.
+// advice says what to check if a service refuses.
 func advice(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
@@ -130,8 +130,7 @@ func advice(status int) string {
 	}
 }
 
-// request is one to the service, and to nobody else: a path that leads to another host
-// would carry the password there.
+// request makes a request to the service only: a path on another host would leak the password.
 func (t *conversation) request(method, path string, body any) (*http.Request, error) {
 	target, err := t.base.Parse(path)
 	if err != nil || target.Host != t.base.Host || target.Scheme != t.base.Scheme {
@@ -159,7 +158,7 @@ func (t *conversation) request(method, path string, body any) (*http.Request, er
 	return req, nil
 }
 
-// complaint is what an error says in words.
+// complaint returns the message of an error reply.
 func complaint(data []byte) string {
 	var e struct {
 		Error struct {

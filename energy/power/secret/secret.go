@@ -1,6 +1,4 @@
-// Package secret reads passwords from files, so that none stands in the settings.
-//
-// It refuses to know what they open.
+// Package secret reads passwords from files, so that the settings contain none.
 package secret
 
 import (
@@ -9,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxLength is how long a password may be, in bytes.
+// maxLength is the maximum length of a password, in bytes.
 const maxLength = 4096
 
-// Read returns what a file holds, without the end of its line. It refuses a file that
-// anybody but its owner and group may read. Errors name the file and never what is in it.
+// Read returns the content of a file without the end of its line. It refuses a file that users
+// other than its owner and group may read. Errors name the file and never its content.
 func Read(path string) (string, error) {
 	if err := Check(path); err != nil {
 		return "", err
@@ -25,14 +23,14 @@ func Read(path string) (string, error) {
 	text := strings.TrimRight(string(data), "\r\n")
 	switch {
 	case text == "":
-		return "", fmt.Errorf("%s is empty: a password is wanted there", path)
+		return "", fmt.Errorf("%s is empty, want a password", path)
 	case len(text) > maxLength || strings.ContainsAny(text, "\r\n\x00"):
-		return "", fmt.Errorf("%s is no password: one line of at most %d bytes is wanted", path, maxLength)
+		return "", fmt.Errorf("%s is no password, want one line of at most %d bytes", path, maxLength)
 	}
 	return text, nil
 }
 
-// Check says what is wrong with a file of a password, as far as that can be seen
+// Check returns an error if a file cannot be a password file, as far as that can be told
 // without reading it.
 func Check(path string) error {
 	info, err := os.Stat(path)
@@ -42,7 +40,7 @@ func Check(path string) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file", path)
 	case info.Mode().Perm()&0o007 != 0:
-		return fmt.Errorf("%s may be read or changed by everybody (mode %04o): chmod o-rwx", path, info.Mode().Perm())
+		return fmt.Errorf("%s is open to all users (mode %04o): chmod o-rwx", path, info.Mode().Perm())
 	}
 	return nil
 }

@@ -15,13 +15,13 @@ func TestRead(t *testing.T) {
 		mode os.FileMode
 		want string // of the password, or after ! of the error
 	}{
-		"a line":        {"geheim\n", 0o600, "geheim"},
-		"no end":        {"geheim", 0o640, "geheim"},
-		"with a space":  {" ge heim \r\n", 0o400, " ge heim "},
-		"empty":         {"\n", 0o600, "!is empty"},
-		"two lines":     {"geheim\nund mehr\n", 0o600, "!one line"},
-		"long":          {strings.Repeat("x", 5000), 0o600, "!4096"},
-		"for everybody": {"geheim\n", 0o644, "!chmod o-rwx"},
+		"a line":            {"geheim\n", 0o600, "geheim"},
+		"no end":            {"geheim", 0o640, "geheim"},
+		"with a space":      {" ge heim \r\n", 0o400, " ge heim "},
+		"empty":             {"\n", 0o600, "!is empty"},
+		"two lines":         {"geheim\nund mehr\n", 0o600, "!one line"},
+		"long":              {strings.Repeat("x", 5000), 0o600, "!4096"},
+		"open to all users": {"geheim\n", 0o644, "!chmod o-rwx"},
 	} {
 		path := filepath.Join(t.TempDir(), "password")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -1,6 +1,6 @@
-// Package wol wakes nodes by Wake-on-LAN: a magic packet with the address of their
-// network card. Nothing answers to it, and nothing is switched off by it; for that a
-// command is run, such as ssh to the node.
+// Package wol wakes nodes by Wake-on-LAN: a magic packet with the MAC address of their network
+// card. The protocol has no reply and cannot switch a node off; a command does that, such as
+// ssh to the node.
 package wol
 
 import (
@@ -20,8 +20,8 @@ type Settings struct {
 	// Broadcast is the address and port to which packets go; "" is
 	// 255.255.255.255:9.
 	Broadcast string
-	// Off is the command that shuts the node down, and State the one that tells the
-	// state; empty: nobody can tell.
+	// Off is the command that shuts the node down, and State the one that reports the state; if
+	// State is empty, the state is unknown.
 	Off, State []string
 }
 
@@ -71,5 +71,5 @@ func (d *Driver) On(ctx context.Context) error {
 // Off runs the command that shuts the node down.
 func (d *Driver) Off(ctx context.Context) error { return d.command.Off(ctx) }
 
-// State runs the command that tells the state, if there is one.
+// State runs the command that reports the state, if there is one.
 func (d *Driver) State(ctx context.Context) (power.State, error) { return d.command.State(ctx) }
