@@ -39,7 +39,7 @@ func (s *Server) listUsers(c *gin.Context, _ Subject) error {
 }
 
 // createUser answers POST /v1/users.
-func (s *Server) createUser(c *gin.Context, who Subject) error {
+func (s *Server) createUser(c *gin.Context, caller Subject) error {
 	var body wire.User
 	if err := s.readBody(c, &body); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *Server) createUser(c *gin.Context, who Subject) error {
 	if body.Groups != nil {
 		user.Groups = append([]string{}, *body.Groups...)
 	}
-	act := s.act(who, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
+	act := s.act(caller, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
 	if err := s.accounts.CreateUser(c.Request.Context(), user, act); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *Server) account(c *gin.Context) (journal.User, error) {
 }
 
 // changeUser answers PATCH /v1/users/{name}.
-func (s *Server) changeUser(c *gin.Context, who Subject) error {
+func (s *Server) changeUser(c *gin.Context, caller Subject) error {
 	user, err := s.account(c)
 	if err != nil {
 		return err
@@ -143,10 +143,10 @@ func (s *Server) changeUser(c *gin.Context, who Subject) error {
 	if err != nil {
 		return err
 	}
-	if user.Name == who.Name && (body.Role != nil && *body.Role != roleName(user.Role) || body.Disabled != nil && *body.Disabled) {
+	if user.Name == caller.Name && (body.Role != nil && *body.Role != roleName(user.Role) || body.Disabled != nil && *body.Disabled) {
 		return fmt.Errorf("change user %s: administrators neither disable nor demote themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.act(who, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
+	act := s.act(caller, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
 	if err := s.accounts.ChangeUser(c.Request.Context(), user.Name, change, act); err != nil {
 		return err
 	}
@@ -158,15 +158,15 @@ func (s *Server) changeUser(c *gin.Context, who Subject) error {
 }
 
 // deleteUser answers DELETE /v1/users/{name}.
-func (s *Server) deleteUser(c *gin.Context, who Subject) error {
+func (s *Server) deleteUser(c *gin.Context, caller Subject) error {
 	user, err := s.account(c)
 	if err != nil {
 		return err
 	}
-	if user.Name == who.Name {
+	if user.Name == caller.Name {
 		return fmt.Errorf("delete user %s: administrators do not delete themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.act(who, journal.AuditUserDelete, user.Name, "")
+	act := s.act(caller, journal.AuditUserDelete, user.Name, "")
 	former, err := s.accounts.DeleteUser(c.Request.Context(), user.Name, act)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s *Server) deleteUser(c *gin.Context, who Subject) error {
 }
 
 // mayBoot reports whether the subject may boot an image.
-func (s *Server) mayBoot(image *wire.Image, who Subject, groups []string) bool {
-	return who.Role == journal.RoleAdmin || len(image.Users)+len(image.Groups) == 0 || slices.Contains(image.Users, who.Name) ||
+func (s *Server) mayBoot(image *wire.Image, caller Subject, groups []string) bool {
+	return caller.Role == journal.RoleAdmin || len(image.Users)+len(image.Groups) == 0 || slices.Contains(image.Users, caller.Name) ||
 		slices.ContainsFunc(image.Groups, func(g string) bool { return slices.Contains(groups, g) })
 }

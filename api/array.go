@@ -49,12 +49,12 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 
 // array is one row that stands for an array which the path names and the subject may
 // touch.
-func (s *Server) array(ctx context.Context, who Subject, verb Verb, id cluster.VJobID) (journal.Row, error) {
+func (s *Server) array(ctx context.Context, caller Subject, verb Verb, id cluster.VJobID) (journal.Row, error) {
 	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Array: id, Fold: true, Limit: 1})
 	if err != nil {
 		return journal.Row{}, err
 	}
-	if len(rows) == 0 || !Can(who, verb, Object{Kind: KindVJob, Owner: rows[0].Owner}) {
+	if len(rows) == 0 || !Can(caller, verb, Object{Kind: KindVJob, Owner: rows[0].Owner}) {
 		return journal.Row{}, fmt.Errorf("array %s: %w", id, cluster.ErrNotFound)
 	}
 	return rows[0], nil
@@ -73,21 +73,21 @@ func wireMembers(f *journal.Fold) *wire.Members {
 }
 
 // orderArray gives an order to all vjobs of the array that the path names.
-func (s *Server) orderArray(c *gin.Context, who Subject, order scheduler.Order) error {
+func (s *Server) orderArray(c *gin.Context, caller Subject, order scheduler.Order) error {
 	array, err := pathVJob(c)
 	if err != nil {
 		return err
 	}
-	row, err := s.array(c.Request.Context(), who, Change, array)
+	row, err := s.array(c.Request.Context(), caller, Change, array)
 	if err != nil {
 		return err
 	}
-	if err := s.scheduler.OrderArray(c.Request.Context(), array, order, who.Name); err != nil {
+	if err := s.scheduler.OrderArray(c.Request.Context(), array, order, caller.Name); err != nil {
 		return err
 	}
 	// The order is given; that it cannot be read back is no reason to fail it.
-	if fresh, err := s.array(c.Request.Context(), who, Change, array); err == nil {
+	if fresh, err := s.array(c.Request.Context(), caller, Change, array); err == nil {
 		row = fresh
 	}
-	return answer(c, http.StatusAccepted, wireVJob(&row, s.snapshot(), who.Viewer()))
+	return answer(c, http.StatusAccepted, wireVJob(&row, s.snapshot(), caller.Viewer()))
 }

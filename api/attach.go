@@ -22,12 +22,12 @@ const attachTime = 20 * time.Second
 
 // attach answers GET /v1/vjobs/{id}/console: the connection becomes a line to a guest,
 // bytes both ways, until either side is gone. Nobody but the owner types in a VM.
-func (s *Server) attach(c *gin.Context, who Subject) error {
-	kept, err := s.vjob(c, who, Change)
+func (s *Server) attach(c *gin.Context, caller Subject) error {
+	kept, err := s.vjob(c, caller, Change)
 	if err != nil {
 		return err
 	}
-	if kept.Owner != who.Name {
+	if kept.Owner != caller.Name {
 		return fmt.Errorf("vjob %s belongs to %s, who alone may type in it: %w", kept.ID, kept.Owner, cluster.ErrForbidden)
 	}
 	rank, err := queryNumber(c, "rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
@@ -50,7 +50,7 @@ func (s *Server) attach(c *gin.Context, who Subject) error {
 		return cluster.BadField("Upgrade", c.Request.Proto, "HTTP/1.1")
 	}
 	defer func() { _ = conn.Close() }()
-	s.join(c, who, conn, read.Reader, line)
+	s.join(c, caller, conn, read.Reader, line)
 	return nil
 }
 
@@ -82,7 +82,7 @@ const (
 
 // join lets bytes go both ways. The credentials are looked at again from time to time,
 // as those of a stream are.
-func (s *Server) join(c *gin.Context, who Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
+func (s *Server) join(c *gin.Context, caller Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
 	_ = conn.SetDeadline(time.Time{}) // those of the request are over
 	out := &punctual{conn, s.limits.WriteTime}
 	if _, err := fmt.Fprintf(out, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", wire.ConsoleProtocol); err != nil {
@@ -95,14 +95,14 @@ func (s *Server) join(c *gin.Context, who Subject, conn net.Conn, typed *bufio.R
 	}
 	copying.Go(func() { copied(line, typed) })
 	copying.Go(func() { copied(out, line) })
-	s.untilOver(c, who, over)
+	s.untilOver(c, caller, over)
 	_, _ = conn.Close(), line.Close()
 	copying.Wait()
 }
 
 // untilOver waits until one end is gone, the server stops or the credentials are no longer
 // those of the same caller.
-func (s *Server) untilOver(c *gin.Context, who Subject, over <-chan struct{}) {
+func (s *Server) untilOver(c *gin.Context, caller Subject, over <-chan struct{}) {
 	pulse := time.NewTicker(s.heartbeat)
 	defer pulse.Stop()
 	for {
@@ -112,7 +112,7 @@ func (s *Server) untilOver(c *gin.Context, who Subject, over <-chan struct{}) {
 		case <-s.stop:
 			return
 		case <-pulse.C:
-			if s.same(c.Request, who) != nil {
+			if s.same(c.Request, caller) != nil {
 				return
 			}
 		}

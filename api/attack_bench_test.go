@@ -72,20 +72,20 @@ func BenchmarkSubmitUnderAttack(b *testing.B) {
 	whatIf := `{"submit":` + anonymous + `}`
 	json := "Content-Type: application/json\r\nContent-Length: %d\r\n"
 	for _, attack := range []struct {
-		name              string
-		n                 int
-		who, method, path string
-		header, body      string
-		repeated          int
-		reads             bool
+		name                 string
+		n                    int
+		caller, method, path string
+		header, body         string
+		repeated             int
+		reads                bool
 	}{
 		{name: "none", repeated: 1},
 		{name: "unread-without-token", n: 256, method: "GET", path: "/v1/openapi.json", repeated: 80},
-		{name: "unread-with-token", n: 256, who: "bob", method: "GET", path: "/metrics", repeated: 80},
-		{name: "slow-bodies", n: 256, who: "bob", method: "POST", path: "/v1/vjobs", header: fmt.Sprintf(json, 1000), repeated: 1, reads: true},
-		{name: "event-streams", n: 64, who: "bob", method: "GET", path: "/v1/events", header: "Accept: text/event-stream\r\n", repeated: 1, reads: true},
+		{name: "unread-with-token", n: 256, caller: "bob", method: "GET", path: "/metrics", repeated: 80},
+		{name: "slow-bodies", n: 256, caller: "bob", method: "POST", path: "/v1/vjobs", header: fmt.Sprintf(json, 1000), repeated: 1, reads: true},
+		{name: "event-streams", n: 64, caller: "bob", method: "GET", path: "/v1/events", header: "Accept: text/event-stream\r\n", repeated: 1, reads: true},
 		{name: "idle", n: 400, method: "GET", path: "/healthz", repeated: 1, reads: true},
-		{name: "what-ifs", n: 200, who: "bob", method: "POST", path: "/v1/what-if", header: fmt.Sprintf(json, len(whatIf)), body: whatIf, repeated: 1, reads: true},
+		{name: "what-ifs", n: 200, caller: "bob", method: "POST", path: "/v1/what-if", header: fmt.Sprintf(json, len(whatIf)), body: whatIf, repeated: 1, reads: true},
 	} {
 		b.Run(attack.name, func(b *testing.B) {
 			s := newBench(b, func(c *api.Config) { c.Scheduler = spinning{c.Scheduler.(*loop)} })
@@ -93,7 +93,7 @@ func BenchmarkSubmitUnderAttack(b *testing.B) {
 			_, server := s.serve()
 			text := ""
 			if attack.n > 0 {
-				text = strings.Repeat(s.request(attack.who, attack.method, attack.path, attack.header)+attack.body, attack.repeated)
+				text = strings.Repeat(s.request(attack.caller, attack.method, attack.path, attack.header)+attack.body, attack.repeated)
 			}
 			stop := s.onslaught(strings.TrimPrefix(server, "http://"), attack.n, text, attack.reads)
 			defer stop()

@@ -53,9 +53,9 @@ func (b *bench) attack(server string, n int, text string) peers {
 }
 
 // request is one request as it is sent on a connection.
-func (b *bench) request(who, method, path, more string) string {
+func (b *bench) request(caller, method, path, more string) string {
 	text := method + " " + path + " HTTP/1.1\r\nHost: vjobd\r\n"
-	if token := b.tokens[who]; token != "" {
+	if token := b.tokens[caller]; token != "" {
 		text += "Authorization: Bearer " + token + "\r\n"
 	}
 	return text + more + "\r\n"
@@ -141,7 +141,7 @@ func (b *bench) served(socket, address string) {
 
 // Connections that send many requests and read no answer hold nothing that others need.
 func TestPeersThatNeverRead(t *testing.T) {
-	for _, c := range []struct{ name, who, path string }{
+	for _, c := range []struct{ name, caller, path string }{
 		{"without a token", "", "/v1/openapi.json"},
 		{"with a token", "bob", "/v1/events"},
 	} {
@@ -151,7 +151,7 @@ func TestPeersThatNeverRead(t *testing.T) {
 			b.happen(journal.Event{Kind: journal.EventAlarm, VJob: 2, Text: strings.Repeat("x", 100<<10)})
 			socket, address := b.serve()
 			for _, server := range []string{socket, address} {
-				b.attack(server, attackers, strings.Repeat(b.request(c.who, "GET", c.path, ""), 80))
+				b.attack(server, attackers, strings.Repeat(b.request(c.caller, "GET", c.path, ""), 80))
 				b.served(socket, address)
 			}
 		})
@@ -261,8 +261,8 @@ func TestWhatIfsOfOneCaller(t *testing.T) {
 	b.populate()
 	socket, address := b.serve()
 	body := `{"submit":` + anonymous + `}`
-	ask := func(who string) string {
-		return b.request(who, "POST", "/v1/what-if", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))) + body
+	ask := func(caller string) string {
+		return b.request(caller, "POST", "/v1/what-if", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))) + body
 	}
 	many := b.attack(address, 200, ask("bob"))
 	<-slow.began

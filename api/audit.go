@@ -65,8 +65,8 @@ func (s *Server) listAudit(c *gin.Context, _ Subject) error {
 
 // act is an entry of the audit list. It is written with what it is about, and logged by
 // [Server.acted] once that is done.
-func (s *Server) act(who Subject, action journal.AuditAction, object, text string) journal.Audit {
-	return journal.Audit{At: s.now().UTC(), By: who.Name, From: who.From, Action: action, Object: object, Text: text}
+func (s *Server) act(caller Subject, action journal.AuditAction, object, text string) journal.Audit {
+	return journal.Audit{At: s.now().UTC(), By: caller.Name, From: caller.From, Action: action, Object: object, Text: text}
 }
 
 // audited does something that is written together with its entry, and logs it.

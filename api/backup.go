@@ -29,12 +29,12 @@ const mediaSQLite = "application/vnd.sqlite3"
 
 // backup answers with a copy of the database. The copy is whole before the first
 // byte is sent, and its length is told, so that a caller sees when it was cut.
-func (s *Server) backup(c *gin.Context, who Subject) error {
+func (s *Server) backup(c *gin.Context, caller Subject) error {
 	if s.copier == nil {
 		return fmt.Errorf("back-up: there is nothing to copy: %w", cluster.ErrUnavailable)
 	}
-	out := s.patiently(c, who)
-	act := s.act(who, journal.AuditBackup, "", "the whole database")
+	out := s.patiently(c, caller)
+	act := s.act(caller, journal.AuditBackup, "", "the whole database")
 	err := s.audited(c.Request.Context(), act, func(act journal.Audit) error { return s.accounts.WriteAudit(c.Request.Context(), act) })
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func wireBudgets(lines []budget.Line) []wire.Budget {
 }
 
 // setBudgets answers PUT /v1/budgets.
-func (s *Server) setBudgets(c *gin.Context, who Subject) error {
+func (s *Server) setBudgets(c *gin.Context, caller Subject) error {
 	var change wire.BudgetsChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Server) setBudgets(c *gin.Context, who Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckBudgets(c.Request.Context(), lines)
 	} else {
-		err = s.audited(c.Request.Context(), s.act(who, journal.AuditBudgets, "", brief(budget.Write(lines))), func(act journal.Audit) error {
+		err = s.audited(c.Request.Context(), s.act(caller, journal.AuditBudgets, "", brief(budget.Write(lines))), func(act journal.Audit) error {
 			return s.scheduler.SetBudgets(c.Request.Context(), lines, act)
 		})
 	}

@@ -37,7 +37,7 @@ type Operation struct {
 	Also         []any // zero values of what the result is instead, if the query asks for it
 	Bulky        bool  // its body may be as long as a submission
 	Status       int   // of success
-	Handle       func(c *gin.Context, who Subject) error
+	Handle       func(c *gin.Context, caller Subject) error
 	Fail         Fail // nil: errors have our own shape
 	Failure      any  // zero value of what Fail answers
 }
@@ -59,7 +59,7 @@ func (s *Server) spoken(d Dialect) (table []endpoint) {
 		e := endpoint{
 			method: o.Method, path: o.Path, operation: o.Name, summary: o.Summary, least: known, verb: o.Verb,
 			body: o.Body, bulky: o.Bulky, status: o.Status, result: o.Result, also: o.Also, fail: o.Fail, failure: o.Failure,
-			handle: func(_ *Server, c *gin.Context, who Subject) error { return o.Handle(c, who) },
+			handle: func(_ *Server, c *gin.Context, caller Subject) error { return o.Handle(c, caller) },
 		}
 		if o.Reserved {
 			e.least = administrator
@@ -98,26 +98,26 @@ func (v *Service) Snapshot() *scheduler.Snapshot { return v.server.snapshot() }
 // Submit checks and accepts a vjob of the subject; it is durable on return. The same
 // key again gives the vjob of that time; it may be empty. Rights are not checked: priority
 // and rules come from the dialect, not from the caller.
-func (v *Service) Submit(ctx context.Context, who Subject, key string, body *wire.Submission) (*cluster.VJob, error) {
-	if err := authorise(who, Create, Object{Kind: KindVJob, Owner: who.Name}); err != nil {
+func (v *Service) Submit(ctx context.Context, caller Subject, key string, body *wire.Submission) (*cluster.VJob, error) {
+	if err := authorise(caller, Create, Object{Kind: KindVJob, Owner: caller.Name}); err != nil {
 		return nil, err
 	}
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	job, created, err := v.server.take(ctx, who, key, body, admission.Rights{})
+	job, created, err := v.server.take(ctx, caller, key, body, admission.Rights{})
 	v.server.metrics.submission(created, err)
 	return job, err
 }
 
 // Find is a vjob with all its parts, if the subject may do this to it.
-func (v *Service) Find(ctx context.Context, who Subject, id cluster.VJobID, verb Verb) (journal.Kept, error) {
-	return v.server.find(ctx, who, id, verb)
+func (v *Service) Find(ctx context.Context, caller Subject, id cluster.VJobID, verb Verb) (journal.Kept, error) {
+	return v.server.find(ctx, caller, id, verb)
 }
 
 // List lists the vjobs of the filter that the subject may see.
-func (v *Service) List(ctx context.Context, who Subject, f journal.Filter) ([]journal.Row, error) {
-	if own := who.Viewer(); own != "" {
+func (v *Service) List(ctx context.Context, caller Subject, f journal.Filter) ([]journal.Row, error) {
+	if own := caller.Viewer(); own != "" {
 		if f.Owner != "" && f.Owner != own {
 			return nil, nil
 		}
@@ -128,13 +128,13 @@ func (v *Service) List(ctx context.Context, who Subject, f journal.Filter) ([]jo
 }
 
 // Events are the latest events of a vjob that the subject may see.
-func (v *Service) Events(ctx context.Context, who Subject, id cluster.VJobID) ([]journal.Event, error) {
-	return v.server.reader.Events(ctx, journal.EventFilter{Owner: who.Viewer(), VJob: id, Limit: shownEvents, Latest: true})
+func (v *Service) Events(ctx context.Context, caller Subject, id cluster.VJobID) ([]journal.Event, error) {
+	return v.server.reader.Events(ctx, journal.EventFilter{Owner: caller.Viewer(), VJob: id, Limit: shownEvents, Latest: true})
 }
 
 // Shown is a text about vjobs as the subject may read it.
-func (v *Service) Shown(who Subject, text string) string {
-	return Shown(text, who.Viewer(), v.server.snapshot())
+func (v *Service) Shown(caller Subject, text string) string {
+	return Shown(text, caller.Viewer(), v.server.snapshot())
 }
 
 // Said is the last of what the guest of a VM has printed; nothing if it never printed.
@@ -154,24 +154,24 @@ func (v *Service) Said(ctx context.Context, vm cluster.VMID) ([]byte, error) {
 }
 
 // Order asks something of a vjob that the subject may change.
-func (v *Service) Order(ctx context.Context, who Subject, id cluster.VJobID, order scheduler.Order) error {
-	if _, err := v.server.find(ctx, who, id, Change); err != nil {
+func (v *Service) Order(ctx context.Context, caller Subject, id cluster.VJobID, order scheduler.Order) error {
+	if _, err := v.server.find(ctx, caller, id, Change); err != nil {
 		return err
 	}
-	return v.server.scheduler.Order(ctx, id, order, who.Name)
+	return v.server.scheduler.Order(ctx, id, order, caller.Name)
 }
 
 // Groups are those of the subject; known is false where nothing tells.
-func (v *Service) Groups(ctx context.Context, who Subject) (list []string, known bool, err error) {
-	return v.server.groups(ctx, who)
+func (v *Service) Groups(ctx context.Context, caller Subject) (list []string, known bool, err error) {
+	return v.server.groups(ctx, caller)
 }
 
 // SetNode asks for another state of a node. Only operations that are reserved may.
-func (v *Service) SetNode(ctx context.Context, who Subject, node cluster.NodeID, state cluster.NodeState) error {
-	if !Can(who, Change, Object{Kind: KindAccount}) {
-		return authorise(who, Change, Object{Kind: KindAccount})
+func (v *Service) SetNode(ctx context.Context, caller Subject, node cluster.NodeID, state cluster.NodeState) error {
+	if !Can(caller, Change, Object{Kind: KindAccount}) {
+		return authorise(caller, Change, Object{Kind: KindAccount})
 	}
-	return v.server.decree(ctx, who, []cluster.NodeID{node}, state)
+	return v.server.decree(ctx, caller, []cluster.NodeID{node}, state)
 }
 
 // Body reads the body of a request within the limits.

@@ -24,7 +24,7 @@ type endpoint struct {
 	media        string // of the answer when it is not JSON
 	lane         lane   // what it counts among while it is in flight
 	bulky        bool   // its body may be as long as a submission
-	handle       func(s *Server, c *gin.Context, who Subject) error
+	handle       func(s *Server, c *gin.Context, caller Subject) error
 	also         []any // zero values of what is answered instead, if the query asks for it
 	fail         Fail  // nil: in our own shape
 	failure      any   // zero value of what fail answers
@@ -41,9 +41,9 @@ const (
 
 // object is what somebody of the level may touch by any verb: for an
 // administrator's endpoint an account, for a user's something of their own.
-func (l level) object(who Subject) Object {
+func (l level) object(caller Subject) Object {
 	if l == known {
-		return Object{Kind: KindVJob, Owner: who.Name}
+		return Object{Kind: KindVJob, Owner: caller.Name}
 	}
 	return Object{Kind: KindAccount}
 }
@@ -293,8 +293,8 @@ func accountEndpoints() []endpoint {
 }
 
 // whoami says who the caller is taken for.
-func (s *Server) whoami(c *gin.Context, who Subject) error {
-	return answer(c, http.StatusOK, wire.Identity{Name: who.Name, Role: roleName(who.Role), Via: who.Via})
+func (s *Server) whoami(c *gin.Context, caller Subject) error {
+	return answer(c, http.StatusOK, wire.Identity{Name: caller.Name, Role: roleName(caller.Role), Via: caller.Via})
 }
 
 func roleName(r journal.Role) string { return string(r) }

@@ -51,8 +51,8 @@ const (
 )
 
 // energyAccount answers GET /v1/energy.
-func (s *Server) energyAccount(c *gin.Context, who Subject) error {
-	f, err := s.energyFilter(c, who)
+func (s *Server) energyAccount(c *gin.Context, caller Subject) error {
+	f, err := s.energyFilter(c, caller)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func wireEnergy(l *account.Line, unit string) wire.EnergyLine {
 func round(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
 // energyFilter reads what is asked for. Hours count that begin in the time.
-func (s *Server) energyFilter(c *gin.Context, who Subject) (f journal.EnergyFilter, err error) {
-	f.Owner, f.By = who.Viewer(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
+func (s *Server) energyFilter(c *gin.Context, caller Subject) (f journal.EnergyFilter, err error) {
+	f.Owner, f.By = caller.Viewer(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
 	if !slices.Contains([]journal.EnergyBy{journal.ByOwner, journal.ByProject, journal.ByQueue, journal.ByVJob, journal.ByNode}, f.By) {
 		return f, cluster.BadField("by", string(f.By), "owner, project, queue, vjob or node")
 	}

@@ -54,9 +54,9 @@ func TestEnergyAccount(t *testing.T) {
 	if nodes := read[wire.EnergyAccount](t, b.as("root", "GET", "/v1/energy?by=node", ""), http.StatusOK); nodes.Unused != nil || nodes.Total.Joules != 12*3.6e6 || nodes.Lines[0].Name != "n1" {
 		t.Errorf("by node it is %+v", nodes)
 	}
-	for who, want := range map[string]float64{"alice": 9 * 3.6e6, "bob": 0} {
-		if own := read[wire.EnergyAccount](t, b.as(who, "GET", "/v1/energy?by=queue", ""), http.StatusOK); own.Total.Joules != want || own.Unused != nil {
-			t.Errorf("%s sees %+v", who, own)
+	for caller, want := range map[string]float64{"alice": 9 * 3.6e6, "bob": 0} {
+		if own := read[wire.EnergyAccount](t, b.as(caller, "GET", "/v1/energy?by=queue", ""), http.StatusOK); own.Total.Joules != want || own.Unused != nil {
+			t.Errorf("%s sees %+v", caller, own)
 		}
 	}
 	first := "/v1/energy?" + url.Values{"from": {from.Format(time.RFC3339)}, "to": {from.Add(time.Hour).Format(time.RFC3339)}}.Encode()
@@ -68,9 +68,9 @@ func TestEnergyAccount(t *testing.T) {
 func TestBadEnergyQueries(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []struct {
-		who, query string
-		status     int
-		field      string
+		caller, query string
+		status        int
+		field         string
 	}{
 		{"root", "by=horse", http.StatusBadRequest, "by"},
 		{"root", "by=", http.StatusBadRequest, "by"},
@@ -85,8 +85,8 @@ func TestBadEnergyQueries(t *testing.T) {
 		{"root", "by=vjob&from=2026-01-01T00:00:00Z&to=2026-11-22T00:00:00Z", http.StatusBadRequest, "from"},
 		{"root", "of=me", http.StatusBadRequest, "of"},
 	} {
-		if e := read[wire.Error](t, b.as(c.who, "GET", "/v1/energy?"+c.query, ""), c.status); e.Error.Field != c.field {
-			t.Errorf("%s %s: %+v", c.who, c.query, e.Error)
+		if e := read[wire.Error](t, b.as(c.caller, "GET", "/v1/energy?"+c.query, ""), c.status); e.Error.Field != c.field {
+			t.Errorf("%s %s: %+v", c.caller, c.query, e.Error)
 		}
 	}
 }

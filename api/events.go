@@ -57,8 +57,8 @@ func wantsStream(r *http.Request) bool {
 
 // events answers GET /v1/events. The store narrows what users get to their own
 // vjobs; a vjob that they may not see is not found.
-func (s *Server) events(c *gin.Context, who Subject) error {
-	filter := journal.EventFilter{Owner: who.Viewer()}
+func (s *Server) events(c *gin.Context, caller Subject) error {
+	filter := journal.EventFilter{Owner: caller.Viewer()}
 	after, err := queryNumber(c, "after", 0, 1<<62, 0)
 	if err != nil {
 		return err
@@ -80,12 +80,12 @@ func (s *Server) events(c *gin.Context, who Subject) error {
 		if err != nil {
 			return err
 		}
-		if err := authorise(who, Read, Object{Kind: KindVJob, Owner: kept.Owner}); err != nil {
+		if err := authorise(caller, Read, Object{Kind: KindVJob, Owner: kept.Owner}); err != nil {
 			return fmt.Errorf("vjob %d: %w", vjob, cluster.ErrNotFound)
 		}
 	}
 	if wantsStream(c.Request) {
-		return s.stream(c, who, filter)
+		return s.stream(c, caller, filter)
 	}
 	events, err := s.reader.Events(c.Request.Context(), filter)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) events(c *gin.Context, who Subject) error {
 // stream sends events as they come. Nothing is buffered for a slow reader: it is
 // read from the log at the pace at which it takes, and one that takes nothing for
 // long is cut off and can go on later by Last-Event-ID.
-func (s *Server) stream(c *gin.Context, who Subject, filter journal.EventFilter) error {
+func (s *Server) stream(c *gin.Context, caller Subject, filter journal.EventFilter) error {
 	ctx := c.Request.Context()
 	if err := s.resume(c, &filter); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *Server) stream(c *gin.Context, who Subject, filter journal.EventFilter)
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("X-Accel-Buffering", "no")
 	c.Status(http.StatusOK)
-	out := s.patiently(c, who)
+	out := s.patiently(c, caller)
 	if _, err := fmt.Fprintf(out, "retry: 1000\n\n"); err != nil {
 		return err
 	}

@@ -57,8 +57,8 @@ func (e *endpoint) laneOf(r *http.Request) lane {
 }
 
 // enter takes a place in the pool of a lane; leave gives it back.
-func (s *Server) enter(r *http.Request, in lane, who Subject) (leave func(), err error) {
-	p, holder := s.pools[in], who.Name
+func (s *Server) enter(r *http.Request, in lane, caller Subject) (leave func(), err error) {
+	p, holder := s.pools[in], caller.Name
 	if p.Pool == nil {
 		return func() {}, nil
 	}
@@ -66,7 +66,7 @@ func (s *Server) enter(r *http.Request, in lane, who Subject) (leave func(), err
 		holder = peerOf(r)
 	}
 	total, each := p.Sizes()
-	err = p.Take(holder, who.Role == journal.RoleAdmin)
+	err = p.Take(holder, caller.Role == journal.RoleAdmin)
 	switch {
 	case errors.Is(err, guard.ErrShare):
 		return nil, fmt.Errorf("%s: %d of yours are in flight, and one caller has at most %d: wait for one to end: %w", p.what, each, each, cluster.ErrTooMany)

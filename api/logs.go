@@ -47,9 +47,9 @@ func lastBytes(r io.Reader, n int64) ([]byte, error) {
 
 // copyLog streams text to the caller, the last tail lines only when that is not
 // 0. Each piece has to be taken in the time for writing.
-func (s *Server) copyLog(c *gin.Context, who Subject, text io.Reader, tail int) error {
+func (s *Server) copyLog(c *gin.Context, caller Subject, text io.Reader, tail int) error {
 	c.Status(http.StatusOK)
-	out := s.patiently(c, who)
+	out := s.patiently(c, caller)
 	if tail == 0 {
 		_, err := io.Copy(out, text)
 		return err

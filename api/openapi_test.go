@@ -55,7 +55,7 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, who := range []string{"root", "alice", ""} {
+	for _, caller := range []string{"root", "alice", ""} {
 		for _, r := range api.Routes() {
 			token := ""
 			if strings.Contains(r.Path, "/tokens/") {
@@ -82,13 +82,13 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 			if err := openapi3filter.ValidateRequest(t.Context(), input); err != nil {
 				t.Errorf("%s %s: request: %v", r.Method, path, err)
 			}
-			res := b.as(who, r.Method, path, body)
+			res := b.as(caller, r.Method, path, body)
 			err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
 				RequestValidationInput: input, Status: res.Code, Header: res.Header(),
 				Body: io.NopCloser(bytes.NewReader(res.Body.Bytes())), Options: input.Options,
 			})
 			if err != nil {
-				t.Errorf("%q %s %s: answer %d %s: %v", who, r.Method, path, res.Code, res.Body, err)
+				t.Errorf("%q %s %s: answer %d %s: %v", caller, r.Method, path, res.Code, res.Body, err)
 			}
 		}
 	}

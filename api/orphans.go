@@ -62,8 +62,8 @@ func wireOrphan(o *scheduler.Orphan, owner string) wire.Orphan {
 }
 
 // deleteOrphan answers DELETE /v1/images/orphans/{name}.
-func (s *Server) deleteOrphan(c *gin.Context, who Subject) error {
-	if err := s.scheduler.DiscardImage(c.Request.Context(), c.Param("name"), who.Name); err != nil {
+func (s *Server) deleteOrphan(c *gin.Context, caller Subject) error {
+	if err := s.scheduler.DiscardImage(c.Request.Context(), c.Param("name"), caller.Name); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
@@ -71,7 +71,7 @@ func (s *Server) deleteOrphan(c *gin.Context, who Subject) error {
 }
 
 // restoreVJob answers POST /v1/vjobs/{id}/restore.
-func (s *Server) restoreVJob(c *gin.Context, who Subject) error {
+func (s *Server) restoreVJob(c *gin.Context, caller Subject) error {
 	var order wire.RestoreOrder
 	if err := s.readBody(c, &order); err != nil {
 		return err
@@ -79,12 +79,12 @@ func (s *Server) restoreVJob(c *gin.Context, who Subject) error {
 	if order.Generation < 0 {
 		return cluster.BadField("generation", order.Generation, "the number of a generation, or 0 for the newest")
 	}
-	kept, err := s.vjob(c, who, Change)
+	kept, err := s.vjob(c, caller, Change)
 	if err != nil {
 		return err
 	}
-	if err := s.scheduler.Restore(c.Request.Context(), kept.ID, order.Generation, who.Name); err != nil {
+	if err := s.scheduler.Restore(c.Request.Context(), kept.ID, order.Generation, caller.Name); err != nil {
 		return err
 	}
-	return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.Viewer()))
+	return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), caller.Viewer()))
 }

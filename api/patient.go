@@ -12,18 +12,18 @@ type patient struct {
 	c       *gin.Context
 	control *http.ResponseController
 	server  *Server
-	who     Subject
+	caller  Subject
 	checked time.Time
 }
 
 // patiently starts an answer without an end in time. Each piece still has to be taken in
 // the time for writing.
-func (s *Server) patiently(c *gin.Context, who Subject) *patient {
+func (s *Server) patiently(c *gin.Context, caller Subject) *patient {
 	control := http.NewResponseController(c.Writer)
 	// The times of the request would end the connection. A test recorder has none.
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Time{})
-	return &patient{c, control, s, who, s.now()}
+	return &patient{c, control, s, caller, s.now()}
 }
 
 // Write writes and flushes one piece. It fails once the caller's credentials have changed,
@@ -42,14 +42,14 @@ func (p *patient) Write(b []byte) (int, error) {
 // same fails unless the caller is still the one with which the answer began.
 func (p *patient) same() error {
 	p.checked = p.server.now()
-	return p.server.same(p.c.Request, p.who)
+	return p.server.same(p.c.Request, p.caller)
 }
 
 // same fails unless the credentials of a request still have the name and the role of a
 // subject.
-func (s *Server) same(r *http.Request, who Subject) error {
+func (s *Server) same(r *http.Request, caller Subject) error {
 	now, err := s.authenticate(r)
-	if err == nil && (now.Name != who.Name || now.Role != who.Role) {
+	if err == nil && (now.Name != caller.Name || now.Role != caller.Role) {
 		return errNobody
 	}
 	return err

@@ -34,7 +34,7 @@ var bodies = map[string]string{
 
 // oracle is the status that an operation owes to a caller, written down without
 // looking at how the server decides. vjob 1 is alice's.
-func oracle(r api.Route, who string) int {
+func oracle(r api.Route, caller string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
 		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "getConsolidation",
@@ -45,19 +45,19 @@ func oracle(r api.Route, who string) int {
 	switch {
 	case slices.Contains(open, r.Operation):
 		return r.Status
-	case who == "":
+	case caller == "":
 		return http.StatusUnauthorized
-	case r.Operation == "attachVJob" && who == "root":
+	case r.Operation == "attachVJob" && caller == "root":
 		return http.StatusForbidden // nobody but the owner types in a VM
-	case r.Operation == "attachVJob" && who == "alice":
+	case r.Operation == "attachVJob" && caller == "alice":
 		return http.StatusBadRequest // she does not ask for the connection to become a line
-	case who == "root":
+	case caller == "root":
 		return r.Status
 	case slices.Contains(reserved, r.Operation):
 		return http.StatusForbidden
-	case who == "alice" && ofTokens:
+	case caller == "alice" && ofTokens:
 		return http.StatusForbidden
-	case who == "bob" && ofVJob:
+	case caller == "bob" && ofVJob:
 		return http.StatusNotFound
 	}
 	return r.Status
@@ -66,7 +66,7 @@ func oracle(r api.Route, who string) int {
 // TestEveryRouteByRole walks the table of endpoints with every kind of caller:
 // nobody, the owner, another user, an administrator.
 func TestEveryRouteByRole(t *testing.T) {
-	for _, who := range []string{"", "alice", "bob", "root"} {
+	for _, caller := range []string{"", "alice", "bob", "root"} {
 		b := newBench(t, func(c *api.Config) { c.Limits.Strangers = 1e6 })
 		b.populate()
 		routes := api.Routes()
@@ -81,21 +81,21 @@ func TestEveryRouteByRole(t *testing.T) {
 			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/nodes/{name}", "/nodes/n1",
 				"/users/{name}/tokens/{id}", fmt.Sprintf("/users/bob/tokens/%d", spare), "/users/{name}", "/users/bob").Replace(r.Path)
 			before := len(b.loop.noted())
-			res := b.as(who, r.Method, path, bodies[r.Operation])
+			res := b.as(caller, r.Method, path, bodies[r.Operation])
 			// A removed bob still holds vjobs, so removing him is a conflict.
-			want := oracle(r, who)
+			want := oracle(r, caller)
 			if r.Operation == "deleteUser" && want == http.StatusNoContent {
 				want = http.StatusConflict
 			}
 			if res.Code != want {
-				t.Errorf("%q %s %s: status %d, want %d: %s", who, r.Method, path, res.Code, want, res.Body)
+				t.Errorf("%q %s %s: status %d, want %d: %s", caller, r.Method, path, res.Code, want, res.Body)
 			}
 			if res.Code >= 400 {
 				if e := read[wire.Error](t, res, want); e.Error.Code == "" || e.Error.Message == "" {
-					t.Errorf("%q %s %s: error %+v", who, r.Method, path, e)
+					t.Errorf("%q %s %s: error %+v", caller, r.Method, path, e)
 				}
 				if len(b.loop.noted()) != before {
-					t.Errorf("%q %s %s was refused and yet did %v", who, r.Method, path, b.loop.noted()[before:])
+					t.Errorf("%q %s %s was refused and yet did %v", caller, r.Method, path, b.loop.noted()[before:])
 				}
 			}
 		}
@@ -223,9 +223,9 @@ func TestCredentials(t *testing.T) {
 	if len(bodies) != 1 {
 		t.Errorf("the answers tell wrong credentials apart: %v", bodies)
 	}
-	who := read[wire.Identity](t, b.as("", "GET", "/v1/whoami", "", "Authorization", "bearer "+good, "X-Forwarded-For", "127.0.0.1"), 200)
-	if who != (wire.Identity{Name: "alice", Role: "user", Via: "token"}) {
-		t.Errorf("got %+v", who)
+	caller := read[wire.Identity](t, b.as("", "GET", "/v1/whoami", "", "Authorization", "bearer "+good, "X-Forwarded-For", "127.0.0.1"), 200)
+	if caller != (wire.Identity{Name: "alice", Role: "user", Via: "token"}) {
+		t.Errorf("got %+v", caller)
 	}
 }
 
@@ -237,8 +237,8 @@ func TestTokensThroughTheAPI(t *testing.T) {
 		t.Fatalf("got %+v", made)
 	}
 	b.tokens["carol"] = made.Secret
-	if who := read[wire.Identity](t, b.as("carol", "GET", "/v1/whoami", ""), 200); who.Role != "admin" {
-		t.Errorf("got %+v", who)
+	if caller := read[wire.Identity](t, b.as("carol", "GET", "/v1/whoami", ""), 200); caller.Role != "admin" {
+		t.Errorf("got %+v", caller)
 	}
 	list := b.as("root", "GET", "/v1/users/carol/tokens", "")
 	if strings.Contains(list.Body.String(), made.Secret) {

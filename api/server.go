@@ -234,7 +234,7 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 		if e.fail != nil {
 			c.Set(failKey, e.fail)
 		}
-		who, err := s.admit(c, e)
+		caller, err := s.admit(c, e)
 		if err == nil {
 			err = checkQuery(c.Request.URL.Query(), e.query)
 		}
@@ -242,7 +242,7 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 			s.fail(c, err)
 			return
 		}
-		leave, err := s.enter(c.Request, e.laneOf(c.Request), who)
+		leave, err := s.enter(c.Request, e.laneOf(c.Request), caller)
 		if err != nil {
 			if c.Request.ContentLength != 0 {
 				c.Header("Connection", "close") // else its body would be waited for
@@ -252,7 +252,7 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 		}
 		defer leave()
 		defer s.limitBody(c, &e)()
-		if err := e.handle(s, c, who); err != nil {
+		if err := e.handle(s, c, caller); err != nil {
 			s.fail(c, err)
 		}
 	}
@@ -263,8 +263,8 @@ func (s *Server) admit(c *gin.Context, e endpoint) (Subject, error) {
 	if e.least == anyone {
 		return Subject{}, nil
 	}
-	who, err := s.authenticate(c.Request)
-	if err == nil && who.Name == "" {
+	caller, err := s.authenticate(c.Request)
+	if err == nil && caller.Name == "" {
 		err = errNobody
 	}
 	if errors.Is(err, errNobody) || errors.Is(err, cluster.ErrForbidden) {
@@ -274,13 +274,13 @@ func (s *Server) admit(c *gin.Context, e endpoint) (Subject, error) {
 		return Subject{}, err
 	}
 	s.known(c.Writer, c.Request)
-	if !s.subjects.allow(who.Name, s.now()) {
+	if !s.subjects.allow(caller.Name, s.now()) {
 		return Subject{}, errRate
 	}
-	if !Can(who, e.verb, e.least.object(who)) {
-		return Subject{}, authorise(who, e.verb, e.least.object(who))
+	if !Can(caller, e.verb, e.least.object(caller)) {
+		return Subject{}, authorise(caller, e.verb, e.least.object(caller))
 	}
-	return who, nil
+	return caller, nil
 }
 
 // answer writes a success.

@@ -300,10 +300,10 @@ func (b *bench) populate() {
 }
 
 // as makes a request in somebody's name; headers are pairs.
-func (b *bench) as(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+func (b *bench) as(caller, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	b.tb.Helper()
 	req := httptest.NewRequestWithContext(b.tb.Context(), method, path, strings.NewReader(body))
-	if token := b.tokens[who]; token != "" {
+	if token := b.tokens[caller]; token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	for i := 0; i < len(headers); i += 2 {

@@ -46,14 +46,14 @@ func (s *Server) listQueues(c *gin.Context, _ Subject) error {
 }
 
 // listQuotas answers GET /v1/quotas.
-func (s *Server) listQuotas(c *gin.Context, who Subject) error {
+func (s *Server) listQuotas(c *gin.Context, caller Subject) error {
 	now, err := s.scheduler.Standing(c.Request.Context())
 	if err != nil {
 		return err
 	}
 	list := wire.QuotaList{Quotas: []wire.Quota{}}
 	for i := range now.Quotas {
-		if q := &now.Quotas[i]; who.mayKnowOf(q.Association.User) {
+		if q := &now.Quotas[i]; caller.mayKnowOf(q.Association.User) {
 			list.Quotas = append(list.Quotas, wireQuota(q))
 		}
 	}
@@ -61,8 +61,8 @@ func (s *Server) listQuotas(c *gin.Context, who Subject) error {
 }
 
 // mayKnowOf reports whether somebody may see what a user has; nobody's is everybody's.
-func (who Subject) mayKnowOf(user string) bool {
-	own := who.Viewer()
+func (caller Subject) mayKnowOf(user string) bool {
+	own := caller.Viewer()
 	return user == "" || own == "" || user == own
 }
 
@@ -88,14 +88,14 @@ func measure(q *quota.Status, m quota.Measure, unit int64) *wire.Measure {
 }
 
 // listShares answers GET /v1/shares.
-func (s *Server) listShares(c *gin.Context, who Subject) error {
+func (s *Server) listShares(c *gin.Context, caller Subject) error {
 	now, err := s.scheduler.Standing(c.Request.Context())
 	if err != nil {
 		return err
 	}
 	list := wire.ShareList{HalfLifeSeconds: int64(now.HalfLife / time.Second), Shares: []wire.Share{}}
 	for _, a := range now.Shares {
-		if who.mayKnowOf(a.User) {
+		if caller.mayKnowOf(a.User) {
 			list.Shares = append(list.Shares, wire.Share{
 				Account: a.Path.String(), Share: a.Share, Part: a.Fraction, Used: a.Used, Taken: a.Taken, Factor: a.Factor,
 			})

@@ -58,9 +58,9 @@ func (b *bench) serve() (socket, address string) {
 	return "unix://" + path, "http://" + tcp.Addr().String()
 }
 
-func (b *bench) client(server, who string) *client.Client {
+func (b *bench) client(server, caller string) *client.Client {
 	b.tb.Helper()
-	c, err := client.New(client.Settings{Server: server, Token: b.tokens[who], Backoff: time.Millisecond})
+	c, err := client.New(client.Settings{Server: server, Token: b.tokens[caller], Backoff: time.Millisecond})
 	b.must(err)
 	b.tb.Cleanup(c.Close)
 	return c
@@ -324,8 +324,8 @@ func TestTLS(t *testing.T) {
 	go func() { done <- b.Serve(ctx, listener) }()
 	c, err := client.New(client.Settings{Server: "https://" + listener.Addr().String(), Token: b.tokens["bob"], CAFile: file})
 	b.must(err)
-	if who, err := c.Whoami(t.Context()); err != nil || who.Name != "bob" {
-		t.Errorf("got %+v, %v", who, err)
+	if caller, err := c.Whoami(t.Context()); err != nil || caller.Name != "bob" {
+		t.Errorf("got %+v, %v", caller, err)
 	}
 	c.Close()
 	old := &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, MinVersion: tls.VersionTLS10} //nolint:gosec // to be refused

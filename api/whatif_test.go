@@ -21,9 +21,9 @@ func TestWhatIf(t *testing.T) {
 		t.Errorf("alice sees %+v", own)
 	}
 	for _, c := range []struct {
-		who, body string
-		status    int
-		field     string
+		caller, body string
+		status       int
+		field        string
 	}{
 		{"alice", `{"drain":["n1"]}`, http.StatusForbidden, ""},
 		{"alice", `{"rules":""}`, http.StatusForbidden, ""},
@@ -34,8 +34,8 @@ func TestWhatIf(t *testing.T) {
 		{"root", `{"without":[0]}`, http.StatusBadRequest, "without[0]"},
 		{"root", `{"budget":1}`, http.StatusBadRequest, "budget"},
 	} {
-		if e := read[wire.Error](t, b.as(c.who, "POST", "/v1/what-if", c.body), c.status); e.Error.Field != c.field {
-			t.Errorf("%s %s: %+v", c.who, c.body, e.Error)
+		if e := read[wire.Error](t, b.as(c.caller, "POST", "/v1/what-if", c.body), c.status); e.Error.Field != c.field {
+			t.Errorf("%s %s: %+v", c.caller, c.body, e.Error)
 		}
 	}
 	if done := b.loop.noted(); len(done) != 0 {

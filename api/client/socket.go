@@ -47,7 +47,7 @@ func trustSocket(path string, conn *net.UnixConn) error {
 		return err
 	}
 	appointed := uint32(0)
-	if who, mode, err := ownerOf(runtimeDir); err == nil && who == 0 && mode&0o022 == 0 && filepath.Dir(folder) == runtimeDir {
+	if uid, mode, err := ownerOf(runtimeDir); err == nil && uid == 0 && mode&0o022 == 0 && filepath.Dir(folder) == runtimeDir {
 		appointed = owner
 	}
 	for _, part := range []struct {
