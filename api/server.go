@@ -36,13 +36,16 @@ type Config struct {
 	Copier    Copier    // nil: no back-ups
 	// Scratch is the directory in which back-ups are made before they are sent; ""
 	// is the system's for temporary files.
-	Scratch  string
-	Logger   *slog.Logger
-	Now      func() time.Time // nil: time.Now
-	Limits   Limits
-	Dialects []Dialect // beside /v1
-	// Admit has a submission follow the rules of this site; may be nil. Dialects see to it
-	// themselves.
+	Scratch string
+	Logger  *slog.Logger
+	Now     func() time.Time // nil: time.Now
+	Limits  Limits
+	// Operations returns the operations to serve beside /v1; may be nil. It is called once.
+	Operations func(*Service) []Operation
+	// CanonicalPath returns the path of the endpoint that a request path stands for; may be nil.
+	CanonicalPath func(path string) string
+	// Admit applies the admission rules of the site to a submission to /v1; may be nil.
+	// Operations apply them themselves.
 	Admit  Admission
 	Rights Rights
 	// Notifiable says why nobody can be told at an address; nil: everybody can.
@@ -177,15 +180,15 @@ func New(cfg Config) (*Server, error) {
 	s.logins = newLogins(cfg.Locals.withDefaults(), s.now)
 	s.metrics = newMetrics(s.scheduler, s.now())
 	table := endpoints()
-	for _, d := range cfg.Dialects {
-		table = append(table, s.spoken(d)...)
+	if cfg.Operations != nil {
+		table = append(table, operationEndpoints(cfg.Operations(&Service{s}))...)
 	}
 	document, err := openAPI(table)
 	if err != nil {
 		return nil, err
 	}
 	s.document, s.packed = document, sync.OnceValue(func() []byte { return pack(document) })
-	s.handler = s.timed(spelt(s.routes(table), cfg.Dialects))
+	s.handler = s.timed(withCanonicalPaths(s.routes(table), cfg.CanonicalPath))
 	return s, nil
 }
 

@@ -15,17 +15,8 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Dialect is another language in which the daemon can be spoken to, beside /v1. Its
-// operations stand behind the same authentication, roles and limits, and do what they
-// do through [Service], as our own do.
-type Dialect interface {
-	// Operations are what can be asked for; it is called once.
-	Operations(s *Service) []Operation
-	// Path is the path that a request means, for those that can be spelt in several ways.
-	Path(path string) string
-}
-
-// Operation is one operation of a dialect.
+// Operation is an operation beside /v1, of [Config.Operations]. It has the same authentication,
+// roles and limits as the endpoints of /v1, and does its work through [Service].
 type Operation struct {
 	Method, Path string
 	Name         string // operationId of OpenAPI
@@ -53,9 +44,9 @@ type Fail func(c *gin.Context, status int, body wire.ErrorBody, cause error)
 // failKey is where the context of a request keeps its [Fail].
 const failKey = "fail"
 
-// spoken are the operations of a dialect as endpoints.
-func (s *Server) spoken(d Dialect) (table []endpoint) {
-	for _, o := range d.Operations(&Service{s}) {
+// operationEndpoints returns the endpoints of operations.
+func operationEndpoints(operations []Operation) (table []endpoint) {
+	for _, o := range operations {
 		e := endpoint{
 			method: o.Method, path: o.Path, operation: o.Name, summary: o.Summary, least: known, verb: o.Verb,
 			body: o.Body, bulky: o.Bulky, status: o.Status, result: o.Result, also: o.Also, fail: o.Fail, failure: o.Failure,
@@ -72,15 +63,13 @@ func (s *Server) spoken(d Dialect) (table []endpoint) {
 	return table
 }
 
-// spelt lets dialects say which path a request means.
-func spelt(next http.Handler, dialects []Dialect) http.Handler {
-	if len(dialects) == 0 {
+// withCanonicalPaths replaces the path of each request by its canonical one. canonical may be nil.
+func withCanonicalPaths(next http.Handler, canonical func(path string) string) http.Handler {
+	if canonical == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, d := range dialects {
-			r.URL.Path = d.Path(r.URL.Path)
-		}
+		r.URL.Path = canonical(r.URL.Path)
 		next.ServeHTTP(w, r)
 	})
 }
