@@ -63,11 +63,11 @@ func (s *Server) createUser(c *gin.Context, caller Subject) error {
 	if body.Groups != nil {
 		user.Groups = append([]string{}, *body.Groups...)
 	}
-	act := s.act(caller, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
+	act := s.auditEntry(caller, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
 	if err := s.accounts.CreateUser(c.Request.Context(), user, act); err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	user.Created = act.At
 	return answer(c, http.StatusCreated, wireUser(&user))
 }
@@ -146,11 +146,11 @@ func (s *Server) changeUser(c *gin.Context, caller Subject) error {
 	if user.Name == caller.Name && (body.Role != nil && *body.Role != roleName(user.Role) || body.Disabled != nil && *body.Disabled) {
 		return fmt.Errorf("change user %s: administrators neither disable nor demote themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.act(caller, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
+	act := s.auditEntry(caller, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
 	if err := s.accounts.ChangeUser(c.Request.Context(), user.Name, change, act); err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	if user, err = s.accounts.User(c.Request.Context(), user.Name); err != nil {
 		return err
 	}
@@ -166,12 +166,12 @@ func (s *Server) deleteUser(c *gin.Context, caller Subject) error {
 	if user.Name == caller.Name {
 		return fmt.Errorf("delete user %s: administrators do not delete themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.act(caller, journal.AuditUserDelete, user.Name, "")
+	act := s.auditEntry(caller, journal.AuditUserDelete, user.Name, "")
 	former, err := s.accounts.DeleteUser(c.Request.Context(), user.Name, act)
 	if err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	if err := s.scheduler.Disown(c.Request.Context(), user.Name, former); err != nil {
 		return err
 	}

@@ -38,24 +38,24 @@ func (s *Server) attach(c *gin.Context, caller Subject) error {
 		return cluster.BadField("Upgrade", asked, wire.ConsoleProtocol+", over HTTP/1.1")
 	}
 	vm := cluster.VMID{VJob: kept.ID, Rank: int(rank)}
-	line, err := s.line(c.Request.Context(), vm)
+	line, err := s.openConsole(c.Request.Context(), vm)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = line.Close() }()
-	s.lines.Add(1) // before the server stops waiting for the connection
-	defer s.lines.Done()
+	s.consoles.Add(1) // before the server stops waiting for the connection
+	defer s.consoles.Done()
 	conn, read, err := http.NewResponseController(c.Writer).Hijack()
 	if err != nil {
 		return cluster.BadField("Upgrade", c.Request.Proto, "HTTP/1.1")
 	}
 	defer func() { _ = conn.Close() }()
-	s.join(c, caller, conn, read.Reader, line)
+	s.relay(c, caller, conn, read.Reader, line)
 	return nil
 }
 
-// line opens the line of a VM that runs.
-func (s *Server) line(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser, error) {
+// openConsole opens the line of a VM that runs.
+func (s *Server) openConsole(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser, error) {
 	if s.attacher == nil {
 		return nil, fmt.Errorf("the hypervisors of this site have no lines on which to type: %w", cluster.ErrUnavailable)
 	}
@@ -66,7 +66,7 @@ func (s *Server) line(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser,
 		switch {
 		case live && status.State == cluster.Running && vm.Rank < len(status.Gang.Members):
 			return s.attacher.Attach(ctx, vm, status.Gang.Members[vm.Rank].Node)
-		case looks == snapshotLooks || ctx.Err() != nil:
+		case looks == snapshotTries || ctx.Err() != nil:
 			return nil, fmt.Errorf("vjob %s does not run now: %w", vm.VJob, cluster.ErrConflict)
 		}
 		time.Sleep(snapshotPause)
@@ -76,15 +76,15 @@ func (s *Server) line(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser,
 // What is shown of the loop can be behind what is stored by a moment: a vjob that has just
 // been seen to run is looked for so often, with a pause.
 const (
-	snapshotLooks = 20
+	snapshotTries = 20
 	snapshotPause = 10 * time.Millisecond
 )
 
-// join lets bytes go both ways. The credentials are looked at again from time to time,
+// relay lets bytes go both ways. The credentials are looked at again from time to time,
 // as those of a stream are.
-func (s *Server) join(c *gin.Context, caller Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
+func (s *Server) relay(c *gin.Context, caller Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
 	_ = conn.SetDeadline(time.Time{}) // those of the request are over
-	out := &punctual{conn, s.limits.WriteTime}
+	out := &deadlineConn{conn, s.limits.WriteTime}
 	if _, err := fmt.Fprintf(out, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", wire.ConsoleProtocol); err != nil {
 		return
 	}
@@ -95,14 +95,14 @@ func (s *Server) join(c *gin.Context, caller Subject, conn net.Conn, typed *bufi
 	}
 	copying.Go(func() { copied(line, typed) })
 	copying.Go(func() { copied(out, line) })
-	s.untilOver(c, caller, over)
+	s.waitRelay(c, caller, over)
 	_, _ = conn.Close(), line.Close()
 	copying.Wait()
 }
 
-// untilOver waits until one end is gone, the server stops or the credentials are no longer
+// waitRelay waits until one end is gone, the server stops or the credentials are no longer
 // those of the same caller.
-func (s *Server) untilOver(c *gin.Context, caller Subject, over <-chan struct{}) {
+func (s *Server) waitRelay(c *gin.Context, caller Subject, over <-chan struct{}) {
 	pulse := time.NewTicker(s.heartbeat)
 	defer pulse.Stop()
 	for {
@@ -112,22 +112,22 @@ func (s *Server) untilOver(c *gin.Context, caller Subject, over <-chan struct{})
 		case <-s.stop:
 			return
 		case <-pulse.C:
-			if s.same(c.Request, caller) != nil {
+			if s.checkCaller(c.Request, caller) != nil {
 				return
 			}
 		}
 	}
 }
 
-// punctual is a connection whose other end has a time to take each piece.
-type punctual struct {
+// deadlineConn is a connection whose other end has a time to take each piece.
+type deadlineConn struct {
 	net.Conn
-	each time.Duration
+	perWrite time.Duration
 }
 
 // Write writes one piece.
-func (p *punctual) Write(b []byte) (int, error) {
-	if err := p.SetWriteDeadline(time.Now().Add(p.each)); err != nil {
+func (p *deadlineConn) Write(b []byte) (int, error) {
+	if err := p.SetWriteDeadline(time.Now().Add(p.perWrite)); err != nil {
 		return 0, err
 	}
 	return p.Conn.Write(b)

@@ -33,9 +33,9 @@ func (s *Server) backup(c *gin.Context, caller Subject) error {
 	if s.copier == nil {
 		return fmt.Errorf("back-up: there is nothing to copy: %w", cluster.ErrUnavailable)
 	}
-	out := s.patiently(c, caller)
-	act := s.act(caller, journal.AuditBackup, "", "the whole database")
-	err := s.audited(c.Request.Context(), act, func(act journal.Audit) error { return s.accounts.WriteAudit(c.Request.Context(), act) })
+	out := s.newStreamWriter(c, caller)
+	act := s.auditEntry(caller, journal.AuditBackup, "", "the whole database")
+	err := s.withAudit(c.Request.Context(), act, func(act journal.Audit) error { return s.accounts.WriteAudit(c.Request.Context(), act) })
 	if err != nil {
 		return err
 	}

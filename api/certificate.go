@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// certificateEvery is the least time between two looks at the files of a certificate.
-const certificateEvery = time.Second
+// certificateInterval is the least time between two looks at the files of a certificate.
+const certificateInterval = time.Second
 
 // Certificate is a certificate and its key in two files. It is read again when either
 // file changes, and kept as it is while the new pair is broken. It is safe for
@@ -21,15 +21,15 @@ type Certificate struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	mu     sync.Mutex
-	pair   *tls.Certificate
-	read   [2]fs.FileInfo // of the files when they were read last, also when they were broken
-	looked time.Time
+	mu      sync.Mutex
+	pair    *tls.Certificate
+	read    [2]fs.FileInfo // of the files when they were read last, also when they were broken
+	checked time.Time
 }
 
 // OpenCertificate reads a certificate and its key, PEM.
 func OpenCertificate(certificate, key string, now func() time.Time, log *slog.Logger) (*Certificate, error) {
-	c := &Certificate{files: [2]string{certificate, key}, now: now, log: log, looked: now()}
+	c := &Certificate{files: [2]string{certificate, key}, now: now, log: log, checked: now()}
 	if err := c.load(); err != nil {
 		return nil, err
 	}
@@ -41,10 +41,10 @@ func (c *Certificate) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if now.Sub(c.looked) < certificateEvery {
+	if now.Sub(c.checked) < certificateInterval {
 		return c.pair, nil
 	}
-	c.looked = now
+	c.checked = now
 	if !c.changed() {
 		return c.pair, nil
 	}

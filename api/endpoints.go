@@ -15,34 +15,34 @@ type endpoint struct {
 	method, path string
 	operation    string // OpenAPI operationId
 	summary      string
-	least        level
+	access       accessLevel
 	verb         Verb
 	query        []param
-	body         any    // zero value of what is read, nil for none
-	status       int    // of success
-	result       any    // zero value of what is answered, nil for none
-	media        string // of the answer when it is not JSON
-	lane         lane   // what it counts among while it is in flight
-	bulky        bool   // its body may be as long as a submission
+	body         any          // zero value of what is read, nil for none
+	status       int          // of success
+	result       any          // zero value of what is answered, nil for none
+	media        string       // of the answer when it is not JSON
+	class        requestClass // what it counts among while it is in flight
+	largeBody    bool         // its body may be as long as a submission
 	handle       func(s *Server, c *gin.Context, caller Subject) error
 	also         []any // zero values of what is answered instead, if the query asks for it
 	fail         Fail  // nil: in our own shape
 	failure      any   // zero value of what fail answers
 }
 
-// level is the least that a caller has to be before an endpoint looks at all.
-type level uint8
+// accessLevel is the least that a caller has to be before an endpoint looks at all.
+type accessLevel uint8
 
 const (
-	administrator level = iota // the zero value denies most
-	known                      // any user
-	anyone                     // also without credentials
+	administrator accessLevel = iota // the zero value denies most
+	authenticated                    // any user
+	public                           // also without credentials
 )
 
 // object is what somebody of the level may touch by any verb: for an
 // administrator's endpoint an account, for a user's something of their own.
-func (l level) object(caller Subject) Object {
-	if l == known {
+func (l accessLevel) object(caller Subject) Object {
+	if l == authenticated {
 		return Object{Kind: KindVJob, Owner: caller.Name}
 	}
 	return Object{Kind: KindAccount}
@@ -68,34 +68,34 @@ func endpoints() []endpoint {
 	table := []endpoint{
 		{
 			method: "GET", path: "/healthz", operation: "getHealth", summary: "Whether the daemon is ready, and why not",
-			least: anyone, verb: Read, lane: unbounded, status: 200, result: wire.Health{}, handle: (*Server).health,
+			access: public, verb: Read, class: unbounded, status: 200, result: wire.Health{}, handle: (*Server).health,
 		},
 		{
 			method: "GET", path: "/v1/openapi.json", operation: "getOpenAPI", summary: "This document",
-			least: anyone, verb: Read, lane: anonymous, status: 200, result: map[string]any{}, handle: (*Server).openAPI,
+			access: public, verb: Read, class: anonymous, status: 200, result: map[string]any{}, handle: (*Server).openAPI,
 		},
 		{
 			method: "GET", path: "/metrics", operation: "getMetrics", summary: "Figures for Prometheus",
-			least: known, verb: Read, status: 200, media: "text/plain", handle: (*Server).exposition,
+			access: authenticated, verb: Read, status: 200, media: "text/plain", handle: (*Server).exposition,
 		},
 		{
 			method: "GET", path: "/v1/whoami", operation: "getIdentity", summary: "Who the caller is taken for",
-			least: known, verb: Read, status: 200, result: wire.Identity{}, handle: (*Server).whoami,
+			access: authenticated, verb: Read, status: 200, result: wire.Identity{}, handle: (*Server).whoami,
 		},
 		{
 			method: "GET", path: "/v1/status", operation: "getStatus", summary: "What a live view needs, in one call",
-			least: known, verb: Read, status: 200, result: wire.Status{}, handle: (*Server).status,
+			access: authenticated, verb: Read, status: 200, result: wire.Status{}, handle: (*Server).status,
 		},
 		{
 			method: "GET", path: "/v1/images", operation: "listImages", summary: "The catalogue of images",
-			least: known, verb: Read, status: 200, result: wire.ImageList{}, handle: (*Server).images,
+			access: authenticated, verb: Read, status: 200, result: wire.ImageList{}, handle: (*Server).images,
 		},
 	}
 	table = append(table, orphanEndpoints()...)
 	table = append(table, vjobEndpoints()...)
 	table = append(table, watchEndpoints()...)
 	table = append(table, nodeEndpoints()...)
-	table = append(table, standingEndpoints()...)
+	table = append(table, queueEndpoints()...)
 	table = append(table, ruleEndpoints()...)
 	table = append(table, energyEndpoints()...)
 	table = append(table, whatIfEndpoint(), scheduleEndpoint())
@@ -106,7 +106,7 @@ func vjobEndpoints() []endpoint {
 	table := []endpoint{
 		{
 			method: "GET", path: "/v1/vjobs", operation: "listVJobs", summary: "The vjobs that the caller may see",
-			least: known, verb: Read, status: 200, result: wire.VJobList{}, handle: (*Server).listVJobs,
+			access: authenticated, verb: Read, status: 200, result: wire.VJobList{}, handle: (*Server).listVJobs,
 			query: []param{
 				{name: "state", kind: "string", many: true, what: "only vjobs in one of these states"},
 				{name: "owner", kind: "string", what: "only vjobs of this owner (administrators)"},
@@ -120,24 +120,24 @@ func vjobEndpoints() []endpoint {
 		},
 		{
 			method: "POST", path: "/v1/vjobs", operation: "submitVJob", summary: "Submit a vjob",
-			least: known, verb: Create, body: wire.Submission{}, bulky: true, status: 201, result: wire.VJob{}, handle: (*Server).submit,
+			access: authenticated, verb: Create, body: wire.Submission{}, largeBody: true, status: 201, result: wire.VJob{}, handle: (*Server).submit,
 		},
 		{
 			method: "GET", path: "/v1/vjobs/:id", operation: "getVJob", summary: "One vjob in full",
-			least: known, verb: Read, status: 200, result: wire.VJobDetail{}, handle: (*Server).showVJob,
+			access: authenticated, verb: Read, status: 200, result: wire.VJobDetail{}, handle: (*Server).showVJob,
 		},
 		{
 			method: "PATCH", path: "/v1/vjobs/:id", operation: "changeVJob", summary: "Give a vjob another walltime",
-			least: known, verb: Change, body: wire.VJobChange{}, status: 200, result: wire.VJob{}, handle: (*Server).changeVJob,
+			access: authenticated, verb: Change, body: wire.VJobChange{}, status: 200, result: wire.VJob{}, handle: (*Server).changeVJob,
 		},
 		{
 			method: "DELETE", path: "/v1/vjobs/:id", operation: "deleteVJob", summary: "End a vjob",
-			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(scheduler.OrderDelete),
+			access: authenticated, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(scheduler.OrderDelete),
 			query: []param{arrayParam},
 		},
 		{
 			method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "What one member has printed on its console",
-			least: known, verb: Read, status: 200, media: "text/plain", lane: logs, handle: (*Server).logs,
+			access: authenticated, verb: Read, status: 200, media: "text/plain", class: logs, handle: (*Server).logs,
 			query: []param{
 				{name: "rank", kind: "integer", what: "of the member, 0 when not given"},
 				{name: "tail", kind: "integer", what: "only so many lines from the end, at most 10000"},
@@ -147,7 +147,7 @@ func vjobEndpoints() []endpoint {
 	table = append(table, endpoint{
 		method: "GET", path: "/v1/vjobs/:id/console", operation: "attachVJob",
 		summary: "Type in a member: with Upgrade: " + wire.ConsoleProtocol + " the connection becomes its second serial line, bytes both ways (owners only)",
-		least:   known, verb: Change, status: 101, media: "application/octet-stream", lane: logs, handle: (*Server).attach,
+		access:  authenticated, verb: Change, status: 101, media: "application/octet-stream", class: logs, handle: (*Server).attach,
 		query: []param{{name: "rank", kind: "integer", what: "of the member, 0 when not given"}},
 	})
 	for _, o := range []struct {
@@ -162,7 +162,7 @@ func vjobEndpoints() []endpoint {
 	} {
 		table = append(table, endpoint{
 			method: "POST", path: "/v1/vjobs/:id/" + string(o.order), operation: string(o.order) + "VJob", summary: o.summary,
-			least: known, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(o.order),
+			access: authenticated, verb: Change, status: 202, result: wire.VJob{}, handle: orderer(o.order),
 			query: []param{arrayParam},
 		})
 	}
@@ -173,16 +173,16 @@ func watchEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/plans", operation: "listPlans", summary: "The latest context switches",
-			least: administrator, verb: Read, status: 200, result: wire.PlanList{}, handle: (*Server).listPlans,
+			access: administrator, verb: Read, status: 200, result: wire.PlanList{}, handle: (*Server).listPlans,
 			query: []param{limitParam, {name: "before", kind: "integer", what: "only plans with a smaller number"}},
 		},
 		{
 			method: "GET", path: "/v1/plans/:id", operation: "getPlan", summary: "One context switch with its actions; users see those on their own vjobs",
-			least: known, verb: Read, status: 200, result: wire.Plan{}, handle: (*Server).showPlan,
+			access: authenticated, verb: Read, status: 200, result: wire.Plan{}, handle: (*Server).showPlan,
 		},
 		{
 			method: "GET", path: "/v1/events", operation: "listEvents", summary: "Events, oldest first: a list, or a stream of server-sent events when text/event-stream is accepted",
-			least: known, verb: Read, status: 200, result: wire.EventList{}, lane: watches, handle: (*Server).events,
+			access: authenticated, verb: Read, status: 200, result: wire.EventList{}, class: streams, handle: (*Server).events,
 			query: []param{
 				afterParam, limitParam,
 				{name: "vjob", kind: "integer", what: "only events of this vjob"},
@@ -196,27 +196,27 @@ func nodeEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/nodes", operation: "listNodes", summary: "The nodes; users see their own VMs on them",
-			least: known, verb: Read, status: 200, result: wire.NodeList{}, handle: (*Server).listNodes,
+			access: authenticated, verb: Read, status: 200, result: wire.NodeList{}, handle: (*Server).listNodes,
 		},
 		{
 			method: "PATCH", path: "/v1/nodes", operation: "changeNodes", summary: "Put several nodes in another state, all or none",
-			least: administrator, verb: Change, body: wire.NodesChange{}, status: 204, handle: (*Server).changeNodes,
+			access: administrator, verb: Change, body: wire.NodesChange{}, status: 204, handle: (*Server).changeNodes,
 		},
 		{
 			method: "PATCH", path: "/v1/nodes/:name", operation: "changeNode", summary: "Put a node in another state",
-			least: administrator, verb: Change, body: wire.NodeChange{}, status: 204, handle: (*Server).changeNode,
+			access: administrator, verb: Change, body: wire.NodeChange{}, status: 204, handle: (*Server).changeNode,
 		},
 		{
 			method: "POST", path: "/v1/nodes/:name/drain", operation: "drainNode", summary: "Move everything off a node",
-			least: administrator, verb: Change, status: 204, handle: (*Server).drain,
+			access: administrator, verb: Change, status: 204, handle: (*Server).drain,
 		},
 		{
 			method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Let a node take VMs again",
-			least: administrator, verb: Change, status: 204, handle: (*Server).online,
+			access: administrator, verb: Change, status: 204, handle: (*Server).online,
 		},
 		{
 			method: "POST", path: "/v1/nodes/:name/power", operation: "switchNode", summary: "Switch a node off, once it is empty, or on",
-			least: administrator, verb: Change, body: wire.PowerChange{}, status: 204, handle: (*Server).setPower,
+			access: administrator, verb: Change, body: wire.PowerChange{}, status: 204, handle: (*Server).setPower,
 		},
 	}
 }
@@ -225,19 +225,19 @@ func ruleEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/budgets", operation: "getBudgets", summary: "The power budgets, and what will have to stop for them",
-			least: administrator, verb: Read, status: 200, result: wire.Budgets{}, handle: (*Server).budgets,
+			access: administrator, verb: Read, status: 200, result: wire.Budgets{}, handle: (*Server).budgets,
 		},
 		{
 			method: "PUT", path: "/v1/budgets", operation: "setBudgets", summary: "Replace the power budgets that were stated, or check others",
-			least: administrator, verb: Change, body: wire.BudgetsChange{}, status: 204, handle: (*Server).setBudgets,
+			access: administrator, verb: Change, body: wire.BudgetsChange{}, status: 204, handle: (*Server).setBudgets,
 		},
 		{
 			method: "GET", path: "/v1/rules", operation: "getRules", summary: "The placement rules of the cluster",
-			least: administrator, verb: Read, status: 200, result: wire.Rules{}, handle: (*Server).rules,
+			access: administrator, verb: Read, status: 200, result: wire.Rules{}, handle: (*Server).rules,
 		},
 		{
 			method: "PUT", path: "/v1/rules", operation: "setRules", summary: "Replace the placement rules that were stated, or check others",
-			least: administrator, verb: Change, body: wire.RulesChange{}, status: 204, handle: (*Server).setRules,
+			access: administrator, verb: Change, body: wire.RulesChange{}, status: 204, handle: (*Server).setRules,
 		},
 	}
 }
@@ -246,7 +246,7 @@ func whatIfEndpoint() endpoint {
 	return endpoint{
 		method: "POST", path: "/v1/what-if", operation: "supposeThat",
 		summary: "What would be decided if nodes, rules or vjobs were otherwise; nothing is changed. Users may suppose a submission only",
-		least:   known, verb: Read, lane: forecasts, body: wire.WhatIf{}, status: 200, result: wire.Forecast{}, handle: (*Server).whatIf,
+		access:  authenticated, verb: Read, class: forecasts, body: wire.WhatIf{}, status: 200, result: wire.Forecast{}, handle: (*Server).whatIf,
 	}
 }
 
@@ -254,40 +254,40 @@ func accountEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/backup", operation: "getBackup", summary: "A consistent copy of the database, an SQLite file",
-			least: administrator, verb: Read, status: 200, media: mediaSQLite, lane: backups, handle: (*Server).backup,
+			access: administrator, verb: Read, status: 200, media: mediaSQLite, class: backups, handle: (*Server).backup,
 		},
 		auditEndpoint(),
 		{
 			method: "GET", path: "/v1/users", operation: "listUsers", summary: "The accounts",
-			least: administrator, verb: Read, status: 200, result: wire.UserList{}, handle: (*Server).listUsers,
+			access: administrator, verb: Read, status: 200, result: wire.UserList{}, handle: (*Server).listUsers,
 		},
 		{
 			method: "POST", path: "/v1/users", operation: "createUser", summary: "Add an account",
-			least: administrator, verb: Create, body: wire.User{}, status: 201, result: wire.User{}, handle: (*Server).createUser,
+			access: administrator, verb: Create, body: wire.User{}, status: 201, result: wire.User{}, handle: (*Server).createUser,
 		},
 		{
 			method: "PATCH", path: "/v1/users/:name", operation: "changeUser", summary: "Disable or enable an account, or change its role, its groups, or its link with the local user",
-			least: administrator, verb: Change, body: wire.UserChange{}, status: 200, result: wire.User{}, handle: (*Server).changeUser,
+			access: administrator, verb: Change, body: wire.UserChange{}, status: 200, result: wire.User{}, handle: (*Server).changeUser,
 		},
 		{
 			method: "DELETE", path: "/v1/users/:name", operation: "deleteUser", summary: "Delete an account and its tokens",
-			least: administrator, verb: Change, status: 204, handle: (*Server).deleteUser,
+			access: administrator, verb: Change, status: 204, handle: (*Server).deleteUser,
 		},
 		{
 			method: "GET", path: "/v1/users/:name/tokens", operation: "listTokens", summary: "The tokens of an account, without their secrets; users see their own",
-			least: known, verb: Read, status: 200, result: wire.TokenList{}, handle: (*Server).listTokens,
+			access: authenticated, verb: Read, status: 200, result: wire.TokenList{}, handle: (*Server).listTokens,
 		},
 		{
 			method: "POST", path: "/v1/users/:name/tokens", operation: "createToken", summary: "Make a token; its secret is shown this once",
-			least: known, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken,
+			access: authenticated, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken,
 		},
 		{
 			method: "POST", path: "/v1/users/:name/tokens/:id/rotate", operation: "rotateToken", summary: "Make a token in place of one, which is revoked; the secret is shown this once",
-			least: known, verb: Change, status: 201, result: wire.Token{}, handle: (*Server).rotateToken,
+			access: authenticated, verb: Change, status: 201, result: wire.Token{}, handle: (*Server).rotateToken,
 		},
 		{
 			method: "DELETE", path: "/v1/users/:name/tokens/:id", operation: "revokeToken", summary: "Revoke a token",
-			least: known, verb: Change, status: 204, handle: (*Server).revokeToken,
+			access: authenticated, verb: Change, status: 204, handle: (*Server).revokeToken,
 		},
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"vjob/energy/price"
 )
 
-// drawn has what alice has drawn in two hours before the present of the bench.
-func (b *bench) drawn(from time.Time) {
+// writeEnergy has what alice has drawn in two hours before the present of the bench.
+func (b *fixture) writeEnergy(from time.Time) {
 	b.tb.Helper()
 	vjob := func(hour int, owner string, kwh int64) journal.VJobHour {
 		return journal.VJobHour{
 			Hour: from.Add(time.Duration(hour) * time.Hour), VJob: 1, Owner: owner, Queue: "q", Millijoules: kwh * 3.6e9,
 		}
 	}
-	b.must(b.loop.Commit(b.tb.Context(), journal.Step{
+	b.must(b.scheduler.Commit(b.tb.Context(), journal.Step{
 		NodeHours: []journal.NodeHour{
 			{Hour: from, Node: "n1", Millijoules: 10 * 3.6e9, Unused: 3 * 3.6e9},
 			{Hour: from.Add(time.Hour), Node: "n1", Millijoules: 2 * 3.6e9},
@@ -32,9 +32,9 @@ func (b *bench) drawn(from time.Time) {
 
 // Who has drawn what adds up to what all nodes have; users see their own part of it.
 func TestEnergyAccount(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	from := time.Now().UTC().Truncate(time.Hour).Add(-5 * time.Hour)
-	b.drawn(from)
+	b.writeEnergy(from)
 	text := "time,EUR/kWh\n"
 	for i := range 3 {
 		text += fmt.Sprintf("%s,%d\n", from.Add(time.Duration(i)*time.Hour).Format(time.RFC3339), i+1)
@@ -43,7 +43,7 @@ func TestEnergyAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.loop.snap.Prices.Series = series
+	b.scheduler.snap.Prices.Series = series
 	all := read[wire.EnergyAccount](t, b.as("root", "GET", "/v1/energy", ""), http.StatusOK)
 	if len(all.Lines) != 1 || all.Lines[0].Joules != 9*3.6e6 || all.Unused == nil || all.Unused.Joules != 3*3.6e6 || all.Total.Joules != 12*3.6e6 {
 		t.Errorf("root sees %+v", all)
@@ -66,7 +66,7 @@ func TestEnergyAccount(t *testing.T) {
 }
 
 func TestBadEnergyQueries(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	for _, c := range []struct {
 		caller, query string
 		status        int
@@ -92,19 +92,19 @@ func TestBadEnergyQueries(t *testing.T) {
 }
 
 func TestPrices(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	if none := read[wire.Prices](t, b.as("alice", "GET", "/v1/prices", ""), http.StatusOK); none.Unit != "" || none.Values == nil || none.Now != nil {
 		t.Errorf("without prices: %+v", none)
 	}
 	const text = `time,EUR/MWh\n2026-11-22T00:00Z,1\n2026-11-22T01:00Z,2`
 	b.as("root", "PUT", "/v1/prices", `{"csv":"`+text+`","check":true}`)
-	if done := b.loop.noted(); len(done) != 0 {
+	if done := b.scheduler.recorded(); len(done) != 0 {
 		t.Errorf("a check did %v", done)
 	}
 	if r := b.as("root", "PUT", "/v1/prices", `{"csv":"`+text+`"}`); r.Code != http.StatusNoContent {
 		t.Errorf("%d %s", r.Code, r.Body)
 	}
-	if done := b.loop.noted(); len(done) != 1 || !strings.HasPrefix(done[0], "prices ") || !strings.HasSuffix(done[0], " by root") {
+	if done := b.scheduler.recorded(); len(done) != 1 || !strings.HasPrefix(done[0], "prices ") || !strings.HasSuffix(done[0], " by root") {
 		t.Errorf("it did %v", done)
 	}
 	for _, c := range []struct{ body, field string }{
@@ -121,7 +121,7 @@ func TestPrices(t *testing.T) {
 			}
 		}
 	}
-	if done := b.loop.noted(); len(done) != 1 {
+	if done := b.scheduler.recorded(); len(done) != 1 {
 		t.Errorf("what is wrong did %v", done[1:])
 	}
 }

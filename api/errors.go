@@ -14,9 +14,9 @@ import (
 
 // Failures that are known to this package only.
 var (
-	errNobody   = cluster.ErrUnauthenticated
-	errTooLarge = errors.New("too large")
-	errNoMethod = errors.New("method not allowed")
+	errUnauthenticated = cluster.ErrUnauthenticated
+	errTooLarge        = errors.New("too large")
+	errNoMethod        = errors.New("method not allowed")
 )
 
 func isNotFound(err error) bool { return errors.Is(err, cluster.ErrNotFound) }

@@ -80,7 +80,7 @@ var wrong = []struct{ name, body, field string }{
 }
 
 func TestWrongSubmissions(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	for _, c := range wrong {
 		t.Run(c.name, func(t *testing.T) {
 			e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", c.body), http.StatusBadRequest)
@@ -98,7 +98,7 @@ func TestWrongSubmissions(t *testing.T) {
 }
 
 func TestWrongRequests(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	for _, c := range []struct {
 		method, path, body string
@@ -159,8 +159,8 @@ func TestWrongRequests(t *testing.T) {
 
 // TestTemplateIsBlamed: the loop knows members only; the user wrote a template.
 func TestTemplateIsBlamed(t *testing.T) {
-	b := newBench(t)
-	b.loop.fail = fmt.Errorf("submit: %w", cluster.BadField("vms[0].image", "x", "sim"))
+	b := newFixture(t)
+	b.scheduler.fail = fmt.Errorf("submit: %w", cluster.BadField("vms[0].image", "x", "sim"))
 	e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), 400)
 	if e.Error.Field != "template.image" {
 		t.Errorf("got %+v", e)

@@ -137,7 +137,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	var serving sync.WaitGroup
 	for _, l := range listeners {
 		serving.Go(func() {
-			if err := server.Serve(s.guarded(l)); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(s.countConnections(l)); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
 			}
 		})
@@ -159,13 +159,13 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	}
 	noted()
 	serving.Wait()
-	s.lines.Wait()
+	s.consoles.Wait()
 	return err
 }
 
-// guarded counts the connections of a listener. Beneath TLS a refusal cannot be read, so
+// countConnections counts the connections of a listener. Beneath TLS a refusal cannot be read, so
 // none is sent.
-func (s *Server) guarded(l *Listener) net.Listener {
+func (s *Server) countConnections(l *Listener) net.Listener {
 	if l.config == nil {
 		return s.conns.Listen(l.Listener, refusal)
 	}

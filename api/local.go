@@ -40,14 +40,14 @@ func (l Locals) withDefaults() Locals {
 // The uids of people, as systems hand them out: those below are of services, those from
 // firstService to lastService too, with the overflow uid.
 const (
-	firstPerson  = 1000
-	firstService = 61_184
-	lastService  = 65_535
+	firstRegularUID = 1000
+	firstServiceUID = 61_184
+	lastServiceUID  = 65_535
 )
 
-// person reports whether a uid is one of those that systems give to people.
-func person(uid uint32) bool {
-	return uid >= firstPerson && (uid < firstService || uid > lastService)
+// isRegularUID reports whether a uid is one of those that systems give to people.
+func isRegularUID(uid uint32) bool {
+	return uid >= firstRegularUID && (uid < firstServiceUID || uid > lastServiceUID)
 }
 
 // loginName is the name of a local user, or uid-N when the name could not be an account's.
@@ -106,7 +106,7 @@ func subordinate(path string, uid uint32) bool {
 // whatever the accounts say.
 func (s *Server) local(ctx context.Context, uid uint32) (Subject, error) {
 	caller := Subject{Via: "socket", From: fmt.Sprintf("uid %d", uid)}
-	l := s.logins.of(uid)
+	l := s.localUsers.get(uid)
 	if privileged(uid) {
 		caller.Name, caller.Role = l.name, journal.RoleAdmin
 		if caller.Name == "" {
@@ -114,11 +114,11 @@ func (s *Server) local(ctx context.Context, uid uint32) (Subject, error) {
 		}
 		return caller, nil
 	}
-	if l.refused != "" {
-		return Subject{}, fmt.Errorf("%s: %w", l.refused, cluster.ErrForbidden)
+	if l.refusal != "" {
+		return Subject{}, fmt.Errorf("%s: %w", l.refusal, cluster.ErrForbidden)
 	}
 	account, err := s.accounts.Admit(ctx, journal.LocalUser{
-		Name: l.name, UID: uid, Open: !s.logins.locals.Listed && person(uid),
+		Name: l.name, UID: uid, Open: !s.localUsers.locals.Listed && isRegularUID(uid),
 	}, s.now().UTC())
 	if err != nil {
 		return Subject{}, err
@@ -132,7 +132,7 @@ func privileged(uid uint32) bool { return uid == 0 || uid == uint32(os.Getuid())
 
 // administers reports whether a name is that of root or of the daemon's own user.
 func (s *Server) administers(name string) bool {
-	return name == s.logins.of(0).name || name == s.logins.of(uint32(os.Getuid())).name //nolint:gosec // uids have 32 bits
+	return name == s.localUsers.get(0).name || name == s.localUsers.get(uint32(os.Getuid())).name //nolint:gosec // uids have 32 bits
 }
 
 // groups are those of a subject. known is false where neither the system nor the account tells.
@@ -147,7 +147,7 @@ func (s *Server) groups(ctx context.Context, caller Subject) (list []string, kno
 	if !account.Local {
 		return account.Groups, account.Groups != nil, nil
 	}
-	list, err = s.logins.locals.Groups(caller.Name)
+	list, err = s.localUsers.locals.Groups(caller.Name)
 	return list, err == nil, nil
 }
 

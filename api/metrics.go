@@ -115,7 +115,7 @@ func (s *Server) exposition(c *gin.Context, _ Subject) error {
 
 // gauges reads the loop's latest snapshot at every scrape.
 type gauges struct {
-	loop                                Scheduler
+	scheduler                           Scheduler
 	ready, vjobs, held, nodes, silent   *prometheus.Desc
 	cpu, memory, actions                *prometheus.Desc
 	watts, joules, phases, drawn        *prometheus.Desc
@@ -130,7 +130,7 @@ func newGauges(loop Scheduler) *gauges {
 		return prometheus.NewDesc("vjob_"+name, help, labels, nil)
 	}
 	return &gauges{
-		loop:         loop,
+		scheduler:    loop,
 		ready:        desc("ready", "Whether the first decision has been taken."),
 		vjobs:        desc("vjobs", "Live vjobs by state.", "state"),
 		queues:       desc("queue_vjobs", "Live vjobs by queue: those that wait or are suspended, and those that run or are under way.", "queue", "of"),
@@ -159,7 +159,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	now := g.loop.Snapshot()
+	now := g.scheduler.Snapshot()
 	if now == nil {
 		gauge(g.ready, 0)
 		return
@@ -205,9 +205,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.memory, float64(used.Memory), "used")
 	gauge(g.memory, float64(has.Memory-used.Memory), "free")
 	g.energy(ch, now.Nodes)
-	g.switched(ch, now.Nodes)
+	g.powerPhases(ch, now.Nodes)
 	g.limits(ch, now)
-	g.saving(ch, &now.Saving)
+	g.consolidation(ch, &now.Saving)
 	actions := map[string]float64{}
 	for _, a := range now.Running {
 		actions[a.What]++

@@ -69,7 +69,7 @@ func (s *Server) changeNode(c *gin.Context, caller Subject) error {
 	if err := s.readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := decreed(&change)
+	state, err := requestedState(&change)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *Server) changeNodes(c *gin.Context, caller Subject) error {
 	if err := s.readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := decreed(&change.NodeChange)
+	state, err := requestedState(&change.NodeChange)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (s *Server) changeNodes(c *gin.Context, caller Subject) error {
 	return s.setNodes(c, caller, change.Names, state)
 }
 
-// decreed is the state that a change asks for.
-func decreed(change *wire.NodeChange) (cluster.NodeState, error) {
+// requestedState is the state that a change asks for.
+func requestedState(change *wire.NodeChange) (cluster.NodeState, error) {
 	state, err := cluster.ParseNodeState(change.State)
 	switch {
 	case err != nil:
@@ -126,20 +126,20 @@ func (s *Server) setNodes(c *gin.Context, caller Subject, names []string, state 
 		}
 		ids[i] = cluster.NodeID(name)
 	}
-	if err := s.decree(c.Request.Context(), caller, ids, state); err != nil {
+	if err := s.setNodeStates(c.Request.Context(), caller, ids, state); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
 	return nil
 }
 
-// decree puts nodes in another state, and notes that.
-func (s *Server) decree(ctx context.Context, caller Subject, ids []cluster.NodeID, state cluster.NodeState) error {
+// setNodeStates puts nodes in another state, and notes that.
+func (s *Server) setNodeStates(ctx context.Context, caller Subject, ids []cluster.NodeID, state cluster.NodeState) error {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = string(id)
 	}
-	return s.audited(ctx, s.act(caller, journal.AuditNode, brief(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
+	return s.withAudit(ctx, s.auditEntry(caller, journal.AuditNode, truncate(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
 		return s.scheduler.SetNodes(ctx, ids, state, act)
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestSocketNeedsNoToken(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	socket, address := b.serve()
 	me, err := user.Current()

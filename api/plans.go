@@ -124,7 +124,7 @@ func addActions(plan *wire.Plan, detail *journal.PlanDetail, visible func(cluste
 		}
 		if i < len(detail.Progress) {
 			p := detail.Progress[i]
-			w.State, w.Began, w.Ended, w.Note = string(p.State), instant(p.Began), instant(p.Ended), withoutVMs(p.Note, foreign)
+			w.State, w.Began, w.Ended, w.Note = string(p.State), instant(p.Began), instant(p.Ended), redactVMs(p.Note, foreign)
 		}
 		plan.Actions = append(plan.Actions, w)
 	}

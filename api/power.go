@@ -30,7 +30,7 @@ func (s *Server) setPower(c *gin.Context, caller Subject) error {
 	if !cluster.IsName(name) {
 		return notFound("node", name)
 	}
-	err := s.audited(c.Request.Context(), s.act(caller, journal.AuditPower, name, change.Power), func(act journal.Audit) error {
+	err := s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditPower, name, change.Power), func(act journal.Audit) error {
 		return s.scheduler.SetPower(c.Request.Context(), cluster.NodeID(name), want, act)
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ func (s *Server) setPrices(c *gin.Context, caller Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckPrices(c.Request.Context(), change.CSV)
 	} else {
-		err = s.audited(c.Request.Context(), s.act(caller, journal.AuditPrices, "", brief(change.CSV)), func(act journal.Audit) error {
+		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditPrices, "", truncate(change.CSV)), func(act journal.Audit) error {
 			return s.scheduler.SetPrices(c.Request.Context(), change.CSV, act)
 		})
 	}

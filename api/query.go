@@ -38,7 +38,7 @@ func checkQuery(query url.Values, allowed []param) error {
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return &cluster.FieldError{Field: place{}.field(key).path, Value: "an unknown parameter", Want: want}
+			return &cluster.FieldError{Field: location{}.field(key).path, Value: "an unknown parameter", Want: want}
 		}
 		if len(values) > 1 && !allowed[i].many {
 			return &cluster.FieldError{Field: key, Value: "a second value", Want: "each parameter once"}
@@ -100,7 +100,7 @@ func body(c *gin.Context) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errTooLarge,
 			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
 	}
-	if errors.Is(err, errBulk) {
+	if errors.Is(err, errLargeBodies) {
 		return nil, err
 	}
 	if err != nil {

@@ -16,8 +16,8 @@ type Rights struct {
 // Each stands for all users.
 const Each = "each"
 
-// lacks are the rights that a subject does not have.
-func (r *Rights) lacks(caller Subject) admission.Rights {
+// missing are the rights that a subject does not have.
+func (r *Rights) missing(caller Subject) admission.Rights {
 	lacks := func(users []string) bool {
 		return caller.Role != journal.RoleAdmin && !slices.Contains(users, Each) && !slices.Contains(users, caller.Name)
 	}

@@ -31,7 +31,7 @@ func (s *Server) setRules(c *gin.Context, caller Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckRules(c.Request.Context(), change.Text)
 	} else {
-		err = s.audited(c.Request.Context(), s.act(caller, journal.AuditRules, "", brief(change.Text)), func(act journal.Audit) error {
+		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditRules, "", truncate(change.Text)), func(act journal.Audit) error {
 			return s.scheduler.SetRules(c.Request.Context(), change.Text, act)
 		})
 	}

@@ -15,7 +15,7 @@ func scheduleEndpoint() endpoint {
 	return endpoint{
 		method: "GET", path: "/v1/forecast", operation: "getForecast",
 		summary: "When each vjob is going to start and end, and how much is used meanwhile",
-		least:   known, verb: Read, lane: forecasts, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
+		access:  authenticated, verb: Read, class: forecasts, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Users see when their own vjobs start, and what all use; the numbers of others' vjobs they do not.
 func TestForecast(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	why := map[string]string{"alice": "waits: another vjob ends at 12:00: then there is room", "root": "waits: 2 ends at 12:00: then there is room"}
 	for caller, want := range map[string]int{"alice": 1, "root": 2} {

@@ -122,7 +122,7 @@ type Server struct {
 	accounts   Accounts
 	console    Console
 	attacher   Attacher
-	lines      sync.WaitGroup // connections that are lines to guests
+	consoles   sync.WaitGroup // connections that are lines to guests
 	catalogue  Catalogue
 	copier     Copier
 	scratch    string
@@ -136,25 +136,25 @@ type Server struct {
 	heartbeat  time.Duration
 	poll       time.Duration
 
-	logins      *logins
-	tokenLife   time.Duration
-	uses        uses
-	issues      *buckets      // tokens that users make
-	failures    *buckets      // failed logins that are written down, by address
-	allFailures *rate.Limiter // of all addresses
+	localUsers            *localUsers
+	tokenLife             time.Duration
+	tokenUses             tokenUses
+	tokenRate             *buckets      // tokens that users make
+	loginFailureRate      *buckets      // failed logins that are written down, by address
+	totalLoginFailureRate *rate.Limiter // of all addresses
 
-	handler   http.Handler
-	metrics   *metrics
-	document  []byte // OpenAPI
-	subjects  *buckets
-	strangers *buckets
-	packed    func() []byte // the document, compressed
-	pools     []pool        // of what is in flight, by lane
-	conns     *guard.Conns
-	bulk      chan struct{} // one token per long body under way
-	news      *bell
-	stop      chan struct{} // closed when streams have to end
-	stopOnce  sync.Once
+	handler             http.Handler
+	metrics             *metrics
+	document            []byte // OpenAPI
+	callerRate          *buckets
+	unauthenticatedRate *buckets
+	compressed          func() []byte // the document, compressed
+	pools               []pool        // of what is in flight, by lane
+	conns               *guard.Conns
+	largeBodies         chan struct{} // one token per long body under way
+	newEvents           *broadcast
+	stop                chan struct{} // closed when streams have to end
+	stopOnce            sync.Once
 }
 
 // New makes a server.
@@ -167,17 +167,17 @@ func New(cfg Config) (*Server, error) {
 		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
 		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, admission: cfg.Admit, rights: cfg.Rights, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
-		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
-		pools: newPools(&limits), bulk: make(chan struct{}, bulk),
-		news: newBell(), stop: make(chan struct{}),
-		tokenLife: cfg.TokenLife, issues: newBuckets(issuesPerSecond, issuesAtOnce),
-		failures: newBuckets(failuresOfOne, 1), allFailures: rate.NewLimiter(failuresOfAll, failuresAtOnce),
+		callerRate: newBuckets(limits.PerSecond, limits.Burst), unauthenticatedRate: newBuckets(limits.Strangers, 20),
+		pools: newPools(&limits), largeBodies: make(chan struct{}, maxLargeBodies),
+		newEvents: newBroadcast(), stop: make(chan struct{}),
+		tokenLife: cfg.TokenLife, tokenRate: newBuckets(tokensPerSecond, tokenBurst),
+		loginFailureRate: newBuckets(failuresPerAddress, 1), totalLoginFailureRate: rate.NewLimiter(failuresInTotal, failureBurst),
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	s.conns = guard.NewConns(limits.Connections, limits.PerPeer, s.now)
-	s.logins = newLogins(cfg.Locals.withDefaults(), s.now)
+	s.localUsers = newLocalUsers(cfg.Locals.withDefaults(), s.now)
 	s.metrics = newMetrics(s.scheduler, s.now())
 	table := endpoints()
 	if cfg.Operations != nil {
@@ -187,8 +187,8 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.document, s.packed = document, sync.OnceValue(func() []byte { return pack(document) })
-	s.handler = s.timed(withCanonicalPaths(s.routes(table), cfg.CanonicalPath))
+	s.document, s.compressed = document, sync.OnceValue(func() []byte { return compress(document) })
+	s.handler = s.withDeadlines(withCanonicalPaths(s.routes(table), cfg.CanonicalPath))
 	return s, nil
 }
 
@@ -196,7 +196,7 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Notify says that there may be new events, so that streams look at once.
-func (s *Server) Notify() { s.news.ring() }
+func (s *Server) Notify() { s.newEvents.notify() }
 
 // routes builds the router from the table of endpoints.
 func (s *Server) routes(table []endpoint) http.Handler {
@@ -208,7 +208,7 @@ func (s *Server) routes(table []endpoint) http.Handler {
 	engine.Use(s.record, s.recover)
 	words := map[string]Fail{} // of dialects, by what their paths begin with
 	for _, e := range table {
-		engine.Handle(e.method, e.path, s.guard(e))
+		engine.Handle(e.method, e.path, s.handlerOf(e))
 		if e.fail != nil {
 			words[root(e.path)] = e.fail
 		}
@@ -230,9 +230,9 @@ func root(path string) string {
 	return first
 }
 
-// guard admits a request to its endpoint: within the limits, by somebody known,
+// handlerOf admits a request to its endpoint: within the limits, by somebody known,
 // with the role that the endpoint asks for.
-func (s *Server) guard(e endpoint) gin.HandlerFunc {
+func (s *Server) handlerOf(e endpoint) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if e.fail != nil {
 			c.Set(failKey, e.fail)
@@ -245,7 +245,7 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 			s.fail(c, err)
 			return
 		}
-		leave, err := s.enter(c.Request, e.laneOf(c.Request), caller)
+		leave, err := s.enter(c.Request, e.classOf(c.Request), caller)
 		if err != nil {
 			if c.Request.ContentLength != 0 {
 				c.Header("Connection", "close") // else its body would be waited for
@@ -263,25 +263,25 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 
 // admit authenticates the caller and checks the role and the rate.
 func (s *Server) admit(c *gin.Context, e endpoint) (Subject, error) {
-	if e.least == anyone {
+	if e.access == public {
 		return Subject{}, nil
 	}
 	caller, err := s.authenticate(c.Request)
 	if err == nil && caller.Name == "" {
-		err = errNobody
+		err = errUnauthenticated
 	}
-	if errors.Is(err, errNobody) || errors.Is(err, cluster.ErrForbidden) {
-		err = s.refused(c.Request, err)
+	if errors.Is(err, errUnauthenticated) || errors.Is(err, cluster.ErrForbidden) {
+		err = s.rejectCredentials(c.Request, err)
 	}
 	if err != nil {
 		return Subject{}, err
 	}
-	s.known(c.Writer, c.Request)
-	if !s.subjects.allow(caller.Name, s.now()) {
+	s.keepConnection(c.Writer, c.Request)
+	if !s.callerRate.allow(caller.Name, s.now()) {
 		return Subject{}, errRate
 	}
-	if !Can(caller, e.verb, e.least.object(caller)) {
-		return Subject{}, authorise(caller, e.verb, e.least.object(caller))
+	if !Can(caller, e.verb, e.access.object(caller)) {
+		return Subject{}, authorise(caller, e.verb, e.access.object(caller))
 	}
 	return caller, nil
 }

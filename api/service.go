@@ -48,12 +48,12 @@ const failKey = "fail"
 func operationEndpoints(operations []Operation) (table []endpoint) {
 	for _, o := range operations {
 		e := endpoint{
-			method: o.Method, path: o.Path, operation: o.Name, summary: o.Summary, least: known, verb: o.Verb,
-			body: o.Body, bulky: o.Bulky, status: o.Status, result: o.Result, also: o.Also, fail: o.Fail, failure: o.Failure,
+			method: o.Method, path: o.Path, operation: o.Name, summary: o.Summary, access: authenticated, verb: o.Verb,
+			body: o.Body, largeBody: o.Bulky, status: o.Status, result: o.Result, also: o.Also, fail: o.Fail, failure: o.Failure,
 			handle: func(_ *Server, c *gin.Context, caller Subject) error { return o.Handle(c, caller) },
 		}
 		if o.Reserved {
-			e.least = administrator
+			e.access = administrator
 		}
 		for _, p := range o.Query {
 			e.query = append(e.query, param{name: p.Name, kind: p.Kind, what: p.Meaning})
@@ -94,7 +94,7 @@ func (v *Service) Submit(ctx context.Context, caller Subject, key string, body *
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	job, created, err := v.server.take(ctx, caller, key, body, admission.Rights{})
+	job, created, err := v.server.submitChecked(ctx, caller, key, body, admission.Rights{})
 	v.server.metrics.submission(created, err)
 	return job, err
 }
@@ -139,7 +139,7 @@ func (v *Service) Said(ctx context.Context, vm cluster.VMID) ([]byte, error) {
 		return nil, err
 	}
 	defer text.Close()
-	return lastBytes(text, saidBytes)
+	return lastBytes(text, consoleTailBytes)
 }
 
 // Order asks something of a vjob that the subject may change.
@@ -160,7 +160,7 @@ func (v *Service) SetNode(ctx context.Context, caller Subject, node cluster.Node
 	if !Can(caller, Change, Object{Kind: KindAccount}) {
 		return authorise(caller, Change, Object{Kind: KindAccount})
 	}
-	return v.server.decree(ctx, caller, []cluster.NodeID{node}, state)
+	return v.server.setNodeStates(ctx, caller, []cluster.NodeID{node}, state)
 }
 
 // Body reads the body of a request within the limits.

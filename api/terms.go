@@ -167,7 +167,7 @@ func checkLabels(labels map[string]string) error {
 		return cluster.BadField("labels", len(labels), fmt.Sprintf("at most %d labels", maxLabels))
 	}
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		field := place{path: "labels"}.field(name).path
+		field := location{path: "labels"}.field(name).path
 		err := firstOf(
 			check(labelShape.MatchString(name), field, name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter"),
 			check(len(labels[name]) <= maxLabel && printable(labels[name], "\n\t"), field, labels[name], fmt.Sprintf("printable text of at most %d bytes", maxLabel)),

@@ -18,8 +18,8 @@ import (
 
 // How many tokens a user may make: one in ten seconds, and so many at once.
 const (
-	issuesPerSecond = 0.1
-	issuesAtOnce    = 20
+	tokensPerSecond = 0.1
+	tokenBurst      = 20
 )
 
 // tokensOf resolves the path's account, if its tokens are the caller's business: users have
@@ -93,10 +93,10 @@ func (s *Server) lifetime(caller Subject, asked time.Duration, never bool) (time
 
 // issue makes a token and answers with its secret.
 func (s *Server) issue(c *gin.Context, caller Subject, n journal.NewToken, lifetime time.Duration, action journal.AuditAction) error {
-	if caller.Role != journal.RoleAdmin && !s.issues.allow(caller.Name, s.now()) {
+	if caller.Role != journal.RoleAdmin && !s.tokenRate.allow(caller.Name, s.now()) {
 		return errRate
 	}
-	act := s.act(caller, action, "", "never expires")
+	act := s.auditEntry(caller, action, "", "never expires")
 	if lifetime > 0 {
 		n.Expires = act.At.Add(lifetime)
 		act.Text = "expires " + n.Expires.Format(time.RFC3339)
@@ -111,7 +111,7 @@ func (s *Server) issue(c *gin.Context, caller Subject, n journal.NewToken, lifet
 		return err
 	}
 	act.Object = fmt.Sprintf("token %d of %s", id, n.User)
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	return answer(c, http.StatusCreated, wire.Token{ID: id, User: n.User, Name: n.Name, Secret: secret, Expires: instant(n.Expires)})
 }
 
@@ -167,22 +167,22 @@ func (s *Server) revokeToken(c *gin.Context, caller Subject) error {
 		c.Status(http.StatusNoContent)
 		return nil
 	}
-	act := s.act(caller, journal.AuditTokenRevoke, fmt.Sprintf("token %d of %s", t.ID, t.User), "")
+	act := s.auditEntry(caller, journal.AuditTokenRevoke, fmt.Sprintf("token %d of %s", t.ID, t.User), "")
 	if err := s.accounts.RevokeToken(c.Request.Context(), t.User, t.ID, act); err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	c.Status(http.StatusNoContent)
 	return nil
 }
 
-// uses is when tokens were last used, as far as that is not written down.
-type uses struct {
+// tokenUses is when tokens were last used, as far as that is not written down.
+type tokenUses struct {
 	mu   sync.Mutex
 	last map[int64]time.Time
 }
 
-func (u *uses) note(token int64, at time.Time) {
+func (u *tokenUses) note(token int64, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.last == nil {
@@ -191,7 +191,7 @@ func (u *uses) note(token int64, at time.Time) {
 	u.last[token] = at
 }
 
-func (u *uses) take() map[int64]time.Time {
+func (u *tokenUses) take() map[int64]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	taken := u.last
@@ -199,13 +199,13 @@ func (u *uses) take() map[int64]time.Time {
 	return taken
 }
 
-// useEvery is the pause between two writes of when tokens were last used.
-const useEvery = time.Minute
+// useInterval is the pause between two writes of when tokens were last used.
+const useInterval = time.Minute
 
 // writeUses writes now and then when tokens were last used, beside the requests, and once more
 // when the context ends.
 func (s *Server) writeUses(ctx context.Context) {
-	tick := time.NewTicker(useEvery)
+	tick := time.NewTicker(useInterval)
 	defer tick.Stop()
 	for done := false; !done; {
 		select {
@@ -213,7 +213,7 @@ func (s *Server) writeUses(ctx context.Context) {
 		case <-ctx.Done():
 			done = true
 		}
-		used := s.uses.take()
+		used := s.tokenUses.take()
 		if len(used) == 0 {
 			continue
 		}

@@ -111,21 +111,21 @@ func (s *Server) accept(c *gin.Context, caller Subject) (*cluster.VJob, bool, er
 	if err := s.readBody(c, &body); err != nil {
 		return nil, false, err
 	}
-	lacks := s.rights.lacks(caller)
+	lacks := s.rights.missing(caller)
 	if s.admission == nil {
-		return s.take(c.Request.Context(), caller, key, &body, lacks)
+		return s.submitChecked(c.Request.Context(), caller, key, &body, lacks)
 	}
 	var job *cluster.VJob
 	var created bool
 	err := s.admission(c.Request.Context(), caller, &body, func(ctx context.Context) (err error) {
-		job, created, err = s.take(ctx, caller, key, &body, lacks)
+		job, created, err = s.submitChecked(ctx, caller, key, &body, lacks)
 		return err
 	})
 	return job, created, err
 }
 
-// take checks a submission and hands it to the loop.
-func (s *Server) take(ctx context.Context, caller Subject, key string, body *wire.Submission, lacks admission.Rights) (*cluster.VJob, bool, error) {
+// submitChecked checks a submission and hands it to the loop.
+func (s *Server) submitChecked(ctx context.Context, caller Subject, key string, body *wire.Submission, lacks admission.Rights) (*cluster.VJob, bool, error) {
 	sub, err := Submission(body, s.limits.VMsPerVJob)
 	if err != nil {
 		return nil, false, err
@@ -142,7 +142,7 @@ func (s *Server) take(ctx context.Context, caller Subject, key string, body *wir
 	sub.Key, sub.Owner, sub.At, sub.Lacks = key, caller.Name, s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
-		return nil, false, asSubmitted(body, discreet(err, caller.Viewer(), s.snapshot()))
+		return nil, false, asSubmitted(body, redactError(err, caller.Viewer(), s.snapshot()))
 	}
 	return job, created, nil
 }

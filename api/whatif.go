@@ -22,13 +22,13 @@ func (s *Server) whatIf(c *gin.Context, caller Subject) error {
 	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
 		return fmt.Errorf("only an administrator may suppose anything but a submission: %w", cluster.ErrForbidden)
 	}
-	supposed, err := s.supposition(&body, caller)
+	supposed, err := s.whatIfQuestion(&body, caller)
 	if err != nil {
 		return err
 	}
 	forecast, err := s.scheduler.Suppose(c.Request.Context(), supposed)
 	if err != nil && body.Submit != nil {
-		return asSubmitted(body.Submit, discreet(err, caller.Viewer(), s.snapshot()))
+		return asSubmitted(body.Submit, redactError(err, caller.Viewer(), s.snapshot()))
 	}
 	if err != nil {
 		return err
@@ -36,8 +36,8 @@ func (s *Server) whatIf(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, wireForecast(&forecast, caller, s.snapshot()))
 }
 
-// supposition checks what is supposed field by field.
-func (s *Server) supposition(w *wire.WhatIf, caller Subject) (out scheduler.Supposition, err error) {
+// whatIfQuestion checks what is supposed field by field.
+func (s *Server) whatIfQuestion(w *wire.WhatIf, caller Subject) (out scheduler.Supposition, err error) {
 	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
 	for _, group := range []struct {
 		field string
@@ -81,7 +81,7 @@ func (s *Server) supposition(w *wire.WhatIf, caller Subject) (out scheduler.Supp
 	if err != nil {
 		return out, err
 	}
-	sub.Owner, sub.At, sub.Lacks = caller.Name, s.now().UTC(), s.rights.lacks(caller)
+	sub.Owner, sub.At, sub.Lacks = caller.Name, s.now().UTC(), s.rights.missing(caller)
 	out.Submit = &sub
 	return out, nil
 }

@@ -10,7 +10,7 @@ import (
 // Administrators may suppose everything and see everything; users a submission of
 // theirs, and what becomes of their own vjobs.
 func TestWhatIf(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	all := read[wire.Forecast](t, b.as("root", "POST", "/v1/what-if", `{"drain":["n1"],"without":[2],"rules":""}`), http.StatusOK)
 	if len(all.VJobs) != 2 || len(all.Plan.Actions) != 2 || all.VJobs[1].Then != "suspend" || all.VJobs[1].Now != "run" || len(all.Broken) != 1 {
 		t.Errorf("root sees %+v", all)
@@ -38,7 +38,7 @@ func TestWhatIf(t *testing.T) {
 			t.Errorf("%s %s: %+v", c.caller, c.body, e.Error)
 		}
 	}
-	if done := b.loop.noted(); len(done) != 0 {
+	if done := b.scheduler.recorded(); len(done) != 0 {
 		t.Errorf("supposing did %v", done)
 	}
 }

@@ -41,7 +41,7 @@ func ParseAddress(text string) (a Address, err error) {
 		for name := range strings.SplitSeq(list, ",") {
 			tag := Tag(strings.TrimSpace(name))
 			if !slices.Contains(Tags(), tag) {
-				return a, cluster.BadField("notify", text, "tags among "+names(Tags()))
+				return a, cluster.BadField("notify", text, "tags among "+joinTags(Tags()))
 			}
 			a.Tags = append(a.Tags, tag)
 		}
@@ -92,7 +92,7 @@ func Matches(patterns []string, host string) bool {
 // Wants reports whether the address is told of such events.
 func (a *Address) Wants(t Tag) bool { return len(a.Tags) == 0 || slices.Contains(a.Tags, t) }
 
-func names(tags []Tag) string {
+func joinTags(tags []Tag) string {
 	words := make([]string, len(tags))
 	for i, t := range tags {
 		words[i] = string(t)

@@ -4,8 +4,8 @@ import "time"
 
 // The pauses between attempts.
 const (
-	first   = 10 * time.Second
-	longest = time.Hour
+	firstPause = 10 * time.Second
+	maxPause   = time.Hour
 )
 
 // MaxAge is for how long a message is tried.
@@ -14,9 +14,9 @@ const MaxAge = 24 * time.Hour
 // Pause is how long to wait after so many attempts that failed, from 1: ten seconds,
 // then twice as long each time, an hour at most.
 func Pause(tries int) time.Duration {
-	pause := first
+	pause := firstPause
 	for range tries - 1 {
-		if pause = min(2*pause, longest); pause == longest {
+		if pause = min(2*pause, maxPause); pause == maxPause {
 			break
 		}
 	}

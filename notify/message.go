@@ -103,13 +103,13 @@ func (m *Message) Subject() string {
 		from = "OAR"
 	}
 	if len(m.bundled) > 0 {
-		return line(fmt.Sprintf("*%s* %d notifications on %s", from, len(m.bundled), m.Host))
+		return singleLine(fmt.Sprintf("*%s* %d notifications on %s", from, len(m.bundled), m.Host))
 	}
 	name := ""
 	if cluster.IsName(m.Name) {
 		name = " (" + m.Name + ")"
 	}
-	return line(fmt.Sprintf("*%s* [%s]: %d%s on %s", from, m.Tag, m.VJob, name, m.Host))
+	return singleLine(fmt.Sprintf("*%s* [%s]: %d%s on %s", from, m.Tag, m.VJob, name, m.Host))
 }
 
 // Body is the text of a mail.
@@ -117,7 +117,7 @@ func (m *Message) Body() string {
 	if len(m.bundled) > 0 {
 		return bundleBody(m.bundled)
 	}
-	return line(m.Text) + "\n\n" + fmt.Sprintf("vjob:  %d %s\nowner: %s\nat:    %s\n", m.VJob, line(m.Name), line(m.Owner), m.At.Format(time.RFC3339))
+	return singleLine(m.Text) + "\n\n" + fmt.Sprintf("vjob:  %d %s\nowner: %s\nat:    %s\n", m.VJob, singleLine(m.Name), singleLine(m.Owner), m.At.Format(time.RFC3339))
 }
 
 // bundleBody is the text of a mail that stands for several messages.
@@ -126,7 +126,7 @@ func bundleBody(list []Message) string {
 	b.WriteString("More notifications came than are sent one by one:\n\n")
 	for i := range list[:min(len(list), maxBundled)] {
 		m := &list[i]
-		fmt.Fprintf(&b, "%s  [%s] %s\n", m.At.Format(time.RFC3339), m.Tag, line(m.Text))
+		fmt.Fprintf(&b, "%s  [%s] %s\n", m.At.Format(time.RFC3339), m.Tag, singleLine(m.Text))
 	}
 	if rest := len(list) - maxBundled; rest > 0 {
 		fmt.Fprintf(&b, "and %d more: vjob list shows all vjobs\n", rest)
@@ -134,9 +134,9 @@ func bundleBody(list []Message) string {
 	return b.String()
 }
 
-// line is a text without anything that ends a line, that a terminal obeys, or that hides
+// singleLine is a text without anything that ends a line, that a terminal obeys, or that hides
 // or turns what is around it.
-func line(text string) string {
+func singleLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '

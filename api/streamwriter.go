@@ -7,8 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// patient is an answer that takes as long as its caller reads it and stays the same.
-type patient struct {
+// streamWriter is an answer that takes as long as its caller reads it and stays the same.
+type streamWriter struct {
 	c       *gin.Context
 	control *http.ResponseController
 	server  *Server
@@ -16,21 +16,21 @@ type patient struct {
 	checked time.Time
 }
 
-// patiently starts an answer without an end in time. Each piece still has to be taken in
+// newStreamWriter starts an answer without an end in time. Each piece still has to be taken in
 // the time for writing.
-func (s *Server) patiently(c *gin.Context, caller Subject) *patient {
+func (s *Server) newStreamWriter(c *gin.Context, caller Subject) *streamWriter {
 	control := http.NewResponseController(c.Writer)
 	// The times of the request would end the connection. A test recorder has none.
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Time{})
-	return &patient{c, control, s, caller, s.now()}
+	return &streamWriter{c, control, s, caller, s.now()}
 }
 
 // Write writes and flushes one piece. It fails once the caller's credentials have changed,
 // which is looked up with every heartbeat.
-func (p *patient) Write(b []byte) (int, error) {
+func (p *streamWriter) Write(b []byte) (int, error) {
 	if p.server.now().Sub(p.checked) >= p.server.heartbeat {
-		if err := p.same(); err != nil {
+		if err := p.checkCaller(); err != nil {
 			return 0, err
 		}
 	}
@@ -39,18 +39,18 @@ func (p *patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// same fails unless the caller is still the one with which the answer began.
-func (p *patient) same() error {
+// checkCaller fails unless the caller is still the one with which the answer began.
+func (p *streamWriter) checkCaller() error {
 	p.checked = p.server.now()
-	return p.server.same(p.c.Request, p.caller)
+	return p.server.checkCaller(p.c.Request, p.caller)
 }
 
-// same fails unless the credentials of a request still have the name and the role of a
+// checkCaller fails unless the credentials of a request still have the name and the role of a
 // subject.
-func (s *Server) same(r *http.Request, caller Subject) error {
+func (s *Server) checkCaller(r *http.Request, caller Subject) error {
 	now, err := s.authenticate(r)
 	if err == nil && (now.Name != caller.Name || now.Role != caller.Role) {
-		return errNobody
+		return errUnauthenticated
 	}
 	return err
 }

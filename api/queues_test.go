@@ -17,7 +17,7 @@ import (
 )
 
 // Standing is that of two vjobs: alice's of physics runs, and bob's waits.
-func (l *loop) Standing(context.Context) (ordering.Status, error) {
+func (l *fakeScheduler) Standing(context.Context) (ordering.Status, error) {
 	rules := ordering.DefaultRules(queue.FirstFit{})
 	book, err := quota.New([]quota.Quota{
 		{Name: "cpus", User: quota.Each, Limits: calendar.Always(quota.Limits{quota.CPU: 4000})},
@@ -38,7 +38,7 @@ func (l *loop) Standing(context.Context) (ordering.Status, error) {
 	return desk.Status(epoch, tally), nil
 }
 
-func same(t *testing.T, what string, got, want any) {
+func diff(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
@@ -47,7 +47,7 @@ func same(t *testing.T, what string, got, want any) {
 
 // Users see what concerns all and themselves, administrators everything.
 func TestStandingByRole(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	for caller, want := range map[string]struct{ quotas, shares []string }{
 		"alice": {[]string{"alice", ""}, []string{"physics", "physics/alice"}},
 		"bob":   {[]string{"bob", ""}, []string{"bob", "physics"}},
@@ -61,17 +61,17 @@ func TestStandingByRole(t *testing.T) {
 		for _, s := range list.Shares {
 			shares = append(shares, s.Account)
 		}
-		same(t, caller+"'s quotas", quotas, want.quotas)
-		same(t, caller+"'s shares", shares, want.shares)
+		diff(t, caller+"'s quotas", quotas, want.quotas)
+		diff(t, caller+"'s shares", shares, want.shares)
 		if list.HalfLifeSeconds != 7*24*3600 {
 			t.Errorf("a half-life of %d s", list.HalfLifeSeconds)
 		}
 		queues := read[wire.QueueList](t, b.as(caller, http.MethodGet, "/v1/queues", ""), http.StatusOK).Queues
-		same(t, caller+"'s queues", queues, []wire.Queue{{Name: "batch", Policy: "firstfit", Default: true, Running: 1, Waiting: 1}})
+		diff(t, caller+"'s queues", queues, []wire.Queue{{Name: "batch", Policy: "firstfit", Default: true, Running: 1, Waiting: 1}})
 	}
 	quotas := read[wire.QuotaList](t, b.as("root", http.MethodGet, "/v1/quotas", ""), http.StatusOK).Quotas
-	same(t, "a quota of one", quotas[0], wire.Quota{Name: "cpus", User: "alice", CPUMilli: &wire.Measure{Used: 2000, Limit: 4000}})
-	same(t, "a quota of all", quotas[2], wire.Quota{
+	diff(t, "a quota of one", quotas[0], wire.Quota{Name: "cpus", User: "alice", CPUMilli: &wire.Measure{Used: 2000, Limit: 4000}})
+	diff(t, "a quota of all", quotas[2], wire.Quota{
 		Name: "hours", CPUSeconds: &wire.Measure{Used: 7200, Limit: 36_000}, WithinSeconds: 3600,
 	})
 }

@@ -35,7 +35,7 @@ func HashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(s
 func (s *Server) authenticate(r *http.Request) (Subject, error) {
 	if values := r.Header.Values("Authorization"); len(values) > 0 {
 		if len(values) > 1 {
-			return Subject{}, errNobody
+			return Subject{}, errUnauthenticated
 		}
 		return s.bearer(r, values[0])
 	}
@@ -62,16 +62,16 @@ func origin(r *http.Request) string {
 func (s *Server) bearer(r *http.Request, header string) (Subject, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") || len(secret) != secretLength || !strings.HasPrefix(secret, secretPrefix) {
-		return Subject{}, errNobody
+		return Subject{}, errUnauthenticated
 	}
 	now := s.now()
 	account, token, err := s.accounts.UserByToken(r.Context(), HashSecret(secret), now)
 	if errors.Is(err, cluster.ErrNotFound) || errors.Is(err, cluster.ErrUnauthenticated) {
-		return Subject{}, errNobody
+		return Subject{}, errUnauthenticated
 	}
 	if err != nil {
 		return Subject{}, fmt.Errorf("look up a token: %w", err)
 	}
-	s.uses.note(token, now.UTC())
+	s.tokenUses.note(token, now.UTC())
 	return Subject{Name: account.Name, Role: account.Role, Via: "token", From: origin(r)}, nil
 }

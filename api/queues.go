@@ -11,19 +11,19 @@ import (
 	"vjob/queue/quota"
 )
 
-func standingEndpoints() []endpoint {
+func queueEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/queues", operation: "listQueues", summary: "The queues, their limits, and how many vjobs are in them",
-			least: known, verb: Read, status: 200, result: wire.QueueList{}, handle: (*Server).listQueues,
+			access: authenticated, verb: Read, status: 200, result: wire.QueueList{}, handle: (*Server).listQueues,
 		},
 		{
 			method: "GET", path: "/v1/quotas", operation: "listQuotas", summary: "The quotas as they stand now; users see their own and those for all",
-			least: known, verb: Read, status: 200, result: wire.QuotaList{}, handle: (*Server).listQuotas,
+			access: authenticated, verb: Read, status: 200, result: wire.QuotaList{}, handle: (*Server).listQuotas,
 		},
 		{
 			method: "GET", path: "/v1/shares", operation: "listShares", summary: "Fair share: who has which part and has used how much; users see projects and themselves",
-			least: known, verb: Read, status: 200, result: wire.ShareList{}, handle: (*Server).listShares,
+			access: authenticated, verb: Read, status: 200, result: wire.ShareList{}, handle: (*Server).listShares,
 		},
 	}
 }
@@ -53,15 +53,15 @@ func (s *Server) listQuotas(c *gin.Context, caller Subject) error {
 	}
 	list := wire.QuotaList{Quotas: []wire.Quota{}}
 	for i := range now.Quotas {
-		if q := &now.Quotas[i]; caller.mayKnowOf(q.Association.User) {
+		if q := &now.Quotas[i]; caller.maySee(q.Association.User) {
 			list.Quotas = append(list.Quotas, wireQuota(q))
 		}
 	}
 	return answer(c, http.StatusOK, list)
 }
 
-// mayKnowOf reports whether somebody may see what a user has; nobody's is everybody's.
-func (caller Subject) mayKnowOf(user string) bool {
+// maySee reports whether somebody may see what a user has; nobody's is everybody's.
+func (caller Subject) maySee(user string) bool {
 	own := caller.Viewer()
 	return user == "" || own == "" || user == own
 }
@@ -95,7 +95,7 @@ func (s *Server) listShares(c *gin.Context, caller Subject) error {
 	}
 	list := wire.ShareList{HalfLifeSeconds: int64(now.HalfLife / time.Second), Shares: []wire.Share{}}
 	for _, a := range now.Shares {
-		if caller.mayKnowOf(a.User) {
+		if caller.maySee(a.User) {
 			list.Shares = append(list.Shares, wire.Share{
 				Account: a.Path.String(), Share: a.Share, Part: a.Fraction, Used: a.Used, Taken: a.Taken, Factor: a.Factor,
 			})

@@ -80,7 +80,7 @@ func authorise(s Subject, verb Verb, objects ...Object) error {
 	case CanAll(s, verb, objects...):
 		return nil
 	case s.Name == "":
-		return errNobody
+		return errUnauthenticated
 	case len(objects) > 0 && objects[0].Kind == KindVJob:
 		return fmt.Errorf("vjob: %w", cluster.ErrNotFound)
 	default:
