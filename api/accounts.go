@@ -52,10 +52,10 @@ func (s *Server) createUser(c *gin.Context, caller Subject) error {
 		cluster.CheckName("name", user.Name),
 		checkRole(user.Role),
 		check(!body.Disabled, "disabled", body.Disabled, "nothing: a new account is enabled"),
-		check(body.UID == nil, "uid", body.UID, "nothing: the first request of the local user tells it"),
+		check(body.UID == nil, "uid", body.UID, "nothing: the first request of the local user sets it"),
 		check(body.Created == nil, "created", body.Created, "nothing"),
 		checkGroups(body.Groups, body.Local),
-		check(body.Local || !s.administers(user.Name), "local", body.Local, "true: the local user "+user.Name+" is an administrator, and its vjobs would be those of the account"),
+		check(body.Local || !s.administers(user.Name), "local", body.Local, "true: the local user "+user.Name+" is an administrator and would own the vjobs of the account"),
 	)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func checkGroups(groups *[]string, local bool) error {
 		return nil
 	}
 	err := firstOf(
-		check(!local, "groups", len(*groups), "none for a local account: the system knows them"),
+		check(!local, "groups", len(*groups), "none for a local account: the system defines its groups"),
 		check(len(*groups) <= maxGroups, "groups", len(*groups), fmt.Sprintf("at most %d", maxGroups)),
 	)
 	for i, g := range *groups {

@@ -21,11 +21,11 @@ const maxParameter = 16 << 10
 func parameters(w *wire.Submission, most int) ([]string, error) {
 	bound := fmt.Sprintf("at most %d vjobs in one array", most)
 	err := firstOf(
-		check(w.Array >= 0, "array", w.Array, "how many vjobs there are to be, 1 or more"),
+		check(w.Array >= 0, "array", w.Array, "the number of vjobs, 1 or more"),
 		check(w.Array <= most, "array", w.Array, bound),
 		check(len(w.Parameters) <= most, "parameters", len(w.Parameters), bound),
 		check(w.Array == 0 || len(w.Parameters) == 0 || w.Array == len(w.Parameters), "array", w.Array,
-			fmt.Sprintf("as many as there are parameters, %d, or none: they are counted", len(w.Parameters))),
+			fmt.Sprintf("the number of parameters, %d, or 0: they are counted", len(w.Parameters))),
 		check(w.AtOnce == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.AtOnce, "an array as well"),
 	)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestArrays(t *testing.T) {
 		t.Errorf("%+v; orders %q", got, b.scheduler.recorded())
 	}
 	if res := b.as("bob", "DELETE", at+"?array=true", ""); res.Code != http.StatusNotFound {
-		t.Errorf("an array of somebody else's: %d %s", res.Code, res.Body)
+		t.Errorf("an array of another user: %d %s", res.Code, res.Body)
 	}
 	if res := b.as("alice", "DELETE", at+"?array=perhaps", ""); res.Code != http.StatusBadRequest {
 		t.Errorf("array=perhaps: %d %s", res.Code, res.Body)
@@ -46,7 +46,7 @@ func TestBadArrays(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"array":1000000,` + one + `}`:              "array: 1000000 is wrong: want at most 10000 vjobs in one array",
 		`{"array":-1,` + one + `}`:                   "array: -1",
-		`{"array":3,"parameters":["a"],` + one + `}`: "array: 3 is wrong: want as many as there are parameters, 1",
+		`{"array":3,"parameters":["a"],` + one + `}`: "array: 3 is wrong: want the number of parameters, 1",
 		`{"parameters":["a","\"b"],` + one + `}`:     "parameters[1]",
 		`{"parameters":["a\u0000"],` + one + `}`:     "parameters[0]",
 		`{"at_once":3,` + one + `}`:                  "at_once: 3 is wrong: want an array as well",

@@ -17,18 +17,18 @@ import (
 	"vjob/cluster"
 )
 
-// attachTime is how long it may take to open a line.
+// attachTime bounds the time to open a console.
 const attachTime = 20 * time.Second
 
-// attach answers GET /v1/vjobs/{id}/console: the connection becomes a line to a guest,
-// bytes both ways, until either side is gone. Nobody but the owner types in a VM.
+// attach answers GET /v1/vjobs/{id}/console: the connection becomes a console of a guest,
+// bytes both ways, until either side closes it. Only the owner may attach.
 func (s *Server) attach(c *gin.Context, caller Subject) error {
 	kept, err := s.vjob(c, caller, Change)
 	if err != nil {
 		return err
 	}
 	if kept.Owner != caller.Name {
-		return fmt.Errorf("vjob %s belongs to %s, who alone may type in it: %w", kept.ID, kept.Owner, cluster.ErrForbidden)
+		return fmt.Errorf("vjob %s belongs to %s: only the owner may attach to its console: %w", kept.ID, kept.Owner, cluster.ErrForbidden)
 	}
 	rank, err := queryNumber(c, "rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
 	if err != nil {
@@ -54,36 +54,36 @@ func (s *Server) attach(c *gin.Context, caller Subject) error {
 	return nil
 }
 
-// openConsole opens the line of a VM that runs.
+// openConsole opens the console of a running VM.
 func (s *Server) openConsole(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser, error) {
 	if s.attacher == nil {
-		return nil, fmt.Errorf("the hypervisors of this site have no lines on which to type: %w", cluster.ErrUnavailable)
+		return nil, fmt.Errorf("console: the hypervisors of this site offer no interactive consoles: %w", cluster.ErrUnavailable)
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachTime)
 	defer cancel()
-	for looks := 0; ; looks++ {
+	for tries := 0; ; tries++ {
 		status, live := s.snapshot().VJobs[vm.VJob]
 		switch {
 		case live && status.State == cluster.Running && vm.Rank < len(status.Gang.Members):
 			return s.attacher.Attach(ctx, vm, status.Gang.Members[vm.Rank].Node)
-		case looks == snapshotTries || ctx.Err() != nil:
+		case tries == snapshotTries || ctx.Err() != nil:
 			return nil, fmt.Errorf("vjob %s does not run now: %w", vm.VJob, cluster.ErrConflict)
 		}
 		time.Sleep(snapshotPause)
 	}
 }
 
-// What is shown of the loop can be behind what is stored by a moment: a vjob that has just
-// been seen to run is looked for so often, with a pause.
+// The snapshot may lag behind the store for a moment: openConsole looks again so many times,
+// with a pause, for a vjob that the store shows as running.
 const (
 	snapshotTries = 20
 	snapshotPause = 10 * time.Millisecond
 )
 
-// relay lets bytes go both ways. The credentials are looked at again from time to time,
-// as those of a stream are.
+// relay copies bytes both ways until either end closes. It checks the credentials again with
+// every heartbeat, as streams do.
 func (s *Server) relay(c *gin.Context, caller Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
-	_ = conn.SetDeadline(time.Time{}) // those of the request are over
+	_ = conn.SetDeadline(time.Time{}) // the deadlines of the request are over
 	out := &deadlineConn{conn, s.limits.WriteTime}
 	if _, err := fmt.Fprintf(out, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", wire.ConsoleProtocol); err != nil {
 		return
@@ -100,8 +100,8 @@ func (s *Server) relay(c *gin.Context, caller Subject, conn net.Conn, typed *buf
 	copying.Wait()
 }
 
-// waitRelay waits until one end is gone, the server stops or the credentials are no longer
-// those of the same caller.
+// waitRelay waits until one end is closed, the server stops or the credentials were revoked or
+// changed.
 func (s *Server) waitRelay(c *gin.Context, caller Subject, over <-chan struct{}) {
 	pulse := time.NewTicker(s.heartbeat)
 	defer pulse.Stop()
@@ -119,7 +119,7 @@ func (s *Server) waitRelay(c *gin.Context, caller Subject, over <-chan struct{})
 	}
 }
 
-// deadlineConn is a connection whose other end has a time to take each piece.
+// deadlineConn is a connection with a deadline for each write.
 type deadlineConn struct {
 	net.Conn
 	perWrite time.Duration

@@ -18,7 +18,7 @@ import (
 	"vjob/scheduler"
 )
 
-// echo has lines that say again what is typed.
+// echo has consoles that return their input.
 type echo struct{ asked chan cluster.NodeID }
 
 func (e echo) Attach(_ context.Context, _ cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error) {
@@ -31,7 +31,7 @@ func (e echo) Attach(_ context.Context, _ cluster.VMID, node cluster.NodeID) (io
 	return near, nil
 }
 
-// attachedServer is a server whose vjob 1, alice's, runs on n1, with a line to it.
+// attachedServer returns a server whose vjob 1, alice's, runs on n1, with a console of it.
 func attachedServer(t *testing.T) (*fixture, *httptest.Server, io.ReadWriteCloser) {
 	t.Helper()
 	e := echo{make(chan cluster.NodeID, 1)}
@@ -52,7 +52,7 @@ func attachedServer(t *testing.T) (*fixture, *httptest.Server, io.ReadWriteClose
 	return b, server, line
 }
 
-// waitClosed waits for the end of a line.
+// waitClosed waits for the end of a console.
 func waitClosed(t *testing.T, line io.Reader) {
 	t.Helper()
 	ended := make(chan struct{})
@@ -63,12 +63,11 @@ func waitClosed(t *testing.T, line io.Reader) {
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		t.Error("the line goes on")
+		t.Error("the console stays open")
 	}
 }
 
-// Whatever bytes are typed come back as they are, and a token that is revoked takes its
-// lines with it.
+// All bytes come back unchanged, and the consoles of a revoked token are closed.
 func TestAttach(t *testing.T) {
 	b, _, line := attachedServer(t)
 	every := make([]byte, 256)
@@ -89,7 +88,7 @@ func TestAttach(t *testing.T) {
 	waitClosed(t, line)
 }
 
-// A call that does not ask for a line is told how to.
+// The error for a request without an upgrade names the protocol.
 func TestAttachWithoutUpgrade(t *testing.T) {
 	b, server, _ := attachedServer(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/v1/vjobs/1/console", nil)

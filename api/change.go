@@ -23,7 +23,7 @@ func (s *Server) changeVJob(c *gin.Context, caller Subject) error {
 		return err
 	}
 	if body.WalltimeSeconds == nil {
-		return cluster.BadField("walltime_seconds", "null", "the walltime that it is to have, or 0 for no limit")
+		return cluster.BadField("walltime_seconds", "null", "the new walltime, or 0 for no limit")
 	}
 	if err := inRange("walltime_seconds", *body.WalltimeSeconds, 0, maxWalltime); err != nil {
 		return err

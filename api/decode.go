@@ -26,7 +26,7 @@ type Shape struct {
 // Decode reads one JSON value into the struct that into points to, and nothing
 // else: unknown and repeated fields, names in another case, wrong types, numbers
 // out of range, invalid UTF-8 and text after the end are refused, each with a
-// *cluster.FieldError that names the place. Nothing is written into into then.
+// *cluster.FieldError that names the field. On an error, into is unchanged.
 func Decode(data []byte, into any, shape Shape) error {
 	if shape.Depth == 0 {
 		shape.Depth = 16
@@ -67,7 +67,7 @@ func checkSyntax(data []byte) error {
 	return &cluster.FieldError{Field: "body", Value: what, Want: "one JSON object and nothing after it"}
 }
 
-// location is where in the input the walker stands.
+// location is a position in the input.
 type location struct {
 	path string // "vms[2].env.PATH", "" at the top
 	name string // of the innermost field: "env"
@@ -153,7 +153,7 @@ func (w *walker) composite(at location, open json.Delim, t reflect.Type, depth i
 	return at.bad(map[json.Delim]string{'{': "an object", '[': "a list"}[open], kindName(t))
 }
 
-// object walks the fields of a struct, or of a map whose values have type elem.
+// object checks the fields of a struct, or of a map with values of type elem.
 func (w *walker) object(at location, known map[string]reflect.Type, elem reflect.Type, depth int) error {
 	seen := map[string]bool{}
 	for w.tokens.More() {

@@ -57,9 +57,9 @@ type param struct {
 }
 
 var (
-	offsetParam = param{name: "offset", kind: "integer", what: "how many to leave out"}
-	limitParam  = param{name: "limit", kind: "integer", what: "how many at most, from 1 to 10000"}
-	arrayParam  = param{name: "array", kind: "boolean", what: "all vjobs of the array of this number that have not ended"}
+	offsetParam = param{name: "offset", kind: "integer", what: "entries to skip"}
+	limitParam  = param{name: "limit", kind: "integer", what: "entries at most, from 1 to 10000"}
+	arrayParam  = param{name: "array", kind: "boolean", what: "all vjobs of the array with this number that have not ended"}
 	afterParam  = param{name: "after", kind: "integer", what: "only events with a larger sequence number"}
 )
 
@@ -79,11 +79,11 @@ func endpoints() []endpoint {
 			access: authenticated, verb: Read, status: 200, media: "text/plain", handle: (*Server).exposition,
 		},
 		{
-			method: "GET", path: "/v1/whoami", operation: "getIdentity", summary: "Who the caller is taken for",
+			method: "GET", path: "/v1/whoami", operation: "getIdentity", summary: "The caller as the server identifies it",
 			access: authenticated, verb: Read, status: 200, result: wire.Identity{}, handle: (*Server).whoami,
 		},
 		{
-			method: "GET", path: "/v1/status", operation: "getStatus", summary: "What a live view needs, in one call",
+			method: "GET", path: "/v1/status", operation: "getStatus", summary: "Nodes, live vjobs and running actions, in one call",
 			access: authenticated, verb: Read, status: 200, result: wire.Status{}, handle: (*Server).status,
 		},
 		{
@@ -127,7 +127,7 @@ func vjobEndpoints() []endpoint {
 			access: authenticated, verb: Read, status: 200, result: wire.VJobDetail{}, handle: (*Server).showVJob,
 		},
 		{
-			method: "PATCH", path: "/v1/vjobs/:id", operation: "changeVJob", summary: "Give a vjob another walltime",
+			method: "PATCH", path: "/v1/vjobs/:id", operation: "changeVJob", summary: "Change the walltime of a vjob",
 			access: authenticated, verb: Change, body: wire.VJobChange{}, status: 200, result: wire.VJob{}, handle: (*Server).changeVJob,
 		},
 		{
@@ -136,29 +136,29 @@ func vjobEndpoints() []endpoint {
 			query: []param{arrayParam},
 		},
 		{
-			method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "What one member has printed on its console",
+			method: "GET", path: "/v1/vjobs/:id/logs", operation: "getVJobLogs", summary: "The console output of one VM",
 			access: authenticated, verb: Read, status: 200, media: "text/plain", class: logs, handle: (*Server).logs,
 			query: []param{
-				{name: "rank", kind: "integer", what: "of the member, 0 when not given"},
-				{name: "tail", kind: "integer", what: "only so many lines from the end, at most 10000"},
+				{name: "rank", kind: "integer", what: "of the VM; default: 0"},
+				{name: "tail", kind: "integer", what: "only the last lines, at most 10000"},
 			},
 		},
 	}
 	table = append(table, endpoint{
 		method: "GET", path: "/v1/vjobs/:id/console", operation: "attachVJob",
-		summary: "Type in a member: with Upgrade: " + wire.ConsoleProtocol + " the connection becomes its second serial line, bytes both ways (owners only)",
+		summary: "Attach to a VM: with Upgrade: " + wire.ConsoleProtocol + " the connection becomes its second serial line, bytes both ways (owners only)",
 		access:  authenticated, verb: Change, status: 101, media: "application/octet-stream", class: logs, handle: (*Server).attach,
-		query: []param{{name: "rank", kind: "integer", what: "of the member, 0 when not given"}},
+		query: []param{{name: "rank", kind: "integer", what: "of the VM; default: 0"}},
 	})
 	for _, o := range []struct {
 		order   scheduler.Order
 		summary string
 	}{
-		{scheduler.OrderHold, "Keep a vjob from being chosen"},
-		{scheduler.OrderRelease, "Take a hold back"},
+		{scheduler.OrderHold, "Hold a waiting vjob: it does not start until it is released"},
+		{scheduler.OrderRelease, "Release a held vjob"},
 		{scheduler.OrderSuspend, "Suspend a running vjob, and hold it"},
-		{scheduler.OrderResume, "Let a suspended and held vjob run again"},
-		{scheduler.OrderRequeue, "Give up what a vjob has done, and queue it again from scratch"},
+		{scheduler.OrderResume, "Release a suspended and held vjob, which may run again"},
+		{scheduler.OrderRequeue, "Discard the progress of a vjob, and queue it again from scratch"},
 	} {
 		table = append(table, endpoint{
 			method: "POST", path: "/v1/vjobs/:id/" + string(o.order), operation: string(o.order) + "VJob", summary: o.summary,
@@ -186,7 +186,7 @@ func watchEndpoints() []endpoint {
 			query: []param{
 				afterParam, limitParam,
 				{name: "vjob", kind: "integer", what: "only events of this vjob"},
-				{name: "latest", kind: "boolean", what: "the last ones instead of the first; a stream begins now"},
+				{name: "latest", kind: "boolean", what: "the last events instead of the first; a stream begins now"},
 			},
 		},
 	}
@@ -199,11 +199,11 @@ func nodeEndpoints() []endpoint {
 			access: authenticated, verb: Read, status: 200, result: wire.NodeList{}, handle: (*Server).listNodes,
 		},
 		{
-			method: "PATCH", path: "/v1/nodes", operation: "changeNodes", summary: "Put several nodes in another state, all or none",
+			method: "PATCH", path: "/v1/nodes", operation: "changeNodes", summary: "Set the state of several nodes, all or none",
 			access: administrator, verb: Change, body: wire.NodesChange{}, status: 204, handle: (*Server).changeNodes,
 		},
 		{
-			method: "PATCH", path: "/v1/nodes/:name", operation: "changeNode", summary: "Put a node in another state",
+			method: "PATCH", path: "/v1/nodes/:name", operation: "changeNode", summary: "Set the state of a node",
 			access: administrator, verb: Change, body: wire.NodeChange{}, status: 204, handle: (*Server).changeNode,
 		},
 		{
@@ -211,7 +211,7 @@ func nodeEndpoints() []endpoint {
 			access: administrator, verb: Change, status: 204, handle: (*Server).drain,
 		},
 		{
-			method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Let a node take VMs again",
+			method: "POST", path: "/v1/nodes/:name/online", operation: "onlineNode", summary: "Put a node back online",
 			access: administrator, verb: Change, status: 204, handle: (*Server).online,
 		},
 		{
@@ -224,11 +224,11 @@ func nodeEndpoints() []endpoint {
 func ruleEndpoints() []endpoint {
 	return []endpoint{
 		{
-			method: "GET", path: "/v1/budgets", operation: "getBudgets", summary: "The power budgets, and what will have to stop for them",
+			method: "GET", path: "/v1/budgets", operation: "getBudgets", summary: "The power budgets, and the vjobs that they will suspend",
 			access: administrator, verb: Read, status: 200, result: wire.Budgets{}, handle: (*Server).budgets,
 		},
 		{
-			method: "PUT", path: "/v1/budgets", operation: "setBudgets", summary: "Replace the power budgets that were stated, or check others",
+			method: "PUT", path: "/v1/budgets", operation: "setBudgets", summary: "Replace the stated power budgets, or check others",
 			access: administrator, verb: Change, body: wire.BudgetsChange{}, status: 204, handle: (*Server).setBudgets,
 		},
 		{
@@ -236,7 +236,7 @@ func ruleEndpoints() []endpoint {
 			access: administrator, verb: Read, status: 200, result: wire.Rules{}, handle: (*Server).rules,
 		},
 		{
-			method: "PUT", path: "/v1/rules", operation: "setRules", summary: "Replace the placement rules that were stated, or check others",
+			method: "PUT", path: "/v1/rules", operation: "setRules", summary: "Replace the stated placement rules, or check others",
 			access: administrator, verb: Change, body: wire.RulesChange{}, status: 204, handle: (*Server).setRules,
 		},
 	}
@@ -245,7 +245,7 @@ func ruleEndpoints() []endpoint {
 func whatIfEndpoint() endpoint {
 	return endpoint{
 		method: "POST", path: "/v1/what-if", operation: "supposeThat",
-		summary: "What would be decided if nodes, rules or vjobs were otherwise; nothing is changed. Users may suppose a submission only",
+		summary: "The decision for other nodes, rules or vjobs; nothing is changed. Users may ask about a submission only",
 		access:  authenticated, verb: Read, class: forecasts, body: wire.WhatIf{}, status: 200, result: wire.Forecast{}, handle: (*Server).whatIf,
 	}
 }
@@ -282,7 +282,7 @@ func accountEndpoints() []endpoint {
 			access: authenticated, verb: Create, body: wire.TokenRequest{}, status: 201, result: wire.Token{}, handle: (*Server).createToken,
 		},
 		{
-			method: "POST", path: "/v1/users/:name/tokens/:id/rotate", operation: "rotateToken", summary: "Make a token in place of one, which is revoked; the secret is shown this once",
+			method: "POST", path: "/v1/users/:name/tokens/:id/rotate", operation: "rotateToken", summary: "Replace a token, which is revoked; the secret is shown this once",
 			access: authenticated, verb: Change, status: 201, result: wire.Token{}, handle: (*Server).rotateToken,
 		},
 		{

@@ -19,17 +19,17 @@ func energyEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/energy", operation: "getEnergy",
-			summary: "Who has drawn how much energy over a time, and what that has cost; users see what their own vjobs have drawn",
+			summary: "Energy drawn in a period and its cost; users see their own vjobs",
 			access:  authenticated, verb: Read, status: 200, result: wire.EnergyAccount{}, handle: (*Server).energyAccount,
 			query: []param{
-				{name: "from", kind: "string", what: "an instant, RFC 3339; the hours of UTC count that begin in the time; a week before its end when not given"},
-				{name: "to", kind: "string", what: "its end; now when not given"},
-				{name: "by", kind: "string", what: "owner, project, queue, vjob or node (administrators); owner when not given"},
+				{name: "from", kind: "string", what: "start, RFC 3339; hours of UTC count that begin in the period; default: a week before its end"},
+				{name: "to", kind: "string", what: "end, RFC 3339; default: now"},
+				{name: "by", kind: "string", what: "owner, project, queue, vjob or node (administrators); default: owner"},
 			},
 		},
 		{
 			method: "GET", path: "/v1/energy/consolidation", operation: "getConsolidation",
-			summary: "Where VMs would draw less, what came of the last looks for such places, and why nobody was moved",
+			summary: "The last searches for placements that draw less, their results, and why no VM was moved",
 			access:  administrator, verb: Read, status: 200, result: wire.Consolidation{}, handle: (*Server).consolidation,
 		},
 		{
@@ -37,7 +37,7 @@ func energyEndpoints() []endpoint {
 			access: authenticated, verb: Read, status: 200, result: wire.Prices{}, handle: (*Server).prices,
 		},
 		{
-			method: "PUT", path: "/v1/prices", operation: "setPrices", summary: "Replace the prices of energy that were stated, or check others",
+			method: "PUT", path: "/v1/prices", operation: "setPrices", summary: "Replace the stated prices of energy, or check others",
 			access: administrator, verb: Change, body: wire.PricesChange{}, status: 204, handle: (*Server).setPrices,
 		},
 	}
@@ -93,7 +93,7 @@ func (s *Server) parseEnergyFilter(c *gin.Context, caller Subject) (f journal.En
 		return f, cluster.BadField("by", string(f.By), "owner, project, queue, vjob or node")
 	}
 	if f.By == journal.ByNode && f.Owner != "" {
-		return f, fmt.Errorf("by: what nodes draw is shown to administrators: %w", cluster.ErrForbidden)
+		return f, fmt.Errorf("by: only administrators see the energy of nodes: %w", cluster.ErrForbidden)
 	}
 	if f.To, err = queryInstant(c, "to", s.now()); err != nil {
 		return f, err

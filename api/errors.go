@@ -59,7 +59,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 	switch status {
 	case http.StatusUnauthorized:
 		// The same words whatever is wrong with the credentials.
-		body.Message = "who are you? Send a valid bearer token, or use the unix socket"
+		body.Message = "unauthenticated: send a valid bearer token, or use the unix socket"
 		c.Header("WWW-Authenticate", `Bearer realm="vjob"`)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		c.Header("Retry-After", "1")

@@ -10,17 +10,16 @@ import (
 	"vjob/cluster"
 )
 
-// A submission may be much longer than any other request: an array has a line of
-// parameters for each of its vjobs. Few that are so long are taken at a time, so that
-// nobody fills the memory with them.
+// A submission may be much longer than any other request: an array has a line of parameters for
+// each of its vjobs. The server reads few of them at a time, which bounds their memory.
 
-// errLargeBodies refuses a long body beyond those.
-var errLargeBodies = fmt.Errorf("body: as many long submissions are under way as the server takes: try again in a second: %w", cluster.ErrUnavailable)
+// errLargeBodies refuses a long body above the limit.
+var errLargeBodies = fmt.Errorf("body: the server is reading its limit of long submissions: try again in a second: %w", cluster.ErrUnavailable)
 
-// maxLargeBodies are those that are under way beyond the usual length.
+// maxLargeBodies is the number of long bodies that are read at a time.
 const maxLargeBodies = 4
 
-// limitBody bounds the body of a request. end gives its place back, if it took one.
+// limitBody bounds the body of a request. end releases its slot, if it holds one.
 func (s *Server) limitBody(c *gin.Context, e *endpoint) (end func()) {
 	most := s.limits.BodyBytes
 	if e.largeBody {
@@ -35,15 +34,15 @@ func (s *Server) limitBody(c *gin.Context, e *endpoint) (end func()) {
 	}
 }
 
-// largeBody is a body that takes a place when it turns out to be longer than usual.
+// largeBody is a body that takes a slot once it exceeds the usual length.
 type largeBody struct {
 	io.ReadCloser
-	left      int64 // bytes that are still to come without a place
+	left      int64 // bytes that it may still read without a slot
 	slots     chan struct{}
 	holdsSlot bool
 }
 
-// Read fails with errBulk when there is no place.
+// Read fails with errBulk if no slot is free.
 func (b *largeBody) Read(p []byte) (n int, err error) {
 	if b.left < 0 && !b.holdsSlot {
 		select {

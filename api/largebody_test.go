@@ -27,8 +27,8 @@ func (s *slowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Few long submissions are taken at a time; others are told to come again, and whatever
-// has the usual length is not concerned.
+// Few long submissions are read at a time; others get 503, and requests of the usual length
+// are not affected.
 func TestFewLongSubmissionsAtATime(t *testing.T) {
 	b := newFixture(t)
 	b.populate()

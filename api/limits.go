@@ -15,7 +15,7 @@ import (
 )
 
 // errRate refuses what comes too fast.
-var errRate = fmt.Errorf("requests come faster than allowed: send fewer a second: %w", cluster.ErrTooMany)
+var errRate = fmt.Errorf("the rate of requests exceeds the limit: send fewer per second: %w", cluster.ErrTooMany)
 
 // maxBuckets bounds the memory that callers can take by having many names.
 const maxBuckets = 10_000

@@ -107,7 +107,7 @@ func removeStale(ctx context.Context, path string) error {
 		return fmt.Errorf("listen on %s: %w", path, err)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("listen on %s: something that is no socket is in the way: %w", path, cluster.ErrConflict)
+		return fmt.Errorf("listen on %s: the file exists and is not a socket: remove it: %w", path, cluster.ErrConflict)
 	}
 	dialer := net.Dialer{Timeout: time.Second}
 	if conn, err := dialer.DialContext(ctx, "unix", path); err == nil {

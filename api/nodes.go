@@ -99,9 +99,9 @@ func requestedState(change *wire.NodeChange) (cluster.NodeState, error) {
 	case err != nil:
 		return 0, err
 	case state == cluster.Down && !change.Fenced:
-		return 0, cluster.BadField("fenced", change.Fenced, "true: somebody has made sure that nothing runs on the node any more")
+		return 0, cluster.BadField("fenced", change.Fenced, "true, once an administrator has made sure that nothing runs on the node")
 	case state != cluster.Down && change.Fenced:
-		return 0, cluster.BadField("fenced", change.Fenced, "false, for the node is not declared down")
+		return 0, cluster.BadField("fenced", change.Fenced, "false: the node is not declared down")
 	}
 	return state, nil
 }

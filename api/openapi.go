@@ -139,7 +139,7 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 	responses[strconv.Itoa(e.status)] = success
 	switch e.operation {
 	case "submitVJob":
-		responses["200"] = map[string]any{"description": "The key had been used: the vjob of that time.", "content": content}
+		responses["200"] = map[string]any{"description": "The key was used before: the vjob that it created.", "content": content}
 	case "getHealth":
 		responses["503"] = map[string]any{"description": "Not ready.", "content": content}
 	}
@@ -183,9 +183,9 @@ func (e endpoint) params() []any {
 	}
 	switch e.operation {
 	case "submitVJob":
-		header(wire.KeyHeader, "Makes repeating the submission safe: the same key is the same vjob. At most 128 characters.")
+		header(wire.KeyHeader, "Makes it safe to repeat the submission: the same key returns the same vjob. At most 128 characters.")
 	case "listEvents":
-		header("Last-Event-ID", "A stream goes on after this event.")
+		header("Last-Event-ID", "The stream continues after this event.")
 	}
 	return list
 }

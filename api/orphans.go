@@ -14,15 +14,15 @@ import (
 func orphanEndpoints() []endpoint {
 	return []endpoint{
 		{
-			method: "GET", path: "/v1/images/orphans", operation: "listOrphans", summary: "Saved VMs that no vjob is saved in, and why they are kept",
+			method: "GET", path: "/v1/images/orphans", operation: "listOrphans", summary: "Saved VMs of no suspended vjob, and why they are kept",
 			access: administrator, verb: Read, status: 200, result: wire.OrphanList{}, handle: (*Server).orphans,
 		},
 		{
-			method: "DELETE", path: "/v1/images/orphans/:name", operation: "deleteOrphan", summary: "Delete a saved VM that no vjob is saved in",
+			method: "DELETE", path: "/v1/images/orphans/:name", operation: "deleteOrphan", summary: "Delete a saved VM of no suspended vjob",
 			access: administrator, verb: Change, status: 204, handle: (*Server).deleteOrphan,
 		},
 		{
-			method: "POST", path: "/v1/vjobs/:id/restore", operation: "restoreVJob", summary: "Go back to images of a vjob that are kept since it was lost: it will be suspended, and held",
+			method: "POST", path: "/v1/vjobs/:id/restore", operation: "restoreVJob", summary: "Restore a lost vjob from its kept images: it becomes suspended and held",
 			access: administrator, verb: Change, body: wire.RestoreOrder{}, status: 202, result: wire.VJob{}, handle: (*Server).restoreVJob,
 		},
 	}

@@ -40,7 +40,7 @@ func peerOf(r *http.Request) string {
 var refusal = func() []byte {
 	body, err := json.Marshal(wire.Error{Error: wire.ErrorBody{
 		Code:    wire.CodeUnavailable,
-		Message: "connections: as many of yours, or of all, are busy as the server takes: close some, or try again in a second",
+		Message: "connections: all that you, or all callers, may have are busy: close some, or try again in a second",
 	}})
 	if err != nil {
 		panic(err) // it is text

@@ -69,9 +69,9 @@ func (s *Server) enter(r *http.Request, in requestClass, caller Subject) (leave 
 	err = p.Acquire(holder, caller.Role == journal.RoleAdmin)
 	switch {
 	case errors.Is(err, guard.ErrShare):
-		return nil, fmt.Errorf("%s: %d of yours are in flight, and one caller has at most %d: wait for one to end: %w", p.what, each, each, cluster.ErrTooMany)
+		return nil, fmt.Errorf("%s: %d of yours are in flight, the limit of one caller is %d: wait for one to end: %w", p.what, each, each, cluster.ErrTooMany)
 	case err != nil:
-		return nil, fmt.Errorf("%s: the server has no place left of %d: try again in a second: %w", p.what, total, cluster.ErrUnavailable)
+		return nil, fmt.Errorf("%s: all %d places of the server are taken: try again in a second: %w", p.what, total, cluster.ErrUnavailable)
 	}
 	conn := connOf(r)
 	conn.Hold()

@@ -22,7 +22,7 @@ func queueEndpoints() []endpoint {
 			access: authenticated, verb: Read, status: 200, result: wire.QuotaList{}, handle: (*Server).listQuotas,
 		},
 		{
-			method: "GET", path: "/v1/shares", operation: "listShares", summary: "Fair share: who has which part and has used how much; users see projects and themselves",
+			method: "GET", path: "/v1/shares", operation: "listShares", summary: "Fair share: the share and the usage of each account; users see projects and themselves",
 			access: authenticated, verb: Read, status: 200, result: wire.ShareList{}, handle: (*Server).listShares,
 		},
 	}

@@ -14,7 +14,7 @@ import (
 func scheduleEndpoint() endpoint {
 	return endpoint{
 		method: "GET", path: "/v1/forecast", operation: "getForecast",
-		summary: "When each vjob is going to start and end, and how much is used meanwhile",
+		summary: "The expected start and end of each vjob, and the resources in use over time",
 		access:  authenticated, verb: Read, class: forecasts, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
 	}
 }

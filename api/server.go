@@ -297,9 +297,9 @@ func (s *Server) health(c *gin.Context, _ Subject) error {
 	h, status := wire.Health{Ready: true, Reason: "ready"}, http.StatusOK
 	switch now := s.snapshot(); {
 	case now.Broken != "":
-		h, status = wire.Health{Reason: "nothing can be written down, so nothing is done: " + now.Broken}, http.StatusServiceUnavailable
+		h, status = wire.Health{Reason: "the database cannot be written, so no decision is taken: " + now.Broken}, http.StatusServiceUnavailable
 	case !now.Ready:
-		h, status = wire.Health{Reason: "the cluster is being looked at; the first decision has not been taken"}, http.StatusServiceUnavailable
+		h, status = wire.Health{Reason: "starting: the first decision has not been taken"}, http.StatusServiceUnavailable
 	}
 	return answer(c, status, h)
 }

@@ -33,7 +33,7 @@ import (
 )
 
 // fakeScheduler stands in for the scheduler: submissions are kept for real, orders are
-// written down.
+// recorded.
 type fakeScheduler struct {
 	*db.DB
 	mu     sync.Mutex
@@ -426,7 +426,7 @@ func TestHealthAndMetrics(t *testing.T) {
 		}
 	}
 	b.scheduler.snap = &scheduler.Snapshot{Broken: "disk full"}
-	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || !strings.HasSuffix(h.Reason, "nothing is done: disk full") {
+	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || !strings.HasSuffix(h.Reason, "no decision is taken: disk full") {
 		t.Errorf("got %+v", h)
 	}
 	b.scheduler.snap = nil

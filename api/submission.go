@@ -90,7 +90,7 @@ func vmSpecs(w *wire.Submission, most int) ([]wire.VMSpec, error) {
 	case w.Template == nil && w.Count == 0:
 		return nil, cluster.BadField("vms", "[]", "at least one VM, or count and template")
 	case w.Template == nil:
-		return nil, cluster.BadField("template", "null", "the VM that there are to be "+fmt.Sprint(w.Count)+" of")
+		return nil, cluster.BadField("template", "null", "the VM of which to create "+fmt.Sprint(w.Count))
 	}
 	if err := inRange("count", int64(w.Count), 1, int64(most)); err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func (s *Server) lifetime(caller Subject, asked time.Duration, never bool) (time
 	case caller.Role == journal.RoleAdmin, s.tokenLife == 0, !never && asked <= s.tokenLife:
 		return asked, nil
 	}
-	return 0, fmt.Errorf("expires_in_seconds: tokens of users are valid for at most %.4g days here; an administrator may make one that is valid longer, or never expires: %w", s.tokenLife.Hours()/24, cluster.ErrForbidden)
+	return 0, fmt.Errorf("expires_in_seconds: tokens of users are valid for at most %.4g days on this site; an administrator can create ones that last longer or never expire: %w", s.tokenLife.Hours()/24, cluster.ErrForbidden)
 }
 
 // issue makes a token and answers with its secret.
@@ -218,7 +218,7 @@ func (s *Server) writeUses(ctx context.Context) {
 			continue
 		}
 		if err := s.accounts.NoteUse(context.WithoutCancel(ctx), used); err != nil {
-			s.log.LogAttrs(ctx, slog.LevelWarn, "the use of tokens is not noted", slog.Any("error", err))
+			s.log.LogAttrs(ctx, slog.LevelWarn, "cannot record the use of tokens", slog.Any("error", err))
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (s *Server) whatIf(c *gin.Context, caller Subject) error {
 		return err
 	}
 	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
-		return fmt.Errorf("only an administrator may suppose anything but a submission: %w", cluster.ErrForbidden)
+		return fmt.Errorf("what-if: users may ask about a submission only: %w", cluster.ErrForbidden)
 	}
 	supposed, err := s.whatIfQuestion(&body, caller)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) whatIfQuestion(w *wire.WhatIf, caller Subject) (out scheduler.S
 	}
 	sub, err := Submission(w.Submit, s.limits.VMsPerVJob)
 	if err == nil && (w.Submit.Array != 0 || len(w.Submit.Parameters) > 0) {
-		err = cluster.BadField("submit.array", w.Submit.Array, "no array: one vjob can be supposed")
+		err = cluster.BadField("submit.array", w.Submit.Array, "no array: a what-if takes one vjob")
 	}
 	if err != nil {
 		return out, err

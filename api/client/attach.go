@@ -26,5 +26,5 @@ func (c *Client) Attach(ctx context.Context, id int64, rank int) (io.ReadWriteCl
 		return line, nil
 	}
 	res.Body.Close()
-	return nil, fmt.Errorf("attach to vjob %d: %s answered %s and gave no line", id, c.server, res.Status)
+	return nil, fmt.Errorf("attach to vjob %d: %s answered %s without a console", id, c.server, res.Status)
 }

@@ -209,7 +209,7 @@ func (c *Client) Backup(ctx context.Context) (copied io.ReadCloser, size int64, 
 		return nil, 0, err
 	}
 	if res.ContentLength < 0 {
-		return nil, 0, errors.Join(fmt.Errorf("back-up: %s does not say how long it is: %w", c.server, cluster.ErrUnavailable), res.Body.Close())
+		return nil, 0, errors.Join(fmt.Errorf("back-up: %s does not state its length: %w", c.server, cluster.ErrUnavailable), res.Body.Close())
 	}
 	return res.Body, res.ContentLength, nil
 }

@@ -82,7 +82,7 @@ func New(s Settings) (*Client, error) {
 		}
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 		if u.Scheme == "http" && s.Token != "" && !loopback(u.Hostname()) {
-			return nil, cluster.BadField("server", s.Server, "https, for a token would be sent in the clear")
+			return nil, cluster.BadField("server", s.Server, "https: a token would be sent unencrypted")
 		}
 		c.base = u.Scheme + "://" + u.Host + strings.TrimSuffix(u.Path, "/")
 		transport.TLSClientConfig, err = trust(s.CAFile)
