@@ -31,7 +31,7 @@ func (e echo) Attach(_ context.Context, _ cluster.VMID, node cluster.NodeID) (io
 	return near, nil
 }
 
-// attachedServer returns a server whose vjob 1, alice's, runs on n1, with a console of it.
+// attachedServer returns a server with vjob 1 of alice running on n1, and a console of it.
 func attachedServer(t *testing.T) (*fixture, *httptest.Server, io.ReadWriteCloser) {
 	t.Helper()
 	e := echo{make(chan cluster.NodeID, 1)}

@@ -25,6 +25,6 @@ func TestWalltime(t *testing.T) {
 		}
 	}
 	if res := b.as("bob", "PATCH", path, `{"walltime_seconds":90}`); res.Code != http.StatusNotFound {
-		t.Errorf("somebody else's: %d %s", res.Code, res.Body)
+		t.Errorf("a vjob of another user: %d %s", res.Code, res.Body)
 	}
 }

@@ -18,29 +18,29 @@ type endpoint struct {
 	access       accessLevel
 	verb         Verb
 	query        []param
-	body         any          // zero value of what is read, nil for none
+	body         any          // zero value of the request body, nil without one
 	status       int          // of success
-	result       any          // zero value of what is answered, nil for none
+	result       any          // zero value of the answer, nil without one
 	media        string       // of the answer when it is not JSON
-	class        requestClass // what it counts among while it is in flight
-	largeBody    bool         // its body may be as long as a submission
+	class        requestClass // of its concurrency limit
+	largeBody    bool         // its body may have the length of a submission
 	handle       func(s *Server, c *gin.Context, caller Subject) error
-	also         []any // zero values of what is answered instead, if the query asks for it
-	fail         Fail  // nil: in our own shape
-	failure      any   // zero value of what fail answers
+	also         []any // zero values of other answers, by the query
+	fail         Fail  // nil: the shape of /v1
+	failure      any   // zero value of the answer of fail
 }
 
-// accessLevel is the least that a caller has to be before an endpoint looks at all.
+// accessLevel is the access that an endpoint requires.
 type accessLevel uint8
 
 const (
 	administrator accessLevel = iota // the zero value denies most
 	authenticated                    // any user
-	public                           // also without credentials
+	public                           // no credentials needed
 )
 
-// object is what somebody of the level may touch by any verb: for an
-// administrator's endpoint an account, for a user's something of their own.
+// object returns an object that callers of the level may access by any verb: an account for
+// administrators, an own vjob for users.
 func (l accessLevel) object(caller Subject) Object {
 	if l == authenticated {
 		return Object{Kind: KindVJob, Owner: caller.Name}
@@ -292,7 +292,7 @@ func accountEndpoints() []endpoint {
 	}
 }
 
-// whoami says who the caller is taken for.
+// whoami answers GET /v1/whoami.
 func (s *Server) whoami(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, wire.Identity{Name: caller.Name, Role: roleName(caller.Role), Via: caller.Via})
 }

@@ -43,7 +43,7 @@ func energyEndpoints() []endpoint {
 	}
 }
 
-// Energy is told of a year at most, and of a month by vjobs and by nodes.
+// Periods of GET /v1/energy: the default, and the longest, which is shorter by vjob and by node.
 const (
 	defaultPeriod     = 7 * 24 * time.Hour
 	maxPeriod         = 366 * 24 * time.Hour
@@ -111,8 +111,8 @@ func (s *Server) parseEnergyFilter(c *gin.Context, caller Subject) (f journal.En
 	return f, nil
 }
 
-// queryInstant reads an instant, or the default when there is none. Years are those that
-// the database can keep.
+// queryInstant reads an instant, or returns the default. Years are limited to those that the
+// database can store.
 func queryInstant(c *gin.Context, key string, otherwise time.Time) (time.Time, error) {
 	text, ok := c.GetQuery(key)
 	if !ok {

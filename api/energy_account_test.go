@@ -30,7 +30,7 @@ func (b *fixture) writeEnergy(from time.Time) {
 	}))
 }
 
-// Who has drawn what adds up to what all nodes have; users see their own part of it.
+// The energy of all owners adds up to that of all nodes; users see their own.
 func TestEnergyAccount(t *testing.T) {
 	b := newFixture(t)
 	from := time.Now().UTC().Truncate(time.Hour).Add(-5 * time.Hour)

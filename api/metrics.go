@@ -139,7 +139,7 @@ func newGauges(loop Scheduler) *gauges {
 		silent:       desc("nodes_silent", "Nodes that do not answer."),
 		cpu:          desc("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
 		memory:       desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
-		watts:        desc("power_watts", "Power of all nodes whose power is known: now, and the most that VMs can cause within their caps.", "of"),
+		watts:        desc("power_watts", "Known power of all nodes: now, and the most that VMs can cause within their caps.", "of"),
 		joules:       desc("node_energy_joules_total", "Energy that a node has drawn.", "node"),
 		phases:       desc("power_nodes", "Nodes that can be switched off and on, by phase.", "phase"),
 		drawn:        desc("power_phase_watts", "Power drawn now by nodes that can be switched off and on, by phase.", "phase"),

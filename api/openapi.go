@@ -131,7 +131,7 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 		}
 		content[e.media] = map[string]any{"schema": schema}
 	} else if e.class == streams {
-		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages whose data is an Event, with its seq as id."}}
+		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages with an Event as data, and its seq as id."}}
 	}
 	if len(content) > 0 {
 		success["content"] = content

@@ -28,7 +28,7 @@ func connOf(r *http.Request) *guard.Conn {
 	return conn
 }
 
-// peerOf is what the requests of unknown callers count under.
+// peerOf returns the key under which requests of unknown callers are counted.
 func peerOf(r *http.Request) string {
 	if conn := connOf(r); conn != nil {
 		return conn.Peer.Key
@@ -36,7 +36,7 @@ func peerOf(r *http.Request) string {
 	return guard.AddressKey(r.RemoteAddr)
 }
 
-// refusal is the answer to a connection for which there is no place.
+// refusal is the answer to a connection above the limits.
 var refusal = func() []byte {
 	body, err := json.Marshal(wire.Error{Error: wire.ErrorBody{
 		Code:    wire.CodeUnavailable,

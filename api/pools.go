@@ -10,7 +10,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// requestClass says which requests count together. Each lane has a pool of its own.
+// requestClass is a class of requests with a concurrency limit of its own.
 type requestClass uint8
 
 const (

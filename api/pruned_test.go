@@ -10,8 +10,8 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Whoever read events up to a number that was deleted since goes on with the oldest
-// one that is left, by list and by stream.
+// After its last event was deleted, a reader continues with the oldest event that is left, by
+// list and by stream.
 func TestEventsAfterAPrune(t *testing.T) {
 	b := newFixture(t)
 	b.populate()

@@ -47,7 +47,7 @@ func checkQuery(query url.Values, allowed []param) error {
 	return nil
 }
 
-// queryNumber reads a whole number in a range, or the default when there is none.
+// queryNumber reads a whole number in a range, or returns the default.
 func queryNumber(c *gin.Context, key string, least, most, otherwise int64) (int64, error) {
 	text, ok := c.GetQuery(key)
 	if !ok {
@@ -72,7 +72,7 @@ func queryTrue(c *gin.Context, key string) (bool, error) {
 }
 
 // pathNumber reads a positive number in the path, in its one spelling. Any other text names nothing
-// that exists, so it is not found; but it is told as bad input, with its field.
+// that exists, so the resource is missing; the error is bad input with its field.
 func pathNumber(c *gin.Context, key string) (int64, error) {
 	n, err := strconv.ParseInt(c.Param(key), 10, 64)
 	if err != nil || n < 1 || strconv.FormatInt(n, 10) != c.Param(key) {

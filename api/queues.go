@@ -60,7 +60,7 @@ func (s *Server) listQuotas(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// maySee reports whether somebody may see what a user has; nobody's is everybody's.
+// maySee reports whether the caller may see the data of a user; "" is data of all users.
 func (caller Subject) maySee(user string) bool {
 	own := caller.Viewer()
 	return user == "" || own == "" || user == own
@@ -78,7 +78,7 @@ func wireQuota(q *quota.Status) wire.Quota {
 	return w
 }
 
-// measure is one limit of a quota in a larger unit; nil where there is none now.
+// measure is one limit of a quota in a larger unit; nil without a limit now.
 func measure(q *quota.Status, m quota.Measure, unit int64) *wire.Measure {
 	limit, limited := q.Limits[m]
 	if !limited {

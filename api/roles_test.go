@@ -48,7 +48,7 @@ func expectedStatus(r api.Route, caller string) int {
 	case caller == "":
 		return http.StatusUnauthorized
 	case r.Operation == "attachVJob" && caller == "root":
-		return http.StatusForbidden // nobody but the owner types in a VM
+		return http.StatusForbidden // only the owner may attach
 	case r.Operation == "attachVJob" && caller == "alice":
 		return http.StatusBadRequest // she does not ask for the connection to become a line
 	case caller == "root":
@@ -64,7 +64,7 @@ func expectedStatus(r api.Route, caller string) int {
 }
 
 // TestEveryRouteByRole walks the table of endpoints with every kind of caller:
-// nobody, the owner, another user, an administrator.
+// unauthenticated, the owner, another user, an administrator.
 func TestEveryRouteByRole(t *testing.T) {
 	for _, caller := range []string{"", "alice", "bob", "root"} {
 		b := newFixture(t, func(c *api.Config) { c.Limits.Strangers = 1e6 })
@@ -82,7 +82,7 @@ func TestEveryRouteByRole(t *testing.T) {
 				"/users/{name}/tokens/{id}", fmt.Sprintf("/users/bob/tokens/%d", spare), "/users/{name}", "/users/bob").Replace(r.Path)
 			before := len(b.scheduler.recorded())
 			res := b.as(caller, r.Method, path, bodies[r.Operation])
-			// A removed bob still holds vjobs, so removing him is a conflict.
+			// A removed bob still holds vjobs, so removing the account is a conflict.
 			want := expectedStatus(r, caller)
 			if r.Operation == "deleteUser" && want == http.StatusNoContent {
 				want = http.StatusConflict
@@ -245,7 +245,7 @@ func TestTokensThroughTheAPI(t *testing.T) {
 		t.Error("the secret is listed")
 	}
 	if res := b.as("root", "DELETE", fmt.Sprintf("/v1/users/alice/tokens/%d", made.ID), ""); res.Code != 404 {
-		t.Errorf("a token of somebody else: %d", res.Code)
+		t.Errorf("a token of another user: %d", res.Code)
 	}
 	if res := b.as("root", "DELETE", fmt.Sprintf("/v1/users/carol/tokens/%d", made.ID), ""); res.Code != 204 {
 		t.Errorf("revoke: %d", res.Code)
@@ -253,7 +253,7 @@ func TestTokensThroughTheAPI(t *testing.T) {
 	if res := b.as("carol", "GET", "/v1/whoami", ""); res.Code != 401 {
 		t.Errorf("a revoked token: %d", res.Code)
 	}
-	for path, want := range map[string]int{"/v1/users/carol": 204, "/v1/users/nobody": 404, "/v1/users/root": 409} {
+	for path, want := range map[string]int{"/v1/users/carol": 204, "/v1/users/unknown": 404, "/v1/users/root": 409} {
 		if res := b.as("root", "DELETE", path, ""); res.Code != want {
 			t.Errorf("delete %s: %d", path, res.Code)
 		}

@@ -28,7 +28,7 @@ func (s *Server) schedule(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, wireSchedule(&f, caller, s.snapshot()))
 }
 
-// wireSchedule is what somebody may see of it: users their own vjobs, and what all use.
+// wireSchedule returns the part that the caller may see: own vjobs, and the use of all.
 func wireSchedule(f *scheduler.Foreseen, caller Subject, now *scheduler.Snapshot) wire.Schedule {
 	w := wire.Schedule{
 		At: f.At.UTC(), CPUMilli: int64(f.Total.CPU), MemoryMiB: int64(f.Total.Memory), Nodes: f.Nodes,

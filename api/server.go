@@ -1,9 +1,8 @@
-// Package api is the REST interface of the daemon: it finds out who asks,
-// whether they may, and what exactly was asked, and hands it to the loop or reads
-// what is kept. Endpoints are data (see endpoints.go): routing, authorisation,
-// the OpenAPI document and the tests all read the same table.
+// Package api is the REST interface of the daemon: it authenticates and authorises requests,
+// validates them, and passes them to the scheduler or reads the store.
 //
-// It refuses to decide anything about vjobs, and to know how they are stored.
+// Endpoints are data (endpoints.go): routing, authorisation, the OpenAPI document and the tests
+// read the same table.
 package api
 
 import (
@@ -24,14 +23,13 @@ import (
 	"vjob/notify"
 )
 
-// Config is what a server is made of. Scheduler, Reader, Accounts and Logger are
-// needed.
+// Config is the configuration of a server. Scheduler, Reader, Accounts and Logger are required.
 type Config struct {
 	Scheduler Scheduler
 	Reader    Reader
 	Accounts  Accounts
 	Console   Console   // nil: no logs
-	Attacher  Attacher  // nil: nobody can type in a VM
+	Attacher  Attacher  // nil: no interactive consoles
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
 	// Scratch is the directory in which back-ups are made before they are sent; ""
@@ -48,7 +46,7 @@ type Config struct {
 	// Operations apply them themselves.
 	Admit  Admission
 	Rights Rights
-	// Notifiable says why nobody can be told at an address; nil: everybody can.
+	// Notifiable says why an address cannot be notified; nil: all can.
 	Notifiable func(notify.Address) error
 	// HeartbeatEvery is the pause between signs of life on event streams, and
 	// between checks that the caller may still listen; 0 is 15 s.
@@ -58,8 +56,8 @@ type Config struct {
 	// TokenLife is how long a token is valid that asks for nothing else, and the longest that a
 	// user may ask for; 0: for ever.
 	TokenLife time.Duration
-	// PollEvery is the longest time until an event that nobody called
-	// [Server.Notify] for is streamed; 0 is 1 s.
+	// PollEvery is the longest delay of an event on a stream without a call of [Server.Notify];
+	// 0 is 1 s.
 	PollEvery time.Duration
 }
 
@@ -122,7 +120,7 @@ type Server struct {
 	accounts   Accounts
 	console    Console
 	attacher   Attacher
-	consoles   sync.WaitGroup // connections that are lines to guests
+	consoles   sync.WaitGroup // open consoles
 	catalogue  Catalogue
 	copier     Copier
 	scratch    string
@@ -149,7 +147,7 @@ type Server struct {
 	callerRate          *buckets
 	unauthenticatedRate *buckets
 	compressed          func() []byte // the document, compressed
-	pools               []pool        // of what is in flight, by lane
+	pools               []pool        // of requests in flight, by class
 	conns               *guard.Conns
 	largeBodies         chan struct{} // one token per long body under way
 	newEvents           *broadcast
@@ -206,15 +204,15 @@ func (s *Server) routes(table []endpoint) http.Handler {
 	engine.HandleMethodNotAllowed = true
 	_ = engine.SetTrustedProxies(nil) // nil cannot be malformed
 	engine.Use(s.record, s.recover)
-	words := map[string]Fail{} // of dialects, by what their paths begin with
+	fails := map[string]Fail{} // by the first part of the path
 	for _, e := range table {
 		engine.Handle(e.method, e.path, s.handlerOf(e))
 		if e.fail != nil {
-			words[root(e.path)] = e.fail
+			fails[root(e.path)] = e.fail
 		}
 	}
 	lost := func(c *gin.Context, err error) {
-		if fail, ok := words[root(c.Request.URL.Path)]; ok {
+		if fail, ok := fails[root(c.Request.URL.Path)]; ok {
 			c.Set(failKey, fail)
 		}
 		s.fail(c, err)
@@ -230,8 +228,8 @@ func root(path string) string {
 	return first
 }
 
-// handlerOf admits a request to its endpoint: within the limits, by somebody known,
-// with the role that the endpoint asks for.
+// handlerOf admits a request to its endpoint: within the limits, and from a caller
+// with the role that the endpoint requires.
 func (s *Server) handlerOf(e endpoint) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if e.fail != nil {
@@ -292,7 +290,7 @@ func answer(c *gin.Context, status int, body any) error {
 	return nil
 }
 
-// health says whether the loop has taken its first decision, and goes on.
+// health answers GET /healthz: whether the scheduler has taken its first decision and can write.
 func (s *Server) health(c *gin.Context, _ Subject) error {
 	h, status := wire.Health{Ready: true, Reason: "ready"}, http.StatusOK
 	switch now := s.snapshot(); {

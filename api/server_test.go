@@ -299,7 +299,7 @@ func (b *fixture) populate() {
 	}))
 }
 
-// as makes a request in somebody's name; headers are pairs.
+// as makes a request as a caller; headers are pairs.
 func (b *fixture) as(caller, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	b.tb.Helper()
 	req := httptest.NewRequestWithContext(b.tb.Context(), method, path, strings.NewReader(body))
@@ -395,7 +395,7 @@ func TestPanicAndFault(t *testing.T) {
 	b.scheduler.fail = io.ErrUnexpectedEOF
 	e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs/1/hold", ""), http.StatusInternalServerError)
 	if e.Error.Code != wire.CodeInternal || strings.Contains(e.Error.Message, "EOF") {
-		t.Errorf("a fault is told as %+v", e)
+		t.Errorf("a fault is reported as %+v", e)
 	}
 	b.scheduler.DB = nil
 	e = read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), http.StatusInternalServerError)

@@ -25,11 +25,11 @@ type Operation struct {
 	Verb         Verb
 	Query        []Parameter
 	Body, Result any   // zero values; nil for none
-	Also         []any // zero values of what the result is instead, if the query asks for it
-	Bulky        bool  // its body may be as long as a submission
+	Also         []any // zero values of other results, by the query
+	Bulky        bool  // its body may have the length of a submission
 	Status       int   // of success
 	Handle       func(c *gin.Context, caller Subject) error
-	Fail         Fail // nil: errors have our own shape
+	Fail         Fail // nil: the shape of /v1
 	Failure      any  // zero value of what Fail answers
 }
 
@@ -38,7 +38,7 @@ type Parameter struct {
 	Name, Kind, Meaning string // Kind is OpenAPI's: string, integer or boolean
 }
 
-// Fail answers with an error in the shape of a dialect.
+// Fail answers with an error in a shape of its own.
 type Fail func(c *gin.Context, status int, body wire.ErrorBody, cause error)
 
 // failKey is where the context of a request keeps its [Fail].
@@ -74,8 +74,8 @@ func withCanonicalPaths(next http.Handler, canonical func(path string) string) h
 	})
 }
 
-// Service is what the daemon can do for somebody, in whatever language it is asked.
-// What the subject may not see is cluster.ErrNotFound.
+// Service is the API of the daemon for [Operation] handlers, on behalf of a caller. Vjobs that the
+// caller may not see are cluster.ErrNotFound.
 type Service struct{ server *Server }
 
 // Now is the present.
@@ -85,8 +85,8 @@ func (v *Service) Now() time.Time { return v.server.now() }
 func (v *Service) Snapshot() *scheduler.Snapshot { return v.server.snapshot() }
 
 // Submit checks and accepts a vjob of the subject; it is durable on return. The same
-// key again gives the vjob of that time; it may be empty. Rights are not checked: priority
-// and rules come from the dialect, not from the caller.
+// key again returns the vjob that it created; it may be empty. Rights are not checked: priority
+// and rules come from the operation, not from the caller.
 func (v *Service) Submit(ctx context.Context, caller Subject, key string, body *wire.Submission) (*cluster.VJob, error) {
 	if err := authorise(caller, Create, Object{Kind: KindVJob, Owner: caller.Name}); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (v *Service) Shown(caller Subject, text string) string {
 	return Shown(text, caller.Viewer(), v.server.snapshot())
 }
 
-// Said is the last of what the guest of a VM has printed; nothing if it never printed.
+// Said returns the end of the console output of a VM; nil without output.
 func (v *Service) Said(ctx context.Context, vm cluster.VMID) ([]byte, error) {
 	if v.server.console == nil {
 		return nil, nil
@@ -150,12 +150,12 @@ func (v *Service) Order(ctx context.Context, caller Subject, id cluster.VJobID, 
 	return v.server.scheduler.Order(ctx, id, order, caller.Name)
 }
 
-// Groups are those of the subject; known is false where nothing tells.
+// Groups returns the groups of the caller; known is false if neither the system nor the account knows them.
 func (v *Service) Groups(ctx context.Context, caller Subject) (list []string, known bool, err error) {
 	return v.server.groups(ctx, caller)
 }
 
-// SetNode asks for another state of a node. Only operations that are reserved may.
+// SetNode sets the state of a node, for administrators.
 func (v *Service) SetNode(ctx context.Context, caller Subject, node cluster.NodeID, state cluster.NodeState) error {
 	if !Can(caller, Change, Object{Kind: KindAccount}) {
 		return authorise(caller, Change, Object{Kind: KindAccount})

@@ -121,7 +121,7 @@ func TestFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.VJob != 1 {
-			t.Errorf("alice is told %+v", e)
+			t.Errorf("alice receives %+v", e)
 		}
 		if seen = append(seen, e.Seq); len(seen) == 12 {
 			break
@@ -137,7 +137,7 @@ func TestFollow(t *testing.T) {
 			t.Errorf("streamed %v, kept %+v", seen, e)
 		}
 	}
-	// From now on: nothing of the past. When that is, nobody knows but the server.
+	// A stream of the latest events begins at an instant that only the server knows.
 	written = b.writeInBackground(math.MaxInt, journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"})
 	defer written()
 	for e, err := range b.client(address, "alice").Follow(ctx, client.EventQuery{Latest: true}) {
@@ -186,7 +186,7 @@ func TestStreamResumesAndBeats(t *testing.T) {
 	if len(ids) != len(all.Events)-1 || slices.Contains(ids, first) {
 		t.Errorf("after event %s come %v of %+v", first, ids, all.Events)
 	}
-	// Whoever loses the token loses the stream.
+	// A stream ends when its token is revoked.
 	tokens, err := b.scheduler.Tokens(t.Context(), "alice")
 	b.must(err)
 	b.must(b.scheduler.RevokeToken(t.Context(), "alice", tokens[0].ID, journal.Audit{}))

@@ -7,7 +7,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// streamWriter is an answer that takes as long as its caller reads it and stays the same.
+// streamWriter writes an answer without a time limit, as long as the client reads it and the
+// credentials of the caller stay valid.
 type streamWriter struct {
 	c       *gin.Context
 	control *http.ResponseController

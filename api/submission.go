@@ -173,7 +173,7 @@ func checkEnv(path string, env map[string]string) error {
 	return nil
 }
 
-// program checks the steps of a simulated guest; nil when there are none.
+// program checks the steps of a simulated guest; nil without steps.
 func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, error) {
 	steps := v.Steps
 	if v.ExitCode != nil && (len(steps) == 0 || *v.ExitCode < 0 || *v.ExitCode > 255) {

@@ -145,7 +145,7 @@ func checkNotify(list []string) error {
 	return nil
 }
 
-// checkNotifiable refuses addresses at which this site tells nobody.
+// checkNotifiable refuses addresses that this site does not notify.
 func (s *Server) checkNotifiable(list []string) error {
 	if s.notifiable == nil {
 		return nil

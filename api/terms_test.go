@@ -58,7 +58,7 @@ func TestBadTerms(t *testing.T) {
 	}
 }
 
-// Times are RFC 3339, and what is wrong is told by the field.
+// Times are RFC 3339, and errors name the field.
 func TestDecodeTimes(t *testing.T) {
 	var s wire.Submission
 	if err := api.Decode([]byte(`{"deadline":"2026-12-01T08:00:00+01:00"}`), &s, api.Shape{}); err != nil || s.Deadline == nil {

@@ -178,7 +178,7 @@ func (s *Server) vjob(c *gin.Context, caller Subject, verb Verb) (journal.Kept, 
 func (s *Server) find(ctx context.Context, caller Subject, id cluster.VJobID, verb Verb) (journal.Kept, error) {
 	kept, err := s.reader.VJob(ctx, id)
 	if errors.Is(err, cluster.ErrNotFound) || err == nil && !Can(caller, verb, Object{Kind: KindVJob, Owner: kept.Owner}) {
-		// The same words whether it is another's or nobody's.
+		// The same error for a vjob of another user and for one that does not exist.
 		return journal.Kept{}, fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
 	return kept, err
@@ -224,7 +224,7 @@ func orderer(order scheduler.Order) func(*Server, *gin.Context, Subject) error {
 }
 
 // ownLive is the set of live vjobs that a user owns; nil for an administrator,
-// who may see all.
+// since administrators see all.
 func (s *Server) ownLive(ctx context.Context, caller Subject) (map[cluster.VJobID]bool, error) {
 	owner := caller.Viewer()
 	if owner == "" {

@@ -86,8 +86,7 @@ func (s *Server) whatIfQuestion(w *wire.WhatIf, caller Subject) (out scheduler.S
 	return out, nil
 }
 
-// wireForecast is what somebody may see of a forecast: users what becomes of their own
-// vjobs.
+// wireForecast returns the part of a forecast that the caller may see: users see their own vjobs.
 func wireForecast(f *scheduler.Forecast, caller Subject, now *scheduler.Snapshot) wire.Forecast {
 	own := map[cluster.VJobID]bool{}
 	visible := func(id cluster.VJobID) bool { return caller.Role == journal.RoleAdmin || own[id] }

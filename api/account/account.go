@@ -17,7 +17,7 @@ import (
 type Line struct {
 	Name     string
 	Energy   energy.Joules
-	Priced   energy.Joules // the part whose price is known
+	Priced   energy.Joules // the part with a known price
 	Cost     float64       // of the priced energy
 	AtOnce   float64       // the cost if no vjob had waited for a lower price
 	Compared energy.Joules // of vjobs that waited, if the prices of both hours are known

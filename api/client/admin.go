@@ -98,7 +98,7 @@ func (c *Client) SetPrices(ctx context.Context, change wire.PricesChange) error 
 	return err
 }
 
-// Energy is who has drawn how much in a time; nil is a week before its end, and now.
+// Energy returns the energy drawn in a period; from and to may be nil: a week before its end, and now.
 func (c *Client) Energy(ctx context.Context, from, to *time.Time, by string) (wire.EnergyAccount, error) {
 	query := url.Values{"by": {by}}
 	for key, at := range map[string]*time.Time{"from": from, "to": to} {

@@ -196,7 +196,7 @@ func (c *Client) Plan(ctx context.Context, id int64) (wire.Plan, error) {
 	return get[wire.Plan](ctx, c, "/v1/plans/"+strconv.FormatInt(id, 10), nil)
 }
 
-// Whoami is who the server takes the caller for.
+// Whoami returns the caller as the server identifies it.
 func (c *Client) Whoami(ctx context.Context) (wire.Identity, error) {
 	return get[wire.Identity](ctx, c, "/v1/whoami", nil)
 }

@@ -1,9 +1,8 @@
 // Package client is the typed Go client of the REST API: over a unix socket,
 // where the kernel says who calls, or over HTTP with a bearer token.
 //
-// It repeats what may be repeated, and decodes errors back to the sentinels of
-// package cluster. It refuses to know how answers are shown, and to send a token
-// where others could read it.
+// It repeats requests that are safe to repeat, and decodes errors to the sentinels of package
+// cluster. It sends a token only over TLS, loopback or a trusted socket.
 package client
 
 import (
@@ -33,7 +32,7 @@ type Settings struct {
 	Token   string        // bearer token, "" for none
 	CAFile  string        // PEM certificates to trust instead of the system's
 	Agent   string        // User-Agent
-	Retries int           // repetitions of one request after the first try; 0 is 4, negative is none
+	Retries int           // repetitions of one request after the first try; 0 is 4, negative: no repetition
 	Backoff time.Duration // before the first repetition, then doubled; 0 is 50 ms
 }
 
