@@ -39,7 +39,7 @@ func (s *Server) listUsers(c *gin.Context, _ Subject) error {
 }
 
 // createUser answers POST /v1/users.
-func (s *Server) createUser(c *gin.Context, who Subject) error {
+func (s *Server) createUser(c *gin.Context, caller Subject) error {
 	var body wire.User
 	if err := s.readBody(c, &body); err != nil {
 		return err
@@ -52,10 +52,10 @@ func (s *Server) createUser(c *gin.Context, who Subject) error {
 		cluster.CheckName("name", user.Name),
 		checkRole(user.Role),
 		check(!body.Disabled, "disabled", body.Disabled, "nothing: a new account is enabled"),
-		check(body.UID == nil, "uid", body.UID, "nothing: the first request of the local user tells it"),
+		check(body.UID == nil, "uid", body.UID, "nothing: the first request of the local user sets it"),
 		check(body.Created == nil, "created", body.Created, "nothing"),
 		checkGroups(body.Groups, body.Local),
-		check(body.Local || !s.administers(user.Name), "local", body.Local, "true: the local user "+user.Name+" is an administrator, and its vjobs would be those of the account"),
+		check(body.Local || !s.administers(user.Name), "local", body.Local, "true: the local user "+user.Name+" is an administrator and would own the vjobs of the account"),
 	)
 	if err != nil {
 		return err
@@ -63,11 +63,11 @@ func (s *Server) createUser(c *gin.Context, who Subject) error {
 	if body.Groups != nil {
 		user.Groups = append([]string{}, *body.Groups...)
 	}
-	act := s.act(who, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
+	act := s.auditEntry(caller, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
 	if err := s.accounts.CreateUser(c.Request.Context(), user, act); err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	user.Created = act.At
 	return answer(c, http.StatusCreated, wireUser(&user))
 }
@@ -81,7 +81,7 @@ func checkGroups(groups *[]string, local bool) error {
 		return nil
 	}
 	err := firstOf(
-		check(!local, "groups", len(*groups), "none for a local account: the system knows them"),
+		check(!local, "groups", len(*groups), "none for a local account: the system defines its groups"),
 		check(len(*groups) <= maxGroups, "groups", len(*groups), fmt.Sprintf("at most %d", maxGroups)),
 	)
 	for i, g := range *groups {
@@ -121,7 +121,7 @@ func (s *Server) account(c *gin.Context) (journal.User, error) {
 }
 
 // changeUser answers PATCH /v1/users/{name}.
-func (s *Server) changeUser(c *gin.Context, who Subject) error {
+func (s *Server) changeUser(c *gin.Context, caller Subject) error {
 	user, err := s.account(c)
 	if err != nil {
 		return err
@@ -143,14 +143,14 @@ func (s *Server) changeUser(c *gin.Context, who Subject) error {
 	if err != nil {
 		return err
 	}
-	if user.Name == who.Name && (body.Role != nil && *body.Role != roleName(user.Role) || body.Disabled != nil && *body.Disabled) {
+	if user.Name == caller.Name && (body.Role != nil && *body.Role != roleName(user.Role) || body.Disabled != nil && *body.Disabled) {
 		return fmt.Errorf("change user %s: administrators neither disable nor demote themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.act(who, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
+	act := s.auditEntry(caller, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
 	if err := s.accounts.ChangeUser(c.Request.Context(), user.Name, change, act); err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	if user, err = s.accounts.User(c.Request.Context(), user.Name); err != nil {
 		return err
 	}
@@ -158,20 +158,20 @@ func (s *Server) changeUser(c *gin.Context, who Subject) error {
 }
 
 // deleteUser answers DELETE /v1/users/{name}.
-func (s *Server) deleteUser(c *gin.Context, who Subject) error {
+func (s *Server) deleteUser(c *gin.Context, caller Subject) error {
 	user, err := s.account(c)
 	if err != nil {
 		return err
 	}
-	if user.Name == who.Name {
+	if user.Name == caller.Name {
 		return fmt.Errorf("delete user %s: administrators do not delete themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.act(who, journal.AuditUserDelete, user.Name, "")
+	act := s.auditEntry(caller, journal.AuditUserDelete, user.Name, "")
 	former, err := s.accounts.DeleteUser(c.Request.Context(), user.Name, act)
 	if err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	if err := s.scheduler.Disown(c.Request.Context(), user.Name, former); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *Server) deleteUser(c *gin.Context, who Subject) error {
 }
 
 // mayBoot reports whether the subject may boot an image.
-func (s *Server) mayBoot(image *wire.Image, who Subject, groups []string) bool {
-	return who.Role == journal.RoleAdmin || len(image.Users)+len(image.Groups) == 0 || slices.Contains(image.Users, who.Name) ||
+func (s *Server) mayBoot(image *wire.Image, caller Subject, groups []string) bool {
+	return caller.Role == journal.RoleAdmin || len(image.Users)+len(image.Groups) == 0 || slices.Contains(image.Users, caller.Name) ||
 		slices.ContainsFunc(image.Groups, func(g string) bool { return slices.Contains(groups, g) })
 }

@@ -21,11 +21,11 @@ const maxParameter = 16 << 10
 func parameters(w *wire.Submission, most int) ([]string, error) {
 	bound := fmt.Sprintf("at most %d vjobs in one array", most)
 	err := firstOf(
-		check(w.Array >= 0, "array", w.Array, "how many vjobs there are to be, 1 or more"),
+		check(w.Array >= 0, "array", w.Array, "the number of vjobs, 1 or more"),
 		check(w.Array <= most, "array", w.Array, bound),
 		check(len(w.Parameters) <= most, "parameters", len(w.Parameters), bound),
 		check(w.Array == 0 || len(w.Parameters) == 0 || w.Array == len(w.Parameters), "array", w.Array,
-			fmt.Sprintf("as many as there are parameters, %d, or none: they are counted", len(w.Parameters))),
+			fmt.Sprintf("the number of parameters, %d, or 0: they are counted", len(w.Parameters))),
 		check(w.AtOnce == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.AtOnce, "an array as well"),
 	)
 	if err != nil {
@@ -49,12 +49,12 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 
 // array is one row that stands for an array which the path names and the subject may
 // touch.
-func (s *Server) array(ctx context.Context, who Subject, verb Verb, id cluster.VJobID) (journal.Row, error) {
+func (s *Server) array(ctx context.Context, caller Subject, verb Verb, id cluster.VJobID) (journal.Row, error) {
 	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Array: id, Fold: true, Limit: 1})
 	if err != nil {
 		return journal.Row{}, err
 	}
-	if len(rows) == 0 || !Can(who, verb, Object{Kind: KindVJob, Owner: rows[0].Owner}) {
+	if len(rows) == 0 || !Can(caller, verb, Object{Kind: KindVJob, Owner: rows[0].Owner}) {
 		return journal.Row{}, fmt.Errorf("array %s: %w", id, cluster.ErrNotFound)
 	}
 	return rows[0], nil
@@ -73,21 +73,21 @@ func wireMembers(f *journal.Fold) *wire.Members {
 }
 
 // orderArray gives an order to all vjobs of the array that the path names.
-func (s *Server) orderArray(c *gin.Context, who Subject, order scheduler.Order) error {
+func (s *Server) orderArray(c *gin.Context, caller Subject, order scheduler.Order) error {
 	array, err := pathVJob(c)
 	if err != nil {
 		return err
 	}
-	row, err := s.array(c.Request.Context(), who, Change, array)
+	row, err := s.array(c.Request.Context(), caller, Change, array)
 	if err != nil {
 		return err
 	}
-	if err := s.scheduler.OrderArray(c.Request.Context(), array, order, who.Name); err != nil {
+	if err := s.scheduler.OrderArray(c.Request.Context(), array, order, caller.Name); err != nil {
 		return err
 	}
 	// The order is given; that it cannot be read back is no reason to fail it.
-	if fresh, err := s.array(c.Request.Context(), who, Change, array); err == nil {
+	if fresh, err := s.array(c.Request.Context(), caller, Change, array); err == nil {
 		row = fresh
 	}
-	return answer(c, http.StatusAccepted, wireVJob(&row, s.snapshot(), who.Viewer()))
+	return answer(c, http.StatusAccepted, wireVJob(&row, s.snapshot(), caller.Viewer()))
 }

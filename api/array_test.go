@@ -14,7 +14,7 @@ const one = `"count":1,"template":{"cpu_milli":500,"memory_mib":256,"command":["
 
 // An array is submitted, listed in one entry or opened, and ordered about as a whole.
 func TestArrays(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	first := read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs",
 		`{"name":"sweep","parameters":["1 2","3"],`+one+`}`), http.StatusCreated)
 	if first.Array != first.ID || first.Index != 1 || first.Parameter != "1 2" || first.Name != "sweep[1]" {
@@ -30,11 +30,11 @@ func TestArrays(t *testing.T) {
 	}
 	at := fmt.Sprintf("/v1/vjobs/%d", first.ID)
 	got := read[wire.VJob](t, b.as("alice", "POST", at+"/hold?array=true", ""), http.StatusAccepted)
-	if got.Members == nil || !slices.Contains(b.loop.noted(), fmt.Sprintf("hold array %d by alice", first.ID)) {
-		t.Errorf("%+v; orders %q", got, b.loop.noted())
+	if got.Members == nil || !slices.Contains(b.scheduler.recorded(), fmt.Sprintf("hold array %d by alice", first.ID)) {
+		t.Errorf("%+v; orders %q", got, b.scheduler.recorded())
 	}
 	if res := b.as("bob", "DELETE", at+"?array=true", ""); res.Code != http.StatusNotFound {
-		t.Errorf("an array of somebody else's: %d %s", res.Code, res.Body)
+		t.Errorf("an array of another user: %d %s", res.Code, res.Body)
 	}
 	if res := b.as("alice", "DELETE", at+"?array=perhaps", ""); res.Code != http.StatusBadRequest {
 		t.Errorf("array=perhaps: %d %s", res.Code, res.Body)
@@ -42,11 +42,11 @@ func TestArrays(t *testing.T) {
 }
 
 func TestBadArrays(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	for body, want := range map[string]string{
 		`{"array":1000000,` + one + `}`:              "array: 1000000 is wrong: want at most 10000 vjobs in one array",
 		`{"array":-1,` + one + `}`:                   "array: -1",
-		`{"array":3,"parameters":["a"],` + one + `}`: "array: 3 is wrong: want as many as there are parameters, 1",
+		`{"array":3,"parameters":["a"],` + one + `}`: "array: 3 is wrong: want the number of parameters, 1",
 		`{"parameters":["a","\"b"],` + one + `}`:     "parameters[1]",
 		`{"parameters":["a\u0000"],` + one + `}`:     "parameters[0]",
 		`{"at_once":3,` + one + `}`:                  "at_once: 3 is wrong: want an array as well",

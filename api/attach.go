@@ -17,18 +17,18 @@ import (
 	"vjob/cluster"
 )
 
-// attachTime is how long it may take to open a line.
+// attachTime bounds the time to open a console.
 const attachTime = 20 * time.Second
 
-// attach answers GET /v1/vjobs/{id}/console: the connection becomes a line to a guest,
-// bytes both ways, until either side is gone. Nobody but the owner types in a VM.
-func (s *Server) attach(c *gin.Context, who Subject) error {
-	kept, err := s.vjob(c, who, Change)
+// attach answers GET /v1/vjobs/{id}/console: the connection becomes a console of a guest,
+// bytes both ways, until either side closes it. Only the owner may attach.
+func (s *Server) attach(c *gin.Context, caller Subject) error {
+	kept, err := s.vjob(c, caller, Change)
 	if err != nil {
 		return err
 	}
-	if kept.Owner != who.Name {
-		return fmt.Errorf("vjob %s belongs to %s, who alone may type in it: %w", kept.ID, kept.Owner, cluster.ErrForbidden)
+	if kept.Owner != caller.Name {
+		return fmt.Errorf("vjob %s belongs to %s: only the owner may attach to its console: %w", kept.ID, kept.Owner, cluster.ErrForbidden)
 	}
 	rank, err := queryNumber(c, "rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
 	if err != nil {
@@ -38,53 +38,53 @@ func (s *Server) attach(c *gin.Context, who Subject) error {
 		return cluster.BadField("Upgrade", asked, wire.ConsoleProtocol+", over HTTP/1.1")
 	}
 	vm := cluster.VMID{VJob: kept.ID, Rank: int(rank)}
-	line, err := s.line(c.Request.Context(), vm)
+	line, err := s.openConsole(c.Request.Context(), vm)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = line.Close() }()
-	s.lines.Add(1) // before the server stops waiting for the connection
-	defer s.lines.Done()
+	s.consoles.Add(1) // before the server stops waiting for the connection
+	defer s.consoles.Done()
 	conn, read, err := http.NewResponseController(c.Writer).Hijack()
 	if err != nil {
 		return cluster.BadField("Upgrade", c.Request.Proto, "HTTP/1.1")
 	}
 	defer func() { _ = conn.Close() }()
-	s.join(c, who, conn, read.Reader, line)
+	s.relay(c, caller, conn, read.Reader, line)
 	return nil
 }
 
-// line opens the line of a VM that runs.
-func (s *Server) line(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser, error) {
+// openConsole opens the console of a running VM.
+func (s *Server) openConsole(ctx context.Context, vm cluster.VMID) (io.ReadWriteCloser, error) {
 	if s.attacher == nil {
-		return nil, fmt.Errorf("the hypervisors of this site have no lines on which to type: %w", cluster.ErrUnavailable)
+		return nil, fmt.Errorf("console: the hypervisors of this site offer no interactive consoles: %w", cluster.ErrUnavailable)
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachTime)
 	defer cancel()
-	for looks := 0; ; looks++ {
+	for tries := 0; ; tries++ {
 		status, live := s.snapshot().VJobs[vm.VJob]
 		switch {
 		case live && status.State == cluster.Running && vm.Rank < len(status.Gang.Members):
 			return s.attacher.Attach(ctx, vm, status.Gang.Members[vm.Rank].Node)
-		case looks == snapshotLooks || ctx.Err() != nil:
+		case tries == snapshotTries || ctx.Err() != nil:
 			return nil, fmt.Errorf("vjob %s does not run now: %w", vm.VJob, cluster.ErrConflict)
 		}
 		time.Sleep(snapshotPause)
 	}
 }
 
-// What is shown of the loop can be behind what is stored by a moment: a vjob that has just
-// been seen to run is looked for so often, with a pause.
+// The snapshot may lag behind the store for a moment: openConsole looks again so many times,
+// with a pause, for a vjob that the store shows as running.
 const (
-	snapshotLooks = 20
+	snapshotTries = 20
 	snapshotPause = 10 * time.Millisecond
 )
 
-// join lets bytes go both ways. The credentials are looked at again from time to time,
-// as those of a stream are.
-func (s *Server) join(c *gin.Context, who Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
-	_ = conn.SetDeadline(time.Time{}) // those of the request are over
-	out := &punctual{conn, s.limits.WriteTime}
+// relay copies bytes both ways until either end closes. It checks the credentials again with
+// every heartbeat, as streams do.
+func (s *Server) relay(c *gin.Context, caller Subject, conn net.Conn, typed *bufio.Reader, line io.ReadWriteCloser) {
+	_ = conn.SetDeadline(time.Time{}) // the deadlines of the request are over
+	out := &deadlineConn{conn, s.limits.WriteTime}
 	if _, err := fmt.Fprintf(out, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", wire.ConsoleProtocol); err != nil {
 		return
 	}
@@ -95,14 +95,14 @@ func (s *Server) join(c *gin.Context, who Subject, conn net.Conn, typed *bufio.R
 	}
 	copying.Go(func() { copied(line, typed) })
 	copying.Go(func() { copied(out, line) })
-	s.untilOver(c, who, over)
+	s.waitRelay(c, caller, over)
 	_, _ = conn.Close(), line.Close()
 	copying.Wait()
 }
 
-// untilOver waits until one end is gone, the server stops or the credentials are no longer
-// those of the same caller.
-func (s *Server) untilOver(c *gin.Context, who Subject, over <-chan struct{}) {
+// waitRelay waits until one end is closed, the server stops or the credentials were revoked or
+// changed.
+func (s *Server) waitRelay(c *gin.Context, caller Subject, over <-chan struct{}) {
 	pulse := time.NewTicker(s.heartbeat)
 	defer pulse.Stop()
 	for {
@@ -112,22 +112,22 @@ func (s *Server) untilOver(c *gin.Context, who Subject, over <-chan struct{}) {
 		case <-s.stop:
 			return
 		case <-pulse.C:
-			if s.same(c.Request, who) != nil {
+			if s.checkCaller(c.Request, caller) != nil {
 				return
 			}
 		}
 	}
 }
 
-// punctual is a connection whose other end has a time to take each piece.
-type punctual struct {
+// deadlineConn is a connection with a deadline for each write.
+type deadlineConn struct {
 	net.Conn
-	each time.Duration
+	perWrite time.Duration
 }
 
 // Write writes one piece.
-func (p *punctual) Write(b []byte) (int, error) {
-	if err := p.SetWriteDeadline(time.Now().Add(p.each)); err != nil {
+func (p *deadlineConn) Write(b []byte) (int, error) {
+	if err := p.SetWriteDeadline(time.Now().Add(p.perWrite)); err != nil {
 		return 0, err
 	}
 	return p.Conn.Write(b)

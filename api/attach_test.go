@@ -18,7 +18,7 @@ import (
 	"vjob/scheduler"
 )
 
-// echo has lines that say again what is typed.
+// echo has consoles that return their input.
 type echo struct{ asked chan cluster.NodeID }
 
 func (e echo) Attach(_ context.Context, _ cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error) {
@@ -31,13 +31,13 @@ func (e echo) Attach(_ context.Context, _ cluster.VMID, node cluster.NodeID) (io
 	return near, nil
 }
 
-// attached is a server whose vjob 1, alice's, runs on n1, with a line to it.
-func attached(t *testing.T) (*bench, *httptest.Server, io.ReadWriteCloser) {
+// attachedServer returns a server with vjob 1 of alice running on n1, and a console of it.
+func attachedServer(t *testing.T) (*fixture, *httptest.Server, io.ReadWriteCloser) {
 	t.Helper()
 	e := echo{make(chan cluster.NodeID, 1)}
-	b := newBench(t, func(c *api.Config) { c.Attacher, c.HeartbeatEvery = e, 20*time.Millisecond })
+	b := newFixture(t, func(c *api.Config) { c.Attacher, c.HeartbeatEvery = e, 20*time.Millisecond })
 	b.populate()
-	b.loop.snap.VJobs[1] = scheduler.VJobStatus{State: cluster.Running, Gang: gang.Record{Members: []gang.Member{{Node: "n1"}}}}
+	b.scheduler.snap.VJobs[1] = scheduler.VJobStatus{State: cluster.Running, Gang: gang.Record{Members: []gang.Member{{Node: "n1"}}}}
 	server := httptest.NewServer(b.Handler())
 	t.Cleanup(server.Close)
 	c, err := client.New(client.Settings{Server: server.URL, Token: b.tokens["alice"]})
@@ -52,8 +52,8 @@ func attached(t *testing.T) (*bench, *httptest.Server, io.ReadWriteCloser) {
 	return b, server, line
 }
 
-// over waits for the end of a line.
-func over(t *testing.T, line io.Reader) {
+// waitClosed waits for the end of a console.
+func waitClosed(t *testing.T, line io.Reader) {
 	t.Helper()
 	ended := make(chan struct{})
 	go func() {
@@ -63,14 +63,13 @@ func over(t *testing.T, line io.Reader) {
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		t.Error("the line goes on")
+		t.Error("the console stays open")
 	}
 }
 
-// Whatever bytes are typed come back as they are, and a token that is revoked takes its
-// lines with it.
+// All bytes come back unchanged, and the consoles of a revoked token are closed.
 func TestAttach(t *testing.T) {
-	b, _, line := attached(t)
+	b, _, line := attachedServer(t)
 	every := make([]byte, 256)
 	for i := range every {
 		every[i] = byte(i)
@@ -81,17 +80,17 @@ func TestAttach(t *testing.T) {
 	if _, err := io.ReadFull(line, got); err != nil || string(got) != text {
 		t.Errorf("%d bytes came back as others: %v", len(text), err)
 	}
-	tokens, err := b.loop.Tokens(t.Context(), "alice")
+	tokens, err := b.scheduler.Tokens(t.Context(), "alice")
 	b.must(err)
 	for _, token := range tokens {
-		b.must(b.loop.RevokeToken(t.Context(), "alice", token.ID, journal.Audit{}))
+		b.must(b.scheduler.RevokeToken(t.Context(), "alice", token.ID, journal.Audit{}))
 	}
-	over(t, line)
+	waitClosed(t, line)
 }
 
-// A call that does not ask for a line is told how to.
+// The error for a request without an upgrade names the protocol.
 func TestAttachWithoutUpgrade(t *testing.T) {
-	b, server, _ := attached(t)
+	b, server, _ := attachedServer(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/v1/vjobs/1/console", nil)
 	b.must(err)
 	r.Header.Set("Authorization", "Bearer "+b.tokens["alice"])

@@ -17,24 +17,24 @@ import (
 	"vjob/scheduler"
 )
 
-// spinning is a loop with forecasts that keep a processor busy.
-type spinning struct{ *loop }
+// busyScheduler is a loop with forecasts that keep a processor busy.
+type busyScheduler struct{ *fakeScheduler }
 
-func (s spinning) WhatIf(ctx context.Context, supposed scheduler.WhatIf) (scheduler.WhatIfResult, error) {
+func (s busyScheduler) WhatIf(ctx context.Context, supposed scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
 	}
-	return s.loop.WhatIf(ctx, supposed)
+	return s.fakeScheduler.WhatIf(ctx, supposed)
 }
 
-// onslaught keeps so many connections of an attack open until stop is called: each is
+// attackUntilStopped keeps so many connections of an attack open until stop is called: each is
 // opened anew when the server closes it, ten times a second at most.
-func (b *bench) onslaught(address string, n int, text string, reads bool) (stop func()) {
+func (b *fixture) attackUntilStopped(address string, n int, text string, reads bool) (stop func()) {
 	ctx, cancel := context.WithCancel(b.tb.Context())
 	var attacking sync.WaitGroup
 	for range n {
 		attacking.Go(func() {
 			for ctx.Err() == nil {
-				b.strike(ctx, address, text, reads)
+				b.attackOnce(ctx, address, text, reads)
 				time.Sleep(100 * time.Millisecond)
 			}
 		})
@@ -42,8 +42,8 @@ func (b *bench) onslaught(address string, n int, text string, reads bool) (stop 
 	return func() { cancel(); attacking.Wait() }
 }
 
-// strike is one connection of an attack, until the server closes it.
-func (b *bench) strike(ctx context.Context, address, text string, reads bool) {
+// attackOnce is one connection of an attack, until the server closes it.
+func (b *fixture) attackOnce(ctx context.Context, address, text string, reads bool) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return
@@ -72,30 +72,30 @@ func BenchmarkSubmitUnderAttack(b *testing.B) {
 	whatIf := `{"submit":` + anonymous + `}`
 	json := "Content-Type: application/json\r\nContent-Length: %d\r\n"
 	for _, attack := range []struct {
-		name              string
-		n                 int
-		who, method, path string
-		header, body      string
-		repeated          int
-		reads             bool
+		name                 string
+		n                    int
+		caller, method, path string
+		header, body         string
+		repeated             int
+		reads                bool
 	}{
 		{name: "none", repeated: 1},
 		{name: "unread-without-token", n: 256, method: "GET", path: "/v1/openapi.json", repeated: 80},
-		{name: "unread-with-token", n: 256, who: "bob", method: "GET", path: "/metrics", repeated: 80},
-		{name: "slow-bodies", n: 256, who: "bob", method: "POST", path: "/v1/vjobs", header: fmt.Sprintf(json, 1000), repeated: 1, reads: true},
-		{name: "event-streams", n: 64, who: "bob", method: "GET", path: "/v1/events", header: "Accept: text/event-stream\r\n", repeated: 1, reads: true},
+		{name: "unread-with-token", n: 256, caller: "bob", method: "GET", path: "/metrics", repeated: 80},
+		{name: "slow-bodies", n: 256, caller: "bob", method: "POST", path: "/v1/vjobs", header: fmt.Sprintf(json, 1000), repeated: 1, reads: true},
+		{name: "event-streams", n: 64, caller: "bob", method: "GET", path: "/v1/events", header: "Accept: text/event-stream\r\n", repeated: 1, reads: true},
 		{name: "idle", n: 400, method: "GET", path: "/healthz", repeated: 1, reads: true},
-		{name: "what-ifs", n: 200, who: "bob", method: "POST", path: "/v1/what-if", header: fmt.Sprintf(json, len(whatIf)), body: whatIf, repeated: 1, reads: true},
+		{name: "what-ifs", n: 200, caller: "bob", method: "POST", path: "/v1/what-if", header: fmt.Sprintf(json, len(whatIf)), body: whatIf, repeated: 1, reads: true},
 	} {
 		b.Run(attack.name, func(b *testing.B) {
-			s := newBench(b, func(c *api.Config) { c.Scheduler = spinning{c.Scheduler.(*loop)} })
+			s := newFixture(b, func(c *api.Config) { c.Scheduler = busyScheduler{c.Scheduler.(*fakeScheduler)} })
 			s.populate()
 			_, server := s.serve()
 			text := ""
 			if attack.n > 0 {
-				text = strings.Repeat(s.request(attack.who, attack.method, attack.path, attack.header)+attack.body, attack.repeated)
+				text = strings.Repeat(s.request(attack.caller, attack.method, attack.path, attack.header)+attack.body, attack.repeated)
 			}
-			stop := s.onslaught(strings.TrimPrefix(server, "http://"), attack.n, text, attack.reads)
+			stop := s.attackUntilStopped(strings.TrimPrefix(server, "http://"), attack.n, text, attack.reads)
 			defer stop()
 			honest, err := client.New(client.Settings{Server: server, Token: s.tokens["alice"]})
 			s.must(err)

@@ -30,7 +30,7 @@ const attackers = 256
 type peers []net.Conn
 
 // attack opens connections to a served address and sends the same bytes on each.
-func (b *bench) attack(server string, n int, text string) peers {
+func (b *fixture) attack(server string, n int, text string) peers {
 	b.tb.Helper()
 	network, address := "tcp", strings.TrimPrefix(server, "http://")
 	if path, ok := strings.CutPrefix(server, "unix://"); ok {
@@ -53,9 +53,9 @@ func (b *bench) attack(server string, n int, text string) peers {
 }
 
 // request is one request as it is sent on a connection.
-func (b *bench) request(who, method, path, more string) string {
+func (b *fixture) request(caller, method, path, more string) string {
 	text := method + " " + path + " HTTP/1.1\r\nHost: vjobd\r\n"
-	if token := b.tokens[who]; token != "" {
+	if token := b.tokens[caller]; token != "" {
 		text += "Authorization: Bearer " + token + "\r\n"
 	}
 	return text + more + "\r\n"
@@ -105,9 +105,9 @@ func (p peers) end(tb testing.TB) {
 	}
 }
 
-// served checks that other callers have their answers while an attack goes on: a health
+// checkService checks that other callers have their answers while an attack goes on: a health
 // check, a user's submission, and an administrator on the socket.
-func (b *bench) served(socket, address string) {
+func (b *fixture) checkService(socket, address string) {
 	b.tb.Helper()
 	ctx, cancel := context.WithTimeout(b.tb.Context(), 20*time.Second)
 	defer cancel()
@@ -141,18 +141,18 @@ func (b *bench) served(socket, address string) {
 
 // Connections that send many requests and read no answer hold nothing that others need.
 func TestPeersThatNeverRead(t *testing.T) {
-	for _, c := range []struct{ name, who, path string }{
+	for _, c := range []struct{ name, caller, path string }{
 		{"without a token", "", "/v1/openapi.json"},
 		{"with a token", "bob", "/v1/events"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
+			b := newFixture(t)
 			b.populate()
-			b.happen(journal.Event{Kind: journal.EventAlarm, VJob: 2, Text: strings.Repeat("x", 100<<10)})
+			b.writeEvents(journal.Event{Kind: journal.EventAlarm, VJob: 2, Text: strings.Repeat("x", 100<<10)})
 			socket, address := b.serve()
 			for _, server := range []string{socket, address} {
-				b.attack(server, attackers, strings.Repeat(b.request(c.who, "GET", c.path, ""), 80))
-				b.served(socket, address)
+				b.attack(server, attackers, strings.Repeat(b.request(c.caller, "GET", c.path, ""), 80))
+				b.checkService(socket, address)
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func TestPeersThatNeverRead(t *testing.T) {
 
 // A peer that reads nothing is disconnected after the time for writing.
 func TestAnswersThatAreNotReadEnd(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.Limits.WriteTime = 200 * time.Millisecond })
+	b := newFixture(t, func(c *api.Config) { c.Limits.WriteTime = 200 * time.Millisecond })
 	b.populate()
 	_, address := b.serve()
 	stuck := b.attack(address, 4, strings.Repeat(b.request("bob", "GET", "/metrics", ""), 2000))
@@ -185,10 +185,10 @@ func TestAnswersThatAreNotReadEnd(t *testing.T) {
 
 // Bodies that do not come hold the places of one caller.
 func TestSlowBodies(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	socket, address := b.serve()
 	slow := b.attack(address, attackers, b.request("bob", "POST", "/v1/vjobs", "Content-Type: application/json\r\nContent-Length: 1000\r\n")+"{")
-	b.served(socket, address)
+	b.checkService(socket, address)
 	for _, conn := range slow {
 		_ = conn.(*net.TCPConn).CloseWrite()
 	}
@@ -199,7 +199,7 @@ func TestSlowBodies(t *testing.T) {
 
 // Streams of one caller leave others theirs, and an administrator logs and copies.
 func TestStreamsOfOneCaller(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	socket, address := b.serve()
 	const accept = "Accept: text/event-stream\r\n"
@@ -207,7 +207,7 @@ func TestStreamsOfOneCaller(t *testing.T) {
 	if codes := streams.answers(t); codes[200] != 8 || codes[429] != 56 {
 		t.Errorf("64 streams of one caller: %v, want 8 with events, and 429", codes)
 	}
-	b.served(socket, address)
+	b.checkService(socket, address)
 	for _, path := range []string{"/v1/events", "/v1/vjobs/1/logs", "/v1/backup"} {
 		if codes := b.attack(address, 1, b.request("root", "GET", path, accept)).answers(t); codes[200] != 1 {
 			t.Errorf("%s for an administrator: %v", path, codes)
@@ -220,17 +220,17 @@ func TestStreamsOfOneCaller(t *testing.T) {
 
 // Connections without a known caller are closed after their answer.
 func TestIdleStrangers(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	socket, address := b.serve()
 	idle := b.attack(address, 400, b.request("", "GET", "/healthz", ""))
-	b.served(socket, address)
+	b.checkService(socket, address)
 	idle.end(t)
 }
 
-// pondering is a loop with forecasts that wait for the test.
-type pondering struct {
-	*loop
+// blockingScheduler is a loop with forecasts that wait for the test.
+type blockingScheduler struct {
+	*fakeScheduler
 	began chan struct{}
 	let   chan struct{}
 
@@ -238,16 +238,16 @@ type pondering struct {
 	running, most int
 }
 
-func (p *pondering) WhatIf(ctx context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
+func (p *blockingScheduler) WhatIf(ctx context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	p.note(1)
 	defer p.note(-1)
 	p.began <- struct{}{}
 	<-p.let
-	return p.loop.WhatIf(ctx, s)
+	return p.fakeScheduler.WhatIf(ctx, s)
 }
 
 // note counts those under way.
-func (p *pondering) note(more int) {
+func (p *blockingScheduler) note(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.running += more
@@ -256,18 +256,18 @@ func (p *pondering) note(more int) {
 
 // Many what-ifs of one caller are few at a time.
 func TestWhatIfsOfOneCaller(t *testing.T) {
-	slow := &pondering{began: make(chan struct{}, attackers), let: make(chan struct{})}
-	b := newBench(t, func(c *api.Config) { slow.loop, c.Scheduler = c.Scheduler.(*loop), slow })
+	slow := &blockingScheduler{began: make(chan struct{}, attackers), let: make(chan struct{})}
+	b := newFixture(t, func(c *api.Config) { slow.fakeScheduler, c.Scheduler = c.Scheduler.(*fakeScheduler), slow })
 	b.populate()
 	socket, address := b.serve()
 	body := `{"submit":` + anonymous + `}`
-	ask := func(who string) string {
-		return b.request(who, "POST", "/v1/what-if", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))) + body
+	ask := func(caller string) string {
+		return b.request(caller, "POST", "/v1/what-if", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))) + body
 	}
 	many := b.attack(address, 200, ask("bob"))
 	<-slow.began
 	<-slow.began
-	b.served(socket, address)
+	b.checkService(socket, address)
 	other := b.attack(address, 1, ask("alice"))
 	<-slow.began
 	close(slow.let)
@@ -280,20 +280,20 @@ func TestWhatIfsOfOneCaller(t *testing.T) {
 	}
 }
 
-// demoting changes the users of accounts while the server runs.
-type demoting struct {
+// changingAccounts changes the users of accounts while the server runs.
+type changingAccounts struct {
 	api.Accounts
 	mu  sync.Mutex
 	now func(journal.User) journal.User // nil: as they are
 }
 
-func (d *demoting) set(now func(journal.User) journal.User) {
+func (d *changingAccounts) set(now func(journal.User) journal.User) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.now = now
 }
 
-func (d *demoting) UserByToken(ctx context.Context, hash [32]byte, at time.Time) (journal.User, int64, error) {
+func (d *changingAccounts) UserByToken(ctx context.Context, hash [32]byte, at time.Time) (journal.User, int64, error) {
 	user, token, err := d.Accounts.UserByToken(ctx, hash, at)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -313,8 +313,8 @@ func TestStreamEndsWithTheRole(t *testing.T) {
 		"disabled": func(journal.User) journal.User { return journal.User{} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			accounts := &demoting{}
-			b := newBench(t, func(c *api.Config) {
+			accounts := &changingAccounts{}
+			b := newFixture(t, func(c *api.Config) {
 				c.HeartbeatEvery, c.PollEvery = 10*time.Millisecond, 20*time.Millisecond
 				accounts.Accounts, c.Accounts = c.Accounts, accounts
 			})

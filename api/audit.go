@@ -17,20 +17,20 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// How many failed logins are written down: one a minute of each address, and so many in all.
+// Rates of the failed logins that are recorded: per address, and in total, a second.
 const (
-	failuresOfOne  = 1.0 / 60
-	failuresOfAll  = 1.0
-	failuresAtOnce = 30
+	failuresPerAddress = 1.0 / 60
+	failuresInTotal    = 1.0
+	failureBurst       = 30
 )
 
-// failureTime bounds how long a failed login waits until it is written down.
+// failureTime bounds the time to record a failed login.
 const failureTime = time.Second
 
 func auditEndpoint() endpoint {
 	return endpoint{
-		method: "GET", path: "/v1/audit", operation: "listAudit", summary: "What administrators have done, changes of tokens, and failed logins: the latest first",
-		least: administrator, verb: Read, status: 200, result: wire.AuditList{}, handle: (*Server).listAudit,
+		method: "GET", path: "/v1/audit", operation: "listAudit", summary: "Acts of administrators, changes of tokens, and failed logins: the latest first",
+		access: administrator, verb: Read, status: 200, result: wire.AuditList{}, handle: (*Server).listAudit,
 		query: []param{
 			{name: "before", kind: "integer", what: "only entries with a smaller number"},
 			limitParam,
@@ -63,57 +63,57 @@ func (s *Server) listAudit(c *gin.Context, _ Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// act is an entry of the audit list. It is written with what it is about, and logged by
-// [Server.acted] once that is done.
-func (s *Server) act(who Subject, action journal.AuditAction, object, text string) journal.Audit {
-	return journal.Audit{At: s.now().UTC(), By: who.Name, From: who.From, Action: action, Object: object, Text: text}
+// auditEntry returns an entry of the audit list. It is stored together with the change that it
+// describes, and then logged by [Server.logAudit].
+func (s *Server) auditEntry(caller Subject, action journal.AuditAction, object, text string) journal.Audit {
+	return journal.Audit{At: s.now().UTC(), By: caller.Name, From: caller.From, Action: action, Object: object, Text: text}
 }
 
-// audited does something that is written together with its entry, and logs it.
-func (s *Server) audited(ctx context.Context, act journal.Audit, do func(journal.Audit) error) error {
+// withAudit makes a change that is stored together with its entry, and logs the entry.
+func (s *Server) withAudit(ctx context.Context, act journal.Audit, do func(journal.Audit) error) error {
 	if err := do(act); err != nil {
 		return err
 	}
-	s.acted(ctx, &act)
+	s.logAudit(ctx, &act)
 	return nil
 }
 
-// briefBytes is how much of a text stands in the audit list.
-const briefBytes = 2000
+// maxAuditText bounds a text in the audit list, in bytes.
+const maxAuditText = 2000
 
-// brief is the beginning of a text.
-func brief(text string) string {
-	if len(text) <= briefBytes {
+// truncate returns the beginning of a text, at most maxAuditText bytes.
+func truncate(text string) string {
+	if len(text) <= maxAuditText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:briefBytes], "") + fmt.Sprintf("… (%d bytes)", len(text))
+	return strings.ToValidUTF8(text[:maxAuditText], "") + fmt.Sprintf("… (%d bytes)", len(text))
 }
 
-func (s *Server) acted(ctx context.Context, a *journal.Audit) {
-	s.news.ring()
+func (s *Server) logAudit(ctx context.Context, a *journal.Audit) {
+	s.newEvents.notify()
 	s.log.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("action", string(a.Action)), slog.String("object", a.Object),
 		slog.String("text", a.Text), slog.String("by", a.By), slog.String("from", a.From))
 }
 
-// loginFailed notes that credentials were refused, unless that happens too often.
+// loginFailed records refused credentials, within the rates.
 func (s *Server) loginFailed(ctx context.Context, from, why string) {
-	if now := s.now(); !s.failures.allow(from, now) || !s.allFailures.AllowN(now, 1) {
+	if now := s.now(); !s.loginFailureRate.allow(from, now) || !s.totalLoginFailureRate.AllowN(now, 1) {
 		return
 	}
-	a := s.act(Subject{From: from}, journal.AuditLoginFailed, "", why)
+	a := s.auditEntry(Subject{From: from}, journal.AuditLoginFailed, "", why)
 	late, cancel := context.WithTimeout(ctx, failureTime)
 	defer cancel()
 	if err := s.accounts.WriteAudit(late, a); err != nil {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "a failed login is not written down", slog.Any("error", err))
+		s.log.LogAttrs(ctx, slog.LevelWarn, "cannot record a failed login", slog.Any("error", err))
 	}
-	s.acted(ctx, &a)
+	s.logAudit(ctx, &a)
 }
 
-// refused counts a request without a subject against its address, and notes credentials that
-// were refused. The error is what the caller gets.
-func (s *Server) refused(r *http.Request, err error) error {
+// rejectCredentials counts an unauthenticated request against its address and records refused
+// credentials. It returns the error for the caller.
+func (s *Server) rejectCredentials(r *http.Request, err error) error {
 	from := origin(r)
-	if !s.strangers.allow(peerOf(r), s.now()) {
+	if !s.unauthenticatedRate.allow(peerOf(r), s.now()) {
 		return errRate
 	}
 	switch {

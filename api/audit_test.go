@@ -16,7 +16,7 @@ import (
 )
 
 // audited are the entries of the audit list without their times, the oldest first.
-func (b *bench) audited() (lines []string) {
+func (b *fixture) audited() (lines []string) {
 	b.tb.Helper()
 	list := read[wire.AuditList](b.tb, b.as("root", "GET", "/v1/audit", ""), http.StatusOK)
 	for _, e := range list.Entries {
@@ -33,7 +33,7 @@ func (b *bench) audited() (lines []string) {
 func TestAudit(t *testing.T) {
 	var log bytes.Buffer
 	now := epoch
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		c.Now = func() time.Time { return now }
 		c.TokenLife = 24 * time.Hour
@@ -104,7 +104,7 @@ func TestAudit(t *testing.T) {
 // Failed logins are noted, and an attack cannot fill the list with them.
 func TestFailedLogins(t *testing.T) {
 	now := epoch
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.Limits.Strangers = 1e6
 		c.Now = func() time.Time { return now }
 	})
@@ -131,7 +131,7 @@ func TestFailedLogins(t *testing.T) {
 // Users manage their own tokens: they expire, within what the site allows.
 func TestOwnTokens(t *testing.T) {
 	now := epoch
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.Now = func() time.Time { return now }
 		c.TokenLife = 90 * 24 * time.Hour
 	})
@@ -174,7 +174,7 @@ func TestOwnTokens(t *testing.T) {
 
 // A user cannot fill the database with tokens and their entries.
 func TestManyTokens(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.Now = func() time.Time { return epoch } })
+	b := newFixture(t, func(c *api.Config) { c.Now = func() time.Time { return epoch } })
 	made := 0
 	for range 50 {
 		if res := b.as("alice", "POST", "/v1/users/alice/tokens", `{}`); res.Code == 201 {
@@ -190,7 +190,7 @@ func TestManyTokens(t *testing.T) {
 
 // When a token was last used is written beside the requests, at the latest when the server ends.
 func TestLastUse(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.Now = func() time.Time { return epoch.Add(time.Hour) } })
+	b := newFixture(t, func(c *api.Config) { c.Now = func() time.Time { return epoch.Add(time.Hour) } })
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	listener, err := api.Listen(ctx, "127.0.0.1:0", nil)
@@ -200,7 +200,7 @@ func TestLastUse(t *testing.T) {
 	b.as("alice", "GET", "/v1/whoami", "")
 	used := func() (at time.Time) {
 		t.Helper()
-		tokens, err := b.loop.Tokens(t.Context(), "alice")
+		tokens, err := b.scheduler.Tokens(t.Context(), "alice")
 		b.must(err)
 		return tokens[0].Used
 	}
@@ -216,12 +216,12 @@ func TestLastUse(t *testing.T) {
 
 // Images that are for some can be booted and seen by them only.
 func TestImagesForSome(t *testing.T) {
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.Catalogue = catalogue{
 			{ID: "open"}, {ID: "licensed", Users: []string{"bob"}, Groups: []string{"staff"}, Default: true},
 		}
 	})
-	b.must(b.loop.CreateUser(t.Context(), journal.User{Name: "carol", Role: journal.RoleUser, Groups: []string{"staff"}}, journal.Audit{}))
+	b.must(b.scheduler.CreateUser(t.Context(), journal.User{Name: "carol", Role: journal.RoleUser, Groups: []string{"staff"}}, journal.Audit{}))
 	b.tokens["carol"] = b.token("carol", time.Time{})
 	for name, may := range map[string]bool{"alice": false, "bob": true, "carol": true, "root": true} {
 		seen := len(read[wire.ImageList](t, b.as(name, "GET", "/v1/images", ""), 200).Images)

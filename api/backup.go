@@ -15,8 +15,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Copier writes a consistent copy of everything that is kept to a new file, while
-// work goes on.
+// Copier writes a consistent copy of the database to a new file, during operation.
 type Copier interface {
 	Backup(ctx context.Context, path string) error
 }
@@ -24,18 +23,18 @@ type Copier interface {
 // backupDir is the pattern of the directories in which copies are made.
 const backupDir = "backup-*"
 
-// mediaSQLite is the type of a copy.
+// mediaSQLite is the media type of a copy.
 const mediaSQLite = "application/vnd.sqlite3"
 
-// backup answers with a copy of the database. The copy is whole before the first
-// byte is sent, and its length is told, so that a caller sees when it was cut.
-func (s *Server) backup(c *gin.Context, who Subject) error {
+// backup answers GET /v1/backup with a copy of the database. The copy is complete before the
+// first byte is sent, and its length is in the header, so that the caller detects a truncated one.
+func (s *Server) backup(c *gin.Context, caller Subject) error {
 	if s.copier == nil {
-		return fmt.Errorf("back-up: there is nothing to copy: %w", cluster.ErrUnavailable)
+		return fmt.Errorf("back-up: the database of this server cannot be copied: %w", cluster.ErrUnavailable)
 	}
-	out := s.patiently(c, who)
-	act := s.act(who, journal.AuditBackup, "", "the whole database")
-	err := s.audited(c.Request.Context(), act, func(act journal.Audit) error { return s.accounts.WriteAudit(c.Request.Context(), act) })
+	out := s.newStreamWriter(c, caller)
+	act := s.auditEntry(caller, journal.AuditBackup, "", "the whole database")
+	err := s.withAudit(c.Request.Context(), act, func(act journal.Audit) error { return s.accounts.WriteAudit(c.Request.Context(), act) })
 	if err != nil {
 		return err
 	}
@@ -56,11 +55,11 @@ func (s *Server) backup(c *gin.Context, who Subject) error {
 	return err
 }
 
-// copy makes a copy that has no name any more, so that nothing is left behind. One
-// is made at a time: each costs the disk as much as the database is large.
+// copy makes a copy and unlinks it, so that closing it frees the disk. It makes one copy at a
+// time, since each takes as much disk as the database.
 func (s *Server) copy(ctx context.Context) (*os.File, error) {
 	if !s.copying.TryLock() {
-		return nil, fmt.Errorf("back-up: another one is being made: %w", cluster.ErrUnavailable)
+		return nil, fmt.Errorf("back-up: another one is under way: try again when it has ended: %w", cluster.ErrUnavailable)
 	}
 	defer s.copying.Unlock()
 	dir, err := os.MkdirTemp(s.scratch, backupDir)
@@ -75,8 +74,7 @@ func (s *Server) copy(ctx context.Context) (*os.File, error) {
 	return os.Open(path)
 }
 
-// SweepBackups removes what a back-up left behind in a directory when the daemon
-// was killed.
+// SweepBackups removes the unfinished back-ups of a killed daemon from a directory.
 func SweepBackups(scratch string) error {
 	left, err := filepath.Glob(filepath.Join(scratch, backupDir))
 	if err != nil {

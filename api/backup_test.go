@@ -17,7 +17,7 @@ import (
 // left on the disk of the daemon.
 func TestBackup(t *testing.T) {
 	scratch := t.TempDir()
-	b := newBench(t, func(c *api.Config) { c.Scratch = scratch })
+	b := newFixture(t, func(c *api.Config) { c.Scratch = scratch })
 	b.populate()
 	res := b.as("root", "GET", "/v1/backup", "")
 	if res.Code != http.StatusOK || res.Header().Get("Content-Length") != strconv.Itoa(res.Body.Len()) {
@@ -49,7 +49,7 @@ func (s slowCopier) Backup(context.Context, string) error {
 func TestBackupTrouble(t *testing.T) {
 	scratch := t.TempDir()
 	copier := slowCopier{make(chan struct{}), make(chan struct{})}
-	b := newBench(t, func(c *api.Config) { c.Scratch, c.Copier = scratch, copier })
+	b := newFixture(t, func(c *api.Config) { c.Scratch, c.Copier = scratch, copier })
 	first := make(chan int)
 	go func() { first <- b.as("root", "GET", "/v1/backup", "").Code }()
 	<-copier.begun
@@ -66,7 +66,7 @@ func TestBackupTrouble(t *testing.T) {
 	if code := <-first; code != http.StatusInternalServerError {
 		t.Errorf("a failed copy: %d", code)
 	}
-	none := newBench(t, func(c *api.Config) { c.Copier = nil })
+	none := newFixture(t, func(c *api.Config) { c.Copier = nil })
 	if res := none.as("root", "GET", "/v1/backup", ""); res.Code != http.StatusServiceUnavailable {
 		t.Errorf("no copier: %d", res.Code)
 	}

@@ -22,7 +22,7 @@ const anonymous = `{"count":9,"template":{"cpu_milli":1000,"memory_mib":512,"com
 // BenchmarkSubmit is acknowledged and synced submissions, through the handler.
 func BenchmarkSubmit(b *testing.B) {
 	b.Run("clients=1", func(b *testing.B) {
-		s := newBench(b, unlimited)
+		s := newFixture(b, unlimited)
 		for b.Loop() {
 			if res := s.as("alice", "POST", "/v1/vjobs", anonymous); res.Code != http.StatusCreated {
 				b.Fatal(res.Body)
@@ -30,7 +30,7 @@ func BenchmarkSubmit(b *testing.B) {
 		}
 	})
 	b.Run("clients=32", func(b *testing.B) {
-		s := newBench(b, unlimited)
+		s := newFixture(b, unlimited)
 		socket, _ := s.serve()
 		b.SetParallelism(16)
 		b.RunParallel(func(pb *testing.PB) {
@@ -55,9 +55,9 @@ func BenchmarkSubmit(b *testing.B) {
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{100, 5000} {
 		b.Run(fmt.Sprintf("vjobs=%d", n), func(b *testing.B) {
-			s := newBench(b, unlimited)
+			s := newFixture(b, unlimited)
 			for range n {
-				_, _, err := s.loop.DB.Submit(b.Context(), admission.Submission{Owner: "alice", At: epoch, VMs: make([]cluster.VM, 1)})
+				_, _, err := s.scheduler.DB.Submit(b.Context(), admission.Submission{Owner: "alice", At: epoch, VMs: make([]cluster.VM, 1)})
 				s.must(err)
 			}
 			for b.Loop() {

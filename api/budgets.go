@@ -13,8 +13,8 @@ import (
 	"vjob/energy/budget"
 )
 
-// mostBudgets bounds what is stated at once.
-const mostBudgets = 1000
+// maxBudgets bounds what is stated at once.
+const maxBudgets = 1000
 
 // budgets answers GET /v1/budgets.
 func (s *Server) budgets(c *gin.Context, _ Subject) error {
@@ -54,7 +54,7 @@ func wireBudgets(lines []budget.Line) []wire.Budget {
 }
 
 // setBudgets answers PUT /v1/budgets.
-func (s *Server) setBudgets(c *gin.Context, who Subject) error {
+func (s *Server) setBudgets(c *gin.Context, caller Subject) error {
 	var change wire.BudgetsChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
@@ -62,8 +62,8 @@ func (s *Server) setBudgets(c *gin.Context, who Subject) error {
 	if change.Budgets == nil { // a slip must not take all of them back
 		return cluster.BadField("budgets", "nothing", "a list; [] takes back all that were stated")
 	}
-	if n := len(change.Budgets); n > mostBudgets {
-		return cluster.BadField("budgets", fmt.Sprintf("%d of them", n), fmt.Sprintf("at most %d", mostBudgets))
+	if n := len(change.Budgets); n > maxBudgets {
+		return cluster.BadField("budgets", fmt.Sprintf("%d of them", n), fmt.Sprintf("at most %d", maxBudgets))
 	}
 	lines := make([]budget.Line, len(change.Budgets))
 	for i, b := range change.Budgets {
@@ -77,7 +77,7 @@ func (s *Server) setBudgets(c *gin.Context, who Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckBudgets(c.Request.Context(), lines)
 	} else {
-		err = s.audited(c.Request.Context(), s.act(who, journal.AuditBudgets, "", brief(budget.Write(lines))), func(act journal.Audit) error {
+		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditBudgets, "", truncate(budget.Write(lines))), func(act journal.Audit) error {
 			return s.scheduler.SetBudgets(c.Request.Context(), lines, act)
 		})
 	}

@@ -6,8 +6,8 @@ import (
 	"vjob/scheduler"
 )
 
-// wireCause shows a cause; nil: it says nothing. Its text may name vjobs that the viewer may
-// not see.
+// wireCause returns a cause for JSON, nil for the zero cause. Vjobs that the viewer may not see
+// are redacted in its text.
 func wireCause(c cluster.Cause, viewer string, now *scheduler.Snapshot) *wire.Cause {
 	if c.IsZero() {
 		return nil

@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// certificateEvery is the least time between two looks at the files of a certificate.
-const certificateEvery = time.Second
+// certificateInterval is the least time between two checks of the files of a certificate.
+const certificateInterval = time.Second
 
-// Certificate is a certificate and its key in two files. It is read again when either
-// file changes, and kept as it is while the new pair is broken. It is safe for
-// concurrent use.
+// Certificate is a certificate and its key in two files. It is reloaded when either file
+// changes; the old pair stays in use while the new one is broken. It is safe for concurrent use.
 type Certificate struct {
 	files [2]string // the certificate and the key
 	now   func() time.Time
 	log   *slog.Logger
 
-	mu     sync.Mutex
-	pair   *tls.Certificate
-	read   [2]fs.FileInfo // of the files when they were read last, also when they were broken
-	looked time.Time
+	mu      sync.Mutex
+	pair    *tls.Certificate
+	read    [2]fs.FileInfo // of the files at the last load, also of broken ones
+	checked time.Time
 }
 
 // OpenCertificate reads a certificate and its key, PEM.
 func OpenCertificate(certificate, key string, now func() time.Time, log *slog.Logger) (*Certificate, error) {
-	c := &Certificate{files: [2]string{certificate, key}, now: now, log: log, looked: now()}
+	c := &Certificate{files: [2]string{certificate, key}, now: now, log: log, checked: now()}
 	if err := c.load(); err != nil {
 		return nil, err
 	}
@@ -41,22 +40,22 @@ func (c *Certificate) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if now.Sub(c.looked) < certificateEvery {
+	if now.Sub(c.checked) < certificateInterval {
 		return c.pair, nil
 	}
-	c.looked = now
+	c.checked = now
 	if !c.changed() {
 		return c.pair, nil
 	}
 	if err := c.load(); err != nil {
-		c.log.Error("the certificate of the API has changed and cannot be used; the old one stays", slog.String("error", err.Error()))
+		c.log.Error("the certificate of the API has changed and is broken; the old one stays in use", slog.String("error", err.Error()))
 	} else {
-		c.log.Info("the certificate of the API is new", slog.String("file", c.files[0]))
+		c.log.Info("the certificate of the API was renewed", slog.String("file", c.files[0]))
 	}
 	return c.pair, nil
 }
 
-// changed reports whether either file is another one than was read, or has other contents.
+// changed reports whether either file was replaced or modified since the last load.
 func (c *Certificate) changed() bool {
 	for i, file := range c.files {
 		info, err := os.Stat(file)
@@ -70,13 +69,13 @@ func (c *Certificate) changed() bool {
 	return false
 }
 
-// load reads the pair. The files are looked at first: a change while they are read is
-// seen the next time.
+// load reads the pair. It stats the files first, so that the next check sees a change during
+// the load.
 func (c *Certificate) load() error {
 	for i, file := range c.files {
 		info, err := os.Stat(file)
 		if err != nil {
-			info = nil // reading it tells what is wrong
+			info = nil // reading it returns the error
 		}
 		c.read[i] = info
 	}

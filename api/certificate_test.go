@@ -21,8 +21,8 @@ import (
 	"vjob/api"
 )
 
-// pair is a certificate with a serial number, and its key, PEM.
-func pair(t *testing.T, serial int64) (certificate, key []byte) {
+// certificatePair is a certificate with a serial number, and its key, PEM.
+func certificatePair(t *testing.T, serial int64) (certificate, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -40,8 +40,8 @@ func pair(t *testing.T, serial int64) (certificate, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }
 
-// shown is the serial number of the certificate that a server shows.
-func shown(t *testing.T, l net.Listener) int64 {
+// servedSerial is the serial number of the certificate that a server shows.
+func servedSerial(t *testing.T, l net.Listener) int64 {
 	t.Helper()
 	config := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the certificate itself is looked at
 	conn, err := (&tls.Dialer{Config: config}).DialContext(t.Context(), "tcp", l.Addr().String())
@@ -54,7 +54,7 @@ func shown(t *testing.T, l net.Listener) int64 {
 
 // A certificate is renewed in place, also file by file, and a broken one is not taken.
 func TestCertificateIsReadAgain(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	dir := t.TempDir()
 	file, keyFile := filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem")
 	put := func(path string, text []byte) {
@@ -64,7 +64,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	}
 	var logged bytes.Buffer
 	now := epoch
-	certificate, key := pair(t, 1)
+	certificate, key := certificatePair(t, 1)
 	put(file, certificate)
 	put(keyFile, key)
 	kept, err := api.OpenCertificate(file, keyFile, func() time.Time { return now }, slog.New(slog.NewTextHandler(&logged, nil)))
@@ -80,7 +80,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	second, secondKey := pair(t, 2)
+	second, secondKey := certificatePair(t, 2)
 	for _, step := range []struct {
 		what      string
 		do        func()
@@ -98,7 +98,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 		now = now.Add(time.Second)
 		logged.Reset()
 		step.do()
-		if got := shown(t, listener); got != step.want {
+		if got := servedSerial(t, listener); got != step.want {
 			t.Errorf("%s: certificate %d is shown, want %d", step.what, got, step.want)
 		}
 		if complains := strings.Contains(logged.String(), "level=ERROR"); complains != step.complains {

@@ -17,7 +17,7 @@ import (
 
 // A peer with all of its connections in use is refused another until one is closed.
 func TestConnectionsOfOnePeer(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.Limits.PerPeer = 2 })
+	b := newFixture(t, func(c *api.Config) { c.Limits.PerPeer = 2 })
 	b.populate()
 	_, address := b.serve()
 	stream := b.request("bob", "GET", "/v1/events", "Accept: text/event-stream\r\n")
@@ -48,7 +48,7 @@ func TestConnectionsOfOnePeer(t *testing.T) {
 
 // A stream over HTTP/2 outlives the times that requests and answers have.
 func TestStreamsOverHTTP2(t *testing.T) {
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.HeartbeatEvery = 10 * time.Millisecond
 		c.Limits.BodyTime, c.Limits.WriteTime = 50*time.Millisecond, 150*time.Millisecond
 	})
@@ -91,7 +91,7 @@ func TestStreamsOverHTTP2(t *testing.T) {
 
 // The document of the API is compressed if that is accepted.
 func TestDocumentIsCompressed(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	plain := b.as("", "GET", "/v1/openapi.json", "").Body.String()
 	packed := b.as("", "GET", "/v1/openapi.json", "", "Accept-Encoding", "gzip, br")
 	if packed.Header().Get("Content-Encoding") != "gzip" || 4*packed.Body.Len() > len(plain) {

@@ -26,7 +26,7 @@ type Shape struct {
 // Decode reads one JSON value into the struct that into points to, and nothing
 // else: unknown and repeated fields, names in another case, wrong types, numbers
 // out of range, invalid UTF-8 and text after the end are refused, each with a
-// *cluster.FieldError that names the place. Nothing is written into into then.
+// *cluster.FieldError that names the field. On an error, into is unchanged.
 func Decode(data []byte, into any, shape Shape) error {
 	if shape.Depth == 0 {
 		shape.Depth = 16
@@ -42,7 +42,7 @@ func Decode(data []byte, into any, shape Shape) error {
 	}
 	w := walker{shape: shape, tokens: json.NewDecoder(bytes.NewReader(data))}
 	w.tokens.UseNumber()
-	if err := w.value(place{}, reflect.TypeOf(into).Elem(), 0); err != nil {
+	if err := w.value(location{}, reflect.TypeOf(into).Elem(), 0); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
@@ -67,13 +67,13 @@ func checkSyntax(data []byte) error {
 	return &cluster.FieldError{Field: "body", Value: what, Want: "one JSON object and nothing after it"}
 }
 
-// place is where in the input the walker stands.
-type place struct {
+// location is a position in the input.
+type location struct {
 	path string // "vms[2].env.PATH", "" at the top
 	name string // of the innermost field: "env"
 }
 
-func (p place) field(name string) place {
+func (p location) field(name string) location {
 	shown := name
 	if len(shown) > 64 || strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		shown = strconv.Quote(string([]rune(shown)[:min(64, utf8.RuneCountInString(shown))]))
@@ -81,14 +81,14 @@ func (p place) field(name string) place {
 	if p.path != "" {
 		shown = p.path + "." + shown
 	}
-	return place{shown, name}
+	return location{shown, name}
 }
 
-func (p place) item(i int) place {
-	return place{p.path + "[" + strconv.Itoa(i) + "]", p.name}
+func (p location) item(i int) location {
+	return location{p.path + "[" + strconv.Itoa(i) + "]", p.name}
 }
 
-func (p place) bad(value any, want string) error {
+func (p location) bad(value any, want string) error {
 	path := p.path
 	if path == "" {
 		path = "body"
@@ -96,7 +96,7 @@ func (p place) bad(value any, want string) error {
 	return cluster.BadField(path, value, want)
 }
 
-func (p place) wrong(what, want string) error {
+func (p location) wrong(what, want string) error {
 	return &cluster.FieldError{Field: p.path, Value: what, Want: want}
 }
 
@@ -106,7 +106,7 @@ type walker struct {
 	tokens *json.Decoder
 }
 
-func (w *walker) value(at place, t reflect.Type, depth int) error {
+func (w *walker) value(at location, t reflect.Type, depth int) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -141,7 +141,7 @@ func (w *walker) value(at place, t reflect.Type, depth int) error {
 	return nil
 }
 
-func (w *walker) composite(at place, open json.Delim, t reflect.Type, depth int) error {
+func (w *walker) composite(at location, open json.Delim, t reflect.Type, depth int) error {
 	switch {
 	case open == '{' && t.Kind() == reflect.Struct && t != timeType:
 		return w.object(at, fields(t), nil, depth)
@@ -153,8 +153,8 @@ func (w *walker) composite(at place, open json.Delim, t reflect.Type, depth int)
 	return at.bad(map[json.Delim]string{'{': "an object", '[': "a list"}[open], kindName(t))
 }
 
-// object walks the fields of a struct, or of a map whose values have type elem.
-func (w *walker) object(at place, known map[string]reflect.Type, elem reflect.Type, depth int) error {
+// object checks the fields of a struct, or of a map with values of type elem.
+func (w *walker) object(at location, known map[string]reflect.Type, elem reflect.Type, depth int) error {
 	seen := map[string]bool{}
 	for w.tokens.More() {
 		token, err := w.tokens.Token()
@@ -184,7 +184,7 @@ func (w *walker) object(at place, known map[string]reflect.Type, elem reflect.Ty
 	return err
 }
 
-func (w *walker) list(at place, elem reflect.Type, depth int) error {
+func (w *walker) list(at location, elem reflect.Type, depth int) error {
 	for i := 0; w.tokens.More(); i++ {
 		if i >= w.bound(at) {
 			return at.wrong("a longer list", fmt.Sprintf("at most %d entries", w.bound(at)))
@@ -197,7 +197,7 @@ func (w *walker) list(at place, elem reflect.Type, depth int) error {
 	return err
 }
 
-func (w *walker) bound(at place) int {
+func (w *walker) bound(at location) int {
 	if n, ok := w.shape.Of[at.name]; ok {
 		return n
 	}
@@ -216,7 +216,7 @@ func fields(t reflect.Type) map[string]reflect.Type {
 	return known
 }
 
-func number(at place, n json.Number, t reflect.Type) error {
+func number(at location, n json.Number, t reflect.Type) error {
 	var err error
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64:
@@ -234,7 +234,7 @@ func number(at place, n json.Number, t reflect.Type) error {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-func instantOf(at place, text string) error {
+func instantOf(at location, text string) error {
 	if _, err := time.Parse(time.RFC3339, text); err != nil {
 		return at.bad(text, "a date and a time such as 2026-12-01T08:00:00Z")
 	}

@@ -35,8 +35,8 @@ func (g *gauges) energy(ch chan<- prometheus.Metric, nodes []scheduler.NodeStatu
 // phases are those of nodes that can be switched.
 var phases = []cycle.Phase{cycle.On, cycle.Emptying, cycle.Stopping, cycle.Off, cycle.Starting, cycle.Stuck}
 
-// switched tells how far nodes have come on their way off and on, and what they draw there.
-func (g *gauges) switched(ch chan<- prometheus.Metric, nodes []scheduler.NodeStatus) {
+// powerPhases tells how far nodes have come on their way off and on, and what they draw there.
+func (g *gauges) powerPhases(ch chan<- prometheus.Metric, nodes []scheduler.NodeStatus) {
 	count, drawn, some := map[cycle.Phase]float64{}, map[cycle.Phase]float64{}, false
 	for i := range nodes {
 		if s := nodes[i].Switch; s != nil {

@@ -19,40 +19,40 @@ func energyEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/energy", operation: "getEnergy",
-			summary: "Who has drawn how much energy over a time, and what that has cost; users see what their own vjobs have drawn",
-			least:   known, verb: Read, status: 200, result: wire.EnergyAccount{}, handle: (*Server).energyAccount,
+			summary: "Energy drawn in a period and its cost; users see their own vjobs",
+			access:  authenticated, verb: Read, status: 200, result: wire.EnergyAccount{}, handle: (*Server).energyAccount,
 			query: []param{
-				{name: "from", kind: "string", what: "an instant, RFC 3339; the hours of UTC count that begin in the time; a week before its end when not given"},
-				{name: "to", kind: "string", what: "its end; now when not given"},
-				{name: "by", kind: "string", what: "owner, project, queue, vjob or node (administrators); owner when not given"},
+				{name: "from", kind: "string", what: "start, RFC 3339; hours of UTC count that begin in the period; default: a week before its end"},
+				{name: "to", kind: "string", what: "end, RFC 3339; default: now"},
+				{name: "by", kind: "string", what: "owner, project, queue, vjob or node (administrators); default: owner"},
 			},
 		},
 		{
 			method: "GET", path: "/v1/energy/consolidation", operation: "getConsolidation",
-			summary: "Where VMs would draw less, what came of the last looks for such places, and why nobody was moved",
-			least:   administrator, verb: Read, status: 200, result: wire.Consolidation{}, handle: (*Server).consolidation,
+			summary: "The last searches for placements that draw less, their results, and why no VM was moved",
+			access:  administrator, verb: Read, status: 200, result: wire.Consolidation{}, handle: (*Server).consolidation,
 		},
 		{
 			method: "GET", path: "/v1/prices", operation: "getPrices", summary: "What energy costs, in money or in carbon",
-			least: known, verb: Read, status: 200, result: wire.Prices{}, handle: (*Server).prices,
+			access: authenticated, verb: Read, status: 200, result: wire.Prices{}, handle: (*Server).prices,
 		},
 		{
-			method: "PUT", path: "/v1/prices", operation: "setPrices", summary: "Replace the prices of energy that were stated, or check others",
-			least: administrator, verb: Change, body: wire.PricesChange{}, status: 204, handle: (*Server).setPrices,
+			method: "PUT", path: "/v1/prices", operation: "setPrices", summary: "Replace the stated prices of energy, or check others",
+			access: administrator, verb: Change, body: wire.PricesChange{}, status: 204, handle: (*Server).setPrices,
 		},
 	}
 }
 
-// Energy is told of a year at most, and of a month by vjobs and by nodes.
+// Periods of GET /v1/energy: the default, and the longest, which is shorter by vjob and by node.
 const (
-	usualPeriod = 7 * 24 * time.Hour
-	mostPeriod  = 366 * 24 * time.Hour
-	mostOfMany  = 32 * 24 * time.Hour
+	defaultPeriod     = 7 * 24 * time.Hour
+	maxPeriod         = 366 * 24 * time.Hour
+	maxDetailedPeriod = 32 * 24 * time.Hour
 )
 
 // energyAccount answers GET /v1/energy.
-func (s *Server) energyAccount(c *gin.Context, who Subject) error {
-	f, err := s.energyFilter(c, who)
+func (s *Server) energyAccount(c *gin.Context, caller Subject) error {
+	f, err := s.parseEnergyFilter(c, caller)
 	if err != nil {
 		return err
 	}
@@ -86,24 +86,24 @@ func wireEnergy(l *account.Line, unit string) wire.EnergyLine {
 // round keeps a part of a unit for JSON.
 func round(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
-// energyFilter reads what is asked for. Hours count that begin in the time.
-func (s *Server) energyFilter(c *gin.Context, who Subject) (f journal.EnergyFilter, err error) {
-	f.Owner, f.By = who.Viewer(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
+// parseEnergyFilter reads what is asked for. Hours count that begin in the time.
+func (s *Server) parseEnergyFilter(c *gin.Context, caller Subject) (f journal.EnergyFilter, err error) {
+	f.Owner, f.By = caller.Viewer(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
 	if !slices.Contains([]journal.EnergyBy{journal.ByOwner, journal.ByProject, journal.ByQueue, journal.ByVJob, journal.ByNode}, f.By) {
 		return f, cluster.BadField("by", string(f.By), "owner, project, queue, vjob or node")
 	}
 	if f.By == journal.ByNode && f.Owner != "" {
-		return f, fmt.Errorf("by: what nodes draw is shown to administrators: %w", cluster.ErrForbidden)
+		return f, fmt.Errorf("by: only administrators see the energy of nodes: %w", cluster.ErrForbidden)
 	}
 	if f.To, err = queryInstant(c, "to", s.now()); err != nil {
 		return f, err
 	}
-	if f.From, err = queryInstant(c, "from", f.To.Add(-usualPeriod)); err != nil {
+	if f.From, err = queryInstant(c, "from", f.To.Add(-defaultPeriod)); err != nil {
 		return f, err
 	}
-	most := mostPeriod
+	most := maxPeriod
 	if f.By == journal.ByVJob || f.By == journal.ByNode {
-		most = mostOfMany
+		most = maxDetailedPeriod
 	}
 	if !f.From.Before(f.To) || f.To.Sub(f.From) > most {
 		return f, cluster.BadField("from", f.From.Format(time.RFC3339), fmt.Sprintf("before %s, by at most %d days", f.To.Format(time.RFC3339), most/(24*time.Hour)))
@@ -111,8 +111,8 @@ func (s *Server) energyFilter(c *gin.Context, who Subject) (f journal.EnergyFilt
 	return f, nil
 }
 
-// queryInstant reads an instant, or the default when there is none. Years are those that
-// the database can keep.
+// queryInstant reads an instant, or returns the default. Years are limited to those that the
+// database can store.
 func queryInstant(c *gin.Context, key string, otherwise time.Time) (time.Time, error) {
 	text, ok := c.GetQuery(key)
 	if !ok {

@@ -14,9 +14,9 @@ import (
 
 // Failures that are known to this package only.
 var (
-	errNobody   = cluster.ErrUnauthenticated
-	errTooLarge = errors.New("too large")
-	errNoMethod = errors.New("method not allowed")
+	errUnauthenticated = cluster.ErrUnauthenticated
+	errTooLarge        = errors.New("too large")
+	errNoMethod        = errors.New("method not allowed")
 )
 
 func isNotFound(err error) bool { return errors.Is(err, cluster.ErrNotFound) }
@@ -59,7 +59,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 	switch status {
 	case http.StatusUnauthorized:
 		// The same words whatever is wrong with the credentials.
-		body.Message = "who are you? Send a valid bearer token, or use the unix socket"
+		body.Message = "unauthenticated: send a valid bearer token, or use the unix socket"
 		c.Header("WWW-Authenticate", `Bearer realm="vjob"`)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		c.Header("Retry-After", "1")

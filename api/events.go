@@ -26,26 +26,26 @@ const (
 	streamRest  = 50 * time.Millisecond
 )
 
-// bell tells any number of waiters that something is new.
-type bell struct {
-	mu   sync.Mutex
-	next chan struct{}
+// broadcast wakes any number of waiting goroutines.
+type broadcast struct {
+	mu      sync.Mutex
+	waiting chan struct{}
 }
 
-func newBell() *bell { return &bell{next: make(chan struct{})} }
+func newBroadcast() *broadcast { return &broadcast{waiting: make(chan struct{})} }
 
-// rung is closed at the next ring.
-func (b *bell) rung() <-chan struct{} {
+// next returns a channel that the next call of notify closes.
+func (b *broadcast) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.next
+	return b.waiting
 }
 
-func (b *bell) ring() {
+func (b *broadcast) notify() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	close(b.next)
-	b.next = make(chan struct{})
+	close(b.waiting)
+	b.waiting = make(chan struct{})
 }
 
 // wantsStream reports whether the caller accepts server-sent events.
@@ -57,8 +57,8 @@ func wantsStream(r *http.Request) bool {
 
 // events answers GET /v1/events. The store narrows what users get to their own
 // vjobs; a vjob that they may not see is not found.
-func (s *Server) events(c *gin.Context, who Subject) error {
-	filter := journal.EventFilter{Owner: who.Viewer()}
+func (s *Server) events(c *gin.Context, caller Subject) error {
+	filter := journal.EventFilter{Owner: caller.Viewer()}
 	after, err := queryNumber(c, "after", 0, 1<<62, 0)
 	if err != nil {
 		return err
@@ -80,12 +80,12 @@ func (s *Server) events(c *gin.Context, who Subject) error {
 		if err != nil {
 			return err
 		}
-		if err := authorise(who, Read, Object{Kind: KindVJob, Owner: kept.Owner}); err != nil {
+		if err := authorise(caller, Read, Object{Kind: KindVJob, Owner: kept.Owner}); err != nil {
 			return fmt.Errorf("vjob %d: %w", vjob, cluster.ErrNotFound)
 		}
 	}
 	if wantsStream(c.Request) {
-		return s.stream(c, who, filter)
+		return s.stream(c, caller, filter)
 	}
 	events, err := s.reader.Events(c.Request.Context(), filter)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) events(c *gin.Context, who Subject) error {
 // stream sends events as they come. Nothing is buffered for a slow reader: it is
 // read from the log at the pace at which it takes, and one that takes nothing for
 // long is cut off and can go on later by Last-Event-ID.
-func (s *Server) stream(c *gin.Context, who Subject, filter journal.EventFilter) error {
+func (s *Server) stream(c *gin.Context, caller Subject, filter journal.EventFilter) error {
 	ctx := c.Request.Context()
 	if err := s.resume(c, &filter); err != nil {
 		return err
@@ -109,14 +109,14 @@ func (s *Server) stream(c *gin.Context, who Subject, filter journal.EventFilter)
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("X-Accel-Buffering", "no")
 	c.Status(http.StatusOK)
-	out := s.patiently(c, who)
+	out := s.newStreamWriter(c, caller)
 	if _, err := fmt.Fprintf(out, "retry: 1000\n\n"); err != nil {
 		return err
 	}
 	pulse := time.NewTicker(s.heartbeat)
 	defer pulse.Stop()
 	for {
-		news := s.news.rung() // taken before reading, so that nothing is missed
+		news := s.newEvents.next() // taken before reading, so that nothing is missed
 		full, err := s.batch(ctx, out, &filter)
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ func (s *Server) resume(c *gin.Context, filter *journal.EventFilter) error {
 }
 
 // batch sends what is new; full reports that there may be more.
-func (s *Server) batch(ctx context.Context, out *patient, filter *journal.EventFilter) (full bool, err error) {
+func (s *Server) batch(ctx context.Context, out *streamWriter, filter *journal.EventFilter) (full bool, err error) {
 	events, err := s.reader.Events(ctx, *filter)
 	if err != nil || len(events) == 0 {
 		return false, err
@@ -175,7 +175,7 @@ func (s *Server) batch(ctx context.Context, out *patient, filter *journal.EventF
 
 // pause waits until there is reason to look again; ok is false when the stream
 // has to end. With every pulse the caller's credentials are checked again.
-func (s *Server) pause(c *gin.Context, out *patient, pulse *time.Ticker, news <-chan struct{}, full bool) (ok bool, err error) {
+func (s *Server) pause(c *gin.Context, out *streamWriter, pulse *time.Ticker, news <-chan struct{}, full bool) (ok bool, err error) {
 	if !full {
 		late := time.NewTimer(s.poll)
 		defer late.Stop()
@@ -183,7 +183,7 @@ func (s *Server) pause(c *gin.Context, out *patient, pulse *time.Ticker, news <-
 		case <-news:
 		case <-late.C:
 		case <-pulse.C:
-			if err := out.same(); err != nil {
+			if err := out.checkCaller(); err != nil {
 				return false, err
 			}
 			if _, err := fmt.Fprint(out, ": alive\n\n"); err != nil {

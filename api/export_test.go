@@ -12,10 +12,10 @@ type Route struct {
 
 // Routes is the table of endpoints.
 func Routes() []Route {
-	names := map[level]string{anyone: "anyone", known: "user", administrator: "admin"}
+	names := map[accessLevel]string{public: "anyone", authenticated: "user", administrator: "admin"}
 	var list []Route
 	for _, e := range endpoints() {
-		list = append(list, Route{e.method, openPath(e.path), e.operation, names[e.least], e.status, e.body != nil})
+		list = append(list, Route{e.method, openPath(e.path), e.operation, names[e.access], e.status, e.body != nil})
 	}
 	return list
 }
@@ -25,9 +25,9 @@ var LastLines = lastLines
 
 // NewLogins makes the cache of names of local users.
 func NewLogins(look func(uint32) string, now func() time.Time) func(uint32) string {
-	l := newLogins(Locals{
+	l := newLocalUsers(Locals{
 		Login:       func(uid uint32) (string, error) { return look(uid), nil },
 		Subordinate: func(uint32) bool { return false },
 	}, now)
-	return func(uid uint32) string { return l.of(uid).name }
+	return func(uid uint32) string { return l.get(uid).name }
 }

@@ -75,12 +75,12 @@ var wrong = []struct{ name, body, field string }{
 	{"negative step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":-1,"seconds":1}]}]}`, "vms[0].steps[0].cpu_milli"},
 	{"step of more processors than the VM has", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":2,"seconds":1}]}]}`, "vms[0].steps[0].cpu_milli"},
 	{"endless step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1e300}]}]}`, "vms[0].steps[0].seconds"},
-	{"step after nobody", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":1,"index":0}]}]}]}`, "vms[0].steps[0].after[0].rank"},
+	{"step after an unknown rank", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":1,"index":0}]}]}]}`, "vms[0].steps[0].after[0].rank"},
 	{"step after nothing", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":0,"index":1}]}]}]}`, "vms[0].steps[0].after[0].index"},
 }
 
 func TestWrongSubmissions(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	for _, c := range wrong {
 		t.Run(c.name, func(t *testing.T) {
 			e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", c.body), http.StatusBadRequest)
@@ -98,7 +98,7 @@ func TestWrongSubmissions(t *testing.T) {
 }
 
 func TestWrongRequests(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	for _, c := range []struct {
 		method, path, body string
@@ -137,7 +137,7 @@ func TestWrongRequests(t *testing.T) {
 		{"POST", "/v1/users", `{"name":"eve","role":"king"}`, 400, "role"},
 		{"POST", "/v1/users", `{"name":"alice","role":"user"}`, 409, ""},
 		{"POST", "/v1/users/alice/tokens", `{"expires_in_seconds":-1}`, 400, "expires_in_seconds"},
-		{"POST", "/v1/users/nobody/tokens", `{}`, 404, ""},
+		{"POST", "/v1/users/unknown/tokens", `{}`, 404, ""},
 		{"GET", "/v2/vjobs", "", 404, ""},
 		{"GET", "/v1/vjobs/", "", 404, ""},
 		{"PUT", "/v1/vjobs", "", 405, ""},
@@ -159,8 +159,8 @@ func TestWrongRequests(t *testing.T) {
 
 // TestTemplateIsBlamed: the loop knows members only; the user wrote a template.
 func TestTemplateIsBlamed(t *testing.T) {
-	b := newBench(t)
-	b.loop.fail = fmt.Errorf("submit: %w", cluster.BadField("vms[0].image", "x", "sim"))
+	b := newFixture(t)
+	b.scheduler.fail = fmt.Errorf("submit: %w", cluster.BadField("vms[0].image", "x", "sim"))
 	e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), 400)
 	if e.Error.Field != "template.image" {
 		t.Errorf("got %+v", e)

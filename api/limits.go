@@ -15,7 +15,7 @@ import (
 )
 
 // errRate refuses what comes too fast.
-var errRate = fmt.Errorf("requests come faster than allowed: send fewer a second: %w", cluster.ErrTooMany)
+var errRate = fmt.Errorf("the rate of requests exceeds the limit: send fewer per second: %w", cluster.ErrTooMany)
 
 // maxBuckets bounds the memory that callers can take by having many names.
 const maxBuckets = 10_000
@@ -48,8 +48,7 @@ func (b *buckets) allow(name string, now time.Time) bool {
 	return bucket.AllowN(now, 1)
 }
 
-// sweep forgets full buckets, for a new one is full as well; when there are none,
-// all of them.
+// sweep removes full buckets, which equal new ones; without full ones it removes all.
 func (b *buckets) sweep(now time.Time) {
 	for name, bucket := range b.byName {
 		if bucket.TokensAt(now) >= float64(b.burst) {
@@ -83,7 +82,7 @@ func (s *Server) recover(c *gin.Context) {
 		if what == nil {
 			return
 		}
-		if what == http.ErrAbortHandler { //nolint:errorlint // net/http compares likewise
+		if what == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
 			panic(what)
 		}
 		s.log.LogAttrs(c.Request.Context(), slog.LevelError, "handler panicked",

@@ -107,7 +107,7 @@ func removeStale(ctx context.Context, path string) error {
 		return fmt.Errorf("listen on %s: %w", path, err)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("listen on %s: something that is no socket is in the way: %w", path, cluster.ErrConflict)
+		return fmt.Errorf("listen on %s: the file exists and is not a socket: remove it: %w", path, cluster.ErrConflict)
 	}
 	dialer := net.Dialer{Timeout: time.Second}
 	if conn, err := dialer.DialContext(ctx, "unix", path); err == nil {
@@ -137,7 +137,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	var serving sync.WaitGroup
 	for _, l := range listeners {
 		serving.Go(func() {
-			if err := server.Serve(s.guarded(l)); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(s.countConnections(l)); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
 			}
 		})
@@ -159,13 +159,13 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	}
 	noted()
 	serving.Wait()
-	s.lines.Wait()
+	s.consoles.Wait()
 	return err
 }
 
-// guarded counts the connections of a listener. Beneath TLS a refusal cannot be read, so
+// countConnections counts the connections of a listener. Beneath TLS a refusal cannot be read, so
 // none is sent.
-func (s *Server) guarded(l *Listener) net.Listener {
+func (s *Server) countConnections(l *Listener) net.Listener {
 	if l.config == nil {
 		return s.conns.Listen(l.Listener, refusal)
 	}

@@ -40,14 +40,14 @@ func (l Locals) withDefaults() Locals {
 // The uids of people, as systems hand them out: those below are of services, those from
 // firstService to lastService too, with the overflow uid.
 const (
-	firstPerson  = 1000
-	firstService = 61_184
-	lastService  = 65_535
+	firstRegularUID = 1000
+	firstServiceUID = 61_184
+	lastServiceUID  = 65_535
 )
 
-// person reports whether a uid is one of those that systems give to people.
-func person(uid uint32) bool {
-	return uid >= firstPerson && (uid < firstService || uid > lastService)
+// isRegularUID reports whether a uid is one of those that systems give to people.
+func isRegularUID(uid uint32) bool {
+	return uid >= firstRegularUID && (uid < firstServiceUID || uid > lastServiceUID)
 }
 
 // loginName is the name of a local user, or uid-N when the name could not be an account's.
@@ -105,26 +105,26 @@ func subordinate(path string, uid uint32) bool {
 // local is the subject of a local user. Root and the daemon's own user are administrators,
 // whatever the accounts say.
 func (s *Server) local(ctx context.Context, uid uint32) (Subject, error) {
-	who := Subject{Via: "socket", From: fmt.Sprintf("uid %d", uid)}
-	l := s.logins.of(uid)
+	caller := Subject{Via: "socket", From: fmt.Sprintf("uid %d", uid)}
+	l := s.localUsers.get(uid)
 	if privileged(uid) {
-		who.Name, who.Role = l.name, journal.RoleAdmin
-		if who.Name == "" {
-			who.Name = fmt.Sprintf("uid-%d", uid)
+		caller.Name, caller.Role = l.name, journal.RoleAdmin
+		if caller.Name == "" {
+			caller.Name = fmt.Sprintf("uid-%d", uid)
 		}
-		return who, nil
+		return caller, nil
 	}
-	if l.refused != "" {
-		return Subject{}, fmt.Errorf("%s: %w", l.refused, cluster.ErrForbidden)
+	if l.refusal != "" {
+		return Subject{}, fmt.Errorf("%s: %w", l.refusal, cluster.ErrForbidden)
 	}
 	account, err := s.accounts.Admit(ctx, journal.LocalUser{
-		Name: l.name, UID: uid, Open: !s.logins.locals.Listed && person(uid),
+		Name: l.name, UID: uid, Open: !s.localUsers.locals.Listed && isRegularUID(uid),
 	}, s.now().UTC())
 	if err != nil {
 		return Subject{}, err
 	}
-	who.Name, who.Role = account.Name, account.Role
-	return who, nil
+	caller.Name, caller.Role = account.Name, account.Role
+	return caller, nil
 }
 
 // privileged reports whether a uid is root's or the daemon's own.
@@ -132,29 +132,29 @@ func privileged(uid uint32) bool { return uid == 0 || uid == uint32(os.Getuid())
 
 // administers reports whether a name is that of root or of the daemon's own user.
 func (s *Server) administers(name string) bool {
-	return name == s.logins.of(0).name || name == s.logins.of(uint32(os.Getuid())).name //nolint:gosec // uids have 32 bits
+	return name == s.localUsers.get(0).name || name == s.localUsers.get(uint32(os.Getuid())).name //nolint:gosec // uids have 32 bits
 }
 
 // groups are those of a subject. known is false where neither the system nor the account tells.
-func (s *Server) groups(ctx context.Context, who Subject) (list []string, known bool, err error) {
-	account, err := s.accounts.User(ctx, who.Name)
+func (s *Server) groups(ctx context.Context, caller Subject) (list []string, known bool, err error) {
+	account, err := s.accounts.User(ctx, caller.Name)
 	switch {
 	case isNotFound(err):
-		account.Local = who.Via == "socket"
+		account.Local = caller.Via == "socket"
 	case err != nil:
 		return nil, false, err
 	}
 	if !account.Local {
 		return account.Groups, account.Groups != nil, nil
 	}
-	list, err = s.logins.locals.Groups(who.Name)
+	list, err = s.localUsers.locals.Groups(caller.Name)
 	return list, err == nil, nil
 }
 
 // checkImages refuses a submission of images that the subject may not boot. An image that does
 // not exist is left to later checks.
-func (s *Server) checkImages(ctx context.Context, who Subject, vms []cluster.VM) error {
-	images, err := s.bootable(ctx, who)
+func (s *Server) checkImages(ctx context.Context, caller Subject, vms []cluster.VM) error {
+	images, err := s.bootable(ctx, caller)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (s *Server) checkImages(ctx context.Context, who Subject, vms []cluster.VM)
 		for _, image := range images {
 			named := vms[i].Payload.Image
 			if !image.may && (named == image.ID || named == "" && image.Default) {
-				return fmt.Errorf("vms[%d].image: %s may not boot the image %s; vjob images lists those that they may: %w", i, who.Name, image.ID, cluster.ErrForbidden)
+				return fmt.Errorf("vms[%d].image: %s may not boot the image %s; vjob images lists those that they may: %w", i, caller.Name, image.ID, cluster.ErrForbidden)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ type permitted struct {
 	may bool
 }
 
-func (s *Server) bootable(ctx context.Context, who Subject) ([]permitted, error) {
+func (s *Server) bootable(ctx context.Context, caller Subject) ([]permitted, error) {
 	if s.catalogue == nil {
 		return nil, nil
 	}
@@ -188,11 +188,11 @@ func (s *Server) bootable(ctx context.Context, who Subject) ([]permitted, error)
 	for i := range images {
 		if len(images[i].Groups) > 0 && !asked {
 			asked = true
-			if groups, _, err = s.groups(ctx, who); err != nil {
+			if groups, _, err = s.groups(ctx, caller); err != nil {
 				return nil, err
 			}
 		}
-		list[i] = permitted{images[i], s.mayBoot(&images[i], who, groups)}
+		list[i] = permitted{images[i], s.mayBoot(&images[i], caller, groups)}
 	}
 	return list, nil
 }

@@ -23,8 +23,8 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// machine is what the system knows of its users in these tests.
-func machine(c *api.Config) {
+// systemUsers is what the system knows of its users in these tests.
+func systemUsers(c *api.Config) {
 	names := map[uint32]string{0: "operator", 33: "www-data", 2001: "ann", 2002: "eve", 2003: "bob", 65_534: "overflow", 100_007: "container"}
 	c.Locals.Login = func(uid uint32) (string, error) {
 		if name, ok := names[uid]; ok {
@@ -41,27 +41,27 @@ func machine(c *api.Config) {
 	}
 }
 
-// locals calls a daemon as other users of the machine, which takes root.
-type locals struct {
-	*bench
+// socketClient calls a daemon as other users of the machine, which takes root.
+type socketClient struct {
+	*fixture
 	path string
 }
 
-func newLocals(t *testing.T, change ...func(*api.Config)) *locals {
+func newSocketClient(t *testing.T, change ...func(*api.Config)) *socketClient {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("NOT RUN: becoming another user takes root")
 	}
-	b := newBench(t, append([]func(*api.Config){machine}, change...)...)
+	b := newFixture(t, append([]func(*api.Config){systemUsers}, change...)...)
 	b.populate()
 	socket, _ := b.serve()
-	l := &locals{b, strings.TrimPrefix(socket, "unix://")}
+	l := &socketClient{b, strings.TrimPrefix(socket, "unix://")}
 	b.must(os.Chmod(filepath.Dir(filepath.Dir(l.path)), 0o755))
 	return l
 }
 
 // ask makes one request as a local user, and returns its status and body.
-func (l *locals) ask(uid uint32, method, path, body string) (status int, answer string) {
+func (l *socketClient) ask(uid uint32, method, path, body string) (status int, answer string) {
 	l.tb.Helper()
 	conns := make(chan net.Conn, 1)
 	go func() {
@@ -96,7 +96,7 @@ const tiny = `{"template":{"cpu_milli":1,"memory_mib":1},"count":1}`
 
 // Of the users of the machine only people submit: each of these got 201.
 func TestUIDsThatAreNotPeople(t *testing.T) {
-	l := newLocals(t)
+	l := newSocketClient(t)
 	for uid, want := range map[uint32]string{
 		54_321:  "uid 54321 has no name",
 		100_007: "subordinate uid",
@@ -123,7 +123,7 @@ func TestUIDsThatAreNotPeople(t *testing.T) {
 }
 
 func TestListedUsersOnly(t *testing.T) {
-	l := newLocals(t, func(c *api.Config) { c.Locals.Listed = true })
+	l := newSocketClient(t, func(c *api.Config) { c.Locals.Listed = true })
 	if status, body := l.ask(2001, "GET", "/v1/whoami", ""); status != 403 || !strings.Contains(body, "vjob accounts add ann --local") {
 		t.Errorf("not listed: %d %s", status, body)
 	}
@@ -135,7 +135,7 @@ func TestListedUsersOnly(t *testing.T) {
 
 // A deleted or disabled account locks its local user out.
 func TestAccountsThatAreGone(t *testing.T) {
-	l := newLocals(t)
+	l := newSocketClient(t)
 	enter := func(what string, want int) {
 		t.Helper()
 		if status, body := l.ask(2001, "GET", "/v1/whoami", ""); status != want {
@@ -166,7 +166,7 @@ func TestAccountsThatAreGone(t *testing.T) {
 // The role of a network account does not hold for the local user of that name, and the vjobs
 // of either are not the other's, until an administrator says that they are one.
 func TestNetworkAccountIsNotTheLocalUser(t *testing.T) {
-	l := newLocals(t)
+	l := newSocketClient(t)
 	read[wire.User](t, l.as("root", "POST", "/v1/users", `{"name":"eve","role":"admin"}`), 201)
 	if status, body := l.ask(2002, "GET", "/v1/users", ""); status != 403 || !strings.Contains(body, "vjob accounts change eve --local") {
 		t.Errorf("the local eve with the role of the account: %d %s", status, body)
@@ -186,7 +186,7 @@ func TestNetworkAccountIsNotTheLocalUser(t *testing.T) {
 // A name that the system gives to another uid is not the account of the former one.
 func TestNameOfAnotherUID(t *testing.T) {
 	names := map[uint32]string{2001: "ann"}
-	l := newLocals(t, func(c *api.Config) {
+	l := newSocketClient(t, func(c *api.Config) {
 		c.Locals.Login = func(uid uint32) (string, error) { return names[uid], nil }
 	})
 	if status, body := l.ask(2001, "POST", "/v1/vjobs", tiny); status != 201 {
@@ -207,7 +207,7 @@ func TestNameOfAnotherUID(t *testing.T) {
 
 // An account that gets a name anew inherits nothing of the former one.
 func TestNameGivenAnew(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	add := func() {
 		t.Helper()
@@ -220,7 +220,7 @@ func TestNameGivenAnew(t *testing.T) {
 	if res := b.as("root", "DELETE", "/v1/users/carol", ""); res.Code != 409 {
 		t.Fatalf("an account with a live vjob is deleted: %d", res.Code)
 	}
-	b.must(b.loop.Commit(t.Context(), journal.Step{
+	b.must(b.scheduler.Commit(t.Context(), journal.Step{
 		VJobs:     []journal.VJobChange{{ID: cluster.VJobID(job.ID), State: cluster.Terminated, Outcome: cluster.Completed, Version: 1, Ended: epoch}},
 		VJobHours: []journal.VJobHour{{Hour: epoch, VJob: cluster.VJobID(job.ID), Owner: "carol", Millijoules: 5}},
 		Charges:   []journal.Charge{{User: "carol", Hour: epoch, CPUTime: 7}},
@@ -251,12 +251,12 @@ func TestNameGivenAnew(t *testing.T) {
 	if again := read[wire.VJob](t, b.as("carol", "POST", "/v1/vjobs", tiny, wire.KeyHeader, "k1"), 201); again.ID == job.ID {
 		t.Error("a key of the former carol gives the vjob of that time")
 	}
-	loaded, err := b.loop.Load(t.Context())
+	loaded, err := b.scheduler.Load(t.Context())
 	b.must(err)
 	if len(loaded.Charges) != 1 || loaded.Charges[0].User != "carol#4" {
 		t.Errorf("charged: %+v", loaded.Charges)
 	}
-	if noted := b.loop.noted(); noted[len(noted)-1] != "carol is carol#4" {
+	if noted := b.scheduler.recorded(); noted[len(noted)-1] != "carol is carol#4" {
 		t.Errorf("the loop was told %v", noted)
 	}
 	// The administrator still tells them apart.
@@ -267,10 +267,10 @@ func TestNameGivenAnew(t *testing.T) {
 
 // An account that was deleted while a request was under way owns nothing new.
 func TestDeletedDuringSubmission(t *testing.T) {
-	b := newBench(t)
-	_, err := b.loop.DeleteUser(t.Context(), "alice", journal.Audit{At: epoch})
+	b := newFixture(t)
+	_, err := b.scheduler.DeleteUser(t.Context(), "alice", journal.Audit{At: epoch})
 	b.must(err)
-	_, _, err = b.loop.DB.Submit(t.Context(), submissionOf("alice"))
+	_, _, err = b.scheduler.DB.Submit(t.Context(), submissionOf("alice"))
 	if !errors.Is(err, cluster.ErrForbidden) {
 		t.Errorf("a vjob of an account that is gone: %v", err)
 	}

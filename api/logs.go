@@ -17,8 +17,8 @@ const (
 	maxTailSize = 16 << 20 // bytes of all of them
 )
 
-// saidBytes is how much of the end of a console is looked at.
-const saidBytes = 4 << 10
+// consoleTailBytes is how much of the end of a console is looked at.
+const consoleTailBytes = 4 << 10
 
 // lastBytes reads to the end and keeps the last n bytes. A file is not read before them.
 func lastBytes(r io.Reader, n int64) ([]byte, error) {
@@ -47,9 +47,9 @@ func lastBytes(r io.Reader, n int64) ([]byte, error) {
 
 // copyLog streams text to the caller, the last tail lines only when that is not
 // 0. Each piece has to be taken in the time for writing.
-func (s *Server) copyLog(c *gin.Context, who Subject, text io.Reader, tail int) error {
+func (s *Server) copyLog(c *gin.Context, caller Subject, text io.Reader, tail int) error {
 	c.Status(http.StatusOK)
-	out := s.patiently(c, who)
+	out := s.newStreamWriter(c, caller)
 	if tail == 0 {
 		_, err := io.Copy(out, text)
 		return err

@@ -43,7 +43,7 @@ func newMetrics(loop Scheduler, now time.Time) *metrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5},
 		}, []string{"route"}),
 		submissions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vjob_submissions_total", Help: "Submissions by what became of them: created, repeated, refused or failed.",
+			Name: "vjob_submissions_total", Help: "Submissions by result: created, repeated, refused or failed.",
 		}, []string{"result"}),
 		plans: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vjob_plan_duration_seconds", Help: "Duration of the context switches that have ended, by state.",
@@ -115,7 +115,7 @@ func (s *Server) exposition(c *gin.Context, _ Subject) error {
 
 // gauges reads the loop's latest snapshot at every scrape.
 type gauges struct {
-	loop                                Scheduler
+	scheduler                           Scheduler
 	ready, vjobs, held, nodes, silent   *prometheus.Desc
 	cpu, memory, actions                *prometheus.Desc
 	watts, joules, phases, drawn        *prometheus.Desc
@@ -130,23 +130,23 @@ func newGauges(loop Scheduler) *gauges {
 		return prometheus.NewDesc("vjob_"+name, help, labels, nil)
 	}
 	return &gauges{
-		loop:         loop,
+		scheduler:    loop,
 		ready:        desc("ready", "Whether the first decision has been taken."),
 		vjobs:        desc("vjobs", "Live vjobs by state.", "state"),
-		queues:       desc("queue_vjobs", "Live vjobs by queue: those that wait or are suspended, and those that run or are under way.", "queue", "of"),
+		queues:       desc("queue_vjobs", "Live vjobs by queue: waiting or suspended, and active.", "queue", "of"),
 		held:         desc("vjobs_held", "Live vjobs that are held."),
 		nodes:        desc("nodes", "Nodes by state.", "state"),
 		silent:       desc("nodes_silent", "Nodes that do not answer."),
 		cpu:          desc("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
 		memory:       desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
-		watts:        desc("power_watts", "Power drawn by all nodes of which it is known: now, and at most while VMs use what they may.", "of"),
+		watts:        desc("power_watts", "Known power of all nodes: now, and the most that VMs can cause within their caps.", "of"),
 		joules:       desc("node_energy_joules_total", "Energy that a node has drawn.", "node"),
-		phases:       desc("power_nodes", "Nodes that can be switched off and on, by how far they have come.", "phase"),
-		drawn:        desc("power_phase_watts", "Power drawn now by nodes that can be switched, by how far they have come.", "phase"),
-		budgets:      desc("budget_watts", "Power budgets by group: the limit, what is drawn now and at most, and the headroom that is left then; below 0 it is exceeded.", "group", "of"),
-		price:        desc("energy_price", "What energy costs now.", "unit"),
-		consolidated: desc("consolidation_total", "Looks for places where VMs draw less, and the plans and VMs that came of them.", "of"),
-		saved:        desc("consolidation_joules_total", "What such plans were reckoned to save within the horizon, and to cost.", "of"),
+		phases:       desc("power_nodes", "Nodes that can be switched off and on, by phase.", "phase"),
+		drawn:        desc("power_phase_watts", "Power drawn now by nodes that can be switched off and on, by phase.", "phase"),
+		budgets:      desc("budget_watts", "Power budgets by group: the limit, the power now and at most, and the headroom; below 0 the budget is exceeded.", "group", "of"),
+		price:        desc("energy_price", "Current price of energy.", "unit"),
+		consolidated: desc("consolidation_total", "Searches for placements that draw less, and the resulting plans and moved VMs.", "of"),
+		saved:        desc("consolidation_joules_total", "Estimated savings of these plans within the horizon, and their cost.", "of"),
 		actions:      desc("actions_running", "Actions under way by kind.", "kind"),
 	}
 }
@@ -159,7 +159,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	now := g.loop.Snapshot()
+	now := g.scheduler.Snapshot()
 	if now == nil {
 		gauge(g.ready, 0)
 		return
@@ -205,9 +205,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.memory, float64(used.Memory), "used")
 	gauge(g.memory, float64(has.Memory-used.Memory), "free")
 	g.energy(ch, now.Nodes)
-	g.switched(ch, now.Nodes)
+	g.powerPhases(ch, now.Nodes)
 	g.limits(ch, now)
-	g.saving(ch, &now.Saving)
+	g.consolidation(ch, &now.Saving)
 	actions := map[string]float64{}
 	for _, a := range now.Running {
 		actions[a.What]++

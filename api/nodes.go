@@ -23,8 +23,8 @@ func (s *Server) snapshot() *scheduler.Snapshot {
 }
 
 // listNodes answers GET /v1/nodes.
-func (s *Server) listNodes(c *gin.Context, who Subject) error {
-	nodes, err := s.nodes(c.Request.Context(), who, s.snapshot())
+func (s *Server) listNodes(c *gin.Context, caller Subject) error {
+	nodes, err := s.nodes(c.Request.Context(), caller, s.snapshot())
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ func (s *Server) listNodes(c *gin.Context, who Subject) error {
 
 // nodes shows the nodes. Users see which of their own VMs a node has, of others
 // only how much room they take, and not what went wrong on a node.
-func (s *Server) nodes(ctx context.Context, who Subject, now *scheduler.Snapshot) ([]wire.Node, error) {
-	own, err := s.ownLive(ctx, who)
+func (s *Server) nodes(ctx context.Context, caller Subject, now *scheduler.Snapshot) ([]wire.Node, error) {
+	own, err := s.ownLive(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
@@ -44,14 +44,14 @@ func (s *Server) nodes(ctx context.Context, who Subject, now *scheduler.Snapshot
 			Name: string(n.ID), State: n.State.String(), Silent: n.Silent, Since: n.Since.UTC(),
 			CPUMilli: int64(n.Capacity.CPU), MemoryMiB: int64(n.Capacity.Memory),
 			UsedCPUMilli: int64(n.Used.CPU), UsedMemoryMiB: int64(n.Used.Memory),
-			VMs: []string{}, Labels: n.Labels, Switch: wireSwitch(n.Switch, who),
+			VMs: []string{}, Labels: n.Labels, Switch: wireSwitch(n.Switch, caller),
 		}
 		if n.Power.Known {
 			list[i].Power = &wire.NodePower{
 				Watts: watts(n.Power.Now), MostWatts: watts(n.Power.Most), EnergyJoules: int64(n.Power.Drawn),
 			}
 		}
-		if who.Role == journal.RoleAdmin {
+		if caller.Role == journal.RoleAdmin {
 			list[i].Problem, list[i].Warnings = n.Problem, n.Warnings
 		}
 		for _, vm := range n.VMs {
@@ -64,57 +64,61 @@ func (s *Server) nodes(ctx context.Context, who Subject, now *scheduler.Snapshot
 }
 
 // changeNode answers PATCH /v1/nodes/{name}.
-func (s *Server) changeNode(c *gin.Context, who Subject) error {
+func (s *Server) changeNode(c *gin.Context, caller Subject) error {
 	var change wire.NodeChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := decreed(&change)
+	state, err := requestedState(&change)
 	if err != nil {
 		return err
 	}
-	return s.setNode(c, who, state)
+	return s.setNode(c, caller, state)
 }
 
 // changeNodes answers PATCH /v1/nodes.
-func (s *Server) changeNodes(c *gin.Context, who Subject) error {
+func (s *Server) changeNodes(c *gin.Context, caller Subject) error {
 	var change wire.NodesChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := decreed(&change.NodeChange)
+	state, err := requestedState(&change.NodeChange)
 	if err != nil {
 		return err
 	}
 	if len(change.Names) == 0 {
 		return cluster.BadField("names", "[]", "the name of at least one node")
 	}
-	return s.setNodes(c, who, change.Names, state)
+	return s.setNodes(c, caller, change.Names, state)
 }
 
-// decreed is the state that a change asks for.
-func decreed(change *wire.NodeChange) (cluster.NodeState, error) {
+// requestedState is the state that a change asks for.
+func requestedState(change *wire.NodeChange) (cluster.NodeState, error) {
 	state, err := cluster.ParseNodeState(change.State)
 	switch {
 	case err != nil:
 		return 0, err
 	case state == cluster.Down && !change.Fenced:
-		return 0, cluster.BadField("fenced", change.Fenced, "true: somebody has made sure that nothing runs on the node any more")
+		return 0, cluster.BadField("fenced", change.Fenced, "true, once an administrator has made sure that nothing runs on the node")
 	case state != cluster.Down && change.Fenced:
-		return 0, cluster.BadField("fenced", change.Fenced, "false, for the node is not declared down")
+		return 0, cluster.BadField("fenced", change.Fenced, "false: the node is not declared down")
 	}
 	return state, nil
 }
 
-func (s *Server) drain(c *gin.Context, who Subject) error { return s.setNode(c, who, cluster.Draining) }
-
-func (s *Server) online(c *gin.Context, who Subject) error { return s.setNode(c, who, cluster.Online) }
-
-func (s *Server) setNode(c *gin.Context, who Subject, state cluster.NodeState) error {
-	return s.setNodes(c, who, []string{c.Param("name")}, state)
+func (s *Server) drain(c *gin.Context, caller Subject) error {
+	return s.setNode(c, caller, cluster.Draining)
 }
 
-func (s *Server) setNodes(c *gin.Context, who Subject, names []string, state cluster.NodeState) error {
+func (s *Server) online(c *gin.Context, caller Subject) error {
+	return s.setNode(c, caller, cluster.Online)
+}
+
+func (s *Server) setNode(c *gin.Context, caller Subject, state cluster.NodeState) error {
+	return s.setNodes(c, caller, []string{c.Param("name")}, state)
+}
+
+func (s *Server) setNodes(c *gin.Context, caller Subject, names []string, state cluster.NodeState) error {
 	ids := make([]cluster.NodeID, len(names))
 	for i, name := range names {
 		if !cluster.IsName(name) {
@@ -122,33 +126,33 @@ func (s *Server) setNodes(c *gin.Context, who Subject, names []string, state clu
 		}
 		ids[i] = cluster.NodeID(name)
 	}
-	if err := s.decree(c.Request.Context(), who, ids, state); err != nil {
+	if err := s.setNodeStates(c.Request.Context(), caller, ids, state); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
 	return nil
 }
 
-// decree puts nodes in another state, and notes that.
-func (s *Server) decree(ctx context.Context, who Subject, ids []cluster.NodeID, state cluster.NodeState) error {
+// setNodeStates puts nodes in another state, and notes that.
+func (s *Server) setNodeStates(ctx context.Context, caller Subject, ids []cluster.NodeID, state cluster.NodeState) error {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = string(id)
 	}
-	return s.audited(ctx, s.act(who, journal.AuditNode, brief(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
+	return s.withAudit(ctx, s.auditEntry(caller, journal.AuditNode, truncate(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
 		return s.scheduler.SetNodes(ctx, ids, state, act)
 	})
 }
 
 // status answers GET /v1/status.
-func (s *Server) status(c *gin.Context, who Subject) error {
+func (s *Server) status(c *gin.Context, caller Subject) error {
 	now := s.snapshot()
 	ctx := c.Request.Context()
-	nodes, err := s.nodes(ctx, who, now)
+	nodes, err := s.nodes(ctx, caller, now)
 	if err != nil {
 		return err
 	}
-	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Owner: who.Viewer(), Live: true, Limit: maxPage})
+	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Owner: caller.Viewer(), Live: true, Limit: maxPage})
 	if err != nil {
 		return err
 	}
@@ -159,10 +163,10 @@ func (s *Server) status(c *gin.Context, who Subject) error {
 	own := make(map[cluster.VJobID]bool, len(rows))
 	for i := range rows {
 		own[rows[i].ID] = true
-		st.VJobs[i] = wireVJob(&rows[i], now, who.Viewer())
+		st.VJobs[i] = wireVJob(&rows[i], now, caller.Viewer())
 	}
 	for _, a := range now.Running {
-		if who.Role != journal.RoleAdmin && !own[a.VM.VJob] {
+		if caller.Role != journal.RoleAdmin && !own[a.VM.VJob] {
 			continue
 		}
 		st.Running = append(st.Running, wire.ActiveAction{
@@ -174,9 +178,9 @@ func (s *Server) status(c *gin.Context, who Subject) error {
 }
 
 // images answers GET /v1/images.
-func (s *Server) images(c *gin.Context, who Subject) error {
+func (s *Server) images(c *gin.Context, caller Subject) error {
 	list := wire.ImageList{Images: []wire.Image{}}
-	images, err := s.bootable(c.Request.Context(), who)
+	images, err := s.bootable(c.Request.Context(), caller)
 	if err != nil {
 		return err
 	}
@@ -184,7 +188,7 @@ func (s *Server) images(c *gin.Context, who Subject) error {
 		if !image.may {
 			continue
 		}
-		if who.Role != journal.RoleAdmin {
+		if caller.Role != journal.RoleAdmin {
 			image.Users, image.Groups = nil, nil
 		}
 		list.Images = append(list.Images, image.Image)

@@ -63,15 +63,15 @@ func (s *Server) openAPI(c *gin.Context, _ Subject) error {
 	c.Header("Vary", "Accept-Encoding")
 	if strings.Contains(c.GetHeader("Accept-Encoding"), "gzip") {
 		c.Header("Content-Encoding", "gzip")
-		document = s.packed()
+		document = s.compressed()
 	}
 	c.Header("Content-Length", strconv.Itoa(len(document)))
 	c.Data(http.StatusOK, "application/json; charset=utf-8", document)
 	return nil
 }
 
-// pack compresses a document.
-func pack(document []byte) []byte {
+// compress compresses a document.
+func compress(document []byte) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err := w.Write(document)
@@ -99,9 +99,9 @@ func jsonContent(schema any) map[string]any {
 // describe is the OpenAPI operation of the endpoint.
 func (e endpoint) describe(schemas schemaSet) map[string]any {
 	op := map[string]any{"operationId": e.operation, "summary": e.summary, "security": []any{}}
-	switch e.least {
-	case anyone:
-	case known:
+	switch e.access {
+	case public:
+	case authenticated:
 		op["security"] = []any{map[string]any{"token": []any{}}}
 	case administrator:
 		op["security"] = []any{map[string]any{"token": []any{}}}
@@ -130,8 +130,8 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 			schema["format"] = "binary"
 		}
 		content[e.media] = map[string]any{"schema": schema}
-	} else if e.lane == watches {
-		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages whose data is an Event, with its seq as id."}}
+	} else if e.class == streams {
+		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages with an Event as data, and its seq as id."}}
 	}
 	if len(content) > 0 {
 		success["content"] = content
@@ -139,7 +139,7 @@ func (e endpoint) describe(schemas schemaSet) map[string]any {
 	responses[strconv.Itoa(e.status)] = success
 	switch e.operation {
 	case "submitVJob":
-		responses["200"] = map[string]any{"description": "The key had been used: the vjob of that time.", "content": content}
+		responses["200"] = map[string]any{"description": "The key was used before: the vjob that it created.", "content": content}
 	case "getHealth":
 		responses["503"] = map[string]any{"description": "Not ready.", "content": content}
 	}
@@ -183,9 +183,9 @@ func (e endpoint) params() []any {
 	}
 	switch e.operation {
 	case "submitVJob":
-		header(wire.KeyHeader, "Makes repeating the submission safe: the same key is the same vjob. At most 128 characters.")
+		header(wire.KeyHeader, "Makes it safe to repeat the submission: the same key returns the same vjob. At most 128 characters.")
 	case "listEvents":
-		header("Last-Event-ID", "A stream goes on after this event.")
+		header("Last-Event-ID", "The stream continues after this event.")
 	}
 	return list
 }

@@ -16,7 +16,7 @@ import (
 	"vjob/api"
 )
 
-func document(t *testing.T, b *bench) *openapi3.T {
+func document(t *testing.T, b *fixture) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(b.as("", "GET", "/v1/openapi.json", "").Body.Bytes())
 	if err == nil {
@@ -30,7 +30,7 @@ func document(t *testing.T, b *bench) *openapi3.T {
 
 func TestDocumentListsTheRoutes(t *testing.T) {
 	var listed, routed []string
-	for path, item := range document(t, newBench(t)).Paths.Map() {
+	for path, item := range document(t, newFixture(t)).Paths.Map() {
 		for method, op := range item.Operations() {
 			listed = append(listed, method+" "+path+" "+op.OperationID)
 		}
@@ -48,18 +48,18 @@ func TestDocumentListsTheRoutes(t *testing.T) {
 // TestAnswersMatchTheDocument: requests that succeed are valid, and so is every
 // answer, of failures too.
 func TestAnswersMatchTheDocument(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	doc := document(t, b)
 	router, err := legacy.NewRouter(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, who := range []string{"root", "alice", ""} {
+	for _, caller := range []string{"root", "alice", ""} {
 		for _, r := range api.Routes() {
 			token := ""
 			if strings.Contains(r.Path, "/tokens/") {
-				token = strconv.FormatInt(b.spare("bob"), 10)
+				token = strconv.FormatInt(b.extraToken("bob"), 10)
 			}
 			path := strings.NewReplacer("/tokens/{id}", "/tokens/"+token, "/vjobs/{id}", "/vjobs/1", "{id}", "1",
 				"/nodes/{name}", "/nodes/n1", "{name}", "bob").Replace(r.Path)
@@ -82,13 +82,13 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 			if err := openapi3filter.ValidateRequest(t.Context(), input); err != nil {
 				t.Errorf("%s %s: request: %v", r.Method, path, err)
 			}
-			res := b.as(who, r.Method, path, body)
+			res := b.as(caller, r.Method, path, body)
 			err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
 				RequestValidationInput: input, Status: res.Code, Header: res.Header(),
 				Body: io.NopCloser(bytes.NewReader(res.Body.Bytes())), Options: input.Options,
 			})
 			if err != nil {
-				t.Errorf("%q %s %s: answer %d %s: %v", who, r.Method, path, res.Code, res.Body, err)
+				t.Errorf("%q %s %s: answer %d %s: %v", caller, r.Method, path, res.Code, res.Body, err)
 			}
 		}
 	}

@@ -14,16 +14,16 @@ import (
 func orphanEndpoints() []endpoint {
 	return []endpoint{
 		{
-			method: "GET", path: "/v1/images/orphans", operation: "listOrphans", summary: "Saved VMs that no vjob is saved in, and why they are kept",
-			least: administrator, verb: Read, status: 200, result: wire.OrphanList{}, handle: (*Server).orphans,
+			method: "GET", path: "/v1/images/orphans", operation: "listOrphans", summary: "Saved VMs of no suspended vjob, and why they are kept",
+			access: administrator, verb: Read, status: 200, result: wire.OrphanList{}, handle: (*Server).orphans,
 		},
 		{
-			method: "DELETE", path: "/v1/images/orphans/:name", operation: "deleteOrphan", summary: "Delete a saved VM that no vjob is saved in",
-			least: administrator, verb: Change, status: 204, handle: (*Server).deleteOrphan,
+			method: "DELETE", path: "/v1/images/orphans/:name", operation: "deleteOrphan", summary: "Delete a saved VM of no suspended vjob",
+			access: administrator, verb: Change, status: 204, handle: (*Server).deleteOrphan,
 		},
 		{
-			method: "POST", path: "/v1/vjobs/:id/restore", operation: "restoreVJob", summary: "Go back to images of a vjob that are kept since it was lost: it will be suspended, and held",
-			least: administrator, verb: Change, body: wire.RestoreOrder{}, status: 202, result: wire.VJob{}, handle: (*Server).restoreVJob,
+			method: "POST", path: "/v1/vjobs/:id/restore", operation: "restoreVJob", summary: "Restore a lost vjob from its kept images: it becomes suspended and held",
+			access: administrator, verb: Change, body: wire.RestoreOrder{}, status: 202, result: wire.VJob{}, handle: (*Server).restoreVJob,
 		},
 	}
 }
@@ -62,8 +62,8 @@ func wireOrphan(o *scheduler.Orphan, owner string) wire.Orphan {
 }
 
 // deleteOrphan answers DELETE /v1/images/orphans/{name}.
-func (s *Server) deleteOrphan(c *gin.Context, who Subject) error {
-	if err := s.scheduler.DiscardImage(c.Request.Context(), c.Param("name"), who.Name); err != nil {
+func (s *Server) deleteOrphan(c *gin.Context, caller Subject) error {
+	if err := s.scheduler.DiscardImage(c.Request.Context(), c.Param("name"), caller.Name); err != nil {
 		return err
 	}
 	c.Status(http.StatusNoContent)
@@ -71,7 +71,7 @@ func (s *Server) deleteOrphan(c *gin.Context, who Subject) error {
 }
 
 // restoreVJob answers POST /v1/vjobs/{id}/restore.
-func (s *Server) restoreVJob(c *gin.Context, who Subject) error {
+func (s *Server) restoreVJob(c *gin.Context, caller Subject) error {
 	var order wire.RestoreOrder
 	if err := s.readBody(c, &order); err != nil {
 		return err
@@ -79,12 +79,12 @@ func (s *Server) restoreVJob(c *gin.Context, who Subject) error {
 	if order.Generation < 0 {
 		return cluster.BadField("generation", order.Generation, "the number of a generation, or 0 for the newest")
 	}
-	kept, err := s.vjob(c, who, Change)
+	kept, err := s.vjob(c, caller, Change)
 	if err != nil {
 		return err
 	}
-	if err := s.scheduler.Restore(c.Request.Context(), kept.ID, order.Generation, who.Name); err != nil {
+	if err := s.scheduler.Restore(c.Request.Context(), kept.ID, order.Generation, caller.Name); err != nil {
 		return err
 	}
-	return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.Viewer()))
+	return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), caller.Viewer()))
 }

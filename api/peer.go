@@ -19,7 +19,7 @@ type connKey struct{}
 
 // withConn is the ConnContext of the HTTP server.
 func withConn(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, guard.Of(conn))
+	return context.WithValue(ctx, connKey{}, guard.ConnOf(conn))
 }
 
 // connOf is the connection of a request; nil if no server of ours has accepted it.
@@ -28,7 +28,7 @@ func connOf(r *http.Request) *guard.Conn {
 	return conn
 }
 
-// peerOf is what the requests of unknown callers count under.
+// peerOf returns the key under which requests of unknown callers are counted.
 func peerOf(r *http.Request) string {
 	if conn := connOf(r); conn != nil {
 		return conn.Peer.Key
@@ -36,11 +36,11 @@ func peerOf(r *http.Request) string {
 	return guard.AddressKey(r.RemoteAddr)
 }
 
-// refusal is the answer to a connection for which there is no place.
+// refusal is the answer to a connection above the limits.
 var refusal = func() []byte {
 	body, err := json.Marshal(wire.Error{Error: wire.ErrorBody{
 		Code:    wire.CodeUnavailable,
-		Message: "connections: as many of yours, or of all, are busy as the server takes: close some, or try again in a second",
+		Message: "connections: all that you, or all callers, may have are busy: close some, or try again in a second",
 	}})
 	if err != nil {
 		panic(err) // it is text
@@ -49,37 +49,37 @@ var refusal = func() []byte {
 		"Retry-After: 1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }()
 
-// timed gives each answer its time to be taken. A connection is kept for further
+// withDeadlines gives each answer its time to be taken. A connection is kept for further
 // requests only if a caller is known on it: [Server.admit] sees to that.
-func (s *Server) timed(next http.Handler) http.Handler {
+func (s *Server) withDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if conn := connOf(r); conn != nil && !conn.Known() {
+		if conn := connOf(r); conn != nil && !conn.Authenticated() {
 			w.Header().Set("Connection", "close")
 		}
-		out := &punctualAnswer{w, http.NewResponseController(w), s.limits.WriteTime}
+		out := &deadlineResponse{w, http.NewResponseController(w), s.limits.WriteTime}
 		next.ServeHTTP(out, r)
-		_ = out.renew() // for what is still in a buffer; if it fails, so does sending that
+		_ = out.extend() // for what is still in a buffer; if it fails, so does sending that
 	})
 }
 
-// known keeps the connection of a known caller.
-func (s *Server) known(w http.ResponseWriter, r *http.Request) {
-	if conn := connOf(r); conn != nil && !conn.Known() {
-		conn.Know()
+// keepConnection keeps the connection of a known caller.
+func (s *Server) keepConnection(w http.ResponseWriter, r *http.Request) {
+	if conn := connOf(r); conn != nil && !conn.Authenticated() {
+		conn.Authenticate()
 		w.Header().Del("Connection")
 	}
 }
 
-// punctualAnswer is an answer of which each piece has to be taken in time.
-type punctualAnswer struct {
+// deadlineResponse is an answer of which each piece has to be taken in time.
+type deadlineResponse struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	each    time.Duration
+	control  *http.ResponseController
+	perWrite time.Duration
 }
 
-// renew begins the time for the next piece. A test recorder has no deadlines.
-func (p *punctualAnswer) renew() error {
-	err := p.control.SetWriteDeadline(time.Now().Add(p.each))
+// extend begins the time for the next piece. A test recorder has no deadlines.
+func (p *deadlineResponse) extend() error {
+	err := p.control.SetWriteDeadline(time.Now().Add(p.perWrite))
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil
 	}
@@ -87,18 +87,18 @@ func (p *punctualAnswer) renew() error {
 }
 
 // Write writes one piece.
-func (p *punctualAnswer) Write(b []byte) (int, error) {
-	if err := p.renew(); err != nil {
+func (p *deadlineResponse) Write(b []byte) (int, error) {
+	if err := p.extend(); err != nil {
 		return 0, err
 	}
 	return p.ResponseWriter.Write(b)
 }
 
 // Flush sends what has been written.
-func (p *punctualAnswer) Flush() { _ = p.control.Flush() } // a recorder cannot, and need not
+func (p *deadlineResponse) Flush() { _ = p.control.Flush() } // a recorder cannot, and need not
 
 // Hijack takes the connection over.
-func (p *punctualAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return p.control.Hijack() }
+func (p *deadlineResponse) Hijack() (net.Conn, *bufio.ReadWriter, error) { return p.control.Hijack() }
 
 // Unwrap is for http.ResponseController.
-func (p *punctualAnswer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p *deadlineResponse) Unwrap() http.ResponseWriter { return p.ResponseWriter }

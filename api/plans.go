@@ -37,7 +37,7 @@ func (s *Server) listPlans(c *gin.Context, _ Subject) error {
 
 // showPlan answers GET /v1/plans/{id}. A user sees what the plan does with their
 // own vjobs; a plan that does nothing with them does not exist for them.
-func (s *Server) showPlan(c *gin.Context, who Subject) error {
+func (s *Server) showPlan(c *gin.Context, caller Subject) error {
 	id, err := pathNumber(c, "id")
 	if err != nil {
 		return err
@@ -48,8 +48,8 @@ func (s *Server) showPlan(c *gin.Context, who Subject) error {
 	}
 	plan := wirePlan(&detail.PlanRow)
 	visible := func(cluster.VJobID) bool { return true }
-	if !Can(who, Read, Object{Kind: KindPlans}) {
-		own, err := s.ownIn(c.Request.Context(), who, &detail)
+	if !Can(caller, Read, Object{Kind: KindPlans}) {
+		own, err := s.ownIn(c.Request.Context(), caller, &detail)
 		if err != nil {
 			return err
 		}
@@ -62,9 +62,9 @@ func (s *Server) showPlan(c *gin.Context, who Subject) error {
 	addActions(&plan, &detail, visible)
 	now := s.snapshot()
 	for _, g := range detail.Plan.Gangs {
-		if cause := g.Cause.For(who.Viewer()); visible(g.VJob) {
+		if cause := g.Cause.For(caller.Viewer()); visible(g.VJob) {
 			plan.Gangs = append(plan.Gangs, wire.Gang{
-				VJob: int64(g.VJob), Kind: g.Kind.String(), Why: Shown(cause.String(), who.Viewer(), now), Cause: wireCause(cause, who.Viewer(), now),
+				VJob: int64(g.VJob), Kind: g.Kind.String(), Why: Shown(cause.String(), caller.Viewer(), now), Cause: wireCause(cause, caller.Viewer(), now),
 			})
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Server) showPlan(c *gin.Context, who Subject) error {
 }
 
 // ownIn is which vjobs of the plan the subject may read.
-func (s *Server) ownIn(ctx context.Context, who Subject, detail *journal.PlanDetail) (map[cluster.VJobID]bool, error) {
+func (s *Server) ownIn(ctx context.Context, caller Subject, detail *journal.PlanDetail) (map[cluster.VJobID]bool, error) {
 	asked, own := map[cluster.VJobID]bool{}, map[cluster.VJobID]bool{}
 	for _, a := range detail.Plan.Actions {
 		id := a.VM.VJob
@@ -84,7 +84,7 @@ func (s *Server) ownIn(ctx context.Context, who Subject, detail *journal.PlanDet
 		if err != nil && !errors.Is(err, cluster.ErrNotFound) {
 			return nil, err
 		}
-		if err == nil && Can(who, Read, Object{Kind: KindVJob, Owner: kept.Owner}) {
+		if err == nil && Can(caller, Read, Object{Kind: KindVJob, Owner: kept.Owner}) {
 			own[id] = true
 		}
 	}
@@ -124,7 +124,7 @@ func addActions(plan *wire.Plan, detail *journal.PlanDetail, visible func(cluste
 		}
 		if i < len(detail.Progress) {
 			p := detail.Progress[i]
-			w.State, w.Began, w.Ended, w.Note = string(p.State), instant(p.Began), instant(p.Ended), withoutVMs(p.Note, foreign)
+			w.State, w.Began, w.Ended, w.Note = string(p.State), instant(p.Began), instant(p.Ended), redactVMs(p.Note, foreign)
 		}
 		plan.Actions = append(plan.Actions, w)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // setPower answers POST /v1/nodes/{name}/power.
-func (s *Server) setPower(c *gin.Context, who Subject) error {
+func (s *Server) setPower(c *gin.Context, caller Subject) error {
 	var change wire.PowerChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (s *Server) setPower(c *gin.Context, who Subject) error {
 	if !cluster.IsName(name) {
 		return notFound("node", name)
 	}
-	err := s.audited(c.Request.Context(), s.act(who, journal.AuditPower, name, change.Power), func(act journal.Audit) error {
+	err := s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditPower, name, change.Power), func(act journal.Audit) error {
 		return s.scheduler.SetPower(c.Request.Context(), cluster.NodeID(name), want, act)
 	})
 	if err != nil {
@@ -41,12 +41,12 @@ func (s *Server) setPower(c *gin.Context, who Subject) error {
 }
 
 // wireSwitch shows how far a node is on its way off or on; administrators also read what is wrong.
-func wireSwitch(p *nodepower.Switch, who Subject) *wire.NodeSwitch {
+func wireSwitch(p *nodepower.Switch, caller Subject) *wire.NodeSwitch {
 	if p == nil {
 		return nil
 	}
 	w := &wire.NodeSwitch{Phase: p.Phase.String(), Since: p.Since.UTC(), Wanted: p.Want.String()}
-	if who.Role == journal.RoleAdmin {
+	if caller.Role == journal.RoleAdmin {
 		w.By, w.Problem = p.By, p.Problem
 	}
 	return w

@@ -27,7 +27,7 @@ func (s *Server) prices(c *gin.Context, _ Subject) error {
 }
 
 // setPrices answers PUT /v1/prices.
-func (s *Server) setPrices(c *gin.Context, who Subject) error {
+func (s *Server) setPrices(c *gin.Context, caller Subject) error {
 	var change wire.PricesChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Server) setPrices(c *gin.Context, who Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckPrices(c.Request.Context(), change.CSV)
 	} else {
-		err = s.audited(c.Request.Context(), s.act(who, journal.AuditPrices, "", brief(change.CSV)), func(act journal.Audit) error {
+		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditPrices, "", truncate(change.CSV)), func(act journal.Audit) error {
 			return s.scheduler.SetPrices(c.Request.Context(), change.CSV, act)
 		})
 	}

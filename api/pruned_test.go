@@ -10,20 +10,20 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Whoever read events up to a number that was deleted since goes on with the oldest
-// one that is left, by list and by stream.
+// After its last event was deleted, a reader continues with the oldest event that is left, by
+// list and by stream.
 func TestEventsAfterAPrune(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
-	b.happen(
+	b.writeEvents(
 		journal.Event{Kind: journal.EventNode, Node: "n1", Text: "old"}, journal.Event{Kind: journal.EventNode, Node: "n1", Text: "old too"},
 		journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "of a live vjob"},
 	)
 	all := read[wire.EventList](t, b.as("root", "GET", "/v1/events", ""), 200).Events
-	for _, err := range b.loop.Prune(t.Context(), journal.Horizon{Events: epoch.Add(time.Hour)}) {
+	for _, err := range b.scheduler.Prune(t.Context(), journal.Horizon{Events: epoch.Add(time.Hour)}) {
 		b.must(err)
 	}
-	b.happen(journal.Event{Kind: journal.EventAlarm, Text: "new"})
+	b.writeEvents(journal.Event{Kind: journal.EventAlarm, Text: "new"})
 	left := read[wire.EventList](t, b.as("root", "GET", "/v1/events", ""), 200).Events
 	last := len(left) - 1
 	if len(left) != 6 || left[last].Text != "new" || left[last].Seq != all[len(all)-1].Seq+1 {

@@ -38,7 +38,7 @@ func checkQuery(query url.Values, allowed []param) error {
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return &cluster.FieldError{Field: place{}.field(key).path, Value: "an unknown parameter", Want: want}
+			return &cluster.FieldError{Field: location{}.field(key).path, Value: "an unknown parameter", Want: want}
 		}
 		if len(values) > 1 && !allowed[i].many {
 			return &cluster.FieldError{Field: key, Value: "a second value", Want: "each parameter once"}
@@ -47,7 +47,7 @@ func checkQuery(query url.Values, allowed []param) error {
 	return nil
 }
 
-// queryNumber reads a whole number in a range, or the default when there is none.
+// queryNumber reads a whole number in a range, or returns the default.
 func queryNumber(c *gin.Context, key string, least, most, otherwise int64) (int64, error) {
 	text, ok := c.GetQuery(key)
 	if !ok {
@@ -72,7 +72,7 @@ func queryTrue(c *gin.Context, key string) (bool, error) {
 }
 
 // pathNumber reads a positive number in the path, in its one spelling. Any other text names nothing
-// that exists, so it is not found; but it is told as bad input, with its field.
+// that exists, so the resource is missing; the error is bad input with its field.
 func pathNumber(c *gin.Context, key string) (int64, error) {
 	n, err := strconv.ParseInt(c.Param(key), 10, 64)
 	if err != nil || n < 1 || strconv.FormatInt(n, 10) != c.Param(key) {
@@ -100,7 +100,7 @@ func body(c *gin.Context) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errTooLarge,
 			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
 	}
-	if errors.Is(err, errBulk) {
+	if errors.Is(err, errLargeBodies) {
 		return nil, err
 	}
 	if err != nil {

@@ -16,10 +16,10 @@ type Rights struct {
 // Each stands for all users.
 const Each = "each"
 
-// lacks are the rights that a subject does not have.
-func (r *Rights) lacks(who Subject) admission.Rights {
+// missing are the rights that a subject does not have.
+func (r *Rights) missing(caller Subject) admission.Rights {
 	lacks := func(users []string) bool {
-		return who.Role != journal.RoleAdmin && !slices.Contains(users, Each) && !slices.Contains(users, who.Name)
+		return caller.Role != journal.RoleAdmin && !slices.Contains(users, Each) && !slices.Contains(users, caller.Name)
 	}
 	return admission.Rights{Raise: lacks(r.RaisePriority), WholeNodes: lacks(r.WholeNodes)}
 }

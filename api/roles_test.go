@@ -32,9 +32,9 @@ var bodies = map[string]string{
 	"restoreVJob": `{}`,
 }
 
-// oracle is the status that an operation owes to a caller, written down without
+// expectedStatus is the status that an operation owes to a caller, written down without
 // looking at how the server decides. vjob 1 is alice's.
-func oracle(r api.Route, who string) int {
+func expectedStatus(r api.Route, caller string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
 		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "getConsolidation",
@@ -45,29 +45,29 @@ func oracle(r api.Route, who string) int {
 	switch {
 	case slices.Contains(open, r.Operation):
 		return r.Status
-	case who == "":
+	case caller == "":
 		return http.StatusUnauthorized
-	case r.Operation == "attachVJob" && who == "root":
-		return http.StatusForbidden // nobody but the owner types in a VM
-	case r.Operation == "attachVJob" && who == "alice":
+	case r.Operation == "attachVJob" && caller == "root":
+		return http.StatusForbidden // only the owner may attach
+	case r.Operation == "attachVJob" && caller == "alice":
 		return http.StatusBadRequest // she does not ask for the connection to become a line
-	case who == "root":
+	case caller == "root":
 		return r.Status
 	case slices.Contains(reserved, r.Operation):
 		return http.StatusForbidden
-	case who == "alice" && ofTokens:
+	case caller == "alice" && ofTokens:
 		return http.StatusForbidden
-	case who == "bob" && ofVJob:
+	case caller == "bob" && ofVJob:
 		return http.StatusNotFound
 	}
 	return r.Status
 }
 
 // TestEveryRouteByRole walks the table of endpoints with every kind of caller:
-// nobody, the owner, another user, an administrator.
+// unauthenticated, the owner, another user, an administrator.
 func TestEveryRouteByRole(t *testing.T) {
-	for _, who := range []string{"", "alice", "bob", "root"} {
-		b := newBench(t, func(c *api.Config) { c.Limits.Strangers = 1e6 })
+	for _, caller := range []string{"", "alice", "bob", "root"} {
+		b := newFixture(t, func(c *api.Config) { c.Limits.Strangers = 1e6 })
 		b.populate()
 		routes := api.Routes()
 		if len(routes) < 25 {
@@ -76,44 +76,44 @@ func TestEveryRouteByRole(t *testing.T) {
 		for _, r := range routes {
 			spare := int64(0)
 			if strings.Contains(r.Path, "/tokens/") {
-				spare = b.spare("bob")
+				spare = b.extraToken("bob")
 			}
 			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/nodes/{name}", "/nodes/n1",
 				"/users/{name}/tokens/{id}", fmt.Sprintf("/users/bob/tokens/%d", spare), "/users/{name}", "/users/bob").Replace(r.Path)
-			before := len(b.loop.noted())
-			res := b.as(who, r.Method, path, bodies[r.Operation])
-			// A removed bob still holds vjobs, so removing him is a conflict.
-			want := oracle(r, who)
+			before := len(b.scheduler.recorded())
+			res := b.as(caller, r.Method, path, bodies[r.Operation])
+			// A removed bob still holds vjobs, so removing the account is a conflict.
+			want := expectedStatus(r, caller)
 			if r.Operation == "deleteUser" && want == http.StatusNoContent {
 				want = http.StatusConflict
 			}
 			if res.Code != want {
-				t.Errorf("%q %s %s: status %d, want %d: %s", who, r.Method, path, res.Code, want, res.Body)
+				t.Errorf("%q %s %s: status %d, want %d: %s", caller, r.Method, path, res.Code, want, res.Body)
 			}
 			if res.Code >= 400 {
 				if e := read[wire.Error](t, res, want); e.Error.Code == "" || e.Error.Message == "" {
-					t.Errorf("%q %s %s: error %+v", who, r.Method, path, e)
+					t.Errorf("%q %s %s: error %+v", caller, r.Method, path, e)
 				}
-				if len(b.loop.noted()) != before {
-					t.Errorf("%q %s %s was refused and yet did %v", who, r.Method, path, b.loop.noted()[before:])
+				if len(b.scheduler.recorded()) != before {
+					t.Errorf("%q %s %s was refused and yet did %v", caller, r.Method, path, b.scheduler.recorded()[before:])
 				}
 			}
 		}
 	}
 }
 
-// spare makes one more token, which the caller does not use.
-func (b *bench) spare(user string) (id int64) {
+// extraToken makes one more token, which the caller does not use.
+func (b *fixture) extraToken(user string) (id int64) {
 	b.tb.Helper()
 	b.token(user, time.Time{})
-	tokens, err := b.loop.Tokens(b.tb.Context(), user)
+	tokens, err := b.scheduler.Tokens(b.tb.Context(), user)
 	b.must(err)
 	return tokens[len(tokens)-1].ID
 }
 
 // TestForeignLooksLikeMissing: what another user's vjob answers tells nothing.
 func TestForeignLooksLikeMissing(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	for _, r := range api.Routes() {
 		if !strings.HasPrefix(r.Path, "/v1/vjobs/{id}") || r.Least == "admin" {
@@ -133,7 +133,7 @@ func TestForeignLooksLikeMissing(t *testing.T) {
 
 // TestUsersSeeTheirOwn: lists and views hold nothing of others.
 func TestUsersSeeTheirOwn(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	if res := b.as("alice", "GET", "/v1/vjobs?owner=bob", ""); res.Code != http.StatusForbidden {
 		t.Errorf("the list of another: %d", res.Code)
@@ -160,7 +160,7 @@ func TestUsersSeeTheirOwn(t *testing.T) {
 	if len(plan.Actions) != 2 || plan.Note != "secret" || plan.TookSeconds != 7 || plan.State != "done" {
 		t.Errorf("root's plan is %+v", plan)
 	}
-	b.must(b.loop.CreateUser(t.Context(), journal.User{Name: "dora", Role: journal.RoleUser}, journal.Audit{}))
+	b.must(b.scheduler.CreateUser(t.Context(), journal.User{Name: "dora", Role: journal.RoleUser}, journal.Audit{}))
 	b.tokens["dora"] = b.token("dora", time.Time{})
 	if res := b.as("dora", "GET", "/v1/plans/1", ""); res.Code != 404 {
 		t.Errorf("a plan without vjobs of the caller: %d", res.Code)
@@ -177,7 +177,7 @@ func TestUsersSeeTheirOwn(t *testing.T) {
 }
 
 func TestOrdersAndNodes(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	for _, r := range [][3]string{
 		{"alice", "POST", "/v1/vjobs/1/hold"},
@@ -191,7 +191,7 @@ func TestOrdersAndNodes(t *testing.T) {
 	b.as("root", "PATCH", "/v1/nodes/n1", `{"state":"down","fenced":true}`)
 	b.as("root", "PATCH", "/v1/nodes", `{"names":["n1","n2"],"state":"draining"}`)
 	want := "hold 1 by alice, delete 2 by root, n1 draining by root, n1 online by root, n1 power off by root, n1 down by root, n1,n2 draining by root"
-	if got := strings.Join(b.loop.noted(), ", "); got != want {
+	if got := strings.Join(b.scheduler.recorded(), ", "); got != want {
 		t.Errorf("got %s", got)
 	}
 	if res := b.as("root", "POST", "/v1/nodes/n9/drain", ""); res.Code != 404 {
@@ -200,12 +200,12 @@ func TestOrdersAndNodes(t *testing.T) {
 }
 
 func TestCredentials(t *testing.T) {
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.Now = func() time.Time { return epoch }
 		c.Limits.Strangers = 1e6
 	})
 	revoked := b.token("alice", time.Time{})
-	b.must(b.loop.RevokeToken(t.Context(), "alice", 4, journal.Audit{}))
+	b.must(b.scheduler.RevokeToken(t.Context(), "alice", 4, journal.Audit{}))
 	good := b.token("alice", epoch.Add(time.Second))
 	bodies := map[string]bool{}
 	for name, header := range map[string]string{
@@ -223,29 +223,29 @@ func TestCredentials(t *testing.T) {
 	if len(bodies) != 1 {
 		t.Errorf("the answers tell wrong credentials apart: %v", bodies)
 	}
-	who := read[wire.Identity](t, b.as("", "GET", "/v1/whoami", "", "Authorization", "bearer "+good, "X-Forwarded-For", "127.0.0.1"), 200)
-	if who != (wire.Identity{Name: "alice", Role: "user", Via: "token"}) {
-		t.Errorf("got %+v", who)
+	caller := read[wire.Identity](t, b.as("", "GET", "/v1/whoami", "", "Authorization", "bearer "+good, "X-Forwarded-For", "127.0.0.1"), 200)
+	if caller != (wire.Identity{Name: "alice", Role: "user", Via: "token"}) {
+		t.Errorf("got %+v", caller)
 	}
 }
 
 func TestTokensThroughTheAPI(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	read[wire.User](t, b.as("root", "POST", "/v1/users", `{"name":"carol","role":"admin"}`), 201)
 	made := read[wire.Token](t, b.as("root", "POST", "/v1/users/carol/tokens", `{"expires_in_seconds":3600}`), 201)
 	if made.Expires == nil || len(made.Secret) < 48 {
 		t.Fatalf("got %+v", made)
 	}
 	b.tokens["carol"] = made.Secret
-	if who := read[wire.Identity](t, b.as("carol", "GET", "/v1/whoami", ""), 200); who.Role != "admin" {
-		t.Errorf("got %+v", who)
+	if caller := read[wire.Identity](t, b.as("carol", "GET", "/v1/whoami", ""), 200); caller.Role != "admin" {
+		t.Errorf("got %+v", caller)
 	}
 	list := b.as("root", "GET", "/v1/users/carol/tokens", "")
 	if strings.Contains(list.Body.String(), made.Secret) {
 		t.Error("the secret is listed")
 	}
 	if res := b.as("root", "DELETE", fmt.Sprintf("/v1/users/alice/tokens/%d", made.ID), ""); res.Code != 404 {
-		t.Errorf("a token of somebody else: %d", res.Code)
+		t.Errorf("a token of another user: %d", res.Code)
 	}
 	if res := b.as("root", "DELETE", fmt.Sprintf("/v1/users/carol/tokens/%d", made.ID), ""); res.Code != 204 {
 		t.Errorf("revoke: %d", res.Code)
@@ -253,7 +253,7 @@ func TestTokensThroughTheAPI(t *testing.T) {
 	if res := b.as("carol", "GET", "/v1/whoami", ""); res.Code != 401 {
 		t.Errorf("a revoked token: %d", res.Code)
 	}
-	for path, want := range map[string]int{"/v1/users/carol": 204, "/v1/users/nobody": 404, "/v1/users/root": 409} {
+	for path, want := range map[string]int{"/v1/users/carol": 204, "/v1/users/unknown": 404, "/v1/users/root": 409} {
 		if res := b.as("root", "DELETE", path, ""); res.Code != want {
 			t.Errorf("delete %s: %d", path, res.Code)
 		}

@@ -19,7 +19,7 @@ func (s *Server) rules(c *gin.Context, _ Subject) error {
 }
 
 // setRules answers PUT /v1/rules.
-func (s *Server) setRules(c *gin.Context, who Subject) error {
+func (s *Server) setRules(c *gin.Context, caller Subject) error {
 	var change wire.RulesChange
 	if err := s.readBody(c, &change); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *Server) setRules(c *gin.Context, who Subject) error {
 	if change.Check {
 		err = s.scheduler.CheckRules(c.Request.Context(), change.Text)
 	} else {
-		err = s.audited(c.Request.Context(), s.act(who, journal.AuditRules, "", brief(change.Text)), func(act journal.Audit) error {
+		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditRules, "", truncate(change.Text)), func(act journal.Audit) error {
 			return s.scheduler.SetRules(c.Request.Context(), change.Text, act)
 		})
 	}

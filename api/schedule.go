@@ -14,29 +14,29 @@ import (
 func scheduleEndpoint() endpoint {
 	return endpoint{
 		method: "GET", path: "/v1/forecast", operation: "getForecast",
-		summary: "When each vjob is going to start and end, and how much is used meanwhile",
-		least:   known, verb: Read, lane: forecasts, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
+		summary: "The expected start and end of each vjob, and the resources in use over time",
+		access:  authenticated, verb: Read, class: forecasts, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
 	}
 }
 
 // schedule answers GET /v1/forecast.
-func (s *Server) schedule(c *gin.Context, who Subject) error {
+func (s *Server) schedule(c *gin.Context, caller Subject) error {
 	f, err := s.scheduler.Forecast(c.Request.Context())
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireSchedule(&f, who, s.snapshot()))
+	return answer(c, http.StatusOK, wireSchedule(&f, caller, s.snapshot()))
 }
 
-// wireSchedule is what somebody may see of it: users their own vjobs, and what all use.
-func wireSchedule(f *scheduler.QueueForecast, who Subject, now *scheduler.Snapshot) wire.Schedule {
+// wireSchedule returns the part that the caller may see: own vjobs, and the use of all.
+func wireSchedule(f *scheduler.QueueForecast, caller Subject, now *scheduler.Snapshot) wire.Schedule {
 	w := wire.Schedule{
 		At: f.At.UTC(), CPUMilli: int64(f.Total.CPU), MemoryMiB: int64(f.Total.Memory), Nodes: f.Nodes,
 		VJobs: []wire.Slot{}, Use: make([]wire.Use, len(f.Use)),
 	}
 	hidden := map[cluster.VJobID]bool{}
 	for _, job := range f.VJobs {
-		hidden[job.ID] = !Can(who, Read, Object{Kind: KindVJob, Owner: job.Owner})
+		hidden[job.ID] = !Can(caller, Read, Object{Kind: KindVJob, Owner: job.Owner})
 	}
 	for i, job := range f.VJobs {
 		if hidden[job.ID] {
@@ -50,7 +50,7 @@ func wireSchedule(f *scheduler.QueueForecast, who Subject, now *scheduler.Snapsh
 		w.VJobs = append(w.VJobs, wire.Slot{
 			ID: int64(job.ID), Name: job.Name, Owner: job.Owner, State: job.State.String(), VMCount: len(job.VMs),
 			CPUMilli: int64(j.Need.CPU), MemoryMiB: int64(j.Need.Memory), Runs: j.Runs,
-			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Inner: int64(job.Inner), Why: Shown(why, who.Viewer(), now),
+			Start: instant(b.Start), End: instant(b.End), Reserved: !job.Reservation.IsZero(), Inner: int64(job.Inner), Why: Shown(why, caller.Viewer(), now),
 		})
 	}
 	for i, u := range f.Use {

@@ -1,9 +1,8 @@
-// Package api is the REST interface of the daemon: it finds out who asks,
-// whether they may, and what exactly was asked, and hands it to the loop or reads
-// what is kept. Endpoints are data (see endpoints.go): routing, authorisation,
-// the OpenAPI document and the tests all read the same table.
+// Package api is the REST interface of the daemon: it authenticates and authorises requests,
+// validates them, and passes them to the scheduler or reads the store.
 //
-// It refuses to decide anything about vjobs, and to know how they are stored.
+// Endpoints are data (endpoints.go): routing, authorisation, the OpenAPI document and the tests
+// read the same table.
 package api
 
 import (
@@ -24,28 +23,30 @@ import (
 	"vjob/notify"
 )
 
-// Config is what a server is made of. Scheduler, Reader, Accounts and Logger are
-// needed.
+// Config is the configuration of a server. Scheduler, Reader, Accounts and Logger are required.
 type Config struct {
 	Scheduler Scheduler
 	Reader    Reader
 	Accounts  Accounts
 	Console   Console   // nil: no logs
-	Attacher  Attacher  // nil: nobody can type in a VM
+	Attacher  Attacher  // nil: no interactive consoles
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
 	// Scratch is the directory in which back-ups are made before they are sent; ""
 	// is the system's for temporary files.
-	Scratch  string
-	Logger   *slog.Logger
-	Now      func() time.Time // nil: time.Now
-	Limits   Limits
-	Dialects []Dialect // beside /v1
-	// Admit has a submission follow the rules of this site; may be nil. Dialects see to it
-	// themselves.
+	Scratch string
+	Logger  *slog.Logger
+	Now     func() time.Time // nil: time.Now
+	Limits  Limits
+	// Operations returns the operations to serve beside /v1; may be nil. It is called once.
+	Operations func(*Service) []Operation
+	// CanonicalPath returns the path of the endpoint that a request path stands for; may be nil.
+	CanonicalPath func(path string) string
+	// Admit applies the admission rules of the site to a submission to /v1; may be nil.
+	// Operations apply them themselves.
 	Admit  Admission
 	Rights Rights
-	// Notifiable says why nobody can be told at an address; nil: everybody can.
+	// Notifiable says why an address cannot be notified; nil: all can.
 	Notifiable func(notify.Address) error
 	// HeartbeatEvery is the pause between signs of life on event streams, and
 	// between checks that the caller may still listen; 0 is 15 s.
@@ -55,8 +56,8 @@ type Config struct {
 	// TokenLife is how long a token is valid that asks for nothing else, and the longest that a
 	// user may ask for; 0: for ever.
 	TokenLife time.Duration
-	// PollEvery is the longest time until an event that nobody called
-	// [Server.Notify] for is streamed; 0 is 1 s.
+	// PollEvery is the longest delay of an event on a stream without a call of [Server.Notify];
+	// 0 is 1 s.
 	PollEvery time.Duration
 }
 
@@ -119,7 +120,7 @@ type Server struct {
 	accounts   Accounts
 	console    Console
 	attacher   Attacher
-	lines      sync.WaitGroup // connections that are lines to guests
+	consoles   sync.WaitGroup // open consoles
 	catalogue  Catalogue
 	copier     Copier
 	scratch    string
@@ -133,25 +134,25 @@ type Server struct {
 	heartbeat  time.Duration
 	poll       time.Duration
 
-	logins      *logins
-	tokenLife   time.Duration
-	uses        uses
-	issues      *buckets      // tokens that users make
-	failures    *buckets      // failed logins that are written down, by address
-	allFailures *rate.Limiter // of all addresses
+	localUsers            *localUsers
+	tokenLife             time.Duration
+	tokenUses             tokenUses
+	tokenRate             *buckets      // tokens that users make
+	loginFailureRate      *buckets      // failed logins that are written down, by address
+	totalLoginFailureRate *rate.Limiter // of all addresses
 
-	handler   http.Handler
-	metrics   *metrics
-	document  []byte // OpenAPI
-	subjects  *buckets
-	strangers *buckets
-	packed    func() []byte // the document, compressed
-	pools     []pool        // of what is in flight, by lane
-	conns     *guard.Conns
-	bulk      chan struct{} // one token per long body under way
-	news      *bell
-	stop      chan struct{} // closed when streams have to end
-	stopOnce  sync.Once
+	handler             http.Handler
+	metrics             *metrics
+	document            []byte // OpenAPI
+	callerRate          *buckets
+	unauthenticatedRate *buckets
+	compressed          func() []byte // the document, compressed
+	pools               []pool        // of requests in flight, by class
+	conns               *guard.Conns
+	largeBodies         chan struct{} // one token per long body under way
+	newEvents           *broadcast
+	stop                chan struct{} // closed when streams have to end
+	stopOnce            sync.Once
 }
 
 // New makes a server.
@@ -164,28 +165,28 @@ func New(cfg Config) (*Server, error) {
 		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
 		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, admission: cfg.Admit, rights: cfg.Rights, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
 		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
-		subjects: newBuckets(limits.PerSecond, limits.Burst), strangers: newBuckets(limits.Strangers, 20),
-		pools: newPools(&limits), bulk: make(chan struct{}, bulk),
-		news: newBell(), stop: make(chan struct{}),
-		tokenLife: cfg.TokenLife, issues: newBuckets(issuesPerSecond, issuesAtOnce),
-		failures: newBuckets(failuresOfOne, 1), allFailures: rate.NewLimiter(failuresOfAll, failuresAtOnce),
+		callerRate: newBuckets(limits.PerSecond, limits.Burst), unauthenticatedRate: newBuckets(limits.Strangers, 20),
+		pools: newPools(&limits), largeBodies: make(chan struct{}, maxLargeBodies),
+		newEvents: newBroadcast(), stop: make(chan struct{}),
+		tokenLife: cfg.TokenLife, tokenRate: newBuckets(tokensPerSecond, tokenBurst),
+		loginFailureRate: newBuckets(failuresPerAddress, 1), totalLoginFailureRate: rate.NewLimiter(failuresInTotal, failureBurst),
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	s.conns = guard.NewConns(limits.Connections, limits.PerPeer, s.now)
-	s.logins = newLogins(cfg.Locals.withDefaults(), s.now)
+	s.localUsers = newLocalUsers(cfg.Locals.withDefaults(), s.now)
 	s.metrics = newMetrics(s.scheduler, s.now())
 	table := endpoints()
-	for _, d := range cfg.Dialects {
-		table = append(table, s.spoken(d)...)
+	if cfg.Operations != nil {
+		table = append(table, operationEndpoints(cfg.Operations(&Service{s}))...)
 	}
 	document, err := openAPI(table)
 	if err != nil {
 		return nil, err
 	}
-	s.document, s.packed = document, sync.OnceValue(func() []byte { return pack(document) })
-	s.handler = s.timed(spelt(s.routes(table), cfg.Dialects))
+	s.document, s.compressed = document, sync.OnceValue(func() []byte { return compress(document) })
+	s.handler = s.withDeadlines(withCanonicalPaths(s.routes(table), cfg.CanonicalPath))
 	return s, nil
 }
 
@@ -193,7 +194,7 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Notify says that there may be new events, so that streams look at once.
-func (s *Server) Notify() { s.news.ring() }
+func (s *Server) Notify() { s.newEvents.notify() }
 
 // routes builds the router from the table of endpoints.
 func (s *Server) routes(table []endpoint) http.Handler {
@@ -203,15 +204,15 @@ func (s *Server) routes(table []endpoint) http.Handler {
 	engine.HandleMethodNotAllowed = true
 	_ = engine.SetTrustedProxies(nil) // nil cannot be malformed
 	engine.Use(s.record, s.recover)
-	words := map[string]Fail{} // of dialects, by what their paths begin with
+	fails := map[string]Fail{} // by the first part of the path
 	for _, e := range table {
-		engine.Handle(e.method, e.path, s.guard(e))
+		engine.Handle(e.method, e.path, s.handlerOf(e))
 		if e.fail != nil {
-			words[root(e.path)] = e.fail
+			fails[root(e.path)] = e.fail
 		}
 	}
 	lost := func(c *gin.Context, err error) {
-		if fail, ok := words[root(c.Request.URL.Path)]; ok {
+		if fail, ok := fails[root(c.Request.URL.Path)]; ok {
 			c.Set(failKey, fail)
 		}
 		s.fail(c, err)
@@ -227,14 +228,14 @@ func root(path string) string {
 	return first
 }
 
-// guard admits a request to its endpoint: within the limits, by somebody known,
-// with the role that the endpoint asks for.
-func (s *Server) guard(e endpoint) gin.HandlerFunc {
+// handlerOf admits a request to its endpoint: within the limits, and from a caller
+// with the role that the endpoint requires.
+func (s *Server) handlerOf(e endpoint) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if e.fail != nil {
 			c.Set(failKey, e.fail)
 		}
-		who, err := s.admit(c, e)
+		caller, err := s.admit(c, e)
 		if err == nil {
 			err = checkQuery(c.Request.URL.Query(), e.query)
 		}
@@ -242,7 +243,7 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 			s.fail(c, err)
 			return
 		}
-		leave, err := s.enter(c.Request, e.laneOf(c.Request), who)
+		leave, err := s.enter(c.Request, e.classOf(c.Request), caller)
 		if err != nil {
 			if c.Request.ContentLength != 0 {
 				c.Header("Connection", "close") // else its body would be waited for
@@ -252,7 +253,7 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 		}
 		defer leave()
 		defer s.limitBody(c, &e)()
-		if err := e.handle(s, c, who); err != nil {
+		if err := e.handle(s, c, caller); err != nil {
 			s.fail(c, err)
 		}
 	}
@@ -260,27 +261,27 @@ func (s *Server) guard(e endpoint) gin.HandlerFunc {
 
 // admit authenticates the caller and checks the role and the rate.
 func (s *Server) admit(c *gin.Context, e endpoint) (Subject, error) {
-	if e.least == anyone {
+	if e.access == public {
 		return Subject{}, nil
 	}
-	who, err := s.authenticate(c.Request)
-	if err == nil && who.Name == "" {
-		err = errNobody
+	caller, err := s.authenticate(c.Request)
+	if err == nil && caller.Name == "" {
+		err = errUnauthenticated
 	}
-	if errors.Is(err, errNobody) || errors.Is(err, cluster.ErrForbidden) {
-		err = s.refused(c.Request, err)
+	if errors.Is(err, errUnauthenticated) || errors.Is(err, cluster.ErrForbidden) {
+		err = s.rejectCredentials(c.Request, err)
 	}
 	if err != nil {
 		return Subject{}, err
 	}
-	s.known(c.Writer, c.Request)
-	if !s.subjects.allow(who.Name, s.now()) {
+	s.keepConnection(c.Writer, c.Request)
+	if !s.callerRate.allow(caller.Name, s.now()) {
 		return Subject{}, errRate
 	}
-	if !Can(who, e.verb, e.least.object(who)) {
-		return Subject{}, authorise(who, e.verb, e.least.object(who))
+	if !Can(caller, e.verb, e.access.object(caller)) {
+		return Subject{}, authorise(caller, e.verb, e.access.object(caller))
 	}
-	return who, nil
+	return caller, nil
 }
 
 // answer writes a success.
@@ -289,14 +290,14 @@ func answer(c *gin.Context, status int, body any) error {
 	return nil
 }
 
-// health says whether the loop has taken its first decision, and goes on.
+// health answers GET /healthz: whether the scheduler has taken its first decision and can write.
 func (s *Server) health(c *gin.Context, _ Subject) error {
 	h, status := wire.Health{Ready: true, Reason: "ready"}, http.StatusOK
 	switch now := s.snapshot(); {
 	case now.Broken != "":
-		h, status = wire.Health{Reason: "nothing can be written down, so nothing is done: " + now.Broken}, http.StatusServiceUnavailable
+		h, status = wire.Health{Reason: "the database cannot be written, so no decision is taken: " + now.Broken}, http.StatusServiceUnavailable
 	case !now.Ready:
-		h, status = wire.Health{Reason: "the cluster is being looked at; the first decision has not been taken"}, http.StatusServiceUnavailable
+		h, status = wire.Health{Reason: "starting: the first decision has not been taken"}, http.StatusServiceUnavailable
 	}
 	return answer(c, status, h)
 }

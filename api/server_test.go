@@ -32,9 +32,9 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// loop stands in for the scheduler: submissions are kept for real, orders are
-// written down.
-type loop struct {
+// fakeScheduler stands in for the scheduler: submissions are kept for real, orders are
+// recorded.
+type fakeScheduler struct {
 	*db.DB
 	mu     sync.Mutex
 	orders []string
@@ -42,39 +42,39 @@ type loop struct {
 	snap   *scheduler.Snapshot
 }
 
-func (l *loop) Submit(ctx context.Context, s admission.Submission) (*cluster.VJob, bool, error) {
+func (l *fakeScheduler) Submit(ctx context.Context, s admission.Submission) (*cluster.VJob, bool, error) {
 	if l.fail != nil {
 		return nil, false, l.fail
 	}
 	return l.DB.Submit(ctx, s)
 }
 
-func (l *loop) note(format string, args ...any) error {
+func (l *fakeScheduler) record(format string, args ...any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.orders = append(l.orders, fmt.Sprintf(format, args...))
 	return l.fail
 }
 
-func (l *loop) noted() []string {
+func (l *fakeScheduler) recorded() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.orders
 }
 
-func (l *loop) SetWalltime(_ context.Context, s scheduler.WalltimeChange) error {
-	return l.note("walltime %s of %s by %s, administrator: %v", s.Walltime, s.VJob, s.By, s.Admin)
+func (l *fakeScheduler) SetWalltime(_ context.Context, s scheduler.WalltimeChange) error {
+	return l.record("walltime %s of %s by %s, administrator: %v", s.Walltime, s.VJob, s.By, s.Admin)
 }
 
-func (l *loop) OrderArray(_ context.Context, array cluster.VJobID, order scheduler.Order, by string) error {
-	return l.note("%s array %s by %s", order, array, by)
+func (l *fakeScheduler) OrderArray(_ context.Context, array cluster.VJobID, order scheduler.Order, by string) error {
+	return l.record("%s array %s by %s", order, array, by)
 }
 
-func (l *loop) Order(_ context.Context, id cluster.VJobID, order scheduler.Order, by string) error {
-	return l.note("%s %s by %s", order, id, by)
+func (l *fakeScheduler) Order(_ context.Context, id cluster.VJobID, order scheduler.Order, by string) error {
+	return l.record("%s %s by %s", order, id, by)
 }
 
-func (l *loop) SetNodes(_ context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error {
+func (l *fakeScheduler) SetNodes(_ context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error {
 	var names []string
 	for _, node := range nodes {
 		if node != "n1" && node != "n2" {
@@ -82,10 +82,10 @@ func (l *loop) SetNodes(_ context.Context, nodes []cluster.NodeID, state cluster
 		}
 		names = append(names, string(node))
 	}
-	return l.note("%s %s by %s", strings.Join(names, ","), state, act.By)
+	return l.record("%s %s by %s", strings.Join(names, ","), state, act.By)
 }
 
-func (l *loop) Orphans(context.Context) ([]scheduler.Orphan, error) {
+func (l *fakeScheduler) Orphans(context.Context) ([]scheduler.Orphan, error) {
 	image := hypervisor.Image{
 		ID:   hypervisor.ImageID{VM: cluster.VMID{VJob: 1, Rank: 1}, Generation: 2, Attempt: 1},
 		Node: "n1", Bytes: 3 << 20, Complete: true, Written: time.Date(2026, time.March, 1, 8, 0, 0, 0, time.UTC),
@@ -93,49 +93,49 @@ func (l *loop) Orphans(context.Context) ([]scheduler.Orphan, error) {
 	return []scheduler.Orphan{{Image: image, Why: "node n1 is down", Restorable: true}}, nil
 }
 
-func (l *loop) DiscardImage(_ context.Context, name, by string) error {
-	return l.note("image %s deleted by %s", name, by)
+func (l *fakeScheduler) DiscardImage(_ context.Context, name, by string) error {
+	return l.record("image %s deleted by %s", name, by)
 }
 
-func (l *loop) Restore(_ context.Context, id cluster.VJobID, generation int, by string) error {
-	return l.note("%s restored from generation %d by %s", id, generation, by)
+func (l *fakeScheduler) Restore(_ context.Context, id cluster.VJobID, generation int, by string) error {
+	return l.record("%s restored from generation %d by %s", id, generation, by)
 }
 
-func (l *loop) SetPower(_ context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error {
-	return l.note("%s power %s by %s", node, want, act.By)
+func (l *fakeScheduler) SetPower(_ context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error {
+	return l.record("%s power %s by %s", node, want, act.By)
 }
 
-func (l *loop) SetRules(ctx context.Context, text string, act journal.Audit) error {
+func (l *fakeScheduler) SetRules(ctx context.Context, text string, act journal.Audit) error {
 	if err := l.CheckRules(ctx, text); err != nil {
 		return err
 	}
-	return l.note("rules %q by %s", text, act.By)
+	return l.record("rules %q by %s", text, act.By)
 }
 
-func (l *loop) SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error {
+func (l *fakeScheduler) SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error {
 	if err := l.CheckBudgets(ctx, lines); err != nil {
 		return err
 	}
-	return l.note("budgets %v by %s", lines, act.By)
+	return l.record("budgets %v by %s", lines, act.By)
 }
 
-func (l *loop) Disown(_ context.Context, user, former string) error {
-	return l.note("%s is %s", user, former)
+func (l *fakeScheduler) Disown(_ context.Context, user, former string) error {
+	return l.record("%s is %s", user, former)
 }
 
-func (l *loop) CheckBudgets(_ context.Context, lines []budget.Line) error {
+func (l *fakeScheduler) CheckBudgets(_ context.Context, lines []budget.Line) error {
 	_, err := budget.New(time.UTC, lines)
 	return err
 }
 
-func (l *loop) SetPrices(ctx context.Context, text string, act journal.Audit) error {
+func (l *fakeScheduler) SetPrices(ctx context.Context, text string, act journal.Audit) error {
 	if err := l.CheckPrices(ctx, text); err != nil {
 		return err
 	}
-	return l.note("prices %q by %s", text, act.By)
+	return l.record("prices %q by %s", text, act.By)
 }
 
-func (l *loop) CheckPrices(_ context.Context, text string) error {
+func (l *fakeScheduler) CheckPrices(_ context.Context, text string) error {
 	if text == "" {
 		return nil
 	}
@@ -143,11 +143,11 @@ func (l *loop) CheckPrices(_ context.Context, text string) error {
 	return err
 }
 
-func (l *loop) CheckRules(_ context.Context, text string) error {
+func (l *fakeScheduler) CheckRules(_ context.Context, text string) error {
 	return placement.Check(text, []cluster.Node{{ID: "n1"}}, nil)
 }
 
-func (l *loop) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
+func (l *fakeScheduler) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	for node := range s.Nodes {
 		if node != "n1" {
 			return scheduler.WhatIfResult{}, fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
@@ -167,7 +167,7 @@ func (l *loop) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler.WhatIfRe
 	return f, nil
 }
 
-func (l *loop) Forecast(context.Context) (scheduler.QueueForecast, error) {
+func (l *fakeScheduler) Forecast(context.Context) (scheduler.QueueForecast, error) {
 	f := scheduler.QueueForecast{At: l.snap.At, Total: cluster.Resources{CPU: 4000, Memory: 4096}, Nodes: 1}
 	for i, owner := range []string{"alice", "bob"} {
 		id := cluster.VJobID(i + 1)
@@ -182,7 +182,7 @@ func (l *loop) Forecast(context.Context) (scheduler.QueueForecast, error) {
 	return f, nil
 }
 
-func (l *loop) Snapshot() *scheduler.Snapshot { return l.snap }
+func (l *fakeScheduler) Snapshot() *scheduler.Snapshot { return l.snap }
 
 // console has the same text for every VM of rank 0.
 type console struct{}
@@ -198,24 +198,24 @@ type catalogue []wire.Image
 
 func (c catalogue) Images(context.Context) ([]wire.Image, error) { return c, nil }
 
-// bench is a server over a real database, with accounts for every role.
-type bench struct {
+// fixture is a server over a real database, with accounts for every role.
+type fixture struct {
 	*api.Server
-	tb     testing.TB
-	loop   *loop
-	tokens map[string]string // by account; "" has none
+	tb        testing.TB
+	scheduler *fakeScheduler
+	tokens    map[string]string // by account; "" has none
 }
 
 var epoch = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
-func newBench(tb testing.TB, change ...func(*api.Config)) *bench {
+func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 	tb.Helper()
 	store, err := db.Open(filepath.Join(tb.TempDir(), "vjob.db"))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = store.Close() })
-	b := &bench{tb: tb, tokens: map[string]string{}, loop: &loop{DB: store, snap: &scheduler.Snapshot{
+	b := &fixture{tb: tb, tokens: map[string]string{}, scheduler: &fakeScheduler{DB: store, snap: &scheduler.Snapshot{
 		At: epoch, Ready: true, Policy: "firstfit",
 		Nodes: []scheduler.NodeStatus{{
 			Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}},
@@ -229,7 +229,7 @@ func newBench(tb testing.TB, change ...func(*api.Config)) *bench {
 		},
 	}}}
 	cfg := api.Config{
-		Scheduler: b.loop, Reader: store, Accounts: store, Console: console{},
+		Scheduler: b.scheduler, Reader: store, Accounts: store, Console: console{},
 		Copier: store, Scratch: tb.TempDir(),
 		Catalogue: catalogue{{ID: "sim", Kind: "simulated", Description: "a guest", Default: true}},
 		Logger:    slog.New(slog.DiscardHandler),
@@ -247,16 +247,16 @@ func newBench(tb testing.TB, change ...func(*api.Config)) *bench {
 	return b
 }
 
-func (b *bench) must(err error) {
+func (b *fixture) must(err error) {
 	b.tb.Helper()
 	if err != nil {
 		b.tb.Fatal(err)
 	}
 }
 
-func (b *bench) token(user string, expires time.Time) string {
+func (b *fixture) token(user string, expires time.Time) string {
 	secret := api.NewSecret()
-	_, err := b.loop.CreateToken(b.tb.Context(), journal.NewToken{User: user, Hash: api.HashSecret(secret), Expires: expires}, journal.Audit{At: epoch})
+	_, err := b.scheduler.CreateToken(b.tb.Context(), journal.NewToken{User: user, Hash: api.HashSecret(secret), Expires: expires}, journal.Audit{At: epoch})
 	b.must(err)
 	return secret
 }
@@ -270,21 +270,21 @@ func submissionOf(owner string) admission.Submission {
 }
 
 // populate gives alice vjob 1 and bob vjob 2, and one plan that boots both.
-func (b *bench) populate() {
+func (b *fixture) populate() {
 	b.tb.Helper()
 	for _, owner := range []string{"alice", "bob"} {
-		_, _, err := b.loop.DB.Submit(b.tb.Context(), submissionOf(owner))
+		_, _, err := b.scheduler.DB.Submit(b.tb.Context(), submissionOf(owner))
 		b.must(err)
 	}
-	_, err := b.loop.Load(b.tb.Context())
+	_, err := b.scheduler.Load(b.tb.Context())
 	b.must(err)
 	boot := func(id ctxswitch.ActionID, job cluster.VJobID) ctxswitch.Action {
 		return ctxswitch.Action{ID: id, Kind: cluster.Boot, VM: cluster.VMID{VJob: job}, To: "n1", End: 6 * time.Second, Cost: 256}
 	}
 	second := boot(1, 2)
 	second.After = []ctxswitch.ActionID{0}
-	b.must(b.loop.Commit(b.tb.Context(), journal.Step{
-		Nodes: []cluster.Node{b.loop.snap.Nodes[0].Node},
+	b.must(b.scheduler.Commit(b.tb.Context(), journal.Step{
+		Nodes: []cluster.Node{b.scheduler.snap.Nodes[0].Node},
 		Plans: []journal.Plan{{ID: 1, At: epoch, Policy: "firstfit", State: journal.PlanRunning, Plan: ctxswitch.Plan{
 			Actions: []ctxswitch.Action{boot(0, 1), second}, Cost: 512, Makespan: 6 * time.Second,
 		}}},
@@ -299,11 +299,11 @@ func (b *bench) populate() {
 	}))
 }
 
-// as makes a request in somebody's name; headers are pairs.
-func (b *bench) as(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+// as makes a request as a caller; headers are pairs.
+func (b *fixture) as(caller, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	b.tb.Helper()
 	req := httptest.NewRequestWithContext(b.tb.Context(), method, path, strings.NewReader(body))
-	if token := b.tokens[who]; token != "" {
+	if token := b.tokens[caller]; token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	for i := 0; i < len(headers); i += 2 {
@@ -331,7 +331,7 @@ func read[T any](tb testing.TB, res *httptest.ResponseRecorder, status int) (out
 const small = `{"name":"run","count":2,"template":{"cpu_milli":500,"memory_mib":256},"walltime_seconds":60}`
 
 func TestSubmitAndShow(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	res := b.as("alice", "POST", "/v1/vjobs", small, wire.KeyHeader, "k1")
 	job := read[wire.VJob](t, res, http.StatusCreated)
 	if job.Owner != "alice" || job.VMCount != 2 || job.CPUMilli != 1000 || job.MemoryMiB != 512 || job.State != "waiting" {
@@ -357,7 +357,7 @@ func TestSubmitAndShow(t *testing.T) {
 }
 
 func TestListPages(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	for range 5 {
 		read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs", strings.Replace(small, `"name":"run",`, "", 1)), http.StatusCreated)
 	}
@@ -375,7 +375,7 @@ func TestListPages(t *testing.T) {
 }
 
 func TestLogs(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	for query, want := range map[string]string{"": "one\ntwo\nthree\n", "?tail=1": "three\n", "?rank=0&tail=2": "two\nthree\n"} {
 		if res := b.as("alice", "GET", "/v1/vjobs/1/logs"+query, ""); res.Code != 200 || res.Body.String() != want {
@@ -390,24 +390,24 @@ func TestLogs(t *testing.T) {
 }
 
 func TestPanicAndFault(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
-	b.loop.fail = io.ErrUnexpectedEOF
+	b.scheduler.fail = io.ErrUnexpectedEOF
 	e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs/1/hold", ""), http.StatusInternalServerError)
 	if e.Error.Code != wire.CodeInternal || strings.Contains(e.Error.Message, "EOF") {
-		t.Errorf("a fault is told as %+v", e)
+		t.Errorf("a fault is reported as %+v", e)
 	}
-	b.loop.DB = nil
+	b.scheduler.DB = nil
 	e = read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), http.StatusInternalServerError)
 	if e.Error.Code != wire.CodeInternal {
 		t.Errorf("got %+v", e)
 	}
-	b.loop.fail = nil // the loop panics now
+	b.scheduler.fail = nil // the loop panics now
 	read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", small), http.StatusInternalServerError)
 }
 
 func TestHealthAndMetrics(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 200); !h.Ready {
 		t.Errorf("got %+v", h)
@@ -425,11 +425,11 @@ func TestHealthAndMetrics(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	b.loop.snap = &scheduler.Snapshot{Broken: "disk full"}
-	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || !strings.HasSuffix(h.Reason, "nothing is done: disk full") {
+	b.scheduler.snap = &scheduler.Snapshot{Broken: "disk full"}
+	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || !strings.HasSuffix(h.Reason, "no decision is taken: disk full") {
 		t.Errorf("got %+v", h)
 	}
-	b.loop.snap = nil
+	b.scheduler.snap = nil
 	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || h.Reason == "" {
 		t.Errorf("got %+v", h)
 	}

@@ -33,7 +33,7 @@ import (
 
 // serve runs the server on a unix socket and on loopback until the test ends, and
 // returns the addresses of both.
-func (b *bench) serve() (socket, address string) {
+func (b *fixture) serve() (socket, address string) {
 	b.tb.Helper()
 	dir, err := os.MkdirTemp("", "vjob") // t.TempDir can be too long for a socket
 	b.must(err)
@@ -58,33 +58,33 @@ func (b *bench) serve() (socket, address string) {
 	return "unix://" + path, "http://" + tcp.Addr().String()
 }
 
-func (b *bench) client(server, who string) *client.Client {
+func (b *fixture) client(server, caller string) *client.Client {
 	b.tb.Helper()
-	c, err := client.New(client.Settings{Server: server, Token: b.tokens[who], Backoff: time.Millisecond})
+	c, err := client.New(client.Settings{Server: server, Token: b.tokens[caller], Backoff: time.Millisecond})
 	b.must(err)
 	b.tb.Cleanup(c.Close)
 	return c
 }
 
-func (b *bench) happen(events ...journal.Event) {
+func (b *fixture) writeEvents(events ...journal.Event) {
 	b.tb.Helper()
 	b.must(b.write(events...))
 }
 
 // write is for other goroutines than that of the test.
-func (b *bench) write(events ...journal.Event) error {
+func (b *fixture) write(events ...journal.Event) error {
 	for i := range events {
 		events[i].At = epoch
 	}
-	err := b.loop.Commit(b.tb.Context(), journal.Step{Events: events})
+	err := b.scheduler.Commit(b.tb.Context(), journal.Step{Events: events})
 	b.Notify()
 	return err
 }
 
-// meanwhile writes so many of the same events beside the test, one batch after the other.
+// writeInBackground writes so many of the same events beside the test, one batch after the other.
 // The test waits for what is returned, or its context ends beneath a write that others
 // can already read.
-func (b *bench) meanwhile(turns int, events ...journal.Event) (done func()) {
+func (b *fixture) writeInBackground(turns int, events ...journal.Event) (done func()) {
 	var writing sync.WaitGroup
 	stop := make(chan struct{})
 	writing.Go(func() {
@@ -103,14 +103,14 @@ func (b *bench) meanwhile(turns int, events ...journal.Event) (done func()) {
 }
 
 func TestFollow(t *testing.T) {
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.HeartbeatEvery, c.PollEvery = 20*time.Millisecond, 40*time.Millisecond
 	})
 	b.populate()
 	_, address := b.serve()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	written := b.meanwhile(10,
+	written := b.writeInBackground(10,
 		journal.Event{Kind: journal.EventState, VJob: 2, State: "running", Text: "not for alice"},
 		journal.Event{Kind: journal.EventState, VJob: 1, State: "running", Text: "for alice"},
 	)
@@ -121,7 +121,7 @@ func TestFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.VJob != 1 {
-			t.Errorf("alice is told %+v", e)
+			t.Errorf("alice receives %+v", e)
 		}
 		if seen = append(seen, e.Seq); len(seen) == 12 {
 			break
@@ -137,8 +137,8 @@ func TestFollow(t *testing.T) {
 			t.Errorf("streamed %v, kept %+v", seen, e)
 		}
 	}
-	// From now on: nothing of the past. When that is, nobody knows but the server.
-	written = b.meanwhile(math.MaxInt, journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"})
+	// A stream of the latest events begins at an instant that only the server knows.
+	written = b.writeInBackground(math.MaxInt, journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: "new"})
 	defer written()
 	for e, err := range b.client(address, "alice").Follow(ctx, client.EventQuery{Latest: true}) {
 		if err != nil || e.Text != "new" {
@@ -152,7 +152,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestStreamResumesAndBeats(t *testing.T) {
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.HeartbeatEvery = 10 * time.Millisecond
 		c.Limits.BodyTime = 50 * time.Millisecond // streams last longer than requests may
 	})
@@ -186,10 +186,10 @@ func TestStreamResumesAndBeats(t *testing.T) {
 	if len(ids) != len(all.Events)-1 || slices.Contains(ids, first) {
 		t.Errorf("after event %s come %v of %+v", first, ids, all.Events)
 	}
-	// Whoever loses the token loses the stream.
-	tokens, err := b.loop.Tokens(t.Context(), "alice")
+	// A stream ends when its token is revoked.
+	tokens, err := b.scheduler.Tokens(t.Context(), "alice")
 	b.must(err)
-	b.must(b.loop.RevokeToken(t.Context(), "alice", tokens[0].ID, journal.Audit{}))
+	b.must(b.scheduler.RevokeToken(t.Context(), "alice", tokens[0].ID, journal.Audit{}))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -205,7 +205,7 @@ func TestStreamResumesAndBeats(t *testing.T) {
 
 // TestSlowReader: one that takes nothing is cut off; the others do not notice.
 func TestSlowReader(t *testing.T) {
-	b := newBench(t, func(c *api.Config) { c.Limits.WriteTime = 200 * time.Millisecond })
+	b := newFixture(t, func(c *api.Config) { c.Limits.WriteTime = 200 * time.Millisecond })
 	b.populate()
 	_, address := b.serve()
 	text := strings.Repeat("x", 60<<10)
@@ -214,7 +214,7 @@ func TestSlowReader(t *testing.T) {
 		for i := range batch {
 			batch[i] = journal.Event{Kind: journal.EventAlarm, VJob: 1, Text: text}
 		}
-		b.happen(batch...)
+		b.writeEvents(batch...)
 	}
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(address, "http://"))
 	b.must(err)
@@ -235,7 +235,7 @@ func TestSlowReader(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	b := newBench(t, func(c *api.Config) {
+	b := newFixture(t, func(c *api.Config) {
 		c.Limits = api.Limits{PerSecond: 1e-9, Burst: 3, Strangers: 1e-9, Streams: 1}
 	})
 	b.populate()
@@ -306,7 +306,7 @@ func TestListen(t *testing.T) {
 }
 
 func TestSocketIsTaken(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	socket, _ := b.serve()
 	if _, err := api.Listen(t.Context(), socket, nil); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("two daemons on one socket: %v", err)
@@ -314,7 +314,7 @@ func TestSocketIsTaken(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	certificate, file := selfSigned(t)
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS10} //nolint:gosec // to see it raised
 	listener, err := api.Listen(t.Context(), "127.0.0.1:0", config)
@@ -324,8 +324,8 @@ func TestTLS(t *testing.T) {
 	go func() { done <- b.Serve(ctx, listener) }()
 	c, err := client.New(client.Settings{Server: "https://" + listener.Addr().String(), Token: b.tokens["bob"], CAFile: file})
 	b.must(err)
-	if who, err := c.Whoami(t.Context()); err != nil || who.Name != "bob" {
-		t.Errorf("got %+v, %v", who, err)
+	if caller, err := c.Whoami(t.Context()); err != nil || caller.Name != "bob" {
+		t.Errorf("got %+v, %v", caller, err)
 	}
 	c.Close()
 	old := &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, MinVersion: tls.VersionTLS10} //nolint:gosec // to be refused

@@ -46,7 +46,7 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 		Name: w.Name, Priority: w.Priority, Held: w.Hold, Rules: w.Rules,
 		Walltime: time.Duration(w.WalltimeSeconds) * time.Second,
 	}
-	specs, err := members(w, vms)
+	specs, err := vmSpecs(w, vms)
 	if err == nil {
 		err = firstOf(
 			optionalName("name", w.Name),
@@ -59,7 +59,7 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 	if err != nil {
 		return admission.Submission{}, err
 	}
-	if s.VMs, err = vmsOf(w, specs); err != nil {
+	if s.VMs, err = parseVMs(w, specs); err != nil {
 		return admission.Submission{}, err
 	}
 	if s.Terms, err = terms(&w.Terms, vms); err != nil {
@@ -78,8 +78,8 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 	return s, nil
 }
 
-// members is the list of VMs, from whichever of the two ways to give it.
-func members(w *wire.Submission, most int) ([]wire.VMSpec, error) {
+// vmSpecs is the list of VMs, from whichever of the two ways to give it.
+func vmSpecs(w *wire.Submission, most int) ([]wire.VMSpec, error) {
 	switch {
 	case len(w.VMs) > 0 && (w.Template != nil || w.Count != 0):
 		return nil, cluster.BadField("vms", len(w.VMs), "either vms, or count and template")
@@ -90,7 +90,7 @@ func members(w *wire.Submission, most int) ([]wire.VMSpec, error) {
 	case w.Template == nil && w.Count == 0:
 		return nil, cluster.BadField("vms", "[]", "at least one VM, or count and template")
 	case w.Template == nil:
-		return nil, cluster.BadField("template", "null", "the VM that there are to be "+fmt.Sprint(w.Count)+" of")
+		return nil, cluster.BadField("template", "null", "the VM of which to create "+fmt.Sprint(w.Count))
 	}
 	if err := inRange("count", int64(w.Count), 1, int64(most)); err != nil {
 		return nil, err
@@ -98,27 +98,27 @@ func members(w *wire.Submission, most int) ([]wire.VMSpec, error) {
 	return slices.Repeat([]wire.VMSpec{*w.Template}, w.Count), nil
 }
 
-// vmsOf checks the members. Equal ones are checked once and share their payload.
-func vmsOf(w *wire.Submission, specs []wire.VMSpec) ([]cluster.VM, error) {
+// parseVMs checks the members. Equal ones are checked once and share their payload.
+func parseVMs(w *wire.Submission, specs []wire.VMSpec) ([]cluster.VM, error) {
 	if w.Template != nil {
 		if n := len(specs) * len(w.Template.Steps); n > maxSteps {
 			return nil, cluster.BadField("template.steps", n, fmt.Sprintf("at most %d steps in all VMs", maxSteps))
 		}
-		vm, err := member("template", w.Template, specs)
+		vm, err := parseVM("template", w.Template, specs)
 		return slices.Repeat([]cluster.VM{vm}, len(specs)), err
 	}
 	vms := make([]cluster.VM, len(specs))
 	for rank := range specs {
 		var err error
-		if vms[rank], err = member(fmt.Sprintf("vms[%d]", rank), &specs[rank], specs); err != nil {
+		if vms[rank], err = parseVM(fmt.Sprintf("vms[%d]", rank), &specs[rank], specs); err != nil {
 			return nil, err
 		}
 	}
 	return vms, nil
 }
 
-// member checks one VM; path is where it stands in the input.
-func member(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error) {
+// parseVM checks one VM; path is where it stands in the input.
+func parseVM(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error) {
 	err := firstOf(
 		inRange(path+".cpu_milli", v.CPUMilli, 1, maxCPUMilli),
 		inRange(path+".memory_mib", v.MemoryMiB, 1, maxMemoryMiB),
@@ -161,7 +161,7 @@ func checkEnv(path string, env map[string]string) error {
 		return cluster.BadField(path, len(env), fmt.Sprintf("at most %d variables", maxEnv))
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		field := place{path: path}.field(name).path
+		field := location{path: path}.field(name).path
 		err := firstOf(
 			check(envShape.MatchString(name), field, name, "a name of letters, digits and '_', not beginning with a digit"),
 			check(len(env[name]) <= maxWord && printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),
@@ -173,7 +173,7 @@ func checkEnv(path string, env map[string]string) error {
 	return nil
 }
 
-// program checks the steps of a simulated guest; nil when there are none.
+// program checks the steps of a simulated guest; nil without steps.
 func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, error) {
 	steps := v.Steps
 	if v.ExitCode != nil && (len(steps) == 0 || *v.ExitCode < 0 || *v.ExitCode > 255) {

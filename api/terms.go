@@ -145,7 +145,7 @@ func checkNotify(list []string) error {
 	return nil
 }
 
-// checkNotifiable refuses addresses at which this site tells nobody.
+// checkNotifiable refuses addresses that this site does not notify.
 func (s *Server) checkNotifiable(list []string) error {
 	if s.notifiable == nil {
 		return nil
@@ -167,7 +167,7 @@ func checkLabels(labels map[string]string) error {
 		return cluster.BadField("labels", len(labels), fmt.Sprintf("at most %d labels", maxLabels))
 	}
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		field := place{path: "labels"}.field(name).path
+		field := location{path: "labels"}.field(name).path
 		err := firstOf(
 			check(labelShape.MatchString(name), field, name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter"),
 			check(len(labels[name]) <= maxLabel && printable(labels[name], "\n\t"), field, labels[name], fmt.Sprintf("printable text of at most %d bytes", maxLabel)),

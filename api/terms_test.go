@@ -10,13 +10,13 @@ import (
 	"vjob/cluster"
 )
 
-func termed(t wire.Terms) *wire.Submission {
+func submissionWithTerms(t wire.Terms) *wire.Submission {
 	return &wire.Submission{Count: 2, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 512}, WalltimeSeconds: 3600, Terms: t}
 }
 
 func TestTerms(t *testing.T) {
 	when := time.Date(2026, 12, 1, 8, 0, 0, 0, time.FixedZone("", 3600))
-	s, err := api.Submission(termed(wire.Terms{
+	s, err := api.Submission(submissionWithTerms(wire.Terms{
 		Queue: "night", Deadline: &when, Yields: "end", Unmet: "hold", MinRunSeconds: 60, FlexibleSeconds: 7200, After: []wire.Dependency{{On: 12}, {On: 13, When: "afternotok"}},
 		Shapes: []wire.Shape{{Count: 1, Template: &wire.VMSpec{CPUMilli: 2000, MemoryMiB: 512}, WalltimeSeconds: 7200}},
 	}), 10)
@@ -51,14 +51,14 @@ func TestBadTerms(t *testing.T) {
 		"shapes[0].walltime_seconds": {Shapes: []wire.Shape{{Count: 1, Template: one}}},
 		"shapes[0].count":            {Shapes: []wire.Shape{{Count: 1000, Template: one, WalltimeSeconds: 1}}},
 	} {
-		_, err := api.Submission(termed(terms), 10)
+		_, err := api.Submission(submissionWithTerms(terms), 10)
 		if err == nil || !strings.HasPrefix(err.Error(), field+": ") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 }
 
-// Times are RFC 3339, and what is wrong is told by the field.
+// Times are RFC 3339, and errors name the field.
 func TestDecodeTimes(t *testing.T) {
 	var s wire.Submission
 	if err := api.Decode([]byte(`{"deadline":"2026-12-01T08:00:00+01:00"}`), &s, api.Shape{}); err != nil || s.Deadline == nil {

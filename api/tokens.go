@@ -18,22 +18,22 @@ import (
 
 // How many tokens a user may make: one in ten seconds, and so many at once.
 const (
-	issuesPerSecond = 0.1
-	issuesAtOnce    = 20
+	tokensPerSecond = 0.1
+	tokenBurst      = 20
 )
 
 // tokensOf resolves the path's account, if its tokens are the caller's business: users have
 // their own, administrators all.
-func (s *Server) tokensOf(c *gin.Context, who Subject, verb Verb) (journal.User, error) {
-	if err := authorise(who, verb, Object{Kind: KindToken, Owner: c.Param("name")}); err != nil {
+func (s *Server) tokensOf(c *gin.Context, caller Subject, verb Verb) (journal.User, error) {
+	if err := authorise(caller, verb, Object{Kind: KindToken, Owner: c.Param("name")}); err != nil {
 		return journal.User{}, err
 	}
 	return s.account(c)
 }
 
 // listTokens answers GET /v1/users/{name}/tokens.
-func (s *Server) listTokens(c *gin.Context, who Subject) error {
-	user, err := s.tokensOf(c, who, Read)
+func (s *Server) listTokens(c *gin.Context, caller Subject) error {
+	user, err := s.tokensOf(c, caller, Read)
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func (s *Server) listTokens(c *gin.Context, who Subject) error {
 }
 
 // createToken answers POST /v1/users/{name}/tokens.
-func (s *Server) createToken(c *gin.Context, who Subject) error {
-	user, err := s.tokensOf(c, who, Create)
+func (s *Server) createToken(c *gin.Context, caller Subject) error {
+	user, err := s.tokensOf(c, caller, Create)
 	if err != nil {
 		return err
 	}
@@ -69,34 +69,34 @@ func (s *Server) createToken(c *gin.Context, who Subject) error {
 	}
 	var lifetime time.Duration
 	if err == nil {
-		lifetime, err = s.lifetime(who, time.Duration(body.ExpiresInSeconds)*time.Second, body.Never)
+		lifetime, err = s.lifetime(caller, time.Duration(body.ExpiresInSeconds)*time.Second, body.Never)
 	}
 	if err != nil {
 		return err
 	}
-	return s.issue(c, who, journal.NewToken{User: user.Name, Name: body.Name}, lifetime, journal.AuditTokenCreate)
+	return s.issue(c, caller, journal.NewToken{User: user.Name, Name: body.Name}, lifetime, journal.AuditTokenCreate)
 }
 
 // lifetime is how long a new token is valid; 0 is for ever. Users may ask for less than the
 // default, administrators for anything.
-func (s *Server) lifetime(who Subject, asked time.Duration, never bool) (time.Duration, error) {
+func (s *Server) lifetime(caller Subject, asked time.Duration, never bool) (time.Duration, error) {
 	switch {
-	case who.Role == journal.RoleAdmin && never:
+	case caller.Role == journal.RoleAdmin && never:
 		return 0, nil
 	case asked == 0 && !never:
 		return s.tokenLife, nil
-	case who.Role == journal.RoleAdmin, s.tokenLife == 0, !never && asked <= s.tokenLife:
+	case caller.Role == journal.RoleAdmin, s.tokenLife == 0, !never && asked <= s.tokenLife:
 		return asked, nil
 	}
-	return 0, fmt.Errorf("expires_in_seconds: tokens of users are valid for at most %.4g days here; an administrator may make one that is valid longer, or never expires: %w", s.tokenLife.Hours()/24, cluster.ErrForbidden)
+	return 0, fmt.Errorf("expires_in_seconds: tokens of users are valid for at most %.4g days on this site; an administrator can create ones that last longer or never expire: %w", s.tokenLife.Hours()/24, cluster.ErrForbidden)
 }
 
 // issue makes a token and answers with its secret.
-func (s *Server) issue(c *gin.Context, who Subject, n journal.NewToken, lifetime time.Duration, action journal.AuditAction) error {
-	if who.Role != journal.RoleAdmin && !s.issues.allow(who.Name, s.now()) {
+func (s *Server) issue(c *gin.Context, caller Subject, n journal.NewToken, lifetime time.Duration, action journal.AuditAction) error {
+	if caller.Role != journal.RoleAdmin && !s.tokenRate.allow(caller.Name, s.now()) {
 		return errRate
 	}
-	act := s.act(who, action, "", "never expires")
+	act := s.auditEntry(caller, action, "", "never expires")
 	if lifetime > 0 {
 		n.Expires = act.At.Add(lifetime)
 		act.Text = "expires " + n.Expires.Format(time.RFC3339)
@@ -111,13 +111,13 @@ func (s *Server) issue(c *gin.Context, who Subject, n journal.NewToken, lifetime
 		return err
 	}
 	act.Object = fmt.Sprintf("token %d of %s", id, n.User)
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	return answer(c, http.StatusCreated, wire.Token{ID: id, User: n.User, Name: n.Name, Secret: secret, Expires: instant(n.Expires)})
 }
 
 // pathToken resolves the path's token.
-func (s *Server) pathToken(c *gin.Context, who Subject) (t journal.Token, err error) {
-	user, err := s.tokensOf(c, who, Change)
+func (s *Server) pathToken(c *gin.Context, caller Subject) (t journal.Token, err error) {
+	user, err := s.tokensOf(c, caller, Change)
 	if err != nil {
 		return t, err
 	}
@@ -138,8 +138,8 @@ func (s *Server) pathToken(c *gin.Context, who Subject) (t journal.Token, err er
 
 // rotateToken answers POST /v1/users/{name}/tokens/{id}/rotate: the new token is valid as long
 // as the old one was made for, within what the caller may ask for.
-func (s *Server) rotateToken(c *gin.Context, who Subject) error {
-	t, err := s.pathToken(c, who)
+func (s *Server) rotateToken(c *gin.Context, caller Subject) error {
+	t, err := s.pathToken(c, caller)
 	if err != nil {
 		return err
 	}
@@ -150,16 +150,16 @@ func (s *Server) rotateToken(c *gin.Context, who Subject) error {
 	if !t.Expires.IsZero() {
 		asked = t.Expires.Sub(t.Created)
 	}
-	lifetime, err := s.lifetime(who, asked, t.Expires.IsZero())
+	lifetime, err := s.lifetime(caller, asked, t.Expires.IsZero())
 	if err != nil {
 		lifetime = s.tokenLife
 	}
-	return s.issue(c, who, journal.NewToken{User: t.User, Name: t.Name, Replaces: t.ID}, lifetime, journal.AuditTokenRotate)
+	return s.issue(c, caller, journal.NewToken{User: t.User, Name: t.Name, Replaces: t.ID}, lifetime, journal.AuditTokenRotate)
 }
 
 // revokeToken answers DELETE /v1/users/{name}/tokens/{id}.
-func (s *Server) revokeToken(c *gin.Context, who Subject) error {
-	t, err := s.pathToken(c, who)
+func (s *Server) revokeToken(c *gin.Context, caller Subject) error {
+	t, err := s.pathToken(c, caller)
 	if err != nil {
 		return err
 	}
@@ -167,22 +167,22 @@ func (s *Server) revokeToken(c *gin.Context, who Subject) error {
 		c.Status(http.StatusNoContent)
 		return nil
 	}
-	act := s.act(who, journal.AuditTokenRevoke, fmt.Sprintf("token %d of %s", t.ID, t.User), "")
+	act := s.auditEntry(caller, journal.AuditTokenRevoke, fmt.Sprintf("token %d of %s", t.ID, t.User), "")
 	if err := s.accounts.RevokeToken(c.Request.Context(), t.User, t.ID, act); err != nil {
 		return err
 	}
-	s.acted(c.Request.Context(), &act)
+	s.logAudit(c.Request.Context(), &act)
 	c.Status(http.StatusNoContent)
 	return nil
 }
 
-// uses is when tokens were last used, as far as that is not written down.
-type uses struct {
+// tokenUses is when tokens were last used, as far as that is not written down.
+type tokenUses struct {
 	mu   sync.Mutex
 	last map[int64]time.Time
 }
 
-func (u *uses) note(token int64, at time.Time) {
+func (u *tokenUses) note(token int64, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.last == nil {
@@ -191,7 +191,7 @@ func (u *uses) note(token int64, at time.Time) {
 	u.last[token] = at
 }
 
-func (u *uses) take() map[int64]time.Time {
+func (u *tokenUses) take() map[int64]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	taken := u.last
@@ -199,13 +199,13 @@ func (u *uses) take() map[int64]time.Time {
 	return taken
 }
 
-// useEvery is the pause between two writes of when tokens were last used.
-const useEvery = time.Minute
+// useInterval is the pause between two writes of when tokens were last used.
+const useInterval = time.Minute
 
 // writeUses writes now and then when tokens were last used, beside the requests, and once more
 // when the context ends.
 func (s *Server) writeUses(ctx context.Context) {
-	tick := time.NewTicker(useEvery)
+	tick := time.NewTicker(useInterval)
 	defer tick.Stop()
 	for done := false; !done; {
 		select {
@@ -213,12 +213,12 @@ func (s *Server) writeUses(ctx context.Context) {
 		case <-ctx.Done():
 			done = true
 		}
-		used := s.uses.take()
+		used := s.tokenUses.take()
 		if len(used) == 0 {
 			continue
 		}
 		if err := s.accounts.NoteUse(context.WithoutCancel(ctx), used); err != nil {
-			s.log.LogAttrs(ctx, slog.LevelWarn, "the use of tokens is not noted", slog.Any("error", err))
+			s.log.LogAttrs(ctx, slog.LevelWarn, "cannot record the use of tokens", slog.Any("error", err))
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 const shownEvents = 20
 
 // listVJobs answers GET /v1/vjobs.
-func (s *Server) listVJobs(c *gin.Context, who Subject) error {
-	filter, err := vjobFilter(c, who)
+func (s *Server) listVJobs(c *gin.Context, caller Subject) error {
+	filter, err := vjobFilter(c, caller)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *Server) listVJobs(c *gin.Context, who Subject) error {
 	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total}
 	now := s.snapshot()
 	for i := range rows {
-		list.VJobs[i] = wireVJob(&rows[i], now, who.Viewer())
+		list.VJobs[i] = wireVJob(&rows[i], now, caller.Viewer())
 	}
 	if end := filter.Offset + len(rows); end < total && len(rows) > 0 {
 		list.Next = end
@@ -43,7 +43,7 @@ func (s *Server) listVJobs(c *gin.Context, who Subject) error {
 }
 
 // vjobFilter reads the query; a user's list is always that of the user.
-func vjobFilter(c *gin.Context, who Subject) (f journal.Filter, err error) {
+func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
 	f.Owner, f.Name = c.Query("owner"), c.Query("name")
 	for _, text := range c.QueryArray("state") {
 		state, err := cluster.ParseState(text)
@@ -67,7 +67,7 @@ func vjobFilter(c *gin.Context, who Subject) (f journal.Filter, err error) {
 		}
 	}
 	f.Offset, f.Limit, f.Array = int(offset), int(limit), cluster.VJobID(array)
-	if own := who.Viewer(); own != "" {
+	if own := caller.Viewer(); own != "" {
 		if f.Owner != "" && f.Owner != own {
 			return f, fmt.Errorf("owner: %s may not list the vjobs of others: %w", own, cluster.ErrForbidden)
 		}
@@ -77,8 +77,8 @@ func vjobFilter(c *gin.Context, who Subject) (f journal.Filter, err error) {
 }
 
 // submit answers POST /v1/vjobs.
-func (s *Server) submit(c *gin.Context, who Subject) error {
-	job, created, err := s.accept(c, who)
+func (s *Server) submit(c *gin.Context, caller Subject) error {
+	job, created, err := s.accept(c, caller)
 	s.metrics.submission(created, err)
 	if err != nil {
 		return err
@@ -92,15 +92,15 @@ func (s *Server) submit(c *gin.Context, who Subject) error {
 			row = kept.Row
 		}
 	}
-	return answer(c, status, wireVJob(&row, s.snapshot(), who.Viewer()))
+	return answer(c, status, wireVJob(&row, s.snapshot(), caller.Viewer()))
 }
 
 // Admission has a submission follow rules, which may change or refuse it, and hands it to
 // then, which checks and stores it.
-type Admission func(ctx context.Context, who Subject, body *wire.Submission, then func(context.Context) error) error
+type Admission func(ctx context.Context, caller Subject, body *wire.Submission, then func(context.Context) error) error
 
-func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error) {
-	if err := authorise(who, Create, Object{Kind: KindVJob, Owner: who.Name}); err != nil {
+func (s *Server) accept(c *gin.Context, caller Subject) (*cluster.VJob, bool, error) {
+	if err := authorise(caller, Create, Object{Kind: KindVJob, Owner: caller.Name}); err != nil {
 		return nil, false, err
 	}
 	key := c.GetHeader(wire.KeyHeader)
@@ -111,26 +111,26 @@ func (s *Server) accept(c *gin.Context, who Subject) (*cluster.VJob, bool, error
 	if err := s.readBody(c, &body); err != nil {
 		return nil, false, err
 	}
-	lacks := s.rights.lacks(who)
+	lacks := s.rights.missing(caller)
 	if s.admission == nil {
-		return s.take(c.Request.Context(), who, key, &body, lacks)
+		return s.submitChecked(c.Request.Context(), caller, key, &body, lacks)
 	}
 	var job *cluster.VJob
 	var created bool
-	err := s.admission(c.Request.Context(), who, &body, func(ctx context.Context) (err error) {
-		job, created, err = s.take(ctx, who, key, &body, lacks)
+	err := s.admission(c.Request.Context(), caller, &body, func(ctx context.Context) (err error) {
+		job, created, err = s.submitChecked(ctx, caller, key, &body, lacks)
 		return err
 	})
 	return job, created, err
 }
 
-// take checks a submission and hands it to the loop.
-func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.Submission, lacks admission.Rights) (*cluster.VJob, bool, error) {
+// submitChecked checks a submission and hands it to the loop.
+func (s *Server) submitChecked(ctx context.Context, caller Subject, key string, body *wire.Submission, lacks admission.Rights) (*cluster.VJob, bool, error) {
 	sub, err := Submission(body, s.limits.VMsPerVJob)
 	if err != nil {
 		return nil, false, err
 	}
-	if err := s.checkImages(ctx, who, sub.VMs); err != nil {
+	if err := s.checkImages(ctx, caller, sub.VMs); err != nil {
 		return nil, false, err
 	}
 	if err := s.checkNotifiable(sub.Notify); err != nil {
@@ -139,10 +139,10 @@ func (s *Server) take(ctx context.Context, who Subject, key string, body *wire.S
 	if sub.Array, err = parameters(body, s.limits.VJobsPerArray); err != nil {
 		return nil, false, err
 	}
-	sub.Key, sub.Owner, sub.At, sub.Lacks = key, who.Name, s.now().UTC(), lacks
+	sub.Key, sub.Owner, sub.At, sub.Lacks = key, caller.Name, s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
-		return nil, false, asSubmitted(body, discreet(err, who.Viewer(), s.snapshot()))
+		return nil, false, asSubmitted(body, redactError(err, caller.Viewer(), s.snapshot()))
 	}
 	return job, created, nil
 }
@@ -166,67 +166,67 @@ func pathVJob(c *gin.Context) (cluster.VJobID, error) {
 }
 
 // vjob resolves the path's vjob and authorises the subject on it.
-func (s *Server) vjob(c *gin.Context, who Subject, verb Verb) (journal.Kept, error) {
+func (s *Server) vjob(c *gin.Context, caller Subject, verb Verb) (journal.Kept, error) {
 	id, err := pathVJob(c)
 	if err != nil {
 		return journal.Kept{}, err
 	}
-	return s.find(c.Request.Context(), who, id, verb)
+	return s.find(c.Request.Context(), caller, id, verb)
 }
 
 // find is a vjob that the subject may touch.
-func (s *Server) find(ctx context.Context, who Subject, id cluster.VJobID, verb Verb) (journal.Kept, error) {
+func (s *Server) find(ctx context.Context, caller Subject, id cluster.VJobID, verb Verb) (journal.Kept, error) {
 	kept, err := s.reader.VJob(ctx, id)
-	if errors.Is(err, cluster.ErrNotFound) || err == nil && !Can(who, verb, Object{Kind: KindVJob, Owner: kept.Owner}) {
-		// The same words whether it is another's or nobody's.
+	if errors.Is(err, cluster.ErrNotFound) || err == nil && !Can(caller, verb, Object{Kind: KindVJob, Owner: kept.Owner}) {
+		// The same error for a vjob of another user and for one that does not exist.
 		return journal.Kept{}, fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
 	return kept, err
 }
 
 // showVJob answers GET /v1/vjobs/{id}.
-func (s *Server) showVJob(c *gin.Context, who Subject) error {
-	kept, err := s.vjob(c, who, Read)
+func (s *Server) showVJob(c *gin.Context, caller Subject) error {
+	kept, err := s.vjob(c, caller, Read)
 	if err != nil {
 		return err
 	}
 	events, err := s.reader.Events(c.Request.Context(), journal.EventFilter{
-		Owner: who.Viewer(), VJob: kept.ID, Limit: shownEvents, Latest: true,
+		Owner: caller.Viewer(), VJob: kept.ID, Limit: shownEvents, Latest: true,
 	})
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireDetail(&kept, events, s.snapshot(), who.Viewer()))
+	return answer(c, http.StatusOK, wireDetail(&kept, events, s.snapshot(), caller.Viewer()))
 }
 
 // orderer makes the handler that gives one order.
 func orderer(order scheduler.Order) func(*Server, *gin.Context, Subject) error {
-	return func(s *Server, c *gin.Context, who Subject) error {
+	return func(s *Server, c *gin.Context, caller Subject) error {
 		switch array, err := queryTrue(c, "array"); {
 		case err != nil:
 			return err
 		case array:
-			return s.orderArray(c, who, order)
+			return s.orderArray(c, caller, order)
 		}
-		kept, err := s.vjob(c, who, Change)
+		kept, err := s.vjob(c, caller, Change)
 		if err != nil {
 			return err
 		}
-		if err := s.scheduler.Order(c.Request.Context(), kept.ID, order, who.Name); err != nil {
+		if err := s.scheduler.Order(c.Request.Context(), kept.ID, order, caller.Name); err != nil {
 			return err
 		}
 		// The order is given; that it cannot be read back is no reason to fail it.
 		if fresh, err := s.reader.VJob(c.Request.Context(), kept.ID); err == nil {
 			kept = fresh
 		}
-		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), who.Viewer()))
+		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, s.snapshot(), caller.Viewer()))
 	}
 }
 
 // ownLive is the set of live vjobs that a user owns; nil for an administrator,
-// who may see all.
-func (s *Server) ownLive(ctx context.Context, who Subject) (map[cluster.VJobID]bool, error) {
-	owner := who.Viewer()
+// since administrators see all.
+func (s *Server) ownLive(ctx context.Context, caller Subject) (map[cluster.VJobID]bool, error) {
+	owner := caller.Viewer()
 	if owner == "" {
 		return nil, nil
 	}
@@ -326,8 +326,8 @@ func instant(t time.Time) *time.Time {
 }
 
 // logs answers GET /v1/vjobs/{id}/logs.
-func (s *Server) logs(c *gin.Context, who Subject) error {
-	kept, err := s.vjob(c, who, Read)
+func (s *Server) logs(c *gin.Context, caller Subject) error {
+	kept, err := s.vjob(c, caller, Read)
 	if err != nil {
 		return err
 	}
@@ -350,5 +350,5 @@ func (s *Server) logs(c *gin.Context, who Subject) error {
 	defer text.Close()
 	c.Header("Content-Type", "text/plain; charset=utf-8")
 	c.Header("Content-Disposition", `inline; filename="vjob-`+strconv.FormatInt(int64(vm.VJob), 10)+`-`+strconv.Itoa(vm.Rank)+`.log"`)
-	return s.copyLog(c, who, text, int(tail))
+	return s.copyLog(c, caller, text, int(tail))
 }

@@ -14,30 +14,30 @@ import (
 )
 
 // whatIf answers POST /v1/what-if.
-func (s *Server) whatIf(c *gin.Context, who Subject) error {
+func (s *Server) whatIf(c *gin.Context, caller Subject) error {
 	var body wire.WhatIf
 	if err := s.readBody(c, &body); err != nil {
 		return err
 	}
-	if who.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
-		return fmt.Errorf("only an administrator may suppose anything but a submission: %w", cluster.ErrForbidden)
+	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
+		return fmt.Errorf("what-if: users may ask about a submission only: %w", cluster.ErrForbidden)
 	}
-	supposed, err := s.supposition(&body, who)
+	supposed, err := s.whatIfQuestion(&body, caller)
 	if err != nil {
 		return err
 	}
 	forecast, err := s.scheduler.WhatIf(c.Request.Context(), supposed)
 	if err != nil && body.Submit != nil {
-		return asSubmitted(body.Submit, discreet(err, who.Viewer(), s.snapshot()))
+		return asSubmitted(body.Submit, redactError(err, caller.Viewer(), s.snapshot()))
 	}
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireForecast(&forecast, who, s.snapshot()))
+	return answer(c, http.StatusOK, wireForecast(&forecast, caller, s.snapshot()))
 }
 
-// supposition checks what is supposed field by field.
-func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.WhatIf, err error) {
+// whatIfQuestion checks what is supposed field by field.
+func (s *Server) whatIfQuestion(w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
 	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
 	for _, group := range []struct {
 		field string
@@ -76,32 +76,31 @@ func (s *Server) supposition(w *wire.WhatIf, who Subject) (out scheduler.WhatIf,
 	}
 	sub, err := Submission(w.Submit, s.limits.VMsPerVJob)
 	if err == nil && (w.Submit.Array != 0 || len(w.Submit.Parameters) > 0) {
-		err = cluster.BadField("submit.array", w.Submit.Array, "no array: one vjob can be supposed")
+		err = cluster.BadField("submit.array", w.Submit.Array, "no array: a what-if takes one vjob")
 	}
 	if err != nil {
 		return out, err
 	}
-	sub.Owner, sub.At, sub.Lacks = who.Name, s.now().UTC(), s.rights.lacks(who)
+	sub.Owner, sub.At, sub.Lacks = caller.Name, s.now().UTC(), s.rights.missing(caller)
 	out.Submit = &sub
 	return out, nil
 }
 
-// wireForecast is what somebody may see of a forecast: users what becomes of their own
-// vjobs.
-func wireForecast(f *scheduler.WhatIfResult, who Subject, now *scheduler.Snapshot) wire.Forecast {
+// wireForecast returns the part of a forecast that the caller may see: users see their own vjobs.
+func wireForecast(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snapshot) wire.Forecast {
 	own := map[cluster.VJobID]bool{}
-	visible := func(id cluster.VJobID) bool { return who.Role == journal.RoleAdmin || own[id] }
-	w := wire.Forecast{VJobs: []wire.Lot{}, Why: Shown(f.Why, who.Viewer(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
+	visible := func(id cluster.VJobID) bool { return caller.Role == journal.RoleAdmin || own[id] }
+	w := wire.Forecast{VJobs: []wire.Lot{}, Why: Shown(f.Why, caller.Viewer(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
 	for _, lot := range f.VJobs {
-		if !Can(who, Read, Object{Kind: KindVJob, Owner: lot.Owner}) {
+		if !Can(caller, Read, Object{Kind: KindVJob, Owner: lot.Owner}) {
 			continue
 		}
 		own[lot.ID] = true
 		shown := wireLot(&lot)
-		shown.NowReason, shown.Reason = Shown(shown.NowReason, who.Viewer(), now), Shown(shown.Reason, who.Viewer(), now)
+		shown.NowReason, shown.Reason = Shown(shown.NowReason, caller.Viewer(), now), Shown(shown.Reason, caller.Viewer(), now)
 		w.VJobs = append(w.VJobs, shown)
 	}
-	if who.Role == journal.RoleAdmin {
+	if caller.Role == journal.RoleAdmin {
 		w.Broken, w.Leaves = append(w.Broken, f.Breaches...), append(w.Leaves, f.Plan.Leaves...)
 	}
 	w.Plan = wire.Plan{CostMiB: f.Plan.Cost, MakespanSeconds: f.Plan.Makespan.Seconds()}

@@ -10,7 +10,7 @@ import (
 // Administrators may suppose everything and see everything; users a submission of
 // theirs, and what becomes of their own vjobs.
 func TestWhatIf(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	all := read[wire.Forecast](t, b.as("root", "POST", "/v1/what-if", `{"drain":["n1"],"without":[2],"rules":""}`), http.StatusOK)
 	if len(all.VJobs) != 2 || len(all.Plan.Actions) != 2 || all.VJobs[1].Then != "suspend" || all.VJobs[1].Now != "run" || len(all.Broken) != 1 {
 		t.Errorf("root sees %+v", all)
@@ -21,9 +21,9 @@ func TestWhatIf(t *testing.T) {
 		t.Errorf("alice sees %+v", own)
 	}
 	for _, c := range []struct {
-		who, body string
-		status    int
-		field     string
+		caller, body string
+		status       int
+		field        string
 	}{
 		{"alice", `{"drain":["n1"]}`, http.StatusForbidden, ""},
 		{"alice", `{"rules":""}`, http.StatusForbidden, ""},
@@ -34,11 +34,11 @@ func TestWhatIf(t *testing.T) {
 		{"root", `{"without":[0]}`, http.StatusBadRequest, "without[0]"},
 		{"root", `{"budget":1}`, http.StatusBadRequest, "budget"},
 	} {
-		if e := read[wire.Error](t, b.as(c.who, "POST", "/v1/what-if", c.body), c.status); e.Error.Field != c.field {
-			t.Errorf("%s %s: %+v", c.who, c.body, e.Error)
+		if e := read[wire.Error](t, b.as(c.caller, "POST", "/v1/what-if", c.body), c.status); e.Error.Field != c.field {
+			t.Errorf("%s %s: %+v", c.caller, c.body, e.Error)
 		}
 	}
-	if done := b.loop.noted(); len(done) != 0 {
+	if done := b.scheduler.recorded(); len(done) != 0 {
 		t.Errorf("supposing did %v", done)
 	}
 }

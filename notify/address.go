@@ -11,9 +11,9 @@ import (
 	"vjob/cluster"
 )
 
-// Address is who is told, and of what.
+// Address is a recipient of notifications, and the events that it wants.
 type Address struct {
-	Tags []Tag    // none is all of them
+	Tags []Tag    // empty: all
 	Mail string   // NAME@HOST, or
 	URL  *url.URL // a web address
 }
@@ -41,7 +41,7 @@ func ParseAddress(text string) (a Address, err error) {
 		for name := range strings.SplitSeq(list, ",") {
 			tag := Tag(strings.TrimSpace(name))
 			if !slices.Contains(Tags(), tag) {
-				return a, cluster.BadField("notify", text, "tags among "+names(Tags()))
+				return a, cluster.BadField("notify", text, "tags among "+joinTags(Tags()))
 			}
 			a.Tags = append(a.Tags, tag)
 		}
@@ -62,7 +62,7 @@ func ParseAddress(text string) (a Address, err error) {
 	return a, nil
 }
 
-// printable refuses control characters and those that hide or turn text.
+// printable reports whether text has neither control characters nor ones that hide or turn text.
 func printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
@@ -89,10 +89,10 @@ func Matches(patterns []string, host string) bool {
 	})
 }
 
-// Wants reports whether the address is told of such events.
+// Wants reports whether the address wants events with the tag.
 func (a *Address) Wants(t Tag) bool { return len(a.Tags) == 0 || slices.Contains(a.Tags, t) }
 
-func names(tags []Tag) string {
+func joinTags(tags []Tag) string {
 	words := make([]string, len(tags))
 	for i, t := range tags {
 		words[i] = string(t)

@@ -4,19 +4,19 @@ import "time"
 
 // The pauses between attempts.
 const (
-	first   = 10 * time.Second
-	longest = time.Hour
+	firstPause = 10 * time.Second
+	maxPause   = time.Hour
 )
 
-// MaxAge is for how long a message is tried.
+// MaxAge bounds the time in which delivery is attempted.
 const MaxAge = 24 * time.Hour
 
-// Pause is how long to wait after so many attempts that failed, from 1: ten seconds,
-// then twice as long each time, an hour at most.
+// Pause returns the pause after so many failed attempts, from 1: ten seconds, doubled each time,
+// at most an hour.
 func Pause(tries int) time.Duration {
-	pause := first
+	pause := firstPause
 	for range tries - 1 {
-		if pause = min(2*pause, longest); pause == longest {
+		if pause = min(2*pause, maxPause); pause == maxPause {
 			break
 		}
 	}

@@ -1,6 +1,4 @@
-// Package notify says who is told what of a vjob: which event is worth telling under
-// which tag, what the message says, and when a message that could not be delivered is
-// tried again.
-//
-// It refuses to know how messages travel.
+// Package notify defines the notifications of a vjob: their addresses, the events that they
+// report and under which tag, their texts, and the pauses between delivery attempts. Package
+// delivery sends them.
 package notify

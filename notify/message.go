@@ -10,7 +10,7 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Tag is the kind of an event, in the words that OAR has for it.
+// Tag is the kind of an event, in OAR's terms.
 type Tag string
 
 // The tags.
@@ -23,10 +23,10 @@ const (
 	Resuming  Tag = "RESUMING"  // it is being resumed
 )
 
-// Tags are all tags.
+// Tags returns all tags.
 func Tags() []Tag { return []Tag{Running, End, Error, Info, Suspended, Resuming} }
 
-// TagOf is the tag of an event; ok is false for one of which nobody is told.
+// TagOf returns the tag of an event; ok is false for an event without notifications.
 func TagOf(e *journal.Event) (t Tag, ok bool) {
 	if e.Kind != journal.EventState || e.VJob == 0 {
 		return "", false
@@ -39,9 +39,9 @@ func TagOf(e *journal.Event) (t Tag, ok bool) {
 	return t, ok
 }
 
-// Message is what somebody is told.
+// Message is one notification.
 type Message struct {
-	Seq   int64          `json:"event"` // of the event: the same message may come twice, and then has the same
+	Seq   int64          `json:"event"` // of the event; a repeated message has the same
 	Tag   Tag            `json:"tag"`
 	VJob  cluster.VJobID `json:"vjob"`
 	Name  string         `json:"name"`
@@ -51,16 +51,16 @@ type Message struct {
 	Host  string         `json:"host"` // of the daemon
 	OAR   bool           `json:"-"`    // submitted as a job of OAR
 
-	bundled []Message // that this one stands for; see [Bundle]
+	bundled []Message // the bundled messages; see [Bundle]
 }
 
-// Bounds of a message, so that what waits to be delivered takes bounded memory.
+// Bounds of a message. They bound the memory of the delivery queues.
 const (
 	maxText    = 1024 // bytes of its text, and of its name
 	maxBundled = 100  // messages that a bundle lists
 )
 
-// About is what messages say of a vjob, whatever happens to it.
+// About returns a message with the data of a vjob, without an event.
 func About(j *cluster.VJob, host string) Message {
 	m := Message{VJob: j.ID, Name: j.Name, Owner: j.Owner, Host: host}
 	for label, value := range j.Labels {
@@ -74,13 +74,13 @@ func About(j *cluster.VJob, host string) Message {
 	return m
 }
 
-// Of is the message of an event.
+// Of returns the message of an event.
 func (m Message) Of(e *journal.Event, t Tag) Message {
 	m.Seq, m.Tag, m.Text, m.At = e.Seq, t, clip(e.Told(m.Owner)), e.At.UTC()
 	return m
 }
 
-// clip cuts a text of a user to what a message holds.
+// clip truncates a text of a user to maxText bytes.
 func clip(text string) string {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "…"
@@ -88,45 +88,45 @@ func clip(text string) string {
 	return text
 }
 
-// Bundle is one message that stands for several to the same address, oldest first.
+// Bundle combines several messages to one address, oldest first.
 func Bundle(list []Message) Message {
 	last := &list[len(list)-1]
 	return Message{Seq: last.Seq, Owner: last.Owner, At: last.At, Host: last.Host, OAR: last.OAR, bundled: list}
 }
 
-// Subject is the subject of a mail, one line of printable text. For jobs of OAR it is
-// the one that filters of its users know. Of what a user wrote it holds a checked name
-// and nothing else, so that it cannot mislead.
+// Subject returns the subject of a mail, one line of printable text. Jobs of OAR have OAR's
+// subject, which filters of users match. A checked name is the only text of a user in it, so
+// that it cannot mislead.
 func (m *Message) Subject() string {
 	from := "vjob"
 	if m.OAR {
 		from = "OAR"
 	}
 	if len(m.bundled) > 0 {
-		return line(fmt.Sprintf("*%s* %d notifications on %s", from, len(m.bundled), m.Host))
+		return singleLine(fmt.Sprintf("*%s* %d notifications on %s", from, len(m.bundled), m.Host))
 	}
 	name := ""
 	if cluster.IsName(m.Name) {
 		name = " (" + m.Name + ")"
 	}
-	return line(fmt.Sprintf("*%s* [%s]: %d%s on %s", from, m.Tag, m.VJob, name, m.Host))
+	return singleLine(fmt.Sprintf("*%s* [%s]: %d%s on %s", from, m.Tag, m.VJob, name, m.Host))
 }
 
-// Body is the text of a mail.
+// Body returns the text of a mail.
 func (m *Message) Body() string {
 	if len(m.bundled) > 0 {
 		return bundleBody(m.bundled)
 	}
-	return line(m.Text) + "\n\n" + fmt.Sprintf("vjob:  %d %s\nowner: %s\nat:    %s\n", m.VJob, line(m.Name), line(m.Owner), m.At.Format(time.RFC3339))
+	return singleLine(m.Text) + "\n\n" + fmt.Sprintf("vjob:  %d %s\nowner: %s\nat:    %s\n", m.VJob, singleLine(m.Name), singleLine(m.Owner), m.At.Format(time.RFC3339))
 }
 
-// bundleBody is the text of a mail that stands for several messages.
+// bundleBody returns the text of a mail for several messages.
 func bundleBody(list []Message) string {
 	var b strings.Builder
 	b.WriteString("More notifications came than are sent one by one:\n\n")
 	for i := range list[:min(len(list), maxBundled)] {
 		m := &list[i]
-		fmt.Fprintf(&b, "%s  [%s] %s\n", m.At.Format(time.RFC3339), m.Tag, line(m.Text))
+		fmt.Fprintf(&b, "%s  [%s] %s\n", m.At.Format(time.RFC3339), m.Tag, singleLine(m.Text))
 	}
 	if rest := len(list) - maxBundled; rest > 0 {
 		fmt.Fprintf(&b, "and %d more: vjob list shows all vjobs\n", rest)
@@ -134,9 +134,9 @@ func bundleBody(list []Message) string {
 	return b.String()
 }
 
-// line is a text without anything that ends a line, that a terminal obeys, or that hides
-// or turns what is around it.
-func line(text string) string {
+// singleLine replaces characters that are not printable by spaces: line ends, terminal controls,
+// and characters that hide or turn text.
+func singleLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '

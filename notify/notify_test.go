@@ -65,27 +65,27 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Each state that people wait for has its tag, and other events have none.
+// Each state that users wait for has its tag; other events have none.
 func TestTags(t *testing.T) {
-	told := map[notify.Tag]bool{}
+	reported := map[notify.Tag]bool{}
 	for s := cluster.Waiting; s <= cluster.Failed; s++ {
 		if tag, ok := notify.TagOf(&journal.Event{Kind: journal.EventState, VJob: 1, State: s.String()}); ok {
-			told[tag] = true
+			reported[tag] = true
 		}
 	}
 	for _, tag := range notify.Tags() {
-		if !told[tag] {
-			t.Errorf("nobody is told of %s", tag)
+		if !reported[tag] {
+			t.Errorf("no event has the tag %s", tag)
 		}
 	}
 	for _, e := range []journal.Event{{Kind: journal.EventPlan, VJob: 1, State: "running"}, {Kind: journal.EventState, State: "running"}, {Kind: journal.EventState, VJob: 1, State: "booting"}} {
 		if tag, ok := notify.TagOf(&e); ok {
-			t.Errorf("%+v is told as %s", e, tag)
+			t.Errorf("%+v has the tag %s", e, tag)
 		}
 	}
 	a, _ := notify.ParseAddress("[END]mail:a@b.c")
 	if a.Wants(notify.Running) || !a.Wants(notify.End) {
-		t.Error("tags are not looked at")
+		t.Error("tags are ignored")
 	}
 }
 
@@ -122,7 +122,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Whatever is given as an address is taken or refused, and what is taken is harmless.
+// An accepted address is harmless.
 func FuzzParseAddress(f *testing.F) {
 	for _, s := range []string{"mail:a@b.c", "[END]https://x/", "exec:/bin/sh", "[", "mail:\"a b\"@c"} {
 		f.Add(s)

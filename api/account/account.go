@@ -1,7 +1,5 @@
-// Package account says who has drawn how much energy over a time, what that has cost, and
-// what it would have cost if nobody had waited for a lower price.
-//
-// It is pure. It refuses to know how energy is written down.
+// Package account adds up the energy drawn in a period and its cost, by owner, project, queue,
+// vjob or node. It also prices the energy as if no vjob had waited for a lower price.
 package account
 
 import (
@@ -15,24 +13,24 @@ import (
 	"vjob/energy/price"
 )
 
-// Line is the energy of one name. Costs are in what the unit of the prices counts.
+// Line is the energy of one name. Costs are in the currency of the prices.
 type Line struct {
 	Name     string
 	Energy   energy.Joules
-	Priced   energy.Joules // of it, the price of which is known
-	Cost     float64       // of what is priced
-	AtOnce   float64       // what the same would have cost if nobody had waited for a lower price
-	Compared energy.Joules // of those that have waited, where the prices of both times are known
+	Priced   energy.Joules // the part with a known price
+	Cost     float64       // of the priced energy
+	AtOnce   float64       // the cost if no vjob had waited for a lower price
+	Compared energy.Joules // of vjobs that waited, if the prices of both hours are known
 }
 
-// Account is what was drawn over a time.
+// Account is the energy drawn in a period.
 type Account struct {
 	Lines  []Line // the largest first
-	Unused Line   // drawn for no vjob: by nodes that were empty, or off
-	Total  Line   // of all these
+	Unused Line   // drawn by empty or switched-off nodes
+	Total  Line   // sum of all
 }
 
-// Of adds rows up by their names.
+// Of adds up rows by name.
 func Of(rows []journal.EnergyRow, prices *price.Series) Account {
 	lines := map[string]*Line{}
 	var a Account
@@ -45,7 +43,7 @@ func Of(rows []journal.EnergyRow, prices *price.Series) Account {
 			}
 			to = lines[r.Name]
 		}
-		l := worth(r, prices)
+		l := priced(r, prices)
 		to.add(&l)
 		a.Total.add(&l)
 	}
@@ -58,9 +56,9 @@ func Of(rows []journal.EnergyRow, prices *price.Series) Account {
 	return a
 }
 
-// worth is one row with its costs: by the mean price of its hour, and by that of the hour
-// in which the same would have been drawn without the wait.
-func worth(r *journal.EnergyRow, prices *price.Series) Line {
+// priced returns a row with its costs: at the mean price of its hour, and at that of the hour
+// in which the energy would have been drawn without the wait.
+func priced(r *journal.EnergyRow, prices *price.Series) Line {
 	e := energy.Joules(r.Millijoules) / 1000
 	l := Line{Energy: e}
 	now, known := prices.Cost(e, r.Hour, r.Hour.Add(time.Hour))

@@ -39,7 +39,7 @@ func TestCosts(t *testing.T) {
 		{Hour: hour(2), Name: "bob", Millijoules: kWh, Waited: 2 * time.Hour},
 		{Hour: hour(2), Name: "bob", Millijoules: 2 * kWh},
 		{Hour: hour(2), Unused: true, Millijoules: kWh},
-		{Hour: hour(3), Name: "ann", Millijoules: 4 * kWh}, // nobody knows the price
+		{Hour: hour(3), Name: "ann", Millijoules: 4 * kWh}, // the price is unknown
 	}
 	a := account.Of(rows, prices(t, 5, 4, 1))
 	got := fmt.Sprintf("%+v", a)
@@ -59,7 +59,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// Lines and what nobody has used add up to the total, whatever there is.
+// The lines and the unused energy add up to the total.
 func TestSums(t *testing.T) {
 	for seed := range uint64(100) {
 		chance := rand.New(rand.NewPCG(seed, 7))

@@ -98,7 +98,7 @@ func (c *Client) SetPrices(ctx context.Context, change wire.PricesChange) error 
 	return err
 }
 
-// Energy is who has drawn how much in a time; nil is a week before its end, and now.
+// Energy returns the energy drawn in a period; from and to may be nil: a week before its end, and now.
 func (c *Client) Energy(ctx context.Context, from, to *time.Time, by string) (wire.EnergyAccount, error) {
 	query := url.Values{"by": {by}}
 	for key, at := range map[string]*time.Time{"from": from, "to": to} {
@@ -118,7 +118,7 @@ func (c *Client) WhatIf(ctx context.Context, body wire.WhatIf) (forecast wire.Fo
 // Health asks whether the server is ready. A server that is up and not ready is
 // an answer with its reason, not an error; the question is not repeated.
 func (c *Client) Health(ctx context.Context) (h wire.Health, err error) {
-	res, err := c.once(ctx, request{method: http.MethodGet, path: "/healthz"}, nil)
+	res, err := c.send(ctx, request{method: http.MethodGet, path: "/healthz"}, nil)
 	if err != nil {
 		return h, err
 	}
@@ -127,7 +127,7 @@ func (c *Client) Health(ctx context.Context) (h wire.Health, err error) {
 		return h, decodeError(res)
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&h); err != nil {
-		return h, fmt.Errorf("health of %s: decode: %w", c.shown, err)
+		return h, fmt.Errorf("health of %s: decode: %w", c.server, err)
 	}
 	return h, nil
 }

@@ -11,8 +11,8 @@ import (
 	"vjob/api/wire"
 )
 
-// Attach opens a line to a guest of the caller's, on which somebody can type: bytes both
-// ways. Reading ends when the guest is gone or leaves its node; the caller closes it.
+// Attach opens the interactive console of a VM of the caller: bytes both ways. Reading ends when
+// the guest ends or leaves its node. The caller closes it.
 func (c *Client) Attach(ctx context.Context, id int64, rank int) (io.ReadWriteCloser, error) {
 	r := request{
 		method: http.MethodGet, path: fmt.Sprintf("/v1/vjobs/%d/console", id), query: url.Values{"rank": {strconv.Itoa(rank)}},
@@ -26,5 +26,5 @@ func (c *Client) Attach(ctx context.Context, id int64, rank int) (io.ReadWriteCl
 		return line, nil
 	}
 	res.Body.Close()
-	return nil, fmt.Errorf("attach to vjob %d: %s answered %s and gave no line", id, c.shown, res.Status)
+	return nil, fmt.Errorf("attach to vjob %d: %s answered %s without a console", id, c.server, res.Status)
 }

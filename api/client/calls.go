@@ -196,7 +196,7 @@ func (c *Client) Plan(ctx context.Context, id int64) (wire.Plan, error) {
 	return get[wire.Plan](ctx, c, "/v1/plans/"+strconv.FormatInt(id, 10), nil)
 }
 
-// Whoami is who the server takes the caller for.
+// Whoami returns the caller as the server identifies it.
 func (c *Client) Whoami(ctx context.Context) (wire.Identity, error) {
 	return get[wire.Identity](ctx, c, "/v1/whoami", nil)
 }
@@ -209,7 +209,7 @@ func (c *Client) Backup(ctx context.Context) (copied io.ReadCloser, size int64, 
 		return nil, 0, err
 	}
 	if res.ContentLength < 0 {
-		return nil, 0, errors.Join(fmt.Errorf("back-up: %s does not say how long it is: %w", c.shown, cluster.ErrUnavailable), res.Body.Close())
+		return nil, 0, errors.Join(fmt.Errorf("back-up: %s does not state its length: %w", c.server, cluster.ErrUnavailable), res.Body.Close())
 	}
 	return res.Body, res.ContentLength, nil
 }

@@ -1,9 +1,8 @@
 // Package client is the typed Go client of the REST API: over a unix socket,
 // where the kernel says who calls, or over HTTP with a bearer token.
 //
-// It repeats what may be repeated, and decodes errors back to the sentinels of
-// package cluster. It refuses to know how answers are shown, and to send a token
-// where others could read it.
+// It repeats requests that are safe to repeat, and decodes errors to the sentinels of package
+// cluster. It sends a token only over TLS, loopback or a trusted socket.
 package client
 
 import (
@@ -33,14 +32,14 @@ type Settings struct {
 	Token   string        // bearer token, "" for none
 	CAFile  string        // PEM certificates to trust instead of the system's
 	Agent   string        // User-Agent
-	Retries int           // repetitions of one request after the first try; 0 is 4, negative is none
+	Retries int           // repetitions of one request after the first try; 0 is 4, negative: no repetition
 	Backoff time.Duration // before the first repetition, then doubled; 0 is 50 ms
 }
 
 // Client speaks to one server. It is safe for concurrent use.
 type Client struct {
 	base    string // scheme and host, without a final slash
-	shown   string // the server, for messages
+	server  string // the server, for messages
 	token   string
 	agent   string
 	http    *http.Client
@@ -53,7 +52,7 @@ const maxAnswer = 256 << 20
 
 // New checks the settings and makes a client; nothing is sent yet.
 func New(s Settings) (*Client, error) {
-	c := &Client{shown: s.Server, token: s.Token, agent: s.Agent, retries: s.Retries, backoff: s.Backoff}
+	c := &Client{server: s.Server, token: s.Token, agent: s.Agent, retries: s.Retries, backoff: s.Backoff}
 	if c.agent == "" {
 		c.agent = "vjob-client"
 	}
@@ -82,7 +81,7 @@ func New(s Settings) (*Client, error) {
 		}
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 		if u.Scheme == "http" && s.Token != "" && !loopback(u.Hostname()) {
-			return nil, cluster.BadField("server", s.Server, "https, for a token would be sent in the clear")
+			return nil, cluster.BadField("server", s.Server, "https: a token would be sent unencrypted")
 		}
 		c.base = u.Scheme + "://" + u.Host + strings.TrimSuffix(u.Path, "/")
 		transport.TLSClientConfig, err = trust(s.CAFile)
@@ -114,7 +113,7 @@ func trust(file string) (*tls.Config, error) {
 }
 
 // Server is the address that the client was made with.
-func (c *Client) Server() string { return c.shown }
+func (c *Client) Server() string { return c.server }
 
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -142,7 +141,7 @@ func (c *Client) call(ctx context.Context, r request, out any) (status int, err 
 		return res.StatusCode, nil
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out); err != nil {
-		return 0, fmt.Errorf("%s %s: decode the answer of %s: %w", r.method, r.path, c.shown, err)
+		return 0, fmt.Errorf("%s %s: decode the answer of %s: %w", r.method, r.path, c.server, err)
 	}
 	return res.StatusCode, nil
 }
@@ -158,7 +157,7 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 	wait := c.backoff
 	for try := 0; ; try++ {
-		res, err := c.once(ctx, r, body)
+		res, err := c.send(ctx, r, body)
 		if err == nil && res.StatusCode < 300 {
 			return res, nil
 		}
@@ -180,7 +179,7 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 }
 
-func (c *Client) once(ctx context.Context, r request, body []byte) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, r request, body []byte) (*http.Response, error) {
 	address := c.base + r.path
 	if len(r.query) > 0 {
 		address += "?" + r.query.Encode()
@@ -205,7 +204,7 @@ func (c *Client) once(ctx context.Context, r request, body []byte) (*http.Respon
 		if foreign, ok := errors.AsType[*untrusted](err); ok {
 			return nil, foreign
 		}
-		return nil, &unreachable{server: c.shown, cause: err}
+		return nil, &unreachable{server: c.server, cause: err}
 	}
 	return res, nil
 }

@@ -195,6 +195,6 @@ func TestDiscover(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := client.Discover("https://b", func(key string) string { return map[string]string{"HOME": home}[key] }); !errors.Is(err, cluster.ErrInvalid) {
-		t.Errorf("a token that everybody can read: %v", err)
+		t.Errorf("a token file that other users can read: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // SystemSocket is where a daemon of the whole machine listens.
 const SystemSocket = "/run/vjob/vjobd.sock"
 
-// userSocket is where a daemon that somebody runs without privileges listens:
+// userSocket returns the socket of a daemon that runs without privileges:
 // under XDG_RUNTIME_DIR, else under the home directory; "" when neither is known.
 func userSocket(getenv func(string) string) string {
 	if dir := getenv("XDG_RUNTIME_DIR"); dir != "" {

@@ -57,7 +57,7 @@ type unreachable struct {
 
 // Error names the server and what to try.
 func (e *unreachable) Error() string {
-	return fmt.Sprintf("no answer from %s (%v): is vjobd running there? Another server is chosen with --server or VJOB_SERVER", e.server, e.cause)
+	return fmt.Sprintf("no answer from %s (%v): is vjobd running there? Choose another server with --server or VJOB_SERVER", e.server, e.cause)
 }
 
 // Is makes it an unavailable service.

@@ -54,7 +54,7 @@ func (c *Client) Follow(ctx context.Context, q EventQuery) iter.Seq2[wire.Event,
 			if !more || ctx.Err() != nil {
 				return
 			}
-			if err != nil && !passing(err) {
+			if err != nil && !transient(err) {
 				yield(wire.Event{}, err)
 				return
 			}
@@ -70,8 +70,8 @@ func (c *Client) Follow(ctx context.Context, q EventQuery) iter.Seq2[wire.Event,
 	}
 }
 
-// passing reports whether the error may be gone at the next try.
-func passing(err error) bool {
+// transient reports whether the error may be gone at the next try.
+func transient(err error) bool {
 	return errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrTooMany)
 }
 
@@ -97,7 +97,7 @@ func (c *Client) stream(ctx context.Context, q *EventQuery, yield func(wire.Even
 		}
 		var e wire.Event
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			return fmt.Errorf("%w: %w", errGarbled, err)
+			return fmt.Errorf("%w: %w", errDecode, err)
 		}
 		if !yield(e, nil) {
 			return errStop
@@ -107,7 +107,7 @@ func (c *Client) stream(ctx context.Context, q *EventQuery, yield func(wire.Even
 	if errors.Is(err, errStop) {
 		return seen, false, nil
 	}
-	if errors.Is(err, errGarbled) {
+	if errors.Is(err, errDecode) {
 		return seen, true, err
 	}
 	return seen, true, nil // a broken connection is made again
@@ -115,8 +115,8 @@ func (c *Client) stream(ctx context.Context, q *EventQuery, yield func(wire.Even
 
 // What ends the reading of a stream from this side.
 var (
-	errStop    = errors.New("the consumer has enough")
-	errGarbled = errors.New("decode an event")
+	errStop   = errors.New("the consumer has enough")
+	errDecode = errors.New("decode an event")
 )
 
 // readStream parses server-sent events: it calls message at the end of each one,

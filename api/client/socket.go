@@ -14,8 +14,8 @@ import (
 	"vjob/cluster"
 )
 
-// runtimeDir is where root gives a daemon of another user a folder, as systemd does.
-const runtimeDir = "/run"
+// runDir is where root gives a daemon of another user a folder, as systemd does.
+const runDir = "/run"
 
 // dialSocket connects to a daemon's unix socket. The socket, its folder and the daemon must
 // belong to root or to the caller, or to the user to which root has given a folder below
@@ -47,7 +47,7 @@ func trustSocket(path string, conn *net.UnixConn) error {
 		return err
 	}
 	appointed := uint32(0)
-	if who, mode, err := ownerOf(runtimeDir); err == nil && who == 0 && mode&0o022 == 0 && filepath.Dir(folder) == runtimeDir {
+	if uid, mode, err := ownerOf(runDir); err == nil && uid == 0 && mode&0o022 == 0 && filepath.Dir(folder) == runDir {
 		appointed = owner
 	}
 	for _, part := range []struct {

@@ -15,17 +15,17 @@ import (
 // connection takes the place of one on which nothing is in flight for a known caller: first
 // the oldest without a known caller, then the one that has been idle longest. It is safe for concurrent use.
 type Conns struct {
-	total, each int
-	now         func() time.Time
+	total, perPeer int
+	now            func() time.Time
 
-	mu   sync.Mutex
-	open map[*Conn]struct{}
-	by   map[string]int // connections by peer, no zeros
+	mu     sync.Mutex
+	open   map[*Conn]struct{}
+	byPeer map[string]int // connections by peer, no zeros
 }
 
 // NewConns bounds connections to so many, of which one peer has at most each.
 func NewConns(total, each int, now func() time.Time) *Conns {
-	return &Conns{total: total, each: each, now: now, open: map[*Conn]struct{}{}, by: map[string]int{}}
+	return &Conns{total: total, perPeer: each, now: now, open: map[*Conn]struct{}{}, byPeer: map[string]int{}}
 }
 
 // Conn is a connection that counts until it is closed.
@@ -36,9 +36,9 @@ type Conn struct {
 	of *Conns
 
 	// Under the mutex of the Conns:
-	known bool      // a request on it has come from a known caller
-	holds int       // requests in flight on it that have a place
-	since time.Time // of the accept, or of the last hold or release for a known caller
+	authenticated bool      // a request on it has come from a known caller
+	holds         int       // requests in flight on it that have a place
+	since         time.Time // of the accept, or of the last hold or release for a known caller
 }
 
 // Peer is the other end of a connection.
@@ -83,9 +83,9 @@ func (l *listener) Accept() (net.Conn, error) {
 // admit gives a connection a place, or returns nil.
 func (c *Conns) admit(conn net.Conn) *Conn {
 	admitted := &Conn{Conn: conn, Peer: peerOf(conn), of: c, since: c.now()}
-	admitted.known = admitted.Peer.Local
+	admitted.authenticated = admitted.Peer.Local
 	for {
-		victim, ok := c.enter(admitted)
+		victim, ok := c.tryAdd(admitted)
 		if ok {
 			return admitted
 		}
@@ -96,19 +96,19 @@ func (c *Conns) admit(conn net.Conn) *Conn {
 	}
 }
 
-// enter counts a connection if it is within the bounds; else victim is the one that can
+// tryAdd counts a connection if it is within the bounds; else victim is the one that can
 // be closed for it, which may be nil.
-func (c *Conns) enter(conn *Conn) (victim *Conn, ok bool) {
+func (c *Conns) tryAdd(conn *Conn) (victim *Conn, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch key := conn.Peer.Key; {
-	case c.by[key] >= c.each:
+	case c.byPeer[key] >= c.perPeer:
 		return c.idlest(key), false
-	case len(c.open) >= open(c.total, conn.Peer.Privileged()):
+	case len(c.open) >= usableBy(c.total, conn.Peer.Privileged()):
 		return c.idlest(""), false
 	default:
 		c.open[conn] = struct{}{}
-		c.by[key]++
+		c.byPeer[key]++
 		return nil, true
 	}
 }
@@ -117,56 +117,56 @@ func (c *Conns) enter(conn *Conn) (victim *Conn, ok bool) {
 // nil if each is held for a known caller.
 func (c *Conns) idlest(key string) (least *Conn) {
 	for conn := range c.open {
-		if key != "" && conn.Peer.Key != key || conn.known && conn.holds > 0 {
+		if key != "" && conn.Peer.Key != key || conn.authenticated && conn.holds > 0 {
 			continue
 		}
-		if least == nil || conn.before(least) {
+		if least == nil || conn.idlerThan(least) {
 			least = conn
 		}
 	}
 	return least
 }
 
-// before reports whether c is closed rather than the other.
-func (c *Conn) before(other *Conn) bool {
-	if c.known != other.known {
-		return other.known
+// idlerThan reports whether c is closed rather than the other.
+func (c *Conn) idlerThan(other *Conn) bool {
+	if c.authenticated != other.authenticated {
+		return other.authenticated
 	}
 	return c.since.Before(other.since)
 }
 
-// forget uncounts a connection; doing it again changes nothing.
-func (c *Conns) forget(conn *Conn) {
+// remove uncounts a connection; doing it again changes nothing.
+func (c *Conns) remove(conn *Conn) {
 	if _, counted := c.open[conn]; !counted {
 		return
 	}
 	delete(c.open, conn)
-	c.by[conn.Peer.Key]--
-	if c.by[conn.Peer.Key] == 0 {
-		delete(c.by, conn.Peer.Key)
+	c.byPeer[conn.Peer.Key]--
+	if c.byPeer[conn.Peer.Key] == 0 {
+		delete(c.byPeer, conn.Peer.Key)
 	}
 }
 
 // Close closes the connection and gives its place back.
 func (c *Conn) Close() error {
 	c.of.mu.Lock()
-	c.of.forget(c)
+	c.of.remove(c)
 	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
 
-// Know notes that a request on the connection has come from a known caller.
-func (c *Conn) Know() {
+// Authenticate notes that a request on the connection has come from a known caller.
+func (c *Conn) Authenticate() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	c.known = true
+	c.authenticated = true
 }
 
-// Known reports whether it has.
-func (c *Conn) Known() bool {
+// Authenticated reports whether it has.
+func (c *Conn) Authenticated() bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	return c.known
+	return c.authenticated
 }
 
 // Hold protects the connection until [Conn.Release], if a caller is known on it. It may be
@@ -183,13 +183,13 @@ func (c *Conn) hold(by int) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.holds += by
-	if c.known {
+	if c.authenticated {
 		c.since = c.of.now()
 	}
 }
 
-// Of is the counted connection beneath one that a server works with. It may be nil.
-func Of(conn net.Conn) *Conn {
+// ConnOf is the counted connection beneath one that a server works with. It may be nil.
+func ConnOf(conn net.Conn) *Conn {
 	for {
 		switch c := conn.(type) {
 		case *Conn:

@@ -32,12 +32,12 @@ func TestPool(t *testing.T) {
 		{"root", true, nil},
 		{"root", true, guard.ErrFull},
 	} {
-		if err := p.Take(c.holder, c.privileged); !errors.Is(err, c.want) {
+		if err := p.Acquire(c.holder, c.privileged); !errors.Is(err, c.want) {
 			t.Errorf("place %d for %s: %v, want %v", i, c.holder, err, c.want)
 		}
 	}
-	p.Give("a")
-	if err := p.Take("a", true); err != nil {
+	p.Release("a")
+	if err := p.Acquire("a", true); err != nil {
 		t.Errorf("a place that was given back: %v", err)
 	}
 }
@@ -58,13 +58,13 @@ func TestPoolKeepsItsBounds(t *testing.T) {
 			most = total
 		}
 		if rng.IntN(2) == 0 && held[holder] > 0 {
-			p.Give(holder)
+			p.Release(holder)
 			held[holder]--
 			used--
 			continue
 		}
 		free := used < most && held[holder] < each
-		if err := p.Take(holder, privileged); (err == nil) != free {
+		if err := p.Acquire(holder, privileged); (err == nil) != free {
 			t.Fatalf("%s with %d of %d: %v", holder, held[holder], used, err)
 		}
 		if free {
@@ -148,7 +148,7 @@ func (h *host) dial(n int) []ends {
 		}()
 		select {
 		case conn := <-h.accepted:
-			list[i].server = guard.Of(conn)
+			list[i].server = guard.ConnOf(conn)
 			h.t.Cleanup(func() { _ = conn.Close() })
 		case text := <-refused:
 			if text != refusal {
@@ -165,7 +165,7 @@ func closed(e ends) bool { return e.server.SetDeadline(time.Time{}) != nil }
 func TestOldestStrangerMakesRoom(t *testing.T) {
 	h := newHost(t, "tcp", 100, 3)
 	list := h.dial(3)
-	list[0].server.Know()
+	list[0].server.Authenticate()
 	list[2].server.Hold() // a stranger's request protects nothing
 	list = append(list, h.dial(3)...)
 	for i, want := range []bool{false, true, true, true, false, false} {
@@ -180,7 +180,7 @@ func TestLongestIdleMakesRoom(t *testing.T) {
 	list := h.dial(3)
 	for _, e := range list {
 		e.server.Hold()
-		e.server.Know()
+		e.server.Authenticate()
 	}
 	if e := h.dial(1)[0]; e.server != nil {
 		t.Error("a connection is taken while all others are busy for known callers")
@@ -206,8 +206,8 @@ func TestSocketPeers(t *testing.T) {
 	h := newHost(t, "unix", 8, 8)
 	list := h.dial(8)
 	for _, e := range list {
-		if !e.server.Known() || !e.server.Peer.Privileged() || e.server.Peer.Key == "" {
-			t.Fatalf("peer %+v, known: %v", e.server.Peer, e.server.Known())
+		if !e.server.Authenticated() || !e.server.Peer.Privileged() || e.server.Peer.Key == "" {
+			t.Fatalf("peer %+v, known: %v", e.server.Peer, e.server.Authenticated())
 		}
 		e.server.Hold()
 	}
@@ -218,7 +218,7 @@ func TestSocketPeers(t *testing.T) {
 	list = tcp.dial(7)
 	for _, e := range list {
 		e.server.Hold()
-		e.server.Know()
+		e.server.Authenticate()
 	}
 	if e := tcp.dial(1)[0]; e.server != nil {
 		t.Error("the reserved place goes to a peer without privileges")

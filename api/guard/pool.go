@@ -15,48 +15,50 @@ var (
 
 // Pool bounds what is in flight, in all and for each holder. It is safe for concurrent use.
 type Pool struct {
-	total, each int
+	total, perHolder int
 
-	mu   sync.Mutex
-	used int
-	by   map[string]int // places by holder, no zeros
+	mu       sync.Mutex
+	used     int
+	byHolder map[string]int // places by holder, no zeros
 }
 
 // NewPool makes a pool of so many places, of which one holder has at most each.
-func NewPool(total, each int) *Pool { return &Pool{total: total, each: each, by: map[string]int{}} }
+func NewPool(total, each int) *Pool {
+	return &Pool{total: total, perHolder: each, byHolder: map[string]int{}}
+}
 
 // Sizes are the places that there are, and those that one holder can have.
-func (p *Pool) Sizes() (total, each int) { return p.total, p.each }
+func (p *Pool) Sizes() (total, each int) { return p.total, p.perHolder }
 
-// Take takes a place, or fails with [ErrFull] or [ErrShare]. The last places are for
-// privileged holders. Each place is given back by [Pool.Give].
-func (p *Pool) Take(holder string, privileged bool) error {
+// Acquire takes a place, or fails with [ErrFull] or [ErrShare]. The last places are for
+// privileged holders. Each place is given back by [Pool.Release].
+func (p *Pool) Acquire(holder string, privileged bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.used >= open(p.total, privileged):
+	case p.used >= usableBy(p.total, privileged):
 		return ErrFull
-	case p.by[holder] >= p.each:
+	case p.byHolder[holder] >= p.perHolder:
 		return ErrShare
 	}
 	p.used++
-	p.by[holder]++
+	p.byHolder[holder]++
 	return nil
 }
 
-// Give gives a place back.
-func (p *Pool) Give(holder string) {
+// Release gives a place back.
+func (p *Pool) Release(holder string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used--
-	p.by[holder]--
-	if p.by[holder] == 0 {
-		delete(p.by, holder)
+	p.byHolder[holder]--
+	if p.byHolder[holder] == 0 {
+		delete(p.byHolder, holder)
 	}
 }
 
-// open is how many of the places a peer may see taken and still have one.
-func open(total int, privileged bool) int {
+// usableBy is how many of the places a peer may see taken and still have one.
+func usableBy(total int, privileged bool) int {
 	if privileged {
 		return total
 	}

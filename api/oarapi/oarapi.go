@@ -37,8 +37,6 @@ type Dialect struct {
 	turns   submissionQueues
 }
 
-var _ api.Dialect = (*Dialect)(nil)
-
 // New creates a dialect.
 func New(c Config) *Dialect { return &Dialect{Config: c} }
 

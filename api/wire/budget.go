@@ -6,7 +6,7 @@ import "time"
 type Budget struct {
 	Watts float64 `json:"watts"`
 	Group string  `json:"group,omitempty"` // "rack=r1"; "" is the cluster
-	When  string  `json:"when,omitempty"`  // a window in time, "Mo-Fr 18:00-08:00"; "" is whenever no other of the group holds
+	When  string  `json:"when,omitempty"`  // a window in time, "Mo-Fr 18:00-08:00"; "" applies when no other window of the group does
 }
 
 // Budgets is the power budgets, and what they mean now.
@@ -15,8 +15,8 @@ type Budgets struct {
 	Stated   []Budget       `json:"stated"`   // those that administrators have stated
 	StatedBy string         `json:"stated_by,omitempty"`
 	StatedAt *time.Time     `json:"stated_at,omitempty"`
-	Limits   []Limit        `json:"limits"`  // that hold now
-	Changes  []BudgetChange `json:"changes"` // to come within a day, the first ones
+	Limits   []Limit        `json:"limits"`  // in force now
+	Changes  []BudgetChange `json:"changes"` // the first ones of the next day
 }
 
 // Limit is a budget that holds now.
@@ -26,19 +26,19 @@ type Limit struct {
 	MostWatts    float64 `json:"most_watts"`              // while all VMs use what they may
 	ShortWatts   float64 `json:"short_watts,omitempty"`   // that its nodes draw more even without any vjob
 	Nodes        int     `json:"nodes"`                   // that it counts
-	UnknownNodes int     `json:"unknown_nodes,omitempty"` // of which nobody knows what they draw: they do not count
+	UnknownNodes int     `json:"unknown_nodes,omitempty"` // with unknown power; they do not count
 }
 
-// BudgetChange is other budgets that are to hold.
+// BudgetChange is a coming change of the budgets.
 type BudgetChange struct {
 	At     time.Time `json:"at"`
-	From   time.Time `json:"from"` // when those that have to stop are suspended
+	From   time.Time `json:"from"` // when the vjobs that exceed them are suspended
 	Limits []Budget  `json:"limits"`
-	Stops  []int64   `json:"stops"` // vjobs that run now and will have to stop, as things stand
+	Stops  []int64   `json:"stops"` // running vjobs that will be suspended, by the present forecast
 }
 
 // BudgetsChange replaces the budgets that were stated.
 type BudgetsChange struct {
 	Budgets []Budget `json:"budgets"`
-	Check   bool     `json:"check,omitempty"` // only say what is wrong with them, and change nothing
+	Check   bool     `json:"check,omitempty"` // only check them
 }

@@ -2,11 +2,11 @@ package wire
 
 import "time"
 
-// Prices are what energy costs over time, in money or in carbon.
+// Prices are the prices of energy over time, in money or in carbon.
 type Prices struct {
-	Unit        string     `json:"unit,omitempty"` // EUR/MWh, gCO2/kWh; "" is that there are none
+	Unit        string     `json:"unit,omitempty"` // EUR/MWh, gCO2/kWh; "" without prices
 	From        *time.Time `json:"from,omitempty"`
-	Until       *time.Time `json:"until,omitempty"` // nothing is known from then on
+	Until       *time.Time `json:"until,omitempty"` // the end of the known prices
 	StepSeconds int64      `json:"step_seconds,omitempty"`
 	Values      []float64  `json:"values"`              // step by step
 	Now         *float64   `json:"now,omitempty"`       // the present one, if it is known
@@ -16,18 +16,18 @@ type Prices struct {
 
 // PricesChange replaces the prices that were stated.
 type PricesChange struct {
-	CSV   string `json:"csv"`             // a line "time,EUR/MWh", then a line for each step; "" is none
-	Check bool   `json:"check,omitempty"` // only say what is wrong with them, and change nothing
+	CSV   string `json:"csv"`             // a line "time,EUR/MWh", then a line for each step; "" removes the prices
+	Check bool   `json:"check,omitempty"` // only check them
 }
 
-// EnergyAccount is who has drawn how much energy in the hours that begin in a time.
+// EnergyAccount is the energy drawn in the hours that begin in a period, with its cost.
 type EnergyAccount struct {
 	From   time.Time    `json:"from"`
 	Until  time.Time    `json:"until"`
 	By     string       `json:"by"`               // owner, project, queue, vjob or node
-	Unit   string       `json:"unit,omitempty"`   // of the costs: EUR, gCO2; "" is that there are no prices
+	Unit   string       `json:"unit,omitempty"`   // of the costs: EUR, gCO2; "" without prices
 	Lines  []EnergyLine `json:"lines"`            // the largest first
-	Unused *EnergyLine  `json:"unused,omitempty"` // drawn for no vjob; not by nodes, which are on the lines with that
+	Unused *EnergyLine  `json:"unused,omitempty"` // drawn for no vjob; absent for by=node: its lines include it
 	Total  EnergyLine   `json:"total"`
 }
 
@@ -37,6 +37,6 @@ type EnergyLine struct {
 	Joules         float64  `json:"joules"`
 	UnpricedJoules float64  `json:"unpriced_joules,omitempty"` // of these, without a price that is known
 	Cost           *float64 `json:"cost,omitempty"`            // of the others
-	// CostAtOnce is what they would have cost if nobody had waited for a lower price.
+	// CostAtOnce is the cost if no vjob had waited for a lower price.
 	CostAtOnce *float64 `json:"cost_at_once,omitempty"`
 }

@@ -2,7 +2,7 @@ package wire
 
 import "time"
 
-// Orphan is a saved VM that no vjob is saved in, GET /v1/images/orphans (administrators).
+// Orphan is a saved VM of no suspended vjob, GET /v1/images/orphans (administrators).
 type Orphan struct {
 	Image      string     `json:"image"` // "12.3.g2.a1"
 	VJob       int64      `json:"vjob"`

@@ -2,13 +2,13 @@ package wire
 
 import "time"
 
-// Consolidation is what has come of looks for places where VMs that run draw less.
+// Consolidation is the result of the searches for placements of running VMs that draw less.
 type Consolidation struct {
 	Enabled bool               `json:"enabled"`
-	NextAt  *time.Time         `json:"next_at,omitempty"` // when the next look may be
+	NextAt  *time.Time         `json:"next_at,omitempty"` // the earliest next search
 	Last    *ConsolidationLook `json:"last,omitempty"`    // the last one
-	Done    *ConsolidationLook `json:"done,omitempty"`    // the last one for which VMs were moved
-	// These count since the daemon was started; energy is as it was reckoned.
+	Done    *ConsolidationLook `json:"done,omitempty"`    // the last one that moved VMs
+	// These count since the daemon was started; energy is estimated.
 	Looks       int     `json:"looks"`
 	Plans       int     `json:"plans"`
 	VMs         int     `json:"vms"`
@@ -16,21 +16,21 @@ type Consolidation struct {
 	CostsJoules float64 `json:"costs_joules"`
 }
 
-// ConsolidationLook is one look: who would be better off elsewhere, and why they were moved
-// or not.
+// ConsolidationLook is one search: the VMs that would draw less elsewhere, and why they were
+// moved or not.
 type ConsolidationLook struct {
 	At          time.Time `json:"at"`
-	Nodes       int       `json:"nodes"`          // that were looked at
-	Looks       int       `json:"looks"`          // that it takes until all are
+	Nodes       int       `json:"nodes"`          // searched
+	Looks       int       `json:"looks"`          // searches until all nodes were searched
 	VMs         []string  `json:"vms"`            // that would move
-	VJobs       []int64   `json:"vjobs"`          // whose they are
-	Dark        []string  `json:"dark"`           // nodes that could go off then
-	BeforeWatts float64   `json:"before_watts"`   // what the nodes draw that they leave or come to
-	AfterWatts  float64   `json:"after_watts"`    // and would draw
+	VJobs       []int64   `json:"vjobs"`          // of these VMs
+	Dark        []string  `json:"dark"`           // nodes that could be switched off then
+	BeforeWatts float64   `json:"before_watts"`   // power of the affected nodes
+	AfterWatts  float64   `json:"after_watts"`    // after the moves
 	SavesJoules float64   `json:"saves_joules"`   // within the horizon
-	CostsJoules float64   `json:"costs_joules"`   // 0 if it did not come to a plan
-	YieldBefore float64   `json:"yield_before"`   // the part of their CPU that all may use who get shares; 0 as for costs
-	YieldAfter  float64   `json:"yield_after"`    // and then
+	CostsJoules float64   `json:"costs_joules"`   // 0 without a plan
+	YieldBefore float64   `json:"yield_before"`   // the least CPU share of the VMs; 0 without a plan
+	YieldAfter  float64   `json:"yield_after"`    // after the moves
 	Plan        int64     `json:"plan,omitempty"` // that moves them
-	Why         string    `json:"why,omitempty"`  // why nobody is moved
+	Why         string    `json:"why,omitempty"`  // why no VM is moved
 }

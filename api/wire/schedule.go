@@ -2,14 +2,14 @@ package wire
 
 import "time"
 
-// Schedule is what is going to be: when each vjob starts and ends if all use up their
-// walltimes and nobody is submitted, and how much is used meanwhile.
+// Schedule is the forecast: the start and end of each vjob, and the resources in use, if all use
+// up their walltimes and no vjob is submitted.
 type Schedule struct {
 	At        time.Time `json:"at"`
 	CPUMilli  int64     `json:"cpu_milli"` // of the nodes that take VMs, as memory_mib
 	MemoryMiB int64     `json:"memory_mib"`
 	Nodes     int       `json:"nodes"` // that take VMs
-	VJobs     []Slot    `json:"vjobs"` // those that the caller may see, in the order of their turns
+	VJobs     []Slot    `json:"vjobs"` // that the caller may see, in queue order
 	Use       []Use     `json:"use"`   // of all
 }
 
@@ -22,12 +22,12 @@ type Slot struct {
 	VMCount   int        `json:"vm_count"`
 	CPUMilli  int64      `json:"cpu_milli"` // what its VMs count for together, as memory_mib
 	MemoryMiB int64      `json:"memory_mib"`
-	Runs      bool       `json:"runs"`            // it does, or starts now
-	Start     *time.Time `json:"start,omitempty"` // absent: that cannot be known
-	End       *time.Time `json:"end,omitempty"`   // absent: it has no walltime, or that cannot be known
+	Runs      bool       `json:"runs"`            // it runs, or starts now
+	Start     *time.Time `json:"start,omitempty"` // absent: unknown
+	End       *time.Time `json:"end,omitempty"`   // absent: no walltime, or unknown
 	Reserved  bool       `json:"reserved,omitempty"`
 	Inner     int64      `json:"inner,omitempty"` // the container in which it runs
-	Why       string     `json:"why"`             // it runs or waits, with what it waits for
+	Why       string     `json:"why"`             // why it runs or waits
 }
 
 // Use is what is in use from an instant until the next.
@@ -35,5 +35,5 @@ type Use struct {
 	At        time.Time `json:"at"`
 	CPUMilli  int64     `json:"cpu_milli"`
 	MemoryMiB int64     `json:"memory_mib"`
-	Nodes     int       `json:"nodes"` // that it takes at least
+	Nodes     int       `json:"nodes"` // at least
 }

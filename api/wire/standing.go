@@ -2,11 +2,11 @@ package wire
 
 import "time"
 
-// Rank is why a vjob comes where it does: larger ones are looked at first, equal ones in
-// the order of submission.
+// Rank is the priority of a vjob in the queue: larger ones come first, equal ones in the order of
+// submission.
 type Rank struct {
 	Points int64      `json:"points"`
-	Parts  []RankPart `json:"parts"` // of which it is the sum; those of 0 points are left out
+	Parts  []RankPart `json:"parts"` // its summands, without those of 0 points
 }
 
 // RankPart is one part of a rank.
@@ -20,7 +20,7 @@ type QueueList struct {
 	Queues []Queue `json:"queues"`
 }
 
-// Queue is a queue with what is in it. A limit of 0 is none.
+// Queue is a queue with the number of its vjobs. 0 is no limit.
 type Queue struct {
 	Name            string `json:"name"`
 	Priority        int    `json:"priority"`
@@ -39,19 +39,19 @@ type QuotaList struct {
 	Quotas []Quota `json:"quotas"`
 }
 
-// Quota is how a quota stands for those whom it counts together. Of what is not there it
-// has no limit now.
+// Quota is the usage of a quota by the vjobs that it counts together. Absent measures have no
+// limit now.
 type Quota struct {
 	Name          string     `json:"name"`
-	Window        string     `json:"window,omitempty"` // that holds now
-	Until         *time.Time `json:"until,omitempty"`  // when other limits may hold
-	User          string     `json:"user,omitempty"`   // whoever, if absent; likewise:
+	Window        string     `json:"window,omitempty"` // in force now
+	Until         *time.Time `json:"until,omitempty"`  // when the limits may change
+	User          string     `json:"user,omitempty"`   // absent: all users; the same for:
 	Project       string     `json:"project,omitempty"`
 	Queue         string     `json:"queue,omitempty"`
 	VMs           *Measure   `json:"vms,omitempty"`
 	CPUMilli      *Measure   `json:"cpu_milli,omitempty"`
 	MemoryMiB     *Measure   `json:"memory_mib,omitempty"`
-	CPUSeconds    *Measure   `json:"cpu_seconds,omitempty"`    // used, and still to be used by those that run
+	CPUSeconds    *Measure   `json:"cpu_seconds,omitempty"`    // used, and reserved by running vjobs
 	WithinSeconds int64      `json:"within_seconds,omitempty"` // how far back CPU time counts
 }
 
@@ -67,12 +67,12 @@ type ShareList struct {
 	Shares          []Share `json:"shares"`
 }
 
-// Share is how much of the cluster is for an account, and how much it has used of late.
+// Share is the share of an account in the cluster, and its recent usage.
 type Share struct {
 	Account string  `json:"account"` // "physics", or "physics/ann"
-	Share   float64 `json:"share"`   // beside those of its siblings; 0 while it has used nothing and none is stated
-	Part    float64 `json:"part"`    // of the cluster that is meant for it, from 0 to 1
-	Used    float64 `json:"used"`    // faded, in seconds of a processor as the settings weigh them
-	Taken   float64 `json:"taken"`   // of all that was used, from 0 to 1
+	Share   float64 `json:"share"`   // relative to its siblings; 0 while it has no usage and no stated share
+	Part    float64 `json:"part"`    // its target part of the cluster, from 0 to 1
+	Used    float64 `json:"used"`    // decayed usage, in weighted CPU seconds
+	Taken   float64 `json:"taken"`   // its part of all usage, from 0 to 1
 	Factor  float64 `json:"factor"`  // 1 for nothing used, 0.5 for just its part, and less for more
 }

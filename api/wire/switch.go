@@ -2,14 +2,14 @@ package wire
 
 import "time"
 
-// NodeSwitch is how far a node is on its way off or on.
+// NodeSwitch is the power state of a node that can be switched off and on.
 type NodeSwitch struct {
 	Phase  string    `json:"phase"` // on, emptying, stopping, off, starting, stuck
 	Since  time.Time `json:"since"` // of the phase
 	Wanted string    `json:"wanted"`
-	// By is who wants it, for administrators; absent when nobody does in person.
+	// By is the administrator that asked for it, shown to administrators; absent for the policy.
 	By string `json:"by,omitempty"`
-	// Problem is why it does not get on, or is left alone, for administrators.
+	// Problem is why it is stuck or excluded, shown to administrators.
 	Problem string `json:"problem,omitempty"`
 }
 

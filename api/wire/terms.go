@@ -2,40 +2,40 @@ package wire
 
 import "time"
 
-// Terms are on what terms the owner of a vjob wants it to run. All may be left out.
+// Terms are the scheduling terms of a vjob. All are optional.
 type Terms struct {
 	Queue    string     `json:"queue,omitempty"`
 	Project  string     `json:"project,omitempty"`
-	Deadline *time.Time `json:"deadline,omitempty"` // by when it should have ended
-	Floor    float64    `json:"floor,omitempty"`    // the least share of its CPU with which it is content, from 0 to 1; 0 is all of it
+	Deadline *time.Time `json:"deadline,omitempty"` // the latest end
+	Floor    float64    `json:"floor,omitempty"`    // least acceptable share of its CPU, from 0 to 1; 0 is all of it
 
-	BestEffort    bool   `json:"best_effort,omitempty"`     // runs in room that nobody else wants
-	Yields        string `json:"yields,omitempty"`          // how it makes room: suspend, end or never; "" is suspend
-	MinRunSeconds int64  `json:"min_run_seconds,omitempty"` // for so long after each start it makes no room
+	BestEffort    bool   `json:"best_effort,omitempty"`     // runs on otherwise idle resources
+	Yields        string `json:"yields,omitempty"`          // how it is preempted: suspend, end or never; "" is suspend
+	MinRunSeconds int64  `json:"min_run_seconds,omitempty"` // after each start, not preempted for so long
 
-	NotBefore *time.Time `json:"not_before,omitempty"` // it is not started before
-	NotAfter  *time.Time `json:"not_after,omitempty"`  // it has failed unless it has started by then
+	NotBefore *time.Time `json:"not_before,omitempty"` // earliest start
+	NotAfter  *time.Time `json:"not_after,omitempty"`  // latest start; otherwise it fails
 
-	// FlexibleSeconds is by how much after its submission it may be started for a lower
-	// price of its energy; then it needs a walltime.
+	// FlexibleSeconds is the longest delay of its start for a lower price of energy; it requires
+	// a walltime.
 	FlexibleSeconds int64 `json:"flexible_seconds,omitempty"`
 
-	Reservation *time.Time `json:"reservation,omitempty"` // its room is kept free from then on
+	Reservation *time.Time `json:"reservation,omitempty"` // start of its advance reservation
 
-	After []Dependency `json:"after,omitempty"` // all must be met before it may start
-	Unmet string       `json:"unmet,omitempty"` // when one never can be: fail, hold or run; "" is fail
+	After []Dependency `json:"after,omitempty"` // dependencies, all required
+	Unmet string       `json:"unmet,omitempty"` // if one can no longer be met: fail, hold or run; "" is fail
 
-	AtOnce int `json:"at_once,omitempty"` // how many vjobs of its array run at once; 0 is all
+	AtOnce int `json:"at_once,omitempty"` // most vjobs of its array that run at once; 0 is all
 
-	Led        bool  `json:"led,omitempty"`        // it ends when the guest of its first VM has shut itself down
+	Led        bool  `json:"led,omitempty"`        // it ends when its first VM shuts down
 	Idempotent bool  `json:"idempotent,omitempty"` // submitted again when it fails
-	Container  bool  `json:"container,omitempty"`  // others may run in its room
+	Container  bool  `json:"container,omitempty"`  // inner vjobs run in its resources
 	Inner      int64 `json:"inner,omitempty"`      // the container in which it runs
 
-	Shapes []Shape `json:"shapes,omitempty"` // what a moldable vjob may be instead
+	Shapes []Shape `json:"shapes,omitempty"` // alternatives of a moldable vjob
 
-	Notify []string          `json:"notify,omitempty"` // who is told of its states: mail:NAME@HOST or an https address
-	Labels map[string]string `json:"labels,omitempty"` // words of those who submit, kept for them
+	Notify []string          `json:"notify,omitempty"` // recipients of notifications: mail:NAME@HOST or an https address
+	Labels map[string]string `json:"labels,omitempty"` // stored for the user
 }
 
 // Dependency is a condition on another vjob.

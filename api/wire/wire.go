@@ -1,5 +1,4 @@
-// Package wire is the JSON of the REST API, version 1: what travels between
-// vjobd and its clients, and nothing else. Units end the names; times are RFC
+// Package wire defines the JSON of the REST API, version 1, between vjobd and its clients. Units end the names; times are RFC
 // 3339 in UTC; lists are never null. Decoding refuses unknown fields.
 package wire
 
@@ -12,7 +11,7 @@ type Submission struct {
 	Name            string   `json:"name,omitempty"`
 	Priority        int      `json:"priority,omitempty"`
 	WalltimeSeconds int64    `json:"walltime_seconds,omitempty"` // of running time; 0 is unlimited
-	Hold            bool     `json:"hold,omitempty"`             // accept, but do not start before a release
+	Hold            bool     `json:"hold,omitempty"`             // do not start before a release
 	Count           int      `json:"count,omitempty"`
 	Template        *VMSpec  `json:"template,omitempty"`
 	VMs             []VMSpec `json:"vms,omitempty"`
@@ -20,8 +19,8 @@ type Submission struct {
 	// or JSON. Its VMs are VM0, VM1 and so on.
 	Rules string `json:"rules,omitempty"`
 	Terms
-	// Array is how many vjobs there are to be, that differ in nothing but Parameters if
-	// there are any: one for each.
+	// Array is the number of vjobs to create. They differ in their parameter only, one of
+	// Parameters for each.
 	Array      int      `json:"array,omitempty"`
 	Parameters []string `json:"parameters,omitempty"`
 }
@@ -68,11 +67,10 @@ type VJob struct {
 	Cause      *Cause     `json:"cause,omitempty"`
 	Since      *time.Time `json:"since,omitempty"`       // when it got into its state, of one that has not ended
 	QueuePlace int        `json:"queue_place,omitempty"` // among those that wait, from 1
-	// EstimatedStart is when one that waits will start at the latest by what is known
-	// now: if all that run use up their walltime, and nothing that comes first is submitted.
+	// EstimatedStart is the latest start of a waiting vjob by the present forecast: running
+	// vjobs use up their walltimes, and no vjob with a higher priority is submitted.
 	EstimatedStart *time.Time `json:"estimated_start,omitempty"`
-	// Late is that it misses its deadline, or may, with figures; where deadlines are not told,
-	// as in lists, it says nothing.
+	// Late is a warning that it misses its deadline or may, with figures; always "" in lists.
 	Late            string     `json:"late,omitempty"`
 	Priority        int        `json:"priority"`       // as it was submitted
 	Rank            *Rank      `json:"rank,omitempty"` // while it has not ended
@@ -81,7 +79,7 @@ type VJob struct {
 	MemoryMiB       int64      `json:"memory_mib"` // sum over members
 	WalltimeSeconds int64      `json:"walltime_seconds,omitempty"`
 	RanSeconds      float64    `json:"ran_seconds"`           // as far as it counts towards the walltime
-	PowerWatts      float64    `json:"power_watts,omitempty"` // its shares of what its nodes draw now
+	PowerWatts      float64    `json:"power_watts,omitempty"` // its share of the power of its nodes
 	Submitted       time.Time  `json:"submitted"`
 	Started         *time.Time `json:"started,omitempty"`
 	Ended           *time.Time `json:"ended,omitempty"`
@@ -96,7 +94,7 @@ type VJob struct {
 	Members         *Members   `json:"members,omitempty"`   // of the array for which it stands in a folded list
 }
 
-// Members is the vjobs of an array in short.
+// Members summarises the vjobs of an array.
 type Members struct {
 	First  int            `json:"first"` // index
 	Last   int            `json:"last"`
@@ -153,7 +151,7 @@ type Node struct {
 	MemoryMiB     int64             `json:"memory_mib"`
 	UsedCPUMilli  int64             `json:"used_cpu_milli"`
 	UsedMemoryMiB int64             `json:"used_memory_mib"`
-	Power         *NodePower        `json:"power,omitempty"` // nil: nothing is known of it
+	Power         *NodePower        `json:"power,omitempty"` // nil: unknown
 	VMs           []string          `json:"vms"`
 	Labels        map[string]string `json:"labels,omitempty"`
 	Switch        *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
@@ -182,8 +180,8 @@ type NodeList struct {
 // NodeChange is the body of PATCH /v1/nodes/{name}: the state to put it in.
 type NodeChange struct {
 	State string `json:"state"` // online, draining, offline, down
-	// Fenced must be true to declare a node down: somebody has made sure that
-	// nothing runs there any more.
+	// Fenced must be true to declare a node down: an administrator has made sure that
+	// nothing runs there.
 	Fenced bool `json:"fenced,omitempty"`
 }
 
@@ -288,8 +286,8 @@ type VJobRef struct {
 // EventList is the answer to GET /v1/events when no stream was asked for.
 type EventList struct {
 	Events []Event `json:"events"`
-	// Last is the sequence number to go on after: of the last event, or of the
-	// request when there are none.
+	// Last is the sequence number of the last event, or that of the request for an empty list:
+	// the after of the next request.
 	Last int64 `json:"last"`
 }
 
@@ -331,7 +329,7 @@ type ImageList struct {
 	Images []Image `json:"images"`
 }
 
-// Identity is the answer to GET /v1/whoami: who the caller is taken for.
+// Identity is the answer to GET /v1/whoami: the caller as the server identifies it.
 type Identity struct {
 	Name string `json:"name"`
 	Role string `json:"role"` // user, admin
@@ -371,8 +369,8 @@ const (
 	CodeInternal        = "internal"           // a fault of the server
 )
 
-// ConsoleProtocol is what a connection becomes that is a line to a guest: bytes both
-// ways, nothing around them.
+// ConsoleProtocol is the protocol of a console connection in the Upgrade header: raw bytes both
+// ways.
 const ConsoleProtocol = "vjob-console"
 
 // KeyHeader names the request header of POST /v1/vjobs that makes repeating a
@@ -390,37 +388,37 @@ type Rules struct {
 
 // RulesChange replaces the rules of the cluster.
 type RulesChange struct {
-	Text  string `json:"text"`            // "" is none
-	Check bool   `json:"check,omitempty"` // only say what is wrong with them, and change nothing
+	Text  string `json:"text"`            // "" removes all
+	Check bool   `json:"check,omitempty"` // only check them
 }
 
-// WhatIf is what could be otherwise: what would be decided then is the answer to POST
-// /v1/what-if. Users can suppose a submission of theirs, administrators everything.
+// WhatIf is the body of POST /v1/what-if: hypothetical changes. Users may ask about a submission
+// only, administrators about everything.
 type WhatIf struct {
-	Drain  []string    `json:"drain,omitempty"`  // nodes that take nothing any more
-	Lose   []string    `json:"lose,omitempty"`   // nodes that are dead, with what runs there
-	Online []string    `json:"online,omitempty"` // nodes that take VMs again
+	Drain  []string    `json:"drain,omitempty"`  // nodes set to draining
+	Lose   []string    `json:"lose,omitempty"`   // nodes declared down, with their VMs
+	Online []string    `json:"online,omitempty"` // nodes put back online
 	Rules  *string     `json:"rules,omitempty"`  // in place of those that were stated
-	Submit *Submission `json:"submit,omitempty"` // a vjob more
+	Submit *Submission `json:"submit,omitempty"` // an additional vjob
 	// BudgetWatts is what the cluster may draw, in place of its budgets.
 	BudgetWatts *float64 `json:"budget_watts,omitempty"`
-	Without     []int64  `json:"without,omitempty"` // vjobs less
+	Without     []int64  `json:"without,omitempty"` // vjobs that are deleted
 }
 
-// Forecast is what would be decided.
+// Forecast is the decision for a [WhatIf].
 type Forecast struct {
-	VJobs  []Lot    `json:"vjobs"`         // those that would fare otherwise than now, and the one that is supposed
+	VJobs  []Lot    `json:"vjobs"`         // the vjobs with another outcome than now, and the hypothetical one
 	Plan   Plan     `json:"plan"`          // the context switch that would begin, without a number
 	Why    string   `json:"why,omitempty"` // why there would be none
 	Broken []string `json:"broken"`        // what would break rules before it
-	Leaves []string `json:"leaves"`        // rules that it could not mend
+	Leaves []string `json:"leaves"`        // rules that would stay broken
 	Nodes  int      `json:"nodes"`         // that would take VMs
 }
 
-// Lot is how one vjob would fare: run, wait (it waits), suspend (it is suspended to disk) or
+// Lot is the outcome for one vjob: run, wait (it waits), suspend (it is suspended to disk) or
 // pause (it is suspended in memory).
 type Lot struct {
-	ID        int64  `json:"id"` // 0: the one that is supposed
+	ID        int64  `json:"id"` // 0: the hypothetical one
 	Name      string `json:"name"`
 	Owner     string `json:"owner"`
 	State     string `json:"state"`

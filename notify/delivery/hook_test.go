@@ -19,7 +19,7 @@ import (
 
 type call struct{ body, stamp, signature string }
 
-// listener is a web server that keeps what it is told.
+// listener starts a web server that records its calls.
 func listener(t *testing.T) (port string, calls chan call) {
 	t.Helper()
 	calls = make(chan call, 10)
@@ -62,7 +62,7 @@ func TestHook(t *testing.T) {
 		{"another host", "http://127.0.0.1:" + port + "/hook", []string{"hooks.example.org", "*.0.0.1x"}, loopback, false, false, true},
 		{"loopback", "http://127.0.0.1:" + port + "/hook", every, nil, false, false, true},
 		{"a name of loopback", "http://localhost:" + port + "/hook", every, nil, false, false, true},
-		{"loopback in the clothes of IPv6", "http://[::ffff:127.0.0.1]:" + port + "/hook", every, nil, false, false, true},
+		{"loopback as mapped IPv6", "http://[::ffff:127.0.0.1]:" + port + "/hook", every, nil, false, false, true},
 		{"an address of the own link", "http://169.254.169.254/latest", every, nil, false, false, true},
 		{"a private network", "http://10.0.0.1/", every, nil, false, false, true},
 		{"a site-local address", "http://[fec0::1]/", every, nil, false, false, true},

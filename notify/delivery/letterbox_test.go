@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// letterbox is an SMTP server that takes mails, and fails first as often as it is told.
+// letterbox is an SMTP server that accepts mails after a given number of failures.
 type letterbox struct {
 	listener net.Listener
 	mails    chan string
 	mu       sync.Mutex
 	fail     int
-	refuse   string // a recipient whom it does not know
+	refuse   string // the prefix of an unknown recipient
 
 	secrets *tls.Config // it offers STARTTLS; nil: it does not
 	secret  bool        // it speaks TLS from the first byte
@@ -95,7 +95,7 @@ func (b *letterbox) talk(conn net.Conn) {
 			say("235 known")
 		case "MAIL":
 			if !known {
-				say("530 who are you?")
+				say("530 authentication required")
 				continue
 			}
 			say("250 ok")
@@ -110,7 +110,7 @@ func (b *letterbox) talk(conn net.Conn) {
 			say("250 taken")
 		case "RCPT":
 			if b.refuse != "" && strings.Contains(line, b.refuse) {
-				say("550 nobody here")
+				say("550 no such user")
 				continue
 			}
 			say("250 ok")

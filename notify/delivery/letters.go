@@ -35,7 +35,7 @@ func (l *letter) message() notify.Message {
 	return m
 }
 
-// letters is what must not be forgotten: how far the log was read, and what is owed.
+// letters is the stored state: the cursor in the log, and the messages that wait.
 type letters struct {
 	Cursor  int64     `json:"cursor"` // the last event that was read
 	Waiting []*letter `json:"waiting"`
@@ -76,7 +76,7 @@ func (l *letters) save(file string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// write makes a file that only its owner can read, for letters name people.
+// write makes a file that only its owner can read: letters hold mail addresses.
 func write(file string, data []byte) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {

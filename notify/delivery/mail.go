@@ -67,7 +67,7 @@ func (m *Mail) Carry(ctx context.Context, to notify.Address, message *notify.Mes
 	if err := m.send(c, to.Mail, message); err != nil {
 		return fmt.Errorf("mail server %s: %w", m.Server, err)
 	}
-	_ = c.Quit() // likewise
+	_ = c.Quit() // the mail was accepted
 	return nil
 }
 

@@ -111,7 +111,7 @@ func await[T any](tb testing.TB, from <-chan T) (v T) {
 	return v
 }
 
-// begun waits until a poster has noted where it begins, so that what comes next is told.
+// begun waits until a poster has stored its cursor, so that it reports later events.
 func begun(tb testing.TB, file string) {
 	tb.Helper()
 	for range 1000 {
@@ -135,7 +135,7 @@ func (c *counting) Carry(ctx context.Context, to notify.Address, m *notify.Messa
 	return err
 }
 
-// Mails are sent to those who asked for them, of what they asked for, and of nothing
+// Mails go to the addresses of a vjob, for the tags that they want, and for nothing
 // that was before.
 func TestMail(t *testing.T) {
 	box, file := newLetterbox(t), filepath.Join(t.TempDir(), "letters")
@@ -175,12 +175,12 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// A server that fails is tried again; what waits survives the daemon; a recipient whom
-// nobody knows is given up; and nothing is sent again that was taken.
+// A server that fails is tried again; what waits survives the daemon; an unknown
+// recipient is given up; and an accepted mail is not sent again.
 func TestRetries(t *testing.T) {
 	box, file, c := newLetterbox(t), filepath.Join(t.TempDir(), "letters"), &clock{now: time.Unix(1e9, 0)}
-	box.fail, box.refuse = 2, "nobody@"
-	s := &source{notify: map[cluster.VJobID][]string{1: {"mail:nobody@example.org", "mail:ann@example.org"}}}
+	box.fail, box.refuse = 2, "unknown@"
+	s := &source{notify: map[cluster.VJobID][]string{1: {"mail:unknown@example.org", "mail:ann@example.org"}}}
 	carrier := &counting{
 		Carrier: &delivery.Mail{Server: box.listener.Addr().String(), From: "vjob@example.org", Security: delivery.Plain}, calls: make(chan error, 100),
 	}

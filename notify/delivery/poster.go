@@ -61,14 +61,14 @@ type Poster struct {
 	known  map[cluster.VJobID]audience
 }
 
-// audience is the addresses that learn of a vjob, and what messages say of it. It leaves
-// out what else a user may have written, since many are kept in memory.
+// audience is the addresses of a vjob, and the data of its messages. Other texts of the user are
+// left out, since many audiences are kept in memory.
 type audience struct {
 	addresses []string
 	about     notify.Message
 }
 
-// result is what became of an attempt.
+// result is the result of an attempt.
 type result struct {
 	*attempt
 	err error
@@ -109,7 +109,7 @@ func (p *Poster) Run(ctx context.Context) error {
 	return p.save()
 }
 
-// begin reads what is owed.
+// begin reads the stored letters.
 func (p *Poster) begin(ctx context.Context) error {
 	owed, known, err := load(p.File)
 	if err != nil {
@@ -135,8 +135,7 @@ func (p *Poster) begin(ctx context.Context) error {
 	return p.save()
 }
 
-// owe takes a letter in. One to an address of older rules, or that nothing can carry, is
-// dropped.
+// owe queues a letter. A letter to an address that no carrier takes is dropped.
 func (p *Poster) owe(l *letter) {
 	var err error
 	if l.to, err = notify.ParseAddress(l.To); err == nil && p.carrier(l) != nil {
@@ -152,7 +151,7 @@ func (p *Poster) carrier(l *letter) Carrier {
 	return p.Mail
 }
 
-// save writes down what is owed, unless it stands there.
+// save stores the letters if they have changed.
 func (p *Poster) save() error {
 	if p.saved {
 		return nil
@@ -183,7 +182,7 @@ func (p *Poster) turn(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// read takes in a batch of events.
+// read reads a batch of events.
 func (p *Poster) read(ctx context.Context) (more bool, err error) {
 	events, err := p.Source.Events(ctx, journal.EventFilter{After: p.cursor, Limit: batch})
 	if err != nil {
@@ -261,7 +260,7 @@ func (p *Poster) deliver(ctx context.Context, a *attempt) error {
 	return p.carrier(a.letters[0]).Carry(soon, a.letters[0].to, &m)
 }
 
-// settle takes in what became of an attempt.
+// settle records the result of an attempt.
 func (p *Poster) settle(ctx context.Context, r result) {
 	final := errors.Is(r.err, ErrRefused)
 	if r.err != nil && !final && ctx.Err() != nil {

@@ -16,14 +16,14 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Scheduler is the loop, as the API sees it. What it returns wraps the sentinels
+// Scheduler is the part of the scheduler that the API uses. What it returns wraps the sentinels
 // of package cluster.
 type Scheduler interface {
 	// Submit accepts a vjob; it is durable on return. created is false when the
 	// owner used the key before: the vjob is then the one of that time.
 	Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error)
-	// Order asks something of a vjob in the name of somebody; it is durable on
-	// return, and carried out later.
+	// Order gives an order to a vjob on behalf of a user; it is durable on return, and carried
+	// out later.
 	Order(ctx context.Context, id cluster.VJobID, order scheduler.Order, by string) error
 	// OrderArray asks it of every vjob of an array to which it applies. After an error that
 	// is neither ErrNotFound nor ErrConflict some may have followed.
@@ -118,8 +118,8 @@ type Console interface {
 	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
 }
 
-// Attacher opens lines on which somebody can type in a VM. One that is not on the node, or
-// has no line, is cluster.ErrConflict.
+// Attacher opens interactive consoles of VMs. A VM that is not on the node, or has no such
+// console, is cluster.ErrConflict.
 type Attacher interface {
 	Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error)
 }

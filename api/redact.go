@@ -11,29 +11,29 @@ import (
 	"vjob/scheduler"
 )
 
-// Reasons name the vjobs that a vjob waits for or makes room for. Users read their own numbers
-// in them; other vjobs are only counted.
+// Reasons name the vjobs that a vjob waits for, or that preempt it. Users see the numbers of
+// their own vjobs; vjobs of other users are only counted.
 
 var (
-	// listedVJobs is a list of vjobs in a reason: "vjob 3", "behind 12, 15 and 16", "behind 12 and 4 more",
+	// listedVJobs matches a list of vjobs in a reason: "vjob 3", "behind 12, 15 and 16", "behind 12 and 4 more",
 	// "reservations 7 and 9".
 	listedVJobs = regexp.MustCompile(`\b(vjobs?|reservations?|behind|make room for|container) (\d+(?:, \d+)*)(?: and (\d+)( more)?)?\b`)
-	// vmsListed are VMs in a reason, or in the text of a rule: "lonely({VM 12.3, VM 12.4})".
+	// vmsListed matches VMs in a reason, or in the text of a rule: "lonely({VM 12.3, VM 12.4})".
 	vmsListed = regexp.MustCompile(`\bVM \d+\.\d+(?:, VM \d+\.\d+)*\b`)
 	vjobOf    = regexp.MustCompile(`VM (\d+)\.`)
 )
 
-// Shown is a text as a user may read it: live vjobs of other owners, and their VMs, are not
-// named. An empty viewer is an administrator, for which the text stays as it is.
+// Shown returns a text as a user may read it: live vjobs of other owners and their VMs are not
+// named. An empty viewer is an administrator: administrators see the text unchanged.
 func Shown(text, viewer string, now *scheduler.Snapshot) string {
-	return shown(text, viewer, func(id cluster.VJobID) bool {
+	return redact(text, viewer, func(id cluster.VJobID) bool {
 		status, live := now.VJobs[id]
 		return live && status.Owner != viewer
 	})
 }
 
-// shown is a text that does not name vjobs that are foreign to a viewer.
-func shown(text, viewer string, is func(id cluster.VJobID) bool) string {
+// redact removes the names of the vjobs for which is returns true.
+func redact(text, viewer string, is func(id cluster.VJobID) bool) string {
 	if viewer == "" || !strings.ContainsAny(text, "0123456789") {
 		return text
 	}
@@ -41,24 +41,24 @@ func shown(text, viewer string, is func(id cluster.VJobID) bool) string {
 		id, err := strconv.ParseInt(number, 10, 64)
 		return err == nil && is(cluster.VJobID(id))
 	}
-	text = withoutVMs(text, foreign)
-	return listedVJobs.ReplaceAllStringFunc(text, func(list string) string { return counted(list, foreign) })
+	text = redactVMs(text, foreign)
+	return listedVJobs.ReplaceAllStringFunc(text, func(list string) string { return redactList(list, foreign) })
 }
 
-// discreet is an error of the loop as a user may read it. One that tells of the cluster, and not
-// only of what was sent, may name vjobs, also such as have come since the last decision.
-func discreet(err error, viewer string, now *scheduler.Snapshot) error {
+// redactError returns an error of the scheduler as a user may read it. An error with a text describes
+// the cluster and may name vjobs, even ones submitted after the snapshot.
+func redactError(err error, viewer string, now *scheduler.Snapshot) error {
 	bad, ok := errors.AsType[*cluster.FieldError](err)
 	if !ok || bad.Text == "" {
 		return err
 	}
-	told := *bad
-	told.Text = shown(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
-	return &told
+	redacted := *bad
+	redacted.Text = redact(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
+	return &redacted
 }
 
-// withoutVMs is a text that does not name the VMs of foreign vjobs.
-func withoutVMs(text string, foreign func(number string) bool) string {
+// redactVMs removes the names of VMs of foreign vjobs from a text.
+func redactVMs(text string, foreign func(number string) bool) string {
 	return vmsListed.ReplaceAllStringFunc(text, func(list string) string {
 		for _, vm := range vjobOf.FindAllStringSubmatch(list, -1) {
 			if foreign(vm[1]) {
@@ -69,8 +69,8 @@ func withoutVMs(text string, foreign func(number string) bool) string {
 	})
 }
 
-// counted is a list of vjobs in which those of other users are only counted.
-func counted(list string, foreign func(number string) bool) string {
+// redactList replaces the vjobs of other users in a list by their number.
+func redactList(list string, foreign func(number string) bool) string {
 	parts := listedVJobs.FindStringSubmatch(list)
 	numbers, more := strings.Split(parts[2], ", "), 0
 	switch {
@@ -89,11 +89,11 @@ func counted(list string, foreign func(number string) bool) string {
 	if hidden == 0 {
 		return list
 	}
-	return reworded(parts[1], own, hidden+more)
+	return redactedList(parts[1], own, hidden+more)
 }
 
-// reworded is a list of vjobs of which some are only counted.
-func reworded(word string, own []string, others int) string {
+// redactedList formats a list of the own vjobs and the number of others.
+func redactedList(word string, own []string, others int) string {
 	if len(own) > 0 {
 		return fmt.Sprintf("%s %s and %d more", word, strings.Join(own, ", "), others)
 	}

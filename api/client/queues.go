@@ -16,7 +16,7 @@ func (c *Client) Quotas(ctx context.Context) (wire.QuotaList, error) {
 	return get[wire.QuotaList](ctx, c, "/v1/quotas", nil)
 }
 
-// Shares lists who has which share and has used how much of late.
+// Shares lists the share and the recent usage of each account.
 func (c *Client) Shares(ctx context.Context) (wire.ShareList, error) {
 	return get[wire.ShareList](ctx, c, "/v1/shares", nil)
 }

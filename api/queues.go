@@ -11,19 +11,19 @@ import (
 	"vjob/queue/quota"
 )
 
-func standingEndpoints() []endpoint {
+func queueEndpoints() []endpoint {
 	return []endpoint{
 		{
 			method: "GET", path: "/v1/queues", operation: "listQueues", summary: "The queues, their limits, and how many vjobs are in them",
-			least: known, verb: Read, status: 200, result: wire.QueueList{}, handle: (*Server).listQueues,
+			access: authenticated, verb: Read, status: 200, result: wire.QueueList{}, handle: (*Server).listQueues,
 		},
 		{
 			method: "GET", path: "/v1/quotas", operation: "listQuotas", summary: "The quotas as they stand now; users see their own and those for all",
-			least: known, verb: Read, status: 200, result: wire.QuotaList{}, handle: (*Server).listQuotas,
+			access: authenticated, verb: Read, status: 200, result: wire.QuotaList{}, handle: (*Server).listQuotas,
 		},
 		{
-			method: "GET", path: "/v1/shares", operation: "listShares", summary: "Fair share: who has which part and has used how much; users see projects and themselves",
-			least: known, verb: Read, status: 200, result: wire.ShareList{}, handle: (*Server).listShares,
+			method: "GET", path: "/v1/shares", operation: "listShares", summary: "Fair share: the share and the usage of each account; users see projects and themselves",
+			access: authenticated, verb: Read, status: 200, result: wire.ShareList{}, handle: (*Server).listShares,
 		},
 	}
 }
@@ -46,23 +46,23 @@ func (s *Server) listQueues(c *gin.Context, _ Subject) error {
 }
 
 // listQuotas answers GET /v1/quotas.
-func (s *Server) listQuotas(c *gin.Context, who Subject) error {
+func (s *Server) listQuotas(c *gin.Context, caller Subject) error {
 	now, err := s.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}
 	list := wire.QuotaList{Quotas: []wire.Quota{}}
 	for i := range now.Quotas {
-		if q := &now.Quotas[i]; who.mayKnowOf(q.Association.User) {
+		if q := &now.Quotas[i]; caller.maySee(q.Association.User) {
 			list.Quotas = append(list.Quotas, wireQuota(q))
 		}
 	}
 	return answer(c, http.StatusOK, list)
 }
 
-// mayKnowOf reports whether somebody may see what a user has; nobody's is everybody's.
-func (who Subject) mayKnowOf(user string) bool {
-	own := who.Viewer()
+// maySee reports whether the caller may see the data of a user; "" is data of all users.
+func (caller Subject) maySee(user string) bool {
+	own := caller.Viewer()
 	return user == "" || own == "" || user == own
 }
 
@@ -78,7 +78,7 @@ func wireQuota(q *quota.Status) wire.Quota {
 	return w
 }
 
-// measure is one limit of a quota in a larger unit; nil where there is none now.
+// measure is one limit of a quota in a larger unit; nil without a limit now.
 func measure(q *quota.Status, m quota.Measure, unit int64) *wire.Measure {
 	limit, limited := q.Limits[m]
 	if !limited {
@@ -88,14 +88,14 @@ func measure(q *quota.Status, m quota.Measure, unit int64) *wire.Measure {
 }
 
 // listShares answers GET /v1/shares.
-func (s *Server) listShares(c *gin.Context, who Subject) error {
+func (s *Server) listShares(c *gin.Context, caller Subject) error {
 	now, err := s.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}
 	list := wire.ShareList{HalfLifeSeconds: int64(now.HalfLife / time.Second), Shares: []wire.Share{}}
 	for _, a := range now.Shares {
-		if who.mayKnowOf(a.User) {
+		if caller.maySee(a.User) {
 			list.Shares = append(list.Shares, wire.Share{
 				Account: a.Path.String(), Share: a.Share, Part: a.Fraction, Used: a.Used, Taken: a.Taken, Factor: a.Factor,
 			})

@@ -14,13 +14,13 @@ import (
 func (s *Server) consolidation(c *gin.Context, _ Subject) error {
 	now := s.snapshot().Saving
 	return answer(c, http.StatusOK, wire.Consolidation{
-		Enabled: now.Enabled, NextAt: instant(now.Next), Last: wireLook(&now.Last), Done: wireLook(&now.Done),
+		Enabled: now.Enabled, NextAt: instant(now.Next), Last: wireSearch(&now.Last), Done: wireSearch(&now.Done),
 		Looks: now.Looks, Plans: now.Switches, VMs: now.Moves, SavesJoules: float64(now.Saves), CostsJoules: float64(now.Costs),
 	})
 }
 
-// wireLook is a look for JSON; nil: there was none.
-func wireLook(l *scheduler.ConsolidationLook) *wire.ConsolidationLook {
+// wireSearch is a look for JSON; nil: there was none.
+func wireSearch(l *scheduler.ConsolidationLook) *wire.ConsolidationLook {
 	if l.At.IsZero() {
 		return nil
 	}
@@ -41,8 +41,8 @@ func wireLook(l *scheduler.ConsolidationLook) *wire.ConsolidationLook {
 	return w
 }
 
-// saving tells what VMs' moving to where they draw less has come to.
-func (g *gauges) saving(ch chan<- prometheus.Metric, now *scheduler.ConsolidationStatus) {
+// consolidation tells what VMs' moving to where they draw less has come to.
+func (g *gauges) consolidation(ch chan<- prometheus.Metric, now *scheduler.ConsolidationStatus) {
 	if !now.Enabled {
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// slowly is a body of which some is there at once, and the rest when the door opens.
-type slowly struct {
+// slowBody is a body of which some is there at once, and the rest when the door opens.
+type slowBody struct {
 	io.Reader
 	left   int           // bytes until it waits
 	waits  chan struct{} // closed when it does
@@ -17,7 +17,7 @@ type slowly struct {
 	before sync.Once
 }
 
-func (s *slowly) Read(p []byte) (int, error) {
+func (s *slowBody) Read(p []byte) (int, error) {
 	if s.left <= 0 {
 		s.before.Do(func() { close(s.waits) })
 		<-s.door
@@ -27,16 +27,16 @@ func (s *slowly) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Few long submissions are taken at a time; others are told to come again, and whatever
-// has the usual length is not concerned.
+// Few long submissions are read at a time; others get 503, and requests of the usual length
+// are not affected.
 func TestFewLongSubmissionsAtATime(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.populate()
 	const places = 4
 	door := make(chan struct{})
 	var ended sync.WaitGroup
 	for range places {
-		body := &slowly{Reader: strings.NewReader(strings.Repeat(" ", 3<<20)), left: 2 << 20, waits: make(chan struct{}), door: door}
+		body := &slowBody{Reader: strings.NewReader(strings.Repeat(" ", 3<<20)), left: 2 << 20, waits: make(chan struct{}), door: door}
 		ended.Go(func() {
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "/v1/vjobs", body)
 			req.Header.Set("Authorization", "Bearer "+b.tokens["alice"])

@@ -13,8 +13,8 @@ import (
 )
 
 // changeVJob answers PATCH /v1/vjobs/{id}.
-func (s *Server) changeVJob(c *gin.Context, who Subject) error {
-	kept, err := s.vjob(c, who, Change)
+func (s *Server) changeVJob(c *gin.Context, caller Subject) error {
+	kept, err := s.vjob(c, caller, Change)
 	if err != nil {
 		return err
 	}
@@ -23,13 +23,13 @@ func (s *Server) changeVJob(c *gin.Context, who Subject) error {
 		return err
 	}
 	if body.WalltimeSeconds == nil {
-		return cluster.BadField("walltime_seconds", "null", "the walltime that it is to have, or 0 for no limit")
+		return cluster.BadField("walltime_seconds", "null", "the new walltime, or 0 for no limit")
 	}
 	if err := inRange("walltime_seconds", *body.WalltimeSeconds, 0, maxWalltime); err != nil {
 		return err
 	}
 	err = s.scheduler.SetWalltime(c.Request.Context(), scheduler.WalltimeChange{
-		VJob: kept.ID, Walltime: time.Duration(*body.WalltimeSeconds) * time.Second, By: who.Name, Admin: who.Role == journal.RoleAdmin,
+		VJob: kept.ID, Walltime: time.Duration(*body.WalltimeSeconds) * time.Second, By: caller.Name, Admin: caller.Role == journal.RoleAdmin,
 	})
 	if err != nil {
 		return err
@@ -38,5 +38,5 @@ func (s *Server) changeVJob(c *gin.Context, who Subject) error {
 	if fresh, err := s.reader.VJob(c.Request.Context(), kept.ID); err == nil {
 		kept = fresh
 	}
-	return answer(c, http.StatusOK, wireVJob(&kept.Row, s.snapshot(), who.Viewer()))
+	return answer(c, http.StatusOK, wireVJob(&kept.Row, s.snapshot(), caller.Viewer()))
 }

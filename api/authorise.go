@@ -8,16 +8,16 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Subject is who makes a request, as the authentication found out. Nothing in a
-// request's body, query or path ever changes it.
+// Subject is the authenticated caller of a request. Nothing in the body, the query or the path
+// of the request changes it.
 type Subject struct {
-	Name string // "" when nobody is known
+	Name string // "" for an unauthenticated request
 	Role journal.Role
 	Via  string // "socket" or "token"
 	From string // uid or network address
 }
 
-// Verb is what a subject wants to do with an object.
+// Verb is the kind of access to an object.
 type Verb string
 
 // The verbs.
@@ -33,11 +33,11 @@ type Kind string
 // The kinds of objects.
 const (
 	KindVJob    Kind = "vjob"    // of an owner, with its console and events
-	KindCluster Kind = "cluster" // nodes, status and catalogue, as far as everybody may see them
+	KindCluster Kind = "cluster" // nodes, status and catalogue, as far as all users may see them
 	KindPlans   Kind = "plans"   // context switches in full, with all that others do
 	KindAccount Kind = "account" // users
 	KindToken   Kind = "token"   // of an owner
-	KindSelf    Kind = "self"    // who the caller is
+	KindSelf    Kind = "self"    // the identity of the caller
 )
 
 // Object is what a request touches.
@@ -68,19 +68,19 @@ func Can(s Subject, verb Verb, o Object) bool {
 }
 
 // CanAll reports whether the subject may do this to every one of the objects
-// that a request was resolved to. Nothing to touch is nothing allowed.
+// that a request was resolved to. It is false without objects.
 func CanAll(s Subject, verb Verb, objects ...Object) bool {
 	return len(objects) > 0 && !slices.ContainsFunc(objects, func(o Object) bool { return !Can(s, verb, o) })
 }
 
-// authorise is CanAll as an error: what the subject may not even see is not
-// found, so that an answer does not tell that it exists.
+// authorise is CanAll as an error. Vjobs that the caller may not see are not found, so that an
+// answer does not reveal that they exist.
 func authorise(s Subject, verb Verb, objects ...Object) error {
 	switch {
 	case CanAll(s, verb, objects...):
 		return nil
 	case s.Name == "":
-		return errNobody
+		return errUnauthenticated
 	case len(objects) > 0 && objects[0].Kind == KindVJob:
 		return fmt.Errorf("vjob: %w", cluster.ErrNotFound)
 	default:

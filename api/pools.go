@@ -10,14 +10,14 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// lane says which requests count together. Each lane has a pool of its own.
-type lane uint8
+// requestClass is a class of requests with a concurrency limit of its own.
+type requestClass uint8
 
 const (
-	requests  lane = iota // all that are in no other lane
-	anonymous             // of callers that need not be known
-	watches               // event streams
-	logs                  // logs and consoles
+	requests  requestClass = iota // all that are in no other lane
+	anonymous                     // of callers that need not be known
+	streams                       // event streams
+	logs                          // logs and consoles
 	backups
 	forecasts // what-ifs and schedules: the processor is busy with each
 	unbounded // health checks, which cost nothing
@@ -40,7 +40,7 @@ func newPools(l *Limits) []pool {
 	return []pool{
 		requests:  {guard.NewPool(l.Concurrent, l.PerCaller), "requests"},
 		anonymous: {guard.NewPool(anonymousTotal, anonymousEach), "requests without credentials"},
-		watches:   {guard.NewPool(l.Streams, l.StreamsPerCaller), "event streams"},
+		streams:   {guard.NewPool(l.Streams, l.StreamsPerCaller), "event streams"},
 		logs:      {guard.NewPool(l.Streams, l.StreamsPerCaller), "logs and consoles"},
 		backups:   {guard.NewPool(backupsTotal, backupsEach), "back-ups"},
 		forecasts: {guard.NewPool(l.Forecasts, l.ForecastsPerCaller), "what-ifs and schedules"},
@@ -49,16 +49,16 @@ func newPools(l *Limits) []pool {
 }
 
 // lane is the lane of a request: events are a stream only if one is asked for.
-func (e *endpoint) laneOf(r *http.Request) lane {
-	if e.lane == watches && !wantsStream(r) {
+func (e *endpoint) classOf(r *http.Request) requestClass {
+	if e.class == streams && !wantsStream(r) {
 		return requests
 	}
-	return e.lane
+	return e.class
 }
 
 // enter takes a place in the pool of a lane; leave gives it back.
-func (s *Server) enter(r *http.Request, in lane, who Subject) (leave func(), err error) {
-	p, holder := s.pools[in], who.Name
+func (s *Server) enter(r *http.Request, in requestClass, caller Subject) (leave func(), err error) {
+	p, holder := s.pools[in], caller.Name
 	if p.Pool == nil {
 		return func() {}, nil
 	}
@@ -66,17 +66,17 @@ func (s *Server) enter(r *http.Request, in lane, who Subject) (leave func(), err
 		holder = peerOf(r)
 	}
 	total, each := p.Sizes()
-	err = p.Take(holder, who.Role == journal.RoleAdmin)
+	err = p.Acquire(holder, caller.Role == journal.RoleAdmin)
 	switch {
 	case errors.Is(err, guard.ErrShare):
-		return nil, fmt.Errorf("%s: %d of yours are in flight, and one caller has at most %d: wait for one to end: %w", p.what, each, each, cluster.ErrTooMany)
+		return nil, fmt.Errorf("%s: %d of yours are in flight, the limit of one caller is %d: wait for one to end: %w", p.what, each, each, cluster.ErrTooMany)
 	case err != nil:
-		return nil, fmt.Errorf("%s: the server has no place left of %d: try again in a second: %w", p.what, total, cluster.ErrUnavailable)
+		return nil, fmt.Errorf("%s: all %d places of the server are taken: try again in a second: %w", p.what, total, cluster.ErrUnavailable)
 	}
 	conn := connOf(r)
 	conn.Hold()
 	return func() {
 		conn.Release()
-		p.Give(holder)
+		p.Release(holder)
 	}, nil
 }

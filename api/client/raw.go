@@ -10,13 +10,13 @@ import (
 	"vjob/api/wire"
 )
 
-// Get reads from a path of a dialect into out. It is repeated where that may help.
+// Get reads any path of the server into out. It is repeated after temporary failures.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
 	_, err := c.call(ctx, request{method: http.MethodGet, path: path, query: query, repeatable: true}, out)
 	return err
 }
 
-// Open reads from a path of a dialect; the caller closes the answer.
+// Open reads any path of the server; the caller closes the answer.
 func (c *Client) Open(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 	res, err := c.open(ctx, request{method: http.MethodGet, path: path, query: query, repeatable: true})
 	if err != nil {
@@ -25,8 +25,8 @@ func (c *Client) Open(ctx context.Context, path string, query url.Values) (io.Re
 	return res.Body, nil
 }
 
-// Do makes another call of a dialect. It carries an idempotency key, so that a
-// submission can be repeated without making two.
+// Do makes any other call. It carries an idempotency key, so that a repeated submission creates
+// one job.
 func (c *Client) Do(ctx context.Context, method, path string, body, out any) error {
 	_, err := c.call(ctx, request{
 		method: method, path: path, body: body, header: http.Header{wire.KeyHeader: {rand.Text()}}, repeatable: true,

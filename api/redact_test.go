@@ -44,8 +44,8 @@ func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
 // Also refusals that tell of the cluster name no vjobs of others: those of reservations do. What
 // a user has sent is not changed, or it would tell that there is such a vjob.
 func TestRefusalsNameNoVJobsOfOthers(t *testing.T) {
-	b := newBench(t)
-	b.loop.snap.VJobs[7] = scheduler.VJobStatus{Owner: "bob"}
+	b := newFixture(t)
+	b.scheduler.snap.VJobs[7] = scheduler.VJobStatus{Owner: "bob"}
 	for _, c := range []struct {
 		err  error
 		user string
@@ -56,7 +56,7 @@ func TestRefusalsNameNoVJobsOfOthers(t *testing.T) {
 		{&cluster.FieldError{Field: "reservation", Text: "reservation: only 2 of the 4 CPU are free beside reservation 8"}, "bob", "a reservation of another user"},
 		{cluster.BadField("after", "vjob 7", "a vjob of yours"), "alice", "vjob 7"},
 	} {
-		b.loop.fail = fmt.Errorf("submit: %w", c.err)
+		b.scheduler.fail = fmt.Errorf("submit: %w", c.err)
 		e := read[wire.Error](t, b.as(c.user, "POST", "/v1/vjobs", small), http.StatusBadRequest)
 		if !strings.Contains(e.Error.Message, c.want) {
 			t.Errorf("%s reads %q, want %q in it", c.user, e.Error.Message, c.want)

@@ -13,10 +13,10 @@ import (
 	"vjob/cluster"
 )
 
-// secretPrefix makes tokens easy to find where they should not be.
+// secretPrefix makes leaked tokens easy to find.
 const secretPrefix = "vjob_"
 
-// secretLength is that of the prefix and 256 bits.
+// secretLength is the length of the prefix and 256 bits, encoded.
 var secretLength = len(secretPrefix) + base64.RawURLEncoding.EncodedLen(32)
 
 // NewSecret makes a bearer token of 256 random bits.
@@ -26,16 +26,15 @@ func NewSecret() string {
 	return secretPrefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// HashSecret is what is kept of a bearer token.
+// HashSecret returns the stored hash of a bearer token.
 func HashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
-// authenticate finds out who makes the request. A request without credentials
-// has the zero subject; one with wrong credentials fails, whoever else it might
-// be.
+// authenticate returns the caller of a request. It is the zero subject without credentials.
+// Wrong credentials are an error, even on a connection with a known local user.
 func (s *Server) authenticate(r *http.Request) (Subject, error) {
 	if values := r.Header.Values("Authorization"); len(values) > 0 {
 		if len(values) > 1 {
-			return Subject{}, errNobody
+			return Subject{}, errUnauthenticated
 		}
 		return s.bearer(r, values[0])
 	}
@@ -45,7 +44,7 @@ func (s *Server) authenticate(r *http.Request) (Subject, error) {
 	return Subject{}, nil
 }
 
-// origin is where a request comes from: the uid of a local user, or the network address.
+// origin returns the origin of a request: the uid of a local user, or the network address.
 func origin(r *http.Request) string {
 	if conn := connOf(r); conn != nil && conn.Peer.Local {
 		return fmt.Sprintf("uid %d", conn.Peer.UID)
@@ -57,21 +56,20 @@ func origin(r *http.Request) string {
 	return host
 }
 
-// bearer is the subject of a token. Whatever is wrong with the token, the error
-// is the same.
+// bearer returns the caller of a token. All errors for wrong tokens are the same.
 func (s *Server) bearer(r *http.Request, header string) (Subject, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") || len(secret) != secretLength || !strings.HasPrefix(secret, secretPrefix) {
-		return Subject{}, errNobody
+		return Subject{}, errUnauthenticated
 	}
 	now := s.now()
 	account, token, err := s.accounts.UserByToken(r.Context(), HashSecret(secret), now)
 	if errors.Is(err, cluster.ErrNotFound) || errors.Is(err, cluster.ErrUnauthenticated) {
-		return Subject{}, errNobody
+		return Subject{}, errUnauthenticated
 	}
 	if err != nil {
 		return Subject{}, fmt.Errorf("look up a token: %w", err)
 	}
-	s.uses.note(token, now.UTC())
+	s.tokenUses.note(token, now.UTC())
 	return Subject{Name: account.Name, Role: account.Role, Via: "token", From: origin(r)}, nil
 }

@@ -16,8 +16,8 @@ import (
 	"vjob/queue/quota"
 )
 
-// QueueStatus returns that of two vjobs: alice's of physics runs, and bob's waits.
-func (l *loop) QueueStatus(context.Context) (ordering.Status, error) {
+// Standing is that of two vjobs: alice's of physics runs, and bob's waits.
+func (l *fakeScheduler) QueueStatus(context.Context) (ordering.Status, error) {
 	rules := ordering.DefaultRules(queue.FirstFit{})
 	book, err := quota.New([]quota.Quota{
 		{Name: "cpus", User: quota.Each, Limits: calendar.Always(quota.Limits{quota.CPU: 4000})},
@@ -38,7 +38,7 @@ func (l *loop) QueueStatus(context.Context) (ordering.Status, error) {
 	return desk.Status(epoch, tally), nil
 }
 
-func same(t *testing.T, what string, got, want any) {
+func diff(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
@@ -47,31 +47,31 @@ func same(t *testing.T, what string, got, want any) {
 
 // Users see what concerns all and themselves, administrators everything.
 func TestStandingByRole(t *testing.T) {
-	b := newBench(t)
-	for who, want := range map[string]struct{ quotas, shares []string }{
+	b := newFixture(t)
+	for caller, want := range map[string]struct{ quotas, shares []string }{
 		"alice": {[]string{"alice", ""}, []string{"physics", "physics/alice"}},
 		"bob":   {[]string{"bob", ""}, []string{"bob", "physics"}},
 		"root":  {[]string{"alice", "bob", ""}, []string{"bob", "physics", "physics/alice"}},
 	} {
 		var quotas, shares []string
-		for _, q := range read[wire.QuotaList](t, b.as(who, http.MethodGet, "/v1/quotas", ""), http.StatusOK).Quotas {
+		for _, q := range read[wire.QuotaList](t, b.as(caller, http.MethodGet, "/v1/quotas", ""), http.StatusOK).Quotas {
 			quotas = append(quotas, q.User)
 		}
-		list := read[wire.ShareList](t, b.as(who, http.MethodGet, "/v1/shares", ""), http.StatusOK)
+		list := read[wire.ShareList](t, b.as(caller, http.MethodGet, "/v1/shares", ""), http.StatusOK)
 		for _, s := range list.Shares {
 			shares = append(shares, s.Account)
 		}
-		same(t, who+"'s quotas", quotas, want.quotas)
-		same(t, who+"'s shares", shares, want.shares)
+		diff(t, caller+"'s quotas", quotas, want.quotas)
+		diff(t, caller+"'s shares", shares, want.shares)
 		if list.HalfLifeSeconds != 7*24*3600 {
 			t.Errorf("a half-life of %d s", list.HalfLifeSeconds)
 		}
-		queues := read[wire.QueueList](t, b.as(who, http.MethodGet, "/v1/queues", ""), http.StatusOK).Queues
-		same(t, who+"'s queues", queues, []wire.Queue{{Name: "batch", Policy: "firstfit", Default: true, Running: 1, Waiting: 1}})
+		queues := read[wire.QueueList](t, b.as(caller, http.MethodGet, "/v1/queues", ""), http.StatusOK).Queues
+		diff(t, caller+"'s queues", queues, []wire.Queue{{Name: "batch", Policy: "firstfit", Default: true, Running: 1, Waiting: 1}})
 	}
 	quotas := read[wire.QuotaList](t, b.as("root", http.MethodGet, "/v1/quotas", ""), http.StatusOK).Quotas
-	same(t, "a quota of one", quotas[0], wire.Quota{Name: "cpus", User: "alice", CPUMilli: &wire.Measure{Used: 2000, Limit: 4000}})
-	same(t, "a quota of all", quotas[2], wire.Quota{
+	diff(t, "a quota of one", quotas[0], wire.Quota{Name: "cpus", User: "alice", CPUMilli: &wire.Measure{Used: 2000, Limit: 4000}})
+	diff(t, "a quota of all", quotas[2], wire.Quota{
 		Name: "hours", CPUSeconds: &wire.Measure{Used: 7200, Limit: 36_000}, WithinSeconds: 3600,
 	})
 }
