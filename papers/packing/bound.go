@@ -21,9 +21,9 @@ func (m *model) volumeOf(d int) (nodes int) {
 		need += m.kinds[k].need[d] * int64(len(m.kinds[k].items))
 	}
 	var rooms []int64
-	for s := range m.spots {
-		site := m.site(s)
-		for range m.spots[s].nodes {
+	for s := range m.homeClasses {
+		site := m.classOf(s)
+		for range m.homeClasses[s].nodes {
 			if site.busy {
 				need -= site.room[d]
 			} else {
@@ -48,10 +48,10 @@ func (m *model) volumeOf(d int) (nodes int) {
 // nodes stay open that keep the most.
 func (m *model) keepable(open int) (sum int64) {
 	var each []int64
-	for s := range m.spots {
-		keeps := m.keeps(&m.spots[s])
-		for range m.spots[s].nodes {
-			if m.site(s).busy {
+	for s := range m.homeClasses {
+		keeps := m.keeps(&m.homeClasses[s])
+		for range m.homeClasses[s].nodes {
+			if m.classOf(s).busy {
 				sum += keeps
 			} else {
 				each = append(each, keeps)
@@ -69,18 +69,18 @@ func (m *model) keepable(open int) (sum int64) {
 const keepSteps = 10_000
 
 // keeps is what the items at home on a node are worth at most.
-func (m *model) keeps(s *spot) int64 {
+func (m *model) keeps(s *homeClass) int64 {
 	_, worth := m.keep(s)
 	return worth
 }
 
 // keep has the items at home on a node that are worth the most together.
-func (m *model) keep(s *spot) (of []share, most int64) {
+func (m *model) keep(s *homeClass) (of []share, most int64) {
 	value, left := make([]int64, len(m.kinds)), make([]int, len(m.kinds))
 	for _, h := range s.homes {
 		value[h.kind], left[h.kind] = m.kinds[h.kind].gain, h.n
 	}
-	f := newFiller(m, s.site, value, left, false)
+	f := newFiller(m, s.class, value, left, false)
 	of, most, _ = f.fill(nil, nil, 0, keepSteps)
 	return of, most
 }

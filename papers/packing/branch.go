@@ -10,10 +10,10 @@ import (
 // program is solved, and a column that is used in part is used either more or less.
 type branching struct {
 	*model
-	root     *rest
+	root     *remainder
 	replace  bool
 	patterns []pattern
-	meter    *meter
+	steps    *stepBudget
 	rng      *rand.Rand
 	scale    int64
 	most     float64
@@ -26,10 +26,10 @@ type limits struct {
 	pattern, least, most int
 }
 
-// exhaust reports whether all ways were tried; better is called for each solution, and
+// search reports whether all ways were tried; better is called for each solution, and
 // lowers the target.
-func (b *branching) exhaust(fixed []limits) bool {
-	if b.meter.left <= 0 {
+func (b *branching) search(fixed []limits) bool {
+	if b.steps.left <= 0 {
 		return false
 	}
 	r, spent, chosen := b.root.clone(), int64(0), []pattern{}
@@ -52,7 +52,7 @@ func (b *branching) exhaust(fixed []limits) bool {
 		}
 	}
 	amounts, bound := b.solve(r, fixed)
-	if b.meter.left <= 0 {
+	if b.steps.left <= 0 {
 		return false
 	}
 	if bound > b.target-spent {
@@ -71,22 +71,22 @@ func (b *branching) exhaust(fixed []limits) bool {
 	others := slices.DeleteFunc(slices.Clone(fixed), func(f limits) bool { return f.pattern == j })
 	up := append(slices.Clone(others), limits{j, least + amount + 1, most})
 	down := append(slices.Clone(others), limits{j, least, least + amount})
-	return b.exhaust(up) && b.exhaust(down)
+	return b.search(up) && b.search(down)
 }
 
 // solve has the amounts of the patterns in the program's solution, and a bound.
-func (b *branching) solve(r *rest, fixed []limits) (amounts []float64, bound int64) {
-	p := b.program(r, fixed)
+func (b *branching) solve(r *remainder, fixed []limits) (amounts []float64, bound int64) {
+	p := b.relaxed(r, fixed)
 	for {
-		p.lp.solve(b.meter)
-		if b.meter.left <= 0 {
+		p.lp.solve(b.steps)
+		if b.steps.left <= 0 {
 			return nil, 0
 		}
 		bound = p.bound()
-		if _, whole := p.lp.value(); whole || bound > b.target || p.lp.fine*float64(b.scale) > b.most {
+		if _, whole := p.lp.value(); whole || bound > b.target || p.lp.bigM*float64(b.scale) > b.most {
 			break
 		}
-		p.lp.fine *= 16
+		p.lp.bigM *= 16
 		p.lp.refresh()
 	}
 	amounts = make([]float64, len(b.patterns))
@@ -109,7 +109,7 @@ func (b *branching) fraction(amounts []float64) (j, amount int) {
 
 // round notes a solution that is whole. It reports whether that is the best that this
 // part of the tree has; rounding errors may leave doubt.
-func (b *branching) round(r *rest, amounts []float64, chosen []pattern, spent int64) bool {
+func (b *branching) round(r *remainder, amounts []float64, chosen []pattern, spent int64) bool {
 	r = r.clone()
 	for j, a := range amounts {
 		for range int(a + 0.5) {
@@ -130,8 +130,8 @@ func (b *branching) round(r *rest, amounts []float64, chosen []pattern, spent in
 // branch is the program of one node of the tree.
 type branch struct {
 	*branching
-	rest    *rest
-	lp      *program
+	rest    *remainder
+	lp      *lp
 	pattern []int // by column
 	limit   []int // its row, by column; -1
 	row     []int // of each kind; -1
@@ -139,10 +139,10 @@ type branch struct {
 	rooms   []int64 // right-hand sides, whole
 }
 
-func (b *branching) program(r *rest, fixed []limits) *branch {
+func (b *branching) relaxed(r *remainder, fixed []limits) *branch {
 	x := &branch{
 		branching: b, rest: r,
-		row: slices.Repeat([]int{-1}, len(b.kinds)), spotRow: slices.Repeat([]int{-1}, len(b.spots)),
+		row: slices.Repeat([]int{-1}, len(b.kinds)), spotRow: slices.Repeat([]int{-1}, len(b.homeClasses)),
 	}
 	side := func(n int) int {
 		x.rooms = append(x.rooms, int64(n))
@@ -173,11 +173,11 @@ func (b *branching) program(r *rest, fixed []limits) *branch {
 	for i, n := range x.rooms {
 		sides[i] = float64(n)
 	}
-	fine := 2.0
+	bigM := 2.0
 	if b.replace {
-		fine = 4 * float64(b.dearest()+1)
+		bigM = 4 * float64(b.dearest()+1)
 	}
-	x.lp = newProgram(covers, sides, fine, b.rng)
+	x.lp = newLP(covers, sides, bigM, b.rng)
 	for j := range b.patterns {
 		x.add(j, open, limit)
 	}
@@ -186,7 +186,7 @@ func (b *branching) program(r *rest, fixed []limits) *branch {
 
 func (x *branch) add(j, open int, limit map[int]int) {
 	p := &x.patterns[j]
-	if x.spotRow[p.spot] < 0 {
+	if x.spotRow[p.class] < 0 {
 		return
 	}
 	c := column{cost: x.cost(p, x.replace)}
@@ -198,8 +198,8 @@ func (x *branch) add(j, open int, limit map[int]int) {
 			entry(x.row[s.kind], float64(s.n))
 		}
 	}
-	entry(x.spotRow[p.spot], 1)
-	if open >= 0 && !x.site(p.spot).busy {
+	entry(x.spotRow[p.class], 1)
+	if open >= 0 && !x.classOf(p.class).busy {
 		entry(open, 1)
 	}
 	own, ok := limit[j]
@@ -234,14 +234,14 @@ func (x *branch) bound() int64 {
 	for r := spotEnd; r < x.lp.rows; r++ {
 		sum += dual[r] * x.rooms[r]
 	}
-	worth := make([]int64, len(x.spots))
+	worth := make([]int64, len(x.homeClasses))
 	for c, j := range x.pattern {
 		p := &x.patterns[j]
 		v := -int64(x.lp.cols[c].cost) * x.scale
 		for i, r := range x.lp.cols[c].row {
 			v += dual[r] * int64(x.lp.cols[c].val[i])
 		}
-		worth[p.spot] = max(worth[p.spot], v)
+		worth[p.class] = max(worth[p.class], v)
 	}
 	for s, v := range worth {
 		if v > 0 {

@@ -14,15 +14,15 @@ func Cheapest(p *Problem, used int, b Budget, from ...[]int) Replacement {
 	if !ok || used < m.forced {
 		return Replacement{Proved: true}
 	}
-	s := &cheapest{model: m, most: used, meter: newMeter(b), rng: rand.New(rand.NewPCG(b.Seed, 3))}
-	s.Bound = s.base - s.coin*s.keepable(used-s.forced)
+	s := &cheapest{model: m, most: used, steps: newStepBudget(b), rng: rand.New(rand.NewPCG(b.Seed, 3))}
+	s.Bound = s.base - s.gcd*s.keepable(used-s.forced)
 	for d := range m.dims {
 		from = append(from, FirstFit(p, d))
 	}
 	for _, at := range from {
 		s.offer(at)
 	}
-	if len(m.kinds)+len(m.spots) > fewRows {
+	if len(m.kinds)+len(m.homeClasses) > fewRows {
 		s.stay()
 	}
 	s.search()
@@ -37,11 +37,11 @@ type cheapest struct {
 	Replacement
 	*model
 	most  int
-	meter *meter
+	steps *stepBudget
 	rng   *rand.Rand
 }
 
-func (s *cheapest) done() bool { return s.Proved || s.meter.left <= 0 }
+func (s *cheapest) done() bool { return s.Proved || s.steps.left <= 0 }
 
 func (s *cheapest) raise(bound int64) {
 	s.Bound = max(s.Bound, bound)
@@ -79,7 +79,7 @@ func (s *cheapest) offer(at []int) {
 		return
 	}
 	s.settle(at)
-	if t := (tuner{place: p, most: s.most, meter: s.meter}); s.Cost > 0 {
+	if t := (improver{assignment: p, most: s.most, steps: s.steps}); s.Cost > 0 {
 		t.polish()
 		s.settle(p.at)
 	}
@@ -98,41 +98,41 @@ func (s *cheapest) search() {
 	var root *relaxation
 	r := s.all()
 	r.open = s.most - s.forced
-	if len(s.kinds)+len(s.spots) <= manyRows {
-		root = s.relax(r, true, s.patterns(s.At), s.meter, s.rng)
+	if len(s.kinds)+len(s.homeClasses) <= manyRows {
+		root = s.relax(r, true, s.patterns(s.At), s.steps, s.rng)
 	}
 	for round := 0; !s.done(); round++ {
-		before, steps := s.meter.left, int64(4_000_000)<<min(round, 30)
+		before, steps := s.steps.left, int64(4_000_000)<<min(round, 30)
 		if root != nil {
-			s.program(root, steps)
+			s.solveLP(root, steps)
 		}
 		if root != nil && !s.done() {
 			s.branch(root, r, 400<<min(2*round, 20))
 		}
 		if s.At != nil && !s.done() {
-			part, giveBack := s.meter.share(steps)
+			part, giveBack := s.steps.share(steps)
 			s.rebuild(part)
 			giveBack()
 		}
-		if s.meter.left == before {
+		if s.steps.left == before {
 			return // nothing left to try
 		}
 	}
 }
 
-// program raises the bound by the program, and rounds it.
-func (s *cheapest) program(root *relaxation, steps int64) {
+// solveLP raises the bound by the program, and rounds it.
+func (s *cheapest) solveLP(root *relaxation, steps int64) {
 	root.solveWithin(s.target(), steps)
 	if reached := root.reached(); reached > 0 {
 		s.Proved = s.At == nil // not even with everything away from home
 		return
 	} else if reached != unbounded {
-		s.raise(s.base + s.coin*reached)
+		s.raise(s.base + s.gcd*reached)
 	}
 	if s.done() {
 		return
 	}
-	part, giveBack := s.meter.share(steps)
+	part, giveBack := s.steps.share(steps)
 	for range 3 {
 		if part.left <= 0 || s.Proved {
 			break
@@ -146,9 +146,9 @@ func (s *cheapest) program(root *relaxation, steps int64) {
 
 // any is a packing on few enough nodes, if one is found.
 func (s *cheapest) any() []int {
-	part, giveBack := s.meter.share(s.meter.left / 2)
+	part, giveBack := s.steps.share(s.steps.left / 2)
 	defer giveBack()
-	f := &fewest{model: s.model, meter: part, rng: s.rng, Answer: Answer{Used: s.nodes + 1}}
+	f := &fewest{model: s.model, steps: part, rng: s.rng, Answer: Answer{Used: s.nodes + 1}}
 	f.raise(s.most)
 	f.construct()
 	f.search()
@@ -160,14 +160,14 @@ func (s *cheapest) target() int64 {
 	if s.At == nil {
 		return 0
 	}
-	return downwards(s.Cost-1-s.base, s.coin)
+	return downwards(s.Cost-1-s.base, s.gcd)
 }
 
 func downwards(a, b int64) int64 { return -upwards(-a, b) }
 
 // branch tries all ways to use at most so many columns, if these are all that a
 // cheaper packing can have.
-func (s *cheapest) branch(root *relaxation, r *rest, most int) {
+func (s *cheapest) branch(root *relaxation, r *remainder, most int) {
 	patterns, ok := root.enumerate(s.target(), most)
 	if !ok {
 		return
@@ -176,14 +176,14 @@ func (s *cheapest) branch(root *relaxation, r *rest, most int) {
 		model: s.model, root: r, replace: true, patterns: patterns, rng: s.rng,
 		scale: root.scale, most: root.most, target: s.target(),
 	}
-	part, giveBack := s.meter.share(int64(most) * 40_000)
-	b.meter = part
-	all := b.exhaust(nil)
+	part, giveBack := s.steps.share(int64(most) * 40_000)
+	b.steps = part
+	all := b.search(nil)
 	giveBack()
 	if b.best != nil {
 		s.offer(s.realize(b.best))
 	}
 	if all {
-		s.raise(s.base + s.coin*(b.target+1))
+		s.raise(s.base + s.gcd*(b.target+1))
 	}
 }

@@ -9,7 +9,7 @@ import (
 // dive rounds the program's solution to whole patterns, a few at a time, and solves
 // it anew for what remains. It gives up when the bound of what remains shows that it
 // will not come to the target.
-func (m *model) dive(root *relaxation, target int64, meter *meter, rng *rand.Rand) (chosen []pattern, ok bool) {
+func (m *model) dive(root *relaxation, target int64, steps *stepBudget, rng *rand.Rand) (chosen []pattern, ok bool) {
 	x, spent := root, int64(0)
 	for {
 		picked := x.pick(rng)
@@ -28,10 +28,10 @@ func (m *model) dive(root *relaxation, target int64, meter *meter, rng *rand.Ran
 		if more, good := m.finish(r, target-spent, root.replace); good {
 			return append(chosen, more...), true
 		}
-		x = m.relax(r, root.replace, x.patterns, meter, rng)
+		x = m.relax(r, root.replace, x.patterns, steps, rng)
 		x.casual = true
 		x.solve(target - spent)
-		if meter.left <= 0 || x.reached() > target-spent {
+		if steps.left <= 0 || x.reached() > target-spent {
 			return nil, false
 		}
 	}
@@ -74,13 +74,13 @@ func (x *relaxation) pick(rng *rand.Rand) (picked []pattern) {
 }
 
 // apart reports whether a pattern takes only what remains.
-func (x *relaxation) apart(r *rest, p *pattern) bool {
+func (x *relaxation) apart(r *remainder, p *pattern) bool {
 	for _, s := range p.of {
 		if r.left[s.kind] < s.n {
 			return false
 		}
 	}
-	return r.spare[p.spot] > 0 && (!x.replace || r.open > 0 || x.site(p.spot).busy)
+	return r.spare[p.class] > 0 && (!x.replace || r.open > 0 || x.classOf(p.class).busy)
 }
 
 // finishWork is how much work finish does at most: where no two nodes are equal, it
@@ -89,8 +89,8 @@ const finishWork = 20_000_000
 
 // finish fills one node after the other, the fullest pattern first, and reports
 // whether that is within the target. Where costs matter it is no match for the dive.
-func (m *model) finish(r *rest, target int64, replace bool) (chosen []pattern, ok bool) {
-	if replace || len(m.spots)*len(m.kinds)*m.nodes > finishWork {
+func (m *model) finish(r *remainder, target int64, replace bool) (chosen []pattern, ok bool) {
+	if replace || len(m.homeClasses)*len(m.kinds)*m.nodes > finishWork {
 		return nil, false
 	}
 	r = r.clone()
@@ -99,7 +99,7 @@ func (m *model) finish(r *rest, target int64, replace bool) (chosen []pattern, o
 		if of == nil {
 			return nil, false
 		}
-		p := pattern{spot: spot, of: of}
+		p := pattern{class: spot, of: of}
 		target -= int64(m.cost(&p, false))
 		if target < 0 {
 			return nil, false
@@ -112,15 +112,15 @@ func (m *model) finish(r *rest, target int64, replace bool) (chosen []pattern, o
 
 // fullest fills a node of the spot that can take the most of what remains: kind after
 // kind, the one first that goes best with what is free.
-func (m *model) fullest(r *rest) (spot int, of []share) {
+func (m *model) fullest(r *remainder) (spot int, of []share) {
 	weight := r.weights(m)
 	best := -1.0
 	for s, n := range r.spare {
 		if n == 0 {
 			continue
 		}
-		shares, worth := m.stuff(m.site(s), r, weight)
-		if m.site(s).busy && len(shares) > 0 {
+		shares, worth := m.stuff(m.classOf(s), r, weight)
+		if m.classOf(s).busy && len(shares) > 0 {
 			worth += 1e9
 		}
 		if worth > best && len(shares) > 0 {
@@ -132,7 +132,7 @@ func (m *model) fullest(r *rest) (spot int, of []share) {
 
 // weights say how scarce each dimension is: what remains to be packed, for one unit of
 // room.
-func (r *rest) weights(m *model) []float64 {
+func (r *remainder) weights(m *model) []float64 {
 	weight := make([]float64, m.dims)
 	for d := range weight {
 		need, room := 0.0, 0.0
@@ -140,7 +140,7 @@ func (r *rest) weights(m *model) []float64 {
 			need += float64(n) * float64(m.kinds[k].need[d])
 		}
 		for s, n := range r.spare {
-			room += float64(n) * float64(m.site(s).room[d])
+			room += float64(n) * float64(m.classOf(s).room[d])
 		}
 		if room > 0 {
 			weight[d] = need / room
@@ -150,7 +150,7 @@ func (r *rest) weights(m *model) []float64 {
 }
 
 // stuff fills one node.
-func (m *model) stuff(s *site, r *rest, weight []float64) (of []share, worth float64) {
+func (m *model) stuff(s *nodeClass, r *remainder, weight []float64) (of []share, worth float64) {
 	f := filler{m: m, site: s, left: r.left, count: make([]int, len(m.kinds)), room: slices.Clone(s.room)}
 	for {
 		best, score := -1, -1.0

@@ -10,27 +10,27 @@ import (
 // others away for them: those who found a place most easily so far. In between, items
 // change nodes at random.
 type ejector struct {
-	*place
-	meter *meter
+	*assignment
+	steps *stepBudget
 	rng   *rand.Rand
 	open  []int
 	queue []int
 	tries []int64 // by item: how often it was hard to place
 }
 
-// eject looks for a packing on one node less, until the meter has run out: it closes
+// eject looks for a packing on one node less, until the steps has run out: it closes
 // one node after the other, for a while each, the emptiest ones first.
-func (s *fewest) eject(meter *meter) {
+func (s *fewest) eject(steps *stepBudget) {
 	part := s.At
 	if part == nil {
 		part = s.partial()
 	}
-	for round := 0; meter.left > 0 && part != nil && s.Bound < s.Used; round++ {
+	for round := 0; steps.left > 0 && part != nil && s.Bound < s.Used; round++ {
 		p, ok := s.begin(part)
 		if !ok {
 			return
 		}
-		e := &ejector{place: p, meter: meter, rng: s.rng, tries: slices.Repeat([]int64{1}, s.items)}
+		e := &ejector{assignment: p, steps: steps, rng: s.rng, tries: slices.Repeat([]int64{1}, s.items)}
 		for i := range p.at {
 			if p.at[i] == Nowhere {
 				e.queue = append(e.queue, i)
@@ -50,8 +50,8 @@ func (s *fewest) eject(meter *meter) {
 }
 
 // begin has everything where a packing has it, if it has it somewhere.
-func (m *model) begin(at []int) (*place, bool) {
-	p := m.newPlace()
+func (m *model) begin(at []int) (*assignment, bool) {
+	p := m.newAssignment()
 	if p == nil {
 		return nil, false
 	}
@@ -65,7 +65,7 @@ func (m *model) begin(at []int) (*place, bool) {
 
 // partial packs what can be packed simply.
 func (s *fewest) partial() []int {
-	p := s.newPlace()
+	p := s.newAssignment()
 	if p == nil {
 		return nil
 	}
@@ -122,8 +122,8 @@ func (e *ejector) run(rounds int64) bool {
 		if !e.replace(i) {
 			e.queue = append([]int{i}, e.queue...)
 		}
-		e.shake()
-		if !e.meter.spend(int64(len(e.open) * 8)) {
+		e.perturb()
+		if !e.steps.spend(int64(len(e.open) * 8)) {
 			return false
 		}
 	}
@@ -220,12 +220,12 @@ func (e *ejector) gives(i, n, a, b int) bool {
 	return true
 }
 
-// shakes is how many items change nodes by chance between two that are placed.
-const shakes = 10
+// perturbations is how many items change nodes by chance between two that are placed.
+const perturbations = 10
 
-// shake moves and swaps items at random.
-func (e *ejector) shake() {
-	for range shakes {
+// perturb moves and swaps items at random.
+func (e *ejector) perturb() {
+	for range perturbations {
 		n, other := e.open[e.rng.IntN(len(e.open))], e.open[e.rng.IntN(len(e.open))]
 		if n == other || len(e.here[n]) == 0 {
 			continue
@@ -240,7 +240,7 @@ func (e *ejector) shake() {
 }
 
 // shift moves an item, if it may go.
-func (p *place) shift(i, n int) bool {
+func (p *assignment) shift(i, n int) bool {
 	from := p.at[i]
 	p.take(i)
 	if p.fits(i, n) {
@@ -252,7 +252,7 @@ func (p *place) shift(i, n int) bool {
 }
 
 // swap has two items change places, if they may.
-func (p *place) swap(a, b int) bool {
+func (p *assignment) swap(a, b int) bool {
 	n, other := p.at[a], p.at[b]
 	if !p.room2(a, b, n, other) {
 		return false
@@ -273,7 +273,7 @@ func (p *place) swap(a, b int) bool {
 }
 
 // room2 reports quickly whether there is room for a swap.
-func (p *place) room2(a, b, n, other int) bool {
+func (p *assignment) room2(a, b, n, other int) bool {
 	if !p.may[a].has(other) || !p.may[b].has(n) {
 		return false
 	}

@@ -17,12 +17,12 @@ func (x *relaxation) enumerate(target int64, most int) (patterns []pattern, ok b
 	if gap < 0 {
 		return nil, true
 	}
-	fillers, known := make([]*filler, len(x.sites)), map[string]bool{}
+	fillers, known := make([]*filler, len(x.nodeClasses)), map[string]bool{}
 	for s, n := range x.spare {
 		if n == 0 {
 			continue
 		}
-		at := x.spots[s].site
+		at := x.homeClasses[s].class
 		if fillers[at] == nil {
 			fillers[at] = newFiller(x.model, at, x.best.value, x.left, true)
 		}
@@ -37,13 +37,13 @@ func (x *relaxation) enumerate(target int64, most int) (patterns []pattern, ok b
 			}
 			if !known[string(key)] {
 				known[string(key)] = true
-				patterns = append(patterns, pattern{spot: s, of: of, gain: x.saved(s, of)})
+				patterns = append(patterns, pattern{class: s, of: of, gain: x.saved(s, of)})
 			}
 			return len(patterns) < most
 		}
-		budget := min(enumerateSteps, x.meter.left)
-		f.fill(x.spots[s].homes, x.extra, toll+x.best.rent[s]-gap-1, budget)
-		x.meter.spend(budget - max(f.budget, 0) + 1)
+		budget := min(enumerateSteps, x.steps.left)
+		f.fill(x.homeClasses[s].homes, x.extra, toll+x.best.rent[s]-gap-1, budget)
+		x.steps.spend(budget - max(f.budget, 0) + 1)
 		if f.stopped {
 			return nil, false
 		}

@@ -12,7 +12,7 @@ func Fewest(p *Problem, b Budget) Answer {
 	if !ok {
 		return Answer{Proved: true}
 	}
-	s := &fewest{model: m, meter: newMeter(b), rng: rand.New(rand.NewPCG(b.Seed, 2)), Answer: Answer{Used: m.nodes + 1}}
+	s := &fewest{model: m, steps: newStepBudget(b), rng: rand.New(rand.NewPCG(b.Seed, 2)), Answer: Answer{Used: m.nodes + 1}}
 	s.raise(m.volume())
 	s.construct()
 	s.search()
@@ -28,12 +28,12 @@ func Fewest(p *Problem, b Budget) Answer {
 type fewest struct {
 	Answer
 	*model
-	meter *meter
+	steps *stepBudget
 	rng   *rand.Rand
 }
 
 func (s *fewest) done() bool {
-	return s.Proved || s.meter.left <= 0
+	return s.Proved || s.steps.left <= 0
 }
 
 // raise notes a bound, and settle a packing, if they are better than those that there
@@ -74,7 +74,7 @@ func (s *fewest) construct() {
 	nodes := s.byRoom()
 	for _, order := range s.orders(s.rng) {
 		for _, best := range []bool{true, false} {
-			if s.done() || !s.meter.spend(int64(s.items*max(s.Used, 1))) {
+			if s.done() || !s.steps.spend(int64(s.items*max(s.Used, 1))) {
 				return
 			}
 			s.settle(s.fitAll(order, nodes, best))
@@ -110,30 +110,30 @@ func (s *fewest) search() {
 		return
 	}
 	var root *relaxation
-	if len(s.kinds)+len(s.spots) <= manyRows {
-		root = s.relax(s.all(), false, s.patterns(s.At), s.meter, s.rng)
+	if len(s.kinds)+len(s.homeClasses) <= manyRows {
+		root = s.relax(s.all(), false, s.patterns(s.At), s.steps, s.rng)
 	}
 	for round := 0; !s.done(); round++ {
-		before, steps := s.meter.left, int64(4_000_000)<<min(round, 30)
+		before, steps := s.steps.left, int64(4_000_000)<<min(round, 30)
 		if root != nil {
-			s.program(root, steps)
+			s.solveLP(root, steps)
 		}
 		if !s.done() {
-			part, giveBack := s.meter.share(steps)
+			part, giveBack := s.steps.share(steps)
 			s.eject(part)
 			giveBack()
 		}
 		if root != nil && !s.done() {
 			s.branch(root, 400<<min(2*round, 20))
 		}
-		if s.meter.left == before {
+		if s.steps.left == before {
 			return // nothing left to try
 		}
 	}
 }
 
-// program raises the bound by the program, and rounds it.
-func (s *fewest) program(root *relaxation, steps int64) {
+// solveLP raises the bound by the program, and rounds it.
+func (s *fewest) solveLP(root *relaxation, steps int64) {
 	root.solveWithin(s.target(), steps)
 	if root.bound != unbounded {
 		s.raise(s.forced + int(root.reached()))
@@ -141,7 +141,7 @@ func (s *fewest) program(root *relaxation, steps int64) {
 	if s.done() {
 		return
 	}
-	part, giveBack := s.meter.share(steps)
+	part, giveBack := s.steps.share(steps)
 	for part.left > 0 && s.Bound < s.Used {
 		before := part.left
 		chosen, ok := s.dive(root, s.target(), part, s.rng)
@@ -169,9 +169,9 @@ func (s *fewest) branch(root *relaxation, most int) {
 		model: s.model, root: s.all(), patterns: patterns, rng: s.rng,
 		scale: root.scale, most: root.most, target: s.target(),
 	}
-	part, giveBack := s.meter.share(int64(most) * 40_000)
-	b.meter = part
-	all := b.exhaust(nil)
+	part, giveBack := s.steps.share(int64(most) * 40_000)
+	b.steps = part
+	all := b.search(nil)
 	giveBack()
 	if b.best != nil {
 		s.admit(b.best)

@@ -7,7 +7,7 @@ import (
 
 // pattern is a way to fill a node of a spot.
 type pattern struct {
-	spot int
+	class int
 	of   []share // by rising kind
 	gain int64   // of those that are at home there
 }
@@ -17,7 +17,7 @@ type pattern struct {
 // for each dimension by itself, and for their sum, by dynamic programming.
 type filler struct {
 	m     *model
-	site  *site
+	site  *nodeClass
 	value []int64 // by kind
 	left  []int   // how many of each kind there are
 	order []int   // kinds worth something that may be here, by falling value for their size
@@ -43,7 +43,7 @@ const grid = 256
 
 // newFiller makes the tables for kinds of these values.
 func newFiller(m *model, s int, value []int64, left []int, all bool) *filler {
-	f := &filler{m: m, site: &m.sites[s], value: value, left: left, count: make([]int, len(m.kinds))}
+	f := &filler{m: m, site: &m.nodeClasses[s], value: value, left: left, count: make([]int, len(m.kinds))}
 	for k := range m.kinds {
 		if left[k] > 0 && (value[k] > 0 || all) && f.site.may.has(k) {
 			f.order = append(f.order, k)
@@ -216,10 +216,10 @@ func (f *filler) fits(k int) bool {
 			return false
 		}
 	}
-	if kd.foes == nil {
+	if kd.conflicts == nil {
 		return true
 	}
-	return !slices.ContainsFunc(f.with, kd.foes.has)
+	return !slices.ContainsFunc(f.with, kd.conflicts.has)
 }
 
 // put puts some of a kind in; fewer than none takes back what was put last.

@@ -20,11 +20,11 @@ type model struct {
 	home               []int     // where an item is cheapest, by its gain; Nowhere
 	gain               []int64   // what that is less than elsewhere, by item
 	base               int64     // what all cost if all are away from home
-	coin               int64     // what all gains are multiples of; gains are counted in it
+	gcd               int64     // what all gains are multiples of; gains are counted in it
 	kinds              []kind
 	kindOf             []int // Nowhere: pinned
-	sites              []site
-	spots              []spot
+	nodeClasses              []nodeClass
+	homeClasses              []homeClass
 	busy               []bool // nodes with a pinned item
 	forced             int    // how many of them
 }
@@ -36,20 +36,20 @@ type kind struct {
 	need  []int64 // in units
 	gain  int64
 	alone bool // no two of them on one node
-	foes  set  // kinds that may not be with it; nil is none
+	conflicts  set  // kinds that may not be with it; nil is none
 }
 
-// site is a class of nodes with the same room for the same kinds (thesis eq. 7.6).
-type site struct {
+// nodeClass is a class of nodes with the same room for the same kinds (thesis eq. 7.6).
+type nodeClass struct {
 	room []int64 // in units
 	busy bool
 	may  set // of kinds
 }
 
-// spot is a class of nodes of one site that are home to the same kinds (thesis eq.
+// homeClass is a class of nodes of one site that are home to the same kinds (thesis eq.
 // 8.3).
-type spot struct {
-	site  int
+type homeClass struct {
+	class  int
 	nodes []int
 	homes []share
 }
@@ -82,7 +82,7 @@ func newModel(p *Problem, cost bool) (m *model, ok bool) {
 		return m, false
 	}
 	m.homes(cost)
-	m.measure()
+	m.computeUnits()
 	m.classes()
 	return m, true
 }
@@ -158,12 +158,12 @@ func (m *model) pinTo(i, n int) {
 
 // homes finds where each item is cheapest, and what it costs anywhere else.
 func (m *model) homes(cost bool) {
-	m.coin = 1
+	m.gcd = 1
 	m.home, m.gain = slices.Repeat([]int{Nowhere}, m.items), make([]int64, m.items)
 	if !cost || m.Cost == nil {
 		return
 	}
-	m.coin = 0
+	m.gcd = 0
 	for i := range m.items {
 		near, far := int64(-1), int64(-1)
 		for n := range m.nodes {
@@ -186,28 +186,28 @@ func (m *model) homes(cost bool) {
 		if m.gain[i] = far - near; m.gain[i] == 0 {
 			m.home[i] = Nowhere
 		}
-		m.coin = divisor(m.coin, m.gain[i])
+		m.gcd = gcdOf(m.gcd, m.gain[i])
 	}
-	m.coin = max(m.coin, 1)
+	m.gcd = max(m.gcd, 1)
 	for i := range m.gain {
-		m.gain[i] /= m.coin
+		m.gain[i] /= m.gcd
 	}
 }
 
-// measure finds the greatest unit of each dimension.
-func (m *model) measure() {
+// computeUnits finds the greatest unit of each dimension.
+func (m *model) computeUnits() {
 	m.unit = make([]int64, m.dims)
 	for d := range m.unit {
 		for i := range m.items {
 			if m.pin[i] == Nowhere {
-				m.unit[d] = divisor(m.unit[d], m.need[i*m.dims+d])
+				m.unit[d] = gcdOf(m.unit[d], m.need[i*m.dims+d])
 			}
 		}
 		m.unit[d] = max(m.unit[d], 1)
 	}
 }
 
-func divisor(a, b int64) int64 {
+func gcdOf(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
 	}
@@ -236,11 +236,11 @@ func (m *model) classes() {
 		m.kinds[k].items = append(m.kinds[k].items, i)
 		m.kindOf[i] = k
 	}
-	m.foes()
-	m.spotNodes()
+	m.findConflicts()
+	m.splitByHome()
 	m.top = make([]float64, m.dims)
-	for s := range m.sites {
-		for d, room := range m.sites[s].room {
+	for s := range m.nodeClasses {
+		for d, room := range m.nodeClasses[s].room {
 			m.top[d] = max(m.top[d], float64(room*m.unit[d]))
 		}
 	}
@@ -260,8 +260,8 @@ func (m *model) itemKey(i int) (key []byte) {
 	return key
 }
 
-// foes turns the sets of items into pairs of kinds.
-func (m *model) foes() {
+// findConflicts turns the sets of items into pairs of kinds.
+func (m *model) findConflicts() {
 	for _, items := range m.Apart {
 		var mine []int
 		for _, i := range items {
@@ -276,20 +276,20 @@ func (m *model) foes() {
 			mine = append(mine, k)
 		}
 		for _, k := range mine {
-			if m.kinds[k].foes == nil && len(mine) > 1 {
-				m.kinds[k].foes = newSet(len(m.kinds))
+			if m.kinds[k].conflicts == nil && len(mine) > 1 {
+				m.kinds[k].conflicts = newSet(len(m.kinds))
 			}
 			for _, other := range mine {
 				if other != k {
-					m.kinds[k].foes.add(other)
+					m.kinds[k].conflicts.add(other)
 				}
 			}
 		}
 	}
 }
 
-// spotNodes sorts the nodes.
-func (m *model) spotNodes() {
+// splitByHome sorts the nodes.
+func (m *model) splitByHome() {
 	homes := make([][]share, m.nodes)
 	for k := range m.kinds {
 		for _, i := range m.kinds[k].items {
@@ -306,7 +306,7 @@ func (m *model) spotNodes() {
 	}
 	sites, spots := map[string]int{}, map[string]int{}
 	for n := range m.nodes {
-		s := m.siteOf(n, sites)
+		s := m.nodeClassOf(n, sites)
 		if s < 0 {
 			continue
 		}
@@ -316,16 +316,16 @@ func (m *model) spotNodes() {
 		}
 		t, ok := spots[string(key)]
 		if !ok {
-			t = len(m.spots)
+			t = len(m.homeClasses)
 			spots[string(key)] = t
-			m.spots = append(m.spots, spot{site: s, homes: homes[n]})
+			m.homeClasses = append(m.homeClasses, homeClass{class: s, homes: homes[n]})
 		}
-		m.spots[t].nodes = append(m.spots[t].nodes, n)
+		m.homeClasses[t].nodes = append(m.homeClasses[t].nodes, n)
 	}
 }
 
-// siteOf is the class of a node; -1 if no item may be there.
-func (m *model) siteOf(n int, known map[string]int) int {
+// nodeClassOf is the class of a node; -1 if no item may be there.
+func (m *model) nodeClassOf(n int, known map[string]int) int {
 	may, some := newSet(len(m.kinds)), false
 	for k := range m.kinds {
 		if m.may[m.kinds[k].items[0]].has(n) {
@@ -349,9 +349,9 @@ func (m *model) siteOf(n int, known map[string]int) int {
 	}
 	s, ok := known[string(key)]
 	if !ok {
-		s = len(m.sites)
+		s = len(m.nodeClasses)
 		known[string(key)] = s
-		m.sites = append(m.sites, site{room: room, busy: m.busy[n], may: may})
+		m.nodeClasses = append(m.nodeClasses, nodeClass{room: room, busy: m.busy[n], may: may})
 	}
 	return s
 }

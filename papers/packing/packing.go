@@ -73,24 +73,24 @@ type Replacement struct {
 
 const defaultSteps = 50_000_000
 
-// meter counts the steps of a search and says when it has to end.
-type meter struct {
+// stepBudget counts the steps of a search and says when it has to end.
+type stepBudget struct {
 	left, ask int64
 	stop      func() bool
 }
 
-func newMeter(b Budget) *meter {
+func newStepBudget(b Budget) *stepBudget {
 	if b.Steps == 0 {
 		b.Steps = defaultSteps
 	}
-	return &meter{left: b.Steps, ask: b.Steps, stop: b.Stop}
+	return &stepBudget{left: b.Steps, ask: b.Steps, stop: b.Stop}
 }
 
 // askEvery is after how many steps the time is asked for: a millisecond or two.
 const askEvery = 1 << 17
 
 // spend takes steps and reports whether the search may go on.
-func (m *meter) spend(steps int64) bool {
+func (m *stepBudget) spend(steps int64) bool {
 	m.left -= steps
 	if m.left > 0 && m.ask-m.left >= askEvery && m.stop != nil {
 		m.ask = m.left
@@ -101,10 +101,10 @@ func (m *meter) spend(steps int64) bool {
 	return m.left > 0
 }
 
-// share is a meter for a part of what is left, and how to give back what it did not
+// share is a steps for a part of what is left, and how to give back what it did not
 // use.
-func (m *meter) share(most int64) (part *meter, giveBack func()) {
-	part = &meter{left: min(most, m.left), stop: m.stop}
+func (m *stepBudget) share(most int64) (part *stepBudget, giveBack func()) {
+	part = &stepBudget{left: min(most, m.left), stop: m.stop}
 	part.ask = part.left
 	before := part.left
 	return part, func() {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// place is a packing in the making: which item is where.
-type place struct {
+// assignment is a packing in the making: which item is where.
+type assignment struct {
 	*model
 	at   []int
 	free []int64 // by node and dimension, as the pinned items leave it
@@ -16,9 +16,9 @@ type place struct {
 	used int
 }
 
-// newPlace has the pinned items only; nil if the veto does not admit one.
-func (m *model) newPlace() *place {
-	p := &place{
+// newAssignment has the pinned items only; nil if the veto does not admit one.
+func (m *model) newAssignment() *assignment {
+	p := &assignment{
 		model: m, at: slices.Repeat([]int{Nowhere}, m.items), free: slices.Clone(m.room), here: make([][]int, m.nodes),
 		crew: make([]int32, len(m.Apart)*m.nodes), used: m.forced,
 	}
@@ -42,7 +42,7 @@ func (m *model) newPlace() *place {
 }
 
 // leave tells the veto that everything is nowhere again.
-func (p *place) leave() {
+func (p *assignment) leave() {
 	if p.Veto == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func (p *place) leave() {
 }
 
 // fits reports whether an item that is nowhere may come to a node.
-func (p *place) fits(i, n int) bool {
+func (p *assignment) fits(i, n int) bool {
 	if !p.may[i].has(n) {
 		return false
 	}
@@ -71,9 +71,9 @@ func (p *place) fits(i, n int) bool {
 	return p.Veto == nil || p.Veto.Admits(i, n)
 }
 
-func (p *place) vacant(n int) bool { return len(p.here[n]) == 0 && !p.busy[n] }
+func (p *assignment) vacant(n int) bool { return len(p.here[n]) == 0 && !p.busy[n] }
 
-func (p *place) put(i, n int) {
+func (p *assignment) put(i, n int) {
 	if p.vacant(n) {
 		p.used++
 	}
@@ -90,7 +90,7 @@ func (p *place) put(i, n int) {
 	}
 }
 
-func (p *place) take(i int) {
+func (p *assignment) take(i int) {
 	n := p.at[i]
 	p.at[i] = Nowhere
 	j := slices.Index(p.here[n], i)
@@ -113,8 +113,8 @@ func (p *place) take(i int) {
 
 // load has the items where another packing has them, and reports whether the veto
 // admits them all.
-func (m *model) load(at []int) (p *place, ok bool) {
-	if p = m.newPlace(); p == nil {
+func (m *model) load(at []int) (p *assignment, ok bool) {
+	if p = m.newAssignment(); p == nil {
 		return nil, false
 	}
 	for i, n := range at {
@@ -145,7 +145,7 @@ func (m *model) usedBy(at []int) (used int) {
 // realize gives the patterns nodes and the items places in them: first those that are
 // at home there. Patterns may have more of a kind than there are.
 func (m *model) realize(chosen []pattern) []int {
-	at, next, node := slices.Clone(m.pin), make([]int, len(m.spots)), make([]int, len(chosen))
+	at, next, node := slices.Clone(m.pin), make([]int, len(m.homeClasses)), make([]int, len(chosen))
 	waiting := make([][]int, len(m.kinds))
 	for k := range m.kinds {
 		waiting[k] = slices.Clone(m.kinds[k].items)
@@ -153,8 +153,8 @@ func (m *model) realize(chosen []pattern) []int {
 	more := make([][]share, len(chosen)) // of each pattern, who does not come from there
 	for c := range chosen {
 		p := &chosen[c]
-		node[c] = m.spots[p.spot].nodes[next[p.spot]]
-		next[p.spot]++
+		node[c] = m.homeClasses[p.class].nodes[next[p.class]]
+		next[p.class]++
 		for _, s := range p.of {
 			waiting[s.kind] = slices.DeleteFunc(waiting[s.kind], func(i int) bool {
 				if m.home[i] != node[c] || s.n == 0 {
@@ -195,10 +195,10 @@ func (m *model) patterns(at []int) (list []pattern) {
 			}
 		}
 	}
-	for s := range m.spots {
-		for _, n := range m.spots[s].nodes {
+	for s := range m.homeClasses {
+		for _, n := range m.homeClasses[s].nodes {
 			if len(of[n]) > 0 {
-				list = append(list, pattern{spot: s, of: of[n]})
+				list = append(list, pattern{class: s, of: of[n]})
 			}
 		}
 	}
@@ -257,7 +257,7 @@ func (m *model) sorted(by func(i int) float64) (list []int) {
 // fitAll puts one item after the other on the node that is first, or, if best, that is
 // fullest then, and opens nodes as they come. The veto is left clear.
 func (m *model) fitAll(order, nodes []int, best bool) []int {
-	p := m.newPlace()
+	p := m.newAssignment()
 	if p == nil {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (m *model) fitAll(order, nodes []int, best bool) []int {
 }
 
 // spare is how much of a node is free, summed over the dimensions.
-func (p *place) spare(n int) (sum float64) {
+func (p *assignment) spare(n int) (sum float64) {
 	for d := range p.dims {
 		if p.top[d] > 0 {
 			sum += float64(p.free[n*p.dims+d]) / p.top[d]
@@ -328,7 +328,7 @@ func FirstFit(p *Problem, dimension int) []int {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(m.need[b*m.dims+dimension], m.need[a*m.dims+dimension])
 	})
-	place := m.newPlace()
+	place := m.newAssignment()
 	if place == nil {
 		return nil
 	}

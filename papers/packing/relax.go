@@ -6,40 +6,40 @@ import (
 	"slices"
 )
 
-// rest is what remains to be packed, and where.
-type rest struct {
+// remainder is what remains to be packed, and where.
+type remainder struct {
 	left  []int // by kind
 	spare []int // nodes by spot
 	open  int   // how many nodes may still be opened; matters only when costs are
 }
 
-func (r *rest) clone() *rest {
-	return &rest{slices.Clone(r.left), slices.Clone(r.spare), r.open}
+func (r *remainder) clone() *remainder {
+	return &remainder{slices.Clone(r.left), slices.Clone(r.spare), r.open}
 }
 
-func (m *model) all() *rest {
-	r := &rest{left: make([]int, len(m.kinds)), spare: make([]int, len(m.spots))}
+func (m *model) all() *remainder {
+	r := &remainder{left: make([]int, len(m.kinds)), spare: make([]int, len(m.homeClasses))}
 	for k := range m.kinds {
 		r.left[k] = len(m.kinds[k].items)
 	}
-	for s := range m.spots {
-		r.spare[s] = len(m.spots[s].nodes)
+	for s := range m.homeClasses {
+		r.spare[s] = len(m.homeClasses[s].nodes)
 	}
 	return r
 }
 
 // take uses up a node for a pattern.
-func (r *rest) take(m *model, p *pattern) {
+func (r *remainder) take(m *model, p *pattern) {
 	for _, s := range p.of {
 		r.left[s.kind] = max(r.left[s.kind]-s.n, 0)
 	}
-	r.spare[p.spot]--
-	if !m.site(p.spot).busy {
+	r.spare[p.class]--
+	if !m.classOf(p.class).busy {
 		r.open--
 	}
 }
 
-func (r *rest) empty() bool {
+func (r *remainder) empty() bool {
 	for _, n := range r.left {
 		if n > 0 {
 			return false
@@ -48,14 +48,14 @@ func (r *rest) empty() bool {
 	return true
 }
 
-func (m *model) site(spot int) *site { return &m.sites[m.spots[spot].site] }
+func (m *model) classOf(spot int) *nodeClass { return &m.nodeClasses[m.homeClasses[spot].class] }
 
 // cost is what a pattern adds to the objective: a node, or, negative, what is saved.
 func (m *model) cost(p *pattern, replace bool) float64 {
 	switch {
 	case replace:
 		return -float64(p.gain)
-	case m.site(p.spot).busy:
+	case m.classOf(p.class).busy:
 		return 0
 	default:
 		return 1
@@ -64,7 +64,7 @@ func (m *model) cost(p *pattern, replace bool) float64 {
 
 // saved is what the items of a pattern that are at home save.
 func (m *model) saved(spot int, of []share) (sum int64) {
-	for _, h := range m.spots[spot].homes {
+	for _, h := range m.homeClasses[spot].homes {
 		for _, s := range of {
 			if s.kind == h.kind {
 				sum += m.kinds[s.kind].gain * int64(min(s.n, h.n))
@@ -79,21 +79,21 @@ func (m *model) saved(spot int, of []share) (sum int64) {
 // opened.
 type relaxation struct {
 	*model
-	*rest
+	*remainder
 	replace  bool // costs matter, not nodes
 	scale    int64
 	most     float64 // no value is above it, so that no sum overflows
 	patterns []pattern
 	known    map[string]bool
-	lp       *program
+	lp       *lp
 	rowKind  []int // by kind; -1
 	rowSpot  []int
-	meter    *meter
+	steps    *stepBudget
 	// bound is the best one so far, in units of 1/scale; ended: the program has no
 	// better one.
 	bound  int64
 	ended  bool
-	steps  int64 // for the search for one pattern
+	priceBudget  int64 // for the search for one pattern
 	rough  bool  // one ended before it was sure
 	casual bool  // then that is good enough
 	best   duals // those of the bound; the rent is what a node is worth beyond the toll
@@ -102,10 +102,10 @@ type relaxation struct {
 const unbounded = -1 << 62
 
 // relax makes the program; patterns are those to begin with.
-func (m *model) relax(r *rest, replace bool, patterns []pattern, meter *meter, rng *rand.Rand) *relaxation {
+func (m *model) relax(r *remainder, replace bool, patterns []pattern, steps *stepBudget, rng *rand.Rand) *relaxation {
 	x := &relaxation{
-		model: m, rest: r, replace: replace, meter: meter, known: map[string]bool{}, bound: unbounded, steps: priceSteps,
-		rowKind: slices.Repeat([]int{-1}, len(m.kinds)), rowSpot: slices.Repeat([]int{-1}, len(m.spots)),
+		model: m, remainder: r, replace: replace, steps: steps, known: map[string]bool{}, bound: unbounded, priceBudget: priceSteps,
+		rowKind: slices.Repeat([]int{-1}, len(m.kinds)), rowSpot: slices.Repeat([]int{-1}, len(m.homeClasses)),
 	}
 	var sides []float64
 	for k, n := range r.left {
@@ -121,15 +121,15 @@ func (m *model) relax(r *rest, replace bool, patterns []pattern, meter *meter, r
 			sides = append(sides, float64(n))
 		}
 	}
-	fine := 2.0
+	bigM := 2.0
 	if replace {
 		sides = append(sides, float64(r.open))
-		fine = 4 * float64(m.dearest()+1)
+		bigM = 4 * float64(m.dearest()+1)
 	}
 	x.scale, x.most = m.scale(replace), float64(int64(1)<<60/int64(m.items+m.nodes+1))
-	x.lp = newProgram(covers, sides, fine, rng)
+	x.lp = newLP(covers, sides, bigM, rng)
 	for i := range patterns {
-		x.add(patterns[i].spot, patterns[i].of)
+		x.add(patterns[i].class, patterns[i].of)
 	}
 	return x
 }
@@ -158,7 +158,7 @@ func (x *relaxation) add(spot int, of []share) bool {
 	if x.spare[spot] == 0 {
 		return false
 	}
-	p := pattern{spot: spot}
+	p := pattern{class: spot}
 	key := binary.AppendVarint(nil, int64(spot))
 	for _, s := range of {
 		if s.n = min(s.n, x.left[s.kind]); s.n > 0 {
@@ -176,7 +176,7 @@ func (x *relaxation) add(spot int, of []share) bool {
 		c.row, c.val = append(c.row, int32(x.rowKind[s.kind])), append(c.val, float64(s.n))
 	}
 	c.row, c.val = append(c.row, int32(x.rowSpot[spot])), append(c.val, 1)
-	if x.replace && !x.site(spot).busy {
+	if x.replace && !x.classOf(spot).busy {
 		c.row, c.val = append(c.row, int32(x.lp.rows-1)), append(c.val, 1)
 	}
 	x.patterns = append(x.patterns, p)
@@ -186,20 +186,20 @@ func (x *relaxation) add(spot int, of []share) bool {
 
 // solveWithin gives the program a part of the budget only.
 func (x *relaxation) solveWithin(target, steps int64) {
-	whole := x.meter
+	whole := x.steps
 	part, giveBack := whole.share(steps)
-	x.meter = part
+	x.steps = part
 	x.solve(target)
 	giveBack()
-	x.meter = whole
+	x.steps = whole
 }
 
 // solve prices until no pattern is missing, or the bound is above the target, or the
-// meter has run out. It may be called again.
+// steps has run out. It may be called again.
 func (x *relaxation) solve(target int64) {
-	for x.meter.left > 0 && !x.ended {
-		x.lp.solve(x.meter)
-		if x.meter.left <= 0 {
+	for x.steps.left > 0 && !x.ended {
+		x.lp.solve(x.steps)
+		if x.steps.left <= 0 {
 			return
 		}
 		added := x.price()
@@ -212,11 +212,11 @@ func (x *relaxation) solve(target int64) {
 			x.ended = true // the whole number above cannot be raised
 		case added:
 		case x.rough && whole && !x.casual:
-			x.steps *= 4
-		case whole || x.lp.fine*float64(x.scale) > x.most:
+			x.priceBudget *= 4
+		case whole || x.lp.bigM*float64(x.scale) > x.most:
 			x.ended = true
 		default:
-			x.lp.fine *= 16
+			x.lp.bigM *= 16
 			x.lp.refresh()
 		}
 	}
@@ -249,7 +249,7 @@ type duals struct {
 // duals rounds those of the program.
 func (x *relaxation) duals() duals {
 	whole := func(y float64) int64 { return int64(min(max(0, y)*float64(x.scale), x.most)) }
-	u := duals{make([]int64, len(x.kinds)), x.scale, make([]int64, len(x.spots))}
+	u := duals{make([]int64, len(x.kinds)), x.scale, make([]int64, len(x.homeClasses))}
 	for k, r := range x.rowKind {
 		if r >= 0 {
 			u.value[k] = whole(x.lp.y[r])
@@ -296,22 +296,22 @@ func (x *relaxation) price() (added bool) {
 // priceAt also computes the bound that goes with the duals.
 func (x *relaxation) priceAt(u duals) (added bool) {
 	x.rough = false
-	bound, rent := int64(0), make([]int64, len(x.spots))
+	bound, rent := int64(0), make([]int64, len(x.homeClasses))
 	for k, n := range x.left {
 		bound += u.value[k] * int64(n)
 	}
 	if x.replace {
 		bound -= u.toll * int64(x.open)
 	}
-	fillers := make([]*filler, len(x.sites))
-	for s := range x.spots {
+	fillers := make([]*filler, len(x.nodeClasses))
+	for s := range x.homeClasses {
 		if x.rowSpot[s] < 0 {
 			continue
 		}
-		at := x.spots[s].site
+		at := x.homeClasses[s].class
 		if fillers[at] == nil {
 			fillers[at] = newFiller(x.model, at, u.value, slices.Clone(x.left), false)
-			x.meter.spend(int64(len(fillers[at].order)*(grid+1)*len(fillers[at].cells)/16) + 1)
+			x.steps.spend(int64(len(fillers[at].order)*(grid+1)*len(fillers[at].cells)/16) + 1)
 		}
 		worth, more := x.priceSpot(fillers[at], s, u)
 		bound -= worth * int64(x.spare[s])
@@ -344,8 +344,8 @@ func (x *relaxation) priceSpot(f *filler, s int, u duals) (worth int64, added bo
 	above := toll + u.rent[s] + x.scale>>20
 	copy(f.left, x.left)
 	for round := 0; ; round++ {
-		of, most, exact := f.fill(x.spots[s].homes, x.extra, above, min(x.steps, x.meter.left))
-		x.meter.spend(min(x.steps, x.meter.left) - max(f.budget, 0))
+		of, most, exact := f.fill(x.homeClasses[s].homes, x.extra, above, min(x.priceBudget, x.steps.left))
+		x.steps.spend(min(x.priceBudget, x.steps.left) - max(f.budget, 0))
 		x.rough = x.rough || !exact
 		if round == 0 {
 			worth = max(0, most-toll)
@@ -354,8 +354,8 @@ func (x *relaxation) priceSpot(f *filler, s int, u duals) (worth int64, added bo
 			return worth, added
 		}
 		last := len(x.lp.cols) - 1
-		added = added || x.lp.reduced(&x.lp.cols[last]) < -tiny*max(1, x.lp.fine)
-		if !exact || round >= x.spare[s]/len(x.spots) {
+		added = added || x.lp.reduced(&x.lp.cols[last]) < -tiny*max(1, x.lp.bigM)
+		if !exact || round >= x.spare[s]/len(x.homeClasses) {
 			return worth, added
 		}
 		for _, sh := range of {

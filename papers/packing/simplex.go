@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// program is a linear program, solved by the revised simplex method with a dense
+// lp is a linear program, solved by the revised simplex method with a dense
 // inverse: the least cost of columns so that covers are covered and limits kept.
 // What comes out only guides: bounds are computed from its rounded duals.
-type program struct {
+type lp struct {
 	rows   int
 	covers int       // the rows before it ask for at least so much, the others for at most
 	sides  []float64 // right-hand sides, with a little noise against ties
@@ -18,7 +18,7 @@ type program struct {
 	in     []bool    // columns in the basis
 	x      []float64 // of the basis
 	y      []float64 // duals: of limits not above 0
-	fine   float64   // what one unit of a cover that is not covered costs
+	bigM   float64   // what one unit of a cover that is not covered costs
 	pivots int
 	work   int64
 }
@@ -34,15 +34,15 @@ type column struct {
 // missing in it.
 const (
 	slack   = -1
-	missing = -2
+	artificial = -2
 )
 
 const tiny = 1e-9
 
-func newProgram(covers int, sides []float64, fine float64, rng *rand.Rand) *program {
+func newLP(covers int, sides []float64, bigM float64, rng *rand.Rand) *lp {
 	rows := len(sides)
-	p := &program{
-		rows: rows, covers: covers, fine: fine,
+	p := &lp{
+		rows: rows, covers: covers, bigM: bigM,
 		sides: make([]float64, rows), inv: make([]float64, rows*rows), basis: make([]int, rows),
 		x: make([]float64, rows), y: make([]float64, rows),
 	}
@@ -54,19 +54,19 @@ func newProgram(covers int, sides []float64, fine float64, rng *rand.Rand) *prog
 		p.sides[r] = side + noise
 		p.x[r], p.inv[r*rows+r], p.basis[r] = p.sides[r], 1, slack
 		if r < covers {
-			p.basis[r], p.y[r] = missing, fine
+			p.basis[r], p.y[r] = artificial, bigM
 		}
 	}
 	return p
 }
 
-func (p *program) add(c column) {
+func (p *lp) add(c column) {
 	p.cols = append(p.cols, c)
 	p.in = append(p.in, false)
 }
 
-// solve makes the columns' cost the least, if the meter allows.
-func (p *program) solve(m *meter) {
+// solve makes the columns' cost the least, if the steps allows.
+func (p *lp) solve(m *stepBudget) {
 	d := make([]float64, p.rows)
 	for m.left > 0 {
 		j, sign := p.entering()
@@ -89,8 +89,8 @@ const none = math.MinInt
 
 // entering is a column with the least reduced cost, or the slack of a row: ^row. The
 // sign is that of the slack in its row.
-func (p *program) entering() (best int, sign float64) {
-	best, least := none, -tiny*max(1, p.fine)
+func (p *lp) entering() (best int, sign float64) {
+	best, least := none, -tiny*max(1, p.bigM)
 	for j := range p.cols {
 		if p.in[j] {
 			continue
@@ -111,7 +111,7 @@ func (p *program) entering() (best int, sign float64) {
 	return best, sign
 }
 
-func (p *program) reduced(c *column) float64 {
+func (p *lp) reduced(c *column) float64 {
 	rc := c.cost
 	for i, r := range c.row {
 		rc -= float64(p.y[r] * c.val[i])
@@ -120,7 +120,7 @@ func (p *program) reduced(c *column) float64 {
 }
 
 // direction is how the basis changes with the entering column.
-func (p *program) direction(j int, sign float64, d []float64) {
+func (p *lp) direction(j int, sign float64, d []float64) {
 	n := p.rows
 	if j < 0 {
 		for i := range n {
@@ -140,7 +140,7 @@ func (p *program) direction(j int, sign float64, d []float64) {
 
 // leaving is the row whose member is first down to 0; of those that are nearly so,
 // the one with the greatest pivot, and what is missing first of all.
-func (p *program) leaving(d []float64) int {
+func (p *lp) leaving(d []float64) int {
 	limit := math.Inf(1)
 	for i, v := range d {
 		if v > 1e-7 {
@@ -156,7 +156,7 @@ func (p *program) leaving(d []float64) int {
 	return best
 }
 
-func (p *program) pivot(r, j int, d []float64) {
+func (p *lp) pivot(r, j int, d []float64) {
 	n := p.rows
 	row := p.inv[r*n : r*n+n]
 	step := max(p.x[r], 0) / d[r]
@@ -203,7 +203,7 @@ func (p *program) pivot(r, j int, d []float64) {
 }
 
 // refresh computes solution and duals anew from the inverse, against drift.
-func (p *program) refresh() {
+func (p *lp) refresh() {
 	n := p.rows
 	clear(p.y)
 	for i := range n {
@@ -216,8 +216,8 @@ func (p *program) refresh() {
 		switch b := p.basis[i]; {
 		case b >= 0:
 			cost = p.cols[b].cost
-		case b == missing:
-			cost = p.fine
+		case b == artificial:
+			cost = p.bigM
 		}
 		if cost == 0 {
 			continue
@@ -229,14 +229,14 @@ func (p *program) refresh() {
 }
 
 // value is the cost of the present solution; whole: it lacks nothing.
-func (p *program) value() (sum float64, whole bool) {
+func (p *lp) value() (sum float64, whole bool) {
 	whole = true
 	for i, b := range p.basis {
 		switch {
 		case b >= 0:
 			sum += float64(p.x[i] * p.cols[b].cost)
-		case b == missing && p.x[i] > 1e-5:
-			sum += float64(p.x[i] * p.fine)
+		case b == artificial && p.x[i] > 1e-5:
+			sum += float64(p.x[i] * p.bigM)
 			whole = false
 		}
 	}
@@ -244,7 +244,7 @@ func (p *program) value() (sum float64, whole bool) {
 }
 
 // amounts are how much of each column is in the solution.
-func (p *program) amounts() []float64 {
+func (p *lp) amounts() []float64 {
 	x := make([]float64, len(p.cols))
 	for i, b := range p.basis {
 		if b >= 0 {

@@ -10,30 +10,30 @@ import (
 func (s *cheapest) stay() {
 	each := s.stayers()
 	for _, weight := range []float64{0, 0.1, 0.3, 1, 3, 10} {
-		if s.done() || !s.meter.spend(int64(s.items*s.nodes/2)) {
+		if s.done() || !s.steps.spend(int64(s.items*s.nodes/2)) {
 			return
 		}
 		s.offer(s.stayOn(each, weight))
 	}
 }
 
-// stayer is a node, and who stays there if it stays open.
-type stayer struct {
+// candidate is a node, and who stays there if it stays open.
+type candidate struct {
 	node  int
 	items []int
 	worth float64 // of these, as a share of the average node's
 	room  float64 // likewise
 }
 
-func (s *cheapest) stayers() (each []stayer) {
+func (s *cheapest) stayers() (each []candidate) {
 	weight := s.all().weights(s.model)
 	worth, room := 0.0, 0.0
-	for t := range s.spots {
-		of, most := s.keep(&s.spots[t])
-		for _, n := range s.spots[t].nodes {
-			v := stayer{node: n, worth: float64(most)}
+	for t := range s.homeClasses {
+		of, most := s.keep(&s.homeClasses[t])
+		for _, n := range s.homeClasses[t].nodes {
+			v := candidate{node: n, worth: float64(most)}
 			for d, w := range weight {
-				v.room += w * float64(s.site(t).room[d])
+				v.room += w * float64(s.classOf(t).room[d])
 			}
 			for _, sh := range of {
 				v.items = append(v.items, s.natives(sh, n)...)
@@ -61,16 +61,16 @@ func (m *model) natives(s share, n int) (items []int) {
 
 // stayOn opens the best nodes, and puts the others, biggest first, where the least
 // room is left.
-func (s *cheapest) stayOn(each []stayer, weight float64) []int {
+func (s *cheapest) stayOn(each []candidate, weight float64) []int {
 	each = slices.Clone(each)
-	score := func(v stayer) float64 {
+	score := func(v candidate) float64 {
 		if s.busy[v.node] {
 			return 1e18
 		}
 		return v.worth + weight*v.room
 	}
-	slices.SortStableFunc(each, func(a, b stayer) int { return cmp.Compare(score(b), score(a)) })
-	p := s.newPlace()
+	slices.SortStableFunc(each, func(a, b candidate) int { return cmp.Compare(score(b), score(a)) })
+	p := s.newAssignment()
 	if p == nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (s *cheapest) stayOn(each []stayer, weight float64) []int {
 			}
 		}
 	}
-	e := &ejector{place: p, meter: s.meter, rng: s.rng, open: open, tries: slices.Repeat([]int64{1}, s.items)}
+	e := &ejector{assignment: p, steps: s.steps, rng: s.rng, open: open, tries: slices.Repeat([]int64{1}, s.items)}
 	for _, i := range s.sorted(s.size) {
 		if p.at[i] == Nowhere && !e.tightest(i) {
 			e.queue = append(e.queue, i)

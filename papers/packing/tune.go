@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// tuner makes a packing cheaper by small changes, on at most so many nodes.
-type tuner struct {
-	*place
+// improver makes a packing cheaper by small changes, on at most so many nodes.
+type improver struct {
+	*assignment
 	most  int
-	meter *meter
+	steps *stepBudget
 }
 
 // polish makes changes as long as one makes the packing cheaper: nodes change all
 // their items, an item goes home, or changes places with one that is there.
-func (t *tuner) polish() {
-	for better := true; better && t.meter.left > 0; {
+func (t *improver) polish() {
+	for better := true; better && t.steps.left > 0; {
 		better = t.trade()
 		for i := range t.at {
 			if t.pin[i] == Nowhere && t.homeward(i) {
@@ -27,7 +27,7 @@ func (t *tuner) polish() {
 }
 
 // away is what an item would save at home.
-func (t *tuner) away(i int) int64 {
+func (t *improver) away(i int) int64 {
 	if h := t.home[i]; h != Nowhere && t.at[i] != h {
 		return t.Cost(i, t.at[i]) - t.Cost(i, h)
 	}
@@ -35,7 +35,7 @@ func (t *tuner) away(i int) int64 {
 }
 
 // homeward brings an item home, in the place of another if need be.
-func (t *tuner) homeward(i int) bool {
+func (t *improver) homeward(i int) bool {
 	saved, h := t.away(i), t.home[i]
 	if saved <= 0 || t.vacant(h) && t.used >= t.most && len(t.here[t.at[i]]) > 1 {
 		return false
@@ -53,13 +53,13 @@ func (t *tuner) homeward(i int) bool {
 }
 
 // trade has nodes change all their items, if that is cheaper.
-func (t *tuner) trade() (better bool) {
+func (t *improver) trade() (better bool) {
 	for i := range t.at {
 		if t.pin[i] != Nowhere || t.away(i) <= 0 {
 			continue
 		}
 		n, h := t.at[i], t.home[i]
-		t.meter.spend(int64(len(t.here[n])+len(t.here[h])) * 4)
+		t.steps.spend(int64(len(t.here[n])+len(t.here[h])) * 4)
 		if t.busy[n] == t.busy[h] && t.tradeCost(n, h) < 0 && t.exchange(n, h) {
 			better = true
 		}
@@ -67,7 +67,7 @@ func (t *tuner) trade() (better bool) {
 	return better
 }
 
-func (t *tuner) tradeCost(n, other int) (sum int64) {
+func (t *improver) tradeCost(n, other int) (sum int64) {
 	for _, i := range t.here[n] {
 		sum += t.Cost(i, other) - t.Cost(i, n)
 	}
@@ -78,14 +78,14 @@ func (t *tuner) tradeCost(n, other int) (sum int64) {
 }
 
 // exchange has two nodes change all their items, if these may.
-func (t *tuner) exchange(n, other int) bool {
+func (t *improver) exchange(n, other int) bool {
 	mine, theirs := slices.Clone(t.here[n]), slices.Clone(t.here[other])
 	return t.again(append(slices.Clone(mine), theirs...), func() bool {
 		return t.putAll(mine, other) && t.putAll(theirs, n)
 	})
 }
 
-func (p *place) putAll(items []int, n int) bool {
+func (p *assignment) putAll(items []int, n int) bool {
 	for _, i := range items {
 		if !p.fits(i, n) {
 			return false
@@ -97,7 +97,7 @@ func (p *place) putAll(items []int, n int) bool {
 
 // again takes items away and has them put elsewhere; if that fails, all are back where
 // they were.
-func (p *place) again(items []int, put func() bool) bool {
+func (p *assignment) again(items []int, put func() bool) bool {
 	was := make([]int, len(items))
 	for j, i := range items {
 		was[j] = p.at[i]
@@ -111,7 +111,7 @@ func (p *place) again(items []int, put func() bool) bool {
 }
 
 // back has items where they were, wherever they are.
-func (p *place) back(items, was []int) {
+func (p *assignment) back(items, was []int) {
 	for _, i := range items {
 		if p.at[i] != Nowhere {
 			p.take(i)
@@ -123,14 +123,14 @@ func (p *place) back(items, was []int) {
 }
 
 // rebuild empties a few nodes at a time and fills them anew, homes first, as long as
-// the meter allows. What is not dearer is kept.
-func (s *cheapest) rebuild(meter *meter) {
+// the steps allows. What is not dearer is kept.
+func (s *cheapest) rebuild(steps *stepBudget) {
 	p, ok := s.load(s.At)
 	if !ok {
 		return
 	}
-	t := &tuner{place: p, most: s.most, meter: meter}
-	for meter.left > 0 && !s.Proved {
+	t := &improver{assignment: p, most: s.most, steps: steps}
+	for steps.left > 0 && !s.Proved {
 		items := t.some(s.rng)
 		if len(items) == 0 {
 			break
@@ -148,14 +148,14 @@ func (s *cheapest) rebuild(meter *meter) {
 
 // some are the items of a few nodes: where one is that is not at home, its home, and
 // others by chance.
-func (t *tuner) some(rng *rand.Rand) (items []int) {
+func (t *improver) some(rng *rand.Rand) (items []int) {
 	var strangers []int
 	for i := range t.at {
 		if t.pin[i] == Nowhere && t.away(i) > 0 {
 			strangers = append(strangers, i)
 		}
 	}
-	t.meter.spend(int64(t.items)/4 + 1)
+	t.steps.spend(int64(t.items)/4 + 1)
 	if len(strangers) == 0 {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (t *tuner) some(rng *rand.Rand) (items []int) {
 
 // refill puts items anew, in an order by chance, those first that save the most, and
 // reports whether that is not dearer.
-func (t *tuner) refill(items []int, rng *rand.Rand) bool {
+func (t *improver) refill(items []int, rng *rand.Rand) bool {
 	was, before := make([]int, len(items)), int64(0)
 	rank := make([]float64, t.items)
 	for j, i := range items {
@@ -202,7 +202,7 @@ func (t *tuner) refill(items []int, rng *rand.Rand) bool {
 
 // reinsert brings items home where that is possible, mostly, and then the greatest
 // first where there is the least room for them.
-func (t *tuner) reinsert(order []int, rng *rand.Rand) bool {
+func (t *improver) reinsert(order []int, rng *rand.Rand) bool {
 	var rest []int
 	for _, i := range order {
 		h := t.home[i]
@@ -213,7 +213,7 @@ func (t *tuner) reinsert(order []int, rng *rand.Rand) bool {
 		t.put(i, h)
 	}
 	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(t.size(b), t.size(a)) })
-	t.meter.spend(int64(len(rest)*t.nodes)/4 + 1)
+	t.steps.spend(int64(len(rest)*t.nodes)/4 + 1)
 	for _, i := range rest {
 		if !t.tightest(i) {
 			return false
@@ -223,7 +223,7 @@ func (t *tuner) reinsert(order []int, rng *rand.Rand) bool {
 }
 
 // tightest puts an item on the node with the least room that has enough.
-func (t *tuner) tightest(i int) bool {
+func (t *improver) tightest(i int) bool {
 	at, least := Nowhere, 0.0
 	for n := range t.nodes {
 		if t.vacant(n) && t.used >= t.most || !t.fits(i, n) {

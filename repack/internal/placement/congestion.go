@@ -6,22 +6,22 @@ import (
 )
 
 // congestion estimates how long transfers wait for each other, link by link and without a
-// schedule: of two that share a link one waits until the other has passed, the one
-// that it costs less. For one link that is what the best order costs (Smith's
-// rule). Two that share several links meet on one of them only.
+// schedule. Of two transfers that share a link, the one that costs less to delay waits until
+// the other has passed; for one link that is the cost of the best order (Smith's rule). Two
+// transfers that share several links are counted on one of them only.
 type congestion struct {
 	*problem.Problem
 	onLink     [][]int // VMs whose transfers cross each link
-	target     []int   // where they go
+	target     []int   // the node each VM goes to
 	limitedNIC []bool  // nodes whose NIC has a limit
-	volume     []int64 // what a VM sends, with what it writes meanwhile
+	volume     []int64 // the amount each VM sends, with what it writes meanwhile
 	sum        int64   // of all waits, weighted, in parts of a tick
 }
 
-// parts of a tick are what times are rounded to here.
+// parts of a tick is the unit of times here.
 const parts = 64
 
-// newJam is that of nobody on his way; nil if there is no network.
+// newJam returns the congestion of no transfer at all; nil if there is no network.
 func newJam(m *problem.Problem) *congestion {
 	if m.In.Network == nil {
 		return nil
@@ -45,7 +45,7 @@ func newJam(m *problem.Problem) *congestion {
 	return j
 }
 
-// delay is what it costs, in parts of a tick, that a VM goes to a node as well.
+// delay returns the cost of one more VM going to a node, in parts of a tick.
 func (j *congestion) delay(vm, node int) (sum int64) {
 	weight := j.WaitCost(vm)
 	var buffer [4]repack.Link
@@ -61,7 +61,7 @@ func (j *congestion) delay(vm, node int) (sum int64) {
 	return sum
 }
 
-// path adds the links that a VM crosses on its way to a node.
+// path appends the links that a VM crosses on its way to a node.
 func (j *congestion) path(list []repack.Link, vm, node int) []repack.Link {
 	if j.Home[vm] == repack.Nowhere || j.volume[vm] == 0 {
 		return list
@@ -69,8 +69,8 @@ func (j *congestion) path(list []repack.Link, vm, node int) []repack.Link {
 	return j.In.AppendCrossed(list, j.Home[vm], node)
 }
 
-// metBefore reports whether the ways of two VMs that share a link share another one before
-// it: NICs are narrower than uplinks as a rule.
+// metBefore reports whether two VMs that share a link also share one before it: NICs are
+// usually narrower than uplinks.
 func (j *congestion) metBefore(l repack.Link, vm, node, other int) bool {
 	a, b := j.Home[vm], j.Home[other]
 	switch {
@@ -82,13 +82,13 @@ func (j *congestion) metBefore(l repack.Link, vm, node, other int) bool {
 		return false
 	case j.target[other] == node && j.limitedNIC[node]:
 		return true
-	default: // an uplink: that in to a rack comes after that out of one
+	default: // an uplink: the one into a rack comes after the one out of a rack
 		r := j.In.Nodes[a].Rack
 		return l%2 == 1 && r == j.In.Nodes[b].Rack && r < len(j.In.Network.Uplink) && j.In.Network.Uplink[r] > 0
 	}
 }
 
-// put has a VM go to a node.
+// put adds the transfer of a VM to a node.
 func (j *congestion) put(vm, node int) {
 	if j == nil {
 		return
@@ -101,7 +101,7 @@ func (j *congestion) put(vm, node int) {
 	}
 }
 
-// lift takes a VM off its way to a node again.
+// lift removes the transfer of a VM to a node.
 func (j *congestion) lift(vm, node int) {
 	if j == nil {
 		return
@@ -113,7 +113,7 @@ func (j *congestion) lift(vm, node int) {
 	j.sum -= j.delay(vm, node)
 }
 
-// Wait is what it costs that a VM goes to a node as well, in the objective.
+// Wait returns the cost of one more VM going to a node, in the objective.
 func (j *congestion) Wait(vm, node int) int64 {
 	if j == nil {
 		return 0
@@ -121,7 +121,7 @@ func (j *congestion) Wait(vm, node int) int64 {
 	return j.delay(vm, node) / parts
 }
 
-// cost is that of all waits in the objective.
+// cost returns the cost of all waits, in the objective.
 func (j *congestion) cost() int64 {
 	if j == nil {
 		return 0
@@ -129,6 +129,6 @@ func (j *congestion) cost() int64 {
 	return j.sum / parts
 }
 
-// Uncertainty is how much of the cost may be too much: transfers go side by side where a
+// Uncertainty returns how much of the cost may be too much: transfers run side by side where a
 // link is wide enough.
 func (j *congestion) Uncertainty() int64 { return j.cost() / 10 }

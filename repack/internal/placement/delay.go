@@ -7,16 +7,15 @@ import (
 	"vjob/repack"
 )
 
-// Lags estimate how long actions wait, node by node and without a schedule: what
-// comes to a node waits until enough of what goes has gone, and that goes when it
-// has come to its own node. A schedule is the truth; this is a thousand times
-// faster and seldom wrong.
+// Delays are estimated node by node and without a schedule. An arrival waits until enough
+// departures have left, and those leave when they have reached their own nodes. This is a
+// thousand times faster than a schedule and seldom wrong.
 
-// maxDelayChain bounds how far a changed lag is followed from node to node.
+// maxDelayChain bounds how far a changed delay is followed from node to node.
 const maxDelayChain = 64
 
-// RefreshDelays brings the lags of what comes to these nodes up to date, and of what
-// waits for that in turn.
+// RefreshDelays updates the delays of the arrivals on these nodes, and of the arrivals that
+// wait for them in turn.
 func (s *State) RefreshDelays(nodes ...int) {
 	todo := append(s.scratch[:0], nodes...)
 	for i := 0; i < len(todo) && i < len(nodes)+maxDelayChain; i++ {
@@ -30,7 +29,8 @@ func (s *State) RefreshDelays(nodes ...int) {
 	s.scratch = todo
 }
 
-// crowded reports whether not everything can be on the node at once.
+// crowded reports whether the node lacks room for all its VMs, arrivals and departures at
+// once.
 func (s *State) crowded(n int) bool {
 	for d := range s.Dims {
 		if s.PeakLoad[n*s.Dims+d] > s.Room[n*s.Dims+d] {
@@ -40,14 +40,14 @@ func (s *State) crowded(n int) bool {
 	return false
 }
 
-// queues are buffers for the lags of one node.
+// queues are buffers for the delays of one node.
 type queues struct {
 	comes, goes, changed []int
 	free                 []int64
 }
 
-// delaysOn computes the lags of what comes to a node and returns the VMs of which
-// they have changed, until the next call.
+// delaysOn computes the delays of the arrivals on a node. It returns the VMs whose delays have
+// changed; the list is valid until the next call.
 func (s *State) delaysOn(n int) []int {
 	q := &s.delayBuffers
 	q.changed, q.comes = q.changed[:0], q.comes[:0]
@@ -68,7 +68,7 @@ func (s *State) delaysOn(n int) []int {
 	return q.changed
 }
 
-// setDelay sets the lag of a VM.
+// setDelay sets the delay of a VM.
 func (s *State) setDelay(vm int, lag repack.Ticks) {
 	if s.Delays[vm] != lag {
 		s.delayCost += s.WaitCost(vm) * int64(lag-s.Delays[vm])
@@ -77,7 +77,7 @@ func (s *State) setDelay(vm int, lag repack.Ticks) {
 	}
 }
 
-// queueArrivals lets what comes to a node in as soon as what goes has left enough room.
+// queueArrivals lets arrivals onto a node as soon as departures have left enough room.
 func (s *State) queueArrivals(n int) {
 	q := &s.delayBuffers
 	free := append(q.free[:0], s.Room[n*s.Dims:(n+1)*s.Dims]...)
@@ -116,10 +116,10 @@ func (s *State) queueArrivals(n int) {
 	}
 }
 
-// maxDelay is a lag that no node can be worth.
+// maxDelay is a delay that no node is worth.
 const maxDelay = 1 << 20
 
-// reserve takes the next demand of a VM from what is free, if it is there.
+// reserve takes the next demand of a VM from the free capacity, if there is enough.
 func (s *State) reserve(free []int64, vm int) bool {
 	for d := range free {
 		if need := s.Next[vm*s.Dims+d]; need > 0 && need > free[d] {
@@ -132,14 +132,14 @@ func (s *State) reserve(free []int64, vm int) bool {
 	return true
 }
 
-// key is the order in which tasks that wait for the same room go, see [unit].
+// key orders tasks that wait for the same room, see package schedule.
 func (s *State) key(vm int) int64 { return s.SmithRatio(vm, s.Duration(vm, s.NodeOf[vm])) }
 
-// Value is what the placement is estimated to cost.
+// Value returns the estimated cost of the placement.
 func (s *State) Value() int64 {
 	return s.cost + s.delayCost + s.Congestion.cost() + s.Penalty + s.unplacedBulk*unplacedCost + int64(s.Breaches)*1_000_000*unplacedCost
 }
 
-// unplacedCost is what a millionth of an average node costs that has no place: a VM
-// that is nowhere costs more than any placement of it.
+// unplacedCost is the cost of a millionth of an average node without a place: a VM without a
+// place costs more than any placement of it.
 const unplacedCost = 1 << 20

@@ -5,20 +5,20 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// FreeIndex is the free room on the nodes that VMs may come to, by blocks of nodes:
-// what does not fit into the most of a block fits on no node of it. It is brought up
-// to date when it is read.
+// FreeIndex indexes the free capacity of nodes that accept VMs, by blocks of nodes: what
+// exceeds the largest free capacity of a block fits on none of its nodes. It is updated when
+// it is read.
 type FreeIndex struct {
 	*State
-	Accepts   []bool // nodes that somebody may come to
+	Accepts   []bool // nodes that some VM may come to
 	maxFree   []int64
-	SumFree   []int64 // by block and dimension; an overloaded node uses up nothing of others
+	SumFree   []int64 // by block and dimension; an overloaded node counts as full
 	TotalFree []int64
-	stale     []int  // blocks of which something has changed
-	Dirty     []bool // whether a block is one of them
+	stale     []int  // blocks that have changed
+	Dirty     []bool // whether a block is stale
 }
 
-// BlockSize is how many nodes are a block.
+// BlockSize is the number of nodes in a block.
 const BlockSize = 32
 
 func NewFreeIndex(s *State) *FreeIndex {
@@ -35,11 +35,11 @@ func NewFreeIndex(s *State) *FreeIndex {
 	return o
 }
 
-// acceptingNodes are the open nodes that some VM may come to: being there already does
-// not count.
+// acceptingNodes returns the open nodes that some VM may come to. A VM that is there already
+// does not count.
 func acceptingNodes(m *problem.Problem) []bool {
 	takes := make([]bool, len(m.In.Nodes))
-	seen := map[*problem.NodeSet]int{} // but for the home of the one that was asked first
+	seen := map[*problem.NodeSet]int{} // except for the home of the first VM that asked
 	for _, vm := range m.Wanted {
 		set, home := m.Banned[vm], repack.Nowhere
 		if m.In.VMs[vm].State == repack.Running {
@@ -60,7 +60,7 @@ func acceptingNodes(m *problem.Problem) []bool {
 	return takes
 }
 
-// touch notes that something has come to a node or left it.
+// touch marks the block of a node as changed.
 func (o *FreeIndex) touch(n int) {
 	if o == nil || o.Dirty[n/BlockSize] {
 		return
@@ -69,7 +69,7 @@ func (o *FreeIndex) touch(n int) {
 	o.stale = append(o.stale, n/BlockSize)
 }
 
-// Refresh brings the blocks up to date.
+// Refresh updates the blocks that have changed.
 func (o *FreeIndex) Refresh() {
 	for _, b := range o.stale {
 		o.recompute(b)
@@ -100,8 +100,8 @@ func (o *FreeIndex) recompute(b int) {
 	}
 }
 
-// Each visits the nodes that have room for a need and that VMs may come to, those
-// near one node first, until it is told to stop.
+// Each visits the nodes that accept VMs and have room for a need, beginning near one node,
+// until visit returns false.
 func (o *FreeIndex) Each(need []int64, near int, visit func(n int) bool) {
 	o.Refresh()
 	for i := range o.Dirty {
@@ -117,7 +117,7 @@ func (o *FreeIndex) Each(need []int64, near int, visit func(n int) bool) {
 	}
 }
 
-// Within reports whether a need is met. What is not needed need not be there.
+// Within reports whether the room covers a need. Dimensions without a need do not count.
 func Within(need, room []int64) bool {
 	for d, x := range need {
 		if x > 0 && x > room[d] {

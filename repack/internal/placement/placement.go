@@ -13,44 +13,44 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// State is a placement in the making: where each VM ends. All sums are kept
+// State is a placement under construction: where each VM ends. All sums are kept
 // incrementally, so a move costs as little as its two nodes and its rules.
 type State struct {
 	*problem.Problem
 	NodeOf   []int   // final node of each VM; Nowhere
 	VMsOn    [][]int // VMs that end on each node
-	indexOf  []int   // position of each VM in here
-	EndLoad  []int64 // what ends on each node
-	PeakLoad []int64 // what is there at first, and all that comes, at once
-	// Leaving are the VMs that are on a node at first and do not end there.
+	indexOf  []int   // position of each VM in VMsOn
+	EndLoad  []int64 // load of each node at the end
+	PeakLoad []int64 // load of each node if all arrivals come before any departure
+	// Leaving has the VMs that are on a node at first and do not end there.
 	Leaving [][]int
 
 	Delays       []repack.Ticks // estimated wait of each VM's action
-	delayCost    int64          // of all, weighted
-	Congestion   *congestion    // nil: there is no network
+	delayCost    int64          // of all VMs, weighted
+	Congestion   *congestion    // nil if there is no network
 	scratch      []int
 	delayBuffers queues
-	Moves        []Move // moves that can be undone; nil: none are noted
+	Moves        []Move // moves that can be undone, if Recording
 	Recording    bool
 
-	Kept    []int      // VMs that are not to be taken away now
-	Avoid   Move       // a VM and the node where it shall not be for now
-	GroupOf []int      // which dedicated nodes each VM belongs on; nil: there are none
-	OwnerOf []int      // the clan that each node is dedicated to; 0: none
-	Noise   *rand.Rand // makes choices between equals differ; nil: none
+	Kept    []int      // VMs that must not be evicted now
+	Avoid   Move       // a VM and the node that it must not use for now
+	GroupOf []int      // the dedicated nodes of each VM, by group; nil if there are none
+	OwnerOf []int      // the group that each node is dedicated to; 0 is none
+	Noise   *rand.Rand // varies choices between equals; nil for none
 
-	Free *FreeIndex // kept for a trial; nil: there is none
+	Free *FreeIndex // kept for admission tests; may be nil
 
 	cost         int64 // of the actions, without waits
-	Unplaced     int   // VMs that have no place yet
-	unplacedBulk int64 // how bulky they are
-	BreachesOf   []int // breaches by guard
+	Unplaced     int   // number of VMs without a place
+	unplacedBulk int64 // their size
+	BreachesOf   []int // by guard
 	Breaches     int   // of hard rules
 	Penalty      int64 // of soft ones
 }
 
-// New has nobody anywhere but where VMs are that are not to run on: they
-// leave, and count until then.
+// New returns a placement without any VM. VMs that run and must not run at the end count until
+// they leave.
 func New(m *problem.Problem) *State {
 	s := &State{
 		Problem: m,
@@ -75,7 +75,7 @@ func New(m *problem.Problem) *State {
 	return s
 }
 
-// Delta is how a move changes the breaches of hard rules and the penalty.
+// Delta returns how a move changes the breaches of hard rules and the penalty.
 func (s *State) Delta(vm, from, to int) (breaches int, penalty int64) {
 	if len(s.Guards) == 0 {
 		return 0, 0
@@ -96,7 +96,7 @@ func (s *State) Delta(vm, from, to int) (breaches int, penalty int64) {
 	return breaches, penalty
 }
 
-// applyGuards has every guard that the move concerns know of it, and counts.
+// applyGuards tells the guards about a move and counts breaches and penalties.
 func (s *State) applyGuards(vm, from, to int) {
 	for _, list := range s.Concerned(vm, from, to) {
 		for _, number := range list {
@@ -116,7 +116,7 @@ func (s *State) applyGuards(vm, from, to int) {
 	}
 }
 
-// Concerned are the guards that a move concerns, each once.
+// Concerned returns the guards that a move concerns, each once.
 func (s *State) Concerned(vm, from, to int) (lists [4][]int) {
 	lists[0], lists[1] = s.GuardsOfVM[vm], s.GlobalGuards
 	if from != repack.Nowhere {
@@ -134,7 +134,7 @@ func (s *State) Concerned(vm, from, to int) (lists [4][]int) {
 	return lists
 }
 
-// minus is what the first list has and the second has not.
+// minus returns the elements of the first list that are not in the second.
 func minus(list, but []int) (rest []int) {
 	for _, x := range list {
 		if !slices.Contains(but, x) {
@@ -147,10 +147,10 @@ func minus(list, but []int) (rest []int) {
 // Move is a move: a VM and where it was.
 type Move struct{ VM, From int }
 
-// Record begins a trail, at whose beginning [State.undo] ends.
+// Record starts to record moves, for [State.Undo] and [State.RollBack].
 func (s *State) Record() { s.Moves, s.Recording = s.Moves[:0], true }
 
-// Undo takes back all moves since note.
+// Undo takes back all recorded moves.
 func (s *State) Undo() {
 	nodes := s.TouchedNodes()
 	s.RollBack(0)
@@ -158,7 +158,7 @@ func (s *State) Undo() {
 	s.RefreshDelays(nodes...)
 }
 
-// RollBack takes back all moves but the first of the trail. Lags are left as they are.
+// RollBack takes back all recorded moves but the first. Delays stay as they are.
 func (s *State) RollBack(first int) {
 	s.Recording = false
 	for _, step := range slices.Backward(s.Moves[first:]) {
@@ -167,7 +167,7 @@ func (s *State) RollBack(first int) {
 	s.Moves, s.Recording = s.Moves[:first], true
 }
 
-// TouchedNodes are the nodes that the trail has changed.
+// TouchedNodes returns the nodes that the recorded moves have changed.
 func (s *State) TouchedNodes() (nodes []int) {
 	for _, step := range s.Moves {
 		if step.From != repack.Nowhere {
@@ -181,7 +181,7 @@ func (s *State) TouchedNodes() (nodes []int) {
 	return slices.Compact(nodes)
 }
 
-// Move gives the VM another final node, or none. Lags are left as they are.
+// Move gives a VM another final node, or Nowhere. Delays stay as they are.
 func (s *State) Move(vm, to int) {
 	from := s.NodeOf[vm]
 	if from == to {
@@ -247,12 +247,12 @@ func (s *State) add(vm, to int) {
 	s.Free.touch(to)
 }
 
-// StaysAt reports whether the VM runs on the node already.
+// StaysAt reports whether the VM already runs on the node.
 func (s *State) StaysAt(vm, node int) bool {
 	return s.Home[vm] == node && s.In.VMs[vm].State == repack.Running
 }
 
-// Without removes a VM from a short list; the order is kept.
+// Without removes a VM from a short list and keeps the order.
 func Without(list []int, vm int) []int {
 	for i, x := range list {
 		if x == vm {
@@ -262,13 +262,12 @@ func Without(list []int, vm int) []int {
 	return list
 }
 
-// MayEnd reports whether the VM may end on the node as far as that can be said of
-// it alone.
+// MayEnd reports whether the VM may end on the node, as far as rules on the VM alone say.
 func (s *State) MayEnd(vm, node int) bool {
 	return s.Allows(vm, node) && (s.OwnerOf == nil || s.OwnerOf[node] == s.GroupOf[vm]) && s.Avoid != (Move{vm, node})
 }
 
-// Fits reports whether the VM can be added to what ends on the node.
+// Fits reports whether the node has room for one more VM at the end.
 func (s *State) Fits(vm, node int) bool {
 	v, n := vm*s.Dims, node*s.Dims
 	for d := range s.Dims {
@@ -279,9 +278,8 @@ func (s *State) Fits(vm, node int) bool {
 	return true
 }
 
-// FitsAtPeak reports whether the VM, which is not there, could come to the node in
-// the first instant, while everybody who leaves is still there and everybody who
-// comes has come.
+// FitsAtPeak reports whether a VM that is not on the node could come in the first instant,
+// before any departure and after all other arrivals.
 func (s *State) FitsAtPeak(vm, node int) bool {
 	v, n := vm*s.Dims, node*s.Dims
 	for d := range s.Dims {
@@ -292,7 +290,7 @@ func (s *State) FitsAtPeak(vm, node int) bool {
 	return true
 }
 
-// Overloaded reports whether what ends on the node is too much for it.
+// Overloaded reports whether the node lacks capacity for the VMs that end on it.
 func (s *State) Overloaded(node int) bool {
 	n := node * s.Dims
 	for d := range s.Dims {
@@ -303,7 +301,7 @@ func (s *State) Overloaded(node int) bool {
 	return false
 }
 
-// Displaced are the VMs that have lost their places since a mark.
+// Displaced returns the VMs that have lost their places since a mark in Moves.
 func (s *State) Displaced(mark int) (list []int) {
 	for _, step := range s.Moves[mark:] {
 		if s.NodeOf[step.VM] == repack.Nowhere && !slices.Contains(list, step.VM) {
@@ -313,7 +311,7 @@ func (s *State) Displaced(mark int) (list []int) {
 	return list
 }
 
-// Perturb is an amount, changed by up to a half when there is noise.
+// Perturb changes an amount by up to a half if there is noise.
 func (s *State) Perturb(x int64) int64 {
 	if s.Noise == nil {
 		return x
@@ -321,8 +319,7 @@ func (s *State) Perturb(x int64) int64 {
 	return x/2 + int64(s.Noise.Float64()*float64(x))
 }
 
-// Evictable are the VMs of a node that may be taken away from it, with the cost of
-// being elsewhere beyond that of being here.
+// Evictable returns the VMs that may leave a node, with the extra cost of being elsewhere.
 func (s *State) Evictable(node int) (items []problem.Evictable) {
 	for _, vm := range s.VMsOn[node] {
 		if s.Rooted[vm] && s.StaysAt(vm, node) || slices.Contains(s.Kept, vm) {
@@ -333,7 +330,7 @@ func (s *State) Evictable(node int) (items []problem.Evictable) {
 	return items
 }
 
-// Evict takes the cheapest VMs away from a node that has too many.
+// Evict removes the cheapest VMs from an overloaded node.
 func (s *State) Evict(node int) (evicted []int, ok bool) {
 	n := node * s.Dims
 	set, _, _, ok := s.CheapestEviction(s.Evictable(node), s.EndLoad[n:n+s.Dims], s.Room[n:n+s.Dims])

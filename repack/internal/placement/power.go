@@ -5,12 +5,12 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// NodePower says which nodes a placement has switched.
+// NodePower says which nodes a placement switches on and off.
 type NodePower struct{ On, Off []bool }
 
-// NodePower are the nodes that must be switched, and those that need be: nodes with
-// no wish of their own come on if a VM ends there, awake or asleep, and go off if a rule
-// limits how many may be on.
+// NodePower returns the nodes that must be switched and those that need to be: a node without
+// a wanted state comes on if a VM ends or sleeps on it, and goes off if a rule limits the
+// number of nodes that are on.
 func (s *State) NodePower() NodePower {
 	p := NodePower{On: make([]bool, len(s.In.Nodes)), Off: make([]bool, len(s.In.Nodes))}
 	for n := range s.In.Nodes {
@@ -24,10 +24,10 @@ func (s *State) NodePower() NodePower {
 	return p
 }
 
-// used reports whether a VM ends on the node, awake or asleep.
+// used reports whether a VM ends on the node, running or asleep.
 func (s *State) used(n int) bool { return len(s.VMsOn[n]) > 0 || s.KeepsImage[n] }
 
-// switchOff switches off nodes that are empty and may be, until a limit is kept.
+// switchOff switches off nodes that are empty and may go off, until a limit is met.
 func (s *State) switchOff(l problem.Limit, p *NodePower) {
 	lit := 0
 	for _, n := range l.Nodes {

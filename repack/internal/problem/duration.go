@@ -4,11 +4,10 @@ import (
 	"vjob/repack"
 )
 
-// What a network makes of the time that actions take. Without one, it is what the
-// VM says.
+// How a network changes the durations of actions. Without a network they are as the VM says.
 
-// Duration is how long the action takes that makes a VM run on a node, on links that
-// carry nothing else; Nowhere is another node than its host, whichever is best.
+// Duration returns how long the action takes that makes a VM run on a node, on idle links.
+// Nowhere means the best node other than the host.
 func (m *Problem) Duration(vm, node int) repack.Ticks {
 	v := &m.In.VMs[vm]
 	if m.In.Network == nil || v.State != repack.Running && v.State != repack.Sleeping || v.Host == node {
@@ -28,8 +27,7 @@ func (m *Problem) Duration(vm, node int) repack.Ticks {
 	return takes
 }
 
-// IdleDuration is how long an action takes on links that carry nothing else; Forever: it
-// never ends.
+// IdleDuration returns how long an action takes on idle links; Forever if it never ends.
 func (m *Problem) IdleDuration(vm int, kind repack.Kind, from, to int) repack.Ticks {
 	t := m.In.Transfer(vm, kind, from, to)
 	if t.Amount == 0 {
@@ -38,7 +36,7 @@ func (m *Problem) IdleDuration(vm int, kind repack.Kind, from, to int) repack.Ti
 	return t.Lasts(m.MaxRate(from, to))
 }
 
-// MaxRate is the rate that links can give at most from one node to another.
+// MaxRate returns the highest rate that the links between two nodes allow.
 func (m *Problem) MaxRate(from, to int) int64 {
 	var buffer [4]repack.Link
 	rate := int64(Never)
@@ -48,8 +46,8 @@ func (m *Problem) MaxRate(from, to int) int64 {
 	return rate
 }
 
-// MinDuration is a time that a VM needs at least to go from its host to another node:
-// its host sends no faster than it can, whoever receives.
+// MinDuration returns the least time that a VM needs from its host to another node: no
+// receiver makes the host send faster than it can.
 func (m *Problem) MinDuration(vm int, kind repack.Kind) repack.Ticks {
 	v := &m.In.VMs[vm]
 	there := repack.Nowhere
@@ -63,11 +61,11 @@ func (m *Problem) MinDuration(vm int, kind repack.Kind) repack.Ticks {
 	if takes := t.Lasts(m.In.Bandwidth(repack.Out(v.Host))); takes < repack.Forever {
 		return takes
 	}
-	return t.Base // it is moored, or sleeps on its way
+	return t.Base // it never converges, or it is suspended on its way
 }
 
 // NeverConverges reports whether a VM writes faster than its host can send, so that no live
-// migration ever ends, and may not sleep on its way either.
+// migration ever ends, and may not be suspended either.
 func (m *Problem) NeverConverges(vm int) bool {
 	v := &m.In.VMs[vm]
 	if m.In.Network == nil || !v.Keeps() || m.Suspendable(v) || v.Paused || v.Memory == 0 {
@@ -77,15 +75,15 @@ func (m *Problem) NeverConverges(vm int) bool {
 	return out > 0 && out <= v.Dirty
 }
 
-// Converges reports whether a VM that runs can get to a node: live if every link on
-// the way there can send faster than it writes, else asleep. No detour avoids the
-// NICs of its host and of the node, nor the uplinks of their racks.
+// Converges reports whether a running VM can get to a node: live if every link on the way
+// sends faster than the VM writes, otherwise suspended. Every bypass crosses the NICs of its
+// host and of the node, and the uplinks of their racks.
 func (m *Problem) Converges(vm, node int) bool {
 	v := &m.In.VMs[vm]
 	return m.In.Network == nil || v.Dirty == 0 || m.Suspendable(v) || m.IdleDuration(vm, repack.Migrate, v.Host, node) < repack.Forever
 }
 
-// RackNodes are the open nodes in the rack of a VM's host, if that makes a difference.
+// RackNodes returns the open nodes in the rack of a VM's host, if racks have uplinks.
 func (m *Problem) RackNodes(vm int) []int {
 	if h := m.Home[vm]; h != repack.Nowhere && m.In.Nodes[h].Rack < len(m.racks) {
 		return m.racks[m.In.Nodes[h].Rack]

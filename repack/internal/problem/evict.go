@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// eviction is the search for the cheapest VMs to take away from one node so that
-// the others fit: branch and bound over its VMs, dearest first.
+// eviction finds the cheapest VMs to remove from one node so that the others fit: branch and
+// bound over its VMs, the most expensive first.
 type eviction struct {
 	*Problem
 	items []Evictable
-	over  []int64 // what must go at least, by dimension
-	rest  []int64 // what the items from each on have in all, dimension by dimension
+	over  []int64 // the least amount that must go, by dimension
+	rest  []int64 // the sum of the items from each one on, by item and dimension
 	taken []bool
 	best  []bool
 	least EvictionCost
@@ -19,15 +19,15 @@ type eviction struct {
 	exact bool
 }
 
-// Evictable is a VM that may be taken away, at a cost.
+// Evictable is a VM that may be evicted, at a cost.
 type Evictable struct {
 	VM   int
 	Cost int64
-	Bulk int64 // how hard it is to find another place for
+	Bulk int64 // how hard it is to place elsewhere
 }
 
-// EvictionCost is what a choice costs; of two that cost the same, the less bulky one is
-// easier to place elsewhere.
+// EvictionCost is the cost of a choice. Of equal costs, the smaller bulk is easier to place
+// elsewhere.
 type EvictionCost struct{ Cost, Bulk int64 }
 
 func (p EvictionCost) Less(q EvictionCost) bool {
@@ -38,11 +38,11 @@ func (p EvictionCost) plus(e Evictable) EvictionCost {
 	return EvictionCost{p.Cost + e.Cost, p.Bulk + e.Bulk}
 }
 
-// evictSteps bounds the search on one node; what is found by then is good.
+// evictSteps bounds the search on one node; the best choice so far is good by then.
 const evictSteps = 50_000
 
-// CheapestEviction is the cheapest set of the items without which a load fits in the
-// room; exact: it is proved to be. Nil, false: not even all of them are enough.
+// CheapestEviction returns the cheapest set of items without which a load fits into the room.
+// It is exact if it is proved to be the cheapest, and not ok if even all items are not enough.
 func (m *Problem) CheapestEviction(items []Evictable, load, room []int64) (set []int, cost int64, exact, ok bool) {
 	e := eviction{Problem: m, items: items, over: make([]int64, m.Dims), exact: true}
 	for d := range e.over {
@@ -70,8 +70,8 @@ func (m *Problem) CheapestEviction(items []Evictable, load, room []int64) (set [
 	return set, e.least.Cost, e.exact, true
 }
 
-// branch decides on the items from i on: first without the item, as it is one of
-// the dearest.
+// branch decides on the items from i on. It first keeps the item, as it is one of the most
+// expensive.
 func (e *eviction) branch(i int, p EvictionCost) {
 	if !p.Less(e.least) {
 		return

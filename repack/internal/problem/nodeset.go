@@ -2,11 +2,11 @@ package problem
 
 import "math/bits"
 
-// NodeSet is a set of nodes. It does not change once it is in use: most VMs share
-// theirs with many others.
+// NodeSet is a set of nodes. It does not change once it is in use: most VMs share theirs with
+// many others.
 type NodeSet struct{ words []uint64 }
 
-// NewNodeSet has the nodes of a list; of nil it is nil.
+// NewNodeSet returns the set of the nodes in a list; nil for nil.
 func NewNodeSet(nodes int, list []int) *NodeSet {
 	if list == nil {
 		return nil
@@ -18,7 +18,7 @@ func NewNodeSet(nodes int, list []int) *NodeSet {
 	return s
 }
 
-// Has reports whether the node is in the set. A nil one is empty.
+// Has reports whether the node is in the set. A nil set is empty.
 func (s *NodeSet) Has(n int) bool {
 	return s != nil && n/64 < len(s.words) && n >= 0 && s.words[n/64]>>(n%64)&1 == 1
 }
@@ -38,12 +38,11 @@ func (s *NodeSet) EachOutside(nodes int, visit func(n int)) {
 	}
 }
 
-// Touches reports whether a move from or to these nodes concerns the set. A nil
-// one is everything.
+// Touches reports whether a move between these nodes concerns the set. A nil set is concerned
+// by every move.
 func (s *NodeSet) Touches(from, to int) bool { return s == nil || s.Has(from) || s.Has(to) }
 
-// nodeSetCache makes sets from sets, each only once: a ban of a hundred thousand VMs
-// costs one set and not as many.
+// nodeSetCache makes each set only once: a ban of a hundred thousand VMs costs one set.
 type nodeSetCache map[setKey]*NodeSet
 
 type setKey struct {
@@ -51,7 +50,7 @@ type setKey struct {
 	node     int
 }
 
-// with is the set and one node more.
+// with returns the set with one more node.
 func (shop nodeSetCache) with(s *NodeSet, node int) *NodeSet {
 	if s.Has(node) {
 		return s
@@ -65,7 +64,7 @@ func (shop nodeSetCache) with(s *NodeSet, node int) *NodeSet {
 	})
 }
 
-// outside is the set and everything that is not in another.
+// outside returns the set with all nodes outside another set.
 func (shop nodeSetCache) outside(s, only *NodeSet, nodes int) *NodeSet {
 	return shop.made(setKey{of: s, only: only, node: -1}, func(words []uint64) []uint64 {
 		for len(words) < (nodes+63)/64 {

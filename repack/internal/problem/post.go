@@ -6,17 +6,17 @@ import (
 	"vjob/repack"
 )
 
-// poster posts the rules of an instance on a model.
+// poster posts the rules of an instance on a problem.
 type poster struct {
 	*Problem
 	rule    repack.Rule
 	penalty int64
 }
 
-// Instance is the instance that is searched.
+// Instance returns the amended instance.
 func (b *poster) Instance() *repack.Instance { return b.In }
 
-// Forbid takes a node from the VM. Softly, it is a guard like any other.
+// Forbid bans a VM from a node. A soft ban becomes a guard.
 func (b *poster) Forbid(vm, node int, always bool) {
 	if b.penalty > 0 {
 		b.Uncounted = b.Uncounted || always
@@ -29,7 +29,7 @@ func (b *poster) Forbid(vm, node int, always bool) {
 	}
 }
 
-// Confine takes all other nodes from the VMs. Softly, being elsewhere is a breach.
+// Confine restricts VMs to some nodes. A soft restriction becomes a guard.
 func (b *poster) Confine(vms, nodes []int, always bool) {
 	only := NewNodeSet(len(b.In.Nodes), append([]int{}, nodes...))
 	if b.penalty > 0 {
@@ -45,7 +45,7 @@ func (b *poster) Confine(vms, nodes []int, always bool) {
 	}
 }
 
-// softFence is a soft fence.
+// softFence counts VMs outside some nodes.
 type softFence struct{ only *NodeSet }
 
 func (l *softFence) Delta(_, from, to int) (sum int) {
@@ -60,7 +60,7 @@ func (l *softFence) Delta(_, from, to int) (sum int) {
 
 func (l *softFence) Move(int, int, int) {}
 
-// Limit keeps the limit of a hard rule.
+// Limit records the limit of a hard rule.
 func (b *poster) Limit(nodes []int, most int, always bool) {
 	if b.penalty > 0 {
 		b.Uncounted = true
@@ -69,7 +69,7 @@ func (b *poster) Limit(nodes []int, most int, always bool) {
 	b.Limits = append(b.Limits, Limit{nodes, most, always, b.rule})
 }
 
-// softBan is a soft ban of one VM from one node.
+// softBan counts whether one VM is on one node.
 type softBan struct{ node int }
 
 func (d *softBan) Delta(_, from, to int) (sum int) {
@@ -84,7 +84,7 @@ func (d *softBan) Delta(_, from, to int) (sum int) {
 
 func (d *softBan) Move(int, int, int) {}
 
-// Root keeps the VM from migrating. Softly, leaving home costs the penalty.
+// Root forbids the VM to migrate. Softly, leaving its home costs the penalty.
 func (b *poster) Root(vm int) {
 	if b.penalty > 0 {
 		if b.In.VMs[vm].Keeps() {
@@ -96,14 +96,14 @@ func (b *poster) Root(vm int) {
 	b.Rooted[vm] = true
 }
 
-// Guard sorts the guard by what it concerns.
+// Guard records a guard by the VMs or nodes that it concerns.
 func (b *poster) Guard(g repack.Guard, s repack.Scope) {
 	number := len(b.Guards)
 	b.Guards = append(b.Guards, PostedGuard{g, b.penalty, NewNodeSet(len(b.In.Nodes), s.Nodes), b.rule})
 	file(number, s, b.GuardsOfVM, b.GuardsOfNode, &b.GlobalGuards)
 }
 
-// file puts a number where moves that it concerns will find it.
+// file adds a number to the lists of the VMs or nodes in a scope.
 func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 	switch {
 	case s.VMs != nil:
@@ -119,7 +119,7 @@ func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 	}
 }
 
-// Watch keeps the watch of a hard rule. Of a soft one whole plans are judged.
+// Watch records the watch of a hard rule. A soft rule is checked on whole plans.
 func (b *poster) Watch(w repack.Watch, s repack.Scope) {
 	if b.penalty > 0 {
 		b.Uncounted = true
@@ -129,7 +129,7 @@ func (b *poster) Watch(w repack.Watch, s repack.Scope) {
 	b.Watches = append(b.Watches, Watch{w, NewNodeSet(len(b.In.Nodes), s.Nodes), s, b.rule})
 }
 
-// Gate keeps the gate of a hard rule.
+// Gate records the gate of a hard rule.
 func (b *poster) Gate(g repack.Gate, vms []int) {
 	if b.penalty > 0 {
 		b.Uncounted = true
@@ -141,7 +141,7 @@ func (b *poster) Gate(g repack.Gate, vms []int) {
 	b.Gates = append(b.Gates, gate{g, vms})
 }
 
-// Together keeps the set.
+// Together records a set of VMs that migrate together.
 func (b *poster) Together(vms []int, atEnd bool) {
 	if b.penalty > 0 {
 		b.Uncounted = true
@@ -153,7 +153,7 @@ func (b *poster) Together(vms []int, atEnd bool) {
 	}
 }
 
-// Due keeps the earliest of the times given for a VM.
+// Due records the earliest deadlines given for a VM.
 func (b *poster) Due(vm int, start, end repack.Ticks) {
 	if b.penalty > 0 {
 		b.Uncounted = true

@@ -13,71 +13,70 @@ import (
 	"vjob/repack"
 )
 
-// Problem is an instance in the form in which it is searched: flat arrays, and the
-// rules sorted by what they concern. It does not change during a search.
+// Problem is an instance in the form in which it is searched.
 type Problem struct {
 	In        *repack.Instance // amended
-	Abort     func() bool      // see [Options]
+	Abort     func() bool      // see Options of package solve
 	Objective repack.Objective
 	Dims      int
-	Room      []int64 // capacity, node by node
-	Now       []int64 // demands, VM by VM
+	Room      []int64 // capacity, by node and dimension
+	Now       []int64 // demands, by VM and dimension
 	Next      []int64
-	Average   []int64 // capacity of an open node, by dimension
+	Average   []int64 // capacity of an average open node, by dimension
 	Bulk      []int64 // how much of an average node each VM takes, in millionths; at least 1
-	Scarcity  []int64 // share of the capacity that is asked for, in millionths
-	OpenNodes []int   // the open nodes
-	racks     [][]int // likewise, of each rack that has an uplink; nil: there is none
+	Scarcity  []int64 // demand divided by capacity, by dimension, in millionths
+	OpenNodes []int   // in order
+	racks     [][]int // the open nodes of each rack that has an uplink; nil if there are none
 	Residents [][]int // VMs whose home each node is
 	AtStart   [][]int // VMs that run on each node at first
-	// Open nodes may host something at the end.
+	// Open nodes may host VMs at the end.
 	Open []bool
 	// Home is where a VM would stay or be resumed locally; Nowhere for others.
 	Home []int
-	// AwayCost is how long the action of a VM takes on any node but home.
+	// AwayCost is the duration of the action of a VM on any node but its home.
 	AwayCost []int64 // weighted
-	// HomeCost is how long it takes at home, weighted.
+	// HomeCost is the duration at home, weighted.
 	HomeCost []int64
-	// DepartureTime is how long the action takes at least that takes a VM from its host.
+	// DepartureTime is the least duration of the action that removes a VM from its host.
 	DepartureTime []repack.Ticks
 
-	Banned           []*NodeSet // nodes on which a VM must not end; nil: none
-	BannedAlways     []*NodeSet // nodes on which it must never be
-	Rooted           []bool     // may not migrate
-	MigrationPenalty []int64    // what it costs in soft rules that a VM migrates; part of far
-	Uncounted        bool       // there are soft rules that no guard counts
+	Banned           []*NodeSet // nodes on which a VM must not end; may be nil
+	BannedAlways     []*NodeSet // nodes on which a VM must never be; may be nil
+	Rooted           []bool     // VMs that must not migrate
+	MigrationPenalty []int64    // soft penalty if a VM migrates; part of AwayCost
+	Uncounted        bool       // some soft rules are not counted by guards
 
 	Guards        []PostedGuard // all, by number
-	GuardsOfVM    [][]int       // guards by VM
+	GuardsOfVM    [][]int       // by VM
 	GuardsOfNode  [][]int       // guards that concern any VM on some nodes
 	GlobalGuards  []int         // guards that concern every move
 	Watches       []Watch
-	WatchesOfVM   [][]int // watches by VM
+	WatchesOfVM   [][]int // by VM
 	WatchesOfNode [][]int // watches that concern any VM on some nodes
-	GlobalWatches []int   // watches that concern everything
+	GlobalWatches []int   // watches that concern every move
 	Gates         []gate
 	GatesOf       map[int][]int
 	Limits        []Limit
 	sets          nodeSetCache
 	Deadlines     map[int]dueTimes
 	SyncSets      []togetherSet
-	Synced        []bool // VMs in such a set
-	GangOf        []int  // of each VM; -1
+	Synced        []bool // VMs in a sync set
+	GangOf        []int  // by VM; -1 for none
 	KeepsImage    []bool // nodes on which a VM sleeps at the end
-	Wanted        []int  // VMs that run at the end or may
+	Wanted        []int  // VMs that must or may run at the end
 }
 
-// PostedGuard is a guard with what a breach costs; 0: it is a hard one.
+// PostedGuard is a guard with the penalty of a breach; 0 for a hard rule.
 type PostedGuard struct {
 	repack.Guard
 	Penalty int64
-	Nodes   *NodeSet // nil: moves between any nodes concern it
+	Nodes   *NodeSet // nil if moves between any nodes concern it
 	Rule    repack.Rule
 }
 
 type Watch struct {
 	repack.Watch
-	Nodes *NodeSet // nil: all
+	Nodes *NodeSet // nil for all
 	Scope repack.Scope
 	Rule  repack.Rule
 }
@@ -87,7 +86,7 @@ type gate struct {
 	VMs []int
 }
 
-// Limit is how many of some nodes may be on.
+// Limit is the number of nodes in a set that may be on.
 type Limit struct {
 	Nodes  []int
 	Most   int
@@ -102,8 +101,8 @@ type togetherSet struct {
 	AtEnd bool
 }
 
-// New is the model of an amended instance. The rules are posted on it, so
-// each search has a model of its own.
+// New prepares an amended instance and posts its rules. The guards change with a search, so
+// each search needs a problem of its own.
 func New(in *repack.Instance, aim repack.Objective) *Problem {
 	m := &Problem{
 		In: in, Objective: aim, Dims: len(in.Dims),
@@ -143,7 +142,7 @@ func New(in *repack.Instance, aim repack.Objective) *Problem {
 	return m
 }
 
-// measure sets demand against capacity.
+// measure compares demand with capacity.
 func (m *Problem) measure() {
 	m.Average = make([]int64, m.Dims)
 	for n := range m.Open {
@@ -182,7 +181,7 @@ func (m *Problem) measure() {
 	}
 }
 
-// SetScarcity says what is scarce if so much is asked for.
+// SetScarcity sets the scarcity of resources from the demand.
 func (m *Problem) SetScarcity(asked []int64) {
 	m.Scarcity = make([]int64, m.Dims)
 	for d := range m.Scarcity {
@@ -196,8 +195,8 @@ func (m *Problem) SetScarcity(asked []int64) {
 	}
 }
 
-// opens reports whether something may run on the node at the end: it stays or
-// comes on, or may be switched on for the purpose.
+// opens reports whether a VM may run on the node at the end: the node stays or comes on, or
+// may be switched on.
 func opens(n *repack.Node) bool { return n.Want != repack.Offline }
 
 func (m *Problem) addVM(vm int) {
@@ -225,7 +224,7 @@ func (m *Problem) addVM(vm int) {
 	m.Rooted[vm] = v.Stays || m.NeverConverges(vm)
 }
 
-// actionCost is what the action costs in the objective that brings a VM to a node.
+// actionCost returns the cost, in the objective, of the action that brings a VM to a node.
 func (m *Problem) actionCost(vm, node int) int64 {
 	v, takes := &m.In.VMs[vm], m.Duration(vm, node)
 	switch {
@@ -240,7 +239,7 @@ func (m *Problem) actionCost(vm, node int) int64 {
 	}
 }
 
-// WaitCost is what waiting for a tick costs a VM in the objective.
+// WaitCost returns the cost, in the objective, of one tick of waiting.
 func (m *Problem) WaitCost(vm int) int64 {
 	if m.Objective == repack.Migrations || m.Objective == repack.Moved {
 		return 0
@@ -248,7 +247,7 @@ func (m *Problem) WaitCost(vm int) int64 {
 	return m.In.VMs[vm].Weight
 }
 
-// Ready is when a node can take VMs at the earliest.
+// Ready returns when a node can take VMs at the earliest.
 func (m *Problem) Ready(node int) repack.Ticks {
 	if m.In.Nodes[node].State == repack.Offline {
 		return m.In.NodeOn
@@ -256,7 +255,7 @@ func (m *Problem) Ready(node int) repack.Ticks {
 	return 0
 }
 
-// PlaceCost is what it takes at least to have the VM on a node.
+// PlaceCost returns the least cost of having the VM on a node.
 func (m *Problem) PlaceCost(vm, node int) int64 {
 	switch {
 	case node == m.Home[vm]:
@@ -268,7 +267,7 @@ func (m *Problem) PlaceCost(vm, node int) int64 {
 	}
 }
 
-// Allows reports whether no single rule keeps the VM from ending on the node.
+// Allows reports whether no hard rule on the VM alone keeps it from ending on the node.
 func (m *Problem) Allows(vm, node int) bool {
 	if !m.Open[node] || m.Banned[vm].Has(node) {
 		return false
@@ -283,23 +282,23 @@ func (m *Problem) MayPass(vm, node int) bool {
 
 var _ repack.Board = (*poster)(nil)
 
-// Aborted reports whether not even a first plan is waited for any more.
+// Aborted reports whether the search must end even without a first plan.
 func (m *Problem) Aborted() bool { return m.Abort != nil && m.Abort() }
 
-// Suspendable reports whether the VM may sleep for a while on its way.
+// Suspendable reports whether the VM may be suspended on its way.
 func (m *Problem) Suspendable(v *repack.VM) bool { return v.Keeps() && v.Sleepable && !v.Stays }
 
-// Dedicated is a rule that wants nodes for some VMs and no others. Which nodes is
-// the choice that matters most; the guard sees only one VM at a time.
+// Dedicated is a rule that reserves nodes for some VMs. The choice of nodes matters most, and
+// the guard sees only one VM at a time.
 type Dedicated interface{ Dedicated() []int }
 
-// Apart is a rule that lets no two of some VMs end on one node.
+// Apart is a rule that keeps some VMs on different nodes.
 type Apart interface{ Apart() []int }
 
-// Never is a cost that is not to be paid.
+// Never is a prohibitive cost.
 const Never = 1 << 50
 
-// DemandText is what a VM asks for, in words.
+// DemandText returns the demand of a VM in words.
 func (m *Problem) DemandText(vm int) string {
 	words := make([]string, m.Dims)
 	for d := range words {
@@ -308,7 +307,7 @@ func (m *Problem) DemandText(vm int) string {
 	return strings.Join(words, ", ")
 }
 
-// shortestDeparture is how long the action takes at least that takes a VM from its host.
+// shortestDeparture returns the least duration of the action that removes a VM from its host.
 func (m *Problem) shortestDeparture(vm int) repack.Ticks {
 	v := &m.In.VMs[vm]
 	switch v.Want {
@@ -321,13 +320,13 @@ func (m *Problem) shortestDeparture(vm int) repack.Ticks {
 	}
 }
 
-// SmithRatio says when a VM goes among those who wait for the same room: what takes
-// little time for its weight goes first.
+// SmithRatio orders VMs that wait for the same room: a short duration for its weight goes
+// first.
 func (m *Problem) SmithRatio(vm int, takes repack.Ticks) int64 {
 	return int64(takes) * 16 / max(1, m.In.VMs[vm].Weight)
 }
 
-// RestrictTo leaves only some nodes to end on.
+// RestrictTo closes all nodes but those to keep.
 func (m *Problem) RestrictTo(keep []bool) {
 	for n := range m.Open {
 		m.Open[n] = m.Open[n] && keep[n]
@@ -335,5 +334,5 @@ func (m *Problem) RestrictTo(keep []bool) {
 	m.OpenNodes = slices.DeleteFunc(m.OpenNodes, func(n int) bool { return !m.Open[n] })
 }
 
-// MaxReasons is how many reasons of one sort are worth reading.
+// MaxReasons bounds the reasons of one kind in an explanation.
 const MaxReasons = 5

@@ -13,20 +13,20 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Bounds are what all lower bounds of a model need.
+// Bounds has what all lower bounds of a problem need.
 type Bounds struct {
 	*problem.Problem
-	// minHome is what it takes at least to be at home, waits included.
+	// minHome is the least cost of being at home, waits included.
 	minHome   []int64
-	preferred [][]int // VMs that would like to end on each node
-	// arrivals must end on just this node, and are not there; goal is theirs.
+	preferred [][]int // VMs that prefer to end on each node
+	// arrivals are the VMs that must end on just this node and are not there.
 	arrivals          [][]int
-	destination       []int   // Nowhere: it is not known
-	overloadedAtStart []bool  // nodes that are over capacity at first: they may stay so for a while
-	exclusions        [][]int // rules by VM that let no two of theirs end on one node
+	destination       []int   // the only node left to a VM; Nowhere if there are more
+	overloadedAtStart []bool  // nodes that start over capacity, which is allowed for a while
+	exclusions        [][]int // rules by VM that keep their VMs on different nodes
 }
 
-// NewBounds prepares the bounds of a model on which all rules are posted.
+// NewBounds prepares the bounds of a problem on which all rules are posted.
 func NewBounds(m *problem.Problem) *Bounds {
 	b := &Bounds{Problem: m}
 	b.findDestinations()
@@ -34,12 +34,10 @@ func NewBounds(m *problem.Problem) *Bounds {
 	return b
 }
 
-// Value is a value that no plan's objective is below: every VM acts in the
-// shortest way that there is for it, and where those who would like to be on a node
-// cannot all be there, the cheapest go. That is exact for one node, as nodes are
-// looked at one by one. Who must act besides waits: for links, for those in its way, or
-// for one of the places that are left. Of these three the largest counts, as it may be
-// the same time.
+// Value returns a lower bound of the objective of every plan. Every VM acts in the shortest
+// way, and where the VMs that prefer a node do not fit together, the cheapest leave; that is
+// exact for one node. On top of that VMs wait for links, for VMs in their way, or for free
+// room. The largest of these three waits counts, as they may overlap.
 func (m *Bounds) Value() (sum int64) {
 	if m.Objective == repack.Makespan {
 		return m.makespan()
@@ -51,7 +49,7 @@ func (m *Bounds) Value() (sum int64) {
 	return sum
 }
 
-// makespan is how long the longest of the actions takes that must be made.
+// makespan returns the duration of the longest action that must happen.
 func (m *Bounds) makespan() (most int64) {
 	for vm := range m.In.VMs {
 		switch v := &m.In.VMs[vm]; {
@@ -68,8 +66,8 @@ func (m *Bounds) makespan() (most int64) {
 	return max(most, m.slotMakespan())
 }
 
-// minTravel is how long it takes at least to have a VM elsewhere: one that may sleep
-// for a while can be resumed there, one that sleeps can be resumed and then migrate.
+// minTravel returns the least time to bring a VM elsewhere: a suspendable VM can be resumed
+// there, and a sleeping VM can be resumed and then migrate.
 func (m *Bounds) minTravel(vm int) repack.Ticks {
 	switch v := &m.In.VMs[vm]; {
 	case m.Suspendable(v):
@@ -81,7 +79,7 @@ func (m *Bounds) minTravel(vm int) repack.Ticks {
 	}
 }
 
-// minAway is what it takes at least to have a VM elsewhere than at home.
+// minAway returns the least cost of having a VM elsewhere than at home.
 func (m *Bounds) minAway(vm int) int64 {
 	v := &m.In.VMs[vm]
 	switch {
@@ -98,8 +96,8 @@ func (m *Bounds) minAway(vm int) int64 {
 	}
 }
 
-// exclusiveCost is what it takes at least, beyond what is asked of each node alone,
-// that a clan has nodes of its own: as many as it needs.
+// exclusiveCost returns the least cost, beyond that of each node alone, of giving a group as
+// many nodes of its own as it needs.
 func (m *Bounds) exclusiveCost(vms []int) (sum int64) {
 	stakes := m.DedicationCosts(vms)
 	need := m.minNodes(vms)
@@ -113,8 +111,8 @@ func (m *Bounds) exclusiveCost(vms []int) (sum int64) {
 	return sum
 }
 
-// minNodes is a number of nodes below which the VMs do not end on: as many as there
-// are VMs that must be apart.
+// minNodes returns a lower bound of the nodes on which the VMs end: the number of VMs that
+// must be apart.
 func (m *Bounds) minNodes(vms []int) (most int) {
 	mine := make(map[int]bool, len(vms))
 	for _, vm := range vms {
@@ -136,7 +134,7 @@ func (m *Bounds) minNodes(vms []int) (most int) {
 	return max(most, min(1, len(vms)))
 }
 
-// perNode looks at every node by itself.
+// perNode adds up bounds of each node alone.
 func (m *Bounds) perNode() (sum int64) {
 	sum = m.Departures() + max(m.linkWaits(), m.orderWaits(), m.slotWaits())
 	for _, vm := range m.Wanted {
@@ -148,7 +146,7 @@ func (m *Bounds) perNode() (sum int64) {
 	return sum
 }
 
-// Departures is what it takes to end or suspend who is to run no more.
+// Departures returns the cost of ending or suspending the VMs that must not run at the end.
 func (m *Bounds) Departures() (sum int64) {
 	for vm := range m.In.VMs {
 		if v := &m.In.VMs[vm]; v.State == repack.Running && v.Want != repack.Running {
@@ -158,8 +156,8 @@ func (m *Bounds) Departures() (sum int64) {
 	return sum
 }
 
-// FindPreferences notes what it takes each VM at least to be at home, and who would like to
-// be where. Rules have been posted.
+// FindPreferences computes the least cost of each VM at home, and which VMs prefer which node.
+// Rules must have been posted.
 func (m *Bounds) FindPreferences() {
 	m.minHome, m.preferred = make([]int64, len(m.In.VMs)), make([][]int, len(m.In.Nodes))
 	for _, vm := range m.Wanted {
@@ -175,8 +173,8 @@ func (m *Bounds) FindPreferences() {
 	}
 }
 
-// earliest is a time before which a VM that does not run cannot have room where
-// its image lies: who leaves takes some time to do so.
+// earliest returns a time before which a VM that does not run has no room where its image is:
+// departures take time.
 func (m *Bounds) earliest(vm, node int) repack.Ticks {
 	if m.In.VMs[vm].State == repack.Running {
 		return 0
@@ -184,7 +182,7 @@ func (m *Bounds) earliest(vm, node int) repack.Ticks {
 	return m.minVacancy(vm, node)
 }
 
-// minVacancy is a time before which a VM that is not on a node cannot have room there.
+// minVacancy returns a time before which a VM that is not on a node has no room there.
 func (m *Bounds) minVacancy(vm, node int) repack.Ticks {
 	if m.overloadedAtStart[node] {
 		return 0
@@ -221,7 +219,7 @@ func (m *Bounds) minVacancy(vm, node int) repack.Ticks {
 	return clock
 }
 
-// minDeparture is a time before which a VM does not leave its host.
+// minDeparture returns a time before which a VM does not leave its host.
 func (m *Bounds) minDeparture(vm int) repack.Ticks {
 	if v := &m.In.VMs[vm]; m.Suspendable(v) {
 		return min(m.DepartureTime[vm], v.Takes.Suspend)
@@ -229,14 +227,14 @@ func (m *Bounds) minDeparture(vm int) repack.Ticks {
 	return m.DepartureTime[vm]
 }
 
-// excess is what it takes at least beyond everybody's wish to have a node not
-// over capacity.
+// excess returns the least cost, beyond all preferences, of keeping a node within its
+// capacity.
 func (m *Bounds) excess(n int, wish []int) int64 {
 	return max(m.overload(n, wish), m.apartCost(wish))
 }
 
-// apartCost is what it takes at least that of those who would like to be on one node,
-// but must be apart, all but one go.
+// apartCost returns the least cost that all but one VM leave, of those that prefer one node
+// and must be apart.
 func (m *Bounds) apartCost(wish []int) (most int64) {
 	type feud struct{ sum, dearest int64 }
 	feuds := map[int]feud{}
@@ -252,8 +250,8 @@ func (m *Bounds) apartCost(wish []int) (most int64) {
 	return most
 }
 
-// overload is what it takes at least that those go for whom a node has no room beside
-// those who must come to it.
+// overload returns the least cost of the departures that make room on a node, beside the VMs
+// that must come to it.
 func (m *Bounds) overload(n int, wish []int) int64 {
 	load := make([]int64, m.Dims)
 	for _, vm := range m.arrivals[n] {
@@ -266,7 +264,7 @@ func (m *Bounds) overload(n int, wish []int) int64 {
 		for d := range load {
 			load[d] += m.Next[vm*m.Dims+d]
 		}
-		if !m.Rooted[vm] || m.In.VMs[vm].State != repack.Running { // who sleeps may be resumed elsewhere
+		if !m.Rooted[vm] || m.In.VMs[vm].State != repack.Running { // a sleeping VM may be resumed elsewhere
 			items = append(items, problem.Evictable{VM: vm, Cost: m.minAway(vm) - m.minHome[vm], Bulk: m.Bulk[vm]})
 		}
 	}
@@ -284,7 +282,7 @@ func (m *Bounds) overload(n int, wish []int) int64 {
 	return cost
 }
 
-// ExclusiveGroups are the sets of VMs that want nodes of their own, as far as they do not
+// ExclusiveGroups returns the sets of VMs that need nodes of their own, as far as they do not
 // overlap.
 func (m *Bounds) ExclusiveGroups() (list [][]int) {
 	taken := map[int]bool{}
@@ -305,7 +303,7 @@ func (m *Bounds) ExclusiveGroups() (list [][]int) {
 	return list
 }
 
-// DedicationCosts is what each node costs a clan, the best first.
+// DedicationCosts returns the cost of each node for a group, the best first.
 func (m *Bounds) DedicationCosts(vms []int) (list []dedication) {
 	mine := make([]bool, len(m.In.VMs))
 	for _, vm := range vms {
@@ -340,7 +338,7 @@ func (m *Bounds) DedicationCosts(vms []int) (list []dedication) {
 	return list
 }
 
-// dedication is what it costs to give a node to a clan or not to.
+// dedication is the cost of giving a node to a group, or not.
 type dedication struct {
 	Node    int
 	In, Out int64

@@ -13,12 +13,12 @@ type crossing struct {
 	vm            int
 	weight        float64
 	memory, dirty float64
-	lasts         float64 // how long it takes at least
-	cost          int64   // what it takes alone, in the objective
+	lasts         float64 // the least duration
+	cost          int64   // alone, in the objective
 }
 
-// linkWaits is what it takes at least, beyond what each takes alone, that those who
-// must leave a node share its NIC, or those who must leave a rack its uplink.
+// linkWaits returns the least cost, beyond that of each VM alone, of VMs sharing the NIC of
+// the node that they must leave, or the uplink of the rack.
 func (m *Bounds) linkWaits() (sum int64) {
 	if m.In.Network == nil {
 		return 0
@@ -39,11 +39,10 @@ func (m *Bounds) linkWaits() (sum int64) {
 	return sum
 }
 
-// smithBound is what it takes at least, beyond what each takes alone, that some cross one
-// link. The mean of the time at which a link carries them is least, weighted, in
-// Smith's order, and a transfer of a steady rate ends half its length after its mean
-// (Goemans, Improved approximation algorithms for scheduling with release dates, SODA
-// 1997, has the relaxation).
+// smithBound returns the least cost, beyond that of each VM alone, of VMs sharing one link.
+// The weighted mean of the times at which the link carries them is least in Smith's order, and
+// a transfer at a steady rate ends half its length after its mean (Goemans, Improved
+// approximation algorithms for scheduling with release dates, SODA 1997, has the relaxation).
 func (m *Bounds) smithBound(list []crossing, bandwidth int64) int64 {
 	if bandwidth == 0 || len(list) == 0 {
 		return 0
@@ -62,7 +61,7 @@ func (m *Bounds) smithBound(list []crossing, bandwidth int64) int64 {
 	return max(0, int64(math.Ceil(least-1e-3))-alone)
 }
 
-// occupies is how long a VM has a whole link for itself, at least.
+// occupies returns the least time for which a VM fills a whole link.
 func (p *crossing) occupies(bandwidth int64) float64 {
 	if rate := float64(bandwidth) - p.dirty; rate > 0 {
 		return p.memory / rate
@@ -70,7 +69,7 @@ func (p *crossing) occupies(bandwidth int64) float64 {
 	return p.memory / float64(bandwidth) // it goes another way, or not at all
 }
 
-// rackLeavers are those of the leavers who find no place in their rack.
+// rackLeavers returns the leavers that have no place in their rack.
 func (m *Bounds) rackLeavers(rack int, leavers [][]crossing) (list []crossing) {
 	if m.In.Network.Uplink[rack] == 0 {
 		return nil
@@ -92,7 +91,7 @@ func (m *Bounds) rackLeavers(rack int, leavers [][]crossing) (list []crossing) {
 	return list
 }
 
-// leavers are the VMs that must leave each node.
+// leavers returns the VMs that must leave each node.
 func (m *Bounds) leavers() [][]crossing {
 	list := make([][]crossing, len(m.In.Nodes))
 	for _, vm := range m.Wanted {

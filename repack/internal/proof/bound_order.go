@@ -8,10 +8,10 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Bounds that see who has to wait for whom: a VM that must go to one node has no room
-// there until somebody has left it, who may have to wait in turn.
+// Bounds from waiting: a VM that must go to one node has no room there until another has left,
+// which may have to wait in turn.
 
-// findDestinations finds the VMs that only one node is left for, and who must be apart.
+// findDestinations finds the VMs with a single node left, and the VMs that must be apart.
 func (m *Bounds) findDestinations() {
 	m.arrivals, m.destination = make([][]int, len(m.In.Nodes)), make([]int, len(m.In.VMs))
 	m.exclusions = make([][]int, len(m.In.VMs))
@@ -43,7 +43,7 @@ func (m *Bounds) findDestinations() {
 	}
 }
 
-// onlyNode is the one open node that is not in a set; Nowhere if there are others.
+// onlyNode returns the one open node outside a set; Nowhere if there are several.
 func (m *Bounds) onlyNode(not *problem.NodeSet) int {
 	one, count := repack.Nowhere, 0
 	for _, n := range m.OpenNodes {
@@ -56,9 +56,9 @@ func (m *Bounds) onlyNode(not *problem.NodeSet) int {
 	return one
 }
 
-// arrival is how long it takes a VM at least to get elsewhere: by one action, or by a
-// first one and a last one, which may set out from anywhere. Who boots does so but
-// once: to migrate after that is never sooner.
+// arrival is the least time that a VM takes to get elsewhere: by one action, or by a first and
+// a last one, which may start anywhere. A VM boots once: to migrate after that is never
+// sooner.
 type arrival struct {
 	direct, first, last repack.Ticks
 	once                bool
@@ -80,7 +80,7 @@ func (m *Bounds) arrival(vm int) arrival {
 	}
 }
 
-// release is a time before which a VM cannot set out for the node on which it must end.
+// release returns a time before which a VM cannot start for the node on which it must end.
 func (m *Bounds) release(vm int) repack.Ticks {
 	n := m.destination[vm]
 	if n == repack.Nowhere {
@@ -89,15 +89,14 @@ func (m *Bounds) release(vm int) repack.Ticks {
 	return max(m.Ready(n), m.minVacancy(vm, n))
 }
 
-// orderWaits is what it takes at least, beyond what each takes alone, that those who must
-// go to one node wait until there is room.
+// orderWaits returns the least cost, beyond that of each VM alone, of VMs waiting for room on
+// the one node to which they must go.
 //
-// Each VM follows at most one that is in its way, and is followed by at most one, so
-// they form lines and circles. Along a line the first starts when there is room for
-// it, and whoever follows when the one before has left: at the end of its one action,
-// or at the end of the first of two, which costs as much as it lasts. In a circle the
-// one that comes to its node first finds that the VM in its way has left, and that has
-// not been where it must end: so one at least takes two actions.
+// Each VM follows at most one VM in its way, and at most one VM follows it, so they form
+// chains and cycles. In a chain the first starts when there is room, and each other starts
+// when the one before has left: at the end of its only action, or at the end of the first of
+// two, which costs as much as it takes. In a cycle, the VM that reaches its node first finds
+// that the VM in its way has left for some other node: so at least one VM takes two actions.
 func (m *Bounds) orderWaits() (sum int64) {
 	if m.Objective == repack.Migrations || m.Objective == repack.Moved {
 		return 0
@@ -125,7 +124,7 @@ func (m *Bounds) orderWaits() (sum int64) {
 			}
 		}
 	}
-	for n := range m.arrivals { // what is left goes in circles
+	for n := range m.arrivals { // the rest are cycles
 		for _, vm := range m.arrivals[n] {
 			if !done[vm] {
 				vms := line(vm)
@@ -136,8 +135,8 @@ func (m *Bounds) orderWaits() (sum int64) {
 	return sum
 }
 
-// blockers finds who is in the way of whom: one that must leave the node to which the
-// other must come, and beside which that has no room.
+// blockers finds for each VM the VM in its way: one that must leave the node to which the
+// other must come, and beside which there is no room for it.
 func (m *Bounds) blockers() (before, after []int) {
 	before, after = make([]int, len(m.In.VMs)), make([]int, len(m.In.VMs))
 	for vm := range before {
@@ -165,17 +164,17 @@ func (m *Bounds) blocks(vm, other, node int) bool {
 	return false
 }
 
-// prefix is what those before in a line may have done: the last of them has left no
-// sooner, and together they cost no less.
+// prefix is what the VMs before in a chain may have done: the last has left no sooner, and
+// together they cost no less.
 type prefix struct {
 	left repack.Ticks
 	cost int64
 }
 
-// maxPrefixes bounds how many ways of those before are told apart.
+// maxPrefixes bounds how many prefixes are kept apart.
 const maxPrefixes = 64
 
-// chainCosts has VMs in a line follow those before them.
+// chainCosts extends prefixes by the VMs of a chain.
 func (m *Bounds) chainCosts(vms []int, leads []prefix) []prefix {
 	for _, vm := range vms {
 		a, weight, release := m.arrival(vm), m.WaitCost(vm), m.release(vm)
@@ -196,8 +195,8 @@ func (m *Bounds) chainCosts(vms []int, leads []prefix) []prefix {
 	return leads
 }
 
-// cycleCost is what VMs cost at least of which the first follows the last, whichever
-// of them takes the detour with which it begins.
+// cycleCost returns the least cost of a cycle of VMs, over the VMs that may take the extra
+// action that breaks it.
 func (m *Bounds) cycleCost(vms []int) int64 {
 	if len(vms) > maxPrefixes {
 		return cheapestOf(m.chainCosts(vms, []prefix{{}}))

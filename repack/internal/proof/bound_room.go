@@ -8,20 +8,21 @@ import (
 	"vjob/repack"
 )
 
-// A VM that migrates takes room twice. Of VMs that all need more than so much, every
-// node has room for a few only, so that no more can be on their way at one time than
-// there are places left: those who must go share them like machines.
+// A migrating VM takes room twice. Of VMs above some size, every node has room for a few only,
+// so no more can migrate at once than there are free slots: those that must leave share the
+// slots like machines.
 
-// moverClass is VMs of a size that must leave their hosts, and how many can do so at once.
+// moverClass has the VMs above some size that must leave their hosts, and how many can do so
+// at once.
 type moverClass struct {
 	movers   []int
 	machines int64
 }
 
-// maxSizes is how many sizes of VMs are looked at, the largest first.
+// maxSizes bounds how many sizes of VMs count, the largest first.
 const maxSizes = 8
 
-// moverClasses are those of the sizes of VMs that must leave, in each dimension.
+// moverClasses returns the classes of the VMs that must leave, by size and dimension.
 func (m *Bounds) moverClasses() (list []moverClass) {
 	var movers []int
 	for _, vm := range m.Wanted {
@@ -50,10 +51,10 @@ func (m *Bounds) moverClasses() (list []moverClass) {
 	return list
 }
 
-// size is what a VM needs at least at any time.
+// size returns the least demand of a VM at any time.
 func (m *Bounds) size(vm, d int) int64 { return min(m.Now[vm*m.Dims+d], m.Next[vm*m.Dims+d]) }
 
-// moverClass is that of the VMs that need so much at least.
+// moverClass returns the class of VMs with at least this demand.
 func (m *Bounds) moverClass(d int, size int64, movers []int) (b moverClass) {
 	for n := range m.In.Nodes {
 		if node := &m.In.Nodes[n]; node.State == repack.Online || m.Open[n] {
@@ -73,12 +74,11 @@ func (m *Bounds) moverClass(d int, size int64, movers []int) (b moverClass) {
 	return b
 }
 
-// slotWaits is what it takes at least, beyond what each takes alone, that those who must
-// leave share what places are left. The sum of weighted completion times on some equal
-// machines is at least that on one, in Smith's order, divided by their number, and as
-// much of what each takes alone as makes it exact for as many machines as there are
-// jobs (Eastman, Even, Isaacs: Bounds for the optimal scheduling of n jobs on m
-// processors, Management Science 11, 1964).
+// slotWaits returns the least cost, beyond that of each VM alone, of VMs sharing the free
+// slots. The weighted sum of completion times on equal machines is at least the sum on one
+// machine in Smith's order, divided by their number, plus a part of what each takes alone that
+// makes it exact for as many machines as jobs (Eastman, Even, Isaacs: Bounds for the optimal
+// scheduling of n jobs on m processors, Management Science 11, 1964).
 func (m *Bounds) slotWaits() (most int64) {
 	if m.Objective == repack.Migrations || m.Objective == repack.Moved {
 		return 0
@@ -102,7 +102,7 @@ func (m *Bounds) slotWaits() (most int64) {
 	return most
 }
 
-// slotMakespan is a time before which not all of those can have left.
+// slotMakespan returns a time before which some VMs of the class have not left.
 func (m *Bounds) slotMakespan() (most int64) {
 	for _, b := range m.moverClasses() {
 		var sum int64

@@ -9,9 +9,9 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Infeasible is why there can be no plan whatever is searched, in words; none: that
-// was not shown. Every VM is looked at alone, then all of them against the room
-// that there is, then sets of them that rules hold together or apart.
+// Infeasible returns in words why no plan exists; nil if that is not proved. It tests every VM
+// alone, then all VMs against the capacity, then sets of VMs that rules hold together or
+// apart.
 func Infeasible(m *problem.Problem) (why []string) {
 	for _, test := range []func(*problem.Problem) []string{vmsWithoutNode, pinnedOverload, shortOfCapacity, shortOfNodes, shortOfQuota, tooManyOn, stranded} {
 		if why = test(m); len(why) > 0 {
@@ -21,7 +21,7 @@ func Infeasible(m *problem.Problem) (why []string) {
 	return nil
 }
 
-// vmsWithoutNode are the VMs for which no node is left.
+// vmsWithoutNode reports VMs that have no node left.
 func vmsWithoutNode(m *problem.Problem) (why []string) {
 	for _, vm := range m.Wanted {
 		if h := m.Home[vm]; h != repack.Nowhere && m.Allows(vm, h) && large(m, vm, h) ||
@@ -47,7 +47,7 @@ func vmsWithoutNode(m *problem.Problem) (why []string) {
 	return why
 }
 
-// pinnedOverload are the nodes on which those alone are too many that must not leave.
+// pinnedOverload reports nodes that lack capacity for the VMs that must not leave.
 func pinnedOverload(m *problem.Problem) (why []string) {
 	for _, n := range m.OpenNodes {
 		for d := range m.Dims {
@@ -65,7 +65,7 @@ func pinnedOverload(m *problem.Problem) (why []string) {
 	return why
 }
 
-// large reports whether a node is large enough for a VM alone.
+// large reports whether an empty node has room for a VM.
 func large(m *problem.Problem, vm, n int) bool {
 	for d := range m.Dims {
 		if m.Next[vm*m.Dims+d] > m.Room[n*m.Dims+d] {
@@ -75,10 +75,9 @@ func large(m *problem.Problem, vm, n int) bool {
 	return true
 }
 
-// shortOfCapacity compares what all VMs need with what the nodes have that may host
-// them. Of a node only that part counts that VMs can fill: if all their demands
-// are multiples of two, of 201 only 200. The same is asked of VMs that are
-// confined to the same nodes.
+// shortOfCapacity compares the demand of all VMs with the capacity of the nodes that may host
+// them. Of a node only the part counts that VMs can fill: if all demands are multiples of two,
+// 200 of 201. VMs that are confined to the same nodes are compared with those nodes.
 func shortOfCapacity(m *problem.Problem) []string {
 	groups := map[*problem.NodeSet][]int{nil: m.Wanted}
 	for _, vm := range m.Wanted {
@@ -96,8 +95,7 @@ func shortOfCapacity(m *problem.Problem) []string {
 	return nil
 }
 
-// inOrder are the sets for which there are VMs, those for more of them first, and
-// then by the first VM.
+// inOrder returns the node sets that have VMs, sorted by number of VMs and then by first VM.
 func inOrder(groups map[*problem.NodeSet][]int) (list []*problem.NodeSet) {
 	for s, vms := range groups {
 		if len(vms) > 0 {
@@ -119,7 +117,7 @@ func inOrder(groups map[*problem.NodeSet][]int) (list []*problem.NodeSet) {
 	return list
 }
 
-// shortOf is what VMs lack of a resource on the nodes that are not in the set.
+// shortOf reports what VMs lack of a resource on the nodes outside a set.
 func shortOf(m *problem.Problem, d int, vms []int, not *problem.NodeSet) string {
 	var sum, unit int64
 	for _, vm := range vms {
@@ -161,7 +159,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// shortOfNodes asks whether VMs that must be apart have as many nodes.
+// shortOfNodes tests whether VMs that must be apart have enough nodes.
 func shortOfNodes(m *problem.Problem) []string {
 	for _, r := range m.In.Rules {
 		a, ok := r.Rule.(problem.Apart)
@@ -177,7 +175,7 @@ func shortOfNodes(m *problem.Problem) []string {
 		nodes := 0
 		for _, n := range m.OpenNodes {
 			if nodes == len(vms) {
-				break // enough
+				break
 			}
 			if slices.ContainsFunc(vms, func(vm int) bool { return m.Allows(vm, n) && large(m, vm, n) }) {
 				nodes++
@@ -195,7 +193,7 @@ type quota interface {
 	Quota() (nodes []int, most int64)
 }
 
-// shortOfQuota adds up the quotas of nodes that do not overlap.
+// shortOfQuota adds up the quotas of disjoint sets of nodes.
 func shortOfQuota(m *problem.Problem) []string {
 	seen := make([]bool, len(m.In.Nodes))
 	var sum int64
@@ -226,7 +224,7 @@ func shortOfQuota(m *problem.Problem) []string {
 	return []string{fmt.Sprintf("%d VMs are to run, and the rules leave room for %d: %s", len(m.Wanted), sum, list(rules))}
 }
 
-// list shows the first few of many.
+// list shows the first few of many words.
 func list(words []string) string {
 	if len(words) > problem.MaxReasons {
 		return strings.Join(words[:problem.MaxReasons], "; ") + fmt.Sprintf(" and %d more", len(words)-problem.MaxReasons)
@@ -234,8 +232,8 @@ func list(words []string) string {
 	return strings.Join(words, "; ")
 }
 
-// tooManyOn asks whether nodes can go off of which only so many may be on: those may
-// that are not wanted on and keep no image.
+// tooManyOn tests whether enough nodes can go off: those that are not wanted on and keep no
+// image.
 func tooManyOn(m *problem.Problem) []string {
 	for _, l := range m.Limits {
 		wanted, images := 0, 0
@@ -254,8 +252,8 @@ func tooManyOn(m *problem.Problem) []string {
 	return nil
 }
 
-// stranded are VMs that are to sleep on a node that goes off, or to become what no
-// action makes of them.
+// stranded reports VMs that are to sleep on a node that goes off, or are wanted in a state
+// that no action leads to.
 func stranded(m *problem.Problem) (why []string) {
 	for vm := range m.In.VMs {
 		v, name := &m.In.VMs[vm], m.In.VMName(vm)

@@ -9,23 +9,23 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Where memory is nearly used up, VMs of a few sizes may have room in all and yet no
-// places: what is left on each node is too little for any of them. A search finds no
-// place then and never knows that there is none. Prices tell: give each kind of VM one,
-// and fill each node with what is worth most there. If all nodes together are worth less
-// than all VMs, the VMs are not all on them, whatever the prices are. (It is the dual of
-// the cutting stock problem; Gilmore, Gomory: A linear programming approach to the
-// cutting-stock problem, Operations Research 9, 1961.)
+// Where memory is nearly used up, VMs of a few sizes may have room in all and yet no places:
+// what is left on each node is too little for any of them. A search then finds no place and
+// never proves that there is none. Prices prove it: give each kind of VM a price, and fill
+// each node with the most valuable VMs. If all nodes together hold less value than all VMs
+// have, the VMs do not fit, whatever the prices are. This is the dual of the cutting stock
+// problem (Gilmore, Gomory: A linear programming approach to the cutting-stock problem,
+// Operations Research 9, 1961).
 
-// What is looked at: more kinds or fillings are too many to be worth it. Rounds are how
-// often prices are changed.
+// Bounds of the effort: more kinds or fillings take too long. fillRounds is how often prices
+// change.
 const (
 	maxKinds    = 24
 	maxFillings = 20_000 // of all nodes
 	fillRounds  = 96
 )
 
-// vmKind is VMs that need the same, and may go elsewhere.
+// vmKind is a set of VMs with the same need that may go elsewhere.
 type vmKind struct {
 	need  []int64
 	count int64
@@ -33,15 +33,15 @@ type vmKind struct {
 	short int64 // how many of them are in none of the best fillings
 }
 
-// nodeKind is nodes with the same room beside the VMs that must not leave.
+// nodeKind is a set of nodes with the same room beside the VMs that must not leave.
 type nodeKind struct {
 	room  []int64
 	count int64
-	ways  [][]int64 // of each, how many of each kind: all fillings to which nothing can be added
+	ways  [][]int64 // all maximal fillings: how many VMs of each kind
 }
 
-// Unpackable asks whether there is a price of each kind of VM at which all of them are
-// worth more than what the nodes can be filled with.
+// Unpackable looks for a price of each kind of VM at which all VMs are worth more than what
+// the nodes can hold. It returns in words why no placement exists, or nil.
 func Unpackable(m *problem.Problem) []string {
 	kinds, ok := kindsOf(m)
 	if !ok {
@@ -59,7 +59,7 @@ func Unpackable(m *problem.Problem) []string {
 		case worth > held:
 			return []string{fmt.Sprintf("%d VMs of %d sizes have no places together: what they leave of each node is too little for the others",
 				len(m.Wanted), len(kinds))}
-		case 2*worth < held: // there is room in plenty
+		case 2*worth < held: // ample room
 			return nil
 		}
 		for k := range kinds {
@@ -69,8 +69,8 @@ func Unpackable(m *problem.Problem) []string {
 	return nil
 }
 
-// kindsOf sorts the VMs that are not fixed, the largest first; false: there are too many
-// kinds, or none.
+// kindsOf sorts the VMs that may move into kinds, the largest first. It is not ok if there are
+// too many kinds, or none.
 func kindsOf(m *problem.Problem) (kinds []vmKind, ok bool) {
 	for _, vm := range m.Wanted {
 		need := m.Next[vm*m.Dims : (vm+1)*m.Dims]
@@ -95,7 +95,7 @@ func fixed(m *problem.Problem, vm int) bool {
 	return m.Rooted[vm] && m.In.VMs[vm].State == repack.Running
 }
 
-// vesselsOf sorts the nodes by the room on them.
+// vesselsOf sorts the nodes into kinds by their room.
 func vesselsOf(m *problem.Problem) (list []nodeKind) {
 	index := map[string]int{}
 	for _, n := range m.OpenNodes {
@@ -127,8 +127,7 @@ func appendInts(b []byte, list []int64) []byte {
 	return b
 }
 
-// fill lists the fillings, but for no more than so many steps, and returns how many are
-// left of them.
+// fill lists the fillings within a number of steps and returns the steps left.
 func (v *nodeKind) fill(kinds []vmKind, left int) int {
 	way := make([]int64, len(kinds))
 	var next func(k int)
@@ -157,7 +156,7 @@ func (v *nodeKind) fill(kinds []vmKind, left int) int {
 	return left
 }
 
-// takesMore reports whether one more VM would have room beside a filling.
+// takesMore reports whether one more VM fits beside a filling.
 func (v *nodeKind) takesMore(kinds []vmKind, way []int64) bool {
 	for k := range kinds {
 		if kinds[k].count > way[k] && kinds[k].fits(v.room) > 0 {
@@ -167,7 +166,7 @@ func (v *nodeKind) takesMore(kinds []vmKind, way []int64) bool {
 	return false
 }
 
-// fits is how many of a kind have so much room, if there are as many.
+// fits returns how many VMs of a kind fit into the room.
 func (k *vmKind) fits(room []int64) int64 {
 	most := k.count
 	for d, need := range k.need {
@@ -187,8 +186,8 @@ func take(room, need []int64, n int64) {
 	}
 }
 
-// weigh is what the VMs are worth, and what the best fillings of all nodes are. It counts
-// who is in none of those.
+// weigh returns the worth of all VMs, and of the best fillings of all nodes. It counts the VMs
+// that are in no filling.
 func weigh(kinds []vmKind, vessels []nodeKind) (worth, held int64) {
 	for k := range kinds {
 		worth += kinds[k].count * kinds[k].price
@@ -215,8 +214,8 @@ func weigh(kinds []vmKind, vessels []nodeKind) (worth, held int64) {
 	return worth, held
 }
 
-// reprice makes dearer who is left out, and cheaper who is in more fillings than there are
-// VMs of the kind; less and less so.
+// reprice raises the price of VMs that are left out, and lowers the price of kinds of which
+// the fillings hold more than there are; less with each round.
 func (k *vmKind) reprice(round int64) {
 	change := k.price / 4 * max(-k.count, min(k.count, k.short)) / k.count
 	k.price = max(1, k.price+change*8/(8+round))
