@@ -197,9 +197,9 @@ func (p *View) quarantinedVerdict(r *execute.Report) queue.Verdict {
 }
 
 // quarantine excludes the vjobs that are still in quarantine.
-func (p *View) quarantine(exiles map[cluster.VJobID]Quarantined) {
-	without := make(map[cluster.VJobID]string, len(exiles))
-	for id, e := range exiles {
+func (p *View) quarantine(list map[cluster.VJobID]Quarantined) {
+	without := make(map[cluster.VJobID]string, len(list))
+	for id, e := range list {
 		without[id] = fmt.Sprintf("%s; next try in %s", e.Why, e.Until.Sub(p.now).Round(time.Second))
 		p.recheck(e.Until)
 	}

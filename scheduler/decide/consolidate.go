@@ -95,7 +95,7 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 	if s.allowed != nil {
 		s.model.May = s.allowedMoves(strict)
 	}
-	a, err := s.model.Look(s.ConsolidationRequest.Turn)
+	a, err := s.model.Look(s.Turn)
 	if err != nil {
 		c.Why = err.Error()
 		return c

@@ -36,8 +36,8 @@ func (porter) MayGoOff(cluster.NodeID) bool           { return true }
 func (porter) Fill() float64                          { return 0.8 }
 func (p porter) Objects(dark []cluster.NodeID) string { return p.objects }
 
-// Whatever world it is: a plan only has migrations, stands the planner's check, keeps those
-// where they have to stay, and saves what it says.
+// In any setting a plan has only migrations, passes the planner's check, keeps fixed VMs in place,
+// and saves what it says.
 func TestConsolidatedWorlds(t *testing.T) {
 	plans, dark := 0, 0
 	seeds(t, func(rng *rand.Rand, w *world) {

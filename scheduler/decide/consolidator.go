@@ -106,7 +106,8 @@ func (s *consolidator) addVJob(report int) {
 		v := &s.model.VMs[i]
 		v.Fixed = v.Fixed || fixed
 		takes := s.settings.Execute.Costs.Duration(cluster.Migrate, cluster.MiB(v.Need[1]), false)
-		if v.Move = s.copyEnergy(takes); !live {
+		v.Move = s.copyEnergy(takes)
+		if !live {
 			v.Move += s.pauseEnergy(uses, takes)
 		}
 	}

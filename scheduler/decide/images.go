@@ -175,7 +175,8 @@ func (p *View) placeSuspended(wished []queue.Verdict) []queue.Verdict {
 	verdicts = slices.Clone(verdicts)
 	for i, lack := range lacks {
 		v := &verdicts[i]
-		if v.Target = queue.Run; p.VJobs[i].Job.State == cluster.Paused {
+		v.Target = queue.Run
+		if p.VJobs[i].Job.State == cluster.Paused {
 			v.Target = queue.Wait
 		}
 		v.Reason += "; it cannot be suspended to disk: " + lack

@@ -10,7 +10,7 @@ import (
 	"vjob/energy/power/cycle"
 )
 
-// Controller switches nodes. It belongs to the core of the loop.
+// ControllerSettings configure how nodes are switched. The zero value switches no nodes.
 type ControllerSettings struct {
 	Nodes  []cluster.NodeID // those that have a power driver
 	Limits cycle.Limits
@@ -30,7 +30,7 @@ type Executor interface {
 	Hint(now time.Time, node cluster.NodeID)
 }
 
-// Controller is the nodes that can be switched. It belongs to the core of the loop.
+// Controller switches nodes. It belongs to the core of the loop.
 type Controller struct {
 	limits cycle.Limits
 	models map[cluster.NodeID]energy.Power

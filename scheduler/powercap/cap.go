@@ -56,8 +56,8 @@ type Cap struct {
 
 // New restores the budgets of the journal. If they no longer parse it returns an error and a cap
 // without them.
-func New(s Settings, stated journal.Budgets, exec Executor, board Controller, out *journal.Step, now time.Time) (*Cap, error) {
-	g := &Cap{settings: s, exec: exec, controller: board, out: out, stated: stated, groups: map[budget.Group][]cluster.NodeID{}}
+func New(s Settings, stated journal.Budgets, exec Executor, controller Controller, out *journal.Step, now time.Time) (*Cap, error) {
+	g := &Cap{settings: s, exec: exec, controller: controller, out: out, stated: stated, groups: map[budget.Group][]cluster.NodeID{}}
 	lines, err := budget.Read(stated.Text)
 	if err == nil {
 		g.book, err = budget.New(s.Zone, lines)
