@@ -237,7 +237,7 @@ func TestCheckForeseesEveryOverload(t *testing.T) {
 
 // VMs that may not be touched are not blamed for a rule that they broke together with VMs that
 // have left.
-func TestNobodyIsBlamedForThoseWhoLeave(t *testing.T) {
+func TestVMsThatHaveLeftAreNotBlamedOnOthers(t *testing.T) {
 	s := newScene().node("n1", 1, 1).node("n2", 1, 1).
 		running("1.0", 0, 0.25, "n1").running("1.1", 0, 0.25, "n1").running("2.0", 0, 0.25, "n1").
 		pin("1.0").pin("2.0").want(cluster.VMTerminated, 1).rule("lonely({1.0, 1.1});")

@@ -231,7 +231,7 @@ func BenchmarkRepacker(b *testing.B) {
 	}
 }
 
-// Full nodes whose VMs change places in pairs: every cycle needs a suspension.
+// Full nodes with VMs that change places in pairs: every cycle needs a suspension.
 func BenchmarkRepackerCircles(b *testing.B) {
 	for _, nodes := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {

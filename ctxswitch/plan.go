@@ -131,7 +131,7 @@ func (p *Plan) Empty() bool { return len(p.Actions) == 0 }
 
 // NoPlan says why there is no plan. Without the goal of its vjob there may be one.
 type NoPlan struct { //nolint:errname // it is a verdict before it is an error, and reads as one
-	VJob   cluster.VJobID // the first vjob whose goal cannot be met; 0 if no single one is at fault
+	VJob   cluster.VJobID // the first vjob with a goal that cannot be met; 0 if no single one is at fault
 	Reason string
 	// Also holds the other vjobs that do not fit beside those before them, each with its reason.
 	Also []*NoPlan

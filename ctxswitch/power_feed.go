@@ -9,8 +9,8 @@ import (
 	"vjob/repack"
 )
 
-// Feeds are the power budgets of racks and the like for the choice of places: a node whose feed
-// is used up takes no VM, even with room. Unlike in [Power], VMs count with the least CPU that
+// Feeds are the power budgets of racks and the like for the choice of places: a node takes no VM
+// once its feed is used up, even with room. Unlike in [Power], VMs count with the least CPU that
 // they get, since running VMs can be given less.
 type Feeds struct {
 	List []Feed

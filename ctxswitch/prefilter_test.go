@@ -79,7 +79,7 @@ func throng(rng *rand.Rand) (all, apart ctxswitch.Stock, asking []cluster.VJobID
 
 // A packing that lets applicants in one by one answers as one that knows them all from
 // the beginning does.
-func TestCrowdMakesNoDifference(t *testing.T) {
+func TestPrefilterMakesNoDifference(t *testing.T) {
 	taken, refused, differ := 0, 0, 0
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))

@@ -23,7 +23,8 @@ func (p *Plan) Without(starting []cluster.VJobID, before *cluster.Configuration)
 		left.Makespan = max(left.Makespan, a.End)
 	}
 	for _, g := range p.Gangs {
-		if g.Actions = renumbered(g.Actions, number); len(g.Actions) > 0 {
+		g.Actions = renumbered(g.Actions, number)
+		if len(g.Actions) > 0 {
 			left.Gangs = append(left.Gangs, g)
 		}
 	}

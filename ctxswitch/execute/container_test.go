@@ -202,7 +202,7 @@ func TestContainerNamesWhatIsInside(t *testing.T) {
 }
 
 // What runs in no container, or in one that does not hold its room, does not begin.
-func TestNobodyBeginsOutside(t *testing.T) {
+func TestNoVJobBeginsOutsideItsContainer(t *testing.T) {
 	d := contained(t, gang.Absent)
 	d.boots()
 	d.wants("")

@@ -79,7 +79,8 @@ func asks(gangs map[cluster.VJobID]*gangState, c *hypervisor.Copy) (need, reserv
 	if p == nil || c.VM.Rank >= len(p.job.VMs) || c.State != hypervisor.CopyRunning {
 		return 0, 0
 	}
-	if need = c.CPU; c.Cap > 0 {
+	need = c.CPU
+	if c.Cap > 0 {
 		need = min(need, c.Cap)
 	}
 	return need, p.job.VMs[c.VM.Rank].Reserved.CPU

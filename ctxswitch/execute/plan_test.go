@@ -175,7 +175,7 @@ func (d *desk) does(c hypervisor.Call) {
 	}
 }
 
-func TestClearOfNobody(t *testing.T) {
+func TestClearOfAnUnknownVJob(t *testing.T) {
 	d := sit(t, settings(), world())
 	if err := d.exec.Clear(d.now, 7, gang.ThenTerminate, cluster.Because("")); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("got %v", err)

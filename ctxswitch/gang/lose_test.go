@@ -36,7 +36,8 @@ func (s *stage) settled() (rec gang.Record, calls []string, hold string) {
 		if turn.Hold != "" {
 			hold = turn.Hold
 		}
-		if rec = turn.Record; !turn.Changed {
+		rec = turn.Record
+		if !turn.Changed {
 			return rec, calls, hold
 		}
 	}

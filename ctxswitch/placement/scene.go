@@ -66,7 +66,7 @@ func NewScene(nodes []cluster.Node, vms []cluster.VMID) *Scene {
 	return s
 }
 
-// anyNumber is the number of members of a vjob whose size is unknown.
+// anyNumber is the number of members of a vjob of unknown size.
 const anyNumber = -1
 
 // view is a scene as one text sees it.
