@@ -20,11 +20,11 @@ type model struct {
 	home               []int     // where an item is cheapest, by its gain; Nowhere
 	gain               []int64   // what that is less than elsewhere, by item
 	base               int64     // what all cost if all are away from home
-	gcd               int64     // what all gains are multiples of; gains are counted in it
+	gcd                int64     // what all gains are multiples of; gains are counted in it
 	kinds              []kind
 	kindOf             []int // Nowhere: pinned
-	nodeClasses              []nodeClass
-	homeClasses              []homeClass
+	nodeClasses        []nodeClass
+	homeClasses        []homeClass
 	busy               []bool // nodes with a pinned item
 	forced             int    // how many of them
 }
@@ -32,11 +32,11 @@ type model struct {
 // kind is a class of items that can change places without anybody's noticing, but
 // for their homes (thesis eq. 7.7).
 type kind struct {
-	items []int
-	need  []int64 // in units
-	gain  int64
-	alone bool // no two of them on one node
-	conflicts  set  // kinds that may not be with it; nil is none
+	items     []int
+	need      []int64 // in units
+	gain      int64
+	alone     bool // no two of them on one node
+	conflicts set  // kinds that may not be with it; nil is none
 }
 
 // nodeClass is a class of nodes with the same room for the same kinds (thesis eq. 7.6).
@@ -49,7 +49,7 @@ type nodeClass struct {
 // homeClass is a class of nodes of one site that are home to the same kinds (thesis eq.
 // 8.3).
 type homeClass struct {
-	class  int
+	class int
 	nodes []int
 	homes []share
 }

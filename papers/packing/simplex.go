@@ -33,7 +33,7 @@ type column struct {
 // Members of the basis that are no columns stand for what is left over in a row, or
 // missing in it.
 const (
-	slack   = -1
+	slack      = -1
 	artificial = -2
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"vjob/repack"
 	"vjob/repack/format"
-	"vjob/tests/planted"
 	"vjob/repack/rule"
+	"vjob/tests/planted"
 )
 
 // others are what other planners found for a file.

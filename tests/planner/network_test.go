@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 
 	"vjob/repack"
-	"vjob/tests/planted"
 	"vjob/repack/solve"
+	"vjob/tests/planted"
 )
 
 // wired is a problem with a network: bandwidths in MB/s, so many nodes go off.
