@@ -13,53 +13,48 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Test is a placement in the making that grows gang by gang: it tells a queue
-// whether one more gang finds places beside those taken before. It knows every rule
-// that the instance has, by the same guards as [Solve], and finds less than Solve
-// does later; so what it takes can as a rule be placed. What it does not look at is
-// the way there: a plan may still fail for want of a pivot.
+// Test is a placement that grows gang by gang, see [Test.Take]. A plan to it may still fail,
+// for instance for want of a pivot.
 //
-// A trial is deterministic, and not safe for concurrent use.
+// A Test is deterministic, and not safe for concurrent use.
 type Test struct{ search *search }
 
-// search is a placement in the making, and what the search for places keeps besides.
+// search is the placement of a test, and what the search for places keeps besides.
 type search struct {
 	*placement.State
-	placedVMs      int // VMs taken
+	placedVMs      int // number of VMs taken
 	placedItems    []item
-	excludedGroup  *nodeGroup // nodes that some of those who look for places shall leave out now
-	groupsTried    int        // groups tried since somebody was taken
-	exclusionClass []int      // of each VM
-	weight         [][]int64  // likewise; nil: no rule weighs them
-	leastStrain    bool       // places are chosen by what they strain, and not by the room that is left
-	resourceWorth  []float64  // what a unit of each resource is worth: much of what is scarce
-	noFit          []noFit    // what was looked for in vain since something was taken
-	ruleIndex      *ruleIndex // nil until a reason needs them
+	excludedGroup  *nodeGroup // nodes that some VMs must leave out now
+	groupsTried    int        // since the last VMs were taken
+	exclusionClass []int      // by VM
+	weight         [][]int64  // by VM; nil if no rule weighs them
+	leastStrain    bool       // places are chosen by least strain, and not by the room left
+	resourceWorth  []float64  // by dimension: more for scarce resources
+	noFit          []noFit    // failed searches since the last VMs were taken
+	ruleIndex      *ruleIndex // nil until a refusal needs it
 	options        Options
-	effort         int // how many more places may be looked for by moving others
-	share          int // how many of them for this gang
+	effort         int // how many more places may be searched by moving other VMs
+	share          int // the part of effort for this gang
 }
 
 // Options say how hard a [Test] tries.
 type Options struct {
-	// Effort bounds the work of moving those who were taken before to make room for
-	// others, over the life of the trial: so many times a place is looked for. 0 is
-	// [DefaultEffort], less is none.
+	// Effort bounds the work of moving VMs to make room for others, over the life of the test,
+	// in searches for a place. 0 is [DefaultEffort], negative forbids moves.
 	Effort int
-	// Asked is what all who may ever ask for places need in sum, by dimension: what is
-	// scarce is weighed by it. Nil: the VMs of the instance.
+	// Asked is the demand of all VMs that may ever ask for places, by dimension; it weighs
+	// what is scarce. Nil means the VMs of the instance.
 	Asked []int64
 }
 
 // DefaultEffort keeps a pass over 1,000 gangs of 10 VMs on 1,000 nodes under 100 ms.
 const DefaultEffort = 4096
 
-// New begins with nobody placed but the VMs that stay: they count where they
-// run. VMs may be taken if they are wanted running, and are nowhere until they are.
-// Nodes that take nothing any more are said by rules: where all others are banned,
-// those who run there may remain if nothing better is left.
+// New returns a test in which only the VMs that stay are placed, where they run. Other VMs
+// that are wanted running have no place until they are taken. To close a node, ban all other
+// VMs from it: the VMs that run there may remain if nothing better is left.
 //
-// The error is an instance that is not one, or contradicts itself.
+// The error is an instance that is not valid, or contradicts itself.
 func New(in *repack.Instance, o Options) (*Test, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -92,16 +87,15 @@ func Of(m *problem.Problem, o Options) *Test {
 	return &Test{t}
 }
 
-// need is what a VM asks for.
+// need returns the demand of a VM.
 func (t *search) need(vm int) []int64 { return t.Next[vm*t.Dims : (vm+1)*t.Dims] }
 
-// At is the node on which a VM has its place; Nowhere if it was not taken.
+// At returns the node of a VM; Nowhere if it was not taken.
 func (test *Test) At(vm int) int { return test.search.NodeOf[vm] }
 
-// Take adds VMs, as a rule those of one vjob, if all of them find places beside all
-// taken before: where they are, where they fit best, or within the effort by moving
-// others. If not, nothing changes, and the refusal says why. VMs that have a place
-// already need no other.
+// Take adds VMs, usually those of one vjob, if all of them find places beside those taken
+// before: where they are, where they fit best, or within the effort by moving others.
+// Otherwise nothing changes, and the refusal says why. VMs that already have a place keep it.
 func (test *Test) Take(vms []int) (ok bool, why Refusal) {
 	t := test.search
 	vms = slices.DeleteFunc(slices.Clone(vms), func(vm int) bool { return t.NodeOf[vm] != repack.Nowhere })

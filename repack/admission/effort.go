@@ -9,17 +9,16 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// How a trial makes room: by moving those who were taken before, as long as there is
-// effort left.
+// Making room: VMs taken before are moved, as long as there is effort left.
 
-// A gang may use up a share of the effort that is left, but no less than a little.
+// A gang may use a share of the remaining effort, but at least minShare.
 const (
 	shares      = 16
 	minShare    = 16
-	effortNodes = 1024 // for each so many nodes it takes as much
+	effortNodes = 1024 // searches cost one unit more for each so many nodes
 )
 
-// spendEffort takes so much from the effort and reports whether it was there.
+// spendEffort takes work from the effort and reports whether there was enough.
 func (t *search) spendEffort(work int) bool {
 	work *= 1 + len(t.In.Nodes)/effortNodes
 	if t.share < work || t.effort < work {
@@ -29,9 +28,9 @@ func (t *search) spendEffort(work int) bool {
 	return true
 }
 
-// rearrange looks for places for items that found none: where they strain rules least,
-// elsewhere together, then by moving a few others, then by packing all anew. What it leaves behind when it fails
-// is for the caller to take back.
+// rearrange looks for places for items that found none: with least strain on rules, then in
+// another group of nodes, then by moving a few VMs, then by packing all anew. If it fails, the
+// caller must roll back.
 func (t *search) rearrange(items []item) bool {
 	t.share = min(t.effort, max(minShare, t.effort/shares))
 	for _, try := range []func([]item) bool{t.seatLeastStrain, t.otherGroups, t.displaceOthers, t.packAnew} {
@@ -42,8 +41,8 @@ func (t *search) rearrange(items []item) bool {
 	return false
 }
 
-// packAnew gives everybody who was taken another place, those with the least choice
-// first and then the bulky. It is worth half of the effort at most.
+// packAnew gives all VMs other places, those with the least choice first and then the largest.
+// It costs at most half of the effort.
 func (t *search) packAnew(items []item) bool {
 	return t.packOnce(items) || t.withLeastStrain(func() bool { t.RollBack(0); return t.packOnce(items) })
 }
@@ -75,7 +74,7 @@ func (t *search) packOnce(items []item) bool {
 	return t.seatAll(list, 0) < 0
 }
 
-// choice is how many nodes are left to the first VM of an item by rules on it alone.
+// choice returns how many nodes the rules on the first VM of an item leave.
 func (t *search) choice(known map[*problem.NodeSet]int, it item) int {
 	set := t.Banned[it.vms[0]]
 	if _, ok := known[set]; !ok {
@@ -85,7 +84,7 @@ func (t *search) choice(known map[*problem.NodeSet]int, it item) int {
 	return known[set]
 }
 
-// nodeGroup is a set of nodes that a rule leaves to some VMs once one of them is there.
+// nodeGroup is the set of nodes that a rule leaves to some VMs once one of them is there.
 type nodeGroup struct {
 	guard int
 	nodes []bool
@@ -96,13 +95,13 @@ func (g *nodeGroup) has(ofVM []int, n int) bool {
 	return g != nil && g.nodes[n] && slices.Contains(ofVM, g.guard)
 }
 
-// maxGroups is how many groups are tried without effort, as nobody moves for that,
-// until somebody is taken.
+// maxGroups bounds the groups tried without effort until VMs are taken; nothing moves for
+// that.
 const maxGroups = 64
 
-// otherGroups is for VMs that a rule holds inside one of several groups of nodes, such
-// as a rack: if they do not fit into the group that the first of them has chosen, it
-// is told to choose another, where there is much room.
+// otherGroups is for VMs that a rule keeps inside one of several groups of nodes, such as a
+// rack. If they do not fit into the group of the first of them, it tries other groups, those
+// with much room first.
 func (t *search) otherGroups(items []item) bool {
 	defer func() { t.excludedGroup = nil }()
 	for ; ; t.groupsTried++ {
@@ -117,7 +116,7 @@ func (t *search) otherGroups(items []item) bool {
 	}
 }
 
-// roomiestBlock is a node in the block with the most room, of those not outgrown.
+// roomiestBlock returns a node in the block with the most room, outside the excluded groups.
 func (t *search) roomiestBlock() (near int) {
 	t.Free.Refresh()
 	most := 0.0
@@ -136,8 +135,8 @@ func (t *search) roomiestBlock() (near int) {
 	return near
 }
 
-// excludeGroup adds the group in which an item has found no place to those that are too
-// small. False: there is no such rule, or it leaves more than half of the nodes.
+// excludeGroup excludes the group in which an item found no place. It returns false if there
+// is no such rule, or the rule leaves more than half of the nodes.
 func (t *search) excludeGroup(items []item, failed int) bool {
 	vm := items[failed].vms[0]
 	for _, number := range t.GuardsOfVM[vm] {
@@ -165,12 +164,12 @@ func (t *search) excludeGroup(items []item, failed int) bool {
 	return false
 }
 
-// concernsAny reports whether a guard is about one of the items.
+// concernsAny reports whether a guard concerns one of the items.
 func (t *search) concernsAny(items []item, number int) bool {
 	return slices.ContainsFunc(items, func(it item) bool { return len(t.members(it.vms, number)) > 0 })
 }
 
-// displaceOthers is seatAll that moves others out of the way.
+// displaceOthers places items like seatAll, and moves others out of the way.
 func (t *search) displaceOthers(items []item) bool {
 	for _, it := range items {
 		if !t.spendEffort(1) || !t.seat(it, 0) && !t.displace(it, 0) && !t.displace(it, 1) {
@@ -180,11 +179,11 @@ func (t *search) displaceOthers(items []item) bool {
 	return true
 }
 
-// displaceNodes is on how many nodes room is made for one item.
+// displaceNodes bounds the nodes on which room is made for one item.
 const displaceNodes = 8
 
-// displace makes room for an item that fits nowhere by moving others away from one
-// node, and for those again up to some depth.
+// displace makes room for an item on one node by moving others away, and room for those in
+// turn up to some depth.
 func (t *search) displace(it item, depth int) bool {
 	before := len(t.Kept)
 	t.Kept = append(t.Kept, it.vms...)
@@ -202,7 +201,7 @@ func (t *search) displace(it item, depth int) bool {
 	return false
 }
 
-// forceOn puts an item on a node and takes those away that are too many there.
+// forceOn puts an item on a node and evicts the VMs that no longer fit there.
 func (t *search) forceOn(it item, n int) bool {
 	broken := t.Breaches
 	t.put(it, n)
@@ -215,8 +214,8 @@ func (t *search) forceOn(it item, n int) bool {
 	return ok
 }
 
-// evictForRules takes a VM away from a node, so that fewer hard rules are broken; of several
-// the one that is easiest to place elsewhere.
+// evictForRules removes a VM from a node so that fewer hard rules are broken; of several the
+// one that is easiest to place elsewhere.
 func (t *search) evictForRules(n int) bool {
 	best, least := repack.Nowhere, problem.EvictionCost{}
 	for _, e := range t.Evictable(n) {
@@ -235,7 +234,7 @@ func (t *search) evictForRules(n int) bool {
 	return true
 }
 
-// reseat finds places for VMs that had to go.
+// reseat finds places for displaced VMs.
 func (t *search) reseat(vms []int, depth int) bool {
 	for _, it := range t.items(vms) {
 		if !t.spendEffort(1) || !t.seat(it, 0) && (depth == 0 || !t.displace(it, depth-1)) {
@@ -245,7 +244,7 @@ func (t *search) reseat(vms []int, depth int) bool {
 	return true
 }
 
-// closest are the nodes that lack least to take an item.
+// closest returns the nodes that lack least to take an item.
 func (t *search) closest(it item) []int {
 	type lack struct {
 		node int
@@ -261,7 +260,7 @@ func (t *search) closest(it item) []int {
 			continue
 		}
 		if breaches, _ := t.Delta(it.vms[0], repack.Nowhere, n); breaches > 0 {
-			l.over += float64(breaches) / 10 // others would have to go for that
+			l.over += float64(breaches) / 10 // other VMs would have to go for that
 		}
 		at, _ := slices.BinarySearchFunc(list, l, func(a, b lack) int {
 			return cmp.Or(cmp.Compare(a.over, b.over), cmp.Compare(a.node, b.node))
@@ -276,7 +275,7 @@ func (t *search) closest(it item) []int {
 	return nodes
 }
 
-// shortageOn is how much of an average node an item is short of on a node.
+// shortageOn returns what a node lacks for an item, in parts of an average node.
 func (t *search) shortageOn(it item, n int) (sum float64) {
 	for d, need := range it.need {
 		if over := t.EndLoad[n*t.Dims+d] + need - t.Room[n*t.Dims+d]; need > 0 && over > 0 {
@@ -286,7 +285,7 @@ func (t *search) shortageOn(it item, n int) (sum float64) {
 	return sum
 }
 
-// mayAll reports whether no rule on a VM alone keeps one of an item off a node.
+// mayAll reports whether rules on single VMs allow all of an item on a node.
 func (t *search) mayAll(it item, n int) bool {
 	return !slices.ContainsFunc(it.vms, func(vm int) bool { return !t.MayEnd(vm, n) })
 }

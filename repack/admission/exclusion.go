@@ -4,9 +4,9 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// exclusionClasses number the sets of VMs that rules want to have nodes of their own: two VMs
-// may share a node only if they are in the same one. 0 is of those that are in none.
-// Guards know the same, but one by one, and may be many.
+// exclusionClasses numbers the sets of VMs that need nodes of their own: two VMs may share a
+// node only if they are in the same class. VMs without such a rule are in class 0. Guards know
+// the same, but one by one, and may be many.
 func exclusionClasses(m *problem.Problem) []int {
 	of, known := make([]int, len(m.In.VMs)), map[[2]int]int{}
 	for i, r := range m.In.Rules {
@@ -25,8 +25,7 @@ func exclusionClasses(m *problem.Problem) []int {
 	return of
 }
 
-// sameClass reports whether a VM may share a node with those who are there, as far as
-// that can be said without asking the rules.
+// sameClass reports whether a VM may share a node with the VMs there, without asking rules.
 func (t *search) sameClass(vm, n int) bool {
 	return len(t.VMsOn[n]) == 0 || t.exclusionClass[t.VMsOn[n][0]] == t.exclusionClass[vm]
 }

@@ -5,11 +5,10 @@ import (
 	"vjob/repack/internal/placement"
 )
 
-// Grow goes on with the trial on an instance that has more VMs, and their rules: number
-// is what the VMs of the trial are called there, in the same order. Who was taken is
-// where he was. Use the trial no more.
+// Grow continues the test on an instance with more VMs and rules: number has the new number of
+// each VM of the test. All places stay. The old test must not be used any more.
 //
-// The error is an instance that is not one, or contradicts itself.
+// The error is an instance that is not valid, or contradicts itself.
 func (test *Test) Grow(in *repack.Instance, number []int) (*Test, error) {
 	t := test.search
 	grown, err := New(in, t.options)
@@ -19,7 +18,7 @@ func (test *Test) Grow(in *repack.Instance, number []int) (*Test, error) {
 	g := grown.search
 	for n, vms := range t.VMsOn {
 		for _, vm := range vms {
-			g.Move(number[vm], n) // in this order, so that what comes next is as it would have been
+			g.Move(number[vm], n) // in this order, so that later results are the same
 		}
 	}
 	g.placedVMs, g.placedItems, g.groupsTried, g.effort = t.placedVMs, t.placedItems, t.groupsTried, t.effort
@@ -30,27 +29,26 @@ func (test *Test) Grow(in *repack.Instance, number []int) (*Test, error) {
 	}
 	for _, v := range t.noFit {
 		v.vm = number[v.vm]
-		v.set, v.circle, v.weight = g.Banned[v.vm], g.exclusionClass[v.vm], g.weightOf(v.vm)
+		v.set, v.class, v.weight = g.Banned[v.vm], g.exclusionClass[v.vm], g.weightOf(v.vm)
 		g.noFit = append(g.noFit, v)
 	}
 	return grown, nil
 }
 
-// Load is what those who have places on a node use of it, by dimension. It is not to
-// be changed.
+// Load returns the load of a node, by dimension. The caller must not change it.
 func (test *Test) Load(node int) []int64 {
 	t := test.search
 	return t.EndLoad[node*t.Dims : (node+1)*t.Dims]
 }
 
-// NoFit reports whether it is known that there are not enough places for VMs with
-// these needs, which the instance does not have, and why. No rule must name them but
-// those that name one VM of the instance, as which they count; none may weigh less than it.
+// NoFit reports whether it is known that places are missing for VMs with these needs, which
+// are not in the instance, and why. No rule may name them, except that they count as one VM of
+// the instance, which must weigh no more than they do.
 func (test *Test) NoFit(needs [][]int64, as int) (why Refusal, known bool) {
 	t := test.search
 	for i := range t.noFit {
 		v := &t.noFit[i]
-		if t.Banned[as] != v.set || t.exclusionClass[as] != v.circle || !placement.Within(v.weight, t.weightOf(as)) || t.NodeOf[v.vm] != repack.Nowhere {
+		if t.Banned[as] != v.set || t.exclusionClass[as] != v.class || !placement.Within(v.weight, t.weightOf(as)) || t.NodeOf[v.vm] != repack.Nowhere {
 			continue
 		}
 		var asking [][]int64

@@ -8,15 +8,15 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// item is what a trial places as one: a VM, or VMs that a rule holds on one node.
+// item is placed as one: a VM, or VMs that a rule holds on one node.
 type item struct {
 	vms  []int
-	need []int64     // in sum
-	rule repack.Rule // that holds them together
+	need []int64
+	rule repack.Rule // holds them together
 }
 
-// items are VMs in the order in which they look for places: those who may stay where
-// they run, then the bulky first.
+// items returns VMs in the order in which they look for places: first those that run, then the
+// largest.
 func (t *search) items(vms []int) (list []item) {
 	vms = slices.Clone(vms)
 	slices.SortFunc(vms, func(a, b int) int {
@@ -43,7 +43,7 @@ func (t *search) arrives(vm int) int {
 	return 1
 }
 
-// ties are the hard rules that hold some of the VMs on one node.
+// ties returns the hard rules that hold some of the VMs on one node.
 func (t *search) ties(vms []int) (numbers []int) {
 	var seen []int
 	for _, vm := range vms {
@@ -64,14 +64,13 @@ func (t *search) ties(vms []int) (numbers []int) {
 	return numbers
 }
 
-// groups reports whether a guard is of a hard rule that may want VMs near each other:
-// it does more than keep them apart.
+// groups reports whether a guard belongs to a hard rule that does more than keep VMs apart.
 func (t *search) groups(number int) bool {
 	_, spreads := t.Guards[number].Rule.(problem.Apart)
 	return !spreads && t.Guards[number].Penalty == 0
 }
 
-// members are those of the VMs that a guard is about.
+// members returns the VMs that a guard concerns.
 func (t *search) members(vms []int, number int) (list []int) {
 	for _, vm := range vms {
 		if slices.Contains(t.GuardsOfVM[vm], number) {
@@ -81,9 +80,9 @@ func (t *search) members(vms []int, number int) (list []int) {
 	return list
 }
 
-// holdsTogether reports whether a guard holds two VMs that are nowhere on one node: wherever
-// the one goes, the other breaks something on every other. The guard is asked, and
-// not the rule, so that any rule may be of that kind.
+// holdsTogether reports whether a guard holds two unplaced VMs on one node: wherever the first
+// goes, the second breaks the rule on every other node. It asks the guard instead of the rule,
+// so that any rule may be of that kind.
 func (t *search) holdsTogether(g *problem.PostedGuard, a, b int) bool {
 	at := slices.IndexFunc(t.OpenNodes, func(n int) bool { return t.Allows(a, n) && g.Delta(a, repack.Nowhere, n) <= 0 })
 	if at < 0 {
@@ -98,8 +97,8 @@ func (t *search) holdsTogether(g *problem.PostedGuard, a, b int) bool {
 	return !slices.ContainsFunc(t.OpenNodes, func(n int) bool { return n != at && g.Delta(b, repack.Nowhere, n) <= 0 })
 }
 
-// join makes one item of those that a rule holds together. It comes first: it finds
-// fewer places than others.
+// join makes one item of the items that a rule holds together. It comes first, as it fits in
+// fewer places.
 func (t *search) join(list []item, number int) []item {
 	one := item{need: make([]int64, t.Dims), rule: t.Guards[number].Rule}
 	rest := list[:0]

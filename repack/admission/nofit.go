@@ -9,25 +9,24 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// noFit is how many places there are for VMs that need at least what one needs, and to
-// which the same nodes are open: for more of them none need be looked for. It holds
-// until somebody is taken.
+// noFit records how many places there are for VMs that need at least as much as one VM, and
+// are allowed on the same nodes: a search for more of them fails. It holds until VMs are
+// taken.
 type noFit struct {
 	vm     int // one of them
 	need   []int64
-	set    *problem.NodeSet // nodes that are not open to them
-	circle int              // that they are in
-	weight []int64          // that they have at least
-	slots  int              // for so many there is room
-	nodes  int              // on so many nodes is room for one
-	tried  int              // for so many room was sought by moving others
+	set    *problem.NodeSet // banned nodes
+	class  int              // their exclusion class
+	weight []int64          // the least they have
+	slots  int              // places for so many
+	nodes  int              // nodes with room for one
+	tried  int              // so many were searched for by moving others
 }
 
-// maxNoFit is how many of them are remembered.
+// maxNoFit bounds the records.
 const maxNoFit = 16
 
-// rememberRefusal remembers what VMs that were refused looked for: the one that failed, and
-// the least bulky.
+// rememberRefusal records what refused VMs looked for: the one that failed, and the smallest.
 func (t *search) rememberRefusal(vms []int, failed int) {
 	t.remember(vms, failed)
 	t.remember(vms, slices.MinFunc(vms, func(a, b int) int {
@@ -35,11 +34,11 @@ func (t *search) rememberRefusal(vms []int, failed int) {
 	}))
 }
 
-// remember remembers what one of the VMs looked for.
+// remember records what one of the VMs looked for.
 func (t *search) remember(vms []int, vm int) {
-	v := noFit{vm: vm, need: t.need(vm), set: t.Banned[vm], circle: t.exclusionClass[vm], weight: t.weightOf(vm), tried: len(t.In.VMs)}
+	v := noFit{vm: vm, need: t.need(vm), set: t.Banned[vm], class: t.exclusionClass[vm], weight: t.weightOf(vm), tried: len(t.In.VMs)}
 	at := slices.IndexFunc(t.noFit, func(old noFit) bool {
-		return old.set == v.set && old.circle == v.circle && slices.Equal(old.need, v.need) && slices.Equal(old.weight, v.weight)
+		return old.set == v.set && old.class == v.class && slices.Equal(old.need, v.need) && slices.Equal(old.weight, v.weight)
 	})
 	if at < 0 {
 		if len(t.noFit) == maxNoFit {
@@ -52,7 +51,7 @@ func (t *search) remember(vms []int, vm int) {
 	t.noFit[at].tried = min(t.noFit[at].tried, len(t.applicable(vms, &v)))
 }
 
-// count counts the places for VMs like one, but for the rules of its own.
+// count counts the places for VMs like one, its own rules aside.
 func (t *search) count(v *noFit, vm int) {
 	t.Free.Each(v.need, 0, func(n int) bool {
 		if !t.Allows(vm, n) || !t.sameClass(vm, n) || t.ruleFull(vm, n) {
@@ -78,17 +77,17 @@ func (t *search) ruleFull(vm, n int) bool {
 	})
 }
 
-// applicable are those of the VMs that can only have such places.
+// applicable returns the VMs to which a record applies.
 func (t *search) applicable(vms []int, v *noFit) (list []int) {
 	for _, vm := range vms {
-		if t.Banned[vm] == v.set && t.exclusionClass[vm] == v.circle && placement.Within(v.need, t.need(vm)) && placement.Within(v.weight, t.weightOf(vm)) && !t.mayRemain(vm) {
+		if t.Banned[vm] == v.set && t.exclusionClass[vm] == v.class && placement.Within(v.need, t.need(vm)) && placement.Within(v.weight, t.weightOf(vm)) && !t.mayRemain(vm) {
 			list = append(list, vm)
 		}
 	}
 	return list
 }
 
-// knownNoFit reports whether it is known that there are not enough places for VMs.
+// knownNoFit reports whether it is known that places are missing for VMs.
 func (t *search) knownNoFit(vms []int) (why Refusal, known bool) {
 	for i := range t.noFit {
 		v := &t.noFit[i]
@@ -111,13 +110,13 @@ func (t *search) knownNoFit(vms []int) (why Refusal, known bool) {
 	return Refusal{}, false
 }
 
-// noFitRefusal is the refusal of a VM for which there is no place even alone, or none left
-// beside others of its gang.
+// noFitRefusal returns the refusal of a VM for which there is no place, alone or beside others
+// of its gang.
 func (t *search) noFitRefusal(vm int) Refusal {
 	return t.reason(item{vms: []int{vm}, need: t.need(vm)})
 }
 
-// mayRemain reports whether a VM runs on a node to which nobody comes any more.
+// mayRemain reports whether a VM runs on a node that accepts no others.
 func (t *search) mayRemain(vm int) bool {
 	return t.In.VMs[vm].State == repack.Running && !t.Free.Accepts[t.Home[vm]]
 }

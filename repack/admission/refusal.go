@@ -8,21 +8,21 @@ import (
 	"vjob/repack"
 )
 
-// Refusal is why a [Test] did not take VMs: all nodes together lack room, or a rule
-// is in the way of a VM, or there is no room in one piece for it.
+// Refusal is why a [Test] did not take VMs: all nodes together lack room, a rule bans a VM, or
+// no single node has room for it.
 type Refusal struct {
-	// Missing is by dimension what the nodes lack in sum; nil: there is enough in sum.
+	// Missing is what the nodes lack in sum, by dimension; nil if they have enough.
 	Missing []int64
-	// VM is the first without a place; Nowhere if it is the sum.
+	// VM is the first VM without a place; Nowhere if Missing is set.
 	VM int
-	// Rule keeps the VM from where there is room, or from running at all; nil: there is
-	// no room in one piece.
+	// Rule keeps the VM from where there is room, or from running at all; nil if no single
+	// node has room.
 	Rule repack.Rule
 	in   *repack.Instance
 }
 
-// String says it in words: "3000 cpu and 2 mem are missing", "ban({VM 1}, {n1}) is in
-// the way of VM 1", "the room left lies in pieces too small for VM 1".
+// String returns the refusal in words: "3000 cpu and 2 mem are missing", "ban({VM 1}, {n1}) is
+// in the way of VM 1", "the room left lies in pieces too small for VM 1".
 func (r Refusal) String() string {
 	var list []string
 	for d, x := range r.Missing {
@@ -44,7 +44,7 @@ func (r Refusal) String() string {
 	}
 }
 
-// immediateRefusal refuses VMs of which it is known that there is no place for them.
+// immediateRefusal refuses VMs that are known to have no place.
 func (t *search) immediateRefusal(vms []int) (why Refusal, refused bool) {
 	for _, vm := range vms {
 		if v := &t.In.VMs[vm]; v.Stays || v.Want != repack.Running {
@@ -57,7 +57,7 @@ func (t *search) immediateRefusal(vms []int) (why Refusal, refused bool) {
 	return t.knownNoFit(vms)
 }
 
-// ruleStopping is the rule that has a VM not run; nil: it is the VM itself.
+// ruleStopping returns the rule that keeps a VM from running; nil if the VM itself does.
 func (t *search) ruleStopping(vm int) repack.Rule {
 	for _, r := range t.In.Rules {
 		alone := *t.In
@@ -71,8 +71,8 @@ func (t *search) ruleStopping(vm int) repack.Rule {
 	return nil
 }
 
-// missing is what all nodes that take VMs lack for some more; nil: nothing. Those who
-// run where nobody may come may stay there.
+// missing returns what all accepting nodes lack for more VMs; nil if nothing. VMs on closed
+// nodes may stay there.
 func (t *search) missing(vms []int) []int64 {
 	t.Free.Refresh()
 	lack, short := make([]int64, t.Dims), false
@@ -96,8 +96,8 @@ func (t *search) missing(vms []int) []int64 {
 	return lack
 }
 
-// reason is why an item finds no place as things stand: the first rule that keeps it
-// from a node with room, if there is one.
+// reason returns why an item finds no place now: the first rule that keeps it from a node with
+// room, if there is one.
 func (t *search) reason(it item) Refusal {
 	r := Refusal{VM: it.vms[0], in: t.In}
 	t.Free.Each(it.need, 0, func(n int) bool {
@@ -110,7 +110,7 @@ func (t *search) reason(it item) Refusal {
 	return r
 }
 
-// against is a rule that keeps an item off a node.
+// against returns a rule that keeps an item off a node.
 func (t *search) against(it item, n int) repack.Rule {
 	mark := len(t.Moves)
 	defer t.RollBack(mark)

@@ -5,8 +5,8 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// ruleIndex remember which rule keeps which VM from which nodes: a model has only the sum
-// of them. They are gathered when the first reason needs them.
+// ruleIndex finds the rule that keeps a VM from a node, as a problem has only the sum of the
+// rules. It is filled when the first refusal needs it.
 type ruleIndex struct {
 	silent
 	in   *repack.Instance
@@ -14,14 +14,14 @@ type ruleIndex struct {
 	of   [][]ban // by VM
 }
 
-// ban is a node that a VM must not end on, or the nodes that are left to it.
+// ban is a node that a VM must not use, or the nodes that are left to it.
 type ban struct {
 	rule repack.Rule
 	node int
-	only *problem.NodeSet // nil: it is the node
+	only *problem.NodeSet // nil for a single node
 }
 
-// ruleAgainst is the first rule that keeps the VM from the node.
+// ruleAgainst returns the first rule that keeps the VM from the node.
 func (t *search) ruleAgainst(vm, n int) repack.Rule {
 	if t.ruleIndex == nil {
 		t.ruleIndex = &ruleIndex{in: t.In, of: make([][]ban, len(t.In.VMs))}
@@ -39,15 +39,15 @@ func (t *search) ruleAgainst(vm, n int) repack.Rule {
 	return nil
 }
 
-// Instance is the instance that is searched.
+// Instance returns the amended instance.
 func (b *ruleIndex) Instance() *repack.Instance { return b.in }
 
-// Forbid notes the node.
+// Forbid records the node.
 func (b *ruleIndex) Forbid(vm, node int, _ bool) {
 	b.of[vm] = append(b.of[vm], ban{rule: b.rule, node: node})
 }
 
-// Confine notes the nodes that are left.
+// Confine records the nodes that are left.
 func (b *ruleIndex) Confine(vms, nodes []int, _ bool) {
 	only := problem.NewNodeSet(len(b.in.Nodes), append([]int{}, nodes...))
 	for _, vm := range vms {
@@ -55,7 +55,7 @@ func (b *ruleIndex) Confine(vms, nodes []int, _ bool) {
 	}
 }
 
-// silent is a board that hears nothing of what else a rule says.
+// silent is a board that ignores the other parts of rules.
 type silent struct{}
 
 var _ repack.Board = (*ruleIndex)(nil)

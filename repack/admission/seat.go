@@ -7,18 +7,18 @@ import (
 	"vjob/repack/internal/placement"
 )
 
-// How a trial finds a place for an item: where it is, else the best fit.
+// An item stays where it is, or goes where it fits best.
 
-// seatEnough is how many nodes are compared that can take an item at no extra cost.
+// seatEnough is how many nodes without extra cost are compared.
 const seatEnough = 64
 
-// nearbyNodes is how many nodes before one are still near it: racks are often numbered in
-// one piece.
+// nearbyNodes is how many nodes before a node are near it: racks often have consecutive
+// numbers.
 const nearbyNodes = 2 * placement.BlockSize
 
-// seatAll gives every item a place; the one that found none is returned, or -1. The
-// search begins near a node; VMs that rules do not just keep apart begin near those
-// before them.
+// seatAll places every item. It returns the index of the item that found no place, or -1. The
+// search begins near a node; VMs under rules that do more than keep them apart begin near the
+// VMs before them.
 func (t *search) seatAll(items []item, near int) (failed int) {
 	return slices.IndexFunc(items, func(it item) bool {
 		ok := t.seat(it, near)
@@ -29,12 +29,12 @@ func (t *search) seatAll(items []item, near int) (failed int) {
 	})
 }
 
-// seat gives an item the place that costs least in actions and soft rules, or of
-// those that cost the same the one that leaves least room. Where its VMs are it
-// stays if soft rules are not against it.
+// seat gives an item the place with the least cost of actions and soft rules, or of equal
+// costs the one that leaves least room. An item stays where its VMs are unless soft rules are
+// against it.
 func (t *search) seat(it item, near int) bool {
 	best := candidate{node: repack.Nowhere}
-	var usual int64 // what it costs on any other node, but for soft rules
+	var usual int64 // the cost on any other node, soft rules aside
 	for _, vm := range it.vms {
 		usual += t.AwayCost[vm]
 	}
@@ -70,14 +70,14 @@ func (t *search) put(it item, n int) {
 type candidate struct {
 	node  int
 	cost  int64
-	spare float64 // what is free there, of what is scarce; frugally, what it strains
+	spare float64 // free scarce resources, or with leastStrain the strain
 }
 
-// better is the better of a bid and that of another node, which has the room.
+// better returns the better of a candidate and another node that has room.
 func (t *search) better(best candidate, it item, n int) candidate {
 	least, spare := t.moveCost(it, n), t.tieBreak(it, n)
 	if best.node != repack.Nowhere && (least > best.cost || least == best.cost && spare >= best.spare) {
-		return best // whatever the rules say
+		return best // rules can only add cost
 	}
 	penalty, ok := t.rulePenalty(it, n)
 	if cost := least + penalty; ok && (best.node == repack.Nowhere || cost < best.cost || cost == best.cost && spare < best.spare) {
@@ -86,7 +86,7 @@ func (t *search) better(best candidate, it item, n int) candidate {
 	return best
 }
 
-// moveCost is what the actions cost that bring an item to a node.
+// moveCost returns the cost of the actions that bring an item to a node.
 func (t *search) moveCost(it item, n int) (sum int64) {
 	for _, vm := range it.vms {
 		sum += t.PlaceCost(vm, n)
@@ -94,8 +94,8 @@ func (t *search) moveCost(it item, n int) (sum int64) {
 	return sum
 }
 
-// rulePenalty is what soft rules cost if an item, which is nowhere, goes to a node. Not ok: a
-// hard rule is against it.
+// rulePenalty returns the penalty if an unplaced item goes to a node. It is not ok if a hard
+// rule forbids that.
 func (t *search) rulePenalty(it item, n int) (penalty int64, ok bool) {
 	if len(it.vms) == 1 {
 		return t.rulePenaltyOf(it.vms[0], n)
@@ -121,7 +121,7 @@ func (t *search) rulePenaltyOf(vm, n int) (penalty int64, ok bool) {
 	return penalty, breaches <= 0
 }
 
-// tieBreak is by what nodes of the same cost are compared: less is better.
+// tieBreak compares nodes of equal cost: less is better.
 func (t *search) tieBreak(it item, n int) float64 {
 	if t.leastStrain {
 		return t.strain(it, n)
@@ -129,7 +129,7 @@ func (t *search) tieBreak(it item, n int) float64 {
 	return t.weightedFree(n)
 }
 
-// weightedFree is what is free on a node, each resource by how scarce it is.
+// weightedFree returns the free resources of a node, weighted by scarcity.
 func (t *search) weightedFree(n int) (sum float64) {
 	for d, dear := range t.resourceWorth {
 		sum += dear * float64(t.Room[n*t.Dims+d]-t.EndLoad[n*t.Dims+d])

@@ -4,11 +4,11 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// weighing is a rule for which VMs count by more than their needs: where one finds no
-// place, one that weighs less may.
+// weighing is a rule for which VMs count by more than their needs: where one finds no place, a
+// lighter one may.
 type weighing interface{ Weight(vm int) int64 }
 
-// weights are what VMs count for with rules that weigh them, by VM; nil: none does.
+// weights returns the weights of VMs under such rules, by VM; nil without such rules.
 func weights(m *problem.Problem) [][]int64 {
 	var rules []weighing
 	for _, r := range m.In.Rules {
@@ -29,7 +29,7 @@ func weights(m *problem.Problem) [][]int64 {
 	return list
 }
 
-// weightOf is what a VM counts for beside its needs.
+// weightOf returns the weights of a VM.
 func (t *search) weightOf(vm int) []int64 {
 	if t.weight == nil {
 		return nil
@@ -37,11 +37,11 @@ func (t *search) weightOf(vm int) []int64 {
 	return t.weight[vm]
 }
 
-// straining is a guard of such a rule that tells which part of what is left a VM would take
-// on a node.
+// straining is a guard of such a rule that knows which part of what is left a VM would take on
+// a node.
 type straining interface{ Strain(vm, node int) float64 }
 
-// strain is the largest part that an item would take of what is left to a rule on a node.
+// strain returns the largest part that an item would take of what a rule has left on a node.
 func (t *search) strain(it item, n int) (most float64) {
 	for _, number := range t.GuardsOfNode[n] {
 		if g, ok := t.Guards[number].Guard.(straining); ok {
@@ -55,12 +55,12 @@ func (t *search) strain(it item, n int) (most float64) {
 	return most
 }
 
-// seatLeastStrain looks for places that strain such rules least, whatever room they leave.
+// seatLeastStrain looks for places with the least strain.
 func (t *search) seatLeastStrain(items []item) bool {
 	return t.withLeastStrain(func() bool { return t.spendEffort(len(items)) && t.seatAll(items, 0) < 0 })
 }
 
-// withLeastStrain looks for places in that way, if there are such rules.
+// withLeastStrain calls look with that order, if there are such rules.
 func (t *search) withLeastStrain(look func() bool) bool {
 	if t.weight == nil {
 		return false

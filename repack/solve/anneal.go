@@ -6,10 +6,9 @@ import (
 	"vjob/repack"
 )
 
-// anneal places everybody, whether there is room or not, and then lets VMs move and
-// change places by simulated annealing until no node has too many. It is for
-// packings so tight that no single VM fits anywhere. False: it came to nothing, and
-// nothing has changed.
+// anneal places all VMs, whether there is room or not, and then moves and swaps VMs by
+// simulated annealing until no node is overloaded. It is for packings so tight that no single
+// VM fits anywhere. If it fails, nothing has changed.
 func (s *search) anneal(stop func() bool) bool {
 	s.Record()
 	s.Noise = s.rng
@@ -34,25 +33,25 @@ func (s *search) anneal(stop func() bool) bool {
 	return true
 }
 
-// annealing is the search for a placement without pressure: the sum over all nodes
-// of what is too much there, in millionths of an average node.
+// annealing searches for a placement without pressure: the overload of all nodes, in
+// millionths of an average node.
 type annealing struct {
 	*search
-	pressureOn  []int64 // pressure on each node
+	pressureOn  []int64
 	pressure    int64
 	temperature float64
-	pressed     []int // nodes under pressure, and some that were
+	pressed     []int // nodes with pressure, and some without
 }
 
-// How long to anneal, how hot it is at first and at last, and what being away from
-// home is worth, in millionths of an average node.
+// How long to anneal, the first and last temperature, and the penalty of being away from home,
+// in millionths of an average node.
 const (
 	stepsPerVM         = 200
 	maxSteps           = 400_000
 	initialTemperature = 40_000.0
 	finalTemperature   = 300.0
 	awayPenalty        = 2_000
-	candidatesPerStep  = 12 // nodes that are looked at for one VM
+	candidatesPerStep  = 12 // nodes that are tried for one VM
 )
 
 func newAnnealing(s *search) *annealing {
@@ -67,7 +66,7 @@ func newAnnealing(s *search) *annealing {
 	return a
 }
 
-// pressureWith is the pressure on a node if one VM goes from it and another comes.
+// pressureWith returns the pressure on a node if one VM leaves and another comes.
 func (a *annealing) pressureWith(n int, goes, comes int) (sum int64) {
 	for d := range a.Dims {
 		load := a.EndLoad[n*a.Dims+d]
@@ -97,7 +96,7 @@ func (a *annealing) run(stop func() bool) {
 	}
 }
 
-// step tries to take one VM from a node under pressure, or to swap it.
+// step tries to move a VM from a node with pressure, or to swap it.
 func (a *annealing) step() {
 	n, ok := a.pressedNode()
 	if !ok || len(a.VMsOn[n]) == 0 {
@@ -131,7 +130,7 @@ func (a *annealing) step() {
 	a.swap(n, best, vm, with)
 }
 
-// pressedNode is a node under pressure.
+// pressedNode returns a random node with pressure.
 func (a *annealing) pressedNode() (int, bool) {
 	for len(a.pressed) > 0 {
 		i := a.rng.IntN(len(a.pressed))
@@ -144,8 +143,8 @@ func (a *annealing) pressedNode() (int, bool) {
 	return 0, false
 }
 
-// change is how the pressure changes, and the longing for home, if a VM goes from
-// one node to another, and another one the other way.
+// change returns how pressure and penalties change if a VM goes from one node to another, and
+// another VM the other way.
 func (a *annealing) change(n, m, vm, other int) int64 {
 	d := a.pressureWith(n, vm, other) - a.pressureOn[n] + a.pressureWith(m, other, vm) - a.pressureOn[m]
 	d += a.awayPenalty(vm, m) - a.awayPenalty(vm, n)
@@ -162,7 +161,7 @@ func (a *annealing) awayPenalty(vm, n int) int64 {
 	return awayPenalty
 }
 
-// swap makes the change, unless a hard rule is against it.
+// swap makes the change, unless it breaks a hard rule.
 func (a *annealing) swap(n, m, vm, other int) {
 	mark, broken := len(a.Moves), a.Breaches
 	if other != repack.Nowhere {

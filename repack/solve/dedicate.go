@@ -7,20 +7,20 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// assignDedicated gives each clan its nodes, those first where that costs least, until
-// all its VMs have room there. It is called while nobody has a place.
+// assignDedicated gives each group its nodes, the cheapest first, until all its VMs have room
+// there. No VM has a place yet.
 func (s *search) assignDedicated() {
-	clans := s.bounds.ExclusiveGroups()
-	if len(clans) == 0 {
+	groups := s.bounds.ExclusiveGroups()
+	if len(groups) == 0 {
 		return
 	}
 	s.GroupOf, s.OwnerOf = make([]int, len(s.In.VMs)), make([]int, len(s.In.Nodes))
-	for i, vms := range clans {
+	for i, vms := range groups {
 		for _, vm := range vms {
 			s.GroupOf[vm] = i + 1
 		}
 	}
-	for i, vms := range clans {
+	for i, vms := range groups {
 		stakes := s.bounds.DedicationCosts(vms)
 		next := 0
 		for ; next < len(stakes) && stakes[next].In < stakes[next].Out; next++ {
@@ -33,14 +33,14 @@ func (s *search) assignDedicated() {
 	}
 }
 
-// claim gives a node to a clan, if it has none.
-func (s *search) claim(node, clan int) {
+// claim gives a node to a group, if it has none.
+func (s *search) claim(node, group int) {
 	if s.OwnerOf[node] == 0 {
-		s.OwnerOf[node] = clan
+		s.OwnerOf[node] = group
 	}
 }
 
-// holdsAll reports whether the nodes of a clan have room for all its VMs.
+// holdsAll reports whether the nodes of a group have room for all its VMs.
 func (s *search) holdsAll(vms []int) bool {
 	s.Record()
 	defer func() {

@@ -2,7 +2,7 @@
 // that tells how far the plan may be from the best one.
 //
 // [Solve] first repairs: only what must move may move, which gives a plan in
-// milliseconds. Then it improves the plan until it is told to stop. The same instance,
+// milliseconds. Then it improves the plan until the time is up. The same instance,
 // seed and number of iterations give the same plan.
 //
 // A portfolio (portfolio.go) runs searches side by side. A search (improve.go) repairs a

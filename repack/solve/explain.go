@@ -10,9 +10,9 @@ import (
 	"vjob/repack/internal/schedule"
 )
 
-// giveUp says why no plan was found. Small problems are looked at as a whole,
-// which may find one after all; for others it tells what was in the way, and which
-// single change would make a plan possible.
+// giveUp explains why no plan was found. It explores small problems exhaustively, which may
+// still find a plan; for others it says what was in the way, and which single change would
+// make a plan possible.
 func (p *portfolio) giveUp() *Result {
 	r := &Result{Verdict: Exhausted, Bound: p.bound, Rounds: p.rounds}
 	if p.stopped {
@@ -32,9 +32,8 @@ func (p *portfolio) giveUp() *Result {
 	return r
 }
 
-// searchExhaustively looks at a small problem as a whole: if there is a plan it finds one, and if
-// there is none it knows. For others, or if there are too many scenes, nothing comes
-// of it.
+// searchExhaustively explores a small problem: it finds a plan, or proves that there is no
+// plan. It does nothing for other problems, or if there are too many states.
 func (p *portfolio) searchExhaustively(scenes int) {
 	if p.infeasible || !schedule.Small(p.searches[0].Problem) {
 		return
@@ -46,8 +45,8 @@ func (p *portfolio) searchExhaustively(scenes int) {
 	}
 }
 
-// obstacle is what the search could not get past: VMs without a place, rules that
-// stay broken, or actions that wait for each other.
+// obstacle returns what the search could not get past: VMs without a place, broken rules, or
+// actions that wait for each other.
 func (s *search) obstacle() (why []string) {
 	if s.Unplaced > 0 {
 		for _, vm := range s.unplacedVMs() {
@@ -72,7 +71,7 @@ func (s *search) obstacle() (why []string) {
 	return []string{"every plan found breaks a time by which an action is due"}
 }
 
-// unplacedReason says what a VM without a place lacks on the node that comes closest.
+// unplacedReason says what a VM without a place lacks on the closest node.
 func (s *search) unplacedReason(vm int) string {
 	text := fmt.Sprintf("%s (%s) has no place", s.In.VMName(vm), s.DemandText(vm))
 	for _, n := range s.closestNodes(vm) {
@@ -83,7 +82,7 @@ func (s *search) unplacedReason(vm int) string {
 	return text + ": a rule is against every node that is left"
 }
 
-// shortageOn is what a node is short of for a VM; nothing if a rule is against it.
+// shortageOn returns what a node lacks for a VM; nothing if a rule forbids it.
 func (s *search) shortageOn(vm, n int) string {
 	if b, _ := s.Delta(vm, repack.Nowhere, n); b > 0 {
 		return ""
@@ -97,11 +96,11 @@ func (s *search) shortageOn(vm, n int) string {
 	return strings.Join(list, " and ")
 }
 
-// maxChanges is how many changes are tried to find some that help.
+// maxChanges bounds the changes that are tried.
 const maxChanges = 64
 
-// helpfulChanges are single changes with which a plan is found at once: without one of the
-// hard rules, or with one more node.
+// helpfulChanges returns single changes after which a plan is found quickly: without one of
+// the hard rules, or with more nodes.
 func (p *portfolio) helpfulChanges() (why []string) {
 	tried := 0
 	for i, r := range p.in.Rules {
@@ -133,7 +132,7 @@ func (p *portfolio) helpfulChanges() (why []string) {
 
 // quickSolve reports whether a plan is found in a few rounds.
 func (p *portfolio) quickSolve(in *repack.Instance) (cost int64, ok bool) {
-	q := newParty(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: roundsPerMeeting / 8}, nil)
+	q := newPortfolio(in, Options{Objective: p.Objective, Seed: p.Seed, Iterations: roundsPerMeeting / 8}, nil)
 	q.search()
 	if q.best == nil {
 		return 0, false
@@ -141,7 +140,7 @@ func (p *portfolio) quickSolve(in *repack.Instance) (cost int64, ok bool) {
 	return q.best.score.first, true
 }
 
-// largest is a node like the largest there is, empty.
+// largest returns an empty node like the largest.
 func (p *portfolio) largest() repack.Node {
 	best, most := 0, int64(-1)
 	for n := range p.in.Nodes {

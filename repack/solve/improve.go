@@ -11,22 +11,21 @@ import (
 	"vjob/repack/internal/schedule"
 )
 
-// search improves a placement by large neighbourhood search: it takes away what
-// moves around a few nodes, lets everybody there have their wish again, and decides
-// anew who goes and where to.
+// search improves a placement by large neighbourhood search: it removes VMs around a few
+// nodes, brings them home again, and decides anew which go and where.
 type search struct {
 	*placement.State
 	bounds *proof.Bounds
 	rng    *rand.Rand
 	turn   int // where the next search for a node begins
 	bound  int64
-	fixed  int64 // what the actions cost that do not depend on the placement
+	fixed  int64 // cost of the actions that do not depend on the placement
 	best   *found
 	found  func(objective int64)
 }
 
-// improvable are the VMs that cost more than they would have to: those that are nowhere,
-// and if there are none, those that wait or are not where they would like to be.
+// improvable returns the VMs that cost more than necessary: those without a place, and if all
+// have one, those that wait or are not at home.
 func (s *search) improvable() (list []int) {
 	for _, vm := range s.Wanted {
 		switch {
@@ -39,7 +38,7 @@ func (s *search) improvable() (list []int) {
 	return list
 }
 
-// breaksSoftRule reports whether a soft rule would be broken less without the VM.
+// breaksSoftRule reports whether soft rules would cost less without the VM.
 func (s *search) breaksSoftRule(vm int) bool {
 	if s.Penalty == 0 {
 		return false
@@ -48,11 +47,11 @@ func (s *search) breaksSoftRule(vm int) bool {
 	return penalty < 0
 }
 
-// tryNeighbourhood tries one neighbourhood and keeps what is not worse.
-func (s *search) tryNeighbourhood(sore []int) (better bool) {
+// tryNeighbourhood tries one neighbourhood and keeps it if it is not worse.
+func (s *search) tryNeighbourhood(improvable []int) (better bool) {
 	before := s.Value()
 	s.Record()
-	nodes := s.pick(sore)
+	nodes := s.pick(improvable)
 	s.destroy(nodes)
 	s.recreate(nodes)
 	s.Avoid = placement.Move{VM: repack.Nowhere, From: repack.Nowhere}
@@ -66,8 +65,8 @@ func (s *search) tryNeighbourhood(sore []int) (better bool) {
 	return after < before
 }
 
-// rebuild places everybody anew, the bulky first, in the rebuild mode of the paper
-// (§4.3), and keeps that if fewer are left without a place.
+// rebuild places all VMs anew, the largest first, in the rebuild mode of the paper (§4.3), and
+// keeps that if it is better.
 func (s *search) rebuild() bool {
 	before := s.Value()
 	s.Record()
@@ -87,19 +86,19 @@ func (s *search) rebuild() bool {
 	return true
 }
 
-// pick chooses a few nodes: those of one sore VM, and of another at times.
-func (s *search) pick(sore []int) (nodes []int) {
+// pick chooses the nodes of one improvable VM, and sometimes of more.
+func (s *search) pick(improvable []int) (nodes []int) {
 	add := func(n int) {
 		if n != repack.Nowhere && s.Open[n] && !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
 	}
 	for range 1 + s.rng.IntN(3) {
-		vm := sore[s.rng.IntN(len(sore))]
+		vm := improvable[s.rng.IntN(len(improvable))]
 		add(s.Home[vm])
 		add(s.NodeOf[vm])
 		if s.NodeOf[vm] != repack.Nowhere && s.breaksSoftRule(vm) {
-			s.Avoid = placement.Move{VM: vm, From: s.NodeOf[vm]} // somewhere else, whatever it takes
+			s.Avoid = placement.Move{VM: vm, From: s.NodeOf[vm]} // somewhere else at any cost
 			s.Move(vm, repack.Nowhere)
 		}
 		if s.NodeOf[vm] == repack.Nowhere {
@@ -109,8 +108,7 @@ func (s *search) pick(sore []int) (nodes []int) {
 	return nodes
 }
 
-// destroy takes away everybody who comes to the nodes and brings home everybody who
-// has left them.
+// destroy removes the VMs that come to the nodes and brings back the VMs that have left them.
 func (s *search) destroy(nodes []int) {
 	for _, n := range nodes {
 		for _, vm := range slices.Clone(s.VMsOn[n]) {
@@ -136,8 +134,8 @@ func (s *search) destroy(nodes []int) {
 	}
 }
 
-// recreate relieves the nodes and finds places for all who have none; for those
-// who fit nowhere it makes room, or puts them in the place of others.
+// recreate evicts VMs from overloaded nodes and finds places for all VMs without one. For VMs
+// that fit nowhere it displaces others.
 func (s *search) recreate(nodes []int) {
 	s.Noise = s.rng
 	for _, n := range nodes {
@@ -159,7 +157,7 @@ func (s *search) recreate(nodes []int) {
 	s.Noise = nil
 }
 
-// replace puts a VM on a node whoever has to go for it, perhaps nowhere.
+// replace puts a VM on a node and evicts others for it, perhaps without finding them places.
 func (s *search) replace(vm, node int) {
 	s.Kept = append(s.Kept, vm)
 	mark := len(s.Moves)
@@ -174,7 +172,7 @@ func (s *search) replace(vm, node int) {
 	s.insertEach(gone)
 }
 
-// replaceDelayed looks for other places for those who would have to wait for theirs.
+// replaceDelayed looks for other places for VMs that would have to wait.
 func (s *search) replaceDelayed() {
 	nodes := s.TouchedNodes()
 	s.RefreshDelays(nodes...)
@@ -195,24 +193,23 @@ func (s *search) replaceDelayed() {
 	}
 }
 
-// run searches for some rounds, or until it is told to stop or has found what
-// cannot be bettered.
+// run searches for some rounds, until stop says so or it has found an optimal plan.
 func (s *search) run(rounds int, stop func() bool) {
 	s.schedulePlacement()
-	sore := s.improvable()
+	improvable := s.improvable()
 	for i := range rounds {
-		if len(sore) == 0 || s.optimal() || i%8 == 0 && stop() {
+		if len(improvable) == 0 || s.optimal() || i%8 == 0 && stop() {
 			return
 		}
-		better := s.Unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop)) || s.tryNeighbourhood(sore)
+		better := s.Unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop)) || s.tryNeighbourhood(improvable)
 		switch {
 		case better || s.best == nil && i%16 == 15:
 			s.schedulePlacement()
-		case i%4 == 3 && s.best != nil && (s.best.Indirect() || s.Congestion != nil) && s.complete(): // who goes when matters, too
+		case i%4 == 3 && s.best != nil && (s.best.Indirect() || s.Congestion != nil) && s.complete(): // the order matters, too
 			s.offerPlan(schedule.Follow(s.State, s.rng))
 		}
 		if better || s.Unplaced > 0 {
-			sore = s.improvable()
+			improvable = s.improvable()
 		}
 	}
 }
@@ -220,12 +217,12 @@ func (s *search) run(rounds int, stop func() bool) {
 // optimal reports whether no plan is better than the best one found.
 func (s *search) optimal() bool { return s.best != nil && s.best.score.first <= s.bound }
 
-// complete reports whether the placement is one that a plan may lead to.
+// complete reports whether a plan may lead to the placement.
 func (s *search) complete() bool {
 	return s.Unplaced == 0 && s.Breaches == 0 && !slices.ContainsFunc(s.OpenNodes, s.Overloaded)
 }
 
-// schedulePlacement makes a schedule of the placement, if it is complete and may be the best.
+// schedulePlacement schedules the placement, if it is complete and may be the best.
 func (s *search) schedulePlacement() {
 	if !s.complete() || s.best != nil && s.Objective != repack.Makespan && s.Value()-s.Congestion.Uncertainty()+s.fixed >= s.best.score.first {
 		return
@@ -236,12 +233,12 @@ func (s *search) schedulePlacement() {
 		return
 	}
 	s.offerPlan(schedule.FollowPatiently(s.State, nil))
-	for range variants { // which detour is best shows only at the end
+	for range variants { // which bypass is best shows only at the end
 		s.offerPlan(schedule.Follow(s.State, s.rng))
 	}
 }
 
-// variants is how many schedules with detours are tried of one placement.
+// variants is how many schedules with bypasses are tried for one placement.
 const variants = 12
 
 // offerPlan keeps a schedule if it is complete and the best one yet.
@@ -255,20 +252,20 @@ func (s *search) offerPlan(c *schedule.Schedule) {
 	}
 }
 
-// found is a complete schedule and what it is worth.
+// found is a complete schedule and its score.
 type found struct {
 	*schedule.Schedule
 	score score
 }
 
-// score is what a plan costs: in the objective, and what breaks ties.
+// score is what a plan costs in the objective, and what breaks ties.
 type score struct{ first, second int64 }
 
 func (a score) less(b score) bool {
 	return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second)) < 0
 }
 
-// byBulk sorts VMs without a place, the bulky first, with some noise.
+// byBulk sorts VMs without a place, the largest first, with some noise.
 func (s *search) byBulk(list []int) {
 	weight := make(map[int]int64, len(list))
 	for _, vm := range list {

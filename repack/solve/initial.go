@@ -8,8 +8,8 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Placement is what [Options.Initial] decides on: the VMs that run at the end, numbered
-// from 0 to Len, and the nodes that may host them. At first no VM has a place.
+// Placement is what [Options.Initial] decides on: the VMs that run at the end, numbered from 0
+// to Len-1, and the nodes that may host them. At first no VM has a place.
 type Placement struct{ s *placement.State }
 
 // Len is the number of VMs.
@@ -72,13 +72,13 @@ func (p Placement) Come(vm, node int) { p.s.Move(p.s.Wanted[vm], node) }
 // Go takes the place of a VM away.
 func (p Placement) Go(vm, _ int) { p.s.Move(p.s.Wanted[vm], repack.Nowhere) }
 
-// startAt searches from an initial placement, on the nodes that it uses only.
+// startAt searches from the initial placement, on the nodes that it uses only.
 func startAt(in *repack.Instance, o Options) *Result {
 	at := o.Initial(Placement{placement.New(problem.New(in, o.Objective))}) // it moves VMs
 	if at == nil {
 		return &Result{Verdict: Exhausted}
 	}
-	p := newParty(in, o, nil)
+	p := newPortfolio(in, o, nil)
 	first := p.searches[0]
 	used := make([]bool, len(in.Nodes))
 	for _, n := range at {

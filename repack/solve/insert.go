@@ -11,7 +11,7 @@ import (
 type offer struct {
 	node int
 	cost int64 // of the action, its wait and soft rules
-	room int64 // what is left on the node then; little is good
+	room int64 // what is left on the node then; less is better
 }
 
 func (a offer) less(b offer) bool {
@@ -21,7 +21,7 @@ func (a offer) less(b offer) bool {
 // enough is how many nodes that can take a VM at once are compared.
 const enough = 48
 
-// insert gives the VM the best node that it finds, or leaves it nowhere.
+// insert gives the VM the best node that it finds. It returns false if there is no such node.
 func (s *search) insert(vm int) bool {
 	best := offer{node: repack.Nowhere, cost: 1 << 62}
 	if h := s.Home[vm]; h != repack.Nowhere {
@@ -31,7 +31,7 @@ func (s *search) insert(vm int) bool {
 	}
 	for _, n := range s.RackNodes(vm) {
 		if s.Fits(vm, n) {
-			if o, ok := s.bid(vm, n); ok && o.less(best) {
+			if o, ok := s.offerOn(vm, n); ok && o.less(best) {
 				best = o
 			}
 		}
@@ -46,7 +46,7 @@ func (s *search) insert(vm int) bool {
 		if n == s.Home[vm] || !s.Fits(vm, n) {
 			continue
 		}
-		o, ok := s.bid(vm, n)
+		o, ok := s.offerOn(vm, n)
 		if !ok {
 			continue
 		}
@@ -67,17 +67,17 @@ func (s *search) insert(vm int) bool {
 	return true
 }
 
-// fittingOffer is what it takes to have the VM, which is nowhere, on a node. Not ok: it
-// has no room there, or a hard rule is against it.
+// fittingOffer returns the offer of a node for an unplaced VM. It is not ok if the node lacks
+// room, or a hard rule forbids it.
 func (s *search) fittingOffer(vm, node int) (offer, bool) {
 	if !s.Fits(vm, node) {
 		return offer{}, false
 	}
-	return s.bid(vm, node)
+	return s.offerOn(vm, node)
 }
 
-// bid is the offer of a node on which the VM has room.
-func (s *search) bid(vm, node int) (offer, bool) {
+// offerOn returns the offer of a node that has room for the VM.
+func (s *search) offerOn(vm, node int) (offer, bool) {
 	if !s.MayEnd(vm, node) {
 		return offer{}, false
 	}
@@ -88,8 +88,8 @@ func (s *search) bid(vm, node int) (offer, bool) {
 	return offer{node, s.PlaceCost(vm, node) + penalty + s.estimateWait(vm, node) + s.Congestion.Wait(vm, node), s.slack(vm, node)}, true
 }
 
-// estimateWait estimates how long the VM has to wait for its room on a node, weighted:
-// until enough of those who leave have left.
+// estimateWait estimates how long the VM waits for room on a node, weighted: until enough
+// departures have left.
 func (s *search) estimateWait(vm, node int) int64 {
 	if s.StaysAt(vm, node) {
 		return 0
@@ -118,7 +118,7 @@ func (s *search) estimateWait(vm, node int) int64 {
 	return s.WaitCost(vm) * int64(max(1, last))
 }
 
-// slack is what is left on the node of what is scarce, in millionths of it.
+// slack returns the scarce resources left on the node, in millionths.
 func (s *search) slack(vm, node int) (sum int64) {
 	for d := range s.Dims {
 		if room := s.Room[node*s.Dims+d]; room > 0 {

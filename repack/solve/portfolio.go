@@ -12,9 +12,8 @@ import (
 	"vjob/repack/internal/schedule"
 )
 
-// portfolio is searches side by side, each with its own model and its own luck. They
-// meet after so many rounds each, so that what comes out depends on the seed and
-// not on who is faster.
+// portfolio runs searches side by side, each with its own problem and random numbers. They
+// meet after a fixed number of rounds, so the result depends on the seed and not on timing.
 type portfolio struct {
 	Options
 	in         *repack.Instance
@@ -23,15 +22,14 @@ type portfolio struct {
 	best       *found
 	rounds     int
 	stopped    bool
-	infeasible bool // it is known that there is no plan
+	infeasible bool // proved
 }
 
-// roundsPerMeeting is how many rounds a search has before the next meeting.
+// roundsPerMeeting is how many rounds a search runs before the next meeting.
 const roundsPerMeeting = 256
 
-// newParty has the first search use a model of the instance that is there already;
-// nil: there is none.
-func newParty(in *repack.Instance, o Options, m *problem.Problem) *portfolio {
+// newPortfolio prepares the searches. The first uses the given problem, if it is not nil.
+func newPortfolio(in *repack.Instance, o Options, m *problem.Problem) *portfolio {
 	p := &portfolio{Options: o, in: in}
 	if p.Stop == nil {
 		p.Stop = func() bool { return false }
@@ -55,7 +53,7 @@ func newParty(in *repack.Instance, o Options, m *problem.Problem) *portfolio {
 	return p
 }
 
-// search has the first search find a plan, and then all of them a better one.
+// search makes the first search find a plan, and then all of them a better one.
 func (p *portfolio) search() {
 	first := p.searches[0]
 	first.repair()
@@ -74,7 +72,7 @@ func (p *portfolio) search() {
 	p.improve()
 }
 
-// improve has all searches look for something better until they are done.
+// improve runs all searches until they are done.
 func (p *portfolio) improve() {
 	for p.Iterations >= 0 && !p.done() {
 		n := roundsPerMeeting
@@ -90,7 +88,7 @@ func (p *portfolio) improve() {
 	}
 }
 
-// done reports whether there is nothing left to search for, or no time.
+// done reports whether nothing is left to search, or the time is up.
 func (p *portfolio) done() bool {
 	p.stopped = p.stopped || p.Stop()
 	return p.stopped || p.infeasible || p.Iterations > 0 && p.rounds >= p.Iterations ||
@@ -98,7 +96,7 @@ func (p *portfolio) done() bool {
 		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.improvable()) > 0 })
 }
 
-// parallel has all searches do something, and waits for them.
+// parallel runs a function for all searches and waits for them.
 func (p *portfolio) parallel(do func(s *search)) {
 	var group sync.WaitGroup
 	for i, s := range p.searches {
@@ -112,10 +110,10 @@ func (p *portfolio) parallel(do func(s *search)) {
 	group.Wait()
 }
 
-// notBegun reports whether a search has not begun.
+// notBegun reports whether no VM has a place.
 func (s *search) notBegun() bool { return s.Unplaced == len(s.Wanted) && len(s.Wanted) > 0 }
 
-// begin finds a first placement, each search another one.
+// begin finds a first placement, a different one for each search.
 func (s *search) begin(i int) {
 	if i > 0 {
 		s.Noise = s.rng
@@ -124,7 +122,7 @@ func (s *search) begin(i int) {
 	s.Noise = nil
 }
 
-// takeBest takes the best of what has been found.
+// takeBest takes the best plan of the searches.
 func (p *portfolio) takeBest(searches []*search) {
 	for _, s := range searches {
 		if s.best == nil || p.best != nil && !s.best.score.less(p.best.score) {
@@ -137,7 +135,7 @@ func (p *portfolio) takeBest(searches []*search) {
 	}
 }
 
-// result is the plan that was found.
+// result returns the best plan.
 func (p *portfolio) result() *Result {
 	r := &Result{
 		Verdict: Solved, Plan: p.best.Plan(), Bound: p.bound, Rounds: p.rounds,

@@ -4,10 +4,9 @@ import (
 	"vjob/repack"
 )
 
-// repair places everybody so that little moves: who runs stays, who sleeps is
-// resumed where its image lies; where that is too much for a node, the cheapest
-// go; and who has no place gets one, the bulky first. The VMs that found none are
-// left nowhere.
+// repair places all VMs so that little moves: running VMs stay, and sleeping VMs are resumed
+// where their image is. Where a node lacks room, the cheapest VMs leave; then VMs without a
+// place get one, the largest first. Some may be left without.
 func (s *search) repair() {
 	s.assignDedicated()
 	s.Record()
@@ -33,14 +32,13 @@ func (s *search) repair() {
 	s.RefreshDelays(s.OpenNodes...)
 }
 
-// worthHome reports whether being at home costs a VM no more in soft rules than being
-// elsewhere.
+// worthHome reports whether a VM at home costs no more than elsewhere, soft rules included.
 func (s *search) worthHome(vm, home int) bool {
 	_, penalty := s.Delta(vm, repack.Nowhere, home)
 	return penalty == 0 || s.HomeCost[vm]+penalty <= s.AwayCost[vm]
 }
 
-// unplacedVMs are the VMs that have no place, the bulky first.
+// unplacedVMs returns the VMs without a place, the largest first.
 func (s *search) unplacedVMs() (list []int) {
 	for _, vm := range s.Wanted {
 		if s.NodeOf[vm] == repack.Nowhere {
@@ -51,7 +49,7 @@ func (s *search) unplacedVMs() (list []int) {
 	return list
 }
 
-// insertEach places the VMs one by one and returns those for which there is no room.
+// insertEach places VMs one by one and returns those that fit nowhere.
 func (s *search) insertEach(vms []int) (failed []int) {
 	for _, vm := range vms {
 		if !s.insert(vm) {

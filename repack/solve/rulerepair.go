@@ -8,11 +8,11 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// repairRules takes VMs away until no hard rule is broken, each time the one that helps
-// at the least cost. They are left nowhere.
+// repairRules evicts VMs until no hard rule is broken, each time the one that helps at the
+// least cost.
 func (s *search) repairRules() { s.restoreRules(0) }
 
-// evictForRule takes one VM away so that a guard counts less.
+// evictForRule evicts one VM so that a guard counts less.
 func (s *search) evictForRule(number int) bool {
 	best, least := repack.Nowhere, problem.EvictionCost{}
 	for _, vm := range s.Wanted {
@@ -39,11 +39,11 @@ func (s *search) evictForRule(number int) bool {
 	return true
 }
 
-// squeezeNodes is how many nodes are tried for a VM that fits nowhere.
+// squeezeNodes bounds the nodes that are tried for a VM that fits nowhere.
 const squeezeNodes = 24
 
-// displace makes room for a VM that fits nowhere by taking others from a node that
-// find room elsewhere, or make it in turn, up to some depth. It needs a trail.
+// displace makes room for a VM that fits nowhere: it evicts others from a node, which find
+// room elsewhere or displace others in turn, up to some depth. Moves must be recorded.
 func (s *search) displace(vm, depth int) bool {
 	s.Kept = append(s.Kept, vm)
 	defer func() { s.Kept = s.Kept[:len(s.Kept)-1] }()
@@ -59,7 +59,7 @@ func (s *search) displace(vm, depth int) bool {
 	return false
 }
 
-// restoreRules takes VMs away until no more rules are broken than before.
+// restoreRules evicts VMs until no more rules are broken than before.
 func (s *search) restoreRules(before int) {
 	for s.Breaches > before {
 		number := slices.IndexFunc(s.BreachesOf, func(n int) bool { return n > 0 })
@@ -72,7 +72,7 @@ func (s *search) restoreRules(before int) {
 	}
 }
 
-// insertAll finds places for VMs that were taken away to make room.
+// insertAll finds places for displaced VMs.
 func (s *search) insertAll(vms []int, depth int) bool {
 	list := slices.Clone(vms)
 	s.byBulk(list)
@@ -84,14 +84,14 @@ func (s *search) insertAll(vms []int, depth int) bool {
 	return true
 }
 
-// closestNodes are the nodes that lack the least to take the VM.
+// closestNodes returns the nodes that lack the least for the VM.
 func (s *search) closestNodes(vm int) []int {
 	type lack struct {
 		node int
 		over int64
 	}
 	compare := func(a, b lack) int { return cmp.Or(cmp.Compare(a.over, b.over), cmp.Compare(a.node, b.node)) }
-	least := make([]lack, 0, squeezeNodes+1) // of thousands of nodes a few are wanted
+	least := make([]lack, 0, squeezeNodes+1) // a few of thousands of nodes
 	for _, n := range s.OpenNodes {
 		if !s.MayEnd(vm, n) {
 			continue

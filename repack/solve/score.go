@@ -7,7 +7,7 @@ import (
 	"vjob/repack/internal/schedule"
 )
 
-// scoreOf measures a complete schedule of the placement.
+// scoreOf scores a complete schedule of the placement.
 func scoreOf(s *placement.State, c *schedule.Schedule) score {
 	penalty := penalties(s, c)
 	switch s.Objective {
@@ -22,10 +22,10 @@ func scoreOf(s *placement.State, c *schedule.Schedule) score {
 	}
 }
 
-// What soft rules cost: guards count most of it while VMs get their nodes; the rest
-// can be said of a whole plan only.
+// Soft rules: guards count most of their cost while VMs are placed; the rest needs a whole
+// plan.
 
-// penalties are what the soft rules that a complete schedule breaks cost.
+// penalties returns the cost of the soft rules that a complete schedule breaks.
 func penalties(s *placement.State, c *schedule.Schedule) int64 {
 	if s.Uncounted {
 		return judge(s.Problem, c.Plan())
@@ -33,7 +33,7 @@ func penalties(s *placement.State, c *schedule.Schedule) int64 {
 	return s.Penalty + c.MigrationPenalties()
 }
 
-// judge has the soft rules themselves say what they have against a plan.
+// judge checks the soft rules on a plan and returns their cost.
 func judge(m *problem.Problem, p *repack.Plan) (sum int64) {
 	t, _ := repack.Trace(m.In, p)
 	for _, r := range m.In.Rules {

@@ -11,56 +11,56 @@ import (
 type Options struct {
 	Objective repack.Objective
 	Seed      uint64
-	// Iterations bounds the improvement: 0 is no bound if there is a Stop, else
-	// [DefaultIterations]; less is no improvement of the first plan.
+	// Iterations bounds the rounds of improvement. 0 means no bound if Stop is set, and
+	// [DefaultIterations] otherwise; negative means the first plan is not improved.
 	Iterations int
-	// Despair bounds the rounds while there is no plan at all; 0 is no bound of their own.
+	// Despair bounds the rounds without any plan; 0 means no bound.
 	Despair int
-	// Stop is asked now and then whether the time is up; nil is never. What was
-	// found by then is returned. The first plan takes the time that it takes.
+	// Stop reports whether the time is up; may be nil. The best plan so far is returned. Stop
+	// does not end the search for a first plan.
 	Stop func() bool
-	// Abort ends a search for the first plan, too; nil is never.
+	// Abort ends the search for a first plan, too; may be nil.
 	Abort func() bool
-	// Found is told of each better plan, the first one included, and of the bound
-	// below which there is none; nil is fine.
+	// Found receives the figures of each better plan, including the first, and a lower bound
+	// of the objective; may be nil.
 	Found func(f repack.Figures, bound int64)
-	// Explain has it looked for changes with which there would be a plan, if there is
-	// none; that takes some time.
+	// Explain looks for changes that would make a plan possible, if there is no plan; that
+	// takes some time.
 	Explain bool
 	// Initial returns the node of each VM to start from, or nil. The plan then leaves VMs
 	// on no other nodes; if there is no such plan, the verdict is [Exhausted].
 	Initial func(p Placement) []int
-	// Workers search in parallel, each with a seed of its own; 0 is one.
+	// Workers is the number of parallel searches, each with a seed of its own; 0 is one.
 	Workers int
 }
 
-// DefaultIterations is some seconds of improvement on a large instance.
+// DefaultIterations takes some seconds on a large instance.
 const DefaultIterations = 16 * roundsPerMeeting
 
-// Verdict is what a search ends with.
+// Verdict is how a search ends.
 type Verdict uint8
 
-// The verdicts. Three ways of having no plan are three different answers.
+// The verdicts. There are three different reasons for having no plan.
 const (
 	Solved     Verdict = iota
 	Impossible         // proved: no plan exists
-	OutOfTime          // none was found before the time was up
-	Exhausted          // none was found by any of the searches, and nothing was proved
+	OutOfTime          // the time was up before a plan was found
+	Exhausted          // the searches found no plan and proved nothing
 )
 
-// Result is the outcome.
+// Result is the result of a search.
 type Result struct {
 	Verdict Verdict
 	Plan    *repack.Plan // the best one found
 	Figures repack.Figures
 	Bound   int64 // no plan has an objective below it
-	Proved  bool  // none better exists
+	Proved  bool  // no plan is better
 	Rounds  int   // of the improvement
-	// Why has, if there is no plan, what was found to be in conflict, in words.
+	// Why says in words what was in conflict, if there is no plan.
 	Why []string
 }
 
-// Solve searches for a plan. The error is an instance that is not one, see
+// Solve searches for a plan. The error is an instance that is not valid, see
 // [repack.Instance.Validate].
 func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if err := in.Validate(); err != nil {
@@ -74,7 +74,7 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if why := proof.Infeasible(m); len(why) > 0 {
 		return &Result{Verdict: Impossible, Why: why}, nil
 	}
-	if !o.Explain { // for those who ask, a search says more
+	if !o.Explain { // with Explain, a search says more
 		if why := proof.Unpackable(m); len(why) > 0 {
 			return &Result{Verdict: Impossible, Why: why}, nil
 		}
@@ -82,7 +82,7 @@ func Solve(in *repack.Instance, o Options) (*Result, error) {
 	if o.Initial != nil {
 		return startAt(amended, o), nil
 	}
-	p := newParty(amended, o, m)
+	p := newPortfolio(amended, o, m)
 	p.search()
 	if p.best != nil {
 		return p.result(), nil

@@ -6,8 +6,8 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// startFromAdmission has everybody take the places that a trial finds, gang by gang, if it finds
-// places for all and that is better than what there is.
+// startFromAdmission places all VMs as an admission test does, gang by gang, if the test takes
+// all and that is better than the current placement.
 func (s *search) startFromAdmission() bool {
 	t := admission.Of(problem.New(s.In, s.Objective), admission.Options{})
 	for _, gang := range gangs(s.Problem) {
@@ -32,7 +32,8 @@ func (s *search) startFromAdmission() bool {
 	return false
 }
 
-// gangs are the VMs that are to run: those of each gang, and each of the others alone.
+// gangs returns the VMs that run at the end: the members of each gang together, each of the
+// others alone.
 func gangs(m *problem.Problem) (list [][]int) {
 	of := map[int]int{}
 	for _, vm := range m.Wanted {

@@ -11,9 +11,9 @@ import (
 // transfers that share several links are counted on one of them only.
 type congestion struct {
 	*problem.Problem
-	onLink     [][]int // VMs whose transfers cross each link
+	onLink     [][]int // VMs that cross each link
 	target     []int   // the node each VM goes to
-	limitedNIC []bool  // nodes whose NIC has a limit
+	limitedNIC []bool  // nodes with a limited NIC
 	volume     []int64 // the amount each VM sends, with what it writes meanwhile
 	sum        int64   // of all waits, weighted, in parts of a tick
 }

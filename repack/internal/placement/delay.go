@@ -46,7 +46,7 @@ type queues struct {
 	free                 []int64
 }
 
-// delaysOn computes the delays of the arrivals on a node. It returns the VMs whose delays have
+// delaysOn computes the delays of the arrivals on a node. It returns the VMs with new
 // changed; the list is valid until the next call.
 func (s *State) delaysOn(n int) []int {
 	q := &s.delayBuffers
@@ -69,10 +69,10 @@ func (s *State) delaysOn(n int) []int {
 }
 
 // setDelay sets the delay of a VM.
-func (s *State) setDelay(vm int, lag repack.Ticks) {
-	if s.Delays[vm] != lag {
-		s.delayCost += s.WaitCost(vm) * int64(lag-s.Delays[vm])
-		s.Delays[vm] = lag
+func (s *State) setDelay(vm int, delay repack.Ticks) {
+	if s.Delays[vm] != delay {
+		s.delayCost += s.WaitCost(vm) * int64(delay-s.Delays[vm])
+		s.Delays[vm] = delay
 		s.delayBuffers.changed = append(s.delayBuffers.changed, vm)
 	}
 }

@@ -35,8 +35,8 @@ type State struct {
 
 	Kept    []int      // VMs that must not be evicted now
 	Avoid   Move       // a VM and the node that it must not use for now
-	GroupOf []int      // the dedicated nodes of each VM, by group; nil if there are none
-	OwnerOf []int      // the group that each node is dedicated to; 0 is none
+	GroupOf []int      // the dedicated nodes of each VM, by group; may be nil
+	OwnerOf []int      // the group that each node is dedicated to, or 0
 	Noise   *rand.Rand // varies choices between equals; nil for none
 
 	Free *FreeIndex // kept for admission tests; may be nil

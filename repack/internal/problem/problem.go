@@ -26,8 +26,8 @@ type Problem struct {
 	Bulk      []int64 // how much of an average node each VM takes, in millionths; at least 1
 	Scarcity  []int64 // demand divided by capacity, by dimension, in millionths
 	OpenNodes []int   // in order
-	racks     [][]int // the open nodes of each rack that has an uplink; nil if there are none
-	Residents [][]int // VMs whose home each node is
+	racks     [][]int // the open nodes of each rack that has an uplink; may be nil
+	Residents [][]int // VMs by their home
 	AtStart   [][]int // VMs that run on each node at first
 	// Open nodes may host VMs at the end.
 	Open []bool

@@ -175,24 +175,24 @@ type prefix struct {
 const maxPrefixes = 64
 
 // chainCosts extends prefixes by the VMs of a chain.
-func (m *Bounds) chainCosts(vms []int, leads []prefix) []prefix {
+func (m *Bounds) chainCosts(vms []int, prefixes []prefix) []prefix {
 	for _, vm := range vms {
 		a, weight, release := m.arrival(vm), m.WaitCost(vm), m.release(vm)
-		detour := prefix{a.first, problem.Never}
-		next := make([]prefix, 0, len(leads)+1)
-		for _, l := range leads {
+		indirect := prefix{a.first, problem.Never}
+		next := make([]prefix, 0, len(prefixes)+1)
+		for _, l := range prefixes {
 			start := max(release, l.left)
 			next = append(next, prefix{start + a.direct, l.cost + m.AwayCost[vm] + weight*int64(start)})
-			detour.cost = min(detour.cost, l.cost+weight*int64(a.first+max(start, a.first)+a.last))
+			indirect.cost = min(indirect.cost, l.cost+weight*int64(a.first+max(start, a.first)+a.last))
 		}
-		if leads = next; !a.once {
-			leads = append(leads, detour)
+		if prefixes = next; !a.once {
+			prefixes = append(prefixes, indirect)
 		}
-		if len(leads) > maxPrefixes {
-			leads = []prefix{{earliestOf(leads), cheapestOf(leads)}}
+		if len(prefixes) > maxPrefixes {
+			prefixes = []prefix{{earliestOf(prefixes), cheapestOf(prefixes)}}
 		}
 	}
-	return leads
+	return prefixes
 }
 
 // cycleCost returns the least cost of a cycle of VMs, over the VMs that may take the extra
@@ -213,10 +213,10 @@ func (m *Bounds) cycleCost(vms []int) int64 {
 	return least
 }
 
-func earliestOf(leads []prefix) repack.Ticks {
-	return slices.MinFunc(leads, func(a, b prefix) int { return cmp.Compare(a.left, b.left) }).left
+func earliestOf(prefixes []prefix) repack.Ticks {
+	return slices.MinFunc(prefixes, func(a, b prefix) int { return cmp.Compare(a.left, b.left) }).left
 }
 
-func cheapestOf(leads []prefix) int64 {
-	return slices.MinFunc(leads, func(a, b prefix) int { return cmp.Compare(a.cost, b.cost) }).cost
+func cheapestOf(prefixes []prefix) int64 {
+	return slices.MinFunc(prefixes, func(a, b prefix) int { return cmp.Compare(a.cost, b.cost) }).cost
 }

@@ -11,7 +11,7 @@ import (
 
 // Where memory is nearly used up, VMs of a few sizes may have room in all and yet no places:
 // what is left on each node is too little for any of them. A search then finds no place and
-// never proves that there is none. Prices prove it: give each kind of VM a price, and fill
+// never proves that no place exists. Prices prove it: give each kind of VM a price, and fill
 // each node with the most valuable VMs. If all nodes together hold less value than all VMs
 // have, the VMs do not fit, whatever the prices are. This is the dual of the cutting stock
 // problem (Gilmore, Gomory: A linear programming approach to the cutting-stock problem,
@@ -47,14 +47,14 @@ func Unpackable(m *problem.Problem) []string {
 	if !ok {
 		return nil
 	}
-	vessels, left := vesselsOf(m), maxFillings
-	for i := range vessels {
-		if left = vessels[i].fill(kinds, left); left <= 0 {
+	nodes, left := nodeKindsOf(m), maxFillings
+	for i := range nodes {
+		if left = nodes[i].fill(kinds, left); left <= 0 {
 			return nil
 		}
 	}
 	for round := range int64(fillRounds) {
-		worth, held := weigh(kinds, vessels)
+		worth, held := weigh(kinds, nodes)
 		switch {
 		case worth > held:
 			return []string{fmt.Sprintf("%d VMs of %d sizes have no places together: what they leave of each node is too little for the others",
@@ -95,8 +95,8 @@ func fixed(m *problem.Problem, vm int) bool {
 	return m.Rooted[vm] && m.In.VMs[vm].State == repack.Running
 }
 
-// vesselsOf sorts the nodes into kinds by their room.
-func vesselsOf(m *problem.Problem) (list []nodeKind) {
+// nodeKindsOf sorts the nodes into kinds by their room.
+func nodeKindsOf(m *problem.Problem) (list []nodeKind) {
 	index := map[string]int{}
 	for _, n := range m.OpenNodes {
 		room := slices.Clone(m.Room[n*m.Dims : (n+1)*m.Dims])
@@ -188,13 +188,13 @@ func take(room, need []int64, n int64) {
 
 // weigh returns the worth of all VMs, and of the best fillings of all nodes. It counts the VMs
 // that are in no filling.
-func weigh(kinds []vmKind, vessels []nodeKind) (worth, held int64) {
+func weigh(kinds []vmKind, nodes []nodeKind) (worth, held int64) {
 	for k := range kinds {
 		worth += kinds[k].count * kinds[k].price
 		kinds[k].short = kinds[k].count
 	}
-	for i := range vessels {
-		v := &vessels[i]
+	for i := range nodes {
+		v := &nodes[i]
 		var best []int64
 		most := int64(-1)
 		for _, way := range v.ways {

@@ -7,12 +7,11 @@ import (
 	"vjob/repack/internal/placement"
 )
 
-// detour breaks a circle of units that wait for each other: a VM goes to a third
-// node, a pivot, until its place is free (thesis §8.2); or if no node has the room
-// for that, a VM or a whole gang sleeps for a while. They are some that wait
-// themselves, or that stay and will come back. False: there is no way.
-func (c *Schedule) detour() bool {
-	c.detours++
+// breakCycle breaks a cycle of units that wait for each other. A VM goes to a third node, a
+// pivot, until its place is free (thesis §8.2); if no node has room for that, a VM or a whole
+// gang is suspended for a while. It reports whether it found a way.
+func (c *Schedule) breakCycle() bool {
+	c.bypasses++
 	if c.splitGang() {
 		return true
 	}
@@ -29,8 +28,8 @@ func (c *Schedule) detour() bool {
 	return true
 }
 
-// splitGang has those VMs of a paused gang move first for which there is room, if there
-// is not for all: the gang is paused again for the others.
+// splitGang moves those VMs of a paused gang for which there is room, if there is not enough
+// for all. The gang is paused again for the others.
 func (c *Schedule) splitGang() bool {
 	for u := range c.units {
 		unit := &c.units[u]
@@ -46,8 +45,8 @@ func (c *Schedule) splitGang() bool {
 	return false
 }
 
-// splitOff makes a unit of its own of some tasks and starts it. It takes some time: what
-// happens to a gang in one instant is one move.
+// splitOff makes a unit of some tasks and starts it. It takes at least one tick: what happens
+// to a gang in one instant is one move.
 func (c *Schedule) splitOff(u int, some []int) {
 	v := c.addUnit(unit{tasks: some, held: true, waiting: true})
 	c.tasks[some[0]].takes = max(1, c.tasks[some[0]].takes)
@@ -60,13 +59,13 @@ func (c *Schedule) splitOff(u int, some []int) {
 	c.start(v)
 }
 
-// worth is what can be said for a detour.
+// worth is what a bypass is good for.
 type worth struct {
 	helps int // 2: something can start then; 1: something waits for it at least
 	takes repack.Ticks
 }
 
-// better prefers what helps more, then what is shorter.
+// better prefers more help, then less time.
 func (a worth) better(b worth) bool {
 	if a.helps != b.helps {
 		return a.helps > b.helps
@@ -74,7 +73,7 @@ func (a worth) better(b worth) bool {
 	return a.takes < b.takes
 }
 
-// perturb changes what a detour seems to take, when there is luck.
+// perturb varies the duration of a bypass at random, if there is a generator.
 func (c *Schedule) perturb(takes repack.Ticks) repack.Ticks {
 	if c.rng == nil {
 		return takes
@@ -88,7 +87,7 @@ type bypass struct {
 	worth
 }
 
-// bestBypass is the shortest detour after which something can start.
+// bestBypass returns the shortest bypass after which something can start.
 func (c *Schedule) bestBypass() (best bypass, ok bool) {
 	try := func(vm int, takes repack.Ticks) {
 		h := bypass{vm: vm, worth: worth{c.unblocks(vm), c.perturb(takes)}}
@@ -104,7 +103,7 @@ func (c *Schedule) bestBypass() (best bypass, ok bool) {
 		switch {
 		case n == repack.Nowhere || c.position[vm][1] != repack.Nowhere || len(c.queue[n]) == 0:
 		case c.Rooted[vm] || c.In.VMs[vm].State != repack.Running || !c.mayBypass(vm):
-		case i < 0: // one that stays is disturbed for good reason only
+		case i < 0: // VMs that stay move only if something can start then
 			if c.unblocks(vm) == 2 {
 				try(vm, 2*c.MinDuration(vm, repack.Migrate))
 			}
@@ -115,15 +114,15 @@ func (c *Schedule) bestBypass() (best bypass, ok bool) {
 	return best, ok
 }
 
-// mayBypass reports whether a VM may take a detour of its own: its gang need not be
-// paused for it, and is not.
+// mayBypass reports whether a VM may take a bypass alone: its gang need not be paused for it,
+// and is not.
 func (c *Schedule) mayBypass(vm int) bool {
 	g := c.GangOf[vm]
-	return !c.Synced[vm] && c.detoursOf[vm] < maxDetours && c.unusedSince(vm) && (g < 0 || !c.In.VMs[vm].Paused && !c.gangs[g].paused)
+	return !c.Synced[vm] && c.bypassesOf[vm] < maxBypasses && c.unusedSince(vm) && (g < 0 || !c.In.VMs[vm].Paused && !c.gangs[g].paused)
 }
 
-// unblocks tells what the room is good for that VMs leave: 2 if something else can
-// start then, 1 if something waits for it at all.
+// unblocks returns what the departure of VMs is good for: 2 if something else can start then,
+// 1 if something waits for the room, else 0.
 func (c *Schedule) unblocks(vms ...int) (most int) {
 	for _, vm := range vms {
 		c.release(vm, c.position[vm][0], 1)
@@ -133,7 +132,7 @@ func (c *Schedule) unblocks(vms ...int) (most int) {
 			if !c.units[u].waiting || len(vms) == 1 && c.tasks[c.units[u].tasks[0]].vm == vm {
 				continue
 			}
-			if c.haveRoom(c.units[u].tasks) { // a gang that naps makes room for itself as well
+			if c.haveRoom(c.units[u].tasks) { // a suspended gang makes room for itself as well
 				most = 2
 			}
 			most = max(most, 1)
@@ -145,7 +144,7 @@ func (c *Schedule) unblocks(vms ...int) (most int) {
 	return most
 }
 
-// pivot is the node that can take the VM for a while and is waited for least.
+// pivot returns the node that can take the VM for a while and has the shortest queue.
 func (c *Schedule) pivot(vm int) int {
 	best, least := repack.Nowhere, 0
 	to := repack.Nowhere
@@ -163,9 +162,9 @@ func (c *Schedule) pivot(vm int) int {
 	return best
 }
 
-// bypass sends a VM to its pivot, and from there to where it shall be.
+// bypass sends a VM to its pivot, and from there to its final node.
 func (c *Schedule) bypass(h bypass) {
-	c.detoursOf[h.vm]++
+	c.bypassesOf[h.vm]++
 	c.takeBack(h.vm)
 	from := c.position[h.vm][0]
 	there := c.IdleDuration(h.vm, repack.Migrate, from, h.pivot)
@@ -181,8 +180,8 @@ func (c *Schedule) bypass(h bypass) {
 	c.start(u)
 }
 
-// bestPause is the VMs, one or a gang, that are quickest to suspend and resume, if
-// that helps.
+// bestPause returns the VMs, one or a gang, that are quickest to suspend and resume, if that
+// helps.
 func (c *Schedule) bestPause() (best []int, most worth) {
 	seen := make([]bool, len(c.In.Gangs))
 	for vm := range c.In.VMs {
@@ -208,7 +207,7 @@ func (c *Schedule) bestPause() (best []int, most worth) {
 	return best, most
 }
 
-// gangRunning are the VMs of a gang that run and shall go on; none if some come or go
+// gangRunning returns the VMs of a gang that run and keep running; none if some come or go
 // meanwhile, as a gang is paused as a whole.
 func (c *Schedule) gangRunning(vms []int) (list []int) {
 	for _, vm := range vms {
@@ -222,11 +221,12 @@ func (c *Schedule) gangRunning(vms []int) (list []int) {
 	return list
 }
 
-// pauseTime is how long it takes to suspend and resume the VMs, if that can be begun.
+// pauseTime returns how long it takes to suspend and resume the VMs. It is not ok if that
+// cannot begin.
 func (c *Schedule) pauseTime(vms []int) (most repack.Ticks, ok bool) {
 	for _, vm := range vms {
 		v, i := &c.In.VMs[vm], c.taskOf[vm]
-		if !v.Keeps() || !v.Sleepable || c.Rooted[vm] || c.detoursOf[vm] > 0 || c.position[vm][0] == repack.Nowhere || c.position[vm][1] != repack.Nowhere ||
+		if !v.Keeps() || !v.Sleepable || c.Rooted[vm] || c.bypassesOf[vm] > 0 || c.position[vm][0] == repack.Nowhere || c.position[vm][1] != repack.Nowhere ||
 			i >= 0 && !c.tasks[i].started && c.units[c.tasks[i].unit].after > 0 {
 			return 0, false
 		}
@@ -238,11 +238,11 @@ func (c *Schedule) pauseTime(vms []int) (most repack.Ticks, ok bool) {
 	return most, len(vms) > 0 && c.unusedSince(vms...)
 }
 
-// pause suspends VMs together, to be resumed together where they shall be.
+// pause suspends VMs together, to be resumed together on their final nodes.
 func (c *Schedule) pause(vms []int) {
 	u, v := c.addUnit(unit{held: true}), c.addUnit(unit{})
 	for _, vm := range vms {
-		c.detoursOf[vm]++
+		c.bypassesOf[vm]++
 		c.takeBack(vm)
 		takes := &c.In.VMs[vm].Takes
 		from, to := c.position[vm][0], c.target(vm)
@@ -258,7 +258,7 @@ func (c *Schedule) pause(vms []int) {
 	c.start(u)
 }
 
-// target is where the VM shall be at the end.
+// target returns the final node of a VM.
 func (c *Schedule) target(vm int) int {
 	if i := c.taskOf[vm]; i >= 0 && !c.tasks[i].started {
 		return c.tasks[i].to
@@ -279,8 +279,8 @@ func (c *Schedule) addTask(u int, t task) {
 	c.tasks = append(c.tasks, t)
 }
 
-// follow has the VM do a task of a unit after the one that was added last. It takes
-// the place of the task for which the VM waited, if there is one.
+// follow adds a task of the VM after the task that was added last. It replaces the waiting
+// task of the VM, if there is one.
 func (c *Schedule) follow(vm, u int, t task) {
 	before := len(c.tasks) - 1
 	i := c.taskOf[vm]
@@ -298,7 +298,7 @@ func (c *Schedule) follow(vm, u int, t task) {
 	c.taskOf[vm] = before
 }
 
-// removeTask takes a task out of the unit in which it waits.
+// removeTask removes a task from the unit in which it waits.
 func (c *Schedule) removeTask(i int) {
 	u := &c.units[c.tasks[i].unit]
 	u.tasks = placement.Without(u.tasks, i)
@@ -308,10 +308,10 @@ func (c *Schedule) removeTask(i int) {
 	}
 }
 
-// Indirect reports whether the schedule takes detours, or is stuck.
-func (c *Schedule) Indirect() bool { return c.pending > 0 || c.detours > 0 }
+// Indirect reports whether the schedule has bypasses, or is stuck.
+func (c *Schedule) Indirect() bool { return c.pending > 0 || c.bypasses > 0 }
 
-// pivotConverges reports whether a VM that takes a detour through a pivot gets there and away.
+// pivotConverges reports whether a VM can migrate to a pivot and on from there.
 func (c *Schedule) pivotConverges(vm, pivot int) bool {
 	return max(c.IdleDuration(vm, repack.Migrate, c.position[vm][0], pivot), c.IdleDuration(vm, repack.Migrate, pivot, c.target(vm))) < repack.Forever
 }

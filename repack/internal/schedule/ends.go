@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ends is a heap of tasks under way, the next to end first.
+// ends is a heap of running tasks, the next to end first.
 type ends struct {
 	list  *[]task
 	order []int
@@ -27,5 +27,5 @@ func (e *ends) Pop() any {
 	return x
 }
 
-// holds reports whether a task that ends in this instant is still to be ended.
+// holds reports whether a task that ends in this instant has not ended yet.
 func (e *ends) holds(i int) bool { return slices.Contains(e.order, i) }

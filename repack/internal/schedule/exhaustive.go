@@ -8,17 +8,17 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// exhaustive looks at everything that one action after the other can lead to, for
-// small problems only: whatever a plan does at the same time could be done one
-// after the other in order of the ends, which takes no more room. So if no way
-// leads to the end here, there is no plan; but for VMs that swap in no time at all.
+// exhaustive explores everything that a sequence of actions can lead to, in small problems.
+// Whatever a plan does at the same time can be done in sequence in order of the ends, which
+// takes no more room. So if no sequence leads to the goal, no plan exists; except for VMs that
+// swap in no time.
 type exhaustive struct {
 	*placement.State
 	seen  map[string]reached
 	queue []string
 }
 
-// reached is how a scene was reached: from which, by what.
+// reached is how a state was reached: the state before, and the action.
 type reached struct {
 	before string
 	vm     int
@@ -26,8 +26,8 @@ type reached struct {
 	to     int
 }
 
-// vmState is what one VM does: where it runs or sleeps, or that it does neither;
-// whether it has its next demand; and whether it has that because it stays.
+// vmState is the state of one VM: where it runs or sleeps, whether it has its next demand, and
+// whether it has that because it stays.
 type vmState struct {
 	state repack.VMState
 	node  int
@@ -35,7 +35,7 @@ type vmState struct {
 	stays bool
 }
 
-// MaxStates bounds the search, fewScenes a quick one; mostVMs and mostNodes say what is small.
+// MaxStates bounds the search, FewStates a quick one; maxVMs and maxNodes bound what is small.
 const (
 	MaxStates = 100_000
 	FewStates = 5_000
@@ -43,22 +43,21 @@ const (
 	maxNodes  = 40
 )
 
-// Small reports whether everything can be looked at. Rules on time are not, nor VMs
-// that give up something where they are to get something else.
+// Small reports whether [Exhaustive] handles the problem. It handles neither rules on time nor
+// VMs that stay and both grow and shrink.
 func Small(m *problem.Problem) bool {
 	if slices.ContainsFunc(m.In.VMs, func(v repack.VM) bool { return v.Keeps() && v.Grows() && shrinks(&v) }) {
 		return false
 	}
 	less := slices.ContainsFunc(m.In.VMs, func(v repack.VM) bool { return v.Keeps() && shrinks(&v) })
 	if less && slices.ContainsFunc(m.Watches, func(w problem.Watch) bool { return w.Nodes != nil }) {
-		return false // a watch that adds up demands does not know who stays and needs less
+		return false // a watch that adds up demands does not see a VM that stays and shrinks
 	}
 	return len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes && len(m.Gates)+len(m.Deadlines)+len(m.SyncSets)+len(m.Limits)+len(m.In.Gangs) == 0 &&
 		!slices.ContainsFunc(m.In.Nodes, func(n repack.Node) bool { return n.State == repack.Offline && n.Want != repack.Offline })
 }
 
-// swaps reports whether VMs may change places in one instant, which is more than they
-// can do one after the other.
+// swaps reports whether VMs may swap in one instant, which no sequence can do.
 func swaps(m *problem.Problem) bool {
 	quick := 0
 	for vm := range m.In.VMs {
@@ -79,8 +78,8 @@ func shrinks(v *repack.VM) bool {
 	return false
 }
 
-// Exhaustive explores everything that can happen in a small problem, up to so many
-// states. It returns a schedule if it finds one, and whether it proved that no plan exists.
+// Exhaustive explores everything that can happen in a small problem, up to a number of states.
+// It returns a schedule if it finds one, and whether it proved that no plan exists.
 func Exhaustive(s *placement.State, limit int) (c *Schedule, infeasible bool) {
 	tasks, done := exploreAll(s, limit)
 	if done && tasks != nil {
@@ -89,8 +88,8 @@ func Exhaustive(s *placement.State, limit int) (c *Schedule, infeasible bool) {
 	return nil, done && !swaps(s.Problem)
 }
 
-// exploreAll searches all scenes. Done: either the tasks lead to the end, or there
-// are none and no plan exists. Not done: there were too many.
+// exploreAll searches all states. If it is done, it returns the tasks that lead to the goal,
+// or nil if the goal is out of reach. It is not done if there are too many states.
 func exploreAll(s *placement.State, most int) (list []task, done bool) {
 	e := &exhaustive{State: s, seen: map[string]reached{}}
 	first := make([]vmState, len(s.In.VMs))
@@ -101,11 +100,11 @@ func exploreAll(s *placement.State, most int) (list []task, done bool) {
 	e.visit(encode(first), reached{})
 	for i := 0; i < len(e.queue); i++ {
 		key := e.queue[i]
-		scenes := e.decode(key)
-		if e.goalReached(scenes) {
+		states := e.decode(key)
+		if e.goalReached(states) {
 			return e.path(key), true
 		}
-		e.expand(key, scenes)
+		e.expand(key, states)
 		if len(e.seen) > most {
 			return nil, false
 		}
@@ -113,9 +112,9 @@ func exploreAll(s *placement.State, most int) (list []task, done bool) {
 	return nil, true
 }
 
-func encode(scenes []vmState) string {
-	text := make([]byte, 0, 2*len(scenes))
-	for _, c := range scenes {
+func encode(states []vmState) string {
+	text := make([]byte, 0, 2*len(states))
+	for _, c := range states {
 		flags := byte(c.state) << 1
 		if c.fresh {
 			flags |= 1
@@ -129,11 +128,11 @@ func encode(scenes []vmState) string {
 }
 
 func (e *exhaustive) decode(key string) []vmState {
-	scenes := make([]vmState, len(key)/2)
-	for i := range scenes {
-		scenes[i] = vmState{repack.VMState(key[2*i] >> 1 & 3), int(key[2*i+1]) - 1, key[2*i]&1 == 1, key[2*i]&8 != 0}
+	states := make([]vmState, len(key)/2)
+	for i := range states {
+		states[i] = vmState{repack.VMState(key[2*i] >> 1 & 3), int(key[2*i+1]) - 1, key[2*i]&1 == 1, key[2*i]&8 != 0}
 	}
-	return scenes
+	return states
 }
 
 func (e *exhaustive) visit(key string, t reached) {
@@ -143,9 +142,10 @@ func (e *exhaustive) visit(key string, t reached) {
 	}
 }
 
-// goalReached reports whether a scene is what is wanted: states, room and rules.
-func (e *exhaustive) goalReached(scenes []vmState) bool {
-	for vm, c := range scenes {
+// goalReached reports whether a state has the wanted VM states, room for all, and no broken
+// rule.
+func (e *exhaustive) goalReached(states []vmState) bool {
+	for vm, c := range states {
 		if c.state != e.In.VMs[vm].Want {
 			return false
 		}
@@ -153,19 +153,19 @@ func (e *exhaustive) goalReached(scenes []vmState) bool {
 	e.Record()
 	defer e.RollBack(0)
 	for _, vm := range e.Wanted {
-		if !e.Allows(vm, scenes[vm].node) {
+		if !e.Allows(vm, states[vm].node) {
 			return false
 		}
-		e.Move(vm, scenes[vm].node)
+		e.Move(vm, states[vm].node)
 	}
 	return e.Breaches == 0 && !slices.ContainsFunc(e.OpenNodes, e.Overloaded)
 }
 
-// expand reaches every scene that one action leads to.
-func (e *exhaustive) expand(key string, scenes []vmState) {
-	where := make([][2]int, len(scenes))
+// expand reaches every state that one action leads to.
+func (e *exhaustive) expand(key string, states []vmState) {
+	where := make([][2]int, len(states))
 	free := slices.Clone(e.Room)
-	for vm, c := range scenes {
+	for vm, c := range states {
 		where[vm] = [2]int{repack.Nowhere, repack.Nowhere}
 		if c.state != repack.Running {
 			continue
@@ -181,13 +181,13 @@ func (e *exhaustive) expand(key string, scenes []vmState) {
 	}
 	eyes := newMonitors(e.Problem, where)
 	defer eyes.close(where)
-	for vm, c := range scenes {
+	for vm, c := range states {
 		e.each(vm, c, func(kind repack.Kind, to int, after vmState) {
 			arrives := to != repack.Nowhere && kind != repack.Allocate
 			if arrives && (!e.MayPass(vm, to) || !eyes.admits(vm, to) || !e.hasRoom(free, vm, to) || e.IdleDuration(vm, kind, c.node, to) == repack.Forever) {
 				return
 			}
-			next := slices.Clone(scenes)
+			next := slices.Clone(states)
 			next[vm] = after
 			e.visit(encode(next), reached{key, vm, kind, to})
 		})
@@ -236,14 +236,14 @@ func (e *exhaustive) hasRoom(free []int64, vm, n int) bool {
 	return true
 }
 
-// path is the tasks that lead to a scene. Each starts when the one before it of
-// its VM has ended, and all that left its node before it came; or any node, if there
-// are rules on more than one.
+// path returns the tasks that lead to a state. Each starts when the task before it of its VM
+// has ended, and all that left its node before it came; or any node, if rules watch more than
+// one.
 func (e *exhaustive) path(key string) []task {
-	list := []task{} // not nil: there is a story
+	list := []task{} // not nil, which is no path
 	for t := e.seen[key]; t.before != ""; t = e.seen[t.before] {
 		if t.kind == repack.Allocate {
-			continue // it is so from the start on
+			continue // allocated from the start
 		}
 		c := e.decode(t.before)[t.vm]
 		takes := e.IdleDuration(t.vm, t.kind, c.node, t.to)
@@ -263,8 +263,8 @@ func (e *exhaustive) path(key string) []task {
 	return list
 }
 
-// scheduleOf is a complete schedule of tasks with given times, to a placement that it
-// makes its own.
+// scheduleOf returns a complete schedule of tasks with given times, and places the VMs
+// accordingly.
 func scheduleOf(s *placement.State, list []task) *Schedule {
 	c := &Schedule{Problem: s.Problem, tasks: list}
 	placeAt(s, list)
@@ -292,7 +292,7 @@ func scheduleOf(s *placement.State, list []task) *Schedule {
 	return c
 }
 
-// placeAt has all VMs end where tasks leave them.
+// placeAt places all VMs where the tasks leave them.
 func placeAt(s *placement.State, list []task) {
 	for _, vm := range s.Wanted {
 		to := s.Home[vm]

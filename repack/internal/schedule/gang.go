@@ -6,15 +6,15 @@ import (
 	"vjob/repack"
 )
 
-// gangState is what a gang is doing: nothing else happens to it while it is paused as a
-// whole, to be suspended, resumed or moved.
+// gangState is what a gang is doing: nothing else happens to it while it is paused as a whole,
+// to be suspended, resumed or moved.
 type gangState struct {
-	active int  // tasks under way
-	paused bool // one of them pauses the gang
+	active int  // running tasks
+	paused bool // by one of them
 	units  []int
 }
 
-// registerUnit files a unit under the gangs of its tasks.
+// registerUnit adds a unit to the gangs of its tasks.
 func (c *Schedule) registerUnit(u int) {
 	for _, i := range c.units[u].tasks {
 		if crew := c.gangOfTask(i); crew != nil && !slices.Contains(crew.units, u) {
@@ -23,7 +23,7 @@ func (c *Schedule) registerUnit(u int) {
 	}
 }
 
-// gangOfTask is what the gang of a task is doing; nil if it has none.
+// gangOfTask returns the gang state of a task; nil if it has no gang.
 func (c *Schedule) gangOfTask(i int) *gangState {
 	if vm := c.tasks[i].vm; vm >= 0 && c.GangOf[vm] >= 0 {
 		return &c.gangs[c.GangOf[vm]]
@@ -36,7 +36,7 @@ func (c *Schedule) pauses(u int) bool {
 	return c.units[u].held || c.tasks[c.units[u].tasks[0]].kind == repack.Resume
 }
 
-// gangsIdle reports whether the gangs of a unit let it begin.
+// gangsIdle reports whether the gangs of a unit allow it to begin.
 func (c *Schedule) gangsIdle(u int) bool {
 	for _, i := range c.units[u].tasks {
 		if crew := c.gangOfTask(i); crew != nil && (crew.paused || crew.active > 0 && c.pauses(u)) {
@@ -46,7 +46,7 @@ func (c *Schedule) gangsIdle(u int) bool {
 	return true
 }
 
-// gangsBegin notes that a unit has begun.
+// gangsBegin records that a unit has begun.
 func (c *Schedule) gangsBegin(u int) {
 	for _, i := range c.units[u].tasks {
 		if crew := c.gangOfTask(i); crew != nil {
@@ -56,8 +56,8 @@ func (c *Schedule) gangsBegin(u int) {
 	}
 }
 
-// taskEnded notes that a task has ended; with the last one that is under way its gang is
-// free for what else there is to do.
+// taskEnded records that a task has ended. When the last running task of a gang has ended, the
+// other units of the gang may begin.
 func (c *Schedule) taskEnded(i int) {
 	crew := c.gangOfTask(i)
 	if crew == nil || c.tasks[i].unit < 0 {

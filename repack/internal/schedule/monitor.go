@@ -8,7 +8,7 @@ import (
 // monitors follow the continuous rules along a schedule.
 type monitors struct{ *problem.Problem }
 
-// newMonitors has every watch see what is where before the first instant.
+// newMonitors tells every watch where VMs are before the first instant.
 func newMonitors(m *problem.Problem, where [][2]int) *monitors {
 	e := &monitors{m}
 	if len(m.Watches) == 0 {
@@ -22,7 +22,7 @@ func newMonitors(m *problem.Problem, where [][2]int) *monitors {
 	return e
 }
 
-// close takes everybody away again, so that the next schedule can begin.
+// close removes all VMs from the watches, so that the next schedule can begin.
 func (e *monitors) close(where [][2]int) {
 	if len(e.Watches) == 0 {
 		return
@@ -47,7 +47,7 @@ func (e *monitors) each(vm, node int, visit func(w *problem.Watch)) {
 	}
 }
 
-// admits reports whether the VM may come to the node as things stand.
+// admits reports whether the VM may come to the node now.
 func (e *monitors) admits(vm, node int) bool {
 	if e.BannedAlways[vm].Has(node) {
 		return false
@@ -66,8 +66,8 @@ func (e *monitors) come(vm, node int) { e.each(vm, node, func(w *problem.Watch) 
 
 func (e *monitors) left(vm, node int) { e.each(vm, node, func(w *problem.Watch) { w.Go(vm, node) }) }
 
-// leave tells the watches, and of whom something may be possible now that was not
-// before: stir of nodes, wake of VMs.
+// leave tells the watches about a departure, and reports what may have become possible: stir
+// for nodes, wake for VMs.
 func (e *monitors) leave(vm, node int, stir, wake func(int)) {
 	e.each(vm, node, func(w *problem.Watch) {
 		w.Go(vm, node)

@@ -8,24 +8,22 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// order finds what the actions of a plan wait for, so that whoever follows the
-// dependencies may be late or early and is never over capacity, and when VMs that
-// stay and grow can have their share.
+// order finds what the actions of a plan wait for, so that execution may be late or early and
+// no node is ever over capacity; and when VMs that stay and grow get their share.
 //
-// On each node, what comes is put in order of its start and what goes in order of
-// its end. An action that comes waits for as many of those that go, from the first
-// on, as it takes for everything that has come up to it to fit. As later ones wait
-// for at least as many, they may even overtake.
+// On each node, arrivals are sorted by their start and departures by their end. An arrival
+// waits for as many of the first departures as make everything fit that has come up to it.
+// Later arrivals wait for at least as many, so they may even overtake.
 type order struct {
 	*problem.Problem
 	plan    *repack.Plan
 	stays   [][]int // growing VMs that stay on each node
 	comes   [][]int // actions, by node
 	goes    [][]int
-	leaves  map[int][]int // likewise, by VM
+	leaves  map[int][]int // actions, by VM
 	moved   []bool
-	group   [][]int        // actions whose room is free together, by action
-	freed   []repack.Ticks // when the room is free that each action leaves
+	group   [][]int        // actions that free their room together, by action
+	freed   []repack.Ticks // when the room of each action is free
 	instant bool           // some action takes no time
 }
 
@@ -55,8 +53,8 @@ func newOrder(m *problem.Problem, p *repack.Plan) *order {
 	return o
 }
 
-// holdTogether finds the actions of gangs that leave their room together: suspends,
-// and moves while paused.
+// holdTogether finds the actions of gangs that free their room together: suspends, and moves
+// while paused.
 func (o *order) holdTogether() {
 	type key struct {
 		gang  int
@@ -89,7 +87,7 @@ func (o *order) holdTogether() {
 	}
 }
 
-// wait has an action wait until the room is free that some others leave.
+// wait makes an action wait until the room of some others is free.
 func (o *order) wait(a *repack.Action, goes []int) {
 	for _, i := range goes {
 		a.After = append(a.After, i)
@@ -117,7 +115,7 @@ func (o *order) write() {
 	}
 }
 
-// perVM has the actions of one VM follow each other.
+// perVM makes the actions of each VM follow each other.
 func (o *order) perVM() {
 	last := map[int]int{}
 	for i := range o.plan.Actions {
@@ -132,8 +130,8 @@ func (o *order) perVM() {
 	}
 }
 
-// node orders what comes to a node after what goes, and lets those that stay grow
-// as soon as that takes nothing from anybody who comes.
+// node orders arrivals after departures, and lets the VMs that stay grow as soon as that takes
+// nothing from an arrival.
 func (o *order) node(n int) {
 	acts := o.plan.Actions
 	comes, goes := o.comes[n], o.goes[n]
@@ -141,7 +139,7 @@ func (o *order) node(n int) {
 	slices.SortStableFunc(goes, func(a, b int) int { return cmp.Compare(o.freed[a], o.freed[b]) })
 	free := o.atFirst(n)
 	gone := 0
-	back := func() { // the next that goes gives its room back
+	back := func() { // the next departure frees its room
 		o.release(free, acts[goes[gone]].VM, n, goes[gone])
 		gone++
 	}
@@ -155,8 +153,8 @@ func (o *order) node(n int) {
 	o.grow(n, free, gone)
 }
 
-// atFirst is the free room of a node before anything happens but that VMs that
-// stay and need less give back what they need no more.
+// atFirst returns the free room of a node at the start, after VMs that stay and shrink have
+// given back the rest.
 func (o *order) atFirst(n int) []int64 {
 	free := slices.Clone(o.Room[n*o.Dims : (n+1)*o.Dims])
 	for _, vm := range o.AtStart[n] {
@@ -170,7 +168,7 @@ func (o *order) atFirst(n int) []int64 {
 	return free
 }
 
-// release gives back what a VM leaves behind when an action ends.
+// release gives back the room that a VM leaves when an action ends.
 func (o *order) release(free []int64, vm, n, action int) {
 	v := &o.In.VMs[vm]
 	demand := o.Next
@@ -196,7 +194,7 @@ func (o *order) add(free []int64, vm int, demand []int64, sign int64) {
 	}
 }
 
-// positive reports whether nothing is lacking of what the VM needs.
+// positive reports whether the VM lacks nothing that it needs.
 func positive(free, next []int64, vm, dims int) bool {
 	for d := range free {
 		if next[vm*dims+d] > 0 && free[d] < 0 {
@@ -206,7 +204,7 @@ func positive(free, next []int64, vm, dims int) bool {
 	return true
 }
 
-// gangMoves has what a gang does while it is paused follow what it did so before.
+// gangMoves makes what a paused gang does follow what it did before while paused.
 func (o *order) gangMoves() {
 	last, before := make([][]int, len(o.In.Gangs)), make([][]int, len(o.In.Gangs))
 	for i := range o.plan.Actions {
@@ -230,8 +228,8 @@ func (o *order) movesTogether(i, j int) bool {
 		(a.Kind != repack.Migrate || o.In.VMs[a.VM].Paused)
 }
 
-// watchedRules has what rules judge along the plan wait for everything that ended on
-// its node, or was judged with it, before it started.
+// watchedRules makes arrivals and actions with gates wait for everything that ended before
+// they start on their node, or under the same rules.
 func (o *order) watchedRules() {
 	acts := o.plan.Actions
 	for i := range acts {
@@ -253,7 +251,7 @@ func (o *order) watchedRules() {
 	}
 }
 
-// waitForWatched has an arrival wait for all that left before it, of what its watches look at.
+// waitForWatched makes an arrival wait for all departures before it that its watches see.
 func (o *order) waitForWatched(i int) {
 	a := &o.plan.Actions[i]
 	wait := func(goes []int) {
@@ -284,7 +282,7 @@ func (o *order) waitForWatched(i int) {
 	}
 }
 
-// gated reports whether one gate judges both VMs.
+// gated reports whether one gate concerns both VMs.
 func (o *order) gated(a, b int) bool {
 	for _, g := range o.GatesOf[a] {
 		if slices.Contains(o.GatesOf[b], g) {

@@ -7,14 +7,14 @@ import (
 	"vjob/repack"
 )
 
-// grow gives the VMs that stay their share, the small first, after everything that
-// has come and the fewest that must have gone. Free is the room of the node once
-// all have come and the first have gone. Those that give up something else may have to
-// do so before others grow, and in the end what is left grows all at once.
+// grow gives the VMs that stay their share, the smallest first, after all arrivals and as few
+// departures as necessary. Free is the room of the node after all arrivals and the first
+// departures. VMs that also shrink in some dimension may have to do so before others grow, and
+// finally the rest grows at once.
 func (o *order) grow(n int, free []int64, gone int) {
 	vms := o.stays[n]
 	slices.SortStableFunc(vms, func(a, b int) int { return cmp.Compare(o.growth(a), o.growth(b)) })
-	var before []int // growths that give something up
+	var before []int // growths that free something
 	for len(vms) > 0 {
 		var later []int
 		for _, vm := range vms {
@@ -51,11 +51,11 @@ func (o *order) swap(free []int64, vm int, sign int64) {
 	o.add(free, vm, o.Next, -sign)
 }
 
-// allocate has a VM that stays grow once some have gone and others have grown.
+// allocate lets a VM grow after some departures and growths.
 func (o *order) allocate(vm int, goes, before []int, gated bool) int {
 	a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: o.In.VMs[vm].Host, After: slices.Clone(before)}
 	o.wait(&a, goes)
-	if gated { // as things are in the end, it may
+	if gated { // a gate may allow it only in the end
 		for _, goes := range o.goes {
 			o.wait(&a, goes)
 		}
@@ -68,7 +68,7 @@ func (o *order) allocate(vm int, goes, before []int, gated bool) int {
 	return len(o.plan.Actions) - 1
 }
 
-// growth is how much more a VM asks for, to compare.
+// growth returns how much more a VM asks for, to compare.
 func (o *order) growth(vm int) (sum int64) {
 	for d := range o.Dims {
 		sum += max(0, o.Next[vm*o.Dims+d]-o.Now[vm*o.Dims+d])

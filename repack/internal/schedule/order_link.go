@@ -7,11 +7,10 @@ import (
 	"vjob/repack"
 )
 
-// transfers has what crosses a link wait for those whose ends give it the
-// bandwidth, in the way of [order]: on each link, what starts waits for as many of
-// those that end, from the first on, as it takes for the rates of all that have
-// started up to it to fit. Whichever of them are under way then, however late, they
-// are among those.
+// transfers makes what crosses a link wait for the transfers that free bandwidth, like
+// [order]: on each link, a start waits for as many of the first ends as make the rates fit of
+// all that have started up to it. These include all transfers that may still run then, however
+// late they are.
 func (o *order) transfers() {
 	on := make([][]int, o.In.Links())
 	for i := range o.plan.Actions {
@@ -26,8 +25,8 @@ func (o *order) transfers() {
 	}
 }
 
-// link orders the actions on one link. Those before a mark have ended when the one
-// that was marked starts, so whoever waits for that need not wait for them.
+// link orders the actions on one link. The actions before a mark have ended when the marked
+// one starts, so an action that waits for the marked one need not wait for them.
 func (o *order) link(free int64, starts []int) {
 	acts := o.plan.Actions
 	ends := slices.Clone(starts)

@@ -7,8 +7,8 @@ import (
 	"vjob/repack"
 )
 
-// nodeSwitches has nodes go off after the last has left and come on before the first
-// comes.
+// nodeSwitches makes nodes go off after the last departure and come on before the first
+// arrival.
 func (o *order) nodeSwitches() {
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
@@ -29,8 +29,8 @@ func (o *order) nodeSwitches() {
 	}
 }
 
-// nodeLimits has nodes come on once so many have gone off that no limit is broken that
-// holds at every instant, in the way of [order].
+// nodeLimits makes nodes come on after so many have gone off that limits hold at every
+// instant, like [order].
 func (o *order) nodeLimits() {
 	acts := o.plan.Actions
 	for _, l := range o.Limits {

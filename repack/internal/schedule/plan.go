@@ -7,8 +7,8 @@ import (
 	"vjob/repack"
 )
 
-// Plan writes a complete schedule down: actions in order of their start, what each
-// waits for, and when those that stay get their share.
+// Plan returns the plan of a complete schedule: actions sorted by start, what each waits for,
+// and when the VMs that stay get their share.
 func (c *Schedule) Plan() *repack.Plan {
 	order := make([]int, len(c.tasks))
 	for i := range order {
@@ -27,7 +27,7 @@ func (c *Schedule) Plan() *repack.Plan {
 	return p
 }
 
-// CountKind is how many tasks are of a kind.
+// CountKind returns the number of tasks of a kind.
 func (c *Schedule) CountKind(kind repack.Kind) (sum int64) {
 	for i := range c.tasks {
 		if c.tasks[i].kind == kind {
@@ -37,7 +37,7 @@ func (c *Schedule) CountKind(kind repack.Kind) (sum int64) {
 	return sum
 }
 
-// MigrationPenalties is what the soft rules cost that are against migrations.
+// MigrationPenalties returns the cost of soft rules against migrations.
 func (c *Schedule) MigrationPenalties() (sum int64) {
 	seen := map[int]bool{}
 	for i := range c.tasks {
@@ -49,5 +49,5 @@ func (c *Schedule) MigrationPenalties() (sum int64) {
 	return sum
 }
 
-// Complete reports whether every task starts, and starts and ends by when it is due.
+// Complete reports whether every task starts, and meets its deadlines.
 func (c *Schedule) Complete() bool { return c.pending == 0 && c.inTime() }

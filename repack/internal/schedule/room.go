@@ -1,6 +1,6 @@
 package schedule
 
-// The room that a schedule has on each node as time goes on.
+// The free room of each node over time.
 
 // hasRoom reports whether a VM could come to a node now.
 func (c *Schedule) hasRoom(vm, node int) bool {
@@ -13,7 +13,7 @@ func (c *Schedule) hasRoom(vm, node int) bool {
 	return true
 }
 
-// haveRoom reports whether all of the tasks could come now. Nothing changes.
+// haveRoom reports whether all tasks could come now. Nothing changes.
 func (c *Schedule) haveRoom(tasks []int) bool {
 	ok, taken := true, 0
 	for _, i := range tasks {

@@ -18,9 +18,9 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Schedule carries a placement out in time: a unit of tasks starts in the first
-// instant in which there is room for it, and of what waits for the same room the
-// smaller key goes first. It is equation (1), followed event by event.
+// Schedule simulates how a placement is reached: a unit of tasks starts in the first instant
+// with room for it, and of the units that wait for the same room the smaller key goes first.
+// This is equation (1), followed event by event.
 type Schedule struct {
 	*problem.Problem
 	tasks       []task
@@ -30,48 +30,47 @@ type Schedule struct {
 	queue       [][]int // units that wait for room on each node, by key
 	ends        ends
 	pending     int    // units that have not started, and nodes that are to come on
-	on          []bool // nodes that take VMs now
+	on          []bool // nodes that accept VMs now
 	vmCount     []int  // VMs on each node now
 	images      []int  // images on each node that are still to be resumed
 	offAt       []repack.Ticks
 	power       placement.NodePower
-	traffic     *traffic // nil: there is no network
-	position    [][2]int // the nodes that each VM is on: where it is, where it is on its way to
-	hasNext     []bool   // VMs that occupy where they are with their next demand
-	lowestFree  []int64  // the least free room of each node since VMs that stay have shrunk; nil: none has
-	onlineCount []int    // how many nodes of each limit are on, or on their way there or from there
+	traffic     *traffic // nil if there is no network
+	position    [][2]int // the node of each VM now, and the node that it is going to
+	hasNext     []bool   // VMs that occupy their node with the next demand
+	lowestFree  []int64  // the least free room of each node since VMs that stay have shrunk; nil if none has
+	onlineCount []int    // nodes of each limit that are on, coming on or going off
 	toSwitchOn  []int    // nodes that are still to come on
-	taskOf      []int    // the task of each VM that is next or under way; -1
+	taskOf      []int    // the next or running task of each VM; -1
 	monitors    *monitors
 	rng         *rand.Rand
-	giversFirst bool // what only takes room goes last
-	detours     int
-	startCount  int         // tasks that have started
-	gangs       []gangState // what each gang is doing
-	detoursOf   []int       // detours of each VM
-	dirtyNodes  []int       // nodes on which something has changed
+	giversFirst bool // units that free no room go last
+	bypasses    int
+	startCount  int // tasks that have started
+	gangs       []gangState
+	bypassesOf  []int // of each VM
+	dirtyNodes  []int // nodes on which something has changed
 	dirty       []bool
 
 	Cost int64 // equation (2)
 	Last repack.Ticks
 }
 
-// maxDetours bounds how many detours a VM may take.
-const maxDetours = 3
+// maxBypasses bounds the bypasses of a VM.
+const maxBypasses = 3
 
-// Follow follows the placement. With luck, who goes first and who takes a detour
-// is partly chance; nil takes the best in sight. The result is complete if left is 0; else it
-// is stuck.
-func Follow(s *placement.State, luck *rand.Rand) *Schedule { return followPlacement(s, luck, false) }
+// Follow simulates the placement. With a generator, order and bypasses are partly random; nil
+// takes the best in sight. The schedule is stuck if it is not complete.
+func Follow(s *placement.State, rng *rand.Rand) *Schedule { return followPlacement(s, rng, false) }
 
-// FollowPatiently follows the placement so that what only takes room, as boots and
-// resumes do, waits for all that gives some back (thesis §8.1.2).
-func FollowPatiently(s *placement.State, luck *rand.Rand) *Schedule {
-	return followPlacement(s, luck, true)
+// FollowPatiently simulates the placement so that tasks that only take room, such as boots and
+// resumes, wait for all that free some (thesis §8.1.2).
+func FollowPatiently(s *placement.State, rng *rand.Rand) *Schedule {
+	return followPlacement(s, rng, true)
 }
 
-func followPlacement(s *placement.State, luck *rand.Rand, patient bool) *Schedule {
-	c := &Schedule{Problem: s.Problem, tasks: tasksOf(s), rng: luck, giversFirst: patient}
+func followPlacement(s *placement.State, rng *rand.Rand, patient bool) *Schedule {
+	c := &Schedule{Problem: s.Problem, tasks: tasksOf(s), rng: rng, giversFirst: patient}
 	c.units = unitsOf(s.Problem, c.tasks)
 	for u := range c.units {
 		c.units[u].key = int64(c.perturb(repack.Ticks(c.units[u].key)))
@@ -83,7 +82,7 @@ func followPlacement(s *placement.State, luck *rand.Rand, patient bool) *Schedul
 	return c
 }
 
-// prepare sets the scene: what is where before the first instant.
+// prepare sets the state before the first instant.
 func (c *Schedule) prepare(to []int) {
 	nodes := len(c.In.Nodes)
 	c.free = slices.Clone(c.Room)
@@ -96,7 +95,7 @@ func (c *Schedule) prepare(to []int) {
 	for u := range c.units {
 		c.registerUnit(u)
 	}
-	c.pending, c.detoursOf = len(c.units), make([]int, len(c.In.VMs))
+	c.pending, c.bypassesOf = len(c.units), make([]int, len(c.In.VMs))
 	c.ends.list = &c.tasks
 	for n := range nodes {
 		c.on[n], c.offAt[n] = c.In.Nodes[n].State == repack.Online, repack.Forever
@@ -125,8 +124,8 @@ func (c *Schedule) prepare(to []int) {
 	}
 }
 
-// run starts what can start, and goes from end to end until nothing is left or
-// everything waits for something else.
+// run starts what can start, and goes from end to end until nothing is left or everything
+// waits.
 func (c *Schedule) run() {
 	c.shrink()
 	for u := range c.units {
@@ -153,13 +152,13 @@ func (c *Schedule) run() {
 		for c.ends.Len() > 0 {
 			c.step()
 		}
-		if c.pending == 0 || c.Aborted() || !c.detour() {
+		if c.pending == 0 || c.Aborted() || !c.breakCycle() {
 			return
 		}
 	}
 }
 
-// inTime reports whether every action starts and ends by when it is due.
+// inTime reports whether every action meets its deadlines.
 func (c *Schedule) inTime() bool {
 	for i := range c.tasks {
 		t := &c.tasks[i]
@@ -171,8 +170,8 @@ func (c *Schedule) inTime() bool {
 	return true
 }
 
-// firstTurns is the order in which units are looked at in the first instant: with a
-// network by key, as they may share links even where they share no queue.
+// firstTurns returns the order of units in the first instant: with a network by key, as units
+// may share links without sharing a queue.
 func (c *Schedule) firstTurns() []int {
 	order := make([]int, len(c.units))
 	for u := range order {
@@ -184,8 +183,7 @@ func (c *Schedule) firstTurns() []int {
 	return order
 }
 
-// contested reports whether the unit shares a queue, in which its turn may be
-// another's.
+// contested reports whether the unit shares a queue with others.
 func (c *Schedule) contested(u int) bool {
 	for _, i := range c.units[u].tasks {
 		if to := c.tasks[i].to; to != repack.Nowhere && len(c.queue[to]) > 1 {
@@ -201,8 +199,7 @@ func (c *Schedule) sortQueue(n int) {
 	}
 }
 
-// step ends all tasks of the next instant in which one does, and starts what that
-// makes room for.
+// step ends all tasks of the next instant, and starts units that fit then.
 func (c *Schedule) step() {
 	c.clock = c.tasks[c.ends.order[0]].end
 	for c.ends.Len() > 0 && c.tasks[c.ends.order[0]].end == c.clock {
@@ -211,7 +208,7 @@ func (c *Schedule) step() {
 	c.startAll()
 }
 
-// startAll starts units until nothing more can start in this instant.
+// startAll starts units until no more can start in this instant.
 func (c *Schedule) startAll() {
 	if c.giversFirst && !c.giversPending() {
 		c.giversFirst = false
@@ -239,12 +236,12 @@ func (c *Schedule) startAll() {
 	}
 }
 
-// freesRoom reports whether a unit gives room back somewhere.
+// freesRoom reports whether a unit frees room.
 func (c *Schedule) freesRoom(u int) bool {
 	return slices.ContainsFunc(c.units[u].tasks, func(i int) bool { return c.tasks[i].leaves() })
 }
 
-// giversPending reports whether something that gives room back has not begun.
+// giversPending reports whether a unit that frees room has not begun.
 func (c *Schedule) giversPending() bool {
 	for u := range c.units {
 		if (c.units[u].waiting || c.units[u].after > 0) && c.freesRoom(u) {
@@ -254,14 +251,14 @@ func (c *Schedule) giversPending() bool {
 	return false
 }
 
-// markDirty has the queue of a node looked at again.
+// markDirty schedules the queue of a node for another look.
 func (c *Schedule) markDirty(n int) {
 	if !c.dirty[n] && len(c.queue[n]) > 0 {
 		c.dirty[n], c.dirtyNodes = true, append(c.dirtyNodes, n)
 	}
 }
 
-// number notes in which order tasks start.
+// number records in which order tasks start.
 func (c *Schedule) number(t *task) {
 	c.startCount++
 	t.number = c.startCount
@@ -340,7 +337,7 @@ func (c *Schedule) end(i int) {
 	}
 }
 
-// retry has the unit of a VM looked at again that a gate may have held back.
+// retry tries again to start the unit of a VM that a gate may have held back.
 func (c *Schedule) retry(vm int) {
 	i := c.taskOf[vm]
 	if i < 0 || c.tasks[i].started {
@@ -353,12 +350,12 @@ func (c *Schedule) retry(vm int) {
 	}
 }
 
-// arrived has a VM that came from no node be where it was on its way to.
+// arrived records that a VM that came from no node is on its new node.
 func (c *Schedule) arrived(t *task) {
 	c.position[t.vm], c.hasNext[t.vm] = [2]int{t.to, repack.Nowhere}, true
 }
 
-// leaveAsGang frees what a gang leaves once its last member is done.
+// leaveAsGang frees the room of a gang once its last member is done.
 func (c *Schedule) leaveAsGang(u int) {
 	for _, i := range c.units[u].tasks {
 		if t := &c.tasks[i]; t.end > c.clock || c.ends.holds(i) {
@@ -372,7 +369,7 @@ func (c *Schedule) leaveAsGang(u int) {
 	}
 }
 
-// leave frees what a VM occupied on the node that it has left.
+// leave frees the room of a VM on the node that it has left.
 func (c *Schedule) leave(t *task) {
 	demand := c.Now
 	if c.hasNext[t.vm] {
@@ -389,8 +386,7 @@ func (c *Schedule) leave(t *task) {
 	c.switchOffIfEmpty(t.from)
 }
 
-// enqueue lets the unit of a task that follows another wait for its room, once all
-// that its tasks follow have ended.
+// enqueue makes the unit of a task wait for room, once all tasks before it have ended.
 func (c *Schedule) enqueue(i int) {
 	u := &c.units[c.tasks[i].unit]
 	c.taskOf[c.tasks[i].vm] = i

@@ -2,11 +2,11 @@ package schedule
 
 import "slices"
 
-// VMs that stay and need less give that back in the first instant. One that is to go
-// nevertheless, by a detour, has to have kept it: it gets its next demand when it
-// comes to a node, and its first one counts until it has left its host.
+// VMs that stay and shrink give back the rest in the first instant. A VM that takes a bypass
+// nevertheless must not have done so: it gets its next demand when it comes to a node, and its
+// first demand counts until it has left its host.
 
-// shrink gives back what VMs that stay need no more: those that grow in nothing.
+// shrink gives back what VMs that stay need no more, unless they grow in some dimension.
 func (c *Schedule) shrink() {
 	less := false
 	for vm := range c.In.VMs {
@@ -23,7 +23,7 @@ func (c *Schedule) shrink() {
 	}
 }
 
-// restore takes what a VM has given back from the room of its node.
+// restore changes the room of a node by what a VM has given back.
 func (c *Schedule) restore(free []int64, vm int, sign int64) {
 	n := c.In.VMs[vm].Host * c.Dims
 	for d := range c.Dims {
@@ -31,7 +31,7 @@ func (c *Schedule) restore(free []int64, vm int, sign int64) {
 	}
 }
 
-// noteLowest notes that there is less room on a node.
+// noteLowest records the least free room of a node.
 func (c *Schedule) noteLowest(node int) {
 	for i := node * c.Dims; c.lowestFree != nil && i < (node+1)*c.Dims; i++ {
 		c.lowestFree[i] = min(c.lowestFree[i], c.free[i])
@@ -43,7 +43,7 @@ func (c *Schedule) hasShrunk(vm int) bool {
 	return c.hasNext[vm] && c.taskOf[vm] < 0 && c.In.VMs[vm].Keeps() && !c.In.VMs[vm].Steady()
 }
 
-// unusedSince reports whether nobody has used what VMs have given back.
+// unusedSince reports whether the room that VMs have given back is still free.
 func (c *Schedule) unusedSince(vms ...int) bool {
 	ok := true
 	for _, vm := range vms {
@@ -65,7 +65,7 @@ func (c *Schedule) unusedSince(vms ...int) bool {
 	return ok
 }
 
-// takeBack has a VM that takes a detour keep what it had.
+// takeBack returns to a VM that takes a bypass what it had.
 func (c *Schedule) takeBack(vm int) {
 	if c.hasShrunk(vm) {
 		c.restore(c.free, vm, 1)

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Whether a unit of tasks may start in this instant: its gang, gates, watches, room
-// and links have a say.
+// A unit of tasks may start in this instant if its gang, gates, watches, room and links allow
+// it.
 
 // admits reports whether all tasks of a unit may start now.
 func (c *Schedule) admits(u int) bool {
@@ -19,7 +19,7 @@ func (c *Schedule) admits(u int) bool {
 	return slices.IndexFunc(tasks, func(i int) bool { return !c.mayStart(i) }) < 0 && len(c.startable(tasks)) == len(tasks) && c.setRates(u)
 }
 
-// mayStart reports whether nothing but the links keeps a task from starting now.
+// mayStart reports whether a task may start now, links aside.
 func (c *Schedule) mayStart(i int) bool {
 	t := &c.tasks[i]
 	for _, g := range c.GatesOf[t.vm] {
@@ -30,8 +30,7 @@ func (c *Schedule) mayStart(i int) bool {
 	return !t.comes() || c.on[t.to] && c.monitors.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
 }
 
-// startable are those of some tasks that may start now beside those before them. Nothing
-// changes.
+// startable returns the tasks that may start now beside those before them. Nothing changes.
 func (c *Schedule) startable(tasks []int) (some []int) {
 	for _, i := range tasks {
 		if c.mayStart(i) && c.linksCarry(append(some, i)) {
@@ -45,7 +44,7 @@ func (c *Schedule) startable(tasks []int) (some []int) {
 	return some
 }
 
-// reserve has a task take its room, and be seen by gates and watches.
+// reserve takes the room of a task, and tells gates and watches.
 func (c *Schedule) reserve(i int) {
 	t := &c.tasks[i]
 	for _, g := range c.GatesOf[t.vm] {
@@ -57,7 +56,7 @@ func (c *Schedule) reserve(i int) {
 	}
 }
 
-// unreserve takes that back.
+// unreserve undoes reserve.
 func (c *Schedule) unreserve(i int) {
 	t := &c.tasks[i]
 	for _, g := range c.GatesOf[t.vm] {

@@ -6,7 +6,7 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Stuck returns why tasks of the schedule never start; nil if all start.
+// Stuck returns in words why tasks of the schedule never start; nil if all start.
 func (c *Schedule) Stuck() (why []string) {
 	if c.pending == 0 {
 		return nil
@@ -22,7 +22,7 @@ func (c *Schedule) Stuck() (why []string) {
 	return append(why, "they wait for each other, and no other node has the room to let one of them pass; VMs that may be suspended for a while (sleepable) could")
 }
 
-// waitText says what a task waits for.
+// waitText says what a task waits to do.
 func (c *Schedule) waitText(t *task) string {
 	text := fmt.Sprintf("%s waits to %s", c.In.VMName(t.vm), t.kind)
 	if t.leaves() {
@@ -34,8 +34,8 @@ func (c *Schedule) waitText(t *task) string {
 	return text
 }
 
-// narrowLinkText says that what must start together needs more of a link than it has, at the
-// lowest rates.
+// narrowLinkText says that tasks that must start together need more of a link than it has,
+// even at the lowest rates.
 func (c *Schedule) narrowLinkText() string {
 	for u := range c.units {
 		tasks := c.units[u].tasks

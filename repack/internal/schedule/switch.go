@@ -7,10 +7,10 @@ import (
 	"vjob/repack"
 )
 
-// How a schedule switches nodes: off once they are empty, and on at first, or as soon
-// as the limits on how many may be on allow it.
+// Nodes go off once they are empty, and come on first, or as soon as the limits of nodes that
+// are on allow it.
 
-// powerUp has the nodes switched on that shall be, and those off that can be at once.
+// powerUp switches nodes on, and those off that are empty already.
 func (c *Schedule) powerUp() {
 	c.onlineCount = make([]int, len(c.Limits))
 	for i, l := range c.Limits {
@@ -31,7 +31,7 @@ func (c *Schedule) powerUp() {
 	c.switchOnAllowed()
 }
 
-// switchOnAllowed switches on of the nodes that are still to come on those that may.
+// switchOnAllowed switches on the nodes that limits allow.
 func (c *Schedule) switchOnAllowed() {
 	c.toSwitchOn = slices.DeleteFunc(c.toSwitchOn, func(n int) bool {
 		for i, l := range c.Limits {
@@ -46,7 +46,7 @@ func (c *Schedule) switchOnAllowed() {
 	})
 }
 
-// countOnline has one node more or less on that a limit may count.
+// countOnline changes the number of nodes that are on, for each limit.
 func (c *Schedule) countOnline(n, by int) {
 	for i, l := range c.Limits {
 		if slices.Contains(l.Nodes, n) {
@@ -55,7 +55,7 @@ func (c *Schedule) countOnline(n, by int) {
 	}
 }
 
-// startNow starts a task that needs no room, now.
+// startNow starts a task that needs no room.
 func (c *Schedule) startNow(t task) {
 	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
 	c.number(&t)
@@ -63,7 +63,7 @@ func (c *Schedule) startNow(t task) {
 	heap.Push(&c.ends, len(c.tasks)-1)
 }
 
-// switchOffIfEmpty switches a node off that shall be and has nothing left on it.
+// switchOffIfEmpty switches a node off that shall go off and is empty.
 func (c *Schedule) switchOffIfEmpty(n int) {
 	node := &c.In.Nodes[n]
 	if node.State == repack.Online && c.power.Off[n] && c.vmCount[n] == 0 && c.images[n] == 0 && c.offAt[n] == repack.Forever {
@@ -72,7 +72,7 @@ func (c *Schedule) switchOffIfEmpty(n int) {
 	}
 }
 
-// nodeSwitched ends what was done to a node.
+// nodeSwitched ends the switching of a node.
 func (c *Schedule) nodeSwitched(t *task) {
 	c.Last = max(c.Last, t.end)
 	if t.kind == repack.NodeOn {

@@ -8,29 +8,29 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// task is one action in the making.
+// task is one action under construction.
 type task struct {
 	vm       int
 	kind     repack.Kind
-	from, to int // Nowhere where there is none
+	from, to int // or Nowhere
 	takes    repack.Ticks
 	rate     int64 // of each link that it crosses; known with takes when it starts
 	start    repack.Ticks
 	end      repack.Ticks
-	unit     int  // the unit that it starts with
-	number   int  // in the order in which tasks start
-	started  bool // and so has its start and end
-	then     int  // the task of the same VM that follows; -1
+	unit     int
+	number   int  // in the order of starts
+	started  bool // so start and end are set
+	then     int  // the next task of the same VM; -1
 }
 
-// unit is tasks that start together; most have one.
+// unit is a set of tasks that start together; most have one.
 type unit struct {
 	tasks   []int
-	atEnd   bool // they end together, and start when they must for that
-	atStart bool // they start together; with atEnd, those that take less time take more
+	atEnd   bool // they end together, and start accordingly
+	atStart bool // they start together; with atEnd, the shorter ones take longer
 	waiting bool
-	key     int64 // smaller ones go first
-	held    bool  // what its tasks leave is free when the last has ended
+	key     int64 // the smallest goes first
+	held    bool  // the room of its tasks is free when the last has ended
 	after   int   // tasks that must have ended before it may wait for room
 }
 
@@ -68,10 +68,10 @@ func (t *task) comes() bool { return t.to != repack.Nowhere }
 // leaves reports whether the VM occupies the node that it comes from.
 func (t *task) leaves() bool { return t.from != repack.Nowhere && t.kind != repack.Resume }
 
-// unitsOf groups tasks: gangs act together, and so do VMs that rules join. Where a gang
-// and a rule want both, or two rules do, all of them act together.
+// unitsOf groups tasks: gangs act together, and so do VMs that rules join. Tasks joined by
+// several gangs or rules all act together.
 func unitsOf(m *problem.Problem, list []task) (units []unit) {
-	first := make([]int, len(list)) // of those that are joined with a task, itself perhaps
+	first := make([]int, len(list)) // of the tasks joined with a task
 	of := map[bond]int{}
 	for i := range list {
 		first[i] = i
@@ -99,14 +99,14 @@ func unitsOf(m *problem.Problem, list []task) (units []unit) {
 	return units
 }
 
-// bond is what joins tasks: a gang that does the same, or a rule.
+// bond joins tasks: a gang that does the same, or a rule.
 type bond struct {
-	gang, rule int // -1: it is not one
+	gang, rule int // -1 for none
 	kind       repack.Kind
 	atEnd      bool
 }
 
-// bonds are those of one task.
+// bonds returns the bonds of one task.
 func bonds(m *problem.Problem, t *task) (list []bond) {
 	if g := m.GangOf[t.vm]; g >= 0 && (t.kind != repack.Migrate || m.In.VMs[t.vm].Paused) {
 		list = append(list, bond{g, -1, t.kind, false})
@@ -121,14 +121,14 @@ func bonds(m *problem.Problem, t *task) (list []bond) {
 	return list
 }
 
-// bind has the tasks of a unit do what the bond wants.
+// bind applies a bond to a unit.
 func (b bond) bind(u *unit) {
 	u.atEnd = u.atEnd || b.atEnd
 	u.atStart = u.atStart || !b.atEnd
 	u.held = u.held || b.gang >= 0 && (b.kind == repack.Suspend || b.kind == repack.Migrate)
 }
 
-// root is the first task of those that are joined with one.
+// root returns the first task of those joined with a task.
 func root(first []int, i int) int {
 	for first[i] != i {
 		i = first[i]

@@ -7,35 +7,34 @@ import (
 	"vjob/repack"
 )
 
-// traffic is what a schedule has on the links. A unit starts when what is free on
-// the links that it crosses lets its transfers end nearly as soon as on idle ones:
-// one transfer after the other, each at full speed, has a lower sum of completion
-// times than many side by side, and the small go first. Until then it waits for the
-// link that is in its way.
+// traffic is what a schedule has on the links. A unit starts when the free bandwidth lets its
+// transfers end nearly as soon as on idle links: one transfer after the other, each at full
+// speed, has a lower sum of completion times than many side by side, and small transfers go
+// first. Until then the unit waits for the link in its way.
 type traffic struct {
 	free    []int64 // of each link, now
-	whole   []int64 // of each link, idle
+	whole   []int64 // of each idle link
 	queue   [][]waiter
 	stir    []repack.Link // links on which something has ended
-	stretch float64       // how many times longer than on idle links a transfer may last
+	stretch float64       // how many times longer than on idle links a transfer may take
 
-	sent    load // for use again: see load and obstacle
+	sent    load // buffers: see load and obstacle
 	crossed []repack.Link
 	sum     []int64
 }
 
-// waiter is a unit that waits for a link until so much of it is free.
+// waiter is a unit that waits until so much of a link is free.
 type waiter struct {
 	unit int
 	need int64
 }
 
-// maxStretches are what luck may choose from; without any it is the first, which wins as
-// a rule: 1 leaves what is left of an uplink unused that is no multiple of a NIC, and
-// without a limit transfers crawl along in what others have left.
+// maxStretches are what a random schedule chooses from; otherwise it is the first, which
+// usually wins: 1 wastes the part of an uplink that is no multiple of a NIC, and without a
+// limit transfers crawl along in the bandwidth that others leave.
 var maxStretches = [...]float64{2, 2, 1, 1.5, 4}
 
-// newTraffic is that of an empty network; nil if there is none.
+// newTraffic returns the traffic of an idle network; nil if there is no network.
 func (c *Schedule) newTraffic() *traffic {
 	if c.In.Network == nil {
 		return nil
@@ -51,8 +50,8 @@ func (c *Schedule) newTraffic() *traffic {
 	return t
 }
 
-// setRates finds the rates at which the transfers of a unit can run now, and how long
-// its tasks take then. False: it has to wait, and waits where it must.
+// setRates finds the rates of the transfers of a unit now, and how long its tasks take. It
+// returns false if the unit has to wait, and queues it.
 func (c *Schedule) setRates(u int) bool {
 	t := c.traffic
 	if t == nil {
@@ -78,8 +77,7 @@ func (c *Schedule) setRates(u int) bool {
 	return true
 }
 
-// linksCarry reports whether links that carry nothing else could carry what some tasks
-// send, all at once.
+// linksCarry reports whether idle links can carry the transfers of some tasks at once.
 func (c *Schedule) linksCarry(tasks []int) bool {
 	if c.traffic == nil {
 		return true
@@ -87,7 +85,7 @@ func (c *Schedule) linksCarry(tasks []int) bool {
 	return c.traffic.within(c.load(tasks), c.traffic.whole) < repack.Forever
 }
 
-// queueForLink has a unit wait for a link, behind those who go before it.
+// queueForLink queues a unit for a link, by key.
 func (c *Schedule) queueForLink(u int, l repack.Link, need int64) {
 	queue := c.traffic.queue[l]
 	at := sort.Search(len(queue), func(i int) bool { return c.units[queue[i].unit].key > c.units[u].key })
@@ -99,7 +97,7 @@ func (c *Schedule) queueForLink(u int, l repack.Link, need int64) {
 	c.traffic.queue[l] = slices.Insert(queue, at, waiter{u, need})
 }
 
-// useLinks takes what the transfer of a task may use of the links, or gives it back.
+// useLinks takes the bandwidth of a transfer from its links, or returns it.
 func (c *Schedule) useLinks(t *task, sign int64) {
 	if t.rate == 0 {
 		return
@@ -133,7 +131,7 @@ func (c *Schedule) startQueuedOnLinks() {
 	}
 }
 
-// load is what tasks that start together put on links.
+// load is the transfers of tasks that start together.
 type load []transfer
 
 type transfer struct {
@@ -143,7 +141,7 @@ type transfer struct {
 	rate  int64
 }
 
-// load is that of some tasks, until the next one is asked for.
+// load returns the transfers of some tasks; it is valid until the next call.
 func (c *Schedule) load(tasks []int) load {
 	t := c.traffic
 	t.sent, t.crossed = t.sent[:0], t.crossed[:0]
@@ -159,7 +157,7 @@ func (c *Schedule) load(tasks []int) load {
 	return t.sent
 }
 
-// longest is how long a load takes at the lowest rates.
+// longest returns how long a load takes at the lowest rates.
 func (l load) longest() (most repack.Ticks) {
 	for i := range l {
 		most = max(most, l[i].Lasts(l[i].Dirty+1))
@@ -167,8 +165,8 @@ func (l load) longest() (most repack.Ticks) {
 	return most
 }
 
-// within is the least time in which all of a load can be sent with what is free;
-// Forever: there is none.
+// within returns the least time to send a load with the free bandwidth; Forever if that is not
+// possible.
 func (t *traffic) within(l load, free []int64) repack.Ticks {
 	if len(l) == 1 {
 		return l[0].Lasts(least(l[0].links, free))
@@ -183,7 +181,7 @@ func (t *traffic) within(l load, free []int64) repack.Ticks {
 	}))
 }
 
-// least is what the narrowest of some links has.
+// least returns the free bandwidth of the narrowest link.
 func least(links []repack.Link, free []int64) int64 {
 	rate := free[links[0]]
 	for _, l := range links[1:] {
@@ -192,8 +190,8 @@ func least(links []repack.Link, free []int64) int64 {
 	return rate
 }
 
-// obstacle is a link of which a load would need more than is free to be sent within
-// some time, and how much; 0: there is none.
+// obstacle returns a link that lacks bandwidth to send a load within some time, and how much
+// the load needs; 0 if no link does.
 func (t *traffic) obstacle(l load, within repack.Ticks, free []int64) (at repack.Link, need int64) {
 	for i := range l {
 		for _, link := range l[i].links {
@@ -211,8 +209,8 @@ func (t *traffic) obstacle(l load, within repack.Ticks, free []int64) (at repack
 	return at, need
 }
 
-// share gives each transfer of a load the rate to be done within some time, and
-// what is left then to those who can be faster with it, in their order.
+// share gives each transfer of a load the rate to be done within some time, and then the
+// remaining bandwidth to the transfers that can be faster with it, in order.
 func (t *traffic) share(l load, within repack.Ticks) {
 	for i := range l {
 		l[i].rate = l[i].Rate(max(within, l[i].Base))
