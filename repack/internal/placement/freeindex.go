@@ -21,6 +21,7 @@ type FreeIndex struct {
 // BlockSize is the number of nodes in a block.
 const BlockSize = 32
 
+// NewFreeIndex indexes the nodes of a state by what is free on them.
 func NewFreeIndex(s *State) *FreeIndex {
 	blocks := (len(s.In.Nodes) + BlockSize - 1) / BlockSize
 	o := &FreeIndex{

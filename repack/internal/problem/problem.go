@@ -74,6 +74,7 @@ type PostedGuard struct {
 	Rule    repack.Rule
 }
 
+// Watch is a watch of the instance with the nodes that concern it.
 type Watch struct {
 	repack.Watch
 	Nodes *NodeSet // nil for all
