@@ -2,10 +2,9 @@ package backfill
 
 import "vjob/queue/profile"
 
-// conservative is conservative backfilling: every job gets a reservation when it
-// comes, the earliest that leaves all others where they are. Without compression
-// reservations never move, and what a job leaves when it ends early is for those
-// who come later; see compression for the other way.
+// conservative is conservative backfilling: every job gets a reservation when it comes, the
+// earliest that moves no other. Without compression reservations never move, and what a job
+// leaves when it ends early is for later jobs; see compression for the other way.
 type conservative struct {
 	plan        *profile.Profile // what neither runs nor is reserved
 	bookings    map[int64]*booking

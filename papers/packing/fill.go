@@ -8,8 +8,8 @@ import (
 // pattern is a way to fill a node of a spot.
 type pattern struct {
 	class int
-	of   []share // by rising kind
-	gain int64   // of those that are at home there
+	of    []share // by rising kind
+	gain  int64   // of those that are at home there
 }
 
 // filler finds the most valuable patterns of one site: a knapsack of several

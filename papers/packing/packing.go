@@ -30,8 +30,7 @@ type Problem struct {
 	Veto Veto
 }
 
-// Veto is told where items come and go, and refuses what it does not like. At first
-// all items are nowhere.
+// Veto follows where items come and go, and refuses some. At first no item has a place.
 type Veto interface {
 	// Admits reports whether the item, which is nowhere, may come to the node as
 	// things stand.
@@ -58,7 +57,7 @@ type Answer struct {
 	Used int // nodes with an item
 	// Bound is a number of nodes that no packing has less than.
 	Bound int
-	// Proved: no packing has fewer nodes, or, if there is none, none exists.
+	// Proved: no packing has fewer nodes; if At is nil, no packing exists.
 	Proved bool
 }
 
@@ -68,7 +67,7 @@ type Replacement struct {
 	Used   int
 	Cost   int64
 	Bound  int64 // no packing on so few nodes costs less
-	Proved bool  // none costs less than this one, or, if there is none, none exists
+	Proved bool  // no packing costs less; if At is nil, no packing exists
 }
 
 const defaultSteps = 50_000_000

@@ -91,12 +91,12 @@ type relaxation struct {
 	steps    *stepBudget
 	// bound is the best one so far, in units of 1/scale; ended: the program has no
 	// better one.
-	bound  int64
-	ended  bool
-	priceBudget  int64 // for the search for one pattern
-	rough  bool  // one ended before it was sure
-	casual bool  // then that is good enough
-	best   duals // those of the bound; the rent is what a node is worth beyond the toll
+	bound       int64
+	ended       bool
+	priceBudget int64 // for the search for one pattern
+	rough       bool  // one ended before it was sure
+	casual      bool  // then that is good enough
+	best        duals // those of the bound; the rent is what a node is worth beyond the toll
 }
 
 const unbounded = -1 << 62

@@ -10,9 +10,9 @@ import (
 	"vjob/repack/rule"
 )
 
-// BenchmarkTrial is one pass of a queue: a trial is made, and each vjob of 10 VMs
-// asked for in order. The fill is what all ask for of the scarcest resource, in
-// percent of the cluster; half of the vjobs run already as far as there is room.
+// BenchmarkTrial is one pass of a queue: it makes a test and asks it for each vjob of 10 VMs
+// in order. The fill is the demand of the scarcest resource, in percent of the cluster; half
+// of the vjobs run already as far as there is room.
 func BenchmarkTrial(b *testing.B) {
 	for _, c := range []struct{ nodes, vjobs, fill int }{
 		{1000, 1000, 70},

@@ -56,8 +56,8 @@ func instance(t *testing.T, nodes, vms, rules string) *repack.Instance {
 	return in
 }
 
-// What a trial answers to one gang after the other, and where VMs are in the end. Of a
-// gang all members have one letter.
+// What a test answers to one gang after the other, and where VMs are in the end. The members
+// of a gang have the same letter.
 func TestTrial(t *testing.T) {
 	for _, c := range []struct {
 		name, nodes, vms, rules, gangs string
@@ -151,7 +151,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// What contradicts itself is no instance for a trial.
+// A test refuses an instance that contradicts itself.
 func TestNewTrialRefuses(t *testing.T) {
 	in := instance(t, "4", "-:1", "")
 	in.VMs[0].Next = nil

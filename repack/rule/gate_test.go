@@ -105,7 +105,7 @@ func carryOut(t *rapid.T, in *repack.Instance, b *board, list []repack.Action) *
 	return &repack.Plan{Actions: list}
 }
 
-// A VM that sleeps for a while changes its state twice, and nobody does in between.
+// A VM that is suspended for a while changes its state twice, and no other VM does in between.
 func TestSeqAndNaps(t *testing.T) {
 	in := world(2, "0 - 0")
 	r := made(t, in, "seq", true, map[string]any{"vms": []int{0, 1}})

@@ -47,7 +47,7 @@ func (s *seq) Check(t *repack.Timeline) (list []repack.Breach) {
 	return list
 }
 
-// Post holds back whoever is not next.
+// Post holds back the VMs that are not next.
 func (s *seq) Post(b repack.Board) {
 	g := &seqGate{in: b.Instance(), vms: s.vms, doing: make([]doing, len(s.vms))}
 	g.Begin(nil)

@@ -14,13 +14,13 @@ import (
 // trialSeeds is how many random problems each property is tried on.
 const trialSeeds = 2000 / pace.Slower
 
-// staying are the rules on where VMs are at the end, which is what a trial decides.
+// staying are the rules on where VMs are at the end, which is what an admission test decides.
 var staying = []string{
 	"among", "ban", "capacity", "fence", "gather", "lonely", "maxOnline", "mostlySpread", "offline", "online", "overbook", "preserve",
 	"resourceCapacity", "root", "split", "splitAmong", "spread",
 }
 
-// trialProblem is a random problem for a trial, and gangs that may be taken.
+// trialProblem is a random problem for an admission test, and gangs that may be taken.
 func trialProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
 	in = problem(d, s)
 	in.Rules = slices.DeleteFunc(in.Rules, func(r repack.Posted) bool {
@@ -104,8 +104,8 @@ func wrongs(in *repack.Instance, at []int) (list []int) {
 	return list
 }
 
-// What a trial places breaks no hard rule and no capacity, a refusal changes nothing
-// and says why, and the same questions have the same answers.
+// The places of an admission test break no hard rule and no capacity, a refusal changes
+// nothing and says why, and the same questions have the same answers.
 func TestTrialPlacesRightly(t *testing.T) {
 	taken, refused := 0, 0
 	for n := range uint64(trialSeeds) {
@@ -144,7 +144,7 @@ func TestTrialPlacesRightly(t *testing.T) {
 	}
 }
 
-// What a trial has taken the planner can as a rule place.
+// The planner can usually place what an admission test has taken.
 func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 	plans, none := 0, 0
 	for n := range uint64(trialSeeds) {
@@ -185,7 +185,7 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 	}
 }
 
-// Of what could be placed, as an exhaustive search shows, a trial refuses little.
+// An admission test refuses little of what an exhaustive search can place.
 func TestTrialRefusesLittle(t *testing.T) {
 	asked, refused, wrongly := 0, 0, 0
 	for n := range uint64(trialSeeds) {
@@ -213,7 +213,7 @@ func TestTrialRefusesLittle(t *testing.T) {
 	}
 }
 
-// exhaustive looks for any placement of a gang and all that a trial has taken.
+// exhaustive looks for any placement of a gang and all that a test has taken.
 func exhaustive(in *repack.Instance, t *admission.Test, gang []int) []int {
 	at := places(in, t)
 	var free []int
