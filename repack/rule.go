@@ -39,7 +39,7 @@ type Board interface {
 	Confine(vms, nodes []int, always bool)
 	// Limit bounds how many of the nodes are online at the end, and at every instant if
 	// always. A node is online until its NodeOff has ended and from the start of its NodeOn.
-	// The solver may switch off nodes whose wanted state is AnyState; a guard has to see to it
+	// The solver may switch off nodes with the wanted state AnyState; a guard has to ensure
 	// that enough of them can be empty.
 	Limit(nodes []int, most int, always bool)
 	// Root keeps a VM from migrating.

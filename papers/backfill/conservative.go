@@ -85,7 +85,7 @@ func (c *conservative) advance(b *booking, start Time) {
 	c.due.sooner(b)
 }
 
-// start starts the jobs whose time has come.
+// start starts the jobs with a reservation that begins now.
 func (c *conservative) start(now Time) []int64 {
 	c.started = c.started[:0]
 	for len(c.due) > 0 && c.due[0].start <= now {
