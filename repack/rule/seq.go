@@ -128,7 +128,8 @@ func (g *seqGate) Ended(vm int, kind repack.Kind, _ repack.Ticks) {
 	case repack.Suspend:
 		d.state = repack.Sleeping
 	default:
-		if d.state = repack.Ready; g.in.VMs[vm].Want == repack.Killed {
+		d.state = repack.Ready
+		if g.in.VMs[vm].Want == repack.Killed {
 			d.state = repack.Killed
 		}
 	}

@@ -29,7 +29,8 @@ func trialProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
 	})
 	for vm := range in.VMs {
 		v := &in.VMs[vm]
-		if v.Want = repack.Running; v.Stays {
+		v.Want = repack.Running
+		if v.Stays {
 			continue
 		}
 		if len(gangs) == 0 || once(d, 2) {
@@ -78,7 +79,8 @@ func wrongs(in *repack.Instance, at []int) (list []int) {
 		if used && node.Want == repack.Offline {
 			over++
 		}
-		if node.State = node.Want; node.Want == repack.AnyState {
+		node.State = node.Want
+		if node.Want == repack.AnyState {
 			node.State = repack.Offline
 			if used {
 				node.State = repack.Online
@@ -164,7 +166,8 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 			if trial.At(vm) != repack.Nowhere {
 				continue
 			}
-			if v.Want = repack.Ready; v.State == repack.Sleeping {
+			v.Want = repack.Ready
+			if v.State == repack.Sleeping {
 				v.State, v.Host = repack.Ready, repack.Nowhere // as if the image were gone
 			}
 		}
@@ -172,7 +175,8 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plans++; r.Verdict != solve.Solved {
+		plans++
+		if r.Verdict != solve.Solved {
 			none++
 			if none < 6 {
 				t.Logf("seed %d: verdict %d: %q", n, r.Verdict, r.Why)
@@ -228,7 +232,8 @@ func exhaustive(in *repack.Instance, t *admission.Test, gang []int) []int {
 			return slices.Max(wrongs(in, at)) == 0 && rootsHold(in, at)
 		}
 		for n := range in.Nodes {
-			if at[free[i]] = n; try(i + 1) {
+			at[free[i]] = n
+			if try(i + 1) {
 				return true
 			}
 		}

@@ -85,7 +85,7 @@ func startAt(in *repack.Instance, o Options) *Result {
 		used[n] = true
 	}
 	for _, s := range p.searches {
-		s.Problem.RestrictTo(used)
+		s.RestrictTo(used)
 		s.bounds.FindPreferences()
 	}
 	p.bound = first.bounds.Value()

@@ -21,6 +21,7 @@ type FreeIndex struct {
 // BlockSize is the number of nodes in a block.
 const BlockSize = 32
 
+// NewFreeIndex indexes the free capacity of a placement.
 func NewFreeIndex(s *State) *FreeIndex {
 	blocks := (len(s.In.Nodes) + BlockSize - 1) / BlockSize
 	o := &FreeIndex{
@@ -43,7 +44,8 @@ func acceptingNodes(m *problem.Problem) []bool {
 	for _, vm := range m.Wanted {
 		set, home := m.Banned[vm], repack.Nowhere
 		if m.In.VMs[vm].State == repack.Running {
-			if home = m.Home[vm]; m.Rooted[vm] {
+			home = m.Home[vm]
+			if m.Rooted[vm] {
 				continue
 			}
 		}

@@ -30,6 +30,7 @@ type Evictable struct {
 // elsewhere.
 type EvictionCost struct{ Cost, Bulk int64 }
 
+// Less reports whether the choice is better.
 func (p EvictionCost) Less(q EvictionCost) bool {
 	return cmp.Or(cmp.Compare(p.Cost, q.Cost), cmp.Compare(p.Bulk, q.Bulk)) < 0
 }

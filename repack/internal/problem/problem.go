@@ -74,6 +74,7 @@ type PostedGuard struct {
 	Rule    repack.Rule
 }
 
+// Watch is a watch and what it concerns.
 type Watch struct {
 	repack.Watch
 	Nodes *NodeSet // nil for all
