@@ -1,13 +1,13 @@
 // Package packing finds packings on the fewest nodes (VMPP, thesis §7), and among
-// those the one that is cheapest to get to (VMRP, thesis §8.4.2), and proves it: what
-// it returns comes with a bound that no packing is below.
+// those the one that is cheapest to reach (VMRP, thesis §8.4.2). Each result has a
+// lower bound, which often proves it optimal. [Plan] plans on such a packing.
 //
-// Equal items and equal nodes are looked at once (thesis §7.2.2): the bound is that of
-// the linear program with one column for every way to fill a node, of which only
-// those are made that are worth it. Its duals are rounded to whole numbers before they
-// count, so that no bound depends on how floating point rounds.
+// Equal items and equal nodes are considered once (thesis §7.2.2): the bound is the
+// value of the linear program with one column for every way to fill a node, of which
+// only useful ones are generated. Its duals are rounded to whole numbers before they
+// count, so no bound depends on how floating point rounds.
 //
-// It knows nothing of VMs, plans and rules: a problem is numbers and callbacks.
+// A [Problem] is numbers and callbacks, without VMs, plans and rules.
 package packing
 
 // Nowhere is the node of an item that is on none.

@@ -58,7 +58,7 @@ func instance(t *testing.T, nodes, vms, rules string) *repack.Instance {
 
 // What a test answers to one gang after the other, and where VMs are in the end. The members
 // of a gang have the same letter.
-func TestTrial(t *testing.T) {
+func TestTake(t *testing.T) {
 	for _, c := range []struct {
 		name, nodes, vms, rules, gangs string
 		effort                         int
@@ -119,7 +119,7 @@ func TestTrial(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := instance(t, c.nodes, c.vms, c.rules)
-			trial, err := admission.New(in, admission.Options{Effort: c.effort})
+			test, err := admission.New(in, admission.Options{Effort: c.effort})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestTrial(t *testing.T) {
 						gang = append(gang, vm)
 					}
 				}
-				if ok, why := trial.Take(gang); ok {
+				if ok, why := test.Take(gang); ok {
 					answers = append(answers, "yes")
 				} else {
 					answers = append(answers, why.String())
@@ -142,7 +142,7 @@ func TestTrial(t *testing.T) {
 			}
 			var at []string
 			for vm := range in.VMs {
-				at = append(at, strings.ReplaceAll(fmt.Sprint(trial.At(vm)), "-1", "-"))
+				at = append(at, strings.ReplaceAll(fmt.Sprint(test.At(vm)), "-1", "-"))
 			}
 			if got := strings.Join(at, " "); got != c.at {
 				t.Errorf("places %q, must be %q", got, c.at)
@@ -152,7 +152,7 @@ func TestTrial(t *testing.T) {
 }
 
 // A test refuses an instance that contradicts itself.
-func TestNewTrialRefuses(t *testing.T) {
+func TestNewRefuses(t *testing.T) {
 	in := instance(t, "4", "-:1", "")
 	in.VMs[0].Next = nil
 	if _, err := admission.New(in, admission.Options{}); err == nil || !strings.Contains(err.Error(), "VM v0") {

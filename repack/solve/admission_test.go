@@ -20,8 +20,8 @@ var staying = []string{
 	"resourceCapacity", "root", "split", "splitAmong", "spread",
 }
 
-// trialProblem is a random problem for an admission test, and gangs that may be taken.
-func trialProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
+// admissionProblem is a random problem for an admission test, and gangs that may be taken.
+func admissionProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
 	in = problem(d, s)
 	in.Rules = slices.DeleteFunc(in.Rules, func(r repack.Posted) bool {
 		name, _, _ := strings.Cut(r.String(), "(")
@@ -108,10 +108,10 @@ func wrongs(in *repack.Instance, at []int) (list []int) {
 
 // The places of an admission test break no hard rule and no capacity, a refusal changes
 // nothing and says why, and the same questions have the same answers.
-func TestTrialPlacesRightly(t *testing.T) {
+func TestAdmissionPlacesRightly(t *testing.T) {
 	taken, refused := 0, 0
 	for n := range uint64(trialSeeds) {
-		in, gangs := trialProblem(seed(n), scope{nodes: 6, vms: 14, rules: 8, soft: true, power: true})
+		in, gangs := admissionProblem(seed(n), scope{nodes: 6, vms: 14, rules: 8, soft: true, power: true})
 		a, err := admission.New(in, admission.Options{})
 		if err != nil {
 			continue // the rules contradict each other
@@ -147,23 +147,23 @@ func TestTrialPlacesRightly(t *testing.T) {
 }
 
 // The planner can usually place what an admission test has taken.
-func TestSolvePlacesWhatTrialTakes(t *testing.T) {
+func TestSolvePlacesWhatAdmissionTakes(t *testing.T) {
 	plans, none := 0, 0
 	for n := range uint64(trialSeeds) {
-		in, gangs := trialProblem(seed(n), scope{nodes: 6, vms: 14, rules: 7, soft: true})
-		trial, err := admission.New(in, admission.Options{})
-		if err != nil || slices.Max(wrongs(in, places(in, trial))) > 0 {
+		in, gangs := admissionProblem(seed(n), scope{nodes: 6, vms: 14, rules: 7, soft: true})
+		test, err := admission.New(in, admission.Options{})
+		if err != nil || slices.Max(wrongs(in, places(in, test))) > 0 {
 			continue
 		}
 		for _, gang := range gangs {
-			trial.Take(gang)
+			test.Take(gang)
 		}
 		chosen := *in
 		chosen.VMs = slices.Clone(in.VMs)
 		for vm := range chosen.VMs {
 			v := &chosen.VMs[vm]
 			v.Sleepable = true // the way there is not what is asked
-			if trial.At(vm) != repack.Nowhere {
+			if test.At(vm) != repack.Nowhere {
 				continue
 			}
 			v.Want = repack.Ready
@@ -185,24 +185,24 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 	}
 	t.Logf("%d of %d choices cannot be planned", none, plans)
 	if none*100 > plans { // what is left waits for each other on the way there
-		t.Errorf("%d of %d choices of the trial cannot be planned", none, plans)
+		t.Errorf("%d of %d choices of the test cannot be planned", none, plans)
 	}
 }
 
 // An admission test refuses little of what an exhaustive search can place.
-func TestTrialRefusesLittle(t *testing.T) {
+func TestAdmissionRefusesLittle(t *testing.T) {
 	asked, refused, wrongly := 0, 0, 0
 	for n := range uint64(trialSeeds) {
-		in, gangs := trialProblem(seed(n), scope{nodes: 4, vms: 6, rules: 5})
-		trial, err := admission.New(in, admission.Options{})
-		if err != nil || slices.Max(wrongs(in, places(in, trial))) > 0 {
+		in, gangs := admissionProblem(seed(n), scope{nodes: 4, vms: 6, rules: 5})
+		test, err := admission.New(in, admission.Options{})
+		if err != nil || slices.Max(wrongs(in, places(in, test))) > 0 {
 			continue
 		}
 		for _, gang := range gangs {
 			asked++
-			if ok, why := trial.Take(gang); !ok {
+			if ok, why := test.Take(gang); !ok {
 				refused++
-				if at := exhaustive(in, trial, gang); at != nil {
+				if at := exhaustive(in, test, gang); at != nil {
 					wrongly++
 					if wrongly < 6 {
 						t.Logf("seed %d: %v is refused (%s), and could be at %v\n%s", n, gang, why, at, text(in))
