@@ -16,7 +16,7 @@ type Report struct {
 // Valid reports whether the plan can be carried out and leads where it should.
 func (r *Report) Valid() bool { return len(r.Faults) == 0 }
 
-// Check follows a plan and says what is wrong with it, whoever made it:
+// Check follows a plan and says what is wrong with it, however it was made:
 //
 //   - each action starts from where its VM is, lasts long enough, and follows the
 //     VM's others;
@@ -283,7 +283,7 @@ func (c *checker) waits(i, goal int, seen map[int]bool) bool {
 }
 
 // together checks that the suspends of a gang start at one instant, its resumes
-// likewise, and that moves while it is paused start together or follow each other.
+// too, and that moves while it is paused start together or follow each other.
 func (c *checker) together() {
 	for g, vms := range c.Instance.Gangs {
 		first := map[Kind]*Action{}

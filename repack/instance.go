@@ -22,9 +22,9 @@ type Instance struct {
 	Nodes []Node
 	VMs   []VM
 	Rules []Posted
-	// Gangs are sets of VMs whose suspends, resumes and moves while paused happen
-	// together: they start at one instant, and what they leave is free when the last
-	// has ended. A VM is in one gang at most.
+	// Gangs are sets of VMs that are suspended, resumed, and moved while paused together:
+	// these actions start at one instant, and their room is free when the last has ended. A VM
+	// is in one gang at most.
 	Gangs   [][]int
 	NodeOff Ticks // how long it takes to switch a node off
 	NodeOn  Ticks

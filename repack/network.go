@@ -13,7 +13,7 @@ import "fmt"
 // where ticks are seconds, KiB where they are milliseconds.
 type Network struct {
 	NIC    []int64 // bandwidth, by node; 0 or absent is no limit
-	Uplink []int64 // likewise, by [Node.Rack]
+	Uplink []int64 // by [Node.Rack]
 }
 
 // Link is one direction of a NIC or of an uplink.

@@ -36,8 +36,8 @@ type Action struct {
 	// Rate is what the action may use of each link that it crosses from Start to End,
 	// as an amount per tick; 0 if none of them has a limit.
 	Rate int64
-	// After are the actions, by index, that must have ended before this one may
-	// start: whoever follows them may be late or early and stays feasible.
+	// After are the actions, by index, that must have ended before this one may start. An
+	// execution that follows them may be late or early and stays feasible.
 	After []int
 }
 

@@ -37,10 +37,10 @@ type Board interface {
 	// Confine keeps VMs from ending elsewhere than on these nodes, and from passing
 	// elsewhere if always. Where a VM runs at first it may leave.
 	Confine(vms, nodes []int, always bool)
-	// Limit bounds how many of the nodes are online at the end, and at every instant
-	// if always. A node is online until its NodeOff has ended and from when its
-	// NodeOn starts. What the solver may do about it is to switch off nodes whose
-	// wanted state is AnyState: that enough of them can be empty is for a guard.
+	// Limit bounds how many of the nodes are online at the end, and at every instant if
+	// always. A node is online until its NodeOff has ended and from the start of its NodeOn.
+	// The solver may switch off nodes with the wanted state AnyState; a guard has to ensure
+	// that enough of them can be empty.
 	Limit(nodes []int, most int, always bool)
 	// Root keeps a VM from migrating.
 	Root(vm int)
@@ -71,14 +71,13 @@ type Guard interface {
 	// Delta is how the number of breaches changes if the VM goes from one node, or
 	// from nowhere, to another, or nowhere. It changes nothing.
 	Delta(vm, from, to int) int
-	// Move is told that the VM has gone.
+	// Move records that the VM has moved.
 	Move(vm, from, to int)
 }
 
-// Watch judges arrivals at every instant, for a rule's continuous form. A VM on
-// its way is on both nodes. At first every VM that runs comes to its host, which
-// is not asked for. Like a guard it depends only on who is where, so that a solver
-// can take a schedule back by letting VMs come and go.
+// Watch judges arrivals at every instant, for a rule's continuous form. A migrating VM is on
+// both nodes. At first every running VM comes to its host, without Admits. Like a guard it
+// depends only on where VMs are, so a solver can undo a schedule by letting VMs come and go.
 type Watch interface {
 	// Admits reports whether the VM may come to the node as things stand.
 	Admits(vm, node int) bool
@@ -88,8 +87,8 @@ type Watch interface {
 
 // Gate judges starts, for rules on the order of actions.
 type Gate interface {
-	// Begin is told that a schedule begins, and on which node each VM will end;
-	// Nowhere if it will not run. What was told of another schedule is forgotten.
+	// Begin begins a schedule: to is the node on which each VM will end, Nowhere if it will
+	// not run. The gate forgets earlier schedules.
 	Begin(to []int)
 	// May reports whether the action may start now.
 	May(vm int, kind Kind, now Ticks) bool

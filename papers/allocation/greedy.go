@@ -6,7 +6,7 @@ import (
 	"vjob/energy"
 )
 
-// fit chooses a node for a job that shall have a share; nowhere if there is none.
+// fit chooses a node for a job with a share; nowhere if no node fits.
 type fit func(c *cluster, j int, share float64) int
 
 // firstFit takes the node with the least full power that has room.

@@ -26,8 +26,8 @@ const Never = availability.Never
 type Job struct {
 	ID    int64 // no other job has it
 	Width int64 // how much it takes of the pool all the time: 1 at least, all of it at most
-	// Length is how long it may run: 1 second at least. Whoever asks sees to it that
-	// it has ended by then.
+	// Length is how long it may run, in seconds; at least 1. The caller makes sure that it has
+	// ended by then.
 	Length Time
 }
 

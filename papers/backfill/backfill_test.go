@@ -143,7 +143,7 @@ func TestLongQueues(t *testing.T) {
 	}
 }
 
-// What nobody knows is not missed.
+// An unknown job can leave without an effect.
 func TestUnknownGone(t *testing.T) {
 	for _, policy := range backfill.Names() {
 		d, err := backfill.New(policy, 4)

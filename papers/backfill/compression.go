@@ -18,9 +18,9 @@ import (
 //
 //   - Where room was only taken since, every blocker stands. So a pass is needed
 //     only if room became free since the last one began.
-//   - What is a blocker for one job is one for each that is as wide, unless that
+//   - A blocker for one job is a blocker for each that is as wide, unless that
 //     other job holds the room at x itself, which it does not do before its own
-//     reservation begins. So what was tried in vain for one job need not be tried
+//     reservation begins. So what failed for one job need not be tried
 //     in the same pass for the next one of its [shape], if that one's reservation
 //     begins after all the blockers that were found.
 //   - A job that moves forward from s to t frees room from max(s, t+l) on. If

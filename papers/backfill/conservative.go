@@ -2,10 +2,9 @@ package backfill
 
 import "vjob/queue/availability"
 
-// conservative is conservative backfilling: every job gets a reservation when it
-// comes, the earliest that leaves all others where they are. Without compression
-// reservations never move, and what a job leaves when it ends early is for those
-// who come later; see compression for the other way.
+// conservative is conservative backfilling: every job gets a reservation when it comes, the
+// earliest that moves no other. Without compression reservations never move, and what a job
+// leaves when it ends early is for later jobs; see compression for the other way.
 type conservative struct {
 	plan        *availability.Timeline // what neither runs nor is reserved
 	bookings    map[int64]*booking
@@ -86,7 +85,7 @@ func (c *conservative) advance(b *booking, start Time) {
 	c.due.sooner(b)
 }
 
-// start starts the jobs whose time has come.
+// start starts the jobs with a reservation that begins now.
 func (c *conservative) start(now Time) []int64 {
 	c.started = c.started[:0]
 	for len(c.due) > 0 && c.due[0].start <= now {

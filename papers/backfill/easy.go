@@ -29,7 +29,7 @@ func (e *easy) Pass(now Time, gone []int64, came []Job) []int64 {
 		}
 		e.blocked = false
 	}
-	place := e.waiting.end() // those who wait already could not pass the head, with more time
+	place := e.waiting.end() // jobs that wait already could not pass the head, with more time
 	e.waiting.add(came...)
 	if !e.blocked {
 		place = e.startHeads(now)

@@ -1,7 +1,6 @@
 package backfill
 
-// fcfs is first come, first served: the head starts when it fits, and nobody
-// passes it.
+// fcfs is first come, first served: the head starts when it fits, and no job passes it.
 type fcfs struct{ running }
 
 func newFCFS(size int64) *fcfs { return &fcfs{newRunning(size)} }

@@ -1,7 +1,7 @@
 package backfill
 
-// firstFit starts whoever fits, in the order of the queue. Nothing is kept free
-// for anybody: wide jobs may starve.
+// firstFit starts every job that fits, in the order of the queue. Nothing is kept free, so
+// wide jobs may starve.
 type firstFit struct{ running }
 
 func newFirstFit(size int64) *firstFit { return &firstFit{newRunning(size)} }
@@ -9,7 +9,7 @@ func newFirstFit(size int64) *firstFit { return &firstFit{newRunning(size)} }
 // Pass implements [Discipline].
 func (f *firstFit) Pass(now Time, gone []int64, came []Job) []int64 {
 	f.begin()
-	place := f.waiting.end() // those who wait already did not fit into what was free
+	place := f.waiting.end() // jobs that wait already did not fit into what was free
 	for _, id := range gone {
 		if _, ran := f.leave(id); ran {
 			place = f.waiting.first

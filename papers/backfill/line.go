@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// line is the jobs that wait, in order, for those who look for the next one that
-// is small enough. The places of the line fall into blocks, of which the least
-// width and length are known, so that a search passes over blocks.
+// line is the queue of waiting jobs, for searches of the next one that is small enough. Its
+// places fall into blocks with known least width and length, so that a search passes over
+// blocks.
 type line struct {
 	jobs   []Job // one that has left has the width none
 	blocks []block
@@ -38,7 +38,7 @@ func (l *line) add(jobs ...Job) {
 	}
 }
 
-// head is the first job, nil when nobody waits.
+// head returns the first job; nil if the queue is empty.
 func (l *line) head() *Job {
 	if l.first == len(l.jobs) {
 		return nil

@@ -10,8 +10,8 @@ import (
 // Time is short here.
 type Time = backfill.Time
 
-// naive is all disciplines as their definitions say, without any memory but who
-// runs, who waits, and what is reserved. It shares no code with what it judges.
+// naive implements all disciplines by their definitions. It remembers only what runs, what
+// waits, and what is reserved, and shares no code with what it tests.
 type naive struct {
 	policy  string
 	size    int64
@@ -116,7 +116,7 @@ func (n *naive) pass(now Time) []int64 {
 	})
 }
 
-// free is what nobody who runs has now.
+// free is what running jobs leave now.
 func (n *naive) free(Time) int64 {
 	free := n.size
 	for _, p := range n.running {

@@ -1,8 +1,8 @@
 package backfill
 
-// openings is where room became free in a pass, for those who ask for the
-// earliest instant since they last looked. One after which an earlier one was
-// noted is of no use to anybody: what is kept is in order of both.
+// openings records where room became free in a pass, for jobs that ask for the earliest
+// instant since their last search. An instant after an earlier one that was noted later is
+// useless, so what is kept is in order of both.
 type openings struct {
 	count int // noted so far
 	kept  []opening

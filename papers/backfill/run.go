@@ -22,9 +22,9 @@ func (r *Result) end(i int) Time { return r.Starts[i].Plus(Time(r.Jobs[i].Run)) 
 // every is how many instants pass between two looks at the context.
 const every = 64
 
-// Run replays the jobs of a log under the policy of a name. Ending the context ends
-// it with the context's error. Progress is told from time to time how many jobs
-// have started, of how many, and the virtual time; nil is nobody.
+// Run replays the jobs of a log under a policy. It ends with the error of the context when
+// that ends. It calls progress from time to time with the number of jobs that have started,
+// the number of jobs, and the virtual time; progress may be nil.
 func Run(ctx context.Context, log *swf.Log, policy string, progress func(started, all int, at Time)) (*Result, error) {
 	d, err := New(policy, log.Processors)
 	if err != nil {

@@ -98,7 +98,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// A walltime of ten years, and times that have no end, hold nobody up for ever.
+// A walltime of ten years, and times without an end, do not stop other jobs for ever.
 func TestAbsurdTimes(t *testing.T) {
 	const years, absurd = 10 * 365 * 86400, 1e12
 	for _, policy := range backfill.Names() {

@@ -1,10 +1,10 @@
-// Package day lets a cluster live through days and nights with and without its hosts
-// being switched off, as the experiment of "VMware Distributed Resource Management"
-// (2012), table 3, does: VMs whose demand is high by day and low by night, moved about by
-// [dpm.Settings.Balance] every few minutes.
+// Package day simulates days and nights of a cluster with and without switching hosts off, as
+// the experiment of "VMware Distributed Resource Management" (2012), table 3, does: the demand
+// of VMs is high by day and low by night, and [dpm.Settings.Balance] moves them every few
+// minutes.
 //
-// It is pure. It refuses to know vjobs, queues and gangs: a VM is a demand, and its
-// migration takes no time, only processors at both ends.
+// A VM is a demand here, without vjobs, queues and gangs, and its migration takes no time,
+// only processors at both ends.
 package day
 
 import (
@@ -33,7 +33,7 @@ type Config struct {
 	Seed       uint64
 	Start      time.Time     // when it begins; zero: some day at 8 o'clock
 	Since      time.Duration // how much of a day, or of a day and a night, is over then
-	Prices     *price.Series // of energy; nil: nobody knows them
+	Prices     *price.Series // of energy; nil if unknown
 	Batch      Batch
 }
 
@@ -197,7 +197,7 @@ func (r *run) draw() {
 	}
 }
 
-// settle lets hosts come up whose time it is.
+// settle completes the starts of hosts that are due.
 func (r *run) settle() {
 	for i := range r.hosts {
 		if h := &r.hosts[i]; h.State == dpm.Coming && !r.now.Before(h.ready) {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// ejector packs items that have no place onto the nodes that are open, by sending
-// others away for them: those who found a place most easily so far. In between, items
-// change nodes at random.
+// ejector packs items without a place onto the open nodes. It displaces others for them: those
+// that have found places most easily so far. In between, items change nodes at random.
 type ejector struct {
 	*assignment
 	steps *stepBudget

@@ -5,10 +5,10 @@ import "encoding/binary"
 // enumerateSteps bounds the making of the columns of one spot.
 const enumerateSteps = 2_000_000
 
-// enumerate makes a column for each full pattern that a packing within the target can
-// have: those whose reduced cost at the best duals is not above the gap. Less full
-// ones are not needed, as patterns may have more of a kind than remain. It reports
-// whether these were few enough.
+// enumerate makes a column for each full pattern that a packing within the target can have:
+// those with a reduced cost at the best duals within the gap. Patterns that are less full are
+// not needed, as patterns may have more of a kind than remain. It reports whether these were
+// few enough.
 func (x *relaxation) enumerate(target int64, most int) (patterns []pattern, ok bool) {
 	if x.bound == unbounded {
 		return nil, false

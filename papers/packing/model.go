@@ -29,14 +29,13 @@ type model struct {
 	forced             int    // how many of them
 }
 
-// kind is a class of items that can change places without anybody's noticing, but
-// for their homes (thesis eq. 7.7).
+// kind is a class of items that are interchangeable, except for their homes (thesis eq. 7.7).
 type kind struct {
 	items     []int
 	need      []int64 // in units
 	gain      int64
 	alone     bool // no two of them on one node
-	conflicts set  // kinds that may not be with it; nil is none
+	conflicts set  // kinds that must not be with it; may be nil
 }
 
 // nodeClass is a class of nodes with the same room for the same kinds (thesis eq. 7.6).
@@ -100,8 +99,8 @@ func (m *model) domains() {
 	}
 }
 
-// within reports whether the room of a node is enough for an item. A node that is too
-// full in a dimension of which the item needs nothing is none of its business.
+// within reports whether the room of a node is enough for an item. A dimension that the item
+// does not need does not count.
 func (m *model) within(i, n int) bool {
 	for d := range m.dims {
 		if need := m.need[i*m.dims+d]; need > 0 && need > m.room[n*m.dims+d] {
@@ -111,8 +110,8 @@ func (m *model) within(i, n int) bool {
 	return true
 }
 
-// pinAll puts items that have one node left there, and takes the room from the others,
-// who may have one node left then.
+// pinAll puts items with one node left there. That takes room from other items, which may then
+// have one node left.
 func (m *model) pinAll() bool {
 	m.pin = slices.Repeat([]int{Nowhere}, m.items)
 	for again := true; again; {

@@ -1,13 +1,13 @@
 // Package packing finds packings on the fewest nodes (VMPP, thesis §7), and among
-// those the one that is cheapest to get to (VMRP, thesis §8.4.2), and proves it: what
-// it returns comes with a bound that no packing is below.
+// those the one that is cheapest to reach (VMRP, thesis §8.4.2). Each result has a
+// lower bound, which often proves it optimal. [Plan] plans on such a packing.
 //
-// Equal items and equal nodes are looked at once (thesis §7.2.2): the bound is that of
-// the linear program with one column for every way to fill a node, of which only
-// those are made that are worth it. Its duals are rounded to whole numbers before they
-// count, so that no bound depends on how floating point rounds.
+// Equal items and equal nodes are considered once (thesis §7.2.2): the bound is the
+// value of the linear program with one column for every way to fill a node, of which
+// only useful ones are generated. Its duals are rounded to whole numbers before they
+// count, so no bound depends on how floating point rounds.
 //
-// It knows nothing of VMs, plans and rules: a problem is numbers and callbacks.
+// A [Problem] is numbers and callbacks, without VMs, plans and rules.
 package packing
 
 // Nowhere is the node of an item that is on none.
@@ -30,8 +30,7 @@ type Problem struct {
 	Veto Veto
 }
 
-// Veto is told where items come and go, and refuses what it does not like. At first
-// all items are nowhere.
+// Veto follows where items come and go, and refuses some. At first no item has a place.
 type Veto interface {
 	// Admits reports whether the item, which is nowhere, may come to the node as
 	// things stand.
@@ -58,7 +57,7 @@ type Answer struct {
 	Used int // nodes with an item
 	// Bound is a number of nodes that no packing has less than.
 	Bound int
-	// Proved: no packing has fewer nodes, or, if there is none, none exists.
+	// Proved: no packing has fewer nodes; if At is nil, no packing exists.
 	Proved bool
 }
 
@@ -68,7 +67,7 @@ type Replacement struct {
 	Used   int
 	Cost   int64
 	Bound  int64 // no packing on so few nodes costs less
-	Proved bool  // none costs less than this one, or, if there is none, none exists
+	Proved bool  // no packing costs less; if At is nil, no packing exists
 }
 
 const defaultSteps = 50_000_000

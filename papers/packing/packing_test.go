@@ -62,7 +62,7 @@ func (v *turnstile) Admits(_, node int) bool { return v.on[node] < v.most }
 func (v *turnstile) Come(_, node int)        { v.on[node]++ }
 func (v *turnstile) Go(_, node int)          { v.on[node]-- }
 
-// clear reports whether everybody who came has gone.
+// clear reports whether all items that came have gone.
 func (v *turnstile) clear() bool {
 	return !slices.ContainsFunc(v.on, func(n int) bool { return n != 0 })
 }
@@ -306,7 +306,7 @@ func TestSameBudgetSameAnswer(t *testing.T) {
 	}
 }
 
-// A search that is told to stop returns what it has, with a bound that is true.
+// A search that is stopped returns what it has, with a valid bound.
 func TestStop(t *testing.T) {
 	p := uniform(200, 100, 400, 5)
 	asked := 0

@@ -150,7 +150,7 @@ func (m *model) realize(chosen []pattern) []int {
 	for k := range m.kinds {
 		waiting[k] = slices.Clone(m.kinds[k].items)
 	}
-	more := make([][]share, len(chosen)) // of each pattern, who does not come from there
+	more := make([][]share, len(chosen)) // of each pattern, the items that are not at home there
 	for c := range chosen {
 		p := &chosen[c]
 		node[c] = m.homeClasses[p.class].nodes[next[p.class]]

@@ -138,8 +138,8 @@ func (p *lp) direction(j int, sign float64, d []float64) {
 	}
 }
 
-// leaving is the row whose member is first down to 0; of those that are nearly so,
-// the one with the greatest pivot, and what is missing first of all.
+// leaving returns the row of the basis that first falls to 0; of those that nearly do, the one
+// with the greatest pivot, and artificial variables first.
 func (p *lp) leaving(d []float64) int {
 	limit := math.Inf(1)
 	for i, v := range d {

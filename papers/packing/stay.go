@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// stay builds packings from those who stay at home: on the nodes that keep the most,
-// with a look at their room, the more the harder it is to find room for the others.
+// stay builds packings from the items that stay at home: on the nodes that keep the most,
+// weighted by their room, the more the harder it is to find room for the others.
 func (s *cheapest) stay() {
 	each := s.stayers()
 	for _, weight := range []float64{0, 0.1, 0.3, 1, 3, 10} {
@@ -17,12 +17,12 @@ func (s *cheapest) stay() {
 	}
 }
 
-// candidate is a node, and who stays there if it stays open.
+// candidate is a node, and the items that stay there if it stays open.
 type candidate struct {
 	node  int
 	items []int
 	worth float64 // of these, as a share of the average node's
-	room  float64 // likewise
+	room  float64
 }
 
 func (s *cheapest) stayers() (each []candidate) {

@@ -10,10 +10,10 @@ import (
 	"vjob/repack/rule"
 )
 
-// BenchmarkTrial is one pass of a queue: a trial is made, and each vjob of 10 VMs
-// asked for in order. The fill is what all ask for of the scarcest resource, in
-// percent of the cluster; half of the vjobs run already as far as there is room.
-func BenchmarkTrial(b *testing.B) {
+// BenchmarkTake is one pass of a queue: it makes a test and asks it for each vjob of 10 VMs
+// in order. The fill is the demand of the scarcest resource, in percent of the cluster; half
+// of the vjobs run already as far as there is room.
+func BenchmarkTake(b *testing.B) {
 	for _, c := range []struct{ nodes, vjobs, fill int }{
 		{1000, 1000, 70},
 		{1000, 1000, 100},
@@ -43,8 +43,8 @@ func BenchmarkTrial(b *testing.B) {
 	}
 }
 
-// BenchmarkNewTrial is what it takes to begin.
-func BenchmarkNewTrial(b *testing.B) {
+// BenchmarkNew is what it takes to begin.
+func BenchmarkNew(b *testing.B) {
 	for _, nodes := range []int{1000, 20_000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			in, _ := queued(b, nodes, nodes/2, 100, "spread")

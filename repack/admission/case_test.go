@@ -56,19 +56,19 @@ func instance(t *testing.T, nodes, vms, rules string) *repack.Instance {
 	return in
 }
 
-// What a trial answers to one gang after the other, and where VMs are in the end. Of a
-// gang all members have one letter.
-func TestTrial(t *testing.T) {
+// What a test answers to one gang after the other, and where VMs are in the end. The members
+// of a gang have the same letter.
+func TestTake(t *testing.T) {
 	for _, c := range []struct {
 		name, nodes, vms, rules, gangs string
 		effort                         int
 		answers, at                    string
 	}{
 		{
-			"who runs stays, who sleeps is resumed where the image is, others come where they fit best",
+			"running VMs stay, sleeping VMs are resumed where the image is, others go where they fit best",
 			"4 9 3", "n0:2 z1:2 -:2", "", "abc", 0, "yes yes yes", "0 1 0",
 		},
-		{"all of a gang or nobody", "4 4", "-:3 -:3 -:2 -:1", "", "aabb", 0, "yes 1 cpu are missing", "0 1 - -"},
+		{"all of a gang or no VM", "4 4", "-:3 -:3 -:2 -:1", "", "aabb", 0, "yes 1 cpu are missing", "0 1 - -"},
 		{"the sum by dimension", "4/4 4/4", "-:4/1 -:4/1 -:1/7", "", "aab", 0, "yes 1 cpu and 1 mem are missing", "0 1 -"},
 		{"what stays counts from the beginning", "4 4", "p0:3 -:4 -:2", "", "_ab", 0, "yes 1 cpu are missing", "0 1 -"},
 		{
@@ -81,7 +81,7 @@ func TestTrial(t *testing.T) {
 			"yes yes yes yes yes", "0 1 1 1 0",
 		},
 		{
-			"a ban in the way is named, and not one of a node that nobody may come to", "2 4", "-:1 -:1", "ban(v0, n0); ban(v0, n1); ban(v1, n0);", "ab", 0,
+			"a ban in the way is named, and not one of a node closed to all", "2 4", "-:1 -:1", "ban(v0, n0); ban(v0, n1); ban(v1, n0);", "ab", 0,
 			"ban({VM v0}, {node n1}) is in the way of VM v0 yes", "- 1",
 		},
 		{
@@ -98,9 +98,9 @@ func TestTrial(t *testing.T) {
 		{"gathered VMs too large for a node", "3 3", "-:2 -:2", "gather({v0, v1});", "aa", 0, "gather({VM v0, VM v1}) is in the way of VM v0", "- -"},
 		{"a gang that crosses a rack goes to another", "3 3 4 4", "n0:1 -:3 -:3", "among({v1, v2}, {{n0, n1}, {n2, n3}});", "abb", 0, "yes yes", "0 2 3"},
 		{"VMs of their own kind on their own nodes", "4 4 4", "n0:1 -:2 -:2 -:2 -:1", "lonely({v1, v2, v3});", "abbbc", 0, "yes yes yes", "0 1 1 2 0"},
-		{"for who wants a node alone others move", "4 4", "n0:1 n1:1 -:2", "lonely({v2});", "abc", 0, "yes yes yes", "1 1 0"},
+		{"others move for a VM that needs a node alone", "4 4", "n0:1 n1:1 -:2", "lonely({v2});", "abc", 0, "yes yes yes", "1 1 0"},
 		{
-			"no node is left for who wants one alone", "4 4", "n0:3 n1:3 -:1", "lonely({v2});", "abc", 0,
+			"no node is left for a VM that needs one alone", "4 4", "n0:3 n1:3 -:1", "lonely({v2});", "abc", 0,
 			"yes yes lonely({VM v2}) is in the way of VM v2", "0 1 -",
 		},
 		{
@@ -115,11 +115,11 @@ func TestTrial(t *testing.T) {
 			"ban({VM v0, VM v1, VM v2}, {node n2}) is in the way of VM v2 ban({VM v3, VM v4, VM v5}, {node n2}) is in the way of VM v5 yes",
 			"- - - - - - 0",
 		},
-		{"who is not to run", "4", "-:1", "ready(v0);", "a", 0, "ready({VM v0}) is in the way of VM v0", "-"},
+		{"a VM that must not run", "4", "-:1", "ready(v0);", "a", 0, "ready({VM v0}) is in the way of VM v0", "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := instance(t, c.nodes, c.vms, c.rules)
-			trial, err := admission.New(in, admission.Options{Effort: c.effort})
+			test, err := admission.New(in, admission.Options{Effort: c.effort})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestTrial(t *testing.T) {
 						gang = append(gang, vm)
 					}
 				}
-				if ok, why := trial.Take(gang); ok {
+				if ok, why := test.Take(gang); ok {
 					answers = append(answers, "yes")
 				} else {
 					answers = append(answers, why.String())
@@ -142,7 +142,7 @@ func TestTrial(t *testing.T) {
 			}
 			var at []string
 			for vm := range in.VMs {
-				at = append(at, strings.ReplaceAll(fmt.Sprint(trial.At(vm)), "-1", "-"))
+				at = append(at, strings.ReplaceAll(fmt.Sprint(test.At(vm)), "-1", "-"))
 			}
 			if got := strings.Join(at, " "); got != c.at {
 				t.Errorf("places %q, must be %q", got, c.at)
@@ -151,8 +151,8 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// What contradicts itself is no instance for a trial.
-func TestNewTrialRefuses(t *testing.T) {
+// A test refuses an instance that contradicts itself.
+func TestNewRefuses(t *testing.T) {
 	in := instance(t, "4", "-:1", "")
 	in.VMs[0].Next = nil
 	if _, err := admission.New(in, admission.Options{}); err == nil || !strings.Contains(err.Error(), "VM v0") {

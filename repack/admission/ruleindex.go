@@ -26,7 +26,8 @@ func (t *search) ruleAgainst(vm, n int) repack.Rule {
 	if t.ruleIndex == nil {
 		t.ruleIndex = &ruleIndex{in: t.In, of: make([][]ban, len(t.In.VMs))}
 		for _, r := range t.In.Rules {
-			if t.ruleIndex.rule = r.Rule; r.Penalty == 0 {
+			t.ruleIndex.rule = r.Rule
+			if r.Penalty == 0 {
 				r.Post(t.ruleIndex)
 			}
 		}

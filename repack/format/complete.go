@@ -18,7 +18,7 @@ func (d *document) complete() {
 		return
 	}
 	if len(d.instance.Nodes) == 0 {
-		d.err = &Error{Path: "nodes", Text: "there is none"}
+		d.err = &Error{Path: "nodes", Text: "an instance has at least one node"}
 		return
 	}
 	for i := range d.instance.VMs {

@@ -286,7 +286,7 @@ func sets(v any, size int, t rule.Type) (value any, at, want string) {
 	return list, "", ""
 }
 
-// known looks for ids that nobody has.
+// known looks for ids that do not exist.
 func known(list []int, size int, t rule.Type) (value any, at, want string) {
 	what := "VM"
 	if t == rule.Nodes || t == rule.NodeSets {

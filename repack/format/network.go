@@ -95,7 +95,7 @@ func image(in *repack.Instance, v *repack.VM) int64 {
 	return max(v.Now[1], v.Next[1])
 }
 
-// narrowest is the least bandwidth of a network; 0: there is none.
+// narrowest returns the least bandwidth of a network; 0 without limits.
 func narrowest(in *repack.Instance) (least int64) {
 	for l := range repack.Link(in.Links()) {
 		if b := in.Bandwidth(l); b > 0 && (least == 0 || b < least) {

@@ -8,8 +8,8 @@ import (
 	"vjob/repack/rule"
 )
 
-// orders are the rules that put VMs in an order: no plan can have a cycle in one.
-// (If the VMs of a cycle never act it would do no harm, but nobody means it.)
+// orders are the rules that order VMs: no plan has a cycle in one. A cycle of VMs that never
+// act would do no harm, but is a mistake.
 var orders = []string{"precedence", "seq"}
 
 // order looks for cycles in the hard rules that put VMs in an order.
@@ -76,8 +76,8 @@ func addEdges(next map[int][]edge, c *Constraint, by int) {
 	}
 }
 
-// findCycle returns a cycle, nil if there is none: each edge leads from the VM of
-// the one before, the first from that of the last.
+// findCycle returns a cycle, or nil: each edge leads from the VM of the one before, the first
+// from the VM of the last.
 func findCycle(next map[int][]edge) []edge {
 	starts := make([]int, 0, len(next))
 	for vm := range next {

@@ -11,7 +11,7 @@ import (
 // PlanFile is what a plan file holds.
 type PlanFile struct {
 	Instance string // the name of the instance that it is for
-	Solver   string // who made it
+	Solver   string
 	Plan     *repack.Plan
 }
 
@@ -118,7 +118,7 @@ func (p *planReader) other(key string) {
 	p.integer(0, maxQuantity, "")
 }
 
-// shape checks that an action says whom it is about.
+// shape checks that an action names its VM or node.
 func (p *planReader) shape(i int, a *repack.Action, node int, begins Place, keys []string) {
 	switch {
 	case a.Kind.OnNode():

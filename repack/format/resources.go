@@ -23,7 +23,7 @@ type slot struct {
 	next bool
 }
 
-// late is an amount whose resource was not known when it was read.
+// late is an amount that was read before its resource.
 type late struct {
 	key    string
 	at     Place
@@ -152,8 +152,8 @@ func resourceName(s string) bool {
 	})
 }
 
-// settle gives the amounts that came before their resources to whom they belong,
-// and those who ask for nothing else what they have.
+// settle assigns the amounts that came before their resources, and gives VMs without a next
+// demand their current one.
 func (r *resources) settle(d *document) {
 	for _, l := range r.late {
 		s, ok := r.keys[l.key]

@@ -20,8 +20,8 @@ func ruled(constraints ...string) string {
 	return strings.Replace(text, "\n],\n\"constraints\"", more+"\n],\n\"constraints\"", 1)
 }
 
-// Every rule of the catalogue can be written as a constraint, and is told its
-// arguments as they were.
+// Every rule of the catalogue can be written as a constraint, and gets its arguments
+// unchanged.
 func TestEveryRule(t *testing.T) {
 	values := map[rule.Type]string{
 		rule.VMs: "[1,0]", rule.Nodes: "[1]", rule.VMSets: "[[0],[1,2]]", rule.NodeSets: "[[0],[1]]", rule.VM: "2", rule.Number: "3", rule.Amount: "3",

@@ -221,7 +221,8 @@ func isNumber(text []byte) bool {
 		return false
 	}
 	if len(text) > 0 && text[0] == '.' {
-		if text = text[1:]; !digits() {
+		text = text[1:]
+		if !digits() {
 			return false
 		}
 	}

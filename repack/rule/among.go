@@ -45,7 +45,7 @@ func groupOf(groups [][]int) func(node int) int {
 	}
 }
 
-// grouped are the visits of VMs of one party.
+// grouped returns the visits of the VMs of one party.
 func grouped(t *repack.Timeline, vms []int, party int, group func(node int) int) (all []visit) {
 	for _, vm := range vms {
 		all = append(all, visits(t, vm, party, group)...)
@@ -53,7 +53,7 @@ func grouped(t *repack.Timeline, vms []int, party int, group func(node int) int)
 	return all
 }
 
-// Post counts who is not where most are.
+// Post counts the VMs outside the group with most of them.
 func (a *among) Post(b repack.Board) {
 	in := b.Instance()
 	area := newAreas(len(in.Nodes), a.groups)

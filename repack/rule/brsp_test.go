@@ -79,7 +79,8 @@ func TestAgreesWithTheBench(t *testing.T) {
 		broken, core := map[string]bool{}, false
 		for _, text := range theirs.Errors {
 			tag, _, _ := strings.Cut(text, ":")
-			if broken[tag] = true; !strings.Contains(tag, "#") {
+			broken[tag] = true
+			if !strings.Contains(tag, "#") {
 				core = true
 				delete(broken, tag)
 			}
@@ -250,7 +251,8 @@ func randomPlan(rng *rand.Rand, in *repack.Instance) *repack.Plan {
 		if node.State == repack.Offline {
 			a.Kind, a.Start = repack.NodeOn, repack.Ticks(rng.IntN(4))
 		}
-		if a.End = a.Start + 2; node.Want != node.State && (node.Want != repack.AnyState || rng.IntN(3) == 0) {
+		a.End = a.Start + 2
+		if node.Want != node.State && (node.Want != repack.AnyState || rng.IntN(3) == 0) {
 			p.Actions = append(p.Actions, a)
 		}
 	}

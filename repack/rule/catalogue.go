@@ -1,7 +1,7 @@
-// Package rule is the catalogue of placement rules: what each means on a
-// timeline, and how it is told to a solver. One file holds one rule; files that
-// read rules (instance files, the rule language, settings) learn from [Find] which
-// arguments a rule takes, so a new rule touches nothing else.
+// Package rule is the catalogue of placement rules: what each means on a timeline, and its
+// constraints for a solver. One file holds one rule. Files that read rules (instance files,
+// the rule language, settings) learn the arguments of a rule from [Find], so a new rule
+// touches nothing else.
 package rule
 
 import (
@@ -46,7 +46,7 @@ type Type uint8
 // The types of arguments, with the Go type of their values.
 const (
 	VMs      Type = iota // []int, in the order given, none twice, at least one
-	Nodes                // []int, likewise
+	Nodes                // []int
 	VMSets               // [][]int
 	NodeSets             // [][]int
 	VM                   // int

@@ -21,7 +21,7 @@ type deadline struct {
 	at  repack.Ticks
 }
 
-// Check reports each VM whose last action ends later.
+// Check reports each VM with a last action that ends later.
 func (r *deadline) Check(t *repack.Timeline) (list []repack.Breach) {
 	for _, vm := range r.vms {
 		for _, i := range t.ByVM[vm] {

@@ -19,7 +19,8 @@ func TestGates(t *testing.T) {
 				to := make([]int, len(in.VMs))
 				for vm := range to {
 					v := &in.VMs[vm]
-					if to[vm] = repack.Nowhere; v.State == repack.Running && rapid.IntRange(0, 3).Draw(t, "stops") == 0 {
+					to[vm] = repack.Nowhere
+					if v.State == repack.Running && rapid.IntRange(0, 3).Draw(t, "stops") == 0 {
 						v.Want = rapid.SampledFrom([]repack.VMState{repack.Ready, repack.Killed, repack.Sleeping}).Draw(t, "want")
 					} else if v.Want == repack.Running {
 						to[vm] = rapid.IntRange(0, len(in.Nodes)-1).Draw(t, "to")
@@ -44,7 +45,8 @@ func steps(in *repack.Instance, to []int) []repack.Action {
 	p := leading(in, to)
 	for i := range p.Actions {
 		a := &p.Actions[i]
-		if a.Start, a.End = 0, 0; a.Kind == repack.Shutdown && in.VMs[a.VM].Want == repack.Sleeping {
+		a.Start, a.End = 0, 0
+		if a.Kind == repack.Shutdown && in.VMs[a.VM].Want == repack.Sleeping {
 			a.Kind = repack.Suspend
 		}
 	}
@@ -55,7 +57,8 @@ func steps(in *repack.Instance, to []int) []repack.Action {
 func carryOut(t *rapid.T, in *repack.Instance, b *board, list []repack.Action) *repack.Plan {
 	to := make([]int, len(in.VMs))
 	for vm := range to {
-		if to[vm] = repack.Nowhere; in.VMs[vm].Keeps() {
+		to[vm] = repack.Nowhere
+		if in.VMs[vm].Keeps() {
 			to[vm] = in.VMs[vm].Host
 		}
 	}
@@ -105,7 +108,7 @@ func carryOut(t *rapid.T, in *repack.Instance, b *board, list []repack.Action) *
 	return &repack.Plan{Actions: list}
 }
 
-// A VM that sleeps for a while changes its state twice, and nobody does in between.
+// A VM that is suspended for a while changes its state twice, and no other VM does in between.
 func TestSeqAndNaps(t *testing.T) {
 	in := world(2, "0 - 0")
 	r := made(t, in, "seq", true, map[string]any{"vms": []int{0, 1}})

@@ -51,7 +51,7 @@ func scattered(t *repack.Timeline, vms []int, place func(node int) int) (list []
 	return list
 }
 
-// Post counts who is not where most are.
+// Post counts the VMs that are not where most are.
 func (g *gather) Post(b repack.Board) {
 	scope := repack.Scope{VMs: g.vms}
 	b.Guard(&gatherGuard{newHuddle(len(g.vms))}, scope)

@@ -9,7 +9,7 @@ import (
 	"vjob/repack/rule"
 )
 
-// guarded are the rules whose discrete form is a guard.
+// withGuard are the rules with a guard as discrete form.
 var withGuard = []string{
 	"spread", "gather", "lonely", "capacity", "among", "split", "splitAmong", "mostlySpread", "resourceCapacity", "maxOnline",
 }

@@ -62,9 +62,9 @@ func (h *huddle) size(n, d int) {
 	h.most = max(h.most, n)
 }
 
-// herd keeps a set of VMs at one place along the plan: no two may be at different
-// places at one time, and nor may one on its way. If they are apart at first, they
-// may come together: who is where it ran at first does not count then.
+// herd keeps a set of VMs at one place along the plan: no two may be at different places at
+// one time, not even while migrating. If they are apart at first, they may come together: a VM
+// where it ran at first does not count then.
 type herd struct {
 	in    *repack.Instance
 	apart bool

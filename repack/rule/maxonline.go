@@ -15,7 +15,7 @@ var _ = register(Kind{
 	},
 })
 
-// maxOnline leaves to the solver which nodes whose wanted state is AnyState go off.
+// maxOnline lets the solver choose which nodes with the wanted state AnyState go off.
 type maxOnline struct {
 	base
 	nodes []int

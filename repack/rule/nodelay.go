@@ -20,7 +20,7 @@ type noDelay struct {
 	vms []int
 }
 
-// Check reports each VM whose first action starts later.
+// Check reports each VM with a first action that starts later.
 func (r *noDelay) Check(t *repack.Timeline) (list []repack.Breach) {
 	for _, vm := range r.vms {
 		if len(t.ByVM[vm]) == 0 {

@@ -16,7 +16,7 @@ var _ = register(Kind{
 	},
 })
 
-// preserve is how a growing load is told.
+// preserve states a growing load.
 type preserve struct {
 	base
 	vms   []int

@@ -15,8 +15,8 @@ var _ = register(Kind{
 	},
 })
 
-// quarantine lets VMs be stopped and suspended, and resumed where they were. Between
-// two of its nodes nobody moves either.
+// quarantine lets VMs be stopped, suspended, and resumed where they were. No VM moves between
+// two of its nodes either.
 type quarantine struct {
 	base
 	nodes []int

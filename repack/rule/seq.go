@@ -47,7 +47,7 @@ func (s *seq) Check(t *repack.Timeline) (list []repack.Breach) {
 	return list
 }
 
-// Post holds back whoever is not next.
+// Post holds back the VMs that are not next.
 func (s *seq) Post(b repack.Board) {
 	g := &seqGate{in: b.Instance(), vms: s.vms, doing: make([]doing, len(s.vms))}
 	g.Begin(nil)
@@ -128,7 +128,8 @@ func (g *seqGate) Ended(vm int, kind repack.Kind, _ repack.Ticks) {
 	case repack.Suspend:
 		d.state = repack.Sleeping
 	default:
-		if d.state = repack.Ready; g.in.VMs[vm].Want == repack.Killed {
+		d.state = repack.Ready
+		if g.in.VMs[vm].Want == repack.Killed {
 			d.state = repack.Killed
 		}
 	}

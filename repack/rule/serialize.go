@@ -47,10 +47,10 @@ func (s *serialize) Post(b repack.Board) { b.Gate(&serializeGate{}, s.vms) }
 
 type serializeGate struct{ busy int }
 
-// Begin has nobody on its way.
+// Begin begins without any migration.
 func (g *serializeGate) Begin([]int) { g.busy = 0 }
 
-// May reports whether nobody migrates.
+// May reports whether no VM migrates.
 func (g *serializeGate) May(_ int, kind repack.Kind, _ repack.Ticks) bool {
 	return kind != repack.Migrate || g.busy == 0
 }

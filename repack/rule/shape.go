@@ -6,7 +6,7 @@ package rule
 // Apart are VMs of which no two end on one node.
 func (s *spread) Apart() []int { return s.vms }
 
-// Dedicated are VMs whose nodes host no others at the end.
+// Dedicated returns the VMs that share their nodes with no others at the end.
 func (l *lonely) Dedicated() []int { return l.vms }
 
 // Quota is how many VMs may end on some nodes together.

@@ -36,7 +36,7 @@ func (s *splitAmong) Check(t *repack.Timeline) (list []repack.Breach) {
 	return append(list, meetings(t, all)...)
 }
 
-// Post counts who is not where most of its set are, and the sets in each group.
+// Post counts the VMs that are not where most of their set are, and the sets in each group.
 func (s *splitAmong) Post(b repack.Board) {
 	in := b.Instance()
 	area := newAreas(len(in.Nodes), s.groups)

@@ -63,8 +63,8 @@ func migrations(t *repack.Timeline, vms []int) (list []*repack.Action) {
 	return list
 }
 
-// Post joins those that run and will: nobody else migrates. Even one alone has to be
-// told of, as it may migrate once only.
+// Post joins the VMs that run and keep running: only they migrate. A single VM counts too, as
+// it may migrate only once.
 func (s *together) Post(b repack.Board) {
 	var keep []int
 	for _, vm := range s.vms {

@@ -158,7 +158,7 @@ func (a areas) area(node int) int {
 	return int(a[node])
 }
 
-// stray is 1 if the VM is on a node, and that is in no group.
+// stray is 1 if the VM is on a node outside all groups.
 func (a areas) stray(node int) int {
 	if node >= 0 && a[node] < 0 {
 		return 1

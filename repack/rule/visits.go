@@ -10,8 +10,8 @@ import (
 
 // What follows is for checks; nothing of it is used to post a rule.
 
-// visit is a VM on a node without interruption. The place is that node or the group
-// that it is in; those of one party may meet.
+// visit is a VM on a node without interruption. The place is that node, or its group; VMs of
+// one party may meet.
 type visit struct {
 	repack.Stay
 	place, party int
@@ -58,7 +58,7 @@ func meetings(t *repack.Timeline, list []visit) (found []repack.Breach) {
 	return found
 }
 
-// early sorts those who were there before the plan began before others.
+// early sorts VMs that were there before the plan first.
 func early(v visit) int {
 	if v.Inherited {
 		return 0
@@ -92,8 +92,8 @@ func apart(t *repack.Timeline, vms []int, place func(node int) int) bool {
 	return false
 }
 
-// partings reports each arrival of some VMs at another place than one where somebody
-// is, the VM itself included. Where VMs ran at first counts only if they were together.
+// partings reports each arrival of a VM at another place than one where some of the VMs are,
+// itself included. Where VMs ran at first counts only if they were together.
 func partings(t *repack.Timeline, vms []int, place func(node int) int) (found []repack.Breach) {
 	apart := apart(t, vms, place)
 	list := slices.DeleteFunc(grouped(t, vms, 0, place), func(v visit) bool {

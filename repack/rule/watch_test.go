@@ -9,7 +9,7 @@ import (
 	"vjob/repack"
 )
 
-// watchful are the rules whose continuous form is a watch.
+// withWatch are the rules with a watch as continuous form.
 var withWatch = []string{"spread", "gather", "lonely", "capacity", "among", "split", "splitAmong", "resourceCapacity"}
 
 // stage is a plan in the making, one instant after the other, with a watch.
@@ -170,8 +170,8 @@ func breaches(t *rapid.T, in *repack.Instance, r repack.Rule, p *repack.Plan) []
 	return r.Check(line)
 }
 
-// A watch depends on who is where only: after everything is taken back, it says what
-// a new one says.
+// A watch depends only on where VMs are: after everything is undone, it says what a new one
+// says.
 func TestWatchesTakeBack(t *testing.T) {
 	for _, name := range withWatch {
 		t.Run(name, func(t *testing.T) {

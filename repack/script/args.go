@@ -33,7 +33,7 @@ func (e *evaluator) arg(a Arg, p rule.Param, to *Posting) bool {
 	resource, _ := to.Values["resource"].(string)
 	got, err := e.convert(v, p.Type, want, resource)
 	switch {
-	case errors.Is(err, errNobody):
+	case errors.Is(err, errNoVMs):
 		to.idle = true
 	case err != nil:
 		e.explain(to.Kind, a.Value.At(), "%s of %s: %s", p.Name, to.Kind.Name, err)
@@ -50,14 +50,14 @@ func (e *evaluator) convert(v value, t rule.Type, want things, resource string) 
 	switch t {
 	case rule.VMs, rule.Nodes:
 		if v.depth == set1 && len(v.set) == 0 && want == vms && e.names.Sparse() {
-			return nil, errNobody
+			return nil, errNoVMs
 		}
 		return plain(v, t)
 	case rule.VMSets, rule.NodeSets:
 		if v.depth == list && want == vms && e.names.Sparse() {
 			v.sets = slices.DeleteFunc(slices.Clone(v.sets), func(s []int) bool { return len(s) == 0 })
 			if len(v.sets) == 0 {
-				return nil, errNobody
+				return nil, errNoVMs
 			}
 		}
 		return disjoint(v, t)
@@ -81,8 +81,8 @@ func (e *evaluator) convert(v value, t rule.Type, want things, resource string) 
 	}
 }
 
-// errNobody is a set without VMs, where such sets may be.
-var errNobody = errors.New("nobody")
+// errNoVMs is a set without VMs, where such sets may be.
+var errNoVMs = errors.New("no VMs")
 
 // mismatch says what was wanted and what came.
 func mismatch(t rule.Type, v value) error { return fmt.Errorf("want %s, and this is %s", t, v) }
@@ -199,7 +199,7 @@ func (e *evaluator) time(v value) (any, error) {
 	case err != nil || d < 0:
 		return nil, fmt.Errorf("%s, and this is %s", units, v)
 	case d%tick != 0:
-		return nil, fmt.Errorf("times are told to the next %s here, and %s is finer", tick, v)
+		return nil, fmt.Errorf("%s is not a multiple of %s, the unit of times here", v, tick)
 	}
 	return repack.Ticks(d / tick), nil
 }

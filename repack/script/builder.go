@@ -20,7 +20,7 @@ func NewBuilder(name, text string) (b *Builder, ok bool) {
 // Bad adds a problem.
 func (b *Builder) Bad(at Pos, format string, args ...any) { b.rep.addf(at, format, args...) }
 
-// Full reports whether nobody wants to read more problems.
+// Full reports whether no more problems are kept.
 func (b *Builder) Full() bool { return b.rep.full }
 
 // Add puts a call at the end of the file, if a script can say it.

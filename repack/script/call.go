@@ -16,7 +16,7 @@ type Posting struct {
 	Values     map[string]any // for rule.Args
 	Continuous bool
 	Penalty    int64 // 0: a hard rule
-	idle       bool  // it is about nobody
+	idle       bool  // it concerns no VM
 	pos        Pos
 	src        *source
 }
@@ -36,16 +36,16 @@ func (p Posting) Rule(in *repack.Instance) (repack.Rule, error) {
 	return p.Kind.New(rule.Args{Instance: in, Continuous: p.Continuous, Values: p.Values})
 }
 
-// NamesVMs reports whether the call is about some VMs, and not about nodes whoever is
-// there.
+// NamesVMs reports whether the call concerns certain VMs, and not whatever VMs are on some
+// nodes.
 func (p *Posting) NamesVMs() bool {
 	return slices.ContainsFunc(p.Kind.Params, func(param rule.Param) bool {
 		return param.Type == rule.VM || param.Type == rule.VMs || param.Type == rule.VMSets
 	})
 }
 
-// Without is the call without some VMs. It reports false if nobody is left whom the
-// rule could be about.
+// Without returns the call without some VMs. It reports false if no VM is left that the rule
+// could concern.
 func (p Posting) Without(absent func(vm int) bool) (Posting, bool) {
 	p.Values = maps.Clone(p.Values)
 	for _, param := range p.Kind.Params {
@@ -251,7 +251,7 @@ func counted(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// together hints at the braces that somebody forgot.
+// together hints at forgotten braces.
 func together(k rule.Kind) string {
 	if len(k.Params) == 1 && (k.Params[0].Type == rule.VMs || k.Params[0].Type == rule.Nodes) {
 		return "; several names make a set in braces: {a, b}"

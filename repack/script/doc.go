@@ -12,8 +12,8 @@
 //
 // [Parse] makes a [File] of a text, [Format] a text of a file. [Compile] resolves the
 // names and runs the loops, which leaves a [Program]: a list of calls of the rules in
-// the catalogue of package rule. [Check] tells all that is wrong with a script.
+// the catalogue of package rule. [Check] reports all that is wrong with a script.
 //
-// Scripts come from anybody: whatever is written in one, work and memory stay
-// within the limits of this package. docs/rules.md is the language on one page.
+// Scripts are not trusted: work and memory stay within the limits of this package.
+// docs/rules.md has the language on one page.
 package script

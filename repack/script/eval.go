@@ -24,7 +24,7 @@ type evaluator struct {
 	vars    map[string]binding
 	inner   []string // the variables of the block, in the order in which they came
 	given   []given
-	used    map[Pos]bool // assignments whose value was read
+	used    map[Pos]bool // assignments with a value that was read
 	steps   int
 	stopped bool
 	dry     int // loops around that have no items: nothing is noted

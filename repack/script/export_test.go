@@ -8,7 +8,7 @@ func CompileWith(name, text string, names Names, kinds []rule.Kind) (*Program, e
 	return compile(name, text, names, kinds)
 }
 
-// CompileFileWith is [File.Compile] likewise.
+// CompileFileWith is [File.Compile] with a catalogue.
 func CompileFileWith(f *File, names Names, kinds []rule.Kind) (*Program, error) {
 	return evaluate(f, names, kinds, newReport(f.src))
 }

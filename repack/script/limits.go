@@ -19,7 +19,7 @@ const (
 	MaxSteps = 10_000_000
 	// MaxPenalty is the most that a breach of a soft rule may cost.
 	MaxPenalty = 1_000_000_000_000
-	// MaxProblems is how many errors, and how many warnings, are told at most.
+	// MaxProblems bounds the reported errors, and the reported warnings.
 	MaxProblems = 20
 	// MaxText is how many bytes of problems a message has at most, beside its first.
 	MaxText = 5000

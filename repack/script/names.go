@@ -20,8 +20,8 @@ type Names interface {
 	VMs() []string
 	// Nodes are the names of all nodes, each once: $ALL_NODES.
 	Nodes() []string
-	// Members are the VMs of the vjob whose script this is: $VMS. Nil in a script that
-	// belongs to no vjob, which then has no such variable.
+	// Members are the VMs of the vjob of this script: $VMS. Nil in a script without a vjob,
+	// which has no such variable.
 	Members() []string
 	// Label is the value of a label of a node; "" if the node has none of that name.
 	Label(node int, key string) string
@@ -84,9 +84,8 @@ func OfInstance(in *repack.Instance, tick time.Duration) *Table {
 	return NewTable(vms, nodes, in.Dims, tick)
 }
 
-// OfVjob has the members of one vjob only, called by their rank: VM0, VM1. The
-// numbers are theirs in the instance. Whoever submits a vjob knows neither nodes nor
-// other vjobs.
+// OfVjob has the members of one vjob only, called by their rank: VM0, VM1. The numbers are
+// theirs in the instance. A submitted vjob knows neither nodes nor other vjobs.
 func OfVjob(members []int, resources []string, tick time.Duration) *Table {
 	names := make([]string, len(members))
 	t := &Table{vms: make(map[string]int, len(members)), vmNames: names, members: names, resources: resources, tick: tick}

@@ -66,7 +66,7 @@ type report struct {
 	list   []Problem
 	bad    int
 	warned int
-	full   bool // nobody wants to read more
+	full   bool // no more problems are kept
 }
 
 func newReport(src *source) *report { return &report{src: src, seen: map[Pos]bool{}} }

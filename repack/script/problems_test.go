@@ -13,7 +13,7 @@ import (
 	"vjob/tests/golden"
 )
 
-// Each file in testdata/problems has scripts and, below each, what is told of it.
+// Each file in testdata/problems has scripts and, below each, its problems.
 func TestProblems(t *testing.T) {
 	files, err := filepath.Glob("testdata/problems/*.txt")
 	if err != nil || len(files) == 0 {
@@ -70,7 +70,7 @@ func TestCheckTellsWhatCompileTells(t *testing.T) {
 	}
 }
 
-// What only a rule can know is told at its call.
+// Problems that only a rule can know are reported at its call.
 func TestRulesAreMade(t *testing.T) {
 	in := &repack.Instance{
 		Dims: []string{"cpu"}, Nodes: make([]repack.Node, 2),

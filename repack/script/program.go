@@ -51,10 +51,9 @@ func evaluate(f *File, names Names, kinds []rule.Kind, rep *report) (*Program, e
 	return &Program{e.calls, problems, f.src}, nil
 }
 
-// Rules makes the rules for an instance, whose numbers are those that the names
-// gave. VMs with numbers beyond it are not there: the rules do without them, and
-// those that are about nobody else are left out. The error is an [*Error] that names
-// the calls.
+// Rules makes the rules for an instance with the numbers of the names. It ignores VMs with
+// numbers beyond the instance, and leaves out rules that concern no others. The error is an
+// [*Error] that names the calls.
 func (p *Program) Rules(in *repack.Instance) ([]repack.Posted, error) {
 	rep := newReport(p.src)
 	posted := make([]repack.Posted, 0, len(p.Postings))

@@ -62,7 +62,7 @@ func (v value) String() string {
 	return fmt.Sprintf("a list of %d sets of %s", len(v.sets), v.of)
 }
 
-// combine joins two sets by an operator. The order is that of x, then that of y.
+// combine joins two sets by an operator. The elements of x come first, then those of y.
 func combine[T any, K comparable](op byte, x, y []T, key func(T) K) []T {
 	inX, inY := keys(x, key), keys(y, key)
 	out := make([]T, 0, len(x))

@@ -14,14 +14,14 @@ import (
 // trialSeeds is how many random problems each property is tried on.
 const trialSeeds = 2000 / pace.Slower
 
-// staying are the rules on where VMs are at the end, which is what a trial decides.
+// staying are the rules on where VMs are at the end, which is what an admission test decides.
 var staying = []string{
 	"among", "ban", "capacity", "fence", "gather", "lonely", "maxOnline", "mostlySpread", "offline", "online", "overbook", "preserve",
 	"resourceCapacity", "root", "split", "splitAmong", "spread",
 }
 
-// trialProblem is a random problem for a trial, and gangs that may be taken.
-func trialProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
+// admissionProblem is a random problem for an admission test, and gangs that may be taken.
+func admissionProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
 	in = problem(d, s)
 	in.Rules = slices.DeleteFunc(in.Rules, func(r repack.Posted) bool {
 		name, _, _ := strings.Cut(r.String(), "(")
@@ -29,7 +29,8 @@ func trialProblem(d dice, s scope) (in *repack.Instance, gangs [][]int) {
 	})
 	for vm := range in.VMs {
 		v := &in.VMs[vm]
-		if v.Want = repack.Running; v.Stays {
+		v.Want = repack.Running
+		if v.Stays {
 			continue
 		}
 		if len(gangs) == 0 || once(d, 2) {
@@ -78,7 +79,8 @@ func wrongs(in *repack.Instance, at []int) (list []int) {
 		if used && node.Want == repack.Offline {
 			over++
 		}
-		if node.State = node.Want; node.Want == repack.AnyState {
+		node.State = node.Want
+		if node.Want == repack.AnyState {
 			node.State = repack.Offline
 			if used {
 				node.State = repack.Online
@@ -104,12 +106,12 @@ func wrongs(in *repack.Instance, at []int) (list []int) {
 	return list
 }
 
-// What a trial places breaks no hard rule and no capacity, a refusal changes nothing
-// and says why, and the same questions have the same answers.
-func TestTrialPlacesRightly(t *testing.T) {
+// The places of an admission test break no hard rule and no capacity, a refusal changes
+// nothing and says why, and the same questions have the same answers.
+func TestAdmissionPlacesRightly(t *testing.T) {
 	taken, refused := 0, 0
 	for n := range uint64(trialSeeds) {
-		in, gangs := trialProblem(seed(n), scope{nodes: 6, vms: 14, rules: 8, soft: true, power: true})
+		in, gangs := admissionProblem(seed(n), scope{nodes: 6, vms: 14, rules: 8, soft: true, power: true})
 		a, err := admission.New(in, admission.Options{})
 		if err != nil {
 			continue // the rules contradict each other
@@ -144,27 +146,28 @@ func TestTrialPlacesRightly(t *testing.T) {
 	}
 }
 
-// What a trial has taken the planner can as a rule place.
-func TestSolvePlacesWhatTrialTakes(t *testing.T) {
+// The planner can usually place what an admission test has taken.
+func TestSolvePlacesWhatAdmissionTakes(t *testing.T) {
 	plans, none := 0, 0
 	for n := range uint64(trialSeeds) {
-		in, gangs := trialProblem(seed(n), scope{nodes: 6, vms: 14, rules: 7, soft: true})
-		trial, err := admission.New(in, admission.Options{})
-		if err != nil || slices.Max(wrongs(in, places(in, trial))) > 0 {
+		in, gangs := admissionProblem(seed(n), scope{nodes: 6, vms: 14, rules: 7, soft: true})
+		test, err := admission.New(in, admission.Options{})
+		if err != nil || slices.Max(wrongs(in, places(in, test))) > 0 {
 			continue
 		}
 		for _, gang := range gangs {
-			trial.Take(gang)
+			test.Take(gang)
 		}
 		chosen := *in
 		chosen.VMs = slices.Clone(in.VMs)
 		for vm := range chosen.VMs {
 			v := &chosen.VMs[vm]
 			v.Sleepable = true // the way there is not what is asked
-			if trial.At(vm) != repack.Nowhere {
+			if test.At(vm) != repack.Nowhere {
 				continue
 			}
-			if v.Want = repack.Ready; v.State == repack.Sleeping {
+			v.Want = repack.Ready
+			if v.State == repack.Sleeping {
 				v.State, v.Host = repack.Ready, repack.Nowhere // as if the image were gone
 			}
 		}
@@ -172,7 +175,8 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plans++; r.Verdict != solve.Solved {
+		plans++
+		if r.Verdict != solve.Solved {
 			none++
 			if none < 6 {
 				t.Logf("seed %d: verdict %d: %q", n, r.Verdict, r.Why)
@@ -181,24 +185,24 @@ func TestSolvePlacesWhatTrialTakes(t *testing.T) {
 	}
 	t.Logf("%d of %d choices cannot be planned", none, plans)
 	if none*100 > plans { // what is left waits for each other on the way there
-		t.Errorf("%d of %d choices of the trial cannot be planned", none, plans)
+		t.Errorf("%d of %d choices of the test cannot be planned", none, plans)
 	}
 }
 
-// Of what could be placed, as an exhaustive search shows, a trial refuses little.
-func TestTrialRefusesLittle(t *testing.T) {
+// An admission test refuses little of what an exhaustive search can place.
+func TestAdmissionRefusesLittle(t *testing.T) {
 	asked, refused, wrongly := 0, 0, 0
 	for n := range uint64(trialSeeds) {
-		in, gangs := trialProblem(seed(n), scope{nodes: 4, vms: 6, rules: 5})
-		trial, err := admission.New(in, admission.Options{})
-		if err != nil || slices.Max(wrongs(in, places(in, trial))) > 0 {
+		in, gangs := admissionProblem(seed(n), scope{nodes: 4, vms: 6, rules: 5})
+		test, err := admission.New(in, admission.Options{})
+		if err != nil || slices.Max(wrongs(in, places(in, test))) > 0 {
 			continue
 		}
 		for _, gang := range gangs {
 			asked++
-			if ok, why := trial.Take(gang); !ok {
+			if ok, why := test.Take(gang); !ok {
 				refused++
-				if at := exhaustive(in, trial, gang); at != nil {
+				if at := exhaustive(in, test, gang); at != nil {
 					wrongly++
 					if wrongly < 6 {
 						t.Logf("seed %d: %v is refused (%s), and could be at %v\n%s", n, gang, why, at, text(in))
@@ -213,7 +217,7 @@ func TestTrialRefusesLittle(t *testing.T) {
 	}
 }
 
-// exhaustive looks for any placement of a gang and all that a trial has taken.
+// exhaustive looks for any placement of a gang and all that a test has taken.
 func exhaustive(in *repack.Instance, t *admission.Test, gang []int) []int {
 	at := places(in, t)
 	var free []int
@@ -228,7 +232,8 @@ func exhaustive(in *repack.Instance, t *admission.Test, gang []int) []int {
 			return slices.Max(wrongs(in, at)) == 0 && rootsHold(in, at)
 		}
 		for n := range in.Nodes {
-			if at[free[i]] = n; try(i + 1) {
+			at[free[i]] = n
+			if try(i + 1) {
 				return true
 			}
 		}

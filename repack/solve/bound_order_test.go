@@ -6,8 +6,8 @@ import (
 	"vjob/repack"
 )
 
-// No plan of a tiny problem in which many must go to just one node costs less than
-// the bound, which sees who waits for whom.
+// No plan of a tiny problem in which many VMs must go to just one node costs less than the
+// bound, which knows the waits.
 func TestForcedOrderAgainstEveryPlan(t *testing.T) {
 	undecided, proved := 0, 0
 	first, count := campaign(t)
@@ -30,7 +30,7 @@ func TestForcedOrderAgainstEveryPlan(t *testing.T) {
 	}
 }
 
-// crossroads is a tight problem whose VMs mostly have one node to go to.
+// crossroads is a tight problem with VMs that mostly have one node to go to.
 func crossroads(t *testing.T, d dice) *repack.Instance {
 	t.Helper()
 	in := &repack.Instance{Dims: []string{"mem"}, NodeOff: repack.Ticks(d.n(3)), NodeOn: repack.Ticks(1 + d.n(2))}

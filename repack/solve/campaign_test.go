@@ -35,22 +35,22 @@ func TestCampaign(t *testing.T) {
 	t.Logf("seeds %d to %d: %d plans", first, first+count-1, found.plans)
 }
 
-// Problems of campaigns whose plans were wrong once.
+// Problems of campaigns with plans that were wrong once.
 func TestMended(t *testing.T) {
 	for _, n := range []uint64{
 		1967501, // an action that takes no time waited for itself
 		12553,   // a gang's suspends waited for each other
-		886771,  // who leaves in no time counts in where VMs were at first
+		886771,  // a VM that leaves in no time counts in where VMs were at first
 		1173716, 936537, 1759917, 917337, 1923316, 935279,
 		1757609, // nodes that go off count in the makespan
-		748752,  // a paused gang whose members are to end together
+		748752,  // the members of a paused gang must end together
 		289876,  // two moves of one gang overtook each other
 		1375454, // nodes came on before others were off
 		978715,
 		1964667, // a VM that had shrunk where it stays was suspended
 		1464194, // one VM grows into what another gives up
 		953657,  // two moves of one gang in one instant
-		877539,  // gangs against gates, whose members are to go one after the other
+		877539,  // gates make the members of a gang go one after the other
 		1106910,
 		678647, // gangs against watches: each fits, all do not
 		771571,

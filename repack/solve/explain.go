@@ -26,7 +26,8 @@ func (p *portfolio) giveUp() *Result {
 	if p.infeasible {
 		r.Verdict = Impossible
 	}
-	if r.Why = obstacle; p.Explain {
+	r.Why = obstacle
+	if p.Explain {
 		r.Why = append(r.Why, p.helpfulChanges()...)
 	}
 	return r
@@ -40,7 +41,8 @@ func (p *portfolio) searchExhaustively(scenes int) {
 	}
 	fresh := placement.New(problem.New(p.in, p.Objective))
 	c, infeasible := schedule.Exhaustive(fresh, scenes)
-	if p.infeasible = infeasible; c != nil {
+	p.infeasible = infeasible
+	if c != nil {
 		p.best = &found{c, scoreOf(fresh, c)}
 	}
 }

@@ -67,8 +67,8 @@ func full(rng *rand.Rand) *repack.Instance {
 	}
 }
 
-// That VMs have no places is told at once of most problems of which it is so, though there
-// is room in all; and of no other.
+// Most problems without places for all VMs, although there is room in all, are proved
+// infeasible at once; and no feasible one is.
 func TestVMsWithoutPlaces(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

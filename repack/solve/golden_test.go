@@ -29,8 +29,8 @@ func load(t *testing.T, path string) *repack.Instance {
 	return p.Instance
 }
 
-// The plans, or the reasons why there is none, of small cases made by hand:
-// testdata/NAME.json has the case, NAME.golden what comes of it.
+// The plans, or the reasons why there is no plan, of small cases made by hand:
+// testdata/NAME.json has the case, NAME.golden the result.
 func TestGolden(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(cases) == 0 {
@@ -77,7 +77,7 @@ func TestFigure1(t *testing.T) {
 	}
 }
 
-// bare has nodes of so much of one resource, and nobody on them.
+// bare has nodes with so much of one resource, and no VMs.
 func bare(capacities ...int64) *repack.Instance {
 	in := &repack.Instance{Dims: []string{"mem"}, NodeOff: 1, NodeOn: 1}
 	for _, c := range capacities {

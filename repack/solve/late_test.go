@@ -7,9 +7,9 @@ import (
 	"vjob/repack"
 )
 
-// late carries a plan out as those do who follow it: each action starts once all
-// that it waits for have ended, and takes as long as it takes. What a gang does
-// together starts together. Nil: actions wait for each other.
+// late executes a plan by its dependencies: each action starts once all that it waits for have
+// ended, and takes as long as it takes. What a gang does together starts together. It returns
+// nil if actions wait for each other.
 func late(d dice, in *repack.Instance, p *repack.Plan) *repack.Plan {
 	out := &repack.Plan{Actions: slices.Clone(p.Actions)}
 	together := company(in, p)

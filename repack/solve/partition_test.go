@@ -11,8 +11,8 @@ import (
 	"vjob/tests/planted"
 )
 
-// partition cuts an instance without rules into parts of neighbouring nodes. Who runs
-// stays in the part where it is; who waits goes where the largest share is free.
+// partition cuts an instance without rules into parts of neighbouring nodes. Running VMs stay
+// in their part; waiting VMs go where the largest share is free.
 func partition(in *repack.Instance, parts int) []*repack.Instance {
 	per := (len(in.Nodes) + parts - 1) / parts
 	list := make([]*repack.Instance, parts)

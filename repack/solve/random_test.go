@@ -39,7 +39,7 @@ type scope struct {
 	soft       bool // rules may be soft
 	gangs      bool
 	power      bool // nodes may be off, go off or come on
-	plain      bool // nobody sleeps, stays or is weighted
+	plain      bool // no VM sleeps, stays or is weighted
 	instant    bool // some actions take no time
 	network    bool // transfers share links
 }

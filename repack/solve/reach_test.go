@@ -133,9 +133,9 @@ func (r *reach) expand(list []repack.Action) {
 	}
 }
 
-// right reports whether a beginning has no faults of its own: the same without
-// wishes, if everybody stops at the end but those that have changed where they are,
-// and will stay there. What is wrong with that end does not count.
+// right reports whether a beginning has no faults of its own: the same without wishes, if all
+// VMs stop at the end except those that have changed where they are and will stay there.
+// Faults of that end do not count.
 func (r *reach) right(list []repack.Action) bool {
 	free := *r.in
 	free.VMs, free.Nodes = slices.Clone(free.VMs), slices.Clone(free.Nodes)

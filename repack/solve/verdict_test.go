@@ -9,7 +9,7 @@ import (
 	"vjob/repack/solve"
 )
 
-// What is told of problems without a plan, one of each sort.
+// The verdicts and reasons of problems without a plan, one of each kind.
 func TestVerdicts(t *testing.T) {
 	set := func(vms ...int) map[string]any { return map[string]any{"vms": vms} }
 	for _, c := range []struct {
@@ -170,7 +170,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// An instance that is none is an error.
+// An invalid instance is an error.
 func TestNoInstance(t *testing.T) {
 	in := bare(10)
 	in.VMs = []repack.VM{running(1, 1, 1)}
@@ -197,7 +197,7 @@ func TestOutOfTime(t *testing.T) {
 	}
 }
 
-// Who aborts does not wait for a first plan, and is told that the time was up.
+// An aborted search does not wait for a first plan, and its verdict is that the time was up.
 func TestAbort(t *testing.T) {
 	takes := repack.Durations{Boot: 1, Shutdown: 1, Suspend: 2, ResumeLocal: 2, ResumeRemote: 4, Migrate: 3}
 	vm := func(need int64) repack.VM {

@@ -1,8 +1,7 @@
-// Package planted makes problems whose answer is known to exist: a final packing
-// is planted first, as full as wanted, and then shuffled backwards, by moves that
-// have room, to where the plan begins. They are as hard as the packing is tight:
-// sizes are mixed, nodes differ, and VMs must change places that have no room for
-// both.
+// Package planted makes problems with a known answer: it makes a final packing, as
+// full as wanted, and shuffles it backwards, by moves that have room, to where the
+// plan begins. The problems are as hard as the packing is tight: sizes are mixed,
+// nodes differ, and VMs must swap where there is no room for both.
 package planted
 
 import (
@@ -16,8 +15,8 @@ type Options struct {
 	Nodes int
 	// Fill is how much of the capacity is in use at the end, in both dimensions.
 	Fill float64
-	// Wait is the share of the VMs that do not run yet: the room that there is at
-	// first, for those who change places. 0 is 0.05.
+	// Wait is the share of the VMs that do not run yet: the room at first for the moves of
+	// others. 0 is 0.05.
 	Wait float64
 	// Shuffle is how many moves lead backwards from the end to the beginning, per
 	// VM. 0 is 0.5.

@@ -57,7 +57,7 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// A planted problem begins with nobody over capacity, and ends as full as wanted.
+// In a planted problem no node is over capacity at first, and the end is as full as wanted.
 func TestPlanted(t *testing.T) {
 	in := planted.New(planted.Options{Nodes: 50, Fill: 1, Seed: 3})
 	if err := in.Validate(); err != nil {

@@ -35,7 +35,8 @@ func newJam(m *problem.Problem) *congestion {
 	}
 	for _, vm := range m.Wanted {
 		v := &m.In.VMs[vm]
-		if j.volume[vm] = v.Memory; m.Home[vm] == repack.Nowhere {
+		j.volume[vm] = v.Memory
+		if m.Home[vm] == repack.Nowhere {
 			continue
 		}
 		if out := m.In.Bandwidth(repack.Out(v.Host)); v.State == repack.Running && !v.Paused && out > v.Dirty {

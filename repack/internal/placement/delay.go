@@ -47,7 +47,7 @@ type queues struct {
 }
 
 // delaysOn computes the delays of the arrivals on a node. It returns the VMs with new
-// changed; the list is valid until the next call.
+// delays; the list is valid until the next call.
 func (s *State) delaysOn(n int) []int {
 	q := &s.delayBuffers
 	q.changed, q.comes = q.changed[:0], q.comes[:0]

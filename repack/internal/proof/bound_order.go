@@ -185,7 +185,8 @@ func (m *Bounds) chainCosts(vms []int, prefixes []prefix) []prefix {
 			next = append(next, prefix{start + a.direct, l.cost + m.AwayCost[vm] + weight*int64(start)})
 			indirect.cost = min(indirect.cost, l.cost+weight*int64(a.first+max(start, a.first)+a.last))
 		}
-		if prefixes = next; !a.once {
+		prefixes = next
+		if !a.once {
 			prefixes = append(prefixes, indirect)
 		}
 		if len(prefixes) > maxPrefixes {

@@ -191,7 +191,8 @@ func (c *Schedule) bestPause() (best []int, most worth) {
 				continue
 			}
 			seen[g] = true
-			if vms = c.gangRunning(c.In.Gangs[g]); c.gangs[g].active > 0 {
+			vms = c.gangRunning(c.In.Gangs[g])
+			if c.gangs[g].active > 0 {
 				continue
 			}
 		}

@@ -285,7 +285,8 @@ func scheduleOf(s *placement.State, list []task) *Schedule {
 	}
 	for i := range c.tasks {
 		t := &c.tasks[i]
-		if c.Last = max(c.Last, t.end); t.vm != repack.Nowhere {
+		c.Last = max(c.Last, t.end)
+		if t.vm != repack.Nowhere {
 			c.Cost += int64(t.end) * s.In.VMs[t.vm].Weight
 		}
 	}

@@ -85,7 +85,8 @@ func unitsOf(m *problem.Problem, list []task) (units []unit) {
 	}
 	for i := range list {
 		t := &list[i]
-		if t.unit = list[root(first, i)].unit; first[i] == i {
+		t.unit = list[root(first, i)].unit
+		if first[i] == i {
 			t.unit = len(units)
 			units = append(units, unit{waiting: true})
 		}

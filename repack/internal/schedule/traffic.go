@@ -148,7 +148,8 @@ func (c *Schedule) load(tasks []int) load {
 	for _, i := range tasks {
 		x := &c.tasks[i]
 		moved := c.In.Transfer(x.vm, x.kind, x.from, x.to)
-		if x.rate = 0; moved.Amount > 0 {
+		x.rate = 0
+		if moved.Amount > 0 {
 			first := len(t.crossed)
 			t.crossed = c.In.AppendCrossed(t.crossed, x.from, x.to)
 			t.sent = append(t.sent, transfer{moved, i, t.crossed[first:], 0})
