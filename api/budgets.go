@@ -45,7 +45,7 @@ func wireLimit(l budget.Limit) wire.Budget {
 	return wire.Budget{Watts: watts(l.Watts), Group: l.Group.String(), When: l.When}
 }
 
-func wireBudgets(lines []budget.Line) []wire.Budget {
+func wireBudgets(lines []budget.Budget) []wire.Budget {
 	list := make([]wire.Budget, len(lines))
 	for i, l := range lines {
 		list[i] = wire.Budget{Watts: float64(l.Watts), Group: l.Group.String(), When: l.When}
@@ -65,19 +65,19 @@ func (s *Server) setBudgets(c *gin.Context, caller Subject) error {
 	if n := len(change.Budgets); n > maxBudgets {
 		return cluster.BadField("budgets", fmt.Sprintf("%d of them", n), fmt.Sprintf("at most %d", maxBudgets))
 	}
-	lines := make([]budget.Line, len(change.Budgets))
+	lines := make([]budget.Budget, len(change.Budgets))
 	for i, b := range change.Budgets {
 		group, err := budget.ParseGroup(b.Group)
 		if err != nil {
 			return cluster.WithPath(fmt.Sprintf("budgets[%d]", i), err)
 		}
-		lines[i] = budget.Line{Watts: energy.Watts(b.Watts), Group: group, When: b.When}
+		lines[i] = budget.Budget{Watts: energy.Watts(b.Watts), Group: group, When: b.When}
 	}
 	var err error
 	if change.Check {
 		err = s.scheduler.CheckBudgets(c.Request.Context(), lines)
 	} else {
-		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditBudgets, "", truncate(budget.Write(lines))), func(act journal.Audit) error {
+		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditBudgets, "", truncate(budget.Format(lines))), func(act journal.Audit) error {
 			return s.scheduler.SetBudgets(c.Request.Context(), lines, act)
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 // consolidation answers GET /v1/energy/consolidation.
 func (s *Server) consolidation(c *gin.Context, _ Subject) error {
-	now := s.snapshot().Saving
+	now := s.snapshot().Consolidation
 	return answer(c, http.StatusOK, wire.Consolidation{
 		Enabled: now.Enabled, NextAt: instant(now.Next), Last: wireSearch(&now.Last), Done: wireSearch(&now.Done),
 		Looks: now.Looks, Plans: now.Switches, VMs: now.Moves, SavesJoules: float64(now.Saves), CostsJoules: float64(now.Costs),

@@ -47,11 +47,11 @@ type Scheduler interface {
 	SetRules(ctx context.Context, text string, act journal.Audit) error
 	// SetBudgets replaces the power budgets; what is wrong with them is a
 	// *cluster.FieldError.
-	SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error
+	SetBudgets(ctx context.Context, lines []budget.Budget, act journal.Audit) error
 	// Disown tells that what a user has used is that of a former user from now on.
 	Disown(ctx context.Context, user, former string) error
 	// CheckBudgets says what is wrong with such budgets, and changes nothing.
-	CheckBudgets(ctx context.Context, lines []budget.Line) error
+	CheckBudgets(ctx context.Context, lines []budget.Budget) error
 	// SetPrices replaces the prices of energy, CSV; what is wrong with them is a
 	// *cluster.FieldError.
 	SetPrices(ctx context.Context, text string, act journal.Audit) error

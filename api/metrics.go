@@ -207,7 +207,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	g.energy(ch, now.Nodes)
 	g.powerPhases(ch, now.Nodes)
 	g.limits(ch, now)
-	g.consolidation(ch, &now.Saving)
+	g.consolidation(ch, &now.Consolidation)
 	actions := map[string]float64{}
 	for _, a := range now.Running {
 		actions[a.What]++

@@ -112,7 +112,7 @@ func (l *fakeScheduler) SetRules(ctx context.Context, text string, act journal.A
 	return l.record("rules %q by %s", text, act.By)
 }
 
-func (l *fakeScheduler) SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error {
+func (l *fakeScheduler) SetBudgets(ctx context.Context, lines []budget.Budget, act journal.Audit) error {
 	if err := l.CheckBudgets(ctx, lines); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (l *fakeScheduler) Disown(_ context.Context, user, former string) error {
 	return l.record("%s is %s", user, former)
 }
 
-func (l *fakeScheduler) CheckBudgets(_ context.Context, lines []budget.Line) error {
+func (l *fakeScheduler) CheckBudgets(_ context.Context, lines []budget.Budget) error {
 	_, err := budget.New(time.UTC, lines)
 	return err
 }

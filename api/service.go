@@ -121,13 +121,13 @@ func (v *Service) Events(ctx context.Context, caller Subject, id cluster.VJobID)
 	return v.server.reader.Events(ctx, journal.EventFilter{Owner: caller.Viewer(), VJob: id, Limit: shownEvents, Latest: true})
 }
 
-// Shown is a text about vjobs as the subject may read it.
-func (v *Service) Shown(caller Subject, text string) string {
+// Redact is a text about vjobs as the subject may read it.
+func (v *Service) Redact(caller Subject, text string) string {
 	return Shown(text, caller.Viewer(), v.server.snapshot())
 }
 
-// Said returns the end of the console output of a VM; nil without output.
-func (v *Service) Said(ctx context.Context, vm cluster.VMID) ([]byte, error) {
+// ConsoleOutput returns the end of the console output of a VM; nil without output.
+func (v *Service) ConsoleOutput(ctx context.Context, vm cluster.VMID) ([]byte, error) {
 	if v.server.console == nil {
 		return nil, nil
 	}

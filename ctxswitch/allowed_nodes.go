@@ -56,9 +56,9 @@ func (l *AllowedNodes) Confined(vm cluster.VMID) bool {
 	return true
 }
 
-// May reports whether the rules allow a VM on a node, the VM taken by itself. A VM that keeps a
+// Allows reports whether the rules allow a VM on a node, the VM taken by itself. A VM that keeps a
 // soft rule has to go on keeping it.
-func (l *AllowedNodes) May(vm cluster.VMID, node cluster.NodeID) bool {
+func (l *AllowedNodes) Allows(vm cluster.VMID, node cluster.NodeID) bool {
 	i, n := l.vmIndex[vm], l.indexOf(node)
 	if n == repack.Nowhere || !l.nodes[n].Hosts() || !l.hard.permits(i, n) {
 		return false
@@ -66,9 +66,9 @@ func (l *AllowedNodes) May(vm cluster.VMID, node cluster.NodeID) bool {
 	return l.soft.permits(i, n) || !l.soft.permits(i, l.in.VMs[i].Host)
 }
 
-// Tied returns the group of VMs that a rule couples with this one; VMs of a group have the same
+// Group returns the group of VMs that a rule couples with this one; VMs of a group have the same
 // number. With strict false only soft rules count.
-func (l *AllowedNodes) Tied(vm cluster.VMID, strict bool) (group int, tied bool) {
+func (l *AllowedNodes) Group(vm cluster.VMID, strict bool) (group int, tied bool) {
 	if group, tied = l.soft.group(l.vmIndex[vm]); !tied && strict {
 		group, tied = l.hard.group(l.vmIndex[vm])
 		group = -1 - group

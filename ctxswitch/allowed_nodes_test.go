@@ -55,16 +55,16 @@ func TestLiberty(t *testing.T) {
 		}
 		var may, fits []string
 		for _, n := range []cluster.NodeID{"n2", "n3", "n4"} {
-			if l.May(first, n) {
+			if l.Allows(first, n) {
 				may = append(may, string(n))
 			}
 			if l.Fits(first, n) {
 				fits = append(fits, string(n))
 			}
 		}
-		group, tied := l.Tied(first, true)
-		mate, _ := l.Tied(second, true)
-		_, others := l.Tied(other, true)
+		group, tied := l.Group(first, true)
+		mate, _ := l.Group(second, true)
+		_, others := l.Group(other, true)
 		if goes := strings.Join(may, " ") + ", " + strings.Join(fits, " "); goes != c.goes || l.Stays(first) != c.stays || tied != c.tied || group != mate || others {
 			t.Errorf("%q: %s, stays %v, tied %v (%d, %d)", c.rule, goes, l.Stays(first), tied, group, mate)
 		}

@@ -10,16 +10,16 @@ type Applicant struct {
 	Total cluster.Resources   // the sum of Needs
 }
 
-// Line holds the applicants in the order in which they are expected to ask. Packings may share
+// ApplicantQueue holds the applicants in the order in which they are expected to ask. Packings may share
 // one; it does not change.
-type Line struct {
+type ApplicantQueue struct {
 	queue []Applicant
 	place map[cluster.VJobID]int // of each in the queue
 }
 
-// NewLine returns the line of a queue.
-func NewLine(queue []Applicant) *Line {
-	l := &Line{queue: queue, place: make(map[cluster.VJobID]int, len(queue))}
+// NewApplicantQueue returns the line of a queue.
+func NewApplicantQueue(queue []Applicant) *ApplicantQueue {
+	l := &ApplicantQueue{queue: queue, place: make(map[cluster.VJobID]int, len(queue))}
 	for i := range queue {
 		l.place[queue[i].VJob] = i
 	}

@@ -11,8 +11,8 @@ import (
 	"vjob/repack/admission"
 )
 
-// Stock is the input of a [Packing].
-type Stock struct {
+// PackingInput is the input of a [Packing].
+type PackingInput struct {
 	Current *cluster.Configuration // nodes, where VMs run and where images lie
 	Rules   []placement.Rules
 	Avoid   map[cluster.VMID][]cluster.NodeID    // see [Problem]
@@ -24,10 +24,10 @@ type Stock struct {
 	// needs no room, e.g. because Claims has it already.
 	Needs map[cluster.VMID]cluster.Resources
 	// Feeds are the power budgets that places have to keep; nil: no limit.
-	Feeds *Feeds
-	// Line holds vjobs without VMs in Current; may be nil. Only those that may fit cost time,
+	Feeds *PowerFeeds
+	// Applicants holds vjobs without VMs in Current; may be nil. Only those that may fit cost time,
 	// however long the line is.
-	Line *Line
+	Applicants *ApplicantQueue
 	// Effort bounds how often VMs that were placed before are moved to make room
 	// for others, see [admission.Options].
 	Effort int
@@ -36,7 +36,7 @@ type Stock struct {
 // Packing is a [queue.Capacity] that places VMs tentatively, with the engine of the planner. It
 // is filled once, and is not safe for concurrent use.
 type Packing struct {
-	stock     Stock
+	stock     PackingInput
 	builder   *instanceBuilder
 	trial     *admission.Test
 	vjobs     map[cluster.VJobID][]int
@@ -50,7 +50,9 @@ var _ queue.Capacity = (*Packing)(nil)
 
 // NewPacking returns an empty packing. Its instance is built for the first vjob that asks: that
 // vjob decides which applicants the prefilter admits.
-func NewPacking(s Stock) *Packing { return &Packing{stock: s, prefilter: newPrefilter(s.Line)} }
+func NewPacking(s PackingInput) *Packing {
+	return &Packing{stock: s, prefilter: newPrefilter(s.Applicants)}
+}
 
 // open builds the instance for the first vjob that asks.
 func (p *Packing) open(first cluster.VJobID) {
@@ -94,8 +96,8 @@ func (p *Packing) build() error {
 	return err
 }
 
-// Fault returns why no vjob can be tested, such as rules that do not compile; nil if they can.
-func (p *Packing) Fault() error {
+// Err returns why no vjob can be tested, such as rules that do not compile; nil if they can.
+func (p *Packing) Err() error {
 	p.open(0)
 	return p.fault
 }

@@ -8,9 +8,9 @@ import (
 // memory is the dimension of memory, see [placement.Dims].
 const memory = 1
 
-// Stand adds a vjob that is paused in memory where its VMs are, if their nodes take VMs and have
+// TakePaused adds a vjob that is paused in memory where its VMs are, if their nodes take VMs and have
 // the memory free beside all vjobs taken. Call it after the last [Packing.Take].
-func (p *Packing) Stand(id cluster.VJobID) bool {
+func (p *Packing) TakePaused(id cluster.VJobID) bool {
 	p.open(id)
 	if _, lost := p.lost[id]; lost || p.fault != nil {
 		return false

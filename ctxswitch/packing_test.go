@@ -13,7 +13,7 @@ import (
 )
 
 // stock packs what the scene has, every VM with the need that the scene knows.
-func (s *scene) stock() ctxswitch.Stock {
+func (s *scene) stock() ctxswitch.PackingInput {
 	needs := map[cluster.VMID]cluster.Resources{}
 	for _, id := range s.Current.VMs() {
 		needs[id] = s.Current.Need(id)
@@ -21,7 +21,7 @@ func (s *scene) stock() ctxswitch.Stock {
 			needs[id] = next
 		}
 	}
-	return ctxswitch.Stock{Current: s.Current, Rules: s.Rules, Claims: s.Claims, Pinned: s.Pinned, Needs: needs}
+	return ctxswitch.PackingInput{Current: s.Current, Rules: s.Rules, Claims: s.Claims, Pinned: s.Pinned, Needs: needs}
 }
 
 func TestPackingTake(t *testing.T) {

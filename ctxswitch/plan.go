@@ -55,8 +55,8 @@ type Problem struct {
 	// Network is what transfers share; nil: they last as long as the costs say, however
 	// many there are.
 	Network *Network
-	Power   *Power // what the plan may draw; nil: as much as it likes. See [Within].
-	Feeds   *Feeds // what places leave of power; nil: no limit
+	Power   *Power      // what the plan may draw; nil: as much as it likes. See [KeepBudgets].
+	Feeds   *PowerFeeds // what places leave of power; nil: no limit
 	// Places are where VMs are to be in the end that run, or shall; of others the planner
 	// chooses.
 	Places map[cluster.VMID]cluster.NodeID

@@ -9,25 +9,25 @@ import (
 	"vjob/repack"
 )
 
-// Feeds are the power budgets of racks and the like for the choice of places: a node takes no VM
+// PowerFeeds are the power budgets of racks and the like for the choice of places: a node takes no VM
 // once its feed is used up, even with room. Unlike in [Power], VMs count with the least CPU that
 // they get, since running VMs can be given less.
-type Feeds struct {
-	List []Feed
+type PowerFeeds struct {
+	List []PowerFeed
 	// Least is the CPU that a VM gets at least, in thousandths of a [cluster.MilliCPU]. Missing
 	// VMs count as 0.
 	Least map[cluster.VMID]int64
 }
 
-// Feed is the power budget that some nodes share.
-type Feed struct {
+// PowerFeed is the power budget that some nodes share.
+type PowerFeed struct {
 	Name  string // of the nodes, for users
 	Watts energy.Watts
-	Nodes map[cluster.NodeID]Site
+	Nodes map[cluster.NodeID]FeedNode
 }
 
 // Spare is the power left beside the nodes without load. A negative value is the power missing.
-func (f *Feed) Spare() energy.Watts {
+func (f *PowerFeed) Spare() energy.Watts {
 	left := f.Watts
 	for _, s := range f.Nodes {
 		left -= energy.Watts(s.draws(0)) / 1000
@@ -35,21 +35,21 @@ func (f *Feed) Spare() energy.Watts {
 	return left
 }
 
-// Site is a node as a feed counts it.
-type Site struct {
+// FeedNode is a node as a feed counts it.
+type FeedNode struct {
 	cpushare.Node
 	Sleeps bool // it is off as long as no VM is there
 }
 
 // draws is the power of the node with this load, in thousandths of a [cluster.MilliCPU].
-func (s *Site) draws(load int64) milliwatts {
+func (s *FeedNode) draws(load int64) milliwatts {
 	n := s.Node
 	n.Off = n.Off || s.Sleeps && load == 0
 	return inMilliwatts(n.Draws(float64(load) / 1000))
 }
 
 // least is the load that feeds count for a VM.
-func (f *Feeds) least(vm cluster.VMID) int64 {
+func (f *PowerFeeds) least(vm cluster.VMID) int64 {
 	if f == nil {
 		return 0
 	}
@@ -58,7 +58,7 @@ func (f *Feeds) least(vm cluster.VMID) int64 {
 
 // postFeeds posts the feeds as rules. Running VMs never have to move for them: other stages
 // decide which VMs stop for a budget. VMs without a choice may exceed a feed by themselves.
-func (g *instanceBuilder) postFeeds(f *Feeds) {
+func (g *instanceBuilder) postFeeds(f *PowerFeeds) {
 	if f == nil {
 		return
 	}
@@ -73,19 +73,19 @@ func (g *instanceBuilder) postFeeds(f *Feeds) {
 	}
 }
 
-// feedRule is a feed as a rule on final places. Before the plan ends, [Within] and the executor
+// feedRule is a feed as a rule on final places. Before the plan ends, [KeepBudgets] and the executor
 // keep the budgets.
 type feedRule struct {
-	*Feed
+	*PowerFeed
 	in    *repack.Instance
-	least []int64 // by VM
-	nodes []int   // that it feeds
-	sites []*Site // by node; nil: it is not counted
+	least []int64     // by VM
+	nodes []int       // that it feeds
+	sites []*FeedNode // by node; nil: it is not counted
 	most  milliwatts
 }
 
-func newFeedRule(g *instanceBuilder, f *Feed) *feedRule {
-	r := &feedRule{Feed: f, in: &g.in, least: g.minLoad, sites: make([]*Site, len(g.nodes))}
+func newFeedRule(g *instanceBuilder, f *PowerFeed) *feedRule {
+	r := &feedRule{PowerFeed: f, in: &g.in, least: g.minLoad, sites: make([]*FeedNode, len(g.nodes))}
 	for n := range g.nodes {
 		if site, fed := f.Nodes[g.nodes[n].ID]; fed {
 			r.nodes, r.sites[n] = append(r.nodes, n), &site

@@ -19,12 +19,12 @@ type fed struct {
 	nodes []cluster.Node
 	vms   []cluster.VMID
 	need  map[cluster.VMID]cluster.Resources
-	feeds ctxswitch.Feeds
+	feeds ctxswitch.PowerFeeds
 }
 
 func newFed(rng *rand.Rand) *fed {
-	f := &fed{need: map[cluster.VMID]cluster.Resources{}, feeds: ctxswitch.Feeds{Least: map[cluster.VMID]int64{}}}
-	sites := map[cluster.NodeID]ctxswitch.Site{}
+	f := &fed{need: map[cluster.VMID]cluster.Resources{}, feeds: ctxswitch.PowerFeeds{Least: map[cluster.VMID]int64{}}}
+	sites := map[cluster.NodeID]ctxswitch.FeedNode{}
 	for n := range 2 + rng.IntN(3) {
 		id := cluster.NodeID(fmt.Sprintf("n%d", n))
 		capacity := cluster.Resources{CPU: cluster.MilliCPU(1000 * (2 + rng.IntN(3))), Memory: 4096}
@@ -33,10 +33,10 @@ func newFed(rng *rand.Rand) *fed {
 			power.Measured = []energy.Point{{Load: 0.5, Power: power.Idle + (power.Full-power.Idle)*energy.Watts(0.3+0.5*rng.Float64())}}
 		}
 		f.nodes = append(f.nodes, cluster.Node{ID: id, Capacity: capacity})
-		sites[id] = ctxswitch.Site{Node: cpushare.Node{Power: power, CPU: float64(capacity.CPU)}, Sleeps: rng.IntN(4) == 0}
+		sites[id] = ctxswitch.FeedNode{Node: cpushare.Node{Power: power, CPU: float64(capacity.CPU)}, Sleeps: rng.IntN(4) == 0}
 	}
 	for g := range 1 + rng.IntN(3) {
-		feed := ctxswitch.Feed{Name: fmt.Sprintf("g=%d", g), Nodes: map[cluster.NodeID]ctxswitch.Site{}}
+		feed := ctxswitch.PowerFeed{Name: fmt.Sprintf("g=%d", g), Nodes: map[cluster.NodeID]ctxswitch.FeedNode{}}
 		for _, n := range f.nodes {
 			if rng.IntN(3) > 0 {
 				feed.Nodes[n.ID] = sites[n.ID]
@@ -148,7 +148,7 @@ func TestFeedsAgainstAllPlaces(t *testing.T) {
 			}
 			needs = nil
 		}
-		room := ctxswitch.NewPacking(ctxswitch.Stock{Current: at, Needs: needs, Line: ctxswitch.NewLine(line), Feeds: &f.feeds})
+		room := ctxswitch.NewPacking(ctxswitch.PackingInput{Current: at, Needs: needs, Applicants: ctxswitch.NewApplicantQueue(line), Feeds: &f.feeds})
 		var inside []cluster.VJobID
 		for id := cluster.VJobID(1); id <= f.last(); id++ {
 			ok, _ := room.Take(id)
@@ -221,12 +221,12 @@ func TestFeedInTheWay(t *testing.T) {
 		nodes: []cluster.Node{{ID: "a", Capacity: cluster.Resources{CPU: 4000, Memory: 4096}}},
 		vms:   []cluster.VMID{{VJob: 1}}, need: map[cluster.VMID]cluster.Resources{{VJob: 1}: {CPU: 1000, Memory: 512}},
 	}
-	site := ctxswitch.Site{Node: cpushare.Node{Power: energy.Power{Idle: 100, Full: 300}, CPU: 4000}}
-	f.feeds = ctxswitch.Feeds{
-		List:  []ctxswitch.Feed{{Name: "rack=r1", Watts: 140, Nodes: map[cluster.NodeID]ctxswitch.Site{"a": site}}},
+	site := ctxswitch.FeedNode{Node: cpushare.Node{Power: energy.Power{Idle: 100, Full: 300}, CPU: 4000}}
+	f.feeds = ctxswitch.PowerFeeds{
+		List:  []ctxswitch.PowerFeed{{Name: "rack=r1", Watts: 140, Nodes: map[cluster.NodeID]ctxswitch.FeedNode{"a": site}}},
 		Least: map[cluster.VMID]int64{{VJob: 1}: 1000_000},
 	}
-	_, short := ctxswitch.NewPacking(ctxswitch.Stock{Current: f.configuration(), Needs: f.need, Feeds: &f.feeds}).Take(1)
+	_, short := ctxswitch.NewPacking(ctxswitch.PackingInput{Current: f.configuration(), Needs: f.need, Feeds: &f.feeds}).Take(1)
 	if want := "in the way is the power budget of rack=r1, 140 W"; short.String() != want {
 		t.Errorf("the room says %q, want %q", short, want)
 	}

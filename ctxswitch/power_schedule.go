@@ -8,7 +8,7 @@ import (
 	"vjob/cluster"
 )
 
-// Within adds dependencies to a plan so that its power budgets hold at every instant, however
+// KeepBudgets adds dependencies to a plan so that its power budgets hold at every instant, however
 // late actions are. Each action takes power that is free from the beginning or that earlier
 // actions release, and waits for these. Actions that begin first in the plan take power first; if
 // that fails, they take it in the order of the plan. If that fails as well, because more is drawn
@@ -18,7 +18,7 @@ import (
 //
 // A limit for a part of the time is kept all the time. A plan that keeps its budgets is returned
 // unchanged.
-func Within(p Problem, plan Plan) Plan {
+func KeepBudgets(p Problem, plan Plan) Plan {
 	if p.Power == nil || len(p.Power.Limits) == 0 || plan.Empty() {
 		return plan
 	}

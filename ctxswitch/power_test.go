@@ -143,7 +143,7 @@ func powerFaults(p ctxswitch.Problem, plan ctxswitch.Plan) (list []string) {
 }
 
 // The checker foresees whatever can be drawn in any order that a plan permits; and the
-// plans of [ctxswitch.Within] keep their budgets in every order wherever going one by one
+// plans of [ctxswitch.KeepBudgets] keep their budgets in every order wherever going one by one
 // would.
 func TestPowerIsKept(t *testing.T) {
 	var exceeding, ordered int
@@ -161,7 +161,7 @@ func TestPowerIsKept(t *testing.T) {
 				t.Fatalf("%s, and the checker says nothing\n%s%s", wrong, p.Current, plan)
 			}
 		}
-		within := ctxswitch.Within(p, plan)
+		within := ctxswitch.KeepBudgets(p, plan)
 		if len(faults) == 0 {
 			return
 		}
@@ -249,7 +249,7 @@ func TestWithin(t *testing.T) {
 		if got := strings.Join(powerFaults(p, plan), "\n"); got != c.faults {
 			t.Errorf("%s: %q, want %q", c.watts, got, c.faults)
 		}
-		within := ctxswitch.Within(p, plan)
+		within := ctxswitch.KeepBudgets(p, plan)
 		if faults := ctxswitch.Check(p, within); len(faults) > 0 {
 			t.Errorf("%s: %q", c.watts, faults)
 		}

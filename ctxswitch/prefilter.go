@@ -12,7 +12,7 @@ import (
 // when it asks, together with later ones that may fit, unless it certainly does not fit: so a
 // pass over a long queue costs what the cluster can hold, and not the length of the queue.
 type prefilter struct {
-	*Line
+	*ApplicantQueue
 	outside   []bool
 	admitted  []int     // by number in the queue
 	reference int       // an admitted VM that no rule names, with the least draw; -1 without one
@@ -21,11 +21,11 @@ type prefilter struct {
 	needs     [][]int64 // see amounts; used again and again
 }
 
-func newPrefilter(l *Line) prefilter {
+func newPrefilter(l *ApplicantQueue) prefilter {
 	if l == nil {
-		l = &Line{}
+		l = &ApplicantQueue{}
 	}
-	c := prefilter{Line: l, outside: make([]bool, len(l.queue)), reference: -1}
+	c := prefilter{ApplicantQueue: l, outside: make([]bool, len(l.queue)), reference: -1}
 	for i := range c.outside {
 		c.outside[i] = true
 	}

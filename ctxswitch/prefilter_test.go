@@ -13,7 +13,7 @@ import (
 
 // throng is a cluster with vjobs that run and many that wait, and the same with those
 // that wait outside.
-func throng(rng *rand.Rand) (all, apart ctxswitch.Stock, asking []cluster.VJobID) {
+func throng(rng *rand.Rand) (all, apart ctxswitch.PackingInput, asking []cluster.VJobID) {
 	s := newScene()
 	nodes := 2 + rng.IntN(6)
 	name := func() cluster.NodeID { return cluster.NodeID(fmt.Sprintf("n%d", rng.IntN(nodes))) }
@@ -66,7 +66,7 @@ func throng(rng *rand.Rand) (all, apart ctxswitch.Stock, asking []cluster.VJobID
 		}
 		queue, asking = append(queue, a), append(asking, last)
 	}
-	apart.Line = ctxswitch.NewLine(queue)
+	apart.Applicants = ctxswitch.NewApplicantQueue(queue)
 	if rng.IntN(4) == 0 { // some of those that are named are there, some wait
 		r := placement.Rules{Text: fmt.Sprintf("%s({1.0, %d.0, %d.0});", []string{"spread", "gather"}[rng.IntN(2)], last, last-cluster.VJobID(1+rng.IntN(len(queue)-1)))}
 		all.Rules, apart.Rules = append(all.Rules, r), append(apart.Rules, r)

@@ -67,9 +67,9 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 // infeasibilityRounds is how many rounds of search are enough to call VMs without places.
 const infeasibilityRounds = 4 * DefaultRounds
 
-// Hopeless says why not all goals can be reached together, as far as a long search
+// Infeasible says why not all goals can be reached together, as far as a long search
 // can tell; "" if they can.
-func Hopeless(p Problem) string {
+func Infeasible(p Problem) string {
 	s, err := newSurvey(p)
 	if err != nil {
 		return err.Error()
@@ -99,7 +99,7 @@ func (s *survey) refusal(why string) *NoPlan {
 			needs[vm] = s.count(vm)
 		}
 	}
-	room := NewPacking(Stock{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
+	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
 	var last cluster.VJobID
 	var refused []*NoPlan
 	for _, g := range s.Gangs {

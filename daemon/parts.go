@@ -70,7 +70,7 @@ func rehearsals(s *settings.Settings) (list []simulated.Rehearsal, err error) {
 // and the time limit of planning and the nodes that can be switched.
 func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
 	core, err := steering.Core(s)
-	core.Planner, core.Switching, core.Caretaking = planner(s), switching(s), powerPolicy(s)
+	core.Planner, core.Switching, core.NodePower = planner(s), switching(s), powerPolicy(s)
 	return core, err
 }
 

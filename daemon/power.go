@@ -19,8 +19,8 @@ import (
 
 // powerDrivers returns the power drivers of the nodes. d is nil to check the settings only.
 // The error names the key of the settings.
-func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Fleet, error) {
-	f := power.Fleet{}
+func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Drivers, error) {
+	f := power.Drivers{}
 	for i := range s.Switching.Nodes {
 		entry := &s.Switching.Nodes[i]
 		for _, id := range entry.Switched() {
@@ -73,7 +73,7 @@ func switching(s *settings.Settings) nodepower.ControllerSettings {
 		Nodes: s.SwitchedNodes(), Reply: l.Reply.Duration,
 		Limits: cycle.Limits{
 			Empty: l.Empty.Duration, Off: l.Off.Duration, On: l.On.Duration, Quiet: l.Quiet.Duration,
-			Poll: l.Poll.Duration, Pause: l.Pause.Duration, Tries: l.Tries,
+			Poll: l.Poll.Duration, Pause: l.Pause.Duration, Attempts: l.Tries,
 		},
 	}
 }

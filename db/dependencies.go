@@ -91,7 +91,7 @@ func (d *DB) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*cluster
 
 // Past returns the outcomes of the given vjobs that have ended, and of the attempts that
 // replaced them.
-func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.Past, err error) {
+func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.EndedVJob, err error) {
 	type needed struct {
 		ID    int64 `json:"id"`
 		Whole bool  `json:"whole"`
@@ -115,14 +115,14 @@ func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.
 }
 
 // outcomes returns the outcomes of the vjobs that a query with columns needs and whole selects.
-func (r *reader) outcomes(query string, args ...any) (list []journal.Past, err error) {
+func (r *reader) outcomes(query string, args ...any) (list []journal.EndedVJob, err error) {
 	err = r.each(`WITH RECURSIVE needed AS (`+query+`), of (id) AS (
 			SELECT needs FROM needed WHERE NOT whole
 			UNION SELECT vjobs.id FROM needed JOIN vjobs ON array <> 0 AND array = needs WHERE whole
 			UNION SELECT vjobs.id FROM of JOIN vjobs ON replaces <> 0 AND replaces = of.id
 		) SELECT id, array, outcome, started_ns IS NOT NULL, (SELECT id FROM vjobs AS next WHERE next.replaces <> 0 AND next.replaces = vjobs.id)
 		FROM of JOIN vjobs USING (id) WHERE state IN ('terminated', 'failed') ORDER BY id`, args, func(s scanner) error {
-		var p journal.Past
+		var p journal.EndedVJob
 		var outcome string
 		err := s.Scan(&p.ID, &p.Array, &outcome, &p.Started, number[cluster.VJobID]{&p.Next})
 		if err == nil {

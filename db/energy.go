@@ -33,14 +33,14 @@ func (r *reader) prices() (p journal.Prices, err error) {
 }
 
 // drawn adds to the energy that a node has drawn.
-func (t *tx) drawn(d *journal.Drawn) error {
+func (t *tx) drawn(d *journal.NodeEnergy) error {
 	return t.exec(`INSERT INTO node_energy (node, joules) VALUES (?, ?)
 		ON CONFLICT (node) DO UPDATE SET joules = joules + excluded.joules`, string(d.Node), d.Joules)
 }
 
-func (r *reader) drawn() (list []journal.Drawn, err error) {
+func (r *reader) drawn() (list []journal.NodeEnergy, err error) {
 	err = r.each("SELECT node, joules FROM node_energy ORDER BY node", nil, func(s scanner) error {
-		var d journal.Drawn
+		var d journal.NodeEnergy
 		err := s.Scan(&d.Node, &d.Joules)
 		list = append(list, d)
 		return err

@@ -66,7 +66,7 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 		l.Gangs = append(l.Gangs, kept[i].Gang)
 		l.Account(kept[i].ID, kept[i].Account)
 	}
-	if l.Left, err = r.left(); err != nil {
+	if l.Ended, err = r.left(); err != nil {
 		return err
 	}
 	if l.Charges, err = r.charges(); err != nil {

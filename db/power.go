@@ -12,7 +12,7 @@ func (t *tx) power(p *cycle.Record) error {
 	}
 	n, err := t.change(`INSERT OR REPLACE INTO power (node, phase, since_ns, wanted_off, wanted_by, attempt, called_ns, reason)
 		SELECT id, ?, ?, ?, ?, ?, ?, ? FROM nodes WHERE id = ?`,
-		p.Phase.String(), nanos(p.Since), p.Want == cycle.WantOff, p.By, p.Attempt, nanos(p.Called), p.Reason, string(p.Node))
+		p.Phase.String(), nanos(p.Since), p.Want == cycle.WantOff, p.By, p.Attempt, nanos(p.RequestedAt), p.Reason, string(p.Node))
 	if err == nil && n == 0 {
 		err = check.NotFound("node", p.Node)
 	}
@@ -25,7 +25,7 @@ func (r *reader) power() (list []cycle.Record, err error) {
 		var p cycle.Record
 		var phase string
 		var off bool
-		err := s.Scan(&p.Node, &phase, instant{&p.Since}, &off, &p.By, &p.Attempt, instant{&p.Called}, &p.Reason)
+		err := s.Scan(&p.Node, &phase, instant{&p.Since}, &off, &p.By, &p.Attempt, instant{&p.RequestedAt}, &p.Reason)
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func (p *Problem) Check(a *Allocation) (m Measures, faults []string) {
 			fault("host %d: %g of %g CPU", n, cpu, node.CPU)
 		}
 		m.Power += node.Power.At(cpu / node.CPU)
-		for r, room := range node.Room {
+		for r, room := range node.Capacity {
 			used := 0.0
 			for _, j := range jobs {
 				used += p.Jobs[j].Need[r]

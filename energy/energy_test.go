@@ -22,7 +22,7 @@ func random(rng *rand.Rand, curves bool) *energy.Problem {
 	}
 	for range 1 + rng.IntN(4) {
 		idle := 50 + 100*rng.Float64()
-		n := energy.Node{CPU: 0.5 + rng.Float64(), Room: []float64{0.5 + rng.Float64(), 2}, Power: energy.Power{Idle: energy.Watts(idle), Full: energy.Watts(idle + 100*rng.Float64())}}
+		n := energy.Node{CPU: 0.5 + rng.Float64(), Capacity: []float64{0.5 + rng.Float64(), 2}, Power: energy.Power{Idle: energy.Watts(idle), Full: energy.Watts(idle + 100*rng.Float64())}}
 		n.Power.Standby = n.Power.Idle * 0.05
 		if curves && rng.IntN(2) == 0 {
 			n.Power.Measured = []energy.Point{{Load: 0.3, Power: n.Power.Idle + (n.Power.Full-n.Power.Idle)*energy.Watts(rng.Float64())}}
@@ -95,7 +95,7 @@ func naive(p *energy.Problem, a *energy.Allocation) (y, e, z float64, ok bool) {
 		}
 		ok = ok && cpu <= node.CPU+1e-6
 		for r := range used {
-			ok = ok && used[r] <= node.Room[r]+1e-6
+			ok = ok && used[r] <= node.Capacity[r]+1e-6
 		}
 		if jobs == 0 {
 			e += float64(node.Power.Standby)
@@ -152,7 +152,7 @@ func TestEqualIsTheBestYield(t *testing.T) {
 	for range 3000 {
 		p := random(rng, true)
 		for n := range p.Nodes {
-			p.Nodes[n].Room = []float64{9, 9}
+			p.Nodes[n].Capacity = []float64{9, 9}
 		}
 		at := scatter(rng, p)
 		best, ok := p.Equal(at)
@@ -204,7 +204,7 @@ func TestSharesUnderABudget(t *testing.T) {
 		p := random(rng, false)
 		p.Objective, p.Floor = energy.BoundedPower, 0
 		for n := range p.Nodes {
-			p.Nodes[n].Room = []float64{9, 9}
+			p.Nodes[n].Capacity = []float64{9, 9}
 		}
 		at := scatter(rng, p)
 		equal, ok := p.Equal(at)
@@ -212,7 +212,7 @@ func TestSharesUnderABudget(t *testing.T) {
 			continue
 		}
 		fair, _ := p.Fair(at)
-		generous, _ := p.Generous(at)
+		generous, _ := p.MaxSum(at)
 		m, _ := p.Check(equal)
 		for _, a := range []*energy.Allocation{fair, generous} {
 			if more, faults := p.Check(a); len(faults) > 0 || more.Yield < m.Yield-1e-6 {
@@ -256,7 +256,7 @@ func TestBadProblems(t *testing.T) {
 	good := func() *energy.Problem {
 		return &energy.Problem{
 			Resources: []string{"mem"}, Floor: 0.5, Budget: 100, EMax: 100,
-			Nodes: []energy.Node{{CPU: 1, Room: []float64{1}, Power: energy.Power{Idle: 100, Full: 200}}},
+			Nodes: []energy.Node{{CPU: 1, Capacity: []float64{1}, Power: energy.Power{Idle: 100, Full: 200}}},
 			Jobs:  []energy.Job{{CPU: 1, Need: []float64{0.5}}},
 		}
 	}
@@ -272,7 +272,7 @@ func TestBadProblems(t *testing.T) {
 		"hosts[0]: standby power": func(p *energy.Problem) { p.Nodes[0].Power.Standby = 101 },
 		"hosts[0]: measured load": func(p *energy.Problem) { p.Nodes[0].Power.Measured = []energy.Point{{1, 150}} },
 		"measured power":          func(p *energy.Problem) { p.Nodes[0].Power.Measured = []energy.Point{{0.5, 99}} },
-		"hosts[0].mem":            func(p *energy.Problem) { p.Nodes[0].Room[0] = -1 },
+		"hosts[0].mem":            func(p *energy.Problem) { p.Nodes[0].Capacity[0] = -1 },
 		"jobs[0].cpu":             func(p *energy.Problem) { p.Jobs[0].CPU = 0 },
 		"jobs[0]: 2":              func(p *energy.Problem) { p.Jobs[0].Need = []float64{1, 2} },
 		"the least yield: 1.5":    func(p *energy.Problem) { p.Floor = 1.5 },
@@ -289,11 +289,11 @@ func TestBadProblems(t *testing.T) {
 	}
 	p := good()
 	p.Jobs[0].Need[0] = 1.25
-	if why := p.Misfits(); len(why) != 1 || !strings.Contains(why[0], "0.25 too little") {
+	if why := p.Unplaceable(); len(why) != 1 || !strings.Contains(why[0], "0.25 too little") {
 		t.Error(why)
 	}
 	p.Jobs[0] = energy.Job{CPU: 3, Need: []float64{0}}
-	if why := p.Misfits(); len(why) != 1 || !strings.Contains(why[0], "0.5 too little") {
+	if why := p.Unplaceable(); len(why) != 1 || !strings.Contains(why[0], "0.5 too little") {
 		t.Error(why)
 	}
 }

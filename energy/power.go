@@ -100,9 +100,9 @@ func (p *Power) Share(job, all, capacity float64, jobs int) Watts {
 	return p.At(all/capacity) * Watts(job/all)
 }
 
-// Faulty returns the field of the model that is wrong, its value and what is expected; "" if
+// Fault returns the field of the model that is wrong, its value and what is expected; "" if
 // the model is valid.
-func (p *Power) Faulty() (field string, value any, want string) {
+func (p *Power) Fault() (field string, value any, want string) {
 	positive := func(w Watts) bool { return w >= 0 && !math.IsInf(float64(w), 0) }
 	switch {
 	case !positive(p.Idle):

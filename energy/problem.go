@@ -25,10 +25,10 @@ func (o Objective) String() string { return Objectives[o] }
 
 // Node is a host that jobs share.
 type Node struct {
-	Name  string
-	CPU   float64   // capacity, in the unit of the jobs' needs, above 0
-	Room  []float64 // of each rigid resource, in the order of Problem.Resources
-	Power Power
+	Name     string
+	CPU      float64   // capacity, in the unit of the jobs' needs, above 0
+	Capacity []float64 // of each rigid resource, in the order of Problem.Resources
+	Power    Power
 }
 
 // Job is one VM.
@@ -55,7 +55,7 @@ type Problem struct {
 }
 
 // Validate returns a [cluster.FieldError] for the first invalid field. A job that fits nowhere
-// is not an error: see [Problem.Misfits].
+// is not an error: see [Problem.Unplaceable].
 func (p *Problem) Validate() error {
 	switch {
 	case len(p.Nodes) == 0:
@@ -85,10 +85,10 @@ func (p *Problem) validNode(n int) error {
 	if !(node.CPU > 0) || math.IsInf(node.CPU, 0) {
 		return cluster.BadField(at+".cpu", node.CPU, "more than 0")
 	}
-	if field, value, want := node.Power.Faulty(); field != "" {
+	if field, value, want := node.Power.Fault(); field != "" {
 		return cluster.BadField(at+": "+field, value, want)
 	}
-	return p.validAmounts(at, node.Room)
+	return p.validAmounts(at, node.Capacity)
 }
 
 func (p *Problem) validAmounts(at string, amounts []float64) error {
@@ -125,15 +125,15 @@ func (p *Problem) Fits(job, node int) bool {
 		return false
 	}
 	for r, need := range j.Need {
-		if need > n.Room[r]+Slack {
+		if need > n.Capacity[r]+Slack {
 			return false
 		}
 	}
 	return true
 }
 
-// Misfits says for each job that fits on no node what it lacks on the largest one.
-func (p *Problem) Misfits() (why []string) {
+// Unplaceable says for each job that fits on no node what it lacks on the largest one.
+func (p *Problem) Unplaceable() (why []string) {
 	for j := range p.Jobs {
 		fits := false
 		for n := range p.Nodes {
@@ -151,7 +151,7 @@ func (p *Problem) misfit(j int) string {
 	for r, need := range job.Need {
 		most := 0.0
 		for n := range p.Nodes {
-			most = max(most, p.Nodes[n].Room[r])
+			most = max(most, p.Nodes[n].Capacity[r])
 		}
 		if need > most+Slack {
 			return fmt.Sprintf("job %d needs %g of %s, the largest host has %g: %.6g too little", j, need, p.Resources[r], most, need-most)

@@ -50,11 +50,11 @@ func (p *Problem) level(l loads) float64 {
 	return low
 }
 
-// Generous returns the allocation with the largest sum of yields once the least yield is that
+// MaxSum returns the allocation with the largest sum of yields once the least yield is that
 // of [Problem.Equal] (the second step of the paper's reference [9]): the rest of CPU and
 // budget goes first to the jobs that gain most yield per watt. With measured power curves that
 // order uses their average slope, so the sum is nearly the largest.
-func (p *Problem) Generous(at []int) (*Allocation, bool) {
+func (p *Problem) MaxSum(at []int) (*Allocation, bool) {
 	a, ok := p.Equal(at)
 	if !ok || p.Objective != BoundedPower {
 		return a, ok

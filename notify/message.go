@@ -76,7 +76,7 @@ func About(j *cluster.VJob, host string) Message {
 
 // Of returns the message of an event.
 func (m Message) Of(e *journal.Event, t Tag) Message {
-	m.Seq, m.Tag, m.Text, m.At = e.Seq, t, clip(e.Told(m.Owner)), e.At.UTC()
+	m.Seq, m.Tag, m.Text, m.At = e.Seq, t, clip(e.TextFor(m.Owner)), e.At.UTC()
 	return m
 }
 

@@ -10,7 +10,7 @@ import (
 
 // past asks the store for ended vjobs that others depend on. After an error the core is loaded
 // anew, with that knowledge.
-func (l *Loop) past(ctx context.Context, after []cluster.Dependency) ([]journal.Past, error) {
+func (l *Loop) past(ctx context.Context, after []cluster.Dependency) ([]journal.EndedVJob, error) {
 	if len(after) == 0 {
 		return nil, nil
 	}

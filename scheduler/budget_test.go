@@ -89,7 +89,7 @@ func TestBudgetsCapThenSuspend(t *testing.T) {
 		if len(r.caps()) > 0 {
 			t.Fatalf("without a budget there are caps: %v", r.caps())
 		}
-		if err := r.core.SetBudgets(r.now, []budget.Line{{Watts: idleAnd(&l, c.more)}}, "root"); err != nil {
+		if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, c.more)}}, "root"); err != nil {
 			t.Fatal(err)
 		}
 		r.at(time.Second)
@@ -115,7 +115,7 @@ func TestBudgetBelowStandby(t *testing.T) {
 	}
 	r := mount(t, set, l)
 	for watts, ok := range map[energy.Watts]bool{16: true, 15.9: false, 0: false} {
-		err := r.core.CheckBudgets([]budget.Line{{Watts: watts}})
+		err := r.core.CheckBudgets([]budget.Budget{{Watts: watts}})
 		if ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "budgets[0].watts") {
 			t.Errorf("%s: %v", watts, err)
 		}
@@ -128,7 +128,7 @@ func TestBudgetsAreForeseen(t *testing.T) {
 	r := mount(t, lit(&l), l)
 	r.drain()
 	at := epoch.Add(time.Hour).UTC()
-	err := r.core.SetBudgets(r.now, []budget.Line{{Watts: idleAnd(&l, 60), When: at.Format("15:04") + "-" + at.Add(time.Hour).Format("15:04")}}, "root")
+	err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 60), When: at.Format("15:04") + "-" + at.Add(time.Hour).Format("15:04")}}, "root")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestBudgetsOfGroups(t *testing.T) {
 	r := mount(t, set, l)
 	r.drain()
 	group, _ := budget.ParseGroup("rack=r2")
-	if err := r.core.SetBudgets(r.now, []budget.Line{{Watts: 160, Group: group}}, "root"); err != nil {
+	if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: 160, Group: group}}, "root"); err != nil {
 		t.Fatal(err)
 	}
 	r.at(time.Second)
@@ -189,7 +189,7 @@ func TestBudgetsAreChecked(t *testing.T) {
 	l := state2()
 	set := lit(&l)
 	r := mount(t, set, l)
-	for want, lines := range map[string][]budget.Line{
+	for want, lines := range map[string][]budget.Budget{
 		"budgets[0].group": {{Watts: 100, Group: budget.Group{Label: "rack", Value: "r9"}}},
 		"budgets[0].watts": {{Watts: -5}},
 		"overlap":          {{Watts: 5, When: "Mo"}, {Watts: 6, When: "08:00-09:00"}},
@@ -203,10 +203,10 @@ func TestBudgetsAreChecked(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	dark := mount(t, settings(), state2())
-	if err := dark.core.SetBudgets(dark.now, []budget.Line{{Watts: 5}}, "root"); err == nil || !strings.Contains(err.Error(), "power models") {
+	if err := dark.core.SetBudgets(dark.now, []budget.Budget{{Watts: 5}}, "root"); err == nil || !strings.Contains(err.Error(), "power models") {
 		t.Errorf("without models: %v", err)
 	}
-	l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: 250}}), By: "root"}
+	l.Budgets = journal.Budgets{Text: budget.Format([]budget.Budget{{Watts: 250}}), By: "root"}
 	again := mount(t, set, l)
 	again.drain()
 	if s := again.core.Snapshot().Budgets; len(s.Stated) != 1 || len(s.Limits) != 1 || s.Limits[0].Watts != 250 || s.Limits[0].Most <= 250 {
@@ -225,7 +225,7 @@ func TestBudgetBelowIdlePower(t *testing.T) {
 	l := state2()
 	r := mount(t, lit(&l), l)
 	r.drain()
-	if err := r.core.SetBudgets(r.now, []budget.Line{{Watts: 150}}, "root"); err != nil {
+	if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: 150}}, "root"); err != nil {
 		t.Fatal(err)
 	}
 	r.at(time.Second)
@@ -251,7 +251,7 @@ func TestPlansWaitForPower(t *testing.T) {
 		for _, job := range l.VJobs {
 			job.MinShare = 1
 		}
-		l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, c.more)}}), By: "root"}
+		l.Budgets = journal.Budgets{Text: budget.Format([]budget.Budget{{Watts: idleAnd(&l, c.more)}}), By: "root"}
 		third.Held = true
 		r := mount(t, lit(&l), l)
 		r.drain()

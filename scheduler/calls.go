@@ -82,7 +82,7 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 }
 
 // callPowerDriver asks the power driver of a node. The request is in the journal by then.
-func (l *Loop) callPowerDriver(ctx context.Context, ask power.Ask) {
+func (l *Loop) callPowerDriver(ctx context.Context, ask power.Request) {
 	state, err := power.Unknown, fmt.Errorf("node %s: the settings name no power driver for it any more", ask.Node)
 	if driver := l.fleet[ask.Node]; driver != nil {
 		ctx, cancel := context.WithTimeout(ctx, l.settings.Switching.Reply)

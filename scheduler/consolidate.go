@@ -14,8 +14,8 @@ import (
 	"vjob/scheduler/nodepower"
 )
 
-// Consolidating configures when running VMs move to where they draw less.
-type Consolidating struct {
+// ConsolidationSettings configures when running VMs move to where they draw less.
+type ConsolidationSettings struct {
 	consolidate.Terms
 	Every time.Duration // between two searches of the whole cluster
 	// Always consolidates even if neither a budget, nor CPU shares, nor nodes switched off by vjob
@@ -62,7 +62,7 @@ type ConsolidationLook struct {
 
 // consolidate moves VMs to where they draw less, after a decision with nothing else to do.
 func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
-	ask, s := c.settings.Consolidating, &c.consolidation
+	ask, s := c.settings.Consolidation, &c.consolidation
 	if !c.consolidates() {
 		return
 	}
@@ -101,7 +101,7 @@ func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 
 // consolidates reports whether consolidation is enabled and useful.
 func (c *Core) consolidates() bool {
-	ask := c.settings.Consolidating
+	ask := c.settings.Consolidation
 	return ask != nil && len(c.settings.Energy.Power) > 0 &&
 		(ask.Always || c.nodePower != nil || c.powerCap.Limited() || c.settings.Energy.SharesCPU())
 }
@@ -119,7 +119,7 @@ func (c *Core) noteLook(found *decide.Consolidation) {
 		s.around = 0
 	}
 	s.turn = (s.turn + 1) % turns
-	s.next = c.now.Add(max(leastLook, c.settings.Consolidating.Every/time.Duration(turns), lookShare*s.took))
+	s.next = c.now.Add(max(leastLook, c.settings.Consolidation.Every/time.Duration(turns), lookShare*s.took))
 	if s.around < turns {
 		c.retry(s.next)
 	}
@@ -151,7 +151,7 @@ func (c *Core) reportConsolidation(found *decide.Consolidation) {
 	s.Switches, s.Moves = s.Switches+1, s.Moves+len(found.VMs)
 	s.Saves, s.Costs = s.Saves+found.Saves, s.Costs+found.Costs
 	c.out.Events = append(c.out.Events, journal.Event{
-		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + consolidationText(found, c.settings.Consolidating.Horizon),
+		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + consolidationText(found, c.settings.Consolidation.Horizon),
 	})
 }
 

@@ -33,17 +33,17 @@ type Settings struct {
 	Rules string // of the settings, for all vjobs
 	// Rest is the least time between two decisions, so that a burst of events costs one.
 	Rest    time.Duration
-	Budgets *budget.Book   // of the settings; stated budgets hold beside them
-	Prices  *price.Series  // of the settings; stated prices replace them
-	Zone    *time.Location // in which the windows of budgets are read; nil is UTC
+	Budgets *budget.Schedule // of the settings; stated budgets hold beside them
+	Prices  *price.Series    // of the settings; stated prices replace them
+	Zone    *time.Location   // in which the windows of budgets are read; nil is UTC
 	// HoldOverdue suspends and holds vjobs at the end of their walltime instead of ending them.
 	HoldOverdue bool
 	// Switching configures which nodes can be switched off and on.
 	Switching nodepower.ControllerSettings
-	// Caretaking configures when nodes are switched; nil: only users switch nodes.
-	Caretaking *nodepower.PolicySettings
-	// Consolidating configures when VMs move to where they draw less; nil: never.
-	Consolidating *Consolidating
+	// NodePower configures when nodes are switched; nil: only users switch nodes.
+	NodePower *nodepower.PolicySettings
+	// Consolidation configures when VMs move to where they draw less; nil: never.
+	Consolidation *ConsolidationSettings
 }
 
 // Core is the loop without its shell: events go in, effects come out. It has one owner, makes no
@@ -86,11 +86,11 @@ type Core struct {
 
 // NewCore continues from the contents of the journal.
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
-	settings.Arrangement = settings.OrderingRules()
+	settings.Ordering = settings.OrderingRules()
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
-		rules: loaded.Rules, reader: placement.NewReader(), consolidation: consolidationState{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Arrangement, &loaded),
+		rules: loaded.Rules, reader: placement.NewReader(), consolidation: consolidationState{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	c.restorePower(&loaded)
@@ -116,7 +116,7 @@ func (c *Core) Submitted(now time.Time, jobs ...*cluster.VJob) {
 
 // Recall adds what the store knows of vjobs that ended before others were submitted that depend on
 // them.
-func (c *Core) Recall(past ...journal.Past) { c.dependencies.Recall(past...) }
+func (c *Core) Recall(past ...journal.EndedVJob) { c.dependencies.Recall(past...) }
 
 // Again adds the next attempts that the store has written for failed vjobs.
 func (c *Core) Again(now time.Time, jobs ...*cluster.VJob) {
@@ -163,7 +163,7 @@ func (c *Core) Tick(now time.Time) {
 // Effects are what the core wants recorded, and done after that.
 type Effects struct {
 	execute.Effects
-	Asks []power.Ask // to power drivers
+	Asks []power.Request // to power drivers
 }
 
 // Drain takes a decision if one is due, and returns the effects.
@@ -189,7 +189,7 @@ func (c *Core) due() bool {
 	if !c.stale() || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.pause {
 		return false
 	}
-	return c.exec.Surveyed()
+	return c.exec.AllSeen()
 }
 
 // Took records how long the last drain took. If it has decided, the next decision begins no sooner

@@ -18,14 +18,14 @@ func waiter(unmet cluster.Unmet, on ...cluster.Dependency) journal.Loaded {
 
 // When a vjob starts that waits for another, by how that one stands.
 func TestDependencies(t *testing.T) {
-	past := func(id cluster.VJobID, how cluster.Outcome, started bool) []journal.Past {
-		return []journal.Past{{ID: id, Outcome: how, Started: started}}
+	past := func(id cluster.VJobID, how cluster.Outcome, started bool) []journal.EndedVJob {
+		return []journal.EndedVJob{{ID: id, Outcome: how, Started: started}}
 	}
 	const waits, starts, fails = cluster.Waiting, cluster.Booting, cluster.Failed
 	for _, c := range []struct {
 		name string
 		on   cluster.Dependency
-		past []journal.Past
+		past []journal.EndedVJob
 		want cluster.State
 		why  string
 	}{
@@ -39,9 +39,9 @@ func TestDependencies(t *testing.T) {
 		{"not to end well, and it was overdue", cluster.Dependency{On: 9, When: cluster.AfterNotOK}, past(9, cluster.WalltimeExceeded, true), starts, ""},
 		{"not to end well, and it has", cluster.Dependency{On: 9, When: cluster.AfterNotOK}, past(9, cluster.Completed, true), fails, "vjob 9, for which it waits to end otherwise than well, has ended well"},
 		{"to start, and it never did", cluster.Dependency{On: 9, When: cluster.AfterStart}, past(9, cluster.Deleted, false), fails, "to start, was deleted"},
-		{"of one that is tried again", cluster.Dependency{On: 9}, []journal.Past{{ID: 9, Outcome: cluster.Broken, Again: true}}, waits, "next attempt of vjob 9"},
-		{"of one of which the next attempt runs", cluster.Dependency{On: 9}, []journal.Past{{ID: 9, Outcome: cluster.Broken, Again: true, Next: 1}}, waits, "vjob 1 to end well"},
-		{"of one of which the next attempt did well", cluster.Dependency{On: 8}, []journal.Past{
+		{"of one that is tried again", cluster.Dependency{On: 9}, []journal.EndedVJob{{ID: 9, Outcome: cluster.Broken, Again: true}}, waits, "next attempt of vjob 9"},
+		{"of one of which the next attempt runs", cluster.Dependency{On: 9}, []journal.EndedVJob{{ID: 9, Outcome: cluster.Broken, Again: true, Next: 1}}, waits, "vjob 1 to end well"},
+		{"of one of which the next attempt did well", cluster.Dependency{On: 8}, []journal.EndedVJob{
 			{ID: 8, Outcome: cluster.Broken, Again: true, Next: 9}, {ID: 9, Outcome: cluster.Completed},
 		}, starts, ""},
 	} {
@@ -78,7 +78,7 @@ func TestUnmet(t *testing.T) {
 		cluster.UnmetHolds: cluster.Waiting, cluster.UnmetRuns: cluster.Booting,
 	} {
 		l := waiter(unmet, cluster.Dependency{On: 9})
-		l.Past = []journal.Past{{ID: 9, Outcome: cluster.Deleted}}
+		l.Past = []journal.EndedVJob{{ID: 9, Outcome: cluster.Deleted}}
 		r := mount(t, settings(), l)
 		r.drain()
 		got := r.core.Snapshot().VJobs[2]
@@ -101,7 +101,7 @@ func TestUnmet(t *testing.T) {
 // The dependents of a failed vjob fail in the same step, however many they are.
 func TestFailuresSpread(t *testing.T) {
 	l := state(4, 30)
-	l.Past = []journal.Past{{ID: 99, Outcome: cluster.Deleted}}
+	l.Past = []journal.EndedVJob{{ID: 99, Outcome: cluster.Deleted}}
 	for i, job := range l.VJobs[1:] {
 		job.After = []cluster.Dependency{{On: job.ID - 1}}
 		if i == 0 {
@@ -118,29 +118,29 @@ func TestFailuresSpread(t *testing.T) {
 
 // A dependency on an array asks all its vjobs.
 func TestDependenciesOnArrays(t *testing.T) {
-	member := func(id cluster.VJobID, how cluster.Outcome) journal.Past {
-		return journal.Past{ID: id, Array: 90, Outcome: how, Started: how == cluster.Completed}
+	member := func(id cluster.VJobID, how cluster.Outcome) journal.EndedVJob {
+		return journal.EndedVJob{ID: id, Array: 90, Outcome: how, Started: how == cluster.Completed}
 	}
 	for _, c := range []struct {
 		name  string
 		when  cluster.Condition
 		alive bool // vjob 1 is of the array, and runs
-		past  []journal.Past
+		past  []journal.EndedVJob
 		want  string // the state, or why it failed
 	}{
-		{"one runs", cluster.AfterOK, true, []journal.Past{member(91, cluster.Completed)}, "waiting"},
-		{"all well", cluster.AfterOK, false, []journal.Past{member(91, cluster.Completed), member(92, cluster.Completed)}, "booting"},
-		{"one deleted", cluster.AfterOK, true, []journal.Past{member(91, cluster.Deleted)}, "vjob 91 of array 90, for which it waits to end well, was deleted"},
-		{"one is tried again", cluster.AfterOK, false, []journal.Past{{ID: 91, Array: 90, Outcome: cluster.Broken, Again: true}}, "waiting"},
-		{"the next attempt did well", cluster.AfterOK, false, []journal.Past{
+		{"one runs", cluster.AfterOK, true, []journal.EndedVJob{member(91, cluster.Completed)}, "waiting"},
+		{"all well", cluster.AfterOK, false, []journal.EndedVJob{member(91, cluster.Completed), member(92, cluster.Completed)}, "booting"},
+		{"one deleted", cluster.AfterOK, true, []journal.EndedVJob{member(91, cluster.Deleted)}, "vjob 91 of array 90, for which it waits to end well, was deleted"},
+		{"one is tried again", cluster.AfterOK, false, []journal.EndedVJob{{ID: 91, Array: 90, Outcome: cluster.Broken, Again: true}}, "waiting"},
+		{"the next attempt did well", cluster.AfterOK, false, []journal.EndedVJob{
 			{ID: 91, Array: 90, Outcome: cluster.Broken, Again: true, Next: 92}, member(92, cluster.Completed),
 		}, "booting"},
-		{"all ended", cluster.AfterAny, false, []journal.Past{member(91, cluster.Deleted), member(92, cluster.Completed)}, "booting"},
-		{"all started", cluster.AfterStart, true, []journal.Past{member(91, cluster.Completed)}, "booting"},
-		{"one never started", cluster.AfterStart, true, []journal.Past{member(91, cluster.Deleted)}, "to start, was deleted"},
-		{"one ended badly, one runs", cluster.AfterNotOK, true, []journal.Past{member(91, cluster.Deleted)}, "waiting"},
-		{"one ended badly, none runs", cluster.AfterNotOK, false, []journal.Past{member(91, cluster.Deleted), member(92, cluster.Completed)}, "booting"},
-		{"all ended well", cluster.AfterNotOK, false, []journal.Past{member(92, cluster.Completed)}, "vjob 92 of array 90, for which it waits to end otherwise than well, has ended well"},
+		{"all ended", cluster.AfterAny, false, []journal.EndedVJob{member(91, cluster.Deleted), member(92, cluster.Completed)}, "booting"},
+		{"all started", cluster.AfterStart, true, []journal.EndedVJob{member(91, cluster.Completed)}, "booting"},
+		{"one never started", cluster.AfterStart, true, []journal.EndedVJob{member(91, cluster.Deleted)}, "to start, was deleted"},
+		{"one ended badly, one runs", cluster.AfterNotOK, true, []journal.EndedVJob{member(91, cluster.Deleted)}, "waiting"},
+		{"one ended badly, none runs", cluster.AfterNotOK, false, []journal.EndedVJob{member(91, cluster.Deleted), member(92, cluster.Completed)}, "booting"},
+		{"all ended well", cluster.AfterNotOK, false, []journal.EndedVJob{member(92, cluster.Completed)}, "vjob 92 of array 90, for which it waits to end otherwise than well, has ended well"},
 	} {
 		l := waiter(cluster.UnmetFails, cluster.Dependency{On: 90, When: c.when, Array: true})
 		l.Past = c.past
@@ -159,7 +159,7 @@ func TestDependenciesOnArrays(t *testing.T) {
 // The next attempt takes the place of the one that failed, for those that wait as well.
 func TestAgain(t *testing.T) {
 	l := waiter(cluster.UnmetFails, cluster.Dependency{On: 9})
-	l.Past = []journal.Past{{ID: 9, Outcome: cluster.Broken, Again: true}}
+	l.Past = []journal.EndedVJob{{ID: 9, Outcome: cluster.Broken, Again: true}}
 	r := mount(t, settings(), l)
 	r.drain()
 	next := l.VJobs[0].Clone()

@@ -75,7 +75,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 	set, l := settings(), state(8, 0)
 	rules := ordering.DefaultRules(queue.FCFS{})
 	rules.Queues = list
-	set.Policy, set.Arrangement = rules.Policy(), &rules
+	set.Policy, set.Ordering = rules.Policy(), &rules
 	l.VJobs[0].Walltime, l.VJobs[1].Walltime = 30*time.Minute, time.Hour
 	r := mount(t, set, l)
 	r.drain()
@@ -116,7 +116,7 @@ func TestForeseeCPUTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules.Quotas, set.Arrangement = book, &rules
+	rules.Quotas, set.Ordering = book, &rules
 	l := state(4, 0)
 	l.VJobs[0].Walltime = time.Hour
 	l.Ran = map[cluster.VJobID]time.Duration{1: 30 * time.Minute}

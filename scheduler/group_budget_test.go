@@ -59,7 +59,7 @@ func TestPlacesKnowTheBudgetsOfGroups(t *testing.T) {
 		{"both are full", 199, 199, nil},
 	} {
 		r := racks(t)
-		lines := []budget.Line{
+		lines := []budget.Budget{
 			{Watts: c.r1, Group: budget.Group{Label: "rack", Value: "r1"}}, {Watts: c.r2, Group: budget.Group{Label: "rack", Value: "r2"}},
 		}
 		if err := r.core.SetBudgets(r.now, lines, "root"); err != nil {
@@ -75,7 +75,7 @@ func TestPlacesKnowTheBudgetsOfGroups(t *testing.T) {
 }
 
 // lines are budgets of the groups that are named, each with a window that may be empty.
-func lines(t *testing.T, list ...string) (lines []budget.Line) {
+func lines(t *testing.T, list ...string) (lines []budget.Budget) {
 	t.Helper()
 	for i := 0; i < len(list); i += 3 {
 		group, err := budget.ParseGroup(list[i])
@@ -83,7 +83,7 @@ func lines(t *testing.T, list ...string) (lines []budget.Line) {
 		if err != nil || bad != nil {
 			t.Fatal(err, bad)
 		}
-		lines = append(lines, budget.Line{Group: group, Watts: watts, When: list[i+2]})
+		lines = append(lines, budget.Budget{Group: group, Watts: watts, When: list[i+2]})
 	}
 	return lines
 }

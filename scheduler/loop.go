@@ -27,7 +27,7 @@ type Loop struct {
 	settings Settings
 	store    Store
 	driver   hypervisor.Driver
-	fleet    power.Fleet
+	fleet    power.Drivers
 	log      *slog.Logger
 	now      func() time.Time
 	tick     time.Duration
@@ -57,7 +57,7 @@ type LoopConfig struct {
 	Settings Settings
 	Store    Store
 	Driver   hypervisor.Driver
-	Fleet    power.Fleet // the power drivers of nodes; may be nil
+	Fleet    power.Drivers // the power drivers of nodes; may be nil
 	Bounds   admission.Bounds
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
@@ -196,7 +196,7 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 	}
 	l.log.Info("journal loaded", slog.Int64("epoch", loaded.Epoch), slog.Int("vjobs", len(loaded.VJobs)),
 		slog.Int("open_calls", len(loaded.Open)))
-	loaded.Flying = maps.Clone(l.inFlight)
+	loaded.Deadlines = maps.Clone(l.inFlight)
 	core := NewCore(l.settings, loaded, l.now())
 	l.snapshot.Store(core.Snapshot())
 	return core, nil
@@ -249,7 +249,7 @@ func (l *Loop) commit(ctx context.Context, step journal.Step) error {
 	}
 	for _, e := range step.Events {
 		l.log.Info("event", slog.String("kind", string(e.Kind)), slog.Int64("vjob", int64(e.VJob)),
-			slog.String("node", string(e.Node)), slog.Int64("plan", int64(e.Plan)), slog.String("text", e.Told("")))
+			slog.String("node", string(e.Node)), slog.Int64("plan", int64(e.Plan)), slog.String("text", e.TextFor("")))
 	}
 	l.at("before commit")
 	err := l.store.Commit(context.WithoutCancel(ctx), step)

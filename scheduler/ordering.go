@@ -82,6 +82,6 @@ func (c *Core) capacity() (sum cluster.Resources) {
 // QueueStatus returns the status of queues, quotas and shares.
 func (c *Core) QueueStatus(now time.Time) ordering.Status {
 	c.now = now
-	tally, _ := decide.Count(c.settings.Arrangement, c.exec.Jobs(), c.order.Ledger(), now)
+	tally, _ := decide.Count(c.settings.Ordering, c.exec.Jobs(), c.order.Ledger(), now)
 	return c.order.Status(now, tally)
 }

@@ -25,7 +25,7 @@ func BenchmarkArranged(b *testing.B) {
 	set.Execute = execute.DefaultSettings
 	set.Execute.Costs = ctxswitch.ThesisCosts
 	set.Policy, set.Live = queue.FirstFit{Count: queue.Observed, MinRun: 10 * time.Minute, Patience: 10 * time.Minute}, true
-	set.Arrangement.Rank.Weights = multifactor.Weights{User: 10, Queue: 1000, Age: 1000, FairShare: 500, Size: 100, Deadline: 800}
+	set.Ordering.Rank.Weights = multifactor.Weights{User: 10, Queue: 1000, Age: 1000, FairShare: 500, Size: 100, Deadline: 800}
 	var core *scheduler.Core
 	b.Run("first", func(b *testing.B) {
 		var busy time.Duration

@@ -34,7 +34,7 @@ func arranged(tb testing.TB, byNight, byDay int64) scheduler.Settings {
 	}
 	rules.Quotas = book
 	set := settings()
-	set.Arrangement = &rules
+	set.Ordering = &rules
 	return set
 }
 
@@ -141,9 +141,9 @@ func TestSupposeOrder(t *testing.T) {
 func TestDecidesWhenSharesMove(t *testing.T) {
 	set := arranged(t, 1e6, 1e6)
 	set.Policy = queue.FCFS{}
-	rules := *set.Arrangement
+	rules := *set.Ordering
 	rules.Rank.Weights = multifactor.Weights{FairShare: 1000}
-	set.Arrangement = &rules
+	set.Ordering = &rules
 	l := state(4, 12)
 	for i, job := range l.VJobs[1:] {
 		job.Owner = []string{"u", "v"}[i/6]

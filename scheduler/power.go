@@ -28,9 +28,9 @@ func (c *Core) restorePower(loaded *journal.Loaded) {
 	if len(models) > 0 {
 		c.exec.Admits = c.powerCap.Admits
 	}
-	if s.Caretaking != nil {
-		c.nodePower = nodepower.NewPolicy(s.Caretaking, nodepower.Parts{
-			Exec: c.exec, Controller: c.controller, Power: c.powerCap, Models: models, Margin: s.Reserving.Margin, Seed: s.Seed,
+	if s.NodePower != nil {
+		c.nodePower = nodepower.NewPolicy(s.NodePower, nodepower.Parts{
+			Exec: c.exec, Controller: c.controller, Power: c.powerCap, Models: models, Margin: s.Reservations.Margin, Seed: s.Seed,
 		})
 	}
 }
@@ -44,14 +44,14 @@ func (s *Settings) zone() *time.Location {
 
 // switchNodes advances every node that is going off or on as far as possible.
 func (c *Core) switchNodes() {
-	if c.exec.Surveyed() && c.controller.Step(c.now, c.powerCap.Affords) {
+	if c.exec.AllSeen() && c.controller.Step(c.now, c.powerCap.Affords) {
 		c.retry(c.now)
 	}
 }
 
 // runNodePower runs the node power policy once a decision has been taken.
 func (c *Core) runNodePower(decided bool) {
-	if c.nodePower == nil || !c.exec.Surveyed() || c.decidedAt.IsZero() {
+	if c.nodePower == nil || !c.exec.AllSeen() || c.decidedAt.IsZero() {
 		return
 	}
 	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, View: c.view}))
@@ -86,14 +86,14 @@ func (c *Core) SetPower(now time.Time, id cluster.NodeID, want cycle.Want, by st
 }
 
 // PowerReplied takes the reply of a power driver.
-func (c *Core) PowerReplied(now time.Time, ask power.Ask, state power.State, err error) {
+func (c *Core) PowerReplied(now time.Time, ask power.Request, state power.State, err error) {
 	c.now = now
 	c.controller.Answered(now, ask, state, err)
 }
 
 // SetBudgets replaces the budgets stated through the API. On an error, a *cluster.FieldError,
 // nothing changes.
-func (c *Core) SetBudgets(now time.Time, lines []budget.Line, by string) error {
+func (c *Core) SetBudgets(now time.Time, lines []budget.Budget, by string) error {
 	c.now = now
 	changed, err := c.powerCap.State(now, lines, by)
 	if changed {
@@ -103,4 +103,4 @@ func (c *Core) SetBudgets(now time.Time, lines []budget.Line, by string) error {
 }
 
 // CheckBudgets returns what is wrong with budgets.
-func (c *Core) CheckBudgets(lines []budget.Line) error { return c.powerCap.Check(lines) }
+func (c *Core) CheckBudgets(lines []budget.Budget) error { return c.powerCap.Check(lines) }

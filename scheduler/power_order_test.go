@@ -63,7 +63,7 @@ func TestPowerIsGivenAsRoomIs(t *testing.T) {
 			c.state(&l)
 			set := lit(&l)
 			set.Policy = c.policy
-			l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, 60)}}), By: "root"} // each draws 50 W with its floor
+			l.Budgets = journal.Budgets{Text: budget.Format([]budget.Budget{{Watts: idleAnd(&l, 60)}}), By: "root"} // each draws 50 W with its floor
 			r := mount(t, set, l)
 			r.drain()
 			r.at(c.at)
@@ -109,7 +109,7 @@ func TestPowerThatIsMissingAtAPlaceIsGivenToOthers(t *testing.T) {
 		}
 		l.VJobs[1].Rules = "fence($VMS, a);"
 		// A processor draws 50 W on a, 200 W on b, and 125 W in the mean.
-		l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, 150)}}), By: "root"}
+		l.Budgets = journal.Budgets{Text: budget.Format([]budget.Budget{{Watts: idleAnd(&l, 150)}}), By: "root"}
 		r := mount(t, set, l)
 		r.drain()
 		r.at(2 * time.Second)
@@ -125,7 +125,7 @@ func TestPowerThatIsMissingAtAPlaceIsGivenToOthers(t *testing.T) {
 // next to no CPU until there is room for its images.
 func TestOneThatCannotBeSavedGetsNextToNoPower(t *testing.T) {
 	l := state2()
-	l.Budgets = journal.Budgets{Text: budget.Write([]budget.Line{{Watts: idleAnd(&l, 60)}}), By: "root"}
+	l.Budgets = journal.Budgets{Text: budget.Format([]budget.Budget{{Watts: idleAnd(&l, 60)}}), By: "root"}
 	r := mount(t, lit(&l), l)
 	full := r.store
 	r.store = hypervisor.Store{Free: hypervisor.Spaces{"a": {}, "b": {}}}

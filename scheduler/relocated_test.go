@@ -14,7 +14,7 @@ import (
 // static returns settings under which no vjob is suspended, but vjobs may migrate.
 func static() scheduler.Settings {
 	set := settings()
-	set.Policy, set.Live, set.Execute.Costs, set.Reserving.Margin = queue.EASY{}, true, ctxswitch.ThesisCosts, 5*time.Second
+	set.Policy, set.Live, set.Execute.Costs, set.Reservations.Margin = queue.EASY{}, true, ctxswitch.ThesisCosts, 5*time.Second
 	return set
 }
 

@@ -160,12 +160,12 @@ func (l *Loop) CheckRules(ctx context.Context, text string) error {
 }
 
 // SetBudgets replaces the power budgets that are stated through the API.
-func (l *Loop) SetBudgets(ctx context.Context, lines []budget.Line, act journal.Audit) error {
+func (l *Loop) SetBudgets(ctx context.Context, lines []budget.Budget, act journal.Audit) error {
 	return l.audited(ctx, act, func(c *Core) error { return c.SetBudgets(l.now(), lines, act.By) })
 }
 
 // CheckBudgets returns what is wrong with budgets.
-func (l *Loop) CheckBudgets(ctx context.Context, lines []budget.Line) error {
+func (l *Loop) CheckBudgets(ctx context.Context, lines []budget.Budget) error {
 	return l.ask(ctx, func(c *Core) error { return c.CheckBudgets(lines) })
 }
 

@@ -45,7 +45,7 @@ func (c *Core) Admit(now time.Time, s *admission.Submission) error {
 // confirm returns why a reservation cannot be given beside the others.
 func (c *Core) confirm(s *admission.Submission) error {
 	now := c.now
-	r := reservation.Request{Now: now, Horizon: c.settings.Reserving.Horizon, Booking: queue.Booking{From: s.Reservation, Length: s.Walltime}}
+	r := reservation.Request{Now: now, Horizon: c.settings.Reservations.Horizon, Booking: queue.Booking{From: s.Reservation, Length: s.Walltime}}
 	for i := range s.VMs {
 		r.Need = r.Need.Plus(s.VMs[i].Reserved)
 	}

@@ -18,9 +18,9 @@ func dimmed(t *testing.T, evening string) *rig {
 	l := state2()
 	r := mount(t, lit(&l), l)
 	r.drain()
-	lines := []budget.Line{{Watts: 350}}
+	lines := []budget.Budget{{Watts: 350}}
 	if evening != "" {
-		lines = append(lines, budget.Line{Watts: 240, When: evening})
+		lines = append(lines, budget.Budget{Watts: 240, When: evening})
 	}
 	if err := r.core.SetBudgets(r.now, lines, "root"); err != nil {
 		t.Fatal(err)

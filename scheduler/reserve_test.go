@@ -40,7 +40,7 @@ func wide(nodes int) (vms []cluster.VM) {
 // walltime.
 func TestReservationBeginsInTime(t *testing.T) {
 	set := settings()
-	set.Execute.Costs, set.Reserving.Margin = ctxswitch.ThesisCosts, 10*time.Second
+	set.Execute.Costs, set.Reservations.Margin = ctxswitch.ThesisCosts, 10*time.Second
 	with(t, set, func(p *plant) {
 		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(2)})
 		if err != nil {

@@ -15,7 +15,7 @@ func (c *Core) Snapshot() *Snapshot {
 		VJobs: map[cluster.VJobID]VJobStatus{},
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.breaches},
 	}
-	s.Budgets, s.Prices, s.Saving = c.powerCap.Budgets(c.now), c.pricesStatus(), c.consolidationStatus()
+	s.Budgets, s.Prices, s.Consolidation = c.powerCap.Budgets(c.now), c.pricesStatus(), c.consolidationStatus()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.undrained[n.ID]), Warnings: n.Warnings,
@@ -51,7 +51,7 @@ func (c *Core) Snapshot() *Snapshot {
 			s.VJobs[id] = status
 		}
 	}
-	for _, a := range c.exec.Acting() {
+	for _, a := range c.exec.Actions() {
 		s.Running = append(s.Running, ActionStatus{
 			Plan: a.Plan, VM: a.VM, What: a.Kind.String(), Phase: a.Phase.String(),
 			From: a.From, To: a.To, Began: a.Began, Expected: a.Expected,

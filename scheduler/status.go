@@ -31,17 +31,17 @@ type NodeStatus struct {
 
 // Snapshot is the state of the loop at one instant. It does not change after it was published.
 type Snapshot struct {
-	At      time.Time
-	Ready   bool   // the first decision since the start has been taken
-	Broken  string // why the journal cannot be read or written; "" if it can
-	Policy  string
-	Nodes   []NodeStatus
-	Rules   RulesStatus
-	Budgets powercap.Budgets
-	Prices  PricesStatus
-	Saving  ConsolidationStatus
-	VJobs   map[cluster.VJobID]VJobStatus
-	Running []ActionStatus // actions under way
+	At            time.Time
+	Ready         bool   // the first decision since the start has been taken
+	Broken        string // why the journal cannot be read or written; "" if it can
+	Policy        string
+	Nodes         []NodeStatus
+	Rules         RulesStatus
+	Budgets       powercap.Budgets
+	Prices        PricesStatus
+	Consolidation ConsolidationStatus
+	VJobs         map[cluster.VJobID]VJobStatus
+	Running       []ActionStatus // actions under way
 }
 
 // Declared returns the nodes without what is observed of them.

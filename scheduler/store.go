@@ -24,7 +24,7 @@ type Store interface {
 	// Known reports whether an owner has used a key for a vjob that is still stored.
 	Known(ctx context.Context, owner, key string) (bool, error)
 	// Past returns the ended vjobs among the vjobs or arrays, and the attempts that followed them.
-	Past(ctx context.Context, on []cluster.Dependency) ([]journal.Past, error)
+	Past(ctx context.Context, on []cluster.Dependency) ([]journal.EndedVJob, error)
 	// Attempts returns the next attempts that the last steps wrote for failed vjobs.
 	Attempts(ctx context.Context, of []cluster.VJobID) ([]*cluster.VJob, error)
 	// Prune deletes what is older than the horizon, in batches of some hundreds of rows; each turn

@@ -93,7 +93,7 @@ func TestWhoStandsStill(t *testing.T) {
 				change(&l)
 			}
 			set := settings()
-			set.Suspend, set.Reserving.Margin = c.suspend, time.Minute
+			set.Suspend, set.Reservations.Margin = c.suspend, time.Minute
 			r := mount(t, set, l)
 			for name, v := range r.views {
 				for i := range v.Copies {

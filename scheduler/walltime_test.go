@@ -97,7 +97,7 @@ func TestOverdueIsHeld(t *testing.T) {
 	}
 	held := 0
 	for _, e := range r.events {
-		if strings.Contains(e.Told(""), "walltime is over") && !strings.Contains(e.Text, " is ") {
+		if strings.Contains(e.TextFor(""), "walltime is over") && !strings.Contains(e.Text, " is ") {
 			held++
 		}
 	}

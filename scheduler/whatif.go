@@ -49,7 +49,7 @@ func (l *Outcome) Hypothetical() bool { return l.ID == 0 }
 // and does not use the core. Nothing changes. It fails if the changes are invalid.
 func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func() WhatIfResult, err error) {
 	c.now = now
-	if !c.exec.Surveyed() {
+	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
 	present, then := c.view().Detach(), c.view().Detach()
@@ -89,7 +89,7 @@ func (c *Core) applyWhatIf(p *decide.View, s WhatIf, b admission.Bounds) error {
 	if err := s.Submit.Validate(b, p.Nodes()); err != nil {
 		return err
 	}
-	if err := s.Submit.Route(c.settings.Arrangement); err != nil {
+	if err := s.Submit.Route(c.settings.Ordering); err != nil {
 		return err
 	}
 	if err := c.Admit(c.now, s.Submit); err != nil {

@@ -23,17 +23,17 @@ type Line struct {
 	Compared energy.Joules // of vjobs that waited, if the prices of both hours are known
 }
 
-// Account is the energy drawn in a period.
-type Account struct {
+// Report is the energy drawn in a period.
+type Report struct {
 	Lines  []Line // the largest first
 	Unused Line   // drawn by empty or switched-off nodes
 	Total  Line   // sum of all
 }
 
 // Of adds up rows by name.
-func Of(rows []journal.EnergyRow, prices *price.Series) Account {
+func Of(rows []journal.EnergyRow, prices *price.Series) Report {
 	lines := map[string]*Line{}
-	var a Account
+	var a Report
 	for i := range rows {
 		r := &rows[i]
 		to := &a.Unused

@@ -43,7 +43,7 @@ func TestCosts(t *testing.T) {
 	}
 	a := account.Of(rows, prices(t, 5, 4, 1))
 	got := fmt.Sprintf("%+v", a)
-	want := fmt.Sprintf("%+v", account.Account{
+	want := fmt.Sprintf("%+v", account.Report{
 		Lines: []account.Line{
 			{Name: "ann", Energy: 6 * 3.6e6, Priced: 2 * 3.6e6, Cost: 10, AtOnce: 10},
 			{Name: "bob", Energy: 3 * 3.6e6, Priced: 3 * 3.6e6, Cost: 3, AtOnce: 7, Compared: 3.6e6},

@@ -89,7 +89,7 @@ func (d *Dialect) jobWithEvents(ctx context.Context, who api.Subject, kept *jour
 	v := jobView(&kept.Row, now, who.Viewer())
 	v.Reserved = kept.VJob.Reserved()
 	for _, e := range events {
-		v.Events = append(v.Events, oar.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: d.service.Shown(who, e.Told(who.Viewer()))})
+		v.Events = append(v.Events, oar.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: d.service.Redact(who, e.TextFor(who.Viewer()))})
 	}
 	v.Exit, err = d.exitCode(ctx, kept)
 	return d.job(who, &v, nodeNumbers(now)), err
@@ -98,7 +98,7 @@ func (d *Dialect) jobWithEvents(ctx context.Context, who api.Subject, kept *jour
 // job converts a vjob to a job, with a message that the caller may read.
 func (d *Dialect) job(who api.Subject, v *oar.JobView, index map[cluster.NodeID]int) oar.Job {
 	j := oar.JobOf(v, index)
-	j.Message = d.service.Shown(who, j.Message)
+	j.Message = d.service.Redact(who, j.Message)
 	return j
 }
 
@@ -108,7 +108,7 @@ func (d *Dialect) exitCode(ctx context.Context, kept *journal.Kept) (*int, error
 	if kept.Outcome != cluster.Completed {
 		return nil, nil
 	}
-	said, err := d.service.Said(ctx, cluster.VMID{VJob: kept.ID})
+	said, err := d.service.ConsoleOutput(ctx, cluster.VMID{VJob: kept.ID})
 	if code, ok := cluster.ExitCode(said); ok {
 		return &code, err
 	}

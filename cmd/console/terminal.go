@@ -25,9 +25,9 @@ var ErrLeft = errors.New("left")
 // leaveKey is Ctrl-], which leaves the console, as in virsh and telnet.
 const leaveKey = 0x1d
 
-// Variable is the environment variable with the command of a program that connects to a VM
+// CommandVariable is the environment variable with the command of a program that connects to a VM
 // instead of its serial console, such as "ssh {user}@{guest}".
-const Variable = "VJOB_CONNECT"
+const CommandVariable = "VJOB_CONNECT"
 
 // Terminal is the terminal of a user. It is not safe for concurrent use.
 type Terminal struct {
@@ -37,10 +37,10 @@ type Terminal struct {
 	typed    chan []byte // see keys
 }
 
-// Work connects the user with the first VM of a vjob: by the program of [Variable], else by
+// Work connects the user with the first VM of a vjob: by the program of [CommandVariable], else by
 // its serial console.
 func (t *Terminal) Work(ctx context.Context, c *client.Client, job int64) error {
-	if words := strings.Fields(t.Getenv(Variable)); len(words) > 0 {
+	if words := strings.Fields(t.Getenv(CommandVariable)); len(words) > 0 {
 		return t.connect(ctx, c, job, words)
 	}
 	return t.Attach(ctx, c, job, 0)
@@ -161,7 +161,7 @@ func (t *Terminal) connect(ctx context.Context, c *client.Client, job int64, wor
 	run.Stdin, run.Stdout, run.Stderr = t.In, t.Out, t.Err
 	var exit *exec.ExitError
 	if err := run.Run(); err != nil && !errors.As(err, &exit) { // the exit status is that of the user's last command
-		return fmt.Errorf("%s=%q: %w", Variable, t.Getenv(Variable), err)
+		return fmt.Errorf("%s=%q: %w", CommandVariable, t.Getenv(CommandVariable), err)
 	}
 	return ErrLeft
 }

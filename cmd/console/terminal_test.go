@@ -74,13 +74,13 @@ func TestAttach(t *testing.T) {
 func TestConnect(t *testing.T) {
 	var out bytes.Buffer
 	work := console.Terminal{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(name string) string {
-		return map[string]string{console.Variable: "echo {guest} {node} {job}"}[name]
+		return map[string]string{console.CommandVariable: "echo {guest} {node} {job}"}[name]
 	}}
 	if err := work.Work(t.Context(), daemon(t), 12); !errors.Is(err, console.ErrLeft) || out.String() != "vjob-12-0 n7 12\n" {
 		t.Errorf("%v: %q", err, out.String())
 	}
 	work.Getenv = func(string) string { return "/nowhere/ssh" }
-	if err := work.Work(t.Context(), daemon(t), 12); err == nil || errors.Is(err, console.ErrLeft) || !strings.Contains(err.Error(), console.Variable) {
+	if err := work.Work(t.Context(), daemon(t), 12); err == nil || errors.Is(err, console.ErrLeft) || !strings.Contains(err.Error(), console.CommandVariable) {
 		t.Errorf("a program that is not there: %v", err)
 	}
 }

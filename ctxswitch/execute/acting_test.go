@@ -20,7 +20,7 @@ import (
 // acting is what is under way, in words: "suspend 1.0 saving a>b plan 1 since 0s for 1s".
 func acting(e *execute.Executor) string {
 	var list []string
-	for _, a := range e.Acting() {
+	for _, a := range e.Actions() {
 		list = append(list, fmt.Sprintf("%s %s %s %s>%s plan %d since %s for %s",
 			a.Kind, a.VM, a.Phase, a.From, a.To, a.Plan, a.Began.Sub(start), a.Expected))
 	}
@@ -203,7 +203,7 @@ func TestNodesAreReported(t *testing.T) {
 	slices.Reverse(d.copies["a"])
 	d.copies["a"][0].Lock, d.copies["a"][1].Lock = true, true
 	d.dead["b"], d.dead["c"] = true, true
-	d.exec.Rest(d.now, "c", time.Hour, 0)
+	d.exec.SetPowerState(d.now, "c", time.Hour, 0)
 	d.settle()
 	d.pass(time.Minute)
 	a, known := d.exec.Node("a")

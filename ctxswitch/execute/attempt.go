@@ -10,7 +10,7 @@ import (
 
 // end tells of a vjob that ends, and asks for another attempt where its owner wants one.
 func (e *Executor) end(p *gangState) {
-	past := journal.Past{
+	past := journal.EndedVJob{
 		ID: p.job.ID, Array: p.job.Array, Outcome: p.job.Outcome, Started: p.hasStarted(), Again: e.again(p),
 	}
 	if past.Again {

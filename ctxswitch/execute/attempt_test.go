@@ -38,14 +38,14 @@ func TestAnotherAttempt(t *testing.T) {
 		l.Gangs = append(l.Gangs, rec)
 		d := sit(t, settings(), l)
 		d.settle()
-		var past []journal.Past
-		d.exec.Ended = func(p journal.Past) { past = append(past, p) }
+		var past []journal.EndedVJob
+		d.exec.Ended = func(p journal.EndedVJob) { past = append(past, p) }
 		later := d.now.Add(time.Second)
 		if err := d.exec.Clear(later, 1, c.then, cluster.Because("node down")); err != nil {
 			t.Fatal(err)
 		}
 		d.drain()
-		want := journal.Past{ID: 1, Array: 5, Outcome: c.then.Outcome(), Again: c.want != ""}
+		want := journal.EndedVJob{ID: 1, Array: 5, Outcome: c.then.Outcome(), Again: c.want != ""}
 		if len(past) != 1 || past[0] != want {
 			t.Errorf("%s: told is %+v, want %+v", c.name, past, want)
 		}
@@ -84,7 +84,7 @@ func TestWhatHasEndedWasStarted(t *testing.T) {
 			d.reply(1, nil)
 		}
 		started := !c.want
-		d.exec.Ended = func(p journal.Past) { started = p.Started }
+		d.exec.Ended = func(p journal.EndedVJob) { started = p.Started }
 		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 			t.Fatal(err)
 		}

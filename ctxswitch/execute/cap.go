@@ -152,8 +152,8 @@ func (p *gangState) addCap(call *hypervisor.Call) {
 	}
 }
 
-// Most is the CPU that a VM may use at most where it is; 0 if it is nowhere.
-func (e *Executor) Most(id cluster.VMID) (most cluster.MilliCPU) {
+// Cap is the CPU that a VM may use at most where it is; 0 if it is nowhere.
+func (e *Executor) Cap(id cluster.VMID) (most cluster.MilliCPU) {
 	p, known := e.gangs[id.VJob]
 	if !known || id.Rank >= len(p.job.VMs) {
 		return 0
@@ -173,7 +173,7 @@ func (e *Executor) Load(id cluster.NodeID) (sum cluster.MilliCPU) {
 		return 0
 	}
 	for vm, c := range n.copies {
-		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.job.VMs) && (!p.rec.Stands() || c.State == hypervisor.CopyRunning) {
+		if p, ok := e.gangs[vm.VJob]; ok && vm.Rank < len(p.job.VMs) && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {
 			most := p.ceiling(vm.Rank, c.Cap)
 			if w := p.member(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
 				most = max(most, p.ceiling(vm.Rank, w.asked))

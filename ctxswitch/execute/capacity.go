@@ -144,7 +144,7 @@ func (e *Executor) transfers(id cluster.NodeID) int {
 
 // counts is what a member counts for on its node: no CPU while its gang stands still.
 func (e *Executor) counts(p *gangState, rank int) cluster.Resources {
-	if p.rec.Stands() {
+	if p.rec.Paused() {
 		return e.need(p, rank).Paused()
 	}
 	return e.need(p, rank)

@@ -228,7 +228,7 @@ func (d *desk) told(text string) int {
 	n := 0
 	for _, s := range d.steps {
 		for _, e := range s.Events {
-			if strings.Contains(e.Told(""), text) {
+			if strings.Contains(e.TextFor(""), text) {
 				n++
 			}
 		}

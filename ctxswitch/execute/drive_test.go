@@ -172,7 +172,7 @@ func TestAMemberGivesUpAlone(t *testing.T) {
 	}
 	for _, s := range d.steps {
 		for _, e := range s.Events {
-			if e.Kind == journal.EventAlarm && (e.Plan != 1 || e.VJob != 1 || !strings.Contains(e.Told(""), "1.0 stays on a")) {
+			if e.Kind == journal.EventAlarm && (e.Plan != 1 || e.VJob != 1 || !strings.Contains(e.TextFor(""), "1.0 stays on a")) {
 				t.Errorf("the alarm is %+v", e)
 			}
 		}

@@ -106,7 +106,7 @@ type Executor struct {
 	capsDue time.Time                // when a cap that did not come about is tried again; zero: none is
 
 	// Ended is called for every vjob as it ends. May be nil.
-	Ended func(journal.Past)
+	Ended func(journal.EndedVJob)
 	// Needs returns the demand of a member of a vjob, given the CPU that it was last seen to
 	// need, if it was seen. Nil: what it reserves.
 	Needs func(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources
@@ -146,11 +146,11 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
 	}
-	for i := range loaded.Left {
-		e.kept[loaded.Left[i].VJob] = &loaded.Left[i]
+	for i := range loaded.Ended {
+		e.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
 	}
 	for _, intent := range loaded.Open {
-		deadline, flying := loaded.Flying[intent.Call.Op]
+		deadline, flying := loaded.Deadlines[intent.Call.Op]
 		p := e.gangs[intent.Call.VM.VJob]
 		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Cap
 		e.open(&op{call: intent.Call, began: intent.At, deadline: deadline, lost: !flying, lostAt: now, own: own})

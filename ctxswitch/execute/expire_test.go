@@ -38,7 +38,7 @@ func TestWhyImagesAreOrphans(t *testing.T) {
 		{"used", kept(func(k *gang.Kept) { k.Used = true }), imageOf(1, 2), "node down"},
 		{"not what is being restored", kept(func(k *gang.Kept) { k.Wanted = true }), imageOf(1, 2), ""},
 		{"half", func(*journal.Loaded) {}, hypervisor.Image{ID: imageOf(1, 2).ID, Node: "a"}, "node down"},
-		{"of a vjob that has ended", func(l *journal.Loaded) { l.Left = append(l.Left, left(5, 1)) }, imageOf(5, 1), "node down"},
+		{"of a vjob that has ended", func(l *journal.Loaded) { l.Ended = append(l.Ended, left(5, 1)) }, imageOf(5, 1), "node down"},
 		{
 			"newer than a record that is under way", func(l *journal.Loaded) { l.Gangs[0].Phase, l.Gangs[0].Members[0].Node = gang.Pausing, "a" },
 			imageOf(1, 4), "generation 4 is newer than the record, which knows 3",
@@ -70,7 +70,7 @@ func TestUntilWhenImagesAreKept(t *testing.T) {
 		set := settings()
 		set.KeepLost = keep
 		l := world()
-		l.Left = []gang.Record{left(5, 1)}
+		l.Ended = []gang.Record{left(5, 1)}
 		d := sit(t, set, l)
 		d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 		d.settle()
@@ -85,7 +85,7 @@ func TestOrphansOfAStoreThatIsLost(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
 	l := lost(cluster.Waiting)
-	l.Left = []gang.Record{left(5, 1)}
+	l.Ended = []gang.Record{left(5, 1)}
 	d := sit(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 2), imageOf(5, 1)}
 	d.settle()
@@ -108,7 +108,7 @@ func TestDiscardsThatFail(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
 	l := world()
-	l.Left = []gang.Record{left(5, 1)}
+	l.Ended = []gang.Record{left(5, 1)}
 	d := sit(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 	d.settle()
@@ -143,7 +143,7 @@ func TestDiscardsThatBeginAnew(t *testing.T) {
 		set := settings()
 		set.KeepLost = time.Hour
 		l := world()
-		l.Left = []gang.Record{left(5, 1)}
+		l.Ended = []gang.Record{left(5, 1)}
 		d := sit(t, set, l)
 		d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 		d.settle()
@@ -196,11 +196,11 @@ func TestEndedVJobsLetImagesGo(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
 	l := world()
-	l.Left = []gang.Record{left(4, 2), left(5, 1, 2)}
-	l.Left[1].Kept[1].Since = start.Add(time.Hour)
+	l.Ended = []gang.Record{left(4, 2), left(5, 1, 2)}
+	l.Ended[1].Kept[1].Since = start.Add(time.Hour)
 	first := imageOf(5, 1)
 	l.Open, l.NextOp = []journal.Intent{openRestore(first.ID)}, 2 // no reason to wait
-	l.Flying = map[hypervisor.OpID]time.Time{1: start.Add(24 * time.Hour)}
+	l.Deadlines = map[hypervisor.OpID]time.Time{1: start.Add(24 * time.Hour)}
 	second := first
 	second.ID.Attempt = 2
 	d := sit(t, set, l)

@@ -145,7 +145,7 @@ func TestMissingImages(t *testing.T) {
 		for _, s := range d.steps {
 			for _, e := range s.Events {
 				if e.VJob != 0 {
-					told = append(told, fmt.Sprintf("%s: %s", e.Kind, e.Told("")))
+					told = append(told, fmt.Sprintf("%s: %s", e.Kind, e.TextFor("")))
 				}
 				if e.VJob != 0 && !strings.HasPrefix(e.Text, fmt.Sprintf("vjob %s", e.VJob)) {
 					t.Errorf("%s: the event of vjob %s is %q", c.name, e.VJob, e.Text)

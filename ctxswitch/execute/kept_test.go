@@ -113,7 +113,7 @@ func TestKeptImagesExpire(t *testing.T) {
 	set.KeepLost = time.Hour
 	l := lost(cluster.Waiting)
 	l.Gangs[0].Kept = append(l.Gangs[0].Kept, gang.Kept{Generation: 3, Newer: true, Since: start})
-	l.Left = append(l.Left, gang.Record{VJob: 5, Kept: []gang.Kept{{Generation: 1, Since: start}}, Generation: 1, Members: make([]gang.Member, 1)})
+	l.Ended = append(l.Ended, gang.Record{VJob: 5, Kept: []gang.Kept{{Generation: 1, Since: start}}, Generation: 1, Members: make([]gang.Member, 1)})
 	d := sit(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 2), imageOf(1, 3), imageOf(5, 1)}
 	d.settle()

@@ -35,12 +35,12 @@ func TestLoadIsTheSumOfCaps(t *testing.T) {
 	for vm, want := range map[cluster.VMID]cluster.MilliCPU{
 		{VJob: 1}: 400, {VJob: 2}: 1000, {VJob: 1, Rank: 1}: 0, {VJob: 77}: 0, {VJob: 3}: 1000,
 	} {
-		if got := d.exec.Most(vm); got != want {
+		if got := d.exec.Cap(vm); got != want {
 			t.Errorf("%s may use %s, want %s", vm, got, want)
 		}
 	}
 	for id, want := range map[cluster.NodeID]energy.Watts{"a": 135, "b": 100, "c": 0, "nowhere": 0} {
-		if got := d.exec.Ceiling(id, 0); got != want {
+		if got := d.exec.MaxPower(id, 0); got != want {
 			t.Errorf("%s may draw %s, want %s", id, got, want)
 		}
 	}
@@ -317,7 +317,7 @@ func TestCapsOfEachCopy(t *testing.T) {
 	d.copies["b"][0].Cap = 600
 	d.exec.Hint(d.now, "b")
 	d.settle()
-	if got := d.exec.Most(cluster.VMID{VJob: 1}); got != 600 {
+	if got := d.exec.Cap(cluster.VMID{VJob: 1}); got != 600 {
 		t.Errorf("it may use %s, want 0.6 CPU", got)
 	}
 	d.caps(1, 500)

@@ -25,7 +25,7 @@ type node struct {
 	problem string
 	ended   time.Time // of the last look
 	// rests is how often a node is looked at that is being switched off or on, or is
-	// off; 0: it is in use. See [Executor.Rest].
+	// off; 0: it is in use. See [Executor.SetPowerState].
 	rests     time.Duration
 	dark      energy.Watts // that it draws meanwhile, while it does not answer
 	strangers []string     // machines that vjob does not manage, by the last look that succeeded

@@ -28,8 +28,8 @@ func TestLooksAreMadeInTime(t *testing.T) {
 	d := sit(t, settings(), l)
 	d.dead["b"], d.dead["d"] = true, true
 	d.settle()
-	d.exec.Rest(d.now, "c", 20*time.Second, 0)
-	d.exec.Rest(d.now, "d", 30*time.Second, 0)
+	d.exec.SetPowerState(d.now, "c", 20*time.Second, 0)
+	d.exec.SetPowerState(d.now, "d", 30*time.Second, 0)
 	clear(d.watched)
 	d.pass(time.Minute)
 	want := map[cluster.NodeID]int{"a": 12, "b": 60, "c": 3, "d": 2, "": 2}
@@ -178,7 +178,7 @@ func TestSurveyCountsOnce(t *testing.T) {
 		d.exec.Looked(d.now, "a", hypervisor.View{Node: "a"}, nil)
 		d.exec.Looked(d.now, "x", hypervisor.View{Node: "x"}, nil) // not known
 	}
-	if d.exec.Surveyed() {
+	if d.exec.AllSeen() {
 		t.Error("b was not looked at")
 	}
 	if d.exec.Changes() == changes {
@@ -186,14 +186,14 @@ func TestSurveyCountsOnce(t *testing.T) {
 	}
 	changes = d.exec.Changes()
 	d.exec.Looked(d.now, "b", hypervisor.View{}, hypervisor.ErrUnreachable)
-	if !d.exec.Surveyed() {
+	if !d.exec.AllSeen() {
 		t.Error("all were looked at")
 	}
 	if d.exec.Changes() == changes {
 		t.Error("no decision is wanted after the last node was looked at")
 	}
 	d.exec.SetNode(d.now, cluster.Node{ID: "d"})
-	if d.exec.Surveyed() {
+	if d.exec.AllSeen() {
 		t.Error("d is new")
 	}
 }
@@ -207,7 +207,7 @@ func TestSilenceIsNoticed(t *testing.T) {
 	l.Gangs = append(l.Gangs, rec)
 	d := sit(t, settings(), l)
 	d.settle()
-	d.exec.Rest(d.now, "c", time.Minute, 0)
+	d.exec.SetPowerState(d.now, "c", time.Minute, 0)
 	for _, silent := range []bool{true, false} {
 		d.steps = nil
 		for _, node := range []cluster.NodeID{"b", "c"} {

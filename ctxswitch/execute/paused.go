@@ -37,7 +37,7 @@ func (e *Executor) mayRun(p *gangState) bool {
 	for rank, m := range p.rec.Members {
 		if !m.Ended {
 			wants[m.Node] += e.need(p, rank).CPU
-			load[m.Node] += max(e.Most(p.job.VMs[rank].ID), p.ceiling(rank, p.member(rank).cap.most))
+			load[m.Node] += max(e.Cap(p.job.VMs[rank].ID), p.ceiling(rank, p.member(rank).cap.most))
 		}
 	}
 	for id, cpu := range wants {

@@ -259,11 +259,11 @@ func TestSurvey(t *testing.T) {
 	d.drain()
 	d.exec.Looked(d.now, "a", hypervisor.View{Node: "a"}, nil)
 	d.exec.Looked(d.now, "b", hypervisor.View{}, hypervisor.ErrUnreachable)
-	if d.exec.Surveyed() {
+	if d.exec.AllSeen() {
 		t.Error("c was not looked at")
 	}
 	d.exec.SetNode(d.now, cluster.Node{ID: "c", State: cluster.Down})
-	if !d.exec.Surveyed() {
+	if !d.exec.AllSeen() {
 		t.Error("a node that is proven dead needs no look")
 	}
 }

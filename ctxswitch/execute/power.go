@@ -92,7 +92,7 @@ func (e *Executor) chargeAll() {
 		if whole := int64(n.power.joules); whole > 0 {
 			n.power.joules -= float64(whole)
 			e.drawn[id] += whole
-			e.out.Step.Drawn = append(e.out.Step.Drawn, journal.Drawn{Node: id, Joules: whole})
+			e.out.Step.Drawn = append(e.out.Step.Drawn, journal.NodeEnergy{Node: id, Joules: whole})
 		}
 	}
 	e.hours.write(&e.out.Step)
@@ -122,9 +122,9 @@ func (n *node) uses() (list []use, all cluster.MilliCPU) {
 	return list, all
 }
 
-// Ceiling is the highest power of a node while its VMs may use [Executor.Load] plus this CPU; 0
+// MaxPower is the highest power of a node while its VMs may use [Executor.Load] plus this CPU; 0
 // for nodes without a power model.
-func (e *Executor) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
+func (e *Executor) MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	n, known := e.nodes[id]
 	power := e.Power[id]
 	switch {

@@ -87,7 +87,7 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 		if r, _ := d.exec.Node("a"); r.Watts != c.want {
 			t.Errorf("a draws %s, want %s", r.Watts, c.want)
 		}
-		if most := d.exec.Ceiling("a", 0); most != 150 {
+		if most := d.exec.MaxPower("a", 0); most != 150 {
 			t.Errorf("a may draw %s, want 150 W", most)
 		}
 	}
@@ -97,13 +97,13 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 	if r, _ := d.exec.Node("a"); r.Watts != 100.025 {
 		t.Errorf("under the least cap a draws %s", r.Watts)
 	}
-	if most := d.exec.Ceiling("a", 10_000); most != 200 {
+	if most := d.exec.MaxPower("a", 10_000); most != 200 {
 		t.Errorf("full is %s, want 200 W", most)
 	}
 	if r, _ := d.exec.Node("b"); r.Watts != 5 {
 		t.Errorf("b draws %s, want 5 W", r.Watts)
 	}
-	if most := d.exec.Ceiling("b", 1000); most != 125 {
+	if most := d.exec.MaxPower("b", 1000); most != 125 {
 		t.Errorf("b may draw %s once it is used, want 125 W", most)
 	}
 }
@@ -133,13 +133,13 @@ func TestBootingDraws(t *testing.T) {
 	lit(d)
 	d.settle()
 	d.dead["b"] = true
-	d.exec.Rest(d.now, "b", time.Minute, 0)
+	d.exec.SetPowerState(d.now, "b", time.Minute, 0)
 	d.pass(10 * time.Minute)
 	if n, _ := d.exec.Node("b"); n.Watts != 5 {
 		t.Errorf("off it draws %s", n.Watts)
 	}
 	before, _ := d.drawn()
-	d.exec.Rest(d.now, "b", time.Minute, 170)
+	d.exec.SetPowerState(d.now, "b", time.Minute, 170)
 	d.pass(10 * time.Minute)
 	after, _ := d.drawn()
 	near(t, "node b while it boots", after["b"]-before["b"], 170*600)
@@ -148,7 +148,7 @@ func TestBootingDraws(t *testing.T) {
 	if n, _ := d.exec.Node("b"); n.Watts != 100 {
 		t.Errorf("as soon as it answers it draws %s", n.Watts)
 	}
-	d.exec.Rest(d.now, "b", 0, 0)
+	d.exec.SetPowerState(d.now, "b", 0, 0)
 	d.pass(10 * time.Minute)
 	if n, _ := d.exec.Node("b"); n.Watts != 100 {
 		t.Errorf("idle it draws %s", n.Watts)

@@ -279,7 +279,7 @@ func TestLooksAfterReplies(t *testing.T) {
 				l := world(job(1, 1, rec.State()))
 				l.Gangs = append(l.Gangs, rec)
 				l.Open, l.NextOp = []journal.Intent{{Call: call, At: start, Epoch: 1}}, 2
-				l.Flying = map[hypervisor.OpID]time.Time{1: start.Add(time.Hour)}
+				l.Deadlines = map[hypervisor.OpID]time.Time{1: start.Add(time.Hour)}
 				d := sit(t, settings(), l)
 				d.settle()
 				d.exec.Replied(d.now, execute.Reply{Op: 1, Err: err, Began: d.now, Ended: d.now})

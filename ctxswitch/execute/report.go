@@ -272,15 +272,15 @@ func (e *Executor) reportNode(n *node) NodeReport {
 	return r
 }
 
-// Surveyed reports whether every node has been looked at since the start, with
+// AllSeen reports whether every node has been looked at since the start, with
 // or without success: before that nothing should be decided.
-func (e *Executor) Surveyed() bool { return e.unseen == 0 }
+func (e *Executor) AllSeen() bool { return e.unseen == 0 }
 
 // Changes grows whenever something changed on which a decision depends.
 func (e *Executor) Changes() uint64 { return e.changes }
 
-// Acting is an action under way, as users see it.
-type Acting struct {
+// ActiveAction is an action under way, as users see it.
+type ActiveAction struct {
 	VM       cluster.VMID
 	Kind     cluster.ActionKind
 	Phase    gang.Phase
@@ -290,9 +290,9 @@ type Acting struct {
 	Expected time.Duration
 }
 
-// Acting lists the actions under way, in order of VMs.
-func (e *Executor) Acting() []Acting {
-	var list []Acting
+// Actions lists the actions under way, in order of VMs.
+func (e *Executor) Actions() []ActiveAction {
+	var list []ActiveAction
 	for _, id := range slices.Sorted(maps.Keys(e.active)) {
 		p := e.active[id]
 		if p.rec.Phase.Stable() {
@@ -303,7 +303,7 @@ func (e *Executor) Acting() []Acting {
 			if m.Ended || kind == cluster.Migrate && m.Next == "" {
 				continue
 			}
-			a := Acting{
+			a := ActiveAction{
 				VM: p.job.VMs[rank].ID, Kind: kind, Phase: p.rec.Phase, Plan: p.plan(),
 				From: m.Node, To: m.Next, Began: p.rec.Since,
 				Expected: e.estimate(verb, p.job.VMs[rank].Reserved.Memory),

@@ -11,11 +11,11 @@ import (
 	"vjob/energy"
 )
 
-// Rest says that a node is being switched off or on, or is off: it holds nothing and is
+// SetPowerState says that a node is being switched off or on, or is off: it holds nothing and is
 // given nothing, so its silence is no matter, and it is looked at only so often. 0: it
 // is in use again. Until it answers it draws what is said, and no less than when it is off.
-// The caller has asked [Executor.Holding] before.
-func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration, draws energy.Watts) {
+// The caller has asked [Executor.InUse] before.
+func (e *Executor) SetPowerState(now time.Time, id cluster.NodeID, every time.Duration, draws energy.Watts) {
 	e.now = now
 	n, ok := e.nodes[id]
 	if !ok || n.rests == every && n.dark == draws {
@@ -28,10 +28,10 @@ func (e *Executor) Rest(now time.Time, id cluster.NodeID, every time.Duration, d
 	e.touchJobsOn(id)
 }
 
-// Holding returns why a node cannot be switched off, as far as the executor knows: copies,
+// InUse returns why a node cannot be switched off, as far as the executor knows: copies,
 // machines that vjob does not manage, calls under way, members on their way, and images that no
 // other node can reach. "" if it can be.
-func (e *Executor) Holding(id cluster.NodeID) string {
+func (e *Executor) InUse(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	switch {
 	case !ok:
@@ -41,7 +41,7 @@ func (e *Executor) Holding(id cluster.NodeID) string {
 	case len(n.copies) > 0:
 		return fmt.Sprintf("it holds %d VMs, %s among them", len(n.copies), e.reportNode(n).VMs[0])
 	}
-	if why := e.Tied(id); why != "" {
+	if why := e.Pinned(id); why != "" {
 		return why
 	}
 	for _, o := range e.ops {
@@ -65,9 +65,9 @@ func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 	return false, time.Time{}
 }
 
-// Tied returns why a node cannot be switched off even after its VMs have moved away: machines
+// Pinned returns why a node cannot be switched off even after its VMs have moved away: machines
 // that vjob does not manage, and images that no other node can reach. "" if it can be.
-func (e *Executor) Tied(id cluster.NodeID) string {
+func (e *Executor) Pinned(id cluster.NodeID) string {
 	n, ok := e.nodes[id]
 	if !ok {
 		return "the node is not known"

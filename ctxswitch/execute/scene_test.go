@@ -73,7 +73,7 @@ func TestGangsThatKeepStill(t *testing.T) {
 		}, "migrates", ""},
 		{"the next is off", func(d *desk) {
 			d.dead["b"] = true
-			d.exec.Rest(d.now, "b", time.Minute, 0)
+			d.exec.SetPowerState(d.now, "b", time.Minute, 0)
 			d.settle()
 		}, "migrates", ""},
 	} {

@@ -69,7 +69,7 @@ func TestCeilingOfNodesThatAreOff(t *testing.T) {
 	d.dead["b"] = true
 	d.settle()
 	for more, want := range map[cluster.MilliCPU]energy.Watts{0: 5, -1000: 5, 1: 100.025, 4000: 200} {
-		if got := d.exec.Ceiling("b", more); math.Abs(float64(got-want)) > 1e-9 {
+		if got := d.exec.MaxPower("b", more); math.Abs(float64(got-want)) > 1e-9 {
 			t.Errorf("with %s more b may draw %s, want %s", more, got, want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestDrawOfANodeWithoutCPU(t *testing.T) {
 		t.Errorf("it draws %s, want 100 W", n.Watts)
 	}
 	for node, want := range map[cluster.NodeID]energy.Watts{"d": 100, "a": 0, "nowhere": 0} {
-		if got := d.exec.Ceiling(node, 0); got != want {
+		if got := d.exec.MaxPower(node, 0); got != want {
 			t.Errorf("%s may draw %s, want %s", node, got, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestDrawOfVJobsThatAreNotLive(t *testing.T) {
 	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
-	d.exec.Rest(d.now, "a", time.Minute, 0)
+	d.exec.SetPowerState(d.now, "a", time.Minute, 0)
 	d.pass(10 * time.Second)
 	if _, live := d.exec.Job(2); live {
 		t.Fatal("vjob 2 is live")

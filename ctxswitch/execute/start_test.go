@@ -85,7 +85,7 @@ func TestWhatAStartTakesOver(t *testing.T) {
 	l.Gangs = append(l.Gangs, rec, at(2, gang.Active, "c"))
 	l.NextOp = 8
 	l.Plans = []journal.PlanID{3, 4}
-	l.Drawn = []journal.Drawn{{Node: "a", Joules: 700}, {Node: "b", Joules: 800}}
+	l.Drawn = []journal.NodeEnergy{{Node: "a", Joules: 700}, {Node: "b", Joules: 800}}
 	l.Open = []journal.Intent{
 		{Call: hypervisor.Call{Op: 5, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1}, Node: "a"}, At: start.Add(-time.Minute)},
 		{Call: hypervisor.Call{Op: 6, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1, Rank: 1}, Node: "b"}, At: start.Add(-time.Hour)},

@@ -50,7 +50,7 @@ func (d *desk) written() string {
 			fmt.Fprintf(&b, "skew of plan %d: vjob %s, %s %s\n", k.Plan, k.VJob, k.Kind, k.Skew)
 		}
 		for _, e := range s.Events {
-			fmt.Fprintf(&b, "event at %s: %s vjob %s plan %d node %q state %q: %s\n", since(e.At), e.Kind, e.VJob, e.Plan, e.Node, e.State, e.Told(""))
+			fmt.Fprintf(&b, "event at %s: %s vjob %s plan %d node %q state %q: %s\n", since(e.At), e.Kind, e.VJob, e.Plan, e.Node, e.State, e.TextFor(""))
 		}
 	}
 	d.steps = nil
@@ -68,8 +68,8 @@ func TestALifeIsWritten(t *testing.T) {
 	d.settle()
 	live := act(cluster.Migrate, 1, 1, "b", "c")
 	live.Live = true
-	var ended []journal.Past
-	d.exec.Ended = func(p journal.Past) { ended = append(ended, p) }
+	var ended []journal.EndedVJob
+	d.exec.Ended = func(p journal.EndedVJob) { ended = append(ended, p) }
 	var text strings.Builder
 	for i, c := range []struct {
 		name string

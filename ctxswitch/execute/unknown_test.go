@@ -74,7 +74,7 @@ func TestUnknownCopiesThatDoNotPause(t *testing.T) {
 	for _, s := range d.steps {
 		for _, e := range s.Events {
 			if e.Kind == journal.EventAlarm && e.VM == "8.1" && e.Node == "a" {
-				told = append(told, e.Told(""))
+				told = append(told, e.TextFor(""))
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func TestCallsOutliveTheCore(t *testing.T) {
 	l.Gangs = append(l.Gangs, rec)
 	l.Open = append(l.Open, openRestore(id))
 	l.NextOp = 2
-	l.Flying = map[hypervisor.OpID]time.Time{1: start.Add(10 * time.Minute)}
+	l.Deadlines = map[hypervisor.OpID]time.Time{1: start.Add(10 * time.Minute)}
 	d := sit(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused) // it looks restored, and the call says otherwise
 	d.settle()

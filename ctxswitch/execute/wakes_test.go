@@ -196,7 +196,7 @@ func TestALookAtTheStoreWakesGangs(t *testing.T) {
 // A node that is being switched on is judged by what it shows as soon as it answers.
 func TestANodeThatIsSwitchedOnAndAnswers(t *testing.T) {
 	d := booting(t, settings())
-	d.exec.Rest(d.now, "a", time.Minute, 0)
+	d.exec.SetPowerState(d.now, "a", time.Minute, 0)
 	d.settle()
 	d.wants("1 boot 1.0@a") // which is under way
 	d.has(1, 0, "a", hypervisor.CopyRunning)

@@ -169,9 +169,9 @@ func (r *Record) Clone() *Record {
 	return &c
 }
 
-// Stands reports whether the gang stands still in memory and goes on only when it is
+// Paused reports whether the gang stands still in memory and goes on only when it is
 // told to: it uses no CPU, and nothing that fails lets it run.
-func (r *Record) Stands() bool {
+func (r *Record) Paused() bool {
 	return r.Phase == Paused || r.Then == ThenStand && (r.Phase == Saving || r.Phase == Restoring)
 }
 

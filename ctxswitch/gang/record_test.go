@@ -51,11 +51,11 @@ func TestPhases(t *testing.T) {
 		if got := rec.State(); got != c.state {
 			t.Errorf("%s is shown as %s, want %s", c.phase, got, c.state)
 		}
-		if got := rec.Stands(); got != c.stands {
+		if got := rec.Paused(); got != c.stands {
 			t.Errorf("%s: stands is %t, want %t", c.phase, got, c.stands)
 		}
 		rec.Then = gang.ThenSave
-		if got, want := rec.Stands(), c.phase == gang.Paused; got != want {
+		if got, want := rec.Paused(), c.phase == gang.Paused; got != want {
 			t.Errorf("%s that leads to saving: stands is %t, want %t", c.phase, got, want)
 		}
 	}

@@ -39,8 +39,8 @@ type Prices struct {
 	At   time.Time
 }
 
-// Drawn is energy that a node has drawn.
-type Drawn struct {
+// NodeEnergy is energy that a node has drawn.
+type NodeEnergy struct {
 	Node   cluster.NodeID
 	Joules int64
 }
@@ -77,8 +77,8 @@ type Event struct {
 	Cause cluster.Cause `json:"cause,omitzero"`
 }
 
-// Told is the text with the cause as a user may read it; the user "" is an administrator.
-func (e *Event) Told(user string) string {
+// TextFor is the text with the cause as a user may read it; the user "" is an administrator.
+func (e *Event) TextFor(user string) string {
 	state, _ := cluster.ParseState(e.State) // events of other kinds have no state
 	return e.Text + e.Cause.For(user).Clause(state)
 }
@@ -120,8 +120,8 @@ type WalltimeChange struct {
 	Walltime time.Duration
 }
 
-// Past is what is known of a vjob that has ended, for those that wait for it.
-type Past struct {
+// EndedVJob is what is known of a vjob that has ended, for those that wait for it.
+type EndedVJob struct {
 	ID, Array cluster.VJobID
 	Outcome   cluster.Outcome
 	Started   bool           // it has run
@@ -211,26 +211,26 @@ type Reshape struct {
 
 // Loaded is what the scheduler knows when it starts.
 type Loaded struct {
-	Epoch    int64 // of this start, larger than any before; durable already
-	NextOp   hypervisor.OpID
-	NextPlan PlanID
-	Nodes    []cluster.Node
-	Power    []cycle.Record // of nodes that have ever been switched, in order of their names
-	Rules    Rules
-	Budgets  Budgets
-	Prices   Prices
-	Drawn    []Drawn                          // by each node so far, in order of their names
-	VJobs    []*cluster.VJob                  // those that are not terminal, in order
-	Gangs    []gang.Record                    // of those vjobs
-	Left     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
-	Ran      map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
-	Crowded  map[cluster.VJobID]time.Duration // beside that
-	Charges  []Charge                         // that were not pruned, in order
-	Open     []Intent                         // without a result: they may still be under way
-	Flying   map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines
-	Plans    []PlanID                         // that were running
-	Waits    []cluster.VJobID                 // those of the vjobs that wait for others, in order
-	Past     []Past                           // of vjobs that have ended and are waited for
+	Epoch     int64 // of this start, larger than any before; durable already
+	NextOp    hypervisor.OpID
+	NextPlan  PlanID
+	Nodes     []cluster.Node
+	Power     []cycle.Record // of nodes that have ever been switched, in order of their names
+	Rules     Rules
+	Budgets   Budgets
+	Prices    Prices
+	Drawn     []NodeEnergy                     // by each node so far, in order of their names
+	VJobs     []*cluster.VJob                  // those that are not terminal, in order
+	Gangs     []gang.Record                    // of those vjobs
+	Ended     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
+	Ran       map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
+	Crowded   map[cluster.VJobID]time.Duration // beside that
+	Charges   []Charge                         // that were not pruned, in order
+	Open      []Intent                         // without a result: they may still be under way
+	Deadlines map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines
+	Plans     []PlanID                         // that were running
+	Waits     []cluster.VJobID                 // those of the vjobs that wait for others, in order
+	Past      []EndedVJob                      // of vjobs that have ended and are waited for
 }
 
 // Account takes in what a vjob has run so far.

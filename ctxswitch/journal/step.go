@@ -23,7 +23,7 @@ type Step struct {
 	Intents []Intent
 	Results []Result
 	Usage   []Usage
-	Drawn   []Drawn // added to what there is
+	Drawn   []NodeEnergy // added to what there is
 	// NodeHours and VJobHours are added as well.
 	NodeHours []NodeHour
 	VJobHours []VJobHour

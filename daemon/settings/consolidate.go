@@ -33,7 +33,7 @@ func (c *Consolidate) Never() bool { return c.When == whenNever }
 
 // Terms returns the settings of package energy/consolidate.
 func (c *Consolidate) Terms() consolidate.Terms {
-	return consolidate.Terms{Horizon: c.Horizon.Duration, Factor: c.Factor, Least: c.Least.Watts}
+	return consolidate.Terms{Horizon: c.Horizon.Duration, Factor: c.Factor, MinSaving: c.Least.Watts}
 }
 
 func (s *Settings) validateConsolidation() error {

@@ -46,10 +46,10 @@ const (
 )
 
 // Book returns the budgets for the scheduler.
-func (e *Energy) Book(zone *time.Location) (*budget.Book, error) {
-	lines := make([]budget.Line, len(e.Budgets))
+func (e *Energy) Book(zone *time.Location) (*budget.Schedule, error) {
+	lines := make([]budget.Budget, len(e.Budgets))
 	for i, b := range e.Budgets {
-		lines[i] = budget.Line{Watts: b.Power.Watts, Group: b.Group, When: b.When}
+		lines[i] = budget.Budget{Watts: b.Power.Watts, Group: b.Group, When: b.When}
 	}
 	book, err := budget.New(zone, lines)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 		if !known {
 			continue
 		}
-		for _, name := range Expand(s.Nodes[i].Name) {
+		for _, name := range ExpandRange(s.Nodes[i].Name) {
 			list[cluster.NodeID(name)] = m.Power()
 		}
 	}
@@ -195,7 +195,7 @@ func (s *Settings) validateEnergy() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Energy.Models)) {
 		m := s.Energy.Models[name]
 		p, field := m.Power(), "energy.models."+name
-		if part, value, want := p.Faulty(); part != "" {
+		if part, value, want := p.Fault(); part != "" {
 			return cluster.BadField(field, fmt.Sprintf("%s %v", part, value), want)
 		}
 	}

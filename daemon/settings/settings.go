@@ -142,7 +142,7 @@ func (s *Settings) NICs() map[cluster.NodeID]cluster.Rate {
 	}
 	nics := map[cluster.NodeID]cluster.Rate{}
 	for _, n := range s.Nodes {
-		for _, name := range Expand(n.Name) {
+		for _, name := range ExpandRange(n.Name) {
 			if rate := cmp.Or(n.NIC.Rate, s.Network.NIC.Rate); rate > 0 {
 				nics[cluster.NodeID(name)] = rate
 			}
@@ -251,7 +251,7 @@ func parse(name string, data []byte, getenv func(string) string) (Settings, erro
 func (s *Settings) ClusterNodes() []cluster.Node {
 	var list []cluster.Node
 	for _, n := range s.Nodes {
-		for _, name := range Expand(n.Name) {
+		for _, name := range ExpandRange(n.Name) {
 			list = append(list, cluster.Node{
 				ID:       cluster.NodeID(name),
 				Capacity: cluster.Resources{CPU: n.CPU.MilliCPU, Memory: n.Memory.MiB},

@@ -27,7 +27,7 @@ type Fault struct {
 }
 
 // Nodes lists the nodes of the fault.
-func (f *Fault) Nodes() []string { return Expand(f.Node) }
+func (f *Fault) Nodes() []string { return ExpandRange(f.Node) }
 
 // longestFault is the maximum of After and Lasts.
 const longestFault = 24 * time.Hour

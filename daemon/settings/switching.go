@@ -116,7 +116,7 @@ type SwitchLimits struct {
 // Switched lists the nodes of an entry. It returns nil for an invalid range.
 func (p *SwitchedNode) Switched() []cluster.NodeID {
 	var list []cluster.NodeID
-	for _, name := range Expand(p.Name) {
+	for _, name := range ExpandRange(p.Name) {
 		list = append(list, cluster.NodeID(name))
 	}
 	return list

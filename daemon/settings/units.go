@@ -101,9 +101,9 @@ func (r Rate) MarshalText() ([]byte, error) {
 	return []byte(r.String()), nil
 }
 
-// Expand lists the names of a range: n[08-11] is n08, n09, n10, n11. A name
+// ExpandRange lists the names of a range: n[08-11] is n08, n09, n10, n11. A name
 // without a range stays as it is. For an invalid range it returns nil.
-func Expand(name string) []string {
+func ExpandRange(name string) []string {
 	head, rest, ranged := strings.Cut(name, "[")
 	if !ranged {
 		return []string{name}

@@ -136,7 +136,7 @@ func (s *Settings) validateNodes() error {
 	seen := map[string]bool{}
 	for i, n := range s.Nodes {
 		field := fmt.Sprintf("nodes[%d]", i)
-		names := Expand(n.Name)
+		names := ExpandRange(n.Name)
 		if names == nil {
 			return cluster.BadField(field+".name", n.Name, "a name, or a range such as n[1-8]")
 		}

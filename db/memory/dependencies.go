@@ -131,7 +131,7 @@ func (s *Store) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*clus
 
 // Past returns the outcomes of the given vjobs that have ended, and of the attempts that
 // replaced them.
-func (s *Store) Past(ctx context.Context, on []cluster.Dependency) ([]journal.Past, error) {
+func (s *Store) Past(ctx context.Context, on []cluster.Dependency) ([]journal.EndedVJob, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("past: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s *Store) Past(ctx context.Context, on []cluster.Dependency) ([]journal.Pa
 	return s.past(on), nil
 }
 
-func (s *Store) past(on []cluster.Dependency) (list []journal.Past) {
+func (s *Store) past(on []cluster.Dependency) (list []journal.EndedVJob) {
 	if len(on) == 0 {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (s *Store) past(on []cluster.Dependency) (list []journal.Past) {
 			single[row.ID] = true
 		}
 		if row.State.Terminal() && (single[row.ID] || row.Array != 0 && whole[row.Array]) {
-			list = append(list, journal.Past{
+			list = append(list, journal.EndedVJob{
 				ID: row.ID, Array: row.Array, Outcome: row.Outcome, Started: !row.Started.IsZero(),
 				Again: next[row.ID] != 0, Next: next[row.ID],
 			})

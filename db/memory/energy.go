@@ -33,9 +33,9 @@ func (s *Store) stepEnergy(step *journal.Step, u *undo) {
 	}
 }
 
-func (s *Store) sortedDrawn() (list []journal.Drawn) {
+func (s *Store) sortedDrawn() (list []journal.NodeEnergy) {
 	for _, id := range slices.Sorted(maps.Keys(s.drawn)) {
-		list = append(list, journal.Drawn{Node: id, Joules: s.drawn[id]})
+		list = append(list, journal.NodeEnergy{Node: id, Joules: s.drawn[id]})
 	}
 	return list
 }

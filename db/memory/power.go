@@ -28,7 +28,7 @@ func (s *Store) stepPower(records []cycle.Record, u *undo) error {
 				s.power[r.Node] = old
 			}
 		})
-		r.Since, r.Called = utc(r.Since), utc(r.Called)
+		r.Since, r.RequestedAt = utc(r.Since), utc(r.RequestedAt)
 		s.power[r.Node] = r
 	}
 	return nil

@@ -144,7 +144,7 @@ func (s *Store) Load(ctx context.Context) (journal.Loaded, error) {
 		row := &s.vjobs[i]
 		if row.State.Terminal() {
 			if len(s.gangs[i].Kept) > 0 {
-				l.Left = append(l.Left, copyGang(&s.gangs[i]))
+				l.Ended = append(l.Ended, copyGang(&s.gangs[i]))
 			}
 			continue
 		}

@@ -37,7 +37,7 @@ func testDependencies(t *testing.T, w *World) {
 	for _, again := range []string{"at once", "after a restart"} {
 		l := w.load(t)
 		same(t, "vjobs with dependencies "+again, l.Waits, []cluster.VJobID{4, 5, 6, 7})
-		same(t, "what has ended "+again, l.Past, []journal.Past{})
+		same(t, "what has ended "+again, l.Past, []journal.EndedVJob{})
 		same(t, "terms "+again, l.VJobs[3].After, w.Kept(4).After)
 		w.reopen()
 	}
@@ -74,7 +74,7 @@ func testPast(t *testing.T, w *World) {
 	w.commit(t, journal.Step{VJobs: []journal.VJobChange{{ID: 1, State: cluster.Terminated, Outcome: cluster.WalltimeExceeded, Version: 9, Started: Start, Ended: Start}}})
 	w.ends(t, 3, cluster.Deleted)
 	w.ends(t, 6, cluster.Broken)
-	want := []journal.Past{
+	want := []journal.EndedVJob{
 		{ID: 1, Outcome: cluster.WalltimeExceeded, Started: true},
 		{ID: 6, Array: 5, Outcome: cluster.Broken},
 	}
@@ -83,7 +83,7 @@ func testPast(t *testing.T, w *World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "of some", got, []journal.Past{{ID: 3, Outcome: cluster.Deleted}, want[1]})
+	same(t, "of some", got, []journal.EndedVJob{{ID: 3, Outcome: cluster.Deleted}, want[1]})
 }
 
 func testPruneAwaited(t *testing.T, w *World) {
@@ -140,7 +140,7 @@ func testAttempts(t *testing.T, w *World) {
 		same(t, "it lives "+again, l.VJobs[2], want)
 		g := gang.Record{VJob: 4, Since: want.Submitted, Members: make([]gang.Member, 3)}
 		same(t, "its gang "+again, l.Gangs[2], g)
-		same(t, "the past "+again, l.Past, []journal.Past{{ID: 2, Array: 1, Outcome: cluster.Broken, Again: true, Next: 4}})
+		same(t, "the past "+again, l.Past, []journal.EndedVJob{{ID: 2, Array: 1, Outcome: cluster.Broken, Again: true, Next: 4}})
 		same(t, "vjobs with dependencies "+again, l.Waits, []cluster.VJobID{3})
 		w.reopen()
 	}
@@ -149,7 +149,7 @@ func testAttempts(t *testing.T, w *World) {
 	if err != nil || len(jobs) != 1 || jobs[0].Attempts != 2 || jobs[0].Replaces != 4 {
 		t.Errorf("the third attempt: %+v, %v", jobs, err)
 	}
-	same(t, "the past of both", w.load(t).Past, []journal.Past{
+	same(t, "the past of both", w.load(t).Past, []journal.EndedVJob{
 		{ID: 2, Array: 1, Outcome: cluster.Broken, Again: true, Next: 4},
 		{ID: 4, Array: 1, Outcome: cluster.Broken, Again: true, Next: 5},
 	})

@@ -37,11 +37,11 @@ func testPrices(t *testing.T, w *World) {
 }
 
 func testDrawn(t *testing.T, w *World) {
-	same(t, "drawn at first", w.load(t).Drawn, []journal.Drawn(nil))
-	w.commit(t, journal.Step{Drawn: []journal.Drawn{{Node: "b", Joules: 3}, {Node: "a", Joules: 5}}})
-	w.commit(t, journal.Step{Drawn: []journal.Drawn{{Node: "b", Joules: 4}}})
+	same(t, "drawn at first", w.load(t).Drawn, []journal.NodeEnergy(nil))
+	w.commit(t, journal.Step{Drawn: []journal.NodeEnergy{{Node: "b", Joules: 3}, {Node: "a", Joules: 5}}})
+	w.commit(t, journal.Step{Drawn: []journal.NodeEnergy{{Node: "b", Joules: 4}}})
 	w.reopen()
-	want := []journal.Drawn{{Node: "a", Joules: 5}, {Node: "b", Joules: 7}}
+	want := []journal.NodeEnergy{{Node: "a", Joules: 5}, {Node: "b", Joules: 7}}
 	same(t, "drawn", w.load(t).Drawn, want)
 	if err := w.Commit(t.Context(), journal.Step{Drawn: want, Usage: []journal.Usage{{VJob: 99}}}); err == nil {
 		t.Error("the account of an unknown vjob is accepted")

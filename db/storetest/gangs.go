@@ -36,12 +36,12 @@ func testLeft(t *testing.T, w *World) {
 	g.Kept = []gang.Kept{{Generation: 2, Incarnation: 1, Since: Start, Cause: "node down", Ended: []int{1}}}
 	w.commit(t, journal.Step{Gangs: []gang.Record{g}})
 	w.reopen()
-	same(t, "left", w.load(t).Left, []gang.Record{g})
+	same(t, "left", w.load(t).Ended, []gang.Record{g})
 	sum, _ := w.prune(t, everything(EndOfTime))
 	same(t, "pruned", sum.VJobs, 0)
 	g.Kept = nil
 	w.commit(t, journal.Step{Gangs: []gang.Record{g}})
-	same(t, "nothing left", len(w.load(t).Left), 0)
+	same(t, "nothing left", len(w.load(t).Ended), 0)
 	sum, _ = w.prune(t, everything(EndOfTime))
 	same(t, "pruned then", sum.VJobs, 1)
 }

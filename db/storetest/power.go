@@ -15,14 +15,14 @@ func testPower(t *testing.T, w *World) {
 	w.commit(t, journal.Step{Nodes: []cluster.Node{{ID: "b"}, {ID: "a"}}})
 	b := cycle.Record{
 		Node: "b", Phase: cycle.Stopping, Since: Start, Want: cycle.WantOff, By: "root", Attempt: 2,
-		Called: Start.Add(time.Minute), Reason: "it's 'hot'",
+		RequestedAt: Start.Add(time.Minute), Reason: "it's 'hot'",
 	}
 	a := cycle.Record{Node: "a", Phase: cycle.Off, Since: Start.Add(time.Second)}
 	w.commit(t, journal.Step{Power: []cycle.Record{b, a}})
 	w.reopen()
 	same(t, "power", w.load(t).Power, []cycle.Record{a, b})
 
-	b.Phase, b.Attempt, b.Called, b.Want, b.By = cycle.Off, 0, time.Time{}, cycle.WantOn, ""
+	b.Phase, b.Attempt, b.RequestedAt, b.Want, b.By = cycle.Off, 0, time.Time{}, cycle.WantOn, ""
 	w.commit(t, journal.Step{Power: []cycle.Record{b}})
 	same(t, "power after a change", w.load(t).Power, []cycle.Record{a, b})
 

@@ -24,9 +24,9 @@ func relaxed(p *energy.Problem) *simplex {
 		slope := float64(node.Power.Full-node.Power.Idle) / node.CPU
 		s.cost[on(n)] = float64(node.Power.Idle - node.Power.Standby)
 		s.row('<', 1, map[int]float64{on(n): 1})
-		cpu, rigid := map[int]float64{on(n): -node.CPU}, make([]map[int]float64, len(node.Room))
+		cpu, rigid := map[int]float64{on(n): -node.CPU}, make([]map[int]float64, len(node.Capacity))
 		for r := range rigid {
-			rigid[r] = map[int]float64{on(n): -node.Room[r]}
+			rigid[r] = map[int]float64{on(n): -node.Capacity[r]}
 		}
 		for i := range j {
 			s.cost[share(i, n)] = slope
@@ -98,7 +98,7 @@ func small(rng *rand.Rand, seed uint64) *energy.Problem {
 		p.Resources = append(p.Resources, "gpu")
 		for n := range p.Nodes {
 			node := &p.Nodes[n]
-			node.CPU, node.Room = 0.5+rng.Float64(), []float64{0.5 + rng.Float64(), 2}
+			node.CPU, node.Capacity = 0.5+rng.Float64(), []float64{0.5 + rng.Float64(), 2}
 			node.Power.Standby = 5
 		}
 		for j := range p.Jobs {

@@ -39,7 +39,7 @@ func (f *Fluid) yield(p *energy.Problem) float64 {
 	for n := range p.Nodes {
 		largest = max(largest, p.Nodes[n].CPU)
 		sum += p.Nodes[n].CPU
-		for r, v := range p.Nodes[n].Room {
+		for r, v := range p.Nodes[n].Capacity {
 			room[r] += v
 		}
 	}

@@ -20,7 +20,7 @@ func powerCurves(p *energy.Problem) []powerCurve {
 	list := make([]powerCurve, len(p.Nodes))
 	for n := range p.Nodes {
 		node := &p.Nodes[n]
-		list[n].room = node.Room
+		list[n].room = node.Capacity
 		for _, m := range node.Power.Curve() {
 			list[n].add(point{m.Load * node.CPU, float64(m.Power - node.Power.Standby)})
 		}

@@ -24,13 +24,13 @@ func NewWhole(p *energy.Problem) *Whole {
 	w := &Whole{fluid: New(p), problem: p, alike: true}
 	for n := range p.Nodes {
 		node, first := &p.Nodes[n], &p.Nodes[0]
-		w.alike = w.alike && node.CPU == first.CPU && slices.Equal(node.Room, first.Room) && len(node.Power.Measured) == 0
+		w.alike = w.alike && node.CPU == first.CPU && slices.Equal(node.Capacity, first.Capacity) && len(node.Power.Measured) == 0
 		w.bySlope = append(w.bySlope, n)
 	}
 	slices.SortStableFunc(w.bySlope, func(a, b int) int { return cmp.Compare(w.slope(a), w.slope(b)) })
 	w.counted = New(p)
 	for n := range w.counted.nodes {
-		w.counted.nodes[n].room = append(slices.Clone(p.Nodes[n].Room), 1)
+		w.counted.nodes[n].room = append(slices.Clone(p.Nodes[n].Capacity), 1)
 	}
 	w.sort()
 	return w
@@ -46,7 +46,7 @@ func (w *Whole) sort() {
 		var list []float64
 		for n := range w.problem.Nodes {
 			node := &w.problem.Nodes[n]
-			list = append(list, append(slices.Clone(node.Room), node.CPU)[r])
+			list = append(list, append(slices.Clone(node.Capacity), node.CPU)[r])
 		}
 		slices.SortFunc(list, func(a, b float64) int { return cmp.Compare(b, a) })
 		w.largest = append(w.largest, list)

@@ -18,15 +18,15 @@ import (
 	"vjob/energy"
 )
 
-// Line is one budget.
-type Line struct {
+// Budget is one budget.
+type Budget struct {
 	Watts energy.Watts `json:"watts"`
 	Group Group        `json:"group,omitzero"`
 	When  string       `json:"when,omitempty"` // a window of cluster/calendar; "" applies while no other line of the group does
 }
 
 // String is "12 kW Mo-Fr 18:00-08:00 rack=r1".
-func (l Line) String() string {
+func (l Budget) String() string {
 	return strings.Join(slices.DeleteFunc([]string{l.Watts.String(), l.When, l.Group.String()}, func(s string) bool { return s == "" }), " ")
 }
 
@@ -73,8 +73,8 @@ func (g *Group) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// Read reads lines that [Write] wrote; "" has no lines.
-func Read(text string) (lines []Line, err error) {
+// Parse reads lines that [Format] wrote; "" has no lines.
+func Parse(text string) (lines []Budget, err error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -84,8 +84,8 @@ func Read(text string) (lines []Line, err error) {
 	return lines, nil
 }
 
-// Write formats lines as JSON; "" if there are no lines.
-func Write(lines []Line) string {
+// Format formats lines as JSON; "" if there are no lines.
+func Format(lines []Budget) string {
 	if len(lines) == 0 {
 		return ""
 	}
@@ -96,9 +96,9 @@ func Write(lines []Line) string {
 	return string(text)
 }
 
-// Book is a valid set of lines. It is immutable; nil has no lines.
-type Book struct {
-	lines  []Line
+// Schedule is a valid set of lines. It is immutable; nil has no lines.
+type Schedule struct {
+	lines  []Budget
 	groups []calendars
 }
 
@@ -115,13 +115,13 @@ const maxWatts = energy.Watts(1e12)
 
 // New makes a book of lines in a time zone. It returns a [cluster.FieldError] for an invalid
 // line, for example if windows of one group overlap.
-func New(zone *time.Location, lines []Line) (*Book, error) {
-	b := &Book{lines: slices.Clone(lines)}
+func New(zone *time.Location, lines []Budget) (*Schedule, error) {
+	b := &Schedule{lines: slices.Clone(lines)}
 	for i, l := range lines {
 		if !(l.Watts >= 0 && l.Watts <= maxWatts) {
 			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].watts", i), float64(l.Watts), "watts, from 0 to 1e12")
 		}
-		if slices.ContainsFunc(lines[:i], func(o Line) bool { return o.Group == l.Group }) {
+		if slices.ContainsFunc(lines[:i], func(o Budget) bool { return o.Group == l.Group }) {
 			continue // its group is done
 		}
 		c, err := ofGroup(zone, lines, l.Group)
@@ -135,7 +135,7 @@ func New(zone *time.Location, lines []Line) (*Book, error) {
 }
 
 // ofGroup returns the calendar of one group.
-func ofGroup(zone *time.Location, lines []Line, group Group) (*calendar.Calendar[energy.Watts], error) {
+func ofGroup(zone *time.Location, lines []Budget, group Group) (*calendar.Calendar[energy.Watts], error) {
 	standard, standing := noLimit, false
 	var entries []calendar.Entry[energy.Watts]
 	for i, l := range lines {
@@ -171,8 +171,8 @@ func named(field string, err error) error {
 	return &inner
 }
 
-// Lines returns a copy of the lines.
-func (b *Book) Lines() []Line {
+// Budgets returns a copy of the lines.
+func (b *Schedule) Budgets() []Budget {
 	if b == nil {
 		return nil
 	}
@@ -187,7 +187,7 @@ type Limit struct {
 }
 
 // At returns the limits at an instant, sorted by group. Groups without a limit are omitted.
-func (b *Book) At(t time.Time) (list []Limit) {
+func (b *Schedule) At(t time.Time) (list []Limit) {
 	if b == nil {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (b *Book) At(t time.Time) (list []Limit) {
 
 // Next returns the first instant after t at which another line applies to some group, and
 // false if no line changes.
-func (b *Book) Next(t time.Time) (next time.Time, ok bool) {
+func (b *Schedule) Next(t time.Time) (next time.Time, ok bool) {
 	if b == nil {
 		return next, false
 	}
@@ -213,11 +213,11 @@ func (b *Book) Next(t time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// Books are several books that apply together. Nil ones have no lines.
-type Books []*Book
+// Schedules are several books that apply together. Nil ones have no lines.
+type Schedules []*Schedule
 
 // At returns the limits at an instant, the smallest of each group.
-func (b Books) At(t time.Time) (list []Limit) {
+func (b Schedules) At(t time.Time) (list []Limit) {
 	for _, book := range b {
 		list = Tighter(list, book.At(t))
 	}
@@ -226,7 +226,7 @@ func (b Books) At(t time.Time) (list []Limit) {
 
 // Next returns the first instant after t at which another line applies, and false if no line
 // changes.
-func (b Books) Next(t time.Time) (next time.Time, ok bool) {
+func (b Schedules) Next(t time.Time) (next time.Time, ok bool) {
 	for _, book := range b {
 		if at, changes := book.Next(t); changes && (!ok || at.Before(next)) {
 			next, ok = at, true

@@ -16,7 +16,7 @@ import (
 
 var rack = budget.Group{Label: "rack", Value: "r1"}
 
-func book(t *testing.T, lines ...budget.Line) *budget.Book {
+func book(t *testing.T, lines ...budget.Budget) *budget.Schedule {
 	t.Helper()
 	b, err := budget.New(time.UTC, lines)
 	if err != nil {
@@ -30,8 +30,8 @@ func day(hour, minute int) time.Time { return time.Date(2026, 3, 2, hour, minute
 // The budget of the cluster is smaller by night, and a rack has one on Mondays only.
 func TestByTheHour(t *testing.T) {
 	b := book(t,
-		budget.Line{Watts: 12_000}, budget.Line{Watts: 6000, When: "18:00-08:00"},
-		budget.Line{Watts: 900, Group: rack, When: "Mo 09:00-10:00"},
+		budget.Budget{Watts: 12_000}, budget.Budget{Watts: 6000, When: "18:00-08:00"},
+		budget.Budget{Watts: 900, Group: rack, When: "Mo 09:00-10:00"},
 	)
 	night := budget.Limit{Watts: 6000, When: "18:00-08:00"}
 	for at, want := range map[time.Time][]budget.Limit{
@@ -54,45 +54,45 @@ func TestByTheHour(t *testing.T) {
 	if got := strings.Join(changes, " "); got != "Mon08 Mon09 Mon10 Mon18 Tue08" {
 		t.Errorf("changes: %s", got)
 	}
-	var empty *budget.Book
-	if _, ok := empty.Next(day(0, 0)); ok || empty.At(day(0, 0)) != nil || empty.Lines() != nil {
+	var empty *budget.Schedule
+	if _, ok := empty.Next(day(0, 0)); ok || empty.At(day(0, 0)) != nil || empty.Budgets() != nil {
 		t.Error("a nil book has limits")
 	}
 }
 
 func TestReadBack(t *testing.T) {
-	lines := []budget.Line{{Watts: 12_000.5}, {Watts: 0, Group: rack, When: "Sa,Su"}}
-	again, err := budget.Read(budget.Write(lines))
+	lines := []budget.Budget{{Watts: 12_000.5}, {Watts: 0, Group: rack, When: "Sa,Su"}}
+	again, err := budget.Parse(budget.Format(lines))
 	if err != nil || !cmp.Equal(lines, again) {
 		t.Errorf("%v: %s", err, cmp.Diff(lines, again))
 	}
-	if none, err := budget.Read(budget.Write(nil)); none != nil || err != nil {
+	if none, err := budget.Parse(budget.Format(nil)); none != nil || err != nil {
 		t.Errorf("%v, %v", none, err)
 	}
-	if _, err := budget.Read("{"); err == nil {
+	if _, err := budget.Parse("{"); err == nil {
 		t.Error("no error for truncated JSON")
 	}
 }
 
 func TestBadBudgets(t *testing.T) {
 	for name, c := range map[string]struct {
-		lines []budget.Line
+		lines []budget.Budget
 		want  string
 	}{
-		"not a number":     {[]budget.Line{{Watts: energy.Watts(math.NaN())}}, "budgets[0].watts"},
-		"negative":         {[]budget.Line{{Watts: 5}, {Watts: -1, When: "Mo"}}, "budgets[1].watts"},
-		"endless":          {[]budget.Line{{Watts: energy.Watts(math.Inf(1))}}, "budgets[0].watts"},
-		"no window":        {[]budget.Line{{Watts: 5, When: "25:00-26:00"}}, "budgets[0].when"},
-		"two without one":  {[]budget.Line{{Watts: 5}, {Watts: 6}}, "a budget without one already"},
-		"windows overlap":  {[]budget.Line{{Watts: 5, When: "18:00-08:00"}, {Watts: 6, When: "Tu 07:00-09:00"}}, "does not overlap"},
-		"the same windows": {[]budget.Line{{Watts: 5, When: "Mo"}, {Watts: 6, When: "Mo"}}, "no other window"},
+		"not a number":     {[]budget.Budget{{Watts: energy.Watts(math.NaN())}}, "budgets[0].watts"},
+		"negative":         {[]budget.Budget{{Watts: 5}, {Watts: -1, When: "Mo"}}, "budgets[1].watts"},
+		"endless":          {[]budget.Budget{{Watts: energy.Watts(math.Inf(1))}}, "budgets[0].watts"},
+		"no window":        {[]budget.Budget{{Watts: 5, When: "25:00-26:00"}}, "budgets[0].when"},
+		"two without one":  {[]budget.Budget{{Watts: 5}, {Watts: 6}}, "a budget without one already"},
+		"windows overlap":  {[]budget.Budget{{Watts: 5, When: "18:00-08:00"}, {Watts: 6, When: "Tu 07:00-09:00"}}, "does not overlap"},
+		"the same windows": {[]budget.Budget{{Watts: 5, When: "Mo"}, {Watts: 6, When: "Mo"}}, "no other window"},
 	} {
 		if _, err := budget.New(time.UTC, c.lines); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	// Windows of different groups may overlap.
-	book(t, budget.Line{Watts: 5, When: "Mo"}, budget.Line{Watts: 6, When: "Mo", Group: rack})
+	book(t, budget.Budget{Watts: 5, When: "Mo"}, budget.Budget{Watts: 6, When: "Mo", Group: rack})
 }
 
 func TestGroups(t *testing.T) {

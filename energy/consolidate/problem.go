@@ -15,10 +15,10 @@ import (
 
 // Node is a node that is on.
 type Node struct {
-	Power energy.Power
-	CPU   float64   // capacity, in the unit of loads
-	Room  []float64 // for VMs of the problem, including those on the node, by resource
-	Spare bool      // the node goes off once it is empty
+	Power      energy.Power
+	CPU        float64   // capacity, in the unit of loads
+	Capacity   []float64 // for VMs of the problem, including those on the node, by resource
+	MayTurnOff bool      // the node goes off once it is empty
 }
 
 // VM is a VM that runs.
@@ -27,10 +27,10 @@ type VM struct {
 	Load  float64   // CPU that it uses
 	Need  []float64 // of the resources
 	Fixed bool      // may not move
-	// Move is the energy of a migration.
-	Move energy.Joules
-	// Left is its expected remaining run time.
-	Left time.Duration
+	// MoveEnergy is the energy of a migration.
+	MoveEnergy energy.Joules
+	// Remaining is its expected remaining run time.
+	Remaining time.Duration
 }
 
 // Terms say when a move pays off.
@@ -39,12 +39,12 @@ type Terms struct {
 	Horizon time.Duration
 	// Factor is the required ratio of the saving within the horizon to the cost.
 	Factor float64
-	// Least is the minimum saving.
-	Least energy.Watts
+	// MinSaving is the minimum saving.
+	MinSaving energy.Watts
 }
 
 // Default are the default terms.
-var Default = Terms{Horizon: time.Hour, Factor: 4, Least: 10}
+var Default = Terms{Horizon: time.Hour, Factor: 4, MinSaving: 10}
 
 // Check returns an error that names the field if the terms are invalid.
 func (t *Terms) Check() error {
@@ -53,8 +53,8 @@ func (t *Terms) Check() error {
 		return cluster.BadField("horizon", t.Horizon, "from one minute to seven days")
 	case !(t.Factor >= 1 && t.Factor <= 1e6):
 		return cluster.BadField("factor", t.Factor, "from 1 to 1000000")
-	case !(t.Least >= 0 && t.Least <= 1e12):
-		return cluster.BadField("least", t.Least, "0 W or more")
+	case !(t.MinSaving >= 0 && t.MinSaving <= 1e12):
+		return cluster.BadField("least", t.MinSaving, "0 W or more")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ type Problem struct {
 const minRemaining = 2 * time.Minute
 
 // movable reports whether a VM may be moved.
-func (p *Problem) movable(vm int) bool { return !p.VMs[vm].Fixed && p.VMs[vm].Left > minRemaining }
+func (p *Problem) movable(vm int) bool { return !p.VMs[vm].Fixed && p.VMs[vm].Remaining > minRemaining }
 
 // vmsByNode returns the VMs of each node.
 func (p *Problem) vmsByNode() [][]int {

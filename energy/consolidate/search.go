@@ -8,31 +8,31 @@ import (
 	"vjob/energy/solve"
 )
 
-// Answer is the new placement.
-type Answer struct {
-	To     []int // the node of each VM
-	Moves  []int // the VMs that move
-	Dark   []int // the nodes that become empty and go off
-	Before energy.Watts
-	After  energy.Watts // lower: power of the nodes that VMs leave or join
-	Nodes  int          // number of nodes searched
-	Turns  int          // number of searches that cover all nodes
+// Result is the new placement.
+type Result struct {
+	To      []int // the node of each VM
+	Moves   []int // the VMs that move
+	Emptied []int // the nodes that become empty and go off
+	Before  energy.Watts
+	After   energy.Watts // lower: power of the nodes that VMs leave or join
+	Nodes   int          // number of nodes searched
+	Subsets int          // number of searches that cover all nodes
 }
 
 // maxSteps limits a search: some milliseconds.
 const maxSteps = 24
 
-// Look searches for a better placement in one subset of the cluster; turn selects the subset.
+// Search searches for a better placement in one subset of the cluster; turn selects the subset.
 // Without an improvement no VM moves. It returns an error if the problem is invalid.
-func (p *Problem) Look(turn int) (*Answer, error) {
+func (p *Problem) Search(turn int) (*Result, error) {
 	guests := p.vmsByNode()
 	loads := p.loads(guests)
-	a := &Answer{To: make([]int, len(p.VMs))}
+	a := &Result{To: make([]int, len(p.VMs))}
 	for i := range p.VMs {
 		a.To[i] = p.VMs[i].Node
 	}
 	var nodes []int
-	nodes, a.Turns = p.subset(turn, guests, loads)
+	nodes, a.Subsets = p.subset(turn, guests, loads)
 	a.Nodes = len(nodes)
 	q := p.subproblem(nodes, guests, loads)
 	if !slices.ContainsFunc(q.vms, func(vm int) bool { return vm >= 0 }) || len(nodes) < 2 {
@@ -65,9 +65,9 @@ func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subp
 	q := &subproblem{Problem: energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: p.Resources}}
 	for i, n := range nodes {
 		node := &p.Nodes[n]
-		power, stays, room := node.Power, energy.Job{Need: make([]float64, len(p.Resources))}, slices.Clone(node.Room)
+		power, stays, room := node.Power, energy.Job{Need: make([]float64, len(p.Resources))}, slices.Clone(node.Capacity)
 		power.Standby = power.Idle
-		if node.Spare {
+		if node.MayTurnOff {
 			power.Standby = min(power.Idle, node.Power.Standby+energy.Watts(p.switchCost(n)))
 		}
 		used := make([]float64, len(room))
@@ -90,7 +90,7 @@ func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subp
 		if slices.ContainsFunc(guests[n], func(vm int) bool { return !p.movable(vm) }) {
 			q.add(i, -1, stays, 0)
 		}
-		q.Nodes = append(q.Nodes, energy.Node{CPU: node.CPU, Room: room, Power: power})
+		q.Nodes = append(q.Nodes, energy.Node{CPU: node.CPU, Capacity: room, Power: power})
 	}
 	q.May = func(job, node int) bool {
 		vm := q.vms[job]

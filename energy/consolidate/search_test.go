@@ -18,7 +18,7 @@ func some(seed uint64, nodes, vms int) *consolidate.Problem {
 	for range nodes {
 		idle := energy.Watts(50 + rng.IntN(100))
 		p.Nodes = append(p.Nodes, consolidate.Node{
-			CPU: 4000, Room: []float64{4000, 8192}, Spare: rng.IntN(2) == 0,
+			CPU: 4000, Capacity: []float64{4000, 8192}, MayTurnOff: rng.IntN(2) == 0,
 			Power: energy.Power{Idle: idle, Full: idle + energy.Watts(60+rng.IntN(200)), Standby: 5, On: energy.Switch{Energy: 5000}},
 		})
 	}
@@ -26,7 +26,7 @@ func some(seed uint64, nodes, vms int) *consolidate.Problem {
 		cpu := 500 * (1 + rng.IntN(3))
 		vm := consolidate.VM{
 			Node: rng.IntN(nodes), Load: float64(rng.IntN(cpu)), Need: []float64{float64(cpu), float64(512 * (1 + rng.IntN(4)))},
-			Fixed: rng.IntN(6) == 0, Move: energy.Joules(200 + rng.IntN(3000)), Left: time.Duration(1+rng.IntN(180)) * time.Minute,
+			Fixed: rng.IntN(6) == 0, MoveEnergy: energy.Joules(200 + rng.IntN(3000)), Remaining: time.Duration(1+rng.IntN(180)) * time.Minute,
 		}
 		if used(p, vm.Node)[0]+vm.Need[0] <= 4000 && used(p, vm.Node)[1]+vm.Need[1] <= 8192 {
 			p.VMs = append(p.VMs, vm)
@@ -59,18 +59,18 @@ func value(p *consolidate.Problem, to []int) (watts float64, ok bool) {
 		if n == vm.Node {
 			continue
 		}
-		if vm.Fixed || vm.Left <= 2*time.Minute || !p.May(i, n) {
+		if vm.Fixed || vm.Remaining <= 2*time.Minute || !p.May(i, n) {
 			return 0, false
 		}
-		watts += 0.1 + p.Factor*float64(vm.Move)/min(p.Horizon, vm.Left).Seconds()
+		watts += 0.1 + p.Factor*float64(vm.MoveEnergy)/min(p.Horizon, vm.Remaining).Seconds()
 	}
 	for n := range p.Nodes {
 		node := &p.Nodes[n]
-		if load[n] > node.CPU+1e-6 || need[n][0] > node.Room[0] || need[n][1] > node.Room[1] {
+		if load[n] > node.CPU+1e-6 || need[n][0] > node.Capacity[0] || need[n][1] > node.Capacity[1] {
 			return 0, false
 		}
 		switch {
-		case count[n] > 0 || !node.Spare:
+		case count[n] > 0 || !node.MayTurnOff:
 			watts += float64(node.Power.At(load[n] / node.CPU))
 		default:
 			dark := p.Factor * float64(node.Power.On.Energy+node.Power.Off.Energy) / p.Horizon.Seconds()
@@ -86,7 +86,7 @@ func TestLookAgainstAllPlaces(t *testing.T) {
 	missed := 0
 	for seed := range uint64(problems) {
 		p := some(seed, 3, 7)
-		a, err := p.Look(0)
+		a, err := p.Search(0)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -126,7 +126,7 @@ func count(to []int, nodes int) bool {
 func TestSavesSecondBySecond(t *testing.T) {
 	for seed := range uint64(60) {
 		p := some(seed, 4, 9)
-		a, err := p.Look(0)
+		a, err := p.Search(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,13 +134,13 @@ func TestSavesSecondBySecond(t *testing.T) {
 		draws := func(to func(vm int) int, at time.Duration) (watts energy.Watts) {
 			load, on := make([]float64, len(p.Nodes)), make([]bool, len(p.Nodes))
 			for i, vm := range p.VMs {
-				if vm.Left > at {
+				if vm.Remaining > at {
 					load[to(i)] += vm.Load
 					on[to(i)] = true
 				}
 			}
 			for n := range p.Nodes {
-				if node := &p.Nodes[n]; on[n] || !node.Spare {
+				if node := &p.Nodes[n]; on[n] || !node.MayTurnOff {
 					watts += node.Power.At(load[n] / node.CPU)
 				} else {
 					watts += node.Power.Standby
@@ -165,11 +165,11 @@ func TestEveryNodeHasItsTurn(t *testing.T) {
 	p.May = nil
 	moved := map[int]bool{}
 	for turn, turns := 0, 1; turn < turns; turn++ {
-		a, err := p.Look(turn)
+		a, err := p.Search(turn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		turns = a.Turns
+		turns = a.Subsets
 		if a.Nodes > 32 {
 			t.Fatalf("%d nodes at once", a.Nodes)
 		}
@@ -187,24 +187,24 @@ func TestNoMoveWithoutSaving(t *testing.T) {
 	same := energy.Power{Idle: 100, Full: 200, Standby: 5}
 	p := &consolidate.Problem{Resources: []string{"memory"}, Terms: consolidate.Default}
 	for n := range 6 {
-		p.Nodes = append(p.Nodes, consolidate.Node{CPU: 4, Room: []float64{8}, Power: same})
-		p.VMs = append(p.VMs, consolidate.VM{Node: n, Load: 1, Need: []float64{1}, Move: 10, Left: time.Hour})
+		p.Nodes = append(p.Nodes, consolidate.Node{CPU: 4, Capacity: []float64{8}, Power: same})
+		p.VMs = append(p.VMs, consolidate.VM{Node: n, Load: 1, Need: []float64{1}, MoveEnergy: 10, Remaining: time.Hour})
 	}
-	if a, err := p.Look(0); err != nil || len(a.Moves) > 0 {
+	if a, err := p.Search(0); err != nil || len(a.Moves) > 0 {
 		t.Errorf("nodes that stay on: %v, %v", a.Moves, err)
 	}
 	for n := range p.Nodes {
-		p.Nodes[n].Spare, p.VMs[n].Left = true, time.Minute
+		p.Nodes[n].MayTurnOff, p.VMs[n].Remaining = true, time.Minute
 	}
-	if a, err := p.Look(0); err != nil || len(a.Moves) > 0 {
+	if a, err := p.Search(0); err != nil || len(a.Moves) > 0 {
 		t.Errorf("VMs that end: %v, %v", a.Moves, err)
 	}
 	for n := range p.Nodes {
-		p.VMs[n].Left = time.Hour
+		p.VMs[n].Remaining = time.Hour
 	}
-	a, err := p.Look(0)
-	if err != nil || len(a.Dark) != 4 || !slices.Equal(a.Dark, slices.Compact(slices.Sorted(slices.Values(a.Dark)))) {
-		t.Errorf("six nodes with a quarter each: %v go off, %v", a.Dark, err)
+	a, err := p.Search(0)
+	if err != nil || len(a.Emptied) != 4 || !slices.Equal(a.Emptied, slices.Compact(slices.Sorted(slices.Values(a.Emptied)))) {
+		t.Errorf("six nodes with a quarter each: %v go off, %v", a.Emptied, err)
 	}
 	if a.Before-a.After != 4*95 {
 		t.Errorf("%s, then %s", a.Before, a.After)
@@ -220,13 +220,13 @@ func BenchmarkLook(b *testing.B) {
 		b.Run(size.name, func(b *testing.B) {
 			p := some(1, size.nodes, size.vms/4)
 			for i := 0; len(p.VMs) < size.vms; i++ {
-				p.VMs = append(p.VMs, consolidate.VM{Node: i % size.nodes, Load: 300, Need: []float64{300, 600}, Move: 500, Left: time.Hour})
+				p.VMs = append(p.VMs, consolidate.VM{Node: i % size.nodes, Load: 300, Need: []float64{300, 600}, MoveEnergy: 500, Remaining: time.Hour})
 			}
 			for n := range p.Nodes {
-				p.Nodes[n].Room = []float64{1e5, 1e5}
+				p.Nodes[n].Capacity = []float64{1e5, 1e5}
 			}
 			for b.Loop() {
-				if _, err := p.Look(0); err != nil {
+				if _, err := p.Search(0); err != nil {
 					b.Fatal(err)
 				}
 			}

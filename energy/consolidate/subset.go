@@ -64,7 +64,7 @@ func (p *Problem) sources(guests [][]int, loads []float64) []int {
 				gain[n] += loads[vm]*(node.slope()-flattest) - p.moveCost(vm)
 			}
 		}
-		if node.Spare && free && len(guests[n]) > 0 {
+		if node.MayTurnOff && free && len(guests[n]) > 0 {
 			gain[n] += float64(node.Power.Idle) - p.switchCost(n)
 		}
 	}
@@ -83,7 +83,7 @@ func (p *Problem) destinations(guests [][]int, loads []float64) []int {
 		}
 	}
 	free := func(n int) bool {
-		for r, room := range p.Nodes[n].Room {
+		for r, room := range p.Nodes[n].Capacity {
 			for _, vm := range guests[n] {
 				room -= p.VMs[vm].Need[r]
 			}

@@ -14,7 +14,7 @@ const minMoveCost = 0.1
 // moveCost is the cost of the move of a VM, as power over the time in which it pays off.
 func (p *Problem) moveCost(vm int) float64 {
 	v := &p.VMs[vm]
-	return minMoveCost + p.Factor*float64(v.Move)/min(p.Horizon, v.Left).Seconds()
+	return minMoveCost + p.Factor*float64(v.MoveEnergy)/min(p.Horizon, v.Remaining).Seconds()
 }
 
 // switchCost is the cost of switching a node off and on again, as power over the horizon.
@@ -24,7 +24,7 @@ func (p *Problem) switchCost(n int) float64 {
 }
 
 // measure fills in the power before and after, and the nodes that go off.
-func (p *Problem) measure(a *Answer, loads []float64) {
+func (p *Problem) measure(a *Result, loads []float64) {
 	touched, now, then := p.touched(a), make([]float64, len(p.Nodes)), make([]float64, len(p.Nodes))
 	on := make([]bool, len(p.Nodes))
 	for i := range p.VMs {
@@ -35,9 +35,9 @@ func (p *Problem) measure(a *Answer, loads []float64) {
 	for _, n := range touched {
 		node := &p.Nodes[n]
 		a.Before += node.Power.At(now[n] / node.CPU)
-		if !on[n] && node.Spare {
+		if !on[n] && node.MayTurnOff {
 			a.After += node.Power.Standby
-			a.Dark = append(a.Dark, n)
+			a.Emptied = append(a.Emptied, n)
 			continue
 		}
 		a.After += node.Power.At(then[n] / node.CPU)
@@ -45,7 +45,7 @@ func (p *Problem) measure(a *Answer, loads []float64) {
 }
 
 // touched returns the nodes that VMs leave or join, sorted.
-func (p *Problem) touched(a *Answer) (list []int) {
+func (p *Problem) touched(a *Result) (list []int) {
 	for _, vm := range a.Moves {
 		list = append(list, p.VMs[vm].Node, a.To[vm])
 	}
@@ -55,7 +55,7 @@ func (p *Problem) touched(a *Answer) (list []int) {
 
 // Saves returns the energy that an answer saves within the horizon if its placement is reached
 // after the given time. VMs end as expected.
-func (p *Problem) Saves(a *Answer, after time.Duration) energy.Joules {
+func (p *Problem) Saves(a *Result, after time.Duration) energy.Joules {
 	touched := p.touched(a)
 	here, there := make([][]int, len(p.Nodes)), make([][]int, len(p.Nodes))
 	for i := range p.VMs {
@@ -72,13 +72,13 @@ func (p *Problem) Saves(a *Answer, after time.Duration) energy.Joules {
 // after another.
 func (p *Problem) draws(n int, vms []int, loads []float64, from time.Duration) (sum energy.Joules) {
 	node := &p.Nodes[n]
-	list := slices.SortedStableFunc(slices.Values(vms), func(a, b int) int { return int(min(max(p.VMs[a].Left-p.VMs[b].Left, -1), 1)) })
+	list := slices.SortedStableFunc(slices.Values(vms), func(a, b int) int { return int(min(max(p.VMs[a].Remaining-p.VMs[b].Remaining, -1), 1)) })
 	load := 0.0
 	for _, vm := range list {
 		load += loads[vm]
 	}
 	for _, vm := range list {
-		until := min(p.VMs[vm].Left, p.Horizon)
+		until := min(p.VMs[vm].Remaining, p.Horizon)
 		if until > from {
 			sum += node.Power.At(load / node.CPU).Over(until - from)
 			from = until
@@ -87,7 +87,7 @@ func (p *Problem) draws(n int, vms []int, loads []float64, from time.Duration) (
 	}
 	if from < p.Horizon {
 		watts := node.Power.Idle
-		if node.Spare {
+		if node.MayTurnOff {
 			watts = node.Power.Standby
 		}
 		sum += watts.Over(p.Horizon - from)
@@ -96,8 +96,8 @@ func (p *Problem) draws(n int, vms []int, loads []float64, from time.Duration) (
 }
 
 // Switching is the energy to switch the nodes that an answer empties off and on again.
-func (p *Problem) Switching(a *Answer) (sum energy.Joules) {
-	for _, n := range a.Dark {
+func (p *Problem) Switching(a *Result) (sum energy.Joules) {
+	for _, n := range a.Emptied {
 		sum += p.Nodes[n].Power.On.Energy + p.Nodes[n].Power.Off.Energy
 	}
 	return sum

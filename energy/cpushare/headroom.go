@@ -7,10 +7,10 @@ import (
 	"vjob/energy"
 )
 
-// Leaves returns how much all nodes together may draw above their draw without load, and the
+// Headroom returns how much all nodes together may draw above their draw without load, and the
 // limits that cause it. That is exact if the node sets of limits are nested or disjoint; if
 // they overlap, larger sets take precedence and the result may be an underestimate.
-func (p *Problem) Leaves() (most energy.Watts, by []int) {
+func (p *Problem) Headroom() (most energy.Watts, by []int) {
 	g := nestedLimits{Problem: p, order: make([]int, len(p.Limits))}
 	for i := range g.order {
 		g.order[i] = i

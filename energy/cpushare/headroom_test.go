@@ -31,7 +31,7 @@ func TestLeavesAgainstAllLoads(t *testing.T) {
 			}
 			p.Limits = append(p.Limits, l)
 		}
-		got, by := p.Leaves()
+		got, by := p.Headroom()
 		want := loads(p, make([]energy.Watts, len(p.Nodes)), 0)
 		if got < want || neat && got != want {
 			t.Fatalf("seed %d: %s by %v, and %s can be drawn: %+v", seed, got, by, want, p)

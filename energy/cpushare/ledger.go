@@ -9,8 +9,8 @@ import (
 // slack is the tolerance of sums of watts.
 const slack = 1e-6
 
-// Ledger sums the draw of jobs by node and by limit.
-type Ledger struct {
+// Draw sums the draw of jobs by node and by limit.
+type Draw struct {
 	nodes  []Node
 	limits []Limit
 	load   []float64
@@ -19,9 +19,9 @@ type Ledger struct {
 	in     [][]int        // limits that count a node
 }
 
-// Ledger returns one without jobs.
-func (p *Problem) Ledger() *Ledger {
-	l := &Ledger{
+// NewDraw returns one without jobs.
+func (p *Problem) NewDraw() *Draw {
+	l := &Draw{
 		nodes: p.Nodes, limits: p.Limits, load: make([]float64, len(p.Nodes)), watts: make([]energy.Watts, len(p.Nodes)),
 		sums: make([]energy.Watts, len(p.Limits)), in: make([][]int, len(p.Nodes)),
 	}
@@ -37,7 +37,7 @@ func (p *Problem) Ledger() *Ledger {
 }
 
 // Clone returns an independent copy.
-func (l *Ledger) Clone() *Ledger {
+func (l *Draw) Clone() *Draw {
 	c := *l
 	c.load, c.watts, c.sums = slices.Clone(l.load), slices.Clone(l.watts), slices.Clone(l.sums)
 	return &c
@@ -45,35 +45,35 @@ func (l *Ledger) Clone() *Ledger {
 
 // Refusal is why a job does not run: its floor would exceed a limit.
 type Refusal struct {
-	Limit int
-	Short energy.Watts
+	Limit    int
+	Shortage energy.Watts
 }
 
-// Take adds a job with its floor unless that exceeds a limit.
-func (l *Ledger) Take(j *Job) (r Refusal, ok bool) {
-	l.Count(j)
+// TryAdd adds a job with its floor unless that exceeds a limit.
+func (l *Draw) TryAdd(j *Job) (r Refusal, ok bool) {
+	l.Add(j)
 	r, broken := l.breach(j)
 	if broken {
-		l.Drop(j)
+		l.Remove(j)
 	}
 	return r, !broken
 }
 
-// Count adds a job with its floor, whatever the limits.
-func (l *Ledger) Count(j *Job) { l.add(j, j.Floor) }
+// Add adds a job with its floor, whatever the limits.
+func (l *Draw) Add(j *Job) { l.add(j, j.Floor) }
 
-// Drop removes a job.
-func (l *Ledger) Drop(j *Job) { l.add(j, -j.Floor) }
+// Remove removes a job.
+func (l *Draw) Remove(j *Job) { l.add(j, -j.Floor) }
 
 // add raises the yield of a job.
-func (l *Ledger) add(j *Job, yield float64) {
+func (l *Draw) add(j *Job, yield float64) {
 	for _, vm := range j.VMs {
 		l.put(vm.Node, yield*vm.CPU)
 	}
 }
 
 // put adds load to a node.
-func (l *Ledger) put(n int, load float64) {
+func (l *Draw) put(n int, load float64) {
 	l.load[n] += load
 	now := l.nodes[n].Draws(l.load[n])
 	for _, i := range l.in[n] {
@@ -84,10 +84,10 @@ func (l *Ledger) put(n int, load float64) {
 
 // breach returns the limit that the nodes of a job exceed most. It returns false if they keep
 // all limits.
-func (l *Ledger) breach(j *Job) (r Refusal, broken bool) {
+func (l *Draw) breach(j *Job) (r Refusal, broken bool) {
 	for _, vm := range j.VMs {
 		for _, i := range l.in[vm.Node] {
-			if over := l.sums[i] - l.limits[i].Watts; vm.CPU > 0 && over > slack && over > r.Short {
+			if over := l.sums[i] - l.limits[i].Watts; vm.CPU > 0 && over > slack && over > r.Shortage {
 				r, broken = Refusal{i, over}, true
 			}
 		}

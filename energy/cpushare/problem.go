@@ -16,8 +16,8 @@ type Node struct {
 	Power energy.Power
 	CPU   float64 // capacity, in the unit of the VMs
 	Off   bool    // it draws its standby power, whatever its load
-	// Least is a lower bound on its draw, whatever its load, while it is switched or about to be.
-	Least energy.Watts
+	// MinDraw is a lower bound on its draw, whatever its load, while it is switched or about to be.
+	MinDraw energy.Watts
 }
 
 // VM is one member of a job, on the node with that index.
@@ -41,10 +41,10 @@ type Limit struct {
 
 // Problem is the input. Jobs are in queue order.
 type Problem struct {
-	Nodes  []Node
-	Jobs   []Job
-	Limits []Limit
-	Most   float64 // the largest yield of a job beyond its floor, from 0 to 1
+	Nodes    []Node
+	Jobs     []Job
+	Limits   []Limit
+	MaxYield float64 // the largest yield of a job beyond its floor, from 0 to 1
 	// Lambda trades power for yield (MIXEDOBJECTIVE, paper §2.6): below 1, no job gets more
 	// than the yield with the largest λ·Y + (1−λ)·(1−E/E(1)).
 	Lambda float64
@@ -53,27 +53,27 @@ type Problem struct {
 // Draws is the power under a load, in the unit of its CPU.
 func (n *Node) Draws(load float64) energy.Watts {
 	if n.Off {
-		return max(n.Least, n.Power.Standby)
+		return max(n.MinDraw, n.Power.Standby)
 	}
-	return max(n.Least, n.Power.At(load/max(n.CPU, math.SmallestNonzeroFloat64)))
+	return max(n.MinDraw, n.Power.At(load/max(n.CPU, math.SmallestNonzeroFloat64)))
 }
 
-// Choose selects the jobs that run: the fixed ones, then in order each job if its floor fits
+// Select selects the jobs that run: the fixed ones, then in order each job if its floor fits
 // beside those chosen before. The others get a refusal.
-func (p *Problem) Choose() (runs []bool, refusals map[int]Refusal) {
+func (p *Problem) Select() (runs []bool, refusals map[int]Refusal) {
 	runs, refusals = make([]bool, len(p.Jobs)), map[int]Refusal{}
-	l := p.Ledger()
+	l := p.NewDraw()
 	for j := range p.Jobs {
 		if p.Jobs[j].Fixed {
 			runs[j] = true
-			l.Count(&p.Jobs[j])
+			l.Add(&p.Jobs[j])
 		}
 	}
 	for j := range p.Jobs {
 		if runs[j] {
 			continue
 		}
-		r, ok := l.Take(&p.Jobs[j])
+		r, ok := l.TryAdd(&p.Jobs[j])
 		runs[j] = ok
 		if !ok {
 			refusals[j] = r
@@ -85,10 +85,10 @@ func (p *Problem) Choose() (runs []bool, refusals map[int]Refusal) {
 // Excess returns by how much each limit is exceeded if the given jobs run with their floors; 0
 // if it is kept.
 func (p *Problem) Excess(runs []bool) []energy.Watts {
-	l := p.Ledger()
+	l := p.NewDraw()
 	for j, run := range runs {
 		if run {
-			l.Count(&p.Jobs[j])
+			l.Add(&p.Jobs[j])
 		}
 	}
 	over := make([]energy.Watts, len(p.Limits))

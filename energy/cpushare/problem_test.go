@@ -13,9 +13,9 @@ import (
 
 // drawn is a random problem of a few nodes, jobs and limits.
 func drawn(r *rand.Rand) *cpushare.Problem {
-	p := &cpushare.Problem{Most: 1, Lambda: 1}
+	p := &cpushare.Problem{MaxYield: 1, Lambda: 1}
 	if r.IntN(4) == 0 {
-		p.Most = float64(r.IntN(100)) / 100
+		p.MaxYield = float64(r.IntN(100)) / 100
 	}
 	for range 1 + r.IntN(4) {
 		idle := energy.Watts(r.IntN(100))
@@ -94,7 +94,7 @@ func TestChooseIsFirstInOrder(t *testing.T) {
 		for j := range p.Jobs {
 			p.Jobs[j].Floor = max(p.Jobs[j].Floor, 0.1) // so that "runs" can be told by the yield
 		}
-		runs, refusals := p.Choose()
+		runs, refusals := p.Select()
 		var best []bool
 		for set := range 1 << len(p.Jobs) {
 			try, yields, whole := make([]bool, len(p.Jobs)), make([]float64, len(p.Jobs)), true
@@ -113,7 +113,7 @@ func TestChooseIsFirstInOrder(t *testing.T) {
 			t.Fatalf("seed %d: %v run, want %v of %+v", seed, runs, best, p)
 		}
 		for j, run := range runs {
-			if r, refused := refusals[j]; refused == run || refused && (r.Short <= 0 || !counts(p, r.Limit, j)) {
+			if r, refused := refusals[j]; refused == run || refused && (r.Shortage <= 0 || !counts(p, r.Limit, j)) {
 				t.Fatalf("seed %d: job %d: runs %v, refusal %+v", seed, j, run, r)
 			}
 		}
@@ -135,14 +135,14 @@ func comesFirst(a, b []bool) bool {
 func TestShareIsFair(t *testing.T) {
 	for seed := range uint64(3000) {
 		p := drawn(rand.New(rand.NewPCG(seed, 2)))
-		runs, _ := p.Choose()
+		runs, _ := p.Select()
 		yields := p.Share(runs)
 		floors := make([]float64, len(p.Jobs))
 		for j, y := range yields {
 			if runs[j] {
 				floors[j] = p.Jobs[j].Floor
 			}
-			if y < floors[j] || y > max(floors[j], p.Most)+1e-9 {
+			if y < floors[j] || y > max(floors[j], p.MaxYield)+1e-9 {
 				t.Fatalf("seed %d: job %d gets %g, floor %g", seed, j, y, floors[j])
 			}
 		}
@@ -153,7 +153,7 @@ func TestShareIsFair(t *testing.T) {
 			}
 		}
 		for j, y := range yields {
-			if runs[j] && y < p.Most-0.01 && !bounded(p, yields, j) {
+			if runs[j] && y < p.MaxYield-0.01 && !bounded(p, yields, j) {
 				t.Fatalf("seed %d: job %d gets %g and could have more: %+v, %v", seed, j, y, p, yields)
 			}
 		}
@@ -190,7 +190,7 @@ func TestShareTrades(t *testing.T) {
 	for lambda, want := range map[float64]float64{1: 1, 0.99: 1, 0: 0.2, 0.01: 0.2} {
 		p := &cpushare.Problem{
 			Nodes: []cpushare.Node{{Power: energy.Power{Idle: 100, Full: 300}, CPU: 4}},
-			Jobs:  []cpushare.Job{{VMs: []cpushare.VM{{CPU: 4}}, Floor: 0.2}}, Most: 1, Lambda: lambda,
+			Jobs:  []cpushare.Job{{VMs: []cpushare.VM{{CPU: 4}}, Floor: 0.2}}, MaxYield: 1, Lambda: lambda,
 		}
 		if got := p.Share([]bool{true}); got[0] != want {
 			t.Errorf("λ %g: %g, want %g", lambda, got[0], want)
@@ -203,7 +203,7 @@ func TestExcess(t *testing.T) {
 	p := &cpushare.Problem{
 		Nodes:  []cpushare.Node{{Power: energy.Power{Idle: 100, Full: 300}, CPU: 4}, {Power: energy.Power{Idle: 100, Standby: 7}, Off: true}},
 		Jobs:   []cpushare.Job{{VMs: []cpushare.VM{{CPU: 2}}, Floor: 1}},
-		Limits: []cpushare.Limit{{Watts: 90, Nodes: []int{0, 1}}, {Watts: 250, Nodes: []int{0}}}, Most: 1, Lambda: 1,
+		Limits: []cpushare.Limit{{Watts: 90, Nodes: []int{0, 1}}, {Watts: 250, Nodes: []int{0}}}, MaxYield: 1, Lambda: 1,
 	}
 	for _, c := range []struct {
 		runs bool
@@ -213,7 +213,7 @@ func TestExcess(t *testing.T) {
 			t.Errorf("runs %v: %s, want %s", c.runs, got, c.want)
 		}
 	}
-	if runs, refusals := p.Choose(); runs[0] || refusals[0].Limit != 0 || refusals[0].Short != 117 {
+	if runs, refusals := p.Select(); runs[0] || refusals[0].Limit != 0 || refusals[0].Shortage != 117 {
 		t.Errorf("%v, %+v", runs, refusals)
 	}
 }
@@ -236,11 +236,11 @@ func TestLeast(t *testing.T) {
 		p := cpushare.Problem{
 			Nodes: []cpushare.Node{
 				{Power: energy.Power{Idle: 100, Full: 200}, CPU: 1},
-				{Power: energy.Power{Idle: 50, Full: 60, Standby: 4}, CPU: 1, Off: c.off, Least: c.least},
+				{Power: energy.Power{Idle: 50, Full: 60, Standby: 4}, CPU: 1, Off: c.off, MinDraw: c.least},
 			},
-			Jobs: []cpushare.Job{{Floor: 0.5, VMs: []cpushare.VM{{CPU: 1}}}}, Limits: []cpushare.Limit{{Watts: 300, Nodes: []int{0, 1}}}, Most: 1, Lambda: 1,
+			Jobs: []cpushare.Job{{Floor: 0.5, VMs: []cpushare.VM{{CPU: 1}}}}, Limits: []cpushare.Limit{{Watts: 300, Nodes: []int{0, 1}}}, MaxYield: 1, Lambda: 1,
 		}
-		if runs, _ := p.Choose(); runs[0] != c.runs {
+		if runs, _ := p.Select(); runs[0] != c.runs {
 			t.Errorf("at least %s, off %v: it runs: %v", c.least, c.off, runs[0])
 		}
 	}

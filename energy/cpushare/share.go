@@ -51,8 +51,8 @@ func (p *Problem) keepsLimits(yields []float64, rising []int, level float64) boo
 }
 
 // at is the ledger with the rising jobs at a level.
-func (p *Problem) at(yields []float64, rising []int, level float64) *Ledger {
-	l := p.Ledger()
+func (p *Problem) at(yields []float64, rising []int, level float64) *Draw {
+	l := p.NewDraw()
 	for j, y := range yields {
 		if y > 0 {
 			l.add(&p.Jobs[j], y)
@@ -80,10 +80,10 @@ func (p *Problem) unlimited(yields []float64, rising []int, level float64) (left
 // maxYield is the yield beyond which no job is raised.
 func (p *Problem) maxYield(runs []bool) float64 {
 	if p.Lambda >= 1 {
-		return p.Most
+		return p.MaxYield
 	}
 	all := func(level float64) (sum float64) {
-		l := p.Ledger()
+		l := p.NewDraw()
 		for j, run := range runs {
 			if run {
 				l.add(&p.Jobs[j], max(level, p.Jobs[j].Floor))
@@ -95,8 +95,8 @@ func (p *Problem) maxYield(runs []bool) float64 {
 		return sum
 	}
 	full := all(1)
-	best, z := p.Most, 0.0
-	for i := int(p.Most/step + 0.5); i >= 0; i-- { // of equal ones the largest yield
+	best, z := p.MaxYield, 0.0
+	for i := int(p.MaxYield/step + 0.5); i >= 0; i-- { // of equal ones the largest yield
 		y := float64(i) * step
 		if v := p.Lambda*y + (1-p.Lambda)*(1-all(y)/max(full, 1)); v > z+slack {
 			best, z = y, v

@@ -15,8 +15,8 @@ import (
 func (s *Settings) Balance(c *Cluster, least float64) WhatIf {
 	need := make(map[cluster.VMID]float64, len(c.Where))
 	for vm := range c.Where {
-		series := make([]float64, c.Past.slotsOf(s.OnWindow))
-		c.Past.add(series, vm)
+		series := make([]float64, c.History.slotsOf(s.OnWindow))
+		c.History.add(series, vm)
 		need[vm] = estimate(series, s.Deviations)
 	}
 	return func(on []cluster.NodeID, from Placement) (Placement, bool) {

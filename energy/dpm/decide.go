@@ -37,7 +37,7 @@ type decision struct {
 func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 	d := decision{Settings: s, Cluster: c, place: place}
 	for _, h := range c.Hosts {
-		if h.State != Away {
+		if h.State != Off {
 			d.on = append(d.on, h.ID)
 		}
 	}
@@ -56,9 +56,9 @@ func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 		}
 	case !ok:
 		a.Why = "the VMs cannot be placed as things are"
-	case c.Waits:
+	case c.JobsWait:
 		a.Why = "a job waits for capacity"
-	case !c.Past.covers(s.OffWindow):
+	case !c.History.covers(s.OffWindow):
 		a.Why = fmt.Sprintf("demand is not known for %s yet", s.OffWindow)
 	case d.now.Low.CPU == 0 || d.now.Low.Memory == 0:
 		a.Why = "no host is idle enough in both processors and memory"
@@ -73,7 +73,7 @@ func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
 
 // switchOn adds hosts, the largest first, as long as some are too busy (§4.3).
 func (d *decision) switchOn(chance *rand.Rand) (list []Change) {
-	order := d.candidates(Away)
+	order := d.candidates(Off)
 	chance.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	slices.SortStableFunc(order, func(a, b *Host) int { return -compareSize(a, b) })
 	for i := 0; i < len(order) && (d.now.High.positive() || d.lacksSpare(d.on)) && d.mayEvaluate(); i++ {
@@ -161,7 +161,7 @@ func (d *decision) mayEvaluate() bool {
 // candidates returns the hosts of a state that may be switched, sorted by ID.
 func (d *decision) candidates(state State) (list []*Host) {
 	for i := range d.Hosts {
-		if h := &d.Hosts[i]; h.State == state && h.Fixed == "" {
+		if h := &d.Hosts[i]; h.State == state && h.FixedReason == "" {
 			list = append(list, h)
 		}
 	}

@@ -66,7 +66,7 @@ func TestIdleHostsGoOffSlowlyAndComeOnQuickly(t *testing.T) {
 		t.Fatalf("with 4 processors needed of 40 for 41 minutes: %+v", a)
 	}
 	for i := range w.c.Hosts[1:] {
-		w.c.Hosts[i+1].State = dpm.Away
+		w.c.Hosts[i+1].State = dpm.Off
 	}
 	for vm := range w.c.Where {
 		w.c.Where[vm] = "n00"
@@ -85,7 +85,7 @@ func TestIdleHostsGoOffSlowlyAndComeOnQuickly(t *testing.T) {
 // idle somewhere.
 func TestWhichScoresCount(t *testing.T) {
 	w := hosts(4)
-	w.c.Hosts[3].State = dpm.Away
+	w.c.Hosts[3].State = dpm.Off
 	w.vm(0, 90*cluster.GiB)
 	for i := range 3 {
 		w.vm(i, cluster.GiB)
@@ -128,7 +128,7 @@ func TestOrderOfSwitching(t *testing.T) {
 	}
 	w = hosts(4)
 	for i := range 3 {
-		w.c.Hosts[i+1].State = dpm.Away
+		w.c.Hosts[i+1].State = dpm.Off
 		w.c.Hosts[i+1].Capacity.CPU = cluster.MilliCPU([]int{10, 12, 11}[i]) * cluster.CPU
 	}
 	for range 20 {
@@ -157,9 +157,9 @@ func TestWhatKeepsHostsOn(t *testing.T) {
 		change func(w *world)
 		off    int
 	}{
-		"a job waits":            {func(w *world) { w.c.Waits = true }, 0},
+		"a job waits":            {func(w *world) { w.c.JobsWait = true }, 0},
 		"two have just come up":  {func(w *world) { w.c.Hosts[0].Since, w.c.Hosts[1].Since = w.c.Now, w.c.Now.Add(-19*time.Minute) }, 2},
-		"fixed ones":             {func(w *world) { w.c.Hosts[1].Fixed, w.c.Hosts[2].Fixed = "has no driver", "is drained" }, 2},
+		"fixed ones":             {func(w *world) { w.c.Hosts[1].FixedReason, w.c.Hosts[2].FixedReason = "has no driver", "is drained" }, 2},
 		"one node spare":         {func(w *world) { w.set.SpareNodes = 1 }, 2},
 		"half the cluster spare": {func(w *world) { w.set.SpareShare = 0.5 }, 1},
 		"a slow network":         {func(w *world) { w.set.Rate = 0.5 }, 0},
@@ -237,11 +237,11 @@ func TestDecisions(t *testing.T) {
 		for _, h := range w.c.Hosts {
 			goes := slices.ContainsFunc(a.Off, func(c dpm.Change) bool { return c.Host == h.ID })
 			comes := slices.ContainsFunc(a.On, func(c dpm.Change) bool { return c.Host == h.ID })
-			if (goes || comes) && h.Fixed != "" || goes && h.State != dpm.On || comes && h.State != dpm.Away ||
-				goes && w.c.Now.Sub(h.Since) < w.set.MinOn || goes && w.c.Waits {
+			if (goes || comes) && h.FixedReason != "" || goes && h.State != dpm.On || comes && h.State != dpm.Off ||
+				goes && w.c.Now.Sub(h.Since) < w.set.MinOn || goes && w.c.JobsWait {
 				t.Fatalf("case %d: %+v is switched: %+v", i, h, a)
 			}
-			if h.State != dpm.Away && !goes || comes {
+			if h.State != dpm.Off && !goes || comes {
 				on = append(on, h.ID)
 			}
 		}
@@ -268,13 +268,13 @@ func random(chance *rand.Rand) *world {
 			h.State = dpm.State(chance.IntN(3))
 		}
 		if chance.IntN(5) == 0 {
-			h.Fixed = "chance"
+			h.FixedReason = "chance"
 		}
 		if chance.IntN(4) == 0 {
 			h.Since = start.Add(time.Hour)
 		}
 	}
-	w.c.Waits = chance.IntN(4) == 0
+	w.c.JobsWait = chance.IntN(4) == 0
 	w.set.SpareNodes = chance.IntN(2)
 	level := 200 + chance.IntN(1200)
 	for range chance.IntN(20) {

@@ -43,8 +43,8 @@ type Sample struct {
 	CPU  cluster.MilliCPU
 }
 
-// Note adds samples of all VMs that run now. Times must not go back.
-func (h *History) Note(now time.Time, samples []Sample) {
+// Add adds samples of all VMs that run now. Times must not go back.
+func (h *History) Add(now time.Time, samples []Sample) {
 	slot := now.UnixNano() / int64(Slot)
 	if !h.started {
 		h.started, h.first, h.last = true, slot, slot

@@ -12,12 +12,12 @@ import (
 
 // Host is one node.
 type Host struct {
-	ID       cluster.NodeID
-	Capacity cluster.Resources
-	State    State
-	Since    time.Time // when it came up
-	Fixed    string    // why it may not be switched; "" if it may
-	Power    energy.Power
+	ID          cluster.NodeID
+	Capacity    cluster.Resources
+	State       State
+	Since       time.Time // when it came up
+	FixedReason string    // why it may not be switched; "" if it may
+	Power       energy.Power
 }
 
 // State is the power state of a host.
@@ -27,18 +27,18 @@ type State uint8
 const (
 	On     State = iota
 	Coming       // switched on, does not answer yet
-	Away         // off, or about to be
+	Off          // off, or about to be
 )
 
 // Cluster is the input of a decision.
 type Cluster struct {
-	Now    time.Time
-	Hosts  []Host // sorted by ID
-	Where  Placement
-	Memory map[cluster.VMID]cluster.MiB
-	Past   *History
-	// Waits is true if a job waits for capacity: no host goes off then.
-	Waits bool
+	Now     time.Time
+	Hosts   []Host // sorted by ID
+	Where   Placement
+	Memory  map[cluster.VMID]cluster.MiB
+	History *History
+	// JobsWait is true if a job waits for capacity: no host goes off then.
+	JobsWait bool
 }
 
 // Placement is the host of each VM.
@@ -104,26 +104,26 @@ func square(distance float64) float64 {
 // series returns the demand on each host over a window. The demand of departed VMs of hosts
 // that are off is spread over the others by size, where it would recur.
 func (c *Cluster) series(on []cluster.NodeID, where Placement, window time.Duration) map[cluster.NodeID][]float64 {
-	n := c.Past.slotsOf(window)
+	n := c.History.slotsOf(window)
 	list := make(map[cluster.NodeID][]float64, len(on))
 	for _, id := range on {
 		list[id] = make([]float64, n)
 	}
 	for _, vm := range slices.SortedFunc(maps.Keys(where), cluster.VMID.Compare) { // sums depend on the order
 		if s, ok := list[where[vm]]; ok {
-			c.Past.add(s, vm)
+			c.History.add(s, vm)
 		}
 	}
 	all := c.capacity(on)
-	for _, id := range slices.Sorted(maps.Keys(c.Past.departed)) {
-		ring := c.Past.departed[id]
+	for _, id := range slices.Sorted(maps.Keys(c.History.departed)) {
+		ring := c.History.departed[id]
 		if s, ok := list[id]; ok {
-			c.Past.addRing(s, ring, 1)
+			c.History.addRing(s, ring, 1)
 			continue
 		}
 		for _, h := range c.Hosts {
 			if s, ok := list[h.ID]; ok {
-				c.Past.addRing(s, ring, float64(h.Capacity.CPU)/float64(all.CPU))
+				c.History.addRing(s, ring, float64(h.Capacity.CPU)/float64(all.CPU))
 			}
 		}
 	}
@@ -132,12 +132,12 @@ func (c *Cluster) series(on []cluster.NodeID, where Placement, window time.Durat
 
 // total is the CPU demand of the whole cluster over a window.
 func (c *Cluster) total(window time.Duration) []float64 {
-	series := make([]float64, c.Past.slotsOf(window))
+	series := make([]float64, c.History.slotsOf(window))
 	for _, vm := range slices.SortedFunc(maps.Keys(c.Where), cluster.VMID.Compare) {
-		c.Past.add(series, vm)
+		c.History.add(series, vm)
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.Past.departed)) {
-		c.Past.addRing(series, c.Past.departed[id], 1)
+	for _, id := range slices.Sorted(maps.Keys(c.History.departed)) {
+		c.History.addRing(series, c.History.departed[id], 1)
 	}
 	return series
 }

@@ -7,22 +7,22 @@ import (
 	"vjob/cluster"
 )
 
-// Objects returns why some hosts that are on may not all go off although they are empty: the
+// Veto returns why some hosts that are on may not all go off although they are empty: the
 // others would be too busy, so that one would be switched on again; too little capacity would
 // stay free; or demand is not known for long enough. It returns "" if they may. Other code
 // that empties hosts asks it first, so that the two never work against each other.
-func (s *Settings) Objects(c *Cluster, place WhatIf, off []cluster.NodeID) string {
+func (s *Settings) Veto(c *Cluster, place WhatIf, off []cluster.NodeID) string {
 	d := decision{Settings: s, Cluster: c, place: place}
 	for _, h := range c.Hosts {
-		if h.State != Away && !slices.Contains(off, h.ID) {
+		if h.State != Off && !slices.Contains(off, h.ID) {
 			d.on = append(d.on, h.ID)
 		}
 	}
 	slices.Sort(d.on)
 	switch {
-	case !c.Past.covers(s.OffWindow):
+	case !c.History.covers(s.OffWindow):
 		return fmt.Sprintf("demand is not known for %s yet", s.OffWindow)
-	case c.Waits:
+	case c.JobsWait:
 		return "a job waits for capacity"
 	case len(d.on) == 0:
 		return "no other node would be on"
@@ -39,5 +39,5 @@ func (s *Settings) Objects(c *Cluster, place WhatIf, off []cluster.NodeID) strin
 	return ""
 }
 
-// Fill is the utilisation above which more hosts are switched on.
-func (s *Settings) Fill() float64 { return s.highUse() }
+// MaxUtilisation is the utilisation above which more hosts are switched on.
+func (s *Settings) MaxUtilisation() float64 { return s.highUse() }

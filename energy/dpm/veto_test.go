@@ -28,7 +28,7 @@ func TestUnobjectedHostsStayOff(t *testing.T) {
 			}
 		}
 		w.pass(60, func(vm cluster.VMID) cluster.MilliCPU { return cluster.MilliCPU(500 + vm.VJob*700%1900) })
-		if why := w.set.Objects(&w.c, w.set.Balance(&w.c, 0.1), off); why != "" {
+		if why := w.set.Veto(&w.c, w.set.Balance(&w.c, 0.1), off); why != "" {
 			objections++
 			continue
 		}
@@ -36,7 +36,7 @@ func TestUnobjectedHostsStayOff(t *testing.T) {
 		for i := range w.c.Hosts {
 			for _, id := range off {
 				if w.c.Hosts[i].ID == id {
-					w.c.Hosts[i].State = dpm.Away
+					w.c.Hosts[i].State = dpm.Off
 				}
 			}
 		}
@@ -54,7 +54,7 @@ func TestObjections(t *testing.T) {
 	for want, change := range map[string]func(w *world) []cluster.NodeID{
 		"":                          func(*world) []cluster.NodeID { return []cluster.NodeID{"n01"} },
 		"no other node would be on": func(*world) []cluster.NodeID { return []cluster.NodeID{"n00", "n01"} },
-		"a job waits for capacity":  func(w *world) []cluster.NodeID { w.c.Waits = true; return []cluster.NodeID{"n01"} },
+		"a job waits for capacity":  func(w *world) []cluster.NodeID { w.c.JobsWait = true; return []cluster.NodeID{"n01"} },
 		"too little would be kept free": func(w *world) []cluster.NodeID {
 			w.set.SpareNodes = 1
 			return []cluster.NodeID{"n01"}
@@ -74,7 +74,7 @@ func TestObjections(t *testing.T) {
 		}
 		w.pass(60, steady(1000))
 		off := change(w)
-		if got := w.set.Objects(&w.c, w.set.Balance(&w.c, 0.1), off); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := w.set.Veto(&w.c, w.set.Balance(&w.c, 0.1), off); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

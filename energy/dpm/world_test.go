@@ -24,7 +24,7 @@ type world struct {
 func hosts(n int) *world {
 	w := &world{
 		set: dpm.Default, cpu: map[cluster.VMID][]float64{},
-		c: dpm.Cluster{Now: start, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: dpm.NewHistory(time.Hour)},
+		c: dpm.Cluster{Now: start, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, History: dpm.NewHistory(time.Hour)},
 	}
 	for i := range n {
 		w.c.Hosts = append(w.c.Hosts, dpm.Host{
@@ -50,7 +50,7 @@ func (w *world) pass(minutes int, need func(vm cluster.VMID) cluster.MilliCPU) *
 			samples = append(samples, dpm.Sample{VM: vm, Node: at, CPU: cpu})
 			w.cpu[vm] = append(w.cpu[vm], float64(cpu))
 		}
-		w.c.Past.Note(w.c.Now, samples)
+		w.c.History.Add(w.c.Now, samples)
 		w.c.Now = w.c.Now.Add(time.Minute)
 	}
 	return w

@@ -32,8 +32,8 @@ type Driver interface {
 	State(ctx context.Context) (State, error)
 }
 
-// Fleet has the drivers of the nodes that can be switched. Other nodes are always on.
-type Fleet map[cluster.NodeID]Driver
+// Drivers has the drivers of the nodes that can be switched. Other nodes are always on.
+type Drivers map[cluster.NodeID]Driver
 
 // State is whether a node has power, as its driver reports.
 type State uint8
@@ -53,7 +53,7 @@ type Verb uint8
 
 // The verbs.
 const (
-	Look Verb = iota // whether the node has power
+	Query Verb = iota // whether the node has power
 	TurnOff
 	TurnOn
 )
@@ -61,8 +61,8 @@ const (
 // String is the lower-case name.
 func (v Verb) String() string { return [...]string{"look", "off", "on"}[v] }
 
-// Ask is a request to the driver of a node, and when it was decided.
-type Ask struct {
+// Request is a request to the driver of a node, and when it was decided.
+type Request struct {
 	Node cluster.NodeID
 	Verb Verb
 	At   time.Time

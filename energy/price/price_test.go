@@ -92,7 +92,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if n := time.Duration(len(s.Values())); !s.Until().Equal(s.From().Add(n*s.Step())) || !s.Knows(s.From(), s.Until()) {
+		if n := time.Duration(len(s.Values())); !s.Until().Equal(s.From().Add(n*s.Step())) || !s.Covers(s.From(), s.Until()) {
 			t.Errorf("%d steps of %s from %s until %s", n, s.Step(), s.From(), s.Until())
 		}
 	})
@@ -134,15 +134,15 @@ func TestStart(t *testing.T) {
 		s := hourly(t, step, values...)
 		now := start.Add(time.Duration(chance.IntN(90)) * time.Minute)
 		latest := now.Add(time.Duration(chance.IntN(600)) * time.Minute)
-		load := price.Load{Power: 1000, Lasts: time.Duration(1+chance.IntN(200)) * time.Minute}
+		load := price.Load{Power: 1000, Duration: time.Duration(1+chance.IntN(200)) * time.Minute}
 		least := float64(chance.IntN(3)) / 10
-		got := s.Start(load, now, latest, least)
+		got := s.CheapestStart(load, now, latest, least)
 
-		e := load.Power.Over(load.Lasts)
-		once, known := s.Cost(e, now, now.Add(load.Lasts))
+		e := load.Power.Over(load.Duration)
+		once, known := s.Cost(e, now, now.Add(load.Duration))
 		best := once
 		for at := now; known && !at.After(latest); at = at.Add(time.Minute) {
-			if c, known := s.Cost(e, at, at.Add(load.Lasts)); known {
+			if c, known := s.Cost(e, at, at.Add(load.Duration)); known {
 				best = min(best, c)
 			}
 		}
@@ -154,9 +154,9 @@ func TestStart(t *testing.T) {
 			t.Errorf("seed %d: %+v, between %s and %s", seed, got, now, latest)
 		case !known && got.Waits(now):
 			t.Errorf("seed %d: waits for an unknown price", seed)
-		case known && (math.Abs(got.Costs-best) > 1e-6 || math.Abs(got.AtOnce-once) > 1e-6):
-			t.Errorf("seed %d: %v of %v, want %v of %v", seed, got.Costs, got.AtOnce, best, once)
-		case known && got.Waits(now) && !(got.Costs < got.AtOnce):
+		case known && (math.Abs(got.Cost-best) > 1e-6 || math.Abs(got.ImmediateCost-once) > 1e-6):
+			t.Errorf("seed %d: %v of %v, want %v of %v", seed, got.Cost, got.ImmediateCost, best, once)
+		case known && got.Waits(now) && !(got.Cost < got.ImmediateCost):
 			t.Errorf("seed %d: waits for nothing: %+v", seed, got)
 		}
 	}
@@ -165,14 +165,14 @@ func TestStart(t *testing.T) {
 // A load that waits for its start keeps it: later decisions never postpone it.
 func TestStartIsStable(t *testing.T) {
 	s := hourly(t, time.Hour, 5, 4, 6, 1, 1, 2)
-	load := price.Load{Power: 100, Lasts: time.Hour}
+	load := price.Load{Power: 100, Duration: time.Hour}
 	latest := start.Add(5 * time.Hour)
 	for now := start; !now.After(start.Add(3 * time.Hour)); now = now.Add(7 * time.Minute) {
-		if c := s.Start(load, now, latest, 0.05); !c.At.Equal(start.Add(3*time.Hour)) && now.Before(start.Add(3*time.Hour)) {
+		if c := s.CheapestStart(load, now, latest, 0.05); !c.At.Equal(start.Add(3*time.Hour)) && now.Before(start.Add(3*time.Hour)) {
 			t.Errorf("at %s the start is %s", now, c.At)
 		}
 	}
-	if c := s.Start(load, start.Add(3*time.Hour), latest, 0.05); c.Waits(start.Add(3 * time.Hour)) {
+	if c := s.CheapestStart(load, start.Add(3*time.Hour), latest, 0.05); c.Waits(start.Add(3 * time.Hour)) {
 		t.Errorf("the hour has come, and it waits until %s", c.At)
 	}
 }
@@ -181,7 +181,7 @@ func TestSaves(t *testing.T) {
 	for _, c := range []struct{ costs, once, want float64 }{
 		{1, 4, 0.75}, {4, 4, 0}, {0, 4, 1}, {-4, 4, 2}, {-4, -2, 0.5}, {0, 0, 0},
 	} {
-		choice := price.Choice{Costs: c.costs, AtOnce: c.once}
+		choice := price.Choice{Cost: c.costs, ImmediateCost: c.once}
 		if got := choice.Saves(); got != c.want {
 			t.Errorf("%v instead of %v saves %v, want %v", c.costs, c.once, got, c.want)
 		}

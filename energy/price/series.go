@@ -50,8 +50,8 @@ func (s *Series) Step() time.Duration { return s.step }
 // Values are the prices, step by step. Callers must not change them.
 func (s *Series) Values() []float64 { return s.values }
 
-// Knows reports whether the price is known at every instant between two.
-func (s *Series) Knows(from, to time.Time) bool {
+// Covers reports whether the price is known at every instant between two.
+func (s *Series) Covers(from, to time.Time) bool {
 	return s != nil && !from.Before(s.from) && !to.After(s.Until())
 }
 
@@ -66,7 +66,7 @@ func (s *Series) At(t time.Time) (value float64, known bool) {
 // Cost returns the cost of an energy drawn evenly between two instants, in the currency of the
 // unit. It returns false if the price is not known all that time.
 func (s *Series) Cost(e energy.Joules, from, to time.Time) (cost float64, known bool) {
-	if !s.Knows(from, to) {
+	if !s.Covers(from, to) {
 		return 0, false
 	}
 	if !to.After(from) {

@@ -8,16 +8,16 @@ import (
 
 // Load draws power evenly for a time once it has started.
 type Load struct {
-	Power energy.Watts
-	Lasts time.Duration
+	Power    energy.Watts
+	Duration time.Duration
 }
 
 // Choice is when a load is to start, and its cost.
 type Choice struct {
-	At      time.Time
-	Costs   float64 // cost of that start, in the currency of the series
-	AtOnce  float64 // cost of a start at once
-	Unknown bool    // the price of a start at once is not known; then At is now
+	At            time.Time
+	Cost          float64 // cost of that start, in the currency of the series
+	ImmediateCost float64 // cost of a start at once
+	Unknown       bool    // the price of a start at once is not known; then At is now
 }
 
 // Waits reports whether the start is later than now.
@@ -26,28 +26,28 @@ func (c *Choice) Waits(now time.Time) bool { return c.At.After(now) }
 // Saves is the saved part of the cost of a start at once, from 0 to 1; it is larger if a
 // negative price earns money.
 func (c *Choice) Saves() float64 {
-	if c.AtOnce == c.Costs {
+	if c.ImmediateCost == c.Cost {
 		return 0
 	}
-	return (c.AtOnce - c.Costs) / max(abs(c.AtOnce), abs(c.Costs))
+	return (c.ImmediateCost - c.Cost) / max(abs(c.ImmediateCost), abs(c.Cost))
 }
 
-// Start returns the cheapest start of a load from now to latest, the first of equal ones. If
+// CheapestStart returns the cheapest start of a load from now to latest, the first of equal ones. If
 // it saves less than the fraction least of the cost at once, the load starts at once. Starts
 // without a known price to their end are excluded.
 //
 // The cost changes linearly with the start between two instants at which the price changes at
 // the start or end of the load, so only those instants are evaluated.
-func (s *Series) Start(l Load, now, latest time.Time, least float64) Choice {
-	e := l.Power.Over(l.Lasts)
-	once, known := s.Cost(e, now, now.Add(l.Lasts))
-	best := Choice{At: now, Costs: once, AtOnce: once, Unknown: !known}
-	if !known || l.Lasts <= 0 {
+func (s *Series) CheapestStart(l Load, now, latest time.Time, least float64) Choice {
+	e := l.Power.Over(l.Duration)
+	once, known := s.Cost(e, now, now.Add(l.Duration))
+	best := Choice{At: now, Cost: once, ImmediateCost: once, Unknown: !known}
+	if !known || l.Duration <= 0 {
 		return best
 	}
 	best = s.cheapest(best, l, e, latest)
 	if best.Saves() < least {
-		return Choice{At: now, Costs: once, AtOnce: once}
+		return Choice{At: now, Cost: once, ImmediateCost: once}
 	}
 	return best
 }
@@ -55,16 +55,16 @@ func (s *Series) Start(l Load, now, latest time.Time, least float64) Choice {
 // cheapest evaluates the starts after the given one.
 func (s *Series) cheapest(best Choice, l Load, e energy.Joules, latest time.Time) Choice {
 	for t := best.At; t.Before(latest); {
-		t = s.nextBreakpoint(t, l.Lasts)
+		t = s.nextBreakpoint(t, l.Duration)
 		if t.After(latest) {
 			t = latest
 		}
-		c, known := s.Cost(e, t, t.Add(l.Lasts))
+		c, known := s.Cost(e, t, t.Add(l.Duration))
 		if !known {
 			break
 		}
-		if c < best.Costs-1e-9*abs(best.AtOnce) {
-			best.At, best.Costs = t, c
+		if c < best.Cost-1e-9*abs(best.ImmediateCost) {
+			best.At, best.Cost = t, c
 		}
 	}
 	return best

@@ -16,7 +16,7 @@ func started(rng *rand.Rand) (*energy.Problem, solve.Start) {
 	p := &energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: []string{"memory"}}
 	for range 2 + rng.IntN(3) {
 		idle := energy.Watts(40 + rng.IntN(80))
-		node := energy.Node{CPU: float64(2 + rng.IntN(3)), Room: []float64{float64(4 + rng.IntN(5))}}
+		node := energy.Node{CPU: float64(2 + rng.IntN(3)), Capacity: []float64{float64(4 + rng.IntN(5))}}
 		node.Power = energy.Power{Idle: idle, Full: idle + energy.Watts(50+rng.IntN(200)), Standby: energy.Watts(rng.IntN(10))}
 		if rng.IntN(3) == 0 {
 			node.Power.Standby = idle // it cannot go off
@@ -152,7 +152,7 @@ func BenchmarkRelocate(b *testing.B) {
 	p := &energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: []string{"memory"}}
 	s := solve.Start{}
 	for n := range 32 {
-		p.Nodes = append(p.Nodes, energy.Node{CPU: 16, Room: []float64{64}, Power: energy.Power{Idle: 100, Full: 300, Standby: 5}})
+		p.Nodes = append(p.Nodes, energy.Node{CPU: 16, Capacity: []float64{64}, Power: energy.Power{Idle: 100, Full: 300, Standby: 5}})
 		for range 4 {
 			p.Jobs = append(p.Jobs, energy.Job{CPU: 1, Need: []float64{4}})
 			s.At, s.MoveCost = append(s.At, n), append(s.MoveCost, 1)

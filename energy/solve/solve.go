@@ -35,7 +35,7 @@ type Result struct {
 	Bound      float64  // no allocation has a better value
 	Proved     bool     // the allocation is optimal, or the problem is infeasible
 	Steps      int      // taken
-	Why        []string // why there is no allocation
+	Reasons    []string // why there is no allocation
 }
 
 // search is the state of a search.
@@ -66,13 +66,13 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 			o.Steps = math.MaxInt
 		}
 	}
-	if why := p.Misfits(); len(why) > 0 {
-		return &Result{Proved: true, Why: why}, nil
+	if why := p.Unplaceable(); len(why) > 0 {
+		return &Result{Proved: true, Reasons: why}, nil
 	}
 	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), stepsLeft: o.Steps, stepsTried: map[string]int{}}
 	var divisible bool
 	if s.bound, divisible = bound.LBH(p); !divisible {
-		return &Result{Proved: true, Why: []string{s.infeasibleReason()}}, nil
+		return &Result{Proved: true, Reasons: []string{s.infeasibleReason()}}, nil
 	}
 	s.initialRuns()
 	proved := s.rounds()
@@ -80,8 +80,8 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if s.best != nil {
 		r.Measures, _ = p.Check(s.best)
 		r.Proved = proved || p.Objective.Gap(s.value, s.bound) <= 1e-9
-	} else if r.Why = []string{"no allocation was found, but the problem may be feasible"}; proved {
-		r.Why = []string{s.infeasibleReason()}
+	} else if r.Reasons = []string{"no allocation was found, but the problem may be feasible"}; proved {
+		r.Reasons = []string{s.infeasibleReason()}
 	}
 	return r, nil
 }

@@ -26,7 +26,7 @@ func tiny(rng *rand.Rand, seed uint64) *energy.Problem {
 	p.Resources = append(p.Resources, "gpu")
 	for n := range p.Nodes {
 		node := &p.Nodes[n]
-		node.CPU, node.Room = 0.4+rng.Float64(), []float64{0.5 + rng.Float64(), 2}
+		node.CPU, node.Capacity = 0.4+rng.Float64(), []float64{0.5 + rng.Float64(), 2}
 		node.Power.Standby = energy.Watts(10 * rng.Float64())
 		if rng.IntN(4) == 0 {
 			node.Power.Measured = []energy.Point{{Load: 0.4, Power: node.Power.Idle + (node.Power.Full-node.Power.Idle)*energy.Watts(rng.Float64())}}
@@ -84,7 +84,7 @@ func TestTinyProblemsAreSolved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if (r.Allocation != nil) != exists {
-			t.Errorf("%s %d: found %v, want %v; %q", p.ID, k, r.Allocation != nil, exists, r.Why)
+			t.Errorf("%s %d: found %v, want %v; %q", p.ID, k, r.Allocation != nil, exists, r.Reasons)
 			continue
 		}
 		if r.Proved {
@@ -172,7 +172,7 @@ func TestImpossible(t *testing.T) {
 	p := allocation.Sample(allocation.SampleOptions{Objective: energy.BoundedYield, Nodes: 3, Jobs: 3, Seed: 1})
 	p.Jobs[1].Need[0] = 1.5
 	r, err := solve.Solve(p, solve.Options{Steps: 10})
-	if err != nil || r.Allocation != nil || !r.Proved || len(r.Why) != 1 {
+	if err != nil || r.Allocation != nil || !r.Proved || len(r.Reasons) != 1 {
 		t.Errorf("%+v %v", r, err)
 	}
 	p.Jobs[1].CPU = math.NaN()
@@ -206,7 +206,7 @@ func TestUnlikeNodes(t *testing.T) {
 		p := allocation.Sample(allocation.SampleOptions{Objective: energy.Objective(seed % 2), Nodes: 14, Jobs: 30, Seed: seed})
 		for n := range p.Nodes {
 			node := &p.Nodes[n]
-			node.CPU, node.Room[0] = []float64{0.5, 1, 2}[rng.IntN(3)], []float64{0.5, 1, 2}[rng.IntN(3)]
+			node.CPU, node.Capacity[0] = []float64{0.5, 1, 2}[rng.IntN(3)], []float64{0.5, 1, 2}[rng.IntN(3)]
 			node.Power.Idle *= energy.Watts(node.CPU)
 			node.Power.Full *= energy.Watts(node.CPU)
 		}

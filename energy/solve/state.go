@@ -42,8 +42,8 @@ func newModel(p *energy.Problem) *model {
 	}
 	m.price = max(m.price, 1e-3)
 	for n := range p.Nodes {
-		m.room = append(m.room, p.Nodes[n].Room...)
-		for _, v := range p.Nodes[n].Room {
+		m.room = append(m.room, p.Nodes[n].Capacity...)
+		for _, v := range p.Nodes[n].Capacity {
 			m.rounding = append(m.rounding, min(tiny*v, energy.Slack))
 			m.rigidPrice = append(m.rigidPrice, m.price/max(v, 1e-6))
 		}

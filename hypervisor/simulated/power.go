@@ -11,7 +11,7 @@ import (
 
 // SwitchPower carries out a verb on the power of a node. A node that is switched on answers after its
 // boot time; one that is switched off loses its copies. The state is known only for
-// [power.Look].
+// [power.Query].
 func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) (power.State, error) {
 	c.advance(now)
 	defer c.propagate()
@@ -24,7 +24,7 @@ func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) 
 		c.beginFault(n, Fault{Kind: PowerLoss, Node: node})
 	case power.TurnOn:
 		c.powerOn(n)
-	case power.Look:
+	case power.Query:
 		if n.up() || c.boots(n) {
 			return power.On, nil
 		}
@@ -71,7 +71,7 @@ func (b powerDriver) On(ctx context.Context) error  { return b.press(ctx, power.
 func (b powerDriver) Off(ctx context.Context) error { return b.press(ctx, power.TurnOff, nil) }
 
 func (b powerDriver) State(ctx context.Context) (s power.State, err error) {
-	err = b.press(ctx, power.Look, &s)
+	err = b.press(ctx, power.Query, &s)
 	return s, err
 }
 

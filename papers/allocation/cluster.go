@@ -24,7 +24,7 @@ func newCluster(p *energy.Problem) *cluster {
 	for n := range p.Nodes {
 		c.hosts = append(c.hosts, n)
 		c.cpu = append(c.cpu, p.Nodes[n].CPU)
-		c.room = append(c.room, slices.Clone(p.Nodes[n].Room))
+		c.room = append(c.room, slices.Clone(p.Nodes[n].Capacity))
 	}
 	slices.SortStableFunc(c.hosts, func(a, b int) int { return cmp.Compare(p.Nodes[a].Power.Full, p.Nodes[b].Power.Full) })
 	return c

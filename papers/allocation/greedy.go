@@ -24,7 +24,7 @@ func bestFit(c *cluster, j int, share float64) int {
 	best, least := nowhere, math.Inf(1)
 	for _, n := range c.hosts {
 		if share <= c.cpu[n]+1e-9 && c.admits(j, n) {
-			if left := c.cpu[n]/c.Nodes[n].CPU + c.room[n][0]/max(c.Nodes[n].Room[0], 1e-12); left < least {
+			if left := c.cpu[n]/c.Nodes[n].CPU + c.room[n][0]/max(c.Nodes[n].Capacity[0], 1e-12); left < least {
 				best, least = n, left
 			}
 		}

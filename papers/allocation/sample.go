@@ -46,7 +46,7 @@ func Sample(o SampleOptions) *energy.Problem {
 	full := 0.0
 	for n := range p.Nodes {
 		power := energy.Power{Idle: energy.Watts(between(leastIdle, mostIdle)), Full: energy.Watts(between(leastFull, mostFull))}
-		p.Nodes[n] = energy.Node{CPU: 1, Room: []float64{1}, Power: power}
+		p.Nodes[n] = energy.Node{CPU: 1, Capacity: []float64{1}, Power: power}
 		full += float64(power.Full)
 	}
 	for j := range p.Jobs {

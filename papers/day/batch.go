@@ -60,7 +60,7 @@ func (r *run) batch() [][]job {
 			}
 			begin := at
 			if r.Batch.Waits {
-				begin = r.Prices.Start(price.Load{Power: energy.Watts(1), Lasts: r.Batch.Lasts}, at, at.Add(r.Batch.Slack), leastSaved).At
+				begin = r.Prices.CheapestStart(price.Load{Power: energy.Watts(1), Duration: r.Batch.Lasts}, at, at.Add(r.Batch.Slack), leastSaved).At
 				begin = r.start.Add(begin.Sub(r.start).Truncate(beat))
 			}
 			if begin.Before(free) {

@@ -69,13 +69,13 @@ func (c *Config) Check() error {
 	case c.Since < 0:
 		return cluster.BadField("since", c.Since, "a time from 0s on")
 	}
-	if c.Prices != nil && !c.Prices.Knows(c.Start, c.Start.Add(c.Length)) {
+	if c.Prices != nil && !c.Prices.Covers(c.Start, c.Start.Add(c.Length)) {
 		return cluster.BadField("hours", c.Length, "a time for which all prices are known")
 	}
 	if err := c.Batch.check(c); err != nil {
 		return err
 	}
-	if field, value, want := c.Power.Faulty(); field != "" {
+	if field, value, want := c.Power.Fault(); field != "" {
 		return cluster.BadField(field, value, want)
 	}
 	return nil
@@ -211,7 +211,7 @@ func (r *run) note() {
 	for i, id := range r.ids {
 		samples[i] = dpm.Sample{VM: id, Node: r.where[id], CPU: cluster.MilliCPU(r.needs[i])}
 	}
-	r.past.Note(r.now, samples)
+	r.past.Add(r.now, samples)
 }
 
 // least is how much the utilisation of two hosts must differ for a VM to move: without
@@ -220,7 +220,7 @@ const least = 0.15
 
 // round decides, and balances the VMs over the hosts that answer.
 func (r *run) round() {
-	c := dpm.Cluster{Now: r.now, Where: r.where, Memory: r.memory, Past: r.past}
+	c := dpm.Cluster{Now: r.now, Where: r.where, Memory: r.memory, History: r.past}
 	for _, h := range r.hosts {
 		c.Hosts = append(c.Hosts, h.Host)
 	}
@@ -240,7 +240,7 @@ func (r *run) round() {
 	}
 	for _, change := range advice.Off {
 		h := r.host(change.Host)
-		h.State, h.ready = dpm.Away, r.now.Add(h.Power.Off.Time)
+		h.State, h.ready = dpm.Off, r.now.Add(h.Power.Off.Time)
 		r.Offs++
 	}
 	on := []cluster.NodeID{}
@@ -284,7 +284,7 @@ func (r *run) account() {
 	short := false
 	for i := range r.hosts {
 		h := &r.hosts[i]
-		if h.State != dpm.Away {
+		if h.State != dpm.Off {
 			m.On++
 		}
 		capacity := float64(h.Capacity.CPU)

@@ -56,7 +56,7 @@ func hopeless(job *cluster.VJob, rules string, nodes []cluster.Node) string {
 	if rules != "" {
 		p.Rules = []placement.Rules{{VJob: job.ID, Text: rules}}
 	}
-	return ctxswitch.Hopeless(p)
+	return ctxswitch.Infeasible(p)
 }
 
 func largest(nodes []cluster.Node) cluster.Resources {

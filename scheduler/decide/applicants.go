@@ -77,7 +77,7 @@ func (p *View) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.J
 		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Ineligible: p.ineligible[r.Job.ID],
 		NonPreemptible: p.nonPreemptible[r.Job.ID],
 	}
-	if rules := p.settings.Arrangement; rules != nil {
+	if rules := p.settings.Ordering; rules != nil {
 		job.Level = rules.Level(r.Job)
 	}
 	if at >= 0 {

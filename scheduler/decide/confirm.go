@@ -14,10 +14,10 @@ import (
 // of the cluster, to try the vjob beside others.
 func (p *View) Places(job *cluster.VJob) func() queue.Capacity {
 	p.Add(job, len(p.VJobs))
-	counts, line := needs(p.intended), ctxswitch.NewLine(p.applicants)
+	counts, line := needs(p.intended), ctxswitch.NewApplicantQueue(p.applicants)
 	return func() queue.Capacity {
-		return ctxswitch.NewPacking(ctxswitch.Stock{
-			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts,
+		return ctxswitch.NewPacking(ctxswitch.PackingInput{
+			Current: p.intended, Applicants: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts,
 		})
 	}
 }

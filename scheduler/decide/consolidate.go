@@ -95,7 +95,7 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 	if s.allowed != nil {
 		s.model.May = s.allowedMoves(strict)
 	}
-	a, err := s.model.Look(s.Turn)
+	a, err := s.model.Search(s.Turn)
 	if err != nil {
 		c.Why = err.Error()
 		return c
@@ -105,8 +105,8 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 	case len(c.VMs) == 0:
 		c.Why = "no places were found where they would draw so much less"
 		return c
-	case c.Before-c.After < s.Least:
-		c.Why = fmt.Sprintf("less than %s would be saved", s.Least)
+	case c.Before-c.After < s.MinSaving:
+		c.Why = fmt.Sprintf("less than %s would be saved", s.MinSaving)
 	case len(c.NodesOff) > 0:
 		c.Why = s.NodePower.Objects(c.NodesOff)
 		s.objected = s.objected || c.Why != ""
@@ -125,15 +125,15 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 }
 
 // describe lists the VMs that move and the nodes that can go off.
-func (s *consolidator) describe(a *consolidate.Answer) Consolidation {
-	c := Consolidation{Before: a.Before, After: a.After, Nodes: a.Nodes, Turns: a.Turns, Saves: s.model.Saves(a, 0)}
+func (s *consolidator) describe(a *consolidate.Result) Consolidation {
+	c := Consolidation{Before: a.Before, After: a.After, Nodes: a.Nodes, Turns: a.Subsets, Saves: s.model.Saves(a, 0)}
 	for _, i := range a.Moves {
 		c.VMs, c.VJobs = append(c.VMs, s.vms[i]), append(c.VJobs, s.vms[i].VJob)
 	}
 	slices.SortFunc(c.VMs, cluster.VMID.Compare)
 	slices.Sort(c.VJobs)
 	c.VJobs = slices.Compact(c.VJobs)
-	for _, n := range a.Dark {
+	for _, n := range a.Emptied {
 		c.NodesOff = append(c.NodesOff, s.nodes[n])
 	}
 	return c
@@ -141,7 +141,7 @@ func (s *consolidator) describe(a *consolidate.Answer) Consolidation {
 
 // setTargets gives the planner the destinations of all VMs of the vjobs that move, and pins
 // all others.
-func (s *consolidator) setTargets(c *Consolidation, a *consolidate.Answer) {
+func (s *consolidator) setTargets(c *Consolidation, a *consolidate.Result) {
 	s.planProblem.Places, s.planProblem.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, len(s.vms))
 	for _, vm := range s.current.VMs() {
 		_, moves := slices.BinarySearch(c.VJobs, vm.VJob)

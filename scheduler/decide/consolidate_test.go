@@ -123,7 +123,7 @@ func (w *world) audit(t *testing.T, set *decide.Settings, c *decide.Consolidatio
 		return sum
 	}
 	less := draws(cluster.NewConfiguration(), nil) - draws(c.Plan.Target, c.NodesOff)
-	if said := c.Before - c.After; less-said > 1e-6 || said-less > 1e-6 || less < consolidate.Default.Least {
+	if said := c.Before - c.After; less-said > 1e-6 || said-less > 1e-6 || less < consolidate.Default.MinSaving {
 		t.Errorf("%s less, it says %s", less, said)
 	}
 	if float64(c.Saves) < 4*float64(c.Costs) || c.Costs <= 0 {
@@ -165,7 +165,7 @@ func TestWhyNobodyMoves(t *testing.T) {
 		{name: "moved a while ago", ask: func(a *decide.ConsolidationRequest, _ *decide.Settings, _ *decide.Facts) {
 			a.Keeps = func(cluster.VMID) bool { return true }
 		}, why: "no places were found"},
-		{name: "too little", ask: func(a *decide.ConsolidationRequest, _ *decide.Settings, _ *decide.Facts) { a.Least = 26 }, why: "less than 26 W would be saved"},
+		{name: "too little", ask: func(a *decide.ConsolidationRequest, _ *decide.Settings, _ *decide.Facts) { a.MinSaving = 26 }, why: "less than 26 W would be saved"},
 		{name: "no lock, so it would stand still for long", ask: func(_ *decide.ConsolidationRequest, s *decide.Settings, f *decide.Facts) {
 			s.Live, s.Execute.Costs.MigratePer = false, 10*time.Minute
 		}, why: "no places were found"},
@@ -176,7 +176,7 @@ func TestWhyNobodyMoves(t *testing.T) {
 		{name: "power management would have the node on", ask: func(a *decide.ConsolidationRequest, s *decide.Settings, _ *decide.Facts) {
 			s.Energy.Power["n0"] = s.Energy.Power["n1"]
 			s.Energy.Power["n1"] = energy.Power{Idle: 60, Full: 210, Standby: 5}
-			a.NodePower, a.Least = porter{"they would be too busy"}, 20
+			a.NodePower, a.MinSaving = porter{"they would be too busy"}, 20
 		}, why: "they would be too busy"},
 	} {
 		if c.job == nil {
@@ -196,12 +196,12 @@ func TestWhyNobodyMoves(t *testing.T) {
 }
 
 // rack is a budget of rack r1.
-func rack(watts energy.Watts) budget.Books {
-	book, err := budget.New(time.UTC, []budget.Line{{Watts: watts, Group: budget.Group{Label: "rack", Value: "r1"}}})
+func rack(watts energy.Watts) budget.Schedules {
+	book, err := budget.New(time.UTC, []budget.Budget{{Watts: watts, Group: budget.Group{Label: "rack", Value: "r1"}}})
 	if err != nil {
 		panic(err)
 	}
-	return budget.Books{book}
+	return budget.Schedules{book}
 }
 
 // The cost of a search after a decision on a large, full cluster.
@@ -231,7 +231,7 @@ func BenchmarkConsolidate(b *testing.B) {
 				set.Energy.Power[n.ID] = energy.Power{Idle: 50, Full: energy.Watts(150 + 50*(i%2))}
 			}
 			ask.Uses = func(cluster.VMID) cluster.MilliCPU { return 900 }
-			ask.Least = 1e9 // so that there is no plan
+			ask.MinSaving = 1e9 // so that there is no plan
 			p := decide.NewView(set, w.running())
 			d, err := p.Decide()
 			if err != nil {

@@ -52,7 +52,7 @@ func (p *View) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consoli
 // keepNodesOn lets no node go off: power is then saved by placement alone.
 func (s *consolidator) keepNodesOn() {
 	for n := range s.model.Nodes {
-		s.model.Nodes[n].Spare = false
+		s.model.Nodes[n].MayTurnOff = false
 	}
 }
 
@@ -71,8 +71,8 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 	}
 	cpu := float64(n.Capacity.CPU)
 	return consolidate.Node{
-		Power: power, CPU: cpu, Spare: spare && other == cluster.Resources{},
-		Room: []float64{max(0, cpu-float64(other.CPU)), max(0, fill*float64(n.Capacity.Memory)-float64(other.Memory)), fill * cpu},
+		Power: power, CPU: cpu, MayTurnOff: spare && other == cluster.Resources{},
+		Capacity: []float64{max(0, cpu-float64(other.CPU)), max(0, fill*float64(n.Capacity.Memory)-float64(other.Memory)), fill * cpu},
 	}
 }
 
@@ -92,13 +92,13 @@ func (s *consolidator) addVJob(report int) {
 			continue
 		}
 		need, load := s.current.Need(vm), s.Uses(vm)
-		if most := s.books.Most(vm); most > 0 {
+		if most := s.books.Cap(vm); most > 0 {
 			load = min(load, most)
 		}
 		live, uses = live && s.live[vm], uses+load
 		s.vms, s.jobs = append(s.vms, vm), append(s.jobs, report)
 		s.model.VMs = append(s.model.VMs, consolidate.VM{
-			Node: n, Load: float64(load), Need: []float64{float64(need.CPU), float64(need.Memory), float64(load)}, Left: left,
+			Node: n, Load: float64(load), Need: []float64{float64(need.CPU), float64(need.Memory), float64(load)}, Remaining: left,
 			Fixed: s.pinned[vm] || s.Keeps != nil && s.Keeps(vm) || s.allowed != nil && s.allowed.Stays(vm),
 		})
 	}
@@ -106,9 +106,9 @@ func (s *consolidator) addVJob(report int) {
 		v := &s.model.VMs[i]
 		v.Fixed = v.Fixed || fixed
 		takes := s.settings.Execute.Costs.Duration(cluster.Migrate, cluster.MiB(v.Need[1]), false)
-		v.Move = s.copyEnergy(takes)
+		v.MoveEnergy = s.copyEnergy(takes)
 		if !live {
-			v.Move += s.pauseEnergy(uses, takes)
+			v.MoveEnergy += s.pauseEnergy(uses, takes)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (s *consolidator) plan(c *Consolidation) {
 func (s *consolidator) share(c *Consolidation) {
 	c.Caps = s.cpuCaps(s.decision.Verdicts, c.Plan.Target)
 	c.Yield = [2]float64{s.yield(s.decision.Caps), s.yield(c.Caps)}
-	if _, refusals := s.newShareProblem(c.Plan.Target, s.decision.Verdicts, s.Limits).Choose(); len(refusals) > 0 {
+	if _, refusals := s.newShareProblem(c.Plan.Target, s.decision.Verdicts, s.Limits).Select(); len(refusals) > 0 {
 		c.Why = "some would have to stop for the power budgets"
 		return
 	}
@@ -80,7 +80,7 @@ func (s *consolidator) yield(caps map[cluster.VJobID][]cluster.MilliCPU) float64
 // stopsAt returns a vjob that future budgets would stop only where a plan leads; 0 if none.
 func (s *consolidator) stopsAt(target *cluster.Configuration, change LimitChange) cluster.VJobID {
 	q := s.newShareProblem(target, s.runningVerdicts(), change.Limits)
-	runs, _ := q.Choose()
+	runs, _ := q.Select()
 	for k, i := range q.jobs {
 		if id := s.VJobs[i].Job.ID; !runs[k] && !slices.Contains(change.Stops, id) {
 			return id
@@ -90,7 +90,7 @@ func (s *consolidator) stopsAt(target *cluster.Configuration, change LimitChange
 }
 
 // price compares what the plan saves with what it costs.
-func (s *consolidator) price(c *Consolidation, a *consolidate.Answer) {
+func (s *consolidator) price(c *Consolidation, a *consolidate.Result) {
 	c.Saves, c.Costs = s.model.Saves(a, c.Plan.Makespan), s.model.Switching(a)
 	uses := map[cluster.VJobID]cluster.MilliCPU{}
 	for i, vm := range s.vms {

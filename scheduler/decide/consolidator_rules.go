@@ -12,10 +12,10 @@ func (s *consolidator) allowedMoves(strict bool) func(vm, node int) bool {
 	movers := s.movers(strict)
 	return func(vm, node int) bool {
 		id, to := s.vms[vm], s.nodes[node]
-		if !s.allowed.May(id, to) {
+		if !s.allowed.Allows(id, to) {
 			return false
 		}
-		group, tied := s.allowed.Tied(id, strict)
+		group, tied := s.allowed.Group(id, strict)
 		if tied && movers[group] != vm {
 			return false
 		}
@@ -32,14 +32,14 @@ func (s *consolidator) movers(strict bool) map[int]int {
 	}
 	dear := func(n int) float64 {
 		node := &s.model.Nodes[n]
-		if node.Spare {
+		if node.MayTurnOff {
 			return float64(node.Power.At(loads[n]/node.CPU)) / max(loads[n], 1)
 		}
 		return float64(node.Power.Full-node.Power.Idle) / node.CPU
 	}
 	order := make([]int, 0, len(s.vms))
 	for i := range s.vms {
-		if _, tied := s.allowed.Tied(s.vms[i], strict); tied && !s.model.VMs[i].Fixed {
+		if _, tied := s.allowed.Group(s.vms[i], strict); tied && !s.model.VMs[i].Fixed {
 			order = append(order, i)
 		}
 	}
@@ -49,7 +49,7 @@ func (s *consolidator) movers(strict bool) map[int]int {
 	})
 	movers := map[int]int{}
 	for _, i := range order {
-		group, _ := s.allowed.Tied(s.vms[i], strict)
+		group, _ := s.allowed.Group(s.vms[i], strict)
 		if _, chosen := movers[group]; !chosen {
 			movers[group] = i
 		}

@@ -44,7 +44,7 @@ func splitByContainer(vjobs []execute.Report) (own []execute.Report, inner map[c
 func (p *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
 	g, s := *f, *p.settings
 	g.Rules, g.Budgets = nil, nil
-	s.Arrangement, s.Energy = nil, Energy{} // they apply to the container
+	s.Ordering, s.Energy = nil, Energy{} // they apply to the container
 	left := max(0, c.Job.Walltime-c.Ran)
 	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), containerNodes(f.Nodes, c)
 	for i, r := range vjobs {

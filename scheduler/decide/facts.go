@@ -31,7 +31,7 @@ type Facts struct {
 	Rules  []string
 	Reader *placement.Reader
 	// Budgets of power that hold side by side.
-	Budgets budget.Books
+	Budgets budget.Schedules
 	// Least is what a node draws at least while it is being switched.
 	Least       map[cluster.NodeID]energy.Watts
 	Wanted      []Wanted                  // nodes that are off and should come on, in order
@@ -46,8 +46,8 @@ type Bookings interface {
 	Need(vm cluster.VMID) cluster.Resources
 	// Destination returns the node that a VM under way goes to; "" if none.
 	Destination(vm cluster.VMID) cluster.NodeID
-	// Most returns the most CPU that a VM may use where it is; 0 if it is on no node.
-	Most(vm cluster.VMID) cluster.MilliCPU
+	// Cap returns the most CPU that a VM may use where it is; 0 if it is on no node.
+	Cap(vm cluster.VMID) cluster.MilliCPU
 	// Holds returns the nodes on which a VM under way has, or was promised, resources.
 	Holds(vm cluster.VMID) []cluster.NodeID
 }

@@ -23,8 +23,8 @@ func (p *View) delayFlexible(prices *price.Series) {
 		if !p.shiftable(r) {
 			continue
 		}
-		load := price.Load{Power: perCPU * energy.Watts(r.Job.Reserved().CPU) / energy.Watts(cluster.CPU), Lasts: r.Job.Walltime / walltimeDivisor}
-		choice := prices.Start(load, p.now, latestStart(r.Job), p.settings.Energy.ShiftSaves)
+		load := price.Load{Power: perCPU * energy.Watts(r.Job.Reserved().CPU) / energy.Watts(cluster.CPU), Duration: r.Job.Walltime / walltimeDivisor}
+		choice := prices.CheapestStart(load, p.now, latestStart(r.Job), p.settings.Energy.ShiftSaves)
 		if !choice.Waits(p.now) {
 			continue
 		}
@@ -75,7 +75,7 @@ func (p *View) perCPU() energy.Watts {
 func delayReason(c *price.Choice, prices *price.Series) string {
 	of := prices.Unit().Of
 	return fmt.Sprintf("until %s, when its energy costs %s %s instead of %s at once (%.0f %% less)",
-		c.At.UTC().Format("2006-01-02 15:04 MST"), amount(c.Costs), of, amount(c.AtOnce), 100*c.Saves())
+		c.At.UTC().Format("2006-01-02 15:04 MST"), amount(c.Cost), of, amount(c.ImmediateCost), 100*c.Saves())
 }
 
 // amount formats money or carbon to three digits.

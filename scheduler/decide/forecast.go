@@ -74,10 +74,10 @@ func (p *View) withRules() map[cluster.VJobID]bool {
 
 // placesFor returns packings in which rules count and running VMs may move as the rules allow.
 func (p *View) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Places {
-	line := ctxswitch.NewLine(p.applicants)
+	line := ctxswitch.NewApplicantQueue(p.applicants)
 	return func() func(id cluster.VJobID) bool {
-		room := ctxswitch.NewPacking(ctxswitch.Stock{
-			Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts,
+		room := ctxswitch.NewPacking(ctxswitch.PackingInput{
+			Current: p.intended, Applicants: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts,
 		})
 		return func(id cluster.VJobID) bool {
 			ok, _ := room.Take(id)

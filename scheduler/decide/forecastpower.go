@@ -52,7 +52,7 @@ func (g *meteredNodes) step(bounds []budget.Limit) availability.LimitStep {
 	if len(bounds) == 0 {
 		return availability.LimitStep{Most: availability.Unlimited, Name: budgetNames(nil)}
 	}
-	most, by := q.Leaves()
+	most, by := q.Headroom()
 	var binding []*budget.Limit
 	for _, i := range by {
 		binding = append(binding, &bounds[i])

@@ -15,8 +15,8 @@ import (
 // feeds returns the budgets of groups of nodes as limits of placement: a vjob that finds no power
 // in one rack can go to the next one. The budget of the whole cluster does not limit placement.
 // It returns nil if there are no such budgets.
-func (p *View) feeds(limits []budget.Limit) *ctxswitch.Feeds {
-	f := &ctxswitch.Feeds{Least: map[cluster.VMID]int64{}}
+func (p *View) feeds(limits []budget.Limit) *ctxswitch.PowerFeeds {
+	f := &ctxswitch.PowerFeeds{Least: map[cluster.VMID]int64{}}
 	for _, l := range limits {
 		if l.Group != (budget.Group{}) {
 			f.List = append(f.List, p.feed(&l))
@@ -36,11 +36,11 @@ func (p *View) feeds(limits []budget.Limit) *ctxswitch.Feeds {
 	return f
 }
 
-func (p *View) feed(l *budget.Limit) ctxswitch.Feed {
-	f := ctxswitch.Feed{Name: l.Group.Name(), Watts: l.Watts, Nodes: map[cluster.NodeID]ctxswitch.Site{}}
+func (p *View) feed(l *budget.Limit) ctxswitch.PowerFeed {
+	f := ctxswitch.PowerFeed{Name: l.Group.Name(), Watts: l.Watts, Nodes: map[cluster.NodeID]ctxswitch.FeedNode{}}
 	for _, n := range p.intended.Nodes() {
 		if power, known := p.settings.Energy.Power[n.ID]; known && l.Group.Has(n.Labels) {
-			f.Nodes[n.ID] = ctxswitch.Site{Node: p.shareNode(&n, power)}
+			f.Nodes[n.ID] = ctxswitch.FeedNode{Node: p.shareNode(&n, power)}
 		}
 	}
 	return f
@@ -48,14 +48,14 @@ func (p *View) feed(l *budget.Limit) ctxswitch.Feed {
 
 // feedsAhead returns the feeds at another instant. Nodes that are off wake when needed; with
 // dark all nodes are off.
-func (p *View) feedsAhead(at time.Time, dark bool) *ctxswitch.Feeds {
+func (p *View) feedsAhead(at time.Time, dark bool) *ctxswitch.PowerFeeds {
 	f := p.feeds(p.budgets.At(at))
 	if f == nil {
 		return nil
 	}
 	for _, feed := range f.List {
 		for id, site := range feed.Nodes {
-			site.Sleeps, site.Off, site.Least = dark || site.Off, false, 0
+			site.Sleeps, site.Off, site.MinDraw = dark || site.Off, false, 0
 			feed.Nodes[id] = site
 		}
 	}
@@ -92,15 +92,15 @@ func (p *View) groupPowerConflict(job *cluster.VJob, at time.Time, dark bool) st
 }
 
 // fitsBeside reports whether a vjob finds places beside some others alone.
-func (p *View) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.Feeds) bool {
+func (p *View) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.PowerFeeds) bool {
 	counts := needs(p.intended)
 	for vm := range counts {
 		if vm.VJob != id && !slices.Contains(others, vm.VJob) {
 			delete(counts, vm)
 		}
 	}
-	room := ctxswitch.NewPacking(ctxswitch.Stock{
-		Current: p.intended, Line: ctxswitch.NewLine(p.applicants), Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts, Feeds: feeds,
+	room := ctxswitch.NewPacking(ctxswitch.PackingInput{
+		Current: p.intended, Applicants: ctxswitch.NewApplicantQueue(p.applicants), Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts, Feeds: feeds,
 	})
 	for _, other := range others {
 		room.Take(other)
@@ -111,9 +111,9 @@ func (p *View) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctx
 
 // feedFigures names feeds with what is left of them, the scarcest first: "rack=r1 has 50 W of
 // 250 W beside idle nodes".
-func feedFigures(f *ctxswitch.Feeds) string {
+func feedFigures(f *ctxswitch.PowerFeeds) string {
 	list := slices.Clone(f.List)
-	slices.SortStableFunc(list, func(a, b ctxswitch.Feed) int { return int(1000 * (a.Spare() - b.Spare())) })
+	slices.SortStableFunc(list, func(a, b ctxswitch.PowerFeed) int { return int(1000 * (a.Spare() - b.Spare())) })
 	var parts []string
 	for i := range list[:min(len(list), maxFigures)] {
 		l := &list[i]

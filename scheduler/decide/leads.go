@@ -36,9 +36,9 @@ func (p *View) leads() reservation.Leads {
 		busiest, whole = max(busiest, at[n.ID]), max(whole, at[n.ID], p.settings.suspension(n.Capacity.Memory))
 	}
 	if len(at) > 0 {
-		busiest += p.settings.Reserving.Margin
+		busiest += p.settings.Reservations.Margin
 	}
-	return reservation.Leads{Suspend: busiest, Start: whole + p.settings.Reserving.Margin}
+	return reservation.Leads{Suspend: busiest, Start: whole + p.settings.Reservations.Margin}
 }
 
 // suspension returns how long it takes to suspend so much memory with parallel transfers.

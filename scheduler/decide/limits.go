@@ -24,7 +24,7 @@ const (
 
 // limit sets the limits of the view: those of now, and those that begin so soon that the vjobs
 // they stop must be suspended now.
-func (p *View) limit(budgets budget.Books) {
+func (p *View) limit(budgets budget.Schedules) {
 	p.Limits = budgets.At(p.now)
 	for t := p.now; len(p.Changes) < mostChanges; {
 		next, ok := budgets.Next(t)
@@ -57,7 +57,7 @@ func (p *View) stops(limits []budget.Limit) (list []int) {
 		return nil
 	}
 	q := p.newShareProblem(p.intended, p.runningVerdicts(), limits)
-	runs, _ := q.Choose()
+	runs, _ := q.Select()
 	for k, i := range q.jobs {
 		if !runs[k] {
 			list = append(list, i)

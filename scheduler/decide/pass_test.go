@@ -75,8 +75,8 @@ func (w *world) Need(vm cluster.VMID) cluster.Resources {
 // Destination implements [decide.Bookings].
 func (w *world) Destination(vm cluster.VMID) cluster.NodeID { return w.of(vm).at[vm.Rank] }
 
-// Most implements [decide.Bookings].
-func (*world) Most(cluster.VMID) cluster.MilliCPU { return 0 }
+// Cap implements [decide.Bookings].
+func (*world) Cap(cluster.VMID) cluster.MilliCPU { return 0 }
 
 // Holds implements [decide.Bookings].
 func (w *world) Holds(vm cluster.VMID) []cluster.NodeID {

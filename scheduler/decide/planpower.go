@@ -13,7 +13,7 @@ func (p *View) delayForPower(plan ctxswitch.Plan, caps map[cluster.VJobID][]clus
 	if len(p.Limits) == 0 || len(p.settings.Energy.Power) == 0 || plan.Empty() {
 		return plan
 	}
-	return ctxswitch.Within(ctxswitch.Problem{Current: p.current, Power: p.planPower(caps)}, plan)
+	return ctxswitch.KeepBudgets(ctxswitch.Problem{Current: p.current, Power: p.planPower(caps)}, plan)
 }
 
 // planPower returns what nodes and VMs draw while a plan is carried out, and the limits.
@@ -57,9 +57,9 @@ func (p *View) maxCPU(caps map[cluster.VJobID][]cluster.MilliCPU) map[cluster.VM
 			case given && p.throttled[job.ID]:
 				most[id] = share[rank]
 			case given:
-				most[id] = max(share[rank], p.books.Most(id))
+				most[id] = max(share[rank], p.books.Cap(id))
 			default:
-				most[id] = p.books.Most(id)
+				most[id] = p.books.Cap(id)
 			}
 		}
 	}

@@ -18,12 +18,12 @@ func (p *View) applyPolicy() (verdicts []queue.Verdict, fault error) {
 		return p.suspendAll(), nil
 	}
 	counts := needs(p.intended)
-	line := ctxswitch.NewLine(p.applicants)
+	line := ctxswitch.NewApplicantQueue(p.applicants)
 	var rooms []*ctxswitch.Packing
-	room := func(feeds *ctxswitch.Feeds) func() queue.Capacity {
+	room := func(feeds *ctxswitch.PowerFeeds) func() queue.Capacity {
 		return func() queue.Capacity {
-			rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.Stock{
-				Current: p.intended, Line: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts, Feeds: feeds,
+			rooms = append(rooms, ctxswitch.NewPacking(ctxswitch.PackingInput{
+				Current: p.intended, Applicants: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts, Feeds: feeds,
 			}))
 			return rooms[len(rooms)-1]
 		}
@@ -55,7 +55,7 @@ func (p *View) applyPolicy() (verdicts []queue.Verdict, fault error) {
 		p.enforcePower(verdicts)
 	}
 	for _, room := range rooms {
-		fault = cmp.Or(fault, room.Fault())
+		fault = cmp.Or(fault, room.Err())
 	}
 	return verdicts, fault
 }

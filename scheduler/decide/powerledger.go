@@ -18,11 +18,11 @@ type powerLedger struct {
 	view     *View
 	at       *cluster.Configuration
 	admitted map[int]bool // by their index in the view
-	running  *cpushare.Ledger
+	running  *cpushare.Draw
 	// withDeparting also counts the departing vjobs: they leave under an earlier plan, and their
 	// VMs still draw power. No running vjob stops for them, but starting vjobs wait for them: a
 	// plan knows only its own vjobs, and the executor would refuse one that starts too soon.
-	withDeparting *cpushare.Ledger
+	withDeparting *cpushare.Draw
 	departing     []cluster.VJobID
 }
 
@@ -33,21 +33,21 @@ func (p *View) limited() bool { return len(p.Limits) > 0 && len(p.settings.Energ
 // quarantine.
 func (p *View) powerLedger(at *cluster.Configuration) *powerLedger {
 	c := &powerLedger{shareProblem: p.emptyShareProblem(at, p.Limits), view: p, at: at, admitted: map[int]bool{}}
-	c.running = c.Ledger()
+	c.running = c.NewDraw()
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
 		arrives := (!r.Idle || r.Blind) && r.Bound == cluster.VMRunning
 		if arrives || p.quarantined[r.Job.ID] != "" && r.Job.State == cluster.Running {
 			j := c.job(p, r, at)
 			c.admitted[i] = true
-			c.running.Count(&j)
+			c.running.Add(&j)
 		}
 	}
 	c.withDeparting = c.running.Clone()
 	for i := range p.VJobs {
 		if j := c.departingJob(&p.VJobs[i]); len(j.VMs) > 0 {
 			c.departing = append(c.departing, p.VJobs[i].Job.ID)
-			c.withDeparting.Count(&j)
+			c.withDeparting.Add(&j)
 		}
 	}
 	return c
@@ -61,7 +61,7 @@ func (c *powerLedger) departingJob(r *execute.Report) (j cpushare.Job) {
 	j.Floor = 1
 	for rank, m := range r.Record.Members {
 		n, known := c.nodes[m.Node]
-		if most := c.view.books.Most(r.Job.VMs[rank].ID); known && !m.Ended && most > 0 {
+		if most := c.view.books.Cap(r.Job.VMs[rank].ID); known && !m.Ended && most > 0 {
 			j.VMs = append(j.VMs, cpushare.VM{Node: n, CPU: float64(most)})
 		}
 	}
@@ -83,15 +83,15 @@ func (c *powerLedger) admit(i int) (why string) {
 	}
 	r := &c.view.VJobs[i]
 	j := c.job(c.view, r, c.at)
-	if short, ok := c.running.Take(&j); !ok {
-		return title(&c.limits[short.Limit]) + fmt.Sprintf(", with it %s more would be drawn", short.Short)
+	if short, ok := c.running.TryAdd(&j); !ok {
+		return title(&c.limits[short.Limit]) + fmt.Sprintf(", with it %s more would be drawn", short.Shortage)
 	}
-	if short, ok := c.withDeparting.Take(&j); !ok {
+	if short, ok := c.withDeparting.TryAdd(&j); !ok {
 		if r.Job.State.Ready() {
-			c.running.Drop(&j)
-			return title(&c.limits[short.Limit]) + fmt.Sprintf(", and %s more would be drawn with it until %s left", short.Short, have(c.departing))
+			c.running.Remove(&j)
+			return title(&c.limits[short.Limit]) + fmt.Sprintf(", and %s more would be drawn with it until %s left", short.Shortage, have(c.departing))
 		}
-		c.withDeparting.Count(&j)
+		c.withDeparting.Add(&j)
 	}
 	c.admitted[i] = true
 	return ""
@@ -100,8 +100,8 @@ func (c *powerLedger) admit(i int) (why string) {
 // remove takes an admitted vjob out again.
 func (c *powerLedger) remove(i int) {
 	j := c.job(c.view, &c.view.VJobs[i], c.at)
-	c.running.Drop(&j)
-	c.withDeparting.Drop(&j)
+	c.running.Remove(&j)
+	c.withDeparting.Remove(&j)
 	delete(c.admitted, i)
 }
 
@@ -111,9 +111,9 @@ func (c *powerLedger) affords(i int) bool {
 		return true
 	}
 	j := c.job(c.view, &c.view.VJobs[i], c.at)
-	_, ok := c.running.Take(&j)
+	_, ok := c.running.TryAdd(&j)
 	if ok {
-		c.running.Drop(&j)
+		c.running.Remove(&j)
 	}
 	return ok
 }

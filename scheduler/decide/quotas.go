@@ -44,7 +44,7 @@ func Count(rules *ordering.Rules, reports []execute.Report, past quota.History, 
 		if r.Job.Inner != 0 {
 			continue
 		}
-		if !r.Job.State.Ready() && !r.Record.Stands() || r.Bound == cluster.VMRunning {
+		if !r.Job.State.Ready() && !r.Record.Paused() || r.Bound == cluster.VMRunning {
 			tally.Count(&jobs[i])
 		}
 	}

@@ -134,8 +134,8 @@ func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
 			}
 		}
 	}
-	return ctxswitch.NewPacking(ctxswitch.Stock{
-		Current: s.target, Line: ctxswitch.NewLine(line), Rules: s.rules, Avoid: s.avoid, Pinned: pinned, Needs: needs(s.target),
+	return ctxswitch.NewPacking(ctxswitch.PackingInput{
+		Current: s.target, Applicants: ctxswitch.NewApplicantQueue(line), Rules: s.rules, Avoid: s.avoid, Pinned: pinned, Needs: needs(s.target),
 		Feeds: s.feedsAhead(s.at, false),
 	})
 }

@@ -28,15 +28,15 @@ type Settings struct {
 	// transfers.
 	Execute execute.Settings
 	Policy  queue.Policy
-	// Arrangement is the order of vjobs and their admission: queues, shares and quotas. Nil: the
+	// Ordering is the order of vjobs and their admission: queues, shares and quotas. Nil: the
 	// order of the submitted priorities, for all users.
-	Arrangement *ordering.Rules
-	Planner     ctxswitch.Planner
-	Seed        uint64
+	Ordering *ordering.Rules
+	Planner  ctxswitch.Planner
+	Seed     uint64
 	// Backoff is the pause after the first failed attempt of a vjob; it doubles with each further
 	// one, up to 64 times.
-	Backoff   time.Duration
-	Reserving Reserving
+	Backoff      time.Duration
+	Reservations ReservationSettings
 	// Network is what transfers share; nil if unknown.
 	Network *ctxswitch.Network
 	Energy  Energy
@@ -48,8 +48,8 @@ type Settings struct {
 
 // OrderingRules returns the ordering rules, or the defaults of the policy.
 func (s *Settings) OrderingRules() *ordering.Rules {
-	if s.Arrangement != nil {
-		return s.Arrangement
+	if s.Ordering != nil {
+		return s.Ordering
 	}
 	plain := ordering.DefaultRules(s.Policy)
 	return &plain
@@ -88,8 +88,8 @@ func (s *Settings) Needs(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen
 	return need
 }
 
-// Reserving configures reservations.
-type Reserving struct {
+// ReservationSettings configures reservations.
+type ReservationSettings struct {
 	Horizon time.Duration // how far ahead a reservation may begin; 0 is unlimited
 	// Margin is added to the time by which nodes are cleared before a reservation.
 	Margin time.Duration

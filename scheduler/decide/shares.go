@@ -48,9 +48,9 @@ func (p *View) newShareProblem(at *cluster.Configuration, verdicts []queue.Verdi
 // emptyShareProblem states the problem without vjobs.
 func (p *View) emptyShareProblem(at *cluster.Configuration, limits []budget.Limit) *shareProblem {
 	q := &shareProblem{limits: limits, nodes: map[cluster.NodeID]int{}}
-	q.Most, q.Lambda = p.settings.Energy.Yield, p.settings.Energy.Lambda
-	if q.Most <= 0 {
-		q.Most = 1
+	q.MaxYield, q.Lambda = p.settings.Energy.Yield, p.settings.Energy.Lambda
+	if q.MaxYield <= 0 {
+		q.MaxYield = 1
 	}
 	if q.Lambda <= 0 {
 		q.Lambda = 1
@@ -82,7 +82,7 @@ func (p *View) emptyShareProblem(at *cluster.Configuration, limits []budget.Limi
 
 // shareNode returns a node with its power model.
 func (p *View) shareNode(n *cluster.Node, power energy.Power) cpushare.Node {
-	return cpushare.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], Least: p.least[n.ID]}
+	return cpushare.Node{Power: power, CPU: float64(n.Capacity.CPU), Off: p.off[n.ID], MinDraw: p.least[n.ID]}
 }
 
 // powerOrder lists the vjobs that should run in the order in which they get power, which is that

@@ -24,10 +24,10 @@ const (
 
 var suspensions = map[string]Suspension{"disk": ToDisk, "auto": Auto, "memory": InMemory}
 
-// SuspensionNamed returns the suspension of that name in settings and commands. "" is the default
+// ParseSuspension returns the suspension of that name in settings and commands. "" is the default
 // of the policy: auto for short turns, where a switch must cost nothing, else disk, where images
 // survive the crash of a node.
-func SuspensionNamed(name string, policy queue.Policy) (Suspension, error) {
+func ParseSuspension(name string, policy queue.Policy) (Suspension, error) {
 	if name == "" && policy.Traits().Turns {
 		return Auto, nil
 	}
@@ -54,7 +54,7 @@ func (p *View) choosePaused(wished []queue.Verdict) []queue.Verdict {
 	for _, i := range list {
 		job, v := p.VJobs[i].Job, &verdicts[i]
 		may := p.mayPause(job)
-		switch fits := may && room.Stand(job.ID); {
+		switch fits := may && room.TakePaused(job.ID); {
 		case fits && job.State == cluster.Running:
 			v.Target = queue.Pause
 			v.Reason += "; it stands still in memory"
@@ -131,8 +131,8 @@ func (p *View) deferOthers(why string) {
 // to pause, or have a near reservation. Paused vjobs are added to it. Departing vjobs are left
 // out, as for policies: their resources come back by themselves.
 func (p *View) packingOfRunning(wished []queue.Verdict) *ctxswitch.Packing {
-	room := ctxswitch.NewPacking(ctxswitch.Stock{
-		Current: p.intended, Line: ctxswitch.NewLine(p.applicants), Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable,
+	room := ctxswitch.NewPacking(ctxswitch.PackingInput{
+		Current: p.intended, Applicants: ctxswitch.NewApplicantQueue(p.applicants), Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable,
 		Needs: needs(p.intended),
 	})
 	var standing []cluster.VJobID
@@ -150,7 +150,7 @@ func (p *View) packingOfRunning(wished []queue.Verdict) *ctxswitch.Packing {
 		}
 	}
 	for _, id := range standing {
-		room.Stand(id)
+		room.TakePaused(id)
 	}
 	return room
 }

@@ -50,7 +50,7 @@ type View struct {
 	live       map[cluster.VMID]bool
 	// unsavable vjobs do not move through images, which have no space.
 	unsavable      map[cluster.VJobID]bool
-	budgets        budget.Books
+	budgets        budget.Schedules
 	images         hypervisor.Spaces
 	noImages       string                          // why images can be neither written nor read; "" if they can
 	waits          map[cluster.VJobID]string       // of [Facts]

@@ -29,7 +29,7 @@ func (f *family) Members(cluster.VJobID) []execute.Report { return nil }
 func (f *family) Clear(_ time.Time, id cluster.VJobID, _ gang.Then, cause cluster.Cause) error {
 	delete(f.jobs, id)
 	f.said[id] = cause.Why(cluster.Waiting)
-	f.register.Note(journal.Past{ID: id, Outcome: cluster.Broken})
+	f.register.Note(journal.EndedVJob{ID: id, Outcome: cluster.Broken})
 	return nil
 }
 
@@ -53,7 +53,7 @@ func newFamily() *family {
 // A dependency that can never be met is passed on at once, until a vjob runs or is held.
 func TestUnmetGoesOn(t *testing.T) {
 	f := newFamily()
-	f.register.Note(journal.Past{ID: 1, Outcome: cluster.WalltimeExceeded})
+	f.register.Note(journal.EndedVJob{ID: 1, Outcome: cluster.WalltimeExceeded})
 	f.waits(4, 3, cluster.UnmetFails) // 4 waits for 3, 3 for 2, 2 for 1: none of them ends well
 	f.waits(3, 2, cluster.UnmetFails)
 	f.waits(2, 1, cluster.UnmetFails)
@@ -87,7 +87,7 @@ func TestForgets(t *testing.T) {
 	f.waits(100_002, 3, cluster.UnmetFails)
 	f.jobs[100_002].After = append(f.jobs[100_002].After, cluster.Dependency{On: 100_001, When: cluster.AfterOK})
 	for id := range cluster.VJobID(30_000) {
-		f.register.Note(journal.Past{ID: id + 1, Outcome: cluster.Completed})
+		f.register.Note(journal.EndedVJob{ID: id + 1, Outcome: cluster.Completed})
 	}
 	if freed := f.register.Settle(time.Time{}, f); len(freed) > 0 {
 		t.Errorf("freed: %v", freed)
@@ -97,7 +97,7 @@ func TestForgets(t *testing.T) {
 			t.Errorf("that vjob %s has ended is known: %t", id, !want)
 		}
 	}
-	f.register.Note(journal.Past{ID: 100_001, Outcome: cluster.Completed})
+	f.register.Note(journal.EndedVJob{ID: 100_001, Outcome: cluster.Completed})
 	if freed := f.register.Settle(time.Time{}, f); fmt.Sprint(freed) != "[100002]" {
 		t.Errorf("freed: %v", freed)
 	}

@@ -13,14 +13,14 @@ import (
 // can be. Then it is freed for good, in the journal as well.
 type Tracker struct {
 	waits  map[cluster.VJobID]string // the live vjobs that wait, and for what
-	past   map[cluster.VJobID]journal.Past
+	past   map[cluster.VJobID]journal.EndedVJob
 	recent []cluster.VJobID // ended since the start
 	again  []cluster.VJobID // failed, without a known next attempt
 }
 
 // New makes a tracker from the journal.
 func New(l *journal.Loaded) *Tracker {
-	k := &Tracker{waits: map[cluster.VJobID]string{}, past: map[cluster.VJobID]journal.Past{}}
+	k := &Tracker{waits: map[cluster.VJobID]string{}, past: map[cluster.VJobID]journal.EndedVJob{}}
 	for _, id := range l.Waits {
 		k.waits[id] = ""
 	}
@@ -44,7 +44,7 @@ func (k *Tracker) Wait(id cluster.VJobID) { k.waits[id] = "" }
 func (k *Tracker) Waiting() map[cluster.VJobID]string { return k.waits }
 
 // Note records the end of a vjob.
-func (k *Tracker) Note(p journal.Past) {
+func (k *Tracker) Note(p journal.EndedVJob) {
 	k.past[p.ID] = p
 	k.recent = append(k.recent, p.ID)
 	delete(k.waits, p.ID)
@@ -82,7 +82,7 @@ func (k *Tracker) forget(vjobs VJobs) {
 
 // Recall adds what the store knows of vjobs that ended before others were submitted that depend on
 // them.
-func (k *Tracker) Recall(past ...journal.Past) {
+func (k *Tracker) Recall(past ...journal.EndedVJob) {
 	for _, p := range past {
 		if !k.Ended(p.ID) {
 			k.past[p.ID] = p

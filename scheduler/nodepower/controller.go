@@ -21,11 +21,11 @@ type ControllerSettings struct {
 type Executor interface {
 	// Answers reports whether a node answers looks, and since when.
 	Answers(node cluster.NodeID) (answers bool, since time.Time)
-	// Holding returns what keeps a node from going off; "" if nothing.
-	Holding(node cluster.NodeID) string
-	// Rest marks a node as not in use, with how often to look at it and what it draws meanwhile;
+	// InUse returns what keeps a node from going off; "" if nothing.
+	InUse(node cluster.NodeID) string
+	// SetPowerState marks a node as not in use, with how often to look at it and what it draws meanwhile;
 	// every 0 marks it as in use.
-	Rest(now time.Time, node cluster.NodeID, every time.Duration, draws energy.Watts)
+	SetPowerState(now time.Time, node cluster.NodeID, every time.Duration, draws energy.Watts)
 	// Hint asks for a look.
 	Hint(now time.Time, node cluster.NodeID)
 }
@@ -39,7 +39,7 @@ type Controller struct {
 
 	nodes  map[cluster.NodeID]*switchedNode
 	moving map[cluster.NodeID]bool // those that are off, or on their way
-	asks   []power.Ask             // not yet fetched
+	asks   []power.Request         // not yet fetched
 	wake   time.Time               // when time alone takes a node further
 }
 
@@ -76,7 +76,7 @@ func NewController(s *ControllerSettings, models map[cluster.NodeID]energy.Power
 
 // Fetch returns the requests to power drivers since the last call. They may be made once the step is
 // committed.
-func (b *Controller) Fetch() []power.Ask {
+func (b *Controller) Fetch() []power.Request {
 	asks := b.asks
 	b.asks = nil
 	return asks
@@ -118,7 +118,7 @@ func (b *Controller) rest(now time.Time, r cycle.Record) {
 		every = slowLook
 	case cycle.On, cycle.Emptying:
 	}
-	b.exec.Rest(now, r.Node, every, draws)
+	b.exec.SetPowerState(now, r.Node, every, draws)
 }
 
 // write records a node, with an event.

@@ -29,9 +29,9 @@ type rack struct {
 }
 
 func (r *rack) Answers(cluster.NodeID) (answers bool, since time.Time) { return !r.silent, start }
-func (r *rack) Holding(cluster.NodeID) string                          { return r.holding }
+func (r *rack) InUse(cluster.NodeID) string                            { return r.holding }
 func (*rack) Hint(time.Time, cluster.NodeID)                           {}
-func (r *rack) Rest(_ time.Time, _ cluster.NodeID, every time.Duration, _ energy.Watts) {
+func (r *rack) SetPowerState(_ time.Time, _ cluster.NodeID, every time.Duration, _ energy.Watts) {
 	r.rests = every
 }
 
@@ -165,11 +165,11 @@ func TestLateAnswer(t *testing.T) {
 	r := newRack(t)
 	r.order(cycle.WantOff)
 	r.step(0)
-	r.board.Answered(r.now, power.Ask{Node: "a", Verb: power.TurnOff, At: start.Add(-time.Hour)}, power.Unknown, errors.New("lost"))
+	r.board.Answered(r.now, power.Request{Node: "a", Verb: power.TurnOff, At: start.Add(-time.Hour)}, power.Unknown, errors.New("lost"))
 	if problem := r.board.Switch("a").Problem; problem != "" {
 		t.Errorf("it is taken for the answer: %q", problem)
 	}
-	r.board.Answered(r.now, power.Ask{Node: "a", Verb: power.TurnOff, At: r.now}, power.Unknown, errors.New("lost"))
+	r.board.Answered(r.now, power.Request{Node: "a", Verb: power.TurnOff, At: r.now}, power.Unknown, errors.New("lost"))
 	if problem := r.board.Switch("a").Problem; !strings.Contains(problem, "lost") {
 		t.Errorf("the answer is forgotten: %q", problem)
 	}

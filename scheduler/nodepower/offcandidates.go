@@ -35,11 +35,11 @@ func (w offCandidates) MayGoOff(id cluster.NodeID) bool {
 		return false
 	}
 	h, counts := w.host(&n)
-	return counts && h.State == dpm.On && h.Fixed == "" && w.scene.Now.Sub(h.Since) >= w.settings.MinOn
+	return counts && h.State == dpm.On && h.FixedReason == "" && w.scene.Now.Sub(h.Since) >= w.settings.MinOn
 }
 
 // Fill returns up to which fraction the rules let nodes be in use.
-func (w offCandidates) Fill() float64 { return w.settings.Fill() }
+func (w offCandidates) Fill() float64 { return w.settings.MaxUtilisation() }
 
 // Objects returns why the rules would keep some of these nodes on. While vjobs wait for power, empty
 // nodes are shed whatever the rules say.
@@ -48,7 +48,7 @@ func (w offCandidates) Objects(nodes []cluster.NodeID) string {
 		return ""
 	}
 	world := w.world(w.scene)
-	return w.settings.Objects(world, w.settings.Balance(world, evenly), nodes)
+	return w.settings.Veto(world, w.settings.Balance(world, evenly), nodes)
 }
 
 // emptyTimeout is how long nodes that were handed over may take to become empty.
@@ -69,7 +69,7 @@ func (k *Policy) dismiss(s *Scene) {
 		switch {
 		case r == nil || r.Phase != cycle.On || r.Want != cycle.WantOn || s.Now.After(k.handed[id]):
 			delete(k.handed, id)
-		case k.Exec.Holding(id) == "":
+		case k.Exec.InUse(id) == "":
 			delete(k.handed, id)
 			if len(s.Waiting) == 0 && (offCandidates{k, s}).Objects([]cluster.NodeID{id}) == "" {
 				k.Controller.Wish(s.Now, id, cycle.WantOff, "nothing runs there since VMs were moved to save power")

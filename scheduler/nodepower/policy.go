@@ -82,7 +82,7 @@ func (k *Policy) Tend(s *Scene) (again time.Time) {
 	}
 	if k.noted.IsZero() || s.Now.Sub(k.noted) >= dpm.Slot/4 {
 		k.noted = s.Now
-		k.past.Note(s.Now, k.samples())
+		k.past.Add(s.Now, k.samples())
 	}
 	if s.Decided {
 		k.wake(s)

@@ -102,7 +102,7 @@ func (p *plan) build(t *testing.T) *house {
 	h.board = nodepower.NewController(&board, p.models, records, h.exec, &h.out, start)
 	var stated journal.Budgets
 	if p.watts > 0 {
-		stated.Text = budget.Write([]budget.Line{{Watts: p.watts}})
+		stated.Text = budget.Format([]budget.Budget{{Watts: p.watts}})
 	}
 	var err error
 	if h.watts, err = powercap.New(powercap.Settings{Zone: time.UTC, Models: p.models}, stated, h.exec, h.board, &h.out, start); err != nil {
@@ -145,7 +145,7 @@ func (h *house) look(p *plan) {
 		}
 		h.exec.Looked(h.now, n.ID, view, nil)
 	}
-	if !h.exec.Surveyed() {
+	if !h.exec.AllSeen() {
 		h.t.Fatal("not all is known")
 	}
 }

@@ -29,8 +29,8 @@ func (k *Policy) review(s *Scene) {
 // world returns the cluster as the rules see it.
 func (k *Policy) world(s *Scene) *dpm.Cluster {
 	world := &dpm.Cluster{
-		Now: s.Now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, Past: k.past,
-		Waits: len(s.Waiting) > 0 || k.soon(s) != nil,
+		Now: s.Now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, History: k.past,
+		JobsWait: len(s.Waiting) > 0 || k.soon(s) != nil,
 	}
 	for _, n := range k.Exec.Nodes() {
 		if h, counts := k.host(&n); counts {
@@ -59,15 +59,15 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 	r := k.Controller.Record(n.ID)
 	switch {
 	case r == nil:
-		h.Fixed = "it cannot be switched"
+		h.FixedReason = "it cannot be switched"
 		return h, true
 	case r.By != "":
-		h.Fixed = "it is switched by a user"
+		h.FixedReason = "it is switched by a user"
 	}
 	switch r.Phase {
 	case cycle.On:
-		if h.Fixed == "" {
-			h.Fixed = k.Exec.Tied(n.ID)
+		if h.FixedReason == "" {
+			h.FixedReason = k.Exec.Pinned(n.ID)
 		}
 		if r.Since.After(h.Since) {
 			h.Since = r.Since
@@ -75,9 +75,9 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 	case cycle.Starting:
 		h.State = dpm.Coming
 	case cycle.Off:
-		h.State = dpm.Away
+		h.State = dpm.Off
 	case cycle.Emptying, cycle.Stopping, cycle.Stuck:
-		h.State, h.Fixed = dpm.Away, "it is on its way, or left alone"
+		h.State, h.FixedReason = dpm.Off, "it is on its way, or left alone"
 		if r.Want == cycle.WantOn && r.Phase != cycle.Stuck {
 			h.State = dpm.Coming
 		}

@@ -46,14 +46,14 @@ func (b *Controller) step(now time.Time, n *switchedNode, affords func(cluster.N
 	m := cycle.Step(n.record, b.sight(n), b.limits, now)
 	n.record = m.Record
 	if m.Changed {
-		b.write(now, n, m.Says, m.Alarm)
+		b.write(now, n, m.Message, m.Alarm)
 	}
 	if n.record.Phase != before {
 		b.rest(now, n.record)
 	}
-	if m.Ask {
+	if m.Request {
 		n.busy, n.tried = true, now
-		b.asks = append(b.asks, power.Ask{Node: n.record.Node, Verb: m.Verb, At: now})
+		b.asks = append(b.asks, power.Request{Node: n.record.Node, Verb: m.Verb, At: now})
 		return false
 	}
 	if !m.Wake.IsZero() {
@@ -63,20 +63,20 @@ func (b *Controller) step(now time.Time, n *switchedNode, affords func(cluster.N
 }
 
 // sight returns what is observed of a node.
-func (b *Controller) sight(n *switchedNode) cycle.Sight {
+func (b *Controller) sight(n *switchedNode) cycle.Observation {
 	answers, since := b.exec.Answers(n.record.Node)
 	n.holds = ""
 	if n.record.Phase == cycle.Emptying {
-		n.holds = b.exec.Holding(n.record.Node)
+		n.holds = b.exec.InUse(n.record.Node)
 	}
-	return cycle.Sight{
-		Answers: answers, Since: since, Holds: n.holds, Power: n.state, Asked: n.asked, Tried: n.tried,
-		Busy: n.busy, Trouble: n.trouble, Human: n.record.By != "",
+	return cycle.Observation{
+		Answers: answers, Since: since, Blocker: n.holds, Power: n.state, ReportedAt: n.asked, AskedAt: n.tried,
+		Pending: n.busy, LastError: n.trouble, ByUser: n.record.By != "",
 	}
 }
 
 // Answered takes the reply of the power driver of a node.
-func (b *Controller) Answered(now time.Time, ask power.Ask, state power.State, err error) {
+func (b *Controller) Answered(now time.Time, ask power.Request, state power.State, err error) {
 	n, known := b.nodes[ask.Node]
 	if !known || !n.tried.Equal(ask.At) {
 		return // a reply to a request from before the journal was loaded anew
@@ -85,7 +85,7 @@ func (b *Controller) Answered(now time.Time, ask power.Ask, state power.State, e
 	switch {
 	case err != nil:
 		n.trouble = fmt.Sprintf("%s: %v", ask.Verb, err)
-	case ask.Verb == power.Look:
+	case ask.Verb == power.Query:
 		n.state, n.asked = state, now
 		b.exec.Hint(now, ask.Node) // does it still answer?
 	default:

@@ -17,7 +17,7 @@ import (
 
 // Settings are the configured budgets and the power models of nodes.
 type Settings struct {
-	Budgets *budget.Book
+	Budgets *budget.Schedule
 	Zone    *time.Location // in which the windows of budgets are read
 	Models  map[cluster.NodeID]energy.Power
 }
@@ -26,8 +26,8 @@ type Settings struct {
 type Executor interface {
 	Names() []cluster.NodeID
 	Node(id cluster.NodeID) (execute.NodeReport, bool)
-	// Ceiling returns the most that a node may draw while its VMs use so much more than they may.
-	Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts
+	// MaxPower returns the most that a node may draw while its VMs use so much more than they may.
+	MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Watts
 }
 
 // Controller observes nodes that are being switched. Package nodepower implements it.
@@ -45,8 +45,8 @@ type Cap struct {
 	controller Controller
 	out        *journal.Step // where what is stated is written
 
-	stated journal.Budgets // through the API, beside those of the settings
-	book   *budget.Book    // the same, read
+	stated journal.Budgets  // through the API, beside those of the settings
+	book   *budget.Schedule // the same, read
 	groups map[budget.Group][]cluster.NodeID
 
 	limits  []budget.Limit                  // that are kept, as of the last decision
@@ -58,7 +58,7 @@ type Cap struct {
 // without them.
 func New(s Settings, stated journal.Budgets, exec Executor, controller Controller, out *journal.Step, now time.Time) (*Cap, error) {
 	g := &Cap{settings: s, exec: exec, controller: controller, out: out, stated: stated, groups: map[budget.Group][]cluster.NodeID{}}
-	lines, err := budget.Read(stated.Text)
+	lines, err := budget.Parse(stated.Text)
 	if err == nil {
 		g.book, err = budget.New(s.Zone, lines)
 	}
@@ -67,7 +67,7 @@ func New(s Settings, stated journal.Budgets, exec Executor, controller Controlle
 }
 
 // Books returns the budgets that hold side by side.
-func (g *Cap) Books() budget.Books { return budget.Books{g.settings.Budgets, g.book} }
+func (g *Cap) Books() budget.Schedules { return budget.Schedules{g.settings.Budgets, g.book} }
 
 // Adopt takes over the limits of a decision.
 func (g *Cap) Adopt(p *decide.View) { g.limits, g.changes, g.kept = p.Limits, p.Changes, p.KeptPower }
@@ -117,7 +117,7 @@ func (g *Cap) Affords(id cluster.NodeID) bool {
 // Most returns the most that a node may draw while its VMs use so much more than they may. A node
 // that is being switched draws the average of that, and power is kept for one that should come on.
 func (g *Cap) Most(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
-	return max(g.exec.Ceiling(id, more), g.controller.Least(id), g.kept[id])
+	return max(g.exec.MaxPower(id, more), g.controller.Least(id), g.kept[id])
 }
 
 // members returns the nodes of a group with a power model.

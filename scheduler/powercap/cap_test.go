@@ -35,7 +35,7 @@ func (*room) Node(id cluster.NodeID) (execute.NodeReport, bool) {
 	return n, true
 }
 
-func (r *room) Ceiling(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
+func (r *room) MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	if id == "c" {
 		return 0
 	}
@@ -57,7 +57,7 @@ func newGuard(t *testing.T, r *room, stated string) *powercap.Cap {
 }
 
 // limit is a budget of the whole cluster, as the journal keeps it.
-func limit(watts energy.Watts) string { return budget.Write([]budget.Line{{Watts: watts}}) }
+func limit(watts energy.Watts) string { return budget.Format([]budget.Budget{{Watts: watts}}) }
 
 // No vjob gets more than the limit leaves; releasing power is never refused.
 func TestAdmits(t *testing.T) {
@@ -109,18 +109,18 @@ func TestBudgets(t *testing.T) {
 func TestState(t *testing.T) {
 	r := &room{}
 	g := newGuard(t, r, "")
-	changed, err := g.State(start, []budget.Line{{Watts: 300}}, "op")
+	changed, err := g.State(start, []budget.Budget{{Watts: 300}}, "op")
 	if err != nil || !changed || r.out.Budgets == nil || len(r.out.Events) != 1 {
 		t.Fatalf("changed %v, %v: %+v", changed, err, r.out)
 	}
-	if changed, err = g.State(start, []budget.Line{{Watts: 300}}, "op"); changed || err != nil {
+	if changed, err = g.State(start, []budget.Budget{{Watts: 300}}, "op"); changed || err != nil {
 		t.Errorf("the same again: changed %v, %v", changed, err)
 	}
-	for want, line := range map[string]budget.Line{
+	for want, line := range map[string]budget.Budget{
 		"budgets[0].watts": {Watts: 19},
 		"budgets[0].group": {Watts: 300, Group: budget.Group{Label: "rack", Value: "9"}},
 	} {
-		if _, err := g.State(start, []budget.Line{line}, "op"); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), want) {
+		if _, err := g.State(start, []budget.Budget{line}, "op"); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want one of %s", line, err, want)
 		}
 	}

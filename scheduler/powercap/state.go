@@ -13,12 +13,12 @@ import (
 
 // State replaces the budgets stated through the API, and reports whether they have changed. On an
 // error, a *cluster.FieldError, nothing changes.
-func (g *Cap) State(now time.Time, lines []budget.Line, by string) (changed bool, err error) {
+func (g *Cap) State(now time.Time, lines []budget.Budget, by string) (changed bool, err error) {
 	book, err := g.read(lines)
 	if err != nil {
 		return false, err
 	}
-	text := budget.Write(lines)
+	text := budget.Format(lines)
 	if text == g.stated.Text {
 		return false, nil
 	}
@@ -31,12 +31,12 @@ func (g *Cap) State(now time.Time, lines []budget.Line, by string) (changed bool
 }
 
 // Check returns what is wrong with budgets.
-func (g *Cap) Check(lines []budget.Line) error {
+func (g *Cap) Check(lines []budget.Budget) error {
 	_, err := g.read(lines)
 	return err
 }
 
-func (g *Cap) read(lines []budget.Line) (*budget.Book, error) {
+func (g *Cap) read(lines []budget.Budget) (*budget.Schedule, error) {
 	book, err := budget.New(g.settings.Zone, lines)
 	if err != nil {
 		return nil, err

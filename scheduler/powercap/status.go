@@ -11,9 +11,9 @@ import (
 
 // Budgets is the power budgets and their present effect.
 type Budgets struct {
-	Settings []budget.Line // those of the settings
-	Stated   []budget.Line // those that were stated through the API
-	By       string        // the user of the last change
+	Settings []budget.Budget // those of the settings
+	Stated   []budget.Budget // those that were stated through the API
+	By       string          // the user of the last change
 	At       time.Time
 	Limits   []Limit // that hold now
 	Changes  []decide.LimitChange
@@ -31,7 +31,7 @@ type Limit struct {
 // Budgets returns the budgets and their present effect.
 func (g *Cap) Budgets(now time.Time) Budgets {
 	s := Budgets{
-		Settings: g.settings.Budgets.Lines(), Stated: g.book.Lines(), By: g.stated.By, At: g.stated.At, Changes: g.changes,
+		Settings: g.settings.Budgets.Budgets(), Stated: g.book.Budgets(), By: g.stated.By, At: g.stated.At, Changes: g.changes,
 	}
 	for _, l := range g.Books().At(now) {
 		s.Limits = append(s.Limits, g.limit(l))

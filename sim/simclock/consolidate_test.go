@@ -19,7 +19,7 @@ import (
 // saving enables consolidation: n1 draws 1 W for each hundredth of a CPU, n2
 // three times as much, and so on in turn.
 func saving(set *scheduler.Settings) {
-	set.Consolidating = &scheduler.Consolidating{Terms: consolidate.Default, Every: 5 * time.Minute, Always: true}
+	set.Consolidation = &scheduler.ConsolidationSettings{Terms: consolidate.Default, Every: 5 * time.Minute, Always: true}
 	set.Execute.Costs.MigratePer = 20 * time.Second
 	set.Energy.Power = map[cluster.NodeID]energy.Power{}
 	for i, id := range set.Switching.Nodes {
@@ -62,7 +62,7 @@ func TestVMsMoveToEfficientNodes(t *testing.T) {
 	if got := p.where(); got != "n1:2 n2:2 n3:2 n4:0" || len(p.savings()) > 0 {
 		t.Fatalf("%s: %v", got, p.savings())
 	}
-	if why := p.shell.Snapshot().Saving.Last.Why; !strings.Contains(why, "no places") {
+	if why := p.shell.Snapshot().Consolidation.Last.Why; !strings.Contains(why, "no places") {
 		t.Errorf("nothing can be saved: %q", why)
 	}
 	if err := p.shell.Order(first, scheduler.OrderDelete, "u"); err != nil {
@@ -122,17 +122,17 @@ func TestNodesAreEmptiedAndStayOff(t *testing.T) {
 	p := scattered(t, "")
 	p.run(30 * time.Minute)
 	if got := p.where(); got != "n1:4 n2:0 n3:4 n4:0" || p.phase("n2") != cycle.Off || p.phase("n4") != cycle.Off {
-		t.Fatalf("%s, n2 is %s: %v; %s", got, p.phase("n2"), p.savings(), p.shell.Snapshot().Saving.Last.Why)
+		t.Fatalf("%s, n2 is %s: %v; %s", got, p.phase("n2"), p.savings(), p.shell.Snapshot().Consolidation.Last.Why)
 	}
-	done, looks := len(p.savings()), p.shell.Snapshot().Saving.Looks
+	done, looks := len(p.savings()), p.shell.Snapshot().Consolidation.Looks
 	p.run(2 * time.Hour)
 	if len(p.savings()) != done || len(p.presses) != 2 {
 		t.Errorf("%v, and requests for power %v", p.savings(), p.presses)
 	}
-	if more := p.shell.Snapshot().Saving.Looks - looks; more > 2 {
+	if more := p.shell.Snapshot().Consolidation.Looks - looks; more > 2 {
 		t.Errorf("%d searches while nothing changes", more)
 	}
-	if s := p.shell.Snapshot().Saving; s.Saves <= 4*s.Costs || s.Moves < 4 {
+	if s := p.shell.Snapshot().Consolidation; s.Saves <= 4*s.Costs || s.Moves < 4 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -155,7 +155,7 @@ func TestConsolidationKeepsRules(t *testing.T) {
 		}
 	}
 	if got := p.where(); got != "n1:4 n2:0 n3:4 n4:0" {
-		t.Errorf("%s: %s", got, p.shell.Snapshot().Saving.Last.Why)
+		t.Errorf("%s: %s", got, p.shell.Snapshot().Consolidation.Last.Why)
 	}
 	p = scattered(t, "root(VM[0..1]);")
 	p.run(30 * time.Minute)

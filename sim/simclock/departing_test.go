@@ -30,7 +30,7 @@ func TestDepartingVJobsKeepTheirPower(t *testing.T) {
 	set := decide.Settings{Execute: execute.DefaultSettings, Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second}
 	set.Execute.LookEvery, set.Execute.Costs = time.Minute, ctxswitch.ThesisCosts
 	set.Energy.Power = map[cluster.NodeID]energy.Power{"a": {Idle: 100, Full: 300}, "b": {Idle: 100, Full: 300}}
-	book, err := budget.New(time.UTC, []budget.Line{{Watts: 300}})
+	book, err := budget.New(time.UTC, []budget.Budget{{Watts: 300}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 		t.Fatal(err)
 	}
 	set := decide.Settings{
-		Execute: execute.DefaultSettings, Policy: policy, Arrangement: &rules, Planner: ctxswitch.Repacker{}, Seed: seed, Backoff: 5 * time.Second,
+		Execute: execute.DefaultSettings, Policy: policy, Ordering: &rules, Planner: ctxswitch.Repacker{}, Seed: seed, Backoff: 5 * time.Second,
 	}
 	set.Execute.LookEvery = time.Minute
 	if s.shell, err = simclock.New(simclock.Config{

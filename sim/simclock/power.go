@@ -10,7 +10,7 @@ import (
 
 // switchPower makes requests to power drivers. The scheduler can crash just before and just
 // after each. switchPower reports whether a reply without delay may have caused more effects.
-func (s *Shell) switchPower(asks []power.Ask) (more bool) {
+func (s *Shell) switchPower(asks []power.Request) (more bool) {
 	for _, ask := range asks {
 		if s.dies("before power " + ask.Verb.String()) {
 			return false

@@ -24,7 +24,7 @@ import (
 // plant is a cluster of four nodes of 2 CPU that can be switched.
 type plant struct {
 	scene
-	presses []power.Ask
+	presses []power.Request
 }
 
 func switchable(t *testing.T, manage *nodepower.PolicySettings, change ...func(*scheduler.Settings)) *plant {
@@ -43,7 +43,7 @@ func switchable(t *testing.T, manage *nodepower.PolicySettings, change ...func(*
 			Execute: execute.DefaultSettings, Policy: queue.FCFS{}, Planner: ctxswitch.Repacker{},
 			Backoff: 5 * time.Second, Live: true,
 		},
-		Rest: 100 * time.Millisecond, Switching: set, Caretaking: manage,
+		Rest: 100 * time.Millisecond, Switching: set, NodePower: manage,
 	}
 	for _, f := range change {
 		f(&settings)
@@ -52,8 +52,8 @@ func switchable(t *testing.T, manage *nodepower.PolicySettings, change ...func(*
 	p.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: p.cluster, Store: p.store, Down: 3 * time.Second,
 		Crash: func(point string) bool { return p.crash != nil && p.crash(point) },
-		Pressed: func(_ time.Time, ask power.Ask) {
-			if ask.Verb != power.Look {
+		Pressed: func(_ time.Time, ask power.Request) {
+			if ask.Verb != power.Query {
 				p.presses = append(p.presses, ask)
 			}
 		},

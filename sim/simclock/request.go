@@ -13,7 +13,7 @@ import (
 // scheduler is down: it needs only the store.
 func (s *Shell) Submit(sub admission.Submission) (*cluster.VJob, error) {
 	sub.At = s.now
-	if rules := s.cfg.Settings.Arrangement; rules != nil {
+	if rules := s.cfg.Settings.Ordering; rules != nil {
 		if err := sub.Route(rules); err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (s *Shell) Confirm(sub admission.Submission) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
-	if s.cfg.Settings.Arrangement == nil {
+	if s.cfg.Settings.Ordering == nil {
 		sub.Queue = "" // the name of the queue does not matter
 	}
 	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Bounds{})

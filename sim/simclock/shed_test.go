@@ -21,7 +21,7 @@ func draws(most energy.Watts) func(*scheduler.Settings) {
 		for _, id := range set.Switching.Nodes {
 			set.Energy.Power[id] = energy.Power{Idle: 50, Full: 150, Standby: 4, On: boot}
 		}
-		book, err := budget.New(time.UTC, []budget.Line{{Watts: most}})
+		book, err := budget.New(time.UTC, []budget.Budget{{Watts: most}})
 		if err != nil {
 			panic(err)
 		}

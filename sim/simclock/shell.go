@@ -42,7 +42,7 @@ type Config struct {
 	// Called is called just before each call to the driver. May be nil.
 	Called func(now time.Time, call hypervisor.Call)
 	// Pressed is called just before each request to a power driver. May be nil.
-	Pressed func(now time.Time, ask power.Ask)
+	Pressed func(now time.Time, ask power.Request)
 }
 
 // Shell drives a core. It is not safe for concurrent use.

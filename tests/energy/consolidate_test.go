@@ -44,7 +44,7 @@ type thrift struct {
 	name        string
 	policy      queue.Policy
 	energy      decide.Energy
-	lines       []budget.Line
+	lines       []budget.Budget
 	alike       bool // all nodes are of the first generation
 	manage      bool
 	consolidate bool
@@ -79,10 +79,10 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	}
 	if h.manage {
 		settings.Switching = set
-		settings.Caretaking = &nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
+		settings.NodePower = &nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
 	}
 	if h.consolidate {
-		settings.Consolidating = &scheduler.Consolidating{Terms: consolidate.Default, Every: 10 * time.Minute, Always: true}
+		settings.Consolidation = &scheduler.ConsolidationSettings{Terms: consolidate.Default, Every: 10 * time.Minute, Always: true}
 	}
 	d.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: d.cluster, Store: d.store,
@@ -120,7 +120,7 @@ func TestADayOfThrift(t *testing.T) {
 	for i := range dayNodes {
 		full += generations[i%2].Full
 	}
-	night := []budget.Line{{Watts: full}, {Watts: full / 2, When: "18:00-08:00"}}
+	night := []budget.Budget{{Watts: full}, {Watts: full / 2, When: "18:00-08:00"}}
 	runs := []thrift{
 		{name: "easy", policy: queue.EASY{}},
 		{name: "easy, nodes switched", policy: queue.EASY{}, manage: true},
@@ -144,7 +144,7 @@ func TestADayOfThrift(t *testing.T) {
 		for _, h.consolidate = range []bool{false, true} {
 			d := newThriftyDay(t, &h)
 			long := d.run(jobs)
-			s := d.shell.Snapshot().Saving
+			s := d.shell.Snapshot().Consolidation
 			t.Logf("| %s | %v | %s | %.1f kWh | %.1f kWh | %.3f | %d | %d | %.1f for %.2f kWh |", h.name, h.consolidate, long.Round(time.Minute), d.joules.KWh(),
 				energy.Joules(d.energyOfVJobs).KWh(), min(1, float64(d.got)/float64(d.wanted)), s.Switches, s.Moves, s.Saves.KWh(), s.Costs.KWh())
 			if h.consolidate && !h.alike && (s.Moves == 0 || d.joules >= without) {

@@ -47,7 +47,7 @@ type day struct {
 	cluster  *simulated.Cluster
 	shell    *simclock.Shell
 	store    *memory.Store
-	book     *budget.Book
+	book     *budget.Schedule
 	prices   *price.Series                   // stated as the day begins; nil: none
 	flexible time.Duration                   // of every vjob
 	power    map[cluster.NodeID]energy.Power // of nodes that differ from dayPower
@@ -99,7 +99,7 @@ func dayOf(t *testing.T, rank int) []swf.Job {
 	return jobs
 }
 
-func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...budget.Line) *day {
+func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...budget.Budget) *day {
 	t.Helper()
 	book, err := budget.New(time.UTC, lines)
 	if err != nil {
@@ -228,11 +228,11 @@ var whole = flag.Bool("full", false, "the whole day, under several policies, wit
 func TestADayUnderABudget(t *testing.T) {
 	jobs := busiest(t)
 	full := energy.Watts(dayNodes) * dayPower.Full
-	night := []budget.Line{{Watts: full}, {Watts: full / 2, When: "18:00-08:00"}}
+	night := []budget.Budget{{Watts: full}, {Watts: full / 2, When: "18:00-08:00"}}
 	runs := []struct {
 		name   string
 		policy queue.Policy
-		lines  []budget.Line
+		lines  []budget.Budget
 	}{
 		{"firstfit", queue.FirstFit{Count: queue.Observed}, night},
 		{"firstfit, no budget", queue.FirstFit{Count: queue.Observed}, nil},

@@ -36,7 +36,7 @@ func dailyPrices(t *testing.T, from time.Time, days int) *price.Series {
 
 // priced is what a run of the day came to.
 type priced struct {
-	vjobs account.Account
+	vjobs account.Report
 	waits time.Duration // from submission to start, on average
 	long  time.Duration
 }

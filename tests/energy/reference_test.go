@@ -84,7 +84,7 @@ func TestNoWorse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Allocation == nil {
-			t.Errorf("%s: none found: %q", in.ID, r.Why)
+			t.Errorf("%s: none found: %q", in.ID, r.Reasons)
 			continue
 		}
 		for _, h := range allocation.All() {

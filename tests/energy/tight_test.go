@@ -27,7 +27,7 @@ func TestNeverFailsWhereOthersDoNot(t *testing.T) {
 			}
 			for _, h := range allocation.All() {
 				if h.For == o && h.Algorithm(p) != nil {
-					t.Errorf("%s with %.0f W: none found (%q), but %s finds one", p.ID, float64(p.Budget), r.Why, h.Name)
+					t.Errorf("%s with %.0f W: none found (%q), but %s finds one", p.ID, float64(p.Budget), r.Reasons, h.Name)
 				}
 			}
 		}

@@ -84,9 +84,9 @@ func newSimulation(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas
 	p.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{
 			Settings: decide.Settings{
-				Execute: execute.DefaultSettings, Policy: queue.WithGap{Policy: rules.Policy(), Gap: gap}, Arrangement: &rules,
-				Reserving: decide.Reserving{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
-				Planner:   ctxswitch.Repacker{}, Backoff: 5 * time.Second,
+				Execute: execute.DefaultSettings, Policy: queue.WithGap{Policy: rules.Policy(), Gap: gap}, Ordering: &rules,
+				Reservations: decide.ReservationSettings{Horizon: 365 * 24 * time.Hour, Margin: time.Minute},
+				Planner:      ctxswitch.Repacker{}, Backoff: 5 * time.Second,
 			},
 			Rest: pause,
 		},

@@ -51,7 +51,7 @@ func (s *stage) eventHolds(w []string) (bool, string, error) {
 		return false, "", errWords
 	}
 	for _, e := range s.events {
-		if line := s.log.named(e.Told("")); strings.Contains(line, text) && (w[0] == "event" || e.Kind == journal.EventAlarm) {
+		if line := s.log.named(e.TextFor("")); strings.Contains(line, text) && (w[0] == "event" || e.Kind == journal.EventAlarm) {
 			return true, line, nil
 		}
 	}

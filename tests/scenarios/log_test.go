@@ -92,7 +92,7 @@ func (l *logbook) step(step journal.Step, before map[cluster.VJobID]gang.Record)
 		}
 	}
 	for _, e := range step.Events {
-		l.say("%s: %s", e.Kind, e.Told(""))
+		l.say("%s: %s", e.Kind, e.TextFor(""))
 	}
 	for _, p := range step.Plans {
 		for _, a := range p.Plan.Actions {

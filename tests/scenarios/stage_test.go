@@ -201,7 +201,7 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	if s.options["policy"] == "fcfs" {
 		set.Policy = queue.FCFS{}
 	}
-	if set.Suspend, err = decide.SuspensionNamed(s.options["suspend"], set.Policy); err != nil {
+	if set.Suspend, err = decide.ParseSuspension(s.options["suspend"], set.Policy); err != nil {
 		return set, down, err
 	}
 	if n, ok := s.options["losses"]; ok {
@@ -235,8 +235,8 @@ func arrange(set *scheduler.Settings, text string) error {
 	if err != nil {
 		return err
 	}
-	set.Arrangement, set.Policy = core.Arrangement, core.Arrangement.Policy()
-	set.Energy, set.Consolidating = core.Energy, core.Consolidating
+	set.Ordering, set.Policy = core.Ordering, core.Ordering.Policy()
+	set.Energy, set.Consolidation = core.Energy, core.Consolidation
 	return nil
 }
 

@@ -47,17 +47,17 @@ func (r *run) ration(settings *scheduler.Settings) {
 	}
 	r.consolidate(settings, chance)
 	least := energy.Watts(len(nodes))*power.Idle + 4*simPerCPU*simFloor + max(0, power.On.Power()-power.Idle)
-	lines := []budget.Line{{Watts: least + energy.Watts(chance.IntN(300))}}
+	lines := []budget.Budget{{Watts: least + energy.Watts(chance.IntN(300))}}
 	at := r.cluster.Now().UTC()
 	for range 3 {
 		from := at.Add(time.Duration(3+chance.IntN(6)) * time.Minute)
 		at = from.Add(time.Duration(2+chance.IntN(4)) * time.Minute)
-		lines = append(lines, budget.Line{Watts: least + energy.Watts(chance.IntN(100)), When: from.Format("15:04") + "-" + at.Format("15:04")})
+		lines = append(lines, budget.Budget{Watts: least + energy.Watts(chance.IntN(100)), When: from.Format("15:04") + "-" + at.Format("15:04")})
 	}
 	if r.opts.Seed/rationedRuns%2 == 1 {
 		for _, g := range wired {
 			others := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return g.Has(n.Labels) })
-			lines = append(lines, budget.Line{Group: g, Watts: least - energy.Watts(len(others))*power.Idle + energy.Watts(chance.IntN(100))})
+			lines = append(lines, budget.Budget{Group: g, Watts: least - energy.Watts(len(others))*power.Idle + energy.Watts(chance.IntN(100))})
 		}
 	}
 	book, err := budget.New(time.UTC, lines)
@@ -145,8 +145,8 @@ func (r *run) consolidate(settings *scheduler.Settings, chance *rand.Rand) {
 	case 2:
 		settings.Energy.Lambda = 0.6
 	}
-	settings.Consolidating = &scheduler.Consolidating{
-		Terms: consolidate.Terms{Horizon: time.Duration(1+chance.IntN(5)) * time.Minute, Factor: 1, Least: 1}, Every: 20 * time.Second,
+	settings.Consolidation = &scheduler.ConsolidationSettings{
+		Terms: consolidate.Terms{Horizon: time.Duration(1+chance.IntN(5)) * time.Minute, Factor: 1, MinSaving: 1}, Every: 20 * time.Second,
 	}
 }
 

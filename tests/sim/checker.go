@@ -181,7 +181,7 @@ func (k *Checker) Committed(step journal.Step) {
 		k.refused(res)
 	}
 	for _, e := range step.Events {
-		k.tell("%s: %s", e.Kind, e.Told(""))
+		k.tell("%s: %s", e.Kind, e.TextFor(""))
 		if e.Kind == journal.EventAlarm && strings.Contains(e.Text, "no decision can be taken") {
 			k.violate(0, "%s", e.Text) // nothing here is broken by itself
 		}

@@ -43,8 +43,8 @@ func (r *run) switchable(settings *scheduler.Settings) {
 		p.Nodes = append(p.Nodes, n.ID)
 	}
 	if r.opts.Manage {
-		settings.Caretaking = &nodepower.PolicySettings{Settings: dpm.Default, Every: 20 * time.Second, Boot: time.Minute}
-		m := &settings.Caretaking.Settings
+		settings.NodePower = &nodepower.PolicySettings{Settings: dpm.Default, Every: 20 * time.Second, Boot: time.Minute}
+		m := &settings.NodePower.Settings
 		m.OffWindow, m.OnWindow, m.MinOn, m.Factor = 3*time.Minute, time.Minute, time.Minute, 1
 	}
 }
@@ -69,7 +69,7 @@ func (r *run) press() {
 
 // Pressed checks a request for power just before it is made: what goes off is empty,
 // and that it shall go off is written down.
-func (k *Checker) Pressed(_ time.Time, ask power.Ask) {
+func (k *Checker) Pressed(_ time.Time, ask power.Request) {
 	k.tell("   => %s %s", ask.Verb, ask.Node)
 	if ask.Verb != power.TurnOff {
 		return

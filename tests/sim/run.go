@@ -57,7 +57,7 @@ type run struct {
 	killed  map[cluster.NodeID]bool
 	stood   map[cluster.VJobID]bool // vjobs that are on their way from standing still
 	pruner  pruner
-	book    *budget.Book // nil: no budget
+	book    *budget.Schedule // nil: no budget
 	presser presser
 	timer   timer
 }

@@ -31,14 +31,14 @@ func Settings(opts Options) scheduler.Settings {
 		Rest: 100 * time.Millisecond,
 	}
 	if opts.timed() {
-		set.Reserving.Margin = 20 * time.Second
+		set.Reservations.Margin = 20 * time.Second
 	}
 	if arranged(opts) {
 		rules, err := arrange(policy)
 		if err != nil {
 			panic(err) // they are the same in all runs
 		}
-		set.Arrangement = rules
+		set.Ordering = rules
 	}
 	return set
 }

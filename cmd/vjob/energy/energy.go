@@ -93,7 +93,7 @@ func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() boo
 	r.lbh, _ = bound.LBH(in.Problem)
 	if r.made == nil {
 		if len(r.why) == 0 { // the algorithms of the paper give no reasons
-			r.why = in.Misfits()
+			r.why = in.Unplaceable()
 		}
 		if !r.feasible && len(r.why) == 0 {
 			r.why = []string{"even divisible jobs on divisible hosts do not fit"}
@@ -112,7 +112,7 @@ func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() boo
 func (r *answer) follow(name string) error {
 	for _, h := range allocation.All() {
 		if h.Name == name && h.For == r.Objective {
-			if len(r.Misfits()) == 0 {
+			if len(r.Unplaceable()) == 0 {
 				r.made = h.Algorithm(r.Problem)
 			}
 			return nil
@@ -154,7 +154,7 @@ func searchAll(a *cli.App, r *answer, m method, began time.Time, stopped func() 
 		}
 		r.proved = r.proved || found.Proved
 		if found.Allocation == nil {
-			r.why = found.Why
+			r.why = found.Reasons
 		} else if r.made == nil || r.Objective.Better(found.Value, r.value) {
 			r.made, r.value = found.Allocation, found.Value
 		}

@@ -141,7 +141,7 @@ func (r *answer) share(how string) {
 	if r.made == nil {
 		return
 	}
-	spread := map[string]func([]int) (*energy.Allocation, bool){"fair": r.Fair, "sum": r.Generous}[how]
+	spread := map[string]func([]int) (*energy.Allocation, bool){"fair": r.Fair, "sum": r.MaxSum}[how]
 	if spread == nil {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // is asked. The error names the field, and the word in it.
 func Nodes(ctx context.Context, c *client.Client, field string, words []string) (names []string, err error) {
 	for _, word := range words {
-		found := settings.Expand(word)
+		found := settings.ExpandRange(word)
 		if label, value, labelled := strings.Cut(word, "="); labelled {
 			if found, err = labelledNodes(ctx, c, label, value); err != nil {
 				return nil, err

@@ -163,7 +163,7 @@ func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
 		return parse.Renamed(err, "--policy")
 	}
 	o.Title = policy
-	o.Suspend, err = decide.SuspensionNamed(f.suspend, o.Policy)
+	o.Suspend, err = decide.ParseSuspension(f.suspend, o.Policy)
 	return parse.Renamed(err, "--suspend")
 }
 

@@ -51,23 +51,23 @@ func Core(s *settings.Settings) (scheduler.Settings, error) {
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
 		Settings: decide.Settings{
-			Execute: e, Policy: policyOf(s, &rules), Arrangement: &rules, Network: network(s),
-			Energy:    decide.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
-			Reserving: decide.Reserving{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
-			Backoff:   s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
+			Execute: e, Policy: policyOf(s, &rules), Ordering: &rules, Network: network(s),
+			Energy:       decide.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
+			Reservations: decide.ReservationSettings{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
+			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
-		HoldOverdue: s.Policy.Overdue == "suspend", Consolidating: consolidating(s),
+		HoldOverdue: s.Policy.Overdue == "suspend", Consolidation: consolidating(s),
 	}, nil
 }
 
 // consolidating returns the settings of energy consolidation, or nil if it is off.
-func consolidating(s *settings.Settings) *scheduler.Consolidating {
+func consolidating(s *settings.Settings) *scheduler.ConsolidationSettings {
 	c := &s.Energy.Consolidate
 	if c.Never() {
 		return nil
 	}
-	return &scheduler.Consolidating{Terms: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
+	return &scheduler.ConsolidationSettings{Terms: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
 }
 
 // Bounds returns the limits of submissions; the default image comes first.
@@ -114,7 +114,7 @@ func suspension(s *settings.Settings) (decide.Suspension, error) {
 	if err != nil {
 		return decide.ToDisk, err
 	}
-	return decide.SuspensionNamed(s.Policy.Suspend, p)
+	return decide.ParseSuspension(s.Policy.Suspend, p)
 }
 
 // costs returns the estimated durations of actions, from which deadlines follow too.

@@ -13,21 +13,21 @@ import (
 var start = time.Date(2026, time.March, 1, 8, 0, 0, 0, time.UTC)
 
 // follow steps a record as long as time stands still and it changes.
-func follow(t *testing.T, r cycle.Record, s cycle.Sight, now time.Time) cycle.Move {
+func follow(t *testing.T, r cycle.Record, s cycle.Observation, now time.Time) cycle.Transition {
 	t.Helper()
 	for range 10 {
 		m := cycle.Step(r, s, cycle.DefaultLimits, now)
-		if !m.Changed || m.Ask {
+		if !m.Changed || m.Request {
 			return m
 		}
 		r = m.Record
 	}
 	t.Fatalf("%+v goes on without end", r)
-	return cycle.Move{}
+	return cycle.Transition{}
 }
 
 // empty is a node that answers and holds nothing.
-func empty() cycle.Sight { return cycle.Sight{Answers: true, Since: start} }
+func empty() cycle.Observation { return cycle.Observation{Answers: true, Since: start} }
 
 func wantOff(t *testing.T) cycle.Record {
 	t.Helper()
@@ -41,36 +41,36 @@ func wantOff(t *testing.T) cycle.Record {
 func TestOffAndOn(t *testing.T) {
 	now := start
 	m := follow(t, wantOff(t), empty(), now)
-	if m.Record.Phase != cycle.Stopping || !m.Ask || m.Verb != power.TurnOff || m.Record.Attempt != 1 || !m.Record.Called.Equal(now) {
+	if m.Record.Phase != cycle.Stopping || !m.Request || m.Verb != power.TurnOff || m.Record.Attempt != 1 || !m.Record.RequestedAt.Equal(now) {
 		t.Fatalf("an empty node: %+v", m)
 	}
 	now = now.Add(30 * time.Second)
-	m = follow(t, m.Record, cycle.Sight{Since: now, Power: power.Off, Asked: now, Tried: now}, now)
-	if m.Record.Phase != cycle.Off || m.Ask {
+	m = follow(t, m.Record, cycle.Observation{Since: now, Power: power.Off, ReportedAt: now, AskedAt: now}, now)
+	if m.Record.Phase != cycle.Off || m.Request {
 		t.Fatalf("a node that was seen off: %+v", m)
 	}
 	r, _ := cycle.Order(m.Record, cycle.WantOn, "root", "by root", now)
-	m = follow(t, r, cycle.Sight{Since: now}, now)
-	if m.Record.Phase != cycle.Starting || m.Verb != power.TurnOn || !m.Ask {
+	m = follow(t, r, cycle.Observation{Since: now}, now)
+	if m.Record.Phase != cycle.Starting || m.Verb != power.TurnOn || !m.Request {
 		t.Fatalf("a node that shall come up: %+v", m)
 	}
 	now = now.Add(2 * time.Minute)
-	m = follow(t, m.Record, cycle.Sight{Answers: true, Since: now}, now)
+	m = follow(t, m.Record, cycle.Observation{Answers: true, Since: now}, now)
 	if m.Record.Phase != cycle.On || m.Record.Want != cycle.WantOn || !m.Record.Since.Equal(now) {
 		t.Fatalf("a node that answers: %+v", m)
 	}
 }
 
 func TestNoNodeGoesOffThatHoldsSomethingOrIsSilent(t *testing.T) {
-	for name, s := range map[string]cycle.Sight{
-		"holds": {Answers: true, Since: start, Holds: "3.0 runs there"},
+	for name, s := range map[string]cycle.Observation{
+		"holds": {Answers: true, Since: start, Blocker: "3.0 runs there"},
 		"mute":  {Since: start},
 	} {
 		r := wantOff(t)
 		for now := start; now.Before(start.Add(2 * cycle.DefaultLimits.Empty)); now = now.Add(time.Minute) {
 			m := follow(t, r, s, now)
 			r = m.Record
-			if m.Ask {
+			if m.Request {
 				t.Fatalf("%s: asked to %s", name, m.Verb)
 			}
 		}
@@ -82,7 +82,7 @@ func TestNoNodeGoesOffThatHoldsSomethingOrIsSilent(t *testing.T) {
 
 func TestOrderOfAUserWaitsUntilTheNodeIsEmpty(t *testing.T) {
 	s := empty()
-	s.Human, s.Holds = true, "3.0 runs there"
+	s.ByUser, s.Blocker = true, "3.0 runs there"
 	now := start.Add(24 * time.Hour)
 	r := follow(t, wantOff(t), s, start).Record
 	if m := follow(t, r, s, now); m.Record.Phase != cycle.Emptying {
@@ -97,14 +97,14 @@ func TestAStoppingNodeIsNotTakenBack(t *testing.T) {
 	r, _ := cycle.Order(m.Record, cycle.WantOn, "root", "by root", start)
 	for now := start; now.Before(start.Add(4 * time.Minute)); now = now.Add(20 * time.Second) {
 		s := empty()
-		s.Power, s.Asked, s.Tried = power.On, now, now
+		s.Power, s.ReportedAt, s.AskedAt = power.On, now, now
 		if m = follow(t, r, s, now); m.Record.Phase != cycle.Stopping {
 			t.Fatalf("is %s while it may still go off", m.Record.Phase)
 		}
 		r = m.Record
 	}
 	now := start.Add(4 * time.Minute)
-	m = follow(t, r, cycle.Sight{Since: now, Power: power.Off, Asked: now, Tried: now}, now)
+	m = follow(t, r, cycle.Observation{Since: now, Power: power.Off, ReportedAt: now, AskedAt: now}, now)
 	if m.Record.Phase != cycle.Starting || m.Verb != power.TurnOn {
 		t.Fatalf("once it is off: %+v", m)
 	}
@@ -112,11 +112,11 @@ func TestAStoppingNodeIsNotTakenBack(t *testing.T) {
 
 func TestWhatTheDriverSaidBeforeTheRequestProvesNothing(t *testing.T) {
 	m := follow(t, wantOff(t), empty(), start)
-	s := cycle.Sight{Since: start, Power: power.Off, Asked: start.Add(-time.Second), Tried: start.Add(-time.Second)}
+	s := cycle.Observation{Since: start, Power: power.Off, ReportedAt: start.Add(-time.Second), AskedAt: start.Add(-time.Second)}
 	if m = follow(t, m.Record, s, start.Add(time.Second)); m.Record.Phase != cycle.Stopping {
 		t.Fatalf("%+v", m)
 	}
-	s.Asked, s.Busy = start.Add(2*time.Second), true
+	s.ReportedAt, s.Pending = start.Add(2*time.Second), true
 	if m = follow(t, m.Record, s, start.Add(3*time.Second)); m.Record.Phase != cycle.Stopping {
 		t.Fatalf("with a request under way: %+v", m)
 	}
@@ -125,7 +125,7 @@ func TestWhatTheDriverSaidBeforeTheRequestProvesNothing(t *testing.T) {
 func TestADriverThatCannotTell(t *testing.T) {
 	m := follow(t, wantOff(t), empty(), start)
 	mute := start.Add(20 * time.Second)
-	s := cycle.Sight{Since: mute, Asked: mute, Tried: mute}
+	s := cycle.Observation{Since: mute, ReportedAt: mute, AskedAt: mute}
 	if early := follow(t, m.Record, s, mute.Add(cycle.DefaultLimits.Quiet-time.Second)); early.Record.Phase != cycle.Stopping {
 		t.Fatalf("before the silence has lasted: %+v", early)
 	}
@@ -135,23 +135,23 @@ func TestADriverThatCannotTell(t *testing.T) {
 }
 
 // requests counts what is asked of a node that never does it, over a day.
-func requests(r cycle.Record, s cycle.Sight, v power.Verb) (end cycle.Record, count int, gaps []time.Duration, alarm string) {
+func requests(r cycle.Record, s cycle.Observation, v power.Verb) (end cycle.Record, count int, gaps []time.Duration, alarm string) {
 	last := time.Time{}
 	for now := start; now.Before(start.Add(24 * time.Hour)); now = now.Add(time.Second) {
 		m := cycle.Step(r, s, cycle.DefaultLimits, now)
 		r = m.Record
 		if m.Alarm {
-			alarm = m.Says
+			alarm = m.Message
 		}
-		if m.Ask && m.Verb == v {
+		if m.Request && m.Verb == v {
 			count++
 			if !last.IsZero() {
 				gaps = append(gaps, now.Sub(last))
 			}
 			last = now
 		}
-		if m.Ask {
-			s.Tried, s.Asked = now, now
+		if m.Request {
+			s.AskedAt, s.ReportedAt = now, now
 		}
 	}
 	return r, count, gaps, alarm
@@ -159,8 +159,8 @@ func requests(r cycle.Record, s cycle.Sight, v power.Verb) (end cycle.Record, co
 
 func TestANodeThatDoesNotComeBackIsLeftAlone(t *testing.T) {
 	r := cycle.Record{Node: "n1", Phase: cycle.Off, Want: cycle.WantOn, Reason: "vjob 7 waits"}
-	r, count, gaps, alarm := requests(r, cycle.Sight{Since: start, Trouble: "no route"}, power.TurnOn)
-	if count != cycle.DefaultLimits.Tries || r.Phase != cycle.Stuck {
+	r, count, gaps, alarm := requests(r, cycle.Observation{Since: start, LastError: "no route"}, power.TurnOn)
+	if count != cycle.DefaultLimits.Attempts || r.Phase != cycle.Stuck {
 		t.Fatalf("%d attempts, is %s", count, r.Phase)
 	}
 	if gaps[0] >= gaps[1] {
@@ -182,7 +182,7 @@ func TestANodeThatDoesNotGoOffIsLeftAlone(t *testing.T) {
 	s := empty()
 	s.Power = power.On
 	r, count, _, alarm := requests(wantOff(t), s, power.TurnOff)
-	if count != cycle.DefaultLimits.Tries || r.Phase != cycle.Stuck || alarm == "" {
+	if count != cycle.DefaultLimits.Attempts || r.Phase != cycle.Stuck || alarm == "" {
 		t.Fatalf("%d attempts, is %s, alarm %q", count, r.Phase, alarm)
 	}
 }

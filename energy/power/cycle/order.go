@@ -15,7 +15,7 @@ func Order(r Record, want Want, by, reason string, now time.Time) (next Record, 
 	}
 	r.Want, r.By, r.Reason = want, by, reason
 	if r.Phase == Stuck {
-		r.Phase, r.Since, r.Attempt, r.Called = Starting, now, 0, time.Time{}
+		r.Phase, r.Since, r.Attempt, r.RequestedAt = Starting, now, 0, time.Time{}
 		if want == WantOff {
 			r.Phase = Stopping
 		}

@@ -24,9 +24,9 @@ type Record struct {
 	By   string
 	// Attempt counts the requests of this phase, and Called is when the last of them
 	// was written down, just before it was made.
-	Attempt int
-	Called  time.Time
-	Reason  string // why the target was set, or why the node is stuck
+	Attempt     int
+	RequestedAt time.Time
+	Reason      string // why the target was set, or why the node is stuck
 }
 
 // Want is the target state of a node.

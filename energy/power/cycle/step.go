@@ -14,45 +14,45 @@ type Limits struct {
 	On    time.Duration // from a request to come up until the node has to answer
 	// Quiet is how long a node without a readable power state must have been silent after the
 	// request to count as off.
-	Quiet time.Duration
-	Poll  time.Duration // how often a driver is asked for the state meanwhile
-	Pause time.Duration // before the second attempt; it doubles with each further one
-	Tries int           // attempts, before the node is left alone
+	Quiet    time.Duration
+	Poll     time.Duration // how often a driver is asked for the state meanwhile
+	Pause    time.Duration // before the second attempt; it doubles with each further one
+	Attempts int           // attempts, before the node is left alone
 }
 
 // DefaultLimits suit servers that take some minutes to start.
 var DefaultLimits = Limits{
 	Empty: 30 * time.Minute, Off: 5 * time.Minute, On: 10 * time.Minute, Quiet: time.Minute,
-	Poll: 5 * time.Second, Pause: 30 * time.Second, Tries: 3,
+	Poll: 5 * time.Second, Pause: 30 * time.Second, Attempts: 3,
 }
 
-// Sight is what is observed of a node.
-type Sight struct {
-	Answers bool      // the last probe
-	Since   time.Time // of Answers
-	Holds   string    // why it may not be switched off; "" if it may
-	Power   power.State
-	Asked   time.Time // when the driver reported Power; zero: not since the start
-	Tried   time.Time // when the driver was last asked, answered or not
-	Busy    bool      // a request to the driver is under way
-	Trouble string    // the last error of the driver
-	Human   bool      // a user wants the node off: emptying it has no time limit
+// Observation is what is observed of a node.
+type Observation struct {
+	Answers    bool      // the last probe
+	Since      time.Time // of Answers
+	Blocker    string    // why it may not be switched off; "" if it may
+	Power      power.State
+	ReportedAt time.Time // when the driver reported Power; zero: not since the start
+	AskedAt    time.Time // when the driver was last asked, answered or not
+	Pending    bool      // a request to the driver is under way
+	LastError  string    // the last error of the driver
+	ByUser     bool      // a user wants the node off: emptying it has no time limit
 }
 
-// Move is the result of a step.
-type Move struct {
+// Transition is the result of a step.
+type Transition struct {
 	Record  Record
 	Changed bool // the record differs
-	Ask     bool // Verb is to be requested from the driver
+	Request bool // Verb is to be requested from the driver
 	Verb    power.Verb
 	Wake    time.Time // when the next step is due without news; zero: never
-	Says    string    // for the event log; "" for no event
+	Message string    // for the event log; "" for no event
 	Alarm   bool      // needs an administrator
 }
 
 // Step returns the next record and request for a node, given what is observed.
-func Step(r Record, s Sight, l Limits, now time.Time) Move {
-	m := stepper{Move: Move{Record: r}, Sight: s, Limits: l, now: now}
+func Step(r Record, s Observation, l Limits, now time.Time) Transition {
+	m := stepper{Transition: Transition{Record: r}, Observation: s, Limits: l, now: now}
 	switch r.Phase {
 	case On:
 		m.on()
@@ -66,22 +66,22 @@ func Step(r Record, s Sight, l Limits, now time.Time) Move {
 		m.starting()
 	case Stuck: // until the next Order
 	}
-	return m.Move
+	return m.Transition
 }
 
 // stepper is the state of [Step].
 type stepper struct {
-	Move
-	Sight
+	Transition
+	Observation
 	Limits
 	now time.Time
 }
 
 // enter begins a phase.
 func (m *stepper) enter(p Phase, format string, args ...any) {
-	m.Record.Phase, m.Record.Since, m.Record.Attempt, m.Record.Called = p, m.now, 0, time.Time{}
+	m.Record.Phase, m.Record.Since, m.Record.Attempt, m.Record.RequestedAt = p, m.now, 0, time.Time{}
 	m.Changed = true
-	m.Says = fmt.Sprintf("node %s ", m.Record.Node) + fmt.Sprintf(format, args...)
+	m.Message = fmt.Sprintf("node %s ", m.Record.Node) + fmt.Sprintf(format, args...)
 	m.wakeBy(m.now)
 }
 
@@ -105,9 +105,9 @@ func (m *stepper) emptying() {
 	case m.Record.Want == WantOn:
 		m.Record.By, m.Record.Reason = "", ""
 		m.enter(On, "stays on")
-	case m.Answers && m.Holds == "":
+	case m.Answers && m.Blocker == "":
 		m.enter(Stopping, "is empty and goes off")
-	case m.Human:
+	case m.ByUser:
 	case m.now.Before(limit):
 		m.wakeBy(limit)
 	default:
@@ -120,7 +120,7 @@ func (m *stepper) notEmptyReason() string {
 	if !m.Answers {
 		return "it does not answer"
 	}
-	return m.Holds
+	return m.Blocker
 }
 
 // stopping ends only with proof that the node is off, whatever is wanted meanwhile: a pending
@@ -136,14 +136,14 @@ func (m *stepper) stopping() {
 // isOff is the proof: no request is pending, the node does not answer, and the driver reports
 // off; or the driver cannot tell, and the node has been silent for the time Quiet.
 func (m *stepper) isOff() bool {
-	if m.Busy || m.Answers || !m.Asked.After(m.Record.Called) {
+	if m.Pending || m.Answers || !m.ReportedAt.After(m.Record.RequestedAt) {
 		return false
 	}
 	switch m.Power {
 	case power.Off:
 		return true
 	case power.Unknown:
-		quiet := later(m.Since, m.Record.Called).Add(m.Quiet)
+		quiet := later(m.Since, m.Record.RequestedAt).Add(m.Quiet)
 		m.wakeBy(quiet)
 		return !m.now.Before(quiet)
 	default:
@@ -164,7 +164,7 @@ func (m *stepper) off() {
 // starting ends when the node answers after a request to come up: it was off before, and no
 // older request can still reach it.
 func (m *stepper) starting() {
-	if m.Record.Attempt > 0 && m.Answers && !m.Busy {
+	if m.Record.Attempt > 0 && m.Answers && !m.Pending {
 		if m.Record.Want == WantOn {
 			m.Record.By, m.Record.Reason = "", ""
 		}
@@ -178,24 +178,24 @@ func (m *stepper) starting() {
 // times, later each time.
 func (m *stepper) attempt(v power.Verb, wait time.Duration, what string) {
 	r := &m.Record
-	if m.Busy {
+	if m.Pending {
 		return // its reply triggers the next step
 	}
-	limit := r.Called.Add(wait)
+	limit := r.RequestedAt.Add(wait)
 	switch {
-	case r.Attempt == 0 || !m.now.Before(limit.Add(m.Pause<<(r.Attempt-1))) && r.Attempt < m.Tries:
+	case r.Attempt == 0 || !m.now.Before(limit.Add(m.Pause<<(r.Attempt-1))) && r.Attempt < m.Attempts:
 		r.Attempt++
-		r.Called, m.Changed = m.now, true
-		m.Ask, m.Verb = true, v
-		m.Says = fmt.Sprintf("node %s is asked to %s, attempt %d of %d", r.Node, what, r.Attempt, m.Tries)
+		r.RequestedAt, m.Changed = m.now, true
+		m.Request, m.Verb = true, v
+		m.Message = fmt.Sprintf("node %s is asked to %s, attempt %d of %d", r.Node, what, r.Attempt, m.Attempts)
 		m.wakeBy(m.now.Add(m.Poll))
-	case r.Attempt >= m.Tries && !m.now.Before(limit):
+	case r.Attempt >= m.Attempts && !m.now.Before(limit):
 		r.Reason = fmt.Sprintf("did not %s after %d attempts%s", what, r.Attempt, m.lastError())
 		m.enter(Stuck, "is left alone: it %s", r.Reason)
 		m.Alarm, m.Wake = true, time.Time{}
 	default:
 		m.wakeBy(limit)
-		if r.Attempt < m.Tries {
+		if r.Attempt < m.Attempts {
 			m.wakeBy(limit.Add(m.Pause << (r.Attempt - 1)))
 		}
 		m.poll(v)
@@ -207,18 +207,18 @@ func (m *stepper) poll(v power.Verb) {
 	if v != power.TurnOff {
 		return
 	}
-	if next := later(m.Tried, m.Record.Called).Add(m.Poll); m.now.Before(next) {
+	if next := later(m.AskedAt, m.Record.RequestedAt).Add(m.Poll); m.now.Before(next) {
 		m.wakeBy(next)
 		return
 	}
-	m.Ask, m.Verb = true, power.Look
+	m.Request, m.Verb = true, power.Query
 }
 
 func (m *stepper) lastError() string {
-	if m.Trouble == "" {
+	if m.LastError == "" {
 		return ""
 	}
-	return ": " + m.Trouble
+	return ": " + m.LastError
 }
 
 func later(a, b time.Time) time.Time {

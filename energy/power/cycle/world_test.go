@@ -15,8 +15,8 @@ type world struct {
 	t      *testing.T
 	chance *rand.Rand
 	now    time.Time
-	record cycle.Record // what is durable
-	sight  cycle.Sight  // what the scheduler remembers; a crash takes it
+	record cycle.Record      // what is durable
+	sight  cycle.Observation // what the scheduler remembers; a crash takes it
 
 	powered bool
 	settles time.Time // when what was asked for last takes effect
@@ -27,9 +27,9 @@ type world struct {
 }
 
 func (w *world) request(v power.Verb) {
-	w.sight.Busy, w.sight.Tried, w.verb = true, w.now, v
+	w.sight.Pending, w.sight.AskedAt, w.verb = true, w.now, v
 	w.replies = w.now.Add(time.Duration(w.chance.IntN(20)) * time.Second)
-	if v == power.Look || w.chance.IntN(4) == 0 {
+	if v == power.Query || w.chance.IntN(4) == 0 {
 		return
 	}
 	if v == power.TurnOff && w.guests > 0 {
@@ -40,17 +40,17 @@ func (w *world) request(v power.Verb) {
 }
 
 func (w *world) reply() {
-	w.sight.Busy = false
+	w.sight.Pending = false
 	switch {
 	case w.chance.IntN(5) == 0:
-		w.sight.Trouble = "no answer"
-	case w.verb == power.Look:
-		w.sight.Power, w.sight.Asked, w.sight.Trouble = power.Off, w.now, ""
+		w.sight.LastError = "no answer"
+	case w.verb == power.Query:
+		w.sight.Power, w.sight.ReportedAt, w.sight.LastError = power.Off, w.now, ""
 		if w.powered {
 			w.sight.Power = power.On
 		}
 	default:
-		w.sight.Trouble = ""
+		w.sight.LastError = ""
 	}
 }
 
@@ -63,7 +63,7 @@ func (w *world) pass() {
 			w.t.Fatalf("went off under %d guests: %+v", w.guests, w.record)
 		}
 	}
-	if w.sight.Busy && !w.now.Before(w.replies) {
+	if w.sight.Pending && !w.now.Before(w.replies) {
 		w.reply()
 	}
 	if w.sight.Answers != w.powered {
@@ -78,24 +78,24 @@ func (w *world) pass() {
 		w.guests = max(0, w.guests-w.chance.IntN(3))
 	default:
 	}
-	w.sight.Holds = ""
+	w.sight.Blocker = ""
 	if w.guests > 0 {
-		w.sight.Holds = "guests"
+		w.sight.Blocker = "guests"
 	}
 }
 
 // step is one step of the scheduler, which may die after it has written.
 func (w *world) step() {
 	m := cycle.Step(w.record, w.sight, cycle.DefaultLimits, w.now)
-	if m.Ask && m.Verb != power.Look && !m.Changed {
+	if m.Request && m.Verb != power.Query && !m.Changed {
 		w.t.Fatalf("asked to %s before that is written down", m.Verb)
 	}
 	w.record = m.Record
 	if w.chance.IntN(100) == 0 {
-		w.sight = cycle.Sight{Since: w.now} // dead, and alive again: it has seen nothing yet
+		w.sight = cycle.Observation{Since: w.now} // dead, and alive again: it has seen nothing yet
 		return
 	}
-	if m.Ask {
+	if m.Request {
 		w.request(m.Verb)
 	}
 }

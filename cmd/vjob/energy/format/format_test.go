@@ -53,12 +53,12 @@ func TestRead(t *testing.T) {
 		want := []*energy.Problem{
 			{
 				ID: "a", Resources: []string{"mem"}, Floor: 0.75,
-				Nodes: []energy.Node{{CPU: 1, Room: []float64{1}, Power: energy.Power{Idle: 100, Full: 200}}},
+				Nodes: []energy.Node{{CPU: 1, Capacity: []float64{1}, Power: energy.Power{Idle: 100, Full: 200}}},
 				Jobs:  []energy.Job{{CPU: 0.5, Need: []float64{0.5}}},
 			},
 			{
 				ID: "b", Objective: energy.Mixed, Resources: []string{"mem", "gpu"}, Floor: 0.01, Lambda: 0.5, EMax: 150,
-				Nodes: []energy.Node{{CPU: 2, Room: []float64{1, 4}, Power: energy.Power{Idle: 100, Full: 200, Standby: 5, Measured: []energy.Point{{Load: 0.25, Power: 120}, {Load: 0.5, Power: 120}}}}},
+				Nodes: []energy.Node{{CPU: 2, Capacity: []float64{1, 4}, Power: energy.Power{Idle: 100, Full: 200, Standby: 5, Measured: []energy.Point{{Load: 0.25, Power: 120}, {Load: 0.5, Power: 120}}}}},
 				Jobs:  []energy.Job{{CPU: 0.5, Need: []float64{0.5, 1}}},
 			},
 		}

@@ -163,7 +163,7 @@ func (r *reader) host(v value, resources []string) (n energy.Node) {
 		return n
 	}
 	n.CPU = r.positive(fields["cpu"], "a capacity")
-	n.Room = r.amounts(fields, resources)
+	n.Capacity = r.amounts(fields, resources)
 	n.Power.Full = energy.Watts(r.amount(fields["cmax"], "watts"))
 	n.Power.Idle = energy.Watts(r.number(fields["cmin"], 0, float64(n.Power.Full), fmt.Sprintf("idle watts from 0 to cmax, which is %g", float64(n.Power.Full))))
 	if off, there := fields["coff"]; there {

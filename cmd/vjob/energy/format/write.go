@@ -71,7 +71,7 @@ func goal(p *energy.Problem) string {
 }
 
 func host(p *energy.Problem, n *energy.Node) string {
-	text := `{"cpu":` + compact(n.CPU) + amounts(p, n.Room) + `,"cmin":` + compact(n.Power.Idle) + `,"cmax":` + compact(n.Power.Full)
+	text := `{"cpu":` + compact(n.CPU) + amounts(p, n.Capacity) + `,"cmin":` + compact(n.Power.Idle) + `,"cmax":` + compact(n.Power.Full)
 	if n.Power.Standby > 0 {
 		text += `,"coff":` + compact(n.Power.Standby)
 	}
