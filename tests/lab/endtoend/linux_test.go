@@ -155,7 +155,7 @@ func (b bench) works(memory string) {
 	_, err := b.d.client.Suspend(b.Context(), id)
 	b.must(err)
 	b.state(id, "suspended")
-	sees("attached to again when it goes on")
+	sees("reconnects when it continues")
 	b.nowhere(id)
 	_, err = b.d.client.Resume(b.Context(), id)
 	b.must(err)
