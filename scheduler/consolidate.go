@@ -61,7 +61,7 @@ type ConsolidationLook struct {
 }
 
 // consolidate moves VMs to where they draw less, after a decision with nothing else to do.
-func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
+func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	ask, s := c.settings.Consolidation, &c.consolidation
 	if !c.consolidates() {
 		return
@@ -78,8 +78,8 @@ func (c *Core) consolidate(p *decide.View, d *decide.Decision) {
 			delete(s.moved, vm)
 		}
 	}
-	found := p.Consolidate(d, &decide.ConsolidationRequest{
-		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(p, d),
+	found := v.Consolidate(d, &decide.ConsolidationRequest{
+		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
 		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
 	})
 	c.noteLook(&found)
@@ -130,13 +130,13 @@ func (c *Core) noteLook(found *decide.Consolidation) {
 }
 
 // offCandidates returns what power management would switch off; nil if nothing.
-func (c *Core) offCandidates(p *decide.View, d *decide.Decision) decide.NodePower {
+func (c *Core) offCandidates(v *decide.View, d *decide.Decision) decide.NodePower {
 	if c.nodePower == nil {
 		return nil
 	}
-	scene := &nodepower.Scene{Now: c.now, Decided: true, View: c.view}
-	for i, v := range d.Verdicts {
-		if job := p.VJobs[i].Job; c.queues(p, job, &v) {
+	scene := &nodepower.Scene{Now: c.now, Decided: true, View: c.vary}
+	for i := range d.VJobs {
+		if job := d.VJobs[i].Job; c.queues(v, job, &d.Verdicts[i]) {
 			scene.Waiting = append(scene.Waiting, job.ID)
 		}
 	}

@@ -24,10 +24,10 @@ func (c *Core) decide() {
 	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
-	p := decide.NewView(&c.settings.Settings, facts)
-	c.retry(p.RecheckAt)
+	v := decide.NewView(&c.settings.Settings, facts)
+	c.retry(v.RecheckAt)
 	c.order.Decided(c.now)
-	d, err := p.Decide()
+	d, err := v.Decide()
 	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Suspects: d.Suspects, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.retry(again)
@@ -35,17 +35,18 @@ func (c *Core) decide() {
 		return // the last verdicts stay valid
 	}
 	if err == nil {
-		c.consolidate(p, &d)
+		c.consolidate(v, &d)
 	}
 	c.reshape(&d)
-	c.applyCaps(p, &d)
+	c.powerCap.Adopt(&v.Limits)
+	c.applyCaps(&d)
 	c.adopt(d.Plan)
-	c.breaches = slices.Concat(p.InvalidRules, d.Breaches)
-	c.remember(p, d.Verdicts)
-	c.reportLate(p, d.Verdicts)
-	c.reportUndrained(p.Undrained(&d))
-	for _, v := range d.Verdicts {
-		c.retry(v.Again)
+	c.breaches = slices.Concat(v.Invalid.Cluster, d.Breaches)
+	c.remember(v, &d)
+	c.reportLate(&d)
+	c.reportUndrained(v.Undrained(&d))
+	for i := range d.Verdicts {
+		c.retry(d.Verdicts[i].Again)
 	}
 }
 
@@ -64,8 +65,11 @@ func (c *Core) facts() *decide.Facts {
 	}
 }
 
-// view returns what a decision would see now, for what-if questions.
+// view returns what a decision would see now.
 func (c *Core) view() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
+
+// vary returns a variant of what a decision would see now.
+func (c *Core) vary() *decide.Variant { return c.view().Vary() }
 
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
 func (c *Core) reshape(d *decide.Decision) {
@@ -77,11 +81,10 @@ func (c *Core) reshape(d *decide.Decision) {
 	}
 }
 
-// applyCaps passes the limits and CPU shares of a decision to the executor.
-func (c *Core) applyCaps(p *decide.View, d *decide.Decision) {
-	c.powerCap.Adopt(p)
-	for i := range p.VJobs {
-		job := p.VJobs[i].Job
+// applyCaps passes the CPU shares of a decision to the executor.
+func (c *Core) applyCaps(d *decide.Decision) {
+	for i := range d.VJobs {
+		job := d.VJobs[i].Job
 		most, given := d.Caps[job.ID]
 		switch {
 		case given:
@@ -118,17 +121,17 @@ func (c *Core) retry(at time.Time) {
 }
 
 // remember keeps the verdicts for status requests.
-func (c *Core) remember(p *decide.View, verdicts []queue.Verdict) {
+func (c *Core) remember(v *decide.View, d *decide.Decision) {
 	clear(c.verdicts)
 	c.queueing = c.queueing[:0]
-	for i, r := range p.VJobs {
-		at, later := p.DelayedUntil[r.Job.ID]
-		if later && verdicts[i].Start.IsZero() {
-			verdicts[i].Start = at // an estimate: competition at that time is unknown
+	for i := range d.VJobs {
+		job, verdict := d.VJobs[i].Job, d.Verdicts[i]
+		if at, delayed := v.DelayedUntil(job.ID); delayed && verdict.Start.IsZero() {
+			verdict.Start = at // an estimate: competition at that time is unknown
 		}
-		c.verdicts[r.Job.ID] = verdicts[i]
-		if c.queues(p, r.Job, &verdicts[i]) {
-			c.queueing = append(c.queueing, r.Job.ID)
+		c.verdicts[job.ID] = verdict
+		if c.queues(v, job, &verdict) {
+			c.queueing = append(c.queueing, job.ID)
 		}
 	}
 }
@@ -144,7 +147,7 @@ func (c *Core) reportUndrained(why map[cluster.NodeID]string) {
 }
 
 // queues reports whether a vjob waits only for resources or power.
-func (c *Core) queues(p *decide.View, job *cluster.VJob, v *queue.Verdict) bool {
-	_, later := p.DelayedUntil[job.ID]
-	return job.State.Ready() && v.Target == queue.Wait && !job.Held && !later && job.Inner == 0 && !job.Reservation.After(c.now)
+func (c *Core) queues(v *decide.View, job *cluster.VJob, verdict *queue.Verdict) bool {
+	_, delayed := v.DelayedUntil(job.ID)
+	return job.State.Ready() && verdict.Target == queue.Wait && !job.Held && !delayed && job.Inner == 0 && !job.Reservation.After(c.now)
 }

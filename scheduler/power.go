@@ -54,7 +54,7 @@ func (c *Core) runNodePower(decided bool) {
 	if c.nodePower == nil || !c.exec.AllSeen() || c.decidedAt.IsZero() {
 		return
 	}
-	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, View: c.view}))
+	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, View: c.vary}))
 }
 
 // stateOf returns the state in which a node counts for placing VMs.

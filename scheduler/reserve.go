@@ -49,9 +49,9 @@ func (c *Core) confirm(s *admission.Submission) error {
 	for i := range s.VMs {
 		r.Need = r.Need.Plus(s.VMs[i].Reserved)
 	}
-	p, last := c.view(), cluster.VJobID(0)
+	v, last := c.vary(), cluster.VJobID(0)
 	for _, n := range c.exec.Nodes() { // nodes that are off are woken in time
-		_ = p.SetNodeState(n.ID, n.State) // it was just listed
+		_ = v.SetNodeState(n.ID, n.State) // it was just listed
 		if n.Hosts() {
 			r.Total = r.Total.Plus(n.Capacity)
 		}
@@ -76,23 +76,23 @@ func (c *Core) confirm(s *admission.Submission) error {
 		}
 	}
 	job := s.VJob(last + 1)
-	r.VJob, r.Limit, r.Ruled = job.ID, p.Limit(job), job.Rules != ""
-	r.Power, r.NextChange = p.Power(job, c.nodePower != nil), p.NextChange
-	r.Capacity = p.Places(job)
+	r.VJob, r.Limit, r.Ruled = job.ID, v.QuotaConflict(job), job.Rules != ""
+	r.Power, r.NextChange = v.PowerConflict(job, c.nodePower != nil), v.NextChange
+	r.Capacity = v.Places(job)
 	return r.Confirm()
 }
 
 // reportLate raises an alarm once for each reservation that has begun and cannot start.
-func (c *Core) reportLate(p *decide.View, verdicts []queue.Verdict) {
+func (c *Core) reportLate(d *decide.Decision) {
 	late := map[cluster.VJobID]bool{}
-	for i, r := range p.VJobs {
-		job := r.Job
-		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdicts[i].Target == queue.Run {
+	for i := range d.VJobs {
+		job, verdict := d.VJobs[i].Job, &d.Verdicts[i]
+		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdict.Target == queue.Run {
 			continue
 		}
 		late[job.ID] = true
 		if !c.lateReservations[job.ID] {
-			c.alarm(job.ID, fmt.Sprintf("vjob %s cannot start at the time of its reservation: it %s", job.ID, verdicts[i].Reason))
+			c.alarm(job.ID, fmt.Sprintf("vjob %s cannot start at the time of its reservation: it %s", job.ID, verdict.Reason))
 		}
 	}
 	c.lateReservations = late

@@ -52,7 +52,7 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func(
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	present, then := c.view().Detach(), c.view().Detach()
+	present, then := c.vary(), c.vary()
 	if err := c.applyWhatIf(then, s, b); err != nil {
 		return nil, err
 	}
@@ -60,9 +60,9 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func(
 }
 
 // applyWhatIf applies the changes to a view.
-func (c *Core) applyWhatIf(p *decide.View, s WhatIf, b admission.Bounds) error {
+func (c *Core) applyWhatIf(v *decide.Variant, s WhatIf, b admission.Bounds) error {
 	for id, state := range s.Nodes {
-		if err := p.SetNodeState(id, state); err != nil {
+		if err := v.SetNodeState(id, state); err != nil {
 			return err
 		}
 	}
@@ -70,23 +70,23 @@ func (c *Core) applyWhatIf(p *decide.View, s WhatIf, b admission.Bounds) error {
 		if err := c.CheckRules(*s.Rules); err != nil {
 			return err
 		}
-		p.ReplaceRules(c.rules.Text, *s.Rules)
+		v.ReplaceRules(c.rules.Text, *s.Rules)
 	}
 	if s.Budget != nil {
 		if len(c.settings.Energy.Power) == 0 {
 			return cluster.BadField("budget_watts", s.Budget.String(), "power models in the settings of the daemon (energy.models)")
 		}
-		p.SetClusterBudget(*s.Budget)
+		v.SetClusterBudget(*s.Budget)
 	}
 	for _, id := range s.Delete {
-		if err := p.Remove(id); err != nil {
+		if err := v.Remove(id); err != nil {
 			return err
 		}
 	}
 	if s.Submit == nil {
 		return nil
 	}
-	if err := s.Submit.Validate(b, p.Nodes()); err != nil {
+	if err := s.Submit.Validate(b, v.Nodes()); err != nil {
 		return err
 	}
 	if err := s.Submit.Route(c.settings.Ordering); err != nil {
@@ -95,7 +95,7 @@ func (c *Core) applyWhatIf(p *decide.View, s WhatIf, b admission.Bounds) error {
 	if err := c.Admit(c.now, s.Submit); err != nil {
 		return err
 	}
-	c.add(p, s.Submit)
+	c.add(v, s.Submit)
 	return nil
 }
 
@@ -103,19 +103,19 @@ func (c *Core) applyWhatIf(p *decide.View, s WhatIf, b admission.Bounds) error {
 const hypotheticalID = cluster.VJobID(math.MaxInt64)
 
 // add adds a vjob that was not submitted to the view, at its place in the order.
-func (c *Core) add(p *decide.View, s *admission.Submission) {
+func (c *Core) add(v *decide.Variant, s *admission.Submission) {
 	job := s.VJob(hypotheticalID)
 	job.Submitted = c.now
 	own := c.order.WhatIf(job, c.now)
-	at, _ := slices.BinarySearchFunc(p.VJobs, &own, func(r execute.Report, own *multifactor.Priority) int {
+	at, _ := slices.BinarySearchFunc(v.VJobs, &own, func(r execute.Report, own *multifactor.Priority) int {
 		other, _ := c.order.Rank(r.Job.ID, c.now) // all are there
 		return other.Compare(own)
 	})
-	p.Add(job, at)
+	v.Add(job, at)
 }
 
 // compare decides on both views.
-func compare(present, then *decide.View) WhatIfResult {
+func compare(present, then *decide.Variant) WhatIfResult {
 	before, fails := present.Decide()
 	after, wouldFail := then.Decide()
 	if err := cmp.Or(fails, wouldFail); err != nil {
@@ -123,10 +123,10 @@ func compare(present, then *decide.View) WhatIfResult {
 	}
 	f := WhatIfResult{Plan: after.Plan, Why: after.Why, Breaches: after.Breaches}
 	now := map[cluster.VJobID]queue.Verdict{}
-	for i, r := range present.VJobs {
+	for i, r := range before.VJobs {
 		now[r.Job.ID] = before.Verdicts[i]
 	}
-	for i, r := range then.VJobs {
+	for i, r := range after.VJobs {
 		lot := Outcome{VJob: r.Job, Now: now[r.Job.ID], Then: after.Verdicts[i]}
 		if lot.ID == hypotheticalID || lot.Now.Target != lot.Then.Target {
 			f.VJobs = append(f.VJobs, lot)

@@ -10,26 +10,26 @@ import (
 )
 
 // causes records the cause of each gang of a plan.
-func (p *View) causes(d *Decision) {
+func (a *attempt) causes(d *Decision) {
 	if len(d.Plan.Gangs) == 0 {
 		return
 	}
-	index := make(map[cluster.VJobID]int, len(p.VJobs))
-	for i := range p.VJobs {
-		index[p.VJobs[i].Job.ID] = i
+	index := make(map[cluster.VJobID]int, len(a.VJobs))
+	for i := range a.VJobs {
+		index[a.VJobs[i].Job.ID] = i
 	}
 	d.Plan.Gangs = slices.Clone(d.Plan.Gangs)
-	starters := p.starting(&d.Plan, index)
+	starters := a.starting(&d.Plan, index)
 	for k := range d.Plan.Gangs {
 		g := &d.Plan.Gangs[k]
 		i, known := index[g.VJob]
 		if !known {
 			continue
 		}
-		job, v := p.VJobs[i].Job, &d.Verdicts[i]
+		job, v := a.VJobs[i].Job, &d.Verdicts[i]
 		switch stays := job.State == cluster.Running && v.Target == queue.Run; {
 		case stays:
-			g.Cause = p.moved(d, g, starters)
+			g.Cause = a.moved(d, g, starters)
 		case v.Target == queue.Run:
 			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: strings.TrimPrefix(strings.TrimPrefix(v.Reason, "runs"), ": ")}
 		case !v.Cause.IsZero():
@@ -43,12 +43,12 @@ func (p *View) causes(d *Decision) {
 }
 
 // starting returns the vjobs that a plan starts or resumes.
-func (p *View) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (list []cluster.VJobRef) {
+func (a *attempt) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (list []cluster.VJobRef) {
 	for _, g := range plan.Gangs {
 		i, known := index[g.VJob]
 		starts := g.Kind == cluster.Boot || g.Kind == cluster.Resume || g.Kind == cluster.Unpause
-		if known && starts && p.VJobs[i].Job.State.Ready() {
-			list = append(list, p.VJobs[i].Job.Ref())
+		if known && starts && a.VJobs[i].Job.State.Ready() {
+			list = append(list, a.VJobs[i].Job.Ref())
 		}
 	}
 	return list
@@ -56,11 +56,11 @@ func (p *View) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (lis
 
 // moved returns why a running vjob changes nodes: its node is drained, rules are broken, or
 // other vjobs need its resources.
-func (p *View) moved(d *Decision, g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.Cause {
+func (a *attempt) moved(d *Decision, g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.Cause {
 	c := cluster.Cause{}
 	for _, id := range g.Actions {
 		from := d.Plan.Actions[id].From
-		if node, known := p.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
+		if node, known := a.layout.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
 			c.Kind, c.Nodes = cluster.CauseDrained, append(c.Nodes, from)
 		}
 	}

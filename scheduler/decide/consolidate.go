@@ -53,17 +53,17 @@ type Consolidation struct {
 
 // Consolidate searches for a placement in which the running VMs draw less power at the same
 // yield, and for a plan that leads there. It returns a plan only if the plan pays.
-func (p *View) Consolidate(d *Decision, ask *ConsolidationRequest) Consolidation {
+func (v *View) Consolidate(d *Decision, ask *ConsolidationRequest) Consolidation {
 	var c Consolidation
-	well := withoutPanic(func() { c = p.consolidate(d, ask) })
+	well := withoutPanic(func() { c = d.final.consolidate(d, ask) })
 	if !well {
 		return Consolidation{Why: "no decision can be taken with some vjobs"}
 	}
 	return c
 }
 
-func (p *View) consolidate(d *Decision, ask *ConsolidationRequest) (c Consolidation) {
-	s, err := p.newConsolidator(d, ask)
+func (a *attempt) consolidate(d *Decision, ask *ConsolidationRequest) (c Consolidation) {
+	s, err := a.newConsolidator(d, ask)
 	if err != nil {
 		c.Why = err.Error()
 		return c
@@ -143,9 +143,9 @@ func (s *consolidator) describe(a *consolidate.Result) Consolidation {
 // all others.
 func (s *consolidator) setTargets(c *Consolidation, a *consolidate.Result) {
 	s.planProblem.Places, s.planProblem.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, len(s.vms))
-	for _, vm := range s.current.VMs() {
+	for _, vm := range s.layout.current.VMs() {
 		_, moves := slices.BinarySearch(c.VJobs, vm.VJob)
-		if !moves || s.pinned[vm] {
+		if !moves || s.layout.pinned[vm] {
 			s.planProblem.Pinned[vm] = true
 		}
 	}

@@ -10,11 +10,12 @@ import (
 	"vjob/queue"
 )
 
-// consolidator is a view as package consolidate sees it: nodes and VMs by index.
+// consolidator is the outcome of an attempt as package consolidate sees it: nodes and VMs by index.
 type consolidator struct {
-	*View
+	*attempt
 	*ConsolidationRequest
-	decision    *Decision
+	verdicts    []queue.Verdict                       // of the vjobs of the view
+	caps        map[cluster.VJobID][]cluster.MilliCPU // before
 	planProblem ctxswitch.Problem
 	model       consolidate.Problem
 	nodes       []cluster.NodeID
@@ -26,24 +27,25 @@ type consolidator struct {
 	objected    bool // power management would keep nodes on that become empty
 }
 
-func (p *View) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {
-	goals, _ := p.goals(d.Verdicts)
-	s := &consolidator{View: p, ConsolidationRequest: ask, decision: d, planProblem: p.problem(goals), number: map[cluster.NodeID]int{}, perCPU: p.perCPU()}
-	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Terms: ask.Terms, Seed: p.settings.Seed}
-	if len(p.rules) > 0 || len(p.avoid) > 0 {
+func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {
+	verdicts := d.Verdicts[:len(a.VJobs)]
+	goals, _ := a.goals(verdicts)
+	s := &consolidator{attempt: a, ConsolidationRequest: ask, verdicts: verdicts, caps: d.Caps, planProblem: a.problem(goals), number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
+	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Terms: ask.Terms, Seed: a.settings.Seed}
+	if len(a.layout.rules) > 0 || len(a.layout.avoid) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.planProblem); err != nil {
 			return nil, err
 		}
 	}
-	for _, n := range p.current.Nodes() {
-		if power, known := p.settings.Energy.Power[n.ID]; known && n.Hosts() && n.Capacity.CPU > 0 && !p.off[n.ID] {
+	for _, n := range a.layout.current.Nodes() {
+		if power, known := a.supply.Models[n.ID]; known && n.Hosts() && n.Capacity.CPU > 0 && !a.supply.Off[n.ID] {
 			s.number[n.ID] = len(s.nodes)
 			s.nodes = append(s.nodes, n.ID)
 			s.model.Nodes = append(s.model.Nodes, s.node(&n, power))
 		}
 	}
-	for i := range p.VJobs {
+	for i := range a.VJobs {
 		s.addVJob(i)
 	}
 	return s, nil
@@ -62,10 +64,10 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 	if s.NodePower != nil {
 		fill, spare = s.NodePower.Fill(), s.NodePower.MayGoOff(n.ID)
 	}
-	other := s.claims[n.ID]
-	for _, vm := range s.current.On(n.ID) {
-		if _, runs := s.current.Host(vm); !runs {
-			other = other.Plus(s.current.Need(vm).Paused())
+	other := s.layout.claims[n.ID]
+	for _, vm := range s.layout.current.On(n.ID) {
+		if _, runs := s.layout.current.Host(vm); !runs {
+			other = other.Plus(s.layout.current.Need(vm).Paused())
 			spare = false
 		}
 	}
@@ -79,27 +81,27 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 // addVJob adds the running VMs of a vjob.
 func (s *consolidator) addVJob(report int) {
 	r := &s.VJobs[report]
-	fixed := !r.Idle || r.Blind || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.decision.Verdicts[report].Target != queue.Run
+	fixed := !r.Idle || r.Blind || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.verdicts[report].Target != queue.Run
 	left := s.left(report)
 	first := len(s.vms)
 	uses, live := cluster.MilliCPU(0), true
 	for k := range r.Job.VMs {
 		vm := r.Job.VMs[k].ID
-		at, runs := s.current.Host(vm)
+		at, runs := s.layout.current.Host(vm)
 		n, known := s.number[at]
 		if !runs || !known {
 			fixed = fixed || runs // the node of a member has no power model
 			continue
 		}
-		need, load := s.current.Need(vm), s.Uses(vm)
-		if most := s.books.Cap(vm); most > 0 {
+		need, load := s.layout.current.Need(vm), s.Uses(vm)
+		if most := s.facts.Bookings.Cap(vm); most > 0 {
 			load = min(load, most)
 		}
-		live, uses = live && s.live[vm], uses+load
+		live, uses = live && s.layout.live[vm], uses+load
 		s.vms, s.jobs = append(s.vms, vm), append(s.jobs, report)
 		s.model.VMs = append(s.model.VMs, consolidate.VM{
 			Node: n, Load: float64(load), Need: []float64{float64(need.CPU), float64(need.Memory), float64(load)}, Remaining: left,
-			Fixed: s.pinned[vm] || s.Keeps != nil && s.Keeps(vm) || s.allowed != nil && s.allowed.Stays(vm),
+			Fixed: s.layout.pinned[vm] || s.Keeps != nil && s.Keeps(vm) || s.allowed != nil && s.allowed.Stays(vm),
 		})
 	}
 	for i := first; i < len(s.vms); i++ {

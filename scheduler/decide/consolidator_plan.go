@@ -33,13 +33,13 @@ func (s *consolidator) plan(c *Consolidation) {
 // share computes the CPU shares after the plan. It rejects the plan if a vjob would get less CPU,
 // now or under future budgets, or if carrying it out draws too much.
 func (s *consolidator) share(c *Consolidation) {
-	c.Caps = s.cpuCaps(s.decision.Verdicts, c.Plan.Target)
-	c.Yield = [2]float64{s.yield(s.decision.Caps), s.yield(c.Caps)}
-	if _, refusals := s.newShareProblem(c.Plan.Target, s.decision.Verdicts, s.Limits).Select(); len(refusals) > 0 {
+	c.Caps = s.cpuCaps(s.verdicts, c.Plan.Target)
+	c.Yield = [2]float64{s.yield(s.caps), s.yield(c.Caps)}
+	if _, refusals := s.newShareProblem(c.Plan.Target, s.verdicts, s.Limits.Now).Select(); len(refusals) > 0 {
 		c.Why = "some would have to stop for the power budgets"
 		return
 	}
-	for id, before := range s.decision.Caps {
+	for id, before := range s.caps {
 		for rank, most := range c.Caps[id] {
 			if most < before[rank]-before[rank]/50-1 {
 				c.Why = fmt.Sprintf("vjob %s would get less CPU", id)
@@ -47,13 +47,13 @@ func (s *consolidator) share(c *Consolidation) {
 			}
 		}
 	}
-	for _, change := range s.Changes {
+	for _, change := range s.Limits.Changes {
 		if more := s.stopsAt(c.Plan.Target, change); more != 0 {
 			c.Why = fmt.Sprintf("vjob %s would have to stop for the power budgets from %s on", more, change.At.UTC().Format("2006-01-02 15:04 MST"))
 			return
 		}
 	}
-	if s.sharesCPU() && len(s.Limits) > 0 {
+	if s.sharesCPU() && len(s.Limits.Now) > 0 {
 		c.Plan, s.planProblem.Power = s.delayForPower(c.Plan, c.Caps), s.planPower(c.Caps)
 	}
 	if faults := ctxswitch.Check(s.planProblem, c.Plan); len(faults) > 0 {

@@ -41,8 +41,8 @@ func splitByContainer(vjobs []execute.Report) (own []execute.Report, inner map[c
 }
 
 // newContainerView makes the view inside a container.
-func (p *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
-	g, s := *f, *p.settings
+func (v *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
+	g, s := *f, *v.settings
 	g.Rules, g.Budgets = nil, nil
 	s.Ordering, s.Energy = nil, Energy{} // they apply to the container
 	left := max(0, c.Job.Walltime-c.Ran)
@@ -58,7 +58,7 @@ func (p *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Rep
 	if q.closed = closedReason(c); q.closed == "" {
 		q.limitToContainer(c.Job, left)
 	}
-	p.recheck(q.RecheckAt)
+	v.recheck(q.RecheckAt)
 	return containerView{q, c.Job, left}
 }
 
@@ -93,44 +93,43 @@ func containerNodes(nodes []execute.NodeReport, c *execute.Report) []execute.Nod
 }
 
 // limitToContainer makes vjobs ineligible that need more time than their container has left.
-func (p *View) limitToContainer(c *cluster.VJob, left time.Duration) {
-	for i := range p.VJobs {
-		r := &p.VJobs[i]
-		if need := r.Job.Walltime - r.Ran; need > left && r.Job.State.Ready() && p.ineligible[r.Job.ID] == "" {
-			p.ineligible[r.Job.ID] = fmt.Sprintf("it needs %s, and its container %s holds its room for %s",
-				need.Round(time.Second), c.ID, left.Round(time.Second))
+func (v *View) limitToContainer(c *cluster.VJob, left time.Duration) {
+	for i := range v.VJobs {
+		r := &v.VJobs[i]
+		if need := r.Job.Walltime - r.Ran; need > left && r.Job.State.Ready() {
+			v.bar(r.Job.ID, Bar{Reason: fmt.Sprintf("it needs %s, and its container %s holds its room for %s",
+				need.Round(time.Second), c.ID, left.Round(time.Second))})
 		}
 	}
 }
 
 // suspendAll returns the verdicts inside a closed container: running and paused vjobs are
 // saved, to resume when the container is back.
-func (p *View) suspendAll() []queue.Verdict {
-	verdicts := make([]queue.Verdict, len(p.VJobs))
-	for i := range p.VJobs {
-		switch r := &p.VJobs[i]; {
-		case p.quarantined[r.Job.ID] != "":
-			verdicts[i] = p.quarantinedVerdict(r)
+func (v *View) suspendAll() []queue.Verdict {
+	verdicts := make([]queue.Verdict, len(v.VJobs))
+	for i := range v.VJobs {
+		switch r := &v.VJobs[i]; {
+		case v.quarantined[r.Job.ID] != "":
+			verdicts[i] = v.quarantinedVerdict(r)
 		case !r.Idle || r.Blind:
 			verdicts[i] = queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String()}
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
-			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + p.closed, Cause: cluster.Because(p.closed)}
+			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + v.closed, Cause: cluster.Because(v.closed)}
 		case r.Job.Held:
 			verdicts[i].Reason = queue.WhyHeld(r.Job)
 		default:
-			verdicts[i].Reason = "waits: " + p.closed
+			verdicts[i].Reason = "waits: " + v.closed
 		}
 	}
 	return verdicts
 }
 
-// decideInside takes the decisions inside the containers. It appends their vjobs to those of
-// the view.
-func (p *View) decideInside(d *Decision) {
-	p.VJobs = slices.Clip(p.VJobs)
-	for i := range p.inside {
-		q := &p.inside[i]
-		in, err := q.decideOne()
+// decideInside takes the decisions inside the containers.
+func (v *View) decideInside(d *Decision) {
+	d.VJobs = slices.Clip(d.VJobs)
+	for i := range v.inside {
+		q := &v.inside[i]
+		in, err := q.decide()
 		if err != nil || in.Verdicts == nil {
 			in = Decision{Verdicts: make([]queue.Verdict, len(q.VJobs)), Why: in.Why}
 			for k := range q.VJobs {
@@ -145,7 +144,7 @@ func (p *View) decideInside(d *Decision) {
 		d.Suspects = append(d.Suspects, in.Suspects...)
 		d.Breaches = append(d.Breaches, in.Breaches...)
 		q.share(d, in.Verdicts)
-		p.VJobs, d.Verdicts = append(p.VJobs, q.VJobs...), append(d.Verdicts, in.Verdicts...)
+		d.VJobs, d.Verdicts = append(d.VJobs, q.VJobs...), append(d.Verdicts, in.Verdicts...)
 	}
 }
 

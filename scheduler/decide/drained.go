@@ -18,22 +18,22 @@ import (
 // suspended.
 
 // evacuate suspends the vjobs that their own rules keep on drained nodes.
-func (p *View) evacuate(wished []queue.Verdict) {
-	for i, node := range p.boundToDrained() {
-		r := &p.VJobs[i]
+func (a *attempt) evacuate(targets []queue.Verdict) {
+	for i, node := range a.boundToDrained() {
+		r := &a.VJobs[i]
 		if r.Job.State == cluster.Paused {
-			p.leavesNode[r.Job.ID] = true
+			a.leavesNode[r.Job.ID] = true
 			continue
 		}
-		if wished[i].Target != queue.Run {
+		if targets[i].Target != queue.Run {
 			continue
 		}
-		if why := p.unsuspendable(r); why != "" {
-			wished[i].Reason += fmt.Sprintf("; node %s is drained, its rules keep it there, and %s", node, why)
+		if why := a.unsuspendable(r); why != "" {
+			targets[i].Reason += fmt.Sprintf("; node %s is drained, its rules keep it there, and %s", node, why)
 			continue
 		}
-		p.leavesNode[r.Job.ID] = true
-		wished[i] = queue.Verdict{
+		a.leavesNode[r.Job.ID] = true
+		targets[i] = queue.Verdict{
 			Target: queue.Suspend, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node),
 			Cause: cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{node}, Text: "its own rules keep it from leaving while it runs"},
 		}
@@ -42,44 +42,44 @@ func (p *View) evacuate(wished []queue.Verdict) {
 
 // boundToDrained returns the idle vjobs, running or paused, that rules of their own keep on a
 // drained node, with the node.
-func (p *View) boundToDrained() map[int]cluster.NodeID {
-	if len(p.drained) == 0 {
+func (a *attempt) boundToDrained() map[int]cluster.NodeID {
+	if len(a.drained) == 0 {
 		return nil
 	}
 	there := map[int]cluster.NodeID{}
-	for i := range p.VJobs {
-		r := &p.VJobs[i]
-		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || p.ineligible[id] != "" || p.quarantined[id] != "" {
+	for i := range a.VJobs {
+		r := &a.VJobs[i]
+		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || a.barred(id) {
 			continue
 		}
-		if node, on := p.drainedNode(r); on {
+		if node, on := a.drainedNode(r); on {
 			there[i] = node
 		}
 	}
 	if len(there) == 0 {
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(p.rules), func(r placement.Rules) bool { return r.VJob == 0 })
-	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: p.current, Rules: own, Pinned: p.pinned, Live: p.live, Costs: p.settings.Execute.Costs})
+	own := slices.DeleteFunc(slices.Clone(a.layout.rules), func(r placement.Rules) bool { return r.VJob == 0 })
+	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: a.layout.current, Rules: own, Pinned: a.layout.pinned, Live: a.layout.live, Costs: a.settings.Execute.Costs})
 	if err != nil {
 		return nil // planning fails as well, and the decision says why
 	}
 	maps.DeleteFunc(there, func(i int, _ cluster.NodeID) bool {
-		r := &p.VJobs[i]
+		r := &a.VJobs[i]
 		return !slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool {
-			return p.drained[r.Record.Members[vm.ID.Rank].Node] && l.Confined(vm.ID)
+			return a.drained[r.Record.Members[vm.ID.Rank].Node] && l.Confined(vm.ID)
 		})
 	})
 	return there
 }
 
 // drainedNode returns the first drained node with a VM of a vjob.
-func (p *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
+func (v *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
 	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
 		return "", false
 	}
 	for _, m := range r.Record.Members {
-		if !m.Ended && p.drained[m.Node] {
+		if !m.Ended && v.drained[m.Node] {
 			return m.Node, true
 		}
 	}
@@ -87,7 +87,7 @@ func (p *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
 }
 
 // unsuspendable returns why a running vjob is not suspended for a drain; "" if it can be.
-func (p *View) unsuspendable(r *execute.Report) string {
+func (v *View) unsuspendable(r *execute.Report) string {
 	switch job := r.Job; {
 	case job.Container:
 		return "a container is not suspended"
@@ -97,26 +97,26 @@ func (p *View) unsuspendable(r *execute.Report) string {
 		return "it never makes room"
 	case queue.IsEnded(job):
 		return "it would have to start anew"
-	case p.now.Before(r.Record.Since.Add(job.MinRun)):
-		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(job.MinRun), p.now)
+	case v.facts.Now.Before(r.Record.Since.Add(job.MinRun)):
+		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(job.MinRun), v.facts.Now)
 	}
 	return ""
 }
 
 // Undrained returns the drained nodes that keep VMs after a decision, each with the reason.
-func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
-	if len(p.drained) == 0 {
+func (v *View) Undrained(d *Decision) map[cluster.NodeID]string {
+	if len(v.drained) == 0 {
 		return nil
 	}
 	blocked := map[cluster.NodeID][]string{}
-	for i := range p.VJobs {
-		r := &p.VJobs[i]
-		if !r.Idle || r.Blind || i >= len(d.Verdicts) {
+	for i := range d.VJobs {
+		r := &d.VJobs[i]
+		if !r.Idle || r.Blind {
 			continue
 		}
-		node, on := p.drainedNode(r)
-		wish := d.Verdicts[i].Target
-		if leaves := wish == queue.Suspend || r.Job.State == cluster.Running && wish != queue.Run; !on || leaves || p.moves(r, d.Plan.Target) {
+		node, on := v.drainedNode(r)
+		target := d.Verdicts[i].Target
+		if leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run; !on || leaves || v.moves(r, d.Plan.Target) {
 			continue
 		}
 		blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))
@@ -136,14 +136,14 @@ func (p *View) Undrained(d *Decision) map[cluster.NodeID]string {
 const maxNamed = 3
 
 // moves reports whether a plan takes a VM of a vjob off a drained node.
-func (p *View) moves(r *execute.Report, target *cluster.Configuration) bool {
+func (v *View) moves(r *execute.Report, target *cluster.Configuration) bool {
 	return target != nil && slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool {
 		at := r.Record.Members[vm.ID.Rank].Node
-		return p.drained[at] && target.Place(vm.ID) != at
+		return v.drained[at] && target.Place(vm.ID) != at
 	})
 }
 
 // mayPause reports whether a suspended vjob may stay in memory on its nodes.
-func (p *View) mayPause(job *cluster.VJob) bool {
-	return !p.leavesNode[job.ID] && p.settings.mayPause(job)
+func (a *attempt) mayPause(job *cluster.VJob) bool {
+	return !a.leavesNode[job.ID] && a.settings.mayPause(job)
 }

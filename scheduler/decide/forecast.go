@@ -4,9 +4,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch"
 	"vjob/queue"
-	"vjob/queue/availability"
 	"vjob/queue/forecast"
 	"vjob/queue/quota"
 )
@@ -20,43 +18,44 @@ type ForecastInput struct {
 
 // ForecastInputs returns the inputs of forecasts, given the last verdicts: first the cluster, then
 // each container. The vjobs are copies, in the order of the view.
-func (p *View) ForecastInputs(decided map[cluster.VJobID]queue.Verdict) []*ForecastInput {
-	scenes := []*ForecastInput{p.forecastInput(decided)}
-	for i := range p.inside {
-		q := &p.inside[i]
+func (v *View) ForecastInputs(decided map[cluster.VJobID]queue.Verdict) []*ForecastInput {
+	scenes := []*ForecastInput{v.forecastInput(decided)}
+	for i := range v.inside {
+		q := &v.inside[i]
 		s := q.forecastInput(decided)
-		s.Inside, s.Until = q.container.ID, p.now.Add(q.left)
+		s.Inside, s.Until = q.container.ID, v.facts.Now.Add(q.left)
 		scenes = append(scenes, s)
 	}
 	return scenes
 }
 
-func (p *View) forecastInput(decided map[cluster.VJobID]queue.Verdict) *ForecastInput {
-	s := &ForecastInput{Scene: forecast.Scene{Now: p.now, Gap: p.settings.Policy.Traits().Gap}}
-	for _, n := range p.intended.Nodes() {
+func (v *View) forecastInput(decided map[cluster.VJobID]queue.Verdict) *ForecastInput {
+	s := &ForecastInput{Scene: forecast.Scene{Now: v.facts.Now, Gap: v.settings.Policy.Traits().Gap}}
+	nodes := v.layout.intended.Nodes()
+	for _, n := range nodes {
 		if n.Hosts() {
 			s.Nodes = append(s.Nodes, n.Capacity)
 			s.Total = s.Total.Plus(n.Capacity)
 		}
 	}
-	counts, quotas, power := needs(p.intended), p.quotas(), p.power()
-	ruled := p.withRules()
-	s.Places = p.placesFor(counts)
-	for i, at := range p.eachVJob {
-		job := p.job(i, at, counts)
-		v, known := decided[job.ID]
-		f := forecastJob(&job, p.quarantined[job.ID] != "" || p.closed != "", v, known)
-		if later, waits := p.DelayedUntil[job.ID]; waits && !f.Runs && !job.Held {
+	packings, quotas, power := v.layout.packings(), v.quotas(), v.supply.Forecast(nodes, v.facts.Now, v.facts.Now.Add(forecastHorizon))
+	ruled := v.withRules()
+	s.Places = placesFor(packings)
+	for i, at := range v.eachVJob {
+		job := v.job(i, at, packings.Needs)
+		verdict, known := decided[job.ID]
+		f := forecastJob(&job, v.quarantined[job.ID] != "" || v.closed != "", verdict, known)
+		if later, waits := v.DelayedUntil(job.ID); waits && !f.Runs && !job.Held {
 			f.NotBefore, f.Stuck = later, false
 		}
-		f.VMs, f.BestEffort = p.vmNeeds(i, at, counts), job.BestEffort
-		f.Strict = queue.For(p.settings.Policy, job.VJob).Traits().Strict
-		f.Yields = f.Runs && p.yields(&job)
-		f.Ruled = ruled[0] || ruled[job.ID] || at >= 0 && p.applicants[at].Rules != ""
-		f.Array, f.After = job.Array, p.pendingDependencies(&job, f.Stuck)
+		f.VMs, f.BestEffort = v.vmNeeds(i, at, packings.Needs), job.BestEffort
+		f.Strict = queue.For(v.settings.Policy, job.VJob).Traits().Strict
+		f.Yields = f.Runs && v.yields(&job)
+		f.Ruled = ruled[0] || ruled[job.ID] || at >= 0 && v.layout.applicants[at].Rules != ""
+		f.Array, f.After = job.Array, v.pendingDependencies(&job, f.Stuck)
 		quotas.note(&f)
 		if power != nil {
-			f.Parts = append(f.Parts, availability.LimitPart{Of: power, Amount: milliwatts(p.minShareWatts(job.VJob))})
+			f.Parts = append(f.Parts, v.supply.Part(nodes, power, job.VJob))
 		}
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}
@@ -64,21 +63,18 @@ func (p *View) forecastInput(decided map[cluster.VJobID]queue.Verdict) *Forecast
 }
 
 // withRules returns the vjobs with rules, without applicants; key 0 stands for the cluster.
-func (p *View) withRules() map[cluster.VJobID]bool {
+func (v *View) withRules() map[cluster.VJobID]bool {
 	some := map[cluster.VJobID]bool{}
-	for _, r := range p.rules {
+	for _, r := range v.layout.rules {
 		some[r.VJob] = some[r.VJob] || r.Text != ""
 	}
 	return some
 }
 
 // placesFor returns packings in which rules count and running VMs may move as the rules allow.
-func (p *View) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Places {
-	line := ctxswitch.NewApplicantQueue(p.applicants)
+func placesFor(packings packings) forecast.Places {
 	return func() func(id cluster.VJobID) bool {
-		room := ctxswitch.NewPacking(ctxswitch.PackingInput{
-			Current: p.intended, Applicants: line, Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable, Needs: counts,
-		})
+		room := packings.empty(nil)
 		return func(id cluster.VJobID) bool {
 			ok, _ := room.Take(id)
 			return ok
@@ -88,8 +84,8 @@ func (p *View) placesFor(counts map[cluster.VMID]cluster.Resources) forecast.Pla
 
 // pendingDependencies returns the unmet dependencies of a vjob, or nil if anything else blocks it
 // or a dependency may never be met.
-func (p *View) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.Dependency) {
-	if !stuck || job.Held || p.waits[job.ID] == "" || p.quarantined[job.ID] != "" || p.closed != "" {
+func (v *View) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.Dependency) {
+	if !stuck || job.Held || v.facts.Waits[job.ID] == "" || v.quarantined[job.ID] != "" || v.closed != "" {
 		return nil
 	}
 	for _, d := range job.After {
@@ -103,18 +99,18 @@ func (p *View) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.
 
 // yields reports whether a running vjob is preemptible by the vjobs before it at any time. Slots
 // have turns.
-func (p *View) yields(job *queue.Job) bool {
-	turns := queue.For(p.settings.Policy, job.VJob).Traits().Turns
-	return !p.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
+func (v *View) yields(job *queue.Job) bool {
+	turns := queue.For(v.settings.Policy, job.VJob).Traits().Turns
+	return !v.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
 }
 
 // vmNeeds returns what the VMs of a vjob count for, given its index among the applicants.
-func (p *View) vmNeeds(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
+func (v *View) vmNeeds(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
 	if at >= 0 {
-		return p.applicants[at].Needs
+		return v.layout.applicants[at].Needs
 	}
-	for k := range p.VJobs[i].Job.VMs {
-		if need, counts := counts[p.VJobs[i].Job.VMs[k].ID]; counts {
+	for k := range v.VJobs[i].Job.VMs {
+		if need, counts := counts[v.VJobs[i].Job.VMs[k].ID]; counts {
 			list = append(list, need)
 		}
 	}
@@ -130,14 +126,14 @@ type quotas struct {
 // forecastHorizon is how far ahead changes of quotas and budgets count.
 const forecastHorizon = 7 * 24 * time.Hour
 
-func (p *View) quotas() (q quotas) {
-	rules := p.settings.OrderingRules()
+func (v *View) quotas() (q quotas) {
+	rules := v.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return q
 	}
-	q.forecast, q.jobs = rules.Quotas.Forecast(p.now, p.now.Add(forecastHorizon), p.past), map[cluster.VJobID]quota.Job{}
-	for i := range p.VJobs {
-		q.jobs[p.VJobs[i].Job.ID] = quotaJob(rules, &p.VJobs[i])
+	q.forecast, q.jobs = rules.Quotas.Forecast(v.facts.Now, v.facts.Now.Add(forecastHorizon), v.facts.Past), map[cluster.VJobID]quota.Job{}
+	for i := range v.VJobs {
+		q.jobs[v.VJobs[i].Job.ID] = quotaJob(rules, &v.VJobs[i])
 	}
 	return q
 }

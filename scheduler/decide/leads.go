@@ -10,35 +10,35 @@ import (
 // leads returns how long before a reservation nodes are cleared for it: the time to suspend all
 // preemptible vjobs of the busiest node, or to move the others off it, plus the margin. vjobs
 // start only if they end before a whole node would have to be cleared. Zero without reservations.
-func (p *View) leads() reservation.Leads {
-	if !p.reserved() {
+func (v *View) leads() reservation.Leads {
+	if !v.reserved() {
 		return reservation.Leads{}
 	}
 	at := map[cluster.NodeID]time.Duration{}
-	for i := range p.VJobs {
-		r := &p.VJobs[i]
+	for i := range v.VJobs {
+		r := &v.VJobs[i]
 		stands := r.Job.State == cluster.Paused // its memory has to be saved as well
 		if r.Job.State != cluster.Running && !stands || r.Job.Container {
 			continue
 		}
-		leaves := p.settings.suspension
-		if !r.Job.Reservation.IsZero() || p.settings.Keeps(r.Job) {
-			leaves = p.settings.removal
+		leaves := v.settings.suspension
+		if !r.Job.Reservation.IsZero() || v.settings.Keeps(r.Job) {
+			leaves = v.settings.removal
 		}
 		for k := range r.Job.VMs {
-			if node := p.current.Place(r.Job.VMs[k].ID); node != "" {
+			if node := v.layout.current.Place(r.Job.VMs[k].ID); node != "" {
 				at[node] += leaves(r.Job.VMs[k].Reserved.Memory)
 			}
 		}
 	}
 	var busiest, whole time.Duration
-	for _, n := range p.current.Nodes() {
-		busiest, whole = max(busiest, at[n.ID]), max(whole, at[n.ID], p.settings.suspension(n.Capacity.Memory))
+	for _, n := range v.layout.current.Nodes() {
+		busiest, whole = max(busiest, at[n.ID]), max(whole, at[n.ID], v.settings.suspension(n.Capacity.Memory))
 	}
 	if len(at) > 0 {
-		busiest += p.settings.Reservations.Margin
+		busiest += v.settings.Reservations.Margin
 	}
-	return reservation.Leads{Suspend: busiest, Start: whole + p.settings.Reservations.Margin}
+	return reservation.Leads{Suspend: busiest, Start: whole + v.settings.Reservations.Margin}
 }
 
 // suspension returns how long it takes to suspend so much memory with parallel transfers.
@@ -57,9 +57,9 @@ func (s *Settings) removal(memory cluster.MiB) time.Duration {
 }
 
 // reserved reports whether any vjob waits for its reservation.
-func (p *View) reserved() bool {
-	for i := range p.VJobs {
-		if job := p.VJobs[i].Job; !job.Reservation.IsZero() && job.State.Ready() {
+func (v *View) reserved() bool {
+	for i := range v.VJobs {
+		if job := v.VJobs[i].Job; !job.Reservation.IsZero() && job.State.Ready() {
 			return true
 		}
 	}

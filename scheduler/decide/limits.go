@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/queue"
 )
 
 // LimitChange is a future change of the budgets, with the running vjobs that it stops.
@@ -22,41 +24,42 @@ const (
 	mostChanges = 6
 )
 
-// limit sets the limits of the view: those of now, and those that begin so soon that the vjobs
-// they stop must be suspended now.
-func (p *View) limit(budgets budget.Schedules) {
-	p.Limits = budgets.At(p.now)
-	for t := p.now; len(p.Changes) < mostChanges; {
+// powerLimits returns the limits that the decision keeps, and their changes.
+func (v *View) powerLimits() PowerLimits {
+	now, budgets := v.facts.Now, v.facts.Budgets
+	l := PowerLimits{Now: budgets.At(now), Kept: map[cluster.NodeID]energy.Watts{}}
+	for t := now; len(l.Changes) < mostChanges; {
 		next, ok := budgets.Next(t)
-		if !ok || next.Sub(p.now) > foresight {
+		if !ok || next.Sub(now) > foresight {
 			break
 		}
 		t = next
 		change := LimitChange{At: t, From: t, Limits: budgets.At(t)}
-		if budget.Tightens(p.Limits, change.Limits) {
-			stops := p.stops(change.Limits)
-			change.From = t.Add(-p.lead(stops))
+		if budget.Tightens(l.Now, change.Limits) {
+			stops := v.stops(change.Limits)
+			change.From = t.Add(-v.lead(stops))
 			for _, i := range stops {
-				change.Stops = append(change.Stops, p.VJobs[i].Job.ID)
+				change.Stops = append(change.Stops, v.VJobs[i].Job.ID)
 			}
 			slices.Sort(change.Stops)
 		}
-		p.Changes = append(p.Changes, change)
-		p.recheck(t)
-		if !change.From.After(p.now) {
-			p.Limits = budget.Tighter(p.Limits, change.Limits)
+		l.Changes = append(l.Changes, change)
+		v.recheck(t)
+		if !change.From.After(now) {
+			l.Now = budget.Tighter(l.Now, change.Limits)
 		} else {
-			p.recheck(change.From)
+			v.recheck(change.From)
 		}
 	}
+	return l
 }
 
 // stops returns the running vjobs that would have to stop under other limits.
-func (p *View) stops(limits []budget.Limit) (list []int) {
-	if len(p.settings.Energy.Power) == 0 {
+func (v *View) stops(limits []budget.Limit) (list []int) {
+	if !v.supply.Known() {
 		return nil
 	}
-	q := p.newShareProblem(p.intended, p.runningVerdicts(), limits)
+	q := v.newShareProblem(v.layout.intended, v.runningVerdicts(), limits)
 	runs, _ := q.Select()
 	for k, i := range q.jobs {
 		if !runs[k] {
@@ -73,15 +76,15 @@ const (
 )
 
 // lead returns how long before a budget begins vjobs must stop for it.
-func (p *View) lead(stops []int) time.Duration {
+func (v *View) lead(stops []int) time.Duration {
 	saved := map[cluster.NodeID]time.Duration{}
 	longest := time.Duration(0)
-	costs, transfers := &p.settings.Execute.Costs, time.Duration(max(p.settings.Execute.Transfers, 1))
+	costs, transfers := &v.settings.Execute.Costs, time.Duration(max(v.settings.Execute.Transfers, 1))
 	for _, i := range stops {
-		job := p.VJobs[i].Job
+		job := v.VJobs[i].Job
 		for k := range job.VMs {
 			vm := &job.VMs[k]
-			at, runs := p.intended.Host(vm.ID)
+			at, runs := v.layout.intended.Host(vm.ID)
 			if !runs {
 				continue
 			}
@@ -91,4 +94,54 @@ func (p *View) lead(stops []int) time.Duration {
 		}
 	}
 	return min(leastLead+2*longest, mostLead)
+}
+
+// Wanted is a node that is off and should come on, with what it draws meanwhile.
+type Wanted struct {
+	Node  cluster.NodeID
+	Watts energy.Watts
+}
+
+// keepPower keeps power within the limits for nodes that should come on, as far as the minimum
+// shares of all running vjobs leave it. No vjob stops for a node.
+func (v *View) keepPower() {
+	if len(v.Limits.Now) == 0 || len(v.facts.Wanted) == 0 {
+		return
+	}
+	verdicts, least := v.runningVerdicts(), v.supply.Least
+	over := v.excess(verdicts)
+	for _, w := range v.facts.Wanted {
+		before := least[w.Node]
+		least[w.Node] = max(before, w.Watts)
+		if after := v.excess(verdicts); after > over {
+			least[w.Node] = before
+			continue
+		}
+		v.Limits.Kept[w.Node] = w.Watts
+	}
+}
+
+// runningVerdicts returns verdicts that keep vjobs running that run or are about to.
+func (v *View) runningVerdicts() []queue.Verdict {
+	verdicts := make([]queue.Verdict, len(v.VJobs))
+	for i := range v.VJobs {
+		if v.VJobs[i].Bound == cluster.VMRunning {
+			verdicts[i].Target = queue.Run
+		}
+	}
+	return verdicts
+}
+
+// excess returns by how much the limits are exceeded together if all vjobs that should run get
+// their minimum shares.
+func (v *View) excess(verdicts []queue.Verdict) (sum energy.Watts) {
+	q := v.newShareProblem(v.layout.intended, verdicts, v.Limits.Now)
+	runs := make([]bool, len(q.Jobs))
+	for k := range runs {
+		runs[k] = true
+	}
+	for _, over := range q.Excess(runs) {
+		sum += over
+	}
+	return sum
 }

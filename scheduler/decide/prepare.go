@@ -2,7 +2,6 @@ package decide
 
 import (
 	"vjob/cluster"
-	"vjob/ctxswitch"
 	"vjob/queue"
 )
 
@@ -13,43 +12,29 @@ import (
 // prepareReservations adds the reservations for which nodes are cleared to the planning problem,
 // if there is a plan with which they could begin now beside the running vjobs. A reservation that
 // needs a vjob to end first is not added: nothing moves for it before that.
-func (p *View) prepareReservations(verdicts []queue.Verdict) {
-	for _, i := range p.nearReservations() {
-		p.prepared = append(p.prepared, p.addReservation(i))
+func (a *attempt) prepareReservations(verdicts []queue.Verdict) {
+	for _, i := range a.nearReservations() {
+		a.prepared = append(a.prepared, a.addReservation(i))
 	}
-	if len(p.prepared) == 0 {
+	if len(a.prepared) == 0 {
 		return
 	}
-	goals, _ := p.goals(p.withoutStarters(verdicts))
-	if _, err := p.plan(goals); err != nil {
-		p.prepared = nil
+	goals, _ := a.goals(a.withoutStarters(verdicts))
+	if _, err := a.makePlan(goals); err != nil {
+		a.prepared = nil
 	}
-}
-
-// plan makes a plan with which the prepared reservations could begin now, and leaves their own
-// actions out.
-func (p *View) plan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
-	problem := p.problem(goals)
-	for _, id := range p.prepared {
-		problem.Gangs = append(problem.Gangs, ctxswitch.Goal{VJob: id, Want: cluster.VMRunning})
-	}
-	plan, err := p.settings.Planner.Plan(problem)
-	if err != nil || len(p.prepared) == 0 {
-		return plan, err
-	}
-	return plan.Without(p.prepared, p.current), nil
 }
 
 // nearReservations returns the vjobs that wait within the lead time of their reservations.
-func (p *View) nearReservations() (list []int) {
-	lead := p.leads().Suspend
-	for i := range p.VJobs {
-		r := &p.VJobs[i]
-		if from := r.Job.Reservation; from.IsZero() || !p.now.Before(from) || p.now.Before(from.Add(-lead)) {
+func (a *attempt) nearReservations() (list []int) {
+	lead := a.leads().Suspend
+	for i := range a.VJobs {
+		r := &a.VJobs[i]
+		if from := r.Job.Reservation; from.IsZero() || !a.facts.Now.Before(from) || a.facts.Now.Before(from.Add(-lead)) {
 			continue
 		}
 		waits := r.Job.State == cluster.Waiting || r.Job.State == cluster.Suspended
-		if waits && r.Idle && !r.Blind && !r.Job.Held && p.ineligible[r.Job.ID] == "" && p.quarantined[r.Job.ID] == "" {
+		if waits && r.Idle && !r.Blind && !r.Job.Held && !a.barred(r.Job.ID) {
 			list = append(list, i)
 		}
 	}
@@ -57,22 +42,22 @@ func (p *View) nearReservations() (list []int) {
 }
 
 // addReservation adds a vjob to the configuration of the planner if it is an applicant.
-func (p *View) addReservation(i int) cluster.VJobID {
-	id := p.VJobs[i].Job.ID
-	for k := range p.applicants {
-		if p.applicants[k].VJob == id {
-			p.addApplicant(&p.applicants[k])
+func (a *attempt) addReservation(i int) cluster.VJobID {
+	id := a.VJobs[i].Job.ID
+	for k := range a.layout.applicants {
+		if a.layout.applicants[k].VJob == id {
+			a.layout.start(&a.layout.applicants[k])
 		}
 	}
 	return id
 }
 
 // withoutStarters returns the verdicts with all starting vjobs waiting.
-func (p *View) withoutStarters(verdicts []queue.Verdict) []queue.Verdict {
+func (a *attempt) withoutStarters(verdicts []queue.Verdict) []queue.Verdict {
 	list := make([]queue.Verdict, len(verdicts))
 	for i, v := range verdicts {
 		list[i] = v
-		if v.Target == queue.Run && p.VJobs[i].Job.State.Ready() && p.VJobs[i].Idle {
+		if v.Target == queue.Run && a.VJobs[i].Job.State.Ready() && a.VJobs[i].Idle {
 			list[i].Target = queue.Wait
 		}
 	}

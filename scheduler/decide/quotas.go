@@ -13,13 +13,13 @@ import (
 // applyQuotas applies the quotas: a vjob that exceeds one beside the running vjobs is ineligible,
 // and one that exceeds it beside the starting vjobs gets no capacity. Reservations were checked
 // when they were confirmed.
-func (p *View) applyQuotas(m *queue.Input) {
-	rules := p.settings.OrderingRules()
+func (v *View) applyQuotas(m *queue.Input) {
+	rules := v.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return
 	}
-	tally, index := Count(rules, p.VJobs, p.past, p.now)
-	p.countDueReservations(tally, index)
+	tally, index := Count(rules, v.VJobs, v.facts.Past, v.facts.Now)
+	v.countDueReservations(tally, index)
 	for i := range m.Jobs {
 		if j := &m.Jobs[i]; j.Ineligible == "" && j.Reservation.IsZero() {
 			j.Ineligible = tally.Refuses(index[j.ID])
@@ -56,5 +56,15 @@ func quotaJob(rules *ordering.Rules, r *execute.Report) quota.Job {
 	return quota.Job{
 		ID: r.Job.ID, Association: rules.Association(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
 		Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,
+	}
+}
+
+// countDueReservations counts the reservations that have begun whatever the quotas say: quotas
+// are checked when a reservation is confirmed.
+func (v *View) countDueReservations(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
+	for i := range v.VJobs {
+		if job := v.VJobs[i].Job; v.reservationDue(job) {
+			tally.Count(index[job.ID])
+		}
 	}
 }

@@ -20,13 +20,13 @@ const maxReservations = 32
 
 // breaksReservation reports whether a plan starts a vjob where a reservation would later lack
 // places. The next plan tries another place, and if that fails the vjob waits.
-func (p *View) breaksReservation(s *retryFilter, target *cluster.Configuration) bool {
-	starters := slices.DeleteFunc(s.starters(), func(i int) bool { return !p.mayBeImmovable(i) })
+func (s *planning) breaksReservation(target *cluster.Configuration) bool {
+	starters := slices.DeleteFunc(s.starters(), func(i int) bool { return !s.mayBeImmovable(i) })
 	if len(starters) == 0 {
 		return false
 	}
-	for _, e := range p.upcomingReservations() {
-		then := &futureView{View: p, wished: s.wished, target: target, at: p.VJobs[e].Job.Reservation, starters: starters}
+	for _, e := range s.upcomingReservations() {
+		then := &futureView{attempt: s.attempt, targets: s.targets, target: target, at: s.VJobs[e].Job.Reservation, starters: starters}
 		again := false
 		for _, i := range then.conflicting() {
 			again = s.relocate(i, then) || again
@@ -40,32 +40,27 @@ func (p *View) breaksReservation(s *retryFilter, target *cluster.Configuration) 
 
 // mayBeImmovable reports whether a vjob keeps its resources once started and may be bound to its
 // nodes, as a container is and as rules can require.
-func (p *View) mayBeImmovable(i int) bool {
-	job := p.VJobs[i].Job
-	return (job.Container || len(p.rules) > 0) && p.keepsUntilEnd(job)
-}
-
-// keepsUntilEnd reports whether a running vjob keeps its resources until its end.
-func (p *View) keepsUntilEnd(job *cluster.VJob) bool {
-	return !job.Reservation.IsZero() || p.settings.Keeps(job)
+func (a *attempt) mayBeImmovable(i int) bool {
+	job := a.VJobs[i].Job
+	return (job.Container || len(a.layout.rules) > 0) && a.keepsUntilEnd(job)
 }
 
 // upcomingReservations returns the vjobs with future reservations, the next ones first.
-func (p *View) upcomingReservations() (list []int) {
-	for i := range p.VJobs {
-		job := p.VJobs[i].Job
-		if job.State.Ready() && job.Reservation.After(p.now) && p.quarantined[job.ID] == "" {
+func (v *View) upcomingReservations() (list []int) {
+	for i := range v.VJobs {
+		job := v.VJobs[i].Job
+		if job.State.Ready() && job.Reservation.After(v.facts.Now) && v.quarantined[job.ID] == "" {
 			list = append(list, i)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b int) int { return p.VJobs[a].Job.Reservation.Compare(p.VJobs[b].Job.Reservation) })
+	slices.SortStableFunc(list, func(a, b int) int { return v.VJobs[a].Job.Reservation.Compare(v.VJobs[b].Job.Reservation) })
 	return list[:min(len(list), maxReservations)]
 }
 
 // futureView is the cluster at an instant after a plan.
 type futureView struct {
-	*View
-	wished   []queue.Verdict
+	*attempt
+	targets  []queue.Verdict
 	target   *cluster.Configuration
 	at       time.Time
 	starters []int
@@ -77,7 +72,7 @@ type futureView struct {
 func (s *futureView) conflicting() (list []int) {
 	then := slices.DeleteFunc(slices.Clone(s.starters), func(i int) bool {
 		job := s.VJobs[i].Job
-		return job.Walltime > 0 && !s.at.Before(s.now.Add(job.Walltime-s.VJobs[i].Ran))
+		return job.Walltime > 0 && !s.at.Before(s.facts.Now.Add(job.Walltime-s.VJobs[i].Ran))
 	})
 	if len(then) == 0 || s.fits(then) || !s.fits(nil) {
 		return nil
@@ -105,7 +100,7 @@ func (s *futureView) pack(some []int) (room *ctxswitch.Packing, fits bool) {
 	room, fits = s.emptyPacking(some), true
 	for i := range s.VJobs {
 		r := &s.VJobs[i]
-		goesOn := s.wished[i].Target == queue.Run && s.keepsUntilEnd(r.Job) && s.runsAt(r, s.at) && !slices.Contains(s.starters, i)
+		goesOn := s.targets[i].Target == queue.Run && s.keepsUntilEnd(r.Job) && s.runsAt(r, s.at) && !slices.Contains(s.starters, i)
 		if goesOn || slices.Contains(some, i) {
 			room.Take(r.Job.ID)
 		}
@@ -122,11 +117,11 @@ func (s *futureView) pack(some []int) (room *ctxswitch.Packing, fits bool) {
 // emptyPacking returns an empty packing of the cluster after the plan, in which started
 // containers are pinned.
 func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
-	line := slices.DeleteFunc(slices.Clone(s.applicants), func(a ctxswitch.Applicant) bool {
+	line := slices.DeleteFunc(slices.Clone(s.layout.applicants), func(a ctxswitch.Applicant) bool {
 		_, known := s.target.State(cluster.VMID{VJob: a.VJob})
 		return known
 	})
-	pinned := maps.Clone(s.immovable)
+	pinned := maps.Clone(s.layout.immovable)
 	for _, i := range some {
 		for k := range s.VJobs[i].Job.VMs {
 			if s.VJobs[i].Job.Container {
@@ -135,15 +130,15 @@ func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
 		}
 	}
 	return ctxswitch.NewPacking(ctxswitch.PackingInput{
-		Current: s.target, Applicants: ctxswitch.NewApplicantQueue(line), Rules: s.rules, Avoid: s.avoid, Pinned: pinned, Needs: needs(s.target),
-		Feeds: s.feedsAhead(s.at, false),
+		Current: s.target, Applicants: ctxswitch.NewApplicantQueue(line), Rules: s.layout.rules, Avoid: s.layout.avoid, Pinned: pinned, Needs: needs(s.target),
+		Feeds: s.supply.FeedsAt(s.layout.intended.Nodes(), s.at, false, s.jobs()),
 	})
 }
 
 // relocate makes a starting vjob that conflicts with a reservation start elsewhere; if that was
 // tried, the vjob waits. A vjob with a reservation of its own starts all the same. It reports
 // whether to make another plan.
-func (s *retryFilter) relocate(i int, then *futureView) (again bool) {
+func (s *planning) relocate(i int, then *futureView) (again bool) {
 	job := s.VJobs[i].Job
 	if !s.relocated[i] {
 		s.relocated[i] = true
@@ -152,7 +147,7 @@ func (s *retryFilter) relocate(i int, then *futureView) (again bool) {
 	}
 	if job.Reservation.IsZero() {
 		s.refuse(i, &ctxswitch.NoPlan{VJob: job.ID, Reason: fmt.Sprintf(
-			"where there is room, it would be in the way of a reservation at %s, and could not be moved", cluster.Clock(then.at, s.now))})
+			"where there is room, it would be in the way of a reservation at %s, and could not be moved", cluster.Clock(then.at, s.facts.Now))})
 	}
 	return job.Reservation.IsZero()
 }
@@ -173,11 +168,6 @@ func (s *futureView) restrictNodes(i int) {
 		return
 	}
 	for rank, at := range room.Places(job.ID) {
-		vm := job.VMs[rank].ID
-		for _, n := range s.current.Nodes() {
-			if n.ID != at {
-				s.avoid[vm] = append(slices.Clip(s.avoid[vm]), n.ID)
-			}
-		}
+		s.layout.keepOff(job.VMs[rank].ID, s.Nodes(), at)
 	}
 }

@@ -17,20 +17,20 @@ func moldable(r *execute.Report) bool {
 
 // chooseShapes gives each moldable vjob the shape that ends first beside the vjobs before it.
 // The shape becomes durable when the vjob starts.
-func (p *View) chooseShapes() {
+func (v *View) chooseShapes() {
 	last := -1
-	for i := range p.VJobs {
-		if moldable(&p.VJobs[i]) {
+	for i := range v.VJobs {
+		if moldable(&v.VJobs[i]) {
 			last = i
 		}
 	}
 	if last < 0 {
 		return
 	}
-	gap := p.settings.Policy.Traits().Gap
-	o := p.availability(gap)
-	for i := range p.VJobs[:last+1] {
-		r := &p.VJobs[i]
+	gap := v.settings.Policy.Traits().Gap
+	o := v.availability(gap)
+	for i := range v.VJobs[:last+1] {
+		r := &v.VJobs[i]
 		if r.Bound == cluster.VMRunning || !r.Job.State.Ready() || r.Job.Held || !r.Job.Reservation.IsZero() {
 			continue
 		}
@@ -43,7 +43,7 @@ func (p *View) chooseShapes() {
 			best, start, ok := availability.ChooseShape(o, shapes, gap)
 			if ok {
 				o.Reserve(start, shapes[best].Need, shapes[best].Length+gap, true)
-				p.chosenShapes[r.Job.ID] = best
+				v.chosenShapes[r.Job.ID] = best
 				r.Job = r.Job.WithShape(best)
 			}
 			continue
@@ -57,17 +57,11 @@ func (p *View) chooseShapes() {
 }
 
 // availability returns what is free beside running vjobs and reservations, with a gap after each.
-func (p *View) availability(gap time.Duration) *availability.Profile {
-	var total cluster.Resources
-	for _, n := range p.intended.Nodes() {
-		if n.Hosts() {
-			total = total.Plus(n.Capacity)
-		}
-	}
-	o := availability.New(p.now, total, cluster.Resources{})
+func (v *View) availability(gap time.Duration) *availability.Profile {
+	o := availability.New(v.facts.Now, v.layout.total(), cluster.Resources{})
 	for _, reserved := range []bool{false, true} {
-		for i := range p.VJobs {
-			r := &p.VJobs[i]
+		for i := range v.VJobs {
+			r := &v.VJobs[i]
 			job := queue.Job{VJob: r.Job, Ran: r.Ran, Gap: gap}
 			left, ends := job.Left()
 			switch runs := r.Bound == cluster.VMRunning; {
@@ -82,10 +76,10 @@ func (p *View) availability(gap time.Duration) *availability.Profile {
 }
 
 // startShapes returns the shapes in which a plan starts moldable vjobs.
-func (p *View) startShapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
+func (v *View) startShapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
 	starts := map[cluster.VJobID]int{}
 	for _, g := range plan.Gangs {
-		if shape, molded := p.chosenShapes[g.VJob]; molded && g.Kind == cluster.Boot {
+		if shape, molded := v.chosenShapes[g.VJob]; molded && g.Kind == cluster.Boot {
 			starts[g.VJob] = shape
 		}
 	}

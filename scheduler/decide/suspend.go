@@ -2,12 +2,10 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ctxswitch/execute"
 	"vjob/queue"
 )
 
@@ -40,20 +38,20 @@ func ParseSuspension(name string, policy queue.Policy) (Suspension, error) {
 
 // choosePaused decides which suspended vjobs stay paused in memory, out of those being suspended
 // and those already paused: as many as there is memory for beside the running vjobs. vjobs
-// expected to resume first come first, then the queue order. It does not change wished.
-func (p *View) choosePaused(wished []queue.Verdict) []queue.Verdict {
-	list, may := p.pauseCandidates(wished)
-	if len(list) == 0 || p.closed != "" {
-		return wished
+// expected to resume first come first, then the queue order. It does not change targets.
+func (a *attempt) choosePaused(targets []queue.Verdict) []queue.Verdict {
+	list, may := a.pauseCandidates(targets)
+	if len(list) == 0 || a.closed != "" {
+		return targets
 	}
-	verdicts := slices.Clone(wished)
+	verdicts := slices.Clone(targets)
 	var room *ctxswitch.Packing
 	if may {
-		room = p.packingOfRunning(wished)
+		room = a.packingOfRunning(targets)
 	}
 	for _, i := range list {
-		job, v := p.VJobs[i].Job, &verdicts[i]
-		may := p.mayPause(job)
+		job, v := a.VJobs[i].Job, &verdicts[i]
+		may := a.mayPause(job)
 		switch fits := may && room.TakePaused(job.ID); {
 		case fits && job.State == cluster.Running:
 			v.Target = queue.Pause
@@ -70,15 +68,15 @@ func (p *View) choosePaused(wished []queue.Verdict) []queue.Verdict {
 
 // pauseCandidates returns the vjobs that are being suspended, or are paused and could stay so, in
 // the order in which they get memory. May reports whether any of them may stay in memory.
-func (p *View) pauseCandidates(wished []queue.Verdict) (list []int, may bool) {
-	for i := range p.VJobs {
-		if p.suspendable(i, wished[i].Target) {
+func (a *attempt) pauseCandidates(targets []queue.Verdict) (list []int, may bool) {
+	for i := range a.VJobs {
+		if a.suspendable(i, targets[i].Target) {
 			list = append(list, i)
-			may = may || p.mayPause(p.VJobs[i].Job)
+			may = may || a.mayPause(a.VJobs[i].Job)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b int) int {
-		x, y := wished[a].Start, wished[b].Start
+		x, y := targets[a].Start, targets[b].Start
 		if x.IsZero() != y.IsZero() { // vjobs without an expected start come last
 			return y.Compare(x)
 		}
@@ -94,58 +92,32 @@ func (s *Settings) mayPause(job *cluster.VJob) bool {
 
 // suspendable reports whether a vjob is being suspended, or is paused and waits. A paused vjob that
 // cannot resume in place is saved in any case.
-func (p *View) suspendable(i int, wish queue.Target) bool {
-	r := &p.VJobs[i]
-	if !r.Idle || r.Blind || p.ineligible[r.Job.ID] != "" || p.quarantined[r.Job.ID] != "" {
+func (a *attempt) suspendable(i int, target queue.Target) bool {
+	r := &a.VJobs[i]
+	if !r.Idle || r.Blind || a.barred(r.Job.ID) {
 		return false
 	}
-	return r.Job.State == cluster.Running && wish == queue.Suspend && !queue.IsEnded(r.Job) ||
-		r.Job.State == cluster.Paused && wish == queue.Wait
-}
-
-// unblockPaused makes vjobs that are not in memory ineligible while a paused vjob could not be
-// saved for them, as when image space is missing. Without them the paused vjob can resume and end;
-// otherwise all would wait for ever. It holds for one decision: until the next attempt to save it
-// the others come first again.
-func (p *View) unblockPaused() {
-	stuck := slices.IndexFunc(p.VJobs, func(r execute.Report) bool {
-		return r.Job.State == cluster.Paused && r.Failures > 0 && !r.Job.Held && r.Idle && !r.Blind && p.ineligible[r.Job.ID] == ""
-	})
-	if stuck < 0 {
-		return
-	}
-	p.deferOthers(fmt.Sprintf("vjob %s, which stands still in memory, could not be saved and goes on first", p.VJobs[stuck].Job.ID))
-}
-
-// deferOthers makes the vjobs ineligible that are not in memory.
-func (p *View) deferOthers(why string) {
-	for i := range p.VJobs {
-		job := p.VJobs[i].Job
-		if job.State.Ready() && job.State != cluster.Paused && p.ineligible[job.ID] == "" {
-			p.ineligible[job.ID] = why
-		}
-	}
+	return r.Job.State == cluster.Running && target == queue.Suspend && !queue.IsEnded(r.Job) ||
+		r.Job.State == cluster.Paused && target == queue.Wait
 }
 
 // packingOfRunning returns a packing with all vjobs that run, should run, are on their way to run or
 // to pause, or have a near reservation. Paused vjobs are added to it. Departing vjobs are left
 // out, as for policies: their resources come back by themselves.
-func (p *View) packingOfRunning(wished []queue.Verdict) *ctxswitch.Packing {
-	room := ctxswitch.NewPacking(ctxswitch.PackingInput{
-		Current: p.intended, Applicants: ctxswitch.NewApplicantQueue(p.applicants), Rules: p.rules, Avoid: p.avoid, Pinned: p.immovable,
-		Needs: needs(p.intended),
-	})
+func (a *attempt) packingOfRunning(targets []queue.Verdict) *ctxswitch.Packing {
+	packings := a.layout.packings()
+	room := packings.empty(nil)
 	var standing []cluster.VJobID
-	lead := p.leads().Suspend
-	for i := range p.VJobs {
-		r := &p.VJobs[i]
+	lead := a.leads().Suspend
+	for i := range a.VJobs {
+		r := &a.VJobs[i]
 		switch busy := !r.Idle || r.Blind; {
 		case busy && r.Bound == cluster.VMPaused:
 			standing = append(standing, r.Job.ID)
 		case busy && r.Bound == cluster.VMRunning,
-			!busy && wished[i].Target == queue.Run,
-			!busy && !r.Job.Reservation.IsZero() && !p.now.Before(r.Job.Reservation.Add(-lead)),
-			!busy && r.Job.State == cluster.Running && !p.suspendable(i, wished[i].Target):
+			!busy && targets[i].Target == queue.Run,
+			!busy && !r.Job.Reservation.IsZero() && !a.facts.Now.Before(r.Job.Reservation.Add(-lead)),
+			!busy && r.Job.State == cluster.Running && !a.suspendable(i, targets[i].Target):
 			room.Take(r.Job.ID)
 		}
 	}
@@ -155,29 +127,53 @@ func (p *View) packingOfRunning(wished []queue.Verdict) *ctxswitch.Packing {
 	return room
 }
 
-// planWithPausedSaved makes a plan with all paused vjobs saved to disk: their places can block
-// starting vjobs, not only their memory. It changes the verdicts only if there is such a plan.
-func (p *View) planWithPausedSaved(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, ok bool) {
-	saved, some := slices.Clone(verdicts), false
-	for i, r := range p.VJobs {
+// planWithPausedSaved makes a plan with all paused vjobs saved to disk, and the verdicts for it: their
+// places can block starting vjobs, not only their memory.
+func (a *attempt) planWithPausedSaved(verdicts []queue.Verdict, no *ctxswitch.NoPlan) (plan ctxswitch.Plan, saved []queue.Verdict, ok bool) {
+	saved = slices.Clone(verdicts)
+	some := false
+	for i, r := range a.VJobs {
 		if r.Job.ID == no.VJob && r.Job.State == cluster.Paused {
-			return plan, false // it is the one to be saved
+			return plan, nil, false // it is the one to be saved
 		}
-		if p.suspendable(i, verdicts[i].Target) && r.Job.State == cluster.Paused || verdicts[i].Target == queue.Pause {
+		if a.suspendable(i, verdicts[i].Target) && r.Job.State == cluster.Paused || verdicts[i].Target == queue.Pause {
 			saved[i].Target, some = queue.Suspend, some || verdicts[i].Target != queue.Suspend
 		}
 	}
 	if !some {
-		return plan, false
+		return plan, nil, false
 	}
-	if len(p.imageShortages(saved)) > 0 {
-		return plan, false
+	if len(a.imageShortages(saved)) > 0 {
+		return plan, nil, false
 	}
-	goals, _ := p.goals(saved)
-	plan, err := p.plan(goals)
+	goals, _ := a.goals(saved)
+	plan, err := a.makePlan(goals)
 	if err != nil {
-		return plan, false
+		return plan, nil, false
 	}
-	copy(verdicts, saved)
-	return plan, true
+	return plan, saved, true
+}
+
+// placeSuspended decides which suspended vjobs stay in memory. vjobs that cannot be saved stay
+// where they are.
+func (a *attempt) placeSuspended(targets []queue.Verdict) []queue.Verdict {
+	verdicts := a.choosePaused(targets)
+	lacks := a.imageShortages(verdicts)
+	if len(lacks) == 0 {
+		return verdicts
+	}
+	verdicts = slices.Clone(verdicts)
+	for i, lack := range lacks {
+		v := &verdicts[i]
+		v.Target = queue.Run
+		if a.VJobs[i].Job.State == cluster.Paused {
+			v.Target = queue.Wait
+		}
+		v.Reason += "; it cannot be suspended to disk: " + lack
+		if a.throttled[a.VJobs[i].Job.ID] {
+			v.Reason += "; it gets next to no CPU until it can"
+		}
+		v.Again = a.facts.Now.Add(imageRetry)
+	}
+	return verdicts
 }

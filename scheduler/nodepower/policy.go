@@ -47,9 +47,9 @@ type Power interface {
 // Scene is the situation at one instant.
 type Scene struct {
 	Now     time.Time
-	Decided bool                // a decision has just been taken
-	Waiting []cluster.VJobID    // those that wait for room, in order
-	View    func() *decide.View // what a decision would see now, to try things out on
+	Decided bool                   // a decision has just been taken
+	Waiting []cluster.VJobID       // those that wait for room, in order
+	View    func() *decide.Variant // what a decision would see now, to try things out on
 }
 
 // Policy decides which nodes should be on. It keeps the recent demand of VMs in memory only:

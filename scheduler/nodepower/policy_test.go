@@ -150,8 +150,8 @@ func (h *house) look(p *plan) {
 	}
 }
 
-// picture is what the core of the loop would show.
-func (h *house) picture() *decide.View {
+// variant is what the core of the loop would show.
+func (h *house) variant() *decide.Variant {
 	nodes := h.exec.Nodes()
 	for i := range nodes {
 		n := &nodes[i]
@@ -162,7 +162,7 @@ func (h *house) picture() *decide.View {
 	return decide.NewView(&h.set, &decide.Facts{
 		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Bookings: h.exec, Past: &quota.Ledger{}, Reader: placement.NewReader(),
 		Budgets: h.watts.Books(), Least: h.board.Draws(),
-	})
+	}).Vary()
 }
 
 // tend runs the policy and returns its new wishes:
@@ -174,7 +174,7 @@ func (h *house) tend(decided bool) string {
 			before[n.ID] = r.Want
 		}
 	}
-	h.again = h.keeper.Tend(&nodepower.Scene{Now: h.now, Decided: decided, Waiting: h.wait, View: h.picture})
+	h.again = h.keeper.Tend(&nodepower.Scene{Now: h.now, Decided: decided, Waiting: h.wait, View: h.variant})
 	var wishes []string
 	for _, n := range h.exec.Nodes() {
 		if r := h.board.Record(n.ID); r != nil && r.Want != before[n.ID] {

@@ -55,7 +55,7 @@ func (k *Policy) longestBoot() time.Duration {
 
 // wakeIn switches on as few nodes as let as many waiting vjobs run as all nodes would: first those
 // still being emptied, and the largest first. Nodes that are coming on count already.
-func (k *Policy) wakeIn(now time.Time, p *decide.View, why string) {
+func (k *Policy) wakeIn(now time.Time, p *decide.Variant, why string) {
 	var off []cluster.Node
 	for _, n := range p.Nodes() {
 		r := k.switchable(n.ID)

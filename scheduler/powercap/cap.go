@@ -70,7 +70,7 @@ func New(s Settings, stated journal.Budgets, exec Executor, controller Controlle
 func (g *Cap) Books() budget.Schedules { return budget.Schedules{g.settings.Budgets, g.book} }
 
 // Adopt takes over the limits of a decision.
-func (g *Cap) Adopt(p *decide.View) { g.limits, g.changes, g.kept = p.Limits, p.Changes, p.KeptPower }
+func (g *Cap) Adopt(l *decide.PowerLimits) { g.limits, g.changes, g.kept = l.Now, l.Changes, l.Kept }
 
 // Limited reports whether any limit holds.
 func (g *Cap) Limited() bool { return len(g.limits) > 0 }

@@ -11,26 +11,26 @@ import (
 	"vjob/energy/price"
 )
 
-// delayFlexible delays the first start of flexible vjobs until their energy costs least, if that
+// barExpensive delays the first start of flexible vjobs until their energy costs least, if that
 // saves enough.
-func (p *View) delayFlexible(prices *price.Series) {
+func (v *View) barExpensive() {
+	prices, now := v.facts.Prices, v.facts.Now
 	if prices == nil {
 		return
 	}
-	perCPU := p.perCPU()
-	for i := range p.VJobs {
-		r := &p.VJobs[i]
-		if !p.shiftable(r) {
+	perCPU := v.supply.PerCPU(v.Nodes())
+	for i := range v.VJobs {
+		r := &v.VJobs[i]
+		if !v.shiftable(r) {
 			continue
 		}
 		load := price.Load{Power: perCPU * energy.Watts(r.Job.Reserved().CPU) / energy.Watts(cluster.CPU), Duration: r.Job.Walltime / walltimeDivisor}
-		choice := prices.CheapestStart(load, p.now, latestStart(r.Job), p.settings.Energy.ShiftSaves)
-		if !choice.Waits(p.now) {
+		choice := prices.CheapestStart(load, now, latestStart(r.Job), v.settings.Energy.ShiftSaves)
+		if !choice.Waits(now) {
 			continue
 		}
-		p.DelayedUntil[r.Job.ID] = choice.At
-		p.ineligible[r.Job.ID] = delayReason(&choice, prices)
-		p.recheck(choice.At)
+		v.bar(r.Job.ID, Bar{Until: choice.At, Reason: delayReason(&choice, prices)})
+		v.recheck(choice.At)
 	}
 }
 
@@ -40,10 +40,9 @@ const walltimeDivisor = 2
 
 // shiftable reports whether a vjob could wait for a lower price: it has never started, and nothing
 // else blocks it.
-func (p *View) shiftable(r *execute.Report) bool {
+func (v *View) shiftable(r *execute.Report) bool {
 	job := r.Job
-	return job.Flexible > 0 && job.Walltime > 0 && job.State == cluster.Waiting && r.Idle && !r.Began && !job.Held &&
-		p.ineligible[job.ID] == "" && p.quarantined[job.ID] == ""
+	return job.Flexible > 0 && job.Walltime > 0 && job.State == cluster.Waiting && r.Idle && !r.Began && !job.Held && !v.barred(job.ID)
 }
 
 // latestStart returns until when a flexible vjob may wait by its slack and its deadline.
@@ -53,22 +52,6 @@ func latestStart(job *cluster.VJob) time.Time {
 		latest = last
 	}
 	return latest
-}
-
-// perCPU returns what a busy CPU draws, with its part of the idle power of its node: the mean over
-// the nodes with a power model. Without models it is 1, which suffices to compare prices.
-func (p *View) perCPU() energy.Watts {
-	full, cpu := energy.Watts(0), energy.Watts(0)
-	for _, n := range p.current.Nodes() {
-		if model, known := p.settings.Energy.Power[n.ID]; known {
-			full += model.Full
-			cpu += energy.Watts(n.Capacity.CPU) / energy.Watts(cluster.CPU)
-		}
-	}
-	if cpu == 0 || full == 0 {
-		return 1
-	}
-	return full / cpu
 }
 
 // delayReason returns why a vjob waits for a lower price, with the figures.

@@ -1,0 +1,126 @@
+// Package decide takes one decision of the loop: from the facts about the cluster to the target of
+// each vjob, its reason, and the plan that leads there. A [View] is the cluster as one decision
+// sees it, [View.Decide] takes the decision, and a [Variant] of the same view answers what-if
+// questions.
+//
+// A decision is a pipeline. Each stage has a file or two, reads the view, and passes on values:
+//
+//	stage     from                           to                                       files
+//	view      facts                          layout of VMs, shapes, power limits      view.go, layout.go, shapes.go, limits.go
+//	gates     view                           ineligible vjobs, with reasons           gates.go, price.go
+//	select    eligible vjobs in queue order  a target and a cause for each            select.go, attempt.go
+//	          beside these: capacity within quotas, power and image space             quotas.go, powerledger.go, images.go
+//	evacuate  targets, drained nodes         targets                                  drained.go
+//	suspend   targets, memory, image space   verdicts: to disk, in memory or not yet  suspend.go
+//	reserve   verdicts, lead times           nodes cleared for reservations           prepare.go, leads.go
+//	plan      verdicts                       a plan; retried without what proves      plan.go, retry.go, reservations.go
+//	                                         infeasible
+//	power     plan, limits                   CPU shares; a plan that keeps limits     shares.go, planpower.go
+//	causes    plan, verdicts                 a cause for each gang                    causes.go
+//	improve   an empty plan                  moves that save power                    consolidate.go, consolidator*.go
+//
+// Containers have views of their own (container.go). A decision that fails is taken again without
+// the vjobs that make it fail (bisect.go).
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"strings"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/queue"
+)
+
+// Decision holds the target of each vjob of a view and the plan that leads there.
+type Decision struct {
+	// VJobs are those of the view, and those inside its containers after them.
+	VJobs []execute.Report
+	// Verdicts are in the order of VJobs; nil if no decision was taken.
+	Verdicts []queue.Verdict
+	Plan     ctxswitch.Plan
+	Why      string   // why there is no plan; "" if there is one, or none is needed
+	Breaches []string // of rules, before the plan
+	// Shapes are the shapes in which the plan starts moldable vjobs.
+	Shapes map[cluster.VJobID]int
+	// Caps are the CPU shares of the VMs of vjobs that run or are about to. Without SharesCPU
+	// the map is empty, and earlier caps are lifted.
+	Caps      map[cluster.VJobID][]cluster.MilliCPU
+	SharesCPU bool
+	// Suspects were left out because a decision with them fails.
+	Suspects []Suspect
+
+	final *attempt // the attempt that it is from
+}
+
+// Decide takes a decision for the cluster and for the vjobs inside containers.
+func (v *View) Decide() (Decision, error) {
+	d, err := v.decide()
+	d.VJobs = v.VJobs
+	if d.Verdicts != nil {
+		v.decideInside(&d)
+	}
+	return d, err
+}
+
+// try takes a decision and returns a panic as an error. With force, a plan is asked for even if
+// nothing changes.
+func (v *View) try(force bool) (d Decision, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v in %s", r, origin(string(debug.Stack())))
+		}
+	}()
+	return v.decideWithin(force)
+}
+
+// decideWithin takes a decision within the power limits. Vjobs that turn out to lack power where
+// the plan would place them become ineligible, and it decides again, so that others get what they
+// would have taken.
+func (v *View) decideWithin(force bool) (Decision, error) {
+	unpowered := map[cluster.VJobID]string{}
+	for try := 1; v.limited() && try < maxPasses; try++ {
+		d, lacking, err := v.newAttempt(unpowered).decide(force)
+		if len(lacking) == 0 {
+			return d, err
+		}
+		maps.Copy(unpowered, lacking)
+	}
+	d, _, err := v.newAttempt(unpowered).decide(force)
+	return d, err
+}
+
+// decide runs the stages. It returns the vjobs that lack power where the plan would place them, and
+// why. An error makes the decision invalid.
+func (a *attempt) decide(force bool) (d Decision, unpowered map[cluster.VJobID]string, err error) {
+	targets, fault := a.selectTargets()
+	a.evacuate(targets)
+	a.addStarters(targets)
+	verdicts := a.placeSuspended(targets)
+	a.prepareReservations(verdicts)
+	s := newPlanning(a, targets, verdicts, force)
+	s.run()
+	d = Decision{Verdicts: s.verdicts, Plan: s.plan, Why: s.why, Breaches: s.breaches, Shapes: a.startShapes(&s.plan), final: a}
+	d.SharesCPU, d.Caps = a.sharesCPU(), a.cpuCaps(d.Verdicts, d.Plan.Target)
+	d.Plan = a.delayForPower(d.Plan, d.Caps)
+	a.causes(&d)
+	if s.fault != nil {
+		fault = s.fault
+	}
+	return d, s.unpowered, fault
+}
+
+// origin returns the function that panicked, read from the stack.
+func origin(stack string) string {
+	_, after, _ := strings.Cut(stack, "\npanic(")
+	for line := range strings.Lines(after) {
+		name := line[:max(0, strings.LastIndexByte(line, '('))]
+		if strings.Contains(name, "/") && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "runtime/") {
+			return name
+		}
+	}
+	return "an unknown place"
+}

@@ -1,0 +1,254 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/placement"
+	"vjob/energy"
+	"vjob/energy/budget"
+	"vjob/queue"
+)
+
+// Variant is a copy of a view that can be changed, to answer what-if questions.
+type Variant struct {
+	View
+	nested []*Variant // of the views of containers, in their order
+}
+
+// Vary returns a variant of the view. The view and the variant can be used at the same time.
+func (v *View) Vary() *Variant {
+	w := &Variant{View: *v}
+	facts := *v.facts
+	facts.Past = v.facts.Past.Clone()
+	w.facts, w.layout, w.VJobs = &facts, v.layout.clone(), slices.Clone(v.VJobs)
+	w.supply.Off, w.supply.Least = maps.Clone(v.supply.Off), maps.Clone(v.supply.Least)
+	for i := range w.VJobs {
+		record := *w.VJobs[i].Record
+		w.VJobs[i].Record = &record
+	}
+	w.inside = slices.Clone(v.inside)
+	for i := range w.inside {
+		w.nested = append(w.nested, v.inside[i].Vary())
+		w.inside[i].View = &w.nested[i].View
+	}
+	return w
+}
+
+// SetNodeState sets the state of a node. It fails with ErrNotFound.
+func (w *Variant) SetNodeState(id cluster.NodeID, state cluster.NodeState) error {
+	n, known := w.layout.current.Node(id)
+	if !known {
+		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
+	}
+	n.State = state
+	w.layout.setNode(n)
+	for _, inner := range w.nested {
+		_ = inner.SetNodeState(id, state) // the container may have nothing there
+	}
+	return nil
+}
+
+// ReplaceRules replaces a text of cluster rules; "" removes it.
+func (w *Variant) ReplaceRules(old, rules string) {
+	w.layout.rules = slices.DeleteFunc(w.layout.rules, func(r placement.Rules) bool { return r.VJob == 0 && r.Text == old })
+	if rules != "" {
+		w.layout.rules = append(w.layout.rules, placement.Rules{Text: rules})
+	}
+}
+
+// SetClusterBudget replaces the budgets of the whole cluster.
+func (w *Variant) SetClusterBudget(most energy.Watts) {
+	others := slices.DeleteFunc(slices.Clone(w.Limits.Now), func(l budget.Limit) bool { return l.Group == budget.Group{} })
+	w.Limits.Now = append(others, budget.Limit{Watts: most})
+}
+
+// Remove takes a vjob and its resources out of the view. It fails with ErrNotFound.
+func (w *Variant) Remove(id cluster.VJobID) error {
+	i := slices.IndexFunc(w.VJobs, func(r execute.Report) bool { return r.Job.ID == id })
+	for _, inner := range w.nested {
+		if i < 0 && inner.Remove(id) == nil {
+			return nil
+		}
+	}
+	if i < 0 {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	for _, vm := range w.VJobs[i].Job.VMs {
+		w.layout.current.Remove(vm.ID)
+		w.layout.intended.Remove(vm.ID)
+	}
+	w.layout.drop(func(other cluster.VJobID) bool { return other == id })
+	w.VJobs = slices.Delete(w.VJobs, i, i+1)
+	if k := slices.IndexFunc(w.inside, func(q containerView) bool { return q.container.ID == id }); k >= 0 {
+		w.inside, w.nested = slices.Delete(w.inside, k, k+1), slices.Delete(w.nested, k, k+1)
+	}
+	return nil
+}
+
+// Add inserts a vjob that was not submitted at an index; a vjob of a container goes to the end of
+// the view of its container.
+func (w *Variant) Add(job *cluster.VJob, at int) {
+	for i := range w.inside {
+		if w.inside[i].container.ID == job.Inner {
+			w.nested[i].Add(job, len(w.nested[i].VJobs))
+			return
+		}
+	}
+	a := newApplicant(job, func(vm cluster.VMID) cluster.Resources { return w.settings.Needs(job, vm.Rank, 0, false) })
+	a.Rules = job.Rules
+	w.VJobs = slices.Insert(w.VJobs, at, execute.Report{
+		Job: job, Idle: true, Bound: cluster.VMWaiting, Record: &gang.Record{VJob: job.ID},
+	})
+	place := 0 // after the applicants before it
+	for i, k := range w.eachVJob {
+		if i < at && k >= 0 {
+			place = k + 1
+		}
+	}
+	w.layout.applicants = slices.Insert(w.layout.applicants, place, a)
+}
+
+// Forward moves the view to a later instant; running vjobs keep running.
+func (w *Variant) Forward(to time.Time) {
+	if to.After(w.facts.Now) {
+		w.facts.Now = to
+	}
+}
+
+// CanEmpty drains nodes in the view and reports whether all their VMs find places elsewhere.
+func (w *Variant) CanEmpty(nodes []cluster.NodeID) bool {
+	for _, id := range nodes {
+		n, _ := w.layout.current.Node(id)
+		n.State = cluster.Draining
+		w.layout.setNode(n)
+	}
+	if empty(w.layout.current, nodes) {
+		return true
+	}
+	verdicts := make([]queue.Verdict, len(w.VJobs))
+	for i, r := range w.VJobs {
+		if r.Job.State == cluster.Running {
+			verdicts[i].Target = queue.Run
+		}
+	}
+	a := w.newAttempt(nil)
+	goals, _ := a.goals(verdicts)
+	plan, err := ctxswitch.Plan{}, error(nil)
+	well := withoutPanic(func() { plan, err = ctxswitch.Repacker{}.Plan(a.problem(goals)) })
+	// The planner leaves a VM without a place on its drained node.
+	return well && err == nil && plan.Target != nil && empty(plan.Target, nodes)
+}
+
+func empty(c *cluster.Configuration, nodes []cluster.NodeID) bool {
+	return !slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return len(c.On(id)) > 0 })
+}
+
+// withoutPanic runs a function and reports whether it did not panic: a vjob that makes decisions
+// fail is quarantined elsewhere and must not stop power management.
+func withoutPanic(do func()) (well bool) {
+	defer func() { well = recover() == nil }()
+	do()
+	return true
+}
+
+// Fewest returns how many of the nodes, from the first, suffice to run as many vjobs as all of
+// them. Under power limits nodes also use up power, and it returns how many run the most vjobs.
+// It leaves some of the nodes online in the view.
+func (w *Variant) Fewest(off []cluster.Node) int {
+	if len(w.Limits.Now) > 0 {
+		return argmax(len(off), func(n int) int { return w.runs(off, n) })
+	}
+	goal := w.runs(off, len(off))
+	if w.runs(off, 0) >= goal {
+		return 0
+	}
+	low, high := 0, len(off) // with low it is too few, with high enough
+	for high-low > 1 {
+		if mid := (low + high) / 2; w.runs(off, mid) >= goal {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
+
+// argmax returns the smallest argmax of value over 0..n. For large n it tries only some numbers,
+// each half as large again as the one before.
+func argmax(n int, value func(int) int) (best int) {
+	for i, largest := 0, -1; i <= n; i++ {
+		if v := value(i); v > largest {
+			best, largest = i, v
+		}
+		if i < n {
+			i = min(i+i/2, n-1)
+		}
+	}
+	return best
+}
+
+// runs returns how many vjobs would run with the first of some nodes online and the others
+// offline. Online nodes draw power.
+func (w *Variant) runs(nodes []cluster.Node, online int) (count int) {
+	was := w.supply.Off
+	w.supply.Off = maps.Clone(was)
+	defer func() { w.supply.Off = was }()
+	for i, n := range nodes {
+		n.State = cluster.Offline
+		if i < online {
+			n.State = cluster.Online
+			delete(w.supply.Off, n.ID)
+		}
+		w.layout.setNode(n)
+	}
+	var verdicts []queue.Verdict
+	withoutPanic(func() { verdicts, _ = w.newAttempt(nil).applyPolicy() })
+	for _, v := range verdicts {
+		if v.Target == queue.Run {
+			count++
+		}
+	}
+	return count
+}
+
+// AssumeOff counts a node as off that is going off and still draws power.
+func (w *Variant) AssumeOff(id cluster.NodeID) {
+	w.supply.Off[id] = true
+	delete(w.supply.Least, id)
+}
+
+// Dispensable returns how many of some empty nodes, from the first, should go off so that the
+// most vjobs run with the power that they release.
+func (w *Variant) Dispensable(empty []cluster.Node) int {
+	return argmax(len(empty), func(n int) int { return w.runsWithout(empty, n) })
+}
+
+// runsWithout returns how many vjobs would run with the first of some nodes off.
+func (w *Variant) runsWithout(empty []cluster.Node, off int) int {
+	was := w.supply.Off
+	w.supply.Off = maps.Clone(was)
+	defer func() { w.supply.Off = was }()
+	for _, n := range empty[:off] {
+		w.supply.Off[n.ID] = true
+	}
+	online := make([]cluster.Node, len(empty))
+	for i := range empty {
+		online[len(empty)-1-i] = empty[i]
+	}
+	return w.runs(online, len(empty)-off)
+}
+
+// Places adds a vjob that was not submitted and returns a function that makes empty packings
+// of the cluster, to try the vjob beside others.
+func (w *Variant) Places(job *cluster.VJob) func() queue.Capacity {
+	w.Add(job, len(w.VJobs))
+	packings := w.layout.packings()
+	return packings.capacity
+}
