@@ -78,7 +78,7 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 			delete(s.moved, vm)
 		}
 	}
-	found := v.Consolidate(d, &decide.ConsolidationRequest{
+	found := d.Consolidate(&decide.ConsolidationRequest{
 		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
 		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
 	})

@@ -44,7 +44,7 @@ func (c *Core) decide() {
 	c.breaches = slices.Concat(v.Invalid.Cluster, d.Breaches)
 	c.remember(v, &d)
 	c.reportLate(&d)
-	c.reportUndrained(v.Undrained(&d))
+	c.reportUndrained(d.Undrained())
 	for i := range d.Verdicts {
 		c.retry(d.Verdicts[i].Again)
 	}

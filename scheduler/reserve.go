@@ -76,9 +76,9 @@ func (c *Core) confirm(s *admission.Submission) error {
 		}
 	}
 	job := s.VJob(last + 1)
-	r.VJob, r.Limit, r.Ruled = job.ID, v.QuotaConflict(job), job.Rules != ""
-	r.Power, r.NextChange = v.PowerConflict(job, c.nodePower != nil), v.NextChange
-	r.Capacity = v.Places(job)
+	claim := v.Claim(job, c.nodePower != nil)
+	r.VJob, r.Ruled, r.Capacity = job.ID, job.Rules != "", claim.Capacity()
+	r.Limit, r.Power, r.NextChange = claim.Quota(), claim.Power(), claim.NextChange
 	return r.Confirm()
 }
 

@@ -48,7 +48,7 @@ func (a *attempt) barred(id cluster.VJobID) bool {
 // returns the fault of the first packing that cannot judge any vjob.
 func (a *attempt) applyPolicy() (verdicts []queue.Verdict, fault error) {
 	if a.closed != "" {
-		return a.suspendAll(), nil
+		return suspendAll(a.View), nil
 	}
 	packings := a.layout.packings()
 	var rooms []*ctxswitch.Packing

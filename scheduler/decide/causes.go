@@ -9,8 +9,9 @@ import (
 	"vjob/queue"
 )
 
-// causes records the cause of each gang of a plan.
-func (a *attempt) causes(d *Decision) {
+// explain records the cause of each gang of the plan.
+func (d *Decision) explain() {
+	a := d.final
 	if len(d.Plan.Gangs) == 0 {
 		return
 	}
@@ -19,7 +20,7 @@ func (a *attempt) causes(d *Decision) {
 		index[a.VJobs[i].Job.ID] = i
 	}
 	d.Plan.Gangs = slices.Clone(d.Plan.Gangs)
-	starters := a.starting(&d.Plan, index)
+	starters := d.starters(index)
 	for k := range d.Plan.Gangs {
 		g := &d.Plan.Gangs[k]
 		i, known := index[g.VJob]
@@ -29,7 +30,7 @@ func (a *attempt) causes(d *Decision) {
 		job, v := a.VJobs[i].Job, &d.Verdicts[i]
 		switch stays := job.State == cluster.Running && v.Target == queue.Run; {
 		case stays:
-			g.Cause = a.moved(d, g, starters)
+			g.Cause = d.moved(g, starters)
 		case v.Target == queue.Run:
 			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: strings.TrimPrefix(strings.TrimPrefix(v.Reason, "runs"), ": ")}
 		case !v.Cause.IsZero():
@@ -42,13 +43,13 @@ func (a *attempt) causes(d *Decision) {
 	}
 }
 
-// starting returns the vjobs that a plan starts or resumes.
-func (a *attempt) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (list []cluster.VJobRef) {
-	for _, g := range plan.Gangs {
+// starters returns the vjobs that the plan starts or resumes.
+func (d *Decision) starters(index map[cluster.VJobID]int) (list []cluster.VJobRef) {
+	for _, g := range d.Plan.Gangs {
 		i, known := index[g.VJob]
 		starts := g.Kind == cluster.Boot || g.Kind == cluster.Resume || g.Kind == cluster.Unpause
-		if known && starts && a.VJobs[i].Job.State.Ready() {
-			list = append(list, a.VJobs[i].Job.Ref())
+		if known && starts && d.final.VJobs[i].Job.State.Ready() {
+			list = append(list, d.final.VJobs[i].Job.Ref())
 		}
 	}
 	return list
@@ -56,11 +57,11 @@ func (a *attempt) starting(plan *ctxswitch.Plan, index map[cluster.VJobID]int) (
 
 // moved returns why a running vjob changes nodes: its node is drained, rules are broken, or
 // other vjobs need its resources.
-func (a *attempt) moved(d *Decision, g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.Cause {
+func (d *Decision) moved(g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.Cause {
 	c := cluster.Cause{}
 	for _, id := range g.Actions {
 		from := d.Plan.Actions[id].From
-		if node, known := a.layout.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
+		if node, known := d.final.layout.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
 			c.Kind, c.Nodes = cluster.CauseDrained, append(c.Nodes, from)
 		}
 	}

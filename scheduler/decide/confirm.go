@@ -10,25 +10,45 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
+	"vjob/queue"
 	"vjob/scheduler/supply"
 )
 
-// What a new reservation has to find beside the other reservations: quotas and power. Package
-// reservation asks these questions before it confirms one.
+// Claim is a reservation that is asked for: a vjob that was not submitted, on a view of its own.
+// Package reservation asks a claim what there is beside the other reservations: places, quotas and
+// power.
+type Claim struct {
+	*View
+	job  *cluster.VJob
+	dark bool
+}
 
-// QuotaConflict returns a function that names the quota a vjob would exceed at an instant, beside
+// Claim returns the claim of a vjob. With dark, nodes go off by themselves while they are not used.
+func (w *Variant) Claim(job *cluster.VJob, dark bool) *Claim {
+	w.Add(job, len(w.VJobs))
+	return &Claim{&w.View, job, dark}
+}
+
+// Capacity returns a function that makes empty packings of the cluster, to try the vjob beside
+// others.
+func (c *Claim) Capacity() func() queue.Capacity {
+	packings := c.layout.packings()
+	return packings.capacity
+}
+
+// Quota returns a function that names the quota the vjob would exceed at an instant, beside
 // reservations and the running vjobs that may still run then; "" for none. It returns nil if
 // there are no quotas.
-func (v *View) QuotaConflict(job *cluster.VJob) func(at time.Time) string {
-	rules := v.settings.OrderingRules()
+func (c *Claim) Quota() func(at time.Time) string {
+	rules := c.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return nil
 	}
-	own := quotaJob(rules, &execute.Report{Job: job})
+	own := quotaJob(rules, &execute.Report{Job: c.job})
 	return func(at time.Time) string {
-		tally := rules.Quotas.Tally(at, v.facts.Past)
-		for i := range v.VJobs {
-			if r := &v.VJobs[i]; r.Job.ID != job.ID && v.runsAt(r, at) {
+		tally := rules.Quotas.Tally(at, c.facts.Past)
+		for i := range c.VJobs {
+			if r := &c.VJobs[i]; r.Job.ID != c.job.ID && c.runsAt(r, at) {
 				other := quotaJob(rules, r)
 				tally.Count(&other)
 			}
@@ -37,18 +57,17 @@ func (v *View) QuotaConflict(job *cluster.VJob) func(at time.Time) string {
 	}
 }
 
-// PowerConflict returns a function that finds the first instant in an interval at which a vjob with a
-// reservation would lack power beside other reservations, each with its minimum share, and why; ""
-// if never. All other vjobs can get less or be suspended. With dark, unused nodes go off by
-// themselves. Without power models it returns nil.
-func (v *View) PowerConflict(job *cluster.VJob, dark bool) func(from, until time.Time) (at time.Time, why string) {
-	if !v.supply.Known() {
+// Power returns a function that finds the first instant in an interval at which the vjob would lack
+// power beside other reservations, each with its minimum share, and why; "" if never. All other vjobs
+// can get less or be suspended. Without power models Power returns nil.
+func (c *Claim) Power() func(from, until time.Time) (at time.Time, why string) {
+	if !c.supply.Known() {
 		return nil
 	}
 	return func(from, until time.Time) (at time.Time, why string) {
-		for _, at := range v.supply.Changes(from, until, v.reservationStarts()) {
-			claim := supply.Claim{Job: job, Others: v.reservedBeside(job, at), At: at, Dark: dark}
-			if why = cmp.Or(v.supply.Lacks(v.layout.intended.Nodes(), &claim), v.feedConflict(&claim)); why != "" {
+		for _, at := range c.supply.Changes(from, until, c.reservationStarts()) {
+			demand := supply.Demand{Job: c.job, Others: c.reservedBeside(at), At: at, Dark: c.dark}
+			if why = cmp.Or(c.supply.Lacks(c.layout.intended.Nodes(), &demand), c.feedConflict(&demand)); why != "" {
 				return at, why
 			}
 		}
@@ -57,8 +76,8 @@ func (v *View) PowerConflict(job *cluster.VJob, dark bool) func(from, until time
 }
 
 // reservationStarts returns the beginnings of all reservations.
-func (v *View) reservationStarts() (list []time.Time) {
-	for job := range v.jobs() {
+func (c *Claim) reservationStarts() (list []time.Time) {
+	for job := range c.jobs() {
 		if !job.Reservation.IsZero() {
 			list = append(list, job.Reservation)
 		}
@@ -67,9 +86,9 @@ func (v *View) reservationStarts() (list []time.Time) {
 }
 
 // reservedBeside returns the other vjobs with a reservation at an instant.
-func (v *View) reservedBeside(job *cluster.VJob, at time.Time) (list []*cluster.VJob) {
-	for i := range v.VJobs {
-		if r := &v.VJobs[i]; r.Job.ID != job.ID && v.reservedAt(r, at) {
+func (c *Claim) reservedBeside(at time.Time) (list []*cluster.VJob) {
+	for i := range c.VJobs {
+		if r := &c.VJobs[i]; r.Job.ID != c.job.ID && c.reservedAt(r, at) {
 			list = append(list, r.Job)
 		}
 	}
@@ -79,34 +98,34 @@ func (v *View) reservedBeside(job *cluster.VJob, at time.Time) (list []*cluster.
 // feedConflict returns why the budgets of groups of nodes leave a vjob with a reservation no places,
 // beside other reservations and running vjobs that are not preempted. It returns "" if they leave
 // places, or if the vjob has no places even without budgets.
-func (v *View) feedConflict(c *supply.Claim) string {
-	nodes := v.layout.intended.Nodes()
-	feeds := v.supply.FeedsAt(nodes, c.At, c.Dark, v.jobs())
+func (c *Claim) feedConflict(d *supply.Demand) string {
+	nodes := c.layout.intended.Nodes()
+	feeds := c.supply.FeedsAt(nodes, d.At, d.Dark, c.jobs())
 	if feeds == nil {
 		return ""
 	}
 	var others []cluster.VJobID
-	for i := range v.VJobs {
-		if r := &v.VJobs[i]; r.Job.ID != c.Job.ID && !v.reservedAt(r, c.At) && v.runsAt(r, c.At) && v.settings.Keeps(r.Job) {
+	for i := range c.VJobs {
+		if r := &c.VJobs[i]; r.Job.ID != d.Job.ID && !c.reservedAt(r, d.At) && c.runsAt(r, d.At) && c.settings.Keeps(r.Job) {
 			others = append(others, r.Job.ID)
 		}
 	}
-	for _, job := range c.Others {
+	for _, job := range d.Others {
 		others = append(others, job.ID)
 	}
-	if v.fitsBeside(c.Job.ID, others, feeds) || !v.fitsBeside(c.Job.ID, others, nil) {
+	if c.fitsBeside(d.Job.ID, others, feeds) || !c.fitsBeside(d.Job.ID, others, nil) {
 		return ""
 	}
 	text := "the power budgets leave it no places: " + supply.FeedFigures(feeds) + "; "
 	if len(others) > 0 {
 		text += "beside vjobs " + names(others) + " "
 	}
-	return text + fmt.Sprintf("it draws %s more with %.0f %% of its CPU", v.supply.MinShareWatts(nodes, c.Job), 100*supply.MinShare(c.Job))
+	return text + fmt.Sprintf("it draws %s more with %.0f %% of its CPU", c.supply.MinShareWatts(nodes, d.Job), 100*supply.MinShare(d.Job))
 }
 
 // fitsBeside reports whether a vjob finds places beside some others alone.
-func (v *View) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.PowerFeeds) bool {
-	packings := v.layout.packings()
+func (c *Claim) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.PowerFeeds) bool {
+	packings := c.layout.packings()
 	for vm := range packings.Needs {
 		if vm.VJob != id && !slices.Contains(others, vm.VJob) {
 			delete(packings.Needs, vm)
@@ -121,9 +140,9 @@ func (v *View) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctx
 }
 
 // NextChange returns the next instant after one at which quotas or budgets change; false if none.
-func (v *View) NextChange(after time.Time) (next time.Time, ok bool) {
-	next, ok = v.facts.Budgets.Next(after)
-	if at, changes := v.settings.OrderingRules().Quotas.Next(after); changes && (!ok || at.Before(next)) {
+func (c *Claim) NextChange(after time.Time) (next time.Time, ok bool) {
+	next, ok = c.facts.Budgets.Next(after)
+	if at, changes := c.settings.OrderingRules().Quotas.Next(after); changes && (!ok || at.Before(next)) {
 		next, ok = at, true
 	}
 	return next, ok

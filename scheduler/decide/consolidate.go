@@ -53,7 +53,7 @@ type Consolidation struct {
 
 // Consolidate searches for a placement in which the running VMs draw less power at the same
 // yield, and for a plan that leads there. It returns a plan only if the plan pays.
-func (v *View) Consolidate(d *Decision, ask *ConsolidationRequest) Consolidation {
+func (d *Decision) Consolidate(ask *ConsolidationRequest) Consolidation {
 	var c Consolidation
 	well := withoutPanic(func() { c = d.final.consolidate(d, ask) })
 	if !well {

@@ -10,6 +10,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
+	"vjob/ctxswitch/gang"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/consolidate"
@@ -53,7 +55,7 @@ func TestConsolidatedWorlds(t *testing.T) {
 		if !d.Plan.Empty() {
 			return
 		}
-		c := p.Consolidate(&d, ask)
+		c := d.Consolidate(ask)
 		if (c.Why == "") == c.Plan.Empty() {
 			t.Errorf("a plan %v, and why not: %q", !c.Plan.Empty(), c.Why)
 		}
@@ -71,6 +73,36 @@ func TestConsolidatedWorlds(t *testing.T) {
 	})
 	if plans < 40 || dark < 10 {
 		t.Errorf("%d plans and %d nodes that go off say little", plans, dark)
+	}
+}
+
+// VMs outside a container move to save power while vjobs run inside: the container stays.
+func TestConsolidatedBesideContainers(t *testing.T) {
+	plans := 0
+	seeds(t, func(_ *rand.Rand, w *world) {
+		set := settings()
+		ask, facts := thrift(w, set), w.running()
+		at := slices.IndexFunc(facts.VJobs, func(r execute.Report) bool { return r.Idle && r.Job.State == cluster.Running })
+		if at < 0 {
+			return
+		}
+		container := facts.VJobs[at].Job
+		container.Container, container.Walltime = true, time.Hour
+		inner := &cluster.VJob{ID: 99, VMs: []cluster.VM{{ID: cluster.VMID{VJob: 99}, Reserved: cluster.Resources{CPU: 100, Memory: 100}}}}
+		inner.Inner, inner.Walltime = container.ID, time.Minute
+		w.jobs = append(w.jobs, member{job: inner})
+		facts.VJobs = append(facts.VJobs, execute.Report{Job: inner, Idle: true, Record: &gang.Record{VJob: 99, Members: make([]gang.Member, 1)}})
+		d := decided(t, decide.NewView(set, facts))
+		c := d.Consolidate(ask)
+		if strings.HasPrefix(c.Why, "no decision") || slices.Contains(c.VJobs, container.ID) {
+			t.Errorf("container %s: %+v", container.ID, c)
+		}
+		if !c.Plan.Empty() {
+			plans++
+		}
+	})
+	if plans < 40 {
+		t.Errorf("%d plans say little", plans)
 	}
 }
 
@@ -189,7 +221,7 @@ func TestWhyNobodyMoves(t *testing.T) {
 		}
 		p := decide.NewView(set, facts)
 		d := decided(t, p)
-		if got := p.Consolidate(&d, ask); !strings.Contains(got.Why, c.why) || (c.why == "") != (got.Why == "") {
+		if got := d.Consolidate(ask); !strings.Contains(got.Why, c.why) || (c.why == "") != (got.Why == "") {
 			t.Errorf("%s: %q; %v, %s to %s", c.name, got.Why, got.VMs, got.Before, got.After)
 		}
 	}
@@ -238,7 +270,7 @@ func BenchmarkConsolidate(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if c := p.Consolidate(&d, ask); len(c.VMs) == 0 {
+				if c := d.Consolidate(ask); len(c.VMs) == 0 {
 					b.Fatal(c.Why)
 				}
 			}

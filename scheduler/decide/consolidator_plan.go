@@ -35,7 +35,7 @@ func (s *consolidator) plan(c *Consolidation) {
 func (s *consolidator) share(c *Consolidation) {
 	c.Caps = s.cpuCaps(s.verdicts, c.Plan.Target)
 	c.Yield = [2]float64{s.yield(s.caps), s.yield(c.Caps)}
-	if _, refusals := s.newShareProblem(c.Plan.Target, s.verdicts, s.Limits.Now).Select(); len(refusals) > 0 {
+	if _, refusals := newShareProblem(s.View, c.Plan.Target, s.verdicts, s.Limits.Now).Select(); len(refusals) > 0 {
 		c.Why = "some would have to stop for the power budgets"
 		return
 	}
@@ -47,7 +47,10 @@ func (s *consolidator) share(c *Consolidation) {
 			}
 		}
 	}
-	for _, change := range s.Limits.Changes {
+	for i, change := range s.Limits.Changes {
+		if slices.ContainsFunc(s.Limits.Changes[:i], func(c LimitChange) bool { return slices.Equal(c.Limits, change.Limits) }) {
+			continue
+		}
 		if more := s.stopsAt(c.Plan.Target, change); more != 0 {
 			c.Why = fmt.Sprintf("vjob %s would have to stop for the power budgets from %s on", more, change.At.UTC().Format("2006-01-02 15:04 MST"))
 			return
@@ -79,7 +82,7 @@ func (s *consolidator) yield(caps map[cluster.VJobID][]cluster.MilliCPU) float64
 
 // stopsAt returns a vjob that future budgets would stop only where a plan leads; 0 if none.
 func (s *consolidator) stopsAt(target *cluster.Configuration, change LimitChange) cluster.VJobID {
-	q := s.newShareProblem(target, s.runningVerdicts(), change.Limits)
+	q := newShareProblem(s.View, target, s.runningVerdicts(), change.Limits)
 	runs, _ := q.Select()
 	for k, i := range q.jobs {
 		if id := s.VJobs[i].Job.ID; !runs[k] && !slices.Contains(change.Stops, id) {

@@ -56,7 +56,7 @@ func (v *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Rep
 	}
 	q := newView(&s, &g)
 	if q.closed = closedReason(c); q.closed == "" {
-		q.limitToContainer(c.Job, left)
+		(&eligibility{q}).barTooLong(c.Job, left)
 	}
 	v.recheck(q.RecheckAt)
 	return containerView{q, c.Job, left}
@@ -92,12 +92,12 @@ func containerNodes(nodes []execute.NodeReport, c *execute.Report) []execute.Nod
 	return list
 }
 
-// limitToContainer makes vjobs ineligible that need more time than their container has left.
-func (v *View) limitToContainer(c *cluster.VJob, left time.Duration) {
-	for i := range v.VJobs {
-		r := &v.VJobs[i]
+// barTooLong makes vjobs ineligible that need more time than their container has left.
+func (e *eligibility) barTooLong(c *cluster.VJob, left time.Duration) {
+	for i := range e.VJobs {
+		r := &e.VJobs[i]
 		if need := r.Job.Walltime - r.Ran; need > left && r.Job.State.Ready() {
-			v.bar(r.Job.ID, Bar{Reason: fmt.Sprintf("it needs %s, and its container %s holds its room for %s",
+			e.bar(r.Job.ID, Bar{Reason: fmt.Sprintf("it needs %s, and its container %s holds its room for %s",
 				need.Round(time.Second), c.ID, left.Round(time.Second))})
 		}
 	}
@@ -105,7 +105,7 @@ func (v *View) limitToContainer(c *cluster.VJob, left time.Duration) {
 
 // suspendAll returns the verdicts inside a closed container: running and paused vjobs are
 // saved, to resume when the container is back.
-func (v *View) suspendAll() []queue.Verdict {
+func suspendAll(v *View) []queue.Verdict {
 	verdicts := make([]queue.Verdict, len(v.VJobs))
 	for i := range v.VJobs {
 		switch r := &v.VJobs[i]; {

@@ -106,7 +106,7 @@ func (a *attempt) decide(force bool) (d Decision, unpowered map[cluster.VJobID]s
 	d = Decision{Verdicts: s.verdicts, Plan: s.plan, Why: s.why, Breaches: s.breaches, Shapes: a.startShapes(&s.plan), final: a}
 	d.SharesCPU, d.Caps = a.sharesCPU(), a.cpuCaps(d.Verdicts, d.Plan.Target)
 	d.Plan = a.delayForPower(d.Plan, d.Caps)
-	a.causes(&d)
+	d.explain()
 	if s.fault != nil {
 		fault = s.fault
 	}

@@ -104,8 +104,8 @@ func (v *View) unsuspendable(r *execute.Report) string {
 }
 
 // Undrained returns the drained nodes that keep VMs after a decision, each with the reason.
-func (v *View) Undrained(d *Decision) map[cluster.NodeID]string {
-	if len(v.drained) == 0 {
+func (d *Decision) Undrained() map[cluster.NodeID]string {
+	if len(d.final.drained) == 0 {
 		return nil
 	}
 	blocked := map[cluster.NodeID][]string{}
@@ -114,9 +114,9 @@ func (v *View) Undrained(d *Decision) map[cluster.NodeID]string {
 		if !r.Idle || r.Blind {
 			continue
 		}
-		node, on := v.drainedNode(r)
+		node, on := d.final.drainedNode(r)
 		target := d.Verdicts[i].Target
-		if leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run; !on || leaves || v.moves(r, d.Plan.Target) {
+		if leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run; !on || leaves || d.final.moves(r, d.Plan.Target) {
 			continue
 		}
 		blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))

@@ -1,8 +1,6 @@
 package decide
 
 import (
-	"time"
-
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/forecast"
@@ -19,17 +17,23 @@ type ForecastInput struct {
 // ForecastInputs returns the inputs of forecasts, given the last verdicts: first the cluster, then
 // each container. The vjobs are copies, in the order of the view.
 func (v *View) ForecastInputs(decided map[cluster.VJobID]queue.Verdict) []*ForecastInput {
-	scenes := []*ForecastInput{v.forecastInput(decided)}
+	scenes := []*ForecastInput{forecaster{v, decided}.input()}
 	for i := range v.inside {
 		q := &v.inside[i]
-		s := q.forecastInput(decided)
+		s := forecaster{q.View, decided}.input()
 		s.Inside, s.Until = q.container.ID, v.facts.Now.Add(q.left)
 		scenes = append(scenes, s)
 	}
 	return scenes
 }
 
-func (v *View) forecastInput(decided map[cluster.VJobID]queue.Verdict) *ForecastInput {
+// forecaster states the input of a forecast.
+type forecaster struct {
+	*View
+	decided map[cluster.VJobID]queue.Verdict // the last verdicts
+}
+
+func (v forecaster) input() *ForecastInput {
 	s := &ForecastInput{Scene: forecast.Scene{Now: v.facts.Now, Gap: v.settings.Policy.Traits().Gap}}
 	nodes := v.layout.intended.Nodes()
 	for _, n := range nodes {
@@ -38,12 +42,12 @@ func (v *View) forecastInput(decided map[cluster.VJobID]queue.Verdict) *Forecast
 			s.Total = s.Total.Plus(n.Capacity)
 		}
 	}
-	packings, quotas, power := v.layout.packings(), v.quotas(), v.supply.Forecast(nodes, v.facts.Now, v.facts.Now.Add(forecastHorizon))
+	packings, quotas, power := v.layout.packings(), v.quotas(), v.supply.Forecast(nodes, v.facts.Now, v.facts.Now.Add(v.settings.lookahead()))
 	ruled := v.withRules()
 	s.Places = placesFor(packings)
 	for i, at := range v.eachVJob {
 		job := v.job(i, at, packings.Needs)
-		verdict, known := decided[job.ID]
+		verdict, known := v.decided[job.ID]
 		f := forecastJob(&job, v.quarantined[job.ID] != "" || v.closed != "", verdict, known)
 		if later, waits := v.DelayedUntil(job.ID); waits && !f.Runs && !job.Held {
 			f.NotBefore, f.Stuck = later, false
@@ -63,7 +67,7 @@ func (v *View) forecastInput(decided map[cluster.VJobID]queue.Verdict) *Forecast
 }
 
 // withRules returns the vjobs with rules, without applicants; key 0 stands for the cluster.
-func (v *View) withRules() map[cluster.VJobID]bool {
+func (v forecaster) withRules() map[cluster.VJobID]bool {
 	some := map[cluster.VJobID]bool{}
 	for _, r := range v.layout.rules {
 		some[r.VJob] = some[r.VJob] || r.Text != ""
@@ -84,7 +88,7 @@ func placesFor(packings packings) forecast.Places {
 
 // pendingDependencies returns the unmet dependencies of a vjob, or nil if anything else blocks it
 // or a dependency may never be met.
-func (v *View) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.Dependency) {
+func (v forecaster) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.Dependency) {
 	if !stuck || job.Held || v.facts.Waits[job.ID] == "" || v.quarantined[job.ID] != "" || v.closed != "" {
 		return nil
 	}
@@ -99,13 +103,13 @@ func (v *View) pendingDependencies(job *queue.Job, stuck bool) (list []forecast.
 
 // yields reports whether a running vjob is preemptible by the vjobs before it at any time. Slots
 // have turns.
-func (v *View) yields(job *queue.Job) bool {
+func (v forecaster) yields(job *queue.Job) bool {
 	turns := queue.For(v.settings.Policy, job.VJob).Traits().Turns
 	return !v.settings.Keeps(job.VJob) && !job.Container && job.Reservation.IsZero() && (job.BestEffort || !turns)
 }
 
 // vmNeeds returns what the VMs of a vjob count for, given its index among the applicants.
-func (v *View) vmNeeds(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
+func (v forecaster) vmNeeds(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
 	if at >= 0 {
 		return v.layout.applicants[at].Needs
 	}
@@ -123,15 +127,12 @@ type quotas struct {
 	jobs     map[cluster.VJobID]quota.Job
 }
 
-// forecastHorizon is how far ahead changes of quotas and budgets count.
-const forecastHorizon = 7 * 24 * time.Hour
-
-func (v *View) quotas() (q quotas) {
+func (v forecaster) quotas() (q quotas) {
 	rules := v.settings.OrderingRules()
 	if rules.Quotas.Empty() {
 		return q
 	}
-	q.forecast, q.jobs = rules.Quotas.Forecast(v.facts.Now, v.facts.Now.Add(forecastHorizon), v.facts.Past), map[cluster.VJobID]quota.Job{}
+	q.forecast, q.jobs = rules.Quotas.Forecast(v.facts.Now, v.facts.Now.Add(v.settings.lookahead()), v.facts.Past), map[cluster.VJobID]quota.Job{}
 	for i := range v.VJobs {
 		q.jobs[v.VJobs[i].Job.ID] = quotaJob(rules, &v.VJobs[i])
 	}

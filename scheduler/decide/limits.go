@@ -18,32 +18,25 @@ type LimitChange struct {
 	Stops  []cluster.VJobID
 }
 
-// Only the first changes of budgets within a day count.
-const (
-	foresight   = 24 * time.Hour
-	mostChanges = 6
-)
+// lookahead is the stage that finds what coming changes of the budgets mean now.
+type lookahead struct {
+	*View
+	running []queue.Verdict
+	changes []LimitChange
+}
 
 // powerLimits returns the limits that the decision keeps, and their changes.
 func (v *View) powerLimits() PowerLimits {
-	now, budgets := v.facts.Now, v.facts.Budgets
-	l := PowerLimits{Now: budgets.At(now), Kept: map[cluster.NodeID]energy.Watts{}}
-	for t := now; len(l.Changes) < mostChanges; {
-		next, ok := budgets.Next(t)
-		if !ok || next.Sub(now) > foresight {
-			break
-		}
-		t = next
-		change := LimitChange{At: t, From: t, Limits: budgets.At(t)}
+	now := v.facts.Now
+	l := PowerLimits{Now: v.facts.Budgets.At(now), Kept: map[cluster.NodeID]energy.Watts{}}
+	k := &lookahead{View: v, running: v.runningVerdicts()}
+	for _, t := range v.supply.Changes(now, now.Add(v.settings.lookahead()), nil)[1:] {
+		change := LimitChange{At: t, From: t, Limits: v.facts.Budgets.At(t)}
 		if budget.Tightens(l.Now, change.Limits) {
-			stops := v.stops(change.Limits)
-			change.From = t.Add(-v.lead(stops))
-			for _, i := range stops {
-				change.Stops = append(change.Stops, v.VJobs[i].Job.ID)
-			}
-			slices.Sort(change.Stops)
+			change.Stops = k.stops(change.Limits)
+			change.From = t.Add(-k.lead(change.Stops))
 		}
-		l.Changes = append(l.Changes, change)
+		k.changes = append(k.changes, change)
 		v.recheck(t)
 		if !change.From.After(now) {
 			l.Now = budget.Tighter(l.Now, change.Limits)
@@ -51,21 +44,30 @@ func (v *View) powerLimits() PowerLimits {
 			v.recheck(change.From)
 		}
 	}
+	l.Changes = k.changes
+	k.keep(&l)
 	return l
 }
 
-// stops returns the running vjobs that would have to stop under other limits.
-func (v *View) stops(limits []budget.Limit) (list []int) {
-	if !v.supply.Known() {
+// stops returns the running vjobs that would have to stop under other limits. Daily windows state
+// the same limits again and again.
+func (k *lookahead) stops(limits []budget.Limit) (list []cluster.VJobID) {
+	if !k.supply.Known() {
 		return nil
 	}
-	q := v.newShareProblem(v.layout.intended, v.runningVerdicts(), limits)
-	runs, _ := q.Select()
-	for k, i := range q.jobs {
-		if !runs[k] {
-			list = append(list, i)
+	for i := range k.changes {
+		if c := &k.changes[i]; slices.Equal(c.Limits, limits) {
+			return c.Stops
 		}
 	}
+	q := newShareProblem(k.View, k.layout.intended, k.running, limits)
+	runs, _ := q.Select()
+	for n, i := range q.jobs {
+		if !runs[n] {
+			list = append(list, k.VJobs[i].Job.ID)
+		}
+	}
+	slices.Sort(list)
 	return list
 }
 
@@ -76,15 +78,17 @@ const (
 )
 
 // lead returns how long before a budget begins vjobs must stop for it.
-func (v *View) lead(stops []int) time.Duration {
+func (k *lookahead) lead(stops []cluster.VJobID) time.Duration {
 	saved := map[cluster.NodeID]time.Duration{}
 	longest := time.Duration(0)
-	costs, transfers := &v.settings.Execute.Costs, time.Duration(max(v.settings.Execute.Transfers, 1))
-	for _, i := range stops {
-		job := v.VJobs[i].Job
-		for k := range job.VMs {
-			vm := &job.VMs[k]
-			at, runs := v.layout.intended.Host(vm.ID)
+	costs, transfers := &k.settings.Execute.Costs, time.Duration(max(k.settings.Execute.Transfers, 1))
+	for job := range k.jobs() {
+		if _, stopped := slices.BinarySearch(stops, job.ID); !stopped {
+			continue
+		}
+		for rank := range job.VMs {
+			vm := &job.VMs[rank]
+			at, runs := k.layout.intended.Host(vm.ID)
 			if !runs {
 				continue
 			}
@@ -102,22 +106,22 @@ type Wanted struct {
 	Watts energy.Watts
 }
 
-// keepPower keeps power within the limits for nodes that should come on, as far as the minimum
-// shares of all running vjobs leave it. No vjob stops for a node.
-func (v *View) keepPower() {
-	if len(v.Limits.Now) == 0 || len(v.facts.Wanted) == 0 {
+// keep keeps power within the limits for nodes that should come on, as far as the minimum shares of
+// all running vjobs leave it. No vjob stops for a node.
+func (k *lookahead) keep(l *PowerLimits) {
+	if len(l.Now) == 0 || len(k.facts.Wanted) == 0 {
 		return
 	}
-	verdicts, least := v.runningVerdicts(), v.supply.Least
-	over := v.excess(verdicts)
-	for _, w := range v.facts.Wanted {
+	least := k.supply.Least
+	over := k.excess(l.Now)
+	for _, w := range k.facts.Wanted {
 		before := least[w.Node]
 		least[w.Node] = max(before, w.Watts)
-		if after := v.excess(verdicts); after > over {
+		if after := k.excess(l.Now); after > over {
 			least[w.Node] = before
 			continue
 		}
-		v.Limits.Kept[w.Node] = w.Watts
+		l.Kept[w.Node] = w.Watts
 	}
 }
 
@@ -132,13 +136,13 @@ func (v *View) runningVerdicts() []queue.Verdict {
 	return verdicts
 }
 
-// excess returns by how much the limits are exceeded together if all vjobs that should run get
-// their minimum shares.
-func (v *View) excess(verdicts []queue.Verdict) (sum energy.Watts) {
-	q := v.newShareProblem(v.layout.intended, verdicts, v.Limits.Now)
+// excess returns by how much the limits are exceeded together if all running vjobs get their minimum
+// shares.
+func (k *lookahead) excess(limits []budget.Limit) (sum energy.Watts) {
+	q := newShareProblem(k.View, k.layout.intended, k.running, limits)
 	runs := make([]bool, len(q.Jobs))
-	for k := range runs {
-		runs[k] = true
+	for n := range runs {
+		runs[n] = true
 	}
 	for _, over := range q.Excess(runs) {
 		sum += over

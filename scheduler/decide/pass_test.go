@@ -118,8 +118,8 @@ func settings() *decide.Settings {
 func decided(t *testing.T, p *decide.View) decide.Decision {
 	t.Helper()
 	d, err := p.Decide()
-	if err != nil || len(d.Verdicts) != len(p.VJobs) {
-		t.Fatalf("%d verdicts on %d vjobs, %v", len(d.Verdicts), len(p.VJobs), err)
+	if err != nil || len(d.Verdicts) != len(d.VJobs) {
+		t.Fatalf("%d verdicts on %d vjobs, %v", len(d.Verdicts), len(d.VJobs), err)
 	}
 	return d
 }

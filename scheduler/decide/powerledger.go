@@ -33,7 +33,7 @@ func (v *View) limited() bool { return len(v.Limits.Now) > 0 && v.supply.Known()
 // powerLedger returns a ledger with only the vjobs that are under way to run, or run in
 // quarantine.
 func (v *View) powerLedger(at *cluster.Configuration) *powerLedger {
-	c := &powerLedger{shareProblem: v.emptyShareProblem(at, v.Limits.Now), view: v, at: at, admitted: map[int]bool{}}
+	c := &powerLedger{shareProblem: emptyShareProblem(v, at, v.Limits.Now), view: v, at: at, admitted: map[int]bool{}}
 	c.running = c.NewDraw()
 	for i := range v.VJobs {
 		r := &v.VJobs[i]

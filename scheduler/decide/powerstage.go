@@ -34,7 +34,7 @@ func (a *attempt) limitByPower(m *queue.Input) {
 // that never suspends. It marks the stopping vjobs that must release their power at once.
 func (a *attempt) enforcePower(verdicts []queue.Verdict) {
 	c := a.powerLedger(a.layout.intended)
-	for _, i := range a.powerOrder(verdicts) {
+	for _, i := range powerOrder(a.View, verdicts) {
 		if why := c.admit(i); why != "" {
 			verdicts[i] = unpoweredVerdict(a.VJobs[i].Job, why)
 		}
@@ -55,7 +55,7 @@ func (s *planning) overdrawn(target *cluster.Configuration) (some bool) {
 		return false
 	}
 	c := s.powerLedger(target)
-	for _, i := range s.powerOrder(s.targets) {
+	for _, i := range powerOrder(s.View, s.targets) {
 		job := s.VJobs[i].Job
 		why := c.admit(i)
 		if why == "" || !job.State.Ready() {
@@ -86,7 +86,7 @@ func (a *attempt) cpuCaps(verdicts []queue.Verdict, target *cluster.Configuratio
 	if target == nil {
 		target = a.layout.current
 	}
-	q := a.newShareProblem(target, verdicts, a.Limits.Now)
+	q := newShareProblem(a.View, target, verdicts, a.Limits.Now)
 	runs := make([]bool, len(q.Jobs))
 	for k := range runs {
 		runs[k] = true

@@ -13,24 +13,24 @@ import (
 
 // barExpensive delays the first start of flexible vjobs until their energy costs least, if that
 // saves enough.
-func (v *View) barExpensive() {
-	prices, now := v.facts.Prices, v.facts.Now
+func (e *eligibility) barExpensive() {
+	prices, now := e.facts.Prices, e.facts.Now
 	if prices == nil {
 		return
 	}
-	perCPU := v.supply.PerCPU(v.Nodes())
-	for i := range v.VJobs {
-		r := &v.VJobs[i]
-		if !v.shiftable(r) {
+	perCPU := e.supply.PerCPU(e.Nodes())
+	for i := range e.VJobs {
+		r := &e.VJobs[i]
+		if !e.shiftable(r) {
 			continue
 		}
 		load := price.Load{Power: perCPU * energy.Watts(r.Job.Reserved().CPU) / energy.Watts(cluster.CPU), Duration: r.Job.Walltime / walltimeDivisor}
-		choice := prices.CheapestStart(load, now, latestStart(r.Job), v.settings.Energy.ShiftSaves)
+		choice := prices.CheapestStart(load, now, latestStart(r.Job), e.settings.Energy.ShiftSaves)
 		if !choice.Waits(now) {
 			continue
 		}
-		v.bar(r.Job.ID, Bar{Until: choice.At, Reason: delayReason(&choice, prices)})
-		v.recheck(choice.At)
+		e.bar(r.Job.ID, Bar{Until: choice.At, Reason: delayReason(&choice, prices)})
+		e.recheck(choice.At)
 	}
 }
 
@@ -40,9 +40,9 @@ const walltimeDivisor = 2
 
 // shiftable reports whether a vjob could wait for a lower price: it has never started, and nothing
 // else blocks it.
-func (v *View) shiftable(r *execute.Report) bool {
+func (e *eligibility) shiftable(r *execute.Report) bool {
 	job := r.Job
-	return job.Flexible > 0 && job.Walltime > 0 && job.State == cluster.Waiting && r.Idle && !r.Began && !job.Held && !v.barred(job.ID)
+	return job.Flexible > 0 && job.Walltime > 0 && job.State == cluster.Waiting && r.Idle && !r.Began && !job.Held && !e.barred(job.ID)
 }
 
 // latestStart returns until when a flexible vjob may wait by its slack and its deadline.

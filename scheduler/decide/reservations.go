@@ -9,14 +9,12 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/queue"
+	"vjob/scheduler/supply"
 )
 
 // Selection checks starting vjobs against reservations as if all VMs could move before the
 // reservations begin. Containers and VMs under the rule root cannot. So a plan that starts vjobs
 // is checked against the reservations again, with the places that it gives.
-
-// maxReservations is how many reservations are checked: each check packs the whole cluster.
-const maxReservations = 32
 
 // breaksReservation reports whether a plan starts a vjob where a reservation would later lack
 // places. The next plan tries another place, and if that fails the vjob waits.
@@ -54,7 +52,7 @@ func (v *View) upcomingReservations() (list []int) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return v.VJobs[a].Job.Reservation.Compare(v.VJobs[b].Job.Reservation) })
-	return list[:min(len(list), maxReservations)]
+	return list[:min(len(list), supply.MaxChanges)]
 }
 
 // futureView is the cluster at an instant after a plan.

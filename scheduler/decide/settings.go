@@ -44,6 +44,16 @@ type Settings struct {
 	Live bool
 	// Suspend selects disk or memory.
 	Suspend Suspension
+	// Lookahead is how far ahead changes of budgets and quotas count; 0 is a week.
+	Lookahead time.Duration
+}
+
+// lookahead returns how far ahead changes of budgets and quotas count.
+func (s *Settings) lookahead() time.Duration {
+	if s.Lookahead > 0 {
+		return s.Lookahead
+	}
+	return 7 * 24 * time.Hour
 }
 
 // OrderingRules returns the ordering rules, or the defaults of the policy.

@@ -28,7 +28,7 @@ func (v *View) chooseShapes() {
 		return
 	}
 	gap := v.settings.Policy.Traits().Gap
-	o := v.availability(gap)
+	o := availabilityOf(v, gap)
 	for i := range v.VJobs[:last+1] {
 		r := &v.VJobs[i]
 		if r.Bound == cluster.VMRunning || !r.Job.State.Ready() || r.Job.Held || !r.Job.Reservation.IsZero() {
@@ -56,8 +56,8 @@ func (v *View) chooseShapes() {
 	}
 }
 
-// availability returns what is free beside running vjobs and reservations, with a gap after each.
-func (v *View) availability(gap time.Duration) *availability.Profile {
+// availabilityOf returns what is free beside running vjobs and reservations, with a gap after each.
+func availabilityOf(v *View, gap time.Duration) *availability.Profile {
 	o := availability.New(v.facts.Now, v.layout.total(), cluster.Resources{})
 	for _, reserved := range []bool{false, true} {
 		for i := range v.VJobs {
@@ -76,10 +76,10 @@ func (v *View) availability(gap time.Duration) *availability.Profile {
 }
 
 // startShapes returns the shapes in which a plan starts moldable vjobs.
-func (v *View) startShapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
+func (a *attempt) startShapes(plan *ctxswitch.Plan) map[cluster.VJobID]int {
 	starts := map[cluster.VJobID]int{}
 	for _, g := range plan.Gangs {
-		if shape, molded := v.chosenShapes[g.VJob]; molded && g.Kind == cluster.Boot {
+		if shape, molded := a.chosenShapes[g.VJob]; molded && g.Kind == cluster.Boot {
 			starts[g.VJob] = shape
 		}
 	}

@@ -23,9 +23,9 @@ type shareProblem struct {
 
 // newShareProblem states the problem for the vjobs that run by the verdicts, placed as in the
 // configuration.
-func (v *View) newShareProblem(at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *shareProblem {
-	q := v.emptyShareProblem(at, limits)
-	for _, i := range v.powerOrder(verdicts) {
+func newShareProblem(v *View, at *cluster.Configuration, verdicts []queue.Verdict, limits []budget.Limit) *shareProblem {
+	q := emptyShareProblem(v, at, limits)
+	for _, i := range powerOrder(v, verdicts) {
 		q.jobs = append(q.jobs, i)
 		q.Jobs = append(q.Jobs, q.job(v, &v.VJobs[i], at))
 	}
@@ -33,7 +33,7 @@ func (v *View) newShareProblem(at *cluster.Configuration, verdicts []queue.Verdi
 }
 
 // emptyShareProblem states the problem without vjobs.
-func (v *View) emptyShareProblem(at *cluster.Configuration, limits []budget.Limit) *shareProblem {
+func emptyShareProblem(v *View, at *cluster.Configuration, limits []budget.Limit) *shareProblem {
 	q := &shareProblem{limits: limits, nodes: map[cluster.NodeID]int{}}
 	q.MaxYield, q.Lambda = v.settings.Energy.Yield, v.settings.Energy.Lambda
 	if q.MaxYield <= 0 {
@@ -71,7 +71,7 @@ func (v *View) emptyShareProblem(at *cluster.Configuration, limits []budget.Limi
 // of capacity: first reservations (checked when they were confirmed), then vjobs
 // that are never preempted, then the others in queue order, and best-effort vjobs last. Where the
 // policy never suspends, starting vjobs come after running ones.
-func (v *View) powerOrder(verdicts []queue.Verdict) (list []int) {
+func powerOrder(v *View, verdicts []queue.Verdict) (list []int) {
 	for i := range v.VJobs {
 		if verdicts[i].Target == queue.Run {
 			list = append(list, i)

@@ -244,11 +244,3 @@ func (w *Variant) runsWithout(empty []cluster.Node, off int) int {
 	}
 	return w.runs(online, len(empty)-off)
 }
-
-// Places adds a vjob that was not submitted and returns a function that makes empty packings
-// of the cluster, to try the vjob beside others.
-func (w *Variant) Places(job *cluster.VJob) func() queue.Capacity {
-	w.Add(job, len(w.VJobs))
-	packings := w.layout.packings()
-	return packings.capacity
-}

@@ -64,7 +64,6 @@ func newView(settings *Settings, f *Facts) *View {
 	v.quarantine()
 	v.applyGates()
 	v.Limits = v.powerLimits()
-	v.keepPower()
 	return v
 }
 

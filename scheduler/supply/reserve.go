@@ -13,8 +13,8 @@ import (
 
 // Future places are unknown, so a CPU counts with its mean power.
 
-// Claim is what a vjob and the reservations beside it need at one instant.
-type Claim struct {
+// Demand is what a vjob and the reservations beside it need at one instant.
+type Demand struct {
 	Job    *cluster.VJob
 	Others []*cluster.VJob // with reservations at that instant
 	At     time.Time
@@ -22,19 +22,19 @@ type Claim struct {
 	Dark bool
 }
 
-// Lacks returns why the budget of the whole cluster leaves a claim too little power, each vjob with
+// Lacks returns why the budget of the whole cluster leaves a demand too little power, each vjob with
 // its minimum share; "" if it suffices. All other vjobs can get less or be suspended.
-func (s *Supply) Lacks(nodes []cluster.Node, c *Claim) string {
-	l, limited := s.clusterLimit(c.At)
+func (s *Supply) Lacks(nodes []cluster.Node, d *Demand) string {
+	l, limited := s.clusterLimit(d.At)
 	if !limited {
 		return ""
 	}
-	own, others, need, names := s.MinShareWatts(nodes, c.Job), energy.Watts(0), c.Job.Reserved(), []string(nil)
-	for _, job := range c.Others {
+	own, others, need, names := s.MinShareWatts(nodes, d.Job), energy.Watts(0), d.Job.Reserved(), []string(nil)
+	for _, job := range d.Others {
 		others, need = others+s.MinShareWatts(nodes, job), need.Plus(job.Reserved())
 		names = append(names, job.ID.String())
 	}
-	base := s.idle(nodes, c.Dark) + s.wakeWatts(nodes, need, c.Dark)
+	base := s.idle(nodes, d.Dark) + s.wakeWatts(nodes, need, d.Dark)
 	if base+own+others <= l.Watts {
 		return ""
 	}
@@ -46,7 +46,7 @@ func (s *Supply) Lacks(nodes []cluster.Node, c *Claim) string {
 		}
 		text += fmt.Sprintf(", %s go to %s %s", others, word, strings.Join(names, ", "))
 	}
-	return text + fmt.Sprintf(", and it draws %s with %.0f %% of its CPU", own, 100*MinShare(c.Job))
+	return text + fmt.Sprintf(", and it draws %s with %.0f %% of its CPU", own, 100*MinShare(d.Job))
 }
 
 // idle returns what the nodes draw without load as they are switched now; with dark all are off.

@@ -111,13 +111,13 @@ func figure(l *budget.Limit) string {
 	return l.Watts.String() + " (" + l.When + ")"
 }
 
-// maxChanges bounds at how many instants budgets are looked at ahead of time.
-const maxChanges = 100
+// MaxChanges bounds at how many future instants a decision looks.
+const MaxChanges = 100
 
 // changes returns the first instants of an interval at which the budgets change, with its start.
 func (s *Supply) changes(from, until time.Time) []time.Time {
 	list := []time.Time{from}
-	for at, ok := s.Budgets.Next(from); ok && at.Before(until) && len(list) < maxChanges; at, ok = s.Budgets.Next(at) {
+	for at, ok := s.Budgets.Next(from); ok && at.Before(until) && len(list) < MaxChanges; at, ok = s.Budgets.Next(at) {
 		list = append(list, at)
 	}
 	return list
