@@ -70,7 +70,7 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 		return
 	}
 	if c.now.Before(s.next) {
-		c.retry(s.next) // changes are considered then
+		c.next.retry(s.next) // changes are considered then
 		return
 	}
 	for vm, until := range s.moved {
@@ -121,7 +121,7 @@ func (c *Core) noteLook(found *decide.Consolidation) {
 	s.turn = (s.turn + 1) % turns
 	s.next = c.now.Add(max(leastLook, c.settings.Consolidation.Every/time.Duration(turns), lookShare*s.took))
 	if s.around < turns {
-		c.retry(s.next)
+		c.next.retry(s.next)
 	}
 	told := *found
 	told.Plan, told.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
@@ -136,7 +136,7 @@ func (c *Core) offCandidates(v *decide.View, d *decide.Decision) decide.NodePowe
 	}
 	scene := &nodepower.Scene{Now: c.now, Decided: true, View: c.vary}
 	for i := range d.VJobs {
-		if job := d.VJobs[i].Job; c.queues(v, job, &d.Verdicts[i]) {
+		if job := d.VJobs[i].Job; waits(c.now, v, job, &d.Verdicts[i]) {
 			scene.Waiting = append(scene.Waiting, job.ID)
 		}
 	}

@@ -54,34 +54,23 @@ type Core struct {
 	now      time.Time
 	out      journal.Step // written by the core itself
 
-	exec          *execute.Executor     // running vjobs and actions under way
-	order         *ordering.Order       // queue order
-	dependencies  *dependency.Tracker   // unmet dependencies
-	controller    *nodepower.Controller // power states of nodes
-	powerCap      *powercap.Cap         // power limits
-	nodePower     *nodepower.Policy     // which nodes should be on; nil: only users switch them
-	consolidation consolidationState    // where VMs would draw less
+	exec          *execute.Executor      // running vjobs and actions under way
+	order         *ordering.Order        // queue order
+	dependencies  *dependency.Tracker    // unmet dependencies
+	quarantine    *quarantine.Quarantine // vjobs with which decisions fail
+	controller    *nodepower.Controller  // power states of nodes
+	powerCap      *powercap.Cap          // power limits
+	nodePower     *nodepower.Policy      // which nodes should be on; nil: only users switch them
+	consolidation consolidationState     // where VMs would draw less
 
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *placement.Reader
 	prices journal.Prices // stated through the API, in place of those of the settings
 	series *price.Series  // the same, read
 
-	// The last decision: when it was, what it saw and what it said.
-	decided     uint64                           // changes of the executor as of the decision
-	decidedAt   time.Time                        // zero before the first decision
-	pause       time.Duration                    // from decidedAt to the next decision at least
-	justDecided bool                             // the last drain has decided
-	verdicts    map[cluster.VJobID]queue.Verdict // of each vjob
-	breaches    []string                         // of rules, as it saw them
-	undrained   map[cluster.NodeID]string        // drained nodes with VMs, and why
-	queueing    []cluster.VJobID                 // waiting vjobs, in order
-	nextPlan    journal.PlanID
-
-	// What makes the next decision necessary, or goes wrong in it.
-	retryAt          time.Time               // when a vjob comes out of its back-off
-	quarantine       *quarantine.Quarantine  // vjobs with which decisions fail
-	lateReservations map[cluster.VJobID]bool // reported as unable to begin in time
+	next     pacing       // when the next decision is due
+	last     lastDecision // what the last one said
+	nextPlan journal.PlanID
 }
 
 // NewCore continues from the contents of the journal.
@@ -89,7 +78,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	settings.Ordering = settings.OrderingRules()
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
-		nextPlan: loaded.NextPlan, now: now, verdicts: map[cluster.VJobID]queue.Verdict{},
+		nextPlan: loaded.NextPlan, now: now, last: lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}},
 		rules: loaded.Rules, reader: placement.NewReader(), consolidation: consolidationState{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
@@ -183,20 +172,20 @@ func (c *Core) Drain() Effects {
 	return Effects{Effects: effects, Asks: c.controller.Fetch()}
 }
 
-// due reports whether something has changed since the last decision, long enough after it, and
-// every node has been observed since the start.
+// due reports whether a decision is wanted, long enough after the last one, and every node has been
+// observed since the start.
 func (c *Core) due() bool {
-	if !c.stale() || !c.decidedAt.IsZero() && c.now.Sub(c.decidedAt) < c.pause {
-		return false
-	}
-	return c.exec.AllSeen()
+	return c.next.wanted(c.now, c.changed()) && !c.next.rests(c.now) && c.exec.AllSeen()
 }
 
-// Took records how long the last drain took. If it has decided, the next decision begins no sooner
-// than twice that time after it, so that a long queue does not delay requests.
+// changed reports whether the executor has changed something since the last decision, or time the
+// order of the vjobs or a quota.
+func (c *Core) changed() bool { return c.exec.Changes() != c.next.seen || c.order.Changed(c.now) }
+
+// Took records how long the last drain took.
 func (c *Core) Took(d time.Duration) {
-	if c.justDecided {
-		c.pause, c.justDecided, c.consolidation.took = max(c.settings.Rest, 2*d), false, d
+	if c.next.took(d) {
+		c.consolidation.took = d
 	}
 }
 
@@ -208,12 +197,9 @@ func (c *Core) wake(next time.Time) time.Time {
 			next = t
 		}
 	}
-	if !c.decidedAt.IsZero() && c.stale() {
-		sooner(c.decidedAt.Add(c.pause))
-	}
-	if !c.retryAt.IsZero() {
-		sooner(c.retryAt)
-	}
+	rested, retry := c.next.next(c.next.wanted(c.now, c.changed()))
+	sooner(rested)
+	sooner(retry)
 	sooner(c.controller.Wake())
 	if c.nodePower != nil {
 		sooner(c.nodePower.Next())
@@ -221,13 +207,4 @@ func (c *Core) wake(next time.Time) time.Time {
 	sooner(c.exec.NextEnd())
 	sooner(c.order.Next())
 	return next
-}
-
-// changed reports whether the executor has changed something since the last decision, or time the
-// order of the vjobs or a quota.
-func (c *Core) changed() bool { return c.exec.Changes() != c.decided || c.order.Changed(c.now) }
-
-// stale reports whether a new decision may differ from the last one.
-func (c *Core) stale() bool {
-	return c.changed() || !c.retryAt.IsZero() && !c.now.Before(c.retryAt)
 }

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
-	"vjob/queue"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/quarantine"
 )
@@ -18,19 +16,18 @@ import (
 // executor begins it.
 func (c *Core) decide() {
 	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
-	c.pause, c.justDecided = c.settings.Rest, true
-	c.decided, c.decidedAt, c.retryAt = c.exec.Changes(), c.now, time.Time{}
+	c.next.decide(c.now, c.exec.Changes(), c.settings.Rest)
 	facts := c.facts()
 	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
 	v := decide.NewView(&c.settings.Settings, facts)
-	c.retry(v.RecheckAt)
+	c.next.retry(v.RecheckAt)
 	c.order.Decided(c.now)
 	d, err := v.Decide()
 	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Suspects: d.Suspects, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
-	c.retry(again)
+	c.next.retry(again)
 	if d.Verdicts == nil {
 		return // the last verdicts stay valid
 	}
@@ -41,12 +38,9 @@ func (c *Core) decide() {
 	c.powerCap.Adopt(&v.Limits)
 	c.applyCaps(&d)
 	c.adopt(d.Plan)
-	c.breaches = slices.Concat(v.Invalid.Cluster, d.Breaches)
-	c.remember(v, &d)
-	c.reportLate(&d)
-	c.reportUndrained(d.Undrained())
+	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
 	for i := range d.Verdicts {
-		c.retry(d.Verdicts[i].Again)
+		c.next.retry(d.Verdicts[i].Again)
 	}
 }
 
@@ -102,52 +96,10 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	}
 	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
 	c.nextPlan++
-	c.decided = c.exec.Changes()
+	c.next.seen = c.exec.Changes()
 }
 
 // alarm records an alarm for administrators, about a vjob unless it is 0.
 func (c *Core) alarm(id cluster.VJobID, text string) {
 	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventAlarm, VJob: id, Text: text})
-}
-
-// retry asks for a decision at an instant; zero is ignored.
-func (c *Core) retry(at time.Time) {
-	if at.IsZero() {
-		return
-	}
-	if c.retryAt.IsZero() || at.Before(c.retryAt) {
-		c.retryAt = at
-	}
-}
-
-// remember keeps the verdicts for status requests.
-func (c *Core) remember(v *decide.View, d *decide.Decision) {
-	clear(c.verdicts)
-	c.queueing = c.queueing[:0]
-	for i := range d.VJobs {
-		job, verdict := d.VJobs[i].Job, d.Verdicts[i]
-		if at, delayed := v.DelayedUntil(job.ID); delayed && verdict.Start.IsZero() {
-			verdict.Start = at // an estimate: competition at that time is unknown
-		}
-		c.verdicts[job.ID] = verdict
-		if c.queues(v, job, &verdict) {
-			c.queueing = append(c.queueing, job.ID)
-		}
-	}
-}
-
-// reportUndrained records an event once for each drained node that keeps VMs.
-func (c *Core) reportUndrained(why map[cluster.NodeID]string) {
-	for _, id := range slices.Sorted(maps.Keys(why)) {
-		if _, told := c.undrained[id]; !told {
-			c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s", id, why[id])})
-		}
-	}
-	c.undrained = why
-}
-
-// queues reports whether a vjob waits only for resources or power.
-func (c *Core) queues(v *decide.View, job *cluster.VJob, verdict *queue.Verdict) bool {
-	_, delayed := v.DelayedUntil(job.ID)
-	return job.State.Ready() && verdict.Target == queue.Wait && !job.Held && !delayed && job.Inner == 0 && !job.Reservation.After(c.now)
 }

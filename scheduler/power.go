@@ -45,16 +45,16 @@ func (s *Settings) zone() *time.Location {
 // switchNodes advances every node that is going off or on as far as possible.
 func (c *Core) switchNodes() {
 	if c.exec.AllSeen() && c.controller.Step(c.now, c.powerCap.Affords) {
-		c.retry(c.now)
+		c.next.retry(c.now)
 	}
 }
 
 // runNodePower runs the node power policy once a decision has been taken.
 func (c *Core) runNodePower(decided bool) {
-	if c.nodePower == nil || !c.exec.AllSeen() || c.decidedAt.IsZero() {
+	if c.nodePower == nil || !c.exec.AllSeen() || !c.next.begun() {
 		return
 	}
-	c.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.queueing, View: c.vary}))
+	c.next.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, View: c.vary}))
 }
 
 // stateOf returns the state in which a node counts for placing VMs.
@@ -97,7 +97,7 @@ func (c *Core) SetBudgets(now time.Time, lines []budget.Budget, by string) error
 	c.now = now
 	changed, err := c.powerCap.State(now, lines, by)
 	if changed {
-		c.retry(now)
+		c.next.retry(now)
 	}
 	return err
 }

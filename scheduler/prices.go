@@ -32,7 +32,7 @@ func (c *Core) SetPrices(now time.Time, text, by string) error {
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: now, Kind: journal.EventPrices, Text: fmt.Sprintf("the prices of energy are changed: by %s", by),
 	})
-	c.retry(now)
+	c.next.retry(now)
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"vjob/queue"
 	"vjob/queue/reservation"
 	"vjob/scheduler/admission"
-	"vjob/scheduler/decide"
 )
 
 // admit confirms what a submission claims at once, unless it repeats an earlier one. Until the vjob
@@ -80,20 +79,4 @@ func (c *Core) confirm(s *admission.Submission) error {
 	r.VJob, r.Ruled, r.Capacity = job.ID, job.Rules != "", claim.Capacity()
 	r.Limit, r.Power, r.NextChange = claim.Quota(), claim.Power(), claim.NextChange
 	return r.Confirm()
-}
-
-// reportLate raises an alarm once for each reservation that has begun and cannot start.
-func (c *Core) reportLate(d *decide.Decision) {
-	late := map[cluster.VJobID]bool{}
-	for i := range d.VJobs {
-		job, verdict := d.VJobs[i].Job, &d.Verdicts[i]
-		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(c.now) || verdict.Target == queue.Run {
-			continue
-		}
-		late[job.ID] = true
-		if !c.lateReservations[job.ID] {
-			c.alarm(job.ID, fmt.Sprintf("vjob %s cannot start at the time of its reservation: it %s", job.ID, verdict.Reason))
-		}
-	}
-	c.lateReservations = late
 }

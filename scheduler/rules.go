@@ -24,7 +24,7 @@ func (c *Core) SetRules(now time.Time, text, by string) error {
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: now, Kind: journal.EventRules, Text: fmt.Sprintf("the rules of the cluster are changed: by %s", by),
 	})
-	c.retry(now)
+	c.next.retry(now)
 	return nil
 }
 

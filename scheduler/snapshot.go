@@ -11,14 +11,14 @@ import (
 // Snapshot returns the state of the loop.
 func (c *Core) Snapshot() *Snapshot {
 	s := &Snapshot{
-		At: c.now, Ready: !c.decidedAt.IsZero(), Policy: c.settings.Policy.Name(),
+		At: c.now, Ready: c.next.begun(), Policy: c.settings.Policy.Name(),
 		VJobs: map[cluster.VJobID]VJobStatus{},
-		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.breaches},
+		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.last.breaches},
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.powerCap.Budgets(c.now), c.pricesStatus(), c.consolidationStatus()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
-			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.undrained[n.ID]), Warnings: n.Warnings,
+			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
 			Power: c.powerCap.Node(&n), Switch: c.controller.Switch(n.ID),
 		})
 	}
@@ -29,7 +29,7 @@ func (c *Core) Snapshot() *Snapshot {
 		}
 		status.Queue = c.order.Queue(r.Job.ID)
 		status.Rank, _ = c.order.Rank(r.Job.ID, c.now)
-		v, decided := c.verdicts[r.Job.ID]
+		v, decided := c.last.verdicts[r.Job.ID]
 		switch {
 		case r.Blind && r.Wait != "":
 			status.Reason = r.Wait
@@ -45,7 +45,7 @@ func (c *Core) Snapshot() *Snapshot {
 		}
 		s.VJobs[r.Job.ID] = status
 	}
-	for i, id := range c.queueing {
+	for i, id := range c.last.queueing {
 		if status, ok := s.VJobs[id]; ok && status.State.Ready() {
 			status.Place = i + 1
 			s.VJobs[id] = status

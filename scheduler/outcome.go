@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/queue"
+	"vjob/scheduler/decide"
+)
+
+// lastDecision is what the last decision said, for status requests.
+type lastDecision struct {
+	verdicts  map[cluster.VJobID]queue.Verdict
+	queueing  []cluster.VJobID          // vjobs that wait only for resources or power, in order
+	breaches  []string                  // of rules, as it saw them
+	undrained map[cluster.NodeID]string // drained nodes with VMs, and why
+	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
+}
+
+// note records a decision, and appends what users have to know to the events.
+func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, events []journal.Event) []journal.Event {
+	l.breaches = slices.Concat(v.Invalid.Cluster, d.Breaches)
+	clear(l.verdicts)
+	l.queueing = l.queueing[:0]
+	for i := range d.VJobs {
+		job, verdict := d.VJobs[i].Job, d.Verdicts[i]
+		if at, delayed := v.DelayedUntil(job.ID); delayed && verdict.Start.IsZero() {
+			verdict.Start = at // an estimate: competition at that time is unknown
+		}
+		l.verdicts[job.ID] = verdict
+		if waits(now, v, job, &verdict) {
+			l.queueing = append(l.queueing, job.ID)
+		}
+	}
+	return l.reportUndrained(now, d.Undrained(), l.reportLate(now, d, events))
+}
+
+// waits reports whether a vjob waits only for resources or power.
+func waits(now time.Time, v *decide.View, job *cluster.VJob, verdict *queue.Verdict) bool {
+	_, delayed := v.DelayedUntil(job.ID)
+	return job.State.Ready() && verdict.Target == queue.Wait && !job.Held && !delayed && job.Inner == 0 && !job.Reservation.After(now)
+}
+
+// reportLate raises an alarm once for each reservation that has begun and cannot start.
+func (l *lastDecision) reportLate(now time.Time, d *decide.Decision, events []journal.Event) []journal.Event {
+	late := map[cluster.VJobID]bool{}
+	for i := range d.VJobs {
+		job, verdict := d.VJobs[i].Job, &d.Verdicts[i]
+		if job.Reservation.IsZero() || !job.State.Ready() || job.Held || job.Reservation.After(now) || verdict.Target == queue.Run {
+			continue
+		}
+		late[job.ID] = true
+		if !l.late[job.ID] {
+			events = append(events, journal.Event{
+				At: now, Kind: journal.EventAlarm, VJob: job.ID,
+				Text: fmt.Sprintf("vjob %s cannot start at the time of its reservation: it %s", job.ID, verdict.Reason),
+			})
+		}
+	}
+	l.late = late
+	return events
+}
+
+// reportUndrained records an event once for each drained node that keeps VMs.
+func (l *lastDecision) reportUndrained(now time.Time, why map[cluster.NodeID]string, events []journal.Event) []journal.Event {
+	for _, id := range slices.Sorted(maps.Keys(why)) {
+		if _, told := l.undrained[id]; !told {
+			events = append(events, journal.Event{At: now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s", id, why[id])})
+		}
+	}
+	l.undrained = why
+	return events
+}
