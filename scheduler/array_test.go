@@ -67,7 +67,7 @@ func TestOrderArray(t *testing.T) {
 	r := mount(t, settings(), sweep(2))
 	r.drain()
 	order := func(array cluster.VJobID, order scheduler.Order) error {
-		_, err := r.core.OrderArray(r.now, &scheduler.ArrayOrder{Array: array, Order: order, By: "u"})
+		_, err := (&scheduler.ArrayOrder{Array: array, Order: order, By: "u"}).Step(r.core, r.now)
 		return err
 	}
 	if err := order(2, scheduler.OrderHold); err != nil {

@@ -30,9 +30,9 @@ const (
 	lookShare = 50
 )
 
-// consolidationState is the memory of searches for places where VMs draw less. A restart loses it,
-// and then the next search is due at once.
-type consolidationState struct {
+// consolidation is the memory of searches for places where VMs draw less. A restart loses it, and then
+// the next search is due at once.
+type consolidation struct {
 	turn   int       // the next part of the cluster
 	next   time.Time // when the next search is due
 	seen   uint64    // the executor's changes as of the last search
@@ -41,6 +41,8 @@ type consolidationState struct {
 	took   time.Duration // by the last decision
 	status ConsolidationStatus
 }
+
+func newConsolidation() consolidation { return consolidation{moved: map[cluster.VMID]time.Time{}} }
 
 // ConsolidationStatus is the result of searches for places where VMs draw less.
 type ConsolidationStatus struct {
@@ -62,8 +64,9 @@ type ConsolidationLook struct {
 
 // consolidate moves VMs to where they draw less, after a decision with nothing else to do.
 func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
-	ask, s := c.settings.Consolidation, &c.consolidation
-	if !c.consolidates() {
+	p := c.power
+	ask, s := c.settings.Consolidation, &p.consolidation
+	if !p.consolidates() {
 		return
 	}
 	if idle := d.Plan.Empty() && d.Why == "" && len(d.Breaches) == 0 && len(d.Suspects) == 0; !idle {
@@ -73,16 +76,14 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 		c.next.retry(s.next) // changes are considered then
 		return
 	}
-	for vm, until := range s.moved {
-		if !c.now.Before(until) {
-			delete(s.moved, vm)
-		}
-	}
+	s.forget(c.now)
 	found := d.Consolidate(&decide.ConsolidationRequest{
 		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
 		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
 	})
-	c.noteLook(&found)
+	if s.note(c.now, &found, c.exec.Changes(), ask.Every) {
+		c.next.retry(s.next)
+	}
 	if found.Plan.Empty() {
 		return
 	}
@@ -90,48 +91,33 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	for i := range d.Plan.Gangs {
 		d.Plan.Gangs[i].Cause = cluster.Cause{Kind: cluster.CauseSaving, Nodes: found.NodesOff}
 	}
-	for _, vm := range found.VMs {
-		s.moved[vm] = c.now.Add(ask.Horizon)
-	}
-	c.reportConsolidation(&found)
-	if c.nodePower != nil {
-		c.nodePower.Hand(c.now, found.NodesOff)
+	s.adopt(&found, c.nextPlan, c.now.Add(ask.Horizon))
+	c.out.Events = append(c.out.Events, journal.Event{
+		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + consolidationText(&found, ask.Horizon),
+	})
+	if p.policy != nil {
+		p.policy.Hand(c.now, found.NodesOff)
 	}
 }
 
 // consolidates reports whether consolidation is enabled and useful.
-func (c *Core) consolidates() bool {
-	ask := c.settings.Consolidation
-	return ask != nil && len(c.settings.Energy.Power) > 0 &&
-		(ask.Always || c.nodePower != nil || c.powerCap.Limited() || c.settings.Energy.SharesCPU())
+func (p *powerControl) consolidates() bool {
+	ask := p.settings.Consolidation
+	return ask != nil && len(p.settings.Energy.Power) > 0 &&
+		(ask.Always || p.policy != nil || p.cap.Limited() || p.settings.Energy.SharesCPU())
 }
 
-// noteLook records a search and when the next one is due. If no part of the cluster offers a
-// saving, the next one is due after a change; what was found and could not be done is tried again.
-func (c *Core) noteLook(found *decide.Consolidation) {
-	s := &c.consolidation
-	turns := max(1, found.Turns)
-	if changes := c.exec.Changes(); changes != s.seen {
-		s.seen, s.around = changes, 0
-	}
-	s.around++
-	if len(found.VMs) > 0 {
-		s.around = 0
-	}
-	s.turn = (s.turn + 1) % turns
-	s.next = c.now.Add(max(leastLook, c.settings.Consolidation.Every/time.Duration(turns), lookShare*s.took))
-	if s.around < turns {
-		c.next.retry(s.next)
-	}
-	told := *found
-	told.Plan, told.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
-	s.status.Last = ConsolidationLook{Consolidation: told, At: c.now}
-	s.status.Looks++
+// consolidationStatus returns the status for snapshots.
+func (p *powerControl) consolidationStatus() ConsolidationStatus {
+	s := p.consolidation.status
+	s.Enabled = p.consolidates()
+	s.Next = p.consolidation.next
+	return s
 }
 
 // offCandidates returns what power management would switch off; nil if nothing.
 func (c *Core) offCandidates(v *decide.View, d *decide.Decision) decide.NodePower {
-	if c.nodePower == nil {
+	if c.power.policy == nil {
 		return nil
 	}
 	scene := &nodepower.Scene{Now: c.now, Decided: true, View: c.vary}
@@ -140,19 +126,48 @@ func (c *Core) offCandidates(v *decide.View, d *decide.Decision) decide.NodePowe
 			scene.Waiting = append(scene.Waiting, job.ID)
 		}
 	}
-	return c.nodePower.OffCandidates(scene)
+	return c.power.policy.OffCandidates(scene)
 }
 
-// reportConsolidation records an event with the VMs that move, and why.
-func (c *Core) reportConsolidation(found *decide.Consolidation) {
-	s := &c.consolidation.status
-	s.Last.PlanID = c.nextPlan
-	s.Done = s.Last
-	s.Switches, s.Moves = s.Switches+1, s.Moves+len(found.VMs)
-	s.Saves, s.Costs = s.Saves+found.Saves, s.Costs+found.Costs
-	c.out.Events = append(c.out.Events, journal.Event{
-		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + consolidationText(found, c.settings.Consolidation.Horizon),
-	})
+// forget lets VMs move again that were moved long ago.
+func (s *consolidation) forget(now time.Time) {
+	for vm, until := range s.moved {
+		if !now.Before(until) {
+			delete(s.moved, vm)
+		}
+	}
+}
+
+// note records a search and when the next one is due; again reports whether it is due even if nothing
+// changes. If no part of the cluster offers a saving, the next one is due after a change; what was
+// found and could not be done is tried again.
+func (s *consolidation) note(now time.Time, found *decide.Consolidation, changes uint64, every time.Duration) (again bool) {
+	turns := max(1, found.Turns)
+	if changes != s.seen {
+		s.seen, s.around = changes, 0
+	}
+	s.around++
+	if len(found.VMs) > 0 {
+		s.around = 0
+	}
+	s.turn = (s.turn + 1) % turns
+	s.next = now.Add(max(leastLook, every/time.Duration(turns), lookShare*s.took))
+	told := *found
+	told.Plan, told.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
+	s.status.Last = ConsolidationLook{Consolidation: told, At: now}
+	s.status.Looks++
+	return s.around < turns
+}
+
+// adopt records that the moves that were found are carried out. Their VMs stay until an instant.
+func (s *consolidation) adopt(found *decide.Consolidation, plan journal.PlanID, stay time.Time) {
+	for _, vm := range found.VMs {
+		s.moved[vm] = stay
+	}
+	s.status.Last.PlanID = plan
+	s.status.Done = s.status.Last
+	s.status.Switches, s.status.Moves = s.status.Switches+1, s.status.Moves+len(found.VMs)
+	s.status.Saves, s.status.Costs = s.status.Saves+found.Saves, s.status.Costs+found.Costs
 }
 
 // consolidationText returns "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
@@ -185,12 +200,4 @@ func shortly(d time.Duration) string {
 		text = short + "h"
 	}
 	return text
-}
-
-// consolidationStatus returns the status for snapshots.
-func (c *Core) consolidationStatus() ConsolidationStatus {
-	s := c.consolidation.status
-	s.Enabled = c.consolidates()
-	s.Next = c.consolidation.next
-	return s
 }

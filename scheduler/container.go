@@ -11,8 +11,8 @@ import (
 )
 
 // admitInside returns why a vjob cannot run inside the container that it names.
-func (c *Core) admitInside(s *admission.Submission) error {
-	r, live := c.exec.Job(s.Inner)
+func admitInside(exec *execute.Executor, s *admission.Submission) error {
+	r, live := exec.Job(s.Inner)
 	wrong := func(want string) error { return cluster.BadField("inner", s.Inner, want) }
 	switch {
 	case !live || r.Job.Owner != s.Owner: // containers of other users are not revealed
@@ -35,7 +35,7 @@ const hardToSave = 3
 
 // clearInside ends the vjobs of containers that have ended or are about to: running vjobs end as
 // their container does, waiting ones fail. It reports whether there are any.
-func (c *Core) clearInside(vjobs []execute.Report) (some bool) {
+func clearInside(exec *execute.Executor, now time.Time, vjobs []execute.Report) (some bool) {
 	containers := map[cluster.VJobID]*execute.Report{}
 	for i := range vjobs {
 		if vjobs[i].Job.Container {
@@ -62,7 +62,7 @@ func (c *Core) clearInside(vjobs []execute.Report) (some bool) {
 				continue
 			}
 		}
-		_ = c.exec.Clear(c.now, r.Job.ID, then, cause) // the vjob was just listed
+		_ = exec.Clear(now, r.Job.ID, then, cause) // the vjob was just listed
 		some = true
 	}
 	return some

@@ -23,7 +23,6 @@ import (
 	"vjob/scheduler/decide"
 	"vjob/scheduler/dependency"
 	"vjob/scheduler/nodepower"
-	"vjob/scheduler/powercap"
 	"vjob/scheduler/quarantine"
 )
 
@@ -54,19 +53,14 @@ type Core struct {
 	now      time.Time
 	out      journal.Step // written by the core itself
 
-	exec          *execute.Executor      // running vjobs and actions under way
-	order         *ordering.Order        // queue order
-	dependencies  *dependency.Tracker    // unmet dependencies
-	quarantine    *quarantine.Quarantine // vjobs with which decisions fail
-	controller    *nodepower.Controller  // power states of nodes
-	powerCap      *powercap.Cap          // power limits
-	nodePower     *nodepower.Policy      // which nodes should be on; nil: only users switch them
-	consolidation consolidationState     // where VMs would draw less
+	exec         *execute.Executor      // running vjobs and actions under way
+	order        *ordering.Order        // queue order
+	dependencies *dependency.Tracker    // unmet dependencies
+	quarantine   *quarantine.Quarantine // vjobs with which decisions fail
+	power        *powerControl          // nodes on and off, power limits, energy prices
 
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *placement.Reader
-	prices journal.Prices // stated through the API, in place of those of the settings
-	series *price.Series  // the same, read
 
 	next     pacing       // when the next decision is due
 	last     lastDecision // what the last one said
@@ -79,11 +73,10 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c := &Core{
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, last: lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}},
-		rules: loaded.Rules, reader: placement.NewReader(), consolidation: consolidationState{moved: map[cluster.VMID]time.Time{}}, quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
+		rules: loaded.Rules, reader: placement.NewReader(), quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
-	c.restorePower(&loaded)
-	c.restorePrices(loaded.Prices)
+	c.power = newPowerControl(&c.settings, &loaded, c.exec, &c.out, now)
 	c.dependencies = dependency.New(&loaded)
 	c.exec.Ended = c.dependencies.Note
 	return c
@@ -169,7 +162,7 @@ func (c *Core) Drain() Effects {
 	effects.Step.Append(&c.out)
 	c.out = journal.Step{}
 	effects.Wake = c.wake(effects.Wake)
-	return Effects{Effects: effects, Asks: c.controller.Fetch()}
+	return Effects{Effects: effects, Asks: c.power.controller.Fetch()}
 }
 
 // due reports whether a decision is wanted, long enough after the last one, and every node has been
@@ -185,7 +178,7 @@ func (c *Core) changed() bool { return c.exec.Changes() != c.next.seen || c.orde
 // Took records how long the last drain took.
 func (c *Core) Took(d time.Duration) {
 	if c.next.took(d) {
-		c.consolidation.took = d
+		c.power.consolidation.took = d
 	}
 }
 
@@ -200,10 +193,9 @@ func (c *Core) wake(next time.Time) time.Time {
 	rested, retry := c.next.next(c.next.wanted(c.now, c.changed()))
 	sooner(rested)
 	sooner(retry)
-	sooner(c.controller.Wake())
-	if c.nodePower != nil {
-		sooner(c.nodePower.Next())
-	}
+	switching, review := c.power.wake()
+	sooner(switching)
+	sooner(review)
 	sooner(c.exec.NextEnd())
 	sooner(c.order.Next())
 	return next

@@ -18,7 +18,7 @@ func (c *Core) decide() {
 	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
 	c.next.decide(c.now, c.exec.Changes(), c.settings.Rest)
 	facts := c.facts()
-	if expired, cleared := c.expire(facts.VJobs), c.clearInside(facts.VJobs); expired || cleared {
+	if expired, cleared := expire(c.exec, c.now, facts.VJobs), clearInside(c.exec, c.now, facts.VJobs); expired || cleared {
 		facts = c.facts()
 	}
 	v := decide.NewView(&c.settings.Settings, facts)
@@ -35,7 +35,7 @@ func (c *Core) decide() {
 		c.consolidate(v, &d)
 	}
 	c.reshape(&d)
-	c.powerCap.Adopt(&v.Limits)
+	c.power.cap.Adopt(&v.Limits)
 	c.applyCaps(&d)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
@@ -48,13 +48,13 @@ func (c *Core) decide() {
 func (c *Core) facts() *decide.Facts {
 	nodes := c.exec.Nodes()
 	for i := range nodes {
-		nodes[i].State = c.stateOf(&nodes[i])
+		nodes[i].State = c.power.stateOf(&nodes[i])
 	}
 	vjobs := c.orderVJobs(c.exec.Jobs())
 	return &decide.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
-		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.powerCap.Books(), Prices: c.pricesStatus().Series,
-		Least: c.controller.Draws(), Wanted: c.wanted(),
+		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
+		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
 		Waits: c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
 	}
 }

@@ -41,7 +41,7 @@ func (c *Core) setNodeState(id cluster.NodeID, state cluster.NodeState, by strin
 	}
 	n.State = state
 	c.exec.SetNode(c.now, n.Node)
-	c.controller.NodeStateSet(c.now, id, state)
+	c.power.controller.NodeStateSet(c.now, id, state)
 	c.out.Nodes = append(c.out.Nodes, n.Node)
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 )
 
@@ -79,7 +80,7 @@ func ordered(what, by string) cluster.Cause {
 // between.
 const orderStep = 500
 
-// ArrayOrder is an order to every vjob of an array in progress, see [Core.OrderArray].
+// ArrayOrder is an order to every vjob of an array in progress, see [ArrayOrder.Step].
 type ArrayOrder struct {
 	Array cluster.VJobID
 	Order Order
@@ -91,13 +92,13 @@ type ArrayOrder struct {
 	refusal error            // of a vjob to which the order does not apply
 }
 
-// OrderArray carries out the next step of an order to an array, and reports whether more follow.
+// Step carries out the next step of an order to an array, and reports whether more follow.
 // vjobs to which the order does not apply are skipped. It fails with ErrNotFound if no vjob of the
 // array is live, and with ErrConflict if the order applies to no vjob; then nothing has changed.
 // Waiting vjobs come first, so that none of them starts between two steps of a deletion.
-func (c *Core) OrderArray(now time.Time, o *ArrayOrder) (more bool, err error) {
+func (o *ArrayOrder) Step(c *Core, now time.Time) (more bool, err error) {
 	if !o.listed {
-		o.left, o.listed = c.members(o.Array), true
+		o.left, o.listed = o.members(c.exec.Jobs()), true
 	}
 	n := min(orderStep, len(o.left))
 	for _, id := range o.left[:n] {
@@ -124,11 +125,11 @@ func (c *Core) OrderArray(now time.Time, o *ArrayOrder) (more bool, err error) {
 }
 
 // members returns the live vjobs of an array, waiting ones first.
-func (c *Core) members(array cluster.VJobID) (waiting []cluster.VJobID) {
+func (o *ArrayOrder) members(vjobs []execute.Report) (waiting []cluster.VJobID) {
 	var others []cluster.VJobID
-	for _, r := range c.exec.Jobs() {
+	for _, r := range vjobs {
 		switch {
-		case r.Job.Array != array:
+		case r.Job.Array != o.Array:
 		case r.Job.State.Ready():
 			waiting = append(waiting, r.Job.ID)
 		default:

@@ -48,7 +48,7 @@ func (c *Core) drainExecutor() execute.Effects {
 // orderVJobs updates the order with the state of the vjobs and returns the reports in that order.
 // The reports come in order of ids.
 func (c *Core) orderVJobs(reports []execute.Report) []execute.Report {
-	c.order.SetTotal(c.capacity())
+	c.order.SetTotal(capacity(c.exec.Nodes()))
 	for i := range reports {
 		r := &reports[i]
 		c.order.Put(r.Job, r.Bound == cluster.VMRunning)
@@ -72,8 +72,8 @@ func (c *Core) orderVJobs(reports []execute.Report) []execute.Report {
 }
 
 // capacity returns the capacity of all nodes in any state: draining a node changes no share.
-func (c *Core) capacity() (sum cluster.Resources) {
-	for _, n := range c.exec.Nodes() {
+func capacity(nodes []execute.NodeReport) (sum cluster.Resources) {
+	for _, n := range nodes {
 		sum = sum.Plus(n.Capacity)
 	}
 	return sum

@@ -15,24 +15,47 @@ import (
 	"vjob/scheduler/powercap"
 )
 
-// restorePower restores node power and budgets from the journal.
-func (c *Core) restorePower(loaded *journal.Loaded) {
-	s, models := &c.settings, c.settings.Energy.Power
-	c.exec.Power = models
-	c.controller = nodepower.NewController(&s.Switching, models, loaded.Power, c.exec, &c.out, c.now)
+// powerControl is the part of the core that concerns electric power: which nodes are on, how much the
+// cluster may draw, what energy costs, and where VMs would draw less.
+type powerControl struct {
+	settings *Settings
+	exec     *execute.Executor
+	out      *journal.Step
+
+	controller    *nodepower.Controller // power states of nodes
+	cap           *powercap.Cap         // power limits
+	policy        *nodepower.Policy     // which nodes should be on; nil: only users switch them
+	prices        statedPrices
+	consolidation consolidation
+}
+
+// newPowerControl restores node power, budgets and prices from the journal.
+func newPowerControl(s *Settings, loaded *journal.Loaded, exec *execute.Executor, out *journal.Step, now time.Time) *powerControl {
+	p := &powerControl{settings: s, exec: exec, out: out, consolidation: newConsolidation()}
+	models := s.Energy.Power
+	exec.Power = models
+	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec, out, now)
 	var err error
-	c.powerCap, err = powercap.New(powercap.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, c.exec, c.controller, &c.out, c.now)
+	p.cap, err = powercap.New(powercap.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, exec, p.controller, out, now)
 	if err != nil {
-		c.alarm(0, "the power budgets that were stated do not hold: "+err.Error())
+		p.alarm(now, "the power budgets that were stated do not hold: "+err.Error())
 	}
 	if len(models) > 0 {
-		c.exec.Admits = c.powerCap.Admits
+		exec.Admits = p.cap.Admits
 	}
 	if s.NodePower != nil {
-		c.nodePower = nodepower.NewPolicy(s.NodePower, nodepower.Parts{
-			Exec: c.exec, Controller: c.controller, Power: c.powerCap, Models: models, Margin: s.Reservations.Margin, Seed: s.Seed,
+		p.policy = nodepower.NewPolicy(s.NodePower, nodepower.Parts{
+			Exec: exec, Controller: p.controller, Power: p.cap, Models: models, Margin: s.Reservations.Margin, Seed: s.Seed,
 		})
 	}
+	if p.prices, err = restorePrices(loaded.Prices); err != nil {
+		p.alarm(now, "the prices of energy that were stated do not count: "+err.Error())
+	}
+	return p
+}
+
+func (p *powerControl) alarm(now time.Time, text string) {
+	p.out.Events = append(p.out.Events, journal.Event{At: now, Kind: journal.EventAlarm, Text: text})
 }
 
 func (s *Settings) zone() *time.Location {
@@ -42,24 +65,17 @@ func (s *Settings) zone() *time.Location {
 	return s.Zone
 }
 
-// switchNodes advances every node that is going off or on as far as possible.
-func (c *Core) switchNodes() {
-	if c.exec.AllSeen() && c.controller.Step(c.now, c.powerCap.Affords) {
-		c.next.retry(c.now)
+// wake returns when node power wants another step; zero if never.
+func (p *powerControl) wake() (switching, review time.Time) {
+	if p.policy != nil {
+		review = p.policy.Next()
 	}
-}
-
-// runNodePower runs the node power policy once a decision has been taken.
-func (c *Core) runNodePower(decided bool) {
-	if c.nodePower == nil || !c.exec.AllSeen() || !c.next.begun() {
-		return
-	}
-	c.next.retry(c.nodePower.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, View: c.vary}))
+	return p.controller.Wake(), review
 }
 
 // stateOf returns the state in which a node counts for placing VMs.
-func (c *Core) stateOf(n *execute.NodeReport) cluster.NodeState {
-	state := c.controller.State(n.ID, n.State)
+func (p *powerControl) stateOf(n *execute.NodeReport) cluster.NodeState {
+	state := p.controller.State(n.ID, n.State)
 	if n.Silent && state == cluster.Online {
 		state = cluster.Draining
 	}
@@ -67,11 +83,26 @@ func (c *Core) stateOf(n *execute.NodeReport) cluster.NodeState {
 }
 
 // wanted returns the nodes that should come on; a decision keeps power for them.
-func (c *Core) wanted() (list []decide.Wanted) {
-	for _, id := range c.controller.Awaited() {
-		list = append(list, decide.Wanted{Node: id, Watts: c.controller.Booting(id)})
+func (p *powerControl) wanted() (list []decide.Wanted) {
+	for _, id := range p.controller.Awaited() {
+		list = append(list, decide.Wanted{Node: id, Watts: p.controller.Booting(id)})
 	}
 	return list
+}
+
+// switchNodes advances every node that is going off or on as far as possible.
+func (c *Core) switchNodes() {
+	if c.exec.AllSeen() && c.power.controller.Step(c.now, c.power.cap.Affords) {
+		c.next.retry(c.now)
+	}
+}
+
+// runNodePower runs the node power policy once a decision has been taken.
+func (c *Core) runNodePower(decided bool) {
+	if c.power.policy == nil || !c.exec.AllSeen() || !c.next.begun() {
+		return
+	}
+	c.next.retry(c.power.policy.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, View: c.vary}))
 }
 
 // SetPower switches a node off or on for a user. Off waits until the node is empty, however long
@@ -82,20 +113,20 @@ func (c *Core) SetPower(now time.Time, id cluster.NodeID, want cycle.Want, by st
 	if !known {
 		return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
 	}
-	return c.controller.Order(now, &n.Node, n.Silent, want, by)
+	return c.power.controller.Order(now, &n.Node, n.Silent, want, by)
 }
 
 // PowerReplied takes the reply of a power driver.
 func (c *Core) PowerReplied(now time.Time, ask power.Request, state power.State, err error) {
 	c.now = now
-	c.controller.Answered(now, ask, state, err)
+	c.power.controller.Answered(now, ask, state, err)
 }
 
 // SetBudgets replaces the budgets stated through the API. On an error, a *cluster.FieldError,
 // nothing changes.
 func (c *Core) SetBudgets(now time.Time, lines []budget.Budget, by string) error {
 	c.now = now
-	changed, err := c.powerCap.State(now, lines, by)
+	changed, err := c.power.cap.State(now, lines, by)
 	if changed {
 		c.next.retry(now)
 	}
@@ -103,4 +134,4 @@ func (c *Core) SetBudgets(now time.Time, lines []budget.Budget, by string) error
 }
 
 // CheckBudgets returns what is wrong with budgets.
-func (c *Core) CheckBudgets(lines []budget.Budget) error { return c.powerCap.Check(lines) }
+func (c *Core) CheckBudgets(lines []budget.Budget) error { return c.power.cap.Check(lines) }

@@ -24,11 +24,12 @@ func (c *Core) SetPrices(now time.Time, text, by string) error {
 	if err != nil {
 		return err
 	}
-	if text == c.prices.Text {
+	p := &c.power.prices
+	if text == p.Text {
 		return nil
 	}
-	c.prices, c.series = journal.Prices{Text: text, By: by, At: now}, series
-	c.out.Prices = &c.prices
+	*p = statedPrices{journal.Prices{Text: text, By: by, At: now}, series}
+	c.out.Prices = &p.Prices
 	c.out.Events = append(c.out.Events, journal.Event{
 		At: now, Kind: journal.EventPrices, Text: fmt.Sprintf("the prices of energy are changed: by %s", by),
 	})
@@ -48,20 +49,24 @@ func readPrices(text string) (*price.Series, error) {
 	return series, nil
 }
 
-// restorePrices restores the prices of the journal. Prices that no longer parse raise an alarm and
-// are ignored.
-func (c *Core) restorePrices(kept journal.Prices) {
-	var err error
-	c.prices = kept
-	if c.series, err = readPrices(kept.Text); err != nil {
-		c.alarm(0, "the prices of energy that were stated do not count: "+err.Error())
-	}
+// statedPrices are the energy prices stated through the API, in place of those of the settings.
+type statedPrices struct {
+	journal.Prices
+	series *price.Series // the same, read
+}
+
+// restorePrices restores the prices of the journal. Prices that no longer parse are ignored, with an
+// error.
+func restorePrices(kept journal.Prices) (p statedPrices, err error) {
+	p.Prices = kept
+	p.series, err = readPrices(kept.Text)
+	return p, err
 }
 
 // pricesStatus returns the prices in use: the stated ones, or those of the settings.
-func (c *Core) pricesStatus() PricesStatus {
-	if c.series == nil {
-		return PricesStatus{Series: c.settings.Prices}
+func (p *powerControl) pricesStatus() PricesStatus {
+	if p.prices.series == nil {
+		return PricesStatus{Series: p.settings.Prices}
 	}
-	return PricesStatus{Series: c.series, By: c.prices.By, At: c.prices.At}
+	return PricesStatus{Series: p.prices.series, By: p.prices.By, At: p.prices.At}
 }

@@ -124,7 +124,7 @@ func (l *Loop) OrderArray(ctx context.Context, array cluster.VJobID, order Order
 	o := &ArrayOrder{Array: array, Order: order, By: by}
 	for more := true; more; ctx = context.WithoutCancel(ctx) {
 		err := l.ask(ctx, func(c *Core) (err error) {
-			more, err = c.OrderArray(l.now(), o)
+			more, err = o.Step(c, l.now())
 			return err
 		})
 		if err != nil {

@@ -33,7 +33,7 @@ func (c *Core) Admit(now time.Time, s *admission.Submission) error {
 	c.now = now
 	switch {
 	case s.Inner != 0:
-		return c.admitInside(s)
+		return admitInside(c.exec, s)
 	case !s.Reservation.IsZero():
 		return c.confirm(s)
 	default:
@@ -75,7 +75,7 @@ func (c *Core) confirm(s *admission.Submission) error {
 		}
 	}
 	job := s.VJob(last + 1)
-	claim := v.Claim(job, c.nodePower != nil)
+	claim := v.Claim(job, c.power.policy != nil)
 	r.VJob, r.Ruled, r.Capacity = job.ID, job.Rules != "", claim.Capacity()
 	r.Limit, r.Power, r.NextChange = claim.Quota(), claim.Power(), claim.NextChange
 	return r.Confirm()

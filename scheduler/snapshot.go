@@ -15,11 +15,11 @@ func (c *Core) Snapshot() *Snapshot {
 		VJobs: map[cluster.VJobID]VJobStatus{},
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.last.breaches},
 	}
-	s.Budgets, s.Prices, s.Consolidation = c.powerCap.Budgets(c.now), c.pricesStatus(), c.consolidationStatus()
+	s.Budgets, s.Prices, s.Consolidation = c.power.cap.Budgets(c.now), c.power.pricesStatus(), c.power.consolidationStatus()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
-			Power: c.powerCap.Node(&n), Switch: c.controller.Switch(n.ID),
+			Power: c.power.cap.Node(&n), Switch: c.power.controller.Switch(n.ID),
 		})
 	}
 	for _, r := range c.exec.Jobs() {

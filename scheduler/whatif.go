@@ -14,6 +14,7 @@ import (
 	"vjob/energy"
 	"vjob/queue"
 	"vjob/queue/multifactor"
+	"vjob/queue/ordering"
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
 )
@@ -53,14 +54,14 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func(
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
 	present, then := c.vary(), c.vary()
-	if err := c.applyWhatIf(then, s, b); err != nil {
+	if err := s.apply(c, then, b); err != nil {
 		return nil, err
 	}
 	return func() WhatIfResult { return compare(present, then) }, nil
 }
 
-// applyWhatIf applies the changes to a view.
-func (c *Core) applyWhatIf(v *decide.Variant, s WhatIf, b admission.Bounds) error {
+// apply applies the changes to a variant of the view.
+func (s *WhatIf) apply(c *Core, v *decide.Variant, b admission.Bounds) error {
 	for id, state := range s.Nodes {
 		if err := v.SetNodeState(id, state); err != nil {
 			return err
@@ -95,20 +96,20 @@ func (c *Core) applyWhatIf(v *decide.Variant, s WhatIf, b admission.Bounds) erro
 	if err := c.Admit(c.now, s.Submit); err != nil {
 		return err
 	}
-	c.add(v, s.Submit)
+	addTo(v, c.order, c.now, s.Submit)
 	return nil
 }
 
 // hypotheticalID is the id of the hypothetical vjob during the decision; no real vjob gets it.
 const hypotheticalID = cluster.VJobID(math.MaxInt64)
 
-// add adds a vjob that was not submitted to the view, at its place in the order.
-func (c *Core) add(v *decide.Variant, s *admission.Submission) {
+// addTo adds a vjob that was not submitted to a variant, at its place in the order.
+func addTo(v *decide.Variant, order *ordering.Order, now time.Time, s *admission.Submission) {
 	job := s.VJob(hypotheticalID)
-	job.Submitted = c.now
-	own := c.order.WhatIf(job, c.now)
+	job.Submitted = now
+	own := order.WhatIf(job, now)
 	at, _ := slices.BinarySearchFunc(v.VJobs, &own, func(r execute.Report, own *multifactor.Priority) int {
-		other, _ := c.order.Rank(r.Job.ID, c.now) // all are there
+		other, _ := order.Rank(r.Job.ID, now) // all are there
 		return other.Compare(own)
 	})
 	v.Add(job, at)

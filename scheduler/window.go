@@ -11,15 +11,15 @@ import (
 
 // expire fails the vjobs that have not started by the end of their start window. A further attempt
 // of a vjob that had started does not count. It reports whether there are any.
-func (c *Core) expire(vjobs []execute.Report) (some bool) {
+func expire(exec *execute.Executor, now time.Time, vjobs []execute.Report) (some bool) {
 	for i := range vjobs {
 		r := &vjobs[i]
 		at := r.Job.NotAfter
-		if at.IsZero() || c.now.Before(at) || r.Began || !r.Idle || r.Job.State != cluster.Waiting || r.Job.Attempts > 0 {
+		if at.IsZero() || now.Before(at) || r.Began || !r.Idle || r.Job.State != cluster.Waiting || r.Job.Attempts > 0 {
 			continue
 		}
 		why := fmt.Sprintf("it will never run: it was to start by %s", at.UTC().Format(time.DateTime+" MST"))
-		_ = c.exec.Clear(c.now, r.Job.ID, gang.ThenFail, cluster.Because(why)) // it is there: it was just listed
+		_ = exec.Clear(now, r.Job.ID, gang.ThenFail, cluster.Because(why)) // it is there: it was just listed
 		some = true
 	}
 	return some
