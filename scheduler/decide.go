@@ -7,7 +7,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
-	"vjob/ctxswitch/journal"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/quarantine"
 )
@@ -97,9 +96,4 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
 	c.nextPlan++
 	c.next.seen = c.exec.Changes()
-}
-
-// alarm records an alarm for administrators, about a vjob unless it is 0.
-func (c *Core) alarm(id cluster.VJobID, text string) {
-	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventAlarm, VJob: id, Text: text})
 }

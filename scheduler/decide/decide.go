@@ -15,7 +15,7 @@
 //	reserve   verdicts, lead times           nodes cleared for reservations           prepare.go, leads.go
 //	plan      verdicts                       a plan; retried without what proves      plan.go, retry.go, reservations.go
 //	                                         infeasible
-//	power     plan, limits                   CPU shares; a plan that keeps limits     shares.go, planpower.go
+//	power     plan, limits                   CPU shares; a plan that keeps limits     shares.go, power.go
 //	causes    plan, verdicts                 a cause for each gang                    causes.go
 //	improve   an empty plan                  moves that save power                    consolidate.go, consolidator*.go
 //

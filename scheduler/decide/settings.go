@@ -1,14 +1,3 @@
-// Package decide takes one decision of the loop: from the facts about the cluster to the target of
-// each vjob, its reason, and the plan that leads there. A [View] is the cluster as one decision
-// sees it, [View.Decide] takes the decision, and the same view answers what-if questions.
-//
-// [NewView] makes a view of the [Facts] (view.go). decision.go asks the policy for targets
-// (policy.go), translates them into goals (goals.go) and makes a plan; if that fails it tries again
-// with fewer starting vjobs (retry.go) or without vjobs that make the decision fail (bisect.go).
-// Each further file holds one reason why a vjob does or does not run: containers, quotas, image
-// space, power limits and CPU shares, reservations, start windows. When nothing else is to be done,
-// consolidate.go looks for a placement that draws less power (consolidator.go: the model,
-// consolidator_rules.go, consolidator_plan.go: a plan and its price).
 package decide
 
 import (
