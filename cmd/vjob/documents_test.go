@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/vjob/cli"
+	"vjob/tests/golden"
 )
 
 // A command line in a document is a line of a block, with or without the prompt, or a
@@ -40,16 +42,15 @@ func commandLines(text string) map[int][]string {
 
 // Every command that a document shows is there, with the flags that it shows.
 func TestDocumentsShowCommandsThatAreThere(t *testing.T) {
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no documents: %v", err)
+	var files []string
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/[a-z]*/*.md"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no documents match %s: %v", pattern, err)
+		}
+		files = append(files, names...)
 	}
-	a := &cli.App{Streams: cli.Standard()}
-	root := a.Root(commands(a)...)
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	root.InitDefaultHelpFlag()
-	root.InitDefaultVersionFlag()
+	root := rootCommand()
 	found := 0
 	for _, name := range append(files, "../../README.md") {
 		text, err := os.ReadFile(name)
@@ -69,6 +70,38 @@ func TestDocumentsShowCommandsThatAreThere(t *testing.T) {
 	if found < 100 {
 		t.Errorf("only %d commands were found: the documents are read wrongly", found)
 	}
+}
+
+// rootCommand returns the command vjob with all that cobra adds to it.
+func rootCommand() *cobra.Command {
+	a := &cli.App{Streams: cli.Standard()}
+	root := a.Root(commands(a)...)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
+	return root
+}
+
+// TestDocumentShowsTheCommands compares docs/reference/commands.md with the commands.
+func TestDocumentShowsTheCommands(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| command | what it does |\n| --- | --- |\n")
+	var list func(c *cobra.Command)
+	list = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			if sub.Hidden || sub.Name() == "help" || sub.Name() == "completion" {
+				continue
+			}
+			if sub.Runnable() {
+				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(sub.CommandPath()+strings.TrimPrefix(sub.Use, sub.Name()), "|", "\\|"), sub.Short)
+			}
+			list(sub)
+		}
+	}
+	list(rootCommand())
+	golden.Passage(t, "../../docs/reference/commands.md",
+		"<!-- commands: written by go test ./cmd/vjob -update -->\n", "<!-- end of commands -->\n", b.String())
 }
 
 // amiss says what there is not of a command line; "" is nothing.

@@ -157,5 +157,5 @@ func TestWaiting(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", f.name, len(f.ids), verdict, which)
 	}
-	golden.Passage(t, "../../docs/oar-compatibility.md", begin, end, b.String())
+	golden.Passage(t, "../../docs/reference/oar-compatibility.md", begin, end, b.String())
 }
