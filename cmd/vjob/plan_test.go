@@ -314,7 +314,7 @@ func TestPlanCompletion(t *testing.T) {
 	}
 }
 
-// The instance in the user guide is a good one.
+// TestGuideInstance solves the instance in docs/reference/plan-files.md.
 func TestGuideInstance(t *testing.T) {
 	_, rest, _ := strings.Cut(content(t, "../../docs/reference/plan-files.md"), "```json\n{\"format\"")
 	text, _, _ := strings.Cut(rest, "```")
