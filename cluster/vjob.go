@@ -32,7 +32,7 @@ type VJob struct {
 	Priority  int           // larger runs first; equal ones in order of ID
 	Walltime  time.Duration // of running time, suspensions excluded; 0 is unlimited
 	VMs       []VM          // in rank order, VMs[i].ID.Rank == i
-	Rules     string        // placement rules in the language of docs/rules.md; its VMs are VM0, VM1, …
+	Rules     string        // placement rules in the language of docs/reference/rules.md; its VMs are VM0, VM1, …
 	Terms
 	Shape int // the index of its current shape, if it has several
 

@@ -15,7 +15,7 @@ type Submission struct {
 	Count           int      `json:"count,omitempty"`
 	Template        *VMSpec  `json:"template,omitempty"`
 	VMs             []VMSpec `json:"vms,omitempty"`
-	// Rules are placement rules, as docs/rules.md has them: a script, or a list in YAML
+	// Rules are placement rules, as docs/reference/rules.md has them: a script, or a list in YAML
 	// or JSON. Its VMs are VM0, VM1 and so on.
 	Rules string `json:"rules,omitempty"`
 	Terms

@@ -314,9 +314,9 @@ func TestPlanCompletion(t *testing.T) {
 	}
 }
 
-// The instance in the user guide is a good one.
+// TestGuideInstance solves the instance in docs/reference/plan-files.md.
 func TestGuideInstance(t *testing.T) {
-	_, rest, _ := strings.Cut(content(t, "../../docs/plans.md"), "```json\n{\"format\"")
+	_, rest, _ := strings.Cut(content(t, "../../docs/reference/plan-files.md"), "```json\n{\"format\"")
 	text, _, _ := strings.Cut(rest, "```")
 	r := ticking(t, 0, tick, `{"format"`+text, "plan", "--in", "-", "-o", "json")
 	var got plan.Planned

@@ -20,7 +20,7 @@ type PlanID int64
 
 // Rules are the placement rules that administrators have stated through the API.
 type Rules struct {
-	Text string // in the language of docs/rules.md
+	Text string // in the language of docs/reference/rules.md
 	By   string // user of the last change; "" before the first
 	At   time.Time
 }

@@ -9,7 +9,7 @@ import (
 	"vjob/energy/consolidate"
 )
 
-// Consolidate are the settings of energy consolidation, see docs/power.md.
+// Consolidate are the settings of energy consolidation, see docs/explanation/power-management.md.
 type Consolidate struct {
 	When    string   `json:"when"` // asked, always, never
 	Every   Duration `json:"every"`

@@ -11,7 +11,7 @@ import (
 	"vjob/cluster"
 )
 
-// Notify are the settings of notifications, see docs/notifications.md.
+// Notify are the settings of notifications, see docs/reference/notifications.md.
 type Notify struct {
 	Mail     Mail     `json:"mail"`
 	Webhooks Webhooks `json:"webhooks"`

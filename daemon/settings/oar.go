@@ -8,7 +8,7 @@ import (
 	"vjob/oar/request"
 )
 
-// OAR are the settings of OAR compatibility, see docs/oar-compatibility.md.
+// OAR are the settings of OAR compatibility, see docs/reference/oar-compatibility.md.
 type OAR struct {
 	Nodes           string           `json:"nodes_resource"`
 	Default         string           `json:"default_resources"`

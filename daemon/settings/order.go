@@ -2,7 +2,7 @@ package settings
 
 import "vjob/cluster/calendar"
 
-// Order are the settings of the queue order and of quotas, see docs/priorities.md.
+// Order are the settings of the queue order and of quotas, see docs/reference/queues-and-quotas.md.
 // [Settings.Arrange] converts them for the scheduler.
 type Order struct {
 	TimeZone     string    `json:"time_zone"`

@@ -113,9 +113,9 @@ func TestWrongOrder(t *testing.T) {
 	}
 }
 
-// The settings in the example of docs/priorities.md give the numbers there.
+// The settings in the example of docs/reference/queues-and-quotas.md give the numbers there.
 func TestWorkedExample(t *testing.T) {
-	data, err := os.ReadFile("../../docs/priorities.md")
+	data, err := os.ReadFile("../../docs/reference/queues-and-quotas.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +149,9 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// The quotas in the example of docs/priorities.md give the numbers there.
+// The quotas in the example of docs/reference/queues-and-quotas.md give the numbers there.
 func TestQuotasOfTheDocumentation(t *testing.T) {
-	data, err := os.ReadFile("../../docs/priorities.md")
+	data, err := os.ReadFile("../../docs/reference/queues-and-quotas.md")
 	if err != nil {
 		t.Fatal(err)
 	}

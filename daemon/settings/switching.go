@@ -12,14 +12,14 @@ import (
 	"vjob/energy/power/command"
 )
 
-// Switching are the settings of nodes that can be switched off and on, see docs/power.md.
+// Switching are the settings of nodes that can be switched off and on, see docs/reference/power-drivers.md.
 type Switching struct {
 	Nodes  []SwitchedNode `json:"nodes"`
 	Limits SwitchLimits   `json:"limits"`
 	Manage Manage         `json:"manage"`
 }
 
-// Manage are the settings of power management, see docs/power.md and package energy/dpm.
+// Manage are the settings of power management, see docs/explanation/power-management.md and package energy/dpm.
 type Manage struct {
 	Enabled    bool     `json:"enabled"`
 	Every      Duration `json:"every"`

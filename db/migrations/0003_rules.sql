@@ -1,4 +1,4 @@
--- Rules are texts in a language of their own: docs/rules.md.
+-- Rules are texts in a language of their own: docs/reference/rules.md.
 
 -- The rules that administrators have stated for the cluster: one row, or none.
 CREATE TABLE rules (

@@ -24,7 +24,7 @@
 // lease is held. So the scheduler's own decisions rely on no lock: a lock makes a live
 // migration safe that is interrupted at its end, and prevents a second copy that a person
 // starts, and while the leases are lost it does neither. The administrator's part is in
-// docs/admin-guide.md.
+// docs/how-to/install-on-libvirt.md.
 //
 // The build needs -tags libvirt_dlopen and a C compiler, but no libvirt: [New] opens
 // libvirt.so.0. Without the tag New fails, and the rest of vjob works.

@@ -31,7 +31,7 @@ type Job struct {
 // First returns the script of the first VM.
 func (j *Job) First() string {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n# What starts a job of OAR: docs/oar-compatibility.md of vjob tells what it does.\n")
+	b.WriteString("#!/bin/sh\n# What starts a job of OAR: docs/reference/oar-compatibility.md of vjob tells what it does.\n")
 	j.variables(&b)
 	b.WriteString(files)
 	fmt.Fprintf(&b, "oar_hosts %s\n", runs(j.CPUs))

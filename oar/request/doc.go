@@ -13,5 +13,5 @@
 // four VMs of two processors on nodes of their own. [Place] looks at the nodes: it resolves ALL
 // and BEST, sizes VMs where the request gives no size, refuses requests that do not fit on an
 // empty cluster, and writes rules in the language of package repack/script.
-// docs/oar-compatibility.md has the table.
+// docs/reference/oar-compatibility.md has the table.
 package request

@@ -28,7 +28,7 @@ type Spec struct {
 // Placement is an alternative as VMs with rules.
 type Placement struct {
 	VMs      []cluster.Resources // by rank
-	Rules    string              // in the language of docs/rules.md, may be ""
+	Rules    string              // in the language of docs/reference/rules.md, may be ""
 	Walltime time.Duration       // or NoWalltime
 }
 

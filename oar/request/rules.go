@@ -127,7 +127,7 @@ func (r *ruleWriter) vmRange(first, n int) string {
 }
 
 // Fence returns the rule that keeps all VMs of a vjob on the nodes that match all filters, in the
-// language of docs/rules.md; it lists the nodes. The error is an [*oar.Error].
+// language of docs/reference/rules.md; it lists the nodes. The error is an [*oar.Error].
 func Fence(filters []property.Filter, inventory Inventory, site Config) (string, error) {
 	names := slices.Concat(inventory.labels(), site.Nodes, []string{cpuProperty, memoryProperty})
 	var nodes []*cluster.Node

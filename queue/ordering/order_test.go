@@ -53,7 +53,7 @@ func vjob(id cluster.VJobID, owner, project, in string, n int) *cluster.VJob {
 	return j
 }
 
-// The example of docs/priorities.md.
+// The example of docs/reference/queues-and-quotas.md.
 func TestExample(t *testing.T) {
 	r := rules(t)
 	r.Rank.User, r.Rank.Size, r.Rank.Deadline = 0, 0, 0

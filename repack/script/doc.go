@@ -15,5 +15,5 @@
 // the catalogue of package rule. [Check] reports all that is wrong with a script.
 //
 // Scripts are not trusted: work and memory stay within the limits of this package.
-// docs/rules.md has the language on one page.
+// docs/reference/rules.md has the language on one page.
 package script

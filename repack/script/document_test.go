@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	document = "../../docs/rules.md"
+	document = "../../docs/reference/rules.md"
 	begin    = "<!-- rules: written by go test ./repack/script -update -->\n"
 	end      = "<!-- end of rules -->\n"
 )
@@ -54,7 +54,7 @@ func TestDocumentIsRight(t *testing.T) {
 		if m[1] == "yaml" {
 			read = rulelist.Parse
 		}
-		f, problems := read("docs/rules.md", m[2])
+		f, problems := read("docs/reference/rules.md", m[2])
 		if len(problems) > 0 {
 			t.Errorf("%v", problems)
 			continue

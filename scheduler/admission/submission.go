@@ -20,7 +20,7 @@ type Submission struct {
 	Priority int
 	Walltime time.Duration
 	VMs      []cluster.VM
-	Rules    string // in the language of docs/rules.md; its VMs are VM0, VM1, …
+	Rules    string // in the language of docs/reference/rules.md; its VMs are VM0, VM1, …
 	Held     bool
 	cluster.Terms
 	// Array holds the parameters of an array, one for each of its vjobs, which differ in nothing

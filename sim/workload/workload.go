@@ -1,6 +1,6 @@
 // Package workload reads files of vjobs with the times of their submission: the
 // experiments and traces that `vjob replay` runs in virtual time. It detects one of two
-// forms, see docs/workloads.md: one document with a cluster and vjobs made of components
+// forms, see docs/reference/workload-files.md: one document with a cluster and vjobs made of components
 // (see [ReadGraphs]), or one line of JSON per vjob (see [ReadTrace]). Either may be
 // compressed by gzip.
 package workload

@@ -97,11 +97,11 @@ func families(t *testing.T) []family {
 // skippedPower are the cases of OAR's node power daemon that do not apply, with the reason.
 var skippedPower = map[string]string{
 	"g01": pausesByCount, "g02": pausesByCount, "g04": keepalive, "g05": keepalive, "g07": keepalive,
-	"g08": "judged in virtual: a node that is wanted is asked to come up, and TestPeopleWinOverPowerManagement",
-	"g10": "judged in power/command: each node has commands of its own, which are given nothing on their input",
+	"g08": "judged in sim/simclock: a node that is wanted is asked to come up, and TestAdministratorsOverridePowerManagement",
+	"g10": "judged in energy/power/command: each node has commands of its own, which are given nothing on their input",
 	"g00": "differs: what may be switched stands in the settings; power management asks each time whether it pays",
-	"g13": "judged by TestANodeThatDoesNotComeBack of virtual: it is asked three times, and then left alone",
-	"g11": "judged by TestANodeThatDoesNotComeBack of virtual: a command over its time is an alarm, and the node is stuck",
+	"g13": "judged by TestANodeThatDoesNotComeBack of sim/simclock: it is asked three times, and then left alone",
+	"g11": "judged by TestANodeThatDoesNotComeBack of sim/simclock: a command over its time is an alarm, and the node is stuck",
 }
 
 const (
@@ -157,5 +157,5 @@ func TestWaiting(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", f.name, len(f.ids), verdict, which)
 	}
-	golden.Passage(t, "../../docs/oar-compatibility.md", begin, end, b.String())
+	golden.Passage(t, "../../docs/reference/oar-compatibility.md", begin, end, b.String())
 }

@@ -154,7 +154,7 @@ const (
 	present        = "differs: a quota bounds what there is at a time, not what a job could meet while it lasts"
 	ofReservations = "differs: a reservation is bounded by quotas when it is submitted, where it is refused, and not marked as an error later"
 	exception      = "differs: windows of a quota do not overlap: that of a week in which some days are otherwise is written apart"
-	wakes          = "judged by TestIdleNodesGoOffAndComeBackForWhatWaits of virtual: nodes go off while nothing waits, and as many as are needed come back"
+	wakes          = "judged by TestIdleNodesGoOffAndComeBackForWaitingVJobs of sim/simclock: nodes go off while nothing waits, and as many as are needed come back"
 )
 
 // The schedules of OAR 3 that apply have the same results here.

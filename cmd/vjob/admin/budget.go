@@ -26,7 +26,7 @@ func budgetCommand(a *cli.App) *cobra.Command {
 		Short: "show and state what the cluster may draw, also by the hour (administrators)",
 		Long: `A budget is the most watts that the cluster, or the nodes with a label, may draw: always, or within a
 window of time. Under a budget vjobs get less CPU, down to the floor that they were submitted with
-(vjob submit --floor); then the last in the queue are suspended. docs/energy.md tells how.`,
+(vjob submit --floor); then the last in the queue are suspended. docs/explanation/energy.md explains it.`,
 		Example: `  vjob budget set 12kW
   vjob budget set 6kW --from 18:00 --to 08:00 --days Mo-Fr
   vjob budget set 3kW --group rack=r1

@@ -18,7 +18,7 @@ func rulesCommand(a *cli.App) *cobra.Command {
 		Use:   "rules",
 		Short: "show the placement rules of the cluster; administrators also change them",
 		Long: `Shows the placement rules that hold for all vjobs: those of the daemon's settings and
-those that were stated here, and what breaks rules now. docs/rules.md is the language.`,
+those that were stated here, and what breaks rules now. docs/reference/rules.md is the language.`,
 		Example: `  vjob rules
   vjob rules check racks.rules
   vjob rules set racks.rules

@@ -36,10 +36,10 @@ func energyDayCommand(a *cli.App) *cobra.Command {
 		Short: "simulate days and nights with and without nodes being switched off",
 		Long: `Lets a cluster live through days of twelve hours, in which each VM needs 1200 to 2200 MHz, and
 nights, in which it needs 500 to 1000, once with all nodes on and once with power management: the
-experiment of table 3 of "VMware Distributed Resource Management" (2012). docs/power.md says how
+experiment of table 3 of "VMware Distributed Resource Management" (2012). docs/explanation/power-management.md says how
 nodes are chosen.
 
-With --prices the days begin with the prices of a file (docs/energy.md), day is from 8 to 20 o'clock
+With --prices the days begin with the prices of a file (docs/how-to/use-energy-prices.md), day is from 8 to 20 o'clock
 in its zone, and the table tells what the energy costs. With --flexible some of the VMs are jobs,
 submitted once a day, and two more runs have each start when its energy costs least within its slack.`,
 		Example: `  vjob energy day --svg day.svg

@@ -102,7 +102,7 @@ func sumPower(nodes []wire.Node, jobs []wire.VJob, label string) energyNow {
 
 func showPower(a *cli.App, now *energyNow) error {
 	if now.Nodes == 0 {
-		_, err := fmt.Fprintln(a.Out, "the settings of the daemon have no power model for any node: see energy.models in docs/energy.md")
+		_, err := fmt.Fprintln(a.Out, "the settings of the daemon have no power model for any node: see energy.models in docs/explanation/energy.md")
 		return err
 	}
 	var b strings.Builder

@@ -50,8 +50,8 @@ With --what-if the daemon says what it would do at once if nodes were drained, l
 rules were stated, vjobs were gone or one was submitted: which vjobs would fare otherwise, and the
 context switch. Nothing is changed.
 
-The files are brsp-instance/1 and brsp-plan/1, plain or compressed by gzip; the user guide shows
-them. Their times are in seconds. The same instance, seed and number of iterations give the same
+The files are brsp-instance/1 and brsp-plan/1, plain or compressed by gzip; docs/reference/plan-files.md
+shows them. Their times are in seconds. The same instance, seed and number of iterations give the same
 plan, if the deadline does not come first.
 
 Exit codes: 0 a plan was found, 2 a file or flag is wrong, 3 there is no plan, or none was found;

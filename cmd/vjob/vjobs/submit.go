@@ -80,7 +80,7 @@ describe equal VMs, and what stands after -- is the command that each runs.`,
 	flags.BoolVar(&f.gather, "gather", false, "all VMs on one node")
 	flags.StringSliceVar(&f.ban, "ban", nil, "no VM on these `NODES`: n1,n2")
 	flags.StringSliceVar(&f.fence, "fence", nil, "VMs only on these `NODES`: n1,n2")
-	flags.StringArrayVar(&f.rule, "rule", nil, "`RULE` about the VMs, such as 'soft(60) gather($VMS)'; may be repeated (docs/rules.md)")
+	flags.StringArrayVar(&f.rule, "rule", nil, "`RULE` about the VMs, such as 'soft(60) gather($VMS)'; may be repeated (docs/reference/rules.md)")
 	flags.StringVar(&f.ruleFile, "rules", "", "`FILE` with rules about the VMs")
 	f.terms.register(flags)
 	f.array.register(flags)

@@ -1,6 +1,6 @@
 // Package logged converts the jobs of a log to vjobs, with one VM for each processor of a
 // job. Logs say little about the needs of a job, so some are assumptions, see [Mapping] and
-// docs/replay.md.
+// docs/reference/replay.md.
 package logged
 
 import (
