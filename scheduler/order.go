@@ -95,7 +95,7 @@ type ArrayOrder struct {
 // Step carries out the next step of an order to an array, and reports whether more follow.
 // vjobs to which the order does not apply are skipped. It fails with ErrNotFound if no vjob of the
 // array is live, and with ErrConflict if the order applies to no vjob; then nothing has changed.
-// Waiting vjobs come first, so that none of them starts between two steps of a deletion.
+// Waiting vjobs come first, so that they cannot start between two steps of a deletion.
 func (o *ArrayOrder) Step(c *Core, now time.Time) (more bool, err error) {
 	if !o.listed {
 		o.left, o.listed = o.members(c.exec.Jobs()), true

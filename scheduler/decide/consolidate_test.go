@@ -179,7 +179,7 @@ func two(change func(*cluster.VJob)) *world {
 }
 
 // Without a move there is a reason, with figures where possible.
-func TestWhyNobodyMoves(t *testing.T) {
+func TestWhyNothingMoves(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		job  func(*cluster.VJob)

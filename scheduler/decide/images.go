@@ -56,14 +56,14 @@ func (s *imageSpace) need(r *execute.Report) map[string]cluster.MiB {
 // imageShortages returns the vjobs that should be saved and lack image space, with what is
 // missing. vjobs suspended by users take space first, then the queue order counts.
 func (a *attempt) imageShortages(verdicts []queue.Verdict) map[int]string {
-	list, shelf := map[int]string{}, a.imageSpace()
+	list, space := map[int]string{}, a.imageSpace()
 	for _, held := range []bool{true, false} {
 		for i := range a.VJobs {
 			r := &a.VJobs[i]
 			if r.Job.Held != held || !a.needsImage(i, verdicts[i].Target) {
 				continue
 			}
-			if lack := shelf.reserve(r); lack != "" {
+			if lack := space.reserve(r); lack != "" {
 				list[i] = lack
 			}
 		}
@@ -83,18 +83,18 @@ func (a *attempt) needsImage(i int, target queue.Target) bool {
 // exceedsImageSpace reports whether a plan moves vjobs through images that have no space: the
 // executor would refuse it again and again. The next plan moves them live or not at all.
 func (a *attempt) exceedsImageSpace(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
-	shelf, moved := a.imageSpace(), map[cluster.VJobID]bool{}
+	space, moved := a.imageSpace(), map[cluster.VJobID]bool{}
 	for _, g := range plan.Gangs {
 		moved[g.VJob] = moved[g.VJob] || g.Kind == cluster.Suspend
 	}
 	for i := range a.VJobs {
 		if a.needsImage(i, verdicts[i].Target) {
-			shelf.reserve(&a.VJobs[i])
+			space.reserve(&a.VJobs[i])
 		}
 	}
 	for i := range a.VJobs {
 		r := &a.VJobs[i]
-		if verdicts[i].Target != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || a.unsavable[r.Job.ID] || shelf.reserve(r) == "" {
+		if verdicts[i].Target != queue.Run || !moved[r.Job.ID] || r.Job.State != cluster.Running || a.unsavable[r.Job.ID] || space.reserve(r) == "" {
 			continue
 		}
 		a.unsavable[r.Job.ID], some = true, true

@@ -78,12 +78,12 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 			if got := [2]queue.Target{d.Verdicts[0].Target, d.Verdicts[1].Target}; got != c.want {
 				t.Errorf("%v, want %v: %+v", got, c.want, d.Verdicts)
 			}
-			who := 0
+			which := 0
 			if c.hold {
-				who = 1
+				which = 1
 			}
-			if !strings.Contains(d.Verdicts[who].Reason, c.why) {
-				t.Errorf("%q, want %q", d.Verdicts[who].Reason, c.why)
+			if !strings.Contains(d.Verdicts[which].Reason, c.why) {
+				t.Errorf("%q, want %q", d.Verdicts[which].Reason, c.why)
 			}
 			if d.Why != "" {
 				t.Error("no plan: " + d.Why)
@@ -93,7 +93,7 @@ func TestSuspensionsNeedRoomForImages(t *testing.T) {
 }
 
 // A paused vjob that cannot be saved resumes before the vjob that wants its memory.
-func TestWhoStandsAndCannotBeSaved(t *testing.T) {
+func TestPausedVJobsThatCannotBeSaved(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		cpu  cluster.MilliCPU // of each of its two VMs
@@ -160,7 +160,7 @@ func TestImagesOfADecisionFindRoom(t *testing.T) {
 }
 
 // While the store cannot be read no vjob is suspended, for any reason.
-func TestNobodyIsSavedWithoutAStore(t *testing.T) {
+func TestNothingIsSavedWithoutAStore(t *testing.T) {
 	for _, held := range []bool{false, true} {
 		_, facts := duo(cluster.Running, gang.Active, cluster.Resources{CPU: 1000, Memory: 1024})
 		f := facts()
