@@ -218,7 +218,7 @@ func (c *Core) wake(next time.Time) time.Time {
 	if c.nodePower != nil {
 		sooner(c.nodePower.Next())
 	}
-	sooner(c.exec.NextEnd())
+	sooner(c.exec.Walltimes.Next())
 	sooner(c.order.Next())
 	return next
 }

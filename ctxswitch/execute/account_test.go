@@ -148,11 +148,11 @@ func TestOverdue(t *testing.T) {
 	d.store.Images = []hypervisor.Image{{ID: saved.Members[0].Image.ID, Node: "a", Complete: true}}
 	d.settle()
 	d.pass(59 * time.Second)
-	if over, next := d.exec.Overdue(), d.exec.NextEnd(); len(over) != 0 || !next.Equal(start.Add(time.Minute)) {
+	if over, next := d.exec.Walltimes.Overdue(), d.exec.Walltimes.Next(); len(over) != 0 || !next.Equal(start.Add(time.Minute)) {
 		t.Errorf("got %v, next %s", over, next)
 	}
 	d.pass(time.Second)
-	if over, next := d.exec.Overdue(), d.exec.NextEnd(); len(over) != 1 || over[0] != 3 || !next.Equal(start.Add(2*time.Minute)) {
+	if over, next := d.exec.Walltimes.Overdue(), d.exec.Walltimes.Next(); len(over) != 1 || over[0] != 3 || !next.Equal(start.Add(2*time.Minute)) {
 		t.Errorf("got %v, next %s", over, next)
 	}
 }

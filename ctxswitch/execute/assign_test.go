@@ -304,7 +304,7 @@ func TestAWalltimeBeginsWithTheVJob(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	changes := d.exec.Changes()
 	d.obeyIn(time.Second)
-	if got := d.exec.NextEnd(); !got.Equal(start.Add(time.Second + time.Hour)) {
+	if got := d.exec.Walltimes.Next(); !got.Equal(start.Add(time.Second + time.Hour)) {
 		t.Errorf("the next walltime ends at %s", got)
 	}
 	if d.exec.Changes() == changes {

@@ -85,15 +85,15 @@ func TestHowLongAWalltimeStandsStill(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := pair(t, c.change)
 			d.needs(1000, 1000, 1000, 1000, 1000, 1000)
-			if got := d.exec.NextEnd().Sub(start); got != c.ends {
+			if got := d.exec.Walltimes.Next().Sub(start); got != c.ends {
 				t.Errorf("it is to end after %s, want %s", got, c.ends)
 			}
 			d.pass(c.ends - time.Second)
-			if over := d.exec.Overdue(); len(over) > 0 {
+			if over := d.exec.Walltimes.Overdue(); len(over) > 0 {
 				t.Error("it is over a second too soon")
 			}
 			d.pass(time.Second)
-			if over := d.exec.Overdue(); len(over) != 1 {
+			if over := d.exec.Walltimes.Overdue(); len(over) != 1 {
 				t.Errorf("over are %v", over)
 			}
 		})
@@ -128,7 +128,7 @@ func TestCrowdsComeAndGo(t *testing.T) {
 			if stays {
 				end = end.Add(10*time.Minute - crowded)
 			}
-			if got := d.exec.NextEnd(); !got.Equal(end) {
+			if got := d.exec.Walltimes.Next(); !got.Equal(end) {
 				t.Fatalf("it is to end at %s, want %s", got, end)
 			}
 			d.pass(span)
@@ -137,7 +137,7 @@ func TestCrowdsComeAndGo(t *testing.T) {
 				t.Fatalf("%s count and %s do not, want %s and %s", c, s, counts, crowded)
 			}
 		}
-		if over := d.exec.Overdue(); len(over) != 1 {
+		if over := d.exec.Walltimes.Overdue(); len(over) != 1 {
 			t.Fatalf("over are %v", over)
 		}
 		if err := d.exec.Clear(d.now, 1, gang.ThenExpire, cluster.Because("over")); err != nil {
@@ -158,7 +158,7 @@ func TestACrowdAfterARestart(t *testing.T) {
 	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: 4 * time.Minute}, map[cluster.VJobID]time.Duration{1: 7 * time.Minute}
 	d := sit(t, settings(), l)
 	d.settle()
-	if got := d.exec.NextEnd().Sub(start); got != 9*time.Minute {
+	if got := d.exec.Walltimes.Next().Sub(start); got != 9*time.Minute {
 		t.Errorf("it is to end after %s: 6 min of its walltime are left, and 3 for which that may stand still", got)
 	}
 }

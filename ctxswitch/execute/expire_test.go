@@ -52,7 +52,7 @@ func TestWhyImagesAreOrphans(t *testing.T) {
 		d.store.Images = []hypervisor.Image{c.image}
 		d.settle()
 		got := ""
-		for _, o := range d.exec.Orphans() {
+		for _, o := range d.exec.Images.Orphans() {
 			got = o.Why
 			if o.Restorable {
 				got += ", restorable"
@@ -74,7 +74,7 @@ func TestUntilWhenImagesAreKept(t *testing.T) {
 		d := sit(t, set, l)
 		d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 		d.settle()
-		if got := d.exec.Orphans()[0].Until; !got.Equal(want) {
+		if got := d.exec.Images.Orphans()[0].Until; !got.Equal(want) {
 			t.Errorf("kept for %s: until %s, want %s", keep, got, want)
 		}
 	}
@@ -91,10 +91,10 @@ func TestOrphansOfAStoreThatIsLost(t *testing.T) {
 	d.settle()
 	d.lost = hypervisor.ErrNoImage
 	d.pass(2 * time.Hour)
-	if list := d.exec.Orphans(); list != nil {
+	if list := d.exec.Images.Orphans(); list != nil {
 		t.Errorf("it shows %+v", list)
 	}
-	if err := d.exec.Restore(d.now, 1, 0, "ada"); !errors.Is(err, cluster.ErrUnavailable) {
+	if err := d.exec.Images.Restore(d.now, 1, 0, "ada"); !errors.Is(err, cluster.ErrUnavailable) {
 		t.Errorf("restored: %v", err)
 	}
 	d.wants("")
@@ -118,7 +118,7 @@ func TestDiscardsThatFail(t *testing.T) {
 		t.Errorf("tried at %s, want %s", moments, want)
 	}
 	tries := len(d.calls)
-	if err := d.exec.DiscardImage(d.now, imageOf(5, 1).ID, "ada"); err != nil {
+	if err := d.exec.Images.Discard(d.now, imageOf(5, 1).ID, "ada"); err != nil {
 		t.Error(err)
 	}
 	d.pass(time.Second)
@@ -253,7 +253,7 @@ func TestEndedVJobsLetImagesGo(t *testing.T) {
 	}
 	d.store.Images = []hypervisor.Image{imageOf(5, 1)} // from a back-up of the store
 	d.pass(time.Minute)
-	if list := d.exec.Orphans(); len(list) != 1 || !strings.Contains(list[0].Why, "not known") {
+	if list := d.exec.Images.Orphans(); len(list) != 1 || !strings.Contains(list[0].Why, "not known") {
 		t.Errorf("its vjob is not forgotten: %+v", list)
 	}
 }
@@ -322,7 +322,7 @@ func TestRestoreDropsThePlan(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 2, 0), group(cluster.Boot, 1, 1)},
 		act(cluster.Boot, 2, 0, "", "b"), act(cluster.Boot, 1, 0, "", "a", 0))
 	d.wants("1 boot 2.0@b")
-	if err := d.exec.Restore(d.now, 1, 7, "ada"); !errors.Is(err, cluster.ErrInvalid) {
+	if err := d.exec.Images.Restore(d.now, 1, 7, "ada"); !errors.Is(err, cluster.ErrInvalid) {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -330,7 +330,7 @@ func TestRestoreDropsThePlan(t *testing.T) {
 		t.Errorf("refused: the plan is %s", got)
 	}
 	later := d.now.Add(time.Second)
-	if err := d.exec.Restore(later, 1, 0, "ada"); err != nil {
+	if err := d.exec.Images.Restore(later, 1, 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
 	d.drain()

@@ -45,7 +45,7 @@ func TestOrphans(t *testing.T) {
 	d := sit(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 1), imageOf(1, 2), imageOf(9, 1)}
 	d.settle()
-	list := d.exec.Orphans()
+	list := d.exec.Images.Orphans()
 	if len(list) != 2 {
 		t.Fatalf("%d orphans, want the one that is kept and the one of an unknown vjob: %+v", len(list), list)
 	}
@@ -67,7 +67,7 @@ func TestWhichGenerationsAreRestorable(t *testing.T) {
 	d.store.Images[0].Complete = false
 	d.settle()
 	var got []bool
-	for _, o := range d.exec.Orphans() {
+	for _, o := range d.exec.Images.Orphans() {
 		got = append(got, o.Restorable)
 	}
 	if want := []bool{false, true, false}; !slices.Equal(got, want) {
@@ -82,13 +82,13 @@ func TestRestoreOfKeptImages(t *testing.T) {
 	d := sit(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
-	if err := d.exec.Restore(d.now, 1, 5, "ada"); !errors.Is(err, cluster.ErrInvalid) {
+	if err := d.exec.Images.Restore(d.now, 1, 5, "ada"); !errors.Is(err, cluster.ErrInvalid) {
 		t.Errorf("of a generation that is not kept: %v", err)
 	}
-	if err := d.exec.Restore(d.now, 7, 0, "ada"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := d.exec.Images.Restore(d.now, 7, 0, "ada"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("of a vjob that is not known: %v", err)
 	}
-	if err := d.exec.Restore(d.now, 1, 0, "ada"); err != nil {
+	if err := d.exec.Images.Restore(d.now, 1, 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -150,15 +150,15 @@ func TestDiscardImage(t *testing.T) {
 	d := sit(t, settings(), l)
 	d.store.Images = []hypervisor.Image{saved, imageOf(9, 1)}
 	d.settle()
-	if err := d.exec.DiscardImage(d.now, saved.ID, "ada"); !errors.Is(err, cluster.ErrConflict) {
+	if err := d.exec.Images.Discard(d.now, saved.ID, "ada"); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("of one that a gang is saved in: %v", err)
 	}
-	if err := d.exec.DiscardImage(d.now, imageOf(9, 2).ID, "ada"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := d.exec.Images.Discard(d.now, imageOf(9, 2).ID, "ada"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("of one that is not there: %v", err)
 	}
 	d.steps = nil
 	later := d.now.Add(time.Second)
-	if err := d.exec.DiscardImage(later, imageOf(9, 1).ID, "ada"); err != nil {
+	if err := d.exec.Images.Discard(later, imageOf(9, 1).ID, "ada"); err != nil {
 		t.Error(err)
 	}
 	d.settle()

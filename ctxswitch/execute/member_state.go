@@ -75,7 +75,7 @@ func (p *gangState) release(call hypervisor.Call, at uint64) {
 		}
 		t.touched[n] = at
 	}
-	p.denied = time.Time{} // its patience begins when nothing is under way any more
+	p.phase.denied = time.Time{} // its patience begins when nothing is under way any more
 }
 
 // waitsFor reports whether a look at the node could let the gang go on.

@@ -134,7 +134,7 @@ func TestKeptImagesAreSealedEachTime(t *testing.T) {
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
 	for op := range hypervisor.OpID(2) {
-		if err := d.exec.Restore(d.now, 1, 0, "ada"); err != nil {
+		if err := d.exec.Images.Restore(d.now, 1, 0, "ada"); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()

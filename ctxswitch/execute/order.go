@@ -13,25 +13,25 @@ import (
 // or for good reason.
 func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause cluster.Cause) error {
 	e.now = now
-	p, ok := e.gangs[id]
+	p, ok := e.gangs.live[id]
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
 	if p.rec.Phase == gang.Clearing && (p.rec.Then == then || p.rec.Then.InOrder()) {
 		return nil // how it ends stands already
 	}
-	e.drop(p, journal.PlanDropped, cause.String())
+	p.drop(journal.PlanDropped, cause.String())
 	if p.rec.Phase == gang.Absent {
 		rec := *p.rec.Clone()
 		rec.Then, rec.Cause, rec.Since = then, cause, now
-		e.commit(p, rec)
+		e.driver.commit(p, rec)
 		return nil
 	}
 	rec, err := p.rec.Begin(gang.Aim{Kind: cluster.Stop, Then: then, Cause: cause}, now)
 	if err != nil {
 		return err
 	}
-	e.commit(p, rec)
+	e.driver.commit(p, rec)
 	e.dirty[id] = true
 	return nil
 }
@@ -40,27 +40,10 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 // to decide.
 func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, cause cluster.Cause) error {
 	e.now = now
-	p, ok := e.gangs[id]
+	p, ok := e.gangs.live[id]
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	e.hold(p, held, cause)
+	e.driver.hold(p, held, cause)
 	return nil
-}
-
-func (e *Executor) hold(p *gangState, held bool, cause cluster.Cause) {
-	if p.job.Held == held {
-		return
-	}
-	job := p.changing()
-	job.Held, job.Hold = held, cluster.Cause{}
-	if held {
-		job.Hold = cause
-	}
-	job.Version++
-	e.changes++
-	e.writeJob(p)
-	e.event(journal.Event{
-		Kind: journal.EventState, VJob: p.job.ID, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s", p.job.ID), Cause: cause,
-	})
 }

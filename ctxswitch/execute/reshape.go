@@ -13,7 +13,7 @@ import (
 // ErrNotFound or ErrConflict and then changes nothing.
 func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	e.now = now
-	p, ok := e.gangs[id]
+	p, ok := e.gangs.live[id]
 	switch {
 	case !ok:
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
@@ -27,7 +27,7 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	job, rec := p.job.WithShape(shape), *p.rec.Clone()
 	rec.Members = make([]gang.Member, len(job.VMs))
 	next := newGangState(job, rec, now)
-	e.gangs[id], e.active[id], e.dirty[id] = next, next, true
+	e.gangs.live[id], e.gangs.active[id], e.dirty[id] = next, next, true
 	e.changes++
 	r := journal.Reshape{VJob: id, Shape: shape, Walltime: job.Walltime}
 	for i := range job.VMs {

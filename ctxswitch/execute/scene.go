@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -10,43 +11,54 @@ import (
 	"vjob/hypervisor"
 )
 
+// scenes gathers what the protocol of a gang may know.
+type scenes struct {
+	*batch
+	settings *Settings
+	gangs    *gangs
+	nodes    *nodes
+	store    *store
+	calls    *calls
+	capacity *capacity
+}
+
 // scene returns what a gang may know now.
-func (e *Executor) scene(p *gangState) gang.Scene {
+func (sc *scenes) scene(p *gangState) gang.Scene {
 	s := gang.Scene{
-		Now: e.now, VJob: p.job, Limits: e.settings.Limits, Epoch: e.epoch,
-		Skew: p.skew(), Retreat: p.retreat, Sights: make([]gang.Sight, len(p.rec.Members)),
+		Now: sc.now, VJob: p.job, Limits: sc.settings.Limits, Epoch: sc.calls.epoch,
+		Skew: p.phase.skew(), Retreat: p.phase.retreat, Sights: make([]gang.Sight, len(p.rec.Members)),
 	}
 	for rank := range p.rec.Members {
-		s.Sights[rank] = e.sight(p, rank)
+		s.Sights[rank] = sc.sight(p, rank)
 	}
-	if e.store.seen && e.store.began > p.store {
-		s.Store, s.StoreAt = &e.store.Store, e.store.at
+	if sc.store.seen && sc.store.began > p.store {
+		s.Store, s.StoreAt = &sc.store.shown, sc.store.at
 	}
 	tentative := map[cluster.NodeID]claim{}
-	s.May = func(call hypervisor.Call) bool { return e.may(p, call, tentative) }
-	s.Space = func(need map[cluster.NodeID]cluster.MiB) string { return e.space(p, need) }
+	s.May = func(call hypervisor.Call) bool { return sc.capacity.may(p, call, tentative) }
+	s.Space = func(need map[cluster.NodeID]cluster.MiB) string { return sc.store.lack(p, need) }
 	return s
 }
 
 // sight is one member: where copies of it were seen, which silent nodes may hold
 // one, and whether calls are still open.
-func (e *Executor) sight(p *gangState, rank int) gang.Sight {
+func (sc *scenes) sight(p *gangState, rank int) gang.Sight {
 	if p.job.Container {
-		return e.containerSight(p, rank)
+		return sc.containerSight(p, rank)
 	}
 	t := p.member(rank)
 	s := gang.Sight{
-		Tries: t.tries, Err: t.err, Revoked: t.revoked, Sealed: p.sealed, Discarded: p.discarded, More: p.moreHops(rank),
+		Tries: t.tries, Err: t.err, Revoked: t.revoked, Sealed: p.phase.sealed, Discarded: p.phase.discarded, More: p.moreHops(rank),
 	}
 	id := p.job.VMs[rank].ID
-	for _, name := range e.seenOn[id] {
-		if n := e.nodes[name]; n.seen {
+	for _, name := range sc.nodes.seenOn[id] {
+		if n := sc.nodes.byID[name]; n.seen {
 			s.Found = append(s.Found, gang.Found{Node: name, Copy: n.copies[id]})
-			s.Late = s.Late || e.late(p, rank, n.copies[id].Job)
+			s.Late = s.Late || sc.late(p, rank, n.copies[id].Job)
 		}
 	}
-	for _, name := range e.possibleNodes(p, rank) {
-		n, known := e.nodes[name]
+	for _, name := range sc.possibleNodes(p, rank) {
+		n, known := sc.nodes.byID[name]
 		switch {
 		case known && n.provenEmpty():
 			continue
@@ -67,17 +79,17 @@ func (e *Executor) sight(p *gangState, rank int) gang.Sight {
 			}
 		}
 	}
-	s.Rests = !s.Busy && e.now.Before(t.pace())
+	s.Rests = !s.Busy && sc.now.Before(t.pace())
 	s.Busy = s.Busy || s.Rests
-	s.Absent = e.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
-	if m := p.rec.Members[rank]; m.Node != "" && e.fenced(m.Node) && m.Next == "" {
+	s.Absent = sc.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
+	if m := p.rec.Members[rank]; m.Node != "" && sc.nodes.fenced(m.Node) && m.Next == "" {
 		s.Gone, s.Cause, s.Fenced = true, hypervisor.CauseCrashed, true
 	}
 	return s
 }
 
 // absent keeps since when a member that should have a copy is not seen.
-func (e *Executor) absent(p *gangState, rank int, missing bool) time.Duration {
+func (sc *scenes) absent(p *gangState, rank int, missing bool) time.Duration {
 	if m := &p.rec.Members[rank]; !missing || m.Ended || m.Node == "" {
 		if p.members != nil {
 			p.members[rank].absent = time.Time{}
@@ -86,9 +98,9 @@ func (e *Executor) absent(p *gangState, rank int, missing bool) time.Duration {
 	}
 	t := p.memberOf(rank)
 	if t.absent.IsZero() {
-		t.absent = e.now
+		t.absent = sc.now
 	}
-	return e.now.Sub(t.absent)
+	return sc.now.Sub(t.absent)
 }
 
 // verbs are those of the calls that make the jobs on copies.
@@ -99,7 +111,7 @@ var verbs = map[hypervisor.Job]hypervisor.Verb{
 
 // late reports whether a job on a copy of a member lasts far longer than a call
 // of its kind may.
-func (e *Executor) late(p *gangState, rank int, job hypervisor.Job) bool {
+func (sc *scenes) late(p *gangState, rank int, job hypervisor.Job) bool {
 	verb, ok := verbs[job]
 	if !ok {
 		return false
@@ -109,16 +121,11 @@ func (e *Executor) late(p *gangState, rank int, job hypervisor.Job) bool {
 		since = p.born
 	}
 	call := hypervisor.Call{Verb: verb, VM: p.job.VMs[rank].ID}
-	return e.now.Sub(since) > 2*e.deadline(p, call)
-}
-
-func (e *Executor) fenced(id cluster.NodeID) bool {
-	n, ok := e.nodes[id]
-	return ok && n.State == cluster.Down
+	return sc.now.Sub(since) > 2*sc.calls.deadline(p, call)
 }
 
 // possibleNodes returns the nodes where a copy of a member may be, in order.
-func (e *Executor) possibleNodes(p *gangState, rank int) []cluster.NodeID {
+func (sc *scenes) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 	var list []cluster.NodeID
 	m, t := &p.rec.Members[rank], p.member(rank)
 	for _, id := range [...]cluster.NodeID{m.Node, m.Next} {
@@ -129,4 +136,38 @@ func (e *Executor) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 	list = slices.AppendSeq(slices.AppendSeq(list, maps.Keys(t.held)), maps.Keys(t.touched))
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// step asks the protocol for the next turn of a gang.
+func (sc *scenes) step(p *gangState) gang.Turn {
+	if p.job.Container {
+		return gang.StepContainer(p.rec, sc.scene(p), sc.inside(p))
+	}
+	return gang.Step(p.rec, sc.scene(p))
+}
+
+// containerSight is all that is to be seen of a member of a container: whether its node is lost.
+func (sc *scenes) containerSight(p *gangState, rank int) gang.Sight {
+	return gang.Sight{Gone: sc.nodes.fenced(p.rec.Members[rank].Node)}
+}
+
+// inside says which vjobs have to leave before a container can give its room back, "" for none.
+func (sc *scenes) inside(p *gangState) string {
+	if p.rec.Phase != gang.Clearing {
+		return ""
+	}
+	var inside []cluster.VJobID
+	for id, q := range sc.gangs.live {
+		if q.job.Inner == p.job.ID && !q.away() {
+			inside = append(inside, id)
+		}
+	}
+	switch n := len(inside); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("vjob %s is still inside", inside[0])
+	default:
+		return fmt.Sprintf("vjob %s and %d more are still inside", slices.Min(inside), n-1)
+	}
 }

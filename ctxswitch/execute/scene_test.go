@@ -151,7 +151,7 @@ func TestTheStoreIsSeenAfterCalls(t *testing.T) {
 			d.store.Images = []hypervisor.Image{imageOf(9, 1)}
 			d.pass(time.Second)
 			d.exec.LookedStore(d.now, d.store, nil)
-			if err := d.exec.DiscardImage(d.now, imageOf(9, 1).ID, "ada"); err != nil {
+			if err := d.exec.Images.Discard(d.now, imageOf(9, 1).ID, "ada"); err != nil {
 				t.Fatal(err)
 			}
 			d.settle()

@@ -196,7 +196,7 @@ func TestEndedVJobsLeaveImages(t *testing.T) {
 		if !keeps {
 			want = "vjob 1 is not known"
 		}
-		if list := d.exec.Orphans(); len(list) != 1 || !strings.HasPrefix(list[0].Why, want) || list[0].Until.IsZero() == keeps {
+		if list := d.exec.Images.Orphans(); len(list) != 1 || !strings.HasPrefix(list[0].Why, want) || list[0].Until.IsZero() == keeps {
 			t.Errorf("keeps %t: %+v", keeps, list)
 		}
 		d.pass(time.Hour)
@@ -228,8 +228,8 @@ func TestImagesOfALossExpire(t *testing.T) {
 	}
 	d.isIn(gang.Absent)
 	d.pass(start.Add(time.Hour).Sub(d.now))
-	if n := d.count(hypervisor.Discard); n > 0 || len(d.exec.Orphans()) != 1 {
-		t.Errorf("%d images are deleted, kept are %+v", n, d.exec.Orphans())
+	if n := d.count(hypervisor.Discard); n > 0 || len(d.exec.Images.Orphans()) != 1 {
+		t.Errorf("%d images are deleted, kept are %+v", n, d.exec.Images.Orphans())
 	}
 	d.pass(5 * time.Minute)
 	if n := d.count(hypervisor.Discard); n == 0 {

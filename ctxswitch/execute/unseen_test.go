@@ -60,7 +60,7 @@ func TestDiscardsBesideAGang(t *testing.T) {
 			d.settle()
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 			for _, image := range d.store.Images {
-				if err := d.exec.DiscardImage(d.now, image.ID, "ada"); err != nil {
+				if err := d.exec.Images.Discard(d.now, image.ID, "ada"); err != nil {
 					t.Fatal(err)
 				}
 			}

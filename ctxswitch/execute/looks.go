@@ -1,0 +1,96 @@
+package execute
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// SetNode adds a node or changes what is decreed of it. Declaring a node down is
+// the proof that whatever ran there is gone.
+func (e *Executor) SetNode(now time.Time, n cluster.Node) {
+	e.now = now
+	known := e.nodes.set(n)
+	e.changes++
+	if n.State == cluster.Down {
+		e.nodes.empty(known)
+		e.settleOn(n.ID)
+	}
+	e.nodes.look(known)
+	e.accounts.updateCrowding(known)
+	e.energy.update(known)
+	e.nodes.answered(known)
+}
+
+// Looked takes in a look at a node.
+func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View, err error) {
+	e.now = now
+	n, ok := e.nodes.byID[id]
+	if !ok {
+		return
+	}
+	if e.nodes.firstLook(n) {
+		e.changes++
+	}
+	n.looking, n.ended = false, now
+	if n.State == cluster.Down {
+		return
+	}
+	was := n.seen
+	if err != nil {
+		n.problem = err.Error()
+	} else {
+		e.nodes.update(n, view)
+		e.accounts.observe(view.Copies)
+		e.unknown.quarantine(n)
+	}
+	n.seen = err == nil
+	e.nodes.answered(n)
+	e.energy.update(n)
+	e.accounts.updateCrowding(n)
+	if was != n.seen {
+		n.since = now
+		e.changes++
+		e.nodes.tell(n)
+		e.nodes.touchJobsOn(id)
+	}
+	if n.again && n.seen {
+		e.nodes.look(n)
+	}
+	e.settleOn(id)
+}
+
+// Hint says that something changed on a node.
+func (e *Executor) Hint(now time.Time, id cluster.NodeID) {
+	e.now = now
+	if n, ok := e.nodes.byID[id]; ok {
+		e.nodes.look(n)
+	}
+}
+
+// settleOn closes what lost calls a look at a node allows to close.
+func (e *Executor) settleOn(id cluster.NodeID) {
+	ops := e.nodes.byID[id].ops
+	for _, number := range slices.Sorted(maps.Keys(ops)) {
+		e.settle(ops[number])
+	}
+}
+
+// LookedStore takes in a look at the image store.
+func (e *Executor) LookedStore(now time.Time, shown hypervisor.Store, err error) {
+	e.now = now
+	e.store.update(shown, err)
+	if err == nil {
+		e.Images.forgetDeleted()
+	}
+	e.Images.check()
+	for id := range e.gangs.active {
+		e.dirty[id] = true
+	}
+	if e.store.again {
+		e.store.look()
+	}
+}
