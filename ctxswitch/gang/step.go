@@ -26,10 +26,10 @@ func (t *turn) step() {
 	if blind := t.blind(); len(blind) > 0 {
 		t.waitFor("keeps still: " + join(blind) + " may hold a copy and does not answer")
 		switch {
-		case t.rec.Phase == Pausing && (t.quiet() || t.overdue()):
-			t.back(join(blind) + " does not answer")
+		case t.rec.Phase == Pausing && (t.quiet() || suspension{t}.overdue()):
+			suspension{t}.back(join(blind) + " does not answer")
 		case t.rec.Phase == Resuming && t.rec.Then == ThenBack:
-			t.resuming()
+			restoration{t}.resuming()
 		}
 		return
 	}
@@ -48,21 +48,21 @@ func (t *turn) step() {
 	case Active:
 		t.active()
 	case Pausing:
-		t.pausing()
+		suspension{t}.pausing()
 	case Paused:
 		t.paused()
 	case Saving:
-		t.saving()
+		suspension{t}.saving()
 	case Saved:
-		t.saved()
+		restoration{t}.saved()
 	case Restoring:
-		t.restoring()
+		restoration{t}.restoring()
 	case Resuming:
-		t.resuming()
+		restoration{t}.resuming()
 	case Moving, Shifting:
-		t.moving()
+		migration{t}.moving()
 	case Clearing:
-		t.clearing()
+		clearance{t}.clearing()
 	}
 }
 
