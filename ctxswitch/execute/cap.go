@@ -49,9 +49,9 @@ func (cl *caps) want(p *gangState, most []cluster.MilliCPU) {
 	}
 }
 
-// restore sets the caps of copies that have another one than is wanted. After a start they
+// correct sets the caps of copies that have another one than is wanted. After a start they
 // are left alone until they are set.
-func (cl *caps) restore(p *gangState) {
+func (cl *caps) correct(p *gangState) {
 	if !p.capped {
 		return
 	}

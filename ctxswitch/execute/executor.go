@@ -182,7 +182,7 @@ func (e *Executor) Drain() Effects {
 		clear(e.dirty)
 		for _, id := range ids {
 			if p, ok := e.gangs.live[id]; ok && e.driver.drive(p) {
-				e.caps.restore(p)
+				e.caps.correct(p)
 			}
 		}
 	}

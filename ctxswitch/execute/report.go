@@ -23,9 +23,17 @@ type Report struct {
 	// none.
 	Promised journal.PlanID
 	// Blind: a silent node may hold a copy of a member; nothing is done with it.
-	Blind bool
-	Wait  string        // what its gang waits for, "" for nothing
-	Ran   time.Duration // as far as it counts towards the walltime
+	Blind   bool
+	Wait    string       // what its gang waits for, "" for nothing
+	Missing string       // which of its images cannot be read now, "" when none
+	Watts   energy.Watts // that it draws now: its shares of the nodes
+	Running
+	Failing
+}
+
+// Running is how long a vjob has run.
+type Running struct {
+	Ran time.Duration // as far as it counts towards the walltime
 	// Crowded is how long it ran beside that, on nodes that were asked for more CPU than
 	// they have.
 	Crowded time.Duration
@@ -33,14 +41,15 @@ type Report struct {
 	// Booked is as much of Ran as the journal has.
 	Booked time.Duration
 	Began  bool // it has run
-	// Failures counts attempts in a row that did not lead where they should.
-	Failures int
+}
+
+// Failing is what is known of the attempts of a vjob in a row that did not lead where they should.
+type Failing struct {
+	Failures int       // how many
 	Failed   time.Time // of the last one
 	Why      string    // of the last one
 	// Refusals are the nodes on which members failed to start in those attempts.
 	Refusals []Refusal
-	Watts    energy.Watts // that it draws now: its shares of the nodes
-	Missing  string       // which of its images cannot be read now, "" when none
 }
 
 // Jobs reports every live vjob, in order.
@@ -80,8 +89,14 @@ func (e *Executor) report(p *gangState) Report {
 	return Report{
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.hide(p), Wait: p.wait,
-		Ran: p.account.ranAt(p.job, e.now), Booked: p.account.written(), Crowded: p.account.crowdedAt(p.job, e.now), Short: p.account.short > 0, Began: p.hasStarted(), Failures: p.failures.count, Failed: p.failures.last, Why: p.failures.why,
-		Refusals: p.failures.refusals, Missing: p.missing, Watts: max(p.account.watts, 0),
+		Missing: p.missing, Watts: max(p.account.watts, 0),
+		Running: Running{
+			Ran: p.account.ranAt(p.job, e.now), Crowded: p.account.crowdedAt(p.job, e.now), Short: p.account.short > 0,
+			Booked: p.account.written(), Began: p.hasStarted(),
+		},
+		Failing: Failing{
+			Failures: p.failures.count, Failed: p.failures.last, Why: p.failures.why, Refusals: p.failures.refusals,
+		},
 	}
 }
 
