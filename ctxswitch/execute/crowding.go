@@ -64,7 +64,8 @@ func (n *node) crowded(gangs map[cluster.VJobID]*gangState) bool {
 	var wanted, claimed cluster.MilliCPU
 	for _, c := range n.copies {
 		need, reserved := asks(gangs, &c)
-		if wanted += need; busy(need, reserved) {
+		wanted += need
+		if busy(need, reserved) {
 			claimed += reserved
 		}
 	}

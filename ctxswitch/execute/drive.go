@@ -21,7 +21,7 @@ type driver struct {
 	nodes    *nodes
 	calls    *calls
 	capacity *capacity
-	scenes   *scenes
+	inputs   *inputs
 	accounts *accounts
 }
 
@@ -34,7 +34,7 @@ func (d *driver) drive(p *gangState) (live bool) {
 		if p.broken != "" {
 			return false
 		}
-		turn := d.scenes.step(p)
+		turn := d.inputs.step(p)
 		p.wait = turn.Wait
 		for _, alarm := range turn.Alarms {
 			d.alarm(p, alarm)

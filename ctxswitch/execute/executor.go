@@ -9,8 +9,8 @@
 // An [Executor] takes events in and hands them to its parts. Each part holds the state of one concern,
 // and is given those that it uses; none knows the executor. What all of them add to is the batch of
 // effects (batch.go). The driver is the machine that runs the protocol: [Executor.Drain] drives every
-// gang with an event (drive.go), by the next assignment of its plan (plan.go) and by the scene that
-// package gang decides on (scene.go). The resulting calls (calls.go) are under way until their effect was
+// gang with an event (drive.go), by the next assignment of its plan (plan.go) and by the input that
+// package gang decides on (input.go). The resulting calls (calls.go) are under way until their effect was
 // seen. Looks go to nodes.go and store.go, capacity.go says what may be done on a node. Images that are
 // kept (kept.go), CPU caps (cap.go), accounts (accounts.go), walltimes (walltime.go) and energy (energy.go)
 // are parts beside the machine. report.go is for the other packages.
@@ -109,7 +109,7 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	e.energy = newEnergyMeter(b, hooks, e.gangs, e.nodes)
 	e.driver = &driver{
 		batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls, capacity: e.capacity, accounts: e.accounts,
-		scenes: &scenes{batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, capacity: e.capacity},
+		inputs: &inputs{batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, capacity: e.capacity},
 	}
 	e.Images = &Images{
 		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, driver: e.driver,

@@ -42,7 +42,7 @@ func lost(state cluster.State) journal.Loaded {
 func TestOrphans(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
-	d := sit(t, set, lost(cluster.Waiting))
+	d := newHarness(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 1), imageOf(1, 2), imageOf(9, 1)}
 	d.settle()
 	list := d.exec.Images.Orphans()
@@ -62,7 +62,7 @@ func TestOrphans(t *testing.T) {
 func TestWhichGenerationsAreRestorable(t *testing.T) {
 	l := lost(cluster.Waiting)
 	l.Gangs[0].Kept = []gang.Kept{{Generation: 1}, {Generation: 2}, {Generation: 3, Used: true}}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 1), imageOf(1, 2), imageOf(1, 3)}
 	d.store.Images[0].Complete = false
 	d.settle()
@@ -79,7 +79,7 @@ func TestWhichGenerationsAreRestorable(t *testing.T) {
 func TestRestoreOfKeptImages(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
-	d := sit(t, set, lost(cluster.Waiting))
+	d := newHarness(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
 	if err := d.exec.Images.Restore(d.now, 1, 5, "ada"); !errors.Is(err, cluster.ErrInvalid) {
@@ -114,7 +114,7 @@ func TestKeptImagesExpire(t *testing.T) {
 	l := lost(cluster.Waiting)
 	l.Gangs[0].Kept = append(l.Gangs[0].Kept, gang.Kept{Generation: 3, Newer: true, Since: start})
 	l.Ended = append(l.Ended, gang.Record{VJob: 5, Kept: []gang.Kept{{Generation: 1, Since: start}}, Generation: 1, Members: make([]gang.Member, 1)})
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 2), imageOf(1, 3), imageOf(5, 1)}
 	d.settle()
 	d.pass(time.Hour - time.Second)
@@ -147,7 +147,7 @@ func TestDiscardImage(t *testing.T) {
 	l := lost(cluster.Suspended)
 	saved := imageOf(1, 3)
 	l.Gangs[0].Phase, l.Gangs[0].Members[0].Image = gang.Saved, &gang.Image{ID: saved.ID, Node: "a"}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Images = []hypervisor.Image{saved, imageOf(9, 1)}
 	d.settle()
 	if err := d.exec.Images.Discard(d.now, saved.ID, "ada"); !errors.Is(err, cluster.ErrConflict) {
@@ -175,7 +175,7 @@ func TestOneBadRowStopsOneVJob(t *testing.T) {
 	rec := at(1, gang.Creating, "")
 	rec.Members[0].Next = "a"
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.settle()
 	if d.told("vjob 1 is left alone") != 1 {
@@ -197,7 +197,7 @@ func TestLongCallsAreTold(t *testing.T) {
 	set.Costs.SuspendPer = time.Hour // per GiB: the deadline is four hours away
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a")
@@ -216,7 +216,7 @@ func TestLongCallsAreTold(t *testing.T) {
 func TestLostRepliesSettle(t *testing.T) {
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a")

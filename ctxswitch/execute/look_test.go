@@ -26,7 +26,7 @@ func TestALookWithoutNewsCostsNothing(t *testing.T) {
 		l.VJobs = append(l.VJobs, job(id, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(id, gang.Active, []cluster.NodeID{"b", "b", "a"}[min(i, 2)]))
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	view := hypervisor.View{Node: "b", Copies: d.copies["b"]}
 	allocs := testing.AllocsPerRun(100, func() {

@@ -14,7 +14,7 @@ import (
 type node struct {
 	cluster.Node
 	looks
-	view
+	lastView
 	// rests is how often a node is looked at that is being switched off or on, or is
 	// off; 0: it is in use. See [Executor.SetPowerState].
 	rests time.Duration
@@ -42,8 +42,8 @@ type looks struct {
 	again   bool   // something happened since it began
 }
 
-// view is what the last look at a node that succeeded showed.
-type view struct {
+// lastView is what the last look at a node that succeeded showed.
+type lastView struct {
 	began     uint64 // logical time at which that look began
 	copies    map[cluster.VMID]hypervisor.Copy
 	endings   []hypervisor.Ending
@@ -53,7 +53,7 @@ type view struct {
 
 func newNode(now time.Time) *node {
 	return &node{
-		looks: looks{since: now}, view: view{copies: map[cluster.VMID]hypervisor.Copy{}},
+		looks: looks{since: now}, lastView: lastView{copies: map[cluster.VMID]hypervisor.Copy{}},
 		ops: map[hypervisor.OpID]*op{}, unseen: map[cluster.VMID]uint64{},
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // timed has a vjob for each walltime run on a, which is not crowded.
-func timed(t *testing.T, walltimes ...time.Duration) *desk {
+func timed(t *testing.T, walltimes ...time.Duration) *harness {
 	t.Helper()
 	l := world()
 	for i, wall := range walltimes {
@@ -24,7 +24,7 @@ func timed(t *testing.T, walltimes ...time.Duration) *desk {
 		l.VJobs = append(l.VJobs, j)
 		l.Gangs = append(l.Gangs, at(j.ID, gang.Active, "a"))
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	for i := range d.copies["a"] {
 		d.copies["a"][i].CPU = 100
 	}
@@ -33,7 +33,7 @@ func timed(t *testing.T, walltimes ...time.Duration) *desk {
 }
 
 // nextEnd is when the next walltime is over, after the start, or "never".
-func (d *desk) nextEnd() string {
+func (d *harness) nextEnd() string {
 	at := d.exec.Walltimes.Next()
 	if at.IsZero() {
 		return "never"
@@ -138,7 +138,7 @@ func TestWalltimesAreReportedAtTheMoment(t *testing.T) {
 			nodes := slices.Repeat([]cluster.NodeID{"a"}, n)
 			l.Gangs = append(l.Gangs, at(1, gang.Active, nodes...), at(2, gang.Active, "a"))
 			l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: time.Minute}, map[cluster.VJobID]time.Duration{1: time.Minute}
-			d := sit(t, settings(), l)
+			d := newHarness(t, settings(), l)
 			if short {
 				d.copies["a"][n].CPU = 4500
 			}
@@ -175,7 +175,7 @@ func TestWhatStandsHasRun(t *testing.T) {
 		}
 		l.Gangs = append(l.Gangs, rec, at(2, gang.Active, "a"))
 		l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: time.Hour}, map[cluster.VJobID]time.Duration{1: time.Minute}
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.has(1, 0, "a", state)
 		d.copies["a"][0].CPU = 4500
 		d.settle()

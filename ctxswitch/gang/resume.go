@@ -85,7 +85,8 @@ func (t restoration) restoring() {
 			t.lose(fmt.Sprintf("the memory of %s: neither a copy nor a sealed image is left", t.VJob.VMs[rank].ID))
 			return
 		case errors.Is(s.Err, hypervisor.ErrBadImage) || s.Tries >= t.Limits.MaxTries || t.Retreat != "":
-			if t.giveUp(rank); t.moved {
+			t.giveUp(rank)
+			if t.moved {
 				return
 			}
 		default:

@@ -12,9 +12,9 @@ import (
 // it may be asked again at any time, after a reply, a crash or nothing at all.
 //
 // When the turn has changed the record, a further step may be taken at once with
-// the new record and the same scene.
-func Step(rec Record, s Scene) Turn {
-	t := &turn{Scene: s, rec: rec.Clone()}
+// the new record and the same input.
+func Step(rec Record, s Input) Turn {
+	t := &turn{Input: s, rec: rec.Clone()}
 	t.step()
 	return Turn{Record: *t.rec, Changed: t.moved, Chains: t.chains, Wait: t.wait, Alarms: t.alarms, Hold: t.hold}
 }

@@ -132,7 +132,8 @@ func (t suspension) saving() {
 		switch {
 		case len(own) == 0:
 			whole = false
-			if t.seal(rank); t.rec.Phase != Saving {
+			t.seal(rank)
+			if t.rec.Phase != Saving {
 				return
 			}
 		case own[0].Job != hypervisor.JobNone:

@@ -11,8 +11,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// scenes gathers what the protocol of a gang may know.
-type scenes struct {
+// inputs gathers what the protocol of a gang may know.
+type inputs struct {
 	*batch
 	settings *Settings
 	gangs    *gangs
@@ -22,43 +22,43 @@ type scenes struct {
 	capacity *capacity
 }
 
-// scene returns what a gang may know now.
-func (sc *scenes) scene(p *gangState) gang.Scene {
-	s := gang.Scene{
-		Now: sc.now, VJob: p.job, Limits: sc.settings.Limits, Epoch: sc.calls.epoch,
+// input returns what a gang may know now.
+func (in *inputs) input(p *gangState) gang.Input {
+	s := gang.Input{
+		Now: in.now, VJob: p.job, Limits: in.settings.Limits, Epoch: in.calls.epoch,
 		Skew: p.phase.skew(), Retreat: p.phase.retreat, Sights: make([]gang.Sight, len(p.rec.Members)),
 	}
 	for rank := range p.rec.Members {
-		s.Sights[rank] = sc.sight(p, rank)
+		s.Sights[rank] = in.sight(p, rank)
 	}
-	if sc.store.seen && sc.store.began > p.store {
-		s.Store, s.StoreAt = &sc.store.shown, sc.store.at
+	if in.store.seen && in.store.began > p.store {
+		s.Store, s.StoreAt = &in.store.shown, in.store.at
 	}
 	tentative := map[cluster.NodeID]claim{}
-	s.May = func(call hypervisor.Call) bool { return sc.capacity.may(p, call, tentative) }
-	s.Space = func(need map[cluster.NodeID]cluster.MiB) string { return sc.store.lack(p, need) }
+	s.May = func(call hypervisor.Call) bool { return in.capacity.may(p, call, tentative) }
+	s.Space = func(need map[cluster.NodeID]cluster.MiB) string { return in.store.lack(p, need) }
 	return s
 }
 
 // sight is one member: where copies of it were seen, which silent nodes may hold
 // one, and whether calls are still open.
-func (sc *scenes) sight(p *gangState, rank int) gang.Sight {
+func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 	if p.job.Container {
-		return sc.containerSight(p, rank)
+		return in.containerSight(p, rank)
 	}
 	t := p.member(rank)
 	s := gang.Sight{
 		Tries: t.tries, Err: t.err, Revoked: t.revoked, Sealed: p.phase.sealed, Discarded: p.phase.discarded, More: p.moreHops(rank),
 	}
 	id := p.job.VMs[rank].ID
-	for _, name := range sc.nodes.seenOn[id] {
-		if n := sc.nodes.byID[name]; n.seen {
+	for _, name := range in.nodes.seenOn[id] {
+		if n := in.nodes.byID[name]; n.seen {
 			s.Found = append(s.Found, gang.Found{Node: name, Copy: n.copies[id]})
-			s.Late = s.Late || sc.late(p, rank, n.copies[id].Job)
+			s.Late = s.Late || in.late(p, rank, n.copies[id].Job)
 		}
 	}
-	for _, name := range sc.possibleNodes(p, rank) {
-		n, known := sc.nodes.byID[name]
+	for _, name := range in.possibleNodes(p, rank) {
+		n, known := in.nodes.byID[name]
 		switch {
 		case known && n.provenEmpty():
 			continue
@@ -79,17 +79,17 @@ func (sc *scenes) sight(p *gangState, rank int) gang.Sight {
 			}
 		}
 	}
-	s.Rests = !s.Busy && sc.now.Before(t.pace())
+	s.Rests = !s.Busy && in.now.Before(t.pace())
 	s.Busy = s.Busy || s.Rests
-	s.Absent = sc.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
-	if m := p.rec.Members[rank]; m.Node != "" && sc.nodes.fenced(m.Node) && m.Next == "" {
+	s.Absent = in.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
+	if m := p.rec.Members[rank]; m.Node != "" && in.nodes.fenced(m.Node) && m.Next == "" {
 		s.Gone, s.Cause, s.Fenced = true, hypervisor.CauseCrashed, true
 	}
 	return s
 }
 
 // absent keeps since when a member that should have a copy is not seen.
-func (sc *scenes) absent(p *gangState, rank int, missing bool) time.Duration {
+func (in *inputs) absent(p *gangState, rank int, missing bool) time.Duration {
 	if m := &p.rec.Members[rank]; !missing || m.Ended || m.Node == "" {
 		if p.members != nil {
 			p.members[rank].absent = time.Time{}
@@ -98,9 +98,9 @@ func (sc *scenes) absent(p *gangState, rank int, missing bool) time.Duration {
 	}
 	t := p.memberOf(rank)
 	if t.absent.IsZero() {
-		t.absent = sc.now
+		t.absent = in.now
 	}
-	return sc.now.Sub(t.absent)
+	return in.now.Sub(t.absent)
 }
 
 // verbs are those of the calls that make the jobs on copies.
@@ -111,7 +111,7 @@ var verbs = map[hypervisor.Job]hypervisor.Verb{
 
 // late reports whether a job on a copy of a member lasts far longer than a call
 // of its kind may.
-func (sc *scenes) late(p *gangState, rank int, job hypervisor.Job) bool {
+func (in *inputs) late(p *gangState, rank int, job hypervisor.Job) bool {
 	verb, ok := verbs[job]
 	if !ok {
 		return false
@@ -121,11 +121,11 @@ func (sc *scenes) late(p *gangState, rank int, job hypervisor.Job) bool {
 		since = p.born
 	}
 	call := hypervisor.Call{Verb: verb, VM: p.job.VMs[rank].ID}
-	return sc.now.Sub(since) > 2*sc.calls.deadline(p, call)
+	return in.now.Sub(since) > 2*in.calls.deadline(p, call)
 }
 
 // possibleNodes returns the nodes where a copy of a member may be, in order.
-func (sc *scenes) possibleNodes(p *gangState, rank int) []cluster.NodeID {
+func (in *inputs) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 	var list []cluster.NodeID
 	m, t := &p.rec.Members[rank], p.member(rank)
 	for _, id := range [...]cluster.NodeID{m.Node, m.Next} {
@@ -139,25 +139,25 @@ func (sc *scenes) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 }
 
 // step asks the protocol for the next turn of a gang.
-func (sc *scenes) step(p *gangState) gang.Turn {
+func (in *inputs) step(p *gangState) gang.Turn {
 	if p.job.Container {
-		return gang.StepContainer(p.rec, sc.scene(p), sc.inside(p))
+		return gang.StepContainer(p.rec, in.input(p), in.inside(p))
 	}
-	return gang.Step(p.rec, sc.scene(p))
+	return gang.Step(p.rec, in.input(p))
 }
 
 // containerSight is all that is to be seen of a member of a container: whether its node is lost.
-func (sc *scenes) containerSight(p *gangState, rank int) gang.Sight {
-	return gang.Sight{Gone: sc.nodes.fenced(p.rec.Members[rank].Node)}
+func (in *inputs) containerSight(p *gangState, rank int) gang.Sight {
+	return gang.Sight{Gone: in.nodes.fenced(p.rec.Members[rank].Node)}
 }
 
 // inside says which vjobs have to leave before a container can give its room back, "" for none.
-func (sc *scenes) inside(p *gangState) string {
+func (in *inputs) inside(p *gangState) string {
 	if p.rec.Phase != gang.Clearing {
 		return ""
 	}
 	var inside []cluster.VJobID
-	for id, q := range sc.gangs.live {
+	for id, q := range in.gangs.live {
 		if q.job.Inner == p.job.ID && !q.away() {
 			inside = append(inside, id)
 		}
