@@ -129,10 +129,3 @@ func (cl *caps) ended(p *gangState, rank int, at uint64) {
 		cl.due = sooner(cl.due, t.cap.rest())
 	}
 }
-
-// addCap gives the calls that create copies their caps.
-func (p *gangState) addCap(call *hypervisor.Call) {
-	if call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore {
-		call.Cap = p.member(call.VM.Rank).cap.most
-	}
-}

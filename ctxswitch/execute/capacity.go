@@ -65,12 +65,6 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 	return true
 }
 
-// mustGo reports whether there is nothing that a gang could do instead of a call: it was
-// turned back in the middle of being saved.
-func (p *gangState) mustGo(call hypervisor.Call) bool {
-	return call.Verb == hypervisor.Restore && !p.rec.Whole()
-}
-
 // room is what a call must find on the node. A gang that was turned back in the middle
 // of being saved can only go on. Its memory is kept for it until it is saved, but its
 // CPU was given away with the decision to save it: it makes do with a share of what is
@@ -229,13 +223,66 @@ func (cp *capacity) unused(c *gangState, n *node) cluster.Resources {
 	return c.keeps(n.ID).Minus(cp.usedBy(n, func(q *gangState) bool { return q.job.Inner == c.job.ID }))
 }
 
-// keeps is the room that a container has on a node, from when it begins to run until it has
-// ended.
-func (p *gangState) keeps(node cluster.NodeID) (sum cluster.Resources) {
-	for rank, m := range p.rec.Members {
-		if m.Node == node {
-			sum = sum.Plus(p.job.VMs[rank].Reserved)
+// cap is the CPU that a member may use at most where it is; 0 if it is nowhere.
+func (cp *capacity) cap(p *gangState, rank int) (most cluster.MilliCPU) {
+	vm := p.job.VMs[rank].ID
+	for _, name := range cp.nodes.seenOn[vm] {
+		most = max(most, p.ceiling(rank, cp.nodes.byID[name].copies[vm].Cap))
+	}
+	return most
+}
+
+// load is the most CPU that the VMs on a node may use, see [Executor.Load].
+func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
+	for vm, c := range n.copies {
+		if p, ok := cp.gangs.of(vm); ok && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {
+			most := p.ceiling(vm.Rank, c.Cap)
+			if w := p.member(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
+				most = max(most, p.ceiling(vm.Rank, w.asked))
+			}
+			sum += most
+		}
+	}
+	coming := map[cluster.VMID]bool{}
+	for _, o := range n.ops {
+		vm := o.call.VM
+		p, ok := cp.gangs.of(vm)
+		if _, there := n.copies[vm]; ok && !there && !coming[vm] && brings(o.call, n.ID) {
+			coming[vm] = true
+			sum += p.brought(&o.call)
+		}
+	}
+	for job := range cp.nodes.jobsOn[n.ID] {
+		p, ok := cp.gangs.live[job]
+		if !ok {
+			continue
+		}
+		for rank := range p.members {
+			vm, t := p.job.VMs[rank].ID, &p.members[rank]
+			at, touched := t.touched[n.ID]
+			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] {
+				sum += p.ceiling(rank, t.cap.most)
+			}
 		}
 	}
 	return sum
+}
+
+// admits asks whether a VM may use so much CPU after a call, beside what others of its
+// gang are about to. One that migrates runs on one of the two nodes at a time.
+func (cp *capacity) admits(call hypervisor.Call, load cluster.MilliCPU, tentative map[cluster.NodeID]claim) bool {
+	if cp.hooks.Admits == nil || load <= 0 {
+		return true
+	}
+	more := make(map[cluster.NodeID]cluster.MilliCPU, len(tentative)+2)
+	for id, c := range tentative {
+		more[id] = c.load
+	}
+	if call.Verb == hypervisor.Migrate {
+		more[call.Node] -= load
+		more[call.To] += load
+	} else {
+		more[call.Node] += load
+	}
+	return cp.hooks.Admits(more)
 }

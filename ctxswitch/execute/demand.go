@@ -1,8 +1,6 @@
 package execute
 
 import (
-	"time"
-
 	"vjob/cluster"
 	"vjob/energy"
 	"vjob/hypervisor"
@@ -28,15 +26,6 @@ func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
 		return cpu
 	}
 	return p.job.VMs[vm.Rank].Reserved.CPU
-}
-
-// SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
-// as much as there is. Unknown vjobs are ignored.
-func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {
-	e.now = now
-	if p, known := e.gangs.live[id]; known && len(most) == len(p.job.VMs) {
-		e.caps.want(p, most)
-	}
 }
 
 // Cap is the CPU that a VM may use at most where it is; 0 if it is nowhere.

@@ -147,16 +147,6 @@ func (d *driver) giveWay(p *gangState) {
 	p.phase.denied = p.keepDenied()
 }
 
-// keepDenied returns the time of the first refusal as long as nothing is under way.
-func (p *gangState) keepDenied() time.Time {
-	for i := range p.members {
-		if len(p.members[i].held) > 0 {
-			return time.Time{}
-		}
-	}
-	return p.phase.denied
-}
-
 // commit makes a new record the present one and notifies all that depends on it.
 func (d *driver) commit(p *gangState, rec gang.Record) {
 	before := p.rec

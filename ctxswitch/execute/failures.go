@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/gang"
 )
 
 // failures are the assignments of a gang in a row that did not lead where they should.
@@ -40,21 +39,4 @@ type Refusal struct {
 	Node cluster.NodeID
 	At   time.Time
 	Why  string
-}
-
-// recordRefusals notes the nodes on which a member could not be created: the next attempt is made
-// elsewhere, if that is possible. The gang leaves a phase, or gives the move of a member
-// up.
-func (p *gangState) recordRefusals(before, after *gang.Record, now time.Time) {
-	gaveUp := before.Phase == gang.Creating && after.Phase == gang.Clearing ||
-		before.Phase == gang.Restoring && (after.Then == gang.ThenSave || after.Phase == gang.Saving)
-	moves := before.Phase == gang.Moving || before.Phase == gang.Shifting
-	for rank := range before.Members {
-		next := before.Members[rank].Next
-		stays := moves && after.Members[rank].Next == "" && after.Members[rank].Node != next
-		if next == "" || p.member(rank).err == nil || !gaveUp && !stays {
-			continue
-		}
-		p.failures.refuse(Refusal{VM: p.job.VMs[rank].ID, Node: next, At: now, Why: p.member(rank).err.Error()})
-	}
 }

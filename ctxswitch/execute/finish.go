@@ -118,35 +118,6 @@ func (d *driver) finish(p *gangState) {
 	}
 }
 
-// failure says why the gang did not get where its assignment wanted it.
-func (p *gangState) failure() string {
-	switch c := &p.rec.Cause; c.Kind {
-	case cluster.CauseAborted, cluster.CauseLost:
-		return c.Text
-	default:
-		return "not all of its VMs got where they were to be"
-	}
-}
-
-// reached tells which members are where the assignment wanted them.
-func (p *gangState) reached(a *assignment) func(rank int) bool {
-	phase := map[cluster.ActionKind]gang.Phase{
-		cluster.Boot: gang.Active, cluster.Resume: gang.Active, cluster.Migrate: gang.Active,
-		cluster.Suspend: gang.Saved, cluster.Stop: gang.Absent, cluster.Pause: gang.Paused, cluster.Unpause: gang.Active,
-	}[a.gang.Kind]
-	return func(rank int) bool {
-		if p.rec.Phase != phase {
-			return false
-		}
-		m := p.rec.Members[rank]
-		if a.gang.Kind != cluster.Migrate || m.Ended {
-			return true
-		}
-		act, _ := a.hop(rank)
-		return act == nil || act.To == m.Node
-	}
-}
-
 // failed reports whether an action of the gang is still not done.
 func (a *assignment) failed() bool {
 	for _, id := range a.gang.Actions {

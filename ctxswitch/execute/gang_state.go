@@ -1,14 +1,12 @@
 package execute
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
-	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 )
 
@@ -31,17 +29,6 @@ type gangState struct {
 	born     time.Time // when this start of the scheduler took the vjob in
 	started  time.Time
 	capped   bool // the caps of the members were set
-}
-
-// phaseState is what happened in the present phase of a gang.
-type phaseState struct {
-	// skewFrom and skewTo are the first and the last pause or unpause.
-	skewFrom, skewTo time.Time
-	sealed           map[string]*gang.Image
-	discarded        map[hypervisor.ImageID]bool
-	alarms           map[string]bool // those that were raised
-	retreat          string          // why the aim of the phase is given up
-	denied           time.Time       // since when a call is refused room; zero when none is
 }
 
 // newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
@@ -70,43 +57,6 @@ func (p *gangState) phaseChanged() {
 	p.phase.reset()
 }
 
-// reset begins another phase.
-func (s *phaseState) reset() {
-	clear(s.sealed)
-	clear(s.discarded)
-	clear(s.alarms)
-	s.skewFrom, s.skewTo = time.Time{}, time.Time{}
-	s.retreat, s.denied = "", time.Time{}
-}
-
-// skew is the time from the first pause or unpause of the phase to the last one.
-func (s *phaseState) skew() time.Duration { return s.skewTo.Sub(s.skewFrom) }
-
-// widen widens the skew of the phase by a pause or unpause that happened, if it
-// did, between two instants: the measured skew is never less than the true one.
-func (s *phaseState) widen(verb hypervisor.Verb, began, ended time.Time) {
-	if verb != hypervisor.Pause && verb != hypervisor.Unpause {
-		return
-	}
-	if s.skewFrom.IsZero() || began.Before(s.skewFrom) {
-		s.skewFrom = began
-	}
-	if ended.After(s.skewTo) {
-		s.skewTo = ended
-	}
-}
-
-// turnBack has the gang give up what it is doing. The first reason counts.
-func (s *phaseState) turnBack(why string) { s.retreat = cmp.Or(s.retreat, why) }
-
-// plan is the plan that the gang works for, 0 when none.
-func (p *gangState) plan() journal.PlanID {
-	if len(p.todo) > 0 && p.todo[0].begun {
-		return p.todo[0].plan.id
-	}
-	return 0
-}
-
 // rests reports whether nothing is under way or waited for, the effect of every call was seen,
 // and no member backs off.
 func (p *gangState) rests(now time.Time) bool {
@@ -125,59 +75,6 @@ func (p *gangState) hasStarted() bool {
 
 // away reports whether a gang is on no node.
 func (p *gangState) away() bool { return p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved }
-
-// moreHops reports whether a migrating member has hops before it.
-func (p *gangState) moreHops(rank int) bool {
-	if !p.begins(cluster.Migrate) || p.stays(rank) {
-		return false
-	}
-	at := p.rec.Members[rank].Next
-	if at == "" {
-		at = p.rec.Members[rank].Node
-	}
-	last := p.todo[0].last(rank)
-	return last != nil && last.To != at
-}
-
-// stays reports whether a member has given its migration up.
-func (p *gangState) stays(rank int) bool {
-	return p.phase.retreat != "" || p.rec.Members[rank].Next == "" && p.member(rank).err != nil
-}
-
-// released reports whether what a call waits for in its plan is done. Without a plan only
-// the room decides. The members of a gang that is saved do not wait for each other.
-func (p *gangState) released(call hypervisor.Call) bool {
-	if len(p.todo) == 0 || call.Verb == hypervisor.Save {
-		return true
-	}
-	_, may := p.todo[0].hop(call.VM.Rank)
-	return may
-}
-
-// hopOf returns the action of the plan that a migration carries out, or nil.
-func (p *gangState) hopOf(call *hypervisor.Call) *ctxswitch.Action {
-	if call.Verb != hypervisor.Migrate || len(p.todo) == 0 {
-		return nil
-	}
-	act, _ := p.todo[0].hop(call.VM.Rank)
-	return act
-}
-
-// rate is what a plan lets a call send; 0 is no limit.
-func (p *gangState) rate(call *hypervisor.Call) cluster.Rate {
-	if act := p.hopOf(call); act != nil {
-		return act.Rate
-	}
-	return 0
-}
-
-// planned is how long a plan gives a call that keeps to a rate.
-func (p *gangState) planned(call *hypervisor.Call) time.Duration {
-	if act := p.hopOf(call); act != nil && act.Rate > 0 {
-		return act.End - act.Start
-	}
-	return 0
-}
 
 // bound is the state that what is under way or promised leads to.
 func (p *gangState) bound() cluster.VMState {
@@ -216,11 +113,6 @@ func (p *gangState) bound() cluster.VMState {
 	}
 }
 
-// begins reports whether a plan has the gang, which is under way, do something of a kind.
-func (p *gangState) begins(kind cluster.ActionKind) bool {
-	return len(p.todo) > 0 && p.todo[0].gang.Kind == kind
-}
-
 // doing names what the gang does, and the call that takes the time.
 func (p *gangState) doing() (cluster.ActionKind, hypervisor.Verb) {
 	switch p.rec.State() {
@@ -241,4 +133,80 @@ func (p *gangState) doing() (cluster.ActionKind, hypervisor.Verb) {
 	default:
 		return cluster.Stop, hypervisor.Destroy
 	}
+}
+
+// mustGo reports whether there is nothing that a gang could do instead of a call: it was
+// turned back in the middle of being saved.
+func (p *gangState) mustGo(call hypervisor.Call) bool {
+	return call.Verb == hypervisor.Restore && !p.rec.Whole()
+}
+
+// keeps is the room that a container has on a node, from when it begins to run until it has
+// ended.
+func (p *gangState) keeps(node cluster.NodeID) (sum cluster.Resources) {
+	for rank, m := range p.rec.Members {
+		if m.Node == node {
+			sum = sum.Plus(p.job.VMs[rank].Reserved)
+		}
+	}
+	return sum
+}
+
+// unreadable says which image of a suspended vjob the last look at the store did not
+// show, "" when all are there. A vjob is suspended only once a look has shown them.
+func (p *gangState) unreadable(there map[hypervisor.ImageID]bool) string {
+	if p.rec.Phase != gang.Saved {
+		return ""
+	}
+	for _, m := range p.rec.Members {
+		if m.Image != nil && !there[m.Image.ID] {
+			return fmt.Sprintf("the image store does not show %s", m.Image.ID)
+		}
+	}
+	return ""
+}
+
+// binds says what a vjob needs a node for on which none of its calls is under way.
+func (p *gangState) binds(n *node) string {
+	for rank, m := range p.rec.Members {
+		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.member(rank).touched[n.ID] {
+			return "has a member there, or may have"
+		}
+	}
+	for _, a := range p.todo {
+		for _, id := range a.gang.Actions {
+			if act := a.plan.actions[id]; act.From == n.ID || act.To == n.ID {
+				return "is to be moved there, or from there"
+			}
+		}
+	}
+	return ""
+}
+
+// failure says why the gang did not get where its assignment wanted it.
+func (p *gangState) failure() string {
+	switch c := &p.rec.Cause; c.Kind {
+	case cluster.CauseAborted, cluster.CauseLost:
+		return c.Text
+	default:
+		return "not all of its VMs got where they were to be"
+	}
+}
+
+// keepDenied returns the time of the first refusal as long as nothing is under way.
+func (p *gangState) keepDenied() time.Time {
+	for i := range p.members {
+		if len(p.members[i].held) > 0 {
+			return time.Time{}
+		}
+	}
+	return p.phase.denied
+}
+
+// end is when the walltime of a vjob that runs is over; zero if it does not run, or may for ever.
+func (p *gangState) end() time.Time {
+	if p.rec.Phase != gang.Active {
+		return time.Time{}
+	}
+	return p.account.end(p.job)
 }

@@ -58,17 +58,3 @@ func (im *Images) reroute(p *gangState, doors map[hypervisor.ImageID]cluster.Nod
 		im.changes++
 	}
 }
-
-// unreadable says which image of a suspended vjob the last look at the store did not
-// show, "" when all are there. A vjob is suspended only once a look has shown them.
-func (p *gangState) unreadable(there map[hypervisor.ImageID]bool) string {
-	if p.rec.Phase != gang.Saved {
-		return ""
-	}
-	for _, m := range p.rec.Members {
-		if m.Image != nil && !there[m.Image.ID] {
-			return fmt.Sprintf("the image store does not show %s", m.Image.ID)
-		}
-	}
-	return ""
-}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -29,38 +28,6 @@ type assignment struct {
 	plan  *activePlan
 	gang  ctxswitch.Gang
 	begun bool
-}
-
-// Adopt begins to carry a plan out. The vjobs that it disposes of must be idle; actions of
-// those that have ended are dropped.
-func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan ctxswitch.Plan) {
-	e.now = now
-	r := &activePlan{batch: e.batch, id: id, actions: plan.Actions, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
-	r.waiting = map[ctxswitch.ActionID][]cluster.VJobID{}
-	for i := range plan.Actions {
-		for _, before := range plan.Actions[i].After {
-			r.waiting[before] = append(r.waiting[before], plan.Actions[i].VM.VJob)
-		}
-	}
-	e.out.expect(len(plan.Actions))
-	e.out.Step.Plans = append(e.out.Step.Plans, journal.Plan{
-		ID: id, At: now, Policy: policy, Plan: plan, State: journal.PlanRunning,
-	})
-	e.event(journal.Event{
-		Kind: journal.EventPlan, Plan: id,
-		Text: fmt.Sprintf("context switch %d begins: %d actions on %d vjobs, cost %d MiB, estimated %s",
-			id, len(plan.Actions), len(plan.Gangs), plan.Cost, plan.Makespan.Round(time.Second)),
-	})
-	for _, g := range plan.Gangs {
-		a := &assignment{plan: r, gang: g}
-		p, ok := e.gangs.live[g.VJob]
-		if !ok {
-			a.giveUp(journal.PlanDropped, fmt.Sprintf("vjob %s has ended", g.VJob))
-			continue
-		}
-		p.todo = append(p.todo, a)
-		e.dirty[g.VJob] = true
-	}
 }
 
 // ready reports whether the gang can begin: at least one action may start, or
@@ -193,15 +160,6 @@ func (r *activePlan) close() {
 	}
 	r.out.Step.Closed = append(r.out.Step.Closed, journal.PlanChange{ID: r.id, State: state, Ended: r.now, Note: r.fault})
 	r.event(journal.Event{Kind: journal.EventPlan, Plan: r.id, Text: text})
-}
-
-// drop gives up every assignment of a vjob.
-func (p *gangState) drop(s journal.PlanState, note string) {
-	rest := p.todo
-	p.todo = nil
-	for _, a := range rest {
-		a.giveUp(s, note)
-	}
 }
 
 // giveUp closes the actions of an assignment that are not done. One that has not begun

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/gang"
 	"vjob/energy"
 )
 
@@ -87,23 +86,6 @@ func (e *Executor) Pinned(id cluster.NodeID) string {
 		for _, m := range e.gangs.live[job].rec.Members {
 			if m.Image != nil && m.Image.Node == id {
 				return fmt.Sprintf("vjob %s has an image there that no other node can read", job)
-			}
-		}
-	}
-	return ""
-}
-
-// binds says what a vjob needs a node for on which none of its calls is under way.
-func (p *gangState) binds(n *node) string {
-	for rank, m := range p.rec.Members {
-		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.member(rank).touched[n.ID] {
-			return "has a member there, or may have"
-		}
-	}
-	for _, a := range p.todo {
-		for _, id := range a.gang.Actions {
-			if act := a.plan.actions[id]; act.From == n.ID || act.To == n.ID {
-				return "is to be moved there, or from there"
 			}
 		}
 	}

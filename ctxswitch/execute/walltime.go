@@ -39,14 +39,6 @@ type Walltimes struct {
 	ends  endings
 }
 
-// end is when the walltime of a vjob that runs is over; zero if it does not run, or may for ever.
-func (p *gangState) end() time.Time {
-	if p.rec.Phase != gang.Active {
-		return time.Time{}
-	}
-	return p.account.end(p.job)
-}
-
 // await notes when a vjob that has begun to run has to end.
 func (wt *Walltimes) await(p *gangState) {
 	if at := p.end(); !at.IsZero() {
