@@ -100,7 +100,8 @@ func (s *survey) checkUnpauses() error {
 				continue
 			}
 			at, cpu := s.Current.Place(vm), s.count(vm).CPU
-			if free[at] -= cpu; cpu > 0 && free[at] < 0 {
+			free[at] -= cpu
+			if cpu > 0 && free[at] < 0 {
 				return refused(g, "VM %s stands still on node %s, which lacks %s CPU for it to go on", vm, at, -free[at])
 			}
 		}

@@ -24,9 +24,9 @@ func (g *instanceBuilder) rules(list []placement.Rules) error {
 	if len(list) == 0 {
 		return nil
 	}
-	scene := placement.NewScene(g.nodes, g.vms)
+	index := placement.NewIndex(g.nodes, g.vms)
 	for _, text := range list {
-		program, err := text.Compile(scene)
+		program, err := text.Compile(index)
 		if err != nil {
 			g.unread = append(g.unread, err.Error())
 			continue

@@ -196,7 +196,7 @@ func (c *Core) wake(next time.Time) time.Time {
 	switching, review := c.power.wake()
 	sooner(switching)
 	sooner(review)
-	sooner(c.exec.NextEnd())
+	sooner(c.exec.Walltimes.Next())
 	sooner(c.order.Next())
 	return next
 }

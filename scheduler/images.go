@@ -18,7 +18,7 @@ type Refusal = execute.Refusal
 // Orphans lists the images that belong to no vjob, in order.
 func (l *Loop) Orphans(ctx context.Context) (list []Orphan, err error) {
 	err = l.ask(ctx, func(c *Core) error {
-		list = c.exec.Orphans()
+		list = c.exec.Images.Orphans()
 		return nil
 	})
 	return list, err
@@ -30,7 +30,7 @@ func (l *Loop) DiscardImage(ctx context.Context, name, by string) error {
 	if err != nil {
 		return err
 	}
-	return l.ask(ctx, func(c *Core) error { return c.exec.DiscardImage(l.now(), id, by) })
+	return l.ask(ctx, func(c *Core) error { return c.exec.Images.Discard(l.now(), id, by) })
 }
 
 // Restore reverts a vjob to images kept since it was lost; generation 0 is the newest. The vjob is
@@ -42,5 +42,5 @@ func (l *Loop) Restore(ctx context.Context, id cluster.VJobID, generation int, b
 // Restore reverts a vjob to images kept since it was lost.
 func (c *Core) Restore(now time.Time, id cluster.VJobID, generation int, by string) error {
 	c.now = now
-	return c.exec.Restore(now, id, generation, by)
+	return c.exec.Images.Restore(now, id, generation, by)
 }

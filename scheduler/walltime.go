@@ -12,7 +12,7 @@ import (
 // get more time or are deleted.
 func (c *Core) endOverdue() {
 	cause := cluster.Cause{Kind: cluster.CauseWalltime}
-	for _, id := range c.exec.Overdue() {
+	for _, id := range c.exec.Walltimes.Overdue() {
 		// The vjob is there: it was just listed.
 		if c.settings.HoldOverdue {
 			_ = c.exec.Hold(c.now, id, true, cause)
@@ -65,7 +65,7 @@ func (c *Core) SetWalltime(now time.Time, s WalltimeChange) error {
 	if err := c.settings.OrderingRules().Admit(changed); err != nil && longer {
 		return err
 	}
-	return c.exec.SetWalltime(now, s.VJob, s.Walltime, fmt.Sprintf("vjob %s: its walltime is %s now, by %s", s.VJob, span(s.Walltime), s.By))
+	return c.exec.Walltimes.Set(now, s.VJob, s.Walltime, fmt.Sprintf("vjob %s: its walltime is %s now, by %s", s.VJob, span(s.Walltime), s.By))
 }
 
 func span(d time.Duration) string {

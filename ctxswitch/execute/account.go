@@ -1,86 +1,173 @@
 package execute
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
+	"vjob/energy"
+	"vjob/hypervisor"
+	"vjob/internal/predictor"
 )
+
+// account is what a vjob uses.
+type account struct {
+	ran     time.Duration // as far as it counts towards the walltime
+	crowded time.Duration // beside that: see [accounts.updateCrowding]
+	short   int           // of its VMs are on crowded nodes
+	marked  time.Time     // up to where it is accounted
+	phase   gang.Phase    // that lasted since then
+	used    journal.Usage // not yet written
+	memory  float64       // MiB·s on nodes, not yet written
+	joules  float64       // of its shares of the nodes, not yet written
+	watts   energy.Watts  // that it draws now
+	meters  []meter       // by rank; nil until a member was seen
+}
+
+// meter is what was last seen of the CPU of a member.
+type meter struct {
+	seen  bool
+	need  cluster.MilliCPU    // now, or expected
+	wants cluster.MilliCPU    // now
+	used  time.Duration       // by the present copy
+	past  predictor.Predictor // what is expected by, if anything is
+}
 
 // writeEvery is how often the account of a running vjob is written; a crash
 // forgets at most that much of it.
 const writeEvery = time.Minute
 
-// accountAll adds the time since the last call to all accounts.
-func (e *Executor) accountAll() {
-	written := len(e.out.Step.Usage)
-	for _, p := range e.gangs {
-		e.account(p, false)
+// add adds the time since the last call: running time and memory by the clock, CPU by what the
+// guests were seen to use.
+func (a *account) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
+	dt := now.Sub(a.marked)
+	a.marked = now
+	if a.phase == gang.Active {
+		counts := a.counts(job, dt)
+		a.ran += counts
+		a.crowded += dt - counts
+		a.used.Running += dt
+		a.used.Crowded += dt - counts
+		a.used.Wanted += a.wanted(rec, dt)
 	}
-	slices.SortFunc(e.out.Step.Usage[written:], func(a, b journal.Usage) int { return cmp.Compare(a.VJob, b.VJob) })
-}
-
-// account adds the time since the last call to the vjob's account: running time
-// and memory by the clock, CPU by what its guests were seen to use.
-func (e *Executor) account(p *gangState, write bool) {
-	dt := e.now.Sub(p.marked)
-	p.marked = e.now
-	if p.accounted == gang.Active {
-		counts := p.counts(dt)
-		p.ran += counts
-		p.crowded += dt - counts
-		p.used.Running += dt
-		p.used.Crowded += dt - counts
-		p.used.Wanted += p.wanted(dt)
-	}
-	if p.accounted != gang.Absent && p.accounted != gang.Saved {
-		for rank, m := range p.rec.Members {
+	if a.phase != gang.Absent && a.phase != gang.Saved {
+		for rank, m := range rec.Members {
 			if !m.Ended {
-				p.memory += float64(p.job.VMs[rank].Reserved.Memory) * dt.Seconds()
+				a.memory += float64(job.VMs[rank].Reserved.Memory) * dt.Seconds()
 			}
 		}
 	}
-	p.accounted = p.rec.Phase
-	if p.used.Running >= writeEvery {
-		write = true
-	}
-	if write {
-		whole := int64(p.memory)
-		p.used.MemorySec, p.memory = whole, p.memory-float64(whole)
-		whole = int64(p.joules)
-		p.used.Joules, p.joules = whole, p.joules-float64(whole)
-	}
-	if write && p.used != (journal.Usage{}) {
-		p.used.VJob = p.job.ID
-		e.out.Step.Usage = append(e.out.Step.Usage, p.used)
-		p.used = journal.Usage{}
-	}
+	a.phase = rec.Phase
 }
 
-// meter takes in what a look says of a member's CPU: what it needs now, and what
+// due reports whether the account is to be written.
+func (a *account) due() bool { return a.used.Running >= writeEvery }
+
+// take returns what is not yet written, in whole units, and counts it as written.
+func (a *account) take() journal.Usage {
+	whole := int64(a.memory)
+	a.used.MemorySec, a.memory = whole, a.memory-float64(whole)
+	whole = int64(a.joules)
+	a.used.Joules, a.joules = whole, a.joules-float64(whole)
+	used := a.used
+	a.used = journal.Usage{}
+	return used
+}
+
+// observe takes in what a look says of the CPU of a member: what it needs now, and what
 // it has used since the last look. It reports whether what it counts for has changed.
-func (e *Executor) meter(p *gangState, rank int, need cluster.MilliCPU, used time.Duration) (changed bool) {
-	if rank >= len(p.job.VMs) {
-		return false
+func (a *account) observe(now time.Time, job *cluster.VJob, c *hypervisor.Copy, expect bool) (changed bool) {
+	if a.meters == nil {
+		a.meters = make([]meter, len(job.VMs))
 	}
-	if p.meters == nil {
-		p.meters = make([]meter, len(p.job.VMs))
-	}
-	m := &p.meters[rank]
-	if used < m.used {
+	m, need := &a.meters[c.VM.Rank], c.CPU
+	if c.CPUTime < m.used {
 		m.used = 0 // another copy: its clock began anew
 	}
-	p.used.CPU += used - m.used
+	a.used.CPU += c.CPUTime - m.used
 	m.wants = need
-	if e.Expect {
-		m.past.Add(e.now, need)
+	if expect {
+		m.past.Add(now, need)
 		need, _ = m.past.Expected()
-		need = min(need, p.job.VMs[rank].Reserved.CPU)
+		need = min(need, job.VMs[c.VM.Rank].Reserved.CPU)
 	}
 	changed = !m.seen || m.need != need
-	m.seen, m.need, m.used = true, need, used
+	m.seen, m.need, m.used = true, need, c.CPUTime
 	return changed
+}
+
+// observed returns the CPU that a member was last seen to need.
+func (a *account) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
+	if a.meters == nil {
+		return 0, false
+	}
+	m := &a.meters[rank]
+	return m.need, m.seen
+}
+
+// wanted is the CPU time that the members would have used since they were last
+// accounted, had they got all they need.
+func (a *account) wanted(rec *gang.Record, dt time.Duration) (sum time.Duration) {
+	for rank := range a.meters {
+		if !rec.Members[rank].Ended {
+			sum += time.Duration(float64(dt) * float64(a.meters[rank].wants) / float64(cluster.CPU))
+		}
+	}
+	return sum
+}
+
+// ranAt is the running time up to an instant, as far as it counts towards the walltime.
+func (a *account) ranAt(job *cluster.VJob, now time.Time) time.Duration {
+	if a.phase == gang.Active {
+		return a.ran + a.counts(job, now.Sub(a.marked))
+	}
+	return a.ran
+}
+
+// crowdedAt is the running time up to an instant that does not count.
+func (a *account) crowdedAt(job *cluster.VJob, now time.Time) time.Duration {
+	if a.phase == gang.Active {
+		dt := now.Sub(a.marked)
+		return a.crowded + dt - a.counts(job, dt)
+	}
+	return a.crowded
+}
+
+// written is as much of the running time as the journal has.
+func (a *account) written() time.Duration { return a.ran - a.used.Running + a.used.Crowded }
+
+// counts is how much of a running time since the last account counts towards the walltime.
+func (a *account) counts(job *cluster.VJob, dt time.Duration) time.Duration {
+	if a.short == 0 {
+		return dt
+	}
+	return max(0, dt-a.grace(job))
+}
+
+// grace is for how long the walltime of a vjob may yet stand still because its nodes are
+// crowded: in all for as long as it is, or for [leastGrace]. One with a reservation has none,
+// since its room is promised to others afterwards.
+func (a *account) grace(job *cluster.VJob) time.Duration {
+	if !job.Reservation.IsZero() {
+		return 0
+	}
+	return max(0, max(job.Walltime, leastGrace)-a.crowded)
+}
+
+// leastGrace is for how long short vjobs may have to wait on crowded nodes for one context
+// switch after the other.
+const leastGrace = 10 * time.Minute
+
+// end is when the walltime of a vjob that runs is over if its nodes stay as crowded as they are;
+// zero if it may run for ever.
+func (a *account) end(job *cluster.VJob) time.Time {
+	if job.Walltime <= 0 {
+		return time.Time{}
+	}
+	at := a.marked.Add(job.Walltime - a.ran)
+	if a.short > 0 {
+		at = at.Add(a.grace(job))
+	}
+	return at
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // usage sums what was written to the account of vjob 1.
-func (d *desk) usage() (sum journal.Usage) {
+func (d *harness) usage() (sum journal.Usage) {
 	for _, s := range d.steps {
 		for _, u := range s.Usage {
 			if u.VJob == 1 {
@@ -27,7 +27,7 @@ func (d *desk) usage() (sum journal.Usage) {
 }
 
 // burns sets the CPU time of a copy.
-func (d *desk) burns(node cluster.NodeID, used time.Duration) {
+func (d *harness) burns(node cluster.NodeID, used time.Duration) {
 	d.copies[node][0].CPUTime = used
 }
 
@@ -39,7 +39,7 @@ func TestAccount(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	l.Ran = map[cluster.VJobID]time.Duration{1: time.Hour}
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.burns("a", 50*time.Second)
 	d.pass(100 * time.Second)
@@ -61,7 +61,7 @@ func TestAccount(t *testing.T) {
 func TestAccountOfWhatIsWanted(t *testing.T) {
 	l := world(job(1, 3, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][1].CPU = 500
 	d.settle()
 	d.gone(1, 2, "b")
@@ -108,7 +108,7 @@ func TestAccountOfCrowds(t *testing.T) {
 func TestAccountIsWrittenInTime(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.pass(10*time.Minute + 30*time.Second)
 	if got := d.usage().Running; got < 10*time.Minute-time.Second {
@@ -121,7 +121,7 @@ func TestAccountIsWrittenInTime(t *testing.T) {
 func TestAccountOfAnotherCopy(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.burns("a", 30*time.Second)
 	d.settle()
 	d.pass(10 * time.Second)
@@ -144,15 +144,15 @@ func TestOverdue(t *testing.T) {
 	saved.Members[0].Image = &gang.Image{ID: hypervisor.ImageID{VM: cluster.VMID{VJob: 2}, Generation: 1, Attempt: 1}, Node: "a"}
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), saved, at(3, gang.Active, "b"))
 	l.Ran = map[cluster.VJobID]time.Duration{2: 59 * time.Second}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Images = []hypervisor.Image{{ID: saved.Members[0].Image.ID, Node: "a", Complete: true}}
 	d.settle()
 	d.pass(59 * time.Second)
-	if over, next := d.exec.Overdue(), d.exec.NextEnd(); len(over) != 0 || !next.Equal(start.Add(time.Minute)) {
+	if over, next := d.exec.Walltimes.Overdue(), d.exec.Walltimes.Next(); len(over) != 0 || !next.Equal(start.Add(time.Minute)) {
 		t.Errorf("got %v, next %s", over, next)
 	}
 	d.pass(time.Second)
-	if over, next := d.exec.Overdue(), d.exec.NextEnd(); len(over) != 1 || over[0] != 3 || !next.Equal(start.Add(2*time.Minute)) {
+	if over, next := d.exec.Walltimes.Overdue(), d.exec.Walltimes.Next(); len(over) != 1 || over[0] != 3 || !next.Equal(start.Add(2*time.Minute)) {
 		t.Errorf("got %v, next %s", over, next)
 	}
 }

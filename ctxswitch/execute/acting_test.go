@@ -130,7 +130,7 @@ func TestPlansAreReported(t *testing.T) {
 		state := rec.State()
 		l := world(job(1, 1, state))
 		l.Gangs = append(l.Gangs, rec)
-		d := sit(t, priced(), l)
+		d := newHarness(t, priced(), l)
 		if c.from == gang.Paused {
 			d.has(1, 0, "a", hypervisor.CopyPaused)
 		}
@@ -166,7 +166,7 @@ func TestHeldNodes(t *testing.T) {
 	saved := at(2, gang.Saved, "c")
 	l := world(job(1, 2, cluster.Migrating), job(2, 1, cluster.Suspended), job(3, 1, cluster.Waiting), job(4, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, moving, saved, at(4, gang.Active, "b", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	if got := d.exec.Holds(cluster.VMID{VJob: 4}); !slices.Equal(got, []cluster.NodeID{"b"}) {
 		t.Errorf("before it is seen it holds %v", got)
 	}
@@ -199,7 +199,7 @@ func TestHeldNodes(t *testing.T) {
 func TestNodesAreReported(t *testing.T) {
 	l := world(job(1, 3, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	slices.Reverse(d.copies["a"])
 	d.copies["a"][0].Lock, d.copies["a"][1].Lock = true, true
 	d.dead["b"], d.dead["c"] = true, true
@@ -232,7 +232,7 @@ func TestBlindVJobs(t *testing.T) {
 	coming.Members[0].Next = "b"
 	l := world(job(1, 2, cluster.Running), job(2, 1, cluster.Migrating), job(3, 1, cluster.Running), job(4, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"), coming, at(3, gang.Active, "c"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.dead["b"] = true
 	d.settle()
 	for id, want := range map[cluster.VJobID]bool{1: true, 2: true, 3: false, 4: false} {
@@ -245,7 +245,7 @@ func TestBlindVJobs(t *testing.T) {
 // A vjob is blind as well while a node is silent on which a call for it is under way, or has
 // ended and was not looked at since.
 func TestVJobsAreBlindForCalls(t *testing.T) {
-	d := sitWith(t, gang.Active)
+	d := harnessWith(t, gang.Active)
 	used := imageOf(1, 1)
 	used.Node = "c"
 	d.store.Images = []hypervisor.Image{used}
@@ -277,7 +277,7 @@ func TestVJobsAreBlindForCalls(t *testing.T) {
 
 // What is not known counts for nothing.
 func TestNeedOfTheUnknown(t *testing.T) {
-	d := sit(t, settings(), world(job(1, 2, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 2, cluster.Waiting)))
 	for vm, want := range map[cluster.VMID]cluster.Resources{
 		{VJob: 1, Rank: 1}: {CPU: 1000, Memory: 1024}, {VJob: 1, Rank: 2}: {}, {VJob: 2}: {},
 	} {
@@ -299,7 +299,7 @@ func TestReshape(t *testing.T) {
 		j.Shapes = []cluster.Shape{{VMs: j.VMs, Walltime: time.Hour}, {VMs: wide.VMs, Walltime: time.Minute}}
 		return j
 	}
-	d := sit(t, settings(), world(moldable()))
+	d := newHarness(t, settings(), world(moldable()))
 	d.settle()
 	changes := d.exec.Changes()
 	for shape, fault := range map[int]error{-1: cluster.ErrInvalid, 2: cluster.ErrInvalid} {
@@ -338,7 +338,7 @@ func TestReshape(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1, 2)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"), act(cluster.Boot, 1, 2, "", "c"))
 	d.wants("1 boot 1.0@a, 2 boot 1.1@b, 3 boot 1.2@c")
 
-	d = sit(t, settings(), full(moldable(), job(2, 1, cluster.Waiting)))
+	d = newHarness(t, settings(), full(moldable(), job(2, 1, cluster.Waiting)))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 2, 0), group(cluster.Boot, 1, 1)}, act(cluster.Boot, 2, 0, "", "a"), act(cluster.Boot, 1, 0, "", "a", 0))
 	if err := d.exec.Reshape(d.now, 1, 1); !errors.Is(err, cluster.ErrConflict) {
@@ -368,7 +368,7 @@ func TestVJobsAreReported(t *testing.T) {
 	l.VJobs[1].State = cluster.Running
 	l.Gangs = append(l.Gangs, at(2, gang.Active, "a"))
 	l.Ran = map[cluster.VJobID]time.Duration{2: time.Hour}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.pass(90 * time.Second)
 	var order []cluster.VJobID

@@ -14,7 +14,7 @@ import (
 
 // What a plan wants of a vjob that has ended is dropped, and so is what waits for it.
 func TestPlansForEndedVJobs(t *testing.T) {
-	d := sit(t, settings(), world(job(2, 1, cluster.Waiting), job(3, 1, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(2, 1, cluster.Waiting), job(3, 1, cluster.Waiting)))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0), group(cluster.Boot, 2, 1), group(cluster.Boot, 3, 2)},
 		act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Boot, 2, 0, "", "a", 0), act(cluster.Boot, 3, 0, "", "b"))
@@ -34,7 +34,7 @@ func TestAllThatWaitBegin(t *testing.T) {
 	l := world(job(1, 2, cluster.Running), job(2, 1, cluster.Running), job(3, 1, cluster.Waiting),
 		job(4, 1, cluster.Waiting), job(5, 2, cluster.Suspended))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"), at(2, gang.Active, "c"), savedOn("b", 5, 2))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	for _, m := range l.Gangs[2].Members {
 		d.store.Images = append(d.store.Images, hypervisor.Image{ID: m.Image.ID, Node: "b", Complete: true})
 	}
@@ -113,7 +113,7 @@ func TestRatesOfPlans(t *testing.T) {
 		a.Live, a.Rate, a.Start, a.End = c.kind == cluster.Migrate, c.rate, c.start, c.end
 		l := world(job(1, 1, rec.State()))
 		l.Gangs = append(l.Gangs, rec)
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		d.adopt([]ctxGang{group(c.kind, 1, 0)}, a)
 		if len(d.calls) != 1 || d.calls[0].Rate != c.want {
@@ -133,7 +133,7 @@ func TestRatesOfPlans(t *testing.T) {
 func TestAPlanThatGoesWrongIsWritten(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0), group(cluster.Resume, 1, 1), group(cluster.Boot, 2, 2)},
 		act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Resume, 1, 0, "", "b", 0), act(cluster.Boot, 2, 0, "", "a", 0))

@@ -14,13 +14,13 @@ import (
 )
 
 // onNodes has vjob 1 run on a and b, and vjob 2 on c, each VM of 1 CPU.
-func onNodes(t *testing.T) *desk {
+func onNodes(t *testing.T) *harness {
 	t.Helper()
 	set := settings()
 	set.Limits.StopGrace = 0
 	l := world(job(1, 2, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"), at(2, gang.Active, "c"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	return d
 }
@@ -119,7 +119,7 @@ func TestAssignmentsWait(t *testing.T) {
 }
 
 // wait answers the calls on one vjob alone.
-func (d *desk) wait(id cluster.VJobID) {
+func (d *harness) wait(id cluster.VJobID) {
 	for i := 0; i < len(d.calls); i++ {
 		if d.calls[i].VM.VJob == id && !slices.Contains(d.answered, i) {
 			d.answered = append(d.answered, i)
@@ -133,7 +133,7 @@ func (d *desk) wait(id cluster.VJobID) {
 func TestABootGoesBackWhenItsRoomIsGivenUp(t *testing.T) {
 	l := world(job(1, 2, cluster.Waiting), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(2, gang.Active, "c"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 2, 0), group(cluster.Boot, 1, 1, 2)},
 		act(cluster.Suspend, 2, 0, "c", ""), act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "c", 0))
@@ -248,7 +248,7 @@ func TestSavesAreBounded(t *testing.T) {
 	set := settings()
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0)}, act(cluster.Suspend, 1, 0, "a", ""))
 	d.carryOut(d.calls[0], 0)
@@ -265,7 +265,7 @@ func TestSavesAreBounded(t *testing.T) {
 func TestABadImageHoldsItsVJob(t *testing.T) {
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.saved(0)
@@ -282,7 +282,7 @@ func TestWhatIsGivenBackIsTaken(t *testing.T) {
 	comes := large(1, 4000, cluster.Waiting)
 	l := world(comes, job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(2, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0), group(cluster.Pause, 2, 1)},
 		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Pause, 2, 0, "a", "a"))
@@ -299,12 +299,12 @@ func TestWhatIsGivenBackIsTaken(t *testing.T) {
 func TestAWalltimeBeginsWithTheVJob(t *testing.T) {
 	j := job(1, 1, cluster.Waiting)
 	j.Walltime = time.Hour
-	d := sit(t, settings(), world(j))
+	d := newHarness(t, settings(), world(j))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	changes := d.exec.Changes()
 	d.obeyIn(time.Second)
-	if got := d.exec.NextEnd(); !got.Equal(start.Add(time.Second + time.Hour)) {
+	if got := d.exec.Walltimes.Next(); !got.Equal(start.Add(time.Second + time.Hour)) {
 		t.Errorf("the next walltime ends at %s", got)
 	}
 	if d.exec.Changes() == changes {

@@ -36,7 +36,7 @@ func TestAnotherAttempt(t *testing.T) {
 		rec := at(1, gang.Absent, "")
 		rec.Losses = c.losses
 		l.Gangs = append(l.Gangs, rec)
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		var past []journal.EndedVJob
 		d.exec.Ended = func(p journal.EndedVJob) { past = append(past, p) }
@@ -76,7 +76,7 @@ func TestWhatHasEndedWasStarted(t *testing.T) {
 		set.Limits.StopGrace = 0
 		l := world(job(1, 1, cluster.Waiting))
 		l.Ran = map[cluster.VJobID]time.Duration{1: c.ran}
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.settle()
 		if c.runs {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
@@ -103,7 +103,7 @@ func TestWhatHasEndedWasStarted(t *testing.T) {
 
 // What ends a vjob is not done twice, and to requeue one that waits already is noted.
 func TestClearOnce(t *testing.T) {
-	d := sitWith(t, gang.Active)
+	d := harnessWith(t, gang.Active)
 	for i, then := range []gang.Then{gang.ThenWait, gang.ThenWait, gang.ThenFail} {
 		if err := d.exec.Clear(start.Add(time.Duration(i)*time.Second), 1, then, cluster.Because(then.String())); err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func TestClearOnce(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Absent, ""))
 	l.Gangs[0].Then = gang.ThenWait
-	d = sit(t, settings(), l)
+	d = newHarness(t, settings(), l)
 	if err := d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("requeued by ada")); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestClearOnce(t *testing.T) {
 
 // A hold is written and told as it is set and as it is taken back.
 func TestHoldsAreWritten(t *testing.T) {
-	d := sitWith(t, gang.Active)
+	d := harnessWith(t, gang.Active)
 	for i, held := range []bool{true, false} {
 		d.steps = nil
 		later := d.now.Add(time.Duration(i+1) * time.Second)

@@ -14,9 +14,9 @@ import (
 )
 
 // booting has begun to boot vjob 1 on a.
-func booting(t *testing.T, set execute.Settings) *desk {
+func booting(t *testing.T, set execute.Settings) *harness {
 	t.Helper()
-	d := sit(t, set, world(job(1, 1, cluster.Waiting)))
+	d := newHarness(t, set, world(job(1, 1, cluster.Waiting)))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	d.wants("1 boot 1.0@a")
@@ -111,7 +111,7 @@ func TestTriesAreBounded(t *testing.T) {
 func TestCallsNotTried(t *testing.T) {
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0, 1)}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", ""))
 	d.wants("1 pause 1.0@a, 2 pause 1.1@b")
@@ -145,7 +145,7 @@ func TestARestartForgetsNoSkew(t *testing.T) {
 			rec := at(1, gang.Pausing, "a", "b")
 			rec.Then, rec.Since = gang.ThenSave, start.Add(-c.down)
 			l.Gangs = append(l.Gangs, rec)
-			d := sit(t, settings(), l)
+			d := newHarness(t, settings(), l)
 			d.has(1, 0, "a", hypervisor.CopyPaused)
 			d.has(1, 1, "b", hypervisor.CopyPaused)
 			d.settle()
@@ -170,7 +170,7 @@ func TestOpenCallsAfterARestart(t *testing.T) {
 	l.NextOp = 8
 	l.Plans = []journal.PlanID{3}
 	l.Open = []journal.Intent{{Call: hypervisor.Call{Op: 7, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1}, Node: "a"}, At: start}}
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.copies = map[cluster.NodeID][]hypervisor.Copy{}
 	d.settle()
 	if got := d.progress(3, 0); got != "; dropped" {
@@ -183,7 +183,7 @@ func TestOpenCallsAfterARestart(t *testing.T) {
 }
 
 // results are what the calls came to, by number.
-func (d *desk) results() map[hypervisor.OpID]string {
+func (d *harness) results() map[hypervisor.OpID]string {
 	m := map[hypervisor.OpID]string{}
 	for _, s := range d.steps {
 		for _, r := range s.Results {

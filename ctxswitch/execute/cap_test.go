@@ -14,10 +14,10 @@ import (
 )
 
 // capped sets what the first copy on node a shows as its cap.
-func (d *desk) capped(most cluster.MilliCPU) { d.copies["a"][0].Cap = most }
+func (d *harness) capped(most cluster.MilliCPU) { d.copies["a"][0].Cap = most }
 
 // asked counts the calls for a cap, and says what the last one was.
-func (d *desk) asked() (n int, last cluster.MilliCPU) {
+func (d *harness) asked() (n int, last cluster.MilliCPU) {
 	for _, c := range d.calls {
 		if c.Verb == hypervisor.Cap {
 			n, last = n+1, c.Cap
@@ -26,14 +26,14 @@ func (d *desk) asked() (n int, last cluster.MilliCPU) {
 	return n, last
 }
 
-func (d *desk) hasAsked(times int, last cluster.MilliCPU) {
+func (d *harness) hasAsked(times int, last cluster.MilliCPU) {
 	d.t.Helper()
 	if n, most := d.asked(); n != times || most != last {
 		d.t.Errorf("asked %d times for a cap, at last of %s; want %d times, %s", n, most, times, last)
 	}
 }
 
-func (d *desk) caps(id cluster.VJobID, most ...cluster.MilliCPU) {
+func (d *harness) caps(id cluster.VJobID, most ...cluster.MilliCPU) {
 	d.exec.SetCaps(d.now, id, most)
 	d.settle()
 }
@@ -43,7 +43,7 @@ func (d *desk) caps(id cluster.VJobID, most ...cluster.MilliCPU) {
 func TestCapsAreLevelTriggered(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.hasAsked(0, 0)
 	d.caps(1, 500)
@@ -66,7 +66,7 @@ func TestCapsAreLevelTriggered(t *testing.T) {
 func TestCapsOneAtATime(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.capped(300) // in an earlier life of the scheduler
 	d.settle()
 	d.hasAsked(0, 0)
@@ -107,7 +107,7 @@ func TestCapsOneAtATime(t *testing.T) {
 func TestLargerCapsCountAtOnce(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.capped(1)
 	d.settle()
 	d.hasLoad("under the least cap", map[cluster.NodeID]cluster.MilliCPU{"a": 1})
@@ -130,7 +130,7 @@ func TestCapsHaveTheirOwnTimes(t *testing.T) {
 	set.LookEvery = time.Hour
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	var asked []string
 	for range 25 {
@@ -164,7 +164,7 @@ func TestAnswersToCaps(t *testing.T) {
 	for answer, told := range map[error]int{nil: 0, hypervisor.ErrNoSuchVM: 0, hypervisor.ErrRefused: 1} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		later := d.now.Add(time.Second)
 		d.exec.SetCaps(later, 1, []cluster.MilliCPU{500})
@@ -193,7 +193,7 @@ func TestAnswersToCaps(t *testing.T) {
 func TestCapsThatFail(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.caps(1, 500)
 	for range 600 {
@@ -221,7 +221,7 @@ func TestOnlyLargerCapsAreAdmitted(t *testing.T) {
 	} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.exec.Admits = func(map[cluster.NodeID]cluster.MilliCPU) bool { return false }
 		d.capped(c.has)
 		d.settle()
@@ -234,7 +234,7 @@ func TestOnlyLargerCapsAreAdmitted(t *testing.T) {
 
 // A copy that is created has its cap from the first.
 func TestCapsAtBoot(t *testing.T) {
-	d := sit(t, settings(), world(job(1, 1, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 1, cluster.Waiting)))
 	d.settle()
 	d.caps(1, 250)
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
@@ -257,7 +257,7 @@ func TestCapsAtBoot(t *testing.T) {
 func TestCapsKeepToWhatIsAdmitted(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	limit := cluster.MilliCPU(1500)
 	d.exec.Admits = func(more map[cluster.NodeID]cluster.MilliCPU) bool {
 		for id, load := range more {

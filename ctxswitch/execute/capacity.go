@@ -5,6 +5,15 @@ import (
 	"vjob/hypervisor"
 )
 
+// capacity accounts for what the VMs take of nodes, and says what may be done there beside it.
+type capacity struct {
+	*batch
+	settings *Settings
+	hooks    *Hooks
+	gangs    *gangs
+	nodes    *nodes
+}
+
 // claim is what a call takes of a node while it is decided, and what it holds
 // there while it is under way.
 type claim struct {
@@ -16,7 +25,7 @@ type claim struct {
 // may asks whether a call may be made now: the actions it waits for are done,
 // the node has the room, and a transfer slot is free on every node involved. It
 // takes room and slot in tentative, until the call is issued.
-func (e *Executor) may(p *gangState, call hypervisor.Call, tentative map[cluster.NodeID]claim) bool {
+func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluster.NodeID]claim) bool {
 	if !p.released(call) {
 		return false
 	}
@@ -28,20 +37,20 @@ func (e *Executor) may(p *gangState, call hypervisor.Call, tentative map[cluster
 	}
 	if call.Verb != hypervisor.Boot {
 		for _, id := range nodes {
-			if e.transfers(id)+tentative[id].transfers >= e.settings.Transfers {
-				e.denied[p.job.ID] = true
+			if cp.transfers(id)+tentative[id].transfers >= cp.settings.Transfers {
+				cp.denied[p.job.ID] = true
 				return false
 			}
 		}
 	}
 	if call.Verb != hypervisor.Save {
-		need := e.room(p, call)
+		need := cp.room(p, call)
 		load := p.ceiling(call.VM.Rank, p.member(call.VM.Rank).cap.most)
-		if !e.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !e.admits(call, load, tentative) {
-			if p.denied.IsZero() {
-				p.denied = e.now
+		if !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative) {
+			if p.phase.denied.IsZero() {
+				p.phase.denied = cp.now
 			}
-			e.denied[p.job.ID] = true
+			cp.denied[p.job.ID] = true
 			return false
 		}
 		c := tentative[at]
@@ -56,18 +65,12 @@ func (e *Executor) may(p *gangState, call hypervisor.Call, tentative map[cluster
 	return true
 }
 
-// mustGo reports whether there is nothing that a gang could do instead of a call: it was
-// turned back in the middle of being saved.
-func (p *gangState) mustGo(call hypervisor.Call) bool {
-	return call.Verb == hypervisor.Restore && !p.rec.Whole()
-}
-
 // room is what a call must find on the node. A gang that was turned back in the middle
 // of being saved can only go on. Its memory is kept for it until it is saved, but its
 // CPU was given away with the decision to save it: it makes do with a share of what is
 // there, until the next decision makes room.
-func (e *Executor) room(p *gangState, call hypervisor.Call) cluster.Resources {
-	need := e.counts(p, call.VM.Rank)
+func (cp *capacity) room(p *gangState, call hypervisor.Call) cluster.Resources {
+	need := cp.counts(p, call.VM.Rank)
 	if p.mustGo(call) {
 		need.CPU = 0
 	}
@@ -76,27 +79,27 @@ func (e *Executor) room(p *gangState, call hypervisor.Call) cluster.Resources {
 
 // fits reports whether a node has room for one more VM beside everything that is
 // there or on its way. A VM that needs no CPU is not refused for want of CPU.
-func (e *Executor) fits(at cluster.NodeID, p *gangState, need, taken cluster.Resources) bool {
-	n, ok := e.nodes[at]
+func (cp *capacity) fits(at cluster.NodeID, p *gangState, need, taken cluster.Resources) bool {
+	n, ok := cp.nodes.byID[at]
 	if !ok || !n.seen {
 		return false
 	}
-	free := e.free(n, p).Minus(taken)
+	free := cp.free(n, p).Minus(taken)
 	return need.Memory <= free.Memory && (need.CPU == 0 || need.CPU <= free.CPU)
 }
 
 // used is what counts on a node: every copy, since a paused one may have to go on
 // unless its gang stands still; every VM that a call may bring there that is under way or
 // has ended since the last look; and copies of no live vjob.
-func (e *Executor) used(n *node) cluster.Resources {
-	return e.usedBy(n, func(*gangState) bool { return true }).Plus(e.foreign(n))
+func (cp *capacity) used(n *node) cluster.Resources {
+	return cp.usedBy(n, func(*gangState) bool { return true }).Plus(cp.foreign(n))
 }
 
 // usedBy is what counts on a node of some vjobs.
-func (e *Executor) usedBy(n *node, whose func(p *gangState) bool) (sum cluster.Resources) {
+func (cp *capacity) usedBy(n *node, whose func(p *gangState) bool) (sum cluster.Resources) {
 	add := func(id cluster.VMID) {
-		if p, ok := e.gangs[id.VJob]; ok && id.Rank < len(p.job.VMs) && whose(p) {
-			sum = sum.Plus(e.counts(p, id.Rank))
+		if p, ok := cp.gangs.of(id); ok && whose(p) {
+			sum = sum.Plus(cp.counts(p, id.Rank))
 		}
 	}
 	for id := range n.copies {
@@ -128,8 +131,8 @@ func brings(call hypervisor.Call, node cluster.NodeID) bool {
 }
 
 // transfers counts the bulk calls under way on a node.
-func (e *Executor) transfers(id cluster.NodeID) int {
-	node, ok := e.nodes[id]
+func (cp *capacity) transfers(id cluster.NodeID) int {
+	node, ok := cp.nodes.byID[id]
 	if !ok {
 		return 0
 	}
@@ -143,19 +146,143 @@ func (e *Executor) transfers(id cluster.NodeID) int {
 }
 
 // counts is what a member counts for on its node: no CPU while its gang stands still.
-func (e *Executor) counts(p *gangState, rank int) cluster.Resources {
+func (cp *capacity) counts(p *gangState, rank int) cluster.Resources {
 	if p.rec.Paused() {
-		return e.need(p, rank).Paused()
+		return cp.need(p, rank).Paused()
 	}
-	return e.need(p, rank)
+	return cp.need(p, rank)
 }
 
 // need is what a member counts for while it runs: its memory in full, and the CPU that
 // it was last seen to need, or reserves while it has not been seen.
-func (e *Executor) need(p *gangState, rank int) cluster.Resources {
-	if e.Needs != nil {
-		cpu, seen := p.observed(rank)
-		return e.Needs(p.job, rank, cpu, seen)
+func (cp *capacity) need(p *gangState, rank int) cluster.Resources {
+	if cp.hooks.Needs != nil {
+		cpu, seen := p.account.observed(rank)
+		return cp.hooks.Needs(p.job, rank, cpu, seen)
 	}
 	return p.job.VMs[rank].Reserved
+}
+
+// foreign is the room that copies of no live vjob take on a node: their memory, and the
+// CPU of those that run.
+func (cp *capacity) foreign(n *node) (sum cluster.Resources) {
+	for id, c := range n.copies {
+		if _, known := cp.gangs.live[id.VJob]; known {
+			continue
+		}
+		size := c.Size
+		if c.State != hypervisor.CopyRunning {
+			size = size.Paused()
+		}
+		sum = sum.Plus(size)
+	}
+	return sum
+}
+
+// mayRun reports whether all members of a paused gang have the CPU that they need on their nodes,
+// and the power for it. A member that needs more CPU than its node has continues with all of it:
+// it would never have more there, and cannot move before it runs. A node that was not seen has no
+// CPU.
+func (cp *capacity) mayRun(p *gangState) bool {
+	wants, load := map[cluster.NodeID]cluster.MilliCPU{}, map[cluster.NodeID]cluster.MilliCPU{}
+	for rank, m := range p.rec.Members {
+		if !m.Ended {
+			wants[m.Node] += cp.need(p, rank).CPU
+			load[m.Node] += max(cp.cap(p, rank), p.ceiling(rank, p.member(rank).cap.most))
+		}
+	}
+	for id, cpu := range wants {
+		n, ok := cp.nodes.byID[id]
+		if !ok || !n.seen || cpu > 0 && min(cpu, n.Capacity.CPU) > cp.free(n, p).CPU {
+			return false
+		}
+	}
+	return cp.hooks.Admits == nil || cp.hooks.Admits(load)
+}
+
+// free is what a vjob finds on a node: what is free there and no container keeps;
+// inside a container, the room of the container that no vjob inside uses.
+func (cp *capacity) free(n *node, p *gangState) cluster.Resources {
+	free := n.Capacity.Minus(cp.used(n))
+	for id, c := range cp.gangs.containers {
+		if id == p.job.Inner {
+			continue
+		}
+		unused := cp.unused(c, n)
+		free = free.Minus(cluster.Resources{CPU: max(0, unused.CPU), Memory: max(0, unused.Memory)})
+	}
+	if c, inside := cp.gangs.containers[p.job.Inner]; inside {
+		unused := cp.unused(c, n)
+		free = cluster.Resources{CPU: min(free.CPU, unused.CPU), Memory: min(free.Memory, unused.Memory)}
+	}
+	return free
+}
+
+// unused is what a container keeps on a node and no VM inside uses.
+func (cp *capacity) unused(c *gangState, n *node) cluster.Resources {
+	return c.keeps(n.ID).Minus(cp.usedBy(n, func(q *gangState) bool { return q.job.Inner == c.job.ID }))
+}
+
+// cap is the CPU that a member may use at most where it is; 0 if it is nowhere.
+func (cp *capacity) cap(p *gangState, rank int) (most cluster.MilliCPU) {
+	vm := p.job.VMs[rank].ID
+	for _, name := range cp.nodes.seenOn[vm] {
+		most = max(most, p.ceiling(rank, cp.nodes.byID[name].copies[vm].Cap))
+	}
+	return most
+}
+
+// load is the most CPU that the VMs on a node may use, see [Executor.Load].
+func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
+	for vm, c := range n.copies {
+		if p, ok := cp.gangs.of(vm); ok && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {
+			most := p.ceiling(vm.Rank, c.Cap)
+			if w := p.member(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
+				most = max(most, p.ceiling(vm.Rank, w.asked))
+			}
+			sum += most
+		}
+	}
+	coming := map[cluster.VMID]bool{}
+	for _, o := range n.ops {
+		vm := o.call.VM
+		p, ok := cp.gangs.of(vm)
+		if _, there := n.copies[vm]; ok && !there && !coming[vm] && brings(o.call, n.ID) {
+			coming[vm] = true
+			sum += p.brought(&o.call)
+		}
+	}
+	for job := range cp.nodes.jobsOn[n.ID] {
+		p, ok := cp.gangs.live[job]
+		if !ok {
+			continue
+		}
+		for rank := range p.members {
+			vm, t := p.job.VMs[rank].ID, &p.members[rank]
+			at, touched := t.touched[n.ID]
+			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] {
+				sum += p.ceiling(rank, t.cap.most)
+			}
+		}
+	}
+	return sum
+}
+
+// admits asks whether a VM may use so much CPU after a call, beside what others of its
+// gang are about to. One that migrates runs on one of the two nodes at a time.
+func (cp *capacity) admits(call hypervisor.Call, load cluster.MilliCPU, tentative map[cluster.NodeID]claim) bool {
+	if cp.hooks.Admits == nil || load <= 0 {
+		return true
+	}
+	more := make(map[cluster.NodeID]cluster.MilliCPU, len(tentative)+2)
+	for id, c := range tentative {
+		more[id] = c.load
+	}
+	if call.Verb == hypervisor.Migrate {
+		more[call.Node] -= load
+		more[call.To] += load
+	} else {
+		more[call.Node] += load
+	}
+	return cp.hooks.Admits(more)
 }

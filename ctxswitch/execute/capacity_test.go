@@ -19,17 +19,17 @@ func TestWhatCountsOnANode(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		rec    gang.Record
-		change func(*desk)
+		change func(*harness)
 		a, b   cluster.Resources
 	}{
-		{"while it boots", creating, func(*desk) {}, one, cluster.Resources{}},
-		{"while it boots, and is seen", creating, func(d *desk) { d.has(1, 0, "a", hypervisor.CopyPaused) }, one, cluster.Resources{}},
-		{"while it migrates", shifting, func(*desk) {}, one, one},
-		{"while it migrates, and is seen there", shifting, func(d *desk) { d.has(1, 0, "b", hypervisor.CopyPaused) }, one, one},
-		{"while it migrates, and has left", shifting, func(d *desk) { d.gone(1, 0, "a") }, cluster.Resources{}, one},
-		{"while it is saved", saving, func(*desk) {}, one, cluster.Resources{}},
-		{"while it is saved, and has left", saving, func(d *desk) { d.gone(1, 0, "a") }, cluster.Resources{}, cluster.Resources{}},
-		{"copies without a member", at(1, gang.Active, "a"), func(d *desk) {
+		{"while it boots", creating, func(*harness) {}, one, cluster.Resources{}},
+		{"while it boots, and is seen", creating, func(d *harness) { d.has(1, 0, "a", hypervisor.CopyPaused) }, one, cluster.Resources{}},
+		{"while it migrates", shifting, func(*harness) {}, one, one},
+		{"while it migrates, and is seen there", shifting, func(d *harness) { d.has(1, 0, "b", hypervisor.CopyPaused) }, one, one},
+		{"while it migrates, and has left", shifting, func(d *harness) { d.gone(1, 0, "a") }, cluster.Resources{}, one},
+		{"while it is saved", saving, func(*harness) {}, one, cluster.Resources{}},
+		{"while it is saved, and has left", saving, func(d *harness) { d.gone(1, 0, "a") }, cluster.Resources{}, cluster.Resources{}},
+		{"copies without a member", at(1, gang.Active, "a"), func(d *harness) {
 			d.has(1, 1, "a", hypervisor.CopyRunning)
 			d.has(1, 2, "a", hypervisor.CopyRunning)
 		}, one, cluster.Resources{}},
@@ -37,7 +37,7 @@ func TestWhatCountsOnANode(t *testing.T) {
 		l := world(job(1, 1, c.rec.State()))
 		l.Gangs = append(l.Gangs, c.rec)
 		l.Open, l.NextOp = []journal.Intent{openRestore(imageOf(7, 1).ID)}, 2 // of a vjob that has ended
-		d := sit(t, priced(), l)
+		d := newHarness(t, priced(), l)
 		if c.rec.Phase == gang.Saving {
 			d.has(1, 0, "a", hypervisor.CopyPaused)
 		}
@@ -104,7 +104,7 @@ func TestWhatACallWaitsFor(t *testing.T) {
 		c.change(&l)
 		set := settings()
 		set.Transfers = c.transfers
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		for rank, m := range c.rec.Members {
 			if c.rec.Phase == gang.Saving {
 				d.has(1, rank, m.Node, hypervisor.CopyPaused)
@@ -127,7 +127,7 @@ func TestSlotsAreHandedOn(t *testing.T) {
 	restoring := savedOn("b", 2, 1)
 	restoring.Phase, restoring.Members[0].Next = gang.Restoring, "a"
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"), restoring, booting, at(4, gang.Saving, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.has(4, 0, "a", hypervisor.CopyPaused)
 	d.settle()
@@ -143,7 +143,7 @@ func TestPowerIsHandedOn(t *testing.T) {
 	booting.Members[0].Next = "a"
 	l := world(job(1, 1, cluster.Booting), job(2, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, booting, at(2, gang.Saving, "c"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(2, 0, "c", hypervisor.CopyPaused)
 	admits := false
 	d.exec.Admits = func(map[cluster.NodeID]cluster.MilliCPU) bool { return admits }
@@ -160,7 +160,7 @@ func TestPowerIsHandedOn(t *testing.T) {
 func TestMembersWaitForActions(t *testing.T) {
 	l := world(job(1, 2, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a"), at(2, gang.Active, "c"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	first, second := act(cluster.Migrate, 1, 0, "a", "b"), act(cluster.Migrate, 1, 1, "a", "b", 2)
 	first.Live, second.Live = true, true
@@ -178,7 +178,7 @@ func TestPowerForTheWayBack(t *testing.T) {
 		}
 		l := world(job(1, 2, cluster.Resuming))
 		l.Gangs = append(l.Gangs, rec)
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.asking(0)
 		if !whole {
 			d.has(1, 1, "a", hypervisor.CopyPaused)
@@ -200,7 +200,7 @@ func TestContainersNeedTheirNodes(t *testing.T) {
 		l.VJobs[0].Container = true
 		l.Gangs = append(l.Gangs, at(1, gang.Creating, ""))
 		l.Gangs[0].Members[0].Next = node
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.dead["b"] = true
 		d.settle()
 		if r, _ := d.exec.Job(1); r.Record.Phase != want {

@@ -12,7 +12,7 @@ import (
 
 // contained is a container, vjob 1, with room for two members on a, and vjob 2 of one
 // member, which is to run inside. Other containers run on b.
-func contained(t *testing.T, phase gang.Phase, others ...*cluster.VJob) *desk {
+func contained(t *testing.T, phase gang.Phase, others ...*cluster.VJob) *harness {
 	t.Helper()
 	box, inner := job(1, 2, cluster.Running), job(2, 1, cluster.Waiting)
 	box.Container, inner.Inner = true, 1
@@ -27,7 +27,7 @@ func contained(t *testing.T, phase gang.Phase, others ...*cluster.VJob) *desk {
 			l.Gangs = append(l.Gangs, at(j.ID, gang.Active, "b"))
 		}
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["b"] = nil
 	for rank := range 2 { // nothing is there of a container
 		d.gone(1, rank, "a")
@@ -37,7 +37,7 @@ func contained(t *testing.T, phase gang.Phase, others ...*cluster.VJob) *desk {
 }
 
 // boots begins a plan that boots vjob 2 on a.
-func (d *desk) boots() {
+func (d *harness) boots() {
 	d.adopt([]ctxGang{group(cluster.Boot, 2, 0)}, act(cluster.Boot, 2, 0, "", "a"))
 }
 
@@ -152,7 +152,7 @@ func TestContainerThatEnds(t *testing.T) {
 		l.Gangs = append(l.Gangs, rec, ends, at(3, gang.Active, "a"))
 		set := settings()
 		set.Limits.StopGrace = 0
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.gone(1, 0, "a")
 		if c.phase == gang.Paused {
 			d.has(2, 0, "a", hypervisor.CopyPaused)
@@ -191,7 +191,7 @@ func TestContainerNamesWhatIsInside(t *testing.T) {
 			inner.Inner = 1
 			l.VJobs, l.Gangs = append(l.VJobs, inner), append(l.Gangs, at(inner.ID, gang.Active, "a"))
 		}
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.gone(1, 0, "a")
 		d.store.Images = []hypervisor.Image{{ID: l.Gangs[1].Members[0].Image.ID, Node: "a", Complete: true}}
 		d.settle()

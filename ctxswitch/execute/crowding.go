@@ -2,7 +2,6 @@ package execute
 
 import (
 	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
@@ -18,30 +17,30 @@ import (
 const nearlyAll = 98
 
 // updateCrowding notes which members go short on a node, now that it was looked at.
-func (e *Executor) updateCrowding(n *node) {
-	short := n.shortOfCPU(e.gangs)
+func (ac *accounts) updateCrowding(n *node) {
+	short := n.shortOfCPU(ac.gangs.live)
 	if slices.Equal(short, n.short) {
 		return
 	}
 	before := n.short
 	n.short = short
 	for _, vm := range before {
-		e.countShort(vm.VJob, -1)
+		ac.countShort(vm.VJob, -1)
 	}
 	for _, vm := range short {
-		e.countShort(vm.VJob, 1)
+		ac.countShort(vm.VJob, 1)
 	}
 }
 
 // countShort counts the members of a vjob that go short, from now on so many more.
-func (e *Executor) countShort(id cluster.VJobID, more int) {
-	p, known := e.gangs[id]
+func (ac *accounts) countShort(id cluster.VJobID, more int) {
+	p, known := ac.gangs.live[id]
 	if !known {
 		return
 	}
-	e.account(p, false)
-	p.short += more
-	e.awaitEnd(p)
+	ac.add(p, false)
+	p.account.short += more
+	ac.walltimes.await(p)
 }
 
 // shortOfCPU are the members that want CPU on a node that is asked for more than it has, in
@@ -65,7 +64,8 @@ func (n *node) crowded(gangs map[cluster.VJobID]*gangState) bool {
 	var wanted, claimed cluster.MilliCPU
 	for _, c := range n.copies {
 		need, reserved := asks(gangs, &c)
-		if wanted += need; busy(need, reserved) {
+		wanted += need
+		if busy(need, reserved) {
 			claimed += reserved
 		}
 	}
@@ -88,25 +88,3 @@ func asks(gangs map[cluster.VJobID]*gangState, c *hypervisor.Copy) (need, reserv
 
 // busy reports whether a member does not just idle.
 func busy(need, reserved cluster.MilliCPU) bool { return need > 0 && 10*need >= reserved }
-
-// grace is for how long the walltime of a vjob may yet stand still because its nodes are
-// crowded: in all for as long as it is, or for [leastGrace]. One with a reservation has none,
-// since its room is promised to others afterwards.
-func (p *gangState) grace() time.Duration {
-	if !p.job.Reservation.IsZero() {
-		return 0
-	}
-	return max(0, max(p.job.Walltime, leastGrace)-p.crowded)
-}
-
-// leastGrace is for how long short vjobs may have to wait on crowded nodes for one context
-// switch after the other.
-const leastGrace = 10 * time.Minute
-
-// counts is how much of a running time since the last account counts towards the walltime.
-func (p *gangState) counts(dt time.Duration) time.Duration {
-	if p.short == 0 {
-		return dt
-	}
-	return max(0, dt-p.grace())
-}

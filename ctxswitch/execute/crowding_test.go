@@ -12,7 +12,7 @@ import (
 
 // pair is two vjobs of three VMs on a node of 4 CPU, the first with a walltime of ten
 // minutes.
-func pair(t *testing.T, change ...func(*cluster.VJob)) *desk {
+func pair(t *testing.T, change ...func(*cluster.VJob)) *harness {
 	t.Helper()
 	l := world(job(1, 3, cluster.Running), job(2, 3, cluster.Running))
 	l.VJobs[0].Walltime = 10 * time.Minute
@@ -20,13 +20,13 @@ func pair(t *testing.T, change ...func(*cluster.VJob)) *desk {
 		f(l.VJobs[0])
 	}
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"), at(2, gang.Active, "a", "a", "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	return d
 }
 
 // needs has the VMs of both vjobs need so much, in their order, as a look shows at once.
-func (d *desk) needs(cpu ...cluster.MilliCPU) {
+func (d *harness) needs(cpu ...cluster.MilliCPU) {
 	d.t.Helper()
 	for i := range d.copies["a"] {
 		d.copies["a"][i].CPU = cpu[i]
@@ -36,7 +36,7 @@ func (d *desk) needs(cpu ...cluster.MilliCPU) {
 }
 
 // ran is what counts of the running time of vjob 1, and what does not.
-func (d *desk) ran() (counts, crowded time.Duration) {
+func (d *harness) ran() (counts, crowded time.Duration) {
 	r, _ := d.exec.Job(1)
 	return r.Ran, r.Crowded
 }
@@ -85,15 +85,15 @@ func TestHowLongAWalltimeStandsStill(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := pair(t, c.change)
 			d.needs(1000, 1000, 1000, 1000, 1000, 1000)
-			if got := d.exec.NextEnd().Sub(start); got != c.ends {
+			if got := d.exec.Walltimes.Next().Sub(start); got != c.ends {
 				t.Errorf("it is to end after %s, want %s", got, c.ends)
 			}
 			d.pass(c.ends - time.Second)
-			if over := d.exec.Overdue(); len(over) > 0 {
+			if over := d.exec.Walltimes.Overdue(); len(over) > 0 {
 				t.Error("it is over a second too soon")
 			}
 			d.pass(time.Second)
-			if over := d.exec.Overdue(); len(over) != 1 {
+			if over := d.exec.Walltimes.Overdue(); len(over) != 1 {
 				t.Errorf("over are %v", over)
 			}
 		})
@@ -114,7 +114,8 @@ func TestCrowdsComeAndGo(t *testing.T) {
 			var first, all cluster.MilliCPU
 			for rank := range 6 {
 				need := cluster.MilliCPU(1000 * rng.IntN(2))
-				if needs, all = append(needs, need), all+need; rank < 3 {
+				needs, all = append(needs, need), all+need
+				if rank < 3 {
 					first += need
 				}
 			}
@@ -128,7 +129,7 @@ func TestCrowdsComeAndGo(t *testing.T) {
 			if stays {
 				end = end.Add(10*time.Minute - crowded)
 			}
-			if got := d.exec.NextEnd(); !got.Equal(end) {
+			if got := d.exec.Walltimes.Next(); !got.Equal(end) {
 				t.Fatalf("it is to end at %s, want %s", got, end)
 			}
 			d.pass(span)
@@ -137,7 +138,7 @@ func TestCrowdsComeAndGo(t *testing.T) {
 				t.Fatalf("%s count and %s do not, want %s and %s", c, s, counts, crowded)
 			}
 		}
-		if over := d.exec.Overdue(); len(over) != 1 {
+		if over := d.exec.Walltimes.Overdue(); len(over) != 1 {
 			t.Fatalf("over are %v", over)
 		}
 		if err := d.exec.Clear(d.now, 1, gang.ThenExpire, cluster.Because("over")); err != nil {
@@ -156,9 +157,9 @@ func TestACrowdAfterARestart(t *testing.T) {
 	l.VJobs[0].Walltime = 10 * time.Minute
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"), at(2, gang.Active, "a", "a", "a"))
 	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: 4 * time.Minute}, map[cluster.VJobID]time.Duration{1: 7 * time.Minute}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
-	if got := d.exec.NextEnd().Sub(start); got != 9*time.Minute {
+	if got := d.exec.Walltimes.Next().Sub(start); got != 9*time.Minute {
 		t.Errorf("it is to end after %s: 6 min of its walltime are left, and 3 for which that may stand still", got)
 	}
 }

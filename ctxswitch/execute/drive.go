@@ -8,107 +8,120 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
+	"vjob/hypervisor"
 )
 
-// drive takes a gang as far as it can go without a further reply or look.
-func (e *Executor) drive(p *gangState) {
+// driver drives gangs: it has the protocol decide what is next, commits the records and makes the
+// calls.
+type driver struct {
+	*batch
+	settings *Settings
+	hooks    *Hooks
+	gangs    *gangs
+	nodes    *nodes
+	calls    *calls
+	capacity *capacity
+	inputs   *inputs
+	accounts *accounts
+}
+
+// drive takes a gang as far as it can go without a further reply or look. It reports whether the
+// gang is left to go on later: it has not ended, and is not left alone.
+func (d *driver) drive(p *gangState) (live bool) {
 	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
-		e.advancePlan(p)
-		e.giveWay(p)
+		d.advancePlan(p)
+		d.giveWay(p)
 		if p.broken != "" {
-			return
+			return false
 		}
-		turn := e.step(p)
+		turn := d.inputs.step(p)
 		p.wait = turn.Wait
 		for _, alarm := range turn.Alarms {
-			e.alarm(p, alarm)
+			d.alarm(p, alarm)
 		}
 		if turn.Changed {
-			e.commit(p, turn.Record)
+			d.commit(p, turn.Record)
 		}
 		if p.broken != "" {
-			return
+			return false
 		}
 		if turn.Hold != "" {
-			e.hold(p, true, cluster.Because(turn.Hold))
+			d.hold(p, true, cluster.Because(turn.Hold))
 		}
 		for _, chain := range turn.Chains {
-			e.issue(p, chain)
+			d.issue(p, chain)
 		}
-		if _, live := e.gangs[p.job.ID]; !live {
-			return
+		if _, live := d.gangs.live[p.job.ID]; !live {
+			return false
 		}
 		if !turn.Changed {
-			e.recap(p)
-			e.active[p.job.ID] = p
-			if p.rests(e.now) {
-				delete(e.active, p.job.ID)
+			d.gangs.active[p.job.ID] = p
+			if p.rests(d.now) {
+				delete(d.gangs.active, p.job.ID)
 			}
-			return
+			return true
 		}
 	}
-	e.leaveAlone(p, fmt.Sprintf("its gang does not come to rest in phase %s", p.rec.Phase))
+	d.leaveAlone(p, fmt.Sprintf("its gang does not come to rest in phase %s", p.rec.Phase))
+	return false
 }
 
 // leaveAlone gives up a vjob for which an invariant does not hold: that is a defect, or a
 // damaged database. Nothing is done with it until the next start; the others go on.
-func (e *Executor) leaveAlone(p *gangState, invariant string) {
+func (d *driver) leaveAlone(p *gangState, invariant string) {
 	p.broken = invariant
 	p.wait = "left alone: " + invariant
-	e.drop(p, journal.PlanDropped, p.wait)
-	e.alarm(p, fmt.Sprintf("vjob %s is left alone: %s; its VMs and images stay as they are: report this, with what `vjob show %s` prints",
+	p.drop(journal.PlanDropped, p.wait)
+	d.alarm(p, fmt.Sprintf("vjob %s is left alone: %s; its VMs and images stay as they are: report this, with what `vjob show %s` prints",
 		p.job.ID, invariant, p.job.ID))
-	e.changes++
-	delete(e.active, p.job.ID)
+	d.changes++
+	delete(d.gangs.active, p.job.ID)
 }
 
 // advancePlan begins the next gang of the vjob's plans when it is ready, and
 // sends members with several hops on.
-func (e *Executor) advancePlan(p *gangState) {
+func (d *driver) advancePlan(p *gangState) {
 	if len(p.todo) == 0 {
 		return
 	}
 	a := p.todo[0]
-	if why := cmp.Or(a.blocked(), e.outside(p, a)); why != "" {
+	if why := cmp.Or(a.blocked(), d.outside(p, a)); why != "" {
 		if !a.begun {
-			e.drop(p, journal.PlanDropped, why)
+			p.drop(journal.PlanDropped, why)
 			return
 		}
-		p.turnBack(why)
+		p.phase.turnBack(why)
 	}
 	switch {
 	case !a.begun:
 		if p.rec.Phase.Stable() && a.ready() {
-			e.beginNext(p, a)
+			d.beginNext(p, a)
 		}
 	case p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting:
-		e.nextHop(p, a)
+		d.nextHop(p, a)
 	}
 }
 
-// turnBack has a gang give up what it is doing. The first reason counts.
-func (p *gangState) turnBack(why string) { p.retreat = cmp.Or(p.retreat, why) }
-
 // beginNext begins an assignment that is ready.
-func (e *Executor) beginNext(p *gangState, a *assignment) {
-	if a.gang.Kind == cluster.Unpause && !e.mayUnpause(p) {
+func (d *driver) beginNext(p *gangState, a *assignment) {
+	if a.gang.Kind == cluster.Unpause && !d.mayUnpause(p) {
 		return
 	}
-	rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), e.now)
+	rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), d.now)
 	if err != nil {
-		e.drop(p, journal.PlanDropped, err.Error())
+		p.drop(journal.PlanDropped, err.Error())
 		return
 	}
 	a.begun = true
 	for _, id := range a.gang.Actions {
-		e.mark(a.run, id, journal.PlanRunning, "")
+		a.plan.mark(id, journal.PlanRunning, "")
 	}
-	e.commit(p, rec)
+	d.commit(p, rec)
 }
 
 // nextHop notes the hops that are done, whatever the replies to their calls were, and
 // sends the members on that have more.
-func (e *Executor) nextHop(p *gangState, a *assignment) {
+func (d *driver) nextHop(p *gangState, a *assignment) {
 	for rank, m := range p.rec.Members {
 		if m.Next != "" {
 			continue
@@ -116,203 +129,131 @@ func (e *Executor) nextHop(p *gangState, a *assignment) {
 		act, may := a.hop(rank)
 		for act != nil && act.To == m.Node {
 			p.memberOf(rank).err = nil
-			e.mark(a.run, act.ID, journal.PlanDone, "")
+			a.plan.mark(act.ID, journal.PlanDone, "")
 			act, may = a.hop(rank)
 		}
 		if act != nil && may && !p.stays(rank) {
 			p.memberOf(rank).tries = 0 // each hop has its own
-			e.commit(p, p.rec.Hop(rank, act.To))
+			d.commit(p, p.rec.Hop(rank, act.To))
 		}
 	}
 }
 
 // giveWay turns a gang back that has waited too long for room.
-func (e *Executor) giveWay(p *gangState) {
-	if !p.denied.IsZero() && e.now.Sub(p.denied) >= e.settings.Patience {
-		p.turnBack(fmt.Sprintf("no room after %s of waiting", e.settings.Patience))
+func (d *driver) giveWay(p *gangState) {
+	if !p.phase.denied.IsZero() && d.now.Sub(p.phase.denied) >= d.settings.Patience {
+		p.phase.turnBack(fmt.Sprintf("no room after %s of waiting", d.settings.Patience))
 	}
-	p.denied = e.keepDenied(p)
-}
-
-// keepDenied keeps the time of the first refusal as long as nothing is under way.
-func (e *Executor) keepDenied(p *gangState) time.Time {
-	for i := range p.members {
-		if len(p.members[i].held) > 0 {
-			return time.Time{}
-		}
-	}
-	return p.denied
+	p.phase.denied = p.keepDenied()
 }
 
 // commit makes a new record the present one and notifies all that depends on it.
-func (e *Executor) commit(p *gangState, rec gang.Record) {
+func (d *driver) commit(p *gangState, rec gang.Record) {
 	before := p.rec
 	p.rec = rec
-	p.recordRefusals(&before, &rec, e.now)
-	e.updateJobsOnAll(p)
+	p.recordRefusals(&before, &rec, d.now)
+	d.nodes.updateJobsOnAll(p)
 	if len(rec.Kept) > 0 {
-		e.withImages[p.job.ID] = true
+		d.gangs.withImages[p.job.ID] = true
 	}
-	e.out.Step.Gangs = append(e.out.Step.Gangs, *rec.Clone())
+	d.out.Step.Gangs = append(d.out.Step.Gangs, *rec.Clone())
 	if before.Phase == rec.Phase && before.Then == rec.Then {
 		return
 	}
-	e.account(p, true)
-	e.awaitEnd(p)
-	e.changes++
-	if skew := p.skew(); skew > 0 && (before.Phase == gang.Pausing || before.Phase == gang.Resuming) {
-		e.tellSkew(p, before.Phase, skew)
+	d.accounts.phaseChanged(p)
+	d.changes++
+	if skew := p.phase.skew(); skew > 0 && (before.Phase == gang.Pausing || before.Phase == gang.Resuming) {
+		d.tellSkew(p, before.Phase, skew)
 	}
 	p.phaseChanged()
-	e.touchContainer(p)
-	e.show(p)
+	d.touchContainer(p)
+	d.show(p)
 	if rec.Phase.Stable() && p.broken == "" {
-		e.finish(p)
+		d.finish(p)
 	}
-	e.touchWaiters()
+	d.touchWaiters()
 }
 
-func (e *Executor) tellSkew(p *gangState, phase gang.Phase, skew time.Duration) {
-	kind := "pause"
-	if phase == gang.Resuming {
-		kind = "resume"
+// issue begins a chain of calls for a gang.
+func (d *driver) issue(p *gangState, calls []hypervisor.Call) {
+	for i := range calls {
+		calls[i].Rate = p.rate(&calls[i])
+		p.addCap(&calls[i])
 	}
-	if plan := p.plan(); plan != 0 {
-		e.out.Step.Skews = append(e.out.Step.Skews, journal.SkewChange{Plan: plan, VJob: p.job.ID, Kind: kind, Skew: skew})
-	}
-}
-
-// show moves the vjob's own state after the phase of its gang.
-func (e *Executor) show(p *gangState) {
-	next, how := p.rec.State(), cluster.Open
-	if p.rec.Phase == gang.Absent {
-		how = p.rec.Then.Outcome()
-	}
-	switch how {
-	case cluster.Open:
-	case cluster.Broken:
-		next = cluster.Failed
-	case cluster.Completed, cluster.WalltimeExceeded, cluster.Deleted:
-		next = cluster.Terminated
-	}
-	if next == p.job.State {
-		return
-	}
-	job := *p.job
-	job.Outcome = how
-	if err := job.Become(next, p.rec.Cause); err != nil {
-		e.leaveAlone(p, err.Error())
-		return
-	}
-	p.job = &job
-	if next == cluster.Running && p.started.IsZero() {
-		p.started = e.now
-	}
-	e.writeJob(p)
-	e.event(journal.Event{
-		Kind: journal.EventState, VJob: p.job.ID, Plan: p.plan(), State: next.String(),
-		Text: fmt.Sprintf("vjob %s is %s", p.job.ID, next), Cause: p.rec.Cause,
+	d.calls.begin(calls, p.plan(), true, func(call hypervisor.Call) time.Duration {
+		p.hold(call, d.now)
+		return d.calls.deadline(p, call)
 	})
 }
 
-func (e *Executor) writeJob(p *gangState) {
-	change := journal.VJobChange{
-		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Hold: p.job.Hold, Cause: p.job.Cause, Outcome: p.job.Outcome,
-		Version: p.job.Version, Started: p.started,
+// mayUnpause reports whether a gang that is paused in memory may continue now: its nodes have the
+// CPU that its members need. When they lack it for too long, the gang gives up its aim and stays
+// paused, and the policy decides.
+func (d *driver) mayUnpause(p *gangState) bool {
+	if d.capacity.mayRun(p) {
+		return true
 	}
-	if p.job.State.Terminal() {
-		change.Ended = e.now
-		e.end(p)
+	d.denied[p.job.ID] = true
+	if p.phase.denied.IsZero() {
+		p.phase.denied = d.now
 	}
-	e.out.Step.VJobs = append(e.out.Step.VJobs, change)
-}
-
-// finish closes the assignment that led to a stable phase, and forgets a vjob
-// that has ended.
-func (e *Executor) finish(p *gangState) {
-	if len(p.todo) > 0 && p.todo[0].begun {
-		a := p.todo[0]
-		good := e.reached(p, a)
-		for _, id := range a.gang.Actions {
-			if good(a.run.plan.Actions[id].VM.Rank) {
-				e.mark(a.run, id, journal.PlanDone, "")
-			}
-		}
-		if a.failed() {
-			p.failures++
-			p.failedAt, p.why = e.now, p.failure()
-			e.drop(p, journal.PlanFailed, p.why)
-		} else {
-			p.failures, p.refusals = 0, nil
-			p.todo = p.todo[1:]
-		}
-	}
-	if p.job.State.Terminal() {
-		e.drop(p, journal.PlanDropped, "the vjob has ended")
-		if len(p.rec.Kept) > 0 {
-			e.kept[p.job.ID] = p.rec.Clone()
-		}
-		delete(e.gangs, p.job.ID)
-		delete(e.active, p.job.ID)
-		delete(e.containers, p.job.ID)
-	}
-}
-
-// failure says why the gang did not get where its assignment wanted it.
-func (p *gangState) failure() string {
-	switch c := &p.rec.Cause; c.Kind {
-	case cluster.CauseAborted, cluster.CauseLost:
-		return c.Text
-	default:
-		return "not all of its VMs got where they were to be"
-	}
-}
-
-// reached tells which members are where the assignment wanted them.
-func (e *Executor) reached(p *gangState, a *assignment) func(rank int) bool {
-	phase := map[cluster.ActionKind]gang.Phase{
-		cluster.Boot: gang.Active, cluster.Resume: gang.Active, cluster.Migrate: gang.Active,
-		cluster.Suspend: gang.Saved, cluster.Stop: gang.Absent, cluster.Pause: gang.Paused, cluster.Unpause: gang.Active,
-	}[a.gang.Kind]
-	return func(rank int) bool {
-		if p.rec.Phase != phase {
-			return false
-		}
-		m := p.rec.Members[rank]
-		if a.gang.Kind != cluster.Migrate || m.Ended {
-			return true
-		}
-		act, _ := a.hop(rank)
-		return act == nil || act.To == m.Node
-	}
-}
-
-// failed reports whether an action of the gang is still not done.
-func (a *assignment) failed() bool {
-	for _, id := range a.gang.Actions {
-		if a.run.state[id] != journal.PlanDone {
-			return true
-		}
+	if d.now.Sub(p.phase.denied) >= d.settings.Patience {
+		p.phase.denied = time.Time{}
+		p.failures.add(d.now, fmt.Sprintf("no CPU or power to go on after %s of waiting", d.settings.Patience))
+		p.drop(journal.PlanFailed, p.failures.why)
 	}
 	return false
 }
 
-// touchWaiters wakes the gangs that may have waited for what just ended.
-func (e *Executor) touchWaiters() {
-	for id := range e.denied {
-		e.dirty[id] = true
+// outside says why a vjob cannot begin inside its container, "" if it can.
+func (d *driver) outside(p *gangState, a *assignment) string {
+	if p.job.Inner == 0 {
+		return ""
 	}
-	clear(e.denied)
+	switch a.gang.Kind {
+	case cluster.Suspend, cluster.Pause, cluster.Stop:
+		return "" // it makes room
+	default:
+	}
+	c, live := d.gangs.live[p.job.Inner]
+	switch {
+	case !live:
+		return fmt.Sprintf("its container %s has ended", p.job.Inner)
+	case c.rec.Phase != gang.Active:
+		return fmt.Sprintf("its container %s is %s", c.job.ID, c.job.State)
+	default:
+		return ""
+	}
 }
 
-// alarm raises an alarm for administrators, once in a phase.
-func (e *Executor) alarm(p *gangState, text string) {
-	if p.alarms[text] {
+// touchContainer wakes the gangs that depend on the new phase of a gang: the vjobs inside a
+// container, or the container that waits for them to leave.
+func (d *driver) touchContainer(p *gangState) {
+	if p.job.Inner != 0 {
+		d.dirty[p.job.Inner] = true
+	}
+	if !p.job.Container {
 		return
 	}
-	if p.alarms == nil {
-		p.alarms = map[string]bool{}
+	for id, q := range d.gangs.live {
+		if q.job.Inner == p.job.ID {
+			d.dirty[id] = true
+		}
 	}
-	p.alarms[text] = true
-	e.event(journal.Event{Kind: journal.EventAlarm, VJob: p.job.ID, Plan: p.plan(), Text: text})
+}
+
+// wake passes on when gangs that wait, or back off, go on without an event.
+func (d *driver) wake(at func(time.Time)) {
+	for _, p := range d.gangs.active {
+		for i := range p.members {
+			t := &p.members[i]
+			at(t.pace())
+			at(t.absent.Add(d.settings.Limits.DepartureGrace))
+			at(t.absent.Add(d.settings.Limits.StoreLag))
+		}
+		at(p.phase.denied.Add(d.settings.Patience))
+		if p.rec.Phase == gang.Pausing {
+			at(p.rec.Since.Add(d.settings.Limits.MaxSkew + time.Millisecond))
+		}
+	}
 }

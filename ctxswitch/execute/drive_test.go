@@ -15,7 +15,7 @@ import (
 // Nothing is written, told or called any more for a vjob that has ended, whatever is seen of
 // it: an image of which its record did not know stays.
 func TestNothingIsDoneForAnEndedVJob(t *testing.T) {
-	d := sitWith(t, gang.Active)
+	d := harnessWith(t, gang.Active)
 	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestABrokenVJobIsLeftAlone(t *testing.T) {
 	l := world(job(1, 2, cluster.Waiting)) // and yet its gang migrates
 	l.Gangs = append(l.Gangs, at(1, gang.Shifting, "a", "b"))
 	l.Gangs[0].Incarnation, l.Gangs[0].Boots = 2, 2
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.gone(1, 1, "b") // the gang is lost, and the copy on a is one of an earlier life
 	for rank := range 2 {
 		image := imageOf(1, 1)
@@ -70,7 +70,7 @@ func TestABrokenVJobIsLeftAlone(t *testing.T) {
 
 // A gang that comes to another phase is a reason to decide anew.
 func TestPhasesAreReasonsToDecide(t *testing.T) {
-	d := sitWith(t, gang.Active)
+	d := harnessWith(t, gang.Active)
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0)}, act(cluster.Suspend, 1, 0, "a", ""))
 	changes := d.exec.Changes()
 	d.carryOut(d.calls[0], 0)
@@ -82,7 +82,7 @@ func TestPhasesAreReasonsToDecide(t *testing.T) {
 
 // liveHops has vjob 1 run on a and b, and vjob 2 on c. A plan migrates both members of
 // vjob 1 live, the second to a and on to c, after vjob 2 was suspended if it waits.
-func liveHops(t *testing.T, waits bool) *desk {
+func liveHops(t *testing.T, waits bool) *harness {
 	t.Helper()
 	d := onNodes(t)
 	first, second, other := act(cluster.Migrate, 1, 1, "b", "a"), act(cluster.Migrate, 1, 1, "a", "c", 0), act(cluster.Migrate, 1, 0, "a", "b")
@@ -206,7 +206,7 @@ func TestGuestsThatEndWhileTheyMigrate(t *testing.T) {
 // An administrator has moved a VM by hand: it is followed, its vjob says when the node falls
 // silent, and what is planned for it is done where it is.
 func TestVMsThatAreMovedByHand(t *testing.T) {
-	d := sitWith(t, gang.Active)
+	d := harnessWith(t, gang.Active)
 	d.gone(1, 0, "a")
 	d.has(1, 0, "b", hypervisor.CopyRunning)
 	d.exec.Hint(d.now, "a")
@@ -238,7 +238,7 @@ func TestNoSkewBetweenPausesAndResumptions(t *testing.T) {
 	set.Transfers = 1
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Migrate, 1, 0, 1)}, act(cluster.Migrate, 1, 0, "a", "c"), act(cluster.Migrate, 1, 1, "b", "c"))
 	d.carryOut(d.calls[0], 0)
@@ -262,7 +262,7 @@ func TestNoSkewBetweenPausesAndResumptions(t *testing.T) {
 func TestAlarmsAreRaisedOnce(t *testing.T) {
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	for _, state := range []hypervisor.CopyState{hypervisor.CopyRunning, hypervisor.CopyPaused, hypervisor.CopyRunning} {
 		for rank := range 2 {
@@ -281,7 +281,7 @@ func TestAlarmsAreRaisedOnce(t *testing.T) {
 func TestTheFirstReasonToTurnBackCounts(t *testing.T) {
 	l := world(job(1, 2, cluster.Waiting), job(2, 1, cluster.Running), job(3, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(2, gang.Active, "b"), at(3, gang.Active, "c"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1), group(cluster.Suspend, 2, 2), group(cluster.Suspend, 3, 3)},
 		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b", 2, 3), act(cluster.Suspend, 2, 0, "b", ""), act(cluster.Suspend, 3, 0, "c", ""))

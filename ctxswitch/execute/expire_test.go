@@ -47,12 +47,12 @@ func TestWhyImagesAreOrphans(t *testing.T) {
 	} {
 		l := lost(cluster.Waiting)
 		c.change(&l)
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.dead["a"] = true // no call is made
 		d.store.Images = []hypervisor.Image{c.image}
 		d.settle()
 		got := ""
-		for _, o := range d.exec.Orphans() {
+		for _, o := range d.exec.Images.Orphans() {
 			got = o.Why
 			if o.Restorable {
 				got += ", restorable"
@@ -71,10 +71,10 @@ func TestUntilWhenImagesAreKept(t *testing.T) {
 		set.KeepLost = keep
 		l := world()
 		l.Ended = []gang.Record{left(5, 1)}
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 		d.settle()
-		if got := d.exec.Orphans()[0].Until; !got.Equal(want) {
+		if got := d.exec.Images.Orphans()[0].Until; !got.Equal(want) {
 			t.Errorf("kept for %s: until %s, want %s", keep, got, want)
 		}
 	}
@@ -86,15 +86,15 @@ func TestOrphansOfAStoreThatIsLost(t *testing.T) {
 	set.KeepLost = time.Hour
 	l := lost(cluster.Waiting)
 	l.Ended = []gang.Record{left(5, 1)}
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 2), imageOf(5, 1)}
 	d.settle()
 	d.lost = hypervisor.ErrNoImage
 	d.pass(2 * time.Hour)
-	if list := d.exec.Orphans(); list != nil {
+	if list := d.exec.Images.Orphans(); list != nil {
 		t.Errorf("it shows %+v", list)
 	}
-	if err := d.exec.Restore(d.now, 1, 0, "ada"); !errors.Is(err, cluster.ErrUnavailable) {
+	if err := d.exec.Images.Restore(d.now, 1, 0, "ada"); !errors.Is(err, cluster.ErrUnavailable) {
 		t.Errorf("restored: %v", err)
 	}
 	d.wants("")
@@ -109,7 +109,7 @@ func TestDiscardsThatFail(t *testing.T) {
 	set.KeepLost = time.Hour
 	l := world()
 	l.Ended = []gang.Record{left(5, 1)}
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 	d.settle()
 	d.pass(time.Hour)
@@ -118,7 +118,7 @@ func TestDiscardsThatFail(t *testing.T) {
 		t.Errorf("tried at %s, want %s", moments, want)
 	}
 	tries := len(d.calls)
-	if err := d.exec.DiscardImage(d.now, imageOf(5, 1).ID, "ada"); err != nil {
+	if err := d.exec.Images.Discard(d.now, imageOf(5, 1).ID, "ada"); err != nil {
 		t.Error(err)
 	}
 	d.pass(time.Second)
@@ -144,7 +144,7 @@ func TestDiscardsThatBeginAnew(t *testing.T) {
 		set.KeepLost = time.Hour
 		l := world()
 		l.Ended = []gang.Record{left(5, 1)}
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.store.Images = []hypervisor.Image{imageOf(5, 1)}
 		d.settle()
 		d.pass(time.Hour)
@@ -161,7 +161,7 @@ func TestDiscardsThatBeginAnew(t *testing.T) {
 }
 
 // repliesFor answers every call for a while with an error, and says when each was made.
-func (d *desk) repliesFor(long time.Duration, err error) string {
+func (d *harness) repliesFor(long time.Duration, err error) string {
 	var moments []string
 	var answered hypervisor.OpID
 	for began := d.now; d.now.Before(began.Add(long)); d.pass(time.Second) {
@@ -178,7 +178,7 @@ func (d *desk) repliesFor(long time.Duration, err error) string {
 func TestImagesOutliveTheirVJob(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
-	d := sit(t, set, lost(cluster.Waiting))
+	d := newHarness(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
 	if err := d.exec.Clear(d.now, 1, gang.ThenFail, cluster.Because("given up")); err != nil {
@@ -203,7 +203,7 @@ func TestEndedVJobsLetImagesGo(t *testing.T) {
 	l.Deadlines = map[hypervisor.OpID]time.Time{1: start.Add(24 * time.Hour)}
 	second := first
 	second.ID.Attempt = 2
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(4, 1), imageOf(4, 2), first, second, imageOf(5, 2)}
 	d.settle()
 	d.pass(time.Hour - time.Second)
@@ -253,14 +253,14 @@ func TestEndedVJobsLetImagesGo(t *testing.T) {
 	}
 	d.store.Images = []hypervisor.Image{imageOf(5, 1)} // from a back-up of the store
 	d.pass(time.Minute)
-	if list := d.exec.Orphans(); len(list) != 1 || !strings.Contains(list[0].Why, "not known") {
+	if list := d.exec.Images.Orphans(); len(list) != 1 || !strings.Contains(list[0].Why, "not known") {
 		t.Errorf("its vjob is not forgotten: %+v", list)
 	}
 }
 
 // keeping is what the steps have told of vjobs that have ended: the generations that 4 and 5
 // keep at last.
-func (d *desk) keeping() string {
+func (d *harness) keeping() string {
 	last := map[cluster.VJobID][]int{}
 	for _, s := range d.steps {
 		for _, rec := range s.Gangs {
@@ -288,7 +288,7 @@ func TestLiveVJobsLetImagesGo(t *testing.T) {
 		l.VJobs = append(l.VJobs, job(id, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, rec)
 	}
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.has(2, 0, "b", hypervisor.CopyRunning)
 	d.dead["c"] = true // where vjob 3 is under way
@@ -316,13 +316,13 @@ func TestLiveVJobsLetImagesGo(t *testing.T) {
 func TestRestoreDropsThePlan(t *testing.T) {
 	l := lost(cluster.Waiting)
 	l.VJobs = append(l.VJobs, job(2, 1, cluster.Waiting))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 2, 0), group(cluster.Boot, 1, 1)},
 		act(cluster.Boot, 2, 0, "", "b"), act(cluster.Boot, 1, 0, "", "a", 0))
 	d.wants("1 boot 2.0@b")
-	if err := d.exec.Restore(d.now, 1, 7, "ada"); !errors.Is(err, cluster.ErrInvalid) {
+	if err := d.exec.Images.Restore(d.now, 1, 7, "ada"); !errors.Is(err, cluster.ErrInvalid) {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -330,7 +330,7 @@ func TestRestoreDropsThePlan(t *testing.T) {
 		t.Errorf("refused: the plan is %s", got)
 	}
 	later := d.now.Add(time.Second)
-	if err := d.exec.Restore(later, 1, 0, "ada"); err != nil {
+	if err := d.exec.Images.Restore(later, 1, 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
 	d.drain()

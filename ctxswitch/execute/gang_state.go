@@ -1,15 +1,13 @@
 package execute
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
-	"vjob/ctxswitch/journal"
-	"vjob/energy"
 	"vjob/hypervisor"
-	"vjob/internal/predictor"
 )
 
 // gangState is one vjob with its gang record and the state that a restart may forget.
@@ -17,63 +15,28 @@ type gangState struct {
 	job *cluster.VJob // it never changes: see [gangState.changing]
 	rec gang.Record
 
-	todo []*assignment // gangs of plans, in order; todo[0] is the one under way or next
-
+	todo    []*assignment // gangs of plans, in order; todo[0] is the one under way or next
 	members []memberState // by rank; nil as long as nothing was done for the vjob since the start
 	store   uint64        // logical time of the last call that changed the image store
 
-	// Of the present phase:
+	phase   phaseState
+	wait    string // what the gang waits for, "" for nothing
+	missing string // which image cannot be read now, "" when none
+	broken  string // which invariant does not hold: the vjob is left alone; "" when all do
 
-	// skewFrom and skewTo are the first and the last pause or unpause.
-	skewFrom, skewTo time.Time
-	sealed           map[string]*gang.Image
-	discarded        map[hypervisor.ImageID]bool
-	alarms           map[string]bool // those that were raised
-	retreat          string          // why the aim of the phase is given up
-	denied           time.Time       // since when a call is refused room; zero when none is
-	wait             string
-
+	failures failures
+	account  account
 	born     time.Time // when this start of the scheduler took the vjob in
-	failures int       // assignments in a row that did not lead where they should
-	failedAt time.Time
-	why      string
-	// refusals are the nodes on which members failed to start since the vjob last got
-	// where it should, in order of time.
-	refusals []Refusal
-	missing  string // which image cannot be read now, "" when none
-	broken   string // which invariant does not hold: the vjob is left alone; "" when all do
-
-	capped bool // the caps of the members were set
-
-	// Accounting:
-	ran       time.Duration // as far as it counts towards the walltime
-	crowded   time.Duration // beside that: see [Executor.updateCrowding]
-	short     int           // of its VMs are on crowded nodes
-	started   time.Time
-	marked    time.Time     // up to where it is accounted
-	accounted gang.Phase    // the phase that lasted since then
-	used      journal.Usage // not yet written
-	memory    float64       // MiB·s on nodes, not yet written
-	joules    float64       // of its shares of the nodes, not yet written
-	watts     energy.Watts  // that it draws now
-	meters    []meter       // by rank; nil until a member was seen
-}
-
-// meter is what was last seen of the CPU of a member.
-type meter struct {
-	seen  bool
-	need  cluster.MilliCPU    // now, or expected
-	wants cluster.MilliCPU    // now
-	used  time.Duration       // by the present copy
-	past  predictor.Predictor // what is expected by, if anything is
+	started  time.Time
+	capped   bool // the caps of the members were set
 }
 
 // newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
 // wait.
 func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState {
-	p := &gangState{job: job, rec: rec, marked: now, born: now, accounted: rec.Phase}
+	p := &gangState{job: job, rec: rec, born: now, account: account{marked: now, phase: rec.Phase}}
 	if rec.Phase == gang.Pausing {
-		p.skewFrom, p.skewTo = rec.Since, now // what was paused before the restart was so in between
+		p.phase.skewFrom, p.phase.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}
 	return p
 }
@@ -91,21 +54,7 @@ func (p *gangState) phaseChanged() {
 	for rank := range p.members {
 		p.members[rank].tries, p.members[rank].err, p.members[rank].revoked = 0, nil, 0
 	}
-	clear(p.sealed)
-	clear(p.discarded)
-	clear(p.alarms)
-	p.skewFrom, p.skewTo = time.Time{}, time.Time{}
-	p.retreat, p.denied = "", time.Time{}
-}
-
-func (p *gangState) skew() time.Duration { return p.skewTo.Sub(p.skewFrom) }
-
-// plan is the plan that the gang works for, 0 when none.
-func (p *gangState) plan() journal.PlanID {
-	if len(p.todo) > 0 && p.todo[0].begun {
-		return p.todo[0].run.id
-	}
-	return 0
+	p.phase.reset()
 }
 
 // rests reports whether nothing is under way or waited for, the effect of every call was seen,
@@ -119,11 +68,145 @@ func (p *gangState) rests(now time.Time) bool {
 // idle reports whether a new plan may dispose of the vjob.
 func (p *gangState) idle() bool { return p.rec.Phase.Stable() && len(p.todo) == 0 && p.broken == "" }
 
-// observed returns the CPU that a member was last seen to need.
-func (p *gangState) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
-	if p.meters == nil {
-		return 0, false
+// hasStarted reports whether the vjob has run, in this start of the scheduler or before.
+func (p *gangState) hasStarted() bool {
+	return !p.started.IsZero() || p.account.ran > 0 || p.rec.Phase == gang.Active
+}
+
+// away reports whether a gang is on no node.
+func (p *gangState) away() bool { return p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved }
+
+// bound is the state that what is under way or promised leads to.
+func (p *gangState) bound() cluster.VMState {
+	if n := len(p.todo); n > 0 {
+		switch p.todo[n-1].gang.Kind {
+		case cluster.Suspend:
+			return cluster.VMSleeping
+		case cluster.Pause:
+			return cluster.VMPaused
+		case cluster.Stop:
+			return cluster.VMTerminated
+		default:
+			return cluster.VMRunning
+		}
 	}
-	m := &p.meters[rank]
-	return m.need, m.seen
+	switch p.rec.Phase {
+	case gang.Absent:
+		return cluster.VMWaiting
+	case gang.Saved, gang.Saving:
+		return cluster.VMSleeping
+	case gang.Paused:
+		return cluster.VMPaused
+	case gang.Pausing, gang.Restoring:
+		switch p.rec.Then {
+		case gang.ThenSave:
+			return cluster.VMSleeping
+		case gang.ThenStand:
+			return cluster.VMPaused
+		default:
+			return cluster.VMRunning
+		}
+	case gang.Clearing:
+		return cluster.VMTerminated
+	default:
+		return cluster.VMRunning
+	}
+}
+
+// doing names what the gang does, and the call that takes the time.
+func (p *gangState) doing() (cluster.ActionKind, hypervisor.Verb) {
+	switch p.rec.State() {
+	case cluster.Booting:
+		return cluster.Boot, hypervisor.Boot
+	case cluster.Suspending:
+		if p.rec.Then == gang.ThenStand && p.rec.Phase == gang.Pausing {
+			return cluster.Pause, hypervisor.Pause
+		}
+		return cluster.Suspend, hypervisor.Save
+	case cluster.Resuming:
+		if p.begins(cluster.Unpause) {
+			return cluster.Unpause, hypervisor.Unpause
+		}
+		return cluster.Resume, hypervisor.Restore
+	case cluster.Migrating:
+		return cluster.Migrate, hypervisor.Migrate
+	default:
+		return cluster.Stop, hypervisor.Destroy
+	}
+}
+
+// mustGo reports whether there is nothing that a gang could do instead of a call: it was
+// turned back in the middle of being saved.
+func (p *gangState) mustGo(call hypervisor.Call) bool {
+	return call.Verb == hypervisor.Restore && !p.rec.Whole()
+}
+
+// keeps is the room that a container has on a node, from when it begins to run until it has
+// ended.
+func (p *gangState) keeps(node cluster.NodeID) (sum cluster.Resources) {
+	for rank, m := range p.rec.Members {
+		if m.Node == node {
+			sum = sum.Plus(p.job.VMs[rank].Reserved)
+		}
+	}
+	return sum
+}
+
+// unreadable says which image of a suspended vjob the last look at the store did not
+// show, "" when all are there. A vjob is suspended only once a look has shown them.
+func (p *gangState) unreadable(there map[hypervisor.ImageID]bool) string {
+	if p.rec.Phase != gang.Saved {
+		return ""
+	}
+	for _, m := range p.rec.Members {
+		if m.Image != nil && !there[m.Image.ID] {
+			return fmt.Sprintf("the image store does not show %s", m.Image.ID)
+		}
+	}
+	return ""
+}
+
+// binds says what a vjob needs a node for on which none of its calls is under way.
+func (p *gangState) binds(n *node) string {
+	for rank, m := range p.rec.Members {
+		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.member(rank).touched[n.ID] {
+			return "has a member there, or may have"
+		}
+	}
+	for _, a := range p.todo {
+		for _, id := range a.gang.Actions {
+			if act := a.plan.actions[id]; act.From == n.ID || act.To == n.ID {
+				return "is to be moved there, or from there"
+			}
+		}
+	}
+	return ""
+}
+
+// failure says why the gang did not get where its assignment wanted it.
+func (p *gangState) failure() string {
+	switch c := &p.rec.Cause; c.Kind {
+	case cluster.CauseAborted, cluster.CauseLost:
+		return c.Text
+	default:
+		return "not all of its VMs got where they were to be"
+	}
+}
+
+// keepDenied returns the time of the first refusal as long as nothing is under way.
+func (p *gangState) keepDenied() time.Time {
+	for i := range p.members {
+		if len(p.members[i].held) > 0 {
+			return time.Time{}
+		}
+	}
+	return p.phase.denied
+}
+
+// end is when the walltime of a vjob that runs is over; zero if it does not run, or may for ever.
+func (p *gangState) end() time.Time {
+	if p.rec.Phase != gang.Active {
+		return time.Time{}
+	}
+	return p.account.end(p.job)
 }

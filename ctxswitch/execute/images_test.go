@@ -34,7 +34,7 @@ func TestImagesAreReadThroughOthers(t *testing.T) {
 			l := world(job(1, 3, cluster.Suspended))
 			l.Gangs = append(l.Gangs, savedOn("a", 1, 3))
 			l.Gangs[0].Members[1] = gang.Member{Ended: true}
-			d := sit(t, settings(), l)
+			d := newHarness(t, settings(), l)
 			for _, m := range []int{0, 2} {
 				d.store.Images = append(d.store.Images, hypervisor.Image{ID: l.Gangs[0].Members[m].Image.ID, Node: "a", Complete: true})
 			}
@@ -85,7 +85,7 @@ func TestImagesAreNotReroutedMeanwhile(t *testing.T) {
 	restoring.Phase, restoring.Members[0].Next = gang.Restoring, "c"
 	l := world(job(1, 1, cluster.Resuming), job(2, 1, cluster.Suspended))
 	l.Gangs = append(l.Gangs, restoring, savedOn("a", 2, 1))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	for _, rec := range l.Gangs {
 		d.store.Images = append(d.store.Images, hypervisor.Image{ID: rec.Members[0].Image.ID, Node: "a", Complete: true})
 	}
@@ -111,7 +111,7 @@ func TestMissingImages(t *testing.T) {
 	l := world(job(1, 2, cluster.Suspended), job(2, 2, cluster.Suspended), job(3, 1, cluster.Resuming))
 	l.Gangs = append(l.Gangs, savedOn("a", 1, 2), savedOn("a", 2, 2), restoring)
 	l.Gangs[1].Members[0] = gang.Member{Ended: true}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.dead["c"] = true
 	d.settle()
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestMissingImages(t *testing.T) {
 }
 
 // missing is which images of vjobs 1 and 2 cannot be read; of vjob 3 none may be named.
-func (d *desk) missing() string {
+func (d *harness) missing() string {
 	d.t.Helper()
 	if r, _ := d.exec.Job(3); r.Missing != "" {
 		d.t.Errorf("of a vjob that is not suspended is said: %s", r.Missing)
@@ -175,7 +175,7 @@ func (d *desk) missing() string {
 // An unreadable store raises one alarm, and one more event when it can be read again; each
 // triggers a decision.
 func TestTheStoreIsLostAndFound(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.settle()
 	var told []journal.EventKind
 	look := func(lost error) {

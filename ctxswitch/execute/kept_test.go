@@ -42,10 +42,10 @@ func lost(state cluster.State) journal.Loaded {
 func TestOrphans(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
-	d := sit(t, set, lost(cluster.Waiting))
+	d := newHarness(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 1), imageOf(1, 2), imageOf(9, 1)}
 	d.settle()
-	list := d.exec.Orphans()
+	list := d.exec.Images.Orphans()
 	if len(list) != 2 {
 		t.Fatalf("%d orphans, want the one that is kept and the one of an unknown vjob: %+v", len(list), list)
 	}
@@ -62,12 +62,12 @@ func TestOrphans(t *testing.T) {
 func TestWhichGenerationsAreRestorable(t *testing.T) {
 	l := lost(cluster.Waiting)
 	l.Gangs[0].Kept = []gang.Kept{{Generation: 1}, {Generation: 2}, {Generation: 3, Used: true}}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 1), imageOf(1, 2), imageOf(1, 3)}
 	d.store.Images[0].Complete = false
 	d.settle()
 	var got []bool
-	for _, o := range d.exec.Orphans() {
+	for _, o := range d.exec.Images.Orphans() {
 		got = append(got, o.Restorable)
 	}
 	if want := []bool{false, true, false}; !slices.Equal(got, want) {
@@ -79,16 +79,16 @@ func TestWhichGenerationsAreRestorable(t *testing.T) {
 func TestRestoreOfKeptImages(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Hour
-	d := sit(t, set, lost(cluster.Waiting))
+	d := newHarness(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
-	if err := d.exec.Restore(d.now, 1, 5, "ada"); !errors.Is(err, cluster.ErrInvalid) {
+	if err := d.exec.Images.Restore(d.now, 1, 5, "ada"); !errors.Is(err, cluster.ErrInvalid) {
 		t.Errorf("of a generation that is not kept: %v", err)
 	}
-	if err := d.exec.Restore(d.now, 7, 0, "ada"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := d.exec.Images.Restore(d.now, 7, 0, "ada"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("of a vjob that is not known: %v", err)
 	}
-	if err := d.exec.Restore(d.now, 1, 0, "ada"); err != nil {
+	if err := d.exec.Images.Restore(d.now, 1, 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()
@@ -114,7 +114,7 @@ func TestKeptImagesExpire(t *testing.T) {
 	l := lost(cluster.Waiting)
 	l.Gangs[0].Kept = append(l.Gangs[0].Kept, gang.Kept{Generation: 3, Newer: true, Since: start})
 	l.Ended = append(l.Ended, gang.Record{VJob: 5, Kept: []gang.Kept{{Generation: 1, Since: start}}, Generation: 1, Members: make([]gang.Member, 1)})
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 2), imageOf(1, 3), imageOf(5, 1)}
 	d.settle()
 	d.pass(time.Hour - time.Second)
@@ -147,18 +147,18 @@ func TestDiscardImage(t *testing.T) {
 	l := lost(cluster.Suspended)
 	saved := imageOf(1, 3)
 	l.Gangs[0].Phase, l.Gangs[0].Members[0].Image = gang.Saved, &gang.Image{ID: saved.ID, Node: "a"}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Images = []hypervisor.Image{saved, imageOf(9, 1)}
 	d.settle()
-	if err := d.exec.DiscardImage(d.now, saved.ID, "ada"); !errors.Is(err, cluster.ErrConflict) {
+	if err := d.exec.Images.Discard(d.now, saved.ID, "ada"); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("of one that a gang is saved in: %v", err)
 	}
-	if err := d.exec.DiscardImage(d.now, imageOf(9, 2).ID, "ada"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := d.exec.Images.Discard(d.now, imageOf(9, 2).ID, "ada"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("of one that is not there: %v", err)
 	}
 	d.steps = nil
 	later := d.now.Add(time.Second)
-	if err := d.exec.DiscardImage(later, imageOf(9, 1).ID, "ada"); err != nil {
+	if err := d.exec.Images.Discard(later, imageOf(9, 1).ID, "ada"); err != nil {
 		t.Error(err)
 	}
 	d.settle()
@@ -175,7 +175,7 @@ func TestOneBadRowStopsOneVJob(t *testing.T) {
 	rec := at(1, gang.Creating, "")
 	rec.Members[0].Next = "a"
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.settle()
 	if d.told("vjob 1 is left alone") != 1 {
@@ -197,7 +197,7 @@ func TestLongCallsAreTold(t *testing.T) {
 	set.Costs.SuspendPer = time.Hour // per GiB: the deadline is four hours away
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a")
@@ -216,7 +216,7 @@ func TestLongCallsAreTold(t *testing.T) {
 func TestLostRepliesSettle(t *testing.T) {
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a")

@@ -20,7 +20,7 @@ import (
 func TestLoadIsTheSumOfCaps(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running), job(3, 1, cluster.Paused))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"), at(3, gang.Paused, "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	d.copies["a"][0].Cap = 400
 	d.has(3, 0, "b", hypervisor.CopyPaused)
@@ -62,7 +62,7 @@ func TestLoadOfWhatIsOnItsWay(t *testing.T) {
 	id := hypervisor.ImageID{VM: cluster.VMID{VJob: 2}, Generation: 1, Attempt: 1}
 	restoring.Members[0].Image = &gang.Image{ID: id, Node: "a", Checksum: "c"}
 	l.Gangs = append(l.Gangs, moving, restoring)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][0].Cap = 300
 	d.store.Images = []hypervisor.Image{{ID: id, Node: "a", Complete: true}}
 	d.settle()
@@ -84,7 +84,7 @@ func TestLoadOfWhatIsOnItsWay(t *testing.T) {
 }
 
 // hasLoad checks what the VMs on nodes may use.
-func (d *desk) hasLoad(when string, want map[cluster.NodeID]cluster.MilliCPU) {
+func (d *harness) hasLoad(when string, want map[cluster.NodeID]cluster.MilliCPU) {
 	d.t.Helper()
 	for node, most := range want {
 		if got := d.exec.Load(node); got != most {
@@ -96,7 +96,7 @@ func (d *desk) hasLoad(when string, want map[cluster.NodeID]cluster.MilliCPU) {
 // What a call has brought counts until a look shows it that began after its end, and from then
 // on as it is seen. What comes is under the cap that its call was begun with.
 func TestLoadOfWhatHasCome(t *testing.T) {
-	d := sit(t, settings(), world(job(1, 2, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 2, cluster.Waiting)))
 	d.dead["c"] = true
 	d.settle()
 	d.caps(1, 0, 250)
@@ -145,7 +145,7 @@ func TestLoadCountsOnce(t *testing.T) {
 			boot(1, cluster.VMID{VJob: 1}), boot(2, cluster.VMID{VJob: 1}), boot(3, cluster.VMID{VJob: 1, Rank: 1}), boot(4, cluster.VMID{VJob: 7}),
 		}
 		l.NextOp = 5
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		d.hasLoad("under way", map[cluster.NodeID]cluster.MilliCPU{"a": 1000})
 		d.exec.Replied(d.now, d.replyTo(1, nil))
@@ -159,7 +159,7 @@ func TestLoadCountsOnce(t *testing.T) {
 	t.Run("a node that never answered", func(t *testing.T) {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "c"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.dead["c"] = true
 		d.settle()
 		d.caps(1, 500)
@@ -168,7 +168,7 @@ func TestLoadCountsOnce(t *testing.T) {
 	t.Run("what brings nothing", func(t *testing.T) {
 		l := world(job(1, 1, cluster.Suspended))
 		l.Gangs = append(l.Gangs, savedOn("a", 1, 1))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.store.Images = []hypervisor.Image{{ID: l.Gangs[0].Members[0].Image.ID, Node: "a", Complete: true}}
 		d.settle()
 		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
@@ -183,7 +183,7 @@ func TestLoadCountsOnce(t *testing.T) {
 // A VM that needs no CPU is not refused for want of power.
 func TestLoadOfNothingIsAdmitted(t *testing.T) {
 	for cpu, want := range map[cluster.MilliCPU]string{0: "1 boot 1.0@a", 1: ""} {
-		d := sit(t, settings(), world(large(1, cpu, cluster.Waiting)))
+		d := newHarness(t, settings(), world(large(1, cpu, cluster.Waiting)))
 		d.exec.Admits = func(map[cluster.NodeID]cluster.MilliCPU) bool { return false }
 		d.settle()
 		d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
@@ -192,7 +192,7 @@ func TestLoadOfNothingIsAdmitted(t *testing.T) {
 }
 
 // asking lets the power of each node admit so much load, and notes what is asked.
-func (d *desk) asking(limit cluster.MilliCPU) (asked *[]string) {
+func (d *harness) asking(limit cluster.MilliCPU) (asked *[]string) {
 	asked = new([]string)
 	d.exec.Admits = func(more map[cluster.NodeID]cluster.MilliCPU) bool {
 		var list []string
@@ -210,7 +210,7 @@ func (d *desk) asking(limit cluster.MilliCPU) (asked *[]string) {
 
 // The members of a gang are admitted beside each other, and none goes on without.
 func TestLoadIsAdmittedBesideOthers(t *testing.T) {
-	d := sit(t, settings(), world(job(1, 3, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 3, cluster.Waiting)))
 	d.settle()
 	asked := d.asking(2000)
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1, 2)},
@@ -225,7 +225,7 @@ func TestLoadIsAdmittedBesideOthers(t *testing.T) {
 func TestLoadMovesAlong(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	asked := d.asking(1500)
 	plan := act(cluster.Migrate, 1, 0, "a", "b")
@@ -248,7 +248,7 @@ func TestTransfersOfBothEnds(t *testing.T) {
 		l.Gangs = append(l.Gangs, rec)
 	}
 	slices.SortFunc(l.Gangs, func(a, b gang.Record) int { return int(a.VJob) - int(b.VJob) })
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.wants("1 migrate 1.0@a>b")
 }
@@ -257,7 +257,7 @@ func TestTransfersOfBothEnds(t *testing.T) {
 func TestCapsOfMembers(t *testing.T) {
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][0].Cap = 300
 	d.settle()
 	d.hasAsked(0, 0) // after a start caps are left as they are
@@ -277,16 +277,16 @@ func TestCapsOfMembers(t *testing.T) {
 func TestCapsWaitForJobs(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(d *desk, c *hypervisor.Copy)
+		change func(d *harness, c *hypervisor.Copy)
 		back   bool
 	}{
-		{"it is saved", func(_ *desk, c *hypervisor.Copy) { c.Job = hypervisor.JobSaving }, true},
-		{"it is dead", func(_ *desk, c *hypervisor.Copy) { c.State = hypervisor.CopyDead }, false},
-		{"its node is silent", func(d *desk, _ *hypervisor.Copy) { d.dead["a"] = true }, true},
+		{"it is saved", func(_ *harness, c *hypervisor.Copy) { c.Job = hypervisor.JobSaving }, true},
+		{"it is dead", func(_ *harness, c *hypervisor.Copy) { c.State = hypervisor.CopyDead }, false},
+		{"its node is silent", func(d *harness, _ *hypervisor.Copy) { d.dead["a"] = true }, true},
 	} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		c.change(d, &d.copies["a"][0])
 		d.exec.Hint(d.now, "a")
@@ -309,7 +309,7 @@ func TestCapsOfEachCopy(t *testing.T) {
 	l := world(job(1, 1, cluster.Migrating))
 	l.Gangs = append(l.Gangs, at(1, gang.Shifting, "a"))
 	l.Gangs[0].Members[0].Next = "b"
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][0].Cap = 300
 	d.settle()
 	d.wants("1 migrate 1.0@a>b")
@@ -333,7 +333,7 @@ func TestCapsOfEachCopy(t *testing.T) {
 func TestCapsAreTriedLaterAndLater(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.caps(1, 500)
 	want := "0s 5s 15s 35s 1m15s 2m35s 5m15s 10m35s 15m55s 21m15s 26m35s"

@@ -26,7 +26,7 @@ func TestALookWithoutNewsCostsNothing(t *testing.T) {
 		l.VJobs = append(l.VJobs, job(id, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(id, gang.Active, []cluster.NodeID{"b", "b", "a"}[min(i, 2)]))
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	view := hypervisor.View{Node: "b", Copies: d.copies["b"]}
 	allocs := testing.AllocsPerRun(100, func() {
@@ -68,7 +68,7 @@ func (w *twins) both(do func(e *execute.Executor)) {
 	if one.LookStore {
 		w.both(func(e *execute.Executor) { e.LookedStore(w.now, hypervisor.Store{}, nil) })
 	}
-	if got, want := w.lazy.NextEnd(), nextEnd(w.lazy, w.now); !got.Equal(want) {
+	if got, want := w.lazy.Walltimes.Next(), nextEnd(w.lazy, w.now); !got.Equal(want) {
 		w.t.Fatalf("after %s the next walltime ends at %s, want %s", w.now.Sub(start), got, want)
 	}
 }
@@ -245,7 +245,7 @@ func (w *twins) turn(id journal.PlanID) {
 	case 8:
 		w.plan(id)
 	case 9:
-		if over := w.lazy.Overdue(); len(over) > 0 {
+		if over := w.lazy.Walltimes.Overdue(); len(over) > 0 {
 			w.both(func(e *execute.Executor) {
 				_ = e.Clear(w.now, over[0], gang.ThenTerminate, cluster.Because("its walltime is over"))
 			})

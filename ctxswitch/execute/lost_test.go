@@ -14,7 +14,7 @@ import (
 )
 
 // events are those of a kind, without their texts.
-func (d *desk) events(kind journal.EventKind) (list []journal.Event) {
+func (d *harness) events(kind journal.EventKind) (list []journal.Event) {
 	for _, s := range d.steps {
 		for _, e := range s.Events {
 			if e.Kind == kind {
@@ -27,7 +27,7 @@ func (d *desk) events(kind journal.EventKind) (list []journal.Event) {
 }
 
 // result is what was written of a call.
-func (d *desk) result(op hypervisor.OpID) (list []journal.Result) {
+func (d *harness) result(op hypervisor.OpID) (list []journal.Result) {
 	for _, s := range d.steps {
 		for _, r := range s.Results {
 			if r.Op == op {
@@ -43,7 +43,7 @@ func TestCallsAreWritten(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Waiting))
 	l.Epoch = 7
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.now = d.now.Add(time.Minute)
 	d.exec.SetCaps(d.now, 2, []cluster.MilliCPU{600})
@@ -113,7 +113,7 @@ func TestDeadlines(t *testing.T) {
 		}
 		l := world(job(1, 1, rec.State()))
 		l.Gangs = append(l.Gangs, rec)
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.store.Images = []hypervisor.Image{image}
 		switch c.verb {
 		case hypervisor.Boot, hypervisor.Seal, hypervisor.Restore:
@@ -149,7 +149,7 @@ func TestALostCallHasTwoEnds(t *testing.T) {
 	rec := at(1, gang.Shifting, "a")
 	rec.Members[0].Next = "b"
 	l.Gangs = append(l.Gangs, rec, at(2, gang.Active, "c"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.wants("1 migrate 1.0@a>b")
 	d.dead["b"] = true
@@ -210,7 +210,7 @@ func TestLostCallsTeach(t *testing.T) {
 
 // A pause of an unknown copy without a reply raises the alarm of one that failed.
 func TestLostPausesOfUnknownCopies(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.has(8, 0, "a", hypervisor.CopyRunning)
 	d.settle()
 	d.wants("1 pause 8.0@a")
@@ -225,7 +225,7 @@ func TestLostPausesOfUnknownCopies(t *testing.T) {
 func TestLostCapsTeachNothing(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	one, two := act(cluster.Migrate, 1, 0, "a", "b"), act(cluster.Migrate, 1, 0, "b", "c", 0, 2)
 	one.Live, two.Live = true, true
@@ -259,7 +259,7 @@ func TestWhenLongCallsAreTold(t *testing.T) {
 		set.Costs.SuspendPer = (c.deadline - 15*time.Second) / 4
 		l := world(job(1, 1, cluster.Suspending))
 		l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.has(1, 0, "a", hypervisor.CopyPaused)
 		d.settle()
 		d.dead["a"] = true

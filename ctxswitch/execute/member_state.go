@@ -1,9 +1,11 @@
 package execute
 
 import (
+	"errors"
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
 
@@ -75,7 +77,7 @@ func (p *gangState) release(call hypervisor.Call, at uint64) {
 		}
 		t.touched[n] = at
 	}
-	p.denied = time.Time{} // its patience begins when nothing is under way any more
+	p.phase.denied = time.Time{} // its patience begins when nothing is under way any more
 }
 
 // waitsFor reports whether a look at the node could let the gang go on.
@@ -120,3 +122,80 @@ func (t *tries) next(now time.Time) bool {
 
 // backOff is how long after so many tries in a row the next is made, where no gang waits.
 func backOff(count int) time.Duration { return 5 * time.Second << min(max(count-1, 0), 6) }
+
+// addCap gives the calls that create copies their caps.
+func (p *gangState) addCap(call *hypervisor.Call) {
+	if call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore {
+		call.Cap = p.member(call.VM.Rank).cap.most
+	}
+}
+
+// ceiling is the most CPU that a member uses under a cap. Without one it is taken at its
+// word: what it has reserved.
+func (p *gangState) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
+	if most > 0 {
+		return most
+	}
+	return p.job.VMs[rank].Reserved.CPU
+}
+
+// brought is the most that a VM uses that a call brings to a node: a migration takes its cap
+// along, and what is created has the cap that it was begun with.
+func (p *gangState) brought(call *hypervisor.Call) cluster.MilliCPU {
+	most := call.Cap
+	if call.Verb == hypervisor.Migrate {
+		most = p.member(call.VM.Rank).cap.most
+	}
+	return p.ceiling(call.VM.Rank, most)
+}
+
+// recordRefusals notes the nodes on which a member could not be created: the next attempt is made
+// elsewhere, if that is possible. The gang leaves a phase, or gives the move of a member
+// up.
+func (p *gangState) recordRefusals(before, after *gang.Record, now time.Time) {
+	gaveUp := before.Phase == gang.Creating && after.Phase == gang.Clearing ||
+		before.Phase == gang.Restoring && (after.Then == gang.ThenSave || after.Phase == gang.Saving)
+	moves := before.Phase == gang.Moving || before.Phase == gang.Shifting
+	for rank := range before.Members {
+		next := before.Members[rank].Next
+		stays := moves && after.Members[rank].Next == "" && after.Members[rank].Node != next
+		if next == "" || p.member(rank).err == nil || !gaveUp && !stays {
+			continue
+		}
+		p.failures.refuse(Refusal{VM: p.job.VMs[rank].ID, Node: next, At: now, Why: p.member(rank).err.Error()})
+	}
+}
+
+// learn records what a reply says beyond success.
+func (p *gangState) learn(call hypervisor.Call, r Reply) {
+	t := p.memberOf(call.VM.Rank)
+	if errors.Is(r.Err, ErrNotTried) {
+		t.tries--
+		return
+	}
+	if r.Err != nil || call.Verb != hypervisor.Revoke { // a revoke that ends well says nothing of the restore
+		t.err = r.Err
+	}
+	p.phase.widen(call.Verb, r.Began, r.Ended)
+	if r.Err != nil {
+		return
+	}
+	switch call.Verb {
+	case hypervisor.Revoke:
+		t.revoked = max(t.revoked, call.Attempt)
+	case hypervisor.Seal:
+		if p.phase.sealed == nil {
+			p.phase.sealed = map[string]*gang.Image{}
+		}
+		p.phase.sealed[call.Image.String()] = &gang.Image{
+			ID: call.Image, Node: call.Node, Bytes: r.Receipt.Bytes, Checksum: r.Receipt.Checksum,
+			Incarnation: r.Receipt.Incarnation,
+		}
+	case hypervisor.Discard:
+		if p.phase.discarded == nil {
+			p.phase.discarded = map[hypervisor.ImageID]bool{}
+		}
+		p.phase.discarded[call.Image] = true
+	default:
+	}
+}

@@ -17,7 +17,7 @@ import (
 func TestCallsAreTriedLaterAndLater(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused) // although it should run
 	d.settle()
 	var moments []string
@@ -37,7 +37,7 @@ func TestCallsAreTriedLaterAndLater(t *testing.T) {
 func TestPhasesCountTheirTries(t *testing.T) {
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0, 1)}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", ""))
 	d.has(1, 0, "a", hypervisor.CopyPaused)
@@ -62,7 +62,7 @@ func TestPhasesCountTheirTries(t *testing.T) {
 func TestPhasesHaveTheirSkew(t *testing.T) {
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Pause, 1, 0, 1)}, act(cluster.Pause, 1, 0, "a", ""), act(cluster.Pause, 1, 1, "b", ""))
 	d.has(1, 0, "a", hypervisor.CopyPaused)
@@ -80,7 +80,7 @@ func TestPhasesHaveTheirSkew(t *testing.T) {
 	l = world(job(1, 1, cluster.Resuming))
 	l.Gangs = append(l.Gangs, at(1, gang.Resuming, "a"))
 	l.Gangs[0].Since = start.Add(-time.Second)
-	d = sit(t, settings(), l)
+	d = newHarness(t, settings(), l)
 	d.settle()
 	if r, _ := d.exec.Job(1); r.Record.Phase != gang.Active || r.Record.Skew != 0 {
 		t.Errorf("it is %s, with the skew %s", r.Record.Phase, r.Record.Skew)
@@ -91,7 +91,7 @@ func TestPhasesHaveTheirSkew(t *testing.T) {
 func TestPhasesRaiseTheirAlarms(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "c", hypervisor.CopyPaused)
 	d.copies["c"][0].Stamp.Incarnation = 5
 	d.settle()
@@ -109,7 +109,7 @@ func TestPhasesRaiseTheirAlarms(t *testing.T) {
 // its patience begins when nothing is under way any more.
 func TestPatienceBeginsAnew(t *testing.T) {
 	set := settings()
-	d := sit(t, set, full(job(1, 2, cluster.Waiting)))
+	d := newHarness(t, set, full(job(1, 2, cluster.Waiting)))
 	d.settle()
 	boots := []ctxGang{group(cluster.Boot, 1, 0, 1)}
 	d.adopt(boots, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
@@ -130,11 +130,11 @@ func TestPatienceBeginsAnew(t *testing.T) {
 
 // Kept images that are restored are sealed once more each time.
 func TestKeptImagesAreSealedEachTime(t *testing.T) {
-	d := sit(t, settings(), lost(cluster.Waiting))
+	d := newHarness(t, settings(), lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
 	for op := range hypervisor.OpID(2) {
-		if err := d.exec.Restore(d.now, 1, 0, "ada"); err != nil {
+		if err := d.exec.Images.Restore(d.now, 1, 0, "ada"); err != nil {
 			t.Fatal(err)
 		}
 		d.settle()
@@ -166,7 +166,7 @@ func TestMembersWithSeveralCalls(t *testing.T) {
 
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d = sit(t, settings(), l)
+	d = newHarness(t, settings(), l)
 	d.has(1, 0, "b", hypervisor.CopyPaused)
 	d.has(1, 0, "c", hypervisor.CopyPaused)
 	d.settle()
@@ -181,7 +181,7 @@ func TestMembersWithSeveralCalls(t *testing.T) {
 
 // A look lets a gang go on whichever of its members it concerns.
 func TestLooksLetMembersGoOn(t *testing.T) {
-	d := sit(t, settings(), world(job(1, 2, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 2, cluster.Waiting)))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
 	d.reply(2, errors.New("internal error"))
@@ -194,7 +194,7 @@ func TestWordIsWaitedFor(t *testing.T) {
 	set.Limits.DepartureGrace = 5 * time.Second
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.gone(1, 0, "a")
 	d.exec.Hint(d.now, "a")
@@ -228,7 +228,7 @@ func TestLateJobsAreAborted(t *testing.T) {
 		l := world(job(1, 2, cluster.Running))
 		l.VJobs[0].VMs[1].Reserved.Memory = 2048
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "b", "a"))
-		d := sit(t, priced(), l)
+		d := newHarness(t, priced(), l)
 		d.copies["a"][0].Job = work
 		if work == hypervisor.JobOutgoing {
 			d.has(1, 1, "c", hypervisor.CopyPaused)
@@ -255,7 +255,7 @@ func TestOpenCallsOfStrangeRanks(t *testing.T) {
 			l.Open, l.NextOp = []journal.Intent{{At: start, Call: hypervisor.Call{
 				Op: 1, Verb: verb, VM: cluster.VMID{VJob: 1, Rank: rank}, Node: "a",
 			}}}, 2
-			d := sit(t, settings(), l)
+			d := newHarness(t, settings(), l)
 			d.settle()
 			d.pass(settings().Settle)
 			if got := d.result(1); len(got) != 1 {

@@ -15,7 +15,7 @@ import (
 )
 
 // lookedAt answers a look that was wanted before something else happened.
-func (d *desk) lookedAt(node cluster.NodeID, copies ...hypervisor.Copy) {
+func (d *harness) lookedAt(node cluster.NodeID, copies ...hypervisor.Copy) {
 	d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: copies}, nil)
 	d.drain()
 }
@@ -25,7 +25,7 @@ func (d *desk) lookedAt(node cluster.NodeID, copies ...hypervisor.Copy) {
 func TestLooksAreMadeInTime(t *testing.T) {
 	l := world()
 	l.Nodes = append(l.Nodes, cluster.Node{ID: "d"}, cluster.Node{ID: "e", State: cluster.Down})
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.dead["b"], d.dead["d"] = true, true
 	d.settle()
 	d.exec.SetPowerState(d.now, "c", 20*time.Second, 0)
@@ -91,7 +91,7 @@ func TestAStoreLookThatBeganTooEarly(t *testing.T) {
 	set.Costs.SuspendPer = time.Hour
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.pass(6*settings().LookEvery - time.Second)
@@ -124,7 +124,7 @@ func TestAStoreLookThatBeganTooEarly(t *testing.T) {
 func TestANodeThatIsDown(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running), job(3, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.exec.Hint(d.now, "a")
 	d.drain()
@@ -170,7 +170,7 @@ func TestANodeThatIsDown(t *testing.T) {
 
 // Nodes are counted once until all were looked at, and each new one counts.
 func TestSurveyCountsOnce(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.drain()
 	changes := d.exec.Changes()
 	for range 2 {
@@ -205,7 +205,7 @@ func TestSilenceIsNoticed(t *testing.T) {
 	rec := at(1, gang.Pausing, "b")
 	rec.Then = gang.ThenSave
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.exec.SetPowerState(d.now, "c", time.Minute, 0)
 	for _, silent := range []bool{true, false} {
@@ -250,7 +250,7 @@ func TestWhatALookTeaches(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	t.Run("a copy that is gone", func(t *testing.T) {
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		d.gone(1, 0, "a")
 		d.exec.Hint(d.now, "a")
@@ -267,7 +267,7 @@ func TestWhatALookTeaches(t *testing.T) {
 		}
 	})
 	t.Run("a second copy", func(t *testing.T) {
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		d.has(1, 0, "c", hypervisor.CopyRunning)
 		d.exec.Hint(d.now, "c")
@@ -284,7 +284,7 @@ func TestWhatALookTeaches(t *testing.T) {
 		}
 	})
 	t.Run("less CPU", func(t *testing.T) {
-		d := sit(t, settings(), full(job(1, 1, cluster.Waiting)))
+		d := newHarness(t, settings(), full(job(1, 1, cluster.Waiting)))
 		d.exec.Needs = observed
 		d.settle()
 		d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
@@ -303,7 +303,7 @@ func TestWhatALookTeaches(t *testing.T) {
 func TestALookSettlesLostCalls(t *testing.T) {
 	l := world(job(1, 2, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a", "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.has(1, 1, "a", hypervisor.CopyPaused)
 	d.settle()
@@ -324,7 +324,7 @@ func TestALookSettlesLostCalls(t *testing.T) {
 func TestNewerImagesAreTold(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.store.Images = []hypervisor.Image{imageOf(1, 8), imageOf(1, 9), imageOf(2, 8)}
 	d.now = d.now.Add(time.Second)
@@ -345,7 +345,7 @@ func TestNewerImagesAreTold(t *testing.T) {
 func TestEventsHaveTheirTime(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	for _, c := range []struct {
 		name string

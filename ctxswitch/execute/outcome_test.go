@@ -8,7 +8,7 @@ import (
 )
 
 // outcome is how vjob 1 was said to have ended last.
-func (d *desk) outcome() (state cluster.State, how cluster.Outcome) {
+func (d *harness) outcome() (state cluster.State, how cluster.Outcome) {
 	for _, s := range d.steps {
 		for _, c := range s.VJobs {
 			if c.ID == 1 {
@@ -34,7 +34,7 @@ func TestOutcomes(t *testing.T) {
 	for _, c := range cases {
 		for _, phase := range []gang.Phase{gang.Absent, gang.Active} {
 			t.Run(c.then.String()+" of one that is "+phase.String(), func(t *testing.T) {
-				d := sitWith(t, phase)
+				d := harnessWith(t, phase)
 				if err := d.exec.Clear(d.now, 1, c.then, cluster.Because("because")); err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +56,7 @@ func TestOutcomeStands(t *testing.T) {
 		gang.ThenFail: cluster.Deleted, gang.ThenWait: cluster.Deleted,
 	} {
 		t.Run(then.String(), func(t *testing.T) {
-			d := sitWith(t, gang.Active)
+			d := harnessWith(t, gang.Active)
 			for _, then := range []gang.Then{then, gang.ThenTerminate} {
 				if err := d.exec.Clear(d.now, 1, then, cluster.Because("because")); err != nil {
 					t.Fatal(err)
@@ -71,24 +71,24 @@ func TestOutcomeStands(t *testing.T) {
 	}
 }
 
-// sitWith is a desk with vjob 1, that waits or runs on a.
-func sitWith(t *testing.T, phase gang.Phase) *desk {
+// harnessWith is a harness with vjob 1, that waits or runs on a.
+func harnessWith(t *testing.T, phase gang.Phase) *harness {
 	t.Helper()
 	set := settings()
 	set.Limits.StopGrace = 0
 	if phase == gang.Absent {
-		return sit(t, set, world(job(1, 1, cluster.Waiting)))
+		return newHarness(t, set, world(job(1, 1, cluster.Waiting)))
 	}
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, phase, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	return d
 }
 
 // One that a plan ends makes room so: it has not ended, and waits again.
 func TestEndedToMakeRoom(t *testing.T) {
-	d := sitWith(t, gang.Active)
+	d := harnessWith(t, gang.Active)
 	ended := group(cluster.Stop, 1, 0)
 	ended.Cause = cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 3, Name: "high", Owner: "bob"}}}
 	d.adopt([]ctxGang{ended}, act(cluster.Stop, 1, 0, "a", ""))

@@ -13,7 +13,7 @@ import (
 
 // standing has vjob 1, of two members of 1 CPU and 1 GiB, stand still on a, which has 4
 // CPU and 4 GiB, beside others.
-func standing(t *testing.T, others ...*cluster.VJob) *desk {
+func standing(t *testing.T, others ...*cluster.VJob) *harness {
 	t.Helper()
 	l := world(append([]*cluster.VJob{job(1, 2, cluster.Paused)}, others...)...)
 	l.Gangs = append(l.Gangs, at(1, gang.Paused, "a", "a"))
@@ -22,7 +22,7 @@ func standing(t *testing.T, others ...*cluster.VJob) *desk {
 			l.Gangs = append(l.Gangs, at(j.ID, gang.Active, "a"))
 		}
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.has(1, 1, "a", hypervisor.CopyPaused)
 	d.settle()
@@ -30,7 +30,7 @@ func standing(t *testing.T, others ...*cluster.VJob) *desk {
 }
 
 // unpause begins a plan that lets vjob 1 go on.
-func (d *desk) unpause() {
+func (d *harness) unpause() {
 	d.adopt([]ctxGang{group(cluster.Unpause, 1, 0, 1)},
 		act(cluster.Unpause, 1, 0, "a", "a"), act(cluster.Unpause, 1, 1, "a", "a"))
 }
@@ -87,7 +87,7 @@ func TestGoesOnWithWhatTheNodeHas(t *testing.T) {
 		l := world(job(1, 2, cluster.Paused), large(9, c.beside, cluster.Running))
 		l.VJobs[0].VMs[0].Reserved.CPU = 4500
 		l.Gangs = append(l.Gangs, at(1, gang.Paused, "a", "a"), at(9, gang.Active, "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.has(1, 0, "a", hypervisor.CopyPaused)
 		d.has(1, 1, "a", hypervisor.CopyPaused)
 		d.settle()
@@ -121,7 +121,7 @@ func TestWhatAGangNeedsToGoOn(t *testing.T) {
 		if c.change != nil {
 			c.change(&l.Gangs[0].Members[0])
 		}
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.dead["c"] = true
 		d.has(1, 0, "a", hypervisor.CopyPaused)
 		d.has(1, 1, "b", hypervisor.CopyPaused)

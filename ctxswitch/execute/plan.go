@@ -4,21 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
-	"vjob/hypervisor"
 )
 
-// run is a plan being carried out.
-type run struct {
-	id    journal.PlanID
-	plan  ctxswitch.Plan
-	state []journal.PlanState // by action; "" until it begins or is given up
-	open  int                 // actions that are neither done nor given up
+// activePlan is a plan being carried out.
+type activePlan struct {
+	*batch
+	id      journal.PlanID
+	actions []ctxswitch.Action
+	state   []journal.PlanState // by action; "" until it begins or is given up
+	open    int                 // actions that are neither done nor given up
 	// waiting lists, by action, the vjobs that wait for its end.
 	waiting map[ctxswitch.ActionID][]cluster.VJobID
 	fault   string // the first thing that went wrong
@@ -26,41 +25,9 @@ type run struct {
 
 // assignment is one gang of a plan that a vjob has to carry out.
 type assignment struct {
-	run   *run
+	plan  *activePlan
 	gang  ctxswitch.Gang
 	begun bool
-}
-
-// Adopt begins to carry a plan out. The vjobs that it disposes of must be idle; actions of
-// those that have ended are dropped.
-func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan ctxswitch.Plan) {
-	e.now = now
-	r := &run{id: id, plan: plan, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
-	r.waiting = map[ctxswitch.ActionID][]cluster.VJobID{}
-	for i := range plan.Actions {
-		for _, before := range plan.Actions[i].After {
-			r.waiting[before] = append(r.waiting[before], plan.Actions[i].VM.VJob)
-		}
-	}
-	e.out.expect(len(plan.Actions))
-	e.out.Step.Plans = append(e.out.Step.Plans, journal.Plan{
-		ID: id, At: now, Policy: policy, Plan: plan, State: journal.PlanRunning,
-	})
-	e.event(journal.Event{
-		Kind: journal.EventPlan, Plan: id,
-		Text: fmt.Sprintf("context switch %d begins: %d actions on %d vjobs, cost %d MiB, estimated %s",
-			id, len(plan.Actions), len(plan.Gangs), plan.Cost, plan.Makespan.Round(time.Second)),
-	})
-	for _, g := range plan.Gangs {
-		a := &assignment{run: r, gang: g}
-		p, ok := e.gangs[g.VJob]
-		if !ok {
-			e.giveUp(a, journal.PlanDropped, fmt.Sprintf("vjob %s has ended", g.VJob))
-			continue
-		}
-		p.todo = append(p.todo, a)
-		e.dirty[g.VJob] = true
-	}
 }
 
 // ready reports whether the gang can begin: at least one action may start, or
@@ -87,15 +54,15 @@ func (a *assignment) ready() bool {
 
 func (a *assignment) live() bool {
 	return !slices.ContainsFunc(a.gang.Actions, func(id ctxswitch.ActionID) bool {
-		return !a.run.plan.Actions[id].Live
+		return !a.plan.actions[id].Live
 	})
 }
 
 // free reports whether everything outside the gang that an action waits for has
 // been done.
 func (a *assignment) free(id ctxswitch.ActionID) bool {
-	for _, before := range a.run.plan.Actions[id].After {
-		if a.run.state[before] != journal.PlanDone && !slices.Contains(a.gang.Actions, before) {
+	for _, before := range a.plan.actions[id].After {
+		if a.plan.state[before] != journal.PlanDone && !slices.Contains(a.gang.Actions, before) {
 			return false
 		}
 	}
@@ -105,13 +72,13 @@ func (a *assignment) free(id ctxswitch.ActionID) bool {
 // blocked names an action that failed although the gang waits for it, or "".
 func (a *assignment) blocked() string {
 	for _, id := range a.gang.Actions {
-		if a.run.state[id] == journal.PlanDone {
+		if a.plan.state[id] == journal.PlanDone {
 			continue
 		}
-		for _, before := range a.run.plan.Actions[id].After {
-			s := a.run.state[before]
+		for _, before := range a.plan.actions[id].After {
+			s := a.plan.state[before]
 			if s == journal.PlanFailed || s == journal.PlanDropped {
-				act := a.run.plan.Actions[before]
+				act := a.plan.actions[before]
 				return fmt.Sprintf("%s of VM %s, which it waited for, was given up", act.Kind, act.VM)
 			}
 		}
@@ -125,9 +92,9 @@ func (a *assignment) aim(members int) gang.Aim {
 		Kind: a.gang.Kind, Next: make([]cluster.NodeID, members), Live: a.live(),
 		Cause: a.gang.Cause,
 	}
-	aim.Cause.Switch = int64(a.run.id)
+	aim.Cause.Switch = int64(a.plan.id)
 	for _, id := range slices.Backward(a.gang.Actions) {
-		act := a.run.plan.Actions[id]
+		act := a.plan.actions[id]
 		aim.Next[act.VM.Rank] = act.To
 	}
 	if aim.Kind == cluster.Stop { // a plan ends only vjobs that have to make room
@@ -140,12 +107,12 @@ func (a *assignment) aim(members int) gang.Aim {
 // that it waits for is done.
 func (a *assignment) hop(rank int) (act *ctxswitch.Action, may bool) {
 	for _, id := range a.gang.Actions {
-		act := &a.run.plan.Actions[id]
-		if act.VM.Rank != rank || a.run.state[id] == journal.PlanDone {
+		act := &a.plan.actions[id]
+		if act.VM.Rank != rank || a.plan.state[id] == journal.PlanDone {
 			continue
 		}
 		for _, before := range act.After {
-			if a.run.state[before] != journal.PlanDone {
+			if a.plan.state[before] != journal.PlanDone {
 				return act, false
 			}
 		}
@@ -154,77 +121,24 @@ func (a *assignment) hop(rank int) (act *ctxswitch.Action, may bool) {
 	return nil, true
 }
 
-// moreHops reports whether a migrating member has hops before it.
-func (p *gangState) moreHops(rank int) bool {
-	if !p.begins(cluster.Migrate) || p.stays(rank) {
-		return false
-	}
-	at := p.rec.Members[rank].Next
-	if at == "" {
-		at = p.rec.Members[rank].Node
-	}
-	last := p.todo[0].last(rank)
-	return last != nil && last.To != at
-}
-
 // last returns the last action of a member in the gang, nil when it has none.
 func (a *assignment) last(rank int) *ctxswitch.Action {
 	for _, id := range slices.Backward(a.gang.Actions) {
-		if act := &a.run.plan.Actions[id]; act.VM.Rank == rank {
+		if act := &a.plan.actions[id]; act.VM.Rank == rank {
 			return act
 		}
 	}
 	return nil
 }
 
-// stays reports whether a member has given its migration up.
-func (p *gangState) stays(rank int) bool {
-	return p.retreat != "" || p.rec.Members[rank].Next == "" && p.member(rank).err != nil
-}
-
-// released reports whether what a call waits for in its plan is done. Without a plan only
-// the room decides. The members of a gang that is saved do not wait for each other.
-func (p *gangState) released(call hypervisor.Call) bool {
-	if len(p.todo) == 0 || call.Verb == hypervisor.Save {
-		return true
-	}
-	_, may := p.todo[0].hop(call.VM.Rank)
-	return may
-}
-
-// hopOf returns the action of the plan that a migration carries out, or nil.
-func (p *gangState) hopOf(call *hypervisor.Call) *ctxswitch.Action {
-	if call.Verb != hypervisor.Migrate || len(p.todo) == 0 {
-		return nil
-	}
-	act, _ := p.todo[0].hop(call.VM.Rank)
-	return act
-}
-
-// rate is what a plan lets a call send; 0 is no limit.
-func (p *gangState) rate(call *hypervisor.Call) cluster.Rate {
-	if act := p.hopOf(call); act != nil {
-		return act.Rate
-	}
-	return 0
-}
-
-// planned is how long a plan gives a call that keeps to a rate.
-func (p *gangState) planned(call *hypervisor.Call) time.Duration {
-	if act := p.hopOf(call); act != nil && act.Rate > 0 {
-		return act.End - act.Start
-	}
-	return 0
-}
-
 // mark changes the state of an action, unless it is done, and of the plan with it.
-func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note string) {
+func (r *activePlan) mark(id ctxswitch.ActionID, s journal.PlanState, note string) {
 	if r.state[id] == journal.PlanDone {
 		return
 	}
 	r.state[id] = s
-	e.out.Step.Actions = append(e.out.Step.Actions, journal.ActionChange{
-		Plan: r.id, Action: id, State: s, At: e.now, Note: note,
+	r.out.Step.Actions = append(r.out.Step.Actions, journal.ActionChange{
+		Plan: r.id, Action: id, State: s, At: r.now, Note: note,
 	})
 	if s == journal.PlanRunning {
 		return
@@ -232,38 +146,29 @@ func (e *Executor) mark(r *run, id ctxswitch.ActionID, s journal.PlanState, note
 	r.fault = cmp.Or(r.fault, note)
 	r.open--
 	for _, job := range r.waiting[id] {
-		e.dirty[job] = true
+		r.dirty[job] = true
 	}
 	if r.open == 0 {
-		e.closePlan(r)
+		r.close()
 	}
 }
 
-func (e *Executor) closePlan(r *run) {
+func (r *activePlan) close() {
 	state, text := journal.PlanDone, fmt.Sprintf("context switch %d is done", r.id)
 	if r.fault != "" {
 		state, text = journal.PlanFailed, fmt.Sprintf("context switch %d ended early: %s", r.id, r.fault)
 	}
-	e.out.Step.Closed = append(e.out.Step.Closed, journal.PlanChange{ID: r.id, State: state, Ended: e.now, Note: r.fault})
-	e.event(journal.Event{Kind: journal.EventPlan, Plan: r.id, Text: text})
-}
-
-// drop gives up every assignment of a vjob.
-func (e *Executor) drop(p *gangState, s journal.PlanState, note string) {
-	rest := p.todo
-	p.todo = nil
-	for _, a := range rest {
-		e.giveUp(a, s, note)
-	}
+	r.out.Step.Closed = append(r.out.Step.Closed, journal.PlanChange{ID: r.id, State: state, Ended: r.now, Note: r.fault})
+	r.event(journal.Event{Kind: journal.EventPlan, Plan: r.id, Text: text})
 }
 
 // giveUp closes the actions of an assignment that are not done. One that has not begun
 // is dropped, whatever the state.
-func (e *Executor) giveUp(a *assignment, s journal.PlanState, note string) {
+func (a *assignment) giveUp(s journal.PlanState, note string) {
 	if !a.begun {
 		s = journal.PlanDropped
 	}
 	for _, id := range a.gang.Actions {
-		e.mark(a.run, id, s, note)
+		a.plan.mark(id, s, note)
 	}
 }

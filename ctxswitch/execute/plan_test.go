@@ -15,13 +15,13 @@ import (
 )
 
 // makesRoom is a plan that stops vjob 1 to boot vjob 2, which 3 does not wait for.
-func makesRoom(t *testing.T) *desk {
+func makesRoom(t *testing.T) *harness {
 	t.Helper()
 	set := settings()
 	set.Limits.StopGrace = 0
 	l := world(job(1, 4, cluster.Running), job(2, 1, cluster.Waiting), job(3, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a", "b"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.adopt([]ctxGang{
 		group(cluster.Suspend, 1, 0, 1, 2, 3), group(cluster.Boot, 2, 4), group(cluster.Boot, 3, 5),
@@ -108,7 +108,7 @@ func TestClearInEveryPhase(t *testing.T) {
 			}
 			l := world(job(1, 1, state))
 			l.Gangs = append(l.Gangs, rec)
-			d := sit(t, set, l)
+			d := newHarness(t, set, l)
 			if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 				t.Fatal(err)
 			}
@@ -128,17 +128,17 @@ func TestClearInEveryPhase(t *testing.T) {
 }
 
 // obey simulates nodes that carry out their calls, until no call is left.
-func (d *desk) obey() { d.obeyIn(0) }
+func (d *harness) obey() { d.obeyIn(0) }
 
 // obeyIn does so where each call takes its time.
-func (d *desk) obeyIn(took time.Duration) {
+func (d *harness) obeyIn(took time.Duration) {
 	for ; d.obeyed < len(d.calls); d.obeyed++ {
 		d.carryOut(d.calls[d.obeyed], took)
 	}
 }
 
 // carryOut plays a node that carries a call out, and says so.
-func (d *desk) carryOut(c hypervisor.Call, took time.Duration) {
+func (d *harness) carryOut(c hypervisor.Call, took time.Duration) {
 	d.does(c)
 	if list := d.copies[c.Node]; c.Verb == hypervisor.Boot {
 		list[len(list)-1].Stamp = c.Stamp
@@ -150,7 +150,7 @@ func (d *desk) carryOut(c hypervisor.Call, took time.Duration) {
 }
 
 // does gives a call its effect on copies and images.
-func (d *desk) does(c hypervisor.Call) {
+func (d *harness) does(c hypervisor.Call) {
 	id, rank := c.VM.VJob, c.VM.Rank
 	switch c.Verb {
 	case hypervisor.Boot, hypervisor.Unpause:
@@ -176,7 +176,7 @@ func (d *desk) does(c hypervisor.Call) {
 }
 
 func TestClearOfAnUnknownVJob(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	if err := d.exec.Clear(d.now, 7, gang.ThenTerminate, cluster.Because("")); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
@@ -198,7 +198,7 @@ func TestClearDropsThePlan(t *testing.T) {
 }
 
 func TestHoldIsWrittenOnce(t *testing.T) {
-	d := sit(t, settings(), world(job(1, 1, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 1, cluster.Waiting)))
 	d.settle()
 	changes := d.exec.Changes()
 	for range 2 {
@@ -216,7 +216,7 @@ func TestHoldIsWrittenOnce(t *testing.T) {
 // What administrators should know of a node is an event when it is new, and stands in the
 // report as long as it holds.
 func TestNodeWarnings(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.settle()
 	d.steps = nil
 	events := 0
@@ -239,7 +239,7 @@ func TestNodeWarnings(t *testing.T) {
 
 // A node that falls silent causes one event, and so does its return.
 func TestSilence(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.settle()
 	d.dead["b"] = true
 	d.pass(time.Minute)
@@ -255,7 +255,7 @@ func TestSilence(t *testing.T) {
 
 // Nothing is decided before every node was looked at, with or without success.
 func TestSurvey(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.drain()
 	d.exec.Looked(d.now, "a", hypervisor.View{Node: "a"}, nil)
 	d.exec.Looked(d.now, "b", hypervisor.View{}, hypervisor.ErrUnreachable)
@@ -279,7 +279,7 @@ func hops(t *testing.T, live bool) {
 	t.Helper()
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	first, second := act(cluster.Migrate, 1, 0, "a", "b"), act(cluster.Migrate, 1, 0, "b", "c", 0)
 	first.Live, second.Live = live, live
@@ -320,7 +320,7 @@ func TestManyHops(t *testing.T) {
 		n.ID = id
 		l.Nodes = append(l.Nodes, n)
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	var actions []ctxswitch.Action
 	var ids []ctxswitch.ActionID

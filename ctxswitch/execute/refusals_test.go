@@ -13,7 +13,7 @@ import (
 )
 
 // plays gives calls their effects for a while, but for those that fail.
-func (d *desk) plays(long time.Duration, fails func(hypervisor.Call) error) {
+func (d *harness) plays(long time.Duration, fails func(hypervisor.Call) error) {
 	done := 0
 	for end := d.now.Add(long); d.now.Before(end); d.pass(time.Second) {
 		for ; done < len(d.calls); done++ {
@@ -36,7 +36,7 @@ func bring(c hypervisor.Call, node cluster.NodeID) bool {
 }
 
 // refusals is where members of vjob 1 were refused: "1.0 on c after 2s: why".
-func (d *desk) refusals() string {
+func (d *harness) refusals() string {
 	var list []string
 	r, _ := d.exec.Job(1)
 	for _, one := range r.Refusals {
@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		l := world(job(1, 2, c.rec.State()))
 		l.Gangs = append(l.Gangs, *c.rec.Clone())
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		for rank, m := range c.rec.Members {
 			if m.Image != nil {
 				d.store.Images = append(d.store.Images, hypervisor.Image{ID: m.Image.ID, Node: "a", Complete: true})
@@ -143,7 +143,7 @@ func TestStoppedGangsAreNotRefused(t *testing.T) {
 	rec.Phase, rec.Members[0].Next = gang.Restoring, "c"
 	l := world(job(1, 1, rec.State()))
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.reply(1, errors.New("no such machine"))
 	if err := d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("to make room")); err != nil {
@@ -160,7 +160,7 @@ func TestRefusalsOfOneGang(t *testing.T) {
 	shifting := at(1, gang.Shifting, "a", "a")
 	shifting.Members[0].Next, shifting.Members[1].Next = "c", "c"
 	l.Gangs = append(l.Gangs, shifting)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	refuses := func(c hypervisor.Call) error {
 		if c.Verb == hypervisor.Migrate {

@@ -15,11 +15,11 @@ import (
 
 // suspending has vjob 1, of two members on a and b, paused by plan 1, each pause from and to
 // so many seconds after the start.
-func suspending(t *testing.T, set execute.Settings, pauses ...[2]int) *desk {
+func suspending(t *testing.T, set execute.Settings, pauses ...[2]int) *harness {
 	t.Helper()
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0, 1)}, act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", ""))
 	d.wants("1 pause 1.0@a, 2 pause 1.1@b")
@@ -30,7 +30,7 @@ func suspending(t *testing.T, set execute.Settings, pauses ...[2]int) *desk {
 }
 
 // repliedIn answers calls from a number on, each made from and to so many seconds after the start.
-func (d *desk) repliedIn(first hypervisor.OpID, spans ...[2]int) {
+func (d *harness) repliedIn(first hypervisor.OpID, spans ...[2]int) {
 	for i, span := range spans {
 		d.exec.Replied(d.now, execute.Reply{
 			Op: first + hypervisor.OpID(i), Began: start.Add(time.Duration(span[0]) * time.Second), Ended: start.Add(time.Duration(span[1]) * time.Second),
@@ -75,7 +75,7 @@ func TestSealsAreRecorded(t *testing.T) {
 }
 
 // restoring has vjob 1 restored on a, from an image on a node: attempt 1 is under way.
-func restoring(t *testing.T, from cluster.NodeID) *desk {
+func restoring(t *testing.T, from cluster.NodeID) *harness {
 	t.Helper()
 	image := imageOf(1, 1)
 	image.Node = from
@@ -83,7 +83,7 @@ func restoring(t *testing.T, from cluster.NodeID) *desk {
 	rec.Members[0].Image = &gang.Image{ID: image.ID, Node: from}
 	l := world(job(1, 1, cluster.Suspended))
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Images = []hypervisor.Image{image}
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Resume, 1, 0)}, act(cluster.Resume, 1, 0, "", "a"))
@@ -159,7 +159,7 @@ func TestCallsNotTriedAreNoTries(t *testing.T) {
 }
 
 // skews are those that were written.
-func (d *desk) skews() (list []journal.SkewChange) {
+func (d *harness) skews() (list []journal.SkewChange) {
 	for _, s := range d.steps {
 		list = append(list, s.Skews...)
 	}
@@ -196,7 +196,7 @@ func TestSkewIsMeasured(t *testing.T) {
 func TestSkewIsThatOfPauses(t *testing.T) {
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "c", hypervisor.CopyPaused)
 	d.copies["c"][0].Stamp.Incarnation = 0 // of an earlier life
 	d.settle()
@@ -252,7 +252,7 @@ func TestSlotsAreFreeAtOnce(t *testing.T) {
 		rec.Members[0].Next = nodes[1]
 		l.Gangs = append(l.Gangs, rec)
 	}
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.wants("1 migrate 1.0@a>b")
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Err: errors.New("connection refused"), Began: d.now, Ended: d.now})
@@ -280,7 +280,7 @@ func TestLooksAfterReplies(t *testing.T) {
 				l.Gangs = append(l.Gangs, rec)
 				l.Open, l.NextOp = []journal.Intent{{Call: call, At: start, Epoch: 1}}, 2
 				l.Deadlines = map[hypervisor.OpID]time.Time{1: start.Add(time.Hour)}
-				d := sit(t, settings(), l)
+				d := newHarness(t, settings(), l)
 				d.settle()
 				d.exec.Replied(d.now, execute.Reply{Op: 1, Err: err, Began: d.now, Ended: d.now})
 				d.drain()

@@ -9,7 +9,6 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/hypervisor"
 )
 
 // Report is one vjob as the executor has it, for the scheduler and for users.
@@ -24,9 +23,17 @@ type Report struct {
 	// none.
 	Promised journal.PlanID
 	// Blind: a silent node may hold a copy of a member; nothing is done with it.
-	Blind bool
-	Wait  string        // what its gang waits for, "" for nothing
-	Ran   time.Duration // as far as it counts towards the walltime
+	Blind   bool
+	Wait    string       // what its gang waits for, "" for nothing
+	Missing string       // which of its images cannot be read now, "" when none
+	Watts   energy.Watts // that it draws now: its shares of the nodes
+	Running
+	Failing
+}
+
+// Running is how long a vjob has run.
+type Running struct {
+	Ran time.Duration // as far as it counts towards the walltime
 	// Crowded is how long it ran beside that, on nodes that were asked for more CPU than
 	// they have.
 	Crowded time.Duration
@@ -34,21 +41,22 @@ type Report struct {
 	// Booked is as much of Ran as the journal has.
 	Booked time.Duration
 	Began  bool // it has run
-	// Failures counts attempts in a row that did not lead where they should.
-	Failures int
+}
+
+// Failing is what is known of the attempts of a vjob in a row that did not lead where they should.
+type Failing struct {
+	Failures int       // how many
 	Failed   time.Time // of the last one
 	Why      string    // of the last one
 	// Refusals are the nodes on which members failed to start in those attempts.
 	Refusals []Refusal
-	Watts    energy.Watts // that it draws now: its shares of the nodes
-	Missing  string       // which of its images cannot be read now, "" when none
 }
 
 // Jobs reports every live vjob, in order.
 func (e *Executor) Jobs() []Report {
-	list := make([]Report, 0, len(e.gangs))
-	for _, id := range slices.Sorted(maps.Keys(e.gangs)) {
-		list = append(list, e.report(e.gangs[id]))
+	list := make([]Report, 0, len(e.gangs.live))
+	for _, id := range slices.Sorted(maps.Keys(e.gangs.live)) {
+		list = append(list, e.report(e.gangs.live[id]))
 	}
 	return list
 }
@@ -56,7 +64,7 @@ func (e *Executor) Jobs() []Report {
 // Members reports the live vjobs of an array, in no order.
 func (e *Executor) Members(array cluster.VJobID) []Report {
 	var list []Report
-	for _, p := range e.gangs {
+	for _, p := range e.gangs.live {
 		if p.job.Array == array {
 			list = append(list, e.report(p))
 		}
@@ -66,7 +74,7 @@ func (e *Executor) Members(array cluster.VJobID) []Report {
 
 // Job reports one vjob.
 func (e *Executor) Job(id cluster.VJobID) (Report, bool) {
-	p, ok := e.gangs[id]
+	p, ok := e.gangs.live[id]
 	if !ok {
 		return Report{}, false
 	}
@@ -76,107 +84,26 @@ func (e *Executor) Job(id cluster.VJobID) (Report, bool) {
 func (e *Executor) report(p *gangState) Report {
 	var promised journal.PlanID
 	if len(p.todo) > 0 && !p.todo[0].begun {
-		promised = p.todo[0].run.id
+		promised = p.todo[0].plan.id
 	}
 	return Report{
 		Promised: promised,
-		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.isBlind(p), Wait: p.wait,
-		Ran: p.ranAt(e.now), Booked: p.ran - p.used.Running + p.used.Crowded, Crowded: p.crowdedAt(e.now), Short: p.short > 0, Began: p.hasStarted(), Failures: p.failures, Failed: p.failedAt, Why: p.why,
-		Refusals: p.refusals, Missing: p.missing, Watts: max(p.watts, 0),
+		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.hide(p), Wait: p.wait,
+		Missing: p.missing, Watts: max(p.account.watts, 0),
+		Running: Running{
+			Ran: p.account.ranAt(p.job, e.now), Crowded: p.account.crowdedAt(p.job, e.now), Short: p.account.short > 0,
+			Booked: p.account.written(), Began: p.hasStarted(),
+		},
+		Failing: Failing{
+			Failures: p.failures.count, Failed: p.failures.last, Why: p.failures.why, Refusals: p.failures.refusals,
+		},
 	}
-}
-
-// ranAt is the running time up to an instant, as far as it counts towards the walltime.
-func (p *gangState) ranAt(now time.Time) time.Duration {
-	if p.accounted == gang.Active {
-		return p.ran + p.counts(now.Sub(p.marked))
-	}
-	return p.ran
-}
-
-// crowdedAt is the running time up to an instant that does not count.
-func (p *gangState) crowdedAt(now time.Time) time.Duration {
-	if p.accounted == gang.Active {
-		dt := now.Sub(p.marked)
-		return p.crowded + dt - p.counts(dt)
-	}
-	return p.crowded
-}
-
-// bound is the state that what is under way or promised leads to.
-func (p *gangState) bound() cluster.VMState {
-	if n := len(p.todo); n > 0 {
-		switch p.todo[n-1].gang.Kind {
-		case cluster.Suspend:
-			return cluster.VMSleeping
-		case cluster.Pause:
-			return cluster.VMPaused
-		case cluster.Stop:
-			return cluster.VMTerminated
-		default:
-			return cluster.VMRunning
-		}
-	}
-	switch p.rec.Phase {
-	case gang.Absent:
-		return cluster.VMWaiting
-	case gang.Saved, gang.Saving:
-		return cluster.VMSleeping
-	case gang.Paused:
-		return cluster.VMPaused
-	case gang.Pausing, gang.Restoring:
-		switch p.rec.Then {
-		case gang.ThenSave:
-			return cluster.VMSleeping
-		case gang.ThenStand:
-			return cluster.VMPaused
-		default:
-			return cluster.VMRunning
-		}
-	case gang.Clearing:
-		return cluster.VMTerminated
-	default:
-		return cluster.VMRunning
-	}
-}
-
-func (e *Executor) isBlind(p *gangState) bool {
-	silent := func(id cluster.NodeID) bool {
-		n, ok := e.nodes[id]
-		return id != "" && (!ok || n.silent())
-	}
-	for rank := range p.rec.Members {
-		m, t := &p.rec.Members[rank], p.member(rank)
-		if silent(m.Node) || silent(m.Next) {
-			return true
-		}
-		for id := range t.held {
-			if silent(id) {
-				return true
-			}
-		}
-		for id := range t.touched {
-			if silent(id) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Need is what a member of a vjob counts for now.
-func (e *Executor) Need(vm cluster.VMID) cluster.Resources {
-	p, ok := e.gangs[vm.VJob]
-	if !ok || vm.Rank >= len(p.job.VMs) {
-		return cluster.Resources{}
-	}
-	return e.need(p, vm.Rank)
 }
 
 // Holds lists the nodes on which a member that is not idle has, or has been
 // promised, room: where its copies are, where it goes, and every hop between.
 func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
-	p := e.gangs[vm.VJob]
+	p := e.gangs.live[vm.VJob]
 	set := map[cluster.NodeID]bool{}
 	m := p.rec.Members[vm.Rank]
 	if m.Node != "" && p.rec.Phase != gang.Saved {
@@ -187,12 +114,12 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 	}
 	for _, a := range p.todo {
 		for _, id := range a.gang.Actions {
-			if act := a.run.plan.Actions[id]; act.VM == vm && act.To != "" {
+			if act := a.plan.actions[id]; act.VM == vm && act.To != "" {
 				set[act.To] = true
 			}
 		}
 	}
-	for _, id := range e.seenOn[vm] {
+	for _, id := range e.nodes.seenOn[vm] {
 		set[id] = true
 	}
 	return slices.Sorted(maps.Keys(set))
@@ -201,10 +128,10 @@ func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
 // Destination is the node on which a member that is not idle will be if its plan succeeds; ""
 // without such a node.
 func (e *Executor) Destination(vm cluster.VMID) cluster.NodeID {
-	p := e.gangs[vm.VJob]
+	p := e.gangs.live[vm.VJob]
 	for _, a := range slices.Backward(p.todo) {
 		for _, id := range slices.Backward(a.gang.Actions) {
-			if act := a.run.plan.Actions[id]; act.VM == vm {
+			if act := a.plan.actions[id]; act.VM == vm {
 				return act.To
 			}
 		}
@@ -233,20 +160,24 @@ type NodeReport struct {
 }
 
 // Names are those of the nodes, in order. They are not to be changed.
-func (e *Executor) Names() []cluster.NodeID { return e.names }
+func (e *Executor) Names() []cluster.NodeID { return e.nodes.names }
+
+// AllSeen reports whether every node has been looked at since the start, with
+// or without success: before that nothing should be decided.
+func (e *Executor) AllSeen() bool { return e.nodes.unseen == 0 }
 
 // Nodes reports every node, in order.
 func (e *Executor) Nodes() []NodeReport {
-	list := make([]NodeReport, 0, len(e.nodes))
-	for _, id := range e.names {
-		list = append(list, e.reportNode(e.nodes[id]))
+	list := make([]NodeReport, 0, len(e.nodes.byID))
+	for _, id := range e.nodes.names {
+		list = append(list, e.reportNode(e.nodes.byID[id]))
 	}
 	return list
 }
 
 // Node reports one node.
 func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
-	n, ok := e.nodes[id]
+	n, ok := e.nodes.byID[id]
 	if !ok {
 		return NodeReport{}, false
 	}
@@ -256,11 +187,10 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem, Warnings: n.warnings,
-		Used: e.used(n), Foreign: e.foreign(n), VMs: make([]cluster.VMID, 0, len(n.copies)),
-		On: n.on(), Watts: n.power.watts, Joules: e.drawn[n.ID],
+		Used: e.capacity.used(n), Foreign: e.capacity.foreign(n), VMs: n.vms(),
+		On: n.on(), Watts: n.power.watts, Joules: e.energy.drawn[n.ID],
 	}
 	for vm, c := range n.copies {
-		r.VMs = append(r.VMs, vm)
 		if c.Lock {
 			if r.Locked == nil {
 				r.Locked = make(map[cluster.VMID]bool, len(n.copies))
@@ -268,16 +198,8 @@ func (e *Executor) reportNode(n *node) NodeReport {
 			r.Locked[vm] = true
 		}
 	}
-	slices.SortFunc(r.VMs, cluster.VMID.Compare)
 	return r
 }
-
-// AllSeen reports whether every node has been looked at since the start, with
-// or without success: before that nothing should be decided.
-func (e *Executor) AllSeen() bool { return e.unseen == 0 }
-
-// Changes grows whenever something changed on which a decision depends.
-func (e *Executor) Changes() uint64 { return e.changes }
 
 // ActiveAction is an action under way, as users see it.
 type ActiveAction struct {
@@ -293,8 +215,8 @@ type ActiveAction struct {
 // Actions lists the actions under way, in order of VMs.
 func (e *Executor) Actions() []ActiveAction {
 	var list []ActiveAction
-	for _, id := range slices.Sorted(maps.Keys(e.active)) {
-		p := e.active[id]
+	for _, id := range slices.Sorted(maps.Keys(e.gangs.active)) {
+		p := e.gangs.active[id]
 		if p.rec.Phase.Stable() {
 			continue
 		}
@@ -306,7 +228,7 @@ func (e *Executor) Actions() []ActiveAction {
 			a := ActiveAction{
 				VM: p.job.VMs[rank].ID, Kind: kind, Phase: p.rec.Phase, Plan: p.plan(),
 				From: m.Node, To: m.Next, Began: p.rec.Since,
-				Expected: e.estimate(verb, p.job.VMs[rank].Reserved.Memory),
+				Expected: e.calls.estimate(verb, p.job.VMs[rank].Reserved.Memory),
 			}
 			if a.From == "" && m.Image != nil {
 				a.From = m.Image.Node
@@ -315,31 +237,4 @@ func (e *Executor) Actions() []ActiveAction {
 		}
 	}
 	return list
-}
-
-// begins reports whether a plan has the gang, which is under way, do something of a kind.
-func (p *gangState) begins(kind cluster.ActionKind) bool {
-	return len(p.todo) > 0 && p.todo[0].gang.Kind == kind
-}
-
-// doing names what the gang does, and the call that takes the time.
-func (p *gangState) doing() (cluster.ActionKind, hypervisor.Verb) {
-	switch p.rec.State() {
-	case cluster.Booting:
-		return cluster.Boot, hypervisor.Boot
-	case cluster.Suspending:
-		if p.rec.Then == gang.ThenStand && p.rec.Phase == gang.Pausing {
-			return cluster.Pause, hypervisor.Pause
-		}
-		return cluster.Suspend, hypervisor.Save
-	case cluster.Resuming:
-		if p.begins(cluster.Unpause) {
-			return cluster.Unpause, hypervisor.Unpause
-		}
-		return cluster.Resume, hypervisor.Restore
-	case cluster.Migrating:
-		return cluster.Migrate, hypervisor.Migrate
-	default:
-		return cluster.Stop, hypervisor.Destroy
-	}
 }

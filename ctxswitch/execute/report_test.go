@@ -14,11 +14,11 @@ func TestVJobsStayAsTheyWere(t *testing.T) {
 	loaded := job(1, 2, cluster.Running)
 	l := world(loaded)
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	for name, change := range map[string]func() error{
 		"held":      func() error { return d.exec.Hold(d.now, 1, true, cluster.Because("held")) },
-		"stretched": func() error { return d.exec.SetWalltime(d.now, 1, time.Hour, "stretched") },
+		"stretched": func() error { return d.exec.Walltimes.Set(d.now, 1, time.Hour, "stretched") },
 		"cleared":   func() error { return d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Because("cleared")) },
 	} {
 		before, _ := d.exec.Job(1)

@@ -19,7 +19,7 @@ type ctxGang = ctxswitch.Gang
 func TestTransfersAreLimited(t *testing.T) {
 	l := world(job(1, 3, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a", "a", "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	for rank := range 3 {
 		d.has(1, rank, "a", hypervisor.CopyPaused)
 	}
@@ -35,7 +35,7 @@ func TestTransfersAreLimited(t *testing.T) {
 }
 
 // saved turns a copy of vjob 1 into a complete image of its first attempt.
-func (d *desk) saved(rank int) {
+func (d *harness) saved(rank int) {
 	for node, list := range d.copies {
 		for _, c := range list {
 			if c.VM == (cluster.VMID{VJob: 1, Rank: rank}) {
@@ -59,7 +59,7 @@ func full(jobs ...*cluster.VJob) journal.Loaded {
 // back as a whole.
 func TestPatience(t *testing.T) {
 	set := settings()
-	d := sit(t, set, full(job(1, 2, cluster.Waiting)))
+	d := newHarness(t, set, full(job(1, 2, cluster.Waiting)))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
 	d.wants("1 boot 1.1@b")
@@ -94,7 +94,7 @@ func TestTurnedBackWithoutCPU(t *testing.T) {
 		l := world(job(1, 2, cluster.Resuming), job(9, 2, cluster.Running))
 		l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a"), back)
 		l.VJobs[1].VMs[0].Reserved.CPU = 3000
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.gone(1, 0, "a")
 		if whole {
 			d.gone(1, 1, "a")
@@ -108,7 +108,7 @@ func TestTurnedBackWithoutCPU(t *testing.T) {
 
 // Room that appears in time is taken at once.
 func TestRoomAppears(t *testing.T) {
-	d := sit(t, settings(), full(job(1, 1, cluster.Waiting)))
+	d := newHarness(t, settings(), full(job(1, 1, cluster.Waiting)))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	d.wants("")
@@ -124,7 +124,7 @@ func TestRoomAppears(t *testing.T) {
 func TestRoomIsTakenOnce(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting), job(2, 1, cluster.Waiting), job(9, 3, cluster.Running))
 	l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a", "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0), group(cluster.Boot, 2, 1)},
 		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 2, 0, "", "a"))
@@ -155,7 +155,7 @@ func TestHolds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := world(job(1, 1, c.state))
 			l.Gangs = append(l.Gangs, c.rec)
-			d := sit(t, settings(), l)
+			d := newHarness(t, settings(), l)
 			d.copies = map[cluster.NodeID][]hypervisor.Copy{}
 			for _, node := range c.seen {
 				d.has(1, 0, node, hypervisor.CopyRunning)
@@ -174,7 +174,7 @@ func TestHolds(t *testing.T) {
 func TestHoldsOfAPlan(t *testing.T) {
 	l := full(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "c"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Migrate, 1, 0, 1)},
 		act(cluster.Migrate, 1, 0, "c", "b"), act(cluster.Migrate, 1, 0, "b", "a", 0))
@@ -190,7 +190,7 @@ func TestCopiesOfALaterBootTakeRoom(t *testing.T) {
 	for _, others := range []int{2, 3} {
 		l := world(job(1, 1, cluster.Waiting), job(9, others, cluster.Running))
 		l.Gangs = append(l.Gangs, at(9, gang.Active, slices.Repeat([]cluster.NodeID{"a"}, others)...))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.has(1, 0, "a", hypervisor.CopyPaused)
 		d.copies["a"][others].Stamp.Incarnation = 7
 		d.settle()

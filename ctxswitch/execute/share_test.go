@@ -17,7 +17,7 @@ import (
 func TestDrawIsShared(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	for _, c := range []struct{ first, second cluster.MilliCPU }{{4000, 4000}, {9000, 3000}, {5000, 2000}, {1000, 1000}, {0, 4000}, {0, 0}} {
 		d.copies["a"][0].CPU, d.copies["a"][1].CPU = c.first, c.second
@@ -44,7 +44,7 @@ func TestDrawIsShared(t *testing.T) {
 
 // What nodes draw is written once a minute, of each node that anything is known of.
 func TestDrawIsWrittenOnceAMinute(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	lit(d)
 	d.exec.Power["nowhere"] = energy.Power{Idle: 100, Full: 200}
 	d.settle()
@@ -64,7 +64,7 @@ func TestDrawIsWrittenOnceAMinute(t *testing.T) {
 func TestCeilingOfNodesThatAreOff(t *testing.T) {
 	l := world()
 	l.Nodes[1].State = cluster.Offline
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	d.dead["b"] = true
 	d.settle()
@@ -77,7 +77,7 @@ func TestCeilingOfNodesThatAreOff(t *testing.T) {
 
 // Nodes that draw nothing have nothing written, and little is written when it is a joule.
 func TestDrawOfLittle(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.exec.Power = map[cluster.NodeID]energy.Power{"a": {}, "b": {Idle: 0.02, Full: 0.02}}
 	d.settle()
 	d.pass(time.Minute + time.Second)
@@ -92,7 +92,7 @@ func TestDrawOfLittle(t *testing.T) {
 func TestDrawOfANodeWithoutCPU(t *testing.T) {
 	l := world()
 	l.Nodes = append(l.Nodes, cluster.Node{ID: "d"})
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.exec.Power = map[cluster.NodeID]energy.Power{"d": {Idle: 100, Full: 200}, "nowhere": {Idle: 100, Full: 200, Standby: 5}}
 	d.settle()
 	if n, _ := d.exec.Node("d"); n.Watts != 100 {
@@ -147,7 +147,7 @@ func TestAccountOfMemory(t *testing.T) {
 	saved.Members[0].Image = &gang.Image{ID: hypervisor.ImageID{VM: cluster.VMID{VJob: 2}, Generation: 1, Attempt: 1}, Node: "a"}
 	l := world(job(1, 1, cluster.Paused), job(2, 1, cluster.Suspended), job(3, 2, cluster.Running), job(4, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Paused, "a"), saved, ended)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.gone(3, 1, "b")
 	d.store.Images = []hypervisor.Image{{ID: saved.Members[0].Image.ID, Node: "a", Complete: true}}
@@ -184,7 +184,7 @@ func TestAccountsAreWrittenInOrder(t *testing.T) {
 		l.VJobs = append(l.VJobs, job(id+1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(id+1, gang.Active, []cluster.NodeID{"a", "b"}[id%2]))
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.pass(59 * time.Second)
 	if n := len(d.steps); n > 0 && len(d.steps[n-1].Usage) > 0 {
@@ -209,7 +209,7 @@ func TestDemandThatChanges(t *testing.T) {
 	set.Limits.DepartureGrace = time.Hour
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.gone(1, 0, "a")
 	d.settle()
 	for _, c := range []struct {
@@ -239,7 +239,7 @@ func TestDemand(t *testing.T) {
 	for _, foretold := range []bool{false, true} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.exec.Expect = foretold
 		d.exec.Needs = observed
 		vm := cluster.VMID{VJob: 1}

@@ -17,7 +17,7 @@ import (
 func TestSpaceIsCountedOnce(t *testing.T) {
 	l := world(job(1, 1, cluster.Suspending), job(2, 1, cluster.Suspended))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"), at(2, gang.Saved, ""))
-	d := sit(t, priced(), l)
+	d := newHarness(t, priced(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	all := d.store.Free["a"].Free - gang.DefaultLimits.Margin
@@ -34,7 +34,7 @@ func TestSpaceIsCountedOnce(t *testing.T) {
 }
 
 // pools gives a and b one image store with so much room, and c its own, which has no name.
-func (d *desk) pools(shared, own cluster.MiB) {
+func (d *harness) pools(shared, own cluster.MiB) {
 	d.store.Free = hypervisor.Spaces{
 		"a": {Pool: "shared", Free: shared}, "b": {Pool: "shared", Free: shared}, "c": {Free: own},
 	}
@@ -85,7 +85,7 @@ func TestSpaceThatIsPromised(t *testing.T) {
 		other := at(2, gang.Saving, "b")
 		l := world(job(1, 2, c.rec.State()), job(2, 1, cluster.Suspending))
 		l.Gangs = append(l.Gangs, c.rec, other)
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.pools(10000, 20000)
 		d.store.Images = c.shown
 		d.exec.LookedStore(d.now, d.store, nil) // and nothing else is done
@@ -102,7 +102,7 @@ func TestSpaceThatIsPromised(t *testing.T) {
 
 // No less than nothing is free, and of a store that cannot be read nothing is known.
 func TestSpaceThatIsLeft(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.pools(gang.DefaultLimits.Margin+1, gang.DefaultLimits.Margin-1)
 	d.settle()
 	if got := fmt.Sprint(d.exec.Space()); got != "map[a:{shared 1 MiB} b:{shared 1 MiB} c:{ 0 MiB}]" {
@@ -126,30 +126,30 @@ func TestSpaceForImages(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		nodes  [][]cluster.NodeID
-		change func(*desk)
+		change func(*harness)
 		want   string // calls
 		told   string
 	}{
-		{"all fit", gangs(on("a", "c")), func(d *desk) { d.pools(one+margin, one+margin) }, "1 pause 1.0@a, 2 pause 1.1@c", ""},
+		{"all fit", gangs(on("a", "c")), func(d *harness) { d.pools(one+margin, one+margin) }, "1 pause 1.0@a, 2 pause 1.1@c", ""},
 		{
-			"one does not", gangs(on("a", "c")), func(d *desk) { d.pools(one+margin, one+margin-1) },
+			"one does not", gangs(on("a", "c")), func(d *harness) { d.pools(one+margin, one+margin-1) },
 			"", lacks("c", one),
 		},
-		{"both in one pool", gangs(on("a", "b")), func(d *desk) { d.pools(2*one+margin, 0) }, "1 pause 1.0@a, 2 pause 1.1@b", ""},
+		{"both in one pool", gangs(on("a", "b")), func(d *harness) { d.pools(2*one+margin, 0) }, "1 pause 1.0@a, 2 pause 1.1@b", ""},
 		{
-			"not both in one pool", gangs(on("a", "b")), func(d *desk) { d.pools(2*one+margin-1, 0) },
+			"not both in one pool", gangs(on("a", "b")), func(d *harness) { d.pools(2*one+margin-1, 0) },
 			"", lacks("a", 2*one),
 		},
 		{
-			"one of two gangs", gangs(on("a"), on("b")), func(d *desk) { d.pools(2*one+margin-1, 0) },
+			"one of two gangs", gangs(on("a"), on("b")), func(d *harness) { d.pools(2*one+margin-1, 0) },
 			"1 pause 2.0@b", lacks("a", one),
 		},
 		{
-			"the store of one node is not seen", gangs(on("a", "c")), func(d *desk) { delete(d.store.Free, "c") },
+			"the store of one node is not seen", gangs(on("a", "c")), func(d *harness) { delete(d.store.Free, "c") },
 			"", "aborted: the image store of c has not been seen",
 		},
 		{
-			"no store is seen", gangs(on("a")), func(d *desk) { d.lost = hypervisor.ErrNoImage },
+			"no store is seen", gangs(on("a")), func(d *harness) { d.lost = hypervisor.ErrNoImage },
 			"", "aborted: the image store has not been seen",
 		},
 	} {
@@ -161,7 +161,7 @@ func TestSpaceForImages(t *testing.T) {
 			l.VJobs = append(l.VJobs, job(id, len(nodes), cluster.Suspending))
 			l.Gangs = append(l.Gangs, rec)
 		}
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		c.change(d)
 		d.settle()
 		var pauses []string

@@ -14,7 +14,7 @@ import (
 
 // A vjob that was just submitted is taken in once, and a plan may boot it.
 func TestAdd(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.settle()
 	changes := d.exec.Changes()
 	d.now = d.now.Add(time.Second)
@@ -42,7 +42,7 @@ func TestAdd(t *testing.T) {
 
 // A vjob that is new is looked after at once: copies under its number raise an alarm.
 func TestAddWhereCopiesAre(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.exec.Add(d.now, job(1, 1, cluster.Waiting))
@@ -67,7 +67,7 @@ func TestRecordsWithoutMembers(t *testing.T) {
 		l := world(job(1, 2, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, nodes...))
 		l.Gangs[0].VJob = 1
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		if r, _ := d.exec.Job(1); len(r.Record.Members) != 2 || r.Record.VJob != 1 {
 			t.Errorf("%v: %+v", nodes, r.Record)
 		}
@@ -91,11 +91,11 @@ func TestWhatAStartTakesOver(t *testing.T) {
 		{Call: hypervisor.Call{Op: 6, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1, Rank: 1}, Node: "b"}, At: start.Add(-time.Hour)},
 		{Call: hypervisor.Call{Op: 7, Verb: hypervisor.Cap, VM: cluster.VMID{VJob: 2}, Node: "c"}, At: start},
 	}
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	if wake := d.exec.Drain().Wake; !wake.Equal(start.Add(3 * time.Second)) {
 		t.Errorf("wakes after %s, want when the calls are settled", wake.Sub(start))
 	}
-	d = sit(t, set, l)
+	d = newHarness(t, set, l)
 	d.settle()
 	if got := d.progress(3, 0) + d.progress(4, 0); got != "; dropped; dropped" {
 		t.Errorf("the plans of the life before: %s", got)
@@ -139,11 +139,11 @@ func TestWake(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		from journal.Loaded
-		do   func(d *desk)
+		do   func(d *harness)
 		want time.Duration
 	}{
-		{"nothing", world(), func(*desk) {}, never},
-		{"a vjob that has ended", running(gang.Active, cluster.Running, "a"), func(d *desk) {
+		{"nothing", world(), func(*harness) {}, never},
+		{"a vjob that has ended", running(gang.Active, cluster.Running, "a"), func(d *harness) {
 			d.settle()
 			if err := d.exec.Clear(d.now, 1, gang.ThenFail, cluster.Because("deleted")); err != nil {
 				t.Fatal(err)
@@ -151,47 +151,47 @@ func TestWake(t *testing.T) {
 			d.settle()
 			d.obey()
 		}, never},
-		{"a silent node", world(), func(d *desk) { d.dead["b"] = true }, set.Retry},
-		{"a silent node that is declared down", world(), func(d *desk) {
+		{"a silent node", world(), func(d *harness) { d.dead["b"] = true }, set.Retry},
+		{"a silent node that is declared down", world(), func(d *harness) {
 			d.dead["b"] = true
 			d.settle()
 			d.exec.SetNode(d.now, cluster.Node{ID: "b", State: cluster.Down})
 		}, never},
-		{"a deadline", world(job(1, 1, cluster.Waiting)), func(d *desk) {
+		{"a deadline", world(job(1, 1, cluster.Waiting)), func(d *harness) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 		}, 35 * time.Second},
-		{"a call that is lost", world(job(1, 1, cluster.Waiting)), func(d *desk) {
+		{"a call that is lost", world(job(1, 1, cluster.Waiting)), func(d *harness) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 			d.reply(1, hypervisor.ErrTimeout)
 		}, set.Settle},
-		{"patience", full(job(1, 1, cluster.Waiting)), func(d *desk) {
+		{"patience", full(job(1, 1, cluster.Waiting)), func(d *harness) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 		}, set.Patience},
-		{"word of how a guest left", running(gang.Active, cluster.Running, "a", "b"), func(d *desk) { d.gone(1, 1, "b") }, set.Limits.DepartureGrace},
-		{"an image that is to be seen", running(gang.Saving, cluster.Suspending, "a", "b"), func(d *desk) {
+		{"word of how a guest left", running(gang.Active, cluster.Running, "a", "b"), func(d *harness) { d.gone(1, 1, "b") }, set.Limits.DepartureGrace},
+		{"an image that is to be seen", running(gang.Saving, cluster.Suspending, "a", "b"), func(d *harness) {
 			d.gone(1, 0, "a")
 			d.gone(1, 1, "b")
 			d.settle()
 			d.now = d.now.Add(9 * time.Minute)
 			d.exec.Tick(d.now)
 		}, 2 * time.Minute},
-		{"a call that failed often", running(gang.Clearing, cluster.Stopping, "a"), func(d *desk) {
+		{"a call that failed often", running(gang.Clearing, cluster.Stopping, "a"), func(d *harness) {
 			d.settle()
 			for i := range 4 {
 				d.reply(hypervisor.OpID(i+1), errors.New("internal error"))
 			}
 		}, time.Second},
-		{"a skew", running(gang.Pausing, cluster.Suspending, "a"), func(d *desk) {
+		{"a skew", running(gang.Pausing, cluster.Suspending, "a"), func(d *harness) {
 			d.copies["a"][0].Job = hypervisor.JobOutgoing
 		}, set.Limits.MaxSkew + time.Millisecond},
-		{"a cap", running(gang.Active, cluster.Running, "a"), func(d *desk) {
+		{"a cap", running(gang.Active, cluster.Running, "a"), func(d *harness) {
 			d.settle()
 			d.exec.SetCaps(d.now, 1, []cluster.MilliCPU{500})
 			d.settle()
 			d.reply(1, errors.New("no such controller"))
 		}, 5 * time.Second},
 	} {
-		d := sit(t, set, c.from)
+		d := newHarness(t, set, c.from)
 		c.do(d)
 		for _, node := range []cluster.NodeID{"a", "b", "c"} {
 			d.exec.Hint(d.now, node)

@@ -17,7 +17,7 @@ import (
 
 // written is what the steps since the last call write of vjobs, gangs, plans and skews, and
 // the events beside that, one line each.
-func (d *desk) written() string {
+func (d *harness) written() string {
 	var b strings.Builder
 	since := func(at time.Time) string {
 		if at.IsZero() {
@@ -64,7 +64,7 @@ func TestALifeIsWritten(t *testing.T) {
 	l := world(job(1, 2, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Absent, ""))
 	l.Gangs[0].Boots, l.Gangs[0].Incarnation, l.Gangs[0].Generation = 0, 0, 0
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	live := act(cluster.Migrate, 1, 1, "b", "c")
 	live.Live = true
@@ -122,7 +122,7 @@ func TestALifeIsWritten(t *testing.T) {
 // is called or written for it any more, whatever happens.
 func TestNothingIsDoneForABrokenVJob(t *testing.T) {
 	l := world(job(1, 1, cluster.Suspended), job(2, 1, cluster.Waiting)) // suspended, and without an image
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	changes := d.exec.Changes()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0), group(cluster.Boot, 2, 1)},
@@ -156,7 +156,7 @@ func TestPatienceWaitsForCalls(t *testing.T) {
 		set := settings()
 		set.Costs.Boot = 10 * time.Minute
 		set.Patience = 61 * time.Second // no look is due then
-		d := sit(t, set, full(job(1, 2, cluster.Waiting)))
+		d := newHarness(t, set, full(job(1, 2, cluster.Waiting)))
 		d.settle()
 		nodes := [2]cluster.NodeID{"a", "a"}
 		nodes[busy] = "b"
@@ -181,7 +181,7 @@ func TestEndedVJobsLeaveImages(t *testing.T) {
 		if !keeps {
 			l.Gangs[0].Kept = nil
 		}
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.settle()
 		if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 			t.Fatal(err)
@@ -196,7 +196,7 @@ func TestEndedVJobsLeaveImages(t *testing.T) {
 		if !keeps {
 			want = "vjob 1 is not known"
 		}
-		if list := d.exec.Orphans(); len(list) != 1 || !strings.HasPrefix(list[0].Why, want) || list[0].Until.IsZero() == keeps {
+		if list := d.exec.Images.Orphans(); len(list) != 1 || !strings.HasPrefix(list[0].Why, want) || list[0].Until.IsZero() == keeps {
 			t.Errorf("keeps %t: %+v", keeps, list)
 		}
 		d.pass(time.Hour)
@@ -212,7 +212,7 @@ func TestImagesOfALossExpire(t *testing.T) {
 	set.KeepLost = time.Hour
 	l := world(job(1, 2, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a", "b"))
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.has(1, 1, "b", hypervisor.CopyPaused)
 	d.settle()
@@ -228,8 +228,8 @@ func TestImagesOfALossExpire(t *testing.T) {
 	}
 	d.isIn(gang.Absent)
 	d.pass(start.Add(time.Hour).Sub(d.now))
-	if n := d.count(hypervisor.Discard); n > 0 || len(d.exec.Orphans()) != 1 {
-		t.Errorf("%d images are deleted, kept are %+v", n, d.exec.Orphans())
+	if n := d.count(hypervisor.Discard); n > 0 || len(d.exec.Images.Orphans()) != 1 {
+		t.Errorf("%d images are deleted, kept are %+v", n, d.exec.Images.Orphans())
 	}
 	d.pass(5 * time.Minute)
 	if n := d.count(hypervisor.Discard); n == 0 {
@@ -242,7 +242,7 @@ func TestImagesOfALossExpire(t *testing.T) {
 func TestALostStoreIsNotAskedWithoutPause(t *testing.T) {
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, at(1, gang.Saving, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 save 1.0@a")

@@ -20,7 +20,7 @@ func TestTurnedBackAndThenSaved(t *testing.T) {
 	rec.Members[1] = gang.Member{Next: "b", Save: 1, Image: &gang.Image{ID: sealed.ID, Node: "b", Incarnation: 1}}
 	l := world(job(1, 2, cluster.Resuming))
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.store.Images = append(d.store.Images, sealed)
 	d.settle()

@@ -14,7 +14,7 @@ import (
 )
 
 // count is how many calls with a verb were wanted so far.
-func (d *desk) count(verb hypervisor.Verb) (n int) {
+func (d *harness) count(verb hypervisor.Verb) (n int) {
 	for _, c := range d.calls {
 		if c.Verb == verb {
 			n++
@@ -26,7 +26,7 @@ func (d *desk) count(verb hypervisor.Verb) (n int) {
 // A copy that bears our mark and belongs to no live vjob raises an alarm. One that
 // runs is paused, as often as it takes; none is adopted or destroyed.
 func TestUnknownCopies(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.has(8, 0, "a", hypervisor.CopyPaused)
 	d.has(8, 1, "a", hypervisor.CopyRunning)
 	d.settle()
@@ -53,7 +53,7 @@ func TestUnknownCopies(t *testing.T) {
 // A copy of no live vjob that does not pause is tried ever more rarely, and told of when
 // the number of tries doubles.
 func TestUnknownCopiesThatDoNotPause(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.settle()
 	d.has(8, 0, "a", hypervisor.CopyRunning)
 	d.has(8, 1, "a", hypervisor.CopyRunning)
@@ -95,7 +95,7 @@ func TestUnknownCopiesThatDoNotPause(t *testing.T) {
 func TestPausesOfUnknownCopiesThatAreLost(t *testing.T) {
 	l := world()
 	l.Open, l.NextOp = []journal.Intent{openRestore(hypervisor.ImageID{VM: cluster.VMID{VJob: 7}})}, 2
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(7, 0, "a", hypervisor.CopyPaused) // which a process that died has restored
 	d.has(8, 0, "a", hypervisor.CopyRunning)
 	d.settle()
@@ -125,7 +125,7 @@ func TestPausesOfUnknownCopiesThatAreLost(t *testing.T) {
 // Copies of no live vjob that come, go, or change are a reason to decide anew: they take
 // room. Those that are back raise another alarm.
 func TestUnknownCopiesComeAndGo(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.settle()
 	adopted := func() {
 		d.exec.Add(d.now, job(8, 1, cluster.Waiting))
@@ -165,7 +165,7 @@ func TestForeignRoom(t *testing.T) {
 	size := cluster.Resources{CPU: 500, Memory: 512}
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(8, 0, "a", hypervisor.CopyRunning)
 	d.has(8, 1, "a", hypervisor.CopyPaused)
 	for i := range d.copies["a"] {
@@ -182,7 +182,7 @@ func TestForeignRoom(t *testing.T) {
 // Copies of no live vjob take their memory: what they hold is not given to others.
 func TestUnknownCopiesTakeRoom(t *testing.T) {
 	size := cluster.Resources{CPU: 1000, Memory: 3072}
-	d := sit(t, settings(), world(job(1, 2, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 2, cluster.Waiting)))
 	d.has(8, 0, "a", hypervisor.CopyPaused)
 	d.copies["a"][0].Size = size
 	d.settle()
@@ -210,7 +210,7 @@ func TestCallsOutliveTheCore(t *testing.T) {
 	l.Open = append(l.Open, openRestore(id))
 	l.NextOp = 2
 	l.Deadlines = map[hypervisor.OpID]time.Time{1: start.Add(10 * time.Minute)}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused) // it looks restored, and the call says otherwise
 	d.settle()
 	d.pass(9 * time.Minute)

@@ -12,13 +12,13 @@ import (
 
 // deletedUnseen is a vjob that is deleted while it is saved, after so many attempts, of which
 // no look shows an image.
-func deletedUnseen(t *testing.T, saves int) *desk {
+func deletedUnseen(t *testing.T, saves int) *harness {
 	t.Helper()
 	rec := at(1, gang.Saving, "a")
 	rec.Members[0].Save = saves
 	l := world(job(1, 1, cluster.Suspending))
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.gone(1, 0, "a")
 	d.settle()
 	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
@@ -71,7 +71,7 @@ func TestUnseenImagesAreDeletedOnce(t *testing.T) {
 func TestAGangThatWaitsForTheStore(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.lost = errors.New("stale file handle")
 	d.settle()
 	d.has(1, 0, "a", hypervisor.CopyDead)

@@ -15,7 +15,7 @@ import (
 func TestRoomOfWhatIsNotYetSeen(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting), job(2, 1, cluster.Waiting), job(9, 3, cluster.Running))
 	l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a", "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0), group(cluster.Boot, 2, 1)},
 		act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 2, 0, "", "a"))
@@ -35,7 +35,7 @@ func TestRoomOfWhatIsNotYetSeen(t *testing.T) {
 
 // What a look shows before the reply has come takes its room once.
 func TestRoomOfWhatIsSeenEarly(t *testing.T) {
-	d := sit(t, settings(), world(job(1, 1, cluster.Waiting)))
+	d := newHarness(t, settings(), world(job(1, 1, cluster.Waiting)))
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 	d.exec.Hint(d.now, "a")
@@ -53,14 +53,14 @@ func TestRoomOfWhatIsSeenEarly(t *testing.T) {
 func TestDiscardsBesideAGang(t *testing.T) {
 	for name, err := range map[string]error{"done": nil, "failed": hypervisor.ErrNoImage} {
 		t.Run(name, func(t *testing.T) {
-			d := sit(t, settings(), lost(cluster.Waiting))
+			d := newHarness(t, settings(), lost(cluster.Waiting))
 			strange := imageOf(1, 2) // of a member that there is not
 			strange.ID.VM.Rank = 7
 			d.store.Images = []hypervisor.Image{imageOf(1, 2), strange}
 			d.settle()
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
 			for _, image := range d.store.Images {
-				if err := d.exec.DiscardImage(d.now, image.ID, "ada"); err != nil {
+				if err := d.exec.Images.Discard(d.now, image.ID, "ada"); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -16,18 +16,18 @@ import (
 func TestALookWakesGangsThatWaitForRoom(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(d *desk)
+		change func(d *harness)
 		want   string
 	}{
-		{"nothing is new", func(*desk) {}, ""},
-		{"a VM of no live vjob has left", func(d *desk) { d.gone(77, 0, "a") }, "2 boot 1.0@a"},
-		{"a VM needs less CPU", func(d *desk) { d.copies["a"][1].CPU = 0 }, "2 boot 1.0@a"},
-		{"a VM needs less, and not the last one", func(d *desk) { d.copies["a"][0].CPU = 0 }, "2 boot 1.0@a"},
-		{"a VM needs more", func(d *desk) { d.copies["a"][0].CPU = 2000 }, ""},
+		{"nothing is new", func(*harness) {}, ""},
+		{"a VM of no live vjob has left", func(d *harness) { d.gone(77, 0, "a") }, "2 boot 1.0@a"},
+		{"a VM needs less CPU", func(d *harness) { d.copies["a"][1].CPU = 0 }, "2 boot 1.0@a"},
+		{"a VM needs less, and not the last one", func(d *harness) { d.copies["a"][0].CPU = 0 }, "2 boot 1.0@a"},
+		{"a VM needs more", func(d *harness) { d.copies["a"][0].CPU = 2000 }, ""},
 	} {
 		l := world(job(1, 1, cluster.Waiting), job(9, 2, cluster.Running))
 		l.Gangs = append(l.Gangs, at(9, gang.Active, "a", "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.exec.Needs = observed
 		d.has(77, 0, "a", hypervisor.CopyRunning)
 		d.copies["a"][2].Size = cluster.Resources{CPU: 2000}
@@ -49,7 +49,7 @@ func TestALookWakesGangsThatWaitForRoom(t *testing.T) {
 func TestALookWakesGangsThatWaitForPower(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][0].Cap = 500
 	d.exec.Admits = func(more map[cluster.NodeID]cluster.MilliCPU) bool {
 		return d.exec.Load("a")+more["a"]+d.exec.Load("b")+more["b"] <= 1500
@@ -72,7 +72,7 @@ func TestTheNextNodeAnswers(t *testing.T) {
 	l := world(job(1, 1, cluster.Booting))
 	l.Gangs = append(l.Gangs, at(1, gang.Creating, ""))
 	l.Gangs[0].Members[0].Next = "b"
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.dead["b"] = true
 	d.settle()
 	d.wants("")
@@ -87,7 +87,7 @@ func TestALookShowsEachCopy(t *testing.T) {
 	for id, want := range map[cluster.VJobID]string{1: "1 unpause 1.0@a", 2: "1 unpause 2.0@a"} {
 		l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		changed := slices.Clone(d.copies["a"]) // in the same order
 		changed[id-1].State = hypervisor.CopyPaused
@@ -102,7 +102,7 @@ func TestALookShowsEachCopy(t *testing.T) {
 func TestCopiesAreInTheOrderOfNodes(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Absent, ""))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	for _, node := range []cluster.NodeID{"c", "a", "b"} {
 		d.has(1, 0, node, hypervisor.CopyPaused)
 	}
@@ -118,7 +118,7 @@ func TestCopiesAreInTheOrderOfNodes(t *testing.T) {
 func TestPausedCopiesNeedWhatTheyNeeded(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][0].CPU = 700
 	d.settle()
 	d.has(1, 0, "a", hypervisor.CopyPaused)
@@ -135,7 +135,7 @@ func TestPausedCopiesNeedWhatTheyNeeded(t *testing.T) {
 func TestANodeThatIsDownAndWasNeverSeen(t *testing.T) {
 	l := world(job(1, 2, cluster.Running), job(2, 2, cluster.Running), job(3, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"), at(2, gang.Active, "b", "a"), at(3, gang.Active, "a", "c"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.dead["b"] = true
 	d.settle()
 	for id := range cluster.VJobID(3) {
@@ -159,7 +159,7 @@ func TestALookAtTheStoreWakesGangs(t *testing.T) {
 	for _, looking := range []bool{false, true} {
 		l := world(job(1, 1, cluster.Suspended), job(2, 1, cluster.Suspended))
 		l.Gangs = append(l.Gangs, savedOn("a", 1, 1), savedOn("a", 2, 1))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		for _, rec := range l.Gangs {
 			d.store.Images = append(d.store.Images, hypervisor.Image{ID: rec.Members[0].Image.ID, Node: "a", Complete: true})
 		}
@@ -208,7 +208,7 @@ func TestANodeThatIsSwitchedOnAndAnswers(t *testing.T) {
 // A hint has the node looked at, at the time of the hint; hints from nodes that are not known
 // are ignored.
 func TestHints(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	d.settle()
 	later := d.now.Add(time.Second)
 	d.exec.Hint(later, "x")

@@ -32,47 +32,41 @@ func (h *endings) Pop() any {
 	return e
 }
 
-// end is when the walltime of a vjob that runs is over if its nodes stay as crowded as they
-// are; zero if it does not run, or may for ever.
-func (p *gangState) end() time.Time {
-	if p.job.Walltime <= 0 || p.rec.Phase != gang.Active {
-		return time.Time{}
-	}
-	at := p.marked.Add(p.job.Walltime - p.ran)
-	if p.short > 0 {
-		at = at.Add(p.grace())
-	}
-	return at
+// Walltimes tells when vjobs reach their walltime.
+type Walltimes struct {
+	*batch
+	gangs *gangs
+	ends  endings
 }
 
-// awaitEnd notes when a vjob that has begun to run has to end.
-func (e *Executor) awaitEnd(p *gangState) {
+// await notes when a vjob that has begun to run has to end.
+func (wt *Walltimes) await(p *gangState) {
 	if at := p.end(); !at.IsZero() {
-		heap.Push(&e.ends, ending{at, p.job.ID})
+		heap.Push(&wt.ends, ending{at, p.job.ID})
 	}
 }
 
-// SetWalltime gives a vjob another walltime; 0 is unlimited. It fails with
+// Set gives a vjob another walltime; 0 is unlimited. It fails with
 // cluster.ErrNotFound.
-func (e *Executor) SetWalltime(now time.Time, id cluster.VJobID, walltime time.Duration, text string) error {
-	e.now = now
-	p, ok := e.gangs[id]
+func (wt *Walltimes) Set(now time.Time, id cluster.VJobID, walltime time.Duration, text string) error {
+	wt.now = now
+	p, ok := wt.gangs.live[id]
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
 	p.changing().Walltime = walltime
-	e.awaitEnd(p)
-	e.changes++
-	e.out.Step.Spans = append(e.out.Step.Spans, journal.WalltimeChange{ID: id, Walltime: walltime})
-	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: text})
+	wt.await(p)
+	wt.changes++
+	wt.out.Step.Spans = append(wt.out.Step.Spans, journal.WalltimeChange{ID: id, Walltime: walltime})
+	wt.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: text})
 	return nil
 }
 
-// NextEnd is when the next walltime will be over; zero when none will.
-func (e *Executor) NextEnd() time.Time {
-	for ; len(e.ends) > 0; heap.Pop(&e.ends) {
-		next := e.ends[0]
-		if p, live := e.gangs[next.vjob]; live && p.end().Equal(next.at) && next.at.After(e.now) {
+// Next is when the next walltime will be over; zero when none will.
+func (wt *Walltimes) Next() time.Time {
+	for ; len(wt.ends) > 0; heap.Pop(&wt.ends) {
+		next := wt.ends[0]
+		if p, live := wt.gangs.live[next.vjob]; live && p.end().Equal(next.at) && next.at.After(wt.now) {
 			return next.at
 		}
 	}
@@ -80,9 +74,9 @@ func (e *Executor) NextEnd() time.Time {
 }
 
 // Overdue lists the vjobs that have reached their walltime, in order.
-func (e *Executor) Overdue() (over []cluster.VJobID) {
-	for id, p := range e.gangs {
-		if wall := p.job.Walltime; wall > 0 && p.rec.Phase != gang.Clearing && p.ranAt(e.now) >= wall {
+func (wt *Walltimes) Overdue() (over []cluster.VJobID) {
+	for id, p := range wt.gangs.live {
+		if wall := p.job.Walltime; wall > 0 && p.rec.Phase != gang.Clearing && p.account.ranAt(p.job, wt.now) >= wall {
 			over = append(over, id)
 		}
 	}

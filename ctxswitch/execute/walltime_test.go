@@ -15,7 +15,7 @@ import (
 )
 
 // timed has a vjob for each walltime run on a, which is not crowded.
-func timed(t *testing.T, walltimes ...time.Duration) *desk {
+func timed(t *testing.T, walltimes ...time.Duration) *harness {
 	t.Helper()
 	l := world()
 	for i, wall := range walltimes {
@@ -24,7 +24,7 @@ func timed(t *testing.T, walltimes ...time.Duration) *desk {
 		l.VJobs = append(l.VJobs, j)
 		l.Gangs = append(l.Gangs, at(j.ID, gang.Active, "a"))
 	}
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	for i := range d.copies["a"] {
 		d.copies["a"][i].CPU = 100
 	}
@@ -33,8 +33,8 @@ func timed(t *testing.T, walltimes ...time.Duration) *desk {
 }
 
 // nextEnd is when the next walltime is over, after the start, or "never".
-func (d *desk) nextEnd() string {
-	at := d.exec.NextEnd()
+func (d *harness) nextEnd() string {
+	at := d.exec.Walltimes.Next()
 	if at.IsZero() {
 		return "never"
 	}
@@ -55,9 +55,9 @@ func TestWalltimesEndInTurn(t *testing.T) {
 	}{
 		{func() error { return nil }, "2m0s"},
 		{func() error { return d.exec.Clear(d.now, 2, gang.ThenFail, cluster.Because("deleted")) }, "3m0s"},
-		{func() error { return d.exec.SetWalltime(d.now, 6, 10*time.Minute, "stretched") }, "4m0s"},
-		{func() error { return d.exec.SetWalltime(d.now, 4, 90*time.Second, "shortened") }, "1m30s"},
-		{func() error { return d.exec.SetWalltime(d.now, 4, 0, "unlimited") }, "5m0s"},
+		{func() error { return d.exec.Walltimes.Set(d.now, 6, 10*time.Minute, "stretched") }, "4m0s"},
+		{func() error { return d.exec.Walltimes.Set(d.now, 4, 90*time.Second, "shortened") }, "1m30s"},
+		{func() error { return d.exec.Walltimes.Set(d.now, 4, 0, "unlimited") }, "5m0s"},
 		{func() error {
 			d.adopt([]ctxGang{group(cluster.Pause, 1, 0)}, act(cluster.Pause, 1, 0, "a", "a"))
 			return nil
@@ -85,7 +85,7 @@ func TestWalltimesThatAreOver(t *testing.T) {
 	walltimes[1], walltimes[2] = 0, time.Hour
 	d := timed(t, walltimes...)
 	d.pass(time.Minute - time.Second)
-	if got := d.exec.Overdue(); len(got) > 0 {
+	if got := d.exec.Walltimes.Overdue(); len(got) > 0 {
 		t.Errorf("over are %v", got)
 	}
 	d.pass(time.Second)
@@ -93,15 +93,15 @@ func TestWalltimesThatAreOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.settle()
-	if got, want := d.exec.Overdue(), []cluster.VJobID{1, 5, 6, 7, 8, 9, 10, 11, 12}; !slices.Equal(got, want) {
+	if got, want := d.exec.Walltimes.Overdue(), []cluster.VJobID{1, 5, 6, 7, 8, 9, 10, 11, 12}; !slices.Equal(got, want) {
 		t.Errorf("over are %v, want %v", got, want)
 	}
 	d = timed(t, 1)
-	if got := d.exec.Overdue(); len(got) > 0 {
+	if got := d.exec.Walltimes.Overdue(); len(got) > 0 {
 		t.Errorf("over before it has run: %v", got)
 	}
 	d.pass(time.Second)
-	if got := d.exec.Overdue(); len(got) != 1 {
+	if got := d.exec.Walltimes.Overdue(); len(got) != 1 {
 		t.Errorf("over are %v, want a walltime of a nanosecond", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestWalltimesAreWritten(t *testing.T) {
 	d := timed(t, time.Hour)
 	d.steps = nil
 	changes, later := d.exec.Changes(), d.now.Add(time.Second)
-	if err := d.exec.SetWalltime(later, 1, 2*time.Hour, "stretched by u"); err != nil {
+	if err := d.exec.Walltimes.Set(later, 1, 2*time.Hour, "stretched by u"); err != nil {
 		t.Fatal(err)
 	}
 	if d.exec.Changes() == changes {
@@ -123,7 +123,7 @@ func TestWalltimesAreWritten(t *testing.T) {
 	if s := d.steps[0]; !reflect.DeepEqual(s.Spans, spans) || !reflect.DeepEqual(s.Events, events) {
 		t.Errorf("written is %+v, told %+v", s.Spans, s.Events)
 	}
-	if err := d.exec.SetWalltime(later, 2, time.Hour, "stretched by u"); !errors.Is(err, cluster.ErrNotFound) || fmt.Sprint(err) != "vjob 2: not found" {
+	if err := d.exec.Walltimes.Set(later, 2, time.Hour, "stretched by u"); !errors.Is(err, cluster.ErrNotFound) || fmt.Sprint(err) != "vjob 2: not found" {
 		t.Errorf("of a vjob that is not known: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestWalltimesAreReportedAtTheMoment(t *testing.T) {
 			nodes := slices.Repeat([]cluster.NodeID{"a"}, n)
 			l.Gangs = append(l.Gangs, at(1, gang.Active, nodes...), at(2, gang.Active, "a"))
 			l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: time.Minute}, map[cluster.VJobID]time.Duration{1: time.Minute}
-			d := sit(t, settings(), l)
+			d := newHarness(t, settings(), l)
 			if short {
 				d.copies["a"][n].CPU = 4500
 			}
@@ -175,7 +175,7 @@ func TestWhatStandsHasRun(t *testing.T) {
 		}
 		l.Gangs = append(l.Gangs, rec, at(2, gang.Active, "a"))
 		l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{1: time.Hour}, map[cluster.VJobID]time.Duration{1: time.Minute}
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.has(1, 0, "a", state)
 		d.copies["a"][0].CPU = 4500
 		d.settle()

@@ -112,7 +112,8 @@ func TestBegin(t *testing.T) {
 			if rec.Then != gang.ThenNothing {
 				got += "(" + rec.Then.String() + ")"
 			}
-			if got += fmt.Sprintf(" i%d g%d: %s", rec.Incarnation, rec.Generation, members(rec)); got != c.want {
+			got += fmt.Sprintf(" i%d g%d: %s", rec.Incarnation, rec.Generation, members(rec))
+			if got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 			if rec.Since != now || rec.Cause.Text != "asked for" || rec.Skew != 0 {

@@ -30,7 +30,7 @@ func TestRoomIsAskedForEachCall(t *testing.T) {
 	} {
 		for _, grant := range []bool{true, false} {
 			var asked []string
-			c.s.scene.May = func(call hypervisor.Call) bool {
+			c.s.input.May = func(call hypervisor.Call) bool {
 				text := fmt.Sprintf("%s %d.%d@%s", call.Verb, call.VM.VJob, call.VM.Rank, call.Node)
 				if call.To != "" {
 					text += ">" + string(call.To)
@@ -38,7 +38,7 @@ func TestRoomIsAskedForEachCall(t *testing.T) {
 				asked = append(asked, text)
 				return grant
 			}
-			turn := gang.Step(c.s.rec, c.s.scene)
+			turn := gang.Step(c.s.rec, c.s.input)
 			if got := strings.Join(asked, "; "); got != c.want {
 				t.Errorf("%s: asks for %q, want %q", c.name, got, c.want)
 			}
@@ -53,12 +53,12 @@ func TestRoomIsAskedForEachCall(t *testing.T) {
 func TestHollowAsksForItsRoom(t *testing.T) {
 	s := on(gang.Creating, 0).next("c", "d")
 	var asked []hypervisor.Call
-	s.scene.May = func(call hypervisor.Call) bool { asked = append(asked, call); return true }
-	if turn := gang.StepContainer(s.rec, s.scene, ""); !turn.Changed {
+	s.input.May = func(call hypervisor.Call) bool { asked = append(asked, call); return true }
+	if turn := gang.StepContainer(s.rec, s.input, ""); !turn.Changed {
 		t.Errorf("its room is taken without a change of the record: %+v", turn)
 	}
 	for rank, node := range []cluster.NodeID{"c", "d"} {
-		if got := asked[rank]; got.Verb != hypervisor.Boot || got.VM != s.scene.VJob.VMs[rank].ID || got.Node != node {
+		if got := asked[rank]; got.Verb != hypervisor.Boot || got.VM != s.input.VJob.VMs[rank].ID || got.Node != node {
 			t.Errorf("member %d: asks for %+v", rank, got)
 		}
 	}
@@ -71,7 +71,7 @@ func TestHollowLeavesStrangePhases(t *testing.T) {
 			continue
 		}
 		s := on(c.phase, gang.ThenNothing)
-		if turn := gang.StepContainer(s.rec, s.scene, ""); told(turn) != "clearing(wait)" || !turn.Changed {
+		if turn := gang.StepContainer(s.rec, s.input, ""); told(turn) != "clearing(wait)" || !turn.Changed {
 			t.Errorf("a container that is %s: %s", c.phase, told(turn))
 		}
 	}
@@ -80,7 +80,7 @@ func TestHollowLeavesStrangePhases(t *testing.T) {
 // A node takes all the room of a container with it, and only once.
 func TestHollowLosesItsRoomOnce(t *testing.T) {
 	s := on(gang.Active, 0).with(gone(0, hypervisor.CauseUnknown)).with(gone(1, hypervisor.CauseUnknown))
-	if turn := gang.StepContainer(s.rec, s.scene, ""); turn.Record.Losses != 1 || len(turn.Alarms) != 1 {
+	if turn := gang.StepContainer(s.rec, s.input, ""); turn.Record.Losses != 1 || len(turn.Alarms) != 1 {
 		t.Errorf("%d losses, alarms %q", turn.Record.Losses, turn.Alarms)
 	}
 }
@@ -88,20 +88,20 @@ func TestHollowLosesItsRoomOnce(t *testing.T) {
 // A boot tells the driver all that the VM is made of, and stamps it.
 func TestBootDescribesTheMachine(t *testing.T) {
 	s := on(gang.Creating, 0).next("c", "d")
-	s.rec.Incarnation, s.scene.Epoch = 3, 5
-	s.scene.VJob.VMs[1].Reserved.Memory = 200
-	for rank := range s.scene.VJob.VMs {
-		s.scene.VJob.VMs[rank].Payload.Command = []string{"run"}
+	s.rec.Incarnation, s.input.Epoch = 3, 5
+	s.input.VJob.VMs[1].Reserved.Memory = 200
+	for rank := range s.input.VJob.VMs {
+		s.input.VJob.VMs[rank].Payload.Command = []string{"run"}
 	}
-	turn := gang.Step(s.rec, s.scene)
+	turn := gang.Step(s.rec, s.input)
 	for rank, want := range []string{"cfd/0", "cfd/1"} {
 		call := turn.Chains[rank][0]
 		m := call.Machine
-		if m == nil || m.Name != want || m.Members != 2 || m.Reserved != s.scene.VJob.VMs[rank].Reserved ||
+		if m == nil || m.Name != want || m.Members != 2 || m.Reserved != s.input.VJob.VMs[rank].Reserved ||
 			!slices.Equal(m.Payload.Command, []string{"run"}) {
 			t.Errorf("member %d: machine %+v", rank, m)
 		}
-		if call.VM != s.scene.VJob.VMs[rank].ID || call.Stamp != (hypervisor.Stamp{Incarnation: 3, Epoch: 5}) {
+		if call.VM != s.input.VJob.VMs[rank].ID || call.Stamp != (hypervisor.Stamp{Incarnation: 3, Epoch: 5}) {
 			t.Errorf("member %d: %s with %+v", rank, call.VM, call.Stamp)
 		}
 	}
@@ -110,14 +110,14 @@ func TestBootDescribesTheMachine(t *testing.T) {
 // A save and a restore name the image of their VM; each restore has a number of its own.
 func TestImagesOfCalls(t *testing.T) {
 	s := on(gang.Saving, 0).has("0@a paused", "1@b paused")
-	for rank, chain := range gang.Step(s.rec, s.scene).Chains {
+	for rank, chain := range gang.Step(s.rec, s.input).Chains {
 		if got := chain[0].Image; got != image(rank, 1) {
 			t.Errorf("rank %d is saved to %s", rank, got)
 		}
 	}
 	s = on(gang.Restoring, 0).imaged(0, 1).next("c", "d")
 	s.rec.Restores = 4
-	turn := gang.Step(s.rec, s.scene)
+	turn := gang.Step(s.rec, s.input)
 	for rank, chain := range turn.Chains {
 		if c := chain[0]; c.Image != image(rank, 1) || c.Checksum != "c" || c.Attempt != 5+rank {
 			t.Errorf("rank %d is restored by %+v", rank, c)
@@ -141,8 +141,8 @@ func TestSpaceIsAskedWhereMembersAre(t *testing.T) {
 		{"not once a save has been tried", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused").with(func(s *stage) { s.rec.Members[1].Save = 1 }), ""},
 	} {
 		asked := ""
-		c.s.scene.VJob.VMs[1].Reserved.Memory = 1000
-		c.s.scene.Space = func(need map[cluster.NodeID]cluster.MiB) string {
+		c.s.input.VJob.VMs[1].Reserved.Memory = 1000
+		c.s.input.Space = func(need map[cluster.NodeID]cluster.MiB) string {
 			var list []string
 			for node, memory := range need {
 				list = append(list, fmt.Sprintf("%s %d", node, memory))
@@ -151,7 +151,7 @@ func TestSpaceIsAskedWhereMembersAre(t *testing.T) {
 			asked = strings.Join(list, ", ")
 			return ""
 		}
-		gang.Step(c.s.rec, c.s.scene)
+		gang.Step(c.s.rec, c.s.input)
 		if asked != c.want {
 			t.Errorf("%s: asks for %q, want %q", c.name, asked, c.want)
 		}
@@ -162,7 +162,7 @@ func TestSpaceIsAskedWhereMembersAre(t *testing.T) {
 // pauses, and a gang is turned back only when it is over the limit.
 func TestSkew(t *testing.T) {
 	limit := gang.DefaultLimits.MaxSkew
-	measured := func(d time.Duration) func(*stage) { return func(s *stage) { s.scene.Skew = d } }
+	measured := func(d time.Duration) func(*stage) { return func(s *stage) { s.input.Skew = d } }
 	recorded := func(s *stage) { s.rec.Skew = time.Second }
 	for _, c := range []struct {
 		name string
@@ -179,12 +179,12 @@ func TestSkew(t *testing.T) {
 		{"saved", on(gang.Saving, 0).imaged(0, 1).with(recorded), "saved 1s"},
 		{"moved", on(gang.Moving, 0).next("c", "").has("0@c paused", "1@b paused").with(recorded), "resuming 1s"},
 		{"not saved after all", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused").with(recorded).with(func(s *stage) {
-			s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
+			s.input.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
 		}), "paused 1s"},
 		{"resumed", on(gang.Resuming, 0).has("0@a running", "1@b running").with(recorded).with(measured(2 * time.Second)), "active 2s"},
 		{"shifted", on(gang.Shifting, 0).next("c", "").has("0@c running", "1@b running").with(recorded), "active 0s"},
 	} {
-		turn := gang.Step(c.s.rec, c.s.scene)
+		turn := gang.Step(c.s.rec, c.s.input)
 		if got := fmt.Sprintf("%s %s", told(turn), turn.Record.Skew); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
@@ -209,10 +209,10 @@ func TestCauses(t *testing.T) {
 		{"restored", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused"), "test"},
 		{"resumed", on(gang.Resuming, 0).has("0@a running", "1@b running"), "test"},
 	} {
-		turn := gang.Step(c.s.rec, c.s.scene)
+		turn := gang.Step(c.s.rec, c.s.input)
 		got := cmp.Or(strings.Join(turn.Alarms, "; "), turn.Record.Cause.String())
-		if !strings.Contains(got, c.want) || turn.Record.Since != c.s.scene.Now {
-			t.Errorf("%s: says %q since %s, want %q since %s", c.name, got, turn.Record.Since, c.want, c.s.scene.Now)
+		if !strings.Contains(got, c.want) || turn.Record.Since != c.s.input.Now {
+			t.Errorf("%s: says %q since %s, want %q since %s", c.name, got, turn.Record.Since, c.want, c.s.input.Now)
 		}
 	}
 }
@@ -220,12 +220,12 @@ func TestCauses(t *testing.T) {
 // A turn says the first thing that it waits for.
 func TestTheFirstWaitIsTold(t *testing.T) {
 	s := on(gang.Saving, 0).has("0@a paused saving", "1@b paused saving")
-	if got := gang.Step(s.rec, s.scene).Wait; got != "7.0 is saving" {
+	if got := gang.Step(s.rec, s.input).Wait; got != "7.0 is saving" {
 		t.Errorf("waits for %q", got)
 	}
 	s = on(gang.Active, 0).has("0@a running")
-	s.scene.Sights[1].Absent = gang.DefaultLimits.DepartureGrace - 1
-	if got := gang.Step(s.rec, s.scene).Wait; !strings.Contains(got, "7.1 is no longer on b") {
+	s.input.Sights[1].Absent = gang.DefaultLimits.DepartureGrace - 1
+	if got := gang.Step(s.rec, s.input).Wait; !strings.Contains(got, "7.1 is no longer on b") {
 		t.Errorf("waits for %q", got)
 	}
 }

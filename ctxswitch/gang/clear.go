@@ -7,10 +7,13 @@ import (
 	"vjob/hypervisor"
 )
 
+// clearance is the turn of a gang of which everything is removed.
+type clearance struct{ *turn }
+
 // clearing removes everything of a gang: first no restore can succeed any more,
 // then the copies go, then the images, but for those that are kept. It is done when
 // nothing else is seen.
-func (t *turn) clearing() {
+func (t clearance) clearing() {
 	done := true
 	for rank := range t.rec.Members {
 		s := &t.Sights[rank]
@@ -55,7 +58,7 @@ func (t *turn) clearing() {
 
 // forgetImages deletes by name all that the gang may have been saved in of late, but for
 // what is kept: a look that does not show it may be old. It reports whether some may be left.
-func (t *turn) forgetImages() (some bool) {
+func (t clearance) forgetImages() (some bool) {
 	if !t.StoreAt.Before(t.rec.Since.Add(t.Limits.StoreLag)) {
 		return false // a look shows all there is
 	}
@@ -88,7 +91,7 @@ func (r *Record) names(rank int) (ids []hypervisor.ImageID) {
 }
 
 // holder is the node to ask for an image of a member: a look knows one that can reach it.
-func (t *turn) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
+func (t clearance) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
 	i := slices.IndexFunc(t.Store.Images, func(image hypervisor.Image) bool { return image.ID == id })
 	switch {
 	case i >= 0:
@@ -101,7 +104,7 @@ func (t *turn) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
 }
 
 // end ends one copy: a running guest is asked first, when its vjob ends in order.
-func (t *turn) end(rank int, f Found) {
+func (t clearance) end(rank int, f Found) {
 	polite := t.rec.Then.InOrder() && f.State == hypervisor.CopyRunning &&
 		f.Job == hypervisor.JobNone && t.Limits.StopGrace > 0
 	switch {

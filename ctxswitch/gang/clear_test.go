@@ -9,15 +9,15 @@ import (
 	"vjob/hypervisor"
 )
 
-func noStore(s *stage) { s.scene.Store = nil }
+func noStore(s *stage) { s.input.Store = nil }
 
 func restores(n int) func(*stage) { return func(s *stage) { s.rec.Restores = n } }
 
 // lapsed says that no attempt up to the nth can succeed any more.
 func lapsed(n int) func(*stage) {
 	return func(s *stage) {
-		for rank := range s.scene.Sights {
-			s.scene.Sights[rank].Revoked = n
+		for rank := range s.input.Sights {
+			s.input.Sights[rank].Revoked = n
 		}
 	}
 }
@@ -42,7 +42,7 @@ func TestClearing(t *testing.T) {
 			if i.ID.VM.Rank == 0 {
 				i.ID.VM.VJob = 8
 			}
-			s.scene.Store.Images = append(s.scene.Store.Images, i)
+			s.input.Store.Images = append(s.input.Store.Images, i)
 		}
 	}
 	check(t, []row{
@@ -53,13 +53,13 @@ func TestClearing(t *testing.T) {
 		{"though no copy is seen", on(gang.Clearing, end).imaged(1).with(restores(1)), "clearing(terminate); revoke 1@b g1.a1 …: a, b image"},
 		{"every copy goes", on(gang.Clearing, end).has("0@a paused", "0@c paused", "1@b dead"), "clearing(terminate); destroy 0@a; destroy 0@c; destroy 1@b …: a, b"},
 		{"one with a job is not asked", on(gang.Clearing, end).has("0@a running saving"), "clearing(terminate); destroy 0@a …: a, b"},
-		{"nor is one where there is no time for it", on(gang.Clearing, end).has("0@a running").with(func(s *stage) { s.scene.Limits.StopGrace = 0 }), "clearing(terminate); destroy 0@a …: a, b"},
+		{"nor is one where there is no time for it", on(gang.Clearing, end).has("0@a running").with(func(s *stage) { s.input.Limits.StopGrace = 0 }), "clearing(terminate); destroy 0@a …: a, b"},
 		{"one that was asked has its time", on(gang.Clearing, end).has("0@a running").with(tried(0, 1, nil)).with(seen(gang.DefaultLimits.StopGrace - 1)), "clearing(terminate) …: a, b"},
 		{"and no more", on(gang.Clearing, end).has("0@a running").with(tried(0, 1, nil)).with(seen(gang.DefaultLimits.StopGrace)), "clearing(terminate); destroy 0@a …: a, b"},
 		{"not before the store is seen", on(gang.Clearing, end).with(noStore), "clearing(terminate) …: a, b"},
 		{"unless nothing was ever saved", on(gang.Clearing, end).with(noStore).with(generation(0)), "absent(terminate): ,  *"},
 		{"images that a look shows", on(gang.Clearing, end).stored(0, 1, true).stored(1, 2, false), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a2 …: a, b"},
-		{"those that the gang was saved in", on(gang.Clearing, end).imaged(0, 1).with(func(s *stage) { s.scene.Store.Images = nil }), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a1 …: a image, b image"},
+		{"those that the gang was saved in", on(gang.Clearing, end).imaged(0, 1).with(func(s *stage) { s.input.Store.Images = nil }), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a1 …: a image, b image"},
 		{"those that are kept are forgotten", on(gang.Clearing, wait).imaged(0, 1).with(kept(gang.Kept{Generation: 1})), "absent(wait): ,  *"},
 		{"unless the vjob ends in order", on(gang.Clearing, end).stored(0, 1, true).with(kept(gang.Kept{Generation: 1})), "clearing(terminate); discard 0@a g1.a1 …: a, b *"},
 		{"what stays changes nothing", on(gang.Clearing, end).stored(0, 1, true).with(generation(2)).with(kept(gang.Kept{Generation: 2, Newer: true})), "clearing(terminate); discard 0@a g1.a1 …: a, b"},
@@ -73,21 +73,21 @@ func TestClearing(t *testing.T) {
 // deleted by name, as long as it takes, until a look can show all there is.
 func TestImagesAreDeletedByName(t *testing.T) {
 	const end, wait = gang.ThenTerminate, gang.ThenWait
-	unseen := func(s *stage) { s.scene.Store.Images = nil }
+	unseen := func(s *stage) { s.input.Store.Images = nil }
 	discarded := func(ids ...hypervisor.ImageID) func(*stage) {
 		return func(s *stage) {
-			for rank := range s.scene.Sights {
-				s.scene.Sights[rank].Discarded = map[hypervisor.ImageID]bool{}
+			for rank := range s.input.Sights {
+				s.input.Sights[rank].Discarded = map[hypervisor.ImageID]bool{}
 				for _, id := range ids {
-					s.scene.Sights[rank].Discarded[id] = true
+					s.input.Sights[rank].Discarded[id] = true
 				}
 			}
 		}
 	}
 	looked := func(after time.Duration) func(*stage) {
-		return func(s *stage) { s.scene.StoreAt = s.rec.Since.Add(after) }
+		return func(s *stage) { s.input.StoreAt = s.rec.Since.Add(after) }
 	}
-	elsewhere := func(s *stage) { s.scene.Store.Images[0].Node = "c" }
+	elsewhere := func(s *stage) { s.input.Store.Images[0].Node = "c" }
 	nowhere := func(s *stage) { s.rec.Members[0].Node = "" }
 	lag := gang.DefaultLimits.StoreLag
 	check(t, []row{
@@ -122,7 +122,7 @@ func TestClearingIsTold(t *testing.T) {
 		{"a listing, while it is saved", on(gang.Saving, 0).imaged(0).with(saves(1, 1)), "a complete image of 7.1 to be seen"},
 		{"its images", on(gang.Restoring, gang.ThenSave).imaged(0, 1).has("0@c paused"), "returns to its images"},
 	} {
-		turn := gang.Step(c.s.rec, c.s.scene)
+		turn := gang.Step(c.s.rec, c.s.input)
 		if turn.Wait != c.want || turn.Record.Cause.Text != "test" {
 			t.Errorf("%s: waits for %q, and was entered because %q", c.name, turn.Wait, turn.Record.Cause)
 		}
@@ -134,8 +134,8 @@ func TestClearingIsTold(t *testing.T) {
 func TestImagesThatGo(t *testing.T) {
 	both := func(s *stage) { s.stored(0, 1, true).stored(1, 1, true) }
 	all := func(s *stage) { s.stored(0, 1, true).stored(0, 2, true).stored(0, 3, false) }
-	unshown := func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[1:] }
-	half := func(s *stage) { s.scene.Store.Images[0].Complete = false }
+	unshown := func(s *stage) { s.input.Store.Images = s.input.Store.Images[1:] }
+	half := func(s *stage) { s.input.Store.Images[0].Complete = false }
 	second := func(s *stage) { s.rec.Members[0].Image = &gang.Image{ID: image(0, 2), Node: "a"} }
 	check(t, []row{
 		{"those of members that run", on(gang.Active, 0).has("0@a running", "1@b running").with(both), "active; discard 0@a g1.a1; discard 1@b g1.a1: a, b"},
@@ -185,12 +185,12 @@ func TestReturning(t *testing.T) {
 // Each attempt to restore is revoked by its number.
 func TestRevokedAttempts(t *testing.T) {
 	s := on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused").with(restores(4)).with(tried(1, 1, errors.New("x")))
-	chain := gang.Step(s.rec, s.scene).Chains[0]
+	chain := gang.Step(s.rec, s.input).Chains[0]
 	if chain[0].Verb != hypervisor.Revoke || chain[0].Attempt != 4 || chain[1].Verb != hypervisor.Restore || chain[1].Attempt != 5 {
 		t.Errorf("a new attempt: %+v", chain)
 	}
 	s = on(gang.Restoring, gang.ThenSave).imaged(0, 1).next("c", "d").with(restores(4))
-	for rank, chain := range gang.Step(s.rec, s.scene).Chains {
+	for rank, chain := range gang.Step(s.rec, s.input).Chains {
 		if c := chain[0]; c.Verb != hypervisor.Revoke || c.Attempt != 4 || c.Image != image(rank, 1) {
 			t.Errorf("member %d returns: %+v", rank, c)
 		}

@@ -11,8 +11,8 @@ import (
 // whether a node is lost. It takes the room of all members at once when all of it is free, and
 // releases it at once when no vjob is inside any more. A container with any other aim releases
 // its room and waits again.
-func StepContainer(rec Record, s Scene, inside string) Turn {
-	t := &turn{Scene: s, rec: rec.Clone()}
+func StepContainer(rec Record, s Input, inside string) Turn {
+	t := &turn{Input: s, rec: rec.Clone()}
 	switch t.rec.Phase {
 	case Absent:
 	case Creating:

@@ -11,14 +11,14 @@ import (
 )
 
 func silent(rank int, nodes ...cluster.NodeID) func(*stage) {
-	return func(s *stage) { s.scene.Sights[rank].Blind = nodes }
+	return func(s *stage) { s.input.Sights[rank].Blind = nodes }
 }
 
 func gone(rank int, cause hypervisor.Cause) func(*stage) {
-	return func(s *stage) { s.scene.Sights[rank].Gone, s.scene.Sights[rank].Cause = true, cause }
+	return func(s *stage) { s.input.Sights[rank].Gone, s.input.Sights[rank].Cause = true, cause }
 }
 
-func retreat(s *stage) { s.scene.Retreat = "no room" }
+func retreat(s *stage) { s.input.Retreat = "no room" }
 
 // Beside a silent node only a gang that was being paused lets members go on, and only
 // those that are seen.
@@ -44,7 +44,7 @@ func TestSilentNodes(t *testing.T) {
 func TestSilentNodesAreNamed(t *testing.T) {
 	s := on(gang.Active, 0).with(silent(0, "d", "b")).with(silent(1, "c", "b"))
 	want := "keeps still: b, c, d may hold a copy and does not answer"
-	if got := gang.Step(s.rec, s.scene).Wait; got != want {
+	if got := gang.Step(s.rec, s.input).Wait; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -89,7 +89,7 @@ func TestUnexpectedStates(t *testing.T) {
 		{"paused by a shift, the next is not moved yet", on(gang.Shifting, 0).next("c", "d").has("0@a paused", "1@b running").with(gone(0, hypervisor.CauseShutdown)), "shifting; destroy 0@a; migrate 1@b>d …: a>c, b>d"},
 		{"runs, and no member is locked", on(gang.Resuming, 0).has("0@a running", "1@b running").with(tried(1, 1, hypervisor.ErrLocked)), "active: a, b *"},
 		{"two run beside one that is locked", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)), "resuming; pause 1@b …: a, b"},
-		{"one of them rests from a call", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)).with(busy(1)).with(func(s *stage) { s.scene.Sights[1].Rests = true }), "resuming; pause 1@b …: a, b"},
+		{"one of them rests from a call", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)).with(busy(1)).with(func(s *stage) { s.input.Sights[1].Rests = true }), "resuming; pause 1@b …: a, b"},
 		{"one of them is called", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)).with(busy(1)), "resuming …: a, b"},
 		{"one of them has two copies", on(gang.Resuming, 0).has("0@a paused", "1@b running", "1@c paused").with(tried(0, 1, hypervisor.ErrLocked)), "resuming; destroy 1@c; unpause 0@a ! …: a, b"},
 		{"still runs beside a call on it", on(gang.Resuming, gang.ThenBack).has("0@a running", "1@b paused").with(busy(0)), "resuming(back) …: a, b"},
@@ -102,10 +102,10 @@ func TestUnexpectedStates(t *testing.T) {
 // What cannot be done is given up, or waits for room.
 func TestGivingUp(t *testing.T) {
 	noSpace := func(s *stage) {
-		s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
+		s.input.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
 	}
 	full := func(s *stage) { s.full = true }
-	more := func(rank int) func(*stage) { return func(s *stage) { s.scene.Sights[rank].More = true } }
+	more := func(rank int) func(*stage) { return func(s *stage) { s.input.Sights[rank].More = true } }
 	check(t, []row{
 		{"no room to boot in", on(gang.Creating, 0).next("a", "b").has("0@a running").with(retreat), "clearing(wait): a>a, b>b *"},
 		{"does not boot", on(gang.Creating, 0).next("a", "b").has("1@b running").with(tried(0, 2, errors.New("x"))), "clearing(wait): a>a, b>b *"},

@@ -97,7 +97,7 @@ func TestMembersThatRunUseTheImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := func(s *stage) gang.Record { return gang.Step(s.rec, s.scene).Record }
+	step := func(s *stage) gang.Record { return gang.Step(s.rec, s.input).Record }
 	stands, runs := []string{"0@a paused", "1@b paused"}, []string{"0@a running", "1@b running"}
 	for name, c := range map[string]struct {
 		rec   gang.Record
@@ -110,7 +110,7 @@ func TestMembersThatRunUseTheImages(t *testing.T) {
 		"restored, and standing":            {step(on(gang.Restoring, gang.ThenStand).has(stands...)), gang.Paused, 0},
 		"unpaused":                          {unpaused, gang.Resuming, 0},
 		"booted from scratch":               {booted, gang.Creating, 1},
-		"not saved after all":               {step(on(gang.Pausing, gang.ThenSave).has(stands...).with(func(s *stage) { s.scene.Retreat = "x" })), gang.Resuming, 1},
+		"not saved after all":               {step(on(gang.Pausing, gang.ThenSave).has(stands...).with(func(s *stage) { s.input.Retreat = "x" })), gang.Resuming, 1},
 		"paused, with newer images beside":  {step(on(gang.Paused, 0).has(stands...).generation(3)), gang.Paused, 0},
 		"running, with newer images beside": {step(on(gang.Active, 0).has(runs...).generation(3)), gang.Active, 3},
 	} {
@@ -124,15 +124,15 @@ func TestMembersThatRunUseTheImages(t *testing.T) {
 func TestEveryNewerGenerationStays(t *testing.T) {
 	s := on(gang.Saved, 0).imaged(0, 1).with(ended(1))
 	s.rec.Members[1].Image = nil
-	s.scene.Store.Images = s.scene.Store.Images[:1]
+	s.input.Store.Images = s.input.Store.Images[:1]
 	for _, i := range []hypervisor.ImageID{{Generation: 4}, {Generation: 2}, {VM: cluster.VMID{Rank: 1}, Generation: 3}, {Generation: 2}, {Generation: 1}} {
 		i.VM.VJob, i.Attempt = 7, 2
 		if i.Generation == 1 {
 			i.VM.VJob = 8
 		}
-		s.scene.Store.Images = append(s.scene.Store.Images, hypervisor.Image{ID: i, Node: "a", Complete: true})
+		s.input.Store.Images = append(s.input.Store.Images, hypervisor.Image{ID: i, Node: "a", Complete: true})
 	}
-	turn := gang.Step(s.rec, s.scene)
+	turn := gang.Step(s.rec, s.input)
 	if got := keeps(turn.Record); got != "2 newer without [1], 3 newer without [1], 4 newer without [1]" || len(turn.Chains) > 0 {
 		t.Errorf("keeps %q: %s", got, told(turn))
 	}
@@ -140,7 +140,7 @@ func TestEveryNewerGenerationStays(t *testing.T) {
 		t.Errorf("generation %d, changed %t, alarms %q", turn.Record.Generation, turn.Changed, turn.Alarms)
 	}
 	k, ok := turn.Record.Keeps(4)
-	if !ok || !strings.Contains(k.Cause, "generation 4 is newer than the record, which knows 1") || !k.Since.Equal(s.scene.Now) {
+	if !ok || !strings.Contains(k.Cause, "generation 4 is newer than the record, which knows 1") || !k.Since.Equal(s.input.Now) {
 		t.Errorf("got %+v", k)
 	}
 }
@@ -149,8 +149,8 @@ func TestEveryNewerGenerationStays(t *testing.T) {
 // gang is under way no generation is skipped.
 func TestGenerationsOfOthers(t *testing.T) {
 	other := on(gang.Active, 0).has("0@a running", "1@b running").generation(9)
-	for i := range other.scene.Store.Images {
-		other.scene.Store.Images[i].ID.VM.VJob = 8
+	for i := range other.input.Store.Images {
+		other.input.Store.Images[i].ID.VM.VJob = 8
 	}
 	check(t, []row{
 		{"of another vjob", other, "active: a, b"},
@@ -173,17 +173,17 @@ func TestLostGangsFindImages(t *testing.T) {
 		{"which were seen before", on(gang.Creating, 0).next("a", "b").has("0@a paused").with(crashed).with(generation(2)).with(kept(gang.Kept{Generation: 2, Newer: true, Since: start})).generation(2), "2 newer", true},
 		{"while it resumes", on(gang.Resuming, 0).has("0@a paused").with(crashed).generation(2), "1 used, 2 newer", true},
 		{"as the record begins to save what is saved", on(gang.Pausing, gang.ThenSave).with(crashed).generation(1), "1 newer", true},
-		{"which it did not do itself", on(gang.Saving, 0).generation(1).with(func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[:1] }), "1 newer", false},
+		{"which it did not do itself", on(gang.Saving, 0).generation(1).with(func(s *stage) { s.input.Store.Images = s.input.Store.Images[:1] }), "1 newer", false},
 		{"while it pauses for another reason", on(gang.Pausing, gang.ThenMove).with(crashed).generation(1), "", false},
 		{"not what an earlier save left", on(gang.Pausing, gang.ThenSave).with(crashed).with(generation(2)).generation(1), "", false},
 		{"nor while kept ones are restored", on(gang.Saving, gang.ThenVerify).with(generation(3)).with(kept(gang.Kept{Generation: 1, Wanted: true})).with(seen(time.Hour)).with(func(s *stage) {
-			s.scene.StoreAt = s.scene.Now
+			s.input.StoreAt = s.input.Now
 		}).generation(3), "1", false},
 		{"while it stands", on(gang.Paused, 0).has("0@a paused").with(crashed).with(saves(1, 1)).generation(1), "1", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.s.scene.Sights[0].Absent, c.s.scene.Sights[1].Absent = time.Hour, time.Hour
-			turn := gang.Step(c.s.rec, c.s.scene)
+			c.s.input.Sights[0].Absent, c.s.input.Sights[1].Absent = time.Hour, time.Hour
+			turn := gang.Step(c.s.rec, c.s.input)
 			if turn.Record.Phase != gang.Clearing || turn.Record.Losses != 1 {
 				t.Fatalf("it is not lost: %s", told(turn))
 			}
@@ -196,7 +196,7 @@ func TestLostGangsFindImages(t *testing.T) {
 
 // A gang is lost once, however many of its members are.
 func TestLostOnce(t *testing.T) {
-	hour := func(s *stage) { s.scene.Sights[0].Absent, s.scene.Sights[1].Absent = time.Hour, time.Hour }
+	hour := func(s *stage) { s.input.Sights[0].Absent, s.input.Sights[1].Absent = time.Hour, time.Hour }
 	twice := []string{"0@a running", "0@c running", "1@b running", "1@d running"}
 	for _, c := range []struct {
 		name string
@@ -209,7 +209,7 @@ func TestLostOnce(t *testing.T) {
 		{"saving", on(gang.Saving, 0).with(saves(1, 1)).with(hour)},
 		{"restoring", on(gang.Restoring, 0).next("a", "b")},
 	} {
-		if turn := gang.Step(c.s.rec, c.s.scene); turn.Record.Losses != 1 || told(turn) != "clearing(wait) !" {
+		if turn := gang.Step(c.s.rec, c.s.input); turn.Record.Losses != 1 || told(turn) != "clearing(wait) !" {
 			t.Errorf("%s: %d losses, %s", c.name, turn.Record.Losses, told(turn))
 		}
 	}
@@ -220,7 +220,7 @@ func TestLossesAreCounted(t *testing.T) {
 	for losses, want := range map[int]gang.Then{gang.DefaultLimits.MaxLosses - 1: gang.ThenWait, gang.DefaultLimits.MaxLosses: gang.ThenFail} {
 		s := on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed))
 		s.rec.Losses = losses
-		if got := gang.Step(s.rec, s.scene).Record.Then; got != want {
+		if got := gang.Step(s.rec, s.input).Record.Then; got != want {
 			t.Errorf("after %d losses it goes on to %q, want %q", losses, got, want)
 		}
 	}
@@ -228,8 +228,8 @@ func TestLossesAreCounted(t *testing.T) {
 
 // How a member left tells why its gang is lost.
 func TestHowMembersAreLost(t *testing.T) {
-	absent := func(d time.Duration) func(*stage) { return func(s *stage) { s.scene.Sights[1].Absent = d } }
-	fenced := func(s *stage) { s.scene.Sights[1].Fenced = true }
+	absent := func(d time.Duration) func(*stage) { return func(s *stage) { s.input.Sights[1].Absent = d } }
+	fenced := func(s *stage) { s.input.Sights[1].Fenced = true }
 	for _, c := range []struct {
 		name string
 		s    *stage
@@ -241,7 +241,7 @@ func TestHowMembersAreLost(t *testing.T) {
 		{"there is no word in time", on(gang.Active, 0).has("0@a running").with(absent(gang.DefaultLimits.DepartureGrace)), "7.1 is no longer on b"},
 		{"it ended elsewhere, and not in order", on(gang.Shifting, 0).next("", "c").has("0@a running", "1@b paused").with(gone(1, hypervisor.CauseCrashed)), "7.1 was left paused on b"},
 	} {
-		turn := gang.Step(c.s.rec, c.s.scene)
+		turn := gang.Step(c.s.rec, c.s.input)
 		if told(turn) != "clearing(wait) !" || !strings.Contains(turn.Record.Cause.String(), c.want) {
 			t.Errorf("%s: %s because %q", c.name, told(turn), turn.Record.Cause)
 		}
@@ -260,13 +260,13 @@ func TestWhyImagesAreNotUsed(t *testing.T) {
 		{"refused", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 2, failed)), "7.0 is not restored on c: no such machine"},
 		{"rotten", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 1, hypervisor.ErrBadImage)), "put a good copy of it back and release vjob 7"},
 	} {
-		turn := gang.Step(c.s.rec, c.s.scene)
+		turn := gang.Step(c.s.rec, c.s.input)
 		if !strings.Contains(turn.Record.Cause.String(), c.want) || turn.Record.Then != gang.ThenSave {
 			t.Errorf("%s: %s because %q", c.name, told(turn), turn.Record.Cause)
 		}
 	}
 	s := on(gang.Saved, 0).imaged(0, 1).has("0@c running", "1@d running")
-	if turn := gang.Step(s.rec, s.scene); !strings.HasPrefix(turn.Hold, "7.0 runs on c") || len(turn.Alarms) != 1 {
+	if turn := gang.Step(s.rec, s.input); !strings.HasPrefix(turn.Hold, "7.0 runs on c") || len(turn.Alarms) != 1 {
 		t.Errorf("held because %q, alarms %q", turn.Hold, turn.Alarms)
 	}
 }
@@ -275,7 +275,7 @@ func TestWhyImagesAreNotUsed(t *testing.T) {
 func TestRestorable(t *testing.T) {
 	one, used := gang.Kept{Generation: 1}, gang.Kept{Generation: 1, Used: true}
 	three := gang.Kept{Generation: 3}
-	third := func(s *stage) { s.scene.Store.Images[3].ID.Generation = 3 }
+	third := func(s *stage) { s.input.Store.Images[3].ID.Generation = 3 }
 	for _, c := range []struct {
 		name string
 		s    *stage
@@ -288,7 +288,7 @@ func TestRestorable(t *testing.T) {
 		{"not half", on(gang.Absent, 0).stored(0, 1, true).stored(1, 1, false).with(kept(one)), 0},
 		{"not without a member", on(gang.Absent, 0).generation(1).with(kept(gang.Kept{Generation: 1, Ended: []int{0, 1}})), 0},
 	} {
-		if got := c.s.rec.Restorable(c.s.scene.Store); got != c.want {
+		if got := c.s.rec.Restorable(c.s.input.Store); got != c.want {
 			t.Errorf("%s: generation %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -300,7 +300,7 @@ func TestRestoredRecord(t *testing.T) {
 	s.rec.Incarnation, s.rec.Boots, s.rec.Skew = 3, 0, time.Second
 	s.rec.Kept = []gang.Kept{{Generation: 1, Incarnation: 1, Ended: []int{1}}, {Generation: 2}}
 	now := start.Add(time.Hour)
-	rec, err := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now)
+	rec, err := s.rec.Restore(1, s.input.Store, cluster.Because("restored"), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,21 +314,21 @@ func TestRestoredRecord(t *testing.T) {
 		t.Errorf("the record was changed in place: %s", got)
 	}
 	s.rec.Kept[0].Incarnation = 0
-	if rec, _ := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now); rec.Incarnation != 3 {
+	if rec, _ := s.rec.Restore(1, s.input.Store, cluster.Because("restored"), now); rec.Incarnation != 3 {
 		t.Errorf("the incarnation is not known before the images are sealed, and is %d", rec.Incarnation)
 	}
 	s.rec.Members, s.rec.Kept[0].Ended = make([]gang.Member, 3), []int{0, 2}
-	if rec, _ := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now); members(rec) != " ended, ,  ended" {
+	if rec, _ := s.rec.Restore(1, s.input.Store, cluster.Because("restored"), now); members(rec) != " ended, ,  ended" {
 		t.Errorf("two had ended: %s", members(rec))
 	}
 	for name, change := range map[string]func(*stage){
 		"under way": func(s *stage) { s.rec.Phase = gang.Clearing },
 		"unknown":   func(s *stage) { s.rec.Kept[0].Generation = 5 },
 		"used":      func(s *stage) { s.rec.Kept[0].Used = true },
-		"half":      func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[:1]; s.rec.Kept[0].Ended = nil },
+		"half":      func(s *stage) { s.input.Store.Images = s.input.Store.Images[:1]; s.rec.Kept[0].Ended = nil },
 	} {
 		s := on(gang.Absent, gang.ThenWait).generation(1).with(kept(gang.Kept{Generation: 1})).with(change)
-		if rec, err := s.rec.Restore(1, s.scene.Store, cluster.Because("restored"), now); err == nil || fmt.Sprintf("%+v", rec) != fmt.Sprintf("%+v", s.rec) {
+		if rec, err := s.rec.Restore(1, s.input.Store, cluster.Because("restored"), now); err == nil || fmt.Sprintf("%+v", rec) != fmt.Sprintf("%+v", s.rec) {
 			t.Errorf("%s: %v, and the record is %+v", name, err, rec)
 		}
 	}
@@ -341,14 +341,14 @@ func TestSealing(t *testing.T) {
 		return func(s *stage) {
 			for rank := range 2 {
 				id := image(rank, 1)
-				s.scene.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Incarnation: incarnation}}
+				s.input.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Incarnation: incarnation}}
 			}
 		}
 	}
 	wanted := []gang.Kept{{Generation: 1, Wanted: true}, {Generation: 3}}
 	verify := func() *stage { return on(gang.Saving, gang.ThenVerify).with(generation(3)).with(kept(wanted...)) }
 	absent := func(d time.Duration) func(*stage) {
-		return func(s *stage) { s.scene.Sights[1].Absent, s.scene.StoreAt = d, s.scene.Now }
+		return func(s *stage) { s.input.Sights[1].Absent, s.input.StoreAt = d, s.input.Now }
 	}
 	lag := gang.DefaultLimits.StoreLag
 	failed := errors.New("x")

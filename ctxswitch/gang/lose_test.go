@@ -17,7 +17,7 @@ import (
 func (s *stage) generation(g int) *stage {
 	for rank := range 2 {
 		id := hypervisor.ImageID{VM: cluster.VMID{VJob: 7, Rank: rank}, Generation: g, Attempt: 1}
-		s.scene.Store.Images = append(s.scene.Store.Images, hypervisor.Image{ID: id, Node: "a", Complete: true})
+		s.input.Store.Images = append(s.input.Store.Images, hypervisor.Image{ID: id, Node: "a", Complete: true})
 	}
 	return s
 }
@@ -27,7 +27,7 @@ func (s *stage) generation(g int) *stage {
 func (s *stage) settled() (rec gang.Record, calls []string, hold string) {
 	rec = s.rec
 	for range 20 {
-		turn := gang.Step(rec, s.scene)
+		turn := gang.Step(rec, s.input)
 		for _, chain := range turn.Chains {
 			for _, c := range chain {
 				calls = append(calls, fmt.Sprintf("%s %d", c.Verb, c.VM.Rank))
@@ -46,7 +46,7 @@ func (s *stage) settled() (rec gang.Record, calls []string, hold string) {
 
 // However a gang is lost, no complete image goes that its VMs have not provably used.
 func TestImagesOutliveALoss(t *testing.T) {
-	crashed := func(s *stage) { s.scene.Sights[1].Gone, s.scene.Sights[1].Cause = true, hypervisor.CauseCrashed }
+	crashed := func(s *stage) { s.input.Sights[1].Gone, s.input.Sights[1].Cause = true, hypervisor.CauseCrashed }
 	for _, c := range []struct {
 		name string
 		s    *stage
@@ -54,12 +54,12 @@ func TestImagesOutliveALoss(t *testing.T) {
 		held bool
 	}{
 		{"while it is saved", on(gang.Saving, 0).imaged(0).with(func(s *stage) {
-			s.rec.Members[1].Save, s.scene.Sights[1].Absent = 1, time.Hour
+			s.rec.Members[1].Save, s.input.Sights[1].Absent = 1, time.Hour
 		}), "[1]", false},
 		{"while it is saved anew from where it stood", on(gang.Saving, gang.ThenStand).stored(0, 1, true).with(func(s *stage) {
 			s.rec.Generation = 2
 			for rank := range 2 {
-				s.rec.Members[rank].Save, s.scene.Sights[rank].Absent = 1, time.Hour
+				s.rec.Members[rank].Save, s.input.Sights[rank].Absent = 1, time.Hour
 			}
 		}), "[1 2]", false},
 		{"while it is brought back", on(gang.Restoring, 0).imaged(0).next("a", "b"), "[1]", false},
@@ -117,9 +117,9 @@ func TestImagesOutliveALoss(t *testing.T) {
 // A gang is not called lost before the image store was seen: it may hold what is missing.
 func TestNoLossWithoutAStore(t *testing.T) {
 	s := on(gang.Active, 0).has("0@a running").with(func(s *stage) {
-		s.scene.Sights[1].Gone, s.scene.Sights[1].Cause, s.scene.Store = true, hypervisor.CauseCrashed, nil
+		s.input.Sights[1].Gone, s.input.Sights[1].Cause, s.input.Store = true, hypervisor.CauseCrashed, nil
 	})
-	turn := gang.Step(s.rec, s.scene)
+	turn := gang.Step(s.rec, s.input)
 	if turn.Changed || len(turn.Chains) > 0 || !strings.Contains(turn.Wait, "the image store to be seen") {
 		t.Errorf("got %s, waiting for %q", told(turn), turn.Wait)
 	}
@@ -140,19 +140,19 @@ func TestEndingInOrderKeepsOnlyTheNewer(t *testing.T) {
 	s.rec.Kept = []gang.Kept{{Generation: 1, Newer: true, Wanted: true}, {Generation: 2, Newer: true}} // the first was restored
 	s.rec.Generation = 2
 	for range 3 {
-		turn := gang.Step(s.rec, s.scene)
+		turn := gang.Step(s.rec, s.input)
 		s.rec = turn.Record
 		for _, chain := range turn.Chains {
 			for _, c := range chain {
 				if c.Verb != hypervisor.Discard || c.Image.Generation != 1 {
 					t.Errorf("%s %s", c.Verb, c.Image)
 				}
-				s.scene.Store.Images = slices.DeleteFunc(s.scene.Store.Images, func(i hypervisor.Image) bool { return i.ID == c.Image })
+				s.input.Store.Images = slices.DeleteFunc(s.input.Store.Images, func(i hypervisor.Image) bool { return i.ID == c.Image })
 			}
 		}
 	}
-	if s.rec.Phase != gang.Absent || len(s.rec.Kept) != 2 || len(s.scene.Store.Images) != 4 {
-		t.Errorf("%s, kept %+v, %d images", s.rec.Phase, s.rec.Kept, len(s.scene.Store.Images))
+	if s.rec.Phase != gang.Absent || len(s.rec.Kept) != 2 || len(s.input.Store.Images) != 4 {
+		t.Errorf("%s, kept %+v, %d images", s.rec.Phase, s.rec.Kept, len(s.input.Store.Images))
 	}
 }
 
@@ -169,16 +169,16 @@ func TestRestore(t *testing.T) {
 		{"of which none is kept", func(*stage) {}, 5, cluster.ErrInvalid},
 		{"not while it runs", func(s *stage) { s.rec.Phase = gang.Active }, 0, cluster.ErrConflict},
 		{"not what was used", func(s *stage) { s.rec.Kept[0].Used = true }, 1, cluster.ErrInvalid},
-		{"not a half", func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[1:] }, 1, cluster.ErrInvalid},
+		{"not a half", func(s *stage) { s.input.Store.Images = s.input.Store.Images[1:] }, 1, cluster.ErrInvalid},
 		{"one had ended before", func(s *stage) {
-			s.scene.Store.Images, s.rec.Kept[0].Ended = s.scene.Store.Images[1:], []int{0}
+			s.input.Store.Images, s.rec.Kept[0].Ended = s.input.Store.Images[1:], []int{0}
 		}, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := on(gang.Absent, gang.ThenWait).generation(1)
 			s.rec.Boots, s.rec.Incarnation, s.rec.Generation, s.rec.Kept = 3, 3, 4, []gang.Kept{kept}
 			s.with(c.change)
-			rec, err := s.rec.Restore(c.generation, s.scene.Store, cluster.Because("restored by ada"), start)
+			rec, err := s.rec.Restore(c.generation, s.input.Store, cluster.Because("restored by ada"), start)
 			if !errors.Is(err, c.err) || (err == nil) != (rec.Phase == gang.Saving) {
 				t.Fatalf("%s: got %v, want %v", rec.Phase, err, c.err)
 			}
@@ -195,16 +195,16 @@ func TestRestoredImagesAreSealed(t *testing.T) {
 	s := on(gang.Absent, gang.ThenWait).generation(1)
 	s.rec.Boots, s.rec.Incarnation, s.rec.Generation = 3, 3, 4
 	s.rec.Kept = []gang.Kept{{Generation: 1}, {Generation: 3}} // its incarnation is known from the images alone
-	rec, err := s.rec.Restore(0, s.scene.Store, cluster.Because("restored by ada"), start)
+	rec, err := s.rec.Restore(0, s.input.Store, cluster.Because("restored by ada"), start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := told(gang.Step(rec, s.scene)), "saving(verify); seal 0@a g1.a1; seal 1@a g1.a1"; got != want {
+	if got, want := told(gang.Step(rec, s.input)), "saving(verify); seal 0@a g1.a1; seal 1@a g1.a1"; got != want {
 		t.Fatalf("got  %s\nwant %s", got, want)
 	}
 	for rank := range 2 {
 		id := image(rank, 1)
-		s.scene.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Checksum: "c", Incarnation: 2}}
+		s.input.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Checksum: "c", Incarnation: 2}}
 	}
 	s.rec = rec
 	rec, calls, _ := s.settled()
@@ -216,7 +216,7 @@ func TestRestoredImagesAreSealed(t *testing.T) {
 		t.Errorf("it does not resume: %v", err)
 	}
 	for rank, node := range []cluster.NodeID{"a", "b"} {
-		s.scene.Sights[rank].Found = []gang.Found{{Node: node, Copy: hypervisor.Copy{State: hypervisor.CopyRunning, Stamp: hypervisor.Stamp{Incarnation: 2}}}}
+		s.input.Sights[rank].Found = []gang.Found{{Node: node, Copy: hypervisor.Copy{State: hypervisor.CopyRunning, Stamp: hypervisor.Stamp{Incarnation: 2}}}}
 	}
 	s.rec.Phase = gang.Resuming
 	if rec, _, _ = s.settled(); rec.Phase != gang.Active || keeps(rec) != "3" {

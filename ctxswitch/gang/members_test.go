@@ -35,19 +35,19 @@ func ended(ranks ...int) func(*stage) {
 	}
 }
 
-func busy(rank int) func(*stage) { return func(s *stage) { s.scene.Sights[rank].Busy = true } }
+func busy(rank int) func(*stage) { return func(s *stage) { s.input.Sights[rank].Busy = true } }
 
 func tried(rank, n int, err error) func(*stage) {
-	return func(s *stage) { s.scene.Sights[rank].Tries, s.scene.Sights[rank].Err = n, err }
+	return func(s *stage) { s.input.Sights[rank].Tries, s.input.Sights[rank].Err = n, err }
 }
 
 func seen(at time.Duration) func(*stage) {
-	return func(s *stage) { s.scene.Now = s.rec.Since.Add(at) }
+	return func(s *stage) { s.input.Now = s.rec.Since.Add(at) }
 }
 
-func late(rank int) func(*stage) { return func(s *stage) { s.scene.Sights[rank].Late = true } }
+func late(rank int) func(*stage) { return func(s *stage) { s.input.Sights[rank].Late = true } }
 
-// row is a scene and what a step makes of it.
+// row is an input and what a step makes of it.
 type row struct {
 	name string
 	s    *stage
@@ -58,7 +58,7 @@ func check(t *testing.T, rows []row) {
 	t.Helper()
 	for _, c := range rows {
 		t.Run(c.name, func(t *testing.T) {
-			if got := turned(gang.Step(c.s.rec, c.s.scene)); got != c.want {
+			if got := turned(gang.Step(c.s.rec, c.s.input)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -78,7 +78,7 @@ func TestMembersAfterAPhase(t *testing.T) {
 		{"no attempt without a slot", on(gang.Saving, 0).has("0@a paused", "1@b paused").with(func(s *stage) { s.full = true }), "saving …: a, b"},
 		{"saved: nowhere", on(gang.Saving, 0).next("a", "b").imaged(0, 1), "saved:  image,  image *"},
 		{"stands again without space", on(gang.Saving, gang.ThenStand).has("0@a paused", "1@b paused").with(func(s *stage) {
-			s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
+			s.input.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
 		}), "paused: a, b *"},
 		{"restored: the images are used", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused"), "resuming: c, d *"},
 		{"restored to stand", on(gang.Restoring, gang.ThenStand).imaged(0).next("c", "").has("0@c paused", "1@b paused"), "paused: c, b *"},
@@ -108,7 +108,7 @@ func TestEndedMembersTakeNoPart(t *testing.T) {
 		{"nor is it paused with them", on(gang.Resuming, 0).with(ended(0)).has("0@a running", "1@b paused").with(tried(1, 1, hypervisor.ErrLocked)), "resuming; unpause 1@b ! …: a ended, b"},
 		{"nor let go on beside a call", on(gang.Resuming, gang.ThenBack).with(ended(0)).has("0@a paused", "1@b running").with(busy(0)), "resuming(back) …: a ended, b"},
 		{"space is not asked for it", on(gang.Pausing, gang.ThenSave).with(ended(0)).has("1@b running").with(func(s *stage) {
-			s.scene.Space = func(need map[cluster.NodeID]cluster.MiB) string {
+			s.input.Space = func(need map[cluster.NodeID]cluster.MiB) string {
 				if len(need) != 1 || need["b"] != 106 {
 					return "wrong"
 				}

@@ -6,11 +6,14 @@ import (
 	"vjob/hypervisor"
 )
 
+// migration is the turn of a gang with members that go to other nodes.
+type migration struct{ *turn }
+
 // moving takes members to their next nodes: a paused gang as a whole (Moving),
 // or running members one by one where a lock prevents two writers (Shifting).
 // After every call both ends are seen; no member continues before each has
 // exactly one copy.
-func (t *turn) moving() {
+func (t migration) moving() {
 	settled := true
 	for rank := range t.rec.Members {
 		m, s := &t.rec.Members[rank], &t.Sights[rank]
@@ -68,7 +71,7 @@ func (t *turn) moving() {
 // may have run since then, and a guest that goes on here would go on from memory
 // that is older than its disk. When the guest is known to have ended its work on
 // the other end, the copy goes; otherwise the gang is lost, and false returned.
-func (t *turn) leftBehind(rank int, f Found) bool {
+func (t migration) leftBehind(rank int, f Found) bool {
 	if s := &t.Sights[rank]; s.Gone && s.Cause == hypervisor.CauseShutdown {
 		t.call(rank, hypervisor.Call{Verb: hypervisor.Destroy, Node: f.Node})
 		return true
@@ -77,7 +80,7 @@ func (t *turn) leftBehind(rank int, f Found) bool {
 	return false
 }
 
-func (t *turn) why(rank int) string {
+func (t migration) why(rank int) string {
 	if t.Retreat != "" {
 		return t.Retreat
 	}
@@ -86,7 +89,7 @@ func (t *turn) why(rank int) string {
 
 // migrate moves one member. A gang that is moved while paused re-pauses a member
 // that goes on by itself.
-func (t *turn) migrate(rank int, f Found) {
+func (t migration) migrate(rank int, f Found) {
 	if t.rec.Phase == Moving && f.State != hypervisor.CopyPaused {
 		t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
 		return

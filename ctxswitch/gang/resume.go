@@ -8,12 +8,15 @@ import (
 	"vjob/hypervisor"
 )
 
+// restoration is the turn of a gang that is saved, or comes back.
+type restoration struct{ *turn }
+
 // saved removes what must not be beside the images: halves, memory that is older than the
 // disks, and paused copies of a restore that was given up and came late after all. Other
 // whole images stay until members run: nothing proves before that those of the record can be
 // read. We let no copy run, and the disk of one that does is newer than the images now: it is
 // put in quarantine, which its Node in the record stands for, and the vjob is held.
-func (t *turn) saved() {
+func (t restoration) saved() {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]
 		if t.Sights[rank].Busy {
@@ -41,7 +44,7 @@ func (t *turn) saved() {
 }
 
 // shown reports whether the store shows the sealed image of a member, complete.
-func (t *turn) shown(rank int) bool {
+func (t restoration) shown(rank int) bool {
 	m := &t.rec.Members[rank]
 	if m.Image == nil || t.Store == nil {
 		return false
@@ -52,7 +55,7 @@ func (t *turn) shown(rank int) bool {
 
 // restoring brings every member back, paused. Until all stand there nothing is
 // used up: the gang can still return to its images.
-func (t *turn) restoring() {
+func (t restoration) restoring() {
 	if t.rec.Then == ThenSave {
 		t.returning()
 		return
@@ -82,7 +85,8 @@ func (t *turn) restoring() {
 			t.lose(fmt.Sprintf("the memory of %s: neither a copy nor a sealed image is left", t.VJob.VMs[rank].ID))
 			return
 		case errors.Is(s.Err, hypervisor.ErrBadImage) || s.Tries >= t.Limits.MaxTries || t.Retreat != "":
-			if t.giveUp(rank); t.moved {
+			t.giveUp(rank)
+			if t.moved {
 				return
 			}
 		default:
@@ -103,7 +107,7 @@ func (t *turn) restoring() {
 
 // restore makes one more attempt. The link of any earlier attempt is removed
 // first, in the same chain: a late restore can then no longer succeed.
-func (t *turn) restore(rank int) {
+func (t restoration) restore(rank int) {
 	m := &t.rec.Members[rank]
 	call := hypervisor.Call{
 		Verb: hypervisor.Restore, VM: t.VJob.VMs[rank].ID, Node: m.Next, Image: m.Image.ID,
@@ -128,7 +132,7 @@ func (t *turn) restore(rank int) {
 // the middle of saving has members without: it tries again, and then saves these too, so
 // that other nodes can take it. An image that is not what was sealed stays, and the vjob
 // is held.
-func (t *turn) giveUp(rank int) {
+func (t restoration) giveUp(rank int) {
 	s, m := &t.Sights[rank], &t.rec.Members[rank]
 	cause := t.Retreat
 	switch {
@@ -157,7 +161,7 @@ func (t *turn) giveUp(rank int) {
 
 // returning gives a restore up: first no attempt can succeed any more, then the
 // paused copies go, and only when none is left the gang is Saved again.
-func (t *turn) returning() {
+func (t restoration) returning() {
 	done := true
 	for rank := range t.rec.Members {
 		if !t.live(rank) {
@@ -202,7 +206,7 @@ func (t *turn) revoke(rank int) bool {
 // revokeAll revokes for all members, before the gang is saved as it is: a copy beside an
 // image that becomes the gang's must not come any more. It reports whether that is still to
 // be done.
-func (t *turn) revokeAll() (open bool) {
+func (t restoration) revokeAll() (open bool) {
 	for rank := range t.rec.Members {
 		open = t.revoke(rank) || open
 	}
@@ -211,7 +215,7 @@ func (t *turn) revokeAll() (open bool) {
 
 // resuming lets the members go on one after another in rank order. There is no
 // way back from here: a member that runs is ahead of its image.
-func (t *turn) resuming() {
+func (t restoration) resuming() {
 	if t.rec.Then == ThenBack {
 		t.unpauseSeen()
 	}
@@ -271,7 +275,7 @@ func (t *turn) resuming() {
 // lockedOut pauses the members that run while a lock keeps another one from running: an
 // administrator has to find the copy that holds the lock, and until then no half of the gang
 // runs. It reports whether there was one to pause.
-func (t *turn) lockedOut() bool {
+func (t restoration) lockedOut() bool {
 	locked, stops := false, false
 	for rank := range t.Sights {
 		own := t.own(rank)
@@ -292,7 +296,7 @@ func (t *turn) lockedOut() bool {
 // are seen paused while a call on them is still open. That can only be a pause: if it is
 // carried out once more, the member is unpaused once more. Waiting for its reply would exceed
 // the skew limit.
-func (t *turn) unpauseSeen() {
+func (t restoration) unpauseSeen() {
 	for rank := range t.Sights {
 		s, own := &t.Sights[rank], t.own(rank)
 		if !t.live(rank) || !s.Busy || s.Tries > 0 || len(s.Blind) > 0 || len(own) != 1 ||

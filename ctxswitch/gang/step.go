@@ -12,9 +12,9 @@ import (
 // it may be asked again at any time, after a reply, a crash or nothing at all.
 //
 // When the turn has changed the record, a further step may be taken at once with
-// the new record and the same scene.
-func Step(rec Record, s Scene) Turn {
-	t := &turn{Scene: s, rec: rec.Clone()}
+// the new record and the same input.
+func Step(rec Record, s Input) Turn {
+	t := &turn{Input: s, rec: rec.Clone()}
 	t.step()
 	return Turn{Record: *t.rec, Changed: t.moved, Chains: t.chains, Wait: t.wait, Alarms: t.alarms, Hold: t.hold}
 }
@@ -26,10 +26,10 @@ func (t *turn) step() {
 	if blind := t.blind(); len(blind) > 0 {
 		t.waitFor("keeps still: " + join(blind) + " may hold a copy and does not answer")
 		switch {
-		case t.rec.Phase == Pausing && (t.quiet() || t.overdue()):
-			t.back(join(blind) + " does not answer")
+		case t.rec.Phase == Pausing && (t.quiet() || suspension{t}.overdue()):
+			suspension{t}.back(join(blind) + " does not answer")
 		case t.rec.Phase == Resuming && t.rec.Then == ThenBack:
-			t.resuming()
+			restoration{t}.resuming()
 		}
 		return
 	}
@@ -48,21 +48,21 @@ func (t *turn) step() {
 	case Active:
 		t.active()
 	case Pausing:
-		t.pausing()
+		suspension{t}.pausing()
 	case Paused:
 		t.paused()
 	case Saving:
-		t.saving()
+		suspension{t}.saving()
 	case Saved:
-		t.saved()
+		restoration{t}.saved()
 	case Restoring:
-		t.restoring()
+		restoration{t}.restoring()
 	case Resuming:
-		t.resuming()
+		restoration{t}.resuming()
 	case Moving, Shifting:
-		t.moving()
+		migration{t}.moving()
 	case Clearing:
-		t.clearing()
+		clearance{t}.clearing()
 	}
 }
 

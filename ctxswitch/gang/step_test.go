@@ -14,10 +14,10 @@ import (
 
 var start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// stage builds a scene for a gang of two on the nodes a and b.
+// stage builds an input for a gang of two on the nodes a and b.
 type stage struct {
 	rec   gang.Record
-	scene gang.Scene
+	input gang.Input
 	full  bool // no room and no slot for any call
 }
 
@@ -41,14 +41,14 @@ func on(phase gang.Phase, then gang.Then) *stage {
 	}
 	limits := gang.DefaultLimits
 	limits.MaxTries = 2
-	s.scene = gang.Scene{
+	s.input = gang.Input{
 		Now: start.Add(time.Minute), VJob: job, Sights: make([]gang.Sight, 2), Store: &hypervisor.Store{}, StoreAt: start.Add(time.Minute),
 		Limits: limits, Epoch: 1,
 		Space: func(map[cluster.NodeID]cluster.MiB) string { return "" },
 	}
-	s.scene.May = func(hypervisor.Call) bool { return !s.full }
-	for rank := range s.scene.Sights {
-		s.scene.Sights[rank].Absent = time.Minute // of those without a copy
+	s.input.May = func(hypervisor.Call) bool { return !s.full }
+	for rank := range s.input.Sights {
+		s.input.Sights[rank].Absent = time.Minute // of those without a copy
 	}
 	return s
 }
@@ -62,7 +62,7 @@ func (s *stage) has(copies ...string) *stage {
 		if _, err := fmt.Sscanf(words[0], "%d@%s", &rank, &node); err != nil {
 			panic(err)
 		}
-		c := hypervisor.Copy{VM: s.scene.VJob.VMs[rank].ID, Stamp: hypervisor.Stamp{Incarnation: s.rec.Incarnation}}
+		c := hypervisor.Copy{VM: s.input.VJob.VMs[rank].ID, Stamp: hypervisor.Stamp{Incarnation: s.rec.Incarnation}}
 		for _, w := range words[1:] {
 			switch w {
 			case "running":
@@ -89,7 +89,7 @@ func (s *stage) has(copies ...string) *stage {
 				panic(w)
 			}
 		}
-		s.scene.Sights[rank].Found = append(s.scene.Sights[rank].Found, gang.Found{Node: cluster.NodeID(node), Copy: c})
+		s.input.Sights[rank].Found = append(s.input.Sights[rank].Found, gang.Found{Node: cluster.NodeID(node), Copy: c})
 	}
 	return s
 }
@@ -116,7 +116,7 @@ func (s *stage) imaged(ranks ...int) *stage {
 }
 
 func (s *stage) stored(rank, attempt int, complete bool) *stage {
-	s.scene.Store.Images = append(s.scene.Store.Images, hypervisor.Image{
+	s.input.Store.Images = append(s.input.Store.Images, hypervisor.Image{
 		ID: image(rank, attempt), Node: s.rec.Members[rank].Node, Complete: complete,
 	})
 	return s
@@ -150,38 +150,38 @@ func told(t gang.Turn) string {
 }
 
 func TestStep(t *testing.T) {
-	busy := func(rank int) func(*stage) { return func(s *stage) { s.scene.Sights[rank].Busy = true } }
+	busy := func(rank int) func(*stage) { return func(s *stage) { s.input.Sights[rank].Busy = true } }
 	blind := func(rank int) func(*stage) {
-		return func(s *stage) { s.scene.Sights[rank].Blind = []cluster.NodeID{"b"} }
+		return func(s *stage) { s.input.Sights[rank].Blind = []cluster.NodeID{"b"} }
 	}
 	gone := func(rank int, cause hypervisor.Cause) func(*stage) {
-		return func(s *stage) { s.scene.Sights[rank].Gone, s.scene.Sights[rank].Cause = true, cause }
+		return func(s *stage) { s.input.Sights[rank].Gone, s.input.Sights[rank].Cause = true, cause }
 	}
 	tried := func(rank, n int, err error) func(*stage) {
-		return func(s *stage) { s.scene.Sights[rank].Tries, s.scene.Sights[rank].Err = n, err }
+		return func(s *stage) { s.input.Sights[rank].Tries, s.input.Sights[rank].Err = n, err }
 	}
-	retreat := func(s *stage) { s.scene.Retreat = "no room" }
-	skew := func(d time.Duration) func(*stage) { return func(s *stage) { s.scene.Skew = d } }
+	retreat := func(s *stage) { s.input.Retreat = "no room" }
+	skew := func(d time.Duration) func(*stage) { return func(s *stage) { s.input.Skew = d } }
 	saved := func(rank, attempt int) func(*stage) {
 		return func(s *stage) { s.rec.Members[rank].Save = attempt }
 	}
 	sealed := func(rank int) func(*stage) {
 		return func(s *stage) {
 			id := image(rank, 1)
-			s.scene.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Checksum: "c"}}
+			s.input.Sights[rank].Sealed = map[string]*gang.Image{id.String(): {ID: id, Node: "a", Checksum: "c"}}
 		}
 	}
 	absent := func(rank int, d time.Duration) func(*stage) {
-		return func(s *stage) { s.scene.Sights[rank].Absent = d }
+		return func(s *stage) { s.input.Sights[rank].Absent = d }
 	}
 	restored := func(attempts int) func(*stage) { return func(s *stage) { s.rec.Restores = attempts } }
 	revoked := func(rank, attempt int) func(*stage) {
-		return func(s *stage) { s.scene.Sights[rank].Revoked = attempt }
+		return func(s *stage) { s.input.Sights[rank].Revoked = attempt }
 	}
-	led := func(s *stage) { s.scene.VJob.LeaderEnds = true }
+	led := func(s *stage) { s.input.VJob.LeaderEnds = true }
 	full := func(s *stage) { s.full = true }
 	noSpace := func(s *stage) {
-		s.scene.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
+		s.input.Space = func(map[cluster.NodeID]cluster.MiB) string { return "full" }
 	}
 
 	for _, c := range []struct {
@@ -207,7 +207,7 @@ func TestStep(t *testing.T) {
 		{"it has ended while the gang is to be paused", on(gang.Pausing, gang.ThenSave).has("1@b running").with(led).with(gone(0, hypervisor.CauseShutdown)), "clearing(complete)"},
 		{"a guest crashed: the gang is lost as a whole", on(gang.Active, 0).has("0@a running").with(gone(1, hypervisor.CauseCrashed)), "clearing(wait) !"},
 		{"absence is not an end", on(gang.Active, 0).has("0@a running"), "clearing(wait) !"},
-		{"a look can be faster than the word of an end", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.scene.Sights[1].Absent = 0 }), "active"},
+		{"a look can be faster than the word of an end", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.input.Sights[1].Absent = 0 }), "active"},
 		{"lost too often", on(gang.Active, 0).has("0@a running").with(func(s *stage) { s.rec.Losses = 3 }), "clearing(fail) !"},
 		{"a late pause is undone", on(gang.Active, 0).has("0@a paused", "1@b running"), "active; unpause 0@a"},
 		{"a migration ended by itself", on(gang.Active, 0).has("0@c running", "1@b running"), "active"},
@@ -220,7 +220,7 @@ func TestStep(t *testing.T) {
 
 		// Pausing (fault scenarios 1-4).
 		{"pauses in rank order", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running"), "pausing(save); pause 0@a then pause 1@b"},
-		{"not while another job is under way", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running unknown").with(func(s *stage) { s.scene.Now = start }), "pausing(save)"},
+		{"not while another job is under way", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running unknown").with(func(s *stage) { s.input.Now = start }), "pausing(save)"},
 		{"and not for long", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running unknown"), "resuming(back)"},
 		{"goes on in order", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running"), "pausing(save); pause 1@b"},
 		{"no member is paused twice", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b paused"), "saving"},
@@ -249,11 +249,11 @@ func TestStep(t *testing.T) {
 		{"no more saves begin", on(gang.Saving, 0).has("0@a paused", "1@b paused").with(tried(1, 1, hypervisor.ErrNoSpace)), "restoring"},
 		{"memory gone: lost", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, false).with(absent(1, time.Hour)), "clearing(wait) !"},
 		{"a listing may be older than the image", on(gang.Saving, 0).imaged(0).with(saved(1, 1)), "saving"},
-		{"also one that ended before the image was due", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(absent(1, time.Hour)).with(func(s *stage) { s.scene.StoreAt = start.Add(-time.Hour) }), "saving"},
+		{"also one that ended before the image was due", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(absent(1, time.Hour)).with(func(s *stage) { s.input.StoreAt = start.Add(-time.Hour) }), "saving"},
 		{"a seal that fails is tried again for as long as it takes", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, true).with(tried(1, 50, errors.New("no space"))), "saving; seal 1@b g1.a1 !"},
 		{"an image that is not what was sealed stays", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).stored(1, 1, true).with(tried(1, 1, hypervisor.ErrBadImage)), "saving; seal 1@b g1.a1 !"},
 		{"what is left of a guest that died while it was saved goes, its image is looked for", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).has("1@b dead"), "saving; destroy 1@b"},
-		{"the store must be seen first", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(func(s *stage) { s.scene.Store = nil }), "saving"},
+		{"the store must be seen first", on(gang.Saving, 0).imaged(0).with(saved(1, 1)).with(func(s *stage) { s.input.Store = nil }), "saving"},
 
 		// Paused: a suspension that stays in memory.
 		{"needs no space", on(gang.Pausing, gang.ThenStand).has("0@a running", "1@b running").with(noSpace), "pausing(stand); pause 0@a then pause 1@b"},
@@ -281,7 +281,7 @@ func TestStep(t *testing.T) {
 		// Saved (12-14).
 		{"rests", on(gang.Saved, 0).imaged(0, 1), "saved"},
 		{"a late paused copy goes", on(gang.Saved, 0).imaged(0, 1).has("0@c paused"), "saved; destroy 0@c"},
-		{"unless it may be all that is left", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(func(s *stage) { s.scene.Store.Images = s.scene.Store.Images[1:] }), "saved"},
+		{"unless it may be all that is left", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(func(s *stage) { s.input.Store.Images = s.input.Store.Images[1:] }), "saved"},
 		{"a running one is only stopped", on(gang.Saved, 0).imaged(0, 1).has("0@c running"), "saved; pause 0@c !"},
 		{"and stays there", on(gang.Saved, 0).imaged(0, 1).has("0@c paused").with(func(s *stage) { s.rec.Members[0].Node = "c" }), "saved"},
 		{"unused attempts go", on(gang.Saved, 0).imaged(0, 1).stored(0, 2, false), "saved; discard 0@a g1.a2"},
@@ -296,7 +296,7 @@ func TestStep(t *testing.T) {
 		{"a node refuses a whole image: back to the images", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").with(tried(0, 2, hypervisor.ErrRefused)), "restoring(save)"},
 		{"half restored is not restored", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused restoring"), "restoring"},
 		{"nor is one with an unknown job", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused unknown"), "restoring"},
-		{"one that loads for far too long is ended", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused restoring").with(func(s *stage) { s.scene.Sights[1].Late = true }), "restoring; abort 1@d"},
+		{"one that loads for far too long is ended", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused", "1@d paused restoring").with(func(s *stage) { s.input.Sights[1].Late = true }), "restoring; abort 1@d"},
 		{"turned back while it was saved: it tries again", on(gang.Restoring, 0).imaged(0).next("a", "b").has("1@b paused").with(tried(0, 3, hypervisor.ErrRefused)), "restoring; revoke 0@a g1.a1 then restore 0@a g1.a1"},
 		{"and then is saved as a whole after all", on(gang.Restoring, 0).imaged(0).next("a", "b").has("1@b paused").with(tried(0, 6, hypervisor.ErrRefused)), "saving !"},
 		{"one member impossible: back to the images", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c paused").with(tried(1, 2, errors.New("x"))), "restoring(save)"},
@@ -324,7 +324,7 @@ func TestStep(t *testing.T) {
 		{"two paused copies: the source goes", on(gang.Moving, 0).next("c", "").has("0@a paused", "0@c paused", "1@b paused"), "moving; destroy 0@a"},
 		{"arrived", on(gang.Moving, 0).next("c", "").has("0@c paused", "1@b paused"), "resuming"},
 		{"stays where it is after too many tries", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused").with(tried(0, 2, errors.New("x"))), "resuming !"},
-		{"a live migration that does not end is cancelled at its source", on(gang.Shifting, 0).next("a", "").has("0@a paused incoming", "0@c running outgoing", "1@b running").with(func(s *stage) { s.scene.Sights[0].Late = true }), "shifting; abort 0@c"},
+		{"a live migration that does not end is cancelled at its source", on(gang.Shifting, 0).next("a", "").has("0@a paused incoming", "0@c running outgoing", "1@b running").with(func(s *stage) { s.input.Sights[0].Late = true }), "shifting; abort 0@c"},
 		{"shifts running members", on(gang.Shifting, 0).next("c", "").has("0@a running", "1@b running"), "shifting; migrate 0@a>c"},
 		{"a shift left it paused: it may have run elsewhere", on(gang.Shifting, 0).next("c", "").has("0@a paused", "1@b running"), "clearing(wait) !"},
 		{"it ended its work elsewhere", on(gang.Shifting, 0).next("c", "").has("0@a paused", "1@b running").with(gone(0, hypervisor.CauseShutdown)), "shifting; destroy 0@a"},
@@ -333,7 +333,7 @@ func TestStep(t *testing.T) {
 		{"gives way", on(gang.Moving, 0).next("c", "").has("0@a paused", "1@b paused").with(retreat), "resuming !"},
 
 		// Clearing.
-		{"asks first", on(gang.Clearing, gang.ThenTerminate).has("0@a running", "1@b paused").with(func(s *stage) { s.scene.Now = start }), "clearing(terminate); shutdown 0@a; destroy 1@b"},
+		{"asks first", on(gang.Clearing, gang.ThenTerminate).has("0@a running", "1@b paused").with(func(s *stage) { s.input.Now = start }), "clearing(terminate); shutdown 0@a; destroy 1@b"},
 		{"then insists", on(gang.Clearing, gang.ThenTerminate).has("0@a running").with(tried(0, 1, nil)), "clearing(terminate); destroy 0@a"},
 		{"is not polite with what is lost", on(gang.Clearing, gang.ThenWait).has("0@a running"), "clearing(wait); destroy 0@a"},
 		{"the images that it is saved in go as well", on(gang.Clearing, gang.ThenTerminate).imaged(0, 1), "clearing(terminate); discard 0@a g1.a1; discard 1@b g1.a1"},
@@ -345,7 +345,7 @@ func TestStep(t *testing.T) {
 		{"a silent node may hold one", on(gang.Clearing, gang.ThenTerminate).with(blind(0)), "clearing(terminate)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := told(gang.Step(c.s.rec, c.s.scene)); got != c.want {
+			if got := told(gang.Step(c.s.rec, c.s.input)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -357,7 +357,7 @@ func TestStep(t *testing.T) {
 func TestStepIsPure(t *testing.T) {
 	s := on(gang.Saving, 0).has("0@a paused", "1@b paused")
 	before := fmt.Sprintf("%+v", s.rec)
-	first, second := told(gang.Step(s.rec, s.scene)), told(gang.Step(s.rec, s.scene))
+	first, second := told(gang.Step(s.rec, s.input)), told(gang.Step(s.rec, s.input))
 	if first != second {
 		t.Errorf("two answers to one question:\n%s\n%s", first, second)
 	}

@@ -8,9 +8,12 @@ import (
 	"vjob/hypervisor"
 )
 
+// suspension is the turn of a gang that is paused, and perhaps saved.
+type suspension struct{ *turn }
+
 // pausing stops the members one after another in rank order. Nothing is saved or
 // moved before all of them stand still, and no more than MaxSkew apart.
-func (t *turn) pausing() {
+func (t suspension) pausing() {
 	if !t.quiet() {
 		if t.overdue() {
 			t.back(fmt.Sprintf("not all are paused after %s", t.Limits.MaxSkew))
@@ -73,14 +76,14 @@ func (t *turn) pausing() {
 
 // overdue reports whether the pauses have taken longer than the members may be
 // apart: whatever is still under way then comes too late.
-func (t *turn) overdue() bool { return t.Now.Sub(t.rec.Since) > t.Limits.MaxSkew }
+func (t suspension) overdue() bool { return t.Now.Sub(t.rec.Since) > t.Limits.MaxSkew }
 
-func (t *turn) tooMuchSkew() {
+func (t suspension) tooMuchSkew() {
 	t.back(fmt.Sprintf("skew %s is over the limit of %s", t.Skew, t.Limits.MaxSkew))
 }
 
 // back lets the members of a gang that was being paused go on where they are.
-func (t *turn) back(cause string) {
+func (t suspension) back(cause string) {
 	t.rec.Used = t.rec.Generation
 	for i := range t.rec.Members {
 		t.rec.Members[i].Next = ""
@@ -90,7 +93,7 @@ func (t *turn) back(cause string) {
 
 // space reserves room for all images of the gang before the first of them is written,
 // and of a gang that runs before the first pause (RELIABILITY I21).
-func (t *turn) space() string {
+func (t suspension) space() string {
 	need := map[cluster.NodeID]cluster.MiB{}
 	for rank, m := range t.rec.Members {
 		if t.live(rank) {
@@ -108,7 +111,7 @@ func ImageSpace(memory cluster.MiB) cluster.MiB { return memory + memory/20 + 1 
 // when all are sealed calls the gang Saved: until then no room is free. When a
 // member cannot be saved, no more saves begin; but what is written already is
 // sealed first, since it is all that is left of its member.
-func (t *turn) saving() {
+func (t suspension) saving() {
 	if t.rec.Then == ThenStand && !t.rec.saves() && t.quiet() {
 		if missing := t.space(); missing != "" {
 			t.stand(aborted(missing))
@@ -129,7 +132,8 @@ func (t *turn) saving() {
 		switch {
 		case len(own) == 0:
 			whole = false
-			if t.seal(rank); t.rec.Phase != Saving {
+			t.seal(rank)
+			if t.rec.Phase != Saving {
 				return
 			}
 		case own[0].Job != hypervisor.JobNone:
@@ -161,7 +165,7 @@ func (t *turn) saving() {
 }
 
 // unsavable says why the gang is to go back instead of being saved, or "".
-func (t *turn) unsavable() string {
+func (t suspension) unsavable() string {
 	if t.Retreat != "" {
 		return t.Retreat
 	}
@@ -179,7 +183,7 @@ func (t *turn) unsavable() string {
 
 // save makes one more attempt under a name of its own: a save that failed may
 // have left anything under the old one, and a late one can do no harm there.
-func (t *turn) save(rank int, node cluster.NodeID) {
+func (t suspension) save(rank int, node cluster.NodeID) {
 	m := &t.rec.Members[rank]
 	call := hypervisor.Call{
 		Verb: hypervisor.Save, VM: t.VJob.VMs[rank].ID, Node: node,
@@ -195,7 +199,7 @@ func (t *turn) save(rank int, node cluster.NodeID) {
 
 // seal seals the image of a member without a copy: the one that was written completely, in any
 // attempt. After an error it is retried without a limit.
-func (t *turn) seal(rank int) {
+func (t suspension) seal(rank int) {
 	if t.Store == nil {
 		t.waitFor("the image store to be seen")
 		return
@@ -225,7 +229,7 @@ func (t *turn) seal(rank int) {
 
 // unwrittenFor loses the gang when for longer than a look at the store may be old neither
 // a copy of a member nor a complete image was seen.
-func (t *turn) unwrittenFor(rank int) {
+func (t suspension) unwrittenFor(rank int) {
 	since := t.Now.Add(-t.Sights[rank].Absent)
 	if t.rec.Then == ThenVerify { // there was no copy to begin with
 		since = t.rec.Since
@@ -240,7 +244,7 @@ func (t *turn) unwrittenFor(rank int) {
 
 // unsave turns a gang that cannot be saved back as a whole: what was saved is
 // restored beside what is still paused, and then all go on, or stand as they stood.
-func (t *turn) unsave(cause string) {
+func (t suspension) unsave(cause string) {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]
 		if t.live(rank) {

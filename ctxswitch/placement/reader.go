@@ -23,7 +23,7 @@ func (r *Reader) Wrong(rules Rules, nodes []cluster.Node) error {
 	key := statement{own: rules.VJob != 0, text: rules.Text}
 	err, known := r.wrong[key]
 	if !known {
-		_, err = rules.Compile(NewScene(nodes, nil))
+		_, err = rules.Compile(NewIndex(nodes, nil))
 		r.wrong[key] = err
 	}
 	return err

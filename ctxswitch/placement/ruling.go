@@ -23,12 +23,12 @@ type Rules struct {
 // field is what messages call the text.
 const field = "rules"
 
-// Compile resolves the names. VMs that are not in the scene are known all the same:
+// Compile resolves the names. VMs that are not in the index are known all the same:
 // the rules do without them. The error is a *cluster.FieldError that says what is
 // wrong; rules that passed [Check] or [CheckOwn] have none while the nodes are those
 // of then.
-func (r Rules) Compile(s *Scene) (*script.Program, error) {
-	return compile(r.Text, &view{scene: s, own: r.VJob != 0, vjob: r.VJob, members: anyNumber})
+func (r Rules) Compile(s *Index) (*script.Program, error) {
+	return compile(r.Text, &view{index: s, own: r.VJob != 0, vjob: r.VJob, members: anyNumber})
 }
 
 // Check says what is wrong with rules that are to be those of a cluster: with the
@@ -36,21 +36,21 @@ func (r Rules) Compile(s *Scene) (*script.Program, error) {
 // exists tells which VMs there are; nil believes every number. The error is a
 // *cluster.FieldError.
 func Check(text string, nodes []cluster.Node, exists func(cluster.VMID) bool) error {
-	_, err := compile(text, &view{scene: NewScene(nodes, nil), exists: exists})
+	_, err := compile(text, &view{index: NewIndex(nodes, nil), exists: exists})
 	return err
 }
 
 // CheckOwn says what is wrong with the rules of a vjob with so many members. The
 // error is a *cluster.FieldError.
 func CheckOwn(text string, nodes []cluster.Node, members int) error {
-	_, err := compile(text, &view{scene: NewScene(nodes, nil), own: true, members: members})
+	_, err := compile(text, &view{index: NewIndex(nodes, nil), own: true, members: members})
 	return err
 }
 
 // CheckShares refuses rules of a vjob that keep all others off its nodes, however little it
 // takes there, and what [CheckOwn] refuses. The error is a *cluster.FieldError.
 func CheckShares(text string, nodes []cluster.Node, members int) error {
-	program, err := compile(text, &view{scene: NewScene(nodes, nil), own: true, members: members})
+	program, err := compile(text, &view{index: NewIndex(nodes, nil), own: true, members: members})
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func Set(names []string) string {
 }
 
 func compile(text string, names *view) (*script.Program, error) {
-	file, problems := names.scene.file(text)
+	file, problems := names.index.file(text)
 	if script.Refused(problems) {
 		return nil, wrong(problems)
 	}

@@ -31,7 +31,7 @@ func said(r placement.Rules) (string, error) {
 	for _, id := range vms {
 		in.VMs = append(in.VMs, repack.VM{Name: id.String()})
 	}
-	program, err := r.Compile(placement.NewScene(nodes(), vms))
+	program, err := r.Compile(placement.NewIndex(nodes(), vms))
 	if err != nil {
 		return "", err
 	}
@@ -77,10 +77,10 @@ func TestCompile(t *testing.T) {
 func TestCompileOfEqualTexts(t *testing.T) {
 	vms := []cluster.VMID{vm(7, 0), vm(7, 1), vm(8, 0), vm(8, 1), vm(8, 2)}
 	in := &repack.Instance{Dims: placement.Dims, VMs: make([]repack.VM, len(vms))}
-	scene := placement.NewScene(nodes(), vms)
+	index := placement.NewIndex(nodes(), vms)
 	got := ""
 	for _, job := range []cluster.VJobID{7, 8, 7} {
-		program, err := placement.Rules{VJob: job, Text: "spread($VMS);"}.Compile(scene)
+		program, err := placement.Rules{VJob: job, Text: "spread($VMS);"}.Compile(index)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestCompileOfEqualTexts(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for range 2 {
-		if _, err := (placement.Rules{VJob: 7, Text: "spread("}).Compile(scene); err == nil {
+		if _, err := (placement.Rules{VJob: 7, Text: "spread("}).Compile(index); err == nil {
 			t.Error("a text that cannot be read is compiled")
 		}
 	}

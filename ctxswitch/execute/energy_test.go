@@ -13,14 +13,14 @@ import (
 
 // lit is a world in which a and b draw 100 W idle and 200 W under full load, and nothing
 // is known of c.
-func lit(d *desk) {
+func lit(d *harness) {
 	d.exec.Power = map[cluster.NodeID]energy.Power{
 		"a": {Idle: 100, Full: 200, Standby: 5}, "b": {Idle: 100, Full: 200, Standby: 5},
 	}
 }
 
 // drawn sums what was written: by node, and of vjobs.
-func (d *desk) drawn() (nodes map[cluster.NodeID]int64, vjobs map[cluster.VJobID]int64) {
+func (d *harness) drawn() (nodes map[cluster.NodeID]int64, vjobs map[cluster.VJobID]int64) {
 	nodes, vjobs = map[cluster.NodeID]int64{}, map[cluster.VJobID]int64{}
 	for _, s := range d.steps {
 		for _, n := range s.Drawn {
@@ -45,7 +45,7 @@ func near(t *testing.T, what string, got int64, want float64) {
 func TestEnergyIsAccounted(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	d.copies["a"][1].CPU = 3000
 	d.settle()
@@ -72,7 +72,7 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	l.Nodes[1].State = cluster.Offline
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	d.dead["b"] = true
 	d.copies["a"][0].CPU, d.copies["a"][0].Cap = 4000, 2000
@@ -111,7 +111,7 @@ func TestDrawFollowsWhatIsSeen(t *testing.T) {
 // A node that is declared offline, or down, while it does not answer draws its standby power
 // from then on.
 func TestDrawFollowsWhatIsDecreed(t *testing.T) {
-	d := sit(t, settings(), world())
+	d := newHarness(t, settings(), world())
 	lit(d)
 	d.dead["b"] = true
 	d.settle()
@@ -129,7 +129,7 @@ func TestDrawFollowsWhatIsDecreed(t *testing.T) {
 // A node that is being switched on draws for that until it answers, and is charged for it.
 func TestBootingDraws(t *testing.T) {
 	l := world()
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	d.settle()
 	d.dead["b"] = true

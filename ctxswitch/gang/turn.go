@@ -10,9 +10,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// Scene is the input of a step beside the record: the members as they were seen after every call
+// Input is what a step knows beside the record: the members as they were seen after every call
 // on them had ended, and the limits to keep.
-type Scene struct {
+type Input struct {
 	Now    time.Time
 	VJob   *cluster.VJob
 	Sights []Sight // one per member, in rank order
@@ -95,7 +95,7 @@ type Turn struct {
 
 // turn is a step in the making.
 type turn struct {
-	Scene
+	Input
 	rec    *Record
 	chains [][]hypervisor.Call
 	wait   string

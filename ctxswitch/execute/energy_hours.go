@@ -42,20 +42,20 @@ func millijoules(w energy.Watts, d time.Duration) int64 {
 
 // chargeHour adds what a node has drawn for a time within one hour. Whatever is not the
 // share of a vjob is counted as unused.
-func (e *Executor) chargeHour(n *node, hour time.Time, dt time.Duration) {
+func (em *energyMeter) chargeHour(n *node, hour time.Time, dt time.Duration) {
 	left := n.power.watts
 	sum := int64(0)
 	for _, s := range n.power.shares {
-		p, ok := e.gangs[s.vm.VJob]
+		p, ok := em.gangs.live[s.vm.VJob]
 		if !ok {
 			continue
 		}
 		own := millijoules(s.watts, dt)
-		e.hours.vjob(hour, p).Millijoules += own
+		em.hours.vjob(hour, p).Millijoules += own
 		sum, left = sum+own, left-s.watts
 	}
 	unused := millijoules(max(left, 0), dt)
-	h := e.hours.node(hour, n.ID)
+	h := em.hours.node(hour, n.ID)
 	h.Millijoules, h.Unused = h.Millijoules+sum+unused, h.Unused+unused
 }
 

@@ -29,7 +29,7 @@ func TestEndingsOfMembers(t *testing.T) {
 	} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		d.gone(1, 0, "a")
 		ending := own
@@ -54,24 +54,24 @@ func TestGangsThatKeepStill(t *testing.T) {
 	set.Limits.StopGrace = 0
 	for _, c := range []struct {
 		name    string
-		prepare func(d *desk)
+		prepare func(d *harness)
 		wait    string
 		calls   string
 	}{
-		{"all answer", func(d *desk) { d.settle() }, "migrates", "1 migrate 1.0@a>b"},
-		{"not looked at", func(d *desk) {
+		{"all answer", func(d *harness) { d.settle() }, "migrates", "1 migrate 1.0@a>b"},
+		{"not looked at", func(d *harness) {
 			d.drain()
 			d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Copies: d.copies["a"]}, nil)
 			d.drain()
 		}, "migrates", ""},
-		{"its node is silent", func(d *desk) { d.dead["a"] = true; d.settle() }, "keeps still: a may hold a copy and does not answer", ""},
-		{"the next is silent", func(d *desk) { d.dead["b"] = true; d.settle() }, "keeps still: b may hold a copy and does not answer", ""},
-		{"another is silent", func(d *desk) { d.dead["c"] = true; d.settle() }, "migrates", "1 migrate 1.0@a>b"},
-		{"the next is down", func(d *desk) {
+		{"its node is silent", func(d *harness) { d.dead["a"] = true; d.settle() }, "keeps still: a may hold a copy and does not answer", ""},
+		{"the next is silent", func(d *harness) { d.dead["b"] = true; d.settle() }, "keeps still: b may hold a copy and does not answer", ""},
+		{"another is silent", func(d *harness) { d.dead["c"] = true; d.settle() }, "migrates", "1 migrate 1.0@a>b"},
+		{"the next is down", func(d *harness) {
 			d.exec.SetNode(d.now, cluster.Node{ID: "b", State: cluster.Down})
 			d.settle()
 		}, "migrates", ""},
-		{"the next is off", func(d *desk) {
+		{"the next is off", func(d *harness) {
 			d.dead["b"] = true
 			d.exec.SetPowerState(d.now, "b", time.Minute, 0)
 			d.settle()
@@ -81,7 +81,7 @@ func TestGangsThatKeepStill(t *testing.T) {
 		rec.Members[0].Next = "b"
 		l := world(job(1, 1, cluster.Migrating))
 		l.Gangs = append(l.Gangs, rec)
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		c.prepare(d)
 		if r, _ := d.exec.Job(1); r.Wait != c.wait || d.wanted() != c.calls {
 			t.Errorf("%s: it waits for %q, want %q; calls are %q", c.name, r.Wait, c.wait, d.wanted())
@@ -93,7 +93,7 @@ func TestGangsThatKeepStill(t *testing.T) {
 func TestGangsOnNodesThatAreNotKnown(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "x"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.pass(time.Minute)
 	if r, _ := d.exec.Job(1); !strings.Contains(r.Wait, "x may hold a copy") {
@@ -122,7 +122,7 @@ func TestMembersOnNodesThatAreDown(t *testing.T) {
 		}
 		l := world(job(1, 2, rec.State()))
 		l.Gangs = append(l.Gangs, rec)
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.settle()
 		switch {
 		case c.ended:
@@ -151,7 +151,7 @@ func TestTheStoreIsSeenAfterCalls(t *testing.T) {
 			d.store.Images = []hypervisor.Image{imageOf(9, 1)}
 			d.pass(time.Second)
 			d.exec.LookedStore(d.now, d.store, nil)
-			if err := d.exec.DiscardImage(d.now, imageOf(9, 1).ID, "ada"); err != nil {
+			if err := d.exec.Images.Discard(d.now, imageOf(9, 1).ID, "ada"); err != nil {
 				t.Fatal(err)
 			}
 			d.settle()
@@ -187,7 +187,7 @@ func TestClearingWaitsForTheFirstLooks(t *testing.T) {
 	rec.Then = gang.ThenFail
 	l := world(job(1, 1, cluster.Stopping))
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.drain()
 	d.exec.LookedStore(d.now, d.store, nil)
 	d.drain()
@@ -200,7 +200,7 @@ func TestClearingWaitsForTheFirstLooks(t *testing.T) {
 func TestDemandOfMembersNotSeen(t *testing.T) {
 	l := world(job(1, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][0].CPU = 300
 	d.dead["b"] = true
 	d.settle()
@@ -215,7 +215,7 @@ func TestDemandOfMembersNotSeen(t *testing.T) {
 func TestCopiesOnSilentNodes(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.wants("1 unpause 1.0@a")
@@ -241,7 +241,7 @@ func TestNodesThatWereLeft(t *testing.T) {
 	rec.Members[0].Next = "b"
 	l := world(job(1, 1, cluster.Migrating))
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	d.gone(1, 0, "a")
 	d.has(1, 0, "b", hypervisor.CopyRunning)
@@ -273,7 +273,7 @@ func TestPausesTakeTooLong(t *testing.T) {
 func TestNoSpaceForImages(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.store.Free["a"] = hypervisor.Space{Pool: "own", Free: gang.ImageSpace(1024)}
 	d.settle()
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0)}, act(cluster.Suspend, 1, 0, "a", ""))
@@ -292,7 +292,7 @@ func TestWordIsWaitedForOnceItIsSeen(t *testing.T) {
 	for _, silent := range []bool{true, false} {
 		l := world(job(1, 1, cluster.Running))
 		l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-		d := sit(t, set, l)
+		d := newHarness(t, set, l)
 		d.has(1, 0, "a", hypervisor.CopyPaused)
 		d.settle()
 		d.wants("1 unpause 1.0@a")
@@ -322,7 +322,7 @@ func TestWordIsWaitedForOnceItIsSeen(t *testing.T) {
 func TestLateJobsOfCalls(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, priced(), l)
+	d := newHarness(t, priced(), l)
 	d.settle()
 	d.pass(20 * time.Minute)
 	d.adopt([]ctxGang{group(cluster.Suspend, 1, 0)}, act(cluster.Suspend, 1, 0, "a", ""))

@@ -11,7 +11,7 @@ import (
 )
 
 // ties checks what stands against switching a node off.
-func (d *desk) ties(when string, node cluster.NodeID, want string) {
+func (d *harness) ties(when string, node cluster.NodeID, want string) {
 	d.t.Helper()
 	if got := d.exec.InUse(node); got != want {
 		d.t.Errorf("%s: %s is held by %q, want %q", when, node, got, want)
@@ -31,7 +31,7 @@ func TestWhatHoldsANode(t *testing.T) {
 	waiting.Members[0].Next = "k"
 	l.VJobs, l.Gangs = append(l.VJobs, job(5, 1, cluster.Booting)), append(l.Gangs, waiting)
 	l.Nodes = append(l.Nodes, cluster.Node{ID: "k"}) // without room
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.dead["c"] = true
 	d.settle()
 	d.exec.Adopt(d.now, 1, "test", ctxswitch.Plan{
@@ -64,7 +64,7 @@ func TestWhatHoldsANodeWithoutCalls(t *testing.T) {
 	l.Gangs[len(l.Gangs)-1].Members[0].Ended = true
 	set := settings()
 	set.Limits.DepartureGrace = time.Hour
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.settle()
 	d.ties("while it is booted", "b", "the boot of 1.0 is not over")
 	d.ties("a node with a copy", "c", "it holds 1 VMs, 3.1 among them")
@@ -84,7 +84,7 @@ func TestWhatHoldsANodeWithoutCalls(t *testing.T) {
 func TestWhatHoldsANodeAfterACall(t *testing.T) {
 	set := settings()
 	set.KeepLost = time.Minute
-	d := sit(t, set, lost(cluster.Waiting))
+	d := newHarness(t, set, lost(cluster.Waiting))
 	d.store.Images = []hypervisor.Image{imageOf(1, 2)}
 	d.settle()
 	d.pass(time.Minute)
@@ -107,18 +107,18 @@ func TestWhatTiesANode(t *testing.T) {
 	const image = "vjob 2 has an image there that no other node can read"
 	for _, c := range []struct {
 		name   string
-		change func(*desk)
+		change func(*harness)
 		want   string
 	}{
-		{"others share its store", func(*desk) {}, ""},
-		{"its store is its own", func(d *desk) { d.store.Free["a"] = free("own") }, image},
-		{"stores without a name are not shared", func(d *desk) { d.store.Free["a"], d.store.Free["b"] = free(""), free("") }, image},
-		{"its store is not seen", func(d *desk) { delete(d.store.Free, "a") }, image},
-		{"the other one does not answer", func(d *desk) { d.dead["b"] = true }, image},
-		{"the other one is off", func(d *desk) { d.exec.SetPowerState(d.now, "b", time.Hour, 0) }, image},
-		{"the other one is not known", func(d *desk) { d.store.Free["x"] = d.store.Free["b"]; delete(d.store.Free, "b") }, image},
+		{"others share its store", func(*harness) {}, ""},
+		{"its store is its own", func(d *harness) { d.store.Free["a"] = free("own") }, image},
+		{"stores without a name are not shared", func(d *harness) { d.store.Free["a"], d.store.Free["b"] = free(""), free("") }, image},
+		{"its store is not seen", func(d *harness) { delete(d.store.Free, "a") }, image},
+		{"the other one does not answer", func(d *harness) { d.dead["b"] = true }, image},
+		{"the other one is off", func(d *harness) { d.exec.SetPowerState(d.now, "b", time.Hour, 0) }, image},
+		{"the other one is not known", func(d *harness) { d.store.Free["x"] = d.store.Free["b"]; delete(d.store.Free, "b") }, image},
 		{
-			"it has a store of its own and no images", func(d *desk) {
+			"it has a store of its own and no images", func(d *harness) {
 				d.store.Free["a"], d.store.Images[0].Node = free("own"), "b"
 				d.dead["a"] = true
 				d.pass(time.Minute)
@@ -127,7 +127,7 @@ func TestWhatTiesANode(t *testing.T) {
 			}, "",
 		},
 		{
-			"machines that are not of vjob", func(d *desk) {
+			"machines that are not of vjob", func(d *harness) {
 				d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Unmanaged: []string{"mail"}}, nil)
 			}, "it holds 1 machines that vjob does not manage, mail among them",
 		},
@@ -135,7 +135,7 @@ func TestWhatTiesANode(t *testing.T) {
 		l := world(job(1, 1, cluster.Waiting), job(2, 2, cluster.Suspended))
 		l.Gangs = append(l.Gangs, savedOn("a", 2, 2))
 		l.Gangs[0].Members[0] = gang.Member{Ended: true}
-		d := sit(t, settings(), l)
+		d := newHarness(t, settings(), l)
 		d.store.Free = hypervisor.Spaces{"a": free("shared"), "b": free("shared"), "c": free("other")}
 		d.store.Images = []hypervisor.Image{{ID: l.Gangs[0].Members[1].Image.ID, Node: "a", Complete: true}}
 		d.settle()
@@ -156,7 +156,7 @@ func TestContainersTieNodes(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.VJobs[0].Container, l.VJobs[1].Container = true, true
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies = nil // nothing is there of a container
 	d.settle()
 	for node, want := range map[cluster.NodeID]string{"a": "container 1 has room there", "b": "container 2 has room there", "c": ""} {
@@ -170,7 +170,7 @@ func TestContainersTieNodes(t *testing.T) {
 func TestDemandThatWasSeen(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.copies["a"][0].CPU = 300
 	d.settle()
 	if got := d.exec.Demand(cluster.VMID{VJob: 1}); got != 300 {
@@ -182,7 +182,7 @@ func TestDemandThatWasSeen(t *testing.T) {
 // only once it is in use again.
 func TestNodesThatRest(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	d.settle()
 	if yes, since := d.exec.Answers("b"); !yes || !since.Equal(start) {
 		t.Errorf("b answers: %t, since %s", yes, since)
@@ -225,7 +225,7 @@ func TestSilentNodesThatRest(t *testing.T) {
 	rec.Then = gang.ThenTerminate
 	l := world(job(1, 1, rec.State()))
 	l.Gangs = append(l.Gangs, rec)
-	d := sit(t, set, l)
+	d := newHarness(t, set, l)
 	d.dead["b"] = true
 	d.settle()
 	if wake := d.exec.Drain().Wake; !wake.Equal(d.now.Add(set.Retry)) {

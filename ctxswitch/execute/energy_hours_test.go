@@ -19,7 +19,7 @@ func TestHoursAddUp(t *testing.T) {
 	two.Owner, two.Project, two.Queue, two.Flexible = "bob", "p", "night", time.Hour
 	l := world(job(1, 1, cluster.Running), two)
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	d.copies["a"][1].CPU = 3000
 	d.settle()
@@ -68,7 +68,7 @@ func TestHoursAddUp(t *testing.T) {
 func TestHoursAreDivided(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
-	d := sit(t, settings(), l)
+	d := newHarness(t, settings(), l)
 	lit(d)
 	d.copies["a"][0].CPU, d.copies["a"][1].CPU = 3000, 1000
 	d.settle()

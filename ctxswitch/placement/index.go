@@ -23,8 +23,8 @@ const (
 	memory = "memory"
 )
 
-// Scene is the nodes and VMs of an instance, by their numbers.
-type Scene struct {
+// Index is the nodes and VMs of an instance, by their numbers.
+type Index struct {
 	nodes  []cluster.Node
 	node   map[string]int
 	vms    []cluster.VMID
@@ -40,7 +40,7 @@ type reading struct {
 }
 
 // file reads a text.
-func (s *Scene) file(text string) (*script.File, []script.Problem) {
+func (s *Index) file(text string) (*script.File, []script.Problem) {
 	r, known := s.read[text]
 	if !known {
 		r.file, r.problems = rulelist.Read(field, text)
@@ -49,9 +49,9 @@ func (s *Scene) file(text string) (*script.File, []script.Problem) {
 	return r.file, r.problems
 }
 
-// NewScene numbers nodes and VMs in the order given.
-func NewScene(nodes []cluster.Node, vms []cluster.VMID) *Scene {
-	s := &Scene{
+// NewIndex numbers nodes and VMs in the order given.
+func NewIndex(nodes []cluster.Node, vms []cluster.VMID) *Index {
+	s := &Index{
 		nodes: nodes, node: make(map[string]int, len(nodes)),
 		vms: vms, number: make(map[cluster.VMID]int, len(vms)), of: map[cluster.VJobID][]cluster.VMID{},
 		read: map[string]reading{},
@@ -69,9 +69,9 @@ func NewScene(nodes []cluster.Node, vms []cluster.VMID) *Scene {
 // anyNumber is the number of members of a vjob of unknown size.
 const anyNumber = -1
 
-// view is a scene as one text sees it.
+// view is an index as one text sees it.
 type view struct {
-	scene   *Scene
+	index   *Index
 	own     bool // the text is that of a vjob
 	vjob    cluster.VJobID
 	members int
@@ -88,7 +88,7 @@ func (v *view) VM(name string) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	if i, ok := v.scene.number[id]; ok {
+	if i, ok := v.index.number[id]; ok {
 		return i, true
 	}
 	if v.absent == nil {
@@ -96,7 +96,7 @@ func (v *view) VM(name string) (int, bool) {
 	}
 	i, known := v.absent[id]
 	if !known {
-		i = len(v.scene.vms) + len(v.absent)
+		i = len(v.index.vms) + len(v.absent)
 		v.absent[id] = i
 	}
 	return i, true
@@ -114,15 +114,15 @@ func (v *view) id(name string) (id cluster.VMID, ok bool) {
 }
 
 // Node is the number of a node.
-func (v *view) Node(name string) (int, bool) { i, ok := v.scene.node[name]; return i, ok }
+func (v *view) Node(name string) (int, bool) { i, ok := v.index.node[name]; return i, ok }
 
 // VMs are all VMs, or the members of the vjob.
 func (v *view) VMs() []string {
 	if v.own {
 		return v.Members()
 	}
-	names := make([]string, len(v.scene.vms))
-	for i, vm := range v.scene.vms {
+	names := make([]string, len(v.index.vms))
+	for i, vm := range v.index.vms {
 		names[i] = vm.String()
 	}
 	return names
@@ -130,8 +130,8 @@ func (v *view) VMs() []string {
 
 // Nodes are the names of the nodes.
 func (v *view) Nodes() []string {
-	names := make([]string, len(v.scene.nodes))
-	for i, n := range v.scene.nodes {
+	names := make([]string, len(v.index.nodes))
+	for i, n := range v.index.nodes {
 		names[i] = string(n.ID)
 	}
 	return names
@@ -147,7 +147,7 @@ func (v *view) Members() []string {
 		names = append(names, "VM"+strconv.Itoa(rank))
 	}
 	if v.members == anyNumber {
-		for _, vm := range v.scene.of[v.vjob] {
+		for _, vm := range v.index.of[v.vjob] {
 			names = append(names, "VM"+strconv.Itoa(vm.Rank))
 		}
 	}
@@ -155,7 +155,7 @@ func (v *view) Members() []string {
 }
 
 // Label is the value of a label of a node.
-func (v *view) Label(node int, key string) string { return v.scene.nodes[node].Labels[key] }
+func (v *view) Label(node int, key string) string { return v.index.nodes[node].Labels[key] }
 
 // Resources are the names of the resources.
 func (v *view) Resources() []string { return []string{cpu, memory} }
@@ -194,5 +194,5 @@ func (v *view) Steps() int {
 	if !v.own {
 		return script.MaxSteps
 	}
-	return min(script.MaxSteps, ownSteps+stepsPerMember*max(v.members, len(v.scene.of[v.vjob])))
+	return min(script.MaxSteps, ownSteps+stepsPerMember*max(v.members, len(v.index.of[v.vjob])))
 }

@@ -26,15 +26,15 @@ func settings() execute.Settings {
 	return s
 }
 
-// desk is an executor on a table: the test plays the nodes, the store and the
-// clock, and reads what the executor wants.
-type desk struct {
+// harness is an executor of which a test plays the nodes, the store and the clock, and reads what
+// the executor wants.
+type harness struct {
 	t        *testing.T
 	exec     *execute.Executor
 	now      time.Time
 	calls    []hypervisor.Call // all that were wanted so far
-	answered []int             // calls that were carried out by [desk.wait]
-	obeyed   int               // so many of them were carried out by [desk.obey]
+	answered []int             // calls that were carried out by [harness.wait]
+	obeyed   int               // so many of them were carried out by [harness.obey]
 	chains   [][]hypervisor.Call
 	steps    []journal.Step
 	looks    []cluster.NodeID // wanted since they were last asked for
@@ -76,9 +76,9 @@ func at(id cluster.VJobID, phase gang.Phase, nodes ...cluster.NodeID) gang.Recor
 	return r
 }
 
-func sit(t *testing.T, set execute.Settings, l journal.Loaded) *desk {
+func newHarness(t *testing.T, set execute.Settings, l journal.Loaded) *harness {
 	t.Helper()
-	d := &desk{
+	d := &harness{
 		t: t, exec: execute.New(set, l, start), now: start,
 		watched: map[cluster.NodeID]int{},
 		copies:  map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
@@ -98,7 +98,7 @@ func sit(t *testing.T, set execute.Settings, l journal.Loaded) *desk {
 }
 
 // has puts a copy on a node.
-func (d *desk) has(id cluster.VJobID, rank int, node cluster.NodeID, state hypervisor.CopyState) {
+func (d *harness) has(id cluster.VJobID, rank int, node cluster.NodeID, state hypervisor.CopyState) {
 	vm := cluster.VMID{VJob: id, Rank: rank}
 	d.gone(id, rank, node)
 	d.copies[node] = append(d.copies[node], hypervisor.Copy{
@@ -107,13 +107,13 @@ func (d *desk) has(id cluster.VJobID, rank int, node cluster.NodeID, state hyper
 }
 
 // gone takes a copy away.
-func (d *desk) gone(id cluster.VJobID, rank int, node cluster.NodeID) {
+func (d *harness) gone(id cluster.VJobID, rank int, node cluster.NodeID) {
 	vm := cluster.VMID{VJob: id, Rank: rank}
 	d.copies[node] = slices.DeleteFunc(d.copies[node], func(c hypervisor.Copy) bool { return c.VM == vm })
 }
 
 // drain takes what the executor wants, once.
-func (d *desk) drain() {
+func (d *harness) drain() {
 	effects := d.exec.Drain()
 	if !effects.Step.Empty() {
 		d.steps = append(d.steps, effects.Step)
@@ -130,7 +130,7 @@ func (d *desk) drain() {
 }
 
 // settle answers all looks until nothing more is wanted, and lets no time pass.
-func (d *desk) settle() {
+func (d *harness) settle() {
 	for d.drain(); len(d.looks) > 0 || d.looking; d.drain() {
 		looks := d.looks
 		d.looks = nil
@@ -155,7 +155,7 @@ func (d *desk) settle() {
 }
 
 // pass lets time go on in steps of a second, with every look answered.
-func (d *desk) pass(long time.Duration) {
+func (d *harness) pass(long time.Duration) {
 	for end := d.now.Add(long); d.now.Before(end); {
 		d.now = d.now.Add(min(time.Second, end.Sub(d.now)))
 		d.exec.Tick(d.now)
@@ -164,22 +164,22 @@ func (d *desk) pass(long time.Duration) {
 }
 
 // reply answers a call.
-func (d *desk) reply(op hypervisor.OpID, err error) {
+func (d *harness) reply(op hypervisor.OpID, err error) {
 	d.exec.Replied(d.now, d.replyTo(op, err))
 	d.settle()
 }
 
-func (d *desk) replyTo(op hypervisor.OpID, err error) execute.Reply {
+func (d *harness) replyTo(op hypervisor.OpID, err error) execute.Reply {
 	return execute.Reply{Op: op, Err: err, Began: d.now, Ended: d.now}
 }
 
 // adopt begins plan 1.
-func (d *desk) adopt(gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
+func (d *harness) adopt(gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
 	d.adoptAs(1, gangs, actions...)
 }
 
 // adoptAs begins a plan.
-func (d *desk) adoptAs(id journal.PlanID, gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
+func (d *harness) adoptAs(id journal.PlanID, gangs []ctxswitch.Gang, actions ...ctxswitch.Action) {
 	for i := range actions {
 		actions[i].ID = ctxswitch.ActionID(i)
 	}
@@ -197,7 +197,7 @@ func group(kind cluster.ActionKind, id cluster.VJobID, actions ...ctxswitch.Acti
 }
 
 // wanted is every call so far in words: "1 boot 1.0@a".
-func (d *desk) wanted() string {
+func (d *harness) wanted() string {
 	list := make([]string, len(d.calls))
 	for i, c := range d.calls {
 		list[i] = fmt.Sprintf("%d %s %s@%s", c.Op, c.Verb, c.VM, c.Node)
@@ -208,7 +208,7 @@ func (d *desk) wanted() string {
 	return strings.Join(list, ", ")
 }
 
-func (d *desk) wants(want string) {
+func (d *harness) wants(want string) {
 	d.t.Helper()
 	if got := d.wanted(); got != want {
 		d.t.Errorf("calls so far:\n got %s\nwant %s", got, want)
@@ -216,7 +216,7 @@ func (d *desk) wants(want string) {
 }
 
 // isIn checks the phase of the gang of vjob 1.
-func (d *desk) isIn(phase gang.Phase) {
+func (d *harness) isIn(phase gang.Phase) {
 	d.t.Helper()
 	if r, ok := d.exec.Job(1); !ok || r.Record.Phase != phase {
 		d.t.Errorf("the gang is %+v (live %v), want %s", r.Record, ok, phase)
@@ -224,7 +224,7 @@ func (d *desk) isIn(phase gang.Phase) {
 }
 
 // told counts the events that contain a text.
-func (d *desk) told(text string) int {
+func (d *harness) told(text string) int {
 	n := 0
 	for _, s := range d.steps {
 		for _, e := range s.Events {
@@ -237,7 +237,7 @@ func (d *desk) told(text string) int {
 }
 
 // progress is the states of a plan's actions and its own at last: "done failed; failed".
-func (d *desk) progress(id journal.PlanID, actions int) string {
+func (d *harness) progress(id journal.PlanID, actions int) string {
 	states := make([]string, actions)
 	closed := "running"
 	for _, s := range d.steps {

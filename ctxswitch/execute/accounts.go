@@ -1,0 +1,54 @@
+package execute
+
+import (
+	"cmp"
+	"slices"
+
+	"vjob/ctxswitch/journal"
+	"vjob/hypervisor"
+)
+
+// accounts measures what vjobs use: running time, memory and CPU.
+type accounts struct {
+	*batch
+	hooks     *Hooks
+	gangs     *gangs
+	walltimes *Walltimes
+}
+
+// phaseChanged closes the account of the phase that a gang has left.
+func (ac *accounts) phaseChanged(p *gangState) {
+	ac.add(p, true)
+	ac.walltimes.await(p)
+}
+
+// addAll adds the time since the last call to all accounts.
+func (ac *accounts) addAll() {
+	written := len(ac.out.Step.Usage)
+	for _, p := range ac.gangs.live {
+		ac.add(p, false)
+	}
+	slices.SortFunc(ac.out.Step.Usage[written:], func(a, b journal.Usage) int { return cmp.Compare(a.VJob, b.VJob) })
+}
+
+// add adds the time since the last call to a vjob's account, and writes it if that is due.
+func (ac *accounts) add(p *gangState, write bool) {
+	p.account.add(ac.now, p.job, &p.rec)
+	if !write && !p.account.due() {
+		return
+	}
+	if used := p.account.take(); used != (journal.Usage{}) {
+		used.VJob = p.job.ID
+		ac.out.Step.Usage = append(ac.out.Step.Usage, used)
+	}
+}
+
+// observe takes in the CPU of copies that run.
+func (ac *accounts) observe(copies []hypervisor.Copy) {
+	for i := range copies {
+		c := &copies[i]
+		if p, ok := ac.gangs.of(c.VM); ok && c.State == hypervisor.CopyRunning && p.account.observe(ac.now, p.job, c, ac.hooks.Expect) {
+			ac.changes++
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package execute
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+)
+
+// batch is what the events since the last [Executor.Drain] lead to. All parts of an executor share it.
+type batch struct {
+	now     time.Time // of the present event
+	tick    uint64    // logical clock, which looks advance: a look shows what ended before its time
+	changes uint64
+	out     Effects
+
+	// The gangs to drive, so that the cost of a step depends on its events and not on all vjobs.
+	dirty map[cluster.VJobID]bool // gangs that something happened to
+	// denied are the gangs that wait for room or for a transfer slot.
+	denied map[cluster.VJobID]bool
+}
+
+func newBatch(now time.Time) *batch {
+	return &batch{now: now, dirty: map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{}}
+}
+
+// Changes grows whenever something changed on which a decision depends.
+func (b *batch) Changes() uint64 { return b.changes }
+
+// event adds one line for users.
+func (b *batch) event(ev journal.Event) {
+	ev.At = b.now
+	b.out.Step.Events = append(b.out.Step.Events, ev)
+}
+
+// alarm raises an alarm for administrators, once in a phase.
+func (b *batch) alarm(p *gangState, text string) {
+	if p.phase.alarms[text] {
+		return
+	}
+	if p.phase.alarms == nil {
+		p.phase.alarms = map[string]bool{}
+	}
+	p.phase.alarms[text] = true
+	b.event(journal.Event{Kind: journal.EventAlarm, VJob: p.job.ID, Plan: p.plan(), Text: text})
+}
+
+// touchWaiters wakes the gangs that may have waited for what just ended.
+func (b *batch) touchWaiters() {
+	for id := range b.denied {
+		b.dirty[id] = true
+	}
+	clear(b.denied)
+}

@@ -1,0 +1,70 @@
+package execute
+
+import (
+	"vjob/cluster"
+	"vjob/energy"
+	"vjob/hypervisor"
+)
+
+// Need is what a member of a vjob counts for now.
+func (e *Executor) Need(vm cluster.VMID) cluster.Resources {
+	p, ok := e.gangs.of(vm)
+	if !ok {
+		return cluster.Resources{}
+	}
+	return e.capacity.need(p, vm.Rank)
+}
+
+// Demand is the CPU that a member was last seen to need, or, before it was seen, what
+// it reserves.
+func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
+	p, ok := e.gangs.of(vm)
+	if !ok {
+		return 0
+	}
+	if cpu, seen := p.account.observed(vm.Rank); seen {
+		return cpu
+	}
+	return p.job.VMs[vm.Rank].Reserved.CPU
+}
+
+// Cap is the CPU that a VM may use at most where it is; 0 if it is nowhere.
+func (e *Executor) Cap(id cluster.VMID) cluster.MilliCPU {
+	p, ok := e.gangs.of(id)
+	if !ok {
+		return 0
+	}
+	return e.capacity.cap(p, id.Rank)
+}
+
+// Load is the most CPU that the VMs on a node may use: by every copy, unless its gang
+// stands still in memory, and every VM that a call may bring that is under way or has ended
+// since the last look; a cap that is being changed counts as the larger one.
+func (e *Executor) Load(id cluster.NodeID) cluster.MilliCPU {
+	n, known := e.nodes.byID[id]
+	if !known {
+		return 0
+	}
+	return e.capacity.load(n)
+}
+
+// MaxPower is the highest power of a node while its VMs may use [Executor.Load] plus this CPU; 0
+// for nodes without a power model.
+func (e *Executor) MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
+	n, known := e.nodes.byID[id]
+	power := e.Power[id]
+	switch {
+	case !known:
+		return 0
+	case !n.on() && more <= 0:
+		return power.Standby
+	}
+	return power.At(float64(e.capacity.load(n)+more) / float64(max(n.Capacity.CPU, 1)))
+}
+
+// Space is the room for images where each node saves: the free space, less what gangs that are
+// being saved still need, and less the margin. Nodes without a look at their store are missing.
+func (e *Executor) Space() hypervisor.Spaces { return e.store.spaces(nil) }
+
+// StoreProblem says why no image can be written or read at all; "" when they can.
+func (e *Executor) StoreProblem() string { return e.store.problem }

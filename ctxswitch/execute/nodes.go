@@ -1,0 +1,249 @@
+package execute
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/hypervisor"
+)
+
+// nodes is what was observed of the nodes, and when they are looked at.
+type nodes struct {
+	*batch
+	settings *Settings
+	gangs    *gangs
+
+	byID   map[cluster.NodeID]*node
+	names  []cluster.NodeID         // in order
+	silent map[cluster.NodeID]*node // those that do not answer
+	unseen int                      // how many have not been looked at since the start
+	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
+	// member there, or had a call there. It may hold vjobs that have left the node.
+	jobsOn map[cluster.NodeID]map[cluster.VJobID]bool
+	// seenOn lists the nodes on which copies of a VM were last seen, in order.
+	seenOn map[cluster.VMID][]cluster.NodeID
+}
+
+func newNodes(b *batch, settings *Settings, live *gangs) *nodes {
+	return &nodes{
+		batch: b, settings: settings, gangs: live,
+		byID: map[cluster.NodeID]*node{}, silent: map[cluster.NodeID]*node{},
+		jobsOn: map[cluster.NodeID]map[cluster.VJobID]bool{}, seenOn: map[cluster.VMID][]cluster.NodeID{},
+	}
+}
+
+// set adds a node or changes what is decreed of it.
+func (ns *nodes) set(n cluster.Node) *node {
+	known, ok := ns.byID[n.ID]
+	if !ok {
+		known = newNode(ns.now)
+		ns.byID[n.ID] = known
+		at, _ := slices.BinarySearch(ns.names, n.ID)
+		ns.names = slices.Insert(ns.names, at, n.ID)
+		ns.unseen++
+	}
+	known.Node = n
+	return known
+}
+
+// empty notes that nothing is on a node, because it is proven dead.
+func (ns *nodes) empty(n *node) {
+	ns.forget(n)
+	clear(n.unseen)
+	n.endings, n.seen = nil, false
+	ns.firstLook(n)
+	ns.touchJobsOn(n.ID)
+}
+
+// firstLook notes that the node was looked at, and reports whether it is so for the first time
+// since the start.
+func (ns *nodes) firstLook(n *node) bool {
+	if n.tried {
+		return false
+	}
+	n.tried = true
+	ns.unseen--
+	return true
+}
+
+// look asks for a look that begins now; while one is under way that began
+// earlier, another one will follow it.
+func (ns *nodes) look(n *node) {
+	if n.State == cluster.Down {
+		return
+	}
+	if n.looking {
+		n.again = true
+		return
+	}
+	ns.tick++
+	n.looking, n.started, n.again = true, ns.tick, false
+	ns.out.Looks = append(ns.out.Looks, n.ID)
+}
+
+func (ns *nodes) lookDue(n *node) bool {
+	if n.looking {
+		return false
+	}
+	every := ns.settings.LookEvery
+	if !n.seen {
+		every = ns.settings.Retry
+	}
+	if n.rests > 0 {
+		every = n.rests
+	}
+	return ns.now.Sub(n.ended) >= every
+}
+
+// answered keeps the list of the nodes that do not answer.
+func (ns *nodes) answered(n *node) {
+	if n.silent() {
+		ns.silent[n.ID] = n
+	} else {
+		delete(ns.silent, n.ID)
+	}
+}
+
+// see replaces what is known of a node, and wakes the gangs that wait for it. If the look has
+// news, it also wakes the gangs with copies there, and those that were denied a call: the power
+// of all nodes may be lower now.
+func (ns *nodes) update(n *node, view hypervisor.View) {
+	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
+	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Unmanaged
+	maps.DeleteFunc(n.unseen, func(_ cluster.VMID, ended uint64) bool { return ended < n.began })
+	ns.warn(n, view.Warnings)
+	if news {
+		ns.forget(n)
+	}
+	for _, c := range view.Copies {
+		if news {
+			ns.find(n, c)
+		}
+		n.copies[c.VM] = c
+	}
+	if news {
+		ns.touchWaiters()
+	}
+	for id := range ns.jobsOn[n.ID] {
+		if p, active := ns.gangs.active[id]; active && p.waitsFor(n.ID) {
+			ns.dirty[id] = true
+		}
+	}
+}
+
+// find notes where a copy is, and wakes its gang.
+func (ns *nodes) find(n *node, c hypervisor.Copy) {
+	ns.seenOn[c.VM] = append(ns.seenOn[c.VM], n.ID)
+	slices.Sort(ns.seenOn[c.VM])
+	ns.dirty[c.VM.VJob] = true
+}
+
+// forget drops what was seen on a node, and wakes the gangs that it concerned.
+func (ns *nodes) forget(n *node) {
+	for id := range n.copies {
+		ns.dirty[id.VJob] = true
+		ns.seenOn[id] = slices.DeleteFunc(ns.seenOn[id], func(at cluster.NodeID) bool { return at == n.ID })
+		if len(ns.seenOn[id]) == 0 {
+			delete(ns.seenOn, id)
+		}
+	}
+	clear(n.copies)
+}
+
+// warn takes in the warnings of a node, and tells of new ones.
+func (ns *nodes) warn(n *node, warnings []string) {
+	if len(warnings) > 0 && !slices.Equal(n.warnings, warnings) {
+		ns.event(journal.Event{Kind: journal.EventNode, Node: n.ID, Text: fmt.Sprintf("node %s: %s", n.ID, strings.Join(warnings, "; "))})
+	}
+	n.warnings = warnings
+}
+
+func (ns *nodes) tell(n *node) {
+	if n.rests > 0 {
+		return // the power controller reports what becomes of it
+	}
+	text := fmt.Sprintf("node %s answers", n.ID)
+	if !n.seen {
+		text = fmt.Sprintf("node %s does not answer: %s", n.ID, n.problem)
+	}
+	ns.event(journal.Event{Kind: journal.EventNode, Node: n.ID, Text: text})
+}
+
+// updateJobsOnAll enters where the members of a gang are and go.
+func (ns *nodes) updateJobsOnAll(p *gangState) {
+	for _, m := range p.rec.Members {
+		for _, id := range []cluster.NodeID{m.Node, m.Next} {
+			if id != "" {
+				ns.updateJobsOn(id, p.job.ID)
+			}
+		}
+	}
+}
+
+func (ns *nodes) updateJobsOn(id cluster.NodeID, vjob cluster.VJobID) {
+	if ns.jobsOn[id] == nil {
+		ns.jobsOn[id] = map[cluster.VJobID]bool{}
+	}
+	ns.jobsOn[id][vjob] = true
+}
+
+// touchJobsOn wakes every gang that a node concerns: whether it is seen has
+// changed. Entries of gangs that have left are dropped on the way.
+func (ns *nodes) touchJobsOn(id cluster.NodeID) {
+	for job := range ns.jobsOn[id] {
+		p, live := ns.gangs.live[job]
+		if !live || !p.waitsFor(id) {
+			delete(ns.jobsOn[id], job)
+			continue
+		}
+		ns.dirty[job] = true
+	}
+}
+
+func (ns *nodes) fenced(id cluster.NodeID) bool {
+	n, ok := ns.byID[id]
+	return ok && n.State == cluster.Down
+}
+
+// seen reports whether a node has answered to its last look.
+func (ns *nodes) seen(id cluster.NodeID) bool {
+	n, known := ns.byID[id]
+	return known && n.seen
+}
+
+// wake passes on when nodes that do not answer are looked at again.
+func (ns *nodes) wake(at func(time.Time)) {
+	for _, n := range ns.silent {
+		at(n.ended.Add(ns.settings.Retry))
+	}
+}
+
+// hide reports whether a node that does not answer may hold a copy of a member.
+func (ns *nodes) hide(p *gangState) bool {
+	silent := func(id cluster.NodeID) bool {
+		n, ok := ns.byID[id]
+		return id != "" && (!ok || n.silent())
+	}
+	for rank := range p.rec.Members {
+		m, t := &p.rec.Members[rank], p.member(rank)
+		if silent(m.Node) || silent(m.Next) {
+			return true
+		}
+		for id := range t.held {
+			if silent(id) {
+				return true
+			}
+		}
+		for id := range t.touched {
+			if silent(id) {
+				return true
+			}
+		}
+	}
+	return false
+}
