@@ -19,6 +19,22 @@ import (
 	"vjob/scheduler"
 )
 
+// eventReader reads the log of events.
+type eventReader interface {
+	// Events lists events, oldest first.
+	Events(ctx context.Context, f journal.EventFilter) ([]journal.Event, error)
+}
+
+// eventHandler answers requests for events, as a list or as a stream.
+type eventHandler struct {
+	events    eventReader
+	finder    vjobFinder
+	streaming *streaming
+	news      *broadcast
+	poll      time.Duration // the longest delay of an event without a broadcast
+	snapshot  func() *scheduler.Snapshot
+}
+
 // A stream reads the log in batches, and rests in between so that a busy loop
 // does not make every watcher read after every commit.
 const (
@@ -55,9 +71,9 @@ func wantsStream(r *http.Request) bool {
 	})
 }
 
-// events answers GET /v1/events. The store narrows what users get to their own
+// list answers GET /v1/events. The store narrows what users get to their own
 // vjobs; a vjob that they may not see is not found.
-func (s *Server) events(c *gin.Context, caller Subject) error {
+func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 	filter := journal.EventFilter{Owner: caller.Viewer()}
 	after, err := queryNumber(c, "after", 0, 1<<62, 0)
 	if err != nil {
@@ -76,22 +92,18 @@ func (s *Server) events(c *gin.Context, caller Subject) error {
 	}
 	filter.After, filter.VJob, filter.Limit = after, cluster.VJobID(vjob), int(limit)
 	if vjob != 0 {
-		kept, err := s.reader.VJob(c.Request.Context(), filter.VJob)
-		if err != nil {
+		if _, err := h.finder.find(c.Request.Context(), caller, filter.VJob, Read); err != nil {
 			return err
-		}
-		if err := authorise(caller, Read, Object{Kind: KindVJob, Owner: kept.Owner}); err != nil {
-			return fmt.Errorf("vjob %d: %w", vjob, cluster.ErrNotFound)
 		}
 	}
 	if wantsStream(c.Request) {
-		return s.stream(c, caller, filter)
+		return h.stream(c, caller, filter)
 	}
-	events, err := s.reader.Events(c.Request.Context(), filter)
+	events, err := h.events.Events(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
-	list := wire.EventList{Events: wireEvents(events, s.snapshot(), filter.Owner), Last: after}
+	list := wire.EventList{Events: wireEvents(events, h.snapshot(), filter.Owner), Last: after}
 	if n := len(events); n > 0 {
 		list.Last = events[n-1].Seq
 	}
@@ -101,37 +113,37 @@ func (s *Server) events(c *gin.Context, caller Subject) error {
 // stream sends events as they come. Nothing is buffered for a slow reader: it is
 // read from the log at the pace at which it takes, and one that takes nothing for
 // long is cut off and can go on later by Last-Event-ID.
-func (s *Server) stream(c *gin.Context, caller Subject, filter journal.EventFilter) error {
+func (h *eventHandler) stream(c *gin.Context, caller Subject, filter journal.EventFilter) error {
 	ctx := c.Request.Context()
-	if err := s.resume(c, &filter); err != nil {
+	if err := h.resume(c, &filter); err != nil {
 		return err
 	}
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("X-Accel-Buffering", "no")
 	c.Status(http.StatusOK)
-	out := s.newStreamWriter(c, caller)
+	out := h.streaming.writer(c, caller)
 	if _, err := fmt.Fprintf(out, "retry: 1000\n\n"); err != nil {
 		return err
 	}
-	pulse := time.NewTicker(s.heartbeat)
+	pulse := time.NewTicker(h.streaming.heartbeat)
 	defer pulse.Stop()
 	for {
-		news := s.newEvents.next() // taken before reading, so that nothing is missed
-		full, err := s.batch(ctx, out, &filter)
+		news := h.news.next() // taken before reading, so that nothing is missed
+		full, err := h.batch(ctx, out, &filter)
 		if err != nil {
 			return err
 		}
 		if full {
 			news = nil
 		}
-		if ok, err := s.pause(c, out, pulse, news, full); !ok {
+		if ok, err := h.pause(c, out, pulse, news, full); !ok {
 			return err
 		}
 	}
 }
 
 // resume finds out where the stream begins.
-func (s *Server) resume(c *gin.Context, filter *journal.EventFilter) error {
+func (h *eventHandler) resume(c *gin.Context, filter *journal.EventFilter) error {
 	if id := c.GetHeader("Last-Event-ID"); id != "" {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil || n < 0 {
@@ -140,7 +152,7 @@ func (s *Server) resume(c *gin.Context, filter *journal.EventFilter) error {
 		filter.After, filter.Latest = n, false
 	}
 	if filter.Latest {
-		last, err := s.reader.Events(c.Request.Context(), journal.EventFilter{
+		last, err := h.events.Events(c.Request.Context(), journal.EventFilter{
 			Owner: filter.Owner, VJob: filter.VJob, Latest: true, Limit: 1,
 		})
 		if err != nil {
@@ -155,14 +167,14 @@ func (s *Server) resume(c *gin.Context, filter *journal.EventFilter) error {
 }
 
 // batch sends what is new; full reports that there may be more.
-func (s *Server) batch(ctx context.Context, out *streamWriter, filter *journal.EventFilter) (full bool, err error) {
-	events, err := s.reader.Events(ctx, *filter)
+func (h *eventHandler) batch(ctx context.Context, out *streamWriter, filter *journal.EventFilter) (full bool, err error) {
+	events, err := h.events.Events(ctx, *filter)
 	if err != nil || len(events) == 0 {
 		return false, err
 	}
 	var text []byte
 	for _, e := range events {
-		data, err := json.Marshal(wireEvent(e, s.snapshot(), filter.Owner))
+		data, err := json.Marshal(wireEvent(e, h.snapshot(), filter.Owner))
 		if err != nil {
 			return false, err
 		}
@@ -175,9 +187,9 @@ func (s *Server) batch(ctx context.Context, out *streamWriter, filter *journal.E
 
 // pause waits until there is reason to look again; ok is false when the stream
 // has to end. With every pulse the caller's credentials are checked again.
-func (s *Server) pause(c *gin.Context, out *streamWriter, pulse *time.Ticker, news <-chan struct{}, full bool) (ok bool, err error) {
+func (h *eventHandler) pause(c *gin.Context, out *streamWriter, pulse *time.Ticker, news <-chan struct{}, full bool) (ok bool, err error) {
 	if !full {
-		late := time.NewTimer(s.poll)
+		late := time.NewTimer(h.poll)
 		defer late.Stop()
 		select {
 		case <-news:
@@ -192,7 +204,7 @@ func (s *Server) pause(c *gin.Context, out *streamWriter, pulse *time.Ticker, ne
 			return true, nil
 		case <-c.Request.Context().Done():
 			return false, nil
-		case <-s.stop:
+		case <-h.streaming.stop:
 			return false, nil
 		}
 	}
@@ -202,7 +214,7 @@ func (s *Server) pause(c *gin.Context, out *streamWriter, pulse *time.Ticker, ne
 	case <-rest.C:
 		return true, nil
 	case <-c.Request.Context().Done():
-	case <-s.stop:
+	case <-h.streaming.stop:
 	}
 	return false, nil
 }

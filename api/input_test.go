@@ -205,7 +205,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(strings.Repeat(`{"template":`, 100)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var w wire.Submission
-		err := api.Decode(data, &w, api.Shape{})
+		err := api.Decode(data, &w, api.Bounds{})
 		if err != nil {
 			if !reflect.DeepEqual(w, wire.Submission{}) {
 				t.Fatalf("refused (%v) and yet read %+v", err, w)
@@ -217,7 +217,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 		var again wire.Submission
-		if err := api.Decode(text, &again, api.Shape{}); err != nil {
+		if err := api.Decode(text, &again, api.Bounds{}); err != nil {
 			t.Fatalf("%s is not read again: %v", text, err)
 		}
 		if second, _ := json.Marshal(again); string(second) != string(text) {

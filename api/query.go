@@ -26,21 +26,21 @@ func notFound(what, name string) error {
 }
 
 // checkQuery refuses keys that the endpoint does not know, and repeated ones.
-func checkQuery(query url.Values, allowed []param) error {
+func checkQuery(query url.Values, allowed []Param) error {
 	for key, values := range query {
-		i := slices.IndexFunc(allowed, func(p param) bool { return p.name == key })
+		i := slices.IndexFunc(allowed, func(p Param) bool { return p.Name == key })
 		if i < 0 {
 			names := make([]string, len(allowed))
 			for i, p := range allowed {
-				names[i] = p.name
+				names[i] = p.Name
 			}
 			want := "no query string"
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return &cluster.FieldError{Field: location{}.field(key).path, Value: "an unknown parameter", Want: want}
+			return &cluster.FieldError{Field: joinField("", key), Value: "an unknown parameter", Want: want}
 		}
-		if len(values) > 1 && !allowed[i].many {
+		if len(values) > 1 && !allowed[i].Many {
 			return &cluster.FieldError{Field: key, Value: "a second value", Want: "each parameter once"}
 		}
 	}
@@ -82,12 +82,15 @@ func pathNumber(c *gin.Context, key string) (int64, error) {
 }
 
 // readBody decodes the JSON body of a request into a wire type.
-func (s *Server) readBody(c *gin.Context, into any) error {
+func readBody(c *gin.Context, into any) error { return readBounded(c, into, Bounds{Entries: maxSteps}) }
+
+// readBounded is readBody within other bounds.
+func readBounded(c *gin.Context, into any, bounds Bounds) error {
 	data, err := body(c)
 	if err != nil {
 		return err
 	}
-	return Decode(data, into, Shape{Items: maxSteps, Of: map[string]int{"vms": s.limits.VMsPerVJob, "parameters": s.limits.VJobsPerArray, "command": maxWords, "env": maxEnv}})
+	return Decode(data, into, bounds)
 }
 
 // body is the body of a request, which has to be JSON.
