@@ -78,6 +78,9 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 	if schema.Type.Is(openapi3.TypeInteger) {
 		schema.Format = "int64"
 	}
+	if t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface {
+		schema.AdditionalProperties = openapi3.AdditionalProperties{} // the values may be null, too
+	}
 	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
 		return nil
 	}
