@@ -43,17 +43,14 @@ type adminHandler struct {
 
 // listAudit answers GET /v1/audit.
 func (h *adminHandler) listAudit(c *gin.Context, _ Subject) error {
-	before, err := queryNumber(c, "before", 1, math.MaxInt64, 0)
-	if err != nil {
-		return err
+	q := queryReader{c: c}
+	f := journal.AuditFilter{
+		Before: q.number("before", 1, math.MaxInt64, 0), Limit: q.limit(defaultPage), Action: journal.AuditAction(c.Query("action")), By: c.Query("by"),
 	}
-	limit, err := queryNumber(c, "limit", 1, maxPage, defaultPage)
-	if err != nil {
-		return err
+	if q.err != nil {
+		return q.err
 	}
-	entries, err := h.entries.Audit(c.Request.Context(), journal.AuditFilter{
-		Before: before, Limit: int(limit), Action: journal.AuditAction(c.Query("action")), By: c.Query("by"),
-	})
+	entries, err := h.entries.Audit(c.Request.Context(), f)
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,10 @@ func (h *consoleHandler) attach(c *gin.Context, caller Subject) error {
 	if kept.Owner != caller.Name {
 		return fmt.Errorf("vjob %s belongs to %s: only the owner may attach to its console: %w", kept.ID, kept.Owner, cluster.ErrForbidden)
 	}
-	rank, err := queryNumber(c, "rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
-	if err != nil {
-		return err
+	q := queryReader{c: c}
+	rank := q.number("rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
+	if q.err != nil {
+		return q.err
 	}
 	if asked := c.GetHeader("Upgrade"); !strings.EqualFold(asked, wire.ConsoleProtocol) {
 		return cluster.BadField("Upgrade", asked, wire.ConsoleProtocol+", over HTTP/1.1")

@@ -89,7 +89,7 @@ func wireEnergy(l *EnergyLine, unit string) wire.EnergyLine {
 // round keeps a part of a unit for JSON.
 func round(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
-// filter reads what is asked for. Hours count that begin in the time.
+// filter reads the query. The hours count that begin in the period.
 func (h *energyHandler) filter(c *gin.Context, caller Subject) (f journal.EnergyFilter, err error) {
 	f.Owner, f.By = caller.Viewer(), journal.EnergyBy(c.DefaultQuery("by", string(journal.ByOwner)))
 	if !slices.Contains([]journal.EnergyBy{journal.ByOwner, journal.ByProject, journal.ByQueue, journal.ByVJob, journal.ByNode}, f.By) {
@@ -98,11 +98,11 @@ func (h *energyHandler) filter(c *gin.Context, caller Subject) (f journal.Energy
 	if f.By == journal.ByNode && f.Owner != "" {
 		return f, fmt.Errorf("by: only administrators see the energy of nodes: %w", cluster.ErrForbidden)
 	}
-	if f.To, err = queryInstant(c, "to", h.now()); err != nil {
-		return f, err
-	}
-	if f.From, err = queryInstant(c, "from", f.To.Add(-defaultPeriod)); err != nil {
-		return f, err
+	q := queryReader{c: c}
+	f.To = q.instant("to", h.now())
+	f.From = q.instant("from", f.To.Add(-defaultPeriod))
+	if q.err != nil {
+		return f, q.err
 	}
 	most := maxPeriod
 	if f.By == journal.ByVJob || f.By == journal.ByNode {
@@ -112,20 +112,6 @@ func (h *energyHandler) filter(c *gin.Context, caller Subject) (f journal.Energy
 		return f, cluster.BadField("from", f.From.Format(time.RFC3339), fmt.Sprintf("before %s, by at most %d days", f.To.Format(time.RFC3339), most/(24*time.Hour)))
 	}
 	return f, nil
-}
-
-// queryInstant reads an instant, or returns the default. Years are limited to those that the
-// database can store.
-func queryInstant(c *gin.Context, key string, otherwise time.Time) (time.Time, error) {
-	text, ok := c.GetQuery(key)
-	if !ok {
-		return otherwise.UTC(), nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
-		return t, cluster.BadField(key, text, "an instant such as 2026-11-22T00:00:00Z")
-	}
-	return t.UTC(), nil
 }
 
 // consolidation answers GET /v1/energy/consolidation.

@@ -50,13 +50,10 @@ func (h *consoleHandler) logs(c *gin.Context, caller Subject) error {
 	if err != nil {
 		return err
 	}
-	rank, err := queryNumber(c, "rank", 0, int64(max(len(kept.VMs)-1, 0)), 0)
-	if err != nil {
-		return err
-	}
-	tail, err := queryNumber(c, "tail", 1, maxTail, 0)
-	if err != nil {
-		return err
+	q := queryReader{c: c}
+	rank, tail := q.number("rank", 0, int64(max(len(kept.VMs)-1, 0)), 0), q.number("tail", 1, maxTail, 0)
+	if q.err != nil {
+		return q.err
 	}
 	vm := cluster.VMID{VJob: kept.ID, Rank: int(rank)}
 	if h.console == nil {

@@ -13,9 +13,11 @@ import (
 // order returns the handler that gives an order to a vjob, or to all vjobs of an array.
 func (h *vjobHandler) order(order scheduler.Order) Handler {
 	return func(c *gin.Context, caller Subject) error {
-		switch array, err := queryTrue(c, "array"); {
-		case err != nil:
-			return err
+		q := queryReader{c: c}
+		array := q.flag("array")
+		switch {
+		case q.err != nil:
+			return q.err
 		case array:
 			return h.orderArray(c, caller, order)
 		}

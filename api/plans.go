@@ -32,15 +32,12 @@ type planHandler struct {
 
 // list answers GET /v1/plans.
 func (h *planHandler) list(c *gin.Context, _ Subject) error {
-	limit, err := queryNumber(c, "limit", 1, maxPage, 50)
-	if err != nil {
-		return err
+	q := queryReader{c: c}
+	limit, before := q.limit(50), q.number("before", 0, 1<<62, 0)
+	if q.err != nil {
+		return q.err
 	}
-	before, err := queryNumber(c, "before", 0, 1<<62, 0)
-	if err != nil {
-		return err
-	}
-	rows, err := h.plans.Plans(c.Request.Context(), int(limit), journal.PlanID(before))
+	rows, err := h.plans.Plans(c.Request.Context(), limit, journal.PlanID(before))
 	if err != nil {
 		return err
 	}

@@ -78,21 +78,14 @@ func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
 		}
 		f.States = append(f.States, state)
 	}
-	var offset, limit, array int64
-	steps := []func() error{
-		func() (err error) { f.Fold, err = queryTrue(c, "fold"); return err },
-		func() (err error) { array, err = queryNumber(c, "array", 1, 1<<62, 0); return err },
-		func() (err error) { f.Live, err = queryTrue(c, "live"); return err },
-		func() (err error) { f.Newest, err = queryTrue(c, "newest"); return err },
-		func() (err error) { offset, err = queryNumber(c, "offset", 0, 1<<31, 0); return err },
-		func() (err error) { limit, err = queryNumber(c, "limit", 1, maxPage, defaultPage); return err },
+	q := queryReader{c: c}
+	f.Fold = q.flag("fold")
+	f.Array = cluster.VJobID(q.number("array", 1, 1<<62, 0))
+	f.Live, f.Newest = q.flag("live"), q.flag("newest")
+	f.Offset, f.Limit = int(q.number("offset", 0, 1<<31, 0)), q.limit(defaultPage)
+	if q.err != nil {
+		return f, q.err
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return f, err
-		}
-	}
-	f.Offset, f.Limit, f.Array = int(offset), int(limit), cluster.VJobID(array)
 	if own := caller.Viewer(); own != "" {
 		if f.Owner != "" && f.Owner != own {
 			return f, fmt.Errorf("owner: %s may not list the vjobs of others: %w", own, cluster.ErrForbidden)
