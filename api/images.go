@@ -21,9 +21,9 @@ type Catalogue interface {
 
 // imageService is the part of the scheduler that keeps saved VMs.
 type imageService interface {
-	// Orphans lists the saved VMs that no vjob is saved in.
+	// Orphans lists the saved VMs of no suspended vjob.
 	Orphans(ctx context.Context) ([]scheduler.Orphan, error)
-	// DiscardImage deletes one of them, by its name; it is durable on return, and carried
+	// DiscardImage deletes one of them, by its name. The order is durable on return, and carried
 	// out later.
 	DiscardImage(ctx context.Context, name, by string) error
 }
@@ -36,7 +36,7 @@ type imageHandler struct {
 	vjobs     vjobReader
 }
 
-// images answers GET /v1/images.
+// list answers GET /v1/images.
 func (h *imageHandler) list(c *gin.Context, caller Subject) error {
 	list := wire.ImageList{Images: []wire.Image{}}
 	images, err := h.bootable(c.Request.Context(), caller)
@@ -55,8 +55,8 @@ func (h *imageHandler) list(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// check refuses a submission of images that the subject may not boot. An image that does
-// not exist is left to later checks.
+// check refuses a submission of images that the subject may not boot. Later checks refuse an image
+// that does not exist.
 func (h *imageHandler) check(ctx context.Context, caller Subject, vms []cluster.VM) error {
 	images, err := h.bootable(ctx, caller)
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *imageHandler) check(ctx context.Context, caller Subject, vms []cluster.
 		for _, image := range images {
 			named := vms[i].Payload.Image
 			if !image.may && (named == image.ID || named == "" && image.Default) {
-				return fmt.Errorf("vms[%d].image: %s may not boot the image %s; vjob images lists those that they may: %w", i, caller.Name, image.ID, cluster.ErrForbidden)
+				return fmt.Errorf("vms[%d].image: %s may not boot the image %s: choose one that vjob images lists: %w", i, caller.Name, image.ID, cluster.ErrForbidden)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (h *imageHandler) orphans(c *gin.Context, _ Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// ownerOf is the owner of a vjob, "" if the store does not know it.
+// ownerOf returns the owner of a vjob, "" if the store does not have it. It caches owners in known.
 func (h *imageHandler) ownerOf(ctx context.Context, id cluster.VJobID, known map[cluster.VJobID]string) string {
 	owner, ok := known[id]
 	if !ok {

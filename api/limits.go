@@ -7,13 +7,13 @@ import (
 
 // Limits bound what callers can take. Zero fields have the defaults given here.
 type Limits struct {
-	BodyBytes       int64   // of a request: 1 MiB
-	SubmissionBytes int64   // of a submission, with the parameters of an array: 16 MiB
-	VMsPerVJob      int     // 1,000
-	VJobsPerArray   int     // 10,000
-	PerSecond       float64 // requests of one subject: 1,000
-	Burst           int     // that may come at once: 2,000
-	Strangers       float64 // failed authentications a second from one address: 5, with bursts of 20
+	BodyBytes                int64   // of a request: 1 MiB
+	SubmissionBytes          int64   // of a submission, with the parameters of an array: 16 MiB
+	VMsPerVJob               int     // 1,000
+	VJobsPerArray            int     // 10,000
+	PerSecond                float64 // requests of one subject: 1,000
+	Burst                    int     // that may come at once: 2,000
+	UnauthenticatedPerSecond float64 // requests of one address: 5, with bursts of 20
 	// Of what is in flight an eighth of each total is for administrators.
 	Concurrent         int // requests: 256
 	PerCaller          int // of one caller: 64
@@ -24,12 +24,17 @@ type Limits struct {
 	Connections        int // 1,024; an eighth is for root and the daemon's user on the socket
 	PerPeer            int // of one address, or of one user of the socket: 512, which is more than can be in flight
 
-	HeaderBytes int           // 16 KiB
-	HeaderTime  time.Duration // until the header of a request is read: 5 s
-	BodyTime    time.Duration // until a request is read: 30 s
-	WriteTime   time.Duration // until an answer, or one message of a stream, is taken: 30 s
-	IdleTime    time.Duration // between requests on a connection: 1 m; there is one request without a known caller
-	StopTime    time.Duration // that Serve lets requests end in: 10 s
+	HeaderBytes int // 16 KiB
+	Timeouts
+}
+
+// Timeouts bound how long a request may take. Zero fields have the defaults given here.
+type Timeouts struct {
+	HeaderTime time.Duration // until the header of a request is read: 5 s
+	BodyTime   time.Duration // until a request is read: 30 s
+	WriteTime  time.Duration // until an answer, or one message of a stream, is taken: 30 s
+	IdleTime   time.Duration // between requests on a connection: 1 m; a connection without a known caller has one request
+	StopTime   time.Duration // until requests end when the server stops: 10 s
 }
 
 func (l Limits) withDefaults() Limits {
@@ -39,7 +44,7 @@ func (l Limits) withDefaults() Limits {
 	l.VJobsPerArray = cmp.Or(l.VJobsPerArray, 10_000)
 	l.PerSecond = cmp.Or(l.PerSecond, 1000)
 	l.Burst = cmp.Or(l.Burst, 2000)
-	l.Strangers = cmp.Or(l.Strangers, 5)
+	l.UnauthenticatedPerSecond = cmp.Or(l.UnauthenticatedPerSecond, 5)
 	l.Concurrent = cmp.Or(l.Concurrent, 256)
 	l.PerCaller = cmp.Or(l.PerCaller, 64)
 	l.Streams = cmp.Or(l.Streams, 64)
@@ -49,10 +54,15 @@ func (l Limits) withDefaults() Limits {
 	l.Connections = cmp.Or(l.Connections, 1024)
 	l.PerPeer = cmp.Or(l.PerPeer, 512)
 	l.HeaderBytes = cmp.Or(l.HeaderBytes, 16<<10)
-	l.HeaderTime = cmp.Or(l.HeaderTime, 5*time.Second)
-	l.BodyTime = cmp.Or(l.BodyTime, 30*time.Second)
-	l.WriteTime = cmp.Or(l.WriteTime, 30*time.Second)
-	l.IdleTime = cmp.Or(l.IdleTime, time.Minute)
-	l.StopTime = cmp.Or(l.StopTime, 10*time.Second)
+	l.Timeouts = l.Timeouts.withDefaults()
 	return l
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	t.HeaderTime = cmp.Or(t.HeaderTime, 5*time.Second)
+	t.BodyTime = cmp.Or(t.BodyTime, 30*time.Second)
+	t.WriteTime = cmp.Or(t.WriteTime, 30*time.Second)
+	t.IdleTime = cmp.Or(t.IdleTime, time.Minute)
+	t.StopTime = cmp.Or(t.StopTime, 10*time.Second)
+	return t
 }

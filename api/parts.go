@@ -8,7 +8,7 @@ import (
 	"vjob/scheduler"
 )
 
-// parts is what several handlers use.
+// parts has what several handlers use.
 type parts struct {
 	snapshot  func() *scheduler.Snapshot
 	finder    vjobFinder

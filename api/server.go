@@ -80,15 +80,14 @@ type Config struct {
 	// [Config.Endpoints] apply them themselves.
 	Admit  Admission
 	Rights Rights
-	// Notifiable says why an address cannot be notified; nil: all can.
+	// Notifiable returns why an address cannot be notified; nil: all can.
 	Notifiable func(notify.Address) error
-	// HeartbeatEvery is the pause between signs of life on event streams, and
-	// between checks that the caller may still listen; 0 is 15 s.
+	// HeartbeatEvery is the pause between heartbeats on event streams, and between checks of the
+	// caller's credentials; 0 is 15 s.
 	HeartbeatEvery time.Duration
 	// Locals are the local users that need no token.
 	Locals Locals
-	// TokenLife is how long a token is valid that asks for nothing else, and the longest that a
-	// user may ask for; 0: for ever.
+	// TokenLife is the default validity of tokens, and the longest for users; 0 is unlimited.
 	TokenLife time.Duration
 	// PollEvery is the longest delay of an event on a stream without a call of [Server.Notify];
 	// 0 is 1 s.
@@ -134,7 +133,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	answers := &errorWriter{cfg.Logger}
 	g := &gate{
-		auth: p.auth, failures: newLoginFailures(p.audit, cfg.Limits.Strangers, cfg.Now), rates: newBuckets(cfg.Limits.PerSecond, cfg.Limits.Burst),
+		auth: p.auth, failures: newLoginFailures(p.audit, cfg.Limits.UnauthenticatedPerSecond, cfg.Now), rates: newBuckets(cfg.Limits.PerSecond, cfg.Limits.Burst),
 		pools: newRequestPools(&cfg.Limits), bodies: newBodyLimits(&cfg.Limits), errors: answers, now: cfg.Now,
 	}
 	routes := router(table, g, &requestLog{metrics: p.metrics, errors: answers, log: cfg.Logger, now: cfg.Now})
