@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -45,8 +46,8 @@ func Decode(data []byte, into any, bounds Bounds) error {
 
 // valueError is the refusal of a value by a check of [Bounds].
 type valueError struct {
+	at          jsontext.Pointer // "" is the place of the value
 	value, want string
-	parent      bool // the fault is in the list or object that has the value
 }
 
 // Error returns the value and what is wanted instead.
@@ -69,7 +70,8 @@ func (b Bounds) checker() func(*jsontext.Decoder, any) error {
 		if in == 0 || before < int64(least) {
 			return json.SkipFunc
 		}
-		most, limited := b.Of[d.StackPointer().Parent().LastToken()]
+		within := d.StackPointer().Parent()
+		most, limited := b.Of[within.LastToken()]
 		if !limited {
 			most = b.Entries
 		}
@@ -77,9 +79,9 @@ func (b Bounds) checker() func(*jsontext.Decoder, any) error {
 		case before < int64(most):
 			return json.SkipFunc
 		case in == '[':
-			return &valueError{value: "a longer list", want: fmt.Sprintf("at most %d entries", most), parent: true}
+			return &valueError{within, "a longer list", fmt.Sprintf("at most %d entries", most)}
 		default:
-			return &valueError{value: "more entries", want: fmt.Sprintf("at most %d", most), parent: true}
+			return &valueError{within, "more entries", fmt.Sprintf("at most %d", most)}
 		}
 	}
 }
@@ -99,11 +101,7 @@ func fieldError(err error, data []byte, t reflect.Type) error {
 		return fmt.Errorf("body: %w: %w", cluster.ErrInvalid, err)
 	}
 	if refused, ok := errors.AsType[*valueError](err); ok {
-		at := semantic.JSONPointer
-		if refused.parent {
-			at = at.Parent()
-		}
-		return &cluster.FieldError{Field: fieldPath(at, t), Value: refused.value, Want: refused.want}
+		return &cluster.FieldError{Field: fieldPath(cmp.Or(refused.at, semantic.JSONPointer), t), Value: refused.value, Want: refused.want}
 	}
 	field := fieldPath(semantic.JSONPointer, t)
 	if errors.Is(err, json.ErrUnknownName) {
@@ -112,21 +110,24 @@ func fieldError(err error, data []byte, t reflect.Type) error {
 	return cluster.BadField(field, valueAt(data, semantic.ByteOffset), kindName(semantic.GoType))
 }
 
+// unquoted is a text that messages show without quotes.
+type unquoted string
+
 // valueAt returns the scalar that begins at an offset, or the kind of another value.
 func valueAt(data []byte, offset int64) any {
 	token, err := jsontext.NewDecoder(bytes.NewReader(data[min(int(offset), len(data)):])).ReadToken()
 	if err != nil {
-		return "the value"
+		return unquoted("the value")
 	}
 	switch token.Kind() {
 	case '{':
-		return "an object"
+		return unquoted("an object")
 	case '[':
-		return "a list"
+		return unquoted("a list")
 	case '"':
 		return token.String()
 	default:
-		return jsontext.Value(token.String())
+		return unquoted(token.String())
 	}
 }
 

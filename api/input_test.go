@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -188,6 +189,36 @@ func TestConversion(t *testing.T) {
 		s.VMs[0].Payload.Program.Steps[0].Duration.Seconds() != 1.5 ||
 		s.VMs[1].Payload.Program.Steps[1].After[0].Rank != 1 || s.Rules != "fence(VM1, n1);" {
 		t.Errorf("got %+v", s)
+	}
+}
+
+// TestDecodeErrors: the message names the field first, then the fault and what is wanted.
+func TestDecodeErrors(t *testing.T) {
+	for _, c := range []struct{ text, field, value string }{
+		{`[]`, "body", "a list"},
+		{`null`, "body", "null"},
+		{`{"vms":[{"cpu_milli":"1"}]}`, "vms[0].cpu_milli", `"1"`},
+		{`{"vms":{}}`, "vms", "an object"},
+		{`{"vms":[null]}`, "vms[0]", "null"},
+		{`{"vms":[{},null]}`, "vms[1]", "null"},
+		{`{"vms":[{},{},{}]}`, "vms", "a longer list"},
+		{`{"labels":{"a":"","b":"","c":"","d":""}}`, "labels", "more entries"},
+		{`{"vms":[{"env":{"A":"","B":""}}]}`, "vms[0].env", "more entries"},
+		{`{"vms":[{"env":{"0":7}}]}`, "vms[0].env.0", "7"},
+		{`{"labels":{"A":"","A":""}}`, "labels.A", "a second value"},
+		{`{"deadline":"tomorrow"}`, "deadline", `"tomorrow"`},
+		{`{"template":{"steps":[{"seconds":1e999}]}}`, "template.steps[0].seconds", "1e999"},
+		{`{"Name":"a"}`, "Name", "an unknown field"},
+	} {
+		var w wire.Submission
+		bad, ok := errors.AsType[*cluster.FieldError](api.Decode([]byte(c.text), &w, api.Bounds{Entries: 3, Of: map[string]int{"vms": 2, "env": 1}}))
+		if !ok || bad.Field != c.field || bad.Value != c.value {
+			t.Errorf("%s: %+v, want %s: %s", c.text, bad, c.field, c.value)
+		}
+	}
+	var w wire.Submission
+	if err := api.Decode([]byte(`{"vms":[{},{}],"labels":{"a":"","b":"","c":""},"notify":null}`), &w, api.Bounds{Entries: 3, Of: map[string]int{"vms": 2}}); err != nil {
+		t.Errorf("at the bounds: %v", err)
 	}
 }
 
