@@ -1,11 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -17,17 +18,51 @@ import (
 // maxGroups bounds the groups of an account.
 const maxGroups = 100
 
+// accountStore stores users and their tokens, each change together with its entry in the audit list.
+type accountStore interface {
+	accountReader
+	// CreateUser adds an account; a name that exists is cluster.ErrConflict.
+	CreateUser(ctx context.Context, user journal.User, act journal.Audit) error
+	Users(ctx context.Context) ([]journal.User, error)
+	ChangeUser(ctx context.Context, name string, change journal.UserChange, act journal.Audit) error
+	// DeleteUser deletes an account and its tokens, and returns the owner that its ended vjobs
+	// have from now on.
+	DeleteUser(ctx context.Context, name string, act journal.Audit) (former string, err error)
+	// CreateToken stores the hash of a token. The entry in the audit list needs no object.
+	CreateToken(ctx context.Context, n journal.NewToken, act journal.Audit) (id int64, err error)
+	Tokens(ctx context.Context, user string) ([]journal.Token, error)
+	// RevokeToken revokes a token; doing it again changes nothing.
+	RevokeToken(ctx context.Context, user string, id int64, act journal.Audit) error
+}
+
+// ownerService is the part of the scheduler that knows the users.
+type ownerService interface {
+	// Disown transfers the usage of a user to a former user.
+	Disown(ctx context.Context, user, former string) error
+}
+
+// accountHandler answers requests for accounts and their tokens.
+type accountHandler struct {
+	accounts  accountStore
+	scheduler ownerService
+	audit     *auditLog
+	locals    *localUsers
+	tokenLife time.Duration // the default, and the longest for users; 0 is unlimited
+	tokenRate *buckets      // tokens that users make
+	now       func() time.Time
+}
+
 func wireUser(u *journal.User) wire.User {
-	w := wire.User{Name: u.Name, Role: roleName(u.Role), Disabled: u.Disabled, Local: u.Local, UID: u.UID, Created: instant(u.Created)}
+	w := wire.User{Name: u.Name, Role: string(u.Role), Disabled: u.Disabled, Local: u.Local, UID: u.UID, Created: instant(u.Created)}
 	if u.Groups != nil {
 		w.Groups = &u.Groups
 	}
 	return w
 }
 
-// listUsers answers GET /v1/users.
-func (s *Server) listUsers(c *gin.Context, _ Subject) error {
-	users, err := s.accounts.Users(c.Request.Context())
+// list answers GET /v1/users.
+func (h *accountHandler) list(c *gin.Context, _ Subject) error {
+	users, err := h.accounts.Users(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -38,10 +73,10 @@ func (s *Server) listUsers(c *gin.Context, _ Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// createUser answers POST /v1/users.
-func (s *Server) createUser(c *gin.Context, caller Subject) error {
+// create answers POST /v1/users.
+func (h *accountHandler) create(c *gin.Context, caller Subject) error {
 	var body wire.User
-	if err := s.readBody(c, &body); err != nil {
+	if err := readBody(c, &body); err != nil {
 		return err
 	}
 	user := journal.User{Name: body.Name, Role: journal.Role(body.Role), Local: body.Local}
@@ -55,7 +90,7 @@ func (s *Server) createUser(c *gin.Context, caller Subject) error {
 		check(body.UID == nil, "uid", body.UID, "nothing: the first request of the local user sets it"),
 		check(body.Created == nil, "created", body.Created, "nothing"),
 		checkGroups(body.Groups, body.Local),
-		check(body.Local || !s.administers(user.Name), "local", body.Local, "true: the local user "+user.Name+" is an administrator and would own the vjobs of the account"),
+		check(body.Local || !h.locals.administers(user.Name), "local", body.Local, "true: the local user "+user.Name+" is an administrator and would own the vjobs of the account"),
 	)
 	if err != nil {
 		return err
@@ -63,11 +98,11 @@ func (s *Server) createUser(c *gin.Context, caller Subject) error {
 	if body.Groups != nil {
 		user.Groups = append([]string{}, *body.Groups...)
 	}
-	act := s.auditEntry(caller, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
-	if err := s.accounts.CreateUser(c.Request.Context(), user, act); err != nil {
+	act := h.audit.entry(caller, journal.AuditUserCreate, user.Name, details(body.Role, nil, &body.Local, body.Groups))
+	if err := h.accounts.CreateUser(c.Request.Context(), user, act); err != nil {
 		return err
 	}
-	s.logAudit(c.Request.Context(), &act)
+	h.audit.logged(c.Request.Context(), &act)
 	user.Created = act.At
 	return answer(c, http.StatusCreated, wireUser(&user))
 }
@@ -112,22 +147,22 @@ func details(role string, disabled, local *bool, groups *[]string) string {
 }
 
 // account resolves the path's account.
-func (s *Server) account(c *gin.Context) (journal.User, error) {
+func (h *accountHandler) account(c *gin.Context) (journal.User, error) {
 	name := c.Param("name")
 	if cluster.CheckName("name", name) != nil {
 		return journal.User{}, notFound("user", name)
 	}
-	return s.accounts.User(c.Request.Context(), name)
+	return h.accounts.User(c.Request.Context(), name)
 }
 
-// changeUser answers PATCH /v1/users/{name}.
-func (s *Server) changeUser(c *gin.Context, caller Subject) error {
-	user, err := s.account(c)
+// change answers PATCH /v1/users/{name}.
+func (h *accountHandler) change(c *gin.Context, caller Subject) error {
+	user, err := h.account(c)
 	if err != nil {
 		return err
 	}
 	var body wire.UserChange
-	if err := s.readBody(c, &body); err != nil {
+	if err := readBody(c, &body); err != nil {
 		return err
 	}
 	change, role, local := journal.UserChange{Disabled: body.Disabled, Local: body.Local, Groups: body.Groups}, "", user.Local
@@ -143,44 +178,37 @@ func (s *Server) changeUser(c *gin.Context, caller Subject) error {
 	if err != nil {
 		return err
 	}
-	if user.Name == caller.Name && (body.Role != nil && *body.Role != roleName(user.Role) || body.Disabled != nil && *body.Disabled) {
+	if user.Name == caller.Name && (body.Role != nil && *body.Role != string(user.Role) || body.Disabled != nil && *body.Disabled) {
 		return fmt.Errorf("change user %s: administrators neither disable nor demote themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.auditEntry(caller, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
-	if err := s.accounts.ChangeUser(c.Request.Context(), user.Name, change, act); err != nil {
+	act := h.audit.entry(caller, journal.AuditUserChange, user.Name, details(role, body.Disabled, body.Local, body.Groups))
+	if err := h.accounts.ChangeUser(c.Request.Context(), user.Name, change, act); err != nil {
 		return err
 	}
-	s.logAudit(c.Request.Context(), &act)
-	if user, err = s.accounts.User(c.Request.Context(), user.Name); err != nil {
+	h.audit.logged(c.Request.Context(), &act)
+	if user, err = h.accounts.User(c.Request.Context(), user.Name); err != nil {
 		return err
 	}
 	return answer(c, http.StatusOK, wireUser(&user))
 }
 
-// deleteUser answers DELETE /v1/users/{name}.
-func (s *Server) deleteUser(c *gin.Context, caller Subject) error {
-	user, err := s.account(c)
+// delete answers DELETE /v1/users/{name}.
+func (h *accountHandler) delete(c *gin.Context, caller Subject) error {
+	user, err := h.account(c)
 	if err != nil {
 		return err
 	}
 	if user.Name == caller.Name {
 		return fmt.Errorf("delete user %s: administrators do not delete themselves: %w", user.Name, cluster.ErrConflict)
 	}
-	act := s.auditEntry(caller, journal.AuditUserDelete, user.Name, "")
-	former, err := s.accounts.DeleteUser(c.Request.Context(), user.Name, act)
+	act := h.audit.entry(caller, journal.AuditUserDelete, user.Name, "")
+	former, err := h.accounts.DeleteUser(c.Request.Context(), user.Name, act)
 	if err != nil {
 		return err
 	}
-	s.logAudit(c.Request.Context(), &act)
-	if err := s.scheduler.Disown(c.Request.Context(), user.Name, former); err != nil {
+	h.audit.logged(c.Request.Context(), &act)
+	if err := h.scheduler.Disown(c.Request.Context(), user.Name, former); err != nil {
 		return err
 	}
-	c.Status(http.StatusNoContent)
-	return nil
-}
-
-// mayBoot reports whether the subject may boot an image.
-func (s *Server) mayBoot(image *wire.Image, caller Subject, groups []string) bool {
-	return caller.Role == journal.RoleAdmin || len(image.Users)+len(image.Groups) == 0 || slices.Contains(image.Users, caller.Name) ||
-		slices.ContainsFunc(image.Groups, func(g string) bool { return slices.Contains(groups, g) })
+	return noContent(c)
 }

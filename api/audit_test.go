@@ -105,7 +105,7 @@ func TestAudit(t *testing.T) {
 func TestFailedLogins(t *testing.T) {
 	now := epoch
 	b := newFixture(t, func(c *api.Config) {
-		c.Limits.Strangers = 1e6
+		c.Limits.UnauthenticatedPerSecond = 1e6
 		c.Now = func() time.Time { return now }
 	})
 	attempt := func() {

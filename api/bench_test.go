@@ -74,7 +74,7 @@ func BenchmarkDecode(b *testing.B) {
 	text := []byte(`{"vms":[` + strings.Repeat(`{"cpu_milli":1000,"memory_mib":512},`, 999) + `{"cpu_milli":1,"memory_mib":1}]}`)
 	for b.Loop() {
 		var w wire.Submission
-		if err := api.Decode(text, &w, api.Shape{}); err != nil {
+		if err := api.Decode(text, &w, api.Bounds{}); err != nil {
 			b.Fatal(err)
 		}
 	}

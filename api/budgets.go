@@ -17,8 +17,8 @@ import (
 const maxBudgets = 1000
 
 // budgets answers GET /v1/budgets.
-func (s *Server) budgets(c *gin.Context, _ Subject) error {
-	now := s.snapshot().Budgets
+func (h *energyHandler) budgets(c *gin.Context, _ Subject) error {
+	now := h.snapshot().Budgets
 	out := wire.Budgets{
 		Settings: wireBudgets(now.Settings), Stated: wireBudgets(now.Stated), StatedBy: now.By, StatedAt: instant(now.At),
 		Limits: make([]wire.Limit, len(now.Limits)), Changes: make([]wire.BudgetChange, len(now.Changes)),
@@ -54,9 +54,9 @@ func wireBudgets(lines []budget.Budget) []wire.Budget {
 }
 
 // setBudgets answers PUT /v1/budgets.
-func (s *Server) setBudgets(c *gin.Context, caller Subject) error {
+func (h *energyHandler) setBudgets(c *gin.Context, caller Subject) error {
 	var change wire.BudgetsChange
-	if err := s.readBody(c, &change); err != nil {
+	if err := readBody(c, &change); err != nil {
 		return err
 	}
 	if change.Budgets == nil { // a slip must not take all of them back
@@ -75,15 +75,14 @@ func (s *Server) setBudgets(c *gin.Context, caller Subject) error {
 	}
 	var err error
 	if change.Check {
-		err = s.scheduler.CheckBudgets(c.Request.Context(), lines)
+		err = h.scheduler.CheckBudgets(c.Request.Context(), lines)
 	} else {
-		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditBudgets, "", truncate(budget.Format(lines))), func(act journal.Audit) error {
-			return s.scheduler.SetBudgets(c.Request.Context(), lines, act)
+		err = h.audit.do(c.Request.Context(), h.audit.entry(caller, journal.AuditBudgets, "", truncate(budget.Format(lines))), func(act journal.Audit) error {
+			return h.scheduler.SetBudgets(c.Request.Context(), lines, act)
 		})
 	}
 	if err != nil {
 		return err
 	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return noContent(c)
 }

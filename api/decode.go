@@ -2,7 +2,7 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,195 +13,158 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"vjob/cluster"
 )
 
-// Shape bounds what [Decode] accepts.
-type Shape struct {
-	Depth int            // of nested objects and arrays; 0 is 16
-	Items int            // of any array or map; 0 is 10,000
-	Of    map[string]int // of the array or map in the field with this name, instead of Items
+// Bounds limits the lists and objects that [Decode] accepts. Nesting is limited by the type that is
+// decoded into.
+type Bounds struct {
+	Entries int            // of any list or object; 0 is 10,000
+	Of      map[string]int // of the list or object in the field with this name, instead of Entries
 }
 
-// Decode reads one JSON value into the struct that into points to, and nothing
-// else: unknown and repeated fields, names in another case, wrong types, numbers
-// out of range, invalid UTF-8 and text after the end are refused, each with a
-// *cluster.FieldError that names the field. On an error, into is unchanged.
-func Decode(data []byte, into any, shape Shape) error {
-	if shape.Depth == 0 {
-		shape.Depth = 16
+// Decode reads one JSON value into the struct that into points to, and nothing else. Unknown and
+// repeated fields, names in another case, wrong types, numbers out of range, invalid UTF-8, null in a
+// list, and text after the end are refused, each with a *cluster.FieldError that names the field. On an
+// error, into is unchanged.
+func Decode(data []byte, into any, bounds Bounds) error {
+	if bounds.Entries == 0 {
+		bounds.Entries = 10_000
 	}
-	if shape.Items == 0 {
-		shape.Items = 10_000
+	target := reflect.ValueOf(into).Elem()
+	fresh := reflect.New(target.Type())
+	check := json.WithUnmarshalers(json.UnmarshalFromFunc(bounds.checker()))
+	if err := json.Unmarshal(data, fresh.Interface(), json.RejectUnknownMembers(true), check); err != nil {
+		return fieldError(err, data, target.Type())
 	}
-	if !utf8.Valid(data) {
-		return &cluster.FieldError{Field: "body", Value: "invalid UTF-8", Want: "UTF-8"}
-	}
-	if err := checkSyntax(data); err != nil {
-		return err
-	}
-	w := walker{shape: shape, tokens: json.NewDecoder(bytes.NewReader(data))}
-	w.tokens.UseNumber()
-	if err := w.value(location{}, reflect.TypeOf(into).Elem(), 0); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("decode: %w: %w", cluster.ErrInvalid, err)
-	}
+	target.Set(fresh.Elem())
 	return nil
 }
 
-// checkSyntax finds the first place where data is not one JSON value.
-func checkSyntax(data []byte) error {
-	var raw json.RawMessage
-	err := json.Unmarshal(data, &raw)
-	if err == nil {
-		return nil
+// valueError is the refusal of a value by a check of [Bounds].
+type valueError struct {
+	at          jsontext.Pointer // "" is the place of the value
+	value, want string
+}
+
+// Error returns the value and what is wanted instead.
+func (e *valueError) Error() string { return e.value + ", want " + e.want }
+
+// checker returns the function that checks the place of each value before it is decoded.
+func (b Bounds) checker() func(*jsontext.Decoder, any) error {
+	least := b.Entries
+	for _, n := range b.Of {
+		least = min(least, n)
 	}
-	what := err.Error()
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		before := data[:min(int(syntax.Offset), len(data))]
-		line := 1 + bytes.Count(before, []byte("\n"))
-		what = fmt.Sprintf("line %d, byte %d (%s)", line, syntax.Offset, syntax)
+	return func(d *jsontext.Decoder, into any) error {
+		in, before := d.StackIndex(d.StackDepth())
+		if in != '{' && d.PeekKind() == 'n' {
+			return &valueError{value: "null", want: kindName(reflect.TypeOf(into).Elem())}
+		}
+		if in == '{' {
+			before /= 2 // names and values count
+		}
+		if in == 0 || before < int64(least) {
+			return json.SkipFunc
+		}
+		within := d.StackPointer().Parent()
+		most, limited := b.Of[within.LastToken()]
+		if !limited {
+			most = b.Entries
+		}
+		switch {
+		case before < int64(most):
+			return json.SkipFunc
+		case in == '[':
+			return &valueError{within, "a longer list", fmt.Sprintf("at most %d entries", most)}
+		default:
+			return &valueError{within, "more entries", fmt.Sprintf("at most %d", most)}
+		}
 	}
-	return &cluster.FieldError{Field: "body", Value: what, Want: "one JSON object and nothing after it"}
 }
 
-// location is a position in the input.
-type location struct {
-	path string // "vms[2].env.PATH", "" at the top
-	name string // of the innermost field: "env"
-}
-
-func (p location) field(name string) location {
-	shown := name
-	if len(shown) > 64 || strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		shown = strconv.Quote(string([]rune(shown)[:min(64, utf8.RuneCountInString(shown))]))
+// fieldError returns an error of the decoder as an error of a field of the type t.
+func fieldError(err error, data []byte, t reflect.Type) error {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return &cluster.FieldError{Field: fieldPath(syntax.JSONPointer, t), Value: "a second value", Want: "each field once"}
+		}
+		before := data[:min(int(syntax.ByteOffset), len(data))]
+		what := fmt.Sprintf("line %d, byte %d (%s)", 1+bytes.Count(before, []byte("\n")), syntax.ByteOffset, syntax.Err)
+		return &cluster.FieldError{Field: "body", Value: what, Want: "one JSON object and nothing after it"}
 	}
-	if p.path != "" {
-		shown = p.path + "." + shown
+	semantic, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return fmt.Errorf("body: %w: %w", cluster.ErrInvalid, err)
 	}
-	return location{shown, name}
-}
-
-func (p location) item(i int) location {
-	return location{p.path + "[" + strconv.Itoa(i) + "]", p.name}
-}
-
-func (p location) bad(value any, want string) error {
-	path := p.path
-	if path == "" {
-		path = "body"
+	if refused, ok := errors.AsType[*valueError](err); ok {
+		return &cluster.FieldError{Field: fieldPath(cmp.Or(refused.at, semantic.JSONPointer), t), Value: refused.value, Want: refused.want}
 	}
-	return cluster.BadField(path, value, want)
-}
-
-func (p location) wrong(what, want string) error {
-	return &cluster.FieldError{Field: p.path, Value: what, Want: want}
-}
-
-// walker compares the tokens of one value with the type that it is meant for.
-type walker struct {
-	shape  Shape
-	tokens *json.Decoder
-}
-
-func (w *walker) value(at location, t reflect.Type, depth int) error {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+	field := fieldPath(semantic.JSONPointer, t)
+	if errors.Is(err, json.ErrUnknownName) {
+		return &cluster.FieldError{Field: field, Value: "an unknown field", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(fields(semantic.GoType))), ", ")}
 	}
-	token, err := w.tokens.Token()
+	return cluster.BadField(field, valueAt(data, semantic.ByteOffset), kindName(semantic.GoType))
+}
+
+// unquoted is a text that messages show without quotes.
+type unquoted string
+
+// valueAt returns the scalar that begins at an offset, or the kind of another value.
+func valueAt(data []byte, offset int64) any {
+	token, err := jsontext.NewDecoder(bytes.NewReader(data[min(int(offset), len(data)):])).ReadToken()
 	if err != nil {
-		return at.bad(err.Error(), "JSON")
+		return unquoted("the value")
 	}
-	switch token := token.(type) {
-	case json.Delim:
-		if depth >= w.shape.Depth {
-			return at.bad("deeper nesting", fmt.Sprintf("at most %d levels", w.shape.Depth))
-		}
-		return w.composite(at, token, t, depth+1)
-	case json.Number:
-		return number(at, token, t)
-	case string:
-		if t == timeType {
-			return instantOf(at, token)
-		}
-		if t.Kind() != reflect.String {
-			return at.bad(token, kindName(t))
-		}
-	case bool:
-		if t.Kind() != reflect.Bool {
-			return at.bad(token, kindName(t))
-		}
-	case nil:
-		if at.path == "" || strings.HasSuffix(at.path, "]") {
-			return at.bad("null", kindName(t))
-		}
+	switch token.Kind() {
+	case '{':
+		return unquoted("an object")
+	case '[':
+		return unquoted("a list")
+	case '"':
+		return token.String()
+	default:
+		return unquoted(token.String())
 	}
-	return nil
 }
 
-func (w *walker) composite(at location, open json.Delim, t reflect.Type, depth int) error {
-	switch {
-	case open == '{' && t.Kind() == reflect.Struct && t != timeType:
-		return w.object(at, fields(t), nil, depth)
-	case open == '{' && t.Kind() == reflect.Map:
-		return w.object(at, nil, t.Elem(), depth)
-	case open == '[' && t.Kind() == reflect.Slice:
-		return w.list(at, t.Elem(), depth)
+// fieldPath returns a place in a value of the type t as messages name it: "vms[2].env.PATH", or "body"
+// for the whole value.
+func fieldPath(at jsontext.Pointer, t reflect.Type) string {
+	path := ""
+	for name := range at.Tokens() {
+		for t != nil && t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch {
+		case t != nil && t.Kind() == reflect.Slice:
+			path, t = path+"["+name+"]", t.Elem()
+			continue
+		case t != nil && t.Kind() == reflect.Map:
+			t = t.Elem()
+		case t != nil && t.Kind() == reflect.Struct:
+			t = fields(t)[name] // nil for an unknown field
+		}
+		path = joinField(path, name)
 	}
-	return at.bad(map[json.Delim]string{'{': "an object", '[': "a list"}[open], kindName(t))
+	if path == "" {
+		return "body"
+	}
+	return path
 }
 
-// object checks the fields of a struct, or of a map with values of type elem.
-func (w *walker) object(at location, known map[string]reflect.Type, elem reflect.Type, depth int) error {
-	seen := map[string]bool{}
-	for w.tokens.More() {
-		token, err := w.tokens.Token()
-		if err != nil {
-			return at.bad(err.Error(), "JSON")
-		}
-		name, _ := token.(string)
-		under, t := at.field(name), elem
-		if t == nil {
-			var ok bool
-			if t, ok = known[name]; !ok {
-				return under.wrong("an unknown field", "one of "+strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-			}
-		}
-		if seen[name] {
-			return under.wrong("a second value", "each field once")
-		}
-		seen[name] = true
-		if len(seen) > w.bound(at) {
-			return at.bad("more entries", fmt.Sprintf("at most %d", w.bound(at)))
-		}
-		if err := w.value(under, t, depth); err != nil {
-			return err
-		}
+// joinField returns the path of a field, with a long or unprintable name quoted and shortened.
+func joinField(path, name string) string {
+	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		name = strconv.Quote(string([]rune(name)[:min(64, utf8.RuneCountInString(name))]))
 	}
-	_, err := w.tokens.Token()
-	return err
-}
-
-func (w *walker) list(at location, elem reflect.Type, depth int) error {
-	for i := 0; w.tokens.More(); i++ {
-		if i >= w.bound(at) {
-			return at.wrong("a longer list", fmt.Sprintf("at most %d entries", w.bound(at)))
-		}
-		if err := w.value(at.item(i), elem, depth); err != nil {
-			return err
-		}
+	if path == "" {
+		return name
 	}
-	_, err := w.tokens.Token()
-	return err
-}
-
-func (w *walker) bound(at location) int {
-	if n, ok := w.shape.Of[at.name]; ok {
-		return n
-	}
-	return w.shape.Items
+	return path + "." + name
 }
 
 // fields lists the JSON names of a struct, embedded ones included.
@@ -216,35 +179,13 @@ func fields(t reflect.Type) map[string]reflect.Type {
 	return known
 }
 
-func number(at location, n json.Number, t reflect.Type) error {
-	var err error
-	switch t.Kind() {
-	case reflect.Int, reflect.Int64:
-		_, err = strconv.ParseInt(n.String(), 10, 64)
-	case reflect.Float64:
-		_, err = strconv.ParseFloat(n.String(), 64)
-	default:
-		err = strconv.ErrSyntax
-	}
-	if err != nil {
-		return at.bad(n, kindName(t))
-	}
-	return nil
-}
-
-var timeType = reflect.TypeFor[time.Time]()
-
-func instantOf(at location, text string) error {
-	if _, err := time.Parse(time.RFC3339, text); err != nil {
-		return at.bad(text, "a date and a time such as 2026-12-01T08:00:00Z")
-	}
-	return nil
-}
-
 // kindName says what a type looks like in JSON.
 func kindName(t reflect.Type) string {
-	if t == timeType {
-		return "a date and a time"
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[time.Time]() {
+		return "a date and a time such as 2026-12-01T08:00:00Z"
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:

@@ -41,9 +41,15 @@ var statuses = []struct {
 	{context.Canceled, http.StatusServiceUnavailable, wire.CodeUnavailable},
 }
 
-// fail answers with an error in the one shape of the API. What is in no table is
-// a fault of ours: it is logged and not told.
-func (s *Server) fail(c *gin.Context, err error) {
+// errorShapeKey is where the context of a request keeps its [ErrorShape].
+const errorShapeKey = "errors"
+
+// errorWriter answers with errors.
+type errorWriter struct{ log *slog.Logger }
+
+// write answers with an error in the shape of the endpoint. An error that is in no row of the table of
+// statuses is a fault of the server: it is logged, and the answer does not show it.
+func (w *errorWriter) write(c *gin.Context, err error) {
 	status, body := http.StatusInternalServerError, wire.ErrorBody{
 		Code: wire.CodeInternal, Message: "internal error; the log of vjobd says more",
 	}
@@ -64,15 +70,15 @@ func (s *Server) fail(c *gin.Context, err error) {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		c.Header("Retry-After", "1")
 	case http.StatusInternalServerError:
-		s.log.LogAttrs(c.Request.Context(), slog.LevelError, "request failed",
+		w.log.LogAttrs(c.Request.Context(), slog.LevelError, "request failed",
 			slog.String("method", c.Request.Method), slog.String("route", c.FullPath()), slog.String("error", err.Error()))
 	}
 	if c.Writer.Written() {
 		return // a stream that broke: the headers are gone
 	}
-	if tell, ok := c.Get(failKey); ok {
+	if shape, ok := c.Get(errorShapeKey); ok {
 		c.Abort()
-		tell.(Fail)(c, status, body, err)
+		shape.(*ErrorShape).Write(c, status, body, err)
 		return
 	}
 	c.AbortWithStatusJSON(status, wire.Error{Error: body})

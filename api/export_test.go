@@ -12,15 +12,15 @@ type Route struct {
 
 // Routes is the table of endpoints.
 func Routes() []Route {
-	names := map[accessLevel]string{public: "anyone", authenticated: "user", administrator: "admin"}
+	names := map[Access]string{Public: "anyone", Users: "user", Administrators: "admin"}
 	var list []Route
-	for _, e := range endpoints() {
-		list = append(list, Route{e.method, openPath(e.path), e.operation, names[e.access], e.status, e.body != nil})
+	for _, e := range new(handlers).routes() {
+		list = append(list, Route{e.Method, openPath(e.Path), e.Name, names[e.Access], e.Status, e.Body != nil})
 	}
 	return list
 }
 
-// MaxTail and LastLines are what logs with a tail are made of.
+// LastLines is what logs with a tail are made of.
 var LastLines = lastLines
 
 // NewLogins makes the cache of names of local users.

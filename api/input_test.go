@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -191,6 +192,36 @@ func TestConversion(t *testing.T) {
 	}
 }
 
+// TestDecodeErrors: the message names the field first, then the fault and what is wanted.
+func TestDecodeErrors(t *testing.T) {
+	for _, c := range []struct{ text, field, value string }{
+		{`[]`, "body", "a list"},
+		{`null`, "body", "null"},
+		{`{"vms":[{"cpu_milli":"1"}]}`, "vms[0].cpu_milli", `"1"`},
+		{`{"vms":{}}`, "vms", "an object"},
+		{`{"vms":[null]}`, "vms[0]", "null"},
+		{`{"vms":[{},null]}`, "vms[1]", "null"},
+		{`{"vms":[{},{},{}]}`, "vms", "a longer list"},
+		{`{"labels":{"a":"","b":"","c":"","d":""}}`, "labels", "more entries"},
+		{`{"vms":[{"env":{"A":"","B":""}}]}`, "vms[0].env", "more entries"},
+		{`{"vms":[{"env":{"0":7}}]}`, "vms[0].env.0", "7"},
+		{`{"labels":{"A":"","A":""}}`, "labels.A", "a second value"},
+		{`{"deadline":"tomorrow"}`, "deadline", `"tomorrow"`},
+		{`{"template":{"steps":[{"seconds":1e999}]}}`, "template.steps[0].seconds", "1e999"},
+		{`{"Name":"a"}`, "Name", "an unknown field"},
+	} {
+		var w wire.Submission
+		bad, ok := errors.AsType[*cluster.FieldError](api.Decode([]byte(c.text), &w, api.Bounds{Entries: 3, Of: map[string]int{"vms": 2, "env": 1}}))
+		if !ok || bad.Field != c.field || bad.Value != c.value {
+			t.Errorf("%s: %+v, want %s: %s", c.text, bad, c.field, c.value)
+		}
+	}
+	var w wire.Submission
+	if err := api.Decode([]byte(`{"vms":[{},{}],"labels":{"a":"","b":"","c":""},"notify":null}`), &w, api.Bounds{Entries: 3, Of: map[string]int{"vms": 2}}); err != nil {
+		t.Errorf("at the bounds: %v", err)
+	}
+}
+
 // FuzzDecode: what is accepted is what encoding/json reads, and reads the same
 // again; nothing makes the decoder panic.
 func FuzzDecode(f *testing.F) {
@@ -205,7 +236,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(strings.Repeat(`{"template":`, 100)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var w wire.Submission
-		err := api.Decode(data, &w, api.Shape{})
+		err := api.Decode(data, &w, api.Bounds{})
 		if err != nil {
 			if !reflect.DeepEqual(w, wire.Submission{}) {
 				t.Fatalf("refused (%v) and yet read %+v", err, w)
@@ -217,7 +248,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 		var again wire.Submission
-		if err := api.Decode(text, &again, api.Shape{}); err != nil {
+		if err := api.Decode(text, &again, api.Bounds{}); err != nil {
 			t.Fatalf("%s is not read again: %v", text, err)
 		}
 		if second, _ := json.Marshal(again); string(second) != string(text) {

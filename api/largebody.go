@@ -19,17 +19,28 @@ var errLargeBodies = fmt.Errorf("body: the server is reading its limit of long s
 // maxLargeBodies is the number of long bodies that are read at a time.
 const maxLargeBodies = 4
 
-// limitBody bounds the body of a request. end releases its slot, if it holds one.
-func (s *Server) limitBody(c *gin.Context, e *endpoint) (end func()) {
-	most := s.limits.BodyBytes
-	if e.largeBody {
-		most = max(most, s.limits.SubmissionBytes)
+// bodyLimits bounds the bodies of requests.
+type bodyLimits struct {
+	bytes      int64         // of a body
+	largeBytes int64         // of the body of a submission
+	slots      chan struct{} // one token per long body under way
+}
+
+func newBodyLimits(l *Limits) *bodyLimits {
+	return &bodyLimits{bytes: l.BodyBytes, largeBytes: max(l.BodyBytes, l.SubmissionBytes), slots: make(chan struct{}, maxLargeBodies)}
+}
+
+// limit bounds the body of a request. end releases its slot, if it holds one.
+func (l *bodyLimits) limit(c *gin.Context, large bool) (end func()) {
+	most := l.bytes
+	if large {
+		most = l.largeBytes
 	}
-	b := &largeBody{ReadCloser: http.MaxBytesReader(c.Writer, c.Request.Body, most), left: s.limits.BodyBytes, slots: s.largeBodies}
+	b := &largeBody{ReadCloser: http.MaxBytesReader(c.Writer, c.Request.Body, most), left: l.bytes, slots: l.slots}
 	c.Request.Body = b
 	return func() {
 		if b.holdsSlot {
-			<-s.largeBodies
+			<-l.slots
 		}
 	}
 }
@@ -42,7 +53,7 @@ type largeBody struct {
 	holdsSlot bool
 }
 
-// Read fails with errBulk if no slot is free.
+// Read fails with errLargeBodies if no slot is free.
 func (b *largeBody) Read(p []byte) (n int, err error) {
 	if b.left < 0 && !b.holdsSlot {
 		select {

@@ -1,93 +1,68 @@
 package api
 
 import (
-	"fmt"
-	"log/slog"
-	"net/http"
-	"runtime/debug"
-	"sync"
+	"cmp"
 	"time"
-
-	"github.com/gin-gonic/gin"
-	"golang.org/x/time/rate"
-
-	"vjob/cluster"
 )
 
-// errRate refuses what comes too fast.
-var errRate = fmt.Errorf("the rate of requests exceeds the limit: send fewer per second: %w", cluster.ErrTooMany)
+// Limits bound what callers can take. Zero fields have the defaults given here.
+type Limits struct {
+	BodyBytes                int64   // of a request: 1 MiB
+	SubmissionBytes          int64   // of a submission, with the parameters of an array: 16 MiB
+	VMsPerVJob               int     // 1,000
+	VJobsPerArray            int     // 10,000
+	PerSecond                float64 // requests of one subject: 1,000
+	Burst                    int     // that may come at once: 2,000
+	UnauthenticatedPerSecond float64 // requests of one address: 5, with bursts of 20
+	// Of what is in flight an eighth of each total is for administrators.
+	Concurrent         int // requests: 256
+	PerCaller          int // of one caller: 64
+	Streams            int // event streams; the same number of logs and consoles: 64
+	StreamsPerCaller   int // of one caller: 8
+	Forecasts          int // what-ifs and schedules: 8
+	ForecastsPerCaller int // of one caller: 2
+	Connections        int // 1,024; an eighth is for root and the daemon's user on the socket
+	PerPeer            int // of one address, or of one user of the socket: 512, which is more than can be in flight
 
-// maxBuckets bounds the memory that callers can take by having many names.
-const maxBuckets = 10_000
-
-// buckets is a token bucket per name.
-type buckets struct {
-	perSecond rate.Limit
-	burst     int
-
-	mu     sync.Mutex
-	byName map[string]*rate.Limiter
+	HeaderBytes int // 16 KiB
+	Timeouts
 }
 
-func newBuckets(perSecond float64, burst int) *buckets {
-	return &buckets{perSecond: rate.Limit(perSecond), burst: burst, byName: map[string]*rate.Limiter{}}
+// Timeouts bound how long a request may take. Zero fields have the defaults given here.
+type Timeouts struct {
+	HeaderTime time.Duration // until the header of a request is read: 5 s
+	BodyTime   time.Duration // until a request is read: 30 s
+	WriteTime  time.Duration // until an answer, or one message of a stream, is taken: 30 s
+	IdleTime   time.Duration // between requests on a connection: 1 m; a connection without a known caller has one request
+	StopTime   time.Duration // until requests end when the server stops: 10 s
 }
 
-// allow takes one token of the name's bucket.
-func (b *buckets) allow(name string, now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	bucket, ok := b.byName[name]
-	if !ok {
-		if len(b.byName) >= maxBuckets {
-			b.sweep(now)
-		}
-		bucket = rate.NewLimiter(b.perSecond, b.burst)
-		b.byName[name] = bucket
-	}
-	return bucket.AllowN(now, 1)
+func (l Limits) withDefaults() Limits {
+	l.BodyBytes = cmp.Or(l.BodyBytes, 1<<20)
+	l.SubmissionBytes = cmp.Or(l.SubmissionBytes, 16<<20)
+	l.VMsPerVJob = cmp.Or(l.VMsPerVJob, 1000)
+	l.VJobsPerArray = cmp.Or(l.VJobsPerArray, 10_000)
+	l.PerSecond = cmp.Or(l.PerSecond, 1000)
+	l.Burst = cmp.Or(l.Burst, 2000)
+	l.UnauthenticatedPerSecond = cmp.Or(l.UnauthenticatedPerSecond, 5)
+	l.Concurrent = cmp.Or(l.Concurrent, 256)
+	l.PerCaller = cmp.Or(l.PerCaller, 64)
+	l.Streams = cmp.Or(l.Streams, 64)
+	l.StreamsPerCaller = cmp.Or(l.StreamsPerCaller, 8)
+	l.Forecasts = cmp.Or(l.Forecasts, 8)
+	l.ForecastsPerCaller = cmp.Or(l.ForecastsPerCaller, 2)
+	l.Connections = cmp.Or(l.Connections, 1024)
+	l.PerPeer = cmp.Or(l.PerPeer, 512)
+	l.HeaderBytes = cmp.Or(l.HeaderBytes, 16<<10)
+	l.Timeouts = l.Timeouts.withDefaults()
+	return l
 }
 
-// sweep removes full buckets, which equal new ones; without full ones it removes all.
-func (b *buckets) sweep(now time.Time) {
-	for name, bucket := range b.byName {
-		if bucket.TokensAt(now) >= float64(b.burst) {
-			delete(b.byName, name)
-		}
-	}
-	if len(b.byName) >= maxBuckets {
-		clear(b.byName)
-	}
-}
-
-// record counts and logs every request once it has ended.
-func (s *Server) record(c *gin.Context) {
-	began := s.now()
-	c.Header("X-Content-Type-Options", "nosniff")
-	c.Header("Cache-Control", "no-store")
-	c.Next()
-	took := s.now().Sub(began)
-	s.metrics.request(c.FullPath(), c.Request.Method, c.Writer.Status(), took)
-	s.log.LogAttrs(c.Request.Context(), slog.LevelDebug, "request",
-		slog.String("method", c.Request.Method), slog.String("path", c.Request.URL.Path),
-		slog.Int("status", c.Writer.Status()), slog.Int("bytes", c.Writer.Size()),
-		slog.Duration("took", took), slog.String("remote", c.Request.RemoteAddr))
-}
-
-// recover turns a panic into an answer; one that means to break the connection
-// goes on.
-func (s *Server) recover(c *gin.Context) {
-	defer func() {
-		what := recover()
-		if what == nil {
-			return
-		}
-		if what == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
-			panic(what)
-		}
-		s.log.LogAttrs(c.Request.Context(), slog.LevelError, "handler panicked",
-			slog.Any("panic", what), slog.String("stack", string(debug.Stack())))
-		s.fail(c, fmt.Errorf("panic: %v", what))
-	}()
-	c.Next()
+func (t Timeouts) withDefaults() Timeouts {
+	t.HeaderTime = cmp.Or(t.HeaderTime, 5*time.Second)
+	t.BodyTime = cmp.Or(t.BodyTime, 30*time.Second)
+	t.WriteTime = cmp.Or(t.WriteTime, 30*time.Second)
+	t.IdleTime = cmp.Or(t.IdleTime, time.Minute)
+	t.StopTime = cmp.Or(t.StopTime, 10*time.Second)
+	return t
 }

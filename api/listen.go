@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -115,59 +112,4 @@ func removeStale(ctx context.Context, path string) error {
 		return fmt.Errorf("listen on %s: another daemon answers there: %w", path, cluster.ErrConflict)
 	}
 	return os.Remove(path)
-}
-
-// Serve answers requests on the listeners until the context ends; then it takes
-// no more, ends the streams, lets the other requests end for a while, and closes
-// the listeners. It may be called once.
-func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
-	server := &http.Server{
-		Handler: s.handler, ConnContext: withConn,
-		ReadHeaderTimeout: s.limits.HeaderTime, ReadTimeout: s.limits.BodyTime, IdleTimeout: s.limits.IdleTime,
-		// Until something is written, which has a time of its own.
-		WriteTimeout:   s.limits.BodyTime + s.limits.WriteTime,
-		MaxHeaderBytes: s.limits.HeaderBytes,
-		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: s.limits.PerCaller, WriteByteTimeout: s.limits.WriteTime, SendPingTimeout: s.limits.IdleTime,
-		},
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}
-	server.RegisterOnShutdown(func() { s.stopOnce.Do(func() { close(s.stop) }) })
-	failed := make(chan error, len(listeners))
-	var serving sync.WaitGroup
-	for _, l := range listeners {
-		serving.Go(func() {
-			if err := server.Serve(s.countConnections(l)); !errors.Is(err, http.ErrServerClosed) {
-				failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
-			}
-		})
-		s.log.LogAttrs(ctx, slog.LevelInfo, "listening", slog.String("address", l.Addr().String()))
-	}
-	noting, noted := context.WithCancel(context.WithoutCancel(ctx))
-	defer noted()
-	serving.Go(func() { s.writeUses(noting) })
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.StopTime)
-	defer cancel()
-	if stop := server.Shutdown(late); stop != nil {
-		// What is still under way has had its time.
-		err = errors.Join(err, server.Close())
-	}
-	noted()
-	serving.Wait()
-	s.consoles.Wait()
-	return err
-}
-
-// countConnections counts the connections of a listener. Beneath TLS a refusal cannot be read, so
-// none is sent.
-func (s *Server) countConnections(l *Listener) net.Listener {
-	if l.config == nil {
-		return s.conns.Listen(l.Listener, refusal)
-	}
-	return tls.NewListener(s.conns.Listen(l.Listener, nil), l.config)
 }

@@ -2,16 +2,15 @@ package api
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"os/user"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
-	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/ctxswitch/journal"
 )
 
 // Locals says which local users may use the unix socket, beside root and the daemon's own user.
@@ -102,97 +101,73 @@ func subordinate(path string, uid uint32) bool {
 	return false
 }
 
-// local is the subject of a local user. Root and the daemon's own user are administrators,
-// whatever the accounts say.
-func (s *Server) local(ctx context.Context, uid uint32) (Subject, error) {
-	caller := Subject{Via: "socket", From: fmt.Sprintf("uid %d", uid)}
-	l := s.localUsers.get(uid)
-	if privileged(uid) {
-		caller.Name, caller.Role = l.name, journal.RoleAdmin
-		if caller.Name == "" {
-			caller.Name = fmt.Sprintf("uid-%d", uid)
-		}
-		return caller, nil
-	}
-	if l.refusal != "" {
-		return Subject{}, fmt.Errorf("%s: %w", l.refusal, cluster.ErrForbidden)
-	}
-	account, err := s.accounts.Admit(ctx, journal.LocalUser{
-		Name: l.name, UID: uid, Open: !s.localUsers.locals.Listed && isRegularUID(uid),
-	}, s.now().UTC())
-	if err != nil {
-		return Subject{}, err
-	}
-	caller.Name, caller.Role = account.Name, account.Role
-	return caller, nil
-}
-
 // privileged reports whether a uid is root's or the daemon's own.
 func privileged(uid uint32) bool { return uid == 0 || uid == uint32(os.Getuid()) } //nolint:gosec // uids have 32 bits
 
 // administers reports whether a name is that of root or of the daemon's own user.
-func (s *Server) administers(name string) bool {
-	return name == s.localUsers.get(0).name || name == s.localUsers.get(uint32(os.Getuid())).name //nolint:gosec // uids have 32 bits
+func (l *localUsers) administers(name string) bool {
+	return name == l.get(0).name || name == l.get(uint32(os.Getuid())).name //nolint:gosec // uids have 32 bits
 }
 
-// groups are those of a subject. known is false where neither the system nor the account tells.
-func (s *Server) groups(ctx context.Context, caller Subject) (list []string, known bool, err error) {
-	account, err := s.accounts.User(ctx, caller.Name)
+// Bounds of the cache of local users.
+const (
+	maxLocalUsers = 1000
+	localUserAge  = time.Minute
+)
+
+// localUser is what the system has said of a uid.
+type localUser struct {
+	name    string
+	refusal string // why the uid may not use the socket, whatever accounts there are
+}
+
+// localUsers remember the system's word on uids, which a directory may be slow to give. It is
+// safe for concurrent use.
+type localUsers struct {
+	locals Locals
+	now    func() time.Time
+
+	mu    sync.Mutex
+	byUID map[uint32]*lookup
+}
+
+// lookup asks the system about one uid, once.
+type lookup struct {
+	began time.Time
+	user  func() localUser
+}
+
+func newLocalUsers(locals Locals, now func() time.Time) *localUsers {
+	return &localUsers{locals: locals, now: now, byUID: map[uint32]*lookup{}}
+}
+
+// get is the word on a uid. Only callers with the same uid wait for its lookup.
+func (l *localUsers) get(uid uint32) localUser { return l.lookup(uid).user() }
+
+func (l *localUsers) lookup(uid uint32) *lookup {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if e, ok := l.byUID[uid]; ok && now.Sub(e.began) < localUserAge {
+		return e
+	}
+	if len(l.byUID) >= maxLocalUsers {
+		clear(l.byUID)
+	}
+	e := &lookup{now, sync.OnceValue(func() localUser { return l.locals.ask(uid) })}
+	l.byUID[uid] = e
+	return e
+}
+
+// ask asks the system about a uid.
+func (l *Locals) ask(uid uint32) (found localUser) {
+	name, err := l.Login(uid)
 	switch {
-	case isNotFound(err):
-		account.Local = caller.Via == "socket"
 	case err != nil:
-		return nil, false, err
+		found.refusal = fmt.Sprintf("uid %d has no name on this machine", uid)
+	case l.Subordinate(uid):
+		found.refusal = fmt.Sprintf("uid %d is a subordinate uid (/etc/subuid): use the user that it belongs to", uid)
 	}
-	if !account.Local {
-		return account.Groups, account.Groups != nil, nil
-	}
-	list, err = s.localUsers.locals.Groups(caller.Name)
-	return list, err == nil, nil
-}
-
-// checkImages refuses a submission of images that the subject may not boot. An image that does
-// not exist is left to later checks.
-func (s *Server) checkImages(ctx context.Context, caller Subject, vms []cluster.VM) error {
-	images, err := s.bootable(ctx, caller)
-	if err != nil {
-		return err
-	}
-	for i := range vms {
-		for _, image := range images {
-			named := vms[i].Payload.Image
-			if !image.may && (named == image.ID || named == "" && image.Default) {
-				return fmt.Errorf("vms[%d].image: %s may not boot the image %s; vjob images lists those that they may: %w", i, caller.Name, image.ID, cluster.ErrForbidden)
-			}
-		}
-	}
-	return nil
-}
-
-// permitted is an image, and whether the subject may boot it.
-type permitted struct {
-	wire.Image
-	may bool
-}
-
-func (s *Server) bootable(ctx context.Context, caller Subject) ([]permitted, error) {
-	if s.catalogue == nil {
-		return nil, nil
-	}
-	images, err := s.catalogue.Images(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, asked := make([]permitted, len(images)), false
-	var groups []string
-	for i := range images {
-		if len(images[i].Groups) > 0 && !asked {
-			asked = true
-			if groups, _, err = s.groups(ctx, caller); err != nil {
-				return nil, err
-			}
-		}
-		list[i] = permitted{images[i], s.mayBoot(&images[i], caller, groups)}
-	}
-	return list, nil
+	found.name = name
+	return found
 }

@@ -15,6 +15,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/scheduler"
 )
 
 // metrics are the figures of one server, in a registry of their own.
@@ -33,7 +34,7 @@ type metrics struct {
 // watchedPlans is how many of the latest plans a scrape looks at.
 const watchedPlans = 200
 
-func newMetrics(loop Scheduler, now time.Time) *metrics {
+func newMetrics(snapshot func() *scheduler.Snapshot, now time.Time) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vjob_http_requests_total", Help: "Requests by route, method and status.",
@@ -55,7 +56,7 @@ func newMetrics(loop Scheduler, now time.Time) *metrics {
 		m.submissions.WithLabelValues(result)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.durations, m.submissions, m.plans, newGauges(loop),
+	registry.MustRegister(m.requests, m.durations, m.submissions, m.plans, newGauges(snapshot), newEnergyGauges(snapshot),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 	return m
@@ -101,53 +102,50 @@ func (m *metrics) observe(rows []journal.PlanRow) {
 	m.seen = seen
 }
 
-// exposition answers GET /metrics.
-func (s *Server) exposition(c *gin.Context, _ Subject) error {
+// metricsHandler answers requests for metrics.
+type metricsHandler struct {
+	metrics *metrics
+	plans   planReader
+}
+
+// show answers GET /metrics.
+func (h *metricsHandler) show(c *gin.Context, _ Subject) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), 2*time.Second)
 	defer cancel()
 	// Without the plans the other figures are still worth having.
-	if rows, err := s.reader.Plans(ctx, watchedPlans, 0); err == nil {
-		s.metrics.observe(rows)
+	if rows, err := h.plans.Plans(ctx, watchedPlans, 0); err == nil {
+		h.metrics.observe(rows)
 	}
-	s.metrics.handler.ServeHTTP(c.Writer, c.Request)
+	h.metrics.handler.ServeHTTP(c.Writer, c.Request)
 	return nil
 }
 
-// gauges reads the loop's latest snapshot at every scrape.
+// gauges reads the latest snapshot of the scheduler at every scrape.
 type gauges struct {
-	scheduler                           Scheduler
-	ready, vjobs, held, nodes, silent   *prometheus.Desc
-	cpu, memory, actions                *prometheus.Desc
-	watts, joules, phases, drawn        *prometheus.Desc
-	budgets, price, consolidated, saved *prometheus.Desc
-	queues                              *prometheus.Desc
+	snapshot                          func() *scheduler.Snapshot
+	ready, vjobs, held, nodes, silent *prometheus.Desc
+	cpu, memory, actions, queues      *prometheus.Desc
 }
 
 var _ prometheus.Collector = (*gauges)(nil)
 
-func newGauges(loop Scheduler) *gauges {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("vjob_"+name, help, labels, nil)
-	}
+// describe describes a metric of vjob.
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("vjob_"+name, help, labels, nil)
+}
+
+func newGauges(snapshot func() *scheduler.Snapshot) *gauges {
 	return &gauges{
-		scheduler:    loop,
-		ready:        desc("ready", "Whether the first decision has been taken."),
-		vjobs:        desc("vjobs", "Live vjobs by state.", "state"),
-		queues:       desc("queue_vjobs", "Live vjobs by queue: waiting or suspended, and active.", "queue", "of"),
-		held:         desc("vjobs_held", "Live vjobs that are held."),
-		nodes:        desc("nodes", "Nodes by state.", "state"),
-		silent:       desc("nodes_silent", "Nodes that do not answer."),
-		cpu:          desc("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
-		memory:       desc("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
-		watts:        desc("power_watts", "Known power of all nodes: now, and the most that VMs can cause within their caps.", "of"),
-		joules:       desc("node_energy_joules_total", "Energy that a node has drawn.", "node"),
-		phases:       desc("power_nodes", "Nodes that can be switched off and on, by phase.", "phase"),
-		drawn:        desc("power_phase_watts", "Power drawn now by nodes that can be switched off and on, by phase.", "phase"),
-		budgets:      desc("budget_watts", "Power budgets by group: the limit, the power now and at most, and the headroom; below 0 the budget is exceeded.", "group", "of"),
-		price:        desc("energy_price", "Current price of energy.", "unit"),
-		consolidated: desc("consolidation_total", "Searches for placements that draw less, and the resulting plans and moved VMs.", "of"),
-		saved:        desc("consolidation_joules_total", "Estimated savings of these plans within the horizon, and their cost.", "of"),
-		actions:      desc("actions_running", "Actions under way by kind.", "kind"),
+		snapshot: snapshot,
+		ready:    describe("ready", "Whether the first decision has been taken."),
+		vjobs:    describe("vjobs", "Live vjobs by state.", "state"),
+		queues:   describe("queue_vjobs", "Live vjobs by queue: waiting or suspended, and active.", "queue", "of"),
+		held:     describe("vjobs_held", "Live vjobs that are held."),
+		nodes:    describe("nodes", "Nodes by state.", "state"),
+		silent:   describe("nodes_silent", "Nodes that do not answer."),
+		cpu:      describe("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
+		memory:   describe("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
+		actions:  describe("actions_running", "Actions under way by kind.", "kind"),
 	}
 }
 
@@ -159,7 +157,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	now := g.scheduler.Snapshot()
+	now := g.snapshot()
 	if now == nil {
 		gauge(g.ready, 0)
 		return
@@ -204,10 +202,6 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.cpu, float64(has.CPU-used.CPU), "free")
 	gauge(g.memory, float64(used.Memory), "used")
 	gauge(g.memory, float64(has.Memory-used.Memory), "free")
-	g.energy(ch, now.Nodes)
-	g.powerPhases(ch, now.Nodes)
-	g.limits(ch, now)
-	g.consolidation(ch, &now.Consolidation)
 	actions := map[string]float64{}
 	for _, a := range now.Running {
 		actions[a.What]++

@@ -4,37 +4,46 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler"
+	"vjob/scheduler/nodepower"
 )
 
-// snapshot is the loop's latest, or an empty one before there is any.
-func (s *Server) snapshot() *scheduler.Snapshot {
-	if now := s.scheduler.Snapshot(); now != nil {
-		return now
-	}
-	return &scheduler.Snapshot{}
+// nodeService is the part of the scheduler that changes nodes.
+type nodeService interface {
+	// SetNodes sets the state of some nodes, of all or none.
+	SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error
+	// SetPower has a node switched off, once it is empty, or on.
+	SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error
 }
 
-// listNodes answers GET /v1/nodes.
-func (s *Server) listNodes(c *gin.Context, caller Subject) error {
-	nodes, err := s.nodes(c.Request.Context(), caller, s.snapshot())
+// nodeHandler answers requests for nodes.
+type nodeHandler struct {
+	scheduler nodeService
+	finder    vjobFinder
+	audit     *auditLog
+	snapshot  func() *scheduler.Snapshot
+}
+
+// list answers GET /v1/nodes.
+func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
+	nodes, err := h.view(c.Request.Context(), caller, h.snapshot())
 	if err != nil {
 		return err
 	}
 	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes})
 }
 
-// nodes shows the nodes. Users see which of their own VMs a node has, of others
+// view shows the nodes. Users see which of their own VMs a node has, of others
 // only how much room they take, and not what went wrong on a node.
-func (s *Server) nodes(ctx context.Context, caller Subject, now *scheduler.Snapshot) ([]wire.Node, error) {
-	own, err := s.ownLive(ctx, caller)
+func (h *nodeHandler) view(ctx context.Context, caller Subject, now *scheduler.Snapshot) ([]wire.Node, error) {
+	own, err := h.finder.ownLive(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
@@ -63,23 +72,23 @@ func (s *Server) nodes(ctx context.Context, caller Subject, now *scheduler.Snaps
 	return list, nil
 }
 
-// changeNode answers PATCH /v1/nodes/{name}.
-func (s *Server) changeNode(c *gin.Context, caller Subject) error {
+// change answers PATCH /v1/nodes/{name}.
+func (h *nodeHandler) change(c *gin.Context, caller Subject) error {
 	var change wire.NodeChange
-	if err := s.readBody(c, &change); err != nil {
+	if err := readBody(c, &change); err != nil {
 		return err
 	}
 	state, err := requestedState(&change)
 	if err != nil {
 		return err
 	}
-	return s.setNode(c, caller, state)
+	return h.set(c, caller, state)
 }
 
-// changeNodes answers PATCH /v1/nodes.
-func (s *Server) changeNodes(c *gin.Context, caller Subject) error {
+// changeAll answers PATCH /v1/nodes.
+func (h *nodeHandler) changeAll(c *gin.Context, caller Subject) error {
 	var change wire.NodesChange
-	if err := s.readBody(c, &change); err != nil {
+	if err := readBody(c, &change); err != nil {
 		return err
 	}
 	state, err := requestedState(&change.NodeChange)
@@ -89,7 +98,7 @@ func (s *Server) changeNodes(c *gin.Context, caller Subject) error {
 	if len(change.Names) == 0 {
 		return cluster.BadField("names", "[]", "the name of at least one node")
 	}
-	return s.setNodes(c, caller, change.Names, state)
+	return h.setAll(c, caller, change.Names, state)
 }
 
 // requestedState is the state that a change asks for.
@@ -106,19 +115,19 @@ func requestedState(change *wire.NodeChange) (cluster.NodeState, error) {
 	return state, nil
 }
 
-func (s *Server) drain(c *gin.Context, caller Subject) error {
-	return s.setNode(c, caller, cluster.Draining)
+func (h *nodeHandler) drain(c *gin.Context, caller Subject) error {
+	return h.set(c, caller, cluster.Draining)
 }
 
-func (s *Server) online(c *gin.Context, caller Subject) error {
-	return s.setNode(c, caller, cluster.Online)
+func (h *nodeHandler) online(c *gin.Context, caller Subject) error {
+	return h.set(c, caller, cluster.Online)
 }
 
-func (s *Server) setNode(c *gin.Context, caller Subject, state cluster.NodeState) error {
-	return s.setNodes(c, caller, []string{c.Param("name")}, state)
+func (h *nodeHandler) set(c *gin.Context, caller Subject, state cluster.NodeState) error {
+	return h.setAll(c, caller, []string{c.Param("name")}, state)
 }
 
-func (s *Server) setNodes(c *gin.Context, caller Subject, names []string, state cluster.NodeState) error {
+func (h *nodeHandler) setAll(c *gin.Context, caller Subject, names []string, state cluster.NodeState) error {
 	ids := make([]cluster.NodeID, len(names))
 	for i, name := range names {
 		if !cluster.IsName(name) {
@@ -126,80 +135,58 @@ func (s *Server) setNodes(c *gin.Context, caller Subject, names []string, state 
 		}
 		ids[i] = cluster.NodeID(name)
 	}
-	if err := s.setNodeStates(c.Request.Context(), caller, ids, state); err != nil {
+	if err := h.setStates(c.Request.Context(), caller, ids, state); err != nil {
 		return err
 	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return noContent(c)
 }
 
-// setNodeStates puts nodes in another state, and notes that.
-func (s *Server) setNodeStates(ctx context.Context, caller Subject, ids []cluster.NodeID, state cluster.NodeState) error {
+// setStates sets the state of nodes, with an entry in the audit list.
+func (h *nodeHandler) setStates(ctx context.Context, caller Subject, ids []cluster.NodeID, state cluster.NodeState) error {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = string(id)
 	}
-	return s.withAudit(ctx, s.auditEntry(caller, journal.AuditNode, truncate(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
-		return s.scheduler.SetNodes(ctx, ids, state, act)
+	return h.audit.do(ctx, h.audit.entry(caller, journal.AuditNode, truncate(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
+		return h.scheduler.SetNodes(ctx, ids, state, act)
 	})
 }
 
-// status answers GET /v1/status.
-func (s *Server) status(c *gin.Context, caller Subject) error {
-	now := s.snapshot()
-	ctx := c.Request.Context()
-	nodes, err := s.nodes(ctx, caller, now)
+// setPower answers POST /v1/nodes/{name}/power.
+func (h *nodeHandler) setPower(c *gin.Context, caller Subject) error {
+	var change wire.PowerChange
+	if err := readBody(c, &change); err != nil {
+		return err
+	}
+	want := cycle.WantOff
+	switch change.Power {
+	case "off":
+	case "on":
+		want = cycle.WantOn
+	default:
+		return cluster.BadField("power", change.Power, "off or on")
+	}
+	name := c.Param("name")
+	if !cluster.IsName(name) {
+		return notFound("node", name)
+	}
+	err := h.audit.do(c.Request.Context(), h.audit.entry(caller, journal.AuditPower, name, change.Power), func(act journal.Audit) error {
+		return h.scheduler.SetPower(c.Request.Context(), cluster.NodeID(name), want, act)
+	})
 	if err != nil {
 		return err
 	}
-	rows, _, err := s.reader.VJobs(ctx, journal.Filter{Owner: caller.Viewer(), Live: true, Limit: maxPage})
-	if err != nil {
-		return err
-	}
-	st := wire.Status{
-		At: now.At.UTC(), Ready: now.Ready, Policy: now.Policy, Nodes: nodes,
-		VJobs: make([]wire.VJob, len(rows)), Running: []wire.ActiveAction{},
-	}
-	own := make(map[cluster.VJobID]bool, len(rows))
-	for i := range rows {
-		own[rows[i].ID] = true
-		st.VJobs[i] = wireVJob(&rows[i], now, caller.Viewer())
-	}
-	for _, a := range now.Running {
-		if caller.Role != journal.RoleAdmin && !own[a.VM.VJob] {
-			continue
-		}
-		st.Running = append(st.Running, wire.ActiveAction{
-			Plan: int64(a.Plan), VM: a.VM.String(), Kind: a.What, Phase: a.Phase,
-			From: string(a.From), To: string(a.To), Began: a.Began.UTC(), ExpectedSeconds: a.Expected.Seconds(),
-		})
-	}
-	return answer(c, http.StatusOK, st)
+	return noContent(c)
 }
 
-// images answers GET /v1/images.
-func (s *Server) images(c *gin.Context, caller Subject) error {
-	list := wire.ImageList{Images: []wire.Image{}}
-	images, err := s.bootable(c.Request.Context(), caller)
-	if err != nil {
-		return err
+// wireSwitch shows how far a node is on its way off or on; administrators also read what is wrong.
+func wireSwitch(p *nodepower.Switch, caller Subject) *wire.NodeSwitch {
+	if p == nil {
+		return nil
 	}
-	for _, image := range images {
-		if !image.may {
-			continue
-		}
-		if caller.Role != journal.RoleAdmin {
-			image.Users, image.Groups = nil, nil
-		}
-		list.Images = append(list.Images, image.Image)
+	w := &wire.NodeSwitch{Phase: p.Phase.String(), Since: p.Since.UTC(), Wanted: p.Want.String()}
+	if caller.Role == journal.RoleAdmin {
+		w.By, w.Problem = p.By, p.Problem
 	}
-	return answer(c, http.StatusOK, list)
-}
-
-// seconds is how long something took, 0 while it has not ended.
-func seconds(began, ended time.Time) float64 {
-	if began.IsZero() || ended.IsZero() {
-		return 0
-	}
-	return ended.Sub(began).Seconds()
+	return w
 }

@@ -3,70 +3,48 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"sync"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
 )
 
-// openAPI describes the table of endpoints and the wire types that it names as an
-// OpenAPI 3 document. The same table routes the requests, so the two agree.
-func openAPI(table []endpoint) ([]byte, error) {
-	schemas := schemaSet{}
-	paths := map[string]map[string]any{}
-	for _, e := range table {
-		path := openPath(e.path)
-		if paths[path] == nil {
-			paths[path] = map[string]any{}
-		}
-		paths[path][strings.ToLower(e.method)] = e.describe(schemas)
-	}
-	schemas.add(reflect.TypeFor[wire.Error]())
-	components := map[string]any{
-		"schemas": map[string]any(schemas),
-		"securitySchemes": map[string]any{
-			"token": map[string]any{"type": "http", "scheme": "bearer", "description": "Not needed on the unix socket, where the kernel says who calls."},
-		},
-		"responses": map[string]any{"Error": map[string]any{
-			"description": "Every answer that is not a success.",
-			"content":     jsonContent(schemas.ref(reflect.TypeFor[wire.Error]())),
-		}},
-	}
-	data, err := json.Marshal(map[string]any{
-		"openapi": "3.0.3",
-		"info": map[string]any{
-			"title": "vjob", "version": "1",
-			"description": "Batch jobs made of virtual machines. Unknown fields and parameters are refused; units end the names; times are RFC 3339 in UTC.",
-		},
-		"paths": paths, "components": components,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("describe the API: %w", err)
-	}
-	return data, nil
+// documentHandler answers requests for the OpenAPI document.
+type documentHandler struct {
+	document   []byte
+	compressed func() []byte
 }
 
-// openAPI answers GET /v1/openapi.json, compressed if that is accepted.
-func (s *Server) openAPI(c *gin.Context, _ Subject) error {
-	document := s.document
+// show answers GET /v1/openapi.json, compressed if that is accepted.
+func (h *documentHandler) show(c *gin.Context, _ Subject) error {
+	document := h.document
 	c.Header("Vary", "Accept-Encoding")
 	if strings.Contains(c.GetHeader("Accept-Encoding"), "gzip") {
 		c.Header("Content-Encoding", "gzip")
-		document = s.compressed()
+		document = h.compressed()
 	}
 	c.Header("Content-Length", strconv.Itoa(len(document)))
 	c.Data(http.StatusOK, "application/json; charset=utf-8", document)
+	return nil
+}
+
+// describe makes the document of a table of endpoints, which also routes the requests.
+func (h *documentHandler) describe(table []Endpoint) error {
+	doc, err := describeAPI(table)
+	if err != nil {
+		return fmt.Errorf("describe the API: %w", err)
+	}
+	if h.document, err = doc.MarshalJSON(); err != nil {
+		return fmt.Errorf("describe the API: %w", err)
+	}
+	h.compressed = sync.OnceValue(func() []byte { return compress(h.document) })
 	return nil
 }
 
@@ -81,6 +59,45 @@ func compress(document []byte) []byte {
 	return packed.Bytes()
 }
 
+// describeAPI returns the OpenAPI 3 document of a table of endpoints and of the wire types that it names.
+func describeAPI(table []Endpoint) (*openapi3.T, error) {
+	s := newSchemas()
+	failure, err := s.errors(wire.Error{})
+	if err != nil {
+		return nil, err
+	}
+	doc := &openapi3.T{
+		OpenAPI: "3.0.3",
+		Info: &openapi3.Info{
+			Title: "vjob", Version: "1",
+			Description: "Batch jobs made of virtual machines. Unknown fields and parameters are refused; units end the names; times are RFC 3339 in UTC.",
+		},
+		Paths: openapi3.NewPaths(),
+		Components: &openapi3.Components{
+			Schemas: s.components,
+			SecuritySchemes: openapi3.SecuritySchemes{"token": &openapi3.SecuritySchemeRef{
+				Value: openapi3.NewSecurityScheme().WithType("http").WithScheme("bearer").
+					WithDescription("Not needed on the unix socket, where the kernel identifies the caller."),
+			}},
+			Responses: openapi3.ResponseBodies{"Error": failure},
+		},
+	}
+	for i := range table {
+		op, err := table[i].describe(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", table[i].Name, err)
+		}
+		path := openPath(table[i].Path)
+		item := doc.Paths.Value(path)
+		if item == nil {
+			item = &openapi3.PathItem{}
+			doc.Paths.Set(path, item)
+		}
+		item.SetOperation(table[i].Method, op)
+	}
+	return doc, nil
+}
+
 // openPath turns gin's ":name" into OpenAPI's "{name}".
 func openPath(path string) string {
 	parts := strings.Split(path, "/")
@@ -92,203 +109,101 @@ func openPath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-func jsonContent(schema any) map[string]any {
-	return map[string]any{"application/json": map[string]any{"schema": schema}}
-}
-
-// describe is the OpenAPI operation of the endpoint.
-func (e endpoint) describe(schemas schemaSet) map[string]any {
-	op := map[string]any{"operationId": e.operation, "summary": e.summary, "security": []any{}}
-	switch e.access {
-	case public:
-	case authenticated:
-		op["security"] = []any{map[string]any{"token": []any{}}}
-	case administrator:
-		op["security"] = []any{map[string]any{"token": []any{}}}
-		op["description"] = "For administrators."
+// describe returns the OpenAPI operation of the endpoint.
+func (e *Endpoint) describe(s *schemas) (*openapi3.Operation, error) {
+	op := openapi3.NewOperation()
+	op.OperationID, op.Summary, op.Security, op.Parameters = e.Name, e.Summary, openapi3.NewSecurityRequirements(), e.parameters()
+	if e.Access != Public {
+		op.Security.With(openapi3.NewSecurityRequirement().Authenticate("token"))
 	}
-	if params := e.params(); len(params) > 0 {
-		op["parameters"] = params
+	if e.Access == Administrators {
+		op.Description = "For administrators."
 	}
-	if e.body != nil {
-		op["requestBody"] = map[string]any{"required": true, "content": jsonContent(schemas.ref(reflect.TypeOf(e.body)))}
+	if e.Body != nil {
+		body, err := s.of(e.Body)
+		if err != nil {
+			return nil, err
+		}
+		op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithRequired(true).WithJSONSchemaRef(body)}
 	}
-	responses := map[string]any{"default": map[string]any{"$ref": "#/components/responses/Error"}}
-	if e.failure != nil {
-		responses["default"] = map[string]any{
-			"description": "Every answer that is not a success.", "content": jsonContent(schemas.ref(reflect.TypeOf(e.failure))),
+	content, err := e.content(s)
+	if err != nil {
+		return nil, err
+	}
+	failure := &openapi3.ResponseRef{Ref: "#/components/responses/Error"}
+	if e.Errors != nil {
+		if failure, err = s.errors(e.Errors.Example); err != nil {
+			return nil, err
 		}
 	}
-	success := map[string]any{"description": "Success."}
-	content := map[string]any{}
-	if e.result != nil {
-		content = jsonContent(e.shapes(schemas))
+	op.Responses = openapi3.NewResponsesWithCapacity(3)
+	op.Responses.Set("default", failure)
+	success := func(status int, description string) {
+		op.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(description).WithContent(content)})
 	}
-	if e.media != "" {
-		schema := map[string]any{"type": "string"}
-		if !strings.HasPrefix(e.media, "text/") {
-			schema["format"] = "binary"
-		}
-		content[e.media] = map[string]any{"schema": schema}
-	} else if e.class == streams {
-		content["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string", "description": "Messages with an Event as data, and its seq as id."}}
-	}
-	if len(content) > 0 {
-		success["content"] = content
-	}
-	responses[strconv.Itoa(e.status)] = success
-	switch e.operation {
+	success(e.Status, "Success.")
+	switch e.Name {
 	case "submitVJob":
-		responses["200"] = map[string]any{"description": "The key was used before: the vjob that it created.", "content": content}
+		success(http.StatusOK, "The key was used before: the vjob that it created.")
 	case "getHealth":
-		responses["503"] = map[string]any{"description": "Not ready.", "content": content}
+		success(http.StatusServiceUnavailable, "Not ready.")
 	}
-	op["responses"] = responses
-	return op
+	return op, nil
 }
 
-// shapes is the schema of what is answered: the result, or another shape of it.
-func (e endpoint) shapes(schemas schemaSet) any {
-	first := schemas.ref(reflect.TypeOf(e.result))
-	if len(e.also) == 0 {
-		return first
+// content returns the media types of the answer; nil without an answer.
+func (e *Endpoint) content(s *schemas) (openapi3.Content, error) {
+	var content openapi3.Content
+	if e.Result != nil {
+		result, err := s.of(e.Result)
+		if err != nil {
+			return nil, err
+		}
+		content = openapi3.NewContentWithJSONSchemaRef(result)
 	}
-	shapes := []any{first}
-	for _, other := range e.also {
-		shapes = append(shapes, schemas.ref(reflect.TypeOf(other)))
+	media, text := e.Media, openapi3.NewStringSchema()
+	switch {
+	case e.class == streams:
+		media, text.Description = "text/event-stream", "Messages with an Event as data, and its seq as id."
+	case media == "":
+		return content, nil
+	case !strings.HasPrefix(media, "text/"):
+		text.Format = "binary"
 	}
-	return map[string]any{"anyOf": shapes}
+	if content == nil {
+		content = openapi3.NewContent()
+	}
+	content[media] = openapi3.NewMediaType().WithSchema(text)
+	return content, nil
 }
 
-func (e endpoint) params() []any {
-	var list []any
-	for part := range strings.SplitSeq(e.path, "/") {
+// parameters returns the parameters in the path, the query and the header of a request.
+func (e *Endpoint) parameters() (list openapi3.Parameters) {
+	add := func(p *openapi3.Parameter) { list = append(list, &openapi3.ParameterRef{Value: p}) }
+	for part := range strings.SplitSeq(e.Path, "/") {
 		if name, ok := strings.CutPrefix(part, ":"); ok {
-			kind := "string"
+			kind := openapi3.TypeString
 			if name == "id" {
-				kind = "integer"
+				kind = openapi3.TypeInteger
 			}
-			list = append(list, map[string]any{"name": name, "in": "path", "required": true, "schema": map[string]any{"type": kind}})
+			add(openapi3.NewPathParameter(name).WithSchema(&openapi3.Schema{Type: &openapi3.Types{kind}}))
 		}
 	}
-	for _, p := range e.query {
-		var schema any = map[string]any{"type": p.kind}
-		if p.many {
-			schema = map[string]any{"type": "array", "items": schema}
+	for _, p := range e.Query {
+		schema := &openapi3.Schema{Type: &openapi3.Types{p.Kind}}
+		if p.Many {
+			schema = openapi3.NewArraySchema().WithItems(schema)
 		}
-		list = append(list, map[string]any{"name": p.name, "in": "query", "description": p.what, "schema": schema})
+		add(openapi3.NewQueryParameter(p.Name).WithDescription(p.Meaning).WithSchema(schema))
 	}
 	header := func(name, what string) {
-		list = append(list, map[string]any{"name": name, "in": "header", "description": what, "schema": map[string]any{"type": "string"}})
+		add(openapi3.NewHeaderParameter(name).WithDescription(what).WithSchema(openapi3.NewStringSchema()))
 	}
-	switch e.operation {
+	switch e.Name {
 	case "submitVJob":
 		header(wire.KeyHeader, "Makes it safe to repeat the submission: the same key returns the same vjob. At most 128 characters.")
 	case "listEvents":
 		header("Last-Event-ID", "The stream continues after this event.")
 	}
 	return list
-}
-
-// schemaSet is the schemas of the wire types by name.
-type schemaSet map[string]any
-
-// ref is a reference to the schema of a named type, which is added if need be, or
-// the schema itself of any other.
-func (s schemaSet) ref(t reflect.Type) any {
-	switch {
-	case t.Kind() == reflect.Pointer:
-		return s.ref(t.Elem())
-	case t == reflect.TypeFor[time.Time]():
-		return map[string]any{"type": "string", "format": "date-time"}
-	case t.Kind() == reflect.Struct:
-		s.add(t)
-		return map[string]any{"$ref": "#/components/schemas/" + schemaName(t)}
-	case t.Kind() == reflect.Slice:
-		return map[string]any{"type": "array", "items": s.ref(t.Elem())}
-	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface:
-		return map[string]any{"type": "object"}
-	case t.Kind() == reflect.Map:
-		return map[string]any{"type": "object", "additionalProperties": s.ref(t.Elem())}
-	case t.Kind() == reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case t.Kind() == reflect.Float64:
-		return map[string]any{"type": "number"}
-	case t.Kind() == reflect.String:
-		return map[string]any{"type": "string"}
-	default:
-		return map[string]any{"type": "integer", "format": "int64"}
-	}
-}
-
-var generic = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]$`)
-
-// schemaName is the name of a type in the document. Those of dialects do not clash with
-// our own.
-func schemaName(t reflect.Type) string {
-	name := generic.ReplaceAllString(t.Name(), "Of$1")
-	if t.PkgPath() != reflect.TypeFor[wire.Error]().PkgPath() {
-		return "OAR" + name
-	}
-	return name
-}
-
-// add describes a struct: fields without omitempty are always there, and there
-// are no others.
-func (s schemaSet) add(t reflect.Type) {
-	if s[schemaName(t)] != nil {
-		return
-	}
-	properties := map[string]any{}
-	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-	s[schemaName(t)] = schema
-	required := []string{}
-	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			continue
-		}
-		properties[name] = s.ref(f.Type)
-		if p, ok := properties[name].(map[string]any); ok && nullable(t, f) {
-			p["nullable"] = true
-		}
-		if !strings.Contains(options, "omitempty") {
-			required = append(required, name)
-		}
-	}
-	slices.Sort(required)
-	if len(required) > 0 {
-		schema["required"] = required
-	}
-	for _, field := range slices.Sorted(maps.Keys(enumerations[t.Name()])) {
-		if p, ok := properties[field].(map[string]any); ok {
-			p["enum"] = enumerations[t.Name()][field]
-		}
-	}
-}
-
-// nullable reports whether a field of an answer is null when there is nothing to tell. A
-// walltime that is to be changed is not.
-func nullable(t reflect.Type, f reflect.StructField) bool {
-	return f.Type.Kind() == reflect.Pointer && !strings.Contains(f.Tag.Get("json"), "omitempty") && t != reflect.TypeFor[wire.VJobChange]()
-}
-
-// enumerations are the texts that some fields are limited to.
-var enumerations = map[string]map[string][]string{
-	"NodesChange": {"state": {"online", "draining", "offline", "down"}},
-	"NodeChange":  {"state": {"online", "draining", "offline", "down"}},
-	"User":        {"role": {"user", "admin"}},
-	"UserChange":  {"role": {"user", "admin"}},
-	"Identity":    {"role": {"user", "admin"}, "via": {"socket", "token"}},
-	"VJob":        {"state": vjobStates},
-	"VJobDetail":  {"state": vjobStates},
-	"Node":        {"state": {"online", "draining", "offline", "down"}},
-	"ErrorBody": {"code": {
-		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeForbidden, wire.CodeUnauthenticated,
-		wire.CodeTooMany, wire.CodeUnavailable, wire.CodeTooLarge, wire.CodeMethod, wire.CodeInternal,
-	}},
-}
-
-var vjobStates = []string{
-	"waiting", "booting", "running", "suspending", "paused", "suspended", "resuming", "migrating", "stopping", "terminated", "failed",
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -12,19 +13,31 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
+	"vjob/scheduler"
 )
 
-// listPlans answers GET /v1/plans.
-func (s *Server) listPlans(c *gin.Context, _ Subject) error {
-	limit, err := queryNumber(c, "limit", 1, maxPage, 50)
-	if err != nil {
-		return err
+// planReader reads the context switches from the store.
+type planReader interface {
+	// Plans lists the latest plans before the given one, or of all when it is 0.
+	Plans(ctx context.Context, limit int, before journal.PlanID) ([]journal.PlanRow, error)
+	Plan(ctx context.Context, id journal.PlanID) (journal.PlanDetail, error)
+}
+
+// planHandler answers requests for context switches.
+type planHandler struct {
+	plans    planReader
+	vjobs    vjobReader
+	snapshot func() *scheduler.Snapshot
+}
+
+// list answers GET /v1/plans.
+func (h *planHandler) list(c *gin.Context, _ Subject) error {
+	q := queryReader{c: c}
+	limit, before := q.limit(50), q.number("before", 0, 1<<62, 0)
+	if q.err != nil {
+		return q.err
 	}
-	before, err := queryNumber(c, "before", 0, 1<<62, 0)
-	if err != nil {
-		return err
-	}
-	rows, err := s.reader.Plans(c.Request.Context(), int(limit), journal.PlanID(before))
+	rows, err := h.plans.Plans(c.Request.Context(), limit, journal.PlanID(before))
 	if err != nil {
 		return err
 	}
@@ -35,21 +48,21 @@ func (s *Server) listPlans(c *gin.Context, _ Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// showPlan answers GET /v1/plans/{id}. A user sees what the plan does with their
-// own vjobs; a plan that does nothing with them does not exist for them.
-func (s *Server) showPlan(c *gin.Context, caller Subject) error {
+// show answers GET /v1/plans/{id}. Users see what the plan does with their own vjobs; a plan without
+// any of them is not found.
+func (h *planHandler) show(c *gin.Context, caller Subject) error {
 	id, err := pathNumber(c, "id")
 	if err != nil {
 		return err
 	}
-	detail, err := s.reader.Plan(c.Request.Context(), journal.PlanID(id))
+	detail, err := h.plans.Plan(c.Request.Context(), journal.PlanID(id))
 	if err != nil {
 		return err
 	}
 	plan := wirePlan(&detail.PlanRow)
 	visible := func(cluster.VJobID) bool { return true }
 	if !Can(caller, Read, Object{Kind: KindPlans}) {
-		own, err := s.ownIn(c.Request.Context(), caller, &detail)
+		own, err := h.ownIn(c.Request.Context(), caller, &detail)
 		if err != nil {
 			return err
 		}
@@ -60,7 +73,7 @@ func (s *Server) showPlan(c *gin.Context, caller Subject) error {
 		plan.Note, plan.CostMiB = "", 0
 	}
 	addActions(&plan, &detail, visible)
-	now := s.snapshot()
+	now := h.snapshot()
 	for _, g := range detail.Plan.Gangs {
 		if cause := g.Cause.For(caller.Viewer()); visible(g.VJob) {
 			plan.Gangs = append(plan.Gangs, wire.Gang{
@@ -71,8 +84,8 @@ func (s *Server) showPlan(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, plan)
 }
 
-// ownIn is which vjobs of the plan the subject may read.
-func (s *Server) ownIn(ctx context.Context, caller Subject, detail *journal.PlanDetail) (map[cluster.VJobID]bool, error) {
+// ownIn returns the vjobs of the plan that the subject may read.
+func (h *planHandler) ownIn(ctx context.Context, caller Subject, detail *journal.PlanDetail) (map[cluster.VJobID]bool, error) {
 	asked, own := map[cluster.VJobID]bool{}, map[cluster.VJobID]bool{}
 	for _, a := range detail.Plan.Actions {
 		id := a.VM.VJob
@@ -80,7 +93,7 @@ func (s *Server) ownIn(ctx context.Context, caller Subject, detail *journal.Plan
 			continue
 		}
 		asked[id] = true
-		kept, err := s.reader.VJob(ctx, id)
+		kept, err := h.vjobs.VJob(ctx, id)
 		if err != nil && !errors.Is(err, cluster.ErrNotFound) {
 			return nil, err
 		}
@@ -134,4 +147,12 @@ func addActions(plan *wire.Plan, detail *journal.PlanDetail, visible func(cluste
 			plan.Skews = append(plan.Skews, wire.Skew{VJob: int64(k.VJob), Kind: k.Kind, Seconds: k.Skew.Seconds()})
 		}
 	}
+}
+
+// seconds is how long something took, 0 while it has not ended.
+func seconds(began, ended time.Time) float64 {
+	if began.IsZero() || ended.IsZero() {
+		return 0
+	}
+	return ended.Sub(began).Seconds()
 }

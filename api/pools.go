@@ -14,7 +14,7 @@ import (
 type requestClass uint8
 
 const (
-	requests  requestClass = iota // all that are in no other lane
+	requests  requestClass = iota // all others
 	anonymous                     // of callers that need not be known
 	streams                       // event streams
 	logs                          // logs and consoles
@@ -29,15 +29,18 @@ const (
 	backupsTotal, backupsEach     = 4, 2
 )
 
-// pool is the pool of a lane, and what is in it in words.
+// pool is the pool of a class, and what is in it in words.
 type pool struct {
 	*guard.Pool
 	what string
 }
 
-// newPools makes the pools of all lanes; that of unbounded is nil.
-func newPools(l *Limits) []pool {
-	return []pool{
+// requestPools bounds the requests in flight, by class.
+type requestPools []pool
+
+// newRequestPools makes the pools of all classes; that of unbounded is nil.
+func newRequestPools(l *Limits) requestPools {
+	return requestPools{
 		requests:  {guard.NewPool(l.Concurrent, l.PerCaller), "requests"},
 		anonymous: {guard.NewPool(anonymousTotal, anonymousEach), "requests without credentials"},
 		streams:   {guard.NewPool(l.Streams, l.StreamsPerCaller), "event streams"},
@@ -48,17 +51,17 @@ func newPools(l *Limits) []pool {
 	}
 }
 
-// lane is the lane of a request: events are a stream only if one is asked for.
-func (e *endpoint) classOf(r *http.Request) requestClass {
+// classOf returns the class of a request: events are a stream only if one is asked for.
+func (e *Endpoint) classOf(r *http.Request) requestClass {
 	if e.class == streams && !wantsStream(r) {
 		return requests
 	}
 	return e.class
 }
 
-// enter takes a place in the pool of a lane; leave gives it back.
-func (s *Server) enter(r *http.Request, in requestClass, caller Subject) (leave func(), err error) {
-	p, holder := s.pools[in], caller.Name
+// enter takes a place in the pool of a class; leave gives it back.
+func (all requestPools) enter(r *http.Request, in requestClass, caller Subject) (leave func(), err error) {
+	p, holder := all[in], caller.Name
 	if p.Pool == nil {
 		return func() {}, nil
 	}

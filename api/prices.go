@@ -11,15 +11,15 @@ import (
 )
 
 // prices answers GET /v1/prices.
-func (s *Server) prices(c *gin.Context, _ Subject) error {
-	now := s.snapshot().Prices
+func (h *energyHandler) prices(c *gin.Context, _ Subject) error {
+	now := h.snapshot().Prices
 	out := wire.Prices{Values: []float64{}}
 	if series := now.Series; series != nil {
 		out = wire.Prices{
 			Unit: series.Unit().String(), From: instant(series.From()), Until: instant(series.Until()),
 			StepSeconds: int64(series.Step() / time.Second), Values: series.Values(), StatedBy: now.By, StatedAt: instant(now.At),
 		}
-		if value, known := series.At(s.now()); known {
+		if value, known := series.At(h.now()); known {
 			out.Now = &value
 		}
 	}
@@ -27,22 +27,21 @@ func (s *Server) prices(c *gin.Context, _ Subject) error {
 }
 
 // setPrices answers PUT /v1/prices.
-func (s *Server) setPrices(c *gin.Context, caller Subject) error {
+func (h *energyHandler) setPrices(c *gin.Context, caller Subject) error {
 	var change wire.PricesChange
-	if err := s.readBody(c, &change); err != nil {
+	if err := readBody(c, &change); err != nil {
 		return err
 	}
 	var err error
 	if change.Check {
-		err = s.scheduler.CheckPrices(c.Request.Context(), change.CSV)
+		err = h.scheduler.CheckPrices(c.Request.Context(), change.CSV)
 	} else {
-		err = s.withAudit(c.Request.Context(), s.auditEntry(caller, journal.AuditPrices, "", truncate(change.CSV)), func(act journal.Audit) error {
-			return s.scheduler.SetPrices(c.Request.Context(), change.CSV, act)
+		err = h.audit.do(c.Request.Context(), h.audit.entry(caller, journal.AuditPrices, "", truncate(change.CSV)), func(act journal.Audit) error {
+			return h.scheduler.SetPrices(c.Request.Context(), change.CSV, act)
 		})
 	}
 	if err != nil {
 		return err
 	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return noContent(c)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -26,49 +27,72 @@ func notFound(what, name string) error {
 }
 
 // checkQuery refuses keys that the endpoint does not know, and repeated ones.
-func checkQuery(query url.Values, allowed []param) error {
+func checkQuery(query url.Values, allowed []Param) error {
 	for key, values := range query {
-		i := slices.IndexFunc(allowed, func(p param) bool { return p.name == key })
+		i := slices.IndexFunc(allowed, func(p Param) bool { return p.Name == key })
 		if i < 0 {
 			names := make([]string, len(allowed))
 			for i, p := range allowed {
-				names[i] = p.name
+				names[i] = p.Name
 			}
 			want := "no query string"
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return &cluster.FieldError{Field: location{}.field(key).path, Value: "an unknown parameter", Want: want}
+			return &cluster.FieldError{Field: joinField("", key), Value: "an unknown parameter", Want: want}
 		}
-		if len(values) > 1 && !allowed[i].many {
+		if len(values) > 1 && !allowed[i].Many {
 			return &cluster.FieldError{Field: key, Value: "a second value", Want: "each parameter once"}
 		}
 	}
 	return nil
 }
 
-// queryNumber reads a whole number in a range, or returns the default.
-func queryNumber(c *gin.Context, key string, least, most, otherwise int64) (int64, error) {
-	text, ok := c.GetQuery(key)
-	if !ok {
-		return otherwise, nil
+// queryReader reads the parameters of a query string. The first error stays.
+type queryReader struct {
+	c   *gin.Context
+	err error
+}
+
+// number reads a whole number in a range, or returns the default.
+func (q *queryReader) number(key string, least, most, otherwise int64) int64 {
+	text, ok := q.c.GetQuery(key)
+	if !ok || q.err != nil {
+		return otherwise
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most {
-		return 0, cluster.BadField(key, text, fmt.Sprintf("a whole number from %d to %d", least, most))
+		q.err = cluster.BadField(key, text, fmt.Sprintf("a whole number from %d to %d", least, most))
 	}
-	return n, nil
+	return n
 }
 
-func queryTrue(c *gin.Context, key string) (bool, error) {
-	text, ok := c.GetQuery(key)
-	switch {
-	case !ok, text == "false":
-		return false, nil
-	case text == "true":
-		return true, nil
+// limit reads how many entries a list may have.
+func (q *queryReader) limit(otherwise int64) int {
+	return int(q.number("limit", 1, maxPage, otherwise))
+}
+
+// flag reads true or false; the default is false.
+func (q *queryReader) flag(key string) bool {
+	text := q.c.DefaultQuery(key, "false")
+	if text != "true" && text != "false" && q.err == nil {
+		q.err = cluster.BadField(key, text, "true or false")
 	}
-	return false, cluster.BadField(key, text, "true or false")
+	return text == "true"
+}
+
+// instant reads an instant, or returns the default. Years are limited to those that the database can
+// store.
+func (q *queryReader) instant(key string, otherwise time.Time) time.Time {
+	text, ok := q.c.GetQuery(key)
+	if !ok || q.err != nil {
+		return otherwise.UTC()
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.Year() < 1970 || t.Year() > 2200 {
+		q.err = cluster.BadField(key, text, "an instant such as 2026-11-22T00:00:00Z")
+	}
+	return t.UTC()
 }
 
 // pathNumber reads a positive number in the path, in its one spelling. Any other text names nothing
@@ -82,12 +106,15 @@ func pathNumber(c *gin.Context, key string) (int64, error) {
 }
 
 // readBody decodes the JSON body of a request into a wire type.
-func (s *Server) readBody(c *gin.Context, into any) error {
+func readBody(c *gin.Context, into any) error { return readBounded(c, into, Bounds{Entries: maxSteps}) }
+
+// readBounded is readBody within other bounds.
+func readBounded(c *gin.Context, into any, bounds Bounds) error {
 	data, err := body(c)
 	if err != nil {
 		return err
 	}
-	return Decode(data, into, Shape{Items: maxSteps, Of: map[string]int{"vms": s.limits.VMsPerVJob, "parameters": s.limits.VJobsPerArray, "command": maxWords, "env": maxEnv}})
+	return Decode(data, into, bounds)
 }
 
 // body is the body of a request, which has to be JSON.
@@ -97,14 +124,22 @@ func body(c *gin.Context) ([]byte, error) {
 	}
 	data, err := io.ReadAll(c.Request.Body)
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, fmt.Errorf("%w: %w", errTooLarge,
-			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
+		return nil, &tooLargeError{&cluster.FieldError{Field: "body", Value: "a longer body", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)}}
 	}
 	if errors.Is(err, errLargeBodies) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, &cluster.FieldError{Field: "body", Value: "what arrived", Want: "a whole request"}
+		return nil, &cluster.FieldError{Field: "body", Value: "an incomplete request", Want: "all of it"}
 	}
 	return data, nil
 }
+
+// tooLargeError is a body above the limit. It matches errTooLarge.
+type tooLargeError struct{ *cluster.FieldError }
+
+// Is reports whether the target is errTooLarge.
+func (e *tooLargeError) Is(target error) bool { return target == errTooLarge }
+
+// Unwrap returns the error of the field.
+func (e *tooLargeError) Unwrap() error { return e.FieldError }

@@ -1,36 +1,29 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
-	"vjob/queue/multifactor"
+	"vjob/queue/ordering"
 	"vjob/queue/quota"
 )
 
-func queueEndpoints() []endpoint {
-	return []endpoint{
-		{
-			method: "GET", path: "/v1/queues", operation: "listQueues", summary: "The queues, their limits, and how many vjobs are in them",
-			access: authenticated, verb: Read, status: 200, result: wire.QueueList{}, handle: (*Server).listQueues,
-		},
-		{
-			method: "GET", path: "/v1/quotas", operation: "listQuotas", summary: "The quotas as they stand now; users see their own and those for all",
-			access: authenticated, verb: Read, status: 200, result: wire.QuotaList{}, handle: (*Server).listQuotas,
-		},
-		{
-			method: "GET", path: "/v1/shares", operation: "listShares", summary: "Fair share: the share and the usage of each account; users see projects and themselves",
-			access: authenticated, verb: Read, status: 200, result: wire.ShareList{}, handle: (*Server).listShares,
-		},
-	}
+// queueService is the part of the scheduler that keeps the queues.
+type queueService interface {
+	// QueueStatus returns the present state of queues, quotas and shares.
+	QueueStatus(ctx context.Context) (ordering.Status, error)
 }
 
-// listQueues answers GET /v1/queues.
-func (s *Server) listQueues(c *gin.Context, _ Subject) error {
-	now, err := s.scheduler.QueueStatus(c.Request.Context())
+// queueHandler answers requests for queues, quotas and shares.
+type queueHandler struct{ scheduler queueService }
+
+// list answers GET /v1/queues.
+func (h *queueHandler) list(c *gin.Context, _ Subject) error {
+	now, err := h.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -45,9 +38,9 @@ func (s *Server) listQueues(c *gin.Context, _ Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// listQuotas answers GET /v1/quotas.
-func (s *Server) listQuotas(c *gin.Context, caller Subject) error {
-	now, err := s.scheduler.QueueStatus(c.Request.Context())
+// quotas answers GET /v1/quotas.
+func (h *queueHandler) quotas(c *gin.Context, caller Subject) error {
+	now, err := h.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -87,9 +80,9 @@ func measure(q *quota.Status, m quota.Measure, unit int64) *wire.Measure {
 	return &wire.Measure{Used: q.Used[m] / unit, Limit: limit / unit}
 }
 
-// listShares answers GET /v1/shares.
-func (s *Server) listShares(c *gin.Context, caller Subject) error {
-	now, err := s.scheduler.QueueStatus(c.Request.Context())
+// shares answers GET /v1/shares.
+func (h *queueHandler) shares(c *gin.Context, caller Subject) error {
+	now, err := h.scheduler.QueueStatus(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -102,18 +95,4 @@ func (s *Server) listShares(c *gin.Context, caller Subject) error {
 		}
 	}
 	return answer(c, http.StatusOK, list)
-}
-
-// wireRank is the rank of a vjob; nil for one that has none, since it has ended.
-func wireRank(r *multifactor.Priority) *wire.Rank {
-	if r.ID == 0 {
-		return nil
-	}
-	w := &wire.Rank{Parts: []wire.RankPart{}}
-	var parts []multifactor.Part
-	w.Points, parts = r.Points()
-	for _, p := range parts {
-		w.Parts = append(w.Parts, wire.RankPart{Name: p.Name, Points: p.Points})
-	}
-	return w
 }

@@ -67,7 +67,7 @@ func expectedStatus(r api.Route, caller string) int {
 // unauthenticated, the owner, another user, an administrator.
 func TestEveryRouteByRole(t *testing.T) {
 	for _, caller := range []string{"", "alice", "bob", "root"} {
-		b := newFixture(t, func(c *api.Config) { c.Limits.Strangers = 1e6 })
+		b := newFixture(t, func(c *api.Config) { c.Limits.UnauthenticatedPerSecond = 1e6 })
 		b.populate()
 		routes := api.Routes()
 		if len(routes) < 25 {
@@ -202,7 +202,7 @@ func TestOrdersAndNodes(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	b := newFixture(t, func(c *api.Config) {
 		c.Now = func() time.Time { return epoch }
-		c.Limits.Strangers = 1e6
+		c.Limits.UnauthenticatedPerSecond = 1e6
 	})
 	revoked := b.token("alice", time.Time{})
 	b.must(b.scheduler.RevokeToken(t.Context(), "alice", 4, journal.Audit{}))

@@ -1,27 +1,61 @@
 // Package api is the REST interface of the daemon: it authenticates and authorises requests,
 // validates them, and passes them to the scheduler or reads the store.
 //
-// Endpoints are data (endpoints.go): routing, authorisation, the OpenAPI document and the tests
-// read the same table.
+// The table of routes (routes.go) has a row for each endpoint: routing, authorisation, the OpenAPI
+// document and the tests read the same table. A request passes the gate (gate.go), which authenticates
+// the caller and applies the limits, and reaches the handler of its resource. Each handler declares the
+// part of the scheduler and of the store that it uses.
 package api
 
 import (
 	"cmp"
+	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/gin-gonic/gin"
-	"golang.org/x/time/rate"
-
 	"vjob/api/guard"
-	"vjob/api/wire"
-	"vjob/cluster"
 	"vjob/notify"
+	"vjob/scheduler"
 )
+
+// Scheduler is the part of the scheduler that the API uses. Its errors wrap the sentinels of
+// package cluster.
+type Scheduler interface {
+	submitService
+	vjobService
+	nodeService
+	imageService
+	queueService
+	ruleService
+	energyService
+	forecastService
+	ownerService
+	// Snapshot returns the latest state of the loop; nil before there is one.
+	Snapshot() *scheduler.Snapshot
+}
+
+// Reader reads the store.
+type Reader interface {
+	vjobReader
+	eventReader
+	planReader
+	energyReader
+}
+
+// Accounts stores users, tokens and the audit list.
+type Accounts interface {
+	accountStore
+	credentials
+	tokenUseStore
+	auditReader
+	auditWriter
+}
 
 // Config is the configuration of a server. Scheduler, Reader, Accounts and Logger are required.
 type Config struct {
@@ -38,121 +72,47 @@ type Config struct {
 	Logger  *slog.Logger
 	Now     func() time.Time // nil: time.Now
 	Limits  Limits
-	// Operations returns the operations to serve beside /v1; may be nil. It is called once.
-	Operations func(*Service) []Operation
+	// Endpoints returns the endpoints to serve beside /v1; may be nil. It is called once.
+	Endpoints func(*Service) []Endpoint
 	// CanonicalPath returns the path of the endpoint that a request path stands for; may be nil.
 	CanonicalPath func(path string) string
 	// Admit applies the admission rules of the site to a submission to /v1; may be nil.
-	// Operations apply them themselves.
+	// [Config.Endpoints] apply them themselves.
 	Admit  Admission
 	Rights Rights
-	// Notifiable says why an address cannot be notified; nil: all can.
+	// Notifiable returns why an address cannot be notified; nil: all can.
 	Notifiable func(notify.Address) error
-	// HeartbeatEvery is the pause between signs of life on event streams, and
-	// between checks that the caller may still listen; 0 is 15 s.
+	// HeartbeatEvery is the pause between heartbeats on event streams, and between checks of the
+	// caller's credentials; 0 is 15 s.
 	HeartbeatEvery time.Duration
 	// Locals are the local users that need no token.
 	Locals Locals
-	// TokenLife is how long a token is valid that asks for nothing else, and the longest that a
-	// user may ask for; 0: for ever.
+	// TokenLife is the default validity of tokens, and the longest for users; 0 is unlimited.
 	TokenLife time.Duration
 	// PollEvery is the longest delay of an event on a stream without a call of [Server.Notify];
 	// 0 is 1 s.
 	PollEvery time.Duration
 }
 
-// Limits bound what callers can take. Zero fields have the defaults given here.
-type Limits struct {
-	BodyBytes       int64   // of a request: 1 MiB
-	SubmissionBytes int64   // of a submission, with the parameters of an array: 16 MiB
-	VMsPerVJob      int     // 1,000
-	VJobsPerArray   int     // 10,000
-	PerSecond       float64 // requests of one subject: 1,000
-	Burst           int     // that may come at once: 2,000
-	Strangers       float64 // failed authentications a second from one address: 5, with bursts of 20
-	// Of what is in flight an eighth of each total is for administrators.
-	Concurrent         int // requests: 256
-	PerCaller          int // of one caller: 64
-	Streams            int // event streams; the same number of logs and consoles: 64
-	StreamsPerCaller   int // of one caller: 8
-	Forecasts          int // what-ifs and schedules: 8
-	ForecastsPerCaller int // of one caller: 2
-	Connections        int // 1,024; an eighth is for root and the daemon's user on the socket
-	PerPeer            int // of one address, or of one user of the socket: 512, which is more than can be in flight
-
-	HeaderBytes int           // 16 KiB
-	HeaderTime  time.Duration // until the header of a request is read: 5 s
-	BodyTime    time.Duration // until a request is read: 30 s
-	WriteTime   time.Duration // until an answer, or one message of a stream, is taken: 30 s
-	IdleTime    time.Duration // between requests on a connection: 1 m; there is one request without a known caller
-	StopTime    time.Duration // that Serve lets requests end in: 10 s
-}
-
-func (l Limits) withDefaults() Limits {
-	l.BodyBytes = cmp.Or(l.BodyBytes, 1<<20)
-	l.SubmissionBytes = cmp.Or(l.SubmissionBytes, 16<<20)
-	l.VMsPerVJob = cmp.Or(l.VMsPerVJob, 1000)
-	l.VJobsPerArray = cmp.Or(l.VJobsPerArray, 10_000)
-	l.PerSecond = cmp.Or(l.PerSecond, 1000)
-	l.Burst = cmp.Or(l.Burst, 2000)
-	l.Strangers = cmp.Or(l.Strangers, 5)
-	l.Concurrent = cmp.Or(l.Concurrent, 256)
-	l.PerCaller = cmp.Or(l.PerCaller, 64)
-	l.Streams = cmp.Or(l.Streams, 64)
-	l.StreamsPerCaller = cmp.Or(l.StreamsPerCaller, 8)
-	l.Forecasts = cmp.Or(l.Forecasts, 8)
-	l.ForecastsPerCaller = cmp.Or(l.ForecastsPerCaller, 2)
-	l.Connections = cmp.Or(l.Connections, 1024)
-	l.PerPeer = cmp.Or(l.PerPeer, 512)
-	l.HeaderBytes = cmp.Or(l.HeaderBytes, 16<<10)
-	l.HeaderTime = cmp.Or(l.HeaderTime, 5*time.Second)
-	l.BodyTime = cmp.Or(l.BodyTime, 30*time.Second)
-	l.WriteTime = cmp.Or(l.WriteTime, 30*time.Second)
-	l.IdleTime = cmp.Or(l.IdleTime, time.Minute)
-	l.StopTime = cmp.Or(l.StopTime, 10*time.Second)
-	return l
+func (c Config) withDefaults() Config {
+	c.Limits, c.Locals = c.Limits.withDefaults(), c.Locals.withDefaults()
+	c.HeartbeatEvery, c.PollEvery = cmp.Or(c.HeartbeatEvery, 15*time.Second), cmp.Or(c.PollEvery, time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
 }
 
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
-	scheduler  Scheduler
-	reader     Reader
-	accounts   Accounts
-	console    Console
-	attacher   Attacher
-	consoles   sync.WaitGroup // open consoles
-	catalogue  Catalogue
-	copier     Copier
-	scratch    string
-	admission  Admission // nil: no rules
-	rights     Rights
-	notifiable func(notify.Address) error // nil: any address is
-	copying    sync.Mutex                 // held while a back-up is made
-	log        *slog.Logger
-	now        func() time.Time
-	limits     Limits
-	heartbeat  time.Duration
-	poll       time.Duration
-
-	localUsers            *localUsers
-	tokenLife             time.Duration
-	tokenUses             tokenUses
-	tokenRate             *buckets      // tokens that users make
-	loginFailureRate      *buckets      // failed logins that are written down, by address
-	totalLoginFailureRate *rate.Limiter // of all addresses
-
-	handler             http.Handler
-	metrics             *metrics
-	document            []byte // OpenAPI
-	callerRate          *buckets
-	unauthenticatedRate *buckets
-	compressed          func() []byte // the document, compressed
-	pools               []pool        // of requests in flight, by class
-	conns               *guard.Conns
-	largeBodies         chan struct{} // one token per long body under way
-	newEvents           *broadcast
-	stop                chan struct{} // closed when streams have to end
-	stopOnce            sync.Once
+	handler     http.Handler
+	limits      Limits
+	log         *slog.Logger
+	conns       *guard.Conns
+	news        *broadcast
+	uses        *tokenUses
+	consoles    *consoleHandler
+	stopStreams func()
 }
 
 // New makes a server.
@@ -160,144 +120,87 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Scheduler == nil || cfg.Reader == nil || cfg.Accounts == nil || cfg.Logger == nil {
 		return nil, errors.New("api: Scheduler, Reader, Accounts and Logger are needed")
 	}
-	limits := cfg.Limits.withDefaults()
-	s := &Server{
-		scheduler: cfg.Scheduler, reader: cfg.Reader, accounts: cfg.Accounts,
-		console: cfg.Console, attacher: cfg.Attacher, catalogue: cfg.Catalogue, copier: cfg.Copier, scratch: cfg.Scratch, admission: cfg.Admit, rights: cfg.Rights, notifiable: cfg.Notifiable, log: cfg.Logger, now: cfg.Now, limits: limits,
-		heartbeat: cmp.Or(cfg.HeartbeatEvery, 15*time.Second), poll: cmp.Or(cfg.PollEvery, time.Second),
-		callerRate: newBuckets(limits.PerSecond, limits.Burst), unauthenticatedRate: newBuckets(limits.Strangers, 20),
-		pools: newPools(&limits), largeBodies: make(chan struct{}, maxLargeBodies),
-		newEvents: newBroadcast(), stop: make(chan struct{}),
-		tokenLife: cfg.TokenLife, tokenRate: newBuckets(tokensPerSecond, tokenBurst),
-		loginFailureRate: newBuckets(failuresPerAddress, 1), totalLoginFailureRate: rate.NewLimiter(failuresInTotal, failureBurst),
+	cfg = cfg.withDefaults()
+	stop := make(chan struct{})
+	p := newParts(&cfg, stop)
+	h := p.handlers(&cfg)
+	table := h.routes()
+	if cfg.Endpoints != nil {
+		table = append(table, cfg.Endpoints(p.service(&cfg, h))...)
 	}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	s.conns = guard.NewConns(limits.Connections, limits.PerPeer, s.now)
-	s.localUsers = newLocalUsers(cfg.Locals.withDefaults(), s.now)
-	s.metrics = newMetrics(s.scheduler, s.now())
-	table := endpoints()
-	if cfg.Operations != nil {
-		table = append(table, operationEndpoints(cfg.Operations(&Service{s}))...)
-	}
-	document, err := openAPI(table)
-	if err != nil {
+	if err := h.document.describe(table); err != nil {
 		return nil, err
 	}
-	s.document, s.compressed = document, sync.OnceValue(func() []byte { return compress(document) })
-	s.handler = s.withDeadlines(withCanonicalPaths(s.routes(table), cfg.CanonicalPath))
-	return s, nil
+	answers := &errorWriter{cfg.Logger}
+	g := &gate{
+		auth: p.auth, failures: newLoginFailures(p.audit, cfg.Limits.UnauthenticatedPerSecond, cfg.Now), rates: newBuckets(cfg.Limits.PerSecond, cfg.Limits.Burst),
+		pools: newRequestPools(&cfg.Limits), bodies: newBodyLimits(&cfg.Limits), errors: answers, now: cfg.Now,
+	}
+	routes := router(table, g, &requestLog{metrics: p.metrics, errors: answers, log: cfg.Logger, now: cfg.Now})
+	return &Server{
+		handler: withDeadlines(withCanonicalPaths(routes, cfg.CanonicalPath), cfg.Limits.WriteTime),
+		limits:  cfg.Limits, log: cfg.Logger, conns: guard.NewConns(cfg.Limits.Connections, cfg.Limits.PerPeer, cfg.Now),
+		news: p.news, uses: p.uses, consoles: h.consoles, stopStreams: sync.OnceFunc(func() { close(stop) }),
+	}, nil
 }
 
-// Handler is the whole API, without its listeners.
+// Handler returns the whole API, without its listeners.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Notify says that there may be new events, so that streams look at once.
-func (s *Server) Notify() { s.newEvents.notify() }
+// Notify has streams look for new events at once.
+func (s *Server) Notify() { s.news.notify() }
 
-// routes builds the router from the table of endpoints.
-func (s *Server) routes(table []endpoint) http.Handler {
-	gin.SetMode(gin.ReleaseMode)
-	engine := gin.New()
-	engine.RedirectTrailingSlash = false
-	engine.HandleMethodNotAllowed = true
-	_ = engine.SetTrustedProxies(nil) // nil cannot be malformed
-	engine.Use(s.record, s.recover)
-	fails := map[string]Fail{} // by the first part of the path
-	for _, e := range table {
-		engine.Handle(e.method, e.path, s.handlerOf(e))
-		if e.fail != nil {
-			fails[root(e.path)] = e.fail
-		}
+// Serve answers requests on the listeners until the context ends; then it takes
+// no more, ends the streams, lets the other requests end for a while, and closes
+// the listeners. It may be called once.
+func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
+	server := &http.Server{
+		Handler: s.handler, ConnContext: withConn,
+		ReadHeaderTimeout: s.limits.HeaderTime, ReadTimeout: s.limits.BodyTime, IdleTimeout: s.limits.IdleTime,
+		// Until something is written, which has a time of its own.
+		WriteTimeout:   s.limits.BodyTime + s.limits.WriteTime,
+		MaxHeaderBytes: s.limits.HeaderBytes,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: s.limits.PerCaller, WriteByteTimeout: s.limits.WriteTime, SendPingTimeout: s.limits.IdleTime,
+		},
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	lost := func(c *gin.Context, err error) {
-		if fail, ok := fails[root(c.Request.URL.Path)]; ok {
-			c.Set(failKey, fail)
-		}
-		s.fail(c, err)
-	}
-	engine.NoRoute(func(c *gin.Context) { lost(c, notFound("path", c.Request.URL.Path)) })
-	engine.NoMethod(func(c *gin.Context) { lost(c, errNoMethod) })
-	return engine
-}
-
-// root is the first part of a path.
-func root(path string) string {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return first
-}
-
-// handlerOf admits a request to its endpoint: within the limits, and from a caller
-// with the role that the endpoint requires.
-func (s *Server) handlerOf(e endpoint) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if e.fail != nil {
-			c.Set(failKey, e.fail)
-		}
-		caller, err := s.admit(c, e)
-		if err == nil {
-			err = checkQuery(c.Request.URL.Query(), e.query)
-		}
-		if err != nil {
-			s.fail(c, err)
-			return
-		}
-		leave, err := s.enter(c.Request, e.classOf(c.Request), caller)
-		if err != nil {
-			if c.Request.ContentLength != 0 {
-				c.Header("Connection", "close") // else its body would be waited for
+	server.RegisterOnShutdown(s.stopStreams)
+	failed := make(chan error, len(listeners))
+	var serving sync.WaitGroup
+	for _, l := range listeners {
+		serving.Go(func() {
+			if err := server.Serve(s.countConnections(l)); !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
 			}
-			s.fail(c, err)
-			return
-		}
-		defer leave()
-		defer s.limitBody(c, &e)()
-		if err := e.handle(s, c, caller); err != nil {
-			s.fail(c, err)
-		}
+		})
+		s.log.LogAttrs(ctx, slog.LevelInfo, "listening", slog.String("address", l.Addr().String()))
 	}
+	noting, noted := context.WithCancel(context.WithoutCancel(ctx))
+	defer noted()
+	serving.Go(func() { s.uses.run(noting) })
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.StopTime)
+	defer cancel()
+	if stop := server.Shutdown(late); stop != nil {
+		// What is still under way has had its time.
+		err = errors.Join(err, server.Close())
+	}
+	noted()
+	serving.Wait()
+	s.consoles.attached.Wait()
+	return err
 }
 
-// admit authenticates the caller and checks the role and the rate.
-func (s *Server) admit(c *gin.Context, e endpoint) (Subject, error) {
-	if e.access == public {
-		return Subject{}, nil
+// countConnections counts the connections of a listener. Beneath TLS a refusal cannot be read, so
+// none is sent.
+func (s *Server) countConnections(l *Listener) net.Listener {
+	if l.config == nil {
+		return s.conns.Listen(l.Listener, refusal)
 	}
-	caller, err := s.authenticate(c.Request)
-	if err == nil && caller.Name == "" {
-		err = errUnauthenticated
-	}
-	if errors.Is(err, errUnauthenticated) || errors.Is(err, cluster.ErrForbidden) {
-		err = s.rejectCredentials(c.Request, err)
-	}
-	if err != nil {
-		return Subject{}, err
-	}
-	s.keepConnection(c.Writer, c.Request)
-	if !s.callerRate.allow(caller.Name, s.now()) {
-		return Subject{}, errRate
-	}
-	if !Can(caller, e.verb, e.access.object(caller)) {
-		return Subject{}, authorise(caller, e.verb, e.access.object(caller))
-	}
-	return caller, nil
-}
-
-// answer writes a success.
-func answer(c *gin.Context, status int, body any) error {
-	c.JSON(status, body)
-	return nil
-}
-
-// health answers GET /healthz: whether the scheduler has taken its first decision and can write.
-func (s *Server) health(c *gin.Context, _ Subject) error {
-	h, status := wire.Health{Ready: true, Reason: "ready"}, http.StatusOK
-	switch now := s.snapshot(); {
-	case now.Broken != "":
-		h, status = wire.Health{Reason: "the database cannot be written, so no decision is taken: " + now.Broken}, http.StatusServiceUnavailable
-	case !now.Ready:
-		h, status = wire.Health{Reason: "starting: the first decision has not been taken"}, http.StatusServiceUnavailable
-	}
-	return answer(c, status, h)
+	return tls.NewListener(s.conns.Listen(l.Listener, nil), l.config)
 }

@@ -236,7 +236,7 @@ func TestSlowReader(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	b := newFixture(t, func(c *api.Config) {
-		c.Limits = api.Limits{PerSecond: 1e-9, Burst: 3, Strangers: 1e-9, Streams: 1}
+		c.Limits = api.Limits{PerSecond: 1e-9, Burst: 3, UnauthenticatedPerSecond: 1e-9, Streams: 1}
 	})
 	b.populate()
 	for i := range 5 {

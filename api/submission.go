@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -161,7 +162,7 @@ func checkEnv(path string, env map[string]string) error {
 		return cluster.BadField(path, len(env), fmt.Sprintf("at most %d variables", maxEnv))
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		field := location{path: path}.field(name).path
+		field := joinField(path, name)
 		err := firstOf(
 			check(envShape.MatchString(name), field, name, "a name of letters, digits and '_', not beginning with a digit"),
 			check(len(env[name]) <= maxWord && printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),
@@ -260,4 +261,37 @@ func optionalName(field, name string) error {
 		return nil
 	}
 	return cluster.CheckName(field, name)
+}
+
+// maxParameter is the most bytes of the parameter of one vjob.
+const maxParameter = 16 << 10
+
+// parameters are those of an array, one for each of its vjobs; none is no array.
+func parameters(w *wire.Submission, most int) ([]string, error) {
+	bound := fmt.Sprintf("at most %d vjobs in one array", most)
+	err := firstOf(
+		check(w.Array >= 0, "array", w.Array, "the number of vjobs, 1 or more"),
+		check(w.Array <= most, "array", w.Array, bound),
+		check(len(w.Parameters) <= most, "parameters", len(w.Parameters), bound),
+		check(w.Array == 0 || len(w.Parameters) == 0 || w.Array == len(w.Parameters), "array", w.Array,
+			fmt.Sprintf("the number of parameters, %d, or 0: they are counted", len(w.Parameters))),
+		check(w.AtOnce == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.AtOnce, "an array as well"),
+	)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.Parameters) == 0 && w.Array > 0 {
+		return make([]string, w.Array), nil
+	}
+	for i, text := range w.Parameters {
+		field := fmt.Sprintf("parameters[%d]", i)
+		if len(text) > maxParameter || !printable(text, "\t") {
+			return nil, cluster.BadField(field, text, fmt.Sprintf("printable text of at most %d bytes", maxParameter))
+		}
+		var bad *cluster.FieldError
+		if _, err := cluster.Words(text); errors.As(err, &bad) {
+			return nil, cluster.BadField(field, text, bad.Want)
+		}
+	}
+	return w.Parameters, nil
 }

@@ -145,29 +145,12 @@ func checkNotify(list []string) error {
 	return nil
 }
 
-// checkNotifiable refuses addresses that this site does not notify.
-func (s *Server) checkNotifiable(list []string) error {
-	if s.notifiable == nil {
-		return nil
-	}
-	for i, text := range list {
-		a, err := notify.ParseAddress(text)
-		if err == nil {
-			err = s.notifiable(a)
-		}
-		if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
-			return &cluster.FieldError{Field: fmt.Sprintf("notify[%d]", i), Value: bad.Value, Want: bad.Want}
-		}
-	}
-	return nil
-}
-
 func checkLabels(labels map[string]string) error {
 	if len(labels) > maxLabels {
 		return cluster.BadField("labels", len(labels), fmt.Sprintf("at most %d labels", maxLabels))
 	}
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		field := location{path: "labels"}.field(name).path
+		field := joinField("labels", name)
 		err := firstOf(
 			check(labelShape.MatchString(name), field, name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter"),
 			check(len(labels[name]) <= maxLabel && printable(labels[name], "\n\t"), field, labels[name], fmt.Sprintf("printable text of at most %d bytes", maxLabel)),

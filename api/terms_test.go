@@ -61,11 +61,11 @@ func TestBadTerms(t *testing.T) {
 // Times are RFC 3339, and errors name the field.
 func TestDecodeTimes(t *testing.T) {
 	var s wire.Submission
-	if err := api.Decode([]byte(`{"deadline":"2026-12-01T08:00:00+01:00"}`), &s, api.Shape{}); err != nil || s.Deadline == nil {
+	if err := api.Decode([]byte(`{"deadline":"2026-12-01T08:00:00+01:00"}`), &s, api.Bounds{}); err != nil || s.Deadline == nil {
 		t.Error(err)
 	}
 	for _, text := range []string{`{"deadline":"tomorrow"}`, `{"deadline":3}`, `{"deadline":{}}`, `{"deadline":[]}`} {
-		if err := api.Decode([]byte(text), &s, api.Shape{}); err == nil || !strings.HasPrefix(err.Error(), "deadline: ") {
+		if err := api.Decode([]byte(text), &s, api.Bounds{}); err == nil || !strings.HasPrefix(err.Error(), "deadline: ") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

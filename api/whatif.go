@@ -14,30 +14,30 @@ import (
 )
 
 // whatIf answers POST /v1/what-if.
-func (s *Server) whatIf(c *gin.Context, caller Subject) error {
+func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	var body wire.WhatIf
-	if err := s.readBody(c, &body); err != nil {
+	if err := readBounded(c, &body, h.submissions.bounds()); err != nil {
 		return err
 	}
 	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
 		return fmt.Errorf("what-if: users may ask about a submission only: %w", cluster.ErrForbidden)
 	}
-	supposed, err := s.whatIfQuestion(&body, caller)
+	supposed, err := h.question(&body, caller)
 	if err != nil {
 		return err
 	}
-	forecast, err := s.scheduler.WhatIf(c.Request.Context(), supposed)
+	forecast, err := h.scheduler.WhatIf(c.Request.Context(), supposed)
 	if err != nil && body.Submit != nil {
-		return asSubmitted(body.Submit, redactError(err, caller.Viewer(), s.snapshot()))
+		return asSubmitted(body.Submit, redactError(err, caller.Viewer(), h.snapshot()))
 	}
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireForecast(&forecast, caller, s.snapshot()))
+	return answer(c, http.StatusOK, wireForecast(&forecast, caller, h.snapshot()))
 }
 
-// whatIfQuestion checks what is supposed field by field.
-func (s *Server) whatIfQuestion(w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
+// question checks what is supposed field by field.
+func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
 	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
 	for _, group := range []struct {
 		field string
@@ -74,16 +74,8 @@ func (s *Server) whatIfQuestion(w *wire.WhatIf, caller Subject) (out scheduler.W
 	if w.Submit == nil {
 		return out, nil
 	}
-	sub, err := Submission(w.Submit, s.limits.VMsPerVJob)
-	if err == nil && (w.Submit.Array != 0 || len(w.Submit.Parameters) > 0) {
-		err = cluster.BadField("submit.array", w.Submit.Array, "no array: a what-if takes one vjob")
-	}
-	if err != nil {
-		return out, err
-	}
-	sub.Owner, sub.At, sub.Lacks = caller.Name, s.now().UTC(), s.rights.missing(caller)
-	out.Submit = &sub
-	return out, nil
+	out.Submit, err = h.submissions.hypothetical(caller, w.Submit)
+	return out, err
 }
 
 // wireForecast returns the part of a forecast that the caller may see: users see their own vjobs.

@@ -138,7 +138,7 @@ func (d *Daemon) connect() error {
 		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Catalogue: catalogue(d.settings.Images),
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
 		Locals: api.Locals{Listed: d.settings.Listen.Users == "listed"}, TokenLife: d.settings.Accounts.TokenLifetime.Duration,
-		Operations: oar.Operations, CanonicalPath: oar.Path, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),
+		Endpoints: oar.Endpoints, CanonicalPath: oar.Path, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),
 		Rights: api.Rights(d.settings.Rights),
 	})
 	if err != nil {

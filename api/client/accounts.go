@@ -10,12 +10,12 @@ import (
 )
 
 // Users lists the accounts (administrators).
-func (c *Client) Users(ctx context.Context) (wire.UserList, error) {
-	return get[wire.UserList](ctx, c, "/v1/users", nil)
+func (c *accountClient) Users(ctx context.Context) (wire.UserList, error) {
+	return get[wire.UserList](ctx, c.connection, "/v1/users", nil)
 }
 
 // CreateUser adds an account (administrators).
-func (c *Client) CreateUser(ctx context.Context, user wire.User) (created wire.User, err error) {
+func (c *accountClient) CreateUser(ctx context.Context, user wire.User) (created wire.User, err error) {
 	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/users", body: user}, &created)
 	return created, err
 }
@@ -23,24 +23,24 @@ func (c *Client) CreateUser(ctx context.Context, user wire.User) (created wire.U
 func userPath(name string) string { return "/v1/users/" + url.PathEscape(name) }
 
 // ChangeUser changes an account (administrators).
-func (c *Client) ChangeUser(ctx context.Context, name string, change wire.UserChange) (user wire.User, err error) {
+func (c *accountClient) ChangeUser(ctx context.Context, name string, change wire.UserChange) (user wire.User, err error) {
 	_, err = c.call(ctx, request{method: http.MethodPatch, path: userPath(name), body: change, repeatable: true}, &user)
 	return user, err
 }
 
 // DeleteUser deletes an account and its tokens (administrators).
-func (c *Client) DeleteUser(ctx context.Context, name string) error {
+func (c *accountClient) DeleteUser(ctx context.Context, name string) error {
 	_, err := c.call(ctx, request{method: http.MethodDelete, path: userPath(name)}, nil)
 	return err
 }
 
 // Tokens lists the tokens of an account: one's own, or any for administrators.
-func (c *Client) Tokens(ctx context.Context, user string) (wire.TokenList, error) {
-	return get[wire.TokenList](ctx, c, userPath(user)+"/tokens", nil)
+func (c *accountClient) Tokens(ctx context.Context, user string) (wire.TokenList, error) {
+	return get[wire.TokenList](ctx, c.connection, userPath(user)+"/tokens", nil)
 }
 
 // CreateToken makes a token; its secret is shown this once.
-func (c *Client) CreateToken(ctx context.Context, user string, body wire.TokenRequest) (token wire.Token, err error) {
+func (c *accountClient) CreateToken(ctx context.Context, user string, body wire.TokenRequest) (token wire.Token, err error) {
 	_, err = c.call(ctx, request{method: http.MethodPost, path: userPath(user) + "/tokens", body: body}, &token)
 	return token, err
 }
@@ -50,13 +50,13 @@ func tokenPath(user string, id int64) string {
 }
 
 // RotateToken makes a token in place of one, which is revoked; the secret is shown this once.
-func (c *Client) RotateToken(ctx context.Context, user string, id int64) (token wire.Token, err error) {
+func (c *accountClient) RotateToken(ctx context.Context, user string, id int64) (token wire.Token, err error) {
 	_, err = c.call(ctx, request{method: http.MethodPost, path: tokenPath(user, id) + "/rotate"}, &token)
 	return token, err
 }
 
 // RevokeToken revokes a token.
-func (c *Client) RevokeToken(ctx context.Context, user string, id int64) error {
+func (c *accountClient) RevokeToken(ctx context.Context, user string, id int64) error {
 	_, err := c.call(ctx, request{method: http.MethodDelete, path: tokenPath(user, id)}, nil)
 	return err
 }
@@ -70,7 +70,7 @@ type AuditQuery struct {
 }
 
 // Audit lists what was done, the latest first (administrators).
-func (c *Client) Audit(ctx context.Context, q AuditQuery) (wire.AuditList, error) {
+func (c *accountClient) Audit(ctx context.Context, q AuditQuery) (wire.AuditList, error) {
 	v := url.Values{}
 	setText(v, "action", q.Action)
 	setText(v, "by", q.By)
@@ -80,5 +80,10 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery) (wire.AuditList, error
 	if q.Limit > 0 {
 		v.Set("limit", strconv.Itoa(q.Limit))
 	}
-	return get[wire.AuditList](ctx, c, "/v1/audit", v)
+	return get[wire.AuditList](ctx, c.connection, "/v1/audit", v)
+}
+
+// Whoami returns the caller as the server identifies it.
+func (c *accountClient) Whoami(ctx context.Context) (wire.Identity, error) {
+	return get[wire.Identity](ctx, c.connection, "/v1/whoami", nil)
 }

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,8 +37,27 @@ type Settings struct {
 	Backoff time.Duration // before the first repetition, then doubled; 0 is 50 ms
 }
 
-// Client speaks to one server. It is safe for concurrent use.
+// Client speaks to one server: it has the calls for vjobs, for the cluster, its energy and its history,
+// and for accounts. It is safe for concurrent use.
 type Client struct {
+	*connection
+	vjobClient
+	clusterClient
+	energyClient
+	accountClient
+	historyClient
+}
+
+type (
+	vjobClient    struct{ *connection } // vjobs and their consoles
+	clusterClient struct{ *connection } // nodes, queues, placement rules and images
+	energyClient  struct{ *connection } // power budgets, prices and the energy that was drawn
+	accountClient struct{ *connection } // users, tokens and the audit list
+	historyClient struct{ *connection } // events and plans
+)
+
+// connection sends requests to one server.
+type connection struct {
 	base    string // scheme and host, without a final slash
 	server  string // the server, for messages
 	token   string
@@ -52,7 +72,7 @@ const maxAnswer = 256 << 20
 
 // New checks the settings and makes a client; nothing is sent yet.
 func New(s Settings) (*Client, error) {
-	c := &Client{server: s.Server, token: s.Token, agent: s.Agent, retries: s.Retries, backoff: s.Backoff}
+	c := &connection{server: s.Server, token: s.Token, agent: s.Agent, retries: s.Retries, backoff: s.Backoff}
 	if c.agent == "" {
 		c.agent = "vjob-client"
 	}
@@ -88,7 +108,7 @@ func New(s Settings) (*Client, error) {
 	default:
 		err = cluster.BadField("server", s.Server, want)
 	}
-	return c, err
+	return &Client{c, vjobClient{c}, clusterClient{c}, energyClient{c}, accountClient{c}, historyClient{c}}, err
 }
 
 func loopback(host string) bool {
@@ -131,7 +151,7 @@ type request struct {
 
 // call sends the request, repeats it where that is safe, and decodes the answer
 // into out unless that is nil. It returns the status of the success.
-func (c *Client) call(ctx context.Context, r request, out any) (status int, err error) {
+func (c *connection) call(ctx context.Context, r request, out any) (status int, err error) {
 	res, err := c.open(ctx, r)
 	if err != nil {
 		return 0, err
@@ -147,7 +167,7 @@ func (c *Client) call(ctx context.Context, r request, out any) (status int, err 
 }
 
 // open is call for answers that the caller reads and closes.
-func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
+func (c *connection) open(ctx context.Context, r request) (*http.Response, error) {
 	var body []byte
 	if r.body != nil {
 		var err error
@@ -179,7 +199,7 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 }
 
-func (c *Client) send(ctx context.Context, r request, body []byte) (*http.Response, error) {
+func (c *connection) send(ctx context.Context, r request, body []byte) (*http.Response, error) {
 	address := c.base + r.path
 	if len(r.query) > 0 {
 		address += "?" + r.query.Encode()
@@ -226,4 +246,29 @@ func retryable(r request, res *http.Response, err error) bool {
 		return r.repeatable
 	}
 	return false
+}
+
+// get is a read, which can be repeated.
+func get[T any](ctx context.Context, c *connection, path string, query url.Values) (T, error) {
+	var out T
+	_, err := c.call(ctx, request{method: http.MethodGet, path: path, query: query, repeatable: true}, &out)
+	return out, err
+}
+
+func setText(v url.Values, key, text string) {
+	if text != "" {
+		v.Set(key, text)
+	}
+}
+
+func setTrue(v url.Values, key string, is bool) {
+	if is {
+		v.Set(key, "true")
+	}
+}
+
+func setNumber(v url.Values, key string, n int64) {
+	if n != 0 {
+		v.Set(key, strconv.FormatInt(n, 10))
+	}
 }

@@ -3,12 +3,46 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 )
+
+// Health asks whether the server is ready. A server that is up and not ready is
+// an answer with its reason, not an error; the question is not repeated.
+func (c *Client) Health(ctx context.Context) (h wire.Health, err error) {
+	res, err := c.send(ctx, request{method: http.MethodGet, path: "/healthz"}, nil)
+	if err != nil {
+		return h, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusServiceUnavailable {
+		return h, decodeError(res)
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&h); err != nil {
+		return h, fmt.Errorf("health of %s: decode: %w", c.server, err)
+	}
+	return h, nil
+}
+
+// Backup opens a consistent copy of the database, an SQLite file (administrators).
+// Reading it fails when it was cut short. The caller closes it.
+func (c *Client) Backup(ctx context.Context) (copied io.ReadCloser, size int64, err error) {
+	res, err := c.open(ctx, request{method: http.MethodGet, path: "/v1/backup", repeatable: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	if res.ContentLength < 0 {
+		return nil, 0, errors.Join(fmt.Errorf("back-up: %s does not state its length: %w", c.server, cluster.ErrUnavailable), res.Body.Close())
+	}
+	return res.Body, res.ContentLength, nil
+}
 
 // Get reads any path of the server into out. It is repeated after temporary failures.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {

@@ -17,98 +17,62 @@ import (
 	"vjob/scheduler"
 )
 
-// pageQuery has the parameters of paged lists.
-var pageQuery = []api.Parameter{
-	{Name: "offset", Kind: "integer", Meaning: "how many to leave out"},
-	{Name: "limit", Kind: "integer", Meaning: "how many at most, from 1 to 100000"},
-}
-
-// otherStructures are the forms of a list of jobs with the parameter structure: an object by their
-// numbers, or a list.
-var otherStructures = []any{map[string]map[string]any{}, []map[string]any{}}
-
-var jobQuery = append([]api.Parameter{
-	{Name: "state", Kind: "string", Meaning: "only jobs in these states, with commas"},
-	{Name: "user", Kind: "string", Meaning: "only jobs of this user"},
-	{Name: "array", Kind: "integer", Meaning: "only jobs of this array"},
-	{Name: "ids", Kind: "string", Meaning: "only these jobs, with colons"},
-	{Name: "from", Kind: "integer", Meaning: "also jobs that have ended, if not before then, in seconds since 1970"},
-	{Name: "to", Kind: "integer", Meaning: "and were submitted by then"},
-	{Name: "structure", Kind: "string", Meaning: "oar: an object by the numbers of jobs, as oarstat -J prints it; simple: a list"},
-	{Name: "format", Kind: "integer", Meaning: "of an object: 2 or 3"},
-}, pageQuery...)
-
-func (d *Dialect) jobOperations() []api.Operation {
-	list := []api.Operation{
-		{
-			Method: "POST", Path: "/jobs", Name: "oarSubmit", Summary: "Submit a job of OAR, or an array of them", Verb: api.Create, Bulky: true,
-			Body: oar.Submission{}, Result: oar.Accepted{}, Handle: d.submit,
-		},
-		{Method: "GET", Path: "/jobs", Name: "oarJobs", Summary: "Jobs of OAR", Query: jobQuery, Result: oar.Page[oar.Item]{}, Also: otherStructures, Handle: d.list(jobItem)},
-		{Method: "GET", Path: "/jobs/details", Name: "oarJobDetails", Summary: "Jobs of OAR in full", Query: jobQuery, Result: oar.Page[oar.Detail]{}, Also: otherStructures, Handle: d.list(jobDetail)},
-		{Method: "GET", Path: "/jobs/table", Name: "oarJobTable", Summary: "Jobs of OAR", Query: jobQuery, Result: oar.Page[oar.Item]{}, Also: otherStructures, Handle: d.list(jobItem)},
-		{Method: "GET", Path: "/jobs/:id/resources", Name: "oarJobResources", Summary: "The nodes of a job", Result: oar.Page[oar.Resource]{}, Handle: d.nodesOf},
-		{Method: "GET", Path: "/jobs/:id/nodes", Name: "oarJobNodes", Summary: "The nodes of a job", Result: oar.Page[oar.Resource]{}, Handle: d.nodesOf},
-	}
-	for path, name := range map[string]string{"/jobs/:id": "oarJob", "/jobs/:id/details": "oarJobDetail"} {
-		list = append(list, api.Operation{Method: "GET", Path: path, Name: name, Summary: "One job of OAR in full", Result: oar.Detail{}, Handle: d.show})
-	}
-	return list
-}
+// jobHandler answers requests for jobs.
+type jobHandler struct{ *service }
 
 // show answers GET /jobs/{id}.
-func (d *Dialect) show(c *gin.Context, who api.Subject) error {
-	kept, err := d.findJob(c, who, api.Read)
+func (h *jobHandler) show(c *gin.Context, caller api.Subject) error {
+	kept, err := h.find(c, caller, api.Read)
 	if err != nil {
 		return err
 	}
-	j, err := d.jobWithEvents(c.Request.Context(), who, &kept)
+	j, err := h.jobWithEvents(c.Request.Context(), caller, &kept)
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, jobDetail(&j, d.now()))
+	c.JSON(http.StatusOK, jobDetail(&j, h.now()))
 	return nil
 }
 
-// findJob returns the job of the path.
-func (d *Dialect) findJob(c *gin.Context, who api.Subject, verb api.Verb) (journal.Kept, error) {
+// find returns the job of the path.
+func (h *jobHandler) find(c *gin.Context, caller api.Subject, verb api.Verb) (journal.Kept, error) {
 	id, err := cluster.ParseVJobID(c.Param("id"))
 	if err != nil {
 		return journal.Kept{}, err
 	}
-	return d.service.Find(c.Request.Context(), who, id, verb)
+	return h.Find(c.Request.Context(), caller, id, verb)
 }
 
 // jobWithEvents returns a job with its events and exit code.
-func (d *Dialect) jobWithEvents(ctx context.Context, who api.Subject, kept *journal.Kept) (j oar.Job, err error) {
-	events, err := d.service.Events(ctx, who, kept.ID)
+func (h *jobHandler) jobWithEvents(ctx context.Context, caller api.Subject, kept *journal.Kept) (j oar.Job, err error) {
+	events, err := h.Events(ctx, caller, kept.ID)
 	if err != nil {
 		return j, err
 	}
-	now := d.service.Snapshot()
-	v := jobView(&kept.Row, now, who.Viewer())
+	now := h.Snapshot()
+	v := jobView(&kept.Row, now, caller.Viewer())
 	v.Reserved = kept.VJob.Reserved()
 	for _, e := range events {
-		v.Events = append(v.Events, oar.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: d.service.Redact(who, e.TextFor(who.Viewer()))})
+		v.Events = append(v.Events, oar.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: h.Redact(caller, e.TextFor(caller.Viewer()))})
 	}
-	v.Exit, err = d.exitCode(ctx, kept)
-	return d.job(who, &v, nodeNumbers(now)), err
+	v.Exit, err = h.exitCode(ctx, kept)
+	return h.job(caller, &v, nodeNumbers(now)), err
 }
 
 // job converts a vjob to a job, with a message that the caller may read.
-func (d *Dialect) job(who api.Subject, v *oar.JobView, index map[cluster.NodeID]int) oar.Job {
+func (h *jobHandler) job(caller api.Subject, v *oar.JobView, index map[cluster.NodeID]int) oar.Job {
 	j := oar.JobOf(v, index)
-	j.Message = d.service.Redact(who, j.Message)
+	j.Message = h.Redact(caller, j.Message)
 	return j
 }
 
 // exitCode returns the exit code of an ended job, which its first VM printed on the console, or nil if
 // it is missing.
-func (d *Dialect) exitCode(ctx context.Context, kept *journal.Kept) (*int, error) {
+func (h *jobHandler) exitCode(ctx context.Context, kept *journal.Kept) (*int, error) {
 	if kept.Outcome != cluster.Completed {
 		return nil, nil
 	}
-	said, err := d.service.ConsoleOutput(ctx, cluster.VMID{VJob: kept.ID})
+	said, err := h.ConsoleOutput(ctx, cluster.VMID{VJob: kept.ID})
 	if code, ok := cluster.ExitCode(said); ok {
 		return &code, err
 	}
@@ -145,13 +109,13 @@ func jobDetail(j *oar.Job, now int64) any {
 }
 
 // list answers with a page of jobs.
-func (d *Dialect) list(show func(*oar.Job, int64) any) func(*gin.Context, api.Subject) error {
-	return func(c *gin.Context, who api.Subject) error {
+func (h *jobHandler) list(show func(*oar.Job, int64) any) func(*gin.Context, api.Subject) error {
+	return func(c *gin.Context, caller api.Subject) error {
 		q, err := readQuery(c)
 		if err != nil {
 			return err
 		}
-		jobs, err := d.jobs(c.Request.Context(), who, &q)
+		jobs, err := h.jobs(c.Request.Context(), caller, &q)
 		if err != nil {
 			return err
 		}
@@ -163,7 +127,7 @@ func (d *Dialect) list(show func(*oar.Job, int64) any) func(*gin.Context, api.Su
 			}
 			return err
 		}
-		now := d.now()
+		now := h.now()
 		items := make([]any, len(page))
 		for i := range page {
 			items[i] = show(&page[i], now)
@@ -178,43 +142,43 @@ func (d *Dialect) list(show func(*oar.Job, int64) any) func(*gin.Context, api.Su
 }
 
 // jobs returns the jobs of a query, sorted by number.
-func (d *Dialect) jobs(ctx context.Context, who api.Subject, q *query) ([]oar.Job, error) {
+func (h *jobHandler) jobs(ctx context.Context, caller api.Subject, q *query) ([]oar.Job, error) {
 	if len(q.ids) > 0 {
-		return d.jobsByID(ctx, who, q)
+		return h.jobsByID(ctx, caller, q)
 	}
-	rows, err := d.service.List(ctx, who, journal.Filter{Owner: q.user, Array: q.array, Live: q.liveOnly(), Terms: true})
+	rows, err := h.List(ctx, caller, journal.Filter{Owner: q.user, Array: q.array, Live: q.liveOnly(), Terms: true})
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 && q.array != 0 {
 		one := *q
 		one.ids = []cluster.VJobID{q.array} // a single job is its own array
-		return d.jobsByID(ctx, who, &one)
+		return h.jobsByID(ctx, caller, &one)
 	}
-	now := d.service.Snapshot()
+	now := h.Snapshot()
 	index := nodeNumbers(now)
 	jobs := make([]oar.Job, 0, len(rows))
 	for i := range rows {
-		v := jobView(&rows[i], now, who.Viewer())
+		v := jobView(&rows[i], now, caller.Viewer())
 		if q.matches(&v) {
-			jobs = append(jobs, d.job(who, &v, index))
+			jobs = append(jobs, h.job(caller, &v, index))
 		}
 	}
 	return jobs, nil
 }
 
 // jobsByID returns the named jobs of a query, without those that the caller may not see.
-func (d *Dialect) jobsByID(ctx context.Context, who api.Subject, q *query) (jobs []oar.Job, err error) {
+func (h *jobHandler) jobsByID(ctx context.Context, caller api.Subject, q *query) (jobs []oar.Job, err error) {
 	for _, id := range q.ids {
-		kept, err := d.service.Find(ctx, who, id, api.Read)
+		kept, err := h.Find(ctx, caller, id, api.Read)
 		if err != nil {
 			continue
 		}
-		v := jobView(&kept.Row, d.service.Snapshot(), who.Viewer())
+		v := jobView(&kept.Row, h.Snapshot(), caller.Viewer())
 		if !q.matches(&v) {
 			continue
 		}
-		j, err := d.jobWithEvents(ctx, who, &kept)
+		j, err := h.jobWithEvents(ctx, caller, &kept)
 		if err != nil {
 			return nil, err
 		}
@@ -224,13 +188,13 @@ func (d *Dialect) jobsByID(ctx context.Context, who api.Subject, q *query) (jobs
 }
 
 // nodesOf answers with the nodes of a job.
-func (d *Dialect) nodesOf(c *gin.Context, who api.Subject) error {
-	kept, err := d.findJob(c, who, api.Read)
+func (h *jobHandler) nodesOf(c *gin.Context, caller api.Subject) error {
+	kept, err := h.find(c, caller, api.Read)
 	if err != nil {
 		return err
 	}
-	now := d.service.Snapshot()
-	v := jobView(&kept.Row, now, who.Viewer())
+	now := h.Snapshot()
+	v := jobView(&kept.Row, now, caller.Viewer())
 	has := map[cluster.NodeID]bool{}
 	for _, id := range v.Nodes {
 		has[id] = true
@@ -241,7 +205,7 @@ func (d *Dialect) nodesOf(c *gin.Context, who api.Subject) error {
 			items = append(items, r)
 		}
 	}
-	c.JSON(http.StatusOK, oar.Page[oar.Resource]{Timestamp: d.now(), Items: items, Links: selfLink(c), Total: len(items)})
+	c.JSON(http.StatusOK, oar.Page[oar.Resource]{Timestamp: h.now(), Items: items, Links: selfLink(c), Total: len(items)})
 	return nil
 }
 

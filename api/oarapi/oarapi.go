@@ -7,6 +7,7 @@
 package oarapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,8 +34,7 @@ type Config struct {
 // Dialect implements OAR's REST API. It is safe for concurrent use.
 type Dialect struct {
 	Config
-	service *api.Service
-	turns   submissionQueues
+	submissions *submitter // nil before Endpoints
 }
 
 // New creates a dialect.
@@ -50,23 +50,23 @@ func (d *Dialect) Path(path string) string {
 	return path
 }
 
-// Operations returns all operations.
-func (d *Dialect) Operations(s *api.Service) []api.Operation {
-	d.service = s
-	list := append(d.jobOperations(), d.orderOperations()...)
-	list = append(list, d.siteOperations()...)
+// Endpoints returns the endpoints of the API.
+func (d *Dialect) Endpoints(s *api.Service) []api.Endpoint {
+	list := d.endpoints(s)
 	for i := range list {
-		o := &list[i]
-		o.Path, o.Fail, o.Failure = root+o.Path, fail, oar.Failure{}
-		if o.Status == 0 {
-			o.Status = http.StatusOK
-		}
-		if o.Verb == "" {
-			o.Verb = api.Read
-		}
+		e := &list[i]
+		e.Path, e.Errors = root+e.Path, &api.ErrorShape{Example: oar.Failure{}, Write: fail}
+		e.Status = cmp.Or(e.Status, http.StatusOK)
+		e.Verb = cmp.Or(e.Verb, api.Read)
 	}
 	return list
 }
+
+// service is what handlers use of the daemon.
+type service struct{ *api.Service }
+
+// now returns the time in seconds since 1970.
+func (s *service) now() int64 { return s.Now().Unix() }
 
 // fail writes an error in OAR's shape, which includes the native one.
 func fail(c *gin.Context, status int, body wire.ErrorBody, cause error) {
@@ -111,9 +111,6 @@ func joinLines(list []string) string {
 	}
 	return strings.Join(list, "\n") + "\n"
 }
-
-// now returns the time in seconds since 1970.
-func (d *Dialect) now() int64 { return d.service.Now().Unix() }
 
 // jobLinks returns the links of a job to itself and its parts.
 func jobLinks(id string) []oar.Link {

@@ -3,8 +3,6 @@ package oarapi
 import (
 	"context"
 	"sync"
-
-	"vjob/api"
 )
 
 // submissionQueues serializes the submissions of each user. The zero value is ready.
@@ -48,19 +46,4 @@ func (t *submissionQueues) leave(user string, own *submissionQueue) {
 	if own.users == 0 {
 		delete(t.of, user)
 	}
-}
-
-// serialized runs the work of a submission: count the user's jobs, apply the rules, store. If a rule
-// depends on the count, submissions of a user run one after another. Each completes even if its client
-// disconnects, so that the next one sees a definite count.
-func (d *Dialect) serialized(ctx context.Context, who api.Subject, work func(context.Context) error) error {
-	if reservations, jobs := d.Site.Policy.Counts(); !reservations && !jobs {
-		return work(ctx)
-	}
-	end, err := d.turns.take(ctx, who.Name)
-	if err != nil {
-		return err
-	}
-	defer end()
-	return work(context.WithoutCancel(ctx))
 }

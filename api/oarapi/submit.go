@@ -17,11 +17,19 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/oar"
+	"vjob/oar/admission"
 )
 
+// submitter answers requests that submit jobs, and applies the rules of admission to all submissions.
+type submitter struct {
+	*service
+	site  *admission.Site
+	turns submissionQueues
+}
+
 // submit answers POST /jobs.
-func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
-	data, err := d.service.Body(c)
+func (s *submitter) submit(c *gin.Context, caller api.Subject) error {
+	data, err := s.Body(c)
 	if err != nil {
 		return err
 	}
@@ -33,8 +41,8 @@ func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
 		body.Command = defaultScriptName
 	}
 	var answer oar.Accepted
-	err = d.serialized(c.Request.Context(), who, func(ctx context.Context) (err error) {
-		answer, err = d.accept(ctx, who, c.GetHeader(wire.KeyHeader), &body)
+	err = s.serialized(c.Request.Context(), caller, func(ctx context.Context) (err error) {
+		answer, err = s.accept(ctx, caller, c.GetHeader(wire.KeyHeader), &body)
 		return err
 	})
 	if err != nil {
@@ -50,25 +58,41 @@ func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
 // defaultScriptName is the name of a script without one.
 const defaultScriptName = "./script"
 
+// Admit applies the rules of admission to a vjob of the native API, then calls then, which checks and
+// stores it: see [AdmitVJob].
+func (d *Dialect) Admit(ctx context.Context, caller api.Subject, body *wire.Submission, then func(context.Context) error) error {
+	s := d.submissions
+	return s.serialized(ctx, caller, func(ctx context.Context) error {
+		by, err := s.withCounts(ctx, caller, body.Reservation != nil)
+		if err != nil {
+			return err
+		}
+		if err := AdmitVJob(body, by, &d.Site, inventory(s.Snapshot())); err != nil {
+			return err
+		}
+		return then(ctx)
+	})
+}
+
 // accept submits a job or an array.
-func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body *oar.Submission) (a oar.Accepted, err error) {
+func (s *submitter) accept(ctx context.Context, caller api.Subject, key string, body *oar.Submission) (a oar.Accepted, err error) {
 	if body.Resubmit != 0 {
-		if err := d.resubmission(ctx, who, body); err != nil {
+		if err := s.resubmission(ctx, caller, body); err != nil {
 			return a, err
 		}
 	}
-	by, err := d.caller(ctx, who, body.Reservation != "")
+	by, err := s.withCounts(ctx, caller, body.Reservation != "")
 	if err != nil {
 		return a, err
 	}
-	now, err := d.nowIn(body.TimeZone)
+	now, err := s.nowIn(body.TimeZone)
 	if err != nil {
 		return a, err
 	}
-	r, err := Translate(body, by, &d.Site, inventory(d.service.Snapshot()), now)
+	r, err := Translate(body, by, s.site, inventory(s.Snapshot()), now)
 	var ids []int64
 	if err == nil {
-		ids, err = d.store(ctx, who, key, &r)
+		ids, err = s.store(ctx, caller, key, &r)
 	}
 	if code, _ := oar.ExitOf(err); code == oar.ExitRefused {
 		line, _, _ := strings.Cut(err.Error(), "\n")
@@ -77,7 +101,7 @@ func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body 
 	if err != nil {
 		return a, &outputError{err, r.Output}
 	}
-	a = oar.Accepted{ID: ids[0], IDs: ids, Warnings: joinLines(r.Warnings), Timestamp: d.now(), Links: jobLinks(strconv.FormatInt(ids[0], 10))}
+	a = oar.Accepted{ID: ids[0], IDs: ids, Warnings: joinLines(r.Warnings), Timestamp: s.now(), Links: jobLinks(strconv.FormatInt(ids[0], 10))}
 	for _, id := range ids {
 		r.Output = append(r.Output, fmt.Sprintf("OAR_JOB_ID=%d", id))
 	}
@@ -96,11 +120,11 @@ func (d *Dialect) accept(ctx context.Context, who api.Subject, key string, body 
 const validating = "# Advance reservation request: waiting for validation..."
 
 // store submits the job of a translation, or all jobs of its array.
-func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *Translation) (ids []int64, err error) {
-	first, err := d.place(ctx, who, key, r)
+func (s *submitter) store(ctx context.Context, caller api.Subject, key string, r *Translation) (ids []int64, err error) {
+	first, err := s.place(ctx, caller, key, r)
 	if errors.Is(err, cluster.ErrConflict) && r.VJob.Name != "" {
 		r.VJob.Name = "" // names of OAR's jobs are not unique
-		first, err = d.place(ctx, who, key, r)
+		first, err = s.place(ctx, caller, key, r)
 	}
 	if err != nil {
 		return nil, submissionError(r, err)
@@ -113,13 +137,13 @@ func (d *Dialect) store(ctx context.Context, who api.Subject, key string, r *Tra
 
 // place submits a vjob. A vjob that runs inside a container goes into the first that accepts it; the
 // error is that of the last.
-func (d *Dialect) place(ctx context.Context, who api.Subject, key string, r *Translation) (first *cluster.VJob, err error) {
+func (s *submitter) place(ctx context.Context, caller api.Subject, key string, r *Translation) (first *cluster.VJob, err error) {
 	if len(r.Containers) == 0 {
-		return d.service.Submit(ctx, who, key, &r.VJob)
+		return s.Submit(ctx, caller, key, &r.VJob)
 	}
 	for _, id := range r.Containers {
 		r.VJob.Inner = id
-		if first, err = d.service.Submit(ctx, who, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
+		if first, err = s.Submit(ctx, caller, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
 			break
 		}
 	}
@@ -159,35 +183,20 @@ func submissionError(r *Translation, err error) error {
 // resourceField matches the fields of a vjob about sizes and nodes.
 var resourceField = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu_milli|memory_mib)|rules)$`)
 
-// Admit applies the rules of admission to a vjob of the native API, then calls then, which checks and
-// stores it: see [AdmitVJob].
-func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission, then func(context.Context) error) error {
-	return d.serialized(ctx, who, func(ctx context.Context) error {
-		by, err := d.caller(ctx, who, body.Reservation != nil)
-		if err != nil {
-			return err
-		}
-		if err := AdmitVJob(body, by, &d.Site, inventory(d.service.Snapshot())); err != nil {
-			return err
-		}
-		return then(ctx)
-	})
-}
-
-// caller returns the caller with the counts that rules use.
-func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (Caller, error) {
-	by := Caller{Name: who.Name, Containers: func() ([]Container, error) { return d.containers(ctx, who) }}
-	groups, known, err := d.service.Groups(ctx, who)
+// withCounts returns the caller with the counts that rules use.
+func (s *submitter) withCounts(ctx context.Context, caller api.Subject, reserves bool) (Caller, error) {
+	by := Caller{Name: caller.Name, Containers: func() ([]Container, error) { return s.containers(ctx, caller) }}
+	groups, known, err := s.Groups(ctx, caller)
 	if err != nil {
 		return by, err
 	}
 	by.Groups, by.GroupsUnknown = groups, !known
-	reservations, jobs := d.Site.Policy.Counts()
+	reservations, jobs := s.site.Policy.Counts()
 	reservations = reservations && reserves
 	if !reservations && !jobs {
 		return by, nil
 	}
-	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: reservations})
+	rows, err := s.List(ctx, caller, journal.Filter{Owner: caller.Name, Live: true, Terms: reservations})
 	if err != nil {
 		return by, err
 	}
@@ -201,8 +210,8 @@ func (d *Dialect) caller(ctx context.Context, who api.Subject, reserves bool) (C
 }
 
 // containers returns the caller's live containers, with their names in OAR.
-func (d *Dialect) containers(ctx context.Context, who api.Subject) (list []Container, err error) {
-	rows, err := d.service.List(ctx, who, journal.Filter{Owner: who.Name, Live: true, Terms: true})
+func (s *submitter) containers(ctx context.Context, caller api.Subject) (list []Container, err error) {
+	rows, err := s.List(ctx, caller, journal.Filter{Owner: caller.Name, Live: true, Terms: true})
 	for i := range rows {
 		if !rows[i].Container {
 			continue
@@ -220,28 +229,58 @@ func (d *Dialect) containers(ctx context.Context, who api.Subject) (list []Conta
 }
 
 // nowIn returns the time in a zone.
-func (d *Dialect) nowIn(zone string) (time.Time, error) {
+func (s *submitter) nowIn(zone string) (time.Time, error) {
 	if zone == "" {
-		return d.service.Now().In(time.Local), nil
+		return s.Now().In(time.Local), nil
 	}
 	place, err := time.LoadLocation(zone)
 	if err != nil {
 		return time.Time{}, cluster.BadField("timezone", zone, "the name of a time zone, such as Europe/Paris")
 	}
-	return d.service.Now().In(place), nil
+	return s.Now().In(place), nil
 }
 
 // resubmission fills a submission from an ended job.
-func (d *Dialect) resubmission(ctx context.Context, who api.Subject, body *oar.Submission) error {
-	kept, err := d.service.Find(ctx, who, cluster.VJobID(body.Resubmit), api.Change)
+func (s *submitter) resubmission(ctx context.Context, caller api.Subject, body *oar.Submission) error {
+	kept, err := s.Find(ctx, caller, cluster.VJobID(body.Resubmit), api.Change)
 	if err != nil {
 		return &oar.Error{Exit: exitResubmit, OAR: "# Error: unknown error (0).", Text: fmt.Sprintf("there is no job %d of yours", body.Resubmit)}
 	}
 	if !kept.State.Terminal() {
 		return &oar.Error{
 			Exit: exitResubmit, OAR: "# Error: the job must be in Error or Terminated state.",
-			Text: fmt.Sprintf("job %d is %s", body.Resubmit, d.stateOf(&kept)),
+			Text: fmt.Sprintf("job %d is %s", body.Resubmit, s.stateOf(&kept)),
 		}
 	}
 	return Resubmit(kept.VJob, body)
+}
+
+// serialized runs the work of a submission: count the user's jobs, apply the rules, store. If a rule
+// depends on the count, submissions of a user run one after another. Each completes even if its client
+// disconnects, so that the next one sees a definite count.
+func (s *submitter) serialized(ctx context.Context, caller api.Subject, work func(context.Context) error) error {
+	if reservations, jobs := s.site.Policy.Counts(); !reservations && !jobs {
+		return work(ctx)
+	}
+	end, err := s.turns.take(ctx, caller.Name)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return work(context.WithoutCancel(ctx))
+}
+
+func (s *submitter) resubmit(c *gin.Context, caller api.Subject) error {
+	id, err := cluster.ParseVJobID(c.Param("id"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.Find(c.Request.Context(), caller, id, api.Change); err != nil {
+		return err
+	}
+	answer, err := s.accept(c.Request.Context(), caller, c.GetHeader("Idempotency-Key"), &oar.Submission{Resubmit: oar.Number(id)})
+	if err == nil {
+		c.JSON(http.StatusOK, answer)
+	}
+	return err
 }

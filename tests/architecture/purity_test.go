@@ -28,7 +28,7 @@ var pure = of(
 // carry out what it asks for.
 var shells = of(
 	"scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/portfolio.go",
-	"api/oarapi/jobs.go", "api/oarapi/oarapi.go", "api/oarapi/orders.go", "api/oarapi/query.go", "api/oarapi/serialize.go",
+	"api/oarapi/jobs.go", "api/oarapi/oarapi.go", "api/oarapi/orders.go", "api/oarapi/nodes.go", "api/oarapi/query.go", "api/oarapi/reports.go", "api/oarapi/routes.go", "api/oarapi/serialize.go",
 	"api/oarapi/site.go", "api/oarapi/submit.go",
 )
 

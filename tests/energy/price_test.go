@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/api/account"
+	"vjob/api"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/price"
@@ -36,7 +36,7 @@ func dailyPrices(t *testing.T, from time.Time, days int) *price.Series {
 
 // priced is what a run of the day came to.
 type priced struct {
-	vjobs account.Report
+	vjobs api.EnergyReport
 	waits time.Duration // from submission to start, on average
 	long  time.Duration
 }
@@ -49,7 +49,7 @@ func withPrices(t *testing.T, jobs []swf.Job, slack time.Duration) (p priced) {
 	d := newDay(t, queue.EASY{}, series)
 	d.flexible = slack
 	p.long = d.run(jobs)
-	p.vjobs = account.Of(d.store.Energy(journal.EnergyFilter{From: start, To: start.AddDate(0, 0, 30), By: journal.ByOwner}), series)
+	p.vjobs = api.AccountEnergy(d.store.Energy(journal.EnergyFilter{From: start, To: start.AddDate(0, 0, 30), By: journal.ByOwner}), series)
 	n := 0
 	for _, row := range d.store.VJobs() {
 		if row.Started.IsZero() {

@@ -18,6 +18,19 @@ import (
 	"vjob/cluster"
 )
 
+// Plans is the latest plans, those before the given one when that is not 0.
+func (c *historyClient) Plans(ctx context.Context, limit int, before int64) (wire.PlanList, error) {
+	query := url.Values{}
+	setNumber(query, "limit", int64(limit))
+	setNumber(query, "before", before)
+	return get[wire.PlanList](ctx, c.connection, "/v1/plans", query)
+}
+
+// Plan is one plan with its actions.
+func (c *historyClient) Plan(ctx context.Context, id int64) (wire.Plan, error) {
+	return get[wire.Plan](ctx, c.connection, "/v1/plans/"+strconv.FormatInt(id, 10), nil)
+}
+
 // EventQuery narrows a list or a stream of events. Zero fields do not narrow.
 type EventQuery struct {
 	After int64 // only events with a larger Seq
@@ -38,15 +51,15 @@ func (q EventQuery) values() url.Values {
 }
 
 // Events lists events, oldest first.
-func (c *Client) Events(ctx context.Context, q EventQuery) (wire.EventList, error) {
-	return get[wire.EventList](ctx, c, "/v1/events", q.values())
+func (c *historyClient) Events(ctx context.Context, q EventQuery) (wire.EventList, error) {
+	return get[wire.EventList](ctx, c.connection, "/v1/events", q.values())
 }
 
 // Follow streams events as they happen, from q.After on. A connection that is
 // lost is made again and goes on where it stood, without end; the walk ends when
 // the context does, without an error, and at an error that trying again will
 // not mend.
-func (c *Client) Follow(ctx context.Context, q EventQuery) iter.Seq2[wire.Event, error] {
+func (c *historyClient) Follow(ctx context.Context, q EventQuery) iter.Seq2[wire.Event, error] {
 	return func(yield func(wire.Event, error) bool) {
 		q.Limit = 0
 		for wait := c.backoff; ; wait = min(2*wait, 10*time.Second) {
@@ -77,7 +90,7 @@ func transient(err error) bool {
 
 // stream reads one connection to its end. seen tells whether anything arrived,
 // more whether the consumer wants to go on; q is moved on with every event.
-func (c *Client) stream(ctx context.Context, q *EventQuery, yield func(wire.Event, error) bool) (seen, more bool, err error) {
+func (c *historyClient) stream(ctx context.Context, q *EventQuery, yield func(wire.Event, error) bool) (seen, more bool, err error) {
 	r := request{
 		method: http.MethodGet, path: "/v1/events", query: q.values(), repeatable: true,
 		header: http.Header{"Accept": {"text/event-stream"}},

@@ -1,6 +1,4 @@
-// Package account adds up the energy drawn in a period and its cost, by owner, project, queue,
-// vjob or node. It also prices the energy as if no vjob had waited for a lower price.
-package account
+package api
 
 import (
 	"cmp"
@@ -13,8 +11,8 @@ import (
 	"vjob/energy/price"
 )
 
-// Line is the energy of one name. Costs are in the currency of the prices.
-type Line struct {
+// EnergyLine is the energy of one name. Costs are in the currency of the prices.
+type EnergyLine struct {
 	Name     string
 	Energy   energy.Joules
 	Priced   energy.Joules // the part with a known price
@@ -23,23 +21,24 @@ type Line struct {
 	Compared energy.Joules // of vjobs that waited, if the prices of both hours are known
 }
 
-// Report is the energy drawn in a period.
-type Report struct {
-	Lines  []Line // the largest first
-	Unused Line   // drawn by empty or switched-off nodes
-	Total  Line   // sum of all
+// EnergyReport is the energy drawn in a period.
+type EnergyReport struct {
+	Lines  []EnergyLine // the largest first
+	Unused EnergyLine   // drawn by empty or switched-off nodes
+	Total  EnergyLine   // sum of all
 }
 
-// Of adds up rows by name.
-func Of(rows []journal.EnergyRow, prices *price.Series) Report {
-	lines := map[string]*Line{}
-	var a Report
+// AccountEnergy adds up rows by name: the energy drawn, its cost, and the cost if no vjob had waited for
+// a lower price.
+func AccountEnergy(rows []journal.EnergyRow, prices *price.Series) EnergyReport {
+	lines := map[string]*EnergyLine{}
+	var a EnergyReport
 	for i := range rows {
 		r := &rows[i]
 		to := &a.Unused
 		if !r.Unused {
 			if lines[r.Name] == nil {
-				lines[r.Name] = &Line{Name: r.Name}
+				lines[r.Name] = &EnergyLine{Name: r.Name}
 			}
 			to = lines[r.Name]
 		}
@@ -50,7 +49,7 @@ func Of(rows []journal.EnergyRow, prices *price.Series) Report {
 	for _, l := range lines {
 		a.Lines = append(a.Lines, *l)
 	}
-	slices.SortFunc(a.Lines, func(a, b Line) int {
+	slices.SortFunc(a.Lines, func(a, b EnergyLine) int {
 		return cmp.Or(cmp.Compare(b.Energy, a.Energy), strings.Compare(a.Name, b.Name))
 	})
 	return a
@@ -58,9 +57,9 @@ func Of(rows []journal.EnergyRow, prices *price.Series) Report {
 
 // priced returns a row with its costs: at the mean price of its hour, and at that of the hour
 // in which the energy would have been drawn without the wait.
-func priced(r *journal.EnergyRow, prices *price.Series) Line {
+func priced(r *journal.EnergyRow, prices *price.Series) EnergyLine {
 	e := energy.Joules(r.Millijoules) / 1000
-	l := Line{Energy: e}
+	l := EnergyLine{Energy: e}
 	now, known := prices.Cost(e, r.Hour, r.Hour.Add(time.Hour))
 	if !known {
 		return l
@@ -74,7 +73,7 @@ func priced(r *journal.EnergyRow, prices *price.Series) Line {
 	return l
 }
 
-func (l *Line) add(o *Line) {
+func (l *EnergyLine) add(o *EnergyLine) {
 	l.Energy += o.Energy
 	l.Priced += o.Priced
 	l.Cost += o.Cost

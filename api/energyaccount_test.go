@@ -1,4 +1,4 @@
-package account_test
+package api_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vjob/api/account"
+	"vjob/api"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/price"
 )
@@ -41,20 +41,20 @@ func TestCosts(t *testing.T) {
 		{Hour: hour(2), Unused: true, Millijoules: kWh},
 		{Hour: hour(3), Name: "ann", Millijoules: 4 * kWh}, // the price is unknown
 	}
-	a := account.Of(rows, prices(t, 5, 4, 1))
+	a := api.AccountEnergy(rows, prices(t, 5, 4, 1))
 	got := fmt.Sprintf("%+v", a)
-	want := fmt.Sprintf("%+v", account.Report{
-		Lines: []account.Line{
+	want := fmt.Sprintf("%+v", api.EnergyReport{
+		Lines: []api.EnergyLine{
 			{Name: "ann", Energy: 6 * 3.6e6, Priced: 2 * 3.6e6, Cost: 10, AtOnce: 10},
 			{Name: "bob", Energy: 3 * 3.6e6, Priced: 3 * 3.6e6, Cost: 3, AtOnce: 7, Compared: 3.6e6},
 		},
-		Unused: account.Line{Energy: 3.6e6, Priced: 3.6e6, Cost: 1, AtOnce: 1},
-		Total:  account.Line{Energy: 10 * 3.6e6, Priced: 6 * 3.6e6, Cost: 14, AtOnce: 18, Compared: 3.6e6},
+		Unused: api.EnergyLine{Energy: 3.6e6, Priced: 3.6e6, Cost: 1, AtOnce: 1},
+		Total:  api.EnergyLine{Energy: 10 * 3.6e6, Priced: 6 * 3.6e6, Cost: 14, AtOnce: 18, Compared: 3.6e6},
 	})
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if a := account.Of(rows, nil); a.Total.Priced != 0 || a.Total.Energy != 10*3.6e6 {
+	if a := api.AccountEnergy(rows, nil); a.Total.Priced != 0 || a.Total.Energy != 10*3.6e6 {
 		t.Errorf("without prices: %+v", a.Total)
 	}
 }
@@ -73,7 +73,7 @@ func TestSums(t *testing.T) {
 			rows = append(rows, r)
 			sum += float64(r.Millijoules) / 1000
 		}
-		a := account.Of(rows, prices(t, 3, 1, -2, 5))
+		a := api.AccountEnergy(rows, prices(t, 3, 1, -2, 5))
 		parts, costs := a.Unused.Energy, a.Unused.Cost
 		for i, l := range a.Lines {
 			parts, costs = parts+l.Energy, costs+l.Cost

@@ -50,20 +50,20 @@ var refusal = func() []byte {
 }()
 
 // withDeadlines gives each answer its time to be taken. A connection is kept for further
-// requests only if a caller is known on it: [Server.admit] sees to that.
-func (s *Server) withDeadlines(next http.Handler) http.Handler {
+// requests only if a caller is known on it: see keepConnection.
+func withDeadlines(next http.Handler, perWrite time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn := connOf(r); conn != nil && !conn.Authenticated() {
 			w.Header().Set("Connection", "close")
 		}
-		out := &deadlineResponse{w, http.NewResponseController(w), s.limits.WriteTime}
+		out := &deadlineResponse{w, http.NewResponseController(w), perWrite}
 		next.ServeHTTP(out, r)
 		_ = out.extend() // for what is still in a buffer; if it fails, so does sending that
 	})
 }
 
 // keepConnection keeps the connection of a known caller.
-func (s *Server) keepConnection(w http.ResponseWriter, r *http.Request) {
+func keepConnection(w http.ResponseWriter, r *http.Request) {
 	if conn := connOf(r); conn != nil && !conn.Authenticated() {
 		conn.Authenticate()
 		w.Header().Del("Connection")

@@ -4,13 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 )
@@ -18,6 +22,43 @@ import (
 // Copier writes a consistent copy of the database to a new file, during operation.
 type Copier interface {
 	Backup(ctx context.Context, path string) error
+}
+
+// auditReader reads the audit list.
+type auditReader interface {
+	// Audit lists entries, the latest first.
+	Audit(ctx context.Context, f journal.AuditFilter) ([]journal.Audit, error)
+}
+
+// adminHandler answers requests for the audit list and for back-ups.
+type adminHandler struct {
+	entries   auditReader
+	audit     *auditLog
+	copier    Copier // nil: no back-ups
+	scratch   string
+	streaming *streaming
+	now       func() time.Time
+	copying   sync.Mutex // held while a back-up is made
+}
+
+// listAudit answers GET /v1/audit.
+func (h *adminHandler) listAudit(c *gin.Context, _ Subject) error {
+	q := queryReader{c: c}
+	f := journal.AuditFilter{
+		Before: q.number("before", 1, math.MaxInt64, 0), Limit: q.limit(defaultPage), Action: journal.AuditAction(c.Query("action")), By: c.Query("by"),
+	}
+	if q.err != nil {
+		return q.err
+	}
+	entries, err := h.entries.Audit(c.Request.Context(), f)
+	if err != nil {
+		return err
+	}
+	list := wire.AuditList{Entries: make([]wire.AuditEntry, len(entries))}
+	for i, a := range entries {
+		list.Entries[i] = wire.AuditEntry{ID: a.ID, At: a.At.UTC(), By: a.By, From: a.From, Action: string(a.Action), Object: a.Object, Text: a.Text}
+	}
+	return answer(c, http.StatusOK, list)
 }
 
 // backupDir is the pattern of the directories in which copies are made.
@@ -28,17 +69,17 @@ const mediaSQLite = "application/vnd.sqlite3"
 
 // backup answers GET /v1/backup with a copy of the database. The copy is complete before the
 // first byte is sent, and its length is in the header, so that the caller detects a truncated one.
-func (s *Server) backup(c *gin.Context, caller Subject) error {
-	if s.copier == nil {
+func (h *adminHandler) backup(c *gin.Context, caller Subject) error {
+	if h.copier == nil {
 		return fmt.Errorf("back-up: the database of this server cannot be copied: %w", cluster.ErrUnavailable)
 	}
-	out := s.newStreamWriter(c, caller)
-	act := s.auditEntry(caller, journal.AuditBackup, "", "the whole database")
-	err := s.withAudit(c.Request.Context(), act, func(act journal.Audit) error { return s.accounts.WriteAudit(c.Request.Context(), act) })
+	out := h.streaming.writer(c, caller)
+	act := h.audit.entry(caller, journal.AuditBackup, "", "the whole database")
+	err := h.audit.do(c.Request.Context(), act, func(act journal.Audit) error { return h.audit.store.WriteAudit(c.Request.Context(), act) })
 	if err != nil {
 		return err
 	}
-	copied, err := s.copy(c.Request.Context())
+	copied, err := h.copy(c.Request.Context())
 	if err != nil {
 		return err
 	}
@@ -49,7 +90,7 @@ func (s *Server) backup(c *gin.Context, caller Subject) error {
 	}
 	c.Header("Content-Type", mediaSQLite)
 	c.Header("Content-Length", strconv.FormatInt(info.Size(), 10))
-	c.Header("Content-Disposition", `attachment; filename="vjob-`+s.now().UTC().Format("20060102T150405Z")+`.db"`)
+	c.Header("Content-Disposition", `attachment; filename="vjob-`+h.now().UTC().Format("20060102T150405Z")+`.db"`)
 	c.Status(http.StatusOK)
 	_, err = io.Copy(out, copied)
 	return err
@@ -57,18 +98,18 @@ func (s *Server) backup(c *gin.Context, caller Subject) error {
 
 // copy makes a copy and unlinks it, so that closing it frees the disk. It makes one copy at a
 // time, since each takes as much disk as the database.
-func (s *Server) copy(ctx context.Context) (*os.File, error) {
-	if !s.copying.TryLock() {
+func (h *adminHandler) copy(ctx context.Context) (*os.File, error) {
+	if !h.copying.TryLock() {
 		return nil, fmt.Errorf("back-up: another one is under way: try again when it has ended: %w", cluster.ErrUnavailable)
 	}
-	defer s.copying.Unlock()
-	dir, err := os.MkdirTemp(s.scratch, backupDir)
+	defer h.copying.Unlock()
+	dir, err := os.MkdirTemp(h.scratch, backupDir)
 	if err != nil {
 		return nil, fmt.Errorf("back-up: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the next start sweeps
 	path := filepath.Join(dir, "vjob.db")
-	if err := s.copier.Backup(ctx, path); err != nil {
+	if err := h.copier.Backup(ctx, path); err != nil {
 		return nil, err
 	}
 	return os.Open(path)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -11,21 +12,28 @@ import (
 	"vjob/scheduler"
 )
 
-func scheduleEndpoint() endpoint {
-	return endpoint{
-		method: "GET", path: "/v1/forecast", operation: "getForecast",
-		summary: "The expected start and end of each vjob, and the resources in use over time",
-		access:  authenticated, verb: Read, class: forecasts, status: 200, result: wire.Schedule{}, handle: (*Server).schedule,
-	}
+// forecastService is the part of the scheduler that looks ahead.
+type forecastService interface {
+	// WhatIf returns the decision that would be taken after hypothetical changes.
+	WhatIf(ctx context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error)
+	// Forecast returns the expected schedule.
+	Forecast(ctx context.Context) (scheduler.QueueForecast, error)
 }
 
-// schedule answers GET /v1/forecast.
-func (s *Server) schedule(c *gin.Context, caller Subject) error {
-	f, err := s.scheduler.Forecast(c.Request.Context())
+// forecastHandler answers requests for the expected schedule, and for the outcome of hypothetical changes.
+type forecastHandler struct {
+	scheduler   forecastService
+	submissions *submitter
+	snapshot    func() *scheduler.Snapshot
+}
+
+// show answers GET /v1/forecast.
+func (h *forecastHandler) show(c *gin.Context, caller Subject) error {
+	f, err := h.scheduler.Forecast(c.Request.Context())
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireSchedule(&f, caller, s.snapshot()))
+	return answer(c, http.StatusOK, wireSchedule(&f, caller, h.snapshot()))
 }
 
 // wireSchedule returns the part that the caller may see: own vjobs, and the use of all.

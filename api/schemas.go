@@ -1,0 +1,124 @@
+package api
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3gen"
+
+	"vjob/api/wire"
+)
+
+// schemas generates the schemas of wire types. Those of structs are components, to which others refer.
+type schemas struct {
+	generator  *openapi3gen.Generator
+	components openapi3.Schemas
+}
+
+func newSchemas() *schemas {
+	return &schemas{
+		components: openapi3.Schemas{},
+		generator: openapi3gen.NewGenerator(
+			openapi3gen.CreateComponentSchemas(openapi3gen.ExportComponentSchemasOptions{ExportComponentSchemas: true, ExportTopLevelSchema: true, ExportGenerics: true}),
+			openapi3gen.CreateTypeNameGenerator(schemaName),
+			openapi3gen.SchemaCustomizer(refine),
+		),
+	}
+}
+
+// of returns the schema of a zero value, or of the values of a [OneOf].
+func (s *schemas) of(value any) (*openapi3.SchemaRef, error) {
+	list, several := value.(OneOf)
+	if !several {
+		return s.generator.NewSchemaRefForValue(value, s.components)
+	}
+	union := openapi3.NewSchema()
+	for _, one := range list {
+		ref, err := s.generator.NewSchemaRefForValue(one, s.components)
+		if err != nil {
+			return nil, err
+		}
+		union.AnyOf = append(union.AnyOf, ref)
+	}
+	return union.NewRef(), nil
+}
+
+// errors returns the response of errors with the shape of an example.
+func (s *schemas) errors(example any) (*openapi3.ResponseRef, error) {
+	schema, err := s.of(example)
+	if err != nil {
+		return nil, err
+	}
+	return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Every answer that is not a success.").WithJSONSchemaRef(schema)}, nil
+}
+
+var generic = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]$`)
+
+// schemaName returns the name of a type in the document. Types of other packages than wire are those
+// of OAR's dialect.
+func schemaName(t reflect.Type) string {
+	name := generic.ReplaceAllString(t.Name(), "Of$1")
+	if t.PkgPath() != reflect.TypeFor[wire.Error]().PkgPath() {
+		return "OAR" + name
+	}
+	return name
+}
+
+// refine adds to a generated schema what the generator does not know: which fields are required and
+// which are limited to some texts, that there are no others, and that fields with omitempty are left
+// out, not null.
+func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Schema) error {
+	if strings.Contains(tag.Get("json"), "omitempty") {
+		schema.Nullable = false
+	}
+	if schema.Type.Is(openapi3.TypeInteger) {
+		schema.Format = "int64"
+	}
+	if t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface {
+		schema.AdditionalProperties = openapi3.AdditionalProperties{} // the values may be null, too
+	}
+	if t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
+		return nil
+	}
+	schema.AdditionalProperties = openapi3.AdditionalProperties{Has: new(bool)}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" && !strings.Contains(options, "omitempty") {
+			schema.Required = append(schema.Required, name)
+		}
+	}
+	slices.Sort(schema.Required)
+	for field, texts := range enumerations[t.Name()] {
+		for _, text := range texts {
+			schema.Properties[field].Value.Enum = append(schema.Properties[field].Value.Enum, text)
+		}
+	}
+	if t == reflect.TypeFor[wire.VJobChange]() {
+		schema.Properties["walltime_seconds"].Value.Nullable = false // a pointer only to detect its absence
+	}
+	return nil
+}
+
+// enumerations are the texts that some fields are limited to.
+var enumerations = map[string]map[string][]string{
+	"NodesChange": {"state": {"online", "draining", "offline", "down"}},
+	"NodeChange":  {"state": {"online", "draining", "offline", "down"}},
+	"User":        {"role": {"user", "admin"}},
+	"UserChange":  {"role": {"user", "admin"}},
+	"Identity":    {"role": {"user", "admin"}, "via": {"socket", "token"}},
+	"VJob":        {"state": vjobStates},
+	"VJobDetail":  {"state": vjobStates},
+	"Node":        {"state": {"online", "draining", "offline", "down"}},
+	"ErrorBody": {"code": {
+		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeForbidden, wire.CodeUnauthenticated,
+		wire.CodeTooMany, wire.CodeUnavailable, wire.CodeTooLarge, wire.CodeMethod, wire.CodeInternal,
+	}},
+}
+
+var vjobStates = []string{
+	"waiting", "booting", "running", "suspending", "paused", "suspended", "resuming", "migrating", "stopping", "terminated", "failed",
+}

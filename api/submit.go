@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/notify"
+	"vjob/scheduler"
+	"vjob/scheduler/admission"
+)
+
+// Admission has a submission follow rules, which may change or refuse it, and hands it to
+// then, which checks and stores it.
+type Admission func(ctx context.Context, caller Subject, body *wire.Submission, then func(context.Context) error) error
+
+// submitService is the part of the scheduler that accepts submissions.
+type submitService interface {
+	// Submit accepts a vjob; it is durable on return. created is false when the
+	// owner used the key before: the vjob is then the one of that time.
+	Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error)
+}
+
+// submitter checks submissions and hands them to the scheduler.
+type submitter struct {
+	scheduler     submitService
+	images        *imageHandler
+	admission     Admission // nil: no rules
+	rights        Rights
+	notifiable    func(notify.Address) error // nil: any address is
+	vms           int                        // in one vjob, at most
+	vjobsPerArray int                        // at most
+	metrics       *metrics
+	snapshot      func() *scheduler.Snapshot
+	now           func() time.Time
+}
+
+// bounds are those of a body that has a submission.
+func (s *submitter) bounds() Bounds {
+	return Bounds{Entries: maxSteps, Of: map[string]int{"vms": s.vms, "parameters": s.vjobsPerArray, "command": maxWords, "env": maxEnv}}
+}
+
+// accept reads, checks and submits the body of a request.
+func (s *submitter) accept(c *gin.Context, caller Subject) (*cluster.VJob, bool, error) {
+	if err := authorise(caller, Create, Object{Kind: KindVJob, Owner: caller.Name}); err != nil {
+		return nil, false, err
+	}
+	key := c.GetHeader(wire.KeyHeader)
+	if err := checkKey(key); err != nil {
+		return nil, false, err
+	}
+	var body wire.Submission
+	if err := readBounded(c, &body, s.bounds()); err != nil {
+		return nil, false, err
+	}
+	lacks := s.rights.missing(caller)
+	if s.admission == nil {
+		return s.submit(c.Request.Context(), caller, key, &body, lacks)
+	}
+	var job *cluster.VJob
+	var created bool
+	err := s.admission(c.Request.Context(), caller, &body, func(ctx context.Context) (err error) {
+		job, created, err = s.submit(ctx, caller, key, &body, lacks)
+		return err
+	})
+	return job, created, err
+}
+
+// submit checks a submission and hands it to the loop.
+func (s *submitter) submit(ctx context.Context, caller Subject, key string, body *wire.Submission, lacks admission.Rights) (*cluster.VJob, bool, error) {
+	sub, err := Submission(body, s.vms)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := s.images.check(ctx, caller, sub.VMs); err != nil {
+		return nil, false, err
+	}
+	if err := s.checkNotifiable(sub.Notify); err != nil {
+		return nil, false, err
+	}
+	if sub.Array, err = parameters(body, s.vjobsPerArray); err != nil {
+		return nil, false, err
+	}
+	sub.Key, sub.Owner, sub.At, sub.Lacks = key, caller.Name, s.now().UTC(), lacks
+	job, created, err := s.scheduler.Submit(ctx, sub)
+	if err != nil {
+		return nil, false, asSubmitted(body, redactError(err, caller.Viewer(), s.snapshot()))
+	}
+	return job, created, nil
+}
+
+// hypothetical checks a submission of which only the outcome is asked for.
+func (s *submitter) hypothetical(caller Subject, body *wire.Submission) (*admission.Submission, error) {
+	sub, err := Submission(body, s.vms)
+	if err == nil && (body.Array != 0 || len(body.Parameters) > 0) {
+		err = cluster.BadField("submit.array", body.Array, "no array: a what-if takes one vjob")
+	}
+	if err != nil {
+		return nil, err
+	}
+	sub.Owner, sub.At, sub.Lacks = caller.Name, s.now().UTC(), s.rights.missing(caller)
+	return &sub, nil
+}
+
+// checkNotifiable refuses addresses that this site does not notify.
+func (s *submitter) checkNotifiable(list []string) error {
+	if s.notifiable == nil {
+		return nil
+	}
+	for i, text := range list {
+		a, err := notify.ParseAddress(text)
+		if err == nil {
+			err = s.notifiable(a)
+		}
+		if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
+			return &cluster.FieldError{Field: fmt.Sprintf("notify[%d]", i), Value: bad.Value, Want: bad.Want}
+		}
+	}
+	return nil
+}
+
+var memberPath = regexp.MustCompile(`^vms\[\d+\]`)
+
+// asSubmitted makes an error of the loop name the field that the user wrote: the
+// loop knows members only, not the template that they were made from.
+func asSubmitted(w *wire.Submission, err error) error {
+	var bad *cluster.FieldError
+	if w.Template == nil || !errors.As(err, &bad) || !memberPath.MatchString(bad.Field) {
+		return err
+	}
+	return &cluster.FieldError{Field: memberPath.ReplaceAllLiteralString(bad.Field, "template"), Value: bad.Value, Want: bad.Want}
+}
