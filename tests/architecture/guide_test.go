@@ -40,7 +40,7 @@ func TestDocumentsNameFoldersThatAreThere(t *testing.T) {
 		for _, m := range quoted.FindAllStringSubmatch(string(text), -1) {
 			first, _, deep := strings.Cut(m[1], "/")
 			if dir, err := os.Stat(path.Join(root, first)); !deep || err != nil || !dir.IsDir() {
-				continue // a word, a command, or somebody else's path
+				continue // a word, a command, or a path outside this repository
 			}
 			found++
 			if _, err := os.Stat(path.Join(root, m[1])); err != nil {

@@ -13,8 +13,8 @@ import (
 	"vjob/hypervisor/libvirt"
 )
 
-// PowerOff cuts a host's power: its daemon and its machines are gone at once, and
-// nobody on the network is told.
+// PowerOff cuts the power of a host: its daemon and its machines vanish at once, without a
+// message on the network.
 func (l *Lab) PowerOff(node cluster.NodeID) {
 	l.t.Helper()
 	l.CutLink(node)
@@ -34,7 +34,7 @@ const (
 	locksPID  = "/run/libvirt/virtlockd.pid"
 )
 
-// KillDaemon ends libvirtd without warning; its machines go on.
+// KillDaemon kills libvirtd with SIGKILL; its machines continue.
 func (l *Lab) KillDaemon(node cluster.NodeID) {
 	l.t.Helper()
 	l.must(l.host(node).run("sh", "-c", killed(daemonPID)))

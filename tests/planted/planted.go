@@ -1,7 +1,7 @@
-// Package planted makes problems with a known answer: it makes a final packing, as
-// full as wanted, and shuffles it backwards, by moves that have room, to where the
-// plan begins. The problems are as hard as the packing is tight: sizes are mixed,
-// nodes differ, and VMs must swap where there is no room for both.
+// Package planted generates repacking problems with a known solution: it makes a final packing,
+// as full as wanted, and shuffles it backwards by feasible moves to the initial placement. The
+// fuller the packing, the harder the problem: sizes are mixed, nodes differ, and VMs must swap
+// where there is no room for both.
 package planted
 
 import (
@@ -13,16 +13,15 @@ import (
 // Options say how hard a problem is.
 type Options struct {
 	Nodes int
-	// Fill is how much of the capacity is in use at the end, in both dimensions.
+	// Fill is the share of the capacity that is in use at the end, in both dimensions.
 	Fill float64
-	// Wait is the share of the VMs that do not run yet: the room at first for the moves of
-	// others. 0 is 0.05.
+	// Wait is the share of the VMs that do not run yet, which leaves initial room for moves. 0
+	// is 0.05.
 	Wait float64
-	// Shuffle is how many moves lead backwards from the end to the beginning, per
-	// VM. 0 is 0.5.
+	// Shuffle is the number of backward moves per VM. 0 is 0.5.
 	Shuffle float64
-	// Flavours has VMs come in the few sizes that a cloud sells, but for the one on
-	// each node that takes what is left; else hardly two are alike.
+	// Flavours gives VMs the few sizes that a cloud sells, except for one VM on each node
+	// that takes what is left. Without it hardly two VMs have the same size.
 	Flavours bool
 	Seed     uint64
 }
@@ -35,7 +34,7 @@ var (
 	flavours = [...][2]int64{{10, 40}, {20, 80}, {40, 160}, {80, 320}, {10, 80}, {20, 160}, {40, 320}}
 )
 
-// New makes a problem. The same options make the same one.
+// New generates a problem. The same options give the same problem.
 func New(o Options) *repack.Instance {
 	if o.Wait == 0 {
 		o.Wait = 0.05
@@ -66,7 +65,7 @@ type garden struct {
 	free [][2]int64
 }
 
-// plant fills a node with VMs; the last one takes what is left of the share.
+// plant fills a node with VMs; the last takes what is left of the share.
 func (g *garden) plant(n int, fill float64, flavours bool) {
 	c := g.in.Nodes[n].Capacity
 	cpu, mem := int64(fill*float64(c[0])), int64(fill*float64(c[1]))
@@ -81,7 +80,7 @@ func (g *garden) plant(n int, fill float64, flavours bool) {
 	}
 }
 
-// size is that of a VM.
+// size draws the size of a VM.
 func (g *garden) size(flavoured bool) (cpu, mem int64) {
 	if flavoured {
 		f := flavours[g.rng.IntN(len(flavours))]
@@ -101,7 +100,7 @@ func (g *garden) add(n int, cpu, mem int64) {
 	})
 }
 
-// uproot has some VMs wait to be booted.
+// uproot makes some VMs wait to be booted.
 func (g *garden) uproot(share float64) {
 	for vm := range g.in.VMs {
 		v := &g.in.VMs[vm]
@@ -114,8 +113,7 @@ func (g *garden) uproot(share float64) {
 	}
 }
 
-// shuffle moves VMs to where there is room. Each move can be made the other way
-// round, so there is a way back.
+// shuffle moves VMs to nodes with room. Each move can be reversed, so a plan exists.
 func (g *garden) shuffle(moves int) {
 	for range 50 * moves {
 		if moves == 0 {
@@ -135,7 +133,7 @@ func (g *garden) shuffle(moves int) {
 	}
 }
 
-// relax has a third of the running VMs use less CPU now than they will.
+// relax lets a third of the running VMs use less CPU at first than at the end.
 func (g *garden) relax() {
 	for vm := range g.in.VMs {
 		if v := &g.in.VMs[vm]; v.State == repack.Running && g.rng.IntN(3) == 0 {

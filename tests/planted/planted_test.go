@@ -8,7 +8,7 @@ import (
 	"vjob/tests/planted"
 )
 
-// The problem of the paper has what the paper says, and can be made again.
+// The problem of the paper has the numbers of the paper, and the same seed gives the same problem.
 func TestPaper(t *testing.T) {
 	o := planted.PaperOptions{Nodes: 400, Ratio: 5, Seed: 7}
 	in, err := planted.Paper(o)
@@ -57,7 +57,8 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// In a planted problem no node is over capacity at first, and the end is as full as wanted.
+// In a planted problem no node is over capacity at first, and the final packing is as full as
+// requested.
 func TestPlanted(t *testing.T) {
 	in := planted.New(planted.Options{Nodes: 50, Fill: 1, Seed: 3})
 	if err := in.Validate(); err != nil {

@@ -87,7 +87,7 @@ func (b bench) rebooted(id int64, before wire.VJobDetail) {
 	b.until("the vjob is lost", func() bool { return b.job(id).Version > before.Version })
 	job := b.state(id, "running")
 	if !slices.ContainsFunc(job.Events, func(e wire.Event) bool { return e.Kind == "alarm" && strings.Contains(e.Text, "lost") }) {
-		b.Errorf("nobody was told that vjob %d was lost\n%s", id, story(job))
+		b.Errorf("no alarm says that vjob %d was lost\n%s", id, story(job))
 	}
 	b.more(id, 3)
 	for rank, counts := range b.counts(id) {

@@ -22,14 +22,13 @@ import (
 	"vjob/tests/lab"
 )
 
-// screen is what somebody has seen on a terminal. Its methods may be called from any
-// goroutine.
+// screen collects the output of a terminal. Its methods may be called from any goroutine.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write shows more.
+// Write implements io.Writer.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,9 +69,9 @@ func (b bench) numbered(said string) (id int64) {
 	return id
 }
 
-// A job of OAR on a real Linux that boots from a disk: its script comes by the seed, its
-// output and exit code are on the console, and who works in it has job control and goes on
-// where they were when it comes back from the disk.
+// An OAR job on a real Linux guest that boots from a disk gets its script by the seed, and
+// writes its output and exit code to the console. An interactive shell has job control and
+// survives suspension to disk.
 func TestLinux(t *testing.T) {
 	b := setUp(t, lab.Options{Hosts: 2, ImageDiskMiB: 512})
 	b.d.stop()
@@ -103,11 +102,11 @@ func TestLinux(t *testing.T) {
 			b.Errorf("oarstat -f: %s", said.String())
 		}
 	})
-	b.run("somebody works in a job, also after it was suspended", func(b bench) { b.works(memory) })
+	b.run("an interactive shell survives suspension", func(b bench) { b.works(memory) })
 	b.d.stop()
 }
 
-// works types in a shell of its own, has it suspended and resumed, and leaves it.
+// works types into a shell in a job, suspends and resumes the job, and leaves the shell.
 func (b bench) works(memory string) {
 	b.Helper()
 	keys, hand := io.Pipe()

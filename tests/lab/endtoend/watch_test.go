@@ -156,7 +156,7 @@ func (w *watcher) copies(ctx context.Context, vjob cluster.VJobID) (map[cluster.
 	return found, nil
 }
 
-// without names the host that has no power; "" is none.
+// without sets the host that has no power, or "" if all have.
 func (w *watcher) without(host cluster.NodeID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,29 +9,29 @@ import (
 	"vjob/repack"
 )
 
-// road carries a plan out on real links: each action starts when those that it waits
-// for have ended, whatever the plan says of times. Transfers share the links max-min
-// fairly, as TCP does; those to which the plan gives a rate do not exceed it.
-type road struct {
+// linkSimulation executes a plan on links that transfers share max-min fairly, as TCP does. Each
+// action starts when those before it have ended, whatever the times in the plan. A transfer
+// never exceeds its rate in the plan.
+type linkSimulation struct {
 	in     *repack.Instance
 	plan   *repack.Plan
-	waits  []int   // for how many actions each one waits
-	next   [][]int // who waits for each
+	waits  []int   // number of unfinished actions before each action
+	next   [][]int // actions after each action
 	active []int
-	left   []float64 // of what is to be sent, or of the time that it takes
-	speed  []float64 // by how much that becomes less per tick
-	free   []float64 // of each link
-	users  [][]int   // who crosses each link and has no share yet
+	left   []float64 // of each action: amount to send, or time
+	speed  []float64 // decrease of left per tick
+	free   []float64 // bandwidth that is left on each link
+	users  [][]int   // transfers on each link without a share
 }
 
-// drive carries a plan out and returns the weighted sum of completion times and the
+// execute executes a plan on the links and returns the weighted sum of completion times and the
 // makespan.
-func drive(t *testing.T, in *repack.Instance, p *repack.Plan) (completion, makespan float64) {
+func execute(t *testing.T, in *repack.Instance, p *repack.Plan) (completion, makespan float64) {
 	t.Helper()
-	r := newRoad(in, p)
+	r := newLinkSimulation(in, p)
 	for done := 0; done < len(p.Actions); {
 		if len(r.active) == 0 {
-			t.Fatalf("%d of %d actions are done, and nothing goes on", done, len(p.Actions))
+			t.Fatalf("%d of %d actions are done, and no other is active", done, len(p.Actions))
 		}
 		step := r.share()
 		makespan += step
@@ -50,9 +50,9 @@ func drive(t *testing.T, in *repack.Instance, p *repack.Plan) (completion, makes
 	return completion, makespan
 }
 
-func newRoad(in *repack.Instance, p *repack.Plan) *road {
+func newLinkSimulation(in *repack.Instance, p *repack.Plan) *linkSimulation {
 	n, links := len(p.Actions), in.Links()
-	r := &road{
+	r := &linkSimulation{
 		in: in, plan: p, waits: make([]int, n), next: make([][]int, n), left: make([]float64, n), speed: make([]float64, n),
 		free: make([]float64, links), users: make([][]int, links),
 	}
@@ -70,7 +70,7 @@ func newRoad(in *repack.Instance, p *repack.Plan) *road {
 	return r
 }
 
-func (r *road) start(i int) {
+func (r *linkSimulation) start(i int) {
 	a := &r.plan.Actions[i]
 	r.left[i] = float64(a.End - a.Start)
 	if t := r.transfer(i); t.Amount > 0 {
@@ -79,7 +79,7 @@ func (r *road) start(i int) {
 	r.active = append(r.active, i)
 }
 
-func (r *road) transfer(i int) repack.Transfer {
+func (r *linkSimulation) transfer(i int) repack.Transfer {
 	a := &r.plan.Actions[i]
 	if a.Kind != repack.Migrate && a.Kind != repack.Resume {
 		return repack.Transfer{}
@@ -87,12 +87,12 @@ func (r *road) transfer(i int) repack.Transfer {
 	return r.in.Transfer(a.VM, a.Kind, a.From, a.To)
 }
 
-func (r *road) crossed(i int) []repack.Link {
+func (r *linkSimulation) crossed(i int) []repack.Link {
 	return r.in.AppendCrossed(nil, r.plan.Actions[i].From, r.plan.Actions[i].To)
 }
 
-// pass lets time go by and returns what has ended.
-func (r *road) pass(step float64) (ended []int) {
+// pass advances the time and returns the actions that have ended.
+func (r *linkSimulation) pass(step float64) (ended []int) {
 	r.active = slices.DeleteFunc(r.active, func(i int) bool {
 		if r.left[i] -= step * r.speed[i]; r.left[i] > 1e-6 {
 			return false
@@ -103,10 +103,9 @@ func (r *road) pass(step float64) (ended []int) {
 	return ended
 }
 
-// share gives each transfer its share of the links, and returns when the first
-// action ends: again and again the narrowest link divides what it has left among
-// those that have no share yet.
-func (r *road) share() (step float64) {
+// share gives each transfer its max-min fair rate, and returns the time until the first action
+// ends. Repeatedly, the link with the least bandwidth per transfer divides what it has left.
+func (r *linkSimulation) share() (step float64) {
 	var links []int
 	for _, i := range r.active {
 		r.speed[i] = 1
@@ -136,9 +135,9 @@ func (r *road) share() (step float64) {
 	return step
 }
 
-// divide shares out what a link has: first to those who cannot use as much as there
-// is for each, or if there are none to all.
-func (r *road) divide(l int) {
+// divide divides the bandwidth of a link: first among the transfers that cannot use an equal
+// share, or equally among all if each can.
+func (r *linkSimulation) divide(l int) {
 	share, users := r.free[l]/float64(len(r.users[l])), slices.Clone(r.users[l])
 	modest := false
 	for _, i := range users {
@@ -155,8 +154,8 @@ func (r *road) divide(l int) {
 	}
 }
 
-// most is the rate that a transfer can or may use.
-func (r *road) most(i int) float64 {
+// most returns the largest rate of a transfer: that of the plan, or what it can use.
+func (r *linkSimulation) most(i int) float64 {
 	if rate := r.plan.Actions[i].Rate; rate > 0 {
 		return float64(rate)
 	}
@@ -164,7 +163,7 @@ func (r *road) most(i int) float64 {
 	return float64(t.Dirty) + float64(t.Amount)/float64(t.Base)
 }
 
-func (r *road) give(i int, rate float64) {
+func (r *linkSimulation) give(i int, rate float64) {
 	r.speed[i] = max(1e-9, rate-float64(r.transfer(i).Dirty))
 	for _, l := range r.crossed(i) {
 		r.free[l] -= rate
@@ -172,9 +171,8 @@ func (r *road) give(i int, rate float64) {
 	}
 }
 
-// Two transfers share a link, and the second one has it for itself when the first is
-// done.
-func TestDrive(t *testing.T) {
+// Two transfers share a link. When the first is done, the second has it alone.
+func TestExecute(t *testing.T) {
 	vm := repack.VM{State: repack.Running, Want: repack.Running, Weight: 1, Memory: 40}
 	in := &repack.Instance{
 		Nodes: make([]repack.Node, 3), VMs: []repack.VM{vm, vm}, Network: &repack.Network{NIC: []int64{10, 10, 10}},
@@ -183,7 +181,7 @@ func TestDrive(t *testing.T) {
 	plan := &repack.Plan{Actions: []repack.Action{
 		{Kind: repack.Migrate, VM: 0, From: 0, To: 1, End: 4}, {Kind: repack.Migrate, VM: 1, From: 0, To: 2, End: 7},
 	}}
-	completion, makespan := drive(t, in, plan)
+	completion, makespan := execute(t, in, plan)
 	// until 8 each has 5; then 60-8*4 are left, at 10-1
 	if want := 8 + 28.0/9; math.Abs(makespan-want) > 1e-6 || math.Abs(completion-8-want) > 1e-6 {
 		t.Errorf("completion %f, makespan %f", completion, makespan)

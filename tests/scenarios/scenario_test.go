@@ -27,7 +27,7 @@ import (
 	"vjob/tests/sim"
 )
 
-// round is a profile whose durations are easy to follow in a log.
+// round is a profile with round durations, which are easy to follow in a log.
 var round = simulated.Profile{
 	Name: "round", Control: 10 * time.Millisecond, Boot: 5 * time.Second, Shutdown: 2 * time.Second,
 	Destroy: 500 * time.Millisecond, Pause: 10 * time.Millisecond, Unpause: 10 * time.Millisecond,
@@ -44,8 +44,8 @@ var costs = ctxswitch.Costs{
 	SuspendPer: 22 * time.Second, ResumePer: 20 * time.Second, RemoteFactor: 2,
 }
 
-// stage is one play: the world, and what was seen of it.
-type stage struct {
+// scenario is the state of one scripted simulation: the cluster, and what was observed.
+type scenario struct {
 	log     logbook
 	config  simulated.Config
 	options map[string]string
@@ -56,7 +56,7 @@ type stage struct {
 	store   *memory.Store
 	shell   *simclock.Shell
 	check   *sim.Checker
-	start   time.Time
+	began   time.Time
 
 	jobs   map[string]cluster.VJobID // by the name in the script
 	gangs  map[cluster.VJobID]gang.Record
@@ -67,10 +67,10 @@ type stage struct {
 
 	deaths  []death
 	commits []spoiled
-	foreign hypervisor.OpID // numbers the calls that are not ours
+	manual  hypervisor.OpID // number of the last manual call
 }
 
-// death is a point at which the scheduler is to die: the n-th from now on.
+// death is a point at which the scheduler will be killed: the n-th from now on.
 type death struct {
 	point string
 	n     int
@@ -83,16 +83,16 @@ type spoiled struct {
 	err   error
 }
 
-// play plays a script and returns the log, also that of a play that failed.
-func play(text string) (string, error) {
+// play runs a script and returns the log, also if the scenario failed.
+func run(text string) (string, error) {
 	head, lines, err := readScript(text)
 	if err != nil {
 		return "", err
 	}
-	s := &stage{
+	s := &scenario{
 		config: simulated.Config{Profile: round, Pools: map[string]cluster.MiB{}}, options: map[string]string{},
 		jobs: map[string]cluster.VJobID{}, gangs: map[cluster.VJobID]gang.Record{},
-		states: map[cluster.VJobID]journal.VJobChange{}, plans: map[journal.PlanID]journal.PlanState{}, foreign: 1 << 40,
+		states: map[cluster.VJobID]journal.VJobChange{}, plans: map[journal.PlanID]journal.PlanState{}, manual: 1 << 40,
 	}
 	s.log.head(head.text)
 	for _, l := range lines {
@@ -103,13 +103,13 @@ func play(text string) (string, error) {
 	return s.log.String(), s.final()
 }
 
-// perform carries out one line.
-func (s *stage) perform(l line) error {
-	if done, err := s.furnish(l); done || err != nil {
+// perform executes one line.
+func (s *scenario) perform(l line) error {
+	if done, err := s.configure(l); done || err != nil {
 		return err
 	}
 	if s.shell == nil {
-		if err := s.raise(); err != nil {
+		if err := s.start(); err != nil {
 			return err
 		}
 	}
@@ -119,8 +119,8 @@ func (s *stage) perform(l line) error {
 	return s.broken()
 }
 
-// furnish takes in the lines that describe the cluster and the settings.
-func (s *stage) furnish(l line) (done bool, err error) {
+// configure reads a line that describes the cluster or the settings.
+func (s *scenario) configure(l line) (done bool, err error) {
 	w := l.words
 	switch w[0] {
 	case "cluster", "pool", "option", "excuse", "setting":
@@ -152,15 +152,15 @@ func (s *stage) furnish(l line) (done bool, err error) {
 		}
 		capacity, err := parseResources(w[2], w[3])
 		s.config.Nodes = append(s.config.Nodes, simulated.Node{
-			ID: cluster.NodeID(w[1]), Capacity: capacity, Pool: set["pool"], Unmanaged: []string{"somebody-elses"},
+			ID: cluster.NodeID(w[1]), Capacity: capacity, Pool: set["pool"], Unmanaged: []string{"unmanaged"},
 		})
 		return true, err
 	}
 	return true, errors.New("wrong number of words")
 }
 
-// raise lifts the curtain: the cluster stands, the scheduler starts.
-func (s *stage) raise() error {
+// start creates the cluster and starts the scheduler.
+func (s *scenario) start() error {
 	s.config.Locks = s.options["locks"] == "yes"
 	if text, told := s.options["start"]; told {
 		clock, err := time.Parse("15:04", text)
@@ -170,8 +170,8 @@ func (s *stage) raise() error {
 		s.config.Start = clock.AddDate(2026, 0, 0) // 1 January
 	}
 	s.cluster = simulated.New(s.config)
-	s.start = s.cluster.Now()
-	s.log.now = func() time.Duration { return s.cluster.Now().Sub(s.start) }
+	s.began = s.cluster.Now()
+	s.log.now = func() time.Duration { return s.cluster.Now().Sub(s.began) }
 	s.store = &memory.Store{}
 	set, down, err := s.settings()
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *stage) raise() error {
 	return err
 }
 
-func (s *stage) settings() (set scheduler.Settings, down time.Duration, err error) {
+func (s *scenario) settings() (set scheduler.Settings, down time.Duration, err error) {
 	limits := execute.DefaultSettings
 	limits.Costs = costs
 	limits.Settle, limits.Limits.StopGrace = 20*time.Second, 10*time.Second
@@ -217,8 +217,7 @@ func (s *stage) settings() (set scheduler.Settings, down time.Duration, err erro
 	return set, down, err
 }
 
-// arrange takes over the order of vjobs, the policies and what is known of power from settings
-// of the daemon.
+// arrange applies the daemon's settings for the order of vjobs, the policies and node power.
 func arrange(set *scheduler.Settings, text string) error {
 	all, err := config.Default(func(string) string { return "/nowhere" })
 	if err != nil {
@@ -241,7 +240,7 @@ func arrange(set *scheduler.Settings, text string) error {
 }
 
 // dies kills the scheduler at the points that the script names.
-func (s *stage) dies(point string) bool {
+func (s *scenario) dies(point string) bool {
 	for i := range s.deaths {
 		if d := &s.deaths[i]; d.point == point {
 			if d.n--; d.n == 0 {
@@ -254,45 +253,45 @@ func (s *stage) dies(point string) bool {
 	return false
 }
 
-// called hears of every call just before it is made.
-func (s *stage) called(now time.Time, call hypervisor.Call) {
+// called records and checks a call before it is made.
+func (s *scenario) called(now time.Time, call hypervisor.Call) {
 	s.calls = append(s.calls, call)
 	s.log.say("   call %s", describe(call))
 	s.check.Called(now, call)
 }
 
-// recorder shows the play every step that is written, and spoils commits.
+// recorder passes every written step to the scenario, and lets commits fail.
 type recorder struct {
 	*memory.Store
-	stage *stage
+	scenario *scenario
 }
 
-// Load begins a new life of the scheduler.
+// Load starts a new epoch of the scheduler.
 func (r recorder) Load(ctx context.Context) (journal.Loaded, error) {
 	loaded, err := r.Store.Load(ctx)
-	r.stage.log.say("the scheduler starts, epoch %d: %d vjobs, %d open calls", loaded.Epoch, len(loaded.VJobs), len(loaded.Open))
+	r.scenario.log.say("the scheduler starts, epoch %d: %d vjobs, %d open calls", loaded.Epoch, len(loaded.VJobs), len(loaded.Open))
 	return loaded, err
 }
 
 // Commit writes a step.
 func (r recorder) Commit(ctx context.Context, step journal.Step) error {
-	if spoil := r.stage.spoil(step); spoil != nil {
-		r.stage.log.say("!! the commit fails: %v", spoil)
+	if spoil := r.scenario.spoil(step); spoil != nil {
+		r.scenario.log.say("!! the commit fails: %v", spoil)
 		if !errors.Is(spoil, memory.ErrWritten) {
 			return spoil
 		}
-		defer r.stage.committed(step)
+		defer r.scenario.committed(step)
 		return errors.Join(spoil, r.Store.Commit(ctx, step))
 	}
 	if err := r.Store.Commit(ctx, step); err != nil {
 		return err
 	}
-	r.stage.committed(step)
+	r.scenario.committed(step)
 	return nil
 }
 
-// spoil finds the commits that the script wants to fail.
-func (s *stage) spoil(step journal.Step) error {
+// spoil returns the error of a commit that the script lets fail.
+func (s *scenario) spoil(step journal.Step) error {
 	for i, c := range s.commits {
 		for _, rec := range step.Gangs {
 			if rec.VJob == c.vjob && rec.Phase == c.phase && s.gangs[rec.VJob].Phase != c.phase {
@@ -304,8 +303,8 @@ func (s *stage) spoil(step journal.Step) error {
 	return nil
 }
 
-// committed takes a durable step in.
-func (s *stage) committed(step journal.Step) {
+// committed records and checks a durable step.
+func (s *scenario) committed(step journal.Step) {
 	s.log.step(step, s.gangs)
 	s.check.Committed(step)
 	for _, rec := range step.Gangs {
@@ -323,13 +322,13 @@ func (s *stage) committed(step journal.Step) {
 	s.events = append(s.events, step.Events...)
 }
 
-func (s *stage) changed(ch simulated.Change) {
+func (s *scenario) changed(ch simulated.Change) {
 	s.log.change(ch)
 	s.check.Change(ch)
 }
 
-// broken is the first invariant that has been broken.
-func (s *stage) broken() error {
+// broken returns the first broken invariant that is not excused.
+func (s *scenario) broken() error {
 	for _, v := range s.check.Violations() {
 		if !slices.ContainsFunc(s.excused, func(name string) bool { return strings.Contains(v, " "+name+":") }) {
 			return fmt.Errorf("broken invariant: %s", v)
@@ -338,14 +337,14 @@ func (s *stage) broken() error {
 	return nil
 }
 
-// afterwards is how long a play goes on after its last line, so that what was left
-// to be deleted is deleted.
+// afterwards is how long a scenario continues after its last line, so that pending deletions
+// complete.
 const afterwards = 20 * time.Second
 
-// final checks the end of a play.
-func (s *stage) final() error {
+// final checks the end of a scenario.
+func (s *scenario) final() error {
 	if s.shell == nil {
-		return errors.New("0: nothing happens in this script")
+		return errors.New("0: the script has no action")
 	}
 	for _, n := range s.cluster.Truth().Nodes {
 		if len(n.Faults) > 0 {
