@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 	"vjob/sim/swf"
 )
 

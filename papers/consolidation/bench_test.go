@@ -1,11 +1,11 @@
-package packing_test
+package consolidation_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
-	"vjob/papers/packing"
+	"vjob/papers/consolidation"
 )
 
 // configurations is how many the thesis draws of each kind.
@@ -36,16 +36,16 @@ type score struct {
 	slowest, sum         time.Duration
 }
 
-func (s *score) fewest(p *packing.Problem, b packing.Budget) {
+func (s *score) fewest(p *consolidation.Problem, b consolidation.Budget) {
 	begin := time.Now()
-	a := packing.Fewest(p, b)
+	a := consolidation.Fewest(p, b)
 	s.clock(begin)
 	s.problems++
 	s.used, s.bound = s.used+a.Used, s.bound+a.Bound
 	if a.Proved {
 		s.proved++
 	}
-	if at := packing.FirstFit(p, len(p.Need[0])-1); at != nil {
+	if at := consolidation.FirstFit(p, len(p.Need[0])-1); at != nil {
 		n := count(at)
 		s.ffd += n
 		if n > a.Used {
@@ -55,16 +55,16 @@ func (s *score) fewest(p *packing.Problem, b packing.Budget) {
 	}
 }
 
-func (s *score) cheapest(p *packing.Problem, from packing.Answer, b packing.Budget) {
+func (s *score) cheapest(p *consolidation.Problem, from consolidation.Answer, b consolidation.Budget) {
 	begin := time.Now()
-	c := packing.Cheapest(p, from.Used, b, from.At)
+	c := consolidation.Cheapest(p, from.Used, b, from.At)
 	s.clock(begin)
 	s.problems++
 	s.cost, s.floor = s.cost+c.Cost, s.floor+c.Bound
 	if c.Proved {
 		s.proved++
 	}
-	at := packing.FirstFit(p, len(p.Need[0])-1)
+	at := consolidation.FirstFit(p, len(p.Need[0])-1)
 	if at == nil || count(at) != from.Used {
 		return // the thesis compares where the numbers of nodes are equal
 	}
@@ -125,7 +125,7 @@ func BenchmarkFewest(b *testing.B) {
 			for b.Loop() {
 				for seed := range uint64(configurations) {
 					p := thesis(set.nodes, set.vms, set.memory, seed)
-					s.fewest(p, packing.Budget{Seed: seed})
+					s.fewest(p, consolidation.Budget{Seed: seed})
 				}
 			}
 			s.reportNodes(b)
@@ -141,8 +141,8 @@ func BenchmarkCheapest(b *testing.B) {
 			for b.Loop() {
 				for seed := range uint64(configurations) {
 					p := thesis(set.nodes, set.vms, set.memory, seed)
-					a := packing.Fewest(p, packing.Budget{Seed: seed})
-					s.cheapest(p, a, packing.Budget{Seed: seed})
+					a := consolidation.Fewest(p, consolidation.Budget{Seed: seed})
+					s.cheapest(p, a, consolidation.Budget{Seed: seed})
 				}
 			}
 			s.reportCost(b)
@@ -153,25 +153,25 @@ func BenchmarkCheapest(b *testing.B) {
 // mixes are harder: no two items are equal.
 var mixes = []struct {
 	name string
-	make func(seed uint64) *packing.Problem
+	make func(seed uint64) *consolidation.Problem
 }{
-	{"uniform=1-1000/items=100", func(seed uint64) *packing.Problem { return uniform(100, 1, 1000, seed) }},
-	{"uniform=200-800/items=200", func(seed uint64) *packing.Problem { return uniform(200, 200, 800, seed) }},
-	{"uniform=100-400/items=100", func(seed uint64) *packing.Problem { return uniform(100, 100, 400, seed) }},
-	{"uniform=100-400/items=200", func(seed uint64) *packing.Problem { return uniform(200, 100, 400, seed) }},
-	{"uniform=1-200/items=200", func(seed uint64) *packing.Problem { return uniform(200, 1, 200, seed) }},
-	{"planted/nodes=20/fill=70", func(seed uint64) *packing.Problem { return garden(20, 0.7, seed) }},
-	{"planted/nodes=50/fill=70", func(seed uint64) *packing.Problem { return garden(50, 0.7, seed) }},
-	{"planted/nodes=50/fill=90", func(seed uint64) *packing.Problem { return garden(50, 0.9, seed) }},
-	{"planted/nodes=200/fill=70", func(seed uint64) *packing.Problem { return garden(200, 0.7, seed) }},
+	{"uniform=1-1000/items=100", func(seed uint64) *consolidation.Problem { return uniform(100, 1, 1000, seed) }},
+	{"uniform=200-800/items=200", func(seed uint64) *consolidation.Problem { return uniform(200, 200, 800, seed) }},
+	{"uniform=100-400/items=100", func(seed uint64) *consolidation.Problem { return uniform(100, 100, 400, seed) }},
+	{"uniform=100-400/items=200", func(seed uint64) *consolidation.Problem { return uniform(200, 100, 400, seed) }},
+	{"uniform=1-200/items=200", func(seed uint64) *consolidation.Problem { return uniform(200, 1, 200, seed) }},
+	{"planted/nodes=20/fill=70", func(seed uint64) *consolidation.Problem { return garden(20, 0.7, seed) }},
+	{"planted/nodes=50/fill=70", func(seed uint64) *consolidation.Problem { return garden(50, 0.7, seed) }},
+	{"planted/nodes=50/fill=90", func(seed uint64) *consolidation.Problem { return garden(50, 0.9, seed) }},
+	{"planted/nodes=200/fill=70", func(seed uint64) *consolidation.Problem { return garden(200, 0.7, seed) }},
 }
 
 // deadline is how long a search for a packing of a harder mix may take.
 const deadline = 5 * time.Second
 
-func within() packing.Budget {
+func within() consolidation.Budget {
 	begin := time.Now()
-	return packing.Budget{Steps: 1 << 40, Stop: func() bool { return time.Since(begin) > deadline }}
+	return consolidation.Budget{Steps: 1 << 40, Stop: func() bool { return time.Since(begin) > deadline }}
 }
 
 // Harder mixes, 5 s each.
@@ -194,7 +194,7 @@ func BenchmarkMixes(b *testing.B) {
 			for b.Loop() {
 				for seed := range uint64(5) {
 					p := mix.make(seed)
-					s.cheapest(p, packing.Fewest(p, within()), within())
+					s.cheapest(p, consolidation.Fewest(p, within()), within())
 				}
 			}
 			s.reportCost(b)

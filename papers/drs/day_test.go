@@ -1,4 +1,4 @@
-package day_test
+package drs_test
 
 import (
 	"errors"
@@ -12,25 +12,25 @@ import (
 	"vjob/cluster"
 	"vjob/energy/dpm"
 	"vjob/energy/price"
-	"vjob/papers/day"
+	"vjob/papers/drs"
 )
 
 // run runs the paper's experiment with and without hosts being switched.
-func run(t *testing.T, change func(*day.Config)) (without, with day.Result) {
+func run(t *testing.T, change func(*drs.Config)) (without, with drs.Result) {
 	t.Helper()
-	c := day.Paper
+	c := drs.Paper
 	c.Seed = 1
 	if change != nil {
 		change(&c)
 	}
 	var err error
-	if without, err = day.Run(c); err != nil {
+	if without, err = drs.Run(c); err != nil {
 		t.Fatal(err)
 	}
 	set := dpm.Default
 	set.Trials = 0
 	c.Manage = &set
-	if with, err = day.Run(c); err != nil {
+	if with, err = drs.Run(c); err != nil {
 		t.Fatal(err)
 	}
 	return without, with
@@ -58,12 +58,12 @@ func TestTable3(t *testing.T) {
 // The energy is the sum over the minutes, and no host draws less than off or more than
 // full.
 func TestEnergyAddsUp(t *testing.T) {
-	_, with := run(t, func(c *day.Config) { c.Length = 24 * time.Hour })
+	_, with := run(t, func(c *drs.Config) { c.Length = 24 * time.Hour })
 	sum := 0.0
 	for _, m := range with.Minutes {
 		sum += float64(m.Power.Over(time.Minute))
-		off := float64(day.Paper.Power.Standby) * float64(day.Paper.Hosts-m.On)
-		if p := float64(m.Power); p < off+180*float64(m.On)-1 || p > 300*float64(day.Paper.Hosts) || m.Delivered > m.Demand+1e-6 {
+		off := float64(drs.Paper.Power.Standby) * float64(drs.Paper.Hosts-m.On)
+		if p := float64(m.Power); p < off+180*float64(m.On)-1 || p > 300*float64(drs.Paper.Hosts) || m.Delivered > m.Demand+1e-6 {
 			t.Fatalf("%+v", m)
 		}
 	}
@@ -73,18 +73,18 @@ func TestEnergyAddsUp(t *testing.T) {
 }
 
 func TestBadConfig(t *testing.T) {
-	for field, change := range map[string]func(*day.Config){
-		"nodes":      func(c *day.Config) { c.Hosts = 0 },
-		"vms":        func(c *day.Config) { c.VMs = 1_000_000 },
-		"mhz":        func(c *day.Config) { c.Host.CPU = 0 },
-		"hours":      func(c *day.Config) { c.Length = 0 },
-		"every":      func(c *day.Config) { c.Every = 0 },
-		"idle power": func(c *day.Config) { c.Power.Idle = 400 },
-		"target":     func(c *day.Config) { c.Manage = &dpm.Settings{} },
+	for field, change := range map[string]func(*drs.Config){
+		"nodes":      func(c *drs.Config) { c.Hosts = 0 },
+		"vms":        func(c *drs.Config) { c.VMs = 1_000_000 },
+		"mhz":        func(c *drs.Config) { c.Host.CPU = 0 },
+		"hours":      func(c *drs.Config) { c.Length = 0 },
+		"every":      func(c *drs.Config) { c.Every = 0 },
+		"idle power": func(c *drs.Config) { c.Power.Idle = 400 },
+		"target":     func(c *drs.Config) { c.Manage = &dpm.Settings{} },
 	} {
-		c := day.Paper
+		c := drs.Paper
 		change(&c)
-		_, err := day.Run(c)
+		_, err := drs.Run(c)
 		var bad *cluster.FieldError
 		if !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%s: %v", field, err)
@@ -115,11 +115,11 @@ func prices(t *testing.T) *price.Series {
 // runs, and the cost is what the power of each minute costs. Where nodes go off, jobs that
 // gather in cheap hours can cost more: they want more nodes at once.
 func TestJobsWaitForPrices(t *testing.T) {
-	batch := func(waits bool) func(*day.Config) {
-		return func(c *day.Config) {
+	batch := func(waits bool) func(*drs.Config) {
+		return func(c *drs.Config) {
 			c.Prices = prices(t)
 			c.Start, c.Since = c.Prices.From(), 16*time.Hour
-			c.Batch = day.Batch{VMs: 200, Lasts: 2 * time.Hour, Slack: 12 * time.Hour, Waits: waits}
+			c.Batch = drs.Batch{VMs: 200, Lasts: 2 * time.Hour, Slack: 12 * time.Hour, Waits: waits}
 		}
 	}
 	once, _ := run(t, batch(false))
@@ -142,19 +142,19 @@ func TestJobsWaitForPrices(t *testing.T) {
 
 // What makes no sense of jobs and prices is named.
 func TestBatchesAreChecked(t *testing.T) {
-	for field, change := range map[string]func(*day.Config){
-		"flexible": func(c *day.Config) { c.Batch.VMs = c.VMs + 1 },
-		"lasts":    func(c *day.Config) { c.Batch.Lasts = 7 * time.Minute },
-		"slack":    func(c *day.Config) { c.Batch.Slack = 23 * time.Hour },
-		"hours":    func(c *day.Config) { c.Length = 49 * time.Hour },
-		"since":    func(c *day.Config) { c.Since = -time.Hour },
+	for field, change := range map[string]func(*drs.Config){
+		"flexible": func(c *drs.Config) { c.Batch.VMs = c.VMs + 1 },
+		"lasts":    func(c *drs.Config) { c.Batch.Lasts = 7 * time.Minute },
+		"slack":    func(c *drs.Config) { c.Batch.Slack = 23 * time.Hour },
+		"hours":    func(c *drs.Config) { c.Length = 49 * time.Hour },
+		"since":    func(c *drs.Config) { c.Since = -time.Hour },
 	} {
-		c := day.Paper
+		c := drs.Paper
 		c.Prices = prices(t)
-		c.Start, c.Batch = c.Prices.From(), day.Batch{VMs: 10, Lasts: 2 * time.Hour, Slack: 12 * time.Hour}
+		c.Start, c.Batch = c.Prices.From(), drs.Batch{VMs: 10, Lasts: 2 * time.Hour, Slack: 12 * time.Hour}
 		change(&c)
 		var bad *cluster.FieldError
-		if _, err := day.Run(c); !errors.As(err, &bad) || bad.Field != field {
+		if _, err := drs.Run(c); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package packing_test
+package consolidation_test
 
 import (
 	"math/rand/v2"
@@ -7,12 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vjob/papers/packing"
+	"vjob/papers/consolidation"
 )
 
 // small draws a problem that can be looked at as a whole.
-func small(t *rapid.T) *packing.Problem {
-	p := &packing.Problem{}
+func small(t *rapid.T) *consolidation.Problem {
+	p := &consolidation.Problem{}
 	dims := rapid.IntRange(0, 3).Draw(t, "dims")
 	vector := func(name string, least, most int64) []int64 {
 		return rapid.SliceOfN(rapid.Int64Range(least, most), dims, dims).Draw(t, name)
@@ -68,7 +68,7 @@ func (v *turnstile) clear() bool {
 }
 
 // feasible checks a packing against the problem, from its definition.
-func feasible(t rapid.TB, p *packing.Problem, at []int) {
+func feasible(t rapid.TB, p *consolidation.Problem, at []int) {
 	if len(at) != len(p.Need) {
 		t.Fatalf("%d items are somewhere, of %d", len(at), len(p.Need))
 	}
@@ -106,7 +106,7 @@ func feasible(t rapid.TB, p *packing.Problem, at []int) {
 
 // brute looks at all packings: the fewest nodes, and by number of nodes the least
 // cost on at most so many; -1 is never.
-func brute(p *packing.Problem) (fewest int, cheapest []int64) {
+func brute(p *consolidation.Problem) (fewest int, cheapest []int64) {
 	b := bruter{p: p, at: make([]int, len(p.Need)), fewest: -1, cheapest: slices.Repeat([]int64{-1}, len(p.Room)+1)}
 	b.load = make([][]int64, len(p.Room))
 	for n := range p.Room {
@@ -122,7 +122,7 @@ func brute(p *packing.Problem) (fewest int, cheapest []int64) {
 }
 
 type bruter struct {
-	p        *packing.Problem
+	p        *consolidation.Problem
 	at       []int
 	load     [][]int64
 	fewest   int
@@ -192,14 +192,14 @@ func count(at []int) int {
 	return len(seen)
 }
 
-func dimensions(p *packing.Problem) int {
+func dimensions(p *consolidation.Problem) int {
 	if len(p.Room) == 0 {
 		return 0
 	}
 	return len(p.Room[0])
 }
 
-func price(p *packing.Problem, at []int) (sum int64) {
+func price(p *consolidation.Problem, at []int) (sum int64) {
 	for i, n := range at {
 		if p.Cost != nil {
 			sum += p.Cost(i, n)
@@ -213,7 +213,7 @@ func TestFewestAgainstAllPackings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := small(t)
 		fewest, _ := brute(p)
-		a := packing.Fewest(p, packing.Budget{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 2_000_000})
+		a := consolidation.Fewest(p, consolidation.Budget{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 2_000_000})
 		if v, ok := p.Veto.(*turnstile); ok && !v.clear() {
 			t.Fatalf("the veto still has items: %v", v.on)
 		}
@@ -243,7 +243,7 @@ func TestCheapestAgainstAllPackings(t *testing.T) {
 		p := small(t)
 		_, costs := brute(p)
 		used := rapid.IntRange(0, len(p.Room)).Draw(t, "used")
-		c := packing.Cheapest(p, used, packing.Budget{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 1_000_000})
+		c := consolidation.Cheapest(p, used, consolidation.Budget{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 1_000_000})
 		if v, ok := p.Veto.(*turnstile); ok && !v.clear() {
 			t.Fatalf("the veto still has items: %v", v.on)
 		}
@@ -261,7 +261,7 @@ func TestCheapestAgainstAllPackings(t *testing.T) {
 		feasible(t, p, c.At)
 		sum := price(p, c.At)
 		for d := range dimensions(p) {
-			if at := packing.FirstFit(p, d); at != nil && count(at) <= used && price(p, at) < sum {
+			if at := consolidation.FirstFit(p, d); at != nil && count(at) <= used && price(p, at) < sum {
 				t.Fatalf("costs %d, First Fit %d", sum, price(p, at))
 			}
 		}
@@ -275,9 +275,9 @@ func TestCheapestAgainstAllPackings(t *testing.T) {
 func TestCheapestProvesHomes(t *testing.T) {
 	for seed := range uint64(60) {
 		p := thesis(5, 8, eightClasses, seed)
-		a := packing.Fewest(p, packing.Budget{})
+		a := consolidation.Fewest(p, consolidation.Budget{})
 		_, costs := brute(p)
-		c := packing.Cheapest(p, a.Used, packing.Budget{}, a.At)
+		c := consolidation.Cheapest(p, a.Used, consolidation.Budget{}, a.At)
 		if !a.Proved || !c.Proved || c.Cost != costs[a.Used] {
 			t.Errorf("seed %d: %+v, %+v, the best costs %d", seed, a, c, costs[a.Used])
 		}
@@ -294,12 +294,12 @@ func TestSameBudgetSameAnswer(t *testing.T) {
 			}
 			return p.Need[item][0]
 		}
-		b := packing.Budget{Seed: 3, Steps: 3_000_000}
-		one, two := packing.Fewest(p, b), packing.Fewest(p, b)
+		b := consolidation.Budget{Seed: 3, Steps: 3_000_000}
+		one, two := consolidation.Fewest(p, b), consolidation.Fewest(p, b)
 		if !slices.Equal(one.At, two.At) || one.Bound != two.Bound {
 			t.Errorf("%+v and %+v", one, two)
 		}
-		first, second := packing.Cheapest(p, one.Used, b, one.At), packing.Cheapest(p, one.Used, b, one.At)
+		first, second := consolidation.Cheapest(p, one.Used, b, one.At), consolidation.Cheapest(p, one.Used, b, one.At)
 		if !slices.Equal(first.At, second.At) || first.Bound != second.Bound {
 			t.Errorf("%+v and %+v", first, second)
 		}
@@ -310,7 +310,7 @@ func TestSameBudgetSameAnswer(t *testing.T) {
 func TestStop(t *testing.T) {
 	p := uniform(200, 100, 400, 5)
 	asked := 0
-	a := packing.Fewest(p, packing.Budget{Stop: func() bool { asked++; return true }})
+	a := consolidation.Fewest(p, consolidation.Budget{Stop: func() bool { asked++; return true }})
 	if asked == 0 || a.At == nil || a.Proved || a.Bound < 45 {
 		t.Errorf("asked %d times, %d nodes, bound %d, proved %v", asked, a.Used, a.Bound, a.Proved)
 	}

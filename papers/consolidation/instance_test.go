@@ -1,9 +1,9 @@
-package packing_test
+package consolidation_test
 
 import (
 	"math/rand/v2"
 
-	"vjob/papers/packing"
+	"vjob/papers/consolidation"
 	"vjob/repack"
 	"vjob/tests/planted"
 )
@@ -13,9 +13,9 @@ import (
 // given sizes of memory. What they do not say is where the VMs are at first: here on
 // random nodes with enough memory for them, as memory cannot be overloaded, whatever
 // their need of processors. A VM for which no node has enough is drawn anew.
-func thesis(nodes, vms int, memory []int64, seed uint64) *packing.Problem {
+func thesis(nodes, vms int, memory []int64, seed uint64) *consolidation.Problem {
 	rng := rand.New(rand.NewPCG(seed, uint64(vms)))
-	p, home := &packing.Problem{}, []int{}
+	p, home := &consolidation.Problem{}, []int{}
 	free := make([]int64, nodes)
 	for n := range free {
 		free[n] = 3072
@@ -53,9 +53,9 @@ var (
 )
 
 // uniform draws items of two dimensions, each from 1 to most of a room of 1000.
-func uniform(items int, least, most int64, seed uint64) *packing.Problem {
+func uniform(items int, least, most int64, seed uint64) *consolidation.Problem {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	p := &packing.Problem{}
+	p := &consolidation.Problem{}
 	for range items {
 		p.Room = append(p.Room, []int64{1000, 1000})
 		p.Need = append(p.Need, []int64{least + rng.Int64N(most-least+1), least + rng.Int64N(most-least+1)})
@@ -64,9 +64,9 @@ func uniform(items int, least, most int64, seed uint64) *packing.Problem {
 }
 
 // garden is a problem of which a packing is known, as full as wanted.
-func garden(nodes int, fill float64, seed uint64) *packing.Problem {
+func garden(nodes int, fill float64, seed uint64) *consolidation.Problem {
 	in := planted.New(planted.Options{Nodes: nodes, Fill: fill, Seed: seed})
-	p := &packing.Problem{}
+	p := &consolidation.Problem{}
 	for n := range in.Nodes {
 		p.Room = append(p.Room, in.Nodes[n].Capacity)
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 )
 
 // Time is short here.

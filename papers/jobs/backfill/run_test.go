@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/internal/chart"
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 	"vjob/sim/swf"
 )
 

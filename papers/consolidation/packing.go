@@ -8,7 +8,7 @@
 // count, so no bound depends on how floating point rounds.
 //
 // A [Problem] is numbers and callbacks, without VMs, plans and rules.
-package packing
+package consolidation
 
 // Nowhere is the node of an item that is on none.
 const Nowhere = -1

@@ -5,7 +5,7 @@
 //
 // A VM is a demand here, without vjobs, queues and gangs, and its migration takes no time,
 // only processors at both ends.
-package day
+package drs
 
 import (
 	"fmt"

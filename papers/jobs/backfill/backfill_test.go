@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"vjob/cluster"
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 )
 
 // job is a job with what no discipline knows.

@@ -1,9 +1,9 @@
-package packing_test
+package consolidation_test
 
 import (
 	"testing"
 
-	"vjob/papers/packing"
+	"vjob/papers/consolidation"
 	"vjob/repack"
 	"vjob/repack/solve"
 	"vjob/tests/pace"
@@ -19,7 +19,7 @@ func TestFewestNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := packing.Plan(in, solve.Options{Iterations: 32})
+		r, err := consolidation.Plan(in, solve.Options{Iterations: 32})
 		if err != nil || r.Verdict != solve.Solved {
 			t.Fatalf("seed %d: %v, verdict %d: %q", seed, err, r.Verdict, r.Why)
 		}
