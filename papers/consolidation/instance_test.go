@@ -8,44 +8,12 @@ import (
 	"vjob/tests/planted"
 )
 
-// thesis draws a configuration as thesis §10.1.1 and §10.1.2 describe theirs: nodes
-// with 2 processors and 3 GiB, VMs that need 0 or 1 of a processor and one of the
-// given sizes of memory. What they do not say is where the VMs are at first: here on
-// random nodes with enough memory for them, as memory cannot be overloaded, whatever
-// their need of processors. A VM for which no node has enough is drawn anew.
+// thesis draws a configuration of thesis §10.1: nodes with two processors.
 func thesis(nodes, vms int, memory []int64, seed uint64) *consolidation.Problem {
-	rng := rand.New(rand.NewPCG(seed, uint64(vms)))
-	p, home := &consolidation.Problem{}, []int{}
-	free := make([]int64, nodes)
-	for n := range free {
-		free[n] = 3072
-		p.Room = append(p.Room, []int64{2, 3072})
-	}
-	for len(p.Need) < vms {
-		need := []int64{rng.Int64N(2), memory[rng.IntN(len(memory))]}
-		var fit []int
-		for n := range free {
-			if free[n] >= need[1] {
-				fit = append(fit, n)
-			}
-		}
-		if len(fit) == 0 {
-			continue
-		}
-		n := fit[rng.IntN(len(fit))]
-		free[n] -= need[1]
-		p.Need, home = append(p.Need, need), append(home, n)
-	}
-	p.Cost = func(item, node int) int64 {
-		if node == home[item] {
-			return 0
-		}
-		return p.Need[item][1]
-	}
-	return p
+	return consolidation.Sample(consolidation.SampleOptions{Nodes: nodes, VMs: vms, CPU: 2, Memory: memory, Seed: seed})
 }
 
-// The sets of thesis §10.1.2: 2, 4 and 8 classes of equal VMs.
+// The classes of equal VMs of thesis §10.1.2.
 var (
 	twoClasses   = []int64{1024}
 	fourClasses  = []int64{1024, 2048}

@@ -1,13 +1,15 @@
-// Package packing finds packings on the fewest nodes (VMPP, thesis §7), and among
-// those the one that is cheapest to reach (VMRP, thesis §8.4.2). Each result has a
-// lower bound, which often proves it optimal. [Plan] plans on such a packing.
+// Package consolidation solves the two problems of Fabien Hermenier, Xavier Lorca, Jean-Marc
+// Menaud, Gilles Muller and Julia Lawall, "Entropy: a Consolidation Manager for Clusters" (2008):
+// packings on the fewest nodes (VMPP), and among those the cheapest to reach (VMRP). The thesis has
+// them in chapters 7 and 8.
 //
-// Equal items and equal nodes are considered once (thesis §7.2.2): the bound is the
-// value of the linear program with one column for every way to fill a node, of which
-// only useful ones are generated. Its duals are rounded to whole numbers before they
-// count, so no bound depends on how floating point rounds.
+// Each result has a lower bound, which often proves it optimal. Equal items and equal nodes are
+// considered once (thesis §7.2.2). The bound is the value of the linear program with one column for
+// every way to fill a node, of which only useful ones are generated. Its duals are rounded to whole
+// numbers first, so no bound depends on floating-point rounding.
 //
-// A [Problem] is numbers and callbacks, without VMs, plans and rules.
+// A [Problem] is numbers and callbacks, without VMs, plans and rules. [Plan] makes a plan from a
+// packing. [Figures] compares our results with the paper's.
 package consolidation
 
 // Nowhere is the node of an item that is on none.

@@ -1,10 +1,11 @@
-// Package day simulates days and nights of a cluster with and without switching hosts off, as
-// the experiment of "VMware Distributed Resource Management" (2012), table 3, does: the demand
-// of VMs is high by day and low by night, and [dpm.Settings.Balance] moves them every few
-// minutes.
+// Package drs simulates the power management experiment of Ajay Gulati, Anne Holler, Minwen Ji,
+// Ganesha Shanmuganathan, Carl Waldspurger and Xiaoyun Zhu, "VMware Distributed Resource
+// Management: Design, Implementation, and Lessons Learned" (2012), table 3: days and nights of a
+// cluster with and without switching hosts off.
 //
-// A VM is a demand here, without vjobs, queues and gangs, and its migration takes no time,
-// only processors at both ends.
+// The demand of VMs is high by day and low by night, and [dpm.Settings.Balance] moves them every
+// few minutes. A VM is only a demand, without vjobs, queues and gangs. Its migration takes no time,
+// only CPU at both ends.
 package drs
 
 import (

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"vjob/papers/repacking"
 	"vjob/repack"
 	"vjob/repack/format"
 	"vjob/repack/rule"
@@ -119,7 +120,7 @@ func plantations() (list []made) {
 // banned.
 func huge(t *testing.T, rules bool) made {
 	t.Helper()
-	in, err := planted.Paper(planted.PaperOptions{Nodes: 20_000, Ratio: 5, Seed: 1})
+	in, err := repacking.Sample(repacking.SampleOptions{Nodes: 20_000, Ratio: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func huge(t *testing.T, rules bool) made {
 		}
 		in.Rules = append(in.Rules, repack.Posted{Rule: r})
 	}
-	for _, tier := range planted.Tiers(in) {
+	for _, tier := range repacking.Tiers(in) {
 		post("spread", true, map[string]any{"vms": tier})
 	}
 	racks := map[int][]int{}

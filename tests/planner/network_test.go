@@ -7,6 +7,7 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	"vjob/papers/repacking"
 	"vjob/repack"
 	"vjob/repack/solve"
 	"vjob/tests/planted"
@@ -34,7 +35,7 @@ var wirings = []wired{
 // problem returns a problem of the paper's distribution, with a network.
 func (w *wired) problem(t *testing.T, nodes int) *repack.Instance {
 	t.Helper()
-	in, err := planted.Paper(planted.PaperOptions{Nodes: nodes, Ratio: 5, Seed: 1})
+	in, err := repacking.Sample(repacking.SampleOptions{Nodes: nodes, Ratio: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

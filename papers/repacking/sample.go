@@ -1,4 +1,4 @@
-package planted
+package repacking
 
 import (
 	"fmt"
@@ -7,17 +7,16 @@ import (
 	"vjob/repack"
 )
 
-// PaperOptions say how large a problem in the manner of the paper is.
-type PaperOptions struct {
+// SampleOptions are the size of a problem. The same options give the same problem.
+type SampleOptions struct {
 	Nodes int
 	Ratio int // VMs per node
 	Seed  uint64
 }
 
-// What section 5 of the paper says of nodes and VMs, in tenths of a uCPU and of a
-// GB. With the 150 uCPU per node that are printed there, nothing would ever be
-// overloaded; with 22 about 70 % is in use at five VMs per node, which is what it
-// says of its load.
+// The nodes and VMs of section 5, in tenths of a uCPU and of a GB. The paper prints 150 uCPU per
+// node, with which no node could be overloaded. With 22, five VMs per node use about 70 % of
+// the CPU, which is the load in the paper.
 const (
 	rack    = 50
 	nodeCPU = 220
@@ -35,13 +34,12 @@ var (
 	xlarge = flavor{65, 171, 18}
 )
 
-// Paper makes a problem as the paper does: racks of 50 nodes, applications of three
-// tiers, half of which ask for all the CPU that they may have; 4 % of the VMs are to
-// be booted or resumed, 2 % of those that run stopped or suspended, and 1 % of the
-// nodes taken off. Tiers are numbered through by [Tiers]. There is no promise that
-// a plan exists.
-func Paper(o PaperOptions) (*repack.Instance, error) {
-	s := &site{
+// Sample draws a problem of section 5: racks of 50 nodes, and applications of three tiers, half of
+// which ask for all the CPU that they may have. 4 % of the VMs are to be booted or resumed, 2 %
+// of the running VMs to be stopped or suspended, and 1 % of the nodes switched off. A problem may
+// have no plan.
+func Sample(o SampleOptions) (*repack.Instance, error) {
+	s := &sampler{
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(o.Nodes*o.Ratio))),
 		in:  &repack.Instance{Name: fmt.Sprintf("paper-%d-%d", o.Nodes, o.Ratio), Dims: []string{"cpu", "mem"}, NodeOff: 1, NodeOn: 1},
 	}
@@ -60,7 +58,7 @@ func Paper(o PaperOptions) (*repack.Instance, error) {
 	return s.in, nil
 }
 
-// Tiers are the VMs of each tier of a problem that [Paper] has made.
+// Tiers returns the VMs of each tier of a problem of [Sample].
 func Tiers(in *repack.Instance) (tiers [][]int) {
 	for vm := 0; vm < len(in.VMs); vm += members {
 		for _, part := range [...][2]int{{0, 5}, {5, 15}, {15, members}} {
@@ -74,14 +72,14 @@ func Tiers(in *repack.Instance) (tiers [][]int) {
 	return tiers
 }
 
-type site struct {
+type sampler struct {
 	rng  *rand.Rand
 	in   *repack.Instance
 	free [][2]int64
 }
 
-// application adds the VMs of one, no two of a tier on one node.
-func (s *site) application() error {
+// application adds the VMs of an application, no two of a tier on one node.
+func (s *sampler) application() error {
 	grows := s.rng.IntN(2) == 0
 	taken := map[int]bool{}
 	for i := range members {
@@ -99,7 +97,7 @@ func (s *site) application() error {
 	return nil
 }
 
-func (s *site) vm(f flavor, grows bool, taken map[int]bool) error {
+func (s *sampler) vm(f flavor, grows bool, taken map[int]bool) error {
 	now := f.cpu/4 + s.rng.Int64N(f.cpu/4+1)
 	v := repack.VM{
 		State: repack.Running, Want: repack.Running, Host: repack.Nowhere,
@@ -114,20 +112,21 @@ func (s *site) vm(f flavor, grows bool, taken map[int]bool) error {
 		v.State = repack.Ready
 	case chance < 400:
 		v.State = repack.Sleeping
-	case chance < 496: // 1 % of those that run
+	case chance < 496: // 1 % of the running VMs
 		v.Want = repack.Ready
 	case chance < 592:
 		v.Want = repack.Sleeping
 	}
-	if err := s.settle(&v, taken); err != nil {
+	if err := s.place(&v, taken); err != nil {
 		return err
 	}
 	s.in.VMs = append(s.in.VMs, v)
 	return nil
 }
 
-// settle finds a node for what runs, and one that stays on for what sleeps.
-func (s *site) settle(v *repack.VM, taken map[int]bool) error {
+// place chooses the host of a running VM, or the node of the image of a suspended VM, which stays
+// on.
+func (s *sampler) place(v *repack.VM, taken map[int]bool) error {
 	if v.State == repack.Ready {
 		return nil
 	}
@@ -147,5 +146,5 @@ func (s *site) settle(v *repack.VM, taken map[int]bool) error {
 		v.Host, taken[n] = n, true
 		return nil
 	}
-	return fmt.Errorf("%d nodes have no room for %d VMs", len(s.in.Nodes), len(s.in.VMs)+1)
+	return fmt.Errorf("nodes: %d have no room for %d VMs", len(s.in.Nodes), len(s.in.VMs)+1)
 }
