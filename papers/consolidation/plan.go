@@ -5,12 +5,11 @@ import (
 	"vjob/repack/solve"
 )
 
-// Plan searches for a plan that leaves as few nodes in use as possible, and among those
-// for a cheap one: the packing decides which nodes are used, then [solve.Solve] plans on
-// those. The bound of the result, and whether it is proved, are of the number of nodes.
-// If the packing leads to no plan, the result is that of [solve.Solve] without it.
+// Plan searches for a plan that leaves as few nodes in use as possible, and among those for a cheap
+// one: the packing selects the nodes, then [solve.Solve] plans on them. If no plan leads to the
+// packing, it plans on all nodes. Bound and Proved of the result always count nodes.
 //
-// The error is an instance that is not valid.
+// The error is an invalid instance.
 func Plan(in *repack.Instance, o solve.Options) (*solve.Result, error) {
 	if found := o.Found; found != nil {
 		o.Found = func(f repack.Figures, _ int64) { found(f, 0) } // its bound is of the cost
@@ -33,10 +32,12 @@ func Plan(in *repack.Instance, o solve.Options) (*solve.Result, error) {
 		return r, err
 	}
 	if r.Verdict != solve.Solved {
-		return solve.Solve(in, o)
+		if r, err = solve.Solve(in, o); err != nil {
+			return nil, err
+		}
 	}
 	r.Bound = int64(fewest.Bound)
-	r.Proved = int64(r.Figures.NodesUsed) <= r.Bound
+	r.Proved = r.Verdict == solve.Solved && int64(r.Figures.NodesUsed) <= r.Bound
 	return r, nil
 }
 
