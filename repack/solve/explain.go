@@ -20,7 +20,8 @@ func (p *portfolio) giveUp() *Result {
 	}
 	s := p.searches[0]
 	obstacle := s.obstacle()
-	if p.searchExhaustively(schedule.MaxStates); p.best != nil {
+	p.searchExhaustively(schedule.MaxStates)
+	if p.best != nil {
 		return p.result()
 	}
 	if p.infeasible {

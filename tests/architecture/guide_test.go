@@ -95,7 +95,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			found++
 		}
 	}
-	if t.Logf("%d links", found); found < 50 {
+	t.Logf("%d links", found)
+	if found < 50 {
 		t.Errorf("only %d links were found: the documents are read wrongly", found)
 	}
 }

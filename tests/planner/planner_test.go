@@ -62,7 +62,8 @@ func search(t *testing.T, in *repack.Instance, limit time.Duration) run {
 	}
 	r.first = steps[0].at
 	for _, s := range steps {
-		if r.close = s.at; s.objective*100 <= r.Figures.Objective*101 {
+		r.close = s.at
+		if s.objective*100 <= r.Figures.Objective*101 {
 			break
 		}
 	}

@@ -77,7 +77,8 @@ func (r *run) withinBudget() {
 	for _, l := range r.book.At(r.cluster.Now()) {
 		sum := energy.Watts(0)
 		for i, n := range r.cluster.Truth().Nodes {
-			if power := r.opts.powerOf(i); l.Group.Has(wiring(i)) {
+			if l.Group.Has(wiring(i)) {
+				power := r.opts.powerOf(i)
 				sum += truePower(&power, &n)
 			}
 		}

@@ -223,7 +223,8 @@ func minTime(a, b time.Time) time.Time {
 func (r *run) step(to time.Time) error {
 	before := r.shell.Now()
 	_, err := r.shell.Step(to)
-	if r.stuck++; r.shell.Now().After(before) {
+	r.stuck++
+	if r.shell.Now().After(before) {
 		r.stuck = 0
 	}
 	if r.stuck > 1_000 {

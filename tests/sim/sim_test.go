@@ -157,7 +157,8 @@ func TestEveryStep(t *testing.T) {
 			for at := 1 + int(seed)%stride; at <= way.n; at += stride {
 				opts := sim.Calm(seed)
 				way.set(&opts, at)
-				if run(t, opts); t.Failed() {
+				run(t, opts)
+				if t.Failed() {
 					t.Fatalf("seed %d, %s at %d of %d", seed, way.name, at, way.n)
 				}
 			}

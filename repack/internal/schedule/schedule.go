@@ -130,7 +130,8 @@ func (c *Schedule) run() {
 	c.shrink()
 	for u := range c.units {
 		for _, i := range c.units[u].tasks {
-			if to := c.tasks[i].to; c.tasks[i].comes() {
+			if c.tasks[i].comes() {
+				to := c.tasks[i].to
 				c.queue[to] = append(c.queue[to], u)
 			}
 		}

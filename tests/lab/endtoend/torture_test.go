@@ -228,7 +228,8 @@ func (tt *torture) drawOrders() orders {
 		}
 	}
 	hosts := tt.lab.Hosts()
-	if host := hosts[tt.random.IntN(len(hosts))]; tt.random.IntN(4) > 0 {
+	host := hosts[tt.random.IntN(len(hosts))]
+	if tt.random.IntN(4) > 0 {
 		o.drain = host
 	}
 	return o
