@@ -78,7 +78,7 @@ func TestImages(t *testing.T) {
 	})
 }
 
-func (b bench) is(what string, err, want error) {
+func (b labTest) is(what string, err, want error) {
 	b.Helper()
 	if !errors.Is(err, want) {
 		b.Errorf("%s: %v, not %v", what, err, want)

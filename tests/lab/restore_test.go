@@ -15,7 +15,7 @@ import (
 )
 
 // suspended boots a guest on a node, suspends it, and returns how to restore it.
-func (b bench) suspended(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
+func (b labTest) suspended(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
 	b.Helper()
 	b.boot(id, node)
 	b.counts(id, 3)
@@ -24,7 +24,7 @@ func (b bench) suspended(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
 }
 
 // goesOn restores a guest and lets it go on where it stood.
-func (b bench) goesOn(restore hypervisor.Call) {
+func (b labTest) goesOn(restore hypervisor.Call) {
 	b.Helper()
 	stood := len(b.lab.Counters(restore.VM))
 	b.do(restore)
@@ -133,7 +133,7 @@ func TestHalfRestored(t *testing.T) {
 }
 
 // jobOn is the state and job of the copy of the first VM on a node, or "none".
-func (b bench) jobOn(node cluster.NodeID) string {
+func (b labTest) jobOn(node cluster.NodeID) string {
 	b.Helper()
 	view := b.look(node)
 	c, ok := view.Copy(vm(0))

@@ -42,7 +42,7 @@ func New(o Options) *repack.Instance {
 	if o.Shuffle == 0 {
 		o.Shuffle = 0.5
 	}
-	g := &garden{
+	g := &generator{
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(o.Nodes))),
 		in:  &repack.Instance{Name: "planted", Dims: []string{"cpu", "mem"}, NodeOff: 1, NodeOn: 1},
 	}
@@ -59,14 +59,14 @@ func New(o Options) *repack.Instance {
 	return g.in
 }
 
-type garden struct {
+type generator struct {
 	rng  *rand.Rand
 	in   *repack.Instance
 	free [][2]int64
 }
 
 // plant fills a node with VMs; the last takes what is left of the share.
-func (g *garden) plant(n int, fill float64, flavours bool) {
+func (g *generator) plant(n int, fill float64, flavours bool) {
 	c := g.in.Nodes[n].Capacity
 	cpu, mem := int64(fill*float64(c[0])), int64(fill*float64(c[1]))
 	g.free = append(g.free, [2]int64{c[0] - cpu, c[1] - mem})
@@ -81,7 +81,7 @@ func (g *garden) plant(n int, fill float64, flavours bool) {
 }
 
 // size draws the size of a VM.
-func (g *garden) size(flavoured bool) (cpu, mem int64) {
+func (g *generator) size(flavoured bool) (cpu, mem int64) {
 	if flavoured {
 		f := flavours[g.rng.IntN(len(flavours))]
 		return f[0], f[1]
@@ -90,7 +90,7 @@ func (g *garden) size(flavoured bool) (cpu, mem int64) {
 	return size, size * int64(20+g.rng.IntN(60)) / 10 // 2 to 8 of memory for each of CPU
 }
 
-func (g *garden) add(n int, cpu, mem int64) {
+func (g *generator) add(n int, cpu, mem int64) {
 	g.in.VMs = append(g.in.VMs, repack.VM{
 		State: repack.Running, Want: repack.Running, Host: n,
 		Now: []int64{cpu, mem}, Next: []int64{cpu, mem}, Weight: 1,
@@ -101,7 +101,7 @@ func (g *garden) add(n int, cpu, mem int64) {
 }
 
 // uproot makes some VMs wait to be booted.
-func (g *garden) uproot(share float64) {
+func (g *generator) uproot(share float64) {
 	for vm := range g.in.VMs {
 		v := &g.in.VMs[vm]
 		if g.rng.Float64() >= share {
@@ -114,7 +114,7 @@ func (g *garden) uproot(share float64) {
 }
 
 // shuffle moves VMs to nodes with room. Each move can be reversed, so a plan exists.
-func (g *garden) shuffle(moves int) {
+func (g *generator) shuffle(moves int) {
 	for range 50 * moves {
 		if moves == 0 {
 			return
@@ -134,7 +134,7 @@ func (g *garden) shuffle(moves int) {
 }
 
 // relax lets a third of the running VMs use less CPU at first than at the end.
-func (g *garden) relax() {
+func (g *generator) relax() {
 	for vm := range g.in.VMs {
 		if v := &g.in.VMs[vm]; v.State == repack.Running && g.rng.IntN(3) == 0 {
 			v.Now = []int64{v.Next[0] / 2, v.Next[1]}

@@ -60,7 +60,7 @@ func killLane(t *testing.T, lane int, all *tally) {
 			t.Logf("vjobd:\n%s", b.d.tail())
 		}
 	}()
-	k := &killed{bench: b, tally: all, points: map[string]int{}}
+	k := &killed{systemTest: b, tally: all, points: map[string]int{}}
 	k.cycle(func(string) int { return 0 }) // counts
 	kills := usualKills
 	if os.Getenv(everyPoint) != "" {
@@ -102,7 +102,7 @@ func (y *tally) losses(n int) {
 
 // killed takes one vjob after another through its life.
 type killed struct {
-	bench
+	systemTest
 	tally  *tally
 	id     int64 // the present vjob, 0 before its submission was acknowledged
 	key    string

@@ -42,7 +42,7 @@ func (s *screen) String() string {
 }
 
 // oar calls one of OAR's commands.
-func (b bench) oar(in io.Reader, out io.Writer, name string, line ...string) (code int) {
+func (b systemTest) oar(in io.Reader, out io.Writer, name string, line ...string) (code int) {
 	t := console.Terminal{In: in, Out: out, Err: out, Getenv: func(string) string { return "" }}
 	return command.Run(b.Context(), name, line, command.Environment{
 		Out: out, Err: out, Getenv: t.Getenv, Now: time.Now, Version: "test",
@@ -58,7 +58,7 @@ func (b bench) oar(in io.Reader, out io.Writer, name string, line ...string) (co
 var jobNumber = regexp.MustCompile(`OAR_JOB_ID=(\d+)`)
 
 // numbered is the number of the job that was submitted.
-func (b bench) numbered(said string) (id int64) {
+func (b systemTest) numbered(said string) (id int64) {
 	b.Helper()
 	found := jobNumber.FindStringSubmatch(said)
 	if found == nil {
@@ -82,7 +82,7 @@ func TestLinux(t *testing.T) {
 	b.d.start()
 	memory := fmt.Sprintf("%dMiB", lab.LinuxMiB)
 
-	b.run("a job runs and ends", func(b bench) {
+	b.run("a job runs and ends", func(b systemTest) {
 		var said bytes.Buffer
 		script := "#!/bin/sh\n#OAR -l nodes=2/core=1,walltime=1\necho \"here is $(hostname), $1 of $OAR_JOB_ID\"\ncat $OAR_NODEFILE\nexit 3\n"
 		path := b.TempDir() + "/job.sh"
@@ -103,12 +103,12 @@ func TestLinux(t *testing.T) {
 			b.Errorf("oarstat -f: %s", said.String())
 		}
 	})
-	b.run("an interactive shell survives suspension", func(b bench) { b.works(memory) })
+	b.run("an interactive shell survives suspension", func(b systemTest) { b.works(memory) })
 	b.d.stop()
 }
 
 // works types into a shell in a job, suspends and resumes the job, and leaves the shell.
-func (b bench) works(memory string) {
+func (b systemTest) works(memory string) {
 	b.Helper()
 	keys, hand := io.Pipe()
 	shown := &screen{}

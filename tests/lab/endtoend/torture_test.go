@@ -77,7 +77,7 @@ func (y *torments) change(f func()) {
 
 // torture is one lab and its gangs.
 type torture struct {
-	bench
+	systemTest
 	lane   int
 	all    *torments
 	random *rand.Rand
@@ -119,7 +119,7 @@ func newTorture(t *testing.T, lane int, all *torments) *torture {
 		}
 	})
 	tt := &torture{
-		bench: bench{t, l, d, watch(t, l)}, lane: lane, all: all,
+		systemTest: systemTest{t, l, d, watch(t, l)}, lane: lane, all: all,
 		random: rand.New(rand.NewPCG(*tortureSeed, uint64(lane))),
 	}
 	tt.startDaemon()

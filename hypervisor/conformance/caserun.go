@@ -15,8 +15,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// bench is one running case.
-type bench struct {
+// caseRun is one running case.
+type caseRun struct {
 	*testing.T
 	h   *Harness
 	job cluster.VJobID
@@ -28,24 +28,24 @@ var ops atomic.Int64
 // stamp is written into every guest of the suite.
 var stamp = hypervisor.Stamp{Incarnation: 1, Epoch: 7}
 
-func (b *bench) node(i int) cluster.NodeID { return b.h.Nodes[i] }
+func (b *caseRun) node(i int) cluster.NodeID { return b.h.Nodes[i] }
 
-func (b *bench) vm(rank int) cluster.VMID { return cluster.VMID{VJob: b.job, Rank: rank} }
+func (b *caseRun) vm(rank int) cluster.VMID { return cluster.VMID{VJob: b.job, Rank: rank} }
 
 // image names the first image of a member.
-func (b *bench) image(rank int) hypervisor.ImageID {
+func (b *caseRun) image(rank int) hypervisor.ImageID {
 	return hypervisor.ImageID{VM: b.vm(rank), Generation: 1, Attempt: 1}
 }
 
 // call is a call for a member on a node.
-func (b *bench) call(v hypervisor.Verb, rank int, node cluster.NodeID) hypervisor.Call {
+func (b *caseRun) call(v hypervisor.Verb, rank int, node cluster.NodeID) hypervisor.Call {
 	return hypervisor.Call{
 		Op: hypervisor.OpID(ops.Add(1)), Verb: v, VM: b.vm(rank), Node: node, Image: b.image(rank), Attempt: 1,
 	}
 }
 
 // do carries out a call, within the harness's deadline.
-func (b *bench) do(c hypervisor.Call) (hypervisor.Receipt, error) {
+func (b *caseRun) do(c hypervisor.Call) (hypervisor.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
 	defer cancel()
 	return b.h.Driver.Do(ctx, c)
@@ -53,7 +53,7 @@ func (b *bench) do(c hypervisor.Call) (hypervisor.Receipt, error) {
 
 // must carries out a call that must succeed. A refused call is repeated once while the harness
 // has whims left: a real refusal is refused again.
-func (b *bench) must(c hypervisor.Call) hypervisor.Receipt {
+func (b *caseRun) must(c hypervisor.Call) hypervisor.Receipt {
 	b.Helper()
 	r, err := b.do(c)
 	if errors.Is(err, hypervisor.ErrRefused) && b.h.SpuriousRefusals > 0 {
@@ -69,7 +69,7 @@ func (b *bench) must(c hypervisor.Call) hypervisor.Receipt {
 }
 
 // fails carries out a call that must fail, with one of the given errors if any.
-func (b *bench) fails(c hypervisor.Call, ways ...error) {
+func (b *caseRun) fails(c hypervisor.Call, ways ...error) {
 	b.Helper()
 	_, err := b.do(c)
 	if err == nil {
@@ -79,7 +79,7 @@ func (b *bench) fails(c hypervisor.Call, ways ...error) {
 }
 
 // failed checks that an error is one of the given ones, if any.
-func (b *bench) failed(c hypervisor.Call, err error, ways ...error) {
+func (b *caseRun) failed(c hypervisor.Call, err error, ways ...error) {
 	b.Helper()
 	b.Logf("%s %s on %s: %v", c.Verb, c.VM, c.Node, err)
 	if len(ways) > 0 && !slices.ContainsFunc(ways, func(w error) bool { return errors.Is(err, w) }) {
@@ -88,7 +88,7 @@ func (b *bench) failed(c hypervisor.Call, err error, ways ...error) {
 }
 
 // async carries out a call in the background.
-func (b *bench) async(c hypervisor.Call) <-chan error {
+func (b *caseRun) async(c hypervisor.Call) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := b.do(c)
@@ -98,7 +98,7 @@ func (b *bench) async(c hypervisor.Call) <-chan error {
 }
 
 // look looks at a node that must answer, perhaps after a while.
-func (b *bench) look(node cluster.NodeID) hypervisor.View {
+func (b *caseRun) look(node cluster.NodeID) hypervisor.View {
 	b.Helper()
 	var v hypervisor.View
 	b.until("look at "+string(node), func() (string, bool) {
@@ -112,7 +112,7 @@ func (b *bench) look(node cluster.NodeID) hypervisor.View {
 }
 
 // store looks at the image store, which must answer.
-func (b *bench) store() hypervisor.Store {
+func (b *caseRun) store() hypervisor.Store {
 	b.Helper()
 	var s hypervisor.Store
 	b.until("look at the store", func() (string, bool) {
@@ -126,7 +126,7 @@ func (b *bench) store() hypervisor.Store {
 }
 
 // until polls until a condition holds. If it never does, the message shows what was seen last.
-func (b *bench) until(what string, so func() (seen string, done bool)) {
+func (b *caseRun) until(what string, so func() (seen string, done bool)) {
 	b.Helper()
 	for deadline := time.Now().Add(b.h.Patience); ; time.Sleep(b.h.Poll) {
 		seen, done := so()
@@ -140,7 +140,7 @@ func (b *bench) until(what string, so func() (seen string, done bool)) {
 }
 
 // copies describes the copies of a member on all nodes; whole is false if a node did not answer.
-func (b *bench) copies(rank int) (text string, whole bool) {
+func (b *caseRun) copies(rank int) (text string, whole bool) {
 	var list []string
 	whole = true
 	for _, node := range b.h.Nodes {
@@ -163,12 +163,12 @@ func (b *bench) copies(rank int) (text string, whole bool) {
 }
 
 // at describes a copy as copies does.
-func (b *bench) at(i int, s hypervisor.CopyState) string {
+func (b *caseRun) at(i int, s hypervisor.CopyState) string {
 	return fmt.Sprintf("%s:%s", b.node(i), s)
 }
 
 // becomes waits until the copies of a member are one of the given.
-func (b *bench) becomes(rank int, want ...string) string {
+func (b *caseRun) becomes(rank int, want ...string) string {
 	b.Helper()
 	var text string
 	b.until(fmt.Sprintf("VM %s is %v", b.vm(rank), want), func() (string, bool) {
@@ -179,7 +179,7 @@ func (b *bench) becomes(rank int, want ...string) string {
 }
 
 // stays checks for a moment that the copies of rank 0 are the given ones.
-func (b *bench) stays(want string) {
+func (b *caseRun) stays(want string) {
 	b.Helper()
 	for end := time.Now().Add(b.h.Moment); time.Now().Before(end); time.Sleep(b.h.Poll) {
 		if text, whole := b.copies(0); whole && text != want {
@@ -189,7 +189,7 @@ func (b *bench) stays(want string) {
 }
 
 // withoutJobs waits until the copies of rank 0 have no job, and describes them.
-func (b *bench) withoutJobs() string {
+func (b *caseRun) withoutJobs() string {
 	b.Helper()
 	var text string
 	b.until("jobs end", func() (string, bool) {
@@ -201,14 +201,14 @@ func (b *bench) withoutJobs() string {
 }
 
 // boot creates a member on a node and waits until it runs and counts.
-func (b *bench) boot(rank, node int) {
+func (b *caseRun) boot(rank, node int) {
 	b.Helper()
 	b.must(b.booting(rank, node, 0))
 	b.becomes(rank, b.at(node, hypervisor.CopyRunning))
 	b.counts(rank)
 }
 
-func (b *bench) booting(rank, node int, lives time.Duration) hypervisor.Call {
+func (b *caseRun) booting(rank, node int, lives time.Duration) hypervisor.Call {
 	c := b.call(hypervisor.Boot, rank, b.node(node))
 	c.Stamp = stamp
 	c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Memory, Lives: lives})
@@ -216,7 +216,7 @@ func (b *bench) booting(rank, node int, lives time.Duration) hypervisor.Call {
 }
 
 // counter reads a member's count, or -1 without one.
-func (b *bench) counter(rank int) int64 {
+func (b *caseRun) counter(rank int) int64 {
 	b.Helper()
 	if b.h.Counter == nil {
 		return -1
@@ -240,7 +240,7 @@ func (b *bench) counter(rank int) int64 {
 }
 
 // counts waits until a member's count grows, and returns it.
-func (b *bench) counts(rank int) int64 {
+func (b *caseRun) counts(rank int) int64 {
 	b.Helper()
 	if b.h.Counter == nil {
 		return 0
@@ -256,7 +256,7 @@ func (b *bench) counts(rank int) int64 {
 
 // continues checks that a member continues from a count, in the same guest: a guest that was
 // booted again would have begun from 0.
-func (b *bench) continues(rank int, from int64) {
+func (b *caseRun) continues(rank int, from int64) {
 	b.Helper()
 	if b.h.Counter == nil {
 		return
@@ -267,7 +267,7 @@ func (b *bench) continues(rank int, from int64) {
 }
 
 // pause pauses a running member and returns its count.
-func (b *bench) pause(rank, node int) int64 {
+func (b *caseRun) pause(rank, node int) int64 {
 	b.Helper()
 	b.must(b.call(hypervisor.Pause, rank, b.node(node)))
 	b.becomes(rank, b.at(node, hypervisor.CopyPaused))
@@ -275,7 +275,7 @@ func (b *bench) pause(rank, node int) int64 {
 }
 
 // unpause lets a paused member run.
-func (b *bench) unpause(rank, node int) {
+func (b *caseRun) unpause(rank, node int) {
 	b.Helper()
 	b.must(b.call(hypervisor.Unpause, rank, b.node(node)))
 	b.becomes(rank, b.at(node, hypervisor.CopyRunning))
@@ -283,7 +283,7 @@ func (b *bench) unpause(rank, node int) {
 
 // saved boots rank 0 on the first node, pauses it, saves and seals it, and returns the checksum and
 // its count.
-func (b *bench) saved() (sum string, count int64) {
+func (b *caseRun) saved() (sum string, count int64) {
 	b.Helper()
 	b.boot(0, 0)
 	count = b.pause(0, 0)
@@ -293,7 +293,7 @@ func (b *bench) saved() (sum string, count int64) {
 }
 
 // seal seals the image of a member and returns its checksum.
-func (b *bench) seal(rank, node int) string {
+func (b *caseRun) seal(rank, node int) string {
 	b.Helper()
 	r := b.must(b.call(hypervisor.Seal, rank, b.node(node)))
 	if r.Checksum == "" || r.Bytes <= 0 {
@@ -303,21 +303,21 @@ func (b *bench) seal(rank, node int) string {
 }
 
 // restoring is a call that restores the image of a member.
-func (b *bench) restoring(rank, node int, sum string, attempt int) hypervisor.Call {
+func (b *caseRun) restoring(rank, node int, sum string, attempt int) hypervisor.Call {
 	c := b.call(hypervisor.Restore, rank, b.node(node))
 	c.Checksum, c.Attempt = sum, attempt
 	return c
 }
 
 // migrating is a call that migrates rank 0.
-func (b *bench) migrating(from, to int) hypervisor.Call {
+func (b *caseRun) migrating(from, to int) hypervisor.Call {
 	c := b.call(hypervisor.Migrate, 0, b.node(from))
 	c.To = b.node(to)
 	return c
 }
 
 // hook checks that a hook succeeded.
-func (b *bench) hook(what string, err error) {
+func (b *caseRun) hook(what string, err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatalf("%s: %v", what, err)
@@ -325,7 +325,7 @@ func (b *bench) hook(what string, err error) {
 }
 
 // sweep removes the copies and images of a case.
-func (b *bench) sweep() {
+func (b *caseRun) sweep() {
 	for _, node := range b.h.Nodes {
 		for _, c := range b.look(node).Copies {
 			if c.VM.VJob == b.job {

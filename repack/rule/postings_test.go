@@ -9,10 +9,9 @@ import (
 	"vjob/repack/rule"
 )
 
-// world is an instance with so many nodes, and of each VM where it is: "2" runs on
-// node 2, "z2" sleeps there, "-" is ready. All are to run; "2!" is to stop, "2z" to
-// sleep. Demands are 10 of 100.
-func world(nodes int, vms string) *repack.Instance {
+// instanceOf returns an instance with some nodes, and a VM for each word: "2" runs on node 2, "z2"
+// sleeps there, "-" is ready. All are to run; "2!" is to stop, "2z" to sleep. Demands are 10 of 100.
+func instanceOf(nodes int, vms string) *repack.Instance {
 	in := &repack.Instance{Dims: []string{"cpu"}}
 	for range nodes {
 		in.Nodes = append(in.Nodes, repack.Node{Capacity: []int64{100}})
@@ -95,8 +94,8 @@ func made(t fatal, in *repack.Instance, name string, continuous bool, values map
 	return r
 }
 
-// board notes what rules post.
-type board struct {
+// postings records what rules post.
+type postings struct {
 	in       *repack.Instance
 	forbid   map[[2]int]bool // and whether always
 	confine  []confined
@@ -129,38 +128,40 @@ type gated struct {
 	vms []int
 }
 
-func newBoard(in *repack.Instance) *board {
-	return &board{in: in, forbid: map[[2]int]bool{}, root: map[int]bool{}, due: map[int][2]repack.Ticks{}}
+func newPostings(in *repack.Instance) *postings {
+	return &postings{in: in, forbid: map[[2]int]bool{}, root: map[int]bool{}, due: map[int][2]repack.Ticks{}}
 }
 
-var _ repack.Board = (*board)(nil)
+var _ repack.Board = (*postings)(nil)
 
-func (b *board) Instance() *repack.Instance { return b.in }
-func (b *board) Forbid(vm, node int, always bool) {
+func (b *postings) Instance() *repack.Instance { return b.in }
+func (b *postings) Forbid(vm, node int, always bool) {
 	b.forbid[[2]int{vm, node}] = always
 }
 
-func (b *board) Confine(vms, nodes []int, always bool) {
+func (b *postings) Confine(vms, nodes []int, always bool) {
 	b.confine = append(b.confine, confined{vms, nodes, always})
 }
 
-func (b *board) Limit(nodes []int, most int, always bool) {
+func (b *postings) Limit(nodes []int, most int, always bool) {
 	b.limit = append(b.limit, fmt.Sprint(nodes, most, always))
 }
-func (b *board) Root(vm int)                          { b.root[vm] = true }
-func (b *board) Guard(g repack.Guard, s repack.Scope) { b.guards = append(b.guards, guarded{g, s}) }
-func (b *board) Watch(w repack.Watch, s repack.Scope) { b.watches = append(b.watches, watched{w, s}) }
-func (b *board) Gate(g repack.Gate, vms []int)        { b.gates = append(b.gates, gated{g, vms}) }
-func (b *board) Together(vms []int, atEnd bool) {
+func (b *postings) Root(vm int)                          { b.root[vm] = true }
+func (b *postings) Guard(g repack.Guard, s repack.Scope) { b.guards = append(b.guards, guarded{g, s}) }
+func (b *postings) Watch(w repack.Watch, s repack.Scope) {
+	b.watches = append(b.watches, watched{w, s})
+}
+func (b *postings) Gate(g repack.Gate, vms []int) { b.gates = append(b.gates, gated{g, vms}) }
+func (b *postings) Together(vms []int, atEnd bool) {
 	b.together = append(b.together, fmt.Sprint(vms, atEnd))
 }
-func (b *board) Due(vm int, start, end repack.Ticks) { b.due[vm] = [2]repack.Ticks{start, end} }
-func (b *board) String() string {
+func (b *postings) Due(vm int, start, end repack.Ticks) { b.due[vm] = [2]repack.Ticks{start, end} }
+func (b *postings) String() string {
 	return fmt.Sprintf("%d guards, %d watches, %d gates", len(b.guards), len(b.watches), len(b.gates))
 }
 
 // bars reports whether the board keeps a VM from a node; in passing, if always.
-func (b *board) bars(vm, node int, always bool) bool {
+func (b *postings) bars(vm, node int, always bool) bool {
 	if at, ok := b.forbid[[2]int{vm, node}]; ok && (at || !always) {
 		return true
 	}

@@ -26,9 +26,9 @@ import (
 // expected to take so long.
 const patience = 3 * time.Minute
 
-// bench is a lab with a daemon and a watcher, and short words for what tests do
+// systemTest is a lab with a daemon and a watcher, and short words for what tests do
 // with them.
-type bench struct {
+type systemTest struct {
 	*testing.T
 	lab  *lab.Lab
 	d    *vjobd
@@ -36,18 +36,18 @@ type bench struct {
 }
 
 // setUp builds all of it and starts the daemon.
-func setUp(t *testing.T, opts lab.Options) bench {
+func setUp(t *testing.T, opts lab.Options) systemTest {
 	t.Helper()
 	l := lab.Start(t, opts)
 	d := newDaemon(t, l)
 	eyes := watch(t, l)
 	d.start()
-	return bench{t, l, d, eyes}
+	return systemTest{t, l, d, eyes}
 }
 
-// run runs a part of a test on the same bench, and ends every vjob after it. It
+// run runs a part of a test on the same systemTest, and ends every vjob after it. It
 // says how long the part took. After a part that failed no other is run.
-func (b bench) run(name string, part func(b bench)) {
+func (b systemTest) run(name string, part func(b systemTest)) {
 	if b.Failed() {
 		return
 	}
@@ -68,7 +68,7 @@ func (b bench) run(name string, part func(b bench)) {
 }
 
 // clear ends every vjob, opens every node and waits until nothing is left.
-func (b bench) clear() {
+func (b systemTest) clear() {
 	b.Helper()
 	for _, node := range b.lab.Hosts() {
 		b.must(b.d.client.Online(b.Context(), string(node)))
@@ -81,7 +81,7 @@ func (b bench) clear() {
 	}
 }
 
-func (b bench) must(err error) {
+func (b systemTest) must(err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)
@@ -89,7 +89,7 @@ func (b bench) must(err error) {
 }
 
 // until polls a condition.
-func (b bench) until(what string, cond func() bool) {
+func (b systemTest) until(what string, cond func() bool) {
 	b.Helper()
 	for deadline := time.Now().Add(patience); !cond(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -108,7 +108,7 @@ type gang struct {
 	rules    string
 }
 
-func (b bench) submit(g gang) int64 {
+func (b systemTest) submit(g gang) int64 {
 	b.Helper()
 	job, created, err := b.d.client.Submit(b.Context(), wire.Submission{
 		Name: g.name, Priority: g.priority, Count: g.vms, Rules: g.rules,
@@ -122,7 +122,7 @@ func (b bench) submit(g gang) int64 {
 }
 
 // started submits a vjob and waits until all its guests count.
-func (b bench) started(g gang) int64 {
+func (b systemTest) started(g gang) int64 {
 	b.Helper()
 	id := b.submit(g)
 	b.state(id, "running")
@@ -130,7 +130,7 @@ func (b bench) started(g gang) int64 {
 	return id
 }
 
-func (b bench) job(id int64) wire.VJobDetail {
+func (b systemTest) job(id int64) wire.VJobDetail {
 	b.Helper()
 	job, err := b.d.client.VJob(b.Context(), id)
 	b.must(err)
@@ -138,7 +138,7 @@ func (b bench) job(id int64) wire.VJobDetail {
 }
 
 // state waits until a vjob is in a state.
-func (b bench) state(id int64, want string) wire.VJobDetail {
+func (b systemTest) state(id int64, want string) wire.VJobDetail {
 	b.Helper()
 	var job wire.VJobDetail
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
@@ -163,7 +163,7 @@ func story(job wire.VJobDetail) string {
 func vm(id int64, rank int) cluster.VMID { return cluster.VMID{VJob: cluster.VJobID(id), Rank: rank} }
 
 // console is what a guest has printed, as its owner gets it.
-func (b bench) console(id int64, rank int) []byte {
+func (b systemTest) console(id int64, rank int) []byte {
 	b.Helper()
 	r, err := b.d.client.Logs(b.Context(), id, rank, 0)
 	b.must(err)
@@ -174,7 +174,7 @@ func (b bench) console(id int64, rank int) []byte {
 }
 
 // counts is how far each guest of a vjob has counted since its first boot.
-func (b bench) counts(id int64) [][]lab.Count {
+func (b systemTest) counts(id int64) [][]lab.Count {
 	b.Helper()
 	all := make([][]lab.Count, len(b.job(id).VMs))
 	for rank := range all {
@@ -184,7 +184,7 @@ func (b bench) counts(id int64) [][]lab.Count {
 }
 
 // more waits until every guest has counted n times from now on.
-func (b bench) more(id int64, n int) {
+func (b systemTest) more(id int64, n int) {
 	b.Helper()
 	before := b.counts(id)
 	b.until(fmt.Sprintf("the guests of vjob %d go on counting", id), func() bool {
@@ -199,7 +199,7 @@ func (b bench) more(id int64, n int) {
 
 // gapless demands that every guest has counted on exactly where it stood, always:
 // one boot, one memory, every number once.
-func (b bench) gapless(id int64) {
+func (b systemTest) gapless(id int64) {
 	b.Helper()
 	for rank, counts := range b.counts(id) {
 		if broken := lab.Broken(counts); broken != "" {
@@ -209,7 +209,7 @@ func (b bench) gapless(id int64) {
 }
 
 // runsOn demands that every member has one copy, and that it runs on one of the nodes.
-func (b bench) runsOn(id int64, nodes ...cluster.NodeID) {
+func (b systemTest) runsOn(id int64, nodes ...cluster.NodeID) {
 	b.Helper()
 	found, err := b.eyes.copies(b.Context(), cluster.VJobID(id))
 	b.must(err)
@@ -227,7 +227,7 @@ func (b bench) runsOn(id int64, nodes ...cluster.NodeID) {
 }
 
 // nowhere demands that no host holds anything of a vjob.
-func (b bench) nowhere(id int64) {
+func (b systemTest) nowhere(id int64) {
 	b.Helper()
 	found, err := b.eyes.copies(b.Context(), cluster.VJobID(id))
 	b.must(err)
@@ -237,7 +237,7 @@ func (b bench) nowhere(id int64) {
 }
 
 // imageFiles are the files of the saved members of a vjob.
-func (b bench) imageFiles(id int64) []string {
+func (b systemTest) imageFiles(id int64) []string {
 	b.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("%s/*/%d.*", b.lab.Config().ImageDir, id))
 	b.must(err)
@@ -248,7 +248,7 @@ func (b bench) imageFiles(id int64) []string {
 }
 
 // images are the sums of the files of the saved members of a vjob.
-func (b bench) images(id int64) map[string]string {
+func (b systemTest) images(id int64) map[string]string {
 	b.Helper()
 	found := map[string]string{}
 	for _, path := range b.imageFiles(id) {
@@ -275,7 +275,7 @@ func lives(counts []lab.Count) [][]lab.Count {
 }
 
 // plan is the latest plan with an action of a kind on a vjob, in full.
-func (b bench) plan(id int64, kind string) wire.Plan {
+func (b systemTest) plan(id int64, kind string) wire.Plan {
 	b.Helper()
 	list, err := b.d.client.Plans(b.Context(), 100, 0)
 	b.must(err)
@@ -303,14 +303,14 @@ func skews(p wire.Plan, id int64) map[string]time.Duration {
 	return found
 }
 
-func (b bench) drain(nodes ...cluster.NodeID) {
+func (b systemTest) drain(nodes ...cluster.NodeID) {
 	b.Helper()
 	for _, node := range nodes {
 		b.must(b.d.client.Drain(b.Context(), string(node)))
 	}
 }
 
-func (b bench) online(nodes ...cluster.NodeID) {
+func (b systemTest) online(nodes ...cluster.NodeID) {
 	b.Helper()
 	for _, node := range nodes {
 		b.must(b.d.client.Online(b.Context(), string(node)))
@@ -318,7 +318,7 @@ func (b bench) online(nodes ...cluster.NodeID) {
 }
 
 // leaves waits until a vjob runs with no member on a node.
-func (b bench) leaves(id int64, node cluster.NodeID) {
+func (b systemTest) leaves(id int64, node cluster.NodeID) {
 	b.Helper()
 	b.until(fmt.Sprintf("vjob %d leaves %s", id, node), func() bool {
 		job := b.job(id)
