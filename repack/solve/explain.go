@@ -68,7 +68,7 @@ func (s *search) obstacle() (why []string) {
 	if len(why) > 0 {
 		return why
 	}
-	if why = schedule.Follow(s.State, nil).Stuck(); len(why) > 0 {
+	if why = schedule.Stuck(s.State); len(why) > 0 {
 		return why
 	}
 	return []string{"every plan found breaks a time by which an action is due"}
