@@ -8,9 +8,8 @@ import (
 	"vjob/energy/price"
 )
 
-// Batch is work that need not be done at once: so many of the VMs are jobs, submitted once
-// a day at any time of it, each of which needs a processor's part as by day while it runs,
-// and nothing before and after.
+// Batch is deferrable work: some of the VMs are jobs, each submitted once a day at a random time. A
+// job needs as much CPU as a VM by day while it runs, and nothing before and after.
 type Batch struct {
 	VMs   int
 	Lasts time.Duration

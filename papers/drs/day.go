@@ -38,10 +38,10 @@ type Config struct {
 	Batch      Batch
 }
 
-// Paper has what the paper tells of its experiment (32 hosts, 200 VMs, 1200 to 2200 MHz by
-// day, 500 to 1000 by night, rounds of five minutes), and for what it does not tell usual
-// values: hosts of 16 processors of 3 GHz and 96 GiB that draw 60 % of their power when
-// they are idle (the paper's §4.4 says "exceeds 60 %"), and boot in three minutes.
+// Paper is the configuration of the paper's experiment: 32 hosts, 200 VMs, 1200 to 2200 MHz by day,
+// 500 to 1000 by night, rounds of five minutes. Other values are not in the paper and are common
+// ones: hosts of 16 processors of 3 GHz and 96 GiB that draw 60 % of their full power when idle
+// (§4.4 says "exceeds 60 %") and boot in three minutes.
 var Paper = Config{
 	Hosts: 32, VMs: 200, Host: cluster.Resources{CPU: 48_000, Memory: 96 * cluster.GiB}, Memory: 2 * cluster.GiB,
 	Power: energy.Power{

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Clock is the wall clock of one process, which can be stepped. Its monotonic clock goes on
-// as it does when an administrator or NTP steps the clock of a machine.
+// Clock is the wall clock of one process, which can be stepped. Its monotonic clock continues, as
+// when an administrator or NTP steps the clock of a machine.
 type Clock struct {
 	pid    int
 	offset int64 // where the process has its step

@@ -109,7 +109,7 @@ func (b labTest) counts(id cluster.VMID, n int) []lab.Count {
 	return b.lab.Counters(id)
 }
 
-// whole checks that a guest went on exactly where it stood, every time.
+// whole checks that the counts of a guest have no gap and no repetition.
 func (b labTest) whole(id cluster.VMID) {
 	b.Helper()
 	if broken := lab.Broken(b.lab.Counters(id)); broken != "" {
@@ -117,7 +117,7 @@ func (b labTest) whole(id cluster.VMID) {
 	}
 }
 
-// saved puts a paused copy away and returns its checksum.
+// saved saves a paused copy to an image and returns its checksum.
 func (b labTest) saved(id cluster.VMID, node cluster.NodeID, image hypervisor.ImageID) string {
 	b.Helper()
 	b.do(hypervisor.Call{Verb: hypervisor.Save, VM: id, Node: node, Image: image})

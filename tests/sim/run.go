@@ -49,7 +49,7 @@ type run struct {
 	log      hash.Hash
 	points   int
 	calls    int
-	stuck    int  // steps since time last went on
+	stuck    int  // steps since the time last advanced
 	calm     bool // faults are over
 	start    time.Time
 	end      time.Time // of the trouble

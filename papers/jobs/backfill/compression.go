@@ -39,8 +39,8 @@ type compression struct {
 
 // shape is what jobs of one width and length share.
 type shape struct {
-	waiting int   // so many jobs
-	pass    int64 // of which the rest tells
+	waiting int   // number of waiting jobs
+	pass    int64 // the pass of the following fields
 	// Every start from the present until before tried has a blocker, and that lies
 	// before blocked.
 	tried, blocked Time

@@ -81,7 +81,7 @@ func (b systemTest) node(name cluster.NodeID) wire.Node {
 	return list.Nodes[i]
 }
 
-// rebooted waits until a vjob was lost, told so, and runs again from scratch.
+// rebooted waits until a lost vjob has raised an alarm and runs again from scratch.
 func (b systemTest) rebooted(id int64, before wire.VJobDetail) {
 	b.Helper()
 	b.until("the vjob is lost", func() bool { return b.job(id).Version > before.Version })
@@ -98,8 +98,8 @@ func (b systemTest) rebooted(id int64, before wire.VJobDetail) {
 	}
 }
 
-// replyLost: the destination has taken a guest over and the source was not told.
-// The lock keeps the source paused, so the guest that runs is the one to keep.
+// replyLost: the destination has taken over a guest, and the source has missed the reply. The lock
+// keeps the source paused, so the running guest is the one to keep.
 func (b systemTest) replyLost() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.drain(h2, h3)
@@ -118,7 +118,7 @@ func (b systemTest) replyLost() {
 	b.gapless(id)
 }
 
-// linkCut: the guest goes on where it is, and moves when the link is there again.
+// linkCut: the guest continues on its host, and migrates once the link is back.
 func (b systemTest) linkCut() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.d.stop()

@@ -52,9 +52,9 @@ func (b systemTest) order(give func(context.Context, int64) (wire.VJob, error), 
 	b.must(err)
 }
 
-// goesOn demands that a gang runs and its guests count on where they stood, and that
-// no alarm told of a loss.
-func (b systemTest) goesOn(id int64) {
+// continues checks that a gang runs, that its guests count on from where they were, and that
+// no alarm reports a loss.
+func (b systemTest) continues(id int64) {
 	b.Helper()
 	b.state(id, "running")
 	b.more(id, 3)
@@ -78,21 +78,21 @@ func (b systemTest) refusedImages() {
 	b.lab.OtherRelease(h2, "pc-i440fx-6.2")
 	b.lab.ReadImages(h3, 0, 2000)
 	b.order(b.d.client.Resume, id)
-	b.until("the node has refused an image", func() bool { return b.told(id, "not restored on "+string(h2)) })
+	b.until("the node has refused an image", func() bool { return b.says(id, "not restored on "+string(h2)) })
 	b.online(h3)
-	b.until("another node has not read an image", func() bool { return b.told(id, "not restored on "+string(h3)) })
+	b.until("another node has not read an image", func() bool { return b.says(id, "not restored on "+string(h3)) })
 	if now := b.images(id); len(now) != len(images) {
 		b.Errorf("images %v became %v", images, now)
 	}
 	b.online(h1)
-	b.goesOn(id)
+	b.continues(id)
 	b.runsOn(id, h1)
 	b.lab.OtherRelease(h2, "")
 	b.lab.ReadImages(h3, 0, 0)
 }
 
-// told reports whether an event, or the reason, of a vjob says something.
-func (b systemTest) told(id int64, what string) bool {
+// says reports whether the reason or an event of a vjob contains a text.
+func (b systemTest) says(id int64, what string) bool {
 	b.Helper()
 	job := b.job(id)
 	return strings.Contains(job.Reason, what) ||
@@ -105,13 +105,13 @@ func (b systemTest) slowStore() {
 	id, _ := b.suspend("slow")
 	b.readImages(200, 8000) // for forty seconds
 	b.order(b.d.client.Resume, id)
-	b.until("a restore is overdue", func() bool { return b.told(id, "no reply") })
+	b.until("a restore is overdue", func() bool { return b.says(id, "no reply") })
 	b.until("the restores have failed", func() bool {
 		found, err := b.eyes.copies(b.Context(), cluster.VJobID(id))
 		return err == nil && len(found) == 0
 	})
 	b.readImages(0, 0)
-	b.goesOn(id)
+	b.continues(id)
 }
 
 // readImages sets how all hosts read images.
@@ -156,7 +156,7 @@ func (b systemTest) loadsSlowly(id int64, meanwhile func(hosts map[cluster.NodeI
 		return err == nil && len(found) == 2
 	})
 	meanwhile(hosts)
-	b.goesOn(id)
+	b.continues(id)
 	b.readImages(0, 0)
 }
 
@@ -176,7 +176,7 @@ func (b systemTest) noInodes() {
 	}
 	b.state(id, "suspended")
 	b.order(b.d.client.Resume, id)
-	b.goesOn(id)
+	b.continues(id)
 }
 
 // storeAway: vjobd dies while a gang is saved, and starts before the store is mounted.
@@ -196,5 +196,5 @@ func (b systemTest) storeAway() {
 	b.lab.MountImages()
 	b.until("the gang is suspended", func() bool { return b.job(id).State == "suspended" })
 	b.order(b.d.client.Resume, id)
-	b.goesOn(id)
+	b.continues(id)
 }

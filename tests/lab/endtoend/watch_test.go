@@ -30,7 +30,7 @@ type watcher struct {
 }
 
 // watch starts a machine that is not vjob's, on the first host, and a watcher.
-// When the test ends, the watcher tells what it has seen.
+// When the test ends, the watcher reports what it has seen.
 func watch(t *testing.T, l *lab.Lab) *watcher {
 	t.Helper()
 	w := &watcher{eyes: l.Driver(nil), hosts: l.Hosts()}
