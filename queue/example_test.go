@@ -5,6 +5,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/tests/cpupool"
 )
 
 // Four processors: 7 needs three of them, so that 8 waits, and 9 passes it.
@@ -14,7 +15,7 @@ func ExampleFirstFit() {
 		{VJob: &cluster.VJob{ID: 8, State: cluster.Waiting}},
 		{VJob: &cluster.VJob{ID: 9, State: cluster.Waiting}},
 	}
-	capacity := &tank{free: 4 * cluster.CPU, needs: map[cluster.VJobID]cluster.MilliCPU{
+	capacity := &cpupool.Pool{Free: 4 * cluster.CPU, Needs: map[cluster.VJobID]cluster.MilliCPU{
 		7: 3 * cluster.CPU, 8: 2 * cluster.CPU, 9: cluster.CPU,
 	}}
 	for i, v := range (queue.FirstFit{Count: queue.Observed}).Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return capacity }}) {

@@ -9,26 +9,11 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/tests/cpupool"
 )
 
-// tank is capacity without nodes: only the sum of CPU counts.
-type tank struct {
-	free  cluster.MilliCPU
-	needs map[cluster.VJobID]cluster.MilliCPU
-	taken []cluster.VJobID
-}
-
-func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
-	if need := r.needs[id]; need > r.free {
-		return false, queue.Shortage{Missing: cluster.Resources{CPU: need - r.free}}
-	}
-	r.free -= r.needs[id]
-	r.taken = append(r.taken, id)
-	return true, queue.Shortage{}
-}
-
 // job reads "12 running 2": number, state, CPU; then "held", or "busy" and its bound target.
-func job(t *testing.T, text string, capacity *tank) queue.Job {
+func job(t *testing.T, text string, capacity *cpupool.Pool) queue.Job {
 	t.Helper()
 	f := strings.Fields(text)
 	id, err := cluster.ParseVJobID(f[0])
@@ -37,7 +22,7 @@ func job(t *testing.T, text string, capacity *tank) queue.Job {
 	if err := errors.Join(err, err2, err3); err != nil {
 		t.Fatal(err)
 	}
-	capacity.needs[id] = need
+	capacity.Needs[id] = need
 	j := queue.Job{VJob: &cluster.VJob{ID: id, State: state}}
 	for i, word := range f[3:] {
 		switch word {
@@ -138,7 +123,7 @@ func TestSelect(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			capacity := &tank{free: c.capacity, needs: map[cluster.VJobID]cluster.MilliCPU{}}
+			capacity := &cpupool.Pool{Free: c.capacity, Needs: map[cluster.VJobID]cluster.MilliCPU{}}
 			var jobs []queue.Job
 			for _, text := range c.jobs {
 				jobs = append(jobs, job(t, text, capacity))
@@ -152,8 +137,8 @@ func TestSelect(t *testing.T) {
 					t.Errorf("vjob %s: %q, want %q", jobs[i].ID, text, c.want[i])
 				}
 			}
-			if c.first != 0 && (len(capacity.taken) == 0 || capacity.taken[0] != c.first) {
-				t.Errorf("room went to %v, want vjob %s first", capacity.taken, c.first)
+			if c.first != 0 && (len(capacity.Taken) == 0 || capacity.Taken[0] != c.first) {
+				t.Errorf("room went to %v, want vjob %s first", capacity.Taken, c.first)
 			}
 		})
 	}
@@ -177,7 +162,7 @@ func TestShortageInWords(t *testing.T) {
 }
 
 func TestLineOfManyThatWait(t *testing.T) {
-	capacity := &tank{needs: map[cluster.VJobID]cluster.MilliCPU{}}
+	capacity := &cpupool.Pool{Needs: map[cluster.VJobID]cluster.MilliCPU{}}
 	var jobs []queue.Job
 	for i := range 113 {
 		jobs = append(jobs, job(t, fmt.Sprintf("%d waiting 1", i+1), capacity))

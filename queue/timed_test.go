@@ -9,6 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/tests/cpupool"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -19,11 +20,11 @@ func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input {
 	t.Helper()
 	needs := map[cluster.VJobID]cluster.MilliCPU{}
 	m := &queue.Input{Now: noon, Total: cluster.Resources{CPU: size}, Capacity: func() queue.Capacity {
-		return &tank{free: size, needs: needs}
+		return &cpupool.Pool{Free: size, Needs: needs}
 	}}
 	for _, line := range lines {
 		f := strings.Fields(line)
-		j := job(t, strings.Join(f[:3], " "), &tank{needs: needs})
+		j := job(t, strings.Join(f[:3], " "), &cpupool.Pool{Needs: needs})
 		j.Need.CPU = needs[j.ID]
 		if f[3] != "-" {
 			j.Walltime = span(t, f[3])

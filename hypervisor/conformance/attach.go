@@ -23,13 +23,13 @@ func attached(h *Harness) bool {
 }
 
 // attach opens the console of rank 0 on the first node.
-func (b *bench) attach() (io.ReadWriteCloser, error) {
+func (b *caseRun) attach() (io.ReadWriteCloser, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
 	defer cancel()
 	return b.h.Driver.(hypervisor.Attacher).Attach(ctx, b.vm(0), b.node(0))
 }
 
-func (b *bench) mustAttach() io.ReadWriteCloser {
+func (b *caseRun) mustAttach() io.ReadWriteCloser {
 	b.Helper()
 	line, err := b.attach()
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *bench) mustAttach() io.ReadWriteCloser {
 }
 
 // attachEcho checks that the guest answers, and that closing does not affect it.
-func attachEcho(b *bench) {
+func attachEcho(b *caseRun) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	line := b.mustAttach()
@@ -53,7 +53,7 @@ func attachEcho(b *bench) {
 	b.continues(0, count)
 }
 
-func attachTwice(b *bench) {
+func attachTwice(b *caseRun) {
 	b.boot(0, 0)
 	first := b.mustAttach()
 	second := b.mustAttach()
@@ -64,7 +64,7 @@ func attachTwice(b *bench) {
 }
 
 // attachEnds checks that the console of a destroyed guest ends, as of a saved or migrated one.
-func attachEnds(b *bench) {
+func attachEnds(b *caseRun) {
 	b.boot(0, 0)
 	line := b.mustAttach()
 	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
@@ -72,7 +72,7 @@ func attachEnds(b *bench) {
 }
 
 // readToEnd checks that reading a console ends, within the patience of the harness.
-func (b *bench) readToEnd(line io.ReadWriteCloser) {
+func (b *caseRun) readToEnd(line io.ReadWriteCloser) {
 	b.Helper()
 	ended := make(chan error, 1)
 	go func() {
@@ -89,7 +89,7 @@ func (b *bench) readToEnd(line io.ReadWriteCloser) {
 	}
 }
 
-func attachNothing(b *bench) {
+func attachNothing(b *caseRun) {
 	if _, err := b.attach(); !errors.Is(err, hypervisor.ErrNoSuchVM) {
 		b.Errorf("a VM without a copy: %v", err)
 	}

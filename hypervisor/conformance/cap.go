@@ -13,7 +13,7 @@ var capCases = []caseOf{
 	{name: "boot under a cap", row: "shares", needs: capped, run: capBooted},
 	{name: "restore under another cap", row: "shares", needs: capped, run: capRestored},
 	{name: "a cap moves with its guest", row: "shares", needs: capped, run: capMigrated},
-	{name: "cap without a copy", row: "shares", needs: capped, run: func(b *bench) {
+	{name: "cap without a copy", row: "shares", needs: capped, run: func(b *caseRun) {
 		b.fails(b.capping(cluster.CPU/2), hypervisor.ErrNoSuchVM)
 	}},
 }
@@ -21,14 +21,14 @@ var capCases = []caseOf{
 func capped(h *Harness) bool { return h.Caps }
 
 // capping is a call that caps the member of rank 0 on the first node.
-func (b *bench) capping(most cluster.MilliCPU) hypervisor.Call {
+func (b *caseRun) capping(most cluster.MilliCPU) hypervisor.Call {
 	c := b.call(hypervisor.Cap, 0, b.node(0))
 	c.Cap = most
 	return c
 }
 
 // capIs waits until a look shows that cap of rank 0 on a node.
-func (b *bench) capIs(node int, most cluster.MilliCPU) {
+func (b *caseRun) capIs(node int, most cluster.MilliCPU) {
 	b.Helper()
 	b.until(fmt.Sprintf("VM %s is capped at %s CPU", b.vm(0), most), func() (string, bool) {
 		v := b.look(b.node(node))
@@ -39,7 +39,7 @@ func (b *bench) capIs(node int, most cluster.MilliCPU) {
 
 // capRunning: a cap applies at once and may be repeated, changed and lifted; the guest continues
 // all the time.
-func capRunning(b *bench) {
+func capRunning(b *caseRun) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	b.capIs(0, 0)
@@ -50,7 +50,7 @@ func capRunning(b *bench) {
 	b.continues(0, count)
 }
 
-func capPaused(b *bench) {
+func capPaused(b *caseRun) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	b.must(b.capping(500))
@@ -60,7 +60,7 @@ func capPaused(b *bench) {
 	b.continues(0, count)
 }
 
-func capBooted(b *bench) {
+func capBooted(b *caseRun) {
 	c := b.booting(0, 0, 0)
 	c.Cap = 750
 	b.must(c)
@@ -70,7 +70,7 @@ func capBooted(b *bench) {
 
 // capRestored: the cap of the restore applies before the guest continues, whatever its cap was
 // when it was saved.
-func capRestored(b *bench) {
+func capRestored(b *caseRun) {
 	b.boot(0, 0)
 	b.must(b.capping(500))
 	b.pause(0, 0)
@@ -82,7 +82,7 @@ func capRestored(b *bench) {
 	b.capIs(0, 250)
 }
 
-func capMigrated(b *bench) {
+func capMigrated(b *caseRun) {
 	b.boot(0, 0)
 	b.must(b.capping(500))
 	b.pause(0, 0)

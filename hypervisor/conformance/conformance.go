@@ -115,7 +115,7 @@ type caseOf struct {
 	row   string
 	nodes int // 0 is 2
 	needs func(*Harness) bool
-	run   func(*bench)
+	run   func(*caseRun)
 }
 
 // Run runs the suite. It ends with a list of the skipped cases.
@@ -136,7 +136,7 @@ func Run(t *testing.T, h Harness) {
 				continue
 			}
 			t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-				b := &bench{T: t, h: &h, job: job}
+				b := &caseRun{T: t, h: &h, job: job}
 				b.Cleanup(b.sweep)
 				c.run(b)
 			})

@@ -21,7 +21,7 @@ var imageCases = []caseOf{
 	},
 }
 
-func sealRepeated(b *bench) {
+func sealRepeated(b *caseRun) {
 	sum, _ := b.saved()
 	first := b.must(b.call(hypervisor.Seal, 0, b.node(0)))
 	if again := b.must(b.call(hypervisor.Seal, 0, b.node(0))); again != first || first.Checksum != sum {
@@ -34,7 +34,7 @@ func sealRepeated(b *bench) {
 
 // sizes checks that a copy has the size that it was given, or none. An image has the time of its
 // last change; neither sealing nor restoring changes it.
-func sizes(b *bench) {
+func sizes(b *caseRun) {
 	b.boot(0, 0)
 	c, _ := lookFor(b, 0)
 	want := b.booting(0, 0, 0).Machine.Reserved
@@ -56,7 +56,7 @@ func sizes(b *bench) {
 
 // storeFails checks that a store that failed for a while still has its images, and that each call
 // works again.
-func storeFails(b *bench) {
+func storeFails(b *caseRun) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	b.must(b.call(hypervisor.Save, 0, b.node(0)))
@@ -76,7 +76,7 @@ func storeFails(b *bench) {
 }
 
 // failing makes a call on a store that fails until it has failed once.
-func failing(b *bench, c hypervisor.Call) {
+func failing(b *caseRun, c hypervisor.Call) {
 	b.Helper()
 	b.hook("let the store fail", b.h.Hooks.FailStore(c.Node))
 	var err error
@@ -91,7 +91,7 @@ func failing(b *bench, c hypervisor.Call) {
 }
 
 // storeLost checks that a store that is not mounted is an error, never an empty list.
-func storeLost(b *bench) {
+func storeLost(b *caseRun) {
 	sum, count := b.saved()
 	b.hook("lose the store", b.h.Hooks.LoseStore(b.node(0)))
 	ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)

@@ -33,7 +33,7 @@ var lifeCases = []caseOf{
 	{name: "deadline", row: "E: 6e, the call goes on", run: deadline},
 }
 
-func lifeCycle(b *bench) {
+func lifeCycle(b *caseRun) {
 	b.boot(0, 0)
 	c, _ := lookFor(b, 0)
 	if c.Stamp != stamp {
@@ -59,7 +59,7 @@ func lifeCycle(b *bench) {
 }
 
 // lookFor returns the copy of rank 0 on a node.
-func lookFor(b *bench, node int) (hypervisor.Copy, bool) {
+func lookFor(b *caseRun, node int) (hypervisor.Copy, bool) {
 	b.Helper()
 	v := b.look(b.node(node))
 	if v.Node != b.node(node) {
@@ -68,7 +68,7 @@ func lookFor(b *bench, node int) (hypervisor.Copy, bool) {
 	return v.Copy(b.vm(0))
 }
 
-func gangPaused(b *bench) {
+func gangPaused(b *caseRun) {
 	const members = 3
 	for rank := range members {
 		b.boot(rank, rank)
@@ -90,7 +90,7 @@ func gangPaused(b *bench) {
 	}
 }
 
-func repeated(b *bench) {
+func repeated(b *caseRun) {
 	boot := b.booting(0, 0, 0)
 	b.must(boot)
 	b.fails(boot, hypervisor.ErrExists)
@@ -136,7 +136,7 @@ func repeated(b *bench) {
 	b.becomes(0, "")
 }
 
-func missingVM(b *bench) {
+func missingVM(b *caseRun) {
 	for _, v := range []hypervisor.Verb{
 		hypervisor.Shutdown, hypervisor.Destroy, hypervisor.Pause, hypervisor.Unpause, hypervisor.Save, hypervisor.Abort,
 	} {
@@ -147,7 +147,7 @@ func missingVM(b *bench) {
 	b.stays("")
 }
 
-func tooLarge(b *bench) {
+func tooLarge(b *caseRun) {
 	c := b.booting(0, 0, 0)
 	c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Huge})
 	b.fails(c, hypervisor.ErrNoMemory)
@@ -155,7 +155,7 @@ func tooLarge(b *bench) {
 }
 
 // ending waits for the ending of a member on a node.
-func ending(b *bench, rank, node int) hypervisor.Ending {
+func ending(b *caseRun, rank, node int) hypervisor.Ending {
 	b.Helper()
 	var e hypervisor.Ending
 	b.until("an ending", func() (string, bool) {
@@ -173,7 +173,7 @@ func ending(b *bench, rank, node int) hypervisor.Ending {
 	return e
 }
 
-func guestEnds(b *bench) {
+func guestEnds(b *caseRun) {
 	b.must(b.booting(0, 0, b.h.Life))
 	b.becomes(0, "")
 	if e := ending(b, 0, 0); e.Cause != hypervisor.CauseShutdown {
@@ -182,13 +182,13 @@ func guestEnds(b *bench) {
 	b.fails(b.call(hypervisor.Pause, 0, b.node(0)), hypervisor.ErrNoSuchVM)
 }
 
-func guestAsked(b *bench) {
+func guestAsked(b *caseRun) {
 	b.boot(0, 0)
 	b.must(b.call(hypervisor.Shutdown, 0, b.node(0)))
 	b.becomes(0, "")
 }
 
-func guestKilled(b *bench) {
+func guestKilled(b *caseRun) {
 	b.boot(0, 0)
 	b.hook("kill the guest", b.h.Hooks.KillGuest(b.vm(0), b.node(0)))
 	b.becomes(0, "", b.at(0, hypervisor.CopyDead))
@@ -197,13 +197,13 @@ func guestKilled(b *bench) {
 	}
 }
 
-func secondBootLocked(b *bench) {
+func secondBootLocked(b *caseRun) {
 	b.boot(0, 0)
 	b.fails(b.booting(0, 1, 0), hypervisor.ErrLocked)
 	b.becomes(0, b.at(0, hypervisor.CopyRunning))
 }
 
-func unmanaged(b *bench) {
+func unmanaged(b *caseRun) {
 	for node, want := range b.h.Unmanaged {
 		want = slices.Sorted(slices.Values(want))
 		if got := b.look(node).Unmanaged; !slices.Equal(got, want) {
@@ -212,7 +212,7 @@ func unmanaged(b *bench) {
 	}
 }
 
-func hints(b *bench) {
+func hints(b *caseRun) {
 	wait := func(what string) {
 		b.Helper()
 		timeout := time.After(b.h.Patience)
@@ -248,7 +248,7 @@ func drain(hints <-chan cluster.NodeID) {
 
 // deadline cancels the wait for a save as soon as it is visible: the call may continue, and must
 // end by itself.
-func deadline(b *bench) {
+func deadline(b *caseRun) {
 	b.boot(0, 0)
 	b.pause(0, 0)
 	ctx, cancel := context.WithCancel(b.Context())

@@ -32,7 +32,7 @@ func hasSlowStore(h *Harness) bool { return h.Hooks.SlowStore != nil && h.Hooks.
 
 // loading saves rank 0 on the first node and begins to restore it on the second, until its copy is
 // visible. The second node reads slowly until speedUp is called.
-func loading(b *bench) (sum string, count int64, ended <-chan error) {
+func loading(b *caseRun) (sum string, count int64, ended <-chan error) {
 	b.Helper()
 	sum, count = b.saved()
 	b.hook("slow the store down", b.h.Hooks.SlowStore(b.node(1)))
@@ -48,14 +48,14 @@ func loading(b *bench) (sum string, count int64, ended <-chan error) {
 }
 
 // speedUp makes the second node read fast again.
-func speedUp(b *bench) {
+func speedUp(b *caseRun) {
 	b.Helper()
 	b.hook("make the store fast", b.h.Hooks.FastStore(b.node(1)))
 }
 
 // completeOrGone waits until rank 0 has no job. A copy that exists then must be complete and
 // continue from where it was saved. Without an error it must exist.
-func completeOrGone(b *bench, count int64, err error) (there bool) {
+func completeOrGone(b *caseRun, count int64, err error) (there bool) {
 	b.Helper()
 	after := b.withoutJobs()
 	b.Logf("restore: error %v, copies %q", err, after)
@@ -72,7 +72,7 @@ func completeOrGone(b *bench, count int64, err error) (there bool) {
 }
 
 // loadVisible checks that every look shows a job until the copy is complete.
-func loadVisible(b *bench) {
+func loadVisible(b *caseRun) {
 	_, count, ended := loading(b)
 	speedUp(b)
 	began := time.Now()
@@ -83,7 +83,7 @@ func loadVisible(b *bench) {
 	}
 }
 
-func loadAborted(b *bench) {
+func loadAborted(b *caseRun) {
 	sum, count, ended := loading(b)
 	b.must(b.call(hypervisor.Abort, 0, b.node(1)))
 	speedUp(b)
@@ -97,7 +97,7 @@ func loadAborted(b *bench) {
 }
 
 // abortComplete: without a job drivers refuse an abort or do nothing.
-func abortComplete(b *bench) {
+func abortComplete(b *caseRun) {
 	sum, count := b.saved()
 	b.must(b.restoring(0, 1, sum, 1))
 	call := b.call(hypervisor.Abort, 0, b.node(1))
@@ -109,7 +109,7 @@ func abortComplete(b *bench) {
 
 // loadRevoked: a revoke forbids to begin. An attempt that has begun may succeed; it is visible
 // while it lasts, and no other begins.
-func loadRevoked(b *bench) {
+func loadRevoked(b *caseRun) {
 	sum, count, ended := loading(b)
 	b.must(b.call(hypervisor.Revoke, 0, b.node(0)))
 	speedUp(b)
@@ -121,7 +121,7 @@ func loadRevoked(b *bench) {
 	b.stays("")
 }
 
-func loadDiscarded(b *bench) {
+func loadDiscarded(b *caseRun) {
 	_, count, ended := loading(b)
 	b.must(b.call(hypervisor.Discard, 0, b.node(0)))
 	speedUp(b)
@@ -133,7 +133,7 @@ func loadDiscarded(b *bench) {
 
 // loadDaemonKilled: what is left of the restore has a job until it is complete; without a copy
 // the image is still good.
-func loadDaemonKilled(b *bench) {
+func loadDaemonKilled(b *caseRun) {
 	sum, count, ended := loading(b)
 	b.hook("kill the daemon", b.h.Hooks.KillDaemon(b.node(1)))
 	speedUp(b)
@@ -143,7 +143,7 @@ func loadDaemonKilled(b *bench) {
 	}
 }
 
-func loadHidden(b *bench) {
+func loadHidden(b *caseRun) {
 	_, count, ended := loading(b)
 	b.hook("hide the jobs", b.h.Hooks.HideJobs(b.node(1)))
 	select {
@@ -161,7 +161,7 @@ func loadHidden(b *bench) {
 }
 
 // loadRefused checks that an image stays good when a node refuses to load it.
-func loadRefused(b *bench) {
+func loadRefused(b *caseRun) {
 	sum, count := b.saved()
 	b.hook("refuse to load", b.h.Hooks.RefuseLoads(b.node(0)))
 	for attempt := 1; attempt <= 2; attempt++ {

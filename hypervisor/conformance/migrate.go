@@ -20,12 +20,12 @@ var migrateCases = []caseOf{
 	{
 		name: "paused migration cut in the memory phase", row: "lab §6: link down",
 		needs: func(h *Harness) bool { return h.Hooks.CutMigration != nil },
-		run:   func(b *bench) { migrateCut(b, hypervisor.CopyPaused) },
+		run:   func(b *caseRun) { migrateCut(b, hypervisor.CopyPaused) },
 	},
 	{
 		name: "live migration cut in the memory phase", row: "lab §6: link down",
 		needs: func(h *Harness) bool { return h.Hooks.CutMigration != nil },
-		run:   func(b *bench) { migrateCut(b, hypervisor.CopyRunning) },
+		run:   func(b *caseRun) { migrateCut(b, hypervisor.CopyRunning) },
 	},
 	{
 		name: "finish lost, paused", row: "M12",
@@ -41,7 +41,7 @@ var migrateCases = []caseOf{
 	},
 }
 
-func migratePaused(b *bench) {
+func migratePaused(b *caseRun) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	b.must(b.migrating(0, 1))
@@ -54,7 +54,7 @@ func migratePaused(b *bench) {
 	b.continues(0, count)
 }
 
-func migrateLive(b *bench) {
+func migrateLive(b *caseRun) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	b.must(b.migrating(0, 1))
@@ -62,7 +62,7 @@ func migrateLive(b *bench) {
 	b.continues(0, count)
 }
 
-func migrateOnto(b *bench) {
+func migrateOnto(b *caseRun) {
 	sum, _ := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
 	if _, err := b.do(b.restoring(0, 1, sum, 2)); err != nil {
@@ -75,7 +75,7 @@ func migrateOnto(b *bench) {
 
 // onOneEnd checks that after a migration exactly one copy exists, in the given state, and that it
 // is where the error suggests.
-func onOneEnd(b *bench, err error, s hypervisor.CopyState) {
+func onOneEnd(b *caseRun, err error, s hypervisor.CopyState) {
 	b.Helper()
 	after := b.withoutJobs()
 	b.Logf("migration: error %v, copies %q", err, after)
@@ -89,7 +89,7 @@ func onOneEnd(b *bench, err error, s hypervisor.CopyState) {
 }
 
 // underWay begins a migration and waits until it is visible or over.
-func underWay(b *bench, s hypervisor.CopyState) <-chan error {
+func underWay(b *caseRun, s hypervisor.CopyState) <-chan error {
 	b.Helper()
 	ended := b.async(b.migrating(0, 1))
 	b.until("the migration is visible", func() (string, bool) {
@@ -99,7 +99,7 @@ func underWay(b *bench, s hypervisor.CopyState) <-chan error {
 	return ended
 }
 
-func migrateAborted(b *bench) {
+func migrateAborted(b *caseRun) {
 	b.boot(0, 0)
 	b.pause(0, 0)
 	ended := underWay(b, hypervisor.CopyPaused)
@@ -108,7 +108,7 @@ func migrateAborted(b *bench) {
 	onOneEnd(b, <-ended, hypervisor.CopyPaused)
 }
 
-func migrateToDead(b *bench) {
+func migrateToDead(b *caseRun) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
@@ -125,7 +125,7 @@ func migrateToDead(b *bench) {
 
 // migrateKilled: if the destination dies after the handover, the VM is gone; before it, the
 // source keeps the VM.
-func migrateKilled(b *bench) {
+func migrateKilled(b *caseRun) {
 	b.boot(0, 0)
 	b.pause(0, 0)
 	ended := underWay(b, hypervisor.CopyPaused)
@@ -139,7 +139,7 @@ func migrateKilled(b *bench) {
 	}
 }
 
-func migrateCut(b *bench, s hypervisor.CopyState) {
+func migrateCut(b *caseRun, s hypervisor.CopyState) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	if s == hypervisor.CopyPaused {
@@ -160,7 +160,7 @@ func migrateCut(b *bench, s hypervisor.CopyState) {
 }
 
 // split loses the finish of a migration, which must be an error.
-func split(b *bench) {
+func split(b *caseRun) {
 	b.Helper()
 	b.hook("lose the finish", b.h.Hooks.LoseFinish(b.vm(0), b.node(0), b.node(1)))
 	_, err := b.do(b.migrating(0, 1))
@@ -171,7 +171,7 @@ func split(b *bench) {
 }
 
 // splitPaused shows why gangs are paused first: in no case does a VM run twice.
-func splitPaused(b *bench) {
+func splitPaused(b *caseRun) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	split(b)
@@ -187,14 +187,14 @@ func splitPaused(b *bench) {
 	b.continues(0, count)
 }
 
-func splitRunning(b *bench) {
+func splitRunning(b *caseRun) {
 	b.boot(0, 0)
 	split(b)
 	b.becomes(0, b.at(0, hypervisor.CopyRunning)+" "+b.at(1, hypervisor.CopyRunning))
 	b.Log("BOTH RUN, as measured: without a lock only a paused VM may be migrated")
 }
 
-func splitLocked(b *bench) {
+func splitLocked(b *caseRun) {
 	b.boot(0, 0)
 	count := b.counter(0)
 	split(b)

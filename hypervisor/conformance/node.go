@@ -38,7 +38,7 @@ var nodeCases = []caseOf{
 }
 
 // unreachable checks that a look at a node that does not answer is an error, never an empty view.
-func unreachable(b *bench, node int, ways ...error) {
+func unreachable(b *caseRun, node int, ways ...error) {
 	b.Helper()
 	b.until("a look fails", func() (string, bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
@@ -58,7 +58,7 @@ func unreachable(b *bench, node int, ways ...error) {
 	})
 }
 
-func deadNode(b *bench) {
+func deadNode(b *caseRun) {
 	b.boot(0, 1)
 	b.hook("kill the node", b.h.Hooks.KillNode(b.node(1)))
 	unreachable(b, 1, hypervisor.ErrUnreachable)
@@ -72,7 +72,7 @@ func deadNode(b *bench) {
 // frozenNode: the call may have reached the daemon, which then carries it out after the thaw, or
 // may have hung in the driver before it. The error does not tell which; but some time after the
 // thaw the outcome is final.
-func frozenNode(b *bench) {
+func frozenNode(b *caseRun) {
 	b.boot(0, 0)
 	b.hook("freeze", b.h.Hooks.FreezeNode(b.node(0)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -100,7 +100,7 @@ func frozenNode(b *bench) {
 }
 
 // stableCopies waits until the copies of rank 0 have not changed for a moment.
-func (b *bench) stableCopies() string {
+func (b *caseRun) stableCopies() string {
 	b.Helper()
 	var last string
 	since := time.Now()
@@ -114,7 +114,7 @@ func (b *bench) stableCopies() string {
 }
 
 // sweepKeeps sweeps for a caller that does not know the vjob of the case.
-func sweepKeeps(b *bench) {
+func sweepKeeps(b *caseRun) {
 	sweep := func() {
 		b.Helper()
 		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
@@ -143,7 +143,7 @@ func sweepKeeps(b *bench) {
 	}
 }
 
-func cutNode(b *bench) {
+func cutNode(b *caseRun) {
 	b.boot(0, 0)
 	before := b.counter(0)
 	b.hook("cut the node off", b.h.Hooks.CutNode(b.node(0)))
@@ -157,7 +157,7 @@ func cutNode(b *bench) {
 	}
 }
 
-func daemonKilled(b *bench) {
+func daemonKilled(b *caseRun) {
 	b.boot(0, 0)
 	before := b.counter(0)
 	b.hook("kill the daemon", b.h.Hooks.KillDaemon(b.node(0)))
@@ -168,7 +168,7 @@ func daemonKilled(b *bench) {
 
 // staysPaused checks that nothing resumes a guest that is paused in memory: neither a daemon that
 // restarts nor a connection that comes back.
-func staysPaused(b *bench) {
+func staysPaused(b *caseRun) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	still := func() {

@@ -25,20 +25,20 @@ var restoreCases = []caseOf{
 	{name: "image is not consumed", row: "E4", run: notConsumed},
 }
 
-func flipped(b *bench) {
+func flipped(b *caseRun) {
 	sum, _ := b.saved()
 	b.hook("flip bits", b.h.Hooks.FlipImage(b.image(0)))
 	refused(b, sum)
 }
 
-func truncated(b *bench) {
+func truncated(b *caseRun) {
 	sum, _ := b.saved()
 	b.hook("truncate", b.h.Hooks.TruncateImage(b.image(0)))
 	refused(b, sum)
 }
 
 // refused checks that a damaged image is restored nowhere.
-func refused(b *bench, sum string) {
+func refused(b *caseRun, sum string) {
 	b.Helper()
 	for node := range 2 {
 		b.fails(b.restoring(0, node, sum, 1+node), hypervisor.ErrBadImage)
@@ -49,7 +49,7 @@ func refused(b *bench, sum string) {
 
 // restoredTwice: only a lock prevents the restore of one image on two nodes. A scheduler must
 // know that; a driver may be stricter.
-func restoredTwice(b *bench) {
+func restoredTwice(b *caseRun) {
 	sum, _ := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
 	if _, err := b.do(b.restoring(0, 1, sum, 2)); err != nil {
@@ -63,7 +63,7 @@ func restoredTwice(b *bench) {
 
 // unpauseBoth unpauses two copies of rank 0, one after the other. With a lock the second must be
 // refused.
-func (b *bench) unpauseBoth(first, second int) {
+func (b *caseRun) unpauseBoth(first, second int) {
 	b.Helper()
 	b.must(b.call(hypervisor.Unpause, 0, b.node(first)))
 	_, err := b.do(b.call(hypervisor.Unpause, 0, b.node(second)))
@@ -80,7 +80,7 @@ func (b *bench) unpauseBoth(first, second int) {
 	b.becomes(0, b.at(first, hypervisor.CopyRunning))
 }
 
-func revoked(b *bench) {
+func revoked(b *caseRun) {
 	sum, count := b.saved()
 	revoke := b.call(hypervisor.Revoke, 0, b.node(0))
 	revoke.Attempt = 2
@@ -96,7 +96,7 @@ func revoked(b *bench) {
 
 // revokedUnderWay: only an attempt that had opened its image before the revoke may succeed. A
 // failed restore leaves no copy.
-func revokedUnderWay(b *bench) {
+func revokedUnderWay(b *caseRun) {
 	sum, _ := b.saved()
 	ended := b.async(b.restoring(0, 1, sum, 1))
 	b.must(b.call(hypervisor.Revoke, 0, b.node(0)))
@@ -114,7 +114,7 @@ func revokedUnderWay(b *bench) {
 	b.stays("")
 }
 
-func revokedFrozen(b *bench) {
+func revokedFrozen(b *caseRun) {
 	sum, _ := b.saved()
 	b.hook("freeze", b.h.Hooks.FreezeNode(b.node(1)))
 	ended := b.async(b.restoring(0, 1, sum, 1))
@@ -131,7 +131,7 @@ func revokedFrozen(b *bench) {
 	b.stays(after)
 }
 
-func notConsumed(b *bench) {
+func notConsumed(b *caseRun) {
 	sum, _ := b.saved()
 	for attempt := 1; attempt <= 2; attempt++ {
 		b.must(b.restoring(0, 0, sum, attempt))

@@ -27,13 +27,13 @@ var saveCases = []caseOf{
 }
 
 // stored looks for the first image of rank 0.
-func stored(b *bench) (hypervisor.Image, bool) {
+func stored(b *caseRun) (hypervisor.Image, bool) {
 	b.Helper()
 	s := b.store()
 	return s.Find(b.image(0))
 }
 
-func saveRestore(b *bench) {
+func saveRestore(b *caseRun) {
 	sum, count := b.saved()
 	i, ok := stored(b)
 	if !ok || !i.Complete || i.Bytes <= 0 || i.Node != b.node(0) {
@@ -61,7 +61,7 @@ func saveRestore(b *bench) {
 
 // gangMoves is the whole protocol: all pause, all save, all are restored paused on other nodes,
 // all continue.
-func gangMoves(b *bench) {
+func gangMoves(b *caseRun) {
 	const members = 3
 	counts := make([]int64, members)
 	for rank := range members {
@@ -102,7 +102,7 @@ func gangMoves(b *bench) {
 
 // saveRunning: the contract covers only paused copies. A driver may refuse a running copy, or
 // save its state at one instant.
-func saveRunning(b *bench) {
+func saveRunning(b *caseRun) {
 	b.boot(0, 0)
 	_, err := b.do(b.call(hypervisor.Save, 0, b.node(0)))
 	after := b.withoutJobs()
@@ -117,7 +117,7 @@ func saveRunning(b *bench) {
 	}
 }
 
-func saveUsedName(b *bench) {
+func saveUsedName(b *caseRun) {
 	sum, count := b.saved()
 	b.must(b.restoring(0, 0, sum, 1))
 	b.unpause(0, 0)
@@ -135,7 +135,7 @@ func saveUsedName(b *bench) {
 	b.continues(0, count)
 }
 
-func saveDiskFull(b *bench) {
+func saveDiskFull(b *caseRun) {
 	b.boot(0, 0)
 	count := b.pause(0, 0)
 	b.hook("fill the disk", b.h.Hooks.FillDisk(b.node(0)))
@@ -164,7 +164,7 @@ func saveDiskFull(b *bench) {
 
 // pausedOrSaved checks that an interrupted save ended in one of two ways: the copy is paused and
 // no image is complete, or the image is complete and the copy is gone.
-func pausedOrSaved(b *bench, err error) {
+func pausedOrSaved(b *caseRun, err error) {
 	b.Helper()
 	after := b.withoutJobs()
 	i, ok := stored(b)
@@ -182,7 +182,7 @@ func pausedOrSaved(b *bench, err error) {
 }
 
 // saving begins a save and waits until it is visible or over.
-func saving(b *bench) <-chan error {
+func saving(b *caseRun) <-chan error {
 	b.Helper()
 	ended := b.async(b.call(hypervisor.Save, 0, b.node(0)))
 	b.until("the save is visible", func() (string, bool) {
@@ -192,7 +192,7 @@ func saving(b *bench) <-chan error {
 	return ended
 }
 
-func saveAborted(b *bench) {
+func saveAborted(b *caseRun) {
 	b.boot(0, 0)
 	b.pause(0, 0)
 	ended := saving(b)
@@ -201,7 +201,7 @@ func saveAborted(b *bench) {
 	pausedOrSaved(b, <-ended)
 }
 
-func saveKilled(b *bench) {
+func saveKilled(b *caseRun) {
 	b.boot(0, 0)
 	b.pause(0, 0)
 	ended := saving(b)
@@ -219,7 +219,7 @@ func saveKilled(b *bench) {
 	b.Logf("error %v; the save was faster: %t", err, saved)
 }
 
-func saveDaemonKilled(b *bench) {
+func saveDaemonKilled(b *caseRun) {
 	b.boot(0, 0)
 	b.pause(0, 0)
 	ended := saving(b)

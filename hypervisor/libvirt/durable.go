@@ -40,7 +40,8 @@ func durably(ctx context.Context, path string, content []byte, publish func(from
 	if err == nil {
 		err = f.Sync()
 	}
-	if closing := f.Close(); err == nil {
+	closing := f.Close()
+	if err == nil {
 		err = closing
 	}
 	if err == nil {

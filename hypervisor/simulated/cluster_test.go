@@ -12,8 +12,8 @@ import (
 
 var begin = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// bench drives one cluster by hand.
-type bench struct {
+// manualCluster drives one cluster by hand.
+type manualCluster struct {
 	*simulated.Cluster
 	t   *testing.T
 	op  hypervisor.OpID
@@ -23,7 +23,7 @@ type bench struct {
 	hints   map[cluster.NodeID]int
 }
 
-func newBench(t *testing.T, edit func(*simulated.Config)) *bench {
+func newManualCluster(t *testing.T, edit func(*simulated.Config)) *manualCluster {
 	t.Helper()
 	cfg := simulated.Config{Start: begin, Profile: simulated.Thesis, Seed: 1}
 	for _, id := range []cluster.NodeID{"n1", "n2", "n3"} {
@@ -34,7 +34,7 @@ func newBench(t *testing.T, edit func(*simulated.Config)) *bench {
 	if edit != nil {
 		edit(&cfg)
 	}
-	return &bench{
+	return &manualCluster{
 		Cluster: simulated.New(cfg), t: t, now: begin,
 		replies: map[hypervisor.OpID]*simulated.Reply{}, hints: map[cluster.NodeID]int{},
 	}
@@ -47,7 +47,7 @@ func imageOf(id cluster.VMID) hypervisor.ImageID {
 }
 
 // start begins a call and returns its number.
-func (b *bench) start(call hypervisor.Call) hypervisor.OpID {
+func (b *manualCluster) start(call hypervisor.Call) hypervisor.OpID {
 	b.op++
 	call.Op = b.op
 	if call.Image.Attempt == 0 {
@@ -58,7 +58,7 @@ func (b *bench) start(call hypervisor.Call) hypervisor.OpID {
 }
 
 // pass advances time and collects what happened.
-func (b *bench) pass(to time.Time) {
+func (b *manualCluster) pass(to time.Time) {
 	b.now = to
 	for _, h := range b.Advance(to) {
 		if h.Reply != nil {
@@ -70,7 +70,7 @@ func (b *bench) pass(to time.Time) {
 }
 
 // reply advances until an operation is answered; nil after a timeout.
-func (b *bench) reply(op hypervisor.OpID, within time.Duration) *simulated.Reply {
+func (b *manualCluster) reply(op hypervisor.OpID, within time.Duration) *simulated.Reply {
 	b.t.Helper()
 	for limit := b.now.Add(within); b.replies[op] == nil; {
 		next, ok := b.Next()
@@ -84,7 +84,7 @@ func (b *bench) reply(op hypervisor.OpID, within time.Duration) *simulated.Reply
 }
 
 // do carries out a call and expects an answer with that error.
-func (b *bench) do(call hypervisor.Call, want error) *simulated.Reply {
+func (b *manualCluster) do(call hypervisor.Call, want error) *simulated.Reply {
 	b.t.Helper()
 	r := b.reply(b.start(call), time.Hour)
 	if r == nil {
@@ -97,12 +97,12 @@ func (b *bench) do(call hypervisor.Call, want error) *simulated.Reply {
 }
 
 // wait lets time pass.
-func (b *bench) wait(d time.Duration) {
+func (b *manualCluster) wait(d time.Duration) {
 	b.pass(b.now.Add(d))
 }
 
 // copies counts the copies of a VM in a state, by node.
-func (b *bench) copies(id cluster.VMID) map[cluster.NodeID]string {
+func (b *manualCluster) copies(id cluster.VMID) map[cluster.NodeID]string {
 	m := map[cluster.NodeID]string{}
 	for _, c := range b.Truth().Copies {
 		if c.VM == id {
@@ -116,7 +116,7 @@ func (b *bench) copies(id cluster.VMID) map[cluster.NodeID]string {
 	return m
 }
 
-func (b *bench) want(id cluster.VMID, want map[cluster.NodeID]string) {
+func (b *manualCluster) want(id cluster.VMID, want map[cluster.NodeID]string) {
 	b.t.Helper()
 	got := b.copies(id)
 	same := len(got) == len(want)
@@ -148,7 +148,7 @@ func machine(memory cluster.MiB, members int, steps ...cluster.Step) *hypervisor
 	return m
 }
 
-func (b *bench) boot(id cluster.VMID, node cluster.NodeID, m *hypervisor.Machine) {
+func (b *manualCluster) boot(id cluster.VMID, node cluster.NodeID, m *hypervisor.Machine) {
 	b.t.Helper()
 	b.do(hypervisor.Call{
 		Verb: hypervisor.Boot, VM: id, Node: node, Machine: m, Stamp: hypervisor.Stamp{Incarnation: 1, Epoch: 1},
@@ -156,7 +156,7 @@ func (b *bench) boot(id cluster.VMID, node cluster.NodeID, m *hypervisor.Machine
 }
 
 func TestSuspendAndResumeElsewhereTakesTheThesisTimes(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(cluster.GiB, 1))
 	if got := b.now.Sub(begin); got != 6*time.Second {
@@ -185,7 +185,7 @@ func TestSuspendAndResumeElsewhereTakesTheThesisTimes(t *testing.T) {
 }
 
 func TestApplicationEndsWhenEveryMemberIsDone(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	busy := func(d time.Duration, after ...cluster.StepRef) cluster.Step {
 		return cluster.Step{CPU: cluster.CPU, Duration: d, After: after}
 	}
@@ -215,7 +215,7 @@ func TestApplicationEndsWhenEveryMemberIsDone(t *testing.T) {
 }
 
 func TestOverloadedNodeSlowsItsGuestsDown(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	for i := range 4 { // 4 CPU needed, 2 there
 		b.start(hypervisor.Call{
 			Verb: hypervisor.Boot, VM: vm(i+1, 0), Node: "n1",
@@ -230,7 +230,7 @@ func TestOverloadedNodeSlowsItsGuestsDown(t *testing.T) {
 }
 
 func TestLockstepGoesOnOnlyWhileEveryMemberIsSatisfied(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	for rank := range 2 {
 		m := machine(512, 2, cluster.Step{CPU: cluster.CPU, Duration: 100 * time.Second})
 		m.Payload.Program.Lockstep = true

@@ -58,7 +58,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 }
 
 func TestCallWaitsForTheJobOfACopyButNotForEver(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.paused(id)
 	save := b.start(call(hypervisor.Save, id, "n1")) // 48 s
@@ -77,7 +77,7 @@ func TestCallWaitsForTheJobOfACopyButNotForEver(t *testing.T) {
 }
 
 func TestCallsForWhatIsNotThere(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.do(call(hypervisor.Pause, id, "n9"), hypervisor.ErrUnreachable)
 	if _, err := b.Look(b.now, "n9"); !errors.Is(err, cluster.ErrNotFound) {
@@ -106,7 +106,7 @@ func TestCallsForWhatIsNotThere(t *testing.T) {
 }
 
 func TestMemoryOfMovingVMsCountsOnBothEnds(t *testing.T) {
-	b := newBench(t, nil) // 4 GiB each
+	b := newManualCluster(t, nil) // 4 GiB each
 	b.boot(vm(1, 0), "n1", machine(3*cluster.GiB, 1))
 	op := b.start(migration(vm(1, 0), "n2"))
 	full := call(hypervisor.Boot, vm(2, 0), "n2")
@@ -121,7 +121,7 @@ func TestMemoryOfMovingVMsCountsOnBothEnds(t *testing.T) {
 }
 
 func TestGuestWorksOnWhileItMigrates(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(cluster.GiB, 1, cluster.Step{CPU: cluster.CPU, Duration: 100 * time.Second}))
 	b.wait(10 * time.Second)
@@ -135,7 +135,7 @@ func TestGuestWorksOnWhileItMigrates(t *testing.T) {
 
 func TestEpochsTellStaleMemory(t *testing.T) {
 	var fresh []bool
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	b.OnChange = func(ch simulated.Change) {
 		if ch.Kind == simulated.Unpaused {
 			fresh = append(fresh, ch.MemoryEpoch == ch.DiskEpoch)
@@ -154,7 +154,7 @@ func TestEpochsTellStaleMemory(t *testing.T) {
 }
 
 func TestRestoreTakesNewSettings(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	for i := range 2 {
 		b.boot(vm(i+1, 0), "n1", machine(512, 1, cluster.Step{CPU: cluster.CPU, Duration: 100 * time.Second}))
 	}

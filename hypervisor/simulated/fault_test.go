@@ -20,7 +20,7 @@ func migration(id cluster.VMID, to cluster.NodeID) hypervisor.Call {
 }
 
 // inject injects a fault that must have an effect.
-func (b *bench) inject(f simulated.Fault) {
+func (b *manualCluster) inject(f simulated.Fault) {
 	b.t.Helper()
 	if err := b.Inject(b.now, f); err != nil {
 		b.t.Fatal(err)
@@ -28,14 +28,14 @@ func (b *bench) inject(f simulated.Fault) {
 }
 
 // paused boots a VM of 1 GiB on n1 and pauses it.
-func (b *bench) paused(id cluster.VMID) {
+func (b *manualCluster) paused(id cluster.VMID) {
 	b.t.Helper()
 	b.boot(id, "n1", machine(cluster.GiB, 1))
 	b.do(call(hypervisor.Pause, id, "n1"), nil)
 }
 
 // saved boots a VM on n1, pauses, saves and seals it and returns the checksum.
-func (b *bench) saved(id cluster.VMID) string {
+func (b *manualCluster) saved(id cluster.VMID) string {
 	b.t.Helper()
 	b.paused(id)
 	b.do(call(hypervisor.Save, id, "n1"), nil)
@@ -47,7 +47,7 @@ func restore(id cluster.VMID, node cluster.NodeID, sum string, attempt int) hype
 }
 
 // image returns the only image of a VM in the true store.
-func (b *bench) image(id cluster.VMID) (simulated.TrueImage, bool) {
+func (b *manualCluster) image(id cluster.VMID) (simulated.TrueImage, bool) {
 	for _, i := range b.Truth().Images {
 		if i.ID.VM == id {
 			return i, true
@@ -127,7 +127,7 @@ func TestMigrationsThatAreCut(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, func(c *simulated.Config) { c.Locks = tt.locks })
+			b := newManualCluster(t, func(c *simulated.Config) { c.Locks = tt.locks })
 			b.boot(id, "n1", machine(cluster.GiB, 1))
 			if !tt.live {
 				b.do(call(hypervisor.Pause, id, "n1"), nil)

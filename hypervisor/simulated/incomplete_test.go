@@ -14,7 +14,7 @@ import (
 func abort(id cluster.VMID) hypervisor.Call { return call(hypervisor.Abort, id, "n2") }
 
 func TestAbortEndsACopyThatIsNotWhole(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	op := b.start(restore(id, "n2", sum, 1))
@@ -40,7 +40,7 @@ func TestAbortEndsACopyThatIsNotWhole(t *testing.T) {
 // copy that is unpaused before it is complete runs from garbage.
 func TestHalfRestoredCopyOutlivesItsDaemon(t *testing.T) {
 	for _, early := range []bool{false, true} {
-		b := newBench(t, nil)
+		b := newManualCluster(t, nil)
 		var half bool
 		b.OnChange = func(ch simulated.Change) { half = half || ch.Kind == simulated.Unpaused && ch.Incomplete && ch.Corrupt }
 		id := vm(1, 0)
@@ -65,7 +65,7 @@ func TestHalfRestoredCopyOutlivesItsDaemon(t *testing.T) {
 }
 
 func TestIncomingCopyOutlivesItsDaemon(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.paused(id)
 	op := b.start(migration(id, "n2"))
@@ -82,7 +82,7 @@ func TestIncomingCopyOutlivesItsDaemon(t *testing.T) {
 }
 
 func TestHealthyImageIsRefusedByOneNode(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.inject(simulated.Fault{Kind: simulated.LoadRefused, Node: "n2"})
@@ -95,7 +95,7 @@ func TestHealthyImageIsRefusedByOneNode(t *testing.T) {
 }
 
 func TestMachineTypeThatANodeDoesNotHave(t *testing.T) {
-	b := newBench(t, func(c *simulated.Config) { c.Faults.Misfit = 1 })
+	b := newManualCluster(t, func(c *simulated.Config) { c.Faults.Misfit = 1 })
 	id := vm(1, 0)
 	sum := b.saved(id)
 	for attempt, node := range []cluster.NodeID{"n2", "n3", "n2"} {
@@ -105,7 +105,7 @@ func TestMachineTypeThatANodeDoesNotHave(t *testing.T) {
 }
 
 func TestJobsAreHidden(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id, other := vm(1, 0), vm(2, 0)
 	b.start(restore(id, "n2", b.saved(id), 1))
 	b.boot(other, "n2", machine(512, 1))
@@ -122,7 +122,7 @@ func TestJobsAreHidden(t *testing.T) {
 }
 
 // job is what a look shows of the job on a copy.
-func (b *bench) job(node cluster.NodeID, id cluster.VMID) hypervisor.Job {
+func (b *manualCluster) job(node cluster.NodeID, id cluster.VMID) hypervisor.Job {
 	b.t.Helper()
 	v, err := b.Look(b.now, node)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b *bench) job(node cluster.NodeID, id cluster.VMID) hypervisor.Job {
 }
 
 func TestBootThatWakesAfterMinutes(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	for rank := range 2 {
 		id := vm(1, rank)
 		b.inject(simulated.Fault{Kind: simulated.BootStuck})
@@ -160,7 +160,7 @@ func TestBootThatWakesAfterMinutes(t *testing.T) {
 // A restore that hangs continues minutes later; only a revoke stops it.
 func TestRestoreThatWakesAfterMinutes(t *testing.T) {
 	for _, revoked := range []bool{false, true} {
-		b := newBench(t, nil)
+		b := newManualCluster(t, nil)
 		id := vm(1, 0)
 		sum := b.saved(id)
 		b.inject(simulated.Fault{Kind: simulated.CallLate})
@@ -185,7 +185,7 @@ func TestCopiesOfUnknownOwners(t *testing.T) {
 	id := vm(9000, 0)
 	left := simulated.Leftover{VM: id, Size: cluster.Resources{Memory: 3 * cluster.GiB}, Unpausable: true}
 	var cfg simulated.Config
-	b := newBench(t, func(c *simulated.Config) {
+	b := newManualCluster(t, func(c *simulated.Config) {
 		c.Nodes[0].Leftovers = []simulated.Leftover{left}
 		cfg = *c
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 func TestFrozenNodeCarriesOutLaterWhatItWasTold(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(cluster.GiB, 1))
 	b.inject(simulated.Fault{Kind: simulated.Freeze, Node: "n1", For: time.Minute})
@@ -30,7 +30,7 @@ func TestFrozenNodeCarriesOutLaterWhatItWasTold(t *testing.T) {
 }
 
 func TestPartitionHidesANodeThatGoesOn(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(cluster.GiB, 1, cluster.Step{CPU: cluster.CPU, Duration: time.Minute}))
 	b.inject(simulated.Fault{Kind: simulated.Partition, Node: "n1", For: 10 * time.Minute})
@@ -55,7 +55,7 @@ func TestPartitionHidesANodeThatGoesOn(t *testing.T) {
 }
 
 func TestPowerLossEmptiesANode(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	b.boot(vm(2, 0), "n2", machine(cluster.GiB, 1))
 	b.boot(vm(1, 0), "n1", machine(cluster.GiB, 1))
 	op := b.start(call(hypervisor.Pause, vm(1, 0), "n1"))
@@ -75,7 +75,7 @@ func TestPowerLossEmptiesANode(t *testing.T) {
 }
 
 func TestGuestsThatDie(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	b.boot(vm(1, 0), "n1", machine(512, 1))
 	b.boot(vm(2, 0), "n1", machine(512, 1))
 	b.inject(simulated.Fault{Kind: simulated.GuestCrashed, VM: vm(1, 0)})
@@ -92,7 +92,7 @@ func TestGuestsThatDie(t *testing.T) {
 }
 
 func TestAnswersGetLost(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(512, 1))
 	pause, unpause := hypervisor.Pause, hypervisor.Unpause
@@ -116,7 +116,7 @@ func TestAnswersGetLost(t *testing.T) {
 }
 
 func TestLocksKeepASecondCopyFromRunning(t *testing.T) {
-	b := newBench(t, func(c *simulated.Config) { c.Locks = true })
+	b := newManualCluster(t, func(c *simulated.Config) { c.Locks = true })
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.do(restore(id, "n1", sum, 1), nil)
@@ -139,7 +139,7 @@ func TestLocksKeepASecondCopyFromRunning(t *testing.T) {
 }
 
 func TestPauseInTheMiddleOfALiveMigrationIsForgotten(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(8*cluster.GiB/4, 1))
 	op := b.start(migration(id, "n2"))
@@ -157,7 +157,7 @@ func TestPauseInTheMiddleOfALiveMigrationIsForgotten(t *testing.T) {
 
 func TestHintsGetLostAndRepeated(t *testing.T) {
 	hints := func(lost, repeated float64) int {
-		b := newBench(t, func(c *simulated.Config) {
+		b := newManualCluster(t, func(c *simulated.Config) {
 			c.Faults = simulated.Rates{HintLost: lost, HintRepeated: repeated}
 		})
 		b.boot(vm(1, 0), "n1", machine(512, 1))

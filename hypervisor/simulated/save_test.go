@@ -50,7 +50,7 @@ func TestSavesThatFail(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, nil)
+			b := newManualCluster(t, nil)
 			b.boot(id, "n1", machine(cluster.GiB, 1))
 			if !tt.live {
 				b.do(call(hypervisor.Pause, id, "n1"), nil)
@@ -78,7 +78,7 @@ func TestSavesThatFail(t *testing.T) {
 }
 
 func TestSaveNeverOverwritesAndRunsOnWhenTheControllerIsAway(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.do(restore(id, "n1", sum, 1), nil)
@@ -104,7 +104,7 @@ func TestSaveNeverOverwritesAndRunsOnWhenTheControllerIsAway(t *testing.T) {
 }
 
 func TestImagesAreRefusedUnlessTheyAreWhatWasSealed(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.do(restore(id, "n2", "", 1), hypervisor.ErrBadImage)
@@ -120,7 +120,7 @@ func TestImagesAreRefusedUnlessTheyAreWhatWasSealed(t *testing.T) {
 func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
 	torn := 0
 	for seed := range uint64(40) {
-		b := newBench(t, func(c *simulated.Config) { c.Seed = seed })
+		b := newManualCluster(t, func(c *simulated.Config) { c.Seed = seed })
 		b.paused(vm(1, 0))
 		b.do(call(hypervisor.Save, vm(1, 0), "n1"), nil)
 		b.saved(vm(2, 0))
@@ -138,7 +138,7 @@ func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
 }
 
 func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.do(restore(id, "n1", sum, 1), nil)
@@ -174,7 +174,7 @@ func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
 }
 
 func TestLocalPoolsAreGoneWithTheirNode(t *testing.T) {
-	b := newBench(t, func(c *simulated.Config) {
+	b := newManualCluster(t, func(c *simulated.Config) {
 		for i := range c.Nodes {
 			c.Nodes[i].Pool = "disk-" + string(c.Nodes[i].ID)
 		}

@@ -99,7 +99,8 @@ func replaceFile(name string, data []byte) (err error) {
 	if _, err = f.Write(data); err == nil {
 		err = f.Sync()
 	}
-	if closing := f.Close(); err == nil {
+	closing := f.Close()
+	if err == nil {
 		err = closing
 	}
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestStoreThatIsAnotherOne(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.paused(vm(2, 0))
@@ -32,7 +32,7 @@ func TestStoreThatIsAnotherOne(t *testing.T) {
 }
 
 func TestStoreThatFails(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.inject(simulated.Fault{Kind: simulated.StoreFails, Node: "n1", For: time.Hour})
@@ -60,7 +60,7 @@ func TestStoreThatFails(t *testing.T) {
 
 // A cached directory shows what it held: files that are gone, and not those that are new.
 func TestStoreThatIsStale(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	b.saved(vm(1, 0))
 	b.inject(simulated.Fault{Kind: simulated.StoreStale, Node: "n1", For: 5 * time.Minute})
 	b.saved(vm(2, 0))
@@ -92,7 +92,7 @@ func TestStoreThatIsStale(t *testing.T) {
 }
 
 func TestStoreThatIsSlow(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
 	b.inject(simulated.Fault{Kind: simulated.StoreSlow, Node: "n1", For: time.Second})

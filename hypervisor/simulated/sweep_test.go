@@ -12,7 +12,7 @@ import (
 // A VM that is saved, one that runs and one that has ended: only what is kept for
 // the last may go, and not before its time.
 func TestSweepForgetsWhatHasEnded(t *testing.T) {
-	b := newBench(t, nil)
+	b := newManualCluster(t, nil)
 	saved, running, ended := vm(1, 0), vm(2, 0), vm(3, 0)
 	b.saved(saved)
 	for _, id := range []cluster.VMID{running, ended} {

@@ -61,7 +61,8 @@ func (c *cluster) power() (sum energy.Watts) {
 		}
 	}
 	for n := range c.Nodes {
-		if node := &c.Nodes[n]; busy[n] {
+		node := &c.Nodes[n]
+		if busy[n] {
 			sum += node.Power.At((node.CPU - c.cpu[n]) / node.CPU)
 		} else {
 			sum += node.Power.Standby

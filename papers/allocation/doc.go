@@ -1,27 +1,27 @@
-// Package allocation has the algorithms of the paper (§3) as they were published, so that
-// others can be compared with them. Where the text can be read in two ways, both are
-// there under names of their own.
+// Package allocation implements the algorithms of Damien Borgetto, Henri Casanova, Georges Da Costa
+// and Jean-Marc Pierson, "Energy-Aware Service Allocation" (2010), as they were published.
 //
-// Each is quick and none goes back on what it did: see package solve for allocations that
-// are meant to be used.
+// [Sample] draws the paper's instances, and [Figures] compares our results with the paper's. Where
+// the text allows two readings, both are implemented under names of their own. The algorithms are
+// greedy; package energy/solve has a better search.
 package allocation
 
 import "vjob/energy"
 
-// Algorithm places all jobs, or fails: nil.
+// Algorithm allocates all jobs, or returns nil.
 type Algorithm func(p *energy.Problem) *energy.Allocation
 
-// Named is an algorithm and the problems that it is for.
+// Named is an algorithm with its name and its objective.
 type Named struct {
 	Name string
 	For  energy.Objective
 	Algorithm
 }
 
-// All are the algorithms, in the order of the paper. The first ones of each objective are
-// those that the paper's figures are of; "-kept" and "-afresh" are two readings of "until all
-// jobs can be placed", "-nested" searches for the yield as well as for k, "-lambda" takes
-// the paper's use of lambda by the letter, against its definition of Z.
+// All returns the algorithms in the order of the paper. For each objective the first ones are the
+// usual reading. "-kept" keeps placements while yields decrease ("until all jobs can be placed"),
+// "-nested" searches for the yield as well as for k, and "-lambda" uses lambda as in section 3,
+// against the definition of Z.
 func All() []Named {
 	return []Named{
 		{"greedy-yield-1", energy.BoundedYield, greedyYield(byMemory, firstFit)},

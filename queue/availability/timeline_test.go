@@ -84,7 +84,8 @@ func walk(t *testing.T, r *rand.Rand, horizon Time, size int64, steps int) {
 			if got != want {
 				t.Fatalf("now %d: %d for %d from %d with own %d: %d, want %d", now, amount, length, from, own, got, want)
 			}
-			if s := (stay{got, got.Plus(length), amount}); own == availability.Never && got < horizon/2 && (length < availability.Never || r.IntN(10) == 0) {
+			s := stay{got, got.Plus(length), amount}
+			if own == availability.Never && got < horizon/2 && (length < availability.Never || r.IntN(10) == 0) {
 				p.Reserve(s.from, s.to, s.amount)
 				n.change(s.from, s.to, -s.amount)
 				stays = append(stays, s)

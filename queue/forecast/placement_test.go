@@ -70,7 +70,8 @@ func TestRulesCount(t *testing.T) {
 		}
 		var running []cluster.VJobID
 		for id := cluster.VJobID(1); id <= 6; id++ {
-			if j := draw(id); f.fits(append(slices.Clone(running), id)) {
+			j := draw(id)
+			if f.fits(append(slices.Clone(running), id)) {
 				running = append(running, id)
 				s.Jobs = append(s.Jobs, runs(j))
 			}

@@ -92,8 +92,10 @@ func TestPreemptionAgainstMinutes(t *testing.T) {
 			scene.Jobs = append(scene.Jobs, j)
 		}
 		for _, j := range scene.Jobs {
-			if n, minutes := int64(j.Need.CPU/1000), int(j.Left/time.Minute); j.Runs {
-				if take(&all, 0, minutes, n); !j.Yields {
+			if j.Runs {
+				n, minutes := int64(j.Need.CPU/1000), int(j.Left/time.Minute)
+				take(&all, 0, minutes, n)
+				if !j.Yields {
 					take(&firm, 0, minutes, n)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/ordering"
+	"vjob/tests/cpupool"
 )
 
 func list(t *testing.T, qs ...ordering.Queue) *ordering.Queues {
@@ -85,26 +86,12 @@ func TestWrongQueues(t *testing.T) {
 	}
 }
 
-// tank is capacity without nodes that records the vjobs that it takes.
-type tank struct {
-	free  cluster.MilliCPU
-	needs map[cluster.VJobID]cluster.MilliCPU
-}
-
-func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
-	if need := r.needs[id]; need > r.free {
-		return false, queue.Shortage{Missing: cluster.Resources{CPU: need - r.free}}
-	}
-	r.free -= r.needs[id]
-	return true, queue.Shortage{}
-}
-
 // moment reads "1 urgent waiting 2": the number, the queue (as the owner), the state and
 // processors; all have an hour.
 func moment(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input {
 	t.Helper()
 	needs := map[cluster.VJobID]cluster.MilliCPU{}
-	m := &queue.Input{Now: noon, Total: cluster.Resources{CPU: size}, Capacity: func() queue.Capacity { return &tank{size, needs} }}
+	m := &queue.Input{Now: noon, Total: cluster.Resources{CPU: size}, Capacity: func() queue.Capacity { return &cpupool.Pool{Free: size, Needs: needs} }}
 	for _, line := range lines {
 		j, state, cpus := queue.Job{VJob: &cluster.VJob{Walltime: time.Hour}}, "", 0
 		if _, err := fmt.Sscan(line, &j.ID, &j.Owner, &state, &cpus); err != nil {

@@ -86,7 +86,8 @@ func at(t time.Time, book *quota.Book, past *quota.Ledger, running []consumer) *
 	}
 	tally := book.Tally(t, ledger)
 	for _, c := range running {
-		if job := c.job; c.end.After(t) && !c.start.After(t) {
+		if c.end.After(t) && !c.start.After(t) {
+			job := c.job
 			job.Left = c.end.Sub(t)
 			tally.Count(&job)
 		}

@@ -13,6 +13,7 @@ import (
 	"vjob/cluster/calendar"
 	"vjob/queue"
 	"vjob/queue/quota"
+	"vjob/tests/cpupool"
 )
 
 // noon is on a Saturday.
@@ -256,21 +257,13 @@ func TestWrongQuotas(t *testing.T) {
 	}
 }
 
-// tank is capacity without nodes.
-type tank struct {
-	free  cluster.MilliCPU
-	jobs  map[cluster.VJobID]*quota.Job
-	taken []cluster.VJobID
-}
-
-func (r *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
-	need := r.jobs[id].Need.CPU
-	if need > r.free {
-		return false, queue.Shortage{Missing: cluster.Resources{CPU: need - r.free}}
+// needs returns the CPU that each vjob needs.
+func needs(jobs map[cluster.VJobID]*quota.Job) map[cluster.VJobID]cluster.MilliCPU {
+	list := map[cluster.VJobID]cluster.MilliCPU{}
+	for id, j := range jobs {
+		list[id] = j.Need.CPU
 	}
-	r.free -= need
-	r.taken = append(r.taken, id)
-	return true, queue.Shortage{}
+	return list
 }
 
 // Every policy obeys, its reasons name the quota, and a vjob with an exhausted quota delays no other.
@@ -290,7 +283,7 @@ func TestPoliciesObey(t *testing.T) {
 		tally := b.Tally(noon, nil)
 		tally.Count(jobs[1])
 		m := &queue.Input{Now: noon, Jobs: list, Total: cluster.Resources{CPU: 100_000, Memory: 100 * cluster.GiB}, Capacity: func() queue.Capacity {
-			return tally.Capacity(&tank{free: 100_000, jobs: jobs}, jobs)
+			return tally.Capacity(&cpupool.Pool{Free: 100_000, Needs: needs(jobs)}, jobs)
 		}}
 		v := p.Select(m)
 		if v[0].Target != queue.Run || v[1].Target != queue.Run || v[2].Target != queue.Wait || v[3].Target != queue.Run ||
@@ -329,7 +322,7 @@ func TestAgainstSums(t *testing.T) {
 				taken = append(taken, j)
 			}
 		}
-		capacity := tally.Capacity(&tank{free: 1 << 40, jobs: jobs}, jobs)
+		capacity := tally.Capacity(&cpupool.Pool{Free: 1 << 40, Needs: needs(jobs)}, jobs)
 		for _, i := range rng.Perm(27) {
 			j := jobs[cluster.VJobID(i+4)]
 			ok, short := capacity.Take(j.ID)
@@ -353,7 +346,7 @@ func TestRoomsAreApart(t *testing.T) {
 	tally := book(t, quota.Quota{Name: "cpus", Limits: always(cpus(6))}).Tally(noon, nil)
 	tally.Count(jobs[1])
 	for _, order := range [][]cluster.VJobID{{2, 3}, {3, 2}} {
-		capacity := tally.Capacity(&tank{free: 100_000, jobs: jobs}, jobs)
+		capacity := tally.Capacity(&cpupool.Pool{Free: 100_000, Needs: needs(jobs)}, jobs)
 		if ok, _ := capacity.Take(1); !ok {
 			t.Error("what is counted is not taken")
 		}
@@ -365,7 +358,7 @@ func TestRoomsAreApart(t *testing.T) {
 		}
 	}
 	// A vjob that does not fit is not counted.
-	capacity := tally.Capacity(&tank{free: 2000, jobs: jobs}, jobs)
+	capacity := tally.Capacity(&cpupool.Pool{Free: 2000, Needs: needs(jobs)}, jobs)
 	for _, id := range []cluster.VJobID{2, 3, 2} {
 		if ok, short := capacity.Take(id); ok || short.Limit != "" {
 			t.Errorf("%d: %v, %s", id, ok, short)

@@ -22,8 +22,8 @@ type Status struct {
 func (t *Tally) Statuses() (list []Status) {
 	for i := range t.book.quotas {
 		q := &t.book.quotas[i]
-		if group := (Association{q.User, q.Project, q.Queue}); q.User != Each && q.Project != Each && q.Queue != Each {
-			t.counter(key{i, group})
+		if q.User != Each && q.Project != Each && q.Queue != Each {
+			t.counter(key{i, Association{q.User, q.Project, q.Queue}})
 		}
 	}
 	counters := slices.Clone(t.counters)

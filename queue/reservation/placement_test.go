@@ -12,20 +12,20 @@ import (
 	"vjob/queue/reservation"
 )
 
-// rack is nodes of equal size, and vjobs with the nodes that each may use.
-type rack struct {
+// nodeSet is nodes of equal size, and vjobs with the nodes that each may use.
+type nodeSet struct {
 	nodes, size int
 	parts       map[cluster.VJobID][]int
 	fences      map[cluster.VJobID]uint
 }
 
-// packed is the capacity of the rack: it places all vjobs anew each time.
+// packed is the capacity of the nodes: it places all vjobs anew each time.
 type packed struct {
-	*rack
+	*nodeSet
 	taken []cluster.VJobID
 }
 
-func (r *rack) room() queue.Capacity { return &packed{rack: r} }
+func (r *nodeSet) room() queue.Capacity { return &packed{nodeSet: r} }
 
 // Take implements [queue.Capacity].
 func (p *packed) Take(id cluster.VJobID) (bool, queue.Shortage) {
@@ -37,7 +37,7 @@ func (p *packed) Take(id cluster.VJobID) (bool, queue.Shortage) {
 }
 
 // fits tries every placement.
-func (r *rack) fits(ids ...cluster.VJobID) bool {
+func (r *nodeSet) fits(ids ...cluster.VJobID) bool {
 	type vm struct {
 		size  int
 		fence uint
@@ -72,8 +72,8 @@ func (r *rack) fits(ids ...cluster.VJobID) bool {
 	return place(0)
 }
 
-// draw returns a random vjob that fits on the empty rack.
-func (r *rack) draw(rng *rand.Rand, id cluster.VJobID) queue.Job {
+// draw returns a random vjob that fits on the empty nodes.
+func (r *nodeSet) draw(rng *rand.Rand, id cluster.VJobID) queue.Job {
 	for {
 		r.parts[id], r.fences[id] = nil, 1<<r.nodes-1
 		sum := cluster.MilliCPU(0)
@@ -101,7 +101,7 @@ func TestReservationsHaveTheirPlaces(t *testing.T) {
 	for _, policy := range []queue.Policy{queue.FCFS{}, queue.EASY{}, queue.Conservative{}} {
 		for run := range 12 {
 			rng := rand.New(rand.NewPCG(seed, uint64(run)))
-			w := &racked{rack: &rack{3, 4, map[cluster.VJobID][]int{}, map[cluster.VJobID]uint{}}, policy: policy, now: noon, rng: rng}
+			w := &nodeSimulation{nodeSet: &nodeSet{3, 4, map[cluster.VJobID][]int{}, map[cluster.VJobID]uint{}}, policy: policy, now: noon, rng: rng}
 			for range 200 {
 				if why := w.second(); why != "" {
 					t.Fatalf("%s, run %d: %s", policy.Name(), run, why)
@@ -115,9 +115,9 @@ func TestReservationsHaveTheirPlaces(t *testing.T) {
 	}
 }
 
-// racked is a cluster that advances by seconds.
-type racked struct {
-	*rack
+// nodeSimulation is a cluster that advances by seconds.
+type nodeSimulation struct {
+	*nodeSet
 	policy      queue.Policy
 	now         time.Time
 	rng         *rand.Rand
@@ -126,7 +126,7 @@ type racked struct {
 	given, held int
 }
 
-func (w *racked) second() (wrong string) {
+func (w *nodeSimulation) second() (wrong string) {
 	w.now = w.now.Add(time.Second)
 	left := w.jobs[:0]
 	for _, j := range w.jobs {
@@ -171,7 +171,7 @@ func (w *racked) second() (wrong string) {
 }
 
 // confirmed requests a reservation for a vjob.
-func (w *racked) confirmed(j *queue.Job) bool {
+func (w *nodeSimulation) confirmed(j *queue.Job) bool {
 	from := w.now.Add(time.Duration(1+w.rng.IntN(60)) * time.Second)
 	r := reservation.Request{
 		Now: w.now, Total: cluster.Resources{CPU: cluster.MilliCPU(w.nodes * w.size)}, Capacity: w.room,

@@ -10,27 +10,14 @@ import (
 	"vjob/cluster"
 	"vjob/queue"
 	"vjob/queue/reservation"
+	"vjob/tests/cpupool"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// tank is capacity without nodes: only sums count.
-type tank struct {
-	free cluster.MilliCPU
-	jobs map[cluster.VJobID]cluster.MilliCPU
-}
-
-func (t *tank) Take(id cluster.VJobID) (bool, queue.Shortage) {
-	if need := t.jobs[id]; need > t.free {
-		return false, queue.Shortage{Missing: cluster.Resources{CPU: need - t.free}}
-	}
-	t.free -= t.jobs[id]
-	return true, queue.Shortage{}
-}
-
-// world is a cluster in sums that advances by seconds. Vjobs use their whole walltimes, and a
+// simulation is a cluster in sums that advances by seconds. Vjobs use their whole walltimes, and a
 // suspended vjob frees its capacity after a delay.
-type world struct {
+type simulation struct {
 	t        *testing.T
 	name     string
 	rng      *rand.Rand
@@ -43,7 +30,7 @@ type world struct {
 	given    int                    // reservations
 }
 
-func (w *world) used() (sum cluster.MilliCPU) {
+func (w *simulation) used() (sum cluster.MilliCPU) {
 	for i := range w.jobs {
 		if j := &w.jobs[i]; j.State == cluster.Running {
 			sum += j.Need.CPU
@@ -52,19 +39,19 @@ func (w *world) used() (sum cluster.MilliCPU) {
 	return sum
 }
 
-func (w *world) moment() *queue.Input {
+func (w *simulation) moment() *queue.Input {
 	needs := map[cluster.VJobID]cluster.MilliCPU{}
 	for i := range w.jobs {
 		needs[w.jobs[i].ID] = w.jobs[i].Need.CPU
 	}
 	return &queue.Input{
 		Now: w.now, Jobs: slices.Clone(w.jobs), Total: cluster.Resources{CPU: w.size},
-		Capacity: func() queue.Capacity { return &tank{w.size, needs} },
+		Capacity: func() queue.Capacity { return &cpupool.Pool{Free: w.size, Needs: needs} },
 	}
 }
 
 // request requests a reservation and submits it if it is confirmed.
-func (w *world) request() {
+func (w *simulation) request() {
 	j := w.draw()
 	j.Walltime = time.Duration(1+w.rng.IntN(30)) * time.Second
 	j.Reservation = w.now.Add(time.Duration(w.rng.IntN(80)) * time.Second)
@@ -93,7 +80,7 @@ func (w *world) request() {
 	}
 }
 
-func (w *world) draw() queue.Job {
+func (w *simulation) draw() queue.Job {
 	id := cluster.VJobID(1)
 	if n := len(w.jobs); n > 0 {
 		id = w.jobs[n-1].ID + 1
@@ -110,7 +97,7 @@ func (w *world) draw() queue.Job {
 
 // second advances by one: vjobs end with their walltimes, the policy decides, and its targets are
 // reached as far as capacity is free.
-func (w *world) second() {
+func (w *simulation) second() {
 	w.now = w.now.Add(time.Second)
 	w.jobs = slices.DeleteFunc(w.jobs, func(j queue.Job) bool {
 		return j.State == cluster.Running && j.Walltime > 0 && j.Ran+time.Second >= j.Walltime ||
@@ -143,7 +130,7 @@ func (w *world) second() {
 	}
 }
 
-func (w *world) follow(j *queue.Job, v queue.Verdict) {
+func (w *simulation) follow(j *queue.Job, v queue.Verdict) {
 	switch {
 	case j.Busy:
 	case v.Target == queue.Suspend && j.State == cluster.Running:
@@ -179,7 +166,7 @@ func TestReservationsBeginInTime(t *testing.T) {
 		given := 0
 		for run := range 10 {
 			rng := rand.New(rand.NewPCG(seed, uint64(run)))
-			w := &world{
+			w := &simulation{
 				t: t, name: fmt.Sprintf("%s, run %d", policy.Name(), run), rng: rng, policy: policy, size: 10, now: noon,
 				leaving: map[cluster.VJobID]int{}, suspends: 1 + rng.IntN(6),
 			}
@@ -283,7 +270,7 @@ func TestWords(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := &world{policy: c.policy, size: 10000, now: noon}
+			w := &simulation{policy: c.policy, size: 10000, now: noon}
 			for _, line := range c.jobs {
 				w.jobs = append(w.jobs, job(t, line))
 			}

@@ -34,7 +34,8 @@ func (t *search) spendEffort(work int) bool {
 func (t *search) rearrange(items []item) bool {
 	t.share = min(t.effort, max(minShare, t.effort/shares))
 	for _, try := range []func([]item) bool{t.seatLeastStrain, t.otherGroups, t.displaceOthers, t.packAnew} {
-		if t.RollBack(0); try(items) {
+		t.RollBack(0)
+		if try(items) {
 			return true
 		}
 	}

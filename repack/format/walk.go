@@ -118,7 +118,8 @@ func (r *reader) begin(ok func(c byte) bool, want string) bool {
 	if r.err != nil {
 		return false
 	}
-	if text := r.shown(); r.err == nil {
+	text := r.shown()
+	if r.err == nil {
 		r.wrong(text, want)
 	}
 	return false
@@ -152,7 +153,8 @@ func (r *reader) object(read func(key string)) []string {
 		}
 		r.path = append(r.path, step{key: key})
 		r.from = place
-		if read(key); r.err != nil {
+		read(key)
+		if r.err != nil {
 			break // the path stays, for the message
 		}
 		r.path = r.path[:depth]
@@ -189,7 +191,8 @@ func (r *reader) list(read func(i int)) {
 	depth := len(r.path)
 	for i := 0; r.more(']', i == 0); i++ {
 		r.path = append(r.path, step{index: i})
-		if read(i); r.err != nil {
+		read(i)
+		if r.err != nil {
 			return
 		}
 		r.path = r.path[:depth]

@@ -21,7 +21,7 @@ func posted(t *testing.T, in *repack.Instance, rules ...any) {
 }
 
 func TestWantsAreAmended(t *testing.T) {
-	in := world(3, "0 1 - z2")
+	in := instanceOf(3, "0 1 - z2")
 	posted(t, in,
 		"~running", values{"vms": []int{0}}, "~online", values{"nodes": []int{0}},
 		"ready", values{"vms": []int{0}}, "sleeping", values{"vms": []int{1}}, "killed", values{"vms": []int{2}},
@@ -47,7 +47,7 @@ func TestWantsAreAmended(t *testing.T) {
 }
 
 func TestDemandsAndCapacitiesAreAmended(t *testing.T) {
-	in := world(3, "0 1 2")
+	in := instanceOf(3, "0 1 2")
 	in.VMs[1].Next = []int64{40}
 	posted(t, in,
 		"preserve", values{"vms": []int{0, 1}, "resource": "cpu", "amount": int64(30)},
@@ -95,7 +95,7 @@ func TestContradictions(t *testing.T) {
 		{"killed", "running({VM 2}): VM 2 is killed, that is for ever", []any{"running", values{"vms": []int{2}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := world(2, "0 1 -")
+			in := instanceOf(2, "0 1 -")
 			in.VMs[2].State = repack.Killed
 			posted(t, in, c.rules...)
 			if _, err := in.Amended(); err == nil || err.Error() != c.want {
@@ -113,7 +113,7 @@ func TestContradictions(t *testing.T) {
 
 // A rule on the end may be broken for as many penalties as it says breaches.
 func TestSoftRulesCost(t *testing.T) {
-	in := world(2, "0 0 0 1")
+	in := instanceOf(2, "0 0 0 1")
 	posted(t, in, "~capacity", values{"nodes": []int{0}, "max": int64(1)}, "~spread", values{"vms": []int{0, 3}})
 	in.Rules[0].Penalty = 7
 	report, err := repack.Check(in, &repack.Plan{})
@@ -124,11 +124,11 @@ func TestSoftRulesCost(t *testing.T) {
 
 // Growth waits for what leaves.
 func TestResourceCapacityGate(t *testing.T) {
-	in := world(2, "0 0")
+	in := instanceOf(2, "0 0")
 	in.VMs[0].Next = []int64{30}
-	b := newBoard(in)
+	b := newPostings(in)
 	made(t, in, "resourceCapacity", true, values{"nodes": []int{0}, "resource": "cpu", "amount": int64(35)}).Post(b)
-	s := newStage(in, b.watches[0])
+	s := newWatchedPlan(in, b.watches[0])
 	g := b.gates[0]
 	g.Begin([]int{0, 1})
 	if g.May(0, repack.Allocate, 0) || !g.May(0, repack.Migrate, 0) {
@@ -143,8 +143,8 @@ func TestResourceCapacityGate(t *testing.T) {
 
 // Many VMs in one small set of nodes: what counts them grows.
 func TestCapacityOfMany(t *testing.T) {
-	in := world(2, strings.Repeat("0 ", 500))
-	b := newBoard(in)
+	in := instanceOf(2, strings.Repeat("0 ", 500))
+	b := newPostings(in)
 	made(t, in, "capacity", true, values{"nodes": []int{1}, "max": int64(400)}).Post(b)
 	w := b.watches[0]
 	for vm := range in.VMs {

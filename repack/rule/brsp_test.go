@@ -151,7 +151,8 @@ func randomInstance(t *testing.T, rng *rand.Rand) (in *repack.Instance, constrai
 			Now:   []int64{1 + rng.Int64N(5), 1 + rng.Int64N(5)},
 			Takes: repack.Durations{Boot: 1, Shutdown: 2, Suspend: 4, ResumeLocal: 5, ResumeRemote: 6, Migrate: repack.Ticks(2 + rng.IntN(6))},
 		}
-		if v.Next = []int64{1 + rng.Int64N(7), v.Now[1]}; rng.IntN(2) == 0 {
+		v.Next = []int64{1 + rng.Int64N(7), v.Now[1]}
+		if rng.IntN(2) == 0 {
 			v.Next[0] = v.Now[0]
 		}
 		if rng.IntN(5) == 0 {

@@ -28,7 +28,7 @@ func TestCatalogue(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	in := world(4, "0 1 2")
+	in := instanceOf(4, "0 1 2")
 	for _, c := range []struct {
 		rule       string
 		continuous bool
@@ -63,7 +63,7 @@ func TestArguments(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	in := world(9, "0 1 2")
+	in := instanceOf(9, "0 1 2")
 	in.VMs[0].Name, in.Nodes[1].Name = "a", "n1"
 	for want, r := range map[string]repack.Rule{
 		"ban({VM a, VM 1}, {node n1})":                                         made(t, in, "ban", false, values{"vms": []int{0, 1}, "nodes": []int{1}}),

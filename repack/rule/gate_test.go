@@ -27,7 +27,7 @@ func TestGates(t *testing.T) {
 					}
 				}
 				r := made(t, in, name, true, arguments(t, in, name))
-				b := newBoard(in)
+				b := newPostings(in)
 				r.Post(b)
 				for range 2 { // the second schedule knows nothing of the first
 					p := carryOut(t, in, b, steps(in, to))
@@ -54,7 +54,7 @@ func steps(in *repack.Instance, to []int) []repack.Action {
 }
 
 // carryOut starts and ends actions at random as the gates allow.
-func carryOut(t *rapid.T, in *repack.Instance, b *board, list []repack.Action) *repack.Plan {
+func carryOut(t *rapid.T, in *repack.Instance, b *postings, list []repack.Action) *repack.Plan {
 	to := make([]int, len(in.VMs))
 	for vm := range to {
 		to[vm] = repack.Nowhere
@@ -110,9 +110,9 @@ func carryOut(t *rapid.T, in *repack.Instance, b *board, list []repack.Action) *
 
 // A VM that is suspended for a while changes its state twice, and no other VM does in between.
 func TestSeqAndNaps(t *testing.T) {
-	in := world(2, "0 - 0")
+	in := instanceOf(2, "0 - 0")
 	r := made(t, in, "seq", true, map[string]any{"vms": []int{0, 1}})
-	b := newBoard(in)
+	b := newPostings(in)
 	r.Post(b)
 	g := b.gates[0]
 	g.Begin([]int{0, 1, 0})
@@ -138,9 +138,9 @@ func TestSeqAndNaps(t *testing.T) {
 
 // Once the other has started to migrate, the first one may not start any more.
 func TestPrecedenceByAThirdNode(t *testing.T) {
-	in := world(3, "0 1")
+	in := instanceOf(3, "0 1")
 	r := made(t, in, "precedence", true, map[string]any{"first": 0, "then": 1})
-	b := newBoard(in)
+	b := newPostings(in)
 	r.Post(b)
 	g := b.gates[0]
 	g.Begin([]int{0, 2})
@@ -160,24 +160,24 @@ func TestPrecedenceByAThirdNode(t *testing.T) {
 
 // What the rules on times tell a solver.
 func TestTimesArePosted(t *testing.T) {
-	in := world(4, "0 1 - z2")
+	in := instanceOf(4, "0 1 - z2")
 	for _, c := range []struct {
 		rule   string
 		values map[string]any
-		ok     func(b *board) bool
+		ok     func(b *postings) bool
 	}{
-		{"sync", map[string]any{"vms": []int{0, 1, 2}}, func(b *board) bool { return slices.Equal(b.together, []string{"[0 1] false"}) }},
-		{"syncEnd", map[string]any{"vms": []int{0, 1, 3}}, func(b *board) bool { return slices.Equal(b.together, []string{"[0 1] true"}) }},
-		{"sync", map[string]any{"vms": []int{0, 2}}, func(b *board) bool { return slices.Equal(b.together, []string{"[0] false"}) }},
-		{"sync", map[string]any{"vms": []int{2, 3}}, func(b *board) bool { return len(b.together) == 0 }},
-		{"noDelay", map[string]any{"vms": []int{2}}, func(b *board) bool { return b.due[2] == [2]repack.Ticks{0, repack.Forever} }},
-		{"deadline", map[string]any{"vms": []int{2}, "at": repack.Ticks(7)}, func(b *board) bool { return b.due[2] == [2]repack.Ticks{repack.Forever, 7} }},
-		{"root", map[string]any{"vms": []int{1}}, func(b *board) bool { return b.root[1] && len(b.root) == 1 }},
-		{"maxOnline", map[string]any{"nodes": []int{1, 2}, "max": int64(1)}, func(b *board) bool { return slices.Equal(b.limit, []string{"[1 2] 1 true"}) }},
-		{"running", map[string]any{"vms": []int{1}}, func(b *board) bool { return b.String() == "0 guards, 0 watches, 0 gates" }},
-		{"online", map[string]any{"nodes": []int{1}}, func(b *board) bool { return b.String() == "0 guards, 0 watches, 0 gates" }},
+		{"sync", map[string]any{"vms": []int{0, 1, 2}}, func(b *postings) bool { return slices.Equal(b.together, []string{"[0 1] false"}) }},
+		{"syncEnd", map[string]any{"vms": []int{0, 1, 3}}, func(b *postings) bool { return slices.Equal(b.together, []string{"[0 1] true"}) }},
+		{"sync", map[string]any{"vms": []int{0, 2}}, func(b *postings) bool { return slices.Equal(b.together, []string{"[0] false"}) }},
+		{"sync", map[string]any{"vms": []int{2, 3}}, func(b *postings) bool { return len(b.together) == 0 }},
+		{"noDelay", map[string]any{"vms": []int{2}}, func(b *postings) bool { return b.due[2] == [2]repack.Ticks{0, repack.Forever} }},
+		{"deadline", map[string]any{"vms": []int{2}, "at": repack.Ticks(7)}, func(b *postings) bool { return b.due[2] == [2]repack.Ticks{repack.Forever, 7} }},
+		{"root", map[string]any{"vms": []int{1}}, func(b *postings) bool { return b.root[1] && len(b.root) == 1 }},
+		{"maxOnline", map[string]any{"nodes": []int{1, 2}, "max": int64(1)}, func(b *postings) bool { return slices.Equal(b.limit, []string{"[1 2] 1 true"}) }},
+		{"running", map[string]any{"vms": []int{1}}, func(b *postings) bool { return b.String() == "0 guards, 0 watches, 0 gates" }},
+		{"online", map[string]any{"nodes": []int{1}}, func(b *postings) bool { return b.String() == "0 guards, 0 watches, 0 gates" }},
 	} {
-		b := newBoard(in)
+		b := newPostings(in)
 		made(t, in, c.rule, slices.Contains([]string{"maxOnline"}, c.rule), c.values).Post(b)
 		if !c.ok(b) {
 			t.Errorf("%s %v: posted %+v", c.rule, c.values, b)

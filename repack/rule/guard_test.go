@@ -77,7 +77,7 @@ func arguments(t *rapid.T, in *repack.Instance, name string) map[string]any {
 // drawn is an instance with a few VMs in any state, that are all to run unless
 // they sleep and are to.
 func drawn(t *rapid.T) *repack.Instance {
-	in := world(rapid.IntRange(2, 5).Draw(t, "nodes"), "")
+	in := instanceOf(rapid.IntRange(2, 5).Draw(t, "nodes"), "")
 	for range rapid.IntRange(2, 7).Draw(t, "vms") {
 		need := rapid.Int64Range(0, 20).Draw(t, "need")
 		v := repack.VM{
@@ -155,7 +155,7 @@ func TestGuards(t *testing.T) {
 					in.Nodes[n].Want = rapid.SampledFrom([]repack.NodeState{repack.Online, repack.AnyState}).Draw(t, "want")
 				}
 				r := made(t, in, name, false, arguments(t, in, name))
-				b := newBoard(in)
+				b := newPostings(in)
 				r.Post(b)
 				if len(b.guards) != 1 || len(b.watches) > 0 {
 					t.Fatalf("posted %s", b)
@@ -216,7 +216,7 @@ func TestChoices(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				in := drawn(t)
 				r := made(t, in, name, rapid.Bool().Draw(t, "continuous"), arguments(t, in, name))
-				b := newBoard(in)
+				b := newPostings(in)
 				r.Post(b)
 				at, barred := make([]int, len(in.VMs)), false
 				for vm := range at {
@@ -250,9 +250,9 @@ func some() map[string]map[string]any {
 
 // Nothing is allocated on the way.
 func TestGuardsDoNotAllocate(t *testing.T) {
-	in, all := world(8, "0 1 2 3 4 5 6 7"), some()
+	in, all := instanceOf(8, "0 1 2 3 4 5 6 7"), some()
 	for _, name := range withGuard {
-		b := newBoard(in)
+		b := newPostings(in)
 		made(t, in, name, false, all[name]).Post(b)
 		g := b.guards[0]
 		if n := testing.AllocsPerRun(20, func() {
@@ -271,10 +271,10 @@ func TestGuardsDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkDelta(b *testing.B) {
-	in, all := world(8, "0 1 2 3 4 5 6 7"), some()
+	in, all := instanceOf(8, "0 1 2 3 4 5 6 7"), some()
 	for _, name := range withGuard {
 		b.Run(name, func(b *testing.B) {
-			board := newBoard(in)
+			board := newPostings(in)
 			made(b, in, name, false, all[name]).Post(board)
 			g := board.guards[0]
 			for vm := range 8 {

@@ -134,7 +134,7 @@ func TestMeaning(t *testing.T) {
 	tested := map[string]bool{}
 	for _, c := range meanings {
 		t.Run(c.rule+": "+c.name, func(t *testing.T) {
-			in := world(4, c.vms)
+			in := instanceOf(4, c.vms)
 			r := made(t, in, c.rule, c.continuous, c.values)
 			line, faults := repack.Trace(in, plan(t, c.plan))
 			if len(faults) > 0 {
@@ -170,7 +170,7 @@ func words(list []repack.Breach) string {
 
 // A node that comes on counts from when that starts, one that goes off until it has.
 func TestMaxOnlineInPassing(t *testing.T) {
-	in := world(2, "")
+	in := instanceOf(2, "")
 	in.Nodes[1].State, in.Nodes[1].Want, in.Nodes[0].Want = repack.Offline, repack.AnyState, repack.AnyState
 	for text, want := range map[string]string{
 		"node_on 1 5-6\nnode_off 0 4-5": "",
@@ -186,7 +186,7 @@ func TestMaxOnlineInPassing(t *testing.T) {
 
 // Growth counts as arrivals do.
 func TestResourceCapacityOfGrowth(t *testing.T) {
-	in := world(2, "0 0")
+	in := instanceOf(2, "0 0")
 	in.VMs[0].Next = []int64{30}
 	r := made(t, in, "resourceCapacity", true, values{"nodes": []int{0}, "resource": "cpu", "amount": int64(35)})
 	for text, want := range map[string]string{

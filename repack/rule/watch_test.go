@@ -12,8 +12,8 @@ import (
 // withWatch are the rules with a watch as continuous form.
 var withWatch = []string{"spread", "gather", "lonely", "capacity", "among", "split", "splitAmong", "resourceCapacity"}
 
-// stage is a plan in the making, one instant after the other, with a watch.
-type stage struct {
+// watchedPlan executes actions one instant after the other, with a watch.
+type watchedPlan struct {
 	in      *repack.Instance
 	w       watched
 	actions []repack.Action
@@ -23,8 +23,8 @@ type stage struct {
 	clock   repack.Ticks
 }
 
-func newStage(in *repack.Instance, w watched) *stage {
-	s := &stage{in: in, w: w, at: make([][]int, len(in.VMs)), under: make([]int, len(in.VMs))}
+func newWatchedPlan(in *repack.Instance, w watched) *watchedPlan {
+	s := &watchedPlan{in: in, w: w, at: make([][]int, len(in.VMs)), under: make([]int, len(in.VMs))}
 	for vm := range in.VMs {
 		s.state, s.under[vm] = append(s.state, in.VMs[vm].State), -1
 		if s.state[vm] == repack.Running {
@@ -34,14 +34,14 @@ func newStage(in *repack.Instance, w watched) *stage {
 	return s
 }
 
-func (s *stage) come(vm, node int) {
+func (s *watchedPlan) come(vm, node int) {
 	s.at[vm] = append(s.at[vm], node)
 	if concerns(s.w.Scope, vm, repack.Nowhere, node) {
 		s.w.Come(vm, node)
 	}
 }
 
-func (s *stage) leave(vm int) {
+func (s *watchedPlan) leave(vm int) {
 	node := s.at[vm][0]
 	s.at[vm] = s.at[vm][1:]
 	if concerns(s.w.Scope, vm, node, repack.Nowhere) {
@@ -49,12 +49,12 @@ func (s *stage) leave(vm int) {
 	}
 }
 
-func (s *stage) admits(vm, node int) bool {
+func (s *watchedPlan) admits(vm, node int) bool {
 	return !concerns(s.w.Scope, vm, repack.Nowhere, node) || s.w.Admits(vm, node)
 }
 
 // arrival is the action that brings a VM to a node now; its end is open.
-func (s *stage) arrival(vm, node int) repack.Action {
+func (s *watchedPlan) arrival(vm, node int) repack.Action {
 	a := repack.Action{VM: vm, From: repack.Nowhere, To: node, Start: s.clock}
 	switch s.state[vm] {
 	case repack.Running:
@@ -68,14 +68,14 @@ func (s *stage) arrival(vm, node int) repack.Action {
 }
 
 // start lets the VM come.
-func (s *stage) start(vm, node int) {
+func (s *watchedPlan) start(vm, node int) {
 	s.under[vm] = len(s.actions)
 	s.actions = append(s.actions, s.arrival(vm, node))
 	s.come(vm, node)
 }
 
 // end has what the VM does end.
-func (s *stage) end(vm int) {
+func (s *watchedPlan) end(vm int) {
 	a := &s.actions[s.under[vm]]
 	a.End, s.under[vm] = s.clock, -1
 	if a.From != repack.Nowhere && a.Kind == repack.Migrate {
@@ -85,7 +85,7 @@ func (s *stage) end(vm int) {
 }
 
 // stop has the VM shut down at once.
-func (s *stage) stop(vm int) {
+func (s *watchedPlan) stop(vm int) {
 	s.actions = append(s.actions, repack.Action{Kind: repack.Shutdown, VM: vm, From: s.at[vm][0], To: repack.Nowhere, Start: s.clock, End: s.clock})
 	s.leave(vm)
 	s.state[vm] = repack.Ready
@@ -93,7 +93,7 @@ func (s *stage) stop(vm int) {
 
 // over is the plan if all that is under way ends soon, and then all VMs stop: what
 // is found is nothing of the final configuration.
-func (s *stage) over(more ...repack.Action) *repack.Plan {
+func (s *watchedPlan) over(more ...repack.Action) *repack.Plan {
 	list := append(slices.Clone(s.actions), more...)
 	at, runs := make([]int, len(s.in.VMs)), make([]bool, len(s.in.VMs))
 	for vm := range s.at {
@@ -123,12 +123,12 @@ func TestWatches(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				in := drawn(t)
 				r := made(t, in, name, true, arguments(t, in, name))
-				b := newBoard(in)
+				b := newPostings(in)
 				r.Post(b)
 				if len(b.watches) != 1 || len(b.guards) != 1 {
 					t.Fatalf("posted %s", b)
 				}
-				s := newStage(in, b.watches[0])
+				s := newWatchedPlan(in, b.watches[0])
 				for range rapid.IntRange(1, 20).Draw(t, "steps") {
 					s.clock++
 					act(t, s, r)
@@ -142,7 +142,7 @@ func TestWatches(t *testing.T) {
 }
 
 // act starts, ends or stops something.
-func act(t *rapid.T, s *stage, r repack.Rule) {
+func act(t *rapid.T, s *watchedPlan, r repack.Rule) {
 	vm := rapid.IntRange(0, len(s.at)-1).Draw(t, "vm")
 	switch {
 	case s.under[vm] >= 0:
@@ -178,10 +178,10 @@ func TestWatchesTakeBack(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				in := drawn(t)
 				r := made(t, in, name, true, arguments(t, in, name))
-				b, c := newBoard(in), newBoard(in)
+				b, c := newPostings(in), newPostings(in)
 				r.Post(b)
 				r.Post(c)
-				s := newStage(in, b.watches[0])
+				s := newWatchedPlan(in, b.watches[0])
 				for range 12 {
 					s.clock++
 					act(t, s, r)
@@ -191,7 +191,7 @@ func TestWatchesTakeBack(t *testing.T) {
 						s.leave(vm)
 					}
 				}
-				old, fresh := newStage(in, b.watches[0]), newStage(in, c.watches[0])
+				old, fresh := newWatchedPlan(in, b.watches[0]), newWatchedPlan(in, c.watches[0])
 				for vm := range in.VMs {
 					for node := range in.Nodes {
 						if !slices.Contains(old.at[vm], node) && old.admits(vm, node) != fresh.admits(vm, node) {
@@ -213,9 +213,9 @@ func TestResourceCapacityWithGrowth(t *testing.T) {
 			in.VMs[vm].Next = []int64{rapid.Int64Range(0, 20).Draw(t, "next")}
 		}
 		r := made(t, in, "resourceCapacity", true, arguments(t, in, "resourceCapacity"))
-		b := newBoard(in)
+		b := newPostings(in)
 		r.Post(b)
-		s := newStage(in, b.watches[0])
+		s := newWatchedPlan(in, b.watches[0])
 		grown := map[int]bool{}
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			s.clock++

@@ -26,7 +26,7 @@ func (b *Builder) Full() bool { return b.rep.full }
 // Add puts a call at the end of the file, if a script can say it.
 func (b *Builder) Add(c *Call) {
 	if !bare(c.Rule) || c.Rule == "for" || c.Rule == "soft" {
-		b.rep.addf(c.RulePos, "%s cannot be the name of a rule", name(c.Rule))
+		b.rep.addf(c.RulePos, "%s cannot be the name of a rule", Name(c.Rule))
 		return
 	}
 	b.file.Body.List = append(b.file.Body.List, c)

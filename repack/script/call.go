@@ -160,7 +160,7 @@ func (e *evaluator) noRule(c *Call) {
 	for i := range e.kinds {
 		names[i] = e.kinds[i].Name
 	}
-	e.rep.add(c.RulePos, fmt.Sprintf("there is no rule %s%s", name(c.Rule), hint(c.Rule, names)), "the rules are "+strings.Join(names, ", "))
+	e.rep.add(c.RulePos, fmt.Sprintf("there is no rule %s%s", Name(c.Rule), hint(c.Rule, names)), "the rules are "+strings.Join(names, ", "))
 }
 
 func (e *evaluator) mode(c *Call, p *Posting) bool {
@@ -216,7 +216,7 @@ func (e *evaluator) args(c *Call, p *Posting) (ok bool) {
 		case a.Name == "" && named:
 			bad(a.Pos, "arguments without a name stand before those with one")
 		case at < 0:
-			bad(a.Pos, "%s does not take %s%s", k.Name, name(a.Name), hint(a.Name, paramNames(k)))
+			bad(a.Pos, "%s does not take %s%s", k.Name, Name(a.Name), hint(a.Name, paramNames(k)))
 		case at >= len(k.Params):
 			bad(a.Pos, "%s takes %s, and this is argument %d%s", k.Name, counted(len(k.Params)), i+1, together(k))
 		case given[k.Params[at].Name]:

@@ -59,7 +59,7 @@ func TestDocumentIsRight(t *testing.T) {
 			t.Errorf("%v", problems)
 			continue
 		}
-		p, err := f.Compile(world())
+		p, err := f.Compile(exampleNames())
 		if err != nil {
 			t.Errorf("%v", err)
 			continue

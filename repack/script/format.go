@@ -66,7 +66,7 @@ func (c *Call) text() string {
 			b.WriteString(", ")
 		}
 		if a.Name != "" {
-			b.WriteString(name(a.Name) + "=")
+			b.WriteString(Name(a.Name) + "=")
 		}
 		b.WriteString(text(a.Value, 0))
 	}
@@ -85,7 +85,7 @@ func level(op byte) int {
 func text(x Expr, least int) string {
 	switch x := x.(type) {
 	case *Word:
-		return name(x.Text)
+		return Name(x.Text)
 	case *Pattern:
 		return x.text()
 	case *Var:
@@ -104,7 +104,7 @@ func text(x Expr, least int) string {
 		}
 		return "vms(" + text(x.X, 0) + ")"
 	case *Labelled:
-		return "nodes(" + name(x.Key) + "=" + name(x.Value) + ")"
+		return "nodes(" + Name(x.Key) + "=" + Name(x.Value) + ")"
 	case *Binary:
 		return x.text(least)
 	}
@@ -141,7 +141,7 @@ func (x *Pattern) text() string {
 		case i+1 < len(x.Parts) && opens(part.Text):
 			b.WriteString(part.Text)
 		default:
-			b.WriteString(name(part.Text))
+			b.WriteString(Name(part.Text))
 		}
 	}
 	return b.String()
@@ -173,14 +173,11 @@ func (b Bound) textOf() string {
 	if _, _, ok := dashed(b.Text); ok {
 		return `"` + b.Text + `"`
 	}
-	return name(b.Text)
+	return Name(b.Text)
 }
 
-// Name is a name as a script has it: in quotes if it has to be.
-func Name(text string) string { return name(text) }
-
-// name is a name as it is written: in quotes if it has to be.
-func name(text string) string {
+// Name returns a name as a script has it: in quotes if necessary.
+func Name(text string) string {
 	if bare(text) {
 		return text
 	}

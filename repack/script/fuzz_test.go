@@ -28,7 +28,7 @@ func FuzzScript(f *testing.F) {
 	}
 	f.Add("$T1 = VM[1..5];\n# a\nfor $t in $T[1..1] { continuous soft(5) spread($t - VM2); } # b\nbefore(a=\"x y\", b={12.0, 'z'});")
 	f.Add("r[1..2]n[01..$x]\"-x\"(vms(a/2&b*c), nodes($ALL_NODES))")
-	names := world()
+	names := exampleNames()
 	f.Fuzz(func(t *testing.T, text string) {
 		file, problems := script.Parse("fuzz", text)
 		for _, p := range problems {

@@ -37,7 +37,7 @@ func (e *evaluator) divided(b *Binary, want things) value {
 // byLabel groups nodes by the value of a label. Nodes without it are in no group.
 func (e *evaluator) byLabel(x value, key *Word) value {
 	if x.of == vms {
-		e.fail(key.Pos, "/ divides VMs into sets of so many: want a number, not %s; only nodes have labels", name(key.Text))
+		e.fail(key.Pos, "/ divides VMs into sets of so many: want a number, not %s; only nodes have labels", Name(key.Text))
 		return value{}
 	}
 	out, at := value{depth: list, of: nodes}, map[string]int{}
@@ -55,7 +55,7 @@ func (e *evaluator) byLabel(x value, key *Word) value {
 		out.sets[g] = append(out.sets[g], n)
 	}
 	if len(out.sets) == 0 {
-		e.fail(key.Pos, "none of the nodes has a label %s", name(key.Text))
+		e.fail(key.Pos, "none of the nodes has a label %s", Name(key.Text))
 		return value{}
 	}
 	e.step(key.Pos, len(x.set))
@@ -85,9 +85,9 @@ func (e *evaluator) labelled(x *Labelled) value {
 	case len(out.set) > 0:
 		return out
 	case other != "":
-		e.fail(x.Pos, "no node has the label %s=%s; there is, for one, %s=%s", name(x.Key), name(x.Value), name(x.Key), name(other))
+		e.fail(x.Pos, "no node has the label %s=%s; there is, for one, %s=%s", Name(x.Key), Name(x.Value), Name(x.Key), Name(other))
 	default:
-		e.fail(x.Pos, "no node has a label %s", name(x.Key))
+		e.fail(x.Pos, "no node has a label %s", Name(x.Key))
 	}
 	return value{}
 }

@@ -37,8 +37,8 @@ var kinds = []rule.Kind{
 
 const both = rule.Discrete | rule.Continuous
 
-// world has VM1 to VM30, N1 to N200, and some that are named otherwise.
-func world() *script.Table {
+// exampleNames has VM1 to VM30, N1 to N200, and some other names.
+func exampleNames() *script.Table {
 	var vms, nodes []string
 	for i := 1; i <= 30; i++ {
 		vms = append(vms, fmt.Sprintf("VM%d", i))
@@ -102,7 +102,7 @@ func show(v any, t rule.Type, names script.Names) string {
 // understood is the program of a script that must have no error.
 func understood(t *testing.T, text string) *script.Program {
 	t.Helper()
-	p, err := script.CompileWith("test", text, world(), kinds)
+	p, err := script.CompileWith("test", text, exampleNames(), kinds)
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}

@@ -94,7 +94,8 @@ func (l *lexer) token() (token, bool) {
 		l.at++
 		return is(class(rest[0]), rest[:1])
 	}
-	if l.word(); l.at > from {
+	l.word()
+	if l.at > from {
 		if l.at-from > MaxName {
 			l.fail(from, "a name has at most %d bytes, and this has %d", MaxName, l.at-from)
 			return token{}, false

@@ -145,7 +145,7 @@ func (t *Table) Steps() int { return MaxSteps }
 // hint is "; did you mean …?" or nothing.
 func hint(text string, lists ...[]string) string {
 	if n := suggest.Nearest(text, lists...); n != "" {
-		return fmt.Sprintf("; did you mean %s?", name(n))
+		return fmt.Sprintf("; did you mean %s?", Name(n))
 	}
 	return ""
 }

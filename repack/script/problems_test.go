@@ -41,7 +41,7 @@ func TestProblems(t *testing.T) {
 
 // told is all that is said of a script.
 func told(text string) string {
-	p, err := script.CompileWith("rules", text, world(), kinds)
+	p, err := script.CompileWith("rules", text, exampleNames(), kinds)
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -56,8 +56,8 @@ func told(text string) string {
 // What is wrong with a script is no different when nothing is made of it.
 func TestCheckTellsWhatCompileTells(t *testing.T) {
 	const text = "$x = VM1;\nspread(VM[1..3);\nspread(VM99);\nspread($y);\n"
-	problems := script.Check("rules", text, world())
-	_, err := script.Compile("rules", text, world())
+	problems := script.Check("rules", text, exampleNames())
+	_, err := script.Compile("rules", text, exampleNames())
 	var e *script.Error
 	if !errors.As(err, &e) || len(e.Problems) != len(problems) || len(problems) != 3 {
 		t.Fatalf("%v\n%v", err, problems)
@@ -65,7 +65,7 @@ func TestCheckTellsWhatCompileTells(t *testing.T) {
 	if got, want := problems[2].String(), e.Problems[2].String(); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
-	if !script.Refused(problems) || script.Refused(script.Check("rules", "$x = VM1;", world())) {
+	if !script.Refused(problems) || script.Refused(script.Check("rules", "$x = VM1;", exampleNames())) {
 		t.Error("only errors are a reason to refuse a script")
 	}
 }

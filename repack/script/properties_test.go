@@ -167,7 +167,7 @@ func drawItems(t *rapid.T) (items []script.Item) {
 
 // evaluated is the set that an expression stands for.
 func evaluated(t *rapid.T, text string) []int {
-	p, err := script.CompileWith("drawn", "spread("+text+" + VM30);", world(), kinds)
+	p, err := script.CompileWith("drawn", "spread("+text+" + VM30);", exampleNames(), kinds)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -242,7 +242,7 @@ func TestPartitions(t *testing.T) {
 		from := rapid.IntRange(1, 10).Draw(t, "from")
 		to := rapid.IntRange(from, 30).Draw(t, "to")
 		n := rapid.IntRange(1, 12).Draw(t, "size")
-		p, err := script.CompileWith("drawn", fmt.Sprintf("apart(VM[%d..%d] / %d);", from, to, n), world(), kinds)
+		p, err := script.CompileWith("drawn", fmt.Sprintf("apart(VM[%d..%d] / %d);", from, to, n), exampleNames(), kinds)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,9 +117,9 @@ func span(from, to string) (int, error) {
 	const most = 18 // digits
 	switch {
 	case !number(from) || len(from) > most:
-		return 0, fmt.Errorf("a range goes from one number to another, and %s is not a number", name(from))
+		return 0, fmt.Errorf("a range goes from one number to another, and %s is not a number", Name(from))
 	case !number(to) || len(to) > most:
-		return 0, fmt.Errorf("a range goes from one number to another, and %s is not a number", name(to))
+		return 0, fmt.Errorf("a range goes from one number to another, and %s is not a number", Name(to))
 	case from[0] == '0' && len(from) > 1 && len(from) != len(to):
 		return 0, fmt.Errorf("both ends of a range with zeros in front have as many digits: want %0*s..%s", max(len(from), len(to)), from, to)
 	}

@@ -148,18 +148,18 @@ func TestScripts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := understood(t, c.text)
 			want := strings.TrimSpace(strings.ReplaceAll(c.want, "\t", ""))
-			if got := strings.TrimSpace(said(p, world())); got != want {
+			if got := strings.TrimSpace(said(p, exampleNames())); got != want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, want)
 			}
 			if len(p.Warnings) > 0 {
 				t.Errorf("warned: %v", p.Warnings)
 			}
 			f, _ := script.Parse("test", c.text)
-			again, err := script.CompileWith("again", script.Format(f), world(), kinds)
+			again, err := script.CompileWith("again", script.Format(f), exampleNames(), kinds)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.TrimSpace(said(again, world())); got != want {
+			if got := strings.TrimSpace(said(again, exampleNames())); got != want {
 				t.Errorf("formatted, it says:\n%s", got)
 			}
 		})
@@ -194,7 +194,7 @@ func TestCatalogueCanBeSaid(t *testing.T) {
 			args = append(args, p.Name+"="+text[p.Type])
 		}
 		call := k.Name + "(" + strings.Join(args, ", ") + ");"
-		if problems := script.Check("test", call, world()); len(problems) > 0 {
+		if problems := script.Check("test", call, exampleNames()); len(problems) > 0 {
 			t.Errorf("%s\n%v", call, problems)
 		}
 	}

@@ -53,7 +53,7 @@ func (e *evaluator) resolved(v value, want things) value {
 	node, isNode := e.names.Node(text)
 	switch {
 	case isVM && isNode && want == anything:
-		e.fail(v.word.Pos, "%s is the name of a VM and of a node; say which by vms(%s) or nodes(%s)", name(text), name(text), name(text))
+		e.fail(v.word.Pos, "%s is the name of a VM and of a node; say which by vms(%s) or nodes(%s)", Name(text), Name(text), Name(text))
 		return value{}
 	case isVM && (want != nodes || !isNode):
 		return value{depth: member, of: vms, set: []int{vm}}
@@ -75,7 +75,7 @@ func (e *evaluator) resolved(v value, want things) value {
 	if x, y, ok := strings.Cut(text, "-"); ok && e.knows(x) && e.knows(y) {
 		more = fmt.Sprintf("; a difference is written with spaces: %s - %s", x, y)
 	}
-	e.fail(v.word.Pos, "there is no %s %s%s", want.one(), name(text), more)
+	e.fail(v.word.Pos, "there is no %s %s%s", want.one(), Name(text), more)
 	return value{}
 }
 

@@ -45,7 +45,7 @@ const (
 func (v value) String() string {
 	switch {
 	case v.depth == text1:
-		return name(v.word.Text)
+		return Name(v.word.Text)
 	case v.depth == member:
 		return "one " + v.of.one()
 	case v.depth == set1 && len(v.set) == 0:

@@ -20,7 +20,8 @@ func (p *portfolio) giveUp() *Result {
 	}
 	s := p.searches[0]
 	obstacle := s.obstacle()
-	if p.searchExhaustively(schedule.MaxStates); p.best != nil {
+	p.searchExhaustively(schedule.MaxStates)
+	if p.best != nil {
 		return p.result()
 	}
 	if p.infeasible {
@@ -67,7 +68,7 @@ func (s *search) obstacle() (why []string) {
 	if len(why) > 0 {
 		return why
 	}
-	if why = schedule.Follow(s.State, nil).Stuck(); len(why) > 0 {
+	if why = schedule.Stuck(s.State); len(why) > 0 {
 		return why
 	}
 	return []string{"every plan found breaks a time by which an action is due"}

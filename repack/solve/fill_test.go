@@ -95,7 +95,8 @@ func TestVMsWithoutPlaces(t *testing.T) {
 			missed++
 		}
 	}
-	if t.Logf("told %d, missed %d", told, missed); told < 20 || missed > told/4 {
+	t.Logf("told %d, missed %d", told, missed)
+	if told < 20 || missed > told/4 {
 		t.Errorf("told %d times, missed %d times", told, missed)
 	}
 }

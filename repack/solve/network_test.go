@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vjob/papers/repacking"
 	"vjob/repack"
 	"vjob/repack/solve"
 	"vjob/tests/planted"
@@ -213,7 +214,7 @@ func TestSameAgainOnLinks(t *testing.T) {
 // BenchmarkFirstPlanOnLinks measures the first plan for 2,000 nodes and 10,000 VMs on
 // NICs of 10 Gbit/s, with uplinks of which racks could use twenty.
 func BenchmarkFirstPlanOnLinks(b *testing.B) {
-	in, err := planted.Paper(planted.PaperOptions{Nodes: 2000, Ratio: 5, Seed: 1})
+	in, err := repacking.Sample(repacking.SampleOptions{Nodes: 2000, Ratio: 5, Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vjob/papers/repacking"
 	"vjob/repack"
 	"vjob/repack/solve"
 	"vjob/tests/planted"
@@ -69,7 +70,7 @@ func roomiest(free [][2]float64) (best int) {
 // docs/adr/0013. Run it with -benchtime 1x.
 func BenchmarkPartition(b *testing.B) {
 	const limit = 8 * time.Second
-	paper, err := planted.Paper(planted.PaperOptions{Nodes: 20_000, Ratio: 5, Seed: 1})
+	paper, err := repacking.Sample(repacking.SampleOptions{Nodes: 20_000, Ratio: 5, Seed: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -31,7 +31,7 @@ var folders = []folder{
 	{"db", "the store: SQLite"},
 	{"daemon", "wiring and settings"},
 	{"sim", "virtual time, replay of logs and workloads"},
-	{"papers", "what only reproduces papers"},
+	{"papers", "five papers reproduced, a package each"},
 	{"cmd", "the programs"},
 	{"tests", "simulation, scenarios, mutants, lab, end to end, architecture"},
 }
@@ -39,7 +39,7 @@ var folders = []folder{
 // drivers are imported only where the parts are joined.
 var drivers = map[string][]string{
 	"hypervisor/libvirt":   {"daemon", "tests"},
-	"hypervisor/simulated": {"daemon", "sim", "cmd", "tests"},
+	"hypervisor/simulated": {"daemon", "sim", "papers", "cmd", "tests"},
 }
 
 func rank(pkg string) int {

@@ -1,6 +1,6 @@
-// Package architecture_test keeps the house as docs/ARCHITECTURE.md draws it: who
-// may import whom, what pure packages must not touch, and which names say nothing.
-// It reads the source files, all build tags at once, and runs none of them.
+// Package architecture_test checks the structure that docs/ARCHITECTURE.md describes: which
+// package may import which, what pure packages must not use, and which names are too vague.
+// It parses the source files of all build tags and runs none of them.
 package architecture_test
 
 import (

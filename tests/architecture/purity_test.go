@@ -16,7 +16,7 @@ var pure = of(
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
 	"internal/suggest", "notify", "oar", "oar/admission",
 	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script",
-	"papers/allocation", "papers/backfill", "papers/day", "papers/packing",
+	"papers/allocation", "papers/jobs/backfill", "papers/drs", "papers/consolidation",
 	"queue", "queue/ordering", "queue/fairshare", "queue/forecast", "queue/availability", "queue/quota",
 	"queue/multifactor", "queue/reservation", "repack", "repack/admission", "repack/internal/placement",
 	"repack/internal/problem", "repack/internal/proof", "repack/internal/schedule", "repack/rule", "repack/script",

@@ -1,15 +1,13 @@
-// Package brute answers small questions by trying everything, for tests to compare with
-// what is cleverer.
-//
-// It refuses to know who asks.
+// Package brute solves small problems by exhaustive search, as a reference for tests of
+// better algorithms.
 package brute
 
-// Packs reports whether items find places in bins of one size.
+// Packs reports whether the items fit into the bins, all of one size.
 func Packs(items []int, bins, size int) bool {
 	return pack(items, make([]int, bins), size)
 }
 
-// pack goes on with bins that are used so far.
+// pack reports whether the items fit beside what the bins already hold.
 func pack(items, used []int, size int) bool {
 	if len(items) == 0 {
 		return true

@@ -64,13 +64,13 @@ type day struct {
 	energyOfVJobs int64
 }
 
-// busiest are the jobs of the day with most work in them, by the time of submission.
+// busiest returns the jobs of the day with the most work, by the time of submission.
 func busiest(t *testing.T) []swf.Job {
 	t.Helper()
 	return dayOf(t, 0)
 }
 
-// dayOf are the jobs of the day before which so many have more work in them.
+// dayOf returns the jobs of the day with a rank among the days by work; 0 is the busiest.
 func dayOf(t *testing.T, rank int) []swf.Job {
 	t.Helper()
 	in, err := os.Open(dayLog)
@@ -170,7 +170,7 @@ func (d *day) look() {
 	}
 }
 
-// until lets time go on, and looks after every event.
+// until runs until an instant, and checks the cluster after every event.
 func (d *day) until(to time.Time) {
 	d.t.Helper()
 	for {
@@ -193,7 +193,8 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
 		sub := admission.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
 		sub.MinShare = dayFloor
-		if sub.Flexible = d.flexible; d.prices != nil || d.power != nil {
+		sub.Flexible = d.flexible
+		if d.prices != nil || d.power != nil {
 			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin
 		}
 		for rank := range sub.VMs {

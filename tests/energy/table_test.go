@@ -19,7 +19,7 @@ import (
 
 var (
 	table = flag.Bool("table", false, "print the table of figures")
-	set   = flag.String("set", "", "only classes whose names hold this")
+	set   = flag.String("set", "", "only classes with this text in their name")
 	draws = flag.Int("draws", 10, "instances of each class that is drawn")
 )
 

@@ -1,7 +1,5 @@
-// Package golden compares what tests get with files that somebody has looked at. With
-// -update the tests write the files anew: look at what has changed before it is committed.
-//
-// It refuses to know what the texts mean.
+// Package golden compares the output of tests with reviewed files. With -update the tests
+// write the files anew; review the difference before committing it.
 package golden
 
 import (
@@ -17,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Same fails the test unless the file holds just that text.
+// Same fails the test unless the file holds exactly this text.
 func Same(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -30,7 +28,7 @@ func Same(t *testing.T, path, got string) {
 }
 
 // Dialogue fails the test unless each line "> QUESTION" of the file is followed by its
-// answer. Lines "== TITLE" stand between them.
+// answer. Lines "== TITLE" are headings.
 func Dialogue(t *testing.T, path string, answer func(question string) string) {
 	t.Helper()
 	var got strings.Builder
@@ -44,7 +42,7 @@ func Dialogue(t *testing.T, path string, answer func(question string) string) {
 	Same(t, path, got.String())
 }
 
-// Passage fails the test unless the file holds just that text between two marks.
+// Passage fails the test unless the file holds exactly this text between two marks.
 func Passage(t *testing.T, path, begin, end, got string) {
 	t.Helper()
 	before, rest, begins := strings.Cut(read(t, path), begin)

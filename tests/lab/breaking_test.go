@@ -66,7 +66,7 @@ func TestCallsOutlastProbes(t *testing.T) {
 }
 
 // stillPaused looks until the driver has noticed which of its connections are broken.
-func (b bench) stillPaused(id cluster.VMID, node cluster.NodeID) {
+func (b labTest) stillPaused(id cluster.VMID, node cluster.NodeID) {
 	b.Helper()
 	b.until(id.String()+" is seen paused", func() bool {
 		view, err := b.tryLook(node)
@@ -77,7 +77,7 @@ func (b bench) stillPaused(id cluster.VMID, node cluster.NodeID) {
 
 // callAll begins calls of all kinds, a little apart. How they end is theirs, but they do: a
 // broken connection leaves open what became of a call, but ends it before its deadline.
-func (b bench) callAll(node cluster.NodeID) *sync.WaitGroup {
+func (b labTest) callAll(node cluster.NodeID) *sync.WaitGroup {
 	var calls sync.WaitGroup
 	begin := func(call func() error) {
 		calls.Go(func() {
@@ -102,7 +102,7 @@ func (b bench) callAll(node cluster.NodeID) *sync.WaitGroup {
 	return &calls
 }
 
-func (b bench) tryLook(node cluster.NodeID) (hypervisor.View, error) {
+func (b labTest) tryLook(node cluster.NodeID) (hypervisor.View, error) {
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
 	return b.driver.Look(ctx, node)

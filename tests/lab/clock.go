@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -13,8 +14,8 @@ import (
 	"time"
 )
 
-// Clock is the wall clock of one process, which can be stepped. Its monotonic clock goes on
-// as it does when an administrator or NTP steps the clock of a machine.
+// Clock is the wall clock of one process, which can be stepped. Its monotonic clock continues, as
+// when an administrator or NTP steps the clock of a machine.
 type Clock struct {
 	pid    int
 	offset int64 // where the process has its step
@@ -73,10 +74,7 @@ func (c *Clock) install(memory *os.File, at int64) error {
 		return err
 	}
 	_, err := memory.WriteAt(append(bytes.Clone(steppedClock), make([]byte, 8)...), at)
-	if going := syscall.Kill(c.pid, syscall.SIGCONT); err == nil {
-		err = going
-	}
-	return err
+	return errors.Join(err, syscall.Kill(c.pid, syscall.SIGCONT))
 }
 
 // Step sets how far the clock is from the machine's.

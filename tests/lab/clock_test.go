@@ -14,7 +14,7 @@ import (
 	"vjob/tests/lab"
 )
 
-// A process has its wall clock stepped; its monotonic clock goes on.
+// Stepping the wall clock of a process does not change its monotonic clock.
 func TestClock(t *testing.T) {
 	if file := os.Getenv("VJOB_CLOCK_FILE"); file != "" {
 		tellTime(t, file)

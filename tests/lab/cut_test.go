@@ -28,7 +28,7 @@ func TestCutMigrationWithoutLock(t *testing.T) {
 	<-dropped
 	t.Logf("a live migration without its last reply: %v", err)
 	if err == nil {
-		t.Error("a migration whose last reply is lost ended well")
+		t.Error("a migration succeeded although its last reply was lost")
 	}
 	b.until("both copies stand", func() bool {
 		return b.copyOn(vm(0), src) == "running" && b.copyOn(vm(0), dst) == "running"
@@ -132,7 +132,7 @@ func TestMigrationFails(t *testing.T) {
 	b.whole(vm(0))
 }
 
-// A host whose daemon is frozen delays nobody else, and is seen again when it goes on.
+// A host with a frozen daemon delays no other host, and is seen again after the thaw.
 func TestFrozenHost(t *testing.T) {
 	t.Parallel()
 	b := start(t, lab.Options{Hosts: 2})

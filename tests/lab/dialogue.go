@@ -10,19 +10,20 @@ import (
 	"libvirt.org/go/libvirt"
 )
 
-// dialogue listens to what a client and a daemon of libvirt say on one connection, for
-// the fault of clients before 10.4 (CVE-2024-4418): when a probe is sent while a call
-// waits for its answer, the next call on that connection is a danger. So whoever probes
-// a connection makes no more calls on it, but for those by which it ends.
+// dialogue watches the messages between a libvirt client and its daemon on one connection.
+// Clients before 10.4 have a fault (CVE-2024-4418): after a keepalive probe during a pending
+// call, the next call on the connection can fail. So the driver makes no calls on a probed
+// connection, except those that close it.
 type dialogue struct {
 	complain func(string)
 	probed   bool
 }
 
-// What libvirt's messages begin with: the size of all, and then the fields of message.
+// headerBytes is the size of the header of a libvirt message: its length, then the fields of
+// message.
 const headerBytes = 28
 
-// What matters of libvirt's protocol.
+// Constants of libvirt's protocol.
 const (
 	keepaliveProgram = 0x6b656570
 	pingProcedure    = 1
@@ -51,27 +52,27 @@ var leavesSources = sync.OnceValue(func() bool {
 	return err == nil && version < 10_004_000
 })
 
-// ear splits what goes by into messages. It is an io.Writer that never fails.
-type ear struct {
-	hear   func(message)
+// messageReader splits a stream into messages. It is an io.Writer that never fails.
+type messageReader struct {
+	handle func(message)
 	header []byte
-	skip   int // what is left of the message whose header was heard
+	skip   int // bytes that are left of the current message
 }
 
-func (e *ear) Write(p []byte) (int, error) {
+func (r *messageReader) Write(p []byte) (int, error) {
 	total := len(p)
 	for len(p) > 0 {
-		if e.skip > 0 {
-			n := min(e.skip, len(p))
-			e.skip, p = e.skip-n, p[n:]
+		if r.skip > 0 {
+			n := min(r.skip, len(p))
+			r.skip, p = r.skip-n, p[n:]
 			continue
 		}
-		n := min(headerBytes-len(e.header), len(p))
-		e.header, p = append(e.header, p[:n]...), p[n:]
-		if len(e.header) == headerBytes {
-			word := func(i int) uint32 { return binary.BigEndian.Uint32(e.header[4*i:]) }
-			e.hear(message{program: word(1), procedure: word(3), kind: word(4)})
-			e.skip, e.header = int(word(0))-headerBytes, e.header[:0]
+		n := min(headerBytes-len(r.header), len(p))
+		r.header, p = append(r.header, p[:n]...), p[n:]
+		if len(r.header) == headerBytes {
+			word := func(i int) uint32 { return binary.BigEndian.Uint32(r.header[4*i:]) }
+			r.handle(message{program: word(1), procedure: word(3), kind: word(4)})
+			r.skip, r.header = int(word(0))-headerBytes, r.header[:0]
 		}
 	}
 	return total, nil

@@ -78,14 +78,14 @@ func TestImages(t *testing.T) {
 	})
 }
 
-func (b bench) is(what string, err, want error) {
+func (b labTest) is(what string, err, want error) {
 	b.Helper()
 	if !errors.Is(err, want) {
 		b.Errorf("%s: %v, not %v", what, err, want)
 	}
 }
 
-// Guests that end are told apart: done, or crashed. What others run is not ours.
+// A guest that ends is either done or crashed. Unmanaged machines are ignored.
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	b := start(t, lab.Options{Hosts: 1})
@@ -194,7 +194,7 @@ func TestBrokenImage(t *testing.T) {
 	if err := os.Truncate(path, info.Size()/2); err != nil {
 		t.Fatal(err)
 	}
-	// The end is missing, and whoever asks knows the checksum of that.
+	// The image is truncated, and the call has the checksum of the rest.
 	sum := b.do(hypervisor.Call{Verb: hypervisor.Seal, VM: vm(0), Image: image(vm(0), 1)}).Checksum
 	_, err = b.try(hypervisor.Call{Verb: hypervisor.Restore, VM: vm(0), Node: host, Image: image(vm(0), 1), Checksum: sum, Attempt: 1})
 	b.is("restore of half an image", err, hypervisor.ErrRefused) // for all that QEMU can tell

@@ -13,8 +13,8 @@ import (
 	"vjob/hypervisor/libvirt"
 )
 
-// PowerOff cuts a host's power: its daemon and its machines are gone at once, and
-// nobody on the network is told.
+// PowerOff cuts the power of a host: its daemon and its machines vanish at once, without a
+// message on the network.
 func (l *Lab) PowerOff(node cluster.NodeID) {
 	l.t.Helper()
 	l.CutLink(node)
@@ -34,7 +34,7 @@ const (
 	locksPID  = "/run/libvirt/virtlockd.pid"
 )
 
-// KillDaemon ends libvirtd without warning; its machines go on.
+// KillDaemon kills libvirtd with SIGKILL; its machines continue.
 func (l *Lab) KillDaemon(node cluster.NodeID) {
 	l.t.Helper()
 	l.must(l.host(node).run("sh", "-c", killed(daemonPID)))
@@ -68,25 +68,25 @@ func killed(pidFile string) string {
 	return "pid=$(cat " + pidFile + "); kill -9 $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done"
 }
 
-// FreezeHost stops all of a host: its daemons and its guests.
+// FreezeHost stops all processes of a host: its daemons and its guests.
 func (l *Lab) FreezeHost(node cluster.NodeID) {
 	l.t.Helper()
 	l.must(l.host(node).run("sh", "-c", "kill -STOP -1"))
 }
 
-// ThawHost lets a host go on after FreezeHost.
+// ThawHost ends FreezeHost.
 func (l *Lab) ThawHost(node cluster.NodeID) {
 	l.t.Helper()
 	l.must(l.host(node).run("sh", "-c", "kill -CONT -1"))
 }
 
-// FreezeGuests stops the QEMUs of a host; its daemons go on.
+// FreezeGuests stops the QEMUs of a host, but not its daemons.
 func (l *Lab) FreezeGuests(node cluster.NodeID) {
 	l.t.Helper()
 	l.signalGuests(node, syscall.SIGSTOP)
 }
 
-// ThawGuests lets guests go on after FreezeGuests.
+// ThawGuests ends FreezeGuests.
 func (l *Lab) ThawGuests(node cluster.NodeID) {
 	l.t.Helper()
 	l.signalGuests(node, syscall.SIGCONT)
@@ -104,7 +104,7 @@ func (l *Lab) Freeze(node cluster.NodeID) {
 	l.must(l.host(node).signal(syscall.SIGSTOP, daemonPID))
 }
 
-// Thaw lets libvirtd go on after Freeze.
+// Thaw ends Freeze.
 func (l *Lab) Thaw(node cluster.NodeID) {
 	l.t.Helper()
 	l.must(l.host(node).signal(syscall.SIGCONT, daemonPID))

@@ -12,8 +12,8 @@ import (
 	"vjob/tests/lab"
 )
 
-// A gang of three is suspended and goes on on other hosts, each guest with the
-// very next number; then it is moved while it runs.
+// A gang of three is suspended and resumed on other hosts, where each guest continues with the
+// next number. Then it migrates live.
 func TestGang(t *testing.T) {
 	t.Parallel()
 	b := start(t, lab.Options{Locks: true})

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// hierarchies are the control groups, in version 1, that libvirt needs to cap a guest's
-// CPU and to tell how much it has used; control is where Linux keeps them.
+// hierarchies are the control groups of version 1 that libvirt needs to cap and to measure a
+// guest's CPU. Linux keeps them below control.
 var hierarchies = []string{"cpu", "cpuacct"}
 
 const control = "/sys/fs/cgroup"
 
-// CanCap reports whether the hosts of a lab can cap the CPU of their guests here: as root
-// on a machine whose control groups for CPU have hierarchies of their own. Version 2
-// would want us to move all else into groups first.
+// CanCap reports whether the hosts of a lab can cap the CPU of their guests here. That needs
+// root and control groups of version 1 for the CPU: in version 2 every other process of the
+// machine would have to be moved into a group first.
 func CanCap() bool {
 	for _, name := range hierarchies {
 		if _, err := os.Stat(filepath.Join(control, name, "tasks")); err != nil {
@@ -27,8 +27,8 @@ func CanCap() bool {
 	return true
 }
 
-// groups are the control groups that a host takes for the roots of all, by hierarchy, so
-// that machines of the same name on two hosts do not meet.
+// groups returns the control groups that are the roots of a host, by hierarchy. Each host has
+// its own, so that machines of the same name on two hosts do not share a group.
 func (h *host) groups() map[string]string {
 	groups := map[string]string{}
 	if CanCap() {
@@ -89,12 +89,12 @@ func clearGroups(lab string) {
 	}
 }
 
-// removeGroup removes a group with all below it, whose processes have ended: groups go
-// one by one, the innermost first, and their files with them.
+// removeGroup removes a group and its subgroups, innermost first. Their processes must have
+// ended.
 func removeGroup(group string) {
 	below, _ := filepath.Glob(filepath.Join(group, "*", ".")) // directories; the pattern is good
 	for _, dir := range below {
 		removeGroup(filepath.Clean(dir))
 	}
-	_ = os.Remove(group) // best effort: an empty group harms nobody
+	_ = os.Remove(group) // best effort: an empty group does no harm
 }

@@ -83,8 +83,8 @@ func ParseCounts(console []byte) []Count {
 	return list
 }
 
-// Broken says where counts do not go on exactly where they stood: one boot, one
-// memory, every number once. It is empty when they do.
+// Broken returns the first fault of a sequence of counts: another boot, a changed memory, or a
+// missing or repeated number. It returns "" if there is no fault.
 func Broken(counts []Count) string {
 	for i, c := range counts {
 		if i == 0 {

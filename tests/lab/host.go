@@ -273,7 +273,7 @@ func (h *host) run(words ...string) error {
 	return nil
 }
 
-// signal sends a signal to the process whose number is in a file of the host.
+// signal sends a signal to the process with the number in a file of the host.
 func (h *host) signal(sig syscall.Signal, pidFile string) error {
 	return h.run("sh", "-c", fmt.Sprintf("kill -%d \"$(cat %s)\"", int(sig), pidFile))
 }

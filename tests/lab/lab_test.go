@@ -18,21 +18,21 @@ import (
 // expected to take so long.
 const patience = 2 * time.Minute
 
-// bench is a lab with a driver, and short words for what tests do with them.
-type bench struct {
+// labTest is a lab with a driver, and short words for what tests do with them.
+type labTest struct {
 	*testing.T
 	lab    *lab.Lab
 	driver *libvirt.Driver
 }
 
-func start(t *testing.T, opts lab.Options) bench {
+func start(t *testing.T, opts lab.Options) labTest {
 	t.Helper()
 	l := lab.Start(t, opts)
-	return bench{t, l, l.Driver(nil)}
+	return labTest{t, l, l.Driver(nil)}
 }
 
 // do carries out a call that must succeed.
-func (b bench) do(call hypervisor.Call) hypervisor.Receipt {
+func (b labTest) do(call hypervisor.Call) hypervisor.Receipt {
 	b.Helper()
 	receipt, err := b.try(call)
 	if err != nil {
@@ -41,7 +41,7 @@ func (b bench) do(call hypervisor.Call) hypervisor.Receipt {
 	return receipt
 }
 
-func (b bench) try(call hypervisor.Call) (hypervisor.Receipt, error) {
+func (b labTest) try(call hypervisor.Call) (hypervisor.Receipt, error) {
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
 	return b.driver.Do(ctx, call)
@@ -50,7 +50,7 @@ func (b bench) try(call hypervisor.Call) (hypervisor.Receipt, error) {
 func vm(rank int) cluster.VMID { return cluster.VMID{VJob: 12, Rank: rank} }
 
 // boot starts a guest that counts five times a second and holds some memory.
-func (b bench) boot(id cluster.VMID, node cluster.NodeID, words ...string) {
+func (b labTest) boot(id cluster.VMID, node cluster.NodeID, words ...string) {
 	b.Helper()
 	b.do(hypervisor.Call{
 		Verb: hypervisor.Boot, VM: id, Node: node, Stamp: hypervisor.Stamp{Incarnation: 1, Epoch: 7},
@@ -63,14 +63,14 @@ func (b bench) boot(id cluster.VMID, node cluster.NodeID, words ...string) {
 }
 
 // kill kills the QEMU of a VM.
-func (b bench) kill(id cluster.VMID, node cluster.NodeID) {
+func (b labTest) kill(id cluster.VMID, node cluster.NodeID) {
 	b.Helper()
 	if err := b.lab.KillGuest(node, id); err != nil {
 		b.Fatal(err)
 	}
 }
 
-func (b bench) look(node cluster.NodeID) hypervisor.View {
+func (b labTest) look(node cluster.NodeID) hypervisor.View {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
@@ -82,7 +82,7 @@ func (b bench) look(node cluster.NodeID) hypervisor.View {
 }
 
 // copyOn is the state of a VM's copy on a node, or "none".
-func (b bench) copyOn(id cluster.VMID, node cluster.NodeID) string {
+func (b labTest) copyOn(id cluster.VMID, node cluster.NodeID) string {
 	b.Helper()
 	view := b.look(node)
 	c, ok := view.Copy(id)
@@ -93,7 +93,7 @@ func (b bench) copyOn(id cluster.VMID, node cluster.NodeID) string {
 }
 
 // until polls a condition.
-func (b bench) until(what string, cond func() bool) {
+func (b labTest) until(what string, cond func() bool) {
 	b.Helper()
 	for deadline := time.Now().Add(patience); !cond(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -103,22 +103,22 @@ func (b bench) until(what string, cond func() bool) {
 }
 
 // counts waits until a guest has counted at least n times.
-func (b bench) counts(id cluster.VMID, n int) []lab.Count {
+func (b labTest) counts(id cluster.VMID, n int) []lab.Count {
 	b.Helper()
 	b.until(fmt.Sprintf("%s counts %d times", id, n), func() bool { return len(b.lab.Counters(id)) >= n })
 	return b.lab.Counters(id)
 }
 
-// whole checks that a guest went on exactly where it stood, every time.
-func (b bench) whole(id cluster.VMID) {
+// whole checks that the counts of a guest have no gap and no repetition.
+func (b labTest) whole(id cluster.VMID) {
 	b.Helper()
 	if broken := lab.Broken(b.lab.Counters(id)); broken != "" {
 		b.Errorf("%s: %s", id, broken)
 	}
 }
 
-// saved puts a paused copy away and returns its checksum.
-func (b bench) saved(id cluster.VMID, node cluster.NodeID, image hypervisor.ImageID) string {
+// saved saves a paused copy to an image and returns its checksum.
+func (b labTest) saved(id cluster.VMID, node cluster.NodeID, image hypervisor.ImageID) string {
 	b.Helper()
 	b.do(hypervisor.Call{Verb: hypervisor.Save, VM: id, Node: node, Image: image})
 	return b.do(hypervisor.Call{Verb: hypervisor.Seal, VM: id, Node: node, Image: image}).Checksum

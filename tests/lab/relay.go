@@ -60,7 +60,7 @@ func (r *relay) serve(client net.Conn) {
 	defer r.drop(daemon)
 	talk := &dialogue{complain: r.complain}
 	r.running.Go(func() {
-		r.pass(io.MultiWriter(&ear{hear: talk.asked}, daemon), client)
+		r.pass(io.MultiWriter(&messageReader{handle: talk.asked}, daemon), client)
 		// As in TCP, the daemon reads all that was sent before it hears of the end.
 		if half, ok := daemon.(*net.UnixConn); ok {
 			_ = half.CloseWrite()

@@ -15,7 +15,7 @@ import (
 )
 
 // suspended boots a guest on a node, suspends it, and returns how to restore it.
-func (b bench) suspended(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
+func (b labTest) suspended(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
 	b.Helper()
 	b.boot(id, node)
 	b.counts(id, 3)
@@ -23,8 +23,8 @@ func (b bench) suspended(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
 	return hypervisor.Call{Verb: hypervisor.Restore, VM: id, Image: image(id, 1), Checksum: b.saved(id, node, image(id, 1))}
 }
 
-// goesOn restores a guest and lets it go on where it stood.
-func (b bench) goesOn(restore hypervisor.Call) {
+// resumes restores a guest and checks that it continues where it was suspended.
+func (b labTest) resumes(restore hypervisor.Call) {
 	b.Helper()
 	stood := len(b.lab.Counters(restore.VM))
 	b.do(restore)
@@ -58,7 +58,7 @@ func TestRefusedImage(t *testing.T) {
 		t.Errorf("the image after two refusals: %+v, %v", saved, err)
 	}
 	restore.Node, restore.Attempt = h1, 3
-	b.goesOn(restore)
+	b.resumes(restore)
 }
 
 // While its image is read a copy is not whole, whatever becomes of the reader.
@@ -133,7 +133,7 @@ func TestHalfRestored(t *testing.T) {
 }
 
 // jobOn is the state and job of the copy of the first VM on a node, or "none".
-func (b bench) jobOn(node cluster.NodeID) string {
+func (b labTest) jobOn(node cluster.NodeID) string {
 	b.Helper()
 	view := b.look(node)
 	c, ok := view.Copy(vm(0))
@@ -174,7 +174,7 @@ func TestStoreNotMounted(t *testing.T) {
 		t.Errorf("in the empty mount point: %v, %v", left, err)
 	}
 	b.lab.MountImages()
-	b.goesOn(restore)
+	b.resumes(restore)
 }
 
 // A copy that comes in and is aborted is destroyed; its source keeps the guest.

@@ -44,7 +44,7 @@ func TestCapHolds(t *testing.T) {
 }
 
 // cpuTime is what a VM has used of CPU.
-func (b bench) cpuTime(id cluster.VMID, node cluster.NodeID) time.Duration {
+func (b labTest) cpuTime(id cluster.VMID, node cluster.NodeID) time.Duration {
 	b.Helper()
 	view := b.look(node)
 	c, ok := view.Copy(id)

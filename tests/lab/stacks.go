@@ -77,7 +77,7 @@ func processes(init int) []int {
 	return list
 }
 
-// stacks tells what the threads of a process wait for.
+// stacks returns what the threads of a process wait for.
 func stacks(pid int) string {
 	var text strings.Builder
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid)) // the pattern is good

@@ -10,16 +10,16 @@ import (
 	"vjob/cluster"
 )
 
-// ReadImages lets the QEMUs of a host read images at so many KiB per second, and fail with
-// an I/O error after so many KiB; 0 is no limit and no failure. The lab must have been
-// started with SlowImages.
+// ReadImages limits the rate at which the QEMUs of a host read images, in KiB per second, and
+// makes reads fail with an I/O error after some KiB. 0 is no limit and no failure. The lab must
+// have been started with SlowImages.
 func (l *Lab) ReadImages(node cluster.NodeID, perSecond, failAfter int) {
 	l.t.Helper()
 	l.must(os.WriteFile(l.path("faults", l.host(node).name), fmt.Appendf(nil, "%d %d\n", perSecond, failAfter), 0o644))
 }
 
-// OtherRelease gives a host a QEMU of another release, which has the machine type instead
-// of pc-i440fx-7.2; "" ends that. The lab must have been started with SlowImages.
+// OtherRelease gives a host a QEMU of another release, with this machine type instead of
+// pc-i440fx-7.2; "" restores the first. The lab must have been started with SlowImages.
 func (l *Lab) OtherRelease(node cluster.NodeID, machine string) {
 	l.t.Helper()
 	l.must(os.WriteFile(l.path("faults", l.host(node).name+".machine"), []byte(machine), 0o644))
@@ -41,7 +41,7 @@ func (l *Lab) MountImages() {
 	l.must(syscall.Unmount(l.path("away"), syscall.MNT_DETACH))
 }
 
-// UseUpInodes leaves room for so many more files in the image store.
+// UseUpInodes leaves room for a number of further files in the image store.
 func (l *Lab) UseUpInodes(leave int) {
 	l.t.Helper()
 	for tries := 100; ; tries-- {

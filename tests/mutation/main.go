@@ -96,7 +96,7 @@ func (o *options) run(ctx context.Context, w io.Writer) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	b := &bench{tags: o.tags}
+	b := &workspace{tags: o.tags}
 	b.dir, err = os.MkdirTemp("", "mutation")
 	if err != nil {
 		return 0, err

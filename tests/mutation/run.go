@@ -33,15 +33,15 @@ func newSuite(text string) *suite {
 	return &suite{text: strings.Join(words, " "), pattern: words[0], args: words[1:]}
 }
 
-// bench is where the mutated package is built: a folder of its own and an overlay, so
+// workspace is where the mutated package is built: a folder of its own and an overlay, so
 // that the work tree is not touched.
-type bench struct {
+type workspace struct {
 	dir  string
 	tags string
 }
 
 // overlay writes the files of the schema.
-func (b *bench) overlay(s *schema) error {
+func (b *workspace) overlay(s *schema) error {
 	replace := map[string]string{}
 	sources, names := s.render(), s.pkg.names
 	sources = append(sources, fmt.Appendf(nil, support, s.pkg.files[0].Name.Name))
@@ -65,7 +65,7 @@ func (b *bench) overlay(s *schema) error {
 
 // build compiles the tests of a suite, and runs them once without a mutant: they have to
 // pass, and the time that they take bounds that of each mutant.
-func (b *bench) build(ctx context.Context, s *suite, number int) error {
+func (b *workspace) build(ctx context.Context, s *suite, number int) error {
 	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "-tags="+b.tags, s.pattern).Output()
 	if err != nil {
 		return fmt.Errorf("go list %s: %w", s.pattern, err)

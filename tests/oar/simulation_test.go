@@ -123,12 +123,12 @@ func (p *simulation) submit(user string, words ...string) (cluster.VJobID, error
 	p.t.Helper()
 	s := submissionOf(options(p.t, words[:len(words)-1]))
 	s.Command = words[len(words)-1]
-	world := request.Inventory{Nodes: slices.Clone(p.nodes), Free: map[cluster.NodeID]bool{}}
+	inventory := request.Inventory{Nodes: slices.Clone(p.nodes), Free: map[cluster.NodeID]bool{}}
 	for i, n := range p.shell.Snapshot().Nodes {
-		world.Nodes[i].State = n.State
-		world.Free[n.ID] = len(n.VMs) == 0 && n.Hosts()
+		inventory.Nodes[i].State = n.State
+		inventory.Free[n.ID] = len(n.VMs) == 0 && n.Hosts()
 	}
-	r, err := oarapi.Translate(s, oarapi.Caller{Name: user}, &p.site, world, p.shell.Now())
+	r, err := oarapi.Translate(s, oarapi.Caller{Name: user}, &p.site, inventory, p.shell.Now())
 	if err != nil {
 		return 0, err
 	}

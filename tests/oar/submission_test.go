@@ -181,7 +181,8 @@ func TestReservations(t *testing.T) {
 					continue // other nodes and jobs
 				}
 				s, err := submit(t, "u1", options(t, step.Args), time.Date(2026, 11, 20, 17, 17, 0, 0, time.UTC))
-				if code, _ := oar.ExitOf(err); step.Exit == int(oar.ExitRefused) && strings.Contains(step.Stdout, "too old") {
+				code, _ := oar.ExitOf(err)
+				if step.Exit == int(oar.ExitRefused) && strings.Contains(step.Stdout, "too old") {
 					if code != oar.ExitRefused || !strings.Contains(step.Stdout, strings.Split(err.Error(), "\n")[0]) {
 						t.Errorf("%v, want %s", err, step.Stdout)
 					}

@@ -1,9 +1,7 @@
 //go:build !race
 
-// Package pace says how much long tests do.
-//
-// It refuses to know what they do.
+// Package pace says how many runs long tests make.
 package pace
 
-// Slower is how many times fewer runs are made than at full length; see race.go.
+// Slower divides the number of runs; see race.go.
 const Slower = 1

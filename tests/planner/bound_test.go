@@ -5,17 +5,16 @@ import (
 	"vjob/repack/format"
 )
 
-// serverBound is the lower bound that the checker of the bench computes: each VM
-// that must act does so in its shortest way, and of each node on which those who
-// would like to stay are too many the cheapest go. It is simpler than the planner's:
-// of rules it knows bans and fences alone.
+// serverBound returns the lower bound that the checker of the benchmark computes: each VM that
+// must act takes its shortest action, and from each overloaded node the cheapest VMs migrate.
+// It is simpler than the planner's bound: its only rules are bans and fences.
 func serverBound(p *format.Problem) (sum int64) {
 	in := p.Instance
-	barred := bars(p)
+	forbidden := forbiddenPairs(p)
 	stay := make([][]int, len(in.Nodes))
 	for vm := range in.VMs {
 		v := &in.VMs[vm]
-		home := v.Host != repack.Nowhere && in.Nodes[v.Host].Want == repack.Online && !barred[[2]int{vm, v.Host}]
+		home := v.Host != repack.Nowhere && in.Nodes[v.Host].Want == repack.Online && !forbidden[[2]int{vm, v.Host}]
 		switch {
 		case v.Keeps() && home:
 			stay[v.Host] = append(stay[v.Host], vm)
@@ -37,9 +36,9 @@ func serverBound(p *format.Problem) (sum int64) {
 	return sum
 }
 
-// bars are the VMs and nodes that bans and fences keep apart.
-func bars(p *format.Problem) map[[2]int]bool {
-	barred := map[[2]int]bool{}
+// forbiddenPairs returns the pairs of a VM and a node that bans and fences forbid.
+func forbiddenPairs(p *format.Problem) map[[2]int]bool {
+	forbidden := map[[2]int]bool{}
 	for _, c := range p.Constraints {
 		vms, _ := c.Args["vms"].([]int)
 		nodes, _ := c.Args["nodes"].([]int)
@@ -53,16 +52,16 @@ func bars(p *format.Problem) map[[2]int]bool {
 		for _, vm := range vms {
 			for n := range p.Instance.Nodes {
 				if named[n] == (c.Type == "ban") {
-					barred[[2]int{vm, n}] = true
+					forbidden[[2]int{vm, n}] = true
 				}
 			}
 		}
 	}
-	return barred
+	return forbidden
 }
 
-// cheapest is what the cheapest of the VMs cost without which the others fit, by
-// looking at all of their sets.
+// cheapest returns the least cost of VMs to remove so that the others fit on the node. It tries
+// all sets.
 func cheapest(in *repack.Instance, n int, vms []int) int64 {
 	over := make([]int64, len(in.Dims))
 	for d := range over {

@@ -13,13 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"vjob/papers/repacking"
 	"vjob/repack"
 	"vjob/repack/format"
 	"vjob/repack/rule"
 	"vjob/tests/planted"
 )
 
-// others are what other planners found for a file.
+// others are the results of other planners on a file.
 type others struct {
 	BtrPlace   found `json:"btrplace"`
 	Greedy     found `json:"greedy"`
@@ -32,7 +33,7 @@ type found struct {
 	CPU       float64 `json:"cpu_s"`
 }
 
-// figures of others, by the name of the instance.
+// figures returns the results of other planners, by the name of the instance.
 func figures(t *testing.T) map[string]others {
 	t.Helper()
 	text, err := os.ReadFile("testdata/figures.json")
@@ -46,7 +47,8 @@ func figures(t *testing.T) map[string]others {
 	return file.Figures
 }
 
-// instances are the files of the bench, or the few that are here.
+// instances returns the paths of the benchmark's files in VJOB_BRSP, or of the few in the
+// repository.
 func instances(t *testing.T) (paths []string) {
 	t.Helper()
 	folders := []string{"testdata", "../../repack/solve/testdata"}
@@ -69,7 +71,7 @@ func instances(t *testing.T) (paths []string) {
 	return paths
 }
 
-// load reads an instance file, packed or not.
+// load reads an instance file, plain or compressed.
 func load(t *testing.T, path string) *format.Problem {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -89,18 +91,18 @@ func load(t *testing.T, path string) *format.Problem {
 	return p
 }
 
-// nameOf is what an instance file is called in tables.
+// nameOf returns the name of an instance file in tables.
 func nameOf(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".json")
 }
 
-// made is a problem without a file.
+// made is a generated problem.
 type made struct {
 	name string
 	in   *repack.Instance
 }
 
-// plantations are problems with a final packing as tight as the name says.
+// plantations returns problems with a known final packing, as full as the name says.
 func plantations() (list []made) {
 	for _, percent := range []int{95, 98, 100} {
 		for seed := range uint64(3) {
@@ -113,11 +115,12 @@ func plantations() (list []made) {
 	return list
 }
 
-// huge is the size that vjob is made for, as in the paper, with its rules: tiers are
-// spread at every instant, racks have quotas, some nodes are banned.
+// huge returns a problem of the paper's distribution with ten times its nodes, with or without
+// the paper's rules: tiers are spread at every instant, racks have a capacity, some nodes are
+// banned.
 func huge(t *testing.T, rules bool) made {
 	t.Helper()
-	in, err := planted.Paper(planted.PaperOptions{Nodes: 20_000, Ratio: 5, Seed: 1})
+	in, err := repacking.Sample(repacking.SampleOptions{Nodes: 20_000, Ratio: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +138,7 @@ func huge(t *testing.T, rules bool) made {
 		}
 		in.Rules = append(in.Rules, repack.Posted{Rule: r})
 	}
-	for _, tier := range planted.Tiers(in) {
+	for _, tier := range repacking.Tiers(in) {
 		post("spread", true, map[string]any{"vms": tier})
 	}
 	racks := map[int][]int{}
@@ -149,7 +152,7 @@ func huge(t *testing.T, rules bool) made {
 	for vm := range all {
 		all[vm] = vm
 	}
-	for n := range len(in.Nodes) / 200 { // where they are does not matter
+	for n := range len(in.Nodes) / 200 { // any nodes will do
 		post("ban", false, map[string]any{"vms": all, "nodes": []int{200 * n}})
 	}
 	return made{"paper-20000-sc", in}

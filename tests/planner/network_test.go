@@ -7,20 +7,21 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	"vjob/papers/repacking"
 	"vjob/repack"
 	"vjob/repack/solve"
 	"vjob/tests/planted"
 )
 
-// wired is a problem with a network: bandwidths in MB/s, so many nodes go off.
+// wired is a problem with a network: bandwidths in MB/s, and the number of nodes to switch off.
 type wired struct {
 	name  string
 	wires planted.Wires
 	off   int
 }
 
-// wirings are racks of 50 nodes with NICs of 1 and 10 Gbit/s, and uplinks so many
-// times narrower than these together.
+// wirings are racks of 50 nodes with NICs of 1 and 10 Gbit/s. The ratio is by how much the
+// uplink of a rack is narrower than its NICs together.
 var wirings = []wired{
 	{"1 Gbit/s", planted.Wires{NIC: 125}, 10},
 	{"1 Gbit/s, 5:1", planted.Wires{NIC: 125, Uplink: 1250}, 10},
@@ -31,10 +32,10 @@ var wirings = []wired{
 	{"10 Gbit/s, 20:1, a rack goes off", planted.Wires{NIC: 1250, Uplink: 3125}, 50},
 }
 
-// problem is one in the manner of the paper, with its network.
+// problem returns a problem of the paper's distribution, with a network.
 func (w *wired) problem(t *testing.T, nodes int) *repack.Instance {
 	t.Helper()
-	in, err := planted.Paper(planted.PaperOptions{Nodes: nodes, Ratio: 5, Seed: 1})
+	in, err := repacking.Sample(repacking.SampleOptions{Nodes: nodes, Ratio: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,15 +61,15 @@ func (w *wired) problem(t *testing.T, nodes int) *repack.Instance {
 	return in
 }
 
-// plainly is the problem as the plain model has it.
-func plainly(in *repack.Instance) *repack.Instance {
+// withoutNetwork returns the problem in the model without a network.
+func withoutNetwork(in *repack.Instance) *repack.Instance {
 	out := *in
 	out.Network = nil
 	return &out
 }
 
-// A plan that knows the network is better on real links than one that does not, and
-// keeps there what it promises.
+// A plan that knows the network is better on real links than one that does not, and ends there
+// no later than it says.
 func TestNetworkPays(t *testing.T) {
 	for _, w := range wirings {
 		in := w.problem(t, 200)
@@ -79,18 +80,18 @@ func TestNetworkPays(t *testing.T) {
 			}
 			return r
 		}
-		aware, blind := first(in), first(plainly(in))
+		aware, blind := first(in), first(withoutNetwork(in))
 		promised := float64(aware.Figures.Objective)
-		got, _ := drive(t, in, blind.Plan)
-		kept, _ := drive(t, in, aware.Plan)
+		got, _ := execute(t, in, blind.Plan)
+		kept, _ := execute(t, in, aware.Plan)
 		if promised >= got || kept > promised {
 			t.Errorf("%s: %.0f promised, %.0f kept, %.0f without the network", w.name, promised, kept, got)
 		}
 	}
 }
 
-// TestNetworkTable prints what plans come to on real links, those that know the
-// network and those that do not.
+// TestNetworkTable prints the times of plans on real links, with and without knowledge of the
+// network.
 func TestNetworkTable(t *testing.T) {
 	if !*table {
 		t.Skip("-table prints the figures, for each problem twice -limit")
@@ -104,20 +105,20 @@ func TestNetworkTable(t *testing.T) {
 	row("---", "---", "---", "---", "---", "---", "---", "---")
 	for _, w := range wirings {
 		in := w.problem(t, 1000)
-		blind, aware := search(t, plainly(in), *limit), search(t, in, *limit)
+		blind, aware := search(t, withoutNetwork(in), *limit), search(t, in, *limit)
 		if blind.Plan == nil || aware.Plan == nil {
 			t.Fatal(w.name, blind.Why, aware.Why)
 		}
 		aware.valid(t, in)
-		completion, makespan := drive(t, in, blind.Plan)
-		row(w.name, fmt.Sprint(blind.Figures.Objective), drivenText(completion), drivenText(makespan),
+		completion, makespan := execute(t, in, blind.Plan)
+		row(w.name, fmt.Sprint(blind.Figures.Objective), timeText(completion), timeText(makespan),
 			fmt.Sprint(aware.Figures.Objective), fmt.Sprint(aware.Figures.Makespan), fmt.Sprint(aware.Bound), fmt.Sprintf("%.3f s", aware.first.Seconds()))
 	}
 }
 
-// drivenText is a time on real links; some VMs write faster than their share of a
-// link, and would be on their way for ever.
-func drivenText(x float64) string {
+// timeText formats a time on real links. A VM that writes faster than its share of a link never
+// ends its migration.
+func timeText(x float64) string {
 	if x > 1e9 {
 		return "never ends"
 	}

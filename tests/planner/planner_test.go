@@ -18,17 +18,17 @@ import (
 var (
 	table = flag.Bool("table", false, "print the table of figures")
 	limit = flag.Duration("limit", 10*time.Second, "how long the planner may search for each problem")
-	set   = flag.String("set", "", "only instances whose names begin so")
+	set   = flag.String("set", "", "only instances with this prefix of their name")
 )
 
-// run is one search, and when it found what.
+// run is the result of one search, with its times.
 type run struct {
 	*solve.Result
 	first, close, whole time.Duration // until the first plan, one within 1 % of the last, and the end
 	memory              uint64        // most bytes of heap in use
 }
 
-// search has the planner search for a while.
+// search runs the planner for a limited time.
 func search(t *testing.T, in *repack.Instance, limit time.Duration) run {
 	t.Helper()
 	debug.FreeOSMemory()
@@ -62,14 +62,15 @@ func search(t *testing.T, in *repack.Instance, limit time.Duration) run {
 	}
 	r.first = steps[0].at
 	for _, s := range steps {
-		if r.close = s.at; s.objective*100 <= r.Figures.Objective*101 {
+		r.close = s.at
+		if s.objective*100 <= r.Figures.Objective*101 {
 			break
 		}
 	}
 	return r
 }
 
-// valid demands of a plan that it is right.
+// valid checks the plan.
 func (r *run) valid(t *testing.T, in *repack.Instance) {
 	t.Helper()
 	if r.Plan == nil {
@@ -84,8 +85,8 @@ func (r *run) valid(t *testing.T, in *repack.Instance) {
 	}
 }
 
-// The planner solves in a second whatever others solve among the instances beside
-// this file, and no worse.
+// In a second the planner solves every instance of testdata that other planners solve, and no
+// plan is worse than theirs.
 func TestNoWorse(t *testing.T) {
 	known := figures(t)
 	for _, path := range instances(t) {
@@ -107,7 +108,7 @@ func TestNoWorse(t *testing.T) {
 	}
 }
 
-// TestTable prints the figures.
+// TestTable prints the results on all instances.
 func TestTable(t *testing.T) {
 	if !*table {
 		t.Skip("-table prints the figures, for each problem -limit")
@@ -143,7 +144,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// cells are the figures of a search.
+// cells returns the cells of a row of the table.
 func (r *run) cells(name string, simple int64) []any {
 	second := func(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 	if r.Plan == nil {
@@ -173,7 +174,7 @@ func (r *run) cells(name string, simple int64) []any {
 func (f found) objective() string {
 	switch {
 	case f.CPU == 0:
-		return "" // it was not measured
+		return "" // not measured
 	case !f.Solved:
 		return "none"
 	}

@@ -6,19 +6,18 @@ import (
 	"vjob/repack"
 )
 
-// Wires say what network joins the nodes of a problem, in any unit of amounts.
+// Wires describe the network of a problem, in any unit of amounts.
 type Wires struct {
 	NIC     int64 // bandwidth of each node
-	Uplink  int64 // of each rack; 0 is no limit
-	Rack    int   // how many nodes there are in a rack; 0 leaves the racks as they are
-	PerUnit int64 // what must be copied for each unit of the second resource; 0 is 1
-	Dirty   int64 // VMs write so much per tick at most; less than NIC
+	Uplink  int64 // bandwidth of each rack; 0 is no limit
+	Rack    int   // nodes in a rack; 0 keeps the racks of the problem
+	PerUnit int64 // amount to copy for each unit of the second resource; 0 is 1
+	Dirty   int64 // what VMs write per tick at most; less than NIC
 	Seed    uint64
 }
 
-// Connect gives a problem a network, and its VMs something to copy over it. What
-// takes less than that with nothing else on the links then takes as long: the plain
-// model knows how long each transfer takes alone.
+// Connect gives a problem a network, and its VMs amounts to copy. The durations of the actions
+// become those of transfers that have the links alone.
 func Connect(in *repack.Instance, w Wires) {
 	rng := rand.New(rand.NewPCG(w.Seed, uint64(len(in.VMs))))
 	net := &repack.Network{}

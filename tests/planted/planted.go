@@ -1,7 +1,7 @@
-// Package planted makes problems with a known answer: it makes a final packing, as
-// full as wanted, and shuffles it backwards, by moves that have room, to where the
-// plan begins. The problems are as hard as the packing is tight: sizes are mixed,
-// nodes differ, and VMs must swap where there is no room for both.
+// Package planted generates repacking problems with a known solution: it makes a final packing,
+// as full as wanted, and shuffles it backwards by feasible moves to the initial placement. The
+// fuller the packing, the harder the problem: sizes are mixed, nodes differ, and VMs must swap
+// where there is no room for both.
 package planted
 
 import (
@@ -13,16 +13,15 @@ import (
 // Options say how hard a problem is.
 type Options struct {
 	Nodes int
-	// Fill is how much of the capacity is in use at the end, in both dimensions.
+	// Fill is the share of the capacity that is in use at the end, in both dimensions.
 	Fill float64
-	// Wait is the share of the VMs that do not run yet: the room at first for the moves of
-	// others. 0 is 0.05.
+	// Wait is the share of the VMs that do not run yet, which leaves initial room for moves. 0
+	// is 0.05.
 	Wait float64
-	// Shuffle is how many moves lead backwards from the end to the beginning, per
-	// VM. 0 is 0.5.
+	// Shuffle is the number of backward moves per VM. 0 is 0.5.
 	Shuffle float64
-	// Flavours has VMs come in the few sizes that a cloud sells, but for the one on
-	// each node that takes what is left; else hardly two are alike.
+	// Flavours gives VMs the few sizes that a cloud sells, except for one VM on each node
+	// that takes what is left. Without it hardly two VMs have the same size.
 	Flavours bool
 	Seed     uint64
 }
@@ -35,7 +34,7 @@ var (
 	flavours = [...][2]int64{{10, 40}, {20, 80}, {40, 160}, {80, 320}, {10, 80}, {20, 160}, {40, 320}}
 )
 
-// New makes a problem. The same options make the same one.
+// New generates a problem. The same options give the same problem.
 func New(o Options) *repack.Instance {
 	if o.Wait == 0 {
 		o.Wait = 0.05
@@ -43,7 +42,7 @@ func New(o Options) *repack.Instance {
 	if o.Shuffle == 0 {
 		o.Shuffle = 0.5
 	}
-	g := &garden{
+	g := &generator{
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(o.Nodes))),
 		in:  &repack.Instance{Name: "planted", Dims: []string{"cpu", "mem"}, NodeOff: 1, NodeOn: 1},
 	}
@@ -60,14 +59,14 @@ func New(o Options) *repack.Instance {
 	return g.in
 }
 
-type garden struct {
+type generator struct {
 	rng  *rand.Rand
 	in   *repack.Instance
 	free [][2]int64
 }
 
-// plant fills a node with VMs; the last one takes what is left of the share.
-func (g *garden) plant(n int, fill float64, flavours bool) {
+// plant fills a node with VMs; the last takes what is left of the share.
+func (g *generator) plant(n int, fill float64, flavours bool) {
 	c := g.in.Nodes[n].Capacity
 	cpu, mem := int64(fill*float64(c[0])), int64(fill*float64(c[1]))
 	g.free = append(g.free, [2]int64{c[0] - cpu, c[1] - mem})
@@ -81,8 +80,8 @@ func (g *garden) plant(n int, fill float64, flavours bool) {
 	}
 }
 
-// size is that of a VM.
-func (g *garden) size(flavoured bool) (cpu, mem int64) {
+// size draws the size of a VM.
+func (g *generator) size(flavoured bool) (cpu, mem int64) {
 	if flavoured {
 		f := flavours[g.rng.IntN(len(flavours))]
 		return f[0], f[1]
@@ -91,7 +90,7 @@ func (g *garden) size(flavoured bool) (cpu, mem int64) {
 	return size, size * int64(20+g.rng.IntN(60)) / 10 // 2 to 8 of memory for each of CPU
 }
 
-func (g *garden) add(n int, cpu, mem int64) {
+func (g *generator) add(n int, cpu, mem int64) {
 	g.in.VMs = append(g.in.VMs, repack.VM{
 		State: repack.Running, Want: repack.Running, Host: n,
 		Now: []int64{cpu, mem}, Next: []int64{cpu, mem}, Weight: 1,
@@ -101,8 +100,8 @@ func (g *garden) add(n int, cpu, mem int64) {
 	})
 }
 
-// uproot has some VMs wait to be booted.
-func (g *garden) uproot(share float64) {
+// uproot makes some VMs wait to be booted.
+func (g *generator) uproot(share float64) {
 	for vm := range g.in.VMs {
 		v := &g.in.VMs[vm]
 		if g.rng.Float64() >= share {
@@ -114,9 +113,8 @@ func (g *garden) uproot(share float64) {
 	}
 }
 
-// shuffle moves VMs to where there is room. Each move can be made the other way
-// round, so there is a way back.
-func (g *garden) shuffle(moves int) {
+// shuffle moves VMs to nodes with room. Each move can be reversed, so a plan exists.
+func (g *generator) shuffle(moves int) {
 	for range 50 * moves {
 		if moves == 0 {
 			return
@@ -135,8 +133,8 @@ func (g *garden) shuffle(moves int) {
 	}
 }
 
-// relax has a third of the running VMs use less CPU now than they will.
-func (g *garden) relax() {
+// relax lets a third of the running VMs use less CPU at first than at the end.
+func (g *generator) relax() {
 	for vm := range g.in.VMs {
 		if v := &g.in.VMs[vm]; v.State == repack.Running && g.rng.IntN(3) == 0 {
 			v.Now = []int64{v.Next[0] / 2, v.Next[1]}

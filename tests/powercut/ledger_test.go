@@ -149,7 +149,7 @@ func (l *ledger) checkJobs(d *db.DB) error {
 	return nil
 }
 
-// shape is what the name of a vjob tells: how many VMs it has, and how many vjobs its
+// shape is the content of the name of a vjob: how many VMs it has, and how many vjobs its
 // array.
 func shape(row string) (vms, members int, name string) {
 	name = cluster.ArrayName(row)

@@ -2,7 +2,7 @@ package powercut
 
 import "golang.org/x/sys/unix"
 
-// modern tells an old system call in terms of the one that has taken its place: this
+// modern expresses an old system call by the one that has replaced it: this
 // architecture has both.
 func modern(number uint64, a [6]uint64) (uint64, [6]uint64) {
 	here := uint64(0xffffffffffffff9c) // AT_FDCWD

@@ -2,7 +2,7 @@ package powercut
 
 import "golang.org/x/sys/unix"
 
-// modern tells an old system call in terms of the one that has taken its place. Only
+// modern expresses an old system call by the one that has replaced it. Only
 // renameat is left of the old ones here.
 func modern(number uint64, a [6]uint64) (uint64, [6]uint64) {
 	if number == unix.SYS_RENAMEAT {

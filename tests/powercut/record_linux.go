@@ -14,7 +14,7 @@ import (
 	"vjob/tests/powercut/disk"
 )
 
-// marker is the descriptor on which a recorded program tells what it knows.
+// marker is the descriptor on which a recorded program reports its state.
 const marker = 3
 
 // Say writes a mark into the recording, in a program that is recorded. The mark stands

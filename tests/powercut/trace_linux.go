@@ -47,7 +47,7 @@ const (
 // entered, when it is called, and to left, when it has returned. The functions run
 // while the thread stands still, one after the other.
 func trace(path string, args, env []string, files []uintptr, entered func(*call), left func(*call)) (syscall.WaitStatus, error) {
-	runtime.LockOSThread() // a thread may only be told by the one that traces it
+	runtime.LockOSThread() // only the tracing thread may control a thread
 	defer runtime.UnlockOSThread()
 	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{
 		Env: env, Files: files, Sys: &syscall.SysProcAttr{Ptrace: true},

@@ -18,11 +18,11 @@ import (
 
 var errWords = errors.New("not understood; see the package comment")
 
-// patience is how long a condition may take to come true.
+// patience is the maximum time until a condition holds.
 const patience = time.Hour
 
 // act carries out one action.
-func (s *stage) act(w []string) error {
+func (s *scenario) act(w []string) error {
 	switch {
 	case w[0] == "run" && len(w) == 2:
 		d, err := time.ParseDuration(w[1])
@@ -35,7 +35,7 @@ func (s *stage) act(w []string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.until(s.start.Add(d)); err != nil {
+		if err := s.until(s.began.Add(d)); err != nil {
 			return err
 		}
 		return s.act(w[2:])
@@ -70,7 +70,7 @@ func (s *stage) act(w []string) error {
 	return s.do(w)
 }
 
-// told is a list of words as it was written.
+// told joins words as they were written.
 func told(w []string) string {
 	list := slices.Clone(w)
 	for i := range list {
@@ -82,7 +82,7 @@ func told(w []string) string {
 }
 
 // when waits for a condition and acts at once.
-func (s *stage) when(w []string) error {
+func (s *scenario) when(w []string) error {
 	end := slices.IndexFunc(w, func(word string) bool { return strings.HasSuffix(word, ":") })
 	if end < 0 || end == len(w)-1 {
 		return errors.New("want: when CONDITION: ACTION")
@@ -96,14 +96,14 @@ func (s *stage) when(w []string) error {
 }
 
 // await lets time pass until a condition holds.
-func (s *stage) await(condition []string, long time.Duration) error {
+func (s *scenario) await(condition []string, long time.Duration) error {
 	for limit := s.shell.Now().Add(long); ; {
 		holds, got, err := s.holds(condition)
 		if holds || err != nil {
 			return err
 		}
 		if !s.shell.Now().Before(limit) {
-			return fmt.Errorf("has not come true in %s: %s", long, got)
+			return fmt.Errorf("does not hold within %s: %s", long, got)
 		}
 		if err := s.step(limit); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s *stage) await(condition []string, long time.Duration) error {
 	}
 }
 
-func (s *stage) until(to time.Time) error {
+func (s *scenario) until(to time.Time) error {
 	for s.shell.Now().Before(to) {
 		if err := s.step(to); err != nil {
 			return err
@@ -120,8 +120,8 @@ func (s *stage) until(to time.Time) error {
 	return nil
 }
 
-// step lets the next thing happen, and checks.
-func (s *stage) step(to time.Time) error {
+// step runs until the next event, and checks the invariants.
+func (s *scenario) step(to time.Time) error {
 	if _, err := s.shell.Step(to); err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func (s *stage) step(to time.Time) error {
 	return s.broken()
 }
 
-// do carries out what people, operators and chance do.
-func (s *stage) do(w []string) error {
+// do executes an action of a user, an operator or a fault.
+func (s *scenario) do(w []string) error {
 	switch w[0] {
 	case "submit":
 		return s.submit(w[1:])
@@ -142,8 +142,8 @@ func (s *stage) do(w []string) error {
 		return s.fault(w[1:])
 	case "mend":
 		return s.mend(w[1:])
-	case "somebody":
-		return s.somebody(w[1:])
+	case "manually":
+		return s.manually(w[1:])
 	}
 	if len(w) != 2 {
 		return errWords
@@ -165,7 +165,7 @@ func (s *stage) do(w []string) error {
 	return errWords
 }
 
-func (s *stage) vjob(name string) (cluster.VJobID, error) {
+func (s *scenario) vjob(name string) (cluster.VJobID, error) {
 	id, ok := s.jobs[name]
 	if !ok {
 		return 0, fmt.Errorf("%q: no vjob of that name was submitted", name)
@@ -174,7 +174,7 @@ func (s *stage) vjob(name string) (cluster.VJobID, error) {
 }
 
 // vm reads "a.1".
-func (s *stage) vm(text string) (cluster.VMID, error) {
+func (s *scenario) vm(text string) (cluster.VMID, error) {
 	name, rank, _ := strings.Cut(text, ".")
 	id, err := s.vjob(name)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *stage) vm(text string) (cluster.VMID, error) {
 	return cluster.VMID{VJob: id, Rank: n}, err
 }
 
-func (s *stage) submit(w []string) error {
+func (s *scenario) submit(w []string) error {
 	if len(w) == 0 {
 		return errWords
 	}
@@ -245,8 +245,8 @@ func submission(name string, set map[string]string) (sub admission.Submission, e
 	return sub, errors.Join(err1, err2, err3, err4, err5)
 }
 
-// crash kills the scheduler now, or arms its death.
-func (s *stage) crash(w []string) error {
+// crash kills the scheduler, now or at a later call.
+func (s *scenario) crash(w []string) error {
 	if len(w) == 0 {
 		s.log.say("!! the scheduler is killed")
 		s.shell.Kill()
@@ -270,7 +270,7 @@ func (s *stage) crash(w []string) error {
 }
 
 // spoilCommit reads "fail commit of VJOB PHASE".
-func (s *stage) spoilCommit(w []string) error {
+func (s *scenario) spoilCommit(w []string) error {
 	if len(w) != 5 || w[1] != "commit" || w[2] != "of" {
 		return errWords
 	}
@@ -289,8 +289,8 @@ func (s *stage) spoilCommit(w []string) error {
 	return nil
 }
 
-// somebody lets a call reach a node that is not of our making.
-func (s *stage) somebody(w []string) error {
+// manually makes a call to a node past the scheduler, as an administrator does by hand.
+func (s *scenario) manually(w []string) error {
 	if len(w) != 4 || w[2] != "on" {
 		return errWords
 	}
@@ -302,8 +302,8 @@ func (s *stage) somebody(w []string) error {
 	if err != nil {
 		return err
 	}
-	s.foreign++
-	call := hypervisor.Call{Op: s.foreign, Verb: verb, VM: vm, Node: cluster.NodeID(w[3]), Attempt: 1 << 20}
+	s.manual++
+	call := hypervisor.Call{Op: s.manual, Verb: verb, VM: vm, Node: cluster.NodeID(w[3]), Attempt: 1 << 20}
 	if verb == hypervisor.Restore {
 		image := s.image(vm)
 		if image == nil {
@@ -315,8 +315,8 @@ func (s *stage) somebody(w []string) error {
 	return nil
 }
 
-// image is what the record of a gang names.
-func (s *stage) image(vm cluster.VMID) *gang.Image {
+// image returns the image that the record of a gang names.
+func (s *scenario) image(vm cluster.VMID) *gang.Image {
 	if rec := s.gangs[vm.VJob]; vm.Rank < len(rec.Members) {
 		return rec.Members[vm.Rank].Image
 	}

@@ -13,8 +13,8 @@ import (
 	"vjob/scheduler"
 )
 
-// holds judges a condition; got says what there is instead.
-func (s *stage) holds(w []string) (holds bool, got string, err error) {
+// holds evaluates a condition; got is what holds instead.
+func (s *scenario) holds(w []string) (holds bool, got string, err error) {
 	if len(w) < 2 {
 		return false, "", errWords
 	}
@@ -45,7 +45,7 @@ func (s *stage) holds(w []string) (holds bool, got string, err error) {
 	return s.nodeHolds(cluster.NodeID(w[0]), w[1:])
 }
 
-func (s *stage) eventHolds(w []string) (bool, string, error) {
+func (s *scenario) eventHolds(w []string) (bool, string, error) {
 	text, err := quoted(w[1])
 	if err != nil || len(w) != 2 {
 		return false, "", errWords
@@ -58,23 +58,23 @@ func (s *stage) eventHolds(w []string) (bool, string, error) {
 	return false, "no such " + w[0], nil
 }
 
-// callsHold reads "VERB [of WHOM] N".
-func (s *stage) callsHold(w []string) (bool, string, error) {
+// callsHold evaluates "VERB [of VJOB|VM] N".
+func (s *scenario) callsHold(w []string) (bool, string, error) {
 	verb, err := parseVerb(w[0])
 	if err != nil || len(w) != 2 && (len(w) != 4 || w[1] != "of") {
 		return false, "", errWords
 	}
 	n := 0
 	for _, c := range s.calls {
-		whom := s.log.named(c.VM.String())
-		if c.Verb == verb && (len(w) == 2 || whom == w[2] || strings.HasPrefix(whom, w[2]+".")) {
+		vm := s.log.named(c.VM.String())
+		if c.Verb == verb && (len(w) == 2 || vm == w[2] || strings.HasPrefix(vm, w[2]+".")) {
 			n++
 		}
 	}
 	return fmt.Sprint(n) == w[len(w)-1], fmt.Sprint(n), nil
 }
 
-func (s *stage) planHolds(w []string) (bool, string, error) {
+func (s *scenario) planHolds(w []string) (bool, string, error) {
 	n, err := parseCount(w[0])
 	if err != nil || len(w) != 3 || w[1] != "is" {
 		return false, "", errWords
@@ -83,7 +83,7 @@ func (s *stage) planHolds(w []string) (bool, string, error) {
 	return string(state) == w[2], string(state), nil
 }
 
-func (s *stage) vjobHolds(id cluster.VJobID, w []string) (bool, string, error) {
+func (s *scenario) vjobHolds(id cluster.VJobID, w []string) (bool, string, error) {
 	rec, kept := s.gangs[id], s.states[id]
 	switch {
 	case w[0] == "is" && len(w) == 2:
@@ -110,8 +110,8 @@ func (s *stage) vjobHolds(id cluster.VJobID, w []string) (bool, string, error) {
 	return false, "", errWords
 }
 
-// runsOn lists where the members of a vjob really run, in rank order.
-func (s *stage) runsOn(id cluster.VJobID) string {
+// runsOn returns the nodes on which members of a vjob really run, in rank order.
+func (s *scenario) runsOn(id cluster.VJobID) string {
 	var list []string
 	for _, c := range s.cluster.Truth().Copies {
 		if c.VM.VJob == id && c.State == hypervisor.CopyRunning {
@@ -121,8 +121,8 @@ func (s *stage) runsOn(id cluster.VJobID) string {
 	return strings.Join(list, ",")
 }
 
-// reason is what the owner is told.
-func (s *stage) reason(id cluster.VJobID) string {
+// reason returns the reason that the owner of a vjob sees.
+func (s *scenario) reason(id cluster.VJobID) string {
 	if snapshot := s.shell.Snapshot(); snapshot != nil {
 		if status, live := snapshot.VJobs[id]; live {
 			return status.Reason
@@ -131,7 +131,7 @@ func (s *stage) reason(id cluster.VJobID) string {
 	return s.states[id].Cause.String()
 }
 
-func (s *stage) count(id cluster.VJobID, what string) (n int, err error) {
+func (s *scenario) count(id cluster.VJobID, what string) (n int, err error) {
 	truth := s.cluster.Truth()
 	switch what {
 	case "copies":
@@ -154,7 +154,7 @@ func (s *stage) count(id cluster.VJobID, what string) (n int, err error) {
 	return n, err
 }
 
-func (s *stage) vmHolds(vm cluster.VMID, w []string) (bool, string, error) {
+func (s *scenario) vmHolds(vm cluster.VMID, w []string) (bool, string, error) {
 	if len(w) != 2 {
 		return false, "", errWords
 	}
@@ -197,7 +197,7 @@ func vmIs(copies []simulated.TrueCopy, word string) (bool, string, error) {
 	return false, "", errWords
 }
 
-func (s *stage) nodeHolds(id cluster.NodeID, w []string) (bool, string, error) {
+func (s *scenario) nodeHolds(id cluster.NodeID, w []string) (bool, string, error) {
 	if len(w) != 2 {
 		return false, "", errWords
 	}

@@ -9,8 +9,8 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// fault reads "KIND NODE [for D]", "KIND VM" or "KIND next VERB [of VM] [on NODE]".
-func (s *stage) fault(w []string) error {
+// fault executes "KIND NODE [for D]", "KIND VM" or "KIND next VERB [of VM] [on NODE]".
+func (s *scenario) fault(w []string) error {
 	if len(w) < 2 {
 		return errWords
 	}
@@ -39,7 +39,7 @@ func (s *stage) fault(w []string) error {
 }
 
 // struck aims a fault at a guest, or at the image that its record names.
-func (s *stage) struck(f *simulated.Fault, word string) (err error) {
+func (s *scenario) struck(f *simulated.Fault, word string) (err error) {
 	if f.VM, err = s.vm(word); err != nil || f.Kind != simulated.ImageRot {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *stage) struck(f *simulated.Fault, word string) (err error) {
 }
 
 // armed aims a fault at the next call of a verb.
-func (s *stage) armed(f *simulated.Fault, w []string) error {
+func (s *scenario) armed(f *simulated.Fault, w []string) error {
 	if len(w) == 0 || len(w)%2 == 0 {
 		return errWords
 	}
@@ -76,8 +76,8 @@ func (s *stage) armed(f *simulated.Fault, w []string) error {
 	return nil
 }
 
-// mend reads "KIND NODE".
-func (s *stage) mend(w []string) error {
+// mend executes "KIND NODE".
+func (s *scenario) mend(w []string) error {
 	if len(w) != 2 {
 		return errWords
 	}

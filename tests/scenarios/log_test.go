@@ -15,23 +15,22 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// logbook is the log of a play, for people: one line for each thing that
-// happened, after its time. Calls and low-level changes are indented; vjobs have
-// the names of the script.
+// logbook is the log of a scenario: one line for each event, after its time. Calls and
+// low-level changes are indented; vjobs have their names in the script.
 type logbook struct {
 	text  strings.Builder
 	now   func() time.Duration
 	names map[cluster.VJobID]string
 }
 
-// String is the whole log.
+// String returns the log.
 func (l *logbook) String() string { return l.text.String() }
 
 func (l *logbook) head(text string) { l.plain(text) }
 
 func (l *logbook) plain(text string) { l.text.WriteString(text + "\n") }
 
-// say writes one line at the present time.
+// say writes one line with the current time.
 func (l *logbook) say(format string, args ...any) {
 	at := l.now()
 	text := l.named(fmt.Sprintf(format, args...))
@@ -43,7 +42,7 @@ var (
 	vmNumber   = regexp.MustCompile(`\b(\d+)\.(\d+)\b( [GTM]iB| CPU)?`)
 )
 
-// named puts the names of the script in the place of numbers.
+// named replaces numbers of vjobs and VMs by their names in the script.
 func (l *logbook) named(text string) string {
 	for _, id := range slices.Sorted(maps.Keys(l.names)) {
 		name, number := l.names[id], id.String()
@@ -63,7 +62,7 @@ func (l *logbook) named(text string) string {
 	return text
 }
 
-// describe is a call in words.
+// describe returns a call as text.
 func describe(c hypervisor.Call) string {
 	text := fmt.Sprintf("%d: %s %s on %s", c.Op, c.Verb, c.VM, c.Node)
 	switch c.Verb {
@@ -78,7 +77,7 @@ func describe(c hypervisor.Call) string {
 	}
 }
 
-// step writes what a committed step says.
+// step writes the content of a committed step.
 func (l *logbook) step(step journal.Step, before map[cluster.VJobID]gang.Record) {
 	for _, r := range step.Results {
 		if r.Error != "" {
@@ -108,7 +107,7 @@ func then(t gang.Then) string {
 	return " (then " + t.String() + ")"
 }
 
-// change writes what really happened on a node.
+// change writes a change of a node.
 func (l *logbook) change(c simulated.Change) {
 	if c.Kind == simulated.FaultBegan || c.Kind == simulated.FaultEnded {
 		l.say("!! %s: %s, %s", c.Node, c.Fault, c.Kind)

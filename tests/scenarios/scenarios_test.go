@@ -12,14 +12,14 @@ import (
 	"vjob/tests/golden"
 )
 
-// TestScenarios plays every script.
+// TestScenarios runs every script.
 func TestScenarios(t *testing.T) {
 	for _, path := range scripts(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := read(t, path)
-			log, err := play(string(text))
+			log, err := run(string(text))
 			if err != nil {
 				t.Fatalf("%s:%v\n%s", path, err, tail(log, 60))
 			}
@@ -28,40 +28,40 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestDeterminism plays every script a second time.
+// TestDeterminism runs every script twice.
 func TestDeterminism(t *testing.T) {
 	for _, path := range scripts(t) {
 		text := string(read(t, path))
-		first, _ := play(text)
-		if second, _ := play(text); first != second {
-			t.Errorf("%s: two plays, two logs", path)
+		first, _ := run(text)
+		if second, _ := run(text); first != second {
+			t.Errorf("%s: two runs, two logs", path)
 		}
 	}
 }
 
-// elsewhere are the rows of RELIABILITY §5.5 that no script plays, and why.
+// elsewhere are the rows of RELIABILITY §5.5 without a script, and why.
 var elsewhere = map[int]string{
 	31: "there is one controller: the store refuses the commits of an older epoch (db/storetest)",
-	35: "virtual time has no wall clock beside it that could be set; no test plays it",
+	35: "in virtual time no wall clock can be set",
 	37: "limits of the API: api/input_test.go",
 	39: "migrations of the schema: db",
 	40: "lock managers of real hosts are checked by the libvirt driver",
 }
 
-// TestRows demands a script for every row of the table, or a reason.
+// TestRows checks that every row of the table has a script, or a reason to have none.
 func TestRows(t *testing.T) {
-	played := map[int]bool{}
+	covered := map[int]bool{}
 	for _, path := range scripts(t) {
 		head, _, _ := bytes.Cut(read(t, path), []byte(":"))
 		if n, err := strconv.Atoi(strings.TrimPrefix(string(head), "row ")); err == nil {
-			played[n] = true
+			covered[n] = true
 		} else if string(head) != "row -" {
 			t.Errorf("%s: the first line is %q, want \"row N: …\"", path, head)
 		}
 	}
 	for n := 1; n <= 40; n++ {
-		if why := elsewhere[n]; played[n] == (why != "") {
-			t.Errorf("row %d: played %v, and the reason not to is %q", n, played[n], why)
+		if why := elsewhere[n]; covered[n] == (why != "") {
+			t.Errorf("row %d: has a script: %v, reason to have none: %q", n, covered[n], why)
 		}
 	}
 }

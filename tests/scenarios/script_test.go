@@ -18,7 +18,7 @@ type line struct {
 	words  []string
 }
 
-// readScript cuts a script into lines; comments and empty lines are left out.
+// readScript splits a script into lines, without comments and empty lines.
 func readScript(text string) (head line, rest []line, err error) {
 	for i, raw := range strings.Split(text, "\n") {
 		l := line{number: i + 1, text: strings.TrimSpace(raw)}
@@ -38,8 +38,7 @@ func readScript(text string) (head line, rest []line, err error) {
 
 func (l line) failed(err error) error { return fmt.Errorf("%d: %s: %w", l.number, l.text, err) }
 
-// words splits at spaces, but not inside quotes; a quote is kept as the mark of a
-// text that was quoted.
+// words splits a line at spaces, but not inside quotes. A quoted word keeps its opening quote.
 func words(s string) ([]string, error) {
 	var list []string
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {

@@ -16,11 +16,11 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// arranged reports whether a run has users, queues, shares and quotas: every fifth has.
+// arranged reports whether a run has users, queues, shares and quotas: every fifth run.
 func arranged(opts Options) bool { return opts.Seed%5 == 2 }
 
-// arrange gives every part of a priority its points, and users quotas that are larger for
-// some minutes. The largest vjob fits into them at all times.
+// arrange returns rules in which every part of a priority counts, and each user has a quota
+// that is larger for some minutes. The largest vjob always fits into the quota.
 func arrange(p queue.Policy) (*ordering.Rules, error) {
 	list, err := ordering.NewQueues([]ordering.Queue{{Name: "batch", Priority: 1, Policy: p}, {Name: "urgent", Priority: 4, Policy: p}}, "batch")
 	if err != nil {
@@ -48,14 +48,14 @@ func arrange(p queue.Policy) (*ordering.Rules, error) {
 	}, err
 }
 
-// whose says on whose behalf a vjob is submitted, and to which queue.
-func (r *run) whose(sub *admission.Submission) {
+// assignOwner sets the owner, project and queue of a submission.
+func (r *run) assignOwner(sub *admission.Submission) {
 	if !arranged(r.opts) {
 		return
 	}
 	n := len(r.check.acked)
 	sub.Owner = fmt.Sprintf("u%d", n%3)
-	sub.After = nil // those before it are of others
+	sub.After = nil // earlier vjobs belong to other users
 	if n%4 == 1 {
 		sub.Queue = "urgent"
 	}
@@ -64,9 +64,9 @@ func (r *run) whose(sub *admission.Submission) {
 	}
 }
 
-// inQuota checks that nobody has more VMs under way than ever were allowed when a vjob
-// starts: four until the first window, and seven after it, since what runs goes on. Who
-// stood still does not run, nor while he is saved or ended from there.
+// inQuota checks at the start of a vjob that its owner has no more active VMs than the quota
+// ever allowed: four until the first window, and seven after it, since running vjobs continue.
+// A vjob that is paused does not count, nor while it is saved or stopped from there.
 func (r *run) inQuota(step journal.Step) {
 	if !arranged(r.opts) {
 		return
@@ -78,7 +78,7 @@ func (r *run) inQuota(step journal.Step) {
 	over := map[cluster.VJobID]bool{} // with this step
 	was := map[cluster.VJobID]cluster.State{}
 	for _, c := range step.VJobs {
-		before, twice := was[c.ID] // who comes to stand still may be saved from there in the same step
+		before, twice := was[c.ID] // a vjob may be paused and begin to be saved in one step
 		if !twice {
 			before = r.check.jobs[c.ID].State
 		}
@@ -86,16 +86,16 @@ func (r *run) inQuota(step journal.Step) {
 		over[c.ID] = c.State.Terminal() || c.State.Ready()
 		leaves := c.State == cluster.Suspending || c.State == cluster.Stopping
 		r.stood[c.ID] = leaves && before == cluster.Paused ||
-			r.stood[c.ID] && (leaves || c.State == cluster.Resuming) // or is back where he stood
+			r.stood[c.ID] && (leaves || c.State == cluster.Resuming) // or resumes in place
 	}
 	active := func(id cluster.VJobID) bool {
 		c, known := r.check.jobs[id]
-		verified := r.check.gangs[id].Then == gang.ThenVerify // its images are looked at again
+		verified := r.check.gangs[id].Then == gang.ThenVerify // its images are checked again
 		return known && !over[id] && !r.stood[id] && !verified && !c.State.Ready() && !c.State.Terminal()
 	}
 	for _, c := range step.VJobs {
 		if over[c.ID] || active(c.ID) || r.stood[c.ID] || c.State != cluster.Booting && c.State != cluster.Resuming {
-			continue // it counts already, or does not start, or is back where it stood
+			continue // it counts already, or does not start, or resumes in place
 		}
 		own, _ := r.store.VJob(c.ID)
 		if own.Inner != 0 || !own.Reservation.IsZero() {
@@ -108,7 +108,7 @@ func (r *run) inQuota(step journal.Step) {
 			}
 		}
 		if sum > most {
-			r.check.violate(25, "vjob %s of %s starts: with it %d VMs are under way, at most %d may be", c.ID, own.Owner, sum, most)
+			r.check.violate(25, "vjob %s of %s starts: %d VMs of the owner are active, the quota is %d", c.ID, own.Owner, sum, most)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"vjob/scheduler"
 )
 
-// Every third run has a power budget: what one vjob of four VMs takes at its floor beside a
-// node that boots, and more by the minute.
+// Every third run has a power budget: enough for one vjob of four VMs at its least share and a
+// node that boots. The budget changes every few minutes.
 const (
 	rationedRuns = 3
 	simPerCPU    = 50 // watts
@@ -24,16 +24,16 @@ const (
 
 func (o *Options) rationed() bool { return o.Seed%rationedRuns == 1 }
 
-// wiring is to what a node is wired: racks lie beside each other, and a PDU feeds the second
-// half of the first one and the first half of the second.
+// wiring returns the rack and the PDU of a node. One PDU feeds nodes of both racks, so that
+// the groups overlap.
 func wiring(node int) map[string]string {
 	return map[string]string{"rack": []string{"r1", "r1", "r2"}[min(node, 2)], "pdu": []string{"p1", "p2", "p2", "p1"}[min(node, 3)]}
 }
 
-// wired are the groups that have budgets in every second of these runs.
+// wired are the groups with a budget, in every second run with budgets.
 var wired = []budget.Group{{Label: "rack", Value: "r1"}, {Label: "pdu", Value: "p2"}}
 
-// ration gives the scheduler of a run a budget, if it is one of those.
+// ration gives the scheduler of a run its power budget, if the run has one.
 func (r *run) ration(settings *scheduler.Settings) {
 	if !r.opts.rationed() {
 		return
@@ -68,8 +68,8 @@ func (r *run) ration(settings *scheduler.Settings) {
 	r.book = book
 }
 
-// withinBudget checks that the nodes truly draw no more than they may, where nothing goes
-// wrong: a node that cannot be reached cannot be capped either.
+// withinBudget checks that the nodes draw no more than the budget. It does so only in runs
+// without faults, since an unreachable node cannot be capped.
 func (r *run) withinBudget() {
 	if !r.opts.quiet() || r.opts.Crashes > 0 || r.opts.CrashAt > 0 {
 		return
@@ -77,8 +77,9 @@ func (r *run) withinBudget() {
 	for _, l := range r.book.At(r.cluster.Now()) {
 		sum := energy.Watts(0)
 		for i, n := range r.cluster.Truth().Nodes {
-			if power := r.opts.powerOf(i); l.Group.Has(wiring(i)) {
-				sum += truly(&power, &n)
+			if l.Group.Has(wiring(i)) {
+				power := r.opts.powerOf(i)
+				sum += truePower(&power, &n)
 			}
 		}
 		if sum > l.Watts+1e-6 {
@@ -87,7 +88,7 @@ func (r *run) withinBudget() {
 	}
 }
 
-// energy checks that what nodes have drawn for vjobs is what vjobs have drawn.
+// energy checks that the energy that nodes spent on vjobs is the energy charged to vjobs.
 func (k *Checker) energy(step *journal.Step) {
 	left := int64(0)
 	for _, h := range step.NodeHours {
@@ -97,12 +98,12 @@ func (k *Checker) energy(step *journal.Step) {
 		left -= h.Millijoules
 	}
 	if left != 0 {
-		k.violate(24, "nodes have drawn %d mJ more for vjobs than vjobs have drawn", left)
+		k.violate(24, "nodes have drawn %d mJ more for vjobs than was charged to vjobs", left)
 	}
 }
 
-// truly is what a node draws, whatever anybody believes.
-func truly(power *energy.Power, n *simulated.TrueNode) energy.Watts {
+// truePower returns the power that a node really draws.
+func truePower(power *energy.Power, n *simulated.TrueNode) energy.Watts {
 	switch {
 	case n.Boots:
 		return power.On.Power()
@@ -113,18 +114,19 @@ func truly(power *energy.Power, n *simulated.TrueNode) energy.Watts {
 	}
 }
 
-// power is what every node of a run draws. One that boots draws less than an idle one, or
-// more than one with a VM on it, or more than any.
+// power returns the power model of the nodes of a run. By the seed, a booting node draws less
+// than an idle one, or more than a node with one VM, or more than any other node.
 func (o *Options) power() energy.Power {
 	p := energy.Power{Idle: 50, Full: 50 + 2*simPerCPU, Standby: 4}
 	p.On = energy.Switch{Time: simulated.DefaultBoot, Energy: []energy.Watts{30, 110, 170}[o.Seed/rationedRuns%3].Over(simulated.DefaultBoot)}
 	return p
 }
 
-// thrifty reports whether VMs of a run move to where they draw less.
+// thrifty reports whether the run consolidates VMs to save power.
 func (o *Options) thrifty() bool { return o.rationed() && o.Seed/rationedRuns%4 < 2 }
 
-// powerOf is what a node draws. In thrifty runs every other one draws less for its load.
+// powerOf returns the power model of a node. In thrifty runs every other node draws less for
+// its load.
 func (o *Options) powerOf(node int) energy.Power {
 	p := o.power()
 	if o.thrifty() && node%2 == 1 {
@@ -133,8 +135,8 @@ func (o *Options) powerOf(node int) energy.Power {
 	return p
 }
 
-// consolidate has VMs of a thrifty run move for next to nothing, and often, under all ways to
-// deal out shares.
+// consolidate lets VMs of a thrifty run move often and for a small saving, under each way to
+// distribute CPU shares.
 func (r *run) consolidate(settings *scheduler.Settings, chance *rand.Rand) {
 	if !r.opts.thrifty() {
 		return
@@ -150,5 +152,5 @@ func (r *run) consolidate(settings *scheduler.Settings, chance *rand.Rand) {
 	}
 }
 
-// simFloor is with how much of their CPU vjobs are content in such a run.
+// simFloor is the least CPU share of vjobs in runs with a power budget.
 const simFloor = 0.5

@@ -12,10 +12,10 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// Checker watches a run and collects the invariants that it breaks: RELIABILITY
-// §5.4, by number. It knows the truth of the cluster and every committed step,
-// and shares no code with what it checks. Whoever runs a shell under it tells it
-// of every call, commit and step; the cluster's changes it hears by itself.
+// Checker observes a run and collects the invariants that it breaks, by their number in
+// RELIABILITY §5.4. It knows the truth of the cluster and every committed step, and shares no
+// code with what it checks. It subscribes to the cluster's changes; its owner passes it every
+// call, commit and step.
 type Checker struct {
 	cluster *simulated.Cluster
 	gangs   map[cluster.VJobID]gang.Record // as last committed
@@ -39,9 +39,9 @@ type Checker struct {
 	counts     Counts
 }
 
-// Counts says how much happened in a run, to show that it was worth running.
+// Counts are the events of a run, to show that enough happened for the run to prove anything.
 type Counts struct {
-	Events, Calls, Switches, Standstills, Suspensions, Resumes, Migrations, Losses, Rescues, Crashes, Faults, Presses int
+	Events, Calls, Switches, Standstills, Suspensions, Resumes, Migrations, Losses, Rescues, Crashes, Faults, Offs int
 }
 
 // Add sums counts.
@@ -57,12 +57,12 @@ func (c *Counts) Add(o Counts) {
 	c.Rescues += o.Rescues
 	c.Crashes += o.Crashes
 	c.Faults += o.Faults
-	c.Presses += o.Presses
+	c.Offs += o.Offs
 }
 
-// NewChecker watches a cluster from now on. maxSkew is the limit of the gang
-// protocol; calm says that there will be no faults, so that nothing excuses a
-// refused call; trace is told every line of what happens, and may be nil.
+// NewChecker returns a checker of a cluster. maxSkew is the limit of the gang protocol. If calm,
+// there will be no faults and a refused call is a violation. trace gets every change as a line
+// of text, and may be nil.
 func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace func(string)) *Checker {
 	k := &Checker{
 		cluster: c, gangs: map[cluster.VJobID]gang.Record{}, jobs: map[cluster.VJobID]journal.VJobChange{}, power: powers{},
@@ -96,8 +96,8 @@ func (k *Checker) tell(format string, args ...any) {
 // Violations are the invariants broken so far, each with its time and number.
 func (k *Checker) Violations() []string { return k.violations }
 
-// Change sees every low-level change as it happens. It is the cluster's OnChange;
-// whoever wants to hear as well puts a function there that calls it.
+// Change checks a low-level change of the cluster. It is the cluster's OnChange; a test that
+// replaces OnChange must call it.
 func (k *Checker) Change(ch simulated.Change) {
 	k.changed = true
 	k.counts.Events++
@@ -140,11 +140,11 @@ func (k *Checker) Change(ch simulated.Change) {
 	}
 }
 
-// inOrder checks I6 while a gang is paused or resumed: no member acts before one
-// of lower rank that has still to.
+// inOrder checks I6 while a gang is paused or resumed: no member acts before a member of lower
+// rank that has not acted yet.
 func (k *Checker) inOrder(rec gang.Record, ch simulated.Change, phase gang.Phase, still hypervisor.CopyState) {
 	if rec.Phase != phase || rec.Then == gang.ThenBack {
-		return // an aborted pause lets those go on that can be seen, whoever is silent
+		return // an aborted pause resumes the reachable members, whether or not others are silent
 	}
 	for _, c := range k.cluster.Truth().Copies {
 		if c.VM.VJob == ch.VM.VJob && c.VM.Rank < ch.VM.Rank && c.State == still && c.Stamp == ch.Stamp {
@@ -171,7 +171,7 @@ func (k *Checker) Called(_ time.Time, call hypervisor.Call) {
 	}
 }
 
-// Committed sees every step once it is durable.
+// Committed checks a step that has become durable.
 func (k *Checker) Committed(step journal.Step) {
 	for _, i := range step.Intents {
 		k.intents[i.Call.Op] = true
@@ -285,8 +285,8 @@ func (k *Checker) verifiedBeforeFreed(rec gang.Record) {
 	}
 }
 
-// refused checks I8 and I21 where nothing goes wrong: no call may then be refused
-// for want of memory or of space for an image.
+// refused checks I8 and I21 in runs without faults: no call is refused for lack of memory or of
+// space for an image.
 func (k *Checker) refused(res journal.Result) {
 	switch {
 	case !k.calm:
@@ -322,9 +322,9 @@ func (k *Checker) transition(c journal.VJobChange) {
 	k.churn(c)
 }
 
-// allDone checks I7 for a vjob that is said to have ended by itself: every one of
-// its guests has shut itself down in the vjob's present life, or the first if that one
-// works for all, which is not known of a vjob that was never acknowledged.
+// allDone checks I7 for a vjob that has completed: every guest, or only the first if its end
+// ends the vjob, has shut itself down in the current incarnation. Which of the two applies is
+// unknown for a vjob that was never acknowledged.
 func (k *Checker) allDone(id cluster.VJobID) {
 	_, known := k.ties.owner[id]
 	for rank := range k.gangs[id].Members {
@@ -338,8 +338,7 @@ func (k *Checker) allDone(id cluster.VJobID) {
 	}
 }
 
-// Look checks the truth, if it has changed since the last look. It is to be asked
-// after every event.
+// Look checks the truth, if it has changed since the last call. Call it after every event.
 func (k *Checker) Look() {
 	if !k.changed {
 		return

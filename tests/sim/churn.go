@@ -7,20 +7,20 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// A vjob that starts or goes on more often than mostStarts within churnTime does so in vain:
-// the shortest turns, tries and faults of the simulation explain some thirty.
+// A vjob that starts or resumes mostStarts times within churnTime makes no progress: the shortest
+// time slices, retries and faults of the simulation explain about thirty starts.
 const (
 	mostStarts = 100
 	churnTime  = 10 * time.Minute
 )
 
-// starts counts how often a vjob has started or gone on since an instant.
+// starts counts the starts and resumes of a vjob since an instant.
 type starts struct {
 	since time.Time
 	times int
 }
 
-// churn checks that vjobs do not make room for each other without end.
+// churn checks that vjobs do not preempt each other in turn for ever.
 func (k *Checker) churn(c journal.VJobChange) {
 	if c.State != cluster.Booting && c.State != cluster.Resuming {
 		return

@@ -8,7 +8,7 @@ import (
 	"vjob/scheduler"
 )
 
-// heal ends all faults and holds, and demands that every vjob comes to its end.
+// heal ends all faults and holds, and checks that every vjob ends.
 func (r *run) heal() error {
 	r.cluster.Heal(r.shell.Now())
 	r.calm = true
@@ -35,9 +35,9 @@ func (r *run) heal() error {
 	return nil
 }
 
-// release takes every hold back, also of vjobs that were submitted although the answer said
-// that they were not, and rescues what can be. Vjobs with unusable images start from
-// scratch, as the alarm says.
+// release releases every held vjob, including vjobs from submissions that were answered with an
+// error, and restores lost vjobs from kept images. Vjobs with unusable images start from
+// scratch, as the alarm advises.
 func (r *run) release() {
 	for _, row := range r.store.VJobs() {
 		id := row.ID
@@ -52,11 +52,11 @@ func (r *run) release() {
 	}
 }
 
-// giveUp deletes the vjobs that are suspended and of which an image has rotted: what
-// administrators do without another copy of it.
+// giveUp deletes suspended vjobs with a corrupt image, as an administrator does without
+// another copy of it.
 func (r *run) giveUp() {
 	if r.shell.Now().Before(r.end.Add(10 * time.Minute)) {
-		return // without help they go on as they can
+		return // first they get time to recover without help
 	}
 	for _, i := range r.cluster.Truth().Images {
 		if i.Corrupt && r.check.jobs[i.ID.VM.VJob].State == cluster.Suspended {
@@ -65,8 +65,8 @@ func (r *run) giveUp() {
 	}
 }
 
-// done reports whether every vjob has ended, also those whose submission was
-// written although its submitter was told that it was not.
+// done reports whether every vjob has ended, including vjobs from submissions that were
+// answered with an error.
 func (r *run) done() bool {
 	for _, row := range r.store.VJobs() {
 		if !row.State.Terminal() {

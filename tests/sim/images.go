@@ -13,8 +13,8 @@ type suspension struct {
 	generation int
 }
 
-// noteEpochs keeps the epochs of the disks of a gang that begins to be saved: a disk with a
-// larger epoch than then was written to after the image of its VM.
+// noteEpochs records the epochs of the disks of a gang at the begin of a save. A disk with a larger
+// epoch was written to after the image of its VM.
 func (k *Checker) noteEpochs(rec gang.Record, truth simulated.Truth) {
 	epochs := map[simulated.Disk]int{}
 	for rank := range rec.Members {
@@ -24,9 +24,9 @@ func (k *Checker) noteEpochs(rec gang.Record, truth simulated.Truth) {
 	k.saves[suspension{rec.VJob, rec.Generation}] = epochs
 }
 
-// lastCopy checks that the deletion of a good image takes the memory of no VM away: its
-// vjob has ended or is being ended on request, or all of its VMs are whole without it
-// (DESIGN §5.5). A gang goes on from one generation as a whole, so that all members count.
+// lastCopy checks that the deletion of a good image loses the memory of no VM: its vjob has ended
+// or is being ended on request, or all of its VMs are whole without it (DESIGN §5.5). All members
+// count, since a gang resumes from one generation as a whole.
 func (k *Checker) lastCopy(ch simulated.Change) {
 	vjob := ch.VM.VJob
 	rec := k.gangs[vjob]
@@ -36,7 +36,7 @@ func (k *Checker) lastCopy(ch simulated.Change) {
 	truth := k.cluster.Truth()
 	for _, i := range truth.Images {
 		if i.ID.VM == ch.VM && i.Complete && !i.Corrupt && i.Stamp == ch.Stamp && i.MemoryEpoch == ch.MemoryEpoch {
-			return // the same memory, once more
+			return // another image has the same memory
 		}
 	}
 	for rank, m := range rec.Members {
@@ -56,7 +56,7 @@ func (k *Checker) ranSince(s suspension, disk simulated.Disk, truth simulated.Tr
 	return saved && truth.DiskEpochs[disk] > epoch
 }
 
-// inMemory reports whether a VM has a whole copy that can go on with a disk.
+// inMemory reports whether a VM has a whole copy that can run with a disk.
 func inMemory(disk simulated.Disk, truth simulated.Truth) bool {
 	for _, c := range truth.Copies {
 		if c.VM == disk.VM && c.Stamp.Incarnation == disk.Incarnation &&
@@ -67,12 +67,11 @@ func inMemory(disk simulated.Disk, truth simulated.Truth) bool {
 	return false
 }
 
-// left are copies that were there before the scheduler: whether they can be paused.
+// left are the copies that are older than the scheduler, and whether they can be paused.
 type left map[cluster.VMID]bool
 
-// leftOn are the copies of unknown owners on a node of a run: some runs have one, and
-// every second of these cannot be paused. They use no CPU, and the node is larger by what
-// they take.
+// leftOn returns the copies without a vjob on a node of a run. Some runs have one, and half of these
+// cannot be paused. They use no CPU, and the node is larger by their memory.
 func (o *Options) leftOn(node int) []simulated.Leftover {
 	if o.Faults == (simulated.Rates{}) || o.Power || node != int(o.Seed)%2 || o.Seed%5 != 3 {
 		return nil
@@ -82,7 +81,7 @@ func (o *Options) leftOn(node int) []simulated.Leftover {
 	}}
 }
 
-// theft checks I15 for a change of a copy that no vjob explains: it may be paused.
+// theft checks I15 for a change of a copy without a vjob, which may only be paused.
 func (k *Checker) theft(ch simulated.Change) {
 	if _, known := k.left[ch.VM]; !known {
 		return
@@ -94,7 +93,7 @@ func (k *Checker) theft(ch simulated.Change) {
 	}
 }
 
-// leftovers checks what must hold at the end of copies that no vjob explains.
+// leftovers checks the copies without a vjob at the end of a run.
 func (k *Checker) leftovers(truth simulated.Truth) {
 	for _, c := range truth.Copies {
 		if pausable := k.left[c.VM]; pausable && c.State == hypervisor.CopyRunning {

@@ -8,7 +8,7 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// kind makes something special of some submissions.
+// kind makes some submissions arrays, idempotent, best-effort or dependent on others.
 func (r *run) kind(sub *admission.Submission) {
 	if r.chance.IntN(6) == 0 {
 		sub.Array, sub.MaxConcurrent = make([]string, 2+r.chance.IntN(2)), r.chance.IntN(3)
@@ -22,7 +22,7 @@ func (r *run) kind(sub *admission.Submission) {
 		sub.Preemption = cluster.ByEnd
 	}
 	sub.MinRun = time.Duration(r.chance.IntN(3)) * 30 * time.Second
-	sub.LeaderEnds = sub.MinRun > 30*time.Second && !sub.Idempotent // no draw of its own, so that seeds stay what they were
+	sub.LeaderEnds = sub.MinRun > 30*time.Second && !sub.Idempotent // without another random number, so that old seeds stay valid
 	if n := len(r.check.acked); n > 0 && r.chance.IntN(3) == 0 {
 		for range 1 + r.chance.IntN(2) {
 			on := r.check.acked[r.chance.IntN(n)]
@@ -43,13 +43,13 @@ func (r *run) dependency(on cluster.VJobID) cluster.Dependency {
 	return d
 }
 
-// ties are who waits for whom, of the vjobs that were acknowledged.
+// ties are the dependencies, arrays and owners of the acknowledged vjobs.
 type ties struct {
-	after    map[cluster.VJobID][]cluster.Dependency // of those that fail when it can never be
-	arrays   map[cluster.VJobID]cluster.VJobID       // of the vjobs that are of one
+	after    map[cluster.VJobID][]cluster.Dependency // of vjobs that fail if a dependency is never met
+	arrays   map[cluster.VJobID]cluster.VJobID       // the array of a vjob
 	owner    map[cluster.VJobID]string
-	replaced map[cluster.VJobID]bool // failed, and there is another attempt
-	led      map[cluster.VJobID]bool // the first VM works for all
+	replaced map[cluster.VJobID]bool // failed, and resubmitted
+	led      map[cluster.VJobID]bool // the vjob ends with its first VM
 }
 
 func newTies() ties {
@@ -58,7 +58,7 @@ func newTies() ties {
 	}
 }
 
-// tie tells the checker for whom vjobs wait that were acknowledged.
+// tie records the dependencies, arrays and owners of acknowledged vjobs.
 func (k *Checker) tie(jobs ...*cluster.VJob) {
 	for _, job := range jobs {
 		k.ties.owner[job.ID], k.ties.led[job.ID] = job.Owner, job.LeaderEnds
@@ -71,15 +71,15 @@ func (k *Checker) tie(jobs ...*cluster.VJob) {
 	}
 }
 
-// attempts takes in vjobs that are written for those that fail in the step.
+// attempts records vjobs that are resubmitted in the step.
 func (k *Checker) attempts(step journal.Step) {
 	for _, a := range step.Again {
 		k.ties.replaced[a.Of] = true
 	}
 }
 
-// inTime checks that a vjob which leaves the queue need not wait for others any more, as
-// far as that is known without the attempts that may stand in their place.
+// inTime checks that the dependencies of a starting vjob are met. It ignores dependencies on
+// vjobs that were resubmitted.
 func (k *Checker) inTime(c journal.VJobChange) {
 	for _, d := range k.ties.after[c.ID] {
 		for id, on := range k.jobs {
@@ -90,7 +90,7 @@ func (k *Checker) inTime(c journal.VJobChange) {
 			met, _ := d.When.Met(on.State, !on.Started.IsZero(), on.Outcome)
 			other := d.Array && d.When == cluster.AfterNotOK && on.State.Terminal() // one of them is enough
 			if !met && !other {
-				k.violate(26, "vjob %s, which waits %s of %s, starts while %s is %s, %s", c.ID, d.When, d.On, id, on.State, on.Outcome)
+				k.violate(26, "vjob %s depends on %s (%s) and starts while %s is %s, %s", c.ID, d.On, d.When, id, on.State, on.Outcome)
 			}
 		}
 	}

@@ -14,28 +14,28 @@ import (
 	"vjob/scheduler/nodepower"
 )
 
-// presser is whoever switches nodes off and on while a run goes on. It has chances of
-// its own, so that the rest of a run is the same with and without it.
-type presser struct {
-	chance *rand.Rand // nil: nobody switches anything
-	next   time.Time
+// powerOperator switches nodes off and on during a run. It has its own random numbers, so that
+// the rest of a run is the same with and without it.
+type powerOperator struct {
+	rng  *rand.Rand // nil: switches no nodes
+	next time.Time
 }
 
-// strangers are the machines on a node that are none of ours. They keep it from being
-// switched off, so there is only one where nodes are.
-func (r *run) strangers(node int) []string {
+// unmanaged returns the machines on a node that vjob does not manage. They prevent a node from
+// being switched off, so only the first node has one in runs with node power.
+func (r *run) unmanaged(node int) []string {
 	if r.opts.Power && node > 0 {
 		return nil
 	}
-	return []string{"somebody-elses"}
+	return []string{"unmanaged"}
 }
 
-// switchable lets every node of a run be switched.
+// switchable makes every node of a run switchable.
 func (r *run) switchable(settings *scheduler.Settings) {
 	if !r.opts.Power {
 		return
 	}
-	r.presser.chance = rand.New(rand.NewPCG(r.opts.Seed, 0x90e7))
+	r.operator.rng = rand.New(rand.NewPCG(r.opts.Seed, 0x90e7))
 	p := &settings.Switching
 	p.Limits, p.Reply = cycle.DefaultLimits, 10*time.Second
 	p.Limits.On = 4 * time.Minute
@@ -49,61 +49,61 @@ func (r *run) switchable(settings *scheduler.Settings) {
 	}
 }
 
-// press switches a node now and then; some do not come up when they are asked to.
-func (r *run) press() {
-	p := &r.presser
-	if p.chance == nil || r.opts.Manage && r.opts.Seed%2 == 0 || r.shell.Now().Before(p.next) {
+// switchNode switches a node from time to time; some nodes fail to boot.
+func (r *run) switchNode() {
+	p := &r.operator
+	if p.rng == nil || r.opts.Manage && r.opts.Seed%2 == 0 || r.shell.Now().Before(p.next) {
 		return
 	}
-	p.next = r.shell.Now().Add(time.Duration(p.chance.IntN(240)) * time.Second)
+	p.next = r.shell.Now().Add(time.Duration(p.rng.IntN(240)) * time.Second)
 	nodes := r.cluster.Nodes()
-	node := nodes[p.chance.IntN(len(nodes))].ID
-	if p.chance.IntN(4) == 0 {
+	node := nodes[p.rng.IntN(len(nodes))].ID
+	if p.rng.IntN(4) == 0 {
 		fault := simulated.Fault{Kind: simulated.BootFails, Node: node}
 		if err := r.cluster.Inject(r.shell.Now(), fault); err != nil {
 			panic(err) // an armed fault waits
 		}
 	}
-	_ = r.shell.SetPower(node, cycle.Want(p.chance.IntN(2)), "op") // a refusal is as good
+	_ = r.shell.SetPower(node, cycle.Want(p.rng.IntN(2)), "op") // may be refused
 }
 
-// Pressed checks a request for power just before it is made: what goes off is empty,
-// and that it shall go off is written down.
-func (k *Checker) Pressed(_ time.Time, ask power.Request) {
+// PowerRequested checks a power request before it is made: a node to be switched off is empty,
+// and the intent is committed.
+func (k *Checker) PowerRequested(_ time.Time, ask power.Request) {
 	k.tell("   => %s %s", ask.Verb, ask.Node)
 	if ask.Verb != power.TurnOff {
 		return
 	}
-	k.counts.Presses++
+	k.counts.Offs++
 	if phase := k.power[ask.Node].Phase; phase != cycle.Stopping {
-		k.violate(10, "node %s is asked to go off, and what is written down is that it is %s", ask.Node, phase)
+		k.violate(10, "node %s is switched off, its committed phase is %s", ask.Node, phase)
 	}
 	if ask.Node == "n1" {
-		k.violate(15, "node n1 is asked to go off, and has a machine that is none of ours")
+		k.violate(15, "node n1 is switched off, and has an unmanaged machine")
 	}
 	for _, c := range k.cluster.Truth().Copies {
 		if c.Node == ask.Node {
-			k.violate(1, "node %s is asked to go off while it has a copy of %s", ask.Node, c.VM)
+			k.violate(1, "node %s is switched off, and has a copy of %s", ask.Node, c.VM)
 		}
 	}
 }
 
-// switchOn wants every node on again.
+// switchOn requests that every node is on.
 func (r *run) switchOn() {
-	r.presser.chance = nil
+	r.operator.rng = nil
 	for _, n := range r.cluster.Nodes() {
 		_ = r.shell.SetPower(n.ID, cycle.WantOn, "op") // refused where no node can be switched
 	}
 }
 
-// dark says which node is not on, "" when all are.
+// dark returns which node is not on, or "" if all are on.
 func (r *run) dark() string {
 	s := r.shell.Snapshot()
 	if s == nil {
 		return "the scheduler is down"
 	}
 	if r.opts.Manage {
-		return "" // those that nothing needs are off again
+		return "" // idle nodes are off again
 	}
 	for _, n := range s.Nodes {
 		if n.Switch != nil && n.Switch.Phase != cycle.On {
@@ -113,5 +113,5 @@ func (r *run) dark() string {
 	return ""
 }
 
-// powers keeps what is written down of the power of nodes.
+// powers are the committed power states of nodes.
 type powers map[cluster.NodeID]cycle.Record

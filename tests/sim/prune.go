@@ -8,25 +8,25 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// pruner deletes old history in a run. It has a chance of its own, so that a seed
-// goes the same way without it.
+// pruner deletes old history in a run. It has its own random numbers, so that a run is the same
+// without it.
 type pruner struct {
-	chance *rand.Rand
-	next   time.Time
-	busy   bool // its writes succeed: faults are drawn from the chance of the run
-	sum    journal.Pruned
+	rng  *rand.Rand
+	next time.Time
+	busy bool // its writes succeed: faults are drawn from the random numbers of the run
+	sum  journal.Pruned
 }
 
-func newPruner(seed uint64) pruner { return pruner{chance: rand.New(rand.NewPCG(seed, 0x91ce))} }
+func newPruner(seed uint64) pruner { return pruner{rng: rand.New(rand.NewPCG(seed, 0x91ce))} }
 
-// prune deletes what is older than the options keep, now and then and not always
-// all of it, and checks what is left.
+// prune deletes history that is older than the options keep, from time to time and not always
+// all of it, and checks the rest.
 func (r *run) prune() {
 	p, keep, now := &r.pruner, r.opts.Keep, r.shell.Now()
 	if keep <= 0 || now.Before(p.next) {
 		return
 	}
-	p.next = now.Add(time.Duration(p.chance.IntN(180)) * time.Second)
+	p.next = now.Add(time.Duration(p.rng.IntN(180)) * time.Second)
 	p.busy = true
 	defer func() { p.busy = false }()
 	before := r.totals()
@@ -37,7 +37,7 @@ func (r *run) prune() {
 		}
 		p.sum = p.sum.Plus(done)
 		r.checkLog()
-		if p.chance.IntN(4) == 0 {
+		if p.rng.IntN(4) == 0 {
 			break
 		}
 	}

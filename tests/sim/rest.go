@@ -7,11 +7,10 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// Rest checks what must hold of every gang that is in a stable phase while no
-// node is in trouble: I7 and I14, against the truth. A vjob that has ended, or
-// waits, has neither copies nor images; a running one has exactly one running
-// copy of each member whose guest has not left, one that stands still a paused one; a
-// suspended one only its images. Images that are kept since a loss do not count.
+// Rest checks I7 and I14 against the truth, for every gang in a stable phase while no node has
+// a fault. A vjob that has ended, or waits, has neither copies nor images. A running vjob has
+// exactly one running copy of each member that has not ended, a vjob paused in memory one
+// paused copy, and a suspended one only its images. Images kept since a loss do not count.
 func (k *Checker) Rest() {
 	truth := k.cluster.Truth()
 	for id, rec := range k.gangs {
@@ -37,7 +36,7 @@ func (k *Checker) restOf(vm cluster.VMID, rec gang.Record, truth simulated.Truth
 	own := rec.Members[vm.Rank].Image
 	for _, i := range truth.Images {
 		_, kept := rec.Keeps(i.ID.Generation)
-		// Of a save that was given up, and the VM has not run since.
+		// Of an abandoned save, and the VM has not run since.
 		unused := i.Complete && i.ID.Generation > rec.Used && (own == nil || own.ID != i.ID)
 		if i.ID.VM == vm && !kept && !unused {
 			images++

@@ -1,8 +1,7 @@
-// Package sim is the deterministic simulation of the whole loop: the real core,
-// the real gang protocol and the real planner over the simulated cluster, with
-// seeded faults and crashes of the scheduler at every step. Checkers of their own
-// compare what happens with the invariants of the design; after a phase with
-// faults everything heals, and then every vjob must come to its end.
+// Package sim is the deterministic simulation of the whole loop: the real core, gang protocol
+// and planner over the simulated cluster, with seeded faults and crashes of the scheduler at
+// every step. Independent checkers compare what happens with the invariants of the design.
+// After a phase with faults everything heals, and then every vjob must end.
 package sim
 
 import (
@@ -25,7 +24,7 @@ import (
 	"vjob/sim/simclock"
 )
 
-// Result is what a run showed.
+// Result is the result of a run.
 type Result struct {
 	Violations []string
 	Counts     Counts
@@ -36,30 +35,30 @@ type Result struct {
 	Ended      time.Duration
 }
 
-// errViolated ends a run: what follows a broken invariant proves nothing.
+// errViolated ends a run at its first broken invariant.
 var errViolated = errors.New("an invariant is broken")
 
-// run is one run in the making.
+// run is the state of one run.
 type run struct {
-	opts    Options
-	chance  *rand.Rand
-	cluster *simulated.Cluster
-	store   *memory.Store
-	shell   *simclock.Shell
-	check   *Checker
-	log     hash.Hash
-	points  int
-	calls   int
-	stuck   int  // steps since time last went on
-	calm    bool // faults are over
-	start   time.Time
-	end     time.Time // of the trouble
-	killed  map[cluster.NodeID]bool
-	stood   map[cluster.VJobID]bool // vjobs that are on their way from standing still
-	pruner  pruner
-	book    *budget.Schedule // nil: no budget
-	presser presser
-	timer   timer
+	opts     Options
+	chance   *rand.Rand
+	cluster  *simulated.Cluster
+	store    *memory.Store
+	shell    *simclock.Shell
+	check    *Checker
+	log      hash.Hash
+	points   int
+	calls    int
+	stuck    int  // steps since the time last advanced
+	calm     bool // faults are over
+	start    time.Time
+	end      time.Time // of the trouble
+	killed   map[cluster.NodeID]bool
+	stood    map[cluster.VJobID]bool // vjobs that are on their way from standing still
+	pruner   pruner
+	book     *budget.Schedule // nil: no budget
+	operator powerOperator
+	extras   extras
 }
 
 // Run runs one seed.
@@ -67,7 +66,7 @@ func Run(opts Options) (Result, error) {
 	r := &run{
 		opts: opts, chance: rand.New(rand.NewPCG(opts.Seed, 0x5eed)), log: sha256.New(),
 		killed: map[cluster.NodeID]bool{}, stood: map[cluster.VJobID]bool{}, pruner: newPruner(opts.Seed),
-		timer: newTimer(opts.Seed),
+		extras: newExtras(opts.Seed),
 	}
 	if err := r.build(); err != nil {
 		return Result{}, err
@@ -92,7 +91,7 @@ func (r *run) build() error {
 			ID:        cluster.NodeID(fmt.Sprintf("n%d", i+1)),
 			Labels:    wiring(i),
 			Capacity:  cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2048},
-			Unmanaged: r.strangers(i),
+			Unmanaged: r.unmanaged(i),
 			Leftovers: r.opts.leftOn(i),
 		}
 		for _, l := range nodes[i].Leftovers {
@@ -120,13 +119,13 @@ func (r *run) build() error {
 		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
 		Crash:   r.crash,
 		Called:  r.called,
-		Pressed: r.check.Pressed,
+		Pressed: r.check.PowerRequested,
 	})
 	return err
 }
 
-// recorder shows the checker every step that is written, also where the
-// scheduler is told that it was not.
+// recorder passes every written step to the checker, also if the scheduler gets an error for
+// it.
 type recorder struct {
 	*memory.Store
 	run *run
@@ -147,7 +146,7 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 	return err
 }
 
-// crash decides at every point at which the scheduler can die.
+// crash reports whether the scheduler dies at this point.
 func (r *run) crash(string) bool {
 	if r.calm {
 		return false
@@ -159,7 +158,7 @@ func (r *run) crash(string) bool {
 	return r.opts.Crashes > 0 && r.chance.Float64() < r.opts.Crashes
 }
 
-// unwritten decides whether a write of the scheduler fails.
+// unwritten returns the error of a commit, if it is to fail.
 func (r *run) unwritten() error {
 	if r.calm || r.pruner.busy || r.shell == nil || r.opts.Unwritten == 0 || r.chance.Float64() >= r.opts.Unwritten {
 		return nil
@@ -170,7 +169,7 @@ func (r *run) unwritten() error {
 	return errors.New("database or disk is full")
 }
 
-// called spoils the one call that the options name.
+// called checks a call, and applies the options LoseAt and RepeatAt to it.
 func (r *run) called(now time.Time, call hypervisor.Call) {
 	r.check.Called(now, call)
 	if r.calm {
@@ -191,7 +190,7 @@ func (r *run) called(now time.Time, call hypervisor.Call) {
 	}
 }
 
-// trouble lets users, operators and faults have their way for a while.
+// trouble is the phase with submissions, user actions and faults.
 func (r *run) trouble() error {
 	next := r.start
 	for jobs := 3 + r.chance.IntN(6); r.shell.Now().Before(r.end); {
@@ -220,15 +219,16 @@ func minTime(a, b time.Time) time.Time {
 	return b
 }
 
-// step lets the next thing happen, and checks.
+// step runs until the next event, and checks the invariants.
 func (r *run) step(to time.Time) error {
 	before := r.shell.Now()
 	_, err := r.shell.Step(to)
-	if r.stuck++; r.shell.Now().After(before) {
+	r.stuck++
+	if r.shell.Now().After(before) {
 		r.stuck = 0
 	}
 	if r.stuck > 1_000 {
-		return fmt.Errorf("time does not go on at %s", before)
+		return fmt.Errorf("time stands still at %s", before)
 	}
 	if r.check.changed {
 		r.inShape()
@@ -238,14 +238,14 @@ func (r *run) step(to time.Time) error {
 	r.withinBudget()
 	r.inTime()
 	r.prune()
-	r.press()
+	r.switchNode()
 	if err == nil && len(r.check.violations) > 0 {
 		err = errViolated
 	}
 	return err
 }
 
-// atEnd checks what must hold once everything has come to rest: I7, I13-I15, I18.
+// atEnd checks what must hold after the drain: I7, I13-I15, I18.
 func (r *run) atEnd() {
 	k := r.check
 	for i, id := range k.acked {
@@ -285,8 +285,8 @@ func (r *run) atEnd() {
 			break // it may be off
 		}
 		view, err := r.cluster.Look(r.shell.Now(), n.ID)
-		if err != nil || len(view.Unmanaged) != len(r.strangers(i)) {
-			k.violate(15, "node %s: strangers %v (%v)", n.ID, view.Unmanaged, err)
+		if err != nil || len(view.Unmanaged) != len(r.unmanaged(i)) {
+			k.violate(15, "node %s: unmanaged machines %v (%v)", n.ID, view.Unmanaged, err)
 		}
 	}
 	if why := r.dark(); why != "" {

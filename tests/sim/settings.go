@@ -10,10 +10,10 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// rounds bounds the improvement of a plan: a dearer one is as good here, and sooner found.
+// rounds bounds the improvement of a plan, to save time.
 const rounds = 16
 
-// Settings are those of the scheduler in a run.
+// Settings returns the settings of the scheduler in a run.
 func Settings(opts Options) scheduler.Settings {
 	limits := execute.DefaultSettings
 	limits.Costs = Costs
@@ -43,7 +43,7 @@ func Settings(opts Options) scheduler.Settings {
 	return set
 }
 
-// policy is the one that is given, or else that of the seed.
+// policy returns the policy of the options, or else that of the seed.
 func (o *Options) policy() queue.Policy {
 	if o.Policy != nil {
 		return o.Policy
@@ -51,8 +51,8 @@ func (o *Options) policy() queue.Policy {
 	return PolicyOf(o.Seed, "")
 }
 
-// PolicyOf is the policy that a seed draws, of those with a name; "" is any. It is nil if
-// there is none.
+// PolicyOf returns the policy of a seed, among the policies with a name, or among all if the
+// name is "". It returns nil if no policy has the name.
 func PolicyOf(seed uint64, name string) queue.Policy {
 	var list []queue.Policy
 	for _, p := range policies {
@@ -66,8 +66,8 @@ func PolicyOf(seed uint64, name string) queue.Policy {
 	return list[seed%uint64(len(list))]
 }
 
-// policies are those of the runs. There are eleven, so that each goes with everything else
-// that seeds draw, by twos, threes, fives and sevens.
+// policies are the policies of the runs. Their number is eleven, which is prime to the 2, 3, 5
+// and 7 of the other options, so that each policy meets every option.
 var policies = []queue.Policy{
 	queue.FirstFit{},
 	queue.FirstFit{Count: queue.Assumed},
@@ -82,10 +82,10 @@ var policies = []queue.Policy{
 	queue.WithGap{Policy: queue.Conservative{}, Gap: 10 * time.Second},
 }
 
-// suspensions are where the vjobs of the runs are suspended to, with every policy each.
+// suspensions are the ways in which runs suspend vjobs; each meets every policy.
 var suspensions = []decide.Suspension{decide.ToDisk, decide.Auto, decide.InMemory}
 
-// Costs estimate the lab profile.
+// Costs are the estimated costs of actions for the lab profile.
 var Costs = ctxswitch.Costs{
 	Boot: time.Second, Stop: time.Second, MigratePer: 12 * time.Second,
 	SuspendPer: 8 * time.Second, ResumePer: 10 * time.Second, RemoteFactor: 2,

@@ -19,15 +19,15 @@ import (
 
 var (
 	seeds = flag.Int("seeds", 2000/pace.Slower, "how many seeds to run in TestSeeds")
-	apart = flag.Int("apart", 8/pace.Slower, "how many runs TestEveryStep takes apart")
-	steps = flag.Int("steps", 120, "at how many steps it does so, if there are more; 0: at each")
+	apart = flag.Int("apart", 8/pace.Slower, "how many runs TestEveryStep repeats step by step")
+	steps = flag.Int("steps", 120, "the maximum number of steps of a run at which it does so; 0: all")
 	first = flag.Uint64("seed", 1, "the first seed")
-	only  = flag.String("policy", "", "draw policies of this name only")
-	trace = flag.Bool("trace", false, "print everything that happens; for one seed")
-	all   = flag.Bool("all", false, "let TestSeeds go on after a seed that fails")
+	only  = flag.String("policy", "", "only policies of this name")
+	trace = flag.Bool("trace", false, "print every change; for one seed")
+	all   = flag.Bool("all", false, "continue TestSeeds after a seed that fails")
 )
 
-// TestCalm runs without faults: whatever is violated then is our own mistake.
+// TestCalm runs without faults: every violation is a defect of vjob.
 func TestCalm(t *testing.T) {
 	for seed := *first; seed < *first+40 && !t.Failed(); seed++ {
 		run(t, sim.Calm(seed))
@@ -70,8 +70,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestPower runs seeds in which nodes are switched off and on, some of which do not
-// come up: nothing goes off under its VMs, and in the end all are on.
+// TestPower runs seeds in which nodes are switched off and on, and some fail to boot. No node
+// with VMs is switched off, and in the end all nodes are on.
 func TestPower(t *testing.T) {
 	var sum sim.Counts
 	last := *first + uint64(max(2, *seeds/80)) - 1
@@ -83,27 +83,27 @@ func TestPower(t *testing.T) {
 			sum.Add(run(t, opts).Counts)
 		}
 	}
-	if sum.Presses == 0 || sum.Migrations == 0 {
-		t.Errorf("too little happened to say anything: %+v", sum)
+	if sum.Offs == 0 || sum.Migrations == 0 {
+		t.Errorf("too little happened to prove anything: %+v", sum)
 	}
 	t.Logf("seeds %d to %d: %+v", *first, last, sum)
 }
 
-// TestBudgetChangesWhileANodeBoots runs the seed that once drew 610 of 549 W: a node that
-// booted was not counted when the budget fell.
+// TestBudgetChangesWhileANodeBoots runs a seed that drew 610 of 549 W: a booting node was not
+// counted when the budget fell.
 func TestBudgetChangesWhileANodeBoots(t *testing.T) {
 	opts := sim.Calm(430)
 	opts.Power, opts.Manage, opts.Policy = true, true, queue.EASY{}
-	if run(t, opts).Counts.Presses == 0 {
+	if run(t, opts).Counts.Offs == 0 {
 		t.Error("no node was switched")
 	}
 	opts.Manage = false
 	run(t, opts)
 }
 
-// TestImagesFindNoRoom runs the seed in which a vjob that stood still in memory could not be
-// saved, since the image store was full, nor go on where it stood: it had come to need more
-// CPU than its node has. Everybody waited for ever.
+// TestImagesFindNoRoom runs a seed that was a deadlock: a vjob paused in memory could not be
+// saved, since the image store was full, and could not resume, since it needed more CPU than
+// its node has.
 func TestImagesFindNoRoom(t *testing.T) {
 	for _, opts := range []sim.Options{sim.Calm(628), sim.Harsh(628)} {
 		opts.Power, opts.Policy = true, queue.FirstFit{Count: queue.Predicted, Patience: 30 * time.Second}
@@ -135,10 +135,9 @@ func run(t *testing.T, opts sim.Options) sim.Result {
 	return result
 }
 
-// TestEveryStep takes whole runs apart: the scheduler dies once at every point at
-// which it can (before and after each commit, before and after each call), every
-// single reply is lost, every single call is made twice (RELIABILITY G5). A long run is
-// taken apart at some of its steps only, spread evenly.
+// TestEveryStep repeats a run with one fault at each of its steps: the scheduler dies (before
+// and after each commit and call), one reply is lost, or one call is made twice (RELIABILITY
+// G5). Of a long run it takes some steps, evenly spread.
 func TestEveryStep(t *testing.T) {
 	for seed := *first; seed < *first+uint64(*apart); seed++ {
 		plain := run(t, sim.Calm(seed))
@@ -158,7 +157,8 @@ func TestEveryStep(t *testing.T) {
 			for at := 1 + int(seed)%stride; at <= way.n; at += stride {
 				opts := sim.Calm(seed)
 				way.set(&opts, at)
-				if run(t, opts); t.Failed() {
+				run(t, opts)
+				if t.Failed() {
 					t.Fatalf("seed %d, %s at %d of %d", seed, way.name, at, way.n)
 				}
 			}
@@ -177,8 +177,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestPrune runs seeds with and without their history: what is old is of no
-// consequence.
+// TestPrune runs seeds with and without their history, which must make no difference.
 func TestPrune(t *testing.T) {
 	var sum journal.Pruned
 	for seed := *first; seed < *first+40/pace.Slower && !t.Failed(); seed++ {
@@ -188,12 +187,12 @@ func TestPrune(t *testing.T) {
 		opts.Keep = time.Duration(1+seed%7) * time.Minute
 		pruned := run(t, opts)
 		if pruned.Hash != whole.Hash {
-			t.Errorf("seed %d: without its history it goes another way", seed)
+			t.Errorf("seed %d: the run differs without its history", seed)
 		}
 		sum = sum.Plus(pruned.Pruned)
 	}
 	if sum.Events == 0 || sum.Calls == 0 || sum.Plans == 0 || sum.VJobs == 0 {
-		t.Errorf("too little was deleted to say anything: %+v", sum)
+		t.Errorf("too little was deleted to prove anything: %+v", sum)
 	}
 	t.Logf("deleted: %+v", sum)
 }

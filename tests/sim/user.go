@@ -34,7 +34,7 @@ func (r *run) submit() error {
 	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {
 		sub.Rules = "continuous spread($VMS);"
 	}
-	r.whose(&sub)
+	r.assignOwner(&sub)
 	r.kind(&sub)
 	r.time(&sub)
 	if r.opts.rationed() {
@@ -45,21 +45,21 @@ func (r *run) submit() error {
 	}
 	job, err := r.shell.Submit(sub)
 	if err != nil && (r.opts.Unwritten > 0 || sub.Claims() && !errors.Is(err, cluster.ErrConflict)) {
-		return nil // not acknowledged; it may be there all the same
+		return nil // not acknowledged; it may have been written
 	}
 	if err != nil {
 		return fmt.Errorf("submit: %w", err)
 	}
 	members := sub.VJobs(job.ID)
 	r.check.tie(members...)
-	r.timer.note(members)
+	r.extras.note(members)
 	for _, member := range members {
 		r.check.acked = append(r.check.acked, member.ID)
 	}
 	return nil
 }
 
-// meddle does what users and operators do. Refusals are part of it.
+// meddle gives a random order of a user or an operator. It may be refused.
 func (r *run) meddle() {
 	if len(r.check.acked) == 0 {
 		return
@@ -91,8 +91,8 @@ func (r *run) meddle() {
 	}
 }
 
-// turnBack has administrators, in some runs, start a suspended vjob from scratch now and
-// then, and change their minds.
+// turnBack, in some runs, requeues a suspended vjob from time to time, and restores lost vjobs
+// from kept images.
 func (r *run) turnBack() {
 	if !r.opts.rescues() {
 		return
@@ -105,8 +105,7 @@ func (r *run) turnBack() {
 	}
 }
 
-// rescue restores a vjob that was lost from images that are kept, in some runs, and reports
-// whether it was.
+// rescue restores a lost vjob from kept images, in some runs. It reports whether it did.
 func (r *run) rescue(id cluster.VJobID) bool {
 	rec := r.check.gangs[id]
 	if !r.opts.rescues() || rec.Phase != gang.Absent || len(rec.Kept) == 0 || r.shell.Restore(id, 0, "op") != nil {
@@ -116,5 +115,5 @@ func (r *run) rescue(id cluster.VJobID) bool {
 	return true
 }
 
-// rescues reports whether administrators of this run go back to images that are kept.
+// rescues reports whether lost vjobs of this run are restored from kept images.
 func (o *Options) rescues() bool { return o.Seed%2 == 1 && o.Faults != (simulated.Rates{}) }

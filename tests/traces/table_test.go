@@ -11,13 +11,13 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 	"vjob/sim/swf"
 )
 
 var (
 	table = flag.Bool("table", false, "replay whole logs and print the table of figures")
-	only  = flag.String("only", "", "only logs whose names begin so")
+	only  = flag.String("only", "", "only logs with this prefix of their name")
 )
 
 // measured is a replay, how long it took, and the most bytes of heap in use

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"testing"
 
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 	"vjob/sim/swf"
 )
 

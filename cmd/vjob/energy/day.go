@@ -16,7 +16,7 @@ import (
 	"vjob/energy/dpm"
 	"vjob/energy/price"
 	"vjob/internal/chart"
-	"vjob/papers/day"
+	"vjob/papers/drs"
 )
 
 // dayFlags are the flags of `vjob energy day`.
@@ -51,10 +51,10 @@ submitted once a day, and two more runs have each start when its energy costs le
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.hosts, "nodes", day.Paper.Hosts, "`NUMBER` of nodes")
-	flags.IntVar(&f.vms, "vms", day.Paper.VMs, "`NUMBER` of VMs")
-	flags.IntVar(&f.mhz, "mhz", int(day.Paper.Host.CPU), "`MHZ` of all processors of a node together")
-	flags.IntVar(&f.hours, "hours", int(day.Paper.Length.Hours()), "how many `HOURS` to simulate")
+	flags.IntVar(&f.hosts, "nodes", drs.Paper.Hosts, "`NUMBER` of nodes")
+	flags.IntVar(&f.vms, "vms", drs.Paper.VMs, "`NUMBER` of VMs")
+	flags.IntVar(&f.mhz, "mhz", int(drs.Paper.Host.CPU), "`MHZ` of all processors of a node together")
+	flags.IntVar(&f.hours, "hours", int(drs.Paper.Length.Hours()), "how many `HOURS` to simulate")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	flags.StringVar(&f.svg, "svg", "", "draw nodes, demand, power and prices over time into this `FILE`")
 	flags.StringVar(&f.prices, "prices", "", "what energy costs: a `FILE`, or - for the standard input")
@@ -82,7 +82,7 @@ func energyDay(a *cli.App, f *dayFlags) error {
 	}
 	for _, r := range runs {
 		c.Manage, c.Batch.Waits = r.manage, r.waits
-		if r.Result, err = day.Run(c); err != nil {
+		if r.Result, err = drs.Run(c); err != nil {
 			return byDayFlag(err)
 		}
 		r.sum(&c)
@@ -94,11 +94,11 @@ func energyDay(a *cli.App, f *dayFlags) error {
 }
 
 // config is what is simulated.
-func (f *dayFlags) config(a *cli.App) (day.Config, error) {
-	c := day.Paper
+func (f *dayFlags) config(a *cli.App) (drs.Config, error) {
+	c := drs.Paper
 	c.Hosts, c.VMs, c.Host.CPU, c.Seed = f.hosts, f.vms, cluster.MilliCPU(f.mhz), f.seed
 	c.Length = time.Duration(f.hours) * time.Hour
-	c.Batch = day.Batch{VMs: f.flexible, Lasts: f.lasts, Slack: f.slack}
+	c.Batch = drs.Batch{VMs: f.flexible, Lasts: f.lasts, Slack: f.slack}
 	if f.prices == "" {
 		if f.flexible != 0 {
 			return c, cluster.BadField("--flexible", f.flexible, "--prices with it: jobs wait for a lower price")
@@ -137,7 +137,7 @@ func byDayFlag(err error) error {
 
 // dayRun is one of the runs.
 type dayRun struct {
-	day.Result  `json:"-"`
+	drs.Result  `json:"-"`
 	manage      *dpm.Settings
 	waits       bool
 	Name        string  `json:"name"`
@@ -161,7 +161,7 @@ type paid struct {
 	Wait float64 `json:"mean_wait_minutes"` // of a job
 }
 
-func (r *dayRun) sum(c *day.Config) {
+func (r *dayRun) sum(c *drs.Config) {
 	if u := c.Prices.Unit(); c.Prices != nil {
 		r.Price = &paid{Unit: u.Of, Cost: r.Cost, Mean: r.Cost / u.Amount(r.Energy), Jobs: r.Jobs, Wait: r.Waited.Minutes() / float64(max(1, r.Jobs))}
 	}
@@ -171,7 +171,7 @@ func (r *dayRun) sum(c *day.Config) {
 	r.Got, r.Nodes, r.ShortMinute = 100*r.Delivered/max(1, r.Demand), r.HostHours/c.Length.Hours(), int(r.Short.Minutes())
 }
 
-func dayTable(c *day.Config, runs []*dayRun) *plain.Table {
+func dayTable(c *drs.Config, runs []*dayRun) *plain.Table {
 	heads := "RUN >ENERGY_KWH"
 	if c.Prices != nil {
 		u := c.Prices.Unit()

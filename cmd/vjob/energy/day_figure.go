@@ -7,11 +7,11 @@ import (
 
 	"vjob/cmd/vjob/plain"
 	"vjob/internal/chart"
-	"vjob/papers/day"
+	"vjob/papers/drs"
 )
 
 // dayFigure draws the runs on one time scale.
-func dayFigure(c *day.Config, runs []*dayRun) *chart.Figure {
+func dayFigure(c *drs.Config, runs []*dayRun) *chart.Figure {
 	title := "Nodes on, demand and power"
 	subtitle := []string{fmt.Sprintf("%d nodes of %.0f GHz, %d VMs", c.Hosts, float64(c.Host.CPU)/1000, c.VMs)}
 	if c.Batch.VMs > 0 {
@@ -38,7 +38,7 @@ func (r *dayRun) note() string {
 }
 
 // series are what is drawn of a run, every ten minutes of it.
-func (r *dayRun) series(c *day.Config) []chart.Series {
+func (r *dayRun) series(c *drs.Config) []chart.Series {
 	nodes := chart.Series{Name: "nodes on", Unit: "nodes", Capacity: float64(c.Hosts)}
 	demand := chart.Series{Name: "CPU needed", Unit: "GHz", Capacity: float64(c.Hosts) * float64(c.Host.CPU) / 1000}
 	power := chart.Series{Name: "power", Unit: "kW"}

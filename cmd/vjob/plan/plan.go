@@ -16,7 +16,7 @@ import (
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
 	"vjob/internal/chart"
-	"vjob/papers/packing"
+	"vjob/papers/consolidation"
 	"vjob/repack"
 	"vjob/repack/format"
 	"vjob/repack/solve"
@@ -213,7 +213,7 @@ func search(ctx context.Context, a *cli.App, in *repack.Instance, f *planFlags) 
 // solve searches for a plan with the objective of the flags.
 func (f *planFlags) solve(in *repack.Instance, o solve.Options) (*solve.Result, error) {
 	if f.objective == "nodes" {
-		return packing.Plan(in, o)
+		return consolidation.Plan(in, o)
 	}
 	o.Objective = repack.Objective(slices.Index(objectives, f.objective))
 	return solve.Solve(in, o)

@@ -13,7 +13,7 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
 	"vjob/internal/chart"
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 	"vjob/sim/swf"
 )
 

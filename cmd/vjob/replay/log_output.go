@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vjob/cmd/vjob/plain"
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 	"vjob/sim/replay"
 	"vjob/sim/swf"
 )

@@ -17,7 +17,7 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/daemon/settings/document"
 	"vjob/energy"
-	"vjob/papers/backfill"
+	"vjob/papers/jobs/backfill"
 	"vjob/queue"
 	"vjob/sim/replay"
 	"vjob/sim/swf"

@@ -44,7 +44,8 @@ func acceptingNodes(m *problem.Problem) []bool {
 	for _, vm := range m.Wanted {
 		set, home := m.Banned[vm], repack.Nowhere
 		if m.In.VMs[vm].State == repack.Running {
-			if home = m.Home[vm]; m.Rooted[vm] {
+			home = m.Home[vm]
+			if m.Rooted[vm] {
 				continue
 			}
 		}

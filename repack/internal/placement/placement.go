@@ -86,7 +86,8 @@ func (s *State) Delta(vm, from, to int) (breaches int, penalty int64) {
 			if !g.Nodes.Touches(from, to) {
 				continue
 			}
-			if d := g.Delta(vm, from, to); g.Penalty == 0 {
+			d := g.Delta(vm, from, to)
+			if g.Penalty == 0 {
 				breaches += d
 			} else {
 				penalty += int64(d) * g.Penalty

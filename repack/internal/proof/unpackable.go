@@ -144,7 +144,8 @@ func (v *nodeKind) fill(kinds []vmKind, left int) int {
 		most := kinds[k].fits(v.room)
 		take(v.room, kinds[k].need, most)
 		for way[k] = most; ; way[k]-- {
-			if next(k + 1); way[k] == 0 || left <= 0 {
+			next(k + 1)
+			if way[k] == 0 || left <= 0 {
 				break
 			}
 			take(v.room, kinds[k].need, -1)

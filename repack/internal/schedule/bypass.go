@@ -7,10 +7,13 @@ import (
 	"vjob/repack/internal/placement"
 )
 
+// cycleBreaker breaks a cycle of units in a simulation in which no task is under way.
+type cycleBreaker struct{ *simulation }
+
 // breakCycle breaks a cycle of units that wait for each other. A VM goes to a third node, a
 // pivot, until its place is free (thesis §8.2); if no node has room for that, a VM or a whole
 // gang is suspended for a while. It reports whether it found a way.
-func (c *Schedule) breakCycle() bool {
+func (c cycleBreaker) breakCycle() bool {
 	c.bypasses++
 	if c.splitGang() {
 		return true
@@ -30,7 +33,7 @@ func (c *Schedule) breakCycle() bool {
 
 // splitGang moves those VMs of a paused gang for which there is room, if there is not enough
 // for all. The gang is paused again for the others.
-func (c *Schedule) splitGang() bool {
+func (c cycleBreaker) splitGang() bool {
 	for u := range c.units {
 		unit := &c.units[u]
 		if !unit.waiting || len(unit.tasks) < 2 || c.tasks[unit.tasks[0]].kind != repack.Migrate || !c.gangsIdle(u) ||
@@ -47,7 +50,7 @@ func (c *Schedule) splitGang() bool {
 
 // splitOff makes a unit of some tasks and starts it. It takes at least one tick: what happens
 // to a gang in one instant is one move.
-func (c *Schedule) splitOff(u int, some []int) {
+func (c cycleBreaker) splitOff(u int, some []int) {
 	v := c.addUnit(unit{tasks: some, held: true, waiting: true})
 	c.tasks[some[0]].takes = max(1, c.tasks[some[0]].takes)
 	for _, i := range some {
@@ -73,14 +76,6 @@ func (a worth) better(b worth) bool {
 	return a.takes < b.takes
 }
 
-// perturb varies the duration of a bypass at random, if there is a generator.
-func (c *Schedule) perturb(takes repack.Ticks) repack.Ticks {
-	if c.rng == nil {
-		return takes
-	}
-	return repack.Ticks(float64(takes) * (0.25 + c.rng.Float64()))
-}
-
 // bypass is a VM and the pivot to which it goes.
 type bypass struct {
 	vm, pivot int
@@ -88,7 +83,7 @@ type bypass struct {
 }
 
 // bestBypass returns the shortest bypass after which something can start.
-func (c *Schedule) bestBypass() (best bypass, ok bool) {
+func (c cycleBreaker) bestBypass() (best bypass, ok bool) {
 	try := func(vm int, takes repack.Ticks) {
 		h := bypass{vm: vm, worth: worth{c.unblocks(vm), c.perturb(takes)}}
 		if h.helps == 0 || ok && !h.better(best.worth) {
@@ -116,14 +111,14 @@ func (c *Schedule) bestBypass() (best bypass, ok bool) {
 
 // mayBypass reports whether a VM may take a bypass alone: its gang need not be paused for it,
 // and is not.
-func (c *Schedule) mayBypass(vm int) bool {
+func (c cycleBreaker) mayBypass(vm int) bool {
 	g := c.GangOf[vm]
 	return !c.Synced[vm] && c.bypassesOf[vm] < maxBypasses && c.unusedSince(vm) && (g < 0 || !c.In.VMs[vm].Paused && !c.gangs[g].paused)
 }
 
 // unblocks returns what the departure of VMs is good for: 2 if something else can start then,
 // 1 if something waits for the room, else 0.
-func (c *Schedule) unblocks(vms ...int) (most int) {
+func (c cycleBreaker) unblocks(vms ...int) (most int) {
 	for _, vm := range vms {
 		c.release(vm, c.position[vm][0], 1)
 	}
@@ -145,7 +140,7 @@ func (c *Schedule) unblocks(vms ...int) (most int) {
 }
 
 // pivot returns the node that can take the VM for a while and has the shortest queue.
-func (c *Schedule) pivot(vm int) int {
+func (c cycleBreaker) pivot(vm int) int {
 	best, least := repack.Nowhere, 0
 	to := repack.Nowhere
 	if i := c.taskOf[vm]; i >= 0 {
@@ -163,7 +158,7 @@ func (c *Schedule) pivot(vm int) int {
 }
 
 // bypass sends a VM to its pivot, and from there to its final node.
-func (c *Schedule) bypass(h bypass) {
+func (c cycleBreaker) bypass(h bypass) {
 	c.bypassesOf[h.vm]++
 	c.takeBack(h.vm)
 	from := c.position[h.vm][0]
@@ -182,7 +177,7 @@ func (c *Schedule) bypass(h bypass) {
 
 // bestPause returns the VMs, one or a gang, that are quickest to suspend and resume, if that
 // helps.
-func (c *Schedule) bestPause() (best []int, most worth) {
+func (c cycleBreaker) bestPause() (best []int, most worth) {
 	seen := make([]bool, len(c.In.Gangs))
 	for vm := range c.In.VMs {
 		vms := []int{vm}
@@ -210,7 +205,7 @@ func (c *Schedule) bestPause() (best []int, most worth) {
 
 // gangRunning returns the VMs of a gang that run and keep running; none if some come or go
 // meanwhile, as a gang is paused as a whole.
-func (c *Schedule) gangRunning(vms []int) (list []int) {
+func (c cycleBreaker) gangRunning(vms []int) (list []int) {
 	for _, vm := range vms {
 		switch v := &c.In.VMs[vm]; {
 		case v.Keeps():
@@ -224,7 +219,7 @@ func (c *Schedule) gangRunning(vms []int) (list []int) {
 
 // pauseTime returns how long it takes to suspend and resume the VMs. It is not ok if that
 // cannot begin.
-func (c *Schedule) pauseTime(vms []int) (most repack.Ticks, ok bool) {
+func (c cycleBreaker) pauseTime(vms []int) (most repack.Ticks, ok bool) {
 	for _, vm := range vms {
 		v, i := &c.In.VMs[vm], c.taskOf[vm]
 		if !v.Keeps() || !v.Sleepable || c.Rooted[vm] || c.bypassesOf[vm] > 0 || c.position[vm][0] == repack.Nowhere || c.position[vm][1] != repack.Nowhere ||
@@ -240,7 +235,7 @@ func (c *Schedule) pauseTime(vms []int) (most repack.Ticks, ok bool) {
 }
 
 // pause suspends VMs together, to be resumed together on their final nodes.
-func (c *Schedule) pause(vms []int) {
+func (c cycleBreaker) pause(vms []int) {
 	u, v := c.addUnit(unit{held: true}), c.addUnit(unit{})
 	for _, vm := range vms {
 		c.bypassesOf[vm]++
@@ -260,21 +255,21 @@ func (c *Schedule) pause(vms []int) {
 }
 
 // target returns the final node of a VM.
-func (c *Schedule) target(vm int) int {
+func (c cycleBreaker) target(vm int) int {
 	if i := c.taskOf[vm]; i >= 0 && !c.tasks[i].started {
 		return c.tasks[i].to
 	}
 	return c.position[vm][0]
 }
 
-func (c *Schedule) addUnit(u unit) int {
+func (c cycleBreaker) addUnit(u unit) int {
 	c.units = append(c.units, u)
 	c.pending++
 	return len(c.units) - 1
 }
 
 // addTask adds the task that the VM does next.
-func (c *Schedule) addTask(u int, t task) {
+func (c cycleBreaker) addTask(u int, t task) {
 	t.unit, t.then = u, -1
 	c.units[u].tasks = append(c.units[u].tasks, len(c.tasks))
 	c.tasks = append(c.tasks, t)
@@ -282,7 +277,7 @@ func (c *Schedule) addTask(u int, t task) {
 
 // follow adds a task of the VM after the task that was added last. It replaces the waiting
 // task of the VM, if there is one.
-func (c *Schedule) follow(vm, u int, t task) {
+func (c cycleBreaker) follow(vm, u int, t task) {
 	before := len(c.tasks) - 1
 	i := c.taskOf[vm]
 	if i >= 0 && !c.tasks[i].started {
@@ -300,7 +295,7 @@ func (c *Schedule) follow(vm, u int, t task) {
 }
 
 // removeTask removes a task from the unit in which it waits.
-func (c *Schedule) removeTask(i int) {
+func (c cycleBreaker) removeTask(i int) {
 	u := &c.units[c.tasks[i].unit]
 	u.tasks = placement.Without(u.tasks, i)
 	if len(u.tasks) == 0 && u.waiting {
@@ -309,10 +304,7 @@ func (c *Schedule) removeTask(i int) {
 	}
 }
 
-// Indirect reports whether the schedule has bypasses, or is stuck.
-func (c *Schedule) Indirect() bool { return c.pending > 0 || c.bypasses > 0 }
-
 // pivotConverges reports whether a VM can migrate to a pivot and on from there.
-func (c *Schedule) pivotConverges(vm, pivot int) bool {
+func (c cycleBreaker) pivotConverges(vm, pivot int) bool {
 	return max(c.IdleDuration(vm, repack.Migrate, c.position[vm][0], pivot), c.IdleDuration(vm, repack.Migrate, pivot, c.target(vm))) < repack.Forever
 }

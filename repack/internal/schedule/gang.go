@@ -15,7 +15,7 @@ type gangState struct {
 }
 
 // registerUnit adds a unit to the gangs of its tasks.
-func (c *Schedule) registerUnit(u int) {
+func (c *simulation) registerUnit(u int) {
 	for _, i := range c.units[u].tasks {
 		if crew := c.gangOfTask(i); crew != nil && !slices.Contains(crew.units, u) {
 			crew.units = append(crew.units, u)
@@ -24,7 +24,7 @@ func (c *Schedule) registerUnit(u int) {
 }
 
 // gangOfTask returns the gang state of a task; nil if it has no gang.
-func (c *Schedule) gangOfTask(i int) *gangState {
+func (c *simulation) gangOfTask(i int) *gangState {
 	if vm := c.tasks[i].vm; vm >= 0 && c.GangOf[vm] >= 0 {
 		return &c.gangs[c.GangOf[vm]]
 	}
@@ -32,12 +32,12 @@ func (c *Schedule) gangOfTask(i int) *gangState {
 }
 
 // pauses reports whether the unit pauses its gangs.
-func (c *Schedule) pauses(u int) bool {
+func (c *simulation) pauses(u int) bool {
 	return c.units[u].held || c.tasks[c.units[u].tasks[0]].kind == repack.Resume
 }
 
 // gangsIdle reports whether the gangs of a unit allow it to begin.
-func (c *Schedule) gangsIdle(u int) bool {
+func (c *simulation) gangsIdle(u int) bool {
 	for _, i := range c.units[u].tasks {
 		if crew := c.gangOfTask(i); crew != nil && (crew.paused || crew.active > 0 && c.pauses(u)) {
 			return false
@@ -47,7 +47,7 @@ func (c *Schedule) gangsIdle(u int) bool {
 }
 
 // gangsBegin records that a unit has begun.
-func (c *Schedule) gangsBegin(u int) {
+func (c *simulation) gangsBegin(u int) {
 	for _, i := range c.units[u].tasks {
 		if crew := c.gangOfTask(i); crew != nil {
 			crew.active++
@@ -58,7 +58,7 @@ func (c *Schedule) gangsBegin(u int) {
 
 // taskEnded records that a task has ended. When the last running task of a gang has ended, the
 // other units of the gang may begin.
-func (c *Schedule) taskEnded(i int) {
+func (c *simulation) taskEnded(i int) {
 	crew := c.gangOfTask(i)
 	if crew == nil || c.tasks[i].unit < 0 {
 		return

@@ -49,5 +49,20 @@ func (c *Schedule) MigrationPenalties() (sum int64) {
 	return sum
 }
 
+// inTime reports whether every action meets its deadlines.
+func (c *Schedule) inTime() bool {
+	for i := range c.tasks {
+		t := &c.tasks[i]
+		d, ok := c.Deadlines[t.vm]
+		if ok && t.vm != repack.Nowhere && (t.start > d.Start || t.end > d.End) {
+			return false
+		}
+	}
+	return true
+}
+
+// Indirect reports whether the schedule has bypasses, or is stuck.
+func (c *Schedule) Indirect() bool { return c.pending > 0 || c.bypasses > 0 }
+
 // Complete reports whether every task starts, and meets its deadlines.
 func (c *Schedule) Complete() bool { return c.pending == 0 && c.inTime() }

@@ -18,42 +18,43 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Schedule simulates how a placement is reached: a unit of tasks starts in the first instant
-// with room for it, and of the units that wait for the same room the smaller key goes first.
-// This is equation (1), followed event by event.
+// Schedule is when the actions take place that lead to a placement.
 type Schedule struct {
 	*problem.Problem
-	tasks       []task
+	tasks    []task
+	pending  int // units that have not started, and nodes that are to come on
+	bypasses int
+
+	Cost int64 // equation (2)
+	Last repack.Ticks
+}
+
+// simulation finds a schedule: a unit of tasks starts in the first instant with room for it, and
+// of the units that wait for the same room the smaller key goes first. This is equation (1),
+// followed event by event.
+type simulation struct {
+	Schedule
+	occupancy
 	units       []unit
 	clock       repack.Ticks
-	free        []int64 // of each node, now
 	queue       [][]int // units that wait for room on each node, by key
 	ends        ends
-	pending     int    // units that have not started, and nodes that are to come on
 	on          []bool // nodes that accept VMs now
-	vmCount     []int  // VMs on each node now
 	images      []int  // images on each node that are still to be resumed
 	offAt       []repack.Ticks
 	power       placement.NodePower
 	traffic     *traffic // nil if there is no network
-	position    [][2]int // the node of each VM now, and the node that it is going to
-	hasNext     []bool   // VMs that occupy their node with the next demand
-	lowestFree  []int64  // the least free room of each node since VMs that stay have shrunk; nil if none has
 	onlineCount []int    // nodes of each limit that are on, coming on or going off
 	toSwitchOn  []int    // nodes that are still to come on
 	taskOf      []int    // the next or running task of each VM; -1
 	monitors    *monitors
 	rng         *rand.Rand
 	giversFirst bool // units that free no room go last
-	bypasses    int
-	startCount  int // tasks that have started
+	startCount  int  // tasks that have started
 	gangs       []gangState
 	bypassesOf  []int // of each VM
 	dirtyNodes  []int // nodes on which something has changed
 	dirty       []bool
-
-	Cost int64 // equation (2)
-	Last repack.Ticks
 }
 
 // maxBypasses bounds the bypasses of a VM.
@@ -61,16 +62,16 @@ const maxBypasses = 3
 
 // Follow simulates the placement. With a generator, order and bypasses are partly random; nil
 // takes the best in sight. The schedule is stuck if it is not complete.
-func Follow(s *placement.State, rng *rand.Rand) *Schedule { return followPlacement(s, rng, false) }
+func Follow(s *placement.State, rng *rand.Rand) *Schedule { return &simulate(s, rng, false).Schedule }
 
 // FollowPatiently simulates the placement so that tasks that only take room, such as boots and
 // resumes, wait for all that free some (thesis §8.1.2).
 func FollowPatiently(s *placement.State, rng *rand.Rand) *Schedule {
-	return followPlacement(s, rng, true)
+	return &simulate(s, rng, true).Schedule
 }
 
-func followPlacement(s *placement.State, rng *rand.Rand, patient bool) *Schedule {
-	c := &Schedule{Problem: s.Problem, tasks: tasksOf(s), rng: rng, giversFirst: patient}
+func simulate(s *placement.State, rng *rand.Rand, patient bool) *simulation {
+	c := &simulation{Schedule: Schedule{Problem: s.Problem, tasks: tasksOf(s)}, rng: rng, giversFirst: patient}
 	c.units = unitsOf(s.Problem, c.tasks)
 	for u := range c.units {
 		c.units[u].key = int64(c.perturb(repack.Ticks(c.units[u].key)))
@@ -82,15 +83,21 @@ func followPlacement(s *placement.State, rng *rand.Rand, patient bool) *Schedule
 	return c
 }
 
+// perturb varies a duration at random, if there is a generator.
+func (c *simulation) perturb(takes repack.Ticks) repack.Ticks {
+	if c.rng == nil {
+		return takes
+	}
+	return repack.Ticks(float64(takes) * (0.25 + c.rng.Float64()))
+}
+
 // prepare sets the state before the first instant.
-func (c *Schedule) prepare(to []int) {
+func (c *simulation) prepare(to []int) {
 	nodes := len(c.In.Nodes)
-	c.free = slices.Clone(c.Room)
+	c.occupancy = newOccupancy(c.Problem)
 	c.queue, c.on = make([][]int, nodes), make([]bool, nodes)
-	c.vmCount, c.images = make([]int, nodes), make([]int, nodes)
+	c.images, c.taskOf = make([]int, nodes), make([]int, len(c.In.VMs))
 	c.offAt, c.dirty = make([]repack.Ticks, nodes), make([]bool, nodes)
-	c.position = make([][2]int, len(c.In.VMs))
-	c.hasNext, c.taskOf = make([]bool, len(c.In.VMs)), make([]int, len(c.In.VMs))
 	c.gangs = make([]gangState, len(c.In.Gangs))
 	for u := range c.units {
 		c.registerUnit(u)
@@ -100,21 +107,12 @@ func (c *Schedule) prepare(to []int) {
 	for n := range nodes {
 		c.on[n], c.offAt[n] = c.In.Nodes[n].State == repack.Online, repack.Forever
 	}
-	for vm := range c.In.VMs {
-		v := &c.In.VMs[vm]
-		c.position[vm], c.taskOf[vm] = [2]int{repack.Nowhere, repack.Nowhere}, -1
-		if v.State != repack.Running {
-			continue
-		}
-		c.position[vm][0] = v.Host
-		c.vmCount[v.Host]++
-		for d := range c.Dims {
-			c.free[v.Host*c.Dims+d] -= c.Now[vm*c.Dims+d]
-		}
-	}
-	c.monitors, c.traffic = newMonitors(c.Problem, c.position), c.newTraffic()
+	c.monitors, c.traffic = newMonitors(c.Problem, c.position), newTraffic(c.In, c.rng)
 	for i := range c.Gates {
 		c.Gates[i].Begin(to)
+	}
+	for vm := range c.taskOf {
+		c.taskOf[vm] = -1
 	}
 	for i := range c.tasks {
 		c.taskOf[c.tasks[i].vm] = i
@@ -126,11 +124,12 @@ func (c *Schedule) prepare(to []int) {
 
 // run starts what can start, and goes from end to end until nothing is left or everything
 // waits.
-func (c *Schedule) run() {
-	c.shrink()
+func (c *simulation) run() {
+	c.shrink(func(vm int) bool { return c.taskOf[vm] < 0 })
 	for u := range c.units {
 		for _, i := range c.units[u].tasks {
-			if to := c.tasks[i].to; c.tasks[i].comes() {
+			if c.tasks[i].comes() {
+				to := c.tasks[i].to
 				c.queue[to] = append(c.queue[to], u)
 			}
 		}
@@ -152,27 +151,15 @@ func (c *Schedule) run() {
 		for c.ends.Len() > 0 {
 			c.step()
 		}
-		if c.pending == 0 || c.Aborted() || !c.breakCycle() {
+		if c.pending == 0 || c.Aborted() || !(cycleBreaker{c}).breakCycle() {
 			return
 		}
 	}
 }
 
-// inTime reports whether every action meets its deadlines.
-func (c *Schedule) inTime() bool {
-	for i := range c.tasks {
-		t := &c.tasks[i]
-		d, ok := c.Deadlines[t.vm]
-		if ok && t.vm != repack.Nowhere && (t.start > d.Start || t.end > d.End) {
-			return false
-		}
-	}
-	return true
-}
-
 // firstTurns returns the order of units in the first instant: with a network by key, as units
 // may share links without sharing a queue.
-func (c *Schedule) firstTurns() []int {
+func (c *simulation) firstTurns() []int {
 	order := make([]int, len(c.units))
 	for u := range order {
 		order[u] = u
@@ -184,7 +171,7 @@ func (c *Schedule) firstTurns() []int {
 }
 
 // contested reports whether the unit shares a queue with others.
-func (c *Schedule) contested(u int) bool {
+func (c *simulation) contested(u int) bool {
 	for _, i := range c.units[u].tasks {
 		if to := c.tasks[i].to; to != repack.Nowhere && len(c.queue[to]) > 1 {
 			return true
@@ -193,14 +180,14 @@ func (c *Schedule) contested(u int) bool {
 	return false
 }
 
-func (c *Schedule) sortQueue(n int) {
+func (c *simulation) sortQueue(n int) {
 	if len(c.queue[n]) > 1 {
 		slices.SortStableFunc(c.queue[n], func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
 	}
 }
 
 // step ends all tasks of the next instant, and starts units that fit then.
-func (c *Schedule) step() {
+func (c *simulation) step() {
 	c.clock = c.tasks[c.ends.order[0]].end
 	for c.ends.Len() > 0 && c.tasks[c.ends.order[0]].end == c.clock {
 		c.end(heap.Pop(&c.ends).(int))
@@ -209,7 +196,7 @@ func (c *Schedule) step() {
 }
 
 // startAll starts units until no more can start in this instant.
-func (c *Schedule) startAll() {
+func (c *simulation) startAll() {
 	if c.giversFirst && !c.giversPending() {
 		c.giversFirst = false
 		for n := range c.queue {
@@ -237,12 +224,12 @@ func (c *Schedule) startAll() {
 }
 
 // freesRoom reports whether a unit frees room.
-func (c *Schedule) freesRoom(u int) bool {
+func (c *simulation) freesRoom(u int) bool {
 	return slices.ContainsFunc(c.units[u].tasks, func(i int) bool { return c.tasks[i].leaves() })
 }
 
 // giversPending reports whether a unit that frees room has not begun.
-func (c *Schedule) giversPending() bool {
+func (c *simulation) giversPending() bool {
 	for u := range c.units {
 		if (c.units[u].waiting || c.units[u].after > 0) && c.freesRoom(u) {
 			return true
@@ -252,20 +239,20 @@ func (c *Schedule) giversPending() bool {
 }
 
 // markDirty schedules the queue of a node for another look.
-func (c *Schedule) markDirty(n int) {
+func (c *simulation) markDirty(n int) {
 	if !c.dirty[n] && len(c.queue[n]) > 0 {
 		c.dirty[n], c.dirtyNodes = true, append(c.dirtyNodes, n)
 	}
 }
 
 // number records in which order tasks start.
-func (c *Schedule) number(t *task) {
+func (c *simulation) number(t *task) {
 	c.startCount++
 	t.number = c.startCount
 }
 
 // start starts all tasks of a unit now.
-func (c *Schedule) start(u int) {
+func (c *simulation) start(u int) {
 	unit := &c.units[u]
 	var longest repack.Ticks
 	for _, i := range unit.tasks {
@@ -287,9 +274,8 @@ func (c *Schedule) start(u int) {
 		c.Last = max(c.Last, t.end)
 		c.Cost += int64(t.end) * c.In.VMs[t.vm].Weight
 		if t.comes() {
-			c.occupy(t.vm, t.to, -1)
-			c.noteLowest(t.to)
 			c.arrive(t.vm, t.to)
+			c.monitors.come(t.vm, t.to)
 		}
 		for _, g := range c.GatesOf[t.vm] {
 			c.Gates[g].Started(t.vm, t.kind, c.clock)
@@ -299,14 +285,8 @@ func (c *Schedule) start(u int) {
 	}
 }
 
-func (c *Schedule) arrive(vm, node int) {
-	c.position[vm][1] = node
-	c.vmCount[node]++
-	c.monitors.come(vm, node)
-}
-
 // end ends a task: its VM has left the node that it came from.
-func (c *Schedule) end(i int) {
+func (c *simulation) end(i int) {
 	t := &c.tasks[i]
 	if t.kind.OnNode() {
 		c.nodeSwitched(t)
@@ -322,14 +302,14 @@ func (c *Schedule) end(i int) {
 	switch {
 	case t.kind == repack.Resume:
 		c.images[t.from]--
-		c.arrived(t)
+		c.settle(t.vm, t.to)
 		c.switchOffIfEmpty(t.from)
 	case t.leaves() && t.unit >= 0 && c.units[t.unit].held:
 		c.leaveAsGang(t.unit)
 	case t.leaves():
 		c.leave(t)
 	default:
-		c.arrived(t)
+		c.settle(t.vm, t.to)
 	}
 	c.taskEnded(i)
 	if t.then >= 0 {
@@ -338,7 +318,7 @@ func (c *Schedule) end(i int) {
 }
 
 // retry tries again to start the unit of a VM that a gate may have held back.
-func (c *Schedule) retry(vm int) {
+func (c *simulation) retry(vm int) {
 	i := c.taskOf[vm]
 	if i < 0 || c.tasks[i].started {
 		return
@@ -350,13 +330,8 @@ func (c *Schedule) retry(vm int) {
 	}
 }
 
-// arrived records that a VM that came from no node is on its new node.
-func (c *Schedule) arrived(t *task) {
-	c.position[t.vm], c.hasNext[t.vm] = [2]int{t.to, repack.Nowhere}, true
-}
-
 // leaveAsGang frees the room of a gang once its last member is done.
-func (c *Schedule) leaveAsGang(u int) {
+func (c *simulation) leaveAsGang(u int) {
 	for _, i := range c.units[u].tasks {
 		if t := &c.tasks[i]; t.end > c.clock || c.ends.holds(i) {
 			return
@@ -370,24 +345,15 @@ func (c *Schedule) leaveAsGang(u int) {
 }
 
 // leave frees the room of a VM on the node that it has left.
-func (c *Schedule) leave(t *task) {
-	demand := c.Now
-	if c.hasNext[t.vm] {
-		demand = c.Next
-	}
-	for d := range c.Dims {
-		c.free[t.from*c.Dims+d] += demand[t.vm*c.Dims+d]
-	}
-	c.hasNext[t.vm] = t.comes()
-	c.position[t.vm] = [2]int{t.to, repack.Nowhere}
-	c.vmCount[t.from]--
+func (c *simulation) leave(t *task) {
+	c.depart(t.vm, t.from, t.to)
 	c.markDirty(t.from)
 	c.monitors.leave(t.vm, t.from, c.markDirty, c.retry)
 	c.switchOffIfEmpty(t.from)
 }
 
 // enqueue makes the unit of a task wait for room, once all tasks before it have ended.
-func (c *Schedule) enqueue(i int) {
+func (c *simulation) enqueue(i int) {
 	u := &c.units[c.tasks[i].unit]
 	c.taskOf[c.tasks[i].vm] = i
 	if u.after--; u.after > 0 {

@@ -7,69 +7,66 @@ import "slices"
 // first demand counts until it has left its host.
 
 // shrink gives back what VMs that stay need no more, unless they grow in some dimension.
-func (c *Schedule) shrink() {
+func (o *occupancy) shrink(stays func(vm int) bool) {
 	less := false
-	for vm := range c.In.VMs {
-		v := &c.In.VMs[vm]
-		if !v.Keeps() || c.taskOf[vm] >= 0 || v.Grows() {
+	for vm := range o.problem.In.VMs {
+		v := &o.problem.In.VMs[vm]
+		if !v.Keeps() || !stays(vm) || v.Grows() {
 			continue
 		}
-		c.hasNext[vm] = true
-		less = less || !v.Steady()
-		c.restore(c.free, vm, -1)
+		o.hasNext[vm], o.shrunk[vm] = true, !v.Steady()
+		less = less || o.shrunk[vm]
+		o.restore(o.free, vm, -1)
 	}
 	if less {
-		c.lowestFree = slices.Clone(c.free)
+		o.lowestFree = slices.Clone(o.free)
 	}
 }
 
 // restore changes the room of a node by what a VM has given back.
-func (c *Schedule) restore(free []int64, vm int, sign int64) {
-	n := c.In.VMs[vm].Host * c.Dims
-	for d := range c.Dims {
-		free[n+d] -= sign * (c.Now[vm*c.Dims+d] - c.Next[vm*c.Dims+d])
+func (o *occupancy) restore(free []int64, vm int, sign int64) {
+	m := o.problem
+	n := m.In.VMs[vm].Host * m.Dims
+	for d := range m.Dims {
+		free[n+d] -= sign * (m.Now[vm*m.Dims+d] - m.Next[vm*m.Dims+d])
 	}
 }
 
 // noteLowest records the least free room of a node.
-func (c *Schedule) noteLowest(node int) {
-	for i := node * c.Dims; c.lowestFree != nil && i < (node+1)*c.Dims; i++ {
-		c.lowestFree[i] = min(c.lowestFree[i], c.free[i])
+func (o *occupancy) noteLowest(node int) {
+	dims := o.problem.Dims
+	for i := node * dims; o.lowestFree != nil && i < (node+1)*dims; i++ {
+		o.lowestFree[i] = min(o.lowestFree[i], o.free[i])
 	}
-}
-
-// hasShrunk reports whether a VM has given something back where it stays.
-func (c *Schedule) hasShrunk(vm int) bool {
-	return c.hasNext[vm] && c.taskOf[vm] < 0 && c.In.VMs[vm].Keeps() && !c.In.VMs[vm].Steady()
 }
 
 // unusedSince reports whether the room that VMs have given back is still free.
-func (c *Schedule) unusedSince(vms ...int) bool {
+func (o *occupancy) unusedSince(vms ...int) bool {
 	ok := true
 	for _, vm := range vms {
-		if c.hasShrunk(vm) {
-			c.restore(c.lowestFree, vm, 1)
+		if o.shrunk[vm] {
+			o.restore(o.lowestFree, vm, 1)
 		}
 	}
 	for _, vm := range vms {
-		if c.hasShrunk(vm) {
-			n := c.In.VMs[vm].Host * c.Dims
-			ok = ok && slices.Min(c.lowestFree[n:n+c.Dims]) >= 0
+		if o.shrunk[vm] {
+			n := o.problem.In.VMs[vm].Host * o.problem.Dims
+			ok = ok && slices.Min(o.lowestFree[n:n+o.problem.Dims]) >= 0
 		}
 	}
 	for _, vm := range vms {
-		if c.hasShrunk(vm) {
-			c.restore(c.lowestFree, vm, -1)
+		if o.shrunk[vm] {
+			o.restore(o.lowestFree, vm, -1)
 		}
 	}
 	return ok
 }
 
 // takeBack returns to a VM that takes a bypass what it had.
-func (c *Schedule) takeBack(vm int) {
-	if c.hasShrunk(vm) {
-		c.restore(c.free, vm, 1)
-		c.restore(c.lowestFree, vm, 1)
-		c.hasNext[vm] = false
+func (o *occupancy) takeBack(vm int) {
+	if o.shrunk[vm] {
+		o.restore(o.free, vm, 1)
+		o.restore(o.lowestFree, vm, 1)
+		o.hasNext[vm], o.shrunk[vm] = false, false
 	}
 }

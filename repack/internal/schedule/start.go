@@ -8,7 +8,7 @@ import (
 // it.
 
 // admits reports whether all tasks of a unit may start now.
-func (c *Schedule) admits(u int) bool {
+func (c *simulation) admits(u int) bool {
 	tasks := c.units[u].tasks
 	if !c.gangsIdle(u) || c.giversFirst && !c.freesRoom(u) {
 		return false
@@ -20,7 +20,7 @@ func (c *Schedule) admits(u int) bool {
 }
 
 // mayStart reports whether a task may start now, links aside.
-func (c *Schedule) mayStart(i int) bool {
+func (c *simulation) mayStart(i int) bool {
 	t := &c.tasks[i]
 	for _, g := range c.GatesOf[t.vm] {
 		if !c.Gates[g].May(t.vm, t.kind, c.clock) {
@@ -31,7 +31,7 @@ func (c *Schedule) mayStart(i int) bool {
 }
 
 // startable returns the tasks that may start now beside those before them. Nothing changes.
-func (c *Schedule) startable(tasks []int) (some []int) {
+func (c *simulation) startable(tasks []int) (some []int) {
 	for _, i := range tasks {
 		if c.mayStart(i) && c.linksCarry(append(some, i)) {
 			c.reserve(i)
@@ -45,7 +45,7 @@ func (c *Schedule) startable(tasks []int) (some []int) {
 }
 
 // reserve takes the room of a task, and tells gates and watches.
-func (c *Schedule) reserve(i int) {
+func (c *simulation) reserve(i int) {
 	t := &c.tasks[i]
 	for _, g := range c.GatesOf[t.vm] {
 		c.Gates[g].Started(t.vm, t.kind, c.clock)
@@ -57,7 +57,7 @@ func (c *Schedule) reserve(i int) {
 }
 
 // unreserve undoes reserve.
-func (c *Schedule) unreserve(i int) {
+func (c *simulation) unreserve(i int) {
 	t := &c.tasks[i]
 	for _, g := range c.GatesOf[t.vm] {
 		c.Gates[g].Undo(t.vm, t.kind)
@@ -66,4 +66,26 @@ func (c *Schedule) unreserve(i int) {
 		c.occupy(t.vm, t.to, 1)
 		c.monitors.left(t.vm, t.to)
 	}
+}
+
+// haveRoom reports whether all tasks could come now. Nothing changes.
+func (c *simulation) haveRoom(tasks []int) bool {
+	ok, taken := true, 0
+	for _, i := range tasks {
+		t := &c.tasks[i]
+		if t.comes() && !c.hasRoom(t.vm, t.to) {
+			ok = false
+			break
+		}
+		if t.comes() {
+			c.occupy(t.vm, t.to, -1)
+		}
+		taken++
+	}
+	for _, i := range tasks[:taken] {
+		if t := &c.tasks[i]; t.comes() {
+			c.occupy(t.vm, t.to, 1)
+		}
+	}
+	return ok
 }

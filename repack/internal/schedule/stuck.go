@@ -3,11 +3,13 @@ package schedule
 import (
 	"fmt"
 
+	"vjob/repack/internal/placement"
 	"vjob/repack/internal/problem"
 )
 
-// Stuck returns in words why tasks of the schedule never start; nil if all start.
-func (c *Schedule) Stuck() (why []string) {
+// Stuck simulates the placement and returns in words why tasks never start; nil if all start.
+func Stuck(s *placement.State) (why []string) {
+	c := simulate(s, nil, false)
 	if c.pending == 0 {
 		return nil
 	}
@@ -23,7 +25,7 @@ func (c *Schedule) Stuck() (why []string) {
 }
 
 // waitText says what a task waits to do.
-func (c *Schedule) waitText(t *task) string {
+func (c *simulation) waitText(t *task) string {
 	text := fmt.Sprintf("%s waits to %s", c.In.VMName(t.vm), t.kind)
 	if t.leaves() {
 		text += " from " + c.In.NodeName(t.from)
@@ -36,7 +38,7 @@ func (c *Schedule) waitText(t *task) string {
 
 // narrowLinkText says that tasks that must start together need more of a link than it has,
 // even at the lowest rates.
-func (c *Schedule) narrowLinkText() string {
+func (c *simulation) narrowLinkText() string {
 	for u := range c.units {
 		tasks := c.units[u].tasks
 		if c.traffic == nil || !c.units[u].waiting || len(tasks) < 2 || c.linksCarry(tasks) {

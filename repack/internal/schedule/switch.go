@@ -11,7 +11,7 @@ import (
 // are on allow it.
 
 // powerUp switches nodes on, and those off that are empty already.
-func (c *Schedule) powerUp() {
+func (c *simulation) powerUp() {
 	c.onlineCount = make([]int, len(c.Limits))
 	for i, l := range c.Limits {
 		for _, n := range l.Nodes {
@@ -32,7 +32,7 @@ func (c *Schedule) powerUp() {
 }
 
 // switchOnAllowed switches on the nodes that limits allow.
-func (c *Schedule) switchOnAllowed() {
+func (c *simulation) switchOnAllowed() {
 	c.toSwitchOn = slices.DeleteFunc(c.toSwitchOn, func(n int) bool {
 		for i, l := range c.Limits {
 			if l.Always && c.onlineCount[i] >= l.Most && slices.Contains(l.Nodes, n) {
@@ -47,7 +47,7 @@ func (c *Schedule) switchOnAllowed() {
 }
 
 // countOnline changes the number of nodes that are on, for each limit.
-func (c *Schedule) countOnline(n, by int) {
+func (c *simulation) countOnline(n, by int) {
 	for i, l := range c.Limits {
 		if slices.Contains(l.Nodes, n) {
 			c.onlineCount[i] += by
@@ -56,7 +56,7 @@ func (c *Schedule) countOnline(n, by int) {
 }
 
 // startNow starts a task that needs no room.
-func (c *Schedule) startNow(t task) {
+func (c *simulation) startNow(t task) {
 	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
 	c.number(&t)
 	c.tasks = append(c.tasks, t)
@@ -64,7 +64,7 @@ func (c *Schedule) startNow(t task) {
 }
 
 // switchOffIfEmpty switches a node off that shall go off and is empty.
-func (c *Schedule) switchOffIfEmpty(n int) {
+func (c *simulation) switchOffIfEmpty(n int) {
 	node := &c.In.Nodes[n]
 	if node.State == repack.Online && c.power.Off[n] && c.vmCount[n] == 0 && c.images[n] == 0 && c.offAt[n] == repack.Forever {
 		c.offAt[n], c.on[n] = c.clock, false
@@ -73,7 +73,7 @@ func (c *Schedule) switchOffIfEmpty(n int) {
 }
 
 // nodeSwitched ends the switching of a node.
-func (c *Schedule) nodeSwitched(t *task) {
+func (c *simulation) nodeSwitched(t *task) {
 	c.Last = max(c.Last, t.end)
 	if t.kind == repack.NodeOn {
 		c.on[t.to] = true

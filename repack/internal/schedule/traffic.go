@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math/rand/v2"
 	"slices"
 	"sort"
 
@@ -35,24 +36,24 @@ type waiter struct {
 var maxStretches = [...]float64{2, 2, 1, 1.5, 4}
 
 // newTraffic returns the traffic of an idle network; nil if there is no network.
-func (c *Schedule) newTraffic() *traffic {
-	if c.In.Network == nil {
+func newTraffic(in *repack.Instance, rng *rand.Rand) *traffic {
+	if in.Network == nil {
 		return nil
 	}
-	t := &traffic{whole: make([]int64, c.In.Links()), queue: make([][]waiter, c.In.Links()), sum: make([]int64, c.In.Links()), stretch: maxStretches[0]}
+	t := &traffic{whole: make([]int64, in.Links()), queue: make([][]waiter, in.Links()), sum: make([]int64, in.Links()), stretch: maxStretches[0]}
 	for l := range t.whole {
-		t.whole[l] = c.In.Bandwidth(repack.Link(l))
+		t.whole[l] = in.Bandwidth(repack.Link(l))
 	}
 	t.free = slices.Clone(t.whole)
-	if c.rng != nil {
-		t.stretch = maxStretches[c.rng.IntN(len(maxStretches))]
+	if rng != nil {
+		t.stretch = maxStretches[rng.IntN(len(maxStretches))]
 	}
 	return t
 }
 
 // setRates finds the rates of the transfers of a unit now, and how long its tasks take. It
 // returns false if the unit has to wait, and queues it.
-func (c *Schedule) setRates(u int) bool {
+func (c *simulation) setRates(u int) bool {
 	t := c.traffic
 	if t == nil {
 		return true
@@ -78,7 +79,7 @@ func (c *Schedule) setRates(u int) bool {
 }
 
 // linksCarry reports whether idle links can carry the transfers of some tasks at once.
-func (c *Schedule) linksCarry(tasks []int) bool {
+func (c *simulation) linksCarry(tasks []int) bool {
 	if c.traffic == nil {
 		return true
 	}
@@ -86,7 +87,7 @@ func (c *Schedule) linksCarry(tasks []int) bool {
 }
 
 // queueForLink queues a unit for a link, by key.
-func (c *Schedule) queueForLink(u int, l repack.Link, need int64) {
+func (c *simulation) queueForLink(u int, l repack.Link, need int64) {
 	queue := c.traffic.queue[l]
 	at := sort.Search(len(queue), func(i int) bool { return c.units[queue[i].unit].key > c.units[u].key })
 	for i := at - 1; i >= 0 && c.units[queue[i].unit].key == c.units[u].key; i-- {
@@ -98,7 +99,7 @@ func (c *Schedule) queueForLink(u int, l repack.Link, need int64) {
 }
 
 // useLinks takes the bandwidth of a transfer from its links, or returns it.
-func (c *Schedule) useLinks(t *task, sign int64) {
+func (c *simulation) useLinks(t *task, sign int64) {
 	if t.rate == 0 {
 		return
 	}
@@ -112,7 +113,7 @@ func (c *Schedule) useLinks(t *task, sign int64) {
 }
 
 // startQueuedOnLinks starts units that waited for links on which something has ended.
-func (c *Schedule) startQueuedOnLinks() {
+func (c *simulation) startQueuedOnLinks() {
 	t := c.traffic
 	for len(t.stir) > 0 {
 		l := t.stir[len(t.stir)-1]
@@ -142,7 +143,7 @@ type transfer struct {
 }
 
 // load returns the transfers of some tasks; it is valid until the next call.
-func (c *Schedule) load(tasks []int) load {
+func (c *simulation) load(tasks []int) load {
 	t := c.traffic
 	t.sent, t.crossed = t.sent[:0], t.crossed[:0]
 	for _, i := range tasks {

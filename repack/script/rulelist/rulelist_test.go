@@ -11,7 +11,7 @@ import (
 	"vjob/tests/golden"
 )
 
-func world() *script.Table {
+func exampleNames() *script.Table {
 	var vms, nodes []string
 	for i := range 30 {
 		vms = append(vms, fmt.Sprintf("VM%d", i))
@@ -90,7 +90,7 @@ func TestProblems(t *testing.T) {
 		fmt.Fprintf(&b, "=== %.70q\n", text)
 		f, problems := rulelist.Parse("rules.yaml", text)
 		if len(problems) == 0 {
-			if _, err := f.Compile(world()); err != nil {
+			if _, err := f.Compile(exampleNames()); err != nil {
 				fmt.Fprintln(&b, err)
 				continue
 			}
@@ -114,7 +114,7 @@ func FuzzParse(f *testing.F) {
 		if len(problems) > 0 {
 			return
 		}
-		_, _ = file.Compile(world())
+		_, _ = file.Compile(exampleNames())
 		said := script.Format(file)
 		if _, problems := script.Parse("again", said); len(problems) > 0 {
 			t.Fatalf("%q became a script with problems: %v", text, problems)

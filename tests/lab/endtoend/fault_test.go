@@ -15,17 +15,17 @@ import (
 )
 
 // faults are what hosts, networks and disks do to a cluster that works.
-func (b bench) faults() {
-	b.run("the last reply of a migration is lost", bench.replyLost)
-	b.run("a link is cut in a migration", bench.linkCut)
-	b.run("the image disk is full", bench.diskFull)
-	b.run("a host dies", bench.hostDies)
+func (b systemTest) faults() {
+	b.run("the last reply of a migration is lost", systemTest.replyLost)
+	b.run("a link is cut in a migration", systemTest.linkCut)
+	b.run("the image disk is full", systemTest.diskFull)
+	b.run("a host dies", systemTest.hostDies)
 }
 
 // hostDies: while a dead host is only silent, nothing is done with what it may
 // hold. Once an operator has vouched for its death, the vjob is lost as a whole
 // and boots elsewhere.
-func (b bench) hostDies() {
+func (b systemTest) hostDies() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.drain(h1)
 	struck := b.started(gang{name: "struck", vms: 2, mib: 40, rules: "continuous spread($VMS);"})
@@ -70,7 +70,7 @@ func (b bench) hostDies() {
 	b.gapless(other)
 }
 
-func (b bench) node(name cluster.NodeID) wire.Node {
+func (b systemTest) node(name cluster.NodeID) wire.Node {
 	b.Helper()
 	list, err := b.d.client.Nodes(b.Context())
 	b.must(err)
@@ -81,13 +81,13 @@ func (b bench) node(name cluster.NodeID) wire.Node {
 	return list.Nodes[i]
 }
 
-// rebooted waits until a vjob was lost, told so, and runs again from scratch.
-func (b bench) rebooted(id int64, before wire.VJobDetail) {
+// rebooted waits until a lost vjob has raised an alarm and runs again from scratch.
+func (b systemTest) rebooted(id int64, before wire.VJobDetail) {
 	b.Helper()
 	b.until("the vjob is lost", func() bool { return b.job(id).Version > before.Version })
 	job := b.state(id, "running")
 	if !slices.ContainsFunc(job.Events, func(e wire.Event) bool { return e.Kind == "alarm" && strings.Contains(e.Text, "lost") }) {
-		b.Errorf("nobody was told that vjob %d was lost\n%s", id, story(job))
+		b.Errorf("no alarm says that vjob %d was lost\n%s", id, story(job))
 	}
 	b.more(id, 3)
 	for rank, counts := range b.counts(id) {
@@ -98,9 +98,9 @@ func (b bench) rebooted(id int64, before wire.VJobDetail) {
 	}
 }
 
-// replyLost: the destination has taken a guest over and the source was not told.
-// The lock keeps the source paused, so the guest that runs is the one to keep.
-func (b bench) replyLost() {
+// replyLost: the destination has taken over a guest, and the source has missed the reply. The lock
+// keeps the source paused, so the running guest is the one to keep.
+func (b systemTest) replyLost() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.drain(h2, h3)
 	id := b.started(gang{name: "cut", vms: 1, mib: 40, words: "fill=8"})
@@ -118,8 +118,8 @@ func (b bench) replyLost() {
 	b.gapless(id)
 }
 
-// linkCut: the guest goes on where it is, and moves when the link is there again.
-func (b bench) linkCut() {
+// linkCut: the guest continues on its host, and migrates once the link is back.
+func (b systemTest) linkCut() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.d.stop()
 	b.d.configure(b.lab, func(s *settings.Settings) { s.Libvirt.MigrationMiBps = 2 })
@@ -149,7 +149,7 @@ func (b bench) linkCut() {
 // diskFull: the disk fills up while a gang is being saved. The gang runs on as a
 // whole, what was saved before is as it was, and once there is room the gang is
 // saved after all.
-func (b bench) diskFull() {
+func (b systemTest) diskFull() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	old := b.started(gang{name: "old", vms: 2, mib: 24, words: "fill=4"})
 	_, err := b.d.client.Suspend(b.Context(), old)
@@ -180,7 +180,7 @@ func (b bench) diskFull() {
 
 // fillWhileSaving suspends a vjob and fills the disk as soon as its first image
 // grows. It reports false when the gang was faster, which is made undone.
-func (b bench) fillWhileSaving(id int64) bool {
+func (b systemTest) fillWhileSaving(id int64) bool {
 	b.Helper()
 	b.lab.FillImageDisk(340) // what the gang may need at most, and little more
 	last := b.job(id).Events
@@ -208,7 +208,7 @@ func (b bench) fillWhileSaving(id int64) bool {
 }
 
 // saving reports whether an image of a vjob has begun to fill.
-func (b bench) saving(id int64) bool {
+func (b systemTest) saving(id int64) bool {
 	var size int64
 	for _, path := range b.imageFiles(id) {
 		var info syscall.Stat_t

@@ -25,16 +25,16 @@ func TestImagesAreKept(t *testing.T) {
 		s.Limits.StoreLag.Duration = 5 * time.Second
 	})
 	b.d.start()
-	b.run("a node refuses the images", bench.refusedImages)
-	b.run("images are loaded slowly", bench.slowStore)
-	b.run("vjobd and libvirtd die while images are loaded slowly", bench.killedWhileLoading)
-	b.run("the store has no room for the notes beside images", bench.noInodes)
-	b.run("vjobd starts without the store", bench.storeAway)
+	b.run("a node refuses the images", systemTest.refusedImages)
+	b.run("images are loaded slowly", systemTest.slowStore)
+	b.run("vjobd and libvirtd die while images are loaded slowly", systemTest.killedWhileLoading)
+	b.run("the store has no room for the notes beside images", systemTest.noInodes)
+	b.run("vjobd starts without the store", systemTest.storeAway)
 	b.d.stop()
 }
 
 // suspend suspends a new gang of two and returns it with its images.
-func (b bench) suspend(name string) (id int64, images map[string]string) {
+func (b systemTest) suspend(name string) (id int64, images map[string]string) {
 	b.Helper()
 	id = b.started(gang{name: name, vms: 2, mib: 32, words: "fill=12"})
 	b.order(b.d.client.Suspend, id)
@@ -46,15 +46,15 @@ func (b bench) suspend(name string) (id int64, images map[string]string) {
 	return id, images
 }
 
-func (b bench) order(give func(context.Context, int64) (wire.VJob, error), id int64) {
+func (b systemTest) order(give func(context.Context, int64) (wire.VJob, error), id int64) {
 	b.Helper()
 	_, err := give(b.Context(), id)
 	b.must(err)
 }
 
-// goesOn demands that a gang runs and its guests count on where they stood, and that
-// no alarm told of a loss.
-func (b bench) goesOn(id int64) {
+// continues checks that a gang runs, that its guests count on from where they were, and that
+// no alarm reports a loss.
+func (b systemTest) continues(id int64) {
 	b.Helper()
 	b.state(id, "running")
 	b.more(id, 3)
@@ -69,7 +69,7 @@ func (b bench) goesOn(id int64) {
 
 // refusedImages: one node has a QEMU that does not know the machine, another cannot read
 // images; the third restores the gang.
-func (b bench) refusedImages() {
+func (b systemTest) refusedImages() {
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 	b.drain(h2, h3)
 	id, images := b.suspend("refused")
@@ -78,21 +78,21 @@ func (b bench) refusedImages() {
 	b.lab.OtherRelease(h2, "pc-i440fx-6.2")
 	b.lab.ReadImages(h3, 0, 2000)
 	b.order(b.d.client.Resume, id)
-	b.until("the node has refused an image", func() bool { return b.told(id, "not restored on "+string(h2)) })
+	b.until("the node has refused an image", func() bool { return b.says(id, "not restored on "+string(h2)) })
 	b.online(h3)
-	b.until("another node has not read an image", func() bool { return b.told(id, "not restored on "+string(h3)) })
+	b.until("another node has not read an image", func() bool { return b.says(id, "not restored on "+string(h3)) })
 	if now := b.images(id); len(now) != len(images) {
 		b.Errorf("images %v became %v", images, now)
 	}
 	b.online(h1)
-	b.goesOn(id)
+	b.continues(id)
 	b.runsOn(id, h1)
 	b.lab.OtherRelease(h2, "")
 	b.lab.ReadImages(h3, 0, 0)
 }
 
-// told reports whether an event, or the reason, of a vjob says something.
-func (b bench) told(id int64, what string) bool {
+// says reports whether the reason or an event of a vjob contains a text.
+func (b systemTest) says(id int64, what string) bool {
 	b.Helper()
 	job := b.job(id)
 	return strings.Contains(job.Reason, what) ||
@@ -101,21 +101,21 @@ func (b bench) told(id int64, what string) bool {
 
 // slowStore: copies that are half loaded do not count as restored when a restore has not
 // ended in time. What is read of the images then breaks off.
-func (b bench) slowStore() {
+func (b systemTest) slowStore() {
 	id, _ := b.suspend("slow")
 	b.readImages(200, 8000) // for forty seconds
 	b.order(b.d.client.Resume, id)
-	b.until("a restore is overdue", func() bool { return b.told(id, "no reply") })
+	b.until("a restore is overdue", func() bool { return b.says(id, "no reply") })
 	b.until("the restores have failed", func() bool {
 		found, err := b.eyes.copies(b.Context(), cluster.VJobID(id))
 		return err == nil && len(found) == 0
 	})
 	b.readImages(0, 0)
-	b.goesOn(id)
+	b.continues(id)
 }
 
 // readImages sets how all hosts read images.
-func (b bench) readImages(perSecond, failAfter int) {
+func (b systemTest) readImages(perSecond, failAfter int) {
 	b.Helper()
 	for _, h := range b.lab.Hosts() {
 		b.lab.ReadImages(h, perSecond, failAfter)
@@ -123,7 +123,7 @@ func (b bench) readImages(perSecond, failAfter int) {
 }
 
 // killedWhileLoading: nor do they when vjobd or libvirtd has died meanwhile.
-func (b bench) killedWhileLoading() {
+func (b systemTest) killedWhileLoading() {
 	id, _ := b.suspend("loaded")
 	b.loadsSlowly(id, func(map[cluster.NodeID]bool) {
 		b.d.kill()
@@ -141,7 +141,7 @@ func (b bench) killedWhileLoading() {
 
 // loadsSlowly resumes a gang from images that take twelve seconds or so, and does something
 // while they are read, with the hosts that read them.
-func (b bench) loadsSlowly(id int64, meanwhile func(hosts map[cluster.NodeID]bool)) {
+func (b systemTest) loadsSlowly(id int64, meanwhile func(hosts map[cluster.NodeID]bool)) {
 	b.Helper()
 	b.readImages(1024, 0)
 	b.order(b.d.client.Resume, id)
@@ -156,12 +156,12 @@ func (b bench) loadsSlowly(id int64, meanwhile func(hosts map[cluster.NodeID]boo
 		return err == nil && len(found) == 2
 	})
 	meanwhile(hosts)
-	b.goesOn(id)
+	b.continues(id)
 	b.readImages(0, 0)
 }
 
 // noInodes: images are whole and cannot be sealed. Once they can, the gang is suspended.
-func (b bench) noInodes() {
+func (b systemTest) noInodes() {
 	id := b.started(gang{name: "unsealed", vms: 2, mib: 32, words: "fill=12"})
 	b.order(b.d.client.Suspend, id)
 	b.until("the images grow", func() bool { return len(b.imageFiles(id)) == 2 })
@@ -176,11 +176,11 @@ func (b bench) noInodes() {
 	}
 	b.state(id, "suspended")
 	b.order(b.d.client.Resume, id)
-	b.goesOn(id)
+	b.continues(id)
 }
 
 // storeAway: vjobd dies while a gang is saved, and starts before the store is mounted.
-func (b bench) storeAway() {
+func (b systemTest) storeAway() {
 	id := b.started(gang{name: "away", vms: 2, mib: 32, words: "fill=12"})
 	b.order(b.d.client.Suspend, id)
 	b.until("the images grow", func() bool { return len(b.imageFiles(id)) == 2 })
@@ -196,5 +196,5 @@ func (b bench) storeAway() {
 	b.lab.MountImages()
 	b.until("the gang is suspended", func() bool { return b.job(id).State == "suspended" })
 	b.order(b.d.client.Resume, id)
-	b.goesOn(id)
+	b.continues(id)
 }

@@ -25,12 +25,12 @@ const killLanes = 4
 // usualKills is how many points of each step a normal run takes.
 const usualKills = 12
 
-// everyPoint is the environment variable that asks for all of them.
+// everyPoint is the environment variable that requests all points.
 const everyPoint = "VJOB_EVERY_POINT"
 
-// The daemon is killed at a point of a switch and started again. Nothing that it
-// had acknowledged is lost, no VM runs twice, every gang stays whole, the switch
-// ends as it should, and the guests go on exactly where they stood.
+// The daemon is killed at a point of a switch and started again. Nothing acknowledged is lost, no
+// VM runs twice, every gang stays whole, the switch completes, and the guests continue exactly
+// where they were.
 func TestKilledAnywhere(t *testing.T) {
 	all := &tally{points: map[string]int{}, died: map[string]map[string]int{}}
 	t.Run("lanes", func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestKilledAnywhere(t *testing.T) {
 		}
 		t.Logf("MEASURED: %s: killed at %d points of %d: %v", name, died, all.points[name], all.died[name])
 	}
-	t.Logf("MEASURED: %d vjobs were lost, told so, and booted again", all.lost)
+	t.Logf("MEASURED: %d vjobs were lost with an alarm, and booted again", all.lost)
 }
 
 // killLane is the share of one lab in the points.
@@ -60,7 +60,7 @@ func killLane(t *testing.T, lane int, all *tally) {
 			t.Logf("vjobd:\n%s", b.d.tail())
 		}
 	}()
-	k := &killed{bench: b, tally: all, points: map[string]int{}}
+	k := &killed{systemTest: b, tally: all, points: map[string]int{}}
 	k.cycle(func(string) int { return 0 }) // counts
 	kills := usualKills
 	if os.Getenv(everyPoint) != "" {
@@ -102,7 +102,7 @@ func (y *tally) losses(n int) {
 
 // killed takes one vjob after another through its life.
 type killed struct {
-	bench
+	systemTest
 	tally  *tally
 	id     int64 // the present vjob, 0 before its submission was acknowledged
 	key    string

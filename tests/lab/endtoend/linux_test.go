@@ -22,14 +22,13 @@ import (
 	"vjob/tests/lab"
 )
 
-// screen is what somebody has seen on a terminal. Its methods may be called from any
-// goroutine.
+// screen collects the output of a terminal. Its methods may be called from any goroutine.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write shows more.
+// Write implements io.Writer.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +42,7 @@ func (s *screen) String() string {
 }
 
 // oar calls one of OAR's commands.
-func (b bench) oar(in io.Reader, out io.Writer, name string, line ...string) (code int) {
+func (b systemTest) oar(in io.Reader, out io.Writer, name string, line ...string) (code int) {
 	t := console.Terminal{In: in, Out: out, Err: out, Getenv: func(string) string { return "" }}
 	return command.Run(b.Context(), name, line, command.Environment{
 		Out: out, Err: out, Getenv: t.Getenv, Now: time.Now, Version: "test",
@@ -59,7 +58,7 @@ func (b bench) oar(in io.Reader, out io.Writer, name string, line ...string) (co
 var jobNumber = regexp.MustCompile(`OAR_JOB_ID=(\d+)`)
 
 // numbered is the number of the job that was submitted.
-func (b bench) numbered(said string) (id int64) {
+func (b systemTest) numbered(said string) (id int64) {
 	b.Helper()
 	found := jobNumber.FindStringSubmatch(said)
 	if found == nil {
@@ -70,9 +69,9 @@ func (b bench) numbered(said string) (id int64) {
 	return id
 }
 
-// A job of OAR on a real Linux that boots from a disk: its script comes by the seed, its
-// output and exit code are on the console, and who works in it has job control and goes on
-// where they were when it comes back from the disk.
+// An OAR job on a real Linux guest that boots from a disk gets its script by the seed, and
+// writes its output and exit code to the console. An interactive shell has job control and
+// survives suspension to disk.
 func TestLinux(t *testing.T) {
 	b := setUp(t, lab.Options{Hosts: 2, ImageDiskMiB: 512})
 	b.d.stop()
@@ -83,7 +82,7 @@ func TestLinux(t *testing.T) {
 	b.d.start()
 	memory := fmt.Sprintf("%dMiB", lab.LinuxMiB)
 
-	b.run("a job runs and ends", func(b bench) {
+	b.run("a job runs and ends", func(b systemTest) {
 		var said bytes.Buffer
 		script := "#!/bin/sh\n#OAR -l nodes=2/core=1,walltime=1\necho \"here is $(hostname), $1 of $OAR_JOB_ID\"\ncat $OAR_NODEFILE\nexit 3\n"
 		path := b.TempDir() + "/job.sh"
@@ -99,16 +98,17 @@ func TestLinux(t *testing.T) {
 			b.Errorf("exit code %d, %t; want 3 and %s\n%s", code, ok, want, text)
 		}
 		said.Reset()
-		if b.oar(nil, &said, "stat", "-f", "-j", fmt.Sprint(id)); !strings.Contains(said.String(), "768 (3,0,0)") {
+		b.oar(nil, &said, "stat", "-f", "-j", fmt.Sprint(id))
+		if !strings.Contains(said.String(), "768 (3,0,0)") {
 			b.Errorf("oarstat -f: %s", said.String())
 		}
 	})
-	b.run("somebody works in a job, also after it was suspended", func(b bench) { b.works(memory) })
+	b.run("an interactive shell survives suspension", func(b systemTest) { b.works(memory) })
 	b.d.stop()
 }
 
-// works types in a shell of its own, has it suspended and resumed, and leaves it.
-func (b bench) works(memory string) {
+// works types into a shell in a job, suspends and resumes the job, and leaves the shell.
+func (b systemTest) works(memory string) {
 	b.Helper()
 	keys, hand := io.Pipe()
 	shown := &screen{}

@@ -17,7 +17,7 @@ func TestSwitches(t *testing.T) {
 	b := setUp(t, lab.Options{Locks: true, ImageDiskMiB: 512})
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
 
-	b.run("a vjob runs and ends by itself", func(b bench) {
+	b.run("a vjob runs and ends by itself", func(b systemTest) {
 		id := b.submit(gang{name: "short", vms: 2, mib: 24, words: "run=12"})
 		b.state(id, "terminated")
 		for rank := range 2 {
@@ -33,7 +33,7 @@ func TestSwitches(t *testing.T) {
 		}
 	})
 
-	b.run("a more important vjob takes the room", func(b bench) {
+	b.run("a more important vjob takes the room", func(b systemTest) {
 		b.drain(h3)
 		low := b.started(gang{name: "low", vms: 3, mib: 40, words: "fill=8"})
 		b.runsOn(low, h1, h2)
@@ -70,7 +70,7 @@ func TestSwitches(t *testing.T) {
 		b.until("the images of a resumed vjob are deleted", func() bool { return len(b.images(low)) == 0 })
 	})
 
-	b.run("a node is drained while its guests run", func(b bench) {
+	b.run("a node is drained while its guests run", func(b systemTest) {
 		b.drain(h3)
 		id := b.started(gang{name: "moving", vms: 3, mib: 40, words: "fill=8"})
 		b.online(h3)
@@ -86,7 +86,7 @@ func TestSwitches(t *testing.T) {
 		}
 	})
 
-	b.run("nine guests are paused within", func(b bench) {
+	b.run("nine guests are paused within", func(b systemTest) {
 		id := b.started(gang{name: "nine", vms: 9, mib: 32})
 		for range 3 {
 			_, err := b.d.client.Suspend(b.Context(), id)
@@ -116,7 +116,7 @@ func TestSwitches(t *testing.T) {
 func TestMovesWithoutLock(t *testing.T) {
 	b := setUp(t, lab.Options{})
 	h1, h2, h3 := b.lab.Hosts()[0], b.lab.Hosts()[1], b.lab.Hosts()[2]
-	b.run("a node is drained", func(b bench) {
+	b.run("a node is drained", func(b systemTest) {
 		b.drain(h3)
 		id := b.started(gang{name: "moving", vms: 3, mib: 40, words: "fill=8"})
 		b.online(h3)
@@ -139,7 +139,7 @@ func TestMovesWithoutLock(t *testing.T) {
 }
 
 // logSkews logs and returns how far apart the members were paused and resumed.
-func logSkews(b bench, p wire.Plan, id int64) map[string]time.Duration {
+func logSkews(b systemTest, p wire.Plan, id int64) map[string]time.Duration {
 	b.Helper()
 	found := skews(p, id)
 	b.Logf("MEASURED: plan %d took %.2f s, %d actions, skews %v", p.ID, p.TookSeconds, p.ActionCount, found)

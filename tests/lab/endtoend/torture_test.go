@@ -53,7 +53,7 @@ func TestTorture(t *testing.T) {
 	}
 }
 
-// torments is what all lanes have done.
+// torments are the totals of all lanes.
 type torments struct {
 	mu                                  sync.Mutex
 	rounds, suspends, resumes, migrates int
@@ -61,7 +61,7 @@ type torments struct {
 	violations                          []string
 }
 
-// String tells the sums.
+// String returns the totals as text.
 func (y *torments) String() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -77,7 +77,7 @@ func (y *torments) change(f func()) {
 
 // torture is one lab and its gangs.
 type torture struct {
-	bench
+	systemTest
 	lane   int
 	all    *torments
 	random *rand.Rand
@@ -119,7 +119,7 @@ func newTorture(t *testing.T, lane int, all *torments) *torture {
 		}
 	})
 	tt := &torture{
-		bench: bench{t, l, d, watch(t, l)}, lane: lane, all: all,
+		systemTest: systemTest{t, l, d, watch(t, l)}, lane: lane, all: all,
 		random: rand.New(rand.NewPCG(*tortureSeed, uint64(lane))),
 	}
 	tt.startDaemon()
@@ -149,7 +149,7 @@ func (tt *torture) startDaemon() {
 	tt.must(err)
 }
 
-// run makes rounds until so many switches are made.
+// run makes rounds until the number of switches is reached.
 func (tt *torture) run(switches int) {
 	tt.Helper()
 	defer func() {
@@ -164,7 +164,7 @@ func (tt *torture) run(switches int) {
 	}
 }
 
-// one makes one round: orders, one fault, healing and rest.
+// one makes one round: orders, one fault, recovery and a check at rest.
 func (tt *torture) one() string {
 	tt.Helper()
 	tt.round++
@@ -195,14 +195,14 @@ func (tt *torture) one() string {
 	return fmt.Sprintf("%s: %s on %s for %s", orders, f.name, node, length)
 }
 
-// orders are those of one round.
+// orders are the orders of one round.
 type orders struct {
 	suspend, resume []*victim
 	drain           cluster.NodeID // "": none
 	homes           map[int64]string
 }
 
-// String tells the orders in short.
+// String returns the orders as text.
 func (o orders) String() string {
 	names := func(list []*victim) string {
 		var s []string
@@ -228,7 +228,8 @@ func (tt *torture) drawOrders() orders {
 		}
 	}
 	hosts := tt.lab.Hosts()
-	if host := hosts[tt.random.IntN(len(hosts))]; tt.random.IntN(4) > 0 {
+	host := hosts[tt.random.IntN(len(hosts))]
+	if tt.random.IntN(4) > 0 {
 		o.drain = host
 	}
 	return o

@@ -30,7 +30,7 @@ type watcher struct {
 }
 
 // watch starts a machine that is not vjob's, on the first host, and a watcher.
-// When the test ends, the watcher tells what it has seen.
+// When the test ends, the watcher reports what it has seen.
 func watch(t *testing.T, l *lab.Lab) *watcher {
 	t.Helper()
 	w := &watcher{eyes: l.Driver(nil), hosts: l.Hosts()}
@@ -156,7 +156,7 @@ func (w *watcher) copies(ctx context.Context, vjob cluster.VJobID) (map[cluster.
 	return found, nil
 }
 
-// without names the host that has no power; "" is none.
+// without sets the host that has no power, or "" if all have.
 func (w *watcher) without(host cluster.NodeID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -139,7 +139,7 @@ type Tree struct {
 	Files   map[string][]byte
 }
 
-// Cut returns what is on the disk when the power goes now. The disk goes on.
+// Cut returns what is on the disk if the power fails now. The disk stays usable.
 func (d *Disk) Cut(random *rand.Rand) Tree {
 	c := newCut(d, random)
 	tree := Tree{Files: map[string][]byte{}}

@@ -12,7 +12,7 @@ const (
 	Write                // puts Data at Offset
 	Truncate             // makes Offset the size
 	Sync                 // makes durable what was done before Since
-	Mark                 // does nothing: Text tells what the program said at this moment
+	Mark                 // does nothing: Text is what the program reported at this moment
 )
 
 // Op is one operation, at the moment when it returned; a mark stands where the program
