@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,15 +27,23 @@ func TestDocumentShowsTheRoutes(t *testing.T) {
 
 // TestDocumentHasTheMetrics checks that docs/reference/metrics.md has each metric with its text.
 func TestDocumentHasTheMetrics(t *testing.T) {
-	code, err := os.ReadFile("metrics.go")
+	var code []byte
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code = append(code, text...)
 	}
 	text, err := os.ReadFile("../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	metric := regexp.MustCompile(`(?:desc\("|Name: "vjob_)(\w+)", (?:Help: )?"([^"]+)\."`)
+	metric := regexp.MustCompile(`(?:describe\("|Name: "vjob_)(\w+)", (?:Help: )?"([^"]+)\."`)
 	found := metric.FindAllStringSubmatch(string(code), -1)
 	for _, m := range found {
 		if row := "`vjob_" + m[1] + "` |"; !strings.Contains(string(text), row) || !strings.Contains(string(text), "| "+m[2]+" |") {
