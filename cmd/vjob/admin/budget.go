@@ -197,8 +197,12 @@ func printBudgets(ctx context.Context, a *cli.App, c *client.Client) error {
 	}
 	if len(now.Changes) > 0 {
 		b.WriteString("\nto come\n")
-		if err := changeTable(now.Changes).Write(&b, a.Width()); err != nil {
+		shown := now.Changes[:min(len(now.Changes), shownChanges)]
+		if err := changeTable(shown).Write(&b, a.Width()); err != nil {
 			return err
+		}
+		if n := len(now.Changes); n > len(shown) {
+			fmt.Fprintf(&b, "and %d more until %s; -o json has them all\n", n-len(shown), plain.Moment(&now.Changes[n-1].At))
 		}
 	}
 	_, err = io.WriteString(a.Out, b.String())
@@ -240,6 +244,9 @@ func limitTable(limits []wire.Limit) *plain.Table {
 	}
 	return t
 }
+
+// shownChanges is how many coming changes of the budgets are printed.
+const shownChanges = 8
 
 func changeTable(changes []wire.BudgetChange) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads("AT BUDGETS STOP FROM")}
