@@ -90,7 +90,7 @@ func (a *attempt) applyPolicy() (verdicts []queue.Verdict, fault error) {
 	return verdicts, fault
 }
 
-// job returns what policies know of a vjob, given its index among the applicants.
+// job adds to [View.job] what this attempt has found out.
 func (a *attempt) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
 	job := a.View.job(i, at, counts)
 	job.Ineligible, job.NonPreemptible = a.ineligible[job.ID], a.nonPreemptible[job.ID]

@@ -8,8 +8,8 @@ import (
 	"vjob/queue"
 )
 
-// planning is the stage that makes a plan for the verdicts, and tries again with other targets if
-// there is none.
+// planning is the stage that makes a plan for the verdicts, and tries again with other targets while
+// they prove infeasible.
 type planning struct {
 	*attempt
 	retryFilter

@@ -13,8 +13,8 @@ type InvalidRules struct {
 	VJobs   map[cluster.VJobID]string
 }
 
-// attachRules takes in the rules of the cluster and of each vjob. A vjob whose rules can no longer
-// be parsed or kept goes on without them if it runs.
+// attachRules adds the rules of the cluster and of the vjobs to the layout. Invalid rules are left
+// out: a running vjob continues without them, and a gate bars a waiting one.
 func (v *View) attachRules() {
 	nodes := v.Nodes()
 	for _, text := range v.facts.Rules {
