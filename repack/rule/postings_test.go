@@ -148,6 +148,7 @@ func (b *postings) Limit(nodes []int, most int, always bool) {
 }
 func (b *postings) Root(vm int)                          { b.root[vm] = true }
 func (b *postings) Guard(g repack.Guard, s repack.Scope) { b.guards = append(b.guards, guarded{g, s}) }
+
 func (b *postings) Watch(w repack.Watch, s repack.Scope) {
 	b.watches = append(b.watches, watched{w, s})
 }
