@@ -1,8 +1,8 @@
 // Package admission tests whether one gang after the other finds places on the nodes, for
-// queues: it asks for places only, not for the way there.
+// queues: it looks for places only, and not for a plan.
 //
-// A [Test] knows every rule of the instance, by the same guards as package solve, and finds
-// less than that does later; so what it takes can as a rule be placed.
+// A [Test] checks every rule of the instance, by the same guards as package solve, and searches less
+// than that package. So the planner can usually place what the test takes.
 package admission
 
 import (
@@ -21,7 +21,7 @@ type Test struct{ search *search }
 
 // search is the placement of a test, and what the search for places keeps besides.
 type search struct {
-	*placement.State
+	itemBuilder
 	placedVMs      int // number of VMs taken
 	placedItems    []item
 	excludedGroup  *nodeGroup // nodes that some VMs must leave out now
@@ -71,7 +71,7 @@ func Of(m *problem.Problem, o Options) *Test {
 	if o.Asked != nil {
 		m.SetScarcity(o.Asked)
 	}
-	t := &search{State: placement.New(m), exclusionClass: exclusionClasses(m), weight: weights(m), options: o, effort: o.Effort}
+	t := &search{itemBuilder: itemBuilder{placement.New(m)}, exclusionClass: exclusionClasses(m), weight: weights(m), options: o, effort: o.Effort}
 	if t.effort == 0 {
 		t.effort = DefaultEffort
 	}
@@ -86,9 +86,6 @@ func Of(m *problem.Problem, o Options) *Test {
 	}
 	return &Test{t}
 }
-
-// need returns the demand of a VM.
-func (t *search) need(vm int) []int64 { return t.Next[vm*t.Dims : (vm+1)*t.Dims] }
 
 // At returns the node of a VM; Nowhere if it was not taken.
 func (test *Test) At(vm int) int { return test.search.NodeOf[vm] }
@@ -107,7 +104,7 @@ func (test *Test) Take(vms []int) (ok bool, why Refusal) {
 	items := t.items(vms)
 	if failed := t.seatAll(items, 0); failed >= 0 {
 		why = t.reason(items[failed])
-		if !t.rearrange(items) {
+		if !(rearranger{t}).rearrange(items) {
 			t.RollBack(0)
 			t.rememberRefusal(vms, why.VM)
 			return false, why

@@ -28,10 +28,13 @@ func (t *search) spendEffort(work int) bool {
 	return true
 }
 
+// rearranger finds places for items that found none, in other ways than one after the other.
+type rearranger struct{ *search }
+
 // rearrange looks for places for items that found none: with least strain on rules, then in
 // another group of nodes, then by moving a few VMs, then by packing all anew. If it fails, the
 // caller must roll back.
-func (t *search) rearrange(items []item) bool {
+func (t rearranger) rearrange(items []item) bool {
 	t.share = min(t.effort, max(minShare, t.effort/shares))
 	for _, try := range []func([]item) bool{t.seatLeastStrain, t.otherGroups, t.displaceOthers, t.packAnew} {
 		t.RollBack(0)
@@ -44,11 +47,11 @@ func (t *search) rearrange(items []item) bool {
 
 // packAnew gives all VMs other places, those with the least choice first and then the largest.
 // It costs at most half of the effort.
-func (t *search) packAnew(items []item) bool {
+func (t rearranger) packAnew(items []item) bool {
 	return t.packOnce(items) || t.withLeastStrain(func() bool { t.RollBack(0); return t.packOnce(items) })
 }
 
-func (t *search) packOnce(items []item) bool {
+func (t rearranger) packOnce(items []item) bool {
 	if t.effort <= 0 || t.placedVMs > t.effort/2 {
 		return false
 	}
@@ -76,7 +79,7 @@ func (t *search) packOnce(items []item) bool {
 }
 
 // choice returns how many nodes the rules on the first VM of an item leave.
-func (t *search) choice(known map[*problem.NodeSet]int, it item) int {
+func (t rearranger) choice(known map[*problem.NodeSet]int, it item) int {
 	set := t.Banned[it.vms[0]]
 	if _, ok := known[set]; !ok {
 		known[set] = 0
@@ -103,7 +106,7 @@ const maxGroups = 64
 // otherGroups is for VMs that a rule keeps inside one of several groups of nodes, such as a
 // rack. If they do not fit into the group of the first of them, it tries other groups, those
 // with much room first.
-func (t *search) otherGroups(items []item) bool {
+func (t rearranger) otherGroups(items []item) bool {
 	defer func() { t.excludedGroup = nil }()
 	for ; ; t.groupsTried++ {
 		failed := t.seatAll(items, t.roomiestBlock())
@@ -118,7 +121,7 @@ func (t *search) otherGroups(items []item) bool {
 }
 
 // roomiestBlock returns a node in the block with the most room, outside the excluded groups.
-func (t *search) roomiestBlock() (near int) {
+func (t rearranger) roomiestBlock() (near int) {
 	t.Free.Refresh()
 	most := 0.0
 	for b := range t.Free.Dirty {
@@ -138,7 +141,7 @@ func (t *search) roomiestBlock() (near int) {
 
 // excludeGroup excludes the group in which an item found no place. It returns false if there
 // is no such rule, or the rule leaves more than half of the nodes.
-func (t *search) excludeGroup(items []item, failed int) bool {
+func (t rearranger) excludeGroup(items []item, failed int) bool {
 	vm := items[failed].vms[0]
 	for _, number := range t.GuardsOfVM[vm] {
 		if !t.groups(number) || !t.concernsAny(items[:failed], number) {
@@ -166,12 +169,12 @@ func (t *search) excludeGroup(items []item, failed int) bool {
 }
 
 // concernsAny reports whether a guard concerns one of the items.
-func (t *search) concernsAny(items []item, number int) bool {
+func (t rearranger) concernsAny(items []item, number int) bool {
 	return slices.ContainsFunc(items, func(it item) bool { return len(t.members(it.vms, number)) > 0 })
 }
 
 // displaceOthers places items like seatAll, and moves others out of the way.
-func (t *search) displaceOthers(items []item) bool {
+func (t rearranger) displaceOthers(items []item) bool {
 	for _, it := range items {
 		if !t.spendEffort(1) || !t.seat(it, 0) && !t.displace(it, 0) && !t.displace(it, 1) {
 			return false
@@ -185,7 +188,7 @@ const displaceNodes = 8
 
 // displace makes room for an item on one node by moving others away, and room for those in
 // turn up to some depth.
-func (t *search) displace(it item, depth int) bool {
+func (t rearranger) displace(it item, depth int) bool {
 	before := len(t.Kept)
 	t.Kept = append(t.Kept, it.vms...)
 	defer func() { t.Kept = t.Kept[:before] }()
@@ -203,7 +206,7 @@ func (t *search) displace(it item, depth int) bool {
 }
 
 // forceOn puts an item on a node and evicts the VMs that no longer fit there.
-func (t *search) forceOn(it item, n int) bool {
+func (t rearranger) forceOn(it item, n int) bool {
 	broken := t.Breaches
 	t.put(it, n)
 	for t.Breaches > broken {
@@ -217,7 +220,7 @@ func (t *search) forceOn(it item, n int) bool {
 
 // evictForRules removes a VM from a node so that fewer hard rules are broken; of several the
 // one that is easiest to place elsewhere.
-func (t *search) evictForRules(n int) bool {
+func (t rearranger) evictForRules(n int) bool {
 	best, least := repack.Nowhere, problem.EvictionCost{}
 	for _, e := range t.Evictable(n) {
 		p := problem.EvictionCost{Cost: e.Cost, Bulk: e.Bulk}
@@ -236,7 +239,7 @@ func (t *search) evictForRules(n int) bool {
 }
 
 // reseat finds places for displaced VMs.
-func (t *search) reseat(vms []int, depth int) bool {
+func (t rearranger) reseat(vms []int, depth int) bool {
 	for _, it := range t.items(vms) {
 		if !t.spendEffort(1) || !t.seat(it, 0) && (depth == 0 || !t.displace(it, depth-1)) {
 			return false
@@ -246,7 +249,7 @@ func (t *search) reseat(vms []int, depth int) bool {
 }
 
 // closest returns the nodes that lack least to take an item.
-func (t *search) closest(it item) []int {
+func (t rearranger) closest(it item) []int {
 	type lack struct {
 		node int
 		over float64
@@ -277,7 +280,7 @@ func (t *search) closest(it item) []int {
 }
 
 // shortageOn returns what a node lacks for an item, in parts of an average node.
-func (t *search) shortageOn(it item, n int) (sum float64) {
+func (t rearranger) shortageOn(it item, n int) (sum float64) {
 	for d, need := range it.need {
 		if over := t.EndLoad[n*t.Dims+d] + need - t.Room[n*t.Dims+d]; need > 0 && over > 0 {
 			sum += float64(over) / float64(max(1, t.Average[d]))
@@ -287,6 +290,6 @@ func (t *search) shortageOn(it item, n int) (sum float64) {
 }
 
 // mayAll reports whether rules on single VMs allow all of an item on a node.
-func (t *search) mayAll(it item, n int) bool {
+func (t rearranger) mayAll(it item, n int) bool {
 	return !slices.ContainsFunc(it.vms, func(vm int) bool { return !t.MayEnd(vm, n) })
 }

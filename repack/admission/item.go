@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"vjob/repack"
+	"vjob/repack/internal/placement"
 	"vjob/repack/internal/problem"
 )
 
@@ -15,9 +16,15 @@ type item struct {
 	rule repack.Rule // holds them together
 }
 
+// itemBuilder makes items of VMs.
+type itemBuilder struct{ *placement.State }
+
+// need returns the demand of a VM.
+func (t itemBuilder) need(vm int) []int64 { return t.Next[vm*t.Dims : (vm+1)*t.Dims] }
+
 // items returns VMs in the order in which they look for places: first those that run, then the
 // largest.
-func (t *search) items(vms []int) (list []item) {
+func (t itemBuilder) items(vms []int) (list []item) {
 	vms = slices.Clone(vms)
 	slices.SortFunc(vms, func(a, b int) int {
 		return cmp.Or(
@@ -36,7 +43,7 @@ func (t *search) items(vms []int) (list []item) {
 }
 
 // arrives is 0 for a VM that runs, and 1 for one that does not.
-func (t *search) arrives(vm int) int {
+func (t itemBuilder) arrives(vm int) int {
 	if t.In.VMs[vm].State == repack.Running {
 		return 0
 	}
@@ -44,7 +51,7 @@ func (t *search) arrives(vm int) int {
 }
 
 // ties returns the hard rules that hold some of the VMs on one node.
-func (t *search) ties(vms []int) (numbers []int) {
+func (t itemBuilder) ties(vms []int) (numbers []int) {
 	var seen []int
 	for _, vm := range vms {
 		for _, number := range t.GuardsOfVM[vm] {
@@ -65,13 +72,13 @@ func (t *search) ties(vms []int) (numbers []int) {
 }
 
 // groups reports whether a guard belongs to a hard rule that does more than keep VMs apart.
-func (t *search) groups(number int) bool {
+func (t itemBuilder) groups(number int) bool {
 	_, spreads := t.Guards[number].Rule.(problem.Apart)
 	return !spreads && t.Guards[number].Penalty == 0
 }
 
 // members returns the VMs that a guard concerns.
-func (t *search) members(vms []int, number int) (list []int) {
+func (t itemBuilder) members(vms []int, number int) (list []int) {
 	for _, vm := range vms {
 		if slices.Contains(t.GuardsOfVM[vm], number) {
 			list = append(list, vm)
@@ -83,7 +90,7 @@ func (t *search) members(vms []int, number int) (list []int) {
 // holdsTogether reports whether a guard holds two unplaced VMs on one node: wherever the first
 // goes, the second breaks the rule on every other node. It asks the guard instead of the rule,
 // so that any rule may be of that kind.
-func (t *search) holdsTogether(g *problem.PostedGuard, a, b int) bool {
+func (t itemBuilder) holdsTogether(g *problem.PostedGuard, a, b int) bool {
 	at := slices.IndexFunc(t.OpenNodes, func(n int) bool { return t.Allows(a, n) && g.Delta(a, repack.Nowhere, n) <= 0 })
 	if at < 0 {
 		return false
@@ -99,7 +106,7 @@ func (t *search) holdsTogether(g *problem.PostedGuard, a, b int) bool {
 
 // join makes one item of the items that a rule holds together. It comes first, as it fits in
 // fewer places.
-func (t *search) join(list []item, number int) []item {
+func (t itemBuilder) join(list []item, number int) []item {
 	one := item{need: make([]int64, t.Dims), rule: t.Guards[number].Rule}
 	rest := list[:0]
 	for _, it := range list {
