@@ -7,11 +7,8 @@ import (
 	"vjob/cluster"
 	"vjob/daemon/settings"
 	"vjob/energy/power"
-	"vjob/energy/power/command"
 	"vjob/energy/power/cycle"
-	"vjob/energy/power/ipmi"
-	"vjob/energy/power/redfish"
-	"vjob/energy/power/wol"
+	"vjob/energy/power/driver"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler/nodepower"
@@ -42,15 +39,15 @@ func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Drivers, err
 func powerDriver(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error) {
 	switch n.Driver {
 	case "command":
-		return &command.Driver{TurnOn: n.On, TurnOff: n.Off, Ask: n.State}, nil
+		return &driver.Command{TurnOn: n.On, TurnOff: n.Off, Ask: n.State}, nil
 	case "wol":
-		return wol.New(wol.Settings{MAC: n.MAC, Broadcast: n.Address, Off: n.Off, State: n.State})
+		return driver.NewWakeOnLAN(driver.WakeOnLANSettings{MAC: n.MAC, Broadcast: n.Address, Off: n.Off, State: n.State})
 	case "ipmi":
-		return ipmi.New(ipmi.Settings{
+		return driver.NewIPMI(driver.IPMISettings{
 			Address: n.Address, User: n.User, PasswordFile: n.PasswordFile, Cut: n.Cut, Cipher: n.CipherSuite,
 		})
 	case "redfish":
-		driver, err := redfish.New(redfish.Settings{
+		driver, err := driver.NewRedfish(driver.RedfishSettings{
 			URL: n.Address, User: n.User, PasswordFile: n.PasswordFile, System: n.System, Session: n.Session,
 			Cut: n.Cut, CA: n.CA, Insecure: n.Insecure,
 		})

@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/dpm"
-	"vjob/energy/power/command"
+	"vjob/energy/power/driver"
 )
 
 // Switching are the settings of nodes that can be switched off and on, see docs/power.md.
@@ -96,7 +96,7 @@ func (p *SwitchedNode) For(node cluster.NodeID) SwitchedNode {
 		*text = strings.ReplaceAll(*text, "{node}", n.Name)
 	}
 	for _, argv := range []*[]string{&n.On, &n.Off, &n.State} {
-		*argv = command.Expand(*argv, n.Name)
+		*argv = driver.ExpandNode(*argv, n.Name)
 	}
 	return n
 }

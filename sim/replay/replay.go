@@ -13,7 +13,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/daemon/settings/steering"
+	"vjob/daemon/settings"
 	"vjob/db/memory"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
@@ -180,7 +180,7 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 	if r.options.Base != nil {
 		s = *r.options.Base
 	}
-	s.Execute.Costs = steering.Costs(r.options.Profile)
+	s.Execute.Costs = settings.SimulatedCosts(r.options.Profile)
 	s.Execute.LookEvery = max(min(max(work/20_000, 5*time.Second), 5*time.Minute), span(r.workload)/mostLooks)
 	if r.options.Transfers > 0 {
 		s.Execute.Transfers = r.options.Transfers

@@ -12,7 +12,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/daemon/settings/steering"
+	"vjob/daemon/settings"
 	"vjob/db/memory"
 	"vjob/energy"
 	"vjob/energy/budget"
@@ -70,7 +70,7 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	}
 	d.cluster = simulated.New(config)
 	e := execute.DefaultSettings
-	e.Costs = steering.Costs(simulated.Thesis)
+	e.Costs = settings.SimulatedCosts(simulated.Thesis)
 	d.since = d.cluster.Now()
 	h.energy.Power = d.power
 	settings := scheduler.Settings{

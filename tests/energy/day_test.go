@@ -14,7 +14,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/daemon/settings/steering"
+	"vjob/daemon/settings"
 	"vjob/db/memory"
 	"vjob/energy"
 	"vjob/energy/budget"
@@ -114,7 +114,7 @@ func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...bu
 	}
 	d.cluster = simulated.New(config)
 	e := execute.DefaultSettings
-	e.Costs = steering.Costs(simulated.Thesis)
+	e.Costs = settings.SimulatedCosts(simulated.Thesis)
 	d.since = d.cluster.Now()
 	d.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{

@@ -16,7 +16,6 @@ import (
 	"vjob/ctxswitch/journal"
 	config "vjob/daemon/settings"
 	"vjob/daemon/settings/document"
-	"vjob/daemon/settings/steering"
 	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
@@ -231,7 +230,7 @@ func arrange(set *scheduler.Settings, text string) error {
 	if err := all.Validate(); err != nil {
 		return doc.Locate(err)
 	}
-	core, err := steering.Core(&all)
+	core, err := all.Scheduler()
 	if err != nil {
 		return err
 	}
