@@ -22,14 +22,14 @@ func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Drivers, err
 		entry := &s.Switching.Nodes[i]
 		for _, id := range entry.Switched() {
 			n := entry.For(id)
-			driver, err := powerDriver(&n, d)
+			nodeDriver, err := powerDriver(&n, d)
 			if field, ok := errors.AsType[*cluster.FieldError](err); ok {
 				err = &cluster.FieldError{Field: fmt.Sprintf("power.nodes[%d].%s", i, field.Field), Value: field.Value, Want: field.Want}
 			}
 			if err != nil {
 				return nil, err
 			}
-			f[id] = driver
+			f[id] = nodeDriver
 		}
 	}
 	return f, nil
@@ -47,7 +47,7 @@ func powerDriver(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, e
 			Address: n.Address, User: n.User, PasswordFile: n.PasswordFile, Cut: n.Cut, Cipher: n.CipherSuite,
 		})
 	case "redfish":
-		driver, err := driver.NewRedfish(driver.RedfishSettings{
+		redfish, err := driver.NewRedfish(driver.RedfishSettings{
 			URL: n.Address, User: n.User, PasswordFile: n.PasswordFile, System: n.System, Session: n.Session,
 			Cut: n.Cut, CA: n.CA, Insecure: n.Insecure,
 		})
@@ -55,7 +55,7 @@ func powerDriver(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, e
 		if errors.As(err, &field) && field.Field == "url" {
 			field.Field = "address"
 		}
-		return driver, err
+		return redfish, err
 	}
 	if nodes, ok := d.(*simulated.Driver); ok {
 		return nodes.PowerDriver(cluster.NodeID(n.Name)), nil

@@ -41,7 +41,7 @@ func TestDeterminism(t *testing.T) {
 
 // elsewhere are the rows of RELIABILITY §5.5 that no script plays, and why.
 var elsewhere = map[int]string{
-	31: "there is one controller: the store refuses the commits of an older epoch (db/storetest)",
+	31: "there is one controller: the store refuses the commits of an older epoch (tests/storetest)",
 	35: "virtual time has no wall clock beside it that could be set; no test plays it",
 	37: "limits of the API: api/input_test.go",
 	39: "migrations of the schema: db",

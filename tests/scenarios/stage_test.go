@@ -16,7 +16,6 @@ import (
 	"vjob/ctxswitch/journal"
 	config "vjob/daemon/settings"
 	"vjob/daemon/settings/document"
-	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
@@ -24,6 +23,7 @@ import (
 	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 	"vjob/tests/sim"
+	"vjob/tests/simstore"
 )
 
 // round is a profile whose durations are easy to follow in a log.
@@ -52,7 +52,7 @@ type stage struct {
 	excused []string // invariants
 
 	cluster *simulated.Cluster
-	store   *memory.Store
+	store   *simstore.Store
 	shell   *simclock.Shell
 	check   *sim.Checker
 	start   time.Time
@@ -93,6 +93,11 @@ func play(text string) (string, error) {
 		jobs: map[string]cluster.VJobID{}, gangs: map[cluster.VJobID]gang.Record{},
 		states: map[cluster.VJobID]journal.VJobChange{}, plans: map[journal.PlanID]journal.PlanState{}, foreign: 1 << 40,
 	}
+	defer func() {
+		if s.store != nil {
+			_ = s.store.Close() // nothing of it is kept
+		}
+	}()
 	s.log.head(head.text)
 	for _, l := range lines {
 		if err := s.perform(l); err != nil {
@@ -171,7 +176,10 @@ func (s *stage) raise() error {
 	s.cluster = simulated.New(s.config)
 	s.start = s.cluster.Now()
 	s.log.now = func() time.Duration { return s.cluster.Now().Sub(s.start) }
-	s.store = &memory.Store{}
+	var err error
+	if s.store, err = simstore.New(); err != nil {
+		return err
+	}
 	set, down, err := s.settings()
 	if err != nil {
 		return err
@@ -262,7 +270,7 @@ func (s *stage) called(now time.Time, call hypervisor.Call) {
 
 // recorder shows the play every step that is written, and spoils commits.
 type recorder struct {
-	*memory.Store
+	*simstore.Store
 	stage *stage
 }
 
@@ -277,7 +285,7 @@ func (r recorder) Load(ctx context.Context) (journal.Loaded, error) {
 func (r recorder) Commit(ctx context.Context, step journal.Step) error {
 	if spoil := r.stage.spoil(step); spoil != nil {
 		r.stage.log.say("!! the commit fails: %v", spoil)
-		if !errors.Is(spoil, memory.ErrWritten) {
+		if !errors.Is(spoil, simstore.ErrWritten) {
 			return spoil
 		}
 		defer r.stage.committed(step)

@@ -18,11 +18,11 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/memory"
 	"vjob/energy/budget"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // Result is what a run showed.
@@ -44,7 +44,7 @@ type run struct {
 	opts    Options
 	chance  *rand.Rand
 	cluster *simulated.Cluster
-	store   *memory.Store
+	store   *simstore.Store
 	shell   *simclock.Shell
 	check   *Checker
 	log     hash.Hash
@@ -72,6 +72,7 @@ func Run(opts Options) (Result, error) {
 	if err := r.build(); err != nil {
 		return Result{}, err
 	}
+	defer func() { _ = r.store.Close() }() // nothing of it is kept
 	for _, act := range []func() error{r.trouble, r.heal} {
 		if err := act(); err != nil && !errors.Is(err, errViolated) {
 			return Result{}, err
@@ -107,14 +108,17 @@ func (r *run) build() error {
 		config.Pools = map[string]cluster.MiB{simulated.SharedPool: 3072}
 	}
 	r.cluster = simulated.New(config)
-	r.store = &memory.Store{FailNext: r.unwritten}
+	var err error
+	if r.store, err = simstore.New(); err != nil {
+		return err
+	}
+	r.store.FailNext = r.unwritten
 	settings := Settings(r.opts)
 	r.switchable(&settings)
 	r.ration(&settings)
 	r.check = NewChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
-	var err error
 	r.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: r.cluster, Store: recorder{r.store, r}, Down: 3 * time.Second,
 		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
@@ -128,20 +132,20 @@ func (r *run) build() error {
 // recorder shows the checker every step that is written, also where the
 // scheduler is told that it was not.
 type recorder struct {
-	*memory.Store
+	*simstore.Store
 	run *run
 }
 
 // Commit writes a step.
 func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 	err := s.Store.Commit(ctx, step)
-	if err == nil || errors.Is(err, memory.ErrWritten) {
+	if err == nil || errors.Is(err, simstore.ErrWritten) {
 		text, err := json.Marshal(step)
 		if err != nil {
 			panic(err) // plain data
 		}
 		s.run.log.Write(text)
-		s.run.inQuota(step)
+		s.run.inQuota(step) //nolint:contextcheck // nothing in memory blocks
 		s.run.check.Committed(step)
 	}
 	return err
@@ -165,7 +169,7 @@ func (r *run) unwritten() error {
 		return nil
 	}
 	if r.chance.IntN(2) == 0 {
-		return memory.ErrWritten
+		return simstore.ErrWritten
 	}
 	return errors.New("database or disk is full")
 }

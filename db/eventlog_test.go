@@ -1,4 +1,4 @@
-package check_test
+package db
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 )
 
 // log makes events of texts such as "3 submitted" or "3 running", numbered from first.
@@ -25,10 +24,10 @@ func log(first int64, words ...string) []journal.Event {
 // A log may lack what was pruned, and nothing else.
 func TestPrunedLog(t *testing.T) {
 	type states = map[cluster.VJobID]cluster.State
-	none, some := check.Pruned{}, check.Pruned{Events: 9, VJobs: 2}
+	none, some := prunedHistory{}, prunedHistory{Events: 9, VJobs: 2}
 	for _, c := range []struct {
 		name   string
-		pruned check.Pruned
+		pruned prunedHistory
 		log    []journal.Event
 		table  states
 		want   string
@@ -52,7 +51,7 @@ func TestPrunedLog(t *testing.T) {
 		{"a live vjob is kept whole", some, log(1, "1 submitted"), states{1: cluster.Waiting}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := check.NewReplay(c.pruned)
+			r := newLogReplay(c.pruned)
 			var err error
 			for _, e := range c.log {
 				if err == nil {

@@ -1,10 +1,4 @@
-// Package check holds the rules that every implementation of scheduler.Store keeps, so that
-// the store in memory and the store on disk cannot drift apart.
-//
-// It also checks an event log: [Replay] replays the log as if it were the only record. Each
-// change of state must be an edge of the state diagram, and the last state of each vjob must
-// be the one in the tables (RELIABILITY §5.4, invariant 17).
-package check
+package db
 
 import (
 	"crypto/sha256"
@@ -20,16 +14,16 @@ import (
 	"vjob/scheduler/admission"
 )
 
-// Current is the stored state with which a change of a vjob is compared.
-type Current struct {
+// storedState is the stored state with which a change of a vjob is compared.
+type storedState struct {
 	State   cluster.State
 	Held    bool
 	Version int
 }
 
-// Change rejects a stale version, a change without a new version, and a transition that the
+// checkChange rejects a stale version, a change without a new version, and a transition that the
 // state diagram lacks, with ErrConflict. The same version may bring a new reason or times.
-func Change(old Current, c journal.VJobChange) error {
+func checkChange(old storedState, c journal.VJobChange) error {
 	same := c.State == old.State && c.Held == old.Held
 	switch {
 	case c.Version < old.Version, c.Version == old.Version && !same:
@@ -41,8 +35,8 @@ func Change(old Current, c journal.VJobChange) error {
 	return nil
 }
 
-// Gang rejects a record that does not fit a vjob with that number of VMs.
-func Gang(r *gang.Record, vms int) error {
+// checkGang rejects a record that does not fit a vjob with that number of VMs.
+func checkGang(r *gang.Record, vms int) error {
 	if len(r.Members) != vms {
 		return cluster.BadField("members", len(r.Members), fmt.Sprintf("%d members for vjob %s", vms, r.VJob))
 	}
@@ -54,8 +48,8 @@ func Gang(r *gang.Record, vms int) error {
 	return nil
 }
 
-// Epoch rejects an intent of a scheduler that has been replaced.
-func Epoch(i *journal.Intent, now int64) error {
+// checkEpoch rejects an intent of a scheduler that has been replaced.
+func checkEpoch(i *journal.Intent, now int64) error {
 	if i.Epoch != now {
 		return fmt.Errorf("intent %d: it is of epoch %d, the scheduler of epoch %d has taken over: %w",
 			i.Call.Op, i.Epoch, now, cluster.ErrConflict)
@@ -63,31 +57,31 @@ func Epoch(i *journal.Intent, now int64) error {
 	return nil
 }
 
-// NotFound is the error for a step that refers to something unknown to the store.
-func NotFound(what string, id any) error {
+// notFound is the error for a step that refers to something unknown to the store.
+func notFound(what string, id any) error {
 	return fmt.Errorf("%s %v: %w", what, id, cluster.ErrNotFound)
 }
 
-// Duplicate is the error for an id that was used before.
-func Duplicate(what string, id any) error {
+// duplicate is the error for an id that was used before.
+func duplicate(what string, id any) error {
 	return fmt.Errorf("%s %v exists already: %w", what, id, cluster.ErrConflict)
 }
 
-// DuplicateResult is the error for a second result of a call.
-func DuplicateResult(op hypervisor.OpID) error {
+// duplicateResult is the error for a second result of a call.
+func duplicateResult(op hypervisor.OpID) error {
 	return fmt.Errorf("intent %d has its result already: %w", op, cluster.ErrConflict)
 }
 
-// Action rejects progress of an action that its plan lacks.
-func Action(a journal.ActionChange, actions int) error {
+// checkAction rejects progress of an action that its plan lacks.
+func checkAction(a journal.ActionChange, actions int) error {
 	if a.Action < 0 || a.Action >= ctxswitch.ActionID(actions) {
 		return fmt.Errorf("action %d of plan %d: %w", a.Action, a.Plan, cluster.ErrNotFound)
 	}
 	return nil
 }
 
-// Submission rejects what cannot be stored; the API checks the rest.
-func Submission(s *admission.Submission) error {
+// checkSubmission rejects what cannot be stored; the API checks the rest.
+func checkSubmission(s *admission.Submission) error {
 	switch {
 	case s.Owner == "":
 		return cluster.BadField("owner", s.Owner, "the name of a user")
@@ -97,8 +91,8 @@ func Submission(s *admission.Submission) error {
 	return nil
 }
 
-// Reshape rejects another shape for a vjob that has been started.
-func Reshape(r *journal.Reshape, state, phase string) error {
+// checkReshape rejects another shape for a vjob that has been started.
+func checkReshape(r *journal.Reshape, state, phase string) error {
 	if state != cluster.Waiting.String() || phase != gang.Absent.String() || len(r.Reserved) == 0 || r.Shape < 0 {
 		return fmt.Errorf("vjob %s is %s, its gang %s: it cannot take shape %d of %d VMs: %w",
 			r.VJob, state, phase, r.Shape, len(r.Reserved), cluster.ErrConflict)
@@ -106,8 +100,8 @@ func Reshape(r *journal.Reshape, state, phase string) error {
 	return nil
 }
 
-// MissingDependency is the error for dependency i, on a vjob that the owner does not have.
-func MissingDependency(i int, d cluster.Dependency) error {
+// missingDependency is the error for dependency i, on a vjob that the owner does not have.
+func missingDependency(i int, d cluster.Dependency) error {
 	what := "the number of a vjob of yours"
 	if d.Array {
 		what = "the number of an array of yours"
@@ -115,26 +109,26 @@ func MissingDependency(i int, d cluster.Dependency) error {
 	return cluster.BadField(fmt.Sprintf("after[%d].on", i), d.On, what)
 }
 
-// NewAttempt is the event that another attempt writes.
-func NewAttempt(a *journal.Attempt, id cluster.VJobID) journal.Event {
+// attemptEvent is the event that another attempt writes.
+func attemptEvent(a *journal.Attempt, id cluster.VJobID) journal.Event {
 	return journal.Event{At: a.At, Kind: journal.EventSubmitted, VJob: id, State: cluster.Waiting.String(), Text: a.Text}
 }
 
-// NameTaken is the error for a name that a live vjob of the owner has.
-func NameTaken(name string, id cluster.VJobID) error {
+// nameTaken is the error for a name that a live vjob of the owner has.
+func nameTaken(name string, id cluster.VJobID) error {
 	return fmt.Errorf("name: %q is the name of your live vjob %s; want another name, or that vjob ended first: %w",
 		name, id, cluster.ErrConflict)
 }
 
-// KeyReused is the error for an idempotency key that came back with another submission.
-func KeyReused(key string, id cluster.VJobID) error {
+// keyReused is the error for an idempotency key that came back with another submission.
+func keyReused(key string, id cluster.VJobID) error {
 	return fmt.Errorf("idempotency key: %q was used for vjob %s with another content; want a new key: %w",
 		key, id, cluster.ErrConflict)
 }
 
-// Fingerprint is equal for submissions that ask for the same. Their times and idempotency
+// fingerprint is equal for submissions that ask for the same. Their times and idempotency
 // keys do not count.
-func Fingerprint(s *admission.Submission) ([sha256.Size]byte, error) {
+func fingerprint(s *admission.Submission) ([sha256.Size]byte, error) {
 	c := *s
 	c.Key, c.At = "", time.Time{}
 	text, err := json.Marshal(c)
@@ -144,8 +138,8 @@ func Fingerprint(s *admission.Submission) ([sha256.Size]byte, error) {
 	return sha256.Sum256(text), nil
 }
 
-// Submitted is the event that every submission writes.
-func Submitted(s *admission.Submission, id cluster.VJobID) journal.Event {
+// submittedEvent is the event that every submission writes.
+func submittedEvent(s *admission.Submission, id cluster.VJobID) journal.Event {
 	text := fmt.Sprintf("%s submitted %d VMs", s.Owner, len(s.VMs))
 	if len(s.VMs) == 1 {
 		text = s.Owner + " submitted 1 VM"
@@ -153,18 +147,18 @@ func Submitted(s *admission.Submission, id cluster.VJobID) journal.Event {
 	return journal.Event{At: s.At, Kind: journal.EventSubmitted, VJob: id, State: cluster.Waiting.String(), Text: text}
 }
 
-// PruneRows is how many rows one transaction of a prune deletes: few, so that other writes do
+// pruneRows is how many rows one transaction of a prune deletes: few, so that other writes do
 // not wait long.
-const PruneRows = 500
+const pruneRows = 500
 
-// PruneBatch is how many items at the head of a list one transaction deletes, given the
-// number of rows of each. An item is deleted as a whole, so an item of more than [PruneRows]
+// pruneBatch is how many items at the head of a list one transaction deletes, given the
+// number of rows of each. An item is deleted as a whole, so an item of more than [pruneRows]
 // rows is deleted alone.
-func PruneBatch(rows []int) int {
+func pruneBatch(rows []int) int {
 	sum := 0
 	for i, n := range rows {
 		sum += n
-		if sum > PruneRows && i > 0 {
+		if sum > pruneRows && i > 0 {
 			return i
 		}
 	}

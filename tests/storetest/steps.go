@@ -7,7 +7,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
+	"vjob/db"
 	"vjob/hypervisor"
 )
 
@@ -278,7 +278,7 @@ func testReplay(t *testing.T, w *World) {
 	w.reopen()
 	w.become(t, b, cluster.Booting)
 	w.become(t, a, cluster.Resuming)
-	states, err := check.States(w.Events(0))
+	states, err := db.States(w.Events(0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,4 @@
-// Package storetest is the contract of scheduler.Store as tests. Both stores run it: package
-// db on files and package db/memory for simulations.
+// Package storetest is the contract of scheduler.Store as tests, which package db passes.
 package storetest
 
 import (

@@ -1,4 +1,4 @@
-package check
+package db
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// Pruned says how much of a log and of the table of vjobs was deleted; zero is nothing.
+// prunedHistory says how much of a log and of the table of vjobs was deleted; zero is nothing.
 // Live vjobs and their events are never deleted.
-type Pruned struct {
+type prunedHistory struct {
 	Events int64          // the largest number of a deleted event
 	VJobs  cluster.VJobID // the largest number of a deleted vjob
 }
 
 // States replays a complete log, oldest event first, and returns the last state of each vjob.
 func States(events []journal.Event) (map[cluster.VJobID]cluster.State, error) {
-	r := NewReplay(Pruned{})
+	r := newLogReplay(prunedHistory{})
 	for _, e := range events {
 		if err := r.Add(e); err != nil {
 			return nil, err
@@ -27,9 +27,9 @@ func States(events []journal.Event) (map[cluster.VJobID]cluster.State, error) {
 	return r.states, nil
 }
 
-// Replay replays a log event by event, for logs too long to hold in memory.
-type Replay struct {
-	pruned Pruned
+// logReplay replays a log event by event, for logs too long to hold in memory.
+type logReplay struct {
+	pruned prunedHistory
 	seq    int64
 	// firstWhole is the first vjob that was submitted after the deleted events: from it on
 	// the log has every submission. 0 before there is one.
@@ -38,13 +38,13 @@ type Replay struct {
 	states     map[cluster.VJobID]cluster.State
 }
 
-// NewReplay starts before the first event of a log of which that much was deleted.
-func NewReplay(pruned Pruned) *Replay {
-	return &Replay{pruned: pruned, truncated: map[cluster.VJobID]bool{}, states: map[cluster.VJobID]cluster.State{}}
+// newLogReplay starts before the first event of a log of which that much was deleted.
+func newLogReplay(pruned prunedHistory) *logReplay {
+	return &logReplay{pruned: pruned, truncated: map[cluster.VJobID]bool{}, states: map[cluster.VJobID]cluster.State{}}
 }
 
 // Add replays the next event; the error says how it contradicts earlier events.
-func (r *Replay) Add(e journal.Event) error {
+func (r *logReplay) Add(e journal.Event) error {
 	if e.Seq <= r.seq {
 		return fmt.Errorf("event %d follows event %d", e.Seq, r.seq)
 	}
@@ -65,7 +65,7 @@ func (r *Replay) Add(e journal.Event) error {
 	return nil
 }
 
-func (r *Replay) change(e journal.Event) error {
+func (r *logReplay) change(e journal.Event) error {
 	old, known := r.states[e.VJob]
 	next, err := cluster.ParseState(e.State)
 	switch {
@@ -84,12 +84,12 @@ func (r *Replay) change(e journal.Event) error {
 
 // mayLack reports whether the submission of a vjob may have been deleted. Vjobs are numbered
 // in the order of the log, so every vjob from firstWhole on must have its submission.
-func (r *Replay) mayLack(id cluster.VJobID) bool {
+func (r *logReplay) mayLack(id cluster.VJobID) bool {
 	return r.pruned.Events > 0 && (r.firstWhole == 0 || id < r.firstWhole)
 }
 
 // Compare returns how the tables differ from the log, or nil.
-func (r *Replay) Compare(tables map[cluster.VJobID]cluster.State) error {
+func (r *logReplay) Compare(tables map[cluster.VJobID]cluster.State) error {
 	for _, id := range slices.Sorted(maps.Keys(r.states)) {
 		logged := r.states[id]
 		kept, ok := tables[id]
