@@ -3,13 +3,14 @@ package document_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 )
 
 type size struct{ cluster.MiB }
@@ -26,7 +27,6 @@ type sample struct {
 	Hold   bool           `json:"hold"`
 	Memory size           `json:"memory"`
 	Words  []string       `json:"words"`
-	Pair   [2]int         `json:"pair"`
 	Labels map[string]int `json:"labels"`
 	Inner  *inner         `json:"inner"`
 	Many   []inner        `json:"many"`
@@ -50,7 +50,6 @@ rate: 1e3
 hold: true
 memory: 2GiB
 words: [sleep, 10, true, 1.50]
-pair: [1, 2]
 labels: {rack: 4}
 inner: &i {seconds: 7}
 many: [*i, {seconds: -1}]
@@ -61,11 +60,16 @@ many: [*i, {seconds: -1}]
 	}
 	want := sample{
 		Base: Base{Title: "it's 5"}, Count: 3, Rate: 1000, Hold: true, Memory: size{2048},
-		Words: []string{"sleep", "10", "true", "1.50"}, Pair: [2]int{1, 2}, Labels: map[string]int{"rack": 4},
+		Words: []string{"sleep", "10", "true", "1.50"}, Labels: map[string]int{"rack": 4},
 		Inner: &inner{7}, Many: []inner{{7}, {-1}},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sample{}, size{})); diff != "" {
 		t.Error(diff)
+	}
+	source := sample{}
+	if _, err := document.Decode("f", []byte("title: 010\nwords: [1.50, 0x10, 1e3, null]\nlabels: {a.b: 1, 7: 2}"), &source); err != nil ||
+		source.Title != "010" || !slices.Equal(source.Words, []string{"1.50", "0x10", "1e3", ""}) || source.Labels["a.b"] != 1 || source.Labels["7"] != 2 {
+		t.Errorf("texts are the source: %+v, %v", source, err)
 	}
 	json := `{"count": 4, "many": [{"seconds": 2}], "title": null}`
 	if _, err := document.Decode("f.json", []byte(json), &got); err != nil || got.Count != 4 || got.Title != "it's 5" {
@@ -80,7 +84,7 @@ many: [*i, {seconds: -1}]
 
 func TestDecodeErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"unknown key", "conut: 3", `f:1:1: conut: unknown key: want probably count; one of count, hold, inner, labels, many, memory, pair, rate, title, words`},
+		{"unknown key", "conut: 3", `f:1:1: conut: unknown key: want probably count; one of count, hold, inner, labels, many, memory, rate, title, words`},
 		{"unknown inner key", "many:\n  - secs: 3\n", `f:2:5: many[0].secs: unknown key: want probably seconds; one of seconds`},
 		{"fraction", "count: 2.5", `f:1:8: count: "2.5": want a whole number`},
 		{"too large", "count: 99999999999999999999", `f:1:8: count: "99999999999999999999": want a whole number`},
@@ -89,8 +93,13 @@ func TestDecodeErrors(t *testing.T) {
 		{"unit", "memory: 2 bananas", `f:1:9: memory: "2 bananas": want a size, such as "512MiB" or "2GiB"`},
 		{"list for text", "title: [a]", `f:1:8: title: a list: want text`},
 		{"text for a list", "words: a", `f:1:8: words: "a": want a list`},
-		{"pair of three", "pair: [1, 2, 3]", `f:1:7: pair: 3 values: want 2 values`},
-		{"two documents", "count: 1\n---\ncount: 2\n", `f:3:6: document: a second one: want one document in the file`},
+		{"repeated key", "count: 1\ncount: 2\n", `f:2:1: syntax: "count": want YAML or JSON: mapping key "count" already defined at [1:1]`},
+		{"repeated key of JSON", `{"count": 1, "count": 2}`, `f:1:14: syntax: "count": want YAML or JSON: mapping key "count" already defined at [1:2]`},
+		{"merge key", "<<: {count: 1}", `f:1:1: <<: unknown key: want one of count, hold, inner, labels, many, memory, rate, title, words`},
+		{"tag", "title: !!str 5", `f:1:8: title: !!str: want a value without a tag`},
+		{"quoted number", "rate: '5'", `f:1:7: rate: "5": want a number`},
+		{"not finite", "rate: nan", `f:1:7: rate: "nan": want a number`},
+		{"two documents", "count: 1\n---\ncount: 2\n", `f:3:6: document: a second document: want one document in the file`},
 		{"not a mapping", "- a\n", `f:1:1: document: a list: want keys and values`},
 		{"unknown alias", "inner: *x", `f:1:8: inner: *x: want an anchor that was defined before`},
 	}
@@ -105,7 +114,7 @@ func TestDecodeErrors(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{"a: [", "count: 1\ncount: 2\n", "{", "\tx: 1", "a: b: c", "%", "!!binary x", "<<: {a: 1}"} {
+	for _, text := range []string{"a: [", "{", "\tx: 1", "a: b: c", "%", "!!binary x"} {
 		if _, err := document.Decode("f", []byte(text), &sample{}); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%q: %v", text, err)
 		} else {

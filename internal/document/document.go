@@ -1,6 +1,10 @@
 // Package document decodes YAML and JSON files that users write by hand. It is strict: an
 // unknown key, a repeated key and a value of the wrong type are errors, which name the file,
 // line, column, key and value, and what is valid.
+//
+// Package goccy/go-yaml parses, refuses repeated keys, and gives each value its key and place. Its strict decoder is not
+// used: in version 1.19.2 it accepts 2.5 as the whole number 2, turns the text 010 into 8 and 1.50 into 1.5, skips a whole
+// mapping silently if one key is a number, and its errors about a type with its own notation, such as "2GiB", have no place.
 package document
 
 import (
@@ -13,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"vjob/cluster"
 )
@@ -43,10 +48,8 @@ func (e *Error) Unwrap() error { return e.Field }
 // Document holds the place of each key of a document.
 type Document struct {
 	Name   string
-	places map[string]place
+	places map[string]*token.Position
 }
-
-type place struct{ line, column int }
 
 // Read reads a file of at most [Limit] bytes; "-" is the standard input.
 func Read(path string) ([]byte, error) {
@@ -76,7 +79,7 @@ func ReadFrom(name string, in io.Reader) ([]byte, error) {
 // Decode decodes one document into what target points to. Keys are the json names
 // of the fields. Fields without a key in the document keep their value.
 func Decode(name string, data []byte, target any) (*Document, error) {
-	d := &Document{Name: name, places: map[string]place{}}
+	d := &Document{Name: name, places: map[string]*token.Position{}}
 	if line, ok := tooDeep(data); ok {
 		return nil, &Error{Document: name, Line: line, Column: 1, Field: &cluster.FieldError{
 			Field: "syntax", Value: "nesting too deep", Want: fmt.Sprintf("at most %d levels", maxDepth),
@@ -95,11 +98,11 @@ func Decode(name string, data []byte, target any) (*Document, error) {
 	if len(bodies) == 0 {
 		return d, nil
 	}
-	b := binder{doc: d, anchors: map[string]ast.Node{}}
+	to := decoder{doc: d, anchors: map[string]ast.Node{}}
 	if len(bodies) > 1 {
-		return nil, b.bad(bodies[1], "document", "a second one", "one document in the file")
+		return nil, to.invalid(bodies[1], "a second document", "one document in the file")
 	}
-	if err := b.value("", bodies[0], reflect.ValueOf(target).Elem()); err != nil {
+	if err := to.value(bodies[0], reflect.ValueOf(target).Elem()); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -146,11 +149,16 @@ func (d *Document) Locate(err error) error {
 	if !ok {
 		return err
 	}
-	return &Error{Document: d.Name, Line: p.line, Column: p.column, Field: field}
+	return &Error{Document: d.Name, Line: p.Line, Column: p.Column, Field: field}
 }
 
 // Line returns the line of a field, from 1, or 0 if the document does not have the field.
-func (d *Document) Line(field string) int { return d.places[field].line }
+func (d *Document) Line(field string) int {
+	if p, ok := d.places[field]; ok {
+		return p.Line
+	}
+	return 0
+}
 
 func (d *Document) syntax(err error) error {
 	e := &Error{Document: d.Name, Field: &cluster.FieldError{Field: "syntax", Value: "this", Want: err.Error()}}
