@@ -138,7 +138,7 @@ func (r *feedRule) Check(t *repack.Timeline) []repack.Breach {
 }
 
 // Post adds a guard that counts the power of the nodes.
-func (r *feedRule) Post(b repack.Board) {
+func (r *feedRule) Post(b repack.ConstraintStore) {
 	g := &feedGuard{feedRule: r, load: make([]int64, len(r.sites))}
 	for _, n := range r.nodes {
 		g.now += r.sites[n].draws(0)

@@ -15,7 +15,7 @@ type ruleProbe struct {
 	confined  map[int][]map[int]bool // sets of nodes to which VMs are confined
 }
 
-var _ repack.Board = (*ruleProbe)(nil)
+var _ repack.ConstraintStore = (*ruleProbe)(nil)
 
 func newRuleProbe(in *repack.Instance) *ruleProbe {
 	return &ruleProbe{in: in, violators: map[int]bool{}, forbidden: map[int]map[int]bool{}, confined: map[int][]map[int]bool{}}

@@ -16,11 +16,10 @@ import (
 	"vjob/api"
 	"vjob/cluster"
 	"vjob/daemon/settings"
-	"vjob/daemon/settings/steering"
 	"vjob/db"
 	"vjob/hypervisor"
 	"vjob/internal/durable"
-	"vjob/notify/delivery"
+	"vjob/notify"
 	"vjob/scheduler"
 )
 
@@ -32,7 +31,7 @@ type Daemon struct {
 	driver    hypervisor.Driver
 	loop      *scheduler.Loop
 	server    *api.Server
-	poster    *delivery.Poster
+	poster    *notify.Poster
 	listeners []*api.Listener
 	addresses []net.Addr // of the listeners
 }
@@ -129,7 +128,7 @@ func (d *Daemon) connect() error {
 	}
 	store := &notifyingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: core, Store: store, Driver: d.driver, Fleet: fleet, Bounds: steering.Bounds(&d.settings),
+		Settings: core, Store: store, Driver: d.driver, Fleet: fleet, Bounds: d.settings.Bounds(),
 		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
 		SweepEvery: time.Hour, KeepConsoles: d.settings.Retention.Consoles.Duration,
 		PruneEvery: time.Hour, Retention: retention(&d.settings),

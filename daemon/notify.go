@@ -10,9 +10,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/daemon/settings"
-	"vjob/energy/power/secret"
+	"vjob/energy/power/driver"
 	"vjob/notify"
-	"vjob/notify/delivery"
 	"vjob/scheduler"
 )
 
@@ -20,10 +19,10 @@ import (
 const notificationsFile = "notifications.json"
 
 // openPoster returns the poster that delivers notifications.
-func (d *Daemon) openPoster(store scheduler.Store) (*delivery.Poster, error) {
+func (d *Daemon) openPoster(store scheduler.Store) (*notify.Poster, error) {
 	n := &d.settings.Notify
-	c := delivery.Config{
-		Source: d.store, Rates: delivery.Rates{Mails: n.Mail.PerHour, Calls: n.Webhooks.PerHour},
+	c := notify.PosterSettings{
+		Source: d.store, Rates: notify.Rates{Mails: n.Mail.PerHour, Calls: n.Webhooks.PerHour},
 		File: filepath.Join(d.settings.State, notificationsFile), Log: d.log, Now: time.Now,
 		Report: func(ctx context.Context, e journal.Event) error {
 			return store.Commit(ctx, journal.Step{Events: []journal.Event{e}})
@@ -43,11 +42,11 @@ func (d *Daemon) openPoster(store scheduler.Store) (*delivery.Poster, error) {
 	if hook != nil {
 		c.Hook = hook
 	}
-	return delivery.New(c), nil
+	return notify.NewPoster(c), nil
 }
 
 // transports returns the ways of delivery that the settings enable; the others are nil.
-func transports(s *settings.Settings) (mail *delivery.Mail, hook *delivery.Hook, err error) {
+func transports(s *settings.Settings) (mail *notify.Mail, hook *notify.Hook, err error) {
 	if s.Notify.Mail.Server != "" {
 		mail = mailOf(s)
 		if mail.Password, err = password("notify.mail.password_file", s.Notify.Mail.PasswordFile); err != nil {
@@ -64,21 +63,21 @@ func transports(s *settings.Settings) (mail *delivery.Mail, hook *delivery.Hook,
 			return nil, nil, err
 		}
 		h.Secret = []byte(key)
-		hook = delivery.NewHook(h)
+		hook = notify.NewHook(h)
 	}
 	return mail, hook, nil
 }
 
 // mailOf returns the mail transport of the settings, without the password.
-func mailOf(s *settings.Settings) *delivery.Mail {
+func mailOf(s *settings.Settings) *notify.Mail {
 	m := &s.Notify.Mail
-	return &delivery.Mail{Server: m.Server, From: m.From, Domains: m.Domains, User: m.User, Security: delivery.Security(m.Security)}
+	return &notify.Mail{Server: m.Server, From: m.From, Domains: m.Domains, User: m.User, Security: notify.Security(m.Security)}
 }
 
 // hookOf returns the settings of web hooks, without the networks and the secret.
-func hookOf(s *settings.Settings) delivery.Hook {
+func hookOf(s *settings.Settings) notify.Hook {
 	w := &s.Notify.Webhooks
-	return delivery.Hook{Hosts: w.Hosts, Ports: w.Ports, Now: time.Now}
+	return notify.Hook{Hosts: w.Hosts, Ports: w.Ports, Now: time.Now}
 }
 
 // password reads the password file of a setting; without a file the password is empty.
@@ -86,7 +85,7 @@ func password(field, file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	text, err := secret.Read(file)
+	text, err := driver.ReadPassword(file)
 	if err != nil {
 		return "", cluster.BadField(field, file, "a file with one line that others cannot read: "+err.Error())
 	}

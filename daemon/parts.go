@@ -15,7 +15,6 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/daemon/settings"
-	"vjob/daemon/settings/steering"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
@@ -69,7 +68,7 @@ func rehearsals(s *settings.Settings) (list []simulated.Rehearsal, err error) {
 // coreSettings returns the settings of the loop: those that replays share with the daemon,
 // and the time limit of planning and the nodes that can be switched.
 func coreSettings(s *settings.Settings) (scheduler.Settings, error) {
-	core, err := steering.Core(s)
+	core, err := s.Scheduler()
 	core.Planner, core.Switching, core.NodePower = planner(s), switching(s), powerPolicy(s)
 	return core, err
 }

@@ -7,11 +7,8 @@ import (
 	"vjob/cluster"
 	"vjob/daemon/settings"
 	"vjob/energy/power"
-	"vjob/energy/power/command"
 	"vjob/energy/power/cycle"
-	"vjob/energy/power/ipmi"
-	"vjob/energy/power/redfish"
-	"vjob/energy/power/wol"
+	"vjob/energy/power/driver"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler/nodepower"
@@ -25,14 +22,14 @@ func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Drivers, err
 		entry := &s.Switching.Nodes[i]
 		for _, id := range entry.Switched() {
 			n := entry.For(id)
-			driver, err := powerDriver(&n, d)
+			nodeDriver, err := powerDriver(&n, d)
 			if field, ok := errors.AsType[*cluster.FieldError](err); ok {
 				err = &cluster.FieldError{Field: fmt.Sprintf("power.nodes[%d].%s", i, field.Field), Value: field.Value, Want: field.Want}
 			}
 			if err != nil {
 				return nil, err
 			}
-			f[id] = driver
+			f[id] = nodeDriver
 		}
 	}
 	return f, nil
@@ -42,15 +39,15 @@ func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Drivers, err
 func powerDriver(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, error) {
 	switch n.Driver {
 	case "command":
-		return &command.Driver{TurnOn: n.On, TurnOff: n.Off, Ask: n.State}, nil
+		return &driver.Command{TurnOn: n.On, TurnOff: n.Off, Ask: n.State}, nil
 	case "wol":
-		return wol.New(wol.Settings{MAC: n.MAC, Broadcast: n.Address, Off: n.Off, State: n.State})
+		return driver.NewWakeOnLAN(driver.WakeOnLANSettings{MAC: n.MAC, Broadcast: n.Address, Off: n.Off, State: n.State})
 	case "ipmi":
-		return ipmi.New(ipmi.Settings{
+		return driver.NewIPMI(driver.IPMISettings{
 			Address: n.Address, User: n.User, PasswordFile: n.PasswordFile, Cut: n.Cut, Cipher: n.CipherSuite,
 		})
 	case "redfish":
-		driver, err := redfish.New(redfish.Settings{
+		redfish, err := driver.NewRedfish(driver.RedfishSettings{
 			URL: n.Address, User: n.User, PasswordFile: n.PasswordFile, System: n.System, Session: n.Session,
 			Cut: n.Cut, CA: n.CA, Insecure: n.Insecure,
 		})
@@ -58,7 +55,7 @@ func powerDriver(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, e
 		if errors.As(err, &field) && field.Field == "url" {
 			field.Field = "address"
 		}
-		return driver, err
+		return redfish, err
 	}
 	if nodes, ok := d.(*simulated.Driver); ok {
 		return nodes.PowerDriver(cluster.NodeID(n.Name)), nil

@@ -14,7 +14,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // Accounts and tokens of earlier schemas stay valid; numbers of deleted tokens are not reused; a

@@ -10,7 +10,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // arrays has vjob 1, array 2 of four and array 6 of two; 2, 3 and 6 have ended.

@@ -10,7 +10,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 	"vjob/internal/durable"
 )
 
@@ -90,15 +89,12 @@ func skipNumbers(ctx context.Context, conn *sql.Conn) error {
 // Check reads everything and returns what is wrong: damaged pages, dangling references, or
 // tables that differ from the event log.
 func (d *DB) Check(ctx context.Context) error {
-	conn, err := d.read.Conn(ctx)
-	if err != nil {
-		return explain(err)
-	}
-	err = errors.Join(integrity(ctx, conn), foreignKeys(ctx, conn), conn.Close())
-	if err != nil {
-		return err
-	}
-	return d.snapshot(ctx, func(r *reader) error { return errors.Join(replayed(r), counted(r)) })
+	return d.snapshot(ctx, func(r *reader) error {
+		if err := errors.Join(integrity(r.ctx, r.tx), foreignKeys(r.ctx, r.tx)); err != nil {
+			return err
+		}
+		return errors.Join(replayed(r), counted(r))
+	})
 }
 
 // counted compares the live vjobs of each owner with the counters in the table owners.
@@ -113,7 +109,7 @@ func counted(r *reader) error {
 }
 
 // integrity is SQLite's own check of its pages and indexes.
-func integrity(ctx context.Context, conn *sql.Conn) error {
+func integrity(ctx context.Context, conn queryer) error {
 	var verdict string
 	if err := conn.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
 		return explain(err)
@@ -125,7 +121,7 @@ func integrity(ctx context.Context, conn *sql.Conn) error {
 }
 
 // foreignKeys looks for rows that refer to nothing.
-func foreignKeys(ctx context.Context, conn *sql.Conn) error {
+func foreignKeys(ctx context.Context, conn queryer) error {
 	var table string
 	err := conn.QueryRowContext(ctx, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`).Scan(&table)
 	switch {
@@ -143,7 +139,7 @@ func replayed(r *reader) error {
 	if err != nil {
 		return err
 	}
-	log := check.NewReplay(pruned)
+	log := newLogReplay(pruned)
 	var wrong error
 	err = r.events("", nil, func(e journal.Event) {
 		if wrong == nil {
@@ -168,7 +164,7 @@ func replayed(r *reader) error {
 }
 
 // pruned returns how far the history was deleted.
-func (r *reader) pruned() (p check.Pruned, err error) {
+func (r *reader) pruned() (p prunedHistory, err error) {
 	err = r.one(`SELECT (SELECT value FROM meta WHERE name = 'pruned_events'), (SELECT value FROM meta WHERE name = 'pruned_vjobs')`,
 		nil, &p.Events, &p.VJobs)
 	return p, err

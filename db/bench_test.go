@@ -6,7 +6,7 @@ import (
 
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // BenchmarkSubmit measures acknowledged and synced submissions of four VMs each.

@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // spoil makes the commit of its transaction fail, as a full disk does: it refers to a missing

@@ -19,7 +19,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // childVariable makes the test binary the program that is killed, pruneVariable the program

@@ -7,7 +7,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // newDB opens a database in a directory of the test.

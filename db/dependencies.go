@@ -8,7 +8,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 )
 
 // writeDependencies writes the dependencies of a new vjob. They must exist and have the same
@@ -23,7 +22,7 @@ func (n *newVJob) writeDependencies(t *tx) error {
 		var id cluster.VJobID
 		found, err := t.row(query, []any{int64(d.On), s.Owner, int64(n.id)}, &id)
 		if err == nil && !found {
-			err = check.MissingDependency(i, d)
+			err = missingDependency(i, d)
 		}
 		if err == nil {
 			err = t.exec("INSERT OR IGNORE INTO dependencies (vjob, needs, whole) VALUES (?, ?, ?)", int64(n.id), int64(d.On), d.Array)
@@ -52,7 +51,7 @@ func (t *tx) writeAttempt(a *journal.Attempt) error {
 	if err != nil {
 		return err
 	}
-	e := check.NewAttempt(a, cluster.VJobID(id))
+	e := attemptEvent(a, cluster.VJobID(id))
 	return firstError(
 		func() error {
 			return t.exec(`INSERT INTO gangs (vjob, phase, continuation, since_ns, incarnation, generation, restores, losses, cause, skew_ns)

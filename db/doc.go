@@ -7,6 +7,8 @@
 // all. All writes go through one goroutine, which puts the writes that wait at the same moment
 // into one transaction (group commit). DESIGN.md says why.
 //
+// [OpenMemory] is the same store in memory, for replays and simulations.
+//
 // The store rejects only what would make the record untrue: versions must grow, transitions
 // must be edges of the state diagram, results need an intent, names and idempotency keys are
 // unique. It does not read the clock: times come from the callers and are stored as

@@ -14,7 +14,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 func TestConcurrentSubmissions(t *testing.T) {

@@ -28,7 +28,7 @@ type DB struct {
 	lock   *lock
 	single *sql.DB // one connection, lent to writer for good
 	writer *writer
-	read   *sql.DB
+	read   *sql.DB // nil in memory: reads are then requests to the writer
 }
 
 var _ scheduler.Store = (*DB)(nil)
@@ -37,6 +37,15 @@ var _ scheduler.Store = (*DB)(nil)
 // Close. Errors name the file and say what to do.
 func Open(path string) (*DB, error) {
 	return open(path, builtin())
+}
+
+// OpenMemory opens an empty database in memory, with one connection, for simulations. It is gone after Close.
+func OpenMemory() (*DB, error) {
+	d := &DB{path: "in memory"}
+	if err := d.connect(context.Background(), "file::memory:?"+memoryOptions, builtin()); err != nil {
+		return nil, errors.Join(fmt.Errorf("database in memory: %w", err), d.Close())
+	}
+	return d, nil
 }
 
 func open(path string, migrations fs.FS) (*DB, error) {
@@ -63,7 +72,20 @@ func (d *DB) start(migrations fs.FS) error {
 	if err := create(d.path); err != nil {
 		return err
 	}
-	if d.single, err = sql.Open("sqlite3", dsn(d.path, writerOptions)); err != nil {
+	if err := d.connect(ctx, dsn(d.path, writerOptions), migrations); err != nil {
+		return err
+	}
+	if d.read, err = sql.Open("sqlite3", dsn(d.path, readerOptions)); err != nil {
+		return err
+	}
+	d.read.SetMaxOpenConns(readers)
+	d.read.SetMaxIdleConns(readers)
+	return nil
+}
+
+// connect opens the connection of the writer and migrates the schema.
+func (d *DB) connect(ctx context.Context, source string, migrations fs.FS) (err error) {
+	if d.single, err = sql.Open("sqlite3", source); err != nil {
 		return err
 	}
 	d.single.SetMaxOpenConns(1)
@@ -71,17 +93,13 @@ func (d *DB) start(migrations fs.FS) error {
 	if err != nil {
 		return explain(err)
 	}
-	if err := requireSQLite(ctx, conn); err != nil {
+	err = requireSQLite(ctx, conn)
+	if err == nil {
+		err = migrate(ctx, conn, d.path, migrations)
+	}
+	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	if err := migrate(ctx, conn, d.path, migrations); err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	if d.read, err = sql.Open("sqlite3", dsn(d.path, readerOptions)); err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	d.read.SetMaxOpenConns(readers)
-	d.read.SetMaxIdleConns(readers)
 	d.writer = newWriter(ctx, conn)
 	return nil
 }
@@ -115,6 +133,7 @@ func (d *DB) Close() error {
 // commits in a power cut.
 const (
 	writerOptions = "_foreign_keys=on&_journal_mode=WAL&_busy_timeout=5000&_txlock=immediate&_synchronous=FULL&_stmt_cache_size=64"
+	memoryOptions = "_foreign_keys=on&_journal_mode=MEMORY&_synchronous=OFF&_stmt_cache_size=256"
 	readerOptions = "mode=ro&_query_only=on&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=32"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // wants fails the test unless err contains all the words.

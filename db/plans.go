@@ -9,7 +9,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 )
 
 func (t *tx) plan(p *journal.Plan, raw string) error {
@@ -18,7 +17,7 @@ func (t *tx) plan(p *journal.Plan, raw string) error {
 		int64(p.ID), nanos(p.At), nanos(p.Ended), p.Policy, string(p.State),
 		p.Plan.Cost, int64(p.Plan.Makespan), len(p.Plan.Actions), raw)
 	if errors.Is(err, cluster.ErrConflict) {
-		return check.Duplicate("plan", p.ID)
+		return duplicate("plan", p.ID)
 	}
 	return err
 }
@@ -27,7 +26,7 @@ func (t *tx) planChange(c *journal.PlanChange) error {
 	n, err := t.change("UPDATE plans SET state = ?, ended_ns = coalesce(?, ended_ns), note = ? WHERE id = ?",
 		string(c.State), nanos(c.Ended), c.Note, int64(c.ID))
 	if err == nil && n == 0 {
-		return check.NotFound("plan", c.ID)
+		return notFound("plan", c.ID)
 	}
 	return err
 }
@@ -39,9 +38,9 @@ func (t *tx) action(a *journal.ActionChange) error {
 		return err
 	}
 	if !found {
-		return check.NotFound("plan", a.Plan)
+		return notFound("plan", a.Plan)
 	}
-	if err := check.Action(*a, actions); err != nil {
+	if err := checkAction(*a, actions); err != nil {
 		return err
 	}
 	var began, ended any

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"vjob/db/internal/check"
 	"vjob/energy/power/cycle"
 )
 
@@ -14,7 +13,7 @@ func (t *tx) power(p *cycle.Record) error {
 		SELECT id, ?, ?, ?, ?, ?, ?, ? FROM nodes WHERE id = ?`,
 		p.Phase.String(), nanos(p.Since), p.Want == cycle.WantOff, p.By, p.Attempt, nanos(p.RequestedAt), p.Reason, string(p.Node))
 	if err == nil && n == 0 {
-		err = check.NotFound("node", p.Node)
+		err = notFound("node", p.Node)
 	}
 	return err
 }

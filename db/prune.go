@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 )
 
 // pruneStep prunes one kind of history. A reader, which may take a while, finds what may be
@@ -177,7 +176,7 @@ func (r *reader) front(query string, before time.Time, after int64) (ids []int64
 			return err
 		}
 		switch {
-		case !at.Before(before), len(ids) == check.PruneRows:
+		case !at.Before(before), len(ids) == pruneRows:
 			return errEnough
 		case free:
 			ids = append(ids, id)
@@ -194,14 +193,14 @@ func (r *reader) front(query string, before time.Time, after int64) (ids []int64
 // many rows the item has.
 func (r *reader) batch(query string, before time.Time) (ids []int64, err error) {
 	var sizes []int
-	err = r.each(query, []any{before.UnixNano(), check.PruneRows}, func(s scanner) error {
+	err = r.each(query, []any{before.UnixNano(), pruneRows}, func(s scanner) error {
 		var id int64
 		var size int
 		err := s.Scan(&id, &size)
 		ids, sizes = append(ids, id), append(sizes, size)
 		return err
 	})
-	return ids[:check.PruneBatch(sizes)], err
+	return ids[:pruneBatch(sizes)], err
 }
 
 // Totals lists the usage of each owner, in order of names.

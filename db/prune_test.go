@@ -17,8 +17,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
 	"vjob/hypervisor"
+	"vjob/tests/storetest"
 )
 
 // all is a horizon later than everything.

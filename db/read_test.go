@@ -13,7 +13,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
+	"vjob/tests/storetest"
 )
 
 // crowd has vjobs 1 to 6 of alice and bob, two of which have ended.

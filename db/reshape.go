@@ -3,7 +3,6 @@ package db
 import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 )
 
 // reshape replaces the VMs of a vjob by those of another of its shapes.
@@ -14,9 +13,9 @@ func (t *tx) reshape(r *journal.Reshape) error {
 		return err
 	}
 	if !found {
-		return check.NotFound("vjob", r.VJob)
+		return notFound("vjob", r.VJob)
 	}
-	if err := check.Reshape(r, state, phase); err != nil {
+	if err := checkReshape(r, state, phase); err != nil {
 		return err
 	}
 	var sum cluster.Resources

@@ -13,7 +13,13 @@ import (
 // short: an open one prevents the WAL from being truncated.
 type reader struct {
 	ctx context.Context //nolint:containedctx // lives for one call of snapshot
-	tx  *sql.Tx
+	tx  queryer
+}
+
+// queryer is a transaction, or the connection on which it is open.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // scanner is a row that can be read.
@@ -21,6 +27,12 @@ type scanner interface{ Scan(dest ...any) error }
 
 // snapshot runs work on one consistent view.
 func (d *DB) snapshot(ctx context.Context, work func(*reader) error) error {
+	if d.read == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return d.writer.do(context.WithoutCancel(ctx), func(t *tx) error { return readError(ctx, work(&reader{t.ctx, t.conn})) })
+	}
 	tx, err := d.read.BeginTx(ctx, nil)
 	if err != nil {
 		return readError(ctx, err)

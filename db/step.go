@@ -9,7 +9,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 	"vjob/hypervisor"
 )
 
@@ -90,19 +89,19 @@ func each[T any](list []T, write func(*T) error) error {
 }
 
 func (t *tx) vjob(c *journal.VJobChange) error {
-	var old check.Current
+	var old storedState
 	var state string
 	found, err := t.row("SELECT state, held, version FROM vjobs WHERE id = ?", []any{int64(c.ID)}, &state, &old.Held, &old.Version)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return check.NotFound("vjob", c.ID)
+		return notFound("vjob", c.ID)
 	}
 	if old.State, err = cluster.ParseState(state); err != nil {
 		return err
 	}
-	if err := check.Change(old, *c); err != nil {
+	if err := checkChange(old, *c); err != nil {
 		return err
 	}
 	if c.State.Terminal() {
@@ -120,7 +119,7 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 func (t *tx) walltime(c *journal.WalltimeChange) error {
 	n, err := t.change("UPDATE vjobs SET walltime_ns = ? WHERE id = ?", int64(c.Walltime), int64(c.ID))
 	if err == nil && n == 0 {
-		err = check.NotFound("walltime of vjob", c.ID)
+		err = notFound("walltime of vjob", c.ID)
 	}
 	return err
 }
@@ -132,9 +131,9 @@ func (t *tx) gang(r *gang.Record) error {
 		return err
 	}
 	if !found {
-		return check.NotFound("gang of vjob", r.VJob)
+		return notFound("gang of vjob", r.VJob)
 	}
-	if err := check.Gang(r, size); err != nil {
+	if err := checkGang(r, size); err != nil {
 		return err
 	}
 	kept, err := encodeKept(r.Kept)
@@ -200,7 +199,7 @@ func (t *tx) intents(list []journal.Intent) error {
 		return err
 	}
 	for i := range list {
-		if err := check.Epoch(&list[i], epoch); err != nil {
+		if err := checkEpoch(&list[i], epoch); err != nil {
 			return err
 		}
 		if err := t.intent(&list[i]); err != nil {
@@ -234,9 +233,9 @@ func (t *tx) result(r *journal.Result) error {
 	case err != nil:
 		return err
 	case found:
-		return check.DuplicateResult(r.Op)
+		return duplicateResult(r.Op)
 	}
-	return check.NotFound("intent", r.Op)
+	return notFound("intent", r.Op)
 }
 
 func (t *tx) usage(u *journal.Usage) error {

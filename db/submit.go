@@ -9,7 +9,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/internal/check"
 	"vjob/scheduler/admission"
 )
 
@@ -48,11 +47,11 @@ type newVJob struct {
 
 func (n *newVJob) prepare() (err error) {
 	s := n.submission
-	if err := check.Submission(s); err != nil {
+	if err := checkSubmission(s); err != nil {
 		return err
 	}
 	if s.Key != "" {
-		if n.fingerprint, err = check.Fingerprint(s); err != nil {
+		if n.fingerprint, err = fingerprint(s); err != nil {
 			return err
 		}
 	}
@@ -102,7 +101,7 @@ func (n *newVJob) write(t *tx) error {
 			return err
 		}
 	}
-	e := check.Submitted(n.submission, n.id)
+	e := submittedEvent(n.submission, n.id)
 	if err := n.writeDependencies(t); err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (n *newVJob) known(t *tx) (bool, error) {
 	found, err := t.row("SELECT vjob, fingerprint FROM idempotency_keys WHERE owner = ? AND key = ?",
 		[]any{s.Owner, s.Key}, &n.id, &body)
 	if found && err == nil && !slices.Equal(body, n.fingerprint[:]) {
-		err = check.KeyReused(s.Key, n.id)
+		err = keyReused(s.Key, n.id)
 	}
 	return found, err
 }
@@ -155,7 +154,7 @@ func (n *newVJob) checkName(t *tx) error {
 	found, err := t.row("SELECT id FROM vjobs WHERE owner = ? AND (name = ?2 OR name >= ?2 || '[' AND name < ?2 || '\\') AND name <> '' AND "+live+
 		" ORDER BY id DESC LIMIT 1", []any{s.Owner, s.Name}, &id)
 	if found && err == nil {
-		err = check.NameTaken(s.Name, id)
+		err = nameTaken(s.Name, id)
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 // Package hypervisor is the interface to the nodes: what can be observed on a node (Observer)
 // and what calls it accepts (Actuator). The drivers are hypervisor/simulated and
-// hypervisor/libvirt; both pass the suite hypervisor/conformance.
+// hypervisor/libvirt; both pass the suite tests/conformance.
 //
 // A reply is never the truth, an observation is. The error of a call does not mean that nothing
 // happened, and its success does not mean that the result will last. So callers look at both

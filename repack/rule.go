@@ -11,7 +11,7 @@ type Rule interface {
 	// the rule is a continuous one.
 	Check(t *Timeline) []Breach
 	// Post hands the rule to a solver.
-	Post(b Board)
+	Post(b ConstraintStore)
 }
 
 // Amender is a rule that changes what is wanted before anything is searched: the
@@ -28,9 +28,9 @@ type Breach struct {
 	More int    // how many further breaches the text stands for
 }
 
-// Board is what a solver offers to the rules of its instance. All methods are
+// ConstraintStore is what a solver offers to the rules of its instance. All methods are
 // called before the search begins.
-type Board interface {
+type ConstraintStore interface {
 	Instance() *Instance
 	// Forbid keeps a VM from ending on a node, and in passing too if always.
 	Forbid(vm, node int, always bool)

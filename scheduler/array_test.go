@@ -8,9 +8,9 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/memory"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/tests/simstore"
 )
 
 // sweep is a cluster of 16 CPU, of which 4 are used by vjob 1, and array 2 of six
@@ -97,7 +97,7 @@ func TestOrderArray(t *testing.T) {
 
 // stepStore remembers how many vjobs the largest commit has changed.
 type stepStore struct {
-	*memory.Store
+	*simstore.Store
 	largest int
 }
 

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/tests/simstore"
 )
 
 // plant is a whole loop over a simulated cluster, on the clock of a synctest
@@ -23,7 +23,7 @@ import (
 type plant struct {
 	t      *testing.T
 	loop   *scheduler.Loop
-	store  *memory.Store
+	store  *simstore.Store
 	driver *simulated.Driver
 	calls  func(hypervisor.Call) time.Duration // sees each call, and says how long its reply takes
 	fail   atomic.Pointer[error]               // what the next write comes to
@@ -34,7 +34,7 @@ type plant struct {
 
 func build(t *testing.T, set scheduler.Settings) *plant {
 	t.Helper()
-	p := &plant{t: t, store: &memory.Store{}, done: make(chan error, 1)}
+	p := &plant{t: t, store: simstore.Open(t), done: make(chan error, 1)}
 	p.store.FailNext = func() error {
 		if p.full.Load() {
 			return errors.New("disk full")
@@ -199,7 +199,7 @@ func TestSubmitTwice(t *testing.T) {
 // A submission is not acknowledged if its write is lost; the loop finds out by loading anew.
 func TestSubmitWhoseReplyIsLost(t *testing.T) {
 	in(t, func(p *plant) {
-		lost := memory.ErrWritten
+		lost := simstore.ErrWritten
 		p.fail.Store(&lost)
 		if _, _, err := p.submit("k"); err == nil {
 			t.Error("it was acknowledged")
@@ -217,7 +217,7 @@ func TestSubmitWhoseReplyIsLost(t *testing.T) {
 // A commit that fails makes the core anew from the store: nothing was called, and
 // everything goes on.
 func TestFailedCommitLoadsAgain(t *testing.T) {
-	for name, failure := range map[string]error{"not written": errors.New("disk full"), "written": memory.ErrWritten} {
+	for name, failure := range map[string]error{"not written": errors.New("disk full"), "written": simstore.ErrWritten} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(p *plant) {
 				epochs := p.store.Epoch()

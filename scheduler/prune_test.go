@@ -13,14 +13,14 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/memory"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/tests/simstore"
 )
 
 // prunedStore is a store that counts prunes, with batches of 45 seconds.
 type prunedStore struct {
-	*memory.Store
+	*simstore.Store
 	batches int // of each prune
 	err     error
 	prunes  []pruned
@@ -78,7 +78,7 @@ func pruning(t *testing.T, store scheduler.Store, every time.Duration, f func(*s
 // A failing prune is repeated; the log says how much went, and the error.
 func TestPrunes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &prunedStore{Store: &memory.Store{}, batches: 3, err: errors.New("the disk is full")}
+		s := &prunedStore{Store: simstore.Open(t), batches: 3, err: errors.New("the disk is full")}
 		log := pruning(t, s, time.Hour, func(*scheduler.Loop) { time.Sleep(150 * time.Minute) })
 		var want []pruned
 		for _, after := range []time.Duration{5 * time.Minute, time.Hour, 2 * time.Hour} {
@@ -104,7 +104,7 @@ func TestPrunes(t *testing.T) {
 // A prune that takes long holds up neither the loop nor its end.
 func TestPruneThatTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &prunedStore{Store: &memory.Store{}, batches: 1000}
+		s := &prunedStore{Store: simstore.Open(t), batches: 1000}
 		log := pruning(t, s, 7*time.Minute, func(l *scheduler.Loop) {
 			time.Sleep(23 * time.Minute)
 			if err := l.Order(t.Context(), 1, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
@@ -123,7 +123,7 @@ func TestPruneThatTakesLong(t *testing.T) {
 // The loop goes on beside a real prune, and its vjobs are not touched.
 func TestPruneBesideTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &memory.Store{}
+		store := simstore.Open(t)
 		log := pruning(t, store, time.Hour, func(l *scheduler.Loop) {
 			for range 3 {
 				if _, _, err := l.Submit(t.Context(), waiting("")); err != nil {
@@ -153,7 +153,7 @@ func TestPruneBesideTheLoop(t *testing.T) {
 
 func TestNoPrune(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &prunedStore{Store: &memory.Store{}}
+		s := &prunedStore{Store: simstore.Open(t)}
 		pruning(t, s, 0, func(*scheduler.Loop) { time.Sleep(24 * time.Hour) })
 		if len(s.prunes) > 0 {
 			t.Errorf("prunes %+v", s.prunes)

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/tests/simstore"
 )
 
 // sweptDriver is a cluster of empty nodes that is asked to sweep.
@@ -65,7 +65,7 @@ func (d *sweptDriver) Hints() <-chan cluster.NodeID { return nil }
 func sweeping(t *testing.T, d *sweptDriver, every time.Duration, f func(*scheduler.Loop)) {
 	t.Helper()
 	started = time.Now()
-	store := &memory.Store{}
+	store := simstore.Open(t)
 	if _, err := store.SaveNodes(t.Context(), []cluster.Node{{ID: "n1", Capacity: cluster.Resources{CPU: 1000, Memory: 100}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"vjob/daemon/settings"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 	"vjob/tests/golden"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 	"vjob/queue"
 )
 

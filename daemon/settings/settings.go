@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 )
 
 // Reference is the file of default settings, with a comment on every key.

@@ -9,7 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/dpm"
-	"vjob/energy/power/command"
+	"vjob/energy/power/driver"
 )
 
 // Switching are the settings of nodes that can be switched off and on, see docs/reference/power-drivers.md.
@@ -96,7 +96,7 @@ func (p *SwitchedNode) For(node cluster.NodeID) SwitchedNode {
 		*text = strings.ReplaceAll(*text, "{node}", n.Name)
 	}
 	for _, argv := range []*[]string{&n.On, &n.Off, &n.State} {
-		*argv = command.Expand(*argv, n.Name)
+		*argv = driver.ExpandNode(*argv, n.Name)
 	}
 	return n
 }
@@ -156,13 +156,13 @@ func (s *Settings) validateSwitching() error {
 	return nil
 }
 
-func (p *SwitchedNode) validate(field, driver string) error {
+func (p *SwitchedNode) validate(field, nodeDriver string) error {
 	if err := (choice{field + ".driver", p.Driver, "command ipmi redfish simulated wol"}).check(); err != nil {
 		return err
 	}
 	switch {
-	case p.Driver == "simulated" && driver != "simulated":
-		return cluster.BadField(field+".driver", p.Driver, "a driver for real nodes, since the setting driver is "+driver)
+	case p.Driver == "simulated" && nodeDriver != "simulated":
+		return cluster.BadField(field+".driver", p.Driver, "a driver for real nodes, since the setting driver is "+nodeDriver)
 	case p.Driver == "wol" && len(p.Switched()) > 1:
 		return cluster.BadField(field+".name", p.Name, "one name: each node has a MAC address of its own")
 	case p.Driver == "command" && len(p.On) == 0:

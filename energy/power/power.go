@@ -1,6 +1,5 @@
-// Package power defines the driver that controls the power of one node. Drivers are the
-// packages below it (energy/power/wol, energy/power/ipmi, energy/power/redfish,
-// energy/power/command); hypervisor/simulated has one for its own nodes.
+// Package power defines the driver that controls the power of one node. The drivers are in package
+// [vjob/energy/power/driver]; hypervisor/simulated has one for its own nodes.
 //
 // A reply proves nothing, as in package hypervisor: an error does not mean that nothing
 // happened, and success does not mean that the node is off or up. The caller verifies

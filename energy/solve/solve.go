@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"vjob/energy"
-	"vjob/energy/bound"
 )
 
 // Options limit a search. The zero value ends it after [DefaultSteps].
@@ -42,7 +41,7 @@ type Result struct {
 type search struct {
 	*model
 	o          Options
-	whole      *bound.Whole
+	whole      *Whole
 	stepsLeft  int // steps
 	stopped    bool
 	streams    uint64
@@ -69,9 +68,9 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	if why := p.Unplaceable(); len(why) > 0 {
 		return &Result{Proved: true, Reasons: why}, nil
 	}
-	s := &search{model: newModel(p), o: o, whole: bound.NewWhole(p), stepsLeft: o.Steps, stepsTried: map[string]int{}}
+	s := &search{model: newModel(p), o: o, whole: NewWhole(p), stepsLeft: o.Steps, stepsTried: map[string]int{}}
 	var divisible bool
-	if s.bound, divisible = bound.LBH(p); !divisible {
+	if s.bound, divisible = LBHBound(p); !divisible {
 		return &Result{Proved: true, Reasons: []string{s.infeasibleReason()}}, nil
 	}
 	s.initialRuns()

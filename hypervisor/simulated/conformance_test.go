@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/hypervisor"
-	"vjob/hypervisor/conformance"
+	"vjob/tests/conformance"
 	"vjob/hypervisor/simulated"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 	"vjob/oar"
 	"vjob/oar/admission"
 	"vjob/oar/property"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"vjob/energy"
-	"vjob/energy/bound"
 	"vjob/energy/solve"
 	"vjob/papers/figure"
 )
@@ -51,7 +50,7 @@ func newResults() *results { return &results{of: map[string]*sum{}} }
 
 // run solves an instance with the named algorithms, and with our search if steps is positive.
 func (r *results) run(p *energy.Problem, steps int, names ...string) error {
-	if value, ok := bound.LP(p); ok {
+	if value, ok := solve.LPBound(p); ok {
 		r.lp.value, r.lp.solved = r.lp.value+value, r.lp.solved+1
 	}
 	for _, name := range names {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"vjob/energy"
-	"vjob/energy/bound"
+	"vjob/energy/solve"
 )
 
 // SampleOptions say what to draw. The same options give the same problem.
@@ -64,7 +64,7 @@ func Sample(o SampleOptions) *energy.Problem {
 		p.Budget = energy.Watts(limit * full)
 	default:
 		p.Floor, p.Lambda, p.EMax = leastYield, o.Lambda, energy.Watts(full)
-		if watts, _, ok := bound.EMax(p); ok {
+		if watts, _, ok := solve.MaxPower(p); ok {
 			p.EMax = watts
 		}
 	}

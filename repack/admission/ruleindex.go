@@ -59,7 +59,7 @@ func (b *ruleIndex) Confine(vms, nodes []int, _ bool) {
 // silent is a board that ignores the other parts of rules.
 type silent struct{}
 
-var _ repack.Board = (*ruleIndex)(nil)
+var _ repack.ConstraintStore = (*ruleIndex)(nil)
 
 func (silent) Limit([]int, int, bool)              {}
 func (silent) Root(int)                            {}

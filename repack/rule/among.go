@@ -54,7 +54,7 @@ func grouped(t *repack.Timeline, vms []int, party int, group func(node int) int)
 }
 
 // Post counts the VMs outside the group with most of them.
-func (a *among) Post(b repack.Board) {
+func (a *among) Post(b repack.ConstraintStore) {
 	in := b.Instance()
 	area := newAreas(len(in.Nodes), a.groups)
 	scope := repack.Scope{VMs: a.vms}

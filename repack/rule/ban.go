@@ -49,7 +49,7 @@ func misplaced(t *repack.Timeline, vms []int, continuous bool, bad func(node int
 }
 
 // Post takes the nodes from the choice.
-func (r *ban) Post(b repack.Board) {
+func (r *ban) Post(b repack.ConstraintStore) {
 	for _, vm := range r.vms {
 		for _, n := range r.nodes {
 			b.Forbid(vm, n, r.args.Continuous)

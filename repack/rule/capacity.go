@@ -80,7 +80,7 @@ func presence(stays []repack.Stay, inside []bool) (steps []step) {
 }
 
 // Post counts the VMs on the nodes.
-func (c *capacity) Post(b repack.Board) {
+func (c *capacity) Post(b repack.ConstraintStore) {
 	inside := newFlags(len(b.Instance().Nodes), c.nodes)
 	scope := repack.Scope{Nodes: c.nodes}
 	b.Guard(&capacityGuard{inside: inside, most: int(c.most)}, scope)

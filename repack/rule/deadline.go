@@ -35,7 +35,7 @@ func (r *deadline) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post bounds the ends.
-func (r *deadline) Post(b repack.Board) {
+func (r *deadline) Post(b repack.ConstraintStore) {
 	for _, vm := range r.vms {
 		b.Due(vm, repack.Forever, r.at)
 	}

@@ -26,4 +26,4 @@ func (r *fence) Check(t *repack.Timeline) []repack.Breach {
 }
 
 // Post leaves nothing but the nodes to choose from.
-func (r *fence) Post(b repack.Board) { b.Confine(r.vms, r.nodes, r.args.Continuous) }
+func (r *fence) Post(b repack.ConstraintStore) { b.Confine(r.vms, r.nodes, r.args.Continuous) }

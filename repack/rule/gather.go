@@ -52,7 +52,7 @@ func scattered(t *repack.Timeline, vms []int, place func(node int) int) (list []
 }
 
 // Post counts the VMs that are not where most are.
-func (g *gather) Post(b repack.Board) {
+func (g *gather) Post(b repack.ConstraintStore) {
 	scope := repack.Scope{VMs: g.vms}
 	b.Guard(&gatherGuard{newHuddle(len(g.vms))}, scope)
 	if g.args.Continuous {

@@ -52,7 +52,7 @@ func (l *lonely) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post counts members and others on each node: every VM is one or the other.
-func (l *lonely) Post(b repack.Board) {
+func (l *lonely) Post(b repack.ConstraintStore) {
 	b.Guard(&lonelyGuard{l.crowds(b.Instance())}, repack.Scope{})
 	if l.args.Continuous {
 		b.Watch(&lonelyWatch{l.crowds(b.Instance())}, repack.Scope{})

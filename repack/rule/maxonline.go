@@ -54,7 +54,7 @@ func (m *maxOnline) Check(t *repack.Timeline) (list []repack.Breach) {
 // go and end empty, and counts those that cannot: because they are wanted on, or
 // because a VM ends there, awake or asleep. So the guard is 0 just when the solver
 // can keep the limit.
-func (m *maxOnline) Post(b repack.Board) {
+func (m *maxOnline) Post(b repack.ConstraintStore) {
 	in := b.Instance()
 	b.Limit(m.nodes, int(m.most), m.args.Continuous)
 	g := &onlineGuard{inside: newFlags(len(in.Nodes), m.nodes), held: make([]int32, len(in.Nodes)), most: int(m.most)}

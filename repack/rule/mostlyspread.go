@@ -38,7 +38,7 @@ func (m *mostlySpread) Check(t *repack.Timeline) []repack.Breach {
 }
 
 // Post counts the nodes in use.
-func (m *mostlySpread) Post(b repack.Board) {
+func (m *mostlySpread) Post(b repack.ConstraintStore) {
 	b.Guard(&mostlySpreadGuard{on: newTally(len(m.vms)), least: int(m.least)}, repack.Scope{VMs: m.vms})
 }
 

@@ -34,7 +34,7 @@ func (r *noDelay) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post bounds the starts.
-func (r *noDelay) Post(b repack.Board) {
+func (r *noDelay) Post(b repack.ConstraintStore) {
 	for _, vm := range r.vms {
 		b.Due(vm, 0, repack.Forever)
 	}

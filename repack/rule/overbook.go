@@ -83,4 +83,4 @@ func (o *overbook) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post has nothing to say: the capacities are part of the amended instance.
-func (o *overbook) Post(repack.Board) {}
+func (o *overbook) Post(repack.ConstraintStore) {}

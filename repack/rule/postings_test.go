@@ -132,7 +132,7 @@ func newPostings(in *repack.Instance) *postings {
 	return &postings{in: in, forbid: map[[2]int]bool{}, root: map[int]bool{}, due: map[int][2]repack.Ticks{}}
 }
 
-var _ repack.Board = (*postings)(nil)
+var _ repack.ConstraintStore = (*postings)(nil)
 
 func (b *postings) Instance() *repack.Instance { return b.in }
 func (b *postings) Forbid(vm, node int, always bool) {

@@ -62,4 +62,4 @@ func (p *power) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post has nothing to say: what is wanted is part of the amended instance.
-func (p *power) Post(repack.Board) {}
+func (p *power) Post(repack.ConstraintStore) {}

@@ -37,7 +37,7 @@ func (p *precedence) Check(t *repack.Timeline) []repack.Breach {
 }
 
 // Post has the other wait.
-func (p *precedence) Post(b repack.Board) {
+func (p *precedence) Post(b repack.ConstraintStore) {
 	if p.first != p.then {
 		b.Gate(&precedenceGate{precedence: p, in: b.Instance()}, []int{p.first, p.then})
 	}

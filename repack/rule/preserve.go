@@ -52,4 +52,4 @@ func (p *preserve) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post has nothing to say: the demands are part of the amended instance.
-func (p *preserve) Post(repack.Board) {}
+func (p *preserve) Post(repack.ConstraintStore) {}

@@ -46,7 +46,7 @@ func (q *quarantine) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post confines those inside to their hosts and keeps the others out.
-func (q *quarantine) Post(b repack.Board) {
+func (q *quarantine) Post(b repack.ConstraintStore) {
 	in := b.Instance()
 	shut := newFlags(len(in.Nodes), q.nodes)
 	for vm := range in.VMs {

@@ -43,7 +43,7 @@ func (r *resourceCapacity) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post sums up demands.
-func (r *resourceCapacity) Post(b repack.Board) {
+func (r *resourceCapacity) Post(b repack.ConstraintStore) {
 	in := b.Instance()
 	scope := repack.Scope{Nodes: r.nodes}
 	use := use{in: in, inside: newFlags(len(in.Nodes), r.nodes), d: r.d, most: r.most}

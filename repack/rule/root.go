@@ -30,7 +30,7 @@ func (r *root) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post roots those that could migrate.
-func (r *root) Post(b repack.Board) {
+func (r *root) Post(b repack.ConstraintStore) {
 	for _, vm := range r.vms {
 		b.Root(vm)
 	}

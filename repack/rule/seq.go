@@ -48,7 +48,7 @@ func (s *seq) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post holds back the VMs that are not next.
-func (s *seq) Post(b repack.Board) {
+func (s *seq) Post(b repack.ConstraintStore) {
 	g := &seqGate{in: b.Instance(), vms: s.vms, doing: make([]doing, len(s.vms))}
 	g.Begin(nil)
 	b.Gate(g, s.vms)

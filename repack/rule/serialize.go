@@ -43,7 +43,7 @@ func (s *serialize) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post lets one go at a time.
-func (s *serialize) Post(b repack.Board) { b.Gate(&serializeGate{}, s.vms) }
+func (s *serialize) Post(b repack.ConstraintStore) { b.Gate(&serializeGate{}, s.vms) }
 
 type serializeGate struct{ busy int }
 

@@ -59,7 +59,7 @@ func sharing(t *repack.Timeline, sets [][]int, place func(node int) int, name fu
 }
 
 // Post counts the sets on each node.
-func (s *split) Post(b repack.Board) {
+func (s *split) Post(b repack.ConstraintStore) {
 	scope := repack.Scope{VMs: slices.Concat(s.sets...)}
 	b.Guard(&splitGuard{newMix(s.sets)}, scope)
 	if s.args.Continuous {

@@ -37,7 +37,7 @@ func (s *splitAmong) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post counts the VMs that are not where most of their set are, and the sets in each group.
-func (s *splitAmong) Post(b repack.Board) {
+func (s *splitAmong) Post(b repack.ConstraintStore) {
 	in := b.Instance()
 	area := newAreas(len(in.Nodes), s.groups)
 	scope := repack.Scope{VMs: slices.Concat(s.sets...)}

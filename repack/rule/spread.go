@@ -48,7 +48,7 @@ func (s *spread) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post counts the members on each node.
-func (s *spread) Post(b repack.Board) {
+func (s *spread) Post(b repack.ConstraintStore) {
 	scope := repack.Scope{VMs: s.vms}
 	b.Guard(&spreadGuard{newTally(len(s.vms))}, scope)
 	if s.args.Continuous {

@@ -68,4 +68,4 @@ func (s *state) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // Post has nothing to say: what is wanted is part of the amended instance.
-func (s *state) Post(repack.Board) {}
+func (s *state) Post(repack.ConstraintStore) {}

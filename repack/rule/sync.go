@@ -65,7 +65,7 @@ func migrations(t *repack.Timeline, vms []int) (list []*repack.Action) {
 
 // Post joins the VMs that run and keep running: only they migrate. A single VM counts too, as
 // it may migrate only once.
-func (s *together) Post(b repack.Board) {
+func (s *together) Post(b repack.ConstraintStore) {
 	var keep []int
 	for _, vm := range s.vms {
 		if b.Instance().VMs[vm].Keeps() {

@@ -13,8 +13,8 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/daemon/settings/steering"
-	"vjob/db/memory"
+	"vjob/daemon/settings"
+	"vjob/db"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/scheduler"
@@ -76,7 +76,12 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 	if err := fits(w, nodes); err != nil {
 		return nil, err
 	}
-	r, err := newRun(w, nodes, o) //nolint:contextcheck // nothing in virtual time blocks
+	store, err := db.OpenMemory() //nolint:contextcheck // nothing in memory blocks
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }() // nothing of it is kept
+	r, err := newRun(w, nodes, store, o) //nolint:contextcheck // nothing in virtual time blocks
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +109,7 @@ type run struct {
 	numbers  []cluster.VJobID // of the submitted jobs; 0 for a refused one
 	options  Options
 	cluster  *simulated.Cluster
-	store    memory.Store
+	store    *db.DB
 	pruned   time.Time // when the store was last pruned
 	shell    *simclock.Shell
 	recorder *recorder
@@ -113,7 +118,7 @@ type run struct {
 	limit    time.Time // deadline of the whole replay
 }
 
-func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error) {
+func newRun(w *workload.Workload, nodes []cluster.Node, store *db.DB, o Options) (*run, error) {
 	cfg := simulated.Config{Profile: o.Profile, Seed: o.Seed, Locks: o.Locks, Start: o.Start}
 	if cfg.Start.IsZero() {
 		cfg.Start = w.Start
@@ -126,7 +131,7 @@ func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	r := &run{workload: w, arrivals: newArrivals(w), numbers: make([]cluster.VJobID, len(w.Jobs)), options: o, cluster: simulated.New(cfg)}
+	r := &run{workload: w, arrivals: newArrivals(w), numbers: make([]cluster.VJobID, len(w.Jobs)), options: o, cluster: simulated.New(cfg), store: store}
 	r.start = r.cluster.Now()
 	r.recorder = newRecorder(o, r.start, len(nodes), total)
 	r.recorder.onEnd = r.arrivals.vjobEnded
@@ -135,7 +140,7 @@ func newRun(w *workload.Workload, nodes []cluster.Node, o Options) (*run, error)
 	r.sampler = sampler{every: max(time.Second, w.Jobs[len(w.Jobs)-1].At/maxSamples), next: r.start}
 	var err error
 	r.shell, err = simclock.New(simclock.Config{
-		Settings: r.settings(work), Cluster: r.cluster, Store: &r.store,
+		Settings: r.settings(work), Cluster: r.cluster, Store: r.store,
 		Committed: func(now time.Time, step journal.Step) { r.recorder.committed(now, &step) },
 	})
 	return r, err
@@ -180,7 +185,7 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 	if r.options.Base != nil {
 		s = *r.options.Base
 	}
-	s.Execute.Costs = steering.Costs(r.options.Profile)
+	s.Execute.Costs = settings.SimulatedCosts(r.options.Profile)
 	s.Execute.LookEvery = max(min(max(work/20_000, 5*time.Second), 5*time.Minute), span(r.workload)/mostLooks)
 	if r.options.Transfers > 0 {
 		s.Execute.Transfers = r.options.Transfers

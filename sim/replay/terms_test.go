@@ -10,7 +10,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/daemon/settings"
-	"vjob/daemon/settings/steering"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/sim/replay"
@@ -53,11 +52,11 @@ func under(t *testing.T, text string) replay.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	core, err := steering.Core(&s)
+	core, err := s.Scheduler()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replay.Options{Base: &core, Bounds: steering.Bounds(&s)}
+	return replay.Options{Base: &core, Bounds: s.Bounds()}
 }
 
 // fate finds a vjob by its name.

@@ -8,7 +8,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
-	"vjob/db/memory"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/hypervisor/simulated"
@@ -17,12 +16,13 @@ import (
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // A vjob that needs the power of a departing job waits in the queue with a reason, instead of
 // being started and rolled back repeatedly.
 func TestDepartingVJobsKeepTheirPower(t *testing.T) {
-	s := &scene{t: t, store: &memory.Store{}}
+	s := &scene{t: t, store: simstore.Open(t)}
 	nodes := []simulated.Node{
 		{ID: "a", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}}, {ID: "b", Capacity: cluster.Resources{CPU: 4000, Memory: 16384}},
 	}

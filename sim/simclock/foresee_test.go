@@ -10,7 +10,6 @@ import (
 	"vjob/cluster/calendar"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
-	"vjob/db/memory"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/queue/ordering"
@@ -19,12 +18,13 @@ import (
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // day returns a cluster of four nodes of 3 CPU with a quota of six per user, and eight at night.
 func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 	t.Helper()
-	s := &scene{t: t, store: &memory.Store{}}
+	s := &scene{t: t, store: simstore.Open(t)}
 	nodes := make([]simulated.Node, 4)
 	for i := range nodes {
 		nodes[i] = simulated.Node{ID: cluster.NodeID(string(rune('a' + i))), Capacity: cluster.Resources{CPU: 3000, Memory: 8192}}

@@ -8,7 +8,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
-	"vjob/db/memory"
 	"vjob/energy/dpm"
 	"vjob/energy/power"
 	"vjob/energy/power/cycle"
@@ -19,6 +18,7 @@ import (
 	"vjob/scheduler/decide"
 	"vjob/scheduler/nodepower"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // plant is a cluster of four nodes of 2 CPU that can be switched.
@@ -29,7 +29,7 @@ type plant struct {
 
 func switchable(t *testing.T, manage *nodepower.PolicySettings, change ...func(*scheduler.Settings)) *plant {
 	t.Helper()
-	p := &plant{scene: scene{t: t, store: &memory.Store{}}}
+	p := &plant{scene: scene{t: t, store: simstore.Open(t)}}
 	config := simulated.Config{Profile: simulated.Lab, Locks: true}
 	set := nodepower.ControllerSettings{Limits: cycle.DefaultLimits, Reply: time.Second}
 	for i := range 4 {

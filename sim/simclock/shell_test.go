@@ -12,7 +12,6 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
@@ -20,6 +19,7 @@ import (
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // scene is a shell over two nodes with a log of its actions.
@@ -27,14 +27,14 @@ type scene struct {
 	t       *testing.T
 	shell   *simclock.Shell
 	cluster *simulated.Cluster
-	store   *memory.Store
+	store   *simstore.Store
 	log     strings.Builder
 	crash   func(point string) bool
 }
 
 func raise(t *testing.T, seed uint64, latency time.Duration) *scene {
 	t.Helper()
-	s := &scene{t: t, store: &memory.Store{}}
+	s := &scene{t: t, store: simstore.Open(t)}
 	s.cluster = simulated.New(simulated.Config{
 		Profile: simulated.Lab, Seed: seed, Faults: simulated.Harsh, Nodes: []simulated.Node{
 			{ID: "n1", Capacity: cluster.Resources{CPU: 2000, Memory: 2048}},

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 )
 
 // graphsFile is the document form. Keys of other tools are allowed and ignored.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 	"vjob/scheduler/admission"
 )
 

@@ -12,7 +12,7 @@ import (
 // no chance, no files, no network and start no goroutine.
 var pure = of(
 	"api/oarapi", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/execute", "ctxswitch/gang",
-	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/bound", "energy/budget", "energy/consolidate",
+	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
 	"internal/suggest", "notify", "oar", "oar/admission",
 	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script",
@@ -30,6 +30,7 @@ var shells = of(
 	"scheduler/calls.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/portfolio.go",
 	"api/oarapi/jobs.go", "api/oarapi/oarapi.go", "api/oarapi/orders.go", "api/oarapi/nodes.go", "api/oarapi/query.go", "api/oarapi/reports.go", "api/oarapi/routes.go", "api/oarapi/serialize.go",
 	"api/oarapi/site.go", "api/oarapi/submit.go",
+	"notify/hook.go", "notify/letters.go", "notify/mail.go", "notify/outbox.go", "notify/poster.go", "notify/public.go",
 )
 
 func of(names ...string) []string { return names }

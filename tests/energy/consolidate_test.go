@@ -12,8 +12,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/daemon/settings/steering"
-	"vjob/db/memory"
+	"vjob/daemon/settings"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/consolidate"
@@ -25,6 +24,7 @@ import (
 	"vjob/scheduler/decide"
 	"vjob/scheduler/nodepower"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // Nodes of two generations, by turns: what draws most for its work is not what is switched
@@ -57,7 +57,7 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &day{t: t, store: &memory.Store{}, book: book, power: map[cluster.NodeID]energy.Power{}}
+	d := &day{t: t, store: simstore.Open(t), book: book, power: map[cluster.NodeID]energy.Power{}}
 	config := simulated.Config{Profile: simulated.Thesis, Locks: true, Seed: 1}
 	set := nodepower.ControllerSettings{Limits: cycle.DefaultLimits, Reply: time.Second}
 	for i := range dayNodes {
@@ -70,7 +70,7 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	}
 	d.cluster = simulated.New(config)
 	e := execute.DefaultSettings
-	e.Costs = steering.Costs(simulated.Thesis)
+	e.Costs = settings.SimulatedCosts(simulated.Thesis)
 	d.since = d.cluster.Now()
 	h.energy.Power = d.power
 	settings := scheduler.Settings{

@@ -14,8 +14,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
-	"vjob/daemon/settings/steering"
-	"vjob/db/memory"
+	"vjob/daemon/settings"
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/energy/price"
@@ -26,6 +25,7 @@ import (
 	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 	"vjob/sim/swf"
+	"vjob/tests/simstore"
 )
 
 // The day is the busiest of a part of the log KTH-SP2: 100 processors, here 25 nodes of
@@ -46,7 +46,7 @@ type day struct {
 	t        *testing.T
 	cluster  *simulated.Cluster
 	shell    *simclock.Shell
-	store    *memory.Store
+	store    *simstore.Store
 	book     *budget.Schedule
 	prices   *price.Series                   // stated as the day begins; nil: none
 	flexible time.Duration                   // of every vjob
@@ -105,7 +105,7 @@ func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...bu
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &day{t: t, store: &memory.Store{}, book: book, prices: prices}
+	d := &day{t: t, store: simstore.Open(t), book: book, prices: prices}
 	config, power := simulated.Config{Profile: simulated.Thesis, Locks: true, Seed: 1}, map[cluster.NodeID]energy.Power{}
 	for i := range dayNodes {
 		id := cluster.NodeID(fmt.Sprintf("n%02d", i+1))
@@ -114,7 +114,7 @@ func newDay(t *testing.T, policy queue.Policy, prices *price.Series, lines ...bu
 	}
 	d.cluster = simulated.New(config)
 	e := execute.DefaultSettings
-	e.Costs = steering.Costs(simulated.Thesis)
+	e.Costs = settings.SimulatedCosts(simulated.Thesis)
 	d.since = d.cluster.Now()
 	d.shell, err = simclock.New(simclock.Config{
 		Settings: scheduler.Settings{

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"vjob/energy"
-	"vjob/energy/bound"
 	"vjob/energy/solve"
 	"vjob/papers/allocation"
 	"vjob/tests/pace"
@@ -20,11 +19,11 @@ func TestBoundsAreThoseOfTheReference(t *testing.T) {
 		if ref == nil {
 			continue
 		}
-		lp, ok := bound.LP(in.Problem)
+		lp, ok := solve.LPBound(in.Problem)
 		if !ok || ref.LPBound == nil || math.Abs(lp-*ref.LPBound) > 1e-6*(1+lp) {
 			t.Errorf("%s: LPBOUND %g %v, the reference is %v", in.ID, lp, ok, ref.LPBound)
 		}
-		lbh, ok := bound.LBH(in.Problem)
+		lbh, ok := solve.LBHBound(in.Problem)
 		alike := !strings.Contains(in.ID, "het")
 		if !ok || alike && ref.LBH != nil && math.Abs(lbh-*ref.LBH) > 1e-4*(1+lbh) {
 			t.Errorf("%s: LBH %g %v, the reference is %g", in.ID, lbh, ok, *ref.LBH)
@@ -125,7 +124,7 @@ func TestPaperTable(t *testing.T) {
 		for ratio := 1; ratio <= 3; ratio++ {
 			for seed := range uint64(draws) {
 				p := allocation.Sample(allocation.SampleOptions{Objective: energy.BoundedYield, Nodes: hosts, Jobs: hosts * ratio, Seed: seed})
-				value, ok := bound.LP(p)
+				value, ok := solve.LPBound(p)
 				if !ok {
 					continue
 				}

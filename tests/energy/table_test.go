@@ -12,7 +12,6 @@ import (
 
 	"vjob/cmd/vjob/energy/format"
 	"vjob/energy"
-	"vjob/energy/bound"
 	"vjob/energy/solve"
 	"vjob/papers/allocation"
 )
@@ -31,14 +30,14 @@ type tally struct {
 }
 
 func (s *tally) add(in *format.Instance, value float64, ok bool) {
-	lp, feasible := bound.LP(in.Problem)
+	lp, feasible := solve.LPBound(in.Problem)
 	if !ok {
 		if feasible {
 			s.failed++
 		}
 		return
 	}
-	lbh, _ := bound.LBH(in.Problem)
+	lbh, _ := solve.LBHBound(in.Problem)
 	s.solved++
 	s.lp += 100 * in.Objective.Gap(value, lp)
 	s.lbh += 100 * in.Objective.Gap(value, lbh)

@@ -12,8 +12,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/hypervisor"
-	"vjob/hypervisor/conformance"
 	"vjob/hypervisor/libvirt"
+	"vjob/tests/conformance"
 	"vjob/tests/lab"
 )
 

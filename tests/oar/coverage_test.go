@@ -98,7 +98,7 @@ func families(t *testing.T) []family {
 var skippedPower = map[string]string{
 	"g01": pausesByCount, "g02": pausesByCount, "g04": keepalive, "g05": keepalive, "g07": keepalive,
 	"g08": "judged in sim/simclock: a node that is wanted is asked to come up, and TestAdministratorsOverridePowerManagement",
-	"g10": "judged in energy/power/command: each node has commands of its own, which are given nothing on their input",
+	"g10": "judged in energy/power/driver: each node has commands of its own, which are given nothing on their input",
 	"g00": "differs: what may be switched stands in the settings; power management asks each time whether it pays",
 	"g13": "judged by TestANodeThatDoesNotComeBack of sim/simclock: it is asked three times, and then left alone",
 	"g11": "judged by TestANodeThatDoesNotComeBack of sim/simclock: a command over its time is an alarm, and the node is stuck",

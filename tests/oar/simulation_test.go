@@ -14,7 +14,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
-	"vjob/db/memory"
 	"vjob/hypervisor/simulated"
 	"vjob/oar"
 	oaradmission "vjob/oar/admission"
@@ -29,6 +28,7 @@ import (
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // simulation is the scheduler of the daemon in virtual time, with submissions by oarsub's options. Its
@@ -45,7 +45,7 @@ type simulation struct {
 
 // labelled is a store with the labels of the nodes, which the simulated cluster lacks.
 type labelled struct {
-	memory.Store
+	*simstore.Store
 	nodes []cluster.Node
 }
 
@@ -75,7 +75,7 @@ func newSimulation(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas
 		Request: request.DefaultConfig(), Policy: policy,
 		Queues: []string{"admin"}, Image: "simulated", Images: map[string]string{"simulated": "simulated"},
 	}}
-	p.store = &labelled{nodes: nodes}
+	p.store = &labelled{simstore.Open(t), nodes}
 	rules := oarOrdering(t, quotas)
 	config := simulated.Config{Profile: simulated.Lab}
 	for _, n := range nodes {

@@ -15,9 +15,9 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
-	"vjob/db/storetest"
 	"vjob/hypervisor"
 	"vjob/tests/powercut"
+	"vjob/tests/storetest"
 )
 
 // ledger is what was acknowledged before a cut.

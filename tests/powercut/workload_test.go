@@ -19,9 +19,9 @@ import (
 	"vjob/daemon"
 	"vjob/daemon/settings"
 	"vjob/db"
-	"vjob/db/storetest"
 	"vjob/hypervisor"
 	"vjob/tests/powercut"
+	"vjob/tests/storetest"
 )
 
 // workloadVariable makes the test binary the program that is recorded; folderVariable

@@ -10,10 +10,10 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/placement"
-	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/tests/simstore"
 )
 
 var errWords = errors.New("not understood; see the package comment")
@@ -280,7 +280,7 @@ func (s *scenario) spoilCommit(w []string) error {
 	}
 	c := spoiled{vjob: id, err: errors.New("database or disk is full")}
 	if w[0] == "lose" {
-		c.err = memory.ErrWritten
+		c.err = simstore.ErrWritten
 	}
 	if err := c.phase.UnmarshalText([]byte(w[4])); err != nil {
 		return err

@@ -15,16 +15,15 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	config "vjob/daemon/settings"
-	"vjob/daemon/settings/document"
-	"vjob/daemon/settings/steering"
-	"vjob/db/memory"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
+	"vjob/internal/document"
 	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/decide"
 	"vjob/sim/simclock"
 	"vjob/tests/sim"
+	"vjob/tests/simstore"
 )
 
 // round is a profile with round durations, which are easy to follow in a log.
@@ -53,7 +52,7 @@ type scenario struct {
 	excused []string // invariants
 
 	cluster *simulated.Cluster
-	store   *memory.Store
+	store   *simstore.Store
 	shell   *simclock.Shell
 	check   *sim.Checker
 	began   time.Time
@@ -94,6 +93,11 @@ func run(text string) (string, error) {
 		jobs: map[string]cluster.VJobID{}, gangs: map[cluster.VJobID]gang.Record{},
 		states: map[cluster.VJobID]journal.VJobChange{}, plans: map[journal.PlanID]journal.PlanState{}, manual: 1 << 40,
 	}
+	defer func() {
+		if s.store != nil {
+			_ = s.store.Close() // nothing of it is kept
+		}
+	}()
 	s.log.head(head.text)
 	for _, l := range lines {
 		if err := s.perform(l); err != nil {
@@ -172,7 +176,10 @@ func (s *scenario) start() error {
 	s.cluster = simulated.New(s.config)
 	s.began = s.cluster.Now()
 	s.log.now = func() time.Duration { return s.cluster.Now().Sub(s.began) }
-	s.store = &memory.Store{}
+	var err error
+	if s.store, err = simstore.New(); err != nil {
+		return err
+	}
 	set, down, err := s.settings()
 	if err != nil {
 		return err
@@ -230,7 +237,7 @@ func arrange(set *scheduler.Settings, text string) error {
 	if err := all.Validate(); err != nil {
 		return doc.Locate(err)
 	}
-	core, err := steering.Core(&all)
+	core, err := all.Scheduler()
 	if err != nil {
 		return err
 	}
@@ -262,7 +269,7 @@ func (s *scenario) called(now time.Time, call hypervisor.Call) {
 
 // recorder passes every written step to the scenario, and lets commits fail.
 type recorder struct {
-	*memory.Store
+	*simstore.Store
 	scenario *scenario
 }
 
@@ -277,7 +284,7 @@ func (r recorder) Load(ctx context.Context) (journal.Loaded, error) {
 func (r recorder) Commit(ctx context.Context, step journal.Step) error {
 	if spoil := r.scenario.spoil(step); spoil != nil {
 		r.scenario.log.say("!! the commit fails: %v", spoil)
-		if !errors.Is(spoil, memory.ErrWritten) {
+		if !errors.Is(spoil, simstore.ErrWritten) {
 			return spoil
 		}
 		defer r.scenario.committed(step)

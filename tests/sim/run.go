@@ -17,11 +17,11 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/db/memory"
 	"vjob/energy/budget"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
 	"vjob/sim/simclock"
+	"vjob/tests/simstore"
 )
 
 // Result is the result of a run.
@@ -43,7 +43,7 @@ type run struct {
 	opts     Options
 	chance   *rand.Rand
 	cluster  *simulated.Cluster
-	store    *memory.Store
+	store    *simstore.Store
 	shell    *simclock.Shell
 	check    *Checker
 	log      hash.Hash
@@ -71,6 +71,7 @@ func Run(opts Options) (Result, error) {
 	if err := r.build(); err != nil {
 		return Result{}, err
 	}
+	defer func() { _ = r.store.Close() }() // nothing of it is kept
 	for _, act := range []func() error{r.trouble, r.heal} {
 		if err := act(); err != nil && !errors.Is(err, errViolated) {
 			return Result{}, err
@@ -106,14 +107,17 @@ func (r *run) build() error {
 		config.Pools = map[string]cluster.MiB{simulated.SharedPool: 3072}
 	}
 	r.cluster = simulated.New(config)
-	r.store = &memory.Store{FailNext: r.unwritten}
+	var err error
+	if r.store, err = simstore.New(); err != nil {
+		return err
+	}
+	r.store.FailNext = r.unwritten
 	settings := Settings(r.opts)
 	r.switchable(&settings)
 	r.ration(&settings)
 	r.check = NewChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)
-	var err error
 	r.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: r.cluster, Store: recorder{r.store, r}, Down: 3 * time.Second,
 		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
@@ -127,20 +131,20 @@ func (r *run) build() error {
 // recorder passes every written step to the checker, also if the scheduler gets an error for
 // it.
 type recorder struct {
-	*memory.Store
+	*simstore.Store
 	run *run
 }
 
 // Commit writes a step.
 func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 	err := s.Store.Commit(ctx, step)
-	if err == nil || errors.Is(err, memory.ErrWritten) {
+	if err == nil || errors.Is(err, simstore.ErrWritten) {
 		text, err := json.Marshal(step)
 		if err != nil {
 			panic(err) // plain data
 		}
 		s.run.log.Write(text)
-		s.run.inQuota(step)
+		s.run.inQuota(step) //nolint:contextcheck // nothing in memory blocks
 		s.run.check.Committed(step)
 	}
 	return err
@@ -164,7 +168,7 @@ func (r *run) unwritten() error {
 		return nil
 	}
 	if r.chance.IntN(2) == 0 {
-		return memory.ErrWritten
+		return simstore.ErrWritten
 	}
 	return errors.New("database or disk is full")
 }

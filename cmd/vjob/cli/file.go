@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 )
 
 // Stdin is the name of a file that stands for the standard input.

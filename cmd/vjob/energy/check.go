@@ -12,7 +12,7 @@ import (
 	"vjob/cmd/vjob/energy/format"
 	"vjob/cmd/vjob/plain"
 	"vjob/energy"
-	"vjob/energy/bound"
+	"vjob/energy/solve"
 )
 
 func energyCheckCommand(a *cli.App) *cobra.Command {
@@ -108,7 +108,7 @@ func judgeAllocation(p *energy.Problem, one format.Allocation, there bool) verdi
 	}
 	if len(faults) > 0 {
 		v.Status, v.Faults = "wrong", faults
-	} else if lp, ok := bound.LP(p); ok {
+	} else if lp, ok := solve.LPBound(p); ok {
 		over := 100 * p.Objective.Gap(p.Objective.Value(m), lp)
 		v.Over = &over
 	}

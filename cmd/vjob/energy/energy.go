@@ -21,7 +21,6 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/energy/format"
 	"vjob/energy"
-	"vjob/energy/bound"
 	"vjob/energy/solve"
 	"vjob/papers/allocation"
 )
@@ -89,8 +88,8 @@ func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() boo
 		return nil, err
 	}
 	r.elapsed = a.Now().Sub(began)
-	r.lp, r.feasible = bound.LP(in.Problem)
-	r.lbh, _ = bound.LBH(in.Problem)
+	r.lp, r.feasible = solve.LPBound(in.Problem)
+	r.lbh, _ = solve.LBHBound(in.Problem)
 	if r.made == nil {
 		if len(r.why) == 0 { // the algorithms of the paper give no reasons
 			r.why = in.Unplaceable()

@@ -15,8 +15,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/daemon/settings/document"
 	"vjob/energy"
+	"vjob/internal/document"
 	"vjob/papers/jobs/backfill"
 	"vjob/queue"
 	"vjob/sim/replay"

@@ -12,7 +12,6 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/parse"
 	"vjob/daemon/settings"
-	"vjob/daemon/settings/steering"
 	"vjob/hypervisor/simulated"
 	"vjob/internal/chart"
 	"vjob/queue"
@@ -190,7 +189,7 @@ func under(a *cli.App, f *replayFlags, given func(string) bool, o *replay.Option
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("%s with the policy %s: %w", file, policy, err)
 	}
-	core, err := steering.Core(&s)
+	core, err := s.Scheduler()
 	if err != nil {
 		return err
 	}

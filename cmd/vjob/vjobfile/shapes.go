@@ -6,7 +6,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 )
 
 // shapeFile is an alternative in a vjob file. What it does not say is as the vjob has it.

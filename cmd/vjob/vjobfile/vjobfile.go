@@ -9,7 +9,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/parse"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 )
 
 // vjobFile is a vjob file: the submission of the API, with times and sizes also in readable

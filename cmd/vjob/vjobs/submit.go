@@ -15,7 +15,7 @@ import (
 	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/vjobfile"
 	"vjob/ctxswitch/placement"
-	"vjob/daemon/settings/document"
+	"vjob/internal/document"
 )
 
 // submission is the flags of `vjob submit`.

@@ -281,7 +281,7 @@ func (m *Problem) MayPass(vm, node int) bool {
 	return m.In.Nodes[node].State == repack.Online && !m.BannedAlways[vm].Has(node)
 }
 
-var _ repack.Board = (*poster)(nil)
+var _ repack.ConstraintStore = (*poster)(nil)
 
 // Aborted reports whether the search must end even without a first plan.
 func (m *Problem) Aborted() bool { return m.Abort != nil && m.Abort() }

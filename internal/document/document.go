@@ -1,0 +1,173 @@
+// Package document decodes YAML and JSON files that users write by hand. It is strict: an
+// unknown key, a repeated key and a value of the wrong type are errors, which name the file,
+// line, column, key and value, and what is valid.
+//
+// Package goccy/go-yaml parses, refuses repeated keys, and gives each value its key and place. Its strict decoder is not
+// used: in version 1.19.2 it accepts 2.5 as the whole number 2, turns the text 010 into 8 and 1.50 into 1.5, skips a whole
+// mapping silently if one key is a number, and its errors about a type with its own notation, such as "2GiB", have no place.
+package document
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"vjob/cluster"
+)
+
+// Limit is the maximum size of a document in bytes.
+const Limit = 16 << 20
+
+// Error is invalid input at one place of a document. It matches cluster.ErrInvalid
+// and unwraps to the *cluster.FieldError.
+type Error struct {
+	Document     string // name of the file
+	Line, Column int    // from 1; 0 if unknown
+	Field        *cluster.FieldError
+}
+
+// Error returns "file:line:column: key: value: want …".
+func (e *Error) Error() string {
+	at := fmt.Sprintf("%s:%d:%d: %s", e.Document, e.Line, e.Column, e.Field.Field)
+	if e.Field.Text != "" {
+		return at + ":\n" + e.Field.Text
+	}
+	return fmt.Sprintf("%s: %s: want %s", at, e.Field.Value, e.Field.Want)
+}
+
+// Unwrap returns the error of the field, without its place.
+func (e *Error) Unwrap() error { return e.Field }
+
+// Document holds the place of each key of a document.
+type Document struct {
+	Name   string
+	places map[string]*token.Position
+}
+
+// Read reads a file of at most [Limit] bytes; "-" is the standard input.
+func Read(path string) ([]byte, error) {
+	if path == "-" {
+		return ReadFrom("standard input", os.Stdin)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", cluster.ErrInvalid, err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return ReadFrom(path, f)
+}
+
+// ReadFrom reads at most [Limit] bytes; the name is for messages.
+func ReadFrom(name string, in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, Limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(data) > Limit {
+		return nil, fmt.Errorf("%s: more than %d MiB: %w", name, Limit>>20, cluster.ErrInvalid)
+	}
+	return data, nil
+}
+
+// Decode decodes one document into what target points to. Keys are the json names
+// of the fields. Fields without a key in the document keep their value.
+func Decode(name string, data []byte, target any) (*Document, error) {
+	d := &Document{Name: name, places: map[string]*token.Position{}}
+	if line, ok := tooDeep(data); ok {
+		return nil, &Error{Document: name, Line: line, Column: 1, Field: &cluster.FieldError{
+			Field: "syntax", Value: "nesting too deep", Want: fmt.Sprintf("at most %d levels", maxDepth),
+		}}
+	}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, d.syntax(err)
+	}
+	var bodies []ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body != nil && doc.Body.Type() != ast.CommentType {
+			bodies = append(bodies, doc.Body)
+		}
+	}
+	if len(bodies) == 0 {
+		return d, nil
+	}
+	to := decoder{doc: d, anchors: map[string]ast.Node{}}
+	if len(bodies) > 1 {
+		return nil, to.invalid(bodies[1], "a second document", "one document in the file")
+	}
+	if err := to.value(bodies[0], reflect.ValueOf(target).Elem()); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// maxDepth is the maximum nesting of lists and mappings. The time of the parser grows with
+// the square of the depth.
+const maxDepth = 500
+
+// tooDeep returns the first line at which more than maxDepth brackets are open, or more than
+// maxDepth list items begin. Brackets in texts count too, which is harmless at this depth.
+func tooDeep(data []byte) (line int, deep bool) {
+	open, dashes := 0, 0
+	line = 1
+	for i, c := range data {
+		switch c {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
+		case '-', '?', ':':
+			if i+1 < len(data) && data[i+1] == ' ' {
+				dashes++
+			}
+		case '\n':
+			line++
+			dashes = 0
+		}
+		if open > maxDepth || dashes > 4*maxDepth {
+			return line, true
+		}
+	}
+	return 0, false
+}
+
+// Locate adds the place in the document to an error about one of its fields. It returns other
+// errors, and those about fields that the document does not have, unchanged.
+func (d *Document) Locate(err error) error {
+	var field *cluster.FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	p, ok := d.places[field.Field]
+	if !ok {
+		return err
+	}
+	return &Error{Document: d.Name, Line: p.Line, Column: p.Column, Field: field}
+}
+
+// Line returns the line of a field, from 1, or 0 if the document does not have the field.
+func (d *Document) Line(field string) int {
+	if p, ok := d.places[field]; ok {
+		return p.Line
+	}
+	return 0
+}
+
+func (d *Document) syntax(err error) error {
+	e := &Error{Document: d.Name, Field: &cluster.FieldError{Field: "syntax", Value: "this", Want: err.Error()}}
+	if y, ok := errors.AsType[yaml.Error](err); ok {
+		e.Field.Want = "YAML or JSON: " + y.GetMessage()
+		if t := y.GetToken(); t != nil && t.Position != nil {
+			e.Line, e.Column = t.Position.Line, t.Position.Column
+			e.Field.Value = shortened(t.Value)
+		}
+	}
+	return e
+}

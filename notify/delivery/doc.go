@@ -1,9 +1,0 @@
-// Package delivery delivers notifications by mail and by web hooks, at least once. It reads the
-// event log behind a cursor of its own, stores each message with its recipient, and attempts
-// delivery for a day. After a crash it continues, and may repeat a message.
-//
-// Messages wait in queues, one for each owner and host (outbox.go, which is pure). Owners take
-// turns, attempts and memory are bounded, and a circuit breaker closes a failing queue for a
-// while, so that an unreachable host delays nothing else. Delivery never blocks the scheduler and
-// runs no program of a user.
-package delivery
