@@ -26,7 +26,7 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 		check(len(w.Parameters) <= most, "parameters", len(w.Parameters), bound),
 		check(w.Array == 0 || len(w.Parameters) == 0 || w.Array == len(w.Parameters), "array", w.Array,
 			fmt.Sprintf("the number of parameters, %d, or 0: they are counted", len(w.Parameters))),
-		check(w.AtOnce == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.AtOnce, "an array as well"),
+		check(w.MaxConcurrent == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.MaxConcurrent, "an array as well"),
 	)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,6 +127,9 @@ func (w *walker) value(at location, t reflect.Type, depth int) error {
 		if t == timeType {
 			return instantOf(at, token)
 		}
+		if isText(t) {
+			return textOf(at, token, t)
+		}
 		if t.Kind() != reflect.String {
 			return at.bad(token, kindName(t))
 		}
@@ -241,10 +245,27 @@ func instantOf(at location, text string) error {
 	return nil
 }
 
+// isText reports whether a type of its own is a string in JSON, such as an enumeration.
+func isText(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) && !p.Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+func textOf(at location, text string, t reflect.Type) error {
+	err := reflect.New(t).Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
+	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
+		return at.bad(text, bad.Want)
+	}
+	return err
+}
+
 // kindName says what a type looks like in JSON.
 func kindName(t reflect.Type) string {
 	if t == timeType {
 		return "a date and a time"
+	}
+	if isText(t) {
+		return "text"
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:

@@ -201,6 +201,8 @@ func (s schemaSet) ref(t reflect.Type) any {
 		return s.ref(t.Elem())
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
+	case isText(t):
+		return map[string]any{"type": "string"}
 	case t.Kind() == reflect.Struct:
 		s.add(t)
 		return map[string]any{"$ref": "#/components/schemas/" + schemaName(t)}
@@ -227,7 +229,7 @@ var generic = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]$`)
 // our own.
 func schemaName(t reflect.Type) string {
 	name := generic.ReplaceAllString(t.Name(), "Of$1")
-	if t.PkgPath() != reflect.TypeFor[wire.Error]().PkgPath() {
+	if strings.Contains(t.PkgPath(), "/oar") {
 		return "OAR" + name
 	}
 	return name
@@ -252,7 +254,7 @@ func (s schemaSet) add(t reflect.Type) {
 		if p, ok := properties[name].(map[string]any); ok && nullable(t, f) {
 			p["nullable"] = true
 		}
-		if !strings.Contains(options, "omitempty") {
+		if options == "" {
 			required = append(required, name)
 		}
 	}

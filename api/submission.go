@@ -66,7 +66,7 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 		return admission.Submission{}, err
 	}
 	if s.Flexible > 0 && s.Walltime == 0 {
-		return admission.Submission{}, cluster.BadField("flexible_seconds", w.FlexibleSeconds, "0, or a walltime as well: what a start costs depends on how long it runs")
+		return admission.Submission{}, cluster.BadField("flexible_seconds", s.Flexible, "0, or a walltime as well: what a start costs depends on how long it runs")
 	}
 	if len(s.Shapes) > 0 {
 		if s.Walltime == 0 {

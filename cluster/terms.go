@@ -9,47 +9,43 @@ import (
 // Terms are the requests of a submission beside VMs, rules and walltime. The zero value is a
 // rigid vjob that runs when its turn comes and may be suspended (thesis §2.2). Terms never
 // change.
+//
+// A term is declared here and nowhere else: its type and its tags say how users write it, [Terms.Check]
+// what is valid. See [TermFields] for the tags.
 type Terms struct {
-	Queue    string    `json:"queue,omitempty"`   // "" before it was routed to one
-	Project  string    `json:"project,omitempty"` // the project to which it is charged beside its owner, or ""
-	Deadline time.Time `json:"deadline,omitzero"` // when it should have ended; zero is no deadline
-	MinShare float64   `json:"floor,omitempty"`   // the least share of its CPU that it accepts, from 0 to 1; 0 is all of it
+	Queue    string    `json:"queue,omitempty" flag:"queue,q" help:"<QUEUE> to stand in"` // "" before it was routed to one
+	Project  string    `json:"project,omitempty" flag:"project" help:"<PROJECT> for which it counts"`
+	Deadline time.Time `json:"deadline,omitzero" flag:"deadline" help:"<TIME> by which it should have ended, such as 'tomorrow 08:00' or +6h" show:"deadline"`
+	MinShare float64   `json:"floor,omitempty" flag:"floor" help:"the least <SHARE> of its CPU with which it is content, from 0 to 1; none is all of it"`
 
-	BestEffort bool          `json:"best_effort,omitempty"` // runs on resources that no other vjob needs, and is preempted first
-	Preemption Preemption    `json:"yields,omitempty"`      // how it is preempted
-	MinRun     time.Duration `json:"min_run,omitempty"`     // not preempted for that long after each start and resume
+	BestEffort bool       `json:"best_effort,omitempty" flag:"best-effort" help:"run only on capacity that no other vjob needs"` // and is preempted first
+	Preemption Preemption `json:"yields,omitempty" flag:"yields" help:"how it makes room: suspend, end or never"`
+	MinRun     Seconds    `json:"min_run_seconds,omitempty" flag:"min-run" help:"<TIME> after each start for which it makes no room"`
 
-	// NotBefore is its earliest start. At NotAfter it fails unless it has started. Zero is no
-	// limit.
-	NotBefore time.Time `json:"not_before,omitzero"`
-	NotAfter  time.Time `json:"not_after,omitzero"`
+	NotBefore time.Time `json:"not_before,omitzero" flag:"not-before" help:"<TIME> before which it is not started, such as 'tomorrow 08:00' or +6h"`
+	NotAfter  time.Time `json:"not_after,omitzero" flag:"not-after" help:"<TIME> by which it has failed unless it has started"`
 
-	// Flexible is how long after its submission its start may be delayed for a lower energy
-	// price; 0 is not at all.
-	Flexible time.Duration `json:"flexible,omitempty"`
+	// Flexible counts from the submission. It requires a walltime.
+	Flexible Seconds `json:"flexible_seconds,omitempty" flag:"flexible" help:"<TIME> by which its start may be put off for a lower price of energy, such as 6h"`
 
-	Reservation time.Time `json:"reservation,omitzero"` // its resources are reserved from then on for its walltime; zero without a reservation
+	Reservation time.Time `json:"reservation,omitzero" flag:"reserve,at" help:"<TIME> from which its room is kept free, such as 'tomorrow 08:00'" show:"reserved"`
 
-	After []Dependency `json:"after,omitempty"` // all must be met before it may start
-	Unmet Unmet        `json:"unmet,omitempty"` // what happens if one can never be met
+	After []Dependency `json:"after,omitempty" flag:"after" help:"<[CONDITION:]VJOB> that it waits for: afterok (as if none is given), afterany, afternotok, after; 120[] is all of array 120; may be repeated"`
+	Unmet Unmet        `json:"unmet,omitempty" flag:"unmet" help:"what becomes of it when that can never be: fail, hold or run"`
 
-	// MaxConcurrent is how many vjobs of its array may run or be suspended at once; 0 is all.
-	MaxConcurrent int `json:"at_once,omitempty"`
+	MaxConcurrent int `json:"at_once,omitempty"` // most vjobs of its array that run or are suspended at once; 0 is all
 
-	// LeaderEnds says that its first VM decides: when the guest of the first VM shuts itself down, the
-	// vjob has ended and its other VMs are stopped.
-	LeaderEnds bool `json:"led,omitempty"`
-
-	Idempotent bool   `json:"idempotent,omitempty"` // submitted again when it fails
-	Container  bool   `json:"container,omitempty"`  // other vjobs may run on its resources
-	Inner      VJobID `json:"inner,omitempty"`      // the container in which it runs, or 0
+	LeaderEnds bool   `json:"led,omitempty" flag:"led" help:"it ends when the guest of its first VM has shut itself down"`
+	Idempotent bool   `json:"idempotent,omitempty" flag:"idempotent" help:"submit it again when it fails"`
+	Container  bool   `json:"container,omitempty" flag:"container" help:"hold room for other vjobs, which are submitted with --inner; nothing else runs in it"`
+	Inner      VJobID `json:"inner,omitempty" flag:"inner" help:"run inside the <CONTAINER> of this number"`
 
 	// Shapes are the alternatives of a moldable vjob: the one that ends first is chosen. The
 	// first is the shape of the vjob itself.
 	Shapes []Shape `json:"shapes,omitempty"`
 
-	Notify []string          `json:"notify,omitempty"` // addressees of its state changes: "mail:ann@example.org", "https://…"
-	Labels map[string]string `json:"labels,omitempty"` // free texts of the user
+	Notify []string          `json:"notify,omitempty" flag:"notify" help:"<ADDRESS> that is told of its states: mail:NAME@HOST or https://…; may be repeated"`
+	Labels map[string]string `json:"labels,omitempty" flag:"label" help:"<NAME=VALUE> that is kept with it; may be repeated"`
 }
 
 // Shape is one alternative of a moldable vjob.
@@ -95,8 +91,8 @@ func (y *Preemption) UnmarshalText(b []byte) (err error) {
 // Dependency is a condition on another vjob.
 type Dependency struct {
 	On    VJobID    `json:"on"`
-	When  Condition `json:"when,omitempty"`
-	Array bool      `json:"array,omitempty"` // on every vjob of the array On
+	When  Condition `json:"when"`
+	Array bool      `json:"array,omitempty"` // on every vjob of the array On: afternotok is met by one, the others by all
 }
 
 // Condition is what a dependency requires of another vjob.

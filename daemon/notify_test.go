@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/daemon/settings"
 )
 
@@ -27,7 +28,7 @@ func TestAddressesRefused(t *testing.T) {
 	} {
 		_, _, err := c.Submit(t.Context(), wire.Submission{
 			Count: 1, Hold: true, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 256},
-			Terms: wire.Terms{Notify: []string{"mail:bob@example.org", address}},
+			Terms: wire.Terms{Terms: cluster.Terms{Notify: []string{"mail:bob@example.org", address}}},
 		}, "")
 		switch {
 		case want == "" && err != nil:

@@ -200,7 +200,7 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 		return nil, err
 	}
 	for i := range list {
-		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.Clone()
+		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.current().Clone()
 		if shape := list[i].Shape; shape > 0 && shape < len(list[i].Shapes) {
 			list[i].VJob = list[i].WithShape(shape)
 		}

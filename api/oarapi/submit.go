@@ -118,7 +118,7 @@ func (d *Dialect) place(ctx context.Context, who api.Subject, key string, r *Tra
 		return d.service.Submit(ctx, who, key, &r.VJob)
 	}
 	for _, id := range r.Containers {
-		r.VJob.Inner = id
+		r.VJob.Inner = cluster.VJobID(id)
 		if first, err = d.service.Submit(ctx, who, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
 			break
 		}
@@ -163,7 +163,7 @@ var resourceField = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu
 // stores it: see [AdmitVJob].
 func (d *Dialect) Admit(ctx context.Context, who api.Subject, body *wire.Submission, then func(context.Context) error) error {
 	return d.serialized(ctx, who, func(ctx context.Context) error {
-		by, err := d.caller(ctx, who, body.Reservation != nil)
+		by, err := d.caller(ctx, who, !body.Reservation.IsZero())
 		if err != nil {
 			return err
 		}

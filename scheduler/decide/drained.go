@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -97,8 +98,8 @@ func (p *View) unsuspendable(r *execute.Report) string {
 		return "it never makes room"
 	case queue.IsEnded(job):
 		return "it would have to start anew"
-	case p.now.Before(r.Record.Since.Add(job.MinRun)):
-		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(job.MinRun), p.now)
+	case p.now.Before(r.Record.Since.Add(time.Duration(job.MinRun))):
+		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(time.Duration(job.MinRun)), p.now)
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func TestTerms(t *testing.T) {
 			}
 			want := cluster.Terms{
 				Queue: "urgent", Project: "physics", Deadline: begin.Add(500 * time.Second), NotBefore: begin.Add(40 * time.Second), NotAfter: begin.Add(90 * time.Second), MinShare: 0.5, Preemption: cluster.ByEnd,
-				MinRun: time.Minute, Unmet: cluster.UnmetHolds, Idempotent: true, Notify: []string{"mail:ann@example.org"},
+				MinRun: cluster.Seconds(time.Minute), Unmet: cluster.UnmetHolds, Idempotent: true, Notify: []string{"mail:ann@example.org"},
 				Labels: map[string]string{"kind": "test"}, After: []cluster.Dependency{
 					{On: 2, Array: true}, {On: 3, When: cluster.AfterAny}, {On: 1, When: cluster.AfterStart},
 				},

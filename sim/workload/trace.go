@@ -112,8 +112,11 @@ func parseLine(text []byte) (Job, error) {
 
 // jsonError returns a decoding error with the key at fault, if it is known.
 func jsonError(err error) error {
+	if _, ok := errors.AsType[*cluster.FieldError](err); ok {
+		return err // of a value with a notation of its own
+	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := strings.NewReplacer("traceWork.", "", "termKeys.", "").Replace(wrong.Field)
+		field := strings.NewReplacer("traceWork.", "", "termKeys.", "", "Terms.", "").Replace(wrong.Field)
 		return cluster.BadField(field, wrong.Value, "a value of type "+wrong.Type.String())
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
@@ -125,8 +128,8 @@ func jsonError(err error) error {
 // traceKeys lists the keys of a line.
 func traceKeys() (keys []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[traceLine]()) {
-		if !f.Anonymous {
-			keys = append(keys, f.Tag.Get("json"))
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			keys = append(keys, name)
 		}
 	}
 	return keys

@@ -193,7 +193,7 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
 		sub := admission.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
 		sub.MinShare = dayFloor
-		if sub.Flexible = d.flexible; d.prices != nil || d.power != nil {
+		if sub.Flexible = cluster.Seconds(d.flexible); d.prices != nil || d.power != nil {
 			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin
 		}
 		for rank := range sub.VMs {

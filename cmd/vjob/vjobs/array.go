@@ -37,7 +37,7 @@ func (f *arrayFlags) override(a *cli.App, s *wire.Submission) (err error) {
 		if err1 != nil || err2 != nil || n < 1 && f.file == "" || limited && m < 1 {
 			return cluster.BadField("--array", f.size, "how many vjobs, and maybe how many at once, such as 1000 or 1000%20")
 		}
-		s.Array, s.AtOnce = n, m
+		s.Array, s.MaxConcurrent = n, m
 	}
 	if f.file == "" {
 		return nil

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/fetch"
 	"vjob/cmd/vjob/plain"
@@ -38,7 +40,7 @@ func showCommand(a *cli.App) *cobra.Command {
 
 func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	var b strings.Builder
-	plain.Facts(&b, append([][2]string{
+	facts := [][2]string{
 		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
 		{"owner", j.Owner},
 		{"state", stateLine(j)},
@@ -48,12 +50,13 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"parameter", j.Parameter},
 		{"queue", j.Queue},
 		{"project", j.Project},
-		{"deadline", strings.TrimPrefix(plain.Moment(j.Terms.Deadline), "-")},
+	}
+	facts = append(facts, termLines(&j.Terms.Terms)...)
+	facts = append(facts, [][2]string{
 		{"late", j.Late},
 		{"priority", rankLine(&j.VJob)},
-		{"container", containerLine(&j.Terms)},
-		{"to start", windowLine(&j.Terms)},
-		{"reserved", strings.TrimPrefix(plain.Moment(j.Terms.Reservation), "-")},
+		{"container", containerLine(&j.Terms.Terms)},
+		{"to start", windowLine(&j.Terms.Terms)},
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", plain.Count(j.VMCount, "VM"), plain.CPU(j.CPUMilli), plain.MiB(j.MemoryMiB))},
@@ -63,7 +66,8 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"ended", plain.Moment(j.Ended)},
 		{"used", used(j)},
 		{"suspended", plain.Count(j.Generation, "time")},
-	}, plain.Passage("rules", j.Rules)...))
+	}...)
+	plain.Facts(&b, append(facts, plain.Passage("rules", j.Rules)...))
 	b.WriteByte('\n')
 	vms := &plain.Table{Heads: plain.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
 	for _, v := range j.VMs {
@@ -96,6 +100,24 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	return err
 }
 
+// termLines are the lines of the terms that [cluster.Terms] titles: texts and instants.
+func termLines(terms *cluster.Terms) (lines [][2]string) {
+	for _, t := range cluster.TermFields() {
+		if t.Title == "" {
+			continue
+		}
+		text := ""
+		switch value := t.In(terms).(type) {
+		case *string:
+			text = *value
+		case *time.Time:
+			text = strings.TrimPrefix(plain.Moment(value), "-")
+		}
+		lines = append(lines, [2]string{t.Title, text})
+	}
+	return lines
+}
+
 // refusalTable lists the nodes that are avoided for the vjob, and why.
 func refusalTable(list []wire.Refusal) *plain.Table {
 	t := &plain.Table{Heads: plain.Heads("AVOIDS VM SINCE WHY")}
@@ -121,7 +143,7 @@ func used(j *wire.VJobDetail) string {
 }
 
 // afterLine formats the dependencies of a vjob as --after takes them.
-func afterLine(after []wire.Dependency) string {
+func afterLine(after []cluster.Dependency) string {
 	list := make([]string, len(after))
 	for i, d := range after {
 		list[i] = fmt.Sprintf("%s:%d", d.When, d.On)
@@ -133,7 +155,7 @@ func afterLine(after []wire.Dependency) string {
 }
 
 // containerLine is in which container it runs, or that it is one.
-func containerLine(t *wire.Terms) string {
+func containerLine(t *cluster.Terms) string {
 	switch {
 	case t.Container:
 		return "holds its room for vjobs inside: vjob submit --inner"
@@ -181,13 +203,13 @@ func stateLine(j *wire.VJobDetail) string {
 }
 
 // windowLine is when a vjob may start; "" is whenever.
-func windowLine(t *wire.Terms) string {
+func windowLine(t *cluster.Terms) string {
 	var words []string
-	if t.NotBefore != nil {
-		words = append(words, "not before "+plain.Moment(t.NotBefore))
+	if !t.NotBefore.IsZero() {
+		words = append(words, "not before "+plain.Moment(&t.NotBefore))
 	}
-	if t.NotAfter != nil {
-		words = append(words, "by "+plain.Moment(t.NotAfter))
+	if !t.NotAfter.IsZero() {
+		words = append(words, "by "+plain.Moment(&t.NotAfter))
 	}
 	return strings.Join(words, ", ")
 }

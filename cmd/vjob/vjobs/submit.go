@@ -99,7 +99,7 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	if err := shapesOf(f.shapes, &s); err != nil {
 		return err
 	}
-	if err := f.terms.override(cmd, &s.Terms, a.Now()); err != nil {
+	if err := f.terms.override(cmd, &s.Terms.Terms, a.Now()); err != nil {
 		return err
 	}
 	if s.Container && cmd.ArgsLenAtDash() >= 0 {
