@@ -13,39 +13,39 @@ import (
 // A term is declared here and nowhere else: its type and its tags say how users write it, [Terms.Check]
 // what is valid. See [TermFields] for the tags.
 type Terms struct {
-	Queue    string    `json:"queue,omitempty" flag:"queue,q" help:"<QUEUE> to stand in"` // "" before it was routed to one
-	Project  string    `json:"project,omitempty" flag:"project" help:"<PROJECT> for which it counts"`
-	Deadline time.Time `json:"deadline,omitzero" flag:"deadline" help:"<TIME> by which it should have ended, such as 'tomorrow 08:00' or +6h" show:"deadline"`
-	MinShare float64   `json:"floor,omitempty" flag:"floor" help:"the least <SHARE> of its CPU with which it is content, from 0 to 1; none is all of it"`
+	Queue    string    `json:"queue,omitempty" flag:"queue,q" help:"<QUEUE> to submit to"` // "" before it was routed to one
+	Project  string    `json:"project,omitempty" flag:"project" help:"<PROJECT> that is charged beside its owner"`
+	Deadline time.Time `json:"deadline,omitzero" flag:"deadline" help:"<TIME> by which it should end, such as 'tomorrow 08:00' or +6h" show:"deadline"`
+	MinShare float64   `json:"floor,omitempty" flag:"floor" help:"least <SHARE> of its CPU that it accepts, from 0 to 1; 0 is all of it"`
 
 	BestEffort bool       `json:"best_effort,omitempty" flag:"best-effort" help:"run only on capacity that no other vjob needs"` // and is preempted first
-	Preemption Preemption `json:"yields,omitempty" flag:"yields" help:"how it makes room: suspend, end or never"`
-	MinRun     Seconds    `json:"min_run_seconds,omitempty" flag:"min-run" help:"<TIME> after each start for which it makes no room"`
+	Preemption Preemption `json:"yields,omitempty" flag:"yields" help:"how it is preempted: suspend (the default), end or never"`
+	MinRun     Seconds    `json:"min_run_seconds,omitempty" flag:"min-run" help:"<TIME> after each start in which it is not preempted"`
 
-	NotBefore time.Time `json:"not_before,omitzero" flag:"not-before" help:"<TIME> before which it is not started, such as 'tomorrow 08:00' or +6h"`
-	NotAfter  time.Time `json:"not_after,omitzero" flag:"not-after" help:"<TIME> by which it has failed unless it has started"`
+	NotBefore time.Time `json:"not_before,omitzero" flag:"not-before" help:"<TIME> of its earliest start, such as 'tomorrow 08:00' or +6h"`
+	NotAfter  time.Time `json:"not_after,omitzero" flag:"not-after" help:"<TIME> of its latest start; otherwise it fails"`
 
-	// Flexible counts from the submission. It requires a walltime.
-	Flexible Seconds `json:"flexible_seconds,omitempty" flag:"flexible" help:"<TIME> by which its start may be put off for a lower price of energy, such as 6h"`
+	// Flexible counts from the submission.
+	Flexible Seconds `json:"flexible_seconds,omitempty" flag:"flexible" help:"longest <TIME> to delay its start for a lower price of energy, such as 6h; it requires a walltime"`
 
-	Reservation time.Time `json:"reservation,omitzero" flag:"reserve,at" help:"<TIME> from which its room is kept free, such as 'tomorrow 08:00'" show:"reserved"`
+	Reservation time.Time `json:"reservation,omitzero" flag:"reserve,at" help:"<TIME> from which its resources are reserved, such as 'tomorrow 08:00'" show:"reserved"`
 
-	After []Dependency `json:"after,omitempty" flag:"after" help:"<[CONDITION:]VJOB> that it waits for: afterok (as if none is given), afterany, afternotok, after; 120[] is all of array 120; may be repeated"`
-	Unmet Unmet        `json:"unmet,omitempty" flag:"unmet" help:"what becomes of it when that can never be: fail, hold or run"`
+	After []Dependency `json:"after,omitempty" flag:"after" help:"<[CONDITION:]VJOB> that it depends on: afterok (the default), afterany, afternotok or after; 120[] is the whole array 120; may be repeated"`
+	Unmet Unmet        `json:"unmet,omitempty" flag:"unmet" help:"what happens if a dependency can never be met: fail (the default), hold or run"`
 
-	MaxConcurrent int `json:"at_once,omitempty"` // most vjobs of its array that run or are suspended at once; 0 is all
+	// MaxConcurrent counts the suspended vjobs of its array, too. `vjob submit --array` sets it.
+	MaxConcurrent int `json:"at_once,omitempty" help:"most vjobs of its array that run at once; 0 is all"`
 
-	LeaderEnds bool   `json:"led,omitempty" flag:"led" help:"it ends when the guest of its first VM has shut itself down"`
+	LeaderEnds bool   `json:"led,omitempty" flag:"led" help:"end it when the guest of its first VM shuts itself down"`
 	Idempotent bool   `json:"idempotent,omitempty" flag:"idempotent" help:"submit it again when it fails"`
-	Container  bool   `json:"container,omitempty" flag:"container" help:"hold room for other vjobs, which are submitted with --inner; nothing else runs in it"`
-	Inner      VJobID `json:"inner,omitempty" flag:"inner" help:"run inside the <CONTAINER> of this number"`
+	Container  bool   `json:"container,omitempty" flag:"container" help:"reserve resources for vjobs that are submitted with --inner; nothing else runs in them"`
+	Inner      VJobID `json:"inner,omitempty" flag:"inner" help:"number of the <CONTAINER> in which it runs"`
 
-	// Shapes are the alternatives of a moldable vjob: the one that ends first is chosen. The
-	// first is the shape of the vjob itself.
-	Shapes []Shape `json:"shapes,omitempty"`
+	// The first shape is that of the vjob itself. `vjob submit --shape` adds one.
+	Shapes []Shape `json:"shapes,omitempty" help:"alternatives of a moldable vjob: the one that ends first is chosen"`
 
-	Notify []string          `json:"notify,omitempty" flag:"notify" help:"<ADDRESS> that is told of its states: mail:NAME@HOST or https://…; may be repeated"`
-	Labels map[string]string `json:"labels,omitempty" flag:"label" help:"<NAME=VALUE> that is kept with it; may be repeated"`
+	Notify []string          `json:"notify,omitempty" flag:"notify" help:"<ADDRESS> that is notified of its states: mail:NAME@HOST or https://…; may be repeated"`
+	Labels map[string]string `json:"labels,omitempty" flag:"label" help:"<NAME=VALUE> that is stored with it; may be repeated"`
 }
 
 // Shape is one alternative of a moldable vjob.

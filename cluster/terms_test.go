@@ -2,11 +2,13 @@ package cluster_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/cluster"
+	"vjob/tests/golden"
 )
 
 // A term has a name, and a flag has a help text.
@@ -25,6 +27,20 @@ func TestTermFields(t *testing.T) {
 		}
 		flags[f.Flag] = true
 	}
+}
+
+// The guide has a table of all terms.
+func TestDocumentListsTheTerms(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| in files and requests | flag | meaning |\n| --- | --- | --- |\n")
+	for _, f := range cluster.TermFields() {
+		flag := ""
+		if f.Flag != "" {
+			flag = "`--" + f.Flag + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, flag, f.Help)
+	}
+	golden.Passage(t, "../docs/kinds.md", "<!-- terms: written by go test ./cluster -update -->\n", "<!-- end -->\n", b.String())
 }
 
 func TestTermFieldCopies(t *testing.T) {

@@ -40,13 +40,13 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		args = append(args, limit, f.Offset)
 		if f.Terms {
 			rows, err = r.withTerms(rows, tail, args)
-			return err
+		} else {
+			err = r.each("SELECT "+rowColumns+rowTables+tail, args, func(s scanner) error {
+				row, err := scanRow(s)
+				rows = append(rows, row)
+				return err
+			})
 		}
-		err := r.each("SELECT "+rowColumns+rowTables+tail, args, func(s scanner) error {
-			row, err := scanRow(s)
-			rows = append(rows, row)
-			return err
-		})
 		if err == nil && f.Fold {
 			err = r.countFolded(rows)
 		}
