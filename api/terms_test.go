@@ -47,6 +47,7 @@ func TestBadTerms(t *testing.T) {
 		"inner":                      {Terms: cluster.Terms{Inner: -3}},
 		"notify[0]":                  {Terms: cluster.Terms{Notify: []string{"ann"}}},
 		"notify[1]":                  {Terms: cluster.Terms{Notify: []string{"mail:ann@example.org", "https://user:secret@example.org/"}}},
+		"comment":                    {Terms: cluster.Terms{Comment: "two\nlines"}},
 		"labels.9x":                  {Terms: cluster.Terms{Labels: map[string]string{"9x": "a"}}},
 		"shapes[0].walltime_seconds": {Shapes: []wire.Shape{{Count: 1, Template: one}}},
 		"shapes[0].count":            {Shapes: []wire.Shape{{Count: 1000, Template: one, WalltimeSeconds: 1}}},

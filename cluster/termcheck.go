@@ -13,6 +13,7 @@ import (
 // Bounds of terms.
 const (
 	maxAfter    = 1000 // dependencies
+	maxComment  = 1000 // bytes
 	maxLabels   = 64
 	maxLabel    = 8 << 10 // bytes
 	maxMinRun   = Seconds(30 * 24 * time.Hour)
@@ -40,6 +41,7 @@ func (t *Terms) Check() error {
 		{t.Inner < 0, "inner", t.Inner, "the number of a container"},
 		{len(t.After) > maxAfter, "after", len(t.After), fmt.Sprintf("at most %d dependencies", maxAfter)},
 		{t.BestEffort && t.Preemption == Never, "yields", t.Preemption.String(), "suspend or end: a vjob that is best-effort makes room"},
+		{len(t.Comment) > maxComment || !printable(t.Comment, ""), "comment", t.Comment, fmt.Sprintf("one line of at most %d bytes without control characters", maxComment)},
 		{len(t.Labels) > maxLabels, "labels", len(t.Labels), fmt.Sprintf("at most %d labels", maxLabels)},
 	} {
 		if fault.is {

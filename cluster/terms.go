@@ -46,6 +46,8 @@ type Terms struct {
 
 	Notify []string          `json:"notify,omitempty" flag:"notify" help:"<ADDRESS> that is notified of its states: mail:NAME@HOST or https://…; may be repeated"`
 	Labels map[string]string `json:"labels,omitempty" flag:"label" help:"<NAME=VALUE> that is stored with it; may be repeated"`
+
+	Comment string `json:"comment,omitempty" flag:"comment" help:"free <TEXT> of at most 1,000 bytes on one line, which vjob show repeats" show:"comment"`
 }
 
 // Shape is one alternative of a moldable vjob.

@@ -134,6 +134,26 @@ func planOf(t *testing.T, s *shell, kind string) string {
 }
 
 // Rules are stated, hold and go; what would be is asked without doing it.
+// A comment is given by a flag or in a file, and shown in lists and alone.
+func TestComment(t *testing.T) {
+	s, _ := live(t)
+	file := filepath.Join(t.TempDir(), "vjob.yaml")
+	if err := os.WriteFile(file, []byte("hold: true\ncomment: from a file\ntemplate: {cpu: 1, memory: 64MiB}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.ok("submit", file)
+	s.ok("submit", file, "--comment", "before the deadline of Tuesday\u202e")
+	if out := s.ok("show", "2"); !strings.Contains(out, `comment    before the deadline of Tuesday\u202e`+"\n") {
+		t.Errorf("show:\n%s", out)
+	}
+	var list wire.VJobList
+	if err := json.Unmarshal([]byte(s.ok("list", "-o", "json")), &list); err != nil || len(list.VJobs) != 2 || list.VJobs[0].Comment != "from a file" {
+		t.Errorf("%+v, %v", list.VJobs, err)
+	}
+	s.fails(cli.ExitInput, "comment: ", "submit", file, "--comment", "two\nlines")
+	s.fails(cli.ExitInput, "comment: ", "submit", file, "--comment", strings.Repeat("x", 1001))
+}
+
 func TestRulesAndWhatIf(t *testing.T) {
 	s, _ := live(t)
 	file := filepath.Join(t.TempDir(), "keep.rules")

@@ -23,7 +23,7 @@ func one(id string, submit int, more string) string {
 func TestTerms(t *testing.T) {
 	const keys = `"owner":"ann","project":"physics","queue":"urgent","priority":3,"rules":"spread($VMS);","deadline":500,"not_before":40,"not_after":90,"floor":0.5,` +
 		`"yields":"end","min_run":60,"after":["sweep","afterany:sweep[2]","after:first"],"unmet":"hold","idempotent":true,` +
-		`"notify":["mail:ann@example.org"],"labels":{"kind":"test"}`
+		`"notify":["mail:ann@example.org"],"labels":{"kind":"test"},"comment":"a try"`
 	sweep := `"array":3,"at_once":2,"best_effort":true`
 	moldable := `"shapes":[{"runtime":5,"walltime":15,"vms":2,"cpu":1,"memory_mb":32,"model":"ED"}]`
 	trace := one("first", 0, `,"owner":"ann","reserve":30`) + one("sweep", 0, `,"owner":"ann",`+sweep) + one("last", 10, ","+keys) + one("soft", 10, ","+moldable)
@@ -55,7 +55,7 @@ func TestTerms(t *testing.T) {
 			want := cluster.Terms{
 				Queue: "urgent", Project: "physics", Deadline: begin.Add(500 * time.Second), NotBefore: begin.Add(40 * time.Second), NotAfter: begin.Add(90 * time.Second), MinShare: 0.5, Preemption: cluster.ByEnd,
 				MinRun: cluster.Seconds(time.Minute), Unmet: cluster.UnmetHolds, Idempotent: true, Notify: []string{"mail:ann@example.org"},
-				Labels: map[string]string{"kind": "test"}, After: []cluster.Dependency{
+				Labels: map[string]string{"kind": "test"}, Comment: "a try", After: []cluster.Dependency{
 					{On: 2, Array: true}, {On: 3, When: cluster.AfterAny}, {On: 1, When: cluster.AfterStart},
 				},
 			}

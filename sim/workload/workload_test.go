@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 		{"no VMs", replace(`"vms":1`, `"vms":0`), `f:2:1: vms: 0: want 1 to 100000`},
 		{"no memory", replace(`64`, `0`), `f:2:1: memory_mb: 0: want whole MiB, 1 or more`},
 		{"fraction", replace(`"runtime":10`, `"runtime":1.5`), `f:2:1: runtime: "number 1.5": want a value of type int64`},
-		{"unknown key", replace(`"model"`, `"mdoel"`), `f:2:1: mdoel: "unknown key": want one of id, submit, runtime, walltime, vms, cpu, memory_mb, model, active, owner, priority, rules, array, project, floor, best_effort, yields, min_run_seconds, flexible_seconds, reservation, unmet, at_once, led, idempotent, container, notify, labels, deadline, reserve, not_before, not_after, min_run, after, inner, shapes, user, queue, memory_from`},
+		{"unknown key", replace(`"model"`, `"mdoel"`), `f:2:1: mdoel: "unknown key": want one of id, submit, runtime, walltime, vms, cpu, memory_mb, model, active, owner, priority, rules, array, project, floor, best_effort, yields, min_run_seconds, flexible_seconds, reservation, unmet, at_once, led, idempotent, container, notify, labels, comment, deadline, reserve, not_before, not_after, min_run, after, inner, shapes, user, queue, memory_from`},
 		{"model", replace(`ED`, `XX`), `f:2:1: model: "XX": want one of ED, HC, MB, VP, where active is not given`},
 		{"intervals", replace(`"model":"ED"`, `"active":[]`), `f:2:1: active: "0 intervals": want one for each of the 1 VMs`},
 		{"interval", replace(`"model":"ED"`, `"active":[[4,11]]`), `f:2:1: active[0]: [4 11]: want [from, to] with 0 ≤ from ≤ to ≤ 10`},
