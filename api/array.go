@@ -41,7 +41,7 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 		}
 		var bad *cluster.FieldError
 		if _, err := cluster.Words(text); errors.As(err, &bad) {
-			return nil, cluster.BadField(field, text, bad.Want)
+			return nil, cluster.Renamed(field, bad)
 		}
 	}
 	return w.Parameters, nil

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -36,7 +37,7 @@ func Decode(data []byte, into any, shape Shape) error {
 		shape.Items = 10_000
 	}
 	if !utf8.Valid(data) {
-		return &cluster.FieldError{Field: "body", Value: "invalid UTF-8", Want: "UTF-8"}
+		return cluster.Fault("body", "invalid UTF-8")
 	}
 	if err := checkSyntax(data); err != nil {
 		return err
@@ -65,7 +66,7 @@ func checkSyntax(data []byte) error {
 		line := 1 + bytes.Count(before, []byte("\n"))
 		what = fmt.Sprintf("line %d, byte %d (%s)", line, syntax.Offset, syntax)
 	}
-	return &cluster.FieldError{Field: "body", Value: what, Want: "one JSON object and nothing after it"}
+	return cluster.Fault("body", "%s, want one JSON object and nothing after it", what)
 }
 
 // location is a position in the input.
@@ -89,17 +90,14 @@ func (p location) item(i int) location {
 	return location{p.path + "[" + strconv.Itoa(i) + "]", p.name}
 }
 
-func (p location) bad(value any, want string) error {
-	path := p.path
-	if path == "" {
-		path = "body"
-	}
-	return cluster.BadField(path, value, want)
-}
+func (p location) bad(value any, want string) error { return cluster.BadField(p.shown(), value, want) }
 
 func (p location) wrong(what, want string) error {
-	return &cluster.FieldError{Field: p.path, Value: what, Want: want}
+	return cluster.Fault(p.shown(), "%s, want %s", what, want)
 }
+
+// shown is the path, or "body" at the top.
+func (p location) shown() string { return cmp.Or(p.path, "body") }
 
 // walker compares the tokens of one value with the type that it is meant for.
 type walker struct {
@@ -113,12 +111,12 @@ func (w *walker) value(at location, t reflect.Type, depth int) error {
 	}
 	token, err := w.tokens.Token()
 	if err != nil {
-		return at.bad(err.Error(), "JSON")
+		return at.wrong(err.Error(), "JSON")
 	}
 	switch token := token.(type) {
 	case json.Delim:
 		if depth >= w.shape.Depth {
-			return at.bad("deeper nesting", fmt.Sprintf("at most %d levels", w.shape.Depth))
+			return at.wrong("deeper nesting", fmt.Sprintf("at most %d levels", w.shape.Depth))
 		}
 		return w.composite(at, token, t, depth+1)
 	case json.Number:
@@ -139,7 +137,7 @@ func (w *walker) value(at location, t reflect.Type, depth int) error {
 		}
 	case nil:
 		if at.path == "" || strings.HasSuffix(at.path, "]") {
-			return at.bad("null", kindName(t))
+			return at.wrong("null", kindName(t))
 		}
 	}
 	return nil
@@ -154,7 +152,7 @@ func (w *walker) composite(at location, open json.Delim, t reflect.Type, depth i
 	case open == '[' && t.Kind() == reflect.Slice:
 		return w.list(at, t.Elem(), depth)
 	}
-	return at.bad(map[json.Delim]string{'{': "an object", '[': "a list"}[open], kindName(t))
+	return at.wrong(map[json.Delim]string{'{': "an object", '[': "a list"}[open], kindName(t))
 }
 
 // object checks the fields of a struct, or of a map with values of type elem.
@@ -163,7 +161,7 @@ func (w *walker) object(at location, known map[string]reflect.Type, elem reflect
 	for w.tokens.More() {
 		token, err := w.tokens.Token()
 		if err != nil {
-			return at.bad(err.Error(), "JSON")
+			return at.wrong(err.Error(), "JSON")
 		}
 		name, _ := token.(string)
 		under, t := at.field(name), elem
@@ -178,7 +176,7 @@ func (w *walker) object(at location, known map[string]reflect.Type, elem reflect
 		}
 		seen[name] = true
 		if len(seen) > w.bound(at) {
-			return at.bad("more entries", fmt.Sprintf("at most %d", w.bound(at)))
+			return at.wrong("more entries", fmt.Sprintf("at most %d", w.bound(at)))
 		}
 		if err := w.value(under, t, depth); err != nil {
 			return err

@@ -84,7 +84,7 @@ func TestWrongSubmissions(t *testing.T) {
 	for _, c := range wrong {
 		t.Run(c.name, func(t *testing.T) {
 			e := read[wire.Error](t, b.as("alice", "POST", "/v1/vjobs", c.body), http.StatusBadRequest)
-			if e.Error.Field != c.field || e.Error.Code != wire.CodeInvalid || !strings.Contains(e.Error.Message, "want") {
+			if e.Error.Field != c.field || e.Error.Code != wire.CodeInvalid || !strings.HasPrefix(e.Error.Message, c.field+": ") {
 				t.Errorf("got %+v, want the field %s", e.Error, c.field)
 			}
 			if len(e.Error.Message) > 600 {

@@ -38,10 +38,10 @@ func checkQuery(query url.Values, allowed []param) error {
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return &cluster.FieldError{Field: location{}.field(key).path, Value: "an unknown parameter", Want: want}
+			return cluster.Fault(location{}.field(key).path, "an unknown parameter, want %s", want)
 		}
 		if len(values) > 1 && !allowed[i].many {
-			return &cluster.FieldError{Field: key, Value: "a second value", Want: "each parameter once"}
+			return cluster.Fault(key, "a second value, want each parameter once")
 		}
 	}
 	return nil
@@ -98,13 +98,13 @@ func body(c *gin.Context) ([]byte, error) {
 	data, err := io.ReadAll(c.Request.Body)
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, fmt.Errorf("%w: %w", errTooLarge,
-			&cluster.FieldError{Field: "body", Value: "more", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)})
+			cluster.Fault("body", "too long, want at most %d bytes", tooLarge.Limit))
 	}
 	if errors.Is(err, errLargeBodies) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, &cluster.FieldError{Field: "body", Value: "what arrived", Want: "a whole request"}
+		return nil, cluster.Fault("body", "the request is cut off")
 	}
 	return data, nil
 }

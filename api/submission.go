@@ -50,7 +50,7 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 	if err == nil {
 		err = firstOf(
 			optionalName("name", w.Name),
-			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name that is not a number, which could be taken for that of another vjob"),
+			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name with a letter; a number could be taken for that of another vjob"),
 			inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
 			inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
 			checkRules("rules", w.Rules),
@@ -66,7 +66,7 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 		return admission.Submission{}, err
 	}
 	if s.Flexible > 0 && s.Walltime == 0 {
-		return admission.Submission{}, cluster.BadField("flexible_seconds", s.Flexible, "0, or a walltime as well: what a start costs depends on how long it runs")
+		return admission.Submission{}, cluster.Fault("flexible_seconds", "%s requires a walltime: what a start costs depends on how long the vjob runs", s.Flexible)
 	}
 	if len(s.Shapes) > 0 {
 		if s.Walltime == 0 {
@@ -82,15 +82,15 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 func vmSpecs(w *wire.Submission, most int) ([]wire.VMSpec, error) {
 	switch {
 	case len(w.VMs) > 0 && (w.Template != nil || w.Count != 0):
-		return nil, cluster.BadField("vms", len(w.VMs), "either vms, or count and template")
+		return nil, cluster.Fault("vms", "vms and count or template given, want one of the two")
 	case len(w.VMs) > most:
 		return nil, cluster.BadField("vms", len(w.VMs), fmt.Sprintf("at most %d VMs in one vjob", most))
 	case len(w.VMs) > 0:
 		return w.VMs, nil
 	case w.Template == nil && w.Count == 0:
-		return nil, cluster.BadField("vms", "[]", "at least one VM, or count and template")
+		return nil, cluster.Fault("vms", "missing, want at least one VM, or count and template")
 	case w.Template == nil:
-		return nil, cluster.BadField("template", "null", "the VM of which to create "+fmt.Sprint(w.Count))
+		return nil, cluster.Fault("template", "missing, want the VM of which to create %d", w.Count)
 	}
 	if err := inRange("count", int64(w.Count), 1, int64(most)); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func parseVM(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error)
 
 func checkCommand(path string, v *wire.VMSpec) error {
 	if len(v.Command) > 0 && v.Script != "" {
-		return cluster.BadField(path+".script", v.Script, "either a command or a script")
+		return cluster.Fault(path+".script", "a command and a script given, want one of the two")
 	}
 	if len(v.Command) > maxWords {
 		return cluster.BadField(path+".command", len(v.Command), fmt.Sprintf("at most %d words", maxWords))

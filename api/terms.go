@@ -62,7 +62,7 @@ func checkNotify(list []string) error {
 		field := fmt.Sprintf("notify[%d]", i)
 		var bad *cluster.FieldError
 		if _, err := notify.ParseAddress(text); errors.As(err, &bad) {
-			return &cluster.FieldError{Field: field, Value: bad.Value, Want: bad.Want}
+			return cluster.Renamed(field, bad)
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (s *Server) checkNotifiable(list []string) error {
 			err = s.notifiable(a)
 		}
 		if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
-			return &cluster.FieldError{Field: fmt.Sprintf("notify[%d]", i), Value: bad.Value, Want: bad.Want}
+			return cluster.Renamed(fmt.Sprintf("notify[%d]", i), bad)
 		}
 	}
 	return nil

@@ -68,13 +68,13 @@ func TestDecodeTerms(t *testing.T) {
 		t.Errorf("%+v, %v", s.Terms, err)
 	}
 	for text, want := range map[string]string{
-		`{"yields":"perhaps"}`:                       `yields: "perhaps" is wrong: want one of end, never, suspend`,
-		`{"yields":3}`:                               `yields: 3 is wrong: want text`,
-		`{"unmet":"cry"}`:                            `unmet: "cry" is wrong: want one of fail, hold, run`,
-		`{"after":[{"on":1,"when":"before"}]}`:       `after[0].when: "before" is wrong: want one of after, afterany, afternotok, afterok`,
-		`{"min_run_seconds":"90s"}`:                  `min_run_seconds: "90s" is wrong: want a whole number`,
-		`{"min_run_seconds":0.5}`:                    `min_run_seconds: 0.5 is wrong: want a whole number`,
-		`{"min_run_seconds":9223372036854775808000}`: `min_run_seconds: 9223372036854775808000 is wrong: want a whole number`,
+		`{"yields":"perhaps"}`:                       `yields: "perhaps" is not one of end, never, suspend`,
+		`{"yields":3}`:                               `yields: 3 is not text`,
+		`{"unmet":"cry"}`:                            `unmet: "cry" is not one of fail, hold, run`,
+		`{"after":[{"on":1,"when":"before"}]}`:       `after[0].when: "before" is not one of after, afterany, afternotok, afterok`,
+		`{"min_run_seconds":"90s"}`:                  `min_run_seconds: "90s" is not a whole number`,
+		`{"min_run_seconds":0.5}`:                    `min_run_seconds: 0.5 is not a whole number`,
+		`{"min_run_seconds":9223372036854775808000}`: `min_run_seconds: 9223372036854775808000 is not a whole number`,
 	} {
 		if err := api.Decode([]byte(text), &s, api.Shape{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

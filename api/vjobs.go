@@ -156,7 +156,7 @@ func asSubmitted(w *wire.Submission, err error) error {
 	if w.Template == nil || !errors.As(err, &bad) || !memberPath.MatchString(bad.Field) {
 		return err
 	}
-	return &cluster.FieldError{Field: memberPath.ReplaceAllLiteralString(bad.Field, "template"), Value: bad.Value, Want: bad.Want}
+	return cluster.Renamed(memberPath.ReplaceAllLiteralString(bad.Field, "template"), bad)
 }
 
 // pathVJob is the number of a vjob, or of an array, in the path.

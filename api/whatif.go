@@ -76,7 +76,7 @@ func (s *Server) whatIfQuestion(w *wire.WhatIf, caller Subject) (out scheduler.W
 	}
 	sub, err := Submission(w.Submit, s.limits.VMsPerVJob)
 	if err == nil && (w.Submit.Array != 0 || len(w.Submit.Parameters) > 0) {
-		err = cluster.BadField("submit.array", w.Submit.Array, "no array: a what-if takes one vjob")
+		err = cluster.Fault("submit.array", "a what-if takes one vjob, not an array")
 	}
 	if err != nil {
 		return out, err

@@ -4,7 +4,7 @@ import "regexp"
 
 var nameShape = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
-const wantName = "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'"
+const wantName = "a name of 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'"
 
 // IsName reports whether s is a valid name of a vjob, an account, a queue or a project. Names
 // appear unescaped in paths, files and command lines.

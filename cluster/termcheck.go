@@ -36,17 +36,21 @@ func (t *Terms) Check() error {
 		{!(t.MinShare >= 0 && t.MinShare <= 1), "floor", t.MinShare, "from 0 to 1"},
 		{t.MinRun < 0 || t.MinRun > maxMinRun, "min_run_seconds", t.MinRun, fmt.Sprintf("from 0 to %s", maxMinRun)},
 		{t.Flexible < 0 || t.Flexible > maxFlexible, "flexible_seconds", t.Flexible, fmt.Sprintf("from 0 to %s", maxFlexible)},
-		{t.Flexible > 0 && !t.Reservation.IsZero(), "flexible_seconds", t.Flexible, "0: a vjob with a reservation starts when that begins"},
 		{t.MaxConcurrent < 0, "at_once", t.MaxConcurrent, "1 or more, or 0 for all"},
 		{t.Inner < 0, "inner", t.Inner, "the number of a container"},
 		{len(t.After) > maxAfter, "after", len(t.After), fmt.Sprintf("at most %d dependencies", maxAfter)},
-		{t.BestEffort && t.Preemption == Never, "yields", t.Preemption.String(), "suspend or end: a vjob that is best-effort makes room"},
 		{len(t.Comment) > maxComment || !printable(t.Comment, ""), "comment", t.Comment, fmt.Sprintf("one line of at most %d bytes without control characters", maxComment)},
 		{len(t.Labels) > maxLabels, "labels", len(t.Labels), fmt.Sprintf("at most %d labels", maxLabels)},
 	} {
 		if fault.is {
 			return BadField(fault.field, fault.value, fault.want)
 		}
+	}
+	switch {
+	case t.Flexible > 0 && !t.Reservation.IsZero():
+		return Fault("flexible_seconds", "a vjob with a reservation starts when that begins, want 0")
+	case t.BestEffort && t.Preemption == Never:
+		return Fault("yields", "a best-effort vjob is preempted, want suspend or end instead of %s", t.Preemption)
 	}
 	for i, d := range t.After {
 		if d.On < 1 {

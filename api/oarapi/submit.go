@@ -27,7 +27,7 @@ func (d *Dialect) submit(c *gin.Context, who api.Subject) error {
 	}
 	body, ignored, err := oar.ReadSubmission(data)
 	if err != nil {
-		return &cluster.FieldError{Field: "body", Value: err.Error(), Want: "one JSON object with the options of oarsub by their long names"}
+		return cluster.Fault("body", "%v, want one JSON object with the options of oarsub by their long names", err)
 	}
 	if body.Script != "" && body.Command == "" {
 		body.Command = defaultScriptName

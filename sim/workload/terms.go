@@ -64,14 +64,14 @@ func (k *termKeys) check(path string, j *Job) error {
 	case k.Array < 0 || k.Array > maxArray:
 		return cluster.BadField(path+"array", k.Array, fmt.Sprintf("1 to %d vjobs, or 0 for a single vjob", maxArray))
 	case k.MaxConcurrent > 0 && k.Array == 0:
-		return cluster.BadField(path+"at_once", k.MaxConcurrent, "an array beside it")
+		return cluster.Fault(path+"at_once", "%d requires an array", k.MaxConcurrent)
 	case !k.Reservation.IsZero():
-		return cluster.BadField(path+"reservation", k.Reservation, "reserve instead, in seconds from the start of the workload")
+		return cluster.Fault(path+"reservation", "an instant in a workload is in seconds from its start; use reserve")
 	case k.Reserve != nil && j.Submission.Walltime == 0:
 		return cluster.BadField(path+"walltime", 0, "more than 0: it is the length of the reservation")
 	}
 	if bad, ok := errors.AsType[*cluster.FieldError](k.Check()); ok {
-		return renamed(path+bad.Field, bad)
+		return cluster.Renamed(path+bad.Field, bad)
 	}
 	return nil
 }
@@ -97,12 +97,4 @@ func instant(field string, at *float64, submit time.Duration) (*time.Duration, e
 		err = cluster.BadField(field, *at, fmt.Sprintf("seconds from the start of the workload, at least the %g of its submission", submit.Seconds()))
 	}
 	return &d, err
-}
-
-// renamed returns the error with the name of the field in the file.
-func renamed(field string, err error) error {
-	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
-		return &cluster.FieldError{Field: field, Value: bad.Value, Want: bad.Want}
-	}
-	return err
 }

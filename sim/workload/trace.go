@@ -105,7 +105,7 @@ func parseLine(text []byte) (Job, error) {
 		return Job{}, jsonError(err)
 	}
 	if d.More() {
-		return Job{}, cluster.BadField("line", "more than one value", "one vjob")
+		return Job{}, cluster.Fault("line", "more than one value, want one vjob")
 	}
 	return l.job()
 }
@@ -120,9 +120,9 @@ func jsonError(err error) error {
 		return cluster.BadField(field, wrong.Value, "a value of type "+wrong.Type.String())
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return cluster.BadField(strings.Trim(key, `"`), "unknown key", "one of "+strings.Join(traceKeys(), ", "))
+		return cluster.Fault(strings.Trim(key, `"`), "unknown key, want one of %s", strings.Join(traceKeys(), ", "))
 	}
-	return cluster.BadField("syntax", err.Error(), "one JSON object a line")
+	return cluster.Fault("syntax", "%v, want one JSON object a line", err)
 }
 
 // traceKeys lists the keys of a line.
@@ -219,7 +219,7 @@ func (w *traceWork) members(size cluster.Resources) []cluster.VM {
 func (w *traceWork) fillActive(path string) (err error) {
 	if w.Active == nil {
 		w.Active, err = Phases(w.Model, w.VMs, w.Runtime)
-		return renamed(path+"model", err)
+		return cluster.Renamed(path+"model", err)
 	}
 	if len(w.Active) != w.VMs {
 		return cluster.BadField(path+"active", fmt.Sprintf("%d intervals", len(w.Active)), fmt.Sprintf("one for each of the %d VMs", w.VMs))

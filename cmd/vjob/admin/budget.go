@@ -53,12 +53,12 @@ type window struct{ from, to, days, dates, when string }
 func (w *window) text() (string, error) {
 	if w.when != "" {
 		if w.from+w.to+w.days+w.dates != "" {
-			return "", cluster.BadField("--when", w.when, "the whole window, without --from, --to, --days and --dates")
+			return "", cluster.Fault("--when", "--when states the whole window and excludes --from, --to, --days and --dates")
 		}
 		return w.when, nil
 	}
 	if (w.from == "") != (w.to == "") {
-		return "", cluster.BadField("--from", w.from, "both --from and --to, such as --from 18:00 --to 08:00")
+		return "", cluster.Fault("--from", "one of --from and --to given, want both, such as --from 18:00 --to 08:00")
 	}
 	var parts []string
 	for _, part := range []string{w.dates, w.days} {

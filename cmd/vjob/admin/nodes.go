@@ -37,8 +37,8 @@ func nodesCommand(a *cli.App) *cobra.Command {
 	down := setNode(a, "down", "declare nodes dead, so that what ran there is lost and queued again",
 		func() (wire.NodeChange, error) {
 			if !fenced {
-				return wire.NodeChange{}, cluster.BadField("--fenced", false,
-					"--fenced, once you have made sure that nothing runs on the node any more; two copies of a VM would destroy data")
+				return wire.NodeChange{}, cluster.Fault("--fenced",
+					"required once you have made sure that nothing runs on the node any more; two copies of a VM would destroy data")
 			}
 			return wire.NodeChange{State: cluster.Down.String(), Fenced: true}, nil
 		})

@@ -12,7 +12,6 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
 )
 
@@ -98,7 +97,7 @@ func (t *tokens) createCommand() *cobra.Command {
 			if !body.Never && expires != "" {
 				lifetime, err := cluster.ParseDuration(expires)
 				if err != nil || lifetime < time.Second {
-					return parse.Renamed(cluster.BadField("expires", expires, "a time, such as 30d, or never"), "--expires")
+					return cluster.BadField("--expires", expires, "a time such as 30d, or never")
 				}
 				body.ExpiresInSeconds = int64(lifetime / time.Second)
 			}

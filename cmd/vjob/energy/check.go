@@ -48,7 +48,7 @@ type verdict struct {
 
 func energyCheck(a *cli.App, in, allocations string) error {
 	if in == cli.Stdin && allocations == cli.Stdin {
-		return cluster.BadField("--allocations", allocations, "a file: the standard input are the instances")
+		return cluster.Fault("--allocations", "the standard input has the instances, want a file")
 	}
 	instances, err := readInstances(a, in)
 	if err != nil {

@@ -101,7 +101,7 @@ func (f *dayFlags) config(a *cli.App) (day.Config, error) {
 	c.Batch = day.Batch{VMs: f.flexible, Lasts: f.lasts, Slack: f.slack}
 	if f.prices == "" {
 		if f.flexible != 0 {
-			return c, cluster.BadField("--flexible", f.flexible, "--prices with it: jobs wait for a lower price")
+			return c, cluster.Fault("--flexible", "requires --prices: jobs wait for a lower price")
 		}
 		return c, nil
 	}
@@ -126,13 +126,10 @@ func (f *dayFlags) config(a *cli.App) (day.Config, error) {
 
 // byDayFlag names a field by its flag.
 func byDayFlag(err error) error {
-	var bad *cluster.FieldError
-	if !errors.As(err, &bad) {
-		return err
+	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
+		return cluster.Renamed("--"+bad.Field, bad)
 	}
-	named := *bad
-	named.Field = "--" + named.Field
-	return &named
+	return err
 }
 
 // dayRun is one of the runs.

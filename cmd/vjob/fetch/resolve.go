@@ -40,7 +40,7 @@ func ID(ctx context.Context, c *client.Client, arg string) (int64, error) {
 		}
 		switch {
 		case live && len(list.VJobs) > 1: // administrators see those of several owners
-			return 0, cluster.BadField("vjob", arg, fmt.Sprintf("a number: vjobs %d and %d bear the name", list.VJobs[1].ID, list.VJobs[0].ID))
+			return 0, cluster.Fault("vjob", "vjobs %d and %d are named %q, want a number", list.VJobs[1].ID, list.VJobs[0].ID, arg)
 		case len(list.VJobs) > 0:
 			return list.VJobs[0].ID, nil
 		}

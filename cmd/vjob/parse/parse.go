@@ -3,7 +3,6 @@
 package parse
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -47,7 +46,7 @@ func Walltime(field, s string) (time.Duration, error) {
 func CPU(field, s string) (int64, error) {
 	n, err := cluster.ParseCPU(s)
 	if err != nil {
-		return 0, Renamed(err, field)
+		return 0, cluster.Renamed(field, err)
 	}
 	if n < 1 {
 		return 0, cluster.BadField(field, s, "more than 0 processors")
@@ -59,21 +58,12 @@ func CPU(field, s string) (int64, error) {
 func Memory(field, s string) (int64, error) {
 	n, err := cluster.ParseMiB(s)
 	if err != nil {
-		return 0, Renamed(err, field)
+		return 0, cluster.Renamed(field, err)
 	}
 	if n < 1 {
 		return 0, cluster.BadField(field, s, "more than 0, such as 512MiB")
 	}
 	return int64(n), nil
-}
-
-// Renamed is an error about a value, told of the field that it was given in.
-func Renamed(err error, field string) error {
-	var f *cluster.FieldError
-	if !errors.As(err, &f) {
-		return err
-	}
-	return &cluster.FieldError{Field: field, Value: f.Value, Want: f.Want}
 }
 
 // Steps reads the work of a simulated guest: "2m@1,1m@0.5" is two minutes of
@@ -89,7 +79,7 @@ func Steps(field, s string) ([]wire.Step, error) {
 		}
 		n, err := cluster.ParseCPU(need)
 		if err != nil {
-			return nil, Renamed(err, name)
+			return nil, cluster.Renamed(name, err)
 		}
 		steps = append(steps, wire.Step{CPUMilli: int64(n), Seconds: math.Round(d.Seconds()*1e6) / 1e6})
 	}

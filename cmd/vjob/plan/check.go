@@ -47,7 +47,7 @@ func check(a *cli.App, f *checkFlags) error {
 	case f.maxErrors < 0:
 		return cluster.BadField("--max-errors", f.maxErrors, "a number from 0 on")
 	case f.in == cli.Stdin && f.plan == cli.Stdin:
-		return cluster.BadField("--plan", f.plan, "a file: the standard input is the instance")
+		return cluster.Fault("--plan", "the standard input has the instance, want a file")
 	}
 	in, err := readProblem(a, f.in)
 	if err != nil {

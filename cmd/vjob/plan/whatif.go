@@ -13,7 +13,6 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
 	"vjob/cmd/vjob/vjobfile"
 	"vjob/cmd/vjob/wording"
@@ -44,7 +43,7 @@ func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 	if f.budget != "" {
 		power, err := energy.ParseWatts(f.budget)
 		if err != nil {
-			return w, parse.Renamed(err, "--budget")
+			return w, cluster.Renamed("--budget", err)
 		}
 		most := float64(power)
 		w.BudgetWatts = &most
@@ -61,7 +60,7 @@ func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 		w.Submit = &s
 	}
 	if len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
-		return w, cluster.BadField("--what-if", "", "what is supposed beside it: --drain, --lose, --online, --without, --rules, --budget or --submit")
+		return w, cluster.Fault("--what-if", "requires --drain, --lose, --online, --without, --rules, --budget or --submit")
 	}
 	return w, nil
 }
@@ -69,7 +68,7 @@ func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 // whatIf asks the daemon what would be decided if things were otherwise.
 func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 	if f.in != "" || f.out != "" {
-		return cluster.BadField("--what-if", "", "it without --in and --out: the daemon is asked, and no file")
+		return cluster.Fault("--what-if", "excludes --in and --out: it asks the daemon")
 	}
 	svg, err := cli.Writable("--svg", f.svg, "")
 	if err != nil {

@@ -127,11 +127,11 @@ func (f *vjobFile) submission() (s wire.Submission, err error) {
 	}
 	switch {
 	case f.Template == nil && len(f.VMs) == 0:
-		return s, cluster.BadField("vms", "none", "a list of VMs, or count and template")
+		return s, cluster.Fault("vms", "missing, want a list of VMs, or count and template")
 	case f.Template != nil && len(f.VMs) > 0:
 		return s, twice("template", "vms")
 	case f.Template == nil && f.Count != 0:
-		return s, cluster.BadField("count", f.Count, "a template as well, or no count")
+		return s, cluster.Fault("count", "%d requires a template", f.Count)
 	case f.Template != nil && f.Count < 0:
 		return s, cluster.BadField("count", f.Count, "1 or more")
 	}
@@ -193,5 +193,5 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 }
 
 func twice(field, other string) error {
-	return &cluster.FieldError{Field: field, Value: "given beside " + other, Want: "one of the two"}
+	return cluster.Fault(field, "given beside %s, want one of the two", other)
 }

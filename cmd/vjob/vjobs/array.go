@@ -35,7 +35,7 @@ func (f *arrayFlags) override(a *cli.App, s *wire.Submission) (err error) {
 		n, err1 := strconv.Atoi(size)
 		m, err2 := strconv.Atoi(cmp.Or(most, "0"))
 		if err1 != nil || err2 != nil || n < 1 && f.file == "" || limited && m < 1 {
-			return cluster.BadField("--array", f.size, "how many vjobs, and maybe how many at once, such as 1000 or 1000%20")
+			return cluster.BadField("--array", f.size, "a number of vjobs, such as 1000, or with the most that run at once: 1000%20")
 		}
 		s.Array, s.MaxConcurrent = n, m
 	}

@@ -11,7 +11,6 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/plain"
 	"vjob/cmd/vjob/wording"
 )
@@ -29,7 +28,7 @@ func listCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range q.States {
 				if _, err := cluster.ParseState(s); err != nil {
-					return parse.Renamed(err, "--state")
+					return cluster.Renamed("--state", err)
 				}
 			}
 			q.Live = !all && len(q.States) == 0 && array == ""

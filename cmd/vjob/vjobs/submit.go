@@ -103,7 +103,7 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 		return err
 	}
 	if s.Container && cmd.ArgsLenAtDash() >= 0 {
-		return cluster.BadField("--container", true, "no command beside it: nothing runs in a container but vjobs submitted with --inner")
+		return cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
 	}
 	if err := f.array.override(a, &s); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (f *submission) fromFlags(command []string) (s wire.Submission, err error) 
 	}
 	if f.script != "" {
 		if len(command) > 0 {
-			return s, cluster.BadField("--script", f.script, "a script or a command after --, not both")
+			return s, cluster.Fault("--script", "a script and a command given, want one of the two")
 		}
 		data, err := os.ReadFile(f.script)
 		if err != nil {

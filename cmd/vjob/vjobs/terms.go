@@ -63,7 +63,7 @@ func (f *termFlags) override(cmd *cobra.Command, terms *cluster.Terms, now time.
 			continue
 		}
 		if err := f.parse(&t, now); err != nil {
-			return parse.Renamed(err, "--"+t.Flag)
+			return cluster.Renamed("--"+t.Flag, err)
 		}
 		t.Copy(terms, &f.terms)
 	}

@@ -68,7 +68,7 @@ func stretched(text string, before int64) (int64, error) {
 	case rest == text:
 		return int64(d / time.Second), nil
 	case before == 0:
-		return 0, cluster.BadField("time", text, "a walltime in all: it has none so far")
+		return 0, cluster.Fault("time", "the vjob has no walltime that %q could change; give the whole walltime", text)
 	}
 	seconds := before + sign*int64(d/time.Second)
 	if seconds < 1 {
