@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/plan"
 )
 
@@ -64,7 +64,7 @@ func TestCheckNothingRaw(t *testing.T) {
 	file := fileWith(t, `{"format":"brsp-plan/1","instance":"\u001b]0;x\u0007","actions":[]}`)
 	for _, format := range []string{"table", "json"} {
 		r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", file, "-o", format)
-		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && plain.UnsafeRune(c) }); i >= 0 || r.code != cli.ExitInvalid {
+		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && display.UnsafeRune(c) }); i >= 0 || r.code != cli.ExitInvalid {
 			t.Errorf("%q", r.out+r.err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/energy/format"
-	"vjob/cmd/vjob/plain"
 	"vjob/energy"
 	"vjob/energy/bound"
 )
@@ -119,8 +119,8 @@ func showVerdicts(a *cli.App, list []verdict) error {
 	body := struct {
 		Allocations []verdict `json:"allocations"`
 	}{list}
-	return a.Show(body, func() *plain.Table {
-		t := &plain.Table{Heads: plain.Heads("INSTANCE STATUS >Y >WATTS >Z >OVER_% FAULTS")}
+	return a.Show(body, func() *display.Table {
+		t := &display.Table{Heads: display.Heads("INSTANCE STATUS >Y >WATTS >Z >OVER_% FAULTS")}
 		number := func(format string, v *float64) string {
 			if v == nil {
 				return "-"

@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/energy/dpm"
 	"vjob/energy/price"
 	"vjob/internal/chart"
@@ -90,7 +90,7 @@ func energyDay(a *cli.App, f *dayFlags) error {
 	if err := svg.Write(func(w io.Writer) error { return chart.Write(w, dayFigure(&c, runs)) }); err != nil {
 		return err
 	}
-	return a.Show(runs, func() *plain.Table { return dayTable(&c, runs) })
+	return a.Show(runs, func() *display.Table { return dayTable(&c, runs) })
 }
 
 // config is what is simulated.
@@ -168,7 +168,7 @@ func (r *dayRun) sum(c *day.Config) {
 	r.Got, r.Nodes, r.ShortMinute = 100*r.Delivered/max(1, r.Demand), r.HostHours/c.Length.Hours(), int(r.Short.Minutes())
 }
 
-func dayTable(c *day.Config, runs []*dayRun) *plain.Table {
+func dayTable(c *day.Config, runs []*dayRun) *display.Table {
 	heads := "RUN >ENERGY_KWH"
 	if c.Prices != nil {
 		u := c.Prices.Unit()
@@ -177,14 +177,14 @@ func dayTable(c *day.Config, runs []*dayRun) *plain.Table {
 	if c.Batch.VMs > 0 {
 		heads += " >JOBS >MEAN_WAIT"
 	}
-	t := &plain.Table{Heads: plain.Heads(heads + " >CPU_USED_% >DELIVERED_% >SHORT_MIN >MIGRATIONS >OFF >ON >MEAN_NODES_ON")}
+	t := &display.Table{Heads: display.Heads(heads + " >CPU_USED_% >DELIVERED_% >SHORT_MIN >MIGRATIONS >OFF >ON >MEAN_NODES_ON")}
 	for _, r := range runs {
 		row := []string{r.Name, fmt.Sprintf("%.2f", r.KWh)}
 		if p := r.Price; p != nil {
 			row = append(row, fmt.Sprintf("%.2f", p.Cost), fmt.Sprintf("%.2f", p.Mean))
 		}
 		if c.Batch.VMs > 0 {
-			row = append(row, strconv.Itoa(r.Jobs), plain.Span((r.Waited / time.Duration(max(1, r.Jobs))).Round(time.Minute)))
+			row = append(row, strconv.Itoa(r.Jobs), display.Span((r.Waited / time.Duration(max(1, r.Jobs))).Round(time.Minute)))
 		}
 		t.Row(append(row, fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.3f", r.Got), strconv.Itoa(r.ShortMinute),
 			strconv.Itoa(r.Moved), strconv.Itoa(r.Off), strconv.Itoa(r.On), fmt.Sprintf("%.1f", r.Nodes))...)

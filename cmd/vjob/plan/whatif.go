@@ -12,10 +12,8 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/vjobfile"
-	"vjob/cmd/vjob/wording"
 	"vjob/energy"
 	"vjob/internal/chart"
 )
@@ -86,7 +84,7 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 		flag  string
 		names *[]string
 	}{{"--drain", &body.Drain}, {"--lose", &body.Lose}, {"--online", &body.Online}} {
-		if *nodes.names, err = fetch.Nodes(ctx, c, nodes.flag, *nodes.names); err != nil {
+		if *nodes.names, err = cli.ResolveNodes(ctx, c, nodes.flag, *nodes.names); err != nil {
 			return err
 		}
 	}
@@ -108,13 +106,13 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 	var b strings.Builder
 	plan := "none is needed"
 	if n := len(f.Plan.Actions); n > 0 {
-		plan = fmt.Sprintf("%s, cost %s, estimated %s", plain.Count(n, "action"), plain.MiB(f.Plan.CostMiB), plain.Span(plain.Seconds(f.Plan.MakespanSeconds)))
+		plan = fmt.Sprintf("%s, cost %s, estimated %s", display.Count(n, "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds)))
 	} else if f.Why != "" {
 		plan = "none: " + f.Why
 	}
-	list := [][2]string{{"nodes", plain.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
-	list = append(list, plain.Passage("broken", strings.Join(f.Broken, "\n"))...)
-	plain.Facts(&b, append(list, plain.Passage("stays broken", strings.Join(f.Leaves, "\n"))...))
+	list := [][2]string{{"nodes", display.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
+	list = append(list, display.Passage("broken", strings.Join(f.Broken, "\n"))...)
+	display.Facts(&b, append(list, display.Passage("stays broken", strings.Join(f.Leaves, "\n"))...))
 	b.WriteByte('\n')
 	if len(f.VJobs) == 0 {
 		b.WriteString("every vjob would fare as it does now\n")
@@ -134,27 +132,27 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 // wishes are the words for what is wanted of a vjob.
 var wishes = map[string]string{"run": "runs", "wait": "waits", "suspend": "suspended", "pause": "suspended in memory"}
 
-func lotTable(lots []wire.Lot) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
+func lotTable(lots []wire.Lot) *display.Table {
+	t := &display.Table{Heads: display.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
 	for i := range lots {
 		x := &lots[i]
 		id := strconv.FormatInt(x.ID, 10)
 		if x.ID == 0 {
 			id = "new"
 		}
-		t.Row(id, plain.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), plain.Dash(wishes[x.Now]), wishes[x.Then], x.Reason)
+		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(wishes[x.Now]), wishes[x.Then], x.Reason)
 	}
 	return t
 }
 
 // stepTable lists the actions of a plan that has not begun.
-func stepTable(actions []wire.Action) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(wording.ActionHeads)}
+func stepTable(actions []wire.Action) *display.Table {
+	t := &display.Table{Heads: display.Heads(display.ActionHeads)}
 	for _, action := range actions {
 		if rank, supposed := strings.CutPrefix(action.VM, "0."); supposed {
 			action.VM = "new." + rank
 		}
-		t.Row(wording.ActionCells(&action)...)
+		t.Row(display.ActionCells(&action)...)
 	}
 	return t
 }
@@ -162,8 +160,8 @@ func stepTable(actions []wire.Action) *plain.Table {
 // forecastFigure is the context switch as a timetable of the nodes.
 func forecastFigure(f *wire.Forecast) *chart.Timetable {
 	t := &chart.Timetable{
-		Title: "what would happen", Note: plain.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: plain.Seconds(f.Plan.MakespanSeconds),
-		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", plain.Count(len(f.Plan.Actions), "action"), plain.MiB(f.Plan.CostMiB), plain.Span(plain.Seconds(f.Plan.MakespanSeconds))),
+		Title: "what would happen", Note: display.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: display.Seconds(f.Plan.MakespanSeconds),
+		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", display.Count(len(f.Plan.Actions), "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds))),
 	}
 	at := map[string]int{}
 	bar := func(node string, b chart.Bar) {
@@ -179,8 +177,8 @@ func forecastFigure(f *wire.Forecast) *chart.Timetable {
 		x := &f.Plan.Actions[i]
 		b := chart.Bar{
 			Kind: cmp.Or(map[string]string{cluster.Stop.String(): "shutdown"}[x.Kind], x.Kind),
-			From: plain.Seconds(x.StartSec), To: plain.Seconds(x.EndSec), Label: x.VM,
-			Text: fmt.Sprintf("%s %s, %s to %s", x.Kind, x.VM, plain.Span(plain.Seconds(x.StartSec)), plain.Span(plain.Seconds(x.EndSec))),
+			From: display.Seconds(x.StartSec), To: display.Seconds(x.EndSec), Label: x.VM,
+			Text: fmt.Sprintf("%s %s, %s to %s", x.Kind, x.VM, display.Span(display.Seconds(x.StartSec)), display.Span(display.Seconds(x.EndSec))),
 		}
 		if x.To != "" {
 			bar(x.To, b)

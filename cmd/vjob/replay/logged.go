@@ -12,28 +12,27 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/sim/swf"
 	"vjob/sim/workload"
-	"vjob/sim/workload/logged"
 )
 
 // fieldNames are the fields of a log that can be asked for.
 var fieldNames = []string{"user", "group", "queue", "preceding", "think"}
 
 // logFields reads which fields of a log count.
-func (f *replayFlags) logFields() (l logged.Fields, err error) {
+func (f *replayFlags) logFields() (l workload.LogFields, err error) {
 	for _, name := range f.fields {
 		if !slices.Contains(fieldNames, name) {
 			return l, cluster.BadField("--fields", name, "one of "+strings.Join(fieldNames, ", "))
 		}
 	}
 	has := func(name string) bool { return slices.Contains(f.fields, name) }
-	return logged.Fields{
+	return workload.LogFields{
 		User: has("user"), Group: has("group"), Queue: has("queue"), Preceding: has("preceding"), Think: has("think"),
 	}, nil
 }
 
 // replayLogged makes vjobs of the jobs of a log and runs them on nodes.
 func replayLogged(ctx context.Context, a *cli.App, f *replayFlags, given func(string) bool, in io.Reader, name string, t replayTargets) error {
-	m := logged.Mapping{Phases: f.phases}
+	m := workload.LogMapping{Phases: f.phases}
 	var err error
 	if m.Fields, err = f.logFields(); err != nil {
 		return err
@@ -58,7 +57,7 @@ func replayLogged(ctx context.Context, a *cli.App, f *replayFlags, given func(st
 	if 0 < f.jobs && f.jobs < len(log.Jobs) {
 		log.Jobs = log.Jobs[:f.jobs]
 	}
-	w, err := logged.Workload(log, m)
+	w, err := workload.FromLog(log, m)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
 	"vjob/daemon/settings"
 	"vjob/daemon/settings/steering"
 	"vjob/hypervisor/simulated"
@@ -121,7 +120,7 @@ func (f *replayFlags) common(a *cli.App) (o replay.Options, err error) {
 		return o, cluster.Renamed("--profile", err)
 	}
 	if f.start != "" {
-		if o.Start, err = parse.Moment("--start", f.start, a.Now()); err != nil {
+		if o.Start, err = cli.ParseMoment("--start", f.start, a.Now()); err != nil {
 			return o, err
 		}
 	}

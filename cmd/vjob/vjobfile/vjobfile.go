@@ -9,7 +9,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/cli"
 	"vjob/daemon/settings/document"
 )
 
@@ -102,7 +102,7 @@ func readSpan(field, text string, span *cluster.Seconds) error {
 	if *span != 0 {
 		return twice(field, field+secondsSuffix)
 	}
-	d, err := parse.Walltime(field, text)
+	d, err := cli.ParseWalltime(field, text)
 	*span = cluster.Seconds(d)
 	return err
 }
@@ -161,7 +161,7 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 		if v.CPUMilli != 0 {
 			return vm, twice(path+".cpu", "cpu_milli")
 		}
-		if vm.CPUMilli, err = parse.CPU(path+".cpu", v.CPU); err != nil {
+		if vm.CPUMilli, err = cli.ParseCPU(path+".cpu", v.CPU); err != nil {
 			return vm, err
 		}
 	}
@@ -169,7 +169,7 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 		if v.MemoryMiB != 0 {
 			return vm, twice(path+".memory", "memory_mib")
 		}
-		if vm.MemoryMiB, err = parse.Memory(path+".memory", v.Memory); err != nil {
+		if vm.MemoryMiB, err = cli.ParseMemory(path+".memory", v.Memory); err != nil {
 			return vm, err
 		}
 	}
@@ -177,7 +177,7 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 		if len(v.Steps) > 0 {
 			return vm, twice(path+".work", "steps")
 		}
-		if vm.Steps, err = parse.Steps(path+".work", v.Work); err != nil {
+		if vm.Steps, err = cli.ParseSteps(path+".work", v.Work); err != nil {
 			return vm, err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
 )
 
 // arrayFlags are the flags of `vjob submit` that make an array of a vjob.
@@ -81,7 +80,7 @@ func members(m *wire.Members) string {
 // array of which a vjob lives.
 func resolveArray(ctx context.Context, c *client.Client, arg string) (int64, error) {
 	if _, err := strconv.ParseInt(arg, 10, 64); err == nil || arg == "" {
-		return fetch.ID(ctx, c, arg)
+		return cli.ResolveVJob(ctx, c, arg)
 	}
 	for array, err := range c.AllVJobs(ctx, client.VJobQuery{Live: true, Fold: true}) {
 		if err != nil {

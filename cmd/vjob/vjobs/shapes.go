@@ -7,7 +7,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/cli"
 )
 
 // shapesOf puts the alternatives of --shape into a submission of equal VMs. What one does
@@ -49,12 +49,12 @@ func parseShape(text string, s *wire.Submission) (shape wire.Shape, err error) {
 			}
 		case "walltime":
 			var d time.Duration
-			d, err = parse.Walltime(field, value)
+			d, err = cli.ParseWalltime(field, value)
 			shape.WalltimeSeconds = int64(d / time.Second)
 		case "cpu":
-			vm.CPUMilli, err = parse.CPU(field, value)
+			vm.CPUMilli, err = cli.ParseCPU(field, value)
 		case "mem":
-			vm.MemoryMiB, err = parse.Memory(field, value)
+			vm.MemoryMiB, err = cli.ParseMemory(field, value)
 		default:
 			err = cluster.BadField("--shape", text, "a list such as count=4,walltime=2h,cpu=1,mem=1GiB")
 		}

@@ -11,9 +11,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 func showCommand(a *cli.App) *cobra.Command {
@@ -26,7 +24,7 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			job, err := fetch.VJob(cmd.Context(), c, args[0])
+			job, err := cli.FetchVJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -44,7 +42,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
 		{"owner", j.Owner},
 		{"state", stateLine(j)},
-		{"why", wording.Why(&j.VJob)},
+		{"why", display.Why(&j.VJob)},
 		{"outcome", j.Outcome},
 		{"array", arrayLine(&j.VJob)},
 		{"parameter", j.Parameter},
@@ -59,23 +57,23 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"to start", windowLine(&j.Terms.Terms)},
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
-		{"needs", fmt.Sprintf("%s, %s CPU, %s", plain.Count(j.VMCount, "VM"), plain.CPU(j.CPUMilli), plain.MiB(j.MemoryMiB))},
+		{"needs", fmt.Sprintf("%s, %s CPU, %s", display.Count(j.VMCount, "VM"), display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB))},
 		{"ran", ran(j)},
-		{"submitted", plain.Moment(&j.Submitted)},
-		{"started", plain.Moment(j.Started)},
-		{"ended", plain.Moment(j.Ended)},
+		{"submitted", display.Moment(&j.Submitted)},
+		{"started", display.Moment(j.Started)},
+		{"ended", display.Moment(j.Ended)},
 		{"used", used(j)},
-		{"suspended", plain.Count(j.Generation, "time")},
+		{"suspended", display.Count(j.Generation, "time")},
 	}...)
-	plain.Facts(&b, append(facts, plain.Passage("rules", j.Rules)...))
+	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
 	b.WriteByte('\n')
-	vms := &plain.Table{Heads: plain.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
+	vms := &display.Table{Heads: display.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
 	for _, v := range j.VMs {
 		state := ""
 		if v.Ended {
 			state = "ended"
 		}
-		vms.Row(v.ID, plain.Dash(v.Node), plain.Dash(v.NextNode), plain.CPU(v.CPUMilli), plain.MiB(v.MemoryMiB), plain.Dash(v.Image), plain.Dash(state))
+		vms.Row(v.ID, display.Dash(v.Node), display.Dash(v.NextNode), display.CPU(v.CPUMilli), display.MiB(v.MemoryMiB), display.Dash(v.Image), display.Dash(state))
 	}
 	if err := vms.Write(&b, a.Width()); err != nil {
 		return err
@@ -88,9 +86,9 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	}
 	if len(j.Events) > 0 {
 		b.WriteByte('\n')
-		events := wording.EventTable(j.Events)
+		events := display.EventTable(j.Events)
 		if a.Colours() {
-			events.Paint = plain.Paint
+			events.Paint = display.Paint
 		}
 		if err := events.Write(&b, a.Width()); err != nil {
 			return err
@@ -111,7 +109,7 @@ func termLines(terms *cluster.Terms) (lines [][2]string) {
 		case *string:
 			text = *value
 		case *time.Time:
-			text = strings.TrimPrefix(plain.Moment(value), "-")
+			text = strings.TrimPrefix(display.Moment(value), "-")
 		}
 		lines = append(lines, [2]string{t.Title, text})
 	}
@@ -119,10 +117,10 @@ func termLines(terms *cluster.Terms) (lines [][2]string) {
 }
 
 // refusalTable lists the nodes that are avoided for the vjob, and why.
-func refusalTable(list []wire.Refusal) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("AVOIDS VM SINCE WHY")}
+func refusalTable(list []wire.Refusal) *display.Table {
+	t := &display.Table{Heads: display.Heads("AVOIDS VM SINCE WHY")}
 	for _, r := range list {
-		t.Row(r.Node, r.VM, plain.Moment(&r.At), r.Why)
+		t.Row(r.Node, r.VM, display.Moment(&r.At), r.Why)
 	}
 	return t
 }
@@ -130,14 +128,14 @@ func refusalTable(list []wire.Refusal) *plain.Table {
 // used is what the vjob has used so far. Its yield is what it got of the CPU that it
 // could use; a few percent less is how exactly that is known.
 func used(j *wire.VJobDetail) string {
-	text := fmt.Sprintf("%s of CPU", plain.Span(plain.Seconds(j.CPUSeconds)))
+	text := fmt.Sprintf("%s of CPU", display.Span(display.Seconds(j.CPUSeconds)))
 	const exact = 0.95
 	if yield := j.CPUSeconds / j.CPUWantedSeconds; j.CPUWantedSeconds > 0 && yield < exact {
 		text += fmt.Sprintf(" (%.0f %% of what it wanted)", 100*yield)
 	}
-	text += fmt.Sprintf(", %s GiB·h of memory", plain.Trimmed(float64(j.MemoryMiBSeconds)/1024/3600))
+	text += fmt.Sprintf(", %s GiB·h of memory", display.Trimmed(float64(j.MemoryMiBSeconds)/1024/3600))
 	if j.EnergyJoules > 0 {
-		text += fmt.Sprintf(", %s of energy", plain.KWh(float64(j.EnergyJoules)))
+		text += fmt.Sprintf(", %s of energy", display.KWh(float64(j.EnergyJoules)))
 	}
 	return text
 }
@@ -184,12 +182,12 @@ func arrayLine(j *wire.VJob) string {
 
 // ran is the running time so far, and the most that is allowed.
 func ran(j *wire.VJobDetail) string {
-	text := plain.Span(plain.Seconds(j.RanSeconds))
+	text := display.Span(display.Seconds(j.RanSeconds))
 	if j.WalltimeSeconds > 0 {
-		text += " of " + wording.Walltime(j.WalltimeSeconds)
+		text += " of " + display.Walltime(j.WalltimeSeconds)
 	}
-	if crowded := plain.Seconds(j.CrowdedSeconds); crowded > 0 {
-		text += fmt.Sprintf(", and %s on crowded nodes, which do not count", plain.Span(crowded))
+	if crowded := display.Seconds(j.CrowdedSeconds); crowded > 0 {
+		text += fmt.Sprintf(", and %s on crowded nodes, which do not count", display.Span(crowded))
 	}
 	return text
 }
@@ -206,10 +204,10 @@ func stateLine(j *wire.VJobDetail) string {
 func windowLine(t *cluster.Terms) string {
 	var words []string
 	if !t.NotBefore.IsZero() {
-		words = append(words, "not before "+plain.Moment(&t.NotBefore))
+		words = append(words, "not before "+display.Moment(&t.NotBefore))
 	}
 	if !t.NotAfter.IsZero() {
-		words = append(words, "by "+plain.Moment(&t.NotAfter))
+		words = append(words, "by "+display.Moment(&t.NotAfter))
 	}
 	return strings.Join(words, ", ")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"vjob/cluster"
-	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/cli"
 )
 
 // termFlags are the flags of `vjob submit` for the terms of the vjob: those that [cluster.Terms] declares.
@@ -77,10 +77,10 @@ func (f *termFlags) override(cmd *cobra.Command, terms *cluster.Terms, now time.
 func (f *termFlags) parse(t *cluster.TermField, now time.Time) (err error) {
 	switch at := t.In(&f.terms).(type) {
 	case *time.Time:
-		*at, err = parse.Moment(t.Flag, *f.texts[t.Flag], now)
+		*at, err = cli.ParseMoment(t.Flag, *f.texts[t.Flag], now)
 	case *cluster.Seconds:
 		var d time.Duration
-		d, err = parse.Walltime(t.Flag, *f.texts[t.Flag])
+		d, err = cli.ParseWalltime(t.Flag, *f.texts[t.Flag])
 		*at = cluster.Seconds(d)
 	case *[]cluster.Dependency:
 		*at, err = parseAfter(*f.lists[t.Flag])

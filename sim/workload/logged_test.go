@@ -1,4 +1,4 @@
-package logged_test
+package workload_test
 
 import (
 	"bufio"
@@ -15,7 +15,6 @@ import (
 	"vjob/cluster"
 	"vjob/sim/swf"
 	"vjob/sim/workload"
-	"vjob/sim/workload/logged"
 )
 
 // job returns a line of a log: number, submission, run, processors, walltime, memory, user,
@@ -34,9 +33,9 @@ func read(t *testing.T, text string) *swf.Log {
 	return log
 }
 
-func mapped(t *testing.T, m logged.Mapping, lines ...string) *workload.Workload {
+func mapped(t *testing.T, m workload.LogMapping, lines ...string) *workload.Workload {
 	t.Helper()
-	w, err := logged.Workload(read(t, strings.Join(lines, "")), m)
+	w, err := workload.FromLog(read(t, strings.Join(lines, "")), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestMapping(t *testing.T) {
 	lines := []string{
 		"; UnixStartTime: 1000000\n", job("7 100 50 2 60 2097152 3 4 5 -1 -1"), job("8 110 50 1 60 -1 3 -1 -1 7 30"), job("8 120 50 1 60 1 9 4 5 7 -1"),
 	}
-	w := mapped(t, logged.Mapping{Share: 1500, Fields: logged.Fields{User: true, Group: true, Queue: true, Preceding: true, Think: true}}, lines...)
+	w := mapped(t, workload.LogMapping{Share: 1500, Fields: workload.LogFields{User: true, Group: true, Queue: true, Preceding: true, Think: true}}, lines...)
 	type row struct {
 		name, owner, project, queue string
 		memory                      cluster.MiB
@@ -76,7 +75,7 @@ func TestMapping(t *testing.T) {
 	if !w.Start.Equal(time.Unix(1000100, 0)) {
 		t.Errorf("it begins at %s", w.Start)
 	}
-	for _, j := range mapped(t, logged.Mapping{Share: 1500}, lines...).Jobs {
+	for _, j := range mapped(t, workload.LogMapping{Share: 1500}, lines...).Jobs {
 		if s := j.Submission; s.Owner != workload.Owner || s.Queue != "" || s.Project != "" || j.After != nil || j.Follows != nil {
 			t.Errorf("fields that were not asked for count: %+v", s)
 		}
@@ -86,12 +85,12 @@ func TestMapping(t *testing.T) {
 // TestPhases compares the assumed phases and memory with those of a file that others
 // derived from the same log.
 func TestPhases(t *testing.T) {
-	const file = "../testdata/kth_50_explicit.jsonl.gz"
+	const file = "testdata/kth_50_explicit.jsonl.gz"
 	want, err := workload.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := mapped(t, logged.Mapping{Share: 3686 / 2, Phases: true, Fields: logged.Fields{User: true}}, asLog(t, file))
+	w := mapped(t, workload.LogMapping{Share: 3686 / 2, Phases: true, Fields: workload.LogFields{User: true}}, asLog(t, file))
 	if diff := cmp.Diff(want.Jobs, w.Jobs, cmpopts.IgnoreUnexported(workload.Job{}), cmpopts.IgnoreFields(workload.Job{}, "Line")); diff != "" {
 		t.Error(diff)
 	}
@@ -127,7 +126,7 @@ func asLog(t *testing.T, path string) string {
 
 // Times that no duration can hold are as long as one can be.
 func TestAbsurdTimes(t *testing.T) {
-	for _, j := range mapped(t, logged.Mapping{Share: 64}, job("1 0 5 1 1000000000000 -1 -1 -1 -1 -1 -1"), job("2 999999999999 5 1 5 -1 -1 -1 -1 -1 -1")).Jobs {
+	for _, j := range mapped(t, workload.LogMapping{Share: 64}, job("1 0 5 1 1000000000000 -1 -1 -1 -1 -1 -1"), job("2 999999999999 5 1 5 -1 -1 -1 -1 -1 -1")).Jobs {
 		if j.At < 0 || j.Submission.Walltime < 5*time.Second {
 			t.Errorf("%s at %s for %s", j.Submission.Name, j.At, j.Submission.Walltime)
 		}

@@ -1,7 +1,4 @@
-// Package logged converts the jobs of a log to vjobs, with one VM for each processor of a
-// job. Logs say little about the needs of a job, so some are assumptions, see [Mapping] and
-// docs/replay.md.
-package logged
+package workload
 
 import (
 	"fmt"
@@ -12,23 +9,22 @@ import (
 	"vjob/cluster"
 	"vjob/scheduler/admission"
 	"vjob/sim/swf"
-	"vjob/sim/workload"
 )
 
-// Mapping are the options of the conversion.
-type Mapping struct {
+// LogMapping are the options of the conversion.
+type LogMapping struct {
 	// Share is the part of a node that belongs to one of its processors. It is the maximum
 	// memory of a VM, and the default if the log has none.
 	Share cluster.MiB
 	// Phases: the VMs of a job need their CPU in phases, by one of the models of
-	// [workload.Phases], and 512 to 2048 MiB of memory if the log has none. A hash of the
+	// [Phases], and 512 to 2048 MiB of memory if the log has none. A hash of the
 	// job's number selects the model. Without Phases all VMs always need their CPU.
 	Phases bool
-	Fields Fields
+	Fields LogFields
 }
 
-// Fields are the fields of a log that the conversion uses.
-type Fields struct {
+// LogFields are the fields of a log that the conversion uses.
+type LogFields struct {
 	User, Group, Queue bool // the owner is "user12", the project "group3", the queue "queue1"
 	// Preceding: a job depends on the end of its preceding job.
 	Preceding bool
@@ -37,12 +33,13 @@ type Fields struct {
 	Think bool
 }
 
-// least is the minimum memory of a VM if the log has its memory.
-const least = 64
+// leastMemory is the minimum memory of a VM if the log has its memory.
+const leastMemory = 64
 
-// Workload converts the jobs of a log to vjobs.
-func Workload(log *swf.Log, m Mapping) (*workload.Workload, error) {
-	w := &workload.Workload{Start: log.Start, Jobs: make([]workload.Job, len(log.Jobs))}
+// FromLog converts the jobs of a log to vjobs, with one VM for each processor of a job. Logs say little about the
+// needs of a job, so some are assumptions, see [LogMapping] and docs/replay.md.
+func FromLog(log *swf.Log, m LogMapping) (*Workload, error) {
+	w := &Workload{Start: log.Start, Jobs: make([]Job, len(log.Jobs))}
 	numbers := make(map[int64]int, len(log.Jobs)) // by number: the index of the last job with it
 	for i := range log.Jobs {
 		j := &log.Jobs[i]
@@ -63,16 +60,16 @@ func Workload(log *swf.Log, m Mapping) (*workload.Workload, error) {
 }
 
 // follow makes a job follow another one. Dependencies exist only between jobs of one user.
-func (m *Mapping) follow(job *workload.Job, j *swf.Job, on int, same bool) {
+func (m *LogMapping) follow(job *Job, j *swf.Job, on int, same bool) {
 	if m.Fields.Preceding && same {
-		job.After = []workload.Link{{On: on, When: cluster.AfterAny}}
+		job.After = []Link{{On: on, When: cluster.AfterAny}}
 	}
 	if m.Fields.Think {
-		job.Follows = &workload.Following{On: on, Think: time.Duration(max(0, j.Think)) * time.Second}
+		job.Follows = &Following{On: on, Think: time.Duration(max(0, j.Think)) * time.Second}
 	}
 }
 
-func (m *Mapping) job(j *swf.Job) (job workload.Job, err error) {
+func (m *LogMapping) job(j *swf.Job) (job Job, err error) {
 	const longest = int64(100 * 365 * 86_400) // seconds: what a duration can hold, three times over
 	hash := fnv.New32a()
 	_, _ = hash.Write(strconv.AppendInt(nil, j.Number, 10))
@@ -81,12 +78,12 @@ func (m *Mapping) job(j *swf.Job) (job workload.Job, err error) {
 	if m.Phases {
 		model = kind(hash.Sum32(), j.Processors)
 	}
-	vms, err := workload.Members(model, int(j.Processors), min(j.Run, longest), size)
+	vms, err := Members(model, int(j.Processors), min(j.Run, longest), size)
 	if err != nil {
 		return job, err
 	}
 	s := admission.Submission{
-		Owner: workload.Owner, Name: fmt.Sprintf("j%d", j.Number), VMs: vms,
+		Owner: Owner, Name: fmt.Sprintf("j%d", j.Number), VMs: vms,
 		Walltime: time.Duration(min(j.Walltime, longest)) * time.Second,
 	}
 	if m.Fields.User && j.User >= 0 {
@@ -98,14 +95,14 @@ func (m *Mapping) job(j *swf.Job) (job workload.Job, err error) {
 	if m.Fields.Queue && j.Queue >= 0 {
 		s.Queue = fmt.Sprintf("queue%d", j.Queue)
 	}
-	return workload.Job{At: time.Duration(min(j.Submit, longest)) * time.Second, Submission: s}, nil
+	return Job{At: time.Duration(min(j.Submit, longest)) * time.Second, Submission: s}, nil
 }
 
 // memory returns the memory of each VM.
-func (m *Mapping) memory(j *swf.Job, hash uint32) cluster.MiB {
+func (m *LogMapping) memory(j *swf.Job, hash uint32) cluster.MiB {
 	switch {
 	case j.MemoryKiB > 0:
-		return min(max(cluster.MiB((int64(j.MemoryKiB)+1023)/1024), least), m.Share)
+		return min(max(cluster.MiB((int64(j.MemoryKiB)+1023)/1024), leastMemory), m.Share)
 	case m.Phases:
 		supposed := [...]cluster.MiB{512, 512, 1024, 1024, 1024, 1536, 1536, 2048}
 		return min(supposed[hash>>8&7], m.Share)
