@@ -18,7 +18,7 @@ func TestTerms(t *testing.T) {
 	when := time.Date(2026, 12, 1, 8, 0, 0, 0, time.FixedZone("", 3600))
 	s, err := api.Submission(submissionWithTerms(wire.Terms{
 		Terms: cluster.Terms{
-			Queue: "night", Deadline: when, Preemption: cluster.ByEnd, Unmet: cluster.UnmetHolds, MinRun: cluster.Seconds(time.Minute), Flexible: cluster.Seconds(2 * time.Hour), After: []wire.Dependency{{On: 12}, {On: 13, When: cluster.AfterNotOK}},
+			Queue: "night", Deadline: when, Preemption: cluster.ByEnd, Unmet: cluster.UnmetHolds, MinRun: cluster.Seconds(time.Minute), Flexible: cluster.Seconds(2 * time.Hour), After: []cluster.Dependency{{On: 12}, {On: 13, When: cluster.AfterNotOK}},
 		}, Shapes: []wire.Shape{{Count: 1, Template: &wire.VMSpec{CPUMilli: 2000, MemoryMiB: 512}, WalltimeSeconds: 7200}},
 	}), 10)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestBadTerms(t *testing.T) {
 		"flexible_seconds":           {Terms: cluster.Terms{Flexible: cluster.Seconds(31 * 24 * time.Hour)}},
 		"at_once":                    {Terms: cluster.Terms{MaxConcurrent: -1}},
 		"yields":                     {Terms: cluster.Terms{BestEffort: true, Preemption: cluster.Never}},
-		"after[0].on":                {Terms: cluster.Terms{After: []wire.Dependency{{}}}},
+		"after[0].on":                {Terms: cluster.Terms{After: []cluster.Dependency{{}}}},
 		"inner":                      {Terms: cluster.Terms{Inner: -3}},
 		"notify[0]":                  {Terms: cluster.Terms{Notify: []string{"ann"}}},
 		"notify[1]":                  {Terms: cluster.Terms{Notify: []string{"mail:ann@example.org", "https://user:secret@example.org/"}}},

@@ -45,7 +45,8 @@ func (s *Seconds) UnmarshalText(b []byte) error {
 	if err != nil && !math.IsInf(f, 0) || math.IsNaN(f) {
 		return BadField("seconds", string(b), "a number of seconds, such as 600")
 	}
-	switch f *= float64(time.Second); {
+	f *= float64(time.Second)
+	switch {
 	case f >= math.MaxInt64:
 		*s = math.MaxInt64
 	case f <= math.MinInt64:

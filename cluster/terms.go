@@ -73,20 +73,17 @@ const (
 	Never                          // it is not preempted
 )
 
-var yieldings = names[Preemption]{BySuspension: "suspend", ByEnd: "end", Never: "never"}
+var preemptions = names[Preemption]{BySuspension: "suspend", ByEnd: "end", Never: "never"}
 
 // String is the lower-case name.
-func (y Preemption) String() string { return yieldings.text(y) }
-
-// ParsePreemption reads the name; the error lists the valid names.
-func ParsePreemption(s string) (Preemption, error) { return yieldings.parse("yields", s) }
+func (y Preemption) String() string { return preemptions.text(y) }
 
 // MarshalText writes the name.
 func (y Preemption) MarshalText() ([]byte, error) { return []byte(y.String()), nil }
 
 // UnmarshalText reads the name.
 func (y *Preemption) UnmarshalText(b []byte) (err error) {
-	*y, err = ParsePreemption(string(b))
+	*y, err = preemptions.parse("yields", string(b))
 	return err
 }
 
@@ -140,15 +137,12 @@ var unmets = names[Unmet]{UnmetFails: "fail", UnmetHolds: "hold", UnmetRuns: "ru
 // String is the lower-case name.
 func (u Unmet) String() string { return unmets.text(u) }
 
-// ParseUnmet reads the name; the error lists the valid names.
-func ParseUnmet(s string) (Unmet, error) { return unmets.parse("unmet", s) }
-
 // MarshalText writes the name.
 func (u Unmet) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
 // UnmarshalText reads the name.
 func (u *Unmet) UnmarshalText(b []byte) (err error) {
-	*u, err = ParseUnmet(string(b))
+	*u, err = unmets.parse("unmet", string(b))
 	return err
 }
 

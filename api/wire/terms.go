@@ -8,9 +8,6 @@ type Terms struct {
 	Shapes []Shape `json:"shapes,omitempty"` // alternatives of a moldable vjob
 }
 
-// Dependency is a condition on another vjob.
-type Dependency = cluster.Dependency
-
 // Shape is one alternative of a moldable vjob: VMs as in a submission, and how long it
 // runs then.
 type Shape struct {

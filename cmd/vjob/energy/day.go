@@ -159,10 +159,10 @@ type paid struct {
 }
 
 func (r *dayRun) sum(c *day.Config) {
-	if u := c.Prices.Unit(); c.Prices != nil {
+	if c.Prices != nil {
+		u := c.Prices.Unit()
 		r.Price = &paid{Unit: u.Of, Cost: r.Cost, Mean: r.Cost / u.Amount(r.Energy), Jobs: r.Jobs, Wait: r.Waited.Minutes() / float64(max(1, r.Jobs))}
 	}
-
 	r.KWh, r.Moved, r.Off, r.On = r.Energy.KWh(), r.Migrations, r.Offs, r.Ons
 	r.CPU = 100 * r.Delivered / (float64(c.Hosts) * float64(c.Host.CPU) * c.Length.Seconds())
 	r.Got, r.Nodes, r.ShortMinute = 100*r.Delivered/max(1, r.Demand), r.HostHours/c.Length.Hours(), int(r.Short.Minutes())

@@ -116,7 +116,7 @@ func vjobTable(jobs []wire.VJob, estimate bool) *display.Table {
 			j = folded(j)
 		}
 		cells := []string{
-			strconv.FormatInt(j.ID, 10), display.Dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
+			strconv.FormatInt(j.ID, 10), display.Dash(j.Name), j.Owner, display.Dash(j.State), strconv.Itoa(j.VMCount),
 			display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB), display.Span(display.Seconds(j.RanSeconds)), display.Walltime(j.WalltimeSeconds),
 			strconv.Itoa(j.Priority),
 		}
@@ -141,6 +141,3 @@ func folded(j *wire.VJob) *wire.VJob {
 	array.State, array.Outcome, array.QueuePlace = "array", "", 0
 	return &array
 }
-
-// stateOf is the state as shown.
-func stateOf(state string) string { return display.Dash(state) }

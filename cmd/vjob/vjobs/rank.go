@@ -20,7 +20,7 @@ func rankTable(jobs []wire.VJob) *display.Table {
 	t := &display.Table{Heads: display.Heads(">ID NAME OWNER PROJECT QUEUE STATE >PRIORITY PARTS")}
 	for i := range jobs {
 		j := &jobs[i]
-		t.Row(strconv.FormatInt(j.ID, 10), display.Dash(j.Name), j.Owner, display.Dash(j.Project), display.Dash(j.Queue), stateOf(j.State),
+		t.Row(strconv.FormatInt(j.ID, 10), display.Dash(j.Name), j.Owner, display.Dash(j.Project), display.Dash(j.Queue), display.Dash(j.State),
 			strconv.FormatInt(j.Rank.Points, 10), display.Dash(parts(j.Rank)))
 	}
 	return t
