@@ -44,12 +44,12 @@ func TestArrays(t *testing.T) {
 func TestBadArrays(t *testing.T) {
 	b := newFixture(t)
 	for body, want := range map[string]string{
-		`{"array":1000000,` + one + `}`:              "array: 1000000 is wrong: want at most 10000 vjobs in one array",
+		`{"array":1000000,` + one + `}`:              "array: 1000000 is not at most 10000 vjobs in one array",
 		`{"array":-1,` + one + `}`:                   "array: -1",
-		`{"array":3,"parameters":["a"],` + one + `}`: "array: 3 is wrong: want the number of parameters, 1",
+		`{"array":3,"parameters":["a"],` + one + `}`: "array: 3 is not the number of parameters, 1",
 		`{"parameters":["a","\"b"],` + one + `}`:     "parameters[1]",
 		`{"parameters":["a\u0000"],` + one + `}`:     "parameters[0]",
-		`{"at_once":3,` + one + `}`:                  "at_once: 3 is wrong: want an array as well",
+		`{"at_once":3,` + one + `}`:                  "at_once: 3 is not an array as well",
 		`{"array":3,"at_once":-3,` + one + `}`:       "at_once",
 	} {
 		res := b.as("alice", "POST", "/v1/vjobs", body)

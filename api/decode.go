@@ -3,6 +3,8 @@ package api
 import (
 	"bytes"
 	"cmp"
+	"encoding"
+	encodingjson "encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,7 +38,7 @@ func Decode(data []byte, into any, bounds Bounds) error {
 	}
 	target := reflect.ValueOf(into).Elem()
 	fresh := reflect.New(target.Type())
-	check := json.WithUnmarshalers(json.UnmarshalFromFunc(bounds.checker()))
+	check := json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(bounds.checker()), json.UnmarshalFromFunc(wholeSeconds)))
 	if err := json.Unmarshal(data, fresh.Interface(), json.RejectUnknownMembers(true), check); err != nil {
 		return fieldError(err, data, target.Type())
 	}
@@ -86,28 +88,41 @@ func (b Bounds) checker() func(*jsontext.Decoder, any) error {
 	}
 }
 
+// wholeSeconds decodes a duration, which requests have as a whole number of seconds.
+func wholeSeconds(d *jsontext.Decoder, into *cluster.Seconds) error {
+	var n int64
+	if err := json.UnmarshalDecode(d, &n); err != nil {
+		return err
+	}
+	return into.UnmarshalText([]byte(strconv.FormatInt(n, 10)))
+}
+
 // fieldError returns an error of the decoder as an error of a field of the type t.
 func fieldError(err error, data []byte, t reflect.Type) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return &cluster.FieldError{Field: fieldPath(syntax.JSONPointer, t), Value: "a second value", Want: "each field once"}
+			return cluster.Fault(fieldPath(syntax.JSONPointer, t), "a second value, want each field once")
 		}
 		before := data[:min(int(syntax.ByteOffset), len(data))]
-		what := fmt.Sprintf("line %d, byte %d (%s)", 1+bytes.Count(before, []byte("\n")), syntax.ByteOffset, syntax.Err)
-		return &cluster.FieldError{Field: "body", Value: what, Want: "one JSON object and nothing after it"}
+		line := 1 + bytes.Count(before, []byte("\n"))
+		return cluster.Fault("body", "line %d, byte %d (%s), want one JSON object and nothing after it", line, syntax.ByteOffset, syntax.Err)
 	}
 	semantic, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
 		return fmt.Errorf("body: %w: %w", cluster.ErrInvalid, err)
 	}
 	if refused, ok := errors.AsType[*valueError](err); ok {
-		return &cluster.FieldError{Field: fieldPath(cmp.Or(refused.at, semantic.JSONPointer), t), Value: refused.value, Want: refused.want}
+		return cluster.Fault(fieldPath(cmp.Or(refused.at, semantic.JSONPointer), t), "%s", refused)
 	}
 	field := fieldPath(semantic.JSONPointer, t)
 	if errors.Is(err, json.ErrUnknownName) {
-		return &cluster.FieldError{Field: field, Value: "an unknown field", Want: "one of " + strings.Join(slices.Sorted(maps.Keys(fields(semantic.GoType))), ", ")}
+		return cluster.Fault(field, "an unknown field, want one of %s", strings.Join(slices.Sorted(maps.Keys(fields(semantic.GoType))), ", "))
 	}
-	return cluster.BadField(field, valueAt(data, semantic.ByteOffset), kindName(semantic.GoType))
+	want := kindName(semantic.GoType)
+	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
+		want = bad.Want // of a name that UnmarshalText refuses
+	}
+	return cluster.BadField(field, valueAt(data, semantic.ByteOffset), want)
 }
 
 // unquoted is a text that messages show without quotes.
@@ -179,6 +194,12 @@ func fields(t reflect.Type) map[string]reflect.Type {
 	return known
 }
 
+// isText reports whether a type of its own is a string in JSON, such as an enumeration.
+func isText(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) && !p.Implements(reflect.TypeFor[encodingjson.Unmarshaler]())
+}
+
 // kindName says what a type looks like in JSON.
 func kindName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
@@ -186,6 +207,9 @@ func kindName(t reflect.Type) string {
 	}
 	if t == reflect.TypeFor[time.Time]() {
 		return "a date and a time such as 2026-12-01T08:00:00Z"
+	}
+	if isText(t) {
+		return "text"
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:

@@ -108,9 +108,9 @@ func requestedState(change *wire.NodeChange) (cluster.NodeState, error) {
 	case err != nil:
 		return 0, err
 	case state == cluster.Down && !change.Fenced:
-		return 0, cluster.BadField("fenced", change.Fenced, "true, once an administrator has made sure that nothing runs on the node")
+		return 0, cluster.Fault("fenced", "down requires true: make sure first that nothing runs on the node")
 	case state != cluster.Down && change.Fenced:
-		return 0, cluster.BadField("fenced", change.Fenced, "false: the node is not declared down")
+		return 0, cluster.Fault("fenced", "true goes with the state down only")
 	}
 	return state, nil
 }

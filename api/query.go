@@ -39,10 +39,10 @@ func checkQuery(query url.Values, allowed []Param) error {
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return &cluster.FieldError{Field: joinField("", key), Value: "an unknown parameter", Want: want}
+			return cluster.Fault(joinField("", key), "an unknown parameter, want %s", want)
 		}
 		if len(values) > 1 && !allowed[i].Many {
-			return &cluster.FieldError{Field: key, Value: "a second value", Want: "each parameter once"}
+			return cluster.Fault(key, "a second value, want each parameter once")
 		}
 	}
 	return nil
@@ -124,22 +124,22 @@ func body(c *gin.Context) ([]byte, error) {
 	}
 	data, err := io.ReadAll(c.Request.Body)
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, &tooLargeError{&cluster.FieldError{Field: "body", Value: "a longer body", Want: fmt.Sprintf("at most %d bytes", tooLarge.Limit)}}
+		return nil, &tooLargeError{cluster.Fault("body", "too long, want at most %d bytes", tooLarge.Limit)}
 	}
 	if errors.Is(err, errLargeBodies) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, &cluster.FieldError{Field: "body", Value: "an incomplete request", Want: "all of it"}
+		return nil, cluster.Fault("body", "the request is cut off")
 	}
 	return data, nil
 }
 
 // tooLargeError is a body above the limit. It matches errTooLarge.
-type tooLargeError struct{ *cluster.FieldError }
+type tooLargeError struct{ error }
 
 // Is reports whether the target is errTooLarge.
 func (e *tooLargeError) Is(target error) bool { return target == errTooLarge }
 
 // Unwrap returns the error of the field.
-func (e *tooLargeError) Unwrap() error { return e.FieldError }
+func (e *tooLargeError) Unwrap() error { return e.error }

@@ -11,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3gen"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 )
 
 // schemas generates the schemas of wire types. Those of structs are components, to which others refer.
@@ -58,22 +59,29 @@ func (s *schemas) errors(example any) (*openapi3.ResponseRef, error) {
 
 var generic = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]$`)
 
-// schemaName returns the name of a type in the document. Types of other packages than wire are those
-// of OAR's dialect.
+// schemaName returns the name of a type in the document: OAR before those of its dialect, and none for
+// types of the domain, which become part of the schemas that use them.
 func schemaName(t reflect.Type) string {
 	name := generic.ReplaceAllString(t.Name(), "Of$1")
-	if t.PkgPath() != reflect.TypeFor[wire.Error]().PkgPath() {
+	switch t.PkgPath() {
+	case reflect.TypeFor[wire.Error]().PkgPath():
+		return name
+	case reflect.TypeFor[cluster.Terms]().PkgPath():
+		return ""
+	default:
 		return "OAR" + name
 	}
-	return name
 }
 
 // refine adds to a generated schema what the generator does not know: which fields are required and
-// which are limited to some texts, that there are no others, and that fields with omitempty are left
-// out, not null.
+// which are limited to some texts, that there are no others, and that fields with omitempty or omitzero
+// are left out, not null.
 func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Schema) error {
-	if strings.Contains(tag.Get("json"), "omitempty") {
+	if _, options, _ := strings.Cut(tag.Get("json"), ","); options != "" {
 		schema.Nullable = false
+	}
+	if isText(t) && t != reflect.TypeFor[time.Time]() {
+		*schema = *openapi3.NewStringSchema()
 	}
 	if schema.Type.Is(openapi3.TypeInteger) {
 		schema.Format = "int64"
@@ -87,9 +95,12 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 	schema.AdditionalProperties = openapi3.AdditionalProperties{Has: new(bool)}
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name != "" && name != "-" && !strings.Contains(options, "omitempty") {
+		if name != "" && name != "-" && options == "" {
 			schema.Required = append(schema.Required, name)
 		}
+	}
+	if t == reflect.TypeFor[cluster.Dependency]() {
+		schema.Required = []string{"on"} // answers have the condition, requests need not
 	}
 	slices.Sort(schema.Required)
 	for field, texts := range enumerations[t.Name()] {

@@ -51,7 +51,7 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 	if err == nil {
 		err = firstOf(
 			optionalName("name", w.Name),
-			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name that is not a number, which could be taken for that of another vjob"),
+			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name with a letter; a number could be taken for that of another vjob"),
 			inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
 			inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
 			checkRules("rules", w.Rules),
@@ -67,7 +67,7 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 		return admission.Submission{}, err
 	}
 	if s.Flexible > 0 && s.Walltime == 0 {
-		return admission.Submission{}, cluster.BadField("flexible_seconds", w.FlexibleSeconds, "0, or a walltime as well: what a start costs depends on how long it runs")
+		return admission.Submission{}, cluster.Fault("flexible_seconds", "%s requires a walltime: what a start costs depends on how long the vjob runs", s.Flexible)
 	}
 	if len(s.Shapes) > 0 {
 		if s.Walltime == 0 {
@@ -83,15 +83,15 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 func vmSpecs(w *wire.Submission, most int) ([]wire.VMSpec, error) {
 	switch {
 	case len(w.VMs) > 0 && (w.Template != nil || w.Count != 0):
-		return nil, cluster.BadField("vms", len(w.VMs), "either vms, or count and template")
+		return nil, cluster.Fault("vms", "vms and count or template given, want one of the two")
 	case len(w.VMs) > most:
 		return nil, cluster.BadField("vms", len(w.VMs), fmt.Sprintf("at most %d VMs in one vjob", most))
 	case len(w.VMs) > 0:
 		return w.VMs, nil
 	case w.Template == nil && w.Count == 0:
-		return nil, cluster.BadField("vms", "[]", "at least one VM, or count and template")
+		return nil, cluster.Fault("vms", "missing, want at least one VM, or count and template")
 	case w.Template == nil:
-		return nil, cluster.BadField("template", "null", "the VM of which to create "+fmt.Sprint(w.Count))
+		return nil, cluster.Fault("template", "missing, want the VM of which to create %d", w.Count)
 	}
 	if err := inRange("count", int64(w.Count), 1, int64(most)); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func parseVM(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error)
 
 func checkCommand(path string, v *wire.VMSpec) error {
 	if len(v.Command) > 0 && v.Script != "" {
-		return cluster.BadField(path+".script", v.Script, "either a command or a script")
+		return cluster.Fault(path+".script", "a command and a script given, want one of the two")
 	}
 	if len(v.Command) > maxWords {
 		return cluster.BadField(path+".command", len(v.Command), fmt.Sprintf("at most %d words", maxWords))
@@ -275,7 +275,7 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 		check(len(w.Parameters) <= most, "parameters", len(w.Parameters), bound),
 		check(w.Array == 0 || len(w.Parameters) == 0 || w.Array == len(w.Parameters), "array", w.Array,
 			fmt.Sprintf("the number of parameters, %d, or 0: they are counted", len(w.Parameters))),
-		check(w.AtOnce == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.AtOnce, "an array as well"),
+		check(w.MaxConcurrent == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.MaxConcurrent, "an array as well"),
 	)
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 		}
 		var bad *cluster.FieldError
 		if _, err := cluster.Words(text); errors.As(err, &bad) {
-			return nil, cluster.BadField(field, text, bad.Want)
+			return nil, cluster.Renamed(field, bad)
 		}
 	}
 	return w.Parameters, nil

@@ -99,7 +99,7 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 func (s *submitter) hypothetical(caller Subject, body *wire.Submission) (*admission.Submission, error) {
 	sub, err := Submission(body, s.vms)
 	if err == nil && (body.Array != 0 || len(body.Parameters) > 0) {
-		err = cluster.BadField("submit.array", body.Array, "no array: a what-if takes one vjob")
+		err = cluster.Fault("submit.array", "a what-if takes one vjob, not an array")
 	}
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (s *submitter) checkNotifiable(list []string) error {
 			err = s.notifiable(a)
 		}
 		if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
-			return &cluster.FieldError{Field: fmt.Sprintf("notify[%d]", i), Value: bad.Value, Want: bad.Want}
+			return cluster.Renamed(fmt.Sprintf("notify[%d]", i), bad)
 		}
 	}
 	return nil
@@ -134,5 +134,5 @@ func asSubmitted(w *wire.Submission, err error) error {
 	if w.Template == nil || !errors.As(err, &bad) || !memberPath.MatchString(bad.Field) {
 		return err
 	}
-	return &cluster.FieldError{Field: memberPath.ReplaceAllLiteralString(bad.Field, "template"), Value: bad.Value, Want: bad.Want}
+	return cluster.Renamed(memberPath.ReplaceAllLiteralString(bad.Field, "template"), bad)
 }

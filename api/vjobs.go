@@ -70,7 +70,7 @@ func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
 
 // vjobFilter reads the query; a user's list is always that of the user.
 func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
-	f.Owner, f.Name = c.Query("owner"), c.Query("name")
+	f.Owner, f.Name, f.Terms = c.Query("owner"), c.Query("name"), true
 	for _, text := range c.QueryArray("state") {
 		state, err := cluster.ParseState(text)
 		if err != nil {

@@ -55,9 +55,9 @@ func Words(text string) (words []string, err error) {
 	}
 	switch {
 	case open != 0:
-		return nil, BadField("parameter", text, fmt.Sprintf("a %c that closes the one before", open))
+		return nil, Fault("parameter", "%q has a %c that is not closed", text, open)
 	case escaped:
-		return nil, BadField("parameter", text, `a character behind the last \`)
+		return nil, Fault("parameter", `%q ends with \, want a character behind it`, text)
 	case begun:
 		words = append(words, word.String())
 	}

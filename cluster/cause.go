@@ -19,7 +19,7 @@ type Cause struct {
 	Nodes []NodeID `json:"nodes,omitempty"`
 	// Short is what was missing in sum.
 	Short Resources `json:"short,omitzero"`
-	// By is the user who ordered the change.
+	// By is the user that ordered the change.
 	By string `json:"by,omitempty"`
 	// Text is what the other fields do not say: a limit, a rule, a fault.
 	Text string `json:"text,omitempty"`

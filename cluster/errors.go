@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Sentinels of all packages. Package api maps them to HTTP statuses and package cmd to exit codes.
@@ -24,21 +25,20 @@ var (
 	ErrUnavailable = errors.New("unavailable")
 )
 
-// FieldError is invalid input: which field, its value and what would be valid. It matches
-// [ErrInvalid].
+// FieldError is invalid input: the field, the fault and the fix. It matches [ErrInvalid].
 type FieldError struct {
 	Field string // path in the input, e.g. "vms[2].memory_mib"
 	Value string // what was given, shortened
-	Want  string // what would be valid, e.g. "at least 1"
+	Want  string // what would be valid, so that it reads well behind "is not": "a name", "at least 1"
 	Text  string // the whole message, if value and want do not suffice
 }
 
-// Error is the field, the value and what would be valid.
+// Error is "FIELD: VALUE is not WANT", or the text.
 func (e *FieldError) Error() string {
 	if e.Text != "" {
 		return e.Text
 	}
-	return fmt.Sprintf("%s: %s is wrong: want %s", e.Field, e.Value, e.Want)
+	return fmt.Sprintf("%s: %s is not %s", e.Field, e.Value, e.Want)
 }
 
 // Is makes every FieldError an [ErrInvalid].
@@ -46,16 +46,32 @@ func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
 
 // WithPath prefixes the field of a [FieldError] with a path. Other errors are returned unchanged.
 func WithPath(path string, err error) error {
-	var bad *FieldError
-	if !errors.As(err, &bad) {
-		return err
+	if bad, ok := errors.AsType[*FieldError](err); ok {
+		return Renamed(path+"."+bad.Field, bad)
 	}
-	inner := *bad
-	inner.Field = path + "." + bad.Field
-	return &inner
+	return err
 }
 
-// BadField returns a [FieldError]; value is quoted and shortened for display.
+// Renamed returns a [FieldError] with another field. Other errors are returned unchanged.
+func Renamed(field string, err error) error {
+	bad, ok := errors.AsType[*FieldError](err)
+	if !ok {
+		return err
+	}
+	renamed := *bad
+	renamed.Field = field
+	if text, ok := strings.CutPrefix(bad.Text, bad.Field+": "); ok {
+		renamed.Text = field + ": " + text
+	}
+	return &renamed
+}
+
+// Fault returns a [FieldError] with a message of its own behind the field: the fault and the fix.
+func Fault(field, format string, args ...any) error {
+	return &FieldError{Field: field, Text: field + ": " + fmt.Sprintf(format, args...)}
+}
+
+// BadField returns the [FieldError] "FIELD: VALUE is not WANT"; value is quoted and shortened for display.
 func BadField(field string, value any, want string) error {
 	text := fmt.Sprintf("%v", value)
 	if s, ok := value.(string); ok {

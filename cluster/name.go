@@ -4,6 +4,8 @@ import "regexp"
 
 var nameShape = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
+const wantName = "a name of 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'"
+
 // IsName reports whether s is a valid name of a vjob, an account, a queue or a project. Names
 // appear unescaped in paths, files and command lines.
 func IsName(s string) bool { return nameShape.MatchString(s) }
@@ -13,5 +15,5 @@ func CheckName(field, name string) error {
 	if IsName(name) {
 		return nil
 	}
-	return BadField(field, name, "1 to 64 letters, digits, '.', '_' or '-', not beginning with '.' or '-'")
+	return BadField(field, name, wantName)
 }

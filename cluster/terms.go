@@ -9,47 +9,45 @@ import (
 // Terms are the requests of a submission beside VMs, rules and walltime. The zero value is a
 // rigid vjob that runs when its turn comes and may be suspended (thesis §2.2). Terms never
 // change.
+//
+// A term is declared here and nowhere else: its type and its tags say how users write it, [Terms.Check]
+// what is valid. See [TermFields] for the tags.
 type Terms struct {
-	Queue    string    `json:"queue,omitempty"`   // "" before it was routed to one
-	Project  string    `json:"project,omitempty"` // the project to which it is charged beside its owner, or ""
-	Deadline time.Time `json:"deadline,omitzero"` // when it should have ended; zero is no deadline
-	MinShare float64   `json:"floor,omitempty"`   // the least share of its CPU that it accepts, from 0 to 1; 0 is all of it
+	Queue    string    `json:"queue,omitempty" flag:"queue,q" help:"<QUEUE> to submit to"` // "" before it was routed to one
+	Project  string    `json:"project,omitempty" flag:"project" help:"<PROJECT> that is charged beside its owner"`
+	Deadline time.Time `json:"deadline,omitzero" flag:"deadline" help:"<TIME> by which it should end, such as 'tomorrow 08:00' or +6h" show:"deadline"`
+	MinShare float64   `json:"floor,omitempty" flag:"floor" help:"least <SHARE> of its CPU that it accepts, from 0 to 1; 0 is all of it"`
 
-	BestEffort bool          `json:"best_effort,omitempty"` // runs on resources that no other vjob needs, and is preempted first
-	Preemption Preemption    `json:"yields,omitempty"`      // how it is preempted
-	MinRun     time.Duration `json:"min_run,omitempty"`     // not preempted for that long after each start and resume
+	BestEffort bool       `json:"best_effort,omitempty" flag:"best-effort" help:"run only on capacity that no other vjob needs"` // and is preempted first
+	Preemption Preemption `json:"yields,omitempty" flag:"yields" help:"how it is preempted: suspend (the default), end or never"`
+	MinRun     Seconds    `json:"min_run_seconds,omitempty" flag:"min-run" help:"<TIME> after each start in which it is not preempted"`
 
-	// NotBefore is its earliest start. At NotAfter it fails unless it has started. Zero is no
-	// limit.
-	NotBefore time.Time `json:"not_before,omitzero"`
-	NotAfter  time.Time `json:"not_after,omitzero"`
+	NotBefore time.Time `json:"not_before,omitzero" flag:"not-before" help:"<TIME> of its earliest start, such as 'tomorrow 08:00' or +6h"`
+	NotAfter  time.Time `json:"not_after,omitzero" flag:"not-after" help:"<TIME> of its latest start; otherwise it fails"`
 
-	// Flexible is how long after its submission its start may be delayed for a lower energy
-	// price; 0 is not at all.
-	Flexible time.Duration `json:"flexible,omitempty"`
+	// Flexible counts from the submission.
+	Flexible Seconds `json:"flexible_seconds,omitempty" flag:"flexible" help:"longest <TIME> to delay its start for a lower price of energy, such as 6h; it requires a walltime"`
 
-	Reservation time.Time `json:"reservation,omitzero"` // its resources are reserved from then on for its walltime; zero without a reservation
+	Reservation time.Time `json:"reservation,omitzero" flag:"reserve,at" help:"<TIME> from which its resources are reserved, such as 'tomorrow 08:00'" show:"reserved"`
 
-	After []Dependency `json:"after,omitempty"` // all must be met before it may start
-	Unmet Unmet        `json:"unmet,omitempty"` // what happens if one can never be met
+	After []Dependency `json:"after,omitempty" flag:"after" help:"<[CONDITION:]VJOB> that it depends on: afterok (the default), afterany, afternotok or after; 120[] is the whole array 120; may be repeated"`
+	Unmet Unmet        `json:"unmet,omitempty" flag:"unmet" help:"what happens if a dependency can never be met: fail (the default), hold or run"`
 
-	// MaxConcurrent is how many vjobs of its array may run or be suspended at once; 0 is all.
-	MaxConcurrent int `json:"at_once,omitempty"`
+	// MaxConcurrent counts the suspended vjobs of its array, too. `vjob submit --array` sets it.
+	MaxConcurrent int `json:"at_once,omitempty" help:"most vjobs of its array that run at once; 0 is all"`
 
-	// LeaderEnds says that its first VM decides: when the guest of the first VM shuts itself down, the
-	// vjob has ended and its other VMs are stopped.
-	LeaderEnds bool `json:"led,omitempty"`
+	LeaderEnds bool   `json:"led,omitempty" flag:"led" help:"end it when the guest of its first VM shuts itself down"`
+	Idempotent bool   `json:"idempotent,omitempty" flag:"idempotent" help:"submit it again when it fails"`
+	Container  bool   `json:"container,omitempty" flag:"container" help:"reserve resources for vjobs that are submitted with --inner; nothing else runs in them"`
+	Inner      VJobID `json:"inner,omitempty" flag:"inner" help:"number of the <CONTAINER> in which it runs"`
 
-	Idempotent bool   `json:"idempotent,omitempty"` // submitted again when it fails
-	Container  bool   `json:"container,omitempty"`  // other vjobs may run on its resources
-	Inner      VJobID `json:"inner,omitempty"`      // the container in which it runs, or 0
+	// The first shape is that of the vjob itself. `vjob submit --shape` adds one.
+	Shapes []Shape `json:"shapes,omitempty" help:"alternatives of a moldable vjob: the one that ends first is chosen"`
 
-	// Shapes are the alternatives of a moldable vjob: the one that ends first is chosen. The
-	// first is the shape of the vjob itself.
-	Shapes []Shape `json:"shapes,omitempty"`
+	Notify []string          `json:"notify,omitempty" flag:"notify" help:"<ADDRESS> that is notified of its states: mail:NAME@HOST or https://…; may be repeated"`
+	Labels map[string]string `json:"labels,omitempty" flag:"label" help:"<NAME=VALUE> that is stored with it; may be repeated"`
 
-	Notify []string          `json:"notify,omitempty"` // addressees of its state changes: "mail:ann@example.org", "https://…"
-	Labels map[string]string `json:"labels,omitempty"` // free texts of the user
+	Comment string `json:"comment,omitempty" flag:"comment" help:"free <TEXT> of at most 1,000 bytes on one line, which vjob show repeats" show:"comment"`
 }
 
 // Shape is one alternative of a moldable vjob.
@@ -75,28 +73,25 @@ const (
 	Never                          // it is not preempted
 )
 
-var yieldings = names[Preemption]{BySuspension: "suspend", ByEnd: "end", Never: "never"}
+var preemptions = names[Preemption]{BySuspension: "suspend", ByEnd: "end", Never: "never"}
 
 // String is the lower-case name.
-func (y Preemption) String() string { return yieldings.text(y) }
-
-// ParsePreemption reads the name; the error lists the valid names.
-func ParsePreemption(s string) (Preemption, error) { return yieldings.parse("yields", s) }
+func (y Preemption) String() string { return preemptions.text(y) }
 
 // MarshalText writes the name.
 func (y Preemption) MarshalText() ([]byte, error) { return []byte(y.String()), nil }
 
 // UnmarshalText reads the name.
 func (y *Preemption) UnmarshalText(b []byte) (err error) {
-	*y, err = ParsePreemption(string(b))
+	*y, err = preemptions.parse("yields", string(b))
 	return err
 }
 
 // Dependency is a condition on another vjob.
 type Dependency struct {
 	On    VJobID    `json:"on"`
-	When  Condition `json:"when,omitempty"`
-	Array bool      `json:"array,omitempty"` // on every vjob of the array On
+	When  Condition `json:"when"`
+	Array bool      `json:"array,omitempty"` // on every vjob of the array On: afternotok is met by one, the others by all
 }
 
 // Condition is what a dependency requires of another vjob.
@@ -142,15 +137,12 @@ var unmets = names[Unmet]{UnmetFails: "fail", UnmetHolds: "hold", UnmetRuns: "ru
 // String is the lower-case name.
 func (u Unmet) String() string { return unmets.text(u) }
 
-// ParseUnmet reads the name; the error lists the valid names.
-func ParseUnmet(s string) (Unmet, error) { return unmets.parse("unmet", s) }
-
 // MarshalText writes the name.
 func (u Unmet) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
 // UnmarshalText reads the name.
 func (u *Unmet) UnmarshalText(b []byte) (err error) {
-	*u, err = ParseUnmet(string(b))
+	*u, err = unmets.parse("unmet", string(b))
 	return err
 }
 

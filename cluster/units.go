@@ -25,7 +25,7 @@ func ParseCPU(s string) (MilliCPU, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f < 0 || f*unit > 1e12 || f != f {
-		return 0, BadField("cpu", s, `processors, such as "2", "0.5" or "250m"`)
+		return 0, BadField("cpu", s, `a number of processors, such as "2", "0.5" or "250m"`)
 	}
 	return MilliCPU(f*unit + 0.5), nil
 }

@@ -55,7 +55,7 @@ func checkLibvirt(s *settings.Settings) error {
 	} else if strings.HasPrefix(field.Field, "images") {
 		name = field.Field
 	}
-	return &cluster.FieldError{Field: name, Value: field.Value, Want: field.Want}
+	return cluster.Renamed(name, field)
 }
 
 // openLibvirt opens the driver for an image store that carries the id of the installation.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/daemon/settings"
 )
 
@@ -18,16 +19,16 @@ func TestAddressesRefused(t *testing.T) {
 	for address, want := range map[string]string{
 		"mail:ann@example.org":          "",
 		"mail:ann@EXAMPLE.ORG":          "",
-		"[END]mail:ann@evil.com":        `notify[1]: "ann@evil.com" is wrong: want an address in example.org: this site sends mails nowhere else`,
+		"[END]mail:ann@evil.com":        `notify[1]: "ann@evil.com" is not an address in example.org: this site sends mails nowhere else`,
 		"mail:ann@example.org.evil.com": `an address in example.org`,
 		"mail:ann@x.example.org":        `an address in example.org`,
 		"https://a.example.org/":        "",
-		"https://a.example.org:25/":     `notify[1]: "a.example.org:25" is wrong: want one of the ports 80, 443, 8080, 8443, which this site allows to be called`,
+		"https://a.example.org:25/":     `notify[1]: "a.example.org:25" is not one of the ports 80, 443, 8080, 8443, which this site allows to be called`,
 		"https://evil.com/":             `a host that this site allows to be called`,
 	} {
 		_, _, err := c.Submit(t.Context(), wire.Submission{
 			Count: 1, Hold: true, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 256},
-			Terms: wire.Terms{Notify: []string{"mail:bob@example.org", address}},
+			Terms: wire.Terms{Terms: cluster.Terms{Notify: []string{"mail:bob@example.org", address}}},
 		}, "")
 		switch {
 		case want == "" && err != nil:

@@ -24,7 +24,7 @@ func powerDrivers(s *settings.Settings, d hypervisor.Driver) (power.Drivers, err
 			n := entry.For(id)
 			nodeDriver, err := powerDriver(&n, d)
 			if field, ok := errors.AsType[*cluster.FieldError](err); ok {
-				err = &cluster.FieldError{Field: fmt.Sprintf("power.nodes[%d].%s", i, field.Field), Value: field.Value, Want: field.Want}
+				err = cluster.Renamed(fmt.Sprintf("power.nodes[%d].%s", i, field.Field), field)
 			}
 			if err != nil {
 				return nil, err
@@ -53,7 +53,7 @@ func powerDriver(n *settings.SwitchedNode, d hypervisor.Driver) (power.Driver, e
 		})
 		var field *cluster.FieldError
 		if errors.As(err, &field) && field.Field == "url" {
-			field.Field = "address"
+			err = cluster.Renamed("address", field)
 		}
 		return redfish, err
 	}

@@ -1,8 +1,10 @@
 package db
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -50,18 +52,31 @@ type decoded struct {
 	Payloads []cluster.Payload `json:"payloads"`
 	VMs      []vmSpec          `json:"vms"` // absent in specs of older versions: there each VM has a row
 	Rules    string            `json:"rules"`
-	Terms    cluster.Terms     `json:"terms"`
+	Terms    storedTerms       `json:"terms"`
+}
+
+// storedTerms reads the terms of older versions too, whose durations were in nanoseconds.
+type storedTerms struct {
+	cluster.Terms
+	OldMinRun   time.Duration `json:"min_run"`
+	OldFlexible time.Duration `json:"flexible"`
+}
+
+// current returns the terms as they are stored now.
+func (s *storedTerms) current() cluster.Terms {
+	s.MinRun, s.Flexible = cmp.Or(s.MinRun, cluster.Seconds(s.OldMinRun)), cmp.Or(s.Flexible, cluster.Seconds(s.OldFlexible))
+	return s.Terms
 }
 
 // decodeTerms reads nothing but the terms.
 func decodeTerms(raw []byte) (cluster.Terms, error) {
 	var d struct {
-		Terms cluster.Terms `json:"terms"`
+		Terms storedTerms `json:"terms"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return d.Terms, fmt.Errorf("specification: %w", err)
+		return cluster.Terms{}, fmt.Errorf("specification: %w", err)
 	}
-	return d.Terms, nil
+	return d.Terms.current(), nil
 }
 
 func decodeSpec(raw []byte) (decoded, error) {

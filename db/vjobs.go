@@ -40,13 +40,13 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		args = append(args, limit, f.Offset)
 		if f.Terms {
 			rows, err = r.withTerms(rows, tail, args)
-			return err
+		} else {
+			err = r.each("SELECT "+rowColumns+rowTables+tail, args, func(s scanner) error {
+				row, err := scanRow(s)
+				rows = append(rows, row)
+				return err
+			})
 		}
-		err := r.each("SELECT "+rowColumns+rowTables+tail, args, func(s scanner) error {
-			row, err := scanRow(s)
-			rows = append(rows, row)
-			return err
-		})
 		if err == nil && f.Fold {
 			err = r.countFolded(rows)
 		}
@@ -200,7 +200,7 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 		return nil, err
 	}
 	for i := range list {
-		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.Clone()
+		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.current().Clone()
 		if shape := list[i].Shape; shape > 0 && shape < len(list[i].Shapes) {
 			list[i].VJob = list[i].WithShape(shape)
 		}

@@ -107,10 +107,10 @@ func TestHookCheck(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://hooks.example.org/x":       "",
 		"https://hooks.example.org:8443/x":  "",
-		"http://hooks.example.org/x":        `notify[1]: "hooks.example.org" is wrong: want one of the ports 443, 8443, which this site allows to be called`,
-		"https://hooks.example.org:22/x":    `notify[1]: "hooks.example.org:22" is wrong: want one of the ports 443, 8443, which this site allows to be called`,
-		"https://hooks.example.org:65979/x": `notify[1]: "hooks.example.org:65979" is wrong: want one of the ports 443, 8443, which this site allows to be called`,
-		"https://example.org/x":             `notify[1]: "example.org" is wrong: want a host that this site allows to be called, or a mail address`,
+		"http://hooks.example.org/x":        `notify[1]: "hooks.example.org" is not one of the ports 443, 8443, which this site allows to be called`,
+		"https://hooks.example.org:22/x":    `notify[1]: "hooks.example.org:22" is not one of the ports 443, 8443, which this site allows to be called`,
+		"https://hooks.example.org:65979/x": `notify[1]: "hooks.example.org:65979" is not one of the ports 443, 8443, which this site allows to be called`,
+		"https://example.org/x":             `notify[1]: "example.org" is not a host that this site allows to be called, or a mail address`,
 	} {
 		a, err := notify.ParseAddress(text)
 		if err != nil {

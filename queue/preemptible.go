@@ -82,12 +82,12 @@ func (j *Job) keepsCapacity(p Policy, now time.Time) (v Verdict, keeps bool) {
 		return v, false
 	}
 	v.Target = Run
-	left := j.MinRun - now.Sub(j.Since)
+	left := time.Duration(j.MinRun) - now.Sub(j.Since)
 	switch {
 	case j.NonPreemptible != "":
 		v.Reason = "runs: " + j.NonPreemptible
 	case left > 0:
-		v.Again, v.Reason = j.Since.Add(j.MinRun), fmt.Sprintf("runs: it makes no room for %s yet", left.Round(time.Second))
+		v.Again, v.Reason = j.Since.Add(time.Duration(j.MinRun)), fmt.Sprintf("runs: it makes no room for %s yet", left.Round(time.Second))
 	case j.Container:
 		v.Reason = "runs: it holds its room for those inside"
 	case j.Preemption == cluster.Never:

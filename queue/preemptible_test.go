@@ -51,7 +51,7 @@ func onTerms(t *testing.T, size cluster.MilliCPU, lines ...string) *queue.Input 
 			case "held":
 				j.Held = true
 			case "min":
-				j.MinRun = span(t, words[i][k+1])
+				j.MinRun = cluster.Seconds(span(t, words[i][k+1]))
 			}
 		}
 	}

@@ -18,13 +18,12 @@ func admitInside(exec *execute.Executor, s *admission.Submission) error {
 	case !live || r.Job.Owner != s.Owner: // containers of other users are not revealed
 		return wrong("the number of a container of yours that has not ended")
 	case !r.Job.Container:
-		return wrong(fmt.Sprintf("the number of a container; vjob %s is not a container", s.Inner))
+		return wrong("the number of a container")
 	case r.Record.Then.Outcome() != cluster.Open:
-		return wrong(fmt.Sprintf("a container that goes on; vjob %s is ending", s.Inner))
+		return wrong("a container that goes on: it is ending")
 	}
 	if left := r.Job.Walltime - r.Ran; s.Walltime > left {
-		return cluster.BadField("walltime_seconds", s.Walltime, fmt.Sprintf(
-			"at most %s: so long does container %s hold its room", left.Round(time.Second), s.Inner))
+		return cluster.Fault("walltime_seconds", "%s requested, container %s holds its resources for %s", s.Walltime, s.Inner, left.Round(time.Second))
 	}
 	return s.FitsInside(r.Job)
 }

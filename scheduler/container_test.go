@@ -142,17 +142,17 @@ func TestRefusalsInside(t *testing.T) {
 			change func(s *admission.Submission)
 			want   string
 		}{
-			{"unknown", func(s *admission.Submission) { s.Inner = 99 }, "inner: 99 is wrong: want the number of a container of yours that has not ended"},
-			{"foreign", func(s *admission.Submission) { s.Owner = "v" }, "inner: 1 is wrong: want the number of a container of yours that has not ended"},
-			{"none", func(s *admission.Submission) { s.Inner = other.ID }, "inner: 3 is wrong: want the number of a container; vjob 3 is not a container"},
-			{"ended", func(s *admission.Submission) { s.Inner = over.ID }, "inner: 2 is wrong: want the number of a container of yours that has not ended"},
-			{"a container", func(s *admission.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: 1 is wrong: want none beside container: a container is inside no other"},
-			{"too long", func(s *admission.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s is wrong: want at most 57m"},
-			{"too many", func(s *admission.Submission) { s.VMs = small(3) }, `vms: "3 VMs" is wrong: want VMs that find places in the 2 VMs of container 1, which have 2 CPU, 2 GiB`},
-			{"too large", func(s *admission.Submission) { s.VMs[0].Reserved.Memory = 1025 }, "vms[0]: 1 CPU, 1 GiB is wrong: want at most what one VM of container 1 has"},
-			{"alternatives", func(s *admission.Submission) { s.Shapes = []cluster.Shape{{}, {}} }, "shapes: 2 is wrong: want no alternatives beside inner"},
-			{"reservation", func(s *admission.Submission) { s.Reservation = time.Now().Add(time.Hour) }, "is wrong: want none beside inner: the container can have one"},
-			{"a container without end", func(s *admission.Submission) { s.Inner, s.Container = 0, true }, "walltime_seconds: 0s is wrong: want more than 0: a container ends with its walltime"},
+			{"unknown", func(s *admission.Submission) { s.Inner = 99 }, "inner: 99 is not the number of a container of yours that has not ended"},
+			{"foreign", func(s *admission.Submission) { s.Owner = "v" }, "inner: 1 is not the number of a container of yours that has not ended"},
+			{"none", func(s *admission.Submission) { s.Inner = other.ID }, "inner: 3 is not the number of a container"},
+			{"ended", func(s *admission.Submission) { s.Inner = over.ID }, "inner: 2 is not the number of a container of yours that has not ended"},
+			{"a container", func(s *admission.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: a container cannot run inside another one, 1"},
+			{"too long", func(s *admission.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s requested, container 1 holds its resources for 57m"},
+			{"too many", func(s *admission.Submission) { s.VMs = small(3) }, `vms: 3 VMs do not fit into the 2 VMs of container 1, which have 2 CPU, 2 GiB`},
+			{"too large", func(s *admission.Submission) { s.VMs[0].Reserved.Memory = 1025 }, "vms[0]: 1 CPU, 1 GiB requested, no VM of container 1 has as much"},
+			{"alternatives", func(s *admission.Submission) { s.Shapes = []cluster.Shape{{}, {}} }, "shapes: a vjob inside a container cannot have alternatives"},
+			{"reservation", func(s *admission.Submission) { s.Reservation = time.Now().Add(time.Hour) }, "reservation: a vjob inside a container cannot have a reservation"},
+			{"a container without end", func(s *admission.Submission) { s.Inner, s.Container = 0, true }, "walltime_seconds: a container requires a walltime"},
 		} {
 			s := admission.Submission{Owner: "u", VMs: small(1)}
 			s.Inner = box.ID

@@ -41,7 +41,7 @@ func TestDrainDespiteRules(t *testing.T) {
 			problem: "not drained yet: it still has vjob 1 of u (runs: it never makes room; node NODE is drained, its rules keep it there, and it never makes room)",
 		},
 		{
-			name: "not yet", rules: "root($VMS);", change: func(s *admission.Submission) { s.MinRun = 30 * time.Second },
+			name: "not yet", rules: "root($VMS);", change: func(s *admission.Submission) { s.MinRun = cluster.Seconds(30 * time.Second) },
 			after: cluster.Running, moved: true, waits: true,
 		},
 	} {

@@ -127,8 +127,8 @@ func TestSupposeOrder(t *testing.T) {
 	}{
 		"another quota":    {some("v", "", 2), "0 wait run", ""},
 		"a quota is used":  {some("u", "", 1), "0 wait wait", ""},
-		"larger than ever": {some("v", "batch", 9), "", `vms: "9 CPU" is wrong: want at most 8 CPU: quota cpus of user v never allows more`},
-		"no such queue":    {some("v", "night", 1), "", `queue: "night" is wrong: want one of batch`},
+		"larger than ever": {some("v", "batch", 9), "", `vms: 9 CPU requested, quota cpus of user v allows at most 8 CPU`},
+		"no such queue":    {some("v", "night", 1), "", `queue: "night" is not one of batch`},
 	} {
 		f, err := r.suppose(c.supposed)
 		if lots(f) != c.lots || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {

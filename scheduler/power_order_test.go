@@ -44,7 +44,7 @@ func TestPowerIsGivenAsRoomIs(t *testing.T) {
 		{"not from one that has just begun", queue.FirstFit{MinRun: 5 * time.Minute}, func(l *journal.Loaded) { waits(l, 0) }, 2 * time.Second, 0, 0},
 		{"for as long as that counts", queue.FirstFit{MinRun: 5 * time.Minute}, func(l *journal.Loaded) { waits(l, 0) }, later, 2, 1},
 		{"not from one that makes no room yet", queue.FirstFit{}, func(l *journal.Loaded) {
-			l.VJobs[1].MinRun = 5 * time.Minute
+			l.VJobs[1].MinRun = cluster.Seconds(5 * time.Minute)
 			waits(l, 0)
 		}, 2 * time.Second, 0, 0},
 		{"not from one that never does", queue.FirstFit{}, func(l *journal.Loaded) {

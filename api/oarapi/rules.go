@@ -57,7 +57,7 @@ func AdmitVJob(w *wire.Submission, by Caller, site *admission.Site, nodes reques
 // admissionJob returns a vjob as rules see it.
 func admissionJob(w *wire.Submission, by Caller) admission.Job {
 	j := admission.Job{
-		User: by.Name, Groups: by.Groups, GroupsUnknown: by.GroupsUnknown, Queue: w.Queue, Project: w.Project, Reservation: w.Reservation != nil,
+		User: by.Name, Groups: by.Groups, GroupsUnknown: by.GroupsUnknown, Queue: w.Queue, Project: w.Project, Reservation: !w.Reservation.IsZero(),
 		Array: max(w.Array, len(w.Parameters)), WaitingReservations: by.WaitingReservations, ActiveJobs: by.ActiveJobs,
 		Request: &request.Request{Alternatives: []request.Alternative{{Walltime: optionalWalltime(w.WalltimeSeconds)}}},
 	}
@@ -67,7 +67,7 @@ func admissionJob(w *wire.Submission, by Caller) admission.Job {
 	for _, t := range []struct {
 		name string
 		is   bool
-	}{{typeBesteffort, w.BestEffort}, {typeIdempotent, w.Idempotent}, {typeContainer, w.Container}, {typeInner, w.Inner != 0}, {typeDeadline, w.Deadline != nil}} {
+	}{{typeBesteffort, w.BestEffort}, {typeIdempotent, w.Idempotent}, {typeContainer, w.Container}, {typeInner, w.Inner != 0}, {typeDeadline, !w.Deadline.IsZero()}} {
 		if t.is {
 			j.Types = append(j.Types, t.name)
 		}

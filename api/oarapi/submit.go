@@ -35,7 +35,7 @@ func (s *submitter) submit(c *gin.Context, caller api.Subject) error {
 	}
 	body, ignored, err := oar.ReadSubmission(data)
 	if err != nil {
-		return &cluster.FieldError{Field: "body", Value: err.Error(), Want: "one JSON object with the options of oarsub by their long names"}
+		return cluster.Fault("body", "%v, want one JSON object with the options of oarsub by their long names", err)
 	}
 	if body.Script != "" && body.Command == "" {
 		body.Command = defaultScriptName
@@ -63,7 +63,7 @@ const defaultScriptName = "./script"
 func (d *Dialect) Admit(ctx context.Context, caller api.Subject, body *wire.Submission, then func(context.Context) error) error {
 	s := d.submissions
 	return s.serialized(ctx, caller, func(ctx context.Context) error {
-		by, err := s.withCounts(ctx, caller, body.Reservation != nil)
+		by, err := s.withCounts(ctx, caller, !body.Reservation.IsZero())
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (s *submitter) place(ctx context.Context, caller api.Subject, key string, r
 		return s.Submit(ctx, caller, key, &r.VJob)
 	}
 	for _, id := range r.Containers {
-		r.VJob.Inner = id
+		r.VJob.Inner = cluster.VJobID(id)
 		if first, err = s.Submit(ctx, caller, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
 			break
 		}

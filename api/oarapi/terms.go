@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/notify"
 	"vjob/oar"
@@ -34,8 +33,7 @@ func (m *translator) terms() error {
 		if start.Before(m.now) {
 			start = m.now
 		}
-		start = start.UTC()
-		t.Reservation = &start
+		t.Reservation = start.UTC()
 	}
 	for _, text := range m.job.Types {
 		if err := m.applyType(text); err != nil {
@@ -50,7 +48,7 @@ func (m *translator) terms() error {
 				Text: "want the number of a job; a delay after its start is not supported",
 			}
 		}
-		t.After = append(t.After, wire.Dependency{On: int64(id), When: cluster.AfterAny.String()})
+		t.After = append(t.After, cluster.Dependency{On: id, When: cluster.AfterAny})
 	}
 	if m.Record.Checkpoint != 0 || m.Record.Signal != 0 {
 		m.warn("--checkpoint and --signal have no effect: a preempted job is suspended with its memory.")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"vjob/cluster"
 	"vjob/oar"
 )
 
@@ -66,14 +67,14 @@ func (m *translator) applyDatedType(text string, t oar.JobType) error {
 	at = at.UTC()
 	switch t.Name {
 	case typePostpone:
-		if terms.NotBefore == nil || at.After(*terms.NotBefore) {
-			terms.NotBefore = &at
+		if at.After(terms.NotBefore) {
+			terms.NotBefore = at
 		}
 	case typeExpire:
 		m.startBy(at)
 	case typeDeadline:
-		if terms.Deadline == nil || at.Before(*terms.Deadline) {
-			terms.Deadline = &at
+		if terms.Deadline.IsZero() || at.Before(terms.Deadline) {
+			terms.Deadline = at
 		}
 		m.startBy(at.Add(-m.shortestWalltime()))
 	}
@@ -82,8 +83,8 @@ func (m *translator) applyDatedType(text string, t oar.JobType) error {
 
 // startBy limits the start of the job. A reservation starts at its own time.
 func (m *translator) startBy(at time.Time) {
-	if now := m.VJob.NotAfter; !m.Reservation && (now == nil || at.Before(*now)) {
-		m.VJob.NotAfter = &at
+	if now := m.VJob.NotAfter; !m.Reservation && (now.IsZero() || at.Before(now)) {
+		m.VJob.NotAfter = at
 	}
 }
 
@@ -103,7 +104,7 @@ func (m *translator) findContainers(text, called string) (err error) {
 	} else if m.Containers, err = m.containersNamed(text, called); err != nil {
 		return err
 	}
-	m.VJob.Inner = m.Containers[0]
+	m.VJob.Inner = cluster.VJobID(m.Containers[0])
 	return nil
 }
 

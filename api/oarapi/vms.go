@@ -24,7 +24,7 @@ func (m *translator) vmSpecs(sizes []cluster.Resources, walltime time.Duration) 
 	list := make([]wire.VMSpec, len(sizes))
 	first := ""
 	if m.runs() && kind != imageKernel {
-		first, m.VJob.Led = m.startScript(sizes, walltime), true
+		first, m.VJob.LeaderEnds = m.startScript(sizes, walltime), true
 	}
 	for i, size := range sizes {
 		v := &list[i]

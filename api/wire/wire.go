@@ -85,6 +85,7 @@ type VJob struct {
 	Ended           *time.Time `json:"ended,omitempty"`
 	Queue           string     `json:"queue,omitempty"`
 	Project         string     `json:"project,omitempty"`
+	Comment         string     `json:"comment,omitempty"`   // free text of the owner
 	Outcome         string     `json:"outcome,omitempty"`   // how it ended: completed, overdue, deleted or broken
 	Array           int64      `json:"array,omitempty"`     // the first vjob of the array to which it belongs
 	Index           int        `json:"index,omitempty"`     // its place in the array, from 1

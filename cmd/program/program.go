@@ -1,5 +1,5 @@
-// Package program has what the client programs share: interruption by signals, waiting, and
-// the version.
+// Package program has what the client programs share: interruption by signals, waiting, the version,
+// and the terminal of the user on the serial console of a VM.
 package program
 
 import (

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"vjob/api/client"
-	"vjob/cmd/console"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob-oar/command"
 )
@@ -33,7 +32,7 @@ func run(ctx context.Context, line []string) int {
 		}
 		name, line = strings.TrimPrefix(line[0], "oar"), line[1:]
 	}
-	t := console.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+	t := program.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 	return command.Run(ctx, name, line, command.Environment{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
 		Client: connect, Attach: t.Work, Size: t.Size, Pause: program.Sleep, Interrupted: program.Interrupted,

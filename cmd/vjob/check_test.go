@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/plan"
 )
 
@@ -32,9 +32,9 @@ func TestCheck(t *testing.T) {
 		{"cut short", `"to":1,"start":1`, `"to":0,"start":1`, "--max-errors 1", cli.ExitInvalid, "more; --max-errors"},
 		{"other instance", `"little"`, `"large"`, "", cli.ExitOK, "note             the plan says that it is for large, and the instance is little\nVALID\n"},
 		{"nothing", good[strings.Index(good, "["):], `[]}`, "", cli.ExitInvalid, "VM 1 ends ready, must be running\n"},
-		{"format", `brsp-plan/1`, `plan`, "", cli.ExitInput, `format: "plan" is wrong: want "brsp-plan/1"`},
+		{"format", `brsp-plan/1`, `plan`, "", cli.ExitInput, `format: "plan" is not "brsp-plan/1"`},
 		{"cut", `}]}`, ``, "", cli.ExitInput, `cut off`},
-		{"flag", "", "", "--max-errors -1", cli.ExitInput, `--max-errors: -1 is wrong`},
+		{"flag", "", "", "--max-errors -1", cli.ExitInput, `--max-errors: -1 is not`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := fileWith(t, strings.Replace(good, tt.old, tt.with, 1))
@@ -64,17 +64,17 @@ func TestCheckNothingRaw(t *testing.T) {
 	file := fileWith(t, `{"format":"brsp-plan/1","instance":"\u001b]0;x\u0007","actions":[]}`)
 	for _, format := range []string{"table", "json"} {
 		r := ticking(t, 0, tick, "", "check", "--in", in, "--plan", file, "-o", format)
-		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && plain.UnsafeRune(c) }); i >= 0 || r.code != cli.ExitInvalid {
+		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && display.UnsafeRune(c) }); i >= 0 || r.code != cli.ExitInvalid {
 			t.Errorf("%q", r.out+r.err)
 		}
 	}
 }
 
 func TestCheckInputs(t *testing.T) {
-	if r := ticking(t, 0, tick, "", "check", "--in", "-", "--plan", "-"); r.code != cli.ExitInput || !strings.Contains(r.err, "the standard input is the instance") {
+	if r := ticking(t, 0, tick, "", "check", "--in", "-", "--plan", "-"); r.code != cli.ExitInput || !strings.Contains(r.err, "the standard input has the instance") {
 		t.Error(r)
 	}
-	if r := ticking(t, 0, tick, little, "check", "--in", "-"); r.code != cli.ExitInput || !strings.Contains(r.err, `--plan: "" is wrong`) {
+	if r := ticking(t, 0, tick, little, "check", "--in", "-"); r.code != cli.ExitInput || !strings.Contains(r.err, `--plan: "" is not`) {
 		t.Error(r)
 	}
 }

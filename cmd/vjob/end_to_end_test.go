@@ -134,6 +134,26 @@ func planOf(t *testing.T, s *shell, kind string) string {
 }
 
 // Rules are stated, hold and go; what would be is asked without doing it.
+// A comment is given by a flag or in a file, and shown in lists and alone.
+func TestComment(t *testing.T) {
+	s, _ := live(t)
+	file := filepath.Join(t.TempDir(), "vjob.yaml")
+	if err := os.WriteFile(file, []byte("hold: true\ncomment: from a file\ntemplate: {cpu: 1, memory: 64MiB}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.ok("submit", file)
+	s.ok("submit", file, "--comment", "before the deadline of Tuesday\u202e")
+	if out := s.ok("show", "2"); !strings.Contains(out, `comment    before the deadline of Tuesday\u202e`+"\n") {
+		t.Errorf("show:\n%s", out)
+	}
+	var list wire.VJobList
+	if err := json.Unmarshal([]byte(s.ok("list", "-o", "json")), &list); err != nil || len(list.VJobs) != 2 || list.VJobs[0].Comment != "from a file" {
+		t.Errorf("%+v, %v", list.VJobs, err)
+	}
+	s.fails(cli.ExitInput, "comment: ", "submit", file, "--comment", "two\nlines")
+	s.fails(cli.ExitInput, "comment: ", "submit", file, "--comment", strings.Repeat("x", 1001))
+}
+
 func TestRulesAndWhatIf(t *testing.T) {
 	s, _ := live(t)
 	file := filepath.Join(t.TempDir(), "keep.rules")
@@ -161,7 +181,7 @@ func TestRulesAndWhatIf(t *testing.T) {
 	}
 	s.fails(cli.ExitInput, "there is no node n99", "submit", "--rule", "ban($VMS, n99)")
 	s.fails(cli.ExitInput, "only an administrator can state it", "submit", "--rule", "capacity(n1, 2)")
-	s.fails(cli.ExitInput, "what is supposed", "plan", "--what-if")
+	s.fails(cli.ExitInput, "--what-if: requires", "plan", "--what-if")
 	s.fails(cli.ExitInput, "--what-if", "plan", "--drain", "n1")
 	s.fails(cli.ExitNotFound, "n99", "plan", "--what-if", "--drain", "n99")
 	s.ok("delete", "ruled")
@@ -172,12 +192,12 @@ func TestExitCodes(t *testing.T) {
 	s.fails(cli.ExitNotFound, "99", "show", "99")
 	s.fails(cli.ExitNotFound, `vjob "unknown": not found`, "delete", "unknown")
 	s.fails(cli.ExitNotFound, "n9", "nodes", "drain", "n9")
-	s.fails(cli.ExitInput, "NODE: \"rack=Z\" is wrong: want a name", "nodes", "drain", "n1", "rack=Z")
+	s.fails(cli.ExitInput, "NODE: \"rack=Z\" is not a name", "nodes", "drain", "n1", "rack=Z")
 	s.fails(cli.ExitNotFound, "", "plans", "show", "99")
 	s.fails(cli.ExitInput, "nothing to submit", "submit")
-	s.fails(cli.ExitInput, "a name that is not a number", "submit", "--name", "17")
+	s.fails(cli.ExitInput, "a name with a letter", "submit", "--name", "17")
 	s.fails(cli.ExitInput, "image", "submit", "--image", "nope")
-	s.fails(cli.ExitInput, "at most what one node has", "submit", "--cpu", "64")
+	s.fails(cli.ExitInput, "no node has as much", "submit", "--cpu", "64")
 	s.fails(cli.ExitInput, "vms", "submit", "--vms", "900", "--mem", "1GiB")
 	s.fails(cli.ExitInput, "there is no node n9", "submit", "--ban", "n9")
 

@@ -140,20 +140,20 @@ func TestEnergyBadFlags(t *testing.T) {
 	s := &shell{t: t}
 	in := energyFile(t)
 	for want, args := range map[string][]string{
-		"--in":              {"solve"},
-		"--algorithm":       {"solve", "--in", in, "--algorithm", "best"},
-		"greedy-yield-1":    {"solve", "--in", in, "--algorithm", "greedy-yield-1"},
-		"--deadline: -1s":   {"solve", "--in", in, "--deadline", "-1s"},
-		"may never end":     {"solve", "--in", in, "--deadline", "0"},
-		"--steps: -1":       {"solve", "--in", in, "--steps", "-1"},
-		"--shares":          {"solve", "--in", in, "--shares", "most"},
-		"a file of its own": {"solve", "--in", in, "--out", in},
-		"--allocations":     {"check", "--in", in},
-		"want a file: the":  {"check", "--in", "-", "--allocations", "-"},
-		"with files *.json": {"compare", "--in", t.TempDir()},
-		"unknown command":   {"solv"},
-		"--deadline: 0s":    {"compare", "--in", in, "--deadline", "0"},
-		"can be read":       {"compare", "--in", in + "x"},
+		"--in":                           {"solve"},
+		"--algorithm":                    {"solve", "--in", in, "--algorithm", "best"},
+		"greedy-yield-1":                 {"solve", "--in", in, "--algorithm", "greedy-yield-1"},
+		"--deadline: -1s":                {"solve", "--in", in, "--deadline", "-1s"},
+		"may never end":                  {"solve", "--in", in, "--deadline", "0"},
+		"--steps: -1":                    {"solve", "--in", in, "--steps", "-1"},
+		"--shares":                       {"solve", "--in", in, "--shares", "most"},
+		"is the same file as":            {"solve", "--in", in, "--out", in},
+		"--allocations":                  {"check", "--in", in},
+		"has the instances, want a file": {"check", "--in", "-", "--allocations", "-"},
+		"with files *.json":              {"compare", "--in", t.TempDir()},
+		"unknown command":                {"solv"},
+		"--deadline: 0s":                 {"compare", "--in", in, "--deadline", "0"},
+		"can be read":                    {"compare", "--in", in + "x"},
 	} {
 		if r := s.run(append([]string{"energy"}, args...)...); r.code != cli.ExitInput || !strings.Contains(r.err, want) {
 			t.Errorf("%v: %d %s", args, r.code, r.err)

@@ -13,7 +13,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/watch"
 	"vjob/tests/golden"
 )
@@ -312,7 +312,7 @@ func TestNothingRaw(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for _, line := range []string{"list", "list -o json", "show 12", "watch --once", "watch -o json", "logs 12", "events", "show nothing\x1b[2J"} {
 		r := s.run(strings.Fields(line)...)
-		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && c != '\t' && plain.UnsafeRune(c) }); i >= 0 {
+		if i := strings.IndexFunc(r.out+r.err, func(c rune) bool { return c != '\n' && c != '\t' && display.UnsafeRune(c) }); i >= 0 {
 			t.Errorf("%s: %q", line, (r.out + r.err)[i:])
 		}
 	}

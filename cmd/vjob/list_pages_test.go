@@ -10,7 +10,6 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
 )
 
 // longList serves so many vjobs page by page; the page that begins at broken is refused.
@@ -42,12 +41,12 @@ func TestListPages(t *testing.T) {
 	for _, c := range []struct{ total, limit, want int }{
 		{0, 0, 0},
 		{1, 0, 1},
-		{fetch.PageSize, 0, fetch.PageSize},
-		{fetch.PageSize + 1, 0, fetch.PageSize + 1},
-		{8*fetch.PageSize + 7, 0, 8*fetch.PageSize + 7},
-		{3 * fetch.PageSize, 10, 10},
-		{3 * fetch.PageSize, fetch.PageSize + 1, fetch.PageSize + 1},
-		{3 * fetch.PageSize, 9 * fetch.PageSize, 3 * fetch.PageSize},
+		{cli.PageSize, 0, cli.PageSize},
+		{cli.PageSize + 1, 0, cli.PageSize + 1},
+		{8*cli.PageSize + 7, 0, 8*cli.PageSize + 7},
+		{3 * cli.PageSize, 10, 10},
+		{3 * cli.PageSize, cli.PageSize + 1, cli.PageSize + 1},
+		{3 * cli.PageSize, 9 * cli.PageSize, 3 * cli.PageSize},
 	} {
 		s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, c.total, -1).URL}}
 		var got wire.VJobList
@@ -63,7 +62,7 @@ func TestListPages(t *testing.T) {
 			}
 		}
 	}
-	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*fetch.PageSize, 5*fetch.PageSize).URL}}
+	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*cli.PageSize, 5*cli.PageSize).URL}}
 	if r := s.run("list"); r.code == cli.ExitOK || r.out != "" || !strings.Contains(r.err, "not this page") {
 		t.Errorf("exit %d, %s, %.100s", r.code, r.err, r.out)
 	}

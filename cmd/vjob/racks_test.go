@@ -20,7 +20,7 @@ func TestRacks(t *testing.T) {
 	s, _ := liveWith(t, nodes)
 	s.ok("submit", "--name", "a", "--vms", "2", "--cpu", "2", "--mem", "256MiB", "--steps", "9h@2")
 	s.waitFor("running", "list")
-	s.fails(cli.ExitInput, `--drain: "rack=C" is wrong: want a name, a range`, "plan", "--what-if", "--drain", "rack=C")
+	s.fails(cli.ExitInput, `--drain: "rack=C" is not a name, a range`, "plan", "--what-if", "--drain", "rack=C")
 	if out := s.ok("plan", "--what-if", "--drain", "rack=A,n3"); !strings.Contains(out, "1 node would take VMs") {
 		t.Errorf("with three nodes drained: %s", out)
 	}

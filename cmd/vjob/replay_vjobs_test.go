@@ -59,13 +59,13 @@ func TestReplaySettingsRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"testdata/small.json --settings " + wrong:                          `wrong.yaml:2:16: policy.name: "best"`,
 		"testdata/small.json --settings none.yaml":                         `none.yaml`,
-		"testdata/small.json --settings " + right + " --policy best":       `--policy: "best" is wrong`,
-		"testdata/small.json --settings " + right + " --fields user":       `--fields: "given" is wrong: want a log with it: testdata/small.json is a workload file`,
-		"testdata/small.json --policy fcfs,easy --starts a.csv":            `--starts: "a.csv" is wrong: want one --policy or --settings with it`,
-		"testdata/small.json --start never":                                `--start: "never" is wrong`,
-		"testdata/small.json --patience -1s":                               `--patience: "-1s" is wrong: want a time`,
+		"testdata/small.json --settings " + right + " --policy best":       `--policy: "best" is not`,
+		"testdata/small.json --settings " + right + " --fields user":       `--fields: requires a log; testdata/small.json is a workload file`,
+		"testdata/small.json --policy fcfs,easy --starts a.csv":            `--starts: requires a single --policy or --settings`,
+		"testdata/small.json --start never":                                `--start: "never" is not`,
+		"testdata/small.json --patience -1s":                               `--patience: "-1s" is not a time`,
 		"testdata/queues.swf --cluster 1x1x64MiB":                          "", // all that fits is run
-		"testdata/queues.swf --settings " + right + " --suspend elsewhere": `policy.suspend: "elsewhere" is wrong`,
+		"testdata/queues.swf --settings " + right + " --suspend elsewhere": `policy.suspend: "elsewhere" is not`,
 	} {
 		r := s.run(append([]string{"replay"}, strings.Fields(line)...)...)
 		if want == "" && r.code == cli.ExitOK {

@@ -37,10 +37,10 @@ func TestShapeFlags(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"--shape count=8":              `--shape: "count=8" is wrong: want a walltime: the alternative that ends first is taken`,
-		"--shape count=0,walltime=1h":  `--shape: count: "0" is wrong: want how many VMs, 1 or more`,
-		"--shape count=2,wall=1h":      `want count=, walltime=, cpu= and mem=, with commas between`,
-		"--shape walltime=1h,cpu=many": `--shape: cpu: "many" is wrong`,
+		"--shape count=8":              `--shape: "count=8" has no walltime: the alternative that ends first is taken`,
+		"--shape count=0,walltime=1h":  `--shape: count: "0" is not a number of VMs, 1 or more`,
+		"--shape count=2,wall=1h":      `is not a list such as count=4`,
+		"--shape walltime=1h,cpu=many": `--shape: cpu: "many" is not`,
 	} {
 		s, _ := against(t, nil)
 		if r := s.run(append([]string{"submit"}, strings.Fields(line)...)...); r.code != cli.ExitInput || !strings.Contains(r.err, want) {

@@ -35,7 +35,7 @@ func TestInitStore(t *testing.T) {
 		code int
 		want string
 	}{
-		{home, []string{"init-store"}, exitInput, "driver: \"simulated\" is wrong: want libvirt"},
+		{home, []string{"init-store"}, exitInput, "driver: \"simulated\" is not libvirt"},
 		{home, []string{"init-store", "-c", file}, exitOK, table("made", "marked")},
 		{home, []string{"init-store", "-c", file}, exitOK, table("was marked", "was marked")},
 		{other, []string{"init-store", "-c", file}, exitError, "take it over with --adopt"},

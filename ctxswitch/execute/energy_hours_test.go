@@ -16,7 +16,7 @@ import (
 // millijoule, and every hour gets its own.
 func TestHoursAddUp(t *testing.T) {
 	two := job(2, 1, cluster.Running)
-	two.Owner, two.Project, two.Queue, two.Flexible = "bob", "p", "night", time.Hour
+	two.Owner, two.Project, two.Queue, two.Flexible = "bob", "p", "night", cluster.Seconds(time.Hour)
 	l := world(job(1, 1, cluster.Running), two)
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "a"))
 	d := newHarness(t, settings(), l)

@@ -40,7 +40,7 @@ func (s *Settings) validateConsolidation() error {
 	c := &s.Energy.Consolidate
 	terms := c.Terms()
 	if field, ok := errors.AsType[*cluster.FieldError](terms.Check()); ok {
-		return &cluster.FieldError{Field: "energy.consolidate." + field.Field, Value: field.Value, Want: field.Want}
+		return cluster.Renamed("energy.consolidate."+field.Field, field)
 	}
 	if c.Every.Duration < time.Second || c.Every.Duration > 24*time.Hour {
 		return cluster.BadField("energy.consolidate.every", c.Every, "between 1s and 24h")
@@ -49,7 +49,7 @@ func (s *Settings) validateConsolidation() error {
 		return cluster.BadField("energy.consolidate.when", c.When, "one of "+whenAsked+", "+whenAlways+", "+whenNever)
 	}
 	if c.Always() && len(s.Power()) == 0 {
-		return cluster.BadField("energy.consolidate.when", c.When, whenAsked+" or "+whenNever+", since energy.models has no power model of any node")
+		return cluster.Fault("energy.consolidate.when", "energy.models has no power model of any node, want %s or %s", whenAsked, whenNever)
 	}
 	return nil
 }

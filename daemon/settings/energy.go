@@ -69,9 +69,9 @@ func (s *Settings) validateBudgets() error {
 	case !(e.Lambda > 0 && e.Lambda <= 1):
 		return cluster.BadField("energy.lambda", e.Lambda, "more than 0 and at most 1")
 	case e.Policy != BoundedYield && e.Yield < 1:
-		return cluster.BadField("energy.policy", e.Policy, BoundedYield+", since energy.yield is less than 1")
+		return cluster.Fault("energy.policy", "energy.yield is less than 1, want %s instead of %s", BoundedYield, e.Policy)
 	case e.Policy != MixedPolicy && e.Lambda < 1:
-		return cluster.BadField("energy.policy", e.Policy, MixedPolicy+", since energy.lambda is less than 1")
+		return cluster.Fault("energy.policy", "energy.lambda is less than 1, want %s instead of %s", MixedPolicy, e.Policy)
 	}
 	zone, err := s.Zone()
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *Settings) validateNotify() error {
 		}
 	}
 	if (m.User == "") != (m.PasswordFile == "") {
-		return cluster.BadField("notify.mail.user", m.User, "both a user and a password_file, or none")
+		return cluster.Fault("notify.mail.user", "user and password_file go together")
 	}
 	if err := checkRecipients(m, w); err != nil {
 		return err

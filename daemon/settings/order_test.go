@@ -107,7 +107,7 @@ func TestWrongOrder(t *testing.T) {
 		"quotas: [{name: a, user: ann, limits: {vms: 1}}, {name: a, user: each, limits: {vms: 1}}]": "quotas[0].name",
 		"queues: [{name: batch, policy: fcfs}, {name: dynamic, policy: timeslices}]":                "queues[1].policy",
 	} {
-		if _, err := arrange(t, text); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), " is wrong", ""), want) {
+		if _, err := arrange(t, text); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), " is not", ": want"), want) {
 			t.Errorf("%s:\n%v, want\n%s", text, err, want)
 		}
 	}

@@ -128,11 +128,11 @@ func (s *Settings) checkUse(p *queue.Parameter, value any) error {
 			continue // another check reports it
 		}
 		if needs, ok := value.(queue.Needs); ok && needs != policy.Traits().Needs {
-			return cluster.BadField(p.Name, needs.String(), "nothing: "+name+" has only one way to count")
+			return cluster.Fault(p.Name, "%s has only one way to count", name)
 		}
 	}
 	if !used {
-		return cluster.BadField(p.Name, value, "no "+p.Name+": no queue has the policy "+strings.Join(kinds, " or "))
+		return cluster.Fault(p.Name, "%v has no effect: no queue has the policy %s", value, strings.Join(kinds, " or "))
 	}
 	return nil
 }

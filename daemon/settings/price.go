@@ -20,9 +20,7 @@ func (e *Energy) Series() (*price.Series, error) {
 	}
 	series, err := price.Parse(string(data))
 	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
-		inner := *bad
-		inner.Field = "energy.prices: " + e.Prices + ": " + bad.Field
-		return nil, &inner
+		return nil, cluster.Renamed("energy.prices: "+e.Prices+": "+bad.Field, bad)
 	}
 	return series, err
 }

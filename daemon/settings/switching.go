@@ -48,7 +48,7 @@ func (m *Manage) DPM() dpm.Settings {
 func (m *Manage) validate() error {
 	s := m.DPM()
 	if field, ok := errors.AsType[*cluster.FieldError](s.Check()); ok {
-		return &cluster.FieldError{Field: "power.manage." + field.Field, Value: field.Value, Want: field.Want}
+		return cluster.Renamed("power.manage."+field.Field, field)
 	}
 	for _, c := range []struct {
 		field       string

@@ -51,7 +51,7 @@ func (s *Settings) validateListen() error {
 	case !filepath.IsAbs(l.Socket) || len(l.Socket) > 107:
 		return cluster.BadField("listen.socket", l.Socket, "an absolute path of at most 107 bytes")
 	case (l.Certificate == "") != (l.Key == ""):
-		return cluster.BadField("listen.certificate", l.Certificate, "both a certificate and its key, or none")
+		return cluster.Fault("listen.certificate", "certificate and key go together")
 	case l.Certificate != "" && l.Address == "":
 		return cluster.BadField("listen.address", l.Address, "host:port, since there is a certificate")
 	}

@@ -6,7 +6,6 @@ package budget
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -144,31 +143,20 @@ func ofGroup(zone *time.Location, lines []Budget, group Group) (*calendar.Calend
 		case l.When != "":
 			w, err := calendar.Parse(l.When)
 			if err != nil {
-				return nil, named(fmt.Sprintf("budgets[%d].when", i), err)
+				return nil, cluster.Renamed(fmt.Sprintf("budgets[%d].when", i), err)
 			}
 			entries = append(entries, calendar.Entry[energy.Watts]{Name: l.When, When: w, Value: l.Watts})
 		case standing:
-			return nil, cluster.BadField(fmt.Sprintf("budgets[%d].when", i), "", "a window: "+group.Name()+" has a budget without one already")
+			return nil, cluster.Fault(fmt.Sprintf("budgets[%d].when", i), "missing: %s has a budget without a window already", group.Name())
 		default:
 			standard, standing = l.Watts, true
 		}
 	}
 	c, err := calendar.New(zone, standard, entries...)
 	if err != nil {
-		return nil, named("budgets of "+group.Name(), err)
+		return nil, cluster.Renamed("budgets of "+group.Name(), err)
 	}
 	return c, nil
-}
-
-// named renames the field of an error about a window.
-func named(field string, err error) error {
-	var bad *cluster.FieldError
-	if !errors.As(err, &bad) {
-		return err
-	}
-	inner := *bad
-	inner.Field = field
-	return &inner
 }
 
 // Budgets returns a copy of the lines.

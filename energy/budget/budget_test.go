@@ -83,7 +83,7 @@ func TestBadBudgets(t *testing.T) {
 		"negative":         {[]budget.Budget{{Watts: 5}, {Watts: -1, When: "Mo"}}, "budgets[1].watts"},
 		"endless":          {[]budget.Budget{{Watts: energy.Watts(math.Inf(1))}}, "budgets[0].watts"},
 		"no window":        {[]budget.Budget{{Watts: 5, When: "25:00-26:00"}}, "budgets[0].when"},
-		"two without one":  {[]budget.Budget{{Watts: 5}, {Watts: 6}}, "a budget without one already"},
+		"two without one":  {[]budget.Budget{{Watts: 5}, {Watts: 6}}, "a budget without a window already"},
 		"windows overlap":  {[]budget.Budget{{Watts: 5, When: "18:00-08:00"}, {Watts: 6, When: "Tu 07:00-09:00"}}, "does not overlap"},
 		"the same windows": {[]budget.Budget{{Watts: 5, When: "Mo"}, {Watts: 6, When: "Mo"}}, "no other window"},
 	} {

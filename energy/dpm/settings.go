@@ -47,7 +47,7 @@ func (s *Settings) Check() error {
 	case !share(s.Target):
 		return cluster.BadField("target", s.Target, "more than 0 and less than 1")
 	case !(s.Tolerance >= 0 && share(s.Target-s.Tolerance) && s.Target+s.Tolerance <= 1):
-		return cluster.BadField("tolerance", s.Tolerance, "target - tolerance more than 0, target + tolerance at most 1")
+		return cluster.Fault("tolerance", "%v requires target - tolerance more than 0 and target + tolerance at most 1", s.Tolerance)
 	case s.OnWindow < Slot || s.OnWindow > s.OffWindow:
 		return cluster.BadField("on_window", s.OnWindow, "from one minute up to off_window")
 	case s.OffWindow > s.RiskWindow:

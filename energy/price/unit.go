@@ -23,7 +23,7 @@ var (
 func parseUnit(s string) (Unit, error) {
 	of, unit, _ := strings.Cut(strings.TrimSpace(s), "/")
 	if _, known := per[unit]; !known || !currency.MatchString(of) {
-		return Unit{}, cluster.BadField("unit", s, "what is counted, for Wh, kWh, MWh or GWh: EUR/MWh or gCO2/kWh, for example")
+		return Unit{}, cluster.BadField("unit", s, "a unit for Wh, kWh, MWh or GWh, such as EUR/MWh or gCO2/kWh")
 	}
 	return Unit{of, unit}, nil
 }

@@ -288,13 +288,13 @@ func (i CatalogueImage) validate(field string) error {
 	case i.Kind == KindKernel && !printable(i.Arguments, ' '):
 		return cluster.BadField(field+".arguments", i.Arguments, "printable ASCII")
 	case i.Kind == KindKernel && i.Disk+i.Format != "":
-		return cluster.BadField(field+".disk", i.Disk+i.Format, "nothing: a kernel boots without our disk")
+		return cluster.Fault(field+".disk", "a kernel boots without a disk of ours")
 	case i.Kind == KindDisk && !filepath.IsAbs(i.Disk):
 		return cluster.BadField(field+".disk", i.Disk, "the absolute path of a disk image")
 	case i.Kind == KindDisk && i.Format != "raw" && i.Format != "qcow2":
 		return cluster.BadField(field+".format", i.Format, "raw or qcow2")
 	case i.Kind == KindDisk && i.Kernel+i.Initrd+i.Arguments != "":
-		return cluster.BadField(field+".kernel", i.Kernel+i.Initrd+i.Arguments, "nothing: a disk brings its own kernel")
+		return cluster.Fault(field+".kernel", "a disk brings its own kernel")
 	}
 	return nil
 }

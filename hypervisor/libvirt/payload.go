@@ -30,7 +30,7 @@ const endOfKernel = "--"
 // escaped, since guests differ in how they unescape.
 func kernelCommandLine(vm cluster.VMID, image CatalogueImage, p cluster.Payload) (string, error) {
 	if p.Script != "" {
-		return "", cluster.BadField("script", p.Script, "nothing: image "+image.ID+" boots a kernel, which takes a command only")
+		return "", cluster.Fault("script", "image %s boots a kernel, which takes a command only", image.ID)
 	}
 	words := []string{"name=" + machineName(vm)}
 	words = append(words, strings.Fields(image.Arguments)...)
@@ -122,7 +122,7 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 	}
 	switch {
 	case len(p.Command) > 0 && p.Script != "":
-		return seed{}, cluster.BadField("script", p.Script, "nothing beside a command")
+		return seed{}, cluster.Fault("script", "a command and a script given, want one of the two")
 	case len(p.Command) > 0:
 		for i, w := range p.Command {
 			if strings.ContainsRune(w, 0) || !utf8.ValidString(w) {

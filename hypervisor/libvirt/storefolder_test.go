@@ -128,7 +128,7 @@ func TestInitStore(t *testing.T) {
 		adopt        bool
 		want         string
 	}{
-		{"", false, `installation: "" is wrong`},
+		{"", false, `installation: "" is not`},
 		{"this", false, "h1 made, h2 marked"},
 		{"this", false, "h1 was marked, h2 was marked"},
 		{"other", false, `/h1 belongs to installation "this"`},

@@ -127,7 +127,7 @@ func shutdown(ctx context.Context, m stoppable) error {
 func (n *node) boot(ctx context.Context, call hypervisor.Call) error {
 	cfg := n.config()
 	if call.Machine == nil {
-		return cluster.BadField("machine", "nothing", "what to boot")
+		return cluster.Fault("machine", "nothing to boot")
 	}
 	var err error
 	if cfg.DomainType, err = n.domainType(ctx); err != nil {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -36,6 +37,9 @@ type Error struct {
 // Error returns "file:line:column: key: value: want …".
 func (e *Error) Error() string {
 	at := fmt.Sprintf("%s:%d:%d: %s", e.Document, e.Line, e.Column, e.Field.Field)
+	if text, ok := strings.CutPrefix(e.Field.Text, e.Field.Field+": "); ok {
+		return at + ": " + text
+	}
 	if e.Field.Text != "" {
 		return at + ":\n" + e.Field.Text
 	}

@@ -195,9 +195,9 @@ func TestSizes(t *testing.T) {
 func TestWrongRules(t *testing.T) {
 	for text, want := range map[string]string{
 		`- {when: {kinds: [nightly]}, refuse: no}`:                    `vjobd.yaml:3:20: admission[0].when.kinds: "nightly": want one of batch, interactive, reservation`,
-		`- {when: {users: [a]}}`:                                      "want what becomes of the job: set, say or refuse",
-		`- {refuse: no, set: {queue: q}}`:                             "want either refuse, or set and say",
-		`- {refuse: no, say: yes}`:                                    "want either refuse, or set and say",
+		`- {when: {users: [a]}}`:                                      "has no effect, want set, say or refuse",
+		`- {refuse: no, set: {queue: q}}`:                             "refuse excludes set and say",
+		`- {refuse: no, say: yes}`:                                    "refuse excludes set and say",
 		`- {when: {walltime_over: 1h}, refuse: no}`:                   `admission[0].when.walltime_over: "1h": want hours:minutes:seconds`,
 		`- {set: {walltime: "1:2:3:4"}}`:                              "admission[0].set.walltime",
 		`- {when: {walltime_over: 1, no_walltime: true}, refuse: no}`: "no job has both",
@@ -207,9 +207,9 @@ func TestWrongRules(t *testing.T) {
 		`- {set: {memory: much}}`:                                     `admission[0].set.memory: "much": want more than 0, such as 512MiB`,
 		`- {when: {memory_over: 0}, refuse: no}`:                      "admission[0].when.memory_over",
 		`- {when: {memory_over: 1GiB, no_memory: true}, refuse: no}`:  "no job has both",
-		`- {say: "hello {name}"}`:                                     "of words in braces only {user}, {queue}, {project}, {type}, {resource}",
-		`- {refuse: "no {type}"}`:                                     "{type} only with when.types",
-		`- {when: {types: [a]}, refuse: "no {resource}"}`:             "{resource} only with when.resources",
+		`- {say: "hello {name}"}`:                                     "has the unknown placeholder {name}, want one of {user}, {queue}, {project}, {type}, {resource}",
+		`- {refuse: "no {type}"}`:                                     "{type} requires when.types",
+		`- {when: {types: [a]}, refuse: "no {resource}"}`:             "{resource} requires when.resources",
 		`- {when: {user: a}, refuse: no}`:                             "admission[0].when.user: unknown key",
 		"- {say: a}\n- {refuse: no, when: {jobs_over: many}}":         "vjobd.yaml:4:",
 	} {

@@ -37,9 +37,9 @@ func (c *compiled) check(path string) (err error) {
 		[]string{c.Set.Queue, c.Set.Project, c.Set.Property, c.Set.Walltime, c.Set.Memory, c.Set.Image}, func(s string) bool { return s != "" })
 	switch {
 	case c.Refuse != "" && (sets || c.Say != ""):
-		return cluster.BadField(path+".refuse", c.Refuse, "either refuse, or set and say")
+		return cluster.Fault(path+".refuse", "refuse excludes set and say")
 	case c.Refuse == "" && !sets && c.Say == "":
-		return cluster.BadField(path, c.Name, "what becomes of the job: set, say or refuse")
+		return cluster.Fault(path, "rule %q has no effect, want set, say or refuse", c.Name)
 	}
 	if err := c.limits(path + ".when"); err != nil {
 		return err
@@ -81,10 +81,10 @@ func (c *compiled) limits(path string) error {
 		}
 	}
 	if c.When.NoWalltime && c.When.WalltimeOver != "" {
-		return cluster.BadField(path+".walltime_over", c.When.WalltimeOver, "either no_walltime or walltime_over: no job has both")
+		return cluster.Fault(path+".walltime_over", "excludes no_walltime: no job has both")
 	}
 	if c.When.NoMemory && c.When.MemoryOver != "" {
-		return cluster.BadField(path+".memory_over", c.When.MemoryOver, "either no_memory or memory_over: no job has both")
+		return cluster.Fault(path+".memory_over", "excludes no_memory: no job has both")
 	}
 	for _, l := range []struct {
 		name  string
@@ -128,11 +128,11 @@ func (c *compiled) text(path, text string) error {
 	for _, h := range braces.FindAllString(text, -1) {
 		switch {
 		case !slices.Contains(placeholders, h):
-			return cluster.BadField(path, text, "of words in braces only "+strings.Join(placeholders, ", "))
+			return cluster.Fault(path, "%q has the unknown placeholder %s, want one of %s", text, h, strings.Join(placeholders, ", "))
 		case h == "{type}" && len(c.When.Types) == 0 && c.When.UnknownTypes == nil:
-			return cluster.BadField(path, text, "{type} only with when.types or when.unknown_types, which tell which one")
+			return cluster.Fault(path, "{type} requires when.types or when.unknown_types, which tell which one")
 		case h == "{resource}" && len(c.When.Resources) == 0:
-			return cluster.BadField(path, text, "{resource} only with when.resources, which tells which one")
+			return cluster.Fault(path, "{resource} requires when.resources, which tells which one")
 		}
 	}
 	return nil

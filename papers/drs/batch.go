@@ -29,7 +29,7 @@ func (b *Batch) check(c *Config) error {
 	case b.Slack < 0 || b.Slack > 24*time.Hour-b.Lasts:
 		return cluster.BadField("slack", b.Slack, "a time from 0s on that ends with the job within a day")
 	case b.Waits && b.VMs > 0 && c.Prices == nil:
-		return cluster.BadField("flexible", b.VMs, "prices: without them nothing is gained by waiting")
+		return cluster.Fault("flexible", "%d VMs require prices: without them waiting gains nothing", b.VMs)
 	case b.VMs > 0 && c.Length < b.Lasts+b.Slack:
 		return cluster.BadField("hours", c.Length, "as long at least as a job may take with its slack")
 	}

@@ -19,12 +19,12 @@ func TestAdmit(t *testing.T) {
 		"as it is":               {vjob(1, "ann", "common", "idle", 1), "idle", "common", ""},
 		"the usual":              {vjob(1, "ann", "", "", 1), "batch", "physics", ""},
 		"each has a project":     {vjob(1, "eve", "", "", 1), "batch", "common", ""},
-		"no such queue":          {vjob(1, "ann", "", "night", 1), "", "", `queue: "night" is wrong: want one of urgent, batch, idle`},
-		"another's project":      {vjob(1, "eve", "physics", "", 1), "", "", `project: "physics" is wrong: want one of the projects of eve: common`},
-		"too large":              {vjob(1, "ann", "", "", 9), "", "", `vms: 9 is wrong: want at most 8 VMs in queue batch`},
-		"too long":               {vjob(1, "ann", "", "urgent", 1), "", "", `walltime_seconds: 0s is wrong: want more than 0 and at most 1h0m0s in queue urgent`},
+		"no such queue":          {vjob(1, "ann", "", "night", 1), "", "", `queue: "night" is not one of urgent, batch, idle`},
+		"another's project":      {vjob(1, "eve", "physics", "", 1), "", "", `project: "physics" is not one of the projects of eve: common`},
+		"too large":              {vjob(1, "ann", "", "", 9), "", "", `vms: 9 VMs requested, queue batch allows at most 8`},
+		"too long":               {vjob(1, "ann", "", "urgent", 1), "", "", `walltime_seconds: queue urgent requires a walltime of at most 1h0m0s`},
 		"as large as ever may":   {vjob(1, "ann", "", "idle", 16), "idle", "physics", ""},
-		"more than a quota ever": {vjob(1, "ann", "", "idle", 17), "", "", `vms: "17 CPU" is wrong: want at most 16 CPU: quota cpus of user ann never allows more`},
+		"more than a quota ever": {vjob(1, "ann", "", "idle", 17), "", "", `vms: 17 CPU requested, quota cpus of user ann allows at most 16 CPU`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := r.Admit(c.job)
@@ -38,7 +38,7 @@ func TestAdmit(t *testing.T) {
 	}
 	moldable := vjob(1, "ann", "", "", 2)
 	moldable.Shapes = []cluster.Shape{{VMs: moldable.VMs}, {VMs: vjob(1, "", "", "", 9).VMs, Walltime: time.Minute}}
-	if err := r.Admit(moldable); err == nil || err.Error() != `shapes[1].vms: 9 is wrong: want at most 8 VMs in queue batch` {
+	if err := r.Admit(moldable); err == nil || err.Error() != `shapes[1].vms: 9 VMs requested, queue batch allows at most 8` {
 		t.Error(err)
 	}
 }
@@ -50,12 +50,12 @@ func TestProjects(t *testing.T) {
 	}{
 		"none":          {nil, ""},
 		"one":           {ordering.Projects{{Name: "p", Users: []string{"ann"}}}, ""},
-		"no name":       {ordering.Projects{{Users: []string{"ann"}}}, `projects[0].name: "" is wrong: want a name without slashes, and not each`},
-		"a path":        {ordering.Projects{{Name: "p/q", Users: []string{"ann"}}}, `projects[0].name: "p/q" is wrong: want a name without slashes, and not each`},
-		"without users": {ordering.Projects{{Name: "p"}}, `projects[0].users: "[]" is wrong: want at least one user, or each`},
+		"no name":       {ordering.Projects{{Users: []string{"ann"}}}, `projects[0].name: "" is not a name without slashes, and not each`},
+		"a path":        {ordering.Projects{{Name: "p/q", Users: []string{"ann"}}}, `projects[0].name: "p/q" is not a name without slashes, and not each`},
+		"without users": {ordering.Projects{{Name: "p"}}, `projects[0].users: "[]" is not at least one user, or each`},
 		"twice": {
 			ordering.Projects{{Name: "p", Users: []string{"ann"}}, {Name: "p", Users: []string{"bob"}}},
-			`projects[1].name: "p" is wrong: want a name that no other project has`,
+			`projects[1].name: "p" is not a name that no other project has`,
 		},
 	} {
 		if err := c.list.Check(); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
@@ -63,7 +63,7 @@ func TestProjects(t *testing.T) {
 		}
 	}
 	list := ordering.Projects{{Name: "p", Users: []string{"ann"}}}
-	if _, err := list.Route("eve", "p"); err == nil || err.Error() != `project: "p" is wrong: want none: eve has no project` {
+	if _, err := list.Route("eve", "p"); err == nil || err.Error() != `project: "p" given, eve has no project` {
 		t.Error(err)
 	}
 	if project, err := list.Route("eve", ""); project != "" || err != nil {

@@ -49,7 +49,7 @@ func (p Projects) Route(user, project string) (string, error) {
 	case slices.Contains(own, project):
 		return project, nil
 	case len(own) == 0:
-		return "", cluster.BadField("project", project, "none: "+user+" has no project")
+		return "", cluster.Fault("project", "%q given, %s has no project", project, user)
 	default:
 		return "", cluster.BadField("project", project, "one of the projects of "+user+": "+strings.Join(own, ", "))
 	}

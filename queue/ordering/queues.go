@@ -44,7 +44,7 @@ func NewQueues(queues []Queue, defaultName string) (*Queues, error) {
 		case q.Priority < 0:
 			return nil, cluster.BadField(field+".priority", q.Priority, "0 or more")
 		case q.VMs < 0 || q.CPU < 0 || q.Memory < 0 || q.Walltime < 0:
-			return nil, cluster.BadField(field, "a limit below 0", "limits of 0 or more; 0 for no limit")
+			return nil, cluster.Fault(field, "a limit is below 0, want 0 for no limit")
 		case q.Policy.Traits().Needs != queues[0].Policy.Traits().Needs:
 			return nil, cluster.BadField(field+".policy", q.Policy.Name(), fmt.Sprintf(
 				"one that counts VMs as the policy of queue %s does, %s; firstfit does with needs: reserved", queues[0].Name, queues[0].Policy.Name()))
@@ -107,16 +107,17 @@ func (l *Queues) Factor(name string) float64 {
 
 // Admit returns why a vjob is too large for the queue, if it is.
 func (q *Queue) Admit(vms int, needs cluster.Resources, walltime time.Duration) error {
-	where := " in queue " + q.Name
 	switch {
 	case q.VMs > 0 && vms > q.VMs:
-		return cluster.BadField("vms", vms, fmt.Sprintf("at most %d VMs%s", q.VMs, where))
+		return cluster.Fault("vms", "%d VMs requested, queue %s allows at most %d", vms, q.Name, q.VMs)
 	case q.CPU > 0 && needs.CPU > q.CPU:
-		return cluster.BadField("vms", needs.CPU.String()+" CPU", fmt.Sprintf("at most %s CPU%s", q.CPU, where))
+		return cluster.Fault("vms", "%s CPU requested, queue %s allows at most %s", needs.CPU, q.Name, q.CPU)
 	case q.Memory > 0 && needs.Memory > q.Memory:
-		return cluster.BadField("vms", needs.Memory, fmt.Sprintf("at most %s%s", q.Memory, where))
-	case q.Walltime > 0 && (walltime == 0 || walltime > q.Walltime):
-		return cluster.BadField("walltime_seconds", walltime, fmt.Sprintf("more than 0 and at most %s%s", q.Walltime, where))
+		return cluster.Fault("vms", "%s requested, queue %s allows at most %s", needs.Memory, q.Name, q.Memory)
+	case q.Walltime > 0 && walltime == 0:
+		return cluster.Fault("walltime_seconds", "queue %s requires a walltime of at most %s", q.Name, q.Walltime)
+	case q.Walltime > 0 && walltime > q.Walltime:
+		return cluster.Fault("walltime_seconds", "%s requested, queue %s allows at most %s", walltime, q.Name, q.Walltime)
 	}
 	return nil
 }

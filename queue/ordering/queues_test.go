@@ -33,7 +33,7 @@ func TestRoute(t *testing.T) {
 			t.Errorf("%q: %v, %v", name, q, err)
 		}
 	}
-	if _, err := l.Route("urgnet"); err == nil || err.Error() != `queue: "urgnet" is wrong: want one of urgent, batch, idle` {
+	if _, err := l.Route("urgnet"); err == nil || err.Error() != `queue: "urgnet" is not one of urgent, batch, idle` {
 		t.Error(err)
 	}
 	for name, want := range map[string]float64{"urgent": 1, "batch": 0.25, "idle": 0, "gone": 0.25, "": 0.25} {
@@ -52,11 +52,11 @@ func TestQueueAdmit(t *testing.T) {
 		want     string
 	}{
 		{4, cluster.Resources{CPU: 8000, Memory: 1024}, time.Hour, ""},
-		{5, cluster.Resources{}, time.Hour, "at most 4 VMs in queue short"},
-		{1, cluster.Resources{CPU: 8001}, time.Hour, "at most 8 CPU in queue short"},
-		{1, cluster.Resources{Memory: 2048}, time.Hour, "at most 1 GiB in queue short"},
-		{1, cluster.Resources{}, 2 * time.Hour, "at most 1h0m0s in queue short"},
-		{1, cluster.Resources{}, 0, "more than 0 and at most 1h0m0s"},
+		{5, cluster.Resources{}, time.Hour, "queue short allows at most 4"},
+		{1, cluster.Resources{CPU: 8001}, time.Hour, "queue short allows at most 8"},
+		{1, cluster.Resources{Memory: 2048}, time.Hour, "queue short allows at most 1 GiB"},
+		{1, cluster.Resources{}, 2 * time.Hour, "queue short allows at most 1h0m0s"},
+		{1, cluster.Resources{}, 0, "queue short requires a walltime of at most 1h0m0s"},
 	} {
 		err := q.Admit(c.vms, c.needs, c.walltime)
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -6,7 +6,6 @@
 package quota
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,8 +91,8 @@ func New(quotas []Quota, queues []string) (*Book, error) {
 		}
 		for _, k := range b.named[n] {
 			if q.covers(&b.quotas[k]) {
-				return nil, located(k, cluster.BadField("name", q.Name, fmt.Sprintf(
-					"it after quotas[%d], which has the same name, is for all of them, and would always hold instead", i)))
+				return nil, located(k, cluster.Fault("name",
+					"%q must come before quotas[%d], which has the same name, is for all of them, and would always hold instead", q.Name, i))
 			}
 		}
 		b.named[n] = append(b.named[n], i)
@@ -102,10 +101,7 @@ func New(quotas []Quota, queues []string) (*Book, error) {
 }
 
 func located(i int, err error) error {
-	if wrong, ok := errors.AsType[*cluster.FieldError](err); ok {
-		wrong.Field = fmt.Sprintf("quotas[%d].%s", i, wrong.Field)
-	}
-	return err
+	return cluster.WithPath(fmt.Sprintf("quotas[%d]", i), err)
 }
 
 func (q *Quota) check(queues []string) error {
@@ -130,11 +126,11 @@ func (q *Quota) check(queues []string) error {
 	}
 	switch {
 	case limits == 0:
-		return cluster.BadField("limits", "nothing", "a limit on VMs, CPU, memory or CPU time")
+		return cluster.Fault("limits", "missing, want a limit on VMs, CPU, memory or CPU time")
 	case timed && q.Within < time.Hour:
 		return cluster.BadField("within", q.Within, `at least 1h, such as "7d": CPU time is counted so far back`)
 	case !timed && q.Within != 0:
-		return cluster.BadField("within", q.Within, "nothing, since there is no limit on CPU time")
+		return cluster.Fault("within", "%s requires a limit on CPU time", q.Within)
 	}
 	return nil
 }
@@ -198,8 +194,7 @@ func (b *Book) CheckFeasible(j *Job) error {
 		need := j.need(q.Within)
 		for m := range measures {
 			if most, limited := q.most(m); limited && need[m] > most {
-				return cluster.BadField(m.field(), m.text(need[m]), fmt.Sprintf(
-					"at most %s: %s never allows more", m.text(most), title(q.Name, "", group)))
+				return cluster.Fault(m.field(), "%s requested, %s allows at most %s", m.text(need[m]), title(q.Name, "", group), m.text(most))
 			}
 		}
 	}

@@ -209,19 +209,19 @@ func TestNever(t *testing.T) {
 		{
 			quota.Quota{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), cpus(40))},
 			"1 ann p batch 41 -",
-			"vms: 41 CPU is wrong: want at most 40 CPU: quota cpus of user ann never allows more",
+			"vms: 41 CPU requested, quota cpus of user ann allows at most 40 CPU",
 		},
 		{quota.Quota{Name: "cpus", User: quota.Each, Limits: nightly(t, cpus(4), quota.Limits{quota.VMs: 50})}, "1 ann p batch 41 -", ""},
 		{quota.Quota{Name: "ram", User: "bob", Limits: always(quota.Limits{quota.Memory: 1})}, "1 ann p batch 41 -", ""},
 		{
 			quota.Quota{Name: "ram", Queue: "long", Limits: always(quota.Limits{quota.Memory: 2048})},
 			"1 ann p long 3 -",
-			"vms: 3 GiB is wrong: want at most 2 GiB: quota ram of queue long never allows more",
+			"vms: 3 GiB requested, quota ram of queue long allows at most 2 GiB",
 		},
 		{
 			quota.Quota{Name: "hours", Within: day, Limits: always(quota.Limits{quota.CPUTime: 10 * 3_600_000})},
 			"1 ann p long 3 4h",
-			"walltime_seconds: 12 CPU-hours is wrong: want at most 10 CPU-hours: quota hours never allows more",
+			"walltime_seconds: 12 CPU-hours requested, quota hours allows at most 10 CPU-hours",
 		},
 	} {
 		err, got := book(t, c.quota).CheckFeasible(job(t, c.ask)), ""

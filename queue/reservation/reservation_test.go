@@ -300,15 +300,15 @@ func TestConfirm(t *testing.T) {
 		{"just past", taken(0, -50*time.Second, time.Minute, 20), nil, ""},
 		{
 			"past", taken(0, -70*time.Second, time.Minute, 20), nil,
-			`reservation: "2026-11-21T11:58:50Z" is wrong: want an instant that is not past; it is 2026-11-21T12:00:00Z`,
+			`reservation: "2026-11-21T11:58:50Z" is not an instant that is not past; it is 2026-11-21T12:00:00Z`,
 		},
 		{
 			"no walltime", taken(0, h, 0, 1), nil,
-			"walltime_seconds: 0s is wrong: want more than 0: a reservation ends with its walltime",
+			"walltime_seconds: 0s is not more than 0: a reservation ends with its walltime",
 		},
 		{
 			"too far ahead", taken(0, 49*h, h, 1), nil,
-			`reservation: "2026-11-23T13:00:00Z" is wrong: want an instant until 2026-11-23 12:00: that is how far ahead may be reserved`,
+			`reservation: "2026-11-23T13:00:00Z" is not an instant until 2026-11-23 12:00: that is how far ahead may be reserved`,
 		},
 		{
 			"no room", taken(0, h, h, 13), nil,

@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 	if e.Text != "" {
 		parts = append(parts, e.Text)
 	} else {
-		parts = append(parts, fmt.Sprintf("%s is wrong: want %s", e.Value, e.Want))
+		parts = append(parts, fmt.Sprintf("%s is not %s", e.Value, e.Want))
 	}
 	return strings.Join(parts, ": ")
 }

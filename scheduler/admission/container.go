@@ -3,33 +3,33 @@ package admission
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"vjob/cluster"
 )
 
 // validateContainer rejects terms that conflict with a container, or with a vjob inside one.
 func (s *Submission) validateContainer() error {
-	for _, wrong := range []struct {
-		is    bool
-		field string
-		value any
-		want  string
-	}{
-		{s.Container && s.Inner != 0, "inner", s.Inner, "none beside container: a container is inside no other"},
-		{s.Container && s.Walltime <= 0, "walltime_seconds", s.Walltime, "more than 0: a container ends with its walltime"},
-		{s.Container && len(s.Array) > 0, "array", len(s.Array), "no array beside container: one vjob is a container"},
-		{s.Container && len(s.Shapes) > 0, "shapes", len(s.Shapes), "no alternatives beside container"},
-		{s.Container && s.BestEffort, "best_effort", true, "false beside container: it keeps its room until it ends"},
-		{s.Container && s.Preemption == cluster.ByEnd, "yields", s.Preemption, "never, or nothing, beside container: it keeps its room until it ends"},
-		{s.Container && s.Idempotent, "idempotent", true, "false beside container: nothing runs in it but other vjobs"},
-		{s.Inner != 0 && !s.Reservation.IsZero(), "reservation", s.Reservation.Format(time.RFC3339), "none beside inner: the container can have one"},
-		{s.Inner != 0 && len(s.Shapes) > 0, "shapes", len(s.Shapes), "no alternatives beside inner"},
-		{s.Inner != 0 && s.Idempotent, "idempotent", true, "false beside inner: another attempt would have no container"},
-	} {
-		if wrong.is {
-			return cluster.BadField(wrong.field, wrong.value, wrong.want)
-		}
+	switch {
+	case s.Container && s.Inner != 0:
+		return cluster.Fault("inner", "a container cannot run inside another one, %s", s.Inner)
+	case s.Container && s.Walltime <= 0:
+		return cluster.Fault("walltime_seconds", "a container requires a walltime: it ends with it")
+	case s.Container && len(s.Array) > 0:
+		return cluster.Fault("array", "a container cannot be an array; submit single vjobs")
+	case s.Container && len(s.Shapes) > 0:
+		return cluster.Fault("shapes", "a container cannot have alternatives")
+	case s.Container && s.BestEffort:
+		return cluster.Fault("best_effort", "a container keeps its resources until it ends and cannot be best-effort")
+	case s.Container && s.Preemption == cluster.ByEnd:
+		return cluster.Fault("yields", "a container keeps its resources until it ends, want never instead of %s", s.Preemption)
+	case s.Container && s.Idempotent:
+		return cluster.Fault("idempotent", "a container runs nothing that could be tried again")
+	case s.Inner != 0 && !s.Reservation.IsZero():
+		return cluster.Fault("reservation", "a vjob inside a container cannot have a reservation; reserve the container")
+	case s.Inner != 0 && len(s.Shapes) > 0:
+		return cluster.Fault("shapes", "a vjob inside a container cannot have alternatives")
+	case s.Inner != 0 && s.Idempotent:
+		return cluster.Fault("idempotent", "a vjob inside a container cannot be tried again: the next attempt would have no container")
 	}
 	if s.Container {
 		s.Preemption = cluster.Never
@@ -48,12 +48,12 @@ func (s *Submission) FitsInside(box *cluster.VJob) error {
 	for rank := range job.VMs {
 		need := job.VMs[rank].Reserved
 		if !slices.ContainsFunc(rooms, func(n cluster.Node) bool { return need.Fits(n.Capacity) }) {
-			return cluster.BadField(fmt.Sprintf("vms[%d]", rank), need, fmt.Sprintf("at most what one VM of container %s has", box.ID))
+			return cluster.Fault(fmt.Sprintf("vms[%d]", rank), "%s requested, no VM of container %s has as much", need, box.ID)
 		}
 	}
 	if hopeless(job, "", rooms) != "" {
-		return cluster.BadField("vms", fmt.Sprintf("%d VMs", len(job.VMs)), fmt.Sprintf(
-			"VMs that find places in the %d VMs of container %s, which have %s", len(rooms), box.ID, box.Reserved()))
+		return cluster.Fault("vms", "%d VMs do not fit into the %d VMs of container %s, which have %s",
+			len(job.VMs), len(rooms), box.ID, box.Reserved())
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package admission
 
 import (
-	"fmt"
-
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/placement"
@@ -21,7 +19,7 @@ func (s *Submission) fitsCluster(nodes []cluster.Node) error {
 		wants = wants.Plus(vm.Reserved)
 	}
 	if !wants.Fits(has) {
-		return cluster.BadField("vms", wants, "at most what the cluster has: "+has.String())
+		return cluster.Fault("vms", "%s requested, the cluster has %s", wants, has)
 	}
 	return s.findsPlaces(nodes)
 }
@@ -34,11 +32,9 @@ func (s *Submission) findsPlaces(nodes []cluster.Node) error {
 	case why == "":
 		return nil
 	case s.Rules != "":
-		return cluster.BadField("rules", s.Rules, fmt.Sprintf(
-			"rules that leave every VM a place on the empty cluster of %d nodes: %s", len(nodes), why))
+		return cluster.Fault("rules", "with %.80q not all VMs find places on the empty cluster of %d nodes: %s", s.Rules, len(nodes), why)
 	default:
-		return cluster.BadField("vms", fmt.Sprintf("%d VMs", len(s.VMs)), fmt.Sprintf(
-			"VMs that find places on the empty cluster of %d nodes: %s", len(nodes), why))
+		return cluster.Fault("vms", "%d VMs do not fit on the empty cluster of %d nodes: %s", len(s.VMs), len(nodes), why)
 	}
 }
 

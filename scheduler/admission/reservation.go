@@ -9,13 +9,13 @@ func (s *Submission) validateReservation() error {
 	}
 	switch {
 	case len(s.Array) > 0:
-		return cluster.BadField("array", len(s.Array), "no array beside a reservation: one vjob has it")
+		return cluster.Fault("array", "an array cannot have a reservation; submit single vjobs")
 	case len(s.Shapes) > 0:
-		return cluster.BadField("shapes", len(s.Shapes), "no alternatives beside a reservation: it is one shape that is reserved")
+		return cluster.Fault("shapes", "a vjob with a reservation cannot have alternatives: one shape is reserved")
 	case len(s.After) > 0:
-		return cluster.BadField("after", len(s.After), "no dependencies beside a reservation: it begins at its time")
+		return cluster.Fault("after", "a vjob with a reservation cannot have dependencies: it begins at its time")
 	case s.BestEffort:
-		return cluster.BadField("best_effort", true, "false beside a reservation: best-effort vjobs have no room of their own")
+		return cluster.Fault("best_effort", "a best-effort vjob cannot have a reservation")
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ func (s *Submission) validateShapes(b Bounds, nodes []cluster.Node) error {
 		return nil
 	}
 	if s.Idempotent {
-		return cluster.BadField("idempotent", true, "false beside shapes: another attempt has one shape")
+		return cluster.Fault("idempotent", "a vjob with alternatives cannot be tried again: another attempt has one shape")
 	}
 	for i, shape := range s.Shapes[1:] {
 		if shape.Walltime <= 0 {

@@ -23,8 +23,8 @@ func TestShapesAreChecked(t *testing.T) {
 		want   string // the error
 	}{
 		{"good", shape(2, time.Minute), ""},
-		{"too large", shape(4, time.Hour), "shapes[0].vms: 8 CPU, 2 GiB is wrong: want at most what the cluster has: 6 CPU, 3 GiB"},
-		{"no walltime", shape(2, 0), "shapes[0].walltime_seconds: 0s is wrong: want more than 0: the alternative that ends first is taken"},
+		{"too large", shape(4, time.Hour), "shapes[0].vms: 8 CPU, 2 GiB requested, the cluster has 6 CPU, 3 GiB"},
+		{"no walltime", shape(2, 0), "shapes[0].walltime_seconds: 0s is not more than 0: the alternative that ends first is taken"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			first := shape(1, time.Hour)

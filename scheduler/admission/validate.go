@@ -21,13 +21,13 @@ type Bounds struct {
 // and fills the default image in. The error names the first field that is wrong.
 func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
 	if len(s.VMs) == 0 {
-		return cluster.BadField("vms", "[]", "at least one VM")
+		return cluster.Fault("vms", "missing, want at least one VM")
 	}
 	if b.VMs > 0 && len(s.VMs) > b.VMs {
-		return cluster.BadField("vms", len(s.VMs), fmt.Sprintf("at most %d VMs in one vjob", b.VMs))
+		return cluster.Fault("vms", "%d VMs requested, one vjob may have %d", len(s.VMs), b.VMs)
 	}
 	if b.Array > 0 && len(s.Array) > b.Array {
-		return cluster.BadField("array", len(s.Array), fmt.Sprintf("at most %d vjobs in one array", b.Array))
+		return cluster.Fault("array", "%d vjobs requested, one array may have %d", len(s.Array), b.Array)
 	}
 	if err := s.validateTotal(b); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Submission) validateVM(rank int, b Bounds, nodes []cluster.Node) error 
 		}
 	}
 	if len(nodes) > 0 {
-		return cluster.BadField(field, vm.Reserved, "at most what one node has; the largest has "+largest(nodes).String())
+		return cluster.Fault(field, "%s requested, no node has as much; the largest has %s", vm.Reserved, largest(nodes))
 	}
 	return nil
 }

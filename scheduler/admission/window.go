@@ -15,9 +15,9 @@ func (s *Submission) validateWindow() error {
 	case !s.Deadline.IsZero() && !s.Reservation.IsZero() && !s.Deadline.After(s.Reservation):
 		return cluster.BadField("deadline", s.Deadline.Format(time.RFC3339), "an instant after its reservation begins")
 	case !s.Reservation.IsZero() && !s.NotBefore.IsZero():
-		return cluster.BadField("not_before", s.NotBefore.Format(time.RFC3339), "none beside a reservation: it begins at its time")
+		return cluster.Fault("not_before", "a reservation begins at its own time")
 	case !s.Reservation.IsZero() && !s.NotAfter.IsZero():
-		return cluster.BadField("not_after", s.NotAfter.Format(time.RFC3339), "none beside a reservation: it begins at its time")
+		return cluster.Fault("not_after", "a reservation begins at its own time")
 	case !s.NotAfter.IsZero() && s.NotAfter.Before(s.NotBefore):
 		return cluster.BadField("not_after", s.NotAfter.Format(time.RFC3339), "an instant that is not before not_before")
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -97,8 +98,8 @@ func (v *View) unsuspendable(r *execute.Report) string {
 		return "it never makes room"
 	case queue.IsEnded(job):
 		return "it would have to start anew"
-	case v.facts.Now.Before(r.Record.Since.Add(job.MinRun)):
-		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(job.MinRun), v.facts.Now)
+	case v.facts.Now.Before(r.Record.Since.Add(time.Duration(job.MinRun))):
+		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(time.Duration(job.MinRun)), v.facts.Now)
 	}
 	return ""
 }

@@ -25,7 +25,7 @@ func TestGatesHavePrecedence(t *testing.T) {
 	w.jobs[0].at, w.jobs[1].at = []cluster.NodeID{"n0"}, []cluster.NodeID{"n0"}
 	array.Array, array.MaxConcurrent = 7, 1
 	barred.Rules = "spread("
-	barred.Array, barred.MaxConcurrent, barred.NotBefore, barred.Flexible = 7, 1, epoch.Add(time.Hour), 24*time.Hour
+	barred.Array, barred.MaxConcurrent, barred.NotBefore, barred.Flexible = 7, 1, epoch.Add(time.Hour), cluster.Seconds(24*time.Hour)
 	f := w.facts()
 	f.Waits = map[cluster.VJobID]string{barred.ID: "vjob 9 has not ended"}
 	f.Quarantined = map[cluster.VJobID]decide.Quarantined{barred.ID: {Why: "it breaks decisions", Until: epoch.Add(time.Hour)}}

@@ -47,7 +47,7 @@ func (e *eligibility) shiftable(r *execute.Report) bool {
 
 // latestStart returns until when a flexible vjob may wait by its slack and its deadline.
 func latestStart(job *cluster.VJob) time.Time {
-	latest := job.Submitted.Add(job.Flexible)
+	latest := job.Submitted.Add(time.Duration(job.Flexible))
 	if last := job.Deadline.Add(-job.Walltime); !job.Deadline.IsZero() && last.Before(latest) {
 		latest = last
 	}

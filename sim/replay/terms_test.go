@@ -163,7 +163,7 @@ priority: {queue: 1000}
 	for _, x := range r.Refused {
 		why = append(why, x.Name+": "+x.Why)
 	}
-	if got := strings.Join(why, "\n"); got != `d: queue: "night" is wrong: want one of urgent, batch`+"\n"+`e: after: "d" is wrong: want a vjob that was not refused` {
+	if got := strings.Join(why, "\n"); got != `d: queue: "night" is not one of urgent, batch`+"\n"+`e: after: "d" is not a vjob that was not refused` {
 		t.Error(got)
 	}
 	groups := r.Groups(func(j *replay.VJob) string { return j.Queue })
@@ -178,7 +178,7 @@ func TestQuotas(t *testing.T) {
 	if a, b := fate(t, r, "a"), fate(t, r, "b"); b.Started < a.Ended-time.Minute {
 		t.Errorf("b starts at %s, a ends at %s", b.Started, a.Ended)
 	}
-	if len(r.Refused) != 1 || r.Refused[0].Name != "wide" || !strings.Contains(r.Refused[0].Why, "quota vms of user replay never allows more") {
+	if len(r.Refused) != 1 || r.Refused[0].Name != "wide" || !strings.Contains(r.Refused[0].Why, "quota vms of user replay allows at most 1") {
 		t.Errorf("%+v", r.Refused)
 	}
 }

@@ -57,7 +57,7 @@ func (b *builder) pool(r *Reader) error {
 		b.log.Processors, _ = r.Processors()
 	}
 	if b.log.Processors == 0 {
-		return cluster.BadField("processors", "", "a number: the log has neither MaxProcs nor MaxNodes")
+		return cluster.Fault("processors", "missing: the log has neither MaxProcs nor MaxNodes")
 	}
 	return nil
 }
@@ -155,9 +155,9 @@ func (b *builder) finish(begin int64) (*Log, error) {
 
 // empty returns the error that no job remains, with the reasons.
 func (b *builder) empty() error {
-	want := []string{"one at least that can be replayed"}
+	why := []string{"none of the log can be replayed"}
 	for _, n := range b.log.Counts {
-		want = append(want, fmt.Sprintf("%d from line %d on: %s", n.Jobs, n.Line, n.Convention))
+		why = append(why, fmt.Sprintf("%d from line %d on: %s", n.Jobs, n.Line, n.Convention))
 	}
-	return cluster.BadField("jobs", 0, strings.Join(want, "; "))
+	return cluster.Fault("jobs", "%s", strings.Join(why, "; "))
 }

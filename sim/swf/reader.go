@@ -70,7 +70,7 @@ func (r *Reader) Next() (Record, error) {
 		text, err := r.in.ReadSlice('\n')
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			return Record{}, cluster.BadField(fmt.Sprintf("line %d", r.line+1), fmt.Sprintf("more than %d bytes", longest), "a line of a log")
+			return Record{}, cluster.Fault(fmt.Sprintf("line %d", r.line+1), "longer than %d bytes", longest)
 		case err != nil && !errors.Is(err, io.EOF):
 			return Record{}, damaged(r.line, err)
 		case len(text) == 0:
@@ -125,7 +125,7 @@ func amount(text []byte) (n int64) {
 // damaged returns the error of a compressed log that cannot be read to its end.
 func damaged(line int, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)) {
-		return cluster.BadField(fmt.Sprintf("after line %d", line), err.Error(), "a whole gzip file: this one is cut off or damaged")
+		return cluster.Fault(fmt.Sprintf("after line %d", line), "%v: the gzip file is cut off or damaged", err)
 	}
 	return fmt.Errorf("read after line %d: %w", line, err)
 }

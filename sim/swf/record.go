@@ -94,7 +94,7 @@ func parse(line int, text []byte) (Record, error) {
 		r.MemoryKiB = used
 	}
 	if count < fields {
-		return r, cluster.BadField(fmt.Sprintf("line %d", line), strconv.Itoa(count)+" fields", "the 18 of the Standard Workload Format")
+		return r, cluster.Fault(fmt.Sprintf("line %d", line), "%d fields, want the 18 of the Standard Workload Format", count)
 	}
 	return r, nil
 }

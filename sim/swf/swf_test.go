@@ -130,22 +130,22 @@ func TestProcessors(t *testing.T) {
 
 func TestWrong(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":            {"", "jobs: 0 is wrong: want one at least that can be replayed"},
-		"comments":         {head, "jobs: 0 is wrong"},
+		"empty":            {"", "jobs: none of the log can be replayed"},
+		"comments":         {head, "jobs: none"},
 		"nothing left":     {head + line("1 100 -1 0 4 -1 -1 4 60"), "1 from line 6 on: no run time, or 0: left out"},
-		"no word":          {head + line("1 100 -1 50 4 -1 -1 four 60"), `line 6: field 8, the requested processors: "four" is wrong: want a number`},
-		"no number":        {head + line("1 100 -1 NaN 4 -1 -1 4 60"), `line 6: field 4, the run time: "NaN" is wrong`},
-		"no end":           {head + line("1 100 -1 5 4 -1 -1 4 1e300"), `line 6: field 9, the requested time: "1e300" is wrong: want a number up to 10^12`},
+		"no word":          {head + line("1 100 -1 50 4 -1 -1 four 60"), `line 6: field 8, the requested processors: "four" is not a number`},
+		"no number":        {head + line("1 100 -1 NaN 4 -1 -1 4 60"), `line 6: field 4, the run time: "NaN" is not`},
+		"no end":           {head + line("1 100 -1 5 4 -1 -1 4 1e300"), `line 6: field 9, the requested time: "1e300" is not a number up to 10^12`},
 		"huge":             {head + line("1 99999999999999999999 -1 5 4 -1 -1 4 9"), `field 2, the submit time`},
-		"few fields":       {head + "1 2 3 4\n" + line("1 100 -1 5 4 -1 -1 4 60"), `line 6: "4 fields" is wrong: want the 18 of the Standard Workload Format`},
-		"no processors":    {line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong: want a number: the log has neither MaxProcs nor MaxNodes`},
-		"processors of 0":  {"; MaxProcs: 0\n" + line("1 100 -1 5 4 -1 -1 4 60"), `processors: "" is wrong`},
-		"endless line":     {head + strings.Repeat("1 ", 1<<16), `line 6: "more than 65536 bytes" is wrong: want a line of a log`},
-		"half a gzip":      {packed(t, little)[:80], "want a whole gzip file: this one is cut off or damaged"},
+		"few fields":       {head + "1 2 3 4\n" + line("1 100 -1 5 4 -1 -1 4 60"), `line 6: 4 fields, want the 18 of the Standard Workload Format`},
+		"no processors":    {line("1 100 -1 5 4 -1 -1 4 60"), `processors: missing: the log has neither MaxProcs nor MaxNodes`},
+		"processors of 0":  {"; MaxProcs: 0\n" + line("1 100 -1 5 4 -1 -1 4 60"), `processors: missing`},
+		"endless line":     {head + strings.Repeat("1 ", 1<<16), `line 6: longer than 65536 bytes`},
+		"half a gzip":      {packed(t, little)[:80], "the gzip file is cut off or damaged"},
 		"damaged gzip":     {packed(t, little)[:60] + "\x00\xff" + packed(t, little)[62:], "cut off or damaged"},
 		"gzip of nothing":  {"\x1f\x8b", "cut off or damaged"},
 		"something else":   {"PK\x03\x04\n\x00\xff\n", `line 1: field 1, the job number`},
-		"workload of ours": {"{\n\"vjobs\": []\n}\n", `line 1: field 1, the job number: "{" is wrong`},
+		"workload of ours": {"{\n\"vjobs\": []\n}\n", `line 1: field 1, the job number: "{" is not`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log, err := swf.Read(strings.NewReader(c.text), 0)

@@ -40,7 +40,7 @@ func (w *Workload) link() *misplaced {
 				err = cluster.BadField("", text, fmt.Sprintf("a vjob of the same owner: that one is of %s, this of %s", owner, j.Submission.Owner))
 			}
 			if err != nil {
-				return &misplaced{j.source, renamed(fmt.Sprintf("after[%d]", k), err)}
+				return &misplaced{j.source, cluster.Renamed(fmt.Sprintf("after[%d]", k), err)}
 			}
 			j.After = append(j.After, link)
 		}
@@ -70,7 +70,7 @@ func (w *Workload) find(places map[string]int, text string) (link Link, err erro
 		if on, known = places[array]; known {
 			size := len(w.Jobs[on].Submission.Array)
 			if size == 0 {
-				return link, cluster.BadField("", text, "no [] behind it: "+array+" is no array")
+				return link, cluster.Fault("", "%q has [], and %s is not an array", text, array)
 			}
 			if index != "" {
 				link.Index, err = strconv.Atoi(index)
@@ -94,7 +94,7 @@ func (w *Workload) before(places map[string]int, job, on int) error {
 	}
 	this, other := &w.Jobs[job], &w.Jobs[on]
 	if ring := w.ring(places, job, on); ring != "" {
-		return cluster.BadField("", other.Submission.Name, "no cycle: "+ring)
+		return cluster.Fault("", "%q closes a cycle: %s", other.Submission.Name, ring)
 	}
 	return cluster.BadField("", other.Submission.Name, fmt.Sprintf(
 		"a vjob that is submitted before it: that one comes at %gs, this at %gs", other.At.Seconds(), this.At.Seconds()))

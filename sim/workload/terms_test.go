@@ -23,7 +23,7 @@ func one(id string, submit int, more string) string {
 func TestTerms(t *testing.T) {
 	const keys = `"owner":"ann","project":"physics","queue":"urgent","priority":3,"rules":"spread($VMS);","deadline":500,"not_before":40,"not_after":90,"floor":0.5,` +
 		`"yields":"end","min_run":60,"after":["sweep","afterany:sweep[2]","after:first"],"unmet":"hold","idempotent":true,` +
-		`"notify":["mail:ann@example.org"],"labels":{"kind":"test"}`
+		`"notify":["mail:ann@example.org"],"labels":{"kind":"test"},"comment":"a try"`
 	sweep := `"array":3,"at_once":2,"best_effort":true`
 	moldable := `"shapes":[{"runtime":5,"walltime":15,"vms":2,"cpu":1,"memory_mb":32,"model":"ED"}]`
 	trace := one("first", 0, `,"owner":"ann","reserve":30`) + one("sweep", 0, `,"owner":"ann",`+sweep) + one("last", 10, ","+keys) + one("soft", 10, ","+moldable)
@@ -54,8 +54,8 @@ func TestTerms(t *testing.T) {
 			}
 			want := cluster.Terms{
 				Queue: "urgent", Project: "physics", Deadline: begin.Add(500 * time.Second), NotBefore: begin.Add(40 * time.Second), NotAfter: begin.Add(90 * time.Second), MinShare: 0.5, Preemption: cluster.ByEnd,
-				MinRun: time.Minute, Unmet: cluster.UnmetHolds, Idempotent: true, Notify: []string{"mail:ann@example.org"},
-				Labels: map[string]string{"kind": "test"}, After: []cluster.Dependency{
+				MinRun: cluster.Seconds(time.Minute), Unmet: cluster.UnmetHolds, Idempotent: true, Notify: []string{"mail:ann@example.org"},
+				Labels: map[string]string{"kind": "test"}, Comment: "a try", After: []cluster.Dependency{
 					{On: 2, Array: true}, {On: 3, When: cluster.AfterAny}, {On: 1, When: cluster.AfterStart},
 				},
 			}
@@ -76,33 +76,33 @@ func TestTerms(t *testing.T) {
 // TestTermErrors checks the errors of both forms: line, field, value, and what is valid.
 func TestTermErrors(t *testing.T) {
 	for more, want := range map[string]string{
-		`,"after":["b"]`:                         `f:2:1: after[0]: "b": want no cycle: b waits for b`,
-		`,"after":["c"]`:                         `f:2:1: after[0]: "c": want no cycle: b waits for c, which waits for d, which waits for b`,
+		`,"after":["b"]`:                         `f:2:1: after[0]: "b" closes a cycle: b waits for b`,
+		`,"after":["c"]`:                         `f:2:1: after[0]: "c" closes a cycle: b waits for c, which waits for d, which waits for b`,
 		`,"after":["late"]`:                      `f:2:1: after[0]: "late": want a vjob that is submitted before it: that one comes at 9s, this at 1s`,
 		`,"after":["afterok:none"]`:              `f:2:1: after[0]: "afterok:none": want the id of a vjob of this file, with a condition (afterok, afterany, afternotok or after) and a colon before it, or without`,
-		`,"after":["a","a[1]"]`:                  `f:2:1: after[1]: "a[1]": want no [] behind it: a is no array`,
+		`,"after":["a","a[1]"]`:                  `f:2:1: after[1]: "a[1]" has [], and a is not an array`,
 		`,"after":["many[4]"]`:                   `f:2:1: after[0]: "many[4]": want a place from 1 to 3 in the array many`,
 		`,"owner":"eve","after":["a"]`:           `f:2:1: after[0]: "a": want a vjob of the same owner: that one is of replay, this of eve`,
 		`,"inner":"a"`:                           `f:2:1: inner: "a": want the id of a container that is submitted before it`,
 		`,"array":1000000`:                       `f:2:1: array: 1000000: want 1 to 100000 vjobs, or 0 for a single vjob`,
 		`,"array":-1`:                            `f:2:1: array: -1: want 1 to 100000 vjobs, or 0 for a single vjob`,
-		`,"at_once":2`:                           `f:2:1: at_once: 2: want an array beside it`,
+		`,"at_once":2`:                           `f:2:1: at_once: 2 requires an array`,
 		`,"reserve":0`:                           `f:2:1: reserve: 0: want seconds from the start of the workload, at least the 1 of its submission`,
-		`,"reserve":5,"best_effort":true`:        `f:2:1: best_effort: true: want false beside a reservation: best-effort vjobs have no room of their own`,
-		`,"reserve":5,"after":["a"]`:             `f:2:1: after: 1: want no dependencies beside a reservation: it begins at its time`,
-		`,"reserve":5,"array":2`:                 `f:2:1: array: 2: want no array beside a reservation: one vjob has it`,
+		`,"reserve":5,"best_effort":true`:        `f:2:1: best_effort: a best-effort vjob cannot have a reservation`,
+		`,"reserve":5,"after":["a"]`:             `f:2:1: after: a vjob with a reservation cannot have dependencies: it begins at its time`,
+		`,"reserve":5,"array":2`:                 `f:2:1: array: an array cannot have a reservation; submit single vjobs`,
 		`,"reserve":5,"walltime":0`:              `f:2:1: walltime: 0: want more than 0: it is the length of the reservation`,
 		`,"deadline":-3`:                         `f:2:1: deadline: -3: want seconds, from 0 to 1000000000`,
 		`,"min_run":1e10`:                        `f:2:1: min_run: 1e+10: want seconds, from 0 to 1000000000`,
 		`,"walltime":315360000000`:               `f:2:1: walltime: 3.1536e+11: want seconds, from 0 to 1000000000`,
 		`,"floor":2`:                             `f:2:1: floor: 2: want from 0 to 1`,
 		`,"yields":"no"`:                         `f:2:1: yields: "no": want one of end, never, suspend`,
-		`,"yields":"never","best_effort":true`:   `f:2:1: yields: "never": want suspend or end: a vjob that is best-effort makes room`,
+		`,"yields":"never","best_effort":true`:   `f:2:1: yields: a best-effort vjob is preempted, want suspend or end instead of never`,
 		`,"unmet":"no"`:                          `f:2:1: unmet: "no": want one of fail, hold, run`,
 		`,"queue":[1]`:                           `f:2:1: queue: "[1]": want the name of a queue; a number is only for people`,
 		`,"shapes":[{"runtime":1}]`:              `f:2:1: shapes[0].vms: 0: want 1 to 100000`,
 		`,"walltime":0,"shapes":[{"runtime":1}]`: `f:2:1: walltime: 0: want more than 0 beside shapes: the one that ends first is taken`,
-		`,"idempotent":true,"shapes":[{"runtime":1,"walltime":1,"vms":1,"cpu":1,"memory_mb":1,"model":"ED"}]`: `f:2:1: idempotent: true: want false beside shapes: another attempt has one shape`,
+		`,"idempotent":true,"shapes":[{"runtime":1,"walltime":1,"vms":1,"cpu":1,"memory_mb":1,"model":"ED"}]`: `f:2:1: idempotent: a vjob with alternatives cannot be tried again: another attempt has one shape`,
 	} {
 		text := one("a", 0, "") + one("b", 1, more) + one("c", 1, `,"after":["d"]`) + one("d", 1, `,"after":["b"]`) + one("late", 9, "") + one("many", 0, `,"array":3`)
 		if !strings.Contains(want, "cycle") {
@@ -140,7 +140,7 @@ func TestRefusedBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Submission(1, time.Time{}, []cluster.VJobID{0}); fmt.Sprint(err) != `after: "a" is wrong: want a vjob that was not refused` {
+	if _, err := w.Submission(1, time.Time{}, []cluster.VJobID{0}); fmt.Sprint(err) != `after: "a" is not a vjob that was not refused` {
 		t.Error(err)
 	}
 }

@@ -105,28 +105,31 @@ func parseLine(text []byte) (Job, error) {
 		return Job{}, jsonError(err)
 	}
 	if d.More() {
-		return Job{}, cluster.BadField("line", "more than one value", "one vjob")
+		return Job{}, cluster.Fault("line", "more than one value, want one vjob")
 	}
 	return l.job()
 }
 
 // jsonError returns a decoding error with the key at fault, if it is known.
 func jsonError(err error) error {
+	if _, ok := errors.AsType[*cluster.FieldError](err); ok {
+		return err // of a value with a notation of its own
+	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := strings.NewReplacer("traceWork.", "", "termKeys.", "").Replace(wrong.Field)
+		field := strings.NewReplacer("traceWork.", "", "termKeys.", "", "Terms.", "").Replace(wrong.Field)
 		return cluster.BadField(field, wrong.Value, "a value of type "+wrong.Type.String())
 	}
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return cluster.BadField(strings.Trim(key, `"`), "unknown key", "one of "+strings.Join(traceKeys(), ", "))
+		return cluster.Fault(strings.Trim(key, `"`), "unknown key, want one of %s", strings.Join(traceKeys(), ", "))
 	}
-	return cluster.BadField("syntax", err.Error(), "one JSON object a line")
+	return cluster.Fault("syntax", "%v, want one JSON object a line", err)
 }
 
 // traceKeys lists the keys of a line.
 func traceKeys() (keys []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[traceLine]()) {
-		if !f.Anonymous {
-			keys = append(keys, f.Tag.Get("json"))
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			keys = append(keys, name)
 		}
 	}
 	return keys
@@ -216,7 +219,7 @@ func (w *traceWork) members(size cluster.Resources) []cluster.VM {
 func (w *traceWork) fillActive(path string) (err error) {
 	if w.Active == nil {
 		w.Active, err = Phases(w.Model, w.VMs, w.Runtime)
-		return renamed(path+"model", err)
+		return cluster.Renamed(path+"model", err)
 	}
 	if len(w.Active) != w.VMs {
 		return cluster.BadField(path+"active", fmt.Sprintf("%d intervals", len(w.Active)), fmt.Sprintf("one for each of the %d VMs", w.VMs))

@@ -2,7 +2,7 @@
 // experiments and traces that `vjob replay` runs in virtual time. It detects one of two
 // forms, see docs/reference/workload-files.md: one document with a cluster and vjobs made of components
 // (see [ReadGraphs]), or one line of JSON per vjob (see [ReadTrace]). Either may be
-// compressed by gzip.
+// compressed by gzip. [FromLog] converts a log.
 package workload
 
 import (

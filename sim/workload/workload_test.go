@@ -125,17 +125,17 @@ func TestErrors(t *testing.T) {
 	}
 	const vm = "{id: x, memory_mb: 10, cpu_reserved: 1, duration: 5, after: [%s]}"
 	tests := []struct{ name, text, want string }{
-		{"empty", "", `vjobs: "[]" is wrong: want at least one vjob`},
+		{"empty", "", `vjobs: "[]" is not at least one vjob`},
 		{"same id", ok + "\n" + ok, `f:2:1: id: "a": want a name that no other vjob has`},
 		{"negative submit", replace(`"submit":0`, `"submit":-1`), `f:2:1: submit: -1: want seconds, from 0 to 1000000000`},
 		{"no VMs", replace(`"vms":1`, `"vms":0`), `f:2:1: vms: 0: want 1 to 100000`},
 		{"no memory", replace(`64`, `0`), `f:2:1: memory_mb: 0: want whole MiB, 1 or more`},
 		{"fraction", replace(`"runtime":10`, `"runtime":1.5`), `f:2:1: runtime: "number 1.5": want a value of type int64`},
-		{"unknown key", replace(`"model"`, `"mdoel"`), `f:2:1: mdoel: "unknown key": want one of id, submit, runtime, walltime, vms, cpu, memory_mb, model, active, owner, project, priority, rules, deadline, reserve, not_before, not_after, floor, best_effort, yields, min_run, after, unmet, array, at_once, idempotent, container, inner, notify, labels, shapes, user, queue, memory_from`},
+		{"unknown key", replace(`"model"`, `"mdoel"`), `f:2:1: mdoel: unknown key, want one of id, submit, runtime, walltime, vms, cpu, memory_mb, model, active, owner, priority, rules, array, project, floor, best_effort, yields, min_run_seconds, flexible_seconds, reservation, unmet, at_once, led, idempotent, container, notify, labels, comment, deadline, reserve, not_before, not_after, min_run, after, inner, shapes, user, queue, memory_from`},
 		{"model", replace(`ED`, `XX`), `f:2:1: model: "XX": want one of ED, HC, MB, VP, where active is not given`},
 		{"intervals", replace(`"model":"ED"`, `"active":[]`), `f:2:1: active: "0 intervals": want one for each of the 1 VMs`},
 		{"interval", replace(`"model":"ED"`, `"active":[[4,11]]`), `f:2:1: active[0]: [4 11]: want [from, to] with 0 ≤ from ≤ to ≤ 10`},
-		{"no vjobs", "title: x\n", `vjobs: "[]" is wrong: want at least one vjob`},
+		{"no vjobs", "title: x\n", `vjobs: "[]" is not at least one vjob`},
 		{"graph key", "vjbos: []\n", `f:1:1: vjbos: unknown key: want probably vjobs; one of action_cost_model, action_seconds_assumed, assumptions, cluster, expected, from_text, source, start, title, units, vjobs`},
 		{"predecessor", graph("- {id: a, vms: [" + fmt.Sprintf(vm, "y") + "]}"), `f:3:78: vjobs[0].vms[0].after[0]: "y": want the id of a VM of the same vjob`},
 		{"cycle", graph("- {id: a, vms: [" + fmt.Sprintf(vm, "x") + "]}"), `f:3:78: vjobs[0].vms[0].after[0]: "x": want predecessors without a cycle`},

@@ -193,7 +193,7 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 		d.until(start.Add(time.Duration(j.Submit) * time.Second))
 		sub := admission.Submission{Owner: "u", Name: fmt.Sprintf("j%d", i), VMs: make([]cluster.VM, j.Processors)}
 		sub.MinShare = dayFloor
-		sub.Flexible = d.flexible
+		sub.Flexible = cluster.Seconds(d.flexible)
 		if d.prices != nil || d.power != nil {
 			sub.Walltime = time.Duration(j.Walltime)*time.Second + dayMargin
 		}

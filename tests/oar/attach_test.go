@@ -10,7 +10,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cluster"
-	"vjob/cmd/console"
+	"vjob/cmd/program"
 )
 
 // typeInConsole types on the console of a job and returns the output until the connection ends.
@@ -136,7 +136,7 @@ func TestForeignLine(t *testing.T) {
 		line, err := c.Attach(ctx, job, 0)
 		if err == nil {
 			_ = line.Close()
-			err = console.ErrLeft
+			err = program.ErrLeft
 		}
 		return err
 	}

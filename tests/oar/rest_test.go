@@ -140,7 +140,7 @@ func TestBadREST(t *testing.T) {
 		{"alice", "POST", "/jobs", `{"command":"id"`, 400, 8, "body: "},
 		{"alice", "POST", "/jobs", `{"resource":"nodes=1","command":"id","name":"a\u001b[31m"}`, 400, 1, `Value "a·[31m" invalid for option name`},
 		{"alice", "POST", "/jobs", `{"resource":"nodes=1","command":"id","directory":"/a\nb"}`, 400, 1, "invalid for option directory"},
-		{"alice", "GET", "/gantt?from=5&to=1", "", 400, 8, "want a time that is not before from"},
+		{"alice", "GET", "/gantt?from=5&to=1", "", 400, 8, "is not a time that is not before from"},
 		{"alice", "POST", "/jobs", `{"resource":"nodes=1"}`, 400, 5, "command"},
 		{"alice", "POST", "/jobs", `{"resource":"` + huge + `","command":"id"}`, 400, 18, "65536 are allowed"},
 		{"alice", "POST", "/jobs", `{"resource":"` + strings.Repeat(huge, 16) + `","command":"id"}`, 413, 8, "bytes"},

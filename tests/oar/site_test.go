@@ -13,7 +13,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
-	"vjob/cmd/console"
+	"vjob/cmd/program"
 	"vjob/cmd/vjob-oar/command"
 	"vjob/daemon"
 	"vjob/daemon/settings"
@@ -105,7 +105,7 @@ func (x *site) run(user, name string, line ...string) result {
 			if x.attach != nil {
 				return x.attach(ctx, c, job)
 			}
-			return console.ErrLeft
+			return program.ErrLeft
 		},
 		Pause: func(ctx context.Context, _ time.Duration) bool {
 			time.Sleep(20 * time.Millisecond)

@@ -65,7 +65,7 @@ func TestNamedContainers(t *testing.T) {
 	} {
 		id := x.sub("alice", append(strings.Split(line, "|"), "sleep 1")...)
 		j, err := x.root.VJob(t.Context(), number(t, id))
-		if err != nil || j.Terms.Inner != number(t, want) {
+		if err != nil || int64(j.Terms.Inner) != number(t, want) {
 			t.Errorf("%s is inside %d (%v), want %s", line, j.Terms.Inner, err, want)
 		}
 	}

@@ -21,8 +21,8 @@ func (r *run) kind(sub *admission.Submission) {
 	if sub.BestEffort && sub.Preemption == cluster.Never {
 		sub.Preemption = cluster.ByEnd
 	}
-	sub.MinRun = time.Duration(r.chance.IntN(3)) * 30 * time.Second
-	sub.LeaderEnds = sub.MinRun > 30*time.Second && !sub.Idempotent // without another random number, so that old seeds stay valid
+	sub.MinRun = cluster.Seconds(r.chance.IntN(3)) * cluster.Seconds(30*time.Second)
+	sub.LeaderEnds = sub.MinRun > cluster.Seconds(30*time.Second) && !sub.Idempotent // without another random number, so that old seeds stay valid
 	if n := len(r.check.acked); n > 0 && r.chance.IntN(3) == 0 {
 		for range 1 + r.chance.IntN(2) {
 			on := r.check.acked[r.chance.IntN(n)]

@@ -30,10 +30,10 @@ func testSubmission(t *testing.T, w *World) {
 	s.Rules = "continuous spread($VMS);\nban({VM2, VM0}, n1);"
 	s.Terms = cluster.Terms{
 		Queue: "night", Project: "physics", Deadline: Start.Add(time.Hour), MinShare: 0.5,
-		BestEffort: true, Preemption: cluster.ByEnd, MinRun: time.Minute, Flexible: time.Hour, NotBefore: Start.Add(time.Second), NotAfter: Start.Add(time.Hour), Reservation: Start.Add(time.Minute),
+		BestEffort: true, Preemption: cluster.ByEnd, MinRun: cluster.Seconds(time.Minute), Flexible: cluster.Seconds(time.Hour), NotBefore: Start.Add(time.Second), NotAfter: Start.Add(time.Hour), Reservation: Start.Add(time.Minute),
 		Unmet: cluster.UnmetHolds, LeaderEnds: true, Idempotent: true, Container: true, Inner: 3,
 		Shapes: []cluster.Shape{{VMs: s.VMs[:1], Walltime: time.Hour, Rules: "ban($VMS, n1);"}},
-		Notify: []string{"mail:alice@example.org"}, Labels: map[string]string{"types": "besteffort"},
+		Notify: []string{"mail:alice@example.org"}, Labels: map[string]string{"types": "besteffort"}, Comment: "a try",
 	}
 	job := w.submit(t, s)
 	want := s.VJob(1)

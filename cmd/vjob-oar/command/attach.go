@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/cmd/console"
+	"vjob/cmd/program"
 	"vjob/oar"
 )
 
@@ -65,7 +65,7 @@ func (r *commandRun) leave(ctx context.Context, id int64, err error) error {
 		r.printError(fmt.Sprintf("# Job %d is deleted: its terminal is closed.", id))
 	}
 	switch {
-	case errors.Is(err, console.ErrLeft):
+	case errors.Is(err, program.ErrLeft):
 		return nil
 	case errors.Is(err, context.Canceled):
 		return exitError(1, "# Error: interrupted.")
@@ -167,7 +167,7 @@ func connect(ctx context.Context, r *commandRun) error {
 	ctx, stop := r.Interrupted(ctx) // restore the terminal on interrupts
 	defer stop()
 	switch err := r.work(ctx, id); {
-	case errors.Is(err, console.ErrLeft):
+	case errors.Is(err, program.ErrLeft):
 		r.printError(fmt.Sprintf("# Left: job %d continues.", id))
 		return nil
 	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrNotFound):

@@ -11,7 +11,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func accountsCommand(a *cli.App) *cobra.Command {
@@ -29,11 +29,11 @@ func accountsCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table {
-				t := &plain.Table{Heads: plain.Heads("ACCOUNT ROLE STATE LOCAL >UID GROUPS CREATED")}
+			return a.Show(list, func() *display.Table {
+				t := &display.Table{Heads: display.Heads("ACCOUNT ROLE STATE LOCAL >UID GROUPS CREATED")}
 				for i := range list.Users {
 					u := &list.Users[i]
-					t.Row(u.Name, u.Role, accountState(u), map[bool]string{true: "yes", false: "-"}[u.Local], uid(u), groupsOf(u), plain.Moment(u.Created))
+					t.Row(u.Name, u.Role, accountState(u), map[bool]string{true: "yes", false: "-"}[u.Local], uid(u), groupsOf(u), display.Moment(u.Created))
 				}
 				return t
 			})
@@ -106,7 +106,7 @@ func addAccount(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return say(a, added, "account %s added, role %s\n", plain.Clean(added.Name), plain.Clean(added.Role))
+		return say(a, added, "account %s added, role %s\n", display.Clean(added.Name), display.Clean(added.Role))
 	}
 	roleFlag(cmd, &user.Role, "user")
 	cmd.Flags().BoolVar(&user.Local, "local", false, "it is that of the local user of this name, without a token on the socket")
@@ -155,7 +155,7 @@ func applyChange(ctx context.Context, a *cli.App, name string, change wire.UserC
 	if err != nil {
 		return err
 	}
-	return say(a, user, "account %s %s\n", plain.Clean(user.Name), done)
+	return say(a, user, "account %s %s\n", display.Clean(user.Name), done)
 }
 
 func switchAccount(a *cli.App, verb, short string, disabled bool) *cobra.Command {
@@ -185,7 +185,7 @@ To lock an account out for a while, or while its vjobs run, disable it.`,
 			if err := c.DeleteUser(cmd.Context(), args[0]); err != nil {
 				return err
 			}
-			return say(a, map[string]string{"deleted": args[0]}, "account %s deleted\n", plain.Clean(args[0]))
+			return say(a, map[string]string{"deleted": args[0]}, "account %s deleted\n", display.Clean(args[0]))
 		},
 	}
 }
@@ -205,11 +205,11 @@ func auditCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table {
-				t := &plain.Table{Heads: plain.Heads(">ENTRY AT BY FROM ACTION OBJECT TEXT")}
+			return a.Show(list, func() *display.Table {
+				t := &display.Table{Heads: display.Heads(">ENTRY AT BY FROM ACTION OBJECT TEXT")}
 				for i := range list.Entries {
 					e := &list.Entries[i]
-					t.Row(strconv.FormatInt(e.ID, 10), plain.Moment(&e.At), plain.Dash(e.By), e.From, e.Action, plain.Dash(e.Object), plain.Dash(strings.ReplaceAll(e.Text, "\n", " ")))
+					t.Row(strconv.FormatInt(e.ID, 10), display.Moment(&e.At), display.Dash(e.By), e.From, e.Action, display.Dash(e.Object), display.Dash(strings.ReplaceAll(e.Text, "\n", " ")))
 				}
 				return t
 			})

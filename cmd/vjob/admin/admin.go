@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func adminCommand(a *cli.App) *cobra.Command {
@@ -52,7 +52,7 @@ users have submitted: only you may read it.`,
 			if err := keep(path, copied); err != nil {
 				return fmt.Errorf("back-up to %s: %w", path, err)
 			}
-			return say(a, map[string]any{"file": path, "size_bytes": size}, "%s: %d bytes\n", plain.Clean(path), size)
+			return say(a, map[string]any{"file": path, "size_bytes": size}, "%s: %d bytes\n", display.Clean(path), size)
 		},
 	}
 }

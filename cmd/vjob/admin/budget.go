@@ -16,7 +16,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/energy"
 )
 
@@ -53,12 +53,12 @@ type window struct{ from, to, days, dates, when string }
 func (w *window) text() (string, error) {
 	if w.when != "" {
 		if w.from+w.to+w.days+w.dates != "" {
-			return "", cluster.BadField("--when", w.when, "the whole window, without --from, --to, --days and --dates")
+			return "", cluster.Fault("--when", "--when states the whole window and excludes --from, --to, --days and --dates")
 		}
 		return w.when, nil
 	}
 	if (w.from == "") != (w.to == "") {
-		return "", cluster.BadField("--from", w.from, "both --from and --to, such as --from 18:00 --to 08:00")
+		return "", cluster.Fault("--from", "one of --from and --to given, want both, such as --from 18:00 --to 08:00")
 	}
 	var parts []string
 	for _, part := range []string{w.dates, w.days} {
@@ -202,7 +202,7 @@ func printBudgets(ctx context.Context, a *cli.App, c *client.Client) error {
 			return err
 		}
 		if n := len(now.Changes); n > len(shown) {
-			fmt.Fprintf(&b, "and %d more until %s; -o json has them all\n", n-len(shown), plain.Moment(&now.Changes[n-1].At))
+			fmt.Fprintf(&b, "and %d more until %s; -o json has them all\n", n-len(shown), display.Moment(&now.Changes[n-1].At))
 		}
 	}
 	_, err = io.WriteString(a.Out, b.String())
@@ -212,35 +212,35 @@ func printBudgets(ctx context.Context, a *cli.App, c *client.Client) error {
 // groupName formats the group of a budget.
 func groupName(group string) string { return cmp.Or(group, "the cluster") }
 
-func budgetTable(now *wire.Budgets) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(">BUDGET FOR WHEN STATED_BY")}
+func budgetTable(now *wire.Budgets) *display.Table {
+	t := &display.Table{Heads: display.Heads(">BUDGET FOR WHEN STATED_BY")}
 	for _, b := range now.Settings {
-		t.Row(plain.Watts(b.Watts), groupName(b.Group), cmp.Or(b.When, "otherwise"), "the settings")
+		t.Row(display.Watts(b.Watts), groupName(b.Group), cmp.Or(b.When, "otherwise"), "the settings")
 	}
 	by := now.StatedBy
 	if now.StatedAt != nil {
-		by += ", " + plain.Moment(now.StatedAt)
+		by += ", " + display.Moment(now.StatedAt)
 	}
 	for _, b := range now.Stated {
-		t.Row(plain.Watts(b.Watts), groupName(b.Group), cmp.Or(b.When, "otherwise"), by)
+		t.Row(display.Watts(b.Watts), groupName(b.Group), cmp.Or(b.When, "otherwise"), by)
 	}
 	return t
 }
 
-func limitTable(limits []wire.Limit) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("FOR >BUDGET >DRAWN >AT_MOST NOTE")}
+func limitTable(limits []wire.Limit) *display.Table {
+	t := &display.Table{Heads: display.Heads("FOR >BUDGET >DRAWN >AT_MOST NOTE")}
 	for _, l := range limits {
 		var notes []string
 		if l.ShortWatts > 0 {
-			notes = append(notes, fmt.Sprintf("its nodes draw %s more without any vjob", plain.Watts(l.ShortWatts)))
+			notes = append(notes, fmt.Sprintf("its nodes draw %s more without any vjob", display.Watts(l.ShortWatts)))
 		}
 		if l.Nodes+l.UnknownNodes == 0 {
 			notes = append(notes, "no node has this label any more: without effect")
 		}
 		if l.UnknownNodes > 0 {
-			notes = append(notes, plain.Count(l.UnknownNodes, "node")+" of unknown power not counted")
+			notes = append(notes, display.Count(l.UnknownNodes, "node")+" of unknown power not counted")
 		}
-		t.Row(groupName(l.Group), plain.Watts(l.Watts), plain.Watts(l.DrawnWatts), plain.Watts(l.MostWatts), plain.Dash(strings.Join(notes, "; ")))
+		t.Row(groupName(l.Group), display.Watts(l.Watts), display.Watts(l.DrawnWatts), display.Watts(l.MostWatts), display.Dash(strings.Join(notes, "; ")))
 	}
 	return t
 }
@@ -248,12 +248,12 @@ func limitTable(limits []wire.Limit) *plain.Table {
 // shownChanges is how many coming changes of the budgets are printed.
 const shownChanges = 8
 
-func changeTable(changes []wire.BudgetChange) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("AT BUDGETS STOP FROM")}
+func changeTable(changes []wire.BudgetChange) *display.Table {
+	t := &display.Table{Heads: display.Heads("AT BUDGETS STOP FROM")}
 	for _, c := range changes {
 		limits := make([]string, len(c.Limits))
 		for i, l := range c.Limits {
-			limits[i] = plain.Watts(l.Watts)
+			limits[i] = display.Watts(l.Watts)
 			if l.Group != "" {
 				limits[i] += " " + l.Group
 			}
@@ -264,9 +264,9 @@ func changeTable(changes []wire.BudgetChange) *plain.Table {
 		}
 		from := ""
 		if len(stops) > 0 {
-			from = plain.Moment(&c.From)
+			from = display.Moment(&c.From)
 		}
-		t.Row(plain.Moment(&c.At), cmp.Or(strings.Join(limits, ", "), "none"), plain.Dash(strings.Join(stops, ",")), plain.Dash(from))
+		t.Row(display.Moment(&c.At), cmp.Or(strings.Join(limits, ", "), "none"), display.Dash(strings.Join(stops, ",")), display.Dash(from))
 	}
 	return t
 }

@@ -12,9 +12,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 // eventKinds are the kinds that can be asked for.
@@ -43,7 +41,7 @@ func eventsCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			if vjob != "" {
-				if q.VJob, err = fetch.ID(cmd.Context(), c, vjob); err != nil {
+				if q.VJob, err = cli.ResolveVJob(cmd.Context(), c, vjob); err != nil {
 					return err
 				}
 			}
@@ -56,7 +54,7 @@ func eventsCommand(a *cli.App) *cobra.Command {
 				return err
 			}
 			list.Events = ofKinds(list.Events, kinds)
-			return a.Show(list, func() *plain.Table { return wording.EventTable(list.Events) })
+			return a.Show(list, func() *display.Table { return display.EventTable(list.Events) })
 		},
 	}
 	flags := cmd.Flags()
@@ -102,11 +100,11 @@ func printEvents(a *cli.App, events []wire.Event) error {
 			}
 			continue
 		}
-		kind := fmt.Sprintf("%-9s", plain.Clean(e.Kind))
+		kind := fmt.Sprintf("%-9s", display.Clean(e.Kind))
 		if a.Colours() {
-			kind = plain.Coloured(plain.ColourOf[e.Kind], kind)
+			kind = display.Coloured(display.ColourOf[e.Kind], kind)
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s  %s  %s\n", plain.Moment(&e.At), kind, plain.Clean(wording.Event(&e))); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s  %s  %s\n", display.Moment(&e.At), kind, display.Clean(display.Event(&e))); err != nil {
 			return err
 		}
 	}

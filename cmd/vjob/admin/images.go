@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func imagesCommand(a *cli.App) *cobra.Command {
@@ -21,8 +21,8 @@ func imagesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table {
-				t := &plain.Table{Heads: plain.Heads("IMAGE KIND DEFAULT DESCRIPTION")}
+			return a.Show(list, func() *display.Table {
+				t := &display.Table{Heads: display.Heads("IMAGE KIND DEFAULT DESCRIPTION")}
 				for _, i := range list.Images {
 					usual := "-"
 					if i.Default {

@@ -10,9 +10,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 func nodesCommand(a *cli.App) *cobra.Command {
@@ -30,15 +28,15 @@ func nodesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table { return nodeTable(list.Nodes) })
+			return a.Show(list, func() *display.Table { return nodeTable(list.Nodes) })
 		},
 	}
 	var fenced bool
 	down := setNode(a, "down", "declare nodes dead, so that what ran there is lost and queued again",
 		func() (wire.NodeChange, error) {
 			if !fenced {
-				return wire.NodeChange{}, cluster.BadField("--fenced", false,
-					"--fenced, once you have made sure that nothing runs on the node any more; two copies of a VM would destroy data")
+				return wire.NodeChange{}, cluster.Fault("--fenced",
+					"required once you have made sure that nothing runs on the node any more; two copies of a VM would destroy data")
 			}
 			return wire.NodeChange{State: cluster.Down.String(), Fenced: true}, nil
 		})
@@ -74,7 +72,7 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 			if err != nil {
 				return err
 			}
-			names, err := fetch.Nodes(cmd.Context(), c, "NODE", args)
+			names, err := cli.ResolveNodes(cmd.Context(), c, "NODE", args)
 			if err != nil {
 				return err
 			}
@@ -85,7 +83,7 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 				return cli.PrintJSON(a.Out, want, true)
 			}
 			for _, name := range names {
-				if _, err := fmt.Fprintf(a.Out, "node %s is %s now\n", plain.Clean(name), want.State); err != nil {
+				if _, err := fmt.Fprintf(a.Out, "node %s is %s now\n", display.Clean(name), want.State); err != nil {
 					return err
 				}
 			}
@@ -94,25 +92,25 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 	}
 }
 
-func nodeTable(nodes []wire.Node) *plain.Table {
+func nodeTable(nodes []wire.Node) *display.Table {
 	columns := "NODE STATE >CPU_USED >OF >MEMORY_USED >OF >VMS"
 	powered := slices.ContainsFunc(nodes, func(n wire.Node) bool { return n.Power != nil })
 	if powered {
 		columns += " >POWER"
 	}
-	t := &plain.Table{Heads: plain.Heads(columns + " PROBLEM")}
+	t := &display.Table{Heads: display.Heads(columns + " PROBLEM")}
 	for i := range nodes {
 		n := &nodes[i]
 		cells := []string{
-			n.Name, wording.NodeState(n), plain.CPU(n.UsedCPUMilli), plain.CPU(n.CPUMilli), plain.MiB(n.UsedMemoryMiB), plain.MiB(n.MemoryMiB), strconv.Itoa(len(n.VMs)),
+			n.Name, display.NodeState(n), display.CPU(n.UsedCPUMilli), display.CPU(n.CPUMilli), display.MiB(n.UsedMemoryMiB), display.MiB(n.MemoryMiB), strconv.Itoa(len(n.VMs)),
 		}
 		switch {
 		case n.Power != nil:
-			cells = append(cells, plain.Watts(n.Power.Watts))
+			cells = append(cells, display.Watts(n.Power.Watts))
 		case powered:
-			cells = append(cells, plain.Dash(""))
+			cells = append(cells, display.Dash(""))
 		}
-		t.Row(append(cells, wording.NodeProblem(n))...)
+		t.Row(append(cells, display.NodeProblem(n))...)
 	}
 	return t
 }

@@ -8,8 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func orphansCommand(a *cli.App) *cobra.Command {
@@ -26,17 +25,17 @@ func orphansCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table { return orphanTable(list.Orphans) })
+			return a.Show(list, func() *display.Table { return orphanTable(list.Orphans) })
 		},
 	}
 }
 
-func orphanTable(orphans []wire.Orphan) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("IMAGE OWNER >SIZE NODE WRITTEN UNTIL RESTORE WHY")}
+func orphanTable(orphans []wire.Orphan) *display.Table {
+	t := &display.Table{Heads: display.Heads("IMAGE OWNER >SIZE NODE WRITTEN UNTIL RESTORE WHY")}
 	for _, o := range orphans {
 		until, restore := "deleted by hand", "-"
 		if o.Until != nil {
-			until = plain.Moment(o.Until)
+			until = display.Moment(o.Until)
 		}
 		if o.Restorable {
 			restore = fmt.Sprintf("vjob restore %d", o.VJob)
@@ -44,7 +43,7 @@ func orphanTable(orphans []wire.Orphan) *plain.Table {
 		if !o.Complete {
 			restore = "incomplete"
 		}
-		t.Row(o.Image, plain.Dash(o.Owner), plain.MiB(o.Bytes>>20), o.Node, plain.Moment(o.Written), until, restore, o.Why)
+		t.Row(o.Image, display.Dash(o.Owner), display.MiB(o.Bytes>>20), o.Node, display.Moment(o.Written), until, restore, o.Why)
 	}
 	return t
 }
@@ -85,7 +84,7 @@ func restoreCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := fetch.ID(cmd.Context(), c, args[0])
+			id, err := cli.ResolveVJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}

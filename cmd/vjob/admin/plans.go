@@ -11,8 +11,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 func plansCommand(a *cli.App) *cobra.Command {
@@ -33,7 +32,7 @@ func plansCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table { return planTable(list.Plans) })
+			return a.Show(list, func() *display.Table { return planTable(list.Plans) })
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "at most so many")
@@ -63,12 +62,12 @@ func plansCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func planTable(plans []wire.Plan) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(">PLAN BEGAN STATE POLICY >ACTIONS >COST >ESTIMATED >TOOK NOTE")}
+func planTable(plans []wire.Plan) *display.Table {
+	t := &display.Table{Heads: display.Heads(">PLAN BEGAN STATE POLICY >ACTIONS >COST >ESTIMATED >TOOK NOTE")}
 	for i := range plans {
 		p := &plans[i]
-		t.Row(strconv.FormatInt(p.ID, 10), plain.Moment(&p.Began), p.State, p.Policy, strconv.Itoa(p.ActionCount),
-			plain.MiB(p.CostMiB), plain.Span(plain.Seconds(p.MakespanSeconds)), took(p), p.Note)
+		t.Row(strconv.FormatInt(p.ID, 10), display.Moment(&p.Began), p.State, p.Policy, strconv.Itoa(p.ActionCount),
+			display.MiB(p.CostMiB), display.Span(display.Seconds(p.MakespanSeconds)), took(p), p.Note)
 	}
 	return t
 }
@@ -77,26 +76,26 @@ func took(p *wire.Plan) string {
 	if p.Ended == nil {
 		return "-"
 	}
-	return plain.Span(plain.Seconds(p.TookSeconds))
+	return display.Span(display.Seconds(p.TookSeconds))
 }
 
 func showPlan(a *cli.App, p *wire.Plan) error {
 	var b strings.Builder
-	plain.Facts(&b, [][2]string{
+	display.Facts(&b, [][2]string{
 		{"plan", strconv.FormatInt(p.ID, 10)},
 		{"state", p.State},
 		{"policy", p.Policy},
-		{"began", plain.Moment(&p.Began)},
-		{"ended", plain.Moment(p.Ended)},
-		{"took", fmt.Sprintf("%s, estimated were %s", took(p), plain.Span(plain.Seconds(p.MakespanSeconds)))},
-		{"cost", plain.MiB(p.CostMiB)},
+		{"began", display.Moment(&p.Began)},
+		{"ended", display.Moment(p.Ended)},
+		{"took", fmt.Sprintf("%s, estimated were %s", took(p), display.Span(display.Seconds(p.MakespanSeconds)))},
+		{"cost", display.MiB(p.CostMiB)},
 		{"note", p.Note},
 	})
 	if len(p.Gangs) > 0 {
 		b.WriteByte('\n')
-		t := &plain.Table{Heads: plain.Heads(">VJOB GANG WHY")}
+		t := &display.Table{Heads: display.Heads(">VJOB GANG WHY")}
 		for _, g := range p.Gangs {
-			t.Row(strconv.FormatInt(g.VJob, 10), g.Kind, plain.Dash(g.Why))
+			t.Row(strconv.FormatInt(g.VJob, 10), g.Kind, display.Dash(g.Why))
 		}
 		if err := t.Write(&b, a.Width()); err != nil {
 			return err
@@ -106,7 +105,7 @@ func showPlan(a *cli.App, p *wire.Plan) error {
 		b.WriteByte('\n')
 		t := actionTable(p.Actions)
 		if a.Colours() {
-			t.Paint = plain.Paint
+			t.Paint = display.Paint
 		}
 		if err := t.Write(&b, a.Width()); err != nil {
 			return err
@@ -114,9 +113,9 @@ func showPlan(a *cli.App, p *wire.Plan) error {
 	}
 	if len(p.Skews) > 0 {
 		b.WriteByte('\n')
-		t := &plain.Table{Heads: plain.Heads(">VJOB GANG >SKEW")}
+		t := &display.Table{Heads: display.Heads(">VJOB GANG >SKEW")}
 		for _, s := range p.Skews {
-			t.Row(strconv.FormatInt(s.VJob, 10), s.Kind, plain.Span(plain.Seconds(s.Seconds)))
+			t.Row(strconv.FormatInt(s.VJob, 10), s.Kind, display.Span(display.Seconds(s.Seconds)))
 		}
 		if err := t.Write(&b, 0); err != nil {
 			return err
@@ -126,15 +125,15 @@ func showPlan(a *cli.App, p *wire.Plan) error {
 	return err
 }
 
-func actionTable(actions []wire.Action) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(wording.ActionHeads + " STATE >TOOK NOTE")}
+func actionTable(actions []wire.Action) *display.Table {
+	t := &display.Table{Heads: display.Heads(display.ActionHeads + " STATE >TOOK NOTE")}
 	for i := range actions {
 		x := &actions[i]
 		lasted := "-"
 		if x.Began != nil && x.Ended != nil {
-			lasted = plain.Span(x.Ended.Sub(*x.Began))
+			lasted = display.Span(x.Ended.Sub(*x.Began))
 		}
-		t.Row(append(wording.ActionCells(x), x.State, lasted, x.Note)...)
+		t.Row(append(display.ActionCells(x), x.State, lasted, x.Note)...)
 	}
 	return t
 }

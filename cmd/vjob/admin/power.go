@@ -7,7 +7,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 // setPower is a command that switches one node.
@@ -28,7 +28,7 @@ func setPower(a *cli.App, power, short, done string) *cobra.Command {
 			if a.JSON() {
 				return cli.PrintJSON(a.Out, change, true)
 			}
-			_, err = fmt.Fprintf(a.Out, "node %s "+done+"\n", plain.Clean(args[0]))
+			_, err = fmt.Fprintf(a.Out, "node %s "+done+"\n", display.Clean(args[0]))
 			return err
 		},
 	}

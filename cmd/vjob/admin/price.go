@@ -15,7 +15,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func priceCommand(a *cli.App) *cobra.Command {
@@ -102,15 +102,15 @@ func printPrices(ctx context.Context, a *cli.App, c *client.Client) error {
 	var b strings.Builder
 	stated := "in the settings"
 	if p.StatedBy != "" {
-		stated = fmt.Sprintf("stated by %s, %s", plain.Clean(p.StatedBy), plain.Moment(p.StatedAt))
+		stated = fmt.Sprintf("stated by %s, %s", display.Clean(p.StatedBy), display.Moment(p.StatedAt))
 	}
 	now := "not known"
 	if p.Now != nil {
-		now = fmt.Sprintf("%s %s", plain.Trimmed(*p.Now), p.Unit)
+		now = fmt.Sprintf("%s %s", display.Trimmed(*p.Now), p.Unit)
 	}
 	step := time.Duration(p.StepSeconds) * time.Second
-	plain.Facts(&b, [][2]string{
-		{"prices", stated}, {"known", fmt.Sprintf("from %s until %s, in steps of %s", plain.Moment(p.From), plain.Moment(p.Until), step)}, {"now", now},
+	display.Facts(&b, [][2]string{
+		{"prices", stated}, {"known", fmt.Sprintf("from %s until %s, in steps of %s", display.Moment(p.From), display.Moment(p.Until), step)}, {"now", now},
 	})
 	if t := comingPrices(&p, a.Now()); len(t.Rows) > 0 {
 		b.WriteByte('\n')
@@ -129,8 +129,8 @@ const (
 )
 
 // comingPrices are the next steps with bars; prices below nothing have none.
-func comingPrices(p *wire.Prices, now time.Time) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("FROM >" + p.Unit + " PRICE")}
+func comingPrices(p *wire.Prices, now time.Time) *display.Table {
+	t := &display.Table{Heads: display.Heads("FROM >" + p.Unit + " PRICE")}
 	step := time.Duration(p.StepSeconds) * time.Second
 	first := max(0, int(now.Sub(*p.From)/step))
 	coming := p.Values[min(first, len(p.Values)):]
@@ -145,7 +145,7 @@ func comingPrices(p *wire.Prices, now time.Time) *plain.Table {
 		if v > 0 {
 			bar = strings.Repeat("█", max(1, int(math.Round(longestBar*v/most))))
 		}
-		t.Row(plain.Moment(&at), plain.Trimmed(v), bar)
+		t.Row(display.Moment(&at), display.Trimmed(v), bar)
 	}
 	return t
 }

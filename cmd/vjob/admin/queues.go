@@ -8,8 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 func queuesCommand(a *cli.App) *cobra.Command {
@@ -27,15 +26,15 @@ func queuesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table {
-				t := &plain.Table{Heads: plain.Heads("QUEUE DEFAULT >PRIORITY POLICY >RUNNING >WAITING ONE_VJOB_AT_MOST")}
+			return a.Show(list, func() *display.Table {
+				t := &display.Table{Heads: display.Heads("QUEUE DEFAULT >PRIORITY POLICY >RUNNING >WAITING ONE_VJOB_AT_MOST")}
 				for i := range list.Queues {
 					q := &list.Queues[i]
 					usual := "-"
 					if q.Default {
 						usual = "yes"
 					}
-					t.Row(q.Name, usual, strconv.Itoa(q.Priority), q.Policy, strconv.Itoa(q.Running), strconv.Itoa(q.Waiting), plain.Dash(most(q)))
+					t.Row(q.Name, usual, strconv.Itoa(q.Priority), q.Policy, strconv.Itoa(q.Running), strconv.Itoa(q.Waiting), display.Dash(most(q)))
 				}
 				return t
 			})
@@ -47,16 +46,16 @@ func queuesCommand(a *cli.App) *cobra.Command {
 func most(q *wire.Queue) string {
 	var list []string
 	if q.MostVMs > 0 {
-		list = append(list, plain.Count(q.MostVMs, "VM"))
+		list = append(list, display.Count(q.MostVMs, "VM"))
 	}
 	if q.MostCPUMilli > 0 {
-		list = append(list, plain.CPU(q.MostCPUMilli)+" CPU")
+		list = append(list, display.CPU(q.MostCPUMilli)+" CPU")
 	}
 	if q.MostMemoryMiB > 0 {
-		list = append(list, plain.MiB(q.MostMemoryMiB))
+		list = append(list, display.MiB(q.MostMemoryMiB))
 	}
 	if q.WalltimeSeconds > 0 {
-		list = append(list, wording.Walltime(q.WalltimeSeconds))
+		list = append(list, display.Walltime(q.WalltimeSeconds))
 	}
 	return strings.Join(list, ", ")
 }

@@ -9,7 +9,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func quotasCommand(a *cli.App) *cobra.Command {
@@ -27,14 +27,14 @@ func quotasCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table { return quotaTable(list.Quotas) })
+			return a.Show(list, func() *display.Table { return quotaTable(list.Quotas) })
 		},
 	}
 }
 
 // quotaTable has a line for each limit.
-func quotaTable(quotas []wire.Quota) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("QUOTA WINDOW UNTIL FOR OF >USED >LIMIT")}
+func quotaTable(quotas []wire.Quota) *display.Table {
+	t := &display.Table{Heads: display.Heads("QUOTA WINDOW UNTIL FOR OF >USED >LIMIT")}
 	for i := range quotas {
 		q := &quotas[i]
 		for _, m := range []struct {
@@ -43,12 +43,12 @@ func quotaTable(quotas []wire.Quota) *plain.Table {
 			print   func(int64) string
 		}{
 			{"VMs", q.VMs, func(n int64) string { return strconv.FormatInt(n, 10) }},
-			{"CPU", q.CPUMilli, plain.CPU},
-			{"memory", q.MemoryMiB, plain.MiB},
-			{"CPU-hours within " + plain.Span(plain.Seconds(float64(q.WithinSeconds))), q.CPUSeconds, hours},
+			{"CPU", q.CPUMilli, display.CPU},
+			{"memory", q.MemoryMiB, display.MiB},
+			{"CPU-hours within " + display.Span(display.Seconds(float64(q.WithinSeconds))), q.CPUSeconds, hours},
 		} {
 			if m.measure != nil {
-				t.Row(q.Name, plain.Dash(q.Window), plain.Moment(q.Until), scope(q), m.what, m.print(m.measure.Used), m.print(m.measure.Limit))
+				t.Row(q.Name, display.Dash(q.Window), display.Moment(q.Until), scope(q), m.what, m.print(m.measure.Used), m.print(m.measure.Limit))
 			}
 		}
 	}

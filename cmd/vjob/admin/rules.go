@@ -8,7 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/repack/rule"
 	"vjob/repack/script"
 )
@@ -55,13 +55,13 @@ func showRules(a *cli.App, r *wire.Rules) error {
 		}
 		b.WriteString(title + "\n")
 		for line := range strings.Lines(text) {
-			b.WriteString("  " + plain.Clean(strings.TrimRight(line, "\r\n")) + "\n")
+			b.WriteString("  " + display.Clean(strings.TrimRight(line, "\r\n")) + "\n")
 		}
 	}
 	block("in the settings", r.Settings)
 	stated := "stated"
 	if r.StatedBy != "" {
-		stated = fmt.Sprintf("stated by %s, %s", plain.Clean(r.StatedBy), plain.Moment(r.Stated))
+		stated = fmt.Sprintf("stated by %s, %s", display.Clean(r.StatedBy), display.Moment(r.Stated))
 	}
 	block(stated, r.Text)
 	if len(r.Broken) > 0 {
@@ -126,7 +126,7 @@ func catalogueCommand(a *cli.App) *cobra.Command {
 				Discrete   bool   `json:"discrete"`   // it can hold at the end
 			}
 			var list []entry
-			t := &plain.Table{Heads: plain.Heads("RULE HOLDS MEANING")}
+			t := &display.Table{Heads: display.Heads("RULE HOLDS MEANING")}
 			for _, k := range rule.Catalogue() {
 				e := entry{k.Name, script.Signature(k), k.Doc, k.Modes&rule.Continuous != 0, k.Modes&rule.Discrete != 0}
 				list = append(list, e)
@@ -139,7 +139,7 @@ func catalogueCommand(a *cli.App) *cobra.Command {
 				}
 				t.Row(e.Call, holds, e.Meaning)
 			}
-			return a.Show(list, func() *plain.Table { return t })
+			return a.Show(list, func() *display.Table { return t })
 		},
 	}
 }

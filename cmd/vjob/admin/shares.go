@@ -8,7 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func sharesCommand(a *cli.App) *cobra.Command {
@@ -29,22 +29,22 @@ Usage counts for half after each half-life.`,
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *plain.Table { return shareTable(list.Shares) })
+			return a.Show(list, func() *display.Table { return shareTable(list.Shares) })
 		},
 	}
 }
 
-func shareTable(shares []wire.Share) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("ACCOUNT >SHARE >PART >CPU-HOURS >OF_ALL >FACTOR")}
+func shareTable(shares []wire.Share) *display.Table {
+	t := &display.Table{Heads: display.Heads("ACCOUNT >SHARE >PART >CPU-HOURS >OF_ALL >FACTOR")}
 	for i := range shares {
 		s := &shares[i]
 		depth := strings.Count(s.Account, "/")
 		name := s.Account[strings.LastIndexByte(s.Account, '/')+1:]
 		share, part := "-", "-"
 		if s.Share > 0 || s.Part > 0 {
-			share, part = plain.Trimmed(s.Share), plain.Percent(s.Part)
+			share, part = display.Trimmed(s.Share), display.Percent(s.Part)
 		}
-		t.Row(strings.Repeat("  ", depth)+name, share, part, plain.Trimmed(s.Used/3600), plain.Percent(s.Taken), fmt.Sprintf("%.2f", s.Factor))
+		t.Row(strings.Repeat("  ", depth)+name, share, part, display.Trimmed(s.Used/3600), display.Percent(s.Taken), fmt.Sprintf("%.2f", s.Factor))
 	}
 	return t
 }

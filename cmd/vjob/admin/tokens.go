@@ -12,8 +12,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 // tokens are the commands about the tokens of one account.
@@ -59,11 +58,11 @@ func (t *tokens) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.Show(list, func() *plain.Table {
-		table := &plain.Table{Heads: plain.Heads(">TOKEN NAME CREATED EXPIRES LAST_USED STATE")}
+	return t.Show(list, func() *display.Table {
+		table := &display.Table{Heads: display.Heads(">TOKEN NAME CREATED EXPIRES LAST_USED STATE")}
 		for i := range list.Tokens {
 			k := &list.Tokens[i]
-			table.Row(strconv.FormatInt(k.ID, 10), plain.Dash(k.Name), plain.Moment(&k.Created), expiry(k.Expires), plain.Moment(k.Used), tokenState(k, t.Now()))
+			table.Row(strconv.FormatInt(k.ID, 10), display.Dash(k.Name), display.Moment(&k.Created), expiry(k.Expires), display.Moment(k.Used), tokenState(k, t.Now()))
 		}
 		return table
 	})
@@ -83,7 +82,7 @@ func expiry(at *time.Time) string {
 	if at == nil {
 		return "never"
 	}
-	return plain.Moment(at)
+	return display.Moment(at)
 }
 
 func (t *tokens) createCommand() *cobra.Command {
@@ -98,7 +97,7 @@ func (t *tokens) createCommand() *cobra.Command {
 			if !body.Never && expires != "" {
 				lifetime, err := cluster.ParseDuration(expires)
 				if err != nil || lifetime < time.Second {
-					return parse.Renamed(cluster.BadField("expires", expires, "a time, such as 30d, or never"), "--expires")
+					return cluster.BadField("--expires", expires, "a time such as 30d, or never")
 				}
 				body.ExpiresInSeconds = int64(lifetime / time.Second)
 			}
@@ -121,9 +120,9 @@ func (t *tokens) createCommand() *cobra.Command {
 // reveal prints a secret, and to people on the error output what it belongs to.
 func (t *tokens) reveal(token *wire.Token) error {
 	if !t.JSON() {
-		_, _ = fmt.Fprintf(t.Err, "token %d of %s, expires: %s; the secret is not kept:\n", token.ID, plain.Clean(token.User), expiry(token.Expires))
+		_, _ = fmt.Fprintf(t.Err, "token %d of %s, expires: %s; the secret is not kept:\n", token.ID, display.Clean(token.User), expiry(token.Expires))
 	}
-	return say(t.App, token, "%s\n", plain.Clean(token.Secret))
+	return say(t.App, token, "%s\n", display.Clean(token.Secret))
 }
 
 func (t *tokens) rotateCommand() *cobra.Command {
@@ -153,7 +152,7 @@ func (t *tokens) revokeCommand() *cobra.Command {
 				if err := c.RevokeToken(cmd.Context(), user, id); err != nil {
 					return err
 				}
-				return say(t.App, map[string]int64{"revoked": id}, "token %d of %s revoked\n", id, plain.Clean(user))
+				return say(t.App, map[string]int64{"revoked": id}, "token %d of %s revoked\n", id, display.Clean(user))
 			})
 		},
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func whoamiCommand(a *cli.App) *cobra.Command {
@@ -26,7 +26,7 @@ func whoamiCommand(a *cli.App) *cobra.Command {
 			if a.JSON() {
 				return cli.PrintJSON(a.Out, who, true)
 			}
-			_, err = fmt.Fprintf(a.Out, "%s, role %s, by %s\n", plain.Clean(who.Name), plain.Clean(who.Role), plain.Clean(who.Via))
+			_, err = fmt.Fprintf(a.Out, "%s, role %s, by %s\n", display.Clean(who.Name), display.Clean(who.Role), display.Clean(who.Via))
 			return err
 		},
 	}

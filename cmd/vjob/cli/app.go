@@ -1,5 +1,5 @@
-// Package cli has what the commands of vjob share: the streams of the process, the global
-// flags, exit codes, output files that are written at the end, and output as table or JSON.
+// Package cli has what the commands of vjob share: the streams of the process, global flags and the
+// parsing of flags, exit codes, queries to the daemon, files, and output as table or JSON.
 package cli
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cluster"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/repack/format"
 )
 
@@ -92,7 +92,7 @@ func (a *App) Complain(err error) {
 		return // the output already has the error
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
-		_, _ = fmt.Fprintf(a.Err, "vjob: %s\n", plain.Clean(line))
+		_, _ = fmt.Fprintf(a.Err, "vjob: %s\n", display.Clean(line))
 	}
 }
 

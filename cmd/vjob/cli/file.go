@@ -63,14 +63,14 @@ func Writable(flag, path string, others ...string) (*Target, error) {
 	case err != nil:
 		return nil, t.bad(err)
 	case info.IsDir():
-		return nil, cluster.BadField(flag, path, "a file: this is a directory")
+		return nil, cluster.Fault(flag, "%q is a directory, want a file", path)
 	case !info.Mode().IsRegular():
 		t.direct = true
 		return t, nil
 	}
 	for _, other := range others {
 		if have, err := os.Stat(other); err == nil && info != nil && os.SameFile(info, have) || other != "" && filepath.Clean(other) == filepath.Clean(path) {
-			return nil, cluster.BadField(flag, path, "a file of its own, not "+other)
+			return nil, cluster.Fault(flag, "%q is the same file as %s", path, other)
 		}
 	}
 	probe, err := os.CreateTemp(filepath.Dir(t.path), ".vjob-*")

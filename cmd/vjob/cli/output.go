@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 // PrintJSON prints a wire value. What JSON leaves as it is and a terminal might
@@ -37,16 +37,16 @@ func PrintJSON(out io.Writer, v any, indent bool) error {
 	return err
 }
 
-func jsonUnsafe(r rune) bool { return r != '\n' && plain.UnsafeRune(r) }
+func jsonUnsafe(r rune) bool { return r != '\n' && display.UnsafeRune(r) }
 
 // Show prints a value: as JSON, or as the table that is made of it.
-func (a *App) Show(v any, tabulate func() *plain.Table) error {
+func (a *App) Show(v any, tabulate func() *display.Table) error {
 	if a.JSON() {
 		return PrintJSON(a.Out, v, true)
 	}
 	t := tabulate()
 	if a.Colours() {
-		t.Paint = plain.Paint
+		t.Paint = display.Paint
 	}
 	return t.Write(a.Out, a.Width())
 }

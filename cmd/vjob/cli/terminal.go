@@ -1,8 +1,8 @@
 package cli
 
-import "vjob/cmd/console"
+import "vjob/cmd/program"
 
 // Terminal is that of the program.
-func (a *App) Terminal() *console.Terminal {
-	return &console.Terminal{In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv}
+func (a *App) Terminal() *program.Terminal {
+	return &program.Terminal{In: a.In, Out: a.Out, Err: a.Err, Getenv: a.Getenv}
 }

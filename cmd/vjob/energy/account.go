@@ -11,8 +11,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/internal/chart"
 )
 
@@ -45,11 +44,11 @@ cost by them, and AT ONCE what it would have cost if no vjob had waited for a lo
 }
 
 func energyAccount(a *cli.App, cmd *cobra.Command, f *accountFlags) error {
-	from, err := parse.MomentFlag("--from", f.from, nil, a.Now())
+	from, err := cli.ParseMomentFlag("--from", f.from, nil, a.Now())
 	if err != nil {
 		return err
 	}
-	to, err := parse.MomentFlag("--to", f.to, nil, a.Now())
+	to, err := cli.ParseMomentFlag("--to", f.to, nil, a.Now())
 	if err != nil {
 		return err
 	}
@@ -76,13 +75,13 @@ func energyAccount(a *cli.App, cmd *cobra.Command, f *accountFlags) error {
 
 func printAccount(a *cli.App, account *wire.EnergyAccount) error {
 	var b strings.Builder
-	plain.Facts(&b, [][2]string{{"hours", fmt.Sprintf("from %s until %s", plain.Moment(&account.From), plain.Moment(&account.Until))}})
+	display.Facts(&b, [][2]string{{"hours", fmt.Sprintf("from %s until %s", display.Moment(&account.From), display.Moment(&account.Until))}})
 	b.WriteByte('\n')
 	if err := accountTable(account).Write(&b, a.Width()); err != nil {
 		return err
 	}
 	if left := account.Total.UnpricedJoules; left > 0 {
-		fmt.Fprintf(&b, "\nthe price of %s is not known: costs are without it\n", plain.KWh(left))
+		fmt.Fprintf(&b, "\nthe price of %s is not known: costs are without it\n", display.KWh(left))
 	}
 	_, err := io.WriteString(a.Out, b.String())
 	return err
@@ -91,18 +90,18 @@ func printAccount(a *cli.App, account *wire.EnergyAccount) error {
 // unusedName is what energy is called that was drawn for no vjob.
 const unusedName = "(no vjob)"
 
-func accountTable(account *wire.EnergyAccount) *plain.Table {
+func accountTable(account *wire.EnergyAccount) *display.Table {
 	words := strings.ToUpper(account.By) + " >ENERGY >PART"
 	if account.Unit != "" {
 		words += fmt.Sprintf(" >%[1]s >%[1]s_AT_ONCE", account.Unit)
 	}
-	t := &plain.Table{Heads: plain.Heads(words)}
+	t := &display.Table{Heads: display.Heads(words)}
 	add := func(name string, l *wire.EnergyLine) {
 		part := "-"
 		if account.Total.Joules > 0 {
-			part = plain.Percent(l.Joules / account.Total.Joules)
+			part = display.Percent(l.Joules / account.Total.Joules)
 		}
-		cells := []string{name, plain.KWh(l.Joules), part}
+		cells := []string{name, display.KWh(l.Joules), part}
 		if account.Unit != "" {
 			cells = append(cells, cost(l.Cost), cost(l.CostAtOnce))
 		}
@@ -127,13 +126,13 @@ func cost(v *float64) string {
 }
 
 func accountFigure(account *wire.EnergyAccount) *chart.Amounts {
-	day := func(t time.Time) string { return plain.Moment(&t) }
+	day := func(t time.Time) string { return display.Moment(&t) }
 	b := &chart.Amounts{
 		Title:    "Energy by " + account.By,
-		Subtitle: fmt.Sprintf("from %s until %s: %s", day(account.From), day(account.Until), plain.KWh(account.Total.Joules)), Unit: "kWh",
+		Subtitle: fmt.Sprintf("from %s until %s: %s", day(account.From), day(account.Until), display.KWh(account.Total.Joules)), Unit: "kWh",
 	}
 	add := func(name string, l *wire.EnergyLine, aside bool) {
-		b.Amounts = append(b.Amounts, chart.Amount{Name: name, Value: l.Joules / 3.6e6, Text: plain.KWh(l.Joules), Secondary: aside})
+		b.Amounts = append(b.Amounts, chart.Amount{Name: name, Value: l.Joules / 3.6e6, Text: display.KWh(l.Joules), Secondary: aside})
 	}
 	for i := range account.Lines {
 		add(cmp.Or(account.Lines[i].Name, "(none)"), &account.Lines[i], false)

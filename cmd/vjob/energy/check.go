@@ -9,8 +9,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/energy/format"
-	"vjob/cmd/vjob/plain"
 	"vjob/energy"
 	"vjob/energy/solve"
 )
@@ -48,7 +48,7 @@ type verdict struct {
 
 func energyCheck(a *cli.App, in, allocations string) error {
 	if in == cli.Stdin && allocations == cli.Stdin {
-		return cluster.BadField("--allocations", allocations, "a file: the standard input are the instances")
+		return cluster.Fault("--allocations", "the standard input has the instances, want a file")
 	}
 	instances, err := readInstances(a, in)
 	if err != nil {
@@ -119,8 +119,8 @@ func showVerdicts(a *cli.App, list []verdict) error {
 	body := struct {
 		Allocations []verdict `json:"allocations"`
 	}{list}
-	return a.Show(body, func() *plain.Table {
-		t := &plain.Table{Heads: plain.Heads("INSTANCE STATUS >Y >WATTS >Z >OVER_% FAULTS")}
+	return a.Show(body, func() *display.Table {
+		t := &display.Table{Heads: display.Heads("INSTANCE STATUS >Y >WATTS >Z >OVER_% FAULTS")}
 		number := func(format string, v *float64) string {
 			if v == nil {
 				return "-"

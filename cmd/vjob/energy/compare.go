@@ -12,8 +12,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/energy/format"
-	"vjob/cmd/vjob/plain"
 	"vjob/energy"
 	"vjob/internal/chart"
 	"vjob/papers/allocation"
@@ -128,7 +128,7 @@ func newContest(o energy.Objective, name string, answers []*answer) *contest {
 	c := &contest{Problem: o.String(), Algorithm: name, Instances: len(answers)}
 	var values, lp, lbh, best, hosts []float64
 	for _, r := range answers {
-		c.Elapsed += plain.Milliseconds(r.elapsed) / float64(len(answers))
+		c.Elapsed += display.Milliseconds(r.elapsed) / float64(len(answers))
 		known := r.Reference != nil && r.Reference.Best != nil && r.Reference.Best.Value != nil
 		if r.made == nil {
 			c.Failed++
@@ -172,8 +172,8 @@ func showContests(a *cli.App, list []*contest) error {
 	body := struct {
 		Algorithms []*contest `json:"algorithms"`
 	}{list}
-	return a.Show(body, func() *plain.Table {
-		t := &plain.Table{Heads: plain.Heads("PROBLEM ALGORITHM >N >FAILED >MEAN >SD >OVER_LPBOUND_% >OVER_LBH_% >OVER_BEST_% >HOSTS >TIME_MS")}
+	return a.Show(body, func() *display.Table {
+		t := &display.Table{Heads: display.Heads("PROBLEM ALGORITHM >N >FAILED >MEAN >SD >OVER_LPBOUND_% >OVER_LBH_% >OVER_BEST_% >HOSTS >TIME_MS")}
 		number := func(v *float64, digits int) string {
 			if v == nil {
 				return "-"

@@ -9,7 +9,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/energy"
 )
 
@@ -45,11 +45,11 @@ func showConsolidation(a *cli.App, now *wire.Consolidation) error {
 	}
 	var b strings.Builder
 	facts := [][2]string{{"since start", fmt.Sprintf("%s, %s by %s, reckoned to save %s for %s",
-		plain.Count(now.Looks, "look"), plain.Count(now.VMs, "VM")+" moved", plain.Count(now.Plans, "plan"), energy.Joules(now.SavesJoules).Text(), energy.Joules(now.CostsJoules).Text())}}
+		display.Count(now.Looks, "look"), display.Count(now.VMs, "VM")+" moved", display.Count(now.Plans, "plan"), energy.Joules(now.SavesJoules).Text(), energy.Joules(now.CostsJoules).Text())}}
 	if now.NextAt != nil {
-		facts = append(facts, [2]string{"next look", "not before " + plain.Moment(now.NextAt) + ", once something has changed"})
+		facts = append(facts, [2]string{"next look", "not before " + display.Moment(now.NextAt) + ", once something has changed"})
 	}
-	plain.Facts(&b, facts)
+	display.Facts(&b, facts)
 	for _, l := range []struct {
 		title string
 		look  *wire.ConsolidationLook
@@ -58,7 +58,7 @@ func showConsolidation(a *cli.App, now *wire.Consolidation) error {
 			continue
 		}
 		b.WriteByte('\n')
-		plain.Facts(&b, lookFacts(l.title, l.look))
+		display.Facts(&b, lookFacts(l.title, l.look))
 	}
 	_, err := io.WriteString(a.Out, b.String())
 	return err
@@ -66,10 +66,10 @@ func showConsolidation(a *cli.App, now *wire.Consolidation) error {
 
 // lookFacts tells of one look.
 func lookFacts(title string, l *wire.ConsolidationLook) [][2]string {
-	facts := [][2]string{{title, plain.Moment(&l.At) + ", at " + plain.Count(l.Nodes, "node") + piece(l.Looks)}}
+	facts := [][2]string{{title, display.Moment(&l.At) + ", at " + display.Count(l.Nodes, "node") + piece(l.Looks)}}
 	if len(l.VMs) > 0 {
 		facts = append(facts, [2]string{"better off", fmt.Sprintf("%s of %s: %s instead of %s, %s saved for %s",
-			plain.Count(len(l.VMs), "VM"), plain.Count(len(l.VJobs), "vjob"), plain.Watts(l.AfterWatts), plain.Watts(l.BeforeWatts),
+			display.Count(len(l.VMs), "VM"), display.Count(len(l.VJobs), "vjob"), display.Watts(l.AfterWatts), display.Watts(l.BeforeWatts),
 			energy.Joules(l.SavesJoules).Text(), energy.Joules(l.CostsJoules).Text())})
 		facts = append(facts, [2]string{"VMs", strings.Join(l.VMs, " ")})
 	}

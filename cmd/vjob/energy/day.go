@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/energy/dpm"
 	"vjob/energy/price"
 	"vjob/internal/chart"
@@ -90,7 +90,7 @@ func energyDay(a *cli.App, f *dayFlags) error {
 	if err := svg.Write(func(w io.Writer) error { return chart.Write(w, dayFigure(&c, runs)) }); err != nil {
 		return err
 	}
-	return a.Show(runs, func() *plain.Table { return dayTable(&c, runs) })
+	return a.Show(runs, func() *display.Table { return dayTable(&c, runs) })
 }
 
 // config is what is simulated.
@@ -101,7 +101,7 @@ func (f *dayFlags) config(a *cli.App) (drs.Config, error) {
 	c.Batch = drs.Batch{VMs: f.flexible, Lasts: f.lasts, Slack: f.slack}
 	if f.prices == "" {
 		if f.flexible != 0 {
-			return c, cluster.BadField("--flexible", f.flexible, "--prices with it: jobs wait for a lower price")
+			return c, cluster.Fault("--flexible", "requires --prices: jobs wait for a lower price")
 		}
 		return c, nil
 	}
@@ -126,13 +126,10 @@ func (f *dayFlags) config(a *cli.App) (drs.Config, error) {
 
 // byDayFlag names a field by its flag.
 func byDayFlag(err error) error {
-	var bad *cluster.FieldError
-	if !errors.As(err, &bad) {
-		return err
+	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
+		return cluster.Renamed("--"+bad.Field, bad)
 	}
-	named := *bad
-	named.Field = "--" + named.Field
-	return &named
+	return err
 }
 
 // dayRun is one of the runs.
@@ -162,16 +159,16 @@ type paid struct {
 }
 
 func (r *dayRun) sum(c *drs.Config) {
-	if u := c.Prices.Unit(); c.Prices != nil {
+	if c.Prices != nil {
+		u := c.Prices.Unit()
 		r.Price = &paid{Unit: u.Of, Cost: r.Cost, Mean: r.Cost / u.Amount(r.Energy), Jobs: r.Jobs, Wait: r.Waited.Minutes() / float64(max(1, r.Jobs))}
 	}
-
 	r.KWh, r.Moved, r.Off, r.On = r.Energy.KWh(), r.Migrations, r.Offs, r.Ons
 	r.CPU = 100 * r.Delivered / (float64(c.Hosts) * float64(c.Host.CPU) * c.Length.Seconds())
 	r.Got, r.Nodes, r.ShortMinute = 100*r.Delivered/max(1, r.Demand), r.HostHours/c.Length.Hours(), int(r.Short.Minutes())
 }
 
-func dayTable(c *drs.Config, runs []*dayRun) *plain.Table {
+func dayTable(c *drs.Config, runs []*dayRun) *display.Table {
 	heads := "RUN >ENERGY_KWH"
 	if c.Prices != nil {
 		u := c.Prices.Unit()
@@ -180,14 +177,14 @@ func dayTable(c *drs.Config, runs []*dayRun) *plain.Table {
 	if c.Batch.VMs > 0 {
 		heads += " >JOBS >MEAN_WAIT"
 	}
-	t := &plain.Table{Heads: plain.Heads(heads + " >CPU_USED_% >DELIVERED_% >SHORT_MIN >MIGRATIONS >OFF >ON >MEAN_NODES_ON")}
+	t := &display.Table{Heads: display.Heads(heads + " >CPU_USED_% >DELIVERED_% >SHORT_MIN >MIGRATIONS >OFF >ON >MEAN_NODES_ON")}
 	for _, r := range runs {
 		row := []string{r.Name, fmt.Sprintf("%.2f", r.KWh)}
 		if p := r.Price; p != nil {
 			row = append(row, fmt.Sprintf("%.2f", p.Cost), fmt.Sprintf("%.2f", p.Mean))
 		}
 		if c.Batch.VMs > 0 {
-			row = append(row, strconv.Itoa(r.Jobs), plain.Span((r.Waited / time.Duration(max(1, r.Jobs))).Round(time.Minute)))
+			row = append(row, strconv.Itoa(r.Jobs), display.Span((r.Waited / time.Duration(max(1, r.Jobs))).Round(time.Minute)))
 		}
 		t.Row(append(row, fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.3f", r.Got), strconv.Itoa(r.ShortMinute),
 			strconv.Itoa(r.Moved), strconv.Itoa(r.Off), strconv.Itoa(r.On), fmt.Sprintf("%.1f", r.Nodes))...)

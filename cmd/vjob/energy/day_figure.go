@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/internal/chart"
 	"vjob/papers/drs"
 )
@@ -15,7 +15,7 @@ func dayFigure(c *drs.Config, runs []*dayRun) *chart.Figure {
 	title := "Nodes on, demand and power"
 	subtitle := []string{fmt.Sprintf("%d nodes of %.0f GHz, %d VMs", c.Hosts, float64(c.Host.CPU)/1000, c.VMs)}
 	if c.Batch.VMs > 0 {
-		subtitle = append(subtitle, fmt.Sprintf("%d of them jobs of %s that may wait %s", c.Batch.VMs, plain.Span(c.Batch.Lasts), plain.Span(c.Batch.Slack)))
+		subtitle = append(subtitle, fmt.Sprintf("%d of them jobs of %s that may wait %s", c.Batch.VMs, display.Span(c.Batch.Lasts), display.Span(c.Batch.Slack)))
 	}
 	if c.Prices != nil {
 		title = "Nodes on, demand, power and its price"

@@ -117,7 +117,7 @@ func (r *answer) follow(name string) error {
 			return nil
 		}
 	}
-	return cluster.BadField("--algorithm", name, "one for "+r.Objective.String()+", which instance "+r.ID+" asks for")
+	return cluster.Fault("--algorithm", "%q is not for %s, which instance %s asks for", name, r.Objective, r.ID)
 }
 
 // searchAll runs our own method on every processor, each with a seed of its own, until
@@ -175,7 +175,7 @@ func readInstances(a *cli.App, path string) (list []*format.Instance, err error)
 			more, err := format.ReadInstances(r, name)
 			for _, in := range more {
 				if other, double := seen[in.ID]; double {
-					return cluster.BadField("--in", file, "files without an instance in common: "+in.ID+" is in "+other+" too")
+					return cluster.Fault("--in", "instance %s of %q is in %s too", in.ID, file, other)
 				}
 				seen[in.ID] = file
 			}

@@ -13,8 +13,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 // energyNow is what is drawn at present.
@@ -50,7 +49,7 @@ drawn. A vjob draws its shares of its nodes: of their idle power and of what the
 			if err != nil {
 				return err
 			}
-			list, err := fetch.VJobs(cmd.Context(), c, client.VJobQuery{Live: true})
+			list, err := cli.FetchVJobs(cmd.Context(), c, client.VJobQuery{Live: true})
 			if err != nil {
 				return err
 			}
@@ -106,16 +105,16 @@ func showPower(a *cli.App, now *energyNow) error {
 		return err
 	}
 	var b strings.Builder
-	plain.Facts(&b, [][2]string{
-		{"draws", fmt.Sprintf("%s, %s", plain.Watts(now.Power.Watts), plain.Count(now.Nodes, "node"))},
-		{"at most", plain.Watts(now.Power.MostWatts) + " while all VMs use what they may"},
-		{"so far", plain.KWh(float64(now.Power.EnergyJoules))},
+	display.Facts(&b, [][2]string{
+		{"draws", fmt.Sprintf("%s, %s", display.Watts(now.Power.Watts), display.Count(now.Nodes, "node"))},
+		{"at most", display.Watts(now.Power.MostWatts) + " while all VMs use what they may"},
+		{"so far", display.KWh(float64(now.Power.EnergyJoules))},
 	})
 	if len(now.Racks) > 0 {
 		b.WriteByte('\n')
-		t := &plain.Table{Heads: plain.Heads(strings.ToUpper(strings.ReplaceAll(now.Label, " ", "_")) + " >NODES >POWER >AT_MOST >ENERGY")}
+		t := &display.Table{Heads: display.Heads(strings.ToUpper(strings.ReplaceAll(now.Label, " ", "_")) + " >NODES >POWER >AT_MOST >ENERGY")}
 		for _, r := range now.Racks {
-			t.Row(r.Name, strconv.Itoa(r.Nodes), plain.Watts(r.Power.Watts), plain.Watts(r.Power.MostWatts), plain.KWh(float64(r.Power.EnergyJoules)))
+			t.Row(r.Name, strconv.Itoa(r.Nodes), display.Watts(r.Power.Watts), display.Watts(r.Power.MostWatts), display.KWh(float64(r.Power.EnergyJoules)))
 		}
 		if err := t.Write(&b, a.Width()); err != nil {
 			return err
@@ -123,9 +122,9 @@ func showPower(a *cli.App, now *energyNow) error {
 	}
 	if len(now.VJobs) > 0 {
 		b.WriteByte('\n')
-		t := &plain.Table{Heads: plain.Heads(">ID NAME OWNER >POWER")}
+		t := &display.Table{Heads: display.Heads(">ID NAME OWNER >POWER")}
 		for _, j := range now.VJobs {
-			t.Row(strconv.FormatInt(j.ID, 10), plain.Dash(j.Name), j.Owner, plain.Watts(j.Watts))
+			t.Row(strconv.FormatInt(j.ID, 10), display.Dash(j.Name), j.Owner, display.Watts(j.Watts))
 		}
 		if err := t.Write(&b, a.Width()); err != nil {
 			return err

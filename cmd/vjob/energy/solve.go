@@ -14,8 +14,8 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/energy/format"
-	"vjob/cmd/vjob/plain"
 	"vjob/energy"
 )
 
@@ -173,7 +173,7 @@ type solvedInstance struct {
 func (r *answer) json() solvedInstance {
 	j := solvedInstance{
 		ID: r.ID, Problem: r.Objective.String(), Algorithm: r.algorithm, Status: "fail",
-		Proved: r.proved, Elapsed: plain.Milliseconds(r.elapsed), Why: cli.NonNil(r.why),
+		Proved: r.proved, Elapsed: display.Milliseconds(r.elapsed), Why: cli.NonNil(r.why),
 	}
 	if r.feasible {
 		j.LP, j.LBH = &r.lp, &r.lbh
@@ -197,8 +197,8 @@ func showAnswers(a *cli.App, list []*answer) error {
 	body := struct {
 		Instances []solvedInstance `json:"instances"`
 	}{rows}
-	return a.Show(body, func() *plain.Table {
-		t := &plain.Table{Heads: plain.Heads("INSTANCE STATUS >Y >WATTS >Z >HOSTS >LPBOUND >OVER_% >LBH_% >TIME NOTE")}
+	return a.Show(body, func() *display.Table {
+		t := &display.Table{Heads: display.Heads("INSTANCE STATUS >Y >WATTS >Z >HOSTS >LPBOUND >OVER_% >LBH_% >TIME NOTE")}
 		for _, r := range list {
 			t.Row(r.cells()...)
 		}
@@ -212,7 +212,7 @@ func (r *answer) cells() []string {
 		lp = significant(r.lp)
 	}
 	if r.made == nil {
-		return []string{r.ID, "fail", "-", "-", "-", "-", lp, "-", "-", plain.Exactly(r.elapsed), strings.Join(r.why, "; ")}
+		return []string{r.ID, "fail", "-", "-", "-", "-", lp, "-", "-", display.Exactly(r.elapsed), strings.Join(r.why, "; ")}
 	}
 	z, note := "-", ""
 	if r.Objective == energy.Mixed {
@@ -224,7 +224,7 @@ func (r *answer) cells() []string {
 	return []string{
 		r.ID, "ok", fmt.Sprintf("%.4f", r.measures.Yield), fmt.Sprintf("%.1f", float64(r.measures.Power)), z,
 		strconv.Itoa(r.measures.Nodes), lp, hundredth(r.Objective.Gap(r.value, r.lp)), hundredth(r.Objective.Gap(r.value, r.lbh)),
-		plain.Exactly(r.elapsed), note,
+		display.Exactly(r.elapsed), note,
 	}
 }
 
@@ -260,7 +260,7 @@ func progressLine(a *cli.App) *progress {
 
 func (p *progress) show(text string) {
 	if p.out != nil {
-		_, _ = fmt.Fprintf(p.out, "\r%s\x1b[K", plain.Clean(text))
+		_, _ = fmt.Fprintf(p.out, "\r%s\x1b[K", display.Clean(text))
 		p.drawn = true
 	}
 }

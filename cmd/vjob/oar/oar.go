@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/oar"
 )
 
@@ -39,6 +39,6 @@ func oarError(a *cli.App, err error) error {
 // printError prints a text on standard error.
 func printError(a *cli.App, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		_, _ = fmt.Fprintln(a.Err, plain.Clean(line))
+		_, _ = fmt.Fprintln(a.Err, display.Clean(line))
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
 	"vjob/oar/property"
 	"vjob/oar/request"
 )
@@ -98,7 +97,7 @@ func (f *parseFlags) read() (w request.Spec, err error) {
 	}
 	w.Filters = []property.Filter{filter}
 	if f.memory != "" {
-		memory, err := parse.Memory("--mem", f.memory)
+		memory, err := cli.ParseMemory("--mem", f.memory)
 		w.Memory = cluster.MiB(memory)
 		return w, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/oar"
 	"vjob/oar/request"
 )
@@ -33,7 +33,7 @@ func explain(a *cli.App, w request.Spec, placements []request.Placement) error {
 		if _, err := fmt.Fprintf(a.Out, "%s:\n", head); err != nil {
 			return err
 		}
-		t := &plain.Table{Heads: plain.Heads(">VMS EACH WHERE")}
+		t := &display.Table{Heads: display.Heads(">VMS EACH WHERE")}
 		for j := range shapes {
 			t.Row(vmCount(&shapes[j]), describeSize(&shapes[j]), describeNodes(&shapes[j], w.Filters[0].Text))
 		}
@@ -57,13 +57,13 @@ func printPlacement(a *cli.App, m *request.Placement) error {
 		for next < len(m.VMs) && m.VMs[next] == m.VMs[first] {
 			next++
 		}
-		fmt.Fprintf(&b, "here: %s of %s\n", plain.Count(next-first, "VM"), m.VMs[first])
+		fmt.Fprintf(&b, "here: %s of %s\n", display.Count(next-first, "VM"), m.VMs[first])
 		first = next
 	}
 	if m.Rules != "" {
 		b.WriteString("rules:\n")
 		for line := range strings.Lines(m.Rules) {
-			b.WriteString("  " + plain.Clean(strings.TrimSuffix(line, "\n")) + "\n")
+			b.WriteString("  " + display.Clean(strings.TrimSuffix(line, "\n")) + "\n")
 		}
 	}
 	_, err := io.WriteString(a.Out, b.String())
@@ -103,7 +103,7 @@ func describeSize(s *request.VMGroup) string {
 	if s.Whole() {
 		return "a whole node"
 	}
-	return plain.Count(int(s.CPU/cluster.CPU), "processor")
+	return display.Count(int(s.CPU/cluster.CPU), "processor")
 }
 
 // describeNodes describes the nodes.
@@ -133,7 +133,7 @@ func describeNodes(s *request.VMGroup, properties string) string {
 	case len(parts) == 0:
 		parts = append(parts, "anywhere")
 	default:
-		parts = append(parts, plain.Count(number, "VM")+" in each")
+		parts = append(parts, display.Count(number, "VM")+" in each")
 	}
 	var conditions []string
 	for _, text := range []string{s.Property.Text, properties} {

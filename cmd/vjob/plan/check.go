@@ -8,7 +8,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/repack"
 	"vjob/repack/format"
 )
@@ -47,7 +47,7 @@ func check(a *cli.App, f *checkFlags) error {
 	case f.maxErrors < 0:
 		return cluster.BadField("--max-errors", f.maxErrors, "a number from 0 on")
 	case f.in == cli.Stdin && f.plan == cli.Stdin:
-		return cluster.BadField("--plan", f.plan, "a file: the standard input is the instance")
+		return cluster.Fault("--plan", "the standard input has the instance, want a file")
 	}
 	in, err := readProblem(a, f.in)
 	if err != nil {
@@ -141,10 +141,10 @@ func notes(in *repack.Instance, plan *format.PlanFile, longer []string, strict b
 		list = append(list, fmt.Sprintf("the plan says that it is for %s, and the instance is %s", plan.Instance, in.Name))
 	}
 	if over := in.Overloaded(); len(over) > 0 {
-		list = append(list, fmt.Sprintf("%s over capacity before the plan begins, such as %s", plain.Count(len(over), "node"), in.NodeName(over[0])))
+		list = append(list, fmt.Sprintf("%s over capacity before the plan begins, such as %s", display.Count(len(over), "node"), in.NodeName(over[0])))
 	}
 	if len(longer) > 0 && !strict {
-		list = append(list, fmt.Sprintf("%s longer than needed, such as: %s", plain.Count(len(longer), "action"), longer[0]))
+		list = append(list, fmt.Sprintf("%s longer than needed, such as: %s", display.Count(len(longer), "action"), longer[0]))
 	}
 	return list
 }
@@ -191,9 +191,9 @@ func showCheck(a *cli.App, in *repack.Instance, c *Checked) error {
 	for _, text := range c.Notes {
 		b.line("note", text)
 	}
-	verdict := plain.Coloured(painted(a, plain.Green), "VALID")
+	verdict := display.Coloured(painted(a, display.Green), "VALID")
 	if !c.Valid {
-		verdict = plain.Coloured(painted(a, plain.Red), "INVALID") + fmt.Sprintf(" (%s)", plain.Count(c.Errors, "error"))
+		verdict = display.Coloured(painted(a, display.Red), "INVALID") + fmt.Sprintf(" (%s)", display.Count(c.Errors, "error"))
 	}
 	b.WriteString(verdict + "\n")
 	b.line("instance", described(in))

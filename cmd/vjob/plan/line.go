@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/repack"
 )
 
@@ -47,15 +47,15 @@ func (l *searchLine) show(passed time.Duration) {
 	l.last, l.drawn = passed, true
 	text := "looking for a plan"
 	if l.count > 0 {
-		text = plain.Count(l.count, "plan") + ", the best has " + l.objective
+		text = display.Count(l.count, "plan") + ", the best has " + l.objective
 		if l.known {
-			text = fmt.Sprintf("%s, %s %d%s", plain.Count(l.count, "plan"), l.objective, l.best, l.gap())
+			text = fmt.Sprintf("%s, %s %d%s", display.Count(l.count, "plan"), l.objective, l.best, l.gap())
 		}
 	}
 	if l.deadline > 0 {
-		text += fmt.Sprintf("  %s %s of %s", plain.Gauge(float64(passed)/float64(l.deadline), 24), plain.Span(passed), plain.Span(l.deadline))
+		text += fmt.Sprintf("  %s %s of %s", display.Gauge(float64(passed)/float64(l.deadline), 24), display.Span(passed), display.Span(l.deadline))
 	} else {
-		text += "  " + plain.Span(passed)
+		text += "  " + display.Span(passed)
 	}
 	_, _ = fmt.Fprintf(l.out, "\r%s\x1b[K", text)
 }

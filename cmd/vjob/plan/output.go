@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/repack"
 	"vjob/repack/solve"
 )
@@ -49,7 +49,7 @@ var verdictWords = map[solve.Verdict]string{
 func planJSON(in *repack.Instance, f *planFlags, s *searched) *Planned {
 	p := &Planned{
 		Instance: in.Name, Verdict: verdictWords[s.result.Verdict], Why: cli.NonNil(s.result.Why), Measure: f.objective,
-		Actions: map[string]int{}, Broken: cli.NonNil(s.broken), Elapsed: plain.Milliseconds(s.elapsed), Seed: f.seed,
+		Actions: map[string]int{}, Broken: cli.NonNil(s.broken), Elapsed: display.Milliseconds(s.elapsed), Seed: f.seed,
 	}
 	if s.result.Verdict != solve.Solved {
 		return p
@@ -62,7 +62,7 @@ func planJSON(in *repack.Instance, f *planFlags, s *searched) *Planned {
 	if ratio, ok := s.overBound(f.objective); ok {
 		p.OverBound = &ratio
 	}
-	makespan, growth, first := int64(x.Makespan), int64(x.GrowthDelay), plain.Milliseconds(s.first)
+	makespan, growth, first := int64(x.Makespan), int64(x.GrowthDelay), display.Milliseconds(s.first)
 	p.Completion, p.Makespan, p.Migrations, p.Penalty = &x.Objective, &makespan, &x.Migrations, &x.Penalty
 	p.NodesUsed, p.GrowthDelay, p.FirstPlan = &x.NodesUsed, &growth, &first
 	for kind, n := range x.Count {
@@ -100,13 +100,13 @@ func showPlanned(a *cli.App, in *repack.Instance, f *planFlags, s *searched) err
 	b.line("result", s.quality(f))
 	b.figures(&s.figures)
 	if len(s.broken) > 0 {
-		b.line("soft rules", fmt.Sprintf("%s, penalty %d; the first: %s", plain.Count(len(s.broken), "breach")+"es", s.figures.Penalty, s.broken[0]))
+		b.line("soft rules", fmt.Sprintf("%s, penalty %d; the first: %s", display.Count(len(s.broken), "breach")+"es", s.figures.Penalty, s.broken[0]))
 	}
 	if in.Network != nil {
 		b.line("network", carried(transfers(s.result.Plan)))
 	}
-	b.line("first plan", "after "+plain.Exactly(s.first))
-	b.line("searched", plain.Exactly(s.elapsed))
+	b.line("first plan", "after "+display.Exactly(s.first))
+	b.line("searched", display.Exactly(s.elapsed))
 	if f.out != "" {
 		b.line("written", f.out)
 	}
@@ -119,12 +119,12 @@ func showPlanned(a *cli.App, in *repack.Instance, f *planFlags, s *searched) err
 
 // described is an instance in short.
 func described(in *repack.Instance) string {
-	text := fmt.Sprintf("%s, %s, %s", plain.Count(len(in.Nodes), "node"), plain.Count(len(in.VMs), "VM"), plain.Count(len(in.Rules), "rule"))
+	text := fmt.Sprintf("%s, %s, %s", display.Count(len(in.Nodes), "node"), display.Count(len(in.VMs), "VM"), display.Count(len(in.Rules), "rule"))
 	if in.Name != "" {
 		text = in.Name + ": " + text
 	}
 	if n := len(in.Overloaded()); n > 0 {
-		text += fmt.Sprintf("; %s over capacity at the start", plain.Count(n, "node"))
+		text += fmt.Sprintf("; %s over capacity at the start", display.Count(n, "node"))
 	}
 	return text
 }
@@ -146,7 +146,7 @@ func (s *searched) quality(f *planFlags) string {
 type summary struct{ strings.Builder }
 
 func (b *summary) line(name, value string) {
-	fmt.Fprintf(&b.Builder, "%-16s %s\n", name, plain.Clean(value))
+	fmt.Fprintf(&b.Builder, "%-16s %s\n", name, display.Clean(value))
 }
 
 // figures are the measures of a plan, with their units.
@@ -194,5 +194,5 @@ func carried(list []repack.Action) string {
 		}
 		most = max(most, i+1-gone)
 	}
-	return fmt.Sprintf("%s over links with a limit, at most %d at a time", plain.Count(len(list), "transfer"), most)
+	return fmt.Sprintf("%s over links with a limit, at most %d at a time", display.Count(len(list), "transfer"), most)
 }

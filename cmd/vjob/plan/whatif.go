@@ -12,11 +12,8 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/parse"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/vjobfile"
-	"vjob/cmd/vjob/wording"
 	"vjob/energy"
 	"vjob/internal/chart"
 )
@@ -44,7 +41,7 @@ func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 	if f.budget != "" {
 		power, err := energy.ParseWatts(f.budget)
 		if err != nil {
-			return w, parse.Renamed(err, "--budget")
+			return w, cluster.Renamed("--budget", err)
 		}
 		most := float64(power)
 		w.BudgetWatts = &most
@@ -61,7 +58,7 @@ func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 		w.Submit = &s
 	}
 	if len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
-		return w, cluster.BadField("--what-if", "", "what is supposed beside it: --drain, --lose, --online, --without, --rules, --budget or --submit")
+		return w, cluster.Fault("--what-if", "requires --drain, --lose, --online, --without, --rules, --budget or --submit")
 	}
 	return w, nil
 }
@@ -69,7 +66,7 @@ func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 // whatIf asks the daemon what would be decided if things were otherwise.
 func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 	if f.in != "" || f.out != "" {
-		return cluster.BadField("--what-if", "", "it without --in and --out: the daemon is asked, and no file")
+		return cluster.Fault("--what-if", "excludes --in and --out: it asks the daemon")
 	}
 	svg, err := cli.Writable("--svg", f.svg, "")
 	if err != nil {
@@ -87,7 +84,7 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 		flag  string
 		names *[]string
 	}{{"--drain", &body.Drain}, {"--lose", &body.Lose}, {"--online", &body.Online}} {
-		if *nodes.names, err = fetch.Nodes(ctx, c, nodes.flag, *nodes.names); err != nil {
+		if *nodes.names, err = cli.ResolveNodes(ctx, c, nodes.flag, *nodes.names); err != nil {
 			return err
 		}
 	}
@@ -109,13 +106,13 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 	var b strings.Builder
 	plan := "none is needed"
 	if n := len(f.Plan.Actions); n > 0 {
-		plan = fmt.Sprintf("%s, cost %s, estimated %s", plain.Count(n, "action"), plain.MiB(f.Plan.CostMiB), plain.Span(plain.Seconds(f.Plan.MakespanSeconds)))
+		plan = fmt.Sprintf("%s, cost %s, estimated %s", display.Count(n, "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds)))
 	} else if f.Why != "" {
 		plan = "none: " + f.Why
 	}
-	list := [][2]string{{"nodes", plain.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
-	list = append(list, plain.Passage("broken", strings.Join(f.Broken, "\n"))...)
-	plain.Facts(&b, append(list, plain.Passage("stays broken", strings.Join(f.Leaves, "\n"))...))
+	list := [][2]string{{"nodes", display.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
+	list = append(list, display.Passage("broken", strings.Join(f.Broken, "\n"))...)
+	display.Facts(&b, append(list, display.Passage("stays broken", strings.Join(f.Leaves, "\n"))...))
 	b.WriteByte('\n')
 	if len(f.VJobs) == 0 {
 		b.WriteString("every vjob would fare as it does now\n")
@@ -135,27 +132,27 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 // wishes are the words for what is wanted of a vjob.
 var wishes = map[string]string{"run": "runs", "wait": "waits", "suspend": "suspended", "pause": "suspended in memory"}
 
-func lotTable(lots []wire.Lot) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
+func lotTable(lots []wire.Lot) *display.Table {
+	t := &display.Table{Heads: display.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
 	for i := range lots {
 		x := &lots[i]
 		id := strconv.FormatInt(x.ID, 10)
 		if x.ID == 0 {
 			id = "new"
 		}
-		t.Row(id, plain.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), plain.Dash(wishes[x.Now]), wishes[x.Then], x.Reason)
+		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(wishes[x.Now]), wishes[x.Then], x.Reason)
 	}
 	return t
 }
 
 // stepTable lists the actions of a plan that has not begun.
-func stepTable(actions []wire.Action) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(wording.ActionHeads)}
+func stepTable(actions []wire.Action) *display.Table {
+	t := &display.Table{Heads: display.Heads(display.ActionHeads)}
 	for _, action := range actions {
 		if rank, supposed := strings.CutPrefix(action.VM, "0."); supposed {
 			action.VM = "new." + rank
 		}
-		t.Row(wording.ActionCells(&action)...)
+		t.Row(display.ActionCells(&action)...)
 	}
 	return t
 }
@@ -163,8 +160,8 @@ func stepTable(actions []wire.Action) *plain.Table {
 // forecastFigure is the context switch as a timetable of the nodes.
 func forecastFigure(f *wire.Forecast) *chart.Timetable {
 	t := &chart.Timetable{
-		Title: "what would happen", Note: plain.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: plain.Seconds(f.Plan.MakespanSeconds),
-		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", plain.Count(len(f.Plan.Actions), "action"), plain.MiB(f.Plan.CostMiB), plain.Span(plain.Seconds(f.Plan.MakespanSeconds))),
+		Title: "what would happen", Note: display.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: display.Seconds(f.Plan.MakespanSeconds),
+		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", display.Count(len(f.Plan.Actions), "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds))),
 	}
 	at := map[string]int{}
 	bar := func(node string, b chart.Bar) {
@@ -180,8 +177,8 @@ func forecastFigure(f *wire.Forecast) *chart.Timetable {
 		x := &f.Plan.Actions[i]
 		b := chart.Bar{
 			Kind: cmp.Or(map[string]string{cluster.Stop.String(): "shutdown"}[x.Kind], x.Kind),
-			From: plain.Seconds(x.StartSec), To: plain.Seconds(x.EndSec), Label: x.VM,
-			Text: fmt.Sprintf("%s %s, %s to %s", x.Kind, x.VM, plain.Span(plain.Seconds(x.StartSec)), plain.Span(plain.Seconds(x.EndSec))),
+			From: display.Seconds(x.StartSec), To: display.Seconds(x.EndSec), Label: x.VM,
+			Text: fmt.Sprintf("%s %s, %s to %s", x.Kind, x.VM, display.Span(display.Seconds(x.StartSec)), display.Span(display.Seconds(x.EndSec))),
 		}
 		if x.To != "" {
 			bar(x.To, b)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/sim/replay"
 )
 
@@ -34,7 +34,7 @@ func (b *progressBar) show(done, all int, at time.Duration) {
 		return
 	}
 	b.last, b.drawn = b.now(), true
-	_, _ = fmt.Fprintf(b.out, "\r%-9s %s %d of %d %s, %s of virtual time\x1b[K", b.name, plain.Gauge(float64(done)/float64(max(1, all)), 24), done, all, b.noun, replay.Clock(at))
+	_, _ = fmt.Fprintf(b.out, "\r%-9s %s %d of %d %s, %s of virtual time\x1b[K", b.name, display.Gauge(float64(done)/float64(max(1, all)), 24), done, all, b.noun, replay.Clock(at))
 }
 
 func (b *progressBar) end() {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/sim/replay"
 	"vjob/sim/swf"
 )
@@ -27,7 +27,7 @@ func writeGroups(b *strings.Builder, noun string, results []*replay.Result, name
 	if len(first) < 2 {
 		return nil
 	}
-	t := &plain.Table{Heads: plain.Heads(noun + " >VJOBS")}
+	t := &display.Table{Heads: display.Heads(noun + " >VJOBS")}
 	var others []map[string]replay.Group
 	for i, r := range results {
 		words := []string{"WAIT", "95 %", "SLOWDOWN", "95 %"}
@@ -35,7 +35,7 @@ func writeGroups(b *strings.Builder, noun string, results []*replay.Result, name
 			words = append(words, "WAIT IS")
 		}
 		for _, word := range words {
-			t.Heads = append(t.Heads, plain.Column{Name: r.Policy + " " + word, Right: true})
+			t.Heads = append(t.Heads, display.Column{Name: r.Policy + " " + word, Right: true})
 		}
 		of := map[string]replay.Group{}
 		for _, g := range r.Groups(name) {
@@ -70,7 +70,7 @@ func fared(g *replay.Group, there bool) []string {
 		return []string{"-", "-", "-", "-"}
 	}
 	ratio := func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
-	return []string{replay.Clock(plain.Seconds(g.Wait.Mean)), replay.Clock(plain.Seconds(g.Wait.P95)), ratio(g.Slowdown.Mean), ratio(g.Slowdown.P95)}
+	return []string{replay.Clock(display.Seconds(g.Wait.Mean)), replay.Clock(display.Seconds(g.Wait.P95)), ratio(g.Slowdown.Mean), ratio(g.Slowdown.P95)}
 }
 
 // relative tells how a figure has changed: "-35 %".
@@ -100,7 +100,7 @@ func writeRefusals(b *strings.Builder, results []*replay.Result) error {
 			counts[x.Why] += x.VJobs
 		}
 		fmt.Fprintf(b, "\n%s refuses\n", r.Policy)
-		t := &plain.Table{Heads: plain.Heads(">VJOBS FIRST WHY")}
+		t := &display.Table{Heads: display.Heads(">VJOBS FIRST WHY")}
 		whys := slices.Sorted(maps.Keys(counts))
 		slices.SortStableFunc(whys, func(x, y string) int { return cmp.Compare(counts[y], counts[x]) })
 		for _, why := range whys[:min(len(whys), mostGroups)] {
@@ -121,8 +121,8 @@ func writeConventions(b *strings.Builder, log *swf.Log) error {
 	if log == nil || len(log.Counts) == 0 {
 		return nil
 	}
-	fmt.Fprintf(b, "\nThe log has %s with jobs; of them:\n", plain.Count(log.Lines, "line"))
-	t := &plain.Table{Heads: plain.Heads(">JOBS >FIRST_LINE WHAT")}
+	fmt.Fprintf(b, "\nThe log has %s with jobs; of them:\n", display.Count(log.Lines, "line"))
+	t := &display.Table{Heads: display.Heads(">JOBS >FIRST_LINE WHAT")}
 	for _, c := range log.Counts {
 		t.Row(strconv.Itoa(c.Jobs), strconv.Itoa(c.Line), c.Convention.String())
 	}

@@ -11,7 +11,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
 	"vjob/internal/chart"
 	"vjob/papers/jobs/backfill"
 	"vjob/sim/swf"
@@ -23,7 +22,7 @@ func (f *replayFlags) checkLog() error {
 	case f.processors < 0:
 		return cluster.BadField("--processors", f.processors, "1 or more, or 0 for what the log says")
 	case f.starts != "" && len(f.policies) != 1:
-		return cluster.BadField("--starts", f.starts, "one --policy with it: each has its own starts")
+		return cluster.Fault("--starts", "requires a single --policy: each has its own starts")
 	}
 	for _, policy := range f.policies {
 		if !slices.Contains(backfill.Names(), policy) {
@@ -42,7 +41,7 @@ func replayLog(ctx context.Context, a *cli.App, f *replayFlags, in io.Reader, na
 	var field *cluster.FieldError
 	switch {
 	case errors.As(err, &field) && field.Field == "processors":
-		return fmt.Errorf("%s: %w", name, parse.Renamed(err, "--processors"))
+		return fmt.Errorf("%s: %w", name, cluster.Renamed("--processors", err))
 	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/papers/jobs/backfill"
 	"vjob/sim/replay"
 	"vjob/sim/swf"
@@ -79,7 +79,7 @@ func (l *replayedLog) json() logJSON {
 // the gaps of the log.
 func (l *replayedLog) table(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s on %s\n\n", plain.Clean(l.title), plain.Count(len(l.results[0].Jobs), "job"), l.pool())
+	fmt.Fprintf(&b, "%s\n%s on %s\n\n", display.Clean(l.title), display.Count(len(l.results[0].Jobs), "job"), l.pool())
 	if err := logFigures(l.results).Write(&b, 0); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (l *replayedLog) table(out io.Writer) error {
 
 // pool formats the number of processors and its source.
 func (l *replayedLog) pool() string {
-	text := plain.Count(int(l.log.Processors), "processor")
+	text := display.Count(int(l.log.Processors), "processor")
 	switch {
 	case !l.given:
 		return text + ", as the log says (" + l.log.Word + ")"
@@ -103,11 +103,11 @@ func (l *replayedLog) pool() string {
 }
 
 // logFigures has one column per policy.
-func logFigures(results []*backfill.Result) *plain.Table {
-	t := &plain.Table{Heads: []plain.Column{{}}}
+func logFigures(results []*backfill.Result) *display.Table {
+	t := &display.Table{Heads: []display.Column{{}}}
 	sums := make([]backfill.Summary, len(results))
 	for i, r := range results {
-		t.Heads = append(t.Heads, plain.Column{Name: r.Policy, Right: true})
+		t.Heads = append(t.Heads, display.Column{Name: r.Policy, Right: true})
 		sums[i] = r.Summary()
 	}
 	line := func(name string, value func(s *backfill.Summary) string) {
@@ -118,7 +118,7 @@ func logFigures(results []*backfill.Result) *plain.Table {
 		t.Row(cells...)
 	}
 	clock := func(name string, value func(s *backfill.Summary) float64) {
-		line(name, func(s *backfill.Summary) string { return replay.Clock(plain.Seconds(value(s))) })
+		line(name, func(s *backfill.Summary) string { return replay.Clock(display.Seconds(value(s))) })
 	}
 	ratio := func(name string, value func(s *backfill.Summary) float64) {
 		line(name, func(s *backfill.Summary) string { return strconv.FormatFloat(value(s), 'f', 2, 64) })
@@ -133,6 +133,6 @@ func logFigures(results []*backfill.Result) *plain.Table {
 	ratio("largest bounded slowdown", func(s *backfill.Summary) float64 { return s.Slowdown.Max })
 	line("started at once", func(s *backfill.Summary) string { return strconv.Itoa(s.AtOnce) })
 	clock("makespan", func(s *backfill.Summary) float64 { return float64(s.Makespan) })
-	line("processors used", func(s *backfill.Summary) string { return plain.Percent(s.Used) })
+	line("processors used", func(s *backfill.Summary) string { return display.Percent(s.Used) })
 	return t
 }

@@ -21,7 +21,7 @@ var fieldNames = []string{"user", "group", "queue", "preceding", "think"}
 func (f *replayFlags) logFields() (l workload.LogFields, err error) {
 	for _, name := range f.fields {
 		if !slices.Contains(fieldNames, name) {
-			return l, cluster.BadField("--fields", name, "some of "+strings.Join(fieldNames, ", "))
+			return l, cluster.BadField("--fields", name, "one of "+strings.Join(fieldNames, ", "))
 		}
 	}
 	has := func(name string) bool { return slices.Contains(f.fields, name) }

@@ -184,15 +184,15 @@ func (f *replayFlags) suits(given func(flag string) bool, name string, log, pool
 		flags []string
 		want  string
 	}{
-		{!log, flagsOfLogs, "a log with it: " + name + " is a workload file"},
-		{!log, flagsOfPools, "a log with it: " + name + " is a workload file"},
-		{log && !pool, flagsOfPools, "no nodes beside it: --cluster and --settings say how many processors there are"},
-		{pool, append(parameterFlags(), flagsOfVJobs...), "a workload file with it, or --cluster or --settings: " + name + " is a log"},
-		{pool, flagsOfLogs, "--cluster or --settings beside it: on a pool only times and processors count"},
+		{!log, flagsOfLogs, "requires a log; " + name + " is a workload file"},
+		{!log, flagsOfPools, "requires a log; " + name + " is a workload file"},
+		{log && !pool, flagsOfPools, "excludes --cluster and --settings, which say how many processors there are"},
+		{pool, append(parameterFlags(), flagsOfVJobs...), "requires a workload file, or --cluster or --settings; " + name + " is a log"},
+		{pool, flagsOfLogs, "requires --cluster or --settings: on a pool only times and processors count"},
 	} {
 		for _, flag := range c.flags {
 			if c.wrong && given(flag) {
-				return cluster.BadField("--"+flag, "given", c.want)
+				return cluster.Fault("--"+flag, "%s", c.want)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/energy"
 	"vjob/sim/replay"
 	"vjob/sim/swf"
@@ -34,7 +34,7 @@ func showReplay(a *cli.App, r *replayedText) error {
 	var b strings.Builder
 	first := r.results[0]
 	fmt.Fprintf(&b, "%s\n%s on %s with %s; actions as in profile %s\n\n",
-		plain.Clean(r.title), plain.Count(len(first.VJobs)+refused(first), "vjob"), plain.Count(first.Nodes, "node"), first.Capacity, first.Profile)
+		display.Clean(r.title), display.Count(len(first.VJobs)+refused(first), "vjob"), display.Count(first.Nodes, "node"), first.Capacity, first.Profile)
 	tables := []func(*strings.Builder) error{
 		func(b *strings.Builder) error { return totals(r.results, r.power).Write(b, 0) },
 		func(b *strings.Builder) error { return writeGroups(b, "QUEUE", r.results, queueOf) },
@@ -85,11 +85,11 @@ func refused(r *replay.Result) (n int) {
 }
 
 // totals has one column per policy.
-func totals(results []*replay.Result, power energy.Power) *plain.Table {
-	t := &plain.Table{Heads: []plain.Column{{}}}
+func totals(results []*replay.Result, power energy.Power) *display.Table {
+	t := &display.Table{Heads: []display.Column{{}}}
 	sums := make([]replay.Summary, len(results))
 	for i, r := range results {
-		t.Heads = append(t.Heads, plain.Column{Name: r.Policy, Right: true})
+		t.Heads = append(t.Heads, display.Column{Name: r.Policy, Right: true})
 		sums[i] = r.Summary()
 	}
 	line := func(name string, value func(s *replay.Summary) string) {
@@ -110,16 +110,16 @@ func totals(results []*replay.Result, power energy.Power) *plain.Table {
 	some("of these ended by their walltime", func(s *replay.Summary) int { return s.Overdue })
 	some("vjobs that never end", func(s *replay.Summary) int { return s.Left })
 	some("vjobs refused", func(s *replay.Summary) int { return s.Refused })
-	line("mean wait until the start", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Mean)) })
-	line("median", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Median)) })
-	line("95th percentile", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.P95)) })
-	line("longest", func(s *replay.Summary) string { return replay.Clock(plain.Seconds(s.Wait.Max)) })
+	line("mean wait until the start", func(s *replay.Summary) string { return replay.Clock(display.Seconds(s.Wait.Mean)) })
+	line("median", func(s *replay.Summary) string { return replay.Clock(display.Seconds(s.Wait.Median)) })
+	line("95th percentile", func(s *replay.Summary) string { return replay.Clock(display.Seconds(s.Wait.P95)) })
+	line("longest", func(s *replay.Summary) string { return replay.Clock(display.Seconds(s.Wait.Max)) })
 	line("mean bounded slowdown", func(s *replay.Summary) string { return fmt.Sprintf("%.2f", s.Slowdown.Mean) })
 	line("95th percentile", func(s *replay.Summary) string { return fmt.Sprintf("%.2f", s.Slowdown.P95) })
 	line("mean time from submission to end", func(s *replay.Summary) string { return replay.Clock(s.MeanTurn) })
-	line("CPU used", func(s *replay.Summary) string { return plain.Percent(s.CPUUsed) })
-	line("CPU needed by running VMs", func(s *replay.Summary) string { return plain.Percent(s.CPUDemand) })
-	line("memory used", func(s *replay.Summary) string { return plain.Percent(s.MemoryUsed) })
+	line("CPU used", func(s *replay.Summary) string { return display.Percent(s.CPUUsed) })
+	line("CPU needed by running VMs", func(s *replay.Summary) string { return display.Percent(s.CPUDemand) })
+	line("memory used", func(s *replay.Summary) string { return display.Percent(s.MemoryUsed) })
 	cells := []string{"energy of all nodes, always on"}
 	for i, r := range results {
 		cells = append(cells, fmt.Sprintf("%.1f kWh", drawn(r, &sums[i], power).KWh()))
@@ -127,7 +127,7 @@ func totals(results []*replay.Result, power energy.Power) *plain.Table {
 	t.Row(cells...)
 	line("context switches", func(s *replay.Summary) string { return strconv.Itoa(s.Switches) })
 	line("of these without cost", func(s *replay.Summary) string { return strconv.Itoa(s.Idle) })
-	line("cost of all", func(s *replay.Summary) string { return plain.MiB(s.CostMiB) })
+	line("cost of all", func(s *replay.Summary) string { return display.MiB(s.CostMiB) })
 	line("boots", func(s *replay.Summary) string { return strconv.Itoa(s.Boots) })
 	some("pauses, in memory", func(s *replay.Summary) int { return s.Pauses })
 	line("suspends", func(s *replay.Summary) string { return strconv.Itoa(s.Suspends) })
@@ -138,8 +138,8 @@ func totals(results []*replay.Result, power energy.Power) *plain.Table {
 
 // vjobTimes has the times of each vjob, policy by policy. It has columns about suspensions
 // only if a vjob was suspended.
-func vjobTimes(results []*replay.Result) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("VJOB >SUBMITTED")}
+func vjobTimes(results []*replay.Result) *display.Table {
+	t := &display.Table{Heads: display.Heads("VJOB >SUBMITTED")}
 	named := make([]map[string]*replay.VJob, len(results))
 	stood := make([]bool, len(results))
 	for k, r := range results {
@@ -148,9 +148,9 @@ func vjobTimes(results []*replay.Result) *plain.Table {
 			named[k][r.VJobs[i].Name] = &r.VJobs[i]
 			stood[k] = stood[k] || turns(&r.VJobs[i]) > 0
 		}
-		t.Heads = append(t.Heads, plain.Column{Name: r.Policy + " STARTED", Right: true}, plain.Column{Name: "ENDED", Right: true})
+		t.Heads = append(t.Heads, display.Column{Name: r.Policy + " STARTED", Right: true}, display.Column{Name: "ENDED", Right: true})
 		if stood[k] {
-			t.Heads = append(t.Heads, plain.Column{Name: "SUSPENDED", Right: true})
+			t.Heads = append(t.Heads, display.Column{Name: "SUSPENDED", Right: true})
 		}
 	}
 	for i := range results[0].VJobs {
@@ -185,13 +185,13 @@ func timesOf(j *replay.VJob, stood bool) []string {
 // turns counts how often a vjob was suspended, to disk or in memory.
 func turns(j *replay.VJob) int { return j.Suspensions + j.Standstills }
 
-func switches(r *replay.Result) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(">SWITCH >AT >TOOK >ESTIMATED >COST >BOOTS >STOPS >SUSPENDS >RESUMES >LOCAL >MIGRATIONS >SKEW STATE")}
+func switches(r *replay.Result) *display.Table {
+	t := &display.Table{Heads: display.Heads(">SWITCH >AT >TOOK >ESTIMATED >COST >BOOTS >STOPS >SUSPENDS >RESUMES >LOCAL >MIGRATIONS >SKEW STATE")}
 	for i := range r.Switches {
 		s := &r.Switches[i]
-		t.Row(strconv.FormatInt(s.Plan, 10), replay.Clock(s.At), plain.Span(s.Took.Round(100*time.Millisecond)), plain.Span(s.Estimated.Round(100*time.Millisecond)),
-			plain.MiB(s.CostMiB), strconv.Itoa(s.Boots), strconv.Itoa(s.Stops), strconv.Itoa(s.Suspends), strconv.Itoa(s.Resumes),
-			strconv.Itoa(s.LocalResumes), strconv.Itoa(s.Migrations), plain.Span(s.Skew), strings.TrimSpace(s.State+" "+s.Note))
+		t.Row(strconv.FormatInt(s.Plan, 10), replay.Clock(s.At), display.Span(s.Took.Round(100*time.Millisecond)), display.Span(s.Estimated.Round(100*time.Millisecond)),
+			display.MiB(s.CostMiB), strconv.Itoa(s.Boots), strconv.Itoa(s.Stops), strconv.Itoa(s.Suspends), strconv.Itoa(s.Resumes),
+			strconv.Itoa(s.LocalResumes), strconv.Itoa(s.Migrations), display.Span(s.Skew), strings.TrimSpace(s.State+" "+s.Note))
 	}
 	return t
 }

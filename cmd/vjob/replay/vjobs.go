@@ -10,7 +10,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
 	"vjob/daemon/settings"
 	"vjob/hypervisor/simulated"
 	"vjob/internal/chart"
@@ -50,7 +49,7 @@ func replayWorkload(ctx context.Context, a *cli.App, f *replayFlags, given func(
 		return err
 	}
 	if f.starts != "" && len(ways) != 1 {
-		return cluster.BadField("--starts", f.starts, "one --policy or --settings with it: each has its own starts")
+		return cluster.Fault("--starts", "requires a single --policy or --settings: each has its own starts")
 	}
 	results := make([]*replay.Result, len(ways))
 	for i := range ways {
@@ -105,7 +104,7 @@ func ways(a *cli.App, f *replayFlags, given func(string) bool, w *workload.Workl
 				return nil, err
 			}
 			if len(way.Nodes) == 0 && len(w.Nodes) == 0 {
-				return nil, cluster.BadField("--cluster", "", "COUNTxCPUxMEMORY, such as 50x2x3686MiB: the file does not say what the nodes are")
+				return nil, cluster.Fault("--cluster", "required, such as 50x2x3686MiB: the file does not say what the nodes are")
 			}
 			ways = append(ways, way)
 		}
@@ -117,17 +116,17 @@ func ways(a *cli.App, f *replayFlags, given func(string) bool, w *workload.Workl
 func (f *replayFlags) common(a *cli.App) (o replay.Options, err error) {
 	o = replay.Options{Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers}
 	if o.Profile, err = simulated.ProfileNamed(f.profile); err != nil {
-		return o, parse.Renamed(err, "--profile")
+		return o, cluster.Renamed("--profile", err)
 	}
 	if f.start != "" {
-		if o.Start, err = parse.Moment("--start", f.start, a.Now()); err != nil {
+		if o.Start, err = cli.ParseMoment("--start", f.start, a.Now()); err != nil {
 			return o, err
 		}
 	}
 	for _, p := range parameters() {
 		if text := *f.parameters[p.Name]; text != "" {
 			if _, err := p.Parse(text); err != nil {
-				return o, parse.Renamed(err, "--"+flagOf(p.Name))
+				return o, cluster.Renamed("--"+flagOf(p.Name), err)
 			}
 		}
 	}
@@ -159,11 +158,11 @@ func (f *replayFlags) plain(o *replay.Options, policy string) (err error) {
 		values[name] = *text
 	}
 	if o.Policy, err = queue.NewPublished(policy, values); err != nil {
-		return parse.Renamed(err, "--policy")
+		return cluster.Renamed("--policy", err)
 	}
 	o.Title = policy
 	o.Suspend, err = decide.ParseSuspension(f.suspend, o.Policy)
-	return parse.Renamed(err, "--suspend")
+	return cluster.Renamed("--suspend", err)
 }
 
 // under is a way under settings. A policy that is given takes the place of policy.name.
@@ -174,7 +173,7 @@ func under(a *cli.App, f *replayFlags, given func(string) bool, o *replay.Option
 	}
 	if policy != "" {
 		if _, err := queue.New(policy, nil); err != nil {
-			return parse.Renamed(err, "--policy")
+			return cluster.Renamed("--policy", err)
 		}
 		s.Policy.Name = policy
 	}

@@ -27,7 +27,7 @@ func (f *vjobFile) shapes() (shapes []wire.Shape, err error) {
 			x.Template, x.Count = f.Template, cmp.Or(x.Count, f.Count)
 		}
 		if x.Template == nil && len(x.VMs) == 0 {
-			return nil, cluster.BadField(path+".vms", "none", "a list of VMs, or count and template")
+			return nil, cluster.Fault(path+".vms", "missing, want a list of VMs, or count and template")
 		}
 		one := vjobFile{Count: x.Count, Template: x.Template, VMs: x.VMs, Walltime: x.Walltime, WalltimeSeconds: x.WalltimeSeconds, Rules: x.Rules}
 		if one.Rules == "" {

@@ -4,11 +4,12 @@ package vjobfile
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/cli"
 	"vjob/internal/document"
 )
 
@@ -24,13 +25,46 @@ type vjobFile struct {
 	Template        *vmFile          `json:"template"`
 	VMs             []vmFile         `json:"vms"`
 	Rules           document.Passage `json:"rules"` // a script, or a list
-	MinRun          string           `json:"min_run"`
-	Flexible        string           `json:"flexible"`
 	Array           int              `json:"array"`
 	Parameters      []string         `json:"parameters"`
 	wire.Terms
 	Shapes []shapeFile `json:"shapes"` // in place of those of the terms
+
+	spans map[string]string // the terms that are durations, in readable notation: min_run
 }
+
+// ExtraKeys are the names of terms that are durations, without their unit.
+func (f *vjobFile) ExtraKeys() (keys []string) {
+	for _, t := range cluster.TermFields() {
+		if _, ok := t.In(&f.Terms.Terms).(*cluster.Seconds); ok {
+			keys = append(keys, strings.TrimSuffix(t.Name, secondsSuffix))
+		}
+	}
+	return keys
+}
+
+// SetExtra notes such a duration.
+func (f *vjobFile) SetExtra(key, text string) {
+	if f.spans == nil {
+		f.spans = map[string]string{}
+	}
+	f.spans[key] = text
+}
+
+// setSpans reads them into the terms.
+func (f *vjobFile) setSpans(terms *cluster.Terms) error {
+	for _, t := range cluster.TermFields() {
+		if at, ok := t.In(terms).(*cluster.Seconds); ok {
+			key := strings.TrimSuffix(t.Name, secondsSuffix)
+			if err := readSpan(key, f.spans[key], at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const secondsSuffix = "_seconds"
 
 // vmFile is one VM of a vjob file.
 type vmFile struct {
@@ -60,16 +94,16 @@ func Parse(name string, data []byte) (wire.Submission, error) {
 	return s, nil
 }
 
-// inWords reads a time that can be told in words or in seconds, and not in both.
-func inWords(field, text string, seconds *int64) error {
+// readSpan reads a duration in readable notation, unless the file has it in seconds.
+func readSpan(field, text string, span *cluster.Seconds) error {
 	if text == "" {
 		return nil
 	}
-	if *seconds != 0 {
-		return twice(field, field+"_seconds")
+	if *span != 0 {
+		return twice(field, field+secondsSuffix)
 	}
-	d, err := parse.Walltime(field, text)
-	*seconds = int64(d / time.Second)
+	d, err := cli.ParseWalltime(field, text)
+	*span = cluster.Seconds(d)
 	return err
 }
 
@@ -81,23 +115,23 @@ func (f *vjobFile) submission() (s wire.Submission, err error) {
 	if s.Shapes, err = f.shapes(); err != nil {
 		return s, err
 	}
-	for _, t := range []struct {
-		field, text string
-		seconds     *int64
-	}{
-		{"min_run", f.MinRun, &s.MinRunSeconds}, {"flexible", f.Flexible, &s.FlexibleSeconds}, {"walltime", f.Walltime, &s.WalltimeSeconds},
-	} {
-		if err := inWords(t.field, t.text, t.seconds); err != nil {
+	if err := f.setSpans(&s.Terms.Terms); err != nil {
+		return s, err
+	}
+	if f.Walltime != "" {
+		walltime := cluster.Seconds(f.WalltimeSeconds)
+		if err := readSpan("walltime", f.Walltime, &walltime); err != nil {
 			return s, err
 		}
+		s.WalltimeSeconds = int64(time.Duration(walltime) / time.Second)
 	}
 	switch {
 	case f.Template == nil && len(f.VMs) == 0:
-		return s, cluster.BadField("vms", "none", "a list of VMs, or count and template")
+		return s, cluster.Fault("vms", "missing, want a list of VMs, or count and template")
 	case f.Template != nil && len(f.VMs) > 0:
 		return s, twice("template", "vms")
 	case f.Template == nil && f.Count != 0:
-		return s, cluster.BadField("count", f.Count, "a template as well, or no count")
+		return s, cluster.Fault("count", "%d requires a template", f.Count)
 	case f.Template != nil && f.Count < 0:
 		return s, cluster.BadField("count", f.Count, "1 or more")
 	}
@@ -127,7 +161,7 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 		if v.CPUMilli != 0 {
 			return vm, twice(path+".cpu", "cpu_milli")
 		}
-		if vm.CPUMilli, err = parse.CPU(path+".cpu", v.CPU); err != nil {
+		if vm.CPUMilli, err = cli.ParseCPU(path+".cpu", v.CPU); err != nil {
 			return vm, err
 		}
 	}
@@ -135,7 +169,7 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 		if v.MemoryMiB != 0 {
 			return vm, twice(path+".memory", "memory_mib")
 		}
-		if vm.MemoryMiB, err = parse.Memory(path+".memory", v.Memory); err != nil {
+		if vm.MemoryMiB, err = cli.ParseMemory(path+".memory", v.Memory); err != nil {
 			return vm, err
 		}
 	}
@@ -143,7 +177,7 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 		if len(v.Steps) > 0 {
 			return vm, twice(path+".work", "steps")
 		}
-		if vm.Steps, err = parse.Steps(path+".work", v.Work); err != nil {
+		if vm.Steps, err = cli.ParseSteps(path+".work", v.Work); err != nil {
 			return vm, err
 		}
 	}
@@ -159,5 +193,5 @@ func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 }
 
 func twice(field, other string) error {
-	return &cluster.FieldError{Field: field, Value: "given beside " + other, Want: "one of the two"}
+	return cluster.Fault(field, "given beside %s, want one of the two", other)
 }

@@ -13,7 +13,6 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
 )
 
 // arrayFlags are the flags of `vjob submit` that make an array of a vjob.
@@ -35,9 +34,9 @@ func (f *arrayFlags) override(a *cli.App, s *wire.Submission) (err error) {
 		n, err1 := strconv.Atoi(size)
 		m, err2 := strconv.Atoi(cmp.Or(most, "0"))
 		if err1 != nil || err2 != nil || n < 1 && f.file == "" || limited && m < 1 {
-			return cluster.BadField("--array", f.size, "how many vjobs, and maybe how many at once, such as 1000 or 1000%20")
+			return cluster.BadField("--array", f.size, "a number of vjobs, such as 1000, or with the most that run at once: 1000%20")
 		}
-		s.Array, s.AtOnce = n, m
+		s.Array, s.MaxConcurrent = n, m
 	}
 	if f.file == "" {
 		return nil
@@ -81,7 +80,7 @@ func members(m *wire.Members) string {
 // array of which a vjob lives.
 func resolveArray(ctx context.Context, c *client.Client, arg string) (int64, error) {
 	if _, err := strconv.ParseInt(arg, 10, 64); err == nil || arg == "" {
-		return fetch.ID(ctx, c, arg)
+		return cli.ResolveVJob(ctx, c, arg)
 	}
 	for array, err := range c.AllVJobs(ctx, client.VJobQuery{Live: true, Fold: true}) {
 		if err != nil {

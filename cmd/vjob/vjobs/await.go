@@ -10,8 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 // Until when `vjob submit` waits.
@@ -121,9 +120,9 @@ func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, unt
 
 // standsLine is how a vjob stands that is waited for.
 func standsLine(j *wire.VJob) string {
-	line := fmt.Sprintf("vjob %d is %s: %s", j.ID, plain.Clean(j.State), plain.Clean(wording.Why(j)))
+	line := fmt.Sprintf("vjob %d is %s: %s", j.ID, display.Clean(j.State), display.Clean(display.Why(j)))
 	if j.EstimatedStart != nil {
-		line += "; it starts at " + plain.Moment(j.EstimatedStart) + " at the latest"
+		line += "; it starts at " + display.Moment(j.EstimatedStart) + " at the latest"
 	}
 	return line
 }

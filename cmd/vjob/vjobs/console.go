@@ -5,9 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vjob/cmd/console"
+	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
 )
 
 func consoleCommand(a *cli.App) *cobra.Command {
@@ -24,11 +23,11 @@ image, or the shell of oarsub -I.`,
 			if err != nil {
 				return err
 			}
-			id, err := fetch.ID(cmd.Context(), c, args[0])
+			id, err := cli.ResolveVJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
-			if err := a.Terminal().Attach(cmd.Context(), c, id, rank); !errors.Is(err, console.ErrLeft) {
+			if err := a.Terminal().Attach(cmd.Context(), c, id, rank); !errors.Is(err, program.ErrLeft) {
 				return err
 			}
 			return nil

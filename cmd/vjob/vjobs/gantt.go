@@ -13,8 +13,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/internal/chart"
 )
 
@@ -51,7 +50,7 @@ func showGantt(a *cli.App, cmd *cobra.Command, f *ganttFlags) error {
 	ahead := time.Duration(0)
 	if f.ahead != "" {
 		var err error
-		if ahead, err = parse.Walltime("--ahead", f.ahead); err != nil {
+		if ahead, err = cli.ParseWalltime("--ahead", f.ahead); err != nil {
 			return err
 		}
 	}
@@ -137,22 +136,22 @@ func lastEnd(s *wire.Schedule, rows []wire.Slot) (ahead time.Duration) {
 func (g *gantt) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d columns of %s: %c runs  %c reserved  %c planned  %c waits  %c goes on\n",
-		g.At.In(g.zone).Format("2006-01-02 15:04"), g.columns, plain.Span(g.step), glyphRuns, glyphReserved, glyphPlanned, glyphWaits, glyphOpen)
+		g.At.In(g.zone).Format("2006-01-02 15:04"), g.columns, display.Span(g.step), glyphRuns, glyphReserved, glyphPlanned, glyphWaits, glyphOpen)
 	g.line(&b, "ID", "NAME", "START", "END", g.axis())
 	for i := range g.rows {
 		r := &g.rows[i]
 		g.line(&b, strconv.FormatInt(r.ID, 10), slotName(r), g.clock(r.Start), g.clock(r.End), g.bar(r))
 	}
 	if g.hidden > 0 {
-		fmt.Fprintf(&b, "and %s more; -n 0 shows all\n", plain.Count(g.hidden, "vjob"))
+		fmt.Fprintf(&b, "and %s more; -n 0 shows all\n", display.Count(g.hidden, "vjob"))
 	}
 	for _, m := range []struct {
 		name, of string
 		most     int64
 		used     func(u *wire.Use) int64
 	}{
-		{"CPU", plain.CPU(g.CPUMilli), g.CPUMilli, func(u *wire.Use) int64 { return u.CPUMilli }},
-		{"memory", plain.MiB(g.MemoryMiB), g.MemoryMiB, func(u *wire.Use) int64 { return u.MemoryMiB }},
+		{"CPU", display.CPU(g.CPUMilli), g.CPUMilli, func(u *wire.Use) int64 { return u.CPUMilli }},
+		{"memory", display.MiB(g.MemoryMiB), g.MemoryMiB, func(u *wire.Use) int64 { return u.MemoryMiB }},
 		{"nodes", strconv.Itoa(g.Nodes), int64(g.Nodes), func(u *wire.Use) int64 { return int64(u.Nodes) }},
 	} {
 		g.line(&b, "", m.name, "", "of "+m.of, g.level(m.most, m.used))
@@ -163,14 +162,14 @@ func (g *gantt) text() string {
 // slotName is its name, set in where it runs inside a container.
 func slotName(s *wire.Slot) string {
 	if s.Inner != 0 {
-		return "└ " + plain.Dash(s.Name)
+		return "└ " + display.Dash(s.Name)
 	}
-	return plain.Dash(s.Name)
+	return display.Dash(s.Name)
 }
 
 // line is one line: the labels, then the plot.
 func (g *gantt) line(b *strings.Builder, id, name, start, end, plot string) {
-	name = runewidth.FillRight(runewidth.Truncate(plain.Clean(name), 12, "…"), 12)
+	name = runewidth.FillRight(runewidth.Truncate(display.Clean(name), 12, "…"), 12)
 	b.WriteString(strings.TrimRight(fmt.Sprintf("%6s  %s %-8s %-10s %s", id, name, start, end, plot), " ") + "\n")
 }
 

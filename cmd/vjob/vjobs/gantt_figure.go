@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vjob/api/wire"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 	"vjob/internal/chart"
 )
 
@@ -18,7 +18,7 @@ func scheduleFigure(s *wire.Schedule, limit int, ahead time.Duration) *chart.Fig
 	if ahead == 0 {
 		ahead = lastEnd(s, rows)
 	}
-	r := chart.Run{Title: "as it is going to be", Note: plain.Count(len(s.VJobs), "vjob"), End: max(ahead, time.Minute)}
+	r := chart.Run{Title: "as it is going to be", Note: display.Count(len(s.VJobs), "vjob"), End: max(ahead, time.Minute)}
 	for i := range rows {
 		r.Rows = append(r.Rows, slotRow(s, &rows[i], r.End))
 	}
@@ -46,7 +46,7 @@ func scheduleFigure(s *wire.Schedule, limit int, ahead time.Duration) *chart.Fig
 }
 
 func slotRow(s *wire.Schedule, slot *wire.Slot, end time.Duration) chart.Row {
-	row := chart.Row{Label: plain.Dash(slot.Name)}
+	row := chart.Row{Label: display.Dash(slot.Name)}
 	if slot.Name == "" {
 		row.Label = fmt.Sprint(slot.ID)
 	}

@@ -10,10 +10,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/parse"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 func listCommand(a *cli.App) *cobra.Command {
@@ -29,7 +26,7 @@ func listCommand(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range q.States {
 				if _, err := cluster.ParseState(s); err != nil {
-					return parse.Renamed(err, "--state")
+					return cluster.Renamed("--state", err)
 				}
 			}
 			q.Live = !all && len(q.States) == 0 && array == ""
@@ -53,14 +50,14 @@ func listCommand(a *cli.App) *cobra.Command {
 }
 
 // listing is how vjobs are shown.
-func listing(estimate, ranked bool) func(jobs []wire.VJob) *plain.Table {
+func listing(estimate, ranked bool) func(jobs []wire.VJob) *display.Table {
 	if ranked {
 		return rankTable
 	}
-	return func(jobs []wire.VJob) *plain.Table { return vjobTable(jobs, estimate) }
+	return func(jobs []wire.VJob) *display.Table { return vjobTable(jobs, estimate) }
 }
 
-func list(a *cli.App, cmd *cobra.Command, q client.VJobQuery, array string, estimate bool, tabulate func([]wire.VJob) *plain.Table) error {
+func list(a *cli.App, cmd *cobra.Command, q client.VJobQuery, array string, estimate bool, tabulate func([]wire.VJob) *display.Table) error {
 	if q.Limit < 0 {
 		return cluster.BadField("--limit", q.Limit, "0 or more")
 	}
@@ -73,7 +70,7 @@ func list(a *cli.App, cmd *cobra.Command, q client.VJobQuery, array string, esti
 			return err
 		}
 	}
-	list, err := fetch.VJobs(cmd.Context(), c, q)
+	list, err := cli.FetchVJobs(cmd.Context(), c, q)
 	if err != nil {
 		return err
 	}
@@ -84,7 +81,7 @@ func list(a *cli.App, cmd *cobra.Command, q client.VJobQuery, array string, esti
 		}
 		estimated(list.VJobs, &s)
 	}
-	return a.Show(list, func() *plain.Table { return tabulate(list.VJobs) })
+	return a.Show(list, func() *display.Table { return tabulate(list.VJobs) })
 }
 
 // estimated tells of those that wait when they start, and what they wait for.
@@ -103,7 +100,7 @@ func estimated(jobs []wire.VJob, s *wire.Schedule) {
 // ranColumn is where the running time stands in the table.
 const ranColumn = 7
 
-func vjobTable(jobs []wire.VJob, estimate bool) *plain.Table {
+func vjobTable(jobs []wire.VJob, estimate bool) *display.Table {
 	ended := slices.ContainsFunc(jobs, func(j wire.VJob) bool { return j.Outcome != "" })
 	columns := ">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY"
 	if ended {
@@ -112,27 +109,27 @@ func vjobTable(jobs []wire.VJob, estimate bool) *plain.Table {
 	if estimate {
 		columns += " STARTS_BY"
 	}
-	t := &plain.Table{Heads: plain.Heads(columns + " WHY")}
+	t := &display.Table{Heads: display.Heads(columns + " WHY")}
 	for i := range jobs {
 		j := &jobs[i]
 		if j.Members != nil {
 			j = folded(j)
 		}
 		cells := []string{
-			strconv.FormatInt(j.ID, 10), plain.Dash(j.Name), j.Owner, stateOf(j.State), strconv.Itoa(j.VMCount),
-			plain.CPU(j.CPUMilli), plain.MiB(j.MemoryMiB), plain.Span(plain.Seconds(j.RanSeconds)), wording.Walltime(j.WalltimeSeconds),
+			strconv.FormatInt(j.ID, 10), display.Dash(j.Name), j.Owner, display.Dash(j.State), strconv.Itoa(j.VMCount),
+			display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB), display.Span(display.Seconds(j.RanSeconds)), display.Walltime(j.WalltimeSeconds),
 			strconv.Itoa(j.Priority),
 		}
 		if j.Members != nil {
 			cells[ranColumn] = "-" // of which of them?
 		}
 		if ended {
-			cells = append(cells, plain.Dash(j.Outcome))
+			cells = append(cells, display.Dash(j.Outcome))
 		}
 		if estimate {
-			cells = append(cells, plain.Moment(j.EstimatedStart))
+			cells = append(cells, display.Moment(j.EstimatedStart))
 		}
-		t.Row(append(cells, wording.Why(j))...)
+		t.Row(append(cells, display.Why(j))...)
 	}
 	return t
 }
@@ -144,6 +141,3 @@ func folded(j *wire.VJob) *wire.VJob {
 	array.State, array.Outcome, array.QueuePlace = "array", "", 0
 	return &array
 }
-
-// stateOf is the state as shown.
-func stateOf(state string) string { return plain.Dash(state) }

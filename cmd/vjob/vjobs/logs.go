@@ -13,8 +13,7 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 func logsCommand(a *cli.App) *cobra.Command {
@@ -37,13 +36,13 @@ the like, since a guest could use them to deceive your terminal; --raw leaves th
 			if err != nil {
 				return err
 			}
-			id, err := fetch.ID(cmd.Context(), c, args[0])
+			id, err := cli.ResolveVJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
 			out := a.Out
 			if !raw {
-				out = &plain.CleanWriter{To: a.Out}
+				out = &display.CleanWriter{To: a.Out}
 			}
 			if follow {
 				return followLogs(cmd.Context(), c, id, rank, tail, out)

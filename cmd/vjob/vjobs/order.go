@@ -10,8 +10,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
+	"vjob/cmd/vjob/display"
 )
 
 // order is a command that asks the same of each vjob it is given. It goes on
@@ -27,7 +26,7 @@ func order(a *cli.App, use, short, done string, ask, askAll asking) *cobra.Comma
 			if err != nil {
 				return err
 			}
-			resolve, ask := fetch.ID, ask
+			resolve, ask := cli.ResolveVJob, ask
 			if array {
 				resolve, ask = resolveArray, askAll
 			}
@@ -67,5 +66,5 @@ func asked(job *wire.VJob, done string) string {
 	if job.Members != nil {
 		return fmt.Sprintf("array %d: %s; %s now", job.Array, done, members(job.Members))
 	}
-	return fmt.Sprintf("vjob %d: %s; it is %s now", job.ID, done, plain.Clean(job.State))
+	return fmt.Sprintf("vjob %d: %s; it is %s now", job.ID, done, display.Clean(job.State))
 }

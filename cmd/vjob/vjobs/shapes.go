@@ -7,7 +7,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/cli"
 )
 
 // shapesOf puts the alternatives of --shape into a submission of equal VMs. What one does
@@ -17,7 +17,7 @@ func shapesOf(flags []string, s *wire.Submission) error {
 		return nil
 	}
 	if s.Template == nil {
-		return cluster.BadField("--shape", flags[0], "it in the file, which describes the VMs: shapes")
+		return cluster.Fault("--shape", "the file describes the VMs: state shapes there")
 	}
 	var shapes []wire.Shape
 	for _, text := range flags {
@@ -45,25 +45,25 @@ func parseShape(text string, s *wire.Submission) (shape wire.Shape, err error) {
 		switch key {
 		case "count":
 			if shape.Count, err = strconv.Atoi(value); err != nil || shape.Count < 1 {
-				err = cluster.BadField(field, value, "how many VMs, 1 or more")
+				err = cluster.BadField(field, value, "a number of VMs, 1 or more")
 			}
 		case "walltime":
 			var d time.Duration
-			d, err = parse.Walltime(field, value)
+			d, err = cli.ParseWalltime(field, value)
 			shape.WalltimeSeconds = int64(d / time.Second)
 		case "cpu":
-			vm.CPUMilli, err = parse.CPU(field, value)
+			vm.CPUMilli, err = cli.ParseCPU(field, value)
 		case "mem":
-			vm.MemoryMiB, err = parse.Memory(field, value)
+			vm.MemoryMiB, err = cli.ParseMemory(field, value)
 		default:
-			err = cluster.BadField("--shape", text, "count=, walltime=, cpu= and mem=, with commas between")
+			err = cluster.BadField("--shape", text, "a list such as count=4,walltime=2h,cpu=1,mem=1GiB")
 		}
 		if err != nil {
 			return shape, err
 		}
 	}
 	if shape.WalltimeSeconds == 0 {
-		return shape, cluster.BadField("--shape", text, "a walltime: the alternative that ends first is taken")
+		return shape, cluster.Fault("--shape", "%q has no walltime: the alternative that ends first is taken", text)
 	}
 	return shape, nil
 }

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 func showCommand(a *cli.App) *cobra.Command {
@@ -24,7 +24,7 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			job, err := fetch.VJob(cmd.Context(), c, args[0])
+			job, err := cli.FetchVJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -38,40 +38,42 @@ func showCommand(a *cli.App) *cobra.Command {
 
 func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	var b strings.Builder
-	plain.Facts(&b, append([][2]string{
+	facts := [][2]string{
 		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
 		{"owner", j.Owner},
 		{"state", stateLine(j)},
-		{"why", wording.Why(&j.VJob)},
+		{"why", display.Why(&j.VJob)},
 		{"outcome", j.Outcome},
 		{"array", arrayLine(&j.VJob)},
 		{"parameter", j.Parameter},
 		{"queue", j.Queue},
 		{"project", j.Project},
-		{"deadline", strings.TrimPrefix(plain.Moment(j.Terms.Deadline), "-")},
+	}
+	facts = append(facts, termLines(&j.Terms.Terms)...)
+	facts = append(facts, [][2]string{
 		{"late", j.Late},
 		{"priority", rankLine(&j.VJob)},
-		{"container", containerLine(&j.Terms)},
-		{"to start", windowLine(&j.Terms)},
-		{"reserved", strings.TrimPrefix(plain.Moment(j.Terms.Reservation), "-")},
+		{"container", containerLine(&j.Terms.Terms)},
+		{"to start", windowLine(&j.Terms.Terms)},
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
-		{"needs", fmt.Sprintf("%s, %s CPU, %s", plain.Count(j.VMCount, "VM"), plain.CPU(j.CPUMilli), plain.MiB(j.MemoryMiB))},
+		{"needs", fmt.Sprintf("%s, %s CPU, %s", display.Count(j.VMCount, "VM"), display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB))},
 		{"ran", ran(j)},
-		{"submitted", plain.Moment(&j.Submitted)},
-		{"started", plain.Moment(j.Started)},
-		{"ended", plain.Moment(j.Ended)},
+		{"submitted", display.Moment(&j.Submitted)},
+		{"started", display.Moment(j.Started)},
+		{"ended", display.Moment(j.Ended)},
 		{"used", used(j)},
-		{"suspended", plain.Count(j.Generation, "time")},
-	}, plain.Passage("rules", j.Rules)...))
+		{"suspended", display.Count(j.Generation, "time")},
+	}...)
+	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
 	b.WriteByte('\n')
-	vms := &plain.Table{Heads: plain.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
+	vms := &display.Table{Heads: display.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
 	for _, v := range j.VMs {
 		state := ""
 		if v.Ended {
 			state = "ended"
 		}
-		vms.Row(v.ID, plain.Dash(v.Node), plain.Dash(v.NextNode), plain.CPU(v.CPUMilli), plain.MiB(v.MemoryMiB), plain.Dash(v.Image), plain.Dash(state))
+		vms.Row(v.ID, display.Dash(v.Node), display.Dash(v.NextNode), display.CPU(v.CPUMilli), display.MiB(v.MemoryMiB), display.Dash(v.Image), display.Dash(state))
 	}
 	if err := vms.Write(&b, a.Width()); err != nil {
 		return err
@@ -84,9 +86,9 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	}
 	if len(j.Events) > 0 {
 		b.WriteByte('\n')
-		events := wording.EventTable(j.Events)
+		events := display.EventTable(j.Events)
 		if a.Colours() {
-			events.Paint = plain.Paint
+			events.Paint = display.Paint
 		}
 		if err := events.Write(&b, a.Width()); err != nil {
 			return err
@@ -96,11 +98,29 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	return err
 }
 
+// termLines are the lines of the terms that [cluster.Terms] titles: texts and instants.
+func termLines(terms *cluster.Terms) (lines [][2]string) {
+	for _, t := range cluster.TermFields() {
+		if t.Title == "" {
+			continue
+		}
+		text := ""
+		switch value := t.In(terms).(type) {
+		case *string:
+			text = *value
+		case *time.Time:
+			text = strings.TrimPrefix(display.Moment(value), "-")
+		}
+		lines = append(lines, [2]string{t.Title, text})
+	}
+	return lines
+}
+
 // refusalTable lists the nodes that are avoided for the vjob, and why.
-func refusalTable(list []wire.Refusal) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads("AVOIDS VM SINCE WHY")}
+func refusalTable(list []wire.Refusal) *display.Table {
+	t := &display.Table{Heads: display.Heads("AVOIDS VM SINCE WHY")}
 	for _, r := range list {
-		t.Row(r.Node, r.VM, plain.Moment(&r.At), r.Why)
+		t.Row(r.Node, r.VM, display.Moment(&r.At), r.Why)
 	}
 	return t
 }
@@ -108,20 +128,20 @@ func refusalTable(list []wire.Refusal) *plain.Table {
 // used is what the vjob has used so far. Its yield is what it got of the CPU that it
 // could use; a few percent less is how exactly that is known.
 func used(j *wire.VJobDetail) string {
-	text := fmt.Sprintf("%s of CPU", plain.Span(plain.Seconds(j.CPUSeconds)))
+	text := fmt.Sprintf("%s of CPU", display.Span(display.Seconds(j.CPUSeconds)))
 	const exact = 0.95
 	if yield := j.CPUSeconds / j.CPUWantedSeconds; j.CPUWantedSeconds > 0 && yield < exact {
 		text += fmt.Sprintf(" (%.0f %% of what it wanted)", 100*yield)
 	}
-	text += fmt.Sprintf(", %s GiB·h of memory", plain.Trimmed(float64(j.MemoryMiBSeconds)/1024/3600))
+	text += fmt.Sprintf(", %s GiB·h of memory", display.Trimmed(float64(j.MemoryMiBSeconds)/1024/3600))
 	if j.EnergyJoules > 0 {
-		text += fmt.Sprintf(", %s of energy", plain.KWh(float64(j.EnergyJoules)))
+		text += fmt.Sprintf(", %s of energy", display.KWh(float64(j.EnergyJoules)))
 	}
 	return text
 }
 
 // afterLine formats the dependencies of a vjob as --after takes them.
-func afterLine(after []wire.Dependency) string {
+func afterLine(after []cluster.Dependency) string {
 	list := make([]string, len(after))
 	for i, d := range after {
 		list[i] = fmt.Sprintf("%s:%d", d.When, d.On)
@@ -133,7 +153,7 @@ func afterLine(after []wire.Dependency) string {
 }
 
 // containerLine is in which container it runs, or that it is one.
-func containerLine(t *wire.Terms) string {
+func containerLine(t *cluster.Terms) string {
 	switch {
 	case t.Container:
 		return "holds its room for vjobs inside: vjob submit --inner"
@@ -162,12 +182,12 @@ func arrayLine(j *wire.VJob) string {
 
 // ran is the running time so far, and the most that is allowed.
 func ran(j *wire.VJobDetail) string {
-	text := plain.Span(plain.Seconds(j.RanSeconds))
+	text := display.Span(display.Seconds(j.RanSeconds))
 	if j.WalltimeSeconds > 0 {
-		text += " of " + wording.Walltime(j.WalltimeSeconds)
+		text += " of " + display.Walltime(j.WalltimeSeconds)
 	}
-	if crowded := plain.Seconds(j.CrowdedSeconds); crowded > 0 {
-		text += fmt.Sprintf(", and %s on crowded nodes, which do not count", plain.Span(crowded))
+	if crowded := display.Seconds(j.CrowdedSeconds); crowded > 0 {
+		text += fmt.Sprintf(", and %s on crowded nodes, which do not count", display.Span(crowded))
 	}
 	return text
 }
@@ -181,13 +201,13 @@ func stateLine(j *wire.VJobDetail) string {
 }
 
 // windowLine is when a vjob may start; "" is whenever.
-func windowLine(t *wire.Terms) string {
+func windowLine(t *cluster.Terms) string {
 	var words []string
-	if t.NotBefore != nil {
-		words = append(words, "not before "+plain.Moment(t.NotBefore))
+	if !t.NotBefore.IsZero() {
+		words = append(words, "not before "+display.Moment(&t.NotBefore))
 	}
-	if t.NotAfter != nil {
-		words = append(words, "by "+plain.Moment(t.NotAfter))
+	if !t.NotAfter.IsZero() {
+		words = append(words, "by "+display.Moment(&t.NotAfter))
 	}
 	return strings.Join(words, ", ")
 }

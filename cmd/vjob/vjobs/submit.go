@@ -12,7 +12,6 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/parse"
 	"vjob/cmd/vjob/vjobfile"
 	"vjob/ctxswitch/placement"
 	"vjob/internal/document"
@@ -99,11 +98,11 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	if err := shapesOf(f.shapes, &s); err != nil {
 		return err
 	}
-	if err := f.terms.override(cmd, &s.Terms, a.Now()); err != nil {
+	if err := f.terms.override(cmd, &s.Terms.Terms, a.Now()); err != nil {
 		return err
 	}
 	if s.Container && cmd.ArgsLenAtDash() >= 0 {
-		return cluster.BadField("--container", true, "no command beside it: nothing runs in a container but vjobs submitted with --inner")
+		return cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
 	}
 	if err := f.array.override(a, &s); err != nil {
 		return err
@@ -187,7 +186,7 @@ func (f *submission) override(cmd *cobra.Command, s *wire.Submission) error {
 		s.Hold = f.hold
 	}
 	if f.walltime != "" {
-		d, err := parse.Walltime("--walltime", f.walltime)
+		d, err := cli.ParseWalltime("--walltime", f.walltime)
 		if err != nil {
 			return err
 		}
@@ -211,14 +210,14 @@ func (f *submission) fromFlags(command []string) (s wire.Submission, err error) 
 		return s, err
 	}
 	vm := &wire.VMSpec{Image: f.image, Command: command}
-	if vm.CPUMilli, err = parse.CPU("--cpu", f.cpu); err != nil {
+	if vm.CPUMilli, err = cli.ParseCPU("--cpu", f.cpu); err != nil {
 		return s, err
 	}
-	if vm.MemoryMiB, err = parse.Memory("--mem", f.memory); err != nil {
+	if vm.MemoryMiB, err = cli.ParseMemory("--mem", f.memory); err != nil {
 		return s, err
 	}
 	if f.walltime != "" {
-		d, err := parse.Walltime("--walltime", f.walltime)
+		d, err := cli.ParseWalltime("--walltime", f.walltime)
 		if err != nil {
 			return s, err
 		}
@@ -226,7 +225,7 @@ func (f *submission) fromFlags(command []string) (s wire.Submission, err error) 
 	}
 	if f.script != "" {
 		if len(command) > 0 {
-			return s, cluster.BadField("--script", f.script, "a script or a command after --, not both")
+			return s, cluster.Fault("--script", "a script and a command given, want one of the two")
 		}
 		data, err := os.ReadFile(f.script)
 		if err != nil {
@@ -234,11 +233,11 @@ func (f *submission) fromFlags(command []string) (s wire.Submission, err error) 
 		}
 		vm.Script = string(data)
 	}
-	if vm.Env, err = parse.Env(f.env); err != nil {
+	if vm.Env, err = cli.ParseEnv(f.env); err != nil {
 		return s, err
 	}
 	if f.steps != "" {
-		if vm.Steps, err = parse.Steps("--steps", f.steps); err != nil {
+		if vm.Steps, err = cli.ParseSteps("--steps", f.steps); err != nil {
 			return s, err
 		}
 	}

@@ -1,135 +1,112 @@
 package vjobs
 
 import (
+	"encoding"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/parse"
+	"vjob/cmd/vjob/cli"
 )
 
-// termFlags are the flags of `vjob submit` that say on what terms the vjob runs.
+// termFlags are the flags of `vjob submit` for the terms of the vjob: those that [cluster.Terms] declares.
 type termFlags struct {
-	queue, project, deadline string
-	floor                    float64
-	bestEffort               bool
-	yields, minRun           string
-	flexible                 string
-	reserve                  string
-	notBefore, notAfter      string
-	after                    []string
-	unmet                    string
-	led, idempotent          bool
-	container                bool
-	inner                    int64
-	notify                   []string
-	labels                   []string
+	terms cluster.Terms
+	texts map[string]*string   // of the terms that are parsed from one text, by flag
+	lists map[string]*[]string // of the terms that are parsed from several texts, by flag
 }
 
 // register adds the flags to a command.
 func (f *termFlags) register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.queue, "queue", "q", "", "`QUEUE` to stand in")
-	flags.StringVar(&f.project, "project", "", "`PROJECT` for which it counts")
-	flags.StringVar(&f.deadline, "deadline", "", "`TIME` by which it should have ended, such as 'tomorrow 08:00' or +6h")
-	flags.StringVar(&f.reserve, "reserve", "", "`TIME` from which its room is kept free, such as 'tomorrow 08:00'")
-	flags.StringVar(&f.reserve, "at", "", "as --reserve")
-	flags.StringVar(&f.notBefore, "not-before", "", "`TIME` before which it is not started, such as 'tomorrow 08:00' or +6h")
-	flags.StringVar(&f.notAfter, "not-after", "", "`TIME` by which it has failed unless it has started")
-	flags.StringArrayVar(&f.after, "after", nil, "`[CONDITION:]VJOB` that it waits for: afterok (as if none is given), afterany, afternotok, after; 120[] is all of array 120; may be repeated")
-	flags.StringVar(&f.unmet, "unmet", "", "what becomes of it when that can never be: fail, hold or run")
-	flags.BoolVar(&f.bestEffort, "best-effort", false, "run only on capacity that no other vjob needs")
-	flags.StringVar(&f.yields, "yields", "", "how it makes room: suspend, end or never")
-	flags.StringVar(&f.minRun, "min-run", "", "`TIME` after each start for which it makes no room")
-	flags.BoolVar(&f.led, "led", false, "it ends when the guest of its first VM has shut itself down")
-	flags.StringVar(&f.flexible, "flexible", "", "`TIME` by which its start may be put off for a lower price of energy, such as 6h")
-	flags.BoolVar(&f.idempotent, "idempotent", false, "submit it again when it fails")
-	flags.BoolVar(&f.container, "container", false, "hold room for other vjobs, which are submitted with --inner; nothing else runs in it")
-	flags.Int64Var(&f.inner, "inner", 0, "run inside the `CONTAINER` of this number")
-	flags.Float64Var(&f.floor, "floor", 0, "the least `SHARE` of its CPU with which it is content, from 0 to 1; none is all of it")
-	flags.StringArrayVar(&f.notify, "notify", nil, "`WHO` is told of its states: mail:NAME@HOST or https://…; may be repeated")
-	flags.StringArrayVar(&f.labels, "label", nil, "`NAME=VALUE` that is kept with it; may be repeated")
+	f.texts, f.lists = map[string]*string{}, map[string]*[]string{}
+	for _, t := range cluster.TermFields() {
+		if t.Flag == "" {
+			continue
+		}
+		letter := ""
+		if len(t.Alias) == 1 {
+			letter = t.Alias
+		}
+		switch at := t.In(&f.terms).(type) {
+		case *string:
+			flags.StringVarP(at, t.Flag, letter, "", t.Help)
+		case *bool:
+			flags.BoolVarP(at, t.Flag, letter, false, t.Help)
+		case *float64:
+			flags.Float64VarP(at, t.Flag, letter, 0, t.Help)
+		case *cluster.VJobID:
+			flags.Int64VarP((*int64)(at), t.Flag, letter, 0, t.Help)
+		case *[]string:
+			flags.StringArrayVarP(at, t.Flag, letter, nil, t.Help)
+		case *map[string]string, *[]cluster.Dependency:
+			f.lists[t.Flag] = flags.StringArrayP(t.Flag, letter, nil, t.Help)
+		default:
+			f.texts[t.Flag] = flags.StringP(t.Flag, letter, "", t.Help)
+		}
+		if len(t.Alias) > 1 {
+			flags.StringVar(f.texts[t.Flag], t.Alias, "", "as --"+t.Flag)
+		}
+	}
 }
 
-// override puts the flags that were given over what a file says.
-func (f *termFlags) override(cmd *cobra.Command, t *wire.Terms, now time.Time) (err error) {
-	given := cmd.Flags().Changed
-	if !(f.floor >= 0 && f.floor <= 1) { // NaN could not even be sent
-		return cluster.BadField("--floor", f.floor, "from 0 to 1")
-	}
-	setIf(given("queue"), &t.Queue, f.queue)
-	setIf(given("project"), &t.Project, f.project)
-	setIf(given("floor"), &t.Floor, f.floor)
-	setIf(given("best-effort"), &t.BestEffort, f.bestEffort)
-	setIf(given("yields"), &t.Yields, f.yields)
-	setIf(given("unmet"), &t.Unmet, f.unmet)
-	setIf(given("led"), &t.Led, f.led)
-	setIf(given("idempotent"), &t.Idempotent, f.idempotent)
-	setIf(given("container"), &t.Container, f.container)
-	setIf(given("inner"), &t.Inner, f.inner)
-	setIf(given("notify"), &t.Notify, f.notify)
-	if given("min-run") {
-		d, err := parse.Walltime("--min-run", f.minRun)
-		if err != nil {
-			return err
+// override sets the terms of the flags that were given.
+func (f *termFlags) override(cmd *cobra.Command, terms *cluster.Terms, now time.Time) error {
+	for _, t := range cluster.TermFields() {
+		given := t.Flag != "" && cmd.Flags().Changed(t.Flag)
+		if text := f.texts[t.Flag]; text != nil {
+			given = *text != ""
 		}
-		t.MinRunSeconds = int64(d / time.Second)
-	}
-	if given("flexible") {
-		d, err := parse.Walltime("--flexible", f.flexible)
-		if err != nil {
-			return err
+		if !given {
+			continue
 		}
-		t.FlexibleSeconds = int64(d / time.Second)
-	}
-	for _, m := range []struct {
-		flag, text string
-		at         **time.Time
-	}{
-		{"--deadline", f.deadline, &t.Deadline},
-		{"--reserve", f.reserve, &t.Reservation},
-		{"--not-before", f.notBefore, &t.NotBefore},
-		{"--not-after", f.notAfter, &t.NotAfter},
-	} {
-		if *m.at, err = parse.MomentFlag(m.flag, m.text, *m.at, now); err != nil {
-			return err
+		if err := f.parse(&t, now); err != nil {
+			return cluster.Renamed("--"+t.Flag, err)
 		}
+		t.Copy(terms, &f.terms)
 	}
-	if given("after") {
-		if t.After, err = parseAfter(f.after); err != nil {
-			return err
-		}
+	if !(f.terms.MinShare >= 0 && f.terms.MinShare <= 1) { // JSON has no NaN
+		return cluster.BadField("--floor", f.terms.MinShare, "from 0 to 1")
 	}
-	if given("label") {
-		t.Labels, err = parseLabels(f.labels)
+	return nil
+}
+
+// parse reads the text of a flag into its term.
+func (f *termFlags) parse(t *cluster.TermField, now time.Time) (err error) {
+	switch at := t.In(&f.terms).(type) {
+	case *time.Time:
+		*at, err = cli.ParseMoment(t.Flag, *f.texts[t.Flag], now)
+	case *cluster.Seconds:
+		var d time.Duration
+		d, err = cli.ParseWalltime(t.Flag, *f.texts[t.Flag])
+		*at = cluster.Seconds(d)
+	case *[]cluster.Dependency:
+		*at, err = parseAfter(*f.lists[t.Flag])
+	case *map[string]string:
+		*at, err = parseLabels(*f.lists[t.Flag])
+	case encoding.TextUnmarshaler:
+		err = at.UnmarshalText([]byte(*f.texts[t.Flag]))
 	}
 	return err
 }
 
-func setIf[T any](given bool, at *T, value T) {
-	if given {
-		*at = value
-	}
-}
-
 // parseAfter reads "afterok:12" or "12", and "12[]" for a whole array.
-func parseAfter(list []string) (after []wire.Dependency, err error) {
+func parseAfter(list []string) (after []cluster.Dependency, err error) {
 	for _, text := range list {
+		var d cluster.Dependency
 		when, number, found := strings.Cut(text, ":")
 		if !found {
-			when, number = "", text
-		} else if _, err := cluster.ParseCondition(when); err != nil {
+			number = text
+		} else if d.When, err = cluster.ParseCondition(when); err != nil {
 			return nil, cluster.BadField("--after", text, "afterok, afterany, afternotok or after, a colon, and the number of a vjob")
 		}
-		number, array := strings.CutSuffix(number, "[]")
-		id, err := cluster.ParseVJobID(number)
-		if err != nil {
+		number, d.Array = strings.CutSuffix(number, "[]")
+		if d.On, err = cluster.ParseVJobID(number); err != nil {
 			return nil, cluster.BadField("--after", text, "the number of a vjob or an array, such as 12, afterany:12 or afterok:120[]")
 		}
-		after = append(after, wire.Dependency{On: int64(id), When: when, Array: array})
+		after = append(after, d)
 	}
 	return after, nil
 }

@@ -9,9 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/fetch"
-	"vjob/cmd/vjob/parse"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 func walltimeCommand(a *cli.App) *cobra.Command {
@@ -30,7 +28,7 @@ that only an administrator can.`,
 			if err != nil {
 				return err
 			}
-			job, err := fetch.VJob(cmd.Context(), c, args[0])
+			job, err := cli.FetchVJob(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
@@ -45,7 +43,7 @@ that only an administrator can.`,
 			if a.JSON() {
 				return cli.PrintJSON(a.Out, changed, true)
 			}
-			_, err = fmt.Fprintf(a.Out, "vjob %d: its walltime is %s now\n", job.ID, wording.Walltime(changed.WalltimeSeconds))
+			_, err = fmt.Fprintf(a.Out, "vjob %d: its walltime is %s now\n", job.ID, display.Walltime(changed.WalltimeSeconds))
 			return err
 		},
 	}
@@ -61,18 +59,18 @@ func stretched(text string, before int64) (int64, error) {
 	if after, less := strings.CutPrefix(text, "-"); less {
 		rest, sign = after, -1
 	}
-	d, err := parse.Walltime("time", rest)
+	d, err := cli.ParseWalltime("time", rest)
 	switch {
 	case err != nil:
 		return 0, err
 	case rest == text:
 		return int64(d / time.Second), nil
 	case before == 0:
-		return 0, cluster.BadField("time", text, "a walltime in all: it has none so far")
+		return 0, cluster.Fault("time", "the vjob has no walltime that %q could change; give the whole walltime", text)
 	}
 	seconds := before + sign*int64(d/time.Second)
 	if seconds < 1 {
-		return 0, cluster.BadField("time", text, "less than its walltime, which is "+wording.Walltime(before))
+		return 0, cluster.BadField("time", text, "less than its walltime, which is "+display.Walltime(before))
 	}
 	return seconds, nil
 }

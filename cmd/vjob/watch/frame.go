@@ -12,8 +12,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/plain"
-	"vjob/cmd/vjob/wording"
+	"vjob/cmd/vjob/display"
 )
 
 // Draw is one picture of the cluster, in black and white: the same values give the same text.
@@ -77,7 +76,7 @@ func (f *frame) title(s *scene) {
 	for i := range s.status.VJobs {
 		counts[s.status.VJobs[i].State]++
 	}
-	parts := []string{"policy " + plain.Dash(plain.Clean(s.status.Policy))}
+	parts := []string{"policy " + display.Dash(display.Clean(s.status.Policy))}
 	for _, state := range []string{"running", "waiting", "paused", "suspended"} {
 		if counts[state] > 0 || state != "paused" {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
@@ -91,16 +90,16 @@ func (f *frame) title(s *scene) {
 		right = "q ends · " + right
 	}
 	gap := max(1, f.width-runewidth.StringWidth(left)-runewidth.StringWidth(right))
-	f.add(f.paint(plain.Bold, f.cut(left+strings.Repeat(" ", gap)+right)))
+	f.add(f.paint(display.Bold, f.cut(left+strings.Repeat(" ", gap)+right)))
 	if f.trouble != "" {
-		f.add(f.paint(plain.Red, f.cut("no answer: "+plain.Clean(f.trouble))))
+		f.add(f.paint(display.Red, f.cut("no answer: "+display.Clean(f.trouble))))
 	}
 }
 
 // section begins a part of the picture.
 func (f *frame) section(title string) {
 	f.add("")
-	f.add(f.paint(plain.Bold, f.cut(title)))
+	f.add(f.paint(display.Bold, f.cut(title)))
 }
 
 func (f *frame) add(line string) { f.lines = append(f.lines, line) }
@@ -111,7 +110,7 @@ func (f *frame) paint(colour, s string) string {
 	if !f.colours {
 		return s
 	}
-	return plain.Coloured(colour, s)
+	return display.Coloured(colour, s)
 }
 
 // cell is text of exactly a width.
@@ -149,22 +148,22 @@ func (f *frame) node(n *wire.Node, width int) string {
 		if of > 0 {
 			share = float64(used) / float64(of)
 		}
-		colour := plain.Green
+		colour := display.Green
 		if share > 1 {
-			colour = plain.Red
+			colour = display.Red
 		} else if share > 0.85 {
-			colour = plain.Yellow
+			colour = display.Yellow
 		}
-		return f.paint(colour, plain.Gauge(share, bar)) + " " + cell(text, textWidth)
+		return f.paint(colour, display.Gauge(share, bar)) + " " + cell(text, textWidth)
 	}
-	state := wording.NodeState(n)
-	head := cell(plain.Clean(n.Name), 8) + " " + f.paint(plain.ColourOf[state], cell(state, 8)) + " "
-	cpus := used(n.UsedCPUMilli, n.CPUMilli, plain.CPU(n.UsedCPUMilli)+"/"+plain.CPU(n.CPUMilli)+" CPU", 11)
+	state := display.NodeState(n)
+	head := cell(display.Clean(n.Name), 8) + " " + f.paint(display.ColourOf[state], cell(state, 8)) + " "
+	cpus := used(n.UsedCPUMilli, n.CPUMilli, display.CPU(n.UsedCPUMilli)+"/"+display.CPU(n.CPUMilli)+" CPU", 11)
 	memory := used(n.UsedMemoryMiB, n.MemoryMiB, gib(n.UsedMemoryMiB)+"/"+gib(n.MemoryMiB)+" GiB", 14)
 	taken := 18 + bar + 12 + bar + 15 + 1
-	vms := plain.Clean(strings.Join(n.VMs, " "))
+	vms := display.Clean(strings.Join(n.VMs, " "))
 	if n.Silent {
-		vms = "! " + plain.Clean(n.Problem)
+		vms = "! " + display.Clean(n.Problem)
 	}
 	return head + cpus + memory + " " + cell(vms, max(4, width-taken-1)) + " "
 }
@@ -178,10 +177,10 @@ func (f *frame) vjobs(jobs []wire.VJob, rows int) {
 	f.section("VJOBS")
 	for i := range min(len(jobs), rows) {
 		j := &jobs[i]
-		head := fmt.Sprintf("%6d ", j.ID) + cell(plain.Clean(j.Name), 14) + " "
-		state := f.paint(plain.ColourOf[j.State], cell(plain.Clean(j.State), 11))
-		rest := fmt.Sprintf("%3d VMs %7s  ", j.VMCount, plain.Span(plain.Seconds(j.RanSeconds)))
-		f.add(head + state + f.fit(rest+plain.Clean(wording.Why(j)), 33))
+		head := fmt.Sprintf("%6d ", j.ID) + cell(display.Clean(j.Name), 14) + " "
+		state := f.paint(display.ColourOf[j.State], cell(display.Clean(j.State), 11))
+		rest := fmt.Sprintf("%3d VMs %7s  ", j.VMCount, display.Span(display.Seconds(j.RanSeconds)))
+		f.add(head + state + f.fit(rest+display.Clean(display.Why(j)), 33))
 	}
 	if len(jobs) == 0 {
 		f.add("  none")
@@ -205,7 +204,7 @@ func (f *frame) actions(s *wire.Status, rows int) {
 				plans = append(plans, strconv.FormatInt(p, 10))
 			}
 		}
-		title += fmt.Sprintf(" %s  %s under way", strings.Join(plans, ", "), plain.Count(len(s.Running), "action"))
+		title += fmt.Sprintf(" %s  %s under way", strings.Join(plans, ", "), display.Count(len(s.Running), "action"))
 	}
 	f.section(title)
 	for i := range min(len(s.Running), rows) {
@@ -216,7 +215,7 @@ func (f *frame) actions(s *wire.Status, rows int) {
 
 // action is one action under way: elapsed time of the expected one.
 func (f *frame) action(x *wire.ActiveAction, now time.Time) string {
-	elapsed, expected := max(0, now.Sub(x.Began)), plain.Seconds(x.ExpectedSeconds)
+	elapsed, expected := max(0, now.Sub(x.Began)), display.Seconds(x.ExpectedSeconds)
 	share := 1.0
 	if expected > 0 {
 		share = min(1, float64(elapsed)/float64(expected))
@@ -225,13 +224,13 @@ func (f *frame) action(x *wire.ActiveAction, now time.Time) string {
 	if x.To != "" && x.To != x.From {
 		where += "→" + x.To
 	}
-	colour := plain.Cyan
+	colour := display.Cyan
 	if share >= 1 && elapsed > expected+expected/2 {
-		colour = plain.Yellow
+		colour = display.Yellow
 	}
 	bar := max(10, f.width-72)
-	head := cell(plain.Clean(x.VM), 8) + " " + cell(plain.Clean(x.Kind), 8) + " " + cell(plain.Clean(where), 18) + " " + cell(plain.Clean(x.Phase), 10) + " "
-	return head + f.paint(colour, plain.Gauge(share, min(bar, 40))) + " " + f.fit(plain.Span(elapsed)+" of "+plain.Span(expected), 48+min(bar, 40))
+	head := cell(display.Clean(x.VM), 8) + " " + cell(display.Clean(x.Kind), 8) + " " + cell(display.Clean(where), 18) + " " + cell(display.Clean(x.Phase), 10) + " "
+	return head + f.paint(colour, display.Gauge(share, min(bar, 40))) + " " + f.fit(display.Span(elapsed)+" of "+display.Span(expected), 48+min(bar, 40))
 }
 
 func (f *frame) events(events []wire.Event, rows int) {
@@ -239,14 +238,14 @@ func (f *frame) events(events []wire.Event, rows int) {
 	for i := max(0, len(events)-rows); i < len(events); i++ {
 		e := &events[i]
 		at := e.At.Local().Format("15:04:05")
-		f.add(at + " " + f.paint(plain.ColourOf[e.Kind], cell(plain.Clean(e.Kind), 9)) + " " + f.fit(plain.Clean(wording.Event(e)), 19))
+		f.add(at + " " + f.paint(display.ColourOf[e.Kind], cell(display.Clean(e.Kind), 9)) + " " + f.fit(display.Clean(display.Event(e)), 19))
 	}
 }
 
 // more says how many could not be shown.
 func (f *frame) more(n int, noun string) {
 	if n > 0 {
-		f.add(f.paint(plain.Grey, fmt.Sprintf("  … and %d more %s", n, noun+plural(n))))
+		f.add(f.paint(display.Grey, fmt.Sprintf("  … and %d more %s", n, noun+plural(n))))
 	}
 }
 

@@ -81,13 +81,13 @@ func (s *RedfishSettings) base() (*url.URL, error) {
 	base, err := url.Parse(s.URL)
 	switch {
 	case err == nil && base.User != nil:
-		return nil, cluster.BadField("url", base.Redacted(), "no user and no password: these are settings of their own")
+		return nil, cluster.Fault("url", "%q has a user or a password, which are settings of their own", base.Redacted())
 	case err != nil || base.Host == "" || base.RawQuery != "" || base.Scheme != "https" && base.Scheme != "http":
 		return nil, cluster.BadField("url", s.URL, `the address of the service, such as "https://bmc-n1"`)
 	case base.Scheme == "http" && !loopback(base.Hostname()):
 		return nil, cluster.BadField("url", s.URL, "https: the password would go over the network as it is")
 	case base.Path != "" && base.Path != "/":
-		return nil, cluster.BadField("url", s.URL, "no path; the setting system says which system is meant")
+		return nil, cluster.Fault("url", "%q has a path; the setting system says which system is meant", s.URL)
 	}
 	return base, nil
 }

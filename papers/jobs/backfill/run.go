@@ -2,7 +2,6 @@ package backfill
 
 import (
 	"context"
-	"fmt"
 
 	"vjob/cluster"
 	"vjob/sim/swf"
@@ -53,7 +52,7 @@ func Run(ctx context.Context, log *swf.Log, policy string, progress func(started
 // together they have no end.
 func (r *run) check() error {
 	if left := len(r.result.Jobs) - r.started; left > 0 {
-		return cluster.BadField("requested time", fmt.Sprintf("%d jobs are never started", left), "times that add up to less than 2^63 seconds")
+		return cluster.Fault("requested time", "%d jobs are never started, want times that add up to less than 2^63 seconds", left)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cluster"
-	"vjob/cmd/console"
+	"vjob/cmd/program"
 	"vjob/cmd/vjob-oar/command"
 	"vjob/daemon/settings"
 	"vjob/tests/lab"
@@ -43,7 +43,7 @@ func (s *screen) String() string {
 
 // oar calls one of OAR's commands.
 func (b systemTest) oar(in io.Reader, out io.Writer, name string, line ...string) (code int) {
-	t := console.Terminal{In: in, Out: out, Err: out, Getenv: func(string) string { return "" }}
+	t := program.Terminal{In: in, Out: out, Err: out, Getenv: func(string) string { return "" }}
 	return command.Run(b.Context(), name, line, command.Environment{
 		Out: out, Err: out, Getenv: t.Getenv, Now: time.Now, Version: "test",
 		Client: func() (*client.Client, error) { return b.d.client, nil }, Attach: t.Work,

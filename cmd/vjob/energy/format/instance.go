@@ -64,7 +64,7 @@ func ReadInstances(in io.Reader, name string) ([]*Instance, error) {
 			break
 		}
 		if other, double := seen[instance.ID]; double {
-			r.fail(f.fault(item.from, item.path, fmt.Sprintf("id %q is wrong: want an id of its own, it is that of %s", instance.ID, other)))
+			r.fail(f.fault(item.from, item.path, fmt.Sprintf("id %q is taken by %s", instance.ID, other)))
 		}
 		seen[instance.ID] = item.path
 		list = append(list, instance)

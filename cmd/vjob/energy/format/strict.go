@@ -34,7 +34,7 @@ func (r *reader) fields(v value, need, may []string) object {
 	}
 	for _, key := range v.keys {
 		if !slices.Contains(need, key) && !slices.Contains(may, key) {
-			r.fail(r.fault(fields[key].from, v.path, fmt.Sprintf("the key %q is wrong: want one of %s", key, strings.Join(append(slices.Clone(need), may...), ", "))))
+			r.fail(r.fault(fields[key].from, v.path, fmt.Sprintf("the key %q is not one of %s", key, strings.Join(append(slices.Clone(need), may...), ", "))))
 		}
 	}
 	for _, key := range need {

@@ -163,7 +163,7 @@ func (p *parser) object(v *value, depth int) error {
 		}
 		key, _ := token.(string) // the decoder lets nothing else pass
 		if _, double := fields[key]; double {
-			return p.fault(at, v.path, fmt.Sprintf("a second %q is wrong: want each key once", key))
+			return p.fault(at, v.path, fmt.Sprintf("%q is given twice", key))
 		}
 		field, err := p.value(strings.TrimPrefix(v.path+"."+key, "."), depth+1)
 		if err != nil {

@@ -1,4 +1,4 @@
-package plain
+package display
 
 // The ANSI colours that are used.
 const (

@@ -1,6 +1,6 @@
-// Package plain formats values for a terminal: times, amounts, aligned tables, colours. It
-// also makes text from the server safe to print.
-package plain
+// Package display formats what vjob prints: times, amounts, aligned tables, colours, and the vjobs, nodes
+// and events of the API. Text from the server becomes safe to print.
+package display
 
 import (
 	"fmt"

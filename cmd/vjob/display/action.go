@@ -1,4 +1,4 @@
-package wording
+package display
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/plain"
 )
 
 // ActionHeads are the columns of an action that has not begun.
@@ -27,7 +26,7 @@ func ActionCells(x *wire.Action) []string {
 		what += " at " + cluster.Rate(x.BytesPerSecond).String()
 	}
 	return []string{
-		strconv.Itoa(x.ID), what, x.VM, plain.Dash(x.From), plain.Dash(x.To), plain.Dash(strings.Join(after, ",")),
-		fmt.Sprintf("%s…%s", plain.Span(plain.Seconds(x.StartSec)), plain.Span(plain.Seconds(x.EndSec))), plain.MiB(x.CostMiB),
+		strconv.Itoa(x.ID), what, x.VM, Dash(x.From), Dash(x.To), Dash(strings.Join(after, ",")),
+		fmt.Sprintf("%s…%s", Span(Seconds(x.StartSec)), Span(Seconds(x.EndSec))), MiB(x.CostMiB),
 	}
 }

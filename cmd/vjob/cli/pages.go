@@ -1,4 +1,4 @@
-package fetch
+package cli
 
 import (
 	"context"
@@ -16,8 +16,8 @@ const (
 	pagesAtOnce = 3
 )
 
-// VJobs fetches all pages, up to the limit of the query.
-func VJobs(ctx context.Context, c *client.Client, q client.VJobQuery) (wire.VJobList, error) {
+// FetchVJobs fetches all pages, up to the limit of the query.
+func FetchVJobs(ctx context.Context, c *client.Client, q client.VJobQuery) (wire.VJobList, error) {
 	end := q.Limit
 	q.Limit = PageSize
 	if end > 0 {
@@ -36,7 +36,7 @@ func VJobs(ctx context.Context, c *client.Client, q client.VJobQuery) (wire.VJob
 		q.Offset, q.Limit = at, min(PageSize, end-at)
 		rest = append(rest, q)
 	}
-	pages, err := fetch(ctx, c, rest)
+	pages, err := fetchPages(ctx, c, rest)
 	if err != nil {
 		return list, err
 	}
@@ -46,8 +46,8 @@ func VJobs(ctx context.Context, c *client.Client, q client.VJobQuery) (wire.VJob
 	return list, nil
 }
 
-// fetch fetches some pages, some at a time.
-func fetch(ctx context.Context, c *client.Client, questions []client.VJobQuery) ([]wire.VJobList, error) {
+// fetchPages fetches some pages, some at a time.
+func fetchPages(ctx context.Context, c *client.Client, questions []client.VJobQuery) ([]wire.VJobList, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	pages := make([]wire.VJobList, len(questions))

@@ -1,4 +1,4 @@
-package wording
+package display
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/cmd/vjob/plain"
 	"vjob/energy/power/cycle"
 )
 
@@ -28,12 +27,12 @@ func NodeProblem(n *wire.Node) string {
 		return powerProblem(n)
 	}
 	if n.Silent {
-		return fmt.Sprintf("silent since %s: %s", plain.Moment(&n.Since), n.Problem)
+		return fmt.Sprintf("silent since %s: %s", Moment(&n.Since), n.Problem)
 	}
 	if n.Problem == "" && len(n.Warnings) > 0 {
 		return "warning: " + strings.Join(n.Warnings, "; ")
 	}
-	return plain.Dash(n.Problem)
+	return Dash(n.Problem)
 }
 
 // switching reports whether the power of a node says more of it than what is decreed.
@@ -50,6 +49,6 @@ func powerProblem(n *wire.Node) string {
 	case p.Phase == cycle.Stopping.String() && p.Wanted == cycle.WantOn.String():
 		return "comes up again once it is off"
 	default:
-		return plain.Dash(p.Problem)
+		return Dash(p.Problem)
 	}
 }

@@ -1,6 +1,4 @@
-// Package console connects the terminal of a user with the serial console of a VM: bytes
-// both ways, until the console closes or the user leaves.
-package console
+package program
 
 import (
 	"context"

@@ -1,6 +1,4 @@
-// Package fetch has the queries to the daemon that several commands share: the vjob of a
-// name, and long lists page by page.
-package fetch
+package cli
 
 import (
 	"context"
@@ -12,18 +10,18 @@ import (
 	"vjob/cluster"
 )
 
-// VJob is the vjob that an argument names, as [ID] finds it.
-func VJob(ctx context.Context, c *client.Client, arg string) (wire.VJobDetail, error) {
-	id, err := ID(ctx, c, arg)
+// FetchVJob is the vjob that an argument names, as [ResolveVJob] finds it.
+func FetchVJob(ctx context.Context, c *client.Client, arg string) (wire.VJobDetail, error) {
+	id, err := ResolveVJob(ctx, c, arg)
 	if err != nil {
 		return wire.VJobDetail{}, err
 	}
 	return c.VJob(ctx, id)
 }
 
-// ID finds the vjob that an argument names: a number, or the name of a live
+// ResolveVJob finds the vjob that an argument names: a number, or the name of a live
 // vjob, or that of one which has ended.
-func ID(ctx context.Context, c *client.Client, arg string) (int64, error) {
+func ResolveVJob(ctx context.Context, c *client.Client, arg string) (int64, error) {
 	if n, err := strconv.ParseInt(arg, 10, 64); err == nil {
 		if n < 1 {
 			return 0, cluster.BadField("vjob", arg, "the number or the name of a vjob")
@@ -40,7 +38,7 @@ func ID(ctx context.Context, c *client.Client, arg string) (int64, error) {
 		}
 		switch {
 		case live && len(list.VJobs) > 1: // administrators see those of several owners
-			return 0, cluster.BadField("vjob", arg, fmt.Sprintf("a number: vjobs %d and %d bear the name", list.VJobs[1].ID, list.VJobs[0].ID))
+			return 0, cluster.Fault("vjob", "vjobs %d and %d are named %q, want a number", list.VJobs[1].ID, list.VJobs[0].ID, arg)
 		case len(list.VJobs) > 0:
 			return list.VJobs[0].ID, nil
 		}

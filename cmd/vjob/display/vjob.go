@@ -1,5 +1,4 @@
-// Package wording formats vjobs, nodes, events and actions of the API for several commands.
-package wording
+package display
 
 import (
 	"fmt"

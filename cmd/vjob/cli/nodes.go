@@ -1,4 +1,4 @@
-package fetch
+package cli
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"vjob/daemon/settings"
 )
 
-// Nodes are the names of the nodes for which words stand, each once: a name, a range such
+// ResolveNodes are the names of the nodes for which words stand, each once: a name, a range such
 // as n[1-8], or a label such as rack=A for all that have it. Only for a label the daemon
 // is asked. The error names the field, and the word in it.
-func Nodes(ctx context.Context, c *client.Client, field string, words []string) (names []string, err error) {
+func ResolveNodes(ctx context.Context, c *client.Client, field string, words []string) (names []string, err error) {
 	for _, word := range words {
 		found := settings.ExpandRange(word)
 		if label, value, labelled := strings.Cut(word, "="); labelled {

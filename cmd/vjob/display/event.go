@@ -1,11 +1,10 @@
-package wording
+package display
 
 import (
 	"strconv"
 	"strings"
 
 	"vjob/api/wire"
-	"vjob/cmd/vjob/plain"
 )
 
 // Event is an event in one line: its text, with what it is about in front unless
@@ -34,11 +33,11 @@ func about(e *wire.Event) string {
 }
 
 // EventTable is events, a line each.
-func EventTable(events []wire.Event) *plain.Table {
-	t := &plain.Table{Heads: plain.Heads(">EVENT TIME KIND ABOUT TEXT")}
+func EventTable(events []wire.Event) *Table {
+	t := &Table{Heads: Heads(">EVENT TIME KIND ABOUT TEXT")}
 	for i := range events {
 		e := &events[i]
-		t.Row(strconv.FormatInt(e.Seq, 10), plain.Moment(&e.At), e.Kind, about(e), e.Text)
+		t.Row(strconv.FormatInt(e.Seq, 10), Moment(&e.At), e.Kind, about(e), e.Text)
 	}
 	return t
 }

@@ -1,4 +1,4 @@
-package console_test
+package program_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
-	"vjob/cmd/console"
+	"vjob/cmd/program"
 )
 
 // daemon has a vjob 12 with a guest that echoes its input, and leaves when it reads a
@@ -54,12 +54,12 @@ func TestAttach(t *testing.T) {
 		name, typed string
 		want        error
 	}{
-		{"the key leaves", "hallo\x1d.", console.ErrLeft},
+		{"the key leaves", "hallo\x1d.", program.ErrLeft},
 		{"the guest goes", "hallo.", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			work := console.Terminal{In: strings.NewReader(tt.typed), Out: &out, Err: &errs, Getenv: func(string) string { return "" }}
+			work := program.Terminal{In: strings.NewReader(tt.typed), Out: &out, Err: &errs, Getenv: func(string) string { return "" }}
 			if err := work.Work(t.Context(), daemon(t), 12); !errors.Is(err, tt.want) {
 				t.Errorf("%v, want %v", err, tt.want)
 			}
@@ -73,14 +73,14 @@ func TestAttach(t *testing.T) {
 // A program of the user's choice gets the address of the VM, and its exit status does not matter.
 func TestConnect(t *testing.T) {
 	var out bytes.Buffer
-	work := console.Terminal{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(name string) string {
-		return map[string]string{console.CommandVariable: "echo {guest} {node} {job}"}[name]
+	work := program.Terminal{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(name string) string {
+		return map[string]string{program.CommandVariable: "echo {guest} {node} {job}"}[name]
 	}}
-	if err := work.Work(t.Context(), daemon(t), 12); !errors.Is(err, console.ErrLeft) || out.String() != "vjob-12-0 n7 12\n" {
+	if err := work.Work(t.Context(), daemon(t), 12); !errors.Is(err, program.ErrLeft) || out.String() != "vjob-12-0 n7 12\n" {
 		t.Errorf("%v: %q", err, out.String())
 	}
 	work.Getenv = func(string) string { return "/nowhere/ssh" }
-	if err := work.Work(t.Context(), daemon(t), 12); err == nil || errors.Is(err, console.ErrLeft) || !strings.Contains(err.Error(), console.CommandVariable) {
+	if err := work.Work(t.Context(), daemon(t), 12); err == nil || errors.Is(err, program.ErrLeft) || !strings.Contains(err.Error(), program.CommandVariable) {
 		t.Errorf("a program that is not there: %v", err)
 	}
 }

@@ -1,9 +1,6 @@
-// Package parse parses the values of flags: times, amounts, instants. Errors name the
-// flag and what is valid.
-package parse
+package cli
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -17,10 +14,10 @@ import (
 // maxWalltime is ten years.
 const maxWalltime = 10 * 365 * 24 * time.Hour
 
-// Walltime reads "1:00:00" (hours, minutes, seconds), "90:00" (minutes,
+// ParseWalltime reads "1:00:00" (hours, minutes, seconds), "90:00" (minutes,
 // seconds), or Go's notation and days: "90m", "1h30m", "2d". The field is for the
 // error.
-func Walltime(field, s string) (time.Duration, error) {
+func ParseWalltime(field, s string) (time.Duration, error) {
 	bad := cluster.BadField(field, s, "hours:minutes:seconds such as 1:00:00, or a time such as 90m, of at least 1 second")
 	var d time.Duration
 	if parts := strings.Split(s, ":"); len(parts) == 2 || len(parts) == 3 {
@@ -43,11 +40,11 @@ func Walltime(field, s string) (time.Duration, error) {
 	return d, nil
 }
 
-// CPU reads processors that are more than none.
-func CPU(field, s string) (int64, error) {
+// ParseCPU reads processors that are more than none.
+func ParseCPU(field, s string) (int64, error) {
 	n, err := cluster.ParseCPU(s)
 	if err != nil {
-		return 0, Renamed(err, field)
+		return 0, cluster.Renamed(field, err)
 	}
 	if n < 1 {
 		return 0, cluster.BadField(field, s, "more than 0 processors")
@@ -55,11 +52,11 @@ func CPU(field, s string) (int64, error) {
 	return int64(n), nil
 }
 
-// Memory reads an amount of memory that is more than none.
-func Memory(field, s string) (int64, error) {
+// ParseMemory reads an amount of memory that is more than none.
+func ParseMemory(field, s string) (int64, error) {
 	n, err := cluster.ParseMiB(s)
 	if err != nil {
-		return 0, Renamed(err, field)
+		return 0, cluster.Renamed(field, err)
 	}
 	if n < 1 {
 		return 0, cluster.BadField(field, s, "more than 0, such as 512MiB")
@@ -67,18 +64,9 @@ func Memory(field, s string) (int64, error) {
 	return int64(n), nil
 }
 
-// Renamed is an error about a value, told of the field that it was given in.
-func Renamed(err error, field string) error {
-	var f *cluster.FieldError
-	if !errors.As(err, &f) {
-		return err
-	}
-	return &cluster.FieldError{Field: field, Value: f.Value, Want: f.Want}
-}
-
-// Steps reads the work of a simulated guest: "2m@1,1m@0.5" is two minutes of
+// ParseSteps reads the work of a simulated guest: "2m@1,1m@0.5" is two minutes of
 // one processor, then one minute of half of one.
-func Steps(field, s string) ([]wire.Step, error) {
+func ParseSteps(field, s string) ([]wire.Step, error) {
 	var steps []wire.Step
 	for i, text := range strings.Split(s, ",") {
 		name := fmt.Sprintf("%s, part %d", field, i+1)
@@ -89,15 +77,15 @@ func Steps(field, s string) ([]wire.Step, error) {
 		}
 		n, err := cluster.ParseCPU(need)
 		if err != nil {
-			return nil, Renamed(err, name)
+			return nil, cluster.Renamed(name, err)
 		}
 		steps = append(steps, wire.Step{CPUMilli: int64(n), Seconds: math.Round(d.Seconds()*1e6) / 1e6})
 	}
 	return steps, nil
 }
 
-// Env reads NAME=VALUE pairs.
-func Env(pairs []string) (map[string]string, error) {
+// ParseEnv reads NAME=VALUE pairs.
+func ParseEnv(pairs []string) (map[string]string, error) {
 	if len(pairs) == 0 {
 		return nil, nil
 	}
@@ -112,21 +100,21 @@ func Env(pairs []string) (map[string]string, error) {
 	return env, nil
 }
 
-// MomentFlag reads the moment that a flag gives; without one what was said before stays.
-func MomentFlag(flag, text string, before *time.Time, now time.Time) (*time.Time, error) {
+// ParseMomentFlag reads the moment that a flag gives; without one what was said before stays.
+func ParseMomentFlag(flag, text string, before *time.Time, now time.Time) (*time.Time, error) {
 	if text == "" {
 		return before, nil
 	}
-	t, err := Moment(flag, text, now)
+	t, err := ParseMoment(flag, text, now)
 	return &t, err
 }
 
-// Moment reads an instant: a date and a time of where the user is, "today 18:00",
+// ParseMoment reads an instant: a date and a time of where the user is, "today 18:00",
 // "tomorrow 08:00", a time alone for the next such, or "+6h" from now.
-func Moment(field, text string, now time.Time) (time.Time, error) {
+func ParseMoment(field, text string, now time.Time) (time.Time, error) {
 	bad := cluster.BadField(field, text, "a date and a time such as 2026-12-01 08:00, tomorrow 08:00, 08:00 for the next such, or +6h")
 	if rest, ok := strings.CutPrefix(text, "+"); ok {
-		d, err := Walltime(field, rest)
+		d, err := ParseWalltime(field, rest)
 		if err != nil {
 			return time.Time{}, bad
 		}

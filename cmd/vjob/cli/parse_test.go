@@ -1,4 +1,4 @@
-package parse
+package cli
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ func TestParseWalltime(t *testing.T) {
 		"1:00:00": time.Hour, "90m": 90 * time.Minute, "0:00:01": time.Second, "100:30:05": 100*time.Hour + 30*time.Minute + 5*time.Second,
 		"90:00": 90 * time.Minute, "1h30m": 90 * time.Minute, "2d": 48 * time.Hour, "45s": 45 * time.Second,
 	} {
-		if got, err := Walltime("w", text); err != nil || got != want {
+		if got, err := ParseWalltime("w", text); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "0s", "1", "-1h", "1:60:00", "1:0:0", "1:2:3:4", "1.5s", "a:b", "::", "11y", "99999d", "+1:00", "500ms"} {
-		if got, err := Walltime("--walltime", text); err == nil {
+		if got, err := ParseWalltime("--walltime", text); err == nil {
 			t.Errorf("%q was read as %s", text, got)
 		} else if !errors.Is(err, cluster.ErrInvalid) || !strings.HasPrefix(err.Error(), "--walltime: ") {
 			t.Errorf("%q: %v", text, err)
@@ -32,13 +32,13 @@ func TestParseWalltime(t *testing.T) {
 }
 
 func TestParseSteps(t *testing.T) {
-	got, err := Steps("s", "2m@1, 90s@0.5,1h@250m,10s@0")
+	got, err := ParseSteps("s", "2m@1, 90s@0.5,1h@250m,10s@0")
 	want := []wire.Step{{CPUMilli: 1000, Seconds: 120}, {CPUMilli: 500, Seconds: 90}, {CPUMilli: 250, Seconds: 3600}, {Seconds: 10}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	for _, text := range []string{"2m", "@1", "2m@", "2m@-1", "x@1", "2m@1,,1m@1", "2m@1,"} {
-		if _, err := Steps("--steps", text); !errors.Is(err, cluster.ErrInvalid) {
+		if _, err := ParseSteps("--steps", text); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -62,13 +62,13 @@ func TestParseMoment(t *testing.T) {
 		"+6h":                  "2026-11-21T23:30:00+01:00",
 		"+0:45:00":             "2026-11-21T18:15:00+01:00",
 	} {
-		got, err := Moment("--reserve", text, now)
+		got, err := ParseMoment("--reserve", text, now)
 		if err != nil || got.In(paris).Format(time.RFC3339) != want {
 			t.Errorf("%q: %s, %v; want %s", text, got.In(paris).Format(time.RFC3339), err, want)
 		}
 	}
 	for _, text := range []string{"", "yesterday", "25:00", "2026-02-30 08:00", "+", "+-1h", "tomorrow", "tomorrow 8", "now"} {
-		if got, err := Moment("--reserve", text, now); err == nil || !strings.HasPrefix(err.Error(), "--reserve: ") {
+		if got, err := ParseMoment("--reserve", text, now); err == nil || !strings.HasPrefix(err.Error(), "--reserve: ") {
 			t.Errorf("%q: %s, %v", text, got, err)
 		}
 	}

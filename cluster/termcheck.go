@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Bounds of terms.
+const (
+	maxAfter    = 1000 // dependencies
+	maxComment  = 1000 // bytes
+	maxLabels   = 64
+	maxLabel    = 8 << 10 // bytes
+	maxMinRun   = Seconds(30 * 24 * time.Hour)
+	maxFlexible = Seconds(30 * 24 * time.Hour)
+)
+
+var labelShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,63}$`)
+
+// Check returns a [FieldError] for the first term that is invalid by itself or beside another one. Which
+// queues, projects and vjobs exist, and which addresses may be notified, it does not check.
+func (t *Terms) Check() error {
+	for _, fault := range []struct {
+		is    bool
+		field string
+		value any
+		want  string
+	}{
+		{t.Queue != "" && !IsName(t.Queue), "queue", t.Queue, wantName},
+		{t.Project != "" && !IsName(t.Project), "project", t.Project, wantName},
+		{!(t.MinShare >= 0 && t.MinShare <= 1), "floor", t.MinShare, "from 0 to 1"},
+		{t.MinRun < 0 || t.MinRun > maxMinRun, "min_run_seconds", t.MinRun, fmt.Sprintf("from 0 to %s", maxMinRun)},
+		{t.Flexible < 0 || t.Flexible > maxFlexible, "flexible_seconds", t.Flexible, fmt.Sprintf("from 0 to %s", maxFlexible)},
+		{t.MaxConcurrent < 0, "at_once", t.MaxConcurrent, "1 or more, or 0 for all"},
+		{t.Inner < 0, "inner", t.Inner, "the number of a container"},
+		{len(t.After) > maxAfter, "after", len(t.After), fmt.Sprintf("at most %d dependencies", maxAfter)},
+		{len(t.Comment) > maxComment || !printable(t.Comment, ""), "comment", t.Comment, fmt.Sprintf("one line of at most %d bytes without control characters", maxComment)},
+		{len(t.Labels) > maxLabels, "labels", len(t.Labels), fmt.Sprintf("at most %d labels", maxLabels)},
+	} {
+		if fault.is {
+			return BadField(fault.field, fault.value, fault.want)
+		}
+	}
+	switch {
+	case t.Flexible > 0 && !t.Reservation.IsZero():
+		return Fault("flexible_seconds", "a vjob with a reservation starts when that begins, want 0")
+	case t.BestEffort && t.Preemption == Never:
+		return Fault("yields", "a best-effort vjob is preempted, want suspend or end instead of %s", t.Preemption)
+	}
+	for i, d := range t.After {
+		if d.On < 1 {
+			return BadField(fmt.Sprintf("after[%d].on", i), d.On, "the number of a vjob, such as 12")
+		}
+	}
+	return checkLabels(t.Labels)
+}
+
+func checkLabels(labels map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if !labelShape.MatchString(name) {
+			return BadField(labelField(name), name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter")
+		}
+		if text := labels[name]; len(text) > maxLabel || !printable(text, "\n\t") {
+			return BadField("labels."+name, text, fmt.Sprintf("printable text of at most %d bytes", maxLabel))
+		}
+	}
+	return nil
+}
+
+// labelField is the field of a label in errors, unless its name is too long to show or has control characters.
+func labelField(name string) string {
+	if len(name) > 64 || !printable(name, "") {
+		return "labels"
+	}
+	return "labels." + name
+}
+
+// printable reports whether a text has no control characters but the allowed ones.
+func printable(text, allowed string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && !strings.ContainsRune(allowed, r)
+	})
+}
