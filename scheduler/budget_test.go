@@ -150,6 +150,26 @@ func TestBudgetsAreForeseen(t *testing.T) {
 	}
 }
 
+// Changes of budgets beyond the look-ahead do not count yet.
+func TestLookaheadOfBudgets(t *testing.T) {
+	for lookahead, want := range map[time.Duration]int{59 * time.Minute: 0, 61 * time.Minute: 1, 0: 14} {
+		l := state2()
+		set := lit(&l)
+		set.Lookahead = lookahead
+		r := mount(t, set, l)
+		r.drain()
+		at := epoch.Add(time.Hour).UTC()
+		err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 60), When: at.Format("15:04") + "-" + at.Add(time.Hour).Format("15:04")}}, "root")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.at(time.Second)
+		if got := r.core.Snapshot().Budgets.Changes; len(got) != want {
+			t.Errorf("look-ahead %s: %d changes, want %d", lookahead, len(got), want)
+		}
+	}
+}
+
 // A group has a budget of its own; without budgets the caps are lifted.
 func TestBudgetsOfGroups(t *testing.T) {
 	l := state2()

@@ -52,4 +52,7 @@ func TestCostsOfRealNodes(t *testing.T) {
 	if core.Execute.Costs == (ctxswitch.Costs{}) || core.Execute.Costs == defaults.LibvirtCosts() {
 		t.Errorf("a simulated cluster is planned with %+v", core.Execute.Costs)
 	}
+	if core.Lookahead != 7*24*time.Hour {
+		t.Errorf("the look-ahead is %s, want a week", core.Lookahead)
+	}
 }

@@ -24,6 +24,8 @@ type Policy struct {
 	Suspend    string       `json:"suspend"` // disk, auto, memory; "" is the default of the policy
 	Overdue    string       `json:"overdue"` // at the end of the walltime: end, suspend
 	Gap        Duration     `json:"gap"`     // time after the walltime during which forecasts keep the capacity of a vjob
+	// Lookahead is how far ahead decisions and forecasts take changes of budgets and quotas into account.
+	Lookahead Duration `json:"lookahead"`
 }
 
 var _ document.Extensible = (*Policy)(nil)

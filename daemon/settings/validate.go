@@ -114,6 +114,7 @@ func (s *Settings) validateTiming() error {
 		{"timing.backoff", t.Backoff, 10 * time.Millisecond, time.Hour},
 		{"timing.plan", t.Plan, 0, time.Minute},
 		{"policy.gap", s.Policy.Gap, 0, time.Hour},
+		{"policy.lookahead", s.Policy.Lookahead, time.Hour, 366 * 24 * time.Hour},
 		{"reservations.horizon", s.Reserving.Horizon, 0, 3650 * 24 * time.Hour},
 		{"reservations.margin", s.Reserving.Margin, 0, 24 * time.Hour},
 		{"limits.max_skew", s.Limits.MaxSkew, time.Millisecond, time.Hour},
