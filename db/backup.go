@@ -103,7 +103,7 @@ func counted(r *reader) error {
 	err := r.one(`WITH has AS (SELECT owner, count(*) AS vjobs, sum(vm_count) AS vms FROM vjobs WHERE `+live+` GROUP BY owner)
 		SELECT count(*) FROM has FULL JOIN owners USING (owner) WHERE has.vjobs IS NOT owners.vjobs OR has.vms IS NOT owners.vms`, nil, &wrong)
 	if err == nil && wrong > 0 {
-		err = fmt.Errorf("what %d owners have in vjobs that have not ended is counted wrongly: %w", wrong, cluster.ErrUnavailable)
+		err = fmt.Errorf("the live vjobs of %d owners are counted wrongly: %w", wrong, cluster.ErrUnavailable)
 	}
 	return err
 }

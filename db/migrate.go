@@ -67,7 +67,7 @@ func migrate(ctx context.Context, conn *sql.Conn, path string, dir fs.FS) error 
 	case err != nil:
 		return err
 	case version > len(all):
-		return fmt.Errorf("its schema has version %d, this vjobd knows versions up to %d: use a newer vjobd", version, len(all))
+		return fmt.Errorf("its schema has version %d, this vjobd supports versions up to %d: use a newer vjobd", version, len(all))
 	case version == len(all):
 		return nil
 	case version > 0:

@@ -122,7 +122,7 @@ func nameTaken(name string, id cluster.VJobID) error {
 
 // keyReused is the error for an idempotency key that came back with another submission.
 func keyReused(key string, id cluster.VJobID) error {
-	return fmt.Errorf("idempotency key: %q was used for vjob %s with another content; want a new key: %w",
+	return fmt.Errorf("idempotency key: %q was used for vjob %s with other content; want a new key: %w",
 		key, id, cluster.ErrConflict)
 }
 

@@ -176,7 +176,7 @@ func TestWalltimeInside(t *testing.T) {
 			want     string
 		}{
 			{inner.ID, 50 * time.Minute, ""},
-			{inner.ID, 2 * time.Hour, "its container 1 holds its room for 59m"},
+			{inner.ID, 2 * time.Hour, "its container 1 ends in 59m"},
 			{box.ID, 0, "a container ends with its walltime"},
 			{box.ID, 3 * time.Hour, ""},
 			{inner.ID, 2 * time.Hour, ""},

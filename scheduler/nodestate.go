@@ -18,7 +18,7 @@ func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeS
 		case !ok:
 			return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
 		case state == cluster.Offline && len(n.VMs) > 0:
-			return fmt.Errorf("node %s still holds %d VMs, %s first among them: drain it before: %w",
+			return fmt.Errorf("node %s holds %d VMs, such as %s: drain it first: %w",
 				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
 		}
 	}

@@ -40,7 +40,7 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 		return c.exec.Clear(now, id, gang.ThenTerminate, ordered("deleted", by))
 	case OrderHold:
 		if !state.Ready() {
-			return refuse("only one that waits can be held; suspend it instead")
+			return refuse("only a waiting vjob can be held; suspend it instead")
 		}
 		return c.exec.Hold(now, id, true, ordered("held", by))
 	case OrderRelease:
@@ -50,7 +50,7 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 		return c.exec.Hold(now, id, false, ordered("released", by))
 	case OrderSuspend:
 		if state.Ready() || state.Terminal() || state == cluster.Stopping {
-			return refuse("only one that runs can be suspended")
+			return refuse("only a running vjob can be suspended")
 		}
 		return c.exec.Hold(now, id, true, ordered("suspended", by))
 	case OrderResume:
@@ -60,7 +60,7 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 		return c.exec.Hold(now, id, false, ordered("resumed", by))
 	case OrderRequeue:
 		if state == cluster.Waiting || state == cluster.Stopping || r.Job.Container {
-			return refuse("only one that has started can be queued again")
+			return refuse("only a vjob that has started can be queued again")
 		}
 		if err := c.exec.Clear(now, id, gang.ThenWait, ordered("queued again", by)); err != nil {
 			return err

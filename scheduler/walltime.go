@@ -49,16 +49,16 @@ func (c *Core) SetWalltime(now time.Time, s WalltimeChange) error {
 	case len(r.Job.Shapes) > 0:
 		return refuse("it has alternatives, each with a walltime of its own")
 	case longer && !r.Job.Reservation.IsZero():
-		return refuse("its room is reserved for so long and no longer")
+		return refuse("its reservation ends with its present walltime")
 	case s.Walltime == 0 && r.Job.Container:
 		return refuse("a container ends with its walltime")
 	case s.Walltime == 0 && !r.Job.Reservation.IsZero():
 		return refuse("a reservation ends with its walltime")
 	case longer && (r.Began || r.Job.State != cluster.Waiting) && !s.Admin:
-		return refuse("only an administrator gives more time to one that has begun")
+		return refuse("a longer walltime of a vjob that has begun requires an administrator")
 	}
 	if box, live := c.exec.Job(r.Job.Inner); live && s.Walltime-r.Ran > box.Job.Walltime-box.Ran {
-		return refuse(fmt.Sprintf("its container %s holds its room for %s yet", box.Job.ID, (box.Job.Walltime - box.Ran).Round(time.Second)))
+		return refuse(fmt.Sprintf("its container %s ends in %s", box.Job.ID, (box.Job.Walltime - box.Ran).Round(time.Second)))
 	}
 	changed := r.Job.Clone()
 	changed.Walltime = s.Walltime

@@ -147,7 +147,7 @@ func TestRefusals(t *testing.T) {
 		why    string
 	}{
 		{"unknown to the board", cluster.Node{ID: "c"}, false, "cannot be switched"},
-		{"down", cluster.Node{ID: "a", State: cluster.Down}, false, "let it be online again first"},
+		{"down", cluster.Node{ID: "a", State: cluster.Down}, false, "set it online first"},
 		{"silent", cluster.Node{ID: "a"}, true, "it is unknown what it holds"},
 	} {
 		err := r.board.Order(start, &c.node, c.silent, cycle.WantOff, "op")

@@ -17,7 +17,7 @@ func (b *Controller) Order(now time.Time, node *cluster.Node, silent bool, want 
 	case n == nil:
 		return refuse("cannot be switched: the settings name no power driver for it (power.nodes)")
 	case node.State == cluster.Down:
-		return refuse("is down: let it be online again first")
+		return refuse("is down: set it online first")
 	case want == cycle.WantOff && silent:
 		return refuse("does not answer, so it is unknown what it holds")
 	}

@@ -206,7 +206,7 @@ func TestRefusedSwitches(t *testing.T) {
 	}
 	p.run(time.Minute)
 	for node, want := range map[cluster.NodeID]string{
-		"n1": "node n1 is down: let it be online again first: conflict",
+		"n1": "node n1 is down: set it online first: conflict",
 		"n2": "node n2 does not answer, so it is unknown what it holds: conflict",
 		"n9": "node n9: not found",
 	} {
