@@ -151,7 +151,7 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 			w.decide(k, Run, "runs: no other vjob needs its room")
 		} else {
 			w.suspend(k, "to make room, since it is best-effort", short)
-			if c := &w.verdicts[k].Cause; c.Kind == cluster.CausePreempted {
+			if c := w.verdicts[k].Cause; c.Kind == cluster.CausePreempted {
 				c.VJobs = d.preemptors(verdicts)
 			}
 		}

@@ -71,8 +71,8 @@ func (w Target) String() string { return [...]string{"wait", "run", "suspend", "
 type Verdict struct {
 	Target Target
 	Reason string
-	// Cause is why a running or paused vjob is to stop; zero: the reason says it.
-	Cause cluster.Cause
+	// Cause is why a running or paused vjob is to stop; nil: the reason says it. It is shared and never changes.
+	Cause *cluster.Cause
 	// Again is when time alone changes the verdict; zero: never.
 	Again time.Time
 	// Start is the estimated start of a waiting or suspended vjob if all running ones use their

@@ -35,7 +35,7 @@ func newScan(m *Input) *scan {
 			w.decide(i, j.Bound, "is "+j.State.String())
 		case j.Held && j.State == cluster.Running:
 			w.decide(i, Suspend, "suspended: it is held")
-			w.verdicts[i].Cause = j.Hold
+			w.verdicts[i].Cause = &j.Hold
 		case j.Held:
 			w.decide(i, Wait, WhyHeld(j.VJob))
 		case j.Ineligible != "" && j.State.Ready():
@@ -128,11 +128,11 @@ func (w *scan) admit(i int) {
 func (w *scan) suspend(i int, why string, short Shortage) {
 	if short.Limit != "" {
 		w.decide(i, Suspend, "suspended: "+short.Limit)
-		w.verdicts[i].Cause = cluster.Cause{Kind: short.Kind, Text: short.Limit}
+		w.verdicts[i].Cause = &cluster.Cause{Kind: short.Kind, Text: short.Limit}
 		return
 	}
 	w.decide(i, Suspend, "suspended "+why+": "+short.String())
-	w.verdicts[i].Cause = cluster.Cause{Kind: cluster.CausePreempted, VJobs: w.preemptors(i), Short: short.Missing, Text: short.String()}
+	w.verdicts[i].Cause = &cluster.Cause{Kind: cluster.CausePreempted, VJobs: w.preemptors(i), Short: short.Missing, Text: short.String()}
 }
 
 // suspendsAny reports whether the scan suspends a running vjob that is not held.

@@ -84,7 +84,7 @@ func (s TimeSlices) Select(m *Input) []Verdict {
 		case w.decided[i]:
 		case j.State == cluster.Running: // it fits nowhere any more: a node was lost
 			w.decide(i, Suspend, "suspended: there is no slot for it")
-			w.verdicts[i].Cause = cluster.Cause{Kind: cluster.CauseTurn, Text: "there is no slot for it"}
+			w.verdicts[i].Cause = &cluster.Cause{Kind: cluster.CauseTurn, Text: "there is no slot for it"}
 		default:
 			w.wait(i, fmt.Sprintf("all %d slots are full", maxSlots))
 		}
@@ -119,7 +119,7 @@ func (TimeSlices) decide(w *scan, i, turns int, in bool, which string) {
 		w.decide(i, Run, "runs: the slot that has its turn leaves room")
 	case w.jobs[i].State == cluster.Running:
 		w.decide(i, Suspend, "suspended: the turn of its slot is over")
-		w.verdicts[i].Cause = cluster.Cause{Kind: cluster.CauseTurn}
+		w.verdicts[i].Cause = &cluster.Cause{Kind: cluster.CauseTurn}
 	case short.Limit != "":
 		w.refuse(i, short)
 	default:

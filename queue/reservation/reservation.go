@@ -181,7 +181,7 @@ func (b *decision) explain(verdicts []queue.Verdict) {
 		case v.Target != queue.Suspend || j.Busy || j.Held:
 		case b.preempted[j.ID]:
 			v.Reason = "suspended to make room for " + purpose
-			v.Cause = cluster.Cause{Kind: cluster.CauseReservation, VJobs: []cluster.VJobRef{e.Ref()}, Text: "at " + cluster.Clock(e.Reservation, b.Now)}
+			v.Cause = &cluster.Cause{Kind: cluster.CauseReservation, VJobs: []cluster.VJobRef{e.Ref()}, Text: "at " + cluster.Clock(e.Reservation, b.Now)}
 		default:
 			v.Reason += "; room is made for " + purpose
 		}

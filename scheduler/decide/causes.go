@@ -33,8 +33,8 @@ func (d *Decision) explain() {
 			g.Cause = d.moved(g, starters)
 		case v.Target == queue.Run:
 			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: strings.TrimPrefix(strings.TrimPrefix(v.Reason, "runs"), ": ")}
-		case !v.Cause.IsZero():
-			g.Cause = v.Cause
+		case v.Cause != nil:
+			g.Cause = *v.Cause
 		case job.State == cluster.Paused: // keep the cause of its pause
 			g.Cause = job.Cause
 		default:

@@ -106,7 +106,7 @@ func (e *eligibility) barTooLong(c *cluster.VJob, left time.Duration) {
 // suspendAll returns the verdicts inside a closed container: running and paused vjobs are
 // saved, to resume when the container is back.
 func suspendAll(v *View) []queue.Verdict {
-	verdicts := make([]queue.Verdict, len(v.VJobs))
+	verdicts, closed := make([]queue.Verdict, len(v.VJobs)), cluster.Because(v.closed)
 	for i := range v.VJobs {
 		switch r := &v.VJobs[i]; {
 		case v.quarantined[r.Job.ID] != "":
@@ -114,7 +114,7 @@ func suspendAll(v *View) []queue.Verdict {
 		case !r.Idle || r.Blind:
 			verdicts[i] = queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String()}
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
-			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + v.closed, Cause: cluster.Because(v.closed)}
+			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + v.closed, Cause: &closed}
 		case r.Job.Held:
 			verdicts[i].Reason = queue.WhyHeld(r.Job)
 		default:

@@ -36,7 +36,7 @@ func (a *attempt) evacuate(targets []queue.Verdict) {
 		a.leavesNode[r.Job.ID] = true
 		targets[i] = queue.Verdict{
 			Target: queue.Suspend, Reason: fmt.Sprintf("suspended: node %s is drained, and its own rules keep it from leaving while it runs", node),
-			Cause: cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{node}, Text: "its own rules keep it from leaving while it runs"},
+			Cause: &cluster.Cause{Kind: cluster.CauseDrained, Nodes: []cluster.NodeID{node}, Text: "its own rules keep it from leaving while it runs"},
 		}
 	}
 }

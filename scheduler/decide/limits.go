@@ -2,6 +2,7 @@ package decide
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"vjob/cluster"
@@ -21,7 +22,7 @@ type LimitChange struct {
 // lookahead is the stage that finds what coming changes of the budgets mean now.
 type lookahead struct {
 	*View
-	running []queue.Verdict
+	running func() []queue.Verdict // computed once, and not without budgets
 	changes []LimitChange
 }
 
@@ -29,7 +30,7 @@ type lookahead struct {
 func (v *View) powerLimits() PowerLimits {
 	now := v.facts.Now
 	l := PowerLimits{Now: v.facts.Budgets.At(now), Kept: map[cluster.NodeID]energy.Watts{}}
-	k := &lookahead{View: v, running: v.runningVerdicts()}
+	k := &lookahead{View: v, running: sync.OnceValue(v.runningVerdicts)}
 	for _, t := range v.supply.Changes(now, now.Add(v.settings.lookahead()), nil)[1:] {
 		change := LimitChange{At: t, From: t, Limits: v.facts.Budgets.At(t)}
 		if budget.Tightens(l.Now, change.Limits) {
@@ -60,7 +61,7 @@ func (k *lookahead) stops(limits []budget.Limit) (list []cluster.VJobID) {
 			return c.Stops
 		}
 	}
-	q := newShareProblem(k.View, k.layout.intended, k.running, limits)
+	q := newShareProblem(k.View, k.layout.intended, k.running(), limits)
 	runs, _ := q.Select()
 	for n, i := range q.jobs {
 		if !runs[n] {
@@ -139,7 +140,7 @@ func (v *View) runningVerdicts() []queue.Verdict {
 // excess returns by how much the limits are exceeded together if all running vjobs get their minimum
 // shares.
 func (k *lookahead) excess(limits []budget.Limit) (sum energy.Watts) {
-	q := newShareProblem(k.View, k.layout.intended, k.running, limits)
+	q := newShareProblem(k.View, k.layout.intended, k.running(), limits)
 	runs := make([]bool, len(q.Jobs))
 	for n := range runs {
 		runs[n] = true

@@ -153,7 +153,7 @@ func (r *poweredCapacity) Take(id cluster.VJobID) (ok bool, short queue.Shortage
 // unpoweredVerdict returns the verdict on a vjob that lacks power.
 func unpoweredVerdict(job *cluster.VJob, why string) queue.Verdict {
 	if job.State == cluster.Running {
-		return queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + why, Cause: cluster.Cause{Kind: cluster.CausePower, Text: why}}
+		return queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + why, Cause: &cluster.Cause{Kind: cluster.CausePower, Text: why}}
 	}
 	return queue.Verdict{Target: queue.Wait, Reason: "waits: " + why}
 }
