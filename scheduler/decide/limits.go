@@ -2,7 +2,6 @@ package decide
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"vjob/cluster"
@@ -22,7 +21,7 @@ type LimitChange struct {
 // lookahead is the stage that finds what coming changes of the budgets mean now.
 type lookahead struct {
 	*View
-	running func() []queue.Verdict // computed once, and not without budgets
+	running []queue.Verdict // once they are needed
 	changes []LimitChange
 }
 
@@ -30,7 +29,7 @@ type lookahead struct {
 func (v *View) powerLimits() PowerLimits {
 	now := v.facts.Now
 	l := PowerLimits{Now: v.facts.Budgets.At(now), Kept: map[cluster.NodeID]energy.Watts{}}
-	k := &lookahead{View: v, running: sync.OnceValue(v.runningVerdicts)}
+	k := &lookahead{View: v}
 	for _, t := range v.supply.Changes(now, now.Add(v.settings.lookahead()), nil)[1:] {
 		change := LimitChange{At: t, From: t, Limits: v.facts.Budgets.At(t)}
 		if budget.Tightens(l.Now, change.Limits) {
@@ -61,7 +60,7 @@ func (k *lookahead) stops(limits []budget.Limit) (list []cluster.VJobID) {
 			return c.Stops
 		}
 	}
-	q := newShareProblem(k.View, k.layout.intended, k.running(), limits)
+	q := newShareProblem(k.View, k.layout.intended, k.stay(), limits)
 	runs, _ := q.Select()
 	for n, i := range q.jobs {
 		if !runs[n] {
@@ -126,6 +125,14 @@ func (k *lookahead) keep(l *PowerLimits) {
 	}
 }
 
+// stay returns [View.runningVerdicts], computed once.
+func (k *lookahead) stay() []queue.Verdict {
+	if k.running == nil {
+		k.running = k.runningVerdicts()
+	}
+	return k.running
+}
+
 // runningVerdicts returns verdicts that keep vjobs running that run or are about to.
 func (v *View) runningVerdicts() []queue.Verdict {
 	verdicts := make([]queue.Verdict, len(v.VJobs))
@@ -140,7 +147,7 @@ func (v *View) runningVerdicts() []queue.Verdict {
 // excess returns by how much the limits are exceeded together if all running vjobs get their minimum
 // shares.
 func (k *lookahead) excess(limits []budget.Limit) (sum energy.Watts) {
-	q := newShareProblem(k.View, k.layout.intended, k.running(), limits)
+	q := newShareProblem(k.View, k.layout.intended, k.stay(), limits)
 	runs := make([]bool, len(q.Jobs))
 	for n := range runs {
 		runs[n] = true
