@@ -94,6 +94,10 @@ func wireForecast(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snap
 	}
 	if caller.Role == journal.RoleAdmin {
 		w.Broken, w.Leaves = append(w.Broken, f.Breaches...), append(w.Leaves, f.Plan.Leaves...)
+		w.Undrained = make(map[string]string, len(f.Undrained))
+		for node, why := range f.Undrained {
+			w.Undrained[string(node)] = why
+		}
 	}
 	w.Plan = wire.Plan{CostMiB: f.Plan.Cost, MakespanSeconds: f.Plan.Makespan.Seconds()}
 	addActions(&w.Plan, &journal.PlanDetail{Plan: f.Plan}, visible)

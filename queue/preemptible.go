@@ -152,7 +152,7 @@ func (d *partition) fillBestEffort(verdicts []Verdict) {
 		} else {
 			w.suspend(k, "to make room, since it is best-effort", short)
 			if c := w.verdicts[k].Cause; c.Kind == cluster.CausePreempted {
-				c.VJobs = d.preemptors(verdicts)
+				c.VJobs, c.Hidden = d.preemptors(verdicts), 0
 			}
 		}
 	}

@@ -228,3 +228,30 @@ func TestParameters(t *testing.T) {
 		}
 	}
 }
+
+// The cause of a suspension names the vjobs that start instead, or, if capacity was lost and none
+// starts, those that stay running.
+func TestPreemptionNamesVJobs(t *testing.T) {
+	for _, c := range []struct {
+		jobs []string
+		want string
+	}{
+		{[]string{"1 running 1", "2 waiting 1", "3 running 2"}, "to make room for 2: 2 CPU short"},
+		{[]string{"1 running 1", "2 running 1", "3 running 2"}, "to make room for 1 and 2: 2 CPU short"},
+		{
+			[]string{"1 running 0.25", "2 running 0.25", "3 running 0.25", "4 running 0.25", "5 running 1", "6 running 2"},
+			"to make room for 1, 2, 3 and 2 more: 2 CPU short",
+		},
+	} {
+		capacity := &cpupool.Pool{Free: 2000, Needs: map[cluster.VJobID]cluster.MilliCPU{}}
+		m := &queue.Input{Now: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), Capacity: func() queue.Capacity { return capacity }}
+		for _, text := range c.jobs {
+			m.Jobs = append(m.Jobs, job(t, text, capacity))
+		}
+		verdicts := queue.FirstFit{}.Select(m)
+		last := verdicts[len(verdicts)-1]
+		if last.Target != queue.Suspend || last.Cause.Why(cluster.Suspended) != c.want {
+			t.Errorf("%v: %s, %q, want %q", c.jobs, last.Target, last.Cause.Why(cluster.Suspended), c.want)
+		}
+	}
+}

@@ -30,14 +30,28 @@ func (w *scan) earlierRunning(i int) string {
 	return w.list(before)
 }
 
-// preemptors returns the vjobs for which vjob i makes room: the earlier ones that are to start.
-func (w *scan) preemptors(i int) (list []cluster.VJobRef) {
+// preempted returns the cause of the suspension of vjob i: it makes room for the earlier vjobs that are
+// to start. If none is, capacity was lost, and it makes room for the earlier ones that stay running.
+func (w *scan) preempted(i int, short Shortage) *cluster.Cause {
+	c := &cluster.Cause{Kind: cluster.CausePreempted, Short: short.Missing, Text: short.String()}
+	var stay []cluster.VJobRef
 	for k := range i {
-		if j := &w.jobs[k]; w.runs[k] && j.State.Ready() {
-			list = append(list, j.Ref())
+		switch j := &w.jobs[k]; {
+		case !w.runs[k]:
+		case j.State.Ready():
+			c.VJobs = append(c.VJobs, j.Ref())
+		case len(stay) < maxListed:
+			stay = append(stay, j.Ref())
+		default:
+			c.Hidden++
 		}
 	}
-	return list
+	if len(c.VJobs) > 0 {
+		c.Hidden = 0
+		return c
+	}
+	c.VJobs = stay
+	return c
 }
 
 // maxListed is how many vjobs a reason names before it only counts.

@@ -132,7 +132,7 @@ func (w *scan) suspend(i int, why string, short Shortage) {
 		return
 	}
 	w.decide(i, Suspend, "suspended "+why+": "+short.String())
-	w.verdicts[i].Cause = &cluster.Cause{Kind: cluster.CausePreempted, VJobs: w.preemptors(i), Short: short.Missing, Text: short.String()}
+	w.verdicts[i].Cause = w.preempted(i, short)
 }
 
 // suspendsAny reports whether the scan suspends a running vjob that is not held.

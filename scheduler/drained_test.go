@@ -93,6 +93,24 @@ func TestDrainDespiteRules(t *testing.T) {
 	}
 }
 
+// Each drained node says what keeps it, also if one vjob keeps several.
+func TestEachDrainedNodeSaysWhy(t *testing.T) {
+	l := state(4, 0)
+	l.VJobs[0].Preemption, l.VJobs[0].Rules = cluster.Never, "root($VMS);"
+	r := mount(t, settings(), l)
+	r.drain()
+	if err := r.core.SetNodes(r.now, []cluster.NodeID{"n0000", "n0002"}, cluster.Draining, "root"); err != nil {
+		t.Fatal(err)
+	}
+	r.at(time.Second)
+	for _, n := range r.core.Snapshot().Nodes {
+		keeps := strings.HasPrefix(n.Problem, "not drained yet: it still has vjob 1 of")
+		if keeps != (n.ID == "n0000" || n.ID == "n0002") {
+			t.Errorf("node %s says %q", n.ID, n.Problem)
+		}
+	}
+}
+
 // where is the node that has the VM of a vjob; "" for none.
 func (p *plant) where(job *cluster.VJob) cluster.NodeID {
 	for _, c := range p.driver.Truth().Copies {

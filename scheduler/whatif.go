@@ -35,6 +35,8 @@ type WhatIfResult struct {
 	Why      string         // why there is no plan
 	Breaches []string       // of rules before any plan
 	Nodes    int            // that would take VMs
+	// Undrained are the drained nodes that would keep VMs, each with the reason.
+	Undrained map[cluster.NodeID]string
 }
 
 // Outcome is the verdict on a vjob now and after the changes. The id of a hypothetical vjob is 0.
@@ -75,7 +77,7 @@ func (s *WhatIf) apply(c *Core, v *decide.Variant, b admission.Bounds) error {
 	}
 	if s.Budget != nil {
 		if len(c.settings.Energy.Power) == 0 {
-			return cluster.BadField("budget_watts", s.Budget.String(), "power models in the settings of the daemon (energy.models)")
+			return cluster.Fault("budget_watts", "the settings of the daemon have no power models: add them (energy.models)")
 		}
 		v.SetClusterBudget(*s.Budget)
 	}
@@ -122,7 +124,7 @@ func compare(present, then *decide.Variant) WhatIfResult {
 	if err := cmp.Or(fails, wouldFail); err != nil {
 		return WhatIfResult{Why: err.Error()}
 	}
-	f := WhatIfResult{Plan: after.Plan, Why: after.Why, Breaches: after.Breaches}
+	f := WhatIfResult{Plan: after.Plan, Why: after.Why, Breaches: after.Breaches, Undrained: after.Undrained()}
 	now := map[cluster.VJobID]queue.Verdict{}
 	for i, r := range before.VJobs {
 		now[r.Job.ID] = before.Verdicts[i]

@@ -87,6 +87,34 @@ func leaves(f scheduler.WhatIfResult, node cluster.NodeID) bool {
 	return len(f.Plan.Actions) > 0 && !slices.ContainsFunc(f.Plan.Actions, func(a ctxswitch.Action) bool { return a.From != node || a.To == node })
 }
 
+// A what-if drain is the drain that would be: a vjob that its rules keep on the node is suspended, and
+// one that cannot be suspended stays and is named.
+func TestSupposeDrainDespiteRules(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		preemption cluster.Preemption
+		lots       string
+		stays      string
+	}{
+		{"rooted", cluster.BySuspension, "1 run suspend", ""},
+		{"rooted, never preempted", cluster.Never, "", "vjob 1 of"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := state(4, 0)
+			l.VJobs[0].Rules, l.VJobs[0].Preemption = "root($VMS);", c.preemption
+			r := mount(t, settings(), l)
+			r.drain()
+			f, err := r.suppose(scheduler.WhatIf{Nodes: map[cluster.NodeID]cluster.NodeState{"n0000": cluster.Draining}})
+			if err != nil || lots(f) != c.lots || (f.Undrained["n0000"] == "") != (c.stays == "") || !strings.Contains(f.Undrained["n0000"], c.stays) {
+				t.Errorf("%v: %s, want %s; undrained %v", err, lots(f), c.lots, f.Undrained)
+			}
+			if f, err = r.suppose(scheduler.WhatIf{}); err != nil || len(f.VJobs)+len(f.Undrained) > 0 {
+				t.Errorf("the question changed the view: %+v, %v", f, err)
+			}
+		})
+	}
+}
+
 func TestSupposeNonsense(t *testing.T) {
 	r := mount(t, settings(), state(4, 0))
 	bad := "near($ALL_VMS);"

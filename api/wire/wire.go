@@ -414,6 +414,8 @@ type Forecast struct {
 	Broken []string `json:"broken"`        // what would break rules before it
 	Leaves []string `json:"leaves"`        // rules that would stay broken
 	Nodes  int      `json:"nodes"`         // that would take VMs
+	// Undrained are the drained nodes that would keep VMs, by name, each with the reason.
+	Undrained map[string]string `json:"undrained,omitempty"`
 }
 
 // Lot is the outcome for one vjob: run, wait (it waits), suspend (it is suspended to disk) or

@@ -53,8 +53,8 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || a.barred(id) {
 			continue
 		}
-		if node, on := a.drainedNode(r); on {
-			there[i] = node
+		if nodes := a.drainedNodes(r); len(nodes) > 0 {
+			there[i] = nodes[0]
 		}
 	}
 	if len(there) == 0 {
@@ -74,17 +74,17 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 	return there
 }
 
-// drainedNode returns the first drained node with a VM of a vjob.
-func (v *View) drainedNode(r *execute.Report) (cluster.NodeID, bool) {
+// drainedNodes returns the drained nodes with VMs of a running or paused vjob.
+func (v *View) drainedNodes(r *execute.Report) (nodes []cluster.NodeID) {
 	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
-		return "", false
+		return nil
 	}
 	for _, m := range r.Record.Members {
-		if !m.Ended && v.drained[m.Node] {
-			return m.Node, true
+		if !m.Ended && v.drained[m.Node] && !slices.Contains(nodes, m.Node) {
+			nodes = append(nodes, m.Node)
 		}
 	}
-	return "", false
+	return nodes
 }
 
 // unsuspendable returns why a running vjob is not suspended for a drain; "" if it can be.
@@ -115,12 +115,13 @@ func (d *Decision) Undrained() map[cluster.NodeID]string {
 		if !r.Idle || r.Blind {
 			continue
 		}
-		node, on := d.final.drainedNode(r)
 		target := d.Verdicts[i].Target
-		if leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run; !on || leaves || d.final.moves(r, d.Plan.Target) {
+		if leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run; leaves || d.final.moves(r, d.Plan.Target) {
 			continue
 		}
-		blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))
+		for _, node := range d.final.drainedNodes(r) {
+			blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))
+		}
 	}
 	texts := make(map[cluster.NodeID]string, len(blocked))
 	for node, list := range blocked {

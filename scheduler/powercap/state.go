@@ -42,8 +42,7 @@ func (g *Cap) read(lines []budget.Budget) (*budget.Schedule, error) {
 		return nil, err
 	}
 	if len(lines) > 0 && len(g.settings.Models) == 0 {
-		return nil, cluster.BadField("budgets", fmt.Sprintf("%d of them", len(lines)),
-			"power models in the settings of the daemon (energy.models): without them it is unknown what nodes draw")
+		return nil, cluster.Fault("budgets", "the settings of the daemon have no power models: add them (energy.models)")
 	}
 	for i, l := range lines {
 		if !slices.ContainsFunc(g.exec.Names(), func(id cluster.NodeID) bool { n, _ := g.exec.Node(id); return l.Group.Has(n.Labels) }) {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,7 +114,11 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 	}
 	list := [][2]string{{"nodes", display.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
 	list = append(list, display.Passage("broken", strings.Join(f.Broken, "\n"))...)
-	display.Facts(&b, append(list, display.Passage("stays broken", strings.Join(f.Leaves, "\n"))...))
+	list = append(list, display.Passage("stays broken", strings.Join(f.Leaves, "\n"))...)
+	for _, node := range slices.Sorted(maps.Keys(f.Undrained)) {
+		list = append(list, display.Passage("node "+node, f.Undrained[node])...)
+	}
+	display.Facts(&b, list)
 	b.WriteByte('\n')
 	if len(f.VJobs) == 0 {
 		b.WriteString("every vjob would fare as it does now\n")
