@@ -1,11 +1,13 @@
 package scheduler_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 )
@@ -185,6 +187,28 @@ func TestWalltimeInside(t *testing.T) {
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s for vjob %s: %v, want %q", c.walltime, c.id, err, c.want)
 			}
+		}
+	})
+}
+
+// A node with resources of a container cannot be offline, although no VM is there; it can be drained.
+func TestNodesOfAContainerStayOn(t *testing.T) {
+	in(t, func(p *plant) {
+		box := p.box(2, time.Hour)
+		time.Sleep(time.Minute)
+		p.expect("at first", box.ID, cluster.Running)
+		refused := 0
+		for _, n := range p.loop.Snapshot().Nodes {
+			err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{n.ID}, cluster.Offline, journal.Audit{By: "root"})
+			if err != nil {
+				refused++
+				if !errors.Is(err, cluster.ErrConflict) || !strings.Contains(err.Error(), "holds resources of container 1") {
+					t.Errorf("node %s: %v", n.ID, err)
+				}
+			}
+		}
+		if refused == 0 {
+			t.Error("all nodes of the container may be offline")
 		}
 	})
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // SetNodes sets the state of some nodes, of all or none, so that VMs that leave one do not move to
-// the next. It fails with ErrConflict if a node that holds VMs should be offline.
+// the next. It fails with ErrConflict if a node that holds VMs, or resources of a container, should be
+// offline.
 func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeState, by string) error {
 	c.now = now
 	for _, id := range ids {
@@ -20,6 +21,9 @@ func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeS
 		case state == cluster.Offline && len(n.VMs) > 0:
 			return fmt.Errorf("node %s holds %d VMs, such as %s: drain it first: %w",
 				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
+		}
+		if job, reserved := c.exec.ContainerOn(id); reserved && state == cluster.Offline {
+			return fmt.Errorf("node %s holds resources of container %s: drain it until the container ends, or delete that: %w", id, job, cluster.ErrConflict)
 		}
 	}
 	for _, id := range ids {

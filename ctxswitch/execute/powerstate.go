@@ -64,6 +64,16 @@ func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 	return false, time.Time{}
 }
 
+// ContainerOn returns the first container with resources on a node.
+func (e *Executor) ContainerOn(id cluster.NodeID) (job cluster.VJobID, reserved bool) {
+	for _, job := range slices.Sorted(maps.Keys(e.gangs.containers)) {
+		if c := e.gangs.containers[job]; !c.keeps(id).IsZero() {
+			return job, true
+		}
+	}
+	return 0, false
+}
+
 // Pinned returns why a node cannot be switched off even after its VMs have moved away: machines
 // that vjob does not manage, and images that no other node can reach. "" if it can be.
 func (e *Executor) Pinned(id cluster.NodeID) string {
@@ -74,10 +84,8 @@ func (e *Executor) Pinned(id cluster.NodeID) string {
 	if len(n.strangers) > 0 {
 		return fmt.Sprintf("it holds %d machines that vjob does not manage, %s among them", len(n.strangers), n.strangers[0])
 	}
-	for _, job := range slices.Sorted(maps.Keys(e.gangs.containers)) {
-		if c := e.gangs.containers[job]; !c.keeps(id).IsZero() {
-			return fmt.Sprintf("container %s has room there", job)
-		}
+	if job, reserved := e.ContainerOn(id); reserved {
+		return fmt.Sprintf("container %s has room there", job)
 	}
 	if e.store.shared(id, e.nodes) {
 		return ""
