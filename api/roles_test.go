@@ -26,7 +26,7 @@ var bodies = map[string]string{
 	"setBudgets":  `{"budgets":[]}`,
 	"setPrices":   `{"csv":""}`,
 	"setRules":    `{"text":"ban($ALL_VMS, n1);"}`,
-	"supposeThat": `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
+	"askWhatIf":   `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
 	"changeUser":  `{"groups":["staff"]}`,
 	"createToken": `{"expires_in_seconds":60}`,
 	"restoreVJob": `{}`,

@@ -230,9 +230,9 @@ func (h *handlers) queueRoutes() []Endpoint {
 			Access:  Users, Verb: Read, class: forecasts, Status: 200, Result: wire.Schedule{}, Handle: h.forecasts.show,
 		},
 		{
-			Method: "POST", Path: "/v1/what-if", Name: "supposeThat",
+			Method: "POST", Path: "/v1/what-if", Name: "askWhatIf",
 			Summary: "The decision for other nodes, rules or vjobs; nothing is changed. Users may ask about a submission only",
-			Access:  Users, Verb: Read, class: forecasts, Body: wire.WhatIf{}, Status: 200, Result: wire.Forecast{}, Handle: h.forecasts.whatIf,
+			Access:  Users, Verb: Read, class: forecasts, Body: wire.WhatIf{}, Status: 200, Result: wire.WhatIfResult{}, Handle: h.forecasts.whatIf,
 		},
 	}
 }

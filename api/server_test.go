@@ -156,13 +156,13 @@ func (l *fakeScheduler) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler
 	f := scheduler.WhatIfResult{Nodes: 1, Breaches: []string{"a rule is broken"}}
 	for i, owner := range []string{"alice", "bob"} {
 		id := cluster.VJobID(i + 1)
-		f.VJobs = append(f.VJobs, scheduler.Outcome{
+		f.VJobs = append(f.VJobs, scheduler.WhatIfVJob{
 			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Target: queue.Run}, Then: queue.Verdict{Target: queue.Suspend, Reason: "no room"},
 		})
 		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
 	}
 	if s.Submit != nil {
-		f.VJobs = append(f.VJobs, scheduler.Outcome{VJob: s.Submit.VJob(0)})
+		f.VJobs = append(f.VJobs, scheduler.WhatIfVJob{VJob: s.Submit.VJob(0)})
 	}
 	return f, nil
 }

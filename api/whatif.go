@@ -22,21 +22,21 @@ func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
 		return fmt.Errorf("what-if: users may ask about a submission only: %w", cluster.ErrForbidden)
 	}
-	supposed, err := h.question(&body, caller)
+	question, err := h.question(&body, caller)
 	if err != nil {
 		return err
 	}
-	forecast, err := h.scheduler.WhatIf(c.Request.Context(), supposed)
+	result, err := h.scheduler.WhatIf(c.Request.Context(), question)
 	if err != nil && body.Submit != nil {
 		return asSubmitted(body.Submit, redactError(err, caller.Viewer(), h.snapshot()))
 	}
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireForecast(&forecast, caller, h.snapshot()))
+	return answer(c, http.StatusOK, wireWhatIf(&result, caller, h.snapshot()))
 }
 
-// question checks what is supposed field by field.
+// question checks the question field by field.
 func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
 	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
 	for _, group := range []struct {
@@ -78,17 +78,17 @@ func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out schedule
 	return out, err
 }
 
-// wireForecast returns the part of a forecast that the caller may see: users see their own vjobs.
-func wireForecast(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snapshot) wire.Forecast {
+// wireWhatIf returns the part of the answer that the caller may see: users see their own vjobs.
+func wireWhatIf(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snapshot) wire.WhatIfResult {
 	own := map[cluster.VJobID]bool{}
 	visible := func(id cluster.VJobID) bool { return caller.Role == journal.RoleAdmin || own[id] }
-	w := wire.Forecast{VJobs: []wire.Lot{}, Why: Shown(f.Why, caller.Viewer(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
-	for _, lot := range f.VJobs {
-		if !Can(caller, Read, Object{Kind: KindVJob, Owner: lot.Owner}) {
+	w := wire.WhatIfResult{VJobs: []wire.WhatIfVJob{}, Why: Shown(f.Why, caller.Viewer(), now), Broken: []string{}, Leaves: []string{}, Nodes: f.Nodes}
+	for _, x := range f.VJobs {
+		if !Can(caller, Read, Object{Kind: KindVJob, Owner: x.Owner}) {
 			continue
 		}
-		own[lot.ID] = true
-		shown := wireLot(&lot)
+		own[x.ID] = true
+		shown := wireWhatIfVJob(&x)
 		shown.NowReason, shown.Reason = Shown(shown.NowReason, caller.Viewer(), now), Shown(shown.Reason, caller.Viewer(), now)
 		w.VJobs = append(w.VJobs, shown)
 	}
@@ -104,12 +104,12 @@ func wireForecast(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snap
 	return w
 }
 
-func wireLot(lot *scheduler.Outcome) wire.Lot {
-	w := wire.Lot{
-		ID: int64(lot.ID), Name: lot.Name, Owner: lot.Owner, State: lot.State.String(), VMCount: len(lot.VMs),
-		Now: lot.Now.Target.String(), NowReason: lot.Now.Reason, Then: lot.Then.Target.String(), Reason: lot.Then.Reason,
+func wireWhatIfVJob(x *scheduler.WhatIfVJob) wire.WhatIfVJob {
+	w := wire.WhatIfVJob{
+		ID: int64(x.ID), Name: x.Name, Owner: x.Owner, State: x.State.String(), VMCount: len(x.VMs),
+		Now: x.Now.Target.String(), NowReason: x.Now.Reason, Then: x.Then.Target.String(), Reason: x.Then.Reason,
 	}
-	if lot.Hypothetical() {
+	if x.Hypothetical() {
 		w.Now, w.NowReason = "", ""
 	}
 	return w

@@ -11,12 +11,12 @@ import (
 // theirs, and what becomes of their own vjobs.
 func TestWhatIf(t *testing.T) {
 	b := newFixture(t)
-	all := read[wire.Forecast](t, b.as("root", "POST", "/v1/what-if", `{"drain":["n1"],"without":[2],"rules":""}`), http.StatusOK)
+	all := read[wire.WhatIfResult](t, b.as("root", "POST", "/v1/what-if", `{"drain":["n1"],"without":[2],"rules":""}`), http.StatusOK)
 	if len(all.VJobs) != 2 || len(all.Plan.Actions) != 2 || all.VJobs[1].Then != "suspend" || all.VJobs[1].Now != "run" || len(all.Broken) != 1 {
 		t.Errorf("root sees %+v", all)
 	}
 	const submission = `"submit":{"name":"s","template":{"cpu_milli":1,"memory_mib":1},"count":2}`
-	own := read[wire.Forecast](t, b.as("alice", "POST", "/v1/what-if", "{"+submission+"}"), http.StatusOK)
+	own := read[wire.WhatIfResult](t, b.as("alice", "POST", "/v1/what-if", "{"+submission+"}"), http.StatusOK)
 	if len(own.VJobs) != 2 || own.VJobs[0].ID != 1 || own.VJobs[1].ID != 0 || own.VJobs[1].VMCount != 2 || len(own.Plan.Actions) != 1 || len(own.Broken) != 0 {
 		t.Errorf("alice sees %+v", own)
 	}

@@ -12,6 +12,7 @@ package queue
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -70,6 +71,7 @@ func (w Target) String() string { return [...]string{"wait", "run", "suspend", "
 // Verdict is the target of one vjob and the reason, in words with numbers, for users.
 type Verdict struct {
 	Target Target
+	// Reason begins with the verb of the target, as in "runs: there is room" or "waits: needs 4 CPU more".
 	Reason string
 	// Cause is why a running or paused vjob is to stop; nil: the reason says it. It is shared and never changes.
 	Cause *cluster.Cause
@@ -78,6 +80,15 @@ type Verdict struct {
 	// Start is the estimated start of a waiting or suspended vjob if all running ones use their
 	// whole walltime; zero: unknown.
 	Start time.Time
+}
+
+// Because returns the reason without its verb, as the cause of a start or a stop.
+func (v *Verdict) Because() string {
+	clause := v.Reason
+	for _, verb := range []string{"runs", "suspended"} {
+		clause = strings.TrimPrefix(clause, verb)
+	}
+	return strings.TrimPrefix(clause, ": ")
 }
 
 // Input is what a policy decides on.

@@ -69,7 +69,7 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	if !p.consolidates() {
 		return
 	}
-	if idle := d.Plan.Empty() && d.Why == "" && len(d.Breaches) == 0 && len(d.Suspects) == 0; !idle {
+	if idle := d.Plan.Empty() && d.Why == "" && len(d.Breaches) == 0 && len(d.Culprits) == 0; !idle {
 		return
 	}
 	if c.now.Before(s.next) {

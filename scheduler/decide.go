@@ -24,7 +24,7 @@ func (c *Core) decide() {
 	c.next.retry(v.RecheckAt)
 	c.order.Decided(c.now)
 	d, err := v.Decide()
-	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Suspects: d.Suspects, Err: err}, c.exec)
+	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Culprits: d.Culprits, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.next.retry(again)
 	if d.Verdicts == nil {

@@ -30,7 +30,7 @@ type WhatIf struct {
 
 // WhatIfResult is what would be decided after the changes.
 type WhatIfResult struct {
-	VJobs    []Outcome      // those with another target than now, and the hypothetical one
+	VJobs    []WhatIfVJob   // those with another target than now, and the hypothetical one
 	Plan     ctxswitch.Plan // the context switch that would begin
 	Why      string         // why there is no plan
 	Breaches []string       // of rules before any plan
@@ -39,14 +39,14 @@ type WhatIfResult struct {
 	Undrained map[cluster.NodeID]string
 }
 
-// Outcome is the verdict on a vjob now and after the changes. The id of a hypothetical vjob is 0.
-type Outcome struct {
+// WhatIfVJob is the verdict on a vjob now and after the changes. The id of a hypothetical vjob is 0.
+type WhatIfVJob struct {
 	*cluster.VJob
 	Now, Then queue.Verdict
 }
 
 // Hypothetical reports whether the vjob was never submitted.
-func (l *Outcome) Hypothetical() bool { return l.ID == 0 }
+func (l *WhatIfVJob) Hypothetical() bool { return l.ID == 0 }
 
 // WhatIf prepares the answer to what would be decided after some changes. The answer takes a while
 // and does not use the core. Nothing changes. It fails if the changes are invalid.
@@ -117,7 +117,7 @@ func addTo(v *decide.Variant, order *ordering.Order, now time.Time, s *admission
 	v.Add(job, at)
 }
 
-// compare decides on both views.
+// compare decides on both variants.
 func compare(present, then *decide.Variant) WhatIfResult {
 	before, fails := present.Decide()
 	after, wouldFail := then.Decide()
@@ -130,9 +130,9 @@ func compare(present, then *decide.Variant) WhatIfResult {
 		now[r.Job.ID] = before.Verdicts[i]
 	}
 	for i, r := range after.VJobs {
-		lot := Outcome{VJob: r.Job, Now: now[r.Job.ID], Then: after.Verdicts[i]}
-		if lot.ID == hypotheticalID || lot.Now.Target != lot.Then.Target {
-			f.VJobs = append(f.VJobs, lot)
+		x := WhatIfVJob{VJob: r.Job, Now: now[r.Job.ID], Then: after.Verdicts[i]}
+		if x.ID == hypotheticalID || x.Now.Target != x.Then.Target {
+			f.VJobs = append(f.VJobs, x)
 		}
 	}
 	for _, n := range then.Nodes() {
@@ -146,7 +146,7 @@ func compare(present, then *decide.Variant) WhatIfResult {
 
 // renumber replaces the hypothetical id by 0 in the plan and in all texts.
 func (f *WhatIfResult) renumber() {
-	plain := func(text *string) { *text = strings.ReplaceAll(*text, hypotheticalID.String(), "0") }
+	renumber := func(text *string) { *text = strings.ReplaceAll(*text, hypotheticalID.String(), "0") }
 	for i := range f.Plan.Actions {
 		if vm := &f.Plan.Actions[i].VM; vm.VJob == hypotheticalID {
 			vm.VJob = 0
@@ -158,18 +158,18 @@ func (f *WhatIfResult) renumber() {
 		}
 	}
 	for i := range f.VJobs {
-		lot := &f.VJobs[i]
-		if lot.ID == hypotheticalID {
-			job := *lot.VJob
-			job.ID, lot.VJob = 0, &job
+		x := &f.VJobs[i]
+		if x.ID == hypotheticalID {
+			job := *x.VJob
+			job.ID, x.VJob = 0, &job
 		}
-		plain(&lot.Now.Reason)
-		plain(&lot.Then.Reason)
+		renumber(&x.Now.Reason)
+		renumber(&x.Then.Reason)
 	}
 	for _, list := range [][]string{f.Breaches, f.Plan.Leaves} {
 		for i := range list {
-			plain(&list[i])
+			renumber(&list[i])
 		}
 	}
-	plain(&f.Why)
+	renumber(&f.Why)
 }

@@ -217,7 +217,7 @@ func (c *vjobClient) Forecast(ctx context.Context) (wire.Schedule, error) {
 }
 
 // WhatIf returns the decision after hypothetical changes; nothing is changed.
-func (c *vjobClient) WhatIf(ctx context.Context, body wire.WhatIf) (forecast wire.Forecast, err error) {
-	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/what-if", body: body, repeatable: true}, &forecast)
-	return forecast, err
+func (c *vjobClient) WhatIf(ctx context.Context, body wire.WhatIf) (result wire.WhatIfResult, err error) {
+	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/what-if", body: body, repeatable: true}, &result)
+	return result, err
 }

@@ -406,21 +406,21 @@ type WhatIf struct {
 	Without     []int64  `json:"without,omitempty"` // vjobs that are deleted
 }
 
-// Forecast is the decision for a [WhatIf].
-type Forecast struct {
-	VJobs  []Lot    `json:"vjobs"`         // the vjobs with another outcome than now, and the hypothetical one
-	Plan   Plan     `json:"plan"`          // the context switch that would begin, without a number
-	Why    string   `json:"why,omitempty"` // why there would be none
-	Broken []string `json:"broken"`        // what would break rules before it
-	Leaves []string `json:"leaves"`        // rules that would stay broken
-	Nodes  int      `json:"nodes"`         // that would take VMs
+// WhatIfResult is the decision for a [WhatIf].
+type WhatIfResult struct {
+	VJobs  []WhatIfVJob `json:"vjobs"`         // the vjobs with another outcome than now, and the hypothetical one
+	Plan   Plan         `json:"plan"`          // the context switch that would begin, without a number
+	Why    string       `json:"why,omitempty"` // why there would be none
+	Broken []string     `json:"broken"`        // what would break rules before it
+	Leaves []string     `json:"leaves"`        // rules that would stay broken
+	Nodes  int          `json:"nodes"`         // that would take VMs
 	// Undrained are the drained nodes that would keep VMs, by name, each with the reason.
 	Undrained map[string]string `json:"undrained,omitempty"`
 }
 
-// Lot is the outcome for one vjob: run, wait (it waits), suspend (it is suspended to disk) or
+// WhatIfVJob is the outcome for one vjob: run, wait (it waits), suspend (it is suspended to disk) or
 // pause (it is suspended in memory).
-type Lot struct {
+type WhatIfVJob struct {
 	ID        int64  `json:"id"` // 0: the hypothetical one
 	Name      string `json:"name"`
 	Owner     string `json:"owner"`

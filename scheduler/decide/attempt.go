@@ -16,8 +16,8 @@ import (
 // the vjobs that start, those that cannot be saved, those that must stop at once.
 type attempt struct {
 	*View
-	layout         layout                    // with the vjobs that start
-	ineligible     map[cluster.VJobID]string // by the gates, or for the reasons of this attempt
+	trial          layout                    // with the vjobs that start
+	excluded       map[cluster.VJobID]string // by the gates, or for the reasons of this attempt
 	nonPreemptible map[cluster.VJobID]string // vjobs that cannot be saved now, and why
 	unsavable      map[cluster.VJobID]bool   // do not move through images, which have no space
 	throttled      map[cluster.VJobID]bool   // must stop and release their power at once
@@ -28,20 +28,20 @@ type attempt struct {
 // newAttempt begins an attempt in which some more vjobs are ineligible.
 func (v *View) newAttempt(ineligible map[cluster.VJobID]string) *attempt {
 	a := &attempt{
-		View: v, layout: v.layout.clone(), ineligible: make(map[cluster.VJobID]string, len(v.ineligible)),
+		View: v, trial: v.layout.clone(), excluded: make(map[cluster.VJobID]string, len(v.ineligible)),
 		nonPreemptible: map[cluster.VJobID]string{}, unsavable: map[cluster.VJobID]bool{},
 		throttled: map[cluster.VJobID]bool{}, leavesNode: map[cluster.VJobID]bool{},
 	}
 	for id, b := range v.ineligible {
-		a.ineligible[id] = b.Reason
+		a.excluded[id] = b.Reason
 	}
-	maps.Copy(a.ineligible, ineligible)
+	maps.Copy(a.excluded, ineligible)
 	return a
 }
 
-// barred reports whether a vjob must not start, or takes no part in the decision.
-func (a *attempt) barred(id cluster.VJobID) bool {
-	return a.ineligible[id] != "" || a.quarantined[id] != ""
+// excludes reports whether a vjob must not start, or takes no part in the decision.
+func (a *attempt) excludes(id cluster.VJobID) bool {
+	return a.excluded[id] != "" || a.quarantined[id] != ""
 }
 
 // applyPolicy asks the policy which vjobs should run within the limits, in queue order. It
@@ -50,20 +50,20 @@ func (a *attempt) applyPolicy() (verdicts []queue.Verdict, fault error) {
 	if a.closed != "" {
 		return suspendAll(a.View), nil
 	}
-	packings := a.layout.packings()
+	packings := a.trial.packings()
 	var rooms []*ctxswitch.Packing
 	capacity := func(at time.Time) func() queue.Capacity {
 		limits := a.Limits.Now
 		if !at.IsZero() {
 			limits = a.facts.Budgets.At(at)
 		}
-		feeds := a.supply.Feeds(a.layout.intended.Nodes(), limits, a.jobs())
+		feeds := a.supply.Feeds(a.trial.intended.Nodes(), limits, a.jobs())
 		return func() queue.Capacity {
 			rooms = append(rooms, packings.empty(feeds))
 			return rooms[len(rooms)-1]
 		}
 	}
-	m := &queue.Input{Now: a.facts.Now, Jobs: make([]queue.Job, 0, len(a.VJobs)), Capacity: capacity(time.Time{}), Total: a.layout.total()}
+	m := &queue.Input{Now: a.facts.Now, Jobs: make([]queue.Job, 0, len(a.VJobs)), Capacity: capacity(time.Time{}), Total: a.trial.total()}
 	if a.supply.Known() { // other budgets hold at other instants
 		m.CapacityAt = func(at time.Time) queue.Capacity { return capacity(at)() }
 	}
@@ -93,7 +93,7 @@ func (a *attempt) applyPolicy() (verdicts []queue.Verdict, fault error) {
 // job adds to [View.job] what this attempt has found out.
 func (a *attempt) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
 	job := a.View.job(i, at, counts)
-	job.Ineligible, job.NonPreemptible = a.ineligible[job.ID], a.nonPreemptible[job.ID]
+	job.Ineligible, job.NonPreemptible = a.excluded[job.ID], a.nonPreemptible[job.ID]
 	return job
 }
 

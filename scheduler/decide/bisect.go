@@ -6,17 +6,17 @@ import (
 	"vjob/cluster"
 )
 
-// Suspect is a vjob that makes a decision fail.
-type Suspect struct {
+// Culprit is a vjob that makes a decision fail.
+type Culprit struct {
 	VJob cluster.VJobID
 	Why  string
 }
 
-// decide takes a decision on one view. If the decision fails, by a fault or by a panic, decide finds
+// decideWithoutCulprits takes a decision on one view. If the decision fails, by a fault or by a panic, decide finds
 // the vjobs that cause it and decides without them. It returns an error if the decision fails
 // without any vjob as well.
-func (v *View) decide() (d Decision, err error) {
-	d, fault := v.try(false)
+func (v *View) decideWithoutCulprits() (d Decision, err error) {
+	d, fault := v.decideRecovering(false)
 	if fault == nil {
 		return d, nil
 	}
@@ -25,7 +25,7 @@ func (v *View) decide() (d Decision, err error) {
 	if len(culprits) == 0 {
 		return d, fault
 	}
-	reasons, found := map[cluster.VJobID]string{}, make([]Suspect, 0, len(culprits))
+	reasons, found := map[cluster.VJobID]string{}, make([]Culprit, 0, len(culprits))
 	for i, id := range culprits {
 		others := slices.Delete(slices.Clone(culprits), i, i+1)
 		why := fault
@@ -33,10 +33,10 @@ func (v *View) decide() (d Decision, err error) {
 			why = own // with this one alone
 		}
 		reasons[id] = why.Error()
-		found = append(found, Suspect{id, reasons[id]})
+		found = append(found, Culprit{id, reasons[id]})
 	}
-	d, err = v.without(reasons).try(false)
-	d.Suspects = found
+	d, err = v.without(reasons).decideRecovering(false)
+	d.Culprits = found
 	return d, err
 }
 
@@ -98,5 +98,5 @@ func (h *bisection) try(without []cluster.VJobID) (Decision, error) {
 	for _, id := range without {
 		reasons[id] = "it is left out"
 	}
-	return h.view.without(reasons).try(true)
+	return h.view.without(reasons).decideRecovering(true)
 }

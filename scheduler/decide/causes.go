@@ -2,7 +2,6 @@ package decide
 
 import (
 	"slices"
-	"strings"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -32,13 +31,13 @@ func (d *Decision) explain() {
 		case stays:
 			g.Cause = d.moved(g, starters)
 		case v.Target == queue.Run:
-			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: strings.TrimPrefix(strings.TrimPrefix(v.Reason, "runs"), ": ")}
+			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: v.Because()}
 		case v.Cause != nil:
 			g.Cause = *v.Cause
 		case job.State == cluster.Paused: // keep the cause of its pause
 			g.Cause = job.Cause
 		default:
-			g.Cause = cluster.Because(strings.TrimPrefix(strings.TrimPrefix(v.Reason, "suspended"), ": "))
+			g.Cause = cluster.Because(v.Because())
 		}
 	}
 }
@@ -61,7 +60,7 @@ func (d *Decision) moved(g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.
 	c := cluster.Cause{}
 	for _, id := range g.Actions {
 		from := d.Plan.Actions[id].From
-		if node, known := d.final.layout.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
+		if node, known := d.final.trial.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
 			c.Kind, c.Nodes = cluster.CauseDrained, append(c.Nodes, from)
 		}
 	}

@@ -143,9 +143,9 @@ func (s *consolidator) describe(a *consolidate.Result) Consolidation {
 // all others.
 func (s *consolidator) setTargets(c *Consolidation, a *consolidate.Result) {
 	s.planProblem.Places, s.planProblem.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, len(s.vms))
-	for _, vm := range s.layout.current.VMs() {
+	for _, vm := range s.trial.current.VMs() {
 		_, moves := slices.BinarySearch(c.VJobs, vm.VJob)
-		if !moves || s.layout.pinned[vm] {
+		if !moves || s.trial.pinned[vm] {
 			s.planProblem.Pinned[vm] = true
 		}
 	}

@@ -32,13 +32,13 @@ func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*cons
 	goals, _ := a.goals(verdicts)
 	s := &consolidator{attempt: a, ConsolidationRequest: ask, verdicts: verdicts, caps: d.Caps, planProblem: a.problem(goals), number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
 	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Terms: ask.Terms, Seed: a.settings.Seed}
-	if len(a.layout.rules) > 0 || len(a.layout.avoid) > 0 {
+	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.planProblem); err != nil {
 			return nil, err
 		}
 	}
-	for _, n := range a.layout.current.Nodes() {
+	for _, n := range a.trial.current.Nodes() {
 		if power, known := a.supply.Models[n.ID]; known && n.Hosts() && n.Capacity.CPU > 0 && !a.supply.Off[n.ID] {
 			s.number[n.ID] = len(s.nodes)
 			s.nodes = append(s.nodes, n.ID)
@@ -64,10 +64,10 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 	if s.NodePower != nil {
 		fill, spare = s.NodePower.Fill(), s.NodePower.MayGoOff(n.ID)
 	}
-	other := s.layout.claims[n.ID]
-	for _, vm := range s.layout.current.On(n.ID) {
-		if _, runs := s.layout.current.Host(vm); !runs {
-			other = other.Plus(s.layout.current.Need(vm).Paused())
+	other := s.trial.claims[n.ID]
+	for _, vm := range s.trial.current.On(n.ID) {
+		if _, runs := s.trial.current.Host(vm); !runs {
+			other = other.Plus(s.trial.current.Need(vm).Paused())
 			spare = false
 		}
 	}
@@ -87,21 +87,21 @@ func (s *consolidator) addVJob(report int) {
 	uses, live := cluster.MilliCPU(0), true
 	for k := range r.Job.VMs {
 		vm := r.Job.VMs[k].ID
-		at, runs := s.layout.current.Host(vm)
+		at, runs := s.trial.current.Host(vm)
 		n, known := s.number[at]
 		if !runs || !known {
 			fixed = fixed || runs // the node of a member has no power model
 			continue
 		}
-		need, load := s.layout.current.Need(vm), s.Uses(vm)
+		need, load := s.trial.current.Need(vm), s.Uses(vm)
 		if most := s.facts.Bookings.Cap(vm); most > 0 {
 			load = min(load, most)
 		}
-		live, uses = live && s.layout.live[vm], uses+load
+		live, uses = live && s.trial.live[vm], uses+load
 		s.vms, s.jobs = append(s.vms, vm), append(s.jobs, report)
 		s.model.VMs = append(s.model.VMs, consolidate.VM{
 			Node: n, Load: float64(load), Need: []float64{float64(need.CPU), float64(need.Memory), float64(load)}, Remaining: left,
-			Fixed: s.layout.pinned[vm] || s.Keeps != nil && s.Keeps(vm) || s.allowed != nil && s.allowed.Stays(vm),
+			Fixed: s.trial.pinned[vm] || s.Keeps != nil && s.Keeps(vm) || s.allowed != nil && s.allowed.Stays(vm),
 		})
 	}
 	for i := first; i < len(s.vms); i++ {

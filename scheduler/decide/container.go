@@ -129,7 +129,7 @@ func (v *View) decideInside(d *Decision) {
 	d.VJobs = slices.Clip(d.VJobs)
 	for i := range v.inside {
 		q := &v.inside[i]
-		in, err := q.decide()
+		in, err := q.decideWithoutCulprits()
 		if err != nil || in.Verdicts == nil {
 			in = Decision{Verdicts: make([]queue.Verdict, len(q.VJobs)), Why: in.Why}
 			for k := range q.VJobs {
@@ -141,7 +141,7 @@ func (v *View) decideInside(d *Decision) {
 			}
 		}
 		d.Plan.Join(&in.Plan)
-		d.Suspects = append(d.Suspects, in.Suspects...)
+		d.Culprits = append(d.Culprits, in.Culprits...)
 		d.Breaches = append(d.Breaches, in.Breaches...)
 		q.share(d, in.Verdicts)
 		d.VJobs, d.Verdicts = append(d.VJobs, q.VJobs...), append(d.Verdicts, in.Verdicts...)

@@ -19,8 +19,15 @@
 //	causes    plan, verdicts                 a cause for each gang                    causes.go
 //	improve   an empty plan                  moves that save power                    consolidate.go, consolidator*.go
 //
-// Containers have views of their own (container.go). A decision that fails is taken again without
-// the vjobs that make it fail (bisect.go).
+// Containers have views of their own (container.go). View and gates are made by the constructor of the
+// view; the loop asks for the last stage when it has nothing else to do; the others run in this order in
+// attempt.run. Around them, from the outside in:
+//
+//	Decide                   the cluster, then the containers
+//	decideWithoutCulprits    again without the vjobs that make a decision fail (bisect.go)
+//	decideRecovering         a panic becomes an error
+//	decideWithinPower        again without the vjobs that lack power where the plan would place them
+//	attempt.run              the stages
 package decide
 
 import (
@@ -50,15 +57,15 @@ type Decision struct {
 	// the map is empty, and earlier caps are lifted.
 	Caps      map[cluster.VJobID][]cluster.MilliCPU
 	SharesCPU bool
-	// Suspects were left out because a decision with them fails.
-	Suspects []Suspect
+	// Culprits were left out because a decision with them fails.
+	Culprits []Culprit
 
 	final *attempt // the attempt that it is from
 }
 
 // Decide takes a decision for the cluster and for the vjobs inside containers.
 func (v *View) Decide() (Decision, error) {
-	d, err := v.decide()
+	d, err := v.decideWithoutCulprits()
 	d.VJobs = v.VJobs
 	if d.Verdicts != nil {
 		v.decideInside(&d)
@@ -66,36 +73,36 @@ func (v *View) Decide() (Decision, error) {
 	return d, err
 }
 
-// try takes a decision and returns a panic as an error. With force, a plan is asked for even if
+// decideRecovering takes a decision and returns a panic as an error. With force, a plan is asked for even if
 // nothing changes.
-func (v *View) try(force bool) (d Decision, err error) {
+func (v *View) decideRecovering(force bool) (d Decision, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v in %s", r, origin(string(debug.Stack())))
 		}
 	}()
-	return v.decideWithin(force)
+	return v.decideWithinPower(force)
 }
 
-// decideWithin takes a decision within the power limits. Vjobs that turn out to lack power where
+// decideWithinPower takes a decision within the power limits. Vjobs that turn out to lack power where
 // the plan would place them become ineligible, and it decides again, so that others get what they
 // would have taken.
-func (v *View) decideWithin(force bool) (Decision, error) {
+func (v *View) decideWithinPower(force bool) (Decision, error) {
 	unpowered := map[cluster.VJobID]string{}
-	for try := 1; v.limited() && try < maxPasses; try++ {
-		d, lacking, err := v.newAttempt(unpowered).decide(force)
+	for try := 1; v.limited() && try < maxRounds; try++ {
+		d, lacking, err := v.newAttempt(unpowered).run(force)
 		if len(lacking) == 0 {
 			return d, err
 		}
 		maps.Copy(unpowered, lacking)
 	}
-	d, _, err := v.newAttempt(unpowered).decide(force)
+	d, _, err := v.newAttempt(unpowered).run(force)
 	return d, err
 }
 
-// decide runs the stages. It returns the vjobs that lack power where the plan would place them, and
+// run runs the stages. It returns the vjobs that lack power where the plan would place them, and
 // why. An error makes the decision invalid.
-func (a *attempt) decide(force bool) (d Decision, unpowered map[cluster.VJobID]string, err error) {
+func (a *attempt) run(force bool) (d Decision, unpowered map[cluster.VJobID]string, err error) {
 	targets, fault := a.selectTargets()
 	a.evacuate(targets)
 	a.addStarters(targets)

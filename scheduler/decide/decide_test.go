@@ -126,7 +126,7 @@ func decided(t *testing.T, p *decide.View) decide.Decision {
 
 // text is what a decision says, without what it was taken on.
 func text(d decide.Decision) string {
-	return fmt.Sprintf("%+v", []any{d.Verdicts, d.Plan, d.Why, d.Breaches, d.Shapes, d.Caps, d.SharesCPU, d.Suspects})
+	return fmt.Sprintf("%+v", []any{d.Verdicts, d.Plan, d.Why, d.Breaches, d.Shapes, d.Caps, d.SharesCPU, d.Culprits})
 }
 
 // content is a planner that places every vjob.

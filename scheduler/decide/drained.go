@@ -50,7 +50,7 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 	there := map[int]cluster.NodeID{}
 	for i := range a.VJobs {
 		r := &a.VJobs[i]
-		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || a.barred(id) {
+		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || a.excludes(id) {
 			continue
 		}
 		if nodes := a.drainedNodes(r); len(nodes) > 0 {
@@ -60,8 +60,8 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 	if len(there) == 0 {
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(a.layout.rules), func(r placement.Rules) bool { return r.VJob == 0 })
-	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: a.layout.current, Rules: own, Pinned: a.layout.pinned, Live: a.layout.live, Costs: a.settings.Execute.Costs})
+	own := slices.DeleteFunc(slices.Clone(a.trial.rules), func(r placement.Rules) bool { return r.VJob == 0 })
+	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: a.trial.current, Rules: own, Pinned: a.trial.pinned, Live: a.trial.live, Costs: a.settings.Execute.Costs})
 	if err != nil {
 		return nil // planning fails as well, and the decision says why
 	}

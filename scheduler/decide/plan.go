@@ -44,25 +44,40 @@ func (s *planning) try() (again bool) {
 		return s.restore()
 	}
 	plan, err := s.makePlan(goals)
-	var no *ctxswitch.NoPlan
-	switch {
-	case err == nil && s.exceedsImageSpace(s.verdicts, plan):
-		return true
-	case err == nil && (s.overdrawn(plan.Target) || s.breaksReservation(plan.Target) || s.restore()):
-		return true
-	case err == nil:
+	if err == nil {
+		if s.changesTargets(plan) {
+			return true
+		}
 		s.plan = plan
-		return false
-	case !errors.As(err, &no):
-		s.why, s.fault = err.Error(), err
-		return false
-	}
-	if plan, saved, ok := s.planWithPausedSaved(s.verdicts, no); ok {
-		s.plan, s.verdicts = plan, saved
 		return false
 	}
 	s.why = err.Error()
+	no, infeasible := errors.AsType[*ctxswitch.NoPlan](err)
+	if !infeasible {
+		s.fault = err
+		return false
+	}
+	if plan, saved, ok := s.planWithPausedSaved(s.verdicts, no); ok {
+		s.plan, s.verdicts, s.why = plan, saved, ""
+		return false
+	}
 	return s.dropStarters(no)
+}
+
+// changesTargets reports whether the targets have changed because of a plan, which is dropped then: it
+// moves VMs through images for which there is no space, places vjobs where they lack power, or is in the
+// way of a reservation; or a vjob that an earlier try left out has a place after all.
+func (s *planning) changesTargets(plan ctxswitch.Plan) bool {
+	if s.exceedsImageSpace(s.verdicts, plan) {
+		return true
+	}
+	if s.overdrawn(plan.Target) {
+		return true
+	}
+	if s.breaksReservation(plan.Target) {
+		return true
+	}
+	return s.restore()
 }
 
 // needsNoRepair reports whether the configuration, rules aside, is viable and no VM has to
@@ -88,7 +103,7 @@ func needsNoRepair(p ctxswitch.Problem) bool {
 func (a *attempt) addStarters(targets []queue.Verdict) {
 	for i, at := range a.eachVJob {
 		if at >= 0 && targets[i].Target == queue.Run {
-			a.layout.start(&a.layout.applicants[at])
+			a.trial.start(&a.trial.applicants[at])
 		}
 	}
 }
@@ -100,7 +115,7 @@ func (a *attempt) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 		if !r.Idle || r.Blind || a.quarantined[r.Job.ID] != "" {
 			continue
 		}
-		state, barred := r.Job.State, a.ineligible[r.Job.ID] != ""
+		state, barred := r.Job.State, a.excluded[r.Job.ID] != ""
 		want, wanted := cluster.VMRunning, state == cluster.Running
 		switch target := verdicts[i].Target; {
 		case target == queue.Run:
@@ -126,13 +141,13 @@ func (a *attempt) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, chang
 // unpin lets the planner reuse the resources of a container.
 func (a *attempt) unpin(job *cluster.VJob) {
 	for i := range job.VMs {
-		delete(a.layout.pinned, job.VMs[i].ID)
+		delete(a.trial.pinned, job.VMs[i].ID)
 	}
 }
 
 // problem builds the planning problem for the goals.
 func (a *attempt) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
-	l := &a.layout
+	l := &a.trial
 	return ctxswitch.Problem{
 		Current: l.current, Rules: l.rules, Avoid: l.avoid, Gangs: goals, Claims: l.claims, Pinned: l.pinned,
 		Unsavable: a.unsavable, Live: l.live, Costs: a.settings.Execute.Costs, Network: a.settings.Network,
@@ -151,5 +166,5 @@ func (a *attempt) makePlan(goals []ctxswitch.Goal) (ctxswitch.Plan, error) {
 	if err != nil || len(a.prepared) == 0 {
 		return plan, err
 	}
-	return plan.Without(a.prepared, a.layout.current), nil
+	return plan.Without(a.prepared, a.trial.current), nil
 }

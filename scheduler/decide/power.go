@@ -16,7 +16,7 @@ func (a *attempt) limitByPower(m *queue.Input) {
 	if !a.limited() {
 		return
 	}
-	c, places := a.powerLedger(a.layout.intended), make(map[cluster.VJobID]int, len(a.VJobs))
+	c, places := a.powerLedger(a.trial.intended), make(map[cluster.VJobID]int, len(a.VJobs))
 	for i := range a.VJobs {
 		job := a.VJobs[i].Job
 		places[job.ID] = i
@@ -33,7 +33,7 @@ func (a *attempt) limitByPower(m *queue.Input) {
 // enforcePower suspends running vjobs that lack power for their minimum shares, as under a policy
 // that never suspends. It marks the stopping vjobs that must release their power at once.
 func (a *attempt) enforcePower(verdicts []queue.Verdict) {
-	c := a.powerLedger(a.layout.intended)
+	c := a.powerLedger(a.trial.intended)
 	for _, i := range powerOrder(a.View, verdicts) {
 		if why := c.admit(i); why != "" {
 			verdicts[i] = unpoweredVerdict(a.VJobs[i].Job, why)
@@ -84,7 +84,7 @@ func (a *attempt) cpuCaps(verdicts []queue.Verdict, target *cluster.Configuratio
 		}
 	}
 	if target == nil {
-		target = a.layout.current
+		target = a.trial.current
 	}
 	q := newShareProblem(a.View, target, verdicts, a.Limits.Now)
 	runs := make([]bool, len(q.Jobs))
@@ -109,7 +109,7 @@ func (a *attempt) delayForPower(plan ctxswitch.Plan, caps map[cluster.VJobID][]c
 	if !a.limited() || plan.Empty() {
 		return plan
 	}
-	return ctxswitch.KeepBudgets(ctxswitch.Problem{Current: a.layout.current, Power: a.planPower(caps)}, plan)
+	return ctxswitch.KeepBudgets(ctxswitch.Problem{Current: a.trial.current, Power: a.planPower(caps)}, plan)
 }
 
 // planPower returns what nodes and VMs draw while a plan is carried out, and the limits.
@@ -121,7 +121,7 @@ func (a *attempt) planPower(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswit
 	for i, l := range a.Limits.Now {
 		w.Limits[i] = ctxswitch.PowerLimit{Name: l.Group.Name(), Watts: l.Watts}
 	}
-	for _, n := range a.layout.current.Nodes() {
+	for _, n := range a.trial.current.Nodes() {
 		power, known := a.supply.Models[n.ID]
 		if !known {
 			continue

@@ -34,7 +34,7 @@ func (a *attempt) nearReservations() (list []int) {
 			continue
 		}
 		waits := r.Job.State == cluster.Waiting || r.Job.State == cluster.Suspended
-		if waits && r.Idle && !r.Blind && !r.Job.Held && !a.barred(r.Job.ID) {
+		if waits && r.Idle && !r.Blind && !r.Job.Held && !a.excludes(r.Job.ID) {
 			list = append(list, i)
 		}
 	}
@@ -44,9 +44,9 @@ func (a *attempt) nearReservations() (list []int) {
 // addReservation adds a vjob to the configuration of the planner if it is an applicant.
 func (a *attempt) addReservation(i int) cluster.VJobID {
 	id := a.VJobs[i].Job.ID
-	for k := range a.layout.applicants {
-		if a.layout.applicants[k].VJob == id {
-			a.layout.start(&a.layout.applicants[k])
+	for k := range a.trial.applicants {
+		if a.trial.applicants[k].VJob == id {
+			a.trial.start(&a.trial.applicants[k])
 		}
 	}
 	return id

@@ -40,7 +40,7 @@ func (s *planning) breaksReservation(target *cluster.Configuration) bool {
 // nodes, as a container is and as rules can require.
 func (a *attempt) mayBeImmovable(i int) bool {
 	job := a.VJobs[i].Job
-	return (job.Container || len(a.layout.rules) > 0) && a.keepsUntilEnd(job)
+	return (job.Container || len(a.trial.rules) > 0) && a.keepsUntilEnd(job)
 }
 
 // upcomingReservations returns the vjobs with future reservations, the next ones first.
@@ -115,11 +115,11 @@ func (s *futureView) pack(some []int) (room *ctxswitch.Packing, fits bool) {
 // emptyPacking returns an empty packing of the cluster after the plan, in which started
 // containers are pinned.
 func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
-	line := slices.DeleteFunc(slices.Clone(s.layout.applicants), func(a ctxswitch.Applicant) bool {
+	line := slices.DeleteFunc(slices.Clone(s.trial.applicants), func(a ctxswitch.Applicant) bool {
 		_, known := s.target.State(cluster.VMID{VJob: a.VJob})
 		return known
 	})
-	pinned := maps.Clone(s.layout.immovable)
+	pinned := maps.Clone(s.trial.immovable)
 	for _, i := range some {
 		for k := range s.VJobs[i].Job.VMs {
 			if s.VJobs[i].Job.Container {
@@ -128,8 +128,8 @@ func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
 		}
 	}
 	return ctxswitch.NewPacking(ctxswitch.PackingInput{
-		Current: s.target, Applicants: ctxswitch.NewApplicantQueue(line), Rules: s.layout.rules, Avoid: s.layout.avoid, Pinned: pinned, Needs: needs(s.target),
-		Feeds: s.supply.FeedsAt(s.layout.intended.Nodes(), s.at, false, s.jobs()),
+		Current: s.target, Applicants: ctxswitch.NewApplicantQueue(line), Rules: s.trial.rules, Avoid: s.trial.avoid, Pinned: pinned, Needs: needs(s.target),
+		Feeds: s.supply.FeedsAt(s.trial.intended.Nodes(), s.at, false, s.jobs()),
 	})
 }
 
@@ -166,6 +166,6 @@ func (s *futureView) restrictNodes(i int) {
 		return
 	}
 	for rank, at := range room.Places(job.ID) {
-		s.layout.keepOff(job.VMs[rank].ID, s.Nodes(), at)
+		s.trial.keepOff(job.VMs[rank].ID, s.Nodes(), at)
 	}
 }

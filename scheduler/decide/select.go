@@ -10,15 +10,15 @@ import (
 	"vjob/queue"
 )
 
-// maxPasses bounds how often the policy is asked again because its targets cannot be met.
-const maxPasses = 8
+// maxRounds bounds how often the policy is asked again because its targets cannot be met.
+const maxRounds = 8
 
 // selectTargets asks the policy which vjobs should run. If the images of a vjob cannot be stored it
 // keeps running, and the policy is asked again.
 func (a *attempt) selectTargets() (targets []queue.Verdict, fault error) {
 	targets, fault = a.applyPolicy()
 	first, tried := targets, map[int]bool{}
-	for range maxPasses {
+	for range maxRounds {
 		standing := a.choosePaused(targets)
 		lacks, news := a.imageShortages(standing), a.scaleUnsavable(standing)
 		for i, lack := range lacks {
@@ -56,17 +56,17 @@ func (a *attempt) stuck(lacks map[int]string, tried map[int]bool) int {
 // resumePausedFirst asks the policy without the vjobs that want the memory of a paused vjob. It
 // reports false, and undoes the change, if that does not let the paused vjob resume.
 func (a *attempt) resumePausedFirst(stuck int) (targets []queue.Verdict, ok bool) {
-	id, before := a.VJobs[stuck].Job.ID, a.ineligible
-	a.ineligible = maps.Clone(before)
+	id, before := a.VJobs[stuck].Job.ID, a.excluded
+	a.excluded = maps.Clone(before)
 	why := fmt.Sprintf("vjob %s, which stands still in memory, goes on first: %s", id, a.nonPreemptible[id])
 	for job := range a.jobs() {
-		if startsFromDisk(job) && a.ineligible[job.ID] == "" {
-			a.ineligible[job.ID] = why
+		if startsFromDisk(job) && a.excluded[job.ID] == "" {
+			a.excluded[job.ID] = why
 		}
 	}
 	targets, fault := a.applyPolicy()
 	if fault != nil || targets[stuck].Target != queue.Run {
-		a.ineligible = before
+		a.excluded = before
 		return nil, false
 	}
 	return targets, true
@@ -83,7 +83,7 @@ func (a *attempt) explainKept(first, targets []queue.Verdict) {
 		}
 	}
 	for i := range targets {
-		if r := &a.VJobs[i]; kept != "" && r.Job.State.Ready() && first[i].Target == queue.Run && targets[i].Target == queue.Wait && a.ineligible[r.Job.ID] == "" {
+		if r := &a.VJobs[i]; kept != "" && r.Job.State.Ready() && first[i].Target == queue.Run && targets[i].Target == queue.Wait && a.excluded[r.Job.ID] == "" {
 			targets[i].Reason += kept
 		}
 	}
@@ -98,14 +98,14 @@ func (a *attempt) scaleUnsavable(standing []queue.Verdict) (some bool) {
 		if verdict.Target == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !a.needsImage(i, queue.Suspend) {
 			continue
 		}
-		lack, books := a.imageSpace().reserve(r), scaleNeeds(r, a.facts.Bookings, a.layout.current)
+		lack, books := a.imageSpace().reserve(r), scaleNeeds(r, a.facts.Bookings, a.trial.current)
 		if lack == "" || !books.overcommitted() {
 			continue
 		}
 		for rank, m := range r.Record.Members {
 			vm := r.Job.VMs[rank].ID
-			if need := books.Need(vm); !m.Ended && need != a.layout.intended.Need(vm) {
-				a.layout.setRunning(vm, need, m.Node)
+			if need := books.Need(vm); !m.Ended && need != a.trial.intended.Need(vm) {
+				a.trial.setRunning(vm, need, m.Node)
 				some = true
 			}
 		}

@@ -94,7 +94,7 @@ func (s *Settings) mayPause(job *cluster.VJob) bool {
 // cannot resume in place is saved in any case.
 func (a *attempt) suspendable(i int, target queue.Target) bool {
 	r := &a.VJobs[i]
-	if !r.Idle || r.Blind || a.barred(r.Job.ID) {
+	if !r.Idle || r.Blind || a.excludes(r.Job.ID) {
 		return false
 	}
 	return r.Job.State == cluster.Running && target == queue.Suspend && !queue.IsEnded(r.Job) ||
@@ -105,7 +105,7 @@ func (a *attempt) suspendable(i int, target queue.Target) bool {
 // to pause, or have a near reservation. Paused vjobs are added to it. Departing vjobs are left
 // out, as for policies: their resources come back by themselves.
 func (a *attempt) packingOfRunning(targets []queue.Verdict) *ctxswitch.Packing {
-	packings := a.layout.packings()
+	packings := a.trial.packings()
 	room := packings.empty(nil)
 	var standing []cluster.VJobID
 	lead := a.leads().Suspend

@@ -57,7 +57,7 @@ type VJobs interface {
 type Decision struct {
 	Now         time.Time
 	Quarantined map[cluster.VJobID]decide.Quarantined // left out from the beginning
-	Suspects    []decide.Suspect                      // vjobs with which it failed
+	Culprits    []decide.Culprit                      // vjobs with which it failed
 	Err         error                                 // no decision could be taken
 }
 
@@ -67,11 +67,11 @@ type Decision struct {
 func (r *Quarantine) Update(t *Decision, vjobs VJobs) (alarms []journal.Event, again time.Time) {
 	for id := range r.entries {
 		_, out := t.Quarantined[id]
-		if !out && !slices.ContainsFunc(t.Suspects, func(s decide.Suspect) bool { return s.VJob == id }) {
+		if !out && !slices.ContainsFunc(t.Culprits, func(s decide.Culprit) bool { return s.VJob == id }) {
 			delete(r.entries, id)
 		}
 	}
-	for _, s := range t.Suspects {
+	for _, s := range t.Culprits {
 		live, ok := vjobs.Job(s.VJob)
 		if !ok {
 			continue

@@ -58,7 +58,7 @@ func (w *town) decide(err error, suspects ...cluster.VJobID) {
 		trial.Quarantined[id] = decide.Quarantined{}
 	}
 	for _, id := range suspects {
-		trial.Suspects = append(trial.Suspects, decide.Suspect{VJob: id, Why: "it breaks"})
+		trial.Culprits = append(trial.Culprits, decide.Culprit{VJob: id, Why: "it breaks"})
 	}
 	alarms, again := w.register.Update(&trial, w)
 	w.told, w.again = nil, again

@@ -29,8 +29,8 @@ type whatIfFlags struct {
 	budget              string
 }
 
-// supposition reads what is supposed.
-func supposition(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
+// readQuestion reads what is supposed.
+func readQuestion(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 	w = wire.WhatIf{Drain: f.drain, Lose: f.lose, Online: f.online, Without: f.without}
 	if f.rules != "" {
 		data, err := a.ReadInput(f.rules)
@@ -74,7 +74,7 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	body, err := supposition(a, &f.whatIf)
+	body, err := readQuestion(a, &f.whatIf)
 	if err != nil {
 		return err
 	}
@@ -90,21 +90,21 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 			return err
 		}
 	}
-	forecast, err := c.WhatIf(ctx, body)
+	result, err := c.WhatIf(ctx, body)
 	if err != nil {
 		return err
 	}
-	err = svg.Write(func(w io.Writer) error { return chart.WriteTimetable(w, forecastFigure(&forecast)) })
+	err = svg.Write(func(w io.Writer) error { return chart.WriteTimetable(w, switchFigure(&result)) })
 	if err != nil {
 		return err
 	}
 	if a.JSON() {
-		return cli.PrintJSON(a.Out, forecast, true)
+		return cli.PrintJSON(a.Out, result, true)
 	}
-	return showForecast(a, &forecast)
+	return showWhatIf(a, &result)
 }
 
-func showForecast(a *cli.App, f *wire.Forecast) error {
+func showWhatIf(a *cli.App, f *wire.WhatIfResult) error {
 	var b strings.Builder
 	plan := "none is needed"
 	if n := len(f.Plan.Actions); n > 0 {
@@ -122,7 +122,7 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 	b.WriteByte('\n')
 	if len(f.VJobs) == 0 {
 		b.WriteString("every vjob would fare as it does now\n")
-	} else if err := lotTable(f.VJobs).Write(&b, a.Width()); err != nil {
+	} else if err := whatIfTable(f.VJobs).Write(&b, a.Width()); err != nil {
 		return err
 	}
 	if len(f.Plan.Actions) > 0 {
@@ -135,18 +135,18 @@ func showForecast(a *cli.App, f *wire.Forecast) error {
 	return err
 }
 
-// wishes are the words for what is wanted of a vjob.
-var wishes = map[string]string{"run": "runs", "wait": "waits", "suspend": "suspended", "pause": "suspended in memory"}
+// targets are the words for the targets of vjobs.
+var targets = map[string]string{"run": "runs", "wait": "waits", "suspend": "suspended", "pause": "suspended in memory"}
 
-func lotTable(lots []wire.Lot) *display.Table {
+func whatIfTable(vjobs []wire.WhatIfVJob) *display.Table {
 	t := &display.Table{Heads: display.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
-	for i := range lots {
-		x := &lots[i]
+	for i := range vjobs {
+		x := &vjobs[i]
 		id := strconv.FormatInt(x.ID, 10)
 		if x.ID == 0 {
 			id = "new"
 		}
-		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(wishes[x.Now]), wishes[x.Then], x.Reason)
+		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(targets[x.Now]), targets[x.Then], x.Reason)
 	}
 	return t
 }
@@ -163,8 +163,8 @@ func stepTable(actions []wire.Action) *display.Table {
 	return t
 }
 
-// forecastFigure is the context switch as a timetable of the nodes.
-func forecastFigure(f *wire.Forecast) *chart.Timetable {
+// switchFigure is the context switch as a timetable of the nodes.
+func switchFigure(f *wire.WhatIfResult) *chart.Timetable {
 	t := &chart.Timetable{
 		Title: "what would happen", Note: display.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: display.Seconds(f.Plan.MakespanSeconds),
 		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", display.Count(len(f.Plan.Actions), "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds))),
