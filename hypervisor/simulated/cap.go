@@ -13,7 +13,7 @@ func (c *Cluster) finishCap(op *operation) *failure {
 	case m.Cap == op.Call.Cap:
 		return nil
 	}
-	c.accrue(m)
+	m.accrue(c.now)
 	m.Cap = op.Call.Cap
 	c.markChanged(m)
 	c.markGuest(m)

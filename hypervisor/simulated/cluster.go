@@ -18,13 +18,21 @@ type Cluster struct {
 	// the cluster, except for [Cluster.Truth].
 	OnChange func(Change)
 
-	cfg    Config
-	source *rand.PCG
-	rng    *rand.Rand
-	now    simTime
-	seq    int64
-	serial int64
-	events eventQueue
+	startTime   time.Time
+	profile     Profile
+	rates       Rates
+	locks       bool
+	pools       map[string]cluster.MiB
+	seed        uint64
+	bootTime    time.Duration
+	jitterShare float64
+	hinted      []*node
+	source      *rand.PCG
+	rng         *rand.Rand
+	now         simTime
+	seq         int64
+	serial      int64
+	events      eventQueue
 
 	nodes  map[cluster.NodeID]*node
 	sorted []*node // by name
@@ -44,7 +52,6 @@ type Cluster struct {
 		guests []*machine
 		nodes  []*node
 		apps   []*app
-		hints  []*node
 	}
 }
 
@@ -79,16 +86,23 @@ func build(cfg Config) *Cluster {
 	}
 	cfg = cfg.withDefaults()
 	c := &Cluster{
-		cfg:      cfg,
-		source:   rand.NewPCG(cfg.Seed, 0x766a6f62),
-		nodes:    map[cluster.NodeID]*node{},
-		copies:   map[cluster.VMID][]*machine{},
-		ops:      map[int64]*operation{},
-		images:   map[hypervisor.ImageID]*image{},
-		revoked:  map[hypervisor.ImageID]int{},
-		epochs:   map[Disk]int{},
-		apps:     map[appKey]*app{},
-		consoles: map[cluster.VMID]*console{},
+		startTime:   cfg.Start,
+		profile:     cfg.Profile,
+		rates:       cfg.Faults,
+		locks:       cfg.Locks,
+		pools:       cfg.Pools,
+		seed:        cfg.Seed,
+		bootTime:    cfg.Boot,
+		jitterShare: cfg.Profile.Jitter,
+		source:      rand.NewPCG(cfg.Seed, 0x766a6f62),
+		nodes:       map[cluster.NodeID]*node{},
+		copies:      map[cluster.VMID][]*machine{},
+		ops:         map[int64]*operation{},
+		images:      map[hypervisor.ImageID]*image{},
+		revoked:     map[hypervisor.ImageID]int{},
+		epochs:      map[Disk]int{},
+		apps:        map[appKey]*app{},
+		consoles:    map[cluster.VMID]*console{},
 	}
 	c.rng = rand.New(c.source)
 	for _, declared := range cfg.Nodes {
@@ -114,7 +128,7 @@ func (c *Cluster) Nodes() []cluster.Node {
 // Now is the current virtual time.
 func (c *Cluster) Now() time.Time { return c.at(c.now) }
 
-func (c *Cluster) at(m simTime) time.Time { return c.cfg.Start.Add(m) }
+func (c *Cluster) at(m simTime) time.Time { return c.startTime.Add(m) }
 
 // Next is the time of the next internal event; ok is false without one.
 func (c *Cluster) Next() (when time.Time, ok bool) {
@@ -141,7 +155,7 @@ func (c *Cluster) Advance(to time.Time) []Notice {
 
 // advance handles every event up to a time.
 func (c *Cluster) advance(to time.Time) {
-	until := to.Sub(c.cfg.Start)
+	until := to.Sub(c.startTime)
 	for len(c.events) > 0 && c.events[0].At <= until {
 		e := heap.Pop(&c.events).(event)
 		if c.void(&e) {
@@ -183,13 +197,24 @@ func (c *Cluster) handle(e *event) {
 
 // propagate updates guests, CPU shares and applications after a change.
 func (c *Cluster) propagate() {
+	for m := c.update(); m != nil; m = c.update() {
+		c.endGuest(m, hypervisor.CauseShutdown)
+	}
+	c.flushHints()
+}
+
+// update brings guests, CPU shares and applications up to date. It returns a guest that has shut
+// down, or nil when nothing is left to update.
+func (c *Cluster) update() (ended *machine) {
 	for {
 		switch {
 		case len(c.dirty.guests) > 0:
 			m := c.dirty.guests[0]
 			c.dirty.guests = c.dirty.guests[1:]
 			m.dirty = false
-			c.progress(m)
+			if c.progress(m) {
+				return m
+			}
 		case len(c.dirty.nodes) > 0:
 			n := c.dirty.nodes[0]
 			c.dirty.nodes = c.dirty.nodes[1:]
@@ -201,15 +226,14 @@ func (c *Cluster) propagate() {
 			a.dirty = false
 			c.updateLockstep(a)
 		default:
-			c.flushHints()
-			return
+			return nil
 		}
 	}
 }
 
 // jitter is a duration with the profile's jitter.
 func (c *Cluster) jitter(d time.Duration) time.Duration {
-	j := c.cfg.Profile.Jitter
+	j := c.jitterShare
 	if j <= 0 || d <= 0 {
 		return d
 	}

@@ -28,7 +28,7 @@ func (c *Cluster) print(m *machine, format string, args ...any) {
 		c.consoles[m.VM] = k
 	}
 	k.Changed = c.now
-	k.Text = append(k.Text, consoleLine(c.ran(m), fmt.Sprintf(format, args...))...)
+	k.Text = append(k.Text, consoleLine(m.ran(c.now), fmt.Sprintf(format, args...))...)
 	if extra := len(k.Text) - maxConsole; extra > 0 {
 		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1
 		k.Text = slices.Delete(k.Text, 0, cut)
@@ -51,7 +51,7 @@ func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
 	text := slices.Clone(k.Text)
 	for _, m := range c.copies[vm] {
 		if m.State == hypervisor.CopyRunning {
-			text = append(text, consoleLine(c.ran(m), m.activity())...)
+			text = append(text, consoleLine(m.ran(c.now), m.activity())...)
 		}
 	}
 	return text, nil

@@ -172,7 +172,7 @@ func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
 func (c *Cluster) Heal(now time.Time) {
 	c.advance(now)
 	c.healed, c.armed = true, nil
-	c.cfg.Faults = Rates{}
+	c.rates = Rates{}
 	for _, n := range c.sorted {
 		for k := range lastingKinds {
 			c.endFault(n, k)
@@ -244,7 +244,7 @@ func (c *Cluster) applyFaults(op *operation) *failure {
 		op.mark(f.Kind)
 		return true
 	})
-	for _, r := range c.cfg.Faults.callFaults() {
+	for _, r := range c.rates.callFaults() {
 		f := Fault{Kind: r.kind}
 		if f.appliesTo(op.Call.Verb) && c.bernoulli(r.chance) {
 			fails = fails || r.kind == CallFails
@@ -303,7 +303,7 @@ func (c *Cluster) panicGuest(m *machine) {
 	c.print(m, "panic")
 	c.stopGuest(m, hypervisor.CopyDead)
 	m.Demand = 0
-	c.ended(c.nodes[m.Node], m, hypervisor.CauseCrashed)
+	c.nodes[m.Node].ended(m, hypervisor.CauseCrashed, c.Now())
 	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
 	c.wakeWaiters(m)
 }

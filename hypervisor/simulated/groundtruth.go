@@ -137,7 +137,7 @@ func (c *Cluster) Truth() Truth {
 			if m := n.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
 					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Incomplete: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
-					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: c.ran(m),
+					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: m.ran(c.now),
 				})
 			}
 		}
@@ -172,10 +172,10 @@ func (c *Cluster) TrueNodes() []TrueNode {
 	return list
 }
 
-// ran is the guest's own clock at the current instant.
-func (c *Cluster) ran(m *machine) time.Duration {
+// ran is how long the guest has run since its boot: its own clock.
+func (m *machine) ran(now simTime) time.Duration {
 	if m.State != hypervisor.CopyRunning {
 		return m.Memory.Ran
 	}
-	return m.Memory.Ran + c.now - m.AccruedAt
+	return m.Memory.Ran + now - m.AccruedAt
 }

@@ -61,7 +61,7 @@ func (m *machine) step() (s cluster.Step, ok bool) {
 }
 
 // blocked reports whether the guest's step waits for another member's.
-func (m *machine) blocked(c *Cluster) bool {
+func (c *Cluster) blocked(m *machine) bool {
 	s, ok := m.step()
 	if !ok || len(s.After) == 0 || m.lockstep() {
 		return false
@@ -77,13 +77,13 @@ func (m *machine) blocked(c *Cluster) bool {
 
 // currentDemand is the CPU demand of the guest now. A guest without a program demands its
 // reservation; a booting guest already has the demand of its first step.
-func (m *machine) currentDemand(c *Cluster) cluster.MilliCPU {
+func (c *Cluster) currentDemand(m *machine) cluster.MilliCPU {
 	switch s, ok := m.step(); {
 	case m.State == hypervisor.CopyDead:
 		return 0
 	case m.program() == nil:
 		return m.Memory.Spec.Reserved.CPU
-	case !ok || m.blocked(c):
+	case !ok || c.blocked(m):
 		return 0
 	default:
 		return s.CPU
@@ -91,7 +91,7 @@ func (m *machine) currentDemand(c *Cluster) cluster.MilliCPU {
 }
 
 // rate is the speed of the guest in its step: num/den of full speed.
-func (m *machine) rate(c *Cluster) (num, den int64) {
+func (c *Cluster) rate(m *machine) (num, den int64) {
 	switch s, ok := m.step(); {
 	case m.State != hypervisor.CopyRunning:
 		return 0, 1
@@ -99,7 +99,7 @@ func (m *machine) rate(c *Cluster) (num, den int64) {
 		return 1, 1
 	case m.program() == nil:
 		return c.shareOf(m)
-	case !ok || m.blocked(c):
+	case !ok || c.blocked(m):
 		return 0, 1
 	case m.lockstep():
 		if a := c.app(m); a.Advancing {
@@ -122,9 +122,9 @@ func (m *machine) remaining() (left time.Duration, finite bool) {
 }
 
 // accrue adds the progress of a guest since the last call.
-func (c *Cluster) accrue(m *machine) {
-	passed := c.now - m.AccruedAt
-	m.AccruedAt = c.now
+func (m *machine) accrue(now simTime) {
+	passed := now - m.AccruedAt
+	m.AccruedAt = now
 	if passed <= 0 || m.State != hypervisor.CopyRunning {
 		return
 	}
@@ -140,42 +140,45 @@ func (c *Cluster) accrue(m *machine) {
 
 // updateRate sets the current rate of a guest and schedules the end of its step.
 func (c *Cluster) updateRate(m *machine) {
-	c.accrue(m)
-	m.Num, m.Den = m.rate(c)
+	m.accrue(c.now)
+	m.Num, m.Den = c.rate(m)
 	m.Version++
 	if left, finite := m.remaining(); finite && m.Num > 0 {
 		c.schedule(scaleUp(left, m.Den, m.Num), event{Kind: evGuest, VM: m.VM, Node: m.Node, Version: m.Version})
 	}
 }
 
-// progress takes a running guest through all steps that it has completed.
-func (c *Cluster) progress(m *machine) {
+// progress takes a running guest through all steps that it has completed. It reports whether the
+// guest has shut down.
+func (c *Cluster) progress(m *machine) (ended bool) {
 	if c.copyAt(m.Node, m.VM) != m {
-		return
+		return false
 	}
-	c.accrue(m)
+	m.accrue(c.now)
 	for m.State == hypervisor.CopyRunning {
 		left, finite := m.remaining()
 		if m.Memory.Stage == working && !finite && c.finished(m) {
-			m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.jitter(c.cfg.Profile.Shutdown)
+			m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.jitter(c.profile.Shutdown)
 			if exit := m.program().Exit; exit != nil {
 				c.print(m, "%s%d", cluster.ExitMark, *exit)
 			}
 			c.print(m, "shutting down")
 			continue
 		}
-		if !finite || left > 0 || m.Memory.Stage == working && m.blocked(c) {
+		if !finite || left > 0 || m.Memory.Stage == working && c.blocked(m) {
 			break
 		}
-		if c.finishStage(m) {
-			return // the guest has ended
+		if m.Memory.Stage == stopping {
+			return true
 		}
+		c.finishStage(m)
 	}
-	if need := m.currentDemand(c); need != m.Demand {
+	if need := c.currentDemand(m); need != m.Demand {
 		m.Demand = need
 		c.markChanged(m)
 	}
 	c.updateRate(m)
+	return false
 }
 
 // finished reports whether all members of the guest's vjob have completed their programs.
@@ -194,25 +197,20 @@ func (c *Cluster) finished(m *machine) bool {
 	return a.Over
 }
 
-// finishStage ends a stage or a step of a guest; it returns true if the guest ended.
-func (c *Cluster) finishStage(m *machine) bool {
-	switch m.Memory.Stage {
-	case booting:
+// finishStage ends the boot or a step of a guest.
+func (c *Cluster) finishStage(m *machine) {
+	if m.Memory.Stage == booting {
 		m.Memory.Stage, m.Memory.Done = working, 0
 		c.print(m, "booted")
 		if m.lockstep() {
 			c.markApp(c.app(m))
 		}
-	case stopping:
-		c.endGuest(m, hypervisor.CauseShutdown)
-		return true
-	default:
-		c.print(m, "step %d done", m.Memory.Step)
-		m.Memory.Step++
-		m.Memory.Done = 0
-		c.reportProgress(c.app(m), m)
+		return
 	}
-	return false
+	c.print(m, "step %d done", m.Memory.Step)
+	m.Memory.Step++
+	m.Memory.Done = 0
+	c.reportProgress(c.app(m), m)
 }
 
 // reportProgress tells the other members which steps one has completed.
@@ -249,7 +247,7 @@ func (c *Cluster) endGuest(m *machine, cause hypervisor.Cause) {
 	n := c.nodes[m.Node]
 	c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
 	c.print(m, "%s", cause)
-	c.ended(n, m, cause)
+	n.ended(m, cause, c.Now())
 	c.removeCopy(m)
 	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
 }

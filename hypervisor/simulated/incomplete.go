@@ -18,7 +18,7 @@ type orphanLoad struct {
 }
 
 // complete ends the job of a copy that has all of its memory.
-func (c *Cluster) complete(m *machine) {
+func (m *machine) complete() {
 	m.Job, m.Op, m.Incomplete, m.Loading = hypervisor.JobNone, 0, false, nil
 }
 
@@ -29,7 +29,7 @@ func (c *Cluster) removeIncomplete(m *machine, why *failure) {
 		c.cancelMigrate(op, why)
 		return
 	}
-	c.complete(m)
+	m.complete()
 	c.removeCopy(m)
 	c.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
 	if op != nil {
@@ -50,7 +50,7 @@ func (c *Cluster) survivesDaemon(m *machine, op *operation, gone *failure) bool 
 	}
 	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
 	if op.Cut == cutLoad {
-		m.Loading.Refused = c.unloadable(m, op)
+		m.Loading.Refused = unloadable(c.nodes[m.Node], op)
 	}
 	m.Op = 0
 	c.schedule(c.due(op)-c.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
@@ -67,7 +67,7 @@ func (c *Cluster) drawHalfLeft(m *machine) bool {
 		c.armed = slices.Delete(c.armed, i, i+1)
 		return true
 	}
-	return c.bernoulli(c.cfg.Faults.HalfLeft)
+	return c.bernoulli(c.rates.HalfLeft)
 }
 
 // due is the time at which an operation would take effect.

@@ -41,7 +41,7 @@ func (c *Cluster) startBoot(op *operation) (time.Duration, *failure) {
 	if o := c.lockHolder(call.VM, call.Node); o != nil {
 		return 0, locked(op, o)
 	}
-	d := c.jitter(c.cfg.Profile.Boot)
+	d := c.jitter(c.profile.Boot)
 	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, Cap: call.Cap, Memory: memory{
 		Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d,
 	}}
@@ -79,8 +79,8 @@ func (c *Cluster) finishShutdown(op *operation) *failure {
 	case m.State != hypervisor.CopyRunning:
 		return refuse(op, "domain is not running") // lab §6: code 55
 	case m.Memory.Stage != stopping:
-		c.accrue(m)
-		m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.jitter(c.cfg.Profile.Shutdown)
+		m.accrue(c.now)
+		m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.jitter(c.profile.Shutdown)
 		c.print(m, "power button")
 		c.markGuest(m)
 	}
@@ -125,7 +125,7 @@ func (c *Cluster) startUnpause(op *operation) (time.Duration, *failure) {
 	if f == nil && m.Op != 0 {
 		c.waitForJob(op, m)
 	}
-	return c.cfg.Profile.Unpause, f
+	return c.profile.Unpause, f
 }
 
 // finishUnpause lets the copy continue, unless a lock on another node prevents it.
@@ -153,7 +153,7 @@ func (c *Cluster) unpause(m *machine) {
 		MemoryEpoch: m.Memory.Epoch, DiskEpoch: c.epochs[m.disk()], Incomplete: m.Incomplete,
 	}
 	if m.Incomplete { // the hypervisor does not notice
-		c.complete(m)
+		m.complete()
 		m.Memory.Corrupt = true
 	}
 	m.Unlocked = false
@@ -189,7 +189,7 @@ func (c *Cluster) finishAbort(op *operation) *failure {
 func (c *Cluster) cancelJobs(m *machine, why *failure) {
 	op := c.ops[m.Op]
 	if op == nil {
-		c.complete(m) // no operation is waiting for it
+		m.complete() // no operation is waiting for it
 		return
 	}
 	switch m.Job {
@@ -198,7 +198,7 @@ func (c *Cluster) cancelJobs(m *machine, why *failure) {
 		c.removePartial(op.Call.Image) // row 6c: the file is removed
 		c.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobRestoring:
-		c.complete(m)
+		m.complete()
 		c.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobOutgoing, hypervisor.JobIncoming:
 		c.cancelMigrate(op, why)

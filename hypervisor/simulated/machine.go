@@ -80,7 +80,7 @@ func (c *Cluster) copyAt(node cluster.NodeID, vm cluster.VMID) *machine {
 // addCopy puts a copy on its node.
 func (c *Cluster) addCopy(m *machine) {
 	m.AccruedAt, m.Num, m.Den = c.now, 0, 1
-	m.Demand = m.currentDemand(c)
+	m.Demand = c.currentDemand(m)
 	n := c.nodes[m.Node]
 	n.copies[m.VM] = m
 	c.copies[m.VM] = append(c.copies[m.VM], m)
@@ -89,7 +89,7 @@ func (c *Cluster) addCopy(m *machine) {
 
 // removeCopy removes a copy from its node. Its job must have ended before.
 func (c *Cluster) removeCopy(m *machine) {
-	c.accrue(m)
+	m.accrue(c.now)
 	n := c.nodes[m.Node]
 	delete(n.copies, m.VM)
 	c.copies[m.VM] = slices.DeleteFunc(c.copies[m.VM], func(o *machine) bool { return o == m })
@@ -113,7 +113,7 @@ func (c *Cluster) runGuest(m *machine) {
 
 // stopGuest stops the execution of a copy.
 func (c *Cluster) stopGuest(m *machine, s hypervisor.CopyState) {
-	c.accrue(m)
+	m.accrue(c.now)
 	m.State, m.Num, m.Den = s, 0, 1
 	m.Version++
 	c.markChanged(m)
@@ -165,14 +165,14 @@ func (c *Cluster) beginJob(m *machine, j hypervisor.Job, op *operation) {
 
 // endJob ends the copy's job and starts the operations that waited for it.
 func (c *Cluster) endJob(m *machine) {
-	c.complete(m)
+	m.complete()
 	c.hint(c.nodes[m.Node])
 	c.wakeWaiters(m)
 }
 
 // lockHolder returns a copy elsewhere with a lock that keeps the VM from running on node, or nil.
 func (c *Cluster) lockHolder(vm cluster.VMID, node cluster.NodeID) *machine {
-	if !c.cfg.Locks {
+	if !c.locks {
 		return nil
 	}
 	for _, o := range c.copies[vm] {

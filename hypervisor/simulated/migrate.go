@@ -38,9 +38,9 @@ func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
 	c.addCopy(in)
 	c.beginJob(in, hypervisor.JobIncoming, op)
 	c.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)
-	d := c.cfg.Profile.Migrate.Of(memory)
+	d := c.profile.Migrate.Of(memory)
 	if op.Ran {
-		d = c.cfg.Profile.MigrateLive.Of(memory)
+		d = c.profile.MigrateLive.Of(memory)
 	}
 	if op.Cut == cutMiddle {
 		d /= 2
@@ -65,7 +65,7 @@ func (c *Cluster) finishMigrate(op *operation) *failure {
 		c.schedule(peerWait, event{Kind: evGiveUp, Op: op.Serial})
 		return nil
 	}
-	c.accrue(from)
+	from.accrue(c.now)
 	to.Memory, to.Demand, to.Incomplete = from.Memory, from.Demand, false
 	if op.Cut == cutFinish {
 		return c.splitMigrate(op, from, to)

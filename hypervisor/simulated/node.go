@@ -112,10 +112,10 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 		Unmanaged: slices.Clone(n.Unmanaged),
 	}
 	for _, m := range n.sortedCopies() {
-		c.accrue(m)
+		m.accrue(c.now)
 		v.Copies = append(v.Copies, hypervisor.Copy{
 			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
-			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.cfg.Locks && !m.Unlocked,
+			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.locks && !m.Unlocked,
 		})
 	}
 	return v, nil
@@ -123,11 +123,11 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 
 // ended records how a guest ended, if the node's daemon is up (row 16b: a guest that dies while
 // the daemon is down leaves no event).
-func (c *Cluster) ended(n *node, m *machine, cause hypervisor.Cause) {
+func (n *node) ended(m *machine, cause hypervisor.Cause, at time.Time) {
 	if n.has(Partition) || n.has(DaemonKilled) || n.has(PowerLoss) {
 		return
 	}
-	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: c.Now()})
+	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: at})
 	if extra := len(n.endings) - maxEndings; extra > 0 {
 		n.endings = n.endings[extra:]
 	}
@@ -137,26 +137,26 @@ func (c *Cluster) ended(n *node, m *machine, cause hypervisor.Cause) {
 func (c *Cluster) hint(n *node) {
 	if !n.hinted {
 		n.hinted = true
-		c.dirty.hints = append(c.dirty.hints, n)
+		c.hinted = append(c.hinted, n)
 	}
 }
 
 // flushHints sends the hints of an instant, at most one for each node, unless the node is
 // unreachable; a frozen node sends its hint when it thaws. Some hints are lost or repeated.
 func (c *Cluster) flushHints() {
-	hinted := c.dirty.hints
-	c.dirty.hints = nil
+	hinted := c.hinted
+	c.hinted = nil
 	slices.SortFunc(hinted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
 	for _, n := range hinted {
 		if n.has(Freeze) {
 			continue
 		}
 		n.hinted = false
-		if n.has(Partition) || n.has(DaemonKilled) || c.bernoulli(c.cfg.Faults.HintLost) {
+		if n.has(Partition) || n.has(DaemonKilled) || c.bernoulli(c.rates.HintLost) {
 			continue
 		}
 		c.notices = append(c.notices, Notice{At: c.Now(), Hint: n.ID})
-		if c.bernoulli(c.cfg.Faults.HintRepeated) {
+		if c.bernoulli(c.rates.HintRepeated) {
 			c.schedule(c.uniform(hintRepeatedWithin), event{Kind: evHint, Node: n.ID})
 		}
 	}

@@ -92,7 +92,7 @@ func (c *Cluster) powerOff(n *node) {
 		if op != nil && (m.Job == hypervisor.JobOutgoing || m.Job == hypervisor.JobIncoming) {
 			c.cancelMigrate(op, gone)
 		} else { // a save leaves a partial file
-			c.complete(m)
+			m.complete()
 		}
 		if n.copies[m.VM] == m {
 			c.removeCopy(m)

@@ -69,7 +69,7 @@ func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
 	n, ok := c.nodes[call.Node]
 	switch {
 	case !ok:
-		c.answerLater(op, c.cfg.Profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
+		c.answerLater(op, c.profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
 	case n.has(PowerLoss) || n.has(Partition) || n.has(DaemonKilled):
 		c.answerLater(op, connectTime, n.unreachable())
 	case n.has(Freeze):
@@ -83,7 +83,7 @@ func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
 // execute begins a call that has reached its node.
 func (c *Cluster) execute(op *operation) {
 	if f := c.applyFaults(op); f != nil {
-		c.answerLater(op, c.cfg.Profile.Control, f)
+		c.answerLater(op, c.profile.Control, f)
 		return
 	}
 	if op.Hangs && op.Call.Verb != hypervisor.Boot {
@@ -102,13 +102,13 @@ func (c *Cluster) start(op *operation) {
 	case hypervisor.Boot:
 		d, f = c.startBoot(op)
 	case hypervisor.Shutdown, hypervisor.Abort, hypervisor.Revoke, hypervisor.Discard:
-		d = c.cfg.Profile.Control
+		d = c.profile.Control
 	case hypervisor.Destroy:
-		d = c.cfg.Profile.Destroy
+		d = c.profile.Destroy
 	case hypervisor.Pause:
-		d = c.cfg.Profile.Pause
+		d = c.profile.Pause
 	case hypervisor.Cap:
-		d = c.cfg.Profile.Control
+		d = c.profile.Control
 	case hypervisor.Unpause:
 		d, f = c.startUnpause(op)
 	case hypervisor.Save:
@@ -125,7 +125,7 @@ func (c *Cluster) start(op *operation) {
 	switch {
 	case op.Waits:
 	case f != nil:
-		c.answerLater(op, c.cfg.Profile.Control, f)
+		c.answerLater(op, c.profile.Control, f)
 	default:
 		if op.Slow {
 			d *= slowFactor

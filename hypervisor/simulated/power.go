@@ -40,7 +40,7 @@ func (c *Cluster) powerOn(n *node) {
 	}
 	t := &n.faults[PowerLoss]
 	t.Version++
-	c.schedule(c.jitter(c.cfg.Boot), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
+	c.schedule(c.jitter(c.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
 }
 
 // boots reports whether a node is booting.

@@ -126,7 +126,7 @@ func (c *Cluster) planFaults() {
 }
 
 func (c *Cluster) planFault(k FaultKind) {
-	if mean := c.cfg.Faults.meanInterval(k); mean > 0 && !c.healed {
+	if mean := c.rates.meanInterval(k); mean > 0 && !c.healed {
 		c.schedule(c.exponential(mean), event{Kind: evFault, Fault: k})
 	}
 }
@@ -139,7 +139,7 @@ func (c *Cluster) injectRandom(k FaultKind) {
 	c.planFault(k)
 	switch {
 	case k < lastingKinds || k == LockdKilled:
-		mean := c.cfg.Faults.Lasting
+		mean := c.rates.Lasting
 		if mean == 0 {
 			mean = 30 * time.Second
 		}

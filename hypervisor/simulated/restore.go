@@ -37,9 +37,9 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	c.addCopy(m)
 	c.beginJob(m, hypervisor.JobRestoring, op)
 	c.report(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Memory)
-	d := c.cfg.Profile.RestoreRemote.Of(memory)
+	d := c.profile.RestoreRemote.Of(memory)
 	if i.Node == n.ID {
-		d = c.cfg.Profile.Restore.Of(memory)
+		d = c.profile.Restore.Of(memory)
 	}
 	if n.has(StoreSlow) {
 		d *= time.Duration(maxStoreSlowdown/10 + c.rng.IntN(maxStoreSlowdown))
@@ -65,7 +65,7 @@ func (c *Cluster) finishRestore(op *operation) *failure {
 		return refuse(op, "the job is gone")
 	}
 	if op.Cut == cutLoad {
-		f = c.unloadable(m, op)
+		f = unloadable(c.nodes[m.Node], op)
 		c.removeIncomplete(m, f)
 		return f
 	}

@@ -65,8 +65,8 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
 	s := snapshot{
-		Format: snapshotFormat, Start: c.cfg.Start, Random: random, Now: c.now, Seq: c.seq, Serial: c.serial,
-		Rates: c.cfg.Faults, Healed: c.healed, Images: c.sortedImages(), Armed: c.armed,
+		Format: snapshotFormat, Start: c.startTime, Random: random, Now: c.now, Seq: c.seq, Serial: c.serial,
+		Rates: c.rates, Healed: c.healed, Images: c.sortedImages(), Armed: c.armed,
 	}
 	for i := range c.events {
 		if !c.void(&c.events[i]) {
@@ -193,7 +193,7 @@ func (c *Cluster) reshare(n *node) {
 // takeAgenda restores the pending events. Random faults are drawn again if their rates have
 // changed.
 func (c *Cluster) takeAgenda(s *snapshot) {
-	sameRates := s.Rates == c.cfg.Faults
+	sameRates := s.Rates == c.rates
 	c.events = nil
 	for _, e := range s.Agenda {
 		if _, known := c.nodes[e.Node]; e.Node != "" && !known {

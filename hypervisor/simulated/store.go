@@ -57,7 +57,7 @@ func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, 
 
 // free is the free space in a pool.
 func (c *Cluster) free(pool string) cluster.MiB {
-	size, limited := c.cfg.Pools[pool]
+	size, limited := c.pools[pool]
 	if !limited {
 		size = 1 << 40
 	}
@@ -154,7 +154,7 @@ func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
 	c.beginJob(m, hypervisor.JobSaving, op)
 	c.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: c.now}
 	c.report(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Memory)
-	return c.cfg.Profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
+	return c.profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
 }
 
 // finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
@@ -209,7 +209,7 @@ func (c *Cluster) startSeal(op *operation) (time.Duration, *failure) {
 	if f != nil {
 		return 0, f
 	}
-	return c.cfg.Profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
+	return c.profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
 }
 
 // finishSeal makes the image and its checksum durable. An image that was sealed before is

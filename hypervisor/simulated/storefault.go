@@ -101,18 +101,18 @@ func (c *Cluster) listImages(open hypervisor.Spaces) []hypervisor.Image {
 // incompatible reports whether a node lacks the machine type of an image and so never loads it.
 // The node that saved the image always loads it.
 func (c *Cluster) incompatible(n *node, i *image) bool {
-	if c.cfg.Faults.Misfit == 0 || n.ID == i.Node {
+	if c.rates.Misfit == 0 || n.ID == i.Node {
 		return false
 	}
 	sum := fnv.New32a()
-	_, _ = fmt.Fprintf(sum, "%d %s %s %d", c.cfg.Seed, n.ID, i.ID.VM, i.ID.Generation) // a hash takes all
-	return float64(sum.Sum32()) < c.cfg.Faults.Misfit*(1<<32)
+	_, _ = fmt.Fprintf(sum, "%d %s %s %d", c.seed, n.ID, i.ID.VM, i.ID.Generation) // a hash takes all
+	return float64(sum.Sum32()) < c.rates.Misfit*(1<<32)
 }
 
-// unloadable is the failure of a hypervisor that does not load an image.
-func (c *Cluster) unloadable(m *machine, op *operation) *failure {
+// unloadable is the failure of a node that does not load an image.
+func unloadable(n *node, op *operation) *failure {
 	why := "load of migration failed: input/output error"
-	if !c.nodes[m.Node].has(LoadRefused) {
+	if !n.has(LoadRefused) {
 		why = "load of migration failed: machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"
 	}
 	return refuse(op, why)
