@@ -38,7 +38,7 @@ func (d *Driver) Attach(_ context.Context, vm cluster.VMID, node cluster.NodeID)
 // held.
 func (d *Driver) guestAt(vm cluster.VMID, node cluster.NodeID) (runs, there bool) {
 	d.cluster.advance(d.virtual())
-	m := d.cluster.copyAt(node, vm)
+	m := d.cluster.nodes.at(node, vm)
 	if m == nil || m.State == hypervisor.CopyDead || m.Memory.Stage == stopping {
 		return false, false
 	}

@@ -4,7 +4,7 @@ import "vjob/hypervisor"
 
 // finishCap changes the cap of a copy, also of one that is paused or has a job.
 func (c *Cluster) finishCap(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	switch {
 	case f != nil:
 		return f
@@ -13,7 +13,7 @@ func (c *Cluster) finishCap(op *operation) *failure {
 	case m.Cap == op.Call.Cap:
 		return nil
 	}
-	m.accrue(c.now)
+	m.accrue(c.clock.now)
 	m.Cap = op.Call.Cap
 	c.markChanged(m)
 	c.markGuest(m)

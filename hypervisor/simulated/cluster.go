@@ -1,10 +1,7 @@
 package simulated
 
 import (
-	"cmp"
 	"container/heap"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -18,25 +15,18 @@ type Cluster struct {
 	// the cluster, except for [Cluster.Truth].
 	OnChange func(Change)
 
-	startTime   time.Time
-	profile     Profile
-	rates       Rates
-	locks       bool
-	pools       map[string]cluster.MiB
-	seed        uint64
-	bootTime    time.Duration
-	jitterShare float64
-	hinted      []*node
-	source      *rand.PCG
-	rng         *rand.Rand
-	now         simTime
-	seq         int64
-	serial      int64
-	events      eventQueue
+	clock  *clock
+	random *random
+	faults *faultPlan
+	outbox *outbox
+	nodes  *nodes
 
-	nodes  map[cluster.NodeID]*node
-	sorted []*node // by name
-	copies map[cluster.VMID][]*machine
+	profile  Profile
+	pools    map[string]cluster.MiB
+	seed     uint64
+	bootTime time.Duration
+
+	serial int64
 	ops    map[int64]*operation
 	images map[hypervisor.ImageID]*image
 	// revoked is the highest attempt to restore each image that may not succeed.
@@ -44,11 +34,8 @@ type Cluster struct {
 	epochs   map[Disk]int // +1 whenever a guest starts to run
 	apps     map[appKey]*app
 	consoles map[cluster.VMID]*console
-	armed    []Fault // faults that wait for a call that they match
-	healed   bool    // no more random faults
 
-	notices []Notice
-	dirty   struct { // what must be recomputed before time advances
+	dirty struct { // what must be recomputed before time advances
 		guests []*machine
 		nodes  []*node
 		apps   []*app
@@ -86,86 +73,74 @@ func build(cfg Config) *Cluster {
 	}
 	cfg = cfg.withDefaults()
 	c := &Cluster{
-		startTime:   cfg.Start,
-		profile:     cfg.Profile,
-		rates:       cfg.Faults,
-		locks:       cfg.Locks,
-		pools:       cfg.Pools,
-		seed:        cfg.Seed,
-		bootTime:    cfg.Boot,
-		jitterShare: cfg.Profile.Jitter,
-		source:      rand.NewPCG(cfg.Seed, 0x766a6f62),
-		nodes:       map[cluster.NodeID]*node{},
-		copies:      map[cluster.VMID][]*machine{},
-		ops:         map[int64]*operation{},
-		images:      map[hypervisor.ImageID]*image{},
-		revoked:     map[hypervisor.ImageID]int{},
-		epochs:      map[Disk]int{},
-		apps:        map[appKey]*app{},
-		consoles:    map[cluster.VMID]*console{},
+		clock:    &clock{start: cfg.Start},
+		random:   newRandom(cfg.Seed, cfg.Profile.Jitter),
+		nodes:    newNodes(&cfg),
+		profile:  cfg.Profile,
+		pools:    cfg.Pools,
+		seed:     cfg.Seed,
+		bootTime: cfg.Boot,
+		ops:      map[int64]*operation{},
+		images:   map[hypervisor.ImageID]*image{},
+		revoked:  map[hypervisor.ImageID]int{},
+		epochs:   map[Disk]int{},
+		apps:     map[appKey]*app{},
+		consoles: map[cluster.VMID]*console{},
 	}
-	c.rng = rand.New(c.source)
-	for _, declared := range cfg.Nodes {
-		n := newNode(declared)
-		n.overcommits = cfg.Overcommits
-		c.nodes[declared.ID] = n
-		c.sorted = append(c.sorted, n)
-	}
-	slices.SortFunc(c.sorted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
-	c.planFaults()
+	c.faults = &faultPlan{clock: c.clock, random: c.random, rates: cfg.Faults}
+	c.outbox = &outbox{clock: c.clock, random: c.random, faults: c.faults}
+	c.faults.plan()
 	return c
 }
 
 // Nodes lists the nodes in order of their names; all are Online.
 func (c *Cluster) Nodes() []cluster.Node {
-	list := make([]cluster.Node, len(c.sorted))
-	for i, n := range c.sorted {
+	list := make([]cluster.Node, len(c.nodes.sorted))
+	for i, n := range c.nodes.sorted {
 		list[i] = cluster.Node{ID: n.ID, Labels: n.Labels, Capacity: n.Capacity}
 	}
 	return list
 }
 
 // Now is the current virtual time.
-func (c *Cluster) Now() time.Time { return c.at(c.now) }
-
-func (c *Cluster) at(m simTime) time.Time { return c.startTime.Add(m) }
+func (c *Cluster) Now() time.Time { return c.clock.time() }
 
 // Next is the time of the next internal event; ok is false without one.
 func (c *Cluster) Next() (when time.Time, ok bool) {
-	if len(c.notices) > 0 {
-		return c.Now(), true
+	if len(c.outbox.notices) > 0 {
+		return c.clock.time(), true
 	}
-	for len(c.events) > 0 && c.void(&c.events[0]) {
-		heap.Pop(&c.events)
+	for len(c.clock.events) > 0 && c.void(&c.clock.events[0]) {
+		heap.Pop(&c.clock.events)
 	}
-	if len(c.events) == 0 {
+	if len(c.clock.events) == 0 {
 		return time.Time{}, false
 	}
-	return c.at(c.events[0].At), true
+	return c.clock.at(c.clock.events[0].At), true
 }
 
 // Advance advances time and returns, in order, what happened since the last Advance, up to and
 // including that time.
 func (c *Cluster) Advance(to time.Time) []Notice {
 	c.advance(to)
-	out := c.notices
-	c.notices = nil
+	out := c.outbox.notices
+	c.outbox.notices = nil
 	return out
 }
 
 // advance handles every event up to a time.
 func (c *Cluster) advance(to time.Time) {
-	until := to.Sub(c.startTime)
-	for len(c.events) > 0 && c.events[0].At <= until {
-		e := heap.Pop(&c.events).(event)
+	until := to.Sub(c.clock.start)
+	for len(c.clock.events) > 0 && c.clock.events[0].At <= until {
+		e := heap.Pop(&c.clock.events).(event)
 		if c.void(&e) {
 			continue
 		}
-		c.now = max(c.now, e.At)
+		c.clock.now = max(c.clock.now, e.At)
 		c.handle(&e)
 		c.propagate()
 	}
-	c.now = max(c.now, until)
+	c.clock.now = max(c.clock.now, until)
 }
 
 // handle carries out one event.
@@ -181,17 +156,17 @@ func (c *Cluster) handle(e *event) {
 	case evGiveUp:
 		c.giveUp(c.ops[e.Op])
 	case evGuest:
-		c.markGuest(c.nodes[e.Node].copies[e.VM])
+		c.markGuest(c.nodes.byID[e.Node].copies[e.VM])
 	case evFault:
 		c.injectRandom(e.Fault)
 	case evFaultEnds:
-		c.endFault(c.nodes[e.Node], e.Fault)
+		c.endFault(c.nodes.byID[e.Node], e.Fault)
 	case evHint:
-		c.hint(c.nodes[e.Node])
+		c.outbox.hint(c.nodes.byID[e.Node])
 	case evResume:
 		c.resumeHung(c.ops[e.Op])
 	case evLoaded:
-		c.loaded(c.nodes[e.Node].copies[e.VM])
+		c.loaded(c.nodes.byID[e.Node].copies[e.VM])
 	}
 }
 
@@ -200,7 +175,7 @@ func (c *Cluster) propagate() {
 	for m := c.update(); m != nil; m = c.update() {
 		c.endGuest(m, hypervisor.CauseShutdown)
 	}
-	c.flushHints()
+	c.outbox.flushHints()
 }
 
 // update brings guests, CPU shares and applications up to date. It returns a guest that has shut
@@ -229,13 +204,4 @@ func (c *Cluster) update() (ended *machine) {
 			return nil
 		}
 	}
-}
-
-// jitter is a duration with the profile's jitter.
-func (c *Cluster) jitter(d time.Duration) time.Duration {
-	j := c.jitterShare
-	if j <= 0 || d <= 0 {
-		return d
-	}
-	return time.Duration(float64(d) * (1 - j + 2*j*c.rng.Float64()))
 }

@@ -12,8 +12,8 @@ import (
 
 	"vjob/cluster"
 	"vjob/hypervisor"
-	"vjob/tests/conformance"
 	"vjob/hypervisor/simulated"
+	"vjob/tests/conformance"
 )
 
 // harness wraps a driver that runs a hundred times as fast as the lab.

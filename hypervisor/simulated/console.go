@@ -27,8 +27,8 @@ func (c *Cluster) print(m *machine, format string, args ...any) {
 		k = &console{VM: m.VM}
 		c.consoles[m.VM] = k
 	}
-	k.Changed = c.now
-	k.Text = append(k.Text, consoleLine(m.ran(c.now), fmt.Sprintf(format, args...))...)
+	k.Changed = c.clock.now
+	k.Text = append(k.Text, consoleLine(m.ran(c.clock.now), fmt.Sprintf(format, args...))...)
 	if extra := len(k.Text) - maxConsole; extra > 0 {
 		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1
 		k.Text = slices.Delete(k.Text, 0, cut)
@@ -49,9 +49,9 @@ func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
 		return nil, newFailure(cluster.ErrNotFound, "console of %s", vm)
 	}
 	text := slices.Clone(k.Text)
-	for _, m := range c.copies[vm] {
+	for _, m := range c.nodes.copies[vm] {
 		if m.State == hypervisor.CopyRunning {
-			text = append(text, consoleLine(m.ran(c.now), m.activity())...)
+			text = append(text, consoleLine(m.ran(c.clock.now), m.activity())...)
 		}
 	}
 	return text, nil

@@ -51,7 +51,7 @@ func (m *machine) cappedDemand() cluster.MilliCPU {
 
 // shareOf is the speed of a guest with CPU demand: under its cap, and at the yield of its node.
 func (c *Cluster) shareOf(m *machine) (num, den int64) {
-	num, den = c.nodes[m.Node].yield()
+	num, den = c.nodes.byID[m.Node].yield()
 	if w := m.cappedDemand(); w < m.Demand {
 		num, den = num*int64(w), den*int64(m.Demand)
 	}
@@ -66,12 +66,12 @@ func (c *Cluster) updateLockstep(a *app) {
 	var running []*machine
 	for rank := range a.Members {
 		satisfied := false
-		for _, m := range c.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
+		for _, m := range c.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
 			if m.Memory.Stamp.Incarnation != a.Key.Incarnation || m.State != hypervisor.CopyRunning {
 				continue
 			}
 			running = append(running, m)
-			n := c.nodes[m.Node]
+			n := c.nodes.byID[m.Node]
 			satisfied = m.Memory.Stage == working && (m.Demand == 0 || n.demand <= n.Capacity.CPU)
 			if w := m.cappedDemand(); int64(w)*den < num*int64(m.Demand) {
 				num, den = int64(w), int64(m.Demand)

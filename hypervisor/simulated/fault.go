@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +137,7 @@ func (c *Cluster) Inject(now time.Time, f Fault) error {
 	defer c.propagate()
 	switch {
 	case f.Kind < lastingKinds || f.Kind == LockdKilled:
-		n, ok := c.nodes[f.Node]
+		n, ok := c.nodes.byID[f.Node]
 		if !ok {
 			return fmt.Errorf("inject %s: node %q: %w", f.Kind, f.Node, cluster.ErrNotFound)
 		}
@@ -161,7 +160,7 @@ func (c *Cluster) Inject(now time.Time, f Fault) error {
 // EndFault ends a lasting fault of a node.
 func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
 	c.advance(now)
-	if n, ok := c.nodes[node]; ok && k < lastingKinds {
+	if n, ok := c.nodes.byID[node]; ok && k < lastingKinds {
 		c.endFault(n, k)
 	}
 	c.propagate()
@@ -171,9 +170,9 @@ func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
 // stays.
 func (c *Cluster) Heal(now time.Time) {
 	c.advance(now)
-	c.healed, c.armed = true, nil
-	c.rates = Rates{}
-	for _, n := range c.sorted {
+	c.faults.healed, c.faults.armed = true, nil
+	c.faults.rates = Rates{}
+	for _, n := range c.nodes.sorted {
 		for k := range lastingKinds {
 			c.endFault(n, k)
 		}
@@ -184,7 +183,7 @@ func (c *Cluster) Heal(now time.Time) {
 // arm keeps a fault for the next call that it matches; a migration in progress counts.
 func (c *Cluster) arm(f Fault) {
 	if f.Kind == MigrateCut || f.Kind == MigrateSplit {
-		for _, n := range c.sorted {
+		for _, n := range c.nodes.sorted {
 			for _, m := range n.sortedCopies() {
 				if m.Job != hypervisor.JobOutgoing || !f.matches(&c.ops[m.Op].Call) {
 					continue
@@ -199,7 +198,7 @@ func (c *Cluster) arm(f Fault) {
 			}
 		}
 	}
-	c.armed = append(c.armed, f)
+	c.faults.armed = append(c.faults.armed, f)
 }
 
 func cutInMiddle(op *operation) *failure {
@@ -232,31 +231,6 @@ func (f *Fault) appliesTo(v hypervisor.Verb) bool {
 	}
 }
 
-// applyFaults applies armed and random faults to a call that a node begins. A failure means that
-// the call has no effect.
-func (c *Cluster) applyFaults(op *operation) *failure {
-	fails := false
-	c.armed = slices.DeleteFunc(c.armed, func(f Fault) bool {
-		if !f.matches(&op.Call) {
-			return false
-		}
-		fails = fails || f.Kind == CallFails
-		op.mark(f.Kind)
-		return true
-	})
-	for _, r := range c.rates.callFaults() {
-		f := Fault{Kind: r.kind}
-		if f.appliesTo(op.Call.Verb) && c.bernoulli(r.chance) {
-			fails = fails || r.kind == CallFails
-			op.mark(r.kind)
-		}
-	}
-	if fails {
-		return refuse(op, "internal error")
-	}
-	return nil
-}
-
 // mark records how a fault will affect the call.
 func (op *operation) mark(k FaultKind) {
 	switch k {
@@ -282,7 +256,7 @@ func (op *operation) mark(k FaultKind) {
 
 // killGuest crashes a guest.
 func (c *Cluster) killGuest(f Fault) error {
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		m := n.copies[f.VM]
 		if m == nil || f.Node != "" && f.Node != n.ID || m.Job == hypervisor.JobIncoming {
 			continue
@@ -303,7 +277,7 @@ func (c *Cluster) panicGuest(m *machine) {
 	c.print(m, "panic")
 	c.stopGuest(m, hypervisor.CopyDead)
 	m.Demand = 0
-	c.nodes[m.Node].ended(m, hypervisor.CauseCrashed, c.Now())
+	c.nodes.byID[m.Node].ended(m, hypervisor.CauseCrashed, c.clock.time())
 	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
 	c.wakeWaiters(m)
 }

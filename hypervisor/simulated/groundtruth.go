@@ -70,7 +70,7 @@ func (c *Cluster) report(ch Change, mem *memory) {
 	if c.OnChange == nil {
 		return
 	}
-	ch.At = c.Now()
+	ch.At = c.clock.time()
 	if mem != nil {
 		ch.Stamp, ch.Corrupt = mem.Stamp, mem.Corrupt
 		switch ch.Kind {
@@ -132,12 +132,12 @@ type TrueNode struct {
 // Truth returns the ground truth at the current instant.
 func (c *Cluster) Truth() Truth {
 	t := Truth{DiskEpochs: maps.Clone(c.epochs), Nodes: c.TrueNodes()}
-	for _, id := range slices.SortedFunc(maps.Keys(c.copies), cluster.VMID.Compare) {
-		for _, n := range c.sorted {
+	for _, id := range slices.SortedFunc(maps.Keys(c.nodes.copies), cluster.VMID.Compare) {
+		for _, n := range c.nodes.sorted {
 			if m := n.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
 					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Incomplete: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
-					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: m.ran(c.now),
+					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: m.ran(c.clock.now),
 				})
 			}
 		}
@@ -153,10 +153,10 @@ func (c *Cluster) Truth() Truth {
 
 // TrueNodes returns the nodes at the current instant, in order of names.
 func (c *Cluster) TrueNodes() []TrueNode {
-	list := make([]TrueNode, len(c.sorted))
-	for i, n := range c.sorted {
+	list := make([]TrueNode, len(c.nodes.sorted))
+	for i, n := range c.nodes.sorted {
 		t := &list[i]
-		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: !n.up() && c.boots(n)}
+		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: !n.up() && c.clock.boots(n)}
 		for k := range lastingKinds {
 			if n.has(k) {
 				t.Faults = append(t.Faults, k)

@@ -140,25 +140,25 @@ func (m *machine) accrue(now simTime) {
 
 // updateRate sets the current rate of a guest and schedules the end of its step.
 func (c *Cluster) updateRate(m *machine) {
-	m.accrue(c.now)
+	m.accrue(c.clock.now)
 	m.Num, m.Den = c.rate(m)
 	m.Version++
 	if left, finite := m.remaining(); finite && m.Num > 0 {
-		c.schedule(scaleUp(left, m.Den, m.Num), event{Kind: evGuest, VM: m.VM, Node: m.Node, Version: m.Version})
+		c.clock.schedule(scaleUp(left, m.Den, m.Num), event{Kind: evGuest, VM: m.VM, Node: m.Node, Version: m.Version})
 	}
 }
 
 // progress takes a running guest through all steps that it has completed. It reports whether the
 // guest has shut down.
 func (c *Cluster) progress(m *machine) (ended bool) {
-	if c.copyAt(m.Node, m.VM) != m {
+	if c.nodes.at(m.Node, m.VM) != m {
 		return false
 	}
-	m.accrue(c.now)
+	m.accrue(c.clock.now)
 	for m.State == hypervisor.CopyRunning {
 		left, finite := m.remaining()
 		if m.Memory.Stage == working && !finite && c.finished(m) {
-			m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.jitter(c.profile.Shutdown)
+			m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.random.jitter(c.profile.Shutdown)
 			if exit := m.program().Exit; exit != nil {
 				c.print(m, "%s%d", cluster.ExitMark, *exit)
 			}
@@ -224,7 +224,7 @@ func (c *Cluster) reportProgress(a *app, m *machine) {
 	a.Ended[rank] = a.Ended[rank] || !more
 	a.Over = a.allEnded()
 	for rank := range a.Members {
-		for _, peer := range c.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
+		for _, peer := range c.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
 			if peer != m && peer.Memory.Stamp.Incarnation == a.Key.Incarnation && peer.State == hypervisor.CopyRunning {
 				c.markGuest(peer)
 			}
@@ -244,10 +244,10 @@ func (a *app) allEnded() bool {
 
 // endGuest removes the copy of a guest that has ended.
 func (c *Cluster) endGuest(m *machine, cause hypervisor.Cause) {
-	n := c.nodes[m.Node]
+	n := c.nodes.byID[m.Node]
 	c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
 	c.print(m, "%s", cause)
-	n.ended(m, cause, c.Now())
+	n.ended(m, cause, c.clock.time())
 	c.removeCopy(m)
 	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
 }

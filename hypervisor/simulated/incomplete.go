@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -41,7 +40,7 @@ func (c *Cluster) removeIncomplete(m *machine, why *failure) {
 // restore continues to load; an incoming migration never does.
 func (c *Cluster) survivesDaemon(m *machine, op *operation, gone *failure) bool {
 	switch {
-	case !m.Incomplete || op.Call.Verb == hypervisor.Boot || !c.drawHalfLeft(m):
+	case !m.Incomplete || op.Call.Verb == hypervisor.Boot || !c.faults.takeHalfLeft(m):
 		return false
 	case m.Job == hypervisor.JobIncoming:
 		m.Op = 0
@@ -50,34 +49,12 @@ func (c *Cluster) survivesDaemon(m *machine, op *operation, gone *failure) bool 
 	}
 	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
 	if op.Cut == cutLoad {
-		m.Loading.Refused = unloadable(c.nodes[m.Node], op)
+		m.Loading.Refused = unloadable(c.nodes.byID[m.Node], op)
 	}
 	m.Op = 0
-	c.schedule(c.due(op)-c.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
+	c.clock.schedule(c.clock.due(op)-c.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
 	c.end(op, hypervisor.Receipt{}, gone)
 	return true
-}
-
-// drawHalfLeft reports whether an armed or random [HalfLeft] applies.
-func (c *Cluster) drawHalfLeft(m *machine) bool {
-	i := slices.IndexFunc(c.armed, func(f Fault) bool {
-		return f.Kind == HalfLeft && (f.Node == "" || f.Node == m.Node)
-	})
-	if i >= 0 {
-		c.armed = slices.Delete(c.armed, i, i+1)
-		return true
-	}
-	return c.bernoulli(c.rates.HalfLeft)
-}
-
-// due is the time at which an operation would take effect.
-func (c *Cluster) due(op *operation) simTime {
-	for i := range c.events {
-		if e := &c.events[i]; e.Kind == evFinish && e.Op == op.Serial {
-			return e.At
-		}
-	}
-	return c.now
 }
 
 // loaded ends an orphaned restore.
@@ -106,12 +83,12 @@ func (n *node) shownJob(m *machine) hypervisor.Job {
 const maxHang = 5 * time.Minute
 
 // hangTime draws how long a call hangs: longer than a controller waits for it.
-func (c *Cluster) hangTime() time.Duration { return maxHang/5 + c.uniform(maxHang-maxHang/5) }
+func (c *Cluster) hangTime() time.Duration { return maxHang/5 + c.random.uniform(maxHang-maxHang/5) }
 
 // resumeHung continues a call that hung.
 func (c *Cluster) resumeHung(op *operation) {
 	op.Hangs = false
-	if n := c.nodes[op.Call.Node]; n.has(Freeze) {
+	if n := c.nodes.byID[op.Call.Node]; n.has(Freeze) {
 		n.queued = append(n.queued, op.Serial)
 		return
 	}
@@ -128,7 +105,7 @@ func (c *Cluster) startHungBoot(m *machine, op *operation) {
 
 // finishHungBoot starts the guest of a boot that hung.
 func (c *Cluster) finishHungBoot(m *machine, op *operation) *failure {
-	if o := c.lockHolder(m.VM, m.Node); o != nil {
+	if o := c.nodes.lockHolder(m.VM, m.Node); o != nil {
 		f := locked(op, o)
 		c.removeIncomplete(m, f)
 		return f
@@ -139,11 +116,11 @@ func (c *Cluster) finishHungBoot(m *machine, op *operation) *failure {
 }
 
 // Leftovers lists the copies that were on a node before the start.
-func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes[node].Leftovers }
+func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes.byID[node].Leftovers }
 
 // addLeftovers creates the copies that were on the nodes before the start.
 func (c *Cluster) addLeftovers() {
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		for _, l := range n.Leftovers {
 			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Unpausable, Memory: memory{
 				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,

@@ -6,14 +6,6 @@ import (
 	"vjob/hypervisor"
 )
 
-// present returns the copy of a call.
-func (c *Cluster) present(op *operation) (*machine, *failure) {
-	if m := c.copyAt(op.Call.Node, op.Call.VM); m != nil {
-		return m, nil
-	}
-	return nil, newFailure(hypervisor.ErrNoSuchVM, "%s %s on %s", op.Call.Verb, op.Call.VM, op.Call.Node)
-}
-
 // refuse is the failure of a call that is refused.
 func refuse(op *operation, why string) *failure {
 	return newFailure(hypervisor.ErrRefused, "%s %s on %s: %s", op.Call.Verb, op.Call.VM, op.Call.Node, why)
@@ -28,7 +20,7 @@ func locked(op *operation, holder *machine) *failure {
 // startBoot creates the copy at once, so that looks show it; the guest works after its boot.
 func (c *Cluster) startBoot(op *operation) (time.Duration, *failure) {
 	call := &op.Call
-	n := c.nodes[call.Node]
+	n := c.nodes.byID[call.Node]
 	if n.copies[call.VM] != nil {
 		return 0, newFailure(hypervisor.ErrExists, "boot %s on %s", call.VM, call.Node)
 	}
@@ -38,10 +30,10 @@ func (c *Cluster) startBoot(op *operation) (time.Duration, *failure) {
 	if f := n.memoryFailure(call.Machine.Reserved.Memory); f != nil {
 		return 0, f
 	}
-	if o := c.lockHolder(call.VM, call.Node); o != nil {
+	if o := c.nodes.lockHolder(call.VM, call.Node); o != nil {
 		return 0, locked(op, o)
 	}
-	d := c.jitter(c.profile.Boot)
+	d := c.random.jitter(c.profile.Boot)
 	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, Cap: call.Cap, Memory: memory{
 		Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d,
 	}}
@@ -63,7 +55,7 @@ func (c *Cluster) powerUp(m *machine) {
 }
 
 func (c *Cluster) finishBoot(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	if f == nil && m.Op == op.Serial {
 		return c.finishHungBoot(m, op)
 	}
@@ -72,15 +64,15 @@ func (c *Cluster) finishBoot(op *operation) *failure {
 
 // finishShutdown asks the guest to shut down, which takes time.
 func (c *Cluster) finishShutdown(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	switch {
 	case f != nil:
 		return f
 	case m.State != hypervisor.CopyRunning:
 		return refuse(op, "domain is not running") // lab §6: code 55
 	case m.Memory.Stage != stopping:
-		m.accrue(c.now)
-		m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.jitter(c.profile.Shutdown)
+		m.accrue(c.clock.now)
+		m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.random.jitter(c.profile.Shutdown)
 		c.print(m, "power button")
 		c.markGuest(m)
 	}
@@ -89,12 +81,12 @@ func (c *Cluster) finishShutdown(op *operation) *failure {
 
 // finishDestroy ends the copy and its job.
 func (c *Cluster) finishDestroy(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	if f != nil {
 		return f
 	}
 	c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s was destroyed", m.VM, m.Node))
-	if c.copyAt(m.Node, m.VM) != m {
+	if c.nodes.at(m.Node, m.VM) != m {
 		return nil // the copy ended with its job
 	}
 	c.removeCopy(m)
@@ -105,7 +97,7 @@ func (c *Cluster) finishDestroy(op *operation) *failure {
 // finishPause stops the copy. Pausing a paused copy is no failure; a pause during a live
 // migration is lost when the migration ends (lab §6).
 func (c *Cluster) finishPause(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	switch {
 	case f != nil:
 		return f
@@ -121,7 +113,7 @@ func (c *Cluster) finishPause(op *operation) *failure {
 }
 
 func (c *Cluster) startUnpause(op *operation) (time.Duration, *failure) {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	if f == nil && m.Op != 0 {
 		c.waitForJob(op, m)
 	}
@@ -130,7 +122,7 @@ func (c *Cluster) startUnpause(op *operation) (time.Duration, *failure) {
 
 // finishUnpause lets the copy continue, unless a lock on another node prevents it.
 func (c *Cluster) finishUnpause(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	switch {
 	case f != nil:
 		return f
@@ -139,7 +131,7 @@ func (c *Cluster) finishUnpause(op *operation) *failure {
 	case m.Op != 0:
 		return refuse(op, "cannot acquire state change lock")
 	}
-	if o := c.lockHolder(m.VM, m.Node); o != nil {
+	if o := c.nodes.lockHolder(m.VM, m.Node); o != nil {
 		return locked(op, o)
 	}
 	c.unpause(m)
@@ -166,7 +158,7 @@ func (c *Cluster) unpause(m *machine) {
 
 // finishAbort cancels the job of the copy.
 func (c *Cluster) finishAbort(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	switch {
 	case f != nil:
 		return f

@@ -69,42 +69,34 @@ const (
 	stopping
 )
 
-// copyAt returns the copy of a VM on a node, or nil.
-func (c *Cluster) copyAt(node cluster.NodeID, vm cluster.VMID) *machine {
-	if n, ok := c.nodes[node]; ok {
-		return n.copies[vm]
-	}
-	return nil
-}
-
 // addCopy puts a copy on its node.
 func (c *Cluster) addCopy(m *machine) {
-	m.AccruedAt, m.Num, m.Den = c.now, 0, 1
+	m.AccruedAt, m.Num, m.Den = c.clock.now, 0, 1
 	m.Demand = c.currentDemand(m)
-	n := c.nodes[m.Node]
+	n := c.nodes.byID[m.Node]
 	n.copies[m.VM] = m
-	c.copies[m.VM] = append(c.copies[m.VM], m)
-	c.hint(n)
+	c.nodes.copies[m.VM] = append(c.nodes.copies[m.VM], m)
+	c.outbox.hint(n)
 }
 
 // removeCopy removes a copy from its node. Its job must have ended before.
 func (c *Cluster) removeCopy(m *machine) {
-	m.accrue(c.now)
-	n := c.nodes[m.Node]
+	m.accrue(c.clock.now)
+	n := c.nodes.byID[m.Node]
 	delete(n.copies, m.VM)
-	c.copies[m.VM] = slices.DeleteFunc(c.copies[m.VM], func(o *machine) bool { return o == m })
-	if len(c.copies[m.VM]) == 0 {
-		delete(c.copies, m.VM)
+	c.nodes.copies[m.VM] = slices.DeleteFunc(c.nodes.copies[m.VM], func(o *machine) bool { return o == m })
+	if len(c.nodes.copies[m.VM]) == 0 {
+		delete(c.nodes.copies, m.VM)
 	}
 	m.Version++
 	c.markChanged(m)
-	c.hint(n)
+	c.outbox.hint(n)
 	c.wakeWaiters(m)
 }
 
 // runGuest lets a copy execute: the guest uses its disk from now on (+1 epoch).
 func (c *Cluster) runGuest(m *machine) {
-	m.State, m.AccruedAt = hypervisor.CopyRunning, c.now
+	m.State, m.AccruedAt = hypervisor.CopyRunning, c.clock.now
 	c.epochs[m.disk()]++
 	m.Memory.Epoch = c.epochs[m.disk()]
 	c.markChanged(m)
@@ -113,7 +105,7 @@ func (c *Cluster) runGuest(m *machine) {
 
 // stopGuest stops the execution of a copy.
 func (c *Cluster) stopGuest(m *machine, s hypervisor.CopyState) {
-	m.accrue(c.now)
+	m.accrue(c.clock.now)
 	m.State, m.Num, m.Den = s, 0, 1
 	m.Version++
 	c.markChanged(m)
@@ -121,11 +113,11 @@ func (c *Cluster) stopGuest(m *machine, s hypervisor.CopyState) {
 
 // markChanged marks the copy's node and application for an update.
 func (c *Cluster) markChanged(m *machine) {
-	c.markNode(c.nodes[m.Node])
+	c.markNode(c.nodes.byID[m.Node])
 	if m.lockstep() {
 		c.markApp(c.app(m))
 	}
-	c.hint(c.nodes[m.Node])
+	c.outbox.hint(c.nodes.byID[m.Node])
 }
 
 func (c *Cluster) markNode(n *node) {
@@ -160,25 +152,12 @@ func (c *Cluster) beginJob(m *machine, j hypervisor.Job, op *operation) {
 		m.Incomplete = true
 	case hypervisor.JobNone, hypervisor.JobUnknown:
 	}
-	c.hint(c.nodes[m.Node])
+	c.outbox.hint(c.nodes.byID[m.Node])
 }
 
 // endJob ends the copy's job and starts the operations that waited for it.
 func (c *Cluster) endJob(m *machine) {
 	m.complete()
-	c.hint(c.nodes[m.Node])
+	c.outbox.hint(c.nodes.byID[m.Node])
 	c.wakeWaiters(m)
-}
-
-// lockHolder returns a copy elsewhere with a lock that keeps the VM from running on node, or nil.
-func (c *Cluster) lockHolder(vm cluster.VMID, node cluster.NodeID) *machine {
-	if !c.locks {
-		return nil
-	}
-	for _, o := range c.copies[vm] {
-		if o.Node != node && o.State == hypervisor.CopyRunning && !o.Unlocked {
-			return o
-		}
-	}
-	return nil
 }

@@ -9,11 +9,11 @@ import (
 // startMigrate creates the incoming copy: during the transfer the VM is on both nodes and uses
 // memory on both (I8).
 func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	if f != nil {
 		return 0, f
 	}
-	to, known := c.nodes[op.Call.To]
+	to, known := c.nodes.byID[op.Call.To]
 	memory := m.Memory.Spec.Reserved.Memory
 	switch {
 	case m.State == hypervisor.CopyDead:
@@ -52,20 +52,20 @@ func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
 // destination even if it was paused meanwhile (lab §6). finishMigrate answers the call itself
 // unless it returns a failure: while the destination is frozen there is no answer yet.
 func (c *Cluster) finishMigrate(op *operation) *failure {
-	from, to := c.copyAt(op.Call.Node, op.Call.VM), c.copyAt(op.Call.To, op.Call.VM)
+	from, to := c.nodes.at(op.Call.Node, op.Call.VM), c.nodes.at(op.Call.To, op.Call.VM)
 	if from == nil || to == nil || from.Op != op.Serial || to.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
-	switch there := c.nodes[to.Node]; {
+	switch there := c.nodes.byID[to.Node]; {
 	case op.Cut == cutMiddle:
 		c.cancelMigrate(op, cutInMiddle(op))
 		return nil
 	case there.has(Freeze):
 		there.queued = append(there.queued, op.Serial)
-		c.schedule(peerWait, event{Kind: evGiveUp, Op: op.Serial})
+		c.clock.schedule(peerWait, event{Kind: evGiveUp, Op: op.Serial})
 		return nil
 	}
-	from.accrue(c.now)
+	from.accrue(c.clock.now)
 	to.Memory, to.Demand, to.Incomplete = from.Memory, from.Demand, false
 	if op.Cut == cutFinish {
 		return c.splitMigrate(op, from, to)
@@ -102,7 +102,7 @@ func (c *Cluster) splitMigrate(op *operation, from, to *machine) *failure {
 	}
 	c.endJob(to)
 	c.report(change, &to.Memory)
-	if op.Ran && c.lockHolder(from.VM, from.Node) == nil {
+	if op.Ran && c.nodes.lockHolder(from.VM, from.Node) == nil {
 		c.unpause(from)
 	}
 	c.endJob(from)
@@ -111,7 +111,7 @@ func (c *Cluster) splitMigrate(op *operation, from, to *machine) *failure {
 
 // cancelMigrate ends a failed migration: the source keeps the VM.
 func (c *Cluster) cancelMigrate(op *operation, why *failure) {
-	from, to := c.copyAt(op.Call.Node, op.Call.VM), c.copyAt(op.Call.To, op.Call.VM)
+	from, to := c.nodes.at(op.Call.Node, op.Call.VM), c.nodes.at(op.Call.To, op.Call.VM)
 	if to != nil && to.Op == op.Serial {
 		to.Job, to.Op = hypervisor.JobNone, 0
 		c.removeCopy(to)
@@ -125,7 +125,7 @@ func (c *Cluster) cancelMigrate(op *operation, why *failure) {
 
 // giveUp ends a migration if its destination is still frozen (M6, M9).
 func (c *Cluster) giveUp(op *operation) {
-	if c.nodes[op.Call.To].has(Freeze) {
+	if c.nodes.byID[op.Call.To].has(Freeze) {
 		c.cancelMigrate(op, newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: no answer to keepalive",
 			op.Call.VM, op.Call.To))
 	}

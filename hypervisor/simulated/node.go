@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -98,7 +97,7 @@ func (n *node) memoryFailure(need cluster.MiB) *failure {
 // caller has the clock and decides how long it took.
 func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, error) {
 	c.advance(now)
-	n, ok := c.nodes[node]
+	n, ok := c.nodes.byID[node]
 	if !ok {
 		return hypervisor.View{}, newFailure(cluster.ErrNotFound, "node %q", node)
 	}
@@ -112,10 +111,10 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 		Unmanaged: slices.Clone(n.Unmanaged),
 	}
 	for _, m := range n.sortedCopies() {
-		m.accrue(c.now)
+		m.accrue(c.clock.now)
 		v.Copies = append(v.Copies, hypervisor.Copy{
 			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
-			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.locks && !m.Unlocked,
+			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.nodes.locks && !m.Unlocked,
 		})
 	}
 	return v, nil
@@ -130,34 +129,5 @@ func (n *node) ended(m *machine, cause hypervisor.Cause, at time.Time) {
 	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: at})
 	if extra := len(n.endings) - maxEndings; extra > 0 {
 		n.endings = n.endings[extra:]
-	}
-}
-
-// hint records that something changed on a node.
-func (c *Cluster) hint(n *node) {
-	if !n.hinted {
-		n.hinted = true
-		c.hinted = append(c.hinted, n)
-	}
-}
-
-// flushHints sends the hints of an instant, at most one for each node, unless the node is
-// unreachable; a frozen node sends its hint when it thaws. Some hints are lost or repeated.
-func (c *Cluster) flushHints() {
-	hinted := c.hinted
-	c.hinted = nil
-	slices.SortFunc(hinted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
-	for _, n := range hinted {
-		if n.has(Freeze) {
-			continue
-		}
-		n.hinted = false
-		if n.has(Partition) || n.has(DaemonKilled) || c.bernoulli(c.rates.HintLost) {
-			continue
-		}
-		c.notices = append(c.notices, Notice{At: c.Now(), Hint: n.ID})
-		if c.bernoulli(c.rates.HintRepeated) {
-			c.schedule(c.uniform(hintRepeatedWithin), event{Kind: evHint, Node: n.ID})
-		}
 	}
 }

@@ -15,15 +15,15 @@ func (c *Cluster) beginFault(n *node, f Fault) {
 	t := &n.faults[f.Kind]
 	t.Version++
 	if f.For > 0 {
-		c.schedule(f.For, event{Kind: evFaultEnds, Node: n.ID, Fault: f.Kind, Version: t.Version})
+		c.clock.schedule(f.For, event{Kind: evFaultEnds, Node: n.ID, Fault: f.Kind, Version: t.Version})
 	}
 	if t.On {
 		return
 	}
 	// The controller notices a lost connection at once (lab §6: close callback).
 	if f.Kind <= DaemonKilled && n.unreachable() == nil {
-		c.hint(n)
-		c.flushHints()
+		c.outbox.hint(n)
+		c.outbox.flushHints()
 	}
 	t.On = true
 	c.report(Change{Kind: FaultBegan, Node: n.ID, Fault: f.Kind}, nil)
@@ -59,7 +59,7 @@ func (c *Cluster) endFault(n *node, k FaultKind) {
 	default:
 	}
 	n.hinted = false // send the hint that was held back
-	c.hint(n)
+	c.outbox.hint(n)
 }
 
 // thaw continues the operations that have waited, in order.
@@ -105,7 +105,7 @@ func (c *Cluster) powerOff(n *node) {
 		}
 	}
 	for _, i := range c.sortedImages() {
-		if i.Node == n.ID && i.Complete && !i.Durable && c.bernoulli(tornUnsealed) {
+		if i.Node == n.ID && i.Complete && !i.Durable && c.random.bernoulli(tornUnsealed) {
 			// Its data was synced before the header marked it complete: a power loss can only
 			// lose the header.
 			i.Complete = false
@@ -140,7 +140,7 @@ func (c *Cluster) killDaemon(n *node) {
 		if op.Over {
 			continue
 		}
-		if op.Started && !op.Waits && c.bernoulli(doneBeforeKill) {
+		if op.Started && !op.Waits && c.random.bernoulli(doneBeforeKill) {
 			op.Lost = LostError
 			c.finish(op)
 			continue

@@ -64,9 +64,9 @@ const (
 func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
 	c.advance(now)
 	c.serial++
-	op := &operation{Serial: c.serial, Call: call, Began: c.now}
+	op := &operation{Serial: c.serial, Call: call, Began: c.clock.now}
 	c.ops[op.Serial] = op
-	n, ok := c.nodes[call.Node]
+	n, ok := c.nodes.byID[call.Node]
 	switch {
 	case !ok:
 		c.answerLater(op, c.profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
@@ -82,12 +82,12 @@ func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
 
 // execute begins a call that has reached its node.
 func (c *Cluster) execute(op *operation) {
-	if f := c.applyFaults(op); f != nil {
+	if f := c.faults.apply(op); f != nil {
 		c.answerLater(op, c.profile.Control, f)
 		return
 	}
 	if op.Hangs && op.Call.Verb != hypervisor.Boot {
-		c.schedule(c.hangTime(), event{Kind: evResume, Op: op.Serial})
+		c.clock.schedule(c.hangTime(), event{Kind: evResume, Op: op.Serial})
 		return
 	}
 	c.start(op)
@@ -131,15 +131,15 @@ func (c *Cluster) start(op *operation) {
 			d *= slowFactor
 		}
 		if op.Call.Verb != hypervisor.Boot { // the guest has drawn its boot time already
-			d = c.jitter(d)
+			d = c.random.jitter(d)
 		}
-		c.schedule(d, event{Kind: evFinish, Op: op.Serial})
+		c.clock.schedule(d, event{Kind: evFinish, Op: op.Serial})
 	}
 }
 
 // finish lets a call take effect, unless its node is frozen: then it waits for the thaw.
 func (c *Cluster) finish(op *operation) {
-	n := c.nodes[op.Call.Node]
+	n := c.nodes.byID[op.Call.Node]
 	if n.has(Freeze) {
 		n.queued = append(n.queued, op.Serial)
 		return
@@ -193,7 +193,7 @@ func (c *Cluster) resume(serial int64) {
 // answerLater prepares an answer for a call that has no effect.
 func (c *Cluster) answerLater(op *operation, in time.Duration, f *failure) {
 	op.Answer, op.Over = f, true
-	c.schedule(in, event{Kind: evReply, Op: op.Serial})
+	c.clock.schedule(in, event{Kind: evReply, Op: op.Serial})
 }
 
 // end ends a call and answers it.
@@ -220,8 +220,8 @@ func (c *Cluster) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if f != nil {
 		r = hypervisor.Receipt{}
 	}
-	c.notices = append(c.notices, Notice{At: c.Now(), Reply: &Reply{
-		Op: op.Call.Op, Receipt: r, Err: f.err(), Began: c.at(op.Began), Ended: c.Now(),
+	c.outbox.notices = append(c.outbox.notices, Notice{At: c.clock.time(), Reply: &Reply{
+		Op: op.Call.Op, Receipt: r, Err: f.err(), Began: c.clock.at(op.Began), Ended: c.clock.time(),
 	}})
 }
 
@@ -241,7 +241,7 @@ func (c *Cluster) underWay(n *node) []*operation {
 func (c *Cluster) waitForJob(op *operation, m *machine) {
 	op.Waits = true
 	m.Waiters = append(m.Waiters, op.Serial)
-	c.schedule(jobLockWait, event{Kind: evLockWait, Op: op.Serial})
+	c.clock.schedule(jobLockWait, event{Kind: evLockWait, Op: op.Serial})
 }
 
 // wakeWaiters starts the calls that waited for the job of a copy.
@@ -261,7 +261,7 @@ func (c *Cluster) lockWaitOver(op *operation) {
 	if !op.Waits {
 		return
 	}
-	if m := c.copyAt(op.Call.Node, op.Call.VM); m != nil {
+	if m := c.nodes.at(op.Call.Node, op.Call.VM); m != nil {
 		m.Waiters = slices.DeleteFunc(m.Waiters, func(s int64) bool { return s == op.Serial })
 	}
 	c.end(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrRefused, "%s %s on %s: cannot acquire state change lock",

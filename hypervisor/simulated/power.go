@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -15,7 +14,7 @@ import (
 func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) (power.State, error) {
 	c.advance(now)
 	defer c.propagate()
-	n, ok := c.nodes[node]
+	n, ok := c.nodes.byID[node]
 	if !ok {
 		return power.Unknown, newFailure(cluster.ErrNotFound, "node %q", node)
 	}
@@ -25,7 +24,7 @@ func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) 
 	case power.TurnOn:
 		c.powerOn(n)
 	case power.Query:
-		if n.up() || c.boots(n) {
+		if n.up() || c.clock.boots(n) {
 			return power.On, nil
 		}
 		return power.Off, nil
@@ -35,28 +34,12 @@ func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) 
 
 // powerOn boots a node, unless [BootFails] is armed for it.
 func (c *Cluster) powerOn(n *node) {
-	if n.up() || c.boots(n) || c.takeBootFault(n) {
+	if n.up() || c.clock.boots(n) || c.faults.takeBootFault(n) {
 		return
 	}
 	t := &n.faults[PowerLoss]
 	t.Version++
-	c.schedule(c.jitter(c.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
-}
-
-// boots reports whether a node is booting.
-func (c *Cluster) boots(n *node) bool {
-	return slices.ContainsFunc(c.events, func(e event) bool {
-		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && !c.void(&e)
-	})
-}
-
-func (c *Cluster) takeBootFault(n *node) bool {
-	i := slices.IndexFunc(c.armed, func(f Fault) bool { return f.Kind == BootFails && (f.Node == "" || f.Node == n.ID) })
-	if i < 0 {
-		return false
-	}
-	c.armed = slices.Delete(c.armed, i, i+1)
-	return true
+	c.clock.schedule(c.random.jitter(c.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
 }
 
 // PowerDriver is the power driver of one node.

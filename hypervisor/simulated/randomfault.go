@@ -12,9 +12,6 @@ const (
 	doneBeforeKill = 0.5 // a small call took effect before the daemon was killed
 )
 
-// hintRepeatedWithin bounds the delay of a repeated hint.
-const hintRepeatedWithin = 10 * time.Second
-
 // Rates are the rates of random faults. The zero value is a cluster without faults.
 type Rates struct {
 	// Mean time between faults of a kind, anywhere in the cluster; 0 is never.
@@ -90,64 +87,23 @@ func (r *Rates) meanInterval(k FaultKind) time.Duration {
 	return means[k]
 }
 
-// bernoulli is true with a probability. It draws no number for 0, so that disabled faults do not
-// change the random sequence.
-func (c *Cluster) bernoulli(chance float64) bool {
-	return chance > 0 && c.rng.Float64() < chance
-}
-
-// uniform draws a duration between 0 and a limit.
-func (c *Cluster) uniform(limit time.Duration) time.Duration {
-	return time.Duration(c.rng.Int64N(int64(limit)))
-}
-
-// maxStaleness bounds the age of a cached directory.
-const maxStaleness = 2 * time.Minute
-
-// lasting draws how long a random fault lasts.
-func (c *Cluster) lasting(k FaultKind, mean time.Duration) time.Duration {
-	d := c.exponential(mean) + 1
-	if k == StoreStale {
-		return min(d, maxStaleness)
-	}
-	return d
-}
-
-// exponential draws a duration with a mean.
-func (c *Cluster) exponential(mean time.Duration) time.Duration {
-	return time.Duration(c.rng.ExpFloat64() * float64(mean))
-}
-
-// planFaults schedules the first random fault of each kind.
-func (c *Cluster) planFaults() {
-	for k := range FaultKind(faultKinds) {
-		c.planFault(k)
-	}
-}
-
-func (c *Cluster) planFault(k FaultKind) {
-	if mean := c.rates.meanInterval(k); mean > 0 && !c.healed {
-		c.schedule(c.exponential(mean), event{Kind: evFault, Fault: k})
-	}
-}
-
 // injectRandom injects a random fault of a kind and schedules the next.
 func (c *Cluster) injectRandom(k FaultKind) {
-	if c.healed {
+	if c.faults.healed {
 		return
 	}
-	c.planFault(k)
+	c.faults.planKind(k)
 	switch {
 	case k < lastingKinds || k == LockdKilled:
-		mean := c.rates.Lasting
+		mean := c.faults.rates.Lasting
 		if mean == 0 {
 			mean = 30 * time.Second
 		}
-		n := c.sorted[c.rng.IntN(len(c.sorted))]
-		c.beginFault(n, Fault{Kind: k, Node: n.ID, For: c.lasting(k, mean)})
+		n := c.nodes.sorted[c.random.IntN(len(c.nodes.sorted))]
+		c.beginFault(n, Fault{Kind: k, Node: n.ID, For: c.faults.lasting(k, mean)})
 	case k == ImageRot:
 		if list := c.sealedImages(); len(list) > 0 {
-			c.rot(list[c.rng.IntN(len(list))])
+			c.rot(list[c.random.IntN(len(list))])
 		}
 	default:
 		c.injectRandomGuest(k)
@@ -168,7 +124,7 @@ func (c *Cluster) sealedImages() []*image {
 // injectRandomGuest kills a random guest.
 func (c *Cluster) injectRandomGuest(k FaultKind) {
 	var list []*machine
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		for _, m := range n.sortedCopies() {
 			if m.State != hypervisor.CopyDead && m.Job != hypervisor.JobIncoming {
 				list = append(list, m)
@@ -178,7 +134,7 @@ func (c *Cluster) injectRandomGuest(k FaultKind) {
 	if len(list) == 0 {
 		return
 	}
-	m := list[c.rng.IntN(len(list))]
+	m := list[c.random.IntN(len(list))]
 	// This cannot fail: the copy exists.
 	_ = c.killGuest(Fault{Kind: k, VM: m.VM, Node: m.Node})
 }

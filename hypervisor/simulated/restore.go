@@ -11,7 +11,7 @@ import (
 // revoked. Paused copies hold no lock.
 func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	call := &op.Call
-	n := c.nodes[call.Node]
+	n := c.nodes.byID[call.Node]
 	if f := c.revokedFailure(op); f != nil {
 		return 0, f
 	}
@@ -42,7 +42,7 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 		d = c.profile.Restore.Of(memory)
 	}
 	if n.has(StoreSlow) {
-		d *= time.Duration(maxStoreSlowdown/10 + c.rng.IntN(maxStoreSlowdown))
+		d *= time.Duration(maxStoreSlowdown/10 + c.random.IntN(maxStoreSlowdown))
 	}
 	if n.has(LoadRefused) || c.incompatible(n, i) {
 		op.Cut = cutLoad
@@ -60,12 +60,12 @@ func (c *Cluster) revokedFailure(op *operation) *failure {
 }
 
 func (c *Cluster) finishRestore(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
 	if op.Cut == cutLoad {
-		f = unloadable(c.nodes[m.Node], op)
+		f = unloadable(c.nodes.byID[m.Node], op)
 		c.removeIncomplete(m, f)
 		return f
 	}
@@ -78,7 +78,7 @@ func (c *Cluster) finishRestore(op *operation) *failure {
 // that has opened its image continues: on Linux an open file outlives its link.
 func (c *Cluster) finishRevoke(op *operation) *failure {
 	id, attempt := op.Call.Image, op.Call.Attempt
-	if f := c.storeFailure(c.nodes[op.Call.Node]); f != nil {
+	if f := c.storeFailure(c.nodes.byID[op.Call.Node]); f != nil {
 		return f
 	}
 	if last, ok := c.revoked[id]; !ok || attempt > last {

@@ -60,24 +60,24 @@ type revocation struct {
 
 // Snapshot returns the state as JSON, without what [Cluster.Advance] has not returned yet.
 func (c *Cluster) Snapshot() ([]byte, error) {
-	random, err := c.source.MarshalBinary()
+	random, err := c.random.source.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
 	s := snapshot{
-		Format: snapshotFormat, Start: c.startTime, Random: random, Now: c.now, Seq: c.seq, Serial: c.serial,
-		Rates: c.rates, Healed: c.healed, Images: c.sortedImages(), Armed: c.armed,
+		Format: snapshotFormat, Start: c.clock.start, Random: random, Now: c.clock.now, Seq: c.clock.seq, Serial: c.serial,
+		Rates: c.faults.rates, Healed: c.faults.healed, Images: c.sortedImages(), Armed: c.faults.armed,
 	}
-	for i := range c.events {
-		if !c.void(&c.events[i]) {
-			s.Agenda = append(s.Agenda, c.events[i])
+	for i := range c.clock.events {
+		if !c.void(&c.clock.events[i]) {
+			s.Agenda = append(s.Agenda, c.clock.events[i])
 		}
 	}
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		s.Hosts = append(s.Hosts, nodeSnapshot{n.ID, n.Capacity, n.faults[:lastingKinds], n.queued, n.endings, n.hinted, n.listing})
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(c.copies), cluster.VMID.Compare) {
-		s.Machines = append(s.Machines, c.copies[id]...)
+	for _, id := range slices.SortedFunc(maps.Keys(c.nodes.copies), cluster.VMID.Compare) {
+		s.Machines = append(s.Machines, c.nodes.copies[id]...)
 	}
 	for _, serial := range slices.Sorted(maps.Keys(c.ops)) {
 		s.Ops = append(s.Ops, c.ops[serial])
@@ -118,10 +118,10 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 	}
 	cfg.Start = s.Start
 	c := build(cfg)
-	if err := c.source.UnmarshalBinary(s.Random); err != nil {
+	if err := c.random.source.UnmarshalBinary(s.Random); err != nil {
 		return nil, fmt.Errorf("restore the simulated cluster: %w", err)
 	}
-	c.now, c.seq, c.serial, c.healed, c.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
+	c.clock.now, c.clock.seq, c.serial, c.faults.healed, c.faults.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
 	for _, d := range s.Disks {
 		c.epochs[d.Disk] = d.Epoch
 	}
@@ -147,7 +147,7 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 // fill restores the nodes, copies and operations.
 func (c *Cluster) fill(s *snapshot) error {
 	for _, saved := range s.Hosts {
-		n, ok := c.nodes[saved.ID]
+		n, ok := c.nodes.byID[saved.ID]
 		if !ok {
 			continue
 		}
@@ -156,24 +156,24 @@ func (c *Cluster) fill(s *snapshot) error {
 		n.hinted, n.listing = saved.Hinted, saved.Listing
 	}
 	for _, m := range s.Machines {
-		n, ok := c.nodes[m.Node]
+		n, ok := c.nodes.byID[m.Node]
 		if !ok {
 			return fmt.Errorf("restore the simulated cluster: node %s holds VM %s and is not in the settings: %w",
 				m.Node, m.VM, cluster.ErrConflict)
 		}
 		n.copies[m.VM] = m
-		c.copies[m.VM] = append(c.copies[m.VM], m)
+		c.nodes.copies[m.VM] = append(c.nodes.copies[m.VM], m)
 		if m.State == hypervisor.CopyRunning {
 			n.demand += m.cappedDemand()
 		}
 	}
 	for _, saved := range s.Hosts {
-		if n, ok := c.nodes[saved.ID]; ok && n.Capacity != saved.Capacity {
+		if n, ok := c.nodes.byID[saved.ID]; ok && n.Capacity != saved.Capacity {
 			c.reshare(n)
 		}
 	}
 	for _, op := range s.Ops {
-		if _, ok := c.nodes[op.Call.Node]; ok || op.Over {
+		if _, ok := c.nodes.byID[op.Call.Node]; ok || op.Over {
 			c.ops[op.Serial] = op
 		}
 	}
@@ -193,20 +193,20 @@ func (c *Cluster) reshare(n *node) {
 // takeAgenda restores the pending events. Random faults are drawn again if their rates have
 // changed.
 func (c *Cluster) takeAgenda(s *snapshot) {
-	sameRates := s.Rates == c.rates
-	c.events = nil
+	sameRates := s.Rates == c.faults.rates
+	c.clock.events = nil
 	for _, e := range s.Agenda {
-		if _, known := c.nodes[e.Node]; e.Node != "" && !known {
+		if _, known := c.nodes.byID[e.Node]; e.Node != "" && !known {
 			continue
 		}
 		if e.Kind == evFault && !sameRates {
 			continue
 		}
-		heap.Push(&c.events, e)
+		heap.Push(&c.clock.events, e)
 	}
 	if !sameRates {
-		c.healed = false
-		c.planFaults()
+		c.faults.healed = false
+		c.faults.plan()
 	}
 	c.propagate()
 }

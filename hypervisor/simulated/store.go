@@ -38,7 +38,7 @@ func (i *image) checksum() string {
 // readable returns an image that a node can read, or the failure.
 func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, *failure) {
 	i := c.images[id]
-	n := c.nodes[from]
+	n := c.nodes.byID[from]
 	if f := c.storeFailure(n); f != nil {
 		return nil, f
 	}
@@ -47,7 +47,7 @@ func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, 
 		return nil, newFailure(hypervisor.ErrNoImage, "image %s: no such file", id)
 	case !i.Complete:
 		return nil, newFailure(hypervisor.ErrBadImage, "image %s: save image is incomplete", id)
-	case n.Pool != i.Pool && !slices.ContainsFunc(c.sorted, func(o *node) bool {
+	case n.Pool != i.Pool && !slices.ContainsFunc(c.nodes.sorted, func(o *node) bool {
 		return o.Pool == i.Pool && o.up() && !o.has(Freeze) && !o.has(StoreGone)
 	}):
 		return nil, newFailure(hypervisor.ErrNoImage, "image %s: no node with pool %s answers", id, i.Pool)
@@ -77,7 +77,7 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 	c.advance(now)
 	s := hypervisor.Store{Free: hypervisor.Spaces{}}
 	pools := map[string]cluster.MiB{}
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		if n.unreachable() != nil || n.has(StoreGone) {
 			continue
 		}
@@ -107,7 +107,7 @@ func (c *Cluster) reachableVia(saved *node, open hypervisor.Spaces) cluster.Node
 	if _, ok := open[saved.ID]; ok {
 		return saved.ID
 	}
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		if _, ok := open[n.ID]; ok && n.Pool == saved.Pool {
 			return n.ID
 		}
@@ -127,11 +127,11 @@ func compareIDs(a, b hypervisor.ImageID) int {
 // startSave begins to write the image. A running copy is paused for it, and continues if the
 // save fails (row 6a).
 func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	if f != nil {
 		return 0, f
 	}
-	n, id := c.nodes[m.Node], op.Call.Image
+	n, id := c.nodes.byID[m.Node], op.Call.Image
 	switch {
 	case m.State == hypervisor.CopyDead:
 		return 0, refuse(op, "domain is not running")
@@ -152,7 +152,7 @@ func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
 		c.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
 	}
 	c.beginJob(m, hypervisor.JobSaving, op)
-	c.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: c.now}
+	c.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: c.clock.now}
 	c.report(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Memory)
 	return c.profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
 }
@@ -160,11 +160,11 @@ func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
 // finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
 // memory is lost.
 func (c *Cluster) finishSave(op *operation) *failure {
-	m, f := c.present(op)
+	m, f := c.nodes.present(op)
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
-	n := c.nodes[m.Node]
+	n := c.nodes.byID[m.Node]
 	need := m.Memory.Spec.Reserved.Memory
 	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || c.free(n.Pool) < need {
 		full := newFailure(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
@@ -172,7 +172,7 @@ func (c *Cluster) finishSave(op *operation) *failure {
 		return full
 	}
 	if i := c.images[op.Call.Image]; i != nil && i.Node == n.ID {
-		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, c.now
+		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, c.clock.now
 	}
 	m.Job, m.Op = hypervisor.JobNone, 0
 	c.removeCopy(m)
@@ -185,12 +185,12 @@ func (c *Cluster) finishSave(op *operation) *failure {
 func (c *Cluster) cancelSave(m *machine, leave bool, why *failure) {
 	op := c.ops[m.Op]
 	if i := c.images[op.Call.Image]; leave && i != nil {
-		i.Bytes, i.Written = int64(m.Memory.Spec.Reserved.Memory)<<19, c.now // half of it was written
+		i.Bytes, i.Written = int64(m.Memory.Spec.Reserved.Memory)<<19, c.clock.now // half of it was written
 	} else {
 		c.removePartial(op.Call.Image)
 	}
 	c.endJob(m)
-	if op.Ran && m.State == hypervisor.CopyPaused && c.lockHolder(m.VM, m.Node) == nil {
+	if op.Ran && m.State == hypervisor.CopyPaused && c.nodes.lockHolder(m.VM, m.Node) == nil {
 		c.unpause(m)
 	}
 	c.end(op, hypervisor.Receipt{}, why)
@@ -229,7 +229,7 @@ func (c *Cluster) finishSeal(op *operation) (hypervisor.Receipt, *failure) {
 
 // finishDiscard deletes the image. A missing image is no failure.
 func (c *Cluster) finishDiscard(op *operation) *failure {
-	if f := c.storeFailure(c.nodes[op.Call.Node]); f != nil {
+	if f := c.storeFailure(c.nodes.byID[op.Call.Node]); f != nil {
 		return f
 	}
 	if i := c.images[op.Call.Image]; i != nil {

@@ -16,7 +16,7 @@ const maxStoreSlowdown = 150
 
 // foreignMount is nil if the right file system is mounted for a pool.
 func (c *Cluster) foreignMount(pool string) *failure {
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		if n.Pool == pool && n.has(StoreForeign) {
 			return newFailure(hypervisor.ErrNoImage, "pool %s: the mark of this installation is missing", pool)
 		}
@@ -32,10 +32,10 @@ func (c *Cluster) storeFailure(n *node) *failure {
 	if f := c.foreignMount(n.Pool); f != nil {
 		return f
 	}
-	if !n.has(StoreFails) || !c.bernoulli(storeFailRate) {
+	if !n.has(StoreFails) || !c.random.bernoulli(storeFailRate) {
 		return nil
 	}
-	switch c.rng.IntN(3) {
+	switch c.random.IntN(3) {
 	case 0:
 		return newFailure(hypervisor.ErrNoImage, "the store of %s: input/output error", n.ID)
 	case 1:
@@ -47,7 +47,7 @@ func (c *Cluster) storeFailure(n *node) *failure {
 
 // listable is nil if the images of a node can be listed.
 func (c *Cluster) listable(n *node) *failure {
-	if n.has(StoreFails) && c.bernoulli(storeFailRate) {
+	if n.has(StoreFails) && c.random.bernoulli(storeFailRate) {
 		return newFailure(hypervisor.ErrNoImage, "the store of %s: readdir: input/output error", n.ID)
 	}
 	return c.foreignMount(n.Pool)
@@ -55,7 +55,7 @@ func (c *Cluster) listable(n *node) *failure {
 
 // listed is an image as looks show it.
 func (c *Cluster) listed(i *image) hypervisor.Image {
-	return hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete, Written: c.at(i.Written)}
+	return hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete, Written: c.clock.at(i.Written)}
 }
 
 // imagesOf lists the images that a node saved.
@@ -74,12 +74,12 @@ func (c *Cluster) imagesOf(n *node) []hypervisor.Image {
 func (c *Cluster) listImages(open hypervisor.Spaces) []hypervisor.Image {
 	var list []hypervisor.Image
 	for _, i := range c.sortedImages() {
-		if n := c.nodes[i.Node]; n == nil || !n.has(StoreStale) {
+		if n := c.nodes.byID[i.Node]; n == nil || !n.has(StoreStale) {
 			list = append(list, c.listed(i))
 		}
 	}
 	stale := false
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		if n.has(StoreStale) {
 			list, stale = append(list, n.listing...), true
 		}
@@ -91,9 +91,9 @@ func (c *Cluster) listImages(open hypervisor.Spaces) []hypervisor.Image {
 	for _, s := range open {
 		seen[s.Pool] = true
 	}
-	list = slices.DeleteFunc(list, func(i hypervisor.Image) bool { return !seen[c.nodes[i.Node].Pool] })
+	list = slices.DeleteFunc(list, func(i hypervisor.Image) bool { return !seen[c.nodes.byID[i.Node].Pool] })
 	for at := range list {
-		list[at].Node = c.reachableVia(c.nodes[list[at].Node], open)
+		list[at].Node = c.reachableVia(c.nodes.byID[list[at].Node], open)
 	}
 	return list
 }
@@ -101,12 +101,12 @@ func (c *Cluster) listImages(open hypervisor.Spaces) []hypervisor.Image {
 // incompatible reports whether a node lacks the machine type of an image and so never loads it.
 // The node that saved the image always loads it.
 func (c *Cluster) incompatible(n *node, i *image) bool {
-	if c.rates.Misfit == 0 || n.ID == i.Node {
+	if c.faults.rates.Misfit == 0 || n.ID == i.Node {
 		return false
 	}
 	sum := fnv.New32a()
 	_, _ = fmt.Fprintf(sum, "%d %s %s %d", c.seed, n.ID, i.ID.VM, i.ID.Generation) // a hash takes all
-	return float64(sum.Sum32()) < c.rates.Misfit*(1<<32)
+	return float64(sum.Sum32()) < c.faults.rates.Misfit*(1<<32)
 }
 
 // unloadable is the failure of a node that does not load an image.

@@ -17,7 +17,7 @@ func (c *Cluster) Sweep(now time.Time, live func(cluster.VJobID) bool, keepConso
 	c.advance(now)
 	spared := c.inUse()
 	for id, k := range c.consoles {
-		if age := c.now - k.Changed; !live(id.VJob) && !spared[id.VJob] && age > max(keepConsoles, hypervisor.SweepAge) {
+		if age := c.clock.now - k.Changed; !live(id.VJob) && !spared[id.VJob] && age > max(keepConsoles, hypervisor.SweepAge) {
 			delete(c.consoles, id)
 		}
 	}
@@ -33,7 +33,7 @@ func (c *Cluster) Sweep(now time.Time, live func(cluster.VJobID) bool, keepConso
 // inUse returns the vjobs with a copy, an image or a call in progress.
 func (c *Cluster) inUse() map[cluster.VJobID]bool {
 	ids := map[cluster.VJobID]bool{}
-	for vm := range c.copies {
+	for vm := range c.nodes.copies {
 		ids[vm.VJob] = true
 	}
 	for image := range c.images {

@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -63,8 +64,16 @@ func (a *eventQueue) Pop() any {
 	return last
 }
 
+// clock is virtual time, with the events to come.
+type clock struct {
+	start  time.Time
+	now    simTime
+	seq    int64 // of the last event
+	events eventQueue
+}
+
 // schedule adds an event to the queue.
-func (c *Cluster) schedule(in time.Duration, e event) {
+func (c *clock) schedule(in time.Duration, e event) {
 	c.seq++
 	e.At, e.Seq = c.now+max(in, 0), c.seq
 	heap.Push(&c.events, e)
@@ -74,19 +83,40 @@ func (c *Cluster) schedule(in time.Duration, e event) {
 func (c *Cluster) void(e *event) bool {
 	switch e.Kind {
 	case evGuest:
-		m := c.nodes[e.Node].copies[e.VM]
+		m := c.nodes.byID[e.Node].copies[e.VM]
 		return m == nil || m.Version != e.Version
 	case evReply:
 		return c.ops[e.Op] == nil
 	case evLoaded:
-		m := c.nodes[e.Node].copies[e.VM]
+		m := c.nodes.byID[e.Node].copies[e.VM]
 		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
 	case evFinish, evLockWait, evGiveUp, evResume:
 		op := c.ops[e.Op]
 		return op == nil || op.Over
 	case evFaultEnds:
-		return c.nodes[e.Node].fault(e.Fault).Version != e.Version
+		return c.nodes.byID[e.Node].fault(e.Fault).Version != e.Version
 	default:
 		return false
 	}
+}
+
+func (c *clock) time() time.Time { return c.at(c.now) }
+
+func (c *clock) at(m simTime) time.Time { return c.start.Add(m) }
+
+// due is the time at which an operation would take effect.
+func (c *clock) due(op *operation) simTime {
+	for i := range c.events {
+		if e := &c.events[i]; e.Kind == evFinish && e.Op == op.Serial {
+			return e.At
+		}
+	}
+	return c.now
+}
+
+// boots reports whether a node is booting.
+func (c *clock) boots(n *node) bool {
+	return slices.ContainsFunc(c.events, func(e event) bool {
+		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && e.Version == n.fault(PowerLoss).Version
+	})
 }
