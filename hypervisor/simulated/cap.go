@@ -15,7 +15,7 @@ func (c *Cluster) finishCap(op *operation) *failure {
 	}
 	m.accrue(c.clock.now)
 	m.Cap = op.Call.Cap
-	c.markChanged(m)
-	c.markGuest(m)
+	c.guests.markChanged(m)
+	c.guests.mark(m)
 	return nil
 }

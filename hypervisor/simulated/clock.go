@@ -86,12 +86,12 @@ func (c *Cluster) void(e *event) bool {
 		m := c.nodes.byID[e.Node].copies[e.VM]
 		return m == nil || m.Version != e.Version
 	case evReply:
-		return c.ops[e.Op] == nil
+		return c.ops.byID[e.Op] == nil
 	case evLoaded:
 		m := c.nodes.byID[e.Node].copies[e.VM]
 		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
 	case evFinish, evLockWait, evGiveUp, evResume:
-		op := c.ops[e.Op]
+		op := c.ops.byID[e.Op]
 		return op == nil || op.Over
 	case evFaultEnds:
 		return c.nodes.byID[e.Node].fault(e.Fault).Version != e.Version

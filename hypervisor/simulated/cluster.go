@@ -15,31 +15,18 @@ type Cluster struct {
 	// the cluster, except for [Cluster.Truth].
 	OnChange func(Change)
 
-	clock  *clock
-	random *random
-	faults *faultPlan
-	outbox *outbox
-	nodes  *nodes
+	clock    *clock
+	random   *random
+	faults   *faultPlan
+	outbox   *outbox
+	nodes    *nodes
+	observer *observer
+	guests   *guests
+	store    *imageStore
+	ops      *operations
 
 	profile  Profile
-	pools    map[string]cluster.MiB
-	seed     uint64
 	bootTime time.Duration
-
-	serial int64
-	ops    map[int64]*operation
-	images map[hypervisor.ImageID]*image
-	// revoked is the highest attempt to restore each image that may not succeed.
-	revoked  map[hypervisor.ImageID]int
-	epochs   map[Disk]int // +1 whenever a guest starts to run
-	apps     map[appKey]*app
-	consoles map[cluster.VMID]*console
-
-	dirty struct { // what must be recomputed before time advances
-		guests []*machine
-		nodes  []*node
-		apps   []*app
-	}
 }
 
 // Notice is what the cluster reports at an instant: the end of a call, or a hint that
@@ -72,23 +59,28 @@ func build(cfg Config) *Cluster {
 		panic("simulated: " + err.Error())
 	}
 	cfg = cfg.withDefaults()
-	c := &Cluster{
-		clock:    &clock{start: cfg.Start},
-		random:   newRandom(cfg.Seed, cfg.Profile.Jitter),
-		nodes:    newNodes(&cfg),
-		profile:  cfg.Profile,
-		pools:    cfg.Pools,
-		seed:     cfg.Seed,
-		bootTime: cfg.Boot,
-		ops:      map[int64]*operation{},
-		images:   map[hypervisor.ImageID]*image{},
-		revoked:  map[hypervisor.ImageID]int{},
-		epochs:   map[Disk]int{},
-		apps:     map[appKey]*app{},
-		consoles: map[cluster.VMID]*console{},
-	}
+	c := &Cluster{profile: cfg.Profile, bootTime: cfg.Boot}
+	c.clock = &clock{start: cfg.Start}
+	c.random = newRandom(cfg.Seed, cfg.Profile.Jitter)
 	c.faults = &faultPlan{clock: c.clock, random: c.random, rates: cfg.Faults}
 	c.outbox = &outbox{clock: c.clock, random: c.random, faults: c.faults}
+	c.nodes = newNodes(&cfg)
+	c.guests = &guests{
+		clock: c.clock, random: c.random, nodes: c.nodes, outbox: c.outbox,
+		consoles:     &consoles{clock: c.clock, byVM: map[cluster.VMID]*console{}},
+		shutdownTime: cfg.Profile.Shutdown,
+		apps:         map[appKey]*app{},
+		epochs:       map[Disk]int{},
+	}
+	c.observer = &observer{onChange: &c.OnChange, clock: c.clock, epochs: c.guests.epochs}
+	c.store = &imageStore{
+		clock: c.clock, random: c.random, nodes: c.nodes, faults: c.faults, observer: c.observer,
+		pools:   cfg.Pools,
+		seed:    cfg.Seed,
+		images:  map[hypervisor.ImageID]*image{},
+		revoked: map[hypervisor.ImageID]int{},
+	}
+	c.ops = &operations{clock: c.clock, outbox: c.outbox, byID: map[int64]*operation{}}
 	c.faults.plan()
 	return c
 }
@@ -147,16 +139,16 @@ func (c *Cluster) advance(to time.Time) {
 func (c *Cluster) handle(e *event) {
 	switch e.Kind {
 	case evFinish:
-		c.finish(c.ops[e.Op])
+		c.finish(c.ops.byID[e.Op])
 	case evReply:
-		op := c.ops[e.Op]
-		c.end(op, hypervisor.Receipt{}, op.Answer)
+		op := c.ops.byID[e.Op]
+		c.ops.end(op, hypervisor.Receipt{}, op.Answer)
 	case evLockWait:
-		c.lockWaitOver(c.ops[e.Op])
+		c.lockWaitOver(c.ops.byID[e.Op])
 	case evGiveUp:
-		c.giveUp(c.ops[e.Op])
+		c.giveUp(c.ops.byID[e.Op])
 	case evGuest:
-		c.markGuest(c.nodes.byID[e.Node].copies[e.VM])
+		c.guests.mark(c.nodes.byID[e.Node].copies[e.VM])
 	case evFault:
 		c.injectRandom(e.Fault)
 	case evFaultEnds:
@@ -164,7 +156,7 @@ func (c *Cluster) handle(e *event) {
 	case evHint:
 		c.outbox.hint(c.nodes.byID[e.Node])
 	case evResume:
-		c.resumeHung(c.ops[e.Op])
+		c.resumeHung(c.ops.byID[e.Op])
 	case evLoaded:
 		c.loaded(c.nodes.byID[e.Node].copies[e.VM])
 	}
@@ -172,36 +164,8 @@ func (c *Cluster) handle(e *event) {
 
 // propagate updates guests, CPU shares and applications after a change.
 func (c *Cluster) propagate() {
-	for m := c.update(); m != nil; m = c.update() {
+	for m := c.guests.update(); m != nil; m = c.guests.update() {
 		c.endGuest(m, hypervisor.CauseShutdown)
 	}
 	c.outbox.flushHints()
-}
-
-// update brings guests, CPU shares and applications up to date. It returns a guest that has shut
-// down, or nil when nothing is left to update.
-func (c *Cluster) update() (ended *machine) {
-	for {
-		switch {
-		case len(c.dirty.guests) > 0:
-			m := c.dirty.guests[0]
-			c.dirty.guests = c.dirty.guests[1:]
-			m.dirty = false
-			if c.progress(m) {
-				return m
-			}
-		case len(c.dirty.nodes) > 0:
-			n := c.dirty.nodes[0]
-			c.dirty.nodes = c.dirty.nodes[1:]
-			n.dirty = false
-			c.updateShares(n)
-		case len(c.dirty.apps) > 0:
-			a := c.dirty.apps[0]
-			c.dirty.apps = c.dirty.apps[1:]
-			a.dirty = false
-			c.updateLockstep(a)
-		default:
-			return nil
-		}
-	}
 }

@@ -20,15 +20,21 @@ type console struct {
 	Changed simTime      `json:"changed"`
 }
 
+// consoles are the consoles of all VMs.
+type consoles struct {
+	clock *clock
+	byVM  map[cluster.VMID]*console
+}
+
 // print appends a line to the console of a guest, with the guest's own clock.
-func (c *Cluster) print(m *machine, format string, args ...any) {
-	k, ok := c.consoles[m.VM]
+func (cs *consoles) print(m *machine, format string, args ...any) {
+	k, ok := cs.byVM[m.VM]
 	if !ok {
 		k = &console{VM: m.VM}
-		c.consoles[m.VM] = k
+		cs.byVM[m.VM] = k
 	}
-	k.Changed = c.clock.now
-	k.Text = append(k.Text, consoleLine(m.ran(c.clock.now), fmt.Sprintf(format, args...))...)
+	k.Changed = cs.clock.now
+	k.Text = append(k.Text, consoleLine(m.ran(cs.clock.now), fmt.Sprintf(format, args...))...)
 	if extra := len(k.Text) - maxConsole; extra > 0 {
 		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1
 		k.Text = slices.Delete(k.Text, 0, cut)
@@ -44,7 +50,7 @@ func consoleLine(ran time.Duration, text string) string {
 // what it is doing.
 func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
 	c.advance(now)
-	k, ok := c.consoles[vm]
+	k, ok := c.guests.consoles.byVM[vm]
 	if !ok {
 		return nil, newFailure(cluster.ErrNotFound, "console of %s", vm)
 	}

@@ -18,7 +18,7 @@ func (n *node) yield() (num, den int64) {
 }
 
 // updateShares updates the CPU of the running guests of a node.
-func (c *Cluster) updateShares(n *node) {
+func (g *guests) updateShares(n *node) {
 	before, beforeDen := n.yield()
 	n.demand = 0
 	for _, m := range n.copies {
@@ -34,9 +34,9 @@ func (c *Cluster) updateShares(n *node) {
 			continue
 		}
 		if m.lockstep() {
-			c.markApp(c.app(m))
+			g.markApp(g.app(m))
 		} else {
-			c.updateRate(m)
+			g.updateRate(m)
 		}
 	}
 }
@@ -50,8 +50,8 @@ func (m *machine) cappedDemand() cluster.MilliCPU {
 }
 
 // shareOf is the speed of a guest with CPU demand: under its cap, and at the yield of its node.
-func (c *Cluster) shareOf(m *machine) (num, den int64) {
-	num, den = c.nodes.byID[m.Node].yield()
+func (g *guests) shareOf(m *machine) (num, den int64) {
+	num, den = g.nodes.byID[m.Node].yield()
 	if w := m.cappedDemand(); w < m.Demand {
 		num, den = num*int64(w), den*int64(m.Demand)
 	}
@@ -60,18 +60,18 @@ func (c *Cluster) shareOf(m *machine) (num, den int64) {
 
 // updateLockstep sets the speed of a lockstep application. It progresses while every member runs
 // on a node that is not overloaded, at the speed of the member with the tightest cap.
-func (c *Cluster) updateLockstep(a *app) {
+func (g *guests) updateLockstep(a *app) {
 	level := true
 	num, den := int64(1), int64(1)
 	var running []*machine
 	for rank := range a.Members {
 		satisfied := false
-		for _, m := range c.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
+		for _, m := range g.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
 			if m.Memory.Stamp.Incarnation != a.Key.Incarnation || m.State != hypervisor.CopyRunning {
 				continue
 			}
 			running = append(running, m)
-			n := c.nodes.byID[m.Node]
+			n := g.nodes.byID[m.Node]
 			satisfied = m.Memory.Stage == working && (m.Demand == 0 || n.demand <= n.Capacity.CPU)
 			if w := m.cappedDemand(); int64(w)*den < num*int64(m.Demand) {
 				num, den = int64(w), int64(m.Demand)
@@ -84,7 +84,7 @@ func (c *Cluster) updateLockstep(a *app) {
 	}
 	a.Advancing, a.Num, a.Den = level, num, den
 	for _, m := range running {
-		c.updateRate(m)
+		g.updateRate(m)
 	}
 }
 

@@ -146,11 +146,11 @@ func (c *Cluster) Inject(now time.Time, f Fault) error {
 	case f.Kind == GuestCrashed || f.Kind == GuestPanicked:
 		return c.killGuest(f)
 	case f.Kind == ImageRot:
-		i := c.images[f.Image]
+		i := c.store.images[f.Image]
 		if i == nil {
 			return fmt.Errorf("inject %s: image %s: %w", f.Kind, f.Image, cluster.ErrNotFound)
 		}
-		c.rot(i)
+		c.store.rot(i)
 		return nil
 	}
 	c.arm(f)
@@ -185,10 +185,10 @@ func (c *Cluster) arm(f Fault) {
 	if f.Kind == MigrateCut || f.Kind == MigrateSplit {
 		for _, n := range c.nodes.sorted {
 			for _, m := range n.sortedCopies() {
-				if m.Job != hypervisor.JobOutgoing || !f.matches(&c.ops[m.Op].Call) {
+				if m.Job != hypervisor.JobOutgoing || !f.matches(&c.ops.jobOf(m).Call) {
 					continue
 				}
-				op := c.ops[m.Op]
+				op := c.ops.jobOf(m)
 				if f.Kind == MigrateSplit {
 					op.Cut = cutFinish
 					return
@@ -274,16 +274,10 @@ func (c *Cluster) killGuest(f Fault) error {
 
 // panicGuest turns a copy into a dead copy.
 func (c *Cluster) panicGuest(m *machine) {
-	c.print(m, "panic")
-	c.stopGuest(m, hypervisor.CopyDead)
+	c.guests.consoles.print(m, "panic")
+	c.guests.stop(m, hypervisor.CopyDead)
 	m.Demand = 0
 	c.nodes.byID[m.Node].ended(m, hypervisor.CauseCrashed, c.clock.time())
-	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
+	c.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
 	c.wakeWaiters(m)
-}
-
-// rot damages an image.
-func (c *Cluster) rot(i *image) {
-	i.Rot++
-	c.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 }

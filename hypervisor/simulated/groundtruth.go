@@ -65,23 +65,6 @@ type Change struct {
 	Fault       FaultKind // Troubled, Mended
 }
 
-// report passes a change to OnChange. mem is the memory concerned, or nil.
-func (c *Cluster) report(ch Change, mem *memory) {
-	if c.OnChange == nil {
-		return
-	}
-	ch.At = c.clock.time()
-	if mem != nil {
-		ch.Stamp, ch.Corrupt = mem.Stamp, mem.Corrupt
-		switch ch.Kind {
-		case Booted, Unpaused, Migrated, Split:
-		default:
-			ch.MemoryEpoch, ch.DiskEpoch = mem.Epoch, c.epochs[mem.disk(ch.VM)]
-		}
-	}
-	c.OnChange(ch)
-}
-
 // Truth is the ground truth for checkers, whether or not nodes answer.
 type Truth struct {
 	Copies     []TrueCopy  // in order of VMs, then of nodes
@@ -131,7 +114,7 @@ type TrueNode struct {
 
 // Truth returns the ground truth at the current instant.
 func (c *Cluster) Truth() Truth {
-	t := Truth{DiskEpochs: maps.Clone(c.epochs), Nodes: c.TrueNodes()}
+	t := Truth{DiskEpochs: maps.Clone(c.guests.epochs), Nodes: c.TrueNodes()}
 	for _, id := range slices.SortedFunc(maps.Keys(c.nodes.copies), cluster.VMID.Compare) {
 		for _, n := range c.nodes.sorted {
 			if m := n.copies[id]; m != nil {
@@ -142,7 +125,7 @@ func (c *Cluster) Truth() Truth {
 			}
 		}
 	}
-	for _, i := range c.sortedImages() {
+	for _, i := range c.store.sorted() {
 		t.Images = append(t.Images, TrueImage{
 			ID: i.ID, Node: i.Node, Stamp: i.Mem.Stamp, MemoryEpoch: i.Mem.Epoch, Complete: i.Complete,
 			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.Ran,

@@ -28,12 +28,12 @@ type app struct {
 }
 
 // app returns the application of a copy's vjob.
-func (c *Cluster) app(m *machine) *app {
+func (g *guests) app(m *machine) *app {
 	key := appKey{m.VM.VJob, m.Memory.Stamp.Incarnation}
-	a, ok := c.apps[key]
+	a, ok := g.apps[key]
 	if !ok {
 		a = &app{Key: key, Reached: map[int]int{}, Ended: map[int]bool{}}
-		c.apps[key] = a
+		g.apps[key] = a
 	}
 	a.Members = max(a.Members, m.Memory.Spec.Members, m.VM.Rank+1)
 	return a
@@ -61,12 +61,12 @@ func (m *machine) step() (s cluster.Step, ok bool) {
 }
 
 // blocked reports whether the guest's step waits for another member's.
-func (c *Cluster) blocked(m *machine) bool {
+func (g *guests) blocked(m *machine) bool {
 	s, ok := m.step()
 	if !ok || len(s.After) == 0 || m.lockstep() {
 		return false
 	}
-	a := c.app(m)
+	a := g.app(m)
 	for _, ref := range s.After {
 		if a.Reached[ref.Rank] <= ref.Index {
 			return true
@@ -75,15 +75,15 @@ func (c *Cluster) blocked(m *machine) bool {
 	return false
 }
 
-// currentDemand is the CPU demand of the guest now. A guest without a program demands its
+// demand is the CPU demand of the guest now. A guest without a program demands its
 // reservation; a booting guest already has the demand of its first step.
-func (c *Cluster) currentDemand(m *machine) cluster.MilliCPU {
+func (g *guests) demand(m *machine) cluster.MilliCPU {
 	switch s, ok := m.step(); {
 	case m.State == hypervisor.CopyDead:
 		return 0
 	case m.program() == nil:
 		return m.Memory.Spec.Reserved.CPU
-	case !ok || c.blocked(m):
+	case !ok || g.blocked(m):
 		return 0
 	default:
 		return s.CPU
@@ -91,25 +91,25 @@ func (c *Cluster) currentDemand(m *machine) cluster.MilliCPU {
 }
 
 // rate is the speed of the guest in its step: num/den of full speed.
-func (c *Cluster) rate(m *machine) (num, den int64) {
+func (g *guests) rate(m *machine) (num, den int64) {
 	switch s, ok := m.step(); {
 	case m.State != hypervisor.CopyRunning:
 		return 0, 1
 	case m.Memory.Stage != working:
 		return 1, 1
 	case m.program() == nil:
-		return c.shareOf(m)
-	case !ok || c.blocked(m):
+		return g.shareOf(m)
+	case !ok || g.blocked(m):
 		return 0, 1
 	case m.lockstep():
-		if a := c.app(m); a.Advancing {
+		if a := g.app(m); a.Advancing {
 			return a.speed()
 		}
 		return 0, 1
 	case s.CPU == 0:
 		return 1, 1
 	}
-	return c.shareOf(m)
+	return g.shareOf(m)
 }
 
 // remaining is the rest of the stage or step, at full speed.
@@ -139,82 +139,87 @@ func (m *machine) accrue(now simTime) {
 }
 
 // updateRate sets the current rate of a guest and schedules the end of its step.
-func (c *Cluster) updateRate(m *machine) {
-	m.accrue(c.clock.now)
-	m.Num, m.Den = c.rate(m)
+func (g *guests) updateRate(m *machine) {
+	m.accrue(g.clock.now)
+	m.Num, m.Den = g.rate(m)
 	m.Version++
 	if left, finite := m.remaining(); finite && m.Num > 0 {
-		c.clock.schedule(scaleUp(left, m.Den, m.Num), event{Kind: evGuest, VM: m.VM, Node: m.Node, Version: m.Version})
+		g.clock.schedule(scaleUp(left, m.Den, m.Num), event{Kind: evGuest, VM: m.VM, Node: m.Node, Version: m.Version})
 	}
 }
 
 // progress takes a running guest through all steps that it has completed. It reports whether the
 // guest has shut down.
-func (c *Cluster) progress(m *machine) (ended bool) {
-	if c.nodes.at(m.Node, m.VM) != m {
+func (g *guests) progress(m *machine) (ended bool) {
+	if g.nodes.at(m.Node, m.VM) != m {
 		return false
 	}
-	m.accrue(c.clock.now)
+	m.accrue(g.clock.now)
 	for m.State == hypervisor.CopyRunning {
 		left, finite := m.remaining()
-		if m.Memory.Stage == working && !finite && c.finished(m) {
-			m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.random.jitter(c.profile.Shutdown)
+		if m.Memory.Stage == working && !finite && g.finished(m) {
+			g.beginShutdown(m)
 			if exit := m.program().Exit; exit != nil {
-				c.print(m, "%s%d", cluster.ExitMark, *exit)
+				g.consoles.print(m, "%s%d", cluster.ExitMark, *exit)
 			}
-			c.print(m, "shutting down")
+			g.consoles.print(m, "shutting down")
 			continue
 		}
-		if !finite || left > 0 || m.Memory.Stage == working && c.blocked(m) {
+		if !finite || left > 0 || m.Memory.Stage == working && g.blocked(m) {
 			break
 		}
 		if m.Memory.Stage == stopping {
 			return true
 		}
-		c.finishStage(m)
+		g.finishStage(m)
 	}
-	if need := c.currentDemand(m); need != m.Demand {
+	if need := g.demand(m); need != m.Demand {
 		m.Demand = need
-		c.markChanged(m)
+		g.markChanged(m)
 	}
-	c.updateRate(m)
+	g.updateRate(m)
 	return false
 }
 
+// beginShutdown lets a guest stop, which takes time.
+func (g *guests) beginShutdown(m *machine) {
+	m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, g.random.jitter(g.shutdownTime)
+}
+
 // finished reports whether all members of the guest's vjob have completed their programs.
-func (c *Cluster) finished(m *machine) bool {
+func (g *guests) finished(m *machine) bool {
 	if m.program() == nil {
 		return false
 	}
-	a := c.app(m)
+	a := g.app(m)
 	if a.Over {
 		return true
 	}
 	if _, more := m.step(); more {
 		return false
 	}
-	c.reportProgress(a, m)
+	g.reportProgress(a, m)
 	return a.Over
 }
 
 // finishStage ends the boot or a step of a guest.
-func (c *Cluster) finishStage(m *machine) {
+func (g *guests) finishStage(m *machine) {
 	if m.Memory.Stage == booting {
 		m.Memory.Stage, m.Memory.Done = working, 0
-		c.print(m, "booted")
+		g.consoles.print(m, "booted")
 		if m.lockstep() {
-			c.markApp(c.app(m))
+			g.markApp(g.app(m))
 		}
 		return
 	}
-	c.print(m, "step %d done", m.Memory.Step)
+	g.consoles.print(m, "step %d done", m.Memory.Step)
 	m.Memory.Step++
 	m.Memory.Done = 0
-	c.reportProgress(c.app(m), m)
+	g.reportProgress(g.app(m), m)
 }
 
 // reportProgress tells the other members which steps one has completed.
-func (c *Cluster) reportProgress(a *app, m *machine) {
+func (g *guests) reportProgress(a *app, m *machine) {
 	rank := m.VM.Rank
 	_, more := m.step()
 	if m.Memory.Step <= a.Reached[rank] && (more || a.Ended[rank]) {
@@ -224,9 +229,9 @@ func (c *Cluster) reportProgress(a *app, m *machine) {
 	a.Ended[rank] = a.Ended[rank] || !more
 	a.Over = a.allEnded()
 	for rank := range a.Members {
-		for _, peer := range c.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
+		for _, peer := range g.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
 			if peer != m && peer.Memory.Stamp.Incarnation == a.Key.Incarnation && peer.State == hypervisor.CopyRunning {
-				c.markGuest(peer)
+				g.mark(peer)
 			}
 		}
 	}
@@ -246,8 +251,8 @@ func (a *app) allEnded() bool {
 func (c *Cluster) endGuest(m *machine, cause hypervisor.Cause) {
 	n := c.nodes.byID[m.Node]
 	c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-	c.print(m, "%s", cause)
+	c.guests.consoles.print(m, "%s", cause)
 	n.ended(m, cause, c.clock.time())
 	c.removeCopy(m)
-	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
+	c.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
 }

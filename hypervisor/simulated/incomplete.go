@@ -23,16 +23,16 @@ func (m *machine) complete() {
 
 // removeIncomplete removes an incomplete copy and answers the call that created it.
 func (c *Cluster) removeIncomplete(m *machine, why *failure) {
-	op := c.ops[m.Op]
+	op := c.ops.jobOf(m)
 	if op != nil && op.Call.Verb == hypervisor.Migrate {
 		c.cancelMigrate(op, why)
 		return
 	}
 	m.complete()
 	c.removeCopy(m)
-	c.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
+	c.observer.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
 	if op != nil {
-		c.end(op, hypervisor.Receipt{}, why)
+		c.ops.end(op, hypervisor.Receipt{}, why)
 	}
 }
 
@@ -53,7 +53,7 @@ func (c *Cluster) survivesDaemon(m *machine, op *operation, gone *failure) bool 
 	}
 	m.Op = 0
 	c.clock.schedule(c.clock.due(op)-c.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
-	c.end(op, hypervisor.Receipt{}, gone)
+	c.ops.end(op, hypervisor.Receipt{}, gone)
 	return true
 }
 
@@ -61,7 +61,7 @@ func (c *Cluster) survivesDaemon(m *machine, op *operation, gone *failure) bool 
 func (c *Cluster) loaded(m *machine) {
 	if l := m.Loading; l.Refused == nil {
 		c.endJob(m)
-		c.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: l.Image, Attempt: l.Attempt}, &m.Memory)
+		c.observer.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: l.Image, Attempt: l.Attempt}, &m.Memory)
 		return
 	}
 	c.removeIncomplete(m, m.Loading.Refused)
@@ -99,7 +99,7 @@ func (c *Cluster) resumeHung(op *operation) {
 // restored: libvirt does not distinguish the two.
 func (c *Cluster) startHungBoot(m *machine, op *operation) {
 	m.State = hypervisor.CopyPaused
-	c.addCopy(m)
+	c.guests.add(m)
 	c.beginJob(m, hypervisor.JobRestoring, op)
 }
 
@@ -125,8 +125,8 @@ func (c *Cluster) addLeftovers() {
 			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Unpausable, Memory: memory{
 				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,
 			}}
-			c.addCopy(m)
-			c.runGuest(m)
+			c.guests.add(m)
+			c.guests.run(m)
 		}
 	}
 	c.propagate()

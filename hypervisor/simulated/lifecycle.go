@@ -41,17 +41,17 @@ func (c *Cluster) startBoot(op *operation) (time.Duration, *failure) {
 		c.startHungBoot(m, op)
 		return c.hangTime(), nil
 	}
-	c.addCopy(m)
+	c.guests.add(m)
 	c.powerUp(m)
 	return d, nil
 }
 
 // powerUp starts the guest of a new copy.
 func (c *Cluster) powerUp(m *machine) {
-	c.print(m, "power on, incarnation %d", m.Memory.Stamp.Incarnation)
-	before := c.epochs[m.disk()]
-	c.runGuest(m)
-	c.report(Change{Kind: Booted, VM: m.VM, Node: m.Node, DiskEpoch: before}, &m.Memory)
+	c.guests.consoles.print(m, "power on, incarnation %d", m.Memory.Stamp.Incarnation)
+	before := c.guests.epochs[m.disk()]
+	c.guests.run(m)
+	c.observer.report(Change{Kind: Booted, VM: m.VM, Node: m.Node, DiskEpoch: before}, &m.Memory)
 }
 
 func (c *Cluster) finishBoot(op *operation) *failure {
@@ -72,9 +72,9 @@ func (c *Cluster) finishShutdown(op *operation) *failure {
 		return refuse(op, "domain is not running") // lab §6: code 55
 	case m.Memory.Stage != stopping:
 		m.accrue(c.clock.now)
-		m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, c.random.jitter(c.profile.Shutdown)
-		c.print(m, "power button")
-		c.markGuest(m)
+		c.guests.beginShutdown(m)
+		c.guests.consoles.print(m, "power button")
+		c.guests.mark(m)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (c *Cluster) finishDestroy(op *operation) *failure {
 		return nil // the copy ended with its job
 	}
 	c.removeCopy(m)
-	c.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
+	c.observer.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
 	return nil
 }
 
@@ -106,8 +106,8 @@ func (c *Cluster) finishPause(op *operation) *failure {
 	case m.Unpausable:
 		return refuse(op, "the monitor does not answer")
 	case m.State == hypervisor.CopyRunning:
-		c.stopGuest(m, hypervisor.CopyPaused)
-		c.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
+		c.guests.stop(m, hypervisor.CopyPaused)
+		c.observer.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
 	}
 	return nil
 }
@@ -142,15 +142,15 @@ func (c *Cluster) finishUnpause(op *operation) *failure {
 func (c *Cluster) unpause(m *machine) {
 	change := Change{
 		Kind: Unpaused, VM: m.VM, Node: m.Node,
-		MemoryEpoch: m.Memory.Epoch, DiskEpoch: c.epochs[m.disk()], Incomplete: m.Incomplete,
+		MemoryEpoch: m.Memory.Epoch, DiskEpoch: c.guests.epochs[m.disk()], Incomplete: m.Incomplete,
 	}
 	if m.Incomplete { // the hypervisor does not notice
 		m.complete()
 		m.Memory.Corrupt = true
 	}
 	m.Unlocked = false
-	c.runGuest(m)
-	c.report(change, &m.Memory)
+	c.guests.run(m)
+	c.observer.report(change, &m.Memory)
 	if change.Incomplete {
 		c.panicGuest(m) // the missing part of its memory is garbage
 	}
@@ -165,10 +165,10 @@ func (c *Cluster) finishAbort(op *operation) *failure {
 	case m.Job == hypervisor.JobSaving:
 		// Lab §6: aborting leaves the partial file of a running VM; row 6f: not that
 		// of a paused one.
-		saving := c.ops[m.Op]
+		saving := c.ops.jobOf(m)
 		c.cancelSave(m, saving.Ran, refuse(saving, "aborted"))
 	case m.Job == hypervisor.JobOutgoing:
-		c.cancelMigrate(c.ops[m.Op], refuse(c.ops[m.Op], "aborted"))
+		c.cancelMigrate(c.ops.jobOf(m), refuse(c.ops.jobOf(m), "aborted"))
 	case m.Incomplete:
 		c.removeIncomplete(m, refuse(op, "aborted"))
 	default:
@@ -179,7 +179,7 @@ func (c *Cluster) finishAbort(op *operation) *failure {
 
 // cancelJobs ends the job of a copy that is about to be removed.
 func (c *Cluster) cancelJobs(m *machine, why *failure) {
-	op := c.ops[m.Op]
+	op := c.ops.jobOf(m)
 	if op == nil {
 		m.complete() // no operation is waiting for it
 		return
@@ -187,11 +187,11 @@ func (c *Cluster) cancelJobs(m *machine, why *failure) {
 	switch m.Job {
 	case hypervisor.JobSaving:
 		m.Job, m.Op = hypervisor.JobNone, 0
-		c.removePartial(op.Call.Image) // row 6c: the file is removed
-		c.end(op, hypervisor.Receipt{}, why)
+		c.store.removePartial(op.Call.Image) // row 6c: the file is removed
+		c.ops.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobRestoring:
 		m.complete()
-		c.end(op, hypervisor.Receipt{}, why)
+		c.ops.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobOutgoing, hypervisor.JobIncoming:
 		c.cancelMigrate(op, why)
 	case hypervisor.JobNone, hypervisor.JobUnknown:

@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -69,77 +68,11 @@ const (
 	stopping
 )
 
-// addCopy puts a copy on its node.
-func (c *Cluster) addCopy(m *machine) {
-	m.AccruedAt, m.Num, m.Den = c.clock.now, 0, 1
-	m.Demand = c.currentDemand(m)
-	n := c.nodes.byID[m.Node]
-	n.copies[m.VM] = m
-	c.nodes.copies[m.VM] = append(c.nodes.copies[m.VM], m)
-	c.outbox.hint(n)
-}
-
-// removeCopy removes a copy from its node. Its job must have ended before.
+// removeCopy removes a copy and starts the calls that waited for it. Its job must have ended
+// before.
 func (c *Cluster) removeCopy(m *machine) {
-	m.accrue(c.clock.now)
-	n := c.nodes.byID[m.Node]
-	delete(n.copies, m.VM)
-	c.nodes.copies[m.VM] = slices.DeleteFunc(c.nodes.copies[m.VM], func(o *machine) bool { return o == m })
-	if len(c.nodes.copies[m.VM]) == 0 {
-		delete(c.nodes.copies, m.VM)
-	}
-	m.Version++
-	c.markChanged(m)
-	c.outbox.hint(n)
+	c.guests.remove(m)
 	c.wakeWaiters(m)
-}
-
-// runGuest lets a copy execute: the guest uses its disk from now on (+1 epoch).
-func (c *Cluster) runGuest(m *machine) {
-	m.State, m.AccruedAt = hypervisor.CopyRunning, c.clock.now
-	c.epochs[m.disk()]++
-	m.Memory.Epoch = c.epochs[m.disk()]
-	c.markChanged(m)
-	c.markGuest(m)
-}
-
-// stopGuest stops the execution of a copy.
-func (c *Cluster) stopGuest(m *machine, s hypervisor.CopyState) {
-	m.accrue(c.clock.now)
-	m.State, m.Num, m.Den = s, 0, 1
-	m.Version++
-	c.markChanged(m)
-}
-
-// markChanged marks the copy's node and application for an update.
-func (c *Cluster) markChanged(m *machine) {
-	c.markNode(c.nodes.byID[m.Node])
-	if m.lockstep() {
-		c.markApp(c.app(m))
-	}
-	c.outbox.hint(c.nodes.byID[m.Node])
-}
-
-func (c *Cluster) markNode(n *node) {
-	if !n.dirty {
-		n.dirty = true
-		c.dirty.nodes = append(c.dirty.nodes, n)
-	}
-}
-
-func (c *Cluster) markApp(a *app) {
-	if !a.dirty {
-		a.dirty = true
-		c.dirty.apps = append(c.dirty.apps, a)
-	}
-}
-
-// markGuest marks a guest that may have reached the end of its step.
-func (c *Cluster) markGuest(m *machine) {
-	if !m.dirty {
-		m.dirty = true
-		c.dirty.guests = append(c.dirty.guests, m)
-	}
 }
 
 // beginJob gives the copy a job.

@@ -35,9 +35,9 @@ func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
 	op.Ran = m.State == hypervisor.CopyRunning
 	c.beginJob(m, hypervisor.JobOutgoing, op)
 	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, Cap: m.Cap, Memory: m.Memory}
-	c.addCopy(in)
+	c.guests.add(in)
 	c.beginJob(in, hypervisor.JobIncoming, op)
-	c.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)
+	c.observer.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)
 	d := c.profile.Migrate.Of(memory)
 	if op.Ran {
 		d = c.profile.MigrateLive.Of(memory)
@@ -72,19 +72,19 @@ func (c *Cluster) finishMigrate(op *operation) *failure {
 	}
 	from.Job, from.Op = hypervisor.JobNone, 0
 	if op.Ran {
-		c.stopGuest(from, hypervisor.CopyPaused)
+		c.guests.stop(from, hypervisor.CopyPaused)
 	}
 	c.removeCopy(from)
 	change := Change{
 		Kind: Migrated, VM: from.VM, Node: from.Node, To: to.Node,
-		MemoryEpoch: to.Memory.Epoch, DiskEpoch: c.epochs[to.disk()],
+		MemoryEpoch: to.Memory.Epoch, DiskEpoch: c.guests.epochs[to.disk()],
 	}
 	if op.Ran {
-		c.runGuest(to)
+		c.guests.run(to)
 	}
 	c.endJob(to)
-	c.report(change, &to.Memory)
-	c.end(op, hypervisor.Receipt{}, nil)
+	c.observer.report(change, &to.Memory)
+	c.ops.end(op, hypervisor.Receipt{}, nil)
 	return nil
 }
 
@@ -94,14 +94,14 @@ func (c *Cluster) finishMigrate(op *operation) *failure {
 func (c *Cluster) splitMigrate(op *operation, from, to *machine) *failure {
 	change := Change{
 		Kind: Split, VM: from.VM, Node: from.Node, To: to.Node,
-		MemoryEpoch: to.Memory.Epoch, DiskEpoch: c.epochs[to.disk()],
+		MemoryEpoch: to.Memory.Epoch, DiskEpoch: c.guests.epochs[to.disk()],
 	}
 	if op.Ran {
-		c.stopGuest(from, hypervisor.CopyPaused)
-		c.runGuest(to)
+		c.guests.stop(from, hypervisor.CopyPaused)
+		c.guests.run(to)
 	}
 	c.endJob(to)
-	c.report(change, &to.Memory)
+	c.observer.report(change, &to.Memory)
 	if op.Ran && c.nodes.lockHolder(from.VM, from.Node) == nil {
 		c.unpause(from)
 	}
@@ -115,12 +115,12 @@ func (c *Cluster) cancelMigrate(op *operation, why *failure) {
 	if to != nil && to.Op == op.Serial {
 		to.Job, to.Op = hypervisor.JobNone, 0
 		c.removeCopy(to)
-		c.report(Change{Kind: Destroyed, VM: to.VM, Node: to.Node}, &to.Memory)
+		c.observer.report(Change{Kind: Destroyed, VM: to.VM, Node: to.Node}, &to.Memory)
 	}
 	if from != nil && from.Op == op.Serial {
 		c.endJob(from)
 	}
-	c.end(op, hypervisor.Receipt{}, why)
+	c.ops.end(op, hypervisor.Receipt{}, why)
 }
 
 // giveUp ends a migration if its destination is still frozen (M6, M9).

@@ -26,18 +26,18 @@ func (c *Cluster) beginFault(n *node, f Fault) {
 		c.outbox.flushHints()
 	}
 	t.On = true
-	c.report(Change{Kind: FaultBegan, Node: n.ID, Fault: f.Kind}, nil)
+	c.observer.report(Change{Kind: FaultBegan, Node: n.ID, Fault: f.Kind}, nil)
 	switch f.Kind {
 	case PowerLoss:
 		c.powerOff(n)
 	case Partition:
-		for _, op := range c.underWay(n) {
-			c.answer(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrUnreachable, "node %s: connection lost", n.ID))
+		for _, op := range c.ops.onNode(n) {
+			c.ops.answer(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrUnreachable, "node %s: connection lost", n.ID))
 		}
 	case DaemonKilled:
 		c.killDaemon(n)
 	case StoreStale:
-		n.listing = c.imagesOf(n)
+		n.listing = c.store.savedBy(n)
 	default: // the others affect only calls
 	}
 }
@@ -50,7 +50,7 @@ func (c *Cluster) endFault(n *node, k FaultKind) {
 	}
 	t.On = false
 	t.Version++
-	c.report(Change{Kind: FaultEnded, Node: n.ID, Fault: k}, nil)
+	c.observer.report(Change{Kind: FaultEnded, Node: n.ID, Fault: k}, nil)
 	switch k {
 	case Freeze:
 		c.thaw(n)
@@ -75,9 +75,9 @@ func (c *Cluster) thaw(n *node) {
 func (c *Cluster) dropWaiting(n *node, why *failure) {
 	n.queued = nil
 	n.faults[Freeze].On = false
-	for _, op := range c.underWay(n) {
+	for _, op := range c.ops.onNode(n) {
 		if !op.Started || op.Waits {
-			c.end(op, hypervisor.Receipt{}, why)
+			c.ops.end(op, hypervisor.Receipt{}, why)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (c *Cluster) powerOff(n *node) {
 	n.faults[DaemonKilled].On = false
 	c.dropWaiting(n, gone)
 	for _, m := range n.sortedCopies() {
-		op := c.ops[m.Op]
+		op := c.ops.jobOf(m)
 		if op != nil && (m.Job == hypervisor.JobOutgoing || m.Job == hypervisor.JobIncoming) {
 			c.cancelMigrate(op, gone)
 		} else { // a save leaves a partial file
@@ -96,22 +96,15 @@ func (c *Cluster) powerOff(n *node) {
 		}
 		if n.copies[m.VM] == m {
 			c.removeCopy(m)
-			c.report(Change{Kind: Lost, VM: m.VM, Node: m.Node}, &m.Memory)
+			c.observer.report(Change{Kind: Lost, VM: m.VM, Node: m.Node}, &m.Memory)
 		}
 	}
-	for _, op := range c.underWay(n) {
+	for _, op := range c.ops.onNode(n) {
 		if !op.Over {
-			c.answerLater(op, keepalive, gone)
+			c.ops.answerLater(op, keepalive, gone)
 		}
 	}
-	for _, i := range c.sortedImages() {
-		if i.Node == n.ID && i.Complete && !i.Durable && c.random.bernoulli(tornUnsealed) {
-			// Its data was synced before the header marked it complete: a power loss can only
-			// lose the header.
-			i.Complete = false
-			c.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
-		}
-	}
+	c.store.tear(n)
 }
 
 // killDaemon ends the calls of the node's daemon, as measured in the lab: a save leaves its
@@ -122,7 +115,7 @@ func (c *Cluster) killDaemon(n *node) {
 	gone := newFailure(hypervisor.ErrUnreachable, "node %s: end of file while reading data", n.ID)
 	c.dropWaiting(n, gone)
 	for _, m := range n.sortedCopies() {
-		op := c.ops[m.Op]
+		op := c.ops.jobOf(m)
 		if op == nil || c.survivesDaemon(m, op, gone) {
 			continue
 		}
@@ -136,7 +129,7 @@ func (c *Cluster) killDaemon(n *node) {
 		case hypervisor.JobNone, hypervisor.JobUnknown:
 		}
 	}
-	for _, op := range c.underWay(n) {
+	for _, op := range c.ops.onNode(n) {
 		if op.Over {
 			continue
 		}
@@ -145,6 +138,6 @@ func (c *Cluster) killDaemon(n *node) {
 			c.finish(op)
 			continue
 		}
-		c.end(op, hypervisor.Receipt{}, gone)
+		c.ops.end(op, hypervisor.Receipt{}, gone)
 	}
 }

@@ -63,15 +63,13 @@ const (
 // returns. Every call is accepted, also a repeated one.
 func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
 	c.advance(now)
-	c.serial++
-	op := &operation{Serial: c.serial, Call: call, Began: c.clock.now}
-	c.ops[op.Serial] = op
+	op := c.ops.add(call)
 	n, ok := c.nodes.byID[call.Node]
 	switch {
 	case !ok:
-		c.answerLater(op, c.profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
+		c.ops.answerLater(op, c.profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
 	case n.has(PowerLoss) || n.has(Partition) || n.has(DaemonKilled):
-		c.answerLater(op, connectTime, n.unreachable())
+		c.ops.answerLater(op, connectTime, n.unreachable())
 	case n.has(Freeze):
 		n.queued = append(n.queued, op.Serial)
 	default:
@@ -83,7 +81,7 @@ func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
 // execute begins a call that has reached its node.
 func (c *Cluster) execute(op *operation) {
 	if f := c.faults.apply(op); f != nil {
-		c.answerLater(op, c.profile.Control, f)
+		c.ops.answerLater(op, c.profile.Control, f)
 		return
 	}
 	if op.Hangs && op.Call.Verb != hypervisor.Boot {
@@ -125,7 +123,7 @@ func (c *Cluster) start(op *operation) {
 	switch {
 	case op.Waits:
 	case f != nil:
-		c.answerLater(op, c.profile.Control, f)
+		c.ops.answerLater(op, c.profile.Control, f)
 	default:
 		if op.Slow {
 			d *= slowFactor
@@ -160,13 +158,13 @@ func (c *Cluster) finish(op *operation) {
 	case hypervisor.Save:
 		f = c.finishSave(op)
 	case hypervisor.Seal:
-		r, f = c.finishSeal(op)
+		r, f = c.store.seal(op)
 	case hypervisor.Restore:
 		f = c.finishRestore(op)
 	case hypervisor.Revoke:
-		f = c.finishRevoke(op)
+		f = c.store.revoke(op)
 	case hypervisor.Discard:
-		f = c.finishDiscard(op)
+		f = c.store.discard(op)
 	case hypervisor.Migrate:
 		if f = c.finishMigrate(op); f == nil {
 			return
@@ -176,65 +174,18 @@ func (c *Cluster) finish(op *operation) {
 	case hypervisor.Cap:
 		f = c.finishCap(op)
 	}
-	c.end(op, r, f)
+	c.ops.end(op, r, f)
 }
 
 // resume continues an operation that waited for a frozen node.
 func (c *Cluster) resume(serial int64) {
-	switch op := c.ops[serial]; {
+	switch op := c.ops.byID[serial]; {
 	case op == nil || op.Over:
 	case op.Started:
 		c.finish(op)
 	default:
 		c.execute(op)
 	}
-}
-
-// answerLater prepares an answer for a call that has no effect.
-func (c *Cluster) answerLater(op *operation, in time.Duration, f *failure) {
-	op.Answer, op.Over = f, true
-	c.clock.schedule(in, event{Kind: evReply, Op: op.Serial})
-}
-
-// end ends a call and answers it.
-func (c *Cluster) end(op *operation, r hypervisor.Receipt, f *failure) {
-	if c.ops[op.Serial] == nil {
-		return
-	}
-	delete(c.ops, op.Serial)
-	if op.Lost == LostError && f == nil {
-		f = newFailure(hypervisor.ErrUnreachable, "%s %s on %s: connection reset", op.Call.Verb, op.Call.VM, op.Call.Node)
-	}
-	if op.Lost == LostSilent {
-		return
-	}
-	c.answer(op, r, f)
-}
-
-// answer answers the caller, once.
-func (c *Cluster) answer(op *operation, r hypervisor.Receipt, f *failure) {
-	if op.Answered {
-		return
-	}
-	op.Answered = true
-	if f != nil {
-		r = hypervisor.Receipt{}
-	}
-	c.outbox.notices = append(c.outbox.notices, Notice{At: c.clock.time(), Reply: &Reply{
-		Op: op.Call.Op, Receipt: r, Err: f.err(), Began: c.clock.at(op.Began), Ended: c.clock.time(),
-	}})
-}
-
-// underWay lists the operations of a node, in order.
-func (c *Cluster) underWay(n *node) []*operation {
-	var list []*operation
-	for _, op := range c.ops {
-		if op.Call.Node == n.ID {
-			list = append(list, op)
-		}
-	}
-	slices.SortFunc(list, func(a, b *operation) int { return int(a.Serial - b.Serial) })
-	return list
 }
 
 // waitForJob lets a call wait until the job of a copy ends.
@@ -249,7 +200,7 @@ func (c *Cluster) wakeWaiters(m *machine) {
 	waiters := m.Waiters
 	m.Waiters = nil
 	for _, serial := range waiters {
-		if op := c.ops[serial]; op != nil {
+		if op := c.ops.byID[serial]; op != nil {
 			op.Waits = false
 			c.start(op)
 		}
@@ -264,6 +215,6 @@ func (c *Cluster) lockWaitOver(op *operation) {
 	if m := c.nodes.at(op.Call.Node, op.Call.VM); m != nil {
 		m.Waiters = slices.DeleteFunc(m.Waiters, func(s int64) bool { return s == op.Serial })
 	}
-	c.end(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrRefused, "%s %s on %s: cannot acquire state change lock",
+	c.ops.end(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrRefused, "%s %s on %s: cannot acquire state change lock",
 		op.Call.Verb, op.Call.VM, op.Call.Node))
 }

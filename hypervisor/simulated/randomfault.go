@@ -102,23 +102,12 @@ func (c *Cluster) injectRandom(k FaultKind) {
 		n := c.nodes.sorted[c.random.IntN(len(c.nodes.sorted))]
 		c.beginFault(n, Fault{Kind: k, Node: n.ID, For: c.faults.lasting(k, mean)})
 	case k == ImageRot:
-		if list := c.sealedImages(); len(list) > 0 {
-			c.rot(list[c.random.IntN(len(list))])
+		if list := c.store.sealed(); len(list) > 0 {
+			c.store.rot(list[c.random.IntN(len(list))])
 		}
 	default:
 		c.injectRandomGuest(k)
 	}
-}
-
-// sealedImages lists the sealed images: random bit rot affects only these.
-func (c *Cluster) sealedImages() []*image {
-	var list []*image
-	for _, i := range c.sortedImages() {
-		if i.Durable {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // injectRandomGuest kills a random guest.

@@ -12,13 +12,13 @@ import (
 func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	call := &op.Call
 	n := c.nodes.byID[call.Node]
-	if f := c.revokedFailure(op); f != nil {
+	if f := c.store.revokedFailure(op); f != nil {
 		return 0, f
 	}
 	if n.copies[call.VM] != nil {
 		return 0, newFailure(hypervisor.ErrExists, "restore %s on %s", call.VM, call.Node)
 	}
-	i, f := c.readable(call.Image, call.Node)
+	i, f := c.store.readable(call.Image, call.Node)
 	switch {
 	case f != nil:
 		return 0, f
@@ -34,9 +34,9 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	}
 	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, Cap: call.Cap, Memory: i.Mem}
 	m.Memory.Corrupt = m.Memory.Corrupt || i.Rot > 0
-	c.addCopy(m)
+	c.guests.add(m)
 	c.beginJob(m, hypervisor.JobRestoring, op)
-	c.report(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Memory)
+	c.observer.report(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Memory)
 	d := c.profile.RestoreRemote.Of(memory)
 	if i.Node == n.ID {
 		d = c.profile.Restore.Of(memory)
@@ -44,19 +44,11 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	if n.has(StoreSlow) {
 		d *= time.Duration(maxStoreSlowdown/10 + c.random.IntN(maxStoreSlowdown))
 	}
-	if n.has(LoadRefused) || c.incompatible(n, i) {
+	if n.has(LoadRefused) || c.store.incompatible(n, i) {
 		op.Cut = cutLoad
 		d /= 2
 	}
 	return d, nil
-}
-
-// revokedFailure is the failure of an attempt that was revoked, or nil.
-func (c *Cluster) revokedFailure(op *operation) *failure {
-	if last, ok := c.revoked[op.Call.Image]; ok && op.Call.Attempt <= last {
-		return refuse(op, "the attempt was revoked")
-	}
-	return nil
 }
 
 func (c *Cluster) finishRestore(op *operation) *failure {
@@ -70,20 +62,6 @@ func (c *Cluster) finishRestore(op *operation) *failure {
 		return f
 	}
 	c.endJob(m)
-	c.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Memory)
-	return nil
-}
-
-// finishRevoke revokes the attempts, including queued ones: the store remembers it. An attempt
-// that has opened its image continues: on Linux an open file outlives its link.
-func (c *Cluster) finishRevoke(op *operation) *failure {
-	id, attempt := op.Call.Image, op.Call.Attempt
-	if f := c.storeFailure(c.nodes.byID[op.Call.Node]); f != nil {
-		return f
-	}
-	if last, ok := c.revoked[id]; !ok || attempt > last {
-		c.revoked[id] = attempt
-	}
-	c.report(Change{Kind: Revoked, VM: id.VM, Node: op.Call.Node, Image: id, Attempt: attempt}, nil)
+	c.observer.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Memory)
 	return nil
 }

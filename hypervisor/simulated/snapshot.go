@@ -65,8 +65,8 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
 	s := snapshot{
-		Format: snapshotFormat, Start: c.clock.start, Random: random, Now: c.clock.now, Seq: c.clock.seq, Serial: c.serial,
-		Rates: c.faults.rates, Healed: c.faults.healed, Images: c.sortedImages(), Armed: c.faults.armed,
+		Format: snapshotFormat, Start: c.clock.start, Random: random, Now: c.clock.now, Seq: c.clock.seq, Serial: c.ops.serial,
+		Rates: c.faults.rates, Healed: c.faults.healed, Images: c.store.sorted(), Armed: c.faults.armed,
 	}
 	for i := range c.clock.events {
 		if !c.void(&c.clock.events[i]) {
@@ -79,25 +79,25 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 	for _, id := range slices.SortedFunc(maps.Keys(c.nodes.copies), cluster.VMID.Compare) {
 		s.Machines = append(s.Machines, c.nodes.copies[id]...)
 	}
-	for _, serial := range slices.Sorted(maps.Keys(c.ops)) {
-		s.Ops = append(s.Ops, c.ops[serial])
+	for _, serial := range slices.Sorted(maps.Keys(c.ops.byID)) {
+		s.Ops = append(s.Ops, c.ops.byID[serial])
 	}
-	for d, epoch := range c.epochs {
+	for d, epoch := range c.guests.epochs {
 		s.Disks = append(s.Disks, diskSnapshot{d, epoch})
 	}
 	slices.SortFunc(s.Disks, func(a, b diskSnapshot) int {
 		return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Incarnation, b.Incarnation))
 	})
-	for id, attempt := range c.revoked {
+	for id, attempt := range c.store.revoked {
 		s.Revoked = append(s.Revoked, revocation{id, attempt})
 	}
 	slices.SortFunc(s.Revoked, func(a, b revocation) int {
 		return compareIDs(a.Image, b.Image)
 	})
-	s.Apps = slices.SortedFunc(maps.Values(c.apps), func(a, b *app) int {
+	s.Apps = slices.SortedFunc(maps.Values(c.guests.apps), func(a, b *app) int {
 		return cmp.Or(cmp.Compare(a.Key.VJob, b.Key.VJob), cmp.Compare(a.Key.Incarnation, b.Key.Incarnation))
 	})
-	s.Consoles = slices.SortedFunc(maps.Values(c.consoles), func(a, b *console) int { return a.VM.Compare(b.VM) })
+	s.Consoles = slices.SortedFunc(maps.Values(c.guests.consoles.byVM), func(a, b *console) int { return a.VM.Compare(b.VM) })
 	return json.Marshal(s)
 }
 
@@ -121,21 +121,21 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 	if err := c.random.source.UnmarshalBinary(s.Random); err != nil {
 		return nil, fmt.Errorf("restore the simulated cluster: %w", err)
 	}
-	c.clock.now, c.clock.seq, c.serial, c.faults.healed, c.faults.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
+	c.clock.now, c.clock.seq, c.ops.serial, c.faults.healed, c.faults.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
 	for _, d := range s.Disks {
-		c.epochs[d.Disk] = d.Epoch
+		c.guests.epochs[d.Disk] = d.Epoch
 	}
 	for _, i := range s.Images {
-		c.images[i.ID] = i
+		c.store.images[i.ID] = i
 	}
 	for _, r := range s.Revoked {
-		c.revoked[r.Image] = r.Attempt
+		c.store.revoked[r.Image] = r.Attempt
 	}
 	for _, a := range s.Apps {
-		c.apps[a.Key] = a
+		c.guests.apps[a.Key] = a
 	}
 	for _, k := range s.Consoles {
-		c.consoles[k.VM] = k
+		c.guests.consoles.byVM[k.VM] = k
 	}
 	if err := c.fill(&s); err != nil {
 		return nil, err
@@ -169,25 +169,15 @@ func (c *Cluster) fill(s *snapshot) error {
 	}
 	for _, saved := range s.Hosts {
 		if n, ok := c.nodes.byID[saved.ID]; ok && n.Capacity != saved.Capacity {
-			c.reshare(n)
+			c.guests.reshare(n)
 		}
 	}
 	for _, op := range s.Ops {
 		if _, ok := c.nodes.byID[op.Call.Node]; ok || op.Over {
-			c.ops[op.Serial] = op
+			c.ops.byID[op.Serial] = op
 		}
 	}
 	return nil
-}
-
-// reshare updates the rates of guests after a change of their node's capacity.
-func (c *Cluster) reshare(n *node) {
-	for _, m := range n.sortedCopies() {
-		c.markGuest(m)
-		if m.lockstep() {
-			c.markApp(c.app(m))
-		}
-	}
 }
 
 // takeAgenda restores the pending events. Random faults are drawn again if their rates have
