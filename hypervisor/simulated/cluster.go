@@ -20,13 +20,12 @@ type Cluster struct {
 	faults   *faultPlan
 	outbox   *outbox
 	nodes    *nodes
-	observer *observer
 	guests   *guests
 	store    *imageStore
 	ops      *operations
-
-	profile  Profile
-	bootTime time.Duration
+	machines *machines
+	executor *executor
+	injector *injector
 }
 
 // Notice is what the cluster reports at an instant: the end of a call, or a hint that
@@ -59,7 +58,7 @@ func build(cfg Config) *Cluster {
 		panic("simulated: " + err.Error())
 	}
 	cfg = cfg.withDefaults()
-	c := &Cluster{profile: cfg.Profile, bootTime: cfg.Boot}
+	c := &Cluster{}
 	c.clock = &clock{start: cfg.Start}
 	c.random = newRandom(cfg.Seed, cfg.Profile.Jitter)
 	c.faults = &faultPlan{clock: c.clock, random: c.random, rates: cfg.Faults}
@@ -72,15 +71,27 @@ func build(cfg Config) *Cluster {
 		apps:         map[appKey]*app{},
 		epochs:       map[Disk]int{},
 	}
-	c.observer = &observer{onChange: &c.OnChange, clock: c.clock, epochs: c.guests.epochs}
+	changes := &observer{onChange: &c.OnChange, clock: c.clock, epochs: c.guests.epochs}
 	c.store = &imageStore{
-		clock: c.clock, random: c.random, nodes: c.nodes, faults: c.faults, observer: c.observer,
+		clock: c.clock, random: c.random, nodes: c.nodes, faults: c.faults, observer: changes,
 		pools:   cfg.Pools,
 		seed:    cfg.Seed,
 		images:  map[hypervisor.ImageID]*image{},
 		revoked: map[hypervisor.ImageID]int{},
 	}
 	c.ops = &operations{clock: c.clock, outbox: c.outbox, byID: map[int64]*operation{}}
+	c.machines = &machines{
+		clock: c.clock, nodes: c.nodes, outbox: c.outbox, observer: changes, guests: c.guests, store: c.store, ops: c.ops,
+	}
+	c.executor = &executor{
+		clock: c.clock, random: c.random, faults: c.faults, nodes: c.nodes, observer: changes,
+		guests: c.guests, store: c.store, ops: c.ops, machines: c.machines, profile: cfg.Profile,
+	}
+	c.machines.start = c.executor.start
+	c.injector = &injector{
+		clock: c.clock, random: c.random, faults: c.faults, outbox: c.outbox, nodes: c.nodes, observer: changes,
+		store: c.store, ops: c.ops, machines: c.machines, executor: c.executor, bootTime: cfg.Boot,
+	}
 	c.faults.plan()
 	return c
 }
@@ -139,33 +150,33 @@ func (c *Cluster) advance(to time.Time) {
 func (c *Cluster) handle(e *event) {
 	switch e.Kind {
 	case evFinish:
-		c.finish(c.ops.byID[e.Op])
+		c.executor.finish(c.ops.byID[e.Op])
 	case evReply:
 		op := c.ops.byID[e.Op]
 		c.ops.end(op, hypervisor.Receipt{}, op.Answer)
 	case evLockWait:
-		c.lockWaitOver(c.ops.byID[e.Op])
+		c.machines.waitOver(c.ops.byID[e.Op])
 	case evGiveUp:
-		c.giveUp(c.ops.byID[e.Op])
+		c.executor.giveUp(c.ops.byID[e.Op])
 	case evGuest:
 		c.guests.mark(c.nodes.byID[e.Node].copies[e.VM])
 	case evFault:
-		c.injectRandom(e.Fault)
+		c.injector.injectRandom(e.Fault)
 	case evFaultEnds:
-		c.endFault(c.nodes.byID[e.Node], e.Fault)
+		c.injector.end(c.nodes.byID[e.Node], e.Fault)
 	case evHint:
 		c.outbox.hint(c.nodes.byID[e.Node])
 	case evResume:
-		c.resumeHung(c.ops.byID[e.Op])
+		c.executor.resumeHung(c.ops.byID[e.Op])
 	case evLoaded:
-		c.loaded(c.nodes.byID[e.Node].copies[e.VM])
+		c.machines.loaded(c.nodes.byID[e.Node].copies[e.VM])
 	}
 }
 
 // propagate updates guests, CPU shares and applications after a change.
 func (c *Cluster) propagate() {
 	for m := c.guests.update(); m != nil; m = c.guests.update() {
-		c.endGuest(m, hypervisor.CauseShutdown)
+		c.machines.endGuest(m, hypervisor.CauseShutdown)
 	}
 	c.outbox.flushHints()
 }

@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -135,33 +134,14 @@ type Fault struct {
 func (c *Cluster) Inject(now time.Time, f Fault) error {
 	c.advance(now)
 	defer c.propagate()
-	switch {
-	case f.Kind < lastingKinds || f.Kind == LockdKilled:
-		n, ok := c.nodes.byID[f.Node]
-		if !ok {
-			return fmt.Errorf("inject %s: node %q: %w", f.Kind, f.Node, cluster.ErrNotFound)
-		}
-		c.beginFault(n, f)
-		return nil
-	case f.Kind == GuestCrashed || f.Kind == GuestPanicked:
-		return c.killGuest(f)
-	case f.Kind == ImageRot:
-		i := c.store.images[f.Image]
-		if i == nil {
-			return fmt.Errorf("inject %s: image %s: %w", f.Kind, f.Image, cluster.ErrNotFound)
-		}
-		c.store.rot(i)
-		return nil
-	}
-	c.arm(f)
-	return nil
+	return c.injector.inject(f)
 }
 
 // EndFault ends a lasting fault of a node.
 func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
 	c.advance(now)
 	if n, ok := c.nodes.byID[node]; ok && k < lastingKinds {
-		c.endFault(n, k)
+		c.injector.end(n, k)
 	}
 	c.propagate()
 }
@@ -170,35 +150,8 @@ func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
 // stays.
 func (c *Cluster) Heal(now time.Time) {
 	c.advance(now)
-	c.faults.healed, c.faults.armed = true, nil
-	c.faults.rates = Rates{}
-	for _, n := range c.nodes.sorted {
-		for k := range lastingKinds {
-			c.endFault(n, k)
-		}
-	}
+	c.injector.heal()
 	c.propagate()
-}
-
-// arm keeps a fault for the next call that it matches; a migration in progress counts.
-func (c *Cluster) arm(f Fault) {
-	if f.Kind == MigrateCut || f.Kind == MigrateSplit {
-		for _, n := range c.nodes.sorted {
-			for _, m := range n.sortedCopies() {
-				if m.Job != hypervisor.JobOutgoing || !f.matches(&c.ops.jobOf(m).Call) {
-					continue
-				}
-				op := c.ops.jobOf(m)
-				if f.Kind == MigrateSplit {
-					op.Cut = cutFinish
-					return
-				}
-				c.cancelMigrate(op, cutInMiddle(op))
-				return
-			}
-		}
-	}
-	c.faults.armed = append(c.faults.armed, f)
 }
 
 func cutInMiddle(op *operation) *failure {
@@ -252,32 +205,4 @@ func (op *operation) mark(k FaultKind) {
 		op.Hangs = true
 	default: // CallFails has no later effect
 	}
-}
-
-// killGuest crashes a guest.
-func (c *Cluster) killGuest(f Fault) error {
-	for _, n := range c.nodes.sorted {
-		m := n.copies[f.VM]
-		if m == nil || f.Node != "" && f.Node != n.ID || m.Job == hypervisor.JobIncoming {
-			continue
-		}
-		if f.Kind == GuestCrashed {
-			c.endGuest(m, hypervisor.CauseCrashed)
-			return nil
-		}
-		c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-		c.panicGuest(m)
-		return nil
-	}
-	return fmt.Errorf("inject %s: VM %s: %w", f.Kind, f.VM, cluster.ErrNotFound)
-}
-
-// panicGuest turns a copy into a dead copy.
-func (c *Cluster) panicGuest(m *machine) {
-	c.guests.consoles.print(m, "panic")
-	c.guests.stop(m, hypervisor.CopyDead)
-	m.Demand = 0
-	c.nodes.byID[m.Node].ended(m, hypervisor.CauseCrashed, c.clock.time())
-	c.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
-	c.wakeWaiters(m)
 }

@@ -246,13 +246,3 @@ func (a *app) allEnded() bool {
 	}
 	return true
 }
-
-// endGuest removes the copy of a guest that has ended.
-func (c *Cluster) endGuest(m *machine, cause hypervisor.Cause) {
-	n := c.nodes.byID[m.Node]
-	c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-	c.guests.consoles.print(m, "%s", cause)
-	n.ended(m, cause, c.clock.time())
-	c.removeCopy(m)
-	c.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
-}

@@ -21,52 +21,6 @@ func (m *machine) complete() {
 	m.Job, m.Op, m.Incomplete, m.Loading = hypervisor.JobNone, 0, false, nil
 }
 
-// removeIncomplete removes an incomplete copy and answers the call that created it.
-func (c *Cluster) removeIncomplete(m *machine, why *failure) {
-	op := c.ops.jobOf(m)
-	if op != nil && op.Call.Verb == hypervisor.Migrate {
-		c.cancelMigrate(op, why)
-		return
-	}
-	m.complete()
-	c.removeCopy(m)
-	c.observer.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
-	if op != nil {
-		c.ops.end(op, hypervisor.Receipt{}, why)
-	}
-}
-
-// survivesDaemon reports whether an incomplete copy survives the death of its node's daemon. A
-// restore continues to load; an incoming migration never does.
-func (c *Cluster) survivesDaemon(m *machine, op *operation, gone *failure) bool {
-	switch {
-	case !m.Incomplete || op.Call.Verb == hypervisor.Boot || !c.faults.takeHalfLeft(m):
-		return false
-	case m.Job == hypervisor.JobIncoming:
-		m.Op = 0
-		c.cancelMigrate(op, gone)
-		return true
-	}
-	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
-	if op.Cut == cutLoad {
-		m.Loading.Refused = unloadable(c.nodes.byID[m.Node], op)
-	}
-	m.Op = 0
-	c.clock.schedule(c.clock.due(op)-c.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
-	c.ops.end(op, hypervisor.Receipt{}, gone)
-	return true
-}
-
-// loaded ends an orphaned restore.
-func (c *Cluster) loaded(m *machine) {
-	if l := m.Loading; l.Refused == nil {
-		c.endJob(m)
-		c.observer.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: l.Image, Attempt: l.Attempt}, &m.Memory)
-		return
-	}
-	c.removeIncomplete(m, m.Loading.Refused)
-}
-
 // shownJob is the job that a look shows. While jobs are hidden, it is an earlier job or unknown.
 func (n *node) shownJob(m *machine) hypervisor.Job {
 	switch {
@@ -83,37 +37,7 @@ func (n *node) shownJob(m *machine) hypervisor.Job {
 const maxHang = 5 * time.Minute
 
 // hangTime draws how long a call hangs: longer than a controller waits for it.
-func (c *Cluster) hangTime() time.Duration { return maxHang/5 + c.random.uniform(maxHang-maxHang/5) }
-
-// resumeHung continues a call that hung.
-func (c *Cluster) resumeHung(op *operation) {
-	op.Hangs = false
-	if n := c.nodes.byID[op.Call.Node]; n.has(Freeze) {
-		n.queued = append(n.queued, op.Serial)
-		return
-	}
-	c.start(op)
-}
-
-// startHungBoot creates a copy with a guest that does not run yet. Looks show it as being
-// restored: libvirt does not distinguish the two.
-func (c *Cluster) startHungBoot(m *machine, op *operation) {
-	m.State = hypervisor.CopyPaused
-	c.guests.add(m)
-	c.beginJob(m, hypervisor.JobRestoring, op)
-}
-
-// finishHungBoot starts the guest of a boot that hung.
-func (c *Cluster) finishHungBoot(m *machine, op *operation) *failure {
-	if o := c.nodes.lockHolder(m.VM, m.Node); o != nil {
-		f := locked(op, o)
-		c.removeIncomplete(m, f)
-		return f
-	}
-	c.powerUp(m)
-	c.endJob(m)
-	return nil
-}
+func (r *random) hangTime() time.Duration { return maxHang/5 + r.uniform(maxHang-maxHang/5) }
 
 // Leftovers lists the copies that were on a node before the start.
 func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes.byID[node].Leftovers }

@@ -67,30 +67,3 @@ const (
 	working
 	stopping
 )
-
-// removeCopy removes a copy and starts the calls that waited for it. Its job must have ended
-// before.
-func (c *Cluster) removeCopy(m *machine) {
-	c.guests.remove(m)
-	c.wakeWaiters(m)
-}
-
-// beginJob gives the copy a job.
-func (c *Cluster) beginJob(m *machine, j hypervisor.Job, op *operation) {
-	m.Job, m.Op = j, op.Serial
-	switch j {
-	case hypervisor.JobSaving, hypervisor.JobOutgoing:
-		m.LastJob = j
-	case hypervisor.JobRestoring, hypervisor.JobIncoming:
-		m.Incomplete = true
-	case hypervisor.JobNone, hypervisor.JobUnknown:
-	}
-	c.outbox.hint(c.nodes.byID[m.Node])
-}
-
-// endJob ends the copy's job and starts the operations that waited for it.
-func (c *Cluster) endJob(m *machine) {
-	m.complete()
-	c.outbox.hint(c.nodes.byID[m.Node])
-	c.wakeWaiters(m)
-}

@@ -20,9 +20,9 @@ func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) 
 	}
 	switch v {
 	case power.TurnOff:
-		c.beginFault(n, Fault{Kind: PowerLoss, Node: node})
+		c.injector.begin(n, Fault{Kind: PowerLoss, Node: node})
 	case power.TurnOn:
-		c.powerOn(n)
+		c.injector.powerOn(n)
 	case power.Query:
 		if n.up() || c.clock.boots(n) {
 			return power.On, nil
@@ -30,16 +30,6 @@ func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) 
 		return power.Off, nil
 	}
 	return power.Unknown, nil
-}
-
-// powerOn boots a node, unless [BootFails] is armed for it.
-func (c *Cluster) powerOn(n *node) {
-	if n.up() || c.clock.boots(n) || c.faults.takeBootFault(n) {
-		return
-	}
-	t := &n.faults[PowerLoss]
-	t.Version++
-	c.clock.schedule(c.random.jitter(c.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
 }
 
 // PowerDriver is the power driver of one node.

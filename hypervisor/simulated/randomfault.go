@@ -2,8 +2,6 @@ package simulated
 
 import (
 	"time"
-
-	"vjob/hypervisor"
 )
 
 // Probabilities that are part of the semantics, not of the rates.
@@ -85,45 +83,4 @@ func (r *Rates) meanInterval(k FaultKind) time.Duration {
 		return 0
 	}
 	return means[k]
-}
-
-// injectRandom injects a random fault of a kind and schedules the next.
-func (c *Cluster) injectRandom(k FaultKind) {
-	if c.faults.healed {
-		return
-	}
-	c.faults.planKind(k)
-	switch {
-	case k < lastingKinds || k == LockdKilled:
-		mean := c.faults.rates.Lasting
-		if mean == 0 {
-			mean = 30 * time.Second
-		}
-		n := c.nodes.sorted[c.random.IntN(len(c.nodes.sorted))]
-		c.beginFault(n, Fault{Kind: k, Node: n.ID, For: c.faults.lasting(k, mean)})
-	case k == ImageRot:
-		if list := c.store.sealed(); len(list) > 0 {
-			c.store.rot(list[c.random.IntN(len(list))])
-		}
-	default:
-		c.injectRandomGuest(k)
-	}
-}
-
-// injectRandomGuest kills a random guest.
-func (c *Cluster) injectRandomGuest(k FaultKind) {
-	var list []*machine
-	for _, n := range c.nodes.sorted {
-		for _, m := range n.sortedCopies() {
-			if m.State != hypervisor.CopyDead && m.Job != hypervisor.JobIncoming {
-				list = append(list, m)
-			}
-		}
-	}
-	if len(list) == 0 {
-		return
-	}
-	m := list[c.random.IntN(len(list))]
-	// This cannot fail: the copy exists.
-	_ = c.killGuest(Fault{Kind: k, VM: m.VM, Node: m.Node})
 }

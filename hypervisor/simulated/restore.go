@@ -9,16 +9,16 @@ import (
 // startRestore verifies the image and creates the copy, paused, with a job until its memory is
 // loaded. Nothing prevents a second restore of the same image (E4, 7h), unless its attempt was
 // revoked. Paused copies hold no lock.
-func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
+func (x *executor) startRestore(op *operation) (time.Duration, *failure) {
 	call := &op.Call
-	n := c.nodes.byID[call.Node]
-	if f := c.store.revokedFailure(op); f != nil {
+	n := x.nodes.byID[call.Node]
+	if f := x.store.revokedFailure(op); f != nil {
 		return 0, f
 	}
 	if n.copies[call.VM] != nil {
 		return 0, newFailure(hypervisor.ErrExists, "restore %s on %s", call.VM, call.Node)
 	}
-	i, f := c.store.readable(call.Image, call.Node)
+	i, f := x.store.readable(call.Image, call.Node)
 	switch {
 	case f != nil:
 		return 0, f
@@ -34,34 +34,34 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	}
 	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, Cap: call.Cap, Memory: i.Mem}
 	m.Memory.Corrupt = m.Memory.Corrupt || i.Rot > 0
-	c.guests.add(m)
-	c.beginJob(m, hypervisor.JobRestoring, op)
-	c.observer.report(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Memory)
-	d := c.profile.RestoreRemote.Of(memory)
+	x.guests.add(m)
+	x.machines.beginJob(m, hypervisor.JobRestoring, op)
+	x.observer.report(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Memory)
+	d := x.profile.RestoreRemote.Of(memory)
 	if i.Node == n.ID {
-		d = c.profile.Restore.Of(memory)
+		d = x.profile.Restore.Of(memory)
 	}
 	if n.has(StoreSlow) {
-		d *= time.Duration(maxStoreSlowdown/10 + c.random.IntN(maxStoreSlowdown))
+		d *= time.Duration(maxStoreSlowdown/10 + x.random.IntN(maxStoreSlowdown))
 	}
-	if n.has(LoadRefused) || c.store.incompatible(n, i) {
+	if n.has(LoadRefused) || x.store.incompatible(n, i) {
 		op.Cut = cutLoad
 		d /= 2
 	}
 	return d, nil
 }
 
-func (c *Cluster) finishRestore(op *operation) *failure {
-	m, f := c.nodes.present(op)
+func (x *executor) finishRestore(op *operation) *failure {
+	m, f := x.nodes.present(op)
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
 	if op.Cut == cutLoad {
-		f = unloadable(c.nodes.byID[m.Node], op)
-		c.removeIncomplete(m, f)
+		f = unloadable(x.nodes.byID[m.Node], op)
+		x.machines.removeIncomplete(m, f)
 		return f
 	}
-	c.endJob(m)
-	c.observer.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Memory)
+	x.machines.endJob(m)
+	x.observer.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Memory)
 	return nil
 }

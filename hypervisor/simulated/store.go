@@ -144,92 +144,12 @@ func compareIDs(a, b hypervisor.ImageID) int {
 	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
 }
 
-// startSave begins to write the image. A running copy is paused for it, and continues if the
-// save fails (row 6a).
-func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
-	m, f := c.nodes.present(op)
-	if f != nil {
-		return 0, f
-	}
-	n, id := c.nodes.byID[m.Node], op.Call.Image
-	switch {
-	case m.State == hypervisor.CopyDead:
-		return 0, refuse(op, "domain is not running")
-	case m.Job != hypervisor.JobNone:
-		c.waitForJob(op, m)
-		return 0, nil
-	case id.VM != m.VM:
-		return 0, refuse(op, "image "+id.String()+" is another VM's")
-	case c.store.images[id] != nil:
-		return 0, refuse(op, "image "+id.String()+" exists")
-	}
-	if f := c.store.failureOn(n); f != nil {
-		return 0, f
-	}
-	op.Ran = m.State == hypervisor.CopyRunning
-	if op.Ran {
-		c.guests.stop(m, hypervisor.CopyPaused)
-		c.observer.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
-	}
-	c.beginJob(m, hypervisor.JobSaving, op)
-	c.store.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: c.clock.now}
-	c.observer.report(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Memory)
-	return c.profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
-}
-
-// finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
-// memory is lost.
-func (c *Cluster) finishSave(op *operation) *failure {
-	m, f := c.nodes.present(op)
-	if f != nil || m.Op != op.Serial {
-		return refuse(op, "the job is gone")
-	}
-	n := c.nodes.byID[m.Node]
-	need := m.Memory.Spec.Reserved.Memory
-	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || c.store.free(n.Pool) < need {
-		full := newFailure(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
-		c.cancelSave(m, op.Cut == cutFullLeft, full)
-		return full
-	}
-	if i := c.store.images[op.Call.Image]; i != nil && i.Node == n.ID {
-		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, c.clock.now
-	}
-	m.Job, m.Op = hypervisor.JobNone, 0
-	c.removeCopy(m)
-	c.observer.report(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Memory)
-	return nil
-}
-
-// cancelSave ends a failed save: the partial file stays or is removed, and the copy returns to
-// its state before the save.
-func (c *Cluster) cancelSave(m *machine, leave bool, why *failure) {
-	op := c.ops.jobOf(m)
-	if i := c.store.images[op.Call.Image]; leave && i != nil {
-		i.Bytes, i.Written = int64(m.Memory.Spec.Reserved.Memory)<<19, c.clock.now // half of it was written
-	} else {
-		c.store.removePartial(op.Call.Image)
-	}
-	c.endJob(m)
-	if op.Ran && m.State == hypervisor.CopyPaused && c.nodes.lockHolder(m.VM, m.Node) == nil {
-		c.unpause(m)
-	}
-	c.ops.end(op, hypervisor.Receipt{}, why)
-}
-
 // removePartial removes the file of a save that failed.
 func (st *imageStore) removePartial(id hypervisor.ImageID) {
 	if i := st.images[id]; i != nil && !i.Complete {
 		delete(st.images, id)
 		st.observer.report(Change{Kind: Discarded, VM: id.VM, Node: i.Node, Image: id}, &i.Mem)
 	}
-}
-
-func (c *Cluster) startSeal(op *operation) (time.Duration, *failure) {
-	i, f := c.store.readable(op.Call.Image, op.Call.Node)
-	if f != nil {
-		return 0, f
-	}
-	return c.profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
 }
 
 // seal makes the image and its checksum durable. An image that was sealed before is

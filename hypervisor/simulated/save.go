@@ -1,0 +1,71 @@
+package simulated
+
+import (
+	"time"
+
+	"vjob/hypervisor"
+)
+
+// startSave begins to write the image. A running copy is paused for it, and continues if the
+// save fails (row 6a).
+func (x *executor) startSave(op *operation) (time.Duration, *failure) {
+	m, f := x.nodes.present(op)
+	if f != nil {
+		return 0, f
+	}
+	n, id := x.nodes.byID[m.Node], op.Call.Image
+	switch {
+	case m.State == hypervisor.CopyDead:
+		return 0, refuse(op, "domain is not running")
+	case m.Job != hypervisor.JobNone:
+		x.machines.wait(op, m)
+		return 0, nil
+	case id.VM != m.VM:
+		return 0, refuse(op, "image "+id.String()+" is another VM's")
+	case x.store.images[id] != nil:
+		return 0, refuse(op, "image "+id.String()+" exists")
+	}
+	if f := x.store.failureOn(n); f != nil {
+		return 0, f
+	}
+	op.Ran = m.State == hypervisor.CopyRunning
+	if op.Ran {
+		x.guests.stop(m, hypervisor.CopyPaused)
+		x.observer.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
+	}
+	x.machines.beginJob(m, hypervisor.JobSaving, op)
+	x.store.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: x.clock.now}
+	x.observer.report(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Memory)
+	return x.profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
+}
+
+// finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
+// memory is lost.
+func (x *executor) finishSave(op *operation) *failure {
+	m, f := x.nodes.present(op)
+	if f != nil || m.Op != op.Serial {
+		return refuse(op, "the job is gone")
+	}
+	n := x.nodes.byID[m.Node]
+	need := m.Memory.Spec.Reserved.Memory
+	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || x.store.free(n.Pool) < need {
+		full := newFailure(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
+		x.machines.cancelSave(m, op.Cut == cutFullLeft, full)
+		return full
+	}
+	if i := x.store.images[op.Call.Image]; i != nil && i.Node == n.ID {
+		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, x.clock.now
+	}
+	m.Job, m.Op = hypervisor.JobNone, 0
+	x.machines.remove(m)
+	x.observer.report(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Memory)
+	return nil
+}
+
+func (x *executor) startSeal(op *operation) (time.Duration, *failure) {
+	i, f := x.store.readable(op.Call.Image, op.Call.Node)
+	if f != nil {
+		return 0, f
+	}
+	return x.profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
+}
