@@ -79,27 +79,6 @@ func (c *clock) schedule(in time.Duration, e event) {
 	heap.Push(&c.events, e)
 }
 
-// void reports whether an event is outdated.
-func (c *Cluster) void(e *event) bool {
-	switch e.Kind {
-	case evGuest:
-		m := c.nodes.byID[e.Node].copies[e.VM]
-		return m == nil || m.Version != e.Version
-	case evReply:
-		return c.ops.byID[e.Op] == nil
-	case evLoaded:
-		m := c.nodes.byID[e.Node].copies[e.VM]
-		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
-	case evFinish, evLockWait, evGiveUp, evResume:
-		op := c.ops.byID[e.Op]
-		return op == nil || op.Over
-	case evFaultEnds:
-		return c.nodes.byID[e.Node].fault(e.Fault).Version != e.Version
-	default:
-		return false
-	}
-}
-
 func (c *clock) time() time.Time { return c.at(c.now) }
 
 func (c *clock) at(m simTime) time.Time { return c.start.Add(m) }

@@ -180,3 +180,49 @@ func (c *Cluster) propagate() {
 	}
 	c.outbox.flushHints()
 }
+
+// void reports whether an event is outdated.
+func (c *Cluster) void(e *event) bool {
+	switch e.Kind {
+	case evGuest:
+		m := c.nodes.byID[e.Node].copies[e.VM]
+		return m == nil || m.Version != e.Version
+	case evReply:
+		return c.ops.byID[e.Op] == nil
+	case evLoaded:
+		m := c.nodes.byID[e.Node].copies[e.VM]
+		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
+	case evFinish, evLockWait, evGiveUp, evResume:
+		op := c.ops.byID[e.Op]
+		return op == nil || op.Over
+	case evFaultEnds:
+		return c.nodes.byID[e.Node].fault(e.Fault).Version != e.Version
+	default:
+		return false
+	}
+}
+
+// Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]
+// returns. Every call is accepted, also a repeated one.
+func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
+	c.advance(now)
+	c.executor.begin(call)
+	c.propagate()
+}
+
+// Leftovers lists the copies that were on a node before the start.
+func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes.byID[node].Leftovers }
+
+// addLeftovers creates the copies that were on the nodes before the start.
+func (c *Cluster) addLeftovers() {
+	for _, n := range c.nodes.sorted {
+		for _, l := range n.Leftovers {
+			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Unpausable, Memory: memory{
+				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,
+			}}
+			c.guests.add(m)
+			c.guests.run(m)
+		}
+	}
+	c.propagate()
+}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/hypervisor"
 )
 
 // maxConsole bounds the output that a VM's console keeps, in bytes.
@@ -43,38 +42,4 @@ func (cs *consoles) print(m *machine, format string, args ...any) {
 
 func consoleLine(ran time.Duration, text string) string {
 	return fmt.Sprintf("[%12.6f] %s\n", ran.Seconds(), text)
-}
-
-// Console is the output of a VM's guest since its first boot. Each line begins with the guest's
-// own clock, which stops while the guest is paused or saved. While a copy runs, a last line tells
-// what it is doing.
-func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
-	c.advance(now)
-	k, ok := c.guests.consoles.byVM[vm]
-	if !ok {
-		return nil, newFailure(cluster.ErrNotFound, "console of %s", vm)
-	}
-	text := slices.Clone(k.Text)
-	for _, m := range c.nodes.copies[vm] {
-		if m.State == hypervisor.CopyRunning {
-			text = append(text, consoleLine(m.ran(c.clock.now), m.activity())...)
-		}
-	}
-	return text, nil
-}
-
-// activity describes what a running guest does.
-func (m *machine) activity() string {
-	switch s, ok := m.step(); {
-	case m.Memory.Stage == booting:
-		return "booting"
-	case m.Memory.Stage == stopping:
-		return "stopping"
-	case m.program() == nil:
-		return "running"
-	case !ok:
-		return "waits for its peers"
-	default:
-		return fmt.Sprintf("step %d of %d: %s of %s", m.Memory.Step+1, len(m.program().Steps), m.Memory.Done, s.Duration)
-	}
 }

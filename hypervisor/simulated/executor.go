@@ -155,3 +155,25 @@ func (x *executor) resume(serial int64) {
 		x.execute(op)
 	}
 }
+
+// slowFactor is how much longer a slow call takes.
+const slowFactor = 10
+
+// The timeouts of real daemons, from the lab.
+const (
+	// keepalive is the time after which a silent connection counts as broken (lab §6).
+	keepalive = 4 * time.Second
+	// connectTime is how long a failed connection takes.
+	connectTime = time.Second
+	// jobLockWait is how long a call waits for the job of a copy (lab §6: "cannot
+	// acquire state change lock" after 30 s).
+	jobLockWait = 30 * time.Second
+	// peerWait is how long a source waits for a frozen destination (M6, M9).
+	peerWait = 30 * time.Second
+)
+
+// maxHang bounds how long a call hangs.
+const maxHang = 5 * time.Minute
+
+// hangTime draws how long a call hangs: longer than a controller waits for it.
+func (r *random) hangTime() time.Duration { return maxHang/5 + r.uniform(maxHang-maxHang/5) }

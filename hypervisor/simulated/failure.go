@@ -68,3 +68,14 @@ func (f *failure) UnmarshalJSON(b []byte) error {
 	f.kind, f.text = sentinels[j.Kind], j.Text
 	return nil
 }
+
+// refuse is the failure of a call that is refused.
+func refuse(op *operation, why string) *failure {
+	return newFailure(hypervisor.ErrRefused, "%s %s on %s: %s", op.Call.Verb, op.Call.VM, op.Call.Node, why)
+}
+
+// locked is the failure of a call that a lock on another node prevents.
+func locked(op *operation, holder *machine) *failure {
+	return newFailure(hypervisor.ErrLocked, "%s %s on %s: resource busy: held on %s",
+		op.Call.Verb, op.Call.VM, op.Call.Node, holder.Node)
+}

@@ -111,9 +111,6 @@ func FaultNamed(name string) (FaultKind, error) {
 	return 0, cluster.BadField("fault", name, "one of "+strings.Join(faultNames[:], ", "))
 }
 
-// slowFactor is how much longer a slow call takes.
-const slowFactor = 10
-
 // Fault is one fault to inject.
 type Fault struct {
 	Kind FaultKind `json:"kind"`
@@ -128,34 +125,6 @@ type Fault struct {
 	Image hypervisor.ImageID `json:"image"`
 	// For is how long a lasting fault lasts; 0 is until [Cluster.EndFault].
 	For time.Duration `json:"for_ns,omitempty"`
-}
-
-// Inject injects a fault. ErrNotFound says that its node, VM or image does not exist.
-func (c *Cluster) Inject(now time.Time, f Fault) error {
-	c.advance(now)
-	defer c.propagate()
-	return c.injector.inject(f)
-}
-
-// EndFault ends a lasting fault of a node.
-func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
-	c.advance(now)
-	if n, ok := c.nodes.byID[node]; ok && k < lastingKinds {
-		c.injector.end(n, k)
-	}
-	c.propagate()
-}
-
-// Heal ends all lasting faults, disarms the armed ones and stops random faults. Earlier damage
-// stays.
-func (c *Cluster) Heal(now time.Time) {
-	c.advance(now)
-	c.injector.heal()
-	c.propagate()
-}
-
-func cutInMiddle(op *operation) *failure {
-	return newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: client socket is closed", op.Call.VM, op.Call.To)
 }
 
 // matches reports whether an armed fault applies to a call.
@@ -181,28 +150,5 @@ func (f *Fault) appliesTo(v hypervisor.Verb) bool {
 		return v == hypervisor.Restore || v == hypervisor.Seal || v == hypervisor.Revoke || v == hypervisor.Discard
 	default:
 		return true
-	}
-}
-
-// mark records how a fault will affect the call.
-func (op *operation) mark(k FaultKind) {
-	switch k {
-	case CallLost:
-		op.Lost = LostError
-	case CallSilent:
-		op.Lost = LostSilent
-	case CallSlow:
-		op.Slow = true
-	case SaveFull:
-		op.Cut = cutFull
-	case SaveFullLeft:
-		op.Cut = cutFullLeft
-	case MigrateCut:
-		op.Cut = cutMiddle
-	case MigrateSplit:
-		op.Cut = cutFinish
-	case CallLate, BootStuck:
-		op.Hangs = true
-	default: // CallFails has no later effect
 	}
 }

@@ -154,11 +154,3 @@ func (c *Cluster) TrueNodes() []TrueNode {
 	}
 	return list
 }
-
-// ran is how long the guest has run since its boot: its own clock.
-func (m *machine) ran(now simTime) time.Duration {
-	if m.State != hypervisor.CopyRunning {
-		return m.Memory.Ran
-	}
-	return m.Memory.Ran + now - m.AccruedAt
-}

@@ -137,3 +137,27 @@ func (in *injector) killGuest(f Fault) error {
 	}
 	return fmt.Errorf("inject %s: VM %s: %w", f.Kind, f.VM, cluster.ErrNotFound)
 }
+
+// Inject injects a fault. ErrNotFound says that its node, VM or image does not exist.
+func (c *Cluster) Inject(now time.Time, f Fault) error {
+	c.advance(now)
+	defer c.propagate()
+	return c.injector.inject(f)
+}
+
+// EndFault ends a lasting fault of a node.
+func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
+	c.advance(now)
+	if n, ok := c.nodes.byID[node]; ok && k < lastingKinds {
+		c.injector.end(n, k)
+	}
+	c.propagate()
+}
+
+// Heal ends all lasting faults, disarms the armed ones and stops random faults. Earlier damage
+// stays.
+func (c *Cluster) Heal(now time.Time) {
+	c.advance(now)
+	c.injector.heal()
+	c.propagate()
+}

@@ -6,17 +6,6 @@ import (
 	"vjob/hypervisor"
 )
 
-// refuse is the failure of a call that is refused.
-func refuse(op *operation, why string) *failure {
-	return newFailure(hypervisor.ErrRefused, "%s %s on %s: %s", op.Call.Verb, op.Call.VM, op.Call.Node, why)
-}
-
-// locked is the failure of a call that a lock on another node prevents.
-func locked(op *operation, holder *machine) *failure {
-	return newFailure(hypervisor.ErrLocked, "%s %s on %s: resource busy: held on %s",
-		op.Call.Verb, op.Call.VM, op.Call.Node, holder.Node)
-}
-
 // finishShutdown asks the guest to shut down, which takes time.
 func (x *executor) finishShutdown(op *operation) *failure {
 	m, f := x.nodes.present(op)

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"fmt"
 	"time"
 
 	"vjob/cluster"
@@ -67,3 +68,88 @@ const (
 	working
 	stopping
 )
+
+// ran is how long the guest has run since its boot: its own clock.
+func (m *machine) ran(now simTime) time.Duration {
+	if m.State != hypervisor.CopyRunning {
+		return m.Memory.Ran
+	}
+	return m.Memory.Ran + now - m.AccruedAt
+}
+
+func (m *machine) program() *cluster.Program { return m.Memory.Spec.Payload.Program }
+
+func (m *machine) lockstep() bool { p := m.program(); return p != nil && p.Lockstep }
+
+// step returns the current step of the guest's program.
+func (m *machine) step() (s cluster.Step, ok bool) {
+	p := m.program()
+	if p == nil || m.Memory.Stage == stopping || m.Memory.Step >= len(p.Steps) {
+		return cluster.Step{}, false
+	}
+	return p.Steps[m.Memory.Step], true
+}
+
+// remaining is the rest of the stage or step, at full speed.
+func (m *machine) remaining() (left time.Duration, finite bool) {
+	if m.Memory.Stage != working {
+		return m.Memory.Length - m.Memory.Done, true
+	}
+	s, ok := m.step()
+	return s.Duration - m.Memory.Done, ok
+}
+
+// accrue adds the progress of a guest since the last call.
+func (m *machine) accrue(now simTime) {
+	passed := now - m.AccruedAt
+	m.AccruedAt = now
+	if passed <= 0 || m.State != hypervisor.CopyRunning {
+		return
+	}
+	done := scale(passed, m.Num, m.Den)
+	m.Memory.Ran += passed
+	m.Memory.Done += done
+	used := m.Demand
+	if m.Memory.Stage != working { // boot and shutdown take their time regardless of load
+		used = m.cappedDemand()
+	}
+	m.CPUTime += scale(done, int64(used), int64(cluster.CPU))
+}
+
+// cappedDemand is the CPU that a guest would use: its demand, up to its cap.
+func (m *machine) cappedDemand() cluster.MilliCPU {
+	if m.Cap > 0 {
+		return min(m.Demand, m.Cap)
+	}
+	return m.Demand
+}
+
+// orphanLoad is a restore that continues in the process of its guest after the death of the
+// daemon that began it. No call of the controller belongs to it.
+type orphanLoad struct {
+	Op      int64              `json:"op"`
+	Image   hypervisor.ImageID `json:"image"`
+	Attempt int                `json:"attempt"`
+	Refused *failure           `json:"refused,omitempty"` // how it will end, if it fails
+}
+
+// complete ends the job of a copy that has all of its memory.
+func (m *machine) complete() {
+	m.Job, m.Op, m.Incomplete, m.Loading = hypervisor.JobNone, 0, false, nil
+}
+
+// activity describes what a running guest does.
+func (m *machine) activity() string {
+	switch s, ok := m.step(); {
+	case m.Memory.Stage == booting:
+		return "booting"
+	case m.Memory.Stage == stopping:
+		return "stopping"
+	case m.program() == nil:
+		return "running"
+	case !ok:
+		return "waits for its peers"
+	default:
+		return fmt.Sprintf("step %d of %d: %s of %s", m.Memory.Step+1, len(m.program().Steps), m.Memory.Done, s.Duration)
+	}
+}

@@ -116,3 +116,7 @@ func (x *executor) giveUp(op *operation) {
 			op.Call.VM, op.Call.To))
 	}
 }
+
+func cutInMiddle(op *operation) *failure {
+	return newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: client socket is closed", op.Call.VM, op.Call.To)
+}

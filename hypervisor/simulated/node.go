@@ -93,33 +93,6 @@ func (n *node) memoryFailure(need cluster.MiB) *failure {
 	return nil
 }
 
-// Look lists what a node holds at a time. For a frozen node it returns ErrTimeout at once: the
-// caller has the clock and decides how long it took.
-func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, error) {
-	c.advance(now)
-	n, ok := c.nodes.byID[node]
-	if !ok {
-		return hypervisor.View{}, newFailure(cluster.ErrNotFound, "node %q", node)
-	}
-	if f := n.unreachable(); f != nil {
-		return hypervisor.View{}, f
-	}
-	v := hypervisor.View{
-		Node:      node,
-		Copies:    make([]hypervisor.Copy, 0, len(n.copies)),
-		Endings:   slices.Clip(n.endings), // what is in it never changes
-		Unmanaged: slices.Clone(n.Unmanaged),
-	}
-	for _, m := range n.sortedCopies() {
-		m.accrue(c.clock.now)
-		v.Copies = append(v.Copies, hypervisor.Copy{
-			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
-			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.nodes.locks && !m.Unlocked,
-		})
-	}
-	return v, nil
-}
-
 // ended records how a guest ended, if the node's daemon is up (row 16b: a guest that dies while
 // the daemon is down leaves no event).
 func (n *node) ended(m *machine, cause hypervisor.Cause, at time.Time) {
@@ -129,5 +102,26 @@ func (n *node) ended(m *machine, cause hypervisor.Cause, at time.Time) {
 	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: at})
 	if extra := len(n.endings) - maxEndings; extra > 0 {
 		n.endings = n.endings[extra:]
+	}
+}
+
+// yield is the share of its demand that each running guest of the node gets: all, or a
+// proportional share of the node's capacity.
+func (n *node) yield() (num, den int64) {
+	if n.demand <= n.Capacity.CPU {
+		return 1, 1
+	}
+	return int64(n.Capacity.CPU), int64(n.demand)
+}
+
+// shownJob is the job that a look shows. While jobs are hidden, it is an earlier job or unknown.
+func (n *node) shownJob(m *machine) hypervisor.Job {
+	switch {
+	case !n.has(JobsHidden):
+		return m.Job
+	case m.Job == hypervisor.JobNone && m.LastJob != hypervisor.JobNone:
+		return m.LastJob
+	default:
+		return hypervisor.JobUnknown
 	}
 }

@@ -1,22 +1,7 @@
 package simulated
 
 import (
-	"time"
-
 	"vjob/hypervisor"
-)
-
-// The timeouts of real daemons, from the lab.
-const (
-	// keepalive is the time after which a silent connection counts as broken (lab §6).
-	keepalive = 4 * time.Second
-	// connectTime is how long a failed connection takes.
-	connectTime = time.Second
-	// jobLockWait is how long a call waits for the job of a copy (lab §6: "cannot
-	// acquire state change lock" after 30 s).
-	jobLockWait = 30 * time.Second
-	// peerWait is how long a source waits for a frozen destination (M6, M9).
-	peerWait = 30 * time.Second
 )
 
 // operation is one call in progress.
@@ -58,10 +43,25 @@ const (
 	cutLoad         // restore: the hypervisor refuses to load the good image
 )
 
-// Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]
-// returns. Every call is accepted, also a repeated one.
-func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
-	c.advance(now)
-	c.executor.begin(call)
-	c.propagate()
+// mark records how a fault will affect the call.
+func (op *operation) mark(k FaultKind) {
+	switch k {
+	case CallLost:
+		op.Lost = LostError
+	case CallSilent:
+		op.Lost = LostSilent
+	case CallSlow:
+		op.Slow = true
+	case SaveFull:
+		op.Cut = cutFull
+	case SaveFullLeft:
+		op.Cut = cutFullLeft
+	case MigrateCut:
+		op.Cut = cutMiddle
+	case MigrateSplit:
+		op.Cut = cutFinish
+	case CallLate, BootStuck:
+		op.Hangs = true
+	default: // CallFails has no later effect
+	}
 }

@@ -65,3 +65,12 @@ func (x *executor) finishRestore(op *operation) *failure {
 	x.observer.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Memory)
 	return nil
 }
+
+// unloadable is the failure of a node that does not load an image.
+func unloadable(n *node, op *operation) *failure {
+	why := "load of migration failed: input/output error"
+	if !n.has(LoadRefused) {
+		why = "load of migration failed: machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"
+	}
+	return refuse(op, why)
+}

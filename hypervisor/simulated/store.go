@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
@@ -84,13 +83,6 @@ func (st *imageStore) free(pool string) cluster.MiB {
 	}
 	const mib = 1 << 20
 	return size - cluster.MiB(math.Ceil(float64(used)/mib))
-}
-
-// LookStore lists every image that can be read at a time: those in pools with a node that
-// answers.
-func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
-	c.advance(now)
-	return c.store.look()
 }
 
 // look lists the images that can be read now.

@@ -109,15 +109,6 @@ func (st *imageStore) incompatible(n *node, i *image) bool {
 	return float64(sum.Sum32()) < st.faults.rates.Misfit*(1<<32)
 }
 
-// unloadable is the failure of a node that does not load an image.
-func unloadable(n *node, op *operation) *failure {
-	why := "load of migration failed: input/output error"
-	if !n.has(LoadRefused) {
-		why = "load of migration failed: machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"
-	}
-	return refuse(op, why)
-}
-
 // rot damages an image.
 func (st *imageStore) rot(i *image) {
 	i.Rot++
@@ -134,3 +125,9 @@ func (st *imageStore) tear(n *node) {
 		}
 	}
 }
+
+// Probabilities that are part of the semantics, not of the rates.
+const (
+	tornUnsealed   = 0.5 // a power loss tears an unsealed image
+	doneBeforeKill = 0.5 // a small call took effect before the daemon was killed
+)

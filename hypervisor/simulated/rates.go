@@ -1,14 +1,6 @@
 package simulated
 
-import (
-	"time"
-)
-
-// Probabilities that are part of the semantics, not of the rates.
-const (
-	tornUnsealed   = 0.5 // a power loss tears an unsealed image
-	doneBeforeKill = 0.5 // a small call took effect before the daemon was killed
-)
+import "time"
 
 // Rates are the rates of random faults. The zero value is a cluster without faults.
 type Rates struct {
