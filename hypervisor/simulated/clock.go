@@ -72,6 +72,20 @@ type clock struct {
 	events eventQueue
 }
 
+// next returns the next event, or nil.
+func (c *clock) next() *event {
+	if len(c.events) == 0 {
+		return nil
+	}
+	return &c.events[0]
+}
+
+// pop removes the next event and returns it.
+func (c *clock) pop() event { return heap.Pop(&c.events).(event) }
+
+// advance moves the present to a later time.
+func (c *clock) advance(to simTime) { c.now = max(c.now, to) }
+
 // schedule adds an event to the queue.
 func (c *clock) schedule(in time.Duration, e event) {
 	c.seq++
@@ -79,9 +93,11 @@ func (c *clock) schedule(in time.Duration, e event) {
 	heap.Push(&c.events, e)
 }
 
+// time is the present.
 func (c *clock) time() time.Time { return c.at(c.now) }
 
-func (c *clock) at(m simTime) time.Time { return c.start.Add(m) }
+// at converts a virtual time.
+func (c *clock) at(t simTime) time.Time { return c.start.Add(t) }
 
 // due is the time at which an operation would take effect.
 func (c *clock) due(op *operation) simTime {

@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"container/heap"
 	"time"
 
 	"vjob/cluster"
@@ -113,37 +112,35 @@ func (c *Cluster) Next() (when time.Time, ok bool) {
 	if len(c.outbox.notices) > 0 {
 		return c.clock.time(), true
 	}
-	for len(c.clock.events) > 0 && c.void(&c.clock.events[0]) {
-		heap.Pop(&c.clock.events)
+	for e := c.clock.next(); e != nil; e = c.clock.next() {
+		if !c.void(e) {
+			return c.clock.at(e.At), true
+		}
+		c.clock.pop()
 	}
-	if len(c.clock.events) == 0 {
-		return time.Time{}, false
-	}
-	return c.clock.at(c.clock.events[0].At), true
+	return time.Time{}, false
 }
 
 // Advance advances time and returns, in order, what happened since the last Advance, up to and
 // including that time.
 func (c *Cluster) Advance(to time.Time) []Notice {
 	c.advance(to)
-	out := c.outbox.notices
-	c.outbox.notices = nil
-	return out
+	return c.outbox.take()
 }
 
 // advance handles every event up to a time.
 func (c *Cluster) advance(to time.Time) {
 	until := to.Sub(c.clock.start)
-	for len(c.clock.events) > 0 && c.clock.events[0].At <= until {
-		e := heap.Pop(&c.clock.events).(event)
+	for next := c.clock.next(); next != nil && next.At <= until; next = c.clock.next() {
+		e := c.clock.pop()
 		if c.void(&e) {
 			continue
 		}
-		c.clock.now = max(c.clock.now, e.At)
+		c.clock.advance(e.At)
 		c.handle(&e)
 		c.propagate()
 	}
-	c.clock.now = max(c.clock.now, until)
+	c.clock.advance(until)
 }
 
 // handle carries out one event.

@@ -23,11 +23,9 @@ type executor struct {
 // resumeHung continues a call that hung.
 func (x *executor) resumeHung(op *operation) {
 	op.Hangs = false
-	if n := x.nodes.byID[op.Call.Node]; n.has(Freeze) {
-		n.queued = append(n.queued, op.Serial)
-		return
+	if !x.nodes.byID[op.Call.Node].holds(op) {
+		x.start(op)
 	}
-	x.start(op)
 }
 
 // begin sends a call to its node.
@@ -39,9 +37,7 @@ func (x *executor) begin(call hypervisor.Call) {
 		x.ops.answerLater(op, x.profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
 	case n.has(PowerLoss) || n.has(Partition) || n.has(DaemonKilled):
 		x.ops.answerLater(op, connectTime, n.unreachable())
-	case n.has(Freeze):
-		n.queued = append(n.queued, op.Serial)
-	default:
+	case !n.holds(op):
 		x.execute(op)
 	}
 }
@@ -67,14 +63,12 @@ func (x *executor) start(op *operation) {
 	switch op.Call.Verb {
 	case hypervisor.Boot:
 		d, f = x.startBoot(op)
-	case hypervisor.Shutdown, hypervisor.Abort, hypervisor.Revoke, hypervisor.Discard:
+	case hypervisor.Shutdown, hypervisor.Abort, hypervisor.Revoke, hypervisor.Discard, hypervisor.Cap:
 		d = x.profile.Control
 	case hypervisor.Destroy:
 		d = x.profile.Destroy
 	case hypervisor.Pause:
 		d = x.profile.Pause
-	case hypervisor.Cap:
-		d = x.profile.Control
 	case hypervisor.Unpause:
 		d, f = x.startUnpause(op)
 	case hypervisor.Save:
@@ -105,9 +99,7 @@ func (x *executor) start(op *operation) {
 
 // finish lets a call take effect, unless its node is frozen: then it waits for the thaw.
 func (x *executor) finish(op *operation) {
-	n := x.nodes.byID[op.Call.Node]
-	if n.has(Freeze) {
-		n.queued = append(n.queued, op.Serial)
+	if x.nodes.byID[op.Call.Node].holds(op) {
 		return
 	}
 	var r hypervisor.Receipt

@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -115,7 +114,7 @@ type TrueNode struct {
 // Truth returns the ground truth at the current instant.
 func (c *Cluster) Truth() Truth {
 	t := Truth{DiskEpochs: maps.Clone(c.guests.epochs), Nodes: c.TrueNodes()}
-	for _, id := range slices.SortedFunc(maps.Keys(c.nodes.copies), cluster.VMID.Compare) {
+	for _, id := range c.nodes.sortedVMs() {
 		for _, n := range c.nodes.sorted {
 			if m := n.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{

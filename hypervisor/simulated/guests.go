@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"slices"
 	"time"
 
 	"vjob/hypervisor"
@@ -30,24 +29,16 @@ type guests struct {
 func (g *guests) add(m *machine) {
 	m.AccruedAt, m.Num, m.Den = g.clock.now, 0, 1
 	m.Demand = g.demand(m)
-	n := g.nodes.byID[m.Node]
-	n.copies[m.VM] = m
-	g.nodes.copies[m.VM] = append(g.nodes.copies[m.VM], m)
-	g.outbox.hint(n)
+	g.nodes.add(m)
+	g.outbox.hint(g.nodes.byID[m.Node])
 }
 
 // remove removes a copy from its node.
 func (g *guests) remove(m *machine) {
 	m.accrue(g.clock.now)
-	n := g.nodes.byID[m.Node]
-	delete(n.copies, m.VM)
-	g.nodes.copies[m.VM] = slices.DeleteFunc(g.nodes.copies[m.VM], func(o *machine) bool { return o == m })
-	if len(g.nodes.copies[m.VM]) == 0 {
-		delete(g.nodes.copies, m.VM)
-	}
+	g.nodes.remove(m)
 	m.Version++
 	g.markChanged(m)
-	g.outbox.hint(n)
 }
 
 // run lets a copy execute: the guest uses its disk from now on (+1 epoch).

@@ -133,8 +133,8 @@ type orphanLoad struct {
 	Refused *failure           `json:"refused,omitempty"` // how it will end, if it fails
 }
 
-// complete ends the job of a copy that has all of its memory.
-func (m *machine) complete() {
+// clearJob ends the job of a copy that has all of its memory, or is about to be removed.
+func (m *machine) clearJob() {
 	m.Job, m.Op, m.Incomplete, m.Loading = hypervisor.JobNone, 0, false, nil
 }
 

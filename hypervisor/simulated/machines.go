@@ -50,7 +50,7 @@ func (ms *machines) beginJob(m *machine, j hypervisor.Job, op *operation) {
 
 // endJob ends the copy's job and starts the operations that waited for it.
 func (ms *machines) endJob(m *machine) {
-	m.complete()
+	m.clearJob()
 	ms.outbox.hint(ms.nodes.byID[m.Node])
 	ms.wake(m)
 }
@@ -70,7 +70,7 @@ func (ms *machines) unpause(m *machine) {
 		MemoryEpoch: m.Memory.Epoch, DiskEpoch: ms.guests.epochs[m.disk()], Incomplete: m.Incomplete,
 	}
 	if m.Incomplete { // the hypervisor does not notice
-		m.complete()
+		m.clearJob()
 		m.Memory.Corrupt = true
 	}
 	m.Unlocked = false
@@ -85,16 +85,16 @@ func (ms *machines) unpause(m *machine) {
 func (ms *machines) cancelJob(m *machine, why *failure) {
 	op := ms.ops.jobOf(m)
 	if op == nil {
-		m.complete() // no operation is waiting for it
+		m.clearJob() // no operation is waiting for it
 		return
 	}
 	switch m.Job {
 	case hypervisor.JobSaving:
-		m.Job, m.Op = hypervisor.JobNone, 0
+		m.clearJob()
 		ms.store.removePartial(op.Call.Image) // row 6c: the file is removed
 		ms.ops.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobRestoring:
-		m.complete()
+		m.clearJob()
 		ms.ops.end(op, hypervisor.Receipt{}, why)
 	case hypervisor.JobOutgoing, hypervisor.JobIncoming:
 		ms.cancelMigrate(op, why)
@@ -109,7 +109,7 @@ func (ms *machines) removeIncomplete(m *machine, why *failure) {
 		ms.cancelMigrate(op, why)
 		return
 	}
-	m.complete()
+	m.clearJob()
 	ms.remove(m)
 	ms.observer.report(Change{Kind: Destroyed, VM: m.VM, Node: m.Node}, &m.Memory)
 	if op != nil {
@@ -172,7 +172,7 @@ func (ms *machines) kernelPanic(m *machine) {
 func (ms *machines) cancelMigrate(op *operation, why *failure) {
 	from, to := ms.nodes.at(op.Call.Node, op.Call.VM), ms.nodes.at(op.Call.To, op.Call.VM)
 	if to != nil && to.Op == op.Serial {
-		to.Job, to.Op = hypervisor.JobNone, 0
+		to.clearJob()
 		ms.remove(to)
 		ms.observer.report(Change{Kind: Destroyed, VM: to.VM, Node: to.Node}, &to.Memory)
 	}

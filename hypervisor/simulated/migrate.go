@@ -56,12 +56,11 @@ func (x *executor) finishMigrate(op *operation) *failure {
 	if from == nil || to == nil || from.Op != op.Serial || to.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
-	switch there := x.nodes.byID[to.Node]; {
+	switch {
 	case op.Cut == cutMiddle:
 		x.machines.cancelMigrate(op, cutInMiddle(op))
 		return nil
-	case there.has(Freeze):
-		there.queued = append(there.queued, op.Serial)
+	case x.nodes.byID[to.Node].holds(op):
 		x.clock.schedule(peerWait, event{Kind: evGiveUp, Op: op.Serial})
 		return nil
 	}
@@ -70,7 +69,7 @@ func (x *executor) finishMigrate(op *operation) *failure {
 	if op.Cut == cutFinish {
 		return x.splitMigrate(op, from, to)
 	}
-	from.Job, from.Op = hypervisor.JobNone, 0
+	from.clearJob()
 	if op.Ran {
 		x.guests.stop(from, hypervisor.CopyPaused)
 	}

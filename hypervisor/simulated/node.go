@@ -50,6 +50,14 @@ func (n *node) has(k FaultKind) bool { return n.faults[k].On }
 // up reports whether the node has power.
 func (n *node) up() bool { return !n.has(PowerLoss) }
 
+// holds queues an operation while the node is frozen. It reports whether it did.
+func (n *node) holds(op *operation) bool {
+	if n.has(Freeze) {
+		n.queued = append(n.queued, op.Serial)
+	}
+	return n.has(Freeze)
+}
+
 // unreachable is nil if the node answers the controller.
 func (n *node) unreachable() *failure {
 	switch {

@@ -92,7 +92,7 @@ func (in *injector) powerOff(n *node) {
 		if op != nil && (m.Job == hypervisor.JobOutgoing || m.Job == hypervisor.JobIncoming) {
 			in.machines.cancelMigrate(op, gone)
 		} else { // a save leaves a partial file
-			m.complete()
+			m.clearJob()
 		}
 		if n.copies[m.VM] == m {
 			in.machines.remove(m)

@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"vjob/cluster"
@@ -43,6 +44,26 @@ func (ns *nodes) at(node cluster.NodeID, vm cluster.VMID) *machine {
 		return n.copies[vm]
 	}
 	return nil
+}
+
+// add puts a copy on its node.
+func (ns *nodes) add(m *machine) {
+	ns.byID[m.Node].copies[m.VM] = m
+	ns.copies[m.VM] = append(ns.copies[m.VM], m)
+}
+
+// remove removes a copy from its node.
+func (ns *nodes) remove(m *machine) {
+	delete(ns.byID[m.Node].copies, m.VM)
+	ns.copies[m.VM] = slices.DeleteFunc(ns.copies[m.VM], func(o *machine) bool { return o == m })
+	if len(ns.copies[m.VM]) == 0 {
+		delete(ns.copies, m.VM)
+	}
+}
+
+// sortedVMs lists the VMs with copies, in order.
+func (ns *nodes) sortedVMs() []cluster.VMID {
+	return slices.SortedFunc(maps.Keys(ns.copies), cluster.VMID.Compare)
 }
 
 // lockHolder returns a copy elsewhere with a lock that keeps the VM from running on node, or nil.

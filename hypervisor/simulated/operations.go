@@ -56,9 +56,7 @@ func (ops *operations) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if f != nil {
 		r = hypervisor.Receipt{}
 	}
-	ops.outbox.notices = append(ops.outbox.notices, Notice{At: ops.clock.time(), Reply: &Reply{
-		Op: op.Call.Op, Receipt: r, Err: f.err(), Began: ops.clock.at(op.Began), Ended: ops.clock.time(),
-	}})
+	ops.outbox.reply(Reply{Op: op.Call.Op, Receipt: r, Err: f.err(), Began: ops.clock.at(op.Began), Ended: ops.clock.time()})
 }
 
 // onNode lists the operations of a node, in order.

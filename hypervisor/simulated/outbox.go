@@ -15,6 +15,18 @@ type outbox struct {
 	hinted  []*node // nodes with a hint for the end of the instant
 }
 
+// take returns the notices since the last call.
+func (out *outbox) take() []Notice {
+	notices := out.notices
+	out.notices = nil
+	return notices
+}
+
+// reply adds the answer of a call.
+func (out *outbox) reply(r Reply) {
+	out.notices = append(out.notices, Notice{At: r.Ended, Reply: &r})
+}
+
 // hint records that something changed on a node.
 func (out *outbox) hint(n *node) {
 	if !n.hinted {

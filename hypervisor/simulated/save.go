@@ -56,7 +56,7 @@ func (x *executor) finishSave(op *operation) *failure {
 	if i := x.store.images[op.Call.Image]; i != nil && i.Node == n.ID {
 		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, x.clock.now
 	}
-	m.Job, m.Op = hypervisor.JobNone, 0
+	m.clearJob()
 	x.machines.remove(m)
 	x.observer.report(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Memory)
 	return nil

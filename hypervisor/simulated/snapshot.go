@@ -76,7 +76,7 @@ func (c *Cluster) Snapshot() ([]byte, error) {
 	for _, n := range c.nodes.sorted {
 		s.Hosts = append(s.Hosts, nodeSnapshot{n.ID, n.Capacity, n.faults[:lastingKinds], n.queued, n.endings, n.hinted, n.listing})
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(c.nodes.copies), cluster.VMID.Compare) {
+	for _, id := range c.nodes.sortedVMs() {
 		s.Machines = append(s.Machines, c.nodes.copies[id]...)
 	}
 	for _, serial := range slices.Sorted(maps.Keys(c.ops.byID)) {
@@ -161,8 +161,7 @@ func (c *Cluster) fill(s *snapshot) error {
 			return fmt.Errorf("restore the simulated cluster: node %s holds VM %s and is not in the settings: %w",
 				m.Node, m.VM, cluster.ErrConflict)
 		}
-		n.copies[m.VM] = m
-		c.nodes.copies[m.VM] = append(c.nodes.copies[m.VM], m)
+		c.nodes.add(m)
 		if m.State == hypervisor.CopyRunning {
 			n.demand += m.cappedDemand()
 		}
