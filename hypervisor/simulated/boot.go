@@ -23,9 +23,10 @@ func (x *executor) startBoot(op *operation) (time.Duration, *failure) {
 		return 0, locked(op, o)
 	}
 	d := x.random.jitter(x.profile.Boot)
-	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, Cap: call.Cap, Memory: memory{
-		Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d,
-	}}
+	m := &machine{
+		VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, execution: execution{Cap: call.Cap},
+		Memory: memory{Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d},
+	}
 	if op.Hangs {
 		x.startHungBoot(m, op)
 		return x.random.hangTime(), nil

@@ -23,7 +23,11 @@ type machine struct {
 	Unpausable bool                 `json:"stubborn,omitempty"` // it cannot be paused
 	LastJob    hypervisor.Job       `json:"was,omitempty"`      // the last job of its source or of a save
 
-	// What the guest demands and gets now; see guest.go.
+	execution
+}
+
+// execution is what the guest of a copy demands and gets now.
+type execution struct {
 	Demand    cluster.MilliCPU `json:"need"`
 	Cap       cluster.MilliCPU `json:"cap,omitempty"` // 0 is no limit
 	Num       int64            `json:"num"`           // rate of progress: Num/Den
@@ -55,6 +59,12 @@ type Disk struct {
 	VM          cluster.VMID `json:"vm"`
 	Incarnation int          `json:"incarnation"`
 }
+
+// size is the memory of the guest.
+func (m *machine) size() cluster.MiB { return m.Memory.Spec.Reserved.Memory }
+
+// bytes is the size of an image of the guest.
+func (m *machine) bytes() int64 { return int64(m.size()) << 20 }
 
 func (mem *memory) disk(vm cluster.VMID) Disk { return Disk{vm, mem.Stamp.Incarnation} }
 

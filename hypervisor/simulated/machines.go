@@ -186,8 +186,8 @@ func (ms *machines) cancelMigrate(op *operation, why *failure) {
 // its state before the save.
 func (ms *machines) cancelSave(m *machine, leave bool, why *failure) {
 	op := ms.ops.jobOf(m)
-	if i := ms.store.images[op.Call.Image]; leave && i != nil {
-		i.Bytes, i.Written = int64(m.Memory.Spec.Reserved.Memory)<<19, ms.clock.now // half of it was written
+	if leave {
+		ms.store.keepPartial(op.Call.Image, m)
 	} else {
 		ms.store.removePartial(op.Call.Image)
 	}

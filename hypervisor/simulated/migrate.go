@@ -14,7 +14,7 @@ func (x *executor) startMigrate(op *operation) (time.Duration, *failure) {
 		return 0, f
 	}
 	to, known := x.nodes.byID[op.Call.To]
-	memory := m.Memory.Spec.Reserved.Memory
+	memory := m.size()
 	switch {
 	case m.State == hypervisor.CopyDead:
 		return 0, refuse(op, "domain is not running")
@@ -34,7 +34,7 @@ func (x *executor) startMigrate(op *operation) (time.Duration, *failure) {
 	}
 	op.Ran = m.State == hypervisor.CopyRunning
 	x.machines.beginJob(m, hypervisor.JobOutgoing, op)
-	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, Cap: m.Cap, Memory: m.Memory}
+	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, execution: execution{Cap: m.Cap}, Memory: m.Memory}
 	x.guests.add(in)
 	x.machines.beginJob(in, hypervisor.JobIncoming, op)
 	x.observer.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)

@@ -84,7 +84,7 @@ func (n *node) sortedCopies() []*machine {
 func (n *node) memoryUsed() cluster.MiB {
 	var sum cluster.MiB
 	for _, m := range n.copies {
-		sum += m.Memory.Spec.Reserved.Memory
+		sum += m.size()
 	}
 	return sum
 }

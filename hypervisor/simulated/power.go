@@ -56,7 +56,7 @@ func (b powerDriver) press(ctx context.Context, v power.Verb, state *power.State
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	s, err := d.cluster.SwitchPower(d.virtual(), b.node, v)
+	s, err := d.cluster.SwitchPower(d.clock.now(), b.node, v)
 	if state != nil {
 		*state = s
 	}

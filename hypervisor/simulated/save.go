@@ -34,9 +34,8 @@ func (x *executor) startSave(op *operation) (time.Duration, *failure) {
 		x.observer.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
 	}
 	x.machines.beginJob(m, hypervisor.JobSaving, op)
-	x.store.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: x.clock.now}
-	x.observer.report(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Memory)
-	return x.profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
+	x.store.create(id, n, m)
+	return x.profile.Save.Of(m.size()), nil
 }
 
 // finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
@@ -47,15 +46,12 @@ func (x *executor) finishSave(op *operation) *failure {
 		return refuse(op, "the job is gone")
 	}
 	n := x.nodes.byID[m.Node]
-	need := m.Memory.Spec.Reserved.Memory
-	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || x.store.free(n.Pool) < need {
+	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || x.store.free(n.Pool) < m.size() {
 		full := newFailure(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
 		x.machines.cancelSave(m, op.Cut == cutFullLeft, full)
 		return full
 	}
-	if i := x.store.images[op.Call.Image]; i != nil && i.Node == n.ID {
-		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, x.clock.now
-	}
+	x.store.complete(op.Call.Image, m)
 	m.clearJob()
 	x.machines.remove(m)
 	x.observer.report(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Memory)

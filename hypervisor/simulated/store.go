@@ -136,6 +136,26 @@ func compareIDs(a, b hypervisor.ImageID) int {
 	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
 }
 
+// create adds the file of a save that begins.
+func (st *imageStore) create(id hypervisor.ImageID, n *node, m *machine) {
+	st.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: st.clock.now}
+	st.observer.report(Change{Kind: SaveBegun, VM: m.VM, Node: n.ID, Image: id}, &m.Memory)
+}
+
+// complete marks an image complete, with the memory of its copy, unless it was deleted.
+func (st *imageStore) complete(id hypervisor.ImageID, m *machine) {
+	if i := st.images[id]; i != nil && i.Node == m.Node {
+		i.Complete, i.Bytes, i.Mem, i.Written = true, m.bytes(), m.Memory, st.clock.now
+	}
+}
+
+// keepPartial keeps the file of a save that failed: half of it was written.
+func (st *imageStore) keepPartial(id hypervisor.ImageID, m *machine) {
+	if i := st.images[id]; i != nil {
+		i.Bytes, i.Written = m.bytes()/2, st.clock.now
+	}
+}
+
 // removePartial removes the file of a save that failed.
 func (st *imageStore) removePartial(id hypervisor.ImageID) {
 	if i := st.images[id]; i != nil && !i.Complete {
