@@ -1,6 +1,8 @@
 package simulated
 
 import (
+	"iter"
+
 	"vjob/cluster"
 	"vjob/hypervisor"
 )
@@ -11,8 +13,8 @@ type appKey struct {
 	Incarnation int
 }
 
-// app is what the members of a vjob have told each other. Messages that arrived are never undone:
-// a gang is paused as a whole before it is saved.
+// app is the progress that the members of a vjob have reported to each other. It never goes back,
+// because a gang is paused as a whole before it is saved.
 type app struct {
 	Key       appKey       `json:"key"`
 	Members   int          `json:"members"`       // as the machines declare, or as many as were seen
@@ -20,7 +22,7 @@ type app struct {
 	Ended     map[int]bool `json:"ended"`         // ranks that have completed their programs
 	Over      bool         `json:"over"`          // every step of every member is done
 	Advancing bool         `json:"level"`         // lockstep: every member runs and gets its demand
-	Num       int64        `json:"num,omitempty"` // lockstep: it then progresses at Num/Den of full speed
+	Num       int64        `json:"num,omitempty"` // lockstep: while it advances, it progresses at Num/Den of full speed
 	Den       int64        `json:"den,omitempty"`
 	dirty     bool
 }
@@ -72,9 +74,20 @@ func (g *guests) reportProgress(a *app, m *machine) {
 	a.Ended[rank] = a.Ended[rank] || !more
 	a.Over = a.allEnded()
 	for rank := range a.Members {
-		for _, peer := range g.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
-			if peer != m && peer.Memory.Stamp.Incarnation == a.Key.Incarnation && peer.State == hypervisor.CopyRunning {
+		for peer := range g.running(a, rank) {
+			if peer != m {
 				g.mark(peer)
+			}
+		}
+	}
+}
+
+// running yields the running copies of a member of an application.
+func (g *guests) running(a *app, rank int) iter.Seq[*machine] {
+	return func(yield func(*machine) bool) {
+		for _, m := range g.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
+			if m.Memory.Stamp.Incarnation == a.Key.Incarnation && m.State == hypervisor.CopyRunning && !yield(m) {
+				return
 			}
 		}
 	}
@@ -93,28 +106,25 @@ func (a *app) allEnded() bool {
 // updateLockstep sets the speed of a lockstep application. It progresses while every member runs
 // on a node that is not overloaded, at the speed of the member with the tightest cap.
 func (g *guests) updateLockstep(a *app) {
-	level := true
+	advancing := true
 	num, den := int64(1), int64(1)
 	var running []*machine
 	for rank := range a.Members {
 		satisfied := false
-		for _, m := range g.nodes.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
-			if m.Memory.Stamp.Incarnation != a.Key.Incarnation || m.State != hypervisor.CopyRunning {
-				continue
-			}
+		for m := range g.running(a, rank) {
 			running = append(running, m)
 			n := g.nodes.byID[m.Node]
 			satisfied = m.Memory.Stage == working && (m.Demand == 0 || n.demand <= n.Capacity.CPU)
-			if w := m.cappedDemand(); int64(w)*den < num*int64(m.Demand) {
-				num, den = int64(w), int64(m.Demand)
+			if capped := int64(m.cappedDemand()); capped*den < num*int64(m.Demand) {
+				num, den = capped, int64(m.Demand)
 			}
 		}
-		level = level && satisfied
+		advancing = advancing && satisfied
 	}
-	if pn, pd := a.speed(); level == a.Advancing && num*pd == pn*den {
+	if pn, pd := a.speed(); advancing == a.Advancing && num*pd == pn*den {
 		return
 	}
-	a.Advancing, a.Num, a.Den = level, num, den
+	a.Advancing, a.Num, a.Den = advancing, num, den
 	for _, m := range running {
 		g.updateRate(m)
 	}

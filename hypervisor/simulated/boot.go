@@ -37,7 +37,7 @@ func (x *executor) startBoot(op *operation) (time.Duration, *failure) {
 }
 
 func (x *executor) finishBoot(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	if f == nil && m.Op == op.Serial {
 		return x.finishHungBoot(m, op)
 	}

@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"container/heap"
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -99,19 +98,12 @@ func (c *clock) time() time.Time { return c.at(c.now) }
 // at converts a virtual time.
 func (c *clock) at(t simTime) time.Time { return c.start.Add(t) }
 
-// due is the time at which an operation would take effect.
-func (c *clock) due(op *operation) simTime {
+// due is the time at which an operation takes effect.
+func (c *clock) due(op int64) simTime {
 	for i := range c.events {
-		if e := &c.events[i]; e.Kind == evFinish && e.Op == op.Serial {
+		if e := &c.events[i]; e.Kind == evFinish && e.Op == op {
 			return e.At
 		}
 	}
 	return c.now
-}
-
-// boots reports whether a node is booting.
-func (c *clock) boots(n *node) bool {
-	return slices.ContainsFunc(c.events, func(e event) bool {
-		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && e.Version == n.fault(PowerLoss).Version
-	})
 }

@@ -14,6 +14,9 @@ type Cluster struct {
 	// the cluster, except for [Cluster.Truth].
 	OnChange func(Change)
 
+	// The parts, from the bottom up: each calls only earlier ones. The exception is machines.start,
+	// by which the end of a job starts the next operation in executor.
+
 	clock    *clock
 	random   *random
 	faults   *faultPlan
@@ -152,7 +155,7 @@ func (c *Cluster) handle(e *event) {
 		op := c.ops.byID[e.Op]
 		c.ops.end(op, hypervisor.Receipt{}, op.Answer)
 	case evLockWait:
-		c.machines.waitOver(c.ops.byID[e.Op])
+		c.machines.waitedTooLong(c.ops.byID[e.Op])
 	case evGiveUp:
 		c.executor.giveUp(c.ops.byID[e.Op])
 	case evGuest:
@@ -160,7 +163,7 @@ func (c *Cluster) handle(e *event) {
 	case evFault:
 		c.injector.injectRandom(e.Fault)
 	case evFaultEnds:
-		c.injector.end(c.nodes.byID[e.Node], e.Fault)
+		c.injector.endFault(c.nodes.byID[e.Node], e.Fault)
 	case evHint:
 		c.outbox.hint(c.nodes.byID[e.Node])
 	case evResume:
@@ -193,7 +196,7 @@ func (c *Cluster) void(e *event) bool {
 		op := c.ops.byID[e.Op]
 		return op == nil || op.Over
 	case evFaultEnds:
-		return c.nodes.byID[e.Node].fault(e.Fault).Version != e.Version
+		return c.nodes.byID[e.Node].faults[e.Fault].Version != e.Version
 	default:
 		return false
 	}

@@ -33,7 +33,7 @@ func (cs *consoles) print(m *machine, format string, args ...any) {
 		cs.byVM[m.VM] = k
 	}
 	k.Changed = cs.clock.now
-	k.Text = append(k.Text, consoleLine(m.ran(cs.clock.now), fmt.Sprintf(format, args...))...)
+	k.Text = append(k.Text, consoleLine(m.runTime(cs.clock.now), fmt.Sprintf(format, args...))...)
 	if extra := len(k.Text) - maxConsole; extra > 0 {
 		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1
 		k.Text = slices.Delete(k.Text, 0, cut)

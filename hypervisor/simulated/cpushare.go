@@ -34,8 +34,8 @@ func (g *guests) updateShares(n *node) {
 // shareOf is the speed of a guest with CPU demand: under its cap, and at the yield of its node.
 func (g *guests) shareOf(m *machine) (num, den int64) {
 	num, den = g.nodes.byID[m.Node].yield()
-	if w := m.cappedDemand(); w < m.Demand {
-		num, den = num*int64(w), den*int64(m.Demand)
+	if capped := m.cappedDemand(); capped < m.Demand {
+		num, den = num*int64(capped), den*int64(m.Demand)
 	}
 	return num, den
 }

@@ -3,6 +3,8 @@ package simulated
 import (
 	"slices"
 	"time"
+
+	"vjob/cluster"
 )
 
 // faultPlan holds the faults to come: armed faults, and random ones at their rates.
@@ -12,6 +14,20 @@ type faultPlan struct {
 	rates  Rates
 	armed  []Fault // faults that wait for a call that they match
 	healed bool    // no more random faults
+}
+
+// plan schedules the first random fault of each kind.
+func (p *faultPlan) plan() {
+	for k := range FaultKind(faultKinds) {
+		p.planNext(k)
+	}
+}
+
+// planNext schedules the next random fault of a kind.
+func (p *faultPlan) planNext(k FaultKind) {
+	if mean := p.rates.meanInterval(k); mean > 0 && !p.healed {
+		p.clock.schedule(p.random.exponential(mean), event{Kind: evFault, Fault: k})
+	}
 }
 
 // maxStaleness bounds the age of a cached directory.
@@ -26,29 +42,14 @@ func (p *faultPlan) lasting(k FaultKind, mean time.Duration) time.Duration {
 	return d
 }
 
-// plan schedules the first random fault of each kind.
-func (p *faultPlan) plan() {
-	for k := range FaultKind(faultKinds) {
-		p.planKind(k)
+// take disarms a fault of a kind that is armed for a node. It reports whether one was armed.
+func (p *faultPlan) take(k FaultKind, node cluster.NodeID) bool {
+	i := slices.IndexFunc(p.armed, func(f Fault) bool { return f.Kind == k && (f.Node == "" || f.Node == node) })
+	if i < 0 {
+		return false
 	}
-}
-
-func (p *faultPlan) planKind(k FaultKind) {
-	if mean := p.rates.meanInterval(k); mean > 0 && !p.healed {
-		p.clock.schedule(p.random.exponential(mean), event{Kind: evFault, Fault: k})
-	}
-}
-
-// takeHalfLeft reports whether an armed or random [HalfLeft] applies.
-func (p *faultPlan) takeHalfLeft(m *machine) bool {
-	i := slices.IndexFunc(p.armed, func(f Fault) bool {
-		return f.Kind == HalfLeft && (f.Node == "" || f.Node == m.Node)
-	})
-	if i >= 0 {
-		p.armed = slices.Delete(p.armed, i, i+1)
-		return true
-	}
-	return p.random.bernoulli(p.rates.HalfLeft)
+	p.armed = slices.Delete(p.armed, i, i+1)
+	return true
 }
 
 // apply applies armed and random faults to a call that a node begins. A failure means that
@@ -74,13 +75,4 @@ func (p *faultPlan) apply(op *operation) *failure {
 		return refuse(op, "internal error")
 	}
 	return nil
-}
-
-func (p *faultPlan) takeBootFault(n *node) bool {
-	i := slices.IndexFunc(p.armed, func(f Fault) bool { return f.Kind == BootFails && (f.Node == "" || f.Node == n.ID) })
-	if i < 0 {
-		return false
-	}
-	p.armed = slices.Delete(p.armed, i, i+1)
-	return true
 }

@@ -61,7 +61,7 @@ type Change struct {
 	Incomplete  bool // Unpaused: the copy was incomplete
 	Good        bool // Discarded: the image was complete and undamaged
 	Cause       hypervisor.Cause
-	Fault       FaultKind // Troubled, Mended
+	Fault       FaultKind // FaultBegan, FaultEnded
 }
 
 // Truth is the ground truth for checkers, whether or not nodes answer.
@@ -119,7 +119,7 @@ func (c *Cluster) Truth() Truth {
 			if m := n.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
 					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Incomplete: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
-					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: m.ran(c.clock.now),
+					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: m.runTime(c.clock.now),
 				})
 			}
 		}
@@ -127,7 +127,7 @@ func (c *Cluster) Truth() Truth {
 	for _, i := range c.store.sorted() {
 		t.Images = append(t.Images, TrueImage{
 			ID: i.ID, Node: i.Node, Stamp: i.Mem.Stamp, MemoryEpoch: i.Mem.Epoch, Complete: i.Complete,
-			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.Ran,
+			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.RunTime,
 		})
 	}
 	return t
@@ -138,7 +138,7 @@ func (c *Cluster) TrueNodes() []TrueNode {
 	list := make([]TrueNode, len(c.nodes.sorted))
 	for i, n := range c.nodes.sorted {
 		t := &list[i]
-		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: !n.up() && c.clock.boots(n)}
+		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: n.boots(c.clock)}
 		for k := range lastingKinds {
 			if n.has(k) {
 				t.Faults = append(t.Faults, k)

@@ -23,45 +23,28 @@ type injector struct {
 	bootTime time.Duration // of a node
 }
 
-// injectRandom injects a random fault of a kind and schedules the next.
-func (in *injector) injectRandom(k FaultKind) {
-	if in.faults.healed {
-		return
-	}
-	in.faults.planKind(k)
-	switch {
-	case k < lastingKinds || k == LockdKilled:
-		mean := in.faults.rates.Lasting
-		if mean == 0 {
-			mean = 30 * time.Second
-		}
-		n := in.nodes.sorted[in.random.IntN(len(in.nodes.sorted))]
-		in.begin(n, Fault{Kind: k, Node: n.ID, For: in.faults.lasting(k, mean)})
-	case k == ImageRot:
-		if list := in.store.sealed(); len(list) > 0 {
-			in.store.rot(list[in.random.IntN(len(list))])
-		}
-	default:
-		in.injectRandomGuest(k)
-	}
+// Inject injects a fault. ErrNotFound says that its node, VM or image does not exist.
+func (c *Cluster) Inject(now time.Time, f Fault) error {
+	c.advance(now)
+	defer c.propagate()
+	return c.injector.inject(f)
 }
 
-// injectRandomGuest kills a random guest.
-func (in *injector) injectRandomGuest(k FaultKind) {
-	var list []*machine
-	for _, n := range in.nodes.sorted {
-		for _, m := range n.sortedCopies() {
-			if m.State != hypervisor.CopyDead && m.Job != hypervisor.JobIncoming {
-				list = append(list, m)
-			}
-		}
+// EndFault ends a lasting fault of a node.
+func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
+	c.advance(now)
+	if n, ok := c.nodes.byID[node]; ok && k < lastingKinds {
+		c.injector.endFault(n, k)
 	}
-	if len(list) == 0 {
-		return
-	}
-	m := list[in.random.IntN(len(list))]
-	// This cannot fail: the copy exists.
-	_ = in.killGuest(Fault{Kind: k, VM: m.VM, Node: m.Node})
+	c.propagate()
+}
+
+// Heal ends all lasting faults, disarms the armed ones and stops random faults. Earlier damage
+// stays.
+func (c *Cluster) Heal(now time.Time) {
+	c.advance(now)
+	c.injector.heal()
+	c.propagate()
 }
 
 // inject injects a fault.
@@ -72,7 +55,7 @@ func (in *injector) inject(f Fault) error {
 		if !ok {
 			return fmt.Errorf("inject %s: node %q: %w", f.Kind, f.Node, cluster.ErrNotFound)
 		}
-		in.begin(n, f)
+		in.beginFault(n, f)
 		return nil
 	case f.Kind == GuestCrashed || f.Kind == GuestPanicked:
 		return in.killGuest(f)
@@ -94,7 +77,7 @@ func (in *injector) heal() {
 	in.faults.rates = Rates{}
 	for _, n := range in.nodes.sorted {
 		for k := range lastingKinds {
-			in.end(n, k)
+			in.endFault(n, k)
 		}
 	}
 }
@@ -138,26 +121,43 @@ func (in *injector) killGuest(f Fault) error {
 	return fmt.Errorf("inject %s: VM %s: %w", f.Kind, f.VM, cluster.ErrNotFound)
 }
 
-// Inject injects a fault. ErrNotFound says that its node, VM or image does not exist.
-func (c *Cluster) Inject(now time.Time, f Fault) error {
-	c.advance(now)
-	defer c.propagate()
-	return c.injector.inject(f)
-}
-
-// EndFault ends a lasting fault of a node.
-func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
-	c.advance(now)
-	if n, ok := c.nodes.byID[node]; ok && k < lastingKinds {
-		c.injector.end(n, k)
+// injectRandom injects a random fault of a kind and schedules the next.
+func (in *injector) injectRandom(k FaultKind) {
+	if in.faults.healed {
+		return
 	}
-	c.propagate()
+	in.faults.planNext(k)
+	switch {
+	case k < lastingKinds || k == LockdKilled:
+		mean := in.faults.rates.Lasting
+		if mean == 0 {
+			mean = 30 * time.Second
+		}
+		n := in.nodes.sorted[in.random.IntN(len(in.nodes.sorted))]
+		in.beginFault(n, Fault{Kind: k, Node: n.ID, For: in.faults.lasting(k, mean)})
+	case k == ImageRot:
+		if list := in.store.sealed(); len(list) > 0 {
+			in.store.rot(list[in.random.IntN(len(list))])
+		}
+	default:
+		in.injectRandomGuest(k)
+	}
 }
 
-// Heal ends all lasting faults, disarms the armed ones and stops random faults. Earlier damage
-// stays.
-func (c *Cluster) Heal(now time.Time) {
-	c.advance(now)
-	c.injector.heal()
-	c.propagate()
+// injectRandomGuest kills a random guest.
+func (in *injector) injectRandomGuest(k FaultKind) {
+	var list []*machine
+	for _, n := range in.nodes.sorted {
+		for _, m := range n.sortedCopies() {
+			if m.State != hypervisor.CopyDead && m.Job != hypervisor.JobIncoming {
+				list = append(list, m)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	m := list[in.random.IntN(len(list))]
+	// This cannot fail: the copy exists.
+	_ = in.killGuest(Fault{Kind: k, VM: m.VM, Node: m.Node})
 }

@@ -8,7 +8,7 @@ import (
 
 // finishShutdown asks the guest to shut down, which takes time.
 func (x *executor) finishShutdown(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	switch {
 	case f != nil:
 		return f
@@ -25,7 +25,7 @@ func (x *executor) finishShutdown(op *operation) *failure {
 
 // finishDestroy ends the copy and its job.
 func (x *executor) finishDestroy(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	if f != nil {
 		return f
 	}
@@ -41,7 +41,7 @@ func (x *executor) finishDestroy(op *operation) *failure {
 // finishPause stops the copy. Pausing a paused copy is no failure; a pause during a live
 // migration is lost when the migration ends (lab §6).
 func (x *executor) finishPause(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	switch {
 	case f != nil:
 		return f
@@ -57,7 +57,7 @@ func (x *executor) finishPause(op *operation) *failure {
 }
 
 func (x *executor) startUnpause(op *operation) (time.Duration, *failure) {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	if f == nil && m.Op != 0 {
 		x.machines.wait(op, m)
 	}
@@ -66,7 +66,7 @@ func (x *executor) startUnpause(op *operation) (time.Duration, *failure) {
 
 // finishUnpause lets the copy continue, unless a lock on another node prevents it.
 func (x *executor) finishUnpause(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	switch {
 	case f != nil:
 		return f
@@ -84,7 +84,7 @@ func (x *executor) finishUnpause(op *operation) *failure {
 
 // finishAbort cancels the job of the copy.
 func (x *executor) finishAbort(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	switch {
 	case f != nil:
 		return f
@@ -92,7 +92,7 @@ func (x *executor) finishAbort(op *operation) *failure {
 		// Lab §6: aborting leaves the partial file of a running VM; row 6f: not that
 		// of a paused one.
 		saving := x.ops.jobOf(m)
-		x.machines.cancelSave(m, saving.Ran, refuse(saving, "aborted"))
+		x.machines.cancelSave(m, saving.WasRunning, refuse(saving, "aborted"))
 	case m.Job == hypervisor.JobOutgoing:
 		x.machines.cancelMigrate(x.ops.jobOf(m), refuse(x.ops.jobOf(m), "aborted"))
 	case m.Incomplete:
@@ -105,7 +105,7 @@ func (x *executor) finishAbort(op *operation) *failure {
 
 // finishCap changes the cap of a copy, also of one that is paused or has a job.
 func (x *executor) finishCap(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	switch {
 	case f != nil:
 		return f

@@ -47,11 +47,11 @@ type memory struct {
 	Epoch   int  `json:"epoch"`
 	Corrupt bool `json:"corrupt"`
 
-	Stage  stage         `json:"stage"`
-	Length time.Duration `json:"length"` // of booting and of stopping
-	Step   int           `json:"step"`   // of the program, while working
-	Done   time.Duration `json:"done"`   // of the stage or the step
-	Ran    time.Duration `json:"ran"`    // how long it has run: the guest's own clock
+	Stage   stage         `json:"stage"`
+	Length  time.Duration `json:"length"` // of booting and of stopping
+	Step    int           `json:"step"`   // of the program, while working
+	Done    time.Duration `json:"done"`   // of the stage or the step
+	RunTime time.Duration `json:"ran"`    // how long it has run: the guest's own clock
 }
 
 // Disk is the disk of one incarnation of a VM: a boot from scratch creates a new one.
@@ -79,12 +79,12 @@ const (
 	stopping
 )
 
-// ran is how long the guest has run since its boot: its own clock.
-func (m *machine) ran(now simTime) time.Duration {
+// runTime is how long the guest has run since its boot: its own clock.
+func (m *machine) runTime(now simTime) time.Duration {
 	if m.State != hypervisor.CopyRunning {
-		return m.Memory.Ran
+		return m.Memory.RunTime
 	}
-	return m.Memory.Ran + now - m.AccruedAt
+	return m.Memory.RunTime + now - m.AccruedAt
 }
 
 func (m *machine) program() *cluster.Program { return m.Memory.Spec.Payload.Program }
@@ -117,7 +117,7 @@ func (m *machine) accrue(now simTime) {
 		return
 	}
 	done := scale(passed, m.Num, m.Den)
-	m.Memory.Ran += passed
+	m.Memory.RunTime += passed
 	m.Memory.Done += done
 	used := m.Demand
 	if m.Memory.Stage != working { // boot and shutdown take their time regardless of load

@@ -6,7 +6,8 @@ import (
 	"vjob/hypervisor"
 )
 
-// machines changes copies and their jobs, with the operations to which the jobs belong.
+// machines starts, stops and removes copies. It ends their jobs together with the operations that
+// began them.
 type machines struct {
 	clock    *clock
 	nodes    *nodes
@@ -146,8 +147,8 @@ func (ms *machines) wake(m *machine) {
 	}
 }
 
-// waitOver ends a call that has waited for too long.
-func (ms *machines) waitOver(op *operation) {
+// waitedTooLong ends a call that has waited for too long.
+func (ms *machines) waitedTooLong(op *operation) {
 	if !op.Waits {
 		return
 	}
@@ -192,7 +193,7 @@ func (ms *machines) cancelSave(m *machine, leave bool, why *failure) {
 		ms.store.removePartial(op.Call.Image)
 	}
 	ms.endJob(m)
-	if op.Ran && m.State == hypervisor.CopyPaused && ms.nodes.lockHolder(m.VM, m.Node) == nil {
+	if op.WasRunning && m.State == hypervisor.CopyPaused && ms.nodes.lockHolder(m.VM, m.Node) == nil {
 		ms.unpause(m)
 	}
 	ms.ops.end(op, hypervisor.Receipt{}, why)

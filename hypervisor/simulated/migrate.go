@@ -9,7 +9,7 @@ import (
 // startMigrate creates the incoming copy: during the transfer the VM is on both nodes and uses
 // memory on both (I8).
 func (x *executor) startMigrate(op *operation) (time.Duration, *failure) {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	if f != nil {
 		return 0, f
 	}
@@ -32,14 +32,14 @@ func (x *executor) startMigrate(op *operation) (time.Duration, *failure) {
 	if f := to.memoryFailure(memory); f != nil {
 		return 0, f
 	}
-	op.Ran = m.State == hypervisor.CopyRunning
+	op.WasRunning = m.State == hypervisor.CopyRunning
 	x.machines.beginJob(m, hypervisor.JobOutgoing, op)
 	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, execution: execution{Cap: m.Cap}, Memory: m.Memory}
 	x.guests.add(in)
 	x.machines.beginJob(in, hypervisor.JobIncoming, op)
 	x.observer.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)
 	d := x.profile.Migrate.Of(memory)
-	if op.Ran {
+	if op.WasRunning {
 		d = x.profile.MigrateLive.Of(memory)
 	}
 	if op.Cut == cutMiddle {
@@ -70,7 +70,7 @@ func (x *executor) finishMigrate(op *operation) *failure {
 		return x.splitMigrate(op, from, to)
 	}
 	from.clearJob()
-	if op.Ran {
+	if op.WasRunning {
 		x.guests.stop(from, hypervisor.CopyPaused)
 	}
 	x.machines.remove(from)
@@ -78,7 +78,7 @@ func (x *executor) finishMigrate(op *operation) *failure {
 		Kind: Migrated, VM: from.VM, Node: from.Node, To: to.Node,
 		MemoryEpoch: to.Memory.Epoch, DiskEpoch: x.guests.epochs[to.disk()],
 	}
-	if op.Ran {
+	if op.WasRunning {
 		x.guests.run(to)
 	}
 	x.machines.endJob(to)
@@ -95,13 +95,13 @@ func (x *executor) splitMigrate(op *operation, from, to *machine) *failure {
 		Kind: Split, VM: from.VM, Node: from.Node, To: to.Node,
 		MemoryEpoch: to.Memory.Epoch, DiskEpoch: x.guests.epochs[to.disk()],
 	}
-	if op.Ran {
+	if op.WasRunning {
 		x.guests.stop(from, hypervisor.CopyPaused)
 		x.guests.run(to)
 	}
 	x.machines.endJob(to)
 	x.observer.report(change, &to.Memory)
-	if op.Ran && x.nodes.lockHolder(from.VM, from.Node) == nil {
+	if op.WasRunning && x.nodes.lockHolder(from.VM, from.Node) == nil {
 		x.machines.unpause(from)
 	}
 	x.machines.endJob(from)

@@ -42,13 +42,18 @@ type lastingFault struct {
 	Version int64 `json:"version"`
 }
 
-func (n *node) fault(k FaultKind) lastingFault { return n.faults[k] }
-
 // has reports whether a lasting fault is active.
 func (n *node) has(k FaultKind) bool { return n.faults[k].On }
 
 // up reports whether the node has power.
 func (n *node) up() bool { return !n.has(PowerLoss) }
+
+// boots reports whether the node was switched on and will answer.
+func (n *node) boots(c *clock) bool {
+	return !n.up() && slices.ContainsFunc(c.events, func(e event) bool {
+		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && e.Version == n.faults[PowerLoss].Version
+	})
+}
 
 // holds queues an operation while the node is frozen. It reports whether it did.
 func (n *node) holds(op *operation) bool {

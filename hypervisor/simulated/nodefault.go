@@ -1,11 +1,12 @@
 package simulated
 
-import (
-	"vjob/hypervisor"
-)
+import "vjob/hypervisor"
 
-// begin begins a fault of a node.
-func (in *injector) begin(n *node, f Fault) {
+// doneBeforeKill is the probability that a small call took effect before the daemon was killed.
+const doneBeforeKill = 0.5
+
+// beginFault begins a fault of a node.
+func (in *injector) beginFault(n *node, f Fault) {
 	if f.Kind == LockdKilled {
 		for _, m := range n.sortedCopies() {
 			m.Unlocked = true
@@ -42,8 +43,8 @@ func (in *injector) begin(n *node, f Fault) {
 	}
 }
 
-// end ends a lasting fault of a node.
-func (in *injector) end(n *node, k FaultKind) {
+// endFault ends a lasting fault of a node.
+func (in *injector) endFault(n *node, k FaultKind) {
 	t := &n.faults[k]
 	if !t.On {
 		return
@@ -144,7 +145,7 @@ func (in *injector) killDaemon(n *node) {
 
 // powerOn boots a node, unless [BootFails] is armed for it.
 func (in *injector) powerOn(n *node) {
-	if n.up() || in.clock.boots(n) || in.faults.takeBootFault(n) {
+	if n.up() || n.boots(in.clock) || in.faults.take(BootFails, n.ID) {
 		return
 	}
 	t := &n.faults[PowerLoss]
@@ -152,11 +153,16 @@ func (in *injector) powerOn(n *node) {
 	in.clock.schedule(in.random.jitter(in.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
 }
 
+// leavesIncomplete reports whether an armed or random [HalfLeft] applies to a copy.
+func (in *injector) leavesIncomplete(m *machine) bool {
+	return in.faults.take(HalfLeft, m.Node) || in.random.bernoulli(in.faults.rates.HalfLeft)
+}
+
 // survivesDaemon reports whether an incomplete copy survives the death of its node's daemon. A
 // restore continues to load; an incoming migration never does.
 func (in *injector) survivesDaemon(m *machine, op *operation, gone *failure) bool {
 	switch {
-	case !m.Incomplete || op.Call.Verb == hypervisor.Boot || !in.faults.takeHalfLeft(m):
+	case !m.Incomplete || op.Call.Verb == hypervisor.Boot || !in.leavesIncomplete(m):
 		return false
 	case m.Job == hypervisor.JobIncoming:
 		m.Op = 0
@@ -165,10 +171,10 @@ func (in *injector) survivesDaemon(m *machine, op *operation, gone *failure) boo
 	}
 	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
 	if op.Cut == cutLoad {
-		m.Loading.Refused = unloadable(in.nodes.byID[m.Node], op)
+		m.Loading.Refused = loadFailure(in.nodes.byID[m.Node], op)
 	}
 	m.Op = 0
-	in.clock.schedule(in.clock.due(op)-in.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
+	in.clock.schedule(in.clock.due(op.Serial)-in.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
 	in.ops.end(op, hypervisor.Receipt{}, gone)
 	return true
 }

@@ -17,8 +17,8 @@ type nodes struct {
 	locks  bool // see [Config]
 }
 
-// present returns the copy of a call.
-func (ns *nodes) present(op *operation) (*machine, *failure) {
+// target returns the copy of a call.
+func (ns *nodes) target(op *operation) (*machine, *failure) {
 	if m := ns.at(op.Call.Node, op.Call.VM); m != nil {
 		return m, nil
 	}

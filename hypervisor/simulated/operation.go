@@ -6,19 +6,19 @@ import (
 
 // operation is one call in progress.
 type operation struct {
-	Serial   int64           `json:"serial"`
-	Call     hypervisor.Call `json:"call"`
-	Began    simTime         `json:"began"`
-	Answered bool            `json:"answered"` // the caller has its answer, or will never get one
-	Lost     Loss            `json:"lost"`     // what happens to the answer
-	Slow     bool            `json:"slow"`
-	Hangs    bool            `json:"hangs,omitempty"` // it continues after minutes
-	Cut      cut             `json:"cut"`             // how the transfer will fail
-	Ran      bool            `json:"ran"`             // the copy ran when its job began
-	Answer   *failure        `json:"prepared"`        // the answer of evReply
-	Waits    bool            `json:"waits"`           // for the job of the copy
-	Started  bool            `json:"taken"`           // the node has begun with it
-	Over     bool            `json:"over"`            // it has no more effect, only an answer is due
+	Serial     int64           `json:"serial"`
+	Call       hypervisor.Call `json:"call"`
+	Began      simTime         `json:"began"`
+	Answered   bool            `json:"answered"` // the caller has its answer, or will never get one
+	Lost       Loss            `json:"lost"`     // what happens to the answer
+	Slow       bool            `json:"slow"`
+	Hangs      bool            `json:"hangs,omitempty"` // it continues after minutes
+	Cut        cut             `json:"cut"`             // how the transfer will fail
+	WasRunning bool            `json:"ran"`             // the copy ran when its job began
+	Answer     *failure        `json:"prepared"`        // the answer of evReply
+	Waits      bool            `json:"waits"`           // for the job of the copy
+	Started    bool            `json:"taken"`           // the node has begun with it
+	Over       bool            `json:"over"`            // it has no more effect, only an answer is due
 }
 
 // Loss is what happens to the answer of a call that took effect.

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// hintRepeatedWithin bounds the delay of a repeated hint.
+const hintRepeatedWithin = 10 * time.Second
+
 // outbox holds the notices that [Cluster.Advance] returns next.
 type outbox struct {
 	clock   *clock
@@ -55,6 +58,3 @@ func (out *outbox) flushHints() {
 		}
 	}
 }
-
-// hintRepeatedWithin bounds the delay of a repeated hint.
-const hintRepeatedWithin = 10 * time.Second

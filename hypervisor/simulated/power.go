@@ -20,11 +20,11 @@ func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) 
 	}
 	switch v {
 	case power.TurnOff:
-		c.injector.begin(n, Fault{Kind: PowerLoss, Node: node})
+		c.injector.beginFault(n, Fault{Kind: PowerLoss, Node: node})
 	case power.TurnOn:
 		c.injector.powerOn(n)
 	case power.Query:
-		if n.up() || c.clock.boots(n) {
+		if n.up() || n.boots(c.clock) {
 			return power.On, nil
 		}
 		return power.Off, nil
@@ -40,15 +40,15 @@ type powerDriver struct {
 	node   cluster.NodeID
 }
 
-func (b powerDriver) On(ctx context.Context) error  { return b.press(ctx, power.TurnOn, nil) }
-func (b powerDriver) Off(ctx context.Context) error { return b.press(ctx, power.TurnOff, nil) }
+func (b powerDriver) On(ctx context.Context) error  { return b.do(ctx, power.TurnOn, nil) }
+func (b powerDriver) Off(ctx context.Context) error { return b.do(ctx, power.TurnOff, nil) }
 
 func (b powerDriver) State(ctx context.Context) (s power.State, err error) {
-	err = b.press(ctx, power.Query, &s)
+	err = b.do(ctx, power.Query, &s)
 	return s, err
 }
 
-func (b powerDriver) press(ctx context.Context, v power.Verb, state *power.State) error {
+func (b powerDriver) do(ctx context.Context, v power.Verb, state *power.State) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -52,12 +52,12 @@ func (x *executor) startRestore(op *operation) (time.Duration, *failure) {
 }
 
 func (x *executor) finishRestore(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
 	if op.Cut == cutLoad {
-		f = unloadable(x.nodes.byID[m.Node], op)
+		f = loadFailure(x.nodes.byID[m.Node], op)
 		x.machines.removeIncomplete(m, f)
 		return f
 	}
@@ -66,8 +66,8 @@ func (x *executor) finishRestore(op *operation) *failure {
 	return nil
 }
 
-// unloadable is the failure of a node that does not load an image.
-func unloadable(n *node, op *operation) *failure {
+// loadFailure is the failure of a node that does not load an image.
+func loadFailure(n *node, op *operation) *failure {
 	why := "load of migration failed: input/output error"
 	if !n.has(LoadRefused) {
 		why = "load of migration failed: machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"

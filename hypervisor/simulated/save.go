@@ -9,7 +9,7 @@ import (
 // startSave begins to write the image. A running copy is paused for it, and continues if the
 // save fails (row 6a).
 func (x *executor) startSave(op *operation) (time.Duration, *failure) {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	if f != nil {
 		return 0, f
 	}
@@ -28,8 +28,8 @@ func (x *executor) startSave(op *operation) (time.Duration, *failure) {
 	if f := x.store.failureOn(n); f != nil {
 		return 0, f
 	}
-	op.Ran = m.State == hypervisor.CopyRunning
-	if op.Ran {
+	op.WasRunning = m.State == hypervisor.CopyRunning
+	if op.WasRunning {
 		x.guests.stop(m, hypervisor.CopyPaused)
 		x.observer.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
 	}
@@ -41,7 +41,7 @@ func (x *executor) startSave(op *operation) (time.Duration, *failure) {
 // finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
 // memory is lost.
 func (x *executor) finishSave(op *operation) *failure {
-	m, f := x.nodes.present(op)
+	m, f := x.nodes.target(op)
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}

@@ -109,7 +109,7 @@ func (st *imageStore) look() (hypervisor.Store, error) {
 	if len(pools) == 0 {
 		return hypervisor.Store{}, newFailure(hypervisor.ErrUnreachable, "image store: no node answers")
 	}
-	s.Images = st.list(s.Free)
+	s.Images = st.listReachable(s.Free)
 	return s, nil
 }
 

@@ -11,6 +11,9 @@ import (
 // storeFailRate is the share of calls and looks that fail while [StoreFails] is active.
 const storeFailRate = 0.7
 
+// tornUnsealed is the probability that a power loss tears an unsealed image.
+const tornUnsealed = 0.5
+
 // maxStoreSlowdown bounds by which factor a slow store is slower.
 const maxStoreSlowdown = 150
 
@@ -69,9 +72,9 @@ func (st *imageStore) savedBy(n *node) []hypervisor.Image {
 	return list
 }
 
-// list lists the images in the pools of the nodes that answer, in order. Each node saves
+// listReachable lists the images in the pools of the nodes that answer, in order. Each node saves
 // into a directory of its own; a stale directory shows its images of an earlier time.
-func (st *imageStore) list(open hypervisor.Spaces) []hypervisor.Image {
+func (st *imageStore) listReachable(open hypervisor.Spaces) []hypervisor.Image {
 	var list []hypervisor.Image
 	for _, i := range st.sorted() {
 		if n := st.nodes.byID[i.Node]; n == nil || !n.has(StoreStale) {
@@ -125,9 +128,3 @@ func (st *imageStore) tear(n *node) {
 		}
 	}
 }
-
-// Probabilities that are part of the semantics, not of the rates.
-const (
-	tornUnsealed   = 0.5 // a power loss tears an unsealed image
-	doneBeforeKill = 0.5 // a small call took effect before the daemon was killed
-)
