@@ -135,7 +135,7 @@ func (in *injector) killDaemon(n *node) {
 			continue
 		}
 		if op.Started && !op.Waits && in.random.bernoulli(doneBeforeKill) {
-			op.Lost = LostError
+			op.Lost = lostError
 			in.executor.finish(op)
 			continue
 		}

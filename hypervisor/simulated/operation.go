@@ -10,7 +10,7 @@ type operation struct {
 	Call       hypervisor.Call `json:"call"`
 	Began      simTime         `json:"began"`
 	Answered   bool            `json:"answered"` // the caller has its answer, or will never get one
-	Lost       Loss            `json:"lost"`     // what happens to the answer
+	Lost       loss            `json:"lost"`     // what happens to the answer
 	Slow       bool            `json:"slow"`
 	Hangs      bool            `json:"hangs,omitempty"` // it continues after minutes
 	Cut        cut             `json:"cut"`             // how the transfer will fail
@@ -21,14 +21,14 @@ type operation struct {
 	Over       bool            `json:"over"`            // it has no more effect, only an answer is due
 }
 
-// Loss is what happens to the answer of a call that took effect.
-type Loss uint8
+// loss is what happens to the answer of a call that took effect.
+type loss uint8
 
 // The losses.
 const (
-	NotLost    Loss = iota
-	LostError       // the caller sees an error instead
-	LostSilent      // no answer ever comes
+	notLost    loss = iota
+	lostError       // the caller sees an error instead
+	lostSilent      // no answer ever comes
 )
 
 // cut is how a transfer fails.
@@ -47,9 +47,9 @@ const (
 func (op *operation) mark(k FaultKind) {
 	switch k {
 	case CallLost:
-		op.Lost = LostError
+		op.Lost = lostError
 	case CallSilent:
-		op.Lost = LostSilent
+		op.Lost = lostSilent
 	case CallSlow:
 		op.Slow = true
 	case SaveFull:

@@ -38,10 +38,10 @@ func (ops *operations) end(op *operation, r hypervisor.Receipt, f *failure) {
 		return
 	}
 	delete(ops.byID, op.Serial)
-	if op.Lost == LostError && f == nil {
+	if op.Lost == lostError && f == nil {
 		f = newFailure(hypervisor.ErrUnreachable, "%s %s on %s: connection reset", op.Call.Verb, op.Call.VM, op.Call.Node)
 	}
-	if op.Lost == LostSilent {
+	if op.Lost == lostSilent {
 		return
 	}
 	ops.answer(op, r, f)
