@@ -17,7 +17,7 @@ type appKey struct {
 // because a gang is paused as a whole before it is saved.
 type app struct {
 	Key       appKey       `json:"key"`
-	Members   int          `json:"members"`       // as the machines declare, or as many as were seen
+	Members   int          `json:"members"`       // as the machines declare, at least as many as have booted
 	Reached   map[int]int  `json:"reached"`       // steps that each rank has completed
 	Ended     map[int]bool `json:"ended"`         // ranks that have completed their programs
 	Over      bool         `json:"over"`          // every step of every member is done
@@ -47,7 +47,8 @@ func (a *app) speed() (num, den int64) {
 	return a.Num, a.Den
 }
 
-// finished reports whether all members of the guest's vjob have completed their programs.
+// finished reports whether all members of the guest's vjob have completed their programs. It first
+// tells the others that the guest itself has.
 func (g *guests) finished(m *machine) bool {
 	if m.program() == nil {
 		return false

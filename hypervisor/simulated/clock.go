@@ -79,17 +79,20 @@ func (c *clock) next() *event {
 	return &c.events[0]
 }
 
+// push adds an event.
+func (c *clock) push(e event) { heap.Push(&c.events, e) }
+
 // pop removes the next event and returns it.
 func (c *clock) pop() event { return heap.Pop(&c.events).(event) }
 
 // advance moves the present to a later time.
 func (c *clock) advance(to simTime) { c.now = max(c.now, to) }
 
-// schedule adds an event to the queue.
+// schedule adds an event that happens after a while.
 func (c *clock) schedule(in time.Duration, e event) {
 	c.seq++
 	e.At, e.Seq = c.now+max(in, 0), c.seq
-	heap.Push(&c.events, e)
+	c.push(e)
 }
 
 // time is the present.

@@ -98,6 +98,20 @@ func build(cfg Config) *Cluster {
 	return c
 }
 
+// addLeftovers creates the copies that were on the nodes before the start.
+func (c *Cluster) addLeftovers() {
+	for _, n := range c.nodes.sorted {
+		for _, l := range n.Leftovers {
+			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Unpausable, Memory: memory{
+				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,
+			}}
+			c.guests.add(m)
+			c.guests.run(m)
+		}
+	}
+	c.propagate()
+}
+
 // Nodes lists the nodes in order of their names; all are Online.
 func (c *Cluster) Nodes() []cluster.Node {
 	list := make([]cluster.Node, len(c.nodes.sorted))
@@ -106,6 +120,9 @@ func (c *Cluster) Nodes() []cluster.Node {
 	}
 	return list
 }
+
+// Leftovers lists the copies that were on a node before the start.
+func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes.byID[node].Leftovers }
 
 // Now is the current virtual time.
 func (c *Cluster) Now() time.Time { return c.clock.time() }
@@ -122,6 +139,14 @@ func (c *Cluster) Next() (when time.Time, ok bool) {
 		c.clock.pop()
 	}
 	return time.Time{}, false
+}
+
+// Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]
+// returns. Every call is accepted, also a repeated one.
+func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
+	c.advance(now)
+	c.executor.begin(call)
+	c.propagate()
 }
 
 // Advance advances time and returns, in order, what happened since the last Advance, up to and
@@ -200,29 +225,4 @@ func (c *Cluster) void(e *event) bool {
 	default:
 		return false
 	}
-}
-
-// Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]
-// returns. Every call is accepted, also a repeated one.
-func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
-	c.advance(now)
-	c.executor.begin(call)
-	c.propagate()
-}
-
-// Leftovers lists the copies that were on a node before the start.
-func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes.byID[node].Leftovers }
-
-// addLeftovers creates the copies that were on the nodes before the start.
-func (c *Cluster) addLeftovers() {
-	for _, n := range c.nodes.sorted {
-		for _, l := range n.Leftovers {
-			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Unpausable, Memory: memory{
-				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,
-			}}
-			c.guests.add(m)
-			c.guests.run(m)
-		}
-	}
-	c.propagate()
 }

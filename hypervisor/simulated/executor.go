@@ -6,6 +6,28 @@ import (
 	"vjob/hypervisor"
 )
 
+// The timeouts of real daemons, from the lab.
+const (
+	// keepalive is the time after which a silent connection counts as broken (lab §6).
+	keepalive = 4 * time.Second
+	// connectTime is how long a failed connection takes.
+	connectTime = time.Second
+	// jobLockWait is how long a call waits for the job of a copy (lab §6: "cannot
+	// acquire state change lock" after 30 s).
+	jobLockWait = 30 * time.Second
+	// peerWait is how long a source waits for a frozen destination (M6, M9).
+	peerWait = 30 * time.Second
+)
+
+// slowFactor is how much longer a slow call takes.
+const slowFactor = 10
+
+// maxHang bounds how long a call hangs.
+const maxHang = 5 * time.Minute
+
+// hangTime draws how long a call hangs: longer than a controller waits for it.
+func (r *random) hangTime() time.Duration { return maxHang/5 + r.uniform(maxHang-maxHang/5) }
+
 // executor carries out the calls that reach nodes.
 type executor struct {
 	clock    *clock
@@ -18,14 +40,6 @@ type executor struct {
 	ops      *operations
 	machines *machines
 	profile  Profile
-}
-
-// resumeHung continues a call that hung.
-func (x *executor) resumeHung(op *operation) {
-	op.Hangs = false
-	if !x.nodes.byID[op.Call.Node].holds(op) {
-		x.start(op)
-	}
 }
 
 // begin sends a call to its node.
@@ -97,7 +111,7 @@ func (x *executor) start(op *operation) {
 	}
 }
 
-// finish lets a call take effect, unless its node is frozen: then it waits for the thaw.
+// finish lets a call take effect. On a frozen node the call waits for the thaw.
 func (x *executor) finish(op *operation) {
 	if x.nodes.byID[op.Call.Node].holds(op) {
 		return
@@ -148,24 +162,10 @@ func (x *executor) resume(serial int64) {
 	}
 }
 
-// slowFactor is how much longer a slow call takes.
-const slowFactor = 10
-
-// The timeouts of real daemons, from the lab.
-const (
-	// keepalive is the time after which a silent connection counts as broken (lab §6).
-	keepalive = 4 * time.Second
-	// connectTime is how long a failed connection takes.
-	connectTime = time.Second
-	// jobLockWait is how long a call waits for the job of a copy (lab §6: "cannot
-	// acquire state change lock" after 30 s).
-	jobLockWait = 30 * time.Second
-	// peerWait is how long a source waits for a frozen destination (M6, M9).
-	peerWait = 30 * time.Second
-)
-
-// maxHang bounds how long a call hangs.
-const maxHang = 5 * time.Minute
-
-// hangTime draws how long a call hangs: longer than a controller waits for it.
-func (r *random) hangTime() time.Duration { return maxHang/5 + r.uniform(maxHang-maxHang/5) }
+// resumeHung continues a call that hung.
+func (x *executor) resumeHung(op *operation) {
+	op.Hangs = false
+	if !x.nodes.byID[op.Call.Node].holds(op) {
+		x.start(op)
+	}
+}

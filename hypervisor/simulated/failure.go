@@ -27,13 +27,13 @@ func newFailure(kind error, format string, args ...any) *failure {
 	return &failure{kind, fmt.Sprintf(format, args...)}
 }
 
-// Error is the text, then that of the sentinel.
+// Error returns the text, then that of the sentinel.
 func (f *failure) Error() string { return f.text + ": " + f.kind.Error() }
 
-// Unwrap is the sentinel.
+// Unwrap returns the sentinel.
 func (f *failure) Unwrap() error { return f.kind }
 
-// err is the failure as an error, nil for a nil failure.
+// err returns the failure as an error; nil for a nil failure.
 func (f *failure) err() error {
 	if f == nil {
 		return nil

@@ -17,7 +17,7 @@ const (
 	// PowerLoss: the node's copies are gone, its unsealed images may be torn. Lasting: the node
 	// comes back empty.
 	PowerLoss FaultKind = iota
-	// Freeze: the node's daemon is stopped (SIGSTOP). Looks time out; calls queue, and ARE
+	// Freeze: the node's daemon is stopped (SIGSTOP). Looks time out; calls queue, and are
 	// executed when it continues; guests run. Lasting.
 	Freeze
 	// Partition: the controller cannot reach the node; VMs and calls in progress there continue.

@@ -42,16 +42,6 @@ func (p *faultPlan) lasting(k FaultKind, mean time.Duration) time.Duration {
 	return d
 }
 
-// take disarms a fault of a kind that is armed for a node. It reports whether one was armed.
-func (p *faultPlan) take(k FaultKind, node cluster.NodeID) bool {
-	i := slices.IndexFunc(p.armed, func(f Fault) bool { return f.Kind == k && (f.Node == "" || f.Node == node) })
-	if i < 0 {
-		return false
-	}
-	p.armed = slices.Delete(p.armed, i, i+1)
-	return true
-}
-
 // apply applies armed and random faults to a call that a node begins. A failure means that
 // the call has no effect.
 func (p *faultPlan) apply(op *operation) *failure {
@@ -75,4 +65,14 @@ func (p *faultPlan) apply(op *operation) *failure {
 		return refuse(op, "internal error")
 	}
 	return nil
+}
+
+// take disarms a fault of a kind that is armed for a node. It reports whether one was armed.
+func (p *faultPlan) take(k FaultKind, node cluster.NodeID) bool {
+	i := slices.IndexFunc(p.armed, func(f Fault) bool { return f.Kind == k && (f.Node == "" || f.Node == node) })
+	if i < 0 {
+		return false
+	}
+	p.armed = slices.Delete(p.armed, i, i+1)
+	return true
 }

@@ -54,23 +54,7 @@ type memory struct {
 	RunTime time.Duration `json:"ran"`    // how long it has run: the guest's own clock
 }
 
-// Disk is the disk of one incarnation of a VM: a boot from scratch creates a new one.
-type Disk struct {
-	VM          cluster.VMID `json:"vm"`
-	Incarnation int          `json:"incarnation"`
-}
-
-// size is the memory of the guest.
-func (m *machine) size() cluster.MiB { return m.Memory.Spec.Reserved.Memory }
-
-// bytes is the size of an image of the guest.
-func (m *machine) bytes() int64 { return int64(m.size()) << 20 }
-
-func (mem *memory) disk(vm cluster.VMID) Disk { return Disk{vm, mem.Stamp.Incarnation} }
-
-func (m *machine) disk() Disk { return m.Memory.disk(m.VM) }
-
-// stage is the stage of a guest's life.
+// stage is a stage in the life of a guest.
 type stage uint8
 
 const (
@@ -78,6 +62,31 @@ const (
 	working
 	stopping
 )
+
+// Disk is the disk of one incarnation of a VM: a boot from scratch creates a new one.
+type Disk struct {
+	VM          cluster.VMID `json:"vm"`
+	Incarnation int          `json:"incarnation"`
+}
+
+func (mem *memory) disk(vm cluster.VMID) Disk { return Disk{vm, mem.Stamp.Incarnation} }
+
+func (m *machine) disk() Disk { return m.Memory.disk(m.VM) }
+
+// orphanLoad is a restore that continues in the process of its guest after the death of the
+// daemon that began it. No call of the controller belongs to it.
+type orphanLoad struct {
+	Op      int64              `json:"op"`
+	Image   hypervisor.ImageID `json:"image"`
+	Attempt int                `json:"attempt"`
+	Refused *failure           `json:"refused,omitempty"` // how it will end, if it fails
+}
+
+// size is the memory of the guest.
+func (m *machine) size() cluster.MiB { return m.Memory.Spec.Reserved.Memory }
+
+// bytes is the size of an image of the guest.
+func (m *machine) bytes() int64 { return int64(m.size()) << 20 }
 
 // runTime is how long the guest has run since its boot: its own clock.
 func (m *machine) runTime(now simTime) time.Duration {
@@ -132,15 +141,6 @@ func (m *machine) cappedDemand() cluster.MilliCPU {
 		return min(m.Demand, m.Cap)
 	}
 	return m.Demand
-}
-
-// orphanLoad is a restore that continues in the process of its guest after the death of the
-// daemon that began it. No call of the controller belongs to it.
-type orphanLoad struct {
-	Op      int64              `json:"op"`
-	Image   hypervisor.ImageID `json:"image"`
-	Attempt int                `json:"attempt"`
-	Refused *failure           `json:"refused,omitempty"` // how it will end, if it fails
 }
 
 // clearJob ends the job of a copy that has all of its memory, or is about to be removed.

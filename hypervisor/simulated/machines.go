@@ -19,43 +19,6 @@ type machines struct {
 	start    func(*operation) // starts an operation that waited for the end of a job
 }
 
-// endGuest removes the copy of a guest that has ended.
-func (ms *machines) endGuest(m *machine, cause hypervisor.Cause) {
-	n := ms.nodes.byID[m.Node]
-	ms.cancelJob(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-	ms.guests.consoles.print(m, "%s", cause)
-	n.ended(m, cause, ms.clock.time())
-	ms.remove(m)
-	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
-}
-
-// remove removes a copy and starts the calls that waited for it. Its job must have ended
-// before.
-func (ms *machines) remove(m *machine) {
-	ms.guests.remove(m)
-	ms.wake(m)
-}
-
-// beginJob gives the copy a job.
-func (ms *machines) beginJob(m *machine, j hypervisor.Job, op *operation) {
-	m.Job, m.Op = j, op.Serial
-	switch j {
-	case hypervisor.JobSaving, hypervisor.JobOutgoing:
-		m.LastJob = j
-	case hypervisor.JobRestoring, hypervisor.JobIncoming:
-		m.Incomplete = true
-	case hypervisor.JobNone, hypervisor.JobUnknown:
-	}
-	ms.outbox.hint(ms.nodes.byID[m.Node])
-}
-
-// endJob ends the copy's job and starts the operations that waited for it.
-func (ms *machines) endJob(m *machine) {
-	m.clearJob()
-	ms.outbox.hint(ms.nodes.byID[m.Node])
-	ms.wake(m)
-}
-
 // powerUp starts the guest of a new copy.
 func (ms *machines) powerUp(m *machine) {
 	ms.guests.consoles.print(m, "power on, incarnation %d", m.Memory.Stamp.Incarnation)
@@ -82,6 +45,53 @@ func (ms *machines) unpause(m *machine) {
 	}
 }
 
+// remove removes a copy and starts the calls that waited for it. Its job must have ended
+// before.
+func (ms *machines) remove(m *machine) {
+	ms.guests.remove(m)
+	ms.wake(m)
+}
+
+// endGuest removes the copy of a guest that has ended.
+func (ms *machines) endGuest(m *machine, cause hypervisor.Cause) {
+	n := ms.nodes.byID[m.Node]
+	ms.cancelJob(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
+	ms.guests.consoles.print(m, "%s", cause)
+	n.ended(m, cause, ms.clock.time())
+	ms.remove(m)
+	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
+}
+
+// kernelPanic turns a copy into a dead copy.
+func (ms *machines) kernelPanic(m *machine) {
+	ms.guests.consoles.print(m, "panic")
+	ms.guests.stop(m, hypervisor.CopyDead)
+	m.Demand = 0
+	ms.nodes.byID[m.Node].ended(m, hypervisor.CauseCrashed, ms.clock.time())
+	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
+	ms.wake(m)
+}
+
+// beginJob gives the copy a job.
+func (ms *machines) beginJob(m *machine, j hypervisor.Job, op *operation) {
+	m.Job, m.Op = j, op.Serial
+	switch j {
+	case hypervisor.JobSaving, hypervisor.JobOutgoing:
+		m.LastJob = j
+	case hypervisor.JobRestoring, hypervisor.JobIncoming:
+		m.Incomplete = true
+	case hypervisor.JobNone, hypervisor.JobUnknown:
+	}
+	ms.outbox.hint(ms.nodes.byID[m.Node])
+}
+
+// endJob ends the copy's job and starts the operations that waited for it.
+func (ms *machines) endJob(m *machine) {
+	m.clearJob()
+	ms.outbox.hint(ms.nodes.byID[m.Node])
+	ms.wake(m)
+}
+
 // cancelJob ends the job of a copy that is about to be removed.
 func (ms *machines) cancelJob(m *machine, why *failure) {
 	op := ms.ops.jobOf(m)
@@ -101,6 +111,36 @@ func (ms *machines) cancelJob(m *machine, why *failure) {
 		ms.cancelMigrate(op, why)
 	case hypervisor.JobNone, hypervisor.JobUnknown:
 	}
+}
+
+// cancelSave ends a failed save: the partial file stays or is removed, and the copy returns to
+// its state before the save.
+func (ms *machines) cancelSave(m *machine, leave bool, why *failure) {
+	op := ms.ops.jobOf(m)
+	if leave {
+		ms.store.keepPartial(op.Call.Image, m)
+	} else {
+		ms.store.removePartial(op.Call.Image)
+	}
+	ms.endJob(m)
+	if op.WasRunning && m.State == hypervisor.CopyPaused && ms.nodes.lockHolder(m.VM, m.Node) == nil {
+		ms.unpause(m)
+	}
+	ms.ops.end(op, hypervisor.Receipt{}, why)
+}
+
+// cancelMigrate ends a failed migration: the source keeps the VM.
+func (ms *machines) cancelMigrate(op *operation, why *failure) {
+	from, to := ms.nodes.at(op.Call.Node, op.Call.VM), ms.nodes.at(op.Call.To, op.Call.VM)
+	if to != nil && to.Op == op.Serial {
+		to.clearJob()
+		ms.remove(to)
+		ms.observer.report(Change{Kind: Destroyed, VM: to.VM, Node: to.Node}, &to.Memory)
+	}
+	if from != nil && from.Op == op.Serial {
+		ms.endJob(from)
+	}
+	ms.ops.end(op, hypervisor.Receipt{}, why)
 }
 
 // removeIncomplete removes an incomplete copy and answers the call that created it.
@@ -135,18 +175,6 @@ func (ms *machines) wait(op *operation, m *machine) {
 	ms.clock.schedule(jobLockWait, event{Kind: evLockWait, Op: op.Serial})
 }
 
-// wake starts the calls that waited for the job of a copy.
-func (ms *machines) wake(m *machine) {
-	waiters := m.Waiters
-	m.Waiters = nil
-	for _, serial := range waiters {
-		if op := ms.ops.byID[serial]; op != nil {
-			op.Waits = false
-			ms.start(op)
-		}
-	}
-}
-
 // waitedTooLong ends a call that has waited for too long.
 func (ms *machines) waitedTooLong(op *operation) {
 	if !op.Waits {
@@ -159,42 +187,14 @@ func (ms *machines) waitedTooLong(op *operation) {
 		op.Call.Verb, op.Call.VM, op.Call.Node))
 }
 
-// kernelPanic turns a copy into a dead copy.
-func (ms *machines) kernelPanic(m *machine) {
-	ms.guests.consoles.print(m, "panic")
-	ms.guests.stop(m, hypervisor.CopyDead)
-	m.Demand = 0
-	ms.nodes.byID[m.Node].ended(m, hypervisor.CauseCrashed, ms.clock.time())
-	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
-	ms.wake(m)
-}
-
-// cancelMigrate ends a failed migration: the source keeps the VM.
-func (ms *machines) cancelMigrate(op *operation, why *failure) {
-	from, to := ms.nodes.at(op.Call.Node, op.Call.VM), ms.nodes.at(op.Call.To, op.Call.VM)
-	if to != nil && to.Op == op.Serial {
-		to.clearJob()
-		ms.remove(to)
-		ms.observer.report(Change{Kind: Destroyed, VM: to.VM, Node: to.Node}, &to.Memory)
+// wake starts the calls that waited for the job of a copy.
+func (ms *machines) wake(m *machine) {
+	waiters := m.Waiters
+	m.Waiters = nil
+	for _, serial := range waiters {
+		if op := ms.ops.byID[serial]; op != nil {
+			op.Waits = false
+			ms.start(op)
+		}
 	}
-	if from != nil && from.Op == op.Serial {
-		ms.endJob(from)
-	}
-	ms.ops.end(op, hypervisor.Receipt{}, why)
-}
-
-// cancelSave ends a failed save: the partial file stays or is removed, and the copy returns to
-// its state before the save.
-func (ms *machines) cancelSave(m *machine, leave bool, why *failure) {
-	op := ms.ops.jobOf(m)
-	if leave {
-		ms.store.keepPartial(op.Call.Image, m)
-	} else {
-		ms.store.removePartial(op.Call.Image)
-	}
-	ms.endJob(m)
-	if op.WasRunning && m.State == hypervisor.CopyPaused && ms.nodes.lockHolder(m.VM, m.Node) == nil {
-		ms.unpause(m)
-	}
-	ms.ops.end(op, hypervisor.Receipt{}, why)
 }

@@ -48,14 +48,14 @@ func (n *node) has(k FaultKind) bool { return n.faults[k].On }
 // up reports whether the node has power.
 func (n *node) up() bool { return !n.has(PowerLoss) }
 
-// boots reports whether the node was switched on and will answer.
+// boots reports whether the node has no power and will get it back.
 func (n *node) boots(c *clock) bool {
 	return !n.up() && slices.ContainsFunc(c.events, func(e event) bool {
 		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && e.Version == n.faults[PowerLoss].Version
 	})
 }
 
-// holds queues an operation while the node is frozen. It reports whether it did.
+// holds queues an operation if the node is frozen, and reports whether it is.
 func (n *node) holds(op *operation) bool {
 	if n.has(Freeze) {
 		n.queued = append(n.queued, op.Serial)
@@ -63,7 +63,7 @@ func (n *node) holds(op *operation) bool {
 	return n.has(Freeze)
 }
 
-// unreachable is nil if the node answers the controller.
+// unreachable returns the failure of a node that does not answer the controller, or nil.
 func (n *node) unreachable() *failure {
 	switch {
 	case n.has(PowerLoss) || n.has(Partition):
@@ -94,7 +94,7 @@ func (n *node) memoryUsed() cluster.MiB {
 	return sum
 }
 
-// memoryFailure is nil if the node has that much free memory.
+// memoryFailure returns the failure of a node without that much free memory, or nil.
 func (n *node) memoryFailure(need cluster.MiB) *failure {
 	free := n.Capacity.Memory
 	if !n.overcommits {

@@ -72,18 +72,17 @@ func (in *injector) thaw(n *node) {
 	}
 }
 
-// dropWaiting ends the calls that a dead daemon has not begun.
-func (in *injector) dropWaiting(n *node, why *failure) {
-	n.queued = nil
-	n.faults[Freeze].On = false
-	for _, op := range in.ops.onNode(n) {
-		if !op.Started || op.Waits {
-			in.ops.end(op, hypervisor.Receipt{}, why)
-		}
+// powerOn boots a node, unless [BootFails] is armed for it.
+func (in *injector) powerOn(n *node) {
+	if n.up() || n.boots(in.clock) || in.faults.take(BootFails, n.ID) {
+		return
 	}
+	t := &n.faults[PowerLoss]
+	t.Version++
+	in.clock.schedule(in.random.jitter(in.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
 }
 
-// powerOff removes all copies of a node, and may tear its unsealed images.
+// powerOff removes all copies of a node and may tear its unsealed images.
 func (in *injector) powerOff(n *node) {
 	gone := newFailure(hypervisor.ErrUnreachable, "node %s: connection lost", n.ID)
 	n.faults[DaemonKilled].On = false
@@ -110,8 +109,8 @@ func (in *injector) powerOff(n *node) {
 
 // killDaemon ends the calls of the node's daemon, as measured in the lab: a save leaves its
 // partial file and the VM as it was (6a, 6b), a restore leaves nothing, a migration leaves the
-// source (M3, M4, M7), unless an incomplete copy is left: see [HalfLeft]. Some of the small calls
-// have had their effect.
+// source (M3, M4, M7). An incomplete copy may be left instead: see [HalfLeft]. Some of the small
+// calls have had their effect.
 func (in *injector) killDaemon(n *node) {
 	gone := newFailure(hypervisor.ErrUnreachable, "node %s: end of file while reading data", n.ID)
 	in.dropWaiting(n, gone)
@@ -143,16 +142,6 @@ func (in *injector) killDaemon(n *node) {
 	}
 }
 
-// powerOn boots a node, unless [BootFails] is armed for it.
-func (in *injector) powerOn(n *node) {
-	if n.up() || n.boots(in.clock) || in.faults.take(BootFails, n.ID) {
-		return
-	}
-	t := &n.faults[PowerLoss]
-	t.Version++
-	in.clock.schedule(in.random.jitter(in.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
-}
-
 // leavesIncomplete reports whether an armed or random [HalfLeft] applies to a copy.
 func (in *injector) leavesIncomplete(m *machine) bool {
 	return in.faults.take(HalfLeft, m.Node) || in.random.bernoulli(in.faults.rates.HalfLeft)
@@ -177,4 +166,15 @@ func (in *injector) survivesDaemon(m *machine, op *operation, gone *failure) boo
 	in.clock.schedule(in.clock.due(op.Serial)-in.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
 	in.ops.end(op, hypervisor.Receipt{}, gone)
 	return true
+}
+
+// dropWaiting ends the calls that a dead daemon has not begun.
+func (in *injector) dropWaiting(n *node, why *failure) {
+	n.queued = nil
+	n.faults[Freeze].On = false
+	for _, op := range in.ops.onNode(n) {
+		if !op.Started || op.Waits {
+			in.ops.end(op, hypervisor.Receipt{}, why)
+		}
+	}
 }

@@ -17,14 +17,6 @@ type nodes struct {
 	locks  bool // see [Config]
 }
 
-// target returns the copy of a call.
-func (ns *nodes) target(op *operation) (*machine, *failure) {
-	if m := ns.at(op.Call.Node, op.Call.VM); m != nil {
-		return m, nil
-	}
-	return nil, newFailure(hypervisor.ErrNoSuchVM, "%s %s on %s", op.Call.Verb, op.Call.VM, op.Call.Node)
-}
-
 // newNodes returns empty nodes.
 func newNodes(cfg *Config) *nodes {
 	ns := &nodes{byID: map[cluster.NodeID]*node{}, copies: map[cluster.VMID][]*machine{}, locks: cfg.Locks}
@@ -44,6 +36,14 @@ func (ns *nodes) at(node cluster.NodeID, vm cluster.VMID) *machine {
 		return n.copies[vm]
 	}
 	return nil
+}
+
+// target returns the copy of a call.
+func (ns *nodes) target(op *operation) (*machine, *failure) {
+	if m := ns.at(op.Call.Node, op.Call.VM); m != nil {
+		return m, nil
+	}
+	return nil, newFailure(hypervisor.ErrNoSuchVM, "%s %s on %s", op.Call.Verb, op.Call.VM, op.Call.Node)
 }
 
 // add puts a copy on its node.

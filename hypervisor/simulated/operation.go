@@ -12,13 +12,13 @@ type operation struct {
 	Answered   bool            `json:"answered"` // the caller has its answer, or will never get one
 	Lost       loss            `json:"lost"`     // what happens to the answer
 	Slow       bool            `json:"slow"`
-	Hangs      bool            `json:"hangs,omitempty"` // it continues after minutes
+	Hangs      bool            `json:"hangs,omitempty"` // it continues minutes later
 	Cut        cut             `json:"cut"`             // how the transfer will fail
 	WasRunning bool            `json:"ran"`             // the copy ran when its job began
 	Answer     *failure        `json:"prepared"`        // the answer of evReply
 	Waits      bool            `json:"waits"`           // for the job of the copy
-	Started    bool            `json:"taken"`           // the node has begun with it
-	Over       bool            `json:"over"`            // it has no more effect, only an answer is due
+	Started    bool            `json:"taken"`           // the node has begun it
+	Over       bool            `json:"over"`            // it has no further effect, only an answer is due
 }
 
 // loss is what happens to the answer of a call that took effect.

@@ -8,9 +8,9 @@ import (
 	"vjob/energy/power"
 )
 
-// SwitchPower carries out a verb on the power of a node. A node that is switched on answers after its
-// boot time; one that is switched off loses its copies. The state is known only for
-// [power.Query].
+// SwitchPower carries out a verb on the power of a node. A node that is switched on answers
+// after its boot time. One that is switched off loses its copies. Only [power.Query] returns the
+// state.
 func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) (power.State, error) {
 	c.advance(now)
 	defer c.propagate()
@@ -40,23 +40,24 @@ type powerDriver struct {
 	node   cluster.NodeID
 }
 
-func (b powerDriver) On(ctx context.Context) error  { return b.do(ctx, power.TurnOn, nil) }
-func (b powerDriver) Off(ctx context.Context) error { return b.do(ctx, power.TurnOff, nil) }
+func (p powerDriver) On(ctx context.Context) error  { return p.do(ctx, power.TurnOn, nil) }
+func (p powerDriver) Off(ctx context.Context) error { return p.do(ctx, power.TurnOff, nil) }
 
-func (b powerDriver) State(ctx context.Context) (s power.State, err error) {
-	err = b.do(ctx, power.Query, &s)
+func (p powerDriver) State(ctx context.Context) (s power.State, err error) {
+	err = p.do(ctx, power.Query, &s)
 	return s, err
 }
 
-func (b powerDriver) do(ctx context.Context, v power.Verb, state *power.State) error {
+// do switches the power and stores the state, unless it is nil.
+func (p powerDriver) do(ctx context.Context, v power.Verb, state *power.State) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d := b.driver
+	d := p.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	s, err := d.cluster.SwitchPower(d.clock.now(), b.node, v)
+	s, err := d.cluster.SwitchPower(d.clock.now(), p.node, v)
 	if state != nil {
 		*state = s
 	}

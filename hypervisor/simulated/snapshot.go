@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"cmp"
-	"container/heap"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -137,15 +136,15 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 	for _, k := range s.Consoles {
 		c.guests.consoles.byVM[k.VM] = k
 	}
-	if err := c.fill(&s); err != nil {
+	if err := c.restoreNodes(&s); err != nil {
 		return nil, err
 	}
-	c.takeAgenda(&s)
+	c.restoreEvents(&s)
 	return c, nil
 }
 
-// fill restores the nodes, copies and operations.
-func (c *Cluster) fill(s *snapshot) error {
+// restoreNodes restores the nodes, copies and operations.
+func (c *Cluster) restoreNodes(s *snapshot) error {
 	for _, saved := range s.Hosts {
 		n, ok := c.nodes.byID[saved.ID]
 		if !ok {
@@ -179,9 +178,9 @@ func (c *Cluster) fill(s *snapshot) error {
 	return nil
 }
 
-// takeAgenda restores the pending events. Random faults are drawn again if their rates have
+// restoreEvents restores the pending events. Random faults are drawn again if their rates have
 // changed.
-func (c *Cluster) takeAgenda(s *snapshot) {
+func (c *Cluster) restoreEvents(s *snapshot) {
 	sameRates := s.Rates == c.faults.rates
 	c.clock.events = nil
 	for _, e := range s.Agenda {
@@ -191,7 +190,7 @@ func (c *Cluster) takeAgenda(s *snapshot) {
 		if e.Kind == evFault && !sameRates {
 			continue
 		}
-		heap.Push(&c.clock.events, e)
+		c.clock.push(e)
 	}
 	if !sameRates {
 		c.faults.healed = false

@@ -26,7 +26,15 @@ type image struct {
 	Mem      memory             `json:"mem"`
 }
 
-// imageStore is the images of all nodes, in their pools.
+// checksum is a hash of the content.
+func (i *image) checksum() string {
+	hash := fnv.New64a()
+	content := fmt.Sprintf("%s %d %d %d %d", i.ID, i.Mem.Stamp.Incarnation, i.Mem.Epoch, i.Bytes, i.Rot)
+	hash.Write([]byte(content))
+	return fmt.Sprintf("fnv64a:%016x", hash.Sum64())
+}
+
+// imageStore holds the images of all nodes, in their pools.
 type imageStore struct {
 	clock    *clock
 	random   *random
@@ -41,12 +49,13 @@ type imageStore struct {
 	revoked map[hypervisor.ImageID]int
 }
 
-// checksum is a hash of the content.
-func (i *image) checksum() string {
-	hash := fnv.New64a()
-	content := fmt.Sprintf("%s %d %d %d %d", i.ID, i.Mem.Stamp.Incarnation, i.Mem.Epoch, i.Bytes, i.Rot)
-	hash.Write([]byte(content))
-	return fmt.Sprintf("fnv64a:%016x", hash.Sum64())
+// sorted lists the images in order of VMs, generations and attempts.
+func (st *imageStore) sorted() []*image {
+	return slices.SortedFunc(maps.Values(st.images), func(a, b *image) int { return compareIDs(a.ID, b.ID) })
+}
+
+func compareIDs(a, b hypervisor.ImageID) int {
+	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
 }
 
 // readable returns an image that a node can read, or the failure.
@@ -127,22 +136,13 @@ func (st *imageStore) reachableVia(saved *node, open hypervisor.Spaces) cluster.
 	return saved.ID
 }
 
-// sorted lists the images in order of VMs, generations and attempts.
-func (st *imageStore) sorted() []*image {
-	return slices.SortedFunc(maps.Values(st.images), func(a, b *image) int { return compareIDs(a.ID, b.ID) })
-}
-
-func compareIDs(a, b hypervisor.ImageID) int {
-	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
-}
-
 // create adds the file of a save that begins.
 func (st *imageStore) create(id hypervisor.ImageID, n *node, m *machine) {
 	st.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: st.clock.now}
 	st.observer.report(Change{Kind: SaveBegun, VM: m.VM, Node: n.ID, Image: id}, &m.Memory)
 }
 
-// complete marks an image complete, with the memory of its copy, unless it was deleted.
+// complete marks an image complete and stores the memory of the copy in it, unless it was deleted.
 func (st *imageStore) complete(id hypervisor.ImageID, m *machine) {
 	if i := st.images[id]; i != nil && i.Node == m.Node {
 		i.Complete, i.Bytes, i.Mem, i.Written = true, m.bytes(), m.Memory, st.clock.now
@@ -164,8 +164,7 @@ func (st *imageStore) removePartial(id hypervisor.ImageID) {
 	}
 }
 
-// seal makes the image and its checksum durable. An image that was sealed before is
-// verified.
+// seal makes the image and its checksum durable. It verifies an image that was sealed before.
 func (st *imageStore) seal(op *operation) (hypervisor.Receipt, *failure) {
 	i, f := st.readable(op.Call.Image, op.Call.Node)
 	if f != nil {
@@ -177,6 +176,17 @@ func (st *imageStore) seal(op *operation) (hypervisor.Receipt, *failure) {
 	i.Durable, i.Sum = true, i.checksum()
 	st.observer.report(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum(), Incarnation: i.Mem.Stamp.Incarnation}, nil
+}
+
+// sealed lists the sealed images: random bit rot affects only these.
+func (st *imageStore) sealed() []*image {
+	var list []*image
+	for _, i := range st.sorted() {
+		if i.Durable {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // discard deletes the image. A missing image is no failure.
@@ -192,27 +202,8 @@ func (st *imageStore) discard(op *operation) *failure {
 	return nil
 }
 
-// sealed lists the sealed images: random bit rot affects only these.
-func (st *imageStore) sealed() []*image {
-	var list []*image
-	for _, i := range st.sorted() {
-		if i.Durable {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// revokedFailure is the failure of an attempt that was revoked, or nil.
-func (st *imageStore) revokedFailure(op *operation) *failure {
-	if last, ok := st.revoked[op.Call.Image]; ok && op.Call.Attempt <= last {
-		return refuse(op, "the attempt was revoked")
-	}
-	return nil
-}
-
-// revoke revokes the attempts, including queued ones: the store remembers it. An attempt
-// that has opened its image continues: on Linux an open file outlives its link.
+// revoke revokes the attempts up to one, including queued ones. An attempt that has opened its image
+// continues: on Linux an open file outlives its link.
 func (st *imageStore) revoke(op *operation) *failure {
 	id, attempt := op.Call.Image, op.Call.Attempt
 	if f := st.failureOn(st.nodes.byID[op.Call.Node]); f != nil {
@@ -222,5 +213,13 @@ func (st *imageStore) revoke(op *operation) *failure {
 		st.revoked[id] = attempt
 	}
 	st.observer.report(Change{Kind: Revoked, VM: id.VM, Node: op.Call.Node, Image: id, Attempt: attempt}, nil)
+	return nil
+}
+
+// revokedFailure returns the failure of an attempt that was revoked, or nil.
+func (st *imageStore) revokedFailure(op *operation) *failure {
+	if last, ok := st.revoked[op.Call.Image]; ok && op.Call.Attempt <= last {
+		return refuse(op, "the attempt was revoked")
+	}
 	return nil
 }

@@ -17,7 +17,7 @@ const tornUnsealed = 0.5
 // maxStoreSlowdown bounds by which factor a slow store is slower.
 const maxStoreSlowdown = 150
 
-// foreignMount is nil if the right file system is mounted for a pool.
+// foreignMount returns the failure of a pool on which the wrong file system is mounted, or nil.
 func (st *imageStore) foreignMount(pool string) *failure {
 	for _, n := range st.nodes.sorted {
 		if n.Pool == pool && n.has(StoreForeign) {
@@ -27,7 +27,7 @@ func (st *imageStore) foreignMount(pool string) *failure {
 	return nil
 }
 
-// failureOn is nil if the image store of a node works now.
+// failureOn returns the failure of a call that uses the image store of a node now, or nil.
 func (st *imageStore) failureOn(n *node) *failure {
 	if n.has(StoreGone) {
 		return newFailure(hypervisor.ErrNoImage, "the store is not mounted on %s", n.ID)
@@ -48,7 +48,7 @@ func (st *imageStore) failureOn(n *node) *failure {
 	}
 }
 
-// listable is nil if the images of a node can be listed.
+// listable returns the failure to list the images of a node, or nil.
 func (st *imageStore) listable(n *node) *failure {
 	if n.has(StoreFails) && st.random.bernoulli(storeFailRate) {
 		return newFailure(hypervisor.ErrNoImage, "the store of %s: readdir: input/output error", n.ID)
@@ -112,7 +112,7 @@ func (st *imageStore) incompatible(n *node, i *image) bool {
 	return float64(sum.Sum32()) < st.faults.rates.Misfit*(1<<32)
 }
 
-// rot damages an image.
+// rot flips bits of an image.
 func (st *imageStore) rot(i *image) {
 	i.Rot++
 	st.observer.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
