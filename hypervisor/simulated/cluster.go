@@ -14,8 +14,8 @@ type Cluster struct {
 	// the cluster, except for [Cluster.Truth].
 	OnChange func(Change)
 
-	// The parts, from the bottom up: each calls only earlier ones. The exception is machines.start,
-	// by which the end of a job starts the next operation in executor.
+	// The parts, from the bottom up: each calls only earlier ones. The only call upwards is
+	// machines.start: the end of a job lets executor start the operations that waited for it.
 
 	clock    *clock
 	random   *random
@@ -173,28 +173,28 @@ func (c *Cluster) advance(to time.Time) {
 
 // handle carries out one event.
 func (c *Cluster) handle(e *event) {
+	n, op := c.nodes.byID[e.Node], c.ops.byID[e.Op]
 	switch e.Kind {
 	case evFinish:
-		c.executor.finish(c.ops.byID[e.Op])
+		c.executor.finish(op)
 	case evReply:
-		op := c.ops.byID[e.Op]
 		c.ops.end(op, hypervisor.Receipt{}, op.Answer)
 	case evLockWait:
-		c.machines.waitedTooLong(c.ops.byID[e.Op])
+		c.machines.waitedTooLong(op)
 	case evGiveUp:
-		c.executor.giveUp(c.ops.byID[e.Op])
+		c.executor.giveUp(op)
 	case evGuest:
-		c.guests.mark(c.nodes.byID[e.Node].copies[e.VM])
+		c.guests.mark(n.copies[e.VM])
 	case evFault:
 		c.injector.injectRandom(e.Fault)
 	case evFaultEnds:
-		c.injector.endFault(c.nodes.byID[e.Node], e.Fault)
+		c.injector.endFault(n, e.Fault)
 	case evHint:
-		c.outbox.hint(c.nodes.byID[e.Node])
+		c.outbox.hint(n)
 	case evResume:
-		c.executor.resumeHung(c.ops.byID[e.Op])
+		c.executor.resumeHung(op)
 	case evLoaded:
-		c.machines.loaded(c.nodes.byID[e.Node].copies[e.VM])
+		c.machines.loaded(n.copies[e.VM])
 	}
 }
 
@@ -208,20 +208,20 @@ func (c *Cluster) propagate() {
 
 // void reports whether an event is outdated.
 func (c *Cluster) void(e *event) bool {
+	n, op := c.nodes.byID[e.Node], c.ops.byID[e.Op]
 	switch e.Kind {
 	case evGuest:
-		m := c.nodes.byID[e.Node].copies[e.VM]
+		m := n.copies[e.VM]
 		return m == nil || m.Version != e.Version
 	case evReply:
-		return c.ops.byID[e.Op] == nil
+		return op == nil
 	case evLoaded:
-		m := c.nodes.byID[e.Node].copies[e.VM]
+		m := n.copies[e.VM]
 		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
 	case evFinish, evLockWait, evGiveUp, evResume:
-		op := c.ops.byID[e.Op]
 		return op == nil || op.Over
 	case evFaultEnds:
-		return c.nodes.byID[e.Node].faults[e.Fault].Version != e.Version
+		return n.faults[e.Fault].Version != e.Version
 	default:
 		return false
 	}

@@ -33,7 +33,7 @@ func (g *guests) updateShares(n *node) {
 
 // shareOf is the speed of a guest with CPU demand: under its cap, and at the yield of its node.
 func (g *guests) shareOf(m *machine) (num, den int64) {
-	num, den = g.nodes.byID[m.Node].yield()
+	num, den = g.nodes.of(m).yield()
 	if capped := m.cappedDemand(); capped < m.Demand {
 		num, den = num*int64(capped), den*int64(m.Demand)
 	}

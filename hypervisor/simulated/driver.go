@@ -52,6 +52,18 @@ type Driver struct {
 	done    chan struct{}
 }
 
+// scaledClock is virtual time that passes faster or slower than real time.
+type scaledClock struct {
+	speed  float64   // seconds of virtual time in a real second
+	real   time.Time // when virtual time was origin
+	origin time.Time
+}
+
+// now is the virtual time.
+func (s *scaledClock) now() time.Time {
+	return s.origin.Add(time.Duration(float64(time.Since(s.real)) * s.speed))
+}
+
 // answer is how a call ended.
 type answer struct {
 	receipt hypervisor.Receipt
@@ -95,18 +107,6 @@ func Open(s Settings) (*Driver, error) {
 
 // Now is the virtual time.
 func (d *Driver) Now() time.Time { return d.clock.now() }
-
-// scaledClock is virtual time that passes faster or slower than real time.
-type scaledClock struct {
-	speed  float64   // seconds of virtual time in a real second
-	real   time.Time // when virtual time was origin
-	origin time.Time
-}
-
-// now is the virtual time.
-func (s *scaledClock) now() time.Time {
-	return s.origin.Add(time.Duration(float64(time.Since(s.real)) * s.speed))
-}
 
 // RealDuration converts a duration of virtual time to real time.
 func (d *Driver) RealDuration(virtual time.Duration) time.Duration {

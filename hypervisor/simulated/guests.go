@@ -31,7 +31,7 @@ func (g *guests) add(m *machine) {
 	m.AccruedAt, m.Num, m.Den = g.clock.now, 0, 1
 	m.Demand = g.demand(m)
 	g.nodes.add(m)
-	g.outbox.hint(g.nodes.byID[m.Node])
+	g.outbox.hint(g.nodes.of(m))
 }
 
 // remove removes a copy from its node.
@@ -61,11 +61,11 @@ func (g *guests) stop(m *machine, s hypervisor.CopyState) {
 
 // markChanged marks the copy's node and application for an update.
 func (g *guests) markChanged(m *machine) {
-	g.markNode(g.nodes.byID[m.Node])
+	g.markNode(g.nodes.of(m))
 	if m.lockstep() {
 		g.markApp(g.app(m))
 	}
-	g.outbox.hint(g.nodes.byID[m.Node])
+	g.outbox.hint(g.nodes.of(m))
 }
 
 func (g *guests) markNode(n *node) {

@@ -54,10 +54,10 @@ func (ms *machines) remove(m *machine) {
 
 // endGuest removes the copy of a guest that has ended.
 func (ms *machines) endGuest(m *machine, cause hypervisor.Cause) {
-	n := ms.nodes.byID[m.Node]
+	n := ms.nodes.of(m)
 	ms.cancelJob(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
 	ms.guests.consoles.print(m, "%s", cause)
-	n.ended(m, cause, ms.clock.time())
+	n.recordEnding(m, cause, ms.clock.time())
 	ms.remove(m)
 	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
 }
@@ -67,7 +67,7 @@ func (ms *machines) kernelPanic(m *machine) {
 	ms.guests.consoles.print(m, "panic")
 	ms.guests.stop(m, hypervisor.CopyDead)
 	m.Demand = 0
-	ms.nodes.byID[m.Node].ended(m, hypervisor.CauseCrashed, ms.clock.time())
+	ms.nodes.of(m).recordEnding(m, hypervisor.CauseCrashed, ms.clock.time())
 	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
 	ms.wake(m)
 }
@@ -82,13 +82,13 @@ func (ms *machines) beginJob(m *machine, j hypervisor.Job, op *operation) {
 		m.Incomplete = true
 	case hypervisor.JobNone, hypervisor.JobUnknown:
 	}
-	ms.outbox.hint(ms.nodes.byID[m.Node])
+	ms.outbox.hint(ms.nodes.of(m))
 }
 
 // endJob ends the copy's job and starts the operations that waited for it.
 func (ms *machines) endJob(m *machine) {
 	m.clearJob()
-	ms.outbox.hint(ms.nodes.byID[m.Node])
+	ms.outbox.hint(ms.nodes.of(m))
 	ms.wake(m)
 }
 

@@ -107,9 +107,9 @@ func (n *node) memoryFailure(need cluster.MiB) *failure {
 	return nil
 }
 
-// ended records how a guest ended, if the node's daemon is up (row 16b: a guest that dies while
+// recordEnding records how a guest ended, if the node's daemon is up (row 16b: a guest that dies while
 // the daemon is down leaves no event).
-func (n *node) ended(m *machine, cause hypervisor.Cause, at time.Time) {
+func (n *node) recordEnding(m *machine, cause hypervisor.Cause, at time.Time) {
 	if n.has(Partition) || n.has(DaemonKilled) || n.has(PowerLoss) {
 		return
 	}
@@ -161,6 +161,9 @@ func newNodes(cfg *Config) *nodes {
 	return ns
 }
 
+// of returns the node of a copy.
+func (ns *nodes) of(m *machine) *node { return ns.byID[m.Node] }
+
 // at returns the copy of a VM on a node, or nil.
 func (ns *nodes) at(node cluster.NodeID, vm cluster.VMID) *machine {
 	if n, ok := ns.byID[node]; ok {
@@ -179,13 +182,13 @@ func (ns *nodes) target(op *operation) (*machine, *failure) {
 
 // add puts a copy on its node.
 func (ns *nodes) add(m *machine) {
-	ns.byID[m.Node].copies[m.VM] = m
+	ns.of(m).copies[m.VM] = m
 	ns.copies[m.VM] = append(ns.copies[m.VM], m)
 }
 
 // remove removes a copy from its node.
 func (ns *nodes) remove(m *machine) {
-	delete(ns.byID[m.Node].copies, m.VM)
+	delete(ns.of(m).copies, m.VM)
 	ns.copies[m.VM] = slices.DeleteFunc(ns.copies[m.VM], func(o *machine) bool { return o == m })
 	if len(ns.copies[m.VM]) == 0 {
 		delete(ns.copies, m.VM)

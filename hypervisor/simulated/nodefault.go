@@ -160,7 +160,7 @@ func (in *injector) survivesDaemon(m *machine, op *operation, gone *failure) boo
 	}
 	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
 	if op.Cut == cutLoad {
-		m.Loading.Refused = loadFailure(in.nodes.byID[m.Node], op)
+		m.Loading.Refused = loadFailure(in.nodes.of(m), op)
 	}
 	m.Op = 0
 	in.clock.schedule(in.clock.due(op.Serial)-in.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})

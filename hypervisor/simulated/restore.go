@@ -57,7 +57,7 @@ func (x *executor) finishRestore(op *operation) *failure {
 		return refuse(op, "the job is gone")
 	}
 	if op.Cut == cutLoad {
-		f = loadFailure(x.nodes.byID[m.Node], op)
+		f = loadFailure(x.nodes.of(m), op)
 		x.machines.removeIncomplete(m, f)
 		return f
 	}

@@ -13,7 +13,7 @@ func (x *executor) startSave(op *operation) (time.Duration, *failure) {
 	if f != nil {
 		return 0, f
 	}
-	n, id := x.nodes.byID[m.Node], op.Call.Image
+	n, id := x.nodes.of(m), op.Call.Image
 	switch {
 	case m.State == hypervisor.CopyDead:
 		return 0, refuse(op, "domain is not running")
@@ -45,7 +45,7 @@ func (x *executor) finishSave(op *operation) *failure {
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
-	n := x.nodes.byID[m.Node]
+	n := x.nodes.of(m)
 	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || x.store.free(n.Pool) < m.size() {
 		full := newFailure(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
 		x.machines.cancelSave(m, op.Cut == cutFullLeft, full)
