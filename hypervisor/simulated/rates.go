@@ -11,7 +11,7 @@ type Rates struct {
 	// Lasting is the mean length of lasting faults; 0 is 30 s.
 	Lasting time.Duration
 
-	// Probabilities for each call that they fit.
+	// Probabilities for each call to which the fault applies.
 	CallFails, CallLost, CallSilent, CallSlow,
 	SaveFull, SaveFullLeft, MigrateCut, MigrateSplit, CallLate, BootStuck float64
 
