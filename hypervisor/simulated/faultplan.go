@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,12 +31,16 @@ func (p *faultPlan) planNext(k FaultKind) {
 	}
 }
 
-// maxStaleness bounds the age of a cached directory.
-const maxStaleness = 2 * time.Minute
+const (
+	// defaultLasting is the mean length of lasting faults without a rate.
+	defaultLasting = 30 * time.Second
+	// maxStaleness bounds the age of a cached directory.
+	maxStaleness = 2 * time.Minute
+)
 
 // lasting draws how long a random fault lasts.
-func (p *faultPlan) lasting(k FaultKind, mean time.Duration) time.Duration {
-	d := p.random.exponential(mean) + 1
+func (p *faultPlan) lasting(k FaultKind) time.Duration {
+	d := p.random.exponential(cmp.Or(p.rates.Lasting, defaultLasting)) + 1
 	if k == StoreStale {
 		return min(d, maxStaleness)
 	}

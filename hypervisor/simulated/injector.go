@@ -129,12 +129,8 @@ func (in *injector) injectRandom(k FaultKind) {
 	in.faults.planNext(k)
 	switch {
 	case k < lastingKinds || k == LockdKilled:
-		mean := in.faults.rates.Lasting
-		if mean == 0 {
-			mean = 30 * time.Second
-		}
 		n := in.nodes.sorted[in.random.IntN(len(in.nodes.sorted))]
-		in.beginFault(n, Fault{Kind: k, Node: n.ID, For: in.faults.lasting(k, mean)})
+		in.beginFault(n, Fault{Kind: k, Node: n.ID, For: in.faults.lasting(k)})
 	case k == ImageRot:
 		if list := in.store.sealed(); len(list) > 0 {
 			in.store.rot(list[in.random.IntN(len(list))])
