@@ -12,7 +12,7 @@ import (
 
 var begin = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// manualCluster is a cluster whose time the test advances.
+// manualCluster is a cluster; the test advances its time.
 type manualCluster struct {
 	*simulated.Cluster
 	t   *testing.T
