@@ -22,42 +22,42 @@ const pollInterval = 50 * time.Millisecond
 func (d *Driver) Attach(_ context.Context, vm cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, there := d.guestAt(vm, node); !there || d.closed {
+	if _, exists := d.guestAt(vm, node); !exists || d.closed {
 		return nil, newFailure(hypervisor.ErrNoSuchVM, "attach to %s on %s", vm, node)
 	}
-	near, far := net.Pipe()
+	client, guest := net.Pipe()
 	if before, ok := d.consoles[vm]; ok {
-		_ = before.Close() // the later one takes over
+		_ = before.Close() // a VM has one console
 	}
-	d.consoles[vm] = far
-	d.serving.Go(func() { d.serve(far, vm, node) }) //nolint:contextcheck // the console outlives its opening
-	return near, nil
+	d.consoles[vm] = guest
+	d.serving.Go(func() { d.serve(guest, vm, node) }) //nolint:contextcheck // the console outlives its opening
+	return client, nil
 }
 
-// guestAt reports whether a node holds the VM, not shutting down, and whether it runs; mu is
+// guestAt reports whether a guest is on a node and not shutting down, and whether it runs; mu is
 // held.
-func (d *Driver) guestAt(vm cluster.VMID, node cluster.NodeID) (runs, there bool) {
-	d.cluster.advance(d.virtual())
-	m := d.cluster.copyAt(node, vm)
+func (d *Driver) guestAt(vm cluster.VMID, node cluster.NodeID) (runs, exists bool) {
+	d.cluster.advance(d.clock.now())
+	m := d.cluster.nodes.at(node, vm)
 	if m == nil || m.State == hypervisor.CopyDead || m.Memory.Stage == stopping {
 		return false, false
 	}
 	return m.State == hypervisor.CopyRunning, true
 }
 
-// serve is the guest's side of a console, until one of both sides is gone.
+// serve is the guest's side of a console, until the guest ends or the client closes it.
 func (d *Driver) serve(conn net.Conn, vm cluster.VMID, node cluster.NodeID) {
 	typed := make(chan byte)
-	gone := make(chan struct{})
+	closed := make(chan struct{}) // by the client
 	d.serving.Go(func() {
-		defer close(gone)
-		piece := make([]byte, 1)
+		defer close(closed)
+		key := make([]byte, 1)
 		for {
-			if _, err := conn.Read(piece); err != nil {
+			if _, err := conn.Read(key); err != nil {
 				return
 			}
 			select {
-			case typed <- piece[0]:
+			case typed <- key[0]:
 			case <-d.quit:
 				return
 			}
@@ -67,7 +67,7 @@ func (d *Driver) serve(conn net.Conn, vm cluster.VMID, node cluster.NodeID) {
 		_ = conn.Close()
 		select { // the reader may have a last byte
 		case <-typed:
-		case <-gone:
+		case <-closed:
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -77,8 +77,8 @@ func (d *Driver) serve(conn net.Conn, vm cluster.VMID, node cluster.NodeID) {
 	}()
 	s := shell{prompt: cluster.GuestName(vm) + "$ "}
 	out := s.greeting()
-	pulse := time.NewTicker(pollInterval)
-	defer pulse.Stop()
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
 	for {
 		if len(out) > 0 {
 			if _, err := conn.Write([]byte(out)); err != nil {
@@ -87,21 +87,21 @@ func (d *Driver) serve(conn net.Conn, vm cluster.VMID, node cluster.NodeID) {
 			out = ""
 		}
 		d.mu.Lock()
-		runs, there := d.guestAt(vm, node)
+		runs, exists := d.guestAt(vm, node)
 		d.mu.Unlock()
-		if !there {
+		if !exists {
 			return
 		}
 		keys := typed
 		if !runs {
-			keys = nil // it is paused
+			keys = nil // a paused guest reads nothing
 		}
 		select {
 		case <-d.quit:
 			return
-		case <-gone:
+		case <-closed:
 			return
-		case <-pulse.C:
+		case <-poll.C:
 		case key := <-keys:
 			out = s.press(key)
 			if s.exited {
@@ -117,7 +117,7 @@ func (d *Driver) serve(conn net.Conn, vm cluster.VMID, node cluster.NodeID) {
 func (d *Driver) shutDown(vm cluster.VMID, node cluster.NodeID) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	// An error means that the guest has gone already.
+	// An error means that the guest has ended already.
 	_, _ = d.Do(ctx, hypervisor.Call{Verb: hypervisor.Shutdown, VM: vm, Node: node})
 }
 

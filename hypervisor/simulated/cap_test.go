@@ -19,13 +19,13 @@ func TestCapsSlowGuestsDown(t *testing.T) {
 		lifted   time.Duration      // after the boot; 0 is never
 		want     time.Duration      // of the last step, without boot
 	}{
-		"no cap":                       {caps: []cluster.MilliCPU{0, 0}, want: time.Minute},
-		"a cap above the need":         {caps: []cluster.MilliCPU{2000, 1000}, want: time.Minute},
-		"half":                         {caps: []cluster.MilliCPU{500, 500}, want: 2 * time.Minute},
-		"half for a minute":            {caps: []cluster.MilliCPU{500, 500}, lifted: time.Minute, want: 90 * time.Second},
-		"the last one is a quarter":    {caps: []cluster.MilliCPU{500, 250}, want: 4 * time.Minute},
-		"lockstep":                     {lockstep: true, caps: []cluster.MilliCPU{0, 500}, want: 2 * time.Minute},
-		"lockstep, lifted half-way in": {lockstep: true, caps: []cluster.MilliCPU{250, 500}, lifted: time.Minute, want: 105 * time.Second},
+		"no cap":                          {caps: []cluster.MilliCPU{0, 0}, want: time.Minute},
+		"a cap above the demand":          {caps: []cluster.MilliCPU{2000, 1000}, want: time.Minute},
+		"half":                            {caps: []cluster.MilliCPU{500, 500}, want: 2 * time.Minute},
+		"half for a minute":               {caps: []cluster.MilliCPU{500, 500}, lifted: time.Minute, want: 90 * time.Second},
+		"a quarter for the last member":   {caps: []cluster.MilliCPU{500, 250}, want: 4 * time.Minute},
+		"lockstep":                        {lockstep: true, caps: []cluster.MilliCPU{0, 500}, want: 2 * time.Minute},
+		"lockstep, lifted after a minute": {lockstep: true, caps: []cluster.MilliCPU{250, 500}, lifted: time.Minute, want: 105 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := simulated.New(simulated.Config{Nodes: []simulated.Node{{ID: "n1", Capacity: cluster.Resources{CPU: 8000, Memory: 8192}}}})

@@ -1,10 +1,6 @@
 package simulated
 
 import (
-	"cmp"
-	"container/heap"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -18,34 +14,20 @@ type Cluster struct {
 	// the cluster, except for [Cluster.Truth].
 	OnChange func(Change)
 
-	cfg    Config
-	source *rand.PCG
-	rng    *rand.Rand
-	now    simTime
-	seq    int64
-	serial int64
-	events eventQueue
+	// The parts, from the bottom up: each calls only earlier ones. The only call upwards is
+	// machines.start: the end of a job lets executor start the operations that waited for it.
 
-	nodes  map[cluster.NodeID]*node
-	sorted []*node // by name
-	copies map[cluster.VMID][]*machine
-	ops    map[int64]*operation
-	images map[hypervisor.ImageID]*image
-	// revoked is the highest attempt to restore each image that may not succeed.
-	revoked  map[hypervisor.ImageID]int
-	epochs   map[Disk]int // +1 whenever a guest starts to run
-	apps     map[appKey]*app
-	consoles map[cluster.VMID]*console
-	armed    []Fault // faults that wait for a call that they match
-	healed   bool    // no more random faults
-
-	notices []Notice
-	dirty   struct { // what must be recomputed before time advances
-		guests []*machine
-		nodes  []*node
-		apps   []*app
-		hints  []*node
-	}
+	clock    *clock
+	random   *random
+	faults   *faultPlan
+	outbox   *outbox
+	nodes    *nodes
+	guests   *guests
+	store    *imageStore
+	ops      *operations
+	machines *machines
+	executor *executor
+	injector *injector
 }
 
 // Notice is what the cluster reports at an instant: the end of a call, or a hint that
@@ -78,140 +60,169 @@ func build(cfg Config) *Cluster {
 		panic("simulated: " + err.Error())
 	}
 	cfg = cfg.withDefaults()
-	c := &Cluster{
-		cfg:      cfg,
-		source:   rand.NewPCG(cfg.Seed, 0x766a6f62),
-		nodes:    map[cluster.NodeID]*node{},
-		copies:   map[cluster.VMID][]*machine{},
-		ops:      map[int64]*operation{},
-		images:   map[hypervisor.ImageID]*image{},
-		revoked:  map[hypervisor.ImageID]int{},
-		epochs:   map[Disk]int{},
-		apps:     map[appKey]*app{},
-		consoles: map[cluster.VMID]*console{},
+	c := &Cluster{}
+	c.clock = &clock{start: cfg.Start}
+	c.random = newRandom(cfg.Seed, cfg.Profile.Jitter)
+	c.faults = &faultPlan{clock: c.clock, random: c.random, rates: cfg.Faults}
+	c.outbox = &outbox{clock: c.clock, random: c.random, faults: c.faults}
+	c.nodes = newNodes(&cfg)
+	c.guests = &guests{
+		clock: c.clock, random: c.random, nodes: c.nodes, outbox: c.outbox,
+		consoles:     &consoles{clock: c.clock, byVM: map[cluster.VMID]*console{}},
+		shutdownTime: cfg.Profile.Shutdown,
+		apps:         map[appKey]*app{},
+		epochs:       map[Disk]int{},
 	}
-	c.rng = rand.New(c.source)
-	for _, declared := range cfg.Nodes {
-		n := newNode(declared)
-		n.overcommits = cfg.Overcommits
-		c.nodes[declared.ID] = n
-		c.sorted = append(c.sorted, n)
+	changes := &observer{onChange: &c.OnChange, clock: c.clock, epochs: c.guests.epochs}
+	c.store = &imageStore{
+		clock: c.clock, random: c.random, nodes: c.nodes, faults: c.faults, observer: changes,
+		pools:   cfg.Pools,
+		seed:    cfg.Seed,
+		images:  map[hypervisor.ImageID]*image{},
+		revoked: map[hypervisor.ImageID]int{},
 	}
-	slices.SortFunc(c.sorted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
-	c.planFaults()
+	c.ops = &operations{clock: c.clock, outbox: c.outbox, byID: map[int64]*operation{}}
+	c.machines = &machines{
+		clock: c.clock, nodes: c.nodes, outbox: c.outbox, observer: changes, guests: c.guests, store: c.store, ops: c.ops,
+	}
+	c.executor = &executor{
+		clock: c.clock, random: c.random, faults: c.faults, nodes: c.nodes, observer: changes,
+		guests: c.guests, store: c.store, ops: c.ops, machines: c.machines, profile: cfg.Profile,
+	}
+	c.machines.start = c.executor.start
+	c.injector = &injector{
+		clock: c.clock, random: c.random, faults: c.faults, outbox: c.outbox, nodes: c.nodes, observer: changes,
+		store: c.store, ops: c.ops, machines: c.machines, executor: c.executor, bootTime: cfg.Boot,
+	}
+	c.faults.plan()
 	return c
+}
+
+// addLeftovers creates the copies that were on the nodes before the start.
+func (c *Cluster) addLeftovers() {
+	for _, n := range c.nodes.sorted {
+		for _, l := range n.Leftovers {
+			m := &machine{VM: l.VM, Node: n.ID, Unpausable: l.Unpausable, Memory: memory{
+				Stamp: hypervisor.Stamp{Incarnation: 1}, Spec: &hypervisor.Machine{Name: "left", Reserved: l.Size}, Stage: working,
+			}}
+			c.guests.add(m)
+			c.guests.run(m)
+		}
+	}
+	c.propagate()
 }
 
 // Nodes lists the nodes in order of their names; all are Online.
 func (c *Cluster) Nodes() []cluster.Node {
-	list := make([]cluster.Node, len(c.sorted))
-	for i, n := range c.sorted {
+	list := make([]cluster.Node, len(c.nodes.sorted))
+	for i, n := range c.nodes.sorted {
 		list[i] = cluster.Node{ID: n.ID, Labels: n.Labels, Capacity: n.Capacity}
 	}
 	return list
 }
 
-// Now is the current virtual time.
-func (c *Cluster) Now() time.Time { return c.at(c.now) }
+// Leftovers lists the copies that were on a node before the start.
+func (c *Cluster) Leftovers(node cluster.NodeID) []Leftover { return c.nodes.byID[node].Leftovers }
 
-func (c *Cluster) at(m simTime) time.Time { return c.cfg.Start.Add(m) }
+// Now is the current virtual time.
+func (c *Cluster) Now() time.Time { return c.clock.time() }
 
 // Next is the time of the next internal event; ok is false without one.
 func (c *Cluster) Next() (when time.Time, ok bool) {
-	if len(c.notices) > 0 {
-		return c.Now(), true
+	if len(c.outbox.notices) > 0 {
+		return c.clock.time(), true
 	}
-	for len(c.events) > 0 && c.void(&c.events[0]) {
-		heap.Pop(&c.events)
+	for e := c.clock.next(); e != nil; e = c.clock.next() {
+		if !c.void(e) {
+			return c.clock.at(e.At), true
+		}
+		c.clock.pop()
 	}
-	if len(c.events) == 0 {
-		return time.Time{}, false
-	}
-	return c.at(c.events[0].At), true
+	return time.Time{}, false
+}
+
+// Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]
+// returns. Every call is accepted, also a repeated one.
+func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
+	c.advance(now)
+	c.executor.begin(call)
+	c.propagate()
 }
 
 // Advance advances time and returns, in order, what happened since the last Advance, up to and
 // including that time.
 func (c *Cluster) Advance(to time.Time) []Notice {
 	c.advance(to)
-	out := c.notices
-	c.notices = nil
-	return out
+	return c.outbox.take()
 }
 
 // advance handles every event up to a time.
 func (c *Cluster) advance(to time.Time) {
-	until := to.Sub(c.cfg.Start)
-	for len(c.events) > 0 && c.events[0].At <= until {
-		e := heap.Pop(&c.events).(event)
+	until := to.Sub(c.clock.start)
+	for next := c.clock.next(); next != nil && next.At <= until; next = c.clock.next() {
+		e := c.clock.pop()
 		if c.void(&e) {
 			continue
 		}
-		c.now = max(c.now, e.At)
+		c.clock.advance(e.At)
 		c.handle(&e)
 		c.propagate()
 	}
-	c.now = max(c.now, until)
+	c.clock.advance(until)
 }
 
 // handle carries out one event.
 func (c *Cluster) handle(e *event) {
+	n, op := c.nodes.byID[e.Node], c.ops.byID[e.Op]
 	switch e.Kind {
 	case evFinish:
-		c.finish(c.ops[e.Op])
+		c.executor.finish(op)
 	case evReply:
-		op := c.ops[e.Op]
-		c.end(op, hypervisor.Receipt{}, op.Answer)
+		c.ops.end(op, hypervisor.Receipt{}, op.Answer)
 	case evLockWait:
-		c.lockWaitOver(c.ops[e.Op])
+		c.machines.waitedTooLong(op)
 	case evGiveUp:
-		c.giveUp(c.ops[e.Op])
+		c.executor.giveUp(op)
 	case evGuest:
-		c.markGuest(c.nodes[e.Node].copies[e.VM])
+		c.guests.mark(n.copies[e.VM])
 	case evFault:
-		c.injectRandom(e.Fault)
+		c.injector.injectRandom(e.Fault)
 	case evFaultEnds:
-		c.endFault(c.nodes[e.Node], e.Fault)
+		c.injector.endFault(n, e.Fault)
 	case evHint:
-		c.hint(c.nodes[e.Node])
+		c.outbox.hint(n)
 	case evResume:
-		c.resumeHung(c.ops[e.Op])
+		c.executor.resumeHung(op)
 	case evLoaded:
-		c.loaded(c.nodes[e.Node].copies[e.VM])
+		c.machines.loaded(n.copies[e.VM])
 	}
 }
 
 // propagate updates guests, CPU shares and applications after a change.
 func (c *Cluster) propagate() {
-	for {
-		switch {
-		case len(c.dirty.guests) > 0:
-			m := c.dirty.guests[0]
-			c.dirty.guests = c.dirty.guests[1:]
-			m.dirty = false
-			c.progress(m)
-		case len(c.dirty.nodes) > 0:
-			n := c.dirty.nodes[0]
-			c.dirty.nodes = c.dirty.nodes[1:]
-			n.dirty = false
-			c.updateShares(n)
-		case len(c.dirty.apps) > 0:
-			a := c.dirty.apps[0]
-			c.dirty.apps = c.dirty.apps[1:]
-			a.dirty = false
-			c.updateLockstep(a)
-		default:
-			c.flushHints()
-			return
-		}
+	for m := c.guests.update(); m != nil; m = c.guests.update() {
+		c.machines.endGuest(m, hypervisor.CauseShutdown)
 	}
+	c.outbox.flushHints()
 }
 
-// jitter is a duration with the profile's jitter.
-func (c *Cluster) jitter(d time.Duration) time.Duration {
-	j := c.cfg.Profile.Jitter
-	if j <= 0 || d <= 0 {
-		return d
+// void reports whether an event is outdated.
+func (c *Cluster) void(e *event) bool {
+	n, op := c.nodes.byID[e.Node], c.ops.byID[e.Op]
+	switch e.Kind {
+	case evGuest:
+		m := n.copies[e.VM]
+		return m == nil || m.Version != e.Version
+	case evReply:
+		return op == nil
+	case evLoaded:
+		m := n.copies[e.VM]
+		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
+	case evFinish, evLockWait, evGiveUp, evResume:
+		return op == nil || op.Over
+	case evFaultEnds:
+		return n.faults[e.Fault].Version != e.Version
+	default:
+		return false
 	}
-	return time.Duration(float64(d) * (1 - j + 2*j*c.rng.Float64()))
 }

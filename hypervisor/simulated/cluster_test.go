@@ -12,13 +12,13 @@ import (
 
 var begin = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// manualCluster drives one cluster by hand.
+// manualCluster is a cluster; the test advances its time.
 type manualCluster struct {
 	*simulated.Cluster
 	t   *testing.T
 	op  hypervisor.OpID
 	now time.Time
-	// replies that have come, by operation, and hints, by node.
+	// replies by operation, and the number of hints by node.
 	replies map[hypervisor.OpID]*simulated.Reply
 	hints   map[cluster.NodeID]int
 }
@@ -57,7 +57,7 @@ func (b *manualCluster) start(call hypervisor.Call) hypervisor.OpID {
 	return b.op
 }
 
-// pass advances time and collects what happened.
+// pass advances time and collects replies and hints.
 func (b *manualCluster) pass(to time.Time) {
 	b.now = to
 	for _, h := range b.Advance(to) {
@@ -101,7 +101,7 @@ func (b *manualCluster) wait(d time.Duration) {
 	b.pass(b.now.Add(d))
 }
 
-// copies counts the copies of a VM in a state, by node.
+// copies is the states and jobs of the copies of a VM, by node.
 func (b *manualCluster) copies(id cluster.VMID) map[cluster.NodeID]string {
 	m := map[cluster.NodeID]string{}
 	for _, c := range b.Truth().Copies {
@@ -180,7 +180,7 @@ func TestSuspendAndResumeElsewhereTakesTheThesisTimes(t *testing.T) {
 	}
 	b.want(id, on("n2", "running"))
 	if ran := b.Truth().Copies[0].Ran; ran != 16*time.Second+10*time.Millisecond {
-		t.Fatalf("the guest ran %s before, and goes on from there", ran)
+		t.Fatalf("the guest has run for %s, want 16.01s", ran)
 	}
 }
 
@@ -194,13 +194,13 @@ func TestApplicationEndsWhenEveryMemberIsDone(t *testing.T) {
 	b.reply(first, time.Minute)
 	view, _ := b.Look(b.now.Add(time.Second), "n2")
 	if c, _ := view.Copy(vm(1, 1)); c.CPU != 0 {
-		t.Errorf("a guest that waits for a peer needs %s CPU", c.CPU)
+		t.Errorf("a guest that waits for a peer demands %s CPU", c.CPU)
 	}
 	b.now = begin.Add(6*time.Second + 100*time.Second + time.Millisecond)
 	b.pass(b.now)
 	view, _ = b.Look(b.now, "n2")
 	if c, _ := view.Copy(vm(1, 1)); c.CPU != cluster.CPU {
-		t.Errorf("after the end of its peer a guest needs %s CPU", c.CPU)
+		t.Errorf("after the end of its peer a guest demands %s CPU", c.CPU)
 	}
 	b.now = begin.Add(6*time.Second + 150*time.Second + 24*time.Second)
 	b.pass(b.now)
@@ -216,7 +216,7 @@ func TestApplicationEndsWhenEveryMemberIsDone(t *testing.T) {
 
 func TestOverloadedNodeSlowsItsGuestsDown(t *testing.T) {
 	b := newManualCluster(t, nil)
-	for i := range 4 { // 4 CPU needed, 2 there
+	for i := range 4 { // a demand of 4 CPU on 2
 		b.start(hypervisor.Call{
 			Verb: hypervisor.Boot, VM: vm(i+1, 0), Node: "n1",
 			Machine: machine(512, 1, cluster.Step{CPU: cluster.CPU, Duration: 100 * time.Second}),
@@ -229,7 +229,7 @@ func TestOverloadedNodeSlowsItsGuestsDown(t *testing.T) {
 	b.want(vm(1, 0), on())
 }
 
-func TestLockstepGoesOnOnlyWhileEveryMemberIsSatisfied(t *testing.T) {
+func TestLockstepAdvancesOnlyWhileEveryMemberGetsItsDemand(t *testing.T) {
 	b := newManualCluster(t, nil)
 	for rank := range 2 {
 		m := machine(512, 2, cluster.Step{CPU: cluster.CPU, Duration: 100 * time.Second})
@@ -243,7 +243,7 @@ func TestLockstepGoesOnOnlyWhileEveryMemberIsSatisfied(t *testing.T) {
 	b.do(hypervisor.Call{Verb: hypervisor.Unpause, VM: vm(1, 1), Node: "n2"}, nil)
 	b.wait(80 * time.Second)
 	b.want(vm(1, 0), on("n1", "running"))
-	// Two more guests overload n1: rank 0 gets two thirds, the clock stops.
+	// Two more guests overload n1: rank 0 gets two thirds, and the application stops.
 	for i := range 2 {
 		b.boot(vm(2+i, 0), "n1", machine(512, 1))
 	}

@@ -4,21 +4,11 @@ import (
 	"math/bits"
 	"time"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
-// yield is the share of its demand that each running guest of the node gets: all, or a
-// proportional share of the node's capacity.
-func (n *node) yield() (num, den int64) {
-	if n.demand <= n.Capacity.CPU {
-		return 1, 1
-	}
-	return int64(n.Capacity.CPU), int64(n.demand)
-}
-
 // updateShares updates the CPU of the running guests of a node.
-func (c *Cluster) updateShares(n *node) {
+func (g *guests) updateShares(n *node) {
 	before, beforeDen := n.yield()
 	n.demand = 0
 	for _, m := range n.copies {
@@ -34,58 +24,20 @@ func (c *Cluster) updateShares(n *node) {
 			continue
 		}
 		if m.lockstep() {
-			c.markApp(c.app(m))
+			g.markApp(g.app(m))
 		} else {
-			c.updateRate(m)
+			g.updateRate(m)
 		}
 	}
-}
-
-// cappedDemand is the CPU that a guest would use: its demand, up to its cap.
-func (m *machine) cappedDemand() cluster.MilliCPU {
-	if m.Cap > 0 {
-		return min(m.Demand, m.Cap)
-	}
-	return m.Demand
 }
 
 // shareOf is the speed of a guest with CPU demand: under its cap, and at the yield of its node.
-func (c *Cluster) shareOf(m *machine) (num, den int64) {
-	num, den = c.nodes[m.Node].yield()
-	if w := m.cappedDemand(); w < m.Demand {
-		num, den = num*int64(w), den*int64(m.Demand)
+func (g *guests) shareOf(m *machine) (num, den int64) {
+	num, den = g.nodes.of(m).yield()
+	if capped := m.cappedDemand(); capped < m.Demand {
+		num, den = num*int64(capped), den*int64(m.Demand)
 	}
 	return num, den
-}
-
-// updateLockstep sets the speed of a lockstep application. It progresses while every member runs
-// on a node that is not overloaded, at the speed of the member with the tightest cap.
-func (c *Cluster) updateLockstep(a *app) {
-	level := true
-	num, den := int64(1), int64(1)
-	var running []*machine
-	for rank := range a.Members {
-		satisfied := false
-		for _, m := range c.copies[cluster.VMID{VJob: a.Key.VJob, Rank: rank}] {
-			if m.Memory.Stamp.Incarnation != a.Key.Incarnation || m.State != hypervisor.CopyRunning {
-				continue
-			}
-			running = append(running, m)
-			n := c.nodes[m.Node]
-			satisfied = m.Memory.Stage == working && (m.Demand == 0 || n.demand <= n.Capacity.CPU)
-			if w := m.cappedDemand(); int64(w)*den < num*int64(m.Demand) {
-				num, den = int64(w), int64(m.Demand)
-			}
-		}
-		level = level && satisfied
-	}
-	if pn, pd := a.speed(); level == a.Advancing && num*pd == pn*den {
-		return
-	}
-	a.Advancing, a.Num, a.Den = level, num, den
-	for _, m := range running {
-		c.updateRate(m)
-	}
 }
 
 // scale is d·num/den, rounded down, without overflow.

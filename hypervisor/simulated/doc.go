@@ -8,6 +8,6 @@
 // M0-M14, E1-E5b, 6a-6f, 7h, 16-18 (failures of migration, of save and restore, and of locks)
 // and as "lab §4" to "lab §6" (timings and experiments).
 //
-// It carries out every call, however unwise. [Cluster.Truth] and [Cluster.OnChange] show the
+// It carries out every call, also a harmful one. [Cluster.Truth] and [Cluster.OnChange] show the
 // ground truth to checkers.
 package simulated

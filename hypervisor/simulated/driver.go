@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,29 +33,35 @@ type Settings struct {
 // Driver runs a [Cluster] on the clock of the process. Inside a testing/synctest bubble that is
 // the clock of the bubble.
 type Driver struct {
-	speed float64
-	file  string
+	clock scaledClock
+	state stateFile
 
 	mu         sync.Mutex // guards the fields up to consoles
 	cluster    *Cluster
-	real       time.Time // when virtual time was origin
-	origin     time.Time
 	serial     hypervisor.OpID
 	pending    map[hypervisor.OpID]chan answer
 	closed     bool
-	saveErr    error       // the state file cannot be written
 	rehearsals []Rehearsal // pending, in order
 	// consoles are the open interactive consoles.
 	consoles map[cluster.VMID]net.Conn
-
-	saved time.Time // when the state file was written; the engine's goroutine owns it
-	stale bool      // something has happened since
 
 	serving sync.WaitGroup // goroutines that serve consoles
 	hints   chan cluster.NodeID
 	wake    chan struct{} // the event queue may have changed
 	quit    chan struct{}
 	done    chan struct{}
+}
+
+// scaledClock is virtual time that passes faster or slower than real time.
+type scaledClock struct {
+	speed  float64   // seconds of virtual time in a real second
+	real   time.Time // when virtual time was origin
+	origin time.Time
+}
+
+// now is the virtual time.
+func (s *scaledClock) now() time.Time {
+	return s.origin.Add(time.Duration(float64(time.Since(s.real)) * s.speed))
 }
 
 // answer is how a call ended.
@@ -76,7 +83,8 @@ func Open(s Settings) (*Driver, error) {
 		return nil, cluster.BadField("speed", s.Speed, "between 0 and 1e9; 0 is 1")
 	}
 	d := &Driver{
-		speed: s.Speed, file: s.StateFile, real: time.Now(),
+		clock:   scaledClock{speed: cmp.Or(s.Speed, 1), real: time.Now()},
+		state:   stateFile{name: s.StateFile},
 		pending: map[hypervisor.OpID]chan answer{}, consoles: map[cluster.VMID]net.Conn{},
 		hints: make(chan cluster.NodeID, hintBuffer),
 		wake:  make(chan struct{}, 1),
@@ -87,11 +95,8 @@ func Open(s Settings) (*Driver, error) {
 	if d.rehearsals, err = sortRehearsals(&s); err != nil {
 		return nil, err
 	}
-	if d.speed == 0 {
-		d.speed = 1
-	}
 	if s.Start.IsZero() {
-		s.Start = d.real.UTC().Round(0)
+		s.Start = d.clock.real.UTC().Round(0)
 	}
 	if err := d.load(s.Config); err != nil {
 		return nil, err
@@ -101,20 +106,11 @@ func Open(s Settings) (*Driver, error) {
 }
 
 // Now is the virtual time.
-func (d *Driver) Now() time.Time {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.virtual()
-}
-
-// virtual is the virtual time; mu is held.
-func (d *Driver) virtual() time.Time {
-	return d.origin.Add(time.Duration(float64(time.Since(d.real)) * d.speed))
-}
+func (d *Driver) Now() time.Time { return d.clock.now() }
 
 // RealDuration converts a duration of virtual time to real time.
 func (d *Driver) RealDuration(virtual time.Duration) time.Duration {
-	return time.Duration(float64(virtual) / d.speed)
+	return time.Duration(float64(virtual) / d.clock.speed)
 }
 
 // Do carries out one call. If the context ends first, the call continues.
@@ -153,7 +149,7 @@ func (d *Driver) begin(ctx context.Context, call hypervisor.Call) (hypervisor.Op
 	call.Op = d.serial
 	reply := make(chan answer, 1)
 	d.pending[call.Op] = reply
-	d.cluster.Begin(d.virtual(), call)
+	d.cluster.Begin(d.clock.now(), call)
 	d.wakeEngine()
 	return call.Op, reply, nil
 }
@@ -187,7 +183,7 @@ func (d *Driver) look(node cluster.NodeID) (hypervisor.View, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	return d.cluster.Look(d.virtual(), node)
+	return d.cluster.Look(d.clock.now(), node)
 }
 
 // LookStore lists the images that can be read.
@@ -195,7 +191,7 @@ func (d *Driver) LookStore(context.Context) (hypervisor.Store, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	return d.cluster.LookStore(d.virtual())
+	return d.cluster.LookStore(d.clock.now())
 }
 
 // Hints names nodes on which something changed.
@@ -206,7 +202,7 @@ func (d *Driver) Console(_ context.Context, vm cluster.VMID) (io.ReadCloser, err
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	text, err := d.cluster.Console(d.virtual(), vm)
+	text, err := d.cluster.Console(d.clock.now(), vm)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +214,7 @@ func (d *Driver) Inject(f Fault) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	return d.cluster.Inject(d.virtual(), f)
+	return d.cluster.Inject(d.clock.now(), f)
 }
 
 // EndFault ends a lasting fault of a node now.
@@ -226,14 +222,14 @@ func (d *Driver) EndFault(node cluster.NodeID, k FaultKind) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	d.cluster.EndFault(d.virtual(), node, k)
+	d.cluster.EndFault(d.clock.now(), node, k)
 }
 
 // Truth returns the ground truth, also of nodes that do not answer.
 func (d *Driver) Truth() Truth {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.cluster.advance(d.virtual())
+	d.cluster.advance(d.clock.now())
 	return d.cluster.Truth()
 }
 
@@ -253,9 +249,7 @@ func (d *Driver) Close() error {
 	}
 	<-d.done
 	d.serving.Wait()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.saveErr
+	return d.state.err
 }
 
 // loop is the engine's goroutine: it sleeps until the next event and delivers what happened.
@@ -283,12 +277,12 @@ const maxSleep = time.Hour
 func (d *Driver) step() time.Duration {
 	d.mu.Lock()
 	wait := d.rehearse()
-	notices := d.cluster.Advance(d.virtual())
+	notices := d.cluster.Advance(d.clock.now())
 	if next, ok := d.cluster.Next(); ok {
-		wait = min(wait, max(0, d.RealDuration(next.Sub(d.virtual()))+1))
+		wait = min(wait, max(0, d.RealDuration(next.Sub(d.clock.now()))+1))
 	}
 	d.mu.Unlock()
-	wait = min(wait, d.saveIfNeeded(notices))
+	wait = min(wait, d.saveIfDue(notices))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, notice := range notices {

@@ -55,7 +55,7 @@ func booting(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
 	return c
 }
 
-func TestDriverTakesTheSpedUpTime(t *testing.T) {
+func TestDriverScalesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())
 		from := time.Now()
@@ -80,12 +80,12 @@ func TestDriverTakesTheSpedUpTime(t *testing.T) {
 		}
 		closing(t, d)
 		if _, err := d.Do(t.Context(), booting(vm(2, 0), "n1")); !errors.Is(err, hypervisor.ErrUnreachable) {
-			t.Errorf("a call after the end: %v", err)
+			t.Errorf("a call after Close: %v", err)
 		}
 	})
 }
 
-func TestDriverGivesUpTheAnswerNotTheCall(t *testing.T) {
+func TestCallContinuesAfterItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())
 		defer closing(t, d)
@@ -105,12 +105,12 @@ func TestDriverGivesUpTheAnswerNotTheCall(t *testing.T) {
 			t.Fatalf("store %+v, error %v", store, err)
 		}
 		if _, err := d.Do(ctx, save); !errors.Is(err, hypervisor.ErrTimeout) {
-			t.Fatalf("a call with a dead context: %v", err)
+			t.Fatalf("a call with an expired context: %v", err)
 		}
 	})
 }
 
-func TestDriverLooksAtAFrozenNodeForAsLongAsAConnectionLasts(t *testing.T) {
+func TestLookAtAFrozenNodeEndsWithItsKeepalive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())
 		defer closing(t, d)
@@ -122,7 +122,7 @@ func TestDriverLooksAtAFrozenNodeForAsLongAsAConnectionLasts(t *testing.T) {
 			t.Fatalf("a look: %v", err)
 		}
 		if took := time.Since(from); took < 60*time.Millisecond {
-			t.Errorf("gave up after %s", took)
+			t.Errorf("the look ended after %s", took)
 		}
 		d.EndFault("n1", simulated.Freeze)
 		if _, err := d.Look(t.Context(), "n1"); err != nil {
@@ -131,7 +131,7 @@ func TestDriverLooksAtAFrozenNodeForAsLongAsAConnectionLasts(t *testing.T) {
 	})
 }
 
-func TestDriverClosesWhileSomebodyWaits(t *testing.T) {
+func TestCloseAnswersPendingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())
 		silent := simulated.Fault{Kind: simulated.CallSilent}
@@ -156,7 +156,7 @@ func TestDriverClosesWhileSomebodyWaits(t *testing.T) {
 	})
 }
 
-func TestStateFileKeepsTheClusterOverRestartsAndKills(t *testing.T) {
+func TestStateFileSurvivesRestartsAndKills(t *testing.T) {
 	s := settings()
 	s.StateFile = filepath.Join(t.TempDir(), "cluster.json")
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestStateFileKeepsTheClusterOverRestartsAndKills(t *testing.T) {
 		d = open(t, s)
 		defer closing(t, d)
 		if away := d.Now().Sub(before); away < time.Hour {
-			t.Errorf("an hour of virtual time was away, not %s", away)
+			t.Errorf("virtual time advanced by %s, want an hour", away)
 		}
 		view, err := d.Look(t.Context(), "n1")
 		if err != nil || len(view.Copies) != 1 || view.Copies[0].State != hypervisor.CopyPaused || view.Copies[0].Stamp.Epoch != 3 {
@@ -188,13 +188,13 @@ func TestStateFileKeepsTheClusterOverRestartsAndKills(t *testing.T) {
 		do(t, d, call(hypervisor.Unpause, vm(1, 0), "n1"))
 		for _, c := range d.Truth().Copies {
 			if c.VM == vm(2, 0) && c.Ran < time.Hour {
-				t.Errorf("a guest without looks ran %s", c.Ran)
+				t.Errorf("a guest ran for %s while the driver was closed, want an hour", c.Ran)
 			}
 		}
 	})
 }
 
-func TestOpenRefusesWhatItCannotGoOnWith(t *testing.T) {
+func TestOpenRefusesBadStateAndSettings(t *testing.T) {
 	s := settings()
 	s.StateFile = filepath.Join(t.TempDir(), "cluster.json")
 	d := open(t, s)

@@ -11,7 +11,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-func TestProfilesHaveTheTimesOfTheirSources(t *testing.T) {
+func TestProfilesMatchTheirSources(t *testing.T) {
 	for _, tt := range []struct {
 		name                                  string
 		boot, save, local, remote, moveOneGiB time.Duration
@@ -37,16 +37,16 @@ func TestProfilesHaveTheTimesOfTheirSources(t *testing.T) {
 		}
 	}
 	if _, err := simulated.ProfileNamed("none"); !errors.Is(err, cluster.ErrInvalid) {
-		t.Errorf("a profile that is not there: %v", err)
+		t.Errorf("an unknown profile: %v", err)
 	}
 }
 
-func TestConfigurationsThatAreRefused(t *testing.T) {
-	room := cluster.Resources{CPU: 1000, Memory: 1024}
+func TestInvalidConfigurations(t *testing.T) {
+	capacity := cluster.Resources{CPU: 1000, Memory: 1024}
 	for _, nodes := range [][]simulated.Node{
 		nil,
-		{{Capacity: room}},
-		{{ID: "n1", Capacity: room}, {ID: "n1", Capacity: room}},
+		{{Capacity: capacity}},
+		{{ID: "n1", Capacity: capacity}, {ID: "n1", Capacity: capacity}},
 		{{ID: "n1", Capacity: cluster.Resources{Memory: 1024}}},
 		{{ID: "n1", Capacity: cluster.Resources{CPU: 1000, Memory: -1}}},
 	} {
@@ -57,7 +57,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestCallWaitsForTheJobOfACopyButNotForEver(t *testing.T) {
+func TestCallWaitsForTheJobOfACopyForAtMostHalfAMinute(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.paused(id)
@@ -76,12 +76,12 @@ func TestCallWaitsForTheJobOfACopyButNotForEver(t *testing.T) {
 	}
 }
 
-func TestCallsForWhatIsNotThere(t *testing.T) {
+func TestCallsForMissingObjects(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.do(call(hypervisor.Pause, id, "n9"), hypervisor.ErrUnreachable)
 	if _, err := b.Look(b.now, "n9"); !errors.Is(err, cluster.ErrNotFound) {
-		t.Errorf("a look at nothing: %v", err)
+		t.Errorf("a look at an unknown node: %v", err)
 	}
 	b.do(call(hypervisor.Boot, id, "n1"), hypervisor.ErrRefused) // no machine
 	big := call(hypervisor.Boot, id, "n1")
@@ -105,7 +105,7 @@ func TestCallsForWhatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestMemoryOfMovingVMsCountsOnBothEnds(t *testing.T) {
+func TestMemoryOfMigratingVMsCountsOnBothNodes(t *testing.T) {
 	b := newManualCluster(t, nil) // 4 GiB each
 	b.boot(vm(1, 0), "n1", machine(3*cluster.GiB, 1))
 	op := b.start(migration(vm(1, 0), "n2"))
@@ -120,7 +120,7 @@ func TestMemoryOfMovingVMsCountsOnBothEnds(t *testing.T) {
 	b.do(full, nil)
 }
 
-func TestGuestWorksOnWhileItMigrates(t *testing.T) {
+func TestGuestWorksDuringItsMigration(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(cluster.GiB, 1, cluster.Step{CPU: cluster.CPU, Duration: 100 * time.Second}))
@@ -133,7 +133,7 @@ func TestGuestWorksOnWhileItMigrates(t *testing.T) {
 	b.want(id, on())
 }
 
-func TestEpochsTellStaleMemory(t *testing.T) {
+func TestEpochsShowStaleMemory(t *testing.T) {
 	var fresh []bool
 	b := newManualCluster(t, nil)
 	b.OnChange = func(ch simulated.Change) {
@@ -146,7 +146,7 @@ func TestEpochsTellStaleMemory(t *testing.T) {
 	b.do(restore(id, "n1", sum, 1), nil)
 	b.do(call(hypervisor.Unpause, id, "n1"), nil)
 	b.do(call(hypervisor.Destroy, id, "n1"), nil)
-	b.do(restore(id, "n1", sum, 2), nil) // the same image once more: its memory is old
+	b.do(restore(id, "n1", sum, 2), nil) // the same image again: its memory is stale
 	b.do(call(hypervisor.Unpause, id, "n1"), nil)
 	if len(fresh) != 2 || !fresh[0] || fresh[1] {
 		t.Fatalf("fresh: %v", fresh)
@@ -181,7 +181,7 @@ func TestRestoreTakesNewSettings(t *testing.T) {
 	}
 }
 
-func BenchmarkGuestsThatComeAndGo(b *testing.B) {
+func BenchmarkBootAndShutdown(b *testing.B) {
 	for _, nodes := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			cfg := simulated.Config{Seed: 1}

@@ -12,9 +12,9 @@ import (
 // A VM is booted and migrated, from event to event.
 func ExampleCluster() {
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	room := cluster.Resources{CPU: 2 * cluster.CPU, Memory: 4 * cluster.GiB}
+	capacity := cluster.Resources{CPU: 2 * cluster.CPU, Memory: 4 * cluster.GiB}
 	c := simulated.New(simulated.Config{
-		Profile: simulated.Thesis, Start: start, Nodes: []simulated.Node{{ID: "n1", Capacity: room}, {ID: "n2", Capacity: room}},
+		Profile: simulated.Thesis, Start: start, Nodes: []simulated.Node{{ID: "n1", Capacity: capacity}, {ID: "n2", Capacity: capacity}},
 	})
 	id := cluster.VMID{VJob: 1}
 	c.Begin(start, hypervisor.Call{Op: 1, Verb: hypervisor.Boot, VM: id, Node: "n1", Machine: &hypervisor.Machine{

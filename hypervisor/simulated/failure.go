@@ -27,13 +27,13 @@ func newFailure(kind error, format string, args ...any) *failure {
 	return &failure{kind, fmt.Sprintf(format, args...)}
 }
 
-// Error is the text, then that of the sentinel.
+// Error returns the text, then that of the sentinel.
 func (f *failure) Error() string { return f.text + ": " + f.kind.Error() }
 
-// Unwrap is the sentinel.
+// Unwrap returns the sentinel.
 func (f *failure) Unwrap() error { return f.kind }
 
-// err is the failure as an error, nil for a nil failure.
+// err returns the failure as an error; nil for a nil failure.
 func (f *failure) err() error {
 	if f == nil {
 		return nil
@@ -67,4 +67,15 @@ func (f *failure) UnmarshalJSON(b []byte) error {
 	}
 	f.kind, f.text = sentinels[j.Kind], j.Text
 	return nil
+}
+
+// refuse is the failure of a call that is refused.
+func refuse(op *operation, why string) *failure {
+	return newFailure(hypervisor.ErrRefused, "%s %s on %s: %s", op.Call.Verb, op.Call.VM, op.Call.Node, why)
+}
+
+// locked is the failure of a call that a lock on another node prevents.
+func locked(op *operation, holder *machine) *failure {
+	return newFailure(hypervisor.ErrLocked, "%s %s on %s: resource busy: held on %s",
+		op.Call.Verb, op.Call.VM, op.Call.Node, holder.Node)
 }

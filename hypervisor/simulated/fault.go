@@ -1,8 +1,6 @@
 package simulated
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +17,7 @@ const (
 	// PowerLoss: the node's copies are gone, its unsealed images may be torn. Lasting: the node
 	// comes back empty.
 	PowerLoss FaultKind = iota
-	// Freeze: the node's daemon is stopped (SIGSTOP). Looks time out; calls queue, and ARE
+	// Freeze: the node's daemon is stopped (SIGSTOP). Looks time out; calls queue, and are
 	// executed when it continues; guests run. Lasting.
 	Freeze
 	// Partition: the controller cannot reach the node; VMs and calls in progress there continue.
@@ -113,9 +111,6 @@ func FaultNamed(name string) (FaultKind, error) {
 	return 0, cluster.BadField("fault", name, "one of "+strings.Join(faultNames[:], ", "))
 }
 
-// slowFactor is how much longer a slow call takes.
-const slowFactor = 10
-
 // Fault is one fault to inject.
 type Fault struct {
 	Kind FaultKind `json:"kind"`
@@ -130,80 +125,6 @@ type Fault struct {
 	Image hypervisor.ImageID `json:"image"`
 	// For is how long a lasting fault lasts; 0 is until [Cluster.EndFault].
 	For time.Duration `json:"for_ns,omitempty"`
-}
-
-// Inject injects a fault. ErrNotFound says that its node, VM or image does not exist.
-func (c *Cluster) Inject(now time.Time, f Fault) error {
-	c.advance(now)
-	defer c.propagate()
-	switch {
-	case f.Kind < lastingKinds || f.Kind == LockdKilled:
-		n, ok := c.nodes[f.Node]
-		if !ok {
-			return fmt.Errorf("inject %s: node %q: %w", f.Kind, f.Node, cluster.ErrNotFound)
-		}
-		c.beginFault(n, f)
-		return nil
-	case f.Kind == GuestCrashed || f.Kind == GuestPanicked:
-		return c.killGuest(f)
-	case f.Kind == ImageRot:
-		i := c.images[f.Image]
-		if i == nil {
-			return fmt.Errorf("inject %s: image %s: %w", f.Kind, f.Image, cluster.ErrNotFound)
-		}
-		c.rot(i)
-		return nil
-	}
-	c.arm(f)
-	return nil
-}
-
-// EndFault ends a lasting fault of a node.
-func (c *Cluster) EndFault(now time.Time, node cluster.NodeID, k FaultKind) {
-	c.advance(now)
-	if n, ok := c.nodes[node]; ok && k < lastingKinds {
-		c.endFault(n, k)
-	}
-	c.propagate()
-}
-
-// Heal ends all lasting faults, disarms the armed ones and stops random faults. Earlier damage
-// stays.
-func (c *Cluster) Heal(now time.Time) {
-	c.advance(now)
-	c.healed, c.armed = true, nil
-	c.cfg.Faults = Rates{}
-	for _, n := range c.sorted {
-		for k := range lastingKinds {
-			c.endFault(n, k)
-		}
-	}
-	c.propagate()
-}
-
-// arm keeps a fault for the next call that it matches; a migration in progress counts.
-func (c *Cluster) arm(f Fault) {
-	if f.Kind == MigrateCut || f.Kind == MigrateSplit {
-		for _, n := range c.sorted {
-			for _, m := range n.sortedCopies() {
-				if m.Job != hypervisor.JobOutgoing || !f.matches(&c.ops[m.Op].Call) {
-					continue
-				}
-				op := c.ops[m.Op]
-				if f.Kind == MigrateSplit {
-					op.Cut = cutFinish
-					return
-				}
-				c.cancelMigrate(op, cutInMiddle(op))
-				return
-			}
-		}
-	}
-	c.armed = append(c.armed, f)
-}
-
-func cutInMiddle(op *operation) *failure {
-	return newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: client socket is closed", op.Call.VM, op.Call.To)
 }
 
 // matches reports whether an armed fault applies to a call.
@@ -230,86 +151,4 @@ func (f *Fault) appliesTo(v hypervisor.Verb) bool {
 	default:
 		return true
 	}
-}
-
-// applyFaults applies armed and random faults to a call that a node begins. A failure means that
-// the call has no effect.
-func (c *Cluster) applyFaults(op *operation) *failure {
-	fails := false
-	c.armed = slices.DeleteFunc(c.armed, func(f Fault) bool {
-		if !f.matches(&op.Call) {
-			return false
-		}
-		fails = fails || f.Kind == CallFails
-		op.mark(f.Kind)
-		return true
-	})
-	for _, r := range c.cfg.Faults.callFaults() {
-		f := Fault{Kind: r.kind}
-		if f.appliesTo(op.Call.Verb) && c.bernoulli(r.chance) {
-			fails = fails || r.kind == CallFails
-			op.mark(r.kind)
-		}
-	}
-	if fails {
-		return refuse(op, "internal error")
-	}
-	return nil
-}
-
-// mark records how a fault will affect the call.
-func (op *operation) mark(k FaultKind) {
-	switch k {
-	case CallLost:
-		op.Lost = LostError
-	case CallSilent:
-		op.Lost = LostSilent
-	case CallSlow:
-		op.Slow = true
-	case SaveFull:
-		op.Cut = cutFull
-	case SaveFullLeft:
-		op.Cut = cutFullLeft
-	case MigrateCut:
-		op.Cut = cutMiddle
-	case MigrateSplit:
-		op.Cut = cutFinish
-	case CallLate, BootStuck:
-		op.Hangs = true
-	default: // CallFails has no later effect
-	}
-}
-
-// killGuest crashes a guest.
-func (c *Cluster) killGuest(f Fault) error {
-	for _, n := range c.sorted {
-		m := n.copies[f.VM]
-		if m == nil || f.Node != "" && f.Node != n.ID || m.Job == hypervisor.JobIncoming {
-			continue
-		}
-		if f.Kind == GuestCrashed {
-			c.endGuest(m, hypervisor.CauseCrashed)
-			return nil
-		}
-		c.cancelJobs(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-		c.panicGuest(m)
-		return nil
-	}
-	return fmt.Errorf("inject %s: VM %s: %w", f.Kind, f.VM, cluster.ErrNotFound)
-}
-
-// panicGuest turns a copy into a dead copy.
-func (c *Cluster) panicGuest(m *machine) {
-	c.print(m, "panic")
-	c.stopGuest(m, hypervisor.CopyDead)
-	m.Demand = 0
-	c.ended(c.nodes[m.Node], m, hypervisor.CauseCrashed)
-	c.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: hypervisor.CauseCrashed}, &m.Memory)
-	c.wakeWaiters(m)
-}
-
-// rot damages an image.
-func (c *Cluster) rot(i *image) {
-	i.Rot++
-	c.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 }

@@ -46,7 +46,7 @@ func restore(id cluster.VMID, node cluster.NodeID, sum string, attempt int) hype
 	return hypervisor.Call{Verb: hypervisor.Restore, VM: id, Node: node, Checksum: sum, Attempt: attempt}
 }
 
-// image returns the only image of a VM in the true store.
+// image returns the only image of a VM, from the ground truth.
 func (b *manualCluster) image(id cluster.VMID) (simulated.TrueImage, bool) {
 	for _, i := range b.Truth().Images {
 		if i.ID.VM == id {
@@ -56,14 +56,14 @@ func (b *manualCluster) image(id cluster.VMID) (simulated.TrueImage, bool) {
 	return simulated.TrueImage{}, false
 }
 
-func TestMigrationsThatAreCut(t *testing.T) {
+func TestInterruptedMigrations(t *testing.T) {
 	id := vm(1, 0)
 	for _, tt := range []struct {
 		name   string
 		live   bool
 		locks  bool
 		fault  simulated.Fault
-		during bool // in the middle, not before
+		during bool // inject in the middle, not before
 		want   map[cluster.NodeID]string
 		err    error
 	}{
@@ -118,11 +118,11 @@ func TestMigrationsThatAreCut(t *testing.T) {
 			fault: simulated.Fault{Kind: simulated.MigrateSplit}, want: on("n1", "paused", "n2", "running"),
 		},
 		{
-			name: "destination dead before", err: hypervisor.ErrUnreachable,
+			name: "destination without power before", err: hypervisor.ErrUnreachable,
 			fault: simulated.Fault{Kind: simulated.PowerLoss, Node: "n2"}, want: on("n1", "paused"),
 		},
 		{
-			name: "M1 controller cut off: goes on alone", during: true, err: hypervisor.ErrUnreachable,
+			name: "M1 controller cut off: continues", during: true, err: hypervisor.ErrUnreachable,
 			fault: simulated.Fault{Kind: simulated.Partition, Node: "n1"}, want: on("n2", "paused"),
 		},
 	} {

@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -62,24 +61,7 @@ type Change struct {
 	Incomplete  bool // Unpaused: the copy was incomplete
 	Good        bool // Discarded: the image was complete and undamaged
 	Cause       hypervisor.Cause
-	Fault       FaultKind // Troubled, Mended
-}
-
-// report passes a change to OnChange. mem is the memory concerned, or nil.
-func (c *Cluster) report(ch Change, mem *memory) {
-	if c.OnChange == nil {
-		return
-	}
-	ch.At = c.Now()
-	if mem != nil {
-		ch.Stamp, ch.Corrupt = mem.Stamp, mem.Corrupt
-		switch ch.Kind {
-		case Booted, Unpaused, Migrated, Split:
-		default:
-			ch.MemoryEpoch, ch.DiskEpoch = mem.Epoch, c.epochs[mem.disk(ch.VM)]
-		}
-	}
-	c.OnChange(ch)
+	Fault       FaultKind // FaultBegan, FaultEnded
 }
 
 // Truth is the ground truth for checkers, whether or not nodes answer.
@@ -131,21 +113,21 @@ type TrueNode struct {
 
 // Truth returns the ground truth at the current instant.
 func (c *Cluster) Truth() Truth {
-	t := Truth{DiskEpochs: maps.Clone(c.epochs), Nodes: c.TrueNodes()}
-	for _, id := range slices.SortedFunc(maps.Keys(c.copies), cluster.VMID.Compare) {
-		for _, n := range c.sorted {
+	t := Truth{DiskEpochs: maps.Clone(c.guests.epochs), Nodes: c.TrueNodes()}
+	for _, id := range c.nodes.sortedVMs() {
+		for _, n := range c.nodes.sorted {
 			if m := n.copies[id]; m != nil {
 				t.Copies = append(t.Copies, TrueCopy{
 					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Incomplete: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
-					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: c.ran(m),
+					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: m.runTime(c.clock.now),
 				})
 			}
 		}
 	}
-	for _, i := range c.sortedImages() {
+	for _, i := range c.store.sorted() {
 		t.Images = append(t.Images, TrueImage{
 			ID: i.ID, Node: i.Node, Stamp: i.Mem.Stamp, MemoryEpoch: i.Mem.Epoch, Complete: i.Complete,
-			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.Ran,
+			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.RunTime,
 		})
 	}
 	return t
@@ -153,10 +135,10 @@ func (c *Cluster) Truth() Truth {
 
 // TrueNodes returns the nodes at the current instant, in order of names.
 func (c *Cluster) TrueNodes() []TrueNode {
-	list := make([]TrueNode, len(c.sorted))
-	for i, n := range c.sorted {
+	list := make([]TrueNode, len(c.nodes.sorted))
+	for i, n := range c.nodes.sorted {
 		t := &list[i]
-		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: !n.up() && c.boots(n)}
+		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: n.boots(c.clock)}
 		for k := range lastingKinds {
 			if n.has(k) {
 				t.Faults = append(t.Faults, k)
@@ -170,12 +152,4 @@ func (c *Cluster) TrueNodes() []TrueNode {
 		t.CPUUsed = min(n.demand, n.Capacity.CPU)
 	}
 	return list
-}
-
-// ran is the guest's own clock at the current instant.
-func (c *Cluster) ran(m *machine) time.Duration {
-	if m.State != hypervisor.CopyRunning {
-		return m.Memory.Ran
-	}
-	return m.Memory.Ran + c.now - m.AccruedAt
 }

@@ -13,7 +13,7 @@ import (
 // abort is a call that cancels the job on n2.
 func abort(id cluster.VMID) hypervisor.Call { return call(hypervisor.Abort, id, "n2") }
 
-func TestAbortEndsACopyThatIsNotWhole(t *testing.T) {
+func TestAbortRemovesAnIncompleteCopy(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
@@ -38,7 +38,7 @@ func TestAbortEndsACopyThatIsNotWhole(t *testing.T) {
 
 // A restore continues in its guest when the daemon dies, as seen in the lab, and looks show it. A
 // copy that is unpaused before it is complete runs from garbage.
-func TestHalfRestoredCopyOutlivesItsDaemon(t *testing.T) {
+func TestIncompleteCopyOfARestoreOutlivesItsDaemon(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		b := newManualCluster(t, nil)
 		var half bool
@@ -64,7 +64,7 @@ func TestHalfRestoredCopyOutlivesItsDaemon(t *testing.T) {
 	}
 }
 
-func TestIncomingCopyOutlivesItsDaemon(t *testing.T) {
+func TestIncompleteCopyOfAMigrationOutlivesItsDaemon(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.paused(id)
@@ -81,7 +81,7 @@ func TestIncomingCopyOutlivesItsDaemon(t *testing.T) {
 	b.want(id, on("n1", "paused"))
 }
 
-func TestHealthyImageIsRefusedByOneNode(t *testing.T) {
+func TestOneNodeRefusesAGoodImage(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
@@ -94,7 +94,7 @@ func TestHealthyImageIsRefusedByOneNode(t *testing.T) {
 	b.do(restore(id, "n3", sum, 2), nil)
 }
 
-func TestMachineTypeThatANodeDoesNotHave(t *testing.T) {
+func TestNodesWithoutTheMachineTypeRefuseAnImage(t *testing.T) {
 	b := newManualCluster(t, func(c *simulated.Config) { c.Faults.Misfit = 1 })
 	id := vm(1, 0)
 	sum := b.saved(id)
@@ -104,7 +104,7 @@ func TestMachineTypeThatANodeDoesNotHave(t *testing.T) {
 	b.do(restore(id, "n1", sum, 4), nil) // where it was saved
 }
 
-func TestJobsAreHidden(t *testing.T) {
+func TestHiddenJobs(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id, other := vm(1, 0), vm(2, 0)
 	b.start(restore(id, "n2", b.saved(id), 1))
@@ -117,7 +117,7 @@ func TestJobsAreHidden(t *testing.T) {
 	}
 	b.wait(2 * time.Minute)
 	if got := b.job("n2", id); got != hypervisor.JobRestoring {
-		t.Errorf("then it is shown as %s", got)
+		t.Errorf("after the fault the job is shown as %s", got)
 	}
 }
 
@@ -132,7 +132,7 @@ func (b *manualCluster) job(node cluster.NodeID, id cluster.VMID) hypervisor.Job
 	return c.Job
 }
 
-func TestBootThatWakesAfterMinutes(t *testing.T) {
+func TestBootHangsForMinutes(t *testing.T) {
 	b := newManualCluster(t, nil)
 	for rank := range 2 {
 		id := vm(1, rank)
@@ -158,7 +158,7 @@ func TestBootThatWakesAfterMinutes(t *testing.T) {
 }
 
 // A restore that hangs continues minutes later; only a revoke stops it.
-func TestRestoreThatWakesAfterMinutes(t *testing.T) {
+func TestRestoreHangsForMinutes(t *testing.T) {
 	for _, revoked := range []bool{false, true} {
 		b := newManualCluster(t, nil)
 		id := vm(1, 0)
@@ -181,7 +181,7 @@ func TestRestoreThatWakesAfterMinutes(t *testing.T) {
 
 // Leftover copies use memory and may refuse to pause. They are not created again when the cluster
 // continues from a snapshot.
-func TestCopiesOfUnknownOwners(t *testing.T) {
+func TestLeftovers(t *testing.T) {
 	id := vm(9000, 0)
 	left := simulated.Leftover{VM: id, Size: cluster.Resources{Memory: 3 * cluster.GiB}, Unpausable: true}
 	var cfg simulated.Config

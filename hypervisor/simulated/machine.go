@@ -1,7 +1,7 @@
 package simulated
 
 import (
-	"slices"
+	"fmt"
 	"time"
 
 	"vjob/cluster"
@@ -23,7 +23,11 @@ type machine struct {
 	Unpausable bool                 `json:"stubborn,omitempty"` // it cannot be paused
 	LastJob    hypervisor.Job       `json:"was,omitempty"`      // the last job of its source or of a save
 
-	// What the guest demands and gets now; see guest.go.
+	execution
+}
+
+// execution is what the guest of a copy demands and gets now.
+type execution struct {
 	Demand    cluster.MilliCPU `json:"need"`
 	Cap       cluster.MilliCPU `json:"cap,omitempty"` // 0 is no limit
 	Num       int64            `json:"num"`           // rate of progress: Num/Den
@@ -43,12 +47,21 @@ type memory struct {
 	Epoch   int  `json:"epoch"`
 	Corrupt bool `json:"corrupt"`
 
-	Stage  stage         `json:"stage"`
-	Length time.Duration `json:"length"` // of booting and of stopping
-	Step   int           `json:"step"`   // of the program, while working
-	Done   time.Duration `json:"done"`   // of the stage or the step
-	Ran    time.Duration `json:"ran"`    // how long it has run: the guest's own clock
+	Stage   stage         `json:"stage"`
+	Length  time.Duration `json:"length"` // of booting and of stopping
+	Step    int           `json:"step"`   // of the program, while working
+	Done    time.Duration `json:"done"`   // of the stage or the step
+	RunTime time.Duration `json:"ran"`    // how long it has run: the guest's own clock
 }
+
+// stage is a stage in the life of a guest.
+type stage uint8
+
+const (
+	booting stage = iota
+	working
+	stopping
+)
 
 // Disk is the disk of one incarnation of a VM: a boot from scratch creates a new one.
 type Disk struct {
@@ -60,125 +73,93 @@ func (mem *memory) disk(vm cluster.VMID) Disk { return Disk{vm, mem.Stamp.Incarn
 
 func (m *machine) disk() Disk { return m.Memory.disk(m.VM) }
 
-// stage is the stage of a guest's life.
-type stage uint8
+// orphanLoad is a restore that continues in the process of its guest after the death of the
+// daemon that began it. No call of the controller belongs to it.
+type orphanLoad struct {
+	Op      int64              `json:"op"`
+	Image   hypervisor.ImageID `json:"image"`
+	Attempt int                `json:"attempt"`
+	Refused *failure           `json:"refused,omitempty"` // how it will end, if it fails
+}
 
-const (
-	booting stage = iota
-	working
-	stopping
-)
+// size is the memory of the guest.
+func (m *machine) size() cluster.MiB { return m.Memory.Spec.Reserved.Memory }
 
-// copyAt returns the copy of a VM on a node, or nil.
-func (c *Cluster) copyAt(node cluster.NodeID, vm cluster.VMID) *machine {
-	if n, ok := c.nodes[node]; ok {
-		return n.copies[vm]
+// bytes is the size of an image of the guest.
+func (m *machine) bytes() int64 { return int64(m.size()) << 20 }
+
+// runTime is how long the guest has run since its boot: its own clock.
+func (m *machine) runTime(now simTime) time.Duration {
+	if m.State != hypervisor.CopyRunning {
+		return m.Memory.RunTime
 	}
-	return nil
+	return m.Memory.RunTime + now - m.AccruedAt
 }
 
-// addCopy puts a copy on its node.
-func (c *Cluster) addCopy(m *machine) {
-	m.AccruedAt, m.Num, m.Den = c.now, 0, 1
-	m.Demand = m.currentDemand(c)
-	n := c.nodes[m.Node]
-	n.copies[m.VM] = m
-	c.copies[m.VM] = append(c.copies[m.VM], m)
-	c.hint(n)
-}
+func (m *machine) program() *cluster.Program { return m.Memory.Spec.Payload.Program }
 
-// removeCopy removes a copy from its node. Its job must have ended before.
-func (c *Cluster) removeCopy(m *machine) {
-	c.accrue(m)
-	n := c.nodes[m.Node]
-	delete(n.copies, m.VM)
-	c.copies[m.VM] = slices.DeleteFunc(c.copies[m.VM], func(o *machine) bool { return o == m })
-	if len(c.copies[m.VM]) == 0 {
-		delete(c.copies, m.VM)
+func (m *machine) lockstep() bool { p := m.program(); return p != nil && p.Lockstep }
+
+// step returns the current step of the guest's program.
+func (m *machine) step() (s cluster.Step, ok bool) {
+	p := m.program()
+	if p == nil || m.Memory.Stage == stopping || m.Memory.Step >= len(p.Steps) {
+		return cluster.Step{}, false
 	}
-	m.Version++
-	c.markChanged(m)
-	c.hint(n)
-	c.wakeWaiters(m)
+	return p.Steps[m.Memory.Step], true
 }
 
-// runGuest lets a copy execute: the guest uses its disk from now on (+1 epoch).
-func (c *Cluster) runGuest(m *machine) {
-	m.State, m.AccruedAt = hypervisor.CopyRunning, c.now
-	c.epochs[m.disk()]++
-	m.Memory.Epoch = c.epochs[m.disk()]
-	c.markChanged(m)
-	c.markGuest(m)
-}
-
-// stopGuest stops the execution of a copy.
-func (c *Cluster) stopGuest(m *machine, s hypervisor.CopyState) {
-	c.accrue(m)
-	m.State, m.Num, m.Den = s, 0, 1
-	m.Version++
-	c.markChanged(m)
-}
-
-// markChanged marks the copy's node and application for an update.
-func (c *Cluster) markChanged(m *machine) {
-	c.markNode(c.nodes[m.Node])
-	if m.lockstep() {
-		c.markApp(c.app(m))
+// remaining is the rest of the stage or step, at full speed.
+func (m *machine) remaining() (left time.Duration, finite bool) {
+	if m.Memory.Stage != working {
+		return m.Memory.Length - m.Memory.Done, true
 	}
-	c.hint(c.nodes[m.Node])
+	s, ok := m.step()
+	return s.Duration - m.Memory.Done, ok
 }
 
-func (c *Cluster) markNode(n *node) {
-	if !n.dirty {
-		n.dirty = true
-		c.dirty.nodes = append(c.dirty.nodes, n)
+// accrue adds the progress of a guest since the last call.
+func (m *machine) accrue(now simTime) {
+	passed := now - m.AccruedAt
+	m.AccruedAt = now
+	if passed <= 0 || m.State != hypervisor.CopyRunning {
+		return
 	}
+	done := scale(passed, m.Num, m.Den)
+	m.Memory.RunTime += passed
+	m.Memory.Done += done
+	used := m.Demand
+	if m.Memory.Stage != working { // boot and shutdown take their time regardless of load
+		used = m.cappedDemand()
+	}
+	m.CPUTime += scale(done, int64(used), int64(cluster.CPU))
 }
 
-func (c *Cluster) markApp(a *app) {
-	if !a.dirty {
-		a.dirty = true
-		c.dirty.apps = append(c.dirty.apps, a)
+// cappedDemand is the CPU that a guest would use: its demand, up to its cap.
+func (m *machine) cappedDemand() cluster.MilliCPU {
+	if m.Cap > 0 {
+		return min(m.Demand, m.Cap)
 	}
+	return m.Demand
 }
 
-// markGuest marks a guest that may have reached the end of its step.
-func (c *Cluster) markGuest(m *machine) {
-	if !m.dirty {
-		m.dirty = true
-		c.dirty.guests = append(c.dirty.guests, m)
-	}
+// clearJob ends the job of a copy that has all of its memory, or is about to be removed.
+func (m *machine) clearJob() {
+	m.Job, m.Op, m.Incomplete, m.Loading = hypervisor.JobNone, 0, false, nil
 }
 
-// beginJob gives the copy a job.
-func (c *Cluster) beginJob(m *machine, j hypervisor.Job, op *operation) {
-	m.Job, m.Op = j, op.Serial
-	switch j {
-	case hypervisor.JobSaving, hypervisor.JobOutgoing:
-		m.LastJob = j
-	case hypervisor.JobRestoring, hypervisor.JobIncoming:
-		m.Incomplete = true
-	case hypervisor.JobNone, hypervisor.JobUnknown:
+// activity describes what a running guest does.
+func (m *machine) activity() string {
+	switch s, ok := m.step(); {
+	case m.Memory.Stage == booting:
+		return "booting"
+	case m.Memory.Stage == stopping:
+		return "stopping"
+	case m.program() == nil:
+		return "running"
+	case !ok:
+		return "waits for its peers"
+	default:
+		return fmt.Sprintf("step %d of %d: %s of %s", m.Memory.Step+1, len(m.program().Steps), m.Memory.Done, s.Duration)
 	}
-	c.hint(c.nodes[m.Node])
-}
-
-// endJob ends the copy's job and starts the operations that waited for it.
-func (c *Cluster) endJob(m *machine) {
-	c.complete(m)
-	c.hint(c.nodes[m.Node])
-	c.wakeWaiters(m)
-}
-
-// lockHolder returns a copy elsewhere with a lock that keeps the VM from running on node, or nil.
-func (c *Cluster) lockHolder(vm cluster.VMID, node cluster.NodeID) *machine {
-	if !c.cfg.Locks {
-		return nil
-	}
-	for _, o := range c.copies[vm] {
-		if o.Node != node && o.State == hypervisor.CopyRunning && !o.Unlocked {
-			return o
-		}
-	}
-	return nil
 }

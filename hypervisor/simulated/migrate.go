@@ -8,13 +8,13 @@ import (
 
 // startMigrate creates the incoming copy: during the transfer the VM is on both nodes and uses
 // memory on both (I8).
-func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
-	m, f := c.present(op)
+func (x *executor) startMigrate(op *operation) (time.Duration, *failure) {
+	m, f := x.nodes.target(op)
 	if f != nil {
 		return 0, f
 	}
-	to, known := c.nodes[op.Call.To]
-	memory := m.Memory.Spec.Reserved.Memory
+	to, known := x.nodes.byID[op.Call.To]
+	memory := m.size()
 	switch {
 	case m.State == hypervisor.CopyDead:
 		return 0, refuse(op, "domain is not running")
@@ -32,15 +32,15 @@ func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
 	if f := to.memoryFailure(memory); f != nil {
 		return 0, f
 	}
-	op.Ran = m.State == hypervisor.CopyRunning
-	c.beginJob(m, hypervisor.JobOutgoing, op)
-	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, Cap: m.Cap, Memory: m.Memory}
-	c.addCopy(in)
-	c.beginJob(in, hypervisor.JobIncoming, op)
-	c.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)
-	d := c.cfg.Profile.Migrate.Of(memory)
-	if op.Ran {
-		d = c.cfg.Profile.MigrateLive.Of(memory)
+	op.WasRunning = m.State == hypervisor.CopyRunning
+	x.machines.beginJob(m, hypervisor.JobOutgoing, op)
+	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, execution: execution{Cap: m.Cap}, Memory: m.Memory}
+	x.guests.add(in)
+	x.machines.beginJob(in, hypervisor.JobIncoming, op)
+	x.observer.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)
+	d := x.profile.Migrate.Of(memory)
+	if op.WasRunning {
+		d = x.profile.MigrateLive.Of(memory)
 	}
 	if op.Cut == cutMiddle {
 		d /= 2
@@ -51,82 +51,71 @@ func (c *Cluster) startMigrate(op *operation) (time.Duration, *failure) {
 // finishMigrate completes the migration. A copy that ran at its start continues at the
 // destination even if it was paused meanwhile (lab §6). finishMigrate answers the call itself
 // unless it returns a failure: while the destination is frozen there is no answer yet.
-func (c *Cluster) finishMigrate(op *operation) *failure {
-	from, to := c.copyAt(op.Call.Node, op.Call.VM), c.copyAt(op.Call.To, op.Call.VM)
+func (x *executor) finishMigrate(op *operation) *failure {
+	from, to := x.nodes.at(op.Call.Node, op.Call.VM), x.nodes.at(op.Call.To, op.Call.VM)
 	if from == nil || to == nil || from.Op != op.Serial || to.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
-	switch there := c.nodes[to.Node]; {
+	switch {
 	case op.Cut == cutMiddle:
-		c.cancelMigrate(op, cutInMiddle(op))
+		x.machines.cancelMigrate(op, cutInMiddle(op))
 		return nil
-	case there.has(Freeze):
-		there.queued = append(there.queued, op.Serial)
-		c.schedule(peerWait, event{Kind: evGiveUp, Op: op.Serial})
+	case x.nodes.byID[to.Node].holds(op):
+		x.clock.schedule(peerWait, event{Kind: evGiveUp, Op: op.Serial})
 		return nil
 	}
-	c.accrue(from)
+	from.accrue(x.clock.now)
 	to.Memory, to.Demand, to.Incomplete = from.Memory, from.Demand, false
 	if op.Cut == cutFinish {
-		return c.splitMigrate(op, from, to)
+		return x.splitMigrate(op, from, to)
 	}
-	from.Job, from.Op = hypervisor.JobNone, 0
-	if op.Ran {
-		c.stopGuest(from, hypervisor.CopyPaused)
+	from.clearJob()
+	if op.WasRunning {
+		x.guests.stop(from, hypervisor.CopyPaused)
 	}
-	c.removeCopy(from)
+	x.machines.remove(from)
 	change := Change{
 		Kind: Migrated, VM: from.VM, Node: from.Node, To: to.Node,
-		MemoryEpoch: to.Memory.Epoch, DiskEpoch: c.epochs[to.disk()],
+		MemoryEpoch: to.Memory.Epoch, DiskEpoch: x.guests.epochs[to.disk()],
 	}
-	if op.Ran {
-		c.runGuest(to)
+	if op.WasRunning {
+		x.guests.run(to)
 	}
-	c.endJob(to)
-	c.report(change, &to.Memory)
-	c.end(op, hypervisor.Receipt{}, nil)
+	x.machines.endJob(to)
+	x.observer.report(change, &to.Memory)
+	x.ops.end(op, hypervisor.Receipt{}, nil)
 	return nil
 }
 
 // splitMigrate is a migration that loses its last reply. A paused VM then has two paused copies
 // (M12). A running VM runs at the destination and, unless a lock prevents it, at the source as
 // well (M10-M14).
-func (c *Cluster) splitMigrate(op *operation, from, to *machine) *failure {
+func (x *executor) splitMigrate(op *operation, from, to *machine) *failure {
 	change := Change{
 		Kind: Split, VM: from.VM, Node: from.Node, To: to.Node,
-		MemoryEpoch: to.Memory.Epoch, DiskEpoch: c.epochs[to.disk()],
+		MemoryEpoch: to.Memory.Epoch, DiskEpoch: x.guests.epochs[to.disk()],
 	}
-	if op.Ran {
-		c.stopGuest(from, hypervisor.CopyPaused)
-		c.runGuest(to)
+	if op.WasRunning {
+		x.guests.stop(from, hypervisor.CopyPaused)
+		x.guests.run(to)
 	}
-	c.endJob(to)
-	c.report(change, &to.Memory)
-	if op.Ran && c.lockHolder(from.VM, from.Node) == nil {
-		c.unpause(from)
+	x.machines.endJob(to)
+	x.observer.report(change, &to.Memory)
+	if op.WasRunning && x.nodes.lockHolder(from.VM, from.Node) == nil {
+		x.machines.unpause(from)
 	}
-	c.endJob(from)
+	x.machines.endJob(from)
 	return newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: finish: client socket is closed", from.VM, to.Node)
 }
 
-// cancelMigrate ends a failed migration: the source keeps the VM.
-func (c *Cluster) cancelMigrate(op *operation, why *failure) {
-	from, to := c.copyAt(op.Call.Node, op.Call.VM), c.copyAt(op.Call.To, op.Call.VM)
-	if to != nil && to.Op == op.Serial {
-		to.Job, to.Op = hypervisor.JobNone, 0
-		c.removeCopy(to)
-		c.report(Change{Kind: Destroyed, VM: to.VM, Node: to.Node}, &to.Memory)
-	}
-	if from != nil && from.Op == op.Serial {
-		c.endJob(from)
-	}
-	c.end(op, hypervisor.Receipt{}, why)
-}
-
 // giveUp ends a migration if its destination is still frozen (M6, M9).
-func (c *Cluster) giveUp(op *operation) {
-	if c.nodes[op.Call.To].has(Freeze) {
-		c.cancelMigrate(op, newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: no answer to keepalive",
+func (x *executor) giveUp(op *operation) {
+	if x.nodes.byID[op.Call.To].has(Freeze) {
+		x.machines.cancelMigrate(op, newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: no answer to keepalive",
 			op.Call.VM, op.Call.To))
 	}
+}
+
+func cutInMiddle(op *operation) *failure {
+	return newFailure(hypervisor.ErrUnreachable, "migrate %s to %s: client socket is closed", op.Call.VM, op.Call.To)
 }

@@ -43,15 +43,28 @@ type lastingFault struct {
 	Version int64 `json:"version"`
 }
 
-func (n *node) fault(k FaultKind) lastingFault { return n.faults[k] }
-
 // has reports whether a lasting fault is active.
 func (n *node) has(k FaultKind) bool { return n.faults[k].On }
 
 // up reports whether the node has power.
 func (n *node) up() bool { return !n.has(PowerLoss) }
 
-// unreachable is nil if the node answers the controller.
+// boots reports whether the node has no power and will get it back.
+func (n *node) boots(c *clock) bool {
+	return !n.up() && slices.ContainsFunc(c.events, func(e event) bool {
+		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && e.Version == n.faults[PowerLoss].Version
+	})
+}
+
+// holds queues an operation if the node is frozen, and reports whether it is.
+func (n *node) holds(op *operation) bool {
+	if n.has(Freeze) {
+		n.queued = append(n.queued, op.Serial)
+	}
+	return n.has(Freeze)
+}
+
+// unreachable returns the failure of a node that does not answer the controller, or nil.
 func (n *node) unreachable() *failure {
 	switch {
 	case n.has(PowerLoss) || n.has(Partition):
@@ -77,12 +90,12 @@ func (n *node) sortedCopies() []*machine {
 func (n *node) memoryUsed() cluster.MiB {
 	var sum cluster.MiB
 	for _, m := range n.copies {
-		sum += m.Memory.Spec.Reserved.Memory
+		sum += m.size()
 	}
 	return sum
 }
 
-// memoryFailure is nil if the node has that much free memory.
+// memoryFailure returns the failure of a node without that much free memory, or nil.
 func (n *node) memoryFailure(need cluster.MiB) *failure {
 	free := n.Capacity.Memory
 	if !n.overcommits {
@@ -94,70 +107,108 @@ func (n *node) memoryFailure(need cluster.MiB) *failure {
 	return nil
 }
 
-// Look lists what a node holds at a time. For a frozen node it returns ErrTimeout at once: the
-// caller has the clock and decides how long it took.
-func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, error) {
-	c.advance(now)
-	n, ok := c.nodes[node]
-	if !ok {
-		return hypervisor.View{}, newFailure(cluster.ErrNotFound, "node %q", node)
-	}
-	if f := n.unreachable(); f != nil {
-		return hypervisor.View{}, f
-	}
-	v := hypervisor.View{
-		Node:      node,
-		Copies:    make([]hypervisor.Copy, 0, len(n.copies)),
-		Endings:   slices.Clip(n.endings), // what is in it never changes
-		Unmanaged: slices.Clone(n.Unmanaged),
-	}
-	for _, m := range n.sortedCopies() {
-		c.accrue(m)
-		v.Copies = append(v.Copies, hypervisor.Copy{
-			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
-			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.cfg.Locks && !m.Unlocked,
-		})
-	}
-	return v, nil
-}
-
-// ended records how a guest ended, if the node's daemon is up (row 16b: a guest that dies while
+// recordEnding records how a guest ended, if the node's daemon is up (row 16b: a guest that dies while
 // the daemon is down leaves no event).
-func (c *Cluster) ended(n *node, m *machine, cause hypervisor.Cause) {
+func (n *node) recordEnding(m *machine, cause hypervisor.Cause, at time.Time) {
 	if n.has(Partition) || n.has(DaemonKilled) || n.has(PowerLoss) {
 		return
 	}
-	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: c.Now()})
+	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: at})
 	if extra := len(n.endings) - maxEndings; extra > 0 {
 		n.endings = n.endings[extra:]
 	}
 }
 
-// hint records that something changed on a node.
-func (c *Cluster) hint(n *node) {
-	if !n.hinted {
-		n.hinted = true
-		c.dirty.hints = append(c.dirty.hints, n)
+// yield is the share of its demand that each running guest of the node gets: all, or a
+// proportional share of the node's capacity.
+func (n *node) yield() (num, den int64) {
+	if n.demand <= n.Capacity.CPU {
+		return 1, 1
+	}
+	return int64(n.Capacity.CPU), int64(n.demand)
+}
+
+// shownJob is the job that a look shows. While jobs are hidden, it is an earlier job or unknown.
+func (n *node) shownJob(m *machine) hypervisor.Job {
+	switch {
+	case !n.has(JobsHidden):
+		return m.Job
+	case m.Job == hypervisor.JobNone && m.LastJob != hypervisor.JobNone:
+		return m.LastJob
+	default:
+		return hypervisor.JobUnknown
 	}
 }
 
-// flushHints sends the hints of an instant, at most one for each node, unless the node is
-// unreachable; a frozen node sends its hint when it thaws. Some hints are lost or repeated.
-func (c *Cluster) flushHints() {
-	hinted := c.dirty.hints
-	c.dirty.hints = nil
-	slices.SortFunc(hinted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
-	for _, n := range hinted {
-		if n.has(Freeze) {
-			continue
-		}
-		n.hinted = false
-		if n.has(Partition) || n.has(DaemonKilled) || c.bernoulli(c.cfg.Faults.HintLost) {
-			continue
-		}
-		c.notices = append(c.notices, Notice{At: c.Now(), Hint: n.ID})
-		if c.bernoulli(c.cfg.Faults.HintRepeated) {
-			c.schedule(c.uniform(hintRepeatedWithin), event{Kind: evHint, Node: n.ID})
+// nodes are the nodes, with the copies on them.
+type nodes struct {
+	byID   map[cluster.NodeID]*node
+	sorted []*node // by name
+	copies map[cluster.VMID][]*machine
+	locks  bool // see [Config]
+}
+
+// newNodes returns empty nodes.
+func newNodes(cfg *Config) *nodes {
+	ns := &nodes{byID: map[cluster.NodeID]*node{}, copies: map[cluster.VMID][]*machine{}, locks: cfg.Locks}
+	for _, declared := range cfg.Nodes {
+		n := newNode(declared)
+		n.overcommits = cfg.Overcommits
+		ns.byID[n.ID] = n
+		ns.sorted = append(ns.sorted, n)
+	}
+	slices.SortFunc(ns.sorted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
+	return ns
+}
+
+// of returns the node of a copy.
+func (ns *nodes) of(m *machine) *node { return ns.byID[m.Node] }
+
+// at returns the copy of a VM on a node, or nil.
+func (ns *nodes) at(node cluster.NodeID, vm cluster.VMID) *machine {
+	if n, ok := ns.byID[node]; ok {
+		return n.copies[vm]
+	}
+	return nil
+}
+
+// target returns the copy of a call.
+func (ns *nodes) target(op *operation) (*machine, *failure) {
+	if m := ns.at(op.Call.Node, op.Call.VM); m != nil {
+		return m, nil
+	}
+	return nil, newFailure(hypervisor.ErrNoSuchVM, "%s %s on %s", op.Call.Verb, op.Call.VM, op.Call.Node)
+}
+
+// add puts a copy on its node.
+func (ns *nodes) add(m *machine) {
+	ns.of(m).copies[m.VM] = m
+	ns.copies[m.VM] = append(ns.copies[m.VM], m)
+}
+
+// remove removes a copy from its node.
+func (ns *nodes) remove(m *machine) {
+	delete(ns.of(m).copies, m.VM)
+	ns.copies[m.VM] = slices.DeleteFunc(ns.copies[m.VM], func(o *machine) bool { return o == m })
+	if len(ns.copies[m.VM]) == 0 {
+		delete(ns.copies, m.VM)
+	}
+}
+
+// sortedVMs lists the VMs with copies, in order.
+func (ns *nodes) sortedVMs() []cluster.VMID {
+	return slices.SortedFunc(maps.Keys(ns.copies), cluster.VMID.Compare)
+}
+
+// lockHolder returns a copy elsewhere with a lock that keeps the VM from running on node, or nil.
+func (ns *nodes) lockHolder(vm cluster.VMID, node cluster.NodeID) *machine {
+	if !ns.locks {
+		return nil
+	}
+	for _, o := range ns.copies[vm] {
+		if o.Node != node && o.State == hypervisor.CopyRunning && !o.Unlocked {
+			return o
 		}
 	}
+	return nil
 }

@@ -1,11 +1,12 @@
 package simulated
 
-import (
-	"vjob/hypervisor"
-)
+import "vjob/hypervisor"
+
+// doneBeforeKill is the probability that a small call took effect before the daemon was killed.
+const doneBeforeKill = 0.5
 
 // beginFault begins a fault of a node.
-func (c *Cluster) beginFault(n *node, f Fault) {
+func (in *injector) beginFault(n *node, f Fault) {
 	if f.Kind == LockdKilled {
 		for _, m := range n.sortedCopies() {
 			m.Unlocked = true
@@ -15,136 +16,165 @@ func (c *Cluster) beginFault(n *node, f Fault) {
 	t := &n.faults[f.Kind]
 	t.Version++
 	if f.For > 0 {
-		c.schedule(f.For, event{Kind: evFaultEnds, Node: n.ID, Fault: f.Kind, Version: t.Version})
+		in.clock.schedule(f.For, event{Kind: evFaultEnds, Node: n.ID, Fault: f.Kind, Version: t.Version})
 	}
 	if t.On {
 		return
 	}
 	// The controller notices a lost connection at once (lab §6: close callback).
 	if f.Kind <= DaemonKilled && n.unreachable() == nil {
-		c.hint(n)
-		c.flushHints()
+		in.outbox.hint(n)
+		in.outbox.flushHints()
 	}
 	t.On = true
-	c.report(Change{Kind: FaultBegan, Node: n.ID, Fault: f.Kind}, nil)
+	in.observer.report(Change{Kind: FaultBegan, Node: n.ID, Fault: f.Kind}, nil)
 	switch f.Kind {
 	case PowerLoss:
-		c.powerOff(n)
+		in.powerOff(n)
 	case Partition:
-		for _, op := range c.underWay(n) {
-			c.answer(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrUnreachable, "node %s: connection lost", n.ID))
+		for _, op := range in.ops.onNode(n) {
+			in.ops.answer(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrUnreachable, "node %s: connection lost", n.ID))
 		}
 	case DaemonKilled:
-		c.killDaemon(n)
+		in.killDaemon(n)
 	case StoreStale:
-		n.listing = c.imagesOf(n)
+		n.listing = in.store.savedBy(n)
 	default: // the others affect only calls
 	}
 }
 
 // endFault ends a lasting fault of a node.
-func (c *Cluster) endFault(n *node, k FaultKind) {
+func (in *injector) endFault(n *node, k FaultKind) {
 	t := &n.faults[k]
 	if !t.On {
 		return
 	}
 	t.On = false
 	t.Version++
-	c.report(Change{Kind: FaultEnded, Node: n.ID, Fault: k}, nil)
+	in.observer.report(Change{Kind: FaultEnded, Node: n.ID, Fault: k}, nil)
 	switch k {
 	case Freeze:
-		c.thaw(n)
+		in.thaw(n)
 	case StoreStale:
 		n.listing = nil
 	default:
 	}
 	n.hinted = false // send the hint that was held back
-	c.hint(n)
+	in.outbox.hint(n)
 }
 
 // thaw continues the operations that have waited, in order.
-func (c *Cluster) thaw(n *node) {
+func (in *injector) thaw(n *node) {
 	queued := n.queued
 	n.queued = nil
 	for _, serial := range queued {
-		c.resume(serial)
+		in.executor.resume(serial)
 	}
 }
 
-// dropWaiting ends the calls that a dead daemon has not begun.
-func (c *Cluster) dropWaiting(n *node, why *failure) {
-	n.queued = nil
-	n.faults[Freeze].On = false
-	for _, op := range c.underWay(n) {
-		if !op.Started || op.Waits {
-			c.end(op, hypervisor.Receipt{}, why)
-		}
+// powerOn boots a node, unless [BootFails] is armed for it.
+func (in *injector) powerOn(n *node) {
+	if n.up() || n.boots(in.clock) || in.faults.take(BootFails, n.ID) {
+		return
 	}
+	t := &n.faults[PowerLoss]
+	t.Version++
+	in.clock.schedule(in.random.jitter(in.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
 }
 
-// powerOff removes all copies of a node, and may tear its unsealed images.
-func (c *Cluster) powerOff(n *node) {
+// powerOff removes all copies of a node and may tear its unsealed images.
+func (in *injector) powerOff(n *node) {
 	gone := newFailure(hypervisor.ErrUnreachable, "node %s: connection lost", n.ID)
 	n.faults[DaemonKilled].On = false
-	c.dropWaiting(n, gone)
+	in.dropWaiting(n, gone)
 	for _, m := range n.sortedCopies() {
-		op := c.ops[m.Op]
+		op := in.ops.jobOf(m)
 		if op != nil && (m.Job == hypervisor.JobOutgoing || m.Job == hypervisor.JobIncoming) {
-			c.cancelMigrate(op, gone)
+			in.machines.cancelMigrate(op, gone)
 		} else { // a save leaves a partial file
-			c.complete(m)
+			m.clearJob()
 		}
 		if n.copies[m.VM] == m {
-			c.removeCopy(m)
-			c.report(Change{Kind: Lost, VM: m.VM, Node: m.Node}, &m.Memory)
+			in.machines.remove(m)
+			in.observer.report(Change{Kind: Lost, VM: m.VM, Node: m.Node}, &m.Memory)
 		}
 	}
-	for _, op := range c.underWay(n) {
+	for _, op := range in.ops.onNode(n) {
 		if !op.Over {
-			c.answerLater(op, keepalive, gone)
+			in.ops.answerLater(op, keepalive, gone)
 		}
 	}
-	for _, i := range c.sortedImages() {
-		if i.Node == n.ID && i.Complete && !i.Durable && c.bernoulli(tornUnsealed) {
-			// Its data was synced before the header marked it complete: a power loss can only
-			// lose the header.
-			i.Complete = false
-			c.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
-		}
-	}
+	in.store.tear(n)
 }
 
 // killDaemon ends the calls of the node's daemon, as measured in the lab: a save leaves its
 // partial file and the VM as it was (6a, 6b), a restore leaves nothing, a migration leaves the
-// source (M3, M4, M7), unless an incomplete copy is left: see [HalfLeft]. Some of the small calls
-// have had their effect.
-func (c *Cluster) killDaemon(n *node) {
+// source (M3, M4, M7). An incomplete copy may be left instead: see [HalfLeft]. Some of the small
+// calls have had their effect.
+func (in *injector) killDaemon(n *node) {
 	gone := newFailure(hypervisor.ErrUnreachable, "node %s: end of file while reading data", n.ID)
-	c.dropWaiting(n, gone)
+	in.dropWaiting(n, gone)
 	for _, m := range n.sortedCopies() {
-		op := c.ops[m.Op]
-		if op == nil || c.survivesDaemon(m, op, gone) {
+		op := in.ops.jobOf(m)
+		if op == nil || in.survivesDaemon(m, op, gone) {
 			continue
 		}
 		switch m.Job {
 		case hypervisor.JobSaving:
-			c.cancelSave(m, true, gone)
+			in.machines.cancelSave(m, true, gone)
 		case hypervisor.JobRestoring:
-			c.removeIncomplete(m, gone)
+			in.machines.removeIncomplete(m, gone)
 		case hypervisor.JobOutgoing, hypervisor.JobIncoming:
-			c.cancelMigrate(op, gone)
+			in.machines.cancelMigrate(op, gone)
 		case hypervisor.JobNone, hypervisor.JobUnknown:
 		}
 	}
-	for _, op := range c.underWay(n) {
+	for _, op := range in.ops.onNode(n) {
 		if op.Over {
 			continue
 		}
-		if op.Started && !op.Waits && c.bernoulli(doneBeforeKill) {
-			op.Lost = LostError
-			c.finish(op)
+		if op.Started && !op.Waits && in.random.bernoulli(doneBeforeKill) {
+			op.Lost = lostError
+			in.executor.finish(op)
 			continue
 		}
-		c.end(op, hypervisor.Receipt{}, gone)
+		in.ops.end(op, hypervisor.Receipt{}, gone)
+	}
+}
+
+// leavesIncomplete reports whether an armed or random [HalfLeft] applies to a copy.
+func (in *injector) leavesIncomplete(m *machine) bool {
+	return in.faults.take(HalfLeft, m.Node) || in.random.bernoulli(in.faults.rates.HalfLeft)
+}
+
+// survivesDaemon reports whether an incomplete copy survives the death of its node's daemon. A
+// restore continues to load; an incoming migration never does.
+func (in *injector) survivesDaemon(m *machine, op *operation, gone *failure) bool {
+	switch {
+	case !m.Incomplete || op.Call.Verb == hypervisor.Boot || !in.leavesIncomplete(m):
+		return false
+	case m.Job == hypervisor.JobIncoming:
+		m.Op = 0
+		in.machines.cancelMigrate(op, gone)
+		return true
+	}
+	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
+	if op.Cut == cutLoad {
+		m.Loading.Refused = loadFailure(in.nodes.of(m), op)
+	}
+	m.Op = 0
+	in.clock.schedule(in.clock.due(op.Serial)-in.clock.now, event{Kind: evLoaded, VM: m.VM, Node: m.Node, Op: op.Serial})
+	in.ops.end(op, hypervisor.Receipt{}, gone)
+	return true
+}
+
+// dropWaiting ends the calls that a dead daemon has not begun.
+func (in *injector) dropWaiting(n *node, why *failure) {
+	n.queued = nil
+	n.faults[Freeze].On = false
+	for _, op := range in.ops.onNode(n) {
+		if !op.Started || op.Waits {
+			in.ops.end(op, hypervisor.Receipt{}, why)
+		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-func TestFrozenNodeCarriesOutLaterWhatItWasTold(t *testing.T) {
+func TestFrozenNodeExecutesQueuedCallsLater(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(cluster.GiB, 1))
@@ -29,7 +29,7 @@ func TestFrozenNodeCarriesOutLaterWhatItWasTold(t *testing.T) {
 	b.want(id, on("n1", "paused"))
 }
 
-func TestPartitionHidesANodeThatGoesOn(t *testing.T) {
+func TestGuestsContinueDuringAPartition(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(cluster.GiB, 1, cluster.Step{CPU: cluster.CPU, Duration: time.Minute}))
@@ -42,12 +42,12 @@ func TestPartitionHidesANodeThatGoesOn(t *testing.T) {
 	b.wait(5 * time.Minute)
 	b.want(id, on()) // its work is done
 	if b.hints["n1"] != before {
-		t.Error("hints from beyond the cut")
+		t.Error("a hint arrived during the partition")
 	}
 	b.wait(5 * time.Minute)
 	view, err := b.Look(b.now, "n1")
 	if err != nil || len(view.Endings) != 0 {
-		t.Fatalf("view %+v, error %v: how the guest left was missed (16b)", view, err)
+		t.Fatalf("view %+v, error %v: the ending must be missed (16b)", view, err)
 	}
 	if b.hints["n1"] == before {
 		t.Error("no hint when the node is back")
@@ -74,7 +74,7 @@ func TestPowerLossEmptiesANode(t *testing.T) {
 	}
 }
 
-func TestGuestsThatDie(t *testing.T) {
+func TestGuestCrashes(t *testing.T) {
 	b := newManualCluster(t, nil)
 	b.boot(vm(1, 0), "n1", machine(512, 1))
 	b.boot(vm(2, 0), "n1", machine(512, 1))
@@ -91,7 +91,7 @@ func TestGuestsThatDie(t *testing.T) {
 	b.want(vm(2, 0), on())
 }
 
-func TestAnswersGetLost(t *testing.T) {
+func TestLostAnswers(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(512, 1))
@@ -138,7 +138,7 @@ func TestLocksKeepASecondCopyFromRunning(t *testing.T) {
 	}
 }
 
-func TestPauseInTheMiddleOfALiveMigrationIsForgotten(t *testing.T) {
+func TestPauseDuringALiveMigrationIsLost(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	b.boot(id, "n1", machine(8*cluster.GiB/4, 1))
@@ -155,7 +155,7 @@ func TestPauseInTheMiddleOfALiveMigrationIsForgotten(t *testing.T) {
 	}
 }
 
-func TestHintsGetLostAndRepeated(t *testing.T) {
+func TestHintsAreLostAndRepeated(t *testing.T) {
 	hints := func(lost, repeated float64) int {
 		b := newManualCluster(t, func(c *simulated.Config) {
 			c.Faults = simulated.Rates{HintLost: lost, HintRepeated: repeated}

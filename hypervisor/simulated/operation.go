@@ -7,44 +7,31 @@ import (
 	"vjob/hypervisor"
 )
 
-// The timeouts of real daemons, from the lab.
-const (
-	// keepalive is the time after which a silent connection counts as broken (lab §6).
-	keepalive = 4 * time.Second
-	// connectTime is how long a failed connection takes.
-	connectTime = time.Second
-	// jobLockWait is how long a call waits for the job of a copy (lab §6: "cannot
-	// acquire state change lock" after 30 s).
-	jobLockWait = 30 * time.Second
-	// peerWait is how long a source waits for a frozen destination (M6, M9).
-	peerWait = 30 * time.Second
-)
-
 // operation is one call in progress.
 type operation struct {
-	Serial   int64           `json:"serial"`
-	Call     hypervisor.Call `json:"call"`
-	Began    simTime         `json:"began"`
-	Answered bool            `json:"answered"` // the caller has its answer, or will never get one
-	Lost     Loss            `json:"lost"`     // what happens to the answer
-	Slow     bool            `json:"slow"`
-	Hangs    bool            `json:"hangs,omitempty"` // it continues after minutes
-	Cut      cut             `json:"cut"`             // how the transfer will fail
-	Ran      bool            `json:"ran"`             // the copy ran when its job began
-	Answer   *failure        `json:"prepared"`        // the answer of evReply
-	Waits    bool            `json:"waits"`           // for the job of the copy
-	Started  bool            `json:"taken"`           // the node has begun with it
-	Over     bool            `json:"over"`            // it has no more effect, only an answer is due
+	Serial     int64           `json:"serial"`
+	Call       hypervisor.Call `json:"call"`
+	Began      simTime         `json:"began"`
+	Answered   bool            `json:"answered"` // the caller has its answer, or will never get one
+	Lost       loss            `json:"lost"`     // what happens to the answer
+	Slow       bool            `json:"slow"`
+	Hangs      bool            `json:"hangs,omitempty"` // it continues minutes later
+	Cut        cut             `json:"cut"`             // how the transfer will fail
+	WasRunning bool            `json:"ran"`             // the copy ran when its job began
+	Answer     *failure        `json:"prepared"`        // the answer of evReply
+	Waits      bool            `json:"waits"`           // for the job of the copy
+	Started    bool            `json:"taken"`           // the node has begun it
+	Over       bool            `json:"over"`            // it has no further effect, only an answer is due
 }
 
-// Loss is what happens to the answer of a call that took effect.
-type Loss uint8
+// loss is what happens to the answer of a call that took effect.
+type loss uint8
 
 // The losses.
 const (
-	NotLost    Loss = iota
-	LostError       // the caller sees an error instead
-	LostSilent      // no answer ever comes
+	notLost    loss = iota
+	lostError       // the caller sees an error instead
+	lostSilent      // no answer ever comes
 )
 
 // cut is how a transfer fails.
@@ -59,160 +46,71 @@ const (
 	cutLoad         // restore: the hypervisor refuses to load the good image
 )
 
-// Begin sends a call to its node. Its answer, if any, is a [Reply] that [Cluster.Advance]
-// returns. Every call is accepted, also a repeated one.
-func (c *Cluster) Begin(now time.Time, call hypervisor.Call) {
-	c.advance(now)
-	c.serial++
-	op := &operation{Serial: c.serial, Call: call, Began: c.now}
-	c.ops[op.Serial] = op
-	n, ok := c.nodes[call.Node]
-	switch {
-	case !ok:
-		c.answerLater(op, c.cfg.Profile.Control, newFailure(hypervisor.ErrUnreachable, "no node %q", call.Node))
-	case n.has(PowerLoss) || n.has(Partition) || n.has(DaemonKilled):
-		c.answerLater(op, connectTime, n.unreachable())
-	case n.has(Freeze):
-		n.queued = append(n.queued, op.Serial)
-	default:
-		c.execute(op)
-	}
-	c.propagate()
-}
-
-// execute begins a call that has reached its node.
-func (c *Cluster) execute(op *operation) {
-	if f := c.applyFaults(op); f != nil {
-		c.answerLater(op, c.cfg.Profile.Control, f)
-		return
-	}
-	if op.Hangs && op.Call.Verb != hypervisor.Boot {
-		c.schedule(c.hangTime(), event{Kind: evResume, Op: op.Serial})
-		return
-	}
-	c.start(op)
-}
-
-// start checks whether the call is possible and starts it.
-func (c *Cluster) start(op *operation) {
-	op.Started = true
-	var d time.Duration
-	var f *failure
-	switch op.Call.Verb {
-	case hypervisor.Boot:
-		d, f = c.startBoot(op)
-	case hypervisor.Shutdown, hypervisor.Abort, hypervisor.Revoke, hypervisor.Discard:
-		d = c.cfg.Profile.Control
-	case hypervisor.Destroy:
-		d = c.cfg.Profile.Destroy
-	case hypervisor.Pause:
-		d = c.cfg.Profile.Pause
-	case hypervisor.Cap:
-		d = c.cfg.Profile.Control
-	case hypervisor.Unpause:
-		d, f = c.startUnpause(op)
-	case hypervisor.Save:
-		d, f = c.startSave(op)
-	case hypervisor.Seal:
-		d, f = c.startSeal(op)
-	case hypervisor.Restore:
-		d, f = c.startRestore(op)
-	case hypervisor.Migrate:
-		d, f = c.startMigrate(op)
-	default:
-		f = newFailure(hypervisor.ErrRefused, "verb %d is not known", op.Call.Verb)
-	}
-	switch {
-	case op.Waits:
-	case f != nil:
-		c.answerLater(op, c.cfg.Profile.Control, f)
-	default:
-		if op.Slow {
-			d *= slowFactor
-		}
-		if op.Call.Verb != hypervisor.Boot { // the guest has drawn its boot time already
-			d = c.jitter(d)
-		}
-		c.schedule(d, event{Kind: evFinish, Op: op.Serial})
+// mark records how a fault will affect the call.
+func (op *operation) mark(k FaultKind) {
+	switch k {
+	case CallLost:
+		op.Lost = lostError
+	case CallSilent:
+		op.Lost = lostSilent
+	case CallSlow:
+		op.Slow = true
+	case SaveFull:
+		op.Cut = cutFull
+	case SaveFullLeft:
+		op.Cut = cutFullLeft
+	case MigrateCut:
+		op.Cut = cutMiddle
+	case MigrateSplit:
+		op.Cut = cutFinish
+	case CallLate, BootStuck:
+		op.Hangs = true
+	default: // CallFails has no later effect
 	}
 }
 
-// finish lets a call take effect, unless its node is frozen: then it waits for the thaw.
-func (c *Cluster) finish(op *operation) {
-	n := c.nodes[op.Call.Node]
-	if n.has(Freeze) {
-		n.queued = append(n.queued, op.Serial)
-		return
-	}
-	var r hypervisor.Receipt
-	var f *failure
-	switch op.Call.Verb {
-	case hypervisor.Boot:
-		f = c.finishBoot(op)
-	case hypervisor.Shutdown:
-		f = c.finishShutdown(op)
-	case hypervisor.Destroy:
-		f = c.finishDestroy(op)
-	case hypervisor.Pause:
-		f = c.finishPause(op)
-	case hypervisor.Unpause:
-		f = c.finishUnpause(op)
-	case hypervisor.Save:
-		f = c.finishSave(op)
-	case hypervisor.Seal:
-		r, f = c.finishSeal(op)
-	case hypervisor.Restore:
-		f = c.finishRestore(op)
-	case hypervisor.Revoke:
-		f = c.finishRevoke(op)
-	case hypervisor.Discard:
-		f = c.finishDiscard(op)
-	case hypervisor.Migrate:
-		if f = c.finishMigrate(op); f == nil {
-			return
-		}
-	case hypervisor.Abort:
-		f = c.finishAbort(op)
-	case hypervisor.Cap:
-		f = c.finishCap(op)
-	}
-	c.end(op, r, f)
+// operations are the calls in progress.
+type operations struct {
+	clock  *clock
+	outbox *outbox
+	serial int64 // of the last operation
+	byID   map[int64]*operation
 }
 
-// resume continues an operation that waited for a frozen node.
-func (c *Cluster) resume(serial int64) {
-	switch op := c.ops[serial]; {
-	case op == nil || op.Over:
-	case op.Started:
-		c.finish(op)
-	default:
-		c.execute(op)
-	}
+// jobOf returns the operation of a copy's job, or nil.
+func (ops *operations) jobOf(m *machine) *operation { return ops.byID[m.Op] }
+
+// add adds an operation for a call that begins now.
+func (ops *operations) add(call hypervisor.Call) *operation {
+	ops.serial++
+	op := &operation{Serial: ops.serial, Call: call, Began: ops.clock.now}
+	ops.byID[op.Serial] = op
+	return op
 }
 
 // answerLater prepares an answer for a call that has no effect.
-func (c *Cluster) answerLater(op *operation, in time.Duration, f *failure) {
+func (ops *operations) answerLater(op *operation, in time.Duration, f *failure) {
 	op.Answer, op.Over = f, true
-	c.schedule(in, event{Kind: evReply, Op: op.Serial})
+	ops.clock.schedule(in, event{Kind: evReply, Op: op.Serial})
 }
 
 // end ends a call and answers it.
-func (c *Cluster) end(op *operation, r hypervisor.Receipt, f *failure) {
-	if c.ops[op.Serial] == nil {
+func (ops *operations) end(op *operation, r hypervisor.Receipt, f *failure) {
+	if ops.byID[op.Serial] == nil {
 		return
 	}
-	delete(c.ops, op.Serial)
-	if op.Lost == LostError && f == nil {
+	delete(ops.byID, op.Serial)
+	if op.Lost == lostError && f == nil {
 		f = newFailure(hypervisor.ErrUnreachable, "%s %s on %s: connection reset", op.Call.Verb, op.Call.VM, op.Call.Node)
 	}
-	if op.Lost == LostSilent {
+	if op.Lost == lostSilent {
 		return
 	}
-	c.answer(op, r, f)
+	ops.answer(op, r, f)
 }
 
 // answer answers the caller, once.
-func (c *Cluster) answer(op *operation, r hypervisor.Receipt, f *failure) {
+func (ops *operations) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if op.Answered {
 		return
 	}
@@ -220,50 +118,17 @@ func (c *Cluster) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if f != nil {
 		r = hypervisor.Receipt{}
 	}
-	c.notices = append(c.notices, Notice{At: c.Now(), Reply: &Reply{
-		Op: op.Call.Op, Receipt: r, Err: f.err(), Began: c.at(op.Began), Ended: c.Now(),
-	}})
+	ops.outbox.reply(Reply{Op: op.Call.Op, Receipt: r, Err: f.err(), Began: ops.clock.at(op.Began), Ended: ops.clock.time()})
 }
 
-// underWay lists the operations of a node, in order.
-func (c *Cluster) underWay(n *node) []*operation {
+// onNode lists the operations of a node, in order.
+func (ops *operations) onNode(n *node) []*operation {
 	var list []*operation
-	for _, op := range c.ops {
+	for _, op := range ops.byID {
 		if op.Call.Node == n.ID {
 			list = append(list, op)
 		}
 	}
 	slices.SortFunc(list, func(a, b *operation) int { return int(a.Serial - b.Serial) })
 	return list
-}
-
-// waitForJob lets a call wait until the job of a copy ends.
-func (c *Cluster) waitForJob(op *operation, m *machine) {
-	op.Waits = true
-	m.Waiters = append(m.Waiters, op.Serial)
-	c.schedule(jobLockWait, event{Kind: evLockWait, Op: op.Serial})
-}
-
-// wakeWaiters starts the calls that waited for the job of a copy.
-func (c *Cluster) wakeWaiters(m *machine) {
-	waiters := m.Waiters
-	m.Waiters = nil
-	for _, serial := range waiters {
-		if op := c.ops[serial]; op != nil {
-			op.Waits = false
-			c.start(op)
-		}
-	}
-}
-
-// lockWaitOver ends a call that has waited for too long.
-func (c *Cluster) lockWaitOver(op *operation) {
-	if !op.Waits {
-		return
-	}
-	if m := c.copyAt(op.Call.Node, op.Call.VM); m != nil {
-		m.Waiters = slices.DeleteFunc(m.Waiters, func(s int64) bool { return s == op.Serial })
-	}
-	c.end(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrRefused, "%s %s on %s: cannot acquire state change lock",
-		op.Call.Verb, op.Call.VM, op.Call.Node))
 }

@@ -2,61 +2,34 @@ package simulated
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"vjob/cluster"
 	"vjob/energy/power"
 )
 
-// SwitchPower carries out a verb on the power of a node. A node that is switched on answers after its
-// boot time; one that is switched off loses its copies. The state is known only for
-// [power.Query].
+// SwitchPower carries out a verb on the power of a node. A node that is switched on answers
+// after its boot time. One that is switched off loses its copies. Only [power.Query] returns the
+// state.
 func (c *Cluster) SwitchPower(now time.Time, node cluster.NodeID, v power.Verb) (power.State, error) {
 	c.advance(now)
 	defer c.propagate()
-	n, ok := c.nodes[node]
+	n, ok := c.nodes.byID[node]
 	if !ok {
 		return power.Unknown, newFailure(cluster.ErrNotFound, "node %q", node)
 	}
 	switch v {
 	case power.TurnOff:
-		c.beginFault(n, Fault{Kind: PowerLoss, Node: node})
+		c.injector.beginFault(n, Fault{Kind: PowerLoss, Node: node})
 	case power.TurnOn:
-		c.powerOn(n)
+		c.injector.powerOn(n)
 	case power.Query:
-		if n.up() || c.boots(n) {
+		if n.up() || n.boots(c.clock) {
 			return power.On, nil
 		}
 		return power.Off, nil
 	}
 	return power.Unknown, nil
-}
-
-// powerOn boots a node, unless [BootFails] is armed for it.
-func (c *Cluster) powerOn(n *node) {
-	if n.up() || c.boots(n) || c.takeBootFault(n) {
-		return
-	}
-	t := &n.faults[PowerLoss]
-	t.Version++
-	c.schedule(c.jitter(c.cfg.Boot), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
-}
-
-// boots reports whether a node is booting.
-func (c *Cluster) boots(n *node) bool {
-	return slices.ContainsFunc(c.events, func(e event) bool {
-		return e.Kind == evFaultEnds && e.Node == n.ID && e.Fault == PowerLoss && !c.void(&e)
-	})
-}
-
-func (c *Cluster) takeBootFault(n *node) bool {
-	i := slices.IndexFunc(c.armed, func(f Fault) bool { return f.Kind == BootFails && (f.Node == "" || f.Node == n.ID) })
-	if i < 0 {
-		return false
-	}
-	c.armed = slices.Delete(c.armed, i, i+1)
-	return true
 }
 
 // PowerDriver is the power driver of one node.
@@ -67,23 +40,24 @@ type powerDriver struct {
 	node   cluster.NodeID
 }
 
-func (b powerDriver) On(ctx context.Context) error  { return b.press(ctx, power.TurnOn, nil) }
-func (b powerDriver) Off(ctx context.Context) error { return b.press(ctx, power.TurnOff, nil) }
+func (p powerDriver) On(ctx context.Context) error  { return p.do(ctx, power.TurnOn, nil) }
+func (p powerDriver) Off(ctx context.Context) error { return p.do(ctx, power.TurnOff, nil) }
 
-func (b powerDriver) State(ctx context.Context) (s power.State, err error) {
-	err = b.press(ctx, power.Query, &s)
+func (p powerDriver) State(ctx context.Context) (s power.State, err error) {
+	err = p.do(ctx, power.Query, &s)
 	return s, err
 }
 
-func (b powerDriver) press(ctx context.Context, v power.Verb, state *power.State) error {
+// do switches the power and stores the state, unless it is nil.
+func (p powerDriver) do(ctx context.Context, v power.Verb, state *power.State) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d := b.driver
+	d := p.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	s, err := d.cluster.SwitchPower(d.virtual(), b.node, v)
+	s, err := d.cluster.SwitchPower(d.clock.now(), p.node, v)
 	if state != nil {
 		*state = s
 	}

@@ -12,7 +12,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// Rehearsals begin and end on time, at any speed and in any order.
+// Rehearsals begin and end on time, at any speed and in any order of the settings.
 func TestRehearsal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := settings()
@@ -46,7 +46,7 @@ func TestRehearsal(t *testing.T) {
 	})
 }
 
-func TestRehearsalOfWhatCannotBe(t *testing.T) {
+func TestInvalidRehearsals(t *testing.T) {
 	for want, r := range map[string]simulated.Rehearsal{
 		"rehearsals[0].node": {Node: "n9", Kind: simulated.Freeze},
 		"rehearsals[0].kind": {Node: "n1", Kind: simulated.CallFails},

@@ -9,16 +9,16 @@ import (
 // startRestore verifies the image and creates the copy, paused, with a job until its memory is
 // loaded. Nothing prevents a second restore of the same image (E4, 7h), unless its attempt was
 // revoked. Paused copies hold no lock.
-func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
+func (x *executor) startRestore(op *operation) (time.Duration, *failure) {
 	call := &op.Call
-	n := c.nodes[call.Node]
-	if f := c.revokedFailure(op); f != nil {
+	n := x.nodes.byID[call.Node]
+	if f := x.store.revokedFailure(op); f != nil {
 		return 0, f
 	}
 	if n.copies[call.VM] != nil {
 		return 0, newFailure(hypervisor.ErrExists, "restore %s on %s", call.VM, call.Node)
 	}
-	i, f := c.readable(call.Image, call.Node)
+	i, f := x.store.readable(call.Image, call.Node)
 	switch {
 	case f != nil:
 		return 0, f
@@ -32,58 +32,45 @@ func (c *Cluster) startRestore(op *operation) (time.Duration, *failure) {
 	if f := n.memoryFailure(memory); f != nil {
 		return 0, f
 	}
-	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, Cap: call.Cap, Memory: i.Mem}
+	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, execution: execution{Cap: call.Cap}, Memory: i.Mem}
 	m.Memory.Corrupt = m.Memory.Corrupt || i.Rot > 0
-	c.addCopy(m)
-	c.beginJob(m, hypervisor.JobRestoring, op)
-	c.report(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Memory)
-	d := c.cfg.Profile.RestoreRemote.Of(memory)
+	x.guests.add(m)
+	x.machines.beginJob(m, hypervisor.JobRestoring, op)
+	x.observer.report(Change{Kind: RestoreBegun, VM: m.VM, Node: m.Node, Image: i.ID, Attempt: call.Attempt}, &m.Memory)
+	d := x.profile.RestoreRemote.Of(memory)
 	if i.Node == n.ID {
-		d = c.cfg.Profile.Restore.Of(memory)
+		d = x.profile.Restore.Of(memory)
 	}
 	if n.has(StoreSlow) {
-		d *= time.Duration(maxStoreSlowdown/10 + c.rng.IntN(maxStoreSlowdown))
+		d *= time.Duration(maxStoreSlowdown/10 + x.random.IntN(maxStoreSlowdown))
 	}
-	if n.has(LoadRefused) || c.incompatible(n, i) {
+	if n.has(LoadRefused) || x.store.incompatible(n, i) {
 		op.Cut = cutLoad
 		d /= 2
 	}
 	return d, nil
 }
 
-// revokedFailure is the failure of an attempt that was revoked, or nil.
-func (c *Cluster) revokedFailure(op *operation) *failure {
-	if last, ok := c.revoked[op.Call.Image]; ok && op.Call.Attempt <= last {
-		return refuse(op, "the attempt was revoked")
-	}
-	return nil
-}
-
-func (c *Cluster) finishRestore(op *operation) *failure {
-	m, f := c.present(op)
+func (x *executor) finishRestore(op *operation) *failure {
+	m, f := x.nodes.target(op)
 	if f != nil || m.Op != op.Serial {
 		return refuse(op, "the job is gone")
 	}
 	if op.Cut == cutLoad {
-		f = c.unloadable(m, op)
-		c.removeIncomplete(m, f)
+		f = loadFailure(x.nodes.of(m), op)
+		x.machines.removeIncomplete(m, f)
 		return f
 	}
-	c.endJob(m)
-	c.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Memory)
+	x.machines.endJob(m)
+	x.observer.report(Change{Kind: Restored, VM: m.VM, Node: m.Node, Image: op.Call.Image, Attempt: op.Call.Attempt}, &m.Memory)
 	return nil
 }
 
-// finishRevoke revokes the attempts, including queued ones: the store remembers it. An attempt
-// that has opened its image continues: on Linux an open file outlives its link.
-func (c *Cluster) finishRevoke(op *operation) *failure {
-	id, attempt := op.Call.Image, op.Call.Attempt
-	if f := c.storeFailure(c.nodes[op.Call.Node]); f != nil {
-		return f
+// loadFailure is the failure of a node that does not load an image.
+func loadFailure(n *node, op *operation) *failure {
+	why := "load of migration failed: input/output error"
+	if !n.has(LoadRefused) {
+		why = "load of migration failed: machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"
 	}
-	if last, ok := c.revoked[id]; !ok || attempt > last {
-		c.revoked[id] = attempt
-	}
-	c.report(Change{Kind: Revoked, VM: id.VM, Node: op.Call.Node, Image: id, Attempt: attempt}, nil)
-	return nil
+	return refuse(op, why)
 }

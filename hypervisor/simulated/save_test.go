@@ -10,7 +10,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-func TestSavesThatFail(t *testing.T) {
+func TestFailedSaves(t *testing.T) {
 	id := vm(1, 0)
 	full := hypervisor.ErrNoSpace
 	for _, tt := range []struct {
@@ -71,13 +71,13 @@ func TestSavesThatFail(t *testing.T) {
 			b.want(id, tt.want)
 			i, file := b.image(id)
 			if file != tt.file || i.Complete {
-				t.Fatalf("image %+v, there: %t; want a partial file: %t", i, file, tt.file)
+				t.Fatalf("image %+v, exists: %t; want a partial file: %t", i, file, tt.file)
 			}
 		})
 	}
 }
 
-func TestSaveNeverOverwritesAndRunsOnWhenTheControllerIsAway(t *testing.T) {
+func TestSaveNeverOverwritesAndContinuesDuringAPartition(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
@@ -103,7 +103,7 @@ func TestSaveNeverOverwritesAndRunsOnWhenTheControllerIsAway(t *testing.T) {
 	}
 }
 
-func TestImagesAreRefusedUnlessTheyAreWhatWasSealed(t *testing.T) {
+func TestDamagedImagesAreRefused(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
@@ -117,7 +117,7 @@ func TestImagesAreRefusedUnlessTheyAreWhatWasSealed(t *testing.T) {
 	b.do(restore(id, "n2", sum, 3), hypervisor.ErrNoImage)
 }
 
-func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
+func TestPowerLossMayTearUnsealedImages(t *testing.T) {
 	torn := 0
 	for seed := range uint64(40) {
 		b := newManualCluster(t, func(c *simulated.Config) { c.Seed = seed })
@@ -129,11 +129,11 @@ func TestPowerLossMayTearWhatWasNotSealed(t *testing.T) {
 			torn++
 		}
 		if i, _ := b.image(vm(2, 0)); i.Corrupt || !i.Durable || !i.Complete {
-			t.Fatalf("a sealed image was torn: %+v", i)
+			t.Fatalf("a sealed image is torn: %+v", i)
 		}
 	}
 	if torn < 5 || torn > 35 {
-		t.Fatalf("%d of 40 images that were not sealed are torn", torn)
+		t.Fatalf("%d of 40 unsealed images are torn", torn)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
 	b.do(call(hypervisor.Destroy, id, "n1"), nil)
 	b.do(call(hypervisor.Destroy, id, "n2"), nil)
 
-	// One has opened its image and goes on; one waits on a frozen node and must not come.
+	// The first restore has opened its image and continues. The second waits on a frozen node and must fail.
 	under := b.start(restore(id, "n2", sum, 2))
 	b.inject(simulated.Fault{Kind: simulated.Freeze, Node: "n3"})
 	queued := b.start(restore(id, "n3", sum, 3))
@@ -173,7 +173,7 @@ func TestOneImageIsRestoredTwiceUnlessTheAttemptIsRevoked(t *testing.T) {
 	b.do(restore(id, "n3", sum, 4), nil)
 }
 
-func TestLocalPoolsAreGoneWithTheirNode(t *testing.T) {
+func TestLocalPoolsNeedTheirNode(t *testing.T) {
 	b := newManualCluster(t, func(c *simulated.Config) {
 		for i := range c.Nodes {
 			c.Nodes[i].Pool = "disk-" + string(c.Nodes[i].ID)
@@ -182,7 +182,7 @@ func TestLocalPoolsAreGoneWithTheirNode(t *testing.T) {
 	})
 	sum := b.saved(vm(1, 0))
 	b.paused(vm(2, 0))
-	b.do(call(hypervisor.Save, vm(2, 0), "n1"), hypervisor.ErrNoSpace) // 1 of 1.5 GiB is taken
+	b.do(call(hypervisor.Save, vm(2, 0), "n1"), hypervisor.ErrNoSpace) // 1 of 1.5 GiB is used
 	b.inject(simulated.Fault{Kind: simulated.PowerLoss, Node: "n1"})
 	store, err := b.LookStore(b.now)
 	if err != nil || len(store.Images) != 0 || len(store.Free) != 2 {

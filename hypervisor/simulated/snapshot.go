@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"cmp"
-	"container/heap"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -60,44 +59,44 @@ type revocation struct {
 
 // Snapshot returns the state as JSON, without what [Cluster.Advance] has not returned yet.
 func (c *Cluster) Snapshot() ([]byte, error) {
-	random, err := c.source.MarshalBinary()
+	random, err := c.random.source.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
 	s := snapshot{
-		Format: snapshotFormat, Start: c.cfg.Start, Random: random, Now: c.now, Seq: c.seq, Serial: c.serial,
-		Rates: c.cfg.Faults, Healed: c.healed, Images: c.sortedImages(), Armed: c.armed,
+		Format: snapshotFormat, Start: c.clock.start, Random: random, Now: c.clock.now, Seq: c.clock.seq, Serial: c.ops.serial,
+		Rates: c.faults.rates, Healed: c.faults.healed, Images: c.store.sorted(), Armed: c.faults.armed,
 	}
-	for i := range c.events {
-		if !c.void(&c.events[i]) {
-			s.Agenda = append(s.Agenda, c.events[i])
+	for i := range c.clock.events {
+		if !c.void(&c.clock.events[i]) {
+			s.Agenda = append(s.Agenda, c.clock.events[i])
 		}
 	}
-	for _, n := range c.sorted {
+	for _, n := range c.nodes.sorted {
 		s.Hosts = append(s.Hosts, nodeSnapshot{n.ID, n.Capacity, n.faults[:lastingKinds], n.queued, n.endings, n.hinted, n.listing})
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(c.copies), cluster.VMID.Compare) {
-		s.Machines = append(s.Machines, c.copies[id]...)
+	for _, id := range c.nodes.sortedVMs() {
+		s.Machines = append(s.Machines, c.nodes.copies[id]...)
 	}
-	for _, serial := range slices.Sorted(maps.Keys(c.ops)) {
-		s.Ops = append(s.Ops, c.ops[serial])
+	for _, serial := range slices.Sorted(maps.Keys(c.ops.byID)) {
+		s.Ops = append(s.Ops, c.ops.byID[serial])
 	}
-	for d, epoch := range c.epochs {
+	for d, epoch := range c.guests.epochs {
 		s.Disks = append(s.Disks, diskSnapshot{d, epoch})
 	}
 	slices.SortFunc(s.Disks, func(a, b diskSnapshot) int {
 		return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Incarnation, b.Incarnation))
 	})
-	for id, attempt := range c.revoked {
+	for id, attempt := range c.store.revoked {
 		s.Revoked = append(s.Revoked, revocation{id, attempt})
 	}
 	slices.SortFunc(s.Revoked, func(a, b revocation) int {
 		return compareIDs(a.Image, b.Image)
 	})
-	s.Apps = slices.SortedFunc(maps.Values(c.apps), func(a, b *app) int {
+	s.Apps = slices.SortedFunc(maps.Values(c.guests.apps), func(a, b *app) int {
 		return cmp.Or(cmp.Compare(a.Key.VJob, b.Key.VJob), cmp.Compare(a.Key.Incarnation, b.Key.Incarnation))
 	})
-	s.Consoles = slices.SortedFunc(maps.Values(c.consoles), func(a, b *console) int { return a.VM.Compare(b.VM) })
+	s.Consoles = slices.SortedFunc(maps.Values(c.guests.consoles.byVM), func(a, b *console) int { return a.VM.Compare(b.VM) })
 	return json.Marshal(s)
 }
 
@@ -118,36 +117,36 @@ func Restore(cfg Config, data []byte) (*Cluster, error) {
 	}
 	cfg.Start = s.Start
 	c := build(cfg)
-	if err := c.source.UnmarshalBinary(s.Random); err != nil {
+	if err := c.random.source.UnmarshalBinary(s.Random); err != nil {
 		return nil, fmt.Errorf("restore the simulated cluster: %w", err)
 	}
-	c.now, c.seq, c.serial, c.healed, c.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
+	c.clock.now, c.clock.seq, c.ops.serial, c.faults.healed, c.faults.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
 	for _, d := range s.Disks {
-		c.epochs[d.Disk] = d.Epoch
+		c.guests.epochs[d.Disk] = d.Epoch
 	}
 	for _, i := range s.Images {
-		c.images[i.ID] = i
+		c.store.images[i.ID] = i
 	}
 	for _, r := range s.Revoked {
-		c.revoked[r.Image] = r.Attempt
+		c.store.revoked[r.Image] = r.Attempt
 	}
 	for _, a := range s.Apps {
-		c.apps[a.Key] = a
+		c.guests.apps[a.Key] = a
 	}
 	for _, k := range s.Consoles {
-		c.consoles[k.VM] = k
+		c.guests.consoles.byVM[k.VM] = k
 	}
-	if err := c.fill(&s); err != nil {
+	if err := c.restoreNodes(&s); err != nil {
 		return nil, err
 	}
-	c.takeAgenda(&s)
+	c.restoreEvents(&s)
 	return c, nil
 }
 
-// fill restores the nodes, copies and operations.
-func (c *Cluster) fill(s *snapshot) error {
+// restoreNodes restores the nodes, copies and operations.
+func (c *Cluster) restoreNodes(s *snapshot) error {
 	for _, saved := range s.Hosts {
-		n, ok := c.nodes[saved.ID]
+		n, ok := c.nodes.byID[saved.ID]
 		if !ok {
 			continue
 		}
@@ -156,57 +155,46 @@ func (c *Cluster) fill(s *snapshot) error {
 		n.hinted, n.listing = saved.Hinted, saved.Listing
 	}
 	for _, m := range s.Machines {
-		n, ok := c.nodes[m.Node]
+		n, ok := c.nodes.byID[m.Node]
 		if !ok {
 			return fmt.Errorf("restore the simulated cluster: node %s holds VM %s and is not in the settings: %w",
 				m.Node, m.VM, cluster.ErrConflict)
 		}
-		n.copies[m.VM] = m
-		c.copies[m.VM] = append(c.copies[m.VM], m)
+		c.nodes.add(m)
 		if m.State == hypervisor.CopyRunning {
 			n.demand += m.cappedDemand()
 		}
 	}
 	for _, saved := range s.Hosts {
-		if n, ok := c.nodes[saved.ID]; ok && n.Capacity != saved.Capacity {
-			c.reshare(n)
+		if n, ok := c.nodes.byID[saved.ID]; ok && n.Capacity != saved.Capacity {
+			c.guests.reshare(n)
 		}
 	}
 	for _, op := range s.Ops {
-		if _, ok := c.nodes[op.Call.Node]; ok || op.Over {
-			c.ops[op.Serial] = op
+		if _, ok := c.nodes.byID[op.Call.Node]; ok || op.Over {
+			c.ops.byID[op.Serial] = op
 		}
 	}
 	return nil
 }
 
-// reshare updates the rates of guests after a change of their node's capacity.
-func (c *Cluster) reshare(n *node) {
-	for _, m := range n.sortedCopies() {
-		c.markGuest(m)
-		if m.lockstep() {
-			c.markApp(c.app(m))
-		}
-	}
-}
-
-// takeAgenda restores the pending events. Random faults are drawn again if their rates have
+// restoreEvents restores the pending events. Random faults are drawn again if their rates have
 // changed.
-func (c *Cluster) takeAgenda(s *snapshot) {
-	sameRates := s.Rates == c.cfg.Faults
-	c.events = nil
+func (c *Cluster) restoreEvents(s *snapshot) {
+	sameRates := s.Rates == c.faults.rates
+	c.clock.events = nil
 	for _, e := range s.Agenda {
-		if _, known := c.nodes[e.Node]; e.Node != "" && !known {
+		if _, known := c.nodes.byID[e.Node]; e.Node != "" && !known {
 			continue
 		}
 		if e.Kind == evFault && !sameRates {
 			continue
 		}
-		heap.Push(&c.events, e)
+		c.clock.push(e)
 	}
 	if !sameRates {
-		c.healed = false
-		c.planFaults()
+		c.faults.healed = false
+		c.faults.plan()
 	}
 	c.propagate()
 }

@@ -11,8 +11,16 @@ import (
 	"time"
 )
 
-// stateFile is what the driver stores across restarts.
+// stateFile is the file that stores the cluster across restarts. The engine's goroutine owns it.
 type stateFile struct {
+	name    string    // "" is no file
+	written time.Time // the last time
+	stale   bool      // something has happened since
+	err     error     // the file cannot be written
+}
+
+// savedState is the content of the file.
+type savedState struct {
 	Saved   time.Time       `json:"saved"` // real time
 	Virtual time.Time       `json:"virtual"`
 	Cluster json.RawMessage `json:"cluster"`
@@ -20,68 +28,64 @@ type stateFile struct {
 
 // load builds the cluster, from the state file if it exists.
 func (d *Driver) load(cfg Config) error {
-	data, err := os.ReadFile(d.file)
-	if d.file == "" || errors.Is(err, fs.ErrNotExist) {
-		d.cluster, d.origin = New(cfg), cfg.Start
+	data, err := os.ReadFile(d.state.name)
+	if d.state.name == "" || errors.Is(err, fs.ErrNotExist) {
+		d.cluster, d.clock.origin = New(cfg), cfg.Start
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the state of the simulated cluster: %w", err)
 	}
-	var f stateFile
+	var f savedState
 	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("read the state of the simulated cluster: %s: %w", d.file, err)
+		return fmt.Errorf("read the state of the simulated cluster: %s: %w", d.state.name, err)
 	}
 	if d.cluster, err = Restore(cfg, f.Cluster); err != nil {
-		return fmt.Errorf("%s: %w", d.file, err)
+		return fmt.Errorf("%s: %w", d.state.name, err)
 	}
-	away := max(0, d.real.Sub(f.Saved))
-	d.origin = f.Virtual.Add(time.Duration(float64(away) * d.speed))
+	away := max(0, d.clock.real.Sub(f.Saved))
+	d.clock.origin = f.Virtual.Add(time.Duration(float64(away) * d.clock.speed))
 	return nil
 }
 
 // saveEvery bounds the age of the state file while no call is answered.
 const saveEvery = time.Second
 
-// saveIfNeeded writes the state file if a call is about to be answered or the file is old. It
+// saveIfDue writes the state file if a call is about to be answered or the file is old. It
 // returns the time until it should be called again.
-func (d *Driver) saveIfNeeded(notices []Notice) time.Duration {
-	if d.file == "" {
-		return maxSleep
-	}
-	d.stale = d.stale || len(notices) > 0
+func (d *Driver) saveIfDue(notices []Notice) time.Duration {
+	s := &d.state
+	s.stale = s.stale || len(notices) > 0
 	answers := slices.ContainsFunc(notices, func(n Notice) bool { return n.Reply != nil })
-	switch age := time.Since(d.saved); {
-	case !d.stale:
+	switch age := time.Since(s.written); {
+	case s.name == "" || !s.stale:
 		return maxSleep
 	case !answers && age < saveEvery:
 		return saveEvery - age
 	}
 	d.save()
-	d.saved, d.stale = time.Now(), false
+	s.written, s.stale = time.Now(), false
 	return maxSleep
 }
 
-// save replaces the state file atomically and syncs it. An error is returned by Close; the
+// save replaces the state file atomically and syncs it. Close returns an error; until then the
 // cluster continues in memory.
 func (d *Driver) save() {
-	if d.file == "" {
+	if d.state.name == "" {
 		return
 	}
 	d.mu.Lock()
-	f := stateFile{Saved: time.Now().Round(0), Virtual: d.virtual()}
+	f := savedState{Saved: time.Now().Round(0), Virtual: d.clock.now()}
 	data, err := d.cluster.Snapshot()
 	d.mu.Unlock()
 	if err == nil {
 		f.Cluster = data
 		if data, err = json.Marshal(f); err == nil {
-			err = replaceFile(d.file, data)
+			err = replaceFile(d.state.name, data)
 		}
 	}
 	if err != nil {
-		d.mu.Lock()
-		d.saveErr = fmt.Errorf("write the state of the simulated cluster: %w", err)
-		d.mu.Unlock()
+		d.state.err = fmt.Errorf("write the state of the simulated cluster: %w", err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
@@ -35,11 +34,35 @@ func (i *image) checksum() string {
 	return fmt.Sprintf("fnv64a:%016x", hash.Sum64())
 }
 
+// imageStore holds the images of all nodes, in their pools.
+type imageStore struct {
+	clock    *clock
+	random   *random
+	nodes    *nodes
+	faults   *faultPlan
+	observer *observer
+
+	pools  map[string]cluster.MiB // see [Config]
+	seed   uint64
+	images map[hypervisor.ImageID]*image
+	// revoked is the highest attempt to restore each image that may not succeed.
+	revoked map[hypervisor.ImageID]int
+}
+
+// sorted lists the images in order of VMs, generations and attempts.
+func (st *imageStore) sorted() []*image {
+	return slices.SortedFunc(maps.Values(st.images), func(a, b *image) int { return compareIDs(a.ID, b.ID) })
+}
+
+func compareIDs(a, b hypervisor.ImageID) int {
+	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
+}
+
 // readable returns an image that a node can read, or the failure.
-func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, *failure) {
-	i := c.images[id]
-	n := c.nodes[from]
-	if f := c.storeFailure(n); f != nil {
+func (st *imageStore) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, *failure) {
+	i := st.images[id]
+	n := st.nodes.byID[from]
+	if f := st.failureOn(n); f != nil {
 		return nil, f
 	}
 	switch {
@@ -47,7 +70,7 @@ func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, 
 		return nil, newFailure(hypervisor.ErrNoImage, "image %s: no such file", id)
 	case !i.Complete:
 		return nil, newFailure(hypervisor.ErrBadImage, "image %s: save image is incomplete", id)
-	case n.Pool != i.Pool && !slices.ContainsFunc(c.sorted, func(o *node) bool {
+	case n.Pool != i.Pool && !slices.ContainsFunc(st.nodes.sorted, func(o *node) bool {
 		return o.Pool == i.Pool && o.up() && !o.has(Freeze) && !o.has(StoreGone)
 	}):
 		return nil, newFailure(hypervisor.ErrNoImage, "image %s: no node with pool %s answers", id, i.Pool)
@@ -56,13 +79,13 @@ func (c *Cluster) readable(id hypervisor.ImageID, from cluster.NodeID) (*image, 
 }
 
 // free is the free space in a pool.
-func (c *Cluster) free(pool string) cluster.MiB {
-	size, limited := c.cfg.Pools[pool]
+func (st *imageStore) free(pool string) cluster.MiB {
+	size, limited := st.pools[pool]
 	if !limited {
 		size = 1 << 40
 	}
 	var used int64
-	for _, i := range c.images {
+	for _, i := range st.images {
 		if i.Pool == pool {
 			used += i.Bytes
 		}
@@ -71,22 +94,20 @@ func (c *Cluster) free(pool string) cluster.MiB {
 	return size - cluster.MiB(math.Ceil(float64(used)/mib))
 }
 
-// LookStore lists every image that can be read at a time: those in pools with a node that
-// answers.
-func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
-	c.advance(now)
+// look lists the images that can be read now.
+func (st *imageStore) look() (hypervisor.Store, error) {
 	s := hypervisor.Store{Free: hypervisor.Spaces{}}
 	pools := map[string]cluster.MiB{}
-	for _, n := range c.sorted {
+	for _, n := range st.nodes.sorted {
 		if n.unreachable() != nil || n.has(StoreGone) {
 			continue
 		}
-		if f := c.listable(n); f != nil {
+		if f := st.listable(n); f != nil {
 			return hypervisor.Store{}, f
 		}
 		free, known := pools[n.Pool]
 		if !known {
-			free = c.free(n.Pool)
+			free = st.free(n.Pool)
 			pools[n.Pool] = free
 		}
 		if n.has(DiskFull) {
@@ -97,17 +118,17 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 	if len(pools) == 0 {
 		return hypervisor.Store{}, newFailure(hypervisor.ErrUnreachable, "image store: no node answers")
 	}
-	s.Images = c.listImages(s.Free)
+	s.Images = st.listReachable(s.Free)
 	return s, nil
 }
 
 // reachableVia is the node through which an image can be reached: the node that saved it, or
 // another node of its pool while that node does not answer.
-func (c *Cluster) reachableVia(saved *node, open hypervisor.Spaces) cluster.NodeID {
+func (st *imageStore) reachableVia(saved *node, open hypervisor.Spaces) cluster.NodeID {
 	if _, ok := open[saved.ID]; ok {
 		return saved.ID
 	}
-	for _, n := range c.sorted {
+	for _, n := range st.nodes.sorted {
 		if _, ok := open[n.ID]; ok && n.Pool == saved.Pool {
 			return n.ID
 		}
@@ -115,107 +136,37 @@ func (c *Cluster) reachableVia(saved *node, open hypervisor.Spaces) cluster.Node
 	return saved.ID
 }
 
-// sortedImages lists the images in order of VMs, generations and attempts.
-func (c *Cluster) sortedImages() []*image {
-	return slices.SortedFunc(maps.Values(c.images), func(a, b *image) int { return compareIDs(a.ID, b.ID) })
+// create adds the file of a save that begins.
+func (st *imageStore) create(id hypervisor.ImageID, n *node, m *machine) {
+	st.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: st.clock.now}
+	st.observer.report(Change{Kind: SaveBegun, VM: m.VM, Node: n.ID, Image: id}, &m.Memory)
 }
 
-func compareIDs(a, b hypervisor.ImageID) int {
-	return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Generation, b.Generation), cmp.Compare(a.Attempt, b.Attempt))
+// complete marks an image complete and stores the memory of the copy in it, unless it was deleted.
+func (st *imageStore) complete(id hypervisor.ImageID, m *machine) {
+	if i := st.images[id]; i != nil && i.Node == m.Node {
+		i.Complete, i.Bytes, i.Mem, i.Written = true, m.bytes(), m.Memory, st.clock.now
+	}
 }
 
-// startSave begins to write the image. A running copy is paused for it, and continues if the
-// save fails (row 6a).
-func (c *Cluster) startSave(op *operation) (time.Duration, *failure) {
-	m, f := c.present(op)
-	if f != nil {
-		return 0, f
+// keepPartial keeps the file of a save that failed: half of it was written.
+func (st *imageStore) keepPartial(id hypervisor.ImageID, m *machine) {
+	if i := st.images[id]; i != nil {
+		i.Bytes, i.Written = m.bytes()/2, st.clock.now
 	}
-	n, id := c.nodes[m.Node], op.Call.Image
-	switch {
-	case m.State == hypervisor.CopyDead:
-		return 0, refuse(op, "domain is not running")
-	case m.Job != hypervisor.JobNone:
-		c.waitForJob(op, m)
-		return 0, nil
-	case id.VM != m.VM:
-		return 0, refuse(op, "image "+id.String()+" is another VM's")
-	case c.images[id] != nil:
-		return 0, refuse(op, "image "+id.String()+" exists")
-	}
-	if f := c.storeFailure(n); f != nil {
-		return 0, f
-	}
-	op.Ran = m.State == hypervisor.CopyRunning
-	if op.Ran {
-		c.stopGuest(m, hypervisor.CopyPaused)
-		c.report(Change{Kind: Paused, VM: m.VM, Node: m.Node}, &m.Memory)
-	}
-	c.beginJob(m, hypervisor.JobSaving, op)
-	c.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: c.now}
-	c.report(Change{Kind: SaveBegun, VM: m.VM, Node: m.Node, Image: id}, &m.Memory)
-	return c.cfg.Profile.Save.Of(m.Memory.Spec.Reserved.Memory), nil
-}
-
-// finishSave completes the image and removes the copy. If the image was deleted meanwhile, the
-// memory is lost.
-func (c *Cluster) finishSave(op *operation) *failure {
-	m, f := c.present(op)
-	if f != nil || m.Op != op.Serial {
-		return refuse(op, "the job is gone")
-	}
-	n := c.nodes[m.Node]
-	need := m.Memory.Spec.Reserved.Memory
-	if op.Cut == cutFull || op.Cut == cutFullLeft || n.has(DiskFull) || c.free(n.Pool) < need {
-		full := newFailure(hypervisor.ErrNoSpace, "save %s on %s: no space left on device", m.VM, m.Node)
-		c.cancelSave(m, op.Cut == cutFullLeft, full)
-		return full
-	}
-	if i := c.images[op.Call.Image]; i != nil && i.Node == n.ID {
-		i.Complete, i.Bytes, i.Mem, i.Written = true, int64(need)<<20, m.Memory, c.now
-	}
-	m.Job, m.Op = hypervisor.JobNone, 0
-	c.removeCopy(m)
-	c.report(Change{Kind: Saved, VM: m.VM, Node: m.Node, Image: op.Call.Image}, &m.Memory)
-	return nil
-}
-
-// cancelSave ends a failed save: the partial file stays or is removed, and the copy returns to
-// its state before the save.
-func (c *Cluster) cancelSave(m *machine, leave bool, why *failure) {
-	op := c.ops[m.Op]
-	if i := c.images[op.Call.Image]; leave && i != nil {
-		i.Bytes, i.Written = int64(m.Memory.Spec.Reserved.Memory)<<19, c.now // half of it was written
-	} else {
-		c.removePartial(op.Call.Image)
-	}
-	c.endJob(m)
-	if op.Ran && m.State == hypervisor.CopyPaused && c.lockHolder(m.VM, m.Node) == nil {
-		c.unpause(m)
-	}
-	c.end(op, hypervisor.Receipt{}, why)
 }
 
 // removePartial removes the file of a save that failed.
-func (c *Cluster) removePartial(id hypervisor.ImageID) {
-	if i := c.images[id]; i != nil && !i.Complete {
-		delete(c.images, id)
-		c.report(Change{Kind: Discarded, VM: id.VM, Node: i.Node, Image: id}, &i.Mem)
+func (st *imageStore) removePartial(id hypervisor.ImageID) {
+	if i := st.images[id]; i != nil && !i.Complete {
+		delete(st.images, id)
+		st.observer.report(Change{Kind: Discarded, VM: id.VM, Node: i.Node, Image: id}, &i.Mem)
 	}
 }
 
-func (c *Cluster) startSeal(op *operation) (time.Duration, *failure) {
-	i, f := c.readable(op.Call.Image, op.Call.Node)
-	if f != nil {
-		return 0, f
-	}
-	return c.cfg.Profile.Seal.Of(i.Mem.Spec.Reserved.Memory), nil
-}
-
-// finishSeal makes the image and its checksum durable. An image that was sealed before is
-// verified.
-func (c *Cluster) finishSeal(op *operation) (hypervisor.Receipt, *failure) {
-	i, f := c.readable(op.Call.Image, op.Call.Node)
+// seal makes the image and its checksum durable. It verifies an image that was sealed before.
+func (st *imageStore) seal(op *operation) (hypervisor.Receipt, *failure) {
+	i, f := st.readable(op.Call.Image, op.Call.Node)
 	if f != nil {
 		return hypervisor.Receipt{}, f
 	}
@@ -223,19 +174,52 @@ func (c *Cluster) finishSeal(op *operation) (hypervisor.Receipt, *failure) {
 		return hypervisor.Receipt{}, newFailure(hypervisor.ErrBadImage, "image %s: is not what was sealed", i.ID)
 	}
 	i.Durable, i.Sum = true, i.checksum()
-	c.report(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+	st.observer.report(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum(), Incarnation: i.Mem.Stamp.Incarnation}, nil
 }
 
-// finishDiscard deletes the image. A missing image is no failure.
-func (c *Cluster) finishDiscard(op *operation) *failure {
-	if f := c.storeFailure(c.nodes[op.Call.Node]); f != nil {
+// sealed lists the sealed images: random bit rot affects only these.
+func (st *imageStore) sealed() []*image {
+	var list []*image
+	for _, i := range st.sorted() {
+		if i.Durable {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// discard deletes the image. A missing image is no failure.
+func (st *imageStore) discard(op *operation) *failure {
+	if f := st.failureOn(st.nodes.byID[op.Call.Node]); f != nil {
 		return f
 	}
-	if i := c.images[op.Call.Image]; i != nil {
-		delete(c.images, i.ID)
+	if i := st.images[op.Call.Image]; i != nil {
+		delete(st.images, i.ID)
 		good := i.Complete && i.Rot == 0 && !i.Mem.Corrupt
-		c.report(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID, Good: good}, &i.Mem)
+		st.observer.report(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID, Good: good}, &i.Mem)
+	}
+	return nil
+}
+
+// revoke revokes the attempts up to one, including queued ones. An attempt that has opened its image
+// continues: on Linux an open file outlives its link.
+func (st *imageStore) revoke(op *operation) *failure {
+	id, attempt := op.Call.Image, op.Call.Attempt
+	if f := st.failureOn(st.nodes.byID[op.Call.Node]); f != nil {
+		return f
+	}
+	if last, ok := st.revoked[id]; !ok || attempt > last {
+		st.revoked[id] = attempt
+	}
+	st.observer.report(Change{Kind: Revoked, VM: id.VM, Node: op.Call.Node, Image: id, Attempt: attempt}, nil)
+	return nil
+}
+
+// revokedFailure returns the failure of an attempt that was revoked, or nil.
+func (st *imageStore) revokedFailure(op *operation) *failure {
+	if last, ok := st.revoked[op.Call.Image]; ok && op.Call.Attempt <= last {
+		return refuse(op, "the attempt was revoked")
 	}
 	return nil
 }

@@ -11,12 +11,15 @@ import (
 // storeFailRate is the share of calls and looks that fail while [StoreFails] is active.
 const storeFailRate = 0.7
 
+// tornUnsealed is the probability that a power loss tears an unsealed image.
+const tornUnsealed = 0.5
+
 // maxStoreSlowdown bounds by which factor a slow store is slower.
 const maxStoreSlowdown = 150
 
-// foreignMount is nil if the right file system is mounted for a pool.
-func (c *Cluster) foreignMount(pool string) *failure {
-	for _, n := range c.sorted {
+// foreignMount returns the failure of a pool on which the wrong file system is mounted, or nil.
+func (st *imageStore) foreignMount(pool string) *failure {
+	for _, n := range st.nodes.sorted {
 		if n.Pool == pool && n.has(StoreForeign) {
 			return newFailure(hypervisor.ErrNoImage, "pool %s: the mark of this installation is missing", pool)
 		}
@@ -24,18 +27,18 @@ func (c *Cluster) foreignMount(pool string) *failure {
 	return nil
 }
 
-// storeFailure is nil if the image store of a node works now.
-func (c *Cluster) storeFailure(n *node) *failure {
+// failureOn returns the failure of a call that uses the image store of a node now, or nil.
+func (st *imageStore) failureOn(n *node) *failure {
 	if n.has(StoreGone) {
 		return newFailure(hypervisor.ErrNoImage, "the store is not mounted on %s", n.ID)
 	}
-	if f := c.foreignMount(n.Pool); f != nil {
+	if f := st.foreignMount(n.Pool); f != nil {
 		return f
 	}
-	if !n.has(StoreFails) || !c.bernoulli(storeFailRate) {
+	if !n.has(StoreFails) || !st.random.bernoulli(storeFailRate) {
 		return nil
 	}
-	switch c.rng.IntN(3) {
+	switch st.random.IntN(3) {
 	case 0:
 		return newFailure(hypervisor.ErrNoImage, "the store of %s: input/output error", n.ID)
 	case 1:
@@ -45,41 +48,41 @@ func (c *Cluster) storeFailure(n *node) *failure {
 	}
 }
 
-// listable is nil if the images of a node can be listed.
-func (c *Cluster) listable(n *node) *failure {
-	if n.has(StoreFails) && c.bernoulli(storeFailRate) {
+// listable returns the failure to list the images of a node, or nil.
+func (st *imageStore) listable(n *node) *failure {
+	if n.has(StoreFails) && st.random.bernoulli(storeFailRate) {
 		return newFailure(hypervisor.ErrNoImage, "the store of %s: readdir: input/output error", n.ID)
 	}
-	return c.foreignMount(n.Pool)
+	return st.foreignMount(n.Pool)
 }
 
 // listed is an image as looks show it.
-func (c *Cluster) listed(i *image) hypervisor.Image {
-	return hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete, Written: c.at(i.Written)}
+func (st *imageStore) listed(i *image) hypervisor.Image {
+	return hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete, Written: st.clock.at(i.Written)}
 }
 
-// imagesOf lists the images that a node saved.
-func (c *Cluster) imagesOf(n *node) []hypervisor.Image {
+// savedBy lists the images that a node saved.
+func (st *imageStore) savedBy(n *node) []hypervisor.Image {
 	list := []hypervisor.Image{}
-	for _, i := range c.sortedImages() {
+	for _, i := range st.sorted() {
 		if i.Node == n.ID {
-			list = append(list, c.listed(i))
+			list = append(list, st.listed(i))
 		}
 	}
 	return list
 }
 
-// listImages lists the images in the pools of the nodes that answer, in order. Each node saves
+// listReachable lists the images in the pools of the nodes that answer, in order. Each node saves
 // into a directory of its own; a stale directory shows its images of an earlier time.
-func (c *Cluster) listImages(open hypervisor.Spaces) []hypervisor.Image {
+func (st *imageStore) listReachable(open hypervisor.Spaces) []hypervisor.Image {
 	var list []hypervisor.Image
-	for _, i := range c.sortedImages() {
-		if n := c.nodes[i.Node]; n == nil || !n.has(StoreStale) {
-			list = append(list, c.listed(i))
+	for _, i := range st.sorted() {
+		if n := st.nodes.byID[i.Node]; n == nil || !n.has(StoreStale) {
+			list = append(list, st.listed(i))
 		}
 	}
 	stale := false
-	for _, n := range c.sorted {
+	for _, n := range st.nodes.sorted {
 		if n.has(StoreStale) {
 			list, stale = append(list, n.listing...), true
 		}
@@ -91,29 +94,37 @@ func (c *Cluster) listImages(open hypervisor.Spaces) []hypervisor.Image {
 	for _, s := range open {
 		seen[s.Pool] = true
 	}
-	list = slices.DeleteFunc(list, func(i hypervisor.Image) bool { return !seen[c.nodes[i.Node].Pool] })
+	list = slices.DeleteFunc(list, func(i hypervisor.Image) bool { return !seen[st.nodes.byID[i.Node].Pool] })
 	for at := range list {
-		list[at].Node = c.reachableVia(c.nodes[list[at].Node], open)
+		list[at].Node = st.reachableVia(st.nodes.byID[list[at].Node], open)
 	}
 	return list
 }
 
 // incompatible reports whether a node lacks the machine type of an image and so never loads it.
 // The node that saved the image always loads it.
-func (c *Cluster) incompatible(n *node, i *image) bool {
-	if c.cfg.Faults.Misfit == 0 || n.ID == i.Node {
+func (st *imageStore) incompatible(n *node, i *image) bool {
+	if st.faults.rates.Misfit == 0 || n.ID == i.Node {
 		return false
 	}
 	sum := fnv.New32a()
-	_, _ = fmt.Fprintf(sum, "%d %s %s %d", c.cfg.Seed, n.ID, i.ID.VM, i.ID.Generation) // a hash takes all
-	return float64(sum.Sum32()) < c.cfg.Faults.Misfit*(1<<32)
+	_, _ = fmt.Fprintf(sum, "%d %s %s %d", st.seed, n.ID, i.ID.VM, i.ID.Generation) // a hash takes all
+	return float64(sum.Sum32()) < st.faults.rates.Misfit*(1<<32)
 }
 
-// unloadable is the failure of a hypervisor that does not load an image.
-func (c *Cluster) unloadable(m *machine, op *operation) *failure {
-	why := "load of migration failed: input/output error"
-	if !c.nodes[m.Node].has(LoadRefused) {
-		why = "load of migration failed: machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"
+// rot flips bits of an image.
+func (st *imageStore) rot(i *image) {
+	i.Rot++
+	st.observer.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+}
+
+// tear damages some of the unsealed images of a node that lost power. Their data was synced before
+// the header marked them complete: they can only lose the header.
+func (st *imageStore) tear(n *node) {
+	for _, i := range st.sorted() {
+		if i.Node == n.ID && i.Complete && !i.Durable && st.random.bernoulli(tornUnsealed) {
+			i.Complete = false
+			st.observer.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
+		}
 	}
-	return refuse(op, why)
 }

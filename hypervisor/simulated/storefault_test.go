@@ -10,7 +10,7 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-func TestStoreThatIsAnotherOne(t *testing.T) {
+func TestForeignStore(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
@@ -31,7 +31,7 @@ func TestStoreThatIsAnotherOne(t *testing.T) {
 	}
 }
 
-func TestStoreThatFails(t *testing.T) {
+func TestFailingStore(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)
@@ -58,8 +58,8 @@ func TestStoreThatFails(t *testing.T) {
 	b.do(call(hypervisor.Discard, id, "n1"), nil)
 }
 
-// A cached directory shows what it held: files that are gone, and not those that are new.
-func TestStoreThatIsStale(t *testing.T) {
+// A cached directory shows files that were deleted, and no new files.
+func TestStaleStore(t *testing.T) {
 	b := newManualCluster(t, nil)
 	b.saved(vm(1, 0))
 	b.inject(simulated.Fault{Kind: simulated.StoreStale, Node: "n1", For: 5 * time.Minute})
@@ -91,7 +91,7 @@ func TestStoreThatIsStale(t *testing.T) {
 	shows(vm(2, 0))
 }
 
-func TestStoreThatIsSlow(t *testing.T) {
+func TestSlowStore(t *testing.T) {
 	b := newManualCluster(t, nil)
 	id := vm(1, 0)
 	sum := b.saved(id)

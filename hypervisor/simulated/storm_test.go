@@ -13,21 +13,21 @@ import (
 	"vjob/hypervisor/simulated"
 )
 
-// storm is a client without any sense: it calls whatever it likes, under faults.
+// storm is a client that makes random calls under faults.
 type storm struct {
-	t       *testing.T
-	cfg     simulated.Config
-	c       *simulated.Cluster
-	rng     *rand.Rand
-	now     time.Time
-	op      hypervisor.OpID
-	begun   map[hypervisor.OpID]hypervisor.Call
-	replies map[hypervisor.OpID]int
-	sums    map[hypervisor.ImageID]string
-	revoked map[hypervisor.ImageID]int
-	trace   hash.Hash
-	log     []string // the newest lines of the trace
-	restart int      // snapshot and restore after so many steps; 0 is never
+	t           *testing.T
+	cfg         simulated.Config
+	c           *simulated.Cluster
+	rng         *rand.Rand
+	now         time.Time
+	op          hypervisor.OpID
+	begun       map[hypervisor.OpID]hypervisor.Call
+	replies     map[hypervisor.OpID]int
+	sums        map[hypervisor.ImageID]string
+	revoked     map[hypervisor.ImageID]int
+	trace       hash.Hash
+	log         []string // the newest lines of the trace
+	reopenEvery int      // steps; 0 is never
 }
 
 func newStorm(t *testing.T, seed uint64) *storm {
@@ -114,7 +114,7 @@ func (s *storm) step() {
 		Image:   hypervisor.ImageID{VM: id, Generation: 1 + s.rng.IntN(3), Attempt: 1},
 		Attempt: 1 + int(s.op)/20, Stamp: hypervisor.Stamp{Incarnation: 1 + int(s.op)/100, Epoch: 1},
 	}
-	if copies := s.c.Truth().Copies; len(copies) > 0 && s.rng.IntN(3) > 0 { // mostly something sensible
+	if copies := s.c.Truth().Copies; len(copies) > 0 && s.rng.IntN(3) > 0 { // mostly a call that can succeed
 		m := copies[s.rng.IntN(len(copies))]
 		call.VM, call.Node, call.Image.VM = m.VM, m.Node, m.VM
 	}
@@ -137,12 +137,13 @@ func (s *storm) step() {
 	s.advance(time.Duration(s.rng.IntN(int(2 * time.Second))))
 }
 
-// run makes calls, then heals the cluster and lets everything come to an end.
+// run makes calls, heals the cluster and waits until every job has ended. It returns the hash of the
+// trace.
 func (s *storm) run(steps int) string {
 	for i := range steps {
 		s.step()
-		if s.restart > 0 && i%s.restart == 0 {
-			s.reborn()
+		if s.reopenEvery > 0 && i%s.reopenEvery == 0 {
+			s.reopen()
 		}
 	}
 	s.c.Heal(s.now)
@@ -165,8 +166,8 @@ func (s *storm) run(steps int) string {
 	return fmt.Sprintf("%x", s.trace.Sum(nil))
 }
 
-// reborn replaces the cluster by one that was restored from its snapshot.
-func (s *storm) reborn() {
+// reopen replaces the cluster by one that is restored from its snapshot.
+func (s *storm) reopen() {
 	s.advance(0)
 	data, err := s.c.Snapshot()
 	if err != nil {
@@ -178,7 +179,7 @@ func (s *storm) reborn() {
 	s.c.OnChange = s.changed
 }
 
-func TestStormIsTheSameForTheSameSeed(t *testing.T) {
+func TestStormIsDeterministic(t *testing.T) {
 	seeds := 40
 	if testing.Short() {
 		seeds = 10
@@ -196,11 +197,11 @@ func TestStormIsTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
-func TestStormGoesOnFromSnapshotsAsIfNothingHadBeen(t *testing.T) {
+func TestStormContinuesFromSnapshots(t *testing.T) {
 	for seed := range uint64(20) {
 		want := newStorm(t, seed).run(200)
 		s := newStorm(t, seed)
-		s.restart = 7
+		s.reopenEvery = 7
 		if got := s.run(200); got != want {
 			t.Fatalf("seed %d: the run with restarts differs", seed)
 		}

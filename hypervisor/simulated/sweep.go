@@ -16,30 +16,30 @@ import (
 func (c *Cluster) Sweep(now time.Time, live func(cluster.VJobID) bool, keepConsoles time.Duration) {
 	c.advance(now)
 	spared := c.inUse()
-	for id, k := range c.consoles {
-		if age := c.now - k.Changed; !live(id.VJob) && !spared[id.VJob] && age > max(keepConsoles, hypervisor.SweepAge) {
-			delete(c.consoles, id)
+	for id, k := range c.guests.consoles.byVM {
+		if age := c.clock.now - k.Changed; !live(id.VJob) && !spared[id.VJob] && age > max(keepConsoles, hypervisor.SweepAge) {
+			delete(c.guests.consoles.byVM, id)
 		}
 	}
-	for id := range c.consoles {
+	for id := range c.guests.consoles.byVM {
 		spared[id.VJob] = true
 	}
 	gone := func(id cluster.VJobID) bool { return !live(id) && !spared[id] }
-	maps.DeleteFunc(c.apps, func(k appKey, _ *app) bool { return gone(k.VJob) })
-	maps.DeleteFunc(c.epochs, func(d Disk, _ int) bool { return gone(d.VM.VJob) })
-	maps.DeleteFunc(c.revoked, func(i hypervisor.ImageID, _ int) bool { return gone(i.VM.VJob) })
+	maps.DeleteFunc(c.guests.apps, func(k appKey, _ *app) bool { return gone(k.VJob) })
+	maps.DeleteFunc(c.guests.epochs, func(d Disk, _ int) bool { return gone(d.VM.VJob) })
+	maps.DeleteFunc(c.store.revoked, func(i hypervisor.ImageID, _ int) bool { return gone(i.VM.VJob) })
 }
 
 // inUse returns the vjobs with a copy, an image or a call in progress.
 func (c *Cluster) inUse() map[cluster.VJobID]bool {
 	ids := map[cluster.VJobID]bool{}
-	for vm := range c.copies {
+	for vm := range c.nodes.copies {
 		ids[vm.VJob] = true
 	}
-	for image := range c.images {
+	for image := range c.store.images {
 		ids[image.VM.VJob] = true
 	}
-	for _, op := range c.ops {
+	for _, op := range c.ops.byID {
 		ids[op.Call.VM.VJob], ids[op.Call.Image.VM.VJob] = true, true
 	}
 	return ids
@@ -50,7 +50,7 @@ func (d *Driver) Sweep(_ context.Context, live func(cluster.VJobID) bool, keepCo
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	virtual := min(float64(max(keepConsoles, hypervisor.SweepAge))*d.speed, math.MaxInt64/2)
-	d.cluster.Sweep(d.virtual(), live, time.Duration(virtual))
+	virtual := min(float64(max(keepConsoles, hypervisor.SweepAge))*d.clock.speed, math.MaxInt64/2)
+	d.cluster.Sweep(d.clock.now(), live, time.Duration(virtual))
 	return nil
 }

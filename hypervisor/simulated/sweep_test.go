@@ -9,9 +9,9 @@ import (
 	"vjob/hypervisor"
 )
 
-// A VM that is saved, one that runs and one that has ended: only what is kept for
-// the last may go, and not before its time.
-func TestSweepForgetsWhatHasEnded(t *testing.T) {
+// Of a VM that is saved, one that runs and one that has ended, Sweep removes only what is stored for
+// the last, and only after a time.
+func TestSweepRemovesWhatHasEnded(t *testing.T) {
 	b := newManualCluster(t, nil)
 	saved, running, ended := vm(1, 0), vm(2, 0), vm(3, 0)
 	b.saved(saved)
@@ -50,6 +50,6 @@ func TestSweepForgetsWhatHasEnded(t *testing.T) {
 		}
 	}
 	if _, err := b.Console(b.now, ended); !errors.Is(err, cluster.ErrNotFound) {
-		t.Errorf("console of what has ended: %v", err)
+		t.Errorf("console of the VM that has ended: %v", err)
 	}
 }

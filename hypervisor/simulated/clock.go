@@ -63,30 +63,50 @@ func (a *eventQueue) Pop() any {
 	return last
 }
 
-// schedule adds an event to the queue.
-func (c *Cluster) schedule(in time.Duration, e event) {
-	c.seq++
-	e.At, e.Seq = c.now+max(in, 0), c.seq
-	heap.Push(&c.events, e)
+// clock is virtual time, with the events to come.
+type clock struct {
+	start  time.Time
+	now    simTime
+	seq    int64 // of the last event
+	events eventQueue
 }
 
-// void reports whether an event is outdated.
-func (c *Cluster) void(e *event) bool {
-	switch e.Kind {
-	case evGuest:
-		m := c.nodes[e.Node].copies[e.VM]
-		return m == nil || m.Version != e.Version
-	case evReply:
-		return c.ops[e.Op] == nil
-	case evLoaded:
-		m := c.nodes[e.Node].copies[e.VM]
-		return m == nil || m.Loading == nil || m.Loading.Op != e.Op
-	case evFinish, evLockWait, evGiveUp, evResume:
-		op := c.ops[e.Op]
-		return op == nil || op.Over
-	case evFaultEnds:
-		return c.nodes[e.Node].fault(e.Fault).Version != e.Version
-	default:
-		return false
+// next returns the next event, or nil.
+func (c *clock) next() *event {
+	if len(c.events) == 0 {
+		return nil
 	}
+	return &c.events[0]
+}
+
+// push adds an event.
+func (c *clock) push(e event) { heap.Push(&c.events, e) }
+
+// pop removes the next event and returns it.
+func (c *clock) pop() event { return heap.Pop(&c.events).(event) }
+
+// advance moves the present to a later time.
+func (c *clock) advance(to simTime) { c.now = max(c.now, to) }
+
+// schedule adds an event that happens after a while.
+func (c *clock) schedule(in time.Duration, e event) {
+	c.seq++
+	e.At, e.Seq = c.now+max(in, 0), c.seq
+	c.push(e)
+}
+
+// time is the present.
+func (c *clock) time() time.Time { return c.at(c.now) }
+
+// at converts a virtual time.
+func (c *clock) at(t simTime) time.Time { return c.start.Add(t) }
+
+// due is the time at which an operation takes effect.
+func (c *clock) due(op int64) simTime {
+	for i := range c.events {
+		if e := &c.events[i]; e.Kind == evFinish && e.Op == op {
+			return e.At
+		}
+	}
+	return c.now
 }

@@ -1,0 +1,61 @@
+package simulated
+
+import (
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/hypervisor"
+)
+
+// Look lists what a node holds at a time. For a frozen node it returns ErrTimeout at once: the
+// caller has the clock and decides how long it took.
+func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, error) {
+	c.advance(now)
+	n, ok := c.nodes.byID[node]
+	if !ok {
+		return hypervisor.View{}, newFailure(cluster.ErrNotFound, "node %q", node)
+	}
+	if f := n.unreachable(); f != nil {
+		return hypervisor.View{}, f
+	}
+	v := hypervisor.View{
+		Node:      node,
+		Copies:    make([]hypervisor.Copy, 0, len(n.copies)),
+		Endings:   slices.Clip(n.endings), // what is in it never changes
+		Unmanaged: slices.Clone(n.Unmanaged),
+	}
+	for _, m := range n.sortedCopies() {
+		m.accrue(c.clock.now)
+		v.Copies = append(v.Copies, hypervisor.Copy{
+			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
+			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.nodes.locks && !m.Unlocked,
+		})
+	}
+	return v, nil
+}
+
+// LookStore lists every image that can be read at a time: those in pools with a node that
+// answers.
+func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
+	c.advance(now)
+	return c.store.look()
+}
+
+// Console is the output of a VM's guest since its first boot. Each line begins with the guest's
+// own clock, which stops while the guest is paused or saved. While a copy runs, a last line tells
+// what it is doing.
+func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
+	c.advance(now)
+	k, ok := c.guests.consoles.byVM[vm]
+	if !ok {
+		return nil, newFailure(cluster.ErrNotFound, "console of %s", vm)
+	}
+	text := slices.Clone(k.Text)
+	for _, m := range c.nodes.copies[vm] {
+		if m.State == hypervisor.CopyRunning {
+			text = append(text, consoleLine(m.runTime(c.clock.now), m.activity())...)
+		}
+	}
+	return text, nil
+}
