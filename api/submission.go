@@ -14,6 +14,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/strictjson"
 	"vjob/scheduler/admission"
 )
 
@@ -162,7 +163,7 @@ func checkEnv(path string, env map[string]string) error {
 		return cluster.BadField(path, len(env), fmt.Sprintf("at most %d variables", maxEnv))
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		field := joinField(path, name)
+		field := strictjson.JoinField(path, name)
 		err := firstOf(
 			check(envShape.MatchString(name), field, name, "a name of letters, digits and '_', not beginning with a digit"),
 			check(len(env[name]) <= maxWord && printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"vjob/internal/strictjson"
 )
 
 // Limits of a file. The memory that reading takes is a small multiple of what is in the file.
@@ -144,10 +146,10 @@ func (r *reader) decodingError(err error) {
 		return
 	}
 	r.skipSpace(syntax.ByteOffset)
-	e := &Error{Place: r.placeOf(syntax.ByteOffset), Path: r.pathOf(syntax.JSONPointer), Text: "not JSON: " + syntax.Err.Error()}
+	e := &Error{Place: r.placeOf(syntax.ByteOffset), Path: pathOf(syntax.JSONPointer), Text: "not JSON: " + syntax.Err.Error()}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		e.Path, e.Text = r.pathOf(syntax.JSONPointer.Parent()), ""
+		e.Path, e.Text = pathOf(syntax.JSONPointer.Parent()), ""
 		e.Value, e.Want = "a second "+quoted(syntax.JSONPointer.LastToken()), "each key once"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e.Text = "the file ends too early: it is cut off, or empty"
@@ -163,28 +165,10 @@ func (r *reader) fail(text string) {
 }
 
 // where returns the path of the last value.
-func (r *reader) where() string { return r.pathOf(r.tokens.StackPointer()) }
+func (r *reader) where() string { return pathOf(r.tokens.StackPointer()) }
 
-// pathOf returns the path of a pointer into the lists and objects that are open.
-func (r *reader) pathOf(pointer jsontext.Pointer) string {
-	path, depth := "", 1
-	for name := range pointer.Tokens() {
-		in := jsontext.Kind('{')
-		if depth <= r.tokens.StackDepth() {
-			in, _ = r.tokens.StackIndex(depth)
-		}
-		switch {
-		case in == '[':
-			path += "[" + name + "]"
-		case path == "":
-			path = name
-		default:
-			path += "." + name
-		}
-		depth++
-	}
-	return shortened(path)
-}
+// pathOf returns a pointer as a path.
+func pathOf(pointer jsontext.Pointer) string { return shortened(strictjson.Path(pointer, nil)) }
 
 // wrong fails because of a value that was read.
 func (r *reader) wrong(value, want string) { r.wrongAt(r.from, r.where(), value, want) }
@@ -309,7 +293,7 @@ func (r *reader) need(at Place, keys []string, wanted ...string) {
 
 // unknown refuses the key that was read last.
 func (r *reader) unknown(key, known string) {
-	r.wrongAt(r.from, r.pathOf(r.tokens.StackPointer().Parent()), "the key "+quoted(key), "one of "+known)
+	r.wrongAt(r.from, pathOf(r.tokens.StackPointer().Parent()), "the key "+quoted(key), "one of "+known)
 }
 
 // list reads a list; read is called at each element and must read it.
