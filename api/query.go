@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/cluster"
+	"vjob/internal/fieldpath"
 	"vjob/internal/strictjson"
 )
 
@@ -42,7 +43,7 @@ func checkQuery(query url.Values, allowed []Param) error {
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return cluster.Fault(strictjson.JoinField("", key), "an unknown parameter, want %s", want)
+			return cluster.Fault(fieldpath.Join("", key), "an unknown parameter, want %s", want)
 		}
 		if len(values) > 1 && !allowed[i].Many {
 			return cluster.Fault(key, "a second value, want each parameter once")

@@ -13,7 +13,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
-	"vjob/internal/strictjson"
+	"vjob/internal/fieldpath"
 	"vjob/scheduler/admission"
 )
 
@@ -162,7 +162,7 @@ func checkEnv(path string, env map[string]string) error {
 		return cluster.BadField(path, len(env), fmt.Sprintf("at most %d variables", maxEnv))
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		field := strictjson.JoinField(path, name)
+		field := fieldpath.Join(path, name)
 		err := firstOf(
 			check(envShape.MatchString(name), field, name, "a name of letters, digits and '_', not beginning with a digit"),
 			check(len(env[name]) <= maxWord && cluster.Printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),

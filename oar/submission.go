@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/cluster"
+	"vjob/internal/fieldpath"
 	"vjob/internal/strictjson"
 )
 
@@ -37,7 +38,7 @@ func ReadSubmission(data []byte) (s Submission, ignored []string, err error) {
 			continue
 		}
 		if options[name] != nil {
-			return s, nil, cluster.Fault(strictjson.JoinField("", name), "a second value, want each option once")
+			return s, nil, cluster.Fault(fieldpath.Join("", name), "a second value, want each option once")
 		}
 		options[name] = given[key]
 	}

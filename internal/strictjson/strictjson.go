@@ -13,15 +13,14 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/cluster"
+	"vjob/internal/fieldpath"
 )
 
 // Bounds limits the lists and objects that [Decode] accepts, and refuses null in a list. Nesting is limited by
@@ -65,7 +64,7 @@ func (b Bounds) Check() *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 		in, before := d.StackIndex(d.StackDepth())
 		if in != '{' && d.PeekKind() == 'n' {
-			return &valueError{value: "null", want: kindName(reflect.TypeOf(into).Elem())}
+			return &valueError{value: "null", want: KindName(reflect.TypeOf(into).Elem())}
 		}
 		if in == '{' {
 			before /= 2 // names and values count
@@ -108,9 +107,9 @@ func fieldError(err error, data []byte, t reflect.Type) error {
 	}
 	field := fieldPath(semantic.JSONPointer, t)
 	if errors.Is(err, json.ErrUnknownName) {
-		return cluster.Fault(field, "an unknown field, want one of %s", strings.Join(slices.Sorted(maps.Keys(fields(semantic.GoType))), ", "))
+		return cluster.Fault(field, "an unknown field, want one of %s", strings.Join(slices.Sorted(maps.Keys(fieldpath.Fields(semantic.GoType))), ", "))
 	}
-	want := kindName(semantic.GoType)
+	want := KindName(semantic.GoType)
 	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
 		want = bad.Want // of a name that UnmarshalText refuses
 	}
@@ -139,54 +138,8 @@ func valueAt(data []byte, offset int64) any {
 }
 
 // fieldPath returns a place in a value of the type t as messages name it, or "body" for the whole value.
-func fieldPath(at jsontext.Pointer, t reflect.Type) string { return cmp.Or(Path(at, t), "body") }
-
-// Path returns a place in a value of the type t as messages name it: "vms[2].env.PATH"; "" is the whole value.
-// Without a type, numbers are taken for places in a list.
-func Path(at jsontext.Pointer, t reflect.Type) string {
-	path := ""
-	for name := range at.Tokens() {
-		for t != nil && t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		switch {
-		case t == nil && name != "" && strings.Trim(name, "0123456789") == "":
-			path += "[" + name + "]"
-			continue
-		case t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
-			path, t = path+"["+name+"]", t.Elem()
-			continue
-		case t != nil && t.Kind() == reflect.Map:
-			t = t.Elem()
-		case t != nil && t.Kind() == reflect.Struct:
-			t = fields(t)[name] // nil for an unknown field
-		}
-		path = JoinField(path, name)
-	}
-	return path
-}
-
-// JoinField returns the path of a field, with a long or unprintable name quoted and shortened.
-func JoinField(path, name string) string {
-	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		name = strconv.Quote(string([]rune(name)[:min(64, utf8.RuneCountInString(name))]))
-	}
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// fields lists the JSON names of a struct, embedded ones included.
-func fields(t reflect.Type) map[string]reflect.Type {
-	known := map[string]reflect.Type{}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			known[name] = f.Type
-		}
-	}
-	return known
+func fieldPath(at jsontext.Pointer, t reflect.Type) string {
+	return cmp.Or(fieldpath.Of(at, t), "body")
 }
 
 // IsText reports whether a type of its own is a string in JSON, such as an enumeration.
@@ -195,8 +148,8 @@ func IsText(t reflect.Type) bool {
 	return p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) && !p.Implements(reflect.TypeFor[encodingjson.Unmarshaler]())
 }
 
-// kindName says what a type looks like in JSON.
-func kindName(t reflect.Type) string {
+// KindName says what a type looks like in JSON.
+func KindName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"vjob/internal/fieldpath"
 
-	"vjob/internal/strictjson"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits of a file. The memory that reading takes is a small multiple of what is in the file.
@@ -168,7 +168,7 @@ func (r *reader) fail(text string) {
 func (r *reader) where() string { return pathOf(r.tokens.StackPointer()) }
 
 // pathOf returns a pointer as a path.
-func pathOf(pointer jsontext.Pointer) string { return shortened(strictjson.Path(pointer, nil)) }
+func pathOf(pointer jsontext.Pointer) string { return shortened(fieldpath.Of(pointer, nil)) }
 
 // wrong fails because of a value that was read.
 func (r *reader) wrong(value, want string) { r.wrongAt(r.from, r.where(), value, want) }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"vjob/internal/strictjson"
+	"vjob/cluster"
+	"vjob/internal/fieldpath"
 	"vjob/repack/format"
 )
 
@@ -65,10 +66,10 @@ func read(in io.Reader, name string) (*file, value, error) {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF) && len(whole) == 0:
 		return nil, v, f.fault(len(text), "", "the file ends too early: it is cut off, or empty")
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		path := strictjson.Path(syntax.JSONPointer.Parent(), nil)
+		path := fieldpath.Of(syntax.JSONPointer.Parent(), nil)
 		return nil, v, f.fault(int(syntax.ByteOffset), path, fmt.Sprintf("%q is given twice", syntax.JSONPointer.LastToken()))
 	case isSyntax:
-		return nil, v, f.fault(int(syntax.ByteOffset), strictjson.Path(syntax.JSONPointer, nil), "not JSON: "+syntax.Err.Error())
+		return nil, v, f.fault(int(syntax.ByteOffset), fieldpath.Of(syntax.JSONPointer, nil), "not JSON: "+syntax.Err.Error())
 	}
 	return f, v, nil
 }
@@ -88,11 +89,7 @@ func (f *file) fault(at int, path, text string) error {
 
 // wrong is an error about a value.
 func (f *file) wrong(v value, want string) error {
-	shown := string(v.Value)
-	if r := []rune(shown); len(r) > 60 {
-		shown = string(r[:60]) + "…"
-	}
-	return &format.Error{File: f.name, Place: f.place(v.from), Path: v.path, Value: shown, Want: want}
+	return &format.Error{File: f.name, Place: f.place(v.from), Path: v.path, Value: cluster.Shortened(string(v.Value), 60), Want: want}
 }
 
 func (f *file) place(at int) format.Place {
