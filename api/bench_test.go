@@ -10,6 +10,7 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/strictjson"
 	"vjob/scheduler/admission"
 )
 
@@ -74,7 +75,7 @@ func BenchmarkDecode(b *testing.B) {
 	text := []byte(`{"vms":[` + strings.Repeat(`{"cpu_milli":1000,"memory_mib":512},`, 999) + `{"cpu_milli":1,"memory_mib":1}]}`)
 	for b.Loop() {
 		var w wire.Submission
-		if err := api.Decode(text, &w, api.Bounds{}); err != nil {
+		if err := api.Decode(text, &w, strictjson.Bounds{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"vjob/api"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/strictjson"
 )
 
 const vm = `{"cpu_milli":1,"memory_mib":1}`
@@ -211,13 +212,13 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"Name":"a"}`, "Name", "an unknown field"},
 	} {
 		var w wire.Submission
-		bad, ok := errors.AsType[*cluster.FieldError](api.Decode([]byte(c.text), &w, api.Bounds{Entries: 3, Of: map[string]int{"vms": 2, "env": 1}}))
+		bad, ok := errors.AsType[*cluster.FieldError](api.Decode([]byte(c.text), &w, strictjson.Bounds{Entries: 3, Of: map[string]int{"vms": 2, "env": 1}}))
 		if !ok || bad.Field != c.field || !strings.HasPrefix(bad.Error(), c.field+": "+c.value+" is not ") && !strings.HasPrefix(bad.Error(), c.field+": "+c.value+", want ") {
 			t.Errorf("%s: %v, want %s: %s", c.text, bad, c.field, c.value)
 		}
 	}
 	var w wire.Submission
-	if err := api.Decode([]byte(`{"vms":[{},{}],"labels":{"a":"","b":"","c":""},"notify":null}`), &w, api.Bounds{Entries: 3, Of: map[string]int{"vms": 2}}); err != nil {
+	if err := api.Decode([]byte(`{"vms":[{},{}],"labels":{"a":"","b":"","c":""},"notify":null}`), &w, strictjson.Bounds{Entries: 3, Of: map[string]int{"vms": 2}}); err != nil {
 		t.Errorf("at the bounds: %v", err)
 	}
 }
@@ -236,7 +237,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(strings.Repeat(`{"template":`, 100)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var w wire.Submission
-		err := api.Decode(data, &w, api.Bounds{})
+		err := api.Decode(data, &w, strictjson.Bounds{})
 		if err != nil {
 			if !reflect.DeepEqual(w, wire.Submission{}) {
 				t.Fatalf("refused (%v) and yet read %+v", err, w)
@@ -248,7 +249,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 		var again wire.Submission
-		if err := api.Decode(text, &again, api.Bounds{}); err != nil {
+		if err := api.Decode(text, &again, strictjson.Bounds{}); err != nil {
 			t.Fatalf("%s is not read again: %v", text, err)
 		}
 		if second, _ := json.Marshal(again); string(second) != string(text) {

@@ -12,8 +12,12 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/cluster"
+	"vjob/internal/fieldpath"
+	"vjob/internal/strictjson"
 )
 
 // maxPage is the longest list in one answer, defaultPage the usual one.
@@ -39,7 +43,7 @@ func checkQuery(query url.Values, allowed []Param) error {
 			if len(names) > 0 {
 				want = "one of " + strings.Join(names, ", ")
 			}
-			return cluster.Fault(joinField("", key), "an unknown parameter, want %s", want)
+			return cluster.Fault(fieldpath.Join("", key), "an unknown parameter, want %s", want)
 		}
 		if len(values) > 1 && !allowed[i].Many {
 			return cluster.Fault(key, "a second value, want each parameter once")
@@ -106,15 +110,31 @@ func pathNumber(c *gin.Context, key string) (int64, error) {
 }
 
 // readBody decodes the JSON body of a request into a wire type.
-func readBody(c *gin.Context, into any) error { return readBounded(c, into, Bounds{Entries: maxSteps}) }
+func readBody(c *gin.Context, into any) error {
+	return readBounded(c, into, strictjson.Bounds{Entries: maxSteps})
+}
 
 // readBounded is readBody within other bounds.
-func readBounded(c *gin.Context, into any, bounds Bounds) error {
+func readBounded(c *gin.Context, into any, bounds strictjson.Bounds) error {
 	data, err := body(c)
 	if err != nil {
 		return err
 	}
 	return Decode(data, into, bounds)
+}
+
+// Decode reads the JSON of a request, as [strictjson.Decode] does; durations are whole numbers of seconds.
+func Decode(data []byte, into any, bounds strictjson.Bounds) error {
+	return strictjson.Decode(data, into, bounds.Check(), json.UnmarshalFromFunc(wholeSeconds))
+}
+
+// wholeSeconds decodes a duration.
+func wholeSeconds(d *jsontext.Decoder, into *cluster.Seconds) error {
+	var n int64
+	if err := json.UnmarshalDecode(d, &n); err != nil {
+		return err
+	}
+	return into.UnmarshalText([]byte(strconv.FormatInt(n, 10)))
 }
 
 // body is the body of a request, which has to be JSON.

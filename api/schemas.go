@@ -12,6 +12,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/strictjson"
 )
 
 // schemas generates the schemas of wire types. Those of structs are components, to which others refer.
@@ -80,7 +81,7 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 	if _, options, _ := strings.Cut(tag.Get("json"), ","); options != "" {
 		schema.Nullable = false
 	}
-	if isText(t) && t != reflect.TypeFor[time.Time]() {
+	if strictjson.IsText(t) && t != reflect.TypeFor[time.Time]() {
 		*schema = *openapi3.NewStringSchema()
 	}
 	if schema.Type.Is(openapi3.TypeInteger) {

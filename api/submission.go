@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/fieldpath"
 	"vjob/scheduler/admission"
 )
 
@@ -147,14 +147,14 @@ func checkCommand(path string, v *wire.VMSpec) error {
 	}
 	for i, word := range v.Command {
 		field := fmt.Sprintf("%s.command[%d]", path, i)
-		if len(word) > maxWord || !printable(word, "\n\t") || i == 0 && word == "" {
+		if len(word) > maxWord || !cluster.Printable(word, "\n\t") || i == 0 && word == "" {
 			return cluster.BadField(field, word, fmt.Sprintf("printable text of at most %d bytes", maxWord))
 		}
 	}
 	if len(v.Script) > maxScript {
 		return cluster.BadField(path+".script", len(v.Script), fmt.Sprintf("at most %d bytes", maxScript))
 	}
-	return check(printable(v.Script, "\n\t\r"), path+".script", v.Script, "text without control characters")
+	return check(cluster.Printable(v.Script, "\n\t\r"), path+".script", v.Script, "text without control characters")
 }
 
 func checkEnv(path string, env map[string]string) error {
@@ -162,10 +162,10 @@ func checkEnv(path string, env map[string]string) error {
 		return cluster.BadField(path, len(env), fmt.Sprintf("at most %d variables", maxEnv))
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		field := joinField(path, name)
+		field := fieldpath.Join(path, name)
 		err := firstOf(
 			check(envShape.MatchString(name), field, name, "a name of letters, digits and '_', not beginning with a digit"),
-			check(len(env[name]) <= maxWord && printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),
+			check(len(env[name]) <= maxWord && cluster.Printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),
 		)
 		if err != nil {
 			return err
@@ -219,15 +219,8 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 func checkRules(field, text string) error {
 	return firstOf(
 		check(len(text) <= maxRules, field, text, fmt.Sprintf("at most %d bytes of rules", maxRules)),
-		check(utf8.ValidString(text) && printable(text, "\n\t\r"), field, text, "text without control characters"),
+		check(utf8.ValidString(text) && cluster.Printable(text, "\n\t\r"), field, text, "text without control characters"),
 	)
-}
-
-// printable reports whether text has no control characters but those allowed.
-func printable(text, allowed string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsControl(r) && !strings.ContainsRune(allowed, r)
-	})
 }
 
 func check(ok bool, field string, value any, want string) error {
@@ -285,7 +278,7 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 	}
 	for i, text := range w.Parameters {
 		field := fmt.Sprintf("parameters[%d]", i)
-		if len(text) > maxParameter || !printable(text, "\t") {
+		if len(text) > maxParameter || !cluster.Printable(text, "\t") {
 			return nil, cluster.BadField(field, text, fmt.Sprintf("printable text of at most %d bytes", maxParameter))
 		}
 		var bad *cluster.FieldError

@@ -11,6 +11,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/strictjson"
 	"vjob/notify"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
@@ -42,8 +43,8 @@ type submitter struct {
 }
 
 // bounds are those of a body that has a submission.
-func (s *submitter) bounds() Bounds {
-	return Bounds{Entries: maxSteps, Of: map[string]int{"vms": s.vms, "parameters": s.vjobsPerArray, "command": maxWords, "env": maxEnv}}
+func (s *submitter) bounds() strictjson.Bounds {
+	return strictjson.Bounds{Entries: maxSteps, Of: map[string]int{"vms": s.vms, "parameters": s.vjobsPerArray, "command": maxWords, "env": maxEnv}}
 }
 
 // accept reads, checks and submits the body of a request.

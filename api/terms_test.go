@@ -8,6 +8,7 @@ import (
 	"vjob/api"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/strictjson"
 )
 
 func submissionWithTerms(t wire.Terms) *wire.Submission {
@@ -63,7 +64,7 @@ func TestBadTerms(t *testing.T) {
 func TestDecodeTerms(t *testing.T) {
 	var s wire.Submission
 	const good = `{"yields":"end","unmet":"run","min_run_seconds":90,"after":[{"on":3,"when":"afterany"}]}`
-	err := api.Decode([]byte(good), &s, api.Bounds{})
+	err := api.Decode([]byte(good), &s, strictjson.Bounds{})
 	if err != nil || s.Preemption != cluster.ByEnd || s.Unmet != cluster.UnmetRuns || s.MinRun != cluster.Seconds(90*time.Second) || s.After[0].When != cluster.AfterAny {
 		t.Errorf("%+v, %v", s.Terms, err)
 	}
@@ -76,7 +77,7 @@ func TestDecodeTerms(t *testing.T) {
 		`{"min_run_seconds":0.5}`:                    `min_run_seconds: 0.5 is not a whole number`,
 		`{"min_run_seconds":9223372036854775808000}`: `min_run_seconds: 9223372036854775808000 is not a whole number`,
 	} {
-		if err := api.Decode([]byte(text), &s, api.Bounds{}); err == nil || err.Error() != want {
+		if err := api.Decode([]byte(text), &s, strictjson.Bounds{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -85,11 +86,11 @@ func TestDecodeTerms(t *testing.T) {
 // Times are RFC 3339, and errors name the field.
 func TestDecodeTimes(t *testing.T) {
 	var s wire.Submission
-	if err := api.Decode([]byte(`{"deadline":"2026-12-01T08:00:00+01:00"}`), &s, api.Bounds{}); err != nil || s.Deadline.IsZero() {
+	if err := api.Decode([]byte(`{"deadline":"2026-12-01T08:00:00+01:00"}`), &s, strictjson.Bounds{}); err != nil || s.Deadline.IsZero() {
 		t.Error(err)
 	}
 	for _, text := range []string{`{"deadline":"tomorrow"}`, `{"deadline":3}`, `{"deadline":{}}`, `{"deadline":[]}`} {
-		if err := api.Decode([]byte(text), &s, api.Bounds{}); err == nil || !strings.HasPrefix(err.Error(), "deadline: ") {
+		if err := api.Decode([]byte(text), &s, strictjson.Bounds{}); err == nil || !strings.HasPrefix(err.Error(), "deadline: ") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

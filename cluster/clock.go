@@ -2,6 +2,14 @@ package cluster
 
 import "time"
 
+// Later returns the later one of two instants.
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // Clock formats an instant in the zone of now, with its date if that is another day.
 func Clock(at, now time.Time) string {
 	at = at.In(now.Location())

@@ -77,9 +77,13 @@ func BadField(field string, value any, want string) error {
 	if s, ok := value.(string); ok {
 		text = fmt.Sprintf("%q", s)
 	}
-	const limit = 80
-	if r := []rune(text); len(r) > limit {
-		text = string(r[:limit]) + "…"
+	return &FieldError{Field: field, Value: Shortened(text, 80), Want: want}
+}
+
+// Shortened returns at most so many characters of a text, and "…" in place of the rest.
+func Shortened(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
 	}
-	return &FieldError{Field: field, Value: text, Want: want}
+	return text
 }

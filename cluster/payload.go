@@ -22,7 +22,7 @@ const (
 	EnvParameter  = "VJOB_PARAMETER"   // as submitted
 )
 
-// GuestName is the host name of the guest of a VM: "vjob-12-3".
+// GuestName is the host name of the guest of a VM, and the name of its machine on every node: "vjob-12-3".
 func GuestName(vm VMID) string { return fmt.Sprintf("vjob-%d-%d", vm.VJob, vm.Rank) }
 
 // Payload is the payload of the member with a rank. The vjobs of an array share one payload;

@@ -39,7 +39,7 @@ func (t *Terms) Check() error {
 		{t.MaxConcurrent < 0, "at_once", t.MaxConcurrent, "1 or more, or 0 for all"},
 		{t.Inner < 0, "inner", t.Inner, "the number of a container"},
 		{len(t.After) > maxAfter, "after", len(t.After), fmt.Sprintf("at most %d dependencies", maxAfter)},
-		{len(t.Comment) > maxComment || !printable(t.Comment, ""), "comment", t.Comment, fmt.Sprintf("one line of at most %d bytes without control characters", maxComment)},
+		{len(t.Comment) > maxComment || !Printable(t.Comment, ""), "comment", t.Comment, fmt.Sprintf("one line of at most %d bytes without control characters", maxComment)},
 		{len(t.Labels) > maxLabels, "labels", len(t.Labels), fmt.Sprintf("at most %d labels", maxLabels)},
 	} {
 		if fault.is {
@@ -65,7 +65,7 @@ func checkLabels(labels map[string]string) error {
 		if !labelShape.MatchString(name) {
 			return BadField(labelField(name), name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter")
 		}
-		if text := labels[name]; len(text) > maxLabel || !printable(text, "\n\t") {
+		if text := labels[name]; len(text) > maxLabel || !Printable(text, "\n\t") {
 			return BadField("labels."+name, text, fmt.Sprintf("printable text of at most %d bytes", maxLabel))
 		}
 	}
@@ -74,14 +74,14 @@ func checkLabels(labels map[string]string) error {
 
 // labelField is the field of a label in errors, unless its name is too long to show or has control characters.
 func labelField(name string) string {
-	if len(name) > 64 || !printable(name, "") {
+	if len(name) > 64 || !Printable(name, "") {
 		return "labels"
 	}
 	return "labels." + name
 }
 
-// printable reports whether a text has no control characters but the allowed ones.
-func printable(text, allowed string) bool {
+// Printable reports whether a text has no control characters but the allowed ones.
+func Printable(text, allowed string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && !strings.ContainsRune(allowed, r)
 	})

@@ -1,7 +1,6 @@
 package ctxswitch
 
 import (
-	"slices"
 	"time"
 
 	"vjob/ctxswitch/placement"
@@ -34,46 +33,26 @@ func (c *check) links() {
 	g := c.builder()
 	g.postNetwork(c.p.Network)
 	for late := range lateness {
-		loads := map[repack.Link][]load{}
+		var transfers []*repack.Action
 		plan := c.timed(g, uint64(late))
 		for i := range plan.Actions {
 			a := &plan.Actions[i]
 			if a.Kind != repack.Migrate && a.Kind != repack.Resume {
 				continue
 			}
-			for _, l := range g.in.AppendCrossed(nil, a.From, a.To) {
-				if a.Rate == 0 {
-					c.fault("VM %s is sent over %s at no rate", g.vms[a.VM], g.in.LinkName(l))
-				}
-				loads[l] = append(loads[l], load{a.Start, a.Rate}, load{a.End, -a.Rate})
+			transfers = append(transfers, a)
+			if links := g.in.AppendCrossed(nil, a.From, a.To); a.Rate == 0 && len(links) > 0 {
+				c.fault("VM %s is sent over %s at no rate", g.vms[a.VM], g.in.LinkName(links[0]))
 			}
 		}
-		for l, list := range loads {
-			if most := peak(list); most > g.in.Bandwidth(l) {
-				c.fault("%s has %s and is asked for %s", g.in.LinkName(l), perSecond(g.in.Bandwidth(l)), perSecond(most))
+		for l, flows := range g.in.Carried(transfers) {
+			var most int64
+			for _, f := range flows {
+				most = max(most, f.Rate)
+			}
+			if link := repack.Link(l); most > g.in.Bandwidth(link) {
+				c.fault("%s has %s and is asked for %s", g.in.LinkName(link), perSecond(g.in.Bandwidth(link)), perSecond(most))
 			}
 		}
 	}
-}
-
-// load is a change of what is asked of a link.
-type load struct {
-	at repack.Ticks
-	by int64
-}
-
-// peak is the most that is asked at one instant. What ends at an instant is over.
-func peak(list []load) (most int64) {
-	slices.SortFunc(list, func(a, b load) int {
-		if a.at != b.at {
-			return int(a.at - b.at)
-		}
-		return int(a.by - b.by)
-	})
-	var sum int64
-	for _, l := range list {
-		sum += l.by
-		most = max(most, sum)
-	}
-	return most
 }

@@ -9,8 +9,9 @@
 // To read it: [Repacker.Plan] sorts the problem out (survey.go, paused.go), builds an instance of
 // the bin repacking problem (instance_builder.go, rules.go), has package repack/solve search, and
 // adds gangs and dependencies to the solution (plan_builder.go, plan_builder_paused.go). [Check]
-// and the files check_*.go verify a plan against its problem, independently of the planner. A
-// [Packing] answers the admission tests of queue policies with the same instance (packing.go,
+// and the files check_*.go verify a plan against its problem, independently of the planner: Check judges
+// every interleaving of the actions that After permits. repack.Check judges a plan at the one timing that it
+// states, so each of the two finds faults that the other cannot see. A [Packing] answers the admission tests of queue policies with the same instance (packing.go,
 // packing_paused.go) and a prefilter for long queues (applicants.go, prefilter.go).
 package ctxswitch
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"vjob/cluster"
+
 	"golang.org/x/time/rate"
 )
 
@@ -299,24 +301,17 @@ func (o *outbox) next(now time.Time) (at time.Time, ok bool) {
 		open := q.until
 		if b := o.bucket(q); b != nil {
 			if missing := 1 - b.TokensAt(now); missing > 0 {
-				open = later(open, now.Add(time.Duration(missing/float64(b.Limit())*float64(time.Second))+time.Millisecond))
+				open = cluster.Later(open, now.Add(time.Duration(missing/float64(b.Limit())*float64(time.Second))+time.Millisecond))
 			}
 		}
 		for _, l := range q.letters {
 			if l.flying {
 				continue
 			}
-			if may := later(open, l.Next); !ok || may.Before(at) {
+			if may := cluster.Later(open, l.Next); !ok || may.Before(at) {
 				at, ok = may, true
 			}
 		}
 	}
 	return at, ok
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -60,12 +60,7 @@ func positioned(p Position, text string) string {
 // PrintableLine returns a line of a message with control characters replaced, cut after 400
 // characters, since the line may quote input.
 func PrintableLine(text string) string {
-	const most = 400
-	text = strings.TrimRight(Printable(text), " ")
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return cluster.Shortened(strings.TrimRight(Printable(text), " "), 400)
 }
 
 // ExitOf returns the exit code of an error. ok is false if the error has no exit code.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vjob/cluster"
 )
 
 // Submission is the body of POST /oarapi/jobs: the options of oarsub by their long names.
@@ -138,7 +140,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	}
 	value, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%.40q is no whole number", text)
+		return cluster.BadField("", text, "a whole number")
 	}
 	*n = Number(value)
 	return nil
@@ -159,7 +161,7 @@ func (s *Switch) UnmarshalJSON(data []byte) error {
 	case "false", "0", "no", "off", "":
 		*s = false
 	default:
-		return fmt.Errorf("%.40q is neither true nor false", text)
+		return cluster.BadField("", text, "true or false")
 	}
 	return nil
 }
@@ -171,7 +173,7 @@ func jsonWord(raw json.RawMessage) (text string, err error) {
 		return text, err
 	}
 	if len(raw) > 0 && (raw[0] == '{' || raw[0] == '[' || raw[0] == 'n') {
-		return "", fmt.Errorf("%.40s is neither a text nor a number", raw)
+		return "", cluster.BadField("", string(raw), "text or a number")
 	}
 	return string(raw), nil
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"vjob/cluster"
 )
 
 // Source is a text with the name of its origin, such as "-l" or "job.sh", for messages.
@@ -81,9 +83,5 @@ func Printable(text string) string {
 
 // Quoted returns a printable text in quotes, cut after 40 characters.
 func Quoted(text string) string {
-	const most = 40
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return `"` + Printable(text) + `"`
+	return `"` + Printable(cluster.Shortened(text, 40)) + `"`
 }

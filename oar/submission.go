@@ -1,13 +1,16 @@
 package oar
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vjob/cluster"
+	"vjob/internal/fieldpath"
+	"vjob/internal/strictjson"
 )
 
 // ignoredKeys are options of oarsub without effect here: there are no job keys.
@@ -15,79 +18,33 @@ var ignoredKeys = []string{"use_job_key", "import_job_key_from_file", "import_jo
 
 // ReadSubmission reads the body of a submission. Keys may be written with - or _, and after is an
 // alias of anterior. ignored lists the keys that have no effect here. Unknown and repeated keys are
-// errors.
+// errors, as all that [strictjson.Decode] refuses.
 func ReadSubmission(data []byte) (s Submission, ignored []string, err error) {
-	seen := map[string]bool{}
-	err = members(data, func(key string, value json.RawMessage) error {
+	var given map[string]jsontext.Value
+	if err := strictjson.Decode(data, &given); err != nil {
+		return s, nil, err
+	}
+	if given == nil {
+		return s, nil, cluster.Fault("body", "null is not an object")
+	}
+	options := map[string]jsontext.Value{}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
 		name := strings.ReplaceAll(key, "-", "_")
 		if name == "after" {
 			name = "anterior"
 		}
-		if seen[name] {
-			return fmt.Errorf("%.40q says again what another key says", key)
-		}
-		seen[name] = true
 		if slices.Contains(ignoredKeys, name) {
 			ignored = append(ignored, key)
-			return nil
+			continue
 		}
-		return s.set(name, value)
-	})
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the object has no end")
-	}
-	slices.Sort(ignored)
-	return s, ignored, err
-}
-
-// members calls each for the members of an object; the object must be all of data.
-func members(data []byte, each func(key string, value json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return fmt.Errorf("this is no object")
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
+		if options[name] != nil {
+			return s, nil, cluster.Fault(fieldpath.Join("", name), "a second value, want each option once")
 		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		if err := each(fmt.Sprint(key), value); err != nil {
-			return err
-		}
+		options[name] = given[key]
 	}
-	if _, err := d.Token(); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("something stands behind the object")
-	}
-	return nil
-}
-
-// set sets one member by its name.
-func (s *Submission) set(name string, value json.RawMessage) error {
-	if name != strings.ToLower(name) { // encoding/json ignores case
-		return fmt.Errorf("unknown field %.40q", name)
-	}
-	one, err := json.Marshal(map[string]json.RawMessage{name: value})
+	canonical, err := json.Marshal(options, json.Deterministic(true))
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return s, nil, cluster.Fault("body", "%v", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(one))
-	d.DisallowUnknownFields()
-	err = d.Decode(s)
-	var kind *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &kind):
-		return fmt.Errorf("%s is the wrong kind, %s: want a text", name, kind.Value)
-	case strings.Contains(err.Error(), "unknown field"):
-		return fmt.Errorf("unknown field %.40q", name)
-	}
-	return fmt.Errorf("%s: %w", name, err)
+	return s, ignored, strictjson.Decode(canonical, &s)
 }

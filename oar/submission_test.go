@@ -9,21 +9,26 @@ import (
 	"vjob/oar"
 )
 
+const submissionKeys = "anterior, array, checkpoint, columns, command, directory, hold, image, initial_request, interactive, mem, name, notify, " +
+	"param_file, param_file_name, project, property, queue, reservation, resource, resubmit, rows, scanscript, script, signal, stderr, stdout, timezone, type, workdir"
+
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"command": "id", "param-file": "1\n", "after": 7, "use-job-key": true}`: `{"anterior":["7"],"command":"id","param_file":"1\n"}`,
 		`{"resource": ["nodes=1", "core=2"], "array": "3", "hold": "yes"}`:        `{"resource":["nodes=1","core=2"],"array":3,"hold":true}`,
 		`{}`:                                     `{}`,
-		``:                                       `this is no object`,
-		`null`:                                   `this is no object`,
-		`{"command": "id"`:                       `the object has no end`,
-		`{"command": "id"} {}`:                   `something stands behind the object`,
-		`{"command": "a", "command": "b"}`:       `"command" says again what another key says`,
-		`{"param-file": "a", "param_file": "b"}`: `"param_file" says again what another key says`,
-		`{"COMMAND": "a"}`:                       `unknown field "COMMAND"`,
-		`{"bogus": 1}`:                           `unknown field "bogus"`,
-		`{"command": [1]}`:                       `command is the wrong kind, array: want a text`,
-		`{"hold": "perhaps"}`:                    `hold: "perhaps" is neither true nor false`,
+		``:                                       `body: line 1, byte 0 (unexpected EOF), want one JSON object and nothing after it`,
+		`null`:                                   `body: null is not an object`,
+		`[]`:                                     `body: a list is not an object`,
+		`{"command": "id"`:                       `body: line 1, byte 16 (unexpected EOF), want one JSON object and nothing after it`,
+		`{"command": "id"} {}`:                   `body: line 1, byte 18 (invalid character '{' after top-level value), want one JSON object and nothing after it`,
+		`{"command": "a", "command": "b"}`:       `command: a second value, want each field once`,
+		`{"param-file": "a", "param_file": "b"}`: `param_file: a second value, want each option once`,
+		`{"COMMAND": "a"}`:                       `COMMAND: an unknown field, want one of ` + submissionKeys,
+		`{"bogus": 1}`:                           `bogus: an unknown field, want one of ` + submissionKeys,
+		`{"command": [1]}`:                       `command: a list is not text`,
+		`{"hold": "perhaps"}`:                    `hold: "perhaps" is not true or false`,
+		`{"resource": [{}]}`:                     `resource: a list is not text or a number`,
 	} {
 		s, _, err := oar.ReadSubmission([]byte(text))
 		got, _ := json.Marshal(s) //nolint:errchkjson // it has no cycles
@@ -45,7 +50,7 @@ func TestErrorsAreShort(t *testing.T) {
 	long := `"` + strings.Repeat("x", 1<<20) + `"`
 	for _, key := range []string{"hold", "array", "signal", "scanscript", "resource", "anterior", long[1 : len(long)-1]} {
 		for _, value := range []string{long, "[" + long + "]", `{"a":` + long + `}`, "[[" + long + "]]"} {
-			if _, _, err := oar.ReadSubmission([]byte(`{"` + key + `":` + value + `}`)); err != nil && len(err.Error()) > 300 {
+			if _, _, err := oar.ReadSubmission([]byte(`{"` + key + `":` + value + `}`)); err != nil && len(err.Error()) > 400 {
 				t.Errorf("%.20s: %.5s: an error of %d bytes: %.60s", key, value, len(err.Error()), err)
 			}
 		}

@@ -15,6 +15,12 @@ func (FCFS) Traits() Traits { return Traits{Needs: Reserved, Strict: true} }
 
 // Select keeps running vjobs and starts others in order until one does not fit.
 func (FCFS) Select(m *Input) []Verdict {
+	return startInOrder(m, func(*Job) bool { return false }, "comes first")
+}
+
+// startInOrder keeps running vjobs and starts others in order, until one does not fit for which passable is
+// false; why completes the reason of the vjobs behind it.
+func startInOrder(m *Input, passable func(*Job) bool, why string) []Verdict {
 	w := newScan(m)
 	w.takeBusy()
 	w.takeRunning()
@@ -24,7 +30,7 @@ func (FCFS) Select(m *Input) []Verdict {
 			continue
 		}
 		if head != nil {
-			w.wait(i, "may not pass "+head.ID.String()+", which comes first")
+			w.wait(i, "may not pass "+head.ID.String()+", which "+why)
 			continue
 		}
 		ok, short := w.take(i)
@@ -33,7 +39,7 @@ func (FCFS) Select(m *Input) []Verdict {
 			continue
 		}
 		w.refuse(i, short)
-		if short.Limit == "" {
+		if short.Limit == "" && !passable(&w.jobs[i]) {
 			head = &w.jobs[i]
 		}
 	}

@@ -74,27 +74,5 @@ func (s SJF) overdue(j *Job, now time.Time) bool {
 }
 
 func (s SJF) start(m *Input) []Verdict {
-	w := newScan(m)
-	w.takeBusy()
-	w.takeRunning()
-	var blocker *Job
-	for i := range w.jobs {
-		if w.decided[i] {
-			continue
-		}
-		if blocker != nil {
-			w.wait(i, "may not pass "+blocker.ID.String()+", which has waited for more than "+s.AgeBound.String())
-			continue
-		}
-		ok, short := w.take(i)
-		if ok {
-			w.decide(i, Run, "runs: there is room")
-			continue
-		}
-		w.refuse(i, short)
-		if short.Limit == "" && s.overdue(&w.jobs[i], m.Now) {
-			blocker = &w.jobs[i]
-		}
-	}
-	return w.estimateStarts()
+	return startInOrder(m, func(j *Job) bool { return !s.overdue(j, m.Now) }, "has waited for more than "+s.AgeBound.String())
 }

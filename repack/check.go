@@ -210,16 +210,10 @@ func (in *Instance) dims() []int {
 	return list
 }
 
-// flow is a step in what a link carries.
-type flow struct {
-	at   Ticks
-	rate int64
-}
-
 // links checks that no link carries more than its bandwidth.
 func (c *checker) links() {
 	in := c.Instance
-	steps := make([][]flow, in.Links())
+	var transfers []*Action
 	for _, list := range c.ByVM {
 		for _, i := range list {
 			a := &c.Plan.Actions[i]
@@ -229,25 +223,14 @@ func (c *checker) links() {
 			if a.Rate < 0 {
 				c.fault("%s: %s at a rate of %d", in.VMName(a.VM), a.Kind, a.Rate)
 			}
-			for _, l := range in.AppendCrossed(nil, a.From, a.To) {
-				steps[l] = append(steps[l], flow{a.Start, a.Rate}, flow{a.End, -a.Rate})
-			}
+			transfers = append(transfers, a)
 		}
 	}
-	for l := range steps {
-		c.carried(Link(l), steps[l])
-	}
-}
-
-// carried follows what one link carries.
-func (c *checker) carried(l Link, steps []flow) {
-	slices.SortFunc(steps, func(a, b flow) int { return cmp.Compare(a.at, b.at) })
-	var load int64
-	for k, s := range steps {
-		load += s.rate
-		last := k+1 == len(steps) || steps[k+1].at > s.at
-		if bandwidth := c.Instance.Bandwidth(l); last && load > bandwidth {
-			c.fault("%s carries %d of %d at %d", c.Instance.LinkName(l), load, bandwidth, s.at)
+	for l, flows := range in.Carried(transfers) {
+		for _, f := range flows {
+			if bandwidth := in.Bandwidth(Link(l)); f.Rate > bandwidth {
+				c.fault("%s carries %d of %d at %d", in.LinkName(Link(l)), f.Rate, bandwidth, f.At)
+			}
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package repack
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Network is what transfers share: the NIC of every node and the uplink of every
 // rack, each as wide out as in. An instance without one has the plain model: its
@@ -63,6 +67,34 @@ func (in *Instance) AppendCrossed(list []Link, from, to int) []Link {
 		add(net.Uplink, b, nodes, 1)
 	}
 	return list
+}
+
+// Flow is what a link carries from an instant on.
+type Flow struct {
+	At   Ticks
+	Rate int64
+}
+
+// Carried returns the flows of each link while these actions transfer, in the order of time.
+func (in *Instance) Carried(transfers []*Action) [][]Flow {
+	links := make([][]Flow, in.Links())
+	for _, a := range transfers {
+		for _, l := range in.AppendCrossed(nil, a.From, a.To) {
+			links[l] = append(links[l], Flow{a.Start, a.Rate}, Flow{a.End, -a.Rate})
+		}
+	}
+	for l, changes := range links {
+		slices.SortFunc(changes, func(a, b Flow) int { return cmp.Compare(a.At, b.At) })
+		var rate int64
+		links[l] = changes[:0]
+		for i, change := range changes {
+			rate += change.Rate
+			if i+1 == len(changes) || changes[i+1].At > change.At {
+				links[l] = append(links[l], Flow{change.At, rate})
+			}
+		}
+	}
+	return links
 }
 
 // LinkName is how messages call a link.

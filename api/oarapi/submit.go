@@ -35,7 +35,7 @@ func (s *submitter) submit(c *gin.Context, caller api.Subject) error {
 	}
 	body, ignored, err := oar.ReadSubmission(data)
 	if err != nil {
-		return cluster.Fault("body", "%v, want one JSON object with the options of oarsub by their long names", err)
+		return err
 	}
 	if body.Script != "" && body.Command == "" {
 		body.Command = defaultScriptName

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"vjob/api/wire"
 	"vjob/cluster"
@@ -162,7 +161,7 @@ const maxWord = 1000
 // checkWords refuses words that are too long or have control characters.
 func (m *translator) checkWords() error {
 	for _, name := range []string{"name", optionDirectory} {
-		if text := m.value(name); strings.ContainsFunc(text, unicode.IsControl) {
+		if text := m.value(name); !cluster.Printable(text, "") {
 			return &oar.Error{
 				Exit: oar.ExitOption, OAR: fmt.Sprintf("Value %s invalid for option %s (characters that can be seen expected)", oar.Quoted(text), name),
 				Text: "want text without control characters",
@@ -196,7 +195,7 @@ func (m *translator) checkExclusive() error {
 		return &oar.Error{Exit: exitInteractive, OAR: "# Error: a parameter file-based array job cannot be interactive.", Text: "leave out -I"}
 	case j.Interactive && m.Array:
 		return &oar.Error{Exit: oar.ExitResources, OAR: "# Error: an array job cannot be interactive.", Text: "leave out -I or --array"}
-	case strings.ContainsFunc(m.submission.Command, unprintable) || strings.ContainsFunc(m.submission.Script, unprintable):
+	case !cluster.Printable(m.submission.Command, "\n\t\r") || !cluster.Printable(m.submission.Script, "\n\t\r"):
 		return &oar.Error{Exit: oar.ExitUsage, OAR: "# Error: the command has control characters.", Text: "want text without control characters"}
 	case m.submission.Command == "" && !j.Interactive && !reserved && !noop && m.submission.Resubmit == 0:
 		return &oar.Error{
@@ -206,9 +205,6 @@ func (m *translator) checkExclusive() error {
 	}
 	return nil
 }
-
-// unprintable reports control characters other than tab and line ends.
-func unprintable(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }
 
 // readReservation parses -r. Its end sets the walltime unless the request does.
 func (m *translator) readReservation() (err error) {

@@ -38,10 +38,6 @@ func (m mark) stamp() hypervisor.Stamp {
 // errUnmanaged is the error for a machine that is not ours.
 var errUnmanaged = errors.New("not a machine of ours")
 
-// machineName is the name of a VM's machine on every node, and the host name of its guest:
-// "vjob-12-3".
-func machineName(vm cluster.VMID) string { return cluster.GuestName(vm) }
-
 // machineUUID is the same on every node, as migrations require, and for every incarnation, so
 // that a node never holds two copies of one VM.
 func machineUUID(owner string, vm cluster.VMID) string {
@@ -69,7 +65,7 @@ func (c Config) overlayPath(vm cluster.VMID, s hypervisor.Stamp) string {
 
 // leasePath is the file behind a VM's lease; the lock manager requires it to exist.
 func (l *Lease) leasePath(vm cluster.VMID) string {
-	return filepath.Join(l.Path, l.Lockspace, machineName(vm))
+	return filepath.Join(l.Path, l.Lockspace, cluster.GuestName(vm))
 }
 
 // domain describes the machine of a VM.
@@ -90,7 +86,7 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine
 	}
 	d := &libvirtxml.Domain{
 		Type:     c.DomainType,
-		Name:     machineName(vm),
+		Name:     cluster.GuestName(vm),
 		UUID:     machineUUID(c.Cluster, vm),
 		Metadata: &libvirtxml.DomainMetadata{XML: string(inner)},
 		Memory:   &libvirtxml.DomainMemory{Value: uint(m.Reserved.Memory), Unit: "MiB"},
@@ -143,7 +139,7 @@ func (c Config) devices(vm cluster.VMID, members int) *libvirtxml.DomainDeviceLi
 	if c.Lease != nil {
 		list.Leases = []libvirtxml.DomainLease{{
 			Lockspace: c.Lease.Lockspace,
-			Key:       machineName(vm),
+			Key:       cluster.GuestName(vm),
 			Target:    &libvirtxml.DomainLeaseTarget{Path: c.Lease.Path},
 		}}
 	}
@@ -201,7 +197,7 @@ func (c Config) identify(description string) (identity, error) {
 		return identity{}, errUnmanaged
 	}
 	m := id.mark
-	if m.Cluster != c.Cluster || d.Name != machineName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
+	if m.Cluster != c.Cluster || d.Name != cluster.GuestName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
 		return identity{}, errUnmanaged
 	}
 	id.cap, id.size = capOf(d.CPUTune), sizeOf(&d, m)

@@ -197,7 +197,7 @@ func TestVirtualProcessors(t *testing.T) {
 // Names and addresses have to stay what they are: machines that run bear them.
 func TestNamesOfAMachine(t *testing.T) {
 	for what, tt := range map[string]struct{ got, want string }{
-		"name":           {machineName(first.VM), "vjob-12-3"},
+		"name":           {cluster.GuestName(first.VM), "vjob-12-3"},
 		"UUID":           {machineUUID("vjob", first.VM), "bcf853e3-cb84-5e49-9dca-bc1107667cf9"},
 		"MAC":            {machineMAC("vjob", first.VM), "02:7d:31:8e:38:a5"},
 		"another's UUID": {machineUUID("other", first.VM), "68367865-cd72-57db-bf79-35888878c55d"},

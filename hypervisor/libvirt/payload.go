@@ -32,7 +32,7 @@ func kernelCommandLine(vm cluster.VMID, image CatalogueImage, p cluster.Payload)
 	if p.Script != "" {
 		return "", cluster.Fault("script", "image %s boots a kernel, which takes a command only", image.ID)
 	}
-	words := []string{"name=" + machineName(vm)}
+	words := []string{"name=" + cluster.GuestName(vm)}
 	words = append(words, strings.Fields(image.Arguments)...)
 	if len(p.Env)+len(p.Command) > 0 && !slices.Contains(words, endOfKernel) {
 		words = append(words, endOfKernel)
@@ -148,8 +148,8 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 	}
 	meta, err := json.Marshal(map[string]string{
 		// A new incarnation is a new instance, so cloud-init runs again.
-		"instance-id":    fmt.Sprintf("%s-i%d", machineName(vm), stamp.Incarnation),
-		"local-hostname": machineName(vm),
+		"instance-id":    fmt.Sprintf("%s-i%d", cluster.GuestName(vm), stamp.Incarnation),
+		"local-hostname": cluster.GuestName(vm),
 	})
 	if err != nil {
 		return seed{}, fmt.Errorf("meta-data of %s: %w", vm, err)

@@ -119,7 +119,7 @@ func seedOwner(name string) (cluster.VMID, bool) {
 func machineOwner(name string) (cluster.VMID, bool) {
 	text := strings.TrimPrefix(name, "vjob-")
 	vm, _ := cluster.ParseVMID(strings.ReplaceAll(text, "-", "."))
-	return vm, machineName(vm) == name
+	return vm, cluster.GuestName(vm) == name
 }
 
 // sweepNotes removes the links and notes of images that no longer exist, which a crash during a

@@ -93,7 +93,7 @@ func (n *node) changeMachine(ctx context.Context, vm cluster.VMID, f func(*libvi
 // withMachine finds the machine of a VM and runs f on it. An unmanaged machine of its name is
 // ErrNoSuchVM.
 func (n *node) withMachine(conn *libvirt.Connect, vm cluster.VMID, f func(*libvirt.Domain) error) error {
-	dom, err := conn.LookupDomainByName(machineName(vm))
+	dom, err := conn.LookupDomainByName(cluster.GuestName(vm))
 	if err != nil {
 		return err
 	}

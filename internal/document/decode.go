@@ -16,6 +16,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"vjob/cluster"
+	"vjob/internal/fieldpath"
+	"vjob/internal/strictjson"
 	"vjob/internal/suggest"
 )
 
@@ -90,7 +92,7 @@ func (d *decoder) structure(node ast.Node, dst reflect.Value) error {
 	if !ok {
 		return d.invalid(node, show(node), "keys and values")
 	}
-	fields := fieldsOf(dst.Type())
+	fields := fieldpath.Fields(dst.Type())
 	names := slices.Sorted(maps.Keys(fields))
 	extra, _ := reflect.TypeAssert[Extensible](dst.Addr())
 	if extra != nil {
@@ -98,9 +100,9 @@ func (d *decoder) structure(node ast.Node, dst reflect.Value) error {
 	}
 	for e := entries.MapRange(); e.Next(); {
 		key := e.Key().GetToken().Value
-		index, ok := fields[key]
+		field, ok := fields[key]
 		if ok {
-			if err := d.value(e.Value(), dst.FieldByIndex(index)); err != nil {
+			if err := d.value(e.Value(), dst.FieldByIndex(field.Index)); err != nil {
 				return err
 			}
 			continue
@@ -167,31 +169,29 @@ func (d *decoder) text(node ast.Node, target encoding.TextUnmarshaler) error {
 
 func (d *decoder) scalar(node ast.Node, dst reflect.Value) error {
 	text, single := scalarText(node)
-	var want string
 	var fits bool
 	switch dst.Kind() {
 	case reflect.String: // the source text: a name may be 010, and a version 1.50
-		want = "text"
 		if single {
 			dst.SetString(text)
 			return nil
 		}
 	case reflect.Bool:
-		want, fits = "true or false", node.Type() == ast.BoolType
+		fits = node.Type() == ast.BoolType
 	case reflect.Float64:
-		want, fits = "a number", node.Type() == ast.IntegerType || node.Type() == ast.FloatType
+		fits = node.Type() == ast.IntegerType || node.Type() == ast.FloatType
 		f, err := strconv.ParseFloat(text, 64)
 		if plain := node.GetToken().Type == token.StringType; plain && err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 			dst.SetFloat(f) // 1e3 is text to YAML
 			return nil
 		}
 	default:
-		want, fits = "a whole number", node.Type() == ast.IntegerType
+		fits = node.Type() == ast.IntegerType
 	}
 	if fits && yaml.NodeToValue(node, dst.Addr().Interface()) == nil {
 		return nil
 	}
-	return d.invalid(node, show(node), want)
+	return d.invalid(node, show(node), strictjson.KindName(dst.Type()))
 }
 
 func (d *decoder) invalid(node ast.Node, value, want string) error {
@@ -241,23 +241,7 @@ func show(node ast.Node) string {
 
 // shortened quotes a value, shortened, for an error message.
 func shortened(s string) string {
-	const limit = 80
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit]) + "…"
-	}
-	return strconv.Quote(strings.TrimSpace(s))
-}
-
-// fieldsOf maps the json names of a struct's fields, embedded ones included, to their index.
-func fieldsOf(t reflect.Type) map[string][]int {
-	fields := map[string][]int{}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.IsExported() && name != "" && name != "-" {
-			fields[name] = f.Index
-		}
-	}
-	return fields
+	return strconv.Quote(strings.TrimSpace(cluster.Shortened(s, 80)))
 }
 
 // wantKey returns the nearest known key, if any, and all known keys.

@@ -2,6 +2,7 @@ package consolidation
 
 import (
 	"encoding/binary"
+	"math/big"
 	"math/bits"
 	"slices"
 )
@@ -206,12 +207,7 @@ func (m *model) computeUnits() {
 	}
 }
 
-func gcdOf(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
+func gcdOf(a, b int64) int64 { return new(big.Int).GCD(nil, nil, big.NewInt(a), big.NewInt(b)).Int64() }
 
 // classes sorts items and nodes.
 func (m *model) classes() {

@@ -33,7 +33,7 @@ func (f *forecast) planDependents() {
 			if !known {
 				continue
 			}
-			start, because, ok := f.earliest(j, later(met, f.Now))
+			start, because, ok := f.earliest(j, cluster.Later(met, f.Now))
 			if !ok {
 				continue
 			}
@@ -80,7 +80,7 @@ func (s eventTimes) met(ties []Dependency) (last time.Time, known bool) {
 		case at.IsZero():
 			return last, false
 		default:
-			last, known = later(last, at), true
+			last, known = cluster.Later(last, at), true
 		}
 	}
 	return last, known

@@ -25,7 +25,7 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b cause, o
 		start, ok = f.available.Earliest(j.Need, j.Left, j.Ends, !f.leaving)
 	}
 	for tries := 0; ok; tries++ {
-		if f.tooLate(j, later(start, from)) {
+		if f.tooLate(j, cluster.Later(start, from)) {
 			return start, cause{late: true}, false
 		}
 		if start.Before(from) {

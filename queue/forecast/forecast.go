@@ -149,13 +149,13 @@ func (f *forecast) plan(i int, start time.Time) {
 	j, b := &f.Jobs[i], &f.bars[i]
 	b.Start = start
 	for _, part := range j.Parts {
-		part.Take(later(start, f.Now), j.Left, j.Ends)
+		part.Take(cluster.Later(start, f.Now), j.Left, j.Ends)
 	}
 	if !j.Ends {
 		f.endless = append(f.endless, j.ID)
 		return
 	}
-	b.End = later(start, f.Now).Add(j.Left)
+	b.End = cluster.Later(start, f.Now).Add(j.Left)
 	f.ends = append(f.ends, end{b.End, j.ID, j.Need})
 }
 
@@ -176,7 +176,7 @@ func (f *forecast) planRunning() {
 func (f *forecast) planReserved() {
 	for i := range f.Jobs {
 		if j := &f.Jobs[i]; !j.Runs && !j.Stuck && !j.Reserved.IsZero() {
-			start := later(j.Reserved, f.Now)
+			start := cluster.Later(j.Reserved, f.Now)
 			f.plan(i, start)
 			f.bars[i].Why = j.Reason
 			f.available.Book(start, j.Need, j.Left)
@@ -201,7 +201,7 @@ func (f *forecast) planWaiting() {
 		if j.Strict {
 			from = before
 		}
-		from = later(from, j.NotBefore)
+		from = cluster.Later(from, j.NotBefore)
 		start, because, ok := f.start(j, from)
 		if sooner, some := f.earliestByPreemption(j, from); some && !because.infeasible && (!ok || sooner.Before(start)) {
 			start, because, ok = sooner, byPreemption, true
@@ -232,7 +232,7 @@ func (f *forecast) use() []Use {
 	var changes []change
 	for i := range f.bars {
 		if b := &f.bars[i]; !b.Start.IsZero() {
-			changes = append(changes, change{later(b.Start, f.Now), f.Jobs[i].Need})
+			changes = append(changes, change{cluster.Later(b.Start, f.Now), f.Jobs[i].Need})
 			if !b.End.IsZero() {
 				changes = append(changes, change{b.End, cluster.Resources{}.Minus(f.Jobs[i].Need)})
 			}
@@ -280,11 +280,4 @@ func minNodes(r capacitySums, used cluster.Resources) int {
 		return min(i+1, len(sums))
 	}
 	return max(count(r.cpu, int64(used.CPU)), count(r.memory, int64(used.Memory)))
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

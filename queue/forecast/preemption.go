@@ -25,7 +25,7 @@ func (f *forecast) initProtected() {
 		case j.Runs && !j.Yields:
 			f.protected.Occupy(j.Need, j.Left, j.Ends)
 		case !j.Runs && !j.Stuck && !j.Reserved.IsZero():
-			f.protected.Book(later(j.Reserved, f.Now), j.Need, j.Left)
+			f.protected.Book(cluster.Later(j.Reserved, f.Now), j.Need, j.Left)
 		}
 	}
 }

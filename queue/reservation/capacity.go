@@ -67,7 +67,7 @@ func (b *decision) capacity() *reservedCapacity {
 			r.later.Book(booking.From, booking.Need, booking.Length)
 			if p != ahead || !booking.From.After(b.Now.Add(b.leads.Start)) {
 				r.soon.Book(booking.From, booking.Need, booking.Length)
-				r.horizonAt = later(r.horizonAt, booking.From)
+				r.horizonAt = cluster.Later(r.horizonAt, booking.From)
 			}
 		}
 	}
@@ -76,17 +76,10 @@ func (b *decision) capacity() *reservedCapacity {
 
 func (r *reservedCapacity) addNear(e *entry) {
 	from := e.booking(r.decision.Now).From
-	r.idle, r.nearUntil, r.horizonAt = r.idle.Minus(e.Need), later(r.nearUntil, from), later(r.horizonAt, from)
+	r.idle, r.nearUntil, r.horizonAt = r.idle.Minus(e.Need), cluster.Later(r.nearUntil, from), cluster.Later(r.horizonAt, from)
 	if r.next == nil {
 		r.next = e
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // keeps reports whether a running vjob keeps its capacity until its end.

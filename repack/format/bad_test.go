@@ -83,26 +83,26 @@ func TestBadInstances(t *testing.T) {
 		{"wrong format", `"brsp-instance/1"`, `"brsp-plan/1"`, `in.json:1:11: format: "brsp-plan/1" is not "brsp-instance/1"`},
 		{"no format", `"format":"brsp-instance/1",`, ``, `in.json:1:1: "format" is missing`},
 		{"a list", small, `[1,2]`, `in.json:1:1: a list is not an object`},
-		{"not JSON", small, `format: brsp-instance/1`, `in.json:1:1: not JSON: a word that is neither true nor false nor null`},
+		{"not JSON", small, `format: brsp-instance/1`, `in.json:1:2: not JSON: invalid character 'o' in literal false`},
 		{"a picture", small, "\x89PNG\r\n\x1a\n\x00", `not JSON`},
-		{"empty", small, ``, `in.json:1:1: the file ends where a value should follow: it is cut off`},
+		{"empty", small, ``, `in.json:1:1: the file ends too early: it is cut off, or empty`},
 		{"trailing", `"continuous":true}
 ]
 }
 `, `"continuous":true}]}{}`, `something follows the end of the document`},
-		{"comma", `"mem":60,`, `"mem":60,,`, `not JSON: ',' where '"' should stand`},
-		{"last comma", `"next":"any"}`, `"next":"any"},`, `not JSON: ']' where a value after ',' should stand`},
-		{"number", `"mem":60`, `"mem":060`, `not JSON: "060" is no number`},
-		{"control letter", `"small"`, "\"sm\nall\"", `not JSON: byte 0x0a in a string`},
-		{"not UTF-8", `"small"`, "\"\xff\"", `a string that is not UTF-8`},
-		{"half a letter", `"small"`, `"\ud800\u0041"`, `half a letter in a string`},
-		{"escape", `"small"`, `"\x41"`, `no such escape`},
-		{"zero byte", `"nodes"`, "\x00\"nodes\"", `a zero byte`},
+		{"comma", `"mem":60,`, `"mem":60,,`, `in.json:8:41: vms[0]: not JSON: invalid character ',' at start of value`},
+		{"last comma", `"next":"any"}`, `"next":"any"},`, `in.json:5:60: nodes: not JSON: invalid character ',' at start of value`},
+		{"number", `"mem":60`, `"mem":060`, `in.json:8:39: vms[0]: not JSON: invalid character '6' after object value`},
+		{"control letter", `"small"`, "\"sm\nall\"", `in.json:1:39: name: not JSON: invalid character '\n' in string`},
+		{"not UTF-8", `"small"`, "\"\xff\"", `in.json:1:37: name: not JSON: invalid UTF-8`},
+		{"half a letter", `"small"`, `"\ud800\u0041"`, `not JSON: invalid surrogate pair `},
+		{"escape", `"small"`, `"\x41"`, `not JSON: invalid escape sequence `},
+		{"zero byte", `"nodes"`, "\x00\"nodes\"", `in.json:3:1: not JSON: invalid character '\x00'`},
 		{"deep", `"name":"small"`, `"expect":` + deep, `nested more than 100 levels deep`},
 		{"deep argument", `[0,1]`, deep, `constraints[0].vms[0][0]: a list is not a whole number`},
-		{"long string", `"small"`, `"` + strings.Repeat("x", 70_000) + `"`, `a string longer than 65536 bytes`},
+		{"long string", `"small"`, `"` + strings.Repeat("x", 70_000) + `"`, `name: a string, a number or white space longer than 65536 bytes`},
 		{"long name", `"small"`, `"` + strings.Repeat("x", 300) + `"`, `is not at most 256 bytes`},
-		{"long number", `"mem":60`, `"mem":6` + strings.Repeat("0", 5000), `is no number`},
+		{"long number", `"mem":60`, `"mem":6` + strings.Repeat("0", 5000), `0… is not a whole number`},
 		{"heavy", `"migrate":6`, `"migrate":1000000000,"weight":1000001`, `vms[0].weight: 1000001 is not a whole number from 0 to 1000000`},
 		{"resource twice", `"name":"small"`, `"resources":["gpu","gpu"]`, `resources[1]: "gpu" is not each resource once`},
 		{"resource of a bad name", `"name":"small"`, `"resources":["host"]`, `resources[0]: "host" is not small letters`},
@@ -141,7 +141,7 @@ func TestCutFiles(t *testing.T) {
 	zipped := packed(t, text)
 	for n := range text {
 		_, err := read(text[:n])
-		if err == nil || !strings.Contains(err.Error(), "cut off") && !strings.Contains(err.Error(), "is no number") {
+		if err == nil || !strings.Contains(err.Error(), "cut off") {
 			t.Fatalf("cut after %d bytes: %v", n, err)
 		}
 	}

@@ -12,7 +12,6 @@ func (d *document) complete() {
 	if d.err != nil {
 		return
 	}
-	d.path = nil
 	d.resources.settle(d)
 	if d.err != nil {
 		return

@@ -57,7 +57,6 @@ func (d *document) constraint(i int) {
 		d.fail("more than a million constraints")
 		return
 	}
-	d.peek()
 	p := posted{at: d.place()}
 	keys := d.object(func(key string) {
 		switch key {
@@ -79,21 +78,20 @@ func (d *document) constraint(i int) {
 
 // argument reads a value of any kind that some rule takes.
 func (r *reader) argument() any {
-	switch c := r.peek(); {
-	case c == '"':
-		return r.string("")
-	case isDigit(c):
-		r.from = r.place()
-		r.scanNumber()
-		return numeral(r.text)
-	case c == '[':
+	if r.peek() == '[' {
 		at := r.place()
 		value := r.lists()
 		r.from = at
 		return value
 	}
-	r.begin(func(byte) bool { return false }, "a list of ids, a list of such lists, a string or a number")
-	return nil
+	t, ok := r.token("a list of ids, a list of such lists, a string or a number", '"', '0')
+	switch {
+	case !ok:
+		return nil
+	case t.Kind() == '"':
+		return t.String()
+	}
+	return numeral(t.String())
 }
 
 // lists reads a list of ids, or of lists of ids.
@@ -241,7 +239,7 @@ func number(t rule.Type, text numeral, vms int) (value any, at, want string) {
 		}
 		return text, "", fmt.Sprintf("a number above 0, at most %d", maxRatio)
 	}
-	n, ok := whole([]byte(text))
+	n, ok := whole(string(text))
 	switch {
 	case !ok || n < 0:
 		return text, "", t.String()

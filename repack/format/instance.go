@@ -96,7 +96,7 @@ func (d *document) read() {
 				d.unknown(key, "format, name, durations, resources, nodes, vms, constraints, gangs, sleepable, network, seed, servers, ratio, units, expect, note")
 				return
 			}
-			d.skip(1)
+			d.skip()
 		}
 	})
 	d.need(begins, keys, "format", "durations", "nodes", "vms")
@@ -120,7 +120,6 @@ func (r *reader) named() string {
 
 // node reads one node.
 func (d *document) node(i int) {
-	d.peek()
 	begins := d.place()
 	if i == maxElements {
 		d.fail("more than a million nodes")
@@ -167,7 +166,6 @@ func (d *document) gang(i int) {
 		d.fail("more than a million gangs")
 		return
 	}
-	d.peek()
 	d.gangs = append(d.gangs, d.place())
 	d.instance.Gangs = append(d.instance.Gangs, d.indexes())
 }

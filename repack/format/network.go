@@ -38,9 +38,8 @@ func (d *document) network() {
 
 // bandwidths reads a number or a list of them.
 func (d *document) bandwidths(b *bandwidths) {
-	c := d.peek()
 	b.at = d.place()
-	if c != '[' {
+	if d.peek() != '[' {
 		b.all = d.integer(0, maxQuantity, "a whole number from 0 to 1099511627776, or a list of them")
 		return
 	}

@@ -35,7 +35,7 @@ func ReadPlan(in io.Reader, file string, of *repack.Instance) (*PlanFile, error)
 				p.unknown(key, "format, instance, solver, actions, name, objective, makespan, seed, note")
 				return
 			}
-			p.skip(1)
+			p.skip()
 		}
 	})
 	p.need(begins, keys, "format", "actions")
@@ -56,7 +56,6 @@ type planReader struct {
 
 // action reads one action.
 func (p *planReader) action(i int) {
-	p.peek()
 	begins := p.place()
 	if i == 4*maxElements {
 		p.fail("more than four million actions")
@@ -97,7 +96,7 @@ func (p *planReader) action(i int) {
 // id is not the reader's business.
 func (p *planReader) index() int {
 	if p.peek() == 'n' {
-		_ = p.literal()
+		p.skip()
 		return repack.Nowhere
 	}
 	return int(p.integer(0, 1<<40, "an id"))
@@ -148,7 +147,6 @@ func (p *planReader) complete() {
 	if p.err != nil {
 		return
 	}
-	p.path = nil
 	if len(p.resumes) > 0 {
 		p.findImages()
 	}

@@ -93,7 +93,7 @@ func (r *resources) read(d *document, key string, index int, node bool) bool {
 			d.instance.VMs[index].Now[s.dim] = amount
 		}
 		return true
-	case r.declared || !isDigit(d.peek()) || !resourceName(strings.TrimSuffix(key, nextSuffix)):
+	case r.declared || d.peek() != '0' || !resourceName(strings.TrimSuffix(key, nextSuffix)):
 		return false
 	}
 	at := d.from

@@ -19,7 +19,6 @@ const vmKeys = "id, name, state, host, next, migrate, durations, weight, sleepab
 
 // vm reads one VM.
 func (d *document) vm(i int) {
-	d.peek()
 	d.said = append(d.said, said{begins: d.place()})
 	if i == maxElements {
 		d.fail("more than a million VMs")
@@ -58,7 +57,7 @@ func (d *document) vm(i int) {
 		case "dirty":
 			v.Dirty = d.integer(0, maxQuantity, "")
 		case "app", "tier":
-			d.skip(3)
+			d.skip()
 		default:
 			if !d.resources.read(d, key, i, false) {
 				d.unknown(key, vmKeys+d.resources.list(true))
@@ -77,8 +76,7 @@ func (d *document) vm(i int) {
 // host reads where a VM is; null is nowhere.
 func (d *document) host(v *repack.VM, s *said) {
 	if d.peek() == 'n' {
-		d.from = d.place()
-		_ = d.literal()
+		d.skip()
 	} else {
 		v.Host = int(d.integer(0, 1<<40, "the id of a node, or null"))
 	}
@@ -93,7 +91,6 @@ func (r *reader) time() repack.Ticks {
 // durations reads how long actions take: those on VMs, and at the top of the file
 // those on nodes.
 func (d *document) durations(t *repack.Durations, top bool) {
-	d.peek()
 	begins := d.place()
 	keys := d.object(func(key string) {
 		switch to := duration(t, key); {

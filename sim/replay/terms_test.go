@@ -21,7 +21,13 @@ var two = []cluster.Node{{ID: "n", Capacity: cluster.Resources{CPU: 2 * cluster.
 
 // line is a vjob of a processor or two that takes 100 seconds, with more keys.
 func line(id string, submit, vms int, more string) string {
-	return fmt.Sprintf(`{"id":%q,"submit":%d,"runtime":100,"walltime":200,"vms":%d,"cpu":1,"memory_mb":1024,"model":"ED"%s}`+"\n", id, submit, vms, more)
+	own, _, _ := strings.Cut(more, "[")
+	for key, value := range map[string]int{"runtime": 100, "walltime": 200} {
+		if !strings.Contains(own, key) {
+			more = fmt.Sprintf(`,%q:%d`, key, value) + more
+		}
+	}
+	return fmt.Sprintf(`{"id":%q,"submit":%d,"vms":%d,"cpu":1,"memory_mb":1024,"model":"ED"%s}`+"\n", id, submit, vms, more)
 }
 
 func play(t *testing.T, o replay.Options, lines ...string) *replay.Result {

@@ -16,7 +16,10 @@ import (
 
 // one is a line of a trace with more keys.
 func one(id string, submit int, more string) string {
-	return fmt.Sprintf(`{"id":%q,"submit":%d,"runtime":10,"walltime":20,"vms":1,"cpu":1,"memory_mb":64,"model":"ED"%s}`+"\n", id, submit, more)
+	if !strings.HasPrefix(more, `,"walltime"`) {
+		more = `,"walltime":20` + more
+	}
+	return fmt.Sprintf(`{"id":%q,"submit":%d,"runtime":10,"vms":1,"cpu":1,"memory_mb":64,"model":"ED"%s}`+"\n", id, submit, more)
 }
 
 // TestTerms reads all terms from both forms.
@@ -91,7 +94,7 @@ func TestTermErrors(t *testing.T) {
 		`,"reserve":5,"best_effort":true`:        `f:2:1: best_effort: a best-effort vjob cannot have a reservation`,
 		`,"reserve":5,"after":["a"]`:             `f:2:1: after: a vjob with a reservation cannot have dependencies: it begins at its time`,
 		`,"reserve":5,"array":2`:                 `f:2:1: array: an array cannot have a reservation; submit single vjobs`,
-		`,"reserve":5,"walltime":0`:              `f:2:1: walltime: 0: want more than 0: it is the length of the reservation`,
+		`,"walltime":0,"reserve":5`:              `f:2:1: walltime: 0: want more than 0: it is the length of the reservation`,
 		`,"deadline":-3`:                         `f:2:1: deadline: -3: want seconds, from 0 to 1000000000`,
 		`,"min_run":1e10`:                        `f:2:1: min_run: 1e+10: want seconds, from 0 to 1000000000`,
 		`,"walltime":315360000000`:               `f:2:1: walltime: 3.1536e+11: want seconds, from 0 to 1000000000`,

@@ -3,18 +3,18 @@ package workload
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/cluster"
 	"vjob/internal/document"
+	"vjob/internal/strictjson"
 	"vjob/scheduler/admission"
 )
 
@@ -25,11 +25,11 @@ type traceLine struct {
 	Submit int64  `json:"submit"`
 	traceWork
 	termKeys
-	Shapes []traceWork     `json:"shapes"` // alternatives of a moldable vjob
-	User   *int64          `json:"user"`   // of a log: its owner if the line has none
-	Queue  json.RawMessage `json:"queue"`  // the name of a queue; a number of a log is ignored
+	Shapes []traceWork    `json:"shapes"` // alternatives of a moldable vjob
+	User   *int64         `json:"user"`   // of a log: its owner if the line has none
+	Queue  jsontext.Value `json:"queue"`  // the name of a queue; a number of a log is ignored
 
-	MemoryFrom json.RawMessage `json:"memory_from"`
+	MemoryFrom jsontext.Value `json:"memory_from"`
 }
 
 // traceWork is the VMs of a vjob and their work.
@@ -99,40 +99,10 @@ func atLine(name string, line int, err error) error {
 
 func parseLine(text []byte) (Job, error) {
 	var l traceLine
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&l); err != nil {
-		return Job{}, jsonError(err)
-	}
-	if d.More() {
-		return Job{}, cluster.Fault("line", "more than one value, want one vjob")
+	if err := strictjson.Decode(text, &l); err != nil {
+		return Job{}, err
 	}
 	return l.job()
-}
-
-// jsonError returns a decoding error with the key at fault, if it is known.
-func jsonError(err error) error {
-	if _, ok := errors.AsType[*cluster.FieldError](err); ok {
-		return err // of a value with a notation of its own
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := strings.NewReplacer("traceWork.", "", "termKeys.", "", "Terms.", "").Replace(wrong.Field)
-		return cluster.BadField(field, wrong.Value, "a value of type "+wrong.Type.String())
-	}
-	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return cluster.Fault(strings.Trim(key, `"`), "unknown key, want one of %s", strings.Join(traceKeys(), ", "))
-	}
-	return cluster.Fault("syntax", "%v, want one JSON object a line", err)
-}
-
-// traceKeys lists the keys of a line.
-func traceKeys() (keys []string) {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[traceLine]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			keys = append(keys, name)
-		}
-	}
-	return keys
 }
 
 func (l *traceLine) job() (j Job, err error) {
@@ -168,13 +138,13 @@ func (l *traceLine) job() (j Job, err error) {
 
 // queue sets the queue of a submission. It ignores numbers, which come from logs.
 func (l *traceLine) queue(s *admission.Submission) error {
-	if _, err := strconv.ParseFloat(string(l.Queue), 64); err == nil || len(l.Queue) == 0 {
+	switch l.Queue.Kind() {
+	case 0, '0':
 		return nil
+	case '"':
+		return json.Unmarshal(l.Queue, &s.Queue)
 	}
-	if err := json.Unmarshal(l.Queue, &s.Queue); err != nil {
-		return cluster.BadField("queue", string(l.Queue), "the name of a queue; a number is only for people")
-	}
-	return nil
+	return cluster.BadField("queue", string(l.Queue), "the name of a queue; a number is only for people")
 }
 
 // work returns the VMs and the walltime.

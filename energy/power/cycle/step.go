@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"vjob/cluster"
 	"vjob/energy/power"
 )
 
@@ -143,7 +144,7 @@ func (m *stepper) isOff() bool {
 	case power.Off:
 		return true
 	case power.Unknown:
-		quiet := later(m.Since, m.Record.RequestedAt).Add(m.Quiet)
+		quiet := cluster.Later(m.Since, m.Record.RequestedAt).Add(m.Quiet)
 		m.wakeBy(quiet)
 		return !m.now.Before(quiet)
 	default:
@@ -207,7 +208,7 @@ func (m *stepper) poll(v power.Verb) {
 	if v != power.TurnOff {
 		return
 	}
-	if next := later(m.AskedAt, m.Record.RequestedAt).Add(m.Poll); m.now.Before(next) {
+	if next := cluster.Later(m.AskedAt, m.Record.RequestedAt).Add(m.Poll); m.now.Before(next) {
 		m.wakeBy(next)
 		return
 	}
@@ -219,11 +220,4 @@ func (m *stepper) lastError() string {
 		return ""
 	}
 	return ": " + m.LastError
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -123,7 +124,7 @@ func shortOf(m *problem.Problem, d int, vms []int, not *problem.NodeSet) string 
 	for _, vm := range vms {
 		need := m.Next[vm*m.Dims+d]
 		sum += need
-		unit = gcd(unit, need)
+		unit = new(big.Int).GCD(nil, nil, big.NewInt(unit), big.NewInt(need)).Int64()
 	}
 	if sum == 0 {
 		return ""
@@ -150,13 +151,6 @@ func shortOf(m *problem.Problem, d int, vms []int, not *problem.NodeSet) string 
 		text += fmt.Sprintf("; add %d nodes, or let some VMs wait", (sum-usable+room/int64(nodes)-1)/(room/int64(nodes)))
 	}
 	return text
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // shortOfNodes tests whether VMs that must be apart have enough nodes.

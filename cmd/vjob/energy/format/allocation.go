@@ -20,11 +20,7 @@ type Allocation struct {
 // ReadAllocations reads an allocations file for some instances. Not all of them need be
 // there; none may be there twice, and none that is not among the instances.
 func ReadAllocations(in io.Reader, name string, instances []*Instance) ([]Allocation, error) {
-	f, err := slurp(in, name)
-	if err != nil {
-		return nil, err
-	}
-	top, err := f.tree()
+	f, top, err := read(in, name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +56,10 @@ func (r *reader) allocation(v value, known map[string]*Instance) (a Allocation) 
 		r.fail(r.wrong(fields["id"], "the id of an instance that has no allocation yet"))
 	}
 	status, there := fields["status"]
-	if there && status.what != "ok" && status.what != "fail" {
+	if there && status.text() != "ok" && status.text() != "fail" {
 		r.fail(r.wrong(status, `"ok" or "fail"`))
 	}
-	if r.err != nil || status.what == "fail" {
+	if r.err != nil || status.text() == "fail" {
 		return a
 	}
 	a.Allocation = &energy.Allocation{}
@@ -77,7 +73,7 @@ func (r *reader) allocation(v value, known map[string]*Instance) (a Allocation) 
 		}
 		a.At = append(a.At, int(at))
 	}
-	if cpu, there := fields["cpu"]; there && cpu.what != nil {
+	if cpu, there := fields["cpu"]; there && cpu.Kind() != 'n' {
 		for _, item := range r.sized(fields, v, "cpu", jobs) {
 			a.CPU = append(a.CPU, r.number(item, -largest, largest, "a CPU share"))
 		}

@@ -97,10 +97,10 @@ func TestBadInstances(t *testing.T) {
 		{"resource missing", `,"gpu":1}`, `}`, `jobs[0]: "gpu" is missing`},
 		{"lambda", `"lambda":0.5`, `"lambda":-1`, `lambda: -1 is not`},
 		{"reference", `"lpbound":137.5`, `"lpbound":"x"`, `instances[0].reference: bounds and values of others that cannot be read`},
-		{"deep", `"reference":{`, `"reference":{"x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `,`, `nested more than 64 levels deep`},
+		{"deep", `"reference":{`, `"reference":{"x":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `,`, `not JSON: exceeded max depth`},
 		{"list", small, `[1]`, `in.json:1:1: [1] is not an object`},
 		{"empty", small, ``, `cut off, or empty`},
-		{"not UTF-8", `"a"`, "\"\xff\"", `not UTF-8`},
+		{"not UTF-8", `"a"`, "\"\xff\"", `instances[0].id: not JSON: invalid UTF-8`},
 		{"trailing", "]}\n", "]} x", `not JSON`},
 	} {
 		if strings.Count(small, tt.old) == 0 {

@@ -1,10 +1,11 @@
 package format
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/go-json-experiment/json"
 
 	"vjob/energy"
 	"vjob/repack/format"
@@ -40,17 +41,13 @@ type Reference struct {
 // ReadInstances reads an instances file; name is what it is called in errors, which are
 // of type *[format.Error].
 func ReadInstances(in io.Reader, name string) ([]*Instance, error) {
-	f, err := slurp(in, name)
-	if err != nil {
-		return nil, err
-	}
-	top, err := f.tree()
+	f, top, err := read(in, name)
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{file: f}
 	fields := r.fields(top, []string{"format", "instances"}, []string{"set"})
-	if is := fields["format"]; r.err == nil && is.what != version {
+	if is := fields["format"]; r.err == nil && is.text() != version {
 		r.fail(f.wrong(is, `"`+version+`"`))
 	}
 	items := r.list(fields["instances"], "a list of instances")
@@ -81,11 +78,14 @@ var goals = map[energy.Objective][]string{
 }
 
 func (r *reader) instance(v value) *Instance {
-	all, _ := v.what.(object)
 	p := &energy.Problem{Resources: []string{memory}}
-	is := slices.Index(energy.Objectives[:], r.word(all["problem"]))
-	if _, there := all["problem"]; there && is < 0 {
-		r.fail(r.wrong(all["problem"], `"boundedyield", "boundedpower" or "mixed"`))
+	is := 0
+	if v.Kind() == '{' {
+		_, all := v.members()
+		problem, there := all["problem"]
+		if is = slices.Index(energy.Objectives[:], problem.text()); there && is < 0 {
+			r.fail(r.wrong(problem, `"boundedyield", "boundedpower" or "mixed"`))
+		}
 	}
 	p.Objective = energy.Objective(max(is, 0))
 	need := append([]string{"id", "problem", "hosts", "jobs"}, goals[p.Objective]...)
@@ -105,8 +105,8 @@ func (r *reader) instance(v value) *Instance {
 	}
 	r.goal(fields, p)
 	instance := &Instance{Problem: p}
-	if ref, there := fields["reference"]; there && r.err == nil && ref.what != nil {
-		if err := json.Unmarshal(r.file.text[ref.from:ref.to], &instance.Reference); err != nil {
+	if ref, there := fields["reference"]; there && r.err == nil && ref.Kind() != 'n' {
+		if err := json.Unmarshal(ref.Value, &instance.Reference); err != nil {
 			r.fail(r.fault(ref.from, ref.path, "bounds and values of others that cannot be read: "+err.Error()))
 		}
 	}
@@ -117,11 +117,6 @@ func (r *reader) instance(v value) *Instance {
 		r.fail(r.fault(v.from, v.path, err.Error()))
 	}
 	return instance
-}
-
-func (*reader) word(v value) string {
-	s, _ := v.what.(string)
-	return s
 }
 
 // optional is a list that need not be there.

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -27,12 +26,12 @@ func (r *reader) fail(err error) {
 // fields are those of an object, which has all that are needed and none that are not
 // known.
 func (r *reader) fields(v value, need, may []string) object {
-	fields, ok := v.what.(object)
-	if !ok {
+	if v.Kind() != '{' {
 		r.fail(r.wrong(v, "an object"))
 		return nil
 	}
-	for _, key := range v.keys {
+	names, fields := v.members()
+	for _, key := range names {
 		if !slices.Contains(need, key) && !slices.Contains(may, key) {
 			r.fail(r.fault(fields[key].from, v.path, fmt.Sprintf("the key %q is not one of %s", key, strings.Join(append(slices.Clone(need), may...), ", "))))
 		}
@@ -46,16 +45,16 @@ func (r *reader) fields(v value, need, may []string) object {
 }
 
 func (r *reader) list(v value, want string) []value {
-	list, ok := v.what.([]value)
-	if !ok && r.err == nil {
+	if v.Kind() != '[' {
 		r.fail(r.wrong(v, want))
+		return nil
 	}
-	return list
+	return v.items()
 }
 
 func (r *reader) text(v value, want string) string {
-	s, ok := v.what.(string)
-	if (!ok || s == "") && r.err == nil {
+	s := v.text()
+	if s == "" {
 		r.fail(r.wrong(v, want))
 	}
 	return s
@@ -66,9 +65,8 @@ func (r *reader) number(v value, low, high float64, want string) float64 {
 	if r.err != nil {
 		return 0
 	}
-	digits, ok := v.what.(json.Number)
-	x, err := strconv.ParseFloat(string(digits), 64)
-	if !ok || err != nil || math.IsNaN(x) || x < low || x > high {
+	x, err := strconv.ParseFloat(string(v.Value), 64)
+	if v.Kind() != '0' || err != nil || math.IsNaN(x) || x < low || x > high {
 		r.fail(r.wrong(v, want))
 		return 0
 	}

@@ -1,4 +1,7 @@
-package api
+// Package strictjson decodes JSON that users and other programs write. It is strict: unknown and repeated
+// fields, names in another case, wrong types, numbers out of range, invalid UTF-8, and text after the end are
+// errors, which name the field, the fault and what is valid.
+package strictjson
 
 import (
 	"bytes"
@@ -10,36 +13,30 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/cluster"
+	"vjob/internal/fieldpath"
 )
 
-// Bounds limits the lists and objects that [Decode] accepts. Nesting is limited by the type that is
-// decoded into.
+// Bounds limits the lists and objects that [Decode] accepts, and refuses null in a list. Nesting is limited by
+// the type that is decoded into.
 type Bounds struct {
 	Entries int            // of any list or object; 0 is 10,000
 	Of      map[string]int // of the list or object in the field with this name, instead of Entries
 }
 
-// Decode reads one JSON value into the struct that into points to, and nothing else. Unknown and
-// repeated fields, names in another case, wrong types, numbers out of range, invalid UTF-8, null in a
-// list, and text after the end are refused, each with a *cluster.FieldError that names the field. On an
-// error, into is unchanged.
-func Decode(data []byte, into any, bounds Bounds) error {
-	if bounds.Entries == 0 {
-		bounds.Entries = 10_000
-	}
+// Decode reads one JSON value into what into points to, and nothing else. Every error is a *cluster.FieldError;
+// the field of the whole value is "body". On an error, into is unchanged. checks are applied to each value
+// in their order, see [Bounds.Check].
+func Decode(data []byte, into any, checks ...*json.Unmarshalers) error {
 	target := reflect.ValueOf(into).Elem()
 	fresh := reflect.New(target.Type())
-	check := json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(bounds.checker()), json.UnmarshalFromFunc(wholeSeconds)))
-	if err := json.Unmarshal(data, fresh.Interface(), json.RejectUnknownMembers(true), check); err != nil {
+	if err := json.Unmarshal(data, fresh.Interface(), json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(checks...))); err != nil {
 		return fieldError(err, data, target.Type())
 	}
 	target.Set(fresh.Elem())
@@ -55,16 +52,19 @@ type valueError struct {
 // Error returns the value and what is wanted instead.
 func (e *valueError) Error() string { return e.value + ", want " + e.want }
 
-// checker returns the function that checks the place of each value before it is decoded.
-func (b Bounds) checker() func(*jsontext.Decoder, any) error {
+// Check returns the check of the place of each value, for [Decode].
+func (b Bounds) Check() *json.Unmarshalers {
+	if b.Entries == 0 {
+		b.Entries = 10_000
+	}
 	least := b.Entries
 	for _, n := range b.Of {
 		least = min(least, n)
 	}
-	return func(d *jsontext.Decoder, into any) error {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 		in, before := d.StackIndex(d.StackDepth())
 		if in != '{' && d.PeekKind() == 'n' {
-			return &valueError{value: "null", want: kindName(reflect.TypeOf(into).Elem())}
+			return &valueError{value: "null", want: KindName(reflect.TypeOf(into).Elem())}
 		}
 		if in == '{' {
 			before /= 2 // names and values count
@@ -85,16 +85,7 @@ func (b Bounds) checker() func(*jsontext.Decoder, any) error {
 		default:
 			return &valueError{within, "more entries", fmt.Sprintf("at most %d", most)}
 		}
-	}
-}
-
-// wholeSeconds decodes a duration, which requests have as a whole number of seconds.
-func wholeSeconds(d *jsontext.Decoder, into *cluster.Seconds) error {
-	var n int64
-	if err := json.UnmarshalDecode(d, &n); err != nil {
-		return err
-	}
-	return into.UnmarshalText([]byte(strconv.FormatInt(n, 10)))
+	})
 }
 
 // fieldError returns an error of the decoder as an error of a field of the type t.
@@ -109,16 +100,16 @@ func fieldError(err error, data []byte, t reflect.Type) error {
 	}
 	semantic, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
-		return fmt.Errorf("body: %w: %w", cluster.ErrInvalid, err)
+		return cluster.Fault("body", "%v", err)
 	}
 	if refused, ok := errors.AsType[*valueError](err); ok {
 		return cluster.Fault(fieldPath(cmp.Or(refused.at, semantic.JSONPointer), t), "%s", refused)
 	}
 	field := fieldPath(semantic.JSONPointer, t)
 	if errors.Is(err, json.ErrUnknownName) {
-		return cluster.Fault(field, "an unknown field, want one of %s", strings.Join(slices.Sorted(maps.Keys(fields(semantic.GoType))), ", "))
+		return cluster.Fault(field, "an unknown field, want one of %s", strings.Join(slices.Sorted(maps.Keys(fieldpath.Fields(semantic.GoType))), ", "))
 	}
-	want := kindName(semantic.GoType)
+	want := KindName(semantic.GoType)
 	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
 		want = bad.Want // of a name that UnmarshalText refuses
 	}
@@ -146,75 +137,32 @@ func valueAt(data []byte, offset int64) any {
 	}
 }
 
-// fieldPath returns a place in a value of the type t as messages name it: "vms[2].env.PATH", or "body"
-// for the whole value.
+// fieldPath returns a place in a value of the type t as messages name it, or "body" for the whole value.
 func fieldPath(at jsontext.Pointer, t reflect.Type) string {
-	path := ""
-	for name := range at.Tokens() {
-		for t != nil && t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		switch {
-		case t != nil && t.Kind() == reflect.Slice:
-			path, t = path+"["+name+"]", t.Elem()
-			continue
-		case t != nil && t.Kind() == reflect.Map:
-			t = t.Elem()
-		case t != nil && t.Kind() == reflect.Struct:
-			t = fields(t)[name] // nil for an unknown field
-		}
-		path = joinField(path, name)
-	}
-	if path == "" {
-		return "body"
-	}
-	return path
+	return cmp.Or(fieldpath.Of(at, t), "body")
 }
 
-// joinField returns the path of a field, with a long or unprintable name quoted and shortened.
-func joinField(path, name string) string {
-	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		name = strconv.Quote(string([]rune(name)[:min(64, utf8.RuneCountInString(name))]))
-	}
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// fields lists the JSON names of a struct, embedded ones included.
-func fields(t reflect.Type) map[string]reflect.Type {
-	known := map[string]reflect.Type{}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			known[name] = f.Type
-		}
-	}
-	return known
-}
-
-// isText reports whether a type of its own is a string in JSON, such as an enumeration.
-func isText(t reflect.Type) bool {
+// IsText reports whether a type of its own is a string in JSON, such as an enumeration.
+func IsText(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) && !p.Implements(reflect.TypeFor[encodingjson.Unmarshaler]())
 }
 
-// kindName says what a type looks like in JSON.
-func kindName(t reflect.Type) string {
+// KindName says what a type looks like in JSON.
+func KindName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t == reflect.TypeFor[time.Time]() {
 		return "a date and a time such as 2026-12-01T08:00:00Z"
 	}
-	if isText(t) {
+	if IsText(t) {
 		return "text"
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:
 		return "an object"
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		return "a list"
 	case reflect.String:
 		return "text"
