@@ -34,7 +34,7 @@ func (c *check) links() {
 	g := c.builder()
 	g.postNetwork(c.p.Network)
 	for late := range lateness {
-		loads := map[repack.Link][]load{}
+		loads := map[repack.Link][]linkChange{}
 		plan := c.timed(g, uint64(late))
 		for i := range plan.Actions {
 			a := &plan.Actions[i]
@@ -45,7 +45,7 @@ func (c *check) links() {
 				if a.Rate == 0 {
 					c.fault("VM %s is sent over %s at no rate", g.vms[a.VM], g.in.LinkName(l))
 				}
-				loads[l] = append(loads[l], load{a.Start, a.Rate}, load{a.End, -a.Rate})
+				loads[l] = append(loads[l], linkChange{a.Start, a.Rate}, linkChange{a.End, -a.Rate})
 			}
 		}
 		for l, list := range loads {
@@ -56,15 +56,15 @@ func (c *check) links() {
 	}
 }
 
-// load is a change of what is asked of a link.
-type load struct {
+// linkChange is a change of what is asked of a link.
+type linkChange struct {
 	at repack.Ticks
 	by int64
 }
 
 // peak is the most that is asked at one instant. What ends at an instant is over.
-func peak(list []load) (most int64) {
-	slices.SortFunc(list, func(a, b load) int {
+func peak(list []linkChange) (most int64) {
+	slices.SortFunc(list, func(a, b linkChange) int {
 		if a.at != b.at {
 			return int(a.at - b.at)
 		}

@@ -278,7 +278,7 @@ type says struct {
 
 func (s says) String() string                         { return "says()" }
 func (s says) Check(*repack.Timeline) []repack.Breach { return s.list }
-func (s says) Post(repack.ConstraintStore)                      {}
+func (s says) Post(repack.ConstraintStore)            {}
 func (s says) Amend(in *repack.Instance) (err error)  { in.VMs[a].Want = repack.Ready; return s.err }
 
 func TestRulesAreChecked(t *testing.T) {

@@ -54,7 +54,7 @@ func CheckShares(text string, nodes []cluster.Node, members int) error {
 	if err != nil {
 		return err
 	}
-	var problems []script.Problem
+	var problems []script.Diagnostic
 	for i := range program.Postings {
 		if p := &program.Postings[i]; p.Kind.Name == "lonely" && p.Penalty == 0 {
 			problems = append(problems, p.Problem("lonely keeps all other vjobs off the nodes, which quotas do not count: "+
@@ -118,7 +118,7 @@ func compile(text string, names *view) (*script.Program, error) {
 	return program, nil
 }
 
-func wrong(problems []script.Problem) error {
-	e := script.Error{Problems: problems}
+func wrong(problems []script.Diagnostic) error {
+	e := script.Error{Diagnostics: problems}
 	return &cluster.FieldError{Field: field, Text: strings.TrimSpace(e.Error())}
 }

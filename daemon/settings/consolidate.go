@@ -32,8 +32,8 @@ func (c *Consolidate) Always() bool { return c.When == whenAlways }
 func (c *Consolidate) Never() bool { return c.When == whenNever }
 
 // Terms returns the settings of package energy/consolidate.
-func (c *Consolidate) Terms() consolidate.Terms {
-	return consolidate.Terms{Horizon: c.Horizon.Duration, Factor: c.Factor, MinSaving: c.Least.Watts}
+func (c *Consolidate) Terms() consolidate.Criteria {
+	return consolidate.Criteria{Horizon: c.Horizon.Duration, Factor: c.Factor, MinSaving: c.Least.Watts}
 }
 
 func (s *Settings) validateConsolidation() error {

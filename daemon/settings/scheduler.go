@@ -65,12 +65,12 @@ func (s *Settings) consolidation() *scheduler.ConsolidationSettings {
 	if c.Never() {
 		return nil
 	}
-	return &scheduler.ConsolidationSettings{Terms: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
+	return &scheduler.ConsolidationSettings{Criteria: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
 }
 
 // Bounds returns the limits of submissions; the default image comes first.
-func (s *Settings) Bounds() admission.Bounds {
-	b := admission.Bounds{
+func (s *Settings) Bounds() admission.Limits {
+	b := admission.Limits{
 		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
 		Owner: admission.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
 	}
@@ -86,7 +86,7 @@ func (s *Settings) Bounds() admission.Bounds {
 }
 
 // queuePolicy returns the policy of all queues, with the gap of the settings.
-func (s *Settings) queuePolicy(rules *ordering.Rules) queue.Policy {
+func (s *Settings) queuePolicy(rules *ordering.Settings) queue.Policy {
 	if s.Policy.Gap.Duration == 0 {
 		return rules.Policy()
 	}

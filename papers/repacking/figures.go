@@ -12,15 +12,15 @@ import (
 // instances is the number of problems of each set; the paper has 100.
 const instances = 5
 
-// set is one line of tables 1 to 3, with the results of the repair mode.
-type set struct {
+// tableRow is one line of tables 1 to 3, with the results of the repair mode.
+type tableRow struct {
 	table, name  string
 	nodes, ratio int
 	sides        bool // with the side constraints
 	solved, sum  int  // published: solved of 100, mean sum of completion times in seconds
 }
 
-var sets = []set{
+var sets = []tableRow{
 	{"Table 1", "1,000 servers, ratio 2:1", 1000, 2, false, 100, 381},
 	{"Table 1", "1,000 servers, ratio 3:1", 1000, 3, false, 100, 749},
 	{"Table 1", "1,000 servers, ratio 4:1", 1000, 4, false, 100, 1349},
@@ -56,7 +56,7 @@ func Figures() ([]figure.Row, error) {
 	}), nil
 }
 
-func (s *set) row() (figure.Row, error) {
+func (s *tableRow) row() (figure.Row, error) {
 	solved, sum, bound := 0, int64(0), int64(0)
 	for seed := range uint64(instances) {
 		in, err := Sample(SampleOptions{Nodes: s.nodes, Ratio: s.ratio, Seed: 1 + seed})

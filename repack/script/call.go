@@ -25,7 +25,7 @@ type Posting struct {
 func (p *Posting) Place() (line, column int) { return p.src.place(p.pos.Off) }
 
 // Problem is something that is wrong with the call, in words of the caller.
-func (p *Posting) Problem(text string) Problem {
+func (p *Posting) Problem(text string) Diagnostic {
 	rep := newReport(p.src)
 	rep.add(p.pos, text)
 	return rep.list[0]
@@ -103,7 +103,7 @@ func Signature(k rule.Kind) string {
 	return k.Name + "(" + strings.Join(words, ", ") + ")"
 }
 
-// notes explain a rule below a problem.
+// notes explain a rule below a diagnostic.
 func notes(k rule.Kind) []string {
 	list := []string{Signature(k) + ": " + k.Doc}
 	for _, p := range k.Params {

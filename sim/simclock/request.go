@@ -54,7 +54,7 @@ func (s *Shell) Confirm(sub admission.Submission) error {
 	if s.cfg.Settings.Ordering == nil {
 		sub.Queue = "" // the name of the queue does not matter
 	}
-	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Bounds{})
+	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Limits{})
 	return err
 }
 

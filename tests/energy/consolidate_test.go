@@ -82,7 +82,7 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 		settings.NodePower = &nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
 	}
 	if h.consolidate {
-		settings.Consolidation = &scheduler.ConsolidationSettings{Terms: consolidate.Default, Every: 10 * time.Minute, Always: true}
+		settings.Consolidation = &scheduler.ConsolidationSettings{Criteria: consolidate.Default, Every: 10 * time.Minute, Always: true}
 	}
 	d.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: d.cluster, Store: d.store,

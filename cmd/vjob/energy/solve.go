@@ -118,10 +118,10 @@ func energySolve(ctx context.Context, a *cli.App, f *energyFlags) error {
 }
 
 // answers solves instances one after another.
-func answers(ctx context.Context, a *cli.App, instances []*format.Instance, m method) ([]*answer, error) {
+func answers(ctx context.Context, a *cli.App, instances []*format.Instance, m method) ([]*solution, error) {
 	line := progressLine(a)
 	defer line.end()
-	list := make([]*answer, len(instances))
+	list := make([]*solution, len(instances))
 	for i, in := range instances {
 		line.show(fmt.Sprintf("%s: %s (%d of %d)", m.name, in.ID, i+1, len(instances)))
 		r, err := solveInstance(a, in, m, func() bool { return ctx.Err() != nil })
@@ -137,7 +137,7 @@ func answers(ctx context.Context, a *cli.App, instances []*format.Instance, m me
 }
 
 // share hands out what is left of a budget.
-func (r *answer) share(how string) {
+func (r *solution) share(how string) {
 	if r.made == nil {
 		return
 	}
@@ -170,7 +170,7 @@ type solvedInstance struct {
 	Why       []string `json:"why"`
 }
 
-func (r *answer) json() solvedInstance {
+func (r *solution) json() solvedInstance {
 	j := solvedInstance{
 		ID: r.ID, Problem: r.Objective.String(), Algorithm: r.algorithm, Status: "fail",
 		Proved: r.proved, Elapsed: display.Milliseconds(r.elapsed), Why: cli.NonNil(r.why),
@@ -189,7 +189,7 @@ func (r *answer) json() solvedInstance {
 	return j
 }
 
-func showAnswers(a *cli.App, list []*answer) error {
+func showAnswers(a *cli.App, list []*solution) error {
 	rows := make([]solvedInstance, len(list))
 	for i, r := range list {
 		rows[i] = r.json()
@@ -206,7 +206,7 @@ func showAnswers(a *cli.App, list []*answer) error {
 	})
 }
 
-func (r *answer) cells() []string {
+func (r *solution) cells() []string {
 	lp := "-"
 	if r.feasible {
 		lp = significant(r.lp)

@@ -125,7 +125,7 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 // describePolicies returns a line for each policy.
 func describePolicies() string {
 	var lines []string
-	for _, k := range queue.Kinds() {
+	for _, k := range queue.PolicyKinds() {
 		lines = append(lines, fmt.Sprintf("  %-13s %s", k.Name, k.Description))
 	}
 	return strings.Join(lines, "\n")

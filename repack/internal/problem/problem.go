@@ -56,7 +56,7 @@ type Problem struct {
 	GlobalWatches []int   // watches that concern every move
 	Gates         []gate
 	GatesOf       map[int][]int
-	Limits        []Limit
+	Limits        []OnlineLimit
 	sets          nodeSetCache
 	Deadlines     map[int]dueTimes
 	SyncSets      []togetherSet
@@ -87,8 +87,8 @@ type gate struct {
 	VMs []int
 }
 
-// Limit is the number of nodes in a set that may be on.
-type Limit struct {
+// OnlineLimit is the number of nodes in a set that may be on.
+type OnlineLimit struct {
 	Nodes  []int
 	Most   int
 	Always bool
