@@ -68,8 +68,8 @@ func (s *Settings) consolidation() *scheduler.ConsolidationSettings {
 	return &scheduler.ConsolidationSettings{Criteria: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
 }
 
-// Bounds returns the limits of submissions; the default image comes first.
-func (s *Settings) Bounds() admission.Limits {
+// SubmissionLimits returns the limits of submissions; the default image comes first.
+func (s *Settings) SubmissionLimits() admission.Limits {
 	b := admission.Limits{
 		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
 		Owner: admission.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},

@@ -117,9 +117,9 @@ func notes(k rule.Kind) []string {
 }
 
 // explain reports an error in the call of a rule, with what the rule takes.
-func (e *evaluator) explain(k rule.Kind, at Pos, format string, args ...any) {
-	if !e.again(at) {
-		e.rep.add(at, fmt.Sprintf(format, args...), notes(k)...)
+func (p *progress) explain(k rule.Kind, at Pos, format string, args ...any) {
+	if !p.again(at) {
+		p.rep.add(at, fmt.Sprintf(format, args...), notes(k)...)
 	}
 }
 

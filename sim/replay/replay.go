@@ -29,7 +29,7 @@ type Options struct {
 	// Base are the settings of a daemon: the order of its queues, its shares, quotas, rules
 	// and budgets. If nil, the order is by the submitted priorities, under Policy.
 	Base    *scheduler.Settings
-	Bounds  admission.Limits // limits of submissions; others are refused
+	Limits  admission.Limits // limits of submissions; others are refused
 	Title   string           // of the result; default: the name of the policy
 	Policy  queue.Policy     // used without Base
 	Suspend decide.Suspension
