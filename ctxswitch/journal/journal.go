@@ -147,13 +147,6 @@ type Usage struct {
 	Joules    int64         // energy that its share of the nodes has drawn
 }
 
-// Plus is the sum of both, for the vjob of u.
-func (u Usage) Plus(o Usage) Usage {
-	return Usage{
-		u.VJob, u.Running + o.Running, u.Crowded + o.Crowded, u.CPU + o.CPU, u.Wanted + o.Wanted, u.MemorySec + o.MemorySec, u.Joules + o.Joules,
-	}
-}
-
 // PlanState is how far a plan has come.
 type PlanState string
 

@@ -16,7 +16,7 @@ import (
 // Arrange returns the settings of the queue order and of the quotas. The error names the invalid key.
 func (s *Settings) Arrange() (a ordering.Settings, err error) {
 	o := &s.Order
-	zone, err := o.Zone()
+	zone, err := o.zone()
 	if err != nil {
 		return a, err
 	}
@@ -44,8 +44,8 @@ func (s *Settings) Arrange() (a ordering.Settings, err error) {
 	return a, err
 }
 
-// Zone returns the time zone of all windows in time.
-func (o *Order) Zone() (*time.Location, error) {
+// zone returns the time zone of all windows in time.
+func (o *Order) zone() (*time.Location, error) {
 	zone, err := time.LoadLocation(o.TimeZone)
 	if err != nil {
 		return nil, cluster.BadField("time_zone", o.TimeZone, "a time zone, such as UTC or Europe/Paris")

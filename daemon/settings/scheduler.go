@@ -20,11 +20,11 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
-	zone, err := s.Zone()
+	zone, err := s.zone()
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
-	budgets, err := s.Energy.Book(zone)
+	budgets, err := s.Energy.book(zone)
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
@@ -62,10 +62,10 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 // consolidation returns the settings of energy consolidation, or nil if it is off.
 func (s *Settings) consolidation() *scheduler.ConsolidationSettings {
 	c := &s.Energy.Consolidate
-	if c.Never() {
+	if c.never() {
 		return nil
 	}
-	return &scheduler.ConsolidationSettings{Criteria: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
+	return &scheduler.ConsolidationSettings{Criteria: c.criteria(), Every: c.Every.Duration, Always: c.always()}
 }
 
 // SubmissionLimits returns the limits of submissions; the default image comes first.
@@ -95,7 +95,7 @@ func (s *Settings) queuePolicy(rules *ordering.Settings) queue.Policy {
 
 // sharedNetwork returns the bandwidths that transfers share, or nil if none is known.
 func (s *Settings) sharedNetwork() *ctxswitch.Network {
-	nics := s.NICs()
+	nics := s.nics()
 	if nics == nil {
 		return nil
 	}

@@ -64,7 +64,7 @@ func (s *tableRow) row() (figure.Row, error) {
 			return figure.Row{}, err
 		}
 		if s.sides {
-			if err := Constrain(in); err != nil {
+			if err := constrain(in); err != nil {
 				return figure.Row{}, err
 			}
 		}
@@ -86,10 +86,10 @@ func (s *tableRow) row() (figure.Row, error) {
 	}, nil
 }
 
-// Constrain adds the side constraints of section 5 to a problem of [Sample]: the VMs of each tier on
+// constrain adds the side constraints of section 5 to a problem of [Sample]: the VMs of each tier on
 // distinct servers at every instant, at most 300 VMs in each rack, no VMs on 0.5 % of the servers,
 // and one application with servers of its own.
-func Constrain(in *repack.Instance) error {
+func constrain(in *repack.Instance) error {
 	var failed error
 	post := func(name string, continuous bool, values map[string]any) {
 		k, err := rule.Find(name)

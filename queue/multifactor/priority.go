@@ -19,8 +19,8 @@ const scale = 10_000
 
 // Bounds that keep sums within 64 bits.
 const (
-	MostWeight   = 1_000_000
-	MostPriority = 1_000_000 // submitted, positive or negative; clamped
+	MostWeight  = 1_000_000
+	maxPriority = 1_000_000 // submitted, positive or negative; clamped
 )
 
 // Weights are the points for a factor of 1, from 0 to [MostWeight] each.
@@ -122,7 +122,7 @@ func (r *Settings) parts(j *Factors, now time.Time) parts {
 	}
 	return parts{
 		int64(r.Queue) * factor(j.Queue),
-		int64(r.User) * int64(min(max(j.Priority, -MostPriority), MostPriority)) * scale,
+		int64(r.User) * int64(min(max(j.Priority, -maxPriority), maxPriority)) * scale,
 		int64(r.Age) * between(j.Submitted, now, r.OldAge),
 		int64(r.FairShare) * factor(j.FairShare),
 		int64(r.Size) * factor(size),

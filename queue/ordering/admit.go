@@ -33,7 +33,7 @@ func (r *Settings) Admit(j *cluster.VJob) error {
 
 func (r *Settings) admit(j *cluster.VJob) error {
 	need := j.Reserved()
-	if err := r.Queues.Of(j.Queue).Admit(len(j.VMs), need, j.Walltime); err != nil {
+	if err := r.Queues.of(j.Queue).Admit(len(j.VMs), need, j.Walltime); err != nil {
 		return err
 	}
 	return r.Quotas.CheckFeasible(&quota.Job{

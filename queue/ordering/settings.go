@@ -56,7 +56,7 @@ func (r *Settings) Memory() time.Duration {
 
 // Association returns the user, the project and the queue of a vjob.
 func (r *Settings) Association(j *cluster.VJob) quota.Association {
-	return quota.Association{User: j.Owner, Project: j.Project, Queue: r.Queues.Of(j.Queue).Name}
+	return quota.Association{User: j.Owner, Project: j.Project, Queue: r.Queues.of(j.Queue).Name}
 }
 
 // Level returns the priority of the queue of a vjob; 0 if queues have no weight.
@@ -64,7 +64,7 @@ func (r *Settings) Level(j *cluster.VJob) int {
 	if r.Rank.Queue == 0 {
 		return 0
 	}
-	return r.Queues.Of(j.Queue).Priority
+	return r.Queues.of(j.Queue).Priority
 }
 
 // accountPath returns the account of a vjob in the tree of shares: that of its user within its project,

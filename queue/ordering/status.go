@@ -52,7 +52,7 @@ func (d *Order) queues() (list []QueueStatus) {
 	}
 	for _, name := range d.settings.Queues.Names() {
 		list = append(list, QueueStatus{
-			Queue: *d.settings.Queues.Of(name), Default: name == d.settings.Queues.Of("").Name,
+			Queue: *d.settings.Queues.of(name), Default: name == d.settings.Queues.of("").Name,
 			Running: running[name], Waiting: all[name] - running[name],
 		})
 	}

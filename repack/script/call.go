@@ -24,8 +24,8 @@ type Posting struct {
 // Place is where the call stands; both count from 1.
 func (p *Posting) Place() (line, column int) { return p.src.place(p.pos.Off) }
 
-// Problem is something that is wrong with the call, in words of the caller.
-func (p *Posting) Problem(text string) Diagnostic {
+// Diagnostic returns a diagnostic at the call, with the text of the caller.
+func (p *Posting) Diagnostic(text string) Diagnostic {
 	rep := newReport(p.src)
 	rep.add(p.pos, text)
 	return rep.list[0]

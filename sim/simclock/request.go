@@ -85,7 +85,7 @@ func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string)
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
-	if err := s.core.SetNode(s.now, node, state, by); err != nil {
+	if err := s.core.SetNodes(s.now, []cluster.NodeID{node}, state, by); err != nil {
 		return err
 	}
 	return s.carryOut()
