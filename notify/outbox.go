@@ -78,7 +78,7 @@ type trouble struct {
 }
 
 // outbox is the letters that wait. Owners take turns, and the hosts of each owner do. It
-// decides what goes next, and knows no clock.
+// decides what goes next; time is an argument.
 type outbox struct {
 	rates    Rates
 	queues   []*queue

@@ -1,6 +1,5 @@
 // Package journal holds what the scheduler records: its intents before it acts, their outcome,
-// and the events for users. It is plain data; package db stores it, and the simulation keeps it
-// in memory.
+// and the events for users. It is plain data, which package db stores.
 //
 // A [Step] is committed as a whole; only then are the calls of its intents made.
 package journal

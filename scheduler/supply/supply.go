@@ -1,5 +1,5 @@
 // Package supply models electric power as decisions see it: what nodes draw, and what the budgets
-// leave at an instant. It knows no vjobs that run; package decide shares the power among them.
+// leave at an instant. Package decide shares the power among vjobs.
 //
 // supply.go holds the figures of nodes, feed.go the limits on groups of nodes that placement keeps,
 // reserve.go what reservations need later, and forecast.go what all budgets together will leave.

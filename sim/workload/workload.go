@@ -1,8 +1,9 @@
 // Package workload reads files of vjobs with the times of their submission: the
-// experiments and traces that `vjob replay` runs in virtual time. It detects one of two
-// forms, see docs/reference/workload-files.md: one document with a cluster and vjobs made of components
-// (see [readGraphs]), or one line of JSON per vjob (see [readTrace]). Either may be
-// compressed by gzip. [FromLog] converts a log.
+// experiments and traces that `vjob replay` runs in virtual time.
+//
+// [Read] detects one of two forms: one document with a cluster and vjobs made of components (graphs.go),
+// or one line of JSON per vjob (trace.go). Either may be compressed by gzip. [FromLog] converts a log.
+// docs/reference/workload-files.md shows both.
 package workload
 
 import (
