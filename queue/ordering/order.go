@@ -20,24 +20,24 @@ type Order struct {
 	ledger     quota.Ledger
 
 	jobs           map[cluster.VJobID]*rankedJob
-	accounts       map[string]*account // of these vjobs, by path
-	charged        bool                // use has changed since the last updateFactors
-	factorsChanged bool                // a factor differs from the one in the sorter
+	accounts       map[string]*activeAccount // of these vjobs, by path
+	charged        bool                      // use has changed since the last updateFactors
+	factorsChanged bool                      // a factor differs from the one in the sorter
 	watch          watch
 }
 
 // rankedJob is a vjob as it is ranked.
 type rankedJob struct {
 	who     quota.Association
-	account *account
+	account *activeAccount
 	need    cluster.Resources // reserved
 	rank    multifactor.Factors
 	// Inner: it runs inside a container.
 	inner bool
 }
 
-// account is an account with vjobs.
-type account struct {
+// activeAccount is an account with vjobs.
+type activeAccount struct {
 	path   fairshare.Path
 	factor float64 // as ranks have it
 	vjobs  int
@@ -55,7 +55,7 @@ func NewOrder(r Settings) *Order {
 	}
 	return &Order{
 		settings: r, sorter: line, hysteresis: multifactor.Hysteresis{Leap: r.Leap}, shares: shares,
-		jobs: map[cluster.VJobID]*rankedJob{}, accounts: map[string]*account{},
+		jobs: map[cluster.VJobID]*rankedJob{}, accounts: map[string]*activeAccount{},
 	}
 }
 
@@ -102,7 +102,7 @@ func (d *Order) newEntry(j *cluster.VJob) *rankedJob {
 	name := path.String()
 	h, known := d.accounts[name]
 	if !known {
-		h = &account{path: path, factor: d.hysteresis.Update(name, d.shares.Factor(path))}
+		h = &activeAccount{path: path, factor: d.hysteresis.Update(name, d.shares.Factor(path))}
 		d.accounts[name] = h
 	}
 	h.vjobs++

@@ -244,28 +244,28 @@ func hundredth(v float64) string {
 	return "0.00"
 }
 
-// progress is a line on the standard error that is redrawn in place. Without a terminal it
+// statusLine is a line on the standard error that is redrawn in place. Without a terminal it
 // prints nothing.
-type progress struct {
+type statusLine struct {
 	out   io.Writer
 	drawn bool
 }
 
-func progressLine(a *cli.App) *progress {
+func progressLine(a *cli.App) *statusLine {
 	if a.Width() > 0 {
-		return &progress{out: a.Err}
+		return &statusLine{out: a.Err}
 	}
-	return &progress{}
+	return &statusLine{}
 }
 
-func (p *progress) show(text string) {
+func (p *statusLine) show(text string) {
 	if p.out != nil {
 		_, _ = fmt.Fprintf(p.out, "\r%s\x1b[K", display.Clean(text))
 		p.drawn = true
 	}
 }
 
-func (p *progress) end() {
+func (p *statusLine) end() {
 	if p.drawn {
 		_, _ = io.WriteString(p.out, "\r\x1b[K")
 	}
