@@ -207,7 +207,7 @@ func (s *Settings) validateEnergy() error {
 			return err
 		}
 	}
-	return cmp.Or(s.validatePrices(), s.validateConsolidation(), s.validateBudgets())
+	return cmp.Or(s.Energy.validatePrices(), s.validateConsolidation(), s.validateBudgets())
 }
 
 func (s *Settings) knownModel(field, name string) error {
