@@ -50,7 +50,7 @@ func wireSchedule(f *scheduler.QueueForecast, caller Subject, now *scheduler.Sna
 		if hidden[job.ID] {
 			continue
 		}
-		b, j := &f.Bars[i], &f.Jobs[i]
+		b, j := &f.Estimates[i], &f.Jobs[i]
 		why := b.Why
 		if slices.ContainsFunc(b.Named, func(id cluster.VJobID) bool { return hidden[id] }) {
 			why = b.Discreet

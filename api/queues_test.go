@@ -18,7 +18,7 @@ import (
 
 // Standing is that of two vjobs: alice's of physics runs, and bob's waits.
 func (l *fakeScheduler) QueueStatus(context.Context) (ordering.Status, error) {
-	rules := ordering.DefaultRules(queue.FirstFit{})
+	rules := ordering.DefaultSettings(queue.FirstFit{})
 	book, err := quota.New([]quota.Quota{
 		{Name: "cpus", User: quota.Each, Limits: calendar.Always(quota.Limits{quota.CPU: 4000})},
 		{Name: "hours", Within: time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 36_000_000})},

@@ -173,7 +173,7 @@ func (l *fakeScheduler) Forecast(context.Context) (scheduler.QueueForecast, erro
 		id := cluster.VJobID(i + 1)
 		f.VJobs = append(f.VJobs, &cluster.VJob{ID: id, Owner: owner})
 		f.Jobs = append(f.Jobs, forecast.Job{ID: id, Need: cluster.Resources{CPU: 1000}})
-		f.Bars = append(f.Bars, forecast.Bar{
+		f.Estimates = append(f.Estimates, forecast.Estimate{
 			Start: l.snap.At, Why: "waits: 2 ends at 12:00: then there is room",
 			Named: []cluster.VJobID{2}, Discreet: "waits: another vjob ends at 12:00: then there is room",
 		})

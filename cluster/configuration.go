@@ -54,11 +54,6 @@ func NewConfiguration(nodes ...Node) *Configuration {
 	return c
 }
 
-// Name is the name of the configuration in messages.
-func (c *Configuration) Name() string {
-	return fmt.Sprintf("configuration of %d nodes and %d VMs", len(c.nodes), c.vms)
-}
-
 // SetNode adds or replaces a node; its VMs stay.
 func (c *Configuration) SetNode(n Node) {
 	if h, ok := c.nodes[n.ID]; ok {

@@ -80,8 +80,8 @@ func (j *VJob) Clone() *VJob {
 	return &c
 }
 
-// State is the state of a vjob in its life cycle: the stable states of DESIGN §2 and the
-// transitional states during actions.
+// State is the state of a vjob in its life cycle: the stable states and the transitional states
+// during actions.
 type State uint8
 
 // The states of a vjob. Waiting, Paused and Suspended together are "ready".

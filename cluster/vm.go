@@ -106,15 +106,15 @@ var vmStates = names[VMState]{
 // String is the lower-case name of the state.
 func (s VMState) String() string { return vmStates.text(s) }
 
-// ParseVMState reads the name of a state; the error lists the valid names.
-func ParseVMState(s string) (VMState, error) { return vmStates.parse("state", s) }
+// parseVMState reads the name of a state; the error lists the valid names.
+func parseVMState(s string) (VMState, error) { return vmStates.parse("state", s) }
 
 // MarshalText writes the name of the state.
 func (s VMState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the name of a state.
 func (s *VMState) UnmarshalText(b []byte) (err error) {
-	*s, err = ParseVMState(string(b))
+	*s, err = parseVMState(string(b))
 	return err
 }
 
@@ -139,15 +139,15 @@ var actionKinds = names[ActionKind]{
 // String is the lower-case name of the action.
 func (k ActionKind) String() string { return actionKinds.text(k) }
 
-// ParseActionKind reads the name of an action; the error lists the valid names.
-func ParseActionKind(s string) (ActionKind, error) { return actionKinds.parse("action", s) }
+// parseActionKind reads the name of an action; the error lists the valid names.
+func parseActionKind(s string) (ActionKind, error) { return actionKinds.parse("action", s) }
 
 // MarshalText writes the name of the action.
 func (k ActionKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads the name of an action.
 func (k *ActionKind) UnmarshalText(b []byte) (err error) {
-	*k, err = ParseActionKind(string(b))
+	*k, err = parseActionKind(string(b))
 	return err
 }
 

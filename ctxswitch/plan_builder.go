@@ -14,7 +14,7 @@ import (
 // actions that they wait for, not yet numbered.
 type planBuilder struct {
 	*repacking
-	steps []step
+	steps []pendingAction
 	gangs []stepGroup
 }
 
@@ -25,8 +25,8 @@ func rankOf(k cluster.ActionKind) int {
 	}, k)
 }
 
-// step is an action that is not yet numbered.
-type step struct {
+// pendingAction is an action that is not yet numbered.
+type pendingAction struct {
 	kind     cluster.ActionKind
 	vm       int
 	from, to int
@@ -77,7 +77,7 @@ func (q *repacking) assemble(plan *repack.Plan) Plan {
 // takeActions copies the actions on VMs and their dependencies.
 func (d *planBuilder) takeActions(plan *repack.Plan) {
 	number := make([]int, len(plan.Actions))
-	d.steps = make([]step, 0, len(plan.Actions)+len(d.ends))
+	d.steps = make([]pendingAction, 0, len(plan.Actions)+len(d.ends))
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
 		kind, ok := kinds[a.Kind]
@@ -86,7 +86,7 @@ func (d *planBuilder) takeActions(plan *repack.Plan) {
 			continue
 		}
 		number[i] = len(d.steps)
-		s := step{
+		s := pendingAction{
 			kind: kind, vm: a.VM, from: a.From, to: a.To, at: a.Start, until: a.End, rate: a.Rate,
 			live: kind == cluster.Migrate && !d.in.VMs[a.VM].Paused,
 		}
@@ -103,7 +103,7 @@ func (d *planBuilder) takeActions(plan *repack.Plan) {
 // nothing.
 func (d *planBuilder) deleteImages() {
 	for _, vm := range d.ends {
-		d.steps = append(d.steps, step{kind: cluster.Stop, vm: vm, from: d.in.VMs[vm].Host, to: repack.Nowhere})
+		d.steps = append(d.steps, pendingAction{kind: cluster.Stop, vm: vm, from: d.in.VMs[vm].Host, to: repack.Nowhere})
 	}
 }
 
@@ -180,7 +180,7 @@ func (d *planBuilder) separatePauses() {
 }
 
 // pauses reports whether the vjob is paused during the step.
-func (s *step) pauses() bool {
+func (s *pendingAction) pauses() bool {
 	return s.kind == cluster.Suspend || s.kind == cluster.Resume || s.kind == cluster.Migrate && !s.live
 }
 
@@ -211,7 +211,7 @@ func (d *planBuilder) order() (order []int) {
 
 // duration is the duration of a step: the estimate of the costs, or longer at the rate that its
 // links leave it.
-func (d *planBuilder) duration(s *step) time.Duration {
+func (d *planBuilder) duration(s *pendingAction) time.Duration {
 	takes := d.Costs.Duration(s.kind, d.memory(s), s.remote())
 	if s.rate > 0 {
 		takes = max(takes, time.Duration(s.until-s.at)*placement.Tick)
@@ -219,9 +219,9 @@ func (d *planBuilder) duration(s *step) time.Duration {
 	return takes
 }
 
-func (d *planBuilder) memory(s *step) cluster.MiB { return d.count(d.vms[s.vm]).Memory }
+func (d *planBuilder) memory(s *pendingAction) cluster.MiB { return d.count(d.vms[s.vm]).Memory }
 
-func (s *step) remote() bool { return s.from != repack.Nowhere && s.from != s.to }
+func (s *pendingAction) remote() bool { return s.from != repack.Nowhere && s.from != s.to }
 
 // write returns the plan in that order.
 func (d *planBuilder) write(order []int) Plan {

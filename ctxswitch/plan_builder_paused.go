@@ -20,7 +20,7 @@ func (d *planBuilder) addInPlace() {
 		last = max(last, d.steps[i].until)
 	}
 	for i, vm := range d.vms {
-		s := step{vm: i, from: d.in.VMs[i].Host, to: d.in.VMs[i].Host}
+		s := pendingAction{vm: i, from: d.in.VMs[i].Host, to: d.in.VMs[i].Host}
 		switch {
 		case d.pauses(vm):
 			s.kind, s.at, s.until = cluster.Pause, -1, -1
@@ -105,16 +105,16 @@ func (d *planBuilder) uses(vm cluster.VMID) cluster.MilliCPU {
 }
 
 // cpu is the CPU that a step frees or takes.
-func (d *planBuilder) cpu(s *step) cluster.MilliCPU { return d.uses(d.vms[s.vm]) }
+func (d *planBuilder) cpu(s *pendingAction) cluster.MilliCPU { return d.uses(d.vms[s.vm]) }
 
 // arrives reports whether a step brings its VM to a node.
-func (s *step) arrives() bool {
+func (s *pendingAction) arrives() bool {
 	return s.kind == cluster.Boot || s.kind == cluster.Resume || s.kind == cluster.Migrate
 }
 
 // leaves reports whether a step takes its VM, or the CPU of the VM, from a node. Deleting an
 // image frees nothing that other VMs wait for.
-func (s *step) leaves(in *repack.Instance) bool {
+func (s *pendingAction) leaves(in *repack.Instance) bool {
 	return s.kind == cluster.Pause || s.kind == cluster.Suspend || s.kind == cluster.Migrate ||
 		s.kind == cluster.Stop && in.VMs[s.vm].State == repack.Running
 }

@@ -128,7 +128,7 @@ func (d *Daemon) connect() error {
 	}
 	store := &notifyingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: core, Store: store, Driver: d.driver, Fleet: fleet, Bounds: d.settings.Bounds(),
+		Settings: core, Store: store, Driver: d.driver, Fleet: fleet, Limits: d.settings.SubmissionLimits(),
 		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
 		SweepEvery: time.Hour, KeepConsoles: d.settings.Retention.Consoles.Duration,
 		PruneEvery: time.Hour, Retention: retention(&d.settings),

@@ -17,7 +17,7 @@ const userColumns = "users.id, users.name, users.role, users.state = 'disabled',
 // present is the condition of accounts that are not deleted.
 const present = "users.state <> 'deleted'"
 
-func scanUser(s scanner, more ...any) (u journal.User, err error) {
+func scanUser(s row, more ...any) (u journal.User, err error) {
 	var uid sql.NullInt64
 	var groups sql.NullString
 	err = s.Scan(append([]any{&u.ID, &u.Name, &u.Role, &u.Disabled, &u.Local, &uid, &groups, instant{&u.Created}}, more...)...)
@@ -78,8 +78,8 @@ func (t *tx) addUser(u journal.User, act journal.Audit) (id int64, err error) {
 
 // Users lists the accounts in order of their names.
 func (d *DB) Users(ctx context.Context) (list []journal.User, err error) {
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each("SELECT "+userColumns+" FROM users WHERE "+present+" ORDER BY name", nil, func(s scanner) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
+		return r.each("SELECT "+userColumns+" FROM users WHERE "+present+" ORDER BY name", nil, func(s row) error {
 			u, err := scanUser(s)
 			list = append(list, u)
 			return err
@@ -93,7 +93,7 @@ func (d *DB) Users(ctx context.Context) (list []journal.User, err error) {
 
 // User returns an account by name.
 func (d *DB) User(ctx context.Context, name string) (u journal.User, err error) {
-	err = d.snapshot(ctx, func(r *reader) (err error) {
+	err = d.snapshot(ctx, func(r *snapshot) (err error) {
 		u, err = scanUser(r.tx.QueryRowContext(r.ctx, "SELECT "+userColumns+" FROM users WHERE name = ? AND "+present, name))
 		return err
 	})

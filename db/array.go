@@ -52,7 +52,7 @@ func foldCondition(where string, args []any) (string, []any) {
 }
 
 // countFolded counts the vjobs of the arrays that the rows represent.
-func (r *reader) countFolded(rows []journal.Row) error {
+func (r *snapshot) countFolded(rows []journal.Row) error {
 	folds := map[cluster.VJobID]*journal.Fold{}
 	arrays := []int64{}
 	for i := range rows {
@@ -66,7 +66,7 @@ func (r *reader) countFolded(rows []journal.Row) error {
 		return err
 	}
 	return r.each(`SELECT array, state, count(*), min(array_index), max(array_index) FROM vjobs
-		WHERE array <> 0 AND array `+listed+" GROUP BY array, state", []any{string(list)}, func(s scanner) error {
+		WHERE array <> 0 AND array `+listed+" GROUP BY array, state", []any{string(list)}, func(s row) error {
 		var id cluster.VJobID
 		var state string
 		var n, first, last int

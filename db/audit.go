@@ -48,8 +48,8 @@ func (d *DB) Audit(ctx context.Context, f journal.AuditFilter) (list []journal.A
 	if f.Limit > 0 {
 		query, args = query+" LIMIT ?", append(args, f.Limit)
 	}
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each(query, args, func(s scanner) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
+		return r.each(query, args, func(s row) error {
 			var a journal.Audit
 			err := s.Scan(&a.ID, instant{&a.At}, &a.By, &a.From, &a.Action, &a.Object, &a.Text)
 			list = append(list, a)
@@ -62,7 +62,7 @@ func (d *DB) Audit(ctx context.Context, f journal.AuditFilter) (list []journal.A
 	return list, nil
 }
 
-func (r *reader) oldAudit(before time.Time, after int64) ([]int64, error) {
+func (r *snapshot) oldAudit(before time.Time, after int64) ([]int64, error) {
 	return r.front("SELECT id, at_ns, 1 FROM audit WHERE id > ? ORDER BY id", before, after)
 }
 

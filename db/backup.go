@@ -89,7 +89,7 @@ func skipNumbers(ctx context.Context, conn *sql.Conn) error {
 // Check reads everything and returns what is wrong: damaged pages, dangling references, or
 // tables that differ from the event log.
 func (d *DB) Check(ctx context.Context) error {
-	return d.snapshot(ctx, func(r *reader) error {
+	return d.snapshot(ctx, func(r *snapshot) error {
 		if err := errors.Join(integrity(r.ctx, r.tx), foreignKeys(r.ctx, r.tx)); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (d *DB) Check(ctx context.Context) error {
 }
 
 // counted compares the live vjobs of each owner with the counters in the table owners.
-func counted(r *reader) error {
+func counted(r *snapshot) error {
 	var wrong int
 	err := r.one(`WITH has AS (SELECT owner, count(*) AS vjobs, sum(vm_count) AS vms FROM vjobs WHERE `+live+` GROUP BY owner)
 		SELECT count(*) FROM has FULL JOIN owners USING (owner) WHERE has.vjobs IS NOT owners.vjobs OR has.vms IS NOT owners.vms`, nil, &wrong)
@@ -134,7 +134,7 @@ func foreignKeys(ctx context.Context, conn queryer) error {
 }
 
 // replayed replays the event log and compares its end with the table of vjobs.
-func replayed(r *reader) error {
+func replayed(r *snapshot) error {
 	pruned, err := r.pruned()
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func replayed(r *reader) error {
 		return err
 	}
 	tables := map[cluster.VJobID]cluster.State{}
-	err = r.each("SELECT id, state FROM vjobs", nil, func(s scanner) error {
+	err = r.each("SELECT id, state FROM vjobs", nil, func(s row) error {
 		var id cluster.VJobID
 		var name string
 		if err := s.Scan(&id, &name); err != nil {
@@ -164,7 +164,7 @@ func replayed(r *reader) error {
 }
 
 // pruned returns how far the history was deleted.
-func (r *reader) pruned() (p prunedHistory, err error) {
+func (r *snapshot) pruned() (p prunedHistory, err error) {
 	err = r.one(`SELECT (SELECT value FROM meta WHERE name = 'pruned_events'), (SELECT value FROM meta WHERE name = 'pruned_vjobs')`,
 		nil, &p.Events, &p.VJobs)
 	return p, err

@@ -14,9 +14,9 @@ func (t *tx) charge(c *journal.Charge) error {
 		c.Hour.UnixNano(), c.User, c.Project, c.Queue, c.CPUTime, c.MemoryTime)
 }
 
-func (r *reader) charges() (list []journal.Charge, err error) {
+func (r *snapshot) charges() (list []journal.Charge, err error) {
 	err = r.each(`SELECT hour_ns, user, project, queue, cpu_milliseconds, memory_mib_seconds FROM charges
-		ORDER BY hour_ns, user, project, queue`, nil, func(s scanner) error {
+		ORDER BY hour_ns, user, project, queue`, nil, func(s row) error {
 		var c journal.Charge
 		err := s.Scan(instant{&c.Hour}, &c.User, &c.Project, &c.Queue, &c.CPUTime, &c.MemoryTime)
 		list = append(list, c)
@@ -25,7 +25,7 @@ func (r *reader) charges() (list []journal.Charge, err error) {
 	return list, err
 }
 
-func (r *reader) oldCharges(before time.Time, _ int64) ([]int64, error) {
+func (r *snapshot) oldCharges(before time.Time, _ int64) ([]int64, error) {
 	return r.batch("SELECT id, 1 FROM charges WHERE hour_ns < ? ORDER BY hour_ns, id LIMIT ?", before)
 }
 

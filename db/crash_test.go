@@ -93,7 +93,7 @@ func walk(ctx context.Context, d *db.DB, job *cluster.VJob) {
 func tell(format string, args ...any) { _, _ = os.Stdout.Write(fmt.Appendf(nil, format, args...)) }
 
 // TestKill kills a daemon at random moments, opens its database and expects everything that was
-// acknowledged (RELIABILITY §5.4, invariants 13 and 17). VJOB_DB_KILLS sets the number of kills,
+// acknowledged (I13 and I17). VJOB_DB_KILLS sets the number of kills,
 // VJOB_DB_SEED the moments.
 func TestKill(t *testing.T) {
 	kills, seed := number(t, "VJOB_DB_KILLS", 30), number(t, "VJOB_DB_SEED", time.Now().UnixNano())

@@ -75,7 +75,7 @@ func (d *DB) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*cluster
 	if err != nil {
 		return nil, err
 	}
-	err = d.snapshot(ctx, func(r *reader) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
 		kept, err := r.whole("WHERE vjobs.replaces <> 0 AND vjobs.replaces "+listed, string(list))
 		for i := range kept {
 			jobs = append(jobs, kept[i].VJob)
@@ -103,7 +103,7 @@ func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.
 	if err != nil {
 		return nil, err
 	}
-	err = d.snapshot(ctx, func(r *reader) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
 		list, err = r.outcomes("SELECT value ->> 'id' AS needs, value ->> 'whole' AS whole FROM json_each(?)", string(raw))
 		return err
 	})
@@ -114,13 +114,13 @@ func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.
 }
 
 // outcomes returns the outcomes of the vjobs that a query with columns needs and whole selects.
-func (r *reader) outcomes(query string, args ...any) (list []journal.EndedVJob, err error) {
+func (r *snapshot) outcomes(query string, args ...any) (list []journal.EndedVJob, err error) {
 	err = r.each(`WITH RECURSIVE needed AS (`+query+`), of (id) AS (
 			SELECT needs FROM needed WHERE NOT whole
 			UNION SELECT vjobs.id FROM needed JOIN vjobs ON array <> 0 AND array = needs WHERE whole
 			UNION SELECT vjobs.id FROM of JOIN vjobs ON replaces <> 0 AND replaces = of.id
 		) SELECT id, array, outcome, started_ns IS NOT NULL, (SELECT id FROM vjobs AS next WHERE next.replaces <> 0 AND next.replaces = vjobs.id)
-		FROM of JOIN vjobs USING (id) WHERE state IN ('terminated', 'failed') ORDER BY id`, args, func(s scanner) error {
+		FROM of JOIN vjobs USING (id) WHERE state IN ('terminated', 'failed') ORDER BY id`, args, func(s row) error {
 		var p journal.EndedVJob
 		var outcome string
 		err := s.Scan(&p.ID, &p.Array, &outcome, &p.Started, number[cluster.VJobID]{&p.Next})
@@ -135,8 +135,8 @@ func (r *reader) outcomes(query string, args ...any) (list []journal.EndedVJob, 
 }
 
 // loadDependencies loads which vjobs have dependencies, and the outcomes of these.
-func (r *reader) loadDependencies(l *journal.Loaded) error {
-	err := r.each("SELECT DISTINCT vjob FROM dependencies ORDER BY vjob", nil, func(s scanner) error {
+func (r *snapshot) loadDependencies(l *journal.Loaded) error {
+	err := r.each("SELECT DISTINCT vjob FROM dependencies ORDER BY vjob", nil, func(s row) error {
 		var id cluster.VJobID
 		err := s.Scan(&id)
 		l.Waits = append(l.Waits, id)

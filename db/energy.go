@@ -10,8 +10,8 @@ func (t *tx) budgets(b *journal.Budgets) error {
 	return t.exec("INSERT OR REPLACE INTO budgets (id, text, stated_by, stated_ns) VALUES (1, ?, ?, ?)", b.Text, b.By, nanos(b.At))
 }
 
-func (r *reader) budgets() (b journal.Budgets, err error) {
-	err = r.each("SELECT text, stated_by, stated_ns FROM budgets", nil, func(s scanner) error {
+func (r *snapshot) budgets() (b journal.Budgets, err error) {
+	err = r.each("SELECT text, stated_by, stated_ns FROM budgets", nil, func(s row) error {
 		return s.Scan(&b.Text, &b.By, instant{&b.At})
 	})
 	return b, err
@@ -25,8 +25,8 @@ func (t *tx) prices(p *journal.Prices) error {
 	return t.exec("INSERT OR REPLACE INTO prices (id, text, stated_by, stated_ns) VALUES (1, ?, ?, ?)", p.Text, p.By, nanos(p.At))
 }
 
-func (r *reader) prices() (p journal.Prices, err error) {
-	err = r.each("SELECT text, stated_by, stated_ns FROM prices", nil, func(s scanner) error {
+func (r *snapshot) prices() (p journal.Prices, err error) {
+	err = r.each("SELECT text, stated_by, stated_ns FROM prices", nil, func(s row) error {
 		return s.Scan(&p.Text, &p.By, instant{&p.At})
 	})
 	return p, err
@@ -38,8 +38,8 @@ func (t *tx) drawn(d *journal.NodeEnergy) error {
 		ON CONFLICT (node) DO UPDATE SET joules = joules + excluded.joules`, string(d.Node), d.Joules)
 }
 
-func (r *reader) drawn() (list []journal.NodeEnergy, err error) {
-	err = r.each("SELECT node, joules FROM node_energy ORDER BY node", nil, func(s scanner) error {
+func (r *snapshot) drawn() (list []journal.NodeEnergy, err error) {
+	err = r.each("SELECT node, joules FROM node_energy ORDER BY node", nil, func(s row) error {
 		var d journal.NodeEnergy
 		err := s.Scan(&d.Node, &d.Joules)
 		list = append(list, d)

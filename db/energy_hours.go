@@ -28,8 +28,8 @@ func (t *tx) vjobHour(h *journal.VJobHour) error {
 // that was drawn for no vjob comes last in its hour.
 func (d *DB) Energy(ctx context.Context, f journal.EnergyFilter) (list []journal.EnergyRow, err error) {
 	query, args := energyQuery(f)
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each(query, args, func(s scanner) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
+		return r.each(query, args, func(s row) error {
 			var row journal.EnergyRow
 			err := s.Scan(instant{&row.Hour}, &row.Unused, &row.Name, &row.Waited, &row.Millijoules)
 			list = append(list, row)
@@ -64,8 +64,8 @@ func energyQuery(f journal.EnergyFilter) (query string, args []any) {
 }
 
 // oldHours finds the rows of a table of hours that may be deleted.
-func oldHours(table string) func(r *reader, before time.Time, _ int64) ([]int64, error) {
-	return func(r *reader, before time.Time, _ int64) ([]int64, error) {
+func oldHours(table string) func(r *snapshot, before time.Time, _ int64) ([]int64, error) {
+	return func(r *snapshot, before time.Time, _ int64) ([]int64, error) {
 		return r.batch("SELECT id, 1 FROM "+table+" WHERE hour_ns < ? ORDER BY hour_ns, id LIMIT ?", before)
 	}
 }

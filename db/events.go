@@ -30,7 +30,7 @@ func (d *DB) Events(ctx context.Context, f journal.EventFilter) (list []journal.
 		tail += " LIMIT ?"
 		args = append(args, f.Limit)
 	}
-	err = d.snapshot(ctx, func(r *reader) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
 		return r.events(tail, args, func(e journal.Event) { list = append(list, e) })
 	})
 	if err != nil {
@@ -43,12 +43,12 @@ func (d *DB) Events(ctx context.Context, f journal.EventFilter) (list []journal.
 }
 
 // events visits events; tail follows the name of the table.
-func (r *reader) events(tail string, args []any, visit func(journal.Event)) error {
+func (r *snapshot) events(tail string, args []any, visit func(journal.Event)) error {
 	if tail == "" {
 		tail = "ORDER BY seq"
 	}
 	query := "SELECT seq, at_ns, kind, vjob, vm, node, plan, state, text, cause FROM events " + tail
-	return r.each(query, args, func(s scanner) error {
+	return r.each(query, args, func(s row) error {
 		var e journal.Event
 		err := s.Scan(&e.Seq, instant{&e.At}, &e.Kind, number[cluster.VJobID]{&e.VJob}, &e.VM, &e.Node, number[journal.PlanID]{&e.Plan}, &e.State, &e.Text, cause{&e.Cause})
 		visit(e)

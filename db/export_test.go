@@ -21,7 +21,7 @@ func (d *DB) Exec(ctx context.Context, query string, args ...any) error {
 
 // Query reads one value.
 func (d *DB) Query(ctx context.Context, query string, dest any) error {
-	return d.snapshot(ctx, func(r *reader) error { return r.one(query, nil, dest) })
+	return d.snapshot(ctx, func(r *snapshot) error { return r.one(query, nil, dest) })
 }
 
 // Pragma runs a statement on the writer's connection outside any transaction.

@@ -12,7 +12,7 @@ const selectInstallation = "SELECT id FROM installation"
 // Installation returns the id of this installation: a UUID that was created with the database
 // and that its backups keep.
 func (d *DB) Installation(ctx context.Context) (id string, err error) {
-	err = d.snapshot(ctx, func(r *reader) error { return r.one(selectInstallation, nil, &id) })
+	err = d.snapshot(ctx, func(r *snapshot) error { return r.one(selectInstallation, nil, &id) })
 	if err != nil {
 		return "", fmt.Errorf("id of the installation: %w", err)
 	}

@@ -24,13 +24,13 @@ func (d *DB) Load(ctx context.Context) (journal.Loaded, error) {
 	if err != nil {
 		return journal.Loaded{}, fmt.Errorf("begin an epoch: %w", err)
 	}
-	if err := d.snapshot(ctx, func(r *reader) error { return r.load(&l) }); err != nil {
+	if err := d.snapshot(ctx, func(r *snapshot) error { return r.load(&l) }); err != nil {
 		return journal.Loaded{}, fmt.Errorf("load: %w", err)
 	}
 	return l, nil
 }
 
-func (r *reader) load(l *journal.Loaded) (err error) {
+func (r *snapshot) load(l *journal.Loaded) (err error) {
 	const next = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = ?"
 	if err := r.one(next, []any{"intents"}, &l.NextOp); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 	if err := r.loadDependencies(l); err != nil {
 		return err
 	}
-	return r.each("SELECT id FROM plans WHERE state = 'running' ORDER BY id", nil, func(s scanner) error {
+	return r.each("SELECT id FROM plans WHERE state = 'running' ORDER BY id", nil, func(s row) error {
 		var id journal.PlanID
 		err := s.Scan(&id)
 		l.Plans = append(l.Plans, id)
@@ -87,7 +87,7 @@ func (r *reader) load(l *journal.Loaded) (err error) {
 }
 
 // left lists the gangs of ended vjobs that still have images.
-func (r *reader) left() (list []gang.Record, err error) {
+func (r *snapshot) left() (list []gang.Record, err error) {
 	ended, err := r.whole("WHERE NOT (vjobs." + live + ") AND vjobs.id IN (SELECT vjob FROM gangs WHERE kept <> '')")
 	for i := range ended {
 		list = append(list, ended[i].Gang)
@@ -96,9 +96,9 @@ func (r *reader) left() (list []gang.Record, err error) {
 }
 
 // open lists the intents without a result.
-func (r *reader) open() (list []journal.Intent, err error) {
+func (r *snapshot) open() (list []journal.Intent, err error) {
 	err = r.each(`SELECT op, plan, epoch, at_ns, verb, vjob, rank, node, to_node, image, checksum, attempt,
-		stamp_incarnation, stamp_epoch FROM intents WHERE error IS NULL ORDER BY op`, nil, func(s scanner) error {
+		stamp_incarnation, stamp_epoch FROM intents WHERE error IS NULL ORDER BY op`, nil, func(s row) error {
 		var i journal.Intent
 		c := &i.Call
 		var verb, image string

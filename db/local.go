@@ -24,7 +24,7 @@ func (d *DB) Admit(ctx context.Context, l journal.LocalUser, now time.Time) (u j
 func (d *DB) admit(ctx context.Context, l journal.LocalUser, now time.Time) (u journal.User, err error) {
 	var known []journal.User
 	var locked bool
-	err = d.snapshot(ctx, func(r *reader) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
 		known, locked, err = r.namesakes(l)
 		return err
 	})
@@ -44,8 +44,8 @@ func (d *DB) admit(ctx context.Context, l journal.LocalUser, now time.Time) (u j
 
 // namesakes returns the accounts with the name or the uid; locked reports whether a deleted
 // account was that of the local user.
-func (r *reader) namesakes(l journal.LocalUser) (known []journal.User, locked bool, err error) {
-	err = r.each("SELECT "+userColumns+", state = 'deleted' FROM users WHERE name = ?1 OR uid = ?2", []any{l.Name, int64(l.UID)}, func(s scanner) error {
+func (r *snapshot) namesakes(l journal.LocalUser) (known []journal.User, locked bool, err error) {
+	err = r.each("SELECT "+userColumns+", state = 'deleted' FROM users WHERE name = ?1 OR uid = ?2", []any{l.Name, int64(l.UID)}, func(s row) error {
 		var deleted bool
 		u, err := scanUser(s, &deleted)
 		switch {

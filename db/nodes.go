@@ -47,7 +47,7 @@ func (t *tx) putNode(n *cluster.Node, also string) error {
 
 // Nodes lists the stored nodes, in order of names.
 func (d *DB) Nodes(ctx context.Context) (list []cluster.Node, err error) {
-	err = d.snapshot(ctx, func(r *reader) (err error) {
+	err = d.snapshot(ctx, func(r *snapshot) (err error) {
 		list, err = r.nodes()
 		return err
 	})
@@ -57,8 +57,8 @@ func (d *DB) Nodes(ctx context.Context) (list []cluster.Node, err error) {
 	return list, nil
 }
 
-func (r *reader) nodes() (list []cluster.Node, err error) {
-	err = r.each("SELECT id, cpu_milli, memory_mib, state, labels_json FROM nodes ORDER BY id", nil, func(s scanner) error {
+func (r *snapshot) nodes() (list []cluster.Node, err error) {
+	err = r.each("SELECT id, cpu_milli, memory_mib, state, labels_json FROM nodes ORDER BY id", nil, func(s row) error {
 		var n cluster.Node
 		var state, labels []byte
 		if err := s.Scan(&n.ID, &n.Capacity.CPU, &n.Capacity.Memory, &state, &labels); err != nil {

@@ -72,7 +72,7 @@ func (t *tx) skew(s *journal.SkewChange) error {
 
 const planColumns = "id, at_ns, ended_ns, policy, state, note, cost_mib, makespan_ns, action_count"
 
-func scanPlan(s scanner, more ...any) (p journal.PlanRow, err error) {
+func scanPlan(s row, more ...any) (p journal.PlanRow, err error) {
 	err = s.Scan(append([]any{
 		&p.ID, instant{&p.At}, instant{&p.Ended}, &p.Policy, &p.State, &p.Note, &p.Cost, &p.Makespan, &p.Actions,
 	}, more...)...)
@@ -86,8 +86,8 @@ func (d *DB) Plans(ctx context.Context, limit int, before journal.PlanID) (list 
 		limit = -1
 	}
 	query := "SELECT " + planColumns + " FROM plans WHERE ? = 0 OR id < ? ORDER BY id DESC LIMIT ?"
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each(query, []any{int64(before), int64(before), limit}, func(s scanner) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
+		return r.each(query, []any{int64(before), int64(before), limit}, func(s row) error {
 			p, err := scanPlan(s)
 			list = append(list, p)
 			return err
@@ -101,9 +101,9 @@ func (d *DB) Plans(ctx context.Context, limit int, before journal.PlanID) (list 
 
 // Plan returns a plan and the progress of each of its actions.
 func (d *DB) Plan(ctx context.Context, id journal.PlanID) (p journal.PlanDetail, err error) {
-	err = d.snapshot(ctx, func(r *reader) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
 		found := false
-		err := r.each("SELECT "+planColumns+", plan_json FROM plans WHERE id = ?", []any{int64(id)}, func(s scanner) (err error) {
+		err := r.each("SELECT "+planColumns+", plan_json FROM plans WHERE id = ?", []any{int64(id)}, func(s row) (err error) {
 			var raw sql.RawBytes
 			if p.PlanRow, err = scanPlan(s, &raw); err != nil {
 				return err
@@ -126,13 +126,13 @@ func (d *DB) Plan(ctx context.Context, id journal.PlanID) (p journal.PlanDetail,
 }
 
 // progress fills in the progress of the actions and the skews of the gangs.
-func (r *reader) progress(p *journal.PlanDetail) error {
+func (r *snapshot) progress(p *journal.PlanDetail) error {
 	p.Progress = make([]journal.ActionProgress, len(p.Plan.Actions))
 	for i := range p.Progress {
 		p.Progress[i].State = journal.PlanPending
 	}
 	args := []any{int64(p.ID)}
-	err := r.each("SELECT action, state, began_ns, ended_ns, note FROM plan_actions WHERE plan = ?", args, func(s scanner) error {
+	err := r.each("SELECT action, state, began_ns, ended_ns, note FROM plan_actions WHERE plan = ?", args, func(s row) error {
 		var action int
 		var a journal.ActionProgress
 		if err := s.Scan(&action, &a.State, instant{&a.Began}, instant{&a.Ended}, &a.Note); err != nil {
@@ -144,7 +144,7 @@ func (r *reader) progress(p *journal.PlanDetail) error {
 	if err != nil {
 		return err
 	}
-	return r.each("SELECT plan, vjob, kind, skew_ns FROM plan_skews WHERE plan = ? ORDER BY id", args, func(s scanner) error {
+	return r.each("SELECT plan, vjob, kind, skew_ns FROM plan_skews WHERE plan = ? ORDER BY id", args, func(s row) error {
 		var c journal.SkewChange
 		err := s.Scan(&c.Plan, &c.VJob, &c.Kind, &c.Skew)
 		p.Skews = append(p.Skews, c)

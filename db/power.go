@@ -18,9 +18,9 @@ func (t *tx) power(p *cycle.Record) error {
 	return err
 }
 
-func (r *reader) power() (list []cycle.Record, err error) {
+func (r *snapshot) power() (list []cycle.Record, err error) {
 	const all = "SELECT node, phase, since_ns, wanted_off, wanted_by, attempt, called_ns, reason FROM power ORDER BY node"
-	err = r.each(all, nil, func(s scanner) error {
+	err = r.each(all, nil, func(s row) error {
 		var p cycle.Record
 		var phase string
 		var off bool

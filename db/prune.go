@@ -18,20 +18,20 @@ import (
 type pruneStep struct {
 	before time.Time
 	count  func(n int) journal.Pruned
-	find   func(r *reader, before time.Time, after int64) ([]int64, error) // after is the last id of the batch before
-	remove func(t *tx, ids []int64, list string) error                     // list is the ids as JSON
+	find   func(r *snapshot, before time.Time, after int64) ([]int64, error) // after is the last id of the batch before
+	remove func(t *tx, ids []int64, list string) error                       // list is the ids as JSON
 }
 
 func pruneSteps(h journal.Horizon) []pruneStep {
 	return []pruneStep{
-		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Events: n} }, (*reader).oldEvents, (*tx).removeEvents},
-		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*reader).oldCalls, (*tx).removeCalls},
-		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*reader).oldPlans, (*tx).removePlans},
-		{h.VJobs, func(n int) journal.Pruned { return journal.Pruned{VJobs: n} }, (*reader).oldVJobs, (*tx).removeVJobs},
-		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*reader).oldCharges, (*tx).removeCharges},
+		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Events: n} }, (*snapshot).oldEvents, (*tx).removeEvents},
+		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*snapshot).oldCalls, (*tx).removeCalls},
+		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*snapshot).oldPlans, (*tx).removePlans},
+		{h.VJobs, func(n int) journal.Pruned { return journal.Pruned{VJobs: n} }, (*snapshot).oldVJobs, (*tx).removeVJobs},
+		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*snapshot).oldCharges, (*tx).removeCharges},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("node_hours"), removeHours("node_hours")},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("vjob_hours"), removeHours("vjob_hours")},
-		{h.Audit, func(n int) journal.Pruned { return journal.Pruned{Audit: n} }, (*reader).oldAudit, (*tx).removeAudit},
+		{h.Audit, func(n int) journal.Pruned { return journal.Pruned{Audit: n} }, (*snapshot).oldAudit, (*tx).removeAudit},
 	}
 }
 
@@ -63,7 +63,7 @@ func (d *DB) prune(ctx context.Context, s pruneStep, after int64) (ids []int64, 
 	if s.before.IsZero() {
 		return nil, ctx.Err()
 	}
-	err = d.snapshot(ctx, func(r *reader) (err error) {
+	err = d.snapshot(ctx, func(r *snapshot) (err error) {
 		ids, err = s.find(r, s.before, after)
 		return err
 	})
@@ -81,7 +81,7 @@ func (d *DB) prune(ctx context.Context, s pruneStep, after int64) (ids []int64, 
 const listed = "IN (SELECT value FROM json_each(?1))"
 
 // oldEvents excludes the events of live vjobs.
-func (r *reader) oldEvents(before time.Time, after int64) ([]int64, error) {
+func (r *snapshot) oldEvents(before time.Time, after int64) ([]int64, error) {
 	return r.front("SELECT seq, at_ns, NOT EXISTS (SELECT 1 FROM vjobs WHERE id = events.vjob AND "+live+
 		") FROM events WHERE seq > ? ORDER BY seq", before, after)
 }
@@ -94,7 +94,7 @@ func (t *tx) removeEvents(seqs []int64, list string) error {
 }
 
 // oldCalls excludes calls without a result and calls of open plans.
-func (r *reader) oldCalls(before time.Time, after int64) ([]int64, error) {
+func (r *snapshot) oldCalls(before time.Time, after int64) ([]int64, error) {
 	return r.front(`SELECT op, at_ns, error IS NOT NULL AND NOT EXISTS (SELECT 1 FROM plans WHERE id = intents.plan
 		AND state = 'running') FROM intents WHERE op > ? ORDER BY op`, before, after)
 }
@@ -104,7 +104,7 @@ func (t *tx) removeCalls(_ []int64, list string) error {
 }
 
 // oldPlans excludes plans that still have a call, which is recent or open.
-func (r *reader) oldPlans(before time.Time, _ int64) ([]int64, error) {
+func (r *snapshot) oldPlans(before time.Time, _ int64) ([]int64, error) {
 	return r.batch(`SELECT id, 1 + action_count + (SELECT count(*) FROM plan_skews WHERE plan = plans.id)
 		FROM plans WHERE state <> 'running' AND ended_ns < ? AND NOT EXISTS (SELECT 1 FROM intents WHERE plan = plans.id)
 		ORDER BY ended_ns, id LIMIT ?`, before)
@@ -120,7 +120,7 @@ func (t *tx) removePlans(_ []int64, list string) error {
 
 // oldVJobs excludes vjobs of which anything could still exist: a copy, an image, or a call in
 // progress.
-func (r *reader) oldVJobs(before time.Time, _ int64) ([]int64, error) {
+func (r *snapshot) oldVJobs(before time.Time, _ int64) ([]int64, error) {
 	return r.batch(`SELECT id, 5 + vm_count FROM vjobs INDEXED BY vjobs_ended WHERE state IN ('terminated', 'failed') AND ended_ns < ?
 		AND EXISTS (SELECT 1 FROM gangs WHERE vjob = vjobs.id AND phase = 'absent' AND kept = '')
 		AND NOT EXISTS (SELECT 1 FROM images WHERE vjob = vjobs.id)
@@ -167,8 +167,8 @@ var errEnough = errors.New("enough")
 // front collects ids from the front of a log up to the first recent entry. A log is in order
 // of time; where a clock was set back, entries stay a little longer. Rows are an id, its time
 // (NULL is old), and whether it may be deleted.
-func (r *reader) front(query string, before time.Time, after int64) (ids []int64, err error) {
-	err = r.each(query, []any{after}, func(s scanner) error {
+func (r *snapshot) front(query string, before time.Time, after int64) (ids []int64, err error) {
+	err = r.each(query, []any{after}, func(s row) error {
 		var id int64
 		var at time.Time
 		var free bool
@@ -191,9 +191,9 @@ func (r *reader) front(query string, before time.Time, after int64) (ids []int64
 
 // batch collects the ids of as many items as one transaction deletes. Rows are an id and how
 // many rows the item has.
-func (r *reader) batch(query string, before time.Time) (ids []int64, err error) {
+func (r *snapshot) batch(query string, before time.Time) (ids []int64, err error) {
 	var sizes []int
-	err = r.each(query, []any{before.UnixNano(), pruneRows}, func(s scanner) error {
+	err = r.each(query, []any{before.UnixNano(), pruneRows}, func(s row) error {
 		var id int64
 		var size int
 		err := s.Scan(&id, &size)
@@ -208,8 +208,8 @@ func (d *DB) Totals(ctx context.Context) (list []journal.Total, err error) {
 	query := `SELECT owner, total(running_ns) / 1e9, total(cpu_ns) / 1e9, total(wanted_ns) / 1e9, sum(memory_mib_seconds), sum(energy_joules) FROM (
 		SELECT owner, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules FROM accounts JOIN vjobs ON vjobs.id = accounts.vjob
 		UNION ALL SELECT owner, running_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules FROM closed_accounts) GROUP BY owner ORDER BY owner`
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each(query, nil, func(s scanner) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
+		return r.each(query, nil, func(s row) error {
 			var t journal.Total
 			err := s.Scan(&t.Owner, &t.RunningSec, &t.CPUSec, &t.WantedSec, &t.MemorySec, &t.Joules)
 			list = append(list, t)

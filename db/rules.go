@@ -10,8 +10,8 @@ func (t *tx) rules(r *journal.Rules) error {
 	return t.exec("INSERT OR REPLACE INTO rules (id, text, stated_by, stated_ns) VALUES (1, ?, ?, ?)", r.Text, r.By, nanos(r.At))
 }
 
-func (r *reader) rules() (rules journal.Rules, err error) {
-	err = r.each("SELECT text, stated_by, stated_ns FROM rules", nil, func(s scanner) error {
+func (r *snapshot) rules() (rules journal.Rules, err error) {
+	err = r.each("SELECT text, stated_by, stated_ns FROM rules", nil, func(s row) error {
 		return s.Scan(&rules.Text, &rules.By, instant{&rules.At})
 	})
 	return rules, err

@@ -9,9 +9,9 @@ import (
 	"vjob/cluster"
 )
 
-// reader is a read transaction: all its queries see the database at one instant. Keep it
+// snapshot is a read transaction: all its queries see the database at one instant. Keep it
 // short: an open one prevents the WAL from being truncated.
-type reader struct {
+type snapshot struct {
 	ctx context.Context //nolint:containedctx // lives for one call of snapshot
 	tx  queryer
 }
@@ -22,22 +22,22 @@ type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// scanner is a row that can be read.
-type scanner interface{ Scan(dest ...any) error }
+// row is a row that can be read.
+type row interface{ Scan(dest ...any) error }
 
 // snapshot runs work on one consistent view.
-func (d *DB) snapshot(ctx context.Context, work func(*reader) error) error {
+func (d *DB) snapshot(ctx context.Context, work func(*snapshot) error) error {
 	if d.read == nil {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return d.writer.do(context.WithoutCancel(ctx), func(t *tx) error { return readError(ctx, work(&reader{t.ctx, t.conn})) })
+		return d.writer.do(context.WithoutCancel(ctx), func(t *tx) error { return readError(ctx, work(&snapshot{t.ctx, t.conn})) })
 	}
 	tx, err := d.read.BeginTx(ctx, nil)
 	if err != nil {
 		return readError(ctx, err)
 	}
-	err = work(&reader{ctx, tx})
+	err = work(&snapshot{ctx, tx})
 	if end := tx.Rollback(); err == nil && !errors.Is(end, sql.ErrTxDone) {
 		err = end
 	}
@@ -58,7 +58,7 @@ func readError(ctx context.Context, err error) error {
 }
 
 // each calls visit for every row.
-func (r *reader) each(query string, args []any, visit func(scanner) error) error {
+func (r *snapshot) each(query string, args []any, visit func(row) error) error {
 	rows, err := r.tx.QueryContext(r.ctx, query, args...)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (r *reader) each(query string, args []any, visit func(scanner) error) error
 }
 
 // one reads one row; without a row it returns sql.ErrNoRows.
-func (r *reader) one(query string, args []any, dest ...any) error {
+func (r *snapshot) one(query string, args []any, dest ...any) error {
 	return r.tx.QueryRowContext(r.ctx, query, args...).Scan(dest...)
 }
 

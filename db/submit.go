@@ -125,7 +125,7 @@ func (n *newVJob) known(t *tx) (bool, error) {
 
 // Known reports whether an owner has used a key for a vjob that is still stored.
 func (d *DB) Known(ctx context.Context, owner, key string) (known bool, err error) {
-	err = d.snapshot(ctx, func(r *reader) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
 		return r.one("SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE owner = ? AND key = ?)", []any{owner, key}, &known)
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (t *tx) forgetTokens(account int64, now time.Time) error {
 // UserByToken returns the account and the number of a token. A token that is unknown, revoked,
 // expired, or of a disabled account is ErrUnauthenticated; the error does not tell which.
 func (d *DB) UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (u journal.User, token int64, err error) {
-	err = d.snapshot(ctx, func(r *reader) (err error) {
+	err = d.snapshot(ctx, func(r *snapshot) (err error) {
 		u, err = scanUser(r.tx.QueryRowContext(r.ctx, "SELECT "+userColumns+`, tokens.id FROM tokens JOIN users ON users.id = tokens.account
 			WHERE sha256 = ? AND NOT revoked AND (expires_ns IS NULL OR expires_ns > ?) AND users.state = 'active'`,
 			hash[:], now.UnixNano()), &token)
@@ -78,8 +78,8 @@ func (d *DB) UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.T
 func (d *DB) Tokens(ctx context.Context, user string) (list []journal.Token, err error) {
 	query := `SELECT tokens.id, users.name, tokens.name, tokens.created_ns, expires_ns, used_ns, revoked
 		FROM tokens JOIN users ON users.id = tokens.account WHERE users.name = ? AND ` + present + " ORDER BY tokens.id"
-	err = d.snapshot(ctx, func(r *reader) error {
-		return r.each(query, []any{user}, func(s scanner) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
+		return r.each(query, []any{user}, func(s row) error {
 			var t journal.Token
 			err := s.Scan(&t.ID, &t.User, &t.Name, instant{&t.Created}, instant{&t.Expires}, instant{&t.Used}, &t.Revoked)
 			list = append(list, t)

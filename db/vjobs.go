@@ -23,7 +23,7 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 	if f.Fold {
 		where, args = foldCondition(where, args)
 	}
-	err = d.snapshot(ctx, func(r *reader) error {
+	err = d.snapshot(ctx, func(r *snapshot) error {
 		if err := r.one("SELECT count(*) FROM vjobs"+where, args, &total); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		if f.Terms {
 			rows, err = r.withTerms(rows, tail, args)
 		} else {
-			err = r.each("SELECT "+rowColumns+rowTables+tail, args, func(s scanner) error {
+			err = r.each("SELECT "+rowColumns+rowTables+tail, args, func(s row) error {
 				row, err := scanRow(s)
 				rows = append(rows, row)
 				return err
@@ -88,7 +88,7 @@ func conditions(f journal.Filter) (where string, args []any) {
 // VJob returns a vjob with its VMs, gang and account.
 func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) {
 	var kept journal.Kept
-	err := d.snapshot(ctx, func(r *reader) error {
+	err := d.snapshot(ctx, func(r *snapshot) error {
 		list, err := r.whole("WHERE vjobs.id = ?", int64(id))
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ const (
 )
 
 // scanRow reads rowColumns, then more.
-func scanRow(s scanner, more ...any) (journal.Row, error) {
+func scanRow(s row, more ...any) (journal.Row, error) {
 	row := journal.Row{VJob: &cluster.VJob{}}
 	j := row.VJob
 	var state, outcome sql.RawBytes
@@ -145,11 +145,11 @@ func scanRow(s scanner, more ...any) (journal.Row, error) {
 }
 
 // withTerms reads rows with the terms of their vjobs.
-func (r *reader) withTerms(rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
+func (r *snapshot) withTerms(rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
 	var last int64 // the specification before: the vjobs of an array share one
 	var terms cluster.Terms
 	query := "SELECT " + rowColumns + ", vjobs.spec, json" + rowTables + " JOIN specs ON specs.spec = vjobs.spec" + tail
-	err := r.each(query, args, func(s scanner) error {
+	err := r.each(query, args, func(s row) error {
 		var id int64
 		var raw sql.RawBytes
 		row, err := scanRow(s, &id, &raw)
@@ -168,12 +168,12 @@ func (r *reader) withTerms(rows []journal.Row, tail string, args []any) ([]journ
 
 // whole loads vjobs with their VMs, rules and gangs, in order. The condition is
 // on the table vjobs.
-func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
+func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) {
 	var list []journal.Kept
 	var specs []decoded
 	query := "SELECT " + rowColumns + ", vjobs.spec, json, shape" + rowTables + " JOIN specs ON specs.spec = vjobs.spec " + condition + " ORDER BY id"
 	var last int64 // the spec before: those of an array share one
-	err := r.each(query, args, func(s scanner) error {
+	err := r.each(query, args, func(s row) error {
 		var id int64
 		var shape int
 		var raw sql.RawBytes
@@ -209,11 +209,11 @@ func (r *reader) whole(condition string, args ...any) ([]journal.Kept, error) {
 }
 
 // gangs fills in the gangs of a list, which is in order, from one query.
-func (r *reader) gangs(list []journal.Kept, condition string, args []any) error {
+func (r *snapshot) gangs(list []journal.Kept, condition string, args []any) error {
 	i := 0
 	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, used, restores, losses, gangs.cause, skew_ns, kept
 		FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id ` + condition + " ORDER BY vjobs.id"
-	err := r.each(query, args, func(s scanner) error {
+	err := r.each(query, args, func(s row) error {
 		if i >= len(list) {
 			return fmt.Errorf("a gang without its vjob")
 		}
@@ -244,14 +244,14 @@ func (r *reader) gangs(list []journal.Kept, condition string, args []any) error 
 
 // members fills in VMs and gang members of a list from one query. VMs of vjobs that have
 // never had a place stand in the specification only.
-func (r *reader) members(list []journal.Kept, specs []decoded, condition string, args []any) error {
+func (r *snapshot) members(list []journal.Kept, specs []decoded, condition string, args []any) error {
 	i := 0
 	query := `SELECT vms.vjob, vms.rank, vms.cpu_milli, vms.memory_mib, vms.payload, vms.node, vms.next_node, vms.ended,
 			vms.save_attempt, images.generation, images.attempt, images.node, images.size_bytes, images.checksum, images.incarnation
 		FROM vjobs JOIN vms ON vms.vjob = vjobs.id
 		LEFT JOIN images ON images.vjob = vms.vjob AND images.rank = vms.rank ` + condition + " ORDER BY vms.vjob, vms.rank"
 	var v vmRow
-	err := r.each(query, args, func(s scanner) error {
+	err := r.each(query, args, func(s row) error {
 		if err := v.scan(s); err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ type vmRow struct {
 }
 
 // scan reads the next row over the last one.
-func (v *vmRow) scan(s scanner) error {
+func (v *vmRow) scan(s row) error {
 	v.vm, v.member = cluster.VM{}, gang.Member{}
 	var image gang.Image
 	var generation, attempt, incarnation int64

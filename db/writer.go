@@ -80,8 +80,8 @@ func (w *writer) run() {
 	}
 }
 
-// answer is the result of a request, sent after the commit of the batch.
-type answer struct {
+// outcome is the result of a request, sent after the commit of the batch.
+type outcome struct {
 	request *request
 	err     error
 }
@@ -92,12 +92,12 @@ func (w *writer) batch(first *request) {
 		first.done <- fmt.Errorf("begin: %w", err)
 		return
 	}
-	answers := make([]answer, 0, 16)
+	answers := make([]outcome, 0, 16)
 	var broken error
 	for r := first; r != nil; r = w.next(len(answers)) {
 		var err error
 		err, broken = attempt(t, r)
-		answers = append(answers, answer{r, err})
+		answers = append(answers, outcome{r, err})
 		if broken != nil {
 			break
 		}

@@ -25,7 +25,6 @@ func (o Objective) String() string { return Objectives[o] }
 
 // Node is a host that jobs share.
 type Node struct {
-	Name     string
 	CPU      float64   // capacity, in the unit of the jobs' needs, above 0
 	Capacity []float64 // of each rigid resource, in the order of Problem.Resources
 	Power    Power
@@ -33,7 +32,6 @@ type Node struct {
 
 // Job is one VM.
 type Job struct {
-	Name string
 	CPU  float64   // what it can use, above 0; it may be more than any node has
 	Need []float64 // of each rigid resource
 }
@@ -118,8 +116,8 @@ func (p *Problem) validGoal() error {
 	return nil
 }
 
-// Fits reports whether a job alone may run on a node, with its rigid needs and the floor.
-func (p *Problem) Fits(job, node int) bool {
+// fits reports whether a job alone may run on a node, with its rigid needs and the floor.
+func (p *Problem) fits(job, node int) bool {
 	j, n := &p.Jobs[job], &p.Nodes[node]
 	if p.May != nil && !p.May(job, node) || p.Floor*j.CPU > n.CPU+Slack {
 		return false
@@ -137,7 +135,7 @@ func (p *Problem) Unplaceable() (why []string) {
 	for j := range p.Jobs {
 		fits := false
 		for n := range p.Nodes {
-			fits = fits || p.Fits(j, n)
+			fits = fits || p.fits(j, n)
 		}
 		if !fits {
 			why = append(why, p.misfit(j))

@@ -18,8 +18,8 @@ type Address struct {
 	URL  *url.URL // a web address
 }
 
-// MaxAddress is the most bytes of an address.
-const MaxAddress = 1024
+// maxAddress is the most bytes of an address.
+const maxAddress = 1024
 
 const mailPrefix = "mail:"
 
@@ -28,7 +28,7 @@ const mailPrefix = "mail:"
 func ParseAddress(text string) (a Address, err error) {
 	bad := cluster.BadField("notify", text,
 		"mail:NAME@HOST, or an address that begins with https:// or http://, perhaps with tags in front such as [END,ERROR]")
-	if len(text) > MaxAddress || !printable(text) {
+	if len(text) > maxAddress || !printable(text) {
 		return a, bad
 	}
 	to := text
@@ -67,16 +67,16 @@ func printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Place is the address without what may be secret of it: paths of web addresses are.
-func (a *Address) Place() string {
+// place returns the address without the path of a web address, which may be secret.
+func (a *Address) place() string {
 	if a.URL != nil {
 		return a.URL.Host
 	}
 	return a.Mail
 }
 
-// Domain is the host of a mail address.
-func (a *Address) Domain() string { return a.Mail[strings.LastIndexByte(a.Mail, '@')+1:] }
+// domain returns the host of a mail address.
+func (a *Address) domain() string { return a.Mail[strings.LastIndexByte(a.Mail, '@')+1:] }
 
 // Matches reports whether a host is one of the patterns: a name, *.name for all below it,
 // or * for all.

@@ -8,8 +8,8 @@ const (
 	maxPause   = time.Hour
 )
 
-// MaxAge bounds the time in which delivery is attempted.
-const MaxAge = 24 * time.Hour
+// maxAge bounds the time in which delivery is attempted.
+const maxAge = 24 * time.Hour
 
 // Pause returns the pause after so many failed attempts, from 1: ten seconds, doubled each time,
 // at most an hour.

@@ -1,6 +1,6 @@
 // Package notify delivers notifications of vjobs by mail and by web hooks, at least once.
 //
-// An [Address] names a recipient and the events that it wants; [About] and [Subject] make messages. A [Poster] reads the
+// An [Address] names a recipient and the events that it wants; [About] makes messages. A [Poster] reads the
 // event log behind a cursor of its own, stores each message with its recipient, and attempts delivery for a day. After a
 // crash it continues, and may repeat a message.
 //

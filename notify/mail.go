@@ -45,9 +45,9 @@ func (m *Mail) Check(field string, to Address) error {
 	domains := m.Domains
 	if len(domains) == 0 {
 		from := Address{Mail: m.From}
-		domains = []string{from.Domain()}
+		domains = []string{from.domain()}
 	}
-	if !Matches(domains, to.Domain()) {
+	if !Matches(domains, to.domain()) {
 		return cluster.BadField(field, to.Mail, "an address in "+strings.Join(domains, ", ")+": this site sends mails nowhere else")
 	}
 	return nil

@@ -51,7 +51,7 @@ type Message struct {
 	Host  string         `json:"host"` // of the daemon
 	OAR   bool           `json:"-"`    // submitted as a job of OAR
 
-	bundled []Message // the bundled messages; see [Bundle]
+	bundled []Message // the bundled messages; see [bundle]
 }
 
 // Bounds of a message. They bound the memory of the delivery queues.
@@ -88,8 +88,8 @@ func clip(text string) string {
 	return text
 }
 
-// Bundle combines several messages to one address, oldest first.
-func Bundle(list []Message) Message {
+// bundle combines several messages to one address, oldest first.
+func bundle(list []Message) Message {
 	last := &list[len(list)-1]
 	return Message{Seq: last.Seq, Owner: last.Owner, At: last.At, Host: last.Host, OAR: last.OAR, bundled: list}
 }

@@ -70,7 +70,7 @@ func (a *attempt) message() Message {
 	for i, l := range a.letters {
 		list[i] = l.message()
 	}
-	return Bundle(list)
+	return bundle(list)
 }
 
 // trouble is what is reported to the owner of a queue.
@@ -80,7 +80,7 @@ type trouble struct {
 }
 
 // outbox is the letters that wait. Owners take turns, and the hosts of each owner do. It
-// decides what goes next, and knows no clock.
+// decides what goes next; time is an argument.
 type outbox struct {
 	rates    Rates
 	queues   []*queue
@@ -158,7 +158,7 @@ func (o *outbox) report(q *queue, l *letter, text string) {
 func (o *outbox) expire(now time.Time) (dropped int) {
 	for _, q := range o.queues {
 		for _, l := range slices.Clone(q.letters) {
-			if !l.flying && now.Sub(l.Since) >= MaxAge {
+			if !l.flying && now.Sub(l.Since) >= maxAge {
 				o.report(q, l, "notifications that waited for a day are dropped")
 				q.remove(l)
 				dropped++

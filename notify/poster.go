@@ -283,7 +283,7 @@ func (p *Poster) settle(ctx context.Context, r result) {
 // report tells an owner of trouble, by an event of the vjob.
 func (p *Poster) report(ctx context.Context, t *trouble) {
 	m := &t.letter.Message
-	text := "to " + t.letter.to.Place() + ": " + t.text
+	text := "to " + t.letter.to.place() + ": " + t.text
 	p.Log.LogAttrs(ctx, slog.LevelWarn, "notifications in trouble", slog.String("owner", m.Owner), slog.Int64("vjob", int64(m.VJob)), slog.String("trouble", text))
 	if p.Report == nil {
 		return

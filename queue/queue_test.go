@@ -187,7 +187,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}
-	for _, k := range queue.Kinds() {
+	for _, k := range queue.PolicyKinds() {
 		for _, build := range []func(string, queue.Values) (queue.Policy, error){queue.New, queue.NewPublished} {
 			p, err := build(k.Name, nil)
 			if err != nil || p.Name() != k.Name || k.Description == "" {

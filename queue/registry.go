@@ -11,8 +11,8 @@ import (
 	"vjob/cluster"
 )
 
-// Kind is a policy that settings and commands can name.
-type Kind struct {
+// PolicyKind is a policy that settings and commands can name.
+type PolicyKind struct {
 	Name        string
 	Description string // which vjobs start and which are suspended, for the help of commands
 	Parameters  []Parameter
@@ -20,7 +20,7 @@ type Kind struct {
 }
 
 // kinds are all policies, by name. A new policy is a file and a line here.
-var kinds = []Kind{
+var kinds = []PolicyKind{
 	{"conservative", "in order; a vjob that delays no earlier one fills the gaps", nil, func(arguments) Policy { return Conservative{} }},
 	{"dynamic-easy", "in order; each vjob that fits fills the gaps, until the first in line fits", dynamicEASYParameters, newDynamicEASY},
 	{"easy", "in order; a vjob that does not delay the first in line fills the gaps", nil, func(arguments) Policy { return EASY{} }},
@@ -30,8 +30,8 @@ var kinds = []Kind{
 	{"timeslices", "slots of vjobs that fit together, in turn", timeSlicesParameters, newTimeSlices},
 }
 
-// Kinds returns all policies, by name.
-func Kinds() []Kind { return slices.Clone(kinds) }
+// PolicyKinds returns all policies, by name.
+func PolicyKinds() []PolicyKind { return slices.Clone(kinds) }
 
 // Names returns the names of all policies, in order.
 func Names() []string {
@@ -56,7 +56,7 @@ func New(name string, given Values) (Policy, error) { return build(name, given, 
 func NewPublished(name string, given Values) (Policy, error) { return build(name, given, true) }
 
 func build(name string, given Values, published bool) (Policy, error) {
-	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
+	i := slices.IndexFunc(kinds, func(k PolicyKind) bool { return k.Name == name })
 	if i < 0 {
 		return nil, cluster.BadField("policy", name, "one of "+strings.Join(Names(), ", "))
 	}

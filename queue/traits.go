@@ -21,9 +21,9 @@ type Traits struct {
 	Gap   time.Duration // for which the capacity of a vjob counts as taken after its walltime
 }
 
-// Keeps reports whether a running vjob keeps its capacity until its end, whichever others
+// keeps reports whether a running vjob keeps its capacity until its end, whichever others
 // come. With time slices that is a vjob which would start anew with each turn.
-func (t Traits) Keeps(j *cluster.VJob) bool {
+func (t Traits) keeps(j *cluster.VJob) bool {
 	return !t.Preempts || t.Turns && j.Preemption != cluster.BySuspension
 }
 
@@ -36,4 +36,4 @@ func For(p Policy, j *cluster.VJob) Policy {
 }
 
 // Keeps reports whether a running vjob keeps its capacity until its end under its policy.
-func Keeps(p Policy, j *cluster.VJob) bool { return For(p, j).Traits().Keeps(j) }
+func Keeps(p Policy, j *cluster.VJob) bool { return For(p, j).Traits().keeps(j) }

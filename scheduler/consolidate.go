@@ -16,7 +16,7 @@ import (
 
 // ConsolidationSettings configures when running VMs move to where they draw less.
 type ConsolidationSettings struct {
-	consolidate.Terms
+	consolidate.Criteria
 	Every time.Duration // between two searches of the whole cluster
 	// Always consolidates even if neither a budget, nor CPU shares, nor nodes switched off by vjob
 	// ask for less power.
@@ -78,7 +78,7 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	}
 	s.forget(c.now)
 	found := d.Consolidate(&decide.ConsolidationRequest{
-		Terms: ask.Terms, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
+		Criteria: ask.Criteria, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
 		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
 	})
 	if s.note(c.now, &found, c.exec.Changes(), ask.Every) {

@@ -237,14 +237,14 @@ func TestOrders(t *testing.T) {
 func TestSetNode(t *testing.T) {
 	r := mount(t, settings(), state(4, 0))
 	r.drain()
-	if err := r.core.SetNode(r.now, "n0000", cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) || !strings.Contains(err.Error(), "1.0") {
+	if err := r.core.SetNodes(r.now, []cluster.NodeID{"n0000"}, cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) || !strings.Contains(err.Error(), "1.0") {
 		t.Errorf("a node with VMs was switched off, or the blocker is not named: %v", err)
 	}
-	if err := r.core.SetNode(r.now, "n9", cluster.Offline, "op"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := r.core.SetNodes(r.now, []cluster.NodeID{"n9"}, cluster.Offline, "op"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("a node that is not there: %v", err)
 	}
 	for range 2 { // the second time there is nothing to do
-		if err := r.core.SetNode(r.now, "n0001", cluster.Draining, "op"); err != nil {
+		if err := r.core.SetNodes(r.now, []cluster.NodeID{"n0001"}, cluster.Draining, "op"); err != nil {
 			t.Error(err)
 		}
 	}

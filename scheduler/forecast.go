@@ -41,9 +41,9 @@ func mergeForecasts(now time.Time, scenes []*decide.ForecastInput) QueueForecast
 	own := forecast.Compute(&whole.Scene)
 	f.Use = own.Use
 	for i, job := range whole.VJobs {
-		f.VJobs, f.Jobs, f.Bars = append(f.VJobs, job), append(f.Jobs, whole.Jobs[i]), append(f.Bars, own.Bars[i])
+		f.VJobs, f.Jobs, f.Estimates = append(f.VJobs, job), append(f.Jobs, whole.Jobs[i]), append(f.Estimates, own.Estimates[i])
 		if s := inside[job.ID]; s != nil {
-			f.VJobs, f.Jobs, f.Bars = append(f.VJobs, s.VJobs...), append(f.Jobs, s.Jobs...), append(f.Bars, forecast.Compute(&s.Scene).Bars...)
+			f.VJobs, f.Jobs, f.Estimates = append(f.VJobs, s.VJobs...), append(f.Jobs, s.Jobs...), append(f.Estimates, forecast.Compute(&s.Scene).Estimates...)
 		}
 	}
 	return f

@@ -51,11 +51,11 @@ func TestForesee(t *testing.T) {
 		return t.Sub(epoch).Round(time.Minute).String()
 	}
 	for i, want := range []string{"0s 30m0s", "30m0s 1h30m0s", "- -", "1h30m0s 2h30m0s"} {
-		if got := at(f.Bars[i].Start) + " " + at(f.Bars[i].End); got != want || f.VJobs[i].ID != cluster.VJobID(i+1) {
-			t.Errorf("vjob %s: %s, want %s: %s", f.VJobs[i].ID, got, want, f.Bars[i].Why)
+		if got := at(f.Estimates[i].Start) + " " + at(f.Estimates[i].End); got != want || f.VJobs[i].ID != cluster.VJobID(i+1) {
+			t.Errorf("vjob %s: %s, want %s: %s", f.VJobs[i].ID, got, want, f.Estimates[i].Why)
 		}
 	}
-	if why := f.Bars[1].Why; !strings.HasSuffix(why, "1 ends at 00:30: then there is room") {
+	if why := f.Estimates[1].Why; !strings.HasSuffix(why, "1 ends at 00:30: then there is room") {
 		t.Errorf("it says %q", why)
 	}
 	if r.drain(); len(r.plans) != plans {
@@ -73,7 +73,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	set, l := settings(), state(8, 0)
-	rules := ordering.DefaultRules(queue.FCFS{})
+	rules := ordering.DefaultSettings(queue.FCFS{})
 	rules.Queues = list
 	set.Policy, set.Ordering = rules.Policy(), &rules
 	l.VJobs[0].Walltime, l.VJobs[1].Walltime = 30*time.Minute, time.Hour
@@ -98,8 +98,8 @@ func TestForeseeStrictQueue(t *testing.T) {
 	}
 	f := answer()
 	for i, want := range []time.Duration{0, 0, time.Hour, 2 * time.Hour, 30 * time.Minute} {
-		if got := f.Bars[i].Start.Sub(epoch).Round(time.Minute); got != want {
-			t.Errorf("vjob %s starts after %s, want %s: %s", f.VJobs[i].ID, got, want, f.Bars[i].Why)
+		if got := f.Estimates[i].Start.Sub(epoch).Round(time.Minute); got != want {
+			t.Errorf("vjob %s starts after %s, want %s: %s", f.VJobs[i].ID, got, want, f.Estimates[i].Why)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 func TestForeseeCPUTime(t *testing.T) {
 	set := settings()
 	set.Policy = queue.EASY{}
-	rules := ordering.DefaultRules(set.Policy)
+	rules := ordering.DefaultSettings(set.Policy)
 	book, err := quota.New([]quota.Quota{{
 		Name: "hours", User: quota.Each, Within: 24 * time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 6 * 3_600_000}),
 	}}, rules.Queues.Names())
@@ -131,7 +131,7 @@ func TestForeseeCPUTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bar := answer().Bars[1]
+	bar := answer().Estimates[1]
 	const why = "waits: quota hours of user u: 5 of 6 CPU-hours are used (2 of them promised to what runs), it needs 4; 3 come free at 05:00; " +
 		"from 05:00 on it is within quota hours of user u: at most 6 CPU-hours"
 	if want := epoch.Add(5 * time.Hour); !bar.Start.Equal(want) || bar.Why != why {

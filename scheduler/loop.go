@@ -43,7 +43,7 @@ type Loop struct {
 	// loop. They outlive a core that is loaded anew.
 	inFlight map[hypervisor.OpID]time.Time
 	snapshot atomic.Pointer[Snapshot]
-	limits   admission.Bounds
+	limits   admission.Limits
 
 	// reserving is held from the confirmation of a reservation until the core knows it.
 	reserving sync.Mutex
@@ -58,7 +58,7 @@ type LoopConfig struct {
 	Store    Store
 	Driver   hypervisor.Driver
 	Fleet    power.Drivers // the power drivers of nodes; may be nil
-	Bounds   admission.Bounds
+	Limits   admission.Limits
 	Log      *slog.Logger
 	Now      func() time.Time // time.Now, or a fake one
 	Tick     time.Duration    // the periodic timer; events come in between
@@ -78,7 +78,7 @@ type LoopConfig struct {
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, fleet: cfg.Fleet, log: cfg.Log, now: cfg.Now,
-		tick: cfg.Tick, limits: cfg.Bounds, at: cfg.At,
+		tick: cfg.Tick, limits: cfg.Limits, at: cfg.At,
 		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}), inFlight: map[hypervisor.OpID]time.Time{},
 	}
 	if l.at == nil {

@@ -32,11 +32,6 @@ func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeS
 	return nil
 }
 
-// SetNode sets the state of one node.
-func (c *Core) SetNode(now time.Time, id cluster.NodeID, state cluster.NodeState, by string) error {
-	return c.SetNodes(now, []cluster.NodeID{id}, state, by)
-}
-
 // setNodeState sets the state of a known node.
 func (c *Core) setNodeState(id cluster.NodeID, state cluster.NodeState, by string) {
 	n, _ := c.exec.Node(id)

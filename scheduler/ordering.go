@@ -15,7 +15,7 @@ import (
 )
 
 // newOrder returns the queue order of the vjobs, with the charges of the journal.
-func newOrder(rules *ordering.Rules, loaded *journal.Loaded) *ordering.Order {
+func newOrder(rules *ordering.Settings, loaded *journal.Loaded) *ordering.Order {
 	order := ordering.NewOrder(*rules)
 	for _, c := range loaded.Charges {
 		order.Restore(ordering.Usage(c))

@@ -22,7 +22,7 @@ import (
 // more from 6:00 to 20:00. The tests begin at midnight.
 func arranged(tb testing.TB, byNight, byDay int64) scheduler.Settings {
 	tb.Helper()
-	rules := ordering.DefaultRules(queue.FirstFit{})
+	rules := ordering.DefaultSettings(queue.FirstFit{})
 	rules.Rank.FairShare = 1000
 	var when calendar.Window
 	err := when.UnmarshalText([]byte("06:00-20:00"))

@@ -61,7 +61,7 @@ func pruning(t *testing.T, store scheduler.Store, every time.Duration, f func(*s
 	var log strings.Builder
 	l := scheduler.NewLoop(scheduler.LoopConfig{
 		Settings: settings(), Store: store, Driver: &sweptDriver{}, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now,
-		Bounds: admission.Bounds{VMs: 10, Images: []string{"i"}}, Tick: time.Minute,
+		Limits: admission.Limits{VMs: 10, Images: []string{"i"}}, Tick: time.Minute,
 		PruneEvery: every, Retention: journal.Retention{Events: 24 * time.Hour, VJobs: 48 * time.Hour},
 	})
 	ctx, stop := context.WithCancel(t.Context())

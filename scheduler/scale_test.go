@@ -257,7 +257,7 @@ func benchmarkDrain(b *testing.B, d *daemon) {
 func (d *daemon) drain(b *testing.B, rack int) journal.Step {
 	b.Helper()
 	for _, n := range d.Nodes[rack*rackSize : (rack+1)*rackSize] {
-		if err := d.core.SetNode(d.now, n.ID, cluster.Draining, "a"); err != nil {
+		if err := d.core.SetNodes(d.now, []cluster.NodeID{n.ID}, cluster.Draining, "a"); err != nil {
 			b.Fatal(err)
 		}
 	}

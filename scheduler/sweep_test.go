@@ -78,7 +78,7 @@ func sweeping(t *testing.T, d *sweptDriver, every time.Duration, f func(*schedul
 	}
 	l := scheduler.NewLoop(scheduler.LoopConfig{
 		Settings: settings(), Store: store, Driver: d, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Bounds: admission.Bounds{VMs: 10, Images: []string{"i"}}, Tick: time.Minute, SweepEvery: every, KeepConsoles: 3 * time.Hour,
+		Limits: admission.Limits{VMs: 10, Images: []string{"i"}}, Tick: time.Minute, SweepEvery: every, KeepConsoles: 3 * time.Hour,
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

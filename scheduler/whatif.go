@@ -50,7 +50,7 @@ func (l *WhatIfVJob) Hypothetical() bool { return l.ID == 0 }
 
 // WhatIf prepares the answer to what would be decided after some changes. The answer takes a while
 // and does not use the core. Nothing changes. It fails if the changes are invalid.
-func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func() WhatIfResult, err error) {
+func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func() WhatIfResult, err error) {
 	c.now = now
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
@@ -63,7 +63,7 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Bounds) (answer func(
 }
 
 // apply applies the changes to a variant of the view.
-func (s *WhatIf) apply(c *Core, v *decide.Variant, b admission.Bounds) error {
+func (s *WhatIf) apply(c *Core, v *decide.Variant, b admission.Limits) error {
 	for id, state := range s.Nodes {
 		if err := v.SetNodeState(id, state); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 func (r *rig) suppose(s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	r.t.Helper()
 	plans, calls := len(r.plans), len(r.calls)
-	answer, err := r.core.WhatIf(r.now, s, admission.Bounds{})
+	answer, err := r.core.WhatIf(r.now, s, admission.Limits{})
 	if err != nil {
 		return scheduler.WhatIfResult{}, err
 	}

@@ -48,7 +48,7 @@ func TestVJobsStartWithinTheirWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, job := range answer().VJobs {
-		if b := answer().Bars[i]; job.ID == 3 && !b.Start.Equal(epoch.Add(90*time.Minute)) {
+		if b := answer().Estimates[i]; job.ID == 3 && !b.Start.Equal(epoch.Add(90*time.Minute)) {
 			t.Errorf("foreseen from %s: %s", b.Start, b.Why)
 		}
 	}

@@ -34,7 +34,7 @@ func Parse(text string) (Window, error) {
 		return Window{}, bad(text, "at most "+strconv.Itoa(longest)+" bytes")
 	}
 	for alternative := range strings.SplitSeq(text, ";") {
-		r := reader{words: strings.Fields(alternative)}
+		r := parser{words: strings.Fields(alternative)}
 		if len(r.words) == 0 {
 			return Window{}, bad(text, "a time, "+example)
 		}
@@ -49,10 +49,10 @@ func Parse(text string) (Window, error) {
 
 func bad(text, want string) error { return cluster.BadField("window", text, want) }
 
-// reader reads the words of one alternative in order.
-type reader struct{ words []string }
+// parser reads the words of one alternative in order.
+type parser struct{ words []string }
 
-func (r *reader) next() string {
+func (r *parser) next() string {
 	if len(r.words) == 0 {
 		return ""
 	}
@@ -61,7 +61,7 @@ func (r *reader) next() string {
 	return word
 }
 
-func (r *reader) part() (p part, err error) {
+func (r *parser) part() (p part, err error) {
 	for len(r.words) > 0 && err == nil {
 		switch word := r.next(); {
 		case word == "except":
@@ -82,7 +82,7 @@ func (r *reader) part() (p part, err error) {
 }
 
 // except reads the comma-separated sets of days after "except".
-func (r *reader) except(d *days) error {
+func (r *parser) except(d *days) error {
 	if len(r.words) == 0 {
 		return bad("except", `days after it, such as "except 12-24..01-02"`)
 	}
@@ -105,7 +105,7 @@ func (r *reader) except(d *days) error {
 }
 
 // days reads one condition on days.
-func (r *reader) days(word string, d *days) (err error) {
+func (r *parser) days(word string, d *days) (err error) {
 	switch {
 	case word == "day":
 		return d.monthdays.read(r.next(), scale{low: 1, high: 31})

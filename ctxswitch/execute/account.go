@@ -11,8 +11,8 @@ import (
 	"vjob/internal/predictor"
 )
 
-// account is what a vjob uses.
-type account struct {
+// vjobAccount is what a vjob uses.
+type vjobAccount struct {
 	ran     time.Duration // as far as it counts towards the walltime
 	crowded time.Duration // beside that: see [accounts.updateCrowding]
 	short   int           // of its VMs are on crowded nodes
@@ -40,7 +40,7 @@ const writeEvery = time.Minute
 
 // add adds the time since the last call: running time and memory by the clock, CPU by what the
 // guests were seen to use.
-func (a *account) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
+func (a *vjobAccount) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
 	dt := now.Sub(a.marked)
 	a.marked = now
 	if a.phase == gang.Active {
@@ -62,10 +62,10 @@ func (a *account) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
 }
 
 // due reports whether the account is to be written.
-func (a *account) due() bool { return a.used.Running >= writeEvery }
+func (a *vjobAccount) due() bool { return a.used.Running >= writeEvery }
 
 // take returns what is not yet written, in whole units, and counts it as written.
-func (a *account) take() journal.Usage {
+func (a *vjobAccount) take() journal.Usage {
 	whole := int64(a.memory)
 	a.used.MemorySec, a.memory = whole, a.memory-float64(whole)
 	whole = int64(a.joules)
@@ -77,7 +77,7 @@ func (a *account) take() journal.Usage {
 
 // observe takes in what a look says of the CPU of a member: what it needs now, and what
 // it has used since the last look. It reports whether what it counts for has changed.
-func (a *account) observe(now time.Time, job *cluster.VJob, c *hypervisor.Copy, expect bool) (changed bool) {
+func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, c *hypervisor.Copy, expect bool) (changed bool) {
 	if a.meters == nil {
 		a.meters = make([]meter, len(job.VMs))
 	}
@@ -98,7 +98,7 @@ func (a *account) observe(now time.Time, job *cluster.VJob, c *hypervisor.Copy, 
 }
 
 // observed returns the CPU that a member was last seen to need.
-func (a *account) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
+func (a *vjobAccount) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
 	if a.meters == nil {
 		return 0, false
 	}
@@ -108,7 +108,7 @@ func (a *account) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
 
 // wanted is the CPU time that the members would have used since they were last
 // accounted, had they got all they need.
-func (a *account) wanted(rec *gang.Record, dt time.Duration) (sum time.Duration) {
+func (a *vjobAccount) wanted(rec *gang.Record, dt time.Duration) (sum time.Duration) {
 	for rank := range a.meters {
 		if !rec.Members[rank].Ended {
 			sum += time.Duration(float64(dt) * float64(a.meters[rank].wants) / float64(cluster.CPU))
@@ -118,7 +118,7 @@ func (a *account) wanted(rec *gang.Record, dt time.Duration) (sum time.Duration)
 }
 
 // ranAt is the running time up to an instant, as far as it counts towards the walltime.
-func (a *account) ranAt(job *cluster.VJob, now time.Time) time.Duration {
+func (a *vjobAccount) ranAt(job *cluster.VJob, now time.Time) time.Duration {
 	if a.phase == gang.Active {
 		return a.ran + a.counts(job, now.Sub(a.marked))
 	}
@@ -126,7 +126,7 @@ func (a *account) ranAt(job *cluster.VJob, now time.Time) time.Duration {
 }
 
 // crowdedAt is the running time up to an instant that does not count.
-func (a *account) crowdedAt(job *cluster.VJob, now time.Time) time.Duration {
+func (a *vjobAccount) crowdedAt(job *cluster.VJob, now time.Time) time.Duration {
 	if a.phase == gang.Active {
 		dt := now.Sub(a.marked)
 		return a.crowded + dt - a.counts(job, dt)
@@ -135,10 +135,10 @@ func (a *account) crowdedAt(job *cluster.VJob, now time.Time) time.Duration {
 }
 
 // written is as much of the running time as the journal has.
-func (a *account) written() time.Duration { return a.ran - a.used.Running + a.used.Crowded }
+func (a *vjobAccount) written() time.Duration { return a.ran - a.used.Running + a.used.Crowded }
 
 // counts is how much of a running time since the last account counts towards the walltime.
-func (a *account) counts(job *cluster.VJob, dt time.Duration) time.Duration {
+func (a *vjobAccount) counts(job *cluster.VJob, dt time.Duration) time.Duration {
 	if a.short == 0 {
 		return dt
 	}
@@ -148,7 +148,7 @@ func (a *account) counts(job *cluster.VJob, dt time.Duration) time.Duration {
 // grace is for how long the walltime of a vjob may yet stand still because its nodes are
 // crowded: in all for as long as it is, or for [leastGrace]. One with a reservation has none,
 // since its room is promised to others afterwards.
-func (a *account) grace(job *cluster.VJob) time.Duration {
+func (a *vjobAccount) grace(job *cluster.VJob) time.Duration {
 	if !job.Reservation.IsZero() {
 		return 0
 	}
@@ -161,7 +161,7 @@ const leastGrace = 10 * time.Minute
 
 // end is when the walltime of a vjob that runs is over if its nodes stay as crowded as they are;
 // zero if it may run for ever.
-func (a *account) end(job *cluster.VJob) time.Time {
+func (a *vjobAccount) end(job *cluster.VJob) time.Time {
 	if job.Walltime <= 0 {
 		return time.Time{}
 	}

@@ -1,19 +1,18 @@
 // Package execute carries plans out: it drives the gangs of all vjobs, each by the protocol of
-// package gang, in the order of the plans' dependencies and within the room and the transfer
-// slots that really are free.
+// package gang, in the order of the plans' dependencies and within the capacity and the transfer
+// slots that are free.
 //
 // It is a state machine without goroutines or I/O. Its inputs are events (a look, a reply, the
 // time). Its output, by [Executor.Drain], is a step to commit and the calls and looks to make
 // after the commit. After a failed commit or a crash, a new executor continues from the journal.
 //
-// An [Executor] takes events in and hands them to its parts. Each part holds the state of one concern,
-// and is given those that it uses; none knows the executor. What all of them add to is the batch of
-// effects (batch.go). The driver is the machine that runs the protocol: [Executor.Drain] drives every
-// gang with an event (drive.go), by the next assignment of its plan (plan.go) and by the input that
-// package gang decides on (input.go). The resulting calls (calls.go) are under way until their effect was
-// seen. Looks go to nodes.go and store.go, capacity.go says what may be done on a node. Images that are
-// kept (kept.go), CPU caps (cap.go), accounts (accounts.go), walltimes (walltime.go) and energy (energy.go)
-// are parts beside the machine. report.go is for the other packages.
+// An [Executor] hands events to its parts. Each part holds the state of one concern, is given the
+// parts that it uses, and adds its effects to one batch (batch.go). The driver runs the protocol:
+// [Executor.Drain] drives every gang with an event (drive.go), by the next assignment of its plan
+// (plan.go) and by the input that package gang decides on (input.go). The resulting calls (calls.go)
+// are under way until their effect was seen. Looks go to nodes.go and store.go; capacity.go limits what
+// is done on a node. The other parts are images that are kept (kept.go), CPU caps (cap.go), accounts
+// (accounts.go), walltimes (walltime.go) and energy (energy.go). Other packages read report.go.
 package execute
 
 import (

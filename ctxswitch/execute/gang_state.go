@@ -25,7 +25,7 @@ type gangState struct {
 	broken  string // which invariant does not hold: the vjob is left alone; "" when all do
 
 	failures failures
-	account  account
+	account  vjobAccount
 	born     time.Time // when this start of the scheduler took the vjob in
 	started  time.Time
 	capped   bool // the caps of the members were set
@@ -34,7 +34,7 @@ type gangState struct {
 // newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
 // wait.
 func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState {
-	p := &gangState{job: job, rec: rec, born: now, account: account{marked: now, phase: rec.Phase}}
+	p := &gangState{job: job, rec: rec, born: now, account: vjobAccount{marked: now, phase: rec.Phase}}
 	if rec.Phase == gang.Pausing {
 		p.phase.skewFrom, p.phase.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}

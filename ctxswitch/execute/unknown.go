@@ -12,7 +12,7 @@ import (
 )
 
 // unknown is a copy that bears our mark and belongs to no live vjob: its owner cannot be
-// told. It is paused if it runs, and neither destroyed nor adopted (RELIABILITY I15).
+// told. It is paused if it runs, and neither destroyed nor adopted (I15).
 type unknown struct {
 	seen   hypervisor.CopyState
 	pauses tries

@@ -121,7 +121,7 @@ func (r *Record) Hop(rank int, next cluster.NodeID) Record {
 }
 
 // mark makes every image up to the present generation unusable for ever: from
-// the commit of this record on, no restore of them is issued (RELIABILITY §0.6).
+// the commit of this record on, no restore of them is issued (I3).
 func (r *Record) mark() {
 	for i := range r.Members {
 		m := &r.Members[i]

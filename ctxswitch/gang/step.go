@@ -20,7 +20,7 @@ func Step(rec Record, s Input) Turn {
 }
 
 func (t *turn) step() {
-	// Blind = still (RELIABILITY I16). Only a gang that was being paused, and has
+	// Blind = still (I16). Only a gang that was being paused, and has
 	// neither an image nor a second place where a member could be, lets those
 	// members go on that it can see.
 	if blind := t.blind(); len(blind) > 0 {

@@ -92,7 +92,7 @@ func (t suspension) back(cause string) {
 }
 
 // space reserves room for all images of the gang before the first of them is written,
-// and of a gang that runs before the first pause (RELIABILITY I21).
+// and of a gang that runs before the first pause (I21).
 func (t suspension) space() string {
 	need := map[cluster.NodeID]cluster.MiB{}
 	for rank, m := range t.rec.Members {

@@ -36,7 +36,7 @@ type Input struct {
 
 // Limits bounds the protocol.
 type Limits struct {
-	MaxSkew        time.Duration // between the first and the last pause (RELIABILITY §2.4)
+	MaxSkew        time.Duration // between the first and the last pause (I6)
 	MaxTries       int           // calls per member and phase before the gang turns back
 	MaxLosses      int           // times that a lost vjob is queued again
 	StopGrace      time.Duration // between asking a guest to shut down and ending it; 0 ends it at once

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"time"
 
 	"vjob/cluster"
@@ -54,15 +53,4 @@ type EnergyRow struct {
 	Unused      bool   // drawn for no vjob
 	Waited      time.Duration
 	Millijoules int64
-}
-
-// Compare orders rows by hours, names, and how long vjobs have waited.
-func (r EnergyRow) Compare(o EnergyRow) int {
-	unused := func(r EnergyRow) int {
-		if r.Unused {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(r.Hour.Compare(o.Hour), cmp.Compare(unused(r), unused(o)), cmp.Compare(r.Name, o.Name), cmp.Compare(r.Waited, o.Waited))
 }

@@ -1,6 +1,5 @@
 // Package journal holds what the scheduler records: its intents before it acts, their outcome,
-// and the events for users. It is plain data; package db stores it, and the simulation keeps it
-// in memory.
+// and the events for users. It is plain data, which package db stores.
 //
 // A [Step] is committed as a whole; only then are the calls of its intents made.
 package journal
@@ -145,13 +144,6 @@ type Usage struct {
 	Wanted    time.Duration // CPU time that they would have used, had they got all they need
 	MemorySec int64         // MiB·s on nodes
 	Joules    int64         // energy that its share of the nodes has drawn
-}
-
-// Plus is the sum of both, for the vjob of u.
-func (u Usage) Plus(o Usage) Usage {
-	return Usage{
-		u.VJob, u.Running + o.Running, u.Crowded + o.Crowded, u.CPU + o.CPU, u.Wanted + o.Wanted, u.MemorySec + o.MemorySec, u.Joules + o.Joules,
-	}
 }
 
 // PlanState is how far a plan has come.

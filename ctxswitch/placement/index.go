@@ -36,11 +36,11 @@ type Index struct {
 // reading is a parsed text with its problems, shared by all vjobs that state it.
 type reading struct {
 	file     *script.File
-	problems []script.Problem
+	problems []script.Diagnostic
 }
 
 // file reads a text.
-func (s *Index) file(text string) (*script.File, []script.Problem) {
+func (s *Index) file(text string) (*script.File, []script.Diagnostic) {
 	r, known := s.read[text]
 	if !known {
 		r.file, r.problems = rulelist.Read(field, text)

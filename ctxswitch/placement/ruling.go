@@ -54,10 +54,10 @@ func CheckShares(text string, nodes []cluster.Node, members int) error {
 	if err != nil {
 		return err
 	}
-	var problems []script.Problem
+	var problems []script.Diagnostic
 	for i := range program.Postings {
 		if p := &program.Postings[i]; p.Kind.Name == "lonely" && p.Penalty == 0 {
-			problems = append(problems, p.Problem("lonely keeps all other vjobs off the nodes, which quotas do not count: "+
+			problems = append(problems, p.Diagnostic("lonely keeps all other vjobs off the nodes, which quotas do not count: "+
 				"it takes a right, rights.whole_nodes; reserve as much as a node has instead"))
 		}
 	}
@@ -99,11 +99,11 @@ func compile(text string, names *view) (*script.Program, error) {
 	for i := range program.Postings {
 		p := &program.Postings[i]
 		if names.own && i == ownRules {
-			problems = append(problems, p.Problem(fmt.Sprintf("a vjob states at most %d rules", ownRules)))
+			problems = append(problems, p.Diagnostic(fmt.Sprintf("a vjob states at most %d rules", ownRules)))
 			break
 		}
 		if why := names.refuses(p); why != "" {
-			problems = append(problems, p.Problem(why))
+			problems = append(problems, p.Diagnostic(why))
 		}
 		switch p.Values["resource"] {
 		case cpu:
@@ -118,7 +118,7 @@ func compile(text string, names *view) (*script.Program, error) {
 	return program, nil
 }
 
-func wrong(problems []script.Problem) error {
-	e := script.Error{Problems: problems}
+func wrong(problems []script.Diagnostic) error {
+	e := script.Error{Diagnostics: problems}
 	return &cluster.FieldError{Field: field, Text: strings.TrimSpace(e.Error())}
 }

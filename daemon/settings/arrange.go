@@ -13,24 +13,24 @@ import (
 	"vjob/queue/quota"
 )
 
-// Arrange returns the rules of the queue order and of the quotas. The error names the invalid key.
-func (s *Settings) Arrange() (a ordering.Rules, err error) {
+// Arrange returns the settings of the queue order and of the quotas. The error names the invalid key.
+func (s *Settings) Arrange() (a ordering.Settings, err error) {
 	o := &s.Order
-	zone, err := o.Zone()
+	zone, err := o.zone()
 	if err != nil {
 		return a, err
 	}
 	if a.Queues, err = o.queues(s.policy); err != nil {
 		return a, err
 	}
-	if a.Rank, err = o.Priority.rules(); err != nil {
+	if a.Rank, err = o.Priority.settings(); err != nil {
 		return a, cluster.WithPath("priority", err)
 	}
 	a.Leap = o.FairShare.Leap
 	if !(a.Leap >= 0 && a.Leap <= 1) {
 		return a, cluster.BadField("fair_share.leap", a.Leap, "from 0 to 1")
 	}
-	a.Shares = o.FairShare.rules()
+	a.Shares = o.FairShare.settings()
 	if err := a.Shares.Check(); err != nil {
 		return a, cluster.WithPath("fair_share", err)
 	}
@@ -44,8 +44,8 @@ func (s *Settings) Arrange() (a ordering.Rules, err error) {
 	return a, err
 }
 
-// Zone returns the time zone of all windows in time.
-func (o *Order) Zone() (*time.Location, error) {
+// zone returns the time zone of all windows in time.
+func (o *Order) zone() (*time.Location, error) {
 	zone, err := time.LoadLocation(o.TimeZone)
 	if err != nil {
 		return nil, cluster.BadField("time_zone", o.TimeZone, "a time zone, such as UTC or Europe/Paris")
@@ -69,11 +69,11 @@ func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*orderin
 	return ordering.NewQueues(list, o.DefaultQueue)
 }
 
-func (p *Priority) rules() (multifactor.Rules, error) {
+func (p *Priority) settings() (multifactor.Settings, error) {
 	if err := (choice{"size_first", p.SizeFirst, "large small"}).check(); err != nil {
-		return multifactor.Rules{}, err
+		return multifactor.Settings{}, err
 	}
-	r := multifactor.Rules{
+	r := multifactor.Settings{
 		Weights: multifactor.Weights{
 			User: p.User, Queue: p.Queue, Age: p.Age, FairShare: p.FairShare, Size: p.Size, Deadline: p.Deadline,
 		},
@@ -82,8 +82,8 @@ func (p *Priority) rules() (multifactor.Rules, error) {
 	return r, r.Check()
 }
 
-func (f *FairShare) rules() fairshare.Rules {
-	return fairshare.Rules{
+func (f *FairShare) settings() fairshare.Settings {
+	return fairshare.Settings{
 		HalfLife: f.HalfLife.Duration, CPU: f.CPU, Memory: f.Memory, Damping: f.Damping, Share: f.Share, Shares: f.Shares,
 	}
 }

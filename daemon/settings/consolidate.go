@@ -25,20 +25,20 @@ const (
 	whenNever  = "never"
 )
 
-// Always reports whether VMs move even if nothing else asks for less power.
-func (c *Consolidate) Always() bool { return c.When == whenAlways }
+// always reports whether VMs move even if nothing else asks for less power.
+func (c *Consolidate) always() bool { return c.When == whenAlways }
 
-// Never reports whether consolidation is off.
-func (c *Consolidate) Never() bool { return c.When == whenNever }
+// never reports whether consolidation is off.
+func (c *Consolidate) never() bool { return c.When == whenNever }
 
-// Terms returns the settings of package energy/consolidate.
-func (c *Consolidate) Terms() consolidate.Terms {
-	return consolidate.Terms{Horizon: c.Horizon.Duration, Factor: c.Factor, MinSaving: c.Least.Watts}
+// criteria returns the settings of package energy/consolidate.
+func (c *Consolidate) criteria() consolidate.Criteria {
+	return consolidate.Criteria{Horizon: c.Horizon.Duration, Factor: c.Factor, MinSaving: c.Least.Watts}
 }
 
 func (s *Settings) validateConsolidation() error {
 	c := &s.Energy.Consolidate
-	terms := c.Terms()
+	terms := c.criteria()
 	if field, ok := errors.AsType[*cluster.FieldError](terms.Check()); ok {
 		return cluster.Renamed("energy.consolidate."+field.Field, field)
 	}
@@ -48,7 +48,7 @@ func (s *Settings) validateConsolidation() error {
 	if !slices.Contains([]string{whenAsked, whenAlways, whenNever}, c.When) {
 		return cluster.BadField("energy.consolidate.when", c.When, "one of "+whenAsked+", "+whenAlways+", "+whenNever)
 	}
-	if c.Always() && len(s.Power()) == 0 {
+	if c.always() && len(s.Power()) == 0 {
 		return cluster.Fault("energy.consolidate.when", "energy.models has no power model of any node, want %s or %s", whenAsked, whenNever)
 	}
 	return nil

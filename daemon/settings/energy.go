@@ -45,8 +45,8 @@ const (
 	MixedPolicy  = "mixed"         // a weighted sum of both
 )
 
-// Book returns the budgets for the scheduler.
-func (e *Energy) Book(zone *time.Location) (*budget.Schedule, error) {
+// book returns the budgets for the scheduler.
+func (e *Energy) book(zone *time.Location) (*budget.Schedule, error) {
 	lines := make([]budget.Budget, len(e.Budgets))
 	for i, b := range e.Budgets {
 		lines[i] = budget.Budget{Watts: b.Power.Watts, Group: b.Group, When: b.When}
@@ -73,11 +73,11 @@ func (s *Settings) validateBudgets() error {
 	case e.Policy != MixedPolicy && e.Lambda < 1:
 		return cluster.Fault("energy.policy", "energy.lambda is less than 1, want %s instead of %s", MixedPolicy, e.Policy)
 	}
-	zone, err := s.Zone()
+	zone, err := s.zone()
 	if err != nil {
 		return err
 	}
-	if _, err := e.Book(zone); err != nil {
+	if _, err := e.book(zone); err != nil {
 		return err
 	}
 	power := s.Power()
@@ -151,8 +151,8 @@ func (j Joules) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatFloat(float64(j.Joules), 'f', -1, 64) + "J"), nil
 }
 
-// Power returns the model in the form of package energy.
-func (m *PowerModel) Power() energy.Power {
+// power returns the model in the form of package energy.
+func (m *PowerModel) power() energy.Power {
 	p := energy.Power{
 		Idle: m.Idle.Watts, Full: m.Full.Watts, Standby: m.Standby.Watts,
 		On:  energy.Switch{Energy: m.Boot.Energy.Joules, Time: m.Boot.Time.Duration},
@@ -185,7 +185,7 @@ func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 			continue
 		}
 		for _, name := range ExpandRange(s.Nodes[i].Name) {
-			list[cluster.NodeID(name)] = m.Power()
+			list[cluster.NodeID(name)] = m.power()
 		}
 	}
 	return list
@@ -194,7 +194,7 @@ func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 func (s *Settings) validateEnergy() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Energy.Models)) {
 		m := s.Energy.Models[name]
-		p, field := m.Power(), "energy.models."+name
+		p, field := m.power(), "energy.models."+name
 		if part, value, want := p.Fault(); part != "" {
 			return cluster.BadField(field, fmt.Sprintf("%s %v", part, value), want)
 		}
@@ -207,7 +207,7 @@ func (s *Settings) validateEnergy() error {
 			return err
 		}
 	}
-	return cmp.Or(s.validatePrices(), s.validateConsolidation(), s.validateBudgets())
+	return cmp.Or(s.Energy.validatePrices(), s.validateConsolidation(), s.validateBudgets())
 }
 
 func (s *Settings) knownModel(field, name string) error {

@@ -57,8 +57,8 @@ const (
 
 var hostPattern = regexp.MustCompile(`^(\*|(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)$`)
 
-func (s *Settings) validateNotify() error {
-	m, w := &s.Notify.Mail, &s.Notify.Webhooks
+func (n *Notify) validate() error {
+	m, w := &n.Mail, &n.Webhooks
 	if err := (choice{"notify.mail.security", m.Security, "none starttls tls"}).check(); err != nil {
 		return err
 	}

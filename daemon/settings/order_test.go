@@ -17,7 +17,7 @@ import (
 
 // arrange reads a document over the defaults and returns its rules; errors are those that
 // users see.
-func arrange(t *testing.T, text string) (a ordering.Rules, err error) {
+func arrange(t *testing.T, text string) (a ordering.Settings, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -37,9 +37,9 @@ func TestOrderOfTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	first := a.Rank.Priority(&multifactor.Job{ID: 2, Priority: 1, Submitted: now}, now)
-	second := a.Rank.Priority(&multifactor.Job{ID: 1, Submitted: old, Runs: true, FairShare: 1, Queue: 1}, now)
-	third := a.Rank.Priority(&multifactor.Job{ID: 3, Submitted: now, Size: 1}, now)
+	first := a.Rank.Priority(&multifactor.Factors{ID: 2, Priority: 1, Submitted: now}, now)
+	second := a.Rank.Priority(&multifactor.Factors{ID: 1, Submitted: old, Runs: true, FairShare: 1, Queue: 1}, now)
+	third := a.Rank.Priority(&multifactor.Factors{ID: 3, Submitted: now, Size: 1}, now)
 	if first.Compare(&second) >= 0 || second.Compare(&third) >= 0 {
 		t.Errorf("%s, %s, %s", &first, &second, &third)
 	}
@@ -131,11 +131,11 @@ func TestWorkedExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann, bob := fairshare.Path{"physics", "ann"}, fairshare.Path{"biology", "bob"}
-	shares.Charge(ann, now, fairshare.Use{CPUSec: 300 * 3600})
-	shares.Charge(bob, now, fairshare.Use{CPUSec: 600 * 3600})
+	shares.Charge(ann, now, fairshare.Usage{CPUSec: 300 * 3600})
+	shares.Charge(bob, now, fairshare.Usage{CPUSec: 600 * 3600})
 	const day = 24 * time.Hour
 	last := 0
-	for _, j := range []multifactor.Job{
+	for _, j := range []multifactor.Factors{
 		{ID: 15, Submitted: now.Add(-time.Hour), Queue: a.Queues.Factor("urgent"), FairShare: shares.Factor(bob)},
 		{ID: 9, Submitted: now.Add(-6 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(bob), Runs: true},
 		{ID: 12, Submitted: now.Add(-2 * day), Queue: a.Queues.Factor("batch"), FairShare: shares.Factor(ann)},

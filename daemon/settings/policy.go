@@ -141,7 +141,7 @@ func (s *Settings) checkUse(p *queue.Parameter, value any) error {
 
 // kindsWith returns the names of the policies with a parameter.
 func kindsWith(parameter string) (names []string) {
-	for _, k := range queue.Kinds() {
+	for _, k := range queue.PolicyKinds() {
 		if slices.ContainsFunc(k.Parameters, func(p queue.Parameter) bool { return p.Name == parameter }) {
 			names = append(names, k.Name)
 		}

@@ -26,10 +26,10 @@ func (e *Energy) Series() (*price.Series, error) {
 }
 
 // validatePrices checks the settings of energy prices.
-func (s *Settings) validatePrices() error {
-	if v := s.Energy.ShiftSaves; !(v >= 0 && v <= 1) {
+func (e *Energy) validatePrices() error {
+	if v := e.ShiftSaves; !(v >= 0 && v <= 1) {
 		return cluster.BadField("energy.shift_saves", v, "from 0 to 1")
 	}
-	_, err := s.Energy.Series()
+	_, err := e.Series()
 	return err
 }

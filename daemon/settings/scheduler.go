@@ -20,11 +20,11 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
-	zone, err := s.Zone()
+	zone, err := s.zone()
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
-	budgets, err := s.Energy.Book(zone)
+	budgets, err := s.Energy.book(zone)
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
@@ -62,15 +62,15 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 // consolidation returns the settings of energy consolidation, or nil if it is off.
 func (s *Settings) consolidation() *scheduler.ConsolidationSettings {
 	c := &s.Energy.Consolidate
-	if c.Never() {
+	if c.never() {
 		return nil
 	}
-	return &scheduler.ConsolidationSettings{Terms: c.Terms(), Every: c.Every.Duration, Always: c.Always()}
+	return &scheduler.ConsolidationSettings{Criteria: c.criteria(), Every: c.Every.Duration, Always: c.always()}
 }
 
-// Bounds returns the limits of submissions; the default image comes first.
-func (s *Settings) Bounds() admission.Bounds {
-	b := admission.Bounds{
+// SubmissionLimits returns the limits of submissions; the default image comes first.
+func (s *Settings) SubmissionLimits() admission.Limits {
+	b := admission.Limits{
 		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
 		Owner: admission.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
 	}
@@ -86,7 +86,7 @@ func (s *Settings) Bounds() admission.Bounds {
 }
 
 // queuePolicy returns the policy of all queues, with the gap of the settings.
-func (s *Settings) queuePolicy(rules *ordering.Rules) queue.Policy {
+func (s *Settings) queuePolicy(rules *ordering.Settings) queue.Policy {
 	if s.Policy.Gap.Duration == 0 {
 		return rules.Policy()
 	}
@@ -95,7 +95,7 @@ func (s *Settings) queuePolicy(rules *ordering.Rules) queue.Policy {
 
 // sharedNetwork returns the bandwidths that transfers share, or nil if none is known.
 func (s *Settings) sharedNetwork() *ctxswitch.Network {
-	nics := s.NICs()
+	nics := s.nics()
 	if nics == nil {
 		return nil
 	}

@@ -134,9 +134,9 @@ func (s *Settings) limited() bool {
 	return s.Network.NIC.Rate > 0 || len(s.Network.Uplinks) > 0
 }
 
-// NICs returns the bandwidths of the nodes as far as they are known, or nil if no limit of
+// nics returns the bandwidths of the nodes as far as they are known, or nil if no limit of
 // the network is known.
-func (s *Settings) NICs() map[cluster.NodeID]cluster.Rate {
+func (s *Settings) nics() map[cluster.NodeID]cluster.Rate {
 	if !s.limited() {
 		return nil
 	}

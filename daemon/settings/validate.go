@@ -34,7 +34,8 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateAccounts, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
-		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.validateRights, s.validateRetention, s.validateSwitching, s.validateOAR, s.validateNotify,
+		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits,
+		s.Rights.validate, s.Retention.validate, s.validateSwitching, s.validateOAR, s.Notify.validate,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -252,11 +253,11 @@ func (s *Settings) validateLimits() error {
 	return nil
 }
 
-func (s *Settings) validateRights() error {
+func (r *Rights) validate() error {
 	for _, c := range []struct {
 		field string
 		users []string
-	}{{"rights.raise_priority", s.Rights.RaisePriority}, {"rights.whole_nodes", s.Rights.WholeNodes}} {
+	}{{"rights.raise_priority", r.RaisePriority}, {"rights.whole_nodes", r.WholeNodes}} {
 		for i, user := range c.users {
 			if strings.TrimSpace(user) == "" {
 				return cluster.BadField(fmt.Sprintf("%s[%d]", c.field, i), user, "the name of a user, or each")
@@ -266,8 +267,7 @@ func (s *Settings) validateRights() error {
 	return nil
 }
 
-func (s *Settings) validateRetention() error {
-	r := &s.Retention
+func (r *Retention) validate() error {
 	for _, c := range []struct {
 		field string
 		value Age

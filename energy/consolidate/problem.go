@@ -33,8 +33,8 @@ type VM struct {
 	Remaining time.Duration
 }
 
-// Terms say when a move pays off.
-type Terms struct {
+// Criteria determine when a move pays off.
+type Criteria struct {
 	// Horizon is how long a placement is expected to stay good.
 	Horizon time.Duration
 	// Factor is the required ratio of the saving within the horizon to the cost.
@@ -43,11 +43,11 @@ type Terms struct {
 	MinSaving energy.Watts
 }
 
-// Default are the default terms.
-var Default = Terms{Horizon: time.Hour, Factor: 4, MinSaving: 10}
+// Default are the default criteria.
+var Default = Criteria{Horizon: time.Hour, Factor: 4, MinSaving: 10}
 
-// Check returns an error that names the field if the terms are invalid.
-func (t *Terms) Check() error {
+// Check returns an error that names the field if the criteria are invalid.
+func (t *Criteria) Check() error {
 	switch {
 	case t.Horizon < time.Minute || t.Horizon > 7*24*time.Hour:
 		return cluster.BadField("horizon", t.Horizon, "from one minute to seven days")
@@ -66,7 +66,7 @@ type Problem struct {
 	VMs       []VM
 	// May reports whether the rules allow a VM on a node. Nil allows all.
 	May func(vm, node int) bool
-	Terms
+	Criteria
 	Seed uint64
 }
 

@@ -14,7 +14,7 @@ import (
 // some draws a cluster of a few nodes with VMs on them.
 func some(seed uint64, nodes, vms int) *consolidate.Problem {
 	rng := rand.New(rand.NewPCG(seed, 5))
-	p := &consolidate.Problem{Resources: []string{"cpu", "memory"}, Terms: consolidate.Default, Seed: seed}
+	p := &consolidate.Problem{Resources: []string{"cpu", "memory"}, Criteria: consolidate.Default, Seed: seed}
 	for range nodes {
 		idle := energy.Watts(50 + rng.IntN(100))
 		p.Nodes = append(p.Nodes, consolidate.Node{
@@ -185,7 +185,7 @@ func TestEveryNodeHasItsTurn(t *testing.T) {
 // No VM moves without a saving, and VMs that end soon stay.
 func TestNoMoveWithoutSaving(t *testing.T) {
 	same := energy.Power{Idle: 100, Full: 200, Standby: 5}
-	p := &consolidate.Problem{Resources: []string{"memory"}, Terms: consolidate.Default}
+	p := &consolidate.Problem{Resources: []string{"memory"}, Criteria: consolidate.Default}
 	for n := range 6 {
 		p.Nodes = append(p.Nodes, consolidate.Node{CPU: 4, Capacity: []float64{8}, Power: same})
 		p.VMs = append(p.VMs, consolidate.VM{Node: n, Load: 1, Need: []float64{1}, MoveEnergy: 10, Remaining: time.Hour})

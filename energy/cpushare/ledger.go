@@ -43,14 +43,14 @@ func (l *Draw) Clone() *Draw {
 	return &c
 }
 
-// Refusal is why a job does not run: its floor would exceed a limit.
-type Refusal struct {
+// Breach is why a job does not run: its floor would exceed a limit.
+type Breach struct {
 	Limit    int
 	Shortage energy.Watts
 }
 
 // TryAdd adds a job with its floor unless that exceeds a limit.
-func (l *Draw) TryAdd(j *Job) (r Refusal, ok bool) {
+func (l *Draw) TryAdd(j *Job) (r Breach, ok bool) {
 	l.Add(j)
 	r, broken := l.breach(j)
 	if broken {
@@ -84,11 +84,11 @@ func (l *Draw) put(n int, load float64) {
 
 // breach returns the limit that the nodes of a job exceed most. It returns false if they keep
 // all limits.
-func (l *Draw) breach(j *Job) (r Refusal, broken bool) {
+func (l *Draw) breach(j *Job) (r Breach, broken bool) {
 	for _, vm := range j.VMs {
 		for _, i := range l.in[vm.Node] {
 			if over := l.sums[i] - l.limits[i].Watts; vm.CPU > 0 && over > slack && over > r.Shortage {
-				r, broken = Refusal{i, over}, true
+				r, broken = Breach{i, over}, true
 			}
 		}
 	}

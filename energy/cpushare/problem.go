@@ -60,8 +60,8 @@ func (n *Node) Draws(load float64) energy.Watts {
 
 // Select selects the jobs that run: the fixed ones, then in order each job if its floor fits
 // beside those chosen before. The others get a refusal.
-func (p *Problem) Select() (runs []bool, refusals map[int]Refusal) {
-	runs, refusals = make([]bool, len(p.Jobs)), map[int]Refusal{}
+func (p *Problem) Select() (runs []bool, refusals map[int]Breach) {
+	runs, refusals = make([]bool, len(p.Jobs)), map[int]Breach{}
 	l := p.NewDraw()
 	for j := range p.Jobs {
 		if p.Jobs[j].Fixed {

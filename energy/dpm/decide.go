@@ -26,7 +26,7 @@ type Change struct {
 type decision struct {
 	*Settings
 	*Cluster
-	place     WhatIf
+	place     Rebalance
 	on        []cluster.NodeID // hosts on or coming, after the changes so far, sorted
 	where     Placement
 	now       Scores
@@ -34,7 +34,7 @@ type decision struct {
 }
 
 // Decide returns the hosts to switch. Random numbers order hosts that are alike.
-func (s *Settings) Decide(c *Cluster, place WhatIf, chance *rand.Rand) Advice {
+func (s *Settings) Decide(c *Cluster, place Rebalance, chance *rand.Rand) Advice {
 	d := decision{Settings: s, Cluster: c, place: place}
 	for _, h := range c.Hosts {
 		if h.State != Off {
@@ -159,7 +159,7 @@ func (d *decision) mayEvaluate() bool {
 }
 
 // candidates returns the hosts of a state that may be switched, sorted by ID.
-func (d *decision) candidates(state State) (list []*Host) {
+func (d *decision) candidates(state PowerState) (list []*Host) {
 	for i := range d.Hosts {
 		if h := &d.Hosts[i]; h.State == state && h.FixedReason == "" {
 			list = append(list, h)

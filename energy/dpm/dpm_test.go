@@ -265,7 +265,7 @@ func random(chance *rand.Rand) *world {
 		h := &w.c.Hosts[i]
 		h.Capacity.CPU = cluster.MilliCPU(4+chance.IntN(12)) * cluster.CPU
 		if i > 0 {
-			h.State = dpm.State(chance.IntN(3))
+			h.State = dpm.PowerState(chance.IntN(3))
 		}
 		if chance.IntN(5) == 0 {
 			h.FixedReason = "chance"

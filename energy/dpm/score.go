@@ -14,20 +14,20 @@ import (
 type Host struct {
 	ID          cluster.NodeID
 	Capacity    cluster.Resources
-	State       State
+	State       PowerState
 	Since       time.Time // when it came up
 	FixedReason string    // why it may not be switched; "" if it may
 	Power       energy.Power
 }
 
-// State is the power state of a host.
-type State uint8
+// PowerState is the power state of a host.
+type PowerState uint8
 
 // The states.
 const (
-	On     State = iota
-	Coming       // switched on, does not answer yet
-	Off          // off, or about to be
+	On     PowerState = iota
+	Coming            // switched on, does not answer yet
+	Off               // off, or about to be
 )
 
 // Cluster is the input of a decision.
@@ -44,9 +44,9 @@ type Cluster struct {
 // Placement is the host of each VM.
 type Placement map[cluster.VMID]cluster.NodeID
 
-// WhatIf returns where VMs would be after balancing over the given hosts, starting from a
+// Rebalance returns where VMs would be after balancing over the given hosts, starting from a
 // placement. It returns false if they do not fit or rules forbid it.
-type WhatIf func(on []cluster.NodeID, from Placement) (Placement, bool)
+type Rebalance func(on []cluster.NodeID, from Placement) (Placement, bool)
 
 // Score is the distance of hosts from the target range by resource: eq. 5 and 6.
 type Score struct{ CPU, Memory float64 }

@@ -11,7 +11,7 @@ import (
 // others would be too busy, so that one would be switched on again; too little capacity would
 // stay free; or demand is not known for long enough. It returns "" if they may. Other code
 // that empties hosts asks it first, so that the two never work against each other.
-func (s *Settings) Veto(c *Cluster, place WhatIf, off []cluster.NodeID) string {
+func (s *Settings) Veto(c *Cluster, place Rebalance, off []cluster.NodeID) string {
 	d := decision{Settings: s, Cluster: c, place: place}
 	for _, h := range c.Hosts {
 		if h.State != Off && !slices.Contains(off, h.ID) {

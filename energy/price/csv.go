@@ -9,8 +9,8 @@ import (
 	"vjob/cluster"
 )
 
-// MaxSteps limits a series: half a year in quarters of an hour.
-const MaxSteps = 20_000
+// maxSteps limits a series: half a year in quarters of an hour.
+const maxSteps = 20_000
 
 // layouts are the formats of times. All have a zone, since an hour of local time occurs twice
 // a year.
@@ -97,8 +97,8 @@ func (s *Series) follow(number int, text string, last, at time.Time) error {
 	case len(s.values) == 0:
 		s.from, s.zone = at.UTC(), at.Location()
 		return nil
-	case len(s.values) == MaxSteps:
-		return cluster.BadField(field, text, fmt.Sprintf("the end: a series has at most %d steps", MaxSteps))
+	case len(s.values) == maxSteps:
+		return cluster.BadField(field, text, fmt.Sprintf("the end: a series has at most %d steps", maxSteps))
 	case gap <= 0:
 		return cluster.BadField(field, text, "later than the line before, which is "+last.UTC().Format(time.RFC3339))
 	case len(s.values) == 1 && (gap < time.Minute || gap > 24*time.Hour):

@@ -180,7 +180,7 @@ func (p *branchAndBound) place(j, n int, sign float64) {
 // bound returns the best value that the placed jobs leave possible if those from the i-th on
 // are divisible. It returns false if no allocation or no better one is left.
 func (p *branchAndBound) bound(i int) (float64, bool) {
-	most := min(p.whole.Most(), p.size/p.demand)
+	most := min(p.whole.most(), p.size/p.demand)
 	for _, n := range p.nodes {
 		most = min(most, p.Nodes[n].CPU/max(p.load[n], 1e-12))
 	}

@@ -66,9 +66,9 @@ func (f *Fluid) Power(yield float64) (watts, slope float64, ok bool) {
 	return p.value + f.standby, p.price * f.demand, true
 }
 
-// Profits returns for each node how many watts it saves to have it on, at the prices at which
+// profits returns for each node how many watts it saves to have it on, at the prices at which
 // resources balance at a yield: nodes above 0 are on, and those at 0 may be on in part.
-func (f *Fluid) Profits(yield float64) []float64 {
+func (f *Fluid) profits(yield float64) []float64 {
 	p := f.maximizeDual(min(yield, f.most)*f.demand, f.rigid, nil)
 	list := make([]float64, len(f.nodes))
 	for n := range f.nodes {

@@ -56,7 +56,7 @@ func (s *search) tryNodes(f nodeSet, steps int) {
 	c := &run{count: len(f.on), nodes: f.on, yield: max(s.Floor, minYield), bound: f.bound, stride: firstStride}
 	if s.Objective != energy.BoundedYield {
 		m, _ := s.Check(s.best)
-		c.raisesYield, c.yield = true, min(max(c.yield, m.Yield*(1+minStride)), s.whole.Most())
+		c.raisesYield, c.yield = true, min(max(c.yield, m.Yield*(1+minStride)), s.whole.most())
 	}
 	s.resume(c, steps)
 }

@@ -50,7 +50,7 @@ func (s *search) round(round, steps int) bool {
 			s.resume(c, steps)
 		}
 	}
-	if !s.whole.Alike() && len(list) > 0 {
+	if !s.whole.alike && len(list) > 0 {
 		s.explore(max(16, steps/2), 3*(before-s.stepsLeft))
 	}
 	return len(list) > 0
@@ -111,7 +111,7 @@ func (s *search) selectRuns(round int) []*run {
 		}
 		return cmp.Compare(s.expectedValue(b, efficiency), s.expectedValue(a, efficiency))
 	})
-	others := !s.whole.Alike() || round%4 == 3 && s.noJob <= manyJobs
+	others := !s.whole.alike || round%4 == 3 && s.noJob <= manyJobs
 	if best := s.bestRun(); s.Objective == energy.BoundedYield && !others && slices.Contains(list, best) {
 		return []*run{best} // bisectCount has tried those with fewer nodes
 	}

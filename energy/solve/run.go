@@ -120,7 +120,7 @@ func (r *annealing) initialNodes() []int {
 	if r.run.nodes != nil {
 		return r.run.nodes
 	}
-	worth := r.whole.Profits(r.run.yield)
+	worth := r.whole.profits(r.run.yield)
 	order := make([]int, len(r.Nodes))
 	for n := range order {
 		order[n] = n
@@ -206,7 +206,7 @@ func (r *annealing) lowerYield() {
 
 // raiseYield sets the next target yield.
 func (r *annealing) raiseYield() {
-	y := min(r.run.bestYield*(1+r.run.stride), r.whole.Most())
+	y := min(r.run.bestYield*(1+r.run.stride), r.whole.most())
 	r.anneal.best = r.targetCost()
 	if y <= r.yield {
 		r.anneal.best = min(r.anneal.best, r.sum) // the yield is at its maximum: only the cost can improve
@@ -262,7 +262,7 @@ func (r *annealing) finish() {
 	if r.run.raisesYield && r.run.found {
 		reached := r.run.bestYield * (1 + r.run.stride)
 		r.run.yield = max(reached, min(r.yield, (r.yield+reached)/2))
-		r.run.yield = min(r.run.yield, r.whole.Most())
+		r.run.yield = min(r.run.yield, r.whole.most())
 	}
 }
 

@@ -14,13 +14,13 @@ const minYield = 1e-9
 // improvement, or on large clusters for a sample. Others are added next to the best run.
 func (s *search) initialRuns() {
 	floor := max(s.Floor, minYield)
-	first, last := s.whole.Count(floor), len(s.Nodes)
+	first, last := s.whole.count(floor), len(s.Nodes)
 	if s.Objective == energy.BoundedPower {
 		best := s.balancedCount(first)
 		first, last = max(first, best-3), min(last, max(first, best)+3)
 	}
 	stride := max(1, (last-first)/64)
-	s.complete = stride == 1 && (s.whole.Alike() || s.Objective != energy.BoundedPower)
+	s.complete = stride == 1 && (s.whole.alike || s.Objective != energy.BoundedPower)
 	for n := first; n <= last; n += stride {
 		s.addRun(n, false)
 		s.addRun(n, true)
@@ -57,7 +57,7 @@ func (s *search) addNeighbours() {
 // out of range.
 func (s *search) addRun(count int, climbs bool) {
 	floor := max(s.Floor, minYield)
-	if count < s.whole.Count(floor) || count > len(s.Nodes) {
+	if count < s.whole.count(floor) || count > len(s.Nodes) {
 		return
 	}
 	c := &run{count: count, raisesYield: climbs, yield: floor, stride: firstStride}
@@ -68,7 +68,7 @@ func (s *search) addRun(count int, climbs bool) {
 	ok := true
 	switch {
 	case s.Objective == energy.BoundedYield:
-		c.bound = s.whole.PowerOf(count, floor)
+		c.bound = s.whole.powerOf(count, floor)
 	case s.Objective == energy.BoundedPower && climbs:
 		c.bound, ok = s.affordableYield(count, floor)
 		c.yield = s.initialYield(c.bound)
@@ -98,7 +98,7 @@ func byCount(a, b *run) int {
 
 // z bounds the objective of Mixed for a number of nodes.
 func (s *search) z(yield float64, count int) float64 {
-	e := s.whole.PowerOf(count, yield)
+	e := s.whole.powerOf(count, yield)
 	return s.Lambda*yield + (1-s.Lambda)*max(0, 1-e/float64(s.EMax))
 }
 
@@ -123,8 +123,8 @@ func (s *search) bestYieldForZ(count int, floor float64) float64 {
 // initialYield is the first target below a known bound: slightly less, unless all jobs may get
 // all they need.
 func (s *search) initialYield(y float64) float64 {
-	if y >= s.whole.Most() {
-		return s.whole.Most()
+	if y >= s.whole.most() {
+		return s.whole.most()
 	}
 	return 0.99 * y
 }
@@ -140,7 +140,7 @@ func (s *search) maxYield(count int) float64 {
 	for _, v := range sizes[len(sizes)-count:] {
 		sum += v
 	}
-	return min(s.whole.Most(), sum/s.demand)
+	return min(s.whole.most(), sum/s.demand)
 }
 
 // balancedCount is the largest number of nodes that the budget covers at full load: with fewer
@@ -149,7 +149,7 @@ func (s *search) balancedCount(first int) int {
 	low, high := first-1, len(s.Nodes)
 	for low < high {
 		n := (low + high + 1) / 2
-		if y := s.maxYield(n); s.whole.PowerOf(max(n, s.whole.Count(y)), y) <= float64(s.Budget) {
+		if y := s.maxYield(n); s.whole.powerOf(max(n, s.whole.count(y)), y) <= float64(s.Budget) {
 			low = n
 		} else {
 			high = n - 1
@@ -161,7 +161,7 @@ func (s *search) balancedCount(first int) int {
 // affordableYield bounds the yield of a number of nodes within the budget.
 func (s *search) affordableYield(count int, low float64) (float64, bool) {
 	within := func(y float64) bool {
-		return s.whole.PowerOf(max(count, s.whole.Count(y)), y) <= float64(s.Budget+energy.Excess)
+		return s.whole.powerOf(max(count, s.whole.count(y)), y) <= float64(s.Budget+energy.Excess)
 	}
 	high := s.maxYield(count)
 	switch {

@@ -130,7 +130,7 @@ func (s *search) infeasibleReason() string {
 			return fmt.Sprintf("the least yield takes at least %.1f W, the budget is %.1f W", watts, float64(s.Budget))
 		}
 	}
-	if most := s.whole.Most(); most > 0 && most < s.Floor {
+	if most := s.whole.most(); most > 0 && most < s.Floor {
 		return fmt.Sprintf("no yield above %.4f is possible, the floor is %.4f", most, s.Floor)
 	}
 	return "infeasible: no assignment fits"

@@ -53,8 +53,8 @@ func (w *Whole) sort() {
 	}
 }
 
-// Count returns a lower bound on the number of nodes at a yield.
-func (w *Whole) Count(yield float64) int {
+// count returns a lower bound on the number of nodes at a yield.
+func (w *Whole) count(yield float64) int {
 	most := 1
 	for r, list := range w.largest {
 		left := yield * w.fluid.demand
@@ -71,8 +71,8 @@ func (w *Whole) Count(yield float64) int {
 	return most
 }
 
-// Most bounds the least yield of any allocation.
-func (w *Whole) Most() float64 { return w.fluid.most }
+// most bounds the least yield of any allocation.
+func (w *Whole) most() float64 { return w.fluid.most }
 
 // Power returns a lower bound on the power at a yield. It returns false if the problem is
 // infeasible.
@@ -81,23 +81,20 @@ func (w *Whole) Power(yield float64) (watts float64, ok bool) {
 		return 0, false
 	}
 	yield = min(yield, w.fluid.most)
-	count := w.Count(yield)
+	count := w.count(yield)
 	if w.alike {
-		return w.PowerOf(count, yield), true
+		return w.powerOf(count, yield), true
 	}
 	need := append(slices.Clone(w.fluid.rigid), float64(count))
 	return w.counted.maximizeDual(yield*w.fluid.demand, need, nil).value + w.fluid.standby, true
 }
 
-// Profits are those of divisible nodes, see [Fluid.Profits].
-func (w *Whole) Profits(yield float64) []float64 { return w.fluid.Profits(yield) }
+// profits are those of divisible nodes, see [Fluid.profits].
+func (w *Whole) profits(yield float64) []float64 { return w.fluid.profits(yield) }
 
-// Alike reports whether nodes differ only in power.
-func (w *Whole) Alike() bool { return w.alike }
-
-// PowerOf bounds the power at a yield with the given number of nodes on, which must suffice.
+// powerOf bounds the power at a yield with the given number of nodes on, which must suffice.
 // If nodes are not alike, the number is ignored.
-func (w *Whole) PowerOf(count int, yield float64) (watts float64) {
+func (w *Whole) powerOf(count int, yield float64) (watts float64) {
 	cpu := yield * w.fluid.demand
 	if w.alike {
 		return w.leastPower(cpu, count) + w.fluid.standby

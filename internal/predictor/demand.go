@@ -11,9 +11,9 @@ import (
 	"vjob/cluster"
 )
 
-// HalfLife is the age at which a sample has half its weight. A burst is forgotten after some ten
+// halfLife is the age at which a sample has half its weight. A burst is forgotten after some ten
 // half-lives.
-const HalfLife = 2 * time.Minute
+const halfLife = 2 * time.Minute
 
 // Step is the resolution of predictions. A prediction falls by at least [steps] of it: each
 // change makes the scheduler decide again, so smaller changes are ignored.
@@ -40,7 +40,7 @@ func (d *Predictor) Add(at time.Time, cpu cluster.MilliCPU) (changed bool) {
 		return true
 	}
 	// The last sample was the demand until now.
-	weight := 1 - math.Exp2(-at.Sub(d.at).Seconds()/HalfLife.Seconds())
+	weight := 1 - math.Exp2(-at.Sub(d.at).Seconds()/halfLife.Seconds())
 	off := d.now - d.mean
 	d.mean += weight * off
 	d.variance = (1 - weight) * (d.variance + weight*off*off)

@@ -84,8 +84,8 @@ func (c *cluster) allocation() *energy.Allocation {
 	return a
 }
 
-// order sorts jobs.
-type order func(p *energy.Problem) []int
+// jobOrder sorts jobs.
+type jobOrder func(p *energy.Problem) []int
 
 func byMemory(p *energy.Problem) []int {
 	return sorted(p, func(j *energy.Job) float64 { return j.Need[0] })

@@ -34,7 +34,7 @@ func bestFit(c *cluster, j int, share float64) int {
 
 // greedyYield is GREEDY_BOUNDEDYIELD_1 to 4 (paper §3.1): each job in turn is placed at
 // the yield that is demanded.
-func greedyYield(by order, fits fit) Algorithm {
+func greedyYield(by jobOrder, fits fit) Algorithm {
 	return func(p *energy.Problem) *energy.Allocation {
 		c := newCluster(p)
 		if !c.fill(by(p), fits, p.Floor) {
@@ -62,7 +62,7 @@ func (c *cluster) fill(jobs []int, fits fit, yield float64) bool {
 const hundredths = 100
 
 // greedyAfresh places all jobs anew after each round of decreases.
-func greedyAfresh(by order, fits fit) Algorithm {
+func greedyAfresh(by jobOrder, fits fit) Algorithm {
 	return func(p *energy.Problem) *energy.Allocation {
 		jobs := by(p)
 		for left := hundredths; left > 0; left-- {
@@ -77,7 +77,7 @@ func greedyAfresh(by order, fits fit) Algorithm {
 
 // greedyKept keeps the placements that it found: a decrease frees room for the jobs that
 // have none yet.
-func greedyKept(by order, fits fit) Algorithm {
+func greedyKept(by jobOrder, fits fit) Algorithm {
 	return func(p *energy.Problem) *energy.Allocation {
 		c, jobs := newCluster(p), by(p)
 		left := make([]int, len(jobs))

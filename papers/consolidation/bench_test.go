@@ -36,7 +36,7 @@ type score struct {
 	slowest, sum         time.Duration
 }
 
-func (s *score) fewest(p *consolidation.Problem, b consolidation.Budget) {
+func (s *score) fewest(p *consolidation.Problem, b consolidation.SearchOptions) {
 	begin := time.Now()
 	a := consolidation.Fewest(p, b)
 	s.clock(begin)
@@ -55,7 +55,7 @@ func (s *score) fewest(p *consolidation.Problem, b consolidation.Budget) {
 	}
 }
 
-func (s *score) cheapest(p *consolidation.Problem, from consolidation.Answer, b consolidation.Budget) {
+func (s *score) cheapest(p *consolidation.Problem, from consolidation.Answer, b consolidation.SearchOptions) {
 	begin := time.Now()
 	c := consolidation.Cheapest(p, from.Used, b, from.At)
 	s.clock(begin)
@@ -125,7 +125,7 @@ func BenchmarkFewest(b *testing.B) {
 			for b.Loop() {
 				for seed := range uint64(configurations) {
 					p := thesis(set.nodes, set.vms, set.memory, seed)
-					s.fewest(p, consolidation.Budget{Seed: seed})
+					s.fewest(p, consolidation.SearchOptions{Seed: seed})
 				}
 			}
 			s.reportNodes(b)
@@ -141,8 +141,8 @@ func BenchmarkCheapest(b *testing.B) {
 			for b.Loop() {
 				for seed := range uint64(configurations) {
 					p := thesis(set.nodes, set.vms, set.memory, seed)
-					a := consolidation.Fewest(p, consolidation.Budget{Seed: seed})
-					s.cheapest(p, a, consolidation.Budget{Seed: seed})
+					a := consolidation.Fewest(p, consolidation.SearchOptions{Seed: seed})
+					s.cheapest(p, a, consolidation.SearchOptions{Seed: seed})
 				}
 			}
 			s.reportCost(b)
@@ -169,9 +169,9 @@ var mixes = []struct {
 // deadline is how long a search for a packing of a harder mix may take.
 const deadline = 5 * time.Second
 
-func within() consolidation.Budget {
+func within() consolidation.SearchOptions {
 	begin := time.Now()
-	return consolidation.Budget{Steps: 1 << 40, Stop: func() bool { return time.Since(begin) > deadline }}
+	return consolidation.SearchOptions{Steps: 1 << 40, Stop: func() bool { return time.Since(begin) > deadline }}
 }
 
 // Harder mixes, 5 s each.

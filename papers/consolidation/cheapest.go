@@ -9,7 +9,7 @@ import (
 // thesis eq. 8.2, with the cost of each item by itself). It starts from the packings
 // given, such as that of [Fewest], and from those of [FirstFit], and is never worse
 // than any of them that keeps to the number of nodes.
-func Cheapest(p *Problem, used int, b Budget, from ...[]int) Replacement {
+func Cheapest(p *Problem, used int, b SearchOptions, from ...[]int) Replacement {
 	m, ok := newModel(p, true)
 	if !ok || used < m.forced {
 		return Replacement{Proved: true}

@@ -7,7 +7,7 @@ import (
 )
 
 // Fewest looks for a packing on the fewest nodes (VMPP, thesis eq. 7.2).
-func Fewest(p *Problem, b Budget) Answer {
+func Fewest(p *Problem, b SearchOptions) Answer {
 	m, ok := newModel(p, false)
 	if !ok {
 		return Answer{Proved: true}

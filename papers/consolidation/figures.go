@@ -24,9 +24,9 @@ func Compare(o SampleOptions, configurations int) Comparison {
 	c := Comparison{Configurations: configurations}
 	for seed := range uint64(configurations) {
 		o.Seed = seed
-		p, budget := Sample(o), Budget{Seed: seed}
-		fewest := Fewest(p, budget)
-		cheapest := Cheapest(p, fewest.Used, budget, fewest.At)
+		p, options := Sample(o), SearchOptions{Seed: seed}
+		fewest := Fewest(p, options)
+		cheapest := Cheapest(p, fewest.Used, options, fewest.At)
 		if fewest.Proved {
 			c.ProvedNodes++
 		}

@@ -41,9 +41,8 @@ type Veto interface {
 	Go(item, node int)
 }
 
-// Budget is how long to search. The same budget gives the same answer, unless Stop
-// ends it.
-type Budget struct {
+// SearchOptions bound a search. The same options give the same answer, unless Stop ends it.
+type SearchOptions struct {
 	Seed uint64
 	// Steps is how many elementary steps the search may take, of some ten
 	// nanoseconds each; 0 is 50 million.
@@ -80,7 +79,7 @@ type stepBudget struct {
 	stop      func() bool
 }
 
-func newStepBudget(b Budget) *stepBudget {
+func newStepBudget(b SearchOptions) *stepBudget {
 	if b.Steps == 0 {
 		b.Steps = defaultSteps
 	}

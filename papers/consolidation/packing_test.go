@@ -213,7 +213,7 @@ func TestFewestAgainstAllPackings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := small(t)
 		fewest, _ := brute(p)
-		a := consolidation.Fewest(p, consolidation.Budget{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 2_000_000})
+		a := consolidation.Fewest(p, consolidation.SearchOptions{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 2_000_000})
 		if v, ok := p.Veto.(*turnstile); ok && !v.clear() {
 			t.Fatalf("the veto still has items: %v", v.on)
 		}
@@ -243,7 +243,7 @@ func TestCheapestAgainstAllPackings(t *testing.T) {
 		p := small(t)
 		_, costs := brute(p)
 		used := rapid.IntRange(0, len(p.Room)).Draw(t, "used")
-		c := consolidation.Cheapest(p, used, consolidation.Budget{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 1_000_000})
+		c := consolidation.Cheapest(p, used, consolidation.SearchOptions{Seed: rapid.Uint64().Draw(t, "seed"), Steps: 1_000_000})
 		if v, ok := p.Veto.(*turnstile); ok && !v.clear() {
 			t.Fatalf("the veto still has items: %v", v.on)
 		}
@@ -275,9 +275,9 @@ func TestCheapestAgainstAllPackings(t *testing.T) {
 func TestCheapestProvesHomes(t *testing.T) {
 	for seed := range uint64(60) {
 		p := thesis(5, 8, eightClasses, seed)
-		a := consolidation.Fewest(p, consolidation.Budget{})
+		a := consolidation.Fewest(p, consolidation.SearchOptions{})
 		_, costs := brute(p)
-		c := consolidation.Cheapest(p, a.Used, consolidation.Budget{}, a.At)
+		c := consolidation.Cheapest(p, a.Used, consolidation.SearchOptions{}, a.At)
 		if !a.Proved || !c.Proved || c.Cost != costs[a.Used] {
 			t.Errorf("seed %d: %+v, %+v, the best costs %d", seed, a, c, costs[a.Used])
 		}
@@ -294,7 +294,7 @@ func TestSameBudgetSameAnswer(t *testing.T) {
 			}
 			return p.Need[item][0]
 		}
-		b := consolidation.Budget{Seed: 3, Steps: 3_000_000}
+		b := consolidation.SearchOptions{Seed: 3, Steps: 3_000_000}
 		one, two := consolidation.Fewest(p, b), consolidation.Fewest(p, b)
 		if !slices.Equal(one.At, two.At) || one.Bound != two.Bound {
 			t.Errorf("%+v and %+v", one, two)
@@ -310,7 +310,7 @@ func TestSameBudgetSameAnswer(t *testing.T) {
 func TestStop(t *testing.T) {
 	p := uniform(200, 100, 400, 5)
 	asked := 0
-	a := consolidation.Fewest(p, consolidation.Budget{Stop: func() bool { asked++; return true }})
+	a := consolidation.Fewest(p, consolidation.SearchOptions{Stop: func() bool { asked++; return true }})
 	if asked == 0 || a.At == nil || a.Proved || a.Bound < 45 {
 		t.Errorf("asked %d times, %d nodes, bound %d, proved %v", asked, a.Used, a.Bound, a.Proved)
 	}

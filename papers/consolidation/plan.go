@@ -17,12 +17,12 @@ func Plan(in *repack.Instance, o solve.Options) (*solve.Result, error) {
 	var fewest Answer
 	packed := o
 	packed.Initial = func(p solve.Placement) []int {
-		problem, budget := problemOf(p), Budget{Seed: o.Seed, Stop: o.Stop}
-		fewest = Fewest(problem, budget)
+		problem, options := problemOf(p), SearchOptions{Seed: o.Seed, Stop: o.Stop}
+		fewest = Fewest(problem, options)
 		if fewest.At == nil {
 			return nil
 		}
-		if r := Cheapest(problem, fewest.Used, budget, fewest.At); r.At != nil {
+		if r := Cheapest(problem, fewest.Used, options, fewest.At); r.At != nil {
 			return r.At
 		}
 		return fewest.At

@@ -19,10 +19,10 @@ import (
 // command prints our values, unless a row names a shorter one.
 const command = "go run ./papers jobs"
 
-// Workload is the experiment of §10.2.3, in the root folder of the repository.
-const Workload = "examples/nasgrid-8x9.json"
+// workloadFile is the experiment of §10.2.3, in the root folder of the repository.
+const workloadFile = "examples/nasgrid-8x9.json"
 
-// Figures compares our results with the thesis. It reads [Workload] from the current folder.
+// Figures compares our results with the thesis. It reads examples/nasgrid-8x9.json from the current folder.
 func Figures() ([]figure.Row, error) {
 	none := func(where, what, published, why string) figure.Row {
 		return figure.Row{Where: where, What: what, Published: published, Command: why}
@@ -122,7 +122,7 @@ func packings() ([]figure.Row, error) {
 // experiment reproduces §10.2.3: eight vjobs of nine VMs on eleven nodes.
 func experiment() ([]figure.Row, error) {
 	run := func(policy string) (*replay.Result, error) {
-		w, err := workload.Read(Workload)
+		w, err := workload.Read(workloadFile)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func experiment() ([]figure.Row, error) {
 		longest = max(longest, w.Took)
 	}
 	row := func(where, what, published, ours string) figure.Row {
-		return figure.Row{Where: where, What: what, Published: published, Ours: ours, Command: "vjob replay " + Workload + " --policy fcfs,firstfit"}
+		return figure.Row{Where: where, What: what, Published: published, Ours: ours, Command: "vjob replay " + workloadFile + " --policy fcfs,firstfit"}
 	}
 	return []figure.Row{
 		row("§10.2.3", "total time, FCFS", "250 min", minutes(static.Total)),

@@ -12,15 +12,15 @@ import (
 // instances is the number of problems of each set; the paper has 100.
 const instances = 5
 
-// set is one line of tables 1 to 3, with the results of the repair mode.
-type set struct {
+// tableRow is one line of tables 1 to 3, with the results of the repair mode.
+type tableRow struct {
 	table, name  string
 	nodes, ratio int
 	sides        bool // with the side constraints
 	solved, sum  int  // published: solved of 100, mean sum of completion times in seconds
 }
 
-var sets = []set{
+var sets = []tableRow{
 	{"Table 1", "1,000 servers, ratio 2:1", 1000, 2, false, 100, 381},
 	{"Table 1", "1,000 servers, ratio 3:1", 1000, 3, false, 100, 749},
 	{"Table 1", "1,000 servers, ratio 4:1", 1000, 4, false, 100, 1349},
@@ -56,7 +56,7 @@ func Figures() ([]figure.Row, error) {
 	}), nil
 }
 
-func (s *set) row() (figure.Row, error) {
+func (s *tableRow) row() (figure.Row, error) {
 	solved, sum, bound := 0, int64(0), int64(0)
 	for seed := range uint64(instances) {
 		in, err := Sample(SampleOptions{Nodes: s.nodes, Ratio: s.ratio, Seed: 1 + seed})
@@ -64,7 +64,7 @@ func (s *set) row() (figure.Row, error) {
 			return figure.Row{}, err
 		}
 		if s.sides {
-			if err := Constrain(in); err != nil {
+			if err := constrain(in); err != nil {
 				return figure.Row{}, err
 			}
 		}
@@ -86,10 +86,10 @@ func (s *set) row() (figure.Row, error) {
 	}, nil
 }
 
-// Constrain adds the side constraints of section 5 to a problem of [Sample]: the VMs of each tier on
+// constrain adds the side constraints of section 5 to a problem of [Sample]: the VMs of each tier on
 // distinct servers at every instant, at most 300 VMs in each rack, no VMs on 0.5 % of the servers,
 // and one application with servers of its own.
-func Constrain(in *repack.Instance) error {
+func constrain(in *repack.Instance) error {
 	var failed error
 	post := func(name string, continuous bool, values map[string]any) {
 		k, err := rule.Find(name)

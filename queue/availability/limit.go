@@ -78,9 +78,6 @@ func (c *Limit) At(t time.Time) LimitStep {
 	return c.steps[0]
 }
 
-// Used returns how much is in use at an instant.
-func (c *Limit) Used(t time.Time) int64 { return plenty - c.used.Free(c.seconds(t)) }
-
 // change returns the first instant after another at which the limit or its use changes.
 func (c *Limit) change(at Time) Time {
 	next := Never

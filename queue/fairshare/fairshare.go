@@ -21,14 +21,14 @@ type Path []string
 // String joins the names with slashes.
 func (p Path) String() string { return strings.Join(p, "/") }
 
-// Use is an amount of use.
-type Use struct {
+// Usage is an amount of used capacity.
+type Usage struct {
 	CPUSec float64 // seconds of one processor
 	GiBSec float64 // seconds of one GiB of memory
 }
 
-// Rules are shares, weights and decay.
-type Rules struct {
+// Settings are shares, weights and decay.
+type Settings struct {
 	HalfLife time.Duration // more than 0
 	// CPU and Memory are the weights of a second of a processor and of a GiB; at least one is more than 0.
 	CPU, Memory float64
@@ -41,8 +41,8 @@ type Rules struct {
 	Shares map[string]float64
 }
 
-// Check returns which rule is wrong, if any.
-func (r *Rules) Check() error {
+// Check returns an error that names the first invalid setting.
+func (r *Settings) Check() error {
 	ok := func(f, least float64) bool { return f >= least && !math.IsInf(f, 1) }
 	switch {
 	case r.HalfLife <= 0:

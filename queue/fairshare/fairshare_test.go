@@ -17,11 +17,11 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 const week = 7 * 24 * time.Hour
 
-func rules(shares map[string]float64) fairshare.Rules {
-	return fairshare.Rules{HalfLife: week, CPU: 1, Share: 1, Shares: shares}
+func settings(shares map[string]float64) fairshare.Settings {
+	return fairshare.Settings{HalfLife: week, CPU: 1, Share: 1, Shares: shares}
 }
 
-func tree(tb testing.TB, r fairshare.Rules) *fairshare.Tree {
+func tree(tb testing.TB, r fairshare.Settings) *fairshare.Tree {
 	tb.Helper()
 	tree, err := fairshare.New(r)
 	if err != nil {
@@ -38,12 +38,12 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) 
 // algorithm, three levels deep, of a machine used to 70 %. The example divides by the capacity, here
 // by all use, so that an account without a share uses the rest.
 func TestPublishedExample(t *testing.T) {
-	tree := tree(t, rules(map[string]float64{
+	tree := tree(t, settings(map[string]float64{
 		"A": 40, "A/B": 30, "A/C": 10, "A/B/1": 1, "A/C/2": 1, "A/C/3": 1,
 		"D": 60, "D/E": 25, "D/F": 35, "D/E/4": 1, "D/F/5": 1, "rest": 0,
 	}))
 	for who, used := range map[string]float64{"A/B/1": 20, "A/C/2": 25, "D/E/4": 25, "rest": 30} {
-		tree.Charge(path(who), noon, fairshare.Use{CPUSec: used})
+		tree.Charge(path(who), noon, fairshare.Usage{CPUSec: used})
 	}
 	for who, want := range map[string]float64{
 		"A/B/1": 0.408479, "A/C/2": 0.022097, "A/C/3": 0.125, "D/E/4": 0.5, "D/F/5": 0.749154, "rest": 0,
@@ -56,12 +56,12 @@ func TestPublishedExample(t *testing.T) {
 }
 
 func TestWhoUsesLittle(t *testing.T) {
-	tree := tree(t, rules(nil))
+	tree := tree(t, settings(nil))
 	if f := tree.Factor(path("physics/ann")); f != 1 {
 		t.Errorf("before anything was used: %v", f)
 	}
-	tree.Charge(path("physics/ann"), noon, fairshare.Use{CPUSec: 100})
-	tree.Charge(path("biology/bob"), noon, fairshare.Use{CPUSec: 100})
+	tree.Charge(path("physics/ann"), noon, fairshare.Usage{CPUSec: 100})
+	tree.Charge(path("biology/bob"), noon, fairshare.Usage{CPUSec: 100})
 	for who, want := range map[string]float64{
 		"physics/ann": 0.5, "biology/bob": 0.5, // just what is theirs
 		"history/eve": 1,
@@ -75,8 +75,8 @@ func TestWhoUsesLittle(t *testing.T) {
 
 // naive sums all charges, each decayed separately; the tree must give the same for any epoch.
 type naive struct {
-	rules   fairshare.Rules
-	charges []charge
+	settings fairshare.Settings
+	charges  []charge
 }
 
 type charge struct {
@@ -88,7 +88,7 @@ type charge struct {
 func (n *naive) used(who string, at time.Time) (sum float64) {
 	for _, c := range n.charges {
 		if who == "" || c.who == who || strings.HasPrefix(c.who, who+"/") {
-			sum += c.amount * math.Pow(0.5, float64(at.Sub(c.at))/float64(n.rules.HalfLife))
+			sum += c.amount * math.Pow(0.5, float64(at.Sub(c.at))/float64(n.settings.HalfLife))
 		}
 	}
 	return sum
@@ -102,14 +102,14 @@ func (n *naive) siblings(who string) map[string]float64 {
 		parts := strings.Split(p, "/")
 		if len(parts) > depth && strings.Join(parts[:depth], "/") == parent {
 			name := strings.Join(parts[:depth+1], "/")
-			all[name] = n.rules.Share
-			if share, named := n.rules.Shares[name]; named {
+			all[name] = n.settings.Share
+			if share, named := n.settings.Shares[name]; named {
 				all[name] = share
 			}
 		}
 	}
 	add(who)
-	for p := range n.rules.Shares {
+	for p := range n.settings.Shares {
 		add(p)
 	}
 	for _, c := range n.charges {
@@ -145,14 +145,14 @@ func (n *naive) factor(who string, at time.Time) float64 {
 func TestAgainstEachCharge(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		r := rules(map[string]float64{"p0": 3, "p0/u1": 5, "p1": 0.5, "p2/u0": 0})
+		r := settings(map[string]float64{"p0": 3, "p0/u1": 5, "p1": 0.5, "p2/u0": 0})
 		r.HalfLife = []time.Duration{time.Hour, week}[seed%2]
-		tr, all := tree(t, r), &naive{rules: r}
+		tr, all := tree(t, r), &naive{settings: r}
 		at := noon
 		for range 1 + rng.IntN(60) {
 			at = at.Add(time.Duration(rng.Int64N(int64(20 * r.HalfLife))))
 			c := charge{fmt.Sprintf("p%d/u%d", rng.IntN(4), rng.IntN(3)), at.Add(-time.Duration(rng.Int64N(int64(r.HalfLife)))), rng.Float64() * 1e6}
-			tr.Charge(path(c.who), c.at, fairshare.Use{CPUSec: c.amount})
+			tr.Charge(path(c.who), c.at, fairshare.Usage{CPUSec: c.amount})
 			all.charges = append(all.charges, c)
 		}
 		for _, who := range []string{"p0/u0", "p0/u1", "p1/u2", "p2/u0", "p3/u1", "new/one", "p0/new", "p1"} {
@@ -172,7 +172,7 @@ func TestMoreUseNeverHelps(t *testing.T) {
 	const seed = 3
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	tr := tree(t, rules(map[string]float64{"a": 2, "b": 1}))
+	tr := tree(t, settings(map[string]float64{"a": 2, "b": 1}))
 	at := noon
 	for range 300 {
 		who, other := "a/u", "b/u"
@@ -181,7 +181,7 @@ func TestMoreUseNeverHelps(t *testing.T) {
 		}
 		own, others := tr.Factor(path(who)), tr.Factor(path(other))
 		at = at.Add(time.Duration(rng.Int64N(int64(week))))
-		tr.Charge(path(who), at, fairshare.Use{CPUSec: rng.Float64() * 1e4})
+		tr.Charge(path(who), at, fairshare.Usage{CPUSec: rng.Float64() * 1e4})
 		if after := tr.Factor(path(who)); after > own+1e-12 && own < 1 {
 			t.Fatalf("%s used more and rose from %v to %v", who, own, after)
 		}
@@ -192,14 +192,14 @@ func TestMoreUseNeverHelps(t *testing.T) {
 }
 
 func TestMemoryAndDamping(t *testing.T) {
-	r := rules(nil)
+	r := settings(nil)
 	r.Memory, r.Damping = 0.25, 2
 	tr := tree(t, r)
-	tr.Charge(path("a"), noon, fairshare.Use{CPUSec: 10, GiBSec: 40})
-	tr.Charge(path("b"), noon, fairshare.Use{CPUSec: 20})
-	tr.Charge(path("b"), noon, fairshare.Use{CPUSec: -5})
-	tr.Charge(path("b"), noon, fairshare.Use{CPUSec: math.NaN()})
-	tr.Charge(path("b"), noon, fairshare.Use{CPUSec: math.Inf(1)})
+	tr.Charge(path("a"), noon, fairshare.Usage{CPUSec: 10, GiBSec: 40})
+	tr.Charge(path("b"), noon, fairshare.Usage{CPUSec: 20})
+	tr.Charge(path("b"), noon, fairshare.Usage{CPUSec: -5})
+	tr.Charge(path("b"), noon, fairshare.Usage{CPUSec: math.NaN()})
+	tr.Charge(path("b"), noon, fairshare.Usage{CPUSec: math.Inf(1)})
 	if a, b := tr.Used(path("a"), noon), tr.Used(path("b"), noon.Add(week)); !near(a, 20) || !near(b, 10) {
 		t.Errorf("used %v and %v", a, b)
 	}
@@ -212,23 +212,23 @@ func TestMemoryAndDamping(t *testing.T) {
 }
 
 func TestWrongRules(t *testing.T) {
-	for field, change := range map[string]func(*fairshare.Rules){
-		"half_life":     func(r *fairshare.Rules) { r.HalfLife = 0 },
-		"cpu":           func(r *fairshare.Rules) { r.CPU = -1 },
-		"memory":        func(r *fairshare.Rules) { r.Memory = math.NaN() },
-		"damping":       func(r *fairshare.Rules) { r.Damping = 0.5 },
-		"share":         func(r *fairshare.Rules) { r.Share = 0 },
-		"shares.a":      func(r *fairshare.Rules) { r.Shares = map[string]float64{"a": -1} },
-		"shares.a//bob": func(r *fairshare.Rules) { r.Shares = map[string]float64{"a//bob": 1} },
+	for field, change := range map[string]func(*fairshare.Settings){
+		"half_life":     func(r *fairshare.Settings) { r.HalfLife = 0 },
+		"cpu":           func(r *fairshare.Settings) { r.CPU = -1 },
+		"memory":        func(r *fairshare.Settings) { r.Memory = math.NaN() },
+		"damping":       func(r *fairshare.Settings) { r.Damping = 0.5 },
+		"share":         func(r *fairshare.Settings) { r.Share = 0 },
+		"shares.a":      func(r *fairshare.Settings) { r.Shares = map[string]float64{"a": -1} },
+		"shares.a//bob": func(r *fairshare.Settings) { r.Shares = map[string]float64{"a//bob": 1} },
 	} {
-		r := rules(nil)
+		r := settings(nil)
 		change(&r)
 		_, err := fairshare.New(r)
 		if wrong, ok := errors.AsType[*cluster.FieldError](err); !ok || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	r := rules(nil)
+	r := settings(nil)
 	r.CPU = 0
 	if _, err := fairshare.New(r); err == nil {
 		t.Error("nothing counts, and that is no error")
@@ -236,25 +236,25 @@ func TestWrongRules(t *testing.T) {
 }
 
 func ExampleTree_Factor() {
-	tree, _ := fairshare.New(fairshare.Rules{HalfLife: week, CPU: 1, Share: 1, Shares: map[string]float64{"physics": 2, "biology": 1}})
-	tree.Charge(fairshare.Path{"physics", "ann"}, noon, fairshare.Use{CPUSec: 3600})
-	tree.Charge(fairshare.Path{"biology", "bob"}, noon, fairshare.Use{CPUSec: 3600})
+	tree, _ := fairshare.New(fairshare.Settings{HalfLife: week, CPU: 1, Share: 1, Shares: map[string]float64{"physics": 2, "biology": 1}})
+	tree.Charge(fairshare.Path{"physics", "ann"}, noon, fairshare.Usage{CPUSec: 3600})
+	tree.Charge(fairshare.Path{"biology", "bob"}, noon, fairshare.Usage{CPUSec: 3600})
 	fmt.Printf("%.2f %.2f", tree.Factor(fairshare.Path{"physics", "ann"}), tree.Factor(fairshare.Path{"biology", "bob"}))
 	// Output: 0.59 0.35
 }
 
 func BenchmarkCharge(b *testing.B) {
-	tr := tree(b, rules(nil))
+	tr := tree(b, settings(nil))
 	at := noon
 	for b.Loop() {
 		at = at.Add(time.Second)
-		tr.Charge(fairshare.Path{"physics", "ann"}, at, fairshare.Use{CPUSec: 1})
+		tr.Charge(fairshare.Path{"physics", "ann"}, at, fairshare.Usage{CPUSec: 1})
 	}
 }
 
 func BenchmarkFactor(b *testing.B) {
-	tr := tree(b, rules(nil))
-	tr.Charge(fairshare.Path{"physics", "ann"}, noon, fairshare.Use{CPUSec: 1})
+	tr := tree(b, settings(nil))
+	tr.Charge(fairshare.Path{"physics", "ann"}, noon, fairshare.Usage{CPUSec: 1})
 	for b.Loop() {
 		tr.Factor(fairshare.Path{"physics", "ann"})
 	}
@@ -262,10 +262,10 @@ func BenchmarkFactor(b *testing.B) {
 
 // Rename moves the use of a user, which starts anew with the same share.
 func TestRename(t *testing.T) {
-	tr := tree(t, rules(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
-	tr.Charge(path("physics/ann"), noon, fairshare.Use{CPUSec: 10})
-	tr.Charge(path("physics/bob"), noon, fairshare.Use{CPUSec: 5})
-	tr.Charge(path("eve"), noon, fairshare.Use{CPUSec: 1})
+	tr := tree(t, settings(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
+	tr.Charge(path("physics/ann"), noon, fairshare.Usage{CPUSec: 10})
+	tr.Charge(path("physics/bob"), noon, fairshare.Usage{CPUSec: 5})
+	tr.Charge(path("eve"), noon, fairshare.Usage{CPUSec: 1})
 	other := tr.Factor(path("physics/bob"))
 	tr.Rename("ann", "ann#7")
 	tr.Rename("eve", "eve#8")
@@ -278,10 +278,10 @@ func TestRename(t *testing.T) {
 		}
 	}
 	// As after a restart, when the charges of the former name are counted again.
-	again := tree(t, rules(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
-	again.Charge(path("physics/ann#7"), noon, fairshare.Use{CPUSec: 10})
-	again.Charge(path("physics/bob"), noon, fairshare.Use{CPUSec: 5})
-	again.Charge(path("eve#8"), noon, fairshare.Use{CPUSec: 1})
+	again := tree(t, settings(map[string]float64{"physics": 2, "physics/ann": 3, "ann/x": 1}))
+	again.Charge(path("physics/ann#7"), noon, fairshare.Usage{CPUSec: 10})
+	again.Charge(path("physics/bob"), noon, fairshare.Usage{CPUSec: 5})
+	again.Charge(path("eve#8"), noon, fairshare.Usage{CPUSec: 1})
 	for _, who := range []string{"physics/ann", "physics/ann#7", "physics/bob", "eve", "eve#8"} {
 		if got, want := tr.Factor(path(who)), again.Factor(path(who)); !near(got, want) {
 			t.Errorf("the factor of %s is %v, after a start %v", who, got, want)

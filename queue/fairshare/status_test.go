@@ -10,15 +10,15 @@ import (
 )
 
 func TestStandings(t *testing.T) {
-	tree, err := fairshare.New(fairshare.Rules{
+	tree, err := fairshare.New(fairshare.Settings{
 		HalfLife: time.Hour, CPU: 1, Share: 1, Shares: map[string]float64{"physics": 2, "physics/ann": 3, "biology": 1},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	tree.Charge(fairshare.Path{"physics", "bob"}, start, fairshare.Use{CPUSec: 600})
-	tree.Charge(fairshare.Path{"biology", "eve"}, start, fairshare.Use{CPUSec: 200})
+	tree.Charge(fairshare.Path{"physics", "bob"}, start, fairshare.Usage{CPUSec: 600})
+	tree.Charge(fairshare.Path{"biology", "eve"}, start, fairshare.Usage{CPUSec: 200})
 	want := `
 biology share 1 part 0.33 used 100 taken 0.25 group true
 biology/eve share 1 part 0.33 used 100 taken 0.25 group false

@@ -10,10 +10,10 @@ import (
 
 // Tree is the accounts with their shares and their use. It belongs to one goroutine.
 type Tree struct {
-	rules Rules
-	root  account
-	epoch time.Time // use at this instant is stored unscaled
-	begun bool      // epoch is set
+	settings Settings
+	root     account
+	epoch    time.Time // use at this instant is stored unscaled
+	begun    bool      // epoch is set
 }
 
 // account is one node of the tree. Its use includes all nodes below.
@@ -25,14 +25,14 @@ type account struct {
 }
 
 // New returns the tree of the accounts in Shares; others are added with their first use.
-func New(r Rules) (*Tree, error) {
+func New(r Settings) (*Tree, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	if r.Damping == 0 {
 		r.Damping = 1
 	}
-	t := &Tree{rules: r}
+	t := &Tree{settings: r}
 	for _, path := range sorted(r.Shares) {
 		t.open(strings.Split(path, "/"))
 	}
@@ -61,10 +61,10 @@ func (t *Tree) open(p Path) []*account {
 }
 
 func (t *Tree) share(p Path) float64 {
-	if share, named := t.rules.Shares[p.String()]; named {
+	if share, named := t.settings.Shares[p.String()]; named {
 		return share
 	}
-	return t.rules.Share
+	return t.settings.Share
 }
 
 // maxAge is how many half-lives the epoch may lie back before it is moved, so that numbers stay within the range
@@ -73,8 +73,8 @@ const maxAge = 256
 
 // Charge adds the use of an account up to an instant. The order of charges does not matter except for rounding.
 // Negative use and NaN are ignored.
-func (t *Tree) Charge(p Path, at time.Time, u Use) {
-	t.add(p, at, t.rules.CPU*u.CPUSec+t.rules.Memory*u.GiBSec)
+func (t *Tree) Charge(p Path, at time.Time, u Usage) {
+	t.add(p, at, t.settings.CPU*u.CPUSec+t.settings.Memory*u.GiBSec)
 }
 
 func (t *Tree) add(p Path, at time.Time, amount float64) {
@@ -114,14 +114,14 @@ func (t *Tree) rename(above *account, path Path, user, name string) {
 	above.below[name] = renamed
 	above.shares += renamed.share - old.share
 	own := slices.Concat(path, Path{user})
-	if _, named := t.rules.Shares[own.String()]; named {
+	if _, named := t.settings.Shares[own.String()]; named {
 		t.open(own) // as it was before anything was used
 	}
 }
 
 // halves returns how many half-lives an instant lies after the epoch.
 func (t *Tree) halves(at time.Time) float64 {
-	return at.Sub(t.epoch).Seconds() / t.rules.HalfLife.Seconds()
+	return at.Sub(t.epoch).Seconds() / t.settings.HalfLife.Seconds()
 }
 
 func (t *Tree) fade(a *account, by float64) {
@@ -168,7 +168,7 @@ func (t *Tree) Factor(p Path) float64 {
 		}
 		a = child
 	}
-	return math.Exp2(-max(0, usage) / part / t.rules.Damping)
+	return math.Exp2(-max(0, usage) / part / t.settings.Damping)
 }
 
 func (a *account) child(name string) *account {

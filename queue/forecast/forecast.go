@@ -59,8 +59,8 @@ type Scene struct {
 	Gap time.Duration
 }
 
-// Bar is one vjob in the schedule, at its index among the jobs.
-type Bar struct {
+// Estimate is one vjob in the schedule, at its index among the jobs.
+type Estimate struct {
 	Start time.Time // zero: unknown
 	End   time.Time // zero: none, or unknown
 	Why   string    // the reason, with what a waiting vjob waits for
@@ -79,14 +79,14 @@ type Use struct {
 
 // Schedule is the forecast.
 type Schedule struct {
-	Bars []Bar
-	Use  []Use
+	Estimates []Estimate
+	Use       []Use
 }
 
 // Compute computes the forecast.
 func Compute(s *Scene) Schedule {
 	f := &forecast{
-		Scene: s.withGaps(), bars: make([]Bar, len(s.Jobs)), available: availability.New(s.Now, s.Total, cluster.Resources{}), effort: maxEffort,
+		Scene: s.withGaps(), bars: make([]Estimate, len(s.Jobs)), available: availability.New(s.Now, s.Total, cluster.Resources{}), effort: maxEffort,
 	}
 	f.leaving = slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Leaves })
 	f.planRunning()
@@ -95,7 +95,7 @@ func Compute(s *Scene) Schedule {
 	f.planWaiting()
 	f.planDependents()
 	f.removeGaps()
-	return Schedule{Bars: f.bars, Use: f.use()}
+	return Schedule{Estimates: f.bars, Use: f.use()}
 }
 
 // withGaps returns the scene with each vjob longer by the gap. The ends in the result exclude it.
@@ -125,7 +125,7 @@ func (f *forecast) removeGaps() {
 // forecast is the state of one computation.
 type forecast struct {
 	*Scene
-	bars       []Bar
+	bars       []Estimate
 	available  *availability.Profile
 	protected  *availability.Profile // beside earlier vjobs only; nil: no vjob yields
 	searches   int                   // in protected

@@ -27,7 +27,7 @@ func runs(j forecast.Job) forecast.Job {
 // A discreet reason has the same sense and no numbers.
 func TestDiscreet(t *testing.T) {
 	jobs := []forecast.Job{runs(job(1, 4, 40)), runs(job(2, 4, 70)), job(3, 8, 10), job(4, 4, 10)}
-	bars := forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: jobs}).Bars
+	bars := forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: jobs}).Estimates
 	for i, want := range map[int]string{
 		2: "waits: it is 3; 2 other vjobs end at 12:40 and 13:10: then there is room",
 		3: "waits: it is 4; another vjob ends at 12:40: then there is room",
@@ -100,7 +100,7 @@ func TestWhy(t *testing.T) {
 				c.jobs[i].Strict = c.strict
 			}
 			s := forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(10), Nodes: nodes(5), Jobs: c.jobs})
-			for i, b := range s.Bars {
+			for i, b := range s.Estimates {
 				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != c.want[i] {
 					t.Errorf("%d:\n got %s\nwant %s", c.jobs[i].ID, got, c.want[i])
 				}
@@ -193,7 +193,7 @@ func TestAgainstACount(t *testing.T) {
 			}
 		}
 		s := forecast.Compute(scene)
-		for i, b := range s.Bars {
+		for i, b := range s.Estimates {
 			if got := int(b.Start.Sub(noon) / time.Second); got != want[i] || b.End.Sub(b.Start) != scene.Jobs[i].Left {
 				t.Fatalf("job %d of %+v starts after %ds and ends after %s, want %ds", i+1, scene.Jobs, got, b.End.Sub(noon), want[i])
 			}

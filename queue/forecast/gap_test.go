@@ -31,7 +31,7 @@ func TestGap(t *testing.T) {
 		"15:16 16:00 waits: it is 7; 6 ends at 15:11: 5m0s later there is room", // its own gap may lie behind the end of all
 		"- - waits: it is 8; it cannot come to its end before 16:00",
 	} {
-		b := schedule.Bars[i]
+		b := schedule.Estimates[i]
 		if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != want {
 			t.Errorf("%d:\n got %s\nwant %s", scene.Jobs[i].ID, got, want)
 		}

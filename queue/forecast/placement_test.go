@@ -83,7 +83,7 @@ func TestRulesCount(t *testing.T) {
 			continue
 		}
 		s.Jobs = append(s.Jobs, waits)
-		bar := forecast.Compute(&s).Bars[len(s.Jobs)-1]
+		bar := forecast.Compute(&s).Estimates[len(s.Jobs)-1]
 		if !bar.Start.Equal(want) {
 			t.Fatalf("%+v\nof %+v\nstarts at %s, want %s: %s", waits, s.Jobs, bar.Start, want, bar.Why)
 		}

@@ -50,7 +50,7 @@ func TestOthersMakeRoom(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for i, b := range forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(12), Jobs: c.jobs}).Bars {
+			for i, b := range forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(12), Jobs: c.jobs}).Estimates {
 				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != c.want[i] {
 					t.Errorf("%d:\n got %s\nwant %s", c.jobs[i].ID, got, c.want[i])
 				}
@@ -100,7 +100,7 @@ func TestPreemptionAgainstMinutes(t *testing.T) {
 				}
 			}
 		}
-		for i, b := range forecast.Compute(scene).Bars {
+		for i, b := range forecast.Compute(scene).Estimates {
 			j := &scene.Jobs[i]
 			n, minutes := int64(j.Need.CPU/1000), int(j.Left/time.Minute)
 			if j.Runs && j.Yields {

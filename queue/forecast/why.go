@@ -64,7 +64,7 @@ type reason struct {
 }
 
 // setOn puts the reason into a bar.
-func (r reason) setOn(b *Bar) {
+func (r reason) setOn(b *Estimate) {
 	b.Why, b.Named = r.before, r.named
 	if len(r.named) == 0 {
 		return

@@ -19,13 +19,13 @@ const scale = 10_000
 
 // Bounds that keep sums within 64 bits.
 const (
-	MostWeight   = 1_000_000
-	MostPriority = 1_000_000 // submitted, positive or negative; clamped
+	MostWeight  = 1_000_000
+	maxPriority = 1_000_000 // submitted, positive or negative; clamped
 )
 
 // Weights are the points for a factor of 1, from 0 to [MostWeight] each.
 type Weights struct {
-	Age       int // for having waited for [Rules.OldAge]
+	Age       int // for having waited for [Settings.OldAge]
 	Size      int // for the smallest, or the largest, size
 	Queue     int // for the queue with the largest priority
 	User      int // for each 1 of the submitted priority, which may be negative
@@ -33,8 +33,8 @@ type Weights struct {
 	Deadline  int // for being at the deadline
 }
 
-// Rules are the weights and what the factors depend on.
-type Rules struct {
+// Settings are the weights and what the factors depend on.
+type Settings struct {
 	Weights
 	OldAge     time.Duration // the age that gets all points; more than 0
 	Horizon    time.Duration // how long before its deadline a vjob starts to gain points; more than 0
@@ -43,8 +43,8 @@ type Rules struct {
 	Lead int
 }
 
-// Check returns which rule is wrong, if any.
-func (r *Rules) Check() error {
+// Check returns an error that names the first invalid setting.
+func (r *Settings) Check() error {
 	for _, w := range []struct {
 		field string
 		value int
@@ -73,8 +73,8 @@ func (r *Rules) Check() error {
 	return nil
 }
 
-// Job is what the priority of a vjob depends on. Factors are from 0 to 1.
-type Job struct {
+// Factors are what the priority of a vjob depends on. Those without a unit are from 0 to 1.
+type Factors struct {
 	ID        cluster.VJobID
 	Submitted time.Time
 	Priority  int       // as submitted
@@ -99,19 +99,19 @@ func (r *Priority) Compare(o *Priority) int {
 }
 
 // Priority returns the priority of a vjob at an instant.
-func (r *Rules) Priority(j *Job, now time.Time) Priority {
+func (r *Settings) Priority(j *Factors, now time.Time) Priority {
 	return Priority{ID: j.ID, submitted: j.Submitted, key: r.key(j, now), parts: r.parts(j, now)}
 }
 
 // key returns the sum of the parts.
-func (r *Rules) key(j *Job, now time.Time) (sum int64) {
+func (r *Settings) key(j *Factors, now time.Time) (sum int64) {
 	for _, p := range r.parts(j, now) {
 		sum += p
 	}
 	return sum
 }
 
-func (r *Rules) parts(j *Job, now time.Time) parts {
+func (r *Settings) parts(j *Factors, now time.Time) parts {
 	size := j.Size
 	if !r.LargeFirst {
 		size = 1 - size
@@ -122,7 +122,7 @@ func (r *Rules) parts(j *Job, now time.Time) parts {
 	}
 	return parts{
 		int64(r.Queue) * factor(j.Queue),
-		int64(r.User) * int64(min(max(j.Priority, -MostPriority), MostPriority)) * scale,
+		int64(r.User) * int64(min(max(j.Priority, -maxPriority), maxPriority)) * scale,
 		int64(r.Age) * between(j.Submitted, now, r.OldAge),
 		int64(r.FairShare) * factor(j.FairShare),
 		int64(r.Size) * factor(size),

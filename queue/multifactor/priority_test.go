@@ -18,8 +18,8 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-func rules() multifactor.Rules {
-	return multifactor.Rules{
+func settings() multifactor.Settings {
+	return multifactor.Settings{
 		Weights: multifactor.Weights{Age: 1000, Size: 100, Queue: 2000, User: 10, FairShare: 500, Deadline: 800},
 		OldAge:  10 * day, Horizon: day, Lead: 50,
 	}
@@ -27,24 +27,24 @@ func rules() multifactor.Rules {
 
 func TestBreakdown(t *testing.T) {
 	for _, c := range []struct {
-		job  multifactor.Job
+		job  multifactor.Factors
 		want string
 	}{
-		{multifactor.Job{Submitted: noon.Add(-2 * day), Queue: 0.5, FairShare: 0.08, Size: 1}, "priority 1240 = 1000 queue + 200 age + 40 fair share"},
-		{multifactor.Job{Submitted: noon, Size: 1}, "priority 0"},
-		{multifactor.Job{Submitted: noon, Size: 1, Priority: -3}, "priority -30 = -30 as submitted"},
-		{multifactor.Job{Submitted: noon.Add(-day), Size: 1, Priority: -3}, "priority 70 = -30 as submitted + 100 age"},
-		{multifactor.Job{Submitted: noon.Add(-day), Size: 1, Priority: 3, Runs: true}, "priority 180 = 30 as submitted + 100 age + 50 runs"},
-		{multifactor.Job{Submitted: noon.Add(-99 * day), Size: 0.25}, "priority 1075 = 1000 age + 75 size"},
-		{multifactor.Job{Submitted: noon.Add(day), Size: 1}, "priority 0"}, // a clock that was put back
-		{multifactor.Job{Submitted: noon, Size: 1, Deadline: noon.Add(6 * time.Hour)}, "priority 600 = 600 deadline"},
-		{multifactor.Job{Submitted: noon, Size: 1, Deadline: noon.Add(-day)}, "priority 800 = 800 deadline"},
-		{multifactor.Job{Submitted: noon, Size: 1, Deadline: noon.AddDate(2000, 0, 0)}, "priority 0"},
-		{multifactor.Job{Submitted: noon, Queue: 9, FairShare: -1, Size: 7, Priority: 1 << 40}, "priority 10002000 = 2000 queue + 10000000 as submitted"},
+		{multifactor.Factors{Submitted: noon.Add(-2 * day), Queue: 0.5, FairShare: 0.08, Size: 1}, "priority 1240 = 1000 queue + 200 age + 40 fair share"},
+		{multifactor.Factors{Submitted: noon, Size: 1}, "priority 0"},
+		{multifactor.Factors{Submitted: noon, Size: 1, Priority: -3}, "priority -30 = -30 as submitted"},
+		{multifactor.Factors{Submitted: noon.Add(-day), Size: 1, Priority: -3}, "priority 70 = -30 as submitted + 100 age"},
+		{multifactor.Factors{Submitted: noon.Add(-day), Size: 1, Priority: 3, Runs: true}, "priority 180 = 30 as submitted + 100 age + 50 runs"},
+		{multifactor.Factors{Submitted: noon.Add(-99 * day), Size: 0.25}, "priority 1075 = 1000 age + 75 size"},
+		{multifactor.Factors{Submitted: noon.Add(day), Size: 1}, "priority 0"}, // a clock that was put back
+		{multifactor.Factors{Submitted: noon, Size: 1, Deadline: noon.Add(6 * time.Hour)}, "priority 600 = 600 deadline"},
+		{multifactor.Factors{Submitted: noon, Size: 1, Deadline: noon.Add(-day)}, "priority 800 = 800 deadline"},
+		{multifactor.Factors{Submitted: noon, Size: 1, Deadline: noon.AddDate(2000, 0, 0)}, "priority 0"},
+		{multifactor.Factors{Submitted: noon, Queue: 9, FairShare: -1, Size: 7, Priority: 1 << 40}, "priority 10002000 = 2000 queue + 10000000 as submitted"},
 		// 0.5 points of age and 0.5 of fair share are one point together.
-		{multifactor.Job{Submitted: noon.Add(-day / 200), FairShare: 0.001, Size: 1}, "priority 1 = 1 age"},
+		{multifactor.Factors{Submitted: noon.Add(-day / 200), FairShare: 0.001, Size: 1}, "priority 1 = 1 age"},
 	} {
-		r := rules()
+		r := settings()
 		got := r.Priority(&c.job, noon)
 		if got.String() != c.want {
 			t.Errorf("%+v:\n%s, want\n%s", c.job, &got, c.want)
@@ -53,15 +53,15 @@ func TestBreakdown(t *testing.T) {
 }
 
 func TestLargeFirst(t *testing.T) {
-	r := rules()
+	r := settings()
 	r.LargeFirst = true
-	if got := r.Priority(&multifactor.Job{Submitted: noon, Size: 0.25}, noon); got.String() != "priority 25 = 25 size" {
+	if got := r.Priority(&multifactor.Factors{Submitted: noon, Size: 0.25}, noon); got.String() != "priority 25 = 25 size" {
 		t.Error(&got)
 	}
 }
 
-func job(rng *rand.Rand, id int) multifactor.Job {
-	j := multifactor.Job{
+func job(rng *rand.Rand, id int) multifactor.Factors {
+	j := multifactor.Factors{
 		ID: cluster.VJobID(id), Submitted: noon.Add(-time.Duration(rng.Int64N(int64(30 * day)))), Priority: rng.IntN(41) - 20,
 		Queue: rng.Float64(), FairShare: rng.Float64(), Size: rng.Float64(), Runs: rng.IntN(3) == 0,
 	}
@@ -78,7 +78,7 @@ func TestSums(t *testing.T) {
 	const seed = 5
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	r := rules()
+	r := settings()
 	last, before := multifactor.Priority{}, 0
 	for i := range 5000 {
 		j := job(rng, i+1)
@@ -111,7 +111,7 @@ func TestTimeChangesNoPlaces(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	r := rules()
+	r := settings()
 	r.OldAge = 365 * day
 	for range 3000 {
 		a, b := job(rng, 1), job(rng, 2)
@@ -136,11 +136,11 @@ func TestTimeChangesNoPlaces(t *testing.T) {
 func TestLine(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		line, err := multifactor.NewSorter(rules())
+		line, err := multifactor.NewSorter(settings())
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, jobs, now := rules(), map[cluster.VJobID]multifactor.Job{}, noon
+		r, jobs, now := settings(), map[cluster.VJobID]multifactor.Factors{}, noon
 		for range 60 {
 			for range rng.IntN(6) {
 				j := job(rng, 1+rng.IntN(40))
@@ -174,11 +174,11 @@ func TestLine(t *testing.T) {
 
 // Priorities change only at the instants of Next.
 func TestNext(t *testing.T) {
-	line, err := multifactor.NewSorter(rules())
+	line, err := multifactor.NewSorter(settings())
 	if err != nil {
 		t.Fatal(err)
 	}
-	line.Put(multifactor.Job{ID: 1, Submitted: noon, Deadline: noon.Add(day)})
+	line.Put(multifactor.Factors{ID: 1, Submitted: noon, Deadline: noon.Add(day)})
 	at := func(now time.Time) multifactor.Priority {
 		r, there := line.Priority(1, now)
 		if !there || len(line.Order(now)) != 1 {
@@ -220,13 +220,13 @@ func TestCalm(t *testing.T) {
 }
 
 func TestWrongRules(t *testing.T) {
-	for field, change := range map[string]func(*multifactor.Rules){
-		"age":     func(r *multifactor.Rules) { r.Age = -1 },
-		"lead":    func(r *multifactor.Rules) { r.Lead = multifactor.MostWeight + 1 },
-		"old_age": func(r *multifactor.Rules) { r.OldAge = 0 },
-		"horizon": func(r *multifactor.Rules) { r.Horizon = time.Millisecond },
+	for field, change := range map[string]func(*multifactor.Settings){
+		"age":     func(r *multifactor.Settings) { r.Age = -1 },
+		"lead":    func(r *multifactor.Settings) { r.Lead = multifactor.MostWeight + 1 },
+		"old_age": func(r *multifactor.Settings) { r.OldAge = 0 },
+		"horizon": func(r *multifactor.Settings) { r.Horizon = time.Millisecond },
 	} {
-		r := rules()
+		r := settings()
 		change(&r)
 		_, err := multifactor.NewSorter(r)
 		if wrong, ok := errors.AsType[*cluster.FieldError](err); !ok || wrong.Field != field {
@@ -236,9 +236,9 @@ func TestWrongRules(t *testing.T) {
 }
 
 func ExampleSorter() {
-	line, _ := multifactor.NewSorter(multifactor.Rules{Weights: multifactor.Weights{Age: 100, Queue: 1000}, OldAge: 10 * day, Horizon: day})
-	line.Put(multifactor.Job{ID: 7, Submitted: noon.Add(-5 * day)})
-	line.Put(multifactor.Job{ID: 8, Submitted: noon.Add(-day), Queue: 0.5})
+	line, _ := multifactor.NewSorter(multifactor.Settings{Weights: multifactor.Weights{Age: 100, Queue: 1000}, OldAge: 10 * day, Horizon: day})
+	line.Put(multifactor.Factors{ID: 7, Submitted: noon.Add(-5 * day)})
+	line.Put(multifactor.Factors{ID: 8, Submitted: noon.Add(-day), Queue: 0.5})
 	for _, id := range line.Order(noon) {
 		r, _ := line.Priority(id, noon)
 		fmt.Println(id, &r)
@@ -253,7 +253,7 @@ func BenchmarkLine(b *testing.B) {
 	fill := func(b *testing.B) *multifactor.Sorter {
 		b.Helper()
 		rng := rand.New(rand.NewPCG(1, 0))
-		line, err := multifactor.NewSorter(rules())
+		line, err := multifactor.NewSorter(settings())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,16 +11,16 @@ import (
 // Sorter keeps vjobs sorted by priority. Changes are incremental: it sorts only changed vjobs, and all only
 // if time has changed a priority. It belongs to one goroutine.
 type Sorter struct {
-	rules   Rules
-	jobs    []Job // unsorted; free ones have the zero ID
-	free    []int32
-	index   map[cluster.VJobID]int32 // in jobs
-	places  []place                  // sorted as of at, then new ones
-	order   []cluster.VJobID
-	at      [2]int64       // steps of age and of urgency of the last sort
-	dated   int            // number of vjobs with a deadline
-	changed map[int32]bool // indices of jobs changed since the last sort
-	dropped bool           // places of dropped vjobs remain
+	settings Settings
+	jobs     []Factors // unsorted; free ones have the zero ID
+	free     []int32
+	index    map[cluster.VJobID]int32 // in jobs
+	places   []place                  // sorted as of at, then new ones
+	order    []cluster.VJobID
+	at       [2]int64       // steps of age and of urgency of the last sort
+	dated    int            // number of vjobs with a deadline
+	changed  map[int32]bool // indices of jobs changed since the last sort
+	dropped  bool           // places of dropped vjobs remain
 }
 
 // place is what is sorted; it is small, since it is moved often.
@@ -31,16 +31,16 @@ type place struct {
 	job       int32 // in Line.jobs
 }
 
-// NewSorter returns an empty sorter; an error names the wrong rule.
-func NewSorter(r Rules) (*Sorter, error) {
+// NewSorter returns an empty sorter; an error names the invalid setting.
+func NewSorter(r Settings) (*Sorter, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	return &Sorter{rules: r, index: map[cluster.VJobID]int32{}, changed: map[int32]bool{}}, nil
+	return &Sorter{settings: r, index: map[cluster.VJobID]int32{}, changed: map[int32]bool{}}, nil
 }
 
 // Put adds a vjob with an ID other than 0, or updates it.
-func (l *Sorter) Put(j Job) {
+func (l *Sorter) Put(j Factors) {
 	i, there := l.index[j.ID]
 	switch {
 	case there && l.jobs[i] == j:
@@ -51,7 +51,7 @@ func (l *Sorter) Put(j Job) {
 		l.free = l.free[:len(l.free)-1]
 	default:
 		i = int32(len(l.jobs))
-		l.jobs = append(l.jobs, Job{})
+		l.jobs = append(l.jobs, Factors{})
 	}
 	if !there {
 		l.index[j.ID] = i
@@ -62,7 +62,7 @@ func (l *Sorter) Put(j Job) {
 }
 
 // dated returns 1 for a vjob with a deadline.
-func dated(j *Job) int {
+func dated(j *Factors) int {
 	if j.Deadline.IsZero() {
 		return 0
 	}
@@ -74,7 +74,7 @@ func (l *Sorter) Drop(id cluster.VJobID) {
 	if i, there := l.index[id]; there {
 		delete(l.index, id)
 		l.dated -= dated(&l.jobs[i])
-		l.jobs[i], l.changed[i], l.dropped = Job{}, true, true
+		l.jobs[i], l.changed[i], l.dropped = Factors{}, true, true
 	}
 }
 
@@ -83,10 +83,10 @@ func (l *Sorter) Drop(id cluster.VJobID) {
 func (l *Sorter) Order(now time.Time) []cluster.VJobID {
 	var at [2]int64
 	if l.ageCounts() {
-		at[0] = steps(now, l.rules.OldAge)
+		at[0] = steps(now, l.settings.OldAge)
 	}
 	if l.urgencyCounts() {
-		at[1] = steps(now, l.rules.Horizon)
+		at[1] = steps(now, l.settings.Horizon)
 	}
 	switch {
 	case l.at != at:
@@ -111,7 +111,7 @@ func (l *Sorter) sort(places []place, now time.Time) {
 	for i := range places {
 		p := &places[i]
 		j := &l.jobs[p.job]
-		p.key, p.submitted = l.rules.key(j, now), j.Submitted.UnixNano()
+		p.key, p.submitted = l.settings.key(j, now), j.Submitted.UnixNano()
 	}
 	slices.SortFunc(places, func(a, b place) int { return a.compare(&b) })
 }
@@ -170,20 +170,20 @@ func (l *Sorter) Priority(id cluster.VJobID, now time.Time) (r Priority, there b
 	if !there {
 		return Priority{}, false
 	}
-	return l.rules.Priority(&l.jobs[i], now), true
+	return l.settings.Priority(&l.jobs[i], now), true
 }
 
 // ageCounts and urgencyCounts report whether age and deadlines change priorities with time.
-func (l *Sorter) ageCounts() bool     { return l.rules.Age > 0 && len(l.index) > 0 }
-func (l *Sorter) urgencyCounts() bool { return l.rules.Deadline > 0 && l.dated > 0 }
+func (l *Sorter) ageCounts() bool     { return l.settings.Age > 0 && len(l.index) > 0 }
+func (l *Sorter) urgencyCounts() bool { return l.settings.Deadline > 0 && l.dated > 0 }
 
 // Next returns when time alone changes a priority; zero: never.
 func (l *Sorter) Next(now time.Time) (next time.Time) {
 	if l.ageCounts() {
-		next = after(now, l.rules.OldAge)
+		next = after(now, l.settings.OldAge)
 	}
 	if l.urgencyCounts() {
-		if t := after(now, l.rules.Horizon); next.IsZero() || t.Before(next) {
+		if t := after(now, l.settings.Horizon); next.IsZero() || t.Before(next) {
 			next = t
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // Admit sets the queue and the project of a vjob, and returns why it cannot be submitted there: it exceeds
 // the limits of the queue, or a quota would never allow it. The error names the field of the submission.
-func (r *Rules) Admit(j *cluster.VJob) error {
+func (r *Settings) Admit(j *cluster.VJob) error {
 	q, err := r.Queues.Route(j.Queue)
 	if err != nil {
 		return err
@@ -31,9 +31,9 @@ func (r *Rules) Admit(j *cluster.VJob) error {
 	return nil
 }
 
-func (r *Rules) admit(j *cluster.VJob) error {
+func (r *Settings) admit(j *cluster.VJob) error {
 	need := j.Reserved()
-	if err := r.Queues.Of(j.Queue).Admit(len(j.VMs), need, j.Walltime); err != nil {
+	if err := r.Queues.of(j.Queue).Admit(len(j.VMs), need, j.Walltime); err != nil {
 		return err
 	}
 	return r.Quotas.CheckFeasible(&quota.Job{

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAdmit(t *testing.T) {
-	r := rules(t, night(t))
+	r := settings(t, night(t))
 	r.Projects = ordering.Projects{{Name: "physics", Users: []string{"ann", "bob"}}, {Name: "common", Users: []string{"each"}}}
 	for name, c := range map[string]struct {
 		job            *cluster.VJob

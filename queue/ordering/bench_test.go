@@ -16,9 +16,9 @@ import (
 // changes; after one vjob came and one went; after ages grew; and after one user used much.
 func BenchmarkDesk(b *testing.B) {
 	const n = 100_000
-	r := ordering.DefaultRules(queue.FirstFit{})
+	r := ordering.DefaultSettings(queue.FirstFit{})
 	r.Rank.Weights = multifactor.Weights{User: 10, Queue: 1000, Age: 1000, FairShare: 500, Size: 100, Deadline: 800}
-	r.Shares = fairshare.Rules{HalfLife: 7 * day, CPU: 1, Share: 1}
+	r.Shares = fairshare.Settings{HalfLife: 7 * day, CPU: 1, Share: 1}
 	r.Leap = 0.02
 	jobs := make([]*cluster.VJob, n)
 	for i := range jobs {

@@ -49,7 +49,7 @@ func (d *Order) Decided(now time.Time) {
 	w.seen = append(w.seen[:0], d.Sorted(now)...)
 	w.maybeChanged, w.changed = false, false
 	if w.nextQuota.IsZero() || !now.Before(w.nextQuota) {
-		w.nextQuota, _ = d.rules.Quotas.Next(now)
+		w.nextQuota, _ = d.settings.Quotas.Next(now)
 	}
 	if hour := now.Truncate(time.Hour); !hour.Equal(w.hour) {
 		w.hour = hour

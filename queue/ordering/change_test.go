@@ -28,8 +28,8 @@ func night(t *testing.T) quota.Quota {
 
 // A change of a quota is reported once, and Next announces it.
 func TestQuotaStirs(t *testing.T) {
-	r := rules(t, night(t))
-	r.Rank = ordering.DefaultRules(queue.FirstFit{}).Rank
+	r := settings(t, night(t))
+	r.Rank = ordering.DefaultSettings(queue.FirstFit{}).Rank
 	d := ordering.NewOrder(r)
 	d.Put(vjob(1, "ann", "", "", 1), false)
 	d.Decided(noon)
@@ -48,7 +48,7 @@ func TestQuotaStirs(t *testing.T) {
 
 // Used CPU time leaves the window of a quota hour by hour.
 func TestHourStirs(t *testing.T) {
-	d := ordering.NewOrder(rules(t, quota.Quota{
+	d := ordering.NewOrder(settings(t, quota.Quota{
 		Name: "hours", Within: day, Limits: calendar.Always(quota.Limits{quota.CPUTime: 3_600_000}),
 	}))
 	at := noon.Add(20 * time.Minute)
@@ -74,7 +74,7 @@ func TestHourStirs(t *testing.T) {
 
 // Without windows, ages and deadlines time changes nothing, and Next is zero.
 func TestNothingStirs(t *testing.T) {
-	d := ordering.NewOrder(ordering.DefaultRules(queue.FirstFit{}))
+	d := ordering.NewOrder(ordering.DefaultSettings(queue.FirstFit{}))
 	for id := range cluster.VJobID(5) {
 		d.Put(vjob(id+1, "ann", "", "", 1), false)
 	}

@@ -53,7 +53,7 @@ func (p composite) policies() (list []queue.Policy) {
 }
 
 // For returns the policy of the queue of a vjob.
-func (p composite) For(j *cluster.VJob) queue.Policy { return p.list.Of(p.of(j)).Policy }
+func (p composite) For(j *cluster.VJob) queue.Policy { return p.list.of(p.of(j)).Policy }
 
 // Select asks each policy about its vjobs. What others run is passed as vjobs under way to run, which take
 // their capacity first and count until their ends.

@@ -9,42 +9,42 @@ import (
 	"vjob/queue/quota"
 )
 
-// Order keeps vjobs in the order of the rules, and the use that counts for it. Changes are incremental.
+// Order keeps vjobs in the order of the settings, and the use that counts for it. Changes are incremental.
 // It belongs to one goroutine.
 type Order struct {
-	rules      Rules
+	settings   Settings
 	total      cluster.Resources // of the cluster
 	sorter     *multifactor.Sorter
 	hysteresis multifactor.Hysteresis
 	shares     *fairshare.Tree
 	ledger     quota.Ledger
 
-	jobs           map[cluster.VJobID]*entry
-	accounts       map[string]*account // of these vjobs, by path
-	charged        bool                // use has changed since the last updateFactors
-	factorsChanged bool                // a factor differs from the one in the sorter
+	jobs           map[cluster.VJobID]*rankedJob
+	accounts       map[string]*activeAccount // of these vjobs, by path
+	charged        bool                      // use has changed since the last updateFactors
+	factorsChanged bool                      // a factor differs from the one in the sorter
 	watch          watch
 }
 
-// entry is a vjob as it is ranked.
-type entry struct {
+// rankedJob is a vjob as it is ranked.
+type rankedJob struct {
 	who     quota.Association
-	account *account
+	account *activeAccount
 	need    cluster.Resources // reserved
-	rank    multifactor.Job
+	rank    multifactor.Factors
 	// Inner: it runs inside a container.
 	inner bool
 }
 
-// account is an account with vjobs.
-type account struct {
+// activeAccount is an account with vjobs.
+type activeAccount struct {
 	path   fairshare.Path
 	factor float64 // as ranks have it
 	vjobs  int
 }
 
-// NewOrder returns an order without vjobs. It panics if the rules are wrong: callers check them.
-func NewOrder(r Rules) *Order {
+// NewOrder returns an order without vjobs. It panics if the settings are invalid: callers check them.
+func NewOrder(r Settings) *Order {
 	line, err := multifactor.NewSorter(r.Rank)
 	if err != nil {
 		panic(err)
@@ -54,8 +54,8 @@ func NewOrder(r Rules) *Order {
 		panic(err)
 	}
 	return &Order{
-		rules: r, sorter: line, hysteresis: multifactor.Hysteresis{Leap: r.Leap}, shares: shares,
-		jobs: map[cluster.VJobID]*entry{}, accounts: map[string]*account{},
+		settings: r, sorter: line, hysteresis: multifactor.Hysteresis{Leap: r.Leap}, shares: shares,
+		jobs: map[cluster.VJobID]*rankedJob{}, accounts: map[string]*activeAccount{},
 	}
 }
 
@@ -96,20 +96,20 @@ func (d *Order) Put(j *cluster.VJob, runs bool) {
 	d.sorter.Put(e.rank)
 }
 
-func (d *Order) newEntry(j *cluster.VJob) *entry {
-	who := d.rules.Association(j)
+func (d *Order) newEntry(j *cluster.VJob) *rankedJob {
+	who := d.settings.Association(j)
 	path := accountPath(who.User, who.Project)
 	name := path.String()
 	h, known := d.accounts[name]
 	if !known {
-		h = &account{path: path, factor: d.hysteresis.Update(name, d.shares.Factor(path))}
+		h = &activeAccount{path: path, factor: d.hysteresis.Update(name, d.shares.Factor(path))}
 		d.accounts[name] = h
 	}
 	h.vjobs++
 	need := j.Reserved()
-	return &entry{who: who, account: h, need: need, inner: j.Inner != 0, rank: multifactor.Job{
+	return &rankedJob{who: who, account: h, need: need, inner: j.Inner != 0, rank: multifactor.Factors{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
-		Queue: d.rules.Queues.Factor(who.Queue), FairShare: h.factor, Size: d.size(need),
+		Queue: d.settings.Queues.Factor(who.Queue), FairShare: h.factor, Size: d.size(need),
 	}}
 }
 
@@ -143,15 +143,15 @@ func (d *Order) Rank(id cluster.VJobID, now time.Time) (multifactor.Priority, bo
 
 // WhatIf returns the priority that an unknown vjob would have.
 func (d *Order) WhatIf(j *cluster.VJob, now time.Time) multifactor.Priority {
-	who := d.rules.Association(j)
+	who := d.settings.Association(j)
 	path := accountPath(who.User, who.Project)
 	factor := d.shares.Factor(path)
 	if h, known := d.accounts[path.String()]; known {
 		factor = h.factor
 	}
-	return d.rules.Rank.Priority(&multifactor.Job{
+	return d.settings.Rank.Priority(&multifactor.Factors{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
-		Queue: d.rules.Queues.Factor(who.Queue), FairShare: factor, Size: d.size(j.Reserved()),
+		Queue: d.settings.Queues.Factor(who.Queue), FairShare: factor, Size: d.size(j.Reserved()),
 	}, now)
 }
 

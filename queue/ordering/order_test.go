@@ -19,8 +19,8 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// rules returns rules with three queues and a weight on everything.
-func rules(t *testing.T, limits ...quota.Quota) ordering.Rules {
+// settings returns settings with three queues and a weight on everything.
+func settings(t *testing.T, limits ...quota.Quota) ordering.Settings {
 	t.Helper()
 	list, err := ordering.NewQueues([]ordering.Queue{
 		{Name: "batch", Priority: 10, Policy: queue.FirstFit{}, VMs: 8},
@@ -34,13 +34,13 @@ func rules(t *testing.T, limits ...quota.Quota) ordering.Rules {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ordering.Rules{
+	return ordering.Settings{
 		Queues: list, Quotas: book,
-		Rank: multifactor.Rules{
+		Rank: multifactor.Settings{
 			Weights: multifactor.Weights{User: 10, Queue: 1000, Age: 1000, FairShare: 500, Size: 100, Deadline: 800},
 			OldAge:  10 * day, Horizon: day, Lead: 50,
 		},
-		Shares: fairshare.Rules{HalfLife: 7 * day, CPU: 1, Share: 1, Shares: map[string]float64{"physics": 2}},
+		Shares: fairshare.Settings{HalfLife: 7 * day, CPU: 1, Share: 1, Shares: map[string]float64{"physics": 2}},
 	}
 }
 
@@ -55,7 +55,7 @@ func vjob(id cluster.VJobID, owner, project, in string, n int) *cluster.VJob {
 
 // The example of docs/reference/queues-and-quotas.md.
 func TestExample(t *testing.T) {
-	r := rules(t)
+	r := settings(t)
 	r.Rank.User, r.Rank.Size, r.Rank.Deadline = 0, 0, 0
 	d := ordering.NewOrder(r)
 	for user, hours := range map[string]int64{"physics/ann": 300, "biology/bob": 600} {
@@ -89,16 +89,16 @@ func TestExample(t *testing.T) {
 
 // model is the expected state, computed without caches.
 type model struct {
-	rules ordering.Rules
-	total cluster.Resources
-	jobs  map[cluster.VJobID]*cluster.VJob
-	runs  map[cluster.VJobID]bool
-	usage []ordering.Usage
+	settings ordering.Settings
+	total    cluster.Resources
+	jobs     map[cluster.VJobID]*cluster.VJob
+	runs     map[cluster.VJobID]bool
+	usage    []ordering.Usage
 }
 
 // order returns an order built from all that has happened.
 func (m *model) order(now time.Time) []cluster.VJobID {
-	desk := ordering.NewOrder(m.rules)
+	desk := ordering.NewOrder(m.settings)
 	desk.SetTotal(m.total)
 	for _, u := range m.usage {
 		desk.Restore(u)
@@ -134,8 +134,8 @@ func TestOrder(t *testing.T) {
 func history(t *testing.T, rng *rand.Rand) (stirred int) {
 	t.Helper()
 	pick := func(names ...string) string { return names[rng.IntN(len(names))] }
-	m := &model{rules: rules(t), jobs: map[cluster.VJobID]*cluster.VJob{}, runs: map[cluster.VJobID]bool{}}
-	d, now, last := ordering.NewOrder(m.rules), noon, cluster.VJobID(0)
+	m := &model{settings: settings(t), jobs: map[cluster.VJobID]*cluster.VJob{}, runs: map[cluster.VJobID]bool{}}
+	d, now, last := ordering.NewOrder(m.settings), noon, cluster.VJobID(0)
 	var decided []cluster.VJobID
 	one := func() cluster.VJobID { return cluster.VJobID(1 + rng.IntN(max(1, int(last)))) }
 	for range 200 {

@@ -88,8 +88,8 @@ func (l *Queues) Route(name string) (*Queue, error) {
 	return nil, cluster.BadField("queue", name, "one of "+strings.Join(l.Names(), ", "))
 }
 
-// Of returns the queue of a vjob that was submitted to that name: the default one if that is gone or "".
-func (l *Queues) Of(name string) *Queue {
+// of returns the queue of a vjob that was submitted to that name: the default one if that is gone or "".
+func (l *Queues) of(name string) *Queue {
 	if q := l.find(name); q != nil {
 		return q
 	}
@@ -98,7 +98,7 @@ func (l *Queues) Of(name string) *Queue {
 
 // Factor returns the priority of a queue relative to the largest, from 0 to 1.
 func (l *Queues) Factor(name string) float64 {
-	q := l.Of(name)
+	q := l.of(name)
 	if q.Priority == 0 {
 		return 0
 	}

@@ -38,7 +38,7 @@ func (d *Order) Status(now time.Time, tally *quota.Tally) Status {
 		tally.Include(e.who)
 	}
 	return Status{
-		At: now, Queues: d.queues(), Quotas: tally.Statuses(), Shares: d.accountsNow(now), HalfLife: d.rules.Shares.HalfLife,
+		At: now, Queues: d.queues(), Quotas: tally.Statuses(), Shares: d.accountsNow(now), HalfLife: d.settings.Shares.HalfLife,
 	}
 }
 
@@ -50,9 +50,9 @@ func (d *Order) queues() (list []QueueStatus) {
 			running[e.who.Queue]++
 		}
 	}
-	for _, name := range d.rules.Queues.Names() {
+	for _, name := range d.settings.Queues.Names() {
 		list = append(list, QueueStatus{
-			Queue: *d.rules.Queues.Of(name), Default: name == d.rules.Queues.Of("").Name,
+			Queue: *d.settings.Queues.of(name), Default: name == d.settings.Queues.of("").Name,
 			Running: running[name], Waiting: all[name] - running[name],
 		})
 	}
@@ -83,7 +83,7 @@ func (d *Order) userOf(s *fairshare.Status) string {
 	switch {
 	case len(s.Path) > 1:
 		return s.Path[len(s.Path)-1]
-	case s.Group || slices.ContainsFunc(d.rules.Projects, isProject):
+	case s.Group || slices.ContainsFunc(d.settings.Projects, isProject):
 		return ""
 	default:
 		return s.Path[0]

@@ -10,7 +10,7 @@ import (
 )
 
 func TestStanding(t *testing.T) {
-	r := rules(t, night(t))
+	r := settings(t, night(t))
 	r.Projects = ordering.Projects{{Name: "chemistry", Users: []string{"each"}}}
 	r.Shares.Shares["chemistry"] = 1
 	d := ordering.NewOrder(r)

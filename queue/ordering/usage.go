@@ -48,17 +48,17 @@ func (d *Order) Rename(user, name string) {
 
 func (d *Order) count(u *Usage) {
 	d.charged = true
-	d.shares.Charge(accountPath(u.User, u.Project), u.Hour, fairshare.Use{
+	d.shares.Charge(accountPath(u.User, u.Project), u.Hour, fairshare.Usage{
 		CPUSec: float64(u.CPUTime) / 1000, GiBSec: float64(u.MemoryTime) / float64(cluster.GiB),
 	})
-	if d.rules.Quotas.Within() > 0 {
+	if d.settings.Quotas.Within() > 0 {
 		d.ledger.Charge(quota.Association{User: u.User, Project: u.Project, Queue: u.Queue}, u.Hour, u.CPUTime)
 	}
 }
 
 // updateFactors updates the factors of accounts with vjobs if use has changed.
 func (d *Order) updateFactors() {
-	if !d.charged || d.rules.Rank.FairShare == 0 {
+	if !d.charged || d.settings.Rank.FairShare == 0 {
 		return
 	}
 	d.charged = false
@@ -69,8 +69,8 @@ func (d *Order) updateFactors() {
 	}
 }
 
-// forget drops use that no rule counts any more.
+// forget drops use that no quota counts any more.
 func (d *Order) forget(now time.Time) {
-	d.ledger.Forget(now.Add(-d.rules.Quotas.Within()))
+	d.ledger.Forget(now.Add(-d.settings.Quotas.Within()))
 	d.hysteresis.Forget(func(name string) bool { return d.accounts[name] != nil })
 }

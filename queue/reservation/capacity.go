@@ -18,7 +18,7 @@ type reservedCapacity struct {
 	// next is the first reservation for which vjobs are suspended; nil: none. idle is what is free
 	// beside these reservations and all vjobs that have not left yet: no other vjob starts where
 	// some have to be suspended first.
-	next *entry
+	next *reservedJob
 	idle cluster.Resources
 	// soon is as later without distant reservations and with vjobs that may be suspended. nearUntil is
 	// the start of the last reservation for which vjobs are suspended, horizonAt that of the last
@@ -74,7 +74,7 @@ func (b *decision) capacity() *reservedCapacity {
 	return r
 }
 
-func (r *reservedCapacity) addNear(e *entry) {
+func (r *reservedCapacity) addNear(e *reservedJob) {
 	from := e.booking(r.decision.Now).From
 	r.idle, r.nearUntil, r.horizonAt = r.idle.Minus(e.Need), cluster.Later(r.nearUntil, from), cluster.Later(r.horizonAt, from)
 	if r.next == nil {
@@ -158,7 +158,7 @@ func (r *reservedCapacity) onTaken(j *queue.Job, starts, keeps bool) {
 
 // mustSuspendFor returns the reservation for which a vjob has to be suspended, or before which it
 // should not start; nil: none.
-func (r *reservedCapacity) mustSuspendFor(j *queue.Job, starts bool) *entry {
+func (r *reservedCapacity) mustSuspendFor(j *queue.Job, starts bool) *reservedJob {
 	until, now := r.nearUntil, r.decision.Now
 	if starts {
 		until = r.horizonAt
@@ -179,7 +179,7 @@ func (r *reservedCapacity) mustSuspendFor(j *queue.Job, starts bool) *entry {
 }
 
 // shortage is that of a vjob in conflict with the reservation.
-func (e *entry) shortage(now time.Time) queue.Shortage {
+func (e *reservedJob) shortage(now time.Time) queue.Shortage {
 	return queue.Shortage{Rule: fmt.Sprintf("the reservation of vjob %s at %s", e.ID, cluster.Clock(e.Reservation, now))}
 }
 

@@ -12,8 +12,8 @@ import (
 	"vjob/queue/availability"
 )
 
-// Grace is how far in the past a reservation may begin, since clocks differ and requests take time.
-const Grace = time.Minute
+// grace is how far in the past a reservation may begin, since clocks differ and requests take time.
+const grace = time.Minute
 
 // Request asks for one more reservation.
 type Request struct {
@@ -46,7 +46,7 @@ func (r *Request) Confirm() error {
 	switch {
 	case r.Length <= 0:
 		return cluster.BadField("walltime_seconds", r.Length, "more than 0: a reservation ends with its walltime")
-	case r.From.Before(r.Now.Add(-Grace)):
+	case r.From.Before(r.Now.Add(-grace)):
 		return wrong("an instant that is not past; it is " + r.Now.Format(time.RFC3339))
 	case r.beyond(r.From):
 		return wrong("an instant until " + cluster.Clock(r.Now.Add(r.Horizon), r.Now) + ": that is how far ahead may be reserved")

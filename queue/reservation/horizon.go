@@ -7,14 +7,14 @@ import "vjob/queue"
 // since. Sums have told that a vjob fits beside them, and this tells whether it can be placed.
 type suspensionHorizon struct {
 	capacity queue.Capacity // nil: not built, or not needed
-	next     *entry         // the first of the reservations
+	next     *reservedJob   // the first of the reservations
 	taken    []*queue.Job
 	built    int
 }
 
 // conflict returns the reservation that could not be placed if a preemptible vjob started; nil: none.
 // Then the vjob is added.
-func (v *suspensionHorizon) conflict(r *reservedCapacity, j *queue.Job) *entry {
+func (v *suspensionHorizon) conflict(r *reservedCapacity, j *queue.Job) *reservedJob {
 	if v.capacity == nil {
 		v.build(r.decision)
 	}
@@ -45,7 +45,7 @@ func (v *suspensionHorizon) reset() {
 // build fills the capacity, if there are such reservations and all can be placed.
 func (v *suspensionHorizon) build(b *decision) {
 	v.capacity, v.next = nil, nil
-	var coming []*entry
+	var coming []*reservedJob
 	for i := range b.entries {
 		switch e := &b.entries[i]; {
 		case e.phase == ahead && !e.Reservation.After(b.Now.Add(b.leads.Start)):

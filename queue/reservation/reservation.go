@@ -29,21 +29,21 @@ const (
 	runs               // it runs or is under way to
 )
 
-// entry is one reservation.
-type entry struct {
+// reservedJob is one reservation.
+type reservedJob struct {
 	*queue.Job
 	place int // index in the jobs
 	phase phase
 }
 
 // covers reports whether a reservation that does not run includes an instant.
-func (e *entry) covers(at, now time.Time) bool {
+func (e *reservedJob) covers(at, now time.Time) bool {
 	b := e.booking(now)
 	return e.phase != runs && b.Covers(at)
 }
 
 // booking returns the capacity that it still needs; from now on if it is late.
-func (e *entry) booking(now time.Time) queue.Booking {
+func (e *reservedJob) booking(now time.Time) queue.Booking {
 	b := queue.Booking{VJob: e.ID, From: e.Reservation, Need: e.Need}
 	if b.From.Before(now) {
 		b.From = now
@@ -91,7 +91,7 @@ type decision struct {
 	empty     func() queue.Capacity
 	policy    queue.Policy
 	leads     Leads
-	entries   []entry // by their date, then by ID
+	entries   []reservedJob // by their date, then by ID
 	jobs      map[cluster.VJobID]*queue.Job
 	preempted map[cluster.VJobID]bool // suspended for a reservation
 }
@@ -101,13 +101,13 @@ func newDecision(p queue.Policy, m *queue.Input, leads Leads) *decision {
 	for i := range m.Jobs {
 		j := &m.Jobs[i]
 		if phase, counts := b.phase(j); counts {
-			b.entries = append(b.entries, entry{j, i, phase})
+			b.entries = append(b.entries, reservedJob{j, i, phase})
 		}
 	}
 	if len(b.entries) == 0 {
 		return b
 	}
-	slices.SortFunc(b.entries, func(a, o entry) int {
+	slices.SortFunc(b.entries, func(a, o reservedJob) int {
 		return cmp.Or(a.Reservation.Compare(o.Reservation), cmp.Compare(a.ID, o.ID))
 	})
 	b.jobs = make(map[cluster.VJobID]*queue.Job, len(m.Jobs))
@@ -146,7 +146,7 @@ func running(j *queue.Job) bool {
 
 // verdict decides on a vjob with a reservation. It reports false where that is the same for all
 // vjobs, such as held ones.
-func (b *decision) verdict(e *entry, fits result) (v queue.Verdict, decided bool) {
+func (b *decision) verdict(e *reservedJob, fits result) (v queue.Verdict, decided bool) {
 	switch {
 	case e.Busy || e.Held || e.Ineligible != "" && e.phase != runs:
 		return v, false
@@ -170,7 +170,7 @@ func (b *decision) verdict(e *entry, fits result) (v queue.Verdict, decided bool
 
 // explain adds the reservation to the reasons of suspended vjobs.
 func (b *decision) explain(verdicts []queue.Verdict) {
-	i := slices.IndexFunc(b.entries, func(e entry) bool { return e.phase == near || e.phase == due })
+	i := slices.IndexFunc(b.entries, func(e reservedJob) bool { return e.phase == near || e.phase == due })
 	if i < 0 {
 		return
 	}

@@ -17,7 +17,7 @@ type futureStarts struct {
 
 // futureStart is one of them.
 type futureStart struct {
-	*entry
+	*reservedJob
 	at       time.Time
 	capacity queue.Capacity
 }

@@ -46,11 +46,11 @@ func (c *capacity) Check(t *repack.Timeline) (list []repack.Breach) {
 		return list
 	}
 	var start int64
-	var steps []step
+	var steps []change
 	for vm, stays := range t.Stays {
 		if v := &t.Instance.VMs[vm]; v.State == repack.Running && inside[v.Host] {
 			start++
-			steps = append(steps, step{0, -1})
+			steps = append(steps, change{0, -1})
 		}
 		steps = append(steps, presence(stays, inside)...)
 	}
@@ -62,19 +62,19 @@ func (c *capacity) Check(t *repack.Timeline) (list []repack.Breach) {
 }
 
 // presence has the steps of one VM, which is inside or not: never twice.
-func presence(stays []repack.Stay, inside []bool) (steps []step) {
+func presence(stays []repack.Stay, inside []bool) (steps []change) {
 	last := repack.Ticks(-1)
 	for _, s := range stays {
 		if !inside[s.Node] || s.To <= last {
 			continue
 		}
 		if s.From > last {
-			steps = append(steps, step{s.From, 1})
+			steps = append(steps, change{s.From, 1})
 		} else {
 			steps = steps[:len(steps)-1] // it has not gone at last
 		}
 		last = s.To
-		steps = append(steps, step{last, -1})
+		steps = append(steps, change{last, -1})
 	}
 	return steps
 }

@@ -26,16 +26,16 @@ type maxOnline struct {
 // and from when its NodeOn starts. If too many are on at first, none may follow.
 func (m *maxOnline) Check(t *repack.Timeline) (list []repack.Breach) {
 	var start int64
-	var steps []step
+	var steps []change
 	for _, n := range m.nodes {
 		if t.Instance.Nodes[n].State == repack.Online {
 			start++
 		}
 		if i := t.On[n]; i != repack.Nowhere {
-			steps = append(steps, step{t.Plan.Actions[i].Start, 1})
+			steps = append(steps, change{t.Plan.Actions[i].Start, 1})
 		}
 		if i := t.Off[n]; i != repack.Nowhere {
-			steps = append(steps, step{t.Plan.Actions[i].End, -1})
+			steps = append(steps, change{t.Plan.Actions[i].End, -1})
 		}
 	}
 	passing, end := highs(start, steps, m.most)

@@ -69,7 +69,7 @@ func (s *split) Post(b repack.ConstraintStore) {
 
 // mix counts the VMs of each set at each place.
 type mix struct {
-	set  parts
+	set  partition
 	sets int
 	of   tally // by place and set
 	all  tally // by place: VMs
@@ -81,7 +81,7 @@ func newMix(sets [][]int) mix {
 	for _, set := range sets {
 		sum += len(set)
 	}
-	return mix{newParts(sets), len(sets), newTally(sum), newTally(sum), newTally(sum)}
+	return mix{newPartition(sets), len(sets), newTally(sum), newTally(sum), newTally(sum)}
 }
 
 // add notes that a VM of a set has come to a place, or left it.

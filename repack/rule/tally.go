@@ -114,15 +114,15 @@ func (f flags) one(i int) int {
 	return int(f[i/64] >> (i % 64) & 1)
 }
 
-// parts tells in which of several sets something is.
-type parts struct{ of tally }
+// partition tells in which of several sets something is.
+type partition struct{ of tally }
 
-func newParts(sets [][]int) parts {
+func newPartition(sets [][]int) partition {
 	sum := 0
 	for _, set := range sets {
 		sum += len(set)
 	}
-	p := parts{newTally(sum)}
+	p := partition{newTally(sum)}
 	for i, set := range sets {
 		for _, x := range set {
 			p.of.add(x, i+1)
@@ -132,7 +132,7 @@ func newParts(sets [][]int) parts {
 }
 
 // part is the number of the set, or Nowhere.
-func (p *parts) part(x int) int { return p.of.get(x) - 1 }
+func (p *partition) part(x int) int { return p.of.get(x) - 1 }
 
 // areas are groups of nodes, by node: they are asked for at each move.
 type areas []int32

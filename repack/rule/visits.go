@@ -123,8 +123,8 @@ func partings(t *repack.Timeline, vms []int, place func(node int) int) (found []
 	return found
 }
 
-// step is a change of something that is counted over time.
-type step struct {
+// change is a change of something that is counted over time.
+type change struct {
 	at repack.Ticks
 	by int64
 }
@@ -138,8 +138,8 @@ type high struct {
 // highs follows a count from what it was before the plan began to the end. It may
 // be at most so much; if it is more at first, it may only come down. What is no
 // more than at the end is left out: that is a breach of another kind.
-func highs(start int64, steps []step, most int64) (list []high, end int64) {
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+func highs(start int64, steps []change, most int64) (list []high, end int64) {
+	slices.SortFunc(steps, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	load, allowed := start, max(most, start)
 	for i := 0; i < len(steps); {
 		at := steps[i].at
@@ -160,7 +160,7 @@ func highs(start int64, steps []step, most int64) (list []high, end int64) {
 // demand is what VMs occupy in a dimension, over time.
 type demand struct {
 	start int64
-	steps []step
+	steps []change
 }
 
 // usage is the demand at each place. A VM is at places on both ends of its way.
@@ -168,7 +168,7 @@ func usage(t *repack.Timeline, d, places int, place func(node int) int) []demand
 	list := make([]demand, places)
 	note := func(node int, at repack.Ticks, by int64) {
 		if p := place(node); p != repack.Nowhere && at < repack.Forever {
-			list[p].steps = append(list[p].steps, step{at, by})
+			list[p].steps = append(list[p].steps, change{at, by})
 		}
 	}
 	for vm, stays := range t.Stays {

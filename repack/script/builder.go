@@ -10,17 +10,17 @@ type Builder struct {
 }
 
 // NewBuilder begins a file. The text is where the positions point; what is too long
-// or no text is a problem, and ok is false.
+// or no text is a diagnostic, and ok is false.
 func NewBuilder(name, text string) (b *Builder, ok bool) {
 	src := newSource(name, text)
 	b = &Builder{&File{src: src}, newReport(src)}
 	return b, admissible(b.rep, text)
 }
 
-// Bad adds a problem.
+// Bad adds a diagnostic.
 func (b *Builder) Bad(at Pos, format string, args ...any) { b.rep.addf(at, format, args...) }
 
-// Full reports whether no more problems are kept.
+// Full reports whether no more diagnostics are kept.
 func (b *Builder) Full() bool { return b.rep.full }
 
 // Add puts a call at the end of the file, if a script can say it.
@@ -48,7 +48,7 @@ func (b *Builder) Offset(line, column int) int {
 }
 
 // Expr reads an expression that stands at an offset of the text. Where the text has
-// it letter by letter, perhaps behind a quote, its problems have their exact place.
+// it letter by letter, perhaps behind a quote, its diagnostics have their exact place.
 func (b *Builder) Expr(text string, off int) Expr {
 	lex := lexer{text: text, base: off, flat: true, rep: b.rep}
 	for skip := range 2 {
@@ -70,4 +70,4 @@ func (b *Builder) Expr(text string, off int) Expr {
 }
 
 // Done is the file and what was wrong with it.
-func (b *Builder) Done() (*File, []Problem) { return b.file, b.rep.sorted() }
+func (b *Builder) Done() (*File, []Diagnostic) { return b.file, b.rep.sorted() }

@@ -24,8 +24,8 @@ type Posting struct {
 // Place is where the call stands; both count from 1.
 func (p *Posting) Place() (line, column int) { return p.src.place(p.pos.Off) }
 
-// Problem is something that is wrong with the call, in words of the caller.
-func (p *Posting) Problem(text string) Problem {
+// Diagnostic returns a diagnostic at the call, with the text of the caller.
+func (p *Posting) Diagnostic(text string) Diagnostic {
 	rep := newReport(p.src)
 	rep.add(p.pos, text)
 	return rep.list[0]
@@ -103,7 +103,7 @@ func Signature(k rule.Kind) string {
 	return k.Name + "(" + strings.Join(words, ", ") + ")"
 }
 
-// notes explain a rule below a problem.
+// notes explain a rule below a diagnostic.
 func notes(k rule.Kind) []string {
 	list := []string{Signature(k) + ": " + k.Doc}
 	for _, p := range k.Params {
@@ -117,9 +117,9 @@ func notes(k rule.Kind) []string {
 }
 
 // explain reports an error in the call of a rule, with what the rule takes.
-func (e *evaluator) explain(k rule.Kind, at Pos, format string, args ...any) {
-	if !e.again(at) {
-		e.rep.add(at, fmt.Sprintf(format, args...), notes(k)...)
+func (p *progress) explain(k rule.Kind, at Pos, format string, args ...any) {
+	if !p.again(at) {
+		p.rep.add(at, fmt.Sprintf(format, args...), notes(k)...)
 	}
 }
 

@@ -18,17 +18,23 @@ const (
 
 // evaluator runs a file: it looks names up, goes through loops and notes the calls.
 type evaluator struct {
-	names   Names
-	kinds   []rule.Kind
-	rep     *report
-	vars    map[string]binding
-	inner   []string // the variables of the block, in the order in which they came
-	given   []given
-	used    map[Pos]bool // assignments with a value that was read
-	steps   int
-	stopped bool
-	dry     int // loops around that have no items: nothing is noted
-	calls   []Posting
+	progress
+	names Names
+	kinds []rule.Kind
+	vars  map[string]binding
+	inner []string // the variables of the block, in the order in which they came
+	given []given
+	used  map[Pos]bool // assignments with a value that was read
+	dry   int          // loops around that have no items: nothing is noted
+	calls []Posting
+}
+
+// progress counts the steps of a run, and reports its errors.
+type progress struct {
+	rep      *report
+	maxSteps int
+	steps    int
+	stopped  bool
 }
 
 // statement is how many steps a statement counts.
@@ -48,41 +54,44 @@ type given struct {
 }
 
 func newEvaluator(names Names, kinds []rule.Kind, rep *report) *evaluator {
-	return &evaluator{names: names, kinds: kinds, rep: rep, vars: map[string]binding{}, used: map[Pos]bool{}}
+	return &evaluator{
+		progress: progress{rep: rep, maxSteps: names.Steps()},
+		names:    names, kinds: kinds, vars: map[string]binding{}, used: map[Pos]bool{},
+	}
 }
 
 // step counts work, and reports whether it may be done.
-func (e *evaluator) step(at Pos, n int) bool {
-	if e.steps += n; e.steps > e.names.Steps() && !e.stopped {
-		e.stop(at, fmt.Sprintf("the script is too much work: it needs more than %d steps by here", e.names.Steps()))
+func (p *progress) step(at Pos, n int) bool {
+	if p.steps += n; p.steps > p.maxSteps && !p.stopped {
+		p.stop(at, fmt.Sprintf("the script is too much work: it needs more than %d steps by here", p.maxSteps))
 	}
-	return !e.stopped
+	return !p.stopped
 }
 
 // fail reports an error. Errors that come again in a loop are work too.
-func (e *evaluator) fail(at Pos, format string, args ...any) {
-	if !e.again(at) {
-		e.rep.addf(at, format, args...)
+func (p *progress) fail(at Pos, format string, args ...any) {
+	if !p.again(at) {
+		p.rep.addf(at, format, args...)
 	}
 }
 
 // again reports whether there is an error at the place already.
-func (e *evaluator) again(at Pos) bool {
+func (p *progress) again(at Pos) bool {
 	const repeated = 50 // steps
-	if e.rep.full {
+	if p.rep.full {
 		return true
 	}
-	if !e.rep.seen[at] {
+	if !p.rep.seen[at] {
 		return false
 	}
-	e.step(at, repeated)
+	p.step(at, repeated)
 	return true
 }
 
-func (e *evaluator) stop(at Pos, text string) {
-	e.stopped = true
-	delete(e.rep.seen, at) // whatever else is wrong there
-	e.rep.add(at, text)
+func (p *progress) stop(at Pos, text string) {
+	p.stopped = true
+	delete(p.rep.seen, at) // whatever else is wrong there
+	p.rep.add(at, text)
 }
 
 // block runs statements. The variables that are new in it end with it.

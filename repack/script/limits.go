@@ -1,6 +1,6 @@
 package script
 
-// The limits of a script. What exceeds one is refused with a problem that says so.
+// The limits of a script. What exceeds one is refused with a diagnostic that says so.
 const (
 	// MaxSource is the most bytes of a script.
 	MaxSource = 1 << 20
@@ -21,6 +21,6 @@ const (
 	MaxPenalty = 1_000_000_000_000
 	// MaxProblems bounds the reported errors, and the reported warnings.
 	MaxProblems = 20
-	// MaxText is how many bytes of problems a message has at most, beside its first.
+	// MaxText is how many bytes of diagnostics a message has at most, beside its first.
 	MaxText = 5000
 )

@@ -71,7 +71,7 @@ func TestLimits(t *testing.T) {
 					t.Errorf("a problem of %d bytes: %.200s", len(p.String()), p)
 				}
 			}
-			text := (&script.Error{Problems: problems}).Error()
+			text := (&script.Error{Diagnostics: problems}).Error()
 			if !strings.Contains(text, c.want) {
 				t.Errorf("want %q, got %.2000s", c.want, text)
 			}

@@ -6,8 +6,8 @@ import (
 )
 
 // Parse reads a script. The file has what could be read, even where there are
-// problems. The name is for messages.
-func Parse(name, text string) (*File, []Problem) {
+// diagnostics. The name is for messages.
+func Parse(name, text string) (*File, []Diagnostic) {
 	f, rep := parse(name, text)
 	return f, rep.sorted()
 }

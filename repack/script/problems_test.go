@@ -59,10 +59,10 @@ func TestCheckTellsWhatCompileTells(t *testing.T) {
 	problems := script.Check("rules", text, exampleNames())
 	_, err := script.Compile("rules", text, exampleNames())
 	var e *script.Error
-	if !errors.As(err, &e) || len(e.Problems) != len(problems) || len(problems) != 3 {
+	if !errors.As(err, &e) || len(e.Diagnostics) != len(problems) || len(problems) != 3 {
 		t.Fatalf("%v\n%v", err, problems)
 	}
-	if got, want := problems[2].String(), e.Problems[2].String(); got != want {
+	if got, want := problems[2].String(), e.Diagnostics[2].String(); got != want {
 		t.Errorf("%s\n%s", got, want)
 	}
 	if !script.Refused(problems) || script.Refused(script.Check("rules", "$x = VM1;", exampleNames())) {
@@ -99,7 +99,7 @@ func TestRulesAreMade(t *testing.T) {
 	}
 	_, err = p.Rules(in)
 	var e *script.Error
-	if !errors.As(err, &e) || len(e.Problems) != 1 || e.Problems[0].Line != 2 || !strings.Contains(err.Error(), "^^^^") {
+	if !errors.As(err, &e) || len(e.Diagnostics) != 1 || e.Diagnostics[0].Line != 2 || !strings.Contains(err.Error(), "^^^^") {
 		t.Errorf("%v", err)
 	}
 }

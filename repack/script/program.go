@@ -10,13 +10,13 @@ import (
 // Program is a script that was understood: the calls that its loops come to.
 type Program struct {
 	Postings []Posting
-	Warnings []Problem
+	Warnings []Diagnostic
 	src      *source
 }
 
 // Check tells all that is wrong with a script and makes nothing of it. The name is
 // for messages.
-func Check(name, text string, names Names) []Problem {
+func Check(name, text string, names Names) []Diagnostic {
 	f, rep := parse(name, text)
 	_, _ = evaluate(f, names, rule.Catalogue(), rep) // its error is in the report
 	return rep.sorted()
@@ -32,7 +32,7 @@ func compile(name, text string, names Names, kinds []rule.Kind) (*Program, error
 	return evaluate(f, names, kinds, rep)
 }
 
-// Compile understands a file that was read without problems.
+// Compile understands a file that was read without diagnostics.
 func (f *File) Compile(names Names) (*Program, error) {
 	return evaluate(f, names, rule.Catalogue(), newReport(f.src))
 }
@@ -44,11 +44,11 @@ func evaluate(f *File, names Names, kinds []rule.Kind, rep *report) (*Program, e
 	if !unread && !e.stopped && !rep.full { // else what uses a variable may not have been seen
 		e.unused()
 	}
-	problems := rep.sorted()
-	if Refused(problems) {
-		return nil, &Error{problems}
+	diagnostics := rep.sorted()
+	if Refused(diagnostics) {
+		return nil, &Error{diagnostics}
 	}
-	return &Program{e.calls, problems, f.src}, nil
+	return &Program{e.calls, diagnostics, f.src}, nil
 }
 
 // Rules makes the rules for an instance with the numbers of the names. It ignores VMs with

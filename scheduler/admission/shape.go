@@ -7,7 +7,7 @@ import (
 )
 
 // validateShapes checks each alternative as if it were the vjob.
-func (s *Submission) validateShapes(b Bounds, nodes []cluster.Node) error {
+func (s *Submission) validateShapes(b Limits, nodes []cluster.Node) error {
 	if len(s.Shapes) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Package admission turns requests into vjobs: it checks a submission against the bounds and the
+// Package admission turns requests into vjobs: it checks a submission against the limits and the
 // empty cluster, then against its queue and its project. Package scheduler checks it against
 // running vjobs and reservations.
 package admission
@@ -63,7 +63,7 @@ func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 
 // Route fills in the queue and the project of a submission, and rejects it if these do not admit it.
 // The error names the field.
-func (s *Submission) Route(rules *ordering.Rules) error {
+func (s *Submission) Route(rules *ordering.Settings) error {
 	job := s.VJob(0)
 	if err := rules.Admit(job); err != nil {
 		return err

@@ -74,7 +74,7 @@ func TestArrays(t *testing.T) {
 	s := good()
 	s.Array = []string{"x=1", "", "x=3"}
 	s.After = []cluster.Dependency{{On: 2, When: cluster.AfterOK}}
-	if err := s.Validate(admission.Bounds{Array: 2}, house); err == nil {
+	if err := s.Validate(admission.Limits{Array: 2}, house); err == nil {
 		t.Error("an array of three is taken where two are allowed")
 	}
 	jobs := s.VJobs(40)

@@ -18,7 +18,7 @@ func (s *Submission) adds(vms int) Holding {
 
 // validateTotal bounds what the submission takes in memory and in the store, before
 // anything is made of it. Of several shapes each VM counts: all of them are kept.
-func (s *Submission) validateTotal(b Bounds) error {
+func (s *Submission) validateTotal(b Limits) error {
 	each := 0
 	for _, shape := range s.Shapes {
 		each += len(shape.VMs)

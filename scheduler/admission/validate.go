@@ -8,8 +8,8 @@ import (
 	"vjob/ctxswitch/placement"
 )
 
-// Bounds limits submissions.
-type Bounds struct {
+// Limits bound submissions.
+type Limits struct {
 	VMs    int      // per vjob; 0 is no limit
 	Array  int      // vjobs per array; 0 is no limit
 	Total  int      // VMs per submission, over all vjobs and alternatives; 0 is no limit
@@ -17,9 +17,9 @@ type Bounds struct {
 	Images []string // ids in the catalogue; the first is the default
 }
 
-// Validate checks a submission against the bounds and the nodes of the cluster,
+// Validate checks a submission against the limits and the nodes of the cluster,
 // and fills the default image in. The error names the first field that is wrong.
-func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
+func (s *Submission) Validate(b Limits, nodes []cluster.Node) error {
 	if len(s.VMs) == 0 {
 		return cluster.Fault("vms", "missing, want at least one VM")
 	}
@@ -63,7 +63,7 @@ func (s *Submission) Validate(b Bounds, nodes []cluster.Node) error {
 	return s.fitsCluster(nodes)
 }
 
-func (s *Submission) validateVM(rank int, b Bounds, nodes []cluster.Node) error {
+func (s *Submission) validateVM(rank int, b Limits, nodes []cluster.Node) error {
 	vm, field := &s.VMs[rank], fmt.Sprintf("vms[%d]", rank)
 	if vm.Reserved.CPU < 0 {
 		return cluster.BadField(field+".cpu_milli", int64(vm.Reserved.CPU), "0 or more")

@@ -21,7 +21,7 @@ func good() *admission.Submission {
 }
 
 var (
-	bounds = admission.Bounds{VMs: 4, Images: []string{"debian", "tiny"}}
+	bounds = admission.Limits{VMs: 4, Images: []string{"debian", "tiny"}}
 	house  = []cluster.Node{
 		{ID: "n1", Capacity: cluster.Resources{CPU: 2000, Memory: 2048}},
 		{ID: "n2", Capacity: cluster.Resources{CPU: 4000, Memory: 1024}},
@@ -100,7 +100,7 @@ func TestValidateFillsTheDefaultImageIn(t *testing.T) {
 	}
 	free := good()
 	free.Rules = ""
-	if err := free.Validate(admission.Bounds{}, nil); err != nil {
+	if err := free.Validate(admission.Limits{}, nil); err != nil {
 		t.Errorf("without bounds and nodes: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func TestValidateDeadline(t *testing.T) {
 		s := good()
 		s.Rules, s.Deadline, s.NotBefore, s.Reservation = "", c.deadline, c.notBefore, c.reservation
 		var bad *cluster.FieldError
-		if err := s.Validate(admission.Bounds{}, nil); (err != nil) != c.refused || err != nil && (!errors.As(err, &bad) || bad.Field != "deadline") {
+		if err := s.Validate(admission.Limits{}, nil); (err != nil) != c.refused || err != nil && (!errors.As(err, &bad) || bad.Field != "deadline") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestValidateDeadline(t *testing.T) {
 
 // What a submission takes in all is bounded: VMs × vjobs, and the VMs of all alternatives.
 func TestTotalOfASubmission(t *testing.T) {
-	limit := admission.Bounds{VMs: 1000, Array: 10_000, Total: 100_000}
+	limit := admission.Limits{VMs: 1000, Array: 10_000, Total: 100_000}
 	of := func(vms, array, shapes int) *admission.Submission {
 		s := &admission.Submission{Owner: "u", Walltime: time.Hour, VMs: slices.Repeat([]cluster.VM{{Reserved: cluster.Resources{CPU: 1, Memory: 1}}}, vms)}
 		s.Array = slices.Repeat([]string{""}, array)

@@ -13,7 +13,7 @@ import (
 // ConsolidationRequest asks whether the running VMs could draw less power elsewhere, when
 // nothing else is to be done.
 type ConsolidationRequest struct {
-	consolidate.Terms
+	consolidate.Criteria
 	Turn int // the part of the cluster to search
 	// Uses returns the CPU that a VM used when it was last observed.
 	Uses func(vm cluster.VMID) cluster.MilliCPU

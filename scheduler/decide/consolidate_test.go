@@ -28,7 +28,7 @@ func thrift(w *world, set *decide.Settings) *decide.ConsolidationRequest {
 	for i, n := range w.nodes {
 		set.Energy.Power[n.ID] = energy.Power{Idle: 50, Full: energy.Watts(150 + 50*i), Standby: 5}
 	}
-	return &decide.ConsolidationRequest{Terms: consolidate.Default, Uses: func(vm cluster.VMID) cluster.MilliCPU { return w.Need(vm).CPU }}
+	return &decide.ConsolidationRequest{Criteria: consolidate.Default, Uses: func(vm cluster.VMID) cluster.MilliCPU { return w.Need(vm).CPU }}
 }
 
 // porter lets every node go off, and fills none beyond four fifths.

@@ -31,7 +31,7 @@ func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*cons
 	verdicts := d.Verdicts[:len(a.VJobs)]
 	goals, _ := a.goals(verdicts)
 	s := &consolidator{attempt: a, ConsolidationRequest: ask, verdicts: verdicts, caps: d.Caps, planProblem: a.problem(goals), number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
-	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Terms: ask.Terms, Seed: a.settings.Seed}
+	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Criteria: ask.Criteria, Seed: a.settings.Seed}
 	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.planProblem); err != nil {

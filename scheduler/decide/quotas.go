@@ -34,7 +34,7 @@ func (v *View) applyQuotas(m *queue.Input) {
 
 // Count counts the vjobs against the quotas that run, or are under way to or from running. A
 // paused vjob that is being saved does not run. A container counts, and the vjobs inside do not.
-func Count(rules *ordering.Rules, reports []execute.Report, past quota.History, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
+func Count(rules *ordering.Settings, reports []execute.Report, past quota.History, now time.Time) (*quota.Tally, map[cluster.VJobID]*quota.Job) {
 	tally := rules.Quotas.Tally(now, past)
 	jobs, index := make([]quota.Job, len(reports)), make(map[cluster.VJobID]*quota.Job, len(reports))
 	for i := range reports {
@@ -52,7 +52,7 @@ func Count(rules *ordering.Rules, reports []execute.Report, past quota.History, 
 }
 
 // quotaJob returns what quotas know of a vjob.
-func quotaJob(rules *ordering.Rules, r *execute.Report) quota.Job {
+func quotaJob(rules *ordering.Settings, r *execute.Report) quota.Job {
 	return quota.Job{
 		ID: r.Job.ID, Association: rules.Association(r.Job), VMs: len(r.Job.VMs), Need: r.Job.Reserved(),
 		Left: max(0, r.Job.Walltime-r.Booked), Ends: r.Job.Walltime > 0,

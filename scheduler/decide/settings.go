@@ -19,7 +19,7 @@ type Settings struct {
 	Policy  queue.Policy
 	// Ordering is the order of vjobs and their admission: queues, shares and quotas. Nil: the
 	// order of the submitted priorities, for all users.
-	Ordering *ordering.Rules
+	Ordering *ordering.Settings
 	Planner  ctxswitch.Planner
 	Seed     uint64
 	// Backoff is the pause after the first failed attempt of a vjob; it doubles with each further
@@ -46,11 +46,11 @@ func (s *Settings) lookahead() time.Duration {
 }
 
 // OrderingRules returns the ordering rules, or the defaults of the policy.
-func (s *Settings) OrderingRules() *ordering.Rules {
+func (s *Settings) OrderingRules() *ordering.Settings {
 	if s.Ordering != nil {
 		return s.Ordering
 	}
-	plain := ordering.DefaultRules(s.Policy)
+	plain := ordering.DefaultSettings(s.Policy)
 	return &plain
 }
 

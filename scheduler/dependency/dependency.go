@@ -7,7 +7,7 @@ import (
 )
 
 // of returns what a vjob waits for, "" if nothing, or that it can never be met, and why.
-func (k *Tracker) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependency]answer) (why string, never bool) {
+func (k *Tracker) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependency]status) (why string, never bool) {
 	open := 0
 	for _, d := range job.After {
 		a, known := asked[d]
@@ -41,14 +41,14 @@ var (
 	}
 )
 
-// answer is the state of a dependency: met, still possible, or never met, with the reason.
-type answer struct {
+// status is the state of a dependency: met, still possible, or never met, with the reason.
+type status struct {
 	met, hope bool
 	why       string
 }
 
 // dependency returns the state of a condition on a vjob or an array.
-func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) answer {
+func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) status {
 	if d.Array {
 		return k.dependencyOnArray(d, vjobs)
 	}
@@ -56,16 +56,16 @@ func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) answer {
 	p, over := k.past[id]
 	for over && p.Again && (d.When != cluster.AfterStart || !p.Started) { // the next attempt counts in its place
 		if p.Next == 0 {
-			return answer{hope: true, why: fmt.Sprintf("for the next attempt of vjob %s", id)}
+			return status{hope: true, why: fmt.Sprintf("for the next attempt of vjob %s", id)}
 		}
 		id = p.Next
 		p, over = k.past[id]
 	}
 	if over {
 		met, _ := d.When.Met(cluster.Terminated, p.Started, p.Outcome)
-		return answer{met: met, why: fmt.Sprintf("vjob %s, for which it waits %s, %s", id, wanted[d.When], ended[p.Outcome])}
+		return status{met: met, why: fmt.Sprintf("vjob %s, for which it waits %s, %s", id, wanted[d.When], ended[p.Outcome])}
 	}
-	a := answer{hope: true, why: fmt.Sprintf("for vjob %s %s", id, wanted[d.When])}
+	a := status{hope: true, why: fmt.Sprintf("for vjob %s %s", id, wanted[d.When])}
 	if r, live := vjobs.Job(id); live {
 		a.met, _ = d.When.Met(r.Job.State, r.Began, r.Job.Outcome)
 	}
@@ -74,7 +74,7 @@ func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) answer {
 
 // dependencyOnArray returns the state of a condition on all vjobs of an array. For afternotok one
 // vjob that did not end well suffices, once all have ended.
-func (k *Tracker) dependencyOnArray(d cluster.Dependency, vjobs VJobs) answer {
+func (k *Tracker) dependencyOnArray(d cluster.Dependency, vjobs VJobs) status {
 	open, good, bad := 0, 0, cluster.VJobID(0)
 	for id, p := range k.past {
 		met, _ := d.When.Met(cluster.Terminated, p.Started, p.Outcome)
@@ -95,7 +95,7 @@ func (k *Tracker) dependencyOnArray(d cluster.Dependency, vjobs VJobs) answer {
 			open++
 		}
 	}
-	a := answer{met: open == 0 && bad == 0, hope: bad == 0, why: fmt.Sprintf("for array %s %s", d.On, wanted[d.When])}
+	a := status{met: open == 0 && bad == 0, hope: bad == 0, why: fmt.Sprintf("for array %s %s", d.On, wanted[d.When])}
 	if d.When == cluster.AfterNotOK {
 		a.met, a.hope = open == 0 && good > 0, open > 0
 	}

@@ -29,7 +29,7 @@ func (k *Tracker) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
 	k.forget(vjobs)
 	for settled := false; !settled; {
 		settled = true
-		asked := map[cluster.Dependency]answer{}
+		asked := map[cluster.Dependency]status{}
 		// In order: a vjob is mostly submitted after its dependencies.
 		for _, id := range slices.Sorted(maps.Keys(k.waits)) {
 			r, live := vjobs.Job(id)

@@ -87,7 +87,7 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 
 // whatIf returns a function that asks the planner whether nodes can be emptied under the rules, and
 // then balances the VMs.
-func (k *Policy) whatIf(s *Scene, world *dpm.Cluster) dpm.WhatIf {
+func (k *Policy) whatIf(s *Scene, world *dpm.Cluster) dpm.Rebalance {
 	even := k.settings.Balance(world, evenly)
 	return func(on []cluster.NodeID, from dpm.Placement) (dpm.Placement, bool) {
 		var empty []cluster.NodeID

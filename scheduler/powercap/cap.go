@@ -80,10 +80,10 @@ func (g *Cap) Admits(more map[cluster.NodeID]cluster.MilliCPU) bool {
 	for _, l := range g.limits {
 		before, after := energy.Watts(0), energy.Watts(0)
 		for _, id := range g.members(l.Group) {
-			now := g.Most(id, 0)
+			now := g.most(id, 0)
 			before += now
 			if extra := more[id]; extra != 0 {
-				now = g.Most(id, extra)
+				now = g.most(id, extra)
 			}
 			after += now
 		}
@@ -101,10 +101,10 @@ func (g *Cap) Affords(id cluster.NodeID) bool {
 	}
 	n, _ := g.exec.Node(id)
 	for _, l := range g.limits {
-		sum := max(g.controller.Booting(id), g.Most(id, 0))
+		sum := max(g.controller.Booting(id), g.most(id, 0))
 		for _, other := range g.members(l.Group) {
 			if other != id {
-				sum += g.Most(other, 0)
+				sum += g.most(other, 0)
 			}
 		}
 		if l.Group.Has(n.Labels) && sum > l.Watts {
@@ -114,9 +114,9 @@ func (g *Cap) Affords(id cluster.NodeID) bool {
 	return true
 }
 
-// Most returns the most that a node may draw while its VMs use so much more than they may. A node
+// most returns the most that a node may draw while its VMs use so much more than they may. A node
 // that is being switched draws the average of that, and power is kept for one that should come on.
-func (g *Cap) Most(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
+func (g *Cap) most(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	return max(g.exec.MaxPower(id, more), g.controller.Least(id), g.kept[id])
 }
 

@@ -46,7 +46,7 @@ func (g *Cap) limit(l budget.Limit) Limit {
 		n, _ := g.exec.Node(id)
 		status.Nodes++
 		status.Now += n.Watts
-		status.Most += g.Most(id, 0)
+		status.Most += g.most(id, 0)
 		model := g.settings.Models[id]
 		alone := model.Standby
 		if n.On {
@@ -77,5 +77,5 @@ func (g *Cap) Node(n *execute.NodeReport) Node {
 	if _, known := g.settings.Models[n.ID]; !known {
 		return Node{}
 	}
-	return Node{Known: true, Now: n.Watts, Most: g.Most(n.ID, 0), Drawn: energy.Joules(n.Joules)}
+	return Node{Known: true, Now: n.Watts, Most: g.most(n.ID, 0), Drawn: energy.Joules(n.Joules)}
 }

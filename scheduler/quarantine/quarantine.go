@@ -17,12 +17,12 @@ import (
 // belongs to the core of the loop.
 type Quarantine struct {
 	pause   func(times int) time.Duration // after so many failures in a row
-	entries map[cluster.VJobID]entry
-	global  entry // while no decision can be taken at all
+	entries map[cluster.VJobID]backoff
+	global  backoff // while no decision can be taken at all
 }
 
-// entry is one pause after failures in a row.
-type entry struct {
+// backoff is one pause after failures in a row.
+type backoff struct {
 	decide.Quarantined
 	version int // of the vjob then; a changed one is tried at once
 	times   int // that it has failed
@@ -30,7 +30,7 @@ type entry struct {
 
 // New makes an empty quarantine.
 func New(pause func(times int) time.Duration) *Quarantine {
-	return &Quarantine{pause: pause, entries: map[cluster.VJobID]entry{}}
+	return &Quarantine{pause: pause, entries: map[cluster.VJobID]backoff{}}
 }
 
 // Active returns the vjobs that are still in quarantine.
@@ -79,12 +79,12 @@ func (r *Quarantine) Update(t *Decision, vjobs VJobs) (alarms []journal.Event, a
 		times := r.entries[s.VJob].times + 1
 		pause := r.pause(times)
 		until := t.Now.Add(pause)
-		r.entries[s.VJob] = entry{decide.Quarantined{Why: s.Why, Until: until}, live.Job.Version, times}
+		r.entries[s.VJob] = backoff{decide.Quarantined{Why: s.Why, Until: until}, live.Job.Version, times}
 		again = sooner(again, until)
 		alarms = append(alarms, alarm(t.Now, s.VJob, fmt.Sprintf("vjob %s is set aside for %s, no decision can be taken with it: %s", s.VJob, pause, s.Why)))
 	}
 	if t.Err == nil {
-		r.global = entry{}
+		r.global = backoff{}
 		return alarms, again
 	}
 	if !t.Now.Before(r.global.Until) { // otherwise the alarm was raised before

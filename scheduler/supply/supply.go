@@ -1,5 +1,5 @@
 // Package supply models electric power as decisions see it: what nodes draw, and what the budgets
-// leave at an instant. It knows no vjobs that run; package decide shares the power among them.
+// leave at an instant. Package decide shares the power among vjobs.
 //
 // supply.go holds the figures of nodes, feed.go the limits on groups of nodes that placement keeps,
 // reserve.go what reservations need later, and forecast.go what all budgets together will leave.
@@ -45,8 +45,8 @@ func (s *Supply) Average(nodes []cluster.Node) cpushare.Node {
 	return n
 }
 
-// PerMilli returns what a thousandth of a CPU draws on average beside its idle node.
-func (s *Supply) PerMilli(nodes []cluster.Node) energy.Watts {
+// perMilli returns what a thousandth of a CPU draws on average beside its idle node.
+func (s *Supply) perMilli(nodes []cluster.Node) energy.Watts {
 	n := s.Average(nodes)
 	if n.CPU <= 0 {
 		return 0
@@ -80,7 +80,7 @@ func (s *Supply) Idle(id cluster.NodeID, power energy.Power) energy.Watts {
 
 // MinShareWatts returns what a vjob draws with its minimum share, beside idle nodes.
 func (s *Supply) MinShareWatts(nodes []cluster.Node, job *cluster.VJob) energy.Watts {
-	return s.PerMilli(nodes) * energy.Watts(MinShare(job)*float64(job.Reserved().CPU))
+	return s.perMilli(nodes) * energy.Watts(MinShare(job)*float64(job.Reserved().CPU))
 }
 
 // MinShare returns the least fraction of its CPU that a vjob accepts, at least the smallest cap

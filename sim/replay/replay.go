@@ -29,7 +29,7 @@ type Options struct {
 	// Base are the settings of a daemon: the order of its queues, its shares, quotas, rules
 	// and budgets. If nil, the order is by the submitted priorities, under Policy.
 	Base    *scheduler.Settings
-	Bounds  admission.Bounds // limits of submissions; others are refused
+	Limits  admission.Limits // limits of submissions; others are refused
 	Title   string           // of the result; default: the name of the policy
 	Policy  queue.Policy     // used without Base
 	Suspend decide.Suspension
@@ -95,7 +95,7 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 func fits(w *workload.Workload, nodes []cluster.Node) error {
 	for i := range w.Jobs {
 		s := w.Jobs[i].Submission
-		if err := s.Validate(admission.Bounds{}, nodes); err != nil {
+		if err := s.Validate(admission.Limits{}, nodes); err != nil {
 			return fmt.Errorf("%s: %w", w.Jobs[i].Describe(), err)
 		}
 	}

@@ -89,11 +89,6 @@ type Switch struct {
 	Note         string
 }
 
-// Actions counts the actions.
-func (s *Switch) Actions() int {
-	return s.Boots + s.Stops + s.Pauses + s.Unpauses + s.Suspends + s.Resumes + s.Migrations
-}
-
 // Sample is the usage of the VMs at an instant.
 type Sample struct {
 	At     time.Duration

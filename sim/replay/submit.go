@@ -45,7 +45,7 @@ func (r *run) submit(i int) error {
 	w := r.workload
 	s, err := w.Submission(i, r.start, r.numbers)
 	if err == nil {
-		err = s.Validate(r.options.Bounds, nil)
+		err = s.Validate(r.options.Limits, nil)
 	}
 	var job *cluster.VJob
 	fill(&s)

@@ -62,7 +62,7 @@ func under(t *testing.T, text string) replay.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replay.Options{Base: &core, Bounds: s.Bounds()}
+	return replay.Options{Base: &core, Limits: s.SubmissionLimits()}
 }
 
 // fate finds a vjob by its name.

@@ -19,7 +19,7 @@ import (
 // saving enables consolidation: n1 draws 1 W for each hundredth of a CPU, n2
 // three times as much, and so on in turn.
 func saving(set *scheduler.Settings) {
-	set.Consolidation = &scheduler.ConsolidationSettings{Terms: consolidate.Default, Every: 5 * time.Minute, Always: true}
+	set.Consolidation = &scheduler.ConsolidationSettings{Criteria: consolidate.Default, Every: 5 * time.Minute, Always: true}
 	set.Execute.Costs.MigratePer = 20 * time.Second
 	set.Energy.Power = map[cluster.NodeID]energy.Power{}
 	for i, id := range set.Switching.Nodes {

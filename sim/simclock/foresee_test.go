@@ -30,7 +30,7 @@ func day(t *testing.T, policy queue.Policy, seed uint64) *scene {
 		nodes[i] = simulated.Node{ID: cluster.NodeID(string(rune('a' + i))), Capacity: cluster.Resources{CPU: 3000, Memory: 8192}}
 	}
 	s.cluster = simulated.New(simulated.Config{Profile: simulated.Lab, Seed: seed, Nodes: nodes})
-	rules := ordering.DefaultRules(policy)
+	rules := ordering.DefaultSettings(policy)
 	var night calendar.Window
 	if err := night.UnmarshalText([]byte("19:00-07:00")); err != nil {
 		t.Fatal(err)
@@ -76,10 +76,10 @@ func TestEstimatesOfADay(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := slices.IndexFunc(f.VJobs, func(j *cluster.VJob) bool { return j.ID == id })
-			if i < 0 || f.Bars[i].Start.IsZero() {
+			if i < 0 || f.Estimates[i].Start.IsZero() {
 				t.Fatalf("%s: no estimate of the start of vjob %s", c.policy.Name(), id)
 			}
-			told[id] = f.Bars[i].Start
+			told[id] = f.Estimates[i].Start
 			s.run(time.Duration(rng.IntN(30)) * time.Minute)
 		}
 		s.run(48 * time.Hour)

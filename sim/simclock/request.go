@@ -54,7 +54,7 @@ func (s *Shell) Confirm(sub admission.Submission) error {
 	if s.cfg.Settings.Ordering == nil {
 		sub.Queue = "" // the name of the queue does not matter
 	}
-	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Bounds{})
+	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Limits{})
 	return err
 }
 
@@ -85,7 +85,7 @@ func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string)
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
-	if err := s.core.SetNode(s.now, node, state, by); err != nil {
+	if err := s.core.SetNodes(s.now, []cluster.NodeID{node}, state, by); err != nil {
 		return err
 	}
 	return s.carryOut()

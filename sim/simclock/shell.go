@@ -127,7 +127,7 @@ func (s *Shell) Step(to time.Time) (bool, error) {
 	}
 	s.deliver(s.cfg.Cluster.Advance(s.now))
 	for len(s.timers) > 0 && !s.timers[0].at.After(s.now) {
-		due := heap.Pop(&s.timers).(entry)
+		due := heap.Pop(&s.timers).(timer)
 		if due.life == s.life {
 			due.do()
 		}
@@ -300,5 +300,5 @@ func (s *Shell) reports(deliver func()) {
 
 func (s *Shell) schedule(after time.Duration, do func()) {
 	s.serial++
-	heap.Push(&s.timers, entry{at: s.now.Add(after), serial: s.serial, life: s.life, do: do})
+	heap.Push(&s.timers, timer{at: s.now.Add(after), serial: s.serial, life: s.life, do: do})
 }

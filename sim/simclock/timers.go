@@ -2,8 +2,8 @@ package simclock
 
 import "time"
 
-// entry is a function to call at an instant.
-type entry struct {
+// timer is a function to call at an instant.
+type timer struct {
 	at     time.Time
 	serial int
 	life   int
@@ -11,7 +11,7 @@ type entry struct {
 }
 
 // timers is a heap of entries in order of time, then of creation.
-type timers []entry
+type timers []timer
 
 func (a timers) Len() int      { return len(a) }
 func (a timers) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
@@ -21,7 +21,7 @@ func (a timers) Less(i, j int) bool {
 	}
 	return a[i].serial < a[j].serial
 }
-func (a *timers) Push(x any) { *a = append(*a, x.(entry)) }
+func (a *timers) Push(x any) { *a = append(*a, x.(timer)) }
 func (a *timers) Pop() any {
 	old := *a
 	last := old[len(old)-1]

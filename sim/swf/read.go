@@ -17,7 +17,7 @@ import (
 // a field is not a number, if the number of processors is unknown, or if no job
 // remains.
 func Read(in io.Reader, processors int64) (*Log, error) {
-	r, err := NewReader(in)
+	r, err := newReader(in)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func Read(in io.Reader, processors int64) (*Log, error) {
 		record, err := r.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			b.log.Declared, b.log.Word = r.Processors()
+			b.log.Declared, b.log.Word = r.declared()
 			return b.finish(r.begin)
 		case errors.Is(err, errCutOff):
 			b.count(CutOff, record.Line)
@@ -54,7 +54,7 @@ type builder struct {
 // pool sets the number of processors. It is an error if the number is unknown.
 func (b *builder) pool(r *Reader) error {
 	if b.log.Processors == 0 {
-		b.log.Processors, _ = r.Processors()
+		b.log.Processors, _ = r.declared()
 	}
 	if b.log.Processors == 0 {
 		return cluster.Fault("processors", "missing: the log has neither MaxProcs nor MaxNodes")

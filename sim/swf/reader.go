@@ -26,8 +26,8 @@ type Reader struct {
 	begin             int64 // of the log, in seconds of Unix time; 0 if absent
 }
 
-// NewReader returns a reader of a log, plain or compressed.
-func NewReader(in io.Reader) (*Reader, error) {
+// newReader returns a reader of a log, plain or compressed.
+func newReader(in io.Reader) (*Reader, error) {
 	b := bufio.NewReaderSize(in, longest)
 	if magic, _ := b.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		return &Reader{in: b}, nil
@@ -46,9 +46,9 @@ const (
 	unixTime = "UnixStartTime" // when it begins
 )
 
-// Processors returns the number of processors in the comments read so far, and its key:
+// declared returns the number of processors in the comments read so far, and its key:
 // MaxProcs, else MaxNodes. The number is 0 if the log has neither.
-func (r *Reader) Processors() (processors int64, word string) {
+func (r *Reader) declared() (processors int64, word string) {
 	switch {
 	case r.processors > 0:
 		return r.processors, maxProcs

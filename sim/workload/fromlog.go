@@ -17,7 +17,7 @@ type LogMapping struct {
 	// memory of a VM, and the default if the log has none.
 	Share cluster.MiB
 	// Phases: the VMs of a job need their CPU in phases, by one of the models of
-	// [Phases], and 512 to 2048 MiB of memory if the log has none. A hash of the
+	// [phases], and 512 to 2048 MiB of memory if the log has none. A hash of the
 	// job's number selects the model. Without Phases all VMs always need their CPU.
 	Phases bool
 	Fields LogFields
@@ -78,7 +78,7 @@ func (m *LogMapping) job(j *swf.Job) (job Job, err error) {
 	if m.Phases {
 		model = kind(hash.Sum32(), j.Processors)
 	}
-	vms, err := Members(model, int(j.Processors), min(j.Run, longest), size)
+	vms, err := members(model, int(j.Processors), min(j.Run, longest), size)
 	if err != nil {
 		return job, err
 	}

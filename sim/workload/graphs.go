@@ -50,12 +50,12 @@ type graphedVJob struct {
 	Dedicated json.RawMessage `json:"runtime_dedicated"`
 }
 
-// ReadGraphs reads one YAML or JSON document: a cluster, and vjobs in which each VM
+// readGraphs reads one YAML or JSON document: a cluster, and vjobs in which each VM
 // computes one component of a graph. Times are in seconds, memory in MiB.
 // The application of a vjob starts once every VM has passed the prologue, which needs no
 // CPU. A component starts when its predecessors have ended and needs its CPU until its end.
 // The vjob ends with its last component.
-func ReadGraphs(name string, data []byte) (*Workload, error) {
+func readGraphs(name string, data []byte) (*Workload, error) {
 	var file graphsFile
 	doc, err := document.Decode(name, data, &file)
 	if err != nil {

@@ -53,7 +53,7 @@ func (j *Job) check() error {
 	if len(j.waits) > 0 {
 		s.After = []cluster.Dependency{{On: 1}}
 	}
-	return s.Validate(admission.Bounds{}, nil)
+	return s.Validate(admission.Limits{}, nil)
 }
 
 // VJobs counts the vjobs, with each vjob of an array.

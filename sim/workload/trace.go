@@ -43,12 +43,12 @@ type traceWork struct {
 	Active    [][2]int64 `json:"active"`
 }
 
-// ReadTrace reads one line of JSON per vjob. runtime is the length of its
+// readTrace reads one line of JSON per vjob. runtime is the length of its
 // progress clock, in seconds of running with every active VM satisfied; VM k
 // needs its CPU while the clock is in active[k] = [from, to), or, where the line
-// has no active, as the line's model says (see [Phases]), and none otherwise.
+// has no active, as the line's model says (see [phases]), and none otherwise.
 // shapes are the alternatives of a moldable vjob, with the same keys.
-func ReadTrace(name string, r io.Reader) (*Workload, error) {
+func readTrace(name string, r io.Reader) (*Workload, error) {
 	w := &Workload{Title: name}
 	names := map[string]bool{}
 	lines := bufio.NewScanner(r)
@@ -168,8 +168,8 @@ func (w *traceWork) work(path string) (vms []cluster.VM, walltime time.Duration,
 	return w.members(size), walltime, nil
 }
 
-// Members returns the n equal VMs of a vjob of a model. runtime is in seconds.
-func Members(model string, n int, runtime int64, size cluster.Resources) ([]cluster.VM, error) {
+// members returns the n equal VMs of a vjob of a model. runtime is in seconds.
+func members(model string, n int, runtime int64, size cluster.Resources) ([]cluster.VM, error) {
 	w := traceWork{Runtime: runtime, VMs: n, Model: model}
 	if err := w.fillActive(""); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (w *traceWork) members(size cluster.Resources) []cluster.VM {
 
 func (w *traceWork) fillActive(path string) (err error) {
 	if w.Active == nil {
-		w.Active, err = Phases(w.Model, w.VMs, w.Runtime)
+		w.Active, err = phases(w.Model, w.VMs, w.Runtime)
 		return cluster.Renamed(path+"model", err)
 	}
 	if len(w.Active) != w.VMs {
@@ -220,10 +220,10 @@ func (w *traceWork) steps(k int, cpu cluster.MilliCPU) []cluster.Step {
 	return steps
 }
 
-// Phases returns when each of p VMs is active over a progress clock of length t, for
+// phases returns when each of p VMs is active over a progress clock of length t, for
 // the models that replace the NASGrid graphs: ED (all the time), HC (one
 // after another), VP (three pipelined stages) and MB (three uneven layers).
-func Phases(model string, p int, t int64) ([][2]int64, error) {
+func phases(model string, p int, t int64) ([][2]int64, error) {
 	active := make([][2]int64, p)
 	n := int64(p)
 	var first, size [3]int64 // of the stages

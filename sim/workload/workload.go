@@ -1,8 +1,9 @@
 // Package workload reads files of vjobs with the times of their submission: the
-// experiments and traces that `vjob replay` runs in virtual time. It detects one of two
-// forms, see docs/reference/workload-files.md: one document with a cluster and vjobs made of components
-// (see [ReadGraphs]), or one line of JSON per vjob (see [ReadTrace]). Either may be
-// compressed by gzip. [FromLog] converts a log.
+// experiments and traces that `vjob replay` runs in virtual time.
+//
+// [Read] detects one of two forms: one document with a cluster and vjobs made of components (graphs.go),
+// or one line of JSON per vjob (trace.go). Either may be compressed by gzip. [FromLog] converts a log.
+// docs/reference/workload-files.md shows both.
 package workload
 
 import (
@@ -83,9 +84,9 @@ func Parse(name string, data []byte) (*Workload, error) {
 		}
 	}
 	if isTrace(data) {
-		return ReadTrace(name, bytes.NewReader(data))
+		return readTrace(name, bytes.NewReader(data))
 	}
-	return ReadGraphs(name, data)
+	return readGraphs(name, data)
 }
 
 // isTrace reports whether the data is lines of JSON and not one document: its first line is
@@ -113,16 +114,6 @@ func decompress(name string, data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s: more than %d MiB decompressed: %w", name, limit>>20, cluster.ErrInvalid)
 	}
 	return data, nil
-}
-
-// VMs counts the members of all vjobs.
-func (w *Workload) VMs() int {
-	n := 0
-	for i := range w.Jobs {
-		s := &w.Jobs[i].Submission
-		n += len(s.VMs) * max(1, len(s.Array))
-	}
-	return n
 }
 
 // DropWalltimes removes the walltimes of all vjobs except moldable ones and reservations.

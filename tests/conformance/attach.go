@@ -11,10 +11,10 @@ import (
 )
 
 var attachCases = []caseOf{
-	{name: "a console goes both ways", row: "consoles", needs: attached, run: attachEcho},
-	{name: "a later console takes over", row: "consoles", needs: attached, run: attachTwice},
-	{name: "a console ends with its guest", row: "consoles", needs: attached, run: attachEnds},
-	{name: "no console without a guest", row: "consoles", needs: attached, run: attachNothing},
+	{name: "a console goes both ways", note: "consoles", needs: attached, run: attachEcho},
+	{name: "a later console takes over", note: "consoles", needs: attached, run: attachTwice},
+	{name: "a console ends with its guest", note: "consoles", needs: attached, run: attachEnds},
+	{name: "no console without a guest", note: "consoles", needs: attached, run: attachNothing},
 }
 
 func attached(h *Harness) bool {

@@ -8,12 +8,12 @@ import (
 )
 
 var capCases = []caseOf{
-	{name: "cap a running guest", row: "shares", needs: capped, run: capRunning},
-	{name: "cap a paused guest", row: "shares", needs: capped, run: capPaused},
-	{name: "boot under a cap", row: "shares", needs: capped, run: capBooted},
-	{name: "restore under another cap", row: "shares", needs: capped, run: capRestored},
-	{name: "a cap moves with its guest", row: "shares", needs: capped, run: capMigrated},
-	{name: "cap without a copy", row: "shares", needs: capped, run: func(b *caseRun) {
+	{name: "cap a running guest", note: "shares", needs: capped, run: capRunning},
+	{name: "cap a paused guest", note: "shares", needs: capped, run: capPaused},
+	{name: "boot under a cap", note: "shares", needs: capped, run: capBooted},
+	{name: "restore under another cap", note: "shares", needs: capped, run: capRestored},
+	{name: "a cap moves with its guest", note: "shares", needs: capped, run: capMigrated},
+	{name: "cap without a copy", note: "shares", needs: capped, run: func(b *caseRun) {
 		b.fails(b.capping(cluster.CPU/2), hypervisor.ErrNoSuchVM)
 	}},
 }

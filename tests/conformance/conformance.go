@@ -2,10 +2,8 @@
 // its effects when it fails, is repeated or late, and what looks show then. A [Harness] says how
 // to create guests and how to inject failures.
 //
-// Each case cites the measurement that it reproduces: rows M0-M14 (migration), E1-E5b, 6a-6f, 7h
-// (save and restore), 16-18 (order, locks) of the reliability study, and "lab §4" to "lab §6" of
-// the experiments with real hosts. Where the measurements allow several outcomes, so do the
-// cases: they check what a scheduler must be able to rely on, and log what they saw.
+// The cases reproduce what libvirt and QEMU did on real hosts. Where these allow several outcomes, so
+// do the cases: they check what a scheduler must be able to rely on, and log what they saw.
 package conformance
 
 import (
@@ -109,11 +107,11 @@ type Hooks struct {
 	LoseFinish func(vm cluster.VMID, from, to cluster.NodeID) error
 }
 
-// caseOf is one case: the rows that it reproduces, what it needs, what it does.
+// caseOf is one case.
 type caseOf struct {
 	name  string
-	row   string
-	nodes int // 0 is 2
+	note  string // an invariant or scenario of docs/RELIABILITY.md, or what is special; may be empty
+	nodes int    // 0 is 2
 	needs func(*Harness) bool
 	run   func(*caseRun)
 }
@@ -129,7 +127,10 @@ func Run(t *testing.T, h Harness) {
 	} {
 		for _, c := range tables {
 			job++
-			name := c.name + " (" + c.row + ")"
+			name := c.name
+			if c.note != "" {
+				name += " (" + c.note + ")"
+			}
 			if why := h.missing(&c); why != "" {
 				t.Logf("NOT RUN: %s: %s", name, why)
 				missed = append(missed, name)

@@ -9,14 +9,14 @@ import (
 
 // imageCases are about images, and about stores that fail for a while.
 var imageCases = []caseOf{
-	{name: "sealed again", row: "a receipt is a fact", run: sealRepeated},
-	{name: "sizes of copies and times of images", row: "looks", run: sizes},
+	{name: "sealed again", note: "a receipt is a fact", run: sealRepeated},
+	{name: "sizes of copies and times of images", note: "looks", run: sizes},
 	{
-		name: "sealed, revoked and deleted on a store that fails", row: "lab: EIO, ESTALE, no inodes", run: storeFails,
+		name: "sealed, revoked and deleted on a store that fails", note: "EIO, ESTALE, no inodes", run: storeFails,
 		needs: func(h *Harness) bool { return h.Hooks.FailStore != nil && h.Hooks.RepairStore != nil },
 	},
 	{
-		name: "store not mounted", row: "lab: empty mount point", run: storeLost,
+		name: "store not mounted", note: "empty mount point", run: storeLost,
 		needs: func(h *Harness) bool { return h.Hooks.LoseStore != nil && h.Hooks.RestoreStore != nil },
 	},
 }

@@ -10,27 +10,27 @@ import (
 )
 
 var lifeCases = []caseOf{
-	{name: "life cycle", row: "lab §4", run: lifeCycle},
-	{name: "gang paused in order", row: "16, lab §5", nodes: 3, run: gangPaused},
-	{name: "each verb repeated", row: "lab §6: suspend of paused, resume of running", run: repeated},
-	{name: "calls for a VM that is not there", row: "lab §6: code 42", run: missingVM},
-	{name: "no memory", row: "lab §6: 64 GiB guest", needs: func(h *Harness) bool { return h.Huge > 0 }, run: tooLarge},
-	{name: "guest ends by itself", row: "lab §6: guest ends itself", run: guestEnds},
-	{name: "guest asked to shut down", row: "lab §4: ACPI shutdown", run: guestAsked},
+	{name: "life cycle", run: lifeCycle},
+	{name: "gang paused in order", note: "I6", nodes: 3, run: gangPaused},
+	{name: "each verb repeated", note: "I11", run: repeated},
+	{name: "calls for a VM that is not there", note: "code 42", run: missingVM},
+	{name: "no memory", note: "64 GiB", needs: func(h *Harness) bool { return h.Huge > 0 }, run: tooLarge},
+	{name: "guest ends by itself", run: guestEnds},
+	{name: "guest asked to shut down", note: "ACPI", run: guestAsked},
 	{
-		name: "guest killed", row: "lab §6: kill -9 of QEMU",
+		name: "guest killed", note: "kill -9",
 		needs: func(h *Harness) bool { return h.Hooks.KillGuest != nil }, run: guestKilled,
 	},
 	{
-		name: "second copy of a running VM refused by the lock", row: "lab §6: code 87",
+		name: "second copy of a running VM refused by the lock", note: "I1, code 87",
 		needs: func(h *Harness) bool { return h.Locks }, run: secondBootLocked,
 	},
 	{
-		name: "unmanaged machines are listed and left alone", row: "I15",
+		name: "unmanaged machines are listed and left alone", note: "I15",
 		needs: func(h *Harness) bool { return len(h.Unmanaged) > 0 }, run: unmanaged,
 	},
-	{name: "hints arrive", row: "lab §6: events", run: hints},
-	{name: "deadline", row: "E: 6e, the call goes on", run: deadline},
+	{name: "hints arrive", note: "events", run: hints},
+	{name: "deadline", note: "the call goes on", run: deadline},
 }
 
 func lifeCycle(b *caseRun) {

@@ -9,21 +9,21 @@ import (
 
 // loadingCases are about restores that are so slow that other things happen meanwhile.
 var loadingCases = []caseOf{
-	{name: "a copy has a job until it is complete", row: "lab: slow store", needs: hasSlowStore, run: loadVisible},
-	{name: "restore aborted", row: "lab: slow store", needs: hasSlowStore, run: loadAborted},
-	{name: "a complete copy is not aborted", row: "lab §6: AbortJob", run: abortComplete},
-	{name: "revoked while its image is read", row: "an unlinked file stays open", needs: hasSlowStore, run: loadRevoked},
-	{name: "image deleted while it is read", row: "an unlinked file stays open", needs: hasSlowStore, run: loadDiscarded},
+	{name: "a copy has a job until it is complete", note: "slow store", needs: hasSlowStore, run: loadVisible},
+	{name: "restore aborted", note: "slow store", needs: hasSlowStore, run: loadAborted},
+	{name: "a complete copy is not aborted", run: abortComplete},
+	{name: "revoked while its image is read", note: "an unlinked file stays open", needs: hasSlowStore, run: loadRevoked},
+	{name: "image deleted while it is read", note: "an unlinked file stays open", needs: hasSlowStore, run: loadDiscarded},
 	{
-		name: "daemon killed in a restore", row: "lab: kill -9 libvirtd", run: loadDaemonKilled,
+		name: "daemon killed in a restore", note: "kill -9", run: loadDaemonKilled,
 		needs: func(h *Harness) bool { return hasSlowStore(h) && h.Hooks.KillDaemon != nil },
 	},
 	{
-		name: "an unknown job is not shown as none", row: "lab: statistics time out", run: loadHidden,
+		name: "an unknown job is not shown as none", note: "statistics time out", run: loadHidden,
 		needs: func(h *Harness) bool { return hasSlowStore(h) && h.Hooks.HideJobs != nil && h.Hooks.ShowJobs != nil },
 	},
 	{
-		name: "healthy image refused by one node", row: "lab: machine type, EIO in QEMU", run: loadRefused,
+		name: "healthy image refused by one node", note: "machine type, EIO in QEMU", run: loadRefused,
 		needs: func(h *Harness) bool { return h.Hooks.RefuseLoads != nil && h.Hooks.AcceptLoads != nil },
 	},
 }

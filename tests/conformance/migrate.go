@@ -5,38 +5,38 @@ import (
 )
 
 var migrateCases = []caseOf{
-	{name: "migrate paused", row: "M0", run: migratePaused},
-	{name: "migrate running", row: "lab §4: counter continues", run: migrateLive},
-	{name: "migrate to a node that has a copy", row: "two copies", run: migrateOnto},
-	{name: "migration aborted", row: "lab §6: AbortJob in migration", run: migrateAborted},
+	{name: "migrate paused", run: migratePaused},
+	{name: "migrate running", note: "counter continues", run: migrateLive},
+	{name: "migrate to a node that has a copy", note: "two copies", run: migrateOnto},
+	{name: "migration aborted", run: migrateAborted},
 	{
-		name: "migrate to a dead node", row: "lab §6: dest dead",
+		name:  "migrate to a dead node",
 		needs: func(h *Harness) bool { return h.Hooks.KillNode != nil && h.Hooks.ReviveNode != nil }, run: migrateToDead,
 	},
 	{
-		name: "destination killed in a migration", row: "M4, M5",
+		name:  "destination killed in a migration",
 		needs: func(h *Harness) bool { return h.Hooks.KillNode != nil && h.Hooks.ReviveNode != nil }, run: migrateKilled,
 	},
 	{
-		name: "paused migration cut in the memory phase", row: "lab §6: link down",
+		name: "paused migration cut in the memory phase", note: "link down",
 		needs: func(h *Harness) bool { return h.Hooks.CutMigration != nil },
 		run:   func(b *caseRun) { migrateCut(b, hypervisor.CopyPaused) },
 	},
 	{
-		name: "live migration cut in the memory phase", row: "lab §6: link down",
+		name: "live migration cut in the memory phase", note: "link down",
 		needs: func(h *Harness) bool { return h.Hooks.CutMigration != nil },
 		run:   func(b *caseRun) { migrateCut(b, hypervisor.CopyRunning) },
 	},
 	{
-		name: "finish lost, paused", row: "M12",
+		name:  "finish lost, paused",
 		needs: func(h *Harness) bool { return h.Hooks.LoseFinish != nil }, run: splitPaused,
 	},
 	{
-		name: "finish lost, running, no lock", row: "M11, M13",
+		name:  "finish lost, running, no lock",
 		needs: func(h *Harness) bool { return h.Hooks.LoseFinish != nil && !h.Locks }, run: splitRunning,
 	},
 	{
-		name: "finish lost, running, lock", row: "M14",
+		name:  "finish lost, running, lock",
 		needs: func(h *Harness) bool { return h.Hooks.LoseFinish != nil && h.Locks }, run: splitLocked,
 	},
 }

@@ -13,24 +13,24 @@ import (
 
 var nodeCases = []caseOf{
 	{
-		name: "dead node", row: "lab §6: host killed",
+		name:  "dead node",
 		needs: func(h *Harness) bool { return h.Hooks.KillNode != nil && h.Hooks.ReviveNode != nil }, run: deadNode,
 	},
 	{
-		name: "frozen node ends its calls after the thaw", row: "lab §6: libvirtd SIGSTOP",
+		name: "frozen node ends its calls after the thaw", note: "SIGSTOP",
 		needs: func(h *Harness) bool { return h.Hooks.FreezeNode != nil && h.Hooks.ThawNode != nil }, run: frozenNode,
 	},
-	{name: "sweep keeps what is live, visible or recent", row: "I15", run: sweepKeeps},
+	{name: "sweep keeps what is live, visible or recent", note: "I15", run: sweepKeeps},
 	{
-		name: "node that is cut off continues", row: "§5.5 row 29",
+		name: "node that is cut off continues", note: "scenario 29",
 		needs: func(h *Harness) bool { return h.Hooks.CutNode != nil && h.Hooks.JoinNode != nil }, run: cutNode,
 	},
 	{
-		name: "daemon killed, guests run on", row: "lab §6: kill -9 libvirtd",
+		name: "daemon killed, guests run on", note: "kill -9",
 		needs: func(h *Harness) bool { return h.Hooks.KillDaemon != nil }, run: daemonKilled,
 	},
 	{
-		name: "a paused guest stays paused while daemon or node are away", row: "suspension in memory",
+		name: "a paused guest stays paused while daemon or node are away", note: "suspension in memory",
 		needs: func(h *Harness) bool {
 			return h.Hooks.KillDaemon != nil && h.Hooks.CutNode != nil && h.Hooks.JoinNode != nil
 		}, run: staysPaused,

@@ -8,21 +8,21 @@ import (
 
 var restoreCases = []caseOf{
 	{
-		name: "flipped image refused", row: "E5b",
+		name: "flipped image refused", note: "bit rot",
 		needs: func(h *Harness) bool { return h.Hooks.FlipImage != nil }, run: flipped,
 	},
 	{
-		name: "truncated image refused", row: "lab §6: truncated file",
+		name:  "truncated image refused",
 		needs: func(h *Harness) bool { return h.Hooks.TruncateImage != nil }, run: truncated,
 	},
-	{name: "one image restored on two nodes", row: "E4, 7h", run: restoredTwice},
-	{name: "revoked attempt", row: "§0.4: the name as a fence", run: revoked},
-	{name: "attempt revoked in progress", row: "§5.5 row 16", run: revokedUnderWay},
+	{name: "one image restored on two nodes", run: restoredTwice},
+	{name: "revoked attempt", note: "the name as a fence", run: revoked},
+	{name: "attempt revoked in progress", note: "scenario 16", run: revokedUnderWay},
 	{
-		name: "attempt revoked while its node is frozen", row: "§5.5 row 16, lab §6: SIGSTOP",
+		name: "attempt revoked while its node is frozen", note: "scenario 16, SIGSTOP",
 		needs: func(h *Harness) bool { return h.Hooks.FreezeNode != nil && h.Hooks.ThawNode != nil }, run: revokedFrozen,
 	},
-	{name: "image is not consumed", row: "E4", run: notConsumed},
+	{name: "image is not consumed", run: notConsumed},
 }
 
 func flipped(b *caseRun) {

@@ -7,21 +7,21 @@ import (
 )
 
 var saveCases = []caseOf{
-	{name: "save, seal, restore on another node", row: "E1, lab §5: counters go on", run: saveRestore},
-	{name: "gang saved and restored elsewhere", row: "lab §5", nodes: 3, run: gangMoves},
-	{name: "save of a running guest", row: "lab §4", run: saveRunning},
-	{name: "save on a used name", row: "6d3", run: saveUsedName},
+	{name: "save, seal, restore on another node", note: "counters go on", run: saveRestore},
+	{name: "gang saved and restored elsewhere", nodes: 3, run: gangMoves},
+	{name: "save of a running guest", run: saveRunning},
+	{name: "save on a used name", run: saveUsedName},
 	{
-		name: "disk full in a save", row: "6d",
+		name:  "disk full in a save",
 		needs: func(h *Harness) bool { return h.Hooks.FillDisk != nil && h.Hooks.EmptyDisk != nil }, run: saveDiskFull,
 	},
-	{name: "save aborted", row: "6f", run: saveAborted},
+	{name: "save aborted", run: saveAborted},
 	{
-		name: "guest killed in a save", row: "6c",
+		name:  "guest killed in a save",
 		needs: func(h *Harness) bool { return h.Hooks.KillGuest != nil }, run: saveKilled,
 	},
 	{
-		name: "daemon killed in a save", row: "6b",
+		name:  "daemon killed in a save",
 		needs: func(h *Harness) bool { return h.Hooks.KillDaemon != nil }, run: saveDaemonKilled,
 	},
 }

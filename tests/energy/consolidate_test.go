@@ -73,19 +73,19 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 	e.Costs = settings.SimulatedCosts(simulated.Thesis)
 	d.since = d.cluster.Now()
 	h.energy.Power = d.power
-	core := scheduler.Settings{
+	loop := scheduler.Settings{
 		Settings: decide.Settings{Execute: e, Policy: h.policy, Planner: ctxswitch.Repacker{}, Backoff: 5 * time.Second, Live: true, Energy: h.energy},
 		Rest:     time.Second, Budgets: book,
 	}
 	if h.manage {
-		core.Switching = set
-		core.NodePower = &nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
+		loop.Switching = set
+		loop.NodePower = &nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
 	}
 	if h.consolidate {
-		core.Consolidation = &scheduler.ConsolidationSettings{Terms: consolidate.Default, Every: 10 * time.Minute, Always: true}
+		loop.Consolidation = &scheduler.ConsolidationSettings{Criteria: consolidate.Default, Every: 10 * time.Minute, Always: true}
 	}
 	d.shell, err = simclock.New(simclock.Config{
-		Settings: core, Cluster: d.cluster, Store: d.store,
+		Settings: loop, Cluster: d.cluster, Store: d.store,
 		Committed: func(_ time.Time, step journal.Step) { d.committed(&step) },
 	})
 	if err != nil {

@@ -1,3 +1,10 @@
+// Package energy_test compares the energy engine with the paper's published algorithms and with the
+// reference results of instance files, and checks budgets, prices and consolidation over whole days:
+//
+//	go test ./tests/energy -run Table -v -table
+//
+// VJOB_ENERGY is the folder of the instance files; by default the few in testdata are used.
+// `make bench-energy` is the same.
 package energy_test
 
 import (

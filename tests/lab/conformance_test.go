@@ -97,11 +97,11 @@ func hooks(l *lab.Lab, d *libvirt.Driver) conformance.Hooks {
 			l.KillDaemon(node)
 			l.RestartDaemon(node)
 		}),
-		FillDisk:  on(func(cluster.NodeID) { l.FillImageDisk(2) }),
-		EmptyDisk: on(func(cluster.NodeID) { l.FreeImageDisk() }),
-		SlowStore: on(func(node cluster.NodeID) { l.ReadImages(node, 2048, 0) }), // six seconds for a guest
-		FastStore: on(func(node cluster.NodeID) { l.ReadImages(node, 0, 0) }),
-		LoseStore: on(func(cluster.NodeID) { l.UnmountImages() }), RestoreStore: on(func(cluster.NodeID) { l.MountImages() }),
+		FillDisk:  on(func(cluster.NodeID) { l.Images.Fill(2) }),
+		EmptyDisk: on(func(cluster.NodeID) { l.Images.Empty() }),
+		SlowStore: on(func(node cluster.NodeID) { l.Images.LimitReads(node, 2048, 0) }), // six seconds for a guest
+		FastStore: on(func(node cluster.NodeID) { l.Images.LimitReads(node, 0, 0) }),
+		LoseStore: on(func(cluster.NodeID) { l.Images.Unmount() }), RestoreStore: on(func(cluster.NodeID) { l.Images.Mount() }),
 		RefuseLoads: on(func(node cluster.NodeID) { l.OtherRelease(node, "pc-i440fx-6.2") }),
 		AcceptLoads: on(func(node cluster.NodeID) { l.OtherRelease(node, "") }),
 		FlipImage:   func(id hypervisor.ImageID) error { return damage(l, id, flip) },

@@ -27,13 +27,13 @@ func TestImages(t *testing.T) {
 	b.is("save of a running copy", err, hypervisor.ErrRefused)
 	b.do(hypervisor.Call{Verb: hypervisor.Pause, VM: vm(0), Node: h1})
 
-	b.lab.FillImageDisk(2)
+	b.lab.Images.Fill(2)
 	_, err = b.try(hypervisor.Call{Verb: hypervisor.Save, VM: vm(0), Node: h1, Image: image(vm(0), 1)})
 	b.is("save on a full disk", err, hypervisor.ErrNoSpace)
 	if s := b.copyOn(vm(0), h1); s != "paused" {
 		t.Errorf("after a save that found the disk full the copy is %s", s)
 	}
-	b.lab.FreeImageDisk()
+	b.lab.Images.Empty()
 
 	sum := b.saved(vm(0), h1, image(vm(0), 2))
 	_, err = b.try(hypervisor.Call{Verb: hypervisor.Save, VM: vm(0), Node: h1, Image: image(vm(0), 2)})

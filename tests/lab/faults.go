@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -166,38 +165,11 @@ func guestPID(vm cluster.VMID) string {
 	return fmt.Sprintf("/run/libvirt/qemu/vjob-%d-%d.pid", vm.VJob, vm.Rank)
 }
 
-// ballast fills the image disk.
-const ballast = "ballast"
-
-// FillImageDisk leaves the given room on the disk for images. It may be used while
-// others write there: it takes what they leave.
-func (l *Lab) FillImageDisk(leave cluster.MiB) {
+// OtherRelease gives a host a QEMU of another release, with this machine type instead of
+// pc-i440fx-7.2; "" restores the first. The lab must have been started with SlowImages.
+func (l *Lab) OtherRelease(node cluster.NodeID, machine string) {
 	l.t.Helper()
-	f, err := os.OpenFile(l.path("images", ballast), os.O_CREATE|os.O_WRONLY, 0o600)
-	l.must(err)
-	defer f.Close() //nolint:errcheck // nothing is buffered
-	for tries := 100; ; {
-		var fsys syscall.Statfs_t
-		l.must(syscall.Fstatfs(int(f.Fd()), &fsys))
-		size := min(int64(fsys.Bavail)*fsys.Bsize-int64(leave)<<20, 16<<20)
-		if size <= 0 {
-			return
-		}
-		end, err := f.Seek(0, 2)
-		l.must(err)
-		err = syscall.Fallocate(int(f.Fd()), 0, end, size)
-		if tries--; err != nil && (tries == 0 || !errors.Is(err, syscall.ENOSPC)) {
-			l.must(err)
-		}
-	}
-}
-
-// FreeImageDisk gives back what FillImageDisk took.
-func (l *Lab) FreeImageDisk() {
-	l.t.Helper()
-	if err := os.Remove(l.path("images", ballast)); !errors.Is(err, os.ErrNotExist) {
-		l.must(err)
-	}
+	l.must(os.WriteFile(l.path("faults", l.host(node).name+".machine"), []byte(machine), 0o644))
 }
 
 // Strange starts a machine that is not vjob's on a host, and returns its name.

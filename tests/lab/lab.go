@@ -26,7 +26,7 @@ type Options struct {
 	// Locks gives every host a virtlockd with one lockspace for all, and every
 	// machine a lease.
 	Locks bool
-	// SlowImages lets tests slow down or break how QEMU reads images: see Lab.ReadImages.
+	// SlowImages lets tests slow down or break how QEMU reads images: see ImageStore.LimitReads.
 	SlowImages bool
 	// ImageDiskMiB is the size of the disk for saved VMs. 0 means 192.
 	ImageDiskMiB int
@@ -35,6 +35,8 @@ type Options struct {
 // Lab is a running cluster. Its methods fail the test when the lab itself breaks;
 // all may be called from any goroutine.
 type Lab struct {
+	Images ImageStore
+
 	t     testing.TB
 	opts  Options
 	dir   string
@@ -71,6 +73,7 @@ func Start(tb testing.TB, opts Options) *Lab {
 	clearStale(tb)
 	name := fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), started.Add(1))
 	l := &Lab{t: tb, opts: opts, dir: filepath.Join(os.TempDir(), name), net: network{name}}
+	l.Images = ImageStore{l}
 	tb.Cleanup(l.Stop)
 	l.build()
 	return l

@@ -51,7 +51,7 @@ func TestRefusedImage(t *testing.T) {
 	b.lab.OtherRelease(h2, "pc-i440fx-6.2")
 	refused("with another machine type", 1)
 	b.lab.OtherRelease(h2, "")
-	b.lab.ReadImages(h2, 0, 100)
+	b.lab.Images.LimitReads(h2, 0, 100)
 	refused("with I/O errors", 2)
 	store, err := b.driver.LookStore(t.Context())
 	if saved, ok := store.Find(image(vm(0), 1)); err != nil || !ok || !saved.Complete || saved.Written.IsZero() {
@@ -68,7 +68,7 @@ func TestHalfRestored(t *testing.T) {
 	h1, h2 := b.lab.Hosts()[0], b.lab.Hosts()[1]
 	restore := b.suspended(vm(0), h1)
 	restore.Node = h2
-	b.lab.ReadImages(h2, 1024, 0) // ten seconds or so
+	b.lab.Images.LimitReads(h2, 1024, 0) // ten seconds or so
 
 	begin := func(attempt int) <-chan error {
 		t.Helper()
@@ -153,7 +153,7 @@ func TestStoreNotMounted(t *testing.T) {
 	b.boot(vm(1), host)
 	b.do(hypervisor.Call{Verb: hypervisor.Pause, VM: vm(1), Node: host})
 
-	b.lab.UnmountImages()
+	b.lab.Images.Unmount()
 	driver := b.lab.Driver(func(c *libvirt.Config) { c.Installation = "lab" }) // it starts without the store
 	store, err := driver.LookStore(t.Context())
 	if !errors.Is(err, hypervisor.ErrNoImage) || len(store.Images) != 0 {
@@ -173,7 +173,7 @@ func TestStoreNotMounted(t *testing.T) {
 	if err != nil || len(left) != 0 {
 		t.Errorf("in the empty mount point: %v, %v", left, err)
 	}
-	b.lab.MountImages()
+	b.lab.Images.Mount()
 	b.resumes(restore)
 }
 

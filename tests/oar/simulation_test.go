@@ -101,7 +101,7 @@ func newSimulation(t *testing.T, nodes []cluster.Node, gap time.Duration, quotas
 
 // oarOrdering returns the queues of OAR, with conservative backfilling, in the order of queue priority and
 // submission.
-func oarOrdering(t *testing.T, quotas []quota.Quota) ordering.Rules {
+func oarOrdering(t *testing.T, quotas []quota.Quota) ordering.Settings {
 	t.Helper()
 	list, err := ordering.NewQueues([]ordering.Queue{{Name: "default", Policy: queue.Conservative{}}, {Name: "admin", Priority: 10, Policy: queue.Conservative{}}}, "default")
 	if err != nil {
@@ -111,9 +111,9 @@ func oarOrdering(t *testing.T, quotas []quota.Quota) ordering.Rules {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ordering.Rules{
-		Queues: list, Quotas: book, Rank: multifactor.Rules{Weights: multifactor.Weights{Queue: 1}, OldAge: time.Hour, Horizon: time.Hour},
-		Shares:   fairshare.Rules{HalfLife: 24 * time.Hour, CPU: 1, Share: 1},
+	return ordering.Settings{
+		Queues: list, Quotas: book, Rank: multifactor.Settings{Weights: multifactor.Weights{Queue: 1}, OldAge: time.Hour, Horizon: time.Hour},
+		Shares:   fairshare.Settings{HalfLife: 24 * time.Hour, CPU: 1, Share: 1},
 		Projects: ordering.Projects{{Name: "yop", Users: []string{"each"}}, {Name: "projA", Users: []string{"each"}}},
 	}
 }
@@ -137,7 +137,7 @@ func (p *simulation) submit(user string, words ...string) (cluster.VJobID, error
 		return 0, err
 	}
 	sub.Owner = user
-	if err := sub.Validate(admission.Bounds{Images: []string{"simulated"}}, p.shell.Snapshot().Declared()); err != nil {
+	if err := sub.Validate(admission.Limits{Images: []string{"simulated"}}, p.shell.Snapshot().Declared()); err != nil {
 		return 0, err
 	}
 	accepted, err := p.shell.Submit(sub)

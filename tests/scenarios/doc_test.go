@@ -8,7 +8,7 @@
 //
 // A script is read line by line; "#" begins a comment. Its first line is
 //
-//	row N: title               row of the table in RELIABILITY §5.5, or
+//	row N: title               row of the scenarios in docs/RELIABILITY.md, or
 //	row -: title               a scenario without a row
 //
 // The cluster and the settings come first:

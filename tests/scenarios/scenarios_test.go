@@ -39,7 +39,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// elsewhere are the rows of RELIABILITY §5.5 without a script, and why.
+// elsewhere are the rows of docs/RELIABILITY.md without a script, and why.
 var elsewhere = map[int]string{
 	31: "there is one controller: the store refuses the commits of an older epoch (tests/storetest)",
 	35: "in virtual time no wall clock can be set",

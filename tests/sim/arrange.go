@@ -21,7 +21,7 @@ func arranged(opts Options) bool { return opts.Seed%5 == 2 }
 
 // arrange returns rules in which every part of a priority counts, and each user has a quota
 // that is larger for some minutes. The largest vjob always fits into the quota.
-func arrange(p queue.Policy) (*ordering.Rules, error) {
+func arrange(p queue.Policy) (*ordering.Settings, error) {
 	list, err := ordering.NewQueues([]ordering.Queue{{Name: "batch", Priority: 1, Policy: p}, {Name: "urgent", Priority: 4, Policy: p}}, "batch")
 	if err != nil {
 		return nil, err
@@ -39,12 +39,12 @@ func arrange(p queue.Policy) (*ordering.Rules, error) {
 		{Name: "vms", User: quota.Each, Limits: vms},
 		{Name: "hours", Within: time.Hour, Limits: calendar.Always(quota.Limits{quota.CPUTime: 12 * 3_600_000})},
 	}, list.Names())
-	return &ordering.Rules{
+	return &ordering.Settings{
 		Queues: list, Quotas: book, Leap: 0.02,
-		Rank: multifactor.Rules{
+		Rank: multifactor.Settings{
 			Weights: multifactor.Weights{User: 10, Queue: 30, Age: 1000, FairShare: 50, Size: 10}, OldAge: 24 * time.Hour, Horizon: time.Hour, Lead: 5,
 		},
-		Shares: fairshare.Rules{HalfLife: time.Hour, CPU: 1, Memory: 0.1, Share: 1},
+		Shares: fairshare.Settings{HalfLife: time.Hour, CPU: 1, Memory: 0.1, Share: 1},
 	}, err
 }
 

@@ -148,7 +148,7 @@ func (r *run) consolidate(settings *scheduler.Settings, chance *rand.Rand) {
 		settings.Energy.Lambda = 0.6
 	}
 	settings.Consolidation = &scheduler.ConsolidationSettings{
-		Terms: consolidate.Terms{Horizon: time.Duration(1+chance.IntN(5)) * time.Minute, Factor: 1, MinSaving: 1}, Every: 20 * time.Second,
+		Criteria: consolidate.Criteria{Horizon: time.Duration(1+chance.IntN(5)) * time.Minute, Factor: 1, MinSaving: 1}, Every: 20 * time.Second,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Checker observes a run and collects the invariants that it breaks, by their number in
-// RELIABILITY §5.4. It knows the truth of the cluster and every committed step, and shares no
+// docs/RELIABILITY.md. It knows the truth of the cluster and every committed step, and shares no
 // code with what it checks. It subscribes to the cluster's changes; its owner passes it every
 // call, commit and step.
 type Checker struct {

@@ -25,7 +25,7 @@ func (k *Checker) noteEpochs(rec gang.Record, truth simulated.Truth) {
 }
 
 // lastCopy checks that the deletion of a good image loses the memory of no VM: its vjob has ended
-// or is being ended on request, or all of its VMs are whole without it (DESIGN §5.5). All members
+// or is being ended on request, or all of its VMs are whole without it (I30). All members
 // count, since a gang resumes from one generation as a whole.
 func (k *Checker) lastCopy(ch simulated.Change) {
 	vjob := ch.VM.VJob

@@ -1,6 +1,6 @@
 // Package sim is the deterministic simulation of the whole loop: the real core, gang protocol
 // and planner over the simulated cluster, with seeded faults and crashes of the scheduler at
-// every step. Independent checkers compare what happens with the invariants of the design.
+// every step. Independent checkers compare what happens with the invariants of docs/RELIABILITY.md.
 // After a phase with faults everything heals, and then every vjob must end.
 package sim
 

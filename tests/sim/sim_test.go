@@ -136,8 +136,7 @@ func run(t *testing.T, opts sim.Options) sim.Result {
 }
 
 // TestEveryStep repeats a run with one fault at each of its steps: the scheduler dies (before
-// and after each commit and call), one reply is lost, or one call is made twice (RELIABILITY
-// G5). Of a long run it takes some steps, evenly spread.
+// and after each commit and call), one reply is lost, or one call is made twice. Of a long run it takes some steps, evenly spread.
 func TestEveryStep(t *testing.T) {
 	for seed := *first; seed < *first+uint64(*apart); seed++ {
 		plain := run(t, sim.Calm(seed))

@@ -40,7 +40,7 @@ func (r *run) submit() error {
 	if r.opts.rationed() {
 		sub.MinShare = simFloor
 	}
-	if err := sub.Validate(admission.Bounds{}, nil); err != nil {
+	if err := sub.Validate(admission.Limits{}, nil); err != nil {
 		return err
 	}
 	job, err := r.shell.Submit(sub)

@@ -175,7 +175,9 @@ func testUsage(t *testing.T, w *World) {
 	err := w.Commit(t.Context(), journal.Step{Usage: []journal.Usage{u, {VJob: 99}}})
 	isError(t, "the second of two is of an unknown vjob", err, cluster.ErrNotFound)
 	w.commit(t, journal.Step{Usage: []journal.Usage{u}})
-	same(t, "sum", w.Kept(job.ID).Account, u.Plus(u).Plus(u))
+	same(t, "sum", w.Kept(job.ID).Account, journal.Usage{
+		VJob: job.ID, Running: 9 * time.Second, Crowded: 3 * time.Second, CPU: 6 * time.Second, Wanted: 9 * time.Second, MemorySec: 1536, Joules: 300,
+	})
 	l := w.load(t)
 	same(t, "ran", l.Ran, map[cluster.VJobID]time.Duration{job.ID: 6 * time.Second})
 	same(t, "beside that", l.Crowded, map[cluster.VJobID]time.Duration{job.ID: 3 * time.Second})

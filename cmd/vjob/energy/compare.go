@@ -124,7 +124,7 @@ type contest struct {
 	points    [][2]float64
 }
 
-func newContest(o energy.Objective, name string, answers []*answer) *contest {
+func newContest(o energy.Objective, name string, answers []*solution) *contest {
 	c := &contest{Problem: o.String(), Algorithm: name, Instances: len(answers)}
 	var values, lp, lbh, best, hosts []float64
 	for _, r := range answers {

@@ -62,8 +62,8 @@ type method struct {
 	steps    int
 }
 
-// answer is what a method made of an instance.
-type answer struct {
+// solution is what a method made of an instance.
+type solution struct {
 	*format.Instance
 	algorithm string
 	made      *energy.Allocation // nil: none
@@ -77,8 +77,8 @@ type answer struct {
 }
 
 // solveInstance solves an instance, and checks the solution with an independent checker.
-func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() bool) (*answer, error) {
-	r := &answer{Instance: in, algorithm: m.name}
+func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() bool) (*solution, error) {
+	r := &solution{Instance: in, algorithm: m.name}
 	began := a.Now()
 	if m.name == ours {
 		if err := searchAll(a, r, m, began, stopped); err != nil {
@@ -108,7 +108,7 @@ func solveInstance(a *cli.App, in *format.Instance, m method, stopped func() boo
 }
 
 // follow runs one of the published algorithms.
-func (r *answer) follow(name string) error {
+func (r *solution) follow(name string) error {
 	for _, h := range allocation.All() {
 		if h.Name == name && h.For == r.Objective {
 			if len(r.Unplaceable()) == 0 {
@@ -123,7 +123,7 @@ func (r *answer) follow(name string) error {
 // searchAll runs our own method on every processor, each with a seed of its own, until
 // the deadline or a proof; with a number of steps, on one, so that the answer is the same
 // every time.
-func searchAll(a *cli.App, r *answer, m method, began time.Time, stopped func() bool) error {
+func searchAll(a *cli.App, r *solution, m method, began time.Time, stopped func() bool) error {
 	workers := runtime.GOMAXPROCS(0)
 	if m.steps > 0 {
 		workers = 1

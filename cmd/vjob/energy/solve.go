@@ -118,10 +118,10 @@ func energySolve(ctx context.Context, a *cli.App, f *energyFlags) error {
 }
 
 // answers solves instances one after another.
-func answers(ctx context.Context, a *cli.App, instances []*format.Instance, m method) ([]*answer, error) {
+func answers(ctx context.Context, a *cli.App, instances []*format.Instance, m method) ([]*solution, error) {
 	line := progressLine(a)
 	defer line.end()
-	list := make([]*answer, len(instances))
+	list := make([]*solution, len(instances))
 	for i, in := range instances {
 		line.show(fmt.Sprintf("%s: %s (%d of %d)", m.name, in.ID, i+1, len(instances)))
 		r, err := solveInstance(a, in, m, func() bool { return ctx.Err() != nil })
@@ -137,7 +137,7 @@ func answers(ctx context.Context, a *cli.App, instances []*format.Instance, m me
 }
 
 // share hands out what is left of a budget.
-func (r *answer) share(how string) {
+func (r *solution) share(how string) {
 	if r.made == nil {
 		return
 	}
@@ -170,7 +170,7 @@ type solvedInstance struct {
 	Why       []string `json:"why"`
 }
 
-func (r *answer) json() solvedInstance {
+func (r *solution) json() solvedInstance {
 	j := solvedInstance{
 		ID: r.ID, Problem: r.Objective.String(), Algorithm: r.algorithm, Status: "fail",
 		Proved: r.proved, Elapsed: display.Milliseconds(r.elapsed), Why: cli.NonNil(r.why),
@@ -189,7 +189,7 @@ func (r *answer) json() solvedInstance {
 	return j
 }
 
-func showAnswers(a *cli.App, list []*answer) error {
+func showAnswers(a *cli.App, list []*solution) error {
 	rows := make([]solvedInstance, len(list))
 	for i, r := range list {
 		rows[i] = r.json()
@@ -206,7 +206,7 @@ func showAnswers(a *cli.App, list []*answer) error {
 	})
 }
 
-func (r *answer) cells() []string {
+func (r *solution) cells() []string {
 	lp := "-"
 	if r.feasible {
 		lp = significant(r.lp)
@@ -244,28 +244,28 @@ func hundredth(v float64) string {
 	return "0.00"
 }
 
-// progress is a line on the standard error that is redrawn in place. Without a terminal it
+// statusLine is a line on the standard error that is redrawn in place. Without a terminal it
 // prints nothing.
-type progress struct {
+type statusLine struct {
 	out   io.Writer
 	drawn bool
 }
 
-func progressLine(a *cli.App) *progress {
+func progressLine(a *cli.App) *statusLine {
 	if a.Width() > 0 {
-		return &progress{out: a.Err}
+		return &statusLine{out: a.Err}
 	}
-	return &progress{}
+	return &statusLine{}
 }
 
-func (p *progress) show(text string) {
+func (p *statusLine) show(text string) {
 	if p.out != nil {
 		_, _ = fmt.Fprintf(p.out, "\r%s\x1b[K", display.Clean(text))
 		p.drawn = true
 	}
 }
 
-func (p *progress) end() {
+func (p *statusLine) end() {
 	if p.drawn {
 		_, _ = io.WriteString(p.out, "\r\x1b[K")
 	}

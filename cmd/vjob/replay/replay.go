@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
@@ -92,7 +93,16 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 			return run(cmd.Context(), a, &f, cmd.Flags().Changed, args[0])
 		},
 	}
-	flags := cmd.Flags()
+	f.register(cmd.Flags())
+	cli.Complete(cmd, "policy", backfill.Names()...)
+	cli.Complete(cmd, "fields", fieldNames...)
+	cli.Complete(cmd, "suspend", "disk", "auto", "memory")
+	cli.Complete(cmd, "profile", "thesis", "bin-repacking", "lab")
+	return cmd
+}
+
+// register defines the flags.
+func (f *replayFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.policies, "policy", []string{"fcfs", "firstfit"}, "`POLICIES` to run, side by side; with --settings theirs, unless this is given")
 	flags.StringVar(&f.svg, "svg", "", "draw the Gantt charts and the utilisation into this `FILE`")
 	flags.StringVar(&f.starts, "starts", "", "write the start of every job into this `FILE`, as CSV in seconds from the first submission")
@@ -115,17 +125,12 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 	}
 	flags.Uint64Var(&f.seed, "seed", 0, "vjobs: seed of all random choices")
 	flags.BoolVar(&f.all, "all", false, "vjobs: print every vjob and every switch, also where there are many")
-	cli.Complete(cmd, "policy", backfill.Names()...)
-	cli.Complete(cmd, "fields", fieldNames...)
-	cli.Complete(cmd, "suspend", "disk", "auto", "memory")
-	cli.Complete(cmd, "profile", "thesis", "bin-repacking", "lab")
-	return cmd
 }
 
 // describePolicies returns a line for each policy.
 func describePolicies() string {
 	var lines []string
-	for _, k := range queue.Kinds() {
+	for _, k := range queue.PolicyKinds() {
 		lines = append(lines, fmt.Sprintf("  %-13s %s", k.Name, k.Description))
 	}
 	return strings.Join(lines, "\n")

@@ -192,7 +192,7 @@ func under(a *cli.App, f *replayFlags, given func(string) bool, o *replay.Option
 	if err != nil {
 		return err
 	}
-	o.Base, o.Bounds = &core, admission.Bounds{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
+	o.Base, o.Limits = &core, admission.Limits{VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray}
 	o.Nodes = s.ClusterNodes()
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml")
 	o.Title = strings.TrimSpace(name + " " + policy)

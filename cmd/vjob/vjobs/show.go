@@ -66,36 +66,38 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"suspended", display.Count(j.Generation, "time")},
 	}...)
 	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
-	b.WriteByte('\n')
+	sections := []*display.Table{vmTable(j.VMs)}
+	if len(j.Refusals) > 0 {
+		sections = append(sections, refusalTable(j.Refusals))
+	}
+	if len(j.Events) > 0 {
+		events := display.EventTable(j.Events)
+		if a.Colours() {
+			events.Paint = display.Paint
+		}
+		sections = append(sections, events)
+	}
+	for _, t := range sections {
+		b.WriteByte('\n')
+		if err := t.Write(&b, a.Width()); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+// vmTable is the table of the members of a vjob.
+func vmTable(list []wire.VM) *display.Table {
 	vms := &display.Table{Heads: display.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
-	for _, v := range j.VMs {
+	for _, v := range list {
 		state := ""
 		if v.Ended {
 			state = "ended"
 		}
 		vms.Row(v.ID, display.Dash(v.Node), display.Dash(v.NextNode), display.CPU(v.CPUMilli), display.MiB(v.MemoryMiB), display.Dash(v.Image), display.Dash(state))
 	}
-	if err := vms.Write(&b, a.Width()); err != nil {
-		return err
-	}
-	if len(j.Refusals) > 0 {
-		b.WriteByte('\n')
-		if err := refusalTable(j.Refusals).Write(&b, a.Width()); err != nil {
-			return err
-		}
-	}
-	if len(j.Events) > 0 {
-		b.WriteByte('\n')
-		events := display.EventTable(j.Events)
-		if a.Colours() {
-			events.Paint = display.Paint
-		}
-		if err := events.Write(&b, a.Width()); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(a.Out, b.String())
-	return err
+	return vms
 }
 
 // termLines are the lines of the terms that [cluster.Terms] titles: texts and instants.

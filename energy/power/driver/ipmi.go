@@ -53,7 +53,7 @@ func NewIPMI(s IPMISettings) (*IPMI, error) {
 	if s.Cipher < 0 || s.Cipher > 255 {
 		return nil, cluster.BadField("cipher_suite", s.Cipher, "the number of a cipher suite, such as 17, or 0")
 	}
-	if err := CheckPasswordFile(s.PasswordFile); err != nil {
+	if err := checkPasswordFile(s.PasswordFile); err != nil {
 		return nil, cluster.BadField("password_file", s.PasswordFile, "a file with the password: "+err.Error())
 	}
 	d := &IPMI{off: "soft"}

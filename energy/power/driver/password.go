@@ -12,7 +12,7 @@ const maxLength = 4096
 // ReadPassword returns the content of a file without the end of its line. It refuses a file that users
 // other than its owner and group may read. Errors name the file and never its content.
 func ReadPassword(path string) (string, error) {
-	if err := CheckPasswordFile(path); err != nil {
+	if err := checkPasswordFile(path); err != nil {
 		return "", err
 	}
 	data, err := os.ReadFile(path)
@@ -29,9 +29,9 @@ func ReadPassword(path string) (string, error) {
 	return text, nil
 }
 
-// CheckPasswordFile returns an error if a file cannot be a password file, as far as that can be told
+// checkPasswordFile returns an error if a file cannot be a password file, as far as that can be told
 // without reading it.
-func CheckPasswordFile(path string) error {
+func checkPasswordFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

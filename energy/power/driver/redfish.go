@@ -57,7 +57,7 @@ func NewRedfish(s RedfishSettings) (*Redfish, error) {
 	case s.System != "" && (path.Clean(s.System) != s.System || !strings.HasPrefix(s.System, "/redfish/v1/")):
 		return nil, cluster.BadField("system", s.System, `a path such as "/redfish/v1/Systems/1"`)
 	}
-	if err := CheckPasswordFile(s.PasswordFile); err != nil {
+	if err := checkPasswordFile(s.PasswordFile); err != nil {
 		return nil, cluster.BadField("password_file", s.PasswordFile, "a file with the password: "+err.Error())
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: s.Insecure}

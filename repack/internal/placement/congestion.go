@@ -21,8 +21,8 @@ type congestion struct {
 // parts of a tick is the unit of times here.
 const parts = 64
 
-// newJam returns the congestion of no transfer at all; nil if there is no network.
-func newJam(m *problem.Problem) *congestion {
+// newCongestion returns the congestion of no transfer at all; nil if there is no network.
+func newCongestion(m *problem.Problem) *congestion {
 	if m.In.Network == nil {
 		return nil
 	}

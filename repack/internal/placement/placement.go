@@ -17,30 +17,36 @@ import (
 // incrementally, so a move costs as little as its two nodes and its rules.
 type State struct {
 	*problem.Problem
+	hosting
+	waits
+	score
+	guidance
+	history
+
+	Free *FreeIndex // kept for admission tests; may be nil
+}
+
+// hosting is which VMs end on which nodes, and the load of these.
+type hosting struct {
 	NodeOf   []int   // final node of each VM; Nowhere
 	VMsOn    [][]int // VMs that end on each node
 	indexOf  []int   // position of each VM in VMsOn
+	Leaving  [][]int // VMs that are on a node at first and do not end there
 	EndLoad  []int64 // load of each node at the end
 	PeakLoad []int64 // load of each node if all arrivals come before any departure
-	// Leaving has the VMs that are on a node at first and do not end there.
-	Leaving [][]int
+}
 
-	Delays       []repack.Ticks // estimated wait of each VM's action
+// waits are the estimated waiting times of actions.
+type waits struct {
+	Delays       []repack.Ticks // of each VM's action
 	delayCost    int64          // of all VMs, weighted
 	Congestion   *congestion    // nil if there is no network
 	scratch      []int
 	delayBuffers queues
-	Moves        []Move // moves that can be undone, if Recording
-	Recording    bool
+}
 
-	Kept    []int      // VMs that must not be evicted now
-	Avoid   Move       // a VM and the node that it must not use for now
-	GroupOf []int      // the dedicated nodes of each VM, by group; may be nil
-	OwnerOf []int      // the group that each node is dedicated to, or 0
-	Noise   *rand.Rand // varies choices between equals; nil for none
-
-	Free *FreeIndex // kept for admission tests; may be nil
-
+// score is how good a placement is.
+type score struct {
 	cost         int64 // of the actions, without waits
 	Unplaced     int   // number of VMs without a place
 	unplacedBulk int64 // their size
@@ -49,15 +55,34 @@ type State struct {
 	Penalty      int64 // of soft ones
 }
 
+// guidance limits the moves that a search makes for now.
+type guidance struct {
+	Kept    []int      // VMs that must not be evicted now
+	Avoid   Move       // a VM and the node that it must not use for now
+	GroupOf []int      // the dedicated nodes of each VM, by group; may be nil
+	OwnerOf []int      // the group that each node is dedicated to, or 0
+	Noise   *rand.Rand // varies choices between equals; nil for none
+}
+
+// history has the moves that can be undone.
+type history struct {
+	Moves     []Move
+	Recording bool
+}
+
 // New returns a placement without any VM. VMs that run and must not run at the end count until
 // they leave.
 func New(m *problem.Problem) *State {
+	nodes, vms := len(m.In.Nodes), len(m.In.VMs)
 	s := &State{
 		Problem: m,
-		NodeOf:  make([]int, len(m.In.VMs)), indexOf: make([]int, len(m.In.VMs)),
-		VMsOn: make([][]int, len(m.In.Nodes)), Leaving: make([][]int, len(m.In.Nodes)),
-		EndLoad: make([]int64, len(m.Room)), PeakLoad: make([]int64, len(m.Room)),
-		Delays: make([]repack.Ticks, len(m.In.VMs)), BreachesOf: make([]int, len(m.Guards)), Congestion: newJam(m), Unplaced: len(m.Wanted), Avoid: Move{repack.Nowhere, repack.Nowhere},
+		hosting: hosting{
+			NodeOf: make([]int, vms), indexOf: make([]int, vms), VMsOn: make([][]int, nodes), Leaving: make([][]int, nodes),
+			EndLoad: make([]int64, len(m.Room)), PeakLoad: make([]int64, len(m.Room)),
+		},
+		waits:    waits{Delays: make([]repack.Ticks, vms), Congestion: newCongestion(m)},
+		score:    score{BreachesOf: make([]int, len(m.Guards)), Unplaced: len(m.Wanted)},
+		guidance: guidance{Avoid: Move{repack.Nowhere, repack.Nowhere}},
 	}
 	for _, vm := range m.Wanted {
 		s.unplacedBulk += s.Bulk[vm]

@@ -28,7 +28,7 @@ func (s *State) NodePower() NodePower {
 func (s *State) used(n int) bool { return len(s.VMsOn[n]) > 0 || s.KeepsImage[n] }
 
 // switchOff switches off nodes that are empty and may go off, until a limit is met.
-func (s *State) switchOff(l problem.Limit, p *NodePower) {
+func (s *State) switchOff(l problem.OnlineLimit, p *NodePower) {
 	lit := 0
 	for _, n := range l.Nodes {
 		if s.onAtEnd(n, p) {

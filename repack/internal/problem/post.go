@@ -66,7 +66,7 @@ func (b *poster) Limit(nodes []int, most int, always bool) {
 		b.Uncounted = true
 		return
 	}
-	b.Limits = append(b.Limits, Limit{nodes, most, always, b.rule})
+	b.Limits = append(b.Limits, OnlineLimit{nodes, most, always, b.rule})
 }
 
 // softBan counts whether one VM is on one node.

@@ -15,36 +15,60 @@ import (
 
 // Problem is an instance in the form in which it is searched.
 type Problem struct {
+	vectors
+	hosts
+	costs
+	restrictions
+	posted
+
 	In        *repack.Instance // amended
 	Abort     func() bool      // see Options of package solve
 	Objective repack.Objective
-	Dims      int
-	Room      []int64 // capacity, by node and dimension
-	Now       []int64 // demands, by VM and dimension
-	Next      []int64
-	Average   []int64 // capacity of an average open node, by dimension
-	Bulk      []int64 // how much of an average node each VM takes, in millionths; at least 1
-	Scarcity  []int64 // demand divided by capacity, by dimension, in millionths
-	OpenNodes []int   // in order
-	racks     [][]int // the open nodes of each rack that has an uplink; may be nil
-	Residents [][]int // VMs by their home
-	AtStart   [][]int // VMs that run on each node at first
-	// Open nodes may host VMs at the end.
-	Open []bool
-	// Home is where a VM would stay or be resumed locally; Nowhere for others.
-	Home []int
-	// AwayCost is the duration of the action of a VM on any node but its home.
-	AwayCost []int64 // weighted
-	// HomeCost is the duration at home, weighted.
-	HomeCost []int64
-	// DepartureTime is the least duration of the action that removes a VM from its host.
-	DepartureTime []repack.Ticks
+	Wanted    []int // VMs that must or may run at the end
+	GangOf    []int // by VM; -1 for none
+}
 
-	Banned           []*NodeSet // nodes on which a VM must not end; may be nil
-	BannedAlways     []*NodeSet // nodes on which a VM must never be; may be nil
-	Rooted           []bool     // VMs that must not migrate
-	MigrationPenalty []int64    // soft penalty if a VM migrates; part of AwayCost
-	Uncounted        bool       // some soft rules are not counted by guards
+// vectors are capacities and demands.
+type vectors struct {
+	Dims     int
+	Room     []int64 // capacity, by node and dimension
+	Now      []int64 // demands, by VM and dimension
+	Next     []int64
+	Average  []int64 // capacity of an average open node, by dimension
+	Bulk     []int64 // how much of an average node each VM takes, in millionths; at least 1
+	Scarcity []int64 // demand divided by capacity, by dimension, in millionths
+}
+
+// hosts are where VMs are, and the nodes that may host them.
+type hosts struct {
+	Open       []bool  // nodes that may host VMs at the end
+	OpenNodes  []int   // in order
+	racks      [][]int // the open nodes of each rack that has an uplink; may be nil
+	Home       []int   // where a VM would stay or be resumed locally; Nowhere for others
+	Residents  [][]int // VMs by their home
+	AtStart    [][]int // VMs that run on each node at first
+	KeepsImage []bool  // nodes on which a VM sleeps at the end
+}
+
+// costs are what actions cost, by VM.
+type costs struct {
+	AwayCost         []int64        // duration of the action on any node but the home, weighted
+	HomeCost         []int64        // duration at home, weighted
+	MigrationPenalty []int64        // soft penalty if a VM migrates; part of AwayCost
+	DepartureTime    []repack.Ticks // least duration of the action that removes a VM from its host
+}
+
+// restrictions are the rules on single VMs.
+type restrictions struct {
+	Banned       []*NodeSet // nodes on which a VM must not end; may be nil
+	BannedAlways []*NodeSet // nodes on which a VM must never be; may be nil
+	Rooted       []bool     // VMs that must not migrate
+	sets         nodeSetCache
+}
+
+// posted is what the rules have posted on several VMs or on nodes.
+type posted struct {
+	Uncounted bool // some soft rules are not counted by guards
 
 	Guards        []PostedGuard // all, by number
 	GuardsOfVM    [][]int       // by VM
@@ -56,14 +80,10 @@ type Problem struct {
 	GlobalWatches []int   // watches that concern every move
 	Gates         []gate
 	GatesOf       map[int][]int
-	Limits        []Limit
-	sets          nodeSetCache
+	Limits        []OnlineLimit
 	Deadlines     map[int]dueTimes
 	SyncSets      []togetherSet
 	Synced        []bool // VMs in a sync set
-	GangOf        []int  // by VM; -1 for none
-	KeepsImage    []bool // nodes on which a VM sleeps at the end
-	Wanted        []int  // VMs that must or may run at the end
 }
 
 // PostedGuard is a guard with the penalty of a breach; 0 for a hard rule.
@@ -87,8 +107,8 @@ type gate struct {
 	VMs []int
 }
 
-// Limit is the number of nodes in a set that may be on.
-type Limit struct {
+// OnlineLimit is the number of nodes in a set that may be on.
+type OnlineLimit struct {
 	Nodes  []int
 	Most   int
 	Always bool
@@ -105,22 +125,28 @@ type togetherSet struct {
 // New prepares an amended instance and posts its rules. The guards change with a search, so
 // each search needs a problem of its own.
 func New(in *repack.Instance, aim repack.Objective) *Problem {
+	nodes, vms, dims := len(in.Nodes), len(in.VMs), len(in.Dims)
 	m := &Problem{
-		In: in, Objective: aim, Dims: len(in.Dims),
-		Room: make([]int64, len(in.Nodes)*len(in.Dims)),
-		Now:  make([]int64, len(in.VMs)*len(in.Dims)),
-		Next: make([]int64, len(in.VMs)*len(in.Dims)),
-		Open: make([]bool, len(in.Nodes)), AtStart: make([][]int, len(in.Nodes)),
-		Residents: make([][]int, len(in.Nodes)),
-		Home:      make([]int, len(in.VMs)),
-		AwayCost:  make([]int64, len(in.VMs)), HomeCost: make([]int64, len(in.VMs)),
-		DepartureTime: make([]repack.Ticks, len(in.VMs)),
-		Banned:        make([]*NodeSet, len(in.VMs)), BannedAlways: make([]*NodeSet, len(in.VMs)),
-		Rooted: make([]bool, len(in.VMs)), MigrationPenalty: make([]int64, len(in.VMs)),
-		GuardsOfVM: make([][]int, len(in.VMs)), GuardsOfNode: make([][]int, len(in.Nodes)),
-		WatchesOfVM: make([][]int, len(in.VMs)), WatchesOfNode: make([][]int, len(in.Nodes)),
-		sets: nodeSetCache{}, GatesOf: map[int][]int{}, Deadlines: map[int]dueTimes{},
-		GangOf: make([]int, len(in.VMs)), Synced: make([]bool, len(in.VMs)), KeepsImage: make([]bool, len(in.Nodes)),
+		In: in, Objective: aim, GangOf: make([]int, vms),
+		vectors: vectors{
+			Dims: dims, Room: make([]int64, nodes*dims), Now: make([]int64, vms*dims), Next: make([]int64, vms*dims),
+		},
+		hosts: hosts{
+			Open: make([]bool, nodes), Home: make([]int, vms), Residents: make([][]int, nodes), AtStart: make([][]int, nodes),
+			KeepsImage: make([]bool, nodes),
+		},
+		costs: costs{
+			AwayCost: make([]int64, vms), HomeCost: make([]int64, vms), MigrationPenalty: make([]int64, vms),
+			DepartureTime: make([]repack.Ticks, vms),
+		},
+		restrictions: restrictions{
+			Banned: make([]*NodeSet, vms), BannedAlways: make([]*NodeSet, vms), Rooted: make([]bool, vms), sets: nodeSetCache{},
+		},
+		posted: posted{
+			GuardsOfVM: make([][]int, vms), GuardsOfNode: make([][]int, nodes),
+			WatchesOfVM: make([][]int, vms), WatchesOfNode: make([][]int, nodes),
+			GatesOf: map[int][]int{}, Deadlines: map[int]dueTimes{}, Synced: make([]bool, vms),
+		},
 	}
 	for n := range in.Nodes {
 		copy(m.Room[n*m.Dims:], in.Nodes[n].Capacity)

@@ -8,13 +8,13 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// order finds what the actions of a plan wait for, so that execution may be late or early and
+// precedence finds what the actions of a plan wait for, so that execution may be late or early and
 // no node is ever over capacity; and when VMs that stay and grow get their share.
 //
 // On each node, arrivals are sorted by their start and departures by their end. An arrival
 // waits for as many of the first departures as make everything fit that has come up to it.
 // Later arrivals wait for at least as many, so they may even overtake.
-type order struct {
+type precedence struct {
 	*problem.Problem
 	plan    *repack.Plan
 	stays   [][]int // growing VMs that stay on each node
@@ -27,9 +27,9 @@ type order struct {
 	instant bool           // some action takes no time
 }
 
-func newOrder(m *problem.Problem, p *repack.Plan) *order {
+func newPrecedence(m *problem.Problem, p *repack.Plan) *precedence {
 	nodes := len(m.In.Nodes)
-	o := &order{Problem: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.In.VMs))}
+	o := &precedence{Problem: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.In.VMs))}
 	for i := range p.Actions {
 		a := &p.Actions[i]
 		if a.Kind.OnNode() {
@@ -55,7 +55,7 @@ func newOrder(m *problem.Problem, p *repack.Plan) *order {
 
 // holdTogether finds the actions of gangs that free their room together: suspends, and moves
 // while paused.
-func (o *order) holdTogether() {
+func (o *precedence) holdTogether() {
 	type key struct {
 		gang  int
 		kind  repack.Kind
@@ -88,7 +88,7 @@ func (o *order) holdTogether() {
 }
 
 // wait makes an action wait until the room of some others is free.
-func (o *order) wait(a *repack.Action, goes []int) {
+func (o *precedence) wait(a *repack.Action, goes []int) {
 	for _, i := range goes {
 		a.After = append(a.After, i)
 		a.After = append(a.After, o.group[i]...)
@@ -96,7 +96,7 @@ func (o *order) wait(a *repack.Action, goes []int) {
 }
 
 // write adds the dependencies and the growth to the plan.
-func (o *order) write() {
+func (o *precedence) write() {
 	o.perVM()
 	for n := range o.comes {
 		if len(o.comes[n]) > 0 || len(o.stays[n]) > 0 {
@@ -116,7 +116,7 @@ func (o *order) write() {
 }
 
 // perVM makes the actions of each VM follow each other.
-func (o *order) perVM() {
+func (o *precedence) perVM() {
 	last := map[int]int{}
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
@@ -132,7 +132,7 @@ func (o *order) perVM() {
 
 // node orders arrivals after departures, and lets the VMs that stay grow as soon as that takes
 // nothing from an arrival.
-func (o *order) node(n int) {
+func (o *precedence) node(n int) {
 	acts := o.plan.Actions
 	comes, goes := o.comes[n], o.goes[n]
 	slices.SortStableFunc(comes, func(a, b int) int { return cmp.Compare(acts[a].Start, acts[b].Start) })
@@ -155,7 +155,7 @@ func (o *order) node(n int) {
 
 // atFirst returns the free room of a node at the start, after VMs that stay and shrink have
 // given back the rest.
-func (o *order) atFirst(n int) []int64 {
+func (o *precedence) atFirst(n int) []int64 {
 	free := slices.Clone(o.Room[n*o.Dims : (n+1)*o.Dims])
 	for _, vm := range o.AtStart[n] {
 		v := &o.In.VMs[vm]
@@ -169,7 +169,7 @@ func (o *order) atFirst(n int) []int64 {
 }
 
 // release gives back the room that a VM leaves when an action ends.
-func (o *order) release(free []int64, vm, n, action int) {
+func (o *precedence) release(free []int64, vm, n, action int) {
 	v := &o.In.VMs[vm]
 	demand := o.Next
 	if v.State == repack.Running && v.Host == n && o.first(vm, action) {
@@ -179,7 +179,7 @@ func (o *order) release(free []int64, vm, n, action int) {
 }
 
 // first reports whether an action is the first of its VM.
-func (o *order) first(vm, action int) bool {
+func (o *precedence) first(vm, action int) bool {
 	for _, i := range o.plan.Actions[action].After {
 		if a := &o.plan.Actions[i]; a.VM == vm && !a.Kind.OnNode() {
 			return false
@@ -188,7 +188,7 @@ func (o *order) first(vm, action int) bool {
 	return true
 }
 
-func (o *order) add(free []int64, vm int, demand []int64, sign int64) {
+func (o *precedence) add(free []int64, vm int, demand []int64, sign int64) {
 	for d := range free {
 		free[d] += sign * demand[vm*o.Dims+d]
 	}
@@ -205,7 +205,7 @@ func positive(free, next []int64, vm, dims int) bool {
 }
 
 // gangMoves makes what a paused gang does follow what it did before while paused.
-func (o *order) gangMoves() {
+func (o *precedence) gangMoves() {
 	last, before := make([][]int, len(o.In.Gangs)), make([][]int, len(o.In.Gangs))
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
@@ -222,7 +222,7 @@ func (o *order) gangMoves() {
 }
 
 // movesTogether reports whether a gang takes two actions together.
-func (o *order) movesTogether(i, j int) bool {
+func (o *precedence) movesTogether(i, j int) bool {
 	a, b := &o.plan.Actions[i], &o.plan.Actions[j]
 	return o.GangOf[a.VM] >= 0 && o.GangOf[a.VM] == o.GangOf[b.VM] && a.Kind == b.Kind && a.Start == b.Start &&
 		(a.Kind != repack.Migrate || o.In.VMs[a.VM].Paused)
@@ -230,7 +230,7 @@ func (o *order) movesTogether(i, j int) bool {
 
 // watchedRules makes arrivals and actions with gates wait for everything that ended before
 // they start on their node, or under the same rules.
-func (o *order) watchedRules() {
+func (o *precedence) watchedRules() {
 	acts := o.plan.Actions
 	for i := range acts {
 		a := &acts[i]
@@ -252,7 +252,7 @@ func (o *order) watchedRules() {
 }
 
 // waitForWatched makes an arrival wait for all departures before it that its watches see.
-func (o *order) waitForWatched(i int) {
+func (o *precedence) waitForWatched(i int) {
 	a := &o.plan.Actions[i]
 	wait := func(goes []int) {
 		for _, j := range goes {
@@ -283,7 +283,7 @@ func (o *order) waitForWatched(i int) {
 }
 
 // gated reports whether one gate concerns both VMs.
-func (o *order) gated(a, b int) bool {
+func (o *precedence) gated(a, b int) bool {
 	for _, g := range o.GatesOf[a] {
 		if slices.Contains(o.GatesOf[b], g) {
 			return true

@@ -11,7 +11,7 @@ import (
 // departures as necessary. Free is the room of the node after all arrivals and the first
 // departures. VMs that also shrink in some dimension may have to do so before others grow, and
 // finally the rest grows at once.
-func (o *order) grow(n int, free []int64, gone int) {
+func (o *precedence) grow(n int, free []int64, gone int) {
 	vms := o.stays[n]
 	slices.SortStableFunc(vms, func(a, b int) int { return cmp.Compare(o.growth(a), o.growth(b)) })
 	var before []int // growths that free something
@@ -46,13 +46,13 @@ func (o *order) grow(n int, free []int64, gone int) {
 }
 
 // swap gives a VM its next demand where it stays.
-func (o *order) swap(free []int64, vm int, sign int64) {
+func (o *precedence) swap(free []int64, vm int, sign int64) {
 	o.add(free, vm, o.Now, sign)
 	o.add(free, vm, o.Next, -sign)
 }
 
 // allocate lets a VM grow after some departures and growths.
-func (o *order) allocate(vm int, goes, before []int, gated bool) int {
+func (o *precedence) allocate(vm int, goes, before []int, gated bool) int {
 	a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: o.In.VMs[vm].Host, After: slices.Clone(before)}
 	o.wait(&a, goes)
 	if gated { // a gate may allow it only in the end
@@ -69,7 +69,7 @@ func (o *order) allocate(vm int, goes, before []int, gated bool) int {
 }
 
 // growth returns how much more a VM asks for, to compare.
-func (o *order) growth(vm int) (sum int64) {
+func (o *precedence) growth(vm int) (sum int64) {
 	for d := range o.Dims {
 		sum += max(0, o.Next[vm*o.Dims+d]-o.Now[vm*o.Dims+d])
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // transfers makes what crosses a link wait for the transfers that free bandwidth, like
-// [order]: on each link, a start waits for as many of the first ends as make the rates fit of
+// [precedence]: on each link, a start waits for as many of the first ends as make the rates fit of
 // all that have started up to it. These include all transfers that may still run then, however
 // late they are.
-func (o *order) transfers() {
+func (o *precedence) transfers() {
 	on := make([][]int, o.In.Links())
 	for i := range o.plan.Actions {
 		if a := &o.plan.Actions[i]; a.Rate > 0 {
@@ -27,7 +27,7 @@ func (o *order) transfers() {
 
 // link orders the actions on one link. The actions before a mark have ended when the marked
 // one starts, so an action that waits for the marked one need not wait for them.
-func (o *order) link(free int64, starts []int) {
+func (o *precedence) link(free int64, starts []int) {
 	acts := o.plan.Actions
 	ends := slices.Clone(starts)
 	slices.SortStableFunc(starts, func(a, b int) int { return cmp.Compare(acts[a].Start, acts[b].Start) })

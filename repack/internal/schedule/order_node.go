@@ -9,7 +9,7 @@ import (
 
 // nodeSwitches makes nodes go off after the last departure and come on before the first
 // arrival.
-func (o *order) nodeSwitches() {
+func (o *precedence) nodeSwitches() {
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
 		switch a.Kind {
@@ -30,8 +30,8 @@ func (o *order) nodeSwitches() {
 }
 
 // nodeLimits makes nodes come on after so many have gone off that limits hold at every
-// instant, like [order].
-func (o *order) nodeLimits() {
+// instant, like [precedence].
+func (o *precedence) nodeLimits() {
 	acts := o.plan.Actions
 	for _, l := range o.Limits {
 		if !l.Always {

@@ -23,7 +23,7 @@ func (c *Schedule) Plan() *repack.Plan {
 		t := &c.tasks[i]
 		p.Actions = append(p.Actions, repack.Action{Kind: t.kind, VM: t.vm, From: t.from, To: t.to, Start: t.start, End: t.end, Rate: t.rate})
 	}
-	newOrder(c.Problem, p).write()
+	newPrecedence(c.Problem, p).write()
 	return p
 }
 

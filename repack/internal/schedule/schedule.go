@@ -35,17 +35,13 @@ type Schedule struct {
 type simulation struct {
 	Schedule
 	occupancy
+	switching
+	queues
+
 	units       []unit
 	clock       repack.Ticks
-	queue       [][]int // units that wait for room on each node, by key
 	ends        ends
-	on          []bool // nodes that accept VMs now
-	images      []int  // images on each node that are still to be resumed
-	offAt       []repack.Ticks
-	power       placement.NodePower
 	traffic     *traffic // nil if there is no network
-	onlineCount []int    // nodes of each limit that are on, coming on or going off
-	toSwitchOn  []int    // nodes that are still to come on
 	taskOf      []int    // the next or running task of each VM; -1
 	monitors    *monitors
 	rng         *rand.Rand
@@ -53,8 +49,13 @@ type simulation struct {
 	startCount  int  // tasks that have started
 	gangs       []gangState
 	bypassesOf  []int // of each VM
-	dirtyNodes  []int // nodes on which something has changed
-	dirty       []bool
+}
+
+// queues are the units that wait for room on nodes.
+type queues struct {
+	queue      [][]int // by node, sorted by key
+	dirtyNodes []int   // nodes on which something has changed
+	dirty      []bool  // by node
 }
 
 // maxBypasses bounds the bypasses of a VM.
@@ -95,10 +96,9 @@ func (c *simulation) perturb(takes repack.Ticks) repack.Ticks {
 func (c *simulation) prepare(to []int) {
 	nodes := len(c.In.Nodes)
 	c.occupancy = newOccupancy(c.Problem)
-	c.queue, c.on = make([][]int, nodes), make([]bool, nodes)
-	c.images, c.taskOf = make([]int, nodes), make([]int, len(c.In.VMs))
-	c.offAt, c.dirty = make([]repack.Ticks, nodes), make([]bool, nodes)
-	c.gangs = make([]gangState, len(c.In.Gangs))
+	c.queues = queues{queue: make([][]int, nodes), dirty: make([]bool, nodes)}
+	c.on, c.images, c.offAt = make([]bool, nodes), make([]int, nodes), make([]repack.Ticks, nodes)
+	c.taskOf, c.gangs = make([]int, len(c.In.VMs)), make([]gangState, len(c.In.Gangs))
 	for u := range c.units {
 		c.registerUnit(u)
 	}

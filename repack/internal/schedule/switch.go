@@ -5,10 +5,19 @@ import (
 	"slices"
 
 	"vjob/repack"
+	"vjob/repack/internal/placement"
 )
 
-// Nodes go off once they are empty, and come on first, or as soon as the limits of nodes that
-// are on allow it.
+// switching is which nodes are on. Nodes go off once they are empty, and come on first, or as soon
+// as the limits of nodes that are on allow it.
+type switching struct {
+	power       placement.NodePower
+	on          []bool         // nodes that accept VMs now
+	offAt       []repack.Ticks // when each node goes off
+	images      []int          // images on each node that are still to be resumed
+	onlineCount []int          // nodes of each limit that are on, coming on or going off
+	toSwitchOn  []int          // nodes that are still to come on
+}
 
 // powerUp switches nodes on, and those off that are empty already.
 func (c *simulation) powerUp() {

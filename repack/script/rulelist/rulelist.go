@@ -26,7 +26,7 @@ const maxDepth = 20
 
 // Read reads rules in either notation: what begins with a dash or a bracket is a
 // list, and no script does.
-func Read(name, text string) (*script.File, []script.Problem) {
+func Read(name, text string) (*script.File, []script.Diagnostic) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -41,8 +41,8 @@ func Read(name, text string) (*script.File, []script.Problem) {
 }
 
 // Parse reads a list. The file has the rules that could be read, even where there
-// are problems; it is compiled, and formatted, like that of a script.
-func Parse(name, text string) (*script.File, []script.Problem) {
+// are diagnostics; it is compiled, and formatted, like that of a script.
+func Parse(name, text string) (*script.File, []script.Diagnostic) {
 	b, ok := script.NewBuilder(name, text)
 	r := reader{b}
 	if ok {

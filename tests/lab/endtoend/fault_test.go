@@ -166,7 +166,7 @@ func (b systemTest) diskFull() {
 	if now := b.images(old); len(kept) != 2 || !maps.Equal(now, kept) {
 		b.Errorf("old images: %v became %v", kept, now)
 	}
-	b.lab.FreeImageDisk()
+	b.lab.Images.Empty()
 	b.state(id, "suspended")
 	b.nowhere(id)
 	for _, j := range []int64{id, old} {
@@ -182,12 +182,12 @@ func (b systemTest) diskFull() {
 // grows. It reports false when the gang was faster, which is made undone.
 func (b systemTest) fillWhileSaving(id int64) bool {
 	b.Helper()
-	b.lab.FillImageDisk(340) // what the gang may need at most, and little more
+	b.lab.Images.Fill(340) // what the gang may need at most, and little more
 	last := b.job(id).Events
 	_, err := b.d.client.Suspend(b.Context(), id)
 	b.must(err)
 	b.until("an image grows", func() bool { return b.saving(id) })
-	b.lab.FillImageDisk(0)
+	b.lab.Images.Fill(0)
 	for {
 		job := b.job(id)
 		for _, e := range job.Events {
@@ -200,7 +200,7 @@ func (b systemTest) fillWhileSaving(id int64) bool {
 			break
 		}
 	}
-	b.lab.FreeImageDisk()
+	b.lab.Images.Empty()
 	_, err = b.d.client.Resume(b.Context(), id)
 	b.must(err)
 	b.state(id, "running")

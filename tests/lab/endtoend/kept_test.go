@@ -76,7 +76,7 @@ func (b systemTest) refusedImages() {
 	b.drain(h1)
 	b.online(h2)
 	b.lab.OtherRelease(h2, "pc-i440fx-6.2")
-	b.lab.ReadImages(h3, 0, 2000)
+	b.lab.Images.LimitReads(h3, 0, 2000)
 	b.order(b.d.client.Resume, id)
 	b.until("the node has refused an image", func() bool { return b.says(id, "not restored on "+string(h2)) })
 	b.online(h3)
@@ -88,7 +88,7 @@ func (b systemTest) refusedImages() {
 	b.continues(id)
 	b.runsOn(id, h1)
 	b.lab.OtherRelease(h2, "")
-	b.lab.ReadImages(h3, 0, 0)
+	b.lab.Images.LimitReads(h3, 0, 0)
 }
 
 // says reports whether the reason or an event of a vjob contains a text.
@@ -118,7 +118,7 @@ func (b systemTest) slowStore() {
 func (b systemTest) readImages(perSecond, failAfter int) {
 	b.Helper()
 	for _, h := range b.lab.Hosts() {
-		b.lab.ReadImages(h, perSecond, failAfter)
+		b.lab.Images.LimitReads(h, perSecond, failAfter)
 	}
 }
 
@@ -165,12 +165,12 @@ func (b systemTest) noInodes() {
 	id := b.started(gang{name: "unsealed", vms: 2, mib: 32, words: "fill=12"})
 	b.order(b.d.client.Suspend, id)
 	b.until("the images grow", func() bool { return len(b.imageFiles(id)) == 2 })
-	b.lab.UseUpInodes(0)
+	b.lab.Images.UseUpInodes(0)
 	time.Sleep(10 * time.Second) // longer than lost images were left in peace
 	if left := b.imageFiles(id); b.job(id).State != "running" && len(left) != 2 {
 		b.Errorf("images are left of two: %v\n%s", left, story(b.job(id)))
 	}
-	b.lab.FreeInodes()
+	b.lab.Images.FreeInodes()
 	if b.job(id).Held {
 		b.order(b.d.client.Release, id)
 	}
@@ -185,7 +185,7 @@ func (b systemTest) storeAway() {
 	b.order(b.d.client.Suspend, id)
 	b.until("the images grow", func() bool { return len(b.imageFiles(id)) == 2 })
 	b.d.kill()
-	b.lab.UnmountImages()
+	b.lab.Images.Unmount()
 	b.d.start()
 	time.Sleep(10 * time.Second) // twice the time for which nothing may be seen
 	left, err := filepath.Glob(b.lab.Config().ImageDir + "/*")
@@ -193,7 +193,7 @@ func (b systemTest) storeAway() {
 	if len(left) != 0 {
 		b.Errorf("in the empty mount point: %v", left)
 	}
-	b.lab.MountImages()
+	b.lab.Images.Mount()
 	b.until("the gang is suspended", func() bool { return b.job(id).State == "suspended" })
 	b.order(b.d.client.Resume, id)
 	b.continues(id)

@@ -68,24 +68,24 @@ var faults = []fault{
 		func(tt *torture, n cluster.NodeID) { tt.lab.KeepFinish(n) }, false,
 	},
 	{
-		"image store full", func(tt *torture, _ cluster.NodeID) { tt.lab.FillImageDisk(0) },
-		func(tt *torture, _ cluster.NodeID) { tt.lab.FreeImageDisk() }, false,
+		"image store full", func(tt *torture, _ cluster.NodeID) { tt.lab.Images.Fill(0) },
+		func(tt *torture, _ cluster.NodeID) { tt.lab.Images.Empty() }, false,
 	},
 	{
-		"image store out of inodes", func(tt *torture, _ cluster.NodeID) { tt.lab.UseUpInodes(0) },
-		func(tt *torture, _ cluster.NodeID) { tt.lab.FreeInodes() }, false,
+		"image store out of inodes", func(tt *torture, _ cluster.NodeID) { tt.lab.Images.UseUpInodes(0) },
+		func(tt *torture, _ cluster.NodeID) { tt.lab.Images.FreeInodes() }, false,
 	},
 	{
-		"image store not mounted", func(tt *torture, _ cluster.NodeID) { tt.lab.UnmountImages() },
-		func(tt *torture, _ cluster.NodeID) { tt.lab.MountImages() }, false,
+		"image store not mounted", func(tt *torture, _ cluster.NodeID) { tt.lab.Images.Unmount() },
+		func(tt *torture, _ cluster.NodeID) { tt.lab.Images.Mount() }, false,
 	},
 	{
-		"images read with errors", func(tt *torture, n cluster.NodeID) { tt.lab.ReadImages(n, 0, 2000) },
-		func(tt *torture, n cluster.NodeID) { tt.lab.ReadImages(n, 0, 0) }, false,
+		"images read with errors", func(tt *torture, n cluster.NodeID) { tt.lab.Images.LimitReads(n, 0, 2000) },
+		func(tt *torture, n cluster.NodeID) { tt.lab.Images.LimitReads(n, 0, 0) }, false,
 	},
 	{
-		"images read slowly", func(tt *torture, n cluster.NodeID) { tt.lab.ReadImages(n, 1024, 0) },
-		func(tt *torture, n cluster.NodeID) { tt.lab.ReadImages(n, 0, 0) }, false,
+		"images read slowly", func(tt *torture, n cluster.NodeID) { tt.lab.Images.LimitReads(n, 1024, 0) },
+		func(tt *torture, n cluster.NodeID) { tt.lab.Images.LimitReads(n, 0, 0) }, false,
 	},
 	{
 		"QEMU of another release", func(tt *torture, n cluster.NodeID) { tt.lab.OtherRelease(n, "pc-i440fx-6.2") },

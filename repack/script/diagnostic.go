@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Problem is what is wrong, or looks wrong, at one place of a script.
-type Problem struct {
+// Diagnostic is an error or a warning at one place of a script.
+type Diagnostic struct {
 	File         string
 	Line, Column int  // from 1
 	Warning      bool // the script can be used all the same
@@ -18,7 +18,7 @@ type Problem struct {
 }
 
 // String is "file:line:column: text", the line with carets, and the notes.
-func (p Problem) String() string {
+func (p Diagnostic) String() string {
 	sort := ""
 	if p.Warning {
 		sort = "warning: "
@@ -27,16 +27,16 @@ func (p Problem) String() string {
 	return strings.Join(append([]string{text}, p.Notes...), "\n        ")
 }
 
-// Error is the problems because of which a script cannot be used, in the order of
-// the text. It has warnings too.
-type Error struct{ Problems []Problem }
+// Error is the diagnostics because of which a script cannot be used, in the order of the text,
+// warnings included.
+type Error struct{ Diagnostics []Diagnostic }
 
 // Error has them one below the other, in [MaxText] bytes, and says how many more there are.
 // Errors have their room before warnings.
 func (e *Error) Error() string {
-	texts, shown, left := make([]string, len(e.Problems)), 0, MaxText
+	texts, shown, left := make([]string, len(e.Diagnostics)), 0, MaxText
 	for _, warning := range []bool{false, true} {
-		for i, p := range e.Problems {
+		for i, p := range e.Diagnostics {
 			if p.Warning != warning || left <= 0 {
 				continue
 			}
@@ -48,25 +48,25 @@ func (e *Error) Error() string {
 		}
 	}
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
-	if more := len(e.Problems) - shown; more > 0 {
+	if more := len(e.Diagnostics) - shown; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more like these", more))
 	}
 	return strings.Join(texts, "\n")
 }
 
-// Refused reports whether any of the problems is more than a warning.
-func Refused(problems []Problem) bool {
-	return slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning })
+// Refused reports whether any of the diagnostics is more than a warning.
+func Refused(diagnostics []Diagnostic) bool {
+	return slices.ContainsFunc(diagnostics, func(p Diagnostic) bool { return !p.Warning })
 }
 
-// report collects the problems of one source.
+// report collects the diagnostics of one source.
 type report struct {
 	src    *source
 	seen   map[Pos]bool
-	list   []Problem
+	list   []Diagnostic
 	bad    int
 	warned int
-	full   bool // no more problems are kept
+	full   bool // no more diagnostics are kept
 }
 
 func newReport(src *source) *report { return &report{src: src, seen: map[Pos]bool{}} }
@@ -103,13 +103,13 @@ func (r *report) warn(at Pos, text string) {
 
 func (r *report) put(at Pos, warning bool, text string, notes []string) {
 	line, column := r.src.place(at.Off)
-	r.list = append(r.list, Problem{r.src.name, line, column, warning, text, notes, r.src.excerpt(at)})
+	r.list = append(r.list, Diagnostic{r.src.name, line, column, warning, text, notes, r.src.excerpt(at)})
 }
 
-// sorted is all problems in the order of the text.
-func (r *report) sorted() []Problem {
+// sorted is all diagnostics in the order of the text.
+func (r *report) sorted() []Diagnostic {
 	list := slices.Clone(r.list)
-	slices.SortStableFunc(list, func(a, b Problem) int {
+	slices.SortStableFunc(list, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return list

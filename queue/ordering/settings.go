@@ -1,5 +1,5 @@
 // Package ordering decides the order of vjobs, and whether a vjob may be submitted as it is: it
-// combines queues, priorities, fair share, quotas and projects. [Rules] are what an administrator has
+// combines queues, priorities, fair share, quotas and projects. [Settings] are what an administrator has
 // chosen; an [Order] applies them to the current vjobs.
 package ordering
 
@@ -13,19 +13,18 @@ import (
 	"vjob/queue/quota"
 )
 
-// Rules decide on the order and on admission. They do not change.
-type Rules struct {
+// Settings determine the order and the admission of vjobs. They do not change.
+type Settings struct {
 	Queues   *Queues
-	Rank     multifactor.Rules
+	Rank     multifactor.Settings
 	Leap     float64 // of [multifactor.Hysteresis]
-	Shares   fairshare.Rules
+	Shares   fairshare.Settings
 	Quotas   *quota.Book
 	Projects Projects
 }
 
-// DefaultRules returns the rules without settings: one queue, the priorities as submitted, then the order of
-// submission.
-func DefaultRules(p queue.Policy) Rules {
+// DefaultSettings returns the defaults: one queue, the priorities as submitted, then the order of submission.
+func DefaultSettings(p queue.Policy) Settings {
 	list, err := NewQueues([]Queue{{Name: "batch", Policy: p}}, "batch")
 	if err != nil {
 		panic(err) // impossible
@@ -34,15 +33,15 @@ func DefaultRules(p queue.Policy) Rules {
 	if err != nil {
 		panic(err)
 	}
-	return Rules{
+	return Settings{
 		Queues: list, Quotas: book,
-		Rank:   multifactor.Rules{Weights: multifactor.Weights{User: 1}, OldAge: 7 * 24 * time.Hour, Horizon: 24 * time.Hour},
-		Shares: fairshare.Rules{HalfLife: 7 * 24 * time.Hour, CPU: 1, Share: 1},
+		Rank:   multifactor.Settings{Weights: multifactor.Weights{User: 1}, OldAge: 7 * 24 * time.Hour, Horizon: 24 * time.Hour},
+		Shares: fairshare.Settings{HalfLife: 7 * 24 * time.Hour, CPU: 1, Share: 1},
 	}
 }
 
 // Policy returns the policy of all queues together.
-func (r *Rules) Policy() queue.Policy {
+func (r *Settings) Policy() queue.Policy {
 	return r.Queues.Policy(func(j *cluster.VJob) string { return j.Queue })
 }
 
@@ -51,21 +50,21 @@ func (r *Rules) Policy() queue.Policy {
 const maxHalfLives = 16
 
 // Memory returns how long past use matters.
-func (r *Rules) Memory() time.Duration {
+func (r *Settings) Memory() time.Duration {
 	return max(maxHalfLives*r.Shares.HalfLife, r.Quotas.Within())
 }
 
 // Association returns the user, the project and the queue of a vjob.
-func (r *Rules) Association(j *cluster.VJob) quota.Association {
-	return quota.Association{User: j.Owner, Project: j.Project, Queue: r.Queues.Of(j.Queue).Name}
+func (r *Settings) Association(j *cluster.VJob) quota.Association {
+	return quota.Association{User: j.Owner, Project: j.Project, Queue: r.Queues.of(j.Queue).Name}
 }
 
 // Level returns the priority of the queue of a vjob; 0 if queues have no weight.
-func (r *Rules) Level(j *cluster.VJob) int {
+func (r *Settings) Level(j *cluster.VJob) int {
 	if r.Rank.Queue == 0 {
 		return 0
 	}
-	return r.Queues.Of(j.Queue).Priority
+	return r.Queues.of(j.Queue).Priority
 }
 
 // accountPath returns the account of a vjob in the tree of shares: that of its user within its project,
