@@ -65,7 +65,7 @@ func (cl *caps) correct(p *gangState) {
 				w.tries = 0
 				continue
 			}
-			fresh := n.seen && n.began > w.ended
+			fresh := n.seen && n.asOf > w.ended
 			if fresh && c.State != hypervisor.CopyDead && c.Job == hypervisor.JobNone && !n.capping(id) {
 				cl.set(p, rank, name, &c)
 			}

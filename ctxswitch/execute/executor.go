@@ -3,12 +3,12 @@
 // slots that really are free.
 //
 // It is a state machine without goroutines or I/O. Its inputs are events (a look, a reply, the
-// time). Its output, by [Executor.Drain], is a step to commit and the calls and looks to make
+// time). Its output, by [Executor.Flush], is a step to commit and the calls and looks to make
 // after the commit. After a failed commit or a crash, a new executor continues from the journal.
 //
 // An [Executor] takes events in and hands them to its parts. Each part holds the state of one concern,
 // and is given those that it uses; none knows the executor. What all of them add to is the batch of
-// effects (batch.go). The driver is the machine that runs the protocol: [Executor.Drain] drives every
+// effects (batch.go). The driver is the machine that runs the protocol: [Executor.Flush] drives every
 // gang with an event (drive.go), by the next assignment of its plan (plan.go) and by the input that
 // package gang decides on (input.go). The resulting calls (calls.go) are under way until their effect was
 // seen. Looks go to nodes.go and store.go, capacity.go says what may be done on a node. Images that are
@@ -42,7 +42,7 @@ type Executor struct {
 	// What is done, and what allows it.
 	calls    *calls
 	capacity *capacity
-	driver   *driver
+	engine   *engine
 	caps     *caps
 	Images   *Images
 
@@ -77,9 +77,9 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		deadline, flying := loaded.Deadlines[intent.Call.Op]
 		p := e.gangs.live[intent.Call.VM.VJob]
 		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Cap
-		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, lost: !flying, lostAt: now, own: own})
+		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, unanswered: !flying, unansweredSince: now, own: own})
 		if own {
-			p.hold(intent.Call, now)
+			p.callBegan(intent.Call, now)
 		}
 	}
 	for _, id := range loaded.Plans {
@@ -107,12 +107,12 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	e.Walltimes = &Walltimes{batch: b, gangs: e.gangs}
 	e.accounts = &accounts{batch: b, hooks: hooks, gangs: e.gangs, walltimes: e.Walltimes}
 	e.energy = newEnergyMeter(b, hooks, e.gangs, e.nodes)
-	e.driver = &driver{
+	e.engine = &engine{
 		batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls, capacity: e.capacity, accounts: e.accounts,
 		inputs: &inputs{batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, capacity: e.capacity},
 	}
 	e.Images = &Images{
-		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, driver: e.driver,
+		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, engine: e.engine,
 		discards: map[hypervisor.ImageID]*tries{},
 	}
 	return e
@@ -151,7 +151,7 @@ func (e *Executor) Tick(now time.Time) {
 	for _, id := range slices.Sorted(maps.Keys(e.calls.ops)) {
 		o := e.calls.ops[id]
 		if !now.Before(o.deadline) {
-			e.calls.lose(o)
+			e.calls.markUnanswered(o)
 		}
 		e.calls.tellLong(o)
 		e.settle(o)
@@ -161,7 +161,7 @@ func (e *Executor) Tick(now time.Time) {
 			e.nodes.look(n)
 		}
 	}
-	if !e.store.looking && now.Sub(e.store.at) >= e.store.lookEvery() {
+	if !e.store.looking && now.Sub(e.store.lookedAt) >= e.store.lookEvery() {
 		e.store.look()
 	}
 	for id := range e.gangs.active {
@@ -174,14 +174,14 @@ func (e *Executor) Tick(now time.Time) {
 	e.energy.chargeAll()
 }
 
-// Drain evaluates every gang that something happened to and returns what is to
+// Flush evaluates every gang that something happened to and returns what is to
 // be done. The effects are given once.
-func (e *Executor) Drain() Effects {
+func (e *Executor) Flush() Effects {
 	for len(e.dirty) > 0 {
 		ids := slices.Sorted(maps.Keys(e.dirty))
 		clear(e.dirty)
 		for _, id := range ids {
-			if p, ok := e.gangs.live[id]; ok && e.driver.drive(p) {
+			if p, ok := e.gangs.live[id]; ok && e.engine.advance(p) {
 				e.caps.correct(p)
 			}
 		}
@@ -202,7 +202,7 @@ func (e *Executor) wake() time.Time {
 		}
 	}
 	e.calls.wake(sooner)
-	e.driver.wake(sooner)
+	e.engine.wake(sooner)
 	e.nodes.wake(sooner)
 	sooner(e.caps.due)
 	return next

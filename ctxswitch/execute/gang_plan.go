@@ -69,9 +69,9 @@ func (p *gangState) stays(rank int) bool {
 	return p.phase.retreat != "" || p.rec.Members[rank].Next == "" && p.member(rank).err != nil
 }
 
-// released reports whether what a call waits for in its plan is done. Without a plan only
+// dependenciesDone reports whether what a call waits for in its plan is done. Without a plan only
 // the room decides. The members of a gang that is saved do not wait for each other.
-func (p *gangState) released(call hypervisor.Call) bool {
+func (p *gangState) dependenciesDone(call hypervisor.Call) bool {
 	if len(p.todo) == 0 || call.Verb == hypervisor.Save {
 		return true
 	}

@@ -61,7 +61,7 @@ func (p *gangState) phaseChanged() {
 // and no member backs off.
 func (p *gangState) rests(now time.Time) bool {
 	return p.rec.Phase.Stable() && p.wait == "" && !slices.ContainsFunc(p.members, func(t memberState) bool {
-		return len(t.held) > 0 || len(t.touched) > 0 || now.Before(t.pace())
+		return len(t.openCalls) > 0 || len(t.touched) > 0 || now.Before(t.pace())
 	})
 }
 
@@ -169,7 +169,7 @@ func (p *gangState) unreadable(there map[hypervisor.ImageID]bool) string {
 // binds says what a vjob needs a node for on which none of its calls is under way.
 func (p *gangState) binds(n *node) string {
 	for rank, m := range p.rec.Members {
-		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.member(rank).touched[n.ID] {
+		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.asOf <= p.member(rank).touched[n.ID] {
 			return "has a member there, or may have"
 		}
 	}
@@ -196,7 +196,7 @@ func (p *gangState) failure() string {
 // keepDenied returns the time of the first refusal as long as nothing is under way.
 func (p *gangState) keepDenied() time.Time {
 	for i := range p.members {
-		if len(p.members[i].held) > 0 {
+		if len(p.members[i].openCalls) > 0 {
 			return time.Time{}
 		}
 	}

@@ -54,7 +54,7 @@ func (im *Images) reroute(p *gangState, doors map[hypervisor.ImageID]cluster.Nod
 		rec.Members[rank].Image, moved = &through, true
 	}
 	if moved {
-		im.driver.commit(p, *rec)
+		im.engine.commit(p, *rec)
 		im.changes++
 	}
 }

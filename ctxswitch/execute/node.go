@@ -21,9 +21,9 @@ type node struct {
 	dark  energy.Watts // that it draws meanwhile, while it does not answer
 
 	ops map[hypervisor.OpID]*op // calls under way here
-	// unseen are the VMs that calls may have brought here that ended, by the logical time,
+	// arrived are the VMs that calls may have brought here that ended, by the logical time,
 	// since the look that was taken in last began.
-	unseen map[cluster.VMID]uint64
+	arrived map[cluster.VMID]uint64
 
 	power powerDraw
 	short []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
@@ -31,20 +31,20 @@ type node struct {
 
 // looks says how the looks at a node went.
 type looks struct {
-	seen    bool      // the last look succeeded
-	tried   bool      // at least one look has ended since the start
-	since   time.Time // of seen, or of silence
-	problem string
-	ended   time.Time // of the last look
+	seen      bool      // the last look succeeded
+	tried     bool      // at least one look has ended since the start
+	seenSince time.Time // of seen, or of silence
+	problem   string
+	lookEnded time.Time // of the last look
 
-	looking bool
-	started uint64 // logical time of the look under way
-	again   bool   // something happened since it began
+	looking   bool
+	lookBegan uint64 // logical time of the look under way
+	lookAgain bool   // something happened since it began
 }
 
 // lastView is what the last look at a node that succeeded showed.
 type lastView struct {
-	began     uint64 // logical time at which that look began
+	asOf      uint64 // logical time at which that look began
 	copies    map[cluster.VMID]hypervisor.Copy
 	endings   []hypervisor.Ending
 	strangers []string // machines that vjob does not manage
@@ -53,8 +53,8 @@ type lastView struct {
 
 func newNode(now time.Time) *node {
 	return &node{
-		looks: looks{since: now}, lastView: lastView{copies: map[cluster.VMID]hypervisor.Copy{}},
-		ops: map[hypervisor.OpID]*op{}, unseen: map[cluster.VMID]uint64{},
+		looks: looks{seenSince: now}, lastView: lastView{copies: map[cluster.VMID]hypervisor.Copy{}},
+		ops: map[hypervisor.OpID]*op{}, arrived: map[cluster.VMID]uint64{},
 	}
 }
 

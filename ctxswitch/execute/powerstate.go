@@ -21,7 +21,7 @@ func (e *Executor) SetPowerState(now time.Time, id cluster.NodeID, every time.Du
 		return
 	}
 	n.rests, n.dark = every, draws
-	e.nodes.answered(n)
+	e.nodes.updateSilent(n)
 	e.energy.update(n)
 	e.changes++
 	e.nodes.touchJobsOn(id)
@@ -59,7 +59,7 @@ func (e *Executor) InUse(id cluster.NodeID) string {
 // Answers reports whether a node has answered to its last look, and since when that is so.
 func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 	if n, ok := e.nodes.byID[id]; ok {
-		return n.seen, n.since
+		return n.seen, n.seenSince
 	}
 	return false, time.Time{}
 }

@@ -32,9 +32,9 @@ type place struct {
 	node cluster.NodeID
 }
 
-// quarantine pauses the copies on a node that belong to no live vjob, as often as it
+// isolate pauses the copies on a node that belong to no live vjob, as often as it
 // takes, and tells of each what was seen.
-func (us *unknownCopies) quarantine(n *node) {
+func (us *unknownCopies) isolate(n *node) {
 	maps.DeleteFunc(us.copies, func(at place, _ *unknown) bool {
 		_, there := n.copies[at.vm]
 		_, known := us.gangs.live[at.vm.VJob]

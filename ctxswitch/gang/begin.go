@@ -39,7 +39,7 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 	case cluster.Boot:
 		n.Phase = Creating
 		n.Incarnation = n.boots() + 1
-		n.Used = n.Generation
+		n.UsedUpTo = n.Generation
 		n.Members = make([]Member, len(r.Members))
 	case cluster.Suspend:
 		n.Phase, n.Then = Pausing, ThenSave
@@ -68,7 +68,7 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		n.Phase = Resuming
 	}
 	for i := range n.Members {
-		if i < len(aim.Next) && !n.Members[i].Ended && aim.travels() {
+		if i < len(aim.Next) && !n.Members[i].Ended && aim.setsNext() {
 			n.Members[i].Next = aim.Next[i]
 		}
 	}
@@ -99,7 +99,7 @@ func (r *Record) Restore(generation int, store *hypervisor.Store, cause cluster.
 	k := &n.Kept[i]
 	k.Wanted = true
 	n.Phase, n.Then, n.Since, n.Cause, n.Skew = Saving, ThenVerify, now, cause, 0
-	n.Boots, n.Used = n.boots(), n.Generation
+	n.Boots, n.UsedUpTo = n.boots(), n.Generation
 	if k.Incarnation > 0 {
 		n.Incarnation = k.Incarnation
 	}
@@ -110,8 +110,8 @@ func (r *Record) Restore(generation int, store *hypervisor.Store, cause cluster.
 	return *n, nil
 }
 
-// travels reports whether members go to the nodes that the aim names.
-func (a *Aim) travels() bool { return a.Kind != cluster.Pause && a.Kind != cluster.Unpause }
+// setsNext reports whether members go to the nodes that the aim names.
+func (a *Aim) setsNext() bool { return a.Kind != cluster.Pause && a.Kind != cluster.Unpause }
 
 // Hop sends a member of a moving gang on to its next node.
 func (r *Record) Hop(rank int, next cluster.NodeID) Record {

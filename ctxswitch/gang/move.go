@@ -41,14 +41,14 @@ func (t migration) moving() {
 			}
 		case own[0].Node == m.Next:
 			m.Node, m.Next = m.Next, ""
-			t.moved = true
+			t.changed = true
 			settled = settled && !s.More
 		case m.Next == "":
 			settled = settled && !s.More
 		case t.Retreat != "" || s.Tries >= t.Limits.MaxTries:
 			t.alarms = append(t.alarms, fmt.Sprintf("%s stays on %s: %s", own[0].VM, own[0].Node, t.why(rank)))
 			m.Node, m.Next = own[0].Node, ""
-			t.moved = true
+			t.changed = true
 		default:
 			settled = false
 			t.migrate(rank, own[0])

@@ -68,7 +68,7 @@ type Record struct {
 	Incarnation int // which boot from scratch the present life began with; 0 before the first
 	Boots       int // boots so far, where an earlier life than the last was restored; else 0 will do
 	Generation  int // suspensions to disk so far; names the images
-	Used        int // all members have run since the images up to this generation were written
+	UsedUpTo    int `json:"Used"` // all members have run since the images up to this generation were written
 	Restores    int // attempts to restore so far; names their links
 	Losses      int // times that the vjob was lost and queued again
 	Members     []Member

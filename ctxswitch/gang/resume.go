@@ -26,7 +26,7 @@ func (t restoration) saved() {
 			switch {
 			case f.State == hypervisor.CopyRunning:
 				t.holdFor(fmt.Sprintf("%s runs on %s although its gang is saved: a pause is requested, and the copy stays there", f.VM, f.Node))
-				t.moved = t.moved || m.Node != f.Node
+				t.changed = t.changed || m.Node != f.Node
 				m.Node = f.Node
 				t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
 			case f.Node != m.Node && t.shown(rank):
@@ -39,7 +39,7 @@ func (t restoration) saved() {
 		if m.Image != nil && m.Image.ID == image.ID {
 			return false
 		}
-		return !image.Complete || image.ID.Generation <= t.rec.Used && t.shown(image.ID.VM.Rank)
+		return !image.Complete || image.ID.Generation <= t.rec.UsedUpTo && t.shown(image.ID.VM.Rank)
 	})
 }
 
@@ -86,7 +86,7 @@ func (t restoration) restoring() {
 			return
 		case errors.Is(s.Err, hypervisor.ErrBadImage) || s.Tries >= t.Limits.MaxTries || t.Retreat != "":
 			t.giveUp(rank)
-			if t.moved {
+			if t.changed {
 				return
 			}
 		default:
@@ -117,7 +117,7 @@ func (t restoration) restore(rank int) {
 		return
 	}
 	t.rec.Restores++
-	t.moved = true
+	t.changed = true
 	revoke := hypervisor.Call{
 		Verb: hypervisor.Revoke, Node: m.Image.Node, Image: m.Image.ID, Attempt: t.rec.Restores - 1,
 	}
@@ -266,7 +266,7 @@ func (t restoration) resuming() {
 		return
 	}
 	t.rec.mark()
-	t.rec.Used = t.rec.Generation
+	t.rec.UsedUpTo = t.rec.Generation
 	t.rec.Kept = slices.DeleteFunc(t.rec.Kept, func(k Kept) bool { return k.Wanted })
 	t.enter(Active, ThenNothing, t.rec.Cause)
 	t.rec.Skew = t.Skew

@@ -16,7 +16,7 @@ import (
 func Step(rec Record, s Input) Turn {
 	t := &turn{Input: s, rec: rec.Clone()}
 	t.step()
-	return Turn{Record: *t.rec, Changed: t.moved, Chains: t.chains, Wait: t.wait, Alarms: t.alarms, Hold: t.hold}
+	return Turn{Record: *t.rec, Changed: t.changed, Chains: t.chains, Wait: t.wait, Alarms: t.alarms, Hold: t.hold}
 }
 
 func (t *turn) step() {
@@ -110,7 +110,7 @@ func (t *turn) noteEndings() bool {
 		switch {
 		case s.Gone && s.Cause == hypervisor.CauseShutdown:
 			m.Ended, m.Next = true, ""
-			t.moved = true
+			t.changed = true
 		case t.rec.Phase == Creating && !s.Gone:
 			// It was never seen: the boot is still to be made, or to be made again.
 		case s.Fenced:
@@ -129,12 +129,12 @@ func (t *turn) noteEndings() bool {
 		}
 	}
 	switch {
-	case t.moved && t.allEnded():
+	case t.changed && t.allEnded():
 		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "all its VMs have shut themselves down"})
-	case t.moved && t.VJob.LeaderEnds && t.rec.Members[0].Ended:
+	case t.changed && t.VJob.LeaderEnds && t.rec.Members[0].Ended:
 		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "its first VM has shut itself down"})
 	}
-	return t.moved || unclear
+	return t.changed || unclear
 }
 
 func (t *turn) allEnded() bool {
@@ -248,7 +248,7 @@ func (t *turn) keep(wrong hypervisor.CopyState, right func(rank int, f Found)) {
 			right(rank, own[0])
 		case own[0].Node != t.rec.Members[rank].Node:
 			t.rec.Members[rank].Node = own[0].Node // a migration that ended by itself
-			t.moved = true
+			t.changed = true
 		}
 	}
 }

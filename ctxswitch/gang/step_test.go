@@ -37,7 +37,7 @@ func on(phase gang.Phase, then gang.Then) *stage {
 	case phase == gang.Saving && then != gang.ThenVerify, phase == gang.Pausing && then == gang.ThenSave,
 		phase == gang.Saved, phase == gang.Restoring, phase == gang.Paused, phase == gang.Resuming && then != gang.ThenBack:
 	default:
-		s.rec.Used = 1
+		s.rec.UsedUpTo = 1
 	}
 	limits := gang.DefaultLimits
 	limits.MaxTries = 2

@@ -96,12 +96,12 @@ type Turn struct {
 // turn is a step in the making.
 type turn struct {
 	Input
-	rec    *Record
-	chains [][]hypervisor.Call
-	wait   string
-	alarms []string
-	hold   string
-	moved  bool // the record was changed
+	rec     *Record
+	chains  [][]hypervisor.Call
+	wait    string
+	alarms  []string
+	hold    string
+	changed bool // the record was changed
 }
 
 // call adds a chain of calls on one member.
@@ -120,7 +120,7 @@ func (t *turn) address(rank int, calls []hypervisor.Call) []hypervisor.Call {
 func (t *turn) enter(p Phase, then Then, cause cluster.Cause) {
 	t.rec.Phase, t.rec.Then, t.rec.Since, t.rec.Cause = p, then, t.Now, cause
 	t.rec.Skew = 0
-	t.moved = true
+	t.changed = true
 }
 
 // aborted is the cause of a gang that is turned back.
