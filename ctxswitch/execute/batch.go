@@ -11,7 +11,7 @@ import (
 type batch struct {
 	now     time.Time // of the present event
 	tick    uint64    // logical clock, which looks advance: a look shows what ended before its time
-	changes uint64
+	changes uint64    // see Changes
 	out     Effects
 
 	// The gangs to drive, so that the cost of a step depends on its events and not on all vjobs.

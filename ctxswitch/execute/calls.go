@@ -94,8 +94,8 @@ func (cs *calls) estimate(verb hypervisor.Verb, memory cluster.MiB) time.Duratio
 	}
 }
 
-// markUnanswered gives up waiting for a reply. The call may still happen, so the member
-// stays busy until its nodes have been seen well after that.
+// markUnanswered gives up waiting for the reply to a call. The call may still take effect, so the
+// member stays busy until its nodes have been seen well after that.
 func (cs *calls) markUnanswered(o *op) {
 	if o.unanswered {
 		return
@@ -123,7 +123,7 @@ func (cs *calls) tellLong(o *op) {
 	})
 }
 
-// settled reports whether a lost call has had all the effect that it will have: its nodes have
+// settled reports whether an unanswered call has had all the effect that it will have: its nodes have
 // answered again for long enough, or are proven dead.
 func (cs *calls) settled(o *op) bool {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
@@ -197,7 +197,7 @@ func (cs *calls) calling(at place) bool {
 	return false
 }
 
-// wake passes on when calls are given up, and when lost ones may be settled.
+// wake passes on when the waits for replies end, and when unanswered calls may be settled.
 func (cs *calls) wake(at func(time.Time)) {
 	for _, o := range cs.ops {
 		if o.unanswered {

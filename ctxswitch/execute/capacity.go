@@ -47,8 +47,8 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 		need := cp.room(p, call)
 		load := p.ceiling(call.VM.Rank, p.member(call.VM.Rank).cap.most)
 		if !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative) {
-			if p.phase.denied.IsZero() {
-				p.phase.denied = cp.now
+			if p.phase.deniedSince.IsZero() {
+				p.phase.deniedSince = cp.now
 			}
 			cp.denied[p.job.ID] = true
 			return false
@@ -220,7 +220,7 @@ func (cp *capacity) free(n *node, p *gangState) cluster.Resources {
 
 // unused is what a container keeps on a node and no VM inside uses.
 func (cp *capacity) unused(c *gangState, n *node) cluster.Resources {
-	return c.keeps(n.ID).Minus(cp.usedBy(n, func(q *gangState) bool { return q.job.Inner == c.job.ID }))
+	return c.containerRoom(n.ID).Minus(cp.usedBy(n, func(q *gangState) bool { return q.job.Inner == c.job.ID }))
 }
 
 // cap is the CPU that a member may use at most where it is; 0 if it is nowhere.

@@ -11,8 +11,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// engine drives gangs: it has the protocol decide what is next, commits the records and makes the
-// calls.
+// engine advances gangs: it asks package gang what to do next, commits the records and makes the calls.
 type engine struct {
 	*batch
 	settings *Settings
@@ -26,11 +25,11 @@ type engine struct {
 }
 
 // advance takes a gang as far as it can go without a further reply or look. It reports whether the
-// gang is left to go on later: it has not ended, and is not left alone.
+// gang can go on later: false if it has ended, or is left alone.
 func (en *engine) advance(p *gangState) (live bool) {
 	for range 4 * (len(p.rec.Members) + 8) { // every turn changes a phase or a member
 		en.advancePlan(p)
-		en.giveWay(p)
+		en.limitRoomWait(p)
 		if p.broken != "" {
 			return false
 		}
@@ -56,7 +55,7 @@ func (en *engine) advance(p *gangState) (live bool) {
 		}
 		if !turn.Changed {
 			en.gangs.active[p.job.ID] = p
-			if p.rests(en.now) {
+			if p.atRest(en.now) {
 				delete(en.gangs.active, p.job.ID)
 			}
 			return true
@@ -85,7 +84,7 @@ func (en *engine) advancePlan(p *gangState) {
 		return
 	}
 	a := p.todo[0]
-	if why := cmp.Or(a.blocked(), en.outside(p, a)); why != "" {
+	if why := cmp.Or(a.blocked(), en.blockedByContainer(p, a)); why != "" {
 		if !a.begun {
 			p.drop(journal.PlanDropped, why)
 			return
@@ -139,12 +138,12 @@ func (en *engine) nextHop(p *gangState, a *assignment) {
 	}
 }
 
-// giveWay turns a gang back that has waited too long for room.
-func (en *engine) giveWay(p *gangState) {
-	if !p.phase.denied.IsZero() && en.now.Sub(p.phase.denied) >= en.settings.RoomTimeout {
+// limitRoomWait turns a gang back that has waited longer than [Settings.RoomTimeout] for room.
+func (en *engine) limitRoomWait(p *gangState) {
+	if !p.phase.deniedSince.IsZero() && en.now.Sub(p.phase.deniedSince) >= en.settings.RoomTimeout {
 		p.phase.turnBack(fmt.Sprintf("no room after %s of waiting", en.settings.RoomTimeout))
 	}
-	p.phase.denied = p.keepDenied()
+	p.phase.deniedSince = p.keepDenied()
 }
 
 // commit makes a new record the present one and notifies all that depends on it.
@@ -167,7 +166,7 @@ func (en *engine) commit(p *gangState, rec gang.Record) {
 	}
 	p.phaseChanged()
 	en.touchContainer(p)
-	en.show(p)
+	en.updateJobState(p)
 	if rec.Phase.Stable() && p.broken == "" {
 		en.finish(p)
 	}
@@ -194,19 +193,19 @@ func (en *engine) mayUnpause(p *gangState) bool {
 		return true
 	}
 	en.denied[p.job.ID] = true
-	if p.phase.denied.IsZero() {
-		p.phase.denied = en.now
+	if p.phase.deniedSince.IsZero() {
+		p.phase.deniedSince = en.now
 	}
-	if en.now.Sub(p.phase.denied) >= en.settings.RoomTimeout {
-		p.phase.denied = time.Time{}
+	if en.now.Sub(p.phase.deniedSince) >= en.settings.RoomTimeout {
+		p.phase.deniedSince = time.Time{}
 		p.failures.add(en.now, fmt.Sprintf("no CPU or power to go on after %s of waiting", en.settings.RoomTimeout))
 		p.drop(journal.PlanFailed, p.failures.why)
 	}
 	return false
 }
 
-// outside says why a vjob cannot begin inside its container, "" if it can.
-func (en *engine) outside(p *gangState, a *assignment) string {
+// blockedByContainer says why a vjob cannot begin inside its container, "" if it can.
+func (en *engine) blockedByContainer(p *gangState, a *assignment) string {
 	if p.job.Inner == 0 {
 		return ""
 	}
@@ -247,11 +246,11 @@ func (en *engine) wake(at func(time.Time)) {
 	for _, p := range en.gangs.active {
 		for i := range p.members {
 			t := &p.members[i]
-			at(t.pace())
+			at(t.nextCall())
 			at(t.absent.Add(en.settings.Limits.DepartureGrace))
 			at(t.absent.Add(en.settings.Limits.StoreLag))
 		}
-		at(p.phase.denied.Add(en.settings.RoomTimeout))
+		at(p.phase.deniedSince.Add(en.settings.RoomTimeout))
 		if p.rec.Phase == gang.Pausing {
 			at(p.rec.Since.Add(en.settings.Limits.MaxSkew + time.Millisecond))
 		}

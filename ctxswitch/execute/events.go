@@ -11,7 +11,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// SetNode adds a node or changes what is decreed of it. Declaring a node down is
+// SetNode adds a node or changes its declared state. Declaring a node down is
 // the proof that whatever ran there is gone.
 func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	e.now = now
@@ -73,7 +73,7 @@ func (e *Executor) Hint(now time.Time, id cluster.NodeID) {
 	}
 }
 
-// settleOn closes what lost calls a look at a node allows to close.
+// settleOn closes the unanswered calls that a look at a node allows to close.
 func (e *Executor) settleOn(id cluster.NodeID) {
 	ops := e.nodes.byID[id].ops
 	for _, number := range slices.Sorted(maps.Keys(ops)) {
@@ -112,7 +112,7 @@ func (e *Executor) Replied(now time.Time, r Reply) {
 	p := e.gangs.live[o.call.VM.VJob]
 	switch {
 	case p == nil:
-		e.unknown.unpaused(&o.call, r.Err)
+		e.unknown.pauseFailed(&o.call, r.Err)
 	case o.call.Verb == hypervisor.Cap:
 		e.caps.refused(p, &o.call, r.Err)
 	case o.own:
@@ -128,7 +128,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// settle closes a lost call once its nodes have answered again for long enough, or are proven
+// settle closes an unanswered call once its nodes have answered again for long enough, or are proven
 // dead.
 func (e *Executor) settle(o *op) {
 	if !o.unanswered || !e.calls.settled(o) {
@@ -136,7 +136,7 @@ func (e *Executor) settle(o *op) {
 	}
 	switch p := e.gangs.live[o.call.VM.VJob]; {
 	case p == nil:
-		e.unknown.unpaused(&o.call, hypervisor.ErrTimeout)
+		e.unknown.pauseFailed(&o.call, hypervisor.ErrTimeout)
 	case o.own:
 		p.learn(o.call, Reply{Err: hypervisor.ErrTimeout, Began: o.began, Ended: e.now})
 	}

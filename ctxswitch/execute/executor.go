@@ -6,14 +6,19 @@
 // time). Its output, by [Executor.Flush], is a step to commit and the calls and looks to make
 // after the commit. After a failed commit or a crash, a new executor continues from the journal.
 //
-// An [Executor] takes events in and hands them to its parts. Each part holds the state of one concern,
-// and is given those that it uses; none knows the executor. What all of them add to is the batch of
-// effects (batch.go). The driver is the machine that runs the protocol: [Executor.Flush] drives every
-// gang with an event (drive.go), by the next assignment of its plan (plan.go) and by the input that
-// package gang decides on (input.go). The resulting calls (calls.go) are under way until their effect was
-// seen. Looks go to nodes.go and store.go, capacity.go says what may be done on a node. Images that are
-// kept (kept.go), CPU caps (cap.go), accounts (accounts.go), walltimes (walltime.go) and energy (energy.go)
-// are parts beside the machine. report.go is for the other packages.
+// A gang with an event is dirty: the next flush advances it. It is active until it is at rest, and denied
+// while it waits for room or for a transfer slot. An assignment is one gang of a plan, which its vjob
+// carries out. A call is under way until its reply; without one by its deadline it is unanswered, and it is
+// settled once looks prove that it has no effect any more. A look shows what ended before the logical time
+// (batch.tick) at which it began. A member is busy until looks show the effect of its last call.
+//
+// Read executor.go first: it takes events in and hands them to its parts. Each part holds the state of one
+// concern and is given the parts that it uses; none knows the executor, and all add to the batch (batch.go).
+// The engine advances the gangs (engine.go, finish.go): gang_state.go, member_state.go and phase_state.go have
+// the state of one, plan.go and gang_plan.go its assignments, input.go what package gang decides on, and
+// calls.go the calls. Looks go to nodes.go and store.go; capacity.go says which calls a node has room for.
+// Beside the engine are images that are kept (kept.go), CPU caps (cap.go), accounts (accounts.go), walltimes
+// (walltime.go), energy (energy.go) and copies of no vjob (unknown.go). report.go is for other packages.
 package execute
 
 import (
@@ -74,10 +79,10 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
 	}
 	for _, intent := range loaded.Open {
-		deadline, flying := loaded.Deadlines[intent.Call.Op]
+		deadline, underWay := loaded.Deadlines[intent.Call.Op]
 		p := e.gangs.live[intent.Call.VM.VJob]
 		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Cap
-		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, unanswered: !flying, unansweredSince: now, own: own})
+		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, unanswered: !underWay, unansweredSince: now, own: own})
 		if own {
 			p.callBegan(intent.Call, now)
 		}
@@ -145,7 +150,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 	e.changes++
 }
 
-// Tick lets time pass: deadlines, looks that are due, patience.
+// Tick lets time pass: deadlines, looks that are due, waits for room.
 func (e *Executor) Tick(now time.Time) {
 	e.now = now
 	for _, id := range slices.Sorted(maps.Keys(e.calls.ops)) {
@@ -174,8 +179,8 @@ func (e *Executor) Tick(now time.Time) {
 	e.energy.chargeAll()
 }
 
-// Flush evaluates every gang that something happened to and returns what is to
-// be done. The effects are given once.
+// Flush advances every gang that something happened to and returns what is to
+// be done. The effects are returned once.
 func (e *Executor) Flush() Effects {
 	for len(e.dirty) > 0 {
 		ids := slices.Sorted(maps.Keys(e.dirty))
@@ -193,7 +198,7 @@ func (e *Executor) Flush() Effects {
 	return out
 }
 
-// wake is when the next deadline, look or patience ends.
+// wake is when the next deadline, look or wait for room is over.
 func (e *Executor) wake() time.Time {
 	next := e.now.Add(e.nodes.settings.LookEvery)
 	sooner := func(t time.Time) { // what is not waited for is due since the year 1

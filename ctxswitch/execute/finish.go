@@ -9,10 +9,10 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// end tells of a vjob that ends, and asks for another attempt where its owner wants one.
-func (en *engine) end(p *gangState) {
+// tellEnd reports a vjob that ends, and asks for another attempt where its owner wants one.
+func (en *engine) tellEnd(p *gangState) {
 	past := journal.EndedVJob{
-		ID: p.job.ID, Array: p.job.Array, Outcome: p.job.Outcome, Started: p.hasStarted(), Again: en.again(p),
+		ID: p.job.ID, Array: p.job.Array, Outcome: p.job.Outcome, Started: p.hasStarted(), Again: en.resubmits(p),
 	}
 	if past.Again {
 		en.out.Step.Again = append(en.out.Step.Again, journal.Attempt{
@@ -25,9 +25,9 @@ func (en *engine) end(p *gangState) {
 	}
 }
 
-// again reports whether a vjob that ends is to be submitted again. One that fails
+// resubmits reports whether a vjob that ends is to be submitted again. One that fails
 // without ever having been lost has failed by a decision, which would be the same again.
-func (en *engine) again(p *gangState) bool {
+func (en *engine) resubmits(p *gangState) bool {
 	return p.job.Idempotent && p.job.State == cluster.Failed && p.rec.Losses > 0 && p.job.Attempts+1 < en.settings.Attempts
 }
 
@@ -48,8 +48,8 @@ func (en *engine) hold(p *gangState, held bool, cause cluster.Cause) {
 	})
 }
 
-// show moves the vjob's own state after the phase of its gang.
-func (en *engine) show(p *gangState) {
+// updateJobState gives the vjob the state that belongs to the phase of its gang.
+func (en *engine) updateJobState(p *gangState) {
 	next, how := p.rec.State(), cluster.Open
 	if p.rec.Phase == gang.Absent {
 		how = p.rec.Then.Outcome()
@@ -88,7 +88,7 @@ func (en *engine) writeJob(p *gangState) {
 	}
 	if p.job.State.Terminal() {
 		change.Ended = en.now
-		en.end(p)
+		en.tellEnd(p)
 	}
 	en.out.Step.VJobs = append(en.out.Step.VJobs, change)
 }

@@ -79,8 +79,8 @@ func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 			}
 		}
 	}
-	s.Rests = !s.Busy && in.now.Before(t.pace())
-	s.Busy = s.Busy || s.Rests
+	s.BacksOff = !s.Busy && in.now.Before(t.nextCall())
+	s.Busy = s.Busy || s.BacksOff
 	s.Absent = in.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
 	if m := p.rec.Members[rank]; m.Node != "" && in.nodes.fenced(m.Node) && m.Next == "" {
 		s.Gone, s.Cause, s.Fenced = true, hypervisor.CauseCrashed, true

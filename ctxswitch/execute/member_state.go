@@ -77,7 +77,7 @@ func (p *gangState) callEnded(call hypervisor.Call, at uint64) {
 		}
 		t.touched[n] = at
 	}
-	p.phase.denied = time.Time{} // its patience begins when nothing is under way any more
+	p.phase.deniedSince = time.Time{} // the time to wait for room begins when nothing is under way any more
 }
 
 // waitsFor reports whether a look at the node could let the gang go on.
@@ -94,9 +94,9 @@ func (p *gangState) waitsFor(node cluster.NodeID) bool {
 	return false
 }
 
-// pace is until when a member is left alone: after a few calls in one phase that
-// did not do, the next ones come at growing intervals.
-func (t *memberState) pace() time.Time {
+// nextCall is the time before which no call is made for the member: after a few calls in one phase
+// without success, the next ones come at growing intervals.
+func (t *memberState) nextCall() time.Time {
 	const free = 4
 	over := t.tries - free
 	if over < 0 {
@@ -130,8 +130,8 @@ func (p *gangState) addCap(call *hypervisor.Call) {
 	}
 }
 
-// ceiling is the most CPU that a member uses under a cap. Without one it is taken at its
-// word: what it has reserved.
+// ceiling is the most CPU that a member uses under a cap. Without a cap it is what the member has
+// reserved.
 func (p *gangState) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
 	if most > 0 {
 		return most

@@ -37,7 +37,7 @@ func newNodes(b *batch, settings *Settings, live *gangs) *nodes {
 	}
 }
 
-// set adds a node or changes what is decreed of it.
+// set adds a node or changes its declared state.
 func (ns *nodes) set(n cluster.Node) *node {
 	known, ok := ns.byID[n.ID]
 	if !ok {
@@ -51,7 +51,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 	return known
 }
 
-// empty notes that nothing is on a node, because it is proven dead.
+// empty notes that nothing is on a node, since it is proven dead.
 func (ns *nodes) empty(n *node) {
 	ns.forget(n)
 	clear(n.arrived)
@@ -71,8 +71,7 @@ func (ns *nodes) firstLook(n *node) bool {
 	return true
 }
 
-// look asks for a look that begins now; while one is under way that began
-// earlier, another one will follow it.
+// look asks for a look that begins now. While an earlier one is under way, another one follows it.
 func (ns *nodes) look(n *node) {
 	if n.State == cluster.Down {
 		return
@@ -94,13 +93,13 @@ func (ns *nodes) lookDue(n *node) bool {
 	if !n.seen {
 		every = ns.settings.Retry
 	}
-	if n.rests > 0 {
-		every = n.rests
+	if n.offLookEvery > 0 {
+		every = n.offLookEvery
 	}
 	return ns.now.Sub(n.lookEnded) >= every
 }
 
-// updateSilent keeps the list of the nodes that do not answer.
+// updateSilent puts a node on the list of those that do not answer, or takes it off.
 func (ns *nodes) updateSilent(n *node) {
 	if n.silent() {
 		ns.silent[n.ID] = n
@@ -109,7 +108,7 @@ func (ns *nodes) updateSilent(n *node) {
 	}
 }
 
-// see replaces what is known of a node, and wakes the gangs that wait for it. If the look has
+// update replaces what is known of a node, and wakes the gangs that wait for it. If the look has
 // news, it also wakes the gangs with copies there, and those that were denied a call: the power
 // of all nodes may be lower now.
 func (ns *nodes) update(n *node, view hypervisor.View) {
@@ -164,7 +163,7 @@ func (ns *nodes) warn(n *node, warnings []string) {
 }
 
 func (ns *nodes) tell(n *node) {
-	if n.rests > 0 {
+	if n.offLookEvery > 0 {
 		return // the power controller reports what becomes of it
 	}
 	text := fmt.Sprintf("node %s answers", n.ID)

@@ -10,17 +10,17 @@ import (
 	"vjob/energy"
 )
 
-// SetPowerState says that a node is being switched off or on, or is off: it holds nothing and is
-// given nothing, so its silence is no matter, and it is looked at only so often. 0: it
-// is in use again. Until it answers it draws what is said, and no less than when it is off.
-// The caller has asked [Executor.InUse] before.
+// SetPowerState notes that a node is being switched off or on, or is off: no VM is there or is sent
+// there, its silence is ignored, and it is looked at only at this interval; 0: it is in use again.
+// Until the node answers it draws these watts, at least its standby power. The caller has asked
+// [Executor.InUse] before.
 func (e *Executor) SetPowerState(now time.Time, id cluster.NodeID, every time.Duration, draws energy.Watts) {
 	e.now = now
 	n, ok := e.nodes.byID[id]
-	if !ok || n.rests == every && n.dark == draws {
+	if !ok || n.offLookEvery == every && n.offWatts == draws {
 		return
 	}
-	n.rests, n.dark = every, draws
+	n.offLookEvery, n.offWatts = every, draws
 	e.nodes.updateSilent(n)
 	e.energy.update(n)
 	e.changes++
@@ -75,7 +75,7 @@ func (e *Executor) Pinned(id cluster.NodeID) string {
 		return fmt.Sprintf("it holds %d machines that vjob does not manage, %s among them", len(n.strangers), n.strangers[0])
 	}
 	for _, job := range slices.Sorted(maps.Keys(e.gangs.containers)) {
-		if c := e.gangs.containers[job]; !c.keeps(id).IsZero() {
+		if c := e.gangs.containers[job]; !c.containerRoom(id).IsZero() {
 			return fmt.Sprintf("container %s has room there", job)
 		}
 	}

@@ -22,7 +22,7 @@ type Settings struct {
 	// Settle is how long after its deadline, with the node answering again, a
 	// call without a reply is taken to have had all the effect it will have.
 	Settle time.Duration
-	// RoomTimeout is how long a gang under way waits for room that its plan had
+	// RoomTimeout is how long a gang under way waits for the room that its plan had
 	// promised before it turns back.
 	RoomTimeout time.Duration
 	// Attempts is how often an idempotent vjob is submitted in all; below 2 it is never

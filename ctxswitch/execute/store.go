@@ -40,7 +40,7 @@ func (st *store) update(shown hypervisor.Store, err error) {
 	}
 }
 
-// look asks for a look that begins now; while one is under way, another one will follow it.
+// look asks for a look that begins now. While an earlier one is under way, another one follows it.
 func (st *store) look() {
 	if st.looking {
 		st.lookAgain = true
@@ -73,7 +73,7 @@ func (st *store) spaces(but *gangState) hypervisor.Spaces {
 	return spaces
 }
 
-// tell tells when the image store cannot be read any more, and when it can again.
+// tell reports that the image store cannot be read any more, or can be read again.
 func (st *store) tell(err error) {
 	was := st.problem
 	st.problem = ""
@@ -157,7 +157,7 @@ func (st *store) shared(id cluster.NodeID, ns *nodes) bool {
 		return false
 	}
 	for other, space := range st.shown.Free {
-		if n := ns.byID[other]; other != id && space.Pool == pool && n != nil && n.seen && n.rests == 0 {
+		if n := ns.byID[other]; other != id && space.Pool == pool && n != nil && n.seen && n.offLookEvery == 0 {
 			return true
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Aim is what is asked of a gang: one action for all its members.
 type Aim struct {
 	Kind  cluster.ActionKind
-	Next  []cluster.NodeID // Boot, Resume, Migrate: by rank; "" for members that stay
+	Next  []cluster.NodeID // by rank; "" for members that stay. A pause and its end ignore it
 	Live  bool             // Migrate: without pausing
 	Then  Then             // Stop: what comes after
 	Cause cluster.Cause
@@ -110,7 +110,8 @@ func (r *Record) Restore(generation int, store *hypervisor.Store, cause cluster.
 	return *n, nil
 }
 
-// setsNext reports whether members go to the nodes that the aim names.
+// setsNext reports whether the nodes that the aim names become the next nodes of the members. A plan
+// names the present node of a member that is paused or unpaused: its Next stays "".
 func (a *Aim) setsNext() bool { return a.Kind != cluster.Pause && a.Kind != cluster.Unpause }
 
 // Hop sends a member of a moving gang on to its next node.
@@ -120,8 +121,8 @@ func (r *Record) Hop(rank int, next cluster.NodeID) Record {
 	return *n
 }
 
-// mark makes every image up to the present generation unusable for ever: from
-// the commit of this record on, no restore of them is issued (RELIABILITY §0.6).
+// mark forgets the sealed images of all members, and their Next becomes their Node: from the commit of
+// this record on, no restore of these images is issued (RELIABILITY I3).
 func (r *Record) mark() {
 	for i := range r.Members {
 		m := &r.Members[i]

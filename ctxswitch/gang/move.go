@@ -11,7 +11,7 @@ type migration struct{ *turn }
 
 // moving takes members to their next nodes: a paused gang as a whole (Moving),
 // or running members one by one where a lock prevents two writers (Shifting).
-// After every call both ends are seen; no member continues before each has
+// After every call both nodes are looked at; no member continues before each has
 // exactly one copy.
 func (t migration) moving() {
 	settled := true
@@ -24,7 +24,7 @@ func (t migration) moving() {
 			settled = false
 			continue
 		}
-		own := t.own(rank)
+		own := t.own(rank) // not empty: see noteEndings
 		switch {
 		case len(own) > 1:
 			settled = false

@@ -11,11 +11,14 @@ import (
 // restoration is the turn of a gang that is saved, or comes back.
 type restoration struct{ *turn }
 
-// saved removes what must not be beside the images: halves, memory that is older than the
-// disks, and paused copies of a restore that was given up and came late after all. Other
-// whole images stay until members run: nothing proves before that those of the record can be
-// read. We let no copy run, and the disk of one that does is newer than the images now: it is
-// put in quarantine, which its Node in the record stands for, and the vjob is held.
+// saved removes what must not exist beside the images of a saved gang: incomplete images, images that
+// are older than the disks, and paused copies, made by a restore that was given up and came late.
+// Other complete images stay until the members run: only that proves that the images in the record
+// can be read.
+//
+// A copy that runs is not of our making, and its disk is newer than the images now. So it is not
+// destroyed but isolated, and the vjob is held: the copy is paused and stays on its node, which the
+// record keeps as the Node of the member. Members of a saved gang have no Node otherwise.
 func (t restoration) saved() {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]
@@ -53,7 +56,7 @@ func (t restoration) shown(rank int) bool {
 	return image.Complete
 }
 
-// restoring brings every member back, paused. Until all stand there nothing is
+// restoring brings every member back, paused. Until all copies are there no image is
 // used up: the gang can still return to its images.
 func (t restoration) restoring() {
 	if t.rec.Then == ThenSave {
@@ -284,7 +287,7 @@ func (t restoration) lockedOut() bool {
 	}
 	for rank := range t.Sights {
 		s, own := &t.Sights[rank], t.own(rank)
-		if locked && t.live(rank) && (!s.Busy || s.Rests) && len(own) == 1 && own[0].State == hypervisor.CopyRunning {
+		if locked && t.live(rank) && (!s.Busy || s.BacksOff) && len(own) == 1 && own[0].State == hypervisor.CopyRunning {
 			stops = true
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
 		}

@@ -27,7 +27,7 @@ func (t suspension) pausing() {
 		if !t.live(rank) {
 			continue
 		}
-		own := t.own(rank)
+		own := t.own(rank) // not empty: see noteEndings
 		switch {
 		case len(own) > 1:
 			t.back(fmt.Sprintf("%s has %d copies", own[0].VM, len(own)))

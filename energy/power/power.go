@@ -52,7 +52,7 @@ type Verb uint8
 
 // The verbs.
 const (
-	Query Verb = iota // whether the node has power
+	Query Verb = iota // whether the node has power; its name is "look"
 	TurnOff
 	TurnOn
 )
