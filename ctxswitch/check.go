@@ -206,7 +206,7 @@ func (c *check) replay() {
 
 // release returns the actions after which the room that an action leaves is free. A gang that is
 // paused, or saved or moved while it is paused, frees its room as a whole: until then it may have
-// to go back as a whole (I7).
+// to go back as a whole (as in the scenario 07_saving_disk_full).
 func (c *check) release(a Action) []ActionID {
 	if a.Kind == cluster.Suspend || a.Kind == cluster.Pause || a.Kind == cluster.Migrate && !a.Live {
 		return c.plan.Gangs[c.gangOf[a.ID]].Actions

@@ -23,7 +23,7 @@ type instanceBuilder struct {
 
 // newInstanceBuilder returns a builder with the nodes, less the room of claims, and without VMs;
 // more is the number of VMs expected beside those of the configuration. Nodes that take no more
-// VMs are on while VMs are there, see [instanceBuilder.drain].
+// VMs are on while VMs are there, see [instanceBuilder.closeNodes].
 func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *instanceBuilder {
 	nodes, vms := c.Nodes(), c.Size()+more
 	g := &instanceBuilder{

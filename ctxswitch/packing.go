@@ -26,7 +26,7 @@ type PackingInput struct {
 	// Feeds are the power budgets that places have to keep; nil: no limit.
 	Feeds *PowerFeeds
 	// Applicants holds vjobs without VMs in Current; may be nil. Only those that may fit cost time,
-	// however long the line is.
+	// however long the queue is.
 	Applicants *ApplicantQueue
 	// Effort bounds how often VMs that were placed before are moved to make room
 	// for others, see [admission.Options].
@@ -36,7 +36,7 @@ type PackingInput struct {
 // Packing is a [queue.Capacity] that places VMs tentatively, with the engine of the planner. It
 // is filled once, and is not safe for concurrent use.
 type Packing struct {
-	stock     PackingInput
+	input     PackingInput
 	builder   *instanceBuilder
 	trial     *admission.Test
 	vjobs     map[cluster.VJobID][]int
@@ -51,7 +51,7 @@ var _ queue.Capacity = (*Packing)(nil)
 // NewPacking returns an empty packing. Its instance is built for the first vjob that asks: that
 // vjob decides which applicants the prefilter admits.
 func NewPacking(s PackingInput) *Packing {
-	return &Packing{stock: s, prefilter: newPrefilter(s.Applicants)}
+	return &Packing{input: s, prefilter: newPrefilter(s.Applicants)}
 }
 
 // open builds the instance for the first vjob that asks.
@@ -64,7 +64,7 @@ func (p *Packing) open(first cluster.VJobID) {
 
 // build builds the trial of the VMs that are here and of the admitted applicants.
 func (p *Packing) build() error {
-	s := &p.stock
+	s := &p.input
 	g, before := newInstanceBuilder(s.Current, s.Claims, p.prefilter.admittedVMs()), p.builder
 	p.builder, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
 	for _, vm := range s.Current.VMs() {
@@ -83,7 +83,7 @@ func (p *Packing) build() error {
 		err = g.avoid(s.Avoid)
 	}
 	if err == nil {
-		err = g.drain()
+		err = g.closeNodes()
 	}
 	g.postFeeds(s.Feeds)
 	switch {
@@ -104,7 +104,7 @@ func (p *Packing) Err() error {
 
 // addVM adds a VM to the instance, unless it is lost with its node.
 func (p *Packing) addVM(vm cluster.VMID, need cluster.Resources) {
-	g, s := p.builder, &p.stock
+	g, s := p.builder, &p.input
 	place, demand := s.Current.Place(vm), []int64{int64(need.CPU), int64(need.Memory)}
 	v := repack.VM{
 		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.indexOf(place), Now: demand, Next: demand,

@@ -40,10 +40,10 @@ func (s *survey) inPlace(vm cluster.VMID) bool {
 }
 
 // whyNotAsWhole returns why a vjob that is paused, or is to be, cannot reach its goal; "" if it
-// can. Gangs pause and continue as wholes. Held: a member on a node is pinned.
-func (s *survey) whyNotAsWhole(g Goal, held bool) string {
+// can. Gangs pause and continue as wholes. busy: a member on a node is pinned.
+func (s *survey) whyNotAsWhole(g Goal, busy bool) string {
 	switch {
-	case held:
+	case busy:
 		return "it cannot change as a whole: actions are under way on some of its VMs"
 	case s.mixed(g.VJob):
 		return "it cannot change as a whole: some of its VMs stand still and others do not"

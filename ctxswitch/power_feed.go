@@ -77,18 +77,18 @@ func (g *instanceBuilder) postFeeds(f *PowerFeeds) {
 // keep the budgets.
 type feedRule struct {
 	*PowerFeed
-	in    *repack.Instance
-	least []int64     // by VM
-	nodes []int       // that it feeds
-	sites []*FeedNode // by node; nil: it is not counted
-	most  milliwatts
+	in        *repack.Instance
+	least     []int64     // by VM
+	nodes     []int       // that it feeds
+	feedNodes []*FeedNode // by node; nil: it is not counted
+	most      milliwatts
 }
 
 func newFeedRule(g *instanceBuilder, f *PowerFeed) *feedRule {
-	r := &feedRule{PowerFeed: f, in: &g.in, least: g.minLoad, sites: make([]*FeedNode, len(g.nodes))}
+	r := &feedRule{PowerFeed: f, in: &g.in, least: g.minLoad, feedNodes: make([]*FeedNode, len(g.nodes))}
 	for n := range g.nodes {
-		if site, fed := f.Nodes[g.nodes[n].ID]; fed {
-			r.nodes, r.sites[n] = append(r.nodes, n), &site
+		if node, fed := f.Nodes[g.nodes[n].ID]; fed {
+			r.nodes, r.feedNodes[n] = append(r.nodes, n), &node
 		}
 	}
 	// Each node is rounded by itself: this is the largest rounding error.
@@ -106,14 +106,14 @@ func (r *feedRule) Weight(vm int) int64 { return r.least[vm] }
 
 // sum is the power drawn with VMs on the nodes that host returns.
 func (r *feedRule) sum(host func(vm int) (node int, runs bool)) (sum milliwatts) {
-	load := make([]int64, len(r.sites))
+	load := make([]int64, len(r.feedNodes))
 	for vm := range r.least {
 		if n, runs := host(vm); runs {
 			load[n] += r.least[vm]
 		}
 	}
 	for _, n := range r.nodes {
-		sum += r.sites[n].draws(load[n])
+		sum += r.feedNodes[n].draws(load[n])
 	}
 	return sum
 }
@@ -139,9 +139,9 @@ func (r *feedRule) Check(t *repack.Timeline) []repack.Breach {
 
 // Post adds a guard that counts the power of the nodes.
 func (r *feedRule) Post(b repack.ConstraintStore) {
-	g := &feedGuard{feedRule: r, load: make([]int64, len(r.sites))}
+	g := &feedGuard{feedRule: r, load: make([]int64, len(r.feedNodes))}
 	for _, n := range r.nodes {
-		g.now += r.sites[n].draws(0)
+		g.now += r.feedNodes[n].draws(0)
 	}
 	b.Guard(g, repack.Scope{Nodes: r.nodes})
 }
@@ -155,10 +155,10 @@ type feedGuard struct {
 
 // gain is the power that a node draws more with this additional load.
 func (g *feedGuard) gain(n int, more int64) milliwatts {
-	if n == repack.Nowhere || g.sites[n] == nil || more == 0 {
+	if n == repack.Nowhere || g.feedNodes[n] == nil || more == 0 {
 		return 0
 	}
-	return g.sites[n].draws(g.load[n]+more) - g.sites[n].draws(g.load[n])
+	return g.feedNodes[n].draws(g.load[n]+more) - g.feedNodes[n].draws(g.load[n])
 }
 
 // change is the power drawn more when a VM moves between two nodes.

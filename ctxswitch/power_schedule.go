@@ -157,7 +157,7 @@ func (d *powerSchedule) run() {
 				begun = true
 			}
 		}
-		if ended := d.pass(); ended > 0 {
+		if ended := d.endNext(); ended > 0 {
 			left -= ended
 		} else if !begun {
 			d.take(first)
@@ -171,7 +171,7 @@ func (d *powerSchedule) oneByOne() bool {
 	for id := range d.of {
 		if u := d.of[id]; d.units[u].state != over {
 			d.take(u)
-			d.pass()
+			d.endNext()
 		}
 	}
 	return !d.short
@@ -242,8 +242,8 @@ func (d *powerSchedule) ends(id ActionID) time.Duration {
 	return d.units[d.of[id]].start + a.End - a.Start
 }
 
-// pass ends the units that end next, and returns their number.
-func (d *powerSchedule) pass() (ended int) {
+// endNext ends the units that end next, and returns their number.
+func (d *powerSchedule) endNext() (ended int) {
 	next := time.Duration(-1)
 	for i := range d.units {
 		if u := &d.units[i]; u.state == underWay && (next < 0 || u.end < next) {

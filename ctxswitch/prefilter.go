@@ -33,12 +33,12 @@ func newPrefilter(l *ApplicantQueue) prefilter {
 }
 
 // begin admits the first vjob that asks and the later applicants that may fit in an empty
-// cluster. If the first is no applicant, begin admits the first batch of the line
+// cluster. If the first is no applicant, begin admits the first batch of the queue
 // unconditionally.
 func (c *prefilter) begin(p *Packing, first cluster.VJobID) {
 	if at, applies := c.place[first]; applies {
 		c.free = make([]int64, len(placement.Dims))
-		for _, n := range p.stock.Current.Nodes() {
+		for _, n := range p.input.Current.Nodes() {
 			if n.Hosts() {
 				for d, x := range amounts(n.Capacity) {
 					c.free[d] += x
@@ -74,14 +74,14 @@ func (c *prefilter) addVMs(p *Packing, at int) {
 	a := &c.queue[at]
 	for rank, need := range a.Needs {
 		vm := cluster.VMID{VJob: a.VJob, Rank: rank}
-		if a.Rules == "" && len(p.stock.Avoid[vm]) == 0 && (c.reference < 0 || c.needsLessPower(p, vm)) {
+		if a.Rules == "" && len(p.input.Avoid[vm]) == 0 && (c.reference < 0 || c.needsLessPower(p, vm)) {
 			c.reference = len(p.builder.vms)
 		}
 		p.addVM(vm, need)
 	}
 }
 
-// rules are those of the stock and of the admitted vjobs.
+// rules returns these rules and those of the admitted vjobs.
 func (c *prefilter) rules(list []placement.Rules) []placement.Rules {
 	list = slices.Clip(list)
 	for _, at := range c.admitted {
@@ -157,11 +157,11 @@ func (c *prefilter) noFit(p *Packing, at int) (why admission.Refusal, so bool) {
 
 // avoidsNodes reports whether a member is to avoid some nodes.
 func (c *prefilter) avoidsNodes(p *Packing, a *Applicant) bool {
-	if len(p.stock.Avoid) == 0 {
+	if len(p.input.Avoid) == 0 {
 		return false
 	}
 	for rank := range a.Needs {
-		if len(p.stock.Avoid[cluster.VMID{VJob: a.VJob, Rank: rank}]) > 0 {
+		if len(p.input.Avoid[cluster.VMID{VJob: a.VJob, Rank: rank}]) > 0 {
 			return true
 		}
 	}
@@ -170,12 +170,12 @@ func (c *prefilter) avoidsNodes(p *Packing, a *Applicant) bool {
 
 // needsLessPower reports whether a VM needs less power than the reference VM.
 func (c *prefilter) needsLessPower(p *Packing, vm cluster.VMID) bool {
-	return p.stock.Feeds.least(vm) < p.stock.Feeds.least(p.builder.vms[c.reference])
+	return p.input.Feeds.least(vm) < p.input.Feeds.least(p.builder.vms[c.reference])
 }
 
 // anyNeedsLessPower reports whether a member does: it may fit where the reference VM does not.
 func (c *prefilter) anyNeedsLessPower(p *Packing, a *Applicant) bool {
-	if p.stock.Feeds == nil {
+	if p.input.Feeds == nil {
 		return false
 	}
 	for rank := range a.Needs {
@@ -226,7 +226,7 @@ const (
 // admitBatch admits an applicant, and later ones that may fit as well.
 func (c *prefilter) admitBatch(p *Packing, at int) {
 	var sum [2]int64
-	vms, least := 0, batch+(p.stock.Current.Size()+c.admittedVMs())/batchShare
+	vms, least := 0, batch+(p.input.Current.Size()+c.admittedVMs())/batchShare
 	for i := at; i < len(c.queue); i++ {
 		if !c.outside[i] {
 			continue

@@ -156,7 +156,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	q.widen()
 	q.gangs()
 	q.postNetwork(s.Network)
-	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.drain(), q.postPlaces(s.Places)); err != nil {
+	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.closeNodes(), q.postPlaces(s.Places)); err != nil {
 		return nil, err
 	}
 	q.postFeeds(s.Feeds)

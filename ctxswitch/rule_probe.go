@@ -6,7 +6,7 @@ import (
 	"vjob/repack"
 )
 
-// ruleProbe is a board that learns what a rule says of VMs one by one, and which VMs that stay
+// ruleProbe is a constraint store that records what a rule says of single VMs, and which VMs that stay
 // break it.
 type ruleProbe struct {
 	in        *repack.Instance

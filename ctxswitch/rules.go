@@ -176,8 +176,8 @@ func fitsIn(need, room []int64) bool {
 	return true
 }
 
-// drain keeps VMs off nodes that take none, except those that are there: they leave if they can.
-func (g *instanceBuilder) drain() error {
+// closeNodes keeps VMs off nodes that take no more, except those that are there: they leave if they can.
+func (g *instanceBuilder) closeNodes() error {
 	var closed, open []int
 	for n, node := range g.nodes {
 		if node.State == cluster.Online || g.in.Nodes[n].Want == repack.Offline {

@@ -26,7 +26,7 @@ func newSurvey(p Problem) (*survey, error) {
 		members: map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
 		rigid: map[cluster.VJobID]bool{}, fixed: map[cluster.VMID]bool{},
 	}
-	held := map[cluster.VJobID]bool{} // a member on a node is pinned
+	busy := map[cluster.VJobID]bool{} // a member on a node is pinned
 	for _, vm := range p.Current.VMs() {
 		s.members[vm.VJob] = append(s.members[vm.VJob], vm)
 		if s.runs(vm) {
@@ -35,7 +35,7 @@ func newSurvey(p Problem) (*survey, error) {
 		if s.pausedNow(vm) {
 			s.paused = append(s.paused, vm)
 		}
-		held[vm.VJob] = held[vm.VJob] || p.Pinned[vm] && s.onNode(vm)
+		busy[vm.VJob] = busy[vm.VJob] || p.Pinned[vm] && s.onNode(vm)
 	}
 	for i, g := range p.Gangs {
 		if _, twice := s.rank[g.VJob]; !twice {
@@ -45,13 +45,13 @@ func newSurvey(p Problem) (*survey, error) {
 	for _, vm := range p.Current.VMs() {
 		_, goal := s.rank[vm.VJob]
 		// A gang that must be paused to be moved cannot be when one member is pinned.
-		if s.runs(vm) && (!goal || p.Pinned[vm] || s.rigid[vm.VJob] && held[vm.VJob] && s.want(vm) == cluster.VMRunning) ||
+		if s.runs(vm) && (!goal || p.Pinned[vm] || s.rigid[vm.VJob] && busy[vm.VJob] && s.want(vm) == cluster.VMRunning) ||
 			s.inPlace(vm) {
 			s.fixed[vm] = true
 		}
 	}
 	for _, g := range p.Gangs {
-		if err := s.accept(g, held[g.VJob]); err != nil {
+		if err := s.accept(g, busy[g.VJob]); err != nil {
 			return nil, err
 		}
 	}
@@ -62,7 +62,7 @@ func newSurvey(p Problem) (*survey, error) {
 }
 
 // accept sorts the members of a vjob by their goal.
-func (s *survey) accept(g Goal, held bool) error {
+func (s *survey) accept(g Goal, busy bool) error {
 	refuse := func(format string, args ...any) error { return refused(g, format, args...) }
 	var running, waiting, standing, asleep int
 	for _, vm := range s.members[g.VJob] {
@@ -88,21 +88,21 @@ func (s *survey) accept(g Goal, held bool) error {
 			standing++
 		case cluster.VMSleeping:
 			asleep++
-			held = held || s.Pinned[vm]
+			busy = busy || s.Pinned[vm]
 		default: // a VM that has ended counts no more
 		}
 	}
-	if g.Want == cluster.VMRunning && asleep > 0 && held {
+	if g.Want == cluster.VMRunning && asleep > 0 && busy {
 		return refuse("it cannot be resumed as a whole: actions are under way on some of its VMs")
 	}
 	stops, starts := g.Want == cluster.VMPaused && running > 0, g.Want == cluster.VMRunning || g.Want == cluster.VMSleeping
 	if stops || standing > 0 && starts {
-		if why := s.whyNotAsWhole(g, held); why != "" {
+		if why := s.whyNotAsWhole(g, busy); why != "" {
 			return refuse("%s", why)
 		}
 	}
 	if g.Want == cluster.VMSleeping && running > 0 {
-		if held {
+		if busy {
 			return refuse("it cannot be suspended as a whole: actions are under way on some of its VMs")
 		}
 		if waiting > 0 {

@@ -142,7 +142,7 @@ func (t *tx) gang(r *gang.Record) error {
 	}
 	err = t.exec(`UPDATE gangs SET phase = ?, continuation = ?, since_ns = ?, boots = ?, incarnation = ?, generation = ?, used = ?,
 		restores = ?, losses = ?, cause = ?, skew_ns = ?, kept = ? WHERE vjob = ?`,
-		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Boots, r.Incarnation, r.Generation, r.Used,
+		r.Phase.String(), r.Then.String(), nanos(r.Since), r.Boots, r.Incarnation, r.Generation, r.UsedUpTo,
 		r.Restores, r.Losses, r.Cause.Encode(), int64(r.Skew), kept, int64(r.VJob))
 	if err != nil {
 		return err

@@ -220,7 +220,7 @@ func (r *snapshot) gangs(list []journal.Kept, condition string, args []any) erro
 		g := &list[i].Gang
 		i++
 		var phase, then, kept sql.RawBytes
-		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Boots, &g.Incarnation, &g.Generation, &g.Used,
+		err := s.Scan(&g.VJob, &phase, &then, instant{&g.Since}, &g.Boots, &g.Incarnation, &g.Generation, &g.UsedUpTo,
 			&g.Restores, &g.Losses, cause{&g.Cause}, &g.Skew, &kept)
 		if err != nil {
 			return err

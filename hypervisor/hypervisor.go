@@ -334,7 +334,7 @@ type Call struct {
 	Checksum string         // Restore: from the receipt of Seal
 	Attempt  int            // Restore, Revoke: the number of the attempt
 	// Cap is the most CPU that a copy gets from now on, on every node: Boot, Restore, Cap. 0 is
-	// no limit; less than [MinCap] counts as LeastCap.
+	// no limit; less than [MinCap] counts as MinCap.
 	Cap     cluster.MilliCPU
 	Stamp   Stamp    // Boot
 	Machine *Machine // Boot

@@ -29,7 +29,7 @@ func newOrder(rules *ordering.Settings, loaded *journal.Loaded) *ordering.Order 
 // drainExecutor returns the effects of the executor. The use of vjobs that it records is charged to
 // their accounts in the same step.
 func (c *Core) drainExecutor() execute.Effects {
-	effects := c.exec.Drain()
+	effects := c.exec.Flush()
 	charges := map[journal.Charge]ordering.Usage{} // by account and hour
 	for _, use := range effects.Step.Usage {
 		if u, ok := c.order.Charge(use.VJob, c.now, use.Running, use.MemorySec); ok {

@@ -190,7 +190,7 @@ func TestAnEndDropsThePlan(t *testing.T) {
 		act(cluster.Suspend, 1, 0, "a", ""), act(cluster.Suspend, 1, 1, "b", ""), act(cluster.Suspend, 2, 0, "c", "", 0))
 	d.gone(2, 0, "c")
 	d.exec.Hint(d.now, "c")
-	d.drain()
+	d.flush()
 	d.looks = slices.DeleteFunc(d.looks, func(n cluster.NodeID) bool { return n == "c" })
 	d.exec.Looked(d.now, "c", hypervisor.View{Node: "c", Endings: []hypervisor.Ending{{
 		VM: cluster.VMID{VJob: 2}, Stamp: hypervisor.Stamp{Incarnation: 1}, Cause: hypervisor.CauseShutdown,

@@ -44,7 +44,7 @@ func TestAnotherAttempt(t *testing.T) {
 		if err := d.exec.Clear(later, 1, c.then, cluster.Because("node down")); err != nil {
 			t.Fatal(err)
 		}
-		d.drain()
+		d.flush()
 		want := journal.EndedVJob{ID: 1, Array: 5, Outcome: c.then.Outcome(), Again: c.want != ""}
 		if len(past) != 1 || past[0] != want {
 			t.Errorf("%s: told is %+v, want %+v", c.name, past, want)
@@ -138,7 +138,7 @@ func TestHoldsAreWritten(t *testing.T) {
 		if err := d.exec.Hold(later, 1, held, cluster.Because("by ada")); err != nil {
 			t.Fatal(err)
 		}
-		d.drain()
+		d.flush()
 		event := journal.Event{At: later, Kind: journal.EventState, VJob: 1, State: "running", Text: "vjob 1", Cause: cluster.Because("by ada")}
 		change := journal.VJobChange{ID: 1, State: cluster.Running, Held: held, Version: i + 1}
 		if held {

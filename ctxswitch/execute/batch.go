@@ -7,11 +7,11 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// batch is what the events since the last [Executor.Drain] lead to. All parts of an executor share it.
+// batch is what the events since the last [Executor.Flush] lead to. All parts of an executor share it.
 type batch struct {
 	now     time.Time // of the present event
 	tick    uint64    // logical clock, which looks advance: a look shows what ended before its time
-	changes uint64
+	changes uint64    // see Changes
 	out     Effects
 
 	// The gangs to drive, so that the cost of a step depends on its events and not on all vjobs.

@@ -11,13 +11,13 @@ import (
 
 // op is a call with a committed intent and without an observed effect.
 type op struct {
-	call     hypervisor.Call
-	own      bool // the protocol of its gang asked for it, and waits for its end
-	began    time.Time
-	deadline time.Time
-	lost     bool // no reply by its deadline, or its scheduler has died: it may still happen
-	lostAt   time.Time
-	told     bool // that it takes long
+	call            hypervisor.Call
+	own             bool // the protocol of its gang asked for it, and waits for its end
+	began           time.Time
+	deadline        time.Time
+	unanswered      bool // no reply by its deadline, or its scheduler has died: it may still happen
+	unansweredSince time.Time
+	told            bool // that it takes long
 }
 
 // calls are those under way.
@@ -94,13 +94,13 @@ func (cs *calls) estimate(verb hypervisor.Verb, memory cluster.MiB) time.Duratio
 	}
 }
 
-// lose gives up waiting for a reply. The call may still happen, so the member
-// stays busy until its nodes have been seen well after that.
-func (cs *calls) lose(o *op) {
-	if o.lost {
+// markUnanswered gives up waiting for the reply to a call. The call may still take effect, so the
+// member stays busy until its nodes have been seen well after that.
+func (cs *calls) markUnanswered(o *op) {
+	if o.unanswered {
 		return
 	}
-	o.lost, o.lostAt = true, cs.now
+	o.unanswered, o.unansweredSince = true, cs.now
 	cs.event(journal.Event{
 		Kind: journal.EventAction, VJob: o.call.VM.VJob, VM: o.call.VM.String(), Node: o.call.Node,
 		Text: fmt.Sprintf("%s of %s on %s: no reply; looking what became of it", o.call.Verb, o.call.VM, o.call.Node),
@@ -112,7 +112,7 @@ func (cs *calls) lose(o *op) {
 // minutes and at most an hour.
 func (cs *calls) tellLong(o *op) {
 	half := min(max(o.deadline.Sub(o.began)/2, 10*time.Minute), time.Hour)
-	if o.told || o.lost || cs.now.Sub(o.began) < half {
+	if o.told || o.unanswered || cs.now.Sub(o.began) < half {
 		return
 	}
 	o.told = true
@@ -123,7 +123,7 @@ func (cs *calls) tellLong(o *op) {
 	})
 }
 
-// settled reports whether a lost call has had all the effect that it will have: its nodes have
+// settled reports whether an unanswered call has had all the effect that it will have: its nodes have
 // answered again for long enough, or are proven dead.
 func (cs *calls) settled(o *op) bool {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
@@ -134,9 +134,9 @@ func (cs *calls) settled(o *op) bool {
 		if !n.seen {
 			return false
 		}
-		from := o.lostAt
-		if n.since.After(from) {
-			from = n.since
+		from := o.unansweredSince
+		if n.seenSince.After(from) {
+			from = n.seenSince
 		}
 		if cs.now.Sub(from) < cs.settings.Settle {
 			return false
@@ -153,14 +153,14 @@ func (cs *calls) close(o *op, result journal.Result) {
 		if n, ok := cs.nodes.byID[id]; ok {
 			delete(n.ops, o.call.Op)
 			if brings(o.call, id) {
-				n.unseen[o.call.VM] = cs.tick
+				n.arrived[o.call.VM] = cs.tick
 			}
 		}
 	}
 	cs.out.Step.Results = append(cs.out.Step.Results, result)
 	if p := cs.gangs.live[o.call.VM.VJob]; p != nil {
 		if o.own {
-			p.release(o.call, cs.tick)
+			p.callEnded(o.call, cs.tick)
 		}
 		if writesStore(o.call.Verb) {
 			p.store = cs.tick
@@ -197,11 +197,11 @@ func (cs *calls) calling(at place) bool {
 	return false
 }
 
-// wake passes on when calls are given up, and when lost ones may be settled.
+// wake passes on when the waits for replies end, and when unanswered calls may be settled.
 func (cs *calls) wake(at func(time.Time)) {
 	for _, o := range cs.ops {
-		if o.lost {
-			at(o.lostAt.Add(cs.settings.Settle))
+		if o.unanswered {
+			at(o.unansweredSince.Add(cs.settings.Settle))
 		} else {
 			at(o.deadline)
 		}

@@ -65,7 +65,7 @@ func (cl *caps) correct(p *gangState) {
 				w.tries = 0
 				continue
 			}
-			fresh := n.seen && n.began > w.ended
+			fresh := n.seen && n.asOf > w.ended
 			if fresh && c.State != hypervisor.CopyDead && c.Job == hypervisor.JobNone && !n.capping(id) {
 				cl.set(p, rank, name, &c)
 			}
@@ -89,8 +89,8 @@ func (cl *caps) wakeDue() {
 // set sets the cap of one copy, if its time has come and there is the power for it.
 func (cl *caps) set(p *gangState, rank int, at cluster.NodeID, c *hypervisor.Copy) {
 	w := &p.memberOf(rank).cap
-	if w.tries > 0 && cl.now.Before(w.rest()) {
-		cl.due = sooner(cl.due, w.rest())
+	if w.tries > 0 && cl.now.Before(w.nextTry()) {
+		cl.due = sooner(cl.due, w.nextTry())
 		return
 	}
 	more := p.ceiling(rank, w.most) - p.ceiling(rank, c.Cap)
@@ -104,8 +104,8 @@ func (cl *caps) set(p *gangState, rank int, at cluster.NodeID, c *hypervisor.Cop
 		func(hypervisor.Call) time.Duration { return leastDeadline })
 }
 
-// rest is until when a cap that does not come about is left alone.
-func (w *capping) rest() time.Time { return w.tried.Add(backOff(w.tries)) }
+// nextTry is the time before which a cap that was not set is not tried again.
+func (w *capping) nextTry() time.Time { return w.tried.Add(backOff(w.tries)) }
 
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
@@ -121,11 +121,11 @@ func (cl *caps) refused(p *gangState, call *hypervisor.Call, err error) {
 	}
 }
 
-// ended notes the end of a call for a cap at a logical time. If it was in vain, the next
-// one comes later.
+// ended notes the end of a call for a cap at a logical time. If the cap was not set, the next call
+// comes later.
 func (cl *caps) ended(p *gangState, rank int, at uint64) {
 	if t := p.memberOf(rank); t != nil {
 		t.cap.ended = at
-		cl.due = sooner(cl.due, t.cap.rest())
+		cl.due = sooner(cl.due, t.cap.nextTry())
 	}
 }

@@ -26,7 +26,7 @@ type claim struct {
 // the node has the room, and a transfer slot is free on every node involved. It
 // takes room and slot in tentative, until the call is issued.
 func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluster.NodeID]claim) bool {
-	if !p.released(call) {
+	if !p.dependenciesDone(call) {
 		return false
 	}
 	at := call.Node
@@ -47,8 +47,8 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 		need := cp.room(p, call)
 		load := p.ceiling(call.VM.Rank, p.member(call.VM.Rank).cap.most)
 		if !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative) {
-			if p.phase.denied.IsZero() {
-				p.phase.denied = cp.now
+			if p.phase.deniedSince.IsZero() {
+				p.phase.deniedSince = cp.now
 			}
 			cp.denied[p.job.ID] = true
 			return false
@@ -110,7 +110,7 @@ func (cp *capacity) usedBy(n *node, whose func(p *gangState) bool) (sum cluster.
 			add(o.call.VM)
 		}
 	}
-	for id := range n.unseen {
+	for id := range n.arrived {
 		if _, there := n.copies[id]; !there {
 			add(id)
 		}
@@ -220,7 +220,7 @@ func (cp *capacity) free(n *node, p *gangState) cluster.Resources {
 
 // unused is what a container keeps on a node and no VM inside uses.
 func (cp *capacity) unused(c *gangState, n *node) cluster.Resources {
-	return c.keeps(n.ID).Minus(cp.usedBy(n, func(q *gangState) bool { return q.job.Inner == c.job.ID }))
+	return c.containerRoom(n.ID).Minus(cp.usedBy(n, func(q *gangState) bool { return q.job.Inner == c.job.ID }))
 }
 
 // cap is the CPU that a member may use at most where it is; 0 if it is nowhere.
@@ -237,7 +237,7 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 	for vm, c := range n.copies {
 		if p, ok := cp.gangs.of(vm); ok && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {
 			most := p.ceiling(vm.Rank, c.Cap)
-			if w := p.member(vm.Rank).cap; n.began <= w.ended || n.capping(vm) {
+			if w := p.member(vm.Rank).cap; n.asOf <= w.ended || n.capping(vm) {
 				most = max(most, p.ceiling(vm.Rank, w.asked))
 			}
 			sum += most
@@ -260,7 +260,7 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 		for rank := range p.members {
 			vm, t := p.job.VMs[rank].ID, &p.members[rank]
 			at, touched := t.touched[n.ID]
-			if _, there := n.copies[vm]; touched && n.began <= at && !there && !coming[vm] {
+			if _, there := n.copies[vm]; touched && n.asOf <= at && !there && !coming[vm] {
 				sum += p.ceiling(rank, t.cap.most)
 			}
 		}

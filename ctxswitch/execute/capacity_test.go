@@ -133,7 +133,7 @@ func TestSlotsAreHandedOn(t *testing.T) {
 	d.settle()
 	d.wants("1 save 1.0@a, 2 boot 3.0@a")
 	d.exec.Replied(d.now, d.replyTo(1, nil))
-	d.drain() // before anything is looked at
+	d.flush() // before anything is looked at
 	d.wants("1 save 1.0@a, 2 boot 3.0@a, 3 restore 2.0@a")
 }
 
@@ -151,7 +151,7 @@ func TestPowerIsHandedOn(t *testing.T) {
 	d.wants("1 save 2.0@c")
 	admits = true
 	d.exec.Replied(d.now, d.replyTo(1, nil))
-	d.drain() // before anything is looked at
+	d.flush() // before anything is looked at
 	d.wants("1 save 2.0@c, 2 boot 1.0@a")
 }
 

@@ -171,7 +171,7 @@ func TestContainerThatEnds(t *testing.T) {
 	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
-	d.drain()
+	d.flush()
 	if r, _ := d.exec.Job(2); r.Record.Phase != gang.Clearing || r.Record.Cause.Text != "its container 1 is stopping" {
 		t.Errorf("what was booted inside is %s: %s", r.Record.Phase, r.Record.Cause)
 	}

@@ -27,7 +27,7 @@ func (e *Effects) expect(actions int) {
 	e.Chains = slices.Grow(e.Chains, actions)
 }
 
-// Append adds the effects of a later drain.
+// Append adds the effects of a later [Executor.Flush].
 func (e *Effects) Append(later *Effects) {
 	e.Step.Append(&later.Step)
 	e.Chains = append(e.Chains, later.Chains...)

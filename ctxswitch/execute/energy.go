@@ -51,7 +51,7 @@ func (em *energyMeter) update(n *node) {
 			p.account.watts -= s.watts
 		}
 	}
-	n.power.watts, n.power.shares = max(power.Standby, n.dark), n.power.shares[:0]
+	n.power.watts, n.power.shares = max(power.Standby, n.offWatts), n.power.shares[:0]
 	if !n.on() {
 		return
 	}

@@ -74,7 +74,7 @@ func TestHoursAreDivided(t *testing.T) {
 	d.settle()
 	d.now = d.now.Add(5*time.Hour + 30*time.Minute)
 	d.exec.Tick(d.now)
-	d.drain()
+	d.flush()
 	var got, want []string
 	for _, s := range d.steps {
 		for _, h := range s.NodeHours {

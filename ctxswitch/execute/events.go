@@ -11,7 +11,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// SetNode adds a node or changes what is decreed of it. Declaring a node down is
+// SetNode adds a node or changes its declared state. Declaring a node down is
 // the proof that whatever ran there is gone.
 func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	e.now = now
@@ -24,7 +24,7 @@ func (e *Executor) SetNode(now time.Time, n cluster.Node) {
 	e.nodes.look(known)
 	e.accounts.updateCrowding(known)
 	e.energy.update(known)
-	e.nodes.answered(known)
+	e.nodes.updateSilent(known)
 }
 
 // Looked takes in a look at a node.
@@ -37,7 +37,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	if e.nodes.firstLook(n) {
 		e.changes++
 	}
-	n.looking, n.ended = false, now
+	n.looking, n.lookEnded = false, now
 	if n.State == cluster.Down {
 		return
 	}
@@ -47,19 +47,19 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	} else {
 		e.nodes.update(n, view)
 		e.accounts.observe(view.Copies)
-		e.unknown.quarantine(n)
+		e.unknown.isolate(n)
 	}
 	n.seen = err == nil
-	e.nodes.answered(n)
+	e.nodes.updateSilent(n)
 	e.energy.update(n)
 	e.accounts.updateCrowding(n)
 	if was != n.seen {
-		n.since = now
+		n.seenSince = now
 		e.changes++
 		e.nodes.tell(n)
 		e.nodes.touchJobsOn(id)
 	}
-	if n.again && n.seen {
+	if n.lookAgain && n.seen {
 		e.nodes.look(n)
 	}
 	e.settleOn(id)
@@ -73,7 +73,7 @@ func (e *Executor) Hint(now time.Time, id cluster.NodeID) {
 	}
 }
 
-// settleOn closes what lost calls a look at a node allows to close.
+// settleOn closes the unanswered calls that a look at a node allows to close.
 func (e *Executor) settleOn(id cluster.NodeID) {
 	ops := e.nodes.byID[id].ops
 	for _, number := range slices.Sorted(maps.Keys(ops)) {
@@ -92,7 +92,7 @@ func (e *Executor) LookedStore(now time.Time, shown hypervisor.Store, err error)
 	for id := range e.gangs.active {
 		e.dirty[id] = true
 	}
-	if e.store.again {
+	if e.store.lookAgain {
 		e.store.look()
 	}
 }
@@ -106,13 +106,13 @@ func (e *Executor) Replied(now time.Time, r Reply) {
 		return
 	}
 	if errors.Is(r.Err, hypervisor.ErrTimeout) {
-		e.calls.lose(o)
+		e.calls.markUnanswered(o)
 		return
 	}
 	p := e.gangs.live[o.call.VM.VJob]
 	switch {
 	case p == nil:
-		e.unknown.unpaused(&o.call, r.Err)
+		e.unknown.pauseFailed(&o.call, r.Err)
 	case o.call.Verb == hypervisor.Cap:
 		e.caps.refused(p, &o.call, r.Err)
 	case o.own:
@@ -128,15 +128,15 @@ func text(err error) string {
 	return err.Error()
 }
 
-// settle closes a lost call once its nodes have answered again for long enough, or are proven
+// settle closes an unanswered call once its nodes have answered again for long enough, or are proven
 // dead.
 func (e *Executor) settle(o *op) {
-	if !o.lost || !e.calls.settled(o) {
+	if !o.unanswered || !e.calls.settled(o) {
 		return
 	}
 	switch p := e.gangs.live[o.call.VM.VJob]; {
 	case p == nil:
-		e.unknown.unpaused(&o.call, hypervisor.ErrTimeout)
+		e.unknown.pauseFailed(&o.call, hypervisor.ErrTimeout)
 	case o.own:
 		p.learn(o.call, Reply{Err: hypervisor.ErrTimeout, Began: o.began, Ended: e.now})
 	}

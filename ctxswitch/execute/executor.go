@@ -3,16 +3,22 @@
 // slots that are free.
 //
 // It is a state machine without goroutines or I/O. Its inputs are events (a look, a reply, the
-// time). Its output, by [Executor.Drain], is a step to commit and the calls and looks to make
+// time). Its output, by [Executor.Flush], is a step to commit and the calls and looks to make
 // after the commit. After a failed commit or a crash, a new executor continues from the journal.
 //
-// An [Executor] hands events to its parts. Each part holds the state of one concern, is given the
-// parts that it uses, and adds its effects to one batch (batch.go). The driver runs the protocol:
-// [Executor.Drain] drives every gang with an event (drive.go), by the next assignment of its plan
-// (plan.go) and by the input that package gang decides on (input.go). The resulting calls (calls.go)
-// are under way until their effect was seen. Looks go to nodes.go and store.go; capacity.go limits what
-// is done on a node. The other parts are images that are kept (kept.go), CPU caps (cap.go), accounts
-// (accounts.go), walltimes (walltime.go) and energy (energy.go). Other packages read report.go.
+// A gang with an event is dirty: the next flush advances it. It is active until it is at rest, and denied
+// while it waits for room or for a transfer slot. An assignment is one gang of a plan, which its vjob
+// carries out. A call is under way until its reply; without one by its deadline it is unanswered, and it is
+// settled once looks prove that it has no effect any more. A look shows what ended before the logical time
+// (batch.tick) at which it began. A member is busy until looks show the effect of its last call.
+//
+// Read executor.go first: it takes events in and hands them to its parts. Each part holds the state of one
+// concern and is given the parts that it uses; none knows the executor, and all add to the batch (batch.go).
+// The engine advances the gangs (engine.go, finish.go): gang_state.go, member_state.go and phase_state.go have
+// the state of one, plan.go and gang_plan.go its assignments, input.go what package gang decides on, and
+// calls.go the calls. Looks go to nodes.go and store.go; capacity.go says which calls a node has room for.
+// Beside the engine are images that are kept (kept.go), CPU caps (cap.go), accounts (accounts.go), walltimes
+// (walltime.go), energy (energy.go) and copies of no vjob (unknown.go). report.go is for other packages.
 package execute
 
 import (
@@ -41,7 +47,7 @@ type Executor struct {
 	// What is done, and what allows it.
 	calls    *calls
 	capacity *capacity
-	driver   *driver
+	engine   *engine
 	caps     *caps
 	Images   *Images
 
@@ -73,12 +79,12 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
 	}
 	for _, intent := range loaded.Open {
-		deadline, flying := loaded.Deadlines[intent.Call.Op]
+		deadline, underWay := loaded.Deadlines[intent.Call.Op]
 		p := e.gangs.live[intent.Call.VM.VJob]
 		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Cap
-		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, lost: !flying, lostAt: now, own: own})
+		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, unanswered: !underWay, unansweredSince: now, own: own})
 		if own {
-			p.hold(intent.Call, now)
+			p.callBegan(intent.Call, now)
 		}
 	}
 	for _, id := range loaded.Plans {
@@ -106,12 +112,12 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	e.Walltimes = &Walltimes{batch: b, gangs: e.gangs}
 	e.accounts = &accounts{batch: b, hooks: hooks, gangs: e.gangs, walltimes: e.Walltimes}
 	e.energy = newEnergyMeter(b, hooks, e.gangs, e.nodes)
-	e.driver = &driver{
+	e.engine = &engine{
 		batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls, capacity: e.capacity, accounts: e.accounts,
 		inputs: &inputs{batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, capacity: e.capacity},
 	}
 	e.Images = &Images{
-		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, driver: e.driver,
+		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, engine: e.engine,
 		discards: map[hypervisor.ImageID]*tries{},
 	}
 	return e
@@ -144,13 +150,13 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 	e.changes++
 }
 
-// Tick lets time pass: deadlines, looks that are due, patience.
+// Tick lets time pass: deadlines, looks that are due, waits for room.
 func (e *Executor) Tick(now time.Time) {
 	e.now = now
 	for _, id := range slices.Sorted(maps.Keys(e.calls.ops)) {
 		o := e.calls.ops[id]
 		if !now.Before(o.deadline) {
-			e.calls.lose(o)
+			e.calls.markUnanswered(o)
 		}
 		e.calls.tellLong(o)
 		e.settle(o)
@@ -160,7 +166,7 @@ func (e *Executor) Tick(now time.Time) {
 			e.nodes.look(n)
 		}
 	}
-	if !e.store.looking && now.Sub(e.store.at) >= e.store.lookEvery() {
+	if !e.store.looking && now.Sub(e.store.lookedAt) >= e.store.lookEvery() {
 		e.store.look()
 	}
 	for id := range e.gangs.active {
@@ -173,14 +179,14 @@ func (e *Executor) Tick(now time.Time) {
 	e.energy.chargeAll()
 }
 
-// Drain evaluates every gang that something happened to and returns what is to
-// be done. The effects are given once.
-func (e *Executor) Drain() Effects {
+// Flush advances every gang that something happened to and returns what is to
+// be done. The effects are returned once.
+func (e *Executor) Flush() Effects {
 	for len(e.dirty) > 0 {
 		ids := slices.Sorted(maps.Keys(e.dirty))
 		clear(e.dirty)
 		for _, id := range ids {
-			if p, ok := e.gangs.live[id]; ok && e.driver.drive(p) {
+			if p, ok := e.gangs.live[id]; ok && e.engine.advance(p) {
 				e.caps.correct(p)
 			}
 		}
@@ -192,7 +198,7 @@ func (e *Executor) Drain() Effects {
 	return out
 }
 
-// wake is when the next deadline, look or patience ends.
+// wake is when the next deadline, look or wait for room is over.
 func (e *Executor) wake() time.Time {
 	next := e.now.Add(e.nodes.settings.LookEvery)
 	sooner := func(t time.Time) { // what is not waited for is due since the year 1
@@ -201,7 +207,7 @@ func (e *Executor) wake() time.Time {
 		}
 	}
 	e.calls.wake(sooner)
-	e.driver.wake(sooner)
+	e.engine.wake(sooner)
 	e.nodes.wake(sooner)
 	sooner(e.caps.due)
 	return next

@@ -151,7 +151,7 @@ func TestDiscardsThatBeginAnew(t *testing.T) {
 		d.repliesFor(100*time.Second, errors.New("permission denied"))
 		calls := len(d.calls)
 		d.exec.LookedStore(d.now, hypervisor.Store{Images: c.shown, Free: d.store.Free}, c.store)
-		d.drain()
+		d.flush()
 		d.exec.LookedStore(d.now, d.store, nil)
 		d.pass(time.Second)
 		if got := len(d.calls) - calls; got != c.calls {
@@ -305,7 +305,7 @@ func TestLiveVJobsLetImagesGo(t *testing.T) {
 	}
 	d.now = d.now.Add(time.Second)
 	d.exec.Tick(d.now)
-	d.drain()
+	d.flush()
 	d.wants("1 discard 1.0@a, 2 discard 2.0@a")
 	if r, _ := d.exec.Job(3); len(r.Record.Kept) != 1 {
 		t.Errorf("a vjob under way is changed: %+v", r.Record)
@@ -333,7 +333,7 @@ func TestRestoreDropsThePlan(t *testing.T) {
 	if err := d.exec.Images.Restore(later, 1, 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	d.drain()
+	d.flush()
 	if got := d.progress(1, 2); got != "running dropped; running" {
 		t.Errorf("restored: the plan is %s", got)
 	}

@@ -9,29 +9,29 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// end tells of a vjob that ends, and asks for another attempt where its owner wants one.
-func (d *driver) end(p *gangState) {
+// tellEnd reports a vjob that ends, and asks for another attempt where its owner wants one.
+func (en *engine) tellEnd(p *gangState) {
 	past := journal.EndedVJob{
-		ID: p.job.ID, Array: p.job.Array, Outcome: p.job.Outcome, Started: p.hasStarted(), Again: d.again(p),
+		ID: p.job.ID, Array: p.job.Array, Outcome: p.job.Outcome, Started: p.hasStarted(), Again: en.resubmits(p),
 	}
 	if past.Again {
-		d.out.Step.Again = append(d.out.Step.Again, journal.Attempt{
-			Of: p.job.ID, At: d.now,
-			Text: fmt.Sprintf("attempt %d of %d: vjob %s failed: %s", p.job.Attempts+2, d.settings.Attempts, p.job.ID, p.rec.Cause),
+		en.out.Step.Again = append(en.out.Step.Again, journal.Attempt{
+			Of: p.job.ID, At: en.now,
+			Text: fmt.Sprintf("attempt %d of %d: vjob %s failed: %s", p.job.Attempts+2, en.settings.Attempts, p.job.ID, p.rec.Cause),
 		})
 	}
-	if d.hooks.Ended != nil {
-		d.hooks.Ended(past)
+	if en.hooks.Ended != nil {
+		en.hooks.Ended(past)
 	}
 }
 
-// again reports whether a vjob that ends is to be submitted again. One that fails
+// resubmits reports whether a vjob that ends is to be submitted again. One that fails
 // without ever having been lost has failed by a decision, which would be the same again.
-func (d *driver) again(p *gangState) bool {
-	return p.job.Idempotent && p.job.State == cluster.Failed && p.rec.Losses > 0 && p.job.Attempts+1 < d.settings.Attempts
+func (en *engine) resubmits(p *gangState) bool {
+	return p.job.Idempotent && p.job.State == cluster.Failed && p.rec.Losses > 0 && p.job.Attempts+1 < en.settings.Attempts
 }
 
-func (d *driver) hold(p *gangState, held bool, cause cluster.Cause) {
+func (en *engine) hold(p *gangState, held bool, cause cluster.Cause) {
 	if p.job.Held == held {
 		return
 	}
@@ -41,15 +41,15 @@ func (d *driver) hold(p *gangState, held bool, cause cluster.Cause) {
 		job.Hold = cause
 	}
 	job.Version++
-	d.changes++
-	d.writeJob(p)
-	d.event(journal.Event{
+	en.changes++
+	en.writeJob(p)
+	en.event(journal.Event{
 		Kind: journal.EventState, VJob: p.job.ID, State: p.job.State.String(), Text: fmt.Sprintf("vjob %s", p.job.ID), Cause: cause,
 	})
 }
 
-// show moves the vjob's own state after the phase of its gang.
-func (d *driver) show(p *gangState) {
+// updateJobState gives the vjob the state that belongs to the phase of its gang.
+func (en *engine) updateJobState(p *gangState) {
 	next, how := p.rec.State(), cluster.Open
 	if p.rec.Phase == gang.Absent {
 		how = p.rec.Then.Outcome()
@@ -67,35 +67,35 @@ func (d *driver) show(p *gangState) {
 	job := *p.job
 	job.Outcome = how
 	if err := job.Become(next, p.rec.Cause); err != nil {
-		d.leaveAlone(p, err.Error())
+		en.leaveAlone(p, err.Error())
 		return
 	}
 	p.job = &job
 	if next == cluster.Running && p.started.IsZero() {
-		p.started = d.now
+		p.started = en.now
 	}
-	d.writeJob(p)
-	d.event(journal.Event{
+	en.writeJob(p)
+	en.event(journal.Event{
 		Kind: journal.EventState, VJob: p.job.ID, Plan: p.plan(), State: next.String(),
 		Text: fmt.Sprintf("vjob %s is %s", p.job.ID, next), Cause: p.rec.Cause,
 	})
 }
 
-func (d *driver) writeJob(p *gangState) {
+func (en *engine) writeJob(p *gangState) {
 	change := journal.VJobChange{
 		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Hold: p.job.Hold, Cause: p.job.Cause, Outcome: p.job.Outcome,
 		Version: p.job.Version, Started: p.started,
 	}
 	if p.job.State.Terminal() {
-		change.Ended = d.now
-		d.end(p)
+		change.Ended = en.now
+		en.tellEnd(p)
 	}
-	d.out.Step.VJobs = append(d.out.Step.VJobs, change)
+	en.out.Step.VJobs = append(en.out.Step.VJobs, change)
 }
 
 // finish closes the assignment that led to a stable phase, and forgets a vjob
 // that has ended.
-func (d *driver) finish(p *gangState) {
+func (en *engine) finish(p *gangState) {
 	if len(p.todo) > 0 && p.todo[0].begun {
 		a := p.todo[0]
 		good := p.reached(a)
@@ -105,7 +105,7 @@ func (d *driver) finish(p *gangState) {
 			}
 		}
 		if a.failed() {
-			p.failures.add(d.now, p.failure())
+			p.failures.add(en.now, p.failure())
 			p.drop(journal.PlanFailed, p.failures.why)
 		} else {
 			p.failures.forget()
@@ -114,7 +114,7 @@ func (d *driver) finish(p *gangState) {
 	}
 	if p.job.State.Terminal() {
 		p.drop(journal.PlanDropped, "the vjob has ended")
-		d.gangs.remove(p)
+		en.gangs.remove(p)
 	}
 }
 
@@ -128,12 +128,12 @@ func (a *assignment) failed() bool {
 	return false
 }
 
-func (d *driver) tellSkew(p *gangState, phase gang.Phase, skew time.Duration) {
+func (en *engine) tellSkew(p *gangState, phase gang.Phase, skew time.Duration) {
 	kind := "pause"
 	if phase == gang.Resuming {
 		kind = "resume"
 	}
 	if plan := p.plan(); plan != 0 {
-		d.out.Step.Skews = append(d.out.Step.Skews, journal.SkewChange{Plan: plan, VJob: p.job.ID, Kind: kind, Skew: skew})
+		en.out.Step.Skews = append(en.out.Step.Skews, journal.SkewChange{Plan: plan, VJob: p.job.ID, Kind: kind, Skew: skew})
 	}
 }

@@ -46,7 +46,7 @@ func (p *gangState) plan() journal.PlanID {
 	return 0
 }
 
-// begins reports whether a plan has the gang, which is under way, do something of a kind.
+// begins reports whether the first assignment of the gang is of a kind.
 func (p *gangState) begins(kind cluster.ActionKind) bool {
 	return len(p.todo) > 0 && p.todo[0].gang.Kind == kind
 }
@@ -69,9 +69,9 @@ func (p *gangState) stays(rank int) bool {
 	return p.phase.retreat != "" || p.rec.Members[rank].Next == "" && p.member(rank).err != nil
 }
 
-// released reports whether what a call waits for in its plan is done. Without a plan only
-// the room decides. The members of a gang that is saved do not wait for each other.
-func (p *gangState) released(call hypervisor.Call) bool {
+// dependenciesDone reports whether the actions that a call waits for in its plan are done. Without a plan
+// there are none, and the members of a gang that is saved do not wait for each other.
+func (p *gangState) dependenciesDone(call hypervisor.Call) bool {
 	if len(p.todo) == 0 || call.Verb == hypervisor.Save {
 		return true
 	}

@@ -41,8 +41,8 @@ func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState 
 	return p
 }
 
-// changing replaces the vjob by one that is to be changed at once. Others hold the one
-// before, and see it as it was; what its owner has said is shared.
+// changing replaces the vjob by a shallow copy, which the caller changes at once. Other parts hold the
+// old one and see it unchanged.
 func (p *gangState) changing() *cluster.VJob {
 	job := *p.job
 	p.job = &job
@@ -57,11 +57,11 @@ func (p *gangState) phaseChanged() {
 	p.phase.reset()
 }
 
-// rests reports whether nothing is under way or waited for, the effect of every call was seen,
+// atRest reports whether nothing is under way or waited for, the effect of every call was seen,
 // and no member backs off.
-func (p *gangState) rests(now time.Time) bool {
+func (p *gangState) atRest(now time.Time) bool {
 	return p.rec.Phase.Stable() && p.wait == "" && !slices.ContainsFunc(p.members, func(t memberState) bool {
-		return len(t.held) > 0 || len(t.touched) > 0 || now.Before(t.pace())
+		return len(t.openCalls) > 0 || len(t.touched) > 0 || now.Before(t.nextCall())
 	})
 }
 
@@ -76,7 +76,7 @@ func (p *gangState) hasStarted() bool {
 // away reports whether a gang is on no node.
 func (p *gangState) away() bool { return p.rec.Phase == gang.Absent || p.rec.Phase == gang.Saved }
 
-// bound is the state that what is under way or promised leads to.
+// bound is the state that the last assignment, or else the present phase, leads to.
 func (p *gangState) bound() cluster.VMState {
 	if n := len(p.todo); n > 0 {
 		switch p.todo[n-1].gang.Kind {
@@ -135,15 +135,15 @@ func (p *gangState) doing() (cluster.ActionKind, hypervisor.Verb) {
 	}
 }
 
-// mustGo reports whether there is nothing that a gang could do instead of a call: it was
-// turned back in the middle of being saved.
+// mustGo reports whether a gang can do nothing but make a call: the restore of a member, after the gang
+// was turned back in the middle of being saved.
 func (p *gangState) mustGo(call hypervisor.Call) bool {
 	return call.Verb == hypervisor.Restore && !p.rec.Whole()
 }
 
-// keeps is the room that a container has on a node, from when it begins to run until it has
+// containerRoom is the room that the gang, that of a container, has on a node, from when it begins to run until it has
 // ended.
-func (p *gangState) keeps(node cluster.NodeID) (sum cluster.Resources) {
+func (p *gangState) containerRoom(node cluster.NodeID) (sum cluster.Resources) {
 	for rank, m := range p.rec.Members {
 		if m.Node == node {
 			sum = sum.Plus(p.job.VMs[rank].Reserved)
@@ -166,10 +166,10 @@ func (p *gangState) unreadable(there map[hypervisor.ImageID]bool) string {
 	return ""
 }
 
-// binds says what a vjob needs a node for on which none of its calls is under way.
+// binds returns why a vjob needs a node even if none of its calls is under way there, "" if it does not.
 func (p *gangState) binds(n *node) string {
 	for rank, m := range p.rec.Members {
-		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.began <= p.member(rank).touched[n.ID] {
+		if m.Next == n.ID || m.Node == n.ID && p.rec.Phase != gang.Saved || n.asOf <= p.member(rank).touched[n.ID] {
 			return "has a member there, or may have"
 		}
 	}
@@ -196,11 +196,11 @@ func (p *gangState) failure() string {
 // keepDenied returns the time of the first refusal as long as nothing is under way.
 func (p *gangState) keepDenied() time.Time {
 	for i := range p.members {
-		if len(p.members[i].held) > 0 {
+		if len(p.members[i].openCalls) > 0 {
 			return time.Time{}
 		}
 	}
-	return p.phase.denied
+	return p.phase.deniedSince
 }
 
 // end is when the walltime of a vjob that runs is over; zero if it does not run, or may for ever.

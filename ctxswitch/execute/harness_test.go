@@ -112,9 +112,9 @@ func (d *harness) gone(id cluster.VJobID, rank int, node cluster.NodeID) {
 	d.copies[node] = slices.DeleteFunc(d.copies[node], func(c hypervisor.Copy) bool { return c.VM == vm })
 }
 
-// drain takes what the executor wants, once.
-func (d *harness) drain() {
-	effects := d.exec.Drain()
+// flush takes what the executor wants, once.
+func (d *harness) flush() {
+	effects := d.exec.Flush()
 	if !effects.Step.Empty() {
 		d.steps = append(d.steps, effects.Step)
 	}
@@ -131,7 +131,7 @@ func (d *harness) drain() {
 
 // settle answers all looks until nothing more is wanted, and lets no time pass.
 func (d *harness) settle() {
-	for d.drain(); len(d.looks) > 0 || d.looking; d.drain() {
+	for d.flush(); len(d.looks) > 0 || d.looking; d.flush() {
 		looks := d.looks
 		d.looks = nil
 		for _, node := range looks {

@@ -13,17 +13,17 @@ import (
 
 // check finds the suspended vjobs with images that cannot be read now, after a look at the
 // store: a store that is not mounted is no loss, but no vjob can be resumed from it, and an
-// administrator should look (fault scenario 14).
+// administrator should look (scenario 14_store_unmounted).
 func (im *Images) check() {
-	there, doors := map[hypervisor.ImageID]bool{}, map[hypervisor.ImageID]cluster.NodeID{}
+	there, readableAt := map[hypervisor.ImageID]bool{}, map[hypervisor.ImageID]cluster.NodeID{}
 	if im.store.seen {
 		for _, image := range im.store.shown.Images {
-			there[image.ID], doors[image.ID] = true, image.Node
+			there[image.ID], readableAt[image.ID] = true, image.Node
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(im.gangs.live)) {
 		p := im.gangs.live[id]
-		im.reroute(p, doors)
+		im.reroute(p, readableAt)
 		missing := p.unreadable(there)
 		if missing == p.missing {
 			continue
@@ -38,23 +38,23 @@ func (im *Images) check() {
 
 // reroute notes through which nodes the images of a suspended vjob can be read, if those
 // that have saved them are switched off, or silent, and others share their store.
-func (im *Images) reroute(p *gangState, doors map[hypervisor.ImageID]cluster.NodeID) {
+func (im *Images) reroute(p *gangState, readableAt map[hypervisor.ImageID]cluster.NodeID) {
 	if p.rec.Phase != gang.Saved || !p.idle() {
 		return
 	}
 	rec := p.rec.Clone()
-	moved := false
+	changed := false
 	for rank := range rec.Members {
 		image := rec.Members[rank].Image
-		if image == nil || im.nodes.seen(image.Node) || !im.nodes.seen(doors[image.ID]) {
+		if image == nil || im.nodes.seen(image.Node) || !im.nodes.seen(readableAt[image.ID]) {
 			continue
 		}
 		through := *image
-		through.Node = doors[image.ID]
-		rec.Members[rank].Image, moved = &through, true
+		through.Node = readableAt[image.ID]
+		rec.Members[rank].Image, changed = &through, true
 	}
-	if moved {
-		im.driver.commit(p, *rec)
+	if changed {
+		im.engine.commit(p, *rec)
 		im.changes++
 	}
 }

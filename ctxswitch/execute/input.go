@@ -31,8 +31,8 @@ func (in *inputs) input(p *gangState) gang.Input {
 	for rank := range p.rec.Members {
 		s.Sights[rank] = in.sight(p, rank)
 	}
-	if in.store.seen && in.store.began > p.store {
-		s.Store, s.StoreAt = &in.store.shown, in.store.at
+	if in.store.seen && in.store.asOf > p.store {
+		s.Store, s.StoreAt = &in.store.shown, in.store.lookedAt
 	}
 	tentative := map[cluster.NodeID]claim{}
 	s.May = func(call hypervisor.Call) bool { return in.capacity.may(p, call, tentative) }
@@ -68,7 +68,7 @@ func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 		case !known || !n.seen:
 			s.Blind = append(s.Blind, name)
 			continue
-		case t.held[name] > 0 || n.began <= t.touched[name]:
+		case t.openCalls[name] > 0 || n.asOf <= t.touched[name]:
 			s.Busy = true
 		default:
 			delete(t.touched, name) // its effect, if any, has been seen
@@ -79,8 +79,8 @@ func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 			}
 		}
 	}
-	s.Rests = !s.Busy && in.now.Before(t.pace())
-	s.Busy = s.Busy || s.Rests
+	s.BacksOff = !s.Busy && in.now.Before(t.nextCall())
+	s.Busy = s.Busy || s.BacksOff
 	s.Absent = in.absent(p, rank, len(s.Found) == 0 && !s.Busy && len(s.Blind) == 0)
 	if m := p.rec.Members[rank]; m.Node != "" && in.nodes.fenced(m.Node) && m.Next == "" {
 		s.Gone, s.Cause, s.Fenced = true, hypervisor.CauseCrashed, true
@@ -133,7 +133,7 @@ func (in *inputs) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 			list = append(list, id)
 		}
 	}
-	list = slices.AppendSeq(slices.AppendSeq(list, maps.Keys(t.held)), maps.Keys(t.touched))
+	list = slices.AppendSeq(slices.AppendSeq(list, maps.Keys(t.openCalls)), maps.Keys(t.touched))
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -38,7 +38,7 @@ func TestEndingsOfMembers(t *testing.T) {
 		d.exec.Hint(d.now, "b")
 		d.settle()
 		d.exec.Hint(d.now, "a")
-		d.drain()
+		d.flush()
 		d.settle()
 		if d.told(c.want) == 0 {
 			t.Errorf("%s: %q is not told", c.name, c.want)
@@ -60,9 +60,9 @@ func TestGangsThatKeepStill(t *testing.T) {
 	}{
 		{"all answer", func(d *harness) { d.settle() }, "migrates", "1 migrate 1.0@a>b"},
 		{"not looked at", func(d *harness) {
-			d.drain()
+			d.flush()
 			d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Copies: d.copies["a"]}, nil)
-			d.drain()
+			d.flush()
 		}, "migrates", ""},
 		{"its node is silent", func(d *harness) { d.dead["a"] = true; d.settle() }, "keeps still: a may hold a copy and does not answer", ""},
 		{"the next is silent", func(d *harness) { d.dead["b"] = true; d.settle() }, "keeps still: b may hold a copy and does not answer", ""},
@@ -156,7 +156,7 @@ func TestTheStoreIsSeenAfterCalls(t *testing.T) {
 			}
 			d.settle()
 			d.exec.Replied(d.now, execute.Reply{Op: 5})
-			d.drain()
+			d.flush()
 		}
 		for op := hypervisor.OpID(3); op < 5; op++ {
 			d.exec.Replied(d.now, execute.Reply{Op: op})
@@ -173,7 +173,7 @@ func TestTheStoreIsSeenAfterCalls(t *testing.T) {
 			for _, id := range []cluster.NodeID{"a", "b"} {
 				d.exec.Looked(d.now, id, hypervisor.View{Node: id}, nil)
 			}
-			d.drain()
+			d.flush()
 		}
 		if r, _ := d.exec.Job(1); r.Wait != "the image store to be seen" {
 			t.Errorf("looking %t: it waits for %q; calls are %s", looking, r.Wait, d.wanted())
@@ -188,9 +188,9 @@ func TestClearingWaitsForTheFirstLooks(t *testing.T) {
 	l := world(job(1, 1, cluster.Stopping))
 	l.Gangs = append(l.Gangs, rec)
 	d := newHarness(t, settings(), l)
-	d.drain()
+	d.flush()
 	d.exec.LookedStore(d.now, d.store, nil)
-	d.drain()
+	d.flush()
 	d.isIn(gang.Clearing)
 	d.settle()
 	d.wants("1 destroy 1.0@a")

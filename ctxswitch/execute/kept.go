@@ -20,7 +20,7 @@ type Images struct {
 	nodes    *nodes
 	store    *store
 	calls    *calls
-	driver   *driver
+	engine   *engine
 	// discards are images that are deleted, and that the last look at the store showed.
 	discards map[hypervisor.ImageID]*tries
 }
@@ -109,7 +109,7 @@ func (im *Images) expire() {
 		case slices.ContainsFunc(p.rec.Kept, due) && p.rec.Phase.Stable():
 			rec := *p.rec.Clone()
 			rec.Kept = slices.DeleteFunc(rec.Kept, due)
-			im.driver.commit(p, rec)
+			im.engine.commit(p, rec)
 			im.dirty[id] = true
 		}
 	}
@@ -184,8 +184,8 @@ func (im *Images) Restore(now time.Time, id cluster.VJobID, generation int, by s
 		return err
 	}
 	p.drop(journal.PlanDropped, "its images are restored")
-	im.driver.hold(p, true, cluster.Because(fmt.Sprintf("restored by %s: release it to go on", by)))
-	im.driver.commit(p, rec)
+	im.engine.hold(p, true, cluster.Because(fmt.Sprintf("restored by %s: release it to go on", by)))
+	im.engine.commit(p, rec)
 	im.dirty[id] = true
 	return nil
 }

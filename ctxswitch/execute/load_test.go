@@ -105,7 +105,7 @@ func TestLoadOfWhatHasCome(t *testing.T) {
 	d.caps(1, 400, 800)
 	d.hasLoad("under other caps", map[cluster.NodeID]cluster.MilliCPU{"a": 1000, "b": 250, "c": 0})
 	d.exec.Hint(d.now, "a")
-	d.drain()
+	d.flush()
 	d.exec.Replied(d.now, d.replyTo(1, nil))
 	d.exec.Replied(d.now, d.replyTo(2, nil))
 	d.hasLoad("replied", map[cluster.NodeID]cluster.MilliCPU{"a": 400, "b": 800, "c": 0})

@@ -31,7 +31,7 @@ func TestALookWithoutNewsCostsNothing(t *testing.T) {
 	view := hypervisor.View{Node: "b", Copies: d.copies["b"]}
 	allocs := testing.AllocsPerRun(100, func() {
 		d.exec.Looked(d.now, "b", view, nil)
-		d.exec.Drain()
+		d.exec.Flush()
 	})
 	if allocs > 8 {
 		t.Errorf("%.0f allocations for a look at a node with %d of %d VMs", allocs, len(view.Copies), vjobs)
@@ -57,7 +57,7 @@ func (w *twins) both(do func(e *execute.Executor)) {
 	w.t.Helper()
 	do(w.lazy)
 	do(w.eager)
-	one, other := w.lazy.Drain(), w.eager.Drain()
+	one, other := w.lazy.Flush(), w.eager.Flush()
 	if !reflect.DeepEqual(one, other) {
 		w.t.Fatalf("after %s the one wants\n%+v\nthe other\n%+v", w.now.Sub(start), one, other)
 	}

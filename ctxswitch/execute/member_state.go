@@ -21,8 +21,8 @@ type memberState struct {
 	absent time.Time // since when no copy is seen where one should be; zero when one is
 	cap    capping
 
-	held    map[cluster.NodeID]int    // calls under way on a node
-	touched map[cluster.NodeID]uint64 // logical time at which the last call there ended
+	openCalls map[cluster.NodeID]int    // calls under way on a node
+	touched   map[cluster.NodeID]uint64 // logical time at which the last call there ended
 }
 
 // member returns the state of a member, to be read: an empty one if nothing was ever done for its
@@ -46,22 +46,22 @@ func (p *gangState) memberOf(rank int) *memberState {
 	return &p.members[rank]
 }
 
-// hold notes a call that was issued.
-func (p *gangState) hold(call hypervisor.Call, at time.Time) {
+// callBegan notes a call that was issued.
+func (p *gangState) callBegan(call hypervisor.Call, at time.Time) {
 	t := p.memberOf(call.VM.Rank)
 	t.tries++
 	t.tried = at
-	if t.held == nil {
-		t.held = map[cluster.NodeID]int{}
+	if t.openCalls == nil {
+		t.openCalls = map[cluster.NodeID]int{}
 	}
-	t.held[call.Node]++
+	t.openCalls[call.Node]++
 	if call.To != "" {
-		t.held[call.To]++
+		t.openCalls[call.To]++
 	}
 }
 
-// release notes the end of a call at a logical time.
-func (p *gangState) release(call hypervisor.Call, at uint64) {
+// callEnded notes the end of a call at a logical time.
+func (p *gangState) callEnded(call hypervisor.Call, at uint64) {
 	t := p.memberOf(call.VM.Rank)
 	if t.touched == nil {
 		t.touched = map[cluster.NodeID]uint64{}
@@ -70,21 +70,21 @@ func (p *gangState) release(call hypervisor.Call, at uint64) {
 		if n == "" {
 			continue
 		}
-		if t.held[n] > 1 {
-			t.held[n]--
+		if t.openCalls[n] > 1 {
+			t.openCalls[n]--
 		} else {
-			delete(t.held, n)
+			delete(t.openCalls, n)
 		}
 		t.touched[n] = at
 	}
-	p.phase.denied = time.Time{} // its patience begins when nothing is under way any more
+	p.phase.deniedSince = time.Time{} // the time to wait for room begins when nothing is under way any more
 }
 
 // waitsFor reports whether a look at the node could let the gang go on.
 func (p *gangState) waitsFor(node cluster.NodeID) bool {
 	for rank := range p.rec.Members {
 		m, t := &p.rec.Members[rank], p.member(rank)
-		if m.Node == node || m.Next == node || t.held[node] > 0 {
+		if m.Node == node || m.Next == node || t.openCalls[node] > 0 {
 			return true
 		}
 		if _, ok := t.touched[node]; ok {
@@ -94,9 +94,9 @@ func (p *gangState) waitsFor(node cluster.NodeID) bool {
 	return false
 }
 
-// pace is until when a member is left alone: after a few calls in one phase that
-// did not do, the next ones come at growing intervals.
-func (t *memberState) pace() time.Time {
+// nextCall is the time before which no call is made for the member: after a few calls in one phase
+// without success, the next ones come at growing intervals.
+func (t *memberState) nextCall() time.Time {
 	const free = 4
 	over := t.tries - free
 	if over < 0 {
@@ -130,8 +130,8 @@ func (p *gangState) addCap(call *hypervisor.Call) {
 	}
 }
 
-// ceiling is the most CPU that a member uses under a cap. Without one it is taken at its
-// word: what it has reserved.
+// ceiling is the most CPU that a member uses under a cap. Without a cap it is what the member has
+// reserved.
 func (p *gangState) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
 	if most > 0 {
 		return most

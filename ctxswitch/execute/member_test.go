@@ -106,18 +106,18 @@ func TestPhasesRaiseTheirAlarms(t *testing.T) {
 }
 
 // A gang that was turned back for want of room is not turned back at once the next time, and
-// its patience begins when nothing is under way any more.
-func TestPatienceBeginsAnew(t *testing.T) {
+// its time to wait for room begins when nothing is under way any more.
+func TestRoomTimeoutBeginsAnew(t *testing.T) {
 	set := settings()
 	d := newHarness(t, set, full(job(1, 2, cluster.Waiting)))
 	d.settle()
 	boots := []ctxGang{group(cluster.Boot, 1, 0, 1)}
 	d.adopt(boots, act(cluster.Boot, 1, 0, "", "a"), act(cluster.Boot, 1, 1, "", "b"))
 	d.has(1, 1, "b", hypervisor.CopyRunning)
-	d.now = d.now.Add(2 * set.Patience)
+	d.now = d.now.Add(2 * set.RoomTimeout)
 	d.reply(1, nil)
 	d.isIn(gang.Creating)
-	d.pass(set.Patience - time.Second)
+	d.pass(set.RoomTimeout - time.Second)
 	d.isIn(gang.Creating)
 	d.pass(time.Second)
 	d.isIn(gang.Clearing)
@@ -175,7 +175,7 @@ func TestMembersWithSeveralCalls(t *testing.T) {
 	d.exec.Replied(d.now, execute.Reply{Op: 2})
 	d.gone(1, 0, "c")
 	d.exec.Looked(d.now, "c", hypervisor.View{Node: "c"}, nil)
-	d.drain()
+	d.flush()
 	d.wants("1 destroy 1.0@b, 2 destroy 1.0@c")
 }
 

@@ -15,15 +15,15 @@ type node struct {
 	cluster.Node
 	looks
 	lastView
-	// rests is how often a node is looked at that is being switched off or on, or is
+	// offLookEvery is how often a node is looked at that is being switched off or on, or is
 	// off; 0: it is in use. See [Executor.SetPowerState].
-	rests time.Duration
-	dark  energy.Watts // that it draws meanwhile, while it does not answer
+	offLookEvery time.Duration
+	offWatts     energy.Watts // what it draws then until it answers
 
 	ops map[hypervisor.OpID]*op // calls under way here
-	// unseen are the VMs that calls may have brought here that ended, by the logical time,
-	// since the look that was taken in last began.
-	unseen map[cluster.VMID]uint64
+	// arrived are the VMs that calls may have brought here and no look has shown yet, with the logical
+	// times at which the calls ended: all since asOf.
+	arrived map[cluster.VMID]uint64
 
 	power powerDraw
 	short []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
@@ -31,20 +31,20 @@ type node struct {
 
 // looks says how the looks at a node went.
 type looks struct {
-	seen    bool      // the last look succeeded
-	tried   bool      // at least one look has ended since the start
-	since   time.Time // of seen, or of silence
-	problem string
-	ended   time.Time // of the last look
+	seen      bool      // the last look succeeded
+	tried     bool      // at least one look has ended since the start
+	seenSince time.Time // when seen changed last
+	problem   string
+	lookEnded time.Time // of the last look
 
-	looking bool
-	started uint64 // logical time of the look under way
-	again   bool   // something happened since it began
+	looking   bool
+	lookBegan uint64 // logical time of the look under way
+	lookAgain bool   // something happened since it began
 }
 
 // lastView is what the last look at a node that succeeded showed.
 type lastView struct {
-	began     uint64 // logical time at which that look began
+	asOf      uint64 // logical time at which that look began
 	copies    map[cluster.VMID]hypervisor.Copy
 	endings   []hypervisor.Ending
 	strangers []string // machines that vjob does not manage
@@ -53,8 +53,8 @@ type lastView struct {
 
 func newNode(now time.Time) *node {
 	return &node{
-		looks: looks{since: now}, lastView: lastView{copies: map[cluster.VMID]hypervisor.Copy{}},
-		ops: map[hypervisor.OpID]*op{}, unseen: map[cluster.VMID]uint64{},
+		looks: looks{seenSince: now}, lastView: lastView{copies: map[cluster.VMID]hypervisor.Copy{}},
+		ops: map[hypervisor.OpID]*op{}, arrived: map[cluster.VMID]uint64{},
 	}
 }
 
@@ -63,7 +63,7 @@ func (n *node) silent() bool { return !n.seen && !n.provenEmpty() }
 
 // provenEmpty reports whether nothing can be on the node, though it does not answer: it is
 // proven dead, or it was empty when it was switched off.
-func (n *node) provenEmpty() bool { return n.State == cluster.Down || n.rests > 0 && !n.seen }
+func (n *node) provenEmpty() bool { return n.State == cluster.Down || n.offLookEvery > 0 && !n.seen }
 
 // shows reports whether these are the copies that are known, but for the CPU that
 // they need and use.
@@ -91,7 +91,7 @@ func (n *node) capping(id cluster.VMID) bool {
 // on reports whether a node draws power for being on: it answers, or nothing shows
 // that it is off, or switched it off.
 func (n *node) on() bool {
-	return n.seen || n.rests == 0 && (n.State == cluster.Online || n.State == cluster.Draining)
+	return n.seen || n.offLookEvery == 0 && (n.State == cluster.Online || n.State == cluster.Draining)
 }
 
 // use is the CPU that a copy was last seen to use.

@@ -18,10 +18,10 @@ type nodes struct {
 	settings *Settings
 	gangs    *gangs
 
-	byID   map[cluster.NodeID]*node
-	names  []cluster.NodeID         // in order
-	silent map[cluster.NodeID]*node // those that do not answer
-	unseen int                      // how many have not been looked at since the start
+	byID    map[cluster.NodeID]*node
+	names   []cluster.NodeID         // in order
+	silent  map[cluster.NodeID]*node // those that do not answer
+	untried int                      // how many have not been looked at since the start
 	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
 	// member there, or had a call there. It may hold vjobs that have left the node.
 	jobsOn map[cluster.NodeID]map[cluster.VJobID]bool
@@ -37,7 +37,7 @@ func newNodes(b *batch, settings *Settings, live *gangs) *nodes {
 	}
 }
 
-// set adds a node or changes what is decreed of it.
+// set adds a node or changes its declared state.
 func (ns *nodes) set(n cluster.Node) *node {
 	known, ok := ns.byID[n.ID]
 	if !ok {
@@ -45,16 +45,16 @@ func (ns *nodes) set(n cluster.Node) *node {
 		ns.byID[n.ID] = known
 		at, _ := slices.BinarySearch(ns.names, n.ID)
 		ns.names = slices.Insert(ns.names, at, n.ID)
-		ns.unseen++
+		ns.untried++
 	}
 	known.Node = n
 	return known
 }
 
-// empty notes that nothing is on a node, because it is proven dead.
+// empty notes that nothing is on a node, since it is proven dead.
 func (ns *nodes) empty(n *node) {
 	ns.forget(n)
-	clear(n.unseen)
+	clear(n.arrived)
 	n.endings, n.seen = nil, false
 	ns.firstLook(n)
 	ns.touchJobsOn(n.ID)
@@ -67,22 +67,21 @@ func (ns *nodes) firstLook(n *node) bool {
 		return false
 	}
 	n.tried = true
-	ns.unseen--
+	ns.untried--
 	return true
 }
 
-// look asks for a look that begins now; while one is under way that began
-// earlier, another one will follow it.
+// look asks for a look that begins now. While an earlier one is under way, another one follows it.
 func (ns *nodes) look(n *node) {
 	if n.State == cluster.Down {
 		return
 	}
 	if n.looking {
-		n.again = true
+		n.lookAgain = true
 		return
 	}
 	ns.tick++
-	n.looking, n.started, n.again = true, ns.tick, false
+	n.looking, n.lookBegan, n.lookAgain = true, ns.tick, false
 	ns.out.Looks = append(ns.out.Looks, n.ID)
 }
 
@@ -94,14 +93,14 @@ func (ns *nodes) lookDue(n *node) bool {
 	if !n.seen {
 		every = ns.settings.Retry
 	}
-	if n.rests > 0 {
-		every = n.rests
+	if n.offLookEvery > 0 {
+		every = n.offLookEvery
 	}
-	return ns.now.Sub(n.ended) >= every
+	return ns.now.Sub(n.lookEnded) >= every
 }
 
-// answered keeps the list of the nodes that do not answer.
-func (ns *nodes) answered(n *node) {
+// updateSilent puts a node on the list of those that do not answer, or takes it off.
+func (ns *nodes) updateSilent(n *node) {
 	if n.silent() {
 		ns.silent[n.ID] = n
 	} else {
@@ -109,13 +108,13 @@ func (ns *nodes) answered(n *node) {
 	}
 }
 
-// see replaces what is known of a node, and wakes the gangs that wait for it. If the look has
+// update replaces what is known of a node, and wakes the gangs that wait for it. If the look has
 // news, it also wakes the gangs with copies there, and those that were denied a call: the power
 // of all nodes may be lower now.
 func (ns *nodes) update(n *node, view hypervisor.View) {
 	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
-	n.began, n.problem, n.endings, n.strangers = n.started, "", view.Endings, view.Unmanaged
-	maps.DeleteFunc(n.unseen, func(_ cluster.VMID, ended uint64) bool { return ended < n.began })
+	n.asOf, n.problem, n.endings, n.strangers = n.lookBegan, "", view.Endings, view.Unmanaged
+	maps.DeleteFunc(n.arrived, func(_ cluster.VMID, ended uint64) bool { return ended < n.asOf })
 	ns.warn(n, view.Warnings)
 	if news {
 		ns.forget(n)
@@ -164,7 +163,7 @@ func (ns *nodes) warn(n *node, warnings []string) {
 }
 
 func (ns *nodes) tell(n *node) {
-	if n.rests > 0 {
+	if n.offLookEvery > 0 {
 		return // the power controller reports what becomes of it
 	}
 	text := fmt.Sprintf("node %s answers", n.ID)
@@ -219,12 +218,12 @@ func (ns *nodes) seen(id cluster.NodeID) bool {
 // wake passes on when nodes that do not answer are looked at again.
 func (ns *nodes) wake(at func(time.Time)) {
 	for _, n := range ns.silent {
-		at(n.ended.Add(ns.settings.Retry))
+		at(n.lookEnded.Add(ns.settings.Retry))
 	}
 }
 
-// hide reports whether a node that does not answer may hold a copy of a member.
-func (ns *nodes) hide(p *gangState) bool {
+// mayHide reports whether a node that does not answer may hold a copy of a member.
+func (ns *nodes) mayHide(p *gangState) bool {
 	silent := func(id cluster.NodeID) bool {
 		n, ok := ns.byID[id]
 		return id != "" && (!ok || n.silent())
@@ -234,7 +233,7 @@ func (ns *nodes) hide(p *gangState) bool {
 		if silent(m.Node) || silent(m.Next) {
 			return true
 		}
-		for id := range t.held {
+		for id := range t.openCalls {
 			if silent(id) {
 				return true
 			}

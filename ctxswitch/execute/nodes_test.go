@@ -17,7 +17,7 @@ import (
 // lookedAt answers a look that was wanted before something else happened.
 func (d *harness) lookedAt(node cluster.NodeID, copies ...hypervisor.Copy) {
 	d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: copies}, nil)
-	d.drain()
+	d.flush()
 }
 
 // Nodes are looked at in intervals: silent ones more often, those that rest as often as is
@@ -36,11 +36,11 @@ func TestLooksAreMadeInTime(t *testing.T) {
 	if !maps.Equal(d.watched, want) {
 		t.Errorf("looks in a minute: %v, want %v", d.watched, want)
 	}
-	d.drain()
+	d.flush()
 	d.now = d.now.Add(time.Hour)
 	for range 2 { // one look at a time
 		d.exec.Tick(d.now)
-		d.drain()
+		d.flush()
 	}
 	if len(d.looks) != 4 || !d.looking {
 		t.Errorf("looks under way at once: %v", d.looks)
@@ -57,9 +57,9 @@ func TestLooksAreMadeInTime(t *testing.T) {
 func TestALookThatBeganTooEarly(t *testing.T) {
 	d := booting(t, settings())
 	d.exec.Hint(d.now, "a")
-	d.drain()
+	d.flush()
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
-	d.drain()
+	d.flush()
 	d.lookedAt("a")
 	d.wants("1 boot 1.0@a")
 	d.isIn(gang.Creating)
@@ -77,10 +77,10 @@ func TestALookThatBeganTooEarly(t *testing.T) {
 
 	d.exec.Hint(d.now, "a")
 	d.exec.Hint(d.now, "a")
-	d.drain()
+	d.flush()
 	d.looks = nil
 	d.exec.Looked(d.now, "a", hypervisor.View{}, hypervisor.ErrUnreachable)
-	if d.drain(); len(d.looks) > 0 {
+	if d.flush(); len(d.looks) > 0 {
 		t.Errorf("a node that does not answer is looked at again at once: %v", d.looks)
 	}
 }
@@ -97,21 +97,21 @@ func TestAStoreLookThatBeganTooEarly(t *testing.T) {
 	d.pass(6*settings().LookEvery - time.Second)
 	d.now = d.now.Add(time.Second)
 	d.exec.Tick(d.now)
-	if d.drain(); !d.looking {
+	if d.flush(); !d.looking {
 		t.Fatal("the store is not looked at")
 	}
 	d.looking = false
 	before := d.store
 	d.saved(0)
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
-	d.drain()
+	d.flush()
 	looks := d.looks
 	d.looks = nil
 	for _, node := range looks {
 		d.lookedAt(node, d.copies[node]...)
 	}
 	d.exec.LookedStore(d.now, before, nil)
-	d.drain()
+	d.flush()
 	d.wants("1 save 1.0@a")
 	if !d.looking {
 		t.Error("no other look at the store follows")
@@ -127,7 +127,7 @@ func TestANodeThatIsDown(t *testing.T) {
 	d := newHarness(t, settings(), l)
 	d.settle()
 	d.exec.Hint(d.now, "a")
-	d.drain()
+	d.flush()
 	changes := d.exec.Changes()
 	n, _ := d.exec.Node("a")
 	n.State = cluster.Down
@@ -136,7 +136,7 @@ func TestANodeThatIsDown(t *testing.T) {
 	if d.exec.Changes() == changes {
 		t.Error("no new decision is wanted")
 	}
-	d.drain()
+	d.flush()
 	if d.told("1.0 was on a, which is down") == 0 {
 		t.Error("vjob 1 is not lost")
 	}
@@ -153,7 +153,7 @@ func TestANodeThatIsDown(t *testing.T) {
 		t.Errorf("vjob 2 is %+v", r.Record)
 	}
 	d.exec.Hint(d.now, "a")
-	if d.drain(); len(d.looks) > 0 {
+	if d.flush(); len(d.looks) > 0 {
 		t.Errorf("it is looked at")
 	}
 	d.adopt([]ctxGang{group(cluster.Boot, 3, 0)}, act(cluster.Boot, 3, 0, "", "a"))
@@ -171,7 +171,7 @@ func TestANodeThatIsDown(t *testing.T) {
 // Nodes are counted once until all were looked at, and each new one counts.
 func TestSurveyCountsOnce(t *testing.T) {
 	d := newHarness(t, settings(), world())
-	d.drain()
+	d.flush()
 	changes := d.exec.Changes()
 	for range 2 {
 		d.exec.SetNode(d.now, cluster.Node{ID: "c", State: cluster.Down})
@@ -312,7 +312,7 @@ func TestALookSettlesLostCalls(t *testing.T) {
 	d.reply(2, hypervisor.ErrTimeout)
 	d.now = d.now.Add(settings().Settle)
 	d.exec.Hint(d.now, "a")
-	d.drain()
+	d.flush()
 	steps := len(d.steps)
 	d.lookedAt("a", d.copies["a"]...)
 	if got := d.results(); len(got) != 2 || len(d.steps) != steps+1 {
@@ -329,13 +329,13 @@ func TestNewerImagesAreTold(t *testing.T) {
 	d.store.Images = []hypervisor.Image{imageOf(1, 8), imageOf(1, 9), imageOf(2, 8)}
 	d.now = d.now.Add(time.Second)
 	d.exec.LookedStore(d.now, d.store, nil)
-	d.drain()
+	d.flush()
 	if n := d.told("newer than the record"); n != 3 {
 		t.Errorf("%d images are reported, want 3", n)
 	}
 	d.now = d.now.Add(time.Second)
 	d.exec.LookedStore(d.now, hypervisor.Store{}, errors.New("stale file handle"))
-	d.drain()
+	d.flush()
 	if d.told("the image store cannot be read") != 1 {
 		t.Error("the store that is lost is not told")
 	}
@@ -362,13 +362,13 @@ func TestEventsHaveTheirTime(t *testing.T) {
 		{"a look at the store", func(now time.Time) { d.exec.LookedStore(now, hypervisor.Store{}, hypervisor.ErrNoImage) }},
 		{"a node", func(now time.Time) {
 			d.exec.LookedStore(now.Add(-time.Millisecond), hypervisor.Store{}, nil)
-			d.exec.Drain()
+			d.exec.Flush()
 			d.exec.SetNode(now, cluster.Node{ID: "a", State: cluster.Down})
 		}},
 	} {
 		d.now = d.now.Add(time.Second)
 		c.do(d.now)
-		events := d.exec.Drain().Step.Events
+		events := d.exec.Flush().Step.Events
 		if len(events) == 0 {
 			t.Errorf("%s leads to nothing", c.name)
 		}

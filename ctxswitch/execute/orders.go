@@ -25,14 +25,14 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 	if p.rec.Phase == gang.Absent {
 		rec := *p.rec.Clone()
 		rec.Then, rec.Cause, rec.Since = then, cause, now
-		e.driver.commit(p, rec)
+		e.engine.commit(p, rec)
 		return nil
 	}
 	rec, err := p.rec.Begin(gang.Aim{Kind: cluster.Stop, Then: then, Cause: cause}, now)
 	if err != nil {
 		return err
 	}
-	e.driver.commit(p, rec)
+	e.engine.commit(p, rec)
 	e.dirty[id] = true
 	return nil
 }
@@ -45,7 +45,7 @@ func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, cause clust
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	e.driver.hold(p, held, cause)
+	e.engine.hold(p, held, cause)
 	return nil
 }
 

@@ -139,7 +139,7 @@ func TestStandsWhenThereIsNoCPU(t *testing.T) {
 	d := standing(t, large(9, 3000, cluster.Running))
 	for failures := range 2 {
 		d.unpause()
-		d.pass(settings().Patience - time.Second)
+		d.pass(settings().RoomTimeout - time.Second)
 		if r, _ := d.exec.Job(1); r.Idle || r.Failures != failures {
 			t.Errorf("before its time is over: idle %t, %d failures", r.Idle, r.Failures)
 		}

@@ -16,7 +16,7 @@ type phaseState struct {
 	discarded        map[hypervisor.ImageID]bool
 	alarms           map[string]bool // those that were raised
 	retreat          string          // why the aim of the phase is given up
-	denied           time.Time       // since when a call is refused room; zero when none is
+	deniedSince      time.Time       // since when a call is refused room; zero when none is
 }
 
 // reset begins another phase.
@@ -25,7 +25,7 @@ func (s *phaseState) reset() {
 	clear(s.discarded)
 	clear(s.alarms)
 	s.skewFrom, s.skewTo = time.Time{}, time.Time{}
-	s.retreat, s.denied = "", time.Time{}
+	s.retreat, s.deniedSince = "", time.Time{}
 }
 
 // skew is the time from the first pause or unpause of the phase to the last one.

@@ -256,7 +256,7 @@ func TestSilence(t *testing.T) {
 // Nothing is decided before every node was looked at, with or without success.
 func TestSurvey(t *testing.T) {
 	d := newHarness(t, settings(), world())
-	d.drain()
+	d.flush()
 	d.exec.Looked(d.now, "a", hypervisor.View{Node: "a"}, nil)
 	d.exec.Looked(d.now, "b", hypervisor.View{}, hypervisor.ErrUnreachable)
 	if d.exec.AllSeen() {

@@ -10,18 +10,18 @@ import (
 	"vjob/energy"
 )
 
-// SetPowerState says that a node is being switched off or on, or is off: it holds nothing and is
-// given nothing, so its silence is no matter, and it is looked at only so often. 0: it
-// is in use again. Until it answers it draws what is said, and no less than when it is off.
-// The caller has asked [Executor.InUse] before.
+// SetPowerState notes that a node is being switched off or on, or is off: no VM is there or is sent
+// there, its silence is ignored, and it is looked at only at this interval; 0: it is in use again.
+// Until the node answers it draws these watts, at least its standby power. The caller has asked
+// [Executor.InUse] before.
 func (e *Executor) SetPowerState(now time.Time, id cluster.NodeID, every time.Duration, draws energy.Watts) {
 	e.now = now
 	n, ok := e.nodes.byID[id]
-	if !ok || n.rests == every && n.dark == draws {
+	if !ok || n.offLookEvery == every && n.offWatts == draws {
 		return
 	}
-	n.rests, n.dark = every, draws
-	e.nodes.answered(n)
+	n.offLookEvery, n.offWatts = every, draws
+	e.nodes.updateSilent(n)
 	e.energy.update(n)
 	e.changes++
 	e.nodes.touchJobsOn(id)
@@ -59,7 +59,7 @@ func (e *Executor) InUse(id cluster.NodeID) string {
 // Answers reports whether a node has answered to its last look, and since when that is so.
 func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 	if n, ok := e.nodes.byID[id]; ok {
-		return n.seen, n.since
+		return n.seen, n.seenSince
 	}
 	return false, time.Time{}
 }
@@ -67,7 +67,7 @@ func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
 // ContainerOn returns the first container with resources on a node.
 func (e *Executor) ContainerOn(id cluster.NodeID) (job cluster.VJobID, reserved bool) {
 	for _, job := range slices.Sorted(maps.Keys(e.gangs.containers)) {
-		if c := e.gangs.containers[job]; !c.keeps(id).IsZero() {
+		if c := e.gangs.containers[job]; !c.containerRoom(id).IsZero() {
 			return job, true
 		}
 	}

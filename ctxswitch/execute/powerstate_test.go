@@ -91,7 +91,7 @@ func TestWhatHoldsANodeAfterACall(t *testing.T) {
 	d.ties("under way", "a", "the discard of 1.0 is not over")
 	d.store.Images = nil
 	d.exec.Hint(d.now, "a")
-	d.drain()
+	d.flush()
 	d.exec.Replied(d.now, d.replyTo(1, nil))
 	d.ties("replied", "a", "vjob 1 has a member there, or may have")
 	d.lookedAt("a")
@@ -228,12 +228,12 @@ func TestSilentNodesThatRest(t *testing.T) {
 	d := newHarness(t, set, l)
 	d.dead["b"] = true
 	d.settle()
-	if wake := d.exec.Drain().Wake; !wake.Equal(d.now.Add(set.Retry)) {
+	if wake := d.exec.Flush().Wake; !wake.Equal(d.now.Add(set.Retry)) {
 		t.Errorf("silent, it wakes the scheduler after %s", wake.Sub(d.now))
 	}
 	later := d.now.Add(time.Millisecond)
 	d.exec.SetPowerState(later, "b", time.Minute, 0)
-	effects := d.exec.Drain()
+	effects := d.exec.Flush()
 	if !effects.Wake.Equal(later.Add(set.LookEvery)) {
 		t.Errorf("off, it wakes the scheduler after %s", effects.Wake.Sub(later))
 	}

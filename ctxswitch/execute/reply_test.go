@@ -111,9 +111,9 @@ func TestAttemptsAreRevokedFirst(t *testing.T) {
 		d.reply(3, nil)
 		d.wants("1 restore 1.0@a, 2 revoke 1.0@c, 3 revoke 1.0@c, 4 discard 1.0@c")
 		d.exec.Replied(d.now, execute.Reply{Op: 4})
-		d.drain()
+		d.flush()
 		d.exec.Looked(d.now, "c", hypervisor.View{Node: "c"}, nil) // and what is known of the store is older
-		d.drain()
+		d.flush()
 		d.wants("1 restore 1.0@a, 2 revoke 1.0@c, 3 revoke 1.0@c, 4 discard 1.0@c")
 		if d.calls[2].Attempt != 1 {
 			t.Errorf("attempts up to %d are revoked, want 1", d.calls[2].Attempt)
@@ -223,7 +223,7 @@ func TestLockedOutAtOnce(t *testing.T) {
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.reply(1, nil)
 	d.exec.Replied(d.now, execute.Reply{Op: 2, Err: hypervisor.ErrLocked, Began: d.now, Ended: d.now})
-	d.drain()
+	d.flush()
 	d.wants("1 unpause 1.0@a, 2 unpause 1.1@a, 3 pause 1.0@a")
 	d.settle()
 	for range 6 { // one at a time, though it does not pause
@@ -256,7 +256,7 @@ func TestSlotsAreFreeAtOnce(t *testing.T) {
 	d.settle()
 	d.wants("1 migrate 1.0@a>b")
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Err: errors.New("connection refused"), Began: d.now, Ended: d.now})
-	d.drain()
+	d.flush()
 	d.wants("1 migrate 1.0@a>b, 2 migrate 2.0@c>b")
 }
 
@@ -283,7 +283,7 @@ func TestLooksAfterReplies(t *testing.T) {
 				d := newHarness(t, settings(), l)
 				d.settle()
 				d.exec.Replied(d.now, execute.Reply{Op: 1, Err: err, Began: d.now, Ended: d.now})
-				d.drain()
+				d.flush()
 				if !slices.Equal(d.looks, want) || d.looking != writes[verb] {
 					t.Errorf("%s, after a %s (%v) looks are wanted at %v, at the store %t", phase, verb, err, d.looks, d.looking)
 				}
@@ -305,11 +305,11 @@ func TestLooksAfterReplies(t *testing.T) {
 func TestLooksFromBeforeAReply(t *testing.T) {
 	d := booting(t, settings())
 	d.exec.Hint(d.now, "a")
-	d.drain()
+	d.flush()
 	d.looks = nil
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
 	d.exec.Looked(d.now, "a", hypervisor.View{Node: "a"}, nil)
-	d.drain()
+	d.flush()
 	d.wants("1 boot 1.0@a")
 	d.has(1, 0, "a", hypervisor.CopyRunning)
 	d.settle()

@@ -88,7 +88,7 @@ func (e *Executor) report(p *gangState) Report {
 	}
 	return Report{
 		Promised: promised,
-		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.hide(p), Wait: p.wait,
+		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.mayHide(p), Wait: p.wait,
 		Missing: p.missing, Watts: max(p.account.watts, 0),
 		Running: Running{
 			Ran: p.account.ranAt(p.job, e.now), Crowded: p.account.crowdedAt(p.job, e.now), Short: p.account.short > 0,
@@ -164,7 +164,7 @@ func (e *Executor) Names() []cluster.NodeID { return e.nodes.names }
 
 // AllSeen reports whether every node has been looked at since the start, with
 // or without success: before that nothing should be decided.
-func (e *Executor) AllSeen() bool { return e.nodes.unseen == 0 }
+func (e *Executor) AllSeen() bool { return e.nodes.untried == 0 }
 
 // Nodes reports every node, in order.
 func (e *Executor) Nodes() []NodeReport {
@@ -186,7 +186,7 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 
 func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
-		Node: n.Node, Silent: n.silent(), Since: n.since, Problem: n.problem, Warnings: n.warnings,
+		Node: n.Node, Silent: n.silent(), Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
 		Used: e.capacity.used(n), Foreign: e.capacity.foreign(n), VMs: n.vms(),
 		On: n.on(), Watts: n.power.watts, Joules: e.energy.drawn[n.ID],
 	}

@@ -26,7 +26,7 @@ func TestVJobsStayAsTheyWere(t *testing.T) {
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
-		d.exec.Drain()
+		d.exec.Flush()
 		after, _ := d.exec.Job(1)
 		if !reflect.DeepEqual(before.Job, was) || reflect.DeepEqual(after.Job, was) {
 			t.Errorf("%s: was %+v, is shown as %+v, is %+v", name, was, before.Job, after.Job)

@@ -57,7 +57,7 @@ func full(jobs ...*cluster.VJob) journal.Loaded {
 
 // A gang waits for the room that its plan promised, for a while; then it turns
 // back as a whole.
-func TestPatience(t *testing.T) {
+func TestRoomTimeout(t *testing.T) {
 	set := settings()
 	d := newHarness(t, set, full(job(1, 2, cluster.Waiting)))
 	d.settle()
@@ -65,7 +65,7 @@ func TestPatience(t *testing.T) {
 	d.wants("1 boot 1.1@b")
 	d.has(1, 1, "b", hypervisor.CopyRunning)
 	d.reply(1, nil)
-	d.pass(set.Patience - time.Second)
+	d.pass(set.RoomTimeout - time.Second)
 	d.isIn(gang.Creating)
 	d.pass(time.Second)
 	d.isIn(gang.Clearing)

@@ -22,9 +22,9 @@ type Settings struct {
 	// Settle is how long after its deadline, with the node answering again, a
 	// call without a reply is taken to have had all the effect it will have.
 	Settle time.Duration
-	// Patience is how long a gang under way waits for room that its plan had
+	// RoomTimeout is how long a gang under way waits for the room that its plan had
 	// promised before it turns back.
-	Patience time.Duration
+	RoomTimeout time.Duration
 	// Attempts is how often an idempotent vjob is submitted in all; below 2 it is never
 	// submitted again.
 	Attempts int
@@ -36,7 +36,7 @@ type Settings struct {
 var DefaultSettings = Settings{
 	Limits: gang.DefaultLimits, Transfers: 2, Attempts: 3, LookEvery: 5 * time.Second,
 	LookWait: 5 * time.Second, Retry: time.Second, KeepLost: 7 * 24 * time.Hour,
-	Settle: 10 * time.Second, Patience: time.Minute, Slack: 4,
+	Settle: 10 * time.Second, RoomTimeout: time.Minute, Slack: 4,
 }
 
 // Hooks are what the scheduler decides for the executor. They are set before the first event.

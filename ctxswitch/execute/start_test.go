@@ -21,7 +21,7 @@ func TestAdd(t *testing.T) {
 	if !d.exec.Add(d.now, job(1, 2, cluster.Waiting)) || d.exec.Changes() == changes {
 		t.Error("it is not new")
 	}
-	if wake := d.exec.Drain().Wake; !wake.Equal(d.now.Add(settings().LookEvery)) {
+	if wake := d.exec.Flush().Wake; !wake.Equal(d.now.Add(settings().LookEvery)) {
 		t.Errorf("it wakes the scheduler at %s", wake)
 	}
 	if again := d.exec.Add(d.now, job(1, 3, cluster.Waiting)); again {
@@ -46,7 +46,7 @@ func TestAddWhereCopiesAre(t *testing.T) {
 	d.has(1, 0, "a", hypervisor.CopyPaused)
 	d.settle()
 	d.exec.Add(d.now, job(1, 1, cluster.Waiting))
-	d.drain()
+	d.flush()
 	if d.told("1.0 on a has incarnation 1, later than the record's 0: left alone") != 1 {
 		t.Error("the copy is not told")
 	}
@@ -55,7 +55,7 @@ func TestAddWhereCopiesAre(t *testing.T) {
 
 // Without a node the first thing to do is a look at the store, as time goes on.
 func TestAStartWithoutNodes(t *testing.T) {
-	first := execute.New(settings(), journal.Loaded{}, start).Drain()
+	first := execute.New(settings(), journal.Loaded{}, start).Flush()
 	if !first.LookStore || len(first.Looks) > 0 || !first.Wake.Equal(start.Add(settings().LookEvery)) {
 		t.Errorf("it wants %+v", first)
 	}
@@ -92,7 +92,7 @@ func TestWhatAStartTakesOver(t *testing.T) {
 		{Call: hypervisor.Call{Op: 7, Verb: hypervisor.Cap, VM: cluster.VMID{VJob: 2}, Node: "c"}, At: start},
 	}
 	d := newHarness(t, set, l)
-	if wake := d.exec.Drain().Wake; !wake.Equal(start.Add(3 * time.Second)) {
+	if wake := d.exec.Flush().Wake; !wake.Equal(start.Add(3 * time.Second)) {
 		t.Errorf("wakes after %s, want when the calls are settled", wake.Sub(start))
 	}
 	d = newHarness(t, set, l)
@@ -128,7 +128,7 @@ func TestWhatAStartTakesOver(t *testing.T) {
 // The executor wants to be woken when the next thing is due that it waits for.
 func TestWake(t *testing.T) {
 	set := settings()
-	set.LookEvery, set.Patience, set.Settle = time.Hour, 9*time.Minute, 7*time.Minute
+	set.LookEvery, set.RoomTimeout, set.Settle = time.Hour, 9*time.Minute, 7*time.Minute
 	set.Limits.DepartureGrace, set.Limits.StoreLag, set.Limits.MaxSkew = 8*time.Minute, 11*time.Minute, 6*time.Minute
 	const never = time.Hour // but for looks
 	running := func(phase gang.Phase, state cluster.State, nodes ...cluster.NodeID) journal.Loaded {
@@ -166,7 +166,7 @@ func TestWake(t *testing.T) {
 		}, set.Settle},
 		{"patience", full(job(1, 1, cluster.Waiting)), func(d *harness) {
 			d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
-		}, set.Patience},
+		}, set.RoomTimeout},
 		{"word of how a guest left", running(gang.Active, cluster.Running, "a", "b"), func(d *harness) { d.gone(1, 1, "b") }, set.Limits.DepartureGrace},
 		{"an image that is to be seen", running(gang.Saving, cluster.Suspending, "a", "b"), func(d *harness) {
 			d.gone(1, 0, "a")
@@ -197,7 +197,7 @@ func TestWake(t *testing.T) {
 			d.exec.Hint(d.now, node)
 		}
 		d.settle()
-		if got := d.exec.Drain().Wake.Sub(d.now); got != c.want {
+		if got := d.exec.Flush().Wake.Sub(d.now); got != c.want {
 			t.Errorf("%s: wakes after %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -17,37 +17,37 @@ type store struct {
 	settings *Settings
 	gangs    *gangs
 
-	shown   hypervisor.Store // by the last look that succeeded
-	began   uint64           // logical time at which that look began
-	seen    bool             // the last look succeeded
-	at      time.Time        // of the last look
-	looking bool
-	started uint64 // logical time of the look under way
-	again   bool   // something happened since it began
-	problem string // why it cannot be read, as of the last look
+	shown     hypervisor.Store // by the last look that succeeded
+	asOf      uint64           // logical time at which that look began
+	seen      bool             // the last look succeeded
+	lookedAt  time.Time        // of the last look
+	looking   bool
+	lookBegan uint64 // logical time of the look under way
+	lookAgain bool   // something happened since it began
+	problem   string // why it cannot be read, as of the last look
 }
 
 // update takes in a look, and wakes the gangs with images that it shows.
 func (st *store) update(shown hypervisor.Store, err error) {
-	st.looking, st.at, st.seen = false, st.now, err == nil
+	st.looking, st.lookedAt, st.seen = false, st.now, err == nil
 	st.tell(err)
 	if err != nil {
 		return
 	}
-	st.shown, st.began = shown, st.started
+	st.shown, st.asOf = shown, st.lookBegan
 	for _, image := range shown.Images {
 		st.dirty[image.ID.VM.VJob] = true
 	}
 }
 
-// look asks for a look that begins now; while one is under way, another one will follow it.
+// look asks for a look that begins now. While an earlier one is under way, another one follows it.
 func (st *store) look() {
 	if st.looking {
-		st.again = true
+		st.lookAgain = true
 		return
 	}
 	st.tick++
-	st.looking, st.started, st.again = true, st.tick, false
+	st.looking, st.lookBegan, st.lookAgain = true, st.tick, false
 	st.out.LookStore = true
 }
 
@@ -73,7 +73,7 @@ func (st *store) spaces(but *gangState) hypervisor.Spaces {
 	return spaces
 }
 
-// tell tells when the image store cannot be read any more, and when it can again.
+// tell reports that the image store cannot be read any more, or can be read again.
 func (st *store) tell(err error) {
 	was := st.problem
 	st.problem = ""
@@ -157,7 +157,7 @@ func (st *store) shared(id cluster.NodeID, ns *nodes) bool {
 		return false
 	}
 	for other, space := range st.shown.Free {
-		if n := ns.byID[other]; other != id && space.Pool == pool && n != nil && n.seen && n.rests == 0 {
+		if n := ns.byID[other]; other != id && space.Pool == pool && n != nil && n.seen && n.offLookEvery == 0 {
 			return true
 		}
 	}

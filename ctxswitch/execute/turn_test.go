@@ -150,21 +150,21 @@ func TestNothingIsDoneForABrokenVJob(t *testing.T) {
 	}
 }
 
-// Patience begins when nothing is under way: a call that takes long does not use it up.
-func TestPatienceWaitsForCalls(t *testing.T) {
+// The time to wait for room begins when nothing is under way: a call that takes long does not use it up.
+func TestRoomTimeoutWaitsForCalls(t *testing.T) {
 	for _, busy := range []int{0, 1} {
 		set := settings()
 		set.Costs.Boot = 10 * time.Minute
-		set.Patience = 61 * time.Second // no look is due then
+		set.RoomTimeout = 61 * time.Second // no look is due then
 		d := newHarness(t, set, full(job(1, 2, cluster.Waiting)))
 		d.settle()
 		nodes := [2]cluster.NodeID{"a", "a"}
 		nodes[busy] = "b"
 		d.adopt([]ctxGang{group(cluster.Boot, 1, 0, 1)}, act(cluster.Boot, 1, 0, "", nodes[0]), act(cluster.Boot, 1, 1, "", nodes[1]))
-		d.pass(2 * set.Patience)
+		d.pass(2 * set.RoomTimeout)
 		d.isIn(gang.Creating)
 		d.obey()
-		d.pass(set.Patience - time.Second)
+		d.pass(set.RoomTimeout - time.Second)
 		d.isIn(gang.Creating)
 		d.pass(time.Second)
 		d.isIn(gang.Clearing)
@@ -251,13 +251,13 @@ func TestALostStoreIsNotAskedWithoutPause(t *testing.T) {
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
 	asked := 0
 	for end := d.now.Add(time.Minute); d.now.Before(end); {
-		d.drain()
+		d.flush()
 		for range 3 {
 			if d.looking {
 				asked++
 				d.looking = false
 				d.exec.LookedStore(d.now, d.store, d.lost)
-				d.drain()
+				d.flush()
 			}
 		}
 		for _, node := range d.looks {

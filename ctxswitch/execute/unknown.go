@@ -12,7 +12,7 @@ import (
 )
 
 // unknown is a copy that bears our mark and belongs to no live vjob: its owner cannot be
-// told. It is paused if it runs, and neither destroyed nor adopted (I15).
+// told. It is isolated: it is paused if it runs, and neither destroyed nor adopted (I15).
 type unknown struct {
 	seen   hypervisor.CopyState
 	pauses tries
@@ -32,9 +32,9 @@ type place struct {
 	node cluster.NodeID
 }
 
-// quarantine pauses the copies on a node that belong to no live vjob, as often as it
-// takes, and tells of each what was seen.
-func (us *unknownCopies) quarantine(n *node) {
+// isolate pauses the running copies on a node that belong to no live vjob, as often as it
+// takes, and raises an alarm for each new state of one. They stay where they are.
+func (us *unknownCopies) isolate(n *node) {
 	maps.DeleteFunc(us.copies, func(at place, _ *unknown) bool {
 		_, there := n.copies[at.vm]
 		_, known := us.gangs.live[at.vm.VJob]
@@ -66,8 +66,9 @@ func (us *unknownCopies) quarantine(n *node) {
 	}
 }
 
-// unpaused tells that the pause of an unknown copy failed, as the number of tries doubles.
-func (us *unknownCopies) unpaused(call *hypervisor.Call, err error) {
+// pauseFailed takes in the reply to the pause of an unknown copy. If it is an error, an alarm is raised
+// at the tries 1, 2, 4, 8 and so on.
+func (us *unknownCopies) pauseFailed(call *hypervisor.Call, err error) {
 	at := place{call.VM, call.Node}
 	u, ok := us.copies[at]
 	if ok && err != nil && call.Verb == hypervisor.Pause && u.pauses.count&(u.pauses.count-1) == 0 {

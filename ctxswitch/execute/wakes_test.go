@@ -60,7 +60,7 @@ func TestALookWakesGangsThatWaitForPower(t *testing.T) {
 	d.caps(2, 500)
 	d.wants("1 cap 2.0@b")
 	d.exec.Replied(d.now, d.replyTo(1, nil))
-	d.drain()
+	d.flush()
 	d.wants("1 cap 2.0@b")
 	d.copies["b"][0].Cap = 500
 	d.settle()
@@ -106,11 +106,11 @@ func TestCopiesAreInTheOrderOfNodes(t *testing.T) {
 	for _, node := range []cluster.NodeID{"c", "a", "b"} {
 		d.has(1, 0, node, hypervisor.CopyPaused)
 	}
-	d.drain()
+	d.flush()
 	for _, node := range []cluster.NodeID{"c", "a", "b"} {
 		d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: d.copies[node]}, nil)
 	}
-	d.drain()
+	d.flush()
 	d.wants("1 destroy 1.0@a, 2 destroy 1.0@b, 3 destroy 1.0@c")
 }
 
@@ -171,14 +171,14 @@ func TestALookAtTheStoreWakesGangs(t *testing.T) {
 		d.wants("1 discard 1.0@a")
 		if looking {
 			d.exec.Hint(d.now, "a")
-			d.drain()
+			d.flush()
 		}
 		d.store.Images = d.store.Images[1:]
 		d.exec.Replied(d.now, d.replyTo(1, nil))
-		d.drain()
+		d.flush()
 		if looking {
 			d.exec.LookedStore(d.now, d.store, nil)
-			d.drain()
+			d.flush()
 		}
 		d.lookedAt("a")
 		d.lookedAt("a")
@@ -186,7 +186,7 @@ func TestALookAtTheStoreWakesGangs(t *testing.T) {
 			t.Errorf("looking %t: after the look at its node it is live: %t", looking, live)
 		}
 		d.exec.LookedStore(d.now, d.store, nil)
-		d.drain()
+		d.flush()
 		if r, live := d.exec.Job(1); live {
 			t.Errorf("looking %t: it waits for %q", looking, r.Wait)
 		}
@@ -213,7 +213,7 @@ func TestHints(t *testing.T) {
 	later := d.now.Add(time.Second)
 	d.exec.Hint(later, "x")
 	d.exec.Hint(later, "b")
-	got := d.exec.Drain()
+	got := d.exec.Flush()
 	if want := []cluster.NodeID{"b"}; !slices.Equal(got.Looks, want) || got.LookStore {
 		t.Errorf("looks are wanted at %v, want %v", got.Looks, want)
 	}

@@ -117,7 +117,7 @@ func TestWalltimesAreWritten(t *testing.T) {
 	if d.exec.Changes() == changes {
 		t.Error("no new decision is wanted")
 	}
-	d.drain()
+	d.flush()
 	spans := []journal.WalltimeChange{{ID: 1, Walltime: 2 * time.Hour}}
 	events := []journal.Event{{At: later, Kind: journal.EventState, VJob: 1, State: "running", Text: "stretched by u"}}
 	if s := d.steps[0]; !reflect.DeepEqual(s.Spans, spans) || !reflect.DeepEqual(s.Events, events) {

@@ -12,7 +12,7 @@ import (
 // Aim is what is asked of a gang: one action for all its members.
 type Aim struct {
 	Kind  cluster.ActionKind
-	Next  []cluster.NodeID // Boot, Resume, Migrate: by rank; "" for members that stay
+	Next  []cluster.NodeID // by rank; "" for members that stay. A pause and its end ignore it
 	Live  bool             // Migrate: without pausing
 	Then  Then             // Stop: what comes after
 	Cause cluster.Cause
@@ -39,7 +39,7 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 	case cluster.Boot:
 		n.Phase = Creating
 		n.Incarnation = n.boots() + 1
-		n.Used = n.Generation
+		n.UsedUpTo = n.Generation
 		n.Members = make([]Member, len(r.Members))
 	case cluster.Suspend:
 		n.Phase, n.Then = Pausing, ThenSave
@@ -68,7 +68,7 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 		n.Phase = Resuming
 	}
 	for i := range n.Members {
-		if i < len(aim.Next) && !n.Members[i].Ended && aim.travels() {
+		if i < len(aim.Next) && !n.Members[i].Ended && aim.setsNext() {
 			n.Members[i].Next = aim.Next[i]
 		}
 	}
@@ -99,7 +99,7 @@ func (r *Record) Restore(generation int, store *hypervisor.Store, cause cluster.
 	k := &n.Kept[i]
 	k.Wanted = true
 	n.Phase, n.Then, n.Since, n.Cause, n.Skew = Saving, ThenVerify, now, cause, 0
-	n.Boots, n.Used = n.boots(), n.Generation
+	n.Boots, n.UsedUpTo = n.boots(), n.Generation
 	if k.Incarnation > 0 {
 		n.Incarnation = k.Incarnation
 	}
@@ -110,8 +110,9 @@ func (r *Record) Restore(generation int, store *hypervisor.Store, cause cluster.
 	return *n, nil
 }
 
-// travels reports whether members go to the nodes that the aim names.
-func (a *Aim) travels() bool { return a.Kind != cluster.Pause && a.Kind != cluster.Unpause }
+// setsNext reports whether the nodes that the aim names become the next nodes of the members. A plan
+// names the present node of a member that is paused or unpaused: its Next stays "".
+func (a *Aim) setsNext() bool { return a.Kind != cluster.Pause && a.Kind != cluster.Unpause }
 
 // Hop sends a member of a moving gang on to its next node.
 func (r *Record) Hop(rank int, next cluster.NodeID) Record {
@@ -120,8 +121,8 @@ func (r *Record) Hop(rank int, next cluster.NodeID) Record {
 	return *n
 }
 
-// mark makes every image up to the present generation unusable for ever: from
-// the commit of this record on, no restore of them is issued (I3).
+// mark forgets the sealed images of all members, and their Next becomes their Node: from the commit of
+// this record on, no restore of these images is issued (I3).
 func (r *Record) mark() {
 	for i := range r.Members {
 		m := &r.Members[i]

@@ -43,7 +43,7 @@ func (t clearance) clearing() {
 	known := func(k Kept) bool { return !k.Newer || k.Wanted }
 	if t.rec.Then.InOrder() && slices.ContainsFunc(t.rec.Kept, known) { // the vjob was ended on request
 		t.rec.Kept = slices.DeleteFunc(t.rec.Kept, known)
-		t.moved = true
+		t.changed = true
 	}
 	if t.forgetImages() || t.discard(func(hypervisor.Image) bool { return true }) {
 		t.waitFor("deletes its images")

@@ -23,10 +23,10 @@ func lapsed(n int) func(*stage) {
 }
 
 func generation(g int) func(*stage) {
-	return func(s *stage) { s.rec.Used, s.rec.Generation = s.rec.Used+g-s.rec.Generation, g }
+	return func(s *stage) { s.rec.UsedUpTo, s.rec.Generation = s.rec.UsedUpTo+g-s.rec.Generation, g }
 }
 
-func used(g int) func(*stage) { return func(s *stage) { s.rec.Used = g } }
+func used(g int) func(*stage) { return func(s *stage) { s.rec.UsedUpTo = g } }
 
 func kept(list ...gang.Kept) func(*stage) { return func(s *stage) { s.rec.Kept = list } }
 

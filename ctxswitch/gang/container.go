@@ -24,7 +24,7 @@ func StepContainer(rec Record, s Input, inside string) Turn {
 	case Pausing, Paused, Saving, Saved, Restoring, Resuming, Moving, Shifting:
 		t.enter(Clearing, ThenWait, t.rec.Cause)
 	}
-	return Turn{Record: *t.rec, Changed: t.moved, Wait: t.wait, Alarms: t.alarms}
+	return Turn{Record: *t.rec, Changed: t.changed, Wait: t.wait, Alarms: t.alarms}
 }
 
 // takeRoom takes the room of all members.

@@ -75,21 +75,21 @@ func TestSeveralCopies(t *testing.T) {
 
 // A copy in a state that its phase does not expect is brought to the one that it does.
 func TestUnexpectedStates(t *testing.T) {
-	quarantined := func(s *stage) { s.rec.Members[1].Node = "c" }
+	isolated := func(s *stage) { s.rec.Members[1].Node = "c" }
 	check(t, []row{
 		{"boots paused", on(gang.Creating, 0).next("a", "b").has("0@a paused", "1@b running"), "creating; unpause 0@a …: a>a, b>b"},
 		{"runs while it is saved", on(gang.Saving, 0).has("0@a running", "1@b paused"), "saving; pause 0@a; save 1@b g1.a1 …: a, b save 1 *"},
 		{"runs while it is restored", on(gang.Restoring, 0).imaged(0, 1).next("c", "d").has("0@c running", "1@d paused"), "restoring; pause 0@c …: a>c image, b>d image"},
 		{"runs although it is saved", on(gang.Saved, 0).imaged(0, 1).has("1@c running"), "saved; pause 1@c ! held: a image, c image *"},
-		{"and is where it was found before", on(gang.Saved, 0).imaged(0, 1).has("1@c running").with(quarantined), "saved; pause 1@c ! held: a image, c image"},
-		{"one is found, the other was found before", on(gang.Saved, 0).imaged(0, 1).has("0@c running", "1@c running").with(quarantined), "saved; pause 0@c; pause 1@c ! held: c image, c image *"},
+		{"and is where it was found before", on(gang.Saved, 0).imaged(0, 1).has("1@c running").with(isolated), "saved; pause 1@c ! held: a image, c image"},
+		{"one is found, the other was found before", on(gang.Saved, 0).imaged(0, 1).has("0@c running", "1@c running").with(isolated), "saved; pause 0@c; pause 1@c ! held: c image, c image *"},
 		{"runs elsewhere before a member of lower rank", on(gang.Resuming, 0).has("0@a paused unknown", "1@c running"), "resuming …: a, c"},
 		{"runs while it is moved", on(gang.Moving, 0).next("c", "").has("0@a running", "1@b paused"), "moving; pause 0@a …: a>c, b"},
 		{"is gone while it is shifted", on(gang.Shifting, 0).next("c", "").has("1@b running").with(gone(0, hypervisor.CauseShutdown)), "shifting: a ended, b *"},
 		{"paused by a shift, the next is not moved yet", on(gang.Shifting, 0).next("c", "d").has("0@a paused", "1@b running").with(gone(0, hypervisor.CauseShutdown)), "shifting; destroy 0@a; migrate 1@b>d …: a>c, b>d"},
 		{"runs, and no member is locked", on(gang.Resuming, 0).has("0@a running", "1@b running").with(tried(1, 1, hypervisor.ErrLocked)), "active: a, b *"},
 		{"two run beside one that is locked", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)), "resuming; pause 1@b …: a, b"},
-		{"one of them rests from a call", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)).with(busy(1)).with(func(s *stage) { s.input.Sights[1].Rests = true }), "resuming; pause 1@b …: a, b"},
+		{"one of them rests from a call", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)).with(busy(1)).with(func(s *stage) { s.input.Sights[1].BacksOff = true }), "resuming; pause 1@b …: a, b"},
 		{"one of them is called", on(gang.Resuming, 0).has("0@a paused", "1@b running").with(tried(0, 1, hypervisor.ErrLocked)).with(busy(1)), "resuming …: a, b"},
 		{"one of them has two copies", on(gang.Resuming, 0).has("0@a paused", "1@b running", "1@c paused").with(tried(0, 1, hypervisor.ErrLocked)), "resuming; destroy 1@c; unpause 0@a ! …: a, b"},
 		{"still runs beside a call on it", on(gang.Resuming, gang.ThenBack).has("0@a running", "1@b paused").with(busy(0)), "resuming(back) …: a, b"},

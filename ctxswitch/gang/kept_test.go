@@ -114,8 +114,8 @@ func TestMembersThatRunUseTheImages(t *testing.T) {
 		"paused, with newer images beside":  {step(on(gang.Paused, 0).has(stands...).generation(3)), gang.Paused, 0},
 		"running, with newer images beside": {step(on(gang.Active, 0).has(runs...).generation(3)), gang.Active, 3},
 	} {
-		if c.rec.Phase != c.phase || c.rec.Used != c.used {
-			t.Errorf("%s: %s, used up to %d, want %s, %d", name, c.rec.Phase, c.rec.Used, c.phase, c.used)
+		if c.rec.Phase != c.phase || c.rec.UsedUpTo != c.used {
+			t.Errorf("%s: %s, used up to %d, want %s, %d", name, c.rec.Phase, c.rec.UsedUpTo, c.phase, c.used)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (r *Record) keepImages(cause string, now time.Time) {
 			k.Wanted, k.Used = false, used
 		}
 	}
-	for g := r.Used + 1; g <= r.wrote(); g++ {
+	for g := r.UsedUpTo + 1; g <= r.wrote(); g++ {
 		if _, kept := r.Keeps(g); !kept {
 			r.keep(Kept{Generation: g, Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used, Ended: r.ended()})
 		}
@@ -80,7 +80,7 @@ func (t *turn) noteNewer() {
 	if t.Store == nil {
 		return
 	}
-	wrote, runs := t.rec.wrote(), t.rec.Used == t.rec.Generation
+	wrote, runs := t.rec.wrote(), t.rec.UsedUpTo == t.rec.Generation
 	for _, image := range t.Store.Images {
 		g := image.ID.Generation
 		if _, kept := t.rec.Keeps(g); kept || image.ID.VM.VJob != t.rec.VJob || g <= wrote {
@@ -91,9 +91,9 @@ func (t *turn) noteNewer() {
 		t.rec.keep(Kept{Generation: g, Since: t.Now, Cause: cause, Newer: true, Used: t.runs(), Ended: t.rec.ended()})
 		t.rec.Generation = max(t.rec.Generation, g)
 		if runs {
-			t.rec.Used = t.rec.Generation
+			t.rec.UsedUpTo = t.rec.Generation
 		}
-		t.moved = true
+		t.changed = true
 	}
 }
 

@@ -79,7 +79,7 @@ func TestImagesOutliveALoss(t *testing.T) {
 		}), "[2 newer]", true},
 		{"images newer than the record, and older than a disk", on(gang.Active, 0).has("0@a running").with(crashed).generation(2), "[2 used newer]", false},
 		{"images of an earlier loss", on(gang.Active, 0).has("0@a running").with(crashed).generation(1).with(func(s *stage) {
-			s.rec.Generation, s.rec.Used, s.rec.Kept = 2, 2, []gang.Kept{{Generation: 1, Since: start}}
+			s.rec.Generation, s.rec.UsedUpTo, s.rec.Kept = 2, 2, []gang.Kept{{Generation: 1, Since: start}}
 		}), "[1]", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ type migration struct{ *turn }
 
 // moving takes members to their next nodes: a paused gang as a whole (Moving),
 // or running members one by one where a lock prevents two writers (Shifting).
-// After every call both ends are seen; no member continues before each has
+// After every call both nodes are looked at; no member continues before each has
 // exactly one copy.
 func (t migration) moving() {
 	settled := true
@@ -24,7 +24,7 @@ func (t migration) moving() {
 			settled = false
 			continue
 		}
-		own := t.own(rank)
+		own := t.own(rank) // not empty: see noteEndings
 		switch {
 		case len(own) > 1:
 			settled = false
@@ -41,14 +41,14 @@ func (t migration) moving() {
 			}
 		case own[0].Node == m.Next:
 			m.Node, m.Next = m.Next, ""
-			t.moved = true
+			t.changed = true
 			settled = settled && !s.More
 		case m.Next == "":
 			settled = settled && !s.More
 		case t.Retreat != "" || s.Tries >= t.Limits.MaxTries:
 			t.alarms = append(t.alarms, fmt.Sprintf("%s stays on %s: %s", own[0].VM, own[0].Node, t.why(rank)))
 			m.Node, m.Next = own[0].Node, ""
-			t.moved = true
+			t.changed = true
 		default:
 			settled = false
 			t.migrate(rank, own[0])

@@ -3,8 +3,28 @@
 // the room; restore all paused, mark the generation as used, resume in order.
 //
 // It is a pure function from a durable [Record] and what is observed to the next
-// record and the next calls. Nothing but the record is remembered, so going on
-// after a crash is the same code as going on after a reply.
+// record and the next calls. Nothing but the record is remembered, so continuing
+// after a crash is the same code as continuing after a reply. The paths of a gang that
+// reaches its aim are:
+//
+//	boot     Absent -> Creating -> Active
+//	suspend  Active -> Pausing -> Saving -> Saved
+//	resume   Saved -> Restoring -> Resuming -> Active
+//	migrate  Active -> Pausing -> Moving -> Resuming -> Active; live: Active -> Shifting -> Active
+//	pause    Active -> Pausing -> Paused, and to unpause, Paused -> Resuming -> Active
+//	stop     any phase -> Clearing -> Absent
+//
+// An [Aim] is one action for all members. [Record.Begin] enters its first phase. A look is one
+// observation of a node or of the image store. A [Sight] is what the looks show of one member, and
+// [Input] has the sights of all. A [Turn] is what one [Step] decides: the next record, and the calls
+// to make after its commit. [Input.Retreat] is the reason to give the aim up: unless the gang is
+// Resuming or Clearing already, it turns back as a whole to the stable phase that it came from.
+//
+// Read record.go first (the phases and the record), then turn.go (the input and the output of a
+// step), begin.go (the aims) and step.go (each phase and its function; gangs that boot or run).
+// suspend.go and paused.go lead to Saved and Paused, resume.go from there to Active, move.go to other
+// nodes, and clear.go to Absent. lose.go is for a gang with lost memory, and for the images that it
+// keeps. container.go stands alone: the members of a container are room, not VMs.
 package gang
 
 import (
@@ -55,7 +75,7 @@ func (p *Phase) UnmarshalText(b []byte) error {
 	return cluster.BadField("phase", string(b), "a phase of the gang protocol")
 }
 
-// Stable reports whether nothing is under way.
+// Stable reports whether the phase is one in which nothing is under way.
 func (p Phase) Stable() bool { return p == Absent || p == Active || p == Paused || p == Saved }
 
 // Record is all that is durable about the gang of one vjob. Its members never change: what
@@ -68,7 +88,7 @@ type Record struct {
 	Incarnation int // which boot from scratch the present life began with; 0 before the first
 	Boots       int // boots so far, where an earlier life than the last was restored; else 0 will do
 	Generation  int // suspensions to disk so far; names the images
-	Used        int // all members have run since the images up to this generation were written
+	UsedUpTo    int `json:"Used"` // all members have run since the images up to this generation were written
 	Restores    int // attempts to restore so far; names their links
 	Losses      int // times that the vjob was lost and queued again
 	Members     []Member

@@ -11,11 +11,14 @@ import (
 // restoration is the turn of a gang that is saved, or comes back.
 type restoration struct{ *turn }
 
-// saved removes what must not be beside the images: halves, memory that is older than the
-// disks, and paused copies of a restore that was given up and came late after all. Other
-// whole images stay until members run: nothing proves before that those of the record can be
-// read. We let no copy run, and the disk of one that does is newer than the images now: it is
-// put in quarantine, which its Node in the record stands for, and the vjob is held.
+// saved removes what must not exist beside the images of a saved gang: incomplete images, images that
+// are older than the disks, and paused copies, made by a restore that was given up and came late.
+// Other complete images stay until the members run: only that proves that the images in the record
+// can be read.
+//
+// A copy that runs is not of our making, and its disk is newer than the images now. So it is not
+// destroyed but isolated, and the vjob is held: the copy is paused and stays on its node, which the
+// record keeps as the Node of the member. Members of a saved gang have no Node otherwise.
 func (t restoration) saved() {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]
@@ -26,7 +29,7 @@ func (t restoration) saved() {
 			switch {
 			case f.State == hypervisor.CopyRunning:
 				t.holdFor(fmt.Sprintf("%s runs on %s although its gang is saved: a pause is requested, and the copy stays there", f.VM, f.Node))
-				t.moved = t.moved || m.Node != f.Node
+				t.changed = t.changed || m.Node != f.Node
 				m.Node = f.Node
 				t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: f.Node})
 			case f.Node != m.Node && t.shown(rank):
@@ -39,7 +42,7 @@ func (t restoration) saved() {
 		if m.Image != nil && m.Image.ID == image.ID {
 			return false
 		}
-		return !image.Complete || image.ID.Generation <= t.rec.Used && t.shown(image.ID.VM.Rank)
+		return !image.Complete || image.ID.Generation <= t.rec.UsedUpTo && t.shown(image.ID.VM.Rank)
 	})
 }
 
@@ -53,7 +56,7 @@ func (t restoration) shown(rank int) bool {
 	return image.Complete
 }
 
-// restoring brings every member back, paused. Until all stand there nothing is
+// restoring brings every member back, paused. Until all copies are there no image is
 // used up: the gang can still return to its images.
 func (t restoration) restoring() {
 	if t.rec.Then == ThenSave {
@@ -86,7 +89,7 @@ func (t restoration) restoring() {
 			return
 		case errors.Is(s.Err, hypervisor.ErrBadImage) || s.Tries >= t.Limits.MaxTries || t.Retreat != "":
 			t.giveUp(rank)
-			if t.moved {
+			if t.changed {
 				return
 			}
 		default:
@@ -117,7 +120,7 @@ func (t restoration) restore(rank int) {
 		return
 	}
 	t.rec.Restores++
-	t.moved = true
+	t.changed = true
 	revoke := hypervisor.Call{
 		Verb: hypervisor.Revoke, Node: m.Image.Node, Image: m.Image.ID, Attempt: t.rec.Restores - 1,
 	}
@@ -266,7 +269,7 @@ func (t restoration) resuming() {
 		return
 	}
 	t.rec.mark()
-	t.rec.Used = t.rec.Generation
+	t.rec.UsedUpTo = t.rec.Generation
 	t.rec.Kept = slices.DeleteFunc(t.rec.Kept, func(k Kept) bool { return k.Wanted })
 	t.enter(Active, ThenNothing, t.rec.Cause)
 	t.rec.Skew = t.Skew
@@ -284,7 +287,7 @@ func (t restoration) lockedOut() bool {
 	}
 	for rank := range t.Sights {
 		s, own := &t.Sights[rank], t.own(rank)
-		if locked && t.live(rank) && (!s.Busy || s.Rests) && len(own) == 1 && own[0].State == hypervisor.CopyRunning {
+		if locked && t.live(rank) && (!s.Busy || s.BacksOff) && len(own) == 1 && own[0].State == hypervisor.CopyRunning {
 			stops = true
 			t.call(rank, hypervisor.Call{Verb: hypervisor.Pause, Node: own[0].Node})
 		}

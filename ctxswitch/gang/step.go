@@ -16,13 +16,13 @@ import (
 func Step(rec Record, s Input) Turn {
 	t := &turn{Input: s, rec: rec.Clone()}
 	t.step()
-	return Turn{Record: *t.rec, Changed: t.moved, Chains: t.chains, Wait: t.wait, Alarms: t.alarms, Hold: t.hold}
+	return Turn{Record: *t.rec, Changed: t.changed, Chains: t.chains, Wait: t.wait, Alarms: t.alarms, Hold: t.hold}
 }
 
 func (t *turn) step() {
-	// Blind = still (I16). Only a gang that was being paused, and has
-	// neither an image nor a second place where a member could be, lets those
-	// members go on that it can see.
+	// While a silent node may hold a copy, nothing is done with the gang (I16), with one
+	// exception. A gang that is being paused, or turns back from that, has no images, and no
+	// member on its way to another node: the members that are seen continue.
 	if blind := t.blind(); len(blind) > 0 {
 		t.waitFor("keeps still: " + join(blind) + " may hold a copy and does not answer")
 		switch {
@@ -86,7 +86,11 @@ func (t *turn) clearStale() {
 
 // noteEndings records the members with a guest that shut itself down, and loses the gang when a
 // guest left otherwise. It reports whether the record was changed, or the step has to wait for
-// the cause of a departure.
+// the cause of a departure: then the step ends.
+//
+// After false, each member that takes part and is not busy has a copy, except while the gang is
+// booted or a node is silent. The functions of the other phases named here rely on it: pausing, keep
+// and moving read own[0] unchecked.
 func (t *turn) noteEndings() bool {
 	switch t.rec.Phase {
 	case Creating, Active, Pausing, Paused, Shifting, Resuming, Moving:
@@ -110,7 +114,7 @@ func (t *turn) noteEndings() bool {
 		switch {
 		case s.Gone && s.Cause == hypervisor.CauseShutdown:
 			m.Ended, m.Next = true, ""
-			t.moved = true
+			t.changed = true
 		case t.rec.Phase == Creating && !s.Gone:
 			// It was never seen: the boot is still to be made, or to be made again.
 		case s.Fenced:
@@ -129,12 +133,12 @@ func (t *turn) noteEndings() bool {
 		}
 	}
 	switch {
-	case t.moved && t.allEnded():
+	case t.changed && t.allEnded():
 		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "all its VMs have shut themselves down"})
-	case t.moved && t.VJob.LeaderEnds && t.rec.Members[0].Ended:
+	case t.changed && t.VJob.LeaderEnds && t.rec.Members[0].Ended:
 		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "its first VM has shut itself down"})
 	}
-	return t.moved || unclear
+	return t.changed || unclear
 }
 
 func (t *turn) allEnded() bool {
@@ -229,14 +233,14 @@ func (t *turn) active() {
 	})
 }
 
-// keep keeps one copy of each member of a gang that rests. One that is found in the wrong
-// state is put right.
+// keep keeps one copy of each member of a gang that is Active or Paused. right corrects a copy that
+// is found in the wrong state.
 func (t *turn) keep(wrong hypervisor.CopyState, right func(rank int, f Found)) {
 	for rank := range t.rec.Members {
 		if !t.live(rank) || t.Sights[rank].Busy {
 			continue
 		}
-		own := t.own(rank)
+		own := t.own(rank) // not empty: see noteEndings
 		switch {
 		case len(own) > 1:
 			if !t.oneOf(rank, own) {
@@ -248,7 +252,7 @@ func (t *turn) keep(wrong hypervisor.CopyState, right func(rank int, f Found)) {
 			right(rank, own[0])
 		case own[0].Node != t.rec.Members[rank].Node:
 			t.rec.Members[rank].Node = own[0].Node // a migration that ended by itself
-			t.moved = true
+			t.changed = true
 		}
 	}
 }

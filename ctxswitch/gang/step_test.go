@@ -37,7 +37,7 @@ func on(phase gang.Phase, then gang.Then) *stage {
 	case phase == gang.Saving && then != gang.ThenVerify, phase == gang.Pausing && then == gang.ThenSave,
 		phase == gang.Saved, phase == gang.Restoring, phase == gang.Paused, phase == gang.Resuming && then != gang.ThenBack:
 	default:
-		s.rec.Used = 1
+		s.rec.UsedUpTo = 1
 	}
 	limits := gang.DefaultLimits
 	limits.MaxTries = 2
@@ -218,7 +218,7 @@ func TestStep(t *testing.T) {
 		{"a copy that no intent explains stays", on(gang.Active, 0).has("0@a running", "0@c running newer", "1@b running"), "active !"},
 		{"used images go", on(gang.Active, 0).has("0@a running", "1@b running").stored(0, 1, true), "active; discard 0@a g1.a1"},
 
-		// Pausing (fault scenarios 1-4).
+		// Pausing (RELIABILITY, scenarios 1 to 4).
 		{"pauses in rank order", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running"), "pausing(save); pause 0@a then pause 1@b"},
 		{"not while another job is under way", on(gang.Pausing, gang.ThenSave).has("0@a running", "1@b running unknown").with(func(s *stage) { s.input.Now = start }), "pausing(save)"},
 		{"and not for long", on(gang.Pausing, gang.ThenSave).has("0@a paused", "1@b running unknown"), "resuming(back)"},

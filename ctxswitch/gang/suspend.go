@@ -27,7 +27,7 @@ func (t suspension) pausing() {
 		if !t.live(rank) {
 			continue
 		}
-		own := t.own(rank)
+		own := t.own(rank) // not empty: see noteEndings
 		switch {
 		case len(own) > 1:
 			t.back(fmt.Sprintf("%s has %d copies", own[0].VM, len(own)))
@@ -84,7 +84,7 @@ func (t suspension) tooMuchSkew() {
 
 // back lets the members of a gang that was being paused go on where they are.
 func (t suspension) back(cause string) {
-	t.rec.Used = t.rec.Generation
+	t.rec.UsedUpTo = t.rec.Generation
 	for i := range t.rec.Members {
 		t.rec.Members[i].Next = ""
 	}
@@ -193,7 +193,7 @@ func (t suspension) save(rank int, node cluster.NodeID) {
 		return
 	}
 	m.Save++
-	t.moved = true
+	t.changed = true
 	t.call(rank, call)
 }
 
@@ -215,7 +215,7 @@ func (t suspension) seal(rank int) {
 		if t.rec.Then == ThenVerify && sealed.Incarnation > 0 {
 			t.rec.Incarnation = sealed.Incarnation
 		}
-		t.moved = true
+		t.changed = true
 		return
 	}
 	switch {

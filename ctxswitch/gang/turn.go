@@ -41,13 +41,13 @@ type Limits struct {
 	MaxLosses      int           // times that a lost vjob is queued again
 	StopGrace      time.Duration // between asking a guest to shut down and ending it; 0 ends it at once
 	Margin         cluster.MiB   // left free on each image store
-	DepartureGrace time.Duration // how long to wait for word of how a guest left that is not seen any more
+	DepartureGrace time.Duration // how long to wait for the cause after a guest was seen no more
 	// StoreLag is how old what a look at the image store shows may be: clients of file
 	// servers cache directories (NFS: acdirmax, 60 s).
 	StoreLag time.Duration
 }
 
-// DefaultLimits are used where settings are silent.
+// DefaultLimits are used where the settings name none.
 var DefaultLimits = Limits{
 	MaxSkew: 5 * time.Second, MaxTries: 3, MaxLosses: 3,
 	StopGrace: 30 * time.Second, Margin: 64, DepartureGrace: 5 * time.Second, StoreLag: 2 * time.Minute,
@@ -55,16 +55,16 @@ var DefaultLimits = Limits{
 
 // Sight is one member as it was seen.
 type Sight struct {
-	Found  []Found           // copies on nodes that were seen, in order of nodes
-	Blind  []cluster.NodeID  // nodes that may hold a copy and were not seen
-	Busy   bool              // a call is under way, or its outcome has not been looked at
-	Rests  bool              // Busy for no other reason than that its next call is not due yet
-	Gone   bool              // the driver saw the guest leave, and Cause says how
-	Cause  hypervisor.Cause  // of Gone
-	Fenced bool              // it is gone with its node, which was declared down
-	Tries  int               // calls made for the member in this phase
-	Err    error             // what the last of them said
-	Sealed map[string]*Image // by name: seals that succeeded
+	Found    []Found           // copies on nodes that were seen, in order of nodes
+	Blind    []cluster.NodeID  // nodes that may hold a copy and were not seen
+	Busy     bool              // a call is under way, or its outcome has not been looked at
+	BacksOff bool              // Busy for no other reason than that its next call is not due yet
+	Gone     bool              // the driver saw the guest leave, and Cause says how
+	Cause    hypervisor.Cause  // of Gone
+	Fenced   bool              // it is gone with its node, which was declared down
+	Tries    int               // calls made for the member in this phase
+	Err      error             // what the last of them said
+	Sealed   map[string]*Image // by name: seals that succeeded
 	// Discarded has the images that were deleted in this phase.
 	Discarded map[hypervisor.ImageID]bool
 	More      bool          // another hop of its migration follows
@@ -96,12 +96,12 @@ type Turn struct {
 // turn is a step in the making.
 type turn struct {
 	Input
-	rec    *Record
-	chains [][]hypervisor.Call
-	wait   string
-	alarms []string
-	hold   string
-	moved  bool // the record was changed
+	rec     *Record
+	chains  [][]hypervisor.Call
+	wait    string
+	alarms  []string
+	hold    string
+	changed bool // the record was changed
 }
 
 // call adds a chain of calls on one member.
@@ -120,7 +120,7 @@ func (t *turn) address(rank int, calls []hypervisor.Call) []hypervisor.Call {
 func (t *turn) enter(p Phase, then Then, cause cluster.Cause) {
 	t.rec.Phase, t.rec.Then, t.rec.Since, t.rec.Cause = p, then, t.Now, cause
 	t.rec.Skew = 0
-	t.moved = true
+	t.changed = true
 }
 
 // aborted is the cause of a gang that is turned back.
@@ -150,7 +150,7 @@ func (t *turn) underWay(rank int, f Found) {
 	}
 }
 
-// own returns the copies of a member's present life.
+// own returns the copies of a member's present life. See noteEndings for when there is one at least.
 func (t *turn) own(rank int) []Found {
 	var list []Found
 	for _, f := range t.Sights[rank].Found {

@@ -8,8 +8,8 @@ import (
 	"vjob/repack/script"
 )
 
-// Some rules of the catalogue are for instances in files only: in a cluster, other parts of
-// vjob decide what they ask for.
+// elsewhere has the rules of the catalogue that are for instances in files only, and what decides in a
+// running cluster instead.
 var elsewhere = map[string]string{
 	"ready":     "which vjobs run is decided by the queue; vjob hold keeps one from it",
 	"running":   "which vjobs run is decided by the queue, by their priority",
@@ -20,8 +20,8 @@ var elsewhere = map[string]string{
 	"maxOnline": "the state of a node is set by vjob nodes drain and online",
 }
 
-// A breach of a soft rule is worth at most so much to users, in seconds for which
-// one VM waits: others pay for it by being moved.
+// mostPenalty is the highest penalty that the owner of a vjob may give a soft rule, in seconds for which one
+// VM waits: VMs of others are moved to avoid it.
 const mostPenalty = 3600
 
 // ownRules is how many rules a vjob may state.

@@ -182,8 +182,8 @@ func (v *view) Tick() time.Duration { return Tick }
 // Sparse is true but for a vjob that is being submitted: all its members are there.
 func (v *view) Sparse() bool { return v.members == anyNumber || !v.own }
 
-// The rules of a vjob are read at every decision: they may be so much work, and so
-// much more for each member.
+// The rules of a vjob are compiled at every decision. ownSteps bounds that work, and stepsPerMember adds to
+// the bound for each member.
 const (
 	ownSteps       = 100_000
 	stepsPerMember = 50

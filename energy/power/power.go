@@ -52,7 +52,7 @@ type Verb uint8
 
 // The verbs.
 const (
-	Query Verb = iota // whether the node has power
+	Query Verb = iota // whether the node has power; its name is "look"
 	TurnOff
 	TurnOn
 )
@@ -67,7 +67,7 @@ type Request struct {
 	At   time.Time
 }
 
-// Do carries out a verb. It returns the state for Look, else Unknown.
+// Do carries out a verb. It returns the state for [Query], else Unknown.
 func Do(ctx context.Context, d Driver, v Verb) (State, error) {
 	switch v {
 	case TurnOff:

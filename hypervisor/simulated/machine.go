@@ -43,7 +43,7 @@ type memory struct {
 	Stamp hypervisor.Stamp    `json:"stamp"`
 	Spec  *hypervisor.Machine `json:"spec"`
 	// Epoch is the disk epoch at which this memory last ran. Memory with another
-	// epoch than its disk is stale (RELIABILITY I2).
+	// epoch than its disk is stale (I2).
 	Epoch   int  `json:"epoch"`
 	Corrupt bool `json:"corrupt"`
 

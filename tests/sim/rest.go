@@ -37,7 +37,7 @@ func (k *Checker) restOf(vm cluster.VMID, rec gang.Record, truth simulated.Truth
 	for _, i := range truth.Images {
 		_, kept := rec.Keeps(i.ID.Generation)
 		// Of an abandoned save, and the VM has not run since.
-		unused := i.Complete && i.ID.Generation > rec.Used && (own == nil || own.ID != i.ID)
+		unused := i.Complete && i.ID.Generation > rec.UsedUpTo && (own == nil || own.ID != i.ID)
 		if i.ID.VM == vm && !kept && !unused {
 			images++
 		}

@@ -19,7 +19,7 @@ func TestNothingIsDoneForAnEndedVJob(t *testing.T) {
 	if err := d.exec.Clear(d.now, 1, gang.ThenTerminate, cluster.Because("deleted by u")); err != nil {
 		t.Fatal(err)
 	}
-	d.drain()
+	d.flush()
 	d.store.Images = []hypervisor.Image{imageOf(1, 7)}
 	d.exec.LookedStore(d.now, d.store, nil)
 	d.settle()
