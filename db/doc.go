@@ -5,7 +5,7 @@
 // What was acknowledged is on the disk. Every write returns after its transaction was
 // committed with synchronous=FULL; a step of the scheduler is written as a whole or not at
 // all. All writes go through one goroutine, which puts the writes that wait at the same moment
-// into one transaction (group commit). DESIGN.md says why.
+// into one transaction (group commit).
 //
 // [OpenMemory] is the same store in memory, for replays and simulations.
 //
