@@ -23,7 +23,7 @@ func (g grade) compare(o grade) int {
 
 // hysteresisOrder returns the indices of the jobs in a changed order: a vjob that has waited for
 // less than Hysteresis comes after the vjobs of the same or a higher grade that have run for less
-// than Hysteresis. It returns nil if there are none of these.
+// than Hysteresis. It returns nil if no vjob started recently.
 func (f FirstFit) hysteresisOrder(m *Input) []int {
 	last := map[grade]int{} // last place of those that started recently
 	for i := range m.Jobs {
