@@ -67,7 +67,7 @@ type Request struct {
 	At   time.Time
 }
 
-// Do carries out a verb. It returns the state for Query, else Unknown.
+// Do carries out a verb. It returns the state for Look, else Unknown.
 func Do(ctx context.Context, d Driver, v Verb) (State, error) {
 	switch v {
 	case TurnOff:
