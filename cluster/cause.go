@@ -49,28 +49,28 @@ func (r VJobRef) String() string {
 	return text
 }
 
-// CauseKind sorts causes.
+// CauseKind is the kind of a cause.
 type CauseKind string
 
-// The kinds of causes.
+// The kinds of causes, each with the files that set it.
 const (
-	CauseSubmitted   CauseKind = "submitted"
-	CauseRoom        CauseKind = "room"        // there is room for the vjob
-	CausePreempted   CauseKind = "preempted"   // room for VJobs
-	CauseReservation CauseKind = "reservation" // room for the reservations of VJobs
-	CauseTurn        CauseKind = "turn"        // the time slice is over
-	CausePower       CauseKind = "power"       // a power budget; Text says which
-	CauseQuota       CauseKind = "quota"       // a quota; Text says which
-	CauseRule        CauseKind = "rule"        // a placement rule; Text says which
-	CauseDrained     CauseKind = "drained"     // Nodes are drained
-	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less
-	CauseOrder       CauseKind = "order"       // By ordered it; Text says what
-	CauseWalltime    CauseKind = "walltime"    // the walltime is used up
-	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down
-	CauseLost        CauseKind = "lost"        // memory of a VM is gone; Text says how
-	CauseAborted     CauseKind = "aborted"     // a step of the context switch failed; Text says which
-	CauseContainer   CauseKind = "container"   // the container VJobs ends
-	CauseDependency  CauseKind = "dependency"  // VJobs ended otherwise than this one needs
+	CauseSubmitted   CauseKind = "submitted"   // scheduler/admission/submission.go
+	CauseRoom        CauseKind = "room"        // there is capacity: scheduler/decide/causes.go
+	CausePreempted   CauseKind = "preempted"   // by VJobs: queue/scan.go, queue/preemptible.go, scheduler/decide/causes.go
+	CauseReservation CauseKind = "reservation" // by the reservations of VJobs: queue/reservation/reservation.go
+	CauseTurn        CauseKind = "turn"        // the time slice is over: queue/timeslices.go
+	CausePower       CauseKind = "power"       // Text is the power budget: scheduler/decide/powerledger.go
+	CauseQuota       CauseKind = "quota"       // Text is the quota: queue/quota/tally.go
+	CauseRule        CauseKind = "rule"        // Text is the placement rule: scheduler/decide/causes.go
+	CauseDrained     CauseKind = "drained"     // Nodes are drained: scheduler/decide/causes.go, scheduler/decide/drained.go
+	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/consolidate.go
+	CauseOrder       CauseKind = "order"       // Text is the order of By: scheduler/order.go, ctxswitch/execute/kept.go
+	CauseWalltime    CauseKind = "walltime"    // it is used up: scheduler/walltime.go
+	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down: ctxswitch/gang/step.go
+	CauseLost        CauseKind = "lost"        // the memory of a VM is lost, Text is how: ctxswitch/gang/lose.go
+	CauseAborted     CauseKind = "aborted"     // Text is the failed step of the context switch: ctxswitch/gang/turn.go
+	CauseContainer   CauseKind = "container"   // the container VJobs ends: scheduler/container.go
+	CauseDependency  CauseKind = "dependency"  // VJobs ended otherwise than required: scheduler/dependency/settle.go
 )
 
 // Because is a cause in words only.

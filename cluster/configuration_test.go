@@ -12,9 +12,9 @@ import (
 	"vjob/tests/golden"
 )
 
-// example has a VM in every state, an overloaded node and one that is off.
 func vm(job cluster.VJobID, rank int) cluster.VMID { return cluster.VMID{VJob: job, Rank: rank} }
 
+// example has a VM in every state, an overloaded node and one that is off.
 func example() *cluster.Configuration {
 	c := cluster.NewConfiguration(
 		cluster.Node{ID: "n2", Capacity: cluster.Resources{CPU: 1000, Memory: 1024}},

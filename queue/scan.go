@@ -6,7 +6,7 @@ import (
 	"vjob/cluster"
 )
 
-// scan is one pass of a policy over the queue.
+// scan is one run of a policy over the queue.
 type scan struct {
 	*Input
 	jobs     []Job

@@ -47,7 +47,7 @@ func (in *Instance) copied(a *Action) int64 {
 		v.State = Sleeping
 	}
 	if a.Kind == Suspend {
-		return v.Moved(Nowhere)
+		return v.CostTo(Nowhere)
 	}
-	return v.Moved(a.To)
+	return v.CostTo(a.To)
 }

@@ -34,7 +34,7 @@ type Instance struct {
 // NodeState says whether a node is on.
 type NodeState uint8
 
-// The states of a node. AnyState is a wish only: the plan may choose.
+// The states of a node. AnyState occurs only as Want: the plan may choose.
 const (
 	Online NodeState = iota
 	Offline
@@ -68,8 +68,9 @@ const (
 // String is the word that instance files use.
 func (s VMState) String() string { return [...]string{"ready", "running", "sleeping", "killed"}[s] }
 
-// VM is an item: it occupies its host with Now until it has left it or grown, and
-// with Next from the instant at which an action brings it to a node on.
+// VM is a virtual machine with its current and its wanted state. It occupies its host with Now
+// until it has left the host or grown there. It occupies the node to which an action takes it
+// with Next, from the start of that action.
 type VM struct {
 	Name  string
 	State VMState
@@ -125,9 +126,9 @@ func (v *VM) Keeps() bool { return v.State == Running && v.Want == Running }
 // Comes reports whether the VM does not run and is to.
 func (v *VM) Comes() bool { return v.State != Running && v.Want == Running }
 
-// On is how long the action takes that makes the VM run on a node: nothing if it
-// runs there already.
-func (v *VM) On(node int) Ticks {
+// DurationTo returns how long the action takes that makes the VM run on a node: 0 if it already
+// runs there.
+func (v *VM) DurationTo(node int) Ticks {
 	switch {
 	case v.State == Running && v.Host == node:
 		return 0
@@ -140,7 +141,7 @@ func (v *VM) On(node int) Ticks {
 	}
 }
 
-// VMName is how messages call a VM.
+// VMName returns the name of a VM in messages.
 func (in *Instance) VMName(vm int) string {
 	if in.VMs[vm].Name != "" {
 		return "VM " + in.VMs[vm].Name
@@ -148,7 +149,7 @@ func (in *Instance) VMName(vm int) string {
 	return fmt.Sprintf("VM %d", vm)
 }
 
-// NodeName is how messages call a node.
+// NodeName returns the name of a node in messages.
 func (in *Instance) NodeName(node int) string {
 	if in.Nodes[node].Name != "" {
 		return "node " + in.Nodes[node].Name
@@ -156,9 +157,8 @@ func (in *Instance) NodeName(node int) string {
 	return fmt.Sprintf("node %d", node)
 }
 
-// Amended is the instance as its rules want it: those that ask for states or
-// demands, or change capacities, have had their say. Soft ones have none: they are
-// only judged. Solvers and [Check] work on it; the instance itself stays as it is.
+// Amended returns a copy of the instance with the states, demands and capacities that its hard
+// rules set; soft rules only cost a penalty. Solvers and [Check] work on the copy.
 func (in *Instance) Amended() (*Instance, error) {
 	out, own := *in, false
 	for _, r := range in.Rules {
@@ -176,10 +176,10 @@ func (in *Instance) Amended() (*Instance, error) {
 	return &out, nil
 }
 
-// Moved is the local cost of the action that makes the VM run on a node, in units
-// of memory (thesis table 8.3): what is copied, twice if a resume is a remote one.
-// Memory is the second dimension.
-func (v *VM) Moved(node int) int64 {
+// CostTo returns the local cost of the action that makes the VM run on a node, in units of memory
+// (thesis table 8.3): the memory that is copied, twice for a remote resume. Memory is the second
+// dimension.
+func (v *VM) CostTo(node int) int64 {
 	memory := int64(0)
 	if len(v.Next) > 1 {
 		memory = v.Next[1]

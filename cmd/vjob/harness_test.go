@@ -106,7 +106,7 @@ func at(minutes int) *time.Time {
 	return &t
 }
 
-// cluster is the answers of a cluster in the middle of a context switch. One name
+// busyCluster returns the answers of a cluster in the middle of a context switch. One name
 // tries to take over the terminal.
 func busyCluster() map[string]any {
 	jobs := []wire.VJob{

@@ -269,7 +269,7 @@ func (b *builtin) endings() []hypervisor.Ending {
 	}
 }
 
-// heard waits until the driver hears what happens on h1: it says so, once it does.
+// reg waits until the driver receives events of h1: it sends a hint when it does.
 func (b *builtin) reg() {
 	b.Helper()
 	patience := time.After(10 * time.Second)

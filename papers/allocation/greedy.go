@@ -57,8 +57,7 @@ func (c *cluster) fill(jobs []int, fits fit, yield float64) bool {
 	return true
 }
 
-// GREEDY_BOUNDEDPOWER_1 to 4 begin with a yield of 1 and take a hundredth of it from one
-// job after another.
+// hundredths is in how many steps GREEDY_BOUNDEDPOWER_1 to 4 lower the yield of a job from 1.
 const hundredths = 100
 
 // greedyAfresh places all jobs anew after each round of decreases.

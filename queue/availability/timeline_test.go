@@ -40,7 +40,7 @@ func (n naive) room(from, to Time, amount int64) bool {
 	return n[len(n)-1] >= amount || to <= Time(len(n))
 }
 
-// wait is a reservation.
+// stay is a reservation.
 type stay struct {
 	from, to Time
 	amount   int64

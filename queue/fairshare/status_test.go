@@ -9,7 +9,7 @@ import (
 	"vjob/queue/fairshare"
 )
 
-func TestStandings(t *testing.T) {
+func TestStatus(t *testing.T) {
 	tree, err := fairshare.New(fairshare.Settings{
 		HalfLife: time.Hour, CPU: 1, Share: 1, Shares: map[string]float64{"physics": 2, "physics/ann": 3, "biology": 1},
 	})
@@ -33,6 +33,6 @@ physics/bob share 1 part 0.17 used 300 taken 0.75 group false`
 		}
 	}
 	if got.String() != want {
-		t.Errorf("standings:%s\nwant%s", got.String(), want)
+		t.Errorf("status:%s\nwant%s", got.String(), want)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"vjob/queue/ordering"
 )
 
-func TestStanding(t *testing.T) {
+func TestStatus(t *testing.T) {
 	r := settings(t, night(t))
 	r.Projects = ordering.Projects{{Name: "chemistry", Users: []string{"each"}}}
 	r.Shares.Shares["chemistry"] = 1
@@ -42,6 +42,6 @@ physics of "" used 7200
 physics/ann of "ann" used 7200
 `
 	if got.String() != want {
-		t.Errorf("standing:\n%swant\n%s", got.String(), want)
+		t.Errorf("status:\n%swant\n%s", got.String(), want)
 	}
 }

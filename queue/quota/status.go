@@ -46,5 +46,5 @@ func (t *Tally) Statuses() (list []Status) {
 	return list
 }
 
-// Include adds the groups of a vjob that may not run, so that Standings contains them.
+// Include adds the groups of a vjob that may not run, so that Statuses contains them.
 func (t *Tally) Include(w Association) { t.countersOf(w) }

@@ -10,7 +10,7 @@ import (
 	"vjob/queue/quota"
 )
 
-func TestStandings(t *testing.T) {
+func TestStatus(t *testing.T) {
 	var night calendar.Window
 	if err := night.UnmarshalText([]byte("18:00-08:00")); err != nil {
 		t.Fatal(err)

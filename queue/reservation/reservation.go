@@ -55,8 +55,8 @@ func (e *reservedJob) booking(now time.Time) queue.Booking {
 // Leads are how long before a reservation its capacity is secured.
 type Leads struct {
 	Suspend time.Duration // running vjobs are suspended this early
-	// Start is how long before it vjobs are not started that would have to be suspended. It should
-	// exceed Park at all times: otherwise suspended vjobs would be resumed at once.
+	// Start is how long before a reservation no vjob is started that would have to be suspended for
+	// it. It should exceed Suspend: otherwise suspended vjobs would be resumed at once.
 	Start time.Duration
 }
 

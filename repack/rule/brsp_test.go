@@ -240,7 +240,7 @@ func randomPlan(rng *rand.Rand, in *repack.Instance) *repack.Plan {
 		case v.State == repack.Ready && v.Want == repack.Running:
 			add(repack.Boot, repack.Nowhere, n, v.Takes.Boot)
 		case v.Comes():
-			add(repack.Resume, v.Host, n, v.On(n))
+			add(repack.Resume, v.Host, n, v.DurationTo(n))
 		case v.State == repack.Running && v.Want == repack.Ready:
 			add(repack.Shutdown, v.Host, repack.Nowhere, v.Takes.Shutdown)
 		case v.State == repack.Running && v.Want == repack.Sleeping:

@@ -135,7 +135,7 @@ func ways(in *repack.Instance, vm int) (list [][]repack.Action) {
 			if v.Sleepable && (n == v.Host || !rooted(in, vm)) {
 				resume := repack.VM{State: repack.Sleeping, Host: v.Host, Takes: v.Takes}
 				list = append(list, []repack.Action{
-					act(repack.Suspend, v.Host, repack.Nowhere, v.Takes.Suspend), act(repack.Resume, v.Host, n, resume.On(n)),
+					act(repack.Suspend, v.Host, repack.Nowhere, v.Takes.Suspend), act(repack.Resume, v.Host, n, resume.DurationTo(n)),
 				})
 			}
 		}
@@ -145,7 +145,7 @@ func ways(in *repack.Instance, vm int) (list [][]repack.Action) {
 			kind = repack.Resume
 		}
 		for n := range in.Nodes {
-			onward([]repack.Action{act(kind, v.Host, n, v.On(n))})
+			onward([]repack.Action{act(kind, v.Host, n, v.DurationTo(n))})
 		}
 	case v.State == repack.Running && v.Want == repack.Sleeping:
 		list = append(list, []repack.Action{act(repack.Suspend, v.Host, repack.Nowhere, v.Takes.Suspend)})

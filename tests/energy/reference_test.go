@@ -34,7 +34,7 @@ func TestBoundsAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-// published are the names in the files of the algorithms that are read in the same way.
+// sameReading has the names in the files of the algorithms that are read in the same way.
 var sameReading = map[string]string{
 	"GREEDY_BOUNDEDYIELD_1": "greedy-yield-1", "GREEDY_BOUNDEDYIELD_2": "greedy-yield-2",
 	"GREEDY_BOUNDEDYIELD_3": "greedy-yield-3", "GREEDY_BOUNDEDYIELD_4": "greedy-yield-4",

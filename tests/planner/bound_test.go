@@ -23,7 +23,7 @@ func serverBound(p *format.Problem) (sum int64) {
 		case v.Comes() && v.State == repack.Sleeping && home:
 			sum += int64(v.Takes.ResumeLocal)
 		case v.Comes():
-			sum += int64(v.On(repack.Nowhere))
+			sum += int64(v.DurationTo(repack.Nowhere))
 		case v.State == repack.Running && v.Want == repack.Sleeping:
 			sum += int64(v.Takes.Suspend)
 		case v.State == repack.Running:

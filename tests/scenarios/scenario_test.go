@@ -82,7 +82,7 @@ type spoiled struct {
 	err   error
 }
 
-// play runs a script and returns the log, also if the scenario failed.
+// run runs a script and returns the log, also if the scenario failed.
 func run(text string) (string, error) {
 	head, lines, err := readScript(text)
 	if err != nil {

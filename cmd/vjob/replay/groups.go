@@ -13,7 +13,6 @@ import (
 	"vjob/sim/swf"
 )
 
-// What vjobs can have in common.
 func queueOf(j *replay.VJob) string { return j.Queue }
 func userOf(j *replay.VJob) string  { return j.Owner }
 

@@ -136,7 +136,7 @@ func describePolicies() string {
 	return strings.Join(lines, "\n")
 }
 
-// replay runs a file as what it is.
+// run replays a workload file or a log, by the form of the file.
 func run(ctx context.Context, a *cli.App, f *replayFlags, given func(flag string) bool, path string) error {
 	if len(f.policies) == 0 {
 		return cluster.BadField("--policy", "", "one at least")

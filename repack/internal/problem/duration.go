@@ -11,7 +11,7 @@ import (
 func (m *Problem) Duration(vm, node int) repack.Ticks {
 	v := &m.In.VMs[vm]
 	if m.In.Network == nil || v.State != repack.Running && v.State != repack.Sleeping || v.Host == node {
-		return v.On(node)
+		return v.DurationTo(node)
 	}
 	kind := repack.Migrate
 	if v.State == repack.Sleeping {

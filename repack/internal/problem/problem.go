@@ -260,7 +260,7 @@ func (m *Problem) actionCost(vm, node int) int64 {
 	case m.Objective == repack.Migrations:
 		return 1
 	case m.Objective == repack.Moved:
-		return v.Moved(node)
+		return v.CostTo(node)
 	default:
 		return v.Weight * int64(takes)
 	}

@@ -60,7 +60,7 @@ func (m *Bounds) makespan() (most int64) {
 			a := m.arrival(vm)
 			most = max(most, int64(m.minTravel(vm)), int64(m.release(vm)+min(a.direct, a.last)))
 		default:
-			most = max(most, int64(min(v.On(v.Host), m.minTravel(vm))))
+			most = max(most, int64(min(v.DurationTo(v.Host), m.minTravel(vm))))
 		}
 	}
 	return max(most, m.slotMakespan())
@@ -90,7 +90,7 @@ func (m *Bounds) minAway(vm int) int64 {
 	case m.Objective == repack.Migrations:
 		return 0
 	case m.Objective == repack.Moved:
-		return min(m.AwayCost[vm], 3*v.Moved(repack.Nowhere))
+		return min(m.AwayCost[vm], 3*v.CostTo(repack.Nowhere))
 	default:
 		return min(m.AwayCost[vm], v.Weight*int64(2*v.Takes.Suspend+m.MinDuration(vm, repack.Resume)))
 	}
