@@ -34,14 +34,8 @@ type Loop struct {
 	tasks    []housekeeping.Task
 	at       func(point string)
 
-	events   chan func(*Core) error
-	stale    bool          // the core must be loaded anew; owned by the loop
-	showing  time.Duration // how long the last snapshot took; owned by the loop
-	failures int           // of commits and loads in a row; owned by the loop
-	granted  []chan error  // requests that wait for the next commit; owned by the loop
-	// inFlight holds the calls of this process without a reply, and their deadlines; owned by the
-	// loop. They outlive a core that is loaded anew.
-	inFlight map[hypervisor.OpID]time.Time
+	events chan func(*Core) error
+	loopState
 	snapshot atomic.Pointer[Snapshot]
 	limits   admission.Limits
 
@@ -50,6 +44,17 @@ type Loop struct {
 
 	workers sync.WaitGroup
 	quit    chan struct{}
+}
+
+// loopState belongs to the goroutine of the loop.
+type loopState struct {
+	stale    bool          // the core must be loaded anew
+	showing  time.Duration // how long the last snapshot took
+	failures int           // of commits and loads in a row
+	granted  []chan error  // requests that wait for the next commit
+	// inFlight holds the calls of this process without a reply, and their deadlines. They outlive a
+	// core that is loaded anew.
+	inFlight map[hypervisor.OpID]time.Time
 }
 
 // LoopConfig configures a loop.
@@ -79,7 +84,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, fleet: cfg.Fleet, log: cfg.Log, now: cfg.Now,
 		tick: cfg.Tick, limits: cfg.Limits, at: cfg.At,
-		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}), inFlight: map[hypervisor.OpID]time.Time{},
+		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}), loopState: loopState{inFlight: map[hypervisor.OpID]time.Time{}},
 	}
 	if l.at == nil {
 		l.at = func(string) {}

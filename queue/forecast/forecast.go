@@ -55,7 +55,7 @@ type Scene struct {
 	Jobs   []Job               // waiting ones in order
 	// Until is when all vjobs must have ended; zero: never.
 	Until time.Time
-	// Gap is how long after its end the capacity of a vjob counts as taken; see queue.Apart.
+	// Gap is how long after its end the capacity of a vjob counts as taken; see [queue.WithGap].
 	Gap time.Duration
 }
 

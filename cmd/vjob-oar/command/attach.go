@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"vjob/api/client"
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/oar"
@@ -128,28 +129,9 @@ func connect(ctx context.Context, r *commandRun) error {
 	if err != nil {
 		return err
 	}
-	id, ok := number(r.value("connect"))
-	switch {
-	case r.value("connect") == "":
-		who, err := r.whoami(ctx)
-		if err != nil {
-			return err
-		}
-		var page oar.Page[oar.Item]
-		if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(oar.StateRunning)}, "user": {who.Name}}, &page); err != nil {
-			return err
-		}
-		if len(page.Items) == 0 {
-			r.print("No running jobs\n")
-			return nil
-		}
-		id = page.Items[0].ID
-		if len(page.Items) > 1 {
-			r.print("You have several running jobs. Please provide a job id.\nRunning jobs are: %s\n", listJobs(page.Items))
-			return nil
-		}
-	case !ok:
-		return exitError(1, "Value %q invalid for option connect (number expected)", r.value("connect"))
+	id, err := jobToConnect(ctx, r, c)
+	if err != nil || id == 0 {
+		return err
 	}
 	var j oar.Detail
 	if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
@@ -174,6 +156,36 @@ func connect(ctx context.Context, r *commandRun) error {
 		return exitError(20, "# Error: job %d: you are not the right user.", id)
 	default:
 		return err
+	}
+}
+
+// jobToConnect returns the job that is named, or the only running job of the user. It is 0 if there is
+// none or several of them, which it prints.
+func jobToConnect(ctx context.Context, r *commandRun, c *client.Client) (id int64, err error) {
+	if named := r.value("connect"); named != "" {
+		id, ok := number(named)
+		if !ok {
+			return 0, exitError(1, "Value %q invalid for option connect (number expected)", named)
+		}
+		return id, nil
+	}
+	who, err := r.whoami(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var page oar.Page[oar.Item]
+	if err := c.Get(ctx, "/oarapi/jobs", url.Values{"state": {string(oar.StateRunning)}, "user": {who.Name}}, &page); err != nil {
+		return 0, err
+	}
+	switch len(page.Items) {
+	case 0:
+		r.print("No running jobs\n")
+		return 0, nil
+	case 1:
+		return page.Items[0].ID, nil
+	default:
+		r.print("You have several running jobs. Please provide a job id.\nRunning jobs are: %s\n", listJobs(page.Items))
+		return 0, nil
 	}
 }
 

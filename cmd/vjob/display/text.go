@@ -46,7 +46,7 @@ func UnsafeRune(r rune) bool {
 		r == 0x2028 || r == 0x2029 || r == 0x200e || r == 0x200f || r == 0xfeff
 }
 
-// CleanWriter passes text on line by line, as [clean] leaves it; tabs and line
+// CleanWriter passes text on line by line, as [Clean] leaves it; tabs and line
 // ends stay.
 type CleanWriter struct {
 	To   io.Writer
