@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"vjob/repack"
 	"vjob/repack/format"
@@ -127,7 +128,11 @@ func TestBadInstances(t *testing.T) {
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
-			if _, zipped := read(packed(t, text)); zipped == nil || err == nil || zipped.Error() != err.Error() {
+			_, err = format.ReadInstance(iotest.OneByteReader(strings.NewReader(text)), "in.json")
+			if slow, ok := errors.AsType[*format.Error](err); !ok || e == nil || slow.Place != e.Place || slow.Path != e.Path {
+				t.Errorf("byte by byte: %v", err)
+			}
+			if _, zipped := read(packed(t, text)); zipped == nil || e == nil || zipped.Error() != e.Error() {
 				t.Errorf("packed: %v", zipped)
 			}
 		})
