@@ -45,7 +45,7 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 	}
 	if call.Verb != hypervisor.Save {
 		need := cp.room(p, call)
-		load := p.ceiling(call.VM.Rank, p.member(call.VM.Rank).cap.most)
+		load := p.maxCPU(call.VM.Rank, p.member(call.VM.Rank).cap.most)
 		if !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative) {
 			if p.phase.deniedSince.IsZero() {
 				p.phase.deniedSince = cp.now
@@ -188,7 +188,7 @@ func (cp *capacity) mayRun(p *gangState) bool {
 	for rank, m := range p.rec.Members {
 		if !m.Ended {
 			wants[m.Node] += cp.need(p, rank).CPU
-			load[m.Node] += max(cp.cap(p, rank), p.ceiling(rank, p.member(rank).cap.most))
+			load[m.Node] += max(cp.cap(p, rank), p.maxCPU(rank, p.member(rank).cap.most))
 		}
 	}
 	for id, cpu := range wants {
@@ -227,7 +227,7 @@ func (cp *capacity) unused(c *gangState, n *node) cluster.Resources {
 func (cp *capacity) cap(p *gangState, rank int) (most cluster.MilliCPU) {
 	vm := p.job.VMs[rank].ID
 	for _, name := range cp.nodes.seenOn[vm] {
-		most = max(most, p.ceiling(rank, cp.nodes.byID[name].copies[vm].Cap))
+		most = max(most, p.maxCPU(rank, cp.nodes.byID[name].copies[vm].Cap))
 	}
 	return most
 }
@@ -236,9 +236,9 @@ func (cp *capacity) cap(p *gangState, rank int) (most cluster.MilliCPU) {
 func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 	for vm, c := range n.copies {
 		if p, ok := cp.gangs.of(vm); ok && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {
-			most := p.ceiling(vm.Rank, c.Cap)
+			most := p.maxCPU(vm.Rank, c.Cap)
 			if w := p.member(vm.Rank).cap; n.asOf <= w.ended || n.capping(vm) {
-				most = max(most, p.ceiling(vm.Rank, w.asked))
+				most = max(most, p.maxCPU(vm.Rank, w.asked))
 			}
 			sum += most
 		}
@@ -249,7 +249,7 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 		p, ok := cp.gangs.of(vm)
 		if _, there := n.copies[vm]; ok && !there && !coming[vm] && brings(o.call, n.ID) {
 			coming[vm] = true
-			sum += p.brought(&o.call)
+			sum += p.broughtCPU(&o.call)
 		}
 	}
 	for job := range cp.nodes.jobsOn[n.ID] {
@@ -261,7 +261,7 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 			vm, t := p.job.VMs[rank].ID, &p.members[rank]
 			at, touched := t.touched[n.ID]
 			if _, there := n.copies[vm]; touched && n.asOf <= at && !there && !coming[vm] {
-				sum += p.ceiling(rank, t.cap.most)
+				sum += p.maxCPU(rank, t.cap.most)
 			}
 		}
 	}
