@@ -11,8 +11,8 @@ import (
 // suspension is the turn of a gang that is paused, and perhaps saved.
 type suspension struct{ *turn }
 
-// pausing stops the members one after another in rank order. Nothing is saved or
-// moved before all of them stand still, and no more than MaxSkew apart.
+// pausing pauses the members one after another in rank order. Nothing is saved or
+// moved before all of them are paused, at most MaxSkew apart.
 func (t suspension) pausing() {
 	if !t.quiet() {
 		if t.overdue() {
