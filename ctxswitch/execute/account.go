@@ -14,10 +14,10 @@ import (
 // vjobAccount is what a vjob uses.
 type vjobAccount struct {
 	ran     time.Duration // as far as it counts towards the walltime
-	crowded time.Duration // beside that: see [accounts.updateCrowding]
-	short   int           // of its VMs are on crowded nodes
-	marked  time.Time     // up to where it is accounted
-	phase   gang.Phase    // that lasted since then
+	crowded time.Duration // running time that does not count: see [accounts.updateCrowding]
+	short   int           // how many of its VMs are short of CPU on crowded nodes
+	marked  time.Time     // the account is complete up to this time
+	phase   gang.Phase    // since marked
 	used    journal.Usage // not yet written
 	memory  float64       // MiB·s on nodes, not yet written
 	joules  float64       // of its shares of the nodes, not yet written
@@ -145,9 +145,9 @@ func (a *vjobAccount) counts(job *cluster.VJob, dt time.Duration) time.Duration 
 	return max(0, dt-a.grace(job))
 }
 
-// grace is for how long the walltime of a vjob may yet stand still because its nodes are
-// crowded: in all for as long as it is, or for [leastGrace]. One with a reservation has none,
-// since its room is promised to others afterwards.
+// grace is for how much longer the walltime of a vjob may be stopped because its nodes are crowded. In all
+// that is the length of the walltime, or [leastGrace] if that is more. Vjobs with a reservation have no
+// grace, since their room is promised to others afterwards.
 func (a *vjobAccount) grace(job *cluster.VJob) time.Duration {
 	if !job.Reservation.IsZero() {
 		return 0
@@ -159,8 +159,8 @@ func (a *vjobAccount) grace(job *cluster.VJob) time.Duration {
 // switch after the other.
 const leastGrace = 10 * time.Minute
 
-// end is when the walltime of a vjob that runs is over if its nodes stay as crowded as they are;
-// zero if it may run for ever.
+// end is when the walltime of a running vjob is over if its nodes stay as crowded as they are;
+// zero without a walltime.
 func (a *vjobAccount) end(job *cluster.VJob) time.Time {
 	if job.Walltime <= 0 {
 		return time.Time{}

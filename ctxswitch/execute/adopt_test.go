@@ -99,7 +99,7 @@ func TestRatesOfPlans(t *testing.T) {
 		kind       cluster.ActionKind
 		rate, want cluster.Rate
 		start, end time.Duration
-		lost       time.Duration // after which no reply is expected
+		unanswered time.Duration // after which no reply is expected
 	}{
 		{"a migration at a rate", cluster.Migrate, 1, 1, 5 * time.Second, 15 * time.Second, 55 * time.Second},
 		{"a migration without", cluster.Migrate, 0, 0, 0, 10 * time.Second, 15 * time.Second},
@@ -119,11 +119,11 @@ func TestRatesOfPlans(t *testing.T) {
 		if len(d.calls) != 1 || d.calls[0].Rate != c.want {
 			t.Errorf("%s: calls are %+v, want one at the rate %d", c.name, d.calls, c.want)
 		}
-		d.pass(c.lost - time.Second)
+		d.pass(c.unanswered - time.Second)
 		early := d.told("no reply")
 		d.pass(time.Second)
 		if late := d.told("no reply"); early != 0 || late != 1 {
-			t.Errorf("%s: given up %d times before %s, %d times then", c.name, early, c.lost, late)
+			t.Errorf("%s: given up %d times before %s, %d times then", c.name, early, c.unanswered, late)
 		}
 	}
 }

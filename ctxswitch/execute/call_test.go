@@ -41,13 +41,13 @@ func TestALostCallIsSettled(t *testing.T) {
 	d.pass(2 * time.Second)
 	d.wants("1 boot 1.0@a, 2 boot 1.0@a")
 	if results := d.results(); results[1] != hypervisor.ErrTimeout.Error() {
-		t.Errorf("the result of the lost call: %q", results[1])
+		t.Errorf("the result of the unanswered call: %q", results[1])
 	}
 	d.reply(1, nil) // far too late: nothing happens
 	d.isIn(gang.Creating)
 }
 
-// While the node is silent a lost call stays open, however long; the operator's
+// While the node is silent an unanswered call stays open, however long; the operator's
 // word that the node is dead closes it.
 func TestALostCallWaitsForItsNode(t *testing.T) {
 	d := booting(t, settings())
@@ -68,7 +68,7 @@ func TestALostCallWaitsForItsNode(t *testing.T) {
 	}
 }
 
-// A lost call is not made again once its effect is seen.
+// An unanswered call is not made again once its effect is seen.
 func TestALostCallThatWasDone(t *testing.T) {
 	d := booting(t, settings())
 	d.has(1, 0, "a", hypervisor.CopyRunning)

@@ -108,9 +108,9 @@ func (cs *calls) markUnanswered(o *op) {
 	cs.lookAt(o.call)
 }
 
-// tellLong raises one alarm for a call that takes long: half of its deadline, at least ten
+// alarmLong raises one alarm for a call that takes long: half of its deadline, at least ten
 // minutes and at most an hour.
-func (cs *calls) tellLong(o *op) {
+func (cs *calls) alarmLong(o *op) {
 	half := min(max(o.deadline.Sub(o.began)/2, 10*time.Minute), time.Hour)
 	if o.told || o.unanswered || cs.now.Sub(o.began) < half {
 		return

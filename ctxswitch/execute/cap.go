@@ -93,7 +93,7 @@ func (cl *caps) set(p *gangState, rank int, at cluster.NodeID, c *hypervisor.Cop
 		cl.due = sooner(cl.due, w.nextTry())
 		return
 	}
-	more := p.ceiling(rank, w.most) - p.ceiling(rank, c.Cap)
+	more := p.maxCPU(rank, w.most) - p.maxCPU(rank, c.Cap)
 	if more > 0 && cl.hooks.Admits != nil && !cl.hooks.Admits(map[cluster.NodeID]cluster.MilliCPU{at: more}) {
 		cl.denied[p.job.ID] = true
 		return

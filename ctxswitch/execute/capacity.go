@@ -22,9 +22,9 @@ type claim struct {
 	transfers int
 }
 
-// may asks whether a call may be made now: the actions it waits for are done,
-// the node has the room, and a transfer slot is free on every node involved. It
-// takes room and slot in tentative, until the call is issued.
+// may reports whether a call may be made now: the actions that it waits for are done, the node has the room,
+// and a transfer slot is free on every node involved. It then adds the room and the slots to tentative,
+// which counts them for later calls of the same step.
 func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluster.NodeID]claim) bool {
 	if !p.dependenciesDone(call) {
 		return false
@@ -45,7 +45,7 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 	}
 	if call.Verb != hypervisor.Save {
 		need := cp.room(p, call)
-		load := p.ceiling(call.VM.Rank, p.member(call.VM.Rank).cap.most)
+		load := p.maxCPU(call.VM.Rank, p.member(call.VM.Rank).cap.most)
 		if !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative) {
 			if p.phase.deniedSince.IsZero() {
 				p.phase.deniedSince = cp.now
@@ -65,10 +65,9 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 	return true
 }
 
-// room is what a call must find on the node. A gang that was turned back in the middle
-// of being saved can only go on. Its memory is kept for it until it is saved, but its
-// CPU was given away with the decision to save it: it makes do with a share of what is
-// there, until the next decision makes room.
+// room is what must be free on the node for a call. A gang that was turned back in the middle of being
+// saved can only continue: its memory is reserved until it is saved, but the decision to save it has given
+// its CPU to others. So no CPU need be free, and it shares what there is until the next decision.
 func (cp *capacity) room(p *gangState, call hypervisor.Call) cluster.Resources {
 	need := cp.counts(p, call.VM.Rank)
 	if p.mustGo(call) {
@@ -88,14 +87,14 @@ func (cp *capacity) fits(at cluster.NodeID, p *gangState, need, taken cluster.Re
 	return need.Memory <= free.Memory && (need.CPU == 0 || need.CPU <= free.CPU)
 }
 
-// used is what counts on a node: every copy, since a paused one may have to go on
-// unless its gang stands still; every VM that a call may bring there that is under way or
-// has ended since the last look; and copies of no live vjob.
+// used is the room that is taken on a node, by three kinds of VMs: those with a copy there (a paused copy
+// may have to continue, unless its gang is paused in memory); those that a call may bring there that is
+// under way or has ended since the last look; and copies of no live vjob.
 func (cp *capacity) used(n *node) cluster.Resources {
 	return cp.usedBy(n, func(*gangState) bool { return true }).Plus(cp.foreign(n))
 }
 
-// usedBy is what counts on a node of some vjobs.
+// usedBy is the room that some vjobs take on a node.
 func (cp *capacity) usedBy(n *node, whose func(p *gangState) bool) (sum cluster.Resources) {
 	add := func(id cluster.VMID) {
 		if p, ok := cp.gangs.of(id); ok && whose(p) {
@@ -145,7 +144,7 @@ func (cp *capacity) transfers(id cluster.NodeID) int {
 	return n
 }
 
-// counts is what a member counts for on its node: no CPU while its gang stands still.
+// counts is what a member counts for on its node: no CPU while its gang is paused in memory.
 func (cp *capacity) counts(p *gangState, rank int) cluster.Resources {
 	if p.rec.Paused() {
 		return cp.need(p, rank).Paused()
@@ -188,7 +187,7 @@ func (cp *capacity) mayRun(p *gangState) bool {
 	for rank, m := range p.rec.Members {
 		if !m.Ended {
 			wants[m.Node] += cp.need(p, rank).CPU
-			load[m.Node] += max(cp.cap(p, rank), p.ceiling(rank, p.member(rank).cap.most))
+			load[m.Node] += max(cp.cap(p, rank), p.maxCPU(rank, p.member(rank).cap.most))
 		}
 	}
 	for id, cpu := range wants {
@@ -227,7 +226,7 @@ func (cp *capacity) unused(c *gangState, n *node) cluster.Resources {
 func (cp *capacity) cap(p *gangState, rank int) (most cluster.MilliCPU) {
 	vm := p.job.VMs[rank].ID
 	for _, name := range cp.nodes.seenOn[vm] {
-		most = max(most, p.ceiling(rank, cp.nodes.byID[name].copies[vm].Cap))
+		most = max(most, p.maxCPU(rank, cp.nodes.byID[name].copies[vm].Cap))
 	}
 	return most
 }
@@ -236,9 +235,9 @@ func (cp *capacity) cap(p *gangState, rank int) (most cluster.MilliCPU) {
 func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 	for vm, c := range n.copies {
 		if p, ok := cp.gangs.of(vm); ok && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {
-			most := p.ceiling(vm.Rank, c.Cap)
+			most := p.maxCPU(vm.Rank, c.Cap)
 			if w := p.member(vm.Rank).cap; n.asOf <= w.ended || n.capping(vm) {
-				most = max(most, p.ceiling(vm.Rank, w.asked))
+				most = max(most, p.maxCPU(vm.Rank, w.asked))
 			}
 			sum += most
 		}
@@ -249,7 +248,7 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 		p, ok := cp.gangs.of(vm)
 		if _, there := n.copies[vm]; ok && !there && !coming[vm] && brings(o.call, n.ID) {
 			coming[vm] = true
-			sum += p.brought(&o.call)
+			sum += p.broughtCPU(&o.call)
 		}
 	}
 	for job := range cp.nodes.jobsOn[n.ID] {
@@ -261,15 +260,15 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 			vm, t := p.job.VMs[rank].ID, &p.members[rank]
 			at, touched := t.touched[n.ID]
 			if _, there := n.copies[vm]; touched && n.asOf <= at && !there && !coming[vm] {
-				sum += p.ceiling(rank, t.cap.most)
+				sum += p.maxCPU(rank, t.cap.most)
 			}
 		}
 	}
 	return sum
 }
 
-// admits asks whether a VM may use so much CPU after a call, beside what others of its
-// gang are about to. One that migrates runs on one of the two nodes at a time.
+// admits reports whether a VM may use so much CPU after a call, in addition to the calls in tentative. A VM
+// that migrates runs on one of the two nodes at a time.
 func (cp *capacity) admits(call hypervisor.Call, load cluster.MilliCPU, tentative map[cluster.NodeID]claim) bool {
 	if cp.hooks.Admits == nil || load <= 0 {
 		return true

@@ -37,9 +37,9 @@ func (e *Executor) Cap(id cluster.VMID) cluster.MilliCPU {
 	return e.capacity.cap(p, id.Rank)
 }
 
-// Load is the most CPU that the VMs on a node may use: by every copy, unless its gang
-// stands still in memory, and every VM that a call may bring that is under way or has ended
-// since the last look; a cap that is being changed counts as the larger one.
+// Load is the most CPU that the VMs on a node may use: those with a copy there, unless their gang is paused
+// in memory, and those that a call may bring that is under way or has ended since the last look. While a
+// cap is being changed, the larger one counts.
 func (e *Executor) Load(id cluster.NodeID) cluster.MilliCPU {
 	n, known := e.nodes.byID[id]
 	if !known {

@@ -158,7 +158,7 @@ func (e *Executor) Tick(now time.Time) {
 		if !now.Before(o.deadline) {
 			e.calls.markUnanswered(o)
 		}
-		e.calls.tellLong(o)
+		e.calls.alarmLong(o)
 		e.settle(o)
 	}
 	for _, id := range e.nodes.names {

@@ -89,7 +89,7 @@ func TestOrphansOfAStoreThatIsLost(t *testing.T) {
 	d := newHarness(t, set, l)
 	d.store.Images = []hypervisor.Image{imageOf(1, 2), imageOf(5, 1)}
 	d.settle()
-	d.lost = hypervisor.ErrNoImage
+	d.storeErr = hypervisor.ErrNoImage
 	d.pass(2 * time.Hour)
 	if list := d.exec.Images.Orphans(); list != nil {
 		t.Errorf("it shows %+v", list)
@@ -98,7 +98,7 @@ func TestOrphansOfAStoreThatIsLost(t *testing.T) {
 		t.Errorf("restored: %v", err)
 	}
 	d.wants("")
-	d.lost = nil
+	d.storeErr = nil
 	d.pass(10 * time.Second)
 	d.wants("1 discard 1.0@a, 2 discard 5.0@a")
 }

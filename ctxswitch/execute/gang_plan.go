@@ -69,8 +69,8 @@ func (p *gangState) stays(rank int) bool {
 	return p.phase.retreat != "" || p.rec.Members[rank].Next == "" && p.member(rank).err != nil
 }
 
-// dependenciesDone reports whether the actions that a call waits for in its plan are done. Without a plan
-// there are none, and the members of a gang that is saved do not wait for each other.
+// dependenciesDone reports whether the actions that a call waits for in its plan are done. Calls without a
+// plan wait for no action, and saves do not wait for those of other members.
 func (p *gangState) dependenciesDone(call hypervisor.Call) bool {
 	if len(p.todo) == 0 || call.Verb == hypervisor.Save {
 		return true

@@ -40,7 +40,7 @@ type harness struct {
 	looks    []cluster.NodeID // wanted since they were last asked for
 	store    hypervisor.Store
 	looking  bool                   // at the store
-	lost     error                  // of looks at the store
+	storeErr error                  // of looks at the store
 	watched  map[cluster.NodeID]int // how often each node was looked at; the store is ""
 	copies   map[cluster.NodeID][]hypervisor.Copy
 	dead     map[cluster.NodeID]bool                // do not answer
@@ -146,10 +146,10 @@ func (d *harness) settle() {
 			d.looking = false
 			d.watched[""]++
 			store := d.store
-			if d.lost != nil {
+			if d.storeErr != nil {
 				store = hypervisor.Store{}
 			}
-			d.exec.LookedStore(d.now, store, d.lost)
+			d.exec.LookedStore(d.now, store, d.storeErr)
 		}
 	}
 }

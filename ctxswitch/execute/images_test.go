@@ -129,7 +129,7 @@ func TestMissingImages(t *testing.T) {
 		{"and stay", []int{0, 1, 2}, nil, ", ", ""},
 	} {
 		ids := []hypervisor.ImageID{l.Gangs[0].Members[0].Image.ID, l.Gangs[0].Members[1].Image.ID, l.Gangs[1].Members[1].Image.ID}
-		d.store.Images, d.lost, d.steps = nil, c.lost, nil
+		d.store.Images, d.storeErr, d.steps = nil, c.lost, nil
 		for _, i := range c.shown {
 			d.store.Images = append(d.store.Images, hypervisor.Image{ID: ids[i], Node: "a", Complete: true})
 		}
@@ -179,7 +179,7 @@ func TestTheStoreIsLostAndFound(t *testing.T) {
 	d.settle()
 	var told []journal.EventKind
 	look := func(lost error) {
-		d.lost = lost
+		d.storeErr = lost
 		before := d.exec.Changes()
 		d.steps = nil
 		d.pass(2 * time.Minute)

@@ -130,23 +130,23 @@ func (p *gangState) addCap(call *hypervisor.Call) {
 	}
 }
 
-// ceiling is the most CPU that a member uses under a cap. Without a cap it is what the member has
+// maxCPU is the most CPU that a member uses under a cap. Without a cap it is what the member has
 // reserved.
-func (p *gangState) ceiling(rank int, most cluster.MilliCPU) cluster.MilliCPU {
+func (p *gangState) maxCPU(rank int, most cluster.MilliCPU) cluster.MilliCPU {
 	if most > 0 {
 		return most
 	}
 	return p.job.VMs[rank].Reserved.CPU
 }
 
-// brought is the most that a VM uses that a call brings to a node: a migration takes its cap
+// broughtCPU is the most that a VM uses that a call brings to a node: a migration takes its cap
 // along, and what is created has the cap that it was begun with.
-func (p *gangState) brought(call *hypervisor.Call) cluster.MilliCPU {
+func (p *gangState) broughtCPU(call *hypervisor.Call) cluster.MilliCPU {
 	most := call.Cap
 	if call.Verb == hypervisor.Migrate {
 		most = p.member(call.VM.Rank).cap.most
 	}
-	return p.ceiling(call.VM.Rank, most)
+	return p.maxCPU(call.VM.Rank, most)
 }
 
 // recordRefusals notes the nodes on which a member could not be created: the next attempt is made

@@ -30,9 +30,8 @@ type assignment struct {
 	begun bool
 }
 
-// ready reports whether the gang can begin: at least one action may start, or
-// all of them where the gang is paused as a whole and should not stand still
-// longer than it must.
+// ready reports whether the gang can begin: all of its actions may start or, in a boot, a resume or a live
+// migration, at least one. A gang that is paused as a whole should not be paused longer than necessary.
 func (a *assignment) ready() bool {
 	some, all := false, true
 	for _, id := range a.gang.Actions {

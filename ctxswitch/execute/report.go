@@ -37,7 +37,7 @@ type Running struct {
 	// Crowded is how long it ran beside that, on nodes that were asked for more CPU than
 	// they have.
 	Crowded time.Duration
-	Short   bool // it runs on such nodes now: its walltime stands still, but not for ever
+	Short   bool // it runs on such nodes now: its walltime is stopped, though not for ever
 	// Booked is as much of Ran as the journal has.
 	Booked time.Duration
 	Began  bool // it has run

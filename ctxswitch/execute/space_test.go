@@ -108,7 +108,7 @@ func TestSpaceThatIsLeft(t *testing.T) {
 	if got := fmt.Sprint(d.exec.Space()); got != "map[a:{shared 1 MiB} b:{shared 1 MiB} c:{ 0 MiB}]" {
 		t.Errorf("free is %s", got)
 	}
-	d.lost = hypervisor.ErrNoImage
+	d.storeErr = hypervisor.ErrNoImage
 	d.pass(time.Minute)
 	if got := d.exec.Space(); len(got) != 0 {
 		t.Errorf("of a store that is lost %v is free", got)
@@ -149,7 +149,7 @@ func TestSpaceForImages(t *testing.T) {
 			"", "aborted: the image store of c has not been seen",
 		},
 		{
-			"no store is seen", gangs(on("a")), func(d *harness) { d.lost = hypervisor.ErrNoImage },
+			"no store is seen", gangs(on("a")), func(d *harness) { d.storeErr = hypervisor.ErrNoImage },
 			"", "aborted: the image store has not been seen",
 		},
 	} {

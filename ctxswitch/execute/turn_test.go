@@ -247,7 +247,7 @@ func TestALostStoreIsNotAskedWithoutPause(t *testing.T) {
 	d.settle()
 	d.wants("1 save 1.0@a")
 	d.saved(0)
-	d.lost = errors.New("stale file handle")
+	d.storeErr = errors.New("stale file handle")
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Began: d.now, Ended: d.now})
 	asked := 0
 	for end := d.now.Add(time.Minute); d.now.Before(end); {
@@ -256,7 +256,7 @@ func TestALostStoreIsNotAskedWithoutPause(t *testing.T) {
 			if d.looking {
 				asked++
 				d.looking = false
-				d.exec.LookedStore(d.now, d.store, d.lost)
+				d.exec.LookedStore(d.now, d.store, d.storeErr)
 				d.flush()
 			}
 		}
@@ -270,7 +270,7 @@ func TestALostStoreIsNotAskedWithoutPause(t *testing.T) {
 	if asked < 8 || asked > 15 {
 		t.Errorf("asked %d times in a minute", asked)
 	}
-	d.lost = nil
+	d.storeErr = nil
 	d.pass(settings().LookEvery)
 	d.wants("1 save 1.0@a, 2 seal 1.0@a")
 }

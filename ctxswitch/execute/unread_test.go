@@ -72,13 +72,13 @@ func TestAGangThatWaitsForTheStore(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	d := newHarness(t, settings(), l)
-	d.lost = errors.New("stale file handle")
+	d.storeErr = errors.New("stale file handle")
 	d.settle()
 	d.has(1, 0, "a", hypervisor.CopyDead)
 	d.exec.Hint(d.now, "a")
 	d.pass(time.Minute)
 	d.isIn(gang.Active)
-	d.lost = nil
+	d.storeErr = nil
 	d.pass(time.Minute)
 	d.isIn(gang.Clearing)
 }

@@ -28,7 +28,7 @@ func (t clearance) clearing() {
 		if own := t.own(rank); len(own) > 0 {
 			done = false
 			for _, f := range own {
-				t.end(rank, f)
+				t.endCopy(rank, f)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (t clearance) forgetImages() (some bool) {
 		return false // a look shows all there is
 	}
 	for rank, m := range t.rec.Members {
-		for _, id := range t.rec.names(rank) {
+		for _, id := range t.rec.imageIDs(rank) {
 			if t.Sights[rank].Discarded[id] || t.rec.spares(id) {
 				continue
 			}
@@ -74,9 +74,9 @@ func (t clearance) forgetImages() (some bool) {
 	return some
 }
 
-// names lists the image of a member, and those that attempts to save it in the present
+// imageIDs lists the image of a member, and those that attempts to save it in the present
 // generation may have left.
-func (r *Record) names(rank int) (ids []hypervisor.ImageID) {
+func (r *Record) imageIDs(rank int) (ids []hypervisor.ImageID) {
 	m := &r.Members[rank]
 	if m.Image != nil {
 		ids = append(ids, m.Image.ID)
@@ -103,8 +103,8 @@ func (t clearance) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
 	}
 }
 
-// end ends one copy: a running guest is asked first, when its vjob ends in order.
-func (t clearance) end(rank int, f Found) {
+// endCopy ends one copy: a running guest is asked first, when its vjob ends in order.
+func (t clearance) endCopy(rank int, f Found) {
 	polite := t.rec.Then.InOrder() && f.State == hypervisor.CopyRunning &&
 		f.Job == hypervisor.JobNone && t.Limits.StopGrace > 0
 	switch {

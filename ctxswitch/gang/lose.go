@@ -47,7 +47,7 @@ func (r *Record) keepImages(cause string, now time.Time) {
 	}
 	for g := r.UsedUpTo + 1; g <= r.wrote(); g++ {
 		if _, kept := r.Keeps(g); !kept {
-			r.keep(Kept{Generation: g, Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used, Ended: r.ended()})
+			r.addKept(Kept{Generation: g, Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used, Ended: r.ended()})
 		}
 	}
 }
@@ -62,14 +62,14 @@ func (r *Record) sealing() int {
 
 // wrote is the latest generation of which images may have been written.
 func (r *Record) wrote() int {
-	if r.Phase == Saving && r.Then != ThenVerify && !r.saves() || r.Phase == Pausing && r.Then == ThenSave {
+	if r.Phase == Saving && r.Then != ThenVerify && !r.saveTried() || r.Phase == Pausing && r.Then == ThenSave {
 		return r.Generation - 1
 	}
 	return r.Generation
 }
 
-// saves reports whether a save of the present generation has been tried.
-func (r *Record) saves() bool {
+// saveTried reports whether a save of the present generation has been tried.
+func (r *Record) saveTried() bool {
 	return slices.ContainsFunc(r.Members, func(m Member) bool { return m.Save > 0 })
 }
 
@@ -88,7 +88,7 @@ func (t *turn) noteNewer() {
 		}
 		cause := fmt.Sprintf("generation %d is newer than the record, which knows %d: the database may be older than the image store", g, wrote)
 		t.alarms = append(t.alarms, fmt.Sprintf("image %s on %s is kept: %s", image.ID, image.Node, cause))
-		t.rec.keep(Kept{Generation: g, Since: t.Now, Cause: cause, Newer: true, Used: t.runs(), Ended: t.rec.ended()})
+		t.rec.addKept(Kept{Generation: g, Since: t.Now, Cause: cause, Newer: true, Used: t.runs(), Ended: t.rec.ended()})
 		t.rec.Generation = max(t.rec.Generation, g)
 		if runs {
 			t.rec.UsedUpTo = t.rec.Generation
@@ -107,8 +107,8 @@ func (t *turn) runs() bool {
 	return false
 }
 
-// keep adds images to those that are kept, in order of generations.
-func (r *Record) keep(k Kept) {
+// addKept adds images to those that are kept, in order of generations.
+func (r *Record) addKept(k Kept) {
 	r.Kept = append(r.Kept, k)
 	slices.SortFunc(r.Kept, func(a, b Kept) int { return a.Generation - b.Generation })
 }

@@ -45,7 +45,7 @@ const (
 	Creating               // members are booted, each on its Next
 	Active                 // every member runs on its Node
 	Pausing                // members are paused in rank order; Then says what for
-	Paused                 // every member stands still where it is: its memory is used, and no CPU
+	Paused                 // every member is paused on its Node: it uses memory and no CPU
 	Saving                 // paused members are written to images of Generation
 	Saved                  // every image is sealed, no copy exists, no room is used
 	Restoring              // members are restored, paused, each on its Next
@@ -86,7 +86,7 @@ type Record struct {
 	Then        Then // what Pausing or Clearing leads to
 	Since       time.Time
 	Incarnation int // which boot from scratch the present life began with; 0 before the first
-	Boots       int // boots so far, where an earlier life than the last was restored; else 0 will do
+	Boots       int // boots so far, if an earlier life than the last was restored; otherwise 0 is enough
 	Generation  int // suspensions to disk so far; names the images
 	UsedUpTo    int `json:"Used"` // all members have run since the images up to this generation were written
 	Restores    int // attempts to restore so far; names their links
@@ -108,7 +108,7 @@ const (
 	ThenWait           // Clearing: the vjob waits again, as if it had never run
 	ThenTerminate      // Clearing: a user has ended the vjob
 	ThenFail           // Clearing: the vjob has failed
-	ThenBack           // Resuming after an aborted pause: nothing was restored, no member moved
+	ThenBack           // Resuming: a pause was aborted; nothing was restored, no member moved
 	ThenComplete       // Clearing: all guests have shut themselves down, or the one that works for all
 	ThenExpire         // Clearing: the walltime of the vjob is over
 	ThenStand          // Pausing: be Paused. Saving, Restoring: give up and be Paused again
@@ -121,11 +121,11 @@ var outcomes = map[Then]cluster.Outcome{
 	ThenTerminate: cluster.Deleted, ThenFail: cluster.Broken, ThenComplete: cluster.Completed, ThenExpire: cluster.WalltimeExceeded,
 }
 
-// Outcome is how a vjob has ended that is cleared so; Open if it lives on.
+// Outcome is how a vjob has ended if it is cleared with t; Open if it has not.
 func (t Then) Outcome() cluster.Outcome { return outcomes[t] }
 
-// InOrder reports whether a vjob cleared this way has ended in order: guests that shut themselves
-// down before then have done their part.
+// InOrder reports whether a vjob that is cleared with t has ended in order: guests that have shut
+// themselves down before count as done.
 func (t Then) InOrder() bool { return t.Outcome() != cluster.Open && t != ThenFail }
 
 // String is the lower-case name, "" for none.
@@ -189,14 +189,14 @@ func (r *Record) Clone() *Record {
 	return &c
 }
 
-// Paused reports whether the gang stands still in memory and goes on only when it is
-// told to: it uses no CPU, and nothing that fails lets it run.
+// Paused reports whether the gang is paused in memory until an aim lets it run: it uses no CPU, and
+// no failure resumes it.
 func (r *Record) Paused() bool {
 	return r.Phase == Paused || r.Then == ThenStand && (r.Phase == Saving || r.Phase == Restoring)
 }
 
-// State is what users are shown for the phase; terminal states are known to the
-// vjob alone, so Absent is shown as Waiting.
+// State is what users are shown for the phase. Terminal states are those of the
+// vjob, not of its gang, so Absent is shown as Waiting.
 func (r *Record) State() cluster.State {
 	switch r.Phase {
 	case Creating:

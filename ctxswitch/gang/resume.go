@@ -228,7 +228,7 @@ func (t restoration) resuming() {
 	}
 	var chain []hypervisor.Call
 	done := true
-	open := false // the fate of a member is: those of higher rank wait for it
+	open := false // a job is under way on a member: those of higher rank wait for its end
 	for rank := range t.rec.Members {
 		if !t.live(rank) {
 			continue

@@ -89,8 +89,8 @@ func (t *turn) clearStale() {
 // the cause of a departure: then the step ends.
 //
 // After false, each member that takes part and is not busy has a copy, except while the gang is
-// booted or a node is silent. The functions of the other phases named here rely on it: pausing, keep
-// and moving read own[0] unchecked.
+// booted or a node is silent. The functions of the other phases named here rely on it: pausing,
+// keepCopies and moving read own[0] unchecked.
 func (t *turn) noteEndings() bool {
 	switch t.rec.Phase {
 	case Creating, Active, Pausing, Paused, Shifting, Resuming, Moving:
@@ -223,7 +223,7 @@ func (t *turn) boot(rank int) {
 //
 // Images of members that run are used, and go.
 func (t *turn) active() {
-	t.keep(hypervisor.CopyPaused, func(rank int, f Found) {
+	t.keepCopies(hypervisor.CopyPaused, func(rank int, f Found) {
 		t.call(rank, hypervisor.Call{Verb: hypervisor.Unpause, Node: f.Node})
 	})
 	t.discard(func(image hypervisor.Image) bool {
@@ -233,9 +233,9 @@ func (t *turn) active() {
 	})
 }
 
-// keep keeps one copy of each member of a gang that is Active or Paused. right corrects a copy that
+// keepCopies keeps one copy of each member of a gang that is Active or Paused. right corrects a copy that
 // is found in the wrong state.
-func (t *turn) keep(wrong hypervisor.CopyState, right func(rank int, f Found)) {
+func (t *turn) keepCopies(wrong hypervisor.CopyState, right func(rank int, f Found)) {
 	for rank := range t.rec.Members {
 		if !t.live(rank) || t.Sights[rank].Busy {
 			continue

@@ -11,8 +11,8 @@ import (
 // suspension is the turn of a gang that is paused, and perhaps saved.
 type suspension struct{ *turn }
 
-// pausing stops the members one after another in rank order. Nothing is saved or
-// moved before all of them stand still, and no more than MaxSkew apart.
+// pausing pauses the members one after another in rank order. Nothing is saved or
+// moved before all of them are paused, at most MaxSkew apart.
 func (t suspension) pausing() {
 	if !t.quiet() {
 		if t.overdue() {
@@ -112,7 +112,7 @@ func ImageSpace(memory cluster.MiB) cluster.MiB { return memory + memory/20 + 1 
 // member cannot be saved, no more saves begin; but what is written already is
 // sealed first, since it is all that is left of its member.
 func (t suspension) saving() {
-	if t.rec.Then == ThenStand && !t.rec.saves() && t.quiet() {
+	if t.rec.Then == ThenStand && !t.rec.saveTried() && t.quiet() {
 		if missing := t.space(); missing != "" {
 			t.stand(aborted(missing))
 			return
@@ -227,8 +227,8 @@ func (t suspension) seal(rank int) {
 	t.call(rank, hypervisor.Call{Verb: hypervisor.Seal, Node: image.Node, Image: image.ID})
 }
 
-// unwrittenFor loses the gang when for longer than a look at the store may be old neither
-// a copy of a member nor a complete image was seen.
+// unwrittenFor loses the gang when neither a copy of a member nor a complete image was seen for
+// [Limits.StoreLag].
 func (t suspension) unwrittenFor(rank int) {
 	since := t.Now.Add(-t.Sights[rank].Absent)
 	if t.rec.Then == ThenVerify { // there was no copy to begin with
@@ -242,8 +242,8 @@ func (t suspension) unwrittenFor(rank int) {
 	t.lose(fmt.Sprintf("for %s neither a copy nor a complete image of %s has been seen", lag, t.VJob.VMs[rank].ID))
 }
 
-// unsave turns a gang that cannot be saved back as a whole: what was saved is
-// restored beside what is still paused, and then all go on, or stand as they stood.
+// unsave turns a gang that cannot be saved back as a whole: the members that were saved are restored
+// beside those that are still paused, and then all run, or all stay paused if they were before.
 func (t suspension) unsave(cause string) {
 	for rank := range t.rec.Members {
 		m := &t.rec.Members[rank]

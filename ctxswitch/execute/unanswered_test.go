@@ -142,7 +142,7 @@ func TestDeadlines(t *testing.T) {
 
 // A call without a reply makes one event, with its vjob, VM and node, and its nodes are
 // looked at. It is open until both ends of it have answered for long enough.
-func TestALostCallHasTwoEnds(t *testing.T) {
+func TestAnUnansweredCallHasTwoEnds(t *testing.T) {
 	set := settings()
 	set.Transfers = 1
 	l := world(job(1, 1, cluster.Migrating), job(2, 1, cluster.Running))
@@ -183,12 +183,12 @@ func TestALostCallHasTwoEnds(t *testing.T) {
 	move := act(cluster.Migrate, 2, 0, "c", "b")
 	move.Live = true
 	d.adopt([]ctxGang{group(cluster.Migrate, 2, 0)}, move)
-	d.wants("1 migrate 1.0@a>b, 2 migrate 2.0@c>b") // the slot of the lost call is free
+	d.wants("1 migrate 1.0@a>b, 2 migrate 2.0@c>b") // the slot of the unanswered call is free
 }
 
 // A pause without a reply may have been made at any time until it is given up: that counts
 // for the skew. A boot without one is given as the reason why the gang turns back.
-func TestLostCallsTeach(t *testing.T) {
+func TestUnansweredCallsTeach(t *testing.T) {
 	set := settings()
 	set.Limits.MaxSkew = time.Minute
 	d := suspending(t, set, [2]int{0, 1})
@@ -209,7 +209,7 @@ func TestLostCallsTeach(t *testing.T) {
 }
 
 // A pause of an unknown copy without a reply raises the alarm of one that failed.
-func TestLostPausesOfUnknownCopies(t *testing.T) {
+func TestUnansweredPausesOfUnknownCopies(t *testing.T) {
 	d := newHarness(t, settings(), world())
 	d.has(8, 0, "a", hypervisor.CopyRunning)
 	d.settle()
@@ -222,7 +222,7 @@ func TestLostPausesOfUnknownCopies(t *testing.T) {
 }
 
 // A cap without a reply is no reason for a member to give its migration up.
-func TestLostCapsTeachNothing(t *testing.T) {
+func TestUnansweredCapsTeachNothing(t *testing.T) {
 	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Waiting))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
 	d := newHarness(t, settings(), l)
