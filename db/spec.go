@@ -55,7 +55,7 @@ type decoded struct {
 	Terms    storedTerms       `json:"terms"`
 }
 
-// storedTerms reads the terms of older versions too, whose durations were in nanoseconds.
+// storedTerms also reads the terms of older versions, with durations in nanoseconds.
 type storedTerms struct {
 	cluster.Terms
 	OldMinRun   time.Duration `json:"min_run"`

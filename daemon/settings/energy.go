@@ -40,9 +40,9 @@ type Budget struct {
 
 // The energy policies.
 const (
-	BoundedPower = "bounded-power" // the most yield within the budgets
-	BoundedYield = "bounded-yield" // the least power for a given yield
-	MixedPolicy  = "mixed"         // a weighted sum of both
+	boundedPower = "bounded-power" // the most yield within the budgets
+	boundedYield = "bounded-yield" // the least power for a given yield
+	mixedPolicy  = "mixed"         // a weighted sum of both
 )
 
 // book returns the budgets for the scheduler.
@@ -62,16 +62,16 @@ func (e *Energy) book(zone *time.Location) (*budget.Schedule, error) {
 func (s *Settings) validateBudgets() error {
 	e := &s.Energy
 	switch {
-	case !slices.Contains([]string{BoundedPower, BoundedYield, MixedPolicy}, e.Policy):
-		return cluster.BadField("energy.policy", e.Policy, "one of "+BoundedPower+", "+BoundedYield+", "+MixedPolicy)
+	case !slices.Contains([]string{boundedPower, boundedYield, mixedPolicy}, e.Policy):
+		return cluster.BadField("energy.policy", e.Policy, "one of "+boundedPower+", "+boundedYield+", "+mixedPolicy)
 	case !(e.Yield > 0 && e.Yield <= 1):
 		return cluster.BadField("energy.yield", e.Yield, "more than 0 and at most 1")
 	case !(e.Lambda > 0 && e.Lambda <= 1):
 		return cluster.BadField("energy.lambda", e.Lambda, "more than 0 and at most 1")
-	case e.Policy != BoundedYield && e.Yield < 1:
-		return cluster.Fault("energy.policy", "energy.yield is less than 1, want %s instead of %s", BoundedYield, e.Policy)
-	case e.Policy != MixedPolicy && e.Lambda < 1:
-		return cluster.Fault("energy.policy", "energy.lambda is less than 1, want %s instead of %s", MixedPolicy, e.Policy)
+	case e.Policy != boundedYield && e.Yield < 1:
+		return cluster.Fault("energy.policy", "energy.yield is less than 1, want %s instead of %s", boundedYield, e.Policy)
+	case e.Policy != mixedPolicy && e.Lambda < 1:
+		return cluster.Fault("energy.policy", "energy.lambda is less than 1, want %s instead of %s", mixedPolicy, e.Policy)
 	}
 	zone, err := s.zone()
 	if err != nil {
