@@ -56,7 +56,7 @@ type CauseKind string
 const (
 	CauseSubmitted   CauseKind = "submitted"   // scheduler/admission/submission.go, db/submit.go
 	CauseRoom        CauseKind = "room"        // there is capacity: scheduler/decide/causes.go
-	CausePreempted   CauseKind = "preempted"   // by VJobs: queue/scan.go, scheduler/decide/causes.go
+	CausePreempted   CauseKind = "preempted"   // by VJobs: queue/reasons.go, scheduler/decide/causes.go
 	CauseReservation CauseKind = "reservation" // by the reservations of VJobs: queue/reservation/reservation.go
 	CauseTurn        CauseKind = "turn"        // the time slice is over: queue/timeslices.go
 	CausePower       CauseKind = "power"       // Text is the power budget: scheduler/decide/powerledger.go
