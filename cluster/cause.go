@@ -54,9 +54,9 @@ type CauseKind string
 
 // The kinds of causes, each with the files that set it.
 const (
-	CauseSubmitted   CauseKind = "submitted"   // scheduler/admission/submission.go
+	CauseSubmitted   CauseKind = "submitted"   // scheduler/admission/submission.go, db/submit.go
 	CauseRoom        CauseKind = "room"        // there is capacity: scheduler/decide/causes.go
-	CausePreempted   CauseKind = "preempted"   // by VJobs: queue/scan.go, queue/preemptible.go, scheduler/decide/causes.go
+	CausePreempted   CauseKind = "preempted"   // by VJobs: queue/reasons.go, scheduler/decide/causes.go
 	CauseReservation CauseKind = "reservation" // by the reservations of VJobs: queue/reservation/reservation.go
 	CauseTurn        CauseKind = "turn"        // the time slice is over: queue/timeslices.go
 	CausePower       CauseKind = "power"       // Text is the power budget: scheduler/decide/powerledger.go
@@ -70,7 +70,7 @@ const (
 	CauseLost        CauseKind = "lost"        // the memory of a VM is lost, Text is how: ctxswitch/gang/lose.go
 	CauseAborted     CauseKind = "aborted"     // Text is the failed step of the context switch: ctxswitch/gang/turn.go
 	CauseContainer   CauseKind = "container"   // the container VJobs ends: scheduler/container.go
-	CauseDependency  CauseKind = "dependency"  // VJobs ended otherwise than required: scheduler/dependency/settle.go
+	CauseDependency  CauseKind = "dependency"  // Text is what can never be met: scheduler/dependency/settle.go
 )
 
 // Because is a cause in words only.

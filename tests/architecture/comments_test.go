@@ -2,7 +2,10 @@ package architecture_test
 
 import (
 	"go/ast"
+	"maps"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -86,4 +89,64 @@ func own(d *ast.GenDecl, doc *ast.CommentGroup) *ast.CommentGroup {
 		return d.Doc
 	}
 	return doc
+}
+
+// TestCausesNameTheirFiles checks the comments of the kinds of causes: they name the files that set
+// the kind, and no others.
+func TestCausesNameTheirFiles(t *testing.T) {
+	all := sources(t)
+	setIn := map[string]map[string]bool{} // by the name of the kind: files
+	for _, s := range all {
+		if s.test || strings.HasPrefix(s.path, "tests/") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			name := ""
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				name = causeName(n.Key, n.Value)
+			case *ast.AssignStmt:
+				name = causeName(n.Lhs[0], n.Rhs[0])
+			}
+			if name != "" && setIn[name] == nil {
+				setIn[name] = map[string]bool{}
+			}
+			if name != "" {
+				setIn[name][s.path] = true
+			}
+			return true
+		})
+	}
+	found := 0
+	for _, s := range all {
+		if s.path != "cluster/cause.go" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			v, ok := n.(*ast.ValueSpec)
+			if !ok || lastName(v.Type) != "CauseKind" {
+				return true
+			}
+			name := v.Names[0].Name
+			have, want := goFile.FindAllString(v.Comment.Text(), -1), slices.Sorted(maps.Keys(setIn[name]))
+			slices.Sort(have)
+			if found++; !slices.Equal(have, want) {
+				t.Errorf("%s: the comment of %s names the files %v, it is set in %v", s.at(v), name, have, want)
+			}
+			return true
+		})
+	}
+	if found < 10 {
+		t.Errorf("only %d kinds of causes were found", found)
+	}
+}
+
+// causeName returns the kind of cause that is set by a key and its value, or by an assignment; "" for
+// none.
+func causeName(key, value ast.Expr) string {
+	sel, ok := value.(*ast.SelectorExpr)
+	if ok && lastName(key) == "Kind" && lastName(sel.X) == "cluster" && strings.HasPrefix(sel.Sel.Name, "Cause") {
+		return sel.Sel.Name
+	}
+	return ""
 }
