@@ -1,8 +1,6 @@
 package format
 
 import (
-	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	"vjob/internal/fieldpath"
+	"vjob/internal/gzipfile"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -40,22 +39,10 @@ type reader struct {
 
 // open returns a reader of a file, which may be compressed by gzip.
 func open(in io.Reader) *reader {
-	b := bufio.NewReaderSize(in, 1<<14)
 	r := &reader{line: 1, names: map[string]string{}}
-	file := &input{in: b, reader: r}
-	r.tokens = jsontext.NewDecoder(file)
-	head, err := b.Peek(2)
-	if err != nil && !errors.Is(err, io.EOF) {
+	file, err := gzipfile.Open(in)
+	if r.tokens = jsontext.NewDecoder(&input{in: file, reader: r}); err != nil {
 		r.fail("cannot be read: " + err.Error())
-		return r
-	}
-	if len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
-		unpacked, err := gzip.NewReader(b)
-		if err != nil {
-			r.fail("damaged: it begins as a file compressed by gzip, but " + strings.TrimPrefix(err.Error(), "gzip: "))
-			return r
-		}
-		file.in = unpacked
 	}
 	return r
 }

@@ -12,10 +12,11 @@ import (
 	"math"
 
 	"vjob/cluster"
+	"vjob/internal/gzipfile"
 )
 
 // longest is the maximum length of a line in bytes.
-const longest = 64 << 10
+const longest = gzipfile.BufferSize
 
 // Reader reads a log line by line.
 type Reader struct {
@@ -28,15 +29,11 @@ type Reader struct {
 
 // NewReader returns a reader of a log, plain or compressed.
 func NewReader(in io.Reader) (*Reader, error) {
-	b := bufio.NewReaderSize(in, longest)
-	if magic, _ := b.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return &Reader{in: b}, nil
-	}
-	z, err := gzip.NewReader(b)
+	b, err := gzipfile.Open(in)
 	if err != nil {
 		return nil, damaged(0, err)
 	}
-	return &Reader{in: bufio.NewReaderSize(z, longest)}, nil
+	return &Reader{in: b}, nil
 }
 
 // Keys of comments about the machine.

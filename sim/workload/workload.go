@@ -8,7 +8,6 @@ package workload
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +16,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/internal/document"
+	"vjob/internal/gzipfile"
 	"vjob/scheduler/admission"
 )
 
@@ -76,11 +76,9 @@ func Read(path string) (*Workload, error) {
 
 // Parse reads a workload of either form. The name is for messages.
 func Parse(name string, data []byte) (*Workload, error) {
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		var err error
-		if data, err = decompress(name, data); err != nil {
-			return nil, err
-		}
+	data, err := decompress(name, data)
+	if err != nil {
+		return nil, err
 	}
 	if isTrace(data) {
 		return ReadTrace(name, bytes.NewReader(data))
@@ -102,7 +100,7 @@ func isTrace(data []byte) bool {
 
 func decompress(name string, data []byte) ([]byte, error) {
 	const limit = 1 << 30
-	r, err := gzip.NewReader(bytes.NewReader(data))
+	r, err := gzipfile.Open(bytes.NewReader(data))
 	if err == nil {
 		data, err = io.ReadAll(io.LimitReader(r, limit+1))
 	}

@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/internal/fieldpath"
+	"vjob/internal/gzipfile"
 	"vjob/repack/format"
 )
 
@@ -40,12 +40,6 @@ type value struct {
 func read(in io.Reader, name string) (*file, value, error) {
 	f := &file{name: name}
 	text, err := readAll(in)
-	if err == nil && len(text) >= 2 && text[0] == 0x1f && text[1] == 0x8b {
-		var unpacked *gzip.Reader
-		if unpacked, err = gzip.NewReader(bytes.NewReader(text)); err == nil {
-			text, err = readAll(unpacked)
-		}
-	}
 	f.text = text
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -75,7 +69,11 @@ func read(in io.Reader, name string) (*file, value, error) {
 }
 
 func readAll(in io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(in, mostBytes+1))
+	unpacked, err := gzipfile.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(unpacked, mostBytes+1))
 	if err == nil && len(text) > mostBytes {
 		return nil, fmt.Errorf("more than %d MiB", mostBytes>>20)
 	}
