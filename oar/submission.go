@@ -1,12 +1,10 @@
 package oar
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/cluster"
 	"vjob/internal/fieldpath"
@@ -20,14 +18,14 @@ var ignoredKeys = []string{"use_job_key", "import_job_key_from_file", "import_jo
 // alias of anterior. ignored lists the keys that have no effect here. Unknown and repeated keys are
 // errors, as all that [strictjson.Decode] refuses.
 func ReadSubmission(data []byte) (s Submission, ignored []string, err error) {
-	var given map[string]jsontext.Value
+	var given map[string]json.RawMessage
 	if err := strictjson.Decode(data, &given); err != nil {
 		return s, nil, err
 	}
 	if given == nil {
 		return s, nil, cluster.Fault("body", "null is not an object")
 	}
-	options := map[string]jsontext.Value{}
+	options := map[string]json.RawMessage{}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		name := strings.ReplaceAll(key, "-", "_")
 		if name == "after" {
@@ -42,7 +40,7 @@ func ReadSubmission(data []byte) (s Submission, ignored []string, err error) {
 		}
 		options[name] = given[key]
 	}
-	canonical, err := json.Marshal(options, json.Deterministic(true))
+	canonical, err := json.Marshal(options)
 	if err != nil {
 		return s, nil, cluster.Fault("body", "%v", err)
 	}

@@ -2,16 +2,17 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"vjob/oar"
 )
 
 // YAML converts JSON to YAML. Keys keep their order.
 func YAML(data []byte) (string, error) {
-	d := dumper{tokens: jsontext.NewDecoder(bytes.NewBuffer(data))}
+	d := dumper{tokens: json.NewDecoder(bytes.NewReader(data))}
+	d.tokens.UseNumber()
 	d.out.WriteString("---")
 	err := d.yaml(0)
 	return d.out.String(), err
@@ -19,29 +20,30 @@ func YAML(data []byte) (string, error) {
 
 // Perl converts JSON to a value of Perl, as OAR's commands print for -D.
 func Perl(data []byte) (string, error) {
-	d := dumper{tokens: jsontext.NewDecoder(bytes.NewBuffer(data))}
+	d := dumper{tokens: json.NewDecoder(bytes.NewReader(data))}
+	d.tokens.UseNumber()
 	err := d.perl()
 	return d.out.String(), err
 }
 
 type dumper struct {
-	tokens *jsontext.Decoder
+	tokens *json.Decoder
 	out    strings.Builder
 }
 
 // yaml writes the next value after the current line's text, and ends the line.
 func (d *dumper) yaml(depth int) error {
-	token, err := d.tokens.ReadToken()
+	token, err := d.tokens.Token()
 	if err != nil {
 		return err
 	}
-	open := token.Kind()
-	if open != '{' && open != '[' {
+	open, composite := token.(json.Delim)
+	if !composite {
 		d.out.WriteString(" " + scalar(token, bare, `""`, "~") + "\n")
 		return nil
 	}
 	empty := true
-	for ; d.more(); empty = false {
+	for ; d.tokens.More(); empty = false {
 		if empty {
 			d.out.WriteByte('\n')
 		}
@@ -49,7 +51,7 @@ func (d *dumper) yaml(depth int) error {
 		if open == '[' {
 			d.out.WriteByte('-')
 		} else {
-			key, err := d.tokens.ReadToken()
+			key, err := d.tokens.Token()
 			if err != nil {
 				return err
 			}
@@ -60,30 +62,30 @@ func (d *dumper) yaml(depth int) error {
 		}
 	}
 	if empty {
-		d.out.WriteString(map[jsontext.Kind]string{'[': " []\n", '{': " {}\n"}[open])
+		d.out.WriteString(map[json.Delim]string{'[': " []\n", '{': " {}\n"}[open])
 	}
-	_, err = d.tokens.ReadToken()
+	_, err = d.tokens.Token()
 	return err
 }
 
 // perl writes the next value.
 func (d *dumper) perl() error {
-	token, err := d.tokens.ReadToken()
+	token, err := d.tokens.Token()
 	if err != nil {
 		return err
 	}
-	open := token.Kind()
-	if open != '{' && open != '[' {
+	open, composite := token.(json.Delim)
+	if !composite {
 		d.out.WriteString(scalar(token, nil, "''", "undef"))
 		return nil
 	}
-	d.out.WriteString(token.String())
-	for first := true; d.more(); first = false {
+	d.out.WriteString(open.String())
+	for first := true; d.tokens.More(); first = false {
 		if !first {
 			d.out.WriteByte(',')
 		}
 		if open == '{' {
-			key, err := d.tokens.ReadToken()
+			key, err := d.tokens.Token()
 			if err != nil {
 				return err
 			}
@@ -93,29 +95,28 @@ func (d *dumper) perl() error {
 			return err
 		}
 	}
-	end, err := d.tokens.ReadToken()
-	d.out.WriteString(end.String())
+	end, err := d.tokens.Token()
+	if err == nil {
+		fmt.Fprint(&d.out, end)
+	}
 	return err
 }
 
-// more reports whether another value or key of the list or object follows.
-func (d *dumper) more() bool {
-	kind := d.tokens.PeekKind()
-	return kind != '}' && kind != ']' && kind != 0
-}
-
 // scalar quotes a value unless it is bare, a number, a truth value or null.
-func scalar(token jsontext.Token, bare func(string) bool, quotes, null string) string {
-	text := token.String()
-	switch {
-	case token.Kind() == 'n':
+func scalar(token json.Token, bare func(string) bool, quotes, null string) string {
+	switch v := token.(type) {
+	case nil:
 		return null
-	case token.Kind() != '"' || bare != nil && bare(text):
-		return text
-	case quotes == "''":
-		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(oar.Printable(text)) + "'"
+	case string:
+		switch {
+		case bare != nil && bare(v):
+			return v
+		case quotes == "''":
+			return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(oar.Printable(v)) + "'"
+		}
+		var b bytes.Buffer
+		_ = encode(&b, v) // strings always encode
+		return b.String()
 	}
-	var b bytes.Buffer
-	_ = encode(&b, text) // strings always encode
-	return b.String()
+	return fmt.Sprint(token)
 }
