@@ -73,7 +73,7 @@ func TestOrderArray(t *testing.T) {
 	if err := order(2, scheduler.OrderHold); err != nil {
 		t.Fatal(err)
 	}
-	if changed := r.core.Drain().Step.VJobs; len(changed) != 4 {
+	if changed := r.core.Flush().Step.VJobs; len(changed) != 4 {
 		t.Errorf("%d vjobs were changed, want the 4 that wait", len(changed))
 	}
 	err := order(2, scheduler.OrderHold)

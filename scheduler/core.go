@@ -2,7 +2,7 @@
 // single-threaded: it gathers facts, lets package decide decide, and records the results. A thin
 // shell passes it time, looks and replies, and carries out its effects.
 //
-// [Core.Drain] is one step, decide.go takes a decision when one is due, and [Loop.Run] is the shell
+// [Core.Flush] is one step, decide.go takes a decision when one is due, and [Loop.Run] is the shell
 // around them. Packages below hold parts of the state: dependency, quarantine, admission, nodepower
 // and powercap. Requests of users come in through request.go; each has a method of the core.
 package scheduler
@@ -148,14 +148,14 @@ type Effects struct {
 	Asks []power.Request // to power drivers
 }
 
-// Drain takes a decision if one is due, and returns the effects.
-func (c *Core) Drain() Effects {
-	effects := c.drainExecutor()
+// Flush takes a decision if one is due, and returns the effects.
+func (c *Core) Flush() Effects {
+	effects := c.flushExecutor()
 	c.switchNodes()
 	decided := c.due()
 	if decided {
 		c.decide()
-		then := c.drainExecutor()
+		then := c.flushExecutor()
 		effects.Append(&then)
 	}
 	c.runNodePower(decided)

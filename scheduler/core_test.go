@@ -49,7 +49,7 @@ func mount(t *testing.T, set scheduler.Settings, l journal.Loaded) *rig {
 // drain carries out everything but the calls.
 func (r *rig) drain() {
 	for more := true; more; {
-		e := r.core.Drain()
+		e := r.core.Flush()
 		r.plans = append(r.plans, e.Step.Plans...)
 		r.changes, r.freed = append(r.changes, e.Step.VJobs...), append(r.freed, e.Step.Freed...)
 		r.events = append(r.events, e.Step.Events...)
@@ -248,7 +248,7 @@ func TestSetNode(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if e := r.core.Drain(); len(e.Step.Nodes) != 1 || e.Step.Nodes[0].State != cluster.Draining {
+	if e := r.core.Flush(); len(e.Step.Nodes) != 1 || e.Step.Nodes[0].State != cluster.Draining {
 		t.Errorf("written: %+v", e.Step.Nodes)
 	}
 }
@@ -265,7 +265,7 @@ func TestSetNodes(t *testing.T) {
 	if err := r.core.SetNodes(r.now, rack, cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("nodes with VMs: %v", err)
 	}
-	if e := r.core.Drain(); len(e.Step.Nodes) > 0 {
+	if e := r.core.Flush(); len(e.Step.Nodes) > 0 {
 		t.Errorf("refused, and yet written: %+v", e.Step.Nodes)
 	}
 	if err := r.core.SetNodes(r.now, rack, cluster.Draining, "op"); err != nil {

@@ -212,7 +212,7 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Core, error) {
 	for {
 		began := l.now()
-		effects := core.Drain()
+		effects := core.Flush()
 		core.Took(l.now().Sub(began))
 		err := l.commit(ctx, effects.Step)
 		if len(l.granted) > 0 && err == nil {

@@ -26,9 +26,9 @@ func newOrder(rules *ordering.Settings, loaded *journal.Loaded) *ordering.Order 
 	return order
 }
 
-// drainExecutor returns the effects of the executor. The use of vjobs that it records is charged to
+// flushExecutor returns the effects of the executor. The use of vjobs that it records is charged to
 // their accounts in the same step.
-func (c *Core) drainExecutor() execute.Effects {
+func (c *Core) flushExecutor() execute.Effects {
 	effects := c.exec.Flush()
 	charges := map[journal.Charge]ordering.Usage{} // by account and hour
 	for _, use := range effects.Step.Usage {

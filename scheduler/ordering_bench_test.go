@@ -32,22 +32,22 @@ func BenchmarkArranged(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			core = scheduler.NewCore(set, c.Loaded, epoch)
-			core.Drain()
+			core.Flush()
 			for _, n := range c.Nodes {
 				core.Looked(epoch, n.ID, seen[n.ID], nil)
 			}
 			core.LookedStore(epoch, hypervisor.Store{}, nil)
 			before := processor()
 			b.StartTimer()
-			core.Drain()
+			core.Flush()
 			busy += processor() - before
 		}
 		b.ReportMetric(busy.Seconds()/float64(b.N), "cpu-s/op")
 	})
-	core.Drain()
+	core.Flush()
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			core.Drain()
+			core.Flush()
 		}
 	})
 }

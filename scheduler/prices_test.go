@@ -126,7 +126,7 @@ func TestPricesAreKept(t *testing.T) {
 	if now := r.core.Snapshot().Prices; now.By != "root" || now.Series == nil {
 		t.Errorf("then they are %+v", now)
 	}
-	step := r.core.Drain().Step
+	step := r.core.Flush().Step
 	if step.Prices == nil || step.Prices.Text != text || len(step.Events) == 0 || step.Events[len(step.Events)-1].Kind != journal.EventPrices {
 		t.Errorf("%+v", step)
 	}

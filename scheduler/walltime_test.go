@@ -45,7 +45,7 @@ func TestSetWalltime(t *testing.T) {
 		if err := r.core.SetWalltime(r.now, c.s); !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
-		step := r.core.Drain().Step
+		step := r.core.Flush().Step
 		if written := len(step.Spans) == 1 && step.Spans[0].Walltime == c.s.Walltime; written != (c.want == nil) {
 			t.Errorf("%s: written: %+v", c.name, step.Spans)
 		}

@@ -147,14 +147,14 @@ func TestSetRules(t *testing.T) {
 	if err := r.core.SetRules(r.now, "spread({1.0, 99.0});", "op"); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "there is no VM 99.0") {
 		t.Errorf("a VM that is not there: %v", err)
 	}
-	if e := r.core.Drain(); !e.Step.Empty() || r.core.Snapshot().Rules.Stated.Text != "" {
+	if e := r.core.Flush(); !e.Step.Empty() || r.core.Snapshot().Rules.Stated.Text != "" {
 		t.Error("rules that were refused are there")
 	}
 	const text = "ban($ALL_VMS, n0000);"
 	if err := r.core.SetRules(r.now, text, "op"); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.core.Drain(); e.Step.Rules == nil || e.Step.Rules.Text != text || e.Step.Rules.By != "op" {
+	if e := r.core.Flush(); e.Step.Rules == nil || e.Step.Rules.Text != text || e.Step.Rules.By != "op" {
 		t.Fatalf("written: %+v", e.Step)
 	}
 	r.at(time.Second)
@@ -169,7 +169,7 @@ func TestSetRules(t *testing.T) {
 	if err := r.core.SetRules(r.now, text, "op"); err != nil {
 		t.Error(err)
 	}
-	if e := r.core.Drain(); e.Step.Rules != nil {
+	if e := r.core.Flush(); e.Step.Rules != nil {
 		t.Error("the same rules are written again")
 	}
 }

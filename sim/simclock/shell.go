@@ -197,7 +197,7 @@ func (s *Shell) call(c *chain) {
 // carryOut commits the steps of the core and then carries out its effects.
 func (s *Shell) carryOut() error {
 	for s.core != nil {
-		effects := s.core.Drain()
+		effects := s.core.Flush()
 		if !effects.Step.Empty() {
 			if s.dies("before commit") {
 				return nil
