@@ -131,7 +131,7 @@ func (v *value) items() (list []value) {
 
 // open returns a decoder behind the beginning of an object or list.
 func (v *value) open() *jsontext.Decoder {
-	d := jsontext.NewDecoder(bytes.NewBuffer(v.Value), jsontext.AllowDuplicateNames(true)) // there are none
+	d := jsontext.NewDecoder(bytes.NewBuffer(v.Value), jsontext.AllowDuplicateNames(true)) // read has refused them
 	_, _ = d.ReadToken()                                                                   // read accepts nothing but JSON
 	return d
 }
