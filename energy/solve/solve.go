@@ -76,11 +76,14 @@ func Solve(p *energy.Problem, o Options) (*Result, error) {
 	s.initialRuns()
 	proved := s.rounds()
 	r := &Result{Bound: s.bound, Proved: proved, Steps: o.Steps - s.stepsLeft, Allocation: s.best, Value: s.value}
-	if s.best != nil {
+	switch {
+	case s.best != nil:
 		r.Measures, _ = p.Check(s.best)
 		r.Proved = proved || p.Objective.Gap(s.value, s.bound) <= 1e-9
-	} else if r.Reasons = []string{"no allocation was found, but the problem may be feasible"}; proved {
+	case proved:
 		r.Reasons = []string{s.infeasibleReason()}
+	default:
+		r.Reasons = []string{"no allocation was found, but the problem may be feasible"}
 	}
 	return r, nil
 }

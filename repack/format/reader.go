@@ -41,7 +41,8 @@ type reader struct {
 func open(in io.Reader) *reader {
 	r := &reader{line: 1, names: map[string]string{}}
 	file, err := gzipfile.Open(in)
-	if r.tokens = jsontext.NewDecoder(&input{in: file, reader: r}); err != nil {
+	r.tokens = jsontext.NewDecoder(&input{in: file, reader: r})
+	if err != nil {
 		r.fail("cannot be read: " + err.Error())
 	}
 	return r

@@ -111,7 +111,8 @@ func (b *Controller) rest(now time.Time, r cycle.Record) {
 	switch r.Phase {
 	case cycle.Stopping, cycle.Starting:
 		every = min(b.limits.Poll, slowLook)
-		if draws = p.On.Power(); r.Phase == cycle.Stopping {
+		draws = p.On.Power()
+		if r.Phase == cycle.Stopping {
 			draws = p.Off.Power()
 		}
 	case cycle.Off, cycle.Stuck:
