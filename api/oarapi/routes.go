@@ -61,7 +61,8 @@ func jobRoutes(h *jobHandler) []api.Endpoint {
 		{Method: "GET", Path: "/accounting", Name: "oarAccounting", Summary: "What users requested and used", Query: timeSpanQuery, Result: oar.Page[oar.Usage]{}, Handle: h.accounting},
 		{Method: "GET", Path: "/gantt", Name: "oarGantt", Summary: "When which job has which nodes", Query: timeSpanQuery, Result: map[string]any{}, Handle: h.gantt},
 	}
-	for path, name := range map[string]string{"/jobs/:id": "oarJob", "/jobs/:id/details": "oarJobDetail"} {
+	for _, r := range [][2]string{{"/jobs/:id", "oarJob"}, {"/jobs/:id/details", "oarJobDetail"}} {
+		path, name := r[0], r[1]
 		list = append(list, api.Endpoint{Method: "GET", Path: path, Name: name, Summary: "One job of OAR in full", Result: oar.Detail{}, Handle: h.show})
 	}
 	return list
@@ -113,10 +114,12 @@ func nodeRoutes(h *nodeHandler) []api.Endpoint {
 	list := []api.Endpoint{
 		{Method: "GET", Path: "/resources/nodes/:name/jobs", Name: "oarNodeJobs", Summary: "The jobs on a node", Result: oar.Page[oar.Item]{}, Handle: h.jobsOn},
 	}
-	for path, name := range map[string]string{"/resources": "", "/resources/details": "Details", "/resources/full": "Full"} {
+	for _, r := range [][2]string{{"/resources", ""}, {"/resources/details", "Details"}, {"/resources/full", "Full"}} {
+		path, name := r[0], r[1]
 		list = append(list, api.Endpoint{Method: "GET", Path: path, Name: "oarResources" + name, Summary: "The nodes", Query: pageQuery, Result: oar.Page[oar.Resource]{}, Handle: h.resources})
 	}
-	for path, name := range map[string]string{"/resources/:name": "oarResource", "/resources/nodes/:name": "oarNode"} {
+	for _, r := range [][2]string{{"/resources/:name", "oarResource"}, {"/resources/nodes/:name", "oarNode"}} {
+		path, name := r[0], r[1]
 		list = append(list, api.Endpoint{Method: "GET", Path: path, Name: name, Summary: "One node", Result: oar.Resource{}, Handle: h.resource})
 	}
 	return list

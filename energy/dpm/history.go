@@ -61,10 +61,10 @@ func (h *History) Add(now time.Time, samples []Sample) {
 			h.vms[s.VM] = t
 		}
 		at := &t.ring[h.index(slot)]
-		*at = max(*at, float64(s.CPU))
 		if t.seen != slot {
-			*at = float64(s.CPU) // the value was carried over from the slot before
+			*at = 0 // the value was carried over from the slot before
 		}
+		*at = max(*at, float64(s.CPU))
 		t.node, t.seen = s.Node, slot
 	}
 	h.retire(samples)

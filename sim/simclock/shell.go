@@ -18,7 +18,7 @@ import (
 	"vjob/scheduler"
 )
 
-// Store is the store of a shell: the memory store and SQLite implement it.
+// Store is the store of a shell. Package db implements it, in memory too.
 type Store interface {
 	scheduler.Store
 	SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared []cluster.NodeID, err error)
