@@ -165,6 +165,9 @@ func (c *Core) Flush() Effects {
 	return Effects{Effects: effects, Asks: c.power.controller.Fetch()}
 }
 
+// Stop returns the last step: the accounts up to now. The core is not used afterwards.
+func (c *Core) Stop(now time.Time) journal.Step { return c.exec.WriteAccounts(now) }
+
 // due reports whether a decision is wanted, long enough after the last one, and every node has been
 // observed since the start.
 func (c *Core) due() bool {

@@ -133,6 +133,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
+			l.stop(ctx, core)
 			return nil
 		case event := <-l.events:
 			l.stale = event(core) != nil
@@ -142,6 +143,13 @@ func (l *Loop) Run(ctx context.Context) error {
 		case node := <-l.driver.Hints():
 			core.Hint(l.now(), node)
 		}
+	}
+}
+
+// stop writes the accounts up to now, so that only a crash loses some of them.
+func (l *Loop) stop(ctx context.Context, core *Core) {
+	if err := l.commit(ctx, core.Stop(l.now())); err != nil {
+		l.log.Error("the accounts of the last minute are lost", slog.Any("error", err))
 	}
 }
 

@@ -150,6 +150,23 @@ func with(t *testing.T, set scheduler.Settings, test func(p *plant)) {
 	})
 }
 
+// A stop of the daemon writes the accounts up to then.
+func TestStopWritesAccounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := build(t, settings())
+		job, _, err := p.submit("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Second)
+		ran := p.loop.Snapshot().VJobs[job.ID].Ran
+		p.close()
+		if kept, _ := p.store.VJob(job.ID); ran < 10*time.Second || kept.Account.Running < ran {
+			t.Errorf("it ran %s, its account has %s", ran, kept.Account.Running)
+		}
+	})
+}
+
 func TestLoopRunsAVJobToItsEnd(t *testing.T) {
 	in(t, func(p *plant) {
 		job, created, err := p.submit("")

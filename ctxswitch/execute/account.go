@@ -34,8 +34,8 @@ type meter struct {
 	past  predictor.Predictor // what is expected by, if anything is
 }
 
-// writeEvery is how often the account of a running vjob is written; a stop or a crash of the
-// scheduler forgets at most that much of it.
+// writeEvery is how often the account of a running vjob is written; a crash of the scheduler forgets
+// at most that much of it.
 const writeEvery = time.Minute
 
 // add adds the time since the last call: running time and memory by the clock, CPU by what the

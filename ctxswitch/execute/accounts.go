@@ -22,11 +22,11 @@ func (ac *accounts) phaseChanged(p *gangState) {
 	ac.walltimes.await(p)
 }
 
-// addAll adds the time since the last call to all accounts.
-func (ac *accounts) addAll() {
+// addAll adds the time since the last call to all accounts, and writes those that are due, or all.
+func (ac *accounts) addAll(write bool) {
 	written := len(ac.out.Step.Usage)
 	for _, p := range ac.gangs.live {
-		ac.add(p, false)
+		ac.add(p, write)
 	}
 	slices.SortFunc(ac.out.Step.Usage[written:], func(a, b journal.Usage) int { return cmp.Compare(a.VJob, b.VJob) })
 }

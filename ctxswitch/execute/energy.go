@@ -87,9 +87,9 @@ func (em *energyMeter) charge(n *node) {
 	}
 }
 
-// chargeAll writes what all nodes have drawn, once a minute: a crash forgets no more.
-func (em *energyMeter) chargeAll() {
-	if em.now.Sub(em.charged) < writeEvery {
+// chargeAll writes what all nodes have drawn, once a minute or now: a crash forgets no more.
+func (em *energyMeter) chargeAll(write bool) {
+	if !write && em.now.Sub(em.charged) < writeEvery {
 		return
 	}
 	em.charged = em.now

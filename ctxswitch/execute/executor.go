@@ -175,8 +175,19 @@ func (e *Executor) Tick(now time.Time) {
 	e.Images.expire()
 	e.caps.wakeDue()
 	e.touchWaiters() // what is admitted changes with time
-	e.accounts.addAll()
-	e.energy.chargeAll()
+	e.accounts.addAll(false)
+	e.energy.chargeAll(false)
+}
+
+// WriteAccounts returns the step that completes all accounts of vjobs and nodes, for the end of the
+// program.
+func (e *Executor) WriteAccounts(now time.Time) journal.Step {
+	e.now = now
+	e.accounts.addAll(true)
+	e.energy.chargeAll(true)
+	step := e.out.Step
+	e.out = Effects{}
+	return step
 }
 
 // Flush advances every gang that something happened to and returns what is to
