@@ -18,7 +18,7 @@ import (
 	"vjob/daemon/settings"
 	"vjob/db"
 	"vjob/hypervisor"
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 	"vjob/notify"
 	"vjob/scheduler"
 )
@@ -102,7 +102,7 @@ func (d *Daemon) open(ctx context.Context) error {
 
 // OpenStore opens the database in the state directory, and creates the directory if it is missing.
 func OpenStore(s *settings.Settings) (*db.DB, error) {
-	if err := durable.MakeDir(s.State); err != nil {
+	if err := fileio.MakeDir(s.State); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	return db.Open(s.Database())

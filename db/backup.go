@@ -10,7 +10,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 )
 
 // Backup writes a consistent copy of the database to a new file, checks it and makes it
@@ -65,7 +65,7 @@ func backup(ctx context.Context, conn *sql.Conn, path string) error {
 	if err := os.Rename(partial, path); err != nil {
 		return err
 	}
-	return durable.SyncDir(filepath.Dir(path))
+	return fileio.SyncDir(filepath.Dir(path))
 }
 
 // skippedNumbers is how many numbers of vjobs a backup skips.

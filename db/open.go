@@ -15,7 +15,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"vjob/cluster"
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 	"vjob/scheduler"
 )
 
@@ -152,7 +152,7 @@ func create(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return durable.SyncDir(filepath.Dir(path))
+	return fileio.SyncDir(filepath.Dir(path))
 }
 
 // oldestSQLite is the first release without the bug by which a checkpoint beside

@@ -15,7 +15,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/hypervisor"
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 )
 
 // Driver drives nodes through libvirt.
@@ -62,7 +62,7 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 	}
 	for _, dir := range []string{cfg.ConsoleDir, cfg.SeedDir} {
 		if dir != "" {
-			if err := durable.MakeDir(dir); err != nil {
+			if err := fileio.MakeDir(dir); err != nil {
 				return nil, fmt.Errorf("directory of consoles or seeds: %w", err)
 			}
 		}

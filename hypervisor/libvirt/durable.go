@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 )
 
 // writeFileDurably writes a file atomically and makes it survive a power cut. It replaces an
@@ -53,5 +53,5 @@ func durably(ctx context.Context, path string, content []byte, publish func(from
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return durable.SyncDir(filepath.Dir(path))
+	return fileio.SyncDir(filepath.Dir(path))
 }

@@ -19,7 +19,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/hypervisor"
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 )
 
 // imageStore is the directory of saved VMs, with one directory for each node:
@@ -194,7 +194,7 @@ func (s *imageStore) seal(ctx context.Context, id hypervisor.ImageID) (hyperviso
 			return hypervisor.Receipt{}, badImage(id, fmt.Errorf("its checksum is %s, and it was sealed with %s", sum, was))
 		}
 	}
-	if err := errors.Join(note(path, 's', sum), durable.SyncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(note(path, 's', sum), fileio.SyncDir(filepath.Dir(path))); err != nil {
 		return hypervisor.Receipt{}, noImage(id, err)
 	}
 	return hypervisor.Receipt{

@@ -19,7 +19,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/hypervisor"
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 	"vjob/tests/pace"
 	"vjob/tests/powercut"
 	"vjob/tests/powercut/disk"
@@ -117,7 +117,7 @@ type imageWriter struct {
 // twice; what is used up is discarded.
 func (s *imageWriter) run(ctx context.Context, folder string) error {
 	seeds := filepath.Join(folder, "seeds")
-	if err := errors.Join(durable.MakeDir(seeds), s.initStore(ctx)); err != nil {
+	if err := errors.Join(fileio.MakeDir(seeds), s.initStore(ctx)); err != nil {
 		return err
 	}
 	for rank := range 2 {
@@ -146,7 +146,7 @@ func (s *imageWriter) initStore(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(durable.SyncDir(s.store.dir), report("marked", hypervisor.ImageID{}, "", 0))
+	return errors.Join(fileio.SyncDir(s.store.dir), report("marked", hypervisor.ImageID{}, "", 0))
 }
 
 func (s *imageWriter) suspend(ctx context.Context, id hypervisor.ImageID) error {

@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/hypervisor"
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 )
 
 // markerName is the marker in each node's folder of the image store: a file with the id of the
@@ -139,7 +139,7 @@ func InitStore(ctx context.Context, c Config, adopt bool) ([]StoreFolder, error)
 			return nil, err
 		}
 	}
-	return folders, durable.SyncDir(s.dir)
+	return folders, fileio.SyncDir(s.dir)
 }
 
 // inspectFolder returns what InitStore has to do with the folder of a node.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"vjob/internal/fieldpath"
-	"vjob/internal/gzipfile"
+	"vjob/internal/fileio"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -40,7 +40,7 @@ type reader struct {
 // open returns a reader of a file, which may be compressed by gzip.
 func open(in io.Reader) *reader {
 	r := &reader{line: 1, names: map[string]string{}}
-	file, err := gzipfile.Open(in)
+	file, err := fileio.Open(in)
 	r.tokens = jsontext.NewDecoder(&input{in: file, reader: r})
 	if err != nil {
 		r.fail("cannot be read: " + err.Error())

@@ -12,11 +12,11 @@ import (
 	"math"
 
 	"vjob/cluster"
-	"vjob/internal/gzipfile"
+	"vjob/internal/fileio"
 )
 
 // longest is the maximum length of a line in bytes.
-const longest = gzipfile.BufferSize
+const longest = fileio.BufferSize
 
 // Reader reads a log line by line.
 type Reader struct {
@@ -29,7 +29,7 @@ type Reader struct {
 
 // newReader returns a reader of a log, plain or compressed.
 func newReader(in io.Reader) (*Reader, error) {
-	b, err := gzipfile.Open(in)
+	b, err := fileio.Open(in)
 	if err != nil {
 		return nil, damaged(0, err)
 	}

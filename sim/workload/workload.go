@@ -17,7 +17,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/internal/document"
-	"vjob/internal/gzipfile"
+	"vjob/internal/fileio"
 	"vjob/scheduler/admission"
 )
 
@@ -101,7 +101,7 @@ func isTrace(data []byte) bool {
 
 func decompress(name string, data []byte) ([]byte, error) {
 	const limit = 1 << 30
-	r, err := gzipfile.Open(bytes.NewReader(data))
+	r, err := fileio.Open(bytes.NewReader(data))
 	if err == nil {
 		data, err = io.ReadAll(io.LimitReader(r, limit+1))
 	}

@@ -12,7 +12,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/internal/fieldpath"
-	"vjob/internal/gzipfile"
+	"vjob/internal/fileio"
 	"vjob/repack/format"
 )
 
@@ -69,7 +69,7 @@ func read(in io.Reader, name string) (*file, value, error) {
 }
 
 func readAll(in io.Reader) ([]byte, error) {
-	unpacked, err := gzipfile.Open(in)
+	unpacked, err := fileio.Open(in)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,4 @@
-// Package gzipfile reads files that may be compressed by gzip.
-package gzipfile
+package fileio
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package durable_test
+package fileio_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vjob/internal/durable"
+	"vjob/internal/fileio"
 )
 
 // That the names survive a power cut is tested in tests/powercut.
@@ -27,7 +27,7 @@ func TestMakeDir(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if err := durable.MakeDir(c.path); !errors.Is(err, c.want) {
+			if err := fileio.MakeDir(c.path); !errors.Is(err, c.want) {
 				t.Fatalf("got %v, want %v", err, c.want)
 			}
 			if info, err := os.Stat(c.path); c.want == nil && (err != nil || !info.IsDir() || info.Mode().Perm() != 0o700) {
@@ -35,7 +35,7 @@ func TestMakeDir(t *testing.T) {
 			}
 		})
 	}
-	if err := durable.SyncDir(filepath.Join(root, "missing")); !errors.Is(err, fs.ErrNotExist) {
+	if err := fileio.SyncDir(filepath.Join(root, "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("sync of a missing directory: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package durable creates directories that survive a power cut.
-package durable
+// Package fileio creates directories that survive a power cut, and opens files that may be compressed by gzip.
+package fileio
 
 import (
 	"errors"
