@@ -94,9 +94,11 @@ func fieldError(err error, data []byte, t reflect.Type) error {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return cluster.Fault(fieldPath(syntax.JSONPointer, t), "a second value, want each field once")
 		}
-		before := data[:min(int(syntax.ByteOffset), len(data))]
-		line := 1 + bytes.Count(before, []byte("\n"))
-		return cluster.Fault("body", "line %d, byte %d (%s), want one JSON object and nothing after it", line, syntax.ByteOffset, syntax.Err)
+		place := fmt.Sprintf("byte %d", syntax.ByteOffset)
+		if before := data[:min(int(syntax.ByteOffset), len(data))]; bytes.Contains(before, []byte("\n")) {
+			place = fmt.Sprintf("line %d, %s", 1+bytes.Count(before, []byte("\n")), place)
+		}
+		return cluster.Fault("body", "%s (%s), want one JSON object and nothing after it", place, syntax.Err)
 	}
 	semantic, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {

@@ -99,7 +99,11 @@ func atLine(name string, line int, err error) error {
 
 func parseLine(text []byte) (Job, error) {
 	var l traceLine
-	if err := strictjson.Decode(text, &l); err != nil {
+	err := strictjson.Decode(text, &l)
+	if bad, ok := errors.AsType[*cluster.FieldError](err); ok && bad.Field == "body" {
+		err = cluster.Renamed("syntax", err)
+	}
+	if err != nil {
 		return Job{}, err
 	}
 	return l.job()

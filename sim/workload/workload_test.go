@@ -133,7 +133,7 @@ func TestErrors(t *testing.T) {
 		{"fraction", replace(`"runtime":10`, `"runtime":1.5`), `f:2:1: runtime: 1.5: want a whole number`},
 		{"unknown key", replace(`"model"`, `"mdoel"`), `f:2:1: mdoel: an unknown field, want one of active, after, array, at_once, best_effort, comment, container, cpu, deadline, flexible_seconds, floor, id, idempotent, inner, labels, led, memory_from, memory_mb, min_run, min_run_seconds, model, not_after, not_before, notify, owner, priority, project, queue, reservation, reserve, rules, runtime, shapes, submit, unmet, user, vms, walltime, yields`},
 		{"key twice", replace(`"vms":1`, `"vms":1,"vms":2`), `f:2:1: vms: a second value, want each field once`},
-		{"not JSON", replace(`"vms":1`, `"vms":`), `f:2:1: body: line 1, byte 54 (invalid character ',' at start of value), want one JSON object and nothing after it`},
+		{"not JSON", replace(`"vms":1`, `"vms":`), `f:2:1: syntax: byte 54 (invalid character ',' at start of value), want one JSON object and nothing after it`},
 		{"model", replace(`ED`, `XX`), `f:2:1: model: "XX": want one of ED, HC, MB, VP, where active is not given`},
 		{"intervals", replace(`"model":"ED"`, `"active":[]`), `f:2:1: active: "0 intervals": want one for each of the 1 VMs`},
 		{"interval", replace(`"model":"ED"`, `"active":[[4,11]]`), `f:2:1: active[0]: [4 11]: want [from, to] with 0 ≤ from ≤ to ≤ 10`},
