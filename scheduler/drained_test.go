@@ -95,14 +95,15 @@ func TestDrainDespiteRules(t *testing.T) {
 
 // Each drained node says what keeps it, also if one vjob keeps several.
 func TestEachDrainedNodeSaysWhy(t *testing.T) {
-	l := state(4, 0)
+	l := state(4, 1)
 	l.VJobs[0].Preemption, l.VJobs[0].Rules = cluster.Never, "root($VMS);"
+	moldable := l.VJobs[1] // it starts in its second shape, which has more VMs
+	moldable.Shapes = []cluster.Shape{{VMs: moldable.VMs[:1], Walltime: 9 * time.Hour}, {VMs: moldable.VMs, Walltime: time.Hour}}
+	moldable.VMs, moldable.Walltime, l.Gangs[1].Members = moldable.VMs[:1], 9*time.Hour, l.Gangs[1].Members[:1]
+	l.Gangs[1].Incarnation = 0
+	l.Nodes[0].State, l.Nodes[2].State = cluster.Draining, cluster.Draining
 	r := mount(t, settings(), l)
 	r.drain()
-	if err := r.core.SetNodes(r.now, []cluster.NodeID{"n0000", "n0002"}, cluster.Draining, "root"); err != nil {
-		t.Fatal(err)
-	}
-	r.at(time.Second)
 	for _, n := range r.core.Snapshot().Nodes {
 		keeps := strings.HasPrefix(n.Problem, "not drained yet: it still has vjob 1 of")
 		if keeps != (n.ID == "n0000" || n.ID == "n0002") {

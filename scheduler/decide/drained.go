@@ -115,11 +115,12 @@ func (d *Decision) Undrained() map[cluster.NodeID]string {
 		if !r.Idle || r.Blind {
 			continue
 		}
-		target := d.Verdicts[i].Target
-		if leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run; leaves || d.final.moves(r, d.Plan.Target) {
+		nodes, target := d.final.drainedNodes(r), d.Verdicts[i].Target
+		leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run
+		if len(nodes) == 0 || leaves || d.final.moves(r, d.Plan.Target) {
 			continue
 		}
-		for _, node := range d.final.drainedNodes(r) {
+		for _, node := range nodes {
 			blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))
 		}
 	}
