@@ -30,7 +30,7 @@ type WhatIf struct {
 
 // WhatIfResult is what would be decided after the changes.
 type WhatIfResult struct {
-	VJobs    []WhatIfVJob   // those with another target than now, and the hypothetical one
+	VJobs    []WhatIfVJob   // those with another target than now, the lost ones, and the hypothetical one
 	Plan     ctxswitch.Plan // the context switch that would begin
 	Why      string         // why there is no plan
 	Breaches []string       // of rules before any plan
@@ -125,13 +125,21 @@ func compare(present, then *decide.Variant) WhatIfResult {
 		return WhatIfResult{Why: err.Error()}
 	}
 	f := WhatIfResult{Plan: after.Plan, Why: after.Why, Breaches: after.Breaches, Undrained: after.Undrained()}
-	now := map[cluster.VJobID]queue.Verdict{}
+	now := map[cluster.VJobID]int{}
 	for i, r := range before.VJobs {
-		now[r.Job.ID] = before.Verdicts[i]
+		now[r.Job.ID] = i
 	}
 	for i, r := range after.VJobs {
-		x := WhatIfVJob{VJob: r.Job, Now: now[r.Job.ID], Then: after.Verdicts[i]}
-		if x.ID == hypotheticalID || x.Now.Target != x.Then.Target {
+		x := WhatIfVJob{VJob: r.Job, Then: after.Verdicts[i]}
+		k, known := now[r.Job.ID]
+		if known {
+			x.Now = before.Verdicts[k]
+		}
+		lost := known && before.VJobs[k].Job.State != r.Job.State
+		if lost {
+			x.Then.Reason = "lost with its node, starts from its beginning; " + x.Then.Reason
+		}
+		if lost || x.ID == hypotheticalID || x.Now.Target != x.Then.Target {
 			f.VJobs = append(f.VJobs, x)
 		}
 	}

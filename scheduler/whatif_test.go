@@ -62,6 +62,15 @@ func TestSuppose(t *testing.T) {
 			"",
 			func(f scheduler.WhatIfResult) bool { return f.Nodes == 3 && leaves(f, "n0000") },
 		},
+		{
+			"a node lost",
+			scheduler.WhatIf{Nodes: map[cluster.NodeID]cluster.NodeState{"n0000": cluster.Down}},
+			"1 run run",
+			func(f scheduler.WhatIfResult) bool {
+				elsewhere := !slices.ContainsFunc(f.Plan.Actions, func(a ctxswitch.Action) bool { return a.Kind != cluster.Boot || a.To == "n0000" })
+				return f.Nodes == 3 && len(f.Plan.Actions) == 4 && elsewhere && strings.HasPrefix(f.VJobs[0].Then.Reason, "lost with its node")
+			},
+		},
 		{"a rule", scheduler.WhatIf{Rules: &ban}, "", func(f scheduler.WhatIfResult) bool { return len(f.Breaches) == 1 && leaves(f, "n0000") }},
 		{"no rules", scheduler.WhatIf{Rules: &none}, "", func(f scheduler.WhatIfResult) bool { return f.Plan.Empty() }},
 		{"a vjob more", scheduler.WhatIf{Submit: one}, "0 wait run", func(f scheduler.WhatIfResult) bool {

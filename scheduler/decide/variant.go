@@ -42,7 +42,8 @@ func (v *View) Vary() *Variant {
 	return w
 }
 
-// SetNodeState sets the state of a node. It fails with ErrNotFound.
+// SetNodeState sets the state of a node. The vjobs with VMs in the memory of a node that is down are lost,
+// as if the node had been fenced, and wait to start again; images are not lost. It fails with ErrNotFound.
 func (w *Variant) SetNodeState(id cluster.NodeID, state cluster.NodeState) error {
 	n, known := w.layout.current.Node(id)
 	if !known {
@@ -51,10 +52,59 @@ func (w *Variant) SetNodeState(id cluster.NodeID, state cluster.NodeState) error
 	n.State = state
 	w.layout.setNode(n)
 	w.drained[id] = state == cluster.Draining
+	if state == cluster.Down {
+		w.loseVJobs(id)
+	}
 	for _, inner := range w.nested {
 		_ = inner.SetNodeState(id, state) // the container may have nothing there
 	}
 	return nil
+}
+
+// loseVJobs lets the vjobs wait from their beginning that have VMs in the memory of a node.
+func (w *Variant) loseVJobs(node cluster.NodeID) {
+	for i := range w.VJobs {
+		r := &w.VJobs[i]
+		lost := slices.ContainsFunc(r.Record.Members, func(m gang.Member) bool { return m.Node == node && !m.Ended })
+		if !lost || r.Job.Container || r.Job.State == cluster.Suspended {
+			continue
+		}
+		job := r.Job.Clone()
+		job.State = cluster.Waiting
+		w.takeOut(job)
+		w.VJobs[i] = waitingReport(job)
+		w.addApplicant(i)
+	}
+}
+
+// takeOut removes the VMs and the rules of a vjob from the layout.
+func (w *Variant) takeOut(job *cluster.VJob) {
+	for _, vm := range job.VMs {
+		w.layout.current.Remove(vm.ID)
+		w.layout.intended.Remove(vm.ID)
+		delete(w.layout.pinned, vm.ID)
+		delete(w.layout.immovable, vm.ID)
+	}
+	w.layout.drop(func(other cluster.VJobID) bool { return other == job.ID })
+}
+
+// waitingReport is the report of a vjob for which nothing has begun.
+func waitingReport(job *cluster.VJob) execute.Report {
+	return execute.Report{Job: job, Idle: true, Bound: cluster.VMWaiting, Record: &gang.Record{VJob: job.ID}}
+}
+
+// addApplicant makes the waiting vjob with an index an applicant, after those before it.
+func (w *Variant) addApplicant(index int) {
+	job := w.VJobs[index].Job
+	a := newApplicant(job, func(vm cluster.VMID) cluster.Resources { return w.settings.Needs(job, vm.Rank, 0, false) })
+	a.Rules = job.Rules
+	place := 0
+	for i, k := range w.eachVJob {
+		if i < index && k >= 0 {
+			place = k + 1
+		}
+	}
+	w.layout.applicants = slices.Insert(w.layout.applicants, place, a)
 }
 
 // ReplaceRules replaces a text of cluster rules; "" removes it.
@@ -82,11 +132,7 @@ func (w *Variant) Remove(id cluster.VJobID) error {
 	if i < 0 {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	for _, vm := range w.VJobs[i].Job.VMs {
-		w.layout.current.Remove(vm.ID)
-		w.layout.intended.Remove(vm.ID)
-	}
-	w.layout.drop(func(other cluster.VJobID) bool { return other == id })
+	w.takeOut(w.VJobs[i].Job)
 	w.VJobs = slices.Delete(w.VJobs, i, i+1)
 	if k := slices.IndexFunc(w.inside, func(q containerView) bool { return q.container.ID == id }); k >= 0 {
 		w.inside, w.nested = slices.Delete(w.inside, k, k+1), slices.Delete(w.nested, k, k+1)
@@ -103,18 +149,8 @@ func (w *Variant) Add(job *cluster.VJob, at int) {
 			return
 		}
 	}
-	a := newApplicant(job, func(vm cluster.VMID) cluster.Resources { return w.settings.Needs(job, vm.Rank, 0, false) })
-	a.Rules = job.Rules
-	w.VJobs = slices.Insert(w.VJobs, at, execute.Report{
-		Job: job, Idle: true, Bound: cluster.VMWaiting, Record: &gang.Record{VJob: job.ID},
-	})
-	place := 0 // after the applicants before it
-	for i, k := range w.eachVJob {
-		if i < at && k >= 0 {
-			place = k + 1
-		}
-	}
-	w.layout.applicants = slices.Insert(w.layout.applicants, place, a)
+	w.VJobs = slices.Insert(w.VJobs, at, waitingReport(job))
+	w.addApplicant(at)
 }
 
 // Forward moves the view to a later instant; running vjobs keep running.
