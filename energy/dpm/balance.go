@@ -11,7 +11,7 @@ import (
 // Balance returns a [Rebalance] for callers without a planner. VMs of hosts that are not on move
 // to the least busy host, the largest VMs first. Then, one at a time, VMs move from the
 // busiest host to the least busy while the utilisations of the two differ by more than least
-// and converge, as DRS does (§3.2, greedily). Demand is that of the window for on.
+// and converge, as DRS does (§3.1.2, Algorithm 1). Demand is that of the window for on.
 func (s *Settings) Balance(c *Cluster, least float64) Rebalance {
 	need := make(map[cluster.VMID]float64, len(c.Where))
 	for vm := range c.Where {
