@@ -186,7 +186,7 @@ func (p *gangState) binds(n *node) string {
 // failure says why the gang did not get where its assignment wanted it.
 func (p *gangState) failure() string {
 	switch c := &p.rec.Cause; c.Kind {
-	case cluster.CauseAborted, cluster.CauseLost:
+	case cluster.CauseAborted, cluster.CauseLost, cluster.CauseShutdown:
 		return c.Text
 	default:
 		return "not all of its VMs got where they were to be"
