@@ -12,11 +12,11 @@ import (
 )
 
 // tree returns a tree with demands; those of pools are ignored.
-func tree(t testing.TB, entries []pool.Entry, demands []int64) *pool.Tree {
-	t.Helper()
+func tree(tb testing.TB, entries []pool.Entry, demands []int64) *pool.Tree {
+	tb.Helper()
 	p, err := pool.New(entries)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i, demand := range demands {
 		if entries[i].VM {
