@@ -70,15 +70,20 @@ func TestRepeats(t *testing.T) {
 	if job, err := c.VJob(t.Context(), 7); err != nil || job.ID != 7 || n.Load() != 3 {
 		t.Errorf("a read: %v after %d tries", err, n.Load())
 	}
-	var keys []string
+	sent := make(chan string, 3)
 	keep := func(next http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			keys = append(keys, r.Header.Get(wire.KeyHeader))
+			sent <- r.Header.Get(wire.KeyHeader)
 			next(w, r)
 		}
 	}
 	c, _ = script(t, keep(cut), keep(busy), keep(say(200, `{"id":7}`)))
 	job, created, err := c.Submit(t.Context(), wire.Submission{}, "")
+	close(sent)
+	var keys []string
+	for key := range sent {
+		keys = append(keys, key)
+	}
 	if err != nil || created || job.ID != 7 || len(keys) != 3 || keys[0] == "" || keys[0] != keys[2] {
 		t.Errorf("a submission: %v, keys %q", err, keys)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,12 +26,12 @@ type fakeStream struct {
 	ends  error // of Recv, once all is shown; nil: it waits
 	stuck int   // so many times it takes nothing
 	fails error // of Send
-	asked int
+	asked atomic.Int32
 	typed strings.Builder
 }
 
 func (s *fakeStream) Recv(p []byte) (int, error) {
-	s.asked++
+	s.asked.Add(1)
 	switch {
 	case len(s.shows) > 0:
 		n := copy(p, s.shows[0])
@@ -72,11 +73,11 @@ func TestPump(t *testing.T) {
 			t.Errorf("it shows %q after %s, %v", got, time.Since(began), err)
 		}
 		synctest.Wait()
-		before := s.asked
+		before := s.asked.Load()
 		time.Sleep(10*pollInterval + pollInterval/2)
 		synctest.Wait()
-		if s.asked != before+10 {
-			t.Errorf("it was looked at %d times in %s, want 10", s.asked-before, 10*pollInterval)
+		if asked := s.asked.Load(); asked != before+10 {
+			t.Errorf("it was looked at %d times in %s, want 10", asked-before, 10*pollInterval)
 		}
 		word := []byte("hallo")
 		for _, next := range []string{"welt!", "end"} {
