@@ -112,8 +112,7 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 		s.objected = s.objected || c.Why != ""
 	}
 	if c.Why == "" {
-		s.setTargets(&c, a)
-		s.plan(&c)
+		s.relocate(&c, a)
 	}
 	if c.Why == "" {
 		s.price(&c, a)
@@ -139,19 +138,12 @@ func (s *consolidator) describe(a *consolidate.Result) Consolidation {
 	return c
 }
 
-// setTargets gives the planner the destinations of all VMs of the vjobs that move, and pins
-// all others.
-func (s *consolidator) setTargets(c *Consolidation, a *consolidate.Result) {
-	s.planProblem.Places, s.planProblem.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, len(s.vms))
-	for _, vm := range s.trial.current.VMs() {
-		_, moves := slices.BinarySearch(c.VJobs, vm.VJob)
-		if !moves || s.trial.pinned[vm] {
-			s.planProblem.Pinned[vm] = true
-		}
+// relocate makes the plan.
+func (s *consolidator) relocate(c *Consolidation, a *consolidate.Result) {
+	to := make(map[cluster.VMID]cluster.NodeID, len(a.Moves))
+	for _, i := range a.Moves {
+		to[s.vms[i]] = s.nodes[a.To[i]]
 	}
-	for i, vm := range s.vms {
-		if !s.planProblem.Pinned[vm] {
-			s.planProblem.Places[vm] = s.nodes[a.To[i]]
-		}
-	}
+	out, why := s.plan(to)
+	c.Plan, c.Caps, c.Yield, c.Why = out.plan, out.caps, out.yield, why
 }

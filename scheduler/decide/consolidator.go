@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"fmt"
 	"time"
 
 	"vjob/cluster"
@@ -12,29 +13,23 @@ import (
 
 // consolidator is the outcome of an attempt as package consolidate sees it: nodes and VMs by index.
 type consolidator struct {
-	*attempt
+	relocation
 	*ConsolidationRequest
-	verdicts    []queue.Verdict                       // of the vjobs of the view
-	caps        map[cluster.VJobID][]cluster.MilliCPU // before
-	planProblem ctxswitch.Problem
-	model       consolidate.Problem
-	nodes       []cluster.NodeID
-	number      map[cluster.NodeID]int
-	vms         []cluster.VMID
-	jobs        []int                   // index of the report of each VM; -1 if none
-	allowed     *ctxswitch.AllowedNodes // nil without rules
-	perCPU      energy.Watts
-	objected    bool // power management would keep nodes on that become empty
+	model    consolidate.Problem
+	nodes    []cluster.NodeID
+	number   map[cluster.NodeID]int
+	vms      []cluster.VMID
+	allowed  *ctxswitch.AllowedNodes // nil without rules
+	perCPU   energy.Watts
+	objected bool // power management would keep nodes on that become empty
 }
 
 func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {
-	verdicts := d.Verdicts[:len(a.VJobs)]
-	goals, _ := a.goals(verdicts)
-	s := &consolidator{attempt: a, ConsolidationRequest: ask, verdicts: verdicts, caps: d.Caps, planProblem: a.problem(goals), number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
+	s := &consolidator{relocation: a.newRelocation(d), ConsolidationRequest: ask, number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
 	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Criteria: ask.Criteria, Seed: a.settings.Seed}
 	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 {
 		var err error
-		if s.allowed, err = ctxswitch.NewAllowedNodes(s.planProblem); err != nil {
+		if s.allowed, err = ctxswitch.NewAllowedNodes(s.problem); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +93,7 @@ func (s *consolidator) addVJob(report int) {
 			load = min(load, most)
 		}
 		live, uses = live && s.trial.live[vm], uses+load
-		s.vms, s.jobs = append(s.vms, vm), append(s.jobs, report)
+		s.vms = append(s.vms, vm)
 		s.model.VMs = append(s.model.VMs, consolidate.VM{
 			Node: n, Load: float64(load), Need: []float64{float64(need.CPU), float64(need.Memory), float64(load)}, Remaining: left,
 			Fixed: s.trial.pinned[vm] || s.Keeps != nil && s.Keeps(vm) || s.allowed != nil && s.allowed.Stays(vm),
@@ -135,4 +130,27 @@ func (s *consolidator) copyEnergy(takes time.Duration) energy.Joules {
 // pauseEnergy returns the energy of the work that VMs paused for so long have to do later.
 func (s *consolidator) pauseEnergy(uses cluster.MilliCPU, takes time.Duration) energy.Joules {
 	return (s.perCPU * energy.Watts(uses) / energy.Watts(cluster.CPU)).Over(takes)
+}
+
+// price compares what the plan saves with what it costs.
+func (s *consolidator) price(c *Consolidation, a *consolidate.Result) {
+	c.Saves, c.Costs = s.model.Saves(a, c.Plan.Makespan), s.model.Switching(a)
+	uses := map[cluster.VJobID]cluster.MilliCPU{}
+	for i, vm := range s.vms {
+		uses[vm.VJob] += cluster.MilliCPU(s.model.VMs[i].Load)
+	}
+	for _, g := range c.Plan.Gangs {
+		from, until, live := c.Plan.Makespan, time.Duration(0), true
+		for _, id := range g.Actions {
+			m := &c.Plan.Actions[id]
+			c.Costs += s.copyEnergy(m.End - m.Start)
+			from, until, live = min(from, m.Start), max(until, m.End), live && m.Live
+		}
+		if !live {
+			c.Costs += s.pauseEnergy(uses[g.VJob], until-from)
+		}
+	}
+	if float64(c.Saves) < s.Factor*float64(c.Costs) {
+		c.Why = fmt.Sprintf("that is less than %g times what it costs", s.Factor)
+	}
 }

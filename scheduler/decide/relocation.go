@@ -1,0 +1,133 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+)
+
+// relocation moves running VMs to given nodes after a decision with nothing else to do, and no other VM.
+type relocation struct {
+	*attempt
+	verdicts []queue.Verdict                       // of the vjobs of the view
+	caps     map[cluster.VJobID][]cluster.MilliCPU // before
+	problem  ctxswitch.Problem                     // without the moves
+}
+
+func (a *attempt) newRelocation(d *Decision) relocation {
+	verdicts := d.Verdicts[:len(a.VJobs)]
+	goals, _ := a.goals(verdicts)
+	return relocation{attempt: a, verdicts: verdicts, caps: d.Caps, problem: a.problem(goals)}
+}
+
+// relocated is a plan that moves VMs.
+type relocated struct {
+	plan  ctxswitch.Plan
+	caps  map[cluster.VJobID][]cluster.MilliCPU // as in [Decision]
+	yield [2]float64                            // the fraction of its CPU that every running vjob may use, before and after
+}
+
+// plan makes the plan that moves VMs to nodes. It returns why there is none: the moves break a rule, need
+// more than migrations, leave a vjob with less CPU, or break a power limit.
+func (r *relocation) plan(to map[cluster.VMID]cluster.NodeID) (out relocated, why string) {
+	problem := r.problem
+	problem.Places, problem.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, problem.Current.Size())
+	moves := map[cluster.VJobID]bool{}
+	for vm := range maps.Keys(to) {
+		moves[vm.VJob] = true
+	}
+	for _, vm := range r.trial.current.VMs() {
+		at, runs := r.trial.current.Host(vm)
+		switch {
+		case !moves[vm.VJob] || r.trial.pinned[vm]:
+			problem.Pinned[vm] = true
+		case to[vm] != "":
+			problem.Places[vm] = to[vm]
+		case runs:
+			problem.Places[vm] = at
+		}
+	}
+	plan, err := ctxswitch.Repacker{}.Plan(problem)
+	switch {
+	case err != nil:
+		return out, err.Error()
+	case plan.Empty():
+		return out, "there is nothing to move"
+	case len(plan.Leaves) > 0:
+		return out, "rules would be broken: " + plan.Leaves[0]
+	case slices.ContainsFunc(plan.Actions, func(a ctxswitch.Action) bool { return a.Kind != cluster.Migrate }):
+		return out, "vjobs would have to be suspended on the way"
+	}
+	return r.share(problem, plan)
+}
+
+// share computes the CPU shares after a plan, and the times that power limits allow.
+func (r *relocation) share(problem ctxswitch.Problem, plan ctxswitch.Plan) (out relocated, why string) {
+	out = relocated{plan: plan, caps: r.cpuCaps(r.verdicts, plan.Target)}
+	out.yield = [2]float64{r.yield(r.caps), r.yield(out.caps)}
+	if why := r.loses(&out); why != "" {
+		return out, why
+	}
+	if r.sharesCPU() && len(r.Limits.Now) > 0 {
+		out.plan, problem.Power = r.delayForPower(plan, out.caps), r.planPower(out.caps)
+	}
+	if faults := ctxswitch.Check(problem, out.plan); len(faults) > 0 {
+		return out, faults[0]
+	}
+	return out, ""
+}
+
+// loses returns why vjobs would get less CPU, now or under future budgets; "" if none would.
+func (r *relocation) loses(out *relocated) string {
+	if _, refusals := newShareProblem(r.View, out.plan.Target, r.verdicts, r.Limits.Now).Select(); len(refusals) > 0 {
+		return "some would have to stop for the power budgets"
+	}
+	for id, before := range r.caps {
+		for rank, most := range out.caps[id] {
+			if most < before[rank]-before[rank]/50-1 {
+				return fmt.Sprintf("vjob %s would get less CPU", id)
+			}
+		}
+	}
+	for i, change := range r.Limits.Changes {
+		if slices.ContainsFunc(r.Limits.Changes[:i], func(c LimitChange) bool { return slices.Equal(c.Limits, change.Limits) }) {
+			continue
+		}
+		if more := r.stopsAt(out.plan.Target, change); more != 0 {
+			return fmt.Sprintf("vjob %s would have to stop for the power budgets from %s on", more, change.At.UTC().Format("2006-01-02 15:04 MST"))
+		}
+	}
+	return ""
+}
+
+// yield returns the fraction of their reservations that all vjobs with caps may use together; 1
+// without caps.
+func (r *relocation) yield(caps map[cluster.VJobID][]cluster.MilliCPU) float64 {
+	given, reserved := cluster.MilliCPU(0), cluster.MilliCPU(0)
+	for i := range r.VJobs {
+		job := r.VJobs[i].Job
+		for rank, most := range caps[job.ID] {
+			given, reserved = given+most, reserved+job.VMs[rank].Reserved.CPU
+		}
+	}
+	if reserved <= 0 {
+		return 1
+	}
+	return min(1, float64(given)/float64(reserved))
+}
+
+// stopsAt returns a vjob that future budgets would stop only where a plan leads; 0 if none.
+func (r *relocation) stopsAt(target *cluster.Configuration, change LimitChange) cluster.VJobID {
+	q := newShareProblem(r.View, target, r.runningVerdicts(), change.Limits)
+	runs, _ := q.Select()
+	for k, i := range q.jobs {
+		if id := r.VJobs[i].Job.ID; !runs[k] && !slices.Contains(change.Stops, id) {
+			return id
+		}
+	}
+	return 0
+}
