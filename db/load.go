@@ -56,6 +56,9 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if l.Drawn, err = r.drawn(); err != nil {
 		return err
 	}
+	if err := r.loadRecommendations(l); err != nil {
+		return err
+	}
 	kept, err := r.whole("WHERE vjobs." + live)
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ func pruneSteps(h journal.Horizon) []pruneStep {
 		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Events: n} }, (*snapshot).oldEvents, (*tx).removeEvents},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*snapshot).oldCalls, (*tx).removeCalls},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*snapshot).oldPlans, (*tx).removePlans},
+		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Recommendations: n} }, (*snapshot).oldRecommendations, (*tx).removeRecommendations},
 		{h.VJobs, func(n int) journal.Pruned { return journal.Pruned{VJobs: n} }, (*snapshot).oldVJobs, (*tx).removeVJobs},
 		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*snapshot).oldCharges, (*tx).removeCharges},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("node_hours"), removeHours("node_hours")},
@@ -35,7 +36,7 @@ func pruneSteps(h journal.Horizon) []pruneStep {
 	}
 }
 
-// Prune deletes what is older than the horizon: events first, then calls, plans, vjobs,
+// Prune deletes what is older than the horizon: events first, then calls, plans, recommendations, vjobs,
 // charges, energy and the audit list. Each iteration yields a batch that is on the disk. A
 // caller that stops early leaves the rest for the next call.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {

@@ -65,6 +65,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return each(s.NodeHours, t.nodeHour) },
 		func() error { return each(s.VJobHours, t.vjobHour) },
 		func() error { return each(s.Charges, t.charge) },
+		func() error { return each(s.Recommendations, t.recommendation) },
 		func() error { return each(s.Events, t.event) },
 		func() error { return each(s.Audit, t.audit) },
 	)

@@ -95,9 +95,11 @@ const (
 	EventRules     EventKind = "rules"     // the rules of the cluster were changed
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventPrices    EventKind = "prices"    // the prices of energy were changed
-	EventNotify    EventKind = "notify"    // notifications of a vjob are not delivered
-	EventAlarm     EventKind = "alarm"     // an administrator should look
-	EventAudit     EventKind = "audit"     // an entry of the audit list, for administrators
+	// A recommendation was made, approved, rejected, applied or given up.
+	EventRecommendation EventKind = "recommendation"
+	EventNotify         EventKind = "notify" // notifications of a vjob are not delivered
+	EventAlarm          EventKind = "alarm"  // an administrator should look
+	EventAudit          EventKind = "audit"  // an entry of the audit list, for administrators
 )
 
 // VJobChange is what of a vjob changes after its submission.
@@ -223,6 +225,9 @@ type Loaded struct {
 	Plans     []PlanID                         // that were running
 	Waits     []cluster.VJobID                 // those of the vjobs that wait for others, in order
 	Past      []EndedVJob                      // of vjobs that have ended and are waited for
+	// Recommendations are those that are open or rejected, in order; NextRecommendation is the next number.
+	Recommendations    []Recommendation
+	NextRecommendation RecommendationID
 }
 
 // Account takes in what a vjob has run so far.

@@ -5,7 +5,7 @@ import "time"
 // Retention is how long the history is kept. 0 is for ever.
 type Retention struct {
 	Events time.Duration // but for those of vjobs that live: they are kept
-	Plans  time.Duration // after their end, and the calls as long
+	Plans  time.Duration // after their end, and the calls and recommendations as long
 	VJobs  time.Duration // after their end, and what was drawn in each hour as long
 	Audit  time.Duration
 }
@@ -29,12 +29,12 @@ func (r Retention) Horizon(now time.Time) Horizon {
 
 // Pruned counts what was deleted of the history.
 type Pruned struct {
-	Events, Calls, Plans, VJobs, Charges, Energy, Audit int
+	Events, Calls, Plans, Recommendations, VJobs, Charges, Energy, Audit int
 }
 
 // Plus is the sum of both.
 func (p Pruned) Plus(o Pruned) Pruned {
-	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy, p.Audit + o.Audit}
+	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.Recommendations + o.Recommendations, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy, p.Audit + o.Audit}
 }
 
 // Total is what all vjobs of an owner have used so far, those included that were

@@ -32,7 +32,9 @@ type Step struct {
 	Freed     []cluster.VJobID // that wait for no others any more
 	Again     []Attempt
 	Spans     []WalltimeChange
-	Audit     []Audit // a store without accounts keeps none
+	// Recommendations are written as they are now, new ones and changed ones.
+	Recommendations []Recommendation
+	Audit           []Audit // a store without accounts keeps none
 }
 
 // Empty reports whether there is nothing to commit.
@@ -40,7 +42,7 @@ func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
 		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
-		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Audit)
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Audit) + len(s.Recommendations)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil
 }
 
@@ -76,4 +78,5 @@ func (s *Step) Append(later *Step) {
 	s.Again = append(s.Again, later.Again...)
 	s.Spans = append(s.Spans, later.Spans...)
 	s.Audit = append(s.Audit, later.Audit...)
+	s.Recommendations = append(s.Recommendations, later.Recommendations...)
 }

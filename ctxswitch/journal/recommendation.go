@@ -1,0 +1,128 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vjob/cluster"
+	"vjob/energy"
+)
+
+// RecommendationID numbers recommendations from 1.
+type RecommendationID int64
+
+// RecommendationKind is what a recommendation is for.
+type RecommendationKind string
+
+// The kinds of recommendations.
+const (
+	RecommendStart       RecommendationKind = "start"       // a waiting vjob starts
+	RecommendBalance     RecommendationKind = "balance"     // VMs move from crowded nodes
+	RecommendConsolidate RecommendationKind = "consolidate" // VMs move to where they draw less, or to fewer nodes
+	RecommendDrain       RecommendationKind = "drain"       // VMs leave a drained node
+	RecommendPower       RecommendationKind = "power"       // nodes are switched off or on
+)
+
+// RecommendationKinds are all kinds, in the order of their names in settings.
+var RecommendationKinds = []RecommendationKind{RecommendStart, RecommendBalance, RecommendConsolidate, RecommendDrain, RecommendPower}
+
+// RecommendationState is how far a recommendation has come.
+type RecommendationState string
+
+// The states of a recommendation. Pending and approved ones are open.
+const (
+	RecommendationPending    RecommendationState = "pending"    // waits for approval
+	RecommendationApproved   RecommendationState = "approved"   // begins with the next decision
+	RecommendationApplied    RecommendationState = "applied"    // its plan has begun
+	RecommendationRejected   RecommendationState = "rejected"   // by a user; not proposed again for a while
+	RecommendationRefused    RecommendationState = "refused"    // approved, and not possible any more
+	RecommendationSuperseded RecommendationState = "superseded" // a later search proposes something else
+	RecommendationExpired    RecommendationState = "expired"
+)
+
+// Move takes a VM to another node; From is "" for a VM that starts.
+type Move struct {
+	VM   cluster.VMID   `json:"vm"`
+	From cluster.NodeID `json:"from,omitzero"`
+	To   cluster.NodeID `json:"to"`
+}
+
+// String is "12.1 from n2 to n3".
+func (m Move) String() string {
+	if m.From == "" {
+		return fmt.Sprintf("%s to %s", m.VM, m.To)
+	}
+	return fmt.Sprintf("%s from %s to %s", m.VM, m.From, m.To)
+}
+
+// Measure is the state of the cluster that a recommendation changes.
+type Measure struct {
+	Imbalance float64      `json:"imbalance,omitzero"` // the standard deviation of the load of nodes; see docs/explanation/balance.md
+	Watts     energy.Watts `json:"watts,omitzero"`     // drawn by the nodes concerned; 0 if unknown
+}
+
+// Recommendation is a set of changes that belong together, with a reason, a benefit and a cost.
+type Recommendation struct {
+	ID        RecommendationID    `json:"id"`
+	Kind      RecommendationKind  `json:"kind"`
+	At        time.Time           `json:"at"`
+	Expires   time.Time           `json:"expires,omitzero"`
+	VJob      cluster.VJobID      `json:"vjob,omitzero"` // that starts; 0 for other kinds
+	Moves     []Move              `json:"moves,omitzero"`
+	On        []cluster.NodeID    `json:"on,omitzero"`  // nodes that are switched
+	Off       []cluster.NodeID    `json:"off,omitzero"` // nodes that are switched
+	Reason    string              `json:"reason,omitzero"`
+	Before    Measure             `json:"before,omitzero"`
+	After     Measure             `json:"after,omitzero"`
+	Benefit   float64             `json:"benefit,omitzero"`    // CPU seconds, or what energy saved is worth in them
+	Cost      float64             `json:"cost,omitzero"`       // CPU seconds
+	DependsOn []RecommendationID  `json:"depends_on,omitzero"` // that must be applied before
+	State     RecommendationState `json:"state"`
+	By        string              `json:"by,omitzero"` // the user that approved or rejected it; "" if none has
+	Decided   time.Time           `json:"decided,omitzero"`
+	Note      string              `json:"note,omitzero"` // why it was refused, rejected or superseded
+	Plan      PlanID              `json:"plan,omitzero"` // that carries it out; 0 if none
+}
+
+// Open reports whether a recommendation may still be applied.
+func (r *Recommendation) Open() bool {
+	return r.State == RecommendationPending || r.State == RecommendationApproved
+}
+
+// Changes returns what a recommendation does, such as "moves 12.1 from n2 to n3; switches n4 off".
+func (r *Recommendation) Changes() string {
+	var parts []string
+	add := func(verb string, list []string, after string) {
+		if len(list) > 0 {
+			parts = append(parts, verb+" "+strings.Join(list, ", ")+after)
+		}
+	}
+	moves := make([]string, len(r.Moves))
+	for i, m := range r.Moves {
+		moves[i] = m.String()
+	}
+	if r.VJob != 0 {
+		parts = append(parts, fmt.Sprintf("starts vjob %s", r.VJob))
+	}
+	add("switches", names(r.On), " on")
+	add("moves", moves, "")
+	add("switches", names(r.Off), " off")
+	return strings.Join(parts, "; ")
+}
+
+func names(nodes []cluster.NodeID) []string {
+	list := make([]string, len(nodes))
+	for i, id := range nodes {
+		list[i] = string(id)
+	}
+	return list
+}
+
+// RecommendationFilter selects recommendations; zero fields select all.
+type RecommendationFilter struct {
+	Kind   RecommendationKind
+	State  RecommendationState
+	Before RecommendationID
+	Limit  int
+}
