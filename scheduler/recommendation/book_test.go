@@ -29,6 +29,7 @@ type book struct {
 }
 
 func newBook(t *testing.T) *book {
+	t.Helper()
 	b := &book{t: t}
 	b.Book = recommendation.NewBook(time.Hour, 1, nil, &b.out)
 	return b
