@@ -133,8 +133,8 @@ func wireSearch(l *scheduler.ConsolidationLook) *wire.ConsolidationLook {
 		BeforeWatts: watts(l.Before), AfterWatts: watts(l.After), SavesJoules: float64(l.Saves), CostsJoules: float64(l.Costs),
 		YieldBefore: l.Yield[0], YieldAfter: l.Yield[1], Plan: int64(l.PlanID), Why: l.Why,
 	}
-	for _, vm := range l.VMs {
-		w.VMs = append(w.VMs, vm.String())
+	for _, m := range l.Moves {
+		w.VMs = append(w.VMs, m.VM.String())
 	}
 	for _, id := range l.VJobs {
 		w.VJobs = append(w.VJobs, int64(id))

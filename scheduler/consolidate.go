@@ -5,13 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/consolidate"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/nodepower"
+	"vjob/scheduler/recommendation"
 )
 
 // ConsolidationSettings configures when running VMs move to where they draw less.
@@ -33,16 +33,13 @@ const (
 // consolidation is the memory of searches for places where VMs draw less. A restart loses it, and then
 // the next search is due at once.
 type consolidation struct {
-	turn   int       // the next part of the cluster
-	next   time.Time // when the next search is due
-	seen   uint64    // the executor's changes as of the last search
-	around int       // searches since the last change or move
-	moved  map[cluster.VMID]time.Time
+	turn   int           // the next part of the cluster
+	next   time.Time     // when the next search is due
+	seen   uint64        // the executor's changes as of the last search
+	around int           // searches since the last change or move
 	took   time.Duration // by the last decision
 	status ConsolidationStatus
 }
-
-func newConsolidation() consolidation { return consolidation{moved: map[cluster.VMID]time.Time{}} }
 
 // ConsolidationStatus is the result of searches for places where VMs draw less.
 type ConsolidationStatus struct {
@@ -69,17 +66,14 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	if !p.consolidates() {
 		return
 	}
-	if idle := d.Plan.Empty() && d.Why == "" && len(d.Breaches) == 0 && len(d.Culprits) == 0; !idle {
-		return
-	}
 	if c.now.Before(s.next) {
 		c.next.retry(s.next) // changes are considered then
 		return
 	}
-	s.forget(c.now)
+	p.moved.forget(c.now)
 	found := d.Consolidate(&decide.ConsolidationRequest{
 		Criteria: ask.Criteria, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
-		Keeps: func(vm cluster.VMID) bool { return !s.moved[vm].IsZero() },
+		Keeps: p.moved.keeps,
 	})
 	if s.note(c.now, &found, c.exec.Changes(), ask.Every) {
 		c.next.retry(s.next)
@@ -87,17 +81,28 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	if found.Plan.Empty() {
 		return
 	}
-	d.Plan, d.Caps = found.Plan, found.Caps
-	for i := range d.Plan.Gangs {
-		d.Plan.Gangs[i].Cause = cluster.Cause{Kind: cluster.CauseSaving, Nodes: found.NodesOff}
+	text := consolidationText(&found, ask.Horizon)
+	if !c.propose(d, found.Plan, found.Caps, c.savingProposal(&found, text)) {
+		return
 	}
-	s.adopt(&found, c.nextPlan, c.now.Add(ask.Horizon))
+	s.adopt(&found, c.nextPlan)
+	p.moved.note(found.Moves, c.now.Add(ask.Horizon))
 	c.out.Events = append(c.out.Events, journal.Event{
-		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + consolidationText(&found, ask.Horizon),
+		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + text,
 	})
-	if p.policy != nil {
-		p.policy.Hand(c.now, found.NodesOff)
+	p.handOver(c.now, found.NodesOff)
+}
+
+// savingProposal returns the moves as a proposal. What is saved is worth the CPU time that the same energy gives.
+func (c *Core) savingProposal(found *decide.Consolidation, text string) recommendation.Proposal {
+	r := journal.Recommendation{
+		Kind: journal.RecommendConsolidate, Moves: found.Moves, Off: found.NodesOff, Reason: "moves " + text,
+		Before: journal.Measure{Watts: found.Before}, After: journal.Measure{Watts: found.After},
 	}
+	if found.PerCPU > 0 {
+		r.Benefit, r.Cost = float64(found.Saves)/float64(found.PerCPU), float64(found.Costs)/float64(found.PerCPU)
+	}
+	return recommendation.Proposal{Recommendation: r}
 }
 
 // consolidates reports whether consolidation is enabled and useful.
@@ -117,8 +122,9 @@ func (p *powerControl) consolidationStatus() ConsolidationStatus {
 
 // offCandidates returns what power management would switch off; nil if nothing.
 func (c *Core) offCandidates(v *decide.View, d *decide.Decision) decide.NodePower {
-	if c.power.policy == nil {
-		return nil
+	manual := c.settings.Automation.Manual
+	if c.power.policy == nil || manual[journal.RecommendPower] && !manual[journal.RecommendConsolidate] {
+		return nil // moves without approval must not lead to switching that needs it
 	}
 	scene := &nodepower.Scene{Now: c.now, Decided: true, View: c.vary}
 	for i := range d.VJobs {
@@ -127,15 +133,6 @@ func (c *Core) offCandidates(v *decide.View, d *decide.Decision) decide.NodePowe
 		}
 	}
 	return c.power.policy.OffCandidates(scene)
-}
-
-// forget lets VMs move again that were moved long ago.
-func (s *consolidation) forget(now time.Time) {
-	for vm, until := range s.moved {
-		if !now.Before(until) {
-			delete(s.moved, vm)
-		}
-	}
 }
 
 // note records a search and when the next one is due; again reports whether it is due even if nothing
@@ -147,7 +144,7 @@ func (s *consolidation) note(now time.Time, found *decide.Consolidation, changes
 		s.seen, s.around = changes, 0
 	}
 	s.around++
-	if len(found.VMs) > 0 {
+	if len(found.Moves) > 0 {
 		s.around = 0
 	}
 	s.turn = (s.turn + 1) % turns
@@ -159,20 +156,17 @@ func (s *consolidation) note(now time.Time, found *decide.Consolidation, changes
 	return s.around < turns
 }
 
-// adopt records that the moves that were found are carried out. Their VMs stay until an instant.
-func (s *consolidation) adopt(found *decide.Consolidation, plan journal.PlanID, stay time.Time) {
-	for _, vm := range found.VMs {
-		s.moved[vm] = stay
-	}
+// adopt records that the moves that were found are carried out.
+func (s *consolidation) adopt(found *decide.Consolidation, plan journal.PlanID) {
 	s.status.Last.PlanID = plan
 	s.status.Done = s.status.Last
-	s.status.Switches, s.status.Moves = s.status.Switches+1, s.status.Moves+len(found.VMs)
+	s.status.Switches, s.status.Moves = s.status.Switches+1, s.status.Moves+len(found.Moves)
 	s.status.Saves, s.status.Costs = s.status.Saves+found.Saves, s.status.Costs+found.Costs
 }
 
 // consolidationText returns "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
 func consolidationText(found *decide.Consolidation, horizon time.Duration) string {
-	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.VMs), "VM"), number(len(found.VJobs), "vjob"),
+	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.Moves), "VM"), number(len(found.VJobs), "vjob"),
 		found.Before-found.After, shortly(horizon), found.Saves.Text(), found.Costs.Text())
 	if n := len(found.NodesOff); n > 0 {
 		text += fmt.Sprintf("; %s can go off", number(n, "node"))

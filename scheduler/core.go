@@ -24,6 +24,7 @@ import (
 	"vjob/scheduler/dependency"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/quarantine"
+	"vjob/scheduler/recommendation"
 )
 
 // Settings configure the core.
@@ -43,6 +44,7 @@ type Settings struct {
 	NodePower *nodepower.PolicySettings
 	// Consolidation configures when VMs move to where they draw less; nil: never.
 	Consolidation *ConsolidationSettings
+	Automation    Automation
 }
 
 // Core is the loop without its shell: events go in, effects come out. It has one owner, makes no
@@ -57,6 +59,7 @@ type Core struct {
 	order        *ordering.Order        // queue order
 	dependencies *dependency.Tracker    // unmet dependencies
 	quarantine   *quarantine.Quarantine // vjobs with which decisions fail
+	book         *recommendation.Book   // proposed changes
 	power        *powerControl          // nodes on and off, power limits, energy prices
 
 	rules  journal.Rules // stated through the API, beside those of the settings
@@ -76,6 +79,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		rules: loaded.Rules, reader: placement.NewReader(), quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
+	c.book = recommendation.NewBook(c.settings.Automation.life(), loaded.NextRecommendation, loaded.Recommendations, &c.out)
 	c.power = newPowerControl(&c.settings, &loaded, c.exec, &c.out, now)
 	c.dependencies = dependency.New(&loaded)
 	c.exec.Ended = c.dependencies.Note

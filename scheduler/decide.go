@@ -31,7 +31,7 @@ func (c *Core) decide() {
 		return // the last verdicts stay valid
 	}
 	if err == nil {
-		c.consolidate(v, &d)
+		c.improve(v, &d)
 	}
 	c.reshape(&d)
 	c.power.cap.Adopt(&v.Limits)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -13,6 +14,7 @@ import (
 	"vjob/scheduler/decide"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
+	"vjob/scheduler/recommendation"
 )
 
 // powerControl is the part of the core that concerns electric power: which nodes are on, how much the
@@ -27,11 +29,13 @@ type powerControl struct {
 	policy        *nodepower.Policy     // which nodes should be on; nil: only users switch them
 	prices        statedPrices
 	consolidation consolidation
+	moved         moves
+	proposed      []recommendation.Proposal // to switch nodes, since the last step
 }
 
 // newPowerControl restores node power, budgets and prices from the journal.
 func newPowerControl(s *Settings, loaded *journal.Loaded, exec *execute.Executor, out *journal.Step, now time.Time) *powerControl {
-	p := &powerControl{settings: s, exec: exec, out: out, consolidation: newConsolidation()}
+	p := &powerControl{settings: s, exec: exec, out: out, moved: moves{}}
 	models := s.Energy.Power
 	exec.Power = models
 	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec, out, now)
@@ -44,9 +48,13 @@ func newPowerControl(s *Settings, loaded *journal.Loaded, exec *execute.Executor
 		exec.Admits = p.cap.Admits
 	}
 	if s.NodePower != nil {
-		p.policy = nodepower.NewPolicy(s.NodePower, nodepower.Parts{
+		parts := nodepower.Parts{
 			Exec: exec, Controller: p.controller, Power: p.cap, Models: models, Margin: s.Reservations.Margin, Seed: s.Seed,
-		})
+		}
+		if s.Automation.Manual[journal.RecommendPower] {
+			parts.Propose = p.propose
+		}
+		p.policy = nodepower.NewPolicy(s.NodePower, parts)
 	}
 	if p.prices, err = restorePrices(loaded.Prices); err != nil {
 		p.alarm(now, "the prices of energy that were stated do not count: "+err.Error())
@@ -82,6 +90,24 @@ func (p *powerControl) stateOf(n *execute.NodeReport) cluster.NodeState {
 	return state
 }
 
+// propose asks for approval to switch a node.
+func (p *powerControl) propose(id cluster.NodeID, want cycle.Want, why string) {
+	r := journal.Recommendation{Kind: journal.RecommendPower, Reason: why}
+	if want == cycle.WantOn {
+		r.On = []cluster.NodeID{id}
+	} else {
+		r.Off = []cluster.NodeID{id}
+	}
+	p.proposed = append(p.proposed, recommendation.Proposal{Recommendation: r})
+}
+
+// handOver lets power management switch off the nodes that become empty.
+func (p *powerControl) handOver(now time.Time, nodes []cluster.NodeID) {
+	if p.policy != nil && len(nodes) > 0 {
+		p.policy.Hand(now, nodes)
+	}
+}
+
 // wanted returns the nodes that should come on; a decision keeps power for them.
 func (p *powerControl) wanted() (list []decide.Wanted) {
 	for _, id := range p.controller.Awaited() {
@@ -103,6 +129,22 @@ func (c *Core) runNodePower(decided bool) {
 		return
 	}
 	c.next.retry(c.power.policy.Tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, View: c.vary}))
+	if c.settings.Automation.Manual[journal.RecommendPower] {
+		c.recommendPower()
+	}
+}
+
+// recommendPower asks for approval to switch nodes, and closes what has become superfluous.
+func (c *Core) recommendPower() {
+	p := c.power
+	c.book.Add(c.now, journal.RecommendPower, p.proposed)
+	p.proposed = nil
+	c.book.Supersede(c.now, "the node shall be so already", func(r *journal.Recommendation) bool {
+		done := func(want cycle.Want) func(cluster.NodeID) bool {
+			return func(id cluster.NodeID) bool { return p.policy.Wanted(id, want) }
+		}
+		return r.Kind == journal.RecommendPower && (slices.ContainsFunc(r.On, done(cycle.WantOn)) || slices.ContainsFunc(r.Off, done(cycle.WantOff)))
+	})
 }
 
 // SetPower switches a node off or on for a user. Off waits until the node is empty, however long

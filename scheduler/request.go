@@ -180,6 +180,16 @@ func (*Loop) CheckPrices(_ context.Context, text string) error {
 	return err
 }
 
+// Approve approves a recommendation.
+func (l *Loop) Approve(ctx context.Context, id journal.RecommendationID, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.Approve(l.now(), id, act.By) })
+}
+
+// Reject rejects a recommendation.
+func (l *Loop) Reject(ctx context.Context, id journal.RecommendationID, why string, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.Reject(l.now(), id, act.By, why) })
+}
+
 // QueueStatus returns the status of queues, quotas and shares.
 func (l *Loop) QueueStatus(ctx context.Context) (s ordering.Status, err error) {
 	err = l.ask(ctx, func(c *Core) error { s = c.QueueStatus(l.now()); return nil })

@@ -41,21 +41,6 @@ const (
 	RecommendationExpired    RecommendationState = "expired"
 )
 
-// Move takes a VM to another node; From is "" for a VM that starts.
-type Move struct {
-	VM   cluster.VMID   `json:"vm"`
-	From cluster.NodeID `json:"from,omitzero"`
-	To   cluster.NodeID `json:"to"`
-}
-
-// String is "12.1 from n2 to n3".
-func (m Move) String() string {
-	if m.From == "" {
-		return fmt.Sprintf("%s to %s", m.VM, m.To)
-	}
-	return fmt.Sprintf("%s from %s to %s", m.VM, m.From, m.To)
-}
-
 // Measure is the state of the cluster that a recommendation changes.
 type Measure struct {
 	Imbalance float64      `json:"imbalance,omitzero"` // the standard deviation of the load of nodes; see docs/explanation/balance.md
@@ -69,7 +54,7 @@ type Recommendation struct {
 	At        time.Time           `json:"at"`
 	Expires   time.Time           `json:"expires,omitzero"`
 	VJob      cluster.VJobID      `json:"vjob,omitzero"` // that starts; 0 for other kinds
-	Moves     []Move              `json:"moves,omitzero"`
+	Moves     []cluster.Move      `json:"moves,omitzero"`
 	On        []cluster.NodeID    `json:"on,omitzero"`  // nodes that are switched
 	Off       []cluster.NodeID    `json:"off,omitzero"` // nodes that are switched
 	Reason    string              `json:"reason,omitzero"`

@@ -38,17 +38,18 @@ type NodePower interface {
 type Consolidation struct {
 	Plan     ctxswitch.Plan
 	Caps     map[cluster.VJobID][]cluster.MilliCPU // as in [Decision]
-	VMs      []cluster.VMID                        // that draw less elsewhere
+	Moves    []cluster.Move                        // of VMs that draw less elsewhere, in order of VMs
 	VJobs    []cluster.VJobID                      // of these VMs
 	NodesOff []cluster.NodeID                      // that can go off then
 	Before   energy.Watts                          // drawn by the nodes that these VMs leave or reach
 	After    energy.Watts
 	Saves    energy.Joules // within the horizon
 	Costs    energy.Joules
-	Yield    [2]float64 // the fraction of its CPU that every running vjob may use, before and after
-	Nodes    int        // searched
-	Turns    int        // searches until the whole cluster is covered
-	Why      string     // why there is no plan; "" if there is one
+	PerCPU   energy.Watts // what a busy processor draws more than an idle one
+	Yield    [2]float64   // the fraction of its CPU that every running vjob may use, before and after
+	Nodes    int          // searched
+	Turns    int          // searches until the whole cluster is covered
+	Why      string       // why there is no plan; "" if there is one
 }
 
 // Consolidate searches for a placement in which the running VMs draw less power at the same
@@ -81,7 +82,7 @@ func (a *attempt) consolidate(d *Decision, ask *ConsolidationRequest) (c Consoli
 // concern several VMs, it searches again for a placement that is sure to keep these rules.
 func (s *consolidator) search() Consolidation {
 	c := s.look(false)
-	if c.Why != "" && len(c.VMs) > 0 && s.allowed != nil {
+	if c.Why != "" && len(c.Moves) > 0 && s.allowed != nil {
 		if other := s.look(true); other.Why == "" {
 			return other
 		}
@@ -102,7 +103,7 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 	}
 	c = s.describe(a)
 	switch {
-	case len(c.VMs) == 0:
+	case len(c.Moves) == 0:
 		c.Why = "no places were found where they would draw so much less"
 		return c
 	case c.Before-c.After < s.MinSaving:
@@ -112,7 +113,8 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 		s.objected = s.objected || c.Why != ""
 	}
 	if c.Why == "" {
-		s.relocate(&c, a)
+		out, why := s.plan(c.Moves)
+		c.Plan, c.Caps, c.Yield, c.Why = out.plan, out.caps, out.yield, why
 	}
 	if c.Why == "" {
 		s.price(&c, a)
@@ -125,25 +127,16 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 
 // describe lists the VMs that move and the nodes that can go off.
 func (s *consolidator) describe(a *consolidate.Result) Consolidation {
-	c := Consolidation{Before: a.Before, After: a.After, Nodes: a.Nodes, Turns: a.Subsets, Saves: s.model.Saves(a, 0)}
+	c := Consolidation{Before: a.Before, After: a.After, Nodes: a.Nodes, Turns: a.Subsets, Saves: s.model.Saves(a, 0), PerCPU: s.perCPU}
 	for _, i := range a.Moves {
-		c.VMs, c.VJobs = append(c.VMs, s.vms[i]), append(c.VJobs, s.vms[i].VJob)
+		c.Moves = append(c.Moves, cluster.Move{VM: s.vms[i], From: s.nodes[s.model.VMs[i].Node], To: s.nodes[a.To[i]]})
+		c.VJobs = append(c.VJobs, s.vms[i].VJob)
 	}
-	slices.SortFunc(c.VMs, cluster.VMID.Compare)
+	slices.SortFunc(c.Moves, func(x, y cluster.Move) int { return x.VM.Compare(y.VM) })
 	slices.Sort(c.VJobs)
 	c.VJobs = slices.Compact(c.VJobs)
 	for _, n := range a.Emptied {
 		c.NodesOff = append(c.NodesOff, s.nodes[n])
 	}
 	return c
-}
-
-// relocate makes the plan.
-func (s *consolidator) relocate(c *Consolidation, a *consolidate.Result) {
-	to := make(map[cluster.VMID]cluster.NodeID, len(a.Moves))
-	for _, i := range a.Moves {
-		to[s.vms[i]] = s.nodes[a.To[i]]
-	}
-	out, why := s.plan(to)
-	c.Plan, c.Caps, c.Yield, c.Why = out.plan, out.caps, out.yield, why
 }

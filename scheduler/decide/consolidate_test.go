@@ -222,7 +222,7 @@ func TestWhyNothingMoves(t *testing.T) {
 		p := decide.NewView(set, facts)
 		d := decided(t, p)
 		if got := d.Consolidate(ask); !strings.Contains(got.Why, c.why) || (c.why == "") != (got.Why == "") {
-			t.Errorf("%s: %q; %v, %s to %s", c.name, got.Why, got.VMs, got.Before, got.After)
+			t.Errorf("%s: %q; %v, %s to %s", c.name, got.Why, got.Moves, got.Before, got.After)
 		}
 	}
 }
@@ -270,7 +270,7 @@ func BenchmarkConsolidate(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if c := d.Consolidate(ask); len(c.VMs) == 0 {
+				if c := d.Consolidate(ask); len(c.Moves) == 0 {
 					b.Fatal(c.Why)
 				}
 			}

@@ -2,13 +2,55 @@ package decide
 
 import (
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/queue"
 )
+
+// Relocate makes the plan that carries out moves of running VMs, after a decision with nothing else to do. It
+// returns why there is none: they are not where the moves take them from, or what [Decision.Consolidate] would
+// reject. Then nothing may be moved in part.
+func (d *Decision) Relocate(moves []cluster.Move) (plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU, why string) {
+	well := withoutPanic(func() {
+		if why = d.final.changed(moves); why != "" {
+			return
+		}
+		var out relocated
+		r := d.final.newRelocation(d)
+		out, why = r.plan(moves)
+		plan, caps = out.plan, out.caps
+	})
+	if !well {
+		why = "no decision can be taken with some vjobs"
+	}
+	if why != "" {
+		return ctxswitch.Plan{}, nil, why
+	}
+	return plan, caps, ""
+}
+
+// changed returns what has changed since moves were proposed; "" if they are still possible.
+func (a *attempt) changed(moves []cluster.Move) string {
+	var list []string
+	for _, m := range moves {
+		at, runs := a.trial.current.Host(m.VM)
+		node, known := a.trial.current.Node(m.To)
+		switch {
+		case !runs:
+			list = append(list, fmt.Sprintf("%s does not run any more", m.VM))
+		case at != m.From:
+			list = append(list, fmt.Sprintf("%s runs on %s now, not on %s", m.VM, at, m.From))
+		case a.trial.pinned[m.VM]:
+			list = append(list, fmt.Sprintf("%s cannot be moved now", m.VM))
+		case !known || !node.Hosts():
+			list = append(list, fmt.Sprintf("%s takes no VMs now", m.To))
+		}
+	}
+	return strings.Join(list, "; ")
+}
 
 // relocation moves running VMs to given nodes after a decision with nothing else to do, and no other VM.
 type relocation struct {
@@ -33,17 +75,17 @@ type relocated struct {
 
 // plan makes the plan that moves VMs to nodes. It returns why there is none: the moves break a rule, need
 // more than migrations, leave a vjob with less CPU, or break a power limit.
-func (r *relocation) plan(to map[cluster.VMID]cluster.NodeID) (out relocated, why string) {
+func (r *relocation) plan(moves []cluster.Move) (out relocated, why string) {
 	problem := r.problem
 	problem.Places, problem.Pinned = map[cluster.VMID]cluster.NodeID{}, make(map[cluster.VMID]bool, problem.Current.Size())
-	moves := map[cluster.VJobID]bool{}
-	for vm := range maps.Keys(to) {
-		moves[vm.VJob] = true
+	to, moving := map[cluster.VMID]cluster.NodeID{}, map[cluster.VJobID]bool{}
+	for _, m := range moves {
+		to[m.VM], moving[m.VM.VJob] = m.To, true
 	}
 	for _, vm := range r.trial.current.VMs() {
 		at, runs := r.trial.current.Host(vm)
 		switch {
-		case !moves[vm.VJob] || r.trial.pinned[vm]:
+		case !moving[vm.VJob] || r.trial.pinned[vm]:
 			problem.Pinned[vm] = true
 		case to[vm] != "":
 			problem.Places[vm] = to[vm]

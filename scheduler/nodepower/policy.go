@@ -32,8 +32,10 @@ type Parts struct {
 	Controller *Controller
 	Power      Power
 	Models     map[cluster.NodeID]energy.Power
-	Margin     time.Duration // by which room for reservations is cleared before they begin
-	Seed       uint64
+	// Propose asks for approval to switch a node; nil if no approval is needed.
+	Propose func(id cluster.NodeID, want cycle.Want, why string)
+	Margin  time.Duration // by which room for reservations is cleared before they begin
+	Seed    uint64
 }
 
 // Power tells of the limits of power. Package powercap implements it.

@@ -19,10 +19,10 @@ func (k *Policy) review(s *Scene) {
 		if !k.Power.Affords(change.Host) {
 			continue // it would take power from the vjobs that wait for it
 		}
-		k.Controller.Wish(s.Now, change.Host, cycle.WantOn, change.Why)
+		k.wish(s.Now, change.Host, cycle.WantOn, change.Why)
 	}
 	for _, change := range advice.Off {
-		k.Controller.Wish(s.Now, change.Host, cycle.WantOff, change.Why)
+		k.wish(s.Now, change.Host, cycle.WantOff, change.Why)
 	}
 }
 

@@ -37,6 +37,6 @@ func (k *Policy) shed(s *Scene) {
 		return cmp.Or(cmp.Compare(idle(b), idle(a)), cmp.Compare(a.Capacity.CPU, b.Capacity.CPU))
 	})
 	for _, n := range empty[:p.Dispensable(empty)] {
-		k.Controller.Wish(s.Now, n.ID, cycle.WantOff, fmt.Sprintf("vjob %s waits for the power that it draws", s.Waiting[0]))
+		k.wish(s.Now, n.ID, cycle.WantOff, fmt.Sprintf("vjob %s waits for the power that it draws", s.Waiting[0]))
 	}
 }

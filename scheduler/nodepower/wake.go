@@ -79,6 +79,6 @@ func (k *Policy) wakeIn(now time.Time, p *decide.Variant, why string) {
 		)
 	})
 	for _, n := range off[:p.Fewest(off)] {
-		k.Controller.Wish(now, n.ID, cycle.WantOn, why)
+		k.wish(now, n.ID, cycle.WantOn, why)
 	}
 }

@@ -66,8 +66,22 @@ func (b *Book) find(id journal.RecommendationID) *journal.Recommendation {
 // the same changes keeps its number and lives longer; one that a user has rejected is not proposed again
 // before the rejection ends.
 func (b *Book) Propose(now time.Time, kind journal.RecommendationKind, proposals []Proposal) {
+	kept := b.Add(now, kind, proposals)
+	b.Supersede(now, "a later search does not propose it any more", func(r *journal.Recommendation) bool { return r.Kind == kind && !kept[r.ID] })
+}
+
+// Supersede closes pending recommendations.
+func (b *Book) Supersede(now time.Time, why string, which func(r *journal.Recommendation) bool) {
+	b.closeAll(now, func(r *journal.Recommendation) bool {
+		return r.State == journal.RecommendationPending && which(r)
+	}, journal.RecommendationSuperseded, why)
+}
+
+// Add is Propose for a search of a part of the cluster: other pending recommendations stay. It returns the
+// numbers of those that are proposed.
+func (b *Book) Add(now time.Time, kind journal.RecommendationKind, proposals []Proposal) (kept map[journal.RecommendationID]bool) {
 	numbers := make([]journal.RecommendationID, len(proposals))
-	kept := map[journal.RecommendationID]bool{}
+	kept = map[journal.RecommendationID]bool{}
 	for i := range proposals {
 		p := proposals[i].Recommendation
 		p.Kind, p.At, p.Expires, p.State, p.DependsOn = kind, now, now.Add(b.Life), journal.RecommendationPending, nil
@@ -80,6 +94,9 @@ func (b *Book) Propose(now time.Time, kind journal.RecommendationKind, proposals
 		switch {
 		case missing || same != nil && same.State == journal.RecommendationRejected:
 			continue // so those that depend on it are not proposed either
+		case same != nil && p.Expires.Sub(same.Expires) < b.Life/4:
+			numbers[i], kept[same.ID] = same.ID, true
+			continue // it is as good as new: nothing is written
 		case same != nil:
 			p.ID, p.At, p.State, p.By, p.Decided = same.ID, same.At, same.State, same.By, same.Decided
 			*same = p
@@ -92,9 +109,7 @@ func (b *Book) Propose(now time.Time, kind journal.RecommendationKind, proposals
 		numbers[i], kept[same.ID] = same.ID, true
 		b.out.Recommendations = append(b.out.Recommendations, *same)
 	}
-	b.closeAll(now, func(r *journal.Recommendation) bool {
-		return r.Kind == kind && r.State == journal.RecommendationPending && !kept[r.ID]
-	}, journal.RecommendationSuperseded, "a later search does not propose it any more")
+	return kept
 }
 
 // same returns the recommendation in the book that proposes the same changes; nil if there is none.

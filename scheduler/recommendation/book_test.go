@@ -17,7 +17,7 @@ var start = time.Unix(0, 0).UTC()
 // move proposes to move a VM of a vjob; after are the indices that it depends on.
 func move(vjob cluster.VJobID, to cluster.NodeID, after ...int) recommendation.Proposal {
 	p := recommendation.Proposal{After: after}
-	p.Moves = []journal.Move{{VM: cluster.VMID{VJob: vjob}, From: "n1", To: to}}
+	p.Moves = []cluster.Move{{VM: cluster.VMID{VJob: vjob}, From: "n1", To: to}}
 	return p
 }
 
@@ -71,12 +71,17 @@ func TestPropose(t *testing.T) {
 	b := newBook(t)
 	b.Propose(start, journal.RecommendBalance, []recommendation.Proposal{move(1, "n2"), move(2, "n2")})
 	b.Propose(start, journal.RecommendDrain, []recommendation.Proposal{move(1, "n2")})
-	b.Propose(start.Add(time.Minute), journal.RecommendBalance, []recommendation.Proposal{move(3, "n2"), move(2, "n2")})
+	b.Propose(start.Add(20*time.Minute), journal.RecommendBalance, []recommendation.Proposal{move(3, "n2"), move(2, "n2")})
 	b.expect(states{2: pending, 3: pending, 4: pending})
 	if got := b.last(1); got != journal.RecommendationSuperseded {
 		t.Errorf("recommendation 1 is %s", got)
 	}
-	if next := b.Expire(start.Add(time.Hour)); !next.Equal(start.Add(time.Hour + time.Minute)) {
+	written := len(b.out.Recommendations)
+	b.Propose(start.Add(21*time.Minute), journal.RecommendBalance, []recommendation.Proposal{move(3, "n2"), move(2, "n2")})
+	if len(b.out.Recommendations) != written {
+		t.Error("the same proposals are written again within a minute")
+	}
+	if next := b.Expire(start.Add(time.Hour)); !next.Equal(start.Add(80 * time.Minute)) {
 		t.Errorf("the next one expires at %s", next)
 	}
 	b.expect(states{2: pending, 4: pending})
