@@ -1,11 +1,7 @@
 package simclock
 
 import (
-	"fmt"
-
-	"vjob/cluster"
 	"vjob/energy/power"
-	"vjob/energy/power/cycle"
 )
 
 // switchPower makes requests to power drivers. The scheduler can crash just before and just
@@ -27,15 +23,4 @@ func (s *Shell) switchPower(asks []power.Request) (more bool) {
 		}
 	}
 	return more
-}
-
-// SetPower switches a node off or on now.
-func (s *Shell) SetPower(node cluster.NodeID, want cycle.Want, by string) error {
-	if s.core == nil {
-		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
-	}
-	if err := s.core.SetPower(s.now, node, want, by); err != nil {
-		return err
-	}
-	return s.carryOut()
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/energy/power/cycle"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 )
@@ -60,33 +62,42 @@ func (s *Shell) Confirm(sub admission.Submission) error {
 
 // Order gives an order to a vjob now.
 func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error {
-	if s.core == nil {
-		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
-	}
-	if err := s.core.Order(s.now, id, order, by); err != nil {
-		return err
-	}
-	return s.carryOut()
+	return s.ask(func(c *scheduler.Core) error { return c.Order(s.now, id, order, by) })
 }
 
 // Restore restores a lost vjob from its kept images now.
 func (s *Shell) Restore(id cluster.VJobID, generation int, by string) error {
-	if s.core == nil {
-		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
-	}
-	if err := s.core.Restore(s.now, id, generation, by); err != nil {
-		return err
-	}
-	return s.carryOut()
+	return s.ask(func(c *scheduler.Core) error { return c.Restore(s.now, id, generation, by) })
 }
 
 // SetNode changes the state of a node now.
 func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
+	return s.ask(func(c *scheduler.Core) error { return c.SetNodes(s.now, []cluster.NodeID{node}, state, by) })
+}
+
+// SetPower switches a node off or on for a user now.
+func (s *Shell) SetPower(node cluster.NodeID, want cycle.Want, by string) error {
+	return s.ask(func(c *scheduler.Core) error { return c.SetPower(s.now, node, want, by) })
+}
+
+// Approve approves a recommendation now.
+func (s *Shell) Approve(id journal.RecommendationID, by string) error {
+	return s.ask(func(c *scheduler.Core) error { return c.Approve(s.now, id, by) })
+}
+
+// Reject rejects a recommendation now.
+func (s *Shell) Reject(id journal.RecommendationID, by, why string) error {
+	return s.ask(func(c *scheduler.Core) error { return c.Reject(s.now, id, by, why) })
+}
+
+// ask carries out a request, unless the scheduler is down.
+func (s *Shell) ask(request func(*scheduler.Core) error) error {
 	if s.core == nil {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
-	if err := s.core.SetNodes(s.now, []cluster.NodeID{node}, state, by); err != nil {
+	refusal := request(s.core)
+	if err := s.carryOut(); err != nil {
 		return err
 	}
-	return s.carryOut()
+	return refusal
 }

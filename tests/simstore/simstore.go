@@ -203,3 +203,8 @@ func must[T any](value T, err error) T {
 	}
 	return value
 }
+
+// Recommendations lists all recommendations, the newest first.
+func (s *Store) Recommendations() []journal.Recommendation {
+	return must(s.DB.Recommendations(context.Background(), journal.RecommendationFilter{}))
+}
