@@ -16,6 +16,7 @@ import (
 func (c *Core) decide() {
 	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
 	c.next.decide(c.now, c.exec.Changes(), c.settings.Rest)
+	c.recommendApprovals()
 	facts := c.facts()
 	if expired, cleared := expire(c.exec, c.now, facts.VJobs), clearInside(c.exec, c.now, facts.VJobs); expired || cleared {
 		facts = c.facts()
@@ -31,6 +32,7 @@ func (c *Core) decide() {
 		return // the last verdicts stay valid
 	}
 	if err == nil {
+		c.refuseUnstarted(&d)
 		c.improve(v, &d)
 	}
 	c.reshape(&d)
@@ -54,7 +56,8 @@ func (c *Core) facts() *decide.Facts {
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
 		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
-		Waits: c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
+		Approvals: c.approvals(),
+		Waits:     c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
 	}
 }
 

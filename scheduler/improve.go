@@ -33,7 +33,7 @@ func idle(d *decide.Decision) bool {
 // before it. It reports whether there is one.
 func (c *Core) applyApproved(d *decide.Decision) bool {
 	for {
-		r, ok := c.book.Approved()
+		r, ok := c.book.Approved(journal.RecommendBalance, journal.RecommendConsolidate)
 		if !ok {
 			return false
 		}
@@ -93,10 +93,8 @@ func (c *Core) Approve(now time.Time, id journal.RecommendationID, by string) er
 		c.book.Applied(now, id, 0)
 		return nil
 	}
-	if d, err := c.view().Decide(); err == nil && idle(&d) {
-		if _, _, why := d.Relocate(r.Moves); why != "" {
-			return refuse(why)
-		}
+	if why := c.outdated(&r); why != "" {
+		return refuse(why)
 	}
 	c.next.retry(now)
 	return nil

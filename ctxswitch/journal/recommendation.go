@@ -54,6 +54,7 @@ type Recommendation struct {
 	At        time.Time           `json:"at"`
 	Expires   time.Time           `json:"expires,omitzero"`
 	VJob      cluster.VJobID      `json:"vjob,omitzero"` // that starts; 0 for other kinds
+	Node      cluster.NodeID      `json:"node,omitzero"` // that is drained; "" for other kinds
 	Moves     []cluster.Move      `json:"moves,omitzero"`
 	On        []cluster.NodeID    `json:"on,omitzero"`  // nodes that are switched
 	Off       []cluster.NodeID    `json:"off,omitzero"` // nodes that are switched
@@ -89,6 +90,9 @@ func (r *Recommendation) Changes() string {
 	}
 	if r.VJob != 0 {
 		parts = append(parts, fmt.Sprintf("starts vjob %s", r.VJob))
+	}
+	if r.Node != "" {
+		parts = append(parts, fmt.Sprintf("empties node %s", r.Node))
 	}
 	add("switches", names(r.On), " on")
 	add("moves", moves, "")

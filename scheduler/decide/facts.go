@@ -38,6 +38,7 @@ type Facts struct {
 	Prices      *price.Series             // of energy; nil if unknown
 	Waits       map[cluster.VJobID]string // the unmet dependencies of each vjob, as text; "" if none
 	Quarantined map[cluster.VJobID]Quarantined
+	Approvals   Approvals
 }
 
 // Bookings returns what is booked for single VMs. The executor keeps it.

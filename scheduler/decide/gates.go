@@ -25,6 +25,7 @@ var gates = []struct {
 	{"start window", (*eligibility).barOutsideWindow},
 	{"energy price", (*eligibility).barExpensive},
 	{"array limit", (*eligibility).barArray},
+	{"approval", (*eligibility).barUnapproved},
 }
 
 // Bar is why a vjob must not start now.

@@ -29,6 +29,7 @@ func TestGatesHavePrecedence(t *testing.T) {
 	f := w.facts()
 	f.Waits = map[cluster.VJobID]string{barred.ID: "vjob 9 has not ended"}
 	f.Quarantined = map[cluster.VJobID]decide.Quarantined{barred.ID: {Why: "it breaks decisions", Until: epoch.Add(time.Hour)}}
+	f.Approvals = decide.Approvals{Starts: map[cluster.VJobID][]cluster.Move{}, Pending: map[cluster.VJobID]string{barred.ID: "recommendation 5"}}
 	f.Images = hypervisor.Spaces{"n0": {Pool: "shared"}}
 	series, err := price.Parse("time,EUR/MWh\n2026-01-01T00:00:00Z,100\n2026-01-01T12:00:00Z,1\n2026-01-02T00:00:00Z,100\n")
 	if err != nil {
@@ -59,6 +60,7 @@ func TestGatesHavePrecedence(t *testing.T) {
 		{"as it was asked for", func() { own.Job.NotBefore = time.Time{} }},
 		{"when its energy costs", func() { own.Job.Flexible = 0 }},
 		{"array 7 runs 1 of its vjobs at once", func() { own.Job.Array = 0 }},
+		{"its start has to be approved: recommendation 5", func() { f.Approvals = decide.Approvals{} }},
 	} {
 		view := decide.NewView(settings(), f)
 		d := decided(t, view)

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"errors"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -148,8 +149,11 @@ func (a *attempt) unpin(job *cluster.VJob) {
 // problem builds the planning problem for the goals.
 func (a *attempt) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	l := &a.trial
+	stays := func(id cluster.VJobID) bool {
+		return !slices.ContainsFunc(goals, func(g ctxswitch.Goal) bool { return g.VJob == id && g.Want != cluster.VMRunning })
+	}
 	return ctxswitch.Problem{
-		Current: l.current, Rules: l.rules, Avoid: l.avoid, Gangs: goals, Claims: l.claims, Pinned: l.pinned,
+		Current: l.current, Rules: l.rules, Avoid: l.avoid, Gangs: goals, Claims: l.claims, Pinned: a.pinned(stays), Places: a.facts.places(),
 		Unsavable: a.unsavable, Live: l.live, Costs: a.settings.Execute.Costs, Network: a.settings.Network,
 		Feeds: a.supply.Feeds(l.intended.Nodes(), a.Limits.Now, a.jobs()), Seed: a.settings.Seed,
 	}

@@ -15,11 +15,11 @@ import (
 // reject. Then nothing may be moved in part.
 func (d *Decision) Relocate(moves []cluster.Move) (plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU, why string) {
 	well := withoutPanic(func() {
-		if why = d.final.changed(moves); why != "" {
+		r := d.final.newRelocation(d)
+		if why = r.changed(moves); why != "" {
 			return
 		}
 		var out relocated
-		r := d.final.newRelocation(d)
 		out, why = r.plan(moves)
 		plan, caps = out.plan, out.caps
 	})
@@ -33,17 +33,17 @@ func (d *Decision) Relocate(moves []cluster.Move) (plan ctxswitch.Plan, caps map
 }
 
 // changed returns what has changed since moves were proposed; "" if they are still possible.
-func (a *attempt) changed(moves []cluster.Move) string {
+func (r *relocation) changed(moves []cluster.Move) string {
 	var list []string
 	for _, m := range moves {
-		at, runs := a.trial.current.Host(m.VM)
-		node, known := a.trial.current.Node(m.To)
+		at, runs := r.trial.current.Host(m.VM)
+		node, known := r.trial.current.Node(m.To)
 		switch {
 		case !runs:
 			list = append(list, fmt.Sprintf("%s does not run any more", m.VM))
 		case at != m.From:
 			list = append(list, fmt.Sprintf("%s runs on %s now, not on %s", m.VM, at, m.From))
-		case a.trial.pinned[m.VM]:
+		case r.problem.Pinned[m.VM]:
 			list = append(list, fmt.Sprintf("%s cannot be moved now", m.VM))
 		case !known || !node.Hosts():
 			list = append(list, fmt.Sprintf("%s takes no VMs now", m.To))
@@ -85,7 +85,7 @@ func (r *relocation) plan(moves []cluster.Move) (out relocated, why string) {
 	for _, vm := range r.trial.current.VMs() {
 		at, runs := r.trial.current.Host(vm)
 		switch {
-		case !moving[vm.VJob] || r.trial.pinned[vm]:
+		case !moving[vm.VJob] || r.problem.Pinned[vm]:
 			problem.Pinned[vm] = true
 		case to[vm] != "":
 			problem.Places[vm] = to[vm]

@@ -82,7 +82,7 @@ func emptyView(settings *Settings, f *Facts) *View {
 	}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if n.State == cluster.Draining && !n.Silent {
+		if n.State == cluster.Draining && !n.Silent && f.mayDrain(n.ID) {
 			v.drained[n.ID] = true
 		}
 		v.supply.Off[n.ID] = !n.On

@@ -115,7 +115,7 @@ func (b *Book) Add(now time.Time, kind journal.RecommendationKind, proposals []P
 // same returns the recommendation in the book that proposes the same changes; nil if there is none.
 func (b *Book) same(p *journal.Recommendation) *journal.Recommendation {
 	for _, r := range b.list {
-		if r.Kind == p.Kind && r.VJob == p.VJob && slices.Equal(r.Moves, p.Moves) && slices.Equal(r.On, p.On) && slices.Equal(r.Off, p.Off) {
+		if r.Kind == p.Kind && r.VJob == p.VJob && r.Node == p.Node && slices.Equal(r.Moves, p.Moves) && slices.Equal(r.On, p.On) && slices.Equal(r.Off, p.Off) {
 			return r
 		}
 	}
@@ -170,11 +170,11 @@ func (b *Book) pending(id journal.RecommendationID) (*journal.Recommendation, er
 	return r, nil
 }
 
-// Approved returns the first approved recommendation that depends on none that is open.
-func (b *Book) Approved() (journal.Recommendation, bool) {
+// Approved returns the first approved recommendation of some kinds that depends on none that is open.
+func (b *Book) Approved(kinds ...journal.RecommendationKind) (journal.Recommendation, bool) {
 	for _, r := range b.list {
 		open := func(id journal.RecommendationID) bool { d := b.find(id); return d != nil && d.Open() }
-		if r.State == journal.RecommendationApproved && !slices.ContainsFunc(r.DependsOn, open) {
+		if r.State == journal.RecommendationApproved && slices.Contains(kinds, r.Kind) && !slices.ContainsFunc(r.DependsOn, open) {
 			return *r, true
 		}
 	}

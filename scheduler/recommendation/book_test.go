@@ -102,11 +102,11 @@ func TestDependencies(t *testing.T) {
 	if err := b.Approve(start, 1, "root"); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("1 again: %v", err)
 	}
-	if first, ok := b.Approved(); !ok || first.ID != 1 {
+	if first, ok := b.Approved(journal.RecommendBalance); !ok || first.ID != 1 {
 		t.Errorf("first is %d", first.ID)
 	}
 	b.Applied(start, 1, 9)
-	if next, ok := b.Approved(); !ok || next.ID != 2 {
+	if next, ok := b.Approved(journal.RecommendBalance); !ok || next.ID != 2 {
 		t.Errorf("next is %d", next.ID)
 	}
 	b.Refuse(start, 2, "n3 is off")
@@ -153,7 +153,7 @@ func TestContinuesFromTheJournal(t *testing.T) {
 			case 1:
 				_ = b.Reject(now, id, "root", "")
 			case 2:
-				if r, ok := b.Approved(); ok && rng.IntN(2) == 0 {
+				if r, ok := b.Approved(journal.RecommendBalance); ok && rng.IntN(2) == 0 {
 					b.Applied(now, r.ID, 1)
 				} else if ok {
 					b.Refuse(now, r.ID, "it changed")

@@ -129,7 +129,9 @@ func TestSwitchingWaitsForApproval(t *testing.T) {
 		t.Fatalf("%d nodes are on", p.count(cycle.On))
 	}
 	list := p.store.Recommendations()
-	at := slices.IndexFunc(list, func(r journal.Recommendation) bool { return r.State == journal.RecommendationPending && len(r.Off) == 1 })
+	at := slices.IndexFunc(list, func(r journal.Recommendation) bool {
+		return r.State == journal.RecommendationPending && len(r.Off) == 1
+	})
 	if at < 0 {
 		t.Fatalf("no node is to go off: %+v", list)
 	}
@@ -155,5 +157,99 @@ func TestSwitchingWaitsForApproval(t *testing.T) {
 	p.run(10 * time.Minute)
 	if p.count(cycle.On) != 4 {
 		t.Errorf("%d nodes are on", p.count(cycle.On))
+	}
+}
+
+// pending returns the recommendations that wait for approval, the oldest first.
+func (p *plant) pending() []journal.Recommendation {
+	p.t.Helper()
+	list := slices.DeleteFunc(p.store.Recommendations(), func(r journal.Recommendation) bool { return r.State != journal.RecommendationPending })
+	slices.Reverse(list)
+	return list
+}
+
+// A start waits for approval with the nodes on which the VMs would run; others that are approved start meanwhile.
+func TestStartsWaitForApproval(t *testing.T) {
+	p := switchable(t, nil, manual(journal.RecommendStart))
+	first := p.hour(2)
+	p.run(time.Second)
+	second := p.hour(2)
+	p.run(time.Minute)
+	list := p.pending()
+	if len(list) != 2 || list[0].VJob != first || list[1].VJob != second || len(list[0].Moves) != 2 || list[0].Moves[0].To == "" {
+		t.Fatalf("%+v", list)
+	}
+	status := p.shell.Snapshot().VJobs[second]
+	if status.State != cluster.Waiting || !strings.Contains(status.Reason, "its start has to be approved: recommendation 2") {
+		t.Errorf("%s: %s", status.State, status.Reason)
+	}
+	if err := p.shell.Approve(list[1].ID, "root"); err != nil {
+		t.Fatal(err)
+	}
+	p.run(time.Minute)
+	now := p.shell.Snapshot()
+	if now.VJobs[first].State != cluster.Waiting || now.VJobs[second].State != cluster.Running {
+		t.Errorf("%s and %s", now.VJobs[first].State, now.VJobs[second].State)
+	}
+	if got := p.recommended(journal.RecommendationApplied); got.VJob != second || got.By != "root" {
+		t.Errorf("%+v", got)
+	}
+	for _, m := range list[1].Moves {
+		if got := now.VJobs[second].Gang.Members[m.VM.Rank].Node; got != m.To {
+			t.Errorf("%s runs on %s", m, got)
+		}
+	}
+}
+
+// A start whose nodes do not take it any more cannot be approved; another one is recommended.
+func TestStaleStartIsSuperseded(t *testing.T) {
+	p := switchable(t, nil, manual(journal.RecommendStart))
+	first := p.hour(2)
+	p.run(time.Second)
+	p.hour(6)
+	p.run(time.Minute)
+	r := p.pending()[0]
+	if r.VJob != first {
+		t.Fatalf("%+v", r)
+	}
+	if err := p.shell.SetNode(r.Moves[0].To, cluster.Draining, "root"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.shell.Approve(r.ID, "root"); !errors.Is(err, cluster.ErrNotFound) { // a later one has taken its place
+		t.Errorf("%v", err)
+	}
+	p.run(time.Minute)
+	again := p.pending()[0]
+	if got := p.shell.Snapshot().VJobs[first].State; got != cluster.Waiting || again.VJob != first || again.Moves[0].To == r.Moves[0].To {
+		t.Errorf("vjob %s is %s: %+v", first, got, again)
+	}
+}
+
+// A drained node keeps its VMs until that they leave is approved, and takes no others.
+func TestDrainsWaitForApproval(t *testing.T) {
+	p := switchable(t, nil, manual(journal.RecommendDrain))
+	p.hour(2)
+	p.run(time.Minute)
+	at := p.shell.Snapshot().Nodes[0].ID
+	if got := p.where(); got != "n1:2 n2:0 n3:0 n4:0" {
+		t.Fatal(got)
+	}
+	if err := p.shell.SetNode(at, cluster.Draining, "root"); err != nil {
+		t.Fatal(err)
+	}
+	p.run(10 * time.Minute)
+	list := p.pending()
+	if got := p.where(); got != "n1:2 n2:0 n3:0 n4:0" || len(list) != 1 || list[0].Node != at || len(list[0].Moves) != 2 {
+		t.Fatalf("%s: %+v", got, list)
+	}
+	if err := p.shell.Approve(list[0].ID, "root"); err != nil {
+		t.Fatal(err)
+	}
+	p.run(5 * time.Minute)
+	if got := p.where(); !strings.HasPrefix(got, "n1:0") {
+		t.Errorf("%s", got)
+	}
+	if got := p.recommended(journal.RecommendationApplied); got.Node != at {
+		t.Errorf("%+v", got)
 	}
 }
