@@ -51,7 +51,7 @@ func (h *planHandler) list(c *gin.Context, _ Subject) error {
 // show answers GET /v1/plans/{id}. Users see what the plan does with their own vjobs; a plan without
 // any of them is not found.
 func (h *planHandler) show(c *gin.Context, caller Subject) error {
-	id, err := pathNumber(c, "id")
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}

@@ -99,12 +99,11 @@ func (q *queryReader) instant(key string, otherwise time.Time) time.Time {
 	return t.UTC()
 }
 
-// pathNumber reads a positive number in the path, in its one spelling. Any other text names nothing
-// that exists, so the resource is missing; the error is bad input with its field.
-func pathNumber(c *gin.Context, key string) (int64, error) {
-	n, err := strconv.ParseInt(c.Param(key), 10, 64)
-	if err != nil || n < 1 || strconv.FormatInt(n, 10) != c.Param(key) {
-		return 0, cluster.BadField(key, c.Param(key), "a positive number")
+// pathID reads the number of a resource in the path, in its one spelling. Another text is bad input with its field.
+func pathID(c *gin.Context) (int64, error) {
+	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil || n < 1 || strconv.FormatInt(n, 10) != c.Param("id") {
+		return 0, cluster.BadField("id", c.Param("id"), "a positive number")
 	}
 	return n, nil
 }

@@ -17,19 +17,20 @@ import (
 
 // bodies are requests that would succeed, for the operations that read one.
 var bodies = map[string]string{
-	"changeVJob":  `{"walltime_seconds":60}`,
-	"submitVJob":  `{"template":{"cpu_milli":1,"memory_mib":1},"count":1}`,
-	"changeNode":  `{"state":"draining"}`,
-	"changeNodes": `{"names":["n1"],"state":"draining"}`,
-	"switchNode":  `{"power":"off"}`,
-	"createUser":  `{"name":"carol","role":"user"}`,
-	"setBudgets":  `{"budgets":[]}`,
-	"setPrices":   `{"csv":""}`,
-	"setRules":    `{"text":"ban($ALL_VMS, n1);"}`,
-	"askWhatIf":   `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
-	"changeUser":  `{"groups":["staff"]}`,
-	"createToken": `{"expires_in_seconds":60}`,
-	"restoreVJob": `{}`,
+	"changeVJob":           `{"walltime_seconds":60}`,
+	"submitVJob":           `{"template":{"cpu_milli":1,"memory_mib":1},"count":1}`,
+	"changeNode":           `{"state":"draining"}`,
+	"changeNodes":          `{"names":["n1"],"state":"draining"}`,
+	"switchNode":           `{"power":"off"}`,
+	"createUser":           `{"name":"carol","role":"user"}`,
+	"setBudgets":           `{"budgets":[]}`,
+	"setPrices":            `{"csv":""}`,
+	"setRules":             `{"text":"ban($ALL_VMS, n1);"}`,
+	"askWhatIf":            `{"submit":{"template":{"cpu_milli":1,"memory_mib":1},"count":1}}`,
+	"changeUser":           `{"groups":["staff"]}`,
+	"createToken":          `{"expires_in_seconds":60}`,
+	"restoreVJob":          `{}`,
+	"rejectRecommendation": `{"why":"not now"}`,
 }
 
 // expectedStatus is the status that an operation owes to a caller, written down without
@@ -39,6 +40,7 @@ func expectedStatus(r api.Route, caller string) int {
 	reserved := []string{
 		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "getConsolidation",
 		"listUsers", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
+		"listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation",
 	}
 	ofTokens := strings.HasPrefix(r.Path, "/v1/users/{name}/tokens") // those of bob
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")
@@ -78,7 +80,7 @@ func TestEveryRouteByRole(t *testing.T) {
 			if strings.Contains(r.Path, "/tokens/") {
 				spare = b.extraToken("bob")
 			}
-			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/nodes/{name}", "/nodes/n1",
+			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/recommendations/{id}", "/recommendations/1", "/nodes/{name}", "/nodes/n1",
 				"/users/{name}/tokens/{id}", fmt.Sprintf("/users/bob/tokens/%d", spare), "/users/{name}", "/users/bob").Replace(r.Path)
 			before := len(b.scheduler.recorded())
 			res := b.as(caller, r.Method, path, bodies[r.Operation])

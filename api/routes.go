@@ -20,6 +20,7 @@ type handlers struct {
 	images    *imageHandler
 	queues    *queueHandler
 	rules     *ruleHandler
+	proposals *recommendationHandler
 	energy    *energyHandler
 	forecasts *forecastHandler
 	accounts  *accountHandler
@@ -29,7 +30,7 @@ type handlers struct {
 // routes is the table of the API, without the endpoints of [Config].
 func (h *handlers) routes() []Endpoint {
 	return slices.Concat(
-		h.serverRoutes(), h.vjobRoutes(), h.historyRoutes(), h.nodeRoutes(), h.imageRoutes(), h.queueRoutes(), h.ruleRoutes(), h.energyRoutes(),
+		h.serverRoutes(), h.vjobRoutes(), h.historyRoutes(), h.nodeRoutes(), h.imageRoutes(), h.queueRoutes(), h.ruleRoutes(), h.recommendationRoutes(), h.energyRoutes(),
 		h.accountRoutes(), h.adminRoutes(),
 	)
 }
@@ -246,6 +247,34 @@ func (h *handlers) ruleRoutes() []Endpoint {
 		{
 			Method: "PUT", Path: "/v1/rules", Name: "setRules", Summary: "Replace the stated placement rules, or check others",
 			Access: Administrators, Verb: Change, Body: wire.RulesChange{}, Status: 204, Handle: h.rules.set,
+		},
+	}
+}
+
+func (h *handlers) recommendationRoutes() []Endpoint {
+	return []Endpoint{
+		{
+			Method: "GET", Path: "/v1/recommendations", Name: "listRecommendations", Summary: "Changes that wait for approval or were decided on, the newest first",
+			Access: Administrators, Verb: Read, Status: 200, Result: wire.RecommendationList{}, Handle: h.proposals.list,
+			Query: []Param{
+				limitParam,
+				{Name: "before", Kind: "integer", Meaning: "only recommendations with a smaller number"},
+				{Name: "kind", Kind: "string", Meaning: "only those of this kind: start, balance, consolidate, drain or power"},
+				{Name: "state", Kind: "string", Meaning: "only those in this state, such as pending"},
+			},
+		},
+		{
+			Method: "GET", Path: "/v1/recommendations/:id", Name: "getRecommendation", Summary: "One recommendation",
+			Access: Administrators, Verb: Read, Status: 200, Result: wire.Recommendation{}, Handle: h.proposals.show,
+		},
+		{
+			Method: "POST", Path: "/v1/recommendations/:id/approve", Name: "approveRecommendation",
+			Summary: "Approve a recommendation; a conflict with the differences if the cluster has changed since",
+			Access:  Administrators, Verb: Change, Status: 200, Result: wire.Recommendation{}, Handle: h.proposals.approve,
+		},
+		{
+			Method: "POST", Path: "/v1/recommendations/:id/reject", Name: "rejectRecommendation", Summary: "Reject a recommendation; it is not repeated for a while",
+			Access: Administrators, Verb: Change, Body: wire.Rejection{}, Status: 200, Result: wire.Recommendation{}, Handle: h.proposals.reject,
 		},
 	}
 }

@@ -33,6 +33,7 @@ type Scheduler interface {
 	imageService
 	queueService
 	ruleService
+	recommendationService
 	energyService
 	forecastService
 	ownerService
@@ -45,6 +46,7 @@ type Reader interface {
 	vjobReader
 	eventReader
 	planReader
+	recommendationReader
 	energyReader
 }
 

@@ -105,6 +105,17 @@ func (l *fakeScheduler) SetPower(_ context.Context, node cluster.NodeID, want cy
 	return l.record("%s power %s by %s", node, want, act.By)
 }
 
+func (l *fakeScheduler) Approve(_ context.Context, id journal.RecommendationID, act journal.Audit) error {
+	if id != 1 {
+		return fmt.Errorf("recommendation %d: %w", id, cluster.ErrNotFound)
+	}
+	return l.record("approve %d by %s", id, act.By)
+}
+
+func (l *fakeScheduler) Reject(_ context.Context, id journal.RecommendationID, why string, act journal.Audit) error {
+	return l.record("reject %d by %s: %s", id, act.By, why)
+}
+
 func (l *fakeScheduler) SetRules(ctx context.Context, text string, act journal.Audit) error {
 	if err := l.CheckRules(ctx, text); err != nil {
 		return err
@@ -289,7 +300,15 @@ func (b *fixture) populate() {
 			Actions: []ctxswitch.Action{boot(0, 1), second}, Cost: 512, Makespan: 6 * time.Second,
 		}}},
 		Actions: []journal.ActionChange{{Plan: 1, Action: 1, State: journal.PlanDropped, At: epoch, Note: "boot of VM 1.0, which it waited for, was given up"}},
-		Closed:  []journal.PlanChange{{ID: 1, State: journal.PlanDone, Ended: epoch.Add(7 * time.Second), Note: "secret"}},
+		Recommendations: []journal.Recommendation{
+			{
+				ID: 1, Kind: journal.RecommendBalance, At: epoch, Expires: epoch.Add(time.Hour), Reason: "n1 is full", State: journal.RecommendationPending,
+				Moves:  []cluster.Move{{VM: cluster.VMID{VJob: 1}, From: "n1", To: "n2"}},
+				Before: journal.Measure{Imbalance: 0.5}, After: journal.Measure{Imbalance: 0.125}, Benefit: 300, Cost: 12,
+			},
+			{ID: 2, Kind: journal.RecommendPower, At: epoch, Off: []cluster.NodeID{"n3"}, State: journal.RecommendationSuperseded, Note: "a later search does not propose it any more"},
+		},
+		Closed: []journal.PlanChange{{ID: 1, State: journal.PlanDone, Ended: epoch.Add(7 * time.Second), Note: "secret"}},
 		Events: []journal.Event{
 			{At: epoch, Kind: journal.EventPlan, Plan: 1, Text: "plan 1 began"},
 			{At: epoch, Kind: journal.EventNode, Node: "n1", Text: "n1 is silent"},

@@ -118,7 +118,7 @@ func (h *accountHandler) pathToken(c *gin.Context, caller Subject) (t journal.To
 	if err != nil {
 		return t, err
 	}
-	id, err := pathNumber(c, "id")
+	id, err := pathID(c)
 	if err != nil {
 		return t, err
 	}

@@ -170,7 +170,7 @@ type vjobFinder struct{ vjobs vjobReader }
 
 // pathVJob is the number of a vjob, or of an array, in the path.
 func pathVJob(c *gin.Context) (cluster.VJobID, error) {
-	id, err := pathNumber(c, "id")
+	id, err := pathID(c)
 	return cluster.VJobID(id), err
 }
 

@@ -63,7 +63,7 @@ const (
 	CauseQuota       CauseKind = "quota"       // Text is the quota: queue/quota/tally.go
 	CauseRule        CauseKind = "rule"        // Text is the placement rule: scheduler/decide/causes.go
 	CauseDrained     CauseKind = "drained"     // Nodes are drained: scheduler/decide/causes.go, scheduler/decide/drained.go
-	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/consolidate.go
+	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/improve.go
 	CauseOrder       CauseKind = "order"       // Text is the order of By: scheduler/order.go, ctxswitch/execute/kept.go
 	CauseWalltime    CauseKind = "walltime"    // it is used up: scheduler/walltime.go
 	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down: ctxswitch/gang/step.go

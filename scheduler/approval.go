@@ -93,7 +93,7 @@ func drainProposal(e *decide.Evacuation) recommendation.Proposal {
 	}}
 }
 
-// settleApproved closes the approved starts whose vjobs have begun or ended, and the approved drains of nodes
+// settleApproved closes the approved starts of vjobs that have begun or ended, and the approved drains of nodes
 // that are empty or not drained any more.
 func (c *Core) settleApproved() {
 	for _, r := range c.book.List() {

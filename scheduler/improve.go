@@ -74,7 +74,7 @@ func explain(plan *ctxswitch.Plan, r *journal.Recommendation) {
 	}
 }
 
-// Approve approves a recommendation, whose changes begin with the next decision. It fails with ErrNotFound, or
+// Approve approves a recommendation; its changes begin with the next decision. It fails with ErrNotFound, or
 // with ErrConflict and what has changed since it was made; then the recommendation is refused.
 func (c *Core) Approve(now time.Time, id journal.RecommendationID, by string) error {
 	c.now = now

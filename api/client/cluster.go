@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"vjob/api/wire"
 )
@@ -48,6 +49,38 @@ func (c *clusterClient) Rules(ctx context.Context) (wire.Rules, error) {
 func (c *clusterClient) SetRules(ctx context.Context, change wire.RulesChange) error {
 	_, err := c.call(ctx, request{method: http.MethodPut, path: "/v1/rules", body: change, repeatable: true}, nil)
 	return err
+}
+
+// Recommendations lists those of a kind and in a state, "" for all, the newest first (administrators).
+func (c *clusterClient) Recommendations(ctx context.Context, kind, state string, limit int) (wire.RecommendationList, error) {
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	for key, value := range map[string]string{"kind": kind, "state": state} {
+		if value != "" {
+			query.Set(key, value)
+		}
+	}
+	return get[wire.RecommendationList](ctx, c.connection, "/v1/recommendations", query)
+}
+
+func recommendationPath(id int64) string {
+	return "/v1/recommendations/" + strconv.FormatInt(id, 10)
+}
+
+// Recommendation is one of them (administrators).
+func (c *clusterClient) Recommendation(ctx context.Context, id int64) (wire.Recommendation, error) {
+	return get[wire.Recommendation](ctx, c.connection, recommendationPath(id), nil)
+}
+
+// Approve approves a recommendation (administrators).
+func (c *clusterClient) Approve(ctx context.Context, id int64) (r wire.Recommendation, err error) {
+	_, err = c.call(ctx, request{method: http.MethodPost, path: recommendationPath(id) + "/approve"}, &r)
+	return r, err
+}
+
+// Reject rejects a recommendation (administrators).
+func (c *clusterClient) Reject(ctx context.Context, id int64, why string) (r wire.Recommendation, err error) {
+	_, err = c.call(ctx, request{method: http.MethodPost, path: recommendationPath(id) + "/reject", body: wire.Rejection{Why: why}}, &r)
+	return r, err
 }
 
 // Orphans are the saved VMs that no vjob is saved in (administrators).

@@ -86,20 +86,21 @@ type AuditAction string
 
 // The audited acts.
 const (
-	AuditUserCreate  AuditAction = "user.create"
-	AuditUserChange  AuditAction = "user.change"
-	AuditUserDelete  AuditAction = "user.delete"
-	AuditTokenCreate AuditAction = "token.create"
-	AuditTokenRotate AuditAction = "token.rotate"
-	AuditTokenRevoke AuditAction = "token.revoke"
-	AuditLoginFailed AuditAction = "login.failed"
-	AuditBackup      AuditAction = "backup"
-	AuditRules       AuditAction = "rules"
-	AuditBudgets     AuditAction = "budgets"
-	AuditPrices      AuditAction = "prices"
-	AuditNode        AuditAction = "node"
-	AuditPower       AuditAction = "power"
-	AuditStart       AuditAction = "start" // of the daemon, with its settings
+	AuditUserCreate     AuditAction = "user.create"
+	AuditUserChange     AuditAction = "user.change"
+	AuditUserDelete     AuditAction = "user.delete"
+	AuditTokenCreate    AuditAction = "token.create"
+	AuditTokenRotate    AuditAction = "token.rotate"
+	AuditTokenRevoke    AuditAction = "token.revoke"
+	AuditLoginFailed    AuditAction = "login.failed"
+	AuditBackup         AuditAction = "backup"
+	AuditRules          AuditAction = "rules"
+	AuditBudgets        AuditAction = "budgets"
+	AuditPrices         AuditAction = "prices"
+	AuditNode           AuditAction = "node"
+	AuditPower          AuditAction = "power"
+	AuditRecommendation AuditAction = "recommendation"
+	AuditStart          AuditAction = "start" // of the daemon, with its settings
 )
 
 // Event is the entry as an event.

@@ -47,6 +47,12 @@ type Measure struct {
 	Watts     energy.Watts `json:"watts,omitzero"`     // drawn by the nodes concerned; 0 if unknown
 }
 
+// RecommendationStates are all states, in the order in which a recommendation may take them.
+var RecommendationStates = []RecommendationState{
+	RecommendationPending, RecommendationApproved, RecommendationApplied, RecommendationRejected, RecommendationRefused,
+	RecommendationSuperseded, RecommendationExpired,
+}
+
 // Recommendation is a set of changes that belong together, with a reason, a benefit and a cost.
 type Recommendation struct {
 	ID        RecommendationID    `json:"id"`

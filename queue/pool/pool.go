@@ -64,7 +64,7 @@ type Tree struct {
 	work        divider
 }
 
-// New returns a tree whose VMs demand nothing. It fails with a [cluster.FieldError] if an entry has wrong
+// New returns a tree in which the VMs demand nothing. It fails with a [cluster.FieldError] if an entry has wrong
 // controls, a pool that does not come before it, or a VM above it.
 func New(entries []Entry) (*Tree, error) {
 	t := &Tree{

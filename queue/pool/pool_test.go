@@ -101,7 +101,7 @@ func chunks(units []pool.Entry, demands []int64, capacity int64) []int64 {
 	return got
 }
 
-// draw returns a random tree whose reservations can be met, with demands and a capacity.
+// draw returns a random tree with reservations that can be met, with demands and a capacity.
 func draw(rng *rand.Rand) (entries []pool.Entry, demands []int64, capacity int64) {
 	n := 2 + rng.IntN(9)
 	entries = append(entries, pool.Entry{Parent: -1, Controls: pool.Controls{Limit: pool.Unlimited, Shares: 1}})

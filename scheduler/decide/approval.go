@@ -20,7 +20,7 @@ type Approvals struct {
 	Pending map[cluster.VJobID]string
 }
 
-// barUnapproved makes vjobs wait that have never run and whose start is not approved.
+// barUnapproved makes vjobs wait that have never run, until their start is approved.
 func (e *eligibility) barUnapproved() {
 	allowed := e.facts.Approvals
 	if allowed.Starts == nil {
@@ -39,7 +39,7 @@ func (e *eligibility) barUnapproved() {
 	}
 }
 
-// places returns the nodes of the VMs of the vjobs whose start was approved.
+// places returns the nodes to which approved starts take the VMs.
 func (f *Facts) places() map[cluster.VMID]cluster.NodeID {
 	if len(f.Approvals.Starts) == 0 {
 		return nil

@@ -122,7 +122,7 @@ func (b *Book) same(p *journal.Recommendation) *journal.Recommendation {
 	return nil
 }
 
-// Record adds a proposal whose plan begins without approval.
+// Record adds a proposal that begins without approval, with its plan.
 func (b *Book) Record(now time.Time, kind journal.RecommendationKind, p Proposal, plan journal.PlanID) {
 	r := p.Recommendation
 	r.ID, r.Kind, r.At, r.Expires, r.State, r.Plan = b.next, kind, now, now, journal.RecommendationApplied, plan

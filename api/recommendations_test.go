@@ -1,0 +1,50 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"vjob/api/wire"
+)
+
+// Recommendations are listed and decided on; of one that is not open the answer says what became of it.
+func TestRecommendations(t *testing.T) {
+	b := newFixture(t)
+	b.populate()
+	list := read[wire.RecommendationList](t, b.as("root", "GET", "/v1/recommendations?state=pending&kind=balance", ""), http.StatusOK)
+	if len(list.Recommendations) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	r := &list.Recommendations[0]
+	if r.Changes != "moves 1.0 from n1 to n2" || r.ImbalanceBefore != 0.5 || r.ImbalanceAfter != 0.125 || r.BenefitSeconds != 300 || r.CostSeconds != 12 {
+		t.Errorf("%+v", r)
+	}
+	if all := read[wire.RecommendationList](t, b.as("root", "GET", "/v1/recommendations", ""), http.StatusOK); len(all.Recommendations) != 2 || all.Recommendations[0].Changes != "switches n3 off" {
+		t.Errorf("%+v", all)
+	}
+	read[wire.Recommendation](t, b.as("root", "POST", "/v1/recommendations/1/approve", ""), http.StatusOK)
+	read[wire.Recommendation](t, b.as("root", "POST", "/v1/recommendations/1/reject", `{"why":"not now"}`), http.StatusOK)
+	if got := b.scheduler.recorded(); !slices.Equal(got, []string{"approve 1 by root", "reject 1 by root: not now"}) {
+		t.Errorf("%v", got)
+	}
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"POST", "/v1/recommendations/2/approve", "", http.StatusConflict, "recommendation 2 is superseded: a later search"},
+		{"POST", "/v1/recommendations/3/approve", "", http.StatusNotFound, "recommendation 3"},
+		{"POST", "/v1/recommendations/0/approve", "", http.StatusBadRequest, "id"},
+		{"POST", "/v1/recommendations/1/reject", `{"why":"two\nlines"}`, http.StatusBadRequest, "why"},
+		{"GET", "/v1/recommendations?kind=none", "", http.StatusBadRequest, "kind"},
+		{"GET", "/v1/recommendations?state=none", "", http.StatusBadRequest, "state"},
+		{"GET", "/v1/recommendations/3", "", http.StatusNotFound, "recommendation 3"},
+	} {
+		res := b.as("root", c.method, c.path, c.body)
+		if e := read[wire.Error](t, res, c.status); !strings.Contains(e.Error.Message, c.want) {
+			t.Errorf("%s: %q, want %q", c.path, e.Error.Message, c.want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package wire
+
+import "time"
+
+// Recommendation is a set of changes that belong together, with their reason, benefit and cost.
+type Recommendation struct {
+	ID      int64     `json:"id"`
+	Kind    string    `json:"kind"`  // start, balance, consolidate, drain, power
+	State   string    `json:"state"` // pending, approved, applied, rejected, refused, superseded, expired
+	At      time.Time `json:"at"`
+	Expires time.Time `json:"expires"` // if no search proposes it again
+	Changes string    `json:"changes"` // as text
+	Reason  string    `json:"reason"`
+	VJob    int64     `json:"vjob,omitempty"` // that starts
+	Node    string    `json:"node,omitempty"` // that is emptied
+	Moves   []Move    `json:"moves"`
+	On      []string  `json:"on"`  // nodes that are switched on
+	Off     []string  `json:"off"` // nodes that are switched off
+	// Imbalance is the standard deviation of the load of the nodes; absent where it does not count.
+	ImbalanceBefore float64 `json:"imbalance_before,omitempty"`
+	ImbalanceAfter  float64 `json:"imbalance_after,omitempty"`
+	// Watts are drawn by the nodes concerned; absent if unknown.
+	WattsBefore float64 `json:"watts_before,omitempty"`
+	WattsAfter  float64 `json:"watts_after,omitempty"`
+	// Benefit and cost are CPU time; energy that is saved counts as the CPU time that it gives.
+	BenefitSeconds float64    `json:"benefit_cpu_seconds,omitempty"`
+	CostSeconds    float64    `json:"cost_cpu_seconds,omitempty"`
+	DependsOn      []int64    `json:"depends_on,omitempty"` // recommendations that are applied before
+	By             string     `json:"by,omitempty"`         // the administrator that approved or rejected it
+	Decided        *time.Time `json:"decided,omitempty"`
+	Note           string     `json:"note,omitempty"` // why it was refused, rejected or superseded
+	Plan           int64      `json:"plan,omitempty"` // that carries it out
+}
+
+// Move takes a VM to another node.
+type Move struct {
+	VM   string `json:"vm"`
+	From string `json:"from,omitempty"` // absent if it starts
+	To   string `json:"to"`
+}
+
+// RecommendationList is the answer to GET /v1/recommendations.
+type RecommendationList struct {
+	Recommendations []Recommendation `json:"recommendations"`
+}
+
+// Rejection is the body of POST /v1/recommendations/{id}/reject.
+type Rejection struct {
+	Why string `json:"why,omitempty"`
+}
