@@ -14,12 +14,14 @@ type chain struct {
 }
 
 // How far a search for chains looks: into so many of the most loaded nodes and of the least loaded ones, so many
-// units of each, and so many nodes for what makes place. A round has at most mostChains of them.
+// units of each, and so many nodes for what makes place; so many are examined of those that gain enough. A round has
+// at most mostChains of them.
 const (
 	chainSources = 8
 	chainDests   = 16
 	chainUnits   = 24
 	chainThirds  = 6
+	chainTrials  = 500
 	mostChains   = 32
 )
 
@@ -33,12 +35,12 @@ func (st *state) applyChain(r *Round, least float64, hotOnly bool) bool {
 		return false
 	}
 	best := chain{gain: 2 * least}
-	found := false
+	found, trials := false, chainTrials
 	idle := st.idlest(chainDests)
 	for _, from := range st.busiest(hotOnly) {
 		for _, u := range st.largestUnits(from, math.Inf(1)) {
 			for _, to := range idle {
-				if to != from && st.makePlace(u, to, idle, &best) {
+				if to != from && st.makePlace(u, to, idle, &best, &trials) {
 					found = true
 				}
 			}
@@ -75,7 +77,7 @@ func (st *state) idlest(n int) []int {
 		return sum
 	}
 	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(load(a), load(b)), cmp.Compare(a, b)) })
-	list = slices.DeleteFunc(list, func(i int) bool { return st.atLimit(i) != "" })
+	list = slices.DeleteFunc(list, func(i int) bool { return st.full(i) })
 	return list[:min(len(list), n)]
 }
 
@@ -97,9 +99,12 @@ func (st *state) weighted(k int) (sum float64) {
 }
 
 // makePlace improves a chain by those in which a unit moves to a node from which another one leaves.
-func (st *state) makePlace(u, to int, idle []int, best *chain) (better bool) {
+func (st *state) makePlace(u, to int, idle []int, best *chain, trials *int) (better bool) {
 	from := st.units[u].node
 	for _, v := range st.largestUnits(to, st.weighted(u)) {
+		if st.CostBenefit && st.units[u].mostWorth+st.units[v].mostWorth <= 0 {
+			continue
+		}
 		for n := -1; n < min(chainThirds, len(idle)); n++ {
 			third := from // a swap
 			if n >= 0 {
@@ -109,9 +114,10 @@ func (st *state) makePlace(u, to int, idle []int, best *chain) (better bool) {
 				continue
 			}
 			gain := st.jointGain(u, v, from, to, third)
-			if gain <= best.gain {
+			if gain <= best.gain || *trials == 0 {
 				continue
 			}
+			*trials--
 			if first, second, ok := st.inOrder(candidate{unit: v, to: third}, candidate{unit: u, to: to}); ok {
 				*best, better = chain{gain, first, second}, true
 			}
@@ -173,6 +179,8 @@ func (st *state) pretend(c candidate) (back candidate) {
 	st.nodes[c.to].add(u, 1)
 	st.told(u, u.node, c.to)
 	u.node = c.to
+	st.foresee(back.to)
+	st.foresee(c.to)
 	return back
 }
 

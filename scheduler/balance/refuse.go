@@ -26,11 +26,14 @@ func (st *state) refuses(u *unit, to int) string {
 
 // atLimit returns why a node takes part in no further move of the round.
 func (st *state) atLimit(i int) string {
-	if st.MaxPerNode > 0 && st.nodes[i].moves >= st.MaxPerNode {
+	if st.full(i) {
 		return fmt.Sprintf("%s takes part in %d moves already, the limit of a round is %d", st.c.Nodes[i].Name, st.nodes[i].moves, st.MaxPerNode)
 	}
 	return ""
 }
+
+// full reports whether a node takes part in as many moves as it may.
+func (st *state) full(i int) bool { return st.MaxPerNode > 0 && st.nodes[i].moves >= st.MaxPerNode }
 
 // lacks returns what a node lacks for a unit: its reservations have to fit, and no node may be over its capacity
 // after a move.

@@ -181,11 +181,15 @@ func (st *state) evacuate(r *Round) {
 			}
 		}
 	}
+	if len(list) == 0 {
+		return
+	}
 	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
 	unlimited := *st.Settings
 	unlimited.MaxPerNode, unlimited.CostBenefit, unlimited.Return = 0, false, 0
 	limited := st.Settings
 	st.Settings = &unlimited
+	st.tree.refresh(st)
 	for _, k := range list {
 		u := &st.units[k]
 		c := candidate{gain: math.Inf(-1), unit: -1, to: -1}
@@ -205,6 +209,7 @@ func (st *state) evacuate(r *Round) {
 		}
 	}
 	st.Settings = limited
+	st.tree.refresh(st)
 	for i := range st.nodes {
 		st.review(i)
 	}

@@ -41,7 +41,7 @@ type Settings struct {
 
 // Default has the paper's values and what is beyond the paper. Values that the paper does not give are ours.
 var Default = Settings{
-	Threshold: 0.05, MaxPerNode: 8, Goodness: 0.5, CostBenefit: true, HotNodes: true, Chains: true,
+	Threshold: 0.05, MaxMoves: 1000, MaxPerNode: 8, Goodness: 0.5, CostBenefit: true, HotNodes: true, Chains: true,
 	Weights: [kinds]float64{1, 1, 1}, Contended: 3, Stable: 5 * time.Minute, Horizon: time.Hour, Variation: 0.25,
 	MigrateCPU: cluster.CPU / 2, Rate: 1000, Return: time.Hour,
 }

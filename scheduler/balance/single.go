@@ -46,7 +46,7 @@ func (st *state) best(least float64, hotOnly bool) (candidate, bool) {
 
 // mayLeave reports whether VMs may leave a node in this round.
 func (st *state) mayLeave(i int, hotOnly bool) bool {
-	return st.atLimit(i) == "" && !st.c.Nodes[i].Leaving && (!hotOnly || st.hot(i))
+	return !st.full(i) && !st.c.Nodes[i].Leaving && (!hotOnly || st.hot(i))
 }
 
 // mostGain bounds the gain of any move from a node: of an entitlement up to the largest there, to a destination that

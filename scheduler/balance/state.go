@@ -19,7 +19,9 @@ type unit struct {
 	stable      time.Duration
 	migration   time.Duration
 	cost        Effort
+	relief      outlook // of its node, without it
 	fixed       string
+	mostWorth   float64
 	hopeless    bool // no destination makes it worth its cost, as its node is now
 }
 
@@ -33,6 +35,8 @@ type node struct {
 	deviation             [kinds]float64
 	corner                corner
 	largest               [kinds]float64 // entitlements among the units that may move
+	// What the node leaves unsatisfied.
+	asSource, asDestination outlook
 }
 
 // corner is what the gain of a move depends on, at one of its ends. Of several nodes it is the least of each value,
@@ -293,16 +297,27 @@ func (st *state) told(u *unit, from, to int) {
 	}
 }
 
+// foresee updates what a node leaves unsatisfied.
+func (st *state) foresee(i int) {
+	n := &st.nodes[i]
+	n.asSource, n.asDestination = st.unmet(i, true, nil, 0), st.unmet(i, false, nil, 0)
+}
+
 // review updates what is known of the units of a node.
 func (st *state) review(i int) {
 	n := &st.nodes[i]
 	n.largest = [kinds]float64{}
+	st.foresee(i)
 	for _, k := range n.units {
 		u := &st.units[k]
 		if u.fixed != "" {
 			continue
 		}
-		u.hopeless = st.CostBenefit && !st.promising(u)
+		if st.CostBenefit {
+			u.relief = st.relief(u)
+			u.mostWorth = st.mostWorth(u)
+		}
+		u.hopeless = st.CostBenefit && u.mostWorth <= 0
 		if u.hopeless {
 			continue
 		}

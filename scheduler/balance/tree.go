@@ -2,6 +2,7 @@ package balance
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -84,13 +85,23 @@ func (t *tree) refresh(st *state) {
 			b.lower(&right.corner)
 			continue
 		}
-		b.corner, b.first = st.nodes[t.order[b.from]].corner, t.order[b.from]
-		for _, i := range t.order[b.from+1 : b.to] {
-			b.lower(&st.nodes[i].corner)
+		b.corner, b.first = nowhere, t.order[b.from]
+		for _, i := range t.order[b.from:b.to] {
+			if !st.full(i) {
+				b.lower(&st.nodes[i].corner)
+			}
 			b.first = min(b.first, i)
 		}
 	}
 }
+
+// nowhere is the corner of no node: no move to it gains anything.
+var nowhere = func() (c corner) {
+	for r := range c.pull {
+		c.pull[r], c.inverse[r] = math.Inf(1), math.Inf(1)
+	}
+	return c
+}()
 
 // lower sets each value to the less of two.
 func (c *corner) lower(o *corner) {

@@ -57,22 +57,48 @@ func (st *state) unsatisfied(r Resource, demand, capacity float64) float64 {
 	}
 	deviation := math.Sqrt(variance)
 	z := (capacity - demand) / deviation
+	if z > 6 { // less than 10⁻¹⁰ of the deviation
+		return 0
+	}
 	density := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
 	return max(0, deviation*(density-z*math.Erfc(z/math.Sqrt2)/2))
 }
 
-// relief is what a source leaves less unsatisfied when a part of its demand is gone.
-func (st *state) relief(i int, r Resource, demand, part int64) float64 {
-	if part == 0 {
-		return 0
+// outlook is what is demanded at two times: as now, and at worst.
+type outlook [2][kinds]float64
+
+// unmet is what a node leaves unsatisfied of the demand on it with a unit more, or with sign -1 less: now, and if its
+// VMs demand the least of the last hour as a source, the most as a destination. The unit may be nil.
+func (st *state) unmet(i int, source bool, u *unit, sign int64) (o outlook) {
+	n, has := &st.nodes[i], st.c.Nodes[i].Capacity
+	for _, r := range st.resources {
+		now, worst := n.demand[r], n.most[r]
+		if source {
+			worst = n.least[r]
+		}
+		if u != nil {
+			now += sign * u.demand[r]
+			if source {
+				worst += sign * u.least[r]
+			} else {
+				worst += sign * u.most[r]
+			}
+		}
+		o[0][r] = st.unsatisfied(r, float64(now), float64(has[r]))
+		o[1][r] = st.unsatisfied(r, float64(worst), float64(has[r]))
 	}
-	capacity := float64(st.c.Nodes[i].Capacity[r])
-	return st.unsatisfied(r, float64(demand), capacity) - st.unsatisfied(r, float64(demand-part), capacity)
+	return o
 }
 
-// harm is what a destination leaves unsatisfied in addition.
-func (st *state) harm(i int, r Resource, demand, part int64) float64 {
-	return st.relief(i, r, demand+part, part)
+// relief is what the source of a unit leaves less unsatisfied without it.
+func (st *state) relief(u *unit) (o outlook) {
+	without := st.unmet(u.node, true, u, -1)
+	for k := range o {
+		for _, r := range st.resources {
+			o[k][r] = st.nodes[u.node].asSource[k][r] - without[k][r]
+		}
+	}
+	return o
 }
 
 // stableOn is how long the demand of the VMs of a node is expected to stay: the mean, weighted by their CPU demand.
@@ -86,30 +112,32 @@ func (n *node) stableOn() float64 {
 // benefit is what a move to a node satisfies in addition, adjusted for the risk (§3.1.4): the present demand lasts
 // for the stable time; for the rest of the horizon the VMs at the source demand the least of the last hour, and
 // those at the destination, with the mover, the most.
-func (st *state) benefit(u *unit, to int) (gained Effort) {
-	from, dest := &st.nodes[u.node], &st.nodes[to]
+func (st *state) benefit(u *unit, to int) Effort { return st.benefitOf(u, st.relief(u), to) }
+
+func (st *state) benefitOf(u *unit, relief outlook, to int) (gained Effort) {
+	dest := &st.nodes[to]
 	horizon := st.Horizon.Seconds()
-	stable := min(u.stable.Seconds(), from.stableOn(), dest.stableOn(), horizon)
+	stable := min(u.stable.Seconds(), st.nodes[u.node].stableOn(), dest.stableOn(), horizon)
+	with := st.unmet(to, false, u, 1)
 	for _, r := range st.resources {
-		now := st.relief(u.node, r, from.demand[r], u.demand[r]) - st.harm(to, r, dest.demand[r], u.demand[r])
-		worst := st.relief(u.node, r, from.least[r], u.least[r]) - st.harm(to, r, dest.most[r], u.most[r])
+		now := relief[0][r] - (with[0][r] - dest.asDestination[0][r])
+		worst := relief[1][r] - (with[1][r] - dest.asDestination[1][r])
 		gained[r] = stable*now + (horizon-stable)*worst
 	}
 	return gained
 }
 
-// promising reports whether a unit could be worth its cost at a destination where it harms no other VM.
-func (st *state) promising(u *unit) bool {
-	from := &st.nodes[u.node]
+// mostWorth is the benefit less the cost of moving a unit to a destination where it harms no other VM, in seconds of
+// an average node.
+func (st *state) mostWorth(u *unit) float64 {
 	horizon := st.Horizon.Seconds()
-	stable := min(u.stable.Seconds(), from.stableOn(), horizon)
+	stable := min(u.stable.Seconds(), st.nodes[u.node].stableOn(), horizon)
 	gained := Effort{}
 	for _, r := range st.resources {
-		now := st.relief(u.node, r, from.demand[r], u.demand[r])
-		worst := st.relief(u.node, r, from.least[r], u.least[r])
+		now, worst := u.relief[0][r], u.relief[1][r]
 		gained[r] = stable*max(now, worst) + (horizon-stable)*worst
 	}
-	return st.value(gained) > st.value(u.cost)
+	return st.value(gained) - st.value(u.cost)
 }
 
 // value makes resources over time comparable: seconds of an average node, by the weights of the resources.
@@ -122,5 +150,5 @@ func (st *state) value(e Effort) (sum float64) {
 
 // pays reports whether the benefit of a move exceeds its cost.
 func (st *state) pays(u *unit, to int) bool {
-	return !st.CostBenefit || st.value(st.benefit(u, to)) > st.value(u.cost)
+	return !st.CostBenefit || st.value(st.benefitOf(u, u.relief, to)) > st.value(u.cost)
 }
