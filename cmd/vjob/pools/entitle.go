@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 	"vjob/internal/document"
@@ -36,99 +37,90 @@ type Entitled struct {
 
 // Entitlement is what a pool or a VM demands and gets, within its reservation and limit.
 type Entitlement struct {
-	Name         string `json:"name"`
-	Pool         string `json:"pool,omitempty"`
-	CPUDemand    int64  `json:"cpu_demand_milli"`
-	CPU          int64  `json:"cpu_milli"`
-	MemoryDemand int64  `json:"memory_demand_mib"`
-	Memory       int64  `json:"memory_mib"`
-	depth        int
-	controls     [2]pool.Controls
+	Name         string           `json:"name"`
+	Pool         string           `json:"pool,omitempty"`
+	CPUDemand    cluster.MilliCPU `json:"cpu_demand_milli"`
+	CPU          cluster.MilliCPU `json:"cpu_milli"`
+	MemoryDemand cluster.MiB      `json:"memory_demand_mib"`
+	Memory       cluster.MiB      `json:"memory_mib"`
 }
 
 func entitle(a *cli.App, path string) error {
-	var rows []row
+	var p *problem
 	err := a.ReadFrom("FILE", path, func(in io.Reader, name string) error {
 		data, err := document.ReadFrom(name, in)
 		if err == nil {
-			rows, err = read(name, data)
+			p, err = read(name, data)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	list, err := divide(rows)
-	if err != nil {
-		return err
-	}
+	list := p.hierarchy.Divide(func(vm int) cluster.Resources { return p.demand[vm] })
 	if a.JSON() {
-		return cli.PrintJSON(a.Out, asJSON(rows, list), true)
+		return cli.PrintJSON(a.Out, asJSON(p.hierarchy.Members(), list), true)
 	}
-	return entitledTable(list).Write(a.Out, a.Width())
+	return entitledTable(p.hierarchy.Members(), list).Write(a.Out, a.Width())
 }
 
-// divide divides both resources among the rows.
-func divide(rows []row) ([]Entitlement, error) {
-	list := make([]Entitlement, len(rows))
-	for k := range list[0].controls {
-		entries := make([]pool.Entry, len(rows))
-		for i := range rows {
-			entries[i] = pool.Entry{Parent: rows[i].parent, VM: rows[i].vm, Controls: rows[i].of[k].controls}
-		}
-		t, err := pool.New(entries)
-		if err != nil {
-			return nil, err
-		}
-		for i := range rows {
-			if rows[i].vm {
-				t.SetDemand(i, rows[i].of[k].demand)
-			}
-		}
-		t.Divide(entries[0].Limit)
-		for i := range rows {
-			e := &list[i]
-			e.Name, e.depth, e.controls[k] = rows[i].name, rows[i].depth, entries[i].Controls
-			if k == 0 {
-				e.CPUDemand, e.CPU = t.Demand(i), t.Entitlement(i)
-			} else {
-				e.MemoryDemand, e.Memory = t.Demand(i), t.Entitlement(i)
-			}
-			if p := rows[i].parent; p > 0 {
-				e.Pool = rows[p].name
-			}
-		}
-	}
-	return list, nil
-}
-
-func asJSON(rows []row, list []Entitlement) Entitled {
+func asJSON(members []pool.Member, list []pool.Entitlement) Entitled {
 	out := Entitled{Pools: []Entitlement{}, VMs: []Entitlement{}}
-	for i := range list {
-		if rows[i].vm {
-			out.VMs = append(out.VMs, list[i])
+	for _, i := range treeOrder(members) {
+		m, e := &members[i], &list[i]
+		line := Entitlement{Name: m.Name, CPUDemand: e.Demand.CPU, CPU: e.Given.CPU, MemoryDemand: e.Demand.Memory, Memory: e.Given.Memory}
+		if m.Parent > 0 {
+			line.Pool = members[m.Parent].Name
+		}
+		if m.VM {
+			out.VMs = append(out.VMs, line)
 		} else {
-			out.Pools = append(out.Pools, list[i])
+			out.Pools = append(out.Pools, line)
 		}
 	}
 	return out
 }
 
-func entitledTable(list []Entitlement) *display.Table {
-	t := &display.Table{Heads: display.Heads("NAME >CPU_RESERVED >CPU_LIMIT >SHARES >DEMAND >CPU >MEM_RESERVED >MEM_LIMIT >SHARES >DEMAND >MEMORY")}
-	for i := range list {
-		e := &list[i]
-		cells := []string{strings.Repeat("  ", e.depth) + e.Name}
-		for k, of := range []struct {
-			show          func(int64) string
-			demand, given int64
-		}{{display.CPU, e.CPUDemand, e.CPU}, {display.MiB, e.MemoryDemand, e.Memory}} {
-			c := e.controls[k]
-			limit := "-"
-			if c.Limit != pool.Unlimited {
-				limit = of.show(c.Limit)
+// treeOrder returns the members as a tree is printed: each pool before what is in it, VMs before pools.
+func treeOrder(members []pool.Member) []int {
+	children := make([][]int, len(members))
+	for _, vms := range []bool{true, false} {
+		for i := range members {
+			if m := &members[i]; m.VM == vms && m.Parent >= 0 {
+				children[m.Parent] = append(children[m.Parent], i)
 			}
-			cells = append(cells, of.show(c.Reservation), limit, strconv.FormatInt(c.Shares, 10), of.show(of.demand), of.show(of.given))
+		}
+	}
+	order := make([]int, 0, len(members))
+	var visit func(i int)
+	visit = func(i int) {
+		order = append(order, i)
+		for _, c := range children[i] {
+			visit(c)
+		}
+	}
+	visit(0)
+	return order
+}
+
+func entitledTable(members []pool.Member, list []pool.Entitlement) *display.Table {
+	t := &display.Table{Heads: display.Heads("NAME >CPU_RESERVED >CPU_LIMIT >SHARES >DEMAND >CPU >MEM_RESERVED >MEM_LIMIT >SHARES >DEMAND >MEMORY")}
+	for _, i := range treeOrder(members) {
+		m, e := &members[i], &list[i]
+		cells := []string{strings.Repeat("  ", m.Depth) + m.Name}
+		for _, of := range []struct {
+			show                    func(int64) string
+			controls                pool.Controls
+			reserved, demand, given int64
+		}{
+			{display.CPU, m.CPU, int64(m.Reserved.CPU), int64(e.Demand.CPU), int64(e.Given.CPU)},
+			{display.MiB, m.Memory, int64(m.Reserved.Memory), int64(e.Demand.Memory), int64(e.Given.Memory)},
+		} {
+			limit := "-"
+			if of.controls.Limit != pool.Unlimited {
+				limit = of.show(of.controls.Limit)
+			}
+			cells = append(cells, of.show(of.reserved), limit, strconv.FormatInt(of.controls.Shares, 10), of.show(of.demand), of.show(of.given))
 		}
 		t.Row(cells...)
 	}

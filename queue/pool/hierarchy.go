@@ -1,0 +1,222 @@
+package pool
+
+import (
+	"fmt"
+	"slices"
+
+	"vjob/cluster"
+)
+
+// Pool is a pool as administrators state it.
+type Pool struct {
+	Name   string
+	Parent string // the pool that it is in; "" is the cluster
+	Settings
+}
+
+// Member is the cluster, a pool or a VM of a hierarchy.
+type Member struct {
+	Name   string
+	VM     bool
+	Parent int // the index of its pool; -1 for the cluster
+	Depth  int // 0 for the cluster
+	Settings
+	// Reserved is what it keeps of its pool: its own reservation, or what is reserved in it if that is more.
+	Reserved cluster.Resources
+}
+
+// Entitlement is what a member demands, within its settings, and what it should get now.
+type Entitlement struct{ Demand, Given cluster.Resources }
+
+// Hierarchy is a cluster with its pools and their VMs. It honours all reservations in it: a member that it
+// could not honour is refused.
+type Hierarchy struct {
+	members []Member            // the first is the cluster; each pool stands before what is in it
+	within  []cluster.Resources // reserved by what is in each member
+	pools   map[string]int      // by name; "" is the cluster
+	trees   []*Tree             // of the last division: one for each resource
+}
+
+// NewHierarchy returns a cluster of some capacity with pools, in any order, and without VMs. Its errors are
+// [cluster.FieldError] with fields such as pools[2].parent.
+func NewHierarchy(capacity cluster.Resources, pools []Pool) (*Hierarchy, error) {
+	root := Member{Name: "cluster", Parent: -1}
+	for _, r := range resources {
+		*r.of(&root.Settings) = Controls{Limit: *r.amount(&capacity), Shares: 1}
+	}
+	h := &Hierarchy{members: []Member{root}, within: make([]cluster.Resources, 1), pools: map[string]int{"": 0}}
+	order, err := parentsFirst(pools)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range order {
+		p := &pools[i]
+		at, err := h.add(Member{Name: p.Name, Settings: p.Settings}, "parent", p.Parent)
+		if err != nil {
+			return nil, cluster.WithPath(fmt.Sprintf("pools[%d]", i), err)
+		}
+		h.pools[p.Name] = at
+	}
+	return h, nil
+}
+
+// parentsFirst returns the indices of the pools, each after the pool that it is in.
+func parentsFirst(pools []Pool) (order []int, err error) {
+	index := map[string]int{}
+	for i := range pools {
+		field := fmt.Sprintf("pools[%d].name", i)
+		if !cluster.IsName(pools[i].Name) {
+			return nil, cluster.BadField(field, pools[i].Name, "a name")
+		}
+		if first, twice := index[pools[i].Name]; twice {
+			return nil, cluster.BadField(field, pools[i].Name, fmt.Sprintf("a name that no other pool has, such as pools[%d]", first))
+		}
+		index[pools[i].Name] = i
+	}
+	listed, start := make([]bool, len(pools)), make([]int, len(pools))
+	for i := range pools {
+		var path []int // from the pool up to one that is listed
+		for k, known := i, true; known && !listed[k]; k, known = index[pools[k].Parent] {
+			if start[k] == i+1 {
+				return nil, cluster.Fault(fmt.Sprintf("pools[%d].parent", k), "%q is in itself", pools[k].Name)
+			}
+			start[k], path = i+1, append(path, k)
+			if pools[k].Parent == "" {
+				break
+			}
+		}
+		for _, k := range slices.Backward(path) {
+			listed[k] = true
+			order = append(order, k)
+		}
+	}
+	return order, nil
+}
+
+// Add adds a VM to a pool, "" for none, and returns its index. It refuses with a [cluster.FieldError] an
+// unknown pool, settings that contradict each other, and a reservation that the pool, one above it or the
+// cluster cannot honour beside those of others; the hierarchy is then as before.
+func (h *Hierarchy) Add(vm, pool string, s Settings) (int, error) {
+	return h.add(Member{Name: vm, VM: true, Settings: s}, "pool", pool)
+}
+
+// add adds a member to a pool; the field is that of the name of the pool.
+func (h *Hierarchy) add(m Member, field, pool string) (int, error) {
+	at, known := h.pools[pool]
+	if !known {
+		return 0, cluster.BadField(field, pool, "the name of a pool")
+	}
+	m.Parent, m.Depth = at, h.members[at].Depth+1
+	if m.Depth > MaxDepth {
+		return 0, cluster.Fault(field, "%q is in more than %d pools", m.Name, MaxDepth)
+	}
+	if err := m.Check(); err != nil {
+		return 0, err
+	}
+	for _, r := range resources {
+		*r.amount(&m.Reserved) = r.of(&m.Settings).Reservation
+	}
+	if err := h.check(at, m.Reserved); err != nil {
+		return 0, err
+	}
+	h.reserve(at, m.Reserved)
+	h.members, h.within, h.trees = append(h.members, m), append(h.within, cluster.Resources{}), nil
+	return len(h.members) - 1, nil
+}
+
+// Honours returns the error with which [Hierarchy.Add] would refuse VMs that reserve so much in a pool together.
+func (h *Hierarchy) Honours(pool string, more cluster.Resources) error {
+	at, known := h.pools[pool]
+	if !known {
+		return cluster.BadField("pool", pool, "the name of a pool")
+	}
+	return h.check(at, more)
+}
+
+// check returns an error if more cannot be reserved in a member.
+func (h *Hierarchy) check(at int, more cluster.Resources) error {
+	for i := at; i >= 0; i = h.members[i].Parent {
+		m := &h.members[i]
+		sum := h.within[i].Plus(more)
+		for _, r := range resources {
+			wanted, limit := *r.amount(&sum), r.of(&m.Settings).Limit
+			if wanted <= limit || *r.amount(&more) == 0 {
+				continue
+			}
+			if i == 0 {
+				return cluster.Fault(r.name+".reservation", "%s would be reserved, the cluster has %s", r.text(wanted), r.text(limit))
+			}
+			return cluster.Fault(r.name+".reservation", "%s would be reserved in pool %s, its limit is %s", r.text(wanted), m.Name, r.text(limit))
+		}
+		more = h.raise(i, more).Minus(m.Reserved)
+	}
+	return nil
+}
+
+// raise returns what a member keeps when more is reserved in it.
+func (h *Hierarchy) raise(i int, more cluster.Resources) cluster.Resources {
+	m, sum := &h.members[i], h.within[i].Plus(more)
+	return cluster.Resources{CPU: max(m.Reserved.CPU, sum.CPU), Memory: max(m.Reserved.Memory, sum.Memory)}
+}
+
+// reserve reserves more in a member, and so in those above it.
+func (h *Hierarchy) reserve(at int, more cluster.Resources) {
+	for i := at; i >= 0; i = h.members[i].Parent {
+		kept := h.raise(i, more)
+		h.within[i] = h.within[i].Plus(more)
+		more, h.members[i].Reserved = kept.Minus(h.members[i].Reserved), kept
+	}
+}
+
+// Members returns the cluster, the pools and the VMs, by index. The caller must not change it.
+func (h *Hierarchy) Members() []Member { return h.members }
+
+// Pool returns the index of a pool by name; "" is the cluster.
+func (h *Hierarchy) Pool(name string) (i int, known bool) {
+	i, known = h.pools[name]
+	return i, known
+}
+
+// Divide divides the capacity of the cluster, given the demands of the VMs, and returns what each member
+// gets. After a change of few demands only the pools that it reaches are divided again.
+func (h *Hierarchy) Divide(demand func(vm int) cluster.Resources) []Entitlement {
+	if h.trees == nil {
+		h.plant()
+	}
+	list := make([]Entitlement, len(h.members))
+	for i := range h.members {
+		if !h.members[i].VM {
+			continue
+		}
+		wanted := demand(i)
+		for k, r := range resources {
+			h.trees[k].SetDemand(i, *r.amount(&wanted))
+		}
+	}
+	for k, r := range resources {
+		t := h.trees[k]
+		t.Divide(r.of(&h.members[0].Settings).Limit)
+		for i := range list {
+			*r.amount(&list[i].Demand), *r.amount(&list[i].Given) = t.Demand(i), t.Entitlement(i)
+		}
+	}
+	return list
+}
+
+// plant makes the trees.
+func (h *Hierarchy) plant() {
+	for _, r := range resources {
+		entries := make([]Entry, len(h.members))
+		for i := range h.members {
+			m := &h.members[i]
+			c := *r.of(&m.Settings)
+			c.Reservation = *r.amount(&m.Reserved)
+			entries[i] = Entry{Parent: m.Parent, VM: m.VM, Controls: c}
+		}
+		t, err := New(entries)
+		if err != nil {
+			panic(err) // add has checked all of it
+		}
+		h.trees = append(h.trees, t)
+	}
+}

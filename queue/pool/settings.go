@@ -1,0 +1,108 @@
+package pool
+
+import (
+	"strconv"
+
+	"vjob/cluster"
+)
+
+// Settings are the controls of a pool or a VM for both resources: CPU in thousandths of a processor, memory
+// in MiB.
+type Settings struct{ CPU, Memory Controls }
+
+// Check returns a [cluster.FieldError] for settings that nothing can meet, with fields such as cpu.limit.
+func (s Settings) Check() error {
+	for _, r := range resources {
+		c := r.of(&s)
+		if c.Reservation > c.Limit {
+			return cluster.Fault(r.name+".reservation", "%s reserved, the limit is %s", r.text(c.Reservation), r.text(c.Limit))
+		}
+		if err := c.Check(); err != nil {
+			return cluster.WithPath(r.name, err)
+		}
+	}
+	return nil
+}
+
+// Statement is settings as people write them.
+type Statement struct {
+	CPU    Stated `json:"cpu,omitzero"`
+	Memory Stated `json:"memory,omitzero"`
+}
+
+// Stated are controls as people write them. Each may be missing: nothing reserved, no limit, normal shares.
+type Stated struct {
+	Reservation string `json:"reservation,omitempty"`
+	Limit       string `json:"limit,omitempty"`
+	Shares      string `json:"shares,omitempty"`
+}
+
+// Read returns the settings. Its errors are [cluster.FieldError] with fields such as cpu.limit.
+func (s *Statement) Read() (Settings, error) {
+	var out Settings
+	for k, stated := range []*Stated{&s.CPU, &s.Memory} {
+		r := &resources[k]
+		c, err := stated.read(r)
+		if err != nil {
+			return out, cluster.WithPath(r.name, err)
+		}
+		*r.of(&out) = c
+	}
+	return out, out.Check()
+}
+
+func (s *Stated) read(r *resource) (c Controls, err error) {
+	c.Limit = Unlimited
+	for _, part := range []struct {
+		field, text string
+		to          *int64
+	}{{"reservation", s.Reservation, &c.Reservation}, {"limit", s.Limit, &c.Limit}} {
+		if part.text == "" {
+			continue
+		}
+		if *part.to, err = r.parse(part.text); err != nil {
+			return c, cluster.Renamed(part.field, err)
+		}
+	}
+	c.Shares, err = ParseShares(s.Shares)
+	return c, err
+}
+
+// namedShares are the words for shares: high, normal and low are as 4 to 2 to 1.
+var namedShares = map[string]int64{"high": 2000, "normal": 1000, "low": 500, "": 1000}
+
+// ParseShares reads high, normal, low or a number; "" is normal.
+func ParseShares(text string) (int64, error) {
+	if n, named := namedShares[text]; named {
+		return n, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, cluster.BadField("shares", text, "high, normal, low or a whole number, such as 1000")
+	}
+	return n, nil
+}
+
+// resource is one of the two resources that are divided.
+type resource struct {
+	name   string
+	of     func(s *Settings) *Controls
+	amount func(r *cluster.Resources) *int64
+	parse  func(text string) (int64, error)
+	text   func(n int64) string
+}
+
+var resources = [...]resource{
+	{
+		name: "cpu", of: func(s *Settings) *Controls { return &s.CPU },
+		amount: func(r *cluster.Resources) *int64 { return (*int64)(&r.CPU) },
+		parse:  func(text string) (int64, error) { n, err := cluster.ParseCPU(text); return int64(n), err },
+		text:   func(n int64) string { return cluster.MilliCPU(n).String() + " CPU" },
+	},
+	{
+		name: "memory", of: func(s *Settings) *Controls { return &s.Memory },
+		amount: func(r *cluster.Resources) *int64 { return (*int64)(&r.Memory) },
+		parse:  func(text string) (int64, error) { n, err := cluster.ParseMiB(text); return int64(n), err },
+		text:   func(n int64) string { return cluster.MiB(n).String() },
+	},
+}
