@@ -55,9 +55,9 @@ type Cluster struct {
 	Nodes   []Node
 	VMs     []VM
 	Flights []Flight // migrations in flight
-	// Compatible returns why a VM may not run on a node beside the VMs that are there, or "" if it may. It must not
-	// depend on the node that the VM leaves. May be nil.
-	Compatible func(vm, node int) string
+	// Compatible returns why VMs may not run on a node beside the VMs that are there, or "" if they may: one VM, or those
+	// of a group. May be nil.
+	Compatible func(vms []int, node int) string
 	// Moved is called for each move that the round takes, and with the nodes swapped for one that it takes back, so
 	// that Compatible can follow. May be nil.
 	Moved func(vm, from, to int)

@@ -83,7 +83,7 @@ func TestNothingMoves(t *testing.T) {
 		"closed nodes": func(c *balance.Cluster) { add(c, 6, 0, 1500, 2); c.Nodes[1].Closed, c.Nodes[2].Closed = "drained", "drained" },
 		"rules": func(c *balance.Cluster) {
 			add(c, 6, 0, 1500, 2)
-			c.Compatible = func(int, int) string { return "a rule" }
+			c.Compatible = func([]int, int) string { return "a rule" }
 		},
 	} {
 		c := even(3)
@@ -186,7 +186,7 @@ func TestEvacuation(t *testing.T) {
 func TestWhatHoldsNodesBack(t *testing.T) {
 	for want, change := range map[string]func(c *balance.Cluster, s *balance.Settings){
 		"8 refused by rules: racks (v1)": func(c *balance.Cluster, _ *balance.Settings) {
-			c.Compatible = func(int, int) string { return "racks" }
+			c.Compatible = func([]int, int) string { return "racks" }
 		},
 		"8 without room: n2: drained (v1)":           func(c *balance.Cluster, _ *balance.Settings) { c.Nodes[1].Closed = "drained" },
 		"8 fixed: it has a device of its node (v1)":  func(c *balance.Cluster, _ *balance.Settings) { fix(c) },

@@ -49,7 +49,7 @@ const (
 )
 
 // explain lists the nodes that stay over their capacity, and if the imbalance is not tolerated those that are
-// loaded above the mean by more than it.
+// loaded above the mean by more than half of what is tolerated.
 func (st *state) explain(r *Round) {
 	imbalance := st.imbalance()
 	var list []int
@@ -64,7 +64,7 @@ func (st *state) explain(r *Round) {
 		for _, kind := range st.resources {
 			above = max(above, st.nodes[i].deviation[kind])
 		}
-		if !st.c.Nodes[i].Leaving && (st.hot(i) || imbalance > st.Threshold && above > max(imbalance, st.Threshold)) {
+		if !st.c.Nodes[i].Leaving && (st.hot(i) || imbalance > st.Threshold && above > st.Threshold/2) {
 			list = append(list, i)
 		}
 	}

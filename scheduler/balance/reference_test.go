@@ -50,8 +50,8 @@ func random(chance *rand.Rand) *Cluster {
 		}
 	}
 	ban := chance.IntN(4)
-	c.Compatible = func(vm, node int) string {
-		if ban > 0 && (vm+node)%(3*ban) == 0 {
+	c.Compatible = func(vms []int, node int) string {
+		if ban > 0 && (vms[0]+node)%(3*ban) == 0 {
 			return "banned"
 		}
 		return ""

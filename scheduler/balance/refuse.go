@@ -62,11 +62,9 @@ func (st *state) forbids(u *unit, to int) string {
 				return fmt.Sprintf("%s left %s %s ago, and stays away for %s", v.Name, st.c.Nodes[to].Name, left.Ago.Round(time.Second), st.Return)
 			}
 		}
-		if st.c.Compatible != nil {
-			if why := st.c.Compatible(vm, to); why != "" {
-				return why
-			}
-		}
+	}
+	if st.c.Compatible != nil {
+		return st.c.Compatible(u.vms, to)
 	}
 	return ""
 }
