@@ -142,16 +142,20 @@ func tooDeep(data []byte) (line int, deep bool) {
 	return 0, false
 }
 
-// Locate adds the place in the document to an error about one of its fields. It returns other
-// errors, and those about fields that the document does not have, unchanged.
+// Locate adds the place in the document to an error about one of its fields; for a field that the document does
+// not have, the place of what it would be in. It returns other errors unchanged.
 func (d *Document) Locate(err error) error {
 	var field *cluster.FieldError
 	if !errors.As(err, &field) {
 		return err
 	}
 	p, ok := d.places[field.Field]
-	if !ok {
-		return err
+	for path := field.Field; !ok; p, ok = d.places[path] {
+		at := strings.LastIndexAny(path, ".[")
+		if at < 0 {
+			return err
+		}
+		path = path[:at]
 	}
 	return &Error{Document: d.Name, Line: p.Line, Column: p.Column, Field: field}
 }

@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"fmt"
 
 	"vjob/cluster"
@@ -8,11 +9,14 @@ import (
 	"vjob/queue/pool"
 )
 
-// poolFile is a cluster with its pools and VMs.
+// poolFile is a cluster with its pools and VMs. What only [BalanceCommand] reads is in balance_file.go.
 type poolFile struct {
-	Cluster amounts     `json:"cluster"`
-	Pools   []poolEntry `json:"pools"`
-	VMs     []vmEntry   `json:"vms"`
+	Cluster  *amounts         `json:"cluster"`
+	Nodes    []nodeEntry      `json:"nodes"`
+	Pools    []poolEntry      `json:"pools"`
+	VMs      []vmEntry        `json:"vms"`
+	Rules    document.Passage `json:"rules"`
+	Settings balanceSettings  `json:"settings"`
 }
 
 // amounts are an amount of each resource, as text.
@@ -32,11 +36,15 @@ type vmEntry struct {
 	Pool   string   `json:"pool"` // "" is the cluster
 	CPU    demanded `json:"cpu"`
 	Memory demanded `json:"memory"`
+	placed
 }
 
 type demanded struct {
 	pool.Stated
 	Demand string `json:"demand"`
+	Min    string `json:"min"` // of the last hour
+	Max    string `json:"max"`
+	Size   string `json:"size"` // of memory
 }
 
 // problem is the contents of a file: the hierarchy, and the demand of each of its VMs by index.
@@ -60,7 +68,7 @@ func read(name string, data []byte) (*problem, error) {
 }
 
 func (f *poolFile) problem() (*problem, error) {
-	capacity, err := f.Cluster.read("cluster", true)
+	capacity, err := f.capacity()
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +93,22 @@ func (f *poolFile) problem() (*problem, error) {
 	return p, nil
 }
 
+// capacity is that of the cluster, or else of its nodes together.
+func (f *poolFile) capacity() (sum cluster.Resources, err error) {
+	if f.Cluster != nil || len(f.Nodes) == 0 {
+		return cmp.Or(f.Cluster, &amounts{}).read("cluster", true)
+	}
+	for i := range f.Nodes {
+		of := amounts{f.Nodes[i].CPU, f.Nodes[i].Memory}
+		has, err := of.read(fmt.Sprintf("nodes[%d]", i), true)
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.Plus(has)
+	}
+	return sum, nil
+}
+
 func (p *problem) addVM(e *vmEntry) error {
 	if !cluster.IsName(e.Name) {
 		return cluster.BadField("name", e.Name, "a name")
@@ -98,6 +122,9 @@ func (p *problem) addVM(e *vmEntry) error {
 	demand, err := texts.readAs(func(resource string) string { return resource + ".demand" }, false)
 	if err != nil {
 		return err
+	}
+	if e.CPU.Size != "" {
+		return cluster.Fault("cpu.size", "only memory has a size, remove it")
 	}
 	i, err := p.hierarchy.Add(e.Name, e.Pool, s)
 	if err == nil {
