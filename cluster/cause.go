@@ -64,6 +64,7 @@ const (
 	CauseRule        CauseKind = "rule"        // Text is the placement rule: scheduler/decide/causes.go
 	CauseDrained     CauseKind = "drained"     // Nodes are drained: scheduler/decide/causes.go, scheduler/decide/drained.go
 	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/improve.go
+	CauseBalance     CauseKind = "balance"     // Nodes are crowded: scheduler/improve.go
 	CauseOrder       CauseKind = "order"       // Text is the order of By: scheduler/order.go, ctxswitch/execute/kept.go
 	CauseWalltime    CauseKind = "walltime"    // it is used up: scheduler/walltime.go
 	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down: ctxswitch/gang/step.go
@@ -148,6 +149,8 @@ func (c Cause) clause() string {
 		text = cmp.Or(c.Text, "the turn of its slot is over")
 	case CauseDrained:
 		text = c.nodes() + " drained" + c.text()
+	case CauseBalance:
+		text = c.nodes() + " crowded" + c.text()
 	case CauseOrder:
 		text = c.Text + " by " + c.By
 	case CauseWalltime:

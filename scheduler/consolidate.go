@@ -86,10 +86,6 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 		return
 	}
 	s.adopt(&found, c.nextPlan)
-	p.moved.note(found.Moves, c.now.Add(ask.Horizon))
-	c.out.Events = append(c.out.Events, journal.Event{
-		At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: "moves " + text,
-	})
 	p.handOver(c.now, found.NodesOff)
 }
 

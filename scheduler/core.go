@@ -44,6 +44,8 @@ type Settings struct {
 	NodePower *nodepower.PolicySettings
 	// Consolidation configures when VMs move to where they draw less; nil: never.
 	Consolidation *ConsolidationSettings
+	Balance       *BalanceSettings // when VMs leave crowded nodes; nil: never
+	Placement     Placement
 	Automation    Automation
 }
 
@@ -60,6 +62,8 @@ type Core struct {
 	dependencies *dependency.Tracker    // unmet dependencies
 	quarantine   *quarantine.Quarantine // vjobs with which decisions fail
 	book         *recommendation.Book   // proposed changes
+	demand       *demand                // of running VMs; nil if nothing uses it
+	balancing    balancing              // searches for moves off crowded nodes
 	power        *powerControl          // nodes on and off, power limits, energy prices
 
 	rules  journal.Rules // stated through the API, beside those of the settings
@@ -80,7 +84,8 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	c.book = recommendation.NewBook(c.settings.Automation.life(), loaded.NextRecommendation, loaded.Recommendations, &c.out)
-	c.power = newPowerControl(&c.settings, &loaded, c.exec, &c.out, now)
+	c.demand = newDemand(&c.settings, c.exec)
+	c.power = newPowerControl(&c.settings, &loaded, c.exec, c.demand.history(), &c.out, now)
 	c.dependencies = dependency.New(&loaded)
 	c.exec.Ended = c.dependencies.Note
 	return c
@@ -161,6 +166,9 @@ func (c *Core) Flush() Effects {
 		c.decide()
 		then := c.flushExecutor()
 		effects.Append(&then)
+	}
+	if c.exec.AllSeen() && c.next.begun() {
+		c.demand.note(c.now)
 	}
 	c.runNodePower(decided)
 	effects.Step.Append(&c.out)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -21,7 +22,9 @@ func (c *Core) improve(v *decide.View, d *decide.Decision) {
 	if !idle(d) || c.applyApproved(d) {
 		return
 	}
-	c.consolidate(v, d)
+	if !c.balance(d) {
+		c.consolidate(v, d)
+	}
 }
 
 // idle reports whether a decision has nothing to do and no trouble.
@@ -45,32 +48,45 @@ func (c *Core) applyApproved(d *decide.Decision) bool {
 		d.Plan, d.Caps = plan, caps
 		explain(&d.Plan, &r)
 		c.book.Applied(c.now, r.ID, c.nextPlan)
-		c.power.moved.note(r.Moves, c.now.Add(staysAfterMove))
+		c.power.moved.note(r.Moves, c.now)
 		c.power.handOver(c.now, r.Off)
 		return true
 	}
 }
 
-// staysAfterMove is how long a VM stays where it was moved, so that two searches do not undo each other.
-const staysAfterMove = time.Hour
-
-// propose carries moves out, or asks for approval: it keeps the plan only if it begins now.
-func (c *Core) propose(d *decide.Decision, plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU, p recommendation.Proposal) (begins bool) {
+// propose begins a plan, or asks for the approval of its moves. It reports whether the plan begins.
+func (c *Core) propose(d *decide.Decision, plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU, p recommendation.Proposal) bool {
 	if c.settings.Automation.Manual[p.Kind] {
 		c.book.Add(c.now, p.Kind, []recommendation.Proposal{p})
 		return false
 	}
+	c.begin(d, plan, caps, p)
+	return true
+}
+
+// begin makes a plan that needs no approval that of a decision, and records what it is for.
+func (c *Core) begin(d *decide.Decision, plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU, p recommendation.Proposal) {
 	d.Plan, d.Caps = plan, caps
 	explain(&d.Plan, &p.Recommendation)
 	c.book.Record(c.now, p.Kind, p, c.nextPlan)
-	return true
+	c.power.moved.note(p.Moves, c.now)
+	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventPlan, Plan: c.nextPlan, Text: p.Reason})
 }
 
 // explain records why the plan moves VMs.
 func explain(plan *ctxswitch.Plan, r *journal.Recommendation) {
+	cause := cluster.Cause{Kind: cluster.CauseSaving, Nodes: r.Off}
+	if r.Kind == journal.RecommendBalance {
+		cause = cluster.Cause{Kind: cluster.CauseBalance}
+		for _, m := range r.Moves {
+			if !slices.Contains(cause.Nodes, m.From) {
+				cause.Nodes = append(cause.Nodes, m.From)
+			}
+		}
+	}
 	plan.Gangs = slices.Clone(plan.Gangs)
 	for i := range plan.Gangs {
-		plan.Gangs[i].Cause = cluster.Cause{Kind: cluster.CauseSaving, Nodes: r.Off}
+		plan.Gangs[i].Cause = cause
 	}
 }
 
@@ -129,24 +145,46 @@ func (c *Core) Reject(now time.Time, id journal.RecommendationID, by, why string
 	return c.book.Reject(now, id, by, why)
 }
 
-// moves is the memory of VMs that were moved lately. A restart loses it.
-type moves map[cluster.VMID]time.Time // until when each stays
+// staysAfterMove is how long VMs stay at least where a search for less power has moved them, and how long no search
+// moves them back.
+const staysAfterMove = time.Hour
 
-// note records that VMs are moved and stay until an instant.
-func (m moves) note(list []cluster.Move, until time.Time) {
+// moves is the memory of VMs that were moved lately. A restart loses it.
+type moves struct {
+	stay time.Duration                                 // for which a move is remembered
+	from map[cluster.VMID]map[cluster.NodeID]time.Time // the nodes that each VM has left, and when
+}
+
+func newMoves(s *Settings) moves {
+	m := moves{stay: staysAfterMove, from: map[cluster.VMID]map[cluster.NodeID]time.Time{}}
+	if s.Consolidation != nil {
+		m.stay = max(m.stay, s.Consolidation.Horizon)
+	}
+	return m
+}
+
+// note records that VMs are moved.
+func (m *moves) note(list []cluster.Move, now time.Time) {
 	for _, move := range list {
-		m[move.VM] = until
+		if m.from[move.VM] == nil {
+			m.from[move.VM] = map[cluster.NodeID]time.Time{}
+		}
+		m.from[move.VM][move.From] = now
 	}
 }
 
-// forget lets VMs move again that were moved long ago.
-func (m moves) forget(now time.Time) {
-	for vm, until := range m {
-		if !now.Before(until) {
-			delete(m, vm)
+// forget forgets old moves.
+func (m *moves) forget(now time.Time) {
+	for vm, nodes := range m.from {
+		maps.DeleteFunc(nodes, func(_ cluster.NodeID, at time.Time) bool { return now.Sub(at) >= m.stay })
+		if len(nodes) == 0 {
+			delete(m.from, vm)
 		}
 	}
 }
 
 // keeps reports whether a VM stays because it was moved lately.
-func (m moves) keeps(vm cluster.VMID) bool { return !m[vm].IsZero() }
+func (m *moves) keeps(vm cluster.VMID) bool { return len(m.from[vm]) > 0 }
+
+// left returns the nodes that a VM has left lately.
+func (m *moves) left(vm cluster.VMID) map[cluster.NodeID]time.Time { return m.from[vm] }

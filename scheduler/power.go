@@ -9,6 +9,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/budget"
+	"vjob/energy/dpm"
 	"vjob/energy/power"
 	"vjob/energy/power/cycle"
 	"vjob/scheduler/decide"
@@ -34,8 +35,8 @@ type powerControl struct {
 }
 
 // newPowerControl restores node power, budgets and prices from the journal.
-func newPowerControl(s *Settings, loaded *journal.Loaded, exec *execute.Executor, out *journal.Step, now time.Time) *powerControl {
-	p := &powerControl{settings: s, exec: exec, out: out, moved: moves{}}
+func newPowerControl(s *Settings, loaded *journal.Loaded, exec *execute.Executor, past *dpm.History, out *journal.Step, now time.Time) *powerControl {
+	p := &powerControl{settings: s, exec: exec, out: out, moved: newMoves(s)}
 	models := s.Energy.Power
 	exec.Power = models
 	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec, out, now)
@@ -49,7 +50,7 @@ func newPowerControl(s *Settings, loaded *journal.Loaded, exec *execute.Executor
 	}
 	if s.NodePower != nil {
 		parts := nodepower.Parts{
-			Exec: exec, Controller: p.controller, Power: p.cap, Models: models, Margin: s.Reservations.Margin, Seed: s.Seed,
+			Exec: exec, Controller: p.controller, Power: p.cap, Models: models, Margin: s.Reservations.Margin, Seed: s.Seed, Past: past,
 		}
 		if s.Automation.Manual[journal.RecommendPower] {
 			parts.Propose = p.propose

@@ -39,6 +39,7 @@ type Snapshot struct {
 	Rules         RulesStatus
 	Budgets       powercap.Budgets
 	Prices        PricesStatus
+	Balance       BalanceStatus
 	Consolidation ConsolidationStatus
 	VJobs         map[cluster.VJobID]VJobStatus
 	Running       []ActionStatus // actions under way

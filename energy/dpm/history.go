@@ -2,6 +2,7 @@ package dpm
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -116,6 +117,15 @@ func (h *History) retire(samples []Sample) {
 		}
 		delete(h.vms, id)
 	}
+}
+
+// Extremes returns the least and the largest demand of a VM in the history; false for an unknown one.
+func (h *History) Extremes(vm cluster.VMID) (least, most cluster.MilliCPU, known bool) {
+	t := h.vms[vm]
+	if t == nil {
+		return 0, 0, false
+	}
+	return cluster.MilliCPU(slices.Min(t.ring)), cluster.MilliCPU(slices.Max(t.ring)), true
 }
 
 // covers reports whether the history spans a window.

@@ -101,6 +101,29 @@ func (st *state) relief(u *unit) (o outlook) {
 	return o
 }
 
+// clipped is the demand above a capacity.
+func clipped(demand, capacity int64) float64 { return float64(max(0, demand-capacity)) }
+
+// worstRelief is what the source of a unit leaves less unsatisfied at worst. A node over its capacity suffers now:
+// it is relieved wherever the destination stays within its capacity at worst, so there only demand above the
+// capacity counts.
+func (st *state) worstRelief(u *unit, relief outlook, r Resource) float64 {
+	if !st.hot(u.node) {
+		return relief[1][r]
+	}
+	n, has := &st.nodes[u.node], st.c.Nodes[u.node].Capacity[r]
+	return clipped(n.least[r], has) - clipped(n.least[r]-u.least[r], has)
+}
+
+// worstLoss is what a destination leaves more unsatisfied with a unit at worst.
+func (st *state) worstLoss(u *unit, to int, with outlook, r Resource) float64 {
+	n, has := &st.nodes[to], st.c.Nodes[to].Capacity[r]
+	if !st.hot(u.node) {
+		return with[1][r] - n.asDestination[1][r]
+	}
+	return clipped(n.most[r]+u.most[r], has) - clipped(n.most[r], has)
+}
+
 // stableOn is how long the demand of the VMs of a node is expected to stay: the mean, weighted by their CPU demand.
 func (n *node) stableOn() float64 {
 	if n.demand[CPU] == 0 {
@@ -121,7 +144,7 @@ func (st *state) benefitOf(u *unit, relief outlook, to int) (gained Effort) {
 	with := st.unmet(to, false, u, 1)
 	for _, r := range st.resources {
 		now := relief[0][r] - (with[0][r] - dest.asDestination[0][r])
-		worst := relief[1][r] - (with[1][r] - dest.asDestination[1][r])
+		worst := st.worstRelief(u, relief, r) - st.worstLoss(u, to, with, r)
 		gained[r] = stable*now + (horizon-stable)*worst
 	}
 	return gained
@@ -134,7 +157,7 @@ func (st *state) mostWorth(u *unit) float64 {
 	stable := min(u.stable.Seconds(), st.nodes[u.node].stableOn(), horizon)
 	gained := Effort{}
 	for _, r := range st.resources {
-		now, worst := u.relief[0][r], u.relief[1][r]
+		now, worst := u.relief[0][r], st.worstRelief(u, u.relief, r)
 		gained[r] = stable*max(now, worst) + (horizon-stable)*worst
 	}
 	return st.value(gained) - st.value(u.cost)

@@ -38,8 +38,11 @@ func (w offCandidates) MayGoOff(id cluster.NodeID) bool {
 	return counts && h.State == dpm.On && h.FixedReason == "" && w.scene.Now.Sub(h.Since) >= w.settings.MinOn
 }
 
+// MostInUse returns up to which fraction the rules let nodes be in use.
+func (k *Policy) MostInUse() float64 { return k.settings.MaxUtilisation() }
+
 // Fill returns up to which fraction the rules let nodes be in use.
-func (w offCandidates) Fill() float64 { return w.settings.MaxUtilisation() }
+func (w offCandidates) Fill() float64 { return w.MostInUse() }
 
 // Objects returns why the rules would keep some of these nodes on. While vjobs wait for power, empty
 // nodes are shed whatever the rules say.

@@ -36,6 +36,7 @@ type Parts struct {
 	Propose func(id cluster.NodeID, want cycle.Want, why string)
 	Margin  time.Duration // by which room for reservations is cleared before they begin
 	Seed    uint64
+	Past    *dpm.History // of the demand of VMs
 }
 
 // Power tells of the limits of power. Package powercap implements it.
@@ -54,22 +55,20 @@ type Scene struct {
 	View    func() *decide.Variant // what a decision would see now, to try things out on
 }
 
-// Policy decides which nodes should be on. It keeps the recent demand of VMs in memory only:
-// after a restart nothing goes off before demand is known again. Not safe for concurrent use.
+// Policy decides which nodes should be on. After a restart nothing goes off before demand is known again. Not safe
+// for concurrent use.
 type Policy struct {
 	settings PolicySettings
 	Parts
-	past  *dpm.History
-	noted time.Time
 	next  time.Time // review
 	again time.Time // when a decision is wanted
 	// handed are nodes that become empty, with the end of the wait for that.
 	handed map[cluster.NodeID]time.Time
 }
 
-// NewPolicy makes a policy without memory of past demand.
+// NewPolicy makes a policy.
 func NewPolicy(s *PolicySettings, h Parts) *Policy {
-	return &Policy{settings: *s, Parts: h, past: dpm.NewHistory(s.RiskWindow), handed: map[cluster.NodeID]time.Time{}}
+	return &Policy{settings: *s, Parts: h, handed: map[cluster.NodeID]time.Time{}}
 }
 
 // Next returns when the next review of all nodes is due; zero before the first turn.
@@ -81,10 +80,6 @@ func (k *Policy) Tend(s *Scene) (again time.Time) {
 	k.again = time.Time{}
 	if k.next.IsZero() {
 		k.next = s.Now.Add(k.settings.Every)
-	}
-	if k.noted.IsZero() || s.Now.Sub(k.noted) >= dpm.Slot/4 {
-		k.noted = s.Now
-		k.past.Add(s.Now, k.samples())
 	}
 	if s.Decided {
 		k.wake(s)
@@ -98,15 +93,15 @@ func (k *Policy) Tend(s *Scene) (again time.Time) {
 	return k.again
 }
 
-// samples returns the running VMs with their needs; a container stands for the vjobs inside.
-func (k *Policy) samples() (list []dpm.Sample) {
-	for _, r := range k.Exec.Jobs() {
+// Samples returns the running VMs with their demands; a container stands for the vjobs inside.
+func Samples(exec *execute.Executor) (list []dpm.Sample) {
+	for _, r := range exec.Jobs() {
 		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved || r.Job.Inner != 0 {
 			continue
 		}
 		for rank, m := range r.Record.Members {
 			if vm := r.Job.VMs[rank].ID; m.Node != "" && !m.Ended {
-				list = append(list, dpm.Sample{VM: vm, Node: m.Node, CPU: k.Exec.Demand(vm)})
+				list = append(list, dpm.Sample{VM: vm, Node: m.Node, CPU: exec.Demand(vm)})
 			}
 		}
 	}

@@ -36,6 +36,7 @@ type house struct {
 	board  *nodepower.Controller
 	watts  *powercap.Cap
 	keeper *nodepower.Policy
+	past   *dpm.History
 	set    decide.Settings
 	wait   []cluster.VJobID
 	out    journal.Step
@@ -108,9 +109,10 @@ func (p *plan) build(t *testing.T) *house {
 	if h.watts, err = powercap.New(powercap.Settings{Zone: time.UTC, Models: p.models}, stated, h.exec, h.board, &h.out, start); err != nil {
 		t.Fatal(err)
 	}
+	h.past = dpm.NewHistory(dpm.Default.RiskWindow)
 	s := nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
 	h.keeper = nodepower.NewPolicy(&s, nodepower.Parts{
-		Exec: h.exec, Controller: h.board, Power: h.watts, Models: p.models, Margin: time.Minute, Seed: 1,
+		Exec: h.exec, Controller: h.board, Power: h.watts, Models: p.models, Margin: time.Minute, Seed: 1, Past: h.past,
 	})
 	h.look(p)
 	for _, job := range p.VJobs {
@@ -174,6 +176,7 @@ func (h *house) tend(decided bool) string {
 			before[n.ID] = r.Want
 		}
 	}
+	h.past.Add(h.now, nodepower.Samples(h.exec))
 	h.again = h.keeper.Tend(&nodepower.Scene{Now: h.now, Decided: decided, Waiting: h.wait, View: h.variant})
 	var wishes []string
 	for _, n := range h.exec.Nodes() {

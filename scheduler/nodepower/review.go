@@ -29,7 +29,7 @@ func (k *Policy) review(s *Scene) {
 // world returns the cluster as the rules see it.
 func (k *Policy) world(s *Scene) *dpm.Cluster {
 	world := &dpm.Cluster{
-		Now: s.Now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, History: k.past,
+		Now: s.Now, Where: dpm.Placement{}, Memory: map[cluster.VMID]cluster.MiB{}, History: k.Past,
 		JobsWait: len(s.Waiting) > 0 || k.soon(s) != nil,
 	}
 	for _, n := range k.Exec.Nodes() {
@@ -37,7 +37,7 @@ func (k *Policy) world(s *Scene) *dpm.Cluster {
 			world.Hosts = append(world.Hosts, h)
 		}
 	}
-	for _, vm := range k.samples() {
+	for _, vm := range Samples(k.Exec) {
 		world.Where[vm.VM], world.Memory[vm.VM] = vm.Node, k.Exec.Need(vm.VM).Memory
 	}
 	return world

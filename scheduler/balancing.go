@@ -1,0 +1,158 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/ctxswitch/journal"
+	"vjob/scheduler/balance"
+	"vjob/scheduler/decide"
+	"vjob/scheduler/recommendation"
+)
+
+// Placement is the aim of changes to running VMs.
+type Placement string
+
+// The aims. With Pack and Efficient, VMs leave a node only where it is over its capacity, so that balancing and
+// consolidation never work against each other.
+const (
+	Spread    Placement = "spread"    // the nodes are evenly loaded
+	Pack      Placement = "pack"      // the VMs run on few nodes
+	Efficient Placement = "efficient" // the nodes draw little power
+)
+
+// BalanceSettings configure when running VMs leave crowded nodes.
+type BalanceSettings struct {
+	balance.Settings
+	Every time.Duration // between two searches
+}
+
+// balancing is the memory of searches for moves that even out the load. A restart loses it, and then the next search
+// is due at once.
+type balancing struct {
+	next time.Time // when the next search is due
+	last BalanceStatus
+}
+
+// BalanceStatus is the last search for moves that even out the load.
+type BalanceStatus struct {
+	Enabled bool
+	Next    time.Time
+	At      time.Time // zero before the first search
+	decide.Balancing
+	PlanID journal.PlanID // that carries the moves out; 0 if none does
+	Moved  int            // VMs since the start
+}
+
+// balance moves VMs off crowded nodes, after a decision with nothing else to do. It reports whether a plan begins.
+func (c *Core) balance(d *decide.Decision) bool {
+	ask, s := c.settings.Balance, &c.balancing
+	if ask == nil {
+		return false
+	}
+	if c.now.Before(s.next) {
+		c.next.retry(s.next)
+		return false
+	}
+	c.power.moved.forget(c.now)
+	request := &decide.BalanceRequest{
+		Settings: ask.Settings, Fill: 1, Uses: c.demand.of, Left: c.power.moved.left,
+	}
+	if c.settings.Placement != Spread {
+		request.Goodness *= request.Threshold / tolerated // the least gain stays as it is
+		request.Threshold, request.HotNodes = tolerated, true
+		if c.power.policy != nil {
+			request.Fill = c.power.policy.MostInUse()
+		}
+	}
+	found := d.Balance(request)
+	s.next = c.now.Add(max(leastLook, ask.Every, lookShare*c.power.consolidation.took))
+	c.next.retry(s.next)
+	s.last = BalanceStatus{At: c.now, Balancing: found, Moved: s.last.Moved}
+	s.last.Plan, s.last.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
+	proposals := balanceProposals(&found)
+	if found.Plan.Empty() || c.settings.Automation.Manual[journal.RecommendBalance] {
+		c.book.Propose(c.now, journal.RecommendBalance, proposals)
+		return false
+	}
+	whole := recommendation.Proposal{Recommendation: balanceRecommendation(&found, found.List())}
+	s.last.PlanID = c.nextPlan
+	s.last.Moved += len(found.Moves)
+	c.begin(d, found.Plan, found.Caps, whole)
+	s.next = c.now.Add(leastLook) // the next moves follow as soon as these have ended
+	return true
+}
+
+// tolerated is an imbalance that no cluster has: then only nodes over their capacity are relieved.
+const tolerated = 10
+
+// balanceProposals returns the moves as proposals: those that gain only together as one.
+func balanceProposals(found *decide.Balancing) (list []recommendation.Proposal) {
+	if found.Plan.Empty() {
+		return nil
+	}
+	proposal := make([]int, len(found.Moves)) // of each move
+	sets := map[int]int{}
+	for i := range found.Moves {
+		m := &found.Moves[i]
+		at, joins := sets[m.Set]
+		if !joins || m.Set == 0 {
+			at = len(list)
+			list = append(list, recommendation.Proposal{})
+			if m.Set != 0 {
+				sets[m.Set] = at
+			}
+		}
+		proposal[i] = at
+		p := &list[at]
+		p.Moves, p.Reason = append(p.Moves, m.Move), cmp.Or(p.Reason, m.Reason)
+		p.Benefit, p.Cost = p.Benefit+m.Benefit.Seconds(), p.Cost+m.Cost.Seconds()
+		for _, before := range m.After {
+			if k := proposal[before]; k != at && !slices.Contains(p.After, k) {
+				p.After = append(p.After, k)
+			}
+		}
+	}
+	imbalance := found.Before.Total
+	for i := range found.Moves {
+		p := &list[proposal[i]]
+		if p.Before.Imbalance == 0 {
+			p.Before.Imbalance = imbalance
+		}
+		imbalance -= found.Moves[i].Gain
+		p.Recommendation.After.Imbalance = imbalance
+	}
+	return list
+}
+
+// balanceRecommendation returns all moves of a search as one recommendation.
+func balanceRecommendation(found *decide.Balancing, moves []cluster.Move) journal.Recommendation {
+	r := journal.Recommendation{
+		Kind: journal.RecommendBalance, Moves: moves, Reason: balanceText(found),
+		Before: journal.Measure{Imbalance: found.Before.Total}, After: journal.Measure{Imbalance: found.After.Total},
+	}
+	for i := range found.Moves {
+		r.Benefit, r.Cost = r.Benefit+found.Moves[i].Benefit.Seconds(), r.Cost+found.Moves[i].Cost.Seconds()
+	}
+	return r
+}
+
+// balanceText returns "3 VMs leave crowded nodes: imbalance 0.42 to 0.08".
+func balanceText(found *decide.Balancing) string {
+	verb := "leave"
+	if len(found.Moves) == 1 {
+		verb = "leaves"
+	}
+	return fmt.Sprintf("%s %s crowded nodes: imbalance %.2f to %.2f", number(len(found.Moves), "VM"), verb, found.Before.Total, found.After.Total)
+}
+
+// balanceStatus returns the status for snapshots.
+func (c *Core) balanceStatus() BalanceStatus {
+	s := c.balancing.last
+	s.Enabled, s.Next = c.settings.Balance != nil, c.balancing.next
+	return s
+}

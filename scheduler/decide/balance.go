@@ -1,0 +1,287 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+	"vjob/scheduler/balance"
+)
+
+// BalanceRequest asks whether running VMs should leave crowded nodes, when nothing else is to be done.
+type BalanceRequest struct {
+	balance.Settings
+	// Fill is the part of a node that may be in use, from 0 to 1: a node with more is over its capacity.
+	Fill float64
+	// Uses returns the CPU that a VM demanded when it was last observed, and what it demanded least and most in the
+	// last hour.
+	Uses func(vm cluster.VMID) (now, least, most cluster.MilliCPU)
+	// Entitled returns what a VM should get. Nil: what it demands, scaled down if all demand more than there is.
+	Entitled func(vm cluster.VMID) cluster.MilliCPU
+	// Left returns the nodes that a VM has left, and when. May be nil.
+	Left func(vm cluster.VMID) map[cluster.NodeID]time.Time
+	// Keeps reports whether a VM stays for other reasons. May be nil.
+	Keeps func(vm cluster.VMID) bool
+}
+
+// Balancing is the result of one search, and its effects.
+type Balancing struct {
+	Plan   ctxswitch.Plan
+	Caps   map[cluster.VJobID][]cluster.MilliCPU // as in [Decision]
+	Moves  []BalanceMove                         // in order
+	Before balance.Imbalance
+	After  balance.Imbalance
+	Held   []HeldNode // nodes that stay crowded, and why
+	Nodes  int        // that were balanced
+	VMs    int
+	Why    string // why there is no plan, or no further move
+}
+
+// BalanceMove is a move, what it brings and what it costs.
+type BalanceMove struct {
+	cluster.Move
+	Gain          float64       // by how much the imbalance falls
+	Benefit, Cost time.Duration // CPU time
+	Reason        string
+	After         []int // moves that make room for it, by index
+	Set           int   // moves with the same number, from 1, help only together; 0 is a single move
+}
+
+// HeldNode is a node that stays crowded.
+type HeldNode struct {
+	Node cluster.NodeID
+	Over bool // it is over its capacity
+	Why  string
+	VMs  []string // what holds each VM there, as text
+}
+
+// List returns the moves alone.
+func (b *Balancing) List() []cluster.Move {
+	list := make([]cluster.Move, len(b.Moves))
+	for i := range b.Moves {
+		list[i] = b.Moves[i].Move
+	}
+	return list
+}
+
+// Balance searches for moves that even out the load of the nodes, and for a plan that carries them out. Only VMs
+// that can migrate without a pause are moved.
+func (d *Decision) Balance(ask *BalanceRequest) (b Balancing) {
+	well := withoutPanic(func() { b = d.final.balance(d, ask) })
+	if !well {
+		return Balancing{Why: "no decision can be taken with some vjobs"}
+	}
+	return b
+}
+
+func (a *attempt) balance(d *Decision, ask *BalanceRequest) (b Balancing) {
+	s, err := a.newBalancer(d, ask)
+	if err != nil {
+		return Balancing{Why: err.Error()}
+	}
+	r, err := ask.Round(&s.model)
+	if err != nil {
+		return Balancing{Why: err.Error()}
+	}
+	b = s.describe(r)
+	if len(b.Moves) == 0 {
+		return b
+	}
+	out, why := s.plan(b.List())
+	if why != "" {
+		b.Why = why
+		return b
+	}
+	b.Plan, b.Caps = out.plan, out.caps
+	return b
+}
+
+// balancer is the outcome of an attempt as package balance sees it: nodes and VMs by index.
+type balancer struct {
+	relocation
+	*BalanceRequest
+	model   balance.Cluster
+	nodes   []cluster.NodeID
+	index   map[cluster.NodeID]int
+	vms     []cluster.VMID
+	allowed *ctxswitch.AllowedNodes // nil without rules
+	at      map[int]int             // nodes of the VMs that the round has moved
+	away    map[int]int             // how many VMs of each rule group are elsewhere
+}
+
+func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, error) {
+	s := &balancer{relocation: a.newRelocation(d), BalanceRequest: ask, index: map[cluster.NodeID]int{}, at: map[int]int{}, away: map[int]int{}}
+	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 {
+		var err error
+		if s.allowed, err = ctxswitch.NewAllowedNodes(s.problem); err != nil {
+			return nil, err
+		}
+		s.model.Compatible, s.model.Moved = s.compatible, s.noteMove
+	}
+	for _, n := range a.trial.current.Nodes() {
+		if n.Hosts() && n.Capacity.CPU > 0 && !a.supply.Off[n.ID] {
+			s.index[n.ID] = len(s.nodes)
+			s.nodes = append(s.nodes, n.ID)
+			s.model.Nodes = append(s.model.Nodes, s.node(&n))
+		}
+	}
+	for i := range a.VJobs {
+		s.addVJob(i)
+	}
+	s.entitle()
+	return s, nil
+}
+
+// node returns a node without what claims and paused VMs use.
+func (s *balancer) node(n *cluster.Node) balance.Node {
+	other := s.trial.claims[n.ID]
+	for _, vm := range s.trial.current.On(n.ID) {
+		if _, runs := s.trial.current.Host(vm); !runs {
+			other = other.Plus(s.trial.current.Need(vm).Paused())
+		}
+	}
+	free := n.Capacity.Minus(other)
+	return balance.Node{Name: string(n.ID), Capacity: balance.Amounts{
+		balance.CPU: max(1, int64(s.Fill*float64(free.CPU))), balance.Memory: max(1, int64(free.Memory)),
+	}}
+}
+
+// addVJob adds the running VMs of a vjob.
+func (s *balancer) addVJob(report int) {
+	r := &s.VJobs[report]
+	fixed := ""
+	switch {
+	case r.Job.Container:
+		fixed = "it is a container"
+	case !r.Idle || r.Blind:
+		fixed = "its vjob is changing"
+	case s.quarantined[r.Job.ID] != "":
+		fixed = "its vjob is set aside"
+	case s.verdicts[report].Target != queue.Run:
+		fixed = "its vjob is to stop"
+	}
+	for k := range r.Job.VMs {
+		vm := r.Job.VMs[k].ID
+		at, runs := s.trial.current.Host(vm)
+		n, known := s.index[at]
+		if !runs || !known {
+			continue
+		}
+		s.vms = append(s.vms, vm)
+		s.model.VMs = append(s.model.VMs, s.vm(vm, n, fixed))
+	}
+}
+
+// vm returns a running VM. Its memory is what it reserves: it is always counted in full.
+func (s *balancer) vm(vm cluster.VMID, node int, fixed string) balance.VM {
+	need := s.trial.current.Need(vm)
+	now, least, most := s.Uses(vm)
+	memory := int64(need.Memory)
+	v := balance.VM{
+		Name: vm.String(), Node: node, Fixed: fixed,
+		Demand: balance.Amounts{balance.CPU: int64(now), balance.Memory: memory},
+		Least:  balance.Amounts{balance.CPU: int64(least), balance.Memory: memory}, Most: balance.Amounts{balance.CPU: int64(most), balance.Memory: memory},
+		Reserved:  balance.Amounts{balance.CPU: int64(need.CPU), balance.Memory: memory},
+		Migration: s.settings.Execute.Costs.Duration(cluster.Migrate, need.Memory, false), Size: memory,
+	}
+	switch {
+	case fixed != "":
+	case s.problem.Pinned[vm]:
+		v.Fixed = "it cannot be moved now"
+	case !s.trial.live[vm]:
+		v.Fixed = "it holds no lock, and would have to be paused"
+	case s.Keeps != nil && s.Keeps(vm):
+		v.Fixed = "it was moved lately"
+	case s.allowed != nil && s.allowed.Stays(vm):
+		v.Fixed = "rules keep it there"
+	}
+	if s.Left != nil {
+		for id, at := range s.Left(vm) {
+			if n, known := s.index[id]; known {
+				v.Left = append(v.Left, balance.Visit{Node: n, Ago: s.facts.Now.Sub(at)})
+			}
+		}
+		slices.SortFunc(v.Left, func(x, y balance.Visit) int { return x.Node - y.Node })
+	}
+	return v
+}
+
+// entitle sets what VMs should get: with more demand than capacity each gets a part in proportion to its demand, unless
+// pools say otherwise.
+func (s *balancer) entitle() {
+	demand, capacity := int64(0), int64(0)
+	for i := range s.model.VMs {
+		demand += s.model.VMs[i].Demand[balance.CPU]
+	}
+	for i := range s.model.Nodes {
+		capacity += s.model.Nodes[i].Capacity[balance.CPU]
+	}
+	for i := range s.model.VMs {
+		v := &s.model.VMs[i]
+		v.Entitlement = v.Demand
+		switch {
+		case s.Entitled != nil:
+			v.Entitlement[balance.CPU] = int64(s.Entitled(s.vms[i]))
+		case demand > capacity:
+			v.Entitlement[balance.CPU] = int64(float64(v.Demand[balance.CPU]) * float64(capacity) / float64(demand))
+		}
+	}
+}
+
+// compatible returns why rules forbid VMs on a node. Of the VMs that one rule concerns one may move, to where the
+// rule holds while the others stay.
+func (s *balancer) compatible(vms []int, node int) string {
+	for _, i := range vms {
+		vm, to := s.vms[i], s.nodes[node]
+		if !s.allowed.Allows(vm, to) || !s.allowed.Fits(vm, to) {
+			return "rules forbid it there"
+		}
+		if group, tied := s.allowed.Group(vm, true); tied && s.away[group] > 0 {
+			return "another VM of the same rule moves"
+		}
+	}
+	return ""
+}
+
+// noteMove counts the VMs of each rule group that are elsewhere.
+func (s *balancer) noteMove(vm, _, to int) {
+	group, tied := s.allowed.Group(s.vms[vm], true)
+	if !tied {
+		return
+	}
+	home := s.model.VMs[vm].Node
+	if at, moved := s.at[vm]; moved && at != home {
+		s.away[group]--
+	}
+	if s.at[vm] = to; to != home {
+		s.away[group]++
+	}
+}
+
+// describe lists the moves and the nodes that stay crowded.
+func (s *balancer) describe(r *balance.Round) Balancing {
+	b := Balancing{Before: r.Before, After: r.After, Nodes: len(s.nodes), VMs: len(s.vms), Why: r.Why}
+	seconds := func(e balance.Effort) time.Duration {
+		return time.Duration(e[balance.CPU] / float64(cluster.CPU) * float64(time.Second))
+	}
+	for i := range r.Moves {
+		m := &r.Moves[i]
+		for _, vm := range m.VMs { // there are no groups: it is one
+			b.Moves = append(b.Moves, BalanceMove{
+				Move: cluster.Move{VM: s.vms[vm], From: s.nodes[m.From], To: s.nodes[m.To]},
+				Gain: m.Gain, Benefit: seconds(m.Benefit), Cost: seconds(m.Cost), Reason: m.Reason, After: m.After, Set: m.Set,
+			})
+		}
+	}
+	for _, h := range r.Held {
+		held := HeldNode{Node: s.nodes[h.Node], Over: h.Over, Why: h.Why}
+		for _, f := range h.Refused {
+			held.VMs = append(held.VMs, fmt.Sprintf("%s: %s", s.vms[f.VM], f.Reason))
+		}
+		b.Held = append(b.Held, held)
+	}
+	return b
+}

@@ -1,0 +1,132 @@
+package simclock_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/energy/power/cycle"
+	"vjob/scheduler"
+	"vjob/scheduler/admission"
+	"vjob/scheduler/balance"
+)
+
+// balanced moves VMs off crowded nodes.
+func balanced(set *scheduler.Settings) {
+	set.Balance = &scheduler.BalanceSettings{Settings: balance.Default, Every: 5 * time.Minute}
+	set.Placement, set.Live = scheduler.Spread, true
+	set.Execute.Costs.MigratePer = 20 * time.Second
+}
+
+// busy submits a vjob of one VM that reserves little, and demands more from an instant on.
+func (p *plant) busy(steps ...cluster.Step) cluster.VJobID {
+	p.t.Helper()
+	p.run(time.Second) // its name is the time
+	job, err := p.shell.Submit(admission.Submission{Owner: "u", VMs: []cluster.VM{{
+		Reserved: cluster.Resources{CPU: 200, Memory: 128},
+		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
+	}}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return job.ID
+}
+
+func (p *plant) switches() (n int) {
+	p.t.Helper()
+	for _, r := range p.store.Recommendations() {
+		if r.Kind == journal.RecommendBalance && r.State == journal.RecommendationApplied {
+			n += len(r.Moves)
+		}
+	}
+	return n
+}
+
+// VMs that become busy on one node are spread over its neighbours, and then stay; the reason names the node.
+func TestCrowdedNodesAreRelieved(t *testing.T) {
+	p := switchable(t, nil, balanced)
+	for range 8 {
+		p.busy(cluster.Step{CPU: 50, Duration: 10 * time.Minute}, cluster.Step{CPU: 500, Duration: 5 * time.Hour})
+	}
+	p.run(5 * time.Minute)
+	if got := p.where(); got != "n1:8 n2:0 n3:0 n4:0" {
+		t.Fatal(got)
+	}
+	p.run(25 * time.Minute)
+	if n := len(p.shell.Snapshot().Nodes[0].VMs); n > 4 {
+		t.Errorf("n1 is still over its capacity: %s: %+v", p.where(), p.shell.Snapshot().Balance)
+	}
+	p.run(time.Hour) // by now they have been busy for longer than is remembered
+	if got := p.where(); got != "n1:2 n2:2 n3:2 n4:2" {
+		t.Errorf("%s: %+v", got, p.shell.Snapshot().Balance)
+	}
+	done := p.switches()
+	if done < 6 || done > 8 {
+		t.Errorf("%d moves", done)
+	}
+	if r := p.store.Recommendations()[0]; r.Before.Imbalance <= r.After.Imbalance || !strings.Contains(r.Reason, "crowded nodes: imbalance") {
+		t.Errorf("%+v", r)
+	}
+	p.run(3 * time.Hour)
+	if p.switches() != done {
+		t.Errorf("%d moves after %d", p.switches(), done)
+	}
+}
+
+// Under noise VMs do not move back and forth: none returns to a node that it left within the hour.
+func TestNoiseMovesNothingBack(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	p := switchable(t, nil, balanced)
+	for range 12 {
+		var steps []cluster.Step
+		for range 72 {
+			steps = append(steps, cluster.Step{CPU: cluster.MilliCPU(100 + rng.IntN(600)), Duration: 5 * time.Minute})
+		}
+		p.busy(steps...)
+	}
+	p.run(5 * time.Hour)
+	left := map[cluster.VMID]map[cluster.NodeID]time.Time{}
+	list := p.store.Recommendations()
+	for i := len(list) - 1; i >= 0; i-- {
+		for _, m := range list[i].Moves {
+			if at, was := left[m.VM][m.To]; was && list[i].At.Sub(at) < time.Hour {
+				t.Errorf("%s at %s, which it left at %s", m, list[i].At, at)
+			}
+			if left[m.VM] == nil {
+				left[m.VM] = map[cluster.NodeID]time.Time{}
+			}
+			left[m.VM][m.From] = list[i].At
+		}
+	}
+	t.Logf("%d moves in 5 hours", p.switches())
+	if n := p.switches(); n > 60 {
+		t.Errorf("%d moves in 5 hours of stationary noise", n)
+	}
+}
+
+// What power management switches on because nodes are too busy relieves them.
+func TestSwitchedOnNodesRelieveOthers(t *testing.T) {
+	p := switchable(t, managed(), balanced, func(set *scheduler.Settings) { set.Placement = scheduler.Efficient })
+	for range 8 {
+		p.busy(cluster.Step{CPU: 50, Duration: time.Hour}, cluster.Step{CPU: 450, Duration: 5 * time.Hour})
+	}
+	p.run(50 * time.Minute)
+	if on := p.count(cycle.On); on >= 4 {
+		t.Fatalf("%d nodes are on while all are idle", on)
+	}
+	before := p.count(cycle.On)
+	p.run(time.Hour)
+	if on := p.count(cycle.On); on <= before {
+		t.Fatalf("%d nodes are on", on)
+	}
+	for _, n := range p.shell.Snapshot().Nodes {
+		if n.Switch.Phase == cycle.On && len(n.VMs) > 4 {
+			t.Errorf("%s still has %d VMs: %s; %+v", n.ID, len(n.VMs), p.where(), p.shell.Snapshot().Balance)
+		}
+	}
+}
