@@ -40,7 +40,7 @@ func expectedStatus(r api.Route, caller string) int {
 	reserved := []string{
 		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "getConsolidation",
 		"listUsers", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
-		"listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation",
+		"getBalance", "listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation",
 	}
 	ofTokens := strings.HasPrefix(r.Path, "/v1/users/{name}/tokens") // those of bob
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")

@@ -21,6 +21,7 @@ type handlers struct {
 	queues    *queueHandler
 	rules     *ruleHandler
 	proposals *recommendationHandler
+	balance   *balanceHandler
 	energy    *energyHandler
 	forecasts *forecastHandler
 	accounts  *accountHandler
@@ -253,6 +254,11 @@ func (h *handlers) ruleRoutes() []Endpoint {
 
 func (h *handlers) recommendationRoutes() []Endpoint {
 	return []Endpoint{
+		{
+			Method: "GET", Path: "/v1/balance", Name: "getBalance",
+			Summary: "The load of the nodes, the moves of the last search, and what holds VMs on crowded nodes",
+			Access:  Administrators, Verb: Read, Status: 200, Result: wire.Balance{}, Handle: h.balance.show,
+		},
 		{
 			Method: "GET", Path: "/v1/recommendations", Name: "listRecommendations", Summary: "Changes that wait for approval or were decided on, the newest first",
 			Access: Administrators, Verb: Read, Status: 200, Result: wire.RecommendationList{}, Handle: h.proposals.list,

@@ -40,9 +40,10 @@ type balancing struct {
 
 // BalanceStatus is the last search for moves that even out the load.
 type BalanceStatus struct {
-	Enabled bool
-	Next    time.Time
-	At      time.Time // zero before the first search
+	Enabled   bool
+	Placement Placement
+	Next      time.Time
+	At        time.Time // zero before the first search
 	decide.Balancing
 	PlanID journal.PlanID // that carries the moves out; 0 if none does
 	Moved  int            // VMs since the start
@@ -153,6 +154,6 @@ func balanceText(found *decide.Balancing) string {
 // balanceStatus returns the status for snapshots.
 func (c *Core) balanceStatus() BalanceStatus {
 	s := c.balancing.last
-	s.Enabled, s.Next = c.settings.Balance != nil, c.balancing.next
+	s.Enabled, s.Placement, s.Next = c.settings.Balance != nil, c.settings.Placement, c.balancing.next
 	return s
 }

@@ -83,6 +83,11 @@ func (c *clusterClient) Reject(ctx context.Context, id int64, why string) (r wir
 	return r, err
 }
 
+// Balance is the load of the nodes, and what holds VMs on crowded ones (administrators).
+func (c *clusterClient) Balance(ctx context.Context) (wire.Balance, error) {
+	return get[wire.Balance](ctx, c.connection, "/v1/balance", nil)
+}
+
 // Orphans are the saved VMs that no vjob is saved in (administrators).
 func (c *clusterClient) Orphans(ctx context.Context) (wire.OrphanList, error) {
 	return get[wire.OrphanList](ctx, c.connection, "/v1/images/orphans", nil)

@@ -55,7 +55,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend, Lookahead: s.Policy.Lookahead.Duration,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
-		HoldOverdue: s.Policy.Overdue == "suspend", Consolidation: s.consolidation(), Automation: s.Approval.automation(),
+		HoldOverdue: s.Policy.Overdue == "suspend", Consolidation: s.consolidation(), Balance: s.balancing(), Placement: s.placement(), Automation: s.Approval.automation(),
 	}, nil
 }
 

@@ -40,6 +40,7 @@ type Settings struct {
 	Rights    Rights           `json:"rights"`
 	Retention Retention        `json:"retention"`
 	Switching Switching        `json:"power"`
+	Balance   Balance          `json:"balance"`
 	Approval  Automation       `json:"automation"`
 	OAR       OAR              `json:"oar"`
 	Notify    Notify           `json:"notify"`

@@ -34,6 +34,7 @@ type Balancing struct {
 	Moves  []BalanceMove                         // in order
 	Before balance.Imbalance
 	After  balance.Imbalance
+	Loads  []NodeLoad // of the nodes, before and after the moves
 	Held   []HeldNode // nodes that stay crowded, and why
 	Nodes  int        // that were balanced
 	VMs    int
@@ -48,6 +49,12 @@ type BalanceMove struct {
 	Reason        string
 	After         []int // moves that make room for it, by index
 	Set           int   // moves with the same number, from 1, help only together; 0 is a single move
+}
+
+// NodeLoad is the load of a node: what its VMs are entitled to over what it has, 1 for all of it.
+type NodeLoad struct {
+	Node        cluster.NodeID
+	CPU, Memory [2]float64 // before and after the moves
 }
 
 // HeldNode is a node that stays crowded.
@@ -266,6 +273,12 @@ func (s *balancer) describe(r *balance.Round) Balancing {
 	b := Balancing{Before: r.Before, After: r.After, Nodes: len(s.nodes), VMs: len(s.vms), Why: r.Why}
 	seconds := func(e balance.Effort) time.Duration {
 		return time.Duration(e[balance.CPU] / float64(cluster.CPU) * float64(time.Second))
+	}
+	for n := range r.Loads {
+		l := &r.Loads[n]
+		b.Loads = append(b.Loads, NodeLoad{
+			Node: s.nodes[n], CPU: [2]float64{l.Before[balance.CPU], l.After[balance.CPU]}, Memory: [2]float64{l.Before[balance.Memory], l.After[balance.Memory]},
+		})
 	}
 	for i := range r.Moves {
 		m := &r.Moves[i]

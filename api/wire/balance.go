@@ -1,0 +1,41 @@
+package wire
+
+import "time"
+
+// Balance is the result of the last search for moves off crowded nodes.
+type Balance struct {
+	Enabled   bool       `json:"enabled"`
+	Placement string     `json:"placement"` // spread, pack, efficient
+	At        *time.Time `json:"at,omitempty"`
+	NextAt    *time.Time `json:"next_at,omitempty"` // the earliest next search
+	// Imbalance is the standard deviation of the loads, of CPU and memory together.
+	Imbalance      float64       `json:"imbalance"`
+	ImbalanceAfter float64       `json:"imbalance_after"` // after the moves
+	Nodes          []NodeLoad    `json:"nodes"`
+	Moves          []BalanceMove `json:"moves"`
+	Plan           int64         `json:"plan,omitempty"` // that carries the moves out
+	Why            string        `json:"why"`            // why there are no moves, or no more
+	VMsMoved       int           `json:"vms_moved"`      // since the daemon was started
+}
+
+// NodeLoad is the load of a node: what its VMs are entitled to over what it has; 1 is all of it.
+type NodeLoad struct {
+	Node        string   `json:"node"`
+	CPU         float64  `json:"cpu"`
+	Memory      float64  `json:"memory"`
+	CPUAfter    float64  `json:"cpu_after"` // after the moves
+	MemoryAfter float64  `json:"memory_after"`
+	Over        bool     `json:"over"`               // it is over its capacity and stays so
+	Held        string   `json:"held,omitempty"`     // why it stays crowded; absent if it does not
+	VMs         []string `json:"held_vms,omitempty"` // what holds each VM there
+}
+
+// BalanceMove is one move, what it brings and what it costs.
+type BalanceMove struct {
+	Move
+	Gain           float64 `json:"gain"` // by how much the imbalance falls
+	BenefitSeconds float64 `json:"benefit_cpu_seconds"`
+	CostSeconds    float64 `json:"cost_cpu_seconds"`
+	Reason         string  `json:"reason"`
+	After          []int   `json:"after,omitempty"` // moves that make room for it, by index
+}
