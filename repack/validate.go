@@ -10,6 +10,9 @@ func (in *Instance) Validate() error {
 		if len(in.Nodes[n].Capacity) != len(in.Dims) {
 			return fmt.Errorf("%s: %d capacities for %d resources", in.NodeName(n), len(in.Nodes[n].Capacity), len(in.Dims))
 		}
+		if in.Nodes[n].Transfers < 0 {
+			return fmt.Errorf("%s: transfers: %d: want 0 for no limit, or more", in.NodeName(n), in.Nodes[n].Transfers)
+		}
 	}
 	for vm := range in.VMs {
 		if err := in.validateVM(vm); err != nil {

@@ -139,9 +139,11 @@ func (d *document) node(i int) {
 			n.Want = repack.NodeState(d.word("online", "offline", "any"))
 		case "rack":
 			n.Rack = int(d.integer(0, maxElements, ""))
+		case "transfers":
+			n.Transfers = int(d.integer(0, maxElements, ""))
 		default:
 			if !d.resources.read(d, key, i, true) {
-				d.unknown(key, "id, name, state, next, rack, "+d.resources.list(false))
+				d.unknown(key, "id, name, state, next, rack, transfers, "+d.resources.list(false))
 			}
 		}
 	})
