@@ -255,6 +255,9 @@ func (c *checker) transfers() {
 		}
 	}
 	for n := range changes {
+		for _, until := range c.Instance.Nodes[n].Busy {
+			changes[n] = append(changes[n], slotChange{0, 1}, slotChange{until, -1})
+		}
 		slices.SortFunc(changes[n], slotChange.compare) // ends before starts
 		taken, limit := 0, c.Instance.Nodes[n].Transfers
 		for _, change := range changes[n] {

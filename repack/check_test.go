@@ -178,6 +178,13 @@ var faults = []struct {
 	{"transfers within the limit", func(in *repack.Instance) { in.Nodes[1].Transfers = 1 }, but(3, act(repack.Resume, c, 1, 1, 4, 9)), ""},
 	{"too many transfers", func(in *repack.Instance) { in.Nodes[1].Transfers = 1 }, right(), "node 1 carries 2 transfers at 2, its limit is 1"},
 	{
+		"beside what is under way", func(in *repack.Instance) { in.Nodes[1].Transfers, in.Nodes[1].Busy = 2, []repack.Ticks{3} },
+		right(), "node 1 carries 3 transfers at 2, its limit is 2",
+	},
+	{
+		"after what was under way", func(in *repack.Instance) { in.Nodes[1].Transfers, in.Nodes[1].Busy = 2, []repack.Ticks{2} }, right(), "",
+	},
+	{
 		"both ends of a migration are transfers", func(in *repack.Instance) {
 			in.Nodes[0].Transfers, in.Nodes[1].Transfers = 1, 1
 			in.Nodes[0].Capacity[0], in.Nodes[1].Capacity[0] = 20, 20

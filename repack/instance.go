@@ -55,6 +55,9 @@ type Node struct {
 	// Transfers is how many transfers the node carries at once, see [Kind.TransferNodes]; 0 is
 	// no limit.
 	Transfers int
+	// Busy is when transfers end that are under way before the plan begins: each holds a slot
+	// until then. There are at most as many as Transfers.
+	Busy []Ticks
 }
 
 // VMState is what a VM is doing.

@@ -112,6 +112,8 @@ func TestBadInstances(t *testing.T) {
 		{"negative bandwidth", `"name":"small"`, `"network":{"nic":-7}`, `network.nic: -7 is not a whole number from 0 to 1099511627776, or a list of them`},
 		{"bandwidth in words", `"name":"small"`, `"network":{"uplink":[1,"10G"]}`, `network.uplink[1]: "10G" is not a whole number`},
 		{"negative limit", `"mem":100,"state":"online"`, `"mem":100,"transfers":-1,"state":"online"`, `nodes[0].transfers: -1 is not a whole number from 0 to 1000000`},
+		{"more busy slots than there are", `"mem":100,"state":"online"`, `"mem":100,"transfers":1,"busy":[4,4],"state":"online"`, `nodes[0].busy: a list of 2 is not at most as many as transfers: 1`},
+		{"busy without a limit", `"mem":100,"state":"online"`, `"mem":100,"busy":[4],"state":"online"`, `nodes[0].busy: a list of 1 is not at most as many as transfers: 0`},
 		{"too many NICs", `"name":"small"`, `"network":{"nic":[1,2,3]}`, `in.json:1:46: network.nic: a list of 3 is not one bandwidth for each of the 2 nodes at most, or a number for all`},
 		{"negative copy", `"migrate":6`, `"migrate":6,"copy":-1`, `vms[0].copy: -1 is not a whole number`},
 		{"dirty fraction", `"migrate":6`, `"migrate":6,"dirty":0.5`, `vms[0].dirty: 0.5 is not a whole number`},

@@ -203,6 +203,10 @@ func (w writer) node(in *repack.Instance, i int) {
 	if n.Transfers > 0 {
 		w.member("transfers", int64(n.Transfers))
 	}
+	if len(n.Busy) > 0 {
+		w.key("busy")
+		w.value(n.Busy)
+	}
 	w.put("}")
 }
 

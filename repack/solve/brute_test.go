@@ -48,6 +48,11 @@ func cheaper(in *repack.Instance, aim repack.Objective, limit int64) (p *repack.
 		}
 		b.horizon += longest
 	}
+	for n := range in.Nodes {
+		for _, until := range in.Nodes[n].Busy {
+			b.horizon += until
+		}
+	}
 	b.switches = slices.ContainsFunc(in.Rules, func(r repack.Posted) bool { return len(r.String()) > 9 && r.String()[:9] == "maxOnline" })
 	b.choose(0)
 	return b.found, b.found != nil || b.left > 0 && b.steps > 0

@@ -67,6 +67,9 @@ func problem(d dice, s scope) *repack.Instance {
 	if s.transfers {
 		for n := range in.Nodes {
 			in.Nodes[n].Transfers = d.n(4)
+			for range min(in.Nodes[n].Transfers, d.n(8)-5) {
+				in.Nodes[n].Busy = append(in.Nodes[n].Busy, repack.Ticks(d.n(9)))
+			}
 		}
 	}
 	for range d.n(s.rules + 1) {

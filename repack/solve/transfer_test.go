@@ -111,6 +111,36 @@ func TestGangWaitsForSlots(t *testing.T) {
 	}
 }
 
+// Transfers that are under way before the plan hold slots until they end.
+func TestSlotsThatAreBusy(t *testing.T) {
+	in := limited(2, 8, 8)
+	in.Nodes[0].Want = repack.Offline
+	in.Nodes[0].Busy, in.Nodes[1].Busy = []repack.Ticks{5, 9}, []repack.Ticks{7}
+	in.VMs = []repack.VM{running(0, 2, 2), running(0, 2, 2), running(0, 2, 2)}
+	r := solved(t, seed(1), in, solve.Options{Iterations: 10})
+	if got := planText(r.Plan); got != ""+
+		" 0  5-8 migrate VM 0 from node 0 to node 1\n"+
+		" 1  8-11 migrate VM 1 from node 0 to node 1\n"+
+		" 2  9-12 migrate VM 2 from node 0 to node 1\n"+
+		" 3  12-13 node_off node 0 after [0 1 2]\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// A cycle is broken at once although a slot of another node is busy: no action waits for that.
+func TestCycleBesideBusySlots(t *testing.T) {
+	in := limited(1, 4, 4, 4, 9)
+	in.Nodes[3].Busy = []repack.Ticks{100}
+	in.VMs = []repack.VM{running(0, 4, 4), running(1, 4, 4)}
+	for vm, n := range []int{1, 0} {
+		in.Rules = append(in.Rules, postedGuard(t, in, "fence", false, map[string]any{"vms": []int{vm}, "nodes": []int{n}}))
+	}
+	r := solved(t, seed(1), in, solve.Options{Iterations: 10})
+	if r.Plan == nil || r.Figures.Makespan != 9 {
+		t.Errorf("%q\n%s", r.Why, planText(r.Plan))
+	}
+}
+
 // Transfers hold a slot where they copy: a resume from another node where it comes to, and not
 // where its image lies; boots and shutdowns nowhere.
 func TestWhatHoldsSlots(t *testing.T) {

@@ -252,6 +252,7 @@ func (e *exhaustive) path(key string) []task {
 	}
 	slices.Reverse(list)
 	for i := range list {
+		list[i].start = e.slotsFree(&list[i])
 		for j := range i {
 			before, t := &list[j], &list[i]
 			if before.vm == t.vm || before.rate > 0 && t.rate > 0 || e.shareSlots(before, t) || before.leaves() && t.comes() && (before.from == t.to || len(e.Watches) > 0) {
@@ -272,6 +273,19 @@ func (e *exhaustive) shareSlots(a, b *task) bool {
 		}
 	}
 	return false
+}
+
+// slotsFree returns when no slot is taken any more that a task needs and that was taken before the
+// plan.
+func (e *exhaustive) slotsFree(t *task) (at repack.Ticks) {
+	for _, n := range t.kind.TransferNodes(t.from, t.to) {
+		if n != repack.Nowhere && e.In.Nodes[n].Transfers > 0 {
+			for _, until := range e.In.Nodes[n].Busy {
+				at = max(at, until)
+			}
+		}
+	}
+	return at
 }
 
 // scheduleOf returns a complete schedule of tasks with given times, and places the VMs

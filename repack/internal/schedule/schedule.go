@@ -150,7 +150,7 @@ func (c *simulation) run() {
 	c.powerUp()
 	c.startAll()
 	for {
-		for c.ends.Len() > 0 {
+		for c.ends.Len() > 0 || c.awaitsBusy() {
 			c.step()
 		}
 		if c.pending == 0 || c.Aborted() || !(cycleBreaker{c}).breakCycle() {
@@ -190,7 +190,8 @@ func (c *simulation) sortQueue(n int) {
 
 // step ends all tasks of the next instant, and starts units that fit then.
 func (c *simulation) step() {
-	c.clock = c.tasks[c.ends.order[0]].end
+	c.clock = c.nextInstant()
+	c.freeBusy()
 	for c.ends.Len() > 0 && c.tasks[c.ends.order[0]].end == c.clock {
 		c.end(heap.Pop(&c.ends).(int))
 	}
@@ -275,7 +276,11 @@ func (c *simulation) start(u int) {
 		case unit.ruled:
 			c.slots.take(t, c.clock, longest)
 		default:
-			t.end = c.slots.take(t, c.clock, t.takes) + t.takes
+			at := c.slots.take(t, c.clock, t.takes)
+			t.end = at + t.takes
+			if len(unit.tasks) == 1 {
+				t.start = at
+			}
 		}
 		if unit.atEnd {
 			t.start, t.end = c.clock+longest-t.takes, c.clock+longest

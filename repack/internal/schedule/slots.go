@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -15,6 +16,13 @@ type slots struct {
 	freeAt [][]repack.Ticks // by node, when each of its slots is free for the next task; nil: no limit
 	queue  [][]int          // units that wait for a slot of a node, by key
 	freed  []int            // nodes on which a transfer has ended
+	busy   []busySlot       // slots that are taken at first, the next to become free first
+}
+
+// busySlot is a slot that is taken before the plan begins.
+type busySlot struct {
+	until repack.Ticks
+	node  int
 }
 
 // newSlots returns the slots of an instance before the first instant; nil if no node has a limit.
@@ -24,10 +32,17 @@ func newSlots(in *repack.Instance) *slots {
 	}
 	s := &slots{freeAt: make([][]repack.Ticks, len(in.Nodes)), queue: make([][]int, len(in.Nodes))}
 	for n := range in.Nodes {
-		if most := in.Nodes[n].Transfers; most > 0 {
-			s.freeAt[n] = make([]repack.Ticks, min(most, len(in.VMs)))
+		node := &in.Nodes[n]
+		if node.Transfers == 0 {
+			continue
+		}
+		s.freeAt[n] = make([]repack.Ticks, min(node.Transfers, len(in.VMs)+len(node.Busy)))
+		for i, until := range node.Busy {
+			s.freeAt[n][i] = until
+			s.busy = append(s.busy, busySlot{until, n})
 		}
 	}
+	slices.SortFunc(s.busy, func(a, b busySlot) int { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.node, b.node)) })
 	return s
 }
 
@@ -143,5 +158,40 @@ func (c *simulation) startQueuedForSlots() {
 				c.start(u)
 			}
 		}
+	}
+}
+
+// awaitsBusy reports whether a unit waits for a slot while slots are taken that were so before the
+// plan.
+func (c *simulation) awaitsBusy() bool {
+	if c.slots == nil || len(c.slots.busy) == 0 {
+		return false
+	}
+	for _, queue := range c.slots.queue {
+		if slices.ContainsFunc(queue, func(u int) bool { return c.units[u].waiting }) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextInstant returns when the next task ends, or the next slot becomes free that was taken before
+// the plan.
+func (c *simulation) nextInstant() repack.Ticks {
+	next := repack.Forever
+	if c.ends.Len() > 0 {
+		next = c.tasks[c.ends.order[0]].end
+	}
+	if c.slots != nil && len(c.slots.busy) > 0 {
+		next = min(next, max(c.clock, c.slots.busy[0].until))
+	}
+	return next
+}
+
+// freeBusy frees the slots that were taken before the plan and are so no more.
+func (c *simulation) freeBusy() {
+	for c.slots != nil && len(c.slots.busy) > 0 && c.slots.busy[0].until <= c.clock {
+		c.slots.freed = append(c.slots.freed, c.slots.busy[0].node)
+		c.slots.busy = c.slots.busy[1:]
 	}
 }
