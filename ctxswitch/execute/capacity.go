@@ -129,21 +129,6 @@ func brings(call hypervisor.Call, node cluster.NodeID) bool {
 	}
 }
 
-// transfers counts the bulk calls under way on a node.
-func (cp *capacity) transfers(id cluster.NodeID) int {
-	node, ok := cp.nodes.byID[id]
-	if !ok {
-		return 0
-	}
-	n := 0
-	for _, o := range node.ops {
-		if v := o.call.Verb; v == hypervisor.Save || v == hypervisor.Restore || v == hypervisor.Migrate {
-			n++
-		}
-	}
-	return n
-}
-
 // counts is what a member counts for on its node: no CPU while its gang is paused in memory.
 func (cp *capacity) counts(p *gangState, rank int) cluster.Resources {
 	if p.rec.Paused() {

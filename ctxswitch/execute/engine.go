@@ -93,7 +93,7 @@ func (en *engine) advancePlan(p *gangState) {
 	}
 	switch {
 	case !a.begun:
-		if p.rec.Phase.Stable() && a.ready() {
+		if p.rec.Phase.Stable() && a.ready() && en.mayPause(p, a) {
 			en.beginNext(p, a)
 		}
 	case p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting:
