@@ -19,6 +19,7 @@ import (
 //     [check.room], and VMs arrive only on nodes that take VMs;
 //   - the rules hold by their meaning, see [check.rules];
 //   - the transfers on a link never keep to more than it has, see [check.links];
+//   - at the times of the plan, no node carries more transfers than it may, see [check.transfers];
 //   - no power budget is exceeded, see [check.power];
 //   - gangs are whole, see [check.gangs];
 //   - the goals are met, VMs that are pinned or have no goal are where they were,
@@ -34,6 +35,7 @@ func Check(p Problem, plan Plan) []string {
 	c.room()
 	c.rules()
 	c.links()
+	c.transfers()
 	c.power()
 	c.target()
 	return c.faults

@@ -128,7 +128,7 @@ func (c *check) timed(g *instanceBuilder, late uint64) *repack.Plan {
 	for i, a := range c.plan.Actions {
 		out := repack.Action{
 			Kind: kindOf[a.Kind], VM: g.vmIndex[a.VM], From: g.indexOf(a.From), To: g.indexOf(a.To), Rate: perTick(a.Rate),
-			Start: repack.Ticks(a.Start / placement.Tick), End: repack.Ticks((a.End + placement.Tick - time.Nanosecond) / placement.Tick),
+			Start: repack.Ticks(c.gangStart(a) / placement.Tick), End: repack.Ticks((a.End + placement.Tick - time.Nanosecond) / placement.Tick),
 		}
 		if late > 0 {
 			takes := out.End - out.Start
@@ -148,4 +148,16 @@ func (c *check) timed(g *instanceBuilder, late uint64) *repack.Plan {
 		plan.Actions = append(plan.Actions, out)
 	}
 	return plan
+}
+
+// gangStart is when an action begins with its gang: it may wait for a transfer slot after that.
+func (c *check) gangStart(a Action) time.Duration {
+	if a.Kind != cluster.Suspend && a.Kind != cluster.Resume && (a.Kind != cluster.Migrate || a.Live) {
+		return a.Start
+	}
+	start := a.Start
+	for _, id := range c.plan.Gangs[c.gangOf[a.ID]].Actions {
+		start = min(start, c.plan.Actions[id].Start)
+	}
+	return start
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -104,6 +105,12 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		{"a gather broken at the end", moving, func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Rules = append(slices.Clone(p.Rules), placement.Rules{Text: "spread({1.0, 1.1});"})
 		}, "is broken: VM 1.0 and VM 1.1 end on node n2"},
+		{"more transfers than a node carries", scenes["a gang waits for transfer slots"], func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
+			p.Transfers.Limit = 1
+		}, "node n1 carries 2 transfers at 0s, its limit is 1"},
+		{"transfers beside those under way", scenes["transfers wait for those under way"], func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
+			p.Transfers.Busy = map[cluster.NodeID][]time.Duration{"n1": {time.Minute}}
+		}, "node n1 carries 2 transfers at 30s, its limit is 1"},
 		{"arrival on a node that drains", figure83(), func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Current = p.Current.Clone()
 			p.Current.SetNode(cluster.Node{ID: "n3", Capacity: size(1, 1), State: cluster.Draining})

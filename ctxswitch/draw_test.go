@@ -2,6 +2,7 @@ package ctxswitch_test
 
 import (
 	"fmt"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -31,6 +32,14 @@ func drawProblem(t *rapid.T) ctxswitch.Problem {
 	}
 	if rapid.IntRange(0, 2).Draw(t, "network") == 0 {
 		p.Network = drawNetwork(t, nodes)
+	}
+	p.Transfers.Limit = rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "transfers")
+	if rapid.IntRange(0, 3).Draw(t, "busy") == 0 {
+		p.Transfers.Busy = map[cluster.NodeID][]time.Duration{}
+		for range rapid.IntRange(0, 3).Draw(t, "under way") {
+			id := rapid.SampledFrom(nodes).Draw(t, "busy node")
+			p.Transfers.Busy[id] = append(p.Transfers.Busy[id], time.Duration(rapid.IntRange(0, 200_000).Draw(t, "busy for"))*time.Millisecond+1)
+		}
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "rules") {
 		p.Rules = append(p.Rules, placement.Rules{Text: drawRule(t, vms, nodes)})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -205,6 +206,15 @@ var scenes = map[string]*scene{
 		want(cluster.VMRunning, 1, 2, 3).state("n1", cluster.Draining).
 		links(&ctxswitch.Network{NIC: map[cluster.NodeID]cluster.Rate{"n1": 125_000_000}, Dirty: 5_000_000}),
 
+	"a gang waits for transfer slots": newScene().node("n1", 5, 8).node("n2", 4, 8).
+		running("1.0", 1, 1, "n1").running("1.1", 1, 1, "n1").running("1.2", 1, 1, "n1").running("1.3", 1, 1, "n1").running("1.4", 1, 1, "n1").
+		sleeping("2.0", 2, 2, "n1").waiting("3.0", 3, 4).
+		want(cluster.VMSleeping, 1).want(cluster.VMRunning, 2, 3).transfers(2),
+
+	"transfers wait for those under way": newScene().node("n1", 4, 8).node("n2", 4, 8).
+		running("1.0", 1, 2, "n1").running("2.0", 1, 1, "n1").
+		want(cluster.VMRunning, 1, 2).state("n1", cluster.Draining).transfers(1).busy("n2", 30*time.Second),
+
 	"one stands still and another goes on": newScene().node("n1", 1, 2).node("n2", 1, 2).
 		running("1.0", 1, 1, "n1").running("1.1", 1, 1, "n2").
 		paused("2.0", 1, 1, "n1").paused("2.1", 1, 1, "n2").
@@ -256,6 +266,16 @@ var scenes = map[string]*scene{
 
 func (s *scene) links(n *ctxswitch.Network) *scene {
 	s.Network = n
+	return s
+}
+
+func (s *scene) transfers(limit int) *scene {
+	s.Transfers.Limit = limit
+	return s
+}
+
+func (s *scene) busy(node cluster.NodeID, ends ...time.Duration) *scene {
+	s.Transfers.Busy = map[cluster.NodeID][]time.Duration{node: ends}
 	return s
 }
 

@@ -55,9 +55,10 @@ type Problem struct {
 	Costs Costs
 	// Network is what transfers share; nil: they last as long as the costs say, however
 	// many there are.
-	Network *Network
-	Power   *Power      // what the plan may draw; nil: as much as it likes. See [KeepBudgets].
-	Feeds   *PowerFeeds // what places leave of power; nil: no limit
+	Network   *Network
+	Transfers Transfers   // how many of them nodes carry at once
+	Power     *Power      // what the plan may draw; nil: as much as it likes. See [KeepBudgets].
+	Feeds     *PowerFeeds // what places leave of power; nil: no limit
 	// Places are where VMs are to be in the end that run, or shall; of others the planner
 	// chooses.
 	Places map[cluster.VMID]cluster.NodeID
@@ -98,9 +99,10 @@ type Action struct {
 // Gang is the actions of one kind on one vjob that are carried out together
 // (thesis §9.1.2), in rank order. Every action is in exactly one gang.
 //
-// All actions of a gang wait for the same actions and start together; only the
-// live migrations of a vjob, which share a gang as well, go one by one as room
-// appears, and one VM may make two hops there. The room that a suspended or
+// All actions of a gang wait for the same actions and start together, except that
+// transfers wait for a slot on their nodes, in rank order, while the vjob is paused;
+// only the live migrations of a vjob, which share a gang as well, go one by one as
+// room appears, and one VM may make two hops there. The room that a suspended or
 // paused gang leaves is free when all its actions have ended; of one that stays in
 // memory that is its CPU.
 //

@@ -34,6 +34,7 @@ type pendingAction struct {
 	rate     int64
 	at       repack.Ticks // when it starts and ends in the plan of the instance
 	until    repack.Ticks
+	copies   repack.Ticks // when it begins to copy, if it waits for a transfer slot after its start; else at
 	gang     int
 	after    []int
 	depth    int
@@ -89,6 +90,10 @@ func (d *planBuilder) takeActions(plan *repack.Plan) {
 		s := pendingAction{
 			kind: kind, vm: a.VM, from: a.From, to: a.To, at: a.Start, until: a.End, rate: a.Rate,
 			live: kind == cluster.Migrate && !d.in.VMs[a.VM].Paused,
+		}
+		s.copies = s.at
+		if d.Transfers.Limit > 0 && s.pauses() {
+			s.copies = max(s.at, s.until-d.in.Lasts(a))
 		}
 		for _, j := range a.After {
 			if number[j] >= 0 {
@@ -184,12 +189,14 @@ func (s *pendingAction) pauses() bool {
 	return s.kind == cluster.Suspend || s.kind == cluster.Resume || s.kind == cluster.Migrate && !s.live
 }
 
-// order sorts the steps by their earliest start, at the end of the steps that they wait for.
+// order sorts the steps by their earliest start: at the end of the steps that they wait for, with transfer
+// slots, which they take in the order of the plan of the instance.
 func (d *planBuilder) order() (order []int) {
 	for i := range d.steps { // in order of the plan: dependencies come first
 		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.steps[a].at, d.steps[b].at) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.steps[a].copies, d.steps[b].copies) })
+	free, begins := d.Transfers.slots(), map[int]time.Duration{}
 	for _, i := range order {
 		s := &d.steps[i]
 		slices.Sort(s.after)
@@ -197,7 +204,15 @@ func (d *planBuilder) order() (order []int) {
 		for _, j := range s.after {
 			s.start, s.depth = max(s.start, d.steps[j].end), max(s.depth, d.steps[j].depth+1)
 		}
-		s.end = s.start + d.duration(s)
+		if d.stopsFor(s) {
+			if _, known := begins[s.gang]; !known {
+				begins[s.gang] = d.begins(s.gang, s.start, free)
+			}
+			s.start = begins[s.gang]
+		}
+		takes := d.duration(s)
+		s.start = free.take(s.kind, d.name(s.from), d.name(s.to), s.start, takes)
+		s.end = s.start + takes
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &d.steps[a], &d.steps[b]
@@ -209,12 +224,28 @@ func (d *planBuilder) order() (order []int) {
 	return order
 }
 
+// stopsFor reports whether a gang that runs is paused for a step.
+func (d *planBuilder) stopsFor(s *pendingAction) bool {
+	state, _ := d.Current.State(d.vms[s.vm])
+	return s.kind != cluster.Resume && s.pauses() && state == cluster.VMRunning
+}
+
+// begins returns when a gang is paused for its steps, once something else allows that: as soon as a
+// transfer slot is free on each of their nodes.
+func (d *planBuilder) begins(gang int, at time.Duration, free slots) time.Duration {
+	for _, i := range d.gangs[gang].steps {
+		s := &d.steps[i]
+		at = free.free(s.kind, d.name(s.from), d.name(s.to), at)
+	}
+	return at
+}
+
 // duration is the duration of a step: the estimate of the costs, or longer at the rate that its
 // links leave it.
 func (d *planBuilder) duration(s *pendingAction) time.Duration {
 	takes := d.Costs.Duration(s.kind, d.memory(s), s.remote())
 	if s.rate > 0 {
-		takes = max(takes, time.Duration(s.until-s.at)*placement.Tick)
+		takes = max(takes, time.Duration(s.until-s.copies)*placement.Tick)
 	}
 	return takes
 }

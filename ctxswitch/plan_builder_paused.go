@@ -23,9 +23,9 @@ func (d *planBuilder) addInPlace() {
 		s := pendingAction{vm: i, from: d.in.VMs[i].Host, to: d.in.VMs[i].Host}
 		switch {
 		case d.pauses(vm):
-			s.kind, s.at, s.until = cluster.Pause, -1, -1
+			s.kind, s.at, s.until, s.copies = cluster.Pause, -1, -1, -1
 		case d.unpauses(vm):
-			s.kind, s.at, s.until = cluster.Unpause, last, last
+			s.kind, s.at, s.until, s.copies = cluster.Unpause, last, last, last
 		default:
 			continue
 		}

@@ -40,14 +40,16 @@ type powerSchedule struct {
 	*Power
 	plan  *Plan
 	units []unit
-	of    []int        // the unit of each action
+	of    []int           // the unit of each action
+	at    []time.Duration // when each action starts, once its unit has begun
+	slots slots
 	free  [][]portion  // by limit, the oldest first
 	lacks []milliwatts // by limit: what is drawn from the beginning beyond it
 	short bool         // a unit has started with less than it takes
 	waits bool         // a unit has a new dependency
 }
 
-// unit is actions that start together: a gang, or one live migration.
+// unit is actions that start together, as transfer slots allow: a gang, or one live migration.
 type unit struct {
 	actions []ActionID
 	takes   []milliwatts // by limit, when it starts
@@ -74,7 +76,7 @@ type portion struct {
 }
 
 func newPowerSchedule(p *Problem, plan *Plan) *powerSchedule {
-	d := &powerSchedule{Power: p.Power, plan: plan, of: make([]int, len(plan.Actions))}
+	d := &powerSchedule{Power: p.Power, plan: plan, of: make([]int, len(plan.Actions)), at: make([]time.Duration, len(plan.Actions)), slots: p.Transfers.slots()}
 	for _, g := range plan.Gangs {
 		for _, id := range g.Actions {
 			d.of[id] = len(d.units)
@@ -232,6 +234,13 @@ func (d *powerSchedule) begin(u int) {
 		t.start = max(t.start, d.ends(b))
 	}
 	for _, id := range t.actions {
+		if a := &d.plan.Actions[id]; a.Kind == cluster.Suspend || a.Kind == cluster.Migrate && !a.Live {
+			t.start = d.slots.free(a.Kind, a.From, a.To, t.start) // it is paused for that
+		}
+	}
+	for _, id := range t.actions {
+		a := &d.plan.Actions[id]
+		d.at[id] = d.slots.take(a.Kind, a.From, a.To, t.start, a.End-a.Start)
 		t.end = max(t.end, d.ends(id))
 	}
 }
@@ -239,7 +248,7 @@ func (d *powerSchedule) begin(u int) {
 // ends is the time at which an action ends, once its unit has begun.
 func (d *powerSchedule) ends(id ActionID) time.Duration {
 	a := &d.plan.Actions[id]
-	return d.units[d.of[id]].start + a.End - a.Start
+	return d.at[id] + a.End - a.Start
 }
 
 // endNext ends the units that end next, and returns their number.
@@ -274,7 +283,7 @@ func (d *powerSchedule) write() Plan {
 	plan.Actions = slices.Clone(d.plan.Actions)
 	for i := range plan.Actions {
 		a, u := &plan.Actions[i], &d.units[d.of[i]]
-		a.Start, a.End, a.After = u.start, d.ends(a.ID), slices.Clone(u.after)
+		a.Start, a.End, a.After = d.at[i], d.ends(a.ID), slices.Clone(u.after)
 		slices.Sort(a.After)
 		a.After = slices.Compact(a.After)
 	}

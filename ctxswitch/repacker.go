@@ -156,6 +156,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	q.widen()
 	q.gangs()
 	q.postNetwork(s.Network)
+	q.postTransfers(&s.Transfers)
 	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.closeNodes(), q.postPlaces(s.Places)); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ func (r *Report) Valid() bool { return len(r.Faults) == 0 }
 //     within its capacity, equation (1) of the paper: a VM that migrates counts on
 //     both ends, one that stays changes its demand at its Allocate, or without one
 //     at once if nothing grows and at the makespan otherwise;
-//   - at every instant, the rates of the transfers on a link are within its bandwidth;
+//   - at every instant, the rates of the transfers on a link are within its bandwidth, and
+//     no node carries more transfers than it may;
 //   - a node that is switched off is empty by then, one that is switched on is so
 //     before anything comes;
 //   - the actions that one waits for have ended before it starts;
@@ -46,6 +47,7 @@ func Check(in *Instance, plan *Plan) (*Report, error) {
 	c.switches()
 	c.room()
 	c.links()
+	c.transfers()
 	c.order()
 	c.together()
 	c.rules()
@@ -230,6 +232,37 @@ func (c *checker) links() {
 		for _, f := range flows {
 			if bandwidth := in.Bandwidth(Link(l)); f.Rate > bandwidth {
 				c.fault("%s carries %d of %d at %d", in.LinkName(Link(l)), f.Rate, bandwidth, f.At)
+			}
+		}
+	}
+}
+
+// transfers checks that no node carries more transfers at once than its limit.
+func (c *checker) transfers() {
+	if !c.Instance.LimitsTransfers() {
+		return
+	}
+	changes := make([][]slotChange, len(c.Instance.Nodes))
+	for _, list := range c.ByVM {
+		for _, i := range list {
+			a := &c.Plan.Actions[i]
+			for _, n := range a.Kind.TransferNodes(a.From, a.To) {
+				if n >= 0 && n < len(changes) && c.Instance.Nodes[n].Transfers > 0 {
+					from, to := c.transferring(i)
+					changes[n] = append(changes[n], slotChange{from, 1}, slotChange{to, -1})
+				}
+			}
+		}
+	}
+	for n := range changes {
+		for _, until := range c.Instance.Nodes[n].Busy {
+			changes[n] = append(changes[n], slotChange{0, 1}, slotChange{until, -1})
+		}
+		slices.SortFunc(changes[n], slotChange.compare) // ends before starts
+		taken, limit := 0, c.Instance.Nodes[n].Transfers
+		for _, change := range changes[n] {
+			if taken += change.by; taken > limit && change.by > 0 {
+				c.fault("%s carries %d transfers at %d, its limit is %d", c.Instance.NodeName(n), taken, change.at, limit)
 			}
 		}
 	}

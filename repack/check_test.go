@@ -175,6 +175,35 @@ var faults = []struct {
 		and(act(repack.Allocate, a, nowhere, 0, 1, 1, 6), act(repack.Allocate, b, nowhere, 0, 1, 1, 4), act(repack.Allocate, c, nowhere, 0, 1, 1, 5, 9)),
 		"action 4 waits for itself\naction 5 waits for itself\naction 6 waits for itself\naction 6 waits for action 9, which does not exist",
 	},
+	{"transfers within the limit", func(in *repack.Instance) { in.Nodes[1].Transfers = 1 }, but(3, act(repack.Resume, c, 1, 1, 4, 9)), ""},
+	{"too many transfers", func(in *repack.Instance) { in.Nodes[1].Transfers = 1 }, right(), "node 1 carries 2 transfers at 2, its limit is 1"},
+	{
+		"beside what is under way", func(in *repack.Instance) { in.Nodes[1].Transfers, in.Nodes[1].Busy = 2, []repack.Ticks{3} },
+		right(), "node 1 carries 3 transfers at 2, its limit is 2",
+	},
+	{
+		"after what was under way", func(in *repack.Instance) { in.Nodes[1].Transfers, in.Nodes[1].Busy = 2, []repack.Ticks{2} }, right(), "",
+	},
+	{
+		"both ends of a migration are transfers", func(in *repack.Instance) {
+			in.Nodes[0].Transfers, in.Nodes[1].Transfers = 1, 1
+			in.Nodes[0].Capacity[0], in.Nodes[1].Capacity[0] = 20, 20
+		},
+		append(but(3, act(repack.Resume, c, 1, 0, 4, 10)), act(repack.Migrate, a, 0, 1, 3, 11)),
+		"node 0 carries 2 transfers at 4, its limit is 1\nnode 1 carries 2 transfers at 3, its limit is 1",
+	},
+	{
+		"one of a gang waits for a slot", func(in *repack.Instance) {
+			in.Gangs, in.VMs[d].Want, in.Nodes[1].Transfers = [][]int{{d, e}}, repack.Sleeping, 1
+		},
+		append(but(0, act(repack.Suspend, d, 1, nowhere, 0, 8))[:3], act(repack.Resume, c, 1, 1, 8, 13)), "",
+	},
+	{
+		"one of a gang waits too short for a slot", func(in *repack.Instance) {
+			in.Gangs, in.VMs[d].Want, in.Nodes[1].Transfers = [][]int{{d, e}}, repack.Sleeping, 1
+		},
+		append(but(0, act(repack.Suspend, d, 1, nowhere, 0, 7))[:3], act(repack.Resume, c, 1, 1, 7, 12)), "node 1 carries 2 transfers at 3, its limit is 1",
+	},
 	{
 		"a gang apart", func(in *repack.Instance) { in.Gangs, in.VMs[d].Want = [][]int{{a}, {d, e, c}}, repack.Sleeping },
 		but(0, act(repack.Suspend, d, 1, nowhere, 1, 5))[:3], "VM c ends sleeping, must be running\ngang 1: one suspend starts at 1, another at 0",

@@ -23,8 +23,9 @@ type Instance struct {
 	VMs   []VM
 	Rules []Posted
 	// Gangs are sets of VMs that are suspended, resumed, and moved while paused together:
-	// these actions start at one instant, and their room is free when the last has ended. A VM
-	// is in one gang at most.
+	// these actions start at one instant, and their room is free when the last has ended. Where
+	// transfers are limited, some of them wait for a slot before they copy, and last longer. A
+	// VM is in one gang at most.
 	Gangs   [][]int
 	NodeOff Ticks // how long it takes to switch a node off
 	NodeOn  Ticks
@@ -51,6 +52,12 @@ type Node struct {
 	State    NodeState
 	Want     NodeState
 	Rack     int
+	// Transfers is how many transfers the node carries at once, see [Kind.TransferNodes]; 0 is
+	// no limit.
+	Transfers int
+	// Busy is when transfers end that are under way before the plan begins: each holds a slot
+	// until then. There are at most as many as Transfers.
+	Busy []Ticks
 }
 
 // VMState is what a VM is doing.

@@ -37,7 +37,8 @@ type Action struct {
 	// as an amount per tick; 0 if none of them has a limit.
 	Rate int64
 	// After are the actions, by index, that must have ended before this one may start. An
-	// execution that follows them may be late or early and stays feasible.
+	// execution that follows them may be late or early and stays feasible, if it also keeps to
+	// [Node.Transfers]: actions do not wait for transfer slots by name.
 	After []int
 }
 

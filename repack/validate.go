@@ -1,6 +1,9 @@
 package repack
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Validate says what makes an instance none: sizes that differ, numbers of VMs and
 // nodes that do not exist, negative amounts. Whether there is a plan is another
@@ -9,6 +12,9 @@ func (in *Instance) Validate() error {
 	for n := range in.Nodes {
 		if len(in.Nodes[n].Capacity) != len(in.Dims) {
 			return fmt.Errorf("%s: %d capacities for %d resources", in.NodeName(n), len(in.Nodes[n].Capacity), len(in.Dims))
+		}
+		if err := in.Nodes[n].validateTransfers(); err != nil {
+			return fmt.Errorf("%s: %w", in.NodeName(n), err)
 		}
 	}
 	for vm := range in.VMs {
@@ -27,6 +33,18 @@ func (in *Instance) Validate() error {
 			}
 			inGang[vm] = true
 		}
+	}
+	return nil
+}
+
+func (n *Node) validateTransfers() error {
+	switch {
+	case n.Transfers < 0:
+		return fmt.Errorf("transfers: %d: want 0 for no limit, or more", n.Transfers)
+	case len(n.Busy) > n.Transfers:
+		return fmt.Errorf("busy: %d transfers, the limit is %d", len(n.Busy), n.Transfers)
+	case len(n.Busy) > 0 && (slices.Min(n.Busy) < 0 || slices.Max(n.Busy) >= Forever):
+		return fmt.Errorf("busy: %d: times from 0 on, before the end of time", n.Busy)
 	}
 	return nil
 }

@@ -42,11 +42,15 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 				return false
 			}
 		}
+		if act := p.actionOf(call.VM.Rank); act != nil && cp.overtakes(p, act, tentative) {
+			return false
+		}
 	}
 	if call.Verb != hypervisor.Save {
 		need := cp.room(p, call)
 		load := p.maxCPU(call.VM.Rank, p.member(call.VM.Rank).cap.most)
-		if !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative) {
+		p.memberOf(call.VM.Rank).noRoom = !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative)
+		if p.member(call.VM.Rank).noRoom {
 			if p.phase.deniedSince.IsZero() {
 				p.phase.deniedSince = cp.now
 			}
@@ -127,21 +131,6 @@ func brings(call hypervisor.Call, node cluster.NodeID) bool {
 	default:
 		return false
 	}
-}
-
-// transfers counts the bulk calls under way on a node.
-func (cp *capacity) transfers(id cluster.NodeID) int {
-	node, ok := cp.nodes.byID[id]
-	if !ok {
-		return 0
-	}
-	n := 0
-	for _, o := range node.ops {
-		if v := o.call.Verb; v == hypervisor.Save || v == hypervisor.Restore || v == hypervisor.Migrate {
-			n++
-		}
-	}
-	return n
 }
 
 // counts is what a member counts for on its node: no CPU while its gang is paused in memory.

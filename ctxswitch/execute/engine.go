@@ -93,7 +93,7 @@ func (en *engine) advancePlan(p *gangState) {
 	}
 	switch {
 	case !a.begun:
-		if p.rec.Phase.Stable() && a.ready() {
+		if p.rec.Phase.Stable() && a.ready() && en.mayPause(p, a) {
 			en.beginNext(p, a)
 		}
 	case p.rec.Phase == gang.Moving || p.rec.Phase == gang.Shifting:
@@ -243,6 +243,11 @@ func (en *engine) touchContainer(p *gangState) {
 
 // wake passes on when gangs that wait, or back off, go on without an event.
 func (en *engine) wake(at func(time.Time)) {
+	for id := range en.denied {
+		if p, ok := en.gangs.live[id]; ok {
+			at(p.notBefore)
+		}
+	}
 	for _, p := range en.gangs.active {
 		for i := range p.members {
 			t := &p.members[i]

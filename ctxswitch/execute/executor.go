@@ -16,7 +16,8 @@
 // concern and is given the parts that it uses; none knows the executor, and all add to the batch (batch.go).
 // The engine advances the gangs (engine.go, finish.go): gang_state.go, member_state.go and phase_state.go have
 // the state of one, plan.go and gang_plan.go its assignments, input.go what package gang decides on, and
-// calls.go the calls. Looks go to nodes.go and store.go; capacity.go says which calls a node has room for.
+// calls.go the calls. Looks go to nodes.go and store.go; capacity.go says which calls a node has room for,
+// transfers.go in which order they get transfer slots.
 // Beside the engine are images that are kept (kept.go), CPU caps (cap.go), accounts (accounts.go), walltimes
 // (walltime.go), energy (energy.go) and copies of no vjob (unknown.go). report.go is for other packages.
 package execute
@@ -196,6 +197,7 @@ func (e *Executor) Flush() Effects {
 	for len(e.dirty) > 0 {
 		ids := slices.Sorted(maps.Keys(e.dirty))
 		clear(e.dirty)
+		e.gangs.sortByPlan(ids)
 		for _, id := range ids {
 			if p, ok := e.gangs.live[id]; ok && e.engine.advance(p) {
 				e.caps.correct(p)

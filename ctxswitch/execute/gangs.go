@@ -12,6 +12,7 @@ type gangs struct {
 	// retry.
 	active     map[cluster.VJobID]*gangState
 	containers map[cluster.VJobID]*gangState // those that others run in
+	promises   promises
 	// withImages are the vjobs that keep images of earlier lives, and some that did.
 	withImages map[cluster.VJobID]bool
 	// kept holds the records of vjobs that have ended and left images.
@@ -23,6 +24,7 @@ type gangs struct {
 func newGangs() *gangs {
 	return &gangs{
 		live: map[cluster.VJobID]*gangState{}, active: map[cluster.VJobID]*gangState{}, containers: map[cluster.VJobID]*gangState{},
+		promises:   promises{},
 		withImages: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{},
 	}
 }

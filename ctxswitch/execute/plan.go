@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -15,6 +16,7 @@ import (
 type activePlan struct {
 	*batch
 	id      journal.PlanID
+	at      time.Time // when it was adopted: its times count from then
 	actions []ctxswitch.Action
 	state   []journal.PlanState // by action; "" until it begins or is given up
 	open    int                 // actions that are neither done nor given up
@@ -28,6 +30,8 @@ type assignment struct {
 	plan  *activePlan
 	gang  ctxswitch.Gang
 	begun bool
+	// readyAt is since when the gang could begin but for transfer slots; zero if it does not wait for them.
+	readyAt time.Time
 }
 
 // ready reports whether the gang can begin: all of its actions may start or, in a boot, a resume or a live

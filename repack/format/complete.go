@@ -112,6 +112,11 @@ func (d *document) checkTotal() {
 			length += float64(v.Memory) / float64(max(1, narrow-v.Dirty))
 		}
 	}
+	for n := range d.instance.Nodes {
+		for _, until := range d.instance.Nodes[n].Busy {
+			length += float64(until)
+		}
+	}
 	length += float64(len(d.instance.Nodes)) * float64(max(d.instance.NodeOff, d.instance.NodeOn))
 	if 4*length*max(1, weights) > maxTotal && d.err == nil {
 		d.err = &Error{Path: "vms", Text: "the durations and weights are so large that the objective of a plan may overflow"}

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"io"
 
 	"vjob/repack"
@@ -127,6 +128,7 @@ func (d *document) node(i int) {
 	}
 	d.instance.Nodes = append(d.instance.Nodes, repack.Node{Capacity: d.resources.capacity()})
 	n := &d.instance.Nodes[i]
+	var busy Place
 	keys := d.object(func(key string) {
 		switch key {
 		case "id":
@@ -139,13 +141,23 @@ func (d *document) node(i int) {
 			n.Want = repack.NodeState(d.word("online", "offline", "any"))
 		case "rack":
 			n.Rack = int(d.integer(0, maxElements, ""))
+		case "transfers":
+			n.Transfers = int(d.integer(0, maxElements, ""))
+		case "busy":
+			busy = d.place()
+			for _, until := range d.indexes() {
+				n.Busy = append(n.Busy, repack.Ticks(until))
+			}
 		default:
 			if !d.resources.read(d, key, i, true) {
-				d.unknown(key, "id, name, state, next, rack, "+d.resources.list(false))
+				d.unknown(key, "id, name, state, next, rack, transfers, busy, "+d.resources.list(false))
 			}
 		}
 	})
 	d.need(begins, keys, "id", "cpu", "mem", "state", "next")
+	if d.err == nil && len(n.Busy) > n.Transfers {
+		d.wrongAt(busy, fmt.Sprintf("nodes[%d].busy", i), fmt.Sprintf("a list of %d", len(n.Busy)), fmt.Sprintf("at most as many as transfers: %d", n.Transfers))
+	}
 }
 
 // id reads the number of an element, which is its index.

@@ -142,7 +142,7 @@ func (r *resources) widen(amounts []int64, with int64) []int64 {
 
 // resourceName reports whether a resource may have that name.
 func resourceName(s string) bool {
-	reserved := vmKeys + "rack, "
+	reserved := vmKeys + "rack, transfers, busy, "
 	if s == "" || len(s) > 32 || s[0] < 'a' || s[0] > 'z' || strings.HasSuffix(s, nextSuffix) ||
 		strings.HasPrefix(reserved, s+", ") || strings.Contains(reserved, " "+s+", ") {
 		return false

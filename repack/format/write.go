@@ -200,6 +200,13 @@ func (w writer) node(in *repack.Instance, i int) {
 	if n.Rack != 0 {
 		w.member("rack", int64(n.Rack))
 	}
+	if n.Transfers > 0 {
+		w.member("transfers", int64(n.Transfers))
+	}
+	if len(n.Busy) > 0 {
+		w.key("busy")
+		w.value(n.Busy)
+	}
 	w.put("}")
 }
 

@@ -38,12 +38,20 @@ func cheaper(in *repack.Instance, aim repack.Objective, limit int64) (p *repack.
 	for vm := range in.VMs {
 		t := in.VMs[vm].Takes
 		longest := max(t.Boot, t.Shutdown, t.Suspend+t.ResumeRemote, t.ResumeRemote, 2*t.Migrate)
-		if in.Network != nil {
+		if in.Network != nil || in.LimitsTransfers() {
 			for _, way := range rated(in, vm) {
+				if len(way) == 0 {
+					continue
+				}
 				longest = max(longest, way[0].End+way[len(way)-1].End)
 			}
 		}
 		b.horizon += longest
+	}
+	for n := range in.Nodes {
+		for _, until := range in.Nodes[n].Busy {
+			b.horizon += until
+		}
 	}
 	b.switches = slices.ContainsFunc(in.Rules, func(r repack.Posted) bool { return len(r.String()) > 9 && r.String()[:9] == "maxOnline" })
 	b.choose(0)
@@ -171,7 +179,7 @@ func rated(in *repack.Instance, vm int) (list [][]repack.Action) {
 		for _, a := range way {
 			var more [][]repack.Action
 			for _, before := range some {
-				for _, b := range paced(in, a) {
+				for _, b := range append(paced(in, a), waiting(in, a)...) {
 					more = append(more, append(slices.Clone(before), b))
 				}
 			}
@@ -202,6 +210,19 @@ func paced(in *repack.Instance, a repack.Action) (list []repack.Action) {
 			a.Rate, a.End = rate, takes
 			list = append(list, a)
 		}
+	}
+	return list
+}
+
+// waiting is an action of a gang that waits for a transfer slot, so long as two others may take.
+func waiting(in *repack.Instance, a repack.Action) (list []repack.Action) {
+	together := a.Kind == repack.Suspend || a.Kind == repack.Resume || a.Kind == repack.Migrate && in.VMs[a.VM].Paused
+	if !together || !in.LimitsTransfers() || !slices.ContainsFunc(in.Gangs, func(vms []int) bool { return slices.Contains(vms, a.VM) }) {
+		return nil
+	}
+	for range 6 {
+		a.End++
+		list = append(list, a)
 	}
 	return list
 }

@@ -77,10 +77,16 @@ func company(in *repack.Instance, p *repack.Plan) [][]int {
 var punctual = []string{"deadline(", "noDelay(", "sync(", "syncEnd("}
 
 // lateFaults are the faults of a plan that is carried out late, but for those of
-// rules that cannot hold then. A VM that stays and grows in passing may do so at the
+// rules that cannot hold then, and of limits of transfers, which whatever carries the plan out
+// has to keep. A VM that stays and grows in passing may do so at the
 // end of a plan without an allocate: it has one.
 func lateFaults(in *repack.Instance, p *repack.Plan) []string {
-	report, err := repack.Check(in, p)
+	unlimited := *in
+	unlimited.Nodes = slices.Clone(in.Nodes)
+	for n := range unlimited.Nodes {
+		unlimited.Nodes[n].Transfers = 0
+	}
+	report, err := repack.Check(&unlimited, p)
 	if err != nil {
 		return []string{err.Error()}
 	}

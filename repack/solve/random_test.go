@@ -42,6 +42,7 @@ type scope struct {
 	plain      bool // no VM sleeps, stays or is weighted
 	instant    bool // some actions take no time
 	network    bool // transfers share links
+	transfers  bool // nodes carry few transfers at once
 }
 
 // problem makes a random problem. It may have no solution.
@@ -62,6 +63,14 @@ func problem(d dice, s scope) *repack.Instance {
 	}
 	if s.network {
 		network(d, in)
+	}
+	if s.transfers {
+		for n := range in.Nodes {
+			in.Nodes[n].Transfers = d.n(4)
+			for range min(in.Nodes[n].Transfers, d.n(8)-5) {
+				in.Nodes[n].Busy = append(in.Nodes[n].Busy, repack.Ticks(d.n(9)))
+			}
+		}
 	}
 	for range d.n(s.rules + 1) {
 		in.Rules = append(in.Rules, randomRule(d, in, s))

@@ -21,6 +21,8 @@ type Facts struct {
 	// Nodes are in the states in which they count for placing VMs.
 	Nodes    []execute.NodeReport
 	Bookings Bookings
+	// TransfersAhead is for how long the transfer slots of nodes are taken by what is under way or promised.
+	TransfersAhead map[cluster.NodeID][]time.Duration
 	// Images is the free image space of each node, without what is promised.
 	Images hypervisor.Spaces
 	// NoImages is why images can be neither written nor read; "" if they can.

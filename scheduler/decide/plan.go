@@ -154,9 +154,14 @@ func (a *attempt) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	}
 	return ctxswitch.Problem{
 		Current: l.current, Rules: l.rules, Avoid: l.avoid, Gangs: goals, Claims: l.claims, Pinned: a.pinned(stays), Places: a.facts.places(),
-		Unsavable: a.unsavable, Live: l.live, Costs: a.settings.Execute.Costs, Network: a.settings.Network,
+		Unsavable: a.unsavable, Live: l.live, Costs: a.settings.Execute.Costs, Network: a.settings.Network, Transfers: a.transfers(),
 		Feeds: a.supply.Feeds(l.intended.Nodes(), a.Limits.Now, a.jobs()), Seed: a.settings.Seed,
 	}
+}
+
+// transfers returns how many transfers nodes carry at once, and those that come before a plan made now.
+func (a *attempt) transfers() ctxswitch.Transfers {
+	return ctxswitch.Transfers{Limit: a.settings.Execute.Transfers, Busy: a.facts.TransfersAhead}
 }
 
 // makePlan makes a plan with which the prepared reservations could begin now, and leaves their own

@@ -109,7 +109,7 @@ func (a *attempt) delayForPower(plan ctxswitch.Plan, caps map[cluster.VJobID][]c
 	if !a.limited() || plan.Empty() {
 		return plan
 	}
-	return ctxswitch.KeepBudgets(ctxswitch.Problem{Current: a.trial.current, Power: a.planPower(caps)}, plan)
+	return ctxswitch.KeepBudgets(ctxswitch.Problem{Current: a.trial.current, Transfers: a.transfers(), Power: a.planPower(caps)}, plan)
 }
 
 // planPower returns what nodes and VMs draw while a plan is carried out, and the limits.

@@ -2,7 +2,7 @@
 //
 // [Bounds.Value] is a lower bound of the objective: each node alone (bound.go), VMs that wait
 // for each other (bound_order.go), room for few VMs on their way at once (bound_room.go), links
-// (bound_link.go). [Infeasible] and [Unpackable] look for reasons why no placement exists.
+// (bound_link.go), transfer slots (bound_transfer.go). [Infeasible] and [Unpackable] look for reasons why no placement exists.
 package proof
 
 import (
@@ -36,8 +36,8 @@ func NewBounds(m *problem.Problem) *Bounds {
 
 // Value returns a lower bound of the objective of every plan. Every VM acts in the shortest
 // way, and where the VMs that prefer a node do not fit together, the cheapest leave; that is
-// exact for one node. On top of that VMs wait for links, for VMs in their way, or for free
-// room. The largest of these three waits counts, as they may overlap.
+// exact for one node. On top of that VMs wait for links, for VMs in their way, for free room, or
+// for transfer slots. The largest of these waits counts, as they may overlap.
 func (m *Bounds) Value() (sum int64) {
 	if m.Objective == repack.Makespan {
 		return m.makespan()
@@ -63,7 +63,7 @@ func (m *Bounds) makespan() (most int64) {
 			most = max(most, int64(min(v.DurationTo(v.Host), m.minTravel(vm))))
 		}
 	}
-	return max(most, m.slotMakespan())
+	return max(most, m.slotMakespan(), m.transferMakespan())
 }
 
 // minTravel returns the least time to bring a VM elsewhere: a suspendable VM can be resumed
@@ -136,7 +136,7 @@ func (m *Bounds) minNodes(vms []int) (most int) {
 
 // perNode adds up bounds of each node alone.
 func (m *Bounds) perNode() (sum int64) {
-	sum = m.Departures() + max(m.linkWaits(), m.orderWaits(), m.slotWaits())
+	sum = m.Departures() + max(m.linkWaits(), m.orderWaits(), m.slotWaits(), m.transferWaits())
 	for _, vm := range m.Wanted {
 		sum += min(m.minHome[vm], m.minAway(vm))
 	}

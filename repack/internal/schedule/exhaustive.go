@@ -236,9 +236,9 @@ func (e *exhaustive) hasRoom(free []int64, vm, n int) bool {
 	return true
 }
 
-// path returns the tasks that lead to a state. Each starts when the task before it of its VM
-// has ended, and all that left its node before it came; or any node, if rules watch more than
-// one.
+// path returns the tasks that lead to a state. Each starts when the task before it of its VM has
+// ended, and all before it that left its node (any node, if rules watch more than one) or share
+// links or transfer slots with it.
 func (e *exhaustive) path(key string) []task {
 	list := []task{} // not nil, which is no path
 	for t := e.seen[key]; t.before != ""; t = e.seen[t.before] {
@@ -252,15 +252,40 @@ func (e *exhaustive) path(key string) []task {
 	}
 	slices.Reverse(list)
 	for i := range list {
+		list[i].start = e.slotsFree(&list[i])
 		for j := range i {
 			before, t := &list[j], &list[i]
-			if before.vm == t.vm || before.rate > 0 && t.rate > 0 || before.leaves() && t.comes() && (before.from == t.to || len(e.Watches) > 0) {
+			if before.vm == t.vm || before.rate > 0 && t.rate > 0 || e.shareSlots(before, t) || before.leaves() && t.comes() && (before.from == t.to || len(e.Watches) > 0) {
 				t.start = max(t.start, before.end)
 			}
 		}
 		list[i].end = list[i].start + list[i].takes
 	}
 	return list
+}
+
+// shareSlots reports whether two tasks copy on one node with a limit of transfers.
+func (e *exhaustive) shareSlots(a, b *task) bool {
+	other := b.kind.TransferNodes(b.from, b.to)
+	for _, n := range a.kind.TransferNodes(a.from, a.to) {
+		if n != repack.Nowhere && e.In.Nodes[n].Transfers > 0 && slices.Contains(other[:], n) {
+			return true
+		}
+	}
+	return false
+}
+
+// slotsFree returns when no slot is taken any more that a task needs and that was taken before the
+// plan.
+func (e *exhaustive) slotsFree(t *task) (at repack.Ticks) {
+	for _, n := range t.kind.TransferNodes(t.from, t.to) {
+		if n != repack.Nowhere && e.In.Nodes[n].Transfers > 0 {
+			for _, until := range e.In.Nodes[n].Busy {
+				at = max(at, until)
+			}
+		}
+	}
+	return at
 }
 
 // scheduleOf returns a complete schedule of tasks with given times, and places the VMs

@@ -42,6 +42,7 @@ type simulation struct {
 	clock       repack.Ticks
 	ends        ends
 	traffic     *traffic // nil if there is no network
+	slots       *slots   // nil if no node has a limit of transfers
 	taskOf      []int    // the next or running task of each VM; -1
 	monitors    *monitors
 	rng         *rand.Rand
@@ -108,6 +109,7 @@ func (c *simulation) prepare(to []int) {
 		c.on[n], c.offAt[n] = c.In.Nodes[n].State == repack.Online, repack.Forever
 	}
 	c.monitors, c.traffic = newMonitors(c.Problem, c.position), newTraffic(c.In, c.rng)
+	c.slots = newSlots(c.In)
 	for i := range c.Gates {
 		c.Gates[i].Begin(to)
 	}
@@ -148,7 +150,7 @@ func (c *simulation) run() {
 	c.powerUp()
 	c.startAll()
 	for {
-		for c.ends.Len() > 0 {
+		for c.ends.Len() > 0 || c.awaitsBusy() {
 			c.step()
 		}
 		if c.pending == 0 || c.Aborted() || !(cycleBreaker{c}).breakCycle() {
@@ -157,14 +159,14 @@ func (c *simulation) run() {
 	}
 }
 
-// firstTurns returns the order of units in the first instant: with a network by key, as units
-// may share links without sharing a queue.
+// firstTurns returns the order of units in the first instant: by key where units may share links
+// or transfer slots without sharing a queue.
 func (c *simulation) firstTurns() []int {
 	order := make([]int, len(c.units))
 	for u := range order {
 		order[u] = u
 	}
-	if c.traffic != nil {
+	if c.traffic != nil || c.slots != nil {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
 	}
 	return order
@@ -188,7 +190,8 @@ func (c *simulation) sortQueue(n int) {
 
 // step ends all tasks of the next instant, and starts units that fit then.
 func (c *simulation) step() {
-	c.clock = c.tasks[c.ends.order[0]].end
+	c.clock = c.nextInstant()
+	c.freeBusy()
 	for c.ends.Len() > 0 && c.tasks[c.ends.order[0]].end == c.clock {
 		c.end(heap.Pop(&c.ends).(int))
 	}
@@ -217,6 +220,9 @@ func (c *simulation) startAll() {
 			}
 		}
 		c.queue[n] = queue
+	}
+	if c.slots != nil {
+		c.startQueuedForSlots()
 	}
 	if c.traffic != nil {
 		c.startQueuedOnLinks()
@@ -265,6 +271,17 @@ func (c *simulation) start(u int) {
 		t := &c.tasks[i]
 		t.started, t.start, t.end = true, c.clock, c.clock+t.takes
 		c.number(t)
+		switch {
+		case c.slots == nil:
+		case unit.ruled:
+			c.slots.take(t, c.clock, longest)
+		default:
+			at := c.slots.take(t, c.clock, t.takes)
+			t.end = at + t.takes
+			if len(unit.tasks) == 1 {
+				t.start = at
+			}
+		}
 		if unit.atEnd {
 			t.start, t.end = c.clock+longest-t.takes, c.clock+longest
 		}
@@ -293,6 +310,7 @@ func (c *simulation) end(i int) {
 		return
 	}
 	c.useLinks(t, -1)
+	c.slotEnded(t)
 	for _, g := range c.GatesOf[t.vm] {
 		c.Gates[g].Ended(t.vm, t.kind, c.clock)
 		for _, vm := range c.Gates[g].VMs {

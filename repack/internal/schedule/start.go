@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// A unit of tasks may start in this instant if its gang, gates, watches, room and links allow
-// it.
+// A unit of tasks may start in this instant if its gang, gates, watches, room, transfer slots and
+// links allow it.
 
 // admits reports whether all tasks of a unit may start now.
 func (c *simulation) admits(u int) bool {
@@ -14,12 +14,12 @@ func (c *simulation) admits(u int) bool {
 		return false
 	}
 	if len(tasks) == 1 {
-		return c.mayStart(tasks[0]) && c.setRates(u)
+		return c.mayStart(tasks[0]) && c.slotsFree(u) && c.setRates(u)
 	}
-	return slices.IndexFunc(tasks, func(i int) bool { return !c.mayStart(i) }) < 0 && len(c.startable(tasks)) == len(tasks) && c.setRates(u)
+	return slices.IndexFunc(tasks, func(i int) bool { return !c.mayStart(i) }) < 0 && len(c.startable(tasks)) == len(tasks) && c.slotsFree(u) && c.setRates(u)
 }
 
-// mayStart reports whether a task may start now, links aside.
+// mayStart reports whether a task may start now, transfer slots and links aside.
 func (c *simulation) mayStart(i int) bool {
 	t := &c.tasks[i]
 	for _, g := range c.GatesOf[t.vm] {

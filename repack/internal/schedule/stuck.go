@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 
 	"vjob/repack/internal/placement"
@@ -18,7 +19,7 @@ func Stuck(s *placement.State) (why []string) {
 			why = append(why, c.waitText(t))
 		}
 	}
-	if narrow := c.narrowLinkText(); narrow != "" {
+	if narrow := cmp.Or(c.narrowLinkText(), c.fewSlotsText()); narrow != "" {
 		return append(why, narrow)
 	}
 	return append(why, "they wait for each other, and no other node has the room to let one of them pass; VMs that may be suspended for a while (sleepable) could")
@@ -51,6 +52,25 @@ func (c *simulation) narrowLinkText() string {
 			text = fmt.Sprintf("the %d VMs of gang %d must %s together", len(tasks), g, c.tasks[tasks[0]].kind)
 		}
 		return fmt.Sprintf("%s: that takes %d of %s at least, which has %d", text, need, c.In.LinkName(l), c.In.Bandwidth(l))
+	}
+	return ""
+}
+
+// fewSlotsText says that tasks that must start at once need more transfer slots than a node has.
+func (c *simulation) fewSlotsText() string {
+	if c.slots == nil {
+		return ""
+	}
+	for u := range c.units {
+		unit := &c.units[u]
+		if !unit.waiting || !unit.ruled {
+			continue
+		}
+		for n, node := range c.In.Nodes {
+			if need := c.slots.tasksOn(c.tasks, unit.tasks, n); node.Transfers > 0 && need > node.Transfers {
+				return fmt.Sprintf("%d VMs must %s at once: %s carries %d transfers at once", need, c.tasks[unit.tasks[0]].kind, c.In.NodeName(n), node.Transfers)
+			}
+		}
 	}
 	return ""
 }

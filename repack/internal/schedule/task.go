@@ -31,6 +31,7 @@ type unit struct {
 	waiting bool
 	key     int64 // the smallest goes first
 	held    bool  // the room of its tasks is free when the last has ended
+	ruled   bool  // a rule joins them, so none may wait for a transfer slot
 	after   int   // tasks that must have ended before it may wait for room
 }
 
@@ -126,6 +127,7 @@ func bonds(m *problem.Problem, t *task) (list []bond) {
 func (b bond) bind(u *unit) {
 	u.atEnd = u.atEnd || b.atEnd
 	u.atStart = u.atStart || !b.atEnd
+	u.ruled = u.ruled || b.rule >= 0
 	u.held = u.held || b.gang >= 0 && (b.kind == repack.Suspend || b.kind == repack.Migrate)
 }
 
