@@ -40,7 +40,7 @@ func TestCostsOfRealNodes(t *testing.T) {
 		for kind, want := range map[cluster.ActionKind]time.Duration{
 			cluster.Suspend: tt.save, cluster.Resume: tt.resume, cluster.Migrate: tt.migrate,
 		} {
-			if got := core.Execute.Costs.Duration(kind, memory, true).Round(time.Second); got != want {
+			if got := core.Execute.Costs.Duration(kind, memory, "n1", "n2").Round(time.Second); got != want {
 				t.Errorf("%s: %s of 64 GiB takes %s, want %s", tt.name, kind, got, want)
 			}
 		}

@@ -150,7 +150,7 @@ func (a *attempt) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	l := &a.trial
 	return ctxswitch.Problem{
 		Current: l.current, Rules: l.rules, Avoid: l.avoid, Gangs: goals, Claims: l.claims, Pinned: l.pinned,
-		Unsavable: a.unsavable, Live: l.live, Costs: a.settings.Execute.Costs, Network: a.settings.Network,
+		Unsavable: a.unsavable, Live: l.live, Costs: *a.costs, Network: a.settings.Network,
 		Feeds: a.supply.Feeds(l.intended.Nodes(), a.Limits.Now, a.jobs()), Seed: a.settings.Seed,
 	}
 }
