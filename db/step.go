@@ -67,6 +67,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return each(s.Charges, t.charge) },
 		func() error { return each(s.Events, t.event) },
 		func() error { return each(s.Audit, t.audit) },
+		func() error { return each(s.Learned, t.observation) },
 	)
 }
 

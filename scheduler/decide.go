@@ -55,6 +55,7 @@ func (c *Core) facts() *decide.Facts {
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
 		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
 		Waits: c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
+		Learned: c.exec.Learned(),
 	}
 }
 

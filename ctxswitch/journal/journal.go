@@ -9,6 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
@@ -223,6 +224,7 @@ type Loaded struct {
 	Plans     []PlanID                         // that were running
 	Waits     []cluster.VJobID                 // those of the vjobs that wait for others, in order
 	Past      []EndedVJob                      // of vjobs that have ended and are waited for
+	Learned   []duration.Observation           // the last [duration.Window] of each node and kind, the oldest first
 }
 
 // Account takes in what a vjob has run so far.

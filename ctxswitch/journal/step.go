@@ -2,6 +2,7 @@ package journal
 
 import (
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/energy/power/cycle"
 )
@@ -33,6 +34,7 @@ type Step struct {
 	Again     []Attempt
 	Spans     []WalltimeChange
 	Audit     []Audit // a store without accounts keeps none
+	Learned   []duration.Observation
 }
 
 // Empty reports whether there is nothing to commit.
@@ -40,7 +42,7 @@ func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
 		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
-		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Audit)
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Audit) + len(s.Learned)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil
 }
 
@@ -76,4 +78,5 @@ func (s *Step) Append(later *Step) {
 	s.Again = append(s.Again, later.Again...)
 	s.Spans = append(s.Spans, later.Spans...)
 	s.Audit = append(s.Audit, later.Audit...)
+	s.Learned = append(s.Learned, later.Learned...)
 }
