@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
@@ -42,6 +43,7 @@ type Snapshot struct {
 	Consolidation ConsolidationStatus
 	VJobs         map[cluster.VJobID]VJobStatus
 	Running       []ActionStatus // actions under way
+	Durations     *duration.Estimates // nil before the first step
 }
 
 // Declared returns the nodes without what is observed of them.

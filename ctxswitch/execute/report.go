@@ -216,6 +216,14 @@ type ActiveAction struct {
 // Learned returns how long actions take on the nodes; nil: that is not learned.
 func (e *Executor) Learned() *duration.Estimates { return e.learned.costs().Learned }
 
+// Durations returns what Learned does, or else the estimates of the settings.
+func (e *Executor) Durations() *duration.Estimates {
+	if learned := e.Learned(); learned != nil {
+		return learned
+	}
+	return duration.NewLearner(e.learned.settings.Costs.Priors(), nil).Estimates()
+}
+
 // Actions lists the actions under way, in order of VMs.
 func (e *Executor) Actions() []ActiveAction {
 	var list []ActiveAction
