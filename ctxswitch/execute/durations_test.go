@@ -263,7 +263,7 @@ func TestAPlanComparesItsEstimate(t *testing.T) {
 	})
 	d.settle()
 	d.carryOut(d.calls[0], 9*time.Second)
-	if d.told("context switch 1 is done in 9s, estimated 6s (1.50 times)") != 1 {
+	if d.told("context switch 1 is done in 9s, estimated 6s (+50 %)") != 1 {
 		t.Errorf("the end is not compared: %v", d.events(journal.EventPlan))
 	}
 }

@@ -172,7 +172,7 @@ func (r *activePlan) comparison() string {
 	if took <= 0 || r.makespan <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(" in %s, estimated %s (%.2f times)", round(took), round(r.makespan), took.Seconds()/r.makespan.Seconds())
+	return fmt.Sprintf(" in %s, estimated %s (%+.0f %%)", round(took), round(r.makespan), 100*(took.Seconds()/r.makespan.Seconds()-1))
 }
 
 // round returns a duration in tenths of a second, or in seconds from ten on.
