@@ -18,8 +18,14 @@ func learnedCosts() ctxswitch.Costs {
 		kind     cluster.ActionKind
 		from, to cluster.NodeID
 	}{
-		{cluster.Boot, "", "n1"}, {cluster.Stop, "n1", ""}, {cluster.Suspend, "n1", ""}, {cluster.Resume, "n1", "n1"},
-		{cluster.Resume, "n2", "n1"}, {cluster.Migrate, "n1", "n2"}, {cluster.Migrate, "n1", "n3"}, {cluster.Migrate, "n4", "n1"},
+		{cluster.Boot, "", "n1"},
+		{cluster.Stop, "n1", ""},
+		{cluster.Suspend, "n1", ""},
+		{cluster.Resume, "n1", "n1"},
+		{cluster.Resume, "n2", "n1"},
+		{cluster.Migrate, "n1", "n2"},
+		{cluster.Migrate, "n1", "n3"},
+		{cluster.Migrate, "n4", "n1"},
 	} {
 		for i := range 8 {
 			if a.kind == cluster.Migrate && i > 1 {
@@ -41,12 +47,21 @@ func TestPlansHaveTheDurationsOfTheirNodes(t *testing.T) {
 		from, to cluster.NodeID
 		times    float64
 	}{
-		{cluster.Boot, "", "n1", 3}, {cluster.Boot, "", "n2", 1}, {cluster.Boot, "", "", 1},
-		{cluster.Stop, "n1", "", 3}, {cluster.Stop, "n2", "", 1},
-		{cluster.Suspend, "n1", "", 3}, {cluster.Suspend, "n2", "", 1},
-		{cluster.Resume, "n1", "n1", 3}, {cluster.Resume, "n2", "n2", 1},
-		{cluster.Resume, "n1", "n2", 1}, {cluster.Resume, "n2", "n1", 3}, // the node that reads counts
-		{cluster.Migrate, "n1", "n2", 3}, {cluster.Migrate, "n2", "n1", 3}, {cluster.Migrate, "n2", "n3", 1}, {cluster.Migrate, "n1", "", 3},
+		{cluster.Boot, "", "n1", 3},
+		{cluster.Boot, "", "n2", 1},
+		{cluster.Boot, "", "", 1},
+		{cluster.Stop, "n1", "", 3},
+		{cluster.Stop, "n2", "", 1},
+		{cluster.Suspend, "n1", "", 3},
+		{cluster.Suspend, "n2", "", 1},
+		{cluster.Resume, "n1", "n1", 3},
+		{cluster.Resume, "n2", "n2", 1},
+		{cluster.Resume, "n1", "n2", 1},
+		{cluster.Resume, "n2", "n1", 3}, // the node that reads counts
+		{cluster.Migrate, "n1", "n2", 3},
+		{cluster.Migrate, "n2", "n1", 3},
+		{cluster.Migrate, "n2", "n3", 1},
+		{cluster.Migrate, "n1", "", 3},
 		{cluster.Pause, "n1", "n1", 0},
 	} {
 		got, want := slow.Duration(c.kind, cluster.GiB, c.from, c.to), c.times*float64(known.Duration(c.kind, cluster.GiB, c.from, c.to))

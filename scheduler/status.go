@@ -42,7 +42,7 @@ type Snapshot struct {
 	Prices        PricesStatus
 	Consolidation ConsolidationStatus
 	VJobs         map[cluster.VJobID]VJobStatus
-	Running       []ActionStatus // actions under way
+	Running       []ActionStatus      // actions under way
 	Durations     *duration.Estimates // nil before the first step
 }
 

@@ -46,7 +46,7 @@ func (k *Kind) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return cluster.BadField("kind", string(b), "a kind of actions whose durations are learned")
+	return cluster.BadField("kind", string(b), "one of boot, stop, suspend, resume, remote resume, migrate")
 }
 
 // KindOf returns the kind of an action; ok is false if its duration is not learned. From is where

@@ -130,7 +130,7 @@ type sums struct {
 	w, wx, wy, wxx, wxy float64
 }
 
-// add adds a point whose error is relative to a line.
+// add adds a point. Its error is relative to a line.
 func (s *sums) add(p point, weight float64, unit line) {
 	expected := unit.of(p.gib)
 	u := weight / (expected * expected)
@@ -141,7 +141,7 @@ func (s *sums) add(p point, weight float64, unit line) {
 // solve returns the line of the least squares. A part that came out negative is 0 instead.
 func (s *sums) solve() line {
 	determinant := s.w*s.wxx - s.wx*s.wx
-	if determinant <= 1e-12*s.w*s.wxx { // all have the same memory, which is none
+	if determinant <= 1e-12*s.w*s.wxx { // no VM has memory
 		return line{constant: s.wy / s.w}
 	}
 	l := line{(s.wxx*s.wy - s.wx*s.wxy) / determinant, (s.w*s.wxy - s.wx*s.wy) / determinant}

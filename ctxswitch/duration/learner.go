@@ -16,7 +16,7 @@ type Learner struct {
 	samples map[key][]sample // at most [Window] each, the oldest first
 	present *Estimates       // as of the last observation
 	shared  bool             // present was given away and must not change
-	stale   [Kinds]bool      // kinds whose line of the cluster is to be computed again
+	stale   [Kinds]bool      // the line of the cluster is out of date
 }
 
 // key is what one line is learned for.
@@ -53,9 +53,9 @@ type Taken struct {
 
 // Learn takes in how long an action took, and returns the observations to keep: those that a later
 // learner needs for the same estimates. Actions of kinds that are not learned give none. A
-// migration is as fast as the slower of its two ends. So it counts for the ends whose estimates it
-// does not exceed, within the tolerance, as one of them must have been the slower; if it exceeds
-// both, it counts for both.
+// migration is as fast as the slower of its two ends. So it counts for an end if it
+// does not exceed the estimate there, within the tolerance: one of these must have been the slower. If
+// it exceeds both estimates, it counts for both ends.
 func (l *Learner) Learn(t *Taken) []Observation {
 	kind, ok := KindOf(t.Action, t.From, t.To)
 	if !ok {

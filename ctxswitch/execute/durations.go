@@ -147,7 +147,7 @@ func (d *durations) done(p *gangState, a *assignment, act *ctxswitch.Action) {
 	})...)
 }
 
-// actionOf is the action whose duration a call has, or a part of it.
+// actionOf has, by verbs, the action that lasts as long as a call, or longer.
 var actionOf = map[hypervisor.Verb]cluster.ActionKind{
 	hypervisor.Boot: cluster.Boot, hypervisor.Shutdown: cluster.Stop, hypervisor.Destroy: cluster.Stop,
 	hypervisor.Save: cluster.Suspend, hypervisor.Seal: cluster.Suspend,

@@ -30,7 +30,7 @@ func (d *harness) learned() (list []duration.Observation) {
 	return list
 }
 
-// hasLearned compares the observations, whose memory is 1 GiB.
+// hasLearned compares the observations; all are of VMs with 1 GiB.
 func (d *harness) hasLearned(want ...duration.Observation) {
 	d.t.Helper()
 	got := d.learned()

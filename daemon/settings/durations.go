@@ -43,7 +43,7 @@ func (d *Durations) parts() map[string]*ActionTime {
 func (s *Settings) validateDurations() error {
 	d := &s.Durations
 	parts := d.parts()
-	for _, name := range strings.Fields("boot stop suspend resume migrate") {
+	for name := range strings.FieldsSeq("boot stop suspend resume migrate") {
 		for field, value := range map[string]*Duration{"constant": parts[name].Constant, "per_gib": parts[name].PerGiB} {
 			if value != nil && value.Duration > longestAction {
 				return cluster.BadField("durations."+name+"."+field, value, fmt.Sprintf("at most %s", longestAction))
