@@ -16,7 +16,7 @@ func (c *Core) Snapshot() *Snapshot {
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.last.breaches},
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.power.cap.Budgets(c.now), c.power.pricesStatus(), c.power.consolidationStatus()
-	s.Durations = c.exec.Durations()
+	s.Durations = c.durations
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,

@@ -43,7 +43,7 @@ type Snapshot struct {
 	Consolidation ConsolidationStatus
 	VJobs         map[cluster.VJobID]VJobStatus
 	Running       []ActionStatus      // actions under way
-	Durations     *duration.Estimates // nil before the first step
+	Durations     *duration.Estimates // as the last decision saw them; nil before the first step
 }
 
 // Declared returns the nodes without what is observed of them.
