@@ -25,6 +25,7 @@ type metrics struct {
 	durations   *prometheus.HistogramVec
 	submissions *prometheus.CounterVec
 	plans       *prometheus.HistogramVec
+	ratios      prometheus.Histogram
 
 	mu    sync.Mutex
 	since time.Time // plans that ended before are not ours to count
@@ -50,13 +51,17 @@ func newMetrics(snapshot func() *scheduler.Snapshot, now time.Time) *metrics {
 			Name: "vjob_plan_duration_seconds", Help: "Duration of the context switches that have ended, by state.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 12),
 		}, []string{"state"}),
+		ratios: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "vjob_plan_duration_ratio", Help: "Duration of the context switches that are done, in parts of their estimates.",
+			Buckets: []float64{.25, .5, .8, .9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10},
+		}),
 		since: now, seen: map[journal.PlanID]bool{},
 	}
 	for _, result := range []string{"created", "repeated", "refused", "failed"} {
 		m.submissions.WithLabelValues(result)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.durations, m.submissions, m.plans, newGauges(snapshot), newEnergyGauges(snapshot),
+	registry.MustRegister(m.requests, m.durations, m.submissions, m.plans, m.ratios, newGauges(snapshot), newEnergyGauges(snapshot),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 	return m
@@ -97,6 +102,9 @@ func (m *metrics) observe(rows []journal.PlanRow) {
 		seen[r.ID] = true
 		if !m.seen[r.ID] {
 			m.plans.WithLabelValues(string(r.State)).Observe(seconds(r.At, r.Ended))
+			if ratio := r.Ratio(); ratio > 0 {
+				m.ratios.Observe(ratio)
+			}
 		}
 	}
 	m.seen = seen

@@ -9,6 +9,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power/cycle"
 	"vjob/scheduler"
@@ -38,6 +39,35 @@ func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
 		return err
 	}
 	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes})
+}
+
+// show answers GET /v1/nodes/{name}.
+func (h *nodeHandler) show(c *gin.Context, caller Subject) error {
+	now, name := h.snapshot(), c.Param("name")
+	nodes, err := h.view(c.Request.Context(), caller, now)
+	if err != nil {
+		return err
+	}
+	for i := range nodes {
+		if nodes[i].Name == name {
+			if now.Durations != nil {
+				nodes[i].Durations = wireDurations(now.Durations.Node(cluster.NodeID(name)))
+			}
+			return answer(c, http.StatusOK, nodes[i])
+		}
+	}
+	return notFound("node", name)
+}
+
+func wireDurations(estimates []duration.NodeEstimate) []wire.NodeDuration {
+	list := make([]wire.NodeDuration, len(estimates))
+	for i, e := range estimates {
+		list[i] = wire.NodeDuration{
+			Kind: e.Kind.String(), Source: string(e.Source), ConstantSeconds: e.Line.Constant.Seconds(), PerGiBSeconds: e.Line.PerGiB.Seconds(),
+			Observations: e.Observations, Spread: e.Spread,
+		}
+	}
+	return list
 }
 
 // view shows the nodes. Users see which of their own VMs a node has, of others

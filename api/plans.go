@@ -108,7 +108,7 @@ func wirePlan(row *journal.PlanRow) wire.Plan {
 	return wire.Plan{
 		ID: int64(row.ID), State: string(row.State), Policy: row.Policy, Began: row.At.UTC(), Ended: instant(row.Ended),
 		CostMiB: row.Cost, MakespanSeconds: row.Makespan.Seconds(), TookSeconds: seconds(row.At, row.Ended),
-		Note: row.Note, ActionCount: row.Actions,
+		Ratio: row.Ratio(), Note: row.Note, ActionCount: row.Actions,
 	}
 }
 

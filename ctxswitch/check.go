@@ -137,7 +137,7 @@ func (c *check) figures() {
 			}
 		}
 		memory, remote := c.count(a.VM).Memory, a.From != "" && a.From != a.To
-		if want := max(c.p.Costs.Duration(a.Kind, memory, remote), c.sends(a)); a.End-a.Start != want {
+		if want := max(c.p.Costs.Duration(a.Kind, memory, a.From, a.To), c.sends(a)); a.End-a.Start != want {
 			c.fault("action %d is to last %s instead of %s", a.ID, a.End-a.Start, want)
 		}
 		if want := localCost(a.Kind, memory, remote); a.Cost != want {

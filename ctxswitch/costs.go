@@ -4,17 +4,22 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 )
 
-// Costs estimates how long actions last.
+// Costs estimates how long actions last: by what was learned, or else by the settings.
 type Costs struct {
-	Boot, Stop      time.Duration
-	Suspend, Resume time.Duration // whatever the memory, on top of the part per GiB
-	MigratePer      time.Duration // per GiB
-	SuspendPer      time.Duration // per GiB
-	ResumePer       time.Duration // per GiB, local
-	Pause           time.Duration // to stop a VM or to let it go on, in memory
-	RemoteFactor    float64       // a remote resume takes this many times a local one; below 1 counts as 1
+	Boot, Stop       time.Duration // whatever the memory, on top of the part per GiB
+	Suspend, Resume  time.Duration
+	Migrate          time.Duration
+	BootPer, StopPer time.Duration // per GiB
+	MigratePer       time.Duration
+	SuspendPer       time.Duration
+	ResumePer        time.Duration // local
+	Pause            time.Duration // to stop a VM or to let it go on, in memory
+	RemoteFactor     float64       // a remote resume takes this many times a local one; below 1 counts as 1
+	// Learned estimates replace all of these but Pause; nil: nothing was learned.
+	Learned *duration.Estimates
 }
 
 // ThesisCosts are the measurements of thesis §8.3.2 (figure 8.6): Xen, Gigabit
@@ -33,29 +38,44 @@ var RepackingCosts = Costs{
 	RemoteFactor: 1.2, // 6 s instead of 5 s
 }
 
-// Duration estimates an action on a VM with so much memory. Remote matters to
-// [cluster.Resume] only: the image lies on another node.
-func (c Costs) Duration(kind cluster.ActionKind, memory cluster.MiB, remote bool) time.Duration {
-	per := func(gib time.Duration) time.Duration {
-		return time.Duration(float64(gib) * float64(memory) / float64(cluster.GiB))
-	}
-	switch kind {
-	case cluster.Boot:
-		return c.Boot
-	case cluster.Stop:
-		return c.Stop
-	case cluster.Pause, cluster.Unpause:
+// Duration estimates an action on a VM with so much memory. From is where the VM is or its image
+// lies, and to where it will be; "" is unknown: then the median of the nodes counts, if durations
+// were learned.
+func (c *Costs) Duration(kind cluster.ActionKind, memory cluster.MiB, from, to cluster.NodeID) time.Duration {
+	learned, ok := duration.KindOf(kind, from, to)
+	if !ok {
 		return c.Pause
-	case cluster.Suspend:
-		return c.Suspend + per(c.SuspendPer)
-	case cluster.Resume:
-		local := c.Resume + per(c.ResumePer)
-		if remote && c.RemoteFactor > 1 {
-			return time.Duration(float64(local) * c.RemoteFactor)
-		}
-		return local
+	}
+	if c.Learned != nil {
+		d, _ := c.Learned.Duration(kind, memory, from, to)
+		return d
+	}
+	return c.prior(learned).Of(memory)
+}
+
+// Priors returns the estimates without what was learned.
+func (c *Costs) Priors() (p duration.Priors) {
+	for kind := range p {
+		p[kind] = c.prior(duration.Kind(kind))
+	}
+	return p
+}
+
+func (c *Costs) prior(kind duration.Kind) duration.Line {
+	switch kind {
+	case duration.Boot:
+		return duration.Line{Constant: c.Boot, PerGiB: c.BootPer}
+	case duration.Stop:
+		return duration.Line{Constant: c.Stop, PerGiB: c.StopPer}
+	case duration.Suspend:
+		return duration.Line{Constant: c.Suspend, PerGiB: c.SuspendPer}
+	case duration.ResumeRemote:
+		remote := func(d time.Duration) time.Duration { return time.Duration(float64(d) * max(c.RemoteFactor, 1)) }
+		return duration.Line{Constant: remote(c.Resume), PerGiB: remote(c.ResumePer)}
+	case duration.Resume:
+		return duration.Line{Constant: c.Resume, PerGiB: c.ResumePer}
 	default:
-		return per(c.MigratePer)
+		return duration.Line{Constant: c.Migrate, PerGiB: c.MigratePer}
 	}
 }
 

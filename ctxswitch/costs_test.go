@@ -34,7 +34,11 @@ func TestDuration(t *testing.T) {
 		{"paper migrate", ctxswitch.RepackingCosts, cluster.Migrate, 4096, true, 4 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.costs.Duration(c.kind, c.memory, c.remote); got != c.want {
+			to := cluster.NodeID("n1")
+			if c.remote {
+				to = "n2"
+			}
+			if got := c.costs.Duration(c.kind, c.memory, "n1", to); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})

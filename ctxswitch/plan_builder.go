@@ -240,10 +240,10 @@ func (d *planBuilder) begins(gang int, at time.Duration, free slots) time.Durati
 	return at
 }
 
-// duration is the duration of a step: the estimate of the costs, or longer at the rate that its
-// links leave it.
+// duration is the duration of a step: the estimate of the costs for its nodes, or longer at the rate
+// that its links leave it.
 func (d *planBuilder) duration(s *pendingAction) time.Duration {
-	takes := d.Costs.Duration(s.kind, d.memory(s), s.remote())
+	takes := d.Costs.Duration(s.kind, d.memory(s), d.name(s.from), d.name(s.to))
 	if s.rate > 0 {
 		takes = max(takes, time.Duration(s.until-s.copies)*placement.Tick)
 	}

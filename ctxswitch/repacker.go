@@ -1,6 +1,7 @@
 package ctxswitch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -170,17 +171,22 @@ func (s *survey) toClear(vm cluster.VMID) bool {
 	return state == cluster.VMSleeping && !s.Pinned[vm] && s.want(vm) == cluster.VMTerminated
 }
 
+// add adds a VM with the durations of its actions. The search knows one duration of each kind: where
+// the node on which a VM arrives is still open, that is the median of the nodes, so that of two
+// free nodes the search does not prefer the faster one. The times of the plan are those of the
+// nodes that were found, see [planBuilder.duration].
 func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 	need, costs := q.count(vm), &q.Costs
 	demand := []int64{int64(need.CPU), int64(need.Memory)}
-	takes := func(kind cluster.ActionKind, remote bool) repack.Ticks {
-		return max(1, repack.Ticks(costs.Duration(kind, need.Memory, remote)/time.Millisecond))
+	place := q.Current.Place(vm)
+	takes := func(kind cluster.ActionKind, from, to cluster.NodeID) repack.Ticks {
+		return max(1, repack.Ticks(costs.Duration(kind, need.Memory, from, to)/time.Millisecond))
 	}
 	v := repack.VM{
 		Name: vm.String(), Host: host, Weight: 1, Now: demand, Next: demand,
 		Takes: repack.Durations{
-			Boot: takes(cluster.Boot, false), Shutdown: takes(cluster.Stop, false), Suspend: takes(cluster.Suspend, false),
-			ResumeLocal: takes(cluster.Resume, false), ResumeRemote: takes(cluster.Resume, true), Migrate: takes(cluster.Migrate, false),
+			Boot: takes(cluster.Boot, "", ""), Shutdown: takes(cluster.Stop, place, ""), Suspend: takes(cluster.Suspend, place, ""),
+			ResumeLocal: takes(cluster.Resume, place, place), ResumeRemote: takes(cluster.Resume, cmp.Or(place, "?"), ""), Migrate: takes(cluster.Migrate, place, ""),
 		},
 		Sleepable: !q.unsuspendable[vm.VJob], Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
 	}

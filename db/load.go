@@ -78,6 +78,9 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if l.Open, err = r.open(); err != nil {
 		return err
 	}
+	if l.Learned, err = r.observations(); err != nil {
+		return err
+	}
 	if err := r.loadDependencies(l); err != nil {
 		return err
 	}

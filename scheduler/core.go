@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/ctxswitch/placement"
@@ -72,6 +73,8 @@ type Core struct {
 	next     pacing       // when the next decision is due
 	last     lastDecision // what the last one said
 	nextPlan journal.PlanID
+
+	durations *duration.Estimates // as the last decision saw them
 }
 
 // NewCore continues from the contents of the journal.
@@ -82,6 +85,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		nextPlan: loaded.NextPlan, now: now, last: lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}},
 		rules: loaded.Rules, reader: placement.NewReader(), quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
 	}
+	c.durations = c.exec.Durations()
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	c.book = recommendation.NewBook(c.settings.Automation.life(), loaded.NextRecommendation, loaded.Recommendations, &c.out)
 	c.demand = newDemand(&c.settings, c.exec)

@@ -52,12 +52,17 @@ func (c *Core) facts() *decide.Facts {
 		nodes[i].State = c.power.stateOf(&nodes[i])
 	}
 	vjobs := c.orderVJobs(c.exec.Jobs())
+	learned := c.exec.Learned() // new estimates cost some time on large clusters, so snapshots share them
+	if learned != nil {
+		c.durations = learned
+	}
 	return &decide.Facts{
 		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
 		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
 		Approvals: c.approvals(),
 		Waits:     c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
+		Learned: learned,
 	}
 }
 

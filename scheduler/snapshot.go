@@ -17,6 +17,7 @@ func (c *Core) Snapshot() *Snapshot {
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.power.cap.Budgets(c.now), c.power.pricesStatus(), c.power.consolidationStatus()
 	s.Balance = c.balanceStatus()
+	s.Durations = c.durations
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,

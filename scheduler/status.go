@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
@@ -42,7 +43,8 @@ type Snapshot struct {
 	Balance       BalanceStatus
 	Consolidation ConsolidationStatus
 	VJobs         map[cluster.VJobID]VJobStatus
-	Running       []ActionStatus // actions under way
+	Running       []ActionStatus      // actions under way
+	Durations     *duration.Estimates // as the last decision saw them; nil before the first step
 }
 
 // Declared returns the nodes without what is observed of them.

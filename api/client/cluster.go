@@ -14,6 +14,11 @@ func (c *clusterClient) Nodes(ctx context.Context) (wire.NodeList, error) {
 	return get[wire.NodeList](ctx, c.connection, "/v1/nodes", nil)
 }
 
+// Node returns one node, with how long actions are estimated to take there.
+func (c *clusterClient) Node(ctx context.Context, name string) (wire.Node, error) {
+	return get[wire.Node](ctx, c.connection, nodePath(name), nil)
+}
+
 func nodePath(name string) string { return "/v1/nodes/" + url.PathEscape(name) }
 
 // SetNodes asks for another state of some nodes, of all or none (administrators).

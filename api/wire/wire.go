@@ -155,7 +155,18 @@ type Node struct {
 	Power         *NodePower        `json:"power,omitempty"` // nil: unknown
 	VMs           []string          `json:"vms"`
 	Labels        map[string]string `json:"labels,omitempty"`
-	Switch        *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
+	Switch        *NodeSwitch       `json:"switch,omitempty"`    // nil: it cannot be switched off and on
+	Durations     []NodeDuration    `json:"durations,omitempty"` // detail only
+}
+
+// NodeDuration is how long actions of one kind are estimated to take on a node.
+type NodeDuration struct {
+	Kind            string  `json:"kind"`             // boot, stop, suspend, resume, remote resume, migrate
+	Source          string  `json:"source"`           // node: learned there; cluster: the median of the nodes; settings
+	ConstantSeconds float64 `json:"constant_seconds"` // whatever the memory of the VM
+	PerGiBSeconds   float64 `json:"per_gib_seconds"`
+	Observations    int     `json:"observations"` // on the node; of the last ones that count
+	Spread          float64 `json:"spread"`       // usual relative error of one of them: 0.1 is 10 %
 }
 
 // NodePower is what a node draws.
@@ -202,6 +213,7 @@ type Plan struct {
 	CostMiB         int64      `json:"cost_mib"` // K of thesis eq. 8.1
 	MakespanSeconds float64    `json:"makespan_seconds"`
 	TookSeconds     float64    `json:"took_seconds,omitempty"`
+	Ratio           float64    `json:"ratio,omitempty"` // took over makespan, of plans that are done
 	Note            string     `json:"note,omitempty"`
 	ActionCount     int        `json:"action_count"`
 	Gangs           []Gang     `json:"gangs,omitempty"`   // detail only

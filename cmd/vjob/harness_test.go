@@ -148,6 +148,16 @@ func busyCluster() map[string]any {
 	plan := wire.Plan{
 		ID: 4, State: "running", Policy: "firstfit", Began: began, CostMiB: 18432, MakespanSeconds: 50, ActionCount: 2,
 	}
+	earlier := wire.Plan{
+		ID: 3, State: "done", Policy: "firstfit", Began: *at(-10), Ended: at(-8), CostMiB: 4096, MakespanSeconds: 100, TookSeconds: 120, Ratio: 1.2, ActionCount: 4,
+	}
+	slow := nodes[0]
+	slow.Durations = []wire.NodeDuration{
+		{Kind: "boot", Source: "settings", ConstantSeconds: 6},
+		{Kind: "stop", Source: "settings", ConstantSeconds: 25, Observations: 1},
+		{Kind: "suspend", Source: "node", ConstantSeconds: 1.25, PerGiBSeconds: 150, Observations: 32, Spread: 0.083},
+		{Kind: "migrate", Source: "cluster", PerGiBSeconds: 13.5},
+	}
 	detail := plan
 	detail.Actions = []wire.Action{
 		{ID: 0, Kind: "suspend", VM: "12.0", From: "n1", EndSec: 50, CostMiB: 2048, State: "running", Began: &began},
@@ -168,7 +178,9 @@ func busyCluster() map[string]any {
 		},
 		"/v1/vjobs/12/logs": "booted\r\n\x1b[31mred\x1b[0m\tx\n",
 		"/v1/nodes":         wire.NodeList{Nodes: nodes},
-		"/v1/plans":         wire.PlanList{Plans: []wire.Plan{plan}},
+		"/v1/plans":         wire.PlanList{Plans: []wire.Plan{plan, earlier}},
+		"/v1/nodes/n1":      slow,
+		"/v1/plans/3":       earlier,
 		"/v1/plans/4":       detail,
 		"/v1/events":        wire.EventList{Events: events, Last: 42},
 		"/v1/images":        wire.ImageList{Images: []wire.Image{{ID: "debian", Kind: "disk", Description: "Debian 13", Default: true}}},
@@ -240,7 +252,7 @@ func busyCluster() map[string]any {
 func TestTables(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for name, line := range map[string]string{
-		"list": "list", "show": "show 12", "nodes": "nodes", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
+		"list": "list", "show": "show 12", "nodes": "nodes", "node": "nodes show n1", "plan-done": "plans show 3", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "orphans": "images orphans", "accounts": "accounts", "tokens": "token list --user ada", "audit": "audit", "audit-json": "audit -o json", "whoami": "whoami",
 		"queues": "queues", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
 		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",

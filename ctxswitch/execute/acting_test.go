@@ -97,7 +97,7 @@ func TestMembersThatAct(t *testing.T) {
 	l.Gangs = append(l.Gangs, moving, restoring, turnedBack)
 	e := execute.New(priced(), l, start)
 	if got, want := acting(e), "migrate 1.1 shifting b>c plan 0 since 0s for 12s, resume 2.0 restoring b>c plan 0 since 0s for 1m0s, "+
-		"resume 3.0 restoring a>a plan 0 since 0s for 1m0s"; got != want {
+		"resume 3.0 restoring a>a plan 0 since 0s for 20s"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -27,6 +27,7 @@ type calls struct {
 	gangs    *gangs
 	nodes    *nodes
 	store    *store
+	learned  *durations
 
 	epoch int64
 	next  hypervisor.OpID
@@ -65,16 +66,16 @@ func (cs *calls) open(o *op) {
 // leastDeadline is what even the shortest call is given.
 const leastDeadline = 15 * time.Second
 
-// deadline is the time that a call gets for its reply: a multiple of its estimate, and never less
-// than leastDeadline.
+// deadline is the time that a call gets for its reply: a multiple of its estimate by the settings, or
+// of what was learned if that is more, and never less than leastDeadline.
 func (cs *calls) deadline(p *gangState, call hypervisor.Call) time.Duration {
-	estimate := max(cs.estimate(call.Verb, p.job.VMs[call.VM.Rank].Reserved.Memory), p.planned(&call))
-	return leastDeadline + time.Duration(float64(estimate)*cs.settings.Slack)
+	memory := p.job.VMs[call.VM.Rank].Reserved.Memory
+	return cs.settings.deadline(max(cs.estimate(call.Verb, memory), cs.learned.ofCall(&call, memory), p.planned(&call)))
 }
 
-// estimate is the expected duration of a call on a VM with that memory.
+// estimate is the duration of a call on a VM with that memory by the settings.
 func (cs *calls) estimate(verb hypervisor.Verb, memory cluster.MiB) time.Duration {
-	c := cs.settings.Costs
+	c := &cs.settings.Costs
 	per := func(d time.Duration) time.Duration {
 		return time.Duration(float64(d) * float64(memory) / float64(cluster.GiB))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
@@ -22,6 +23,7 @@ type engine struct {
 	capacity *capacity
 	inputs   *inputs
 	accounts *accounts
+	learned  *durations
 }
 
 // advance takes a gang as far as it can go without a further reply or look. It reports whether the
@@ -106,12 +108,13 @@ func (en *engine) beginNext(p *gangState, a *assignment) {
 	if a.gang.Kind == cluster.Unpause && !en.mayUnpause(p) {
 		return
 	}
+	timing := en.learned.start(p, a.gang.Kind)
 	rec, err := p.rec.Begin(a.aim(len(p.rec.Members)), en.now)
 	if err != nil {
 		p.drop(journal.PlanDropped, err.Error())
 		return
 	}
-	a.begun = true
+	a.begun, a.timing = true, timing
 	for _, id := range a.gang.Actions {
 		a.plan.mark(id, journal.PlanRunning, "")
 	}
@@ -128,13 +131,21 @@ func (en *engine) nextHop(p *gangState, a *assignment) {
 		act, may := a.hop(rank)
 		for act != nil && act.To == m.Node {
 			p.memberOf(rank).err = nil
-			a.plan.mark(act.ID, journal.PlanDone, "")
+			en.done(p, a, act)
 			act, may = a.hop(rank)
 		}
 		if act != nil && may && !p.stays(rank) {
 			p.memberOf(rank).tries = 0 // each hop has its own
 			en.commit(p, p.rec.Hop(rank, act.To))
 		}
+	}
+}
+
+// done marks an action as done, and learns how long it took.
+func (en *engine) done(p *gangState, a *assignment, act *ctxswitch.Action) {
+	if a.plan.state[act.ID] != journal.PlanDone {
+		en.learned.done(p, a, act)
+		a.plan.mark(act.ID, journal.PlanDone, "")
 	}
 }
 

@@ -50,6 +50,7 @@ type Executor struct {
 	capacity *capacity
 	engine   *engine
 	caps     *caps
+	learned  *durations
 	Images   *Images
 
 	// What was used.
@@ -103,8 +104,9 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	b, hooks := e.batch, &e.Hooks
 	e.nodes = newNodes(b, set, e.gangs)
 	e.store = &store{batch: b, settings: set, gangs: e.gangs}
+	e.learned = newDurations(b, set, loaded.Learned)
 	e.calls = &calls{
-		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store,
+		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, learned: e.learned,
 		epoch: loaded.Epoch, next: loaded.NextOp, ops: map[hypervisor.OpID]*op{},
 	}
 	e.unknown = &unknownCopies{batch: b, gangs: e.gangs, calls: e.calls, copies: map[place]*unknown{}}
@@ -114,7 +116,7 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	e.accounts = &accounts{batch: b, hooks: hooks, gangs: e.gangs, walltimes: e.Walltimes}
 	e.energy = newEnergyMeter(b, hooks, e.gangs, e.nodes)
 	e.engine = &engine{
-		batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls, capacity: e.capacity, accounts: e.accounts,
+		batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls, capacity: e.capacity, accounts: e.accounts, learned: e.learned,
 		inputs: &inputs{batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, capacity: e.capacity},
 	}
 	e.Images = &Images{

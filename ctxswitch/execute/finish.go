@@ -100,8 +100,8 @@ func (en *engine) finish(p *gangState) {
 		a := p.todo[0]
 		good := p.reached(a)
 		for _, id := range a.gang.Actions {
-			if good(a.plan.actions[id].VM.Rank) {
-				a.plan.mark(id, journal.PlanDone, "")
+			if act := &a.plan.actions[id]; good(act.VM.Rank) {
+				en.done(p, a, act)
 			}
 		}
 		if a.failed() {

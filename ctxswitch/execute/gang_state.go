@@ -115,25 +115,25 @@ func (p *gangState) bound() cluster.VMState {
 	}
 }
 
-// doing names what the gang does, and the call that takes the time.
-func (p *gangState) doing() (cluster.ActionKind, hypervisor.Verb) {
+// doing names what the gang does.
+func (p *gangState) doing() cluster.ActionKind {
 	switch p.rec.State() {
 	case cluster.Booting:
-		return cluster.Boot, hypervisor.Boot
+		return cluster.Boot
 	case cluster.Suspending:
 		if p.rec.Then == gang.ThenStand && p.rec.Phase == gang.Pausing {
-			return cluster.Pause, hypervisor.Pause
+			return cluster.Pause
 		}
-		return cluster.Suspend, hypervisor.Save
+		return cluster.Suspend
 	case cluster.Resuming:
 		if p.begins(cluster.Unpause) {
-			return cluster.Unpause, hypervisor.Unpause
+			return cluster.Unpause
 		}
-		return cluster.Resume, hypervisor.Restore
+		return cluster.Resume
 	case cluster.Migrating:
-		return cluster.Migrate, hypervisor.Migrate
+		return cluster.Migrate
 	default:
-		return cluster.Stop, hypervisor.Destroy
+		return cluster.Stop
 	}
 }
 

@@ -35,7 +35,10 @@ func (in *inputs) input(p *gangState) gang.Input {
 		s.Store, s.StoreAt = &in.store.shown, in.store.lookedAt
 	}
 	tentative := map[cluster.NodeID]claim{}
-	s.May = func(call hypervisor.Call) bool { return in.capacity.may(p, call, tentative) }
+	s.May = func(call hypervisor.Call) bool {
+		p.timing().asks(in.now)
+		return in.capacity.may(p, call, tentative)
+	}
 	s.Space = func(need map[cluster.NodeID]cluster.MiB) string { return in.store.lack(p, need) }
 	return s
 }
@@ -54,7 +57,7 @@ func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 	for _, name := range in.nodes.seenOn[id] {
 		if n := in.nodes.byID[name]; n.seen {
 			s.Found = append(s.Found, gang.Found{Node: name, Copy: n.copies[id]})
-			s.Late = s.Late || in.late(p, rank, n.copies[id].Job)
+			s.Late = s.Late || in.late(p, rank, name, n.copies[id].Job)
 		}
 	}
 	for _, name := range in.possibleNodes(p, rank) {
@@ -109,9 +112,9 @@ var verbs = map[hypervisor.Job]hypervisor.Verb{
 	hypervisor.JobOutgoing: hypervisor.Migrate, hypervisor.JobIncoming: hypervisor.Migrate,
 }
 
-// late reports whether a job on a copy of a member lasts far longer than a call
+// late reports whether a job on the copy of a member on a node lasts far longer than a call
 // of its kind may.
-func (in *inputs) late(p *gangState, rank int, job hypervisor.Job) bool {
+func (in *inputs) late(p *gangState, rank int, node cluster.NodeID, job hypervisor.Job) bool {
 	verb, ok := verbs[job]
 	if !ok {
 		return false
@@ -120,7 +123,7 @@ func (in *inputs) late(p *gangState, rank int, job hypervisor.Job) bool {
 	if since.IsZero() {
 		since = p.born
 	}
-	call := hypervisor.Call{Verb: verb, VM: p.job.VMs[rank].ID}
+	call := hypervisor.Call{Verb: verb, VM: p.job.VMs[rank].ID, Node: node, To: p.rec.Members[rank].Next}
 	return in.now.Sub(since) > 2*in.calls.deadline(p, call)
 }
 

@@ -177,6 +177,7 @@ func (p *gangState) learn(call hypervisor.Call, r Reply) {
 	if r.Err != nil || call.Verb != hypervisor.Revoke { // a revoke that ends well says nothing of the restore
 		t.err = r.Err
 	}
+	p.timing().replied(&call, &r)
 	p.phase.widen(call.Verb, r.Began, r.Ended)
 	if r.Err != nil {
 		return

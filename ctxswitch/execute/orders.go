@@ -83,7 +83,7 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 // those that have ended are dropped.
 func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan ctxswitch.Plan) {
 	e.now = now
-	r := &activePlan{batch: e.batch, id: id, at: now, actions: plan.Actions, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
+	r := &activePlan{batch: e.batch, id: id, began: now, makespan: plan.Makespan, actions: plan.Actions, state: make([]journal.PlanState, len(plan.Actions)), open: len(plan.Actions)}
 	r.waiting = map[ctxswitch.ActionID][]cluster.VJobID{}
 	for i := range plan.Actions {
 		for _, before := range plan.Actions[i].After {

@@ -15,11 +15,12 @@ import (
 // activePlan is a plan being carried out.
 type activePlan struct {
 	*batch
-	id      journal.PlanID
-	at      time.Time // when it was adopted: its times count from then
-	actions []ctxswitch.Action
-	state   []journal.PlanState // by action; "" until it begins or is given up
-	open    int                 // actions that are neither done nor given up
+	id       journal.PlanID
+	began    time.Time     // when it was adopted: its times count from then
+	makespan time.Duration // as estimated
+	actions  []ctxswitch.Action
+	state    []journal.PlanState // by action; "" until it begins or is given up
+	open     int                 // actions that are neither done nor given up
 	// waiting lists, by action, the vjobs that wait for its end.
 	waiting map[ctxswitch.ActionID][]cluster.VJobID
 	fault   string // the first thing that went wrong
@@ -32,6 +33,8 @@ type assignment struct {
 	begun bool
 	// readyAt is since when the gang could begin but for transfer slots; zero if it does not wait for them.
 	readyAt time.Time
+	// timing is for learning durations; nil: nothing is learned.
+	timing *timing
 }
 
 // ready reports whether the gang can begin: all of its actions may start or, in a boot, a resume or a live
@@ -157,12 +160,29 @@ func (r *activePlan) mark(id ctxswitch.ActionID, s journal.PlanState, note strin
 }
 
 func (r *activePlan) close() {
-	state, text := journal.PlanDone, fmt.Sprintf("context switch %d is done", r.id)
+	state, text := journal.PlanDone, fmt.Sprintf("context switch %d is done%s", r.id, r.comparison())
 	if r.fault != "" {
 		state, text = journal.PlanFailed, fmt.Sprintf("context switch %d ended early: %s", r.id, r.fault)
 	}
 	r.out.Step.Closed = append(r.out.Step.Closed, journal.PlanChange{ID: r.id, State: state, Ended: r.now, Note: r.fault})
 	r.event(journal.Event{Kind: journal.EventPlan, Plan: r.id, Text: text})
+}
+
+// comparison states how long the plan took, beside its estimate; "" if one of them is 0.
+func (r *activePlan) comparison() string {
+	took := r.now.Sub(r.began)
+	if took <= 0 || r.makespan <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" in %s, estimated %s (%+.0f %%)", round(took), round(r.makespan), 100*(took.Seconds()/r.makespan.Seconds()-1))
+}
+
+// round returns a duration in tenths of a second, or in seconds from ten on.
+func round(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
 }
 
 // giveUp closes the actions of an assignment that are not done. One that has not begun

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
@@ -212,15 +213,27 @@ type ActiveAction struct {
 	Expected time.Duration
 }
 
+// Learned returns how long actions take on the nodes; nil: that is not learned.
+func (e *Executor) Learned() *duration.Estimates { return e.learned.costs().Learned }
+
+// Durations returns what Learned does, or else the estimates of the settings.
+func (e *Executor) Durations() *duration.Estimates {
+	if learned := e.Learned(); learned != nil {
+		return learned
+	}
+	return duration.NewLearner(e.learned.settings.Costs.Priors(), nil).Estimates()
+}
+
 // Actions lists the actions under way, in order of VMs.
 func (e *Executor) Actions() []ActiveAction {
 	var list []ActiveAction
+	costs := e.learned.costs()
 	for _, id := range slices.Sorted(maps.Keys(e.gangs.active)) {
 		p := e.gangs.active[id]
 		if p.rec.Phase.Stable() {
 			continue
 		}
-		kind, verb := p.doing()
+		kind := p.doing()
 		for rank, m := range p.rec.Members {
 			if m.Ended || kind == cluster.Migrate && m.Next == "" {
 				continue
@@ -228,11 +241,11 @@ func (e *Executor) Actions() []ActiveAction {
 			a := ActiveAction{
 				VM: p.job.VMs[rank].ID, Kind: kind, Phase: p.rec.Phase, Plan: p.plan(),
 				From: m.Node, To: m.Next, Began: p.rec.Since,
-				Expected: e.calls.estimate(verb, p.job.VMs[rank].Reserved.Memory),
 			}
 			if a.From == "" && m.Image != nil {
 				a.From = m.Image.Node
 			}
+			a.Expected = costs.Duration(kind, p.job.VMs[rank].Reserved.Memory, a.From, a.To)
 			list = append(list, a)
 		}
 	}

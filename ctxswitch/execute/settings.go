@@ -28,6 +28,8 @@ type Settings struct {
 	// Attempts is how often an idempotent vjob is submitted in all; below 2 it is never
 	// submitted again.
 	Attempts int
+	// Learn: how long actions take is learned; the estimates of Costs hold where nothing was.
+	Learn bool
 	// Slack multiplies the estimated duration of a call to give its deadline.
 	Slack float64
 }
@@ -37,6 +39,11 @@ var DefaultSettings = Settings{
 	Limits: gang.DefaultLimits, Transfers: 2, Attempts: 3, LookEvery: 5 * time.Second,
 	LookWait: 5 * time.Second, Retry: time.Second, KeepLost: 7 * 24 * time.Hour,
 	Settle: 10 * time.Second, RoomTimeout: time.Minute, Slack: 4,
+}
+
+// deadline returns the time that a call with that estimate gets for its reply.
+func (s *Settings) deadline(estimate time.Duration) time.Duration {
+	return leastDeadline + time.Duration(float64(estimate)*s.Slack)
 }
 
 // Hooks are what the scheduler decides for the executor. They are set before the first event.

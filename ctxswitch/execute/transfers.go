@@ -138,7 +138,9 @@ func transferNodes(a *ctxswitch.Action) []cluster.NodeID {
 }
 
 // planned returns when the plan lets an action start.
-func (r *activePlan) planned(id ctxswitch.ActionID) time.Time { return r.at.Add(r.actions[id].Start) }
+func (r *activePlan) planned(id ctxswitch.ActionID) time.Time {
+	return r.began.Add(r.actions[id].Start)
+}
 
 // promise is a transfer of a plan.
 type promise struct {

@@ -9,6 +9,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
@@ -228,6 +229,7 @@ type Loaded struct {
 	// Recommendations are those that are open or rejected, in order; NextRecommendation is the next number.
 	Recommendations    []Recommendation
 	NextRecommendation RecommendationID
+	Learned            []duration.Observation // the last [duration.Window] of each node and kind, the oldest first
 }
 
 // Account takes in what a vjob has run so far.

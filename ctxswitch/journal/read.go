@@ -65,6 +65,15 @@ type PlanRow struct {
 	Actions  int
 }
 
+// Ratio returns how long a plan that is done took, in parts of its estimate; 0 for others, and for
+// plans that were estimated to take no time.
+func (p *PlanRow) Ratio() float64 {
+	if p.State != PlanDone || p.Makespan <= 0 {
+		return 0
+	}
+	return p.Ended.Sub(p.At).Seconds() / p.Makespan.Seconds()
+}
+
 // PlanDetail is a plan with the progress of its actions.
 type PlanDetail struct {
 	PlanRow

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/energy/power/cycle"
 )
@@ -35,6 +36,7 @@ type Step struct {
 	// Recommendations are written as they are now, new ones and changed ones.
 	Recommendations []Recommendation
 	Audit           []Audit // a store without accounts keeps none
+	Learned         []duration.Observation
 }
 
 // Empty reports whether there is nothing to commit.
@@ -42,7 +44,7 @@ func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
 		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
-		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Audit) + len(s.Recommendations)
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil
 }
 
@@ -79,4 +81,5 @@ func (s *Step) Append(later *Step) {
 	s.Spans = append(s.Spans, later.Spans...)
 	s.Audit = append(s.Audit, later.Audit...)
 	s.Recommendations = append(s.Recommendations, later.Recommendations...)
+	s.Learned = append(s.Learned, later.Learned...)
 }

@@ -59,6 +59,7 @@ func scaled(c ctxswitch.Costs, speed float64) ctxswitch.Costs {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) / speed) }
 	c.Boot, c.Stop, c.Pause = scale(c.Boot), scale(c.Stop), scale(c.Pause)
 	c.Suspend, c.Resume = scale(c.Suspend), scale(c.Resume)
+	c.Migrate, c.BootPer, c.StopPer = scale(c.Migrate), scale(c.BootPer), scale(c.StopPer)
 	c.MigratePer, c.SuspendPer, c.ResumePer = scale(c.MigratePer), scale(c.SuspendPer), scale(c.ResumePer)
 	return c
 }

@@ -45,6 +45,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 		StopGrace: s.Limits.StopGrace.Duration, Margin: s.Limits.ImageMargin.MiB,
 		DepartureGrace: gang.DefaultLimits.DepartureGrace, StoreLag: s.Limits.StoreLag.Duration,
 	}
+	e.Learn = s.Durations.Learn
 	e.Attempts, e.KeepLost = s.Limits.Attempts, s.Retention.Lost.Duration
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
@@ -118,11 +119,11 @@ func (s *Settings) suspension() (decide.Suspension, error) {
 // costs returns the estimated durations of actions, from which deadlines follow too.
 func (s *Settings) costs() (ctxswitch.Costs, error) {
 	if s.Driver == "libvirt" {
-		return s.LibvirtCosts(), nil
+		return s.Durations.over(s.LibvirtCosts()), nil
 	}
 	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
 	if err != nil {
 		return ctxswitch.Costs{}, err
 	}
-	return scaled(SimulatedCosts(profile), s.Simulated.Speed), nil
+	return s.Durations.over(scaled(SimulatedCosts(profile), s.Simulated.Speed)), nil
 }

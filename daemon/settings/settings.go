@@ -33,6 +33,7 @@ type Settings struct {
 	Libvirt   Libvirt          `json:"libvirt"`
 	Nodes     []Node           `json:"nodes"`
 	Network   Network          `json:"network"`
+	Durations Durations        `json:"durations"`
 	Energy    Energy           `json:"energy"`
 	Rules     document.Passage `json:"rules"` // a script, or a list
 	Images    []Image          `json:"images"`

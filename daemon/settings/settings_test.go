@@ -49,7 +49,7 @@ func TestDefault(t *testing.T) {
 
 // Printed settings read back as the same settings, and so does the reference.
 func TestPrintReadsBack(t *testing.T) {
-	s, err := read(t, "nodes: [{name: 'x[08-11]', cpu: 0.5, memory: 1536MiB, labels: {rack: r1}}]\nlimits: {stop_grace: 1m30s}\n")
+	s, err := read(t, "nodes: [{name: 'x[08-11]', cpu: 0.5, memory: 1536MiB, labels: {rack: r1}}]\nlimits: {stop_grace: 1m30s}\ndurations: {boot: {per_gib: 2s}, remote_factor: 1.5}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		{"a rate of calls", "notify: {webhooks: {per_hour: 1000001}}\n", "s.yaml:1:31: notify.webhooks.per_hour: 1000001: want from 1 to 1000000, or 0 for no limit"},
 		{"a port of calls", "notify: {webhooks: {ports: [443, 0]}}\n", "s.yaml:1:34: notify.webhooks.ports[1]: 0: want a port from 1 to 65535"},
 		{"no port of calls", "notify: {webhooks: {hosts: [\"*\"], ports: []}}\n", "s.yaml:1:42: notify.webhooks.ports: \"[]\": want the ports that may be called, such as [80, 443], or no hosts"},
-		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of accounts, automation, balance, default_queue, driver, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, power, priority, projects, queues, quotas, reservations, retention, rights, rules, simulated, state, time_zone, timing"},
+		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of accounts, automation, balance, default_queue, driver, durations, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, power, priority, projects, queues, quotas, reservations, retention, rights, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of ` + strings.Join(queue.Names(), ", ")},
 		{"due", "policy: {due: -1}\n", `s.yaml:1:15: policy.due: -1: want between 0 and 1000`},
@@ -132,6 +132,11 @@ func TestErrors(t *testing.T) {
 		{"no CPU", "nodes: [{name: a, cpu: 0, memory: 1GiB}]\n", `s.yaml:1:24: nodes[0].cpu: 0: want more than 0 processors`},
 		{"negative memory", "nodes: [{name: a, cpu: 1, memory: -1GiB}]\n", `s.yaml:1:35: nodes[0].memory: "-1GiB": want a size, such as "512MiB" or "2GiB"`},
 		{"a store without speed", "libvirt: {save_mibps: 0}\n", `s.yaml:1:23: libvirt.save_mibps: 0: want between 1 and 100000`},
+		{"negative duration", "durations: {boot: {constant: -1s}}\n", `s.yaml:1:30: durations.boot.constant: "-1s": want a time, such as "500ms", "30s", "10m", "1h30m" or "90d"`},
+		{"a duration without a unit", "durations: {suspend: {per_gib: 5}}\n", `s.yaml:1:32: durations.suspend.per_gib: "5": want a time, such as "500ms", "30s", "10m", "1h30m" or "90d"`},
+		{"long duration", "durations: {migrate: {per_gib: 2d}}\n", `s.yaml:1:32: durations.migrate.per_gib: 48h0m0s: want at most 24h0m0s`},
+		{"remote factor", "durations: {remote_factor: 0.5}\n", `s.yaml:1:28: durations.remote_factor: 0.5: want between 1 and 1000`},
+		{"unknown duration", "durations: {save: {constant: 1s}}\n", `s.yaml:1:13: durations.save: unknown key: want probably stop; one of boot, learn, migrate, remote_factor, resume, stop, suspend`},
 		{"no URI", "driver: libvirt\nnodes: [{name: a, cpu: 1, memory: 1GiB}]\n", `nodes[0].uri: "" is not a libvirt URI, such as "qemu+ssh://n1/system"`},
 		{"image kind", "images: [{id: a, kind: disk}]\n", `s.yaml:1:24: images[0].kind: "disk": want one of simulated`},
 		{"two defaults", "images: [{id: a, kind: simulated, default: true}, {id: b, kind: simulated, default: true}]\n", `s.yaml:1:85: images[1].default: true: want one default image only`},

@@ -34,7 +34,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateAccounts, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
-		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.validateBalance,
+		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateDurations, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.validateBalance,
 		s.Rights.validate, s.Retention.validate, s.validateSwitching, s.validateOAR, s.Notify.validate,
 	} {
 		if err := check(); err != nil {

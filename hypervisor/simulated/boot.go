@@ -22,7 +22,7 @@ func (x *executor) startBoot(op *operation) (time.Duration, *failure) {
 	if o := x.nodes.lockHolder(call.VM, call.Node); o != nil {
 		return 0, locked(op, o)
 	}
-	d := x.random.jitter(x.profile.Boot)
+	d := x.random.jitter(x.slowed(call, x.profile.Boot))
 	m := &machine{
 		VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, execution: execution{Cap: call.Cap},
 		Memory: memory{Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d},

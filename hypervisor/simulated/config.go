@@ -42,6 +42,9 @@ type Node struct {
 	// Pool is the file system to which the node saves; "" is [SharedPool]. Images in a pool can
 	// be read from every node while one of its nodes answers.
 	Pool string
+	// Slow is how many times as long as in the profile actions take on the node; 0 is once. A
+	// migration is as slow as the slower of its ends.
+	Slow float64
 	// Unmanaged are the names of unmanaged machines.
 	Unmanaged []string
 	// Leftovers are copies with our mark that exist at the start and belong to no vjob.
@@ -70,6 +73,8 @@ func (c *Config) Validate() error {
 			return cluster.BadField(field+".cpu", n.Capacity.CPU, "more than 0")
 		case n.Capacity.Memory <= 0:
 			return cluster.BadField(field+".memory_mib", int64(n.Capacity.Memory), "more than 0")
+		case !(n.Slow >= 0 && n.Slow <= 1000):
+			return cluster.BadField(field+".slow", n.Slow, "from 0 to 1000")
 		}
 		seen[n.ID] = true
 	}

@@ -3,6 +3,7 @@ package simulated
 import (
 	"time"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -105,10 +106,24 @@ func (x *executor) start(op *operation) {
 			d *= slowFactor
 		}
 		if op.Call.Verb != hypervisor.Boot { // the guest has drawn its boot time already
-			d = x.random.jitter(d)
+			d = x.random.jitter(x.slowed(&op.Call, d))
 		}
 		x.clock.schedule(d, event{Kind: evFinish, Op: op.Serial})
 	}
+}
+
+// slowed returns how long a call takes on nodes that are slower than the profile.
+func (x *executor) slowed(call *hypervisor.Call, d time.Duration) time.Duration {
+	slow := 0.0
+	for _, id := range []cluster.NodeID{call.Node, call.To} {
+		if n, known := x.nodes.byID[id]; known {
+			slow = max(slow, n.Slow)
+		}
+	}
+	if slow == 0 {
+		return d
+	}
+	return time.Duration(float64(d) * slow)
 }
 
 // finish lets a call take effect. On a frozen node the call waits for the thaw.

@@ -192,7 +192,7 @@ func (s *balancer) vm(vm cluster.VMID, node int, fixed string) balance.VM {
 		Demand: balance.Amounts{balance.CPU: int64(now), balance.Memory: memory},
 		Least:  balance.Amounts{balance.CPU: int64(least), balance.Memory: memory}, Most: balance.Amounts{balance.CPU: int64(most), balance.Memory: memory},
 		Reserved:  balance.Amounts{balance.CPU: int64(need.CPU), balance.Memory: memory},
-		Migration: s.settings.Execute.Costs.Duration(cluster.Migrate, need.Memory, false), Size: memory,
+		Migration: s.costs.Duration(cluster.Migrate, need.Memory, s.nodes[node], ""), Size: memory,
 	}
 	switch {
 	case fixed != "":

@@ -102,7 +102,7 @@ func (s *consolidator) addVJob(report int) {
 	for i := first; i < len(s.vms); i++ {
 		v := &s.model.VMs[i]
 		v.Fixed = v.Fixed || fixed
-		takes := s.settings.Execute.Costs.Duration(cluster.Migrate, cluster.MiB(v.Need[1]), false)
+		takes := s.costs.Duration(cluster.Migrate, cluster.MiB(v.Need[1]), s.trial.current.Place(s.vms[i]), "")
 		v.MoveEnergy = s.copyEnergy(takes)
 		if !live {
 			v.MoveEnergy += s.pauseEnergy(uses, takes)

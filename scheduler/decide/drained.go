@@ -61,7 +61,7 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 		return nil
 	}
 	own := slices.DeleteFunc(slices.Clone(a.trial.rules), func(r placement.Rules) bool { return r.VJob == 0 })
-	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: a.trial.current, Rules: own, Pinned: a.trial.pinned, Live: a.trial.live, Costs: a.settings.Execute.Costs})
+	l, err := ctxswitch.NewAllowedNodes(ctxswitch.Problem{Current: a.trial.current, Rules: own, Pinned: a.trial.pinned, Live: a.trial.live, Costs: *a.costs})
 	if err != nil {
 		return nil // planning fails as well, and the decision says why
 	}

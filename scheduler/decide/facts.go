@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/placement"
 	"vjob/energy"
@@ -41,6 +42,8 @@ type Facts struct {
 	Waits       map[cluster.VJobID]string // the unmet dependencies of each vjob, as text; "" if none
 	Quarantined map[cluster.VJobID]Quarantined
 	Approvals   Approvals
+	// Learned is how long actions take on the nodes; nil: as the settings say.
+	Learned *duration.Estimates
 }
 
 // Bookings returns what is booked for single VMs. The executor keeps it.

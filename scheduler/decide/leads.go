@@ -21,19 +21,19 @@ func (v *View) leads() reservation.Leads {
 		if r.Job.State != cluster.Running && !stands || r.Job.Container {
 			continue
 		}
-		leaves := v.settings.suspension
+		leaves := v.suspension
 		if !r.Job.Reservation.IsZero() || v.settings.Keeps(r.Job) {
-			leaves = v.settings.removal
+			leaves = v.removal
 		}
 		for k := range r.Job.VMs {
 			if node := v.layout.current.Place(r.Job.VMs[k].ID); node != "" {
-				at[node] += leaves(r.Job.VMs[k].Reserved.Memory)
+				at[node] += leaves(node, r.Job.VMs[k].Reserved.Memory)
 			}
 		}
 	}
 	var busiest, whole time.Duration
 	for _, n := range v.layout.current.Nodes() {
-		busiest, whole = max(busiest, at[n.ID]), max(whole, at[n.ID], v.settings.suspension(n.Capacity.Memory))
+		busiest, whole = max(busiest, at[n.ID]), max(whole, at[n.ID], v.suspension(n.ID, n.Capacity.Memory))
 	}
 	if len(at) > 0 {
 		busiest += v.settings.Reservations.Margin
@@ -41,19 +41,20 @@ func (v *View) leads() reservation.Leads {
 	return reservation.Leads{Suspend: busiest, Start: whole + v.settings.Reservations.Margin}
 }
 
-// suspension returns how long it takes to suspend so much memory with parallel transfers.
-func (s *Settings) suspension(memory cluster.MiB) time.Duration {
-	return s.Execute.Costs.Duration(cluster.Suspend, memory, false) / time.Duration(max(1, s.Execute.Transfers))
+// suspension returns how long it takes a node to suspend so much memory with parallel transfers.
+func (v *View) suspension(node cluster.NodeID, memory cluster.MiB) time.Duration {
+	return v.costs.Duration(cluster.Suspend, memory, node, "") / time.Duration(max(1, v.settings.Execute.Transfers))
 }
 
-// removal returns how long it takes to move so much memory elsewhere, where another VM may have
+// removal returns how long it takes to move so much memory off a node, where another VM may have
 // to leave first.
-func (s *Settings) removal(memory cluster.MiB) time.Duration {
-	moves := s.Execute.Costs.Duration(cluster.Migrate, memory, false)
-	if !s.Live {
-		moves = max(moves, s.Execute.Costs.Duration(cluster.Suspend, memory, false)+s.Execute.Costs.Duration(cluster.Resume, memory, true))
+func (v *View) removal(node cluster.NodeID, memory cluster.MiB) time.Duration {
+	costs := v.costs
+	moves := costs.Duration(cluster.Migrate, memory, node, "")
+	if !v.settings.Live {
+		moves = max(moves, costs.Duration(cluster.Suspend, memory, node, "")+costs.Duration(cluster.Resume, memory, node, ""))
 	}
-	return 2 * moves / time.Duration(max(1, s.Execute.Transfers))
+	return 2 * moves / time.Duration(max(1, v.settings.Execute.Transfers))
 }
 
 // reserved reports whether any vjob waits for its reservation.

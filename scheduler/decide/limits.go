@@ -81,7 +81,7 @@ const (
 func (k *lookahead) lead(stops []cluster.VJobID) time.Duration {
 	saved := map[cluster.NodeID]time.Duration{}
 	longest := time.Duration(0)
-	costs, transfers := &k.settings.Execute.Costs, time.Duration(max(k.settings.Execute.Transfers, 1))
+	costs, transfers := k.costs, time.Duration(max(k.settings.Execute.Transfers, 1))
 	for job := range k.jobs() {
 		if _, stopped := slices.BinarySearch(stops, job.ID); !stopped {
 			continue
@@ -92,7 +92,7 @@ func (k *lookahead) lead(stops []cluster.VJobID) time.Duration {
 			if !runs {
 				continue
 			}
-			takes := time.Duration(float64(costs.SuspendPer) * float64(vm.Reserved.Memory) / float64(cluster.GiB))
+			takes := costs.Duration(cluster.Suspend, vm.Reserved.Memory, at, "")
 			saved[at] += takes
 			longest = max(longest, takes, saved[at]/transfers)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/energy"
 	"vjob/energy/budget"
@@ -28,6 +29,7 @@ type View struct {
 
 	settings     *Settings
 	facts        *Facts
+	costs        *ctxswitch.Costs // with what was learned
 	layout       layout
 	supply       supply.Supply
 	ineligible   map[cluster.VJobID]Bar
@@ -69,8 +71,10 @@ func newView(settings *Settings, f *Facts) *View {
 
 // emptyView returns a view with the nodes and without VMs.
 func emptyView(settings *Settings, f *Facts) *View {
+	costs := settings.Execute.Costs
+	costs.Learned = f.Learned
 	v := &View{
-		VJobs: f.VJobs, settings: settings, facts: f, layout: newLayout(f.Nodes, settings.Live),
+		VJobs: f.VJobs, settings: settings, facts: f, costs: &costs, layout: newLayout(f.Nodes, settings.Live),
 		supply: supply.Supply{
 			Models: settings.Energy.Power, Budgets: f.Budgets, Off: map[cluster.NodeID]bool{}, Least: maps.Clone(f.Least),
 		},

@@ -38,6 +38,9 @@ type Options struct {
 	Start   time.Time         // of the workload, for windows in time; default: that of the workload
 	Locks   bool              // nodes have a lock manager, so that running VMs may migrate
 	Seed    uint64
+	// Learn: durations are learned from the actions of the replay. Without, plans are made with those
+	// of the profile, as in the published comparisons.
+	Learn bool
 	// Transfers is the number of simultaneous saves, restores and migrations of a node; 0
 	// is the default.
 	Transfers int
@@ -186,6 +189,7 @@ func (r *run) settings(work time.Duration) scheduler.Settings {
 		s = *r.options.Base
 	}
 	s.Execute.Costs = settings.SimulatedCosts(r.options.Profile)
+	s.Execute.Learn = r.options.Learn
 	s.Execute.LookEvery = max(min(max(work/20_000, 5*time.Second), 5*time.Minute), span(r.workload)/mostLooks)
 	if r.options.Transfers > 0 {
 		s.Execute.Transfers = r.options.Transfers

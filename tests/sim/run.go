@@ -95,6 +95,9 @@ func (r *run) build() error {
 			Unmanaged: r.unmanaged(i),
 			Leftovers: r.opts.leftOn(i),
 		}
+		if i == 0 && r.opts.Seed%4 == 1 {
+			nodes[i].Slow = 3
+		}
 		for _, l := range nodes[i].Leftovers {
 			nodes[i].Capacity = nodes[i].Capacity.Plus(l.Size)
 		}

@@ -69,6 +69,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"an old epoch intends nothing", testEpoch},
 		{"plans", testPlans},
 		{"accounts add up", testUsage},
+		{"how long actions took, in order and for a while", testDurations},
 		{"charges add up by the hour, and go", testCharges},
 		{"nodes", testNodes},
 		{"the power of nodes", testPower},

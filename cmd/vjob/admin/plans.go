@@ -63,11 +63,11 @@ func plansCommand(a *cli.App) *cobra.Command {
 }
 
 func planTable(plans []wire.Plan) *display.Table {
-	t := &display.Table{Heads: display.Heads(">PLAN BEGAN STATE POLICY >ACTIONS >COST >ESTIMATED >TOOK NOTE")}
+	t := &display.Table{Heads: display.Heads(">PLAN BEGAN STATE POLICY >ACTIONS >COST >ESTIMATED >TOOK >RATIO NOTE")}
 	for i := range plans {
 		p := &plans[i]
 		t.Row(strconv.FormatInt(p.ID, 10), display.Moment(&p.Began), p.State, p.Policy, strconv.Itoa(p.ActionCount),
-			display.MiB(p.CostMiB), display.Span(display.Seconds(p.MakespanSeconds)), took(p), p.Note)
+			display.MiB(p.CostMiB), display.Span(display.Seconds(p.MakespanSeconds)), took(p), ratio(p), p.Note)
 	}
 	return t
 }
@@ -79,6 +79,14 @@ func took(p *wire.Plan) string {
 	return display.Span(display.Seconds(p.TookSeconds))
 }
 
+// ratio is how long a plan took, in parts of its estimate.
+func ratio(p *wire.Plan) string {
+	if p.Ratio == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", p.Ratio)
+}
+
 func showPlan(a *cli.App, p *wire.Plan) error {
 	var b strings.Builder
 	display.Facts(&b, [][2]string{
@@ -87,7 +95,9 @@ func showPlan(a *cli.App, p *wire.Plan) error {
 		{"policy", p.Policy},
 		{"began", display.Moment(&p.Began)},
 		{"ended", display.Moment(p.Ended)},
-		{"took", fmt.Sprintf("%s, estimated were %s", took(p), display.Span(display.Seconds(p.MakespanSeconds)))},
+		{"estimated", display.Span(display.Seconds(p.MakespanSeconds))},
+		{"took", took(p)},
+		{"ratio", ratio(p)},
 		{"cost", display.MiB(p.CostMiB)},
 		{"note", p.Note},
 	})

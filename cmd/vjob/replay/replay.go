@@ -46,6 +46,7 @@ type replayFlags struct {
 	watts       string
 	noLocks     bool
 	transfers   int
+	learn       bool
 	seed        uint64
 	suspend     string
 	parameters  map[string]*string // of policies, by name
@@ -55,7 +56,7 @@ type replayFlags struct {
 var (
 	flagsOfPools = []string{"processors"}
 	flagsOfLogs  = []string{"fields", "phases"}
-	flagsOfVJobs = []string{"profile", "no-walltimes", "no-locks", "transfers", "seed", "watts", "suspend", "start", "all"}
+	flagsOfVJobs = []string{"profile", "no-walltimes", "no-locks", "transfers", "learn", "seed", "watts", "suspend", "start", "all"}
 	nodesOfLogs  = []string{"cluster", "settings"} // one of them makes vjobs of the jobs of a log
 )
 
@@ -116,6 +117,7 @@ func (f *replayFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.profile, "profile", "thesis", "vjobs: durations of actions: thesis, bin-repacking or lab")
 	flags.BoolVar(&f.noWalltimes, "no-walltimes", false, "vjobs: end none at its walltime")
 	flags.BoolVar(&f.noLocks, "no-locks", false, "vjobs: no lock manager: they are paused to be moved")
+	flags.BoolVar(&f.learn, "learn", false, "vjobs: durations of actions are learned, as the daemon does; otherwise plans use those of the profile")
 	flags.IntVar(&f.transfers, "transfers", 0, "vjobs: saves, restores and migrations at once on one node; 0 is the default")
 	flags.StringVar(&f.watts, "watts", "150:250", "vjobs: what each node draws, `IDLE:FULL`; between them in proportion to the load of its processors")
 	flags.StringVar(&f.suspend, "suspend", "", "vjobs: where they are suspended to: `disk, auto or memory`; auto for timeslices, else disk; with --settings as they say")

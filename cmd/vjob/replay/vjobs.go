@@ -114,7 +114,7 @@ func ways(a *cli.App, f *replayFlags, given func(string) bool, w *workload.Workl
 
 // common is what all ways have in common.
 func (f *replayFlags) common(a *cli.App) (o replay.Options, err error) {
-	o = replay.Options{Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers}
+	o = replay.Options{Locks: !f.noLocks, Seed: f.seed, Transfers: f.transfers, Learn: f.learn}
 	if o.Profile, err = simulated.ProfileNamed(f.profile); err != nil {
 		return o, cluster.Renamed("--profile", err)
 	}
