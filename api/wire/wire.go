@@ -45,9 +45,10 @@ type VMSpec struct {
 
 // Step is one stretch of a simulated guest's work.
 type Step struct {
-	CPUMilli int64     `json:"cpu_milli"`
-	Seconds  float64   `json:"seconds"`
-	After    []StepRef `json:"after,omitempty"`
+	CPUMilli  int64     `json:"cpu_milli"`
+	MemoryMiB int64     `json:"memory_mib,omitempty"` // working set; absent: the guest does not tell
+	Seconds   float64   `json:"seconds"`
+	After     []StepRef `json:"after,omitempty"`
 }
 
 // StepRef names step Index of the member with the given Rank.

@@ -1,22 +1,28 @@
 package simulated
 
 import (
+	"cmp"
+	"maps"
 	"math/bits"
+	"slices"
 	"time"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
 // updateShares updates the CPU of the running guests of a node.
 func (g *guests) updateShares(n *node) {
 	before, beforeDen := n.yield()
+	granted := n.granted
 	n.demand = 0
 	for _, m := range n.copies {
 		if m.State == hypervisor.CopyRunning {
 			n.demand += m.cappedDemand()
 		}
 	}
-	if num, den := n.yield(); num == before && den == beforeDen {
+	n.granted = n.divide()
+	if num, den := n.yield(); num == before && den == beforeDen && maps.Equal(n.granted, granted) {
 		return
 	}
 	for _, m := range n.sortedCopies() {
@@ -31,9 +37,53 @@ func (g *guests) updateShares(n *node) {
 	}
 }
 
-// shareOf is the speed of a guest with CPU demand: under its cap, and at the yield of its node.
+// divide divides the CPU of the node by weight among its running guests if their weights differ and
+// they demand more than there is; otherwise it returns nil. In the order of demand by weight each
+// gets its weighted part of what is left, and at most its demand under its cap. No guest starves.
+func (n *node) divide() map[cluster.VMID]cluster.MilliCPU {
+	if n.demand <= n.Capacity.CPU {
+		return nil
+	}
+	var running []*machine
+	weights, differ := int64(0), false
+	for _, m := range n.sortedCopies() {
+		if m.State == hypervisor.CopyRunning && m.cappedDemand() > 0 {
+			differ = differ || len(running) > 0 && m.weight() != running[0].weight()
+			running, weights = append(running, m), weights+int64(m.weight())
+		}
+	}
+	if !differ {
+		return nil
+	}
+	slices.SortStableFunc(running, func(a, b *machine) int {
+		return cmp.Compare(int64(a.cappedDemand())*int64(b.weight()), int64(b.cappedDemand())*int64(a.weight()))
+	})
+	granted, left := map[cluster.VMID]cluster.MilliCPU{}, n.Capacity.CPU
+	for _, m := range running {
+		part := cluster.MilliCPU(int64(left) * int64(m.weight()) / weights)
+		part = max(1, min(part, m.cappedDemand()))
+		granted[m.VM] = part
+		left, weights = max(0, left-part), weights-int64(m.weight())
+	}
+	return granted
+}
+
+// satisfies reports whether a running guest gets the CPU that it demands, up to its cap.
+func (n *node) satisfies(m *machine) bool {
+	if granted, divided := n.granted[m.VM]; divided {
+		return granted >= m.cappedDemand()
+	}
+	return n.demand <= n.Capacity.CPU
+}
+
+// shareOf is the speed of a guest with CPU demand: what its node grants it, or under its cap at the
+// yield of its node.
 func (g *guests) shareOf(m *machine) (num, den int64) {
-	num, den = g.nodes.of(m).yield()
+	n := g.nodes.of(m)
+	if granted, divided := n.granted[m.VM]; divided {
+		return int64(min(granted, m.Demand)), int64(m.Demand)
+	}
+	num, den = n.yield()
 	if capped := m.cappedDemand(); capped < m.Demand {
 		num, den = num*int64(capped), den*int64(m.Demand)
 	}

@@ -22,7 +22,7 @@ func capped(h *Harness) bool { return h.Caps }
 
 // capping is a call that caps the member of rank 0 on the first node.
 func (b *caseRun) capping(most cluster.MilliCPU) hypervisor.Call {
-	c := b.call(hypervisor.Cap, 0, b.node(0))
+	c := b.call(hypervisor.Tune, 0, b.node(0))
 	c.Cap = most
 	return c
 }

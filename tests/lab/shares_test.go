@@ -29,10 +29,10 @@ func TestCapHolds(t *testing.T) {
 		return (b.cpuTime(vm(0), node) - from).Seconds() / time.Since(begun).Seconds()
 	}
 	const most = cluster.CPU / 10
-	b.do(hypervisor.Call{Verb: hypervisor.Cap, VM: vm(0), Node: node, Cap: most})
+	b.do(hypervisor.Call{Verb: hypervisor.Tune, VM: vm(0), Node: node, Cap: most})
 	used(300 * time.Millisecond) // what ran free is not held at once
 	capped := used(500 * time.Millisecond)
-	b.do(hypervisor.Call{Verb: hypervisor.Cap, VM: vm(0), Node: node})
+	b.do(hypervisor.Call{Verb: hypervisor.Tune, VM: vm(0), Node: node})
 	free := used(2 * time.Second)
 	t.Logf("under a cap of %s CPU the guest got %.3f, without %.3f", most, capped, free)
 	if capped > 0.12 { // libvirt counts the emulator's threads, which are capped as well
