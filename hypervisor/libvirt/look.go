@@ -231,13 +231,15 @@ type queryable interface {
 }
 
 // answerOf queries the job of a machine, and its tuning if it may have been tuned: a cap can be
-// lost, so that the last known one is not enough.
+// lost, so that the last known one is not enough. Nor is the description, which names what the host
+// cannot do.
 func answerOf(m queryable, tuned bool) (jobAnswer, error) {
 	a, err := jobOf(m)
 	if err != nil || a.gone || !tuned {
 		return a, err
 	}
-	if now, err := currentTuning(m); err == nil {
+	now, err := currentTuning(m)
+	if err == nil || untunable(err) {
 		a.tuning = &now
 	}
 	return a, nil

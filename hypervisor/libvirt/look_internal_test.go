@@ -378,6 +378,7 @@ func TestAnswers(t *testing.T) {
 	ended := moment{err: libvirt.Error{Code: libvirt.ERR_NO_DOMAIN, Message: "Domain not found"}}
 	silent := moment{err: libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "cannot acquire state change lock"}}
 	most := tuning{500, 300}
+	noGroups := libvirt.Error{Code: libvirt.ERR_OPERATION_INVALID, Message: "Requested operation is not valid: cgroup CPU controller is not mounted"}
 	for _, c := range []struct {
 		name   string
 		now    moment
@@ -389,6 +390,7 @@ func TestAnswers(t *testing.T) {
 		{"a cap", busy, true, nil, jobAnswer{job: hypervisor.JobOutgoing, tuning: &most}, true},
 		{"no cap", busy, false, nil, jobAnswer{job: hypervisor.JobOutgoing}, true},
 		{"a cap that is not told", busy, true, errors.New("no control group"), jobAnswer{job: hypervisor.JobOutgoing}, true},
+		{"a host without caps", busy, true, noGroups, jobAnswer{job: hypervisor.JobOutgoing, tuning: &tuning{}}, true},
 		{"it has ended", ended, true, nil, jobAnswer{gone: true}, true},
 		{"it does not answer", silent, true, nil, jobAnswer{}, false},
 	} {

@@ -4,6 +4,7 @@ package libvirt
 
 import (
 	"context"
+	"strings"
 
 	"libvirt.org/go/libvirt"
 	"libvirt.org/go/libvirtxml"
@@ -58,6 +59,12 @@ func ensureTuning(ctx context.Context, m tunable, want tuning) error {
 		return err
 	}
 	return change(ctx, func() error { return setTuning(m, want) })
+}
+
+// untunable reports whether a host has refused to tell the tuning of a machine because it has no
+// control groups for the CPU, so that no cap and no weight holds there.
+func untunable(err error) bool {
+	return hasCode(err, libvirt.ERR_OPERATION_INVALID) && strings.Contains(err.Error(), "cgroup CPU controller is not mounted")
 }
 
 // currentTuning returns the cap and the weight of a machine.

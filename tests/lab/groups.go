@@ -70,10 +70,14 @@ func (h *host) mountGroups() string {
 
 // controllers are those that libvirt may use.
 func (h *host) controllers() string {
-	if !CanCap() {
+	use := hierarchies
+	if h.lab.opts.Controllers != nil {
+		use = h.lab.opts.Controllers
+	}
+	if !CanCap() || len(use) == 0 {
 		return "cgroup_controllers = [ ]\n"
 	}
-	return fmt.Sprintf("cgroup_controllers = [ \"%s\" ]\n", strings.Join(hierarchies, `", "`))
+	return fmt.Sprintf("cgroup_controllers = [ \"%s\" ]\n", strings.Join(use, `", "`))
 }
 
 // Shares reads the CPU weight of a VM from its control group.

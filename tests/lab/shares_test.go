@@ -3,6 +3,8 @@
 package lab_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -94,6 +96,46 @@ func TestDemandAndWeightsUnderContention(t *testing.T) {
 	}
 	if all := demand[0] + demand[1]; all < 1800 || all > 2100 {
 		t.Errorf("both together demand %s CPU, want 2", all)
+	}
+}
+
+// A host whose libvirt has no control groups for the CPU boots and restores a VM that is to have a
+// cap or a weight, shows that it has none, and refuses to set it.
+func TestWeightsWithoutControlGroups(t *testing.T) {
+	t.Parallel()
+	for _, controllers := range [][]string{{}, {"cpuacct"}} {
+		t.Run(fmt.Sprintf("%d_controllers", len(controllers)), func(t *testing.T) {
+			t.Parallel()
+			b := start(t, lab.Options{Hosts: 1, Controllers: controllers})
+			node := b.lab.Hosts()[0]
+			shows := func(state hypervisor.CopyState) {
+				t.Helper()
+				view := b.look(node)
+				if c, _ := view.Copy(vm(0)); c.State != state || c.Weight != 0 || c.Cap != 0 {
+					t.Errorf("it is shown as %+v", c)
+				}
+			}
+			b.do(hypervisor.Call{
+				Verb: hypervisor.Boot, VM: vm(0), Node: node, Stamp: hypervisor.Stamp{Incarnation: 1, Epoch: 7}, Weight: 300,
+				Machine: &hypervisor.Machine{
+					Name: "count", Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 32},
+					Payload: cluster.Payload{Image: lab.GuestImage, Command: []string{"tick=200"}},
+				},
+			})
+			b.counts(vm(0), 3)
+			shows(hypervisor.CopyRunning)
+			_, err := b.try(hypervisor.Call{Verb: hypervisor.Tune, VM: vm(0), Node: node, Weight: 300})
+			if !errors.Is(err, hypervisor.ErrRefused) {
+				t.Errorf("setting a weight: %v", err)
+			}
+			b.do(hypervisor.Call{Verb: hypervisor.Pause, VM: vm(0), Node: node})
+			sum := b.saved(vm(0), node, image(vm(0), 1))
+			_, err = b.try(hypervisor.Call{
+				Verb: hypervisor.Restore, VM: vm(0), Node: node, Image: image(vm(0), 1), Checksum: sum, Attempt: 1, Weight: 300,
+			})
+			t.Logf("restore: %v", err)
+			shows(hypervisor.CopyPaused)
+		})
 	}
 }
 
