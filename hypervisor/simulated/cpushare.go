@@ -100,15 +100,21 @@ func scale(d time.Duration, num, den int64) time.Duration {
 	return time.Duration(quotient)
 }
 
-// scaleUp is d·num/den, rounded up, without overflow.
+// endless is more time than any simulation lasts.
+const endless = 1 << 60 * time.Nanosecond
+
+// scaleUp is d·num/den, rounded up, without overflow: at most endless.
 func scaleUp(d time.Duration, num, den int64) time.Duration {
 	if d <= 0 || num == den {
 		return max(d, 0)
 	}
 	hi, lo := bits.Mul64(uint64(d), uint64(num))
+	if hi >= uint64(den) {
+		return endless
+	}
 	quotient, rest := bits.Div64(hi, lo, uint64(den))
 	if rest > 0 {
 		quotient++
 	}
-	return time.Duration(quotient)
+	return time.Duration(min(quotient, uint64(endless)))
 }
