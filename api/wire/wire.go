@@ -143,20 +143,23 @@ type VJobList struct {
 
 // Node is one node in GET /v1/nodes.
 type Node struct {
-	Name          string            `json:"name"`
-	State         string            `json:"state"`
-	Silent        bool              `json:"silent"` // does not answer
-	Problem       string            `json:"problem,omitempty"`
-	Warnings      []string          `json:"warnings,omitempty"` // for administrators: such as that VMs are not confined
-	Since         time.Time         `json:"since"`
-	CPUMilli      int64             `json:"cpu_milli"`
-	MemoryMiB     int64             `json:"memory_mib"`
-	UsedCPUMilli  int64             `json:"used_cpu_milli"`
-	UsedMemoryMiB int64             `json:"used_memory_mib"`
-	Power         *NodePower        `json:"power,omitempty"` // nil: unknown
-	VMs           []string          `json:"vms"`
-	Labels        map[string]string `json:"labels,omitempty"`
-	Switch        *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
+	Name          string    `json:"name"`
+	State         string    `json:"state"`
+	Silent        bool      `json:"silent"` // does not answer
+	Problem       string    `json:"problem,omitempty"`
+	Warnings      []string  `json:"warnings,omitempty"` // for administrators: such as that VMs are not confined
+	Since         time.Time `json:"since"`
+	CPUMilli      int64     `json:"cpu_milli"`
+	MemoryMiB     int64     `json:"memory_mib"`
+	UsedCPUMilli  int64     `json:"used_cpu_milli"`
+	UsedMemoryMiB int64     `json:"used_memory_mib"`
+	// DemandCPUMilli and DemandMemoryMiB are what its VMs demand, which may be more than it has.
+	DemandCPUMilli  int64             `json:"demand_cpu_milli"`
+	DemandMemoryMiB int64             `json:"demand_memory_mib"`
+	Power           *NodePower        `json:"power,omitempty"` // nil: unknown
+	VMs             []string          `json:"vms"`
+	Labels          map[string]string `json:"labels,omitempty"`
+	Switch          *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
 }
 
 // NodePower is what a node draws.

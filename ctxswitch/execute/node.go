@@ -118,6 +118,22 @@ func (n *node) uses() (list []use, all cluster.MilliCPU) {
 	return list, all
 }
 
+// demand is what the copies on the node demand: the CPU of those that run, and of all their working
+// sets, or their sizes where these are unknown.
+func (n *node) demand() (sum cluster.Resources) {
+	for _, c := range n.copies {
+		if c.State == hypervisor.CopyRunning {
+			sum.CPU += c.CPU
+		}
+		if c.Memory > 0 {
+			sum.Memory += c.Memory
+		} else {
+			sum.Memory += c.Size.Memory
+		}
+	}
+	return sum
+}
+
 // vms lists the VMs with copies on the node, in order.
 func (n *node) vms() []cluster.VMID {
 	list := slices.AppendSeq(make([]cluster.VMID, 0, len(n.copies)), maps.Keys(n.copies))

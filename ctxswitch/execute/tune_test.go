@@ -175,6 +175,23 @@ func TestMemoryDemand(t *testing.T) {
 	}
 }
 
+// A node reports what the copies on it demand, though it has less: the CPU of those that run, and the
+// working set or else the size of each.
+func TestDemandOfANode(t *testing.T) {
+	l := world(job(1, 3, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"))
+	d := newHarness(t, settings(), l)
+	size := cluster.Resources{CPU: 1000, Memory: 1024}
+	for i, c := range []hypervisor.Copy{{CPU: 3000, Memory: 300}, {CPU: 2500}, {CPU: 1000, State: hypervisor.CopyPaused}} {
+		known := &d.copies["a"][i]
+		known.CPU, known.Memory, known.State, known.Size = c.CPU, c.Memory, c.State, size
+	}
+	d.settle()
+	if n, _ := d.exec.Node("a"); n.Demand != (cluster.Resources{CPU: 5500, Memory: 2348}) {
+		t.Errorf("it demands %s", n.Demand)
+	}
+}
+
 // A cap that is wanted is set, and set again when a look shows that it is gone; one that
 // is seen is left alone.
 func TestCapsAreLevelTriggered(t *testing.T) {
