@@ -63,7 +63,7 @@ func TestWeightsAreLevelTriggered(t *testing.T) {
 	d.settle()
 	d.weights(7, 300)  // unknown
 	d.weights(1, 1, 2) // of two members
-	d.weights(1, 100)  // the default, and none is told
+	d.weights(1, 100)  // the default, and the node shows no weight
 	d.hasAsked(0, 0)
 	d.weights(1, 300)
 	last(1, 400, 300) // no cap was set: it stays
@@ -133,7 +133,7 @@ func TestWeightsAtBoot(t *testing.T) {
 	}
 }
 
-// A node that does not weigh is told of once, and asked again with a back-off.
+// A node that does not weigh raises one alarm, and gets the next call after a back-off.
 func TestWeightsThatFail(t *testing.T) {
 	l := world(job(1, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))

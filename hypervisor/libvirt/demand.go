@@ -18,12 +18,12 @@ const (
 	// demandStep is the resolution of CPU demand.
 	demandStep = cluster.CPU / 100
 	// emulatorShare is the percentage of its virtual processors up to which the other threads of a
-	// busy machine do not count. A node whose processors are all given to busy machines is full,
-	// not overloaded.
+	// busy machine do not count. A node with busy machines on all of its processors is full and not
+	// overloaded.
 	emulatorShare = 5
 )
 
-// warnBlind is the warning about a node whose VMs may demand more CPU than they use, unseen.
+// warnBlind is the warning about a node on which contention cannot be seen.
 const warnBlind = "contention for its CPU is not visible: libvirt does not tell how long virtual processors wait " +
 	"(vcpu.delay, libvirt 7.2 and a kernel with CONFIG_SCHED_INFO); the demand of a VM is what it uses"
 

@@ -33,7 +33,7 @@ func capFromQuota(quota int64, period uint64) cluster.MilliCPU {
 }
 
 // tuning is the cap and the weight of a machine. Weights are libvirt's shares: with control groups
-// of version 2 these are cpu.weight. With version 1 they are cpu.shares, whose default is 1024
+// of version 2 these are cpu.weight. With version 1 they are cpu.shares with the default 1024
 // instead of 100, so only weights that were set compare.
 type tuning struct {
 	cap    cluster.MilliCPU // 0 is no limit

@@ -111,7 +111,11 @@ func weighRunning(b *caseRun) {
 		most         cluster.MilliCPU
 		weight, want int
 	}{
-		{0, 300, 300}, {0, 300, 300}, {500, 0, 300}, {500, hypervisor.MaxWeight, hypervisor.MaxWeight}, {0, 2, 2},
+		{0, 300, 300},
+		{0, 300, 300},
+		{500, 0, 300},
+		{500, hypervisor.MaxWeight, hypervisor.MaxWeight},
+		{0, 2, 2},
 		{0, hypervisor.DefaultWeight, hypervisor.DefaultWeight},
 	} {
 		b.must(b.tuning(c.most, c.weight))

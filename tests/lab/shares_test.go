@@ -99,8 +99,8 @@ func TestDemandAndWeightsUnderContention(t *testing.T) {
 	}
 }
 
-// A host whose libvirt has no control groups for the CPU boots and restores a VM that is to have a
-// cap or a weight, shows that it has none, and refuses to set it.
+// A host without control groups for the CPU boots and restores a VM that is to have a weight, shows
+// that it has none, and refuses to set it.
 func TestWeightsWithoutControlGroups(t *testing.T) {
 	t.Parallel()
 	for _, controllers := range [][]string{{}, {"cpuacct"}} {

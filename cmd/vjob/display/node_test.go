@@ -7,7 +7,7 @@ import (
 	"vjob/cmd/vjob/display"
 )
 
-// A node whose VMs demand more CPU than it has says so, beside its warnings; a problem comes first.
+// A node that has less CPU than its VMs demand says so, beside its warnings; a problem comes first.
 func TestCrowdedNodes(t *testing.T) {
 	for _, c := range []struct {
 		node wire.Node
