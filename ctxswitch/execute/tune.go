@@ -140,14 +140,13 @@ func sooner(a, b time.Time) time.Time {
 
 // refused tells, once in a phase, that a copy has not got its cap and its weight.
 func (tn *tuner) refused(p *gangState, call *hypervisor.Call, err error) {
-	if err == nil || errors.Is(err, hypervisor.ErrNoSuchVM) { // one that has left needs none
-		return
+	switch {
+	case err == nil || errors.Is(err, hypervisor.ErrNoSuchVM): // one that has left needs none
+	case call.Weight > 0:
+		tn.alarm(p, fmt.Sprintf("%s on %s: CPU weight %d and cap %s cannot be set: %s", call.VM, call.Node, call.Weight, call.Cap, err))
+	default:
+		tn.alarm(p, fmt.Sprintf("%s on %s: its share of CPU cannot be limited to %s: %s", call.VM, call.Node, call.Cap, err))
 	}
-	what := fmt.Sprintf("its share of CPU cannot be limited to %s", call.Cap)
-	if call.Weight > 0 {
-		what = fmt.Sprintf("CPU weight %d and cap %s cannot be set", call.Weight, call.Cap)
-	}
-	tn.alarm(p, fmt.Sprintf("%s on %s: %s: %s", call.VM, call.Node, what, err))
 }
 
 // ended notes the end of a call at a logical time. If it had no effect, the next one comes later.
