@@ -155,3 +155,18 @@ func TestTakeSample(t *testing.T) {
 		}
 	}
 }
+
+// A look at a host that hides contention warns of it.
+func TestHiddenContentionIsAWarning(t *testing.T) {
+	b := newBuiltin(t)
+	for i, vcpus := range [][]vcpuTimes{{{}}, nil} {
+		b.nodes["h1"].cache.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, &sample{at: noon, vcpus: vcpus}, time.Now())
+		view, err := b.Look(t.Context(), "h1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if warned := slices.Contains(view.Warnings, warnBlind); warned != (i == 1) {
+			t.Errorf("with %d processors the warnings are %q", len(vcpus), view.Warnings)
+		}
+	}
+}
