@@ -41,19 +41,15 @@ func (g *guests) updateShares(n *node) {
 // they demand more than there is; otherwise it returns nil. In the order of demand by weight each
 // gets its weighted part of what is left, and at most its demand under its cap. No guest starves.
 func (n *node) divide() map[cluster.VMID]cluster.MilliCPU {
-	if n.demand <= n.Capacity.CPU {
+	if n.demand <= n.Capacity.CPU || !n.weighted() {
 		return nil
 	}
 	var running []*machine
-	weights, differ := int64(0), false
+	weights := int64(0)
 	for _, m := range n.sortedCopies() {
-		if m.State == hypervisor.CopyRunning && m.cappedDemand() > 0 {
-			differ = differ || len(running) > 0 && m.weight() != running[0].weight()
+		if m.competes() {
 			running, weights = append(running, m), weights+int64(m.weight())
 		}
-	}
-	if !differ {
-		return nil
 	}
 	slices.SortStableFunc(running, func(a, b *machine) int {
 		return cmp.Compare(int64(a.cappedDemand())*int64(b.weight()), int64(b.cappedDemand())*int64(a.weight()))
@@ -66,6 +62,21 @@ func (n *node) divide() map[cluster.VMID]cluster.MilliCPU {
 		left, weights = max(0, left-part), weights-int64(m.weight())
 	}
 	return granted
+}
+
+// weighted reports whether guests that compete for the CPU of the node have different weights.
+func (n *node) weighted() bool {
+	weight := 0
+	for _, m := range n.copies {
+		if !m.competes() {
+			continue
+		}
+		if weight != 0 && m.weight() != weight {
+			return true
+		}
+		weight = m.weight()
+	}
+	return false
 }
 
 // satisfies reports whether a running guest gets the CPU that it demands, up to its cap.

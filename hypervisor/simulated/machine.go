@@ -145,6 +145,9 @@ func (m *machine) cappedDemand() cluster.MilliCPU {
 	return m.Demand
 }
 
+// competes reports whether the guest runs and demands CPU.
+func (m *machine) competes() bool { return m.State == hypervisor.CopyRunning && m.cappedDemand() > 0 }
+
 // weight is the part of the guest when CPU is short.
 func (m *machine) weight() int { return cmp.Or(m.Weight, hypervisor.DefaultWeight) }
 
