@@ -32,9 +32,9 @@ func TestSamples(t *testing.T) {
 	}{
 		{name: "nothing beside CPU time"},
 		{name: "libvirt 7.2", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, 0, 2*s)}, want: sample{vcpus: []vcpuTimes{{3 * s, 2 * s}}}},
-		{name: "libvirt 1.3 with sched_schedstats", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, 2*s, -1)}, want: sample{vcpus: []vcpuTimes{{3 * s, 2 * s}}}},
-		{name: "libvirt 1.3 without", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, 0, -1)}},
-		{name: "libvirt 1.2", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, -1, -1)}},
+		{name: "an older libvirt, with sched_schedstats", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, 2*s, -1)}, want: sample{vcpus: []vcpuTimes{{3 * s, 2 * s}}}},
+		{name: "an older libvirt, without", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, 0, -1)}},
+		{name: "the oldest libvirt", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, -1, -1)}},
 		{name: "a kernel that does not count", vcpus: []libvirt.DomainStatsVcpu{vcpu(3*s, 0, 0)}},
 		{name: "it has not run", vcpus: []libvirt.DomainStatsVcpu{vcpu(0, 0, 0)}, want: sample{vcpus: []vcpuTimes{{}}}},
 		{name: "one is switched off", vcpus: []libvirt.DomainStatsVcpu{{}, vcpu(s, 0, s)}, want: sample{vcpus: []vcpuTimes{{s, s}}}},
