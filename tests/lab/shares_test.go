@@ -58,28 +58,37 @@ func TestDemandAndWeightsUnderContention(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// measured reads both once they have been measured again: what each demands, and the CPU time
-	// that each gets a second.
-	measured := func(window time.Duration) (demand [2]cluster.MilliCPU, used [2]float64) {
-		began, from := time.Now(), [2]time.Duration{b.cpuTime(vm(0), node), b.cpuTime(vm(1), node)}
-		for time.Since(began) < window {
-			time.Sleep(500 * time.Millisecond)
+	// The time that a guest sleeps counts in full, also if it only waits for its emulator to run: on a
+	// machine that is busy with other things not every measurement is exact.
+	both := func(when string) {
+		b.Helper()
+		var demand [2]cluster.MilliCPU
+		b.until("both demand a processor "+when, func() bool {
 			view := b.look(node)
 			for rank := range 2 {
 				c, _ := view.Copy(vm(rank))
-				demand[rank], used[rank] = c.CPU, (c.CPUTime-from[rank]).Seconds()/time.Since(began).Seconds()
+				demand[rank] = c.CPU
 			}
-		}
-		return demand, used
+			return min(demand[0], demand[1]) >= 900 && max(demand[0], demand[1]) <= 1100
+		})
+		t.Logf("demand %s: %s and %s CPU", when, demand[0], demand[1])
 	}
-	demand, used := measured(10 * time.Second)
-	t.Logf("demand %s and %s CPU, used %.2f and %.2f", demand[0], demand[1], used[0], used[1])
+	// get returns the CPU that each gets over a time, in processors.
+	get := func(over time.Duration) (used [2]float64) {
+		b.Helper()
+		began, from := time.Now(), [2]time.Duration{b.cpuTime(vm(0), node), b.cpuTime(vm(1), node)}
+		time.Sleep(over)
+		for rank := range 2 {
+			used[rank] = (b.cpuTime(vm(rank), node) - from[rank]).Seconds() / time.Since(began).Seconds()
+		}
+		return used
+	}
+	used := get(5 * time.Second)
+	t.Logf("used: %.2f and %.2f CPU", used[0], used[1])
 	if all := used[0] + used[1]; all > 1.1 {
 		t.Errorf("both together get %.2f processors, and share one", all)
 	}
-	if all := demand[0] + demand[1]; all < 1900 || all > 2100 {
-		t.Errorf("both together demand %s CPU, want 2", all)
-	}
+	both("with equal weights")
 	if !lab.CanCap() {
 		t.Skip("this machine has no control groups of version 1 for CPU: weights are not known to hold")
 	}
@@ -89,14 +98,12 @@ func TestDemandAndWeightsUnderContention(t *testing.T) {
 			t.Errorf("%s has weight %d, %v, want %d", vm(rank), got, err, weight)
 		}
 	}
-	demand, used = measured(15 * time.Second)
-	t.Logf("with weights 100 and 300: demand %s and %s CPU, used %.2f and %.2f", demand[0], demand[1], used[0], used[1])
+	used = get(15 * time.Second)
+	t.Logf("used with weights 100 and 300: %.2f and %.2f CPU", used[0], used[1])
 	if ratio := used[1] / used[0]; ratio < 2.2 || ratio > 4 {
 		t.Errorf("with three times the weight the VM gets %.1f times the CPU", ratio)
 	}
-	if all := demand[0] + demand[1]; all < 1800 || all > 2100 {
-		t.Errorf("both together demand %s CPU, want 2", all)
-	}
+	both("with different weights")
 }
 
 // A host without control groups for the CPU boots and restores a VM that is to have a weight, shows
