@@ -76,6 +76,7 @@ var wrong = []struct{ name, body, field string }{
 	{"variable value", `{"vms":[{"cpu_milli":1,"memory_mib":1,"env":{"A":"\u0000"}}]}`, "vms[0].env.A"},
 	{"negative step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":-1,"seconds":1}]}]}`, "vms[0].steps[0].cpu_milli"},
 	{"step of more processors than the VM has", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":2,"seconds":1}]}]}`, "vms[0].steps[0].cpu_milli"},
+	{"step of more memory than the VM has", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"memory_mib":2}]}]}`, "vms[0].steps[0].memory_mib"},
 	{"endless step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1e300}]}]}`, "vms[0].steps[0].seconds"},
 	{"step after an unknown rank", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":1,"index":0}]}]}]}`, "vms[0].steps[0].after[0].rank"},
 	{"step after nothing", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":0,"index":1}]}]}]}`, "vms[0].steps[0].after[0].index"},

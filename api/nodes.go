@@ -83,6 +83,7 @@ func (h *nodeHandler) view(ctx context.Context, caller Subject, now *scheduler.S
 			Name: string(n.ID), State: n.State.String(), Silent: n.Silent, Since: n.Since.UTC(),
 			CPUMilli: int64(n.Capacity.CPU), MemoryMiB: int64(n.Capacity.Memory),
 			UsedCPUMilli: int64(n.Used.CPU), UsedMemoryMiB: int64(n.Used.Memory),
+			DemandCPUMilli: int64(n.Demand.CPU), DemandMemoryMiB: int64(n.Demand.Memory),
 			VMs: []string{}, Labels: n.Labels, Switch: wireSwitch(n.Switch, caller),
 		}
 		if n.Power.Known {

@@ -192,6 +192,8 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 		err := firstOf(
 			check(step.CPUMilli >= 0 && step.CPUMilli <= v.CPUMilli, field+".cpu_milli", step.CPUMilli,
 				fmt.Sprintf("from 0 to %d, the processors of the VM", v.CPUMilli)),
+			check(step.MemoryMiB >= 0 && step.MemoryMiB <= v.MemoryMiB, field+".memory_mib", step.MemoryMiB,
+				fmt.Sprintf("from 0 to %d, the memory of the VM", v.MemoryMiB)),
 			check(step.Seconds >= 0 && step.Seconds <= maxWalltime, field+".seconds", step.Seconds, fmt.Sprintf("from 0 to %d", maxWalltime)),
 		)
 		if err != nil {
@@ -199,6 +201,7 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 		}
 		p.Steps[i] = cluster.Step{
 			CPU:      cluster.MilliCPU(step.CPUMilli),
+			Memory:   cluster.MiB(step.MemoryMiB),
 			Duration: time.Duration(math.Round(step.Seconds * float64(time.Second))),
 		}
 		for k, ref := range step.After {

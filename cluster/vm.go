@@ -76,9 +76,10 @@ type Program struct {
 
 // Step is one phase of a simulated guest's work.
 type Step struct {
-	CPU      MilliCPU      `json:"cpu_milli"`       // need while the step lasts
-	Duration time.Duration `json:"duration_ns"`     // at full yield; less CPU takes longer
-	After    []StepRef     `json:"after,omitempty"` // steps of other members that must be done first
+	CPU      MilliCPU      `json:"cpu_milli"`            // need while the step lasts
+	Memory   MiB           `json:"memory_mib,omitempty"` // working set while the step lasts; 0: the guest does not tell
+	Duration time.Duration `json:"duration_ns"`          // at full yield; less CPU takes longer
+	After    []StepRef     `json:"after,omitempty"`      // steps of other members that must be done first
 }
 
 // StepRef names step Index of the member with the given Rank.

@@ -114,12 +114,19 @@ type Copy struct {
 	Stamp Stamp
 	State CopyState
 	Job   Job
-	// CPU is the current demand of the guest as estimated by the driver; it may get less.
+	// CPU is the current demand of the guest: what it uses, and what it would use beside that if
+	// it never waited for a processor (VMware 2012, eq. 1). So the copies on a node may demand
+	// more than the node has. Drivers that cannot see contention report what the guest uses.
 	CPU cluster.MilliCPU
 	// CPUTime is the CPU time used since this copy was created.
 	CPUTime time.Duration
+	// Memory is the working set of the guest; 0 if the guest does not tell.
+	Memory cluster.MiB
 	// Cap is the most CPU that the copy gets; 0 is no limit.
 	Cap cluster.MilliCPU
+	// Weight is the part of the copy when CPU is short; 0 if the node does not tell. See
+	// [DefaultWeight].
+	Weight int
 	// Size is what the copy takes from its node; zero if unknown.
 	Size cluster.Resources
 	// Lock reports that a lock prevents a second copy from running. VMs without a lock are
@@ -294,23 +301,27 @@ const (
 	Discard              // delete Image
 	Migrate              // move the copy from Node to To; paused stays paused
 	Abort                // cancel the job of the copy; an incomplete copy ends
-	Cap                  // let the copy get at most Cap of CPU from now on
+	Tune                 // give the copy another Cap and Weight
 )
 
 // String is the lower-case name.
 func (v Verb) String() string {
 	return [...]string{
 		"boot", "shutdown", "destroy", "pause", "unpause", "save",
-		"seal", "restore", "revoke", "discard", "migrate", "abort", "cap",
+		"seal", "restore", "revoke", "discard", "migrate", "abort", "tune",
 	}[v]
 }
 
 // MarshalText writes the name of the verb.
 func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads the name of a verb.
+// UnmarshalText reads the name of a verb. Journals before weights have "cap" for [Tune].
 func (v *Verb) UnmarshalText(b []byte) error {
-	for w := Boot; w <= Cap; w++ {
+	if string(b) == "cap" {
+		*v = Tune
+		return nil
+	}
+	for w := Boot; w <= Tune; w++ {
 		if w.String() == string(b) {
 			*v = w
 			return nil
@@ -333,15 +344,26 @@ type Call struct {
 	Image    ImageID        // Save, Seal, Restore, Revoke, Discard
 	Checksum string         // Restore: from the receipt of Seal
 	Attempt  int            // Restore, Revoke: the number of the attempt
-	// Cap is the most CPU that a copy gets from now on, on every node: Boot, Restore, Cap. 0 is
+	// Cap is the most CPU that a copy gets from now on, on every node: Boot, Restore, Tune. 0 is
 	// no limit; less than [MinCap] counts as MinCap.
-	Cap     cluster.MilliCPU
+	Cap cluster.MilliCPU
+	// Weight is the part of a copy when CPU is short, from now on: Boot, Restore, Tune. 0 leaves
+	// the weight that the copy has; a boot without a weight gets that of the hypervisor.
+	Weight  int
 	Stamp   Stamp    // Boot
 	Machine *Machine // Boot
 }
 
 // MinCap is the smallest cap that hypervisors support.
 const MinCap = 10 * cluster.CPU / 1000
+
+// Weights, as of Linux control groups (cpu.weight): while the copies on a node demand more CPU
+// than it has, each gets a part in proportion to its weight, and never more than its demand.
+const (
+	MinWeight     = 1
+	DefaultWeight = 100
+	MaxWeight     = 10_000
+)
 
 // Machine is what Boot creates.
 type Machine struct {

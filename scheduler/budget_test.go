@@ -56,7 +56,7 @@ func state2() journal.Loaded {
 func (r *rig) caps() map[string]cluster.MilliCPU {
 	list := map[string]cluster.MilliCPU{}
 	for _, c := range r.calls {
-		if c.Verb == hypervisor.Cap {
+		if c.Verb == hypervisor.Tune {
 			list[c.VM.String()] = c.Cap
 		}
 	}

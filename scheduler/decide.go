@@ -37,7 +37,7 @@ func (c *Core) decide() {
 	}
 	c.reshape(&d)
 	c.power.cap.Adopt(&v.Limits)
-	c.applyCaps(&d)
+	c.applyTuning(&d)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
 	for i := range d.Verdicts {
@@ -82,8 +82,8 @@ func (c *Core) reshape(d *decide.Decision) {
 	}
 }
 
-// applyCaps passes the CPU shares of a decision to the executor.
-func (c *Core) applyCaps(d *decide.Decision) {
+// applyTuning passes the CPU caps and weights of a decision to the executor.
+func (c *Core) applyTuning(d *decide.Decision) {
 	for i := range d.VJobs {
 		job := d.VJobs[i].Job
 		most, given := d.Caps[job.ID]
@@ -92,6 +92,9 @@ func (c *Core) applyCaps(d *decide.Decision) {
 			c.exec.SetCaps(c.now, job.ID, most)
 		case !d.SharesCPU:
 			c.exec.SetCaps(c.now, job.ID, make([]cluster.MilliCPU, len(job.VMs)))
+		}
+		if weights, given := d.Weights[job.ID]; given {
+			c.exec.SetWeights(c.now, job.ID, weights)
 		}
 	}
 }

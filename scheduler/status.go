@@ -20,6 +20,7 @@ import (
 type NodeStatus struct {
 	cluster.Node
 	Used    cluster.Resources // needs of what runs there
+	Demand  cluster.Resources // what its VMs demand now, which may be more than it has
 	VMs     []cluster.VMID
 	Silent  bool      // does not answer
 	Since   time.Time // of Silent or of the last change

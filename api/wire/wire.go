@@ -45,9 +45,10 @@ type VMSpec struct {
 
 // Step is one stretch of a simulated guest's work.
 type Step struct {
-	CPUMilli int64     `json:"cpu_milli"`
-	Seconds  float64   `json:"seconds"`
-	After    []StepRef `json:"after,omitempty"`
+	CPUMilli  int64     `json:"cpu_milli"`
+	MemoryMiB int64     `json:"memory_mib,omitempty"` // working set; absent: the guest does not tell
+	Seconds   float64   `json:"seconds"`
+	After     []StepRef `json:"after,omitempty"`
 }
 
 // StepRef names step Index of the member with the given Rank.
@@ -142,21 +143,24 @@ type VJobList struct {
 
 // Node is one node in GET /v1/nodes.
 type Node struct {
-	Name          string            `json:"name"`
-	State         string            `json:"state"`
-	Silent        bool              `json:"silent"` // does not answer
-	Problem       string            `json:"problem,omitempty"`
-	Warnings      []string          `json:"warnings,omitempty"` // for administrators: such as that VMs are not confined
-	Since         time.Time         `json:"since"`
-	CPUMilli      int64             `json:"cpu_milli"`
-	MemoryMiB     int64             `json:"memory_mib"`
-	UsedCPUMilli  int64             `json:"used_cpu_milli"`
-	UsedMemoryMiB int64             `json:"used_memory_mib"`
-	Power         *NodePower        `json:"power,omitempty"` // nil: unknown
-	VMs           []string          `json:"vms"`
-	Labels        map[string]string `json:"labels,omitempty"`
-	Switch        *NodeSwitch       `json:"switch,omitempty"`    // nil: it cannot be switched off and on
-	Durations     []NodeDuration    `json:"durations,omitempty"` // detail only
+	Name          string    `json:"name"`
+	State         string    `json:"state"`
+	Silent        bool      `json:"silent"` // does not answer
+	Problem       string    `json:"problem,omitempty"`
+	Warnings      []string  `json:"warnings,omitempty"` // for administrators: such as that VMs are not confined
+	Since         time.Time `json:"since"`
+	CPUMilli      int64     `json:"cpu_milli"`
+	MemoryMiB     int64     `json:"memory_mib"`
+	UsedCPUMilli  int64     `json:"used_cpu_milli"`
+	UsedMemoryMiB int64     `json:"used_memory_mib"`
+	// DemandCPUMilli and DemandMemoryMiB are what its VMs demand, which may be more than it has.
+	DemandCPUMilli  int64             `json:"demand_cpu_milli"`
+	DemandMemoryMiB int64             `json:"demand_memory_mib"`
+	Power           *NodePower        `json:"power,omitempty"` // nil: unknown
+	VMs             []string          `json:"vms"`
+	Labels          map[string]string `json:"labels,omitempty"`
+	Switch          *NodeSwitch       `json:"switch,omitempty"`    // nil: it cannot be switched off and on
+	Durations       []NodeDuration    `json:"durations,omitempty"` // detail only
 }
 
 // NodeDuration is how long actions of one kind are estimated to take on a node.

@@ -25,13 +25,14 @@ type vjobAccount struct {
 	meters  []meter       // by rank; nil until a member was seen
 }
 
-// meter is what was last seen of the CPU of a member.
+// meter is what was last seen of the CPU and the memory of a member.
 type meter struct {
-	seen  bool
-	need  cluster.MilliCPU    // now, or expected
-	wants cluster.MilliCPU    // now
-	used  time.Duration       // by the present copy
-	past  predictor.Predictor // what is expected by, if anything is
+	seen   bool
+	need   cluster.MilliCPU    // now, or expected
+	wants  cluster.MilliCPU    // now
+	used   time.Duration       // by the present copy
+	past   predictor.Predictor // what is expected by, if anything is
+	memory cluster.MiB         // its working set; 0 if unknown
 }
 
 // writeEvery is how often the account of a running vjob is written; a crash of the scheduler forgets
@@ -86,7 +87,7 @@ func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, c *hypervisor.Co
 		m.used = 0 // another copy: its clock began anew
 	}
 	a.used.CPU += c.CPUTime - m.used
-	m.wants = need
+	m.wants, m.memory = need, c.Memory
 	if expect {
 		m.past.Add(now, need)
 		need, _ = m.past.Expected()
@@ -104,6 +105,14 @@ func (a *vjobAccount) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
 	}
 	m := &a.meters[rank]
 	return m.need, m.seen
+}
+
+// workingSet returns the memory that a member was last seen to use; 0 if unknown.
+func (a *vjobAccount) workingSet(rank int) cluster.MiB {
+	if a.meters == nil {
+		return 0
+	}
+	return a.meters[rank].memory
 }
 
 // wanted is the CPU time that the members would have used since they were last

@@ -46,7 +46,7 @@ func (cs *calls) begin(calls []hypervisor.Call, plan journal.PlanID, own bool, d
 		cs.open(&op{call: call, own: own, began: cs.now, deadline: at})
 		chain.Calls = append(chain.Calls, call)
 		chain.Deadline = append(chain.Deadline, wait)
-		call.Machine, call.Rate, call.Cap = nil, 0, 0 // what a look does not need to know the call by
+		call.Machine, call.Rate, call.Cap, call.Weight = nil, 0, 0, 0 // what a look does not need to know the call by
 		cs.out.Step.Intents = append(cs.out.Step.Intents, journal.Intent{Call: call, Plan: plan, Epoch: cs.epoch, At: cs.now})
 	}
 	cs.out.Chains = append(cs.out.Chains, chain)

@@ -48,7 +48,7 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 	}
 	if call.Verb != hypervisor.Save {
 		need := cp.room(p, call)
-		load := p.maxCPU(call.VM.Rank, p.member(call.VM.Rank).cap.most)
+		load := p.maxCPU(call.VM.Rank, p.member(call.VM.Rank).tuning.most)
 		p.memberOf(call.VM.Rank).noRoom = !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative)
 		if p.member(call.VM.Rank).noRoom {
 			if p.phase.deniedSince.IsZero() {
@@ -176,7 +176,7 @@ func (cp *capacity) mayRun(p *gangState) bool {
 	for rank, m := range p.rec.Members {
 		if !m.Ended {
 			wants[m.Node] += cp.need(p, rank).CPU
-			load[m.Node] += max(cp.cap(p, rank), p.maxCPU(rank, p.member(rank).cap.most))
+			load[m.Node] += max(cp.cap(p, rank), p.maxCPU(rank, p.member(rank).tuning.most))
 		}
 	}
 	for id, cpu := range wants {
@@ -225,7 +225,7 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 	for vm, c := range n.copies {
 		if p, ok := cp.gangs.of(vm); ok && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {
 			most := p.maxCPU(vm.Rank, c.Cap)
-			if w := p.member(vm.Rank).cap; n.asOf <= w.ended || n.capping(vm) {
+			if w := p.member(vm.Rank).tuning; n.asOf <= w.ended || n.tuning(vm) {
 				most = max(most, p.maxCPU(vm.Rank, w.asked))
 			}
 			sum += most
@@ -249,7 +249,7 @@ func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 			vm, t := p.job.VMs[rank].ID, &p.members[rank]
 			at, touched := t.touched[n.ID]
 			if _, there := n.copies[vm]; touched && n.asOf <= at && !there && !coming[vm] {
-				sum += p.maxCPU(rank, t.cap.most)
+				sum += p.maxCPU(rank, t.tuning.most)
 			}
 		}
 	}

@@ -28,6 +28,20 @@ func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
 	return p.job.VMs[vm.Rank].Reserved.CPU
 }
 
+// MemoryDemand is the working set of a member as it was last seen, or, if its guest does not tell,
+// what it reserves.
+func (e *Executor) MemoryDemand(vm cluster.VMID) cluster.MiB {
+	p, ok := e.gangs.of(vm)
+	if !ok {
+		return 0
+	}
+	reserved := p.job.VMs[vm.Rank].Reserved.Memory
+	if used := p.account.workingSet(vm.Rank); used > 0 {
+		return min(used, reserved)
+	}
+	return reserved
+}
+
 // Cap is the CPU that a VM may use at most where it is; 0 if it is nowhere.
 func (e *Executor) Cap(id cluster.VMID) cluster.MilliCPU {
 	p, ok := e.gangs.of(id)

@@ -188,7 +188,7 @@ func (en *engine) commit(p *gangState, rec gang.Record) {
 func (en *engine) issue(p *gangState, calls []hypervisor.Call) {
 	for i := range calls {
 		calls[i].Rate = p.rate(&calls[i])
-		p.addCap(&calls[i])
+		p.addTuning(&calls[i])
 	}
 	en.calls.begin(calls, p.plan(), true, func(call hypervisor.Call) time.Duration {
 		p.callBegan(call, en.now)

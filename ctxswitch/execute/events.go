@@ -113,8 +113,8 @@ func (e *Executor) Replied(now time.Time, r Reply) {
 	switch {
 	case p == nil:
 		e.unknown.pauseFailed(&o.call, r.Err)
-	case o.call.Verb == hypervisor.Cap:
-		e.caps.refused(p, &o.call, r.Err)
+	case o.call.Verb == hypervisor.Tune:
+		e.tuner.refused(p, &o.call, r.Err)
 	case o.own:
 		p.learn(o.call, r)
 	}
@@ -145,8 +145,8 @@ func (e *Executor) settle(o *op) {
 
 // close ends a call.
 func (e *Executor) close(o *op, result journal.Result) {
-	if p := e.gangs.live[o.call.VM.VJob]; p != nil && o.call.Verb == hypervisor.Cap {
-		e.caps.ended(p, o.call.VM.Rank, e.tick)
+	if p := e.gangs.live[o.call.VM.VJob]; p != nil && o.call.Verb == hypervisor.Tune {
+		e.tuner.ended(p, o.call.VM.Rank, e.tick)
 	}
 	e.calls.close(o, result)
 }

@@ -18,7 +18,7 @@
 // the state of one, plan.go and gang_plan.go its assignments, input.go what package gang decides on, and
 // calls.go the calls. Looks go to nodes.go and store.go; capacity.go says which calls a node has room for,
 // transfers.go in which order they get transfer slots.
-// Beside the engine are images that are kept (kept.go), CPU caps (cap.go), accounts (accounts.go), walltimes
+// Beside the engine are images that are kept (kept.go), CPU caps and weights (tune.go), accounts (accounts.go), walltimes
 // (walltime.go), energy (energy.go) and copies of no vjob (unknown.go). report.go is for other packages.
 package execute
 
@@ -49,7 +49,7 @@ type Executor struct {
 	calls    *calls
 	capacity *capacity
 	engine   *engine
-	caps     *caps
+	tuner    *tuner
 	learned  *durations
 	Images   *Images
 
@@ -83,7 +83,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for _, intent := range loaded.Open {
 		deadline, underWay := loaded.Deadlines[intent.Call.Op]
 		p := e.gangs.live[intent.Call.VM.VJob]
-		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Cap
+		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Tune
 		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, unanswered: !underWay, unansweredSince: now, own: own})
 		if own {
 			p.callBegan(intent.Call, now)
@@ -111,7 +111,7 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	}
 	e.unknown = &unknownCopies{batch: b, gangs: e.gangs, calls: e.calls, copies: map[place]*unknown{}}
 	e.capacity = &capacity{batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes}
-	e.caps = &caps{batch: b, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls}
+	e.tuner = &tuner{batch: b, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls}
 	e.Walltimes = &Walltimes{batch: b, gangs: e.gangs}
 	e.accounts = &accounts{batch: b, hooks: hooks, gangs: e.gangs, walltimes: e.Walltimes}
 	e.energy = newEnergyMeter(b, hooks, e.gangs, e.nodes)
@@ -176,7 +176,7 @@ func (e *Executor) Tick(now time.Time) {
 		e.dirty[id] = true
 	}
 	e.Images.expire()
-	e.caps.wakeDue()
+	e.tuner.wakeDue()
 	e.touchWaiters() // what is admitted changes with time
 	e.accounts.addAll(false)
 	e.energy.chargeAll(false)
@@ -202,7 +202,7 @@ func (e *Executor) Flush() Effects {
 		e.gangs.sortByPlan(ids)
 		for _, id := range ids {
 			if p, ok := e.gangs.live[id]; ok && e.engine.advance(p) {
-				e.caps.correct(p)
+				e.tuner.correct(p)
 			}
 		}
 	}
@@ -224,6 +224,6 @@ func (e *Executor) wake() time.Time {
 	e.calls.wake(sooner)
 	e.engine.wake(sooner)
 	e.nodes.wake(sooner)
-	sooner(e.caps.due)
+	sooner(e.tuner.due)
 	return next
 }

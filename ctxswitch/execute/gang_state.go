@@ -30,6 +30,7 @@ type gangState struct {
 	born     time.Time // when this start of the scheduler took the vjob in
 	started  time.Time
 	capped   bool // the caps of the members were set
+	weighted bool // their weights were set
 }
 
 // newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all

@@ -265,12 +265,12 @@ func TestCapsOfMembers(t *testing.T) {
 	d.caps(1, 500)
 	d.hasAsked(0, 0) // one cap does not do for two members
 	d.caps(1, 300, 600)
-	d.wants("1 cap 1.1@b")
+	d.wants("1 tune 1.1@b")
 	d.copies["b"][0].Cap = 600
 	d.reply(1, nil)
 	d.caps(1, 300, 600)
 	d.pass(time.Minute)
-	d.wants("1 cap 1.1@b")
+	d.wants("1 tune 1.1@b")
 }
 
 // The cap of a copy that is saved, that is dead or that is not seen is left alone.
@@ -321,12 +321,12 @@ func TestCapsOfEachCopy(t *testing.T) {
 		t.Errorf("it may use %s, want 0.6 CPU", got)
 	}
 	d.caps(1, 500)
-	d.wants("1 migrate 1.0@a>b, 2 cap 1.0@a")
+	d.wants("1 migrate 1.0@a>b, 2 tune 1.0@a")
 	d.copies["a"][0].Cap = 500
 	d.reply(2, nil)
 	d.exec.Hint(d.now, "b") // not to be relied on any more
 	d.settle()
-	d.wants("1 migrate 1.0@a>b, 2 cap 1.0@a, 3 cap 1.0@b")
+	d.wants("1 migrate 1.0@a>b, 2 tune 1.0@a, 3 tune 1.0@b")
 }
 
 // A cap that does not come about is tried again later and later.

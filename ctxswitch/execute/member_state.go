@@ -20,7 +20,7 @@ type memberState struct {
 	noRoom  bool      // the last call that was wanted was refused for want of room or power
 
 	absent time.Time // since when no copy is seen where one should be; zero when one is
-	cap    capping
+	tuning tuning
 
 	openCalls map[cluster.NodeID]int    // calls under way on a node
 	touched   map[cluster.NodeID]uint64 // logical time at which the last call there ended
@@ -124,10 +124,11 @@ func (t *tries) next(now time.Time) bool {
 // backOff is how long after so many tries in a row the next is made, where no gang waits.
 func backOff(count int) time.Duration { return 5 * time.Second << min(max(count-1, 0), 6) }
 
-// addCap gives the calls that create copies their caps.
-func (p *gangState) addCap(call *hypervisor.Call) {
+// addTuning gives the calls that create copies their caps and weights.
+func (p *gangState) addTuning(call *hypervisor.Call) {
 	if call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore {
-		call.Cap = p.member(call.VM.Rank).cap.most
+		w := p.member(call.VM.Rank).tuning
+		call.Cap, call.Weight = w.most, w.weight
 	}
 }
 
@@ -145,7 +146,7 @@ func (p *gangState) maxCPU(rank int, most cluster.MilliCPU) cluster.MilliCPU {
 func (p *gangState) broughtCPU(call *hypervisor.Call) cluster.MilliCPU {
 	most := call.Cap
 	if call.Verb == hypervisor.Migrate {
-		most = p.member(call.VM.Rank).cap.most
+		most = p.member(call.VM.Rank).tuning.most
 	}
 	return p.maxCPU(call.VM.Rank, most)
 }

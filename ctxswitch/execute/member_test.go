@@ -249,7 +249,7 @@ func TestLateJobsAreAborted(t *testing.T) {
 // Calls of ranks that a vjob does not have, which only another database can have left, end
 // without a word.
 func TestOpenCallsOfStrangeRanks(t *testing.T) {
-	for _, verb := range []hypervisor.Verb{hypervisor.Discard, hypervisor.Cap} {
+	for _, verb := range []hypervisor.Verb{hypervisor.Discard, hypervisor.Tune} {
 		for _, rank := range []int{1, 7} {
 			l := world(job(1, 1, cluster.Waiting))
 			l.Open, l.NextOp = []journal.Intent{{At: start, Call: hypervisor.Call{

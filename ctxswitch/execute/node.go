@@ -65,12 +65,12 @@ func (n *node) silent() bool { return !n.seen && !n.provenEmpty() }
 // proven dead, or it was empty when it was switched off.
 func (n *node) provenEmpty() bool { return n.State == cluster.Down || n.offLookEvery > 0 && !n.seen }
 
-// shows reports whether these are the copies that are known, but for the CPU that
-// they need and use.
+// shows reports whether these are the copies that are known, but for the CPU and the
+// memory that they need and use.
 func (n *node) shows(copies []hypervisor.Copy) bool {
 	for _, c := range copies {
 		known := n.copies[c.VM]
-		known.CPU, known.CPUTime = c.CPU, c.CPUTime
+		known.CPU, known.CPUTime, known.Memory = c.CPU, c.CPUTime, c.Memory
 		if known != c {
 			return false
 		}
@@ -78,10 +78,10 @@ func (n *node) shows(copies []hypervisor.Copy) bool {
 	return len(copies) == len(n.copies)
 }
 
-// capping reports whether a call that caps a VM is under way on the node.
-func (n *node) capping(id cluster.VMID) bool {
+// tuning reports whether a call that sets the cap and the weight of a VM is under way on the node.
+func (n *node) tuning(id cluster.VMID) bool {
 	for _, o := range n.ops {
-		if o.call.Verb == hypervisor.Cap && o.call.VM == id {
+		if o.call.Verb == hypervisor.Tune && o.call.VM == id {
 			return true
 		}
 	}
@@ -116,6 +116,22 @@ func (n *node) uses() (list []use, all cluster.MilliCPU) {
 	}
 	slices.SortFunc(list, func(a, b use) int { return a.vm.Compare(b.vm) })
 	return list, all
+}
+
+// demand is what the copies on the node demand: the CPU of those that run, and of all their working
+// sets, or their sizes where these are unknown.
+func (n *node) demand() (sum cluster.Resources) {
+	for _, c := range n.copies {
+		if c.State == hypervisor.CopyRunning {
+			sum.CPU += c.CPU
+		}
+		if c.Memory > 0 {
+			sum.Memory += c.Memory
+		} else {
+			sum.Memory += c.Size.Memory
+		}
+	}
+	return sum
 }
 
 // vms lists the VMs with copies on the node, in order.

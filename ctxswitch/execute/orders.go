@@ -117,6 +117,16 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {
 	e.now = now
 	if p, known := e.gangs.live[id]; known && len(most) == len(p.job.VMs) {
-		e.caps.want(p, most)
+		e.tuner.wantCaps(p, most)
+	}
+}
+
+// SetWeights sets the weights of the members of a vjob from now on, by rank, between
+// [hypervisor.MinWeight] and [hypervisor.MaxWeight]; 0 leaves a weight as it is. Unknown vjobs are
+// ignored.
+func (e *Executor) SetWeights(now time.Time, id cluster.VJobID, weights []int) {
+	e.now = now
+	if p, known := e.gangs.live[id]; known && len(weights) == len(p.job.VMs) {
+		e.tuner.wantWeights(p, weights)
 	}
 }

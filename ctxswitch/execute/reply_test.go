@@ -267,7 +267,7 @@ func TestLooksAfterReplies(t *testing.T) {
 		hypervisor.Save: true, hypervisor.Seal: true, hypervisor.Discard: true, hypervisor.Abort: true,
 	}
 	brings := map[hypervisor.Verb]cluster.NodeID{hypervisor.Boot: "c", hypervisor.Restore: "c", hypervisor.Migrate: "b"}
-	for verb := hypervisor.Boot; verb <= hypervisor.Cap; verb++ {
+	for verb := hypervisor.Boot; verb <= hypervisor.Tune; verb++ {
 		for _, phase := range []gang.Phase{gang.Active, gang.Clearing} {
 			for _, err := range []error{nil, hypervisor.ErrTimeout} {
 				call := hypervisor.Call{Op: 1, Verb: verb, VM: cluster.VMID{VJob: 1}, Node: "c"}

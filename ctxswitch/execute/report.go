@@ -153,6 +153,7 @@ type NodeReport struct {
 	Warnings []string
 	Used     cluster.Resources
 	Foreign  cluster.Resources // of Used, by copies of no live vjob
+	Demand   cluster.Resources // what the copies there demand, which may be more than there is
 	VMs      []cluster.VMID
 	On       bool                  // it draws power for being on
 	Watts    energy.Watts          // that it draws now; 0 where nothing is known of its power
@@ -188,7 +189,7 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 func (e *Executor) reportNode(n *node) NodeReport {
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
-		Used: e.capacity.used(n), Foreign: e.capacity.foreign(n), VMs: n.vms(),
+		Used: e.capacity.used(n), Foreign: e.capacity.foreign(n), Demand: n.demand(), VMs: n.vms(),
 		On: n.on(), Watts: n.power.watts, Joules: e.energy.drawn[n.ID],
 	}
 	for vm, c := range n.copies {

@@ -89,7 +89,7 @@ func TestWhatAStartTakesOver(t *testing.T) {
 	l.Open = []journal.Intent{
 		{Call: hypervisor.Call{Op: 5, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1}, Node: "a"}, At: start.Add(-time.Minute)},
 		{Call: hypervisor.Call{Op: 6, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1, Rank: 1}, Node: "b"}, At: start.Add(-time.Hour)},
-		{Call: hypervisor.Call{Op: 7, Verb: hypervisor.Cap, VM: cluster.VMID{VJob: 2}, Node: "c"}, At: start},
+		{Call: hypervisor.Call{Op: 7, Verb: hypervisor.Tune, VM: cluster.VMID{VJob: 2}, Node: "c"}, At: start},
 	}
 	d := newHarness(t, set, l)
 	if wake := d.exec.Flush().Wake; !wake.Equal(start.Add(3 * time.Second)) {

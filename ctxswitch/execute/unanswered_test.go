@@ -57,7 +57,7 @@ func TestCallsAreWritten(t *testing.T) {
 	began, ended := d.now.Add(time.Second), d.now.Add(2*time.Second)
 	d.exec.Replied(d.now, execute.Reply{Op: 1, Err: errors.New("internal error"), Began: began, Ended: ended})
 	d.settle()
-	d.wants("1 boot 2.0@c, 2 cap 1.0@a, 3 migrate 1.0@a>b")
+	d.wants("1 boot 2.0@c, 2 tune 1.0@a, 3 migrate 1.0@a>b")
 	if d.calls[0].Cap != 600 || d.calls[2].Rate != 100 {
 		t.Errorf("the boot has the cap %s, the migration the rate %v", d.calls[0].Cap, d.calls[2].Rate)
 	}

@@ -58,13 +58,13 @@ func TestALookWakesGangsThatWaitForPower(t *testing.T) {
 	d.caps(1, 1000)
 	d.wants("")
 	d.caps(2, 500)
-	d.wants("1 cap 2.0@b")
+	d.wants("1 tune 2.0@b")
 	d.exec.Replied(d.now, d.replyTo(1, nil))
 	d.flush()
-	d.wants("1 cap 2.0@b")
+	d.wants("1 tune 2.0@b")
 	d.copies["b"][0].Cap = 500
 	d.settle()
-	d.wants("1 cap 2.0@b, 2 cap 1.0@a")
+	d.wants("1 tune 2.0@b, 2 tune 1.0@a")
 }
 
 // A gang goes on as soon as the node answers to which it is to go.

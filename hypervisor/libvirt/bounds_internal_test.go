@@ -76,7 +76,7 @@ func TestNoCap(t *testing.T) {
 		if q := quota(most); q != unlimited {
 			t.Errorf("a cap of %d is a quota of %d", most, q)
 		}
-		if c := cpuTune(most); c != nil {
+		if c := cpuTune(tuning{cap: most}); c != nil {
 			t.Errorf("a cap of %d is written as %+v", most, c)
 		}
 	}
@@ -96,7 +96,7 @@ func TestNoCap(t *testing.T) {
 			GlobalPeriod: &libvirtxml.DomainCPUTunePeriod{}, GlobalQuota: &libvirtxml.DomainCPUTuneQuota{Value: 5000},
 		}, 0},
 	} {
-		if got := capOf(c.tune); got != c.want {
+		if got := tuningOf(c.tune).cap; got != c.want {
 			t.Errorf("%s is a cap of %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -114,7 +114,7 @@ func TestNoCap(t *testing.T) {
 			t.Errorf("%d of %d µs are %d thousandths of a CPU, want the nearest: %d", c.quota, c.period, got, c.want)
 		}
 	}
-	if c := cpuTune(500); c.GlobalPeriod == nil || c.GlobalPeriod.Value != capPeriod || c.GlobalQuota.Value != 50_000 {
+	if c := cpuTune(tuning{cap: 500}); c.GlobalPeriod == nil || c.GlobalPeriod.Value != capPeriod || c.GlobalQuota.Value != 50_000 {
 		t.Errorf("half a CPU is written as %+v", c)
 	}
 }

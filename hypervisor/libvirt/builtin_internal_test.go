@@ -157,7 +157,7 @@ func TestShortCalls(t *testing.T) {
 		{hypervisor.Shutdown, hypervisor.ErrNoSuchVM, ""},
 		{hypervisor.Abort, hypervisor.ErrNoSuchVM, ""},
 		{hypervisor.Save, hypervisor.ErrNoSuchVM, ""},
-		{hypervisor.Cap, hypervisor.ErrNoSuchVM, ""},
+		{hypervisor.Tune, hypervisor.ErrNoSuchVM, ""},
 	} {
 		err := b.do(c.verb, vm)
 		if !errors.Is(err, c.fails) {

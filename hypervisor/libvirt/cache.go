@@ -3,6 +3,7 @@
 package libvirt
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -20,22 +21,21 @@ type cache struct {
 	machines     map[string]*machine // by UUID
 	endings      []hypervisor.Ending
 	loadingQuery string // UUID of the incomplete machine that is being queried, or ""
+	blind        bool   // the last sample did not tell how long virtual processors wait
 }
 
 // machine is the cache entry of one machine.
 type machine struct {
 	id          int // libvirt's number of this run of it; noID before it was seen
 	identity    identity
-	ours        bool             // known to be ours: the identity counts
-	wasComplete bool             // it has executed or been complete: a failure is an ending
-	killed      bool             // its process was terminated from outside
-	cap         cluster.MilliCPU // from the last look, or from a later call
-	tuned       bool             // a call was to change its cap, so any cap is possible
-	querying    bool             // a query for its job is pending
+	ours        bool   // known to be ours: the identity counts
+	wasComplete bool   // it has executed or been complete: a failure is an ending
+	killed      bool   // its process was terminated from outside
+	tuning      tuning // from the last look, or from a later call
+	tuned       bool   // a call was to change its tuning, so any is possible
+	querying    bool   // a query for its job is pending
 	lastListed  time.Time
-	demand      cluster.MilliCPU
-	sampledAt   time.Time // when cpuTime was read
-	cpuTime     time.Duration
+	meter       meter
 }
 
 const (
@@ -46,8 +46,6 @@ const (
 	// keepUnlisted is how long a machine stays cached after its last listing: the event
 	// with the cause of its end may still come.
 	keepUnlisted = time.Minute
-	// sampleWindow is the shortest time over which CPU demand is measured.
-	sampleWindow = time.Second
 )
 
 func newCache() cache { return cache{machines: map[string]*machine{}} }
@@ -134,8 +132,9 @@ func (c *cache) lookup(uuid string, id int) (found identity, ours bool) {
 	return m.identity, m.ours
 }
 
-// recordListed records a machine of ours that a look found, and sets the demand in its copy.
-func (c *cache) recordListed(uuid string, id int, found identity, listed *hypervisor.Copy, now time.Time) {
+// recordListed records a machine of ours that a look found, and sets the demand in its copy. The
+// sample is nil if none was due, or none was answered.
+func (c *cache) recordListed(uuid string, id int, found identity, listed *hypervisor.Copy, s *sample, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m, ok := c.machines[uuid]
@@ -143,24 +142,49 @@ func (c *cache) recordListed(uuid string, id int, found identity, listed *hyperv
 		m = &machine{}
 		c.machines[uuid] = m
 	}
-	m.id, m.identity, m.ours, m.lastListed, m.cap = id, found, true, now, listed.Cap
+	m.id, m.identity, m.ours, m.lastListed = id, found, true, now
+	m.tuning = tuning{listed.Cap, listed.Weight}
 	if listed.Job == hypervisor.JobNone {
 		m.wasComplete = true
 	}
-	listed.CPU = m.updateDemand(listed, now)
+	reserved := cluster.MilliCPU(found.mark.CPUMilli)
+	switch {
+	case listed.State != hypervisor.CopyRunning:
+		m.meter.pause()
+	case s != nil:
+		m.meter.add(s, reserved, listed.Cap)
+		c.blind = len(s.vcpus) == 0
+	}
+	listed.CPU, listed.Memory = m.meter.demand(reserved)
 }
 
-// cap returns the last known cap of a machine, or else first, the cap in its description.
-func (c *cache) cap(uuid string, id int, first cluster.MilliCPU) cluster.MilliCPU {
+// sampleDue reports whether a look needs a sample of a machine that runs.
+func (c *cache) sampleDue(uuid string, id int, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, ok := c.machines[uuid]
+	return !ok || m.id != id || m.meter.due(now)
+}
+
+// contentionHidden reports whether the node has not told, when it was last asked, how long virtual
+// processors wait.
+func (c *cache) contentionHidden() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blind
+}
+
+// tuning returns the last known tuning of a machine, or else first, that in its description.
+func (c *cache) tuning(uuid string, id int, first tuning) tuning {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m, ok := c.machines[uuid]; ok && m.ours && m.id == id && id != noID {
-		return m.cap
+		return m.tuning
 	}
 	return first
 }
 
-// markTuned records that the cap of a machine is about to change.
+// markTuned records that the tuning of a machine is about to change.
 func (c *cache) markTuned(uuid string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +193,7 @@ func (c *cache) markTuned(uuid string) {
 	}
 }
 
-// tuned reports whether the cap of a machine may have been changed.
+// tuned reports whether the tuning of a machine may have been changed.
 func (c *cache) tuned(uuid string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,37 +201,13 @@ func (c *cache) tuned(uuid string) bool {
 	return ok && m.tuned
 }
 
-// recordCap records the cap that a machine was given.
-func (c *cache) recordCap(uuid string, most cluster.MilliCPU) {
+// recordTuning records what a machine was given; a weight of 0 changes nothing.
+func (c *cache) recordTuning(uuid string, given tuning) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m, ok := c.machines[uuid]; ok {
-		m.cap = most
+		m.tuning = tuning{given.cap, cmp.Or(given.weight, m.tuning.weight)}
 	}
-}
-
-// updateDemand estimates the CPU demand from the CPU time since the last look: a lower bound if
-// the node is overloaded. While the copy is paused, the estimate stays; before the first
-// measurement it is the reservation. A guest that uses all of its cap may need any amount: it
-// counts with at least its reservation.
-func (m *machine) updateDemand(c *hypervisor.Copy, now time.Time) cluster.MilliCPU {
-	const step = 10 // thousandths
-	span := now.Sub(m.sampledAt)
-	switch {
-	case m.sampledAt.IsZero():
-		m.demand = cluster.MilliCPU(m.identity.mark.CPUMilli)
-	case c.State != hypervisor.CopyRunning:
-	case span < sampleWindow:
-		return m.demand
-	default:
-		share := float64(c.CPUTime-m.cpuTime) / float64(span)
-		m.demand = max(0, cluster.MilliCPU(share*float64(cluster.CPU)/step+0.5)*step)
-		if c.Cap > 0 && 20*m.demand >= 19*c.Cap {
-			m.demand = max(m.demand, cluster.MilliCPU(m.identity.mark.CPUMilli))
-		}
-	}
-	m.sampledAt, m.cpuTime = now, c.CPUTime
-	return m.demand
 }
 
 // expire removes machines that have not been listed for a while.

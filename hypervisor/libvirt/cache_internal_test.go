@@ -9,7 +9,6 @@ import (
 
 	"libvirt.org/go/libvirt"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -70,8 +69,8 @@ func TestEndings(t *testing.T) {
 func TestEndingAfterALook(t *testing.T) {
 	for job, want := range map[hypervisor.Job]int{hypervisor.JobNone: 1, hypervisor.JobRestoring: 0, hypervisor.JobUnknown: 0} {
 		m := newCache()
-		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: job}, noon)
-		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, noon)
+		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: job}, nil, noon)
+		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, nil, noon)
 		m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
 		if got := len(m.recentEndings(noon)); got != want {
 			t.Errorf("found with job %s: %d endings, want %d", job, got, want)
@@ -84,7 +83,7 @@ func TestEndingOfAMachineFoundLate(t *testing.T) {
 	m := newCache()
 	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_RESUMED, 0}, noon)
 	m.expire(noon)
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, noon)
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, nil, noon)
 	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
 	if got := m.recentEndings(noon); len(got) != 1 || got[0].Cause != hypervisor.CauseCrashed {
 		t.Errorf("endings: %+v", got)
@@ -130,7 +129,7 @@ func TestExpected(t *testing.T) {
 	if m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STARTED, 0}, noon) {
 		t.Error("forgotten before it was seen")
 	}
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, noon)
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, nil, noon)
 	next := ourMachine
 	next.mark.Incarnation++
 	m.expect("a", next)
@@ -171,43 +170,46 @@ func TestEndingsAreBounded(t *testing.T) {
 func TestKnownByNumber(t *testing.T) {
 	m := newCache()
 	m.expect("a", ourMachine)
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Cap: 500, Job: hypervisor.JobNone}, noon)
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Cap: 500, Weight: 300, Job: hypervisor.JobNone}, nil, noon)
+	first := tuning{250, 50}
 	for _, tt := range []struct {
 		uuid string
 		id   int
 		ours bool
-		cap  cluster.MilliCPU
-	}{{"a", 7, true, 500}, {"a", 8, false, 250}, {"b", 7, false, 250}, {"a", noID, false, 250}} {
+		want tuning
+	}{{"a", 7, true, tuning{500, 300}}, {"a", 8, false, first}, {"b", 7, false, first}, {"a", noID, false, first}} {
 		who, ours := m.lookup(tt.uuid, tt.id)
-		if most := m.cap(tt.uuid, tt.id, 250); ours != tt.ours || ours != (who == ourMachine) || most != tt.cap {
-			t.Errorf("machine %s, number %d: %+v, ours %t, cap %d; want %t, %d", tt.uuid, tt.id, who, ours, most, tt.ours, tt.cap)
+		if tuned := m.tuning(tt.uuid, tt.id, first); ours != tt.ours || ours != (who == ourMachine) || tuned != tt.want {
+			t.Errorf("machine %s, number %d: %+v, ours %t, %+v; want %t, %+v", tt.uuid, tt.id, who, ours, tuned, tt.ours, tt.want)
 		}
 	}
-	m.recordCap("a", 750)
-	m.recordCap("b", 750)
-	if most := m.cap("a", 7, 250); most != 750 {
-		t.Errorf("after a call: cap %d", most)
+	m.recordTuning("b", tuning{750, 400})
+	for _, c := range []struct{ given, want tuning }{{tuning{750, 400}, tuning{750, 400}}, {tuning{0, 0}, tuning{0, 400}}} {
+		m.recordTuning("a", c.given)
+		if tuned := m.tuning("a", 7, first); tuned != c.want {
+			t.Errorf("given %+v, it has %+v, want %+v", c.given, tuned, c.want)
+		}
 	}
 	m.expect("d", ourMachine)
-	if most := m.cap("d", noID, 250); most != 250 {
-		t.Errorf("a machine that is expected has cap %d", most)
+	if tuned := m.tuning("d", noID, first); tuned != first {
+		t.Errorf("a machine that is expected has %+v", tuned)
 	}
 	// Another start of it: what the first was does not count.
-	m.recordListed("a", 8, ourMachine, &hypervisor.Copy{Job: hypervisor.JobRestoring}, noon)
+	m.recordListed("a", 8, ourMachine, &hypervisor.Copy{Job: hypervisor.JobRestoring}, nil, noon)
 	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
 	if endings := m.recentEndings(noon); len(endings) != 0 {
 		t.Errorf("the end of a restore is an ending: %+v", endings)
 	}
 	m.handleEvent(event{"c", libvirt.DOMAIN_EVENT_STARTED, 0}, noon) // an unmanaged machine
-	if most := m.cap("c", noID, 250); most != 250 {
-		t.Errorf("the cap of an unmanaged machine is %d", most)
+	if tuned := m.tuning("c", noID, first); tuned != first {
+		t.Errorf("an unmanaged machine has %+v", tuned)
 	}
 }
 
 // A machine is forgotten a minute after it was seen last.
 func TestForget(t *testing.T) {
 	m := newCache()
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, noon)
+	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, nil, noon)
 	m.expire(noon.Add(keepUnlisted))
 	if _, ours := m.lookup("a", 7); !ours {
 		t.Error("forgotten too early")
@@ -215,38 +217,5 @@ func TestForget(t *testing.T) {
 	m.expire(noon.Add(keepUnlisted + 1))
 	if _, ours := m.lookup("a", 7); ours {
 		t.Error("never forgotten")
-	}
-}
-
-// A guest needs what it has used since the look before, and what was reserved while that
-// is not known or its cap may hold it back.
-func TestDemand(t *testing.T) {
-	const running, paused = hypervisor.CopyRunning, hypervisor.CopyPaused
-	type look struct {
-		after, used time.Duration // since the first
-		state       hypervisor.CopyState
-		cap         cluster.MilliCPU
-		want        cluster.MilliCPU
-	}
-	for name, looks := range map[string][]look{
-		"running":            {{0, 0, running, 0, 1500}, {2 * time.Second, time.Second, running, 0, 500}, {4 * time.Second, time.Second, running, 0, 0}},
-		"rounded":            {{0, 0, running, 0, 1500}, {time.Second, 996 * time.Millisecond, running, 0, 1000}, {2 * time.Second, 1990 * time.Millisecond, running, 0, 990}},
-		"looks in no time":   {{0, 0, running, 0, 1500}, {999 * time.Millisecond, time.Second, running, 0, 1500}, {2 * time.Second, time.Second, running, 0, 500}},
-		"paused":             {{0, 0, running, 0, 1500}, {time.Second, 300 * time.Millisecond, running, 0, 300}, {9 * time.Second, 300 * time.Millisecond, paused, 0, 300}, {10 * time.Second, 500 * time.Millisecond, running, 0, 200}},
-		"many processors":    {{0, 0, running, 0, 1500}, {time.Second, 64 * time.Second, running, 0, 64_000}},
-		"paused from before": {{0, time.Hour, paused, 0, 1500}, {time.Second, time.Hour, running, 0, 0}},
-		"its counter is new": {{0, time.Hour, running, 0, 1500}, {time.Second, 0, running, 0, 0}},
-		"at its cap":         {{0, 0, running, 400, 1500}, {time.Second, 380 * time.Millisecond, running, 400, 1500}},
-		"below its cap":      {{0, 0, running, 400, 1500}, {time.Second, 370 * time.Millisecond, running, 400, 370}},
-		"above its share":    {{0, 0, running, 2000, 1500}, {time.Second, 1950 * time.Millisecond, running, 2000, 1950}},
-	} {
-		m := newCache()
-		for i, l := range looks {
-			c := hypervisor.Copy{State: l.state, CPUTime: l.used, Cap: l.cap}
-			m.recordListed("a", 7, ourMachine, &c, noon.Add(l.after))
-			if c.CPU != l.want {
-				t.Errorf("%s, look %d: needs %d, want %d", name, i, c.CPU, l.want)
-			}
-		}
 	}
 }

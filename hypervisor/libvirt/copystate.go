@@ -7,7 +7,6 @@ import (
 
 	"libvirt.org/go/libvirt"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -61,9 +60,10 @@ func pausedJob(reason libvirt.DomainPausedReason, job hypervisor.Job) hypervisor
 
 // jobAnswer is the answer to a query: the job of a machine, or that the machine is gone.
 type jobAnswer struct {
-	job  hypervisor.Job
-	gone bool
-	cap  *cluster.MilliCPU // nil if it was not queried
+	job    hypervisor.Job
+	gone   bool
+	tuning *tuning // nil if it was not queried
+	sample *sample // nil if it was not queried
 }
 
 // jobOf queries the job of a machine. After an error the job is unknown.

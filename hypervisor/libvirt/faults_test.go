@@ -284,7 +284,7 @@ var faultCases = []faultCase{
 }
 
 // unknownIncarnation is the answer of a seal that cannot read the description in the image.
-const unknownIncarnation = "5361 bytes sha256:898a, incarnation 0"
+const unknownIncarnation = "5402 bytes sha256:5691, incarnation 0"
 
 func sealed(b *faultBench) (string, error) {
 	r, err := b.store.seal(b.Context(), first)

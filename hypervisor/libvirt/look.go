@@ -22,8 +22,15 @@ type lister interface {
 	GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error)
 }
 
-// jobQuery queries the job of a machine, and its cap if it may have one.
-type jobQuery func(ctx context.Context, uuid string, capped bool) (jobAnswer, error)
+// question is what a look queries of one machine, beside its job.
+type question struct {
+	uuid   string
+	tuning bool // it may have a cap or a weight
+	sample bool // its demand is due to be measured
+}
+
+// jobQuery queries a machine.
+type jobQuery func(ctx context.Context, q question) (jobAnswer, error)
 
 // look lists the node, on connections that nothing else uses.
 func (n *node) look(ctx context.Context) (hypervisor.View, error) {
@@ -70,6 +77,7 @@ type listedMachine struct {
 	state  libvirt.DomainState
 	reason libvirt.DomainPausedReason
 	job    hypervisor.Job // from the answer; unknown before
+	sample *sample        // from the answer
 	answer chan jobAnswer // closed without an answer when the query failed
 	gone   bool           // the machine ended during the look
 }
@@ -79,9 +87,9 @@ func (m *listedMachine) setAnswer(a jobAnswer, answered bool) {
 	if !answered {
 		return
 	}
-	m.job, m.gone = a.job, a.gone
-	if a.cap != nil {
-		m.copy.Cap = *a.cap
+	m.job, m.gone, m.sample = a.job, a.gone, a.sample
+	if a.tuning != nil {
+		m.copy.Cap, m.copy.Weight = a.tuning.cap, a.tuning.weight
 	}
 }
 
@@ -108,7 +116,7 @@ func (n *node) view(ctx context.Context, stats []libvirt.DomainStats, ask jobQue
 		if m.gone && m.copy.State != hypervisor.CopyDead {
 			continue
 		}
-		n.cache.recordListed(m.uuid, m.id, m.identity, &m.copy, now)
+		n.cache.recordListed(m.uuid, m.id, m.identity, &m.copy, m.sample, now)
 		view.Copies = append(view.Copies, m.copy)
 	}
 	n.cache.expire(now)
@@ -142,8 +150,9 @@ func (n *node) recognise(s libvirt.DomainStats) (*listedMachine, error) {
 		}
 	}
 	m.identity = found
+	tuned := n.cache.tuning(uuid, m.id, found.tuning)
 	m.copy = hypervisor.Copy{
-		VM: found.mark.vm(), Stamp: found.mark.stamp(), Lock: found.lock, Size: found.size, Cap: n.cache.cap(uuid, m.id, found.cap),
+		VM: found.mark.vm(), Stamp: found.mark.stamp(), Lock: found.lock, Size: found.size, Cap: tuned.cap, Weight: tuned.weight,
 	}
 	if s.Cpu != nil {
 		m.copy.CPUTime = time.Duration(s.Cpu.Time)
@@ -155,17 +164,22 @@ func (n *node) recognise(s libvirt.DomainStats) (*listedMachine, error) {
 // outlive the look, so that a machine that hangs does not delay the others.
 func (n *node) queryJobs(ctx context.Context, ours []*listedMachine, ask jobQuery) {
 	ctx = context.WithoutCancel(ctx)
+	now := time.Now()
 	for _, m := range ours {
-		_, job := copyState(m.state, m.reason, hypervisor.JobUnknown)
+		state, job := copyState(m.state, m.reason, hypervisor.JobUnknown)
 		if !n.cache.beginQuery(m.uuid, partial(job)) {
 			continue
 		}
 		m.answer = make(chan jobAnswer, 1)
-		answer, uuid, capped := m.answer, m.uuid, m.copy.Cap > 0 || n.cache.tuned(m.uuid)
+		answer, q := m.answer, question{
+			uuid:   m.uuid,
+			tuning: m.copy.Cap > 0 || m.copy.Weight > 0 || n.cache.tuned(m.uuid),
+			sample: state == hypervisor.CopyRunning && n.cache.sampleDue(m.uuid, m.id, now),
+		}
 		n.driver.running.Go(func() {
-			defer n.cache.endQuery(uuid)
+			defer n.cache.endQuery(q.uuid)
 			defer close(answer)
-			if a, err := ask(ctx, uuid, capped); err == nil {
+			if a, err := ask(ctx, q); err == nil {
 				answer <- a
 			}
 		})
@@ -192,9 +206,9 @@ func (n *node) queryJobs(ctx context.Context, ours []*listedMachine, ask jobQuer
 }
 
 // queryJob is the [jobQuery] that looks use.
-func (n *node) queryJob(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
+func (n *node) queryJob(ctx context.Context, q question) (jobAnswer, error) {
 	return withConn(ctx, n.jobPool, func(conn *libvirt.Connect) (jobAnswer, error) {
-		dom, err := conn.LookupDomainByUUIDString(uuid)
+		dom, err := conn.LookupDomainByUUIDString(q.uuid)
 		if hasCode(err, libvirt.ERR_NO_DOMAIN) {
 			return jobAnswer{gone: true}, nil
 		}
@@ -202,7 +216,11 @@ func (n *node) queryJob(ctx context.Context, uuid string, capped bool) (jobAnswe
 			return jobAnswer{}, err
 		}
 		defer dom.Free() //nolint:errcheck // the reference is local
-		return answerOf(dom, capped)
+		a, err := answerOf(dom, q.tuning)
+		if err == nil && q.sample && !a.gone {
+			a.sample = takeSample(conn, dom)
+		}
+		return a, err
 	})
 }
 
@@ -212,15 +230,17 @@ type queryable interface {
 	tunable
 }
 
-// answerOf queries the job of a machine, and its cap if it may have one: a cap can be lost, so
-// that the last known cap is not enough.
-func answerOf(m queryable, capped bool) (jobAnswer, error) {
+// answerOf queries the job of a machine, and its tuning if it may have been tuned: a cap can be
+// lost, so that the last known one is not enough. Nor is the description, which names what the host
+// cannot do.
+func answerOf(m queryable, tuned bool) (jobAnswer, error) {
 	a, err := jobOf(m)
-	if err != nil || a.gone || !capped {
+	if err != nil || a.gone || !tuned {
 		return a, err
 	}
-	if now, err := currentCap(m); err == nil {
-		a.cap = &now
+	now, err := currentTuning(m)
+	if err == nil || untunable(err) {
+		a.tuning = &now
 	}
 	return a, nil
 }

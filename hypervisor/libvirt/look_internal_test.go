@@ -26,27 +26,30 @@ import (
 func TestJobsOfMachinesThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &node{driver: &Driver{}, cache: newCache()}
-		h.cache.recordListed("tuned", 7, ourMachine, &hypervisor.Copy{}, time.Now())
+		h.cache.recordListed("tuned", 7, ourMachine, &hypervisor.Copy{}, nil, time.Now())
 		h.cache.markTuned("tuned")
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		hang := make(chan struct{})
-		most := cluster.MilliCPU(500)
+		most := tuning{500, 300}
 		look := func() string {
 			var list []*listedMachine
-			for _, uuid := range []string{"hangs", "saves", "fails", "gone", "capped", "tuned", "free", "stuck"} {
+			for _, uuid := range []string{"hangs", "saves", "fails", "gone", "capped", "weighted", "tuned", "free", "stuck"} {
 				f := &listedMachine{uuid: uuid, state: libvirt.DOMAIN_RUNNING, job: hypervisor.JobUnknown}
-				if uuid == "capped" {
+				switch uuid {
+				case "capped":
 					f.copy.Cap = 300
+				case "weighted":
+					f.copy.Weight = 100
 				}
 				list = append(list, f)
 			}
 			began := time.Now()
-			h.queryJobs(ended, list, func(ctx context.Context, uuid string, capped bool) (jobAnswer, error) {
+			h.queryJobs(ended, list, func(ctx context.Context, q question) (jobAnswer, error) {
 				if ctx.Err() != nil {
-					t.Errorf("the query to %s ends with its look", uuid)
+					t.Errorf("the query to %s ends with its look", q.uuid)
 				}
-				switch uuid {
+				switch q.uuid {
 				case "hangs", "stuck":
 					<-hang
 					return jobAnswer{job: hypervisor.JobOutgoing}, nil
@@ -57,19 +60,19 @@ func TestJobsOfMachinesThatHang(t *testing.T) {
 				case "gone":
 					return jobAnswer{gone: true}, nil
 				}
-				if capped {
-					return jobAnswer{job: hypervisor.JobNone, cap: &most}, nil
+				if q.tuning {
+					return jobAnswer{job: hypervisor.JobNone, tuning: &most}, nil
 				}
 				return jobAnswer{job: hypervisor.JobNone}, nil
 			})
 			var told []string
 			for _, f := range list {
-				told = append(told, fmt.Sprintf("%s %s %t %d", f.uuid, f.job, f.gone, f.copy.Cap))
+				told = append(told, fmt.Sprintf("%s %s %t %d", f.uuid, f.job, f.gone, int(f.copy.Cap)+f.copy.Weight))
 			}
 			return fmt.Sprintf("%s: %s", time.Since(began), strings.Join(told, ", "))
 		}
 		slow := "1s: hangs unknown false 0, saves saving false 0, fails unknown false 0, gone none true 0, " +
-			"capped none false 500, tuned none false 500, free none false 0, stuck unknown false 0"
+			"capped none false 800, weighted none false 800, tuned none false 800, free none false 0, stuck unknown false 0"
 		if got := look(); got != slow {
 			t.Errorf("the first look took %s\nwant %s", got, slow)
 		}
@@ -101,8 +104,8 @@ func TestJobsOfMachinesThatLoad(t *testing.T) {
 					uuid: uuid, state: libvirt.DOMAIN_PAUSED, reason: libvirt.DOMAIN_PAUSED_STARTING_UP, job: hypervisor.JobUnknown,
 				})
 			}
-			h.queryJobs(t.Context(), list, func(_ context.Context, uuid string, _ bool) (jobAnswer, error) {
-				asked <- uuid
+			h.queryJobs(t.Context(), list, func(_ context.Context, q question) (jobAnswer, error) {
+				asked <- q.uuid
 				<-hang
 				return jobAnswer{}, nil
 			})
@@ -230,30 +233,30 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 			stats[i].State = nil // libvirt is free to leave it out
 		}
 	}
-	most := cluster.MilliCPU(500)
+	most := tuning{500, 300}
 	answers := map[string]jobAnswer{
-		machineUUID(b.cfg.Cluster, cluster.VMID{VJob: job, Rank: 0}): {job: hypervisor.JobSaving, cap: &most},
+		machineUUID(b.cfg.Cluster, cluster.VMID{VJob: job, Rank: 0}): {job: hypervisor.JobSaving, tuning: &most},
 		machineUUID(b.cfg.Cluster, cluster.VMID{VJob: job, Rank: 2}): {gone: true},
 		machineUUID(b.cfg.Cluster, dead):                             {gone: true},
 	}
-	ask := func(_ context.Context, uuid string, _ bool) (jobAnswer, error) {
-		if a, ok := answers[uuid]; ok {
+	ask := func(_ context.Context, q question) (jobAnswer, error) {
+		if a, ok := answers[q.uuid]; ok {
 			return a, nil
 		}
 		return jobAnswer{}, errors.New("no monitor")
 	}
 	h := b.quiet()
-	h.cache.recordListed("old", 7, ourMachine, &hypervisor.Copy{}, time.Now().Add(-2*keepUnlisted))
+	h.cache.recordListed("old", 7, ourMachine, &hypervisor.Copy{}, nil, time.Now().Add(-2*keepUnlisted))
 	view, err := h.view(t.Context(), stats, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := hypervisor.Copy{
 		VM: cluster.VMID{VJob: job}, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, State: hypervisor.CopyRunning,
-		Job: hypervisor.JobSaving, Size: cluster.Resources{CPU: 2000, Memory: 64}, CPU: 2000, CPUTime: 5 * time.Second, Cap: most, Lock: true,
+		Job: hypervisor.JobSaving, Size: cluster.Resources{CPU: 2000, Memory: 64}, CPU: 2000, CPUTime: 5 * time.Second, Cap: most.cap, Weight: most.weight, Lock: true,
 	}
 	unknown := want
-	unknown.VM.Rank, unknown.Job, unknown.CPUTime, unknown.Cap, unknown.Lock = 1, hypervisor.JobUnknown, 0, 0, false
+	unknown.VM.Rank, unknown.Job, unknown.CPUTime, unknown.Cap, unknown.Weight, unknown.Lock = 1, hypervisor.JobUnknown, 0, 0, 0, false
 	stopped := unknown
 	stopped.VM, stopped.State, stopped.Job = dead, hypervisor.CopyDead, hypervisor.JobNone
 	if list := []hypervisor.Copy{want, unknown, stopped}; !reflect.DeepEqual(view.Copies, list) {
@@ -271,7 +274,7 @@ func TestMachinesThatEndDuringALook(t *testing.T) {
 	vm := cluster.VMID{VJob: 7}
 	dom := b.create(vm, nil)
 	stats := b.listing()
-	ask := func(context.Context, string, bool) (jobAnswer, error) { return jobAnswer{}, nil }
+	ask := func(context.Context, question) (jobAnswer, error) { return jobAnswer{}, nil }
 	look := func(h *node) hypervisor.View {
 		t.Helper()
 		view, err := h.view(t.Context(), stats, ask)
@@ -356,14 +359,14 @@ func TestQueries(t *testing.T) {
 	h := b.quiet()
 	vm := cluster.VMID{VJob: 7}
 	uuid := machineUUID(b.cfg.Cluster, vm)
-	if a, err := h.queryJob(t.Context(), uuid, true); err != nil || a != (jobAnswer{gone: true}) {
+	if a, err := h.queryJob(t.Context(), question{uuid: uuid, tuning: true}); err != nil || !reflect.DeepEqual(a, jobAnswer{gone: true}) {
 		t.Errorf("of a machine that is gone: %+v, %v", a, err)
 	}
-	if a, err := h.queryJob(t.Context(), "no UUID", true); !errors.Is(err, hypervisor.ErrRefused) {
+	if a, err := h.queryJob(t.Context(), question{uuid: "no UUID", tuning: true}); !errors.Is(err, hypervisor.ErrRefused) {
 		t.Errorf("of a machine that there cannot be: %+v, %v", a, err)
 	}
 	b.create(vm, nil)
-	if a, err := h.queryJob(t.Context(), uuid, true); !errors.Is(err, hypervisor.ErrRefused) || a.gone {
+	if a, err := h.queryJob(t.Context(), question{uuid: uuid, tuning: true}); !errors.Is(err, hypervisor.ErrRefused) || a.gone {
 		t.Errorf("this node knows no jobs: %+v, %v", a, err)
 	}
 }
@@ -374,7 +377,8 @@ func TestAnswers(t *testing.T) {
 	busy := moment{job: libvirt.DOMAIN_JOB_UNBOUNDED, op: libvirt.DOMAIN_JOB_OPERATION_MIGRATION_OUT}
 	ended := moment{err: libvirt.Error{Code: libvirt.ERR_NO_DOMAIN, Message: "Domain not found"}}
 	silent := moment{err: libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "cannot acquire state change lock"}}
-	most := cluster.MilliCPU(500)
+	most := tuning{500, 300}
+	noGroups := libvirt.Error{Code: libvirt.ERR_OPERATION_INVALID, Message: "Requested operation is not valid: cgroup CPU controller is not mounted"}
 	for _, c := range []struct {
 		name   string
 		now    moment
@@ -383,13 +387,14 @@ func TestAnswers(t *testing.T) {
 		want   jobAnswer
 		ok     bool
 	}{
-		{"a cap", busy, true, nil, jobAnswer{job: hypervisor.JobOutgoing, cap: &most}, true},
+		{"a cap", busy, true, nil, jobAnswer{job: hypervisor.JobOutgoing, tuning: &most}, true},
 		{"no cap", busy, false, nil, jobAnswer{job: hypervisor.JobOutgoing}, true},
 		{"a cap that is not told", busy, true, errors.New("no control group"), jobAnswer{job: hypervisor.JobOutgoing}, true},
+		{"a host without caps", busy, true, noGroups, jobAnswer{job: hypervisor.JobOutgoing, tuning: &tuning{}}, true},
 		{"it has ended", ended, true, nil, jobAnswer{gone: true}, true},
 		{"it does not answer", silent, true, nil, jobAnswer{}, false},
 	} {
-		caps := &fakeTunable{fault: c.fault, params: &libvirt.DomainSchedulerParameters{GlobalPeriod: 100_000, GlobalQuota: 50_000}}
+		caps := &fakeTunable{fault: c.fault, params: &libvirt.DomainSchedulerParameters{GlobalPeriod: 100_000, GlobalQuota: 50_000, CpuShares: 300}}
 		got, err := answerOf(struct {
 			*fakeMachine
 			*fakeTunable

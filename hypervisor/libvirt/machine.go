@@ -134,7 +134,8 @@ func (c Config) devices(vm cluster.VMID, members int) *libvirtxml.DomainDeviceLi
 			Source: &libvirtxml.DomainChardevSource{Pty: &libvirtxml.DomainChardevSourcePty{}},
 			Target: &libvirtxml.DomainSerialTarget{Port: &typing},
 		}},
-		MemBalloon: &libvirtxml.DomainMemBalloon{Model: "none"},
+		// Never inflated: its driver in the guest tells how much memory the guest uses.
+		MemBalloon: &libvirtxml.DomainMemBalloon{Model: "virtio", Stats: &libvirtxml.DomainMemBalloonStats{Period: statsPeriod}},
 	}
 	if c.Lease != nil {
 		list.Leases = []libvirtxml.DomainLease{{
@@ -180,10 +181,10 @@ func fileSource(path string) *libvirtxml.DomainDiskSource {
 
 // identity is the part of a machine's description that never changes while it exists.
 type identity struct {
-	mark mark
-	size cluster.Resources
-	lock bool             // a lease, or a disk that QEMU locks
-	cap  cluster.MilliCPU // when it was first seen
+	mark   mark
+	size   cluster.Resources
+	lock   bool   // a lease, or a disk that QEMU locks
+	tuning tuning // when it was first seen
 }
 
 // identify reads our mark from a machine's description, or fails with errStranger.
@@ -200,7 +201,7 @@ func (c Config) identify(description string) (identity, error) {
 	if m.Cluster != c.Cluster || d.Name != cluster.GuestName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
 		return identity{}, errUnmanaged
 	}
-	id.cap, id.size = capOf(d.CPUTune), sizeOf(&d, m)
+	id.tuning, id.size = tuningOf(d.CPUTune), sizeOf(&d, m)
 	if d.Devices == nil {
 		return id, nil
 	}

@@ -32,25 +32,50 @@ func capFromQuota(quota int64, period uint64) cluster.MilliCPU {
 	return cluster.MilliCPU((quota*int64(cluster.CPU) + int64(period)/2) / int64(period))
 }
 
-// cpuTune describes the cap of a machine that boots; nil without a cap.
-func cpuTune(limit cluster.MilliCPU) *libvirtxml.DomainCPUTune {
-	if limit <= 0 {
-		return nil
-	}
-	return &libvirtxml.DomainCPUTune{
-		GlobalPeriod: &libvirtxml.DomainCPUTunePeriod{Value: capPeriod},
-		GlobalQuota:  &libvirtxml.DomainCPUTuneQuota{Value: quota(limit)},
-	}
+// tuning is the cap and the weight of a machine. Weights are libvirt's shares: with control groups
+// of version 2 these are cpu.weight. With version 1 they are cpu.shares with the default 1024
+// instead of 100, so only weights that were set compare.
+type tuning struct {
+	cap    cluster.MilliCPU // 0 is no limit
+	weight int              // 0: not told, or as it is
 }
 
-// capOf is the cap in the description of a machine.
-func capOf(t *libvirtxml.DomainCPUTune) cluster.MilliCPU {
-	if t == nil || t.GlobalQuota == nil {
-		return 0
+// fulfils reports whether a machine tuned like this needs no change to be tuned as wanted.
+func (t tuning) fulfils(want tuning) bool {
+	return t.cap == want.cap && (want.weight == 0 || t.weight == want.weight)
+}
+
+// cpuTune describes the tuning of a machine that boots; nil without a cap and a weight.
+func cpuTune(t tuning) *libvirtxml.DomainCPUTune {
+	if t.cap <= 0 && t.weight <= 0 {
+		return nil
+	}
+	tune := &libvirtxml.DomainCPUTune{}
+	if t.cap > 0 {
+		tune.GlobalPeriod = &libvirtxml.DomainCPUTunePeriod{Value: capPeriod}
+		tune.GlobalQuota = &libvirtxml.DomainCPUTuneQuota{Value: quota(t.cap)}
+	}
+	if t.weight > 0 {
+		tune.Shares = &libvirtxml.DomainCPUTuneShares{Value: uint(t.weight)}
+	}
+	return tune
+}
+
+// tuningOf is the tuning in the description of a machine.
+func tuningOf(t *libvirtxml.DomainCPUTune) (found tuning) {
+	if t == nil {
+		return found
+	}
+	if t.Shares != nil {
+		found.weight = int(t.Shares.Value)
+	}
+	if t.GlobalQuota == nil {
+		return found
 	}
 	period := uint64(capPeriod)
 	if t.GlobalPeriod != nil {
 		period = t.GlobalPeriod.Value
 	}
-	return capFromQuota(t.GlobalQuota.Value, period)
+	found.cap = capFromQuota(t.GlobalQuota.Value, period)
+	return found
 }

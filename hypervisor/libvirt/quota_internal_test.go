@@ -9,8 +9,11 @@ import (
 )
 
 // What is written into a description is read back from it, and libvirt takes it.
-func TestCapInDescription(t *testing.T) {
-	for given, want := range map[cluster.MilliCPU]cluster.MilliCPU{0: 0, 1: 10, 10: 10, 250: 250, 1000: 1000, 31_999: 31_999} {
+func TestTuningInDescription(t *testing.T) {
+	for given, want := range map[tuning]tuning{
+		{}: {}, {cap: 1}: {cap: 10}, {cap: 10}: {cap: 10}, {cap: 250}: {cap: 250}, {cap: 1000}: {cap: 1000}, {cap: 31_999}: {cap: 31_999},
+		{weight: 1}: {weight: 1}, {weight: 10_000}: {weight: 10_000}, {cap: 250, weight: 300}: {cap: 250, weight: 300},
+	} {
 		d := &libvirtxml.Domain{CPUTune: cpuTune(given)}
 		text, err := d.Marshal()
 		if err != nil {
@@ -20,11 +23,11 @@ func TestCapInDescription(t *testing.T) {
 		if err := read.Unmarshal(text); err != nil {
 			t.Fatal(err)
 		}
-		if got := capOf(read.CPUTune); got != want {
-			t.Errorf("a cap of %d is read back as %d, want %d\n%s", given, got, want, text)
+		if got := tuningOf(read.CPUTune); got != want {
+			t.Errorf("%+v is read back as %+v, want %+v\n%s", given, got, want, text)
 		}
-		if q := quota(given); q != unlimited && q < minQuota {
-			t.Errorf("a cap of %d is a quota of %d µs", given, q)
+		if q := quota(given.cap); q != unlimited && q < minQuota {
+			t.Errorf("a cap of %d is a quota of %d µs", given.cap, q)
 		}
 	}
 }

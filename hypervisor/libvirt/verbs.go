@@ -62,8 +62,8 @@ func (n *node) do(ctx context.Context, call hypervisor.Call) error {
 		return n.changeMachine(ctx, call.VM, (*libvirt.Domain).Resume)
 	case hypervisor.Abort:
 		return n.onMachine(ctx, n.controlPool, call.VM, func(dom *libvirt.Domain) error { return abort(ctx, dom) })
-	case hypervisor.Cap:
-		return n.cap(ctx, call)
+	case hypervisor.Tune:
+		return n.tune(ctx, call)
 	case hypervisor.Save:
 		return n.save(ctx, call)
 	case hypervisor.Restore:
@@ -137,8 +137,13 @@ func (n *node) boot(ctx context.Context, call hypervisor.Call) error {
 	if err != nil {
 		return err
 	}
-	domain.CPUTune = cpuTune(call.Cap)
+	domain.CPUTune = cpuTune(tuning{call.Cap, call.Weight})
 	text, err := domain.Marshal()
+	if err != nil {
+		return fmt.Errorf("description of the machine: %w", err)
+	}
+	domain.CPUTune = cpuTune(tuning{cap: call.Cap})
+	unweighted, err := domain.Marshal()
 	if err != nil {
 		return fmt.Errorf("description of the machine: %w", err)
 	}
@@ -157,15 +162,22 @@ func (n *node) boot(ctx context.Context, call hypervisor.Call) error {
 		}
 		// A guest can end before the next look; then the cache has its identity.
 		n.cache.expect(domain.UUID, id)
-		return struct{}{}, change(ctx, func() error {
-			dom, err := conn.DomainCreateXML(text, 0)
-			if err != nil {
-				return err
-			}
-			return dom.Free()
-		})
+		return struct{}{}, change(ctx, func() error { return create(conn, text, unweighted) })
 	})
 	return err
+}
+
+// create creates a machine. On a host without control groups for the CPU, which refuses weights, it
+// is created without one: the next look shows that, and the call that sets it gets the error.
+func create(conn *libvirt.Connect, text, unweighted string) error {
+	dom, err := conn.DomainCreateXML(text, 0)
+	if hasCode(err, libvirt.ERR_CONFIG_UNSUPPORTED) && text != unweighted {
+		dom, err = conn.DomainCreateXML(unweighted, 0)
+	}
+	if err != nil {
+		return err
+	}
+	return dom.Free()
 }
 
 // savable is the part of a [libvirt.Domain] that a save uses.
@@ -203,10 +215,10 @@ func savePaused(ctx context.Context, m savable, path string) error {
 	return change(ctx, func() error { return m.SaveFlags(path, "", libvirt.DOMAIN_SAVE_PAUSED) })
 }
 
-// restore verifies an image and creates a paused copy from it. The copy has the cap with which
-// it was saved, and gets the cap of the call before it can be unpaused.
+// restore verifies an image and creates a paused copy from it. The copy has the cap and the weight
+// with which it was saved, and gets those of the call before it can be unpaused.
 func (n *node) restore(ctx context.Context, call hypervisor.Call) error {
-	d := n.driver
+	d, want := n.driver, tuning{call.Cap, call.Weight}
 	path, err := runFileOp(ctx, d.files, func() (string, error) { return d.store.verify(ctx, call.Image, call.Checksum) })
 	if err != nil {
 		return err
@@ -215,7 +227,7 @@ func (n *node) restore(ctx context.Context, call hypervisor.Call) error {
 		if err := d.store.load(ctx, conn, path, call.Attempt); err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, n.withMachine(conn, call.VM, func(dom *libvirt.Domain) error { return ensureCap(ctx, dom, call.Cap) })
+		return struct{}{}, n.withMachine(conn, call.VM, func(dom *libvirt.Domain) error { return ensureTuning(ctx, dom, want) })
 	})
 	return err
 }

@@ -114,8 +114,7 @@ func (g *guests) updateLockstep(a *app) {
 		satisfied := false
 		for m := range g.running(a, rank) {
 			running = append(running, m)
-			n := g.nodes.of(m)
-			satisfied = m.Memory.Stage == working && (m.Demand == 0 || n.demand <= n.Capacity.CPU)
+			satisfied = m.Memory.Stage == working && (m.Demand == 0 || g.nodes.of(m).satisfies(m))
 			if capped := int64(m.cappedDemand()); capped*den < num*int64(m.Demand) {
 				num, den = capped, int64(m.Demand)
 			}

@@ -41,7 +41,7 @@ func TestCapsSlowGuestsDown(t *testing.T) {
 				at := start.Add(boot + c.lifted)
 				s.Advance(at)
 				for rank := range c.caps {
-					s.Begin(at, hypervisor.Call{Verb: hypervisor.Cap, VM: cluster.VMID{VJob: 1, Rank: rank}, Node: "n1"})
+					s.Begin(at, hypervisor.Call{Verb: hypervisor.Tune, VM: cluster.VMID{VJob: 1, Rank: rank}, Node: "n1"})
 				}
 			}
 			end := start.Add(boot + c.want + simulated.Thesis.Shutdown)

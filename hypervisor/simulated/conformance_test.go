@@ -28,7 +28,7 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 	t.Cleanup(func() { closing(t, d) })
 	return conformance.Harness{
 		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
-		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true, Converse: echoes,
+		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true, Busy: 4 * cluster.CPU, Uses: 100, Converse: echoes,
 		Unmanaged:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
 		CallTimeout: 10 * time.Second, Patience: 10 * time.Second, Poll: time.Millisecond, Moment: 30 * time.Millisecond,
 		Hooks: hooks(d),
@@ -37,8 +37,16 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 
 func guest(g conformance.Guest) *hypervisor.Machine {
 	m := machine(g.Memory, g.Members)
-	if g.Lives > 0 {
+	switch {
+	case g.Lives > 0:
 		m = machine(g.Memory, g.Members, cluster.Step{CPU: cluster.CPU, Duration: g.Lives})
+	case g.Idle:
+		m = machine(g.Memory, g.Members, cluster.Step{Duration: time.Hour})
+	case g.Uses > 0:
+		m = machine(g.Memory, g.Members, cluster.Step{CPU: cluster.CPU, Memory: g.Uses, Duration: time.Hour})
+	case g.Busy:
+		m = machine(g.Memory, g.Members, cluster.Step{CPU: 4 * cluster.CPU, Duration: time.Hour}) // all of a node
+		m.Reserved.CPU = 6 * cluster.CPU
 	}
 	return m
 }

@@ -78,7 +78,7 @@ func (x *executor) start(op *operation) {
 	switch op.Call.Verb {
 	case hypervisor.Boot:
 		d, f = x.startBoot(op)
-	case hypervisor.Shutdown, hypervisor.Abort, hypervisor.Revoke, hypervisor.Discard, hypervisor.Cap:
+	case hypervisor.Shutdown, hypervisor.Abort, hypervisor.Revoke, hypervisor.Discard, hypervisor.Tune:
 		d = x.profile.Control
 	case hypervisor.Destroy:
 		d = x.profile.Destroy
@@ -160,8 +160,8 @@ func (x *executor) finish(op *operation) {
 		}
 	case hypervisor.Abort:
 		f = x.finishAbort(op)
-	case hypervisor.Cap:
-		f = x.finishCap(op)
+	case hypervisor.Tune:
+		f = x.finishTune(op)
 	}
 	x.ops.end(op, r, f)
 }

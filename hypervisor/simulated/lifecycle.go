@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"time"
 
 	"vjob/hypervisor"
@@ -103,19 +104,21 @@ func (x *executor) finishAbort(op *operation) *failure {
 	return nil
 }
 
-// finishCap changes the cap of a copy, also of one that is paused or has a job.
-func (x *executor) finishCap(op *operation) *failure {
+// finishTune changes the cap and the weight of a copy, also of one that is paused or has a job.
+func (x *executor) finishTune(op *operation) *failure {
 	m, f := x.nodes.target(op)
 	switch {
 	case f != nil:
 		return f
 	case m.State == hypervisor.CopyDead:
 		return refuse(op, "domain is not running")
-	case m.Cap == op.Call.Cap:
+	}
+	weight := cmp.Or(op.Call.Weight, m.Weight)
+	if m.Cap == op.Call.Cap && m.Weight == weight {
 		return nil
 	}
 	m.accrue(x.clock.now)
-	m.Cap = op.Call.Cap
+	m.Cap, m.Weight = op.Call.Cap, weight
 	x.guests.markChanged(m)
 	x.guests.mark(m)
 	return nil

@@ -29,7 +29,7 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 		m.accrue(c.clock.now)
 		v.Copies = append(v.Copies, hypervisor.Copy{
 			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
-			CPU: m.Demand, CPUTime: m.CPUTime, Cap: m.Cap, Lock: c.nodes.locks && !m.Unlocked,
+			CPU: m.Demand, CPUTime: m.CPUTime, Memory: m.workingSet(), Cap: m.Cap, Weight: m.weight(), Lock: c.nodes.locks && !m.Unlocked,
 		})
 	}
 	return v, nil

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -29,10 +30,11 @@ type machine struct {
 // execution is what the guest of a copy demands and gets now.
 type execution struct {
 	Demand    cluster.MilliCPU `json:"need"`
-	Cap       cluster.MilliCPU `json:"cap,omitempty"` // 0 is no limit
-	Num       int64            `json:"num"`           // rate of progress: Num/Den
-	Den       int64            `json:"den"`           //
-	AccruedAt simTime          `json:"settled"`       // up to when progress has been counted
+	Cap       cluster.MilliCPU `json:"cap,omitempty"`    // 0 is no limit
+	Weight    int              `json:"weight,omitempty"` // 0 is [hypervisor.DefaultWeight]
+	Num       int64            `json:"num"`              // rate of progress: Num/Den
+	Den       int64            `json:"den"`              //
+	AccruedAt simTime          `json:"settled"`          // up to when progress has been counted
 	CPUTime   time.Duration    `json:"cpu_time"`
 	Version   int64            `json:"version"` // of the expected end of its step
 	dirty     bool
@@ -141,6 +143,18 @@ func (m *machine) cappedDemand() cluster.MilliCPU {
 		return min(m.Demand, m.Cap)
 	}
 	return m.Demand
+}
+
+// competes reports whether the guest runs and demands CPU.
+func (m *machine) competes() bool { return m.State == hypervisor.CopyRunning && m.cappedDemand() > 0 }
+
+// weight is the part of the guest when CPU is short.
+func (m *machine) weight() int { return cmp.Or(m.Weight, hypervisor.DefaultWeight) }
+
+// workingSet is the memory that the guest uses, as its program says; 0 if it does not.
+func (m *machine) workingSet() cluster.MiB {
+	s, _ := m.step()
+	return min(s.Memory, m.size())
 }
 
 // clearJob ends the job of a copy that has all of its memory, or is about to be removed.

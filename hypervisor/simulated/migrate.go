@@ -34,7 +34,9 @@ func (x *executor) startMigrate(op *operation) (time.Duration, *failure) {
 	}
 	op.WasRunning = m.State == hypervisor.CopyRunning
 	x.machines.beginJob(m, hypervisor.JobOutgoing, op)
-	in := &machine{VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, execution: execution{Cap: m.Cap}, Memory: m.Memory}
+	in := &machine{
+		VM: m.VM, Node: to.ID, State: hypervisor.CopyPaused, execution: execution{Cap: m.Cap, Weight: m.Weight}, Memory: m.Memory,
+	}
 	x.guests.add(in)
 	x.machines.beginJob(in, hypervisor.JobIncoming, op)
 	x.observer.report(Change{Kind: MigrateBegun, VM: m.VM, Node: m.Node, To: to.ID}, &m.Memory)

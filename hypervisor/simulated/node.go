@@ -26,7 +26,10 @@ type node struct {
 	overcommits bool // see [Config]
 
 	demand cluster.MilliCPU // capped demand of the running guests
-	dirty  bool
+	// granted is what each running guest gets while CPU is short and their weights differ; nil: each
+	// gets its demand at the yield of the node.
+	granted map[cluster.VMID]cluster.MilliCPU
+	dirty   bool
 }
 
 func newNode(n Node) *node {

@@ -32,7 +32,9 @@ func (x *executor) startRestore(op *operation) (time.Duration, *failure) {
 	if f := n.memoryFailure(memory); f != nil {
 		return 0, f
 	}
-	m := &machine{VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, execution: execution{Cap: call.Cap}, Memory: i.Mem}
+	m := &machine{
+		VM: call.VM, Node: call.Node, State: hypervisor.CopyPaused, execution: execution{Cap: call.Cap, Weight: call.Weight}, Memory: i.Mem,
+	}
 	m.Memory.Corrupt = m.Memory.Corrupt || i.Rot > 0
 	x.guests.add(m)
 	x.machines.beginJob(m, hypervisor.JobRestoring, op)

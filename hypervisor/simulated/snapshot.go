@@ -165,6 +165,9 @@ func (c *Cluster) restoreNodes(s *snapshot) error {
 			n.demand += m.cappedDemand()
 		}
 	}
+	for _, n := range c.nodes.sorted {
+		n.granted = n.divide()
+	}
 	for _, saved := range s.Hosts {
 		if n, ok := c.nodes.byID[saved.ID]; ok && n.Capacity != saved.Capacity {
 			c.guests.reshare(n)

@@ -57,6 +57,9 @@ type Decision struct {
 	// the map is empty, and earlier caps are lifted.
 	Caps      map[cluster.VJobID][]cluster.MilliCPU
 	SharesCPU bool
+	// Weights are the parts of VMs when the CPU of their nodes is short, by rank: see
+	// [hypervisor.DefaultWeight]. Vjobs that are not listed keep the weights that they have.
+	Weights map[cluster.VJobID][]int
 	// Culprits were left out because a decision with them fails.
 	Culprits []Culprit
 

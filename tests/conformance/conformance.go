@@ -40,8 +40,14 @@ type Harness struct {
 	Counter func(console []byte) (count int64, ok bool)
 	// Locks says that a lock manager protects the guests.
 	Locks bool
-	// Caps says that nodes can limit the CPU of a guest.
+	// Caps says that nodes can limit and weigh the CPU of a guest.
 	Caps bool
+	// Busy is the CPU that a busy guest of Machine demands, two of which crowd a node: see
+	// Hooks.Squeeze. It is less than such a guest reserves, so that it is only seen when it was
+	// measured. 0: there are no busy guests.
+	Busy cluster.MilliCPU
+	// Uses is a working set that Machine can give a guest; 0 if guests do not tell theirs.
+	Uses cluster.MiB
 	// Converse types on the interactive console of a guest and checks the answer; nil if the guests
 	// of the harness do not answer there.
 	Converse func(line io.ReadWriter) error
@@ -70,6 +76,9 @@ type Guest struct {
 	Members int
 	Memory  cluster.MiB
 	Lives   time.Duration // then it shuts itself down; 0: it runs until stopped
+	Busy    bool          // it uses as much CPU as it gets, and counts
+	Idle    bool          // it hardly uses CPU, and counts
+	Uses    cluster.MiB   // its working set; 0: any
 }
 
 // Hooks inject failures. The cases that need a nil hook are skipped and listed.
@@ -100,6 +109,9 @@ type Hooks struct {
 	FlipImage, TruncateImage func(hypervisor.ImageID) error
 	// KillGuest kills the process of a guest.
 	KillGuest func(cluster.VMID, cluster.NodeID) error
+	// Squeeze lets a busy guest use only one processor of its node, the same for all; nil if one busy
+	// guest fills a node.
+	Squeeze func(cluster.VMID, cluster.NodeID) error
 	// CutMigration breaks the next migration of a VM between two nodes in its
 	// memory phase.
 	CutMigration func(vm cluster.VMID, from, to cluster.NodeID) error
@@ -123,7 +135,7 @@ func Run(t *testing.T, h Harness) {
 	var missed []string
 	job := h.VJob
 	for _, tables := range [][]caseOf{
-		lifeCases, saveCases, imageCases, restoreCases, loadingCases, migrateCases, nodeCases, capCases, attachCases,
+		lifeCases, saveCases, imageCases, restoreCases, loadingCases, migrateCases, nodeCases, tuneCases, demandCases, attachCases,
 	} {
 		for _, c := range tables {
 			job++

@@ -143,7 +143,7 @@ func (d *day) committed(step *journal.Step) {
 		}
 	}
 	for _, i := range step.Intents {
-		if i.Call.Verb.String() == "cap" {
+		if i.Call.Verb.String() == "tune" {
 			d.capped++
 		}
 	}

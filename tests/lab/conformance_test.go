@@ -38,7 +38,7 @@ func harness(l *lab.Lab, locks bool) conformance.Harness {
 	nodes := l.Hosts()
 	return conformance.Harness{
 		Driver: driver, Nodes: nodes, Machine: machine, Memory: 32, Huge: cluster.TiB,
-		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(), Converse: echoes,
+		Life: time.Second, Counter: newestCount, Locks: locks, Caps: lab.CanCap(), Busy: cluster.CPU, Uses: 12, Converse: echoes,
 		Unmanaged:        map[cluster.NodeID][]string{nodes[0]: nil, nodes[1]: {l.Strange(nodes[1])}},
 		SpuriousRefusals: 2, // libvirt 9.0: "An error occurred, but the cause is unknown"
 		CallTimeout:      patience, Patience: patience, Poll: 20 * time.Millisecond, Moment: 500 * time.Millisecond,
@@ -47,13 +47,16 @@ func harness(l *lab.Lab, locks bool) conformance.Harness {
 }
 
 func machine(g conformance.Guest) *hypervisor.Machine {
-	words := []string{fmt.Sprintf("tick=%d", tick.Milliseconds()), "fill=12"}
+	words, processors := []string{fmt.Sprintf("tick=%d", tick.Milliseconds()), "fill=12"}, cluster.MilliCPU(1)
+	if g.Busy {
+		words, processors = append(words, "spin=1"), 2 // it uses one
+	}
 	if g.Lives > 0 {
 		words = append(words, fmt.Sprintf("run=%d", g.Lives/tick))
 	}
 	return &hypervisor.Machine{
 		Name: "conformance", Members: g.Members,
-		Reserved: cluster.Resources{CPU: cluster.CPU, Memory: g.Memory},
+		Reserved: cluster.Resources{CPU: processors * cluster.CPU, Memory: g.Memory},
 		Payload:  cluster.Payload{Image: lab.GuestImage, Command: words},
 	}
 }
@@ -108,6 +111,7 @@ func hooks(l *lab.Lab, d *libvirt.Driver) conformance.Hooks {
 		TruncateImage: func(id hypervisor.ImageID) error {
 			return damage(l, id, func(f *os.File, size int64) error { return f.Truncate(size / 2) })
 		},
+		Squeeze:   func(vm cluster.VMID, node cluster.NodeID) error { return l.Squeeze(node, vm) },
 		KillGuest: func(vm cluster.VMID, node cluster.NodeID) error { return l.KillGuest(node, vm) },
 		CutMigration: func(vm cluster.VMID, from, to cluster.NodeID) error {
 			go cutWhenUnderWay(l, d, vm, from, to)

@@ -161,6 +161,12 @@ func (l *Lab) KillGuest(node cluster.NodeID, vm cluster.VMID) error {
 	return l.host(node).signal(syscall.SIGKILL, guestPID(vm))
 }
 
+// Squeeze lets a VM run only on the first processor, which all VMs share that are squeezed.
+func (l *Lab) Squeeze(node cluster.NodeID, vm cluster.VMID) error {
+	l.t.Helper()
+	return l.host(node).run("sh", "-c", "taskset -a -p -c 0 $(cat "+guestPID(vm)+")")
+}
+
 func guestPID(vm cluster.VMID) string {
 	return fmt.Sprintf("/run/libvirt/qemu/vjob-%d-%d.pid", vm.VJob, vm.Rank)
 }

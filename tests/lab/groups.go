@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"vjob/cluster"
 )
 
 // hierarchies are the control groups of version 1 that libvirt needs to cap and to measure a
@@ -67,10 +70,29 @@ func (h *host) mountGroups() string {
 
 // controllers are those that libvirt may use.
 func (h *host) controllers() string {
-	if !CanCap() {
+	use := hierarchies
+	if h.lab.opts.Controllers != nil {
+		use = h.lab.opts.Controllers
+	}
+	if !CanCap() || len(use) == 0 {
 		return "cgroup_controllers = [ ]\n"
 	}
-	return fmt.Sprintf("cgroup_controllers = [ \"%s\" ]\n", strings.Join(hierarchies, `", "`))
+	return fmt.Sprintf("cgroup_controllers = [ \"%s\" ]\n", strings.Join(use, `", "`))
+}
+
+// Shares reads the CPU weight of a VM from its control group.
+func (l *Lab) Shares(node cluster.NodeID, vm cluster.VMID) (int, error) {
+	l.t.Helper()
+	name := fmt.Sprintf("qemu-*-vjob-%d-%d.libvirt-qemu", vm.VJob, vm.Rank)
+	found, err := filepath.Glob(filepath.Join(l.host(node).groups()["cpu"], "machine", name, "cpu.shares"))
+	if err != nil || len(found) != 1 {
+		return 0, fmt.Errorf("control group of %s: %v, %w", vm, found, err)
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
 func (h *host) removeGroups() {

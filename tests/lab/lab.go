@@ -28,6 +28,9 @@ type Options struct {
 	Locks bool
 	// SlowImages lets tests slow down or break how QEMU reads images: see ImageStore.LimitReads.
 	SlowImages bool
+	// Controllers are the controllers of control groups that libvirt may use; nil: those that it
+	// needs to cap, to weigh and to measure CPU, if they are there.
+	Controllers []string
 	// ImageDiskMiB is the size of the disk for saved VMs. 0 means 192.
 	ImageDiskMiB int
 }

@@ -29,10 +29,17 @@ func NodeProblem(n *wire.Node) string {
 	if n.Silent {
 		return fmt.Sprintf("silent since %s: %s", Moment(&n.Since), n.Problem)
 	}
-	if n.Problem == "" && len(n.Warnings) > 0 {
-		return "warning: " + strings.Join(n.Warnings, "; ")
+	if n.Problem != "" {
+		return n.Problem
 	}
-	return Dash(n.Problem)
+	var list []string
+	if n.DemandCPUMilli > n.CPUMilli {
+		list = append(list, fmt.Sprintf("crowded: its VMs demand %s CPU", CPU(n.DemandCPUMilli)))
+	}
+	if len(n.Warnings) > 0 {
+		list = append(list, "warning: "+strings.Join(n.Warnings, "; "))
+	}
+	return Dash(strings.Join(list, "; "))
 }
 
 // switching reports whether the power of a node says more of it than what is decreed.

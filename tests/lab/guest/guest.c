@@ -12,11 +12,13 @@
  * Words: name=TEXT, run=N (power off by ACPI after count N; 0: never),
  * tick=MILLISECONDS, fill=MIB (memory with random content, from 16 MiB up),
  * spin=1 (use a whole CPU). The ACPI power button powers it off too. What is
- * typed on the second serial port it shows there again.
+ * typed on the second serial port it shows there again. To a virtio balloon it
+ * reports all of its memory but the filled part as available.
  */
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
+typedef unsigned long long u64;
 
 enum {
 	COM1 = 0x3f8, COM2 = 0x2f8,
@@ -32,6 +34,8 @@ enum {
 
 static void out8(u16 port, u8 v) { __asm__ volatile("outb %0, %1" ::"a"(v), "Nd"(port)); }
 static void out16(u16 port, u16 v) { __asm__ volatile("outw %0, %1" ::"a"(v), "Nd"(port)); }
+static void out32(u16 port, u32 v) { __asm__ volatile("outl %0, %1" ::"a"(v), "Nd"(port)); }
+static u32 in32(u16 port) { u32 v; __asm__ volatile("inl %1, %0" : "=a"(v) : "Nd"(port)); return v; }
 static u8 in8(u16 port) { u8 v; __asm__ volatile("inb %1, %0" : "=a"(v) : "Nd"(port)); return v; }
 static u16 in16(u16 port) { u16 v; __asm__ volatile("inw %1, %0" : "=a"(v) : "Nd"(port)); return v; }
 
@@ -80,6 +84,81 @@ static void echo(void)
 		out8(COM2, in8(COM2));
 }
 
+/*
+ * Memory statistics of a virtio balloon (virtio 1.0, 5.5.6.3), by its legacy interface: the device
+ * returns the buffer whenever it wants new ones. Nothing is inflated.
+ */
+
+enum {
+	PCI_ADDRESS = 0xcf8, PCI_DATA = 0xcfc, BALLOON = 0x10021af4,
+	DEVICE_FEATURES = 0, GUEST_FEATURES = 4, QUEUE_PAGE = 8, QUEUE_SIZE = 12, QUEUE_SELECT = 14, QUEUE_NOTIFY = 16, STATUS = 18,
+	STATS_QUEUE = 2, STATS_FEATURE = 1 << 1, RING = 128,
+	FREE = 4, TOTAL = 5, AVAILABLE = 6,
+};
+
+struct stat { u16 tag; u64 bytes; } __attribute__((packed));
+
+static struct {
+	struct { u64 at; u32 length; u16 flags, next; } buffers[RING];
+	struct { u16 flags, index, ring[RING]; } offered;
+	u8 gap[4096 - 16 * RING - 4 - 2 * RING];
+	volatile struct { u16 flags, index; } returned;
+	u8 rest[4092];
+} ring __attribute__((aligned(4096)));
+
+static struct stat stats[3];
+static u16 balloon, returned; /* its port; 0 without a balloon */
+
+static u32 pci_read(u32 device, u32 field)
+{
+	out32(PCI_ADDRESS, 0x80000000u | device << 11 | field);
+	return in32(PCI_DATA);
+}
+
+static void balloon_offer(void)
+{
+	ring.offered.ring[ring.offered.index % RING] = 0;
+	__asm__ volatile("" ::: "memory");
+	ring.offered.index++;
+	__asm__ volatile("" ::: "memory");
+	out16(balloon + QUEUE_NOTIFY, STATS_QUEUE);
+}
+
+static void balloon_init(u64 total, u64 filled)
+{
+	u32 device = 0;
+	while (device < 32 && pci_read(device, 0) != BALLOON)
+		device++;
+	if (device == 32)
+		return;
+	u16 port = pci_read(device, 0x10) & 0xfffc;
+	u32 command = pci_read(device, 4);
+	out32(PCI_DATA, command | 7); /* ports, memory, bus master */
+	out8(port + STATUS, 0);
+	out8(port + STATUS, 3);
+	out16(port + QUEUE_SELECT, STATS_QUEUE);
+	if (!(in32(port + DEVICE_FEATURES) & STATS_FEATURE) || in16(port + QUEUE_SIZE) != RING)
+		return;
+	out32(port + GUEST_FEATURES, STATS_FEATURE);
+	out32(port + QUEUE_PAGE, (u32)&ring >> 12);
+	stats[0] = (struct stat){FREE, total - filled};
+	stats[1] = (struct stat){TOTAL, total};
+	stats[2] = (struct stat){AVAILABLE, total - filled};
+	ring.buffers[0].at = (u32)stats;
+	ring.buffers[0].length = sizeof stats;
+	out8(port + STATUS, 7);
+	balloon = port;
+	balloon_offer();
+}
+
+static void balloon_poll(void)
+{
+	if (balloon && ring.returned.index != returned) {
+		returned = ring.returned.index;
+		balloon_offer();
+	}
+}
+
 /* Interrupts: a timer at 100 Hz, everything else acknowledged and ignored. */
 
 struct gate { u16 low, selector; u8 zero, type; u16 high; } __attribute__((packed));
@@ -93,6 +172,7 @@ void on_timer(void)
 {
 	jiffies++;
 	echo();
+	balloon_poll();
 	out8(PIC1, 0x20);
 }
 
@@ -206,6 +286,7 @@ void start(u32 magic, const u32 *multiboot)
 		random ^= random << 5;
 		FILL_BASE[i] = random;
 	}
+	balloon_init((u64)(multiboot[2] + 1024) << 10, (u64)words << 2);
 
 	__asm__ volatile("sti");
 	u32 step = set.tick / (1000 / HERTZ) ? set.tick / (1000 / HERTZ) : 1;

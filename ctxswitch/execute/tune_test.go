@@ -19,7 +19,7 @@ func (d *harness) capped(most cluster.MilliCPU) { d.copies["a"][0].Cap = most }
 // asked counts the calls for a cap, and says what the last one was.
 func (d *harness) asked() (n int, last cluster.MilliCPU) {
 	for _, c := range d.calls {
-		if c.Verb == hypervisor.Cap {
+		if c.Verb == hypervisor.Tune {
 			n, last = n+1, c.Cap
 		}
 	}
@@ -36,6 +36,160 @@ func (d *harness) hasAsked(times int, last cluster.MilliCPU) {
 func (d *harness) caps(id cluster.VJobID, most ...cluster.MilliCPU) {
 	d.exec.SetCaps(d.now, id, most)
 	d.settle()
+}
+
+func (d *harness) weights(id cluster.VJobID, weights ...int) {
+	d.exec.SetWeights(d.now, id, weights)
+	d.settle()
+}
+
+// A weight that is wanted is set, with the cap, and set again when a look shows that it is gone. A
+// node that does not tell weights gives all the default.
+func TestWeightsAreLevelTriggered(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := newHarness(t, settings(), l)
+	d.capped(400)
+	weighed := func(w int) { d.copies["a"][0].Weight = w }
+	last := func(calls int, most cluster.MilliCPU, weight int) {
+		t.Helper()
+		if n := len(d.calls); n != calls {
+			t.Fatalf("%d calls, want %d: %+v", n, calls, d.calls)
+		}
+		if c := d.calls[calls-1]; c.Verb != hypervisor.Tune || c.Cap != most || c.Weight != weight {
+			t.Errorf("call %d is %+v, want cap %s and weight %d", calls, c, most, weight)
+		}
+	}
+	d.settle()
+	d.weights(7, 300)  // unknown
+	d.weights(1, 1, 2) // of two members
+	d.weights(1, 100)  // the default, and the node shows no weight
+	d.hasAsked(0, 0)
+	d.weights(1, 300)
+	last(1, 400, 300) // no cap was set: it stays
+	weighed(300)
+	d.reply(1, nil)
+	d.pass(time.Minute)
+	d.hasAsked(1, 400)
+	weighed(100) // from outside
+	d.pass(10 * time.Second)
+	last(2, 400, 300)
+	weighed(300)
+	d.reply(2, nil)
+	d.caps(1, 500)
+	last(3, 500, 300) // both in one call
+	d.capped(500)
+	d.reply(3, nil)
+	d.weights(1, 100)
+	last(4, 500, 100)
+	weighed(1024) // the default of control groups of version 1
+	d.reply(4, nil)
+	d.pass(10 * time.Second)
+	last(5, 500, 100)
+	weighed(100)
+	d.reply(5, nil)
+	d.weights(1, 0) // as it is
+	weighed(200)
+	d.pass(time.Minute)
+	d.hasAsked(5, 500)
+}
+
+// A weight alone changes nothing of what a VM may use, so it is always admitted, and it counts with
+// its cap meanwhile.
+func TestWeightsNeedNoPower(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := newHarness(t, settings(), l)
+	d.exec.Admits = func(map[cluster.NodeID]cluster.MilliCPU) bool { return false }
+	d.capped(400)
+	d.settle()
+	d.weights(1, 300)
+	d.hasAsked(1, 400)
+	d.hasLoad("while its weight changes", map[cluster.NodeID]cluster.MilliCPU{"a": 400})
+}
+
+// A copy that is created has its weight from the first; the intent does not need it.
+func TestWeightsAtBoot(t *testing.T) {
+	d := newHarness(t, settings(), world(job(1, 1, cluster.Waiting)))
+	d.settle()
+	d.weights(1, 250)
+	d.adopt([]ctxGang{group(cluster.Boot, 1, 0)}, act(cluster.Boot, 1, 0, "", "a"))
+	if len(d.calls) != 1 || d.calls[0].Verb != hypervisor.Boot || d.calls[0].Weight != 250 {
+		t.Fatalf("got %+v", d.calls)
+	}
+	for _, s := range d.steps {
+		for _, i := range s.Intents {
+			if i.Call.Weight != 0 {
+				t.Errorf("the intent is %+v", i.Call)
+			}
+		}
+	}
+	d.has(1, 0, "a", hypervisor.CopyRunning)
+	d.copies["a"][0].Weight = 250
+	d.reply(1, nil)
+	d.pass(time.Minute)
+	if len(d.calls) != 1 {
+		t.Errorf("the calls are %+v", d.calls)
+	}
+}
+
+// A node that does not weigh raises one alarm, and gets the next call after a back-off.
+func TestWeightsThatFail(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := newHarness(t, settings(), l)
+	d.settle()
+	d.weights(1, 300)
+	for range 600 {
+		if n := len(d.calls); n > 0 {
+			d.reply(d.calls[n-1].Op, errors.New("no such controller"))
+		}
+		d.pass(time.Second)
+	}
+	if n := len(d.calls); n < 4 || n > 12 {
+		t.Errorf("asked %d times in 10 minutes", n)
+	}
+	if n := d.told("1.0 on a: CPU weight 300 and cap 0 cannot be set: no such controller"); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+	d.isIn(gang.Active)
+}
+
+// The working set of a member counts up to what it reserves, and what it reserves while it is not
+// known. A look that shows only another one has no news.
+func TestMemoryDemand(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := newHarness(t, settings(), l)
+	vm := cluster.VMID{VJob: 1}
+	for _, c := range []struct{ used, want cluster.MiB }{{0, 1024}, {300, 300}, {5000, 1024}, {0, 1024}} {
+		d.copies["a"][0].Memory = c.used
+		d.exec.Hint(d.now, "a")
+		d.settle()
+		if got := d.exec.MemoryDemand(vm); got != c.want {
+			t.Errorf("while it uses %s it demands %s, want %s", c.used, got, c.want)
+		}
+	}
+	if got := d.exec.MemoryDemand(cluster.VMID{VJob: 9}); got != 0 {
+		t.Errorf("an unknown one demands %s", got)
+	}
+}
+
+// A node reports what the copies on it demand, though it has less: the CPU of those that run, and the
+// working set or else the size of each.
+func TestDemandOfANode(t *testing.T) {
+	l := world(job(1, 3, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"))
+	d := newHarness(t, settings(), l)
+	size := cluster.Resources{CPU: 1000, Memory: 1024}
+	for i, c := range []hypervisor.Copy{{CPU: 3000, Memory: 300}, {CPU: 2500}, {CPU: 1000, State: hypervisor.CopyPaused}} {
+		known := &d.copies["a"][i]
+		known.CPU, known.Memory, known.State, known.Size = c.CPU, c.Memory, c.State, size
+	}
+	d.settle()
+	if n, _ := d.exec.Node("a"); n.Demand != (cluster.Resources{CPU: 5500, Memory: 2348}) {
+		t.Errorf("it demands %s", n.Demand)
+	}
 }
 
 // A cap that is wanted is set, and set again when a look shows that it is gone; one that
@@ -183,7 +337,7 @@ func TestAnswersToCaps(t *testing.T) {
 		}
 		d.caps(1, 600)
 		d.pass(15 * time.Second)
-		if d.told("cap of 1.0 on a: no reply") != 1 {
+		if d.told("tune of 1.0 on a: no reply") != 1 {
 			t.Error("it is not given up")
 		}
 	}
@@ -272,10 +426,10 @@ func TestCapsKeepToWhatIsAdmitted(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Boot, 2, 0)}, act(cluster.Boot, 2, 0, "", "a"))
 	d.wants("") // 1 is not capped, and counts with what it has reserved
 	d.caps(1, 700)
-	d.wants("1 cap 1.0@a")
+	d.wants("1 tune 1.0@a")
 	d.capped(700)
 	d.reply(1, nil)
-	d.wants("1 cap 1.0@a, 2 boot 2.0@a")
+	d.wants("1 tune 1.0@a, 2 boot 2.0@a")
 	d.has(2, 0, "a", hypervisor.CopyRunning)
 	d.copies["a"][1].Cap = 800
 	d.reply(2, nil)
