@@ -79,8 +79,11 @@ func TestNothingMoves(t *testing.T) {
 				v.Least[balance.CPU], v.Most[balance.CPU] = 200, 1500
 			}
 		},
-		"fixed VMs":    func(c *balance.Cluster) { add(c, 6, 0, 1500, 2); fix(c) },
-		"closed nodes": func(c *balance.Cluster) { add(c, 6, 0, 1500, 2); c.Nodes[1].Closed, c.Nodes[2].Closed = "drained", "drained" },
+		"fixed VMs": func(c *balance.Cluster) { add(c, 6, 0, 1500, 2); fix(c) },
+		"closed nodes": func(c *balance.Cluster) {
+			add(c, 6, 0, 1500, 2)
+			c.Nodes[1].Closed, c.Nodes[2].Closed = "drained", "drained"
+		},
 		"rules": func(c *balance.Cluster) {
 			add(c, 6, 0, 1500, 2)
 			c.Compatible = func([]int, int) string { return "a rule" }

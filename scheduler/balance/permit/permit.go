@@ -10,12 +10,12 @@ import (
 
 // Permit has the rules of a cluster and the nodes of its VMs.
 type Permit struct {
-	in       *repack.Instance
-	rules    []posted
-	ofVM     [][]int // rules that concern a VM
-	ofAll    []int   // rules that concern every VM
-	rooted   map[int]string
-	on       [][]int // the nodes of each VM: the last is where it is, those before it is leaving
+	in     *repack.Instance
+	rules  []posted
+	ofVM   [][]int // rules that concern a VM
+	ofAll  []int   // rules that concern every VM
+	rooted map[int]string
+	on     [][]int // the nodes of each VM: the last is where it is, those before it is leaving
 }
 
 // posted is what one rule asks of placements.
