@@ -35,6 +35,9 @@ type Settings struct {
 	// MigrateCPU is the CPU that a migration takes on each end, and Rate its speed in MiB per second.
 	MigrateCPU cluster.MilliCPU
 	Rate       int64
+	// Overload is by which part the load of a destination may exceed its capacity; 0 moves no VM onto a node over its
+	// capacity.
+	Overload float64
 	// Return is how long a VM does not move back to a node that it left.
 	Return time.Duration
 }
@@ -86,6 +89,8 @@ func (s *Settings) Check() error {
 		return cluster.BadField("migrate_cpu", s.MigrateCPU, "from 0 to 1000 processors")
 	case s.Rate < 1 || s.Rate > mostAmount:
 		return cluster.BadField("rate", s.Rate, "1 MiB per second or more")
+	case !within(s.Overload, 0, 1):
+		return cluster.BadField("overload", s.Overload, "from 0 to 1")
 	case s.Return < 0:
 		return cluster.BadField("return", s.Return, "a time from 0s on")
 	}

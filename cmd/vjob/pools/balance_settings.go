@@ -27,6 +27,7 @@ type balanceSettings struct {
 	Variation  *float64 `json:"variation"`
 	MigrateCPU string   `json:"migrate_cpu"`
 	Rate       string   `json:"rate"`
+	Overload   *float64 `json:"overload"`
 	Return     string   `json:"return"`
 }
 
@@ -44,6 +45,7 @@ func (b *balanceSettings) read() (s balance.Settings, err error) {
 	override(&s.Weights[balance.Network], b.Weights.Network)
 	override(&s.Contended, b.Contended)
 	override(&s.Variation, b.Variation)
+	override(&s.Overload, b.Overload)
 	for _, of := range []struct {
 		field, text string
 		to          *time.Duration
