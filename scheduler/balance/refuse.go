@@ -51,6 +51,12 @@ func (st *state) lacks(u *unit, to int) string {
 	return ""
 }
 
+// hasRoom reports whether a node lacks nothing.
+func (st *state) hasRoom(u *unit, to int) bool {
+	n := &st.nodes[to]
+	return st.fits(to, [2]Amounts{n.reserved.plus(u.reserved), n.entitlement.plus(u.entitlement)})
+}
+
 // most is the largest load of a destination with a capacity.
 func (st *state) most(capacity int64) int64 { return capacity + int64(st.Overload*float64(capacity)) }
 
