@@ -251,11 +251,11 @@ func (r *run) host(id cluster.NodeID) *host {
 	return &r.hosts[slices.IndexFunc(r.hosts, func(h host) bool { return h.ID == id })]
 }
 
-// balancing are the settings of a round, without what is beyond the paper. The paper does not give the imbalance that it
-// tolerates here; without hosts that go off its VMs do not move at all, so that it cannot be small.
+// balancing are the settings of a round. The paper does not give the imbalance that it tolerates here; without hosts that
+// go off its VMs do not move at all, so that it cannot be small. Hosts over their capacity are relieved all the same.
 var balancing = func() balance.Settings {
 	s := balance.Paper()
-	s.Threshold = 0.2
+	s.Threshold, s.HotNodes = 0.2, true
 	return s
 }()
 

@@ -77,6 +77,9 @@ func (st *state) explain(r *Round) {
 			if len(h.Refused) == mostRefused {
 				break
 			}
+			if st.units[k].fixed == moving {
+				continue
+			}
 			h.Refused = append(h.Refused, st.refusal(k, least, full))
 		}
 		h.Why = st.why(&h)
@@ -138,8 +141,8 @@ func (st *state) judge(u *unit, to int, full bool) (Kind, string) {
 
 // why sums up the refusals of a node.
 func (st *state) why(h *Held) string {
-	if len(st.nodes[h.Node].units) == 0 {
-		return "all of its load are VMs in flight"
+	if len(h.Refused) == 0 {
+		return "all of its load are VMs that are on their way there"
 	}
 	var counts [Limits + 1]int
 	first := map[Kind]*Refusal{}
