@@ -12,7 +12,7 @@ import (
 	"vjob/scheduler/balance/whatif"
 )
 
-// trial is a cluster whose VMs are balanced, in steps of [stride]: the experiments of tables 1 and 2 and of figures 8
+// trial is a cluster in which VMs are balanced, in steps of [stride]: the experiments of tables 1 and 2 and of figures 8
 // to 13. A thousand of CPU is one processor, and memory is in MiB.
 type trial struct {
 	hosts    []balance.Node

@@ -35,7 +35,7 @@ func (k Kind) String() string {
 // Refusal is a VM that does not move, or the first of a group, and why.
 type Refusal struct {
 	VM            int
-	To            int // the best destination of those that got furthest; -1 if there is none
+	To            int // the best destination of those that got furthest; -1 without one
 	Kind          Kind
 	Gain          float64
 	Benefit, Cost Effort

@@ -74,7 +74,7 @@ func (st *state) improve(r *Round) {
 	for {
 		imbalance := st.imbalance()
 		hotOnly := imbalance <= st.Threshold
-		if hotOnly && !(st.HotNodes && st.anyHot()) {
+		if hotOnly && (!st.HotNodes || !st.anyHot()) {
 			r.Why = fmt.Sprintf("the imbalance is %.3f, which is tolerated", imbalance)
 			return
 		}

@@ -10,7 +10,7 @@ type candidate struct {
 	unit, to int
 }
 
-// beats reports whether a move of a unit to a node would be preferred. Of equal gains the first unit wins, and of
+// beaten reports whether a move of a unit to a node would be preferred to the candidate. Of equal gains the first unit wins, and of
 // that the first node, as in the loops of Algorithm 1.
 func (c *candidate) beaten(gain float64, unit, to int) bool {
 	if gain != c.gain {

@@ -75,7 +75,7 @@ func newState(s *Settings, c *Cluster) *state {
 			st.average[r] += float64(has)
 		}
 	}
-	for r := range Resource(kinds) {
+	for r := range kinds {
 		st.average[r] /= float64(max(1, st.counted))
 		if st.average[r] > 0 && s.Weights[r] > 0 {
 			st.resources = append(st.resources, r)
