@@ -14,8 +14,10 @@ import (
 //
 // Assumptions. An idle VM demands 3 % of a core, a VM with load 23 %; demands vary by a tenth every five minutes. All VMs
 // demand 188 MiB, by which the memory loads spread as in figure 9. These alone have a deviation of 0.09, so that the
-// imbalance of figure 10, which ends below 0.05, can only be that of the CPU: memory has no weight here. Shares of a pool are 2000, 1000, 1000 and 500, as vSphere has them for high, normal and low.
-// The first round is five minutes after the load. Benefits are counted for 45 minutes. A host takes part in at most four migrations of a round, as many as vSphere 5 makes at once on 1 Gbit/s.
+// imbalance of figure 10, which ends below 0.05, can only be that of the CPU: memory has no weight here. Shares of a
+// pool are 2000, 1000, 1000 and 500, as vSphere has them for high, normal and low. The first round is five minutes
+// after the load. Benefits are counted for 45 minutes. A host takes part in at most four migrations of a round, as
+// many as vSphere 5 makes at once on 1 Gbit/s.
 func testbed(seed uint64, set *balance.Settings) *trial {
 	chance := rand.New(rand.NewPCG(seed, 0x8d))
 	t := &trial{
