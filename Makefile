@@ -20,7 +20,7 @@ OAR          = sub stat del hold resume nodes nodesetting property queue notify 
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo install bench-cli setup test check fmt race sim fuzz powercuts torture bench bench-pass bench-planner bench-replay bench-energy papers cover mutation mutants clean
+.PHONY: help build demo install bench-cli setup test check fmt race sim fuzz powercuts torture bench bench-pass bench-planner bench-replay bench-energy bench-balance papers cover mutation mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,8 +91,11 @@ bench-energy: ## the energy engine beside the paper: on the instances in the fol
 bench-cli: build ## OAR's commands: JOBS (5000) submissions one by one, lists of them, an array
 	scripts/bench-cli.sh
 
-papers: ## reproduce the published values of the five papers and print them beside ours
-	@$(GO) run ./papers
+bench-balance: ## rounds of balancing on clusters of up to 20,000 nodes, and the division among 10,000 pools, on one processor
+	GOMAXPROCS=1 $(GO) test ./scheduler/balance ./queue/pool -run '^$$' -bench 'Round|Divide' -benchtime 5x
+
+papers: ## reproduce the published values of the five papers, print them beside ours, and draw charts into docs/img
+	@$(GO) run ./papers -charts docs/img
 
 cover: ## measure which statements the tests reach, across packages
 	mkdir -p .cache

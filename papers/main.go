@@ -1,14 +1,17 @@
 // Command papers reproduces the published values of five papers and prints them beside ours, as
 // Markdown tables.
 //
-// Run it in the root folder of the repository: go run ./papers [PAPER …]. The values are the same in
-// every run; times are in docs/BENCHMARKS.md.
+// Run it in the root folder of the repository: go run ./papers [-charts FOLDER] [PAPER …]. With a folder it
+// also draws charts there. The values are the same in every run; times are in docs/BENCHMARKS.md.
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,13 +27,19 @@ import (
 var papers = []figure.Paper{
 	{Name: "allocation", Title: `Borgetto, Casanova, Da Costa, Pierson: "Energy-Aware Service Allocation" (2010)`, Figure: allocation.Figures},
 	{Name: "consolidation", Title: `Hermenier, Lorca, Menaud, Muller, Lawall: "Entropy: a Consolidation Manager for Clusters" (2008)`, Figure: consolidation.Figures},
-	{Name: "drs", Title: `Gulati, Holler, Ji, Shanmuganathan, Waldspurger, Zhu: "VMware Distributed Resource Management" (2012)`, Figure: drs.Figures},
+	{Name: "drs", Title: `Gulati, Holler, Ji, Shanmuganathan, Waldspurger, Zhu: "VMware Distributed Resource Management" (2012)`, Figure: drs.Figures, Charts: drs.Charts},
 	{Name: "jobs", Title: `Hermenier: "Online Management of Jobs in Clusters using Virtual Machines", thesis (2009)`, Figure: jobs.Figures},
 	{Name: "repacking", Title: `Hermenier, Demassey, Lorca: "Bin Repacking Scheduling in Virtualized Datacenters" (2011)`, Figure: repacking.Figures},
 }
 
 func main() {
-	if err := run(os.Stdout, os.Args[1:]); err != nil {
+	charts := flag.String("charts", "", "draw charts into this `FOLDER`")
+	flag.Parse()
+	err := run(os.Stdout, flag.Args())
+	if err == nil && *charts != "" {
+		err = draw(*charts, flag.Args())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "papers:", err)
 		os.Exit(1)
 	}
@@ -51,6 +60,29 @@ func run(out io.Writer, names []string) error {
 		if p := &papers[i]; len(names) == 0 || slices.Contains(names, p.Name) {
 			if err := p.Write(out); err != nil {
 				return err
+			}
+		}
+	}
+	return nil
+}
+
+// draw writes the charts of the named papers, or of all, into a folder.
+func draw(folder string, names []string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	for i := range papers {
+		p := &papers[i]
+		if p.Charts == nil || len(names) > 0 && !slices.Contains(names, p.Name) {
+			continue
+		}
+		for _, c := range p.Charts() {
+			f, err := os.Create(filepath.Join(folder, c.Name))
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(c.Draw(f), f.Close()); err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
 			}
 		}
 	}

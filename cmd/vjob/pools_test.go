@@ -20,3 +20,29 @@ func TestPoolsEntitle(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// The reference shows what the command prints for the example, and its example of every key is valid.
+func TestBalance(t *testing.T) {
+	s := &shell{t: t}
+	page, err := os.ReadFile("../../docs/reference/pool-files.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := s.ok("balance", "../../examples/pools/balance.yaml"); !strings.Contains(string(page), out) {
+		t.Errorf("docs/reference/pool-files.md does not have\n%s", out)
+	}
+	if out := s.ok("balance", "-o", "json", "../../examples/pools/balance.yaml"); !strings.Contains(out, `"number": 2`) {
+		t.Error(out)
+	}
+	if out := s.ok("pools", "entitle", "../../examples/pools/balance.yaml"); !strings.Contains(out, "production") {
+		t.Error(out)
+	}
+	_, rest, _ := strings.Cut(string(page), "## Balance")
+	_, rest, _ = strings.Cut(rest, "```yaml\n")
+	file, _, _ := strings.Cut(rest, "```")
+	path := t.TempDir() + "/every-key.yaml"
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.ok("balance", path)
+}

@@ -245,7 +245,7 @@ func TestDecisions(t *testing.T) {
 				on = append(on, h.ID)
 			}
 		}
-		before, _ := w.set.Balance(&w.c, 0.02)(on, w.c.Where)
+		before, _ := w.levelled()(on, w.c.Where)
 		if len(a.Off) > 0 && (len(on) == 0 || before == nil) {
 			t.Fatalf("case %d: nothing is left for the VMs: %+v", i, a)
 		}

@@ -146,6 +146,17 @@ func (h *History) addRing(series, ring []float64, factor float64) {
 	}
 }
 
+// Demands returns the CPU demand of each VM that counts for switching hosts on: by the window for that.
+func (s *Settings) Demands(c *Cluster) map[cluster.VMID]float64 {
+	need := make(map[cluster.VMID]float64, len(c.Where))
+	for vm := range c.Where {
+		series := make([]float64, c.History.slotsOf(s.OnWindow))
+		c.History.add(series, vm)
+		need[vm] = estimate(series, s.Deviations)
+	}
+	return need
+}
+
 // slotsOf is the number of slots of a window, at most those that are kept.
 func (h *History) slotsOf(window time.Duration) int {
 	return min(h.slots, max(1, int(window/Slot)))

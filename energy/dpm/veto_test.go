@@ -28,7 +28,7 @@ func TestUnobjectedHostsStayOff(t *testing.T) {
 			}
 		}
 		w.pass(60, func(vm cluster.VMID) cluster.MilliCPU { return cluster.MilliCPU(500 + vm.VJob*700%1900) })
-		if why := w.set.Veto(&w.c, w.set.Balance(&w.c, 0.1), off); why != "" {
+		if why := w.set.Veto(&w.c, w.levelled(), off); why != "" {
 			objections++
 			continue
 		}
@@ -40,7 +40,7 @@ func TestUnobjectedHostsStayOff(t *testing.T) {
 				}
 			}
 		}
-		if a := w.set.Decide(&w.c, w.set.Balance(&w.c, 0.1), rng); len(a.On) > 0 {
+		if a := w.set.Decide(&w.c, w.levelled(), rng); len(a.On) > 0 {
 			t.Errorf("seed %d: %v shall be on again", seed, a.On)
 		}
 	}
@@ -74,7 +74,7 @@ func TestObjections(t *testing.T) {
 		}
 		w.pass(60, steady(1000))
 		off := change(w)
-		if got := w.set.Veto(&w.c, w.set.Balance(&w.c, 0.1), off); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := w.set.Veto(&w.c, w.levelled(), off); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -62,7 +62,7 @@ func steady(cpu cluster.MilliCPU) func(cluster.VMID) cluster.MilliCPU {
 }
 
 func (w *world) decide() dpm.Advice {
-	return w.set.Decide(&w.c, w.set.Balance(&w.c, 0.02), rand.New(rand.NewPCG(1, 1)))
+	return w.set.Decide(&w.c, w.levelled(), rand.New(rand.NewPCG(1, 1)))
 }
 
 // stay leaves every VM where it is, as where rules pin it.

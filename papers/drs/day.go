@@ -3,9 +3,8 @@
 // Management: Design, Implementation, and Lessons Learned" (2012), table 3: days and nights of a
 // cluster with and without switching hosts off.
 //
-// The demand of VMs is high by day and low by night, and [dpm.Settings.Balance] moves them every
-// few minutes. A VM is only a demand, without vjobs, queues and gangs. Its migration takes no time,
-// only CPU at both ends.
+// The demand of VMs is high by day and low by night, and package scheduler/balance moves them every
+// few minutes. A VM is only a demand, without vjobs, queues and gangs. Its migration takes time, and CPU at both ends.
 package drs
 
 import (
@@ -18,6 +17,8 @@ import (
 	"vjob/energy"
 	"vjob/energy/dpm"
 	"vjob/energy/price"
+	"vjob/scheduler/balance"
+	"vjob/scheduler/balance/whatif"
 )
 
 // Config is what is simulated. A thousandth of a processor stands for 1 MHz, as the
@@ -108,24 +109,27 @@ type Minute struct {
 // host is one host, and until when it is between off and on.
 type host struct {
 	dpm.Host
-	ready time.Time // of Coming: when it answers; of Away: when it is off
+	ready time.Time // of Coming: when it answers; of Off: since when it draws its least
+	// leaving hosts go off once their VMs have left.
+	leaving bool
 }
 
 // run is a run in the making.
 type run struct {
 	Config
-	chance *rand.Rand // of demands: the same whatever is decided
-	wear   *rand.Rand // which of equal hosts comes on
-	start  time.Time
-	now    time.Time
-	hosts  []host
-	where  dpm.Placement
-	memory map[cluster.VMID]cluster.MiB
-	ids    []cluster.VMID
-	needs  []float64
-	jobs   [][]job // of the VMs that are jobs, which are the first ones
-	past   *dpm.History
-	moving map[cluster.NodeID]float64 // MHz·s of migrations in this minute
+	chance  *rand.Rand // of demands: the same whatever is decided
+	wear    *rand.Rand // which of equal hosts comes on
+	start   time.Time
+	now     time.Time
+	hosts   []host
+	where   dpm.Placement
+	memory  map[cluster.VMID]cluster.MiB
+	ids     []cluster.VMID
+	needs   []float64
+	jobs    [][]job // of the VMs that are jobs, which are the first ones
+	past    *dpm.History
+	flights []flight
+	moving  map[cluster.NodeID]float64 // MHz·s of migrations in this minute
 	Result
 }
 
@@ -146,11 +150,12 @@ func Run(c Config) (Result, error) {
 			r.draw()
 		}
 		r.settle()
+		r.land()
 		r.note()
-		clear(r.moving)
 		if at%c.Every == 0 && at > 0 {
 			r.round()
 		}
+		r.migrate()
 		r.account()
 		r.now = r.now.Add(time.Minute)
 	}
@@ -215,63 +220,130 @@ func (r *run) note() {
 	r.past.Add(r.now, samples)
 }
 
-// least is how much the utilisation of two hosts must differ for a VM to move: without
-// hosts that go off hardly any does, as in the paper.
-const least = 0.15
-
 // round decides, and balances the VMs over the hosts that answer.
 func (r *run) round() {
 	c := dpm.Cluster{Now: r.now, Where: r.where, Memory: r.memory, History: r.past}
-	for _, h := range r.hosts {
-		c.Hosts = append(c.Hosts, h.Host)
+	for i := range r.hosts {
+		h := r.hosts[i].Host
+		if r.hosts[i].leaving {
+			h.State, h.FixedReason = dpm.Off, "it is being emptied"
+		}
+		c.Hosts = append(c.Hosts, h)
 	}
 	set := dpm.Default
 	if r.Manage != nil {
 		set = *r.Manage
-	}
-	balance := set.Balance(&c, least)
-	var advice dpm.Advice
-	if r.Manage != nil {
-		advice = set.Decide(&c, balance, r.wear)
-	}
-	for _, change := range advice.On {
-		h := r.host(change.Host)
-		h.State, h.ready = dpm.Coming, r.now.Add(h.Power.On.Time)
-		r.Ons++
-	}
-	for _, change := range advice.Off {
-		h := r.host(change.Host)
-		h.State, h.ready = dpm.Off, r.now.Add(h.Power.Off.Time)
-		r.Offs++
-	}
-	on := []cluster.NodeID{}
-	for _, h := range r.hosts {
-		if h.State == dpm.On {
-			on = append(on, h.ID)
+		advice := set.Decide(&c, whatif.Rebalance(balancing, &set, &c), r.wear)
+		for _, change := range advice.On {
+			h := r.host(change.Host)
+			h.State, h.ready = dpm.Coming, r.now.Add(h.Power.On.Time)
+			r.Ons++
+		}
+		for _, change := range advice.Off {
+			r.host(change.Host).leaving = true
+			r.Offs++
 		}
 	}
-	if to, ok := balance(on, r.where); ok {
-		r.move(to, set)
-	}
+	r.balance(set.Demands(&c))
 }
 
 func (r *run) host(id cluster.NodeID) *host {
 	return &r.hosts[slices.IndexFunc(r.hosts, func(h host) bool { return h.ID == id })]
 }
 
-// move carries a placement out; both ends have work with it.
-func (r *run) move(to dpm.Placement, set dpm.Settings) {
-	for _, id := range r.ids {
-		from := r.where[id]
-		if to[id] == from {
-			continue
+// balancing are the settings of a round. The paper does not give the imbalance that it tolerates here; without hosts that
+// go off its VMs do not move at all, so that it cannot be small. Hosts over their capacity are relieved all the same.
+var balancing = func() balance.Settings {
+	s := balance.Paper()
+	s.Threshold, s.HotNodes = 0.2, true
+	return s
+}()
+
+// balance starts the migrations of a round. Those of a host take place one after the other.
+func (r *run) balance(demands map[cluster.VMID]float64) {
+	in, index := &balance.Cluster{}, map[cluster.NodeID]int{}
+	for i := range r.hosts {
+		if h := &r.hosts[i]; h.State == dpm.On {
+			index[h.ID] = len(in.Nodes)
+			in.Nodes = append(in.Nodes, balance.Node{
+				Name: string(h.ID), Leaving: h.leaving, Capacity: balance.Amounts{int64(h.Capacity.CPU), int64(h.Capacity.Memory), 0},
+			})
 		}
-		r.Migrations++
-		work := float64(set.MigrateCPU) * float64(r.memory[id]) / set.Rate
-		r.moving[from] += work
-		r.moving[to[id]] += work
 	}
-	r.where = to
+	for i, id := range r.ids {
+		now := balance.Amounts{int64(r.needs[i]), int64(r.memory[id]), 0}
+		high := balance.Amounts{max(now[0], int64(demands[id])), now[1], 0}
+		in.VMs = append(in.VMs, balance.VM{
+			Name: id.String(), Node: index[r.where[id]], Entitlement: now, Demand: now, Most: high, Least: now,
+			Reserved: balance.Amounts{0, int64(r.memory[id]), 0}, Stable: r.Every,
+		})
+	}
+	for _, f := range r.flights {
+		in.Flights = append(in.Flights, balance.Flight{VM: f.vm, To: index[f.to]})
+	}
+	round, err := balancing.Round(in)
+	if err != nil {
+		panic(err) // the input is made above
+	}
+	free := map[int]time.Time{}
+	for i := range round.Moves {
+		m := &round.Moves[i]
+		begin := r.now
+		for _, end := range []time.Time{free[m.From], free[m.To]} {
+			begin = cluster.Later(begin, end)
+		}
+		end := begin.Add(m.Takes)
+		free[m.From], free[m.To] = end, end
+		r.Migrations++
+		r.flights = append(r.flights, flight{vm: m.VMs[0], to: cluster.NodeID(in.Nodes[m.To].Name), begin: begin, end: end})
+	}
+}
+
+// flight is a migration.
+type flight struct {
+	vm         int // index of the VM
+	to         cluster.NodeID
+	begin, end time.Time
+}
+
+// land completes the migrations that have ended, and counts the work of the others on both ends. Hosts that are empty
+// then go off if they are to.
+func (r *run) land() {
+	r.flights = slices.DeleteFunc(r.flights, func(f flight) bool {
+		if r.now.Before(f.end) {
+			return false
+		}
+		r.where[r.ids[f.vm]] = f.to
+		return true
+	})
+	inUse := map[cluster.NodeID]bool{}
+	for _, at := range r.where {
+		inUse[at] = true
+	}
+	for _, f := range r.flights {
+		inUse[f.to] = true
+	}
+	for i := range r.hosts {
+		if h := &r.hosts[i]; h.leaving && !inUse[h.ID] {
+			h.leaving, h.State, h.ready = false, dpm.Off, r.now.Add(h.Power.Off.Time)
+		}
+	}
+}
+
+// migrate counts the CPU that migrations take in this minute, on both ends.
+func (r *run) migrate() {
+	clear(r.moving)
+	next := r.now.Add(time.Minute)
+	for _, f := range r.flights {
+		begin, end := cluster.Later(f.begin, r.now), f.end
+		if end.After(next) {
+			end = next
+		}
+		if work := float64(balancing.MigrateCPU) * end.Sub(begin).Seconds(); work > 0 {
+			r.moving[r.where[r.ids[f.vm]]] += work
+			r.moving[f.to] += work
+		}
+	}
 }
 
 // account adds up one minute.

@@ -21,6 +21,13 @@ type Paper struct {
 	Name   string // of its package
 	Title  string // with authors and year
 	Figure func() ([]Row, error)
+	Charts func() []Chart // pictures of our values; may be nil
+}
+
+// Chart is an SVG picture.
+type Chart struct {
+	Name string // of its file
+	Draw func(w io.Writer) error
 }
 
 // Write prints the comparison as a Markdown table.

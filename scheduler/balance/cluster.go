@@ -144,7 +144,11 @@ func (c *Cluster) checkVM(i int) error {
 		field string
 		Amounts
 	}{
-		{"entitlement", v.Entitlement}, {"demand", v.Demand}, {"least", v.Least}, {"most", v.Most}, {"reserved", v.Reserved},
+		{"entitlement", v.Entitlement},
+		{"demand", v.Demand},
+		{"least", v.Least},
+		{"most", v.Most},
+		{"reserved", v.Reserved},
 		{"size", Amounts{v.Size, v.Dirty, int64(v.Group)}},
 	} {
 		if err := amount(of.field, of.Amounts); err != nil {

@@ -64,7 +64,7 @@ func (st *state) fits(i int, sum [2]Amounts) bool {
 		return false
 	}
 	for _, r := range st.resources {
-		if sum[1][r] > has[r] {
+		if sum[1][r] > st.most(has[r]) {
 			return false
 		}
 	}

@@ -35,7 +35,7 @@ func (k Kind) String() string {
 // Refusal is a VM that does not move, or the first of a group, and why.
 type Refusal struct {
 	VM            int
-	To            int // the best destination of those that got furthest; -1 if there is none
+	To            int // the best destination of those that got furthest; -1 without one
 	Kind          Kind
 	Gain          float64
 	Benefit, Cost Effort
@@ -76,6 +76,9 @@ func (st *state) explain(r *Round) {
 		for _, k := range st.nodes[i].units {
 			if len(h.Refused) == mostRefused {
 				break
+			}
+			if st.units[k].fixed == moving {
+				continue
 			}
 			h.Refused = append(h.Refused, st.refusal(k, least, full))
 		}
@@ -138,8 +141,8 @@ func (st *state) judge(u *unit, to int, full bool) (Kind, string) {
 
 // why sums up the refusals of a node.
 func (st *state) why(h *Held) string {
-	if len(st.nodes[h.Node].units) == 0 {
-		return "all of its load are VMs in flight"
+	if len(h.Refused) == 0 {
+		return "all of its load are VMs that are on their way there"
 	}
 	var counts [Limits + 1]int
 	first := map[Kind]*Refusal{}

@@ -200,8 +200,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// carryOut makes all moves at once whose dependencies have ended, in each step counting VMs on both ends, and then
-// ends one.
+// carryOut makes all moves at once that depend on no other that goes on, counting VMs on both ends, and then ends one,
+// again and again.
 func carryOut(t *testing.T, seed uint64, c *Cluster, s *Settings, r *Round) {
 	t.Helper()
 	st := newState(s, c)

@@ -44,12 +44,21 @@ func (st *state) lacks(u *unit, to int) string {
 		if sum := n.reserved[r] + u.reserved[r]; sum > has {
 			return fmt.Sprintf("%s has no room: %s of %s would be reserved", st.c.Nodes[to].Name, percent(sum, has), kind)
 		}
-		if sum := n.entitlement[r] + u.entitlement[r]; st.balances(kind) && sum > has {
+		if sum := n.entitlement[r] + u.entitlement[r]; st.balances(kind) && sum > st.most(has) {
 			return fmt.Sprintf("%s has no room: its %s load would be %s", st.c.Nodes[to].Name, kind, percent(sum, has))
 		}
 	}
 	return ""
 }
+
+// hasRoom reports whether a node lacks nothing.
+func (st *state) hasRoom(u *unit, to int) bool {
+	n := &st.nodes[to]
+	return st.fits(to, [2]Amounts{n.reserved.plus(u.reserved), n.entitlement.plus(u.entitlement)})
+}
+
+// most is the largest load of a destination with a capacity.
+func (st *state) most(capacity int64) int64 { return capacity + int64(st.Overload*float64(capacity)) }
 
 func (st *state) balances(r Resource) bool { return st.average[r] > 0 && st.Weights[r] > 0 }
 

@@ -74,7 +74,7 @@ func (st *state) improve(r *Round) {
 	for {
 		imbalance := st.imbalance()
 		hotOnly := imbalance <= st.Threshold
-		if hotOnly && !(st.HotNodes && st.anyHot()) {
+		if hotOnly && (!st.HotNodes || !st.anyHot()) {
 			r.Why = fmt.Sprintf("the imbalance is %.3f, which is tolerated", imbalance)
 			return
 		}
@@ -104,6 +104,9 @@ func (st *state) anyHot() bool {
 	return false
 }
 
+// moving fixes units that the round has moved: a VM moves once in a round.
+const moving = "it moves in this round already"
+
 // apply adds a move to the round.
 func (st *state) apply(r *Round, c candidate, set int) {
 	u := &st.units[c.unit]
@@ -115,7 +118,7 @@ func (st *state) apply(r *Round, c candidate, set int) {
 	before := [2][kinds]float64{st.loads(m.From), st.loads(m.To)}
 	st.nodes[m.From].moves++
 	st.nodes[m.To].moves++
-	u.fixed = "it moves in this round already"
+	u.fixed = moving
 	st.move(c.unit, c.to)
 	m.Reason = st.reason(&m, before)
 	r.Moves = append(r.Moves, m)

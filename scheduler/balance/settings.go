@@ -32,9 +32,15 @@ type Settings struct {
 	// Variation is the standard deviation of the load of a node as a part of the load. It says how much demand a
 	// node below its capacity leaves unsatisfied at times.
 	Variation float64
+	// Interference is which part of their demand VMs lose to each other on a node at its capacity, as they share
+	// caches, links and cores; it is proportional to the load.
+	Interference float64
 	// MigrateCPU is the CPU that a migration takes on each end, and Rate its speed in MiB per second.
 	MigrateCPU cluster.MilliCPU
 	Rate       int64
+	// Overload is by which part the load of a destination may exceed its capacity; 0 moves no VM onto a node over its
+	// capacity.
+	Overload float64
 	// Return is how long a VM does not move back to a node that it left.
 	Return time.Duration
 }
@@ -42,7 +48,7 @@ type Settings struct {
 // Default has the paper's values and what is beyond the paper. Values that the paper does not give are ours.
 var Default = Settings{
 	Threshold: 0.05, MaxMoves: 1000, MaxPerNode: 8, Goodness: 0.5, CostBenefit: true, HotNodes: true, Chains: true,
-	Weights: [kinds]float64{1, 1, 1}, Contended: 3, Stable: 5 * time.Minute, Horizon: time.Hour, Variation: 0.25,
+	Weights: [kinds]float64{1, 1, 1}, Contended: 3, Stable: 5 * time.Minute, Horizon: time.Hour, Variation: 0.25, Interference: 0.02,
 	MigrateCPU: cluster.CPU / 2, Rate: 1000, Return: time.Hour,
 }
 
@@ -82,10 +88,14 @@ func (s *Settings) Check() error {
 		return cluster.BadField("horizon", s.Horizon, "a time from 1s to 1000h")
 	case !within(s.Variation, 0, 10):
 		return cluster.BadField("variation", s.Variation, "from 0 to 10")
+	case !within(s.Interference, 0, 1):
+		return cluster.BadField("interference", s.Interference, "from 0 to 1")
 	case s.MigrateCPU < 0 || s.MigrateCPU > 1000*cluster.CPU:
 		return cluster.BadField("migrate_cpu", s.MigrateCPU, "from 0 to 1000 processors")
 	case s.Rate < 1 || s.Rate > mostAmount:
 		return cluster.BadField("rate", s.Rate, "1 MiB per second or more")
+	case !within(s.Overload, 0, 1):
+		return cluster.BadField("overload", s.Overload, "from 0 to 1")
 	case s.Return < 0:
 		return cluster.BadField("return", s.Return, "a time from 0s on")
 	}

@@ -10,7 +10,7 @@ type candidate struct {
 	unit, to int
 }
 
-// beats reports whether a move of a unit to a node would be preferred. Of equal gains the first unit wins, and of
+// beaten reports whether a move of a unit to a node would be preferred to the candidate. Of equal gains the first unit wins, and of
 // that the first node, as in the loops of Algorithm 1.
 func (c *candidate) beaten(gain float64, unit, to int) bool {
 	if gain != c.gain {
@@ -26,18 +26,22 @@ func (st *state) best(least float64, hotOnly bool) (candidate, bool) {
 	if len(st.tree.boxes) == 0 {
 		return c, false
 	}
-	first, most := -1, 0.0
+	first := -1
 	for i := range st.nodes {
-		if bound := st.mostGain(i); bound > most && st.mayLeave(i, hotOnly) {
-			first, most = i, bound
+		st.bounds[i] = 0
+		if st.mayLeave(i, hotOnly) {
+			st.bounds[i] = st.mostGain(i)
+		}
+		if st.bounds[i] > 0 && (first < 0 || st.bounds[i] > st.bounds[first]) {
+			first = i
 		}
 	}
 	if first < 0 {
 		return c, false
 	}
 	st.bestFrom(first, &c)
-	for i := range st.nodes {
-		if i != first && st.mayLeave(i, hotOnly) && st.mostGain(i) >= c.gain {
+	for i, bound := range st.bounds {
+		if i != first && bound > 0 && bound >= c.gain {
 			st.bestFrom(i, &c)
 		}
 	}
@@ -69,10 +73,8 @@ func (st *state) mostGain(i int) (sum float64) {
 
 // bestFrom improves a candidate by the units of a node.
 func (st *state) bestFrom(i int, c *candidate) {
-	for _, k := range st.nodes[i].units {
-		if u := &st.units[k]; u.fixed == "" && !u.hopeless {
-			st.bestTo(0, k, st.boundOf(0, u), c)
-		}
+	for _, k := range st.nodes[i].movable {
+		st.bestTo(0, k, st.boundOf(0, &st.units[k]), c)
 	}
 }
 
@@ -101,7 +103,7 @@ func (st *state) bestTo(at, k int, bound float64, c *candidate) {
 			continue
 		}
 		gain := st.gain(&u.size, &st.nodes[u.node].corner, &st.nodes[to].corner)
-		if c.beaten(gain, k, to) && st.refuses(u, to) == "" && st.pays(u, to) {
+		if c.beaten(gain, k, to) && st.hasRoom(u, to) && st.refuses(u, to) == "" && st.pays(u, to) {
 			*c = candidate{gain, k, to}
 		}
 	}

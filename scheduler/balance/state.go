@@ -21,8 +21,7 @@ type unit struct {
 	cost        Effort
 	relief      outlook // of its node, without it
 	fixed       string
-	mostWorth   float64
-	hopeless    bool // no destination makes it worth its cost, as its node is now
+	mostWorth   float64 // of a move, to whatever destination
 }
 
 // node is the load of one node.
@@ -32,6 +31,7 @@ type node struct {
 	stable                float64 // of the VMs, in seconds, weighted by their CPU demand
 	moves                 int     // of this round, and in flight
 	units                 []int   // sorted
+	movable               []int   // those of them that are not fixed and may be worth their cost
 	deviation             [kinds]float64
 	corner                corner
 	largest               [kinds]float64 // entitlements among the units that may move
@@ -61,10 +61,11 @@ type state struct {
 	sigma     [kinds]float64
 	average   [kinds]float64 // capacity of a counted node
 	tree      tree
+	bounds    []float64 // of the gain of moves from each node
 }
 
 func newState(s *Settings, c *Cluster) *state {
-	st := &state{Settings: s, c: c, nodes: make([]node, len(c.Nodes)), unitOf: make([]int, len(c.VMs))}
+	st := &state{Settings: s, c: c, nodes: make([]node, len(c.Nodes)), bounds: make([]float64, len(c.Nodes)), unitOf: make([]int, len(c.VMs))}
 	for i := range c.Nodes {
 		if c.Nodes[i].Leaving {
 			continue
@@ -74,7 +75,7 @@ func newState(s *Settings, c *Cluster) *state {
 			st.average[r] += float64(has)
 		}
 	}
-	for r := range Resource(kinds) {
+	for r := range kinds {
 		st.average[r] /= float64(max(1, st.counted))
 		if st.average[r] > 0 && s.Weights[r] > 0 {
 			st.resources = append(st.resources, r)
@@ -306,7 +307,7 @@ func (st *state) foresee(i int) {
 // review updates what is known of the units of a node.
 func (st *state) review(i int) {
 	n := &st.nodes[i]
-	n.largest = [kinds]float64{}
+	n.largest, n.movable = [kinds]float64{}, n.movable[:0]
 	st.foresee(i)
 	for _, k := range n.units {
 		u := &st.units[k]
@@ -317,10 +318,10 @@ func (st *state) review(i int) {
 			u.relief = st.relief(u)
 			u.mostWorth = st.mostWorth(u)
 		}
-		u.hopeless = st.CostBenefit && u.mostWorth <= 0
-		if u.hopeless {
+		if st.CostBenefit && u.mostWorth <= 0 {
 			continue
 		}
+		n.movable = append(n.movable, k)
 		for _, r := range st.resources {
 			n.largest[r] = max(n.largest[r], u.size[r])
 		}

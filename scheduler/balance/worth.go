@@ -42,26 +42,28 @@ func (st *state) costOf(u *unit) (cost Effort) {
 
 // unsatisfied is how much of a demand a node leaves unsatisfied at an instant. Demand varies around its mean: it is
 // normally distributed, with the variance of processors that are wanted at random (the mean, in processors) and of
-// demands that vary together (a part of the mean). The paper counts demand above the capacity only; by that no node
-// below its capacity would ever be relieved, and figure 10 would end at a load of 1.
+// demands that vary together (a part of the mean). Below the capacity VMs lose a little to each other, in proportion
+// to the load. The paper counts demand above the capacity only; by that no node below its capacity would ever be
+// relieved, and its figure 10 would end at a load of 1.
 func (st *state) unsatisfied(r Resource, demand, capacity float64) float64 {
 	if demand <= 0 {
 		return 0
 	}
+	lost := st.Interference * demand * min(1, demand/max(1, capacity))
 	variance := st.Variation * demand * st.Variation * demand
 	if r == CPU {
 		variance += 1000 * demand
 	}
 	if variance == 0 {
-		return max(0, demand-capacity)
+		return lost + max(0, demand-capacity)
 	}
 	deviation := math.Sqrt(variance)
 	z := (capacity - demand) / deviation
 	if z > 6 { // less than 10⁻¹⁰ of the deviation
-		return 0
+		return lost
 	}
 	density := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
-	return max(0, deviation*(density-z*math.Erfc(z/math.Sqrt2)/2))
+	return lost + max(0, deviation*(density-z*math.Erfc(z/math.Sqrt2)/2))
 }
 
 // outlook is what is demanded at two times: as now, and at worst.

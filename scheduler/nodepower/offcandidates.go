@@ -8,6 +8,8 @@ import (
 	"vjob/cluster"
 	"vjob/energy/dpm"
 	"vjob/energy/power/cycle"
+	"vjob/scheduler/balance"
+	"vjob/scheduler/balance/whatif"
 	"vjob/scheduler/decide"
 )
 
@@ -51,7 +53,7 @@ func (w offCandidates) Objects(nodes []cluster.NodeID) string {
 		return ""
 	}
 	world := w.world(w.scene)
-	return w.settings.Veto(world, w.settings.Balance(world, evenly), nodes)
+	return w.settings.Veto(world, whatif.Rebalance(balance.Default, &w.settings.Settings, world), nodes)
 }
 
 // emptyTimeout is how long nodes that were handed over may take to become empty.

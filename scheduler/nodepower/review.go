@@ -8,6 +8,8 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/energy/dpm"
 	"vjob/energy/power/cycle"
+	"vjob/scheduler/balance"
+	"vjob/scheduler/balance/whatif"
 )
 
 // review applies the rules of package energy/dpm to all nodes.
@@ -42,9 +44,6 @@ func (k *Policy) world(s *Scene) *dpm.Cluster {
 	}
 	return world
 }
-
-// evenly is the largest difference in use of two nodes after VMs were balanced.
-const evenly = 0.1
 
 // host returns a node as the rules see it; nodes that an administrator has taken out of use do not
 // count.
@@ -88,7 +87,7 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 // whatIf returns a function that asks the planner whether nodes can be emptied under the rules, and
 // then balances the VMs.
 func (k *Policy) whatIf(s *Scene, world *dpm.Cluster) dpm.Rebalance {
-	even := k.settings.Balance(world, evenly)
+	even := whatif.Rebalance(balance.Default, &k.settings.Settings, world)
 	return func(on []cluster.NodeID, from dpm.Placement) (dpm.Placement, bool) {
 		var empty []cluster.NodeID
 		for _, h := range world.Hosts {

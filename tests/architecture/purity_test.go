@@ -21,7 +21,7 @@ var pure = of(
 	"queue/multifactor", "queue/reservation", "repack", "repack/admission", "repack/internal/placement",
 	"repack/internal/problem", "repack/internal/proof", "repack/internal/schedule", "repack/rule", "repack/script",
 	"repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission", "scheduler/dependency",
-	"scheduler/decide", "scheduler/powercap", "sim/simclock", "tests/powercut/disk",
+	"scheduler/decide", "scheduler/powercap", "scheduler/balance", "scheduler/balance/permit", "scheduler/balance/whatif", "sim/simclock", "tests/powercut/disk",
 )
 
 // shells are the files of pure packages that are not: they give the core time and

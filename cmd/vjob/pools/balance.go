@@ -66,8 +66,10 @@ func (b *Balanced) write(a *cli.App) error {
 		head string
 		*display.Table
 	}{
-		{"moves", b.moveTable()}, {"VMs that cannot leave", b.refusalTable(b.Stranded)},
-		{"nodes that stay loaded", b.heldTable()}, {"refused moves", b.refusalTable(b.Refused)},
+		{"moves", b.moveTable()},
+		{"VMs that cannot leave", b.refusalTable(b.Stranded)},
+		{"nodes that stay loaded", b.heldTable()},
+		{"refused moves", b.refusalTable(b.Refused)},
 	} {
 		if len(part.Rows) == 0 {
 			continue
@@ -83,11 +85,10 @@ func (b *Balanced) write(a *cli.App) error {
 }
 
 func (b *Balanced) nodeTable() *display.Table {
-	heads := "NODE"
+	t := &display.Table{Heads: display.Heads("NODE")}
 	for _, r := range b.resources {
-		heads += fmt.Sprintf(" >%s >AFTER", strings.ToUpper(r.String()))
+		t.Heads = append(t.Heads, display.Heads(">"+strings.ToUpper(r.String())+" >AFTER")...)
 	}
-	t := &display.Table{Heads: display.Heads(heads)}
 	for i := range b.Nodes {
 		row := []string{b.Nodes[i].Name}
 		for _, r := range b.resources {

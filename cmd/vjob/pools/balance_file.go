@@ -239,6 +239,9 @@ func (e *vmEntry) vm(got *pool.Entitlement, nodes map[string]int) (v balance.VM,
 		return v, err
 	}
 	v.Reserved = balance.Amounts{set.CPU.Reservation, max(set.Memory.Reservation, v.Demand[balance.Memory]), 0}
+	for r, limit := range []int64{set.CPU.Limit, set.Memory.Limit} { // what no node can satisfy is no demand
+		v.Demand[r], v.Least[r], v.Most[r] = min(v.Demand[r], limit), min(v.Least[r], limit), min(v.Most[r], limit)
+	}
 	if e.Memory.Size != "" {
 		size, err := parseMemory("memory.size", e.Memory.Size)
 		if err != nil {

@@ -21,13 +21,15 @@ type balanceSettings struct {
 		Memory  *float64 `json:"memory"`
 		Network *float64 `json:"network"`
 	} `json:"weights"`
-	Contended  *float64 `json:"contended"`
-	Stable     string   `json:"stable"`
-	Horizon    string   `json:"horizon"`
-	Variation  *float64 `json:"variation"`
-	MigrateCPU string   `json:"migrate_cpu"`
-	Rate       string   `json:"rate"`
-	Return     string   `json:"return"`
+	Contended    *float64 `json:"contended"`
+	Stable       string   `json:"stable"`
+	Horizon      string   `json:"horizon"`
+	Variation    *float64 `json:"variation"`
+	MigrateCPU   string   `json:"migrate_cpu"`
+	Rate         string   `json:"rate"`
+	Overload     *float64 `json:"overload"`
+	Interference *float64 `json:"interference"`
+	Return       string   `json:"return"`
 }
 
 func (b *balanceSettings) read() (s balance.Settings, err error) {
@@ -44,6 +46,8 @@ func (b *balanceSettings) read() (s balance.Settings, err error) {
 	override(&s.Weights[balance.Network], b.Weights.Network)
 	override(&s.Contended, b.Contended)
 	override(&s.Variation, b.Variation)
+	override(&s.Overload, b.Overload)
+	override(&s.Interference, b.Interference)
 	for _, of := range []struct {
 		field, text string
 		to          *time.Duration

@@ -27,7 +27,7 @@ func TestBalanceFilesThatAreWrong(t *testing.T) {
 		head + `settings: {weights: {cpu: 0, memory: 0, network: 0}}`:                    `f:2:21: settings.weights: all are 0`,
 		head + `settings: {maxmoves: 3}`:                                                 `max_moves`,
 		head + "vms: [{name: v, node: n1}]\nrules: [{rule: ban, vms: [w], nodes: [n1]}]": `rules:1:20: there is no VM w`,
-		head + "rules: |\n  spred({});":                                                  `spread`,
+		head + "rules: |\n  sprd({});":                                                   `spread`,
 	} {
 		_, err := readScene("f", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {

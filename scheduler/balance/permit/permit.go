@@ -34,7 +34,7 @@ type posted struct {
 func New(in *repack.Instance, rules []repack.Posted) *Permit {
 	p := &Permit{in: in, ofVM: make([][]int, len(in.VMs)), rooted: map[int]string{}, on: make([][]int, len(in.VMs))}
 	for _, r := range rules {
-		r.Post(&poster{p, r.Rule.String()})
+		r.Post(&poster{p, r.String()})
 	}
 	for vm := range in.VMs {
 		host := in.VMs[vm].Host
