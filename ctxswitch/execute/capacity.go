@@ -42,6 +42,9 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 				return false
 			}
 		}
+		if act := p.actionOf(call.VM.Rank); act != nil && cp.overtakes(p, act, tentative) {
+			return false
+		}
 	}
 	if call.Verb != hypervisor.Save {
 		need := cp.room(p, call)

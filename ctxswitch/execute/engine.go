@@ -243,6 +243,11 @@ func (en *engine) touchContainer(p *gangState) {
 
 // wake passes on when gangs that wait, or back off, go on without an event.
 func (en *engine) wake(at func(time.Time)) {
+	for id := range en.denied {
+		if p, ok := en.gangs.live[id]; ok {
+			at(p.notBefore)
+		}
+	}
 	for _, p := range en.gangs.active {
 		for i := range p.members {
 			t := &p.members[i]

@@ -19,10 +19,11 @@ type gangState struct {
 	members []memberState // by rank; nil as long as nothing was done for the vjob since the start
 	store   uint64        // logical time of the last call that changed the image store
 
-	phase   phaseState
-	wait    string // what the gang waits for, "" for nothing
-	missing string // which image cannot be read now, "" when none
-	broken  string // which invariant does not hold: the vjob is left alone; "" when all do
+	phase     phaseState
+	notBefore time.Time // when a transfer of the gang is due by its plan that waits; zero for none
+	wait      string    // what the gang waits for, "" for nothing
+	missing   string    // which image cannot be read now, "" when none
+	broken    string    // which invariant does not hold: the vjob is left alone; "" when all do
 
 	failures failures
 	account  vjobAccount

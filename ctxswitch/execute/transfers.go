@@ -15,7 +15,9 @@ import (
 
 // Plans state when each transfer has a slot of its nodes. Slots are given in that order: of the gangs
 // that could use one, the first in the plan is driven first, and a gang is not paused before its
-// transfers can begin. A plan made meanwhile is told what is ahead of it.
+// transfers can begin. A transfer that could begin before its time in the plan does so only if it takes
+// no slot that an earlier one needs, which may still wait for other actions. After that time it takes
+// what is free. A plan made meanwhile is told what is ahead of it.
 
 // isTransfer reports whether a call holds a transfer slot on its nodes.
 func isTransfer(v hypervisor.Verb) bool {
@@ -75,14 +77,63 @@ func (en *engine) mayPause(p *gangState, a *assignment) bool {
 		return true
 	}
 	for _, id := range a.gang.Actions {
-		for _, n := range transferNodes(&a.plan.actions[id]) {
+		act := &a.plan.actions[id]
+		for _, n := range transferNodes(act) {
 			if en.capacity.transfers(n)+en.capacity.pausing(n) >= en.settings.Transfers {
 				en.denied[p.job.ID] = true
 				return false
 			}
 		}
+		if en.capacity.overtakes(p, act, nil) {
+			return false
+		}
 	}
 	return true
+}
+
+// overtakes reports whether a transfer would begin before its time and take a slot that earlier ones
+// need. Its gang is woken at that time.
+func (cp *capacity) overtakes(p *gangState, act *ctxswitch.Action, tentative map[cluster.NodeID]claim) bool {
+	due := p.todo[0].plan.planned(act.ID)
+	if !cp.now.Before(due) {
+		return false
+	}
+	for _, n := range transferNodes(act) {
+		need := cp.transfers(n) + tentative[n].transfers + 1
+		cp.gangs.eachPromised(func(q *gangState, t promised) {
+			if q != p && t.at.Before(due) && slices.Contains(transferNodes(t.action), n) {
+				need++
+			}
+		})
+		if need > cp.settings.Transfers {
+			cp.denied[p.job.ID], p.notBefore = true, due
+			return true
+		}
+	}
+	return false
+}
+
+// actionOf returns the action that a member carries out now or next; nil if there is none.
+func (p *gangState) actionOf(rank int) *ctxswitch.Action {
+	if len(p.todo) == 0 {
+		return nil
+	}
+	act, _ := p.todo[0].hop(rank)
+	return act
+}
+
+// eachPromised visits the transfers that no call has begun, in no order.
+func (gs *gangs) eachPromised(visit func(p *gangState, t promised)) {
+	for id, p := range gs.assigned {
+		if len(p.todo) == 0 {
+			delete(gs.assigned, id)
+		}
+		for _, a := range p.todo {
+			for _, t := range p.promised(a) {
+				visit(p, t)
+			}
+		}
+	}
 }
 
 // transferNodes returns the nodes on which an action holds a transfer slot.
@@ -185,13 +236,10 @@ func (e *Executor) TransfersAhead() map[cluster.NodeID][]time.Duration {
 		s.take(nodes, 0, max(e.calls.expected(o)-e.now.Sub(o.began), leastLeft))
 	}
 	var ahead []promised
-	for _, id := range slices.Sorted(maps.Keys(e.gangs.live)) {
-		p := e.gangs.live[id]
-		for _, a := range p.todo {
-			ahead = append(ahead, p.promised(a)...)
-		}
-	}
-	slices.SortStableFunc(ahead, func(a, b promised) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.plan, b.plan)) })
+	e.gangs.eachPromised(func(_ *gangState, t promised) { ahead = append(ahead, t) })
+	slices.SortFunc(ahead, func(a, b promised) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.plan, b.plan), cmp.Compare(a.action.ID, b.action.ID))
+	})
 	for _, t := range ahead {
 		s.take(transferNodes(t.action), max(t.at.Sub(e.now), 0), t.action.End-t.action.Start)
 	}
