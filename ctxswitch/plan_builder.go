@@ -196,13 +196,19 @@ func (d *planBuilder) order() (order []int) {
 		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.steps[a].copies, d.steps[b].copies) })
-	free := d.Transfers.slots()
+	free, begins := d.Transfers.slots(), map[int]time.Duration{}
 	for _, i := range order {
 		s := &d.steps[i]
 		slices.Sort(s.after)
 		s.after = slices.Compact(s.after)
 		for _, j := range s.after {
 			s.start, s.depth = max(s.start, d.steps[j].end), max(s.depth, d.steps[j].depth+1)
+		}
+		if d.stopsFor(s) {
+			if _, known := begins[s.gang]; !known {
+				begins[s.gang] = d.begins(s.gang, s.start, free)
+			}
+			s.start = begins[s.gang]
 		}
 		takes := d.duration(s)
 		s.start = free.take(s.kind, d.name(s.from), d.name(s.to), s.start, takes)
@@ -216,6 +222,22 @@ func (d *planBuilder) order() (order []int) {
 		)
 	})
 	return order
+}
+
+// stopsFor reports whether a gang that runs is paused for a step.
+func (d *planBuilder) stopsFor(s *pendingAction) bool {
+	state, _ := d.Current.State(d.vms[s.vm])
+	return s.kind != cluster.Resume && s.pauses() && state == cluster.VMRunning
+}
+
+// begins returns when a gang is paused for its steps, once something else allows that: as soon as a
+// transfer slot is free on each of their nodes.
+func (d *planBuilder) begins(gang int, at time.Duration, free slots) time.Duration {
+	for _, i := range d.gangs[gang].steps {
+		s := &d.steps[i]
+		at = free.free(s.kind, d.name(s.from), d.name(s.to), at)
+	}
+	return at
 }
 
 // duration is the duration of a step: the estimate of the costs, or longer at the rate that its

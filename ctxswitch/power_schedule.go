@@ -234,6 +234,11 @@ func (d *powerSchedule) begin(u int) {
 		t.start = max(t.start, d.ends(b))
 	}
 	for _, id := range t.actions {
+		if a := &d.plan.Actions[id]; a.Kind == cluster.Suspend || a.Kind == cluster.Migrate && !a.Live {
+			t.start = d.slots.free(a.Kind, a.From, a.To, t.start) // it is paused for that
+		}
+	}
+	for _, id := range t.actions {
 		a := &d.plan.Actions[id]
 		d.at[id] = d.slots.take(a.Kind, a.From, a.To, t.start, a.End-a.Start)
 		t.end = max(t.end, d.ends(id))

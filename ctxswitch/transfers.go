@@ -79,17 +79,23 @@ func (s slots) first(node cluster.NodeID) *time.Duration {
 	return best
 }
 
+// free returns when slots for an action are free, at an instant or later.
+func (s slots) free(kind cluster.ActionKind, from, to cluster.NodeID, at time.Duration) time.Duration {
+	if s.Limit > 0 {
+		for _, n := range transferNodes(kind, from, to) {
+			at = max(at, *s.first(n))
+		}
+	}
+	return at
+}
+
 // take reserves the slots of an action that may start at an instant, and returns when it has them.
 func (s slots) take(kind cluster.ActionKind, from, to cluster.NodeID, at, takes time.Duration) time.Duration {
-	if s.Limit == 0 {
-		return at
-	}
-	nodes := transferNodes(kind, from, to)
-	for _, n := range nodes {
-		at = max(at, *s.first(n))
-	}
-	for _, n := range nodes {
-		*s.first(n) = at + takes
+	at = s.free(kind, from, to, at)
+	if s.Limit > 0 {
+		for _, n := range transferNodes(kind, from, to) {
+			*s.first(n) = at + takes
+		}
 	}
 	return at
 }
