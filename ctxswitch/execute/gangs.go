@@ -12,8 +12,7 @@ type gangs struct {
 	// retry.
 	active     map[cluster.VJobID]*gangState
 	containers map[cluster.VJobID]*gangState // those that others run in
-	// assigned gangs have something to do for a plan; some did, until [gangs.eachPromised] drops them.
-	assigned map[cluster.VJobID]*gangState
+	promises   promises
 	// withImages are the vjobs that keep images of earlier lives, and some that did.
 	withImages map[cluster.VJobID]bool
 	// kept holds the records of vjobs that have ended and left images.
@@ -25,7 +24,7 @@ type gangs struct {
 func newGangs() *gangs {
 	return &gangs{
 		live: map[cluster.VJobID]*gangState{}, active: map[cluster.VJobID]*gangState{}, containers: map[cluster.VJobID]*gangState{},
-		assigned:   map[cluster.VJobID]*gangState{},
+		promises:   promises{},
 		withImages: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{},
 	}
 }
@@ -57,7 +56,6 @@ func (gs *gangs) remove(p *gangState) {
 	}
 	delete(gs.live, p.job.ID)
 	delete(gs.active, p.job.ID)
-	delete(gs.assigned, p.job.ID)
 	delete(gs.containers, p.job.ID)
 }
 

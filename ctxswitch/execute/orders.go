@@ -107,7 +107,7 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 			continue
 		}
 		p.todo = append(p.todo, a)
-		e.gangs.assigned[g.VJob] = p
+		e.gangs.promises.add(p, a)
 		e.dirty[g.VJob] = true
 	}
 }

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -100,11 +101,11 @@ func (cp *capacity) overtakes(p *gangState, act *ctxswitch.Action, tentative map
 	}
 	for _, n := range transferNodes(act) {
 		need := cp.transfers(n) + tentative[n].transfers + 1
-		cp.gangs.eachPromised(func(q *gangState, t promised) {
-			if q != p && t.at.Before(due) && slices.Contains(transferNodes(t.action), n) {
+		for t := range cp.gangs.promises.on(n) {
+			if t.gang != p && t.at.Before(due) {
 				need++
 			}
-		})
+		}
 		if need > cp.settings.Transfers {
 			cp.denied[p.job.ID], p.notBefore = true, due
 			return true
@@ -120,20 +121,6 @@ func (p *gangState) actionOf(rank int) *ctxswitch.Action {
 	}
 	act, _ := p.todo[0].hop(rank)
 	return act
-}
-
-// eachPromised visits the transfers that no call has begun, in no order.
-func (gs *gangs) eachPromised(visit func(p *gangState, t promised)) {
-	for id, p := range gs.assigned {
-		if len(p.todo) == 0 {
-			delete(gs.assigned, id)
-		}
-		for _, a := range p.todo {
-			for _, t := range p.promised(a) {
-				visit(p, t)
-			}
-		}
-	}
 }
 
 // transferNodes returns the nodes on which an action holds a transfer slot.
@@ -153,22 +140,50 @@ func transferNodes(a *ctxswitch.Action) []cluster.NodeID {
 // planned returns when the plan lets an action start.
 func (r *activePlan) planned(id ctxswitch.ActionID) time.Time { return r.at.Add(r.actions[id].Start) }
 
-// promised is a transfer of a plan that no call has begun.
-type promised struct {
+// promise is a transfer of a plan.
+type promise struct {
+	gang   *gangState
+	of     *assignment
 	action *ctxswitch.Action
 	at     time.Time // by its plan
-	plan   journal.PlanID
 }
 
-// promised returns the transfers of an assignment that no call has begun, in no order.
-func (p *gangState) promised(a *assignment) (list []promised) {
+// open reports whether no call has begun the transfer, and one may.
+func (t *promise) open() bool {
+	return !t.of.plan.closed(t.action.ID) && !t.gang.hasBegun(t.of, t.action)
+}
+
+// closed reports whether an action is done or was given up.
+func (r *activePlan) closed(id ctxswitch.ActionID) bool {
+	return r.state[id] != "" && r.state[id] != journal.PlanRunning
+}
+
+// promises are the transfers of plans on each node, some of which are over.
+type promises map[cluster.NodeID][]promise
+
+// add adds the transfers of an assignment.
+func (ps promises) add(p *gangState, a *assignment) {
 	for _, id := range a.gang.Actions {
 		act := &a.plan.actions[id]
-		if len(transferNodes(act)) > 0 && a.plan.state[id] != journal.PlanDone && !p.hasBegun(a, act) {
-			list = append(list, promised{act, a.plan.planned(id), a.plan.id})
+		for _, n := range transferNodes(act) {
+			ps[n] = append(ps[n], promise{p, a, act, a.plan.planned(id)})
 		}
 	}
-	return list
+}
+
+// on visits the open promises on a node, and forgets those that are over.
+func (ps promises) on(node cluster.NodeID) iter.Seq[promise] {
+	return func(yield func(promise) bool) {
+		list := slices.DeleteFunc(ps[node], func(t promise) bool { return t.of.plan.closed(t.action.ID) })
+		if ps[node] = list; len(list) == 0 {
+			delete(ps, node)
+		}
+		for _, t := range list {
+			if t.open() && !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 // hasBegun reports whether a call for an action was made, or none will be made any more.
@@ -191,8 +206,10 @@ func (p *gangState) turn() (first time.Time) {
 	if len(p.todo) == 0 {
 		return first
 	}
-	for _, t := range p.promised(p.todo[0]) {
-		if first.IsZero() || t.at.Before(first) {
+	a := p.todo[0]
+	for _, id := range a.gang.Actions {
+		t := promise{p, a, &a.plan.actions[id], a.plan.planned(id)}
+		if (first.IsZero() || t.at.Before(first)) && len(transferNodes(t.action)) > 0 && t.open() {
 			first = t.at
 		}
 	}
@@ -235,10 +252,16 @@ func (e *Executor) TransfersAhead() map[cluster.NodeID][]time.Duration {
 		}
 		s.take(nodes, 0, max(e.calls.expected(o)-e.now.Sub(o.began), leastLeft))
 	}
-	var ahead []promised
-	e.gangs.eachPromised(func(_ *gangState, t promised) { ahead = append(ahead, t) })
-	slices.SortFunc(ahead, func(a, b promised) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.plan, b.plan), cmp.Compare(a.action.ID, b.action.ID))
+	var ahead []promise
+	for _, n := range slices.Sorted(maps.Keys(e.gangs.promises)) {
+		for t := range e.gangs.promises.on(n) {
+			if transferNodes(t.action)[0] == n { // a migration is promised on two nodes
+				ahead = append(ahead, t)
+			}
+		}
+	}
+	slices.SortFunc(ahead, func(a, b promise) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.of.plan.id, b.of.plan.id), cmp.Compare(a.action.ID, b.action.ID))
 	})
 	for _, t := range ahead {
 		s.take(transferNodes(t.action), max(t.at.Sub(e.now), 0), t.action.End-t.action.Start)
