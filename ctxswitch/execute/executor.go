@@ -197,7 +197,7 @@ func (e *Executor) Flush() Effects {
 	for len(e.dirty) > 0 {
 		ids := slices.Sorted(maps.Keys(e.dirty))
 		clear(e.dirty)
-		e.gangs.inTurn(ids)
+		e.gangs.sortByPlan(ids)
 		for _, id := range ids {
 			if p, ok := e.gangs.live[id]; ok && e.engine.advance(p) {
 				e.caps.correct(p)

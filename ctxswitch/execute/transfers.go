@@ -201,8 +201,8 @@ func (p *gangState) hasBegun(a *assignment, act *ctxswitch.Action) bool {
 	}
 }
 
-// turn returns when, by its plan, the next transfer of a gang has its slots; zero if it has none to begin.
-func (p *gangState) turn() (first time.Time) {
+// nextTransfer returns when, by its plan, the next transfer of a gang has its slots; zero if it has none to begin.
+func (p *gangState) nextTransfer() (first time.Time) {
 	if len(p.todo) == 0 {
 		return first
 	}
@@ -216,9 +216,9 @@ func (p *gangState) turn() (first time.Time) {
 	return first
 }
 
-// inTurn has gangs with transfers to begin change places, so that they are in the order in which their
+// sortByPlan has gangs with transfers to begin change places, so that they are in the order in which their
 // plans let these begin.
-func (gs *gangs) inTurn(ids []cluster.VJobID) {
+func (gs *gangs) sortByPlan(ids []cluster.VJobID) {
 	if len(ids) < 2 {
 		return
 	}
@@ -226,7 +226,7 @@ func (gs *gangs) inTurn(ids []cluster.VJobID) {
 	var waiting []cluster.VJobID
 	for i, id := range ids {
 		if p, ok := gs.live[id]; ok {
-			if at := p.turn(); !at.IsZero() {
+			if at := p.nextTransfer(); !at.IsZero() {
 				turns[id], places, waiting = at, append(places, i), append(waiting, id)
 			}
 		}
