@@ -18,7 +18,7 @@ import (
 // that could use one, the first in the plan is driven first, and a gang is not paused before its
 // transfers can begin. A transfer that could begin before its time in the plan does so only if it takes
 // no slot that an earlier one needs, which may still wait for other actions. After that time it takes
-// what is free. A plan made meanwhile is told what is ahead of it.
+// what is free. A plan made meanwhile counts with what is ahead of it.
 
 // isTransfer reports whether a call holds a transfer slot on its nodes.
 func isTransfer(v hypervisor.Verb) bool {
@@ -114,7 +114,7 @@ func (cp *capacity) overtakes(p *gangState, act *ctxswitch.Action, tentative map
 	return false
 }
 
-// actionOf returns the action that a member carries out now or next; nil if there is none.
+// actionOf returns the action that a member carries out now or next; may be nil.
 func (p *gangState) actionOf(rank int) *ctxswitch.Action {
 	if len(p.todo) == 0 {
 		return nil

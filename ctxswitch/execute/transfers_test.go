@@ -92,8 +92,8 @@ func TestTransfersDoNotOvertake(t *testing.T) {
 	}
 }
 
-// A new plan is told when the slots are free that are taken: by calls under way, for as long as their plan
-// says less what has passed, and by transfers that plans promise.
+// A new plan finds slots taken by calls under way, for the rest of the time in their plan, and by the transfers
+// that plans promise.
 func TestTransfersAhead(t *testing.T) {
 	l := world(job(1, 3, cluster.Running), job(2, 1, cluster.Running))
 	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "a", "a"), at(2, gang.Active, "b"))
