@@ -49,7 +49,8 @@ func (cp *capacity) may(p *gangState, call hypervisor.Call, tentative map[cluste
 	if call.Verb != hypervisor.Save {
 		need := cp.room(p, call)
 		load := p.maxCPU(call.VM.Rank, p.member(call.VM.Rank).cap.most)
-		if !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative) {
+		p.memberOf(call.VM.Rank).noRoom = !cp.fits(at, p, need, tentative[at].room) || !p.mustGo(call) && !cp.admits(call, load, tentative)
+		if p.member(call.VM.Rank).noRoom {
 			if p.phase.deniedSince.IsZero() {
 				p.phase.deniedSince = cp.now
 			}

@@ -54,6 +54,7 @@ func (p *gangState) changing() *cluster.VJob {
 func (p *gangState) phaseChanged() {
 	for rank := range p.members {
 		p.members[rank].tries, p.members[rank].err, p.members[rank].revoked = 0, nil, 0
+		p.members[rank].noRoom = false
 	}
 	p.phase.reset()
 }

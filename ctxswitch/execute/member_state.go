@@ -17,6 +17,7 @@ type memberState struct {
 	tried   time.Time // when the last call was issued
 	err     error     // of the last call
 	revoked int       // the highest attempt to restore that a call has revoked
+	noRoom  bool      // the last call that was wanted was refused for want of room or power
 
 	absent time.Time // since when no copy is seen where one should be; zero when one is
 	cap    capping

@@ -93,7 +93,7 @@ func (en *engine) mayPause(p *gangState, a *assignment) bool {
 }
 
 // overtakes reports whether a transfer would begin before its time and take a slot that earlier ones
-// need. Its gang is woken at that time.
+// need. Its gang is woken at that time. One that lacks room needs no slot: this transfer may make the room.
 func (cp *capacity) overtakes(p *gangState, act *ctxswitch.Action, tentative map[cluster.NodeID]claim) bool {
 	due := p.todo[0].plan.planned(act.ID)
 	if !cp.now.Before(due) {
@@ -102,7 +102,7 @@ func (cp *capacity) overtakes(p *gangState, act *ctxswitch.Action, tentative map
 	for _, n := range transferNodes(act) {
 		need := cp.transfers(n) + tentative[n].transfers + 1
 		for t := range cp.gangs.promises.on(n) {
-			if t.gang != p && t.at.Before(due) {
+			if t.gang != p && t.at.Before(due) && !t.gang.member(t.action.VM.Rank).noRoom {
 				need++
 			}
 		}

@@ -92,6 +92,23 @@ func TestTransfersDoNotOvertake(t *testing.T) {
 	}
 }
 
+// A transfer that lacks room leaves its slot to later ones, one of which may make the room.
+func TestATransferWithoutRoomNeedsNoSlot(t *testing.T) {
+	l := world(job(1, 1, cluster.Running), job(2, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"), at(2, gang.Active, "b"))
+	l.Nodes[1].Capacity.Memory = 1024 // no room beside vjob 2
+	d := newHarness(t, carries(1), l)
+	d.settle()
+	first, second := act(cluster.Migrate, 1, 0, "a", "b"), act(cluster.Migrate, 2, 0, "b", "c")
+	first.Live, second.Live = true, true
+	d.adopt([]ctxGang{group(cluster.Migrate, 1, 0), group(cluster.Migrate, 2, 1)}, spanning(first, 0, 10), spanning(second, 10, 20))
+	d.wants("1 migrate 2.0@b>c")
+	d.has(2, 0, "c", hypervisor.CopyRunning)
+	d.gone(2, 0, "b")
+	d.reply(1, nil)
+	d.wants("1 migrate 2.0@b>c, 2 migrate 1.0@a>b")
+}
+
 // A new plan finds slots taken by calls under way, for the rest of the time in their plan, and by the transfers
 // that plans promise.
 func TestTransfersAhead(t *testing.T) {
