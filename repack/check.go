@@ -248,7 +248,7 @@ func (c *checker) transfers() {
 			a := &c.Plan.Actions[i]
 			for _, n := range a.Kind.TransferNodes(a.From, a.To) {
 				if n >= 0 && n < len(changes) && c.Instance.Nodes[n].Transfers > 0 {
-					from, to := c.Transferring(i)
+					from, to := c.transferring(i)
 					changes[n] = append(changes[n], slotChange{from, 1}, slotChange{to, -1})
 				}
 			}

@@ -3,8 +3,7 @@ package repack
 import "cmp"
 
 // TransferNodes returns the nodes on which an action copies memory, and so holds a transfer slot
-// (a port, in the literature on data migration: Anderson et al., An experimental study of data
-// migration algorithms, WAE 2001): both ends of a migration, the node that a suspend leaves, the
+// (a port of data migration; bin repacking paper, §6): both ends of a migration, the node that a suspend leaves, the
 // node that a resume comes to. A remote resume holds none where its image lies. Unused entries
 // are Nowhere.
 func (k Kind) TransferNodes(from, to int) [2]int {
@@ -30,10 +29,10 @@ func (in *Instance) LimitsTransfers() bool {
 	return false
 }
 
-// Transferring returns when an action holds its transfer slots: from its start to its end. What a
+// transferring returns when an action holds its transfer slots: from its start to its end. What a
 // gang does together starts together, and each action may wait for its slots after that: it holds
 // them at last, for as long as it takes.
-func (t *Timeline) Transferring(action int) (from, to Ticks) {
+func (t *Timeline) transferring(action int) (from, to Ticks) {
 	a := &t.Plan.Actions[action]
 	if _, together := t.freed[action]; together {
 		return max(a.Start, a.End-t.Instance.Lasts(a)), a.End
