@@ -169,6 +169,8 @@ func (s *balancer) addVJob(report int) {
 		fixed = "its vjob is set aside"
 	case s.verdicts[report].Target != queue.Run:
 		fixed = "its vjob is to stop"
+	case s.left(report, s.Horizon) < s.Horizon/2:
+		fixed = "its vjob is expected to end before a move pays"
 	}
 	for k := range r.Job.VMs {
 		vm := r.Job.VMs[k].ID

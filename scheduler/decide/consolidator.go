@@ -77,7 +77,7 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 func (s *consolidator) addVJob(report int) {
 	r := &s.VJobs[report]
 	fixed := !r.Idle || r.Blind || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.verdicts[report].Target != queue.Run
-	left := s.left(report)
+	left := s.left(report, s.Horizon)
 	first := len(s.vms)
 	uses, live := cluster.MilliCPU(0), true
 	for k := range r.Job.VMs {
@@ -108,15 +108,6 @@ func (s *consolidator) addVJob(report int) {
 			v.MoveEnergy += s.pauseEnergy(uses, takes)
 		}
 	}
-}
-
-// left returns how long a vjob is expected to run on: any time up to its walltime is as likely.
-func (s *consolidator) left(report int) time.Duration {
-	r := &s.VJobs[report]
-	if r.Job.Walltime == 0 {
-		return max(s.Horizon, 24*time.Hour)
-	}
-	return max(0, r.Job.Walltime-r.Ran) / walltimeDivisor
 }
 
 // copyCPU is the CPU that a migration takes on both nodes together, as in package energy/dpm.

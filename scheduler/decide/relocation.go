@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -172,4 +173,14 @@ func (r *relocation) stopsAt(target *cluster.Configuration, change LimitChange) 
 		}
 	}
 	return 0
+}
+
+// left returns how long a vjob is expected to run on: any time up to its walltime is as likely. Without a walltime it
+// is a day, or the horizon of a search if that is more.
+func (r *relocation) left(report int, horizon time.Duration) time.Duration {
+	job := &r.VJobs[report]
+	if job.Job.Walltime == 0 {
+		return max(horizon, 24*time.Hour)
+	}
+	return max(0, job.Job.Walltime-job.Ran) / walltimeDivisor
 }
