@@ -1,6 +1,7 @@
 package ctxswitch
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,6 +18,8 @@ type PackingInput struct {
 	Rules   []placement.Rules
 	Avoid   map[cluster.VMID][]cluster.NodeID    // see [Problem]
 	Claims  map[cluster.NodeID]cluster.Resources // taken by actions under way
+	// Incompatible is that of [Problem].
+	Incompatible map[cluster.VMID][]cluster.NodeID
 	// Pinned VMs count where they run, whether their vjob is taken or not.
 	Pinned map[cluster.VMID]bool
 	// Needs holds the demand of every VM of Current that may be taken. Other VMs do not count,
@@ -80,7 +83,7 @@ func (p *Packing) build() error {
 	g.widen()
 	err := g.rules(p.prefilter.rules(s.Rules))
 	if err == nil {
-		err = g.avoid(s.Avoid)
+		err = errors.Join(g.excludeIncompatible(s.Incompatible), g.avoid(s.Avoid))
 	}
 	if err == nil {
 		err = g.closeNodes()

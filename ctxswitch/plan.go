@@ -36,7 +36,10 @@ type Problem struct {
 	Rules   []placement.Rules      // of the cluster and of vjobs
 	// Avoid has nodes that a VM is kept off as long as there is another for it.
 	Avoid map[cluster.VMID][]cluster.NodeID
-	Gangs []Goal // what is wanted of the vjobs that may be touched, in priority order
+	// Incompatible has the nodes that cannot run a VM as it was booted, in order: it comes to none of them,
+	// not even in passing. VMs with the same nodes should share one list.
+	Incompatible map[cluster.VMID][]cluster.NodeID
+	Gangs        []Goal // what is wanted of the vjobs that may be touched, in priority order
 	// Next holds the need of VMs that differs once the plan is carried out, e.g.
 	// of a vjob that is about to run with more CPU than it uses now. A VM that
 	// keeps running counts with the larger of both from the first instant on; so

@@ -99,7 +99,7 @@ func (s *survey) refusal(why string) *NoPlan {
 			needs[vm] = s.count(vm)
 		}
 	}
-	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
+	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Incompatible: s.Incompatible, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
 	var last cluster.VJobID
 	var refused []*NoPlan
 	for _, g := range s.Gangs {
@@ -156,7 +156,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	q.widen()
 	q.gangs()
 	q.postNetwork(s.Network)
-	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.closeNodes(), q.postPlaces(s.Places)); err != nil {
+	if err := errors.Join(q.rules(s.Rules), q.excludeIncompatible(s.Incompatible), q.avoid(s.Avoid), q.closeNodes(), q.postPlaces(s.Places)); err != nil {
 		return nil, err
 	}
 	q.postFeeds(s.Feeds)

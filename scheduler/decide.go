@@ -51,7 +51,7 @@ func (c *Core) facts() *decide.Facts {
 	}
 	vjobs := c.orderVJobs(c.exec.Jobs())
 	return &decide.Facts{
-		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
+		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Hardware: c.exec.Hardware(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
 		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
 		Waits: c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),

@@ -9,6 +9,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
+	"vjob/hypervisor"
 )
 
 // Report is one vjob as the executor has it, for the scheduler and for users.
@@ -157,6 +158,10 @@ type NodeReport struct {
 	Watts    energy.Watts          // that it draws now; 0 where nothing is known of its power
 	Joules   int64                 // that it has drawn so far, as written
 	Locked   map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
+	// Platforms are what VMs can be on the node; nil if unknown. Nodes with equal platforms have the
+	// same PlatformClass.
+	Platforms     []hypervisor.Platform
+	PlatformClass string
 }
 
 // Names are those of the nodes, in order. They are not to be changed.
@@ -189,6 +194,7 @@ func (e *Executor) reportNode(n *node) NodeReport {
 		Node: n.Node, Silent: n.silent(), Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
 		Used: e.capacity.used(n), Foreign: e.capacity.foreign(n), VMs: n.vms(),
 		On: n.on(), Watts: n.power.watts, Joules: e.energy.drawn[n.ID],
+		Platforms: n.platforms, PlatformClass: n.class,
 	}
 	for vm, c := range n.copies {
 		if c.Lock {

@@ -22,7 +22,7 @@ type consolidator struct {
 	number      map[cluster.NodeID]int
 	vms         []cluster.VMID
 	jobs        []int                   // index of the report of each VM; -1 if none
-	allowed     *ctxswitch.AllowedNodes // nil without rules
+	allowed     *ctxswitch.AllowedNodes // nil if VMs may go to all nodes
 	perCPU      energy.Watts
 	objected    bool // power management would keep nodes on that become empty
 }
@@ -32,7 +32,7 @@ func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*cons
 	goals, _ := a.goals(verdicts)
 	s := &consolidator{attempt: a, ConsolidationRequest: ask, verdicts: verdicts, caps: d.Caps, planProblem: a.problem(goals), number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
 	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Criteria: ask.Criteria, Seed: a.settings.Seed}
-	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 {
+	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 || len(a.trial.incompatible) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.planProblem); err != nil {
 			return nil, err

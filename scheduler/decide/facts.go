@@ -21,6 +21,8 @@ type Facts struct {
 	// Nodes are in the states in which they count for placing VMs.
 	Nodes    []execute.NodeReport
 	Bookings Bookings
+	// Hardware is the virtual hardware of VMs; nil while all nodes are alike.
+	Hardware map[cluster.VMID]execute.Hardware
 	// Images is the free image space of each node, without what is promised.
 	Images hypervisor.Spaces
 	// NoImages is why images can be neither written nor read; "" if they can.

@@ -149,7 +149,7 @@ func (a *attempt) unpin(job *cluster.VJob) {
 func (a *attempt) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 	l := &a.trial
 	return ctxswitch.Problem{
-		Current: l.current, Rules: l.rules, Avoid: l.avoid, Gangs: goals, Claims: l.claims, Pinned: l.pinned,
+		Current: l.current, Rules: l.rules, Avoid: l.avoid, Incompatible: l.incompatible, Gangs: goals, Claims: l.claims, Pinned: l.pinned,
 		Unsavable: a.unsavable, Live: l.live, Costs: a.settings.Execute.Costs, Network: a.settings.Network,
 		Feeds: a.supply.Feeds(l.intended.Nodes(), a.Limits.Now, a.jobs()), Seed: a.settings.Seed,
 	}
