@@ -144,6 +144,7 @@ func (n *node) recognise(s libvirt.DomainStats) (*listedMachine, error) {
 	m.identity = found
 	m.copy = hypervisor.Copy{
 		VM: found.mark.vm(), Stamp: found.mark.stamp(), Lock: found.lock, Size: found.size, Cap: n.cache.cap(uuid, m.id, found.cap),
+		Hardware: found.hardware,
 	}
 	if s.Cpu != nil {
 		m.copy.CPUTime = time.Duration(s.Cpu.Time)

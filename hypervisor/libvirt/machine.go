@@ -180,10 +180,11 @@ func fileSource(path string) *libvirtxml.DomainDiskSource {
 
 // identity is the part of a machine's description that never changes while it exists.
 type identity struct {
-	mark mark
-	size cluster.Resources
-	lock bool             // a lease, or a disk that QEMU locks
-	cap  cluster.MilliCPU // when it was first seen
+	mark     mark
+	size     cluster.Resources
+	lock     bool             // a lease, or a disk that QEMU locks
+	cap      cluster.MilliCPU // when it was first seen
+	hardware *hypervisor.Hardware
 }
 
 // identify reads our mark from a machine's description, or fails with errStranger.
@@ -200,7 +201,7 @@ func (c Config) identify(description string) (identity, error) {
 	if m.Cluster != c.Cluster || d.Name != cluster.GuestName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
 		return identity{}, errUnmanaged
 	}
-	id.cap, id.size = capOf(d.CPUTune), sizeOf(&d, m)
+	id.cap, id.size, id.hardware = capOf(d.CPUTune), sizeOf(&d, m), hardwareOf(&d)
 	if d.Devices == nil {
 		return id, nil
 	}
