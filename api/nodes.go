@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -11,6 +12,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power/cycle"
+	"vjob/hypervisor"
 	"vjob/scheduler"
 	"vjob/scheduler/nodepower"
 )
@@ -38,6 +40,31 @@ func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
 		return err
 	}
 	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes})
+}
+
+// show answers GET /v1/nodes/{name}.
+func (h *nodeHandler) show(c *gin.Context, caller Subject) error {
+	now, name := h.snapshot(), c.Param("name")
+	i := slices.IndexFunc(now.Nodes, func(n scheduler.NodeStatus) bool { return string(n.ID) == name })
+	if i < 0 {
+		return notFound("node", name)
+	}
+	nodes, err := h.view(c.Request.Context(), caller, now)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, wire.NodeDetail{Node: nodes[i], Platforms: wirePlatforms(now.Nodes[i].Platforms)})
+}
+
+// wirePlatforms shows what VMs can be on a node.
+func wirePlatforms(list []hypervisor.Platform) []wire.NodePlatform {
+	platforms := make([]wire.NodePlatform, len(list))
+	for i, p := range list {
+		platforms[i] = wire.NodePlatform{
+			Type: p.Type, Arch: p.Arch, CPUModel: p.CPUModel, CPUFeatures: append([]string{}, p.Features...), MachineTypes: append([]string{}, p.MachineTypes...),
+		}
+	}
+	return platforms
 }
 
 // view shows the nodes. Users see which of their own VMs a node has, of others

@@ -19,7 +19,7 @@ func (c *Core) Snapshot() *Snapshot {
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
-			Power: c.power.cap.Node(&n), Switch: c.power.controller.Switch(n.ID),
+			Platforms: n.Platforms, Power: c.power.cap.Node(&n), Switch: c.power.controller.Switch(n.ID),
 		})
 	}
 	for _, r := range c.exec.Jobs() {

@@ -9,6 +9,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
+	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/scheduler/nodepower"
@@ -25,8 +26,10 @@ type NodeStatus struct {
 	Problem string    // what the last look said, when it failed; or why it is not drained yet
 	// Warnings are for administrators; the node answers all the same.
 	Warnings []string
-	Power    powercap.Node
-	Switch   *nodepower.Switch // nil: it cannot be switched off and on
+	// Platforms are what VMs can be on the node; nil if unknown.
+	Platforms []hypervisor.Platform
+	Power     powercap.Node
+	Switch    *nodepower.Switch // nil: it cannot be switched off and on
 }
 
 // Snapshot is the state of the loop at one instant. It does not change after it was published.

@@ -13,6 +13,11 @@ func (c *clusterClient) Nodes(ctx context.Context) (wire.NodeList, error) {
 	return get[wire.NodeList](ctx, c.connection, "/v1/nodes", nil)
 }
 
+// Node returns one node in full. An unknown node is ErrNotFound.
+func (c *clusterClient) Node(ctx context.Context, name string) (wire.NodeDetail, error) {
+	return get[wire.NodeDetail](ctx, c.connection, nodePath(name), nil)
+}
+
 func nodePath(name string) string { return "/v1/nodes/" + url.PathEscape(name) }
 
 // SetNodes asks for another state of some nodes, of all or none (administrators).

@@ -42,6 +42,7 @@ func nodesCommand(a *cli.App) *cobra.Command {
 		})
 	down.Flags().BoolVar(&fenced, "fenced", false, "I have made sure that nothing runs there any more")
 	cmd.AddCommand(
+		showNodeCommand(a),
 		setNode(a, "drain", "have everything moved off nodes; they take nothing new", to(cluster.Draining)),
 		setNode(a, "online", "let nodes take VMs again", to(cluster.Online)),
 		setNode(a, "offline", "put empty nodes out of use", to(cluster.Offline)),
