@@ -36,7 +36,7 @@ type Problem struct {
 	Rules   []placement.Rules      // of the cluster and of vjobs
 	// Avoid has nodes that a VM is kept off as long as there is another for it.
 	Avoid map[cluster.VMID][]cluster.NodeID
-	// Incompatible has the nodes that cannot run a VM as it was booted, in order: it comes to none of them,
+	// Incompatible has the nodes that cannot run a VM as it was booted, in order: it never comes to them,
 	// not even in passing. VMs with the same nodes should share one list.
 	Incompatible map[cluster.VMID][]cluster.NodeID
 	Gangs        []Goal // what is wanted of the vjobs that may be touched, in priority order

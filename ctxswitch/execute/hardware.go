@@ -23,10 +23,10 @@ func (e *Executor) Hardware() map[cluster.VMID]Hardware {
 	if !e.nodes.differ() {
 		return nil
 	}
-	images := map[hypervisor.ImageID]*hypervisor.Hardware{}
+	images := map[hypervisor.ImageID]hypervisor.Image{}
 	for _, i := range e.store.shown.Images {
 		if i.Hardware != nil {
-			images[i.ID] = i.Hardware
+			images[i.ID] = i
 		}
 	}
 	found := map[cluster.VMID]Hardware{}
@@ -35,8 +35,8 @@ func (e *Executor) Hardware() map[cluster.VMID]Hardware {
 			m, vm := &p.rec.Members[rank], cluster.VMID{VJob: p.job.ID, Rank: rank}
 			switch n := e.nodes.byID[m.Node]; {
 			case p.rec.Phase == gang.Saved && m.Image != nil:
-				if h := images[m.Image.ID]; h != nil {
-					found[vm] = Hardware{h, m.Image.Node, true}
+				if i, shown := images[m.Image.ID]; shown {
+					found[vm] = Hardware{i.Hardware, i.Node, true}
 				}
 			case n != nil && n.copies[vm].Hardware != nil:
 				found[vm] = Hardware{n.copies[vm].Hardware, m.Node, false}

@@ -107,7 +107,7 @@ func hostModel(mode *libvirtxml.DomainCapsCPUMode) string {
 		Mode: "custom", Match: "exact", Model: &libvirtxml.DomainCPUModel{Fallback: "forbid", Value: mode.Models[0].Name}, Vendor: mode.Vendor,
 	}
 	for _, f := range mode.Features {
-		cpu.Features = append(cpu.Features, libvirtxml.DomainCPUFeature{Policy: f.Policy, Name: f.Name})
+		cpu.Features = append(cpu.Features, libvirtxml.DomainCPUFeature(f))
 	}
 	text, err := xml.Marshal(&cpu)
 	if err != nil {

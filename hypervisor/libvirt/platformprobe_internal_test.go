@@ -46,7 +46,7 @@ func TestOfferOf(t *testing.T) {
 		fault     string
 		fails     bool
 	}{
-		{"all is told", fakeHost{capabilities: hostCapabilities}, 2, true, "", false},
+		{"complete", fakeHost{capabilities: hostCapabilities}, 2, true, "", false},
 		{"no answer", fakeHost{silent: refused}, 0, false, "", true},
 		{"no XML", fakeHost{capabilities: "none"}, 0, false, "capabilities", false},
 		{"another architecture", fakeHost{capabilities: "<capabilities/>"}, 0, false, "no machines of the architecture x86_64", false},

@@ -11,8 +11,8 @@ import (
 	"vjob/queue"
 )
 
-// hardwareClass are VMs with equal hardware on, or saved on, nodes with equal platforms: they can run on
-// the same nodes.
+// hardwareClass are VMs with equal hardware on nodes with equal platforms, or in images that such nodes
+// have saved: they can run on the same nodes.
 type hardwareClass struct{ hardware, platforms string }
 
 // compare finds the nodes that lack something that a VM was booted with ("VMware Distributed Resource
@@ -53,7 +53,7 @@ func hardwareKey(h *hypervisor.Hardware) string {
 
 // lacking returns the nodes that cannot run a VM that is, or was saved, on the node home.
 func (v *View) lacking(h *hypervisor.Hardware, home *execute.NodeReport) (list []cluster.NodeID) {
-	lacks := map[string]bool{home.PlatformClass: false} // by class of platforms
+	lacks := map[string]bool{} // by class of platforms
 	for i := range v.facts.Nodes {
 		n := &v.facts.Nodes[i]
 		so, known := lacks[n.PlatformClass]
@@ -129,7 +129,7 @@ func (v *View) lackText(vm cluster.VMID, nodes []cluster.NodeID) string {
 	}
 	where := "has on " + string(h.Node)
 	if h.Saved {
-		where = "had on " + string(h.Node) + " when it was saved"
+		where = "had when it was saved"
 	}
 	return fmt.Sprintf("%s, which VM %s %s", strings.Join(parts, ", "), vm, where)
 }

@@ -70,8 +70,13 @@ func TestResumeOnCompatibleNodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		n1, n2 cluster.NodeState
+		image  cluster.NodeID // where it lies now: another node than the one that saved it may have sealed it
 		want   cluster.NodeID
-	}{{n2: cluster.Online, n1: cluster.Draining, want: "n2"}, {n1: cluster.Draining, n2: cluster.Draining}} {
+	}{
+		{n2: cluster.Online, n1: cluster.Draining, image: "n1", want: "n2"},
+		{n1: cluster.Draining, n2: cluster.Draining, image: "n1"},
+		{n1: cluster.Draining, n2: cluster.Draining, image: "n3"},
+	} {
 		w, facts := twoGenerations()
 		w.nodes[0].State, w.nodes[1].State = c.n1, c.n2
 		f := facts()
@@ -81,7 +86,7 @@ func TestResumeOnCompatibleNodes(t *testing.T) {
 		r.Record.Phase = gang.Saved
 		r.Record.Members[0] = gang.Member{Image: &gang.Image{ID: hypervisor.ImageID{VM: vm, Generation: 1, Attempt: 1}, Node: "n1"}}
 		h := f.Hardware[vm]
-		h.Saved = true
+		h.Saved, h.Node = true, c.image
 		f.Hardware[vm] = h
 		d := decided(t, decide.NewView(settings(), f))
 		if c.want != "" {
@@ -90,7 +95,7 @@ func TestResumeOnCompatibleNodes(t *testing.T) {
 			}
 			continue
 		}
-		const want = "n3 lacks the CPU feature avx512f, which VM 12.0 had on n1 when it was saved"
+		want := "n3 lacks the CPU feature avx512f, which VM 12.0 had when it was saved"
 		if why := d.Verdicts[0].Reason; !d.Plan.Empty() || !strings.Contains(why, want) {
 			t.Errorf("plan %+v, reason %q, want %q", d.Plan, why, want)
 		}

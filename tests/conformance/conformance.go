@@ -47,8 +47,8 @@ type Harness struct {
 	Converse func(line io.ReadWriter) error
 	// Unmanaged are the unmanaged machines on Nodes, or nil.
 	Unmanaged map[cluster.NodeID][]string
-	// Lacking is a node, none of Nodes, that lacks something of the hardware of guests that are booted on
-	// the others; "" if there is none.
+	// Lacking is a node outside Nodes that lacks something of the hardware of guests that are booted on
+	// the others; may be empty.
 	Lacking cluster.NodeID
 
 	// SpuriousRefusals is how many calls of the whole suite may be refused once without a cause: a real

@@ -17,7 +17,7 @@ var platformCases = []caseOf{
 		run: hardwareStays,
 	},
 	{
-		name:  "a VM whose hardware the node lacks is refused there",
+		name:  "a node refuses a VM with hardware that it lacks",
 		needs: func(h *Harness) bool { return h.Lacking != "" }, run: refusesHardware,
 	},
 }
@@ -79,8 +79,8 @@ func hardwareStays(b *caseRun) {
 	same("restored", b.hardware(1))
 }
 
-// refusesHardware: the scheduler does not make such calls, and the hypervisor refuses them, so that a VM
-// whose migration was decided on outdated knowledge stays where it is.
+// refusesHardware: the scheduler does not make such calls. If it decides on outdated knowledge, the
+// hypervisor refuses them, and the VM stays where it is.
 func refusesHardware(b *caseRun) {
 	b.boot(0, 0)
 	if b.hardware(0).Missing(b.platforms(b.node(0)), b.platforms(b.h.Lacking)) == "" {

@@ -39,7 +39,8 @@ A VM comes only to nodes that offer the machine type and the CPU features that i
 // writeNode lists the facts about a node.
 func writeNode(w io.Writer, n *wire.NodeDetail) error {
 	list := [][2]string{
-		{"node", n.Name}, {"state", display.NodeState(&n.Node)},
+		{"node", n.Name},
+		{"state", display.NodeState(&n.Node)},
 		{"CPU", display.CPU(n.UsedCPUMilli) + " of " + display.CPU(n.CPUMilli) + " used"},
 		{"memory", display.MiB(n.UsedMemoryMiB) + " of " + display.MiB(n.MemoryMiB) + " used"},
 		{"VMs", display.Dash(strings.Join(n.VMs, " "))},
