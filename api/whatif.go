@@ -94,6 +94,9 @@ func wireWhatIf(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snapsh
 	}
 	if caller.Role == journal.RoleAdmin {
 		w.Broken, w.Leaves = append(w.Broken, f.Breaches...), append(w.Leaves, f.Plan.Leaves...)
+		for _, d := range f.Plan.Dropped {
+			w.Dropped = append(w.Dropped, d.String())
+		}
 		w.Undrained = make(map[string]string, len(f.Undrained))
 		for node, why := range f.Undrained {
 			w.Undrained[string(node)] = why

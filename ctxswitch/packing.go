@@ -69,6 +69,7 @@ func (p *Packing) open(first cluster.VJobID) {
 func (p *Packing) build() error {
 	s := &p.input
 	g, before := newInstanceBuilder(s.Current, s.Claims, p.prefilter.admittedVMs()), p.builder
+	g.yielding = true // a preferred rule keeps no vjob waiting
 	p.builder, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
 	for _, vm := range s.Current.VMs() {
 		if need, taken := s.Needs[vm]; taken {

@@ -16,6 +16,8 @@
 package ctxswitch
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -126,8 +128,22 @@ type Plan struct {
 	// Leaves are rules that are broken and stay so: what runs cannot keep them, and the
 	// plan comes as close as it can.
 	Leaves []string `json:"leaves,omitempty"`
+	// Dropped are the preferred rules that are broken at the end, because no plan keeps all of them.
+	Dropped []DroppedRule `json:"dropped,omitempty"`
 	// Target is the configuration that the plan leads to.
 	Target *cluster.Configuration `json:"-"`
+}
+
+// DroppedRule is a preferred rule that a plan breaks.
+type DroppedRule struct {
+	Rule   string `json:"rule"`
+	Breach string `json:"breach"` // the first breach
+	Why    string `json:"why"`    // why not all preferred rules can be kept
+}
+
+// String says what is dropped and why.
+func (d DroppedRule) String() string {
+	return fmt.Sprintf("%s is dropped: %s, because %s", d.Rule, d.Breach, d.Why)
 }
 
 // Empty reports whether there is nothing to do.
@@ -145,3 +161,8 @@ type NoPlan struct { //nolint:errname // it is a verdict before it is an error, 
 
 // Error is the reason.
 func (e *NoPlan) Error() string { return "no plan: " + e.Reason }
+
+// gives reports whether a plan says of a rule that it is left broken or dropped.
+func (p *Plan) gives(rule string) bool {
+	return slices.Contains(p.Leaves, rule) || slices.ContainsFunc(p.Dropped, func(d DroppedRule) bool { return d.Rule == rule })
+}

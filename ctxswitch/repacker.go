@@ -50,6 +50,13 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 		o.Stop = r.Clock()
 	}
 	result, err := solve.Solve(&q.in, o)
+	why := "no plan keeps it" // used if a preferred rule is dropped
+	if err == nil && result.Verdict != solve.Solved && q.dropPreferred() {
+		if len(result.Why) > 0 {
+			why = strings.Join(result.Why, "; ")
+		}
+		result, err = solve.Solve(&q.in, o)
+	}
 	if err == nil && result.Verdict != solve.Solved && !s.starts() && q.relax() {
 		result, err = solve.Solve(&q.in, o)
 	}
@@ -60,7 +67,7 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 		return Plan{}, s.refusal(strings.Join(result.Why, "; "))
 	}
 	plan := q.assemble(result.Plan)
-	plan.Leaves = q.broken(result.Plan)
+	plan.Leaves, plan.Dropped = q.broken(result.Plan, why)
 	return plan, nil
 }
 
@@ -79,6 +86,7 @@ func Infeasible(p Problem) string {
 		return err.Error()
 	}
 	q.in.Gangs = nil // whether they come together makes no difference
+	q.dropPreferred()
 	result, err := solve.Solve(&q.in, solve.Options{Seed: p.Seed, Iterations: infeasibilityRounds})
 	switch {
 	case err != nil:

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/queue"
@@ -16,6 +18,9 @@ func (c *Core) Snapshot() *Snapshot {
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.last.breaches},
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.power.cap.Budgets(c.now), c.power.pricesStatus(), c.power.consolidationStatus()
+	for _, rule := range slices.Sorted(maps.Keys(c.last.dropped)) {
+		s.Rules.Dropped = append(s.Rules.Dropped, c.last.dropped[rule])
+	}
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,

@@ -61,6 +61,7 @@ type RulesStatus struct {
 	Settings string        // those of the settings
 	Stated   journal.Rules // those that were stated through the API
 	Broken   []string      // what breaks rules now, as of the last decision
+	Dropped  []string      // preferred rules that cannot be kept now, with the reason
 }
 
 // VJobStatus is what the loop knows of a live vjob beyond its record.

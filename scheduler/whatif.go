@@ -179,5 +179,12 @@ func (f *WhatIfResult) renumber() {
 			renumber(&list[i])
 		}
 	}
+	f.Plan.Dropped = slices.Clone(f.Plan.Dropped)
+	for i := range f.Plan.Dropped {
+		d := &f.Plan.Dropped[i]
+		renumber(&d.Rule)
+		renumber(&d.Breach)
+		renumber(&d.Why)
+	}
 	renumber(&f.Why)
 }

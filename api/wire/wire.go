@@ -378,21 +378,6 @@ const ConsoleProtocol = "vjob-console"
 // submission safe: the same key of the same owner is the same vjob.
 const KeyHeader = "Idempotency-Key"
 
-// Rules are the placement rules of the cluster.
-type Rules struct {
-	Settings string     `json:"settings"`            // those of the daemon's settings, which hold as well
-	Text     string     `json:"text"`                // those that administrators have stated
-	StatedBy string     `json:"stated_by,omitempty"` // last
-	Stated   *time.Time `json:"stated,omitempty"`
-	Broken   []string   `json:"broken"` // what breaks rules now, those of vjobs included
-}
-
-// RulesChange replaces the rules of the cluster.
-type RulesChange struct {
-	Text  string `json:"text"`            // "" removes all
-	Check bool   `json:"check,omitempty"` // only check them
-}
-
 // WhatIf is the body of POST /v1/what-if: hypothetical changes. Users may ask about a submission
 // only, administrators about everything.
 type WhatIf struct {
@@ -413,7 +398,9 @@ type WhatIfResult struct {
 	Why    string       `json:"why,omitempty"` // why there would be none
 	Broken []string     `json:"broken"`        // what would break rules before it
 	Leaves []string     `json:"leaves"`        // rules that would stay broken
-	Nodes  int          `json:"nodes"`         // that would take VMs
+	// Dropped are the preferred rules that the switch would break, each with the reason.
+	Dropped []string `json:"dropped,omitempty"`
+	Nodes   int      `json:"nodes"` // that would take VMs
 	// Undrained are the drained nodes that would keep VMs, by name, each with the reason.
 	Undrained map[string]string `json:"undrained,omitempty"`
 }

@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -90,7 +91,7 @@ func (e *Executor) report(p *gangState) Report {
 	return Report{
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.mayHide(p), Wait: p.wait,
-		Missing: p.missing, Watts: max(p.account.watts, 0),
+		Missing: cmp.Or(p.missing, e.store.unseen(p)), Watts: max(p.account.watts, 0),
 		Running: Running{
 			Ran: p.account.ranAt(p.job, e.now), Crowded: p.account.crowdedAt(p.job, e.now), Short: p.account.short > 0,
 			Booked: p.account.written(), Began: p.hasStarted(),

@@ -18,6 +18,8 @@ func (s *consolidator) plan(c *Consolidation) {
 		c.Why = err.Error()
 	case plan.Empty():
 		c.Why = "there is nothing to move"
+	case len(plan.Dropped) > 0:
+		c.Why = plan.Dropped[0].String()
 	case len(plan.Leaves) > 0:
 		c.Why = "rules would be broken: " + plan.Leaves[0]
 	case slices.ContainsFunc(plan.Actions, func(a ctxswitch.Action) bool { return a.Kind != cluster.Migrate }):

@@ -115,6 +115,7 @@ func showWhatIf(a *cli.App, f *wire.WhatIfResult) error {
 	list := [][2]string{{"nodes", display.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
 	list = append(list, display.Passage("broken", strings.Join(f.Broken, "\n"))...)
 	list = append(list, display.Passage("stays broken", strings.Join(f.Leaves, "\n"))...)
+	list = append(list, display.Passage("dropped", strings.Join(f.Dropped, "\n"))...)
 	for _, node := range slices.Sorted(maps.Keys(f.Undrained)) {
 		list = append(list, display.Passage("node "+node, f.Undrained[node])...)
 	}
