@@ -389,6 +389,9 @@ type WhatIf struct {
 	// BudgetWatts is what the cluster may draw, in place of its budgets.
 	BudgetWatts *float64 `json:"budget_watts,omitempty"`
 	Without     []int64  `json:"without,omitempty"` // vjobs that are deleted
+	// Place asks for placements of a waiting or suspended vjob, 0 is the one of submit.
+	Place        *int64 `json:"place,omitempty"`
+	Alternatives int    `json:"alternatives,omitempty"` // placements at most; 0 is 5
 }
 
 // WhatIfResult is the decision for a [WhatIf].
@@ -403,6 +406,10 @@ type WhatIfResult struct {
 	Nodes   int      `json:"nodes"` // that would take VMs
 	// Undrained are the drained nodes that would keep VMs, by name, each with the reason.
 	Undrained map[string]string `json:"undrained,omitempty"`
+	// Placements answer place, the best first. Refusals are the nodes that take none of its VMs, by name,
+	// each with the reason.
+	Placements []Placement       `json:"placements,omitempty"`
+	Refusals   map[string]string `json:"refusals,omitempty"`
 }
 
 // WhatIfVJob is the outcome for one vjob: run, wait (it waits), suspend (it is suspended to disk) or
