@@ -21,6 +21,9 @@ import (
 type nodeService interface {
 	// SetNodes sets the state of some nodes, of all or none.
 	SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error
+	// Maintain lets some nodes enter maintenance, all or none, and Ready leave it.
+	Maintain(ctx context.Context, nodes []cluster.NodeID, reason string, act journal.Audit) error
+	Ready(ctx context.Context, nodes []cluster.NodeID, act journal.Audit) error
 	// SetPower has a node switched off, once it is empty, or on.
 	SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error
 }
@@ -81,6 +84,7 @@ func (h *nodeHandler) view(ctx context.Context, caller Subject, now *scheduler.S
 			CPUMilli: int64(n.Capacity.CPU), MemoryMiB: int64(n.Capacity.Memory),
 			UsedCPUMilli: int64(n.Used.CPU), UsedMemoryMiB: int64(n.Used.Memory),
 			VMs: []string{}, Labels: n.Labels, Switch: wireSwitch(n.Switch, caller),
+			Maintenance: wireMaintenance(n.Maintenance, caller, own),
 		}
 		if n.Power.Known {
 			list[i].Power = &wire.NodePower{
@@ -105,11 +109,7 @@ func (h *nodeHandler) change(c *gin.Context, caller Subject) error {
 	if err := readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := requestedState(&change)
-	if err != nil {
-		return err
-	}
-	return h.set(c, caller, state)
+	return h.apply(c, caller, []string{c.Param("name")}, &change)
 }
 
 // changeAll answers PATCH /v1/nodes.
@@ -118,14 +118,10 @@ func (h *nodeHandler) changeAll(c *gin.Context, caller Subject) error {
 	if err := readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := requestedState(&change.NodeChange)
-	if err != nil {
-		return err
-	}
 	if len(change.Names) == 0 {
 		return cluster.BadField("names", "[]", "the name of at least one node")
 	}
-	return h.setAll(c, caller, change.Names, state)
+	return h.apply(c, caller, change.Names, &change.NodeChange)
 }
 
 // requestedState is the state that a change asks for.
@@ -155,12 +151,9 @@ func (h *nodeHandler) set(c *gin.Context, caller Subject, state cluster.NodeStat
 }
 
 func (h *nodeHandler) setAll(c *gin.Context, caller Subject, names []string, state cluster.NodeState) error {
-	ids := make([]cluster.NodeID, len(names))
-	for i, name := range names {
-		if !cluster.IsName(name) {
-			return notFound("node", name)
-		}
-		ids[i] = cluster.NodeID(name)
+	ids, err := nodeIDs(names)
+	if err != nil {
+		return err
 	}
 	if err := h.setStates(c.Request.Context(), caller, ids, state); err != nil {
 		return err
@@ -177,6 +170,17 @@ func (h *nodeHandler) setStates(ctx context.Context, caller Subject, ids []clust
 	return h.audit.do(ctx, h.audit.entry(caller, journal.AuditNode, truncate(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
 		return h.scheduler.SetNodes(ctx, ids, state, act)
 	})
+}
+
+func nodeIDs(names []string) ([]cluster.NodeID, error) {
+	ids := make([]cluster.NodeID, len(names))
+	for i, name := range names {
+		if !cluster.IsName(name) {
+			return nil, notFound("node", name)
+		}
+		ids[i] = cluster.NodeID(name)
+	}
+	return ids, nil
 }
 
 // setPower answers POST /v1/nodes/{name}/power.

@@ -65,6 +65,8 @@ type Core struct {
 	next     pacing       // when the next decision is due
 	last     lastDecision // what the last one said
 	nextPlan journal.PlanID
+	// departures is when the plans so far have taken the last VM off a node.
+	departures map[cluster.NodeID]time.Time
 }
 
 // NewCore continues from the contents of the journal.
@@ -74,6 +76,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, last: lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}},
 		rules: loaded.Rules, reader: placement.NewReader(), quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
+		departures: map[cluster.NodeID]time.Time{},
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	c.power = newPowerControl(&c.settings, &loaded, c.exec, &c.out, now)
@@ -151,6 +154,7 @@ type Effects struct {
 // Flush takes a decision if one is due, and returns the effects.
 func (c *Core) Flush() Effects {
 	effects := c.flushExecutor()
+	c.finishMaintenance()
 	c.switchNodes()
 	decided := c.due()
 	if decided {

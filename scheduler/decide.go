@@ -93,6 +93,7 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	if plan.Empty() {
 		return
 	}
+	c.expectDepartures(&plan)
 	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
 	c.nextPlan++
 	c.next.seen = c.exec.Changes()

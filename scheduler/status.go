@@ -27,9 +27,10 @@ type NodeStatus struct {
 	// Warnings are for administrators; the node answers all the same.
 	Warnings []string
 	// Platforms are what VMs can be on the node; nil if unknown.
-	Platforms []hypervisor.Platform
-	Power     powercap.Node
-	Switch    *nodepower.Switch // nil: it cannot be switched off and on
+	Platforms   []hypervisor.Platform
+	Power       powercap.Node
+	Maintenance *MaintenanceStatus // nil: not in maintenance
+	Switch      *nodepower.Switch  // nil: it cannot be switched off and on
 }
 
 // Snapshot is the state of the loop at one instant. It does not change after it was published.

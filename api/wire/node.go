@@ -1,5 +1,7 @@
 package wire
 
+import "time"
+
 // NodeDetail is a node in GET /v1/nodes/{name}.
 type NodeDetail struct {
 	Node
@@ -16,4 +18,20 @@ type NodePlatform struct {
 	CPUModel     string   `json:"cpu_model,omitempty"` // the named model nearest to the CPU
 	CPUFeatures  []string `json:"cpu_features"`        // empty: unknown
 	MachineTypes []string `json:"machine_types"`       // full names; empty: unknown
+}
+
+// NodeMaintenance is how far a node is on its way into maintenance.
+type NodeMaintenance struct {
+	By     string    `json:"by"`
+	Reason string    `json:"reason,omitempty"`
+	Since  time.Time `json:"since"`
+	Empty  bool      `json:"empty"` // it is in maintenance: nothing is on the node
+	VMs    int       `json:"vms"`   // that were there when it began
+	Left   int       `json:"left"`  // that are still there
+	// Moving are the VMs that leave now, those that the caller may see.
+	Moving []string `json:"moving"`
+	// Stays says what no plan takes off the node, and why (administrators).
+	Stays string `json:"stays,omitempty"`
+	// End is when the node is estimated to be empty; absent if unknown.
+	End *time.Time `json:"end,omitempty"`
 }

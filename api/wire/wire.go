@@ -156,6 +156,7 @@ type Node struct {
 	VMs           []string          `json:"vms"`
 	Labels        map[string]string `json:"labels,omitempty"`
 	Switch        *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
+	Maintenance   *NodeMaintenance  `json:"maintenance,omitempty"`
 }
 
 // NodePower is what a node draws.
@@ -180,7 +181,11 @@ type NodeList struct {
 
 // NodeChange is the body of PATCH /v1/nodes/{name}: the state to put it in.
 type NodeChange struct {
-	State string `json:"state"` // online, draining, offline, down
+	// State is online, draining, offline, down, or maintenance: drained, and offline once it is empty. ready
+	// ends the maintenance.
+	State string `json:"state"`
+	// Reason is why a node enters maintenance, for others to read.
+	Reason string `json:"reason,omitempty"`
 	// Fenced must be true to declare a node down: an administrator has made sure that
 	// nothing runs there.
 	Fenced bool `json:"fenced,omitempty"`
