@@ -15,7 +15,7 @@ type Node struct {
 	Maintenance *Maintenance
 }
 
-// Maintenance says who has taken a node out of use, and why. It does not change. A node enters maintenance as Draining,
+// Maintenance says which user has taken a node out of use, and why. It does not change. A node enters maintenance as Draining,
 // and is Offline once it is empty.
 type Maintenance struct {
 	By     string    `json:"by"` // the user

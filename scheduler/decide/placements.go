@@ -50,8 +50,8 @@ const maxPlacementNodes = 64
 const placementRounds = 32
 
 // Placements returns at most so many placements of a waiting or suspended vjob, the best first, and the nodes that
-// take none of its VMs. Placements that move no other VM come first, then those that move some. Only if there are none
-// at all, nodes of standby come on, one after the other. Equal ones are in order of balance, then of watts. A vjob that is not [View.Placeable] has none.
+// take none of its VMs. Placements that move no other VM come first, then those that move some. Only without any
+// placement, nodes of standby come on, one after the other. Equal ones are in order of balance, then of watts. A vjob that is not [View.Placeable] has none.
 // The variant must not be used afterwards.
 func (w *Variant) Placements(id cluster.VJobID, most int, standby []cluster.NodeID) ([]Placement, []Refusal) {
 	if w.Placeable(id) != nil {
@@ -168,7 +168,7 @@ func (s *placementSearch) candidates() (list []cluster.NodeID) {
 	return list
 }
 
-// place returns the best placement with the first VM on a node, or why there is none. Other VMs
+// place returns the best placement with the first VM on a node, or why none is found. Other VMs
 // stay where they are if that is possible.
 func (s *placementSearch) place(node cluster.NodeID) (Placement, string) {
 	problem := s.problem
