@@ -82,7 +82,7 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func(
 		return nil, err
 	}
 	return func() WhatIfResult {
-		room := then.View.Vary()
+		room := then.Vary()
 		f := compare(present, then)
 		f.Placements, f.Refusals = room.Placements(id, s.Alternatives, standby)
 		f.renumberPlacements()

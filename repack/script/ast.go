@@ -72,7 +72,7 @@ type Call struct {
 	Strength
 	StrengthPos Pos
 	Rule        string
-	Args    []Arg
+	Args        []Arg
 }
 
 // Arg is "value" or "name=value".

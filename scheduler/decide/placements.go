@@ -49,10 +49,11 @@ const maxPlacementNodes = 64
 // placementRounds is the effort of each of these searches.
 const placementRounds = 32
 
-// Placements returns at most so many placements of a waiting or suspended vjob, the best first, and the nodes that
-// take none of its VMs. Placements that move no other VM come first, then those that move some. Only without any
-// placement, nodes of standby come on, one after the other. Equal ones are in order of balance, then of watts. A vjob that is not [View.Placeable] has none.
-// The variant must not be used afterwards.
+// Placements returns at most so many placements of a waiting or suspended vjob, the best first, and the
+// nodes that take none of its VMs. Placements that break no rule come first, then those that move the
+// fewest other VMs; equal ones are in order of balance, then of watts. Only without any placement, nodes
+// of standby come on, one after the other. A vjob that is not [View.Placeable] has no placement. The
+// variant must not be used afterwards.
 func (w *Variant) Placements(id cluster.VJobID, most int, standby []cluster.NodeID) ([]Placement, []Refusal) {
 	if w.Placeable(id) != nil {
 		return nil, nil
