@@ -25,6 +25,8 @@ func placeOf(w *wire.WhatIf) (id *cluster.VJobID, most int, err error) {
 		return nil, 0, cluster.Fault("alternatives", "requires place: the number of a vjob, or 0 for the submitted one")
 	case w.Place == nil:
 		return nil, 0, nil
+	case *w.Place == 0 && w.Submit == nil:
+		return nil, 0, cluster.Fault("place", "0 is the submitted vjob, and submit is missing: add it, or give the number of a vjob")
 	case *w.Place < 0:
 		return nil, 0, cluster.BadField("place", *w.Place, "the number of a vjob, or 0 for the submitted one")
 	case w.Alternatives < 0 || w.Alternatives > maxPlacements:

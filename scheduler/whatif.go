@@ -75,9 +75,6 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func(
 	if id == 0 {
 		id = hypotheticalID
 	}
-	if s.Submit == nil && *s.Place == 0 {
-		return nil, cluster.Fault("place", "0 is the submitted vjob, and submit is missing: add it, or give the number of a vjob")
-	}
 	if err := then.Placeable(id); err != nil {
 		return nil, err
 	}
