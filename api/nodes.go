@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -12,6 +13,7 @@ import (
 	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power/cycle"
+	"vjob/hypervisor"
 	"vjob/scheduler"
 	"vjob/scheduler/nodepower"
 )
@@ -20,6 +22,9 @@ import (
 type nodeService interface {
 	// SetNodes sets the state of some nodes, of all or none.
 	SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error
+	// Maintain lets some nodes enter maintenance, all or none, and Ready leave it.
+	Maintain(ctx context.Context, nodes []cluster.NodeID, reason string, act journal.Audit) error
+	Ready(ctx context.Context, nodes []cluster.NodeID, act journal.Audit) error
 	// SetPower has a node switched off, once it is empty, or on.
 	SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error
 }
@@ -44,19 +49,19 @@ func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
 // show answers GET /v1/nodes/{name}.
 func (h *nodeHandler) show(c *gin.Context, caller Subject) error {
 	now, name := h.snapshot(), c.Param("name")
+	i := slices.IndexFunc(now.Nodes, func(n scheduler.NodeStatus) bool { return string(n.ID) == name })
+	if i < 0 {
+		return notFound("node", name)
+	}
 	nodes, err := h.view(c.Request.Context(), caller, now)
 	if err != nil {
 		return err
 	}
-	for i := range nodes {
-		if nodes[i].Name == name {
-			if now.Durations != nil {
-				nodes[i].Durations = wireDurations(now.Durations.Node(cluster.NodeID(name)))
-			}
-			return answer(c, http.StatusOK, nodes[i])
-		}
+	detail := wire.NodeDetail{Node: nodes[i], Platforms: wirePlatforms(now.Nodes[i].Platforms)}
+	if now.Durations != nil {
+		detail.Durations = wireDurations(now.Durations.Node(cluster.NodeID(name)))
 	}
-	return notFound("node", name)
+	return answer(c, http.StatusOK, detail)
 }
 
 func wireDurations(estimates []duration.NodeEstimate) []wire.NodeDuration {
@@ -68,6 +73,17 @@ func wireDurations(estimates []duration.NodeEstimate) []wire.NodeDuration {
 		}
 	}
 	return list
+}
+
+// wirePlatforms shows what VMs can be on a node.
+func wirePlatforms(list []hypervisor.Platform) []wire.NodePlatform {
+	platforms := make([]wire.NodePlatform, len(list))
+	for i, p := range list {
+		platforms[i] = wire.NodePlatform{
+			Type: p.Type, Arch: p.Arch, CPUModel: p.CPUModel, CPUFeatures: append([]string{}, p.Features...), MachineTypes: append([]string{}, p.MachineTypes...),
+		}
+	}
+	return platforms
 }
 
 // view shows the nodes. Users see which of their own VMs a node has, of others
@@ -85,6 +101,7 @@ func (h *nodeHandler) view(ctx context.Context, caller Subject, now *scheduler.S
 			UsedCPUMilli: int64(n.Used.CPU), UsedMemoryMiB: int64(n.Used.Memory),
 			DemandCPUMilli: int64(n.Demand.CPU), DemandMemoryMiB: int64(n.Demand.Memory),
 			VMs: []string{}, Labels: n.Labels, Switch: wireSwitch(n.Switch, caller),
+			Maintenance: wireMaintenance(n.Maintenance, caller, own),
 		}
 		if n.Power.Known {
 			list[i].Power = &wire.NodePower{
@@ -109,11 +126,7 @@ func (h *nodeHandler) change(c *gin.Context, caller Subject) error {
 	if err := readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := requestedState(&change)
-	if err != nil {
-		return err
-	}
-	return h.set(c, caller, state)
+	return h.apply(c, caller, []string{c.Param("name")}, &change)
 }
 
 // changeAll answers PATCH /v1/nodes.
@@ -122,14 +135,10 @@ func (h *nodeHandler) changeAll(c *gin.Context, caller Subject) error {
 	if err := readBody(c, &change); err != nil {
 		return err
 	}
-	state, err := requestedState(&change.NodeChange)
-	if err != nil {
-		return err
-	}
 	if len(change.Names) == 0 {
 		return cluster.BadField("names", "[]", "the name of at least one node")
 	}
-	return h.setAll(c, caller, change.Names, state)
+	return h.apply(c, caller, change.Names, &change.NodeChange)
 }
 
 // requestedState is the state that a change asks for.
@@ -159,12 +168,9 @@ func (h *nodeHandler) set(c *gin.Context, caller Subject, state cluster.NodeStat
 }
 
 func (h *nodeHandler) setAll(c *gin.Context, caller Subject, names []string, state cluster.NodeState) error {
-	ids := make([]cluster.NodeID, len(names))
-	for i, name := range names {
-		if !cluster.IsName(name) {
-			return notFound("node", name)
-		}
-		ids[i] = cluster.NodeID(name)
+	ids, err := nodeIDs(names)
+	if err != nil {
+		return err
 	}
 	if err := h.setStates(c.Request.Context(), caller, ids, state); err != nil {
 		return err
@@ -181,6 +187,17 @@ func (h *nodeHandler) setStates(ctx context.Context, caller Subject, ids []clust
 	return h.audit.do(ctx, h.audit.entry(caller, journal.AuditNode, truncate(strings.Join(names, ",")), state.String()), func(act journal.Audit) error {
 		return h.scheduler.SetNodes(ctx, ids, state, act)
 	})
+}
+
+func nodeIDs(names []string) ([]cluster.NodeID, error) {
+	ids := make([]cluster.NodeID, len(names))
+	for i, name := range names {
+		if !cluster.IsName(name) {
+			return nil, notFound("node", name)
+		}
+		ids[i] = cluster.NodeID(name)
+	}
+	return ids, nil
 }
 
 // setPower answers POST /v1/nodes/{name}/power.

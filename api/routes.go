@@ -181,6 +181,10 @@ func (h *handlers) nodeRoutes() []Endpoint {
 			Access: Administrators, Verb: Change, Body: wire.NodesChange{}, Status: 204, Handle: h.nodes.changeAll,
 		},
 		{
+			Method: "GET", Path: "/v1/nodes/:name", Name: "getNode", Summary: "One node in full: also what VMs can be on it",
+			Access: Users, Verb: Read, Status: 200, Result: wire.NodeDetail{}, Handle: h.nodes.show,
+		},
+		{
 			Method: "PATCH", Path: "/v1/nodes/:name", Name: "changeNode", Summary: "Set the state of a node",
 			Access: Administrators, Verb: Change, Body: wire.NodeChange{}, Status: 204, Handle: h.nodes.change,
 		},

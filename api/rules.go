@@ -32,7 +32,7 @@ func (h *ruleHandler) show(c *gin.Context, _ Subject) error {
 	now := h.snapshot().Rules
 	return answer(c, http.StatusOK, wire.Rules{
 		Settings: now.Settings, Text: now.Stated.Text, StatedBy: now.Stated.By, Stated: instant(now.Stated.At),
-		Broken: append([]string{}, now.Broken...),
+		Broken: append([]string{}, now.Broken...), Dropped: append([]string{}, now.Dropped...),
 	})
 }
 

@@ -85,6 +85,14 @@ func (l *fakeScheduler) SetNodes(_ context.Context, nodes []cluster.NodeID, stat
 	return l.record("%s %s by %s", strings.Join(names, ","), state, act.By)
 }
 
+func (l *fakeScheduler) Maintain(_ context.Context, nodes []cluster.NodeID, reason string, act journal.Audit) error {
+	return l.record("%s maintenance (%s) by %s", nodes, reason, act.By)
+}
+
+func (l *fakeScheduler) Ready(_ context.Context, nodes []cluster.NodeID, act journal.Audit) error {
+	return l.record("%s ready by %s", nodes, act.By)
+}
+
 func (l *fakeScheduler) Orphans(context.Context) ([]scheduler.Orphan, error) {
 	image := hypervisor.Image{
 		ID:   hypervisor.ImageID{VM: cluster.VMID{VJob: 1, Rank: 1}, Generation: 2, Attempt: 1},

@@ -19,7 +19,8 @@ func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	if err := readBounded(c, &body, h.submissions.bounds()); err != nil {
 		return err
 	}
-	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil) {
+	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil ||
+		body.Place != nil && *body.Place != 0) {
 		return fmt.Errorf("what-if: users may ask about a submission only: %w", cluster.ErrForbidden)
 	}
 	question, err := h.question(&body, caller)
@@ -71,8 +72,8 @@ func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out schedule
 		}
 		out.Budget = &power
 	}
-	if w.Submit == nil {
-		return out, nil
+	if out.Place, out.Alternatives, err = placeOf(w); err != nil || w.Submit == nil {
+		return out, err
 	}
 	out.Submit, err = h.submissions.hypothetical(caller, w.Submit)
 	return out, err
@@ -94,13 +95,16 @@ func wireWhatIf(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snapsh
 	}
 	if caller.Role == journal.RoleAdmin {
 		w.Broken, w.Leaves = append(w.Broken, f.Breaches...), append(w.Leaves, f.Plan.Leaves...)
+		for _, d := range f.Plan.Dropped {
+			w.Dropped = append(w.Dropped, d.String())
+		}
 		w.Undrained = make(map[string]string, len(f.Undrained))
 		for node, why := range f.Undrained {
 			w.Undrained[string(node)] = why
 		}
 	}
-	w.Plan = wire.Plan{CostMiB: f.Plan.Cost, MakespanSeconds: f.Plan.Makespan.Seconds()}
-	addActions(&w.Plan, &journal.PlanDetail{Plan: f.Plan}, visible)
+	w.Plan = wirePlanned(&f.Plan, visible)
+	addPlacements(&w, f, caller, visible)
 	return w
 }
 

@@ -1,5 +1,7 @@
 package cluster
 
+import "time"
+
 // NodeID is the name of a node, unique in the cluster.
 type NodeID string
 
@@ -9,6 +11,17 @@ type Node struct {
 	Capacity Resources
 	State    NodeState
 	Labels   map[string]string // rack, switch, …: free for rules and requests
+	// Maintenance is set while the node is in maintenance, or being emptied for it.
+	Maintenance *Maintenance
+}
+
+// Maintenance says which user has taken a node out of use, and why. It does not change. A node enters maintenance as Draining,
+// and is Offline once it is empty.
+type Maintenance struct {
+	By     string    `json:"by"` // the user
+	Reason string    `json:"reason,omitempty"`
+	Since  time.Time `json:"since"`
+	VMs    int       `json:"vms"` // that were on the node then
 }
 
 // Hosts reports whether VMs may be placed on the node.

@@ -17,6 +17,7 @@ import (
 //     the actions of one VM follow each other;
 //   - no node that is given something to do is over capacity at any instant, see
 //     [check.room], and VMs arrive only on nodes that take VMs;
+//   - no VM comes to a node that cannot run it;
 //   - the rules hold by their meaning, see [check.rules];
 //   - the transfers on a link never keep to more than it has, see [check.links];
 //   - at the times of the plan, no node carries more transfers than it may, see [check.transfers];
@@ -250,6 +251,9 @@ func (c *check) step(at situation, a Action) situation {
 	if n, known := c.p.Current.Node(a.To); !known || !n.Hosts() {
 		c.fault("action %d: node %q takes no VMs", a.ID, a.To)
 		return at
+	}
+	if a.To != at.place && slices.Contains(c.p.Incompatible[a.VM], a.To) {
+		c.fault("action %d: node %s cannot run VM %s", a.ID, a.To, a.VM)
 	}
 	return situation{at.vm, next, a.To}
 }

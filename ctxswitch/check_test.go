@@ -54,6 +54,9 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		{"arrival before all of an overload is gone", relief, func(_ *ctxswitch.Problem, plan *ctxswitch.Plan) {
 			plan.Actions[3].After = drop(plan.Actions[3].After, 1)
 		}, "node n1 may have to give 3000"},
+		{"hardware forgotten", figure83(), func(p *ctxswitch.Problem, plan *ctxswitch.Plan) {
+			p.Incompatible = map[cluster.VMID][]cluster.NodeID{plan.Actions[0].VM: {plan.Actions[0].To}}
+		}, "cannot run VM"},
 		{"claims forgotten", figure83(), func(p *ctxswitch.Problem, _ *ctxswitch.Plan) {
 			p.Claims["n3"] = size(0, 0.5)
 		}, "node n3 may have to give 1024 MiB"},

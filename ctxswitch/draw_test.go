@@ -72,7 +72,7 @@ func drawRule(t *rapid.T, vms []cluster.VMID, nodes []cluster.NodeID) string {
 	on := func() string {
 		return braces(rapid.SliceOfNDistinct(rapid.SampledFrom(nodes), 1, 2, rapid.ID).Draw(t, "rule nodes"))
 	}
-	mode := rapid.SampledFrom([]string{"", "", "continuous ", "soft(7) "}).Draw(t, "mode")
+	mode := rapid.SampledFrom([]string{"", "", "continuous ", "soft(7) ", "preferred "}).Draw(t, "mode")
 	switch rapid.IntRange(0, 13).Draw(t, "rule") {
 	case 0, 1:
 		return mode + "spread(" + some() + ");"

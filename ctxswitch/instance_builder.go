@@ -15,6 +15,8 @@ type instanceBuilder struct {
 	vms         []cluster.VMID
 	vmIndex     map[cluster.VMID]int
 	statedRules []string // the first of the rules, as users have stated them
+	preferred   []bool   // of those, the preferred ones
+	yielding    bool     // preferred rules are soft: see [instanceBuilder.dropPreferred]
 	unread      []string // the errors of texts that do not compile
 	hasFixed    bool     // some VM may not be touched
 	namesVMs    bool     // rules of the cluster name VMs

@@ -29,5 +29,5 @@ func (p *Plan) Join(other *Plan) {
 	})
 	p.Cost += other.Cost
 	p.Makespan = max(p.Makespan, other.Makespan)
-	p.Leaves = append(p.Leaves, other.Leaves...)
+	p.Leaves, p.Dropped = append(p.Leaves, other.Leaves...), append(p.Dropped, other.Dropped...)
 }

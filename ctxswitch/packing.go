@@ -1,6 +1,7 @@
 package ctxswitch
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,6 +18,8 @@ type PackingInput struct {
 	Rules   []placement.Rules
 	Avoid   map[cluster.VMID][]cluster.NodeID    // see [Problem]
 	Claims  map[cluster.NodeID]cluster.Resources // taken by actions under way
+	// Incompatible is that of [Problem].
+	Incompatible map[cluster.VMID][]cluster.NodeID
 	// Pinned VMs count where they run, whether their vjob is taken or not.
 	Pinned map[cluster.VMID]bool
 	// Needs holds the demand of every VM of Current that may be taken. Other VMs do not count,
@@ -66,6 +69,7 @@ func (p *Packing) open(first cluster.VJobID) {
 func (p *Packing) build() error {
 	s := &p.input
 	g, before := newInstanceBuilder(s.Current, s.Claims, p.prefilter.admittedVMs()), p.builder
+	g.yielding = true // a preferred rule keeps no vjob waiting
 	p.builder, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
 	for _, vm := range s.Current.VMs() {
 		if need, taken := s.Needs[vm]; taken {
@@ -80,7 +84,7 @@ func (p *Packing) build() error {
 	g.widen()
 	err := g.rules(p.prefilter.rules(s.Rules))
 	if err == nil {
-		err = g.avoid(s.Avoid)
+		err = errors.Join(g.excludeIncompatible(s.Incompatible), g.avoid(s.Avoid))
 	}
 	if err == nil {
 		err = g.closeNodes()

@@ -16,6 +16,8 @@
 package ctxswitch
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -36,7 +38,10 @@ type Problem struct {
 	Rules   []placement.Rules      // of the cluster and of vjobs
 	// Avoid has nodes that a VM is kept off as long as there is another for it.
 	Avoid map[cluster.VMID][]cluster.NodeID
-	Gangs []Goal // what is wanted of the vjobs that may be touched, in priority order
+	// Incompatible has the nodes that cannot run a VM as it was booted, in order: it never comes to them,
+	// not even in passing. VMs with the same nodes should share one list.
+	Incompatible map[cluster.VMID][]cluster.NodeID
+	Gangs        []Goal // what is wanted of the vjobs that may be touched, in priority order
 	// Next holds the need of VMs that differs once the plan is carried out, e.g.
 	// of a vjob that is about to run with more CPU than it uses now. A VM that
 	// keeps running counts with the larger of both from the first instant on; so
@@ -125,8 +130,22 @@ type Plan struct {
 	// Leaves are rules that are broken and stay so: what runs cannot keep them, and the
 	// plan comes as close as it can.
 	Leaves []string `json:"leaves,omitempty"`
+	// Dropped are the preferred rules that are broken at the end, because no plan keeps all of them.
+	Dropped []DroppedRule `json:"dropped,omitempty"`
 	// Target is the configuration that the plan leads to.
 	Target *cluster.Configuration `json:"-"`
+}
+
+// DroppedRule is a preferred rule that a plan breaks.
+type DroppedRule struct {
+	Rule   string `json:"rule"`
+	Breach string `json:"breach"` // the first breach
+	Why    string `json:"why"`    // why not all preferred rules can be kept
+}
+
+// String says what is dropped and why.
+func (d DroppedRule) String() string {
+	return fmt.Sprintf("%s is dropped: %s, because %s", d.Rule, d.Breach, d.Why)
 }
 
 // Empty reports whether there is nothing to do.
@@ -144,3 +163,8 @@ type NoPlan struct { //nolint:errname // it is a verdict before it is an error, 
 
 // Error is the reason.
 func (e *NoPlan) Error() string { return "no plan: " + e.Reason }
+
+// gives reports whether a plan says of a rule that it is left broken or dropped.
+func (p *Plan) gives(rule string) bool {
+	return slices.Contains(p.Leaves, rule) || slices.ContainsFunc(p.Dropped, func(d DroppedRule) bool { return d.Rule == rule })
+}

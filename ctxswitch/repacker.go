@@ -51,6 +51,13 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 		o.Stop = r.Clock()
 	}
 	result, err := solve.Solve(&q.in, o)
+	why := "no plan keeps it" // used if a preferred rule is dropped
+	if err == nil && result.Verdict != solve.Solved && q.dropPreferred() {
+		if len(result.Why) > 0 {
+			why = strings.Join(result.Why, "; ")
+		}
+		result, err = solve.Solve(&q.in, o)
+	}
 	if err == nil && result.Verdict != solve.Solved && !s.starts() && q.relax() {
 		result, err = solve.Solve(&q.in, o)
 	}
@@ -61,7 +68,7 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 		return Plan{}, s.refusal(strings.Join(result.Why, "; "))
 	}
 	plan := q.assemble(result.Plan)
-	plan.Leaves = q.broken(result.Plan)
+	plan.Leaves, plan.Dropped = q.broken(result.Plan, why)
 	return plan, nil
 }
 
@@ -80,6 +87,7 @@ func Infeasible(p Problem) string {
 		return err.Error()
 	}
 	q.in.Gangs = nil // whether they come together makes no difference
+	q.dropPreferred()
 	result, err := solve.Solve(&q.in, solve.Options{Seed: p.Seed, Iterations: infeasibilityRounds})
 	switch {
 	case err != nil:
@@ -100,7 +108,7 @@ func (s *survey) refusal(why string) *NoPlan {
 			needs[vm] = s.count(vm)
 		}
 	}
-	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
+	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Incompatible: s.Incompatible, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
 	var last cluster.VJobID
 	var refused []*NoPlan
 	for _, g := range s.Gangs {
@@ -158,7 +166,7 @@ func newRepacking(s *survey) (*repacking, error) {
 	q.gangs()
 	q.postNetwork(s.Network)
 	q.postTransfers(&s.Transfers)
-	if err := errors.Join(q.rules(s.Rules), q.avoid(s.Avoid), q.closeNodes(), q.postPlaces(s.Places)); err != nil {
+	if err := errors.Join(q.rules(s.Rules), q.excludeIncompatible(s.Incompatible), q.avoid(s.Avoid), q.closeNodes(), q.postPlaces(s.Places)); err != nil {
 		return nil, err
 	}
 	q.postFeeds(s.Feeds)

@@ -89,7 +89,9 @@ func TestRepackerLeavesAViableClusterAlone(t *testing.T) {
 		for i := range p.Gangs {
 			p.Gangs[i].Want = state[p.Gangs[i].VJob]
 		}
-		soft := slices.ContainsFunc(p.Rules, func(r placement.Rules) bool { return strings.Contains(r.Text, "soft") })
+		soft := slices.ContainsFunc(p.Rules, func(r placement.Rules) bool {
+			return strings.Contains(r.Text, "soft") || strings.Contains(r.Text, "preferred")
+		})
 		if soft || len(ctxswitch.Breaches(p)) > 0 {
 			p.Rules = nil
 		}

@@ -15,6 +15,10 @@ import (
 // hugePenalty is the cost of a broken rule that should hold: more than any way to keep it.
 const hugePenalty = 1 << 36
 
+// preferredPenalty is the cost of a breach of a preferred rule where not all of them can be kept. It is
+// less than that of a rule that should hold in any case.
+const preferredPenalty = script.PreferredPenalty * ticksPerPenalty
+
 // ticksPerPenalty is one unit of a penalty: a second in which one VM waits.
 const ticksPerPenalty = int64(time.Second / placement.Tick)
 
@@ -54,6 +58,9 @@ func (g *instanceBuilder) postRule(p script.Posting) error {
 		return err
 	}
 	text := r.String()
+	if p.Preferred {
+		text = "preferred " + text
+	}
 	if p.Penalty == 0 && g.hasFixed {
 		guilty := g.violators(r)
 		if len(guilty) > 0 {
@@ -68,8 +75,11 @@ func (g *instanceBuilder) postRule(p script.Posting) error {
 			}
 		}
 	}
+	if p.Preferred && g.yielding && p.Penalty == 0 {
+		p.Penalty = preferredPenalty
+	}
 	g.in.Rules = append(g.in.Rules, repack.Posted{Rule: r, Penalty: p.Penalty})
-	g.statedRules = append(g.statedRules, text)
+	g.statedRules, g.preferred = append(g.statedRules, text), append(g.preferred, p.Preferred)
 	return nil
 }
 
@@ -84,22 +94,37 @@ func (g *instanceBuilder) relax() (some bool) {
 	return some
 }
 
-// broken returns the rules that a plan leaves broken.
-func (g *instanceBuilder) broken(plan *repack.Plan) (list []string) {
-	t, _ := repack.Trace(&g.in, plan)
-	for i, text := range g.statedRules {
-		if len(g.breaches(i, t)) > 0 {
-			list = append(list, text)
+// dropPreferred makes the preferred rules soft, which keeps as many of them as possible. It reports
+// whether there are any.
+func (g *instanceBuilder) dropPreferred() (some bool) {
+	for i, preferred := range g.preferred {
+		if r := &g.in.Rules[i]; preferred && r.Penalty == 0 {
+			r.Penalty, some = preferredPenalty, true
 		}
 	}
-	return list
+	return some
+}
+
+// broken returns the rules that a plan leaves broken, the preferred ones with a reason.
+func (g *instanceBuilder) broken(plan *repack.Plan, why string) (leaves []string, dropped []DroppedRule) {
+	t, _ := repack.Trace(&g.in, plan)
+	for i, text := range g.statedRules {
+		switch list := g.breaches(i, t); {
+		case len(list) == 0:
+		case g.preferred[i]:
+			dropped = append(dropped, DroppedRule{Rule: text, Breach: list[0].Text, Why: why})
+		default:
+			leaves = append(leaves, text)
+		}
+	}
+	return leaves, dropped
 }
 
 // breaches returns the breaches of a rule that has to be kept. Breaches by VMs that stay where
 // they are do not count.
 func (g *instanceBuilder) breaches(number int, t *repack.Timeline) (list []repack.Breach) {
 	r := g.in.Rules[number]
-	if r.Penalty > 0 && r.Penalty < hugePenalty {
+	if r.Penalty > 0 && r.Penalty < hugePenalty && !g.preferred[number] {
 		return nil
 	}
 	found := r.Check(t)

@@ -10,7 +10,7 @@ import (
 // before it, and the others do all that they would have done. No action waits for a starting
 // vjob, since a start frees no room.
 func (p *Plan) Without(starting []cluster.VJobID, before *cluster.Configuration) Plan {
-	left := Plan{Leaves: p.Leaves}
+	left := Plan{Leaves: p.Leaves, Dropped: p.Dropped}
 	number := make([]ActionID, len(p.Actions))
 	for _, a := range p.Actions {
 		if slices.Contains(starting, a.VM.VJob) {

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -38,7 +40,7 @@ func openDriver(s *settings.Settings, installation string, log *slog.Logger) (hy
 	}
 	config := simulated.Config{Profile: profile, Seed: s.Simulated.Seed, Locks: s.Simulated.Locks}
 	for _, n := range s.ClusterNodes() {
-		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity})
+		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity, Platforms: simulatedPlatforms(s, n.ID)})
 	}
 	faults, err := rehearsals(s)
 	if err != nil {
@@ -49,6 +51,20 @@ func openDriver(s *settings.Settings, installation string, log *slog.Logger) (hy
 		return nil, fmt.Errorf("simulated cluster: %w", err)
 	}
 	return driver, nil
+}
+
+// simulatedPlatforms are what VMs can be on a simulated node; nil: anything.
+func simulatedPlatforms(s *settings.Settings, node cluster.NodeID) (list []hypervisor.Platform) {
+	for i := range s.Simulated.Platforms {
+		p := &s.Simulated.Platforms[i]
+		if slices.Contains(p.Names(), string(node)) {
+			list = append(list, hypervisor.Platform{
+				Type: cmp.Or(p.Type, "kvm"), Arch: "x86_64", CPUModel: p.CPUModel,
+				Features: slices.Sorted(slices.Values(p.CPUFeatures)), MachineTypes: p.MachineTypes,
+			})
+		}
+	}
+	return list
 }
 
 // rehearsals lists the simulated faults of the settings, one for each node.

@@ -29,7 +29,7 @@ func (d *DB) SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared
 }
 
 // node writes a node as the scheduler has it.
-func (t *tx) node(n *cluster.Node) error { return t.putNode(n, ", state = excluded.state") }
+func (t *tx) node(n *cluster.Node) error { return t.putNode(n, ", state = excluded.state, maintenance = excluded.maintenance") }
 
 func (t *tx) putNode(n *cluster.Node, also string) error {
 	if n.ID == "" {
@@ -39,10 +39,16 @@ func (t *tx) putNode(n *cluster.Node, also string) error {
 	if err != nil {
 		return fmt.Errorf("labels of node %s: %w", n.ID, err)
 	}
-	return t.exec(`INSERT INTO nodes (id, cpu_milli, memory_mib, state, labels_json) VALUES (?, ?, ?, ?, ?)
+	maintenance := []byte{}
+	if n.Maintenance != nil {
+		if maintenance, err = json.Marshal(n.Maintenance); err != nil {
+			return fmt.Errorf("maintenance of node %s: %w", n.ID, err)
+		}
+	}
+	return t.exec(`INSERT INTO nodes (id, cpu_milli, memory_mib, state, labels_json, maintenance) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib,
 			labels_json = excluded.labels_json`+also,
-		string(n.ID), int64(n.Capacity.CPU), int64(n.Capacity.Memory), n.State.String(), string(labels))
+		string(n.ID), int64(n.Capacity.CPU), int64(n.Capacity.Memory), n.State.String(), string(labels), string(maintenance))
 }
 
 // Nodes lists the stored nodes, in order of names.
@@ -58,11 +64,16 @@ func (d *DB) Nodes(ctx context.Context) (list []cluster.Node, err error) {
 }
 
 func (r *snapshot) nodes() (list []cluster.Node, err error) {
-	err = r.each("SELECT id, cpu_milli, memory_mib, state, labels_json FROM nodes ORDER BY id", nil, func(s row) error {
+	err = r.each("SELECT id, cpu_milli, memory_mib, state, labels_json, maintenance FROM nodes ORDER BY id", nil, func(s row) error {
 		var n cluster.Node
-		var state, labels []byte
-		if err := s.Scan(&n.ID, &n.Capacity.CPU, &n.Capacity.Memory, &state, &labels); err != nil {
+		var state, labels, maintenance []byte
+		if err := s.Scan(&n.ID, &n.Capacity.CPU, &n.Capacity.Memory, &state, &labels, &maintenance); err != nil {
 			return err
+		}
+		if len(maintenance) > 0 {
+			if err := json.Unmarshal(maintenance, &n.Maintenance); err != nil {
+				return err
+			}
 		}
 		if err := n.State.UnmarshalText(state); err != nil {
 			return err

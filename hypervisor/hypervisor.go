@@ -95,6 +95,9 @@ type View struct {
 	Endings   []Ending // guests that ended by themselves, as far as the driver remembers, oldest first
 	Unmanaged []string // unmanaged machines, those without our mark, in order; never touched
 	Warnings  []string // for administrators, such as that VMs are not confined
+	// Platforms are what VMs can be on the node; nil if unknown. Views of a node share them until they
+	// change.
+	Platforms []Platform
 }
 
 // Copy returns the node's copy of a VM.
@@ -132,6 +135,8 @@ type Copy struct {
 	// Lock reports that a lock prevents a second copy from running. VMs without a lock are
 	// migrated only while paused.
 	Lock bool
+	// Hardware is what the VM was booted with; nil if unknown.
+	Hardware *Hardware
 }
 
 // CopyState is the execution state of a copy.
@@ -282,6 +287,7 @@ type Image struct {
 	Bytes    int64
 	Complete bool      // its save marked it as complete
 	Written  time.Time // last change of the file
+	Hardware *Hardware // of the VM that was saved; nil if unknown
 }
 
 // Verb is what a call does.

@@ -75,6 +75,8 @@ type Core struct {
 	nextPlan journal.PlanID
 
 	durations *duration.Estimates // as the last decision saw them
+	// departures is when the plans so far have taken the last VM off a node.
+	departures map[cluster.NodeID]time.Time
 }
 
 // NewCore continues from the contents of the journal.
@@ -84,6 +86,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		settings: settings, exec: execute.New(settings.Execute, loaded, now),
 		nextPlan: loaded.NextPlan, now: now, last: lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}},
 		rules: loaded.Rules, reader: placement.NewReader(), quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
+		departures: map[cluster.NodeID]time.Time{},
 	}
 	c.durations = c.exec.Durations()
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
@@ -164,6 +167,7 @@ type Effects struct {
 // Flush takes a decision if one is due, and returns the effects.
 func (c *Core) Flush() Effects {
 	effects := c.flushExecutor()
+	c.finishMaintenance()
 	c.switchNodes()
 	decided := c.due()
 	if decided {

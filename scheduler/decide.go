@@ -57,7 +57,7 @@ func (c *Core) facts() *decide.Facts {
 		c.durations = learned
 	}
 	return &decide.Facts{
-		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
+		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
 		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
 		Approvals: c.approvals(),
@@ -104,6 +104,7 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	if plan.Empty() {
 		return
 	}
+	c.expectDepartures(&plan)
 	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
 	c.nextPlan++
 	c.next.seen = c.exec.Changes()

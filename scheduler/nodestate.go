@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/journal"
 )
 
 // SetNodes sets the state of some nodes, of all or none, so that VMs that leave one do not move to
@@ -35,14 +34,9 @@ func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeS
 // setNodeState sets the state of a known node.
 func (c *Core) setNodeState(id cluster.NodeID, state cluster.NodeState, by string) {
 	n, _ := c.exec.Node(id)
-	if n.State == state {
+	if n.State == state && n.Maintenance == nil {
 		return
 	}
-	n.State = state
-	c.exec.SetNode(c.now, n.Node)
-	c.power.controller.NodeStateSet(c.now, id, state)
-	c.out.Nodes = append(c.out.Nodes, n.Node)
-	c.out.Events = append(c.out.Events, journal.Event{
-		At: c.now, Kind: journal.EventNode, Node: id, Text: fmt.Sprintf("node %s is %s: by %s", id, state, by),
-	})
+	n.State, n.Maintenance = state, nil
+	c.declare(n.Node, fmt.Sprintf("node %s is %s: by %s", id, state, by))
 }

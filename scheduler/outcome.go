@@ -19,6 +19,7 @@ type lastDecision struct {
 	breaches  []string                  // of rules, as it saw them
 	undrained map[cluster.NodeID]string // drained nodes with VMs, and why
 	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
+	dropped   map[string]string         // preferred rules that the plan broke, and why
 }
 
 // note records a decision, and appends what users have to know to the events.
@@ -36,7 +37,20 @@ func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, e
 			l.queueing = append(l.queueing, job.ID)
 		}
 	}
-	return l.reportUndrained(now, d.Undrained(), l.reportLate(now, d, events))
+	return l.reportDropped(now, d, l.reportUndrained(now, d.Undrained(), l.reportLate(now, d, events)))
+}
+
+// reportDropped records an event once for each preferred rule that a plan breaks.
+func (l *lastDecision) reportDropped(now time.Time, d *decide.Decision, events []journal.Event) []journal.Event {
+	dropped := map[string]string{}
+	for _, r := range d.Plan.Dropped {
+		dropped[r.Rule] = r.String()
+		if l.dropped[r.Rule] == "" {
+			events = append(events, journal.Event{At: now, Kind: journal.EventPlan, Text: r.String()})
+		}
+	}
+	l.dropped = dropped
+	return events
 }
 
 // waits reports whether a vjob waits only for resources or power.

@@ -144,6 +144,16 @@ func (l *Loop) SetNodes(ctx context.Context, nodes []cluster.NodeID, state clust
 	return l.audited(ctx, act, func(c *Core) error { return c.SetNodes(l.now(), nodes, state, act.By) })
 }
 
+// Maintain lets some nodes enter maintenance, all or none.
+func (l *Loop) Maintain(ctx context.Context, nodes []cluster.NodeID, reason string, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.Maintain(l.now(), nodes, reason, act.By) })
+}
+
+// Ready lets some nodes leave maintenance, all or none.
+func (l *Loop) Ready(ctx context.Context, nodes []cluster.NodeID, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.Ready(l.now(), nodes, act.By) })
+}
+
 // SetPower switches a node off or on for a user.
 func (l *Loop) SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error {
 	return l.audited(ctx, act, func(c *Core) error { return c.SetPower(l.now(), node, want, act.By) })

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/queue"
@@ -18,10 +20,14 @@ func (c *Core) Snapshot() *Snapshot {
 	s.Budgets, s.Prices, s.Consolidation = c.power.cap.Budgets(c.now), c.power.pricesStatus(), c.power.consolidationStatus()
 	s.Balance = c.balanceStatus()
 	s.Durations = c.durations
+	for _, rule := range slices.Sorted(maps.Keys(c.last.dropped)) {
+		s.Rules.Dropped = append(s.Rules.Dropped, c.last.dropped[rule])
+	}
+	actions := c.exec.Actions()
 	for _, n := range c.exec.Nodes() {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
-			Power: c.power.cap.Node(&n), Switch: c.power.controller.Switch(n.ID),
+			Platforms: n.Platforms, Power: c.power.cap.Node(&n), Maintenance: c.maintenanceStatus(&n, actions), Switch: c.power.controller.Switch(n.ID),
 		})
 	}
 	for _, r := range c.exec.Jobs() {
@@ -53,7 +59,7 @@ func (c *Core) Snapshot() *Snapshot {
 			s.VJobs[id] = status
 		}
 	}
-	for _, a := range c.exec.Actions() {
+	for _, a := range actions {
 		s.Running = append(s.Running, ActionStatus{
 			Plan: a.Plan, VM: a.VM, What: a.Kind.String(), Phase: a.Phase.String(),
 			From: a.From, To: a.To, Began: a.Began, Expected: a.Expected,

@@ -10,6 +10,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
+	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/scheduler/nodepower"
@@ -27,8 +28,11 @@ type NodeStatus struct {
 	Problem string    // what the last look said, when it failed; or why it is not drained yet
 	// Warnings are for administrators; the node answers all the same.
 	Warnings []string
-	Power    powercap.Node
-	Switch   *nodepower.Switch // nil: it cannot be switched off and on
+	// Platforms are what VMs can be on the node; nil if unknown.
+	Platforms   []hypervisor.Platform
+	Power       powercap.Node
+	Maintenance *MaintenanceStatus // nil: not in maintenance
+	Switch      *nodepower.Switch  // nil: it cannot be switched off and on
 }
 
 // Snapshot is the state of the loop at one instant. It does not change after it was published.
@@ -62,6 +66,7 @@ type RulesStatus struct {
 	Settings string        // those of the settings
 	Stated   journal.Rules // those that were stated through the API
 	Broken   []string      // what breaks rules now, as of the last decision
+	Dropped  []string      // preferred rules that cannot be kept now, with the reason
 }
 
 // VJobStatus is what the loop knows of a live vjob beyond its record.

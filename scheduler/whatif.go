@@ -12,6 +12,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/energy"
+	"vjob/energy/power/cycle"
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
@@ -26,6 +27,10 @@ type WhatIf struct {
 	Budget *energy.Watts                        // replaces the budgets of the cluster
 	Submit *admission.Submission                // one more vjob
 	Delete []cluster.VJobID                     // vjobs that end
+	// Place is the vjob of which to list placements, 0 for the one of Submit; nil: of no vjob.
+	Place *cluster.VJobID
+	// Alternatives is how many placements to list at most.
+	Alternatives int
 }
 
 // WhatIfResult is what would be decided after the changes.
@@ -37,6 +42,10 @@ type WhatIfResult struct {
 	Nodes    int            // that would take VMs
 	// Undrained are the drained nodes that would keep VMs, each with the reason.
 	Undrained map[cluster.NodeID]string
+	// Placements are those of the vjob that was asked for, the best first. Refusals are the nodes that
+	// take none of its VMs.
+	Placements []decide.Placement
+	Refusals   []decide.Refusal
 }
 
 // WhatIfVJob is the verdict on a vjob now and after the changes. The id of a hypothetical vjob is 0.
@@ -59,7 +68,45 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func(
 	if err := s.apply(c, then, b); err != nil {
 		return nil, err
 	}
-	return func() WhatIfResult { return compare(present, then) }, nil
+	if s.Place == nil {
+		return func() WhatIfResult { return compare(present, then) }, nil
+	}
+	id, standby := *s.Place, c.standby()
+	if id == 0 {
+		id = hypotheticalID
+	}
+	if err := then.Placeable(id); err != nil {
+		return nil, err
+	}
+	return func() WhatIfResult {
+		room := then.Vary()
+		f := compare(present, then)
+		f.Placements, f.Refusals = room.Placements(id, s.Alternatives, standby)
+		f.renumberPlacements()
+		return f
+	}, nil
+}
+
+// standby returns the nodes that are off and can be switched on.
+func (c *Core) standby() (list []cluster.NodeID) {
+	for _, id := range c.exec.Names() {
+		if power := c.power.controller.Switch(id); power != nil && power.Phase == cycle.Off {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// renumberPlacements replaces the hypothetical id by 0.
+func (f *WhatIfResult) renumberPlacements() {
+	for i := range f.Placements {
+		one := WhatIfResult{Plan: f.Placements[i].Plan}
+		one.renumber()
+		f.Placements[i].Plan = one.Plan
+	}
+	for i := range f.Refusals {
+		f.Refusals[i].Why = strings.ReplaceAll(f.Refusals[i].Why, hypotheticalID.String(), "0")
+	}
 }
 
 // apply applies the changes to a variant of the view.
@@ -178,6 +225,13 @@ func (f *WhatIfResult) renumber() {
 		for i := range list {
 			renumber(&list[i])
 		}
+	}
+	f.Plan.Dropped = slices.Clone(f.Plan.Dropped)
+	for i := range f.Plan.Dropped {
+		d := &f.Plan.Dropped[i]
+		renumber(&d.Rule)
+		renumber(&d.Breach)
+		renumber(&d.Why)
 	}
 	renumber(&f.Why)
 }

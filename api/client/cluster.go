@@ -14,9 +14,9 @@ func (c *clusterClient) Nodes(ctx context.Context) (wire.NodeList, error) {
 	return get[wire.NodeList](ctx, c.connection, "/v1/nodes", nil)
 }
 
-// Node returns one node, with how long actions are estimated to take there.
-func (c *clusterClient) Node(ctx context.Context, name string) (wire.Node, error) {
-	return get[wire.Node](ctx, c.connection, nodePath(name), nil)
+// Node returns one node in full. An unknown node is ErrNotFound.
+func (c *clusterClient) Node(ctx context.Context, name string) (wire.NodeDetail, error) {
+	return get[wire.NodeDetail](ctx, c.connection, nodePath(name), nil)
 }
 
 func nodePath(name string) string { return "/v1/nodes/" + url.PathEscape(name) }

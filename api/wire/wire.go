@@ -159,8 +159,8 @@ type Node struct {
 	Power           *NodePower        `json:"power,omitempty"` // nil: unknown
 	VMs             []string          `json:"vms"`
 	Labels          map[string]string `json:"labels,omitempty"`
-	Switch          *NodeSwitch       `json:"switch,omitempty"`    // nil: it cannot be switched off and on
-	Durations       []NodeDuration    `json:"durations,omitempty"` // detail only
+	Switch          *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
+	Maintenance     *NodeMaintenance  `json:"maintenance,omitempty"`
 }
 
 // NodeDuration is how long actions of one kind are estimated to take on a node.
@@ -195,7 +195,11 @@ type NodeList struct {
 
 // NodeChange is the body of PATCH /v1/nodes/{name}: the state to put it in.
 type NodeChange struct {
-	State string `json:"state"` // online, draining, offline, down
+	// State is online, draining, offline, down, or maintenance: drained, and offline once it is empty. ready
+	// ends the maintenance.
+	State string `json:"state"`
+	// Reason is why a node enters maintenance, for others to read.
+	Reason string `json:"reason,omitempty"`
 	// Fenced must be true to declare a node down: an administrator has made sure that
 	// nothing runs there.
 	Fenced bool `json:"fenced,omitempty"`
@@ -394,21 +398,6 @@ const ConsoleProtocol = "vjob-console"
 // submission safe: the same key of the same owner is the same vjob.
 const KeyHeader = "Idempotency-Key"
 
-// Rules are the placement rules of the cluster.
-type Rules struct {
-	Settings string     `json:"settings"`            // those of the daemon's settings, which hold as well
-	Text     string     `json:"text"`                // those that administrators have stated
-	StatedBy string     `json:"stated_by,omitempty"` // last
-	Stated   *time.Time `json:"stated,omitempty"`
-	Broken   []string   `json:"broken"` // what breaks rules now, those of vjobs included
-}
-
-// RulesChange replaces the rules of the cluster.
-type RulesChange struct {
-	Text  string `json:"text"`            // "" removes all
-	Check bool   `json:"check,omitempty"` // only check them
-}
-
 // WhatIf is the body of POST /v1/what-if: hypothetical changes. Users may ask about a submission
 // only, administrators about everything.
 type WhatIf struct {
@@ -420,6 +409,9 @@ type WhatIf struct {
 	// BudgetWatts is what the cluster may draw, in place of its budgets.
 	BudgetWatts *float64 `json:"budget_watts,omitempty"`
 	Without     []int64  `json:"without,omitempty"` // vjobs that are deleted
+	// Place asks for placements of a waiting or suspended vjob, 0 is the one of submit.
+	Place        *int64 `json:"place,omitempty"`
+	Alternatives int    `json:"alternatives,omitempty"` // placements at most; 0 is 5
 }
 
 // WhatIfResult is the decision for a [WhatIf].
@@ -429,9 +421,15 @@ type WhatIfResult struct {
 	Why    string       `json:"why,omitempty"` // why there would be none
 	Broken []string     `json:"broken"`        // what would break rules before it
 	Leaves []string     `json:"leaves"`        // rules that would stay broken
-	Nodes  int          `json:"nodes"`         // that would take VMs
+	// Dropped are the preferred rules that the switch would break, each with the reason.
+	Dropped []string `json:"dropped,omitempty"`
+	Nodes   int      `json:"nodes"` // that would take VMs
 	// Undrained are the drained nodes that would keep VMs, by name, each with the reason.
 	Undrained map[string]string `json:"undrained,omitempty"`
+	// Placements answer place, the best first. Refusals are the nodes that take none of its VMs, by name,
+	// each with the reason.
+	Placements []Placement       `json:"placements,omitempty"`
+	Refusals   map[string]string `json:"refusals,omitempty"`
 }
 
 // WhatIfVJob is the outcome for one vjob: run, wait (it waits), suspend (it is suspended to disk) or

@@ -151,7 +151,8 @@ func busyCluster() map[string]any {
 	earlier := wire.Plan{
 		ID: 3, State: "done", Policy: "firstfit", Began: *at(-10), Ended: at(-8), CostMiB: 4096, MakespanSeconds: 100, TookSeconds: 120, Ratio: 1.2, ActionCount: 4,
 	}
-	slow := nodes[0]
+	slow := wire.NodeDetail{Node: nodes[0]}
+	slow.Platforms = []wire.NodePlatform{{Type: "kvm", Arch: "x86_64", CPUModel: "EPYC-Rome", CPUFeatures: []string{"svm", "npt"}, MachineTypes: []string{"pc-q35-8.2"}}}
 	slow.Durations = []wire.NodeDuration{
 		{Kind: "boot", Source: "settings", ConstantSeconds: 6},
 		{Kind: "stop", Source: "settings", ConstantSeconds: 25, Observations: 1},

@@ -49,6 +49,8 @@ type lastView struct {
 	endings   []hypervisor.Ending
 	strangers []string // machines that vjob does not manage
 	warnings  []string
+	platforms []hypervisor.Platform // kept while the node is silent or off
+	class     string                // of nodes with equal platforms; "" if unknown
 }
 
 func newNode(now time.Time) *node {

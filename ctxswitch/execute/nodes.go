@@ -116,6 +116,7 @@ func (ns *nodes) update(n *node, view hypervisor.View) {
 	n.asOf, n.problem, n.endings, n.strangers = n.lookBegan, "", view.Endings, view.Unmanaged
 	maps.DeleteFunc(n.arrived, func(_ cluster.VMID, ended uint64) bool { return ended < n.asOf })
 	ns.warn(n, view.Warnings)
+	ns.setPlatforms(n, view.Platforms)
 	if news {
 		ns.forget(n)
 	}

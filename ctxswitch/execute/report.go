@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
+	"vjob/hypervisor"
 )
 
 // Report is one vjob as the executor has it, for the scheduler and for users.
@@ -90,7 +92,7 @@ func (e *Executor) report(p *gangState) Report {
 	return Report{
 		Promised: promised,
 		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.mayHide(p), Wait: p.wait,
-		Missing: p.missing, Watts: max(p.account.watts, 0),
+		Missing: cmp.Or(p.missing, e.store.unseen(p)), Watts: max(p.account.watts, 0),
 		Running: Running{
 			Ran: p.account.ranAt(p.job, e.now), Crowded: p.account.crowdedAt(p.job, e.now), Short: p.account.short > 0,
 			Booked: p.account.written(), Began: p.hasStarted(),
@@ -159,6 +161,10 @@ type NodeReport struct {
 	Watts    energy.Watts          // that it draws now; 0 where nothing is known of its power
 	Joules   int64                 // that it has drawn so far, as written
 	Locked   map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
+	// Platforms are what VMs can be on the node; nil if unknown. Nodes with equal platforms have the
+	// same PlatformClass.
+	Platforms     []hypervisor.Platform
+	PlatformClass string
 }
 
 // Names are those of the nodes, in order. They are not to be changed.
@@ -191,6 +197,7 @@ func (e *Executor) reportNode(n *node) NodeReport {
 		Node: n.Node, Silent: n.silent(), Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
 		Used: e.capacity.used(n), Foreign: e.capacity.foreign(n), Demand: n.demand(), VMs: n.vms(),
 		On: n.on(), Watts: n.power.watts, Joules: e.energy.drawn[n.ID],
+		Platforms: n.platforms, PlatformClass: n.class,
 	}
 	for vm, c := range n.copies {
 		if c.Lock {

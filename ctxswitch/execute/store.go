@@ -34,6 +34,9 @@ func (st *store) update(shown hypervisor.Store, err error) {
 	if err != nil {
 		return
 	}
+	if st.asOf == 0 {
+		st.changes++ // suspended vjobs may resume
+	}
 	st.shown, st.asOf = shown, st.lookBegan
 	for _, image := range shown.Images {
 		st.dirty[image.ID.VM.VJob] = true
@@ -58,6 +61,15 @@ func (st *store) lookEvery() time.Duration {
 		return 6 * st.settings.LookEvery
 	}
 	return st.settings.LookEvery
+}
+
+// unseen says that no look has shown the images of a suspended vjob since the start, so that it is not known
+// which nodes can run it; "" if one has.
+func (st *store) unseen(p *gangState) string {
+	if p.rec.Phase != gang.Saved || st.asOf > 0 {
+		return ""
+	}
+	return "the image store has not been seen since the start"
 }
 
 // spaces is the room beside what all gangs but one that are being saved still need.

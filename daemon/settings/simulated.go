@@ -16,6 +16,25 @@ type Simulated struct {
 	Locks     bool    `json:"locks"`
 	StateFile string  `json:"state_file"`
 	Faults    []Fault `json:"faults"`
+	// Platforms are what VMs can be on nodes; VMs run on every other node.
+	Platforms []Platform `json:"platforms"`
+}
+
+// Platform is what VMs can be on some simulated nodes.
+type Platform struct {
+	Nodes        []string `json:"nodes"` // names and ranges
+	Type         string   `json:"type"`  // default: kvm
+	CPUModel     string   `json:"cpu_model"`
+	CPUFeatures  []string `json:"cpu_features"`
+	MachineTypes []string `json:"machine_types"` // the oldest first: VMs boot with the last
+}
+
+// Names lists the nodes of the platform.
+func (p *Platform) Names() (names []string) {
+	for _, n := range p.Nodes {
+		names = append(names, ExpandRange(n)...)
+	}
+	return names
 }
 
 // Fault is a fault to inject into a simulated node.
@@ -37,6 +56,9 @@ func (s *Settings) validateSimulated() error {
 		return cluster.BadField("simulated.speed", v, "between 0.1 and 10000")
 	}
 	known := s.ClusterNodes()
+	if err := s.validatePlatforms(known); err != nil {
+		return err
+	}
 	for i, f := range s.Simulated.Faults {
 		field := fmt.Sprintf("simulated.faults[%d]", i)
 		kind := choice{field + ".kind", f.Kind, "daemon-killed disk-full freeze partition power-loss store-gone"}
@@ -54,6 +76,28 @@ func (s *Settings) validateSimulated() error {
 			return cluster.BadField(field+".after", f.After, "at most "+longestFault.String())
 		case f.Lasts.Duration <= 0 || f.Lasts.Duration > longestFault:
 			return cluster.BadField(field+".lasts", f.Lasts, "more than 0 and at most "+longestFault.String())
+		}
+	}
+	return nil
+}
+
+func (s *Settings) validatePlatforms(known []cluster.Node) error {
+	for i := range s.Simulated.Platforms {
+		p, field := &s.Simulated.Platforms[i], fmt.Sprintf("simulated.platforms[%d]", i)
+		if p.Type != "" {
+			kind := choice{field + ".type", p.Type, "kvm qemu"}
+			if err := kind.check(); err != nil {
+				return err
+			}
+		}
+		names := p.Names()
+		if len(names) == 0 {
+			return cluster.Fault(field+".nodes", "required: names of nodes, or ranges of them such as n[1-8]")
+		}
+		for _, name := range names {
+			if !slices.ContainsFunc(known, func(n cluster.Node) bool { return string(n.ID) == name }) {
+				return cluster.BadField(field+".nodes", name, "one of the nodes, or a range of them such as n[1-8]")
+			}
 		}
 	}
 	return nil

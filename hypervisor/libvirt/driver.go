@@ -53,7 +53,7 @@ func New(cfg Config, log *slog.Logger) (*Driver, error) {
 	}
 	d.files = newFileOps(minFileOps+fileOpsPerNode*len(cfg.Hosts), &d.running)
 	d.images = coalesced[hypervisor.Store]{files: d.files, run: d.store.list}
-	d.store = imageStore{dir: cfg.ImageDir, installation: cfg.Installation, identify: cfg.identify}
+	d.store = imageStore{dir: cfg.ImageDir, installation: cfg.Installation, identify: cfg.identify, known: &knownHardware{images: map[hypervisor.ImageID]imageHardware{}}}
 	for _, h := range cfg.Hosts {
 		d.store.nodes = append(d.store.nodes, h.Node)
 	}
@@ -152,7 +152,7 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 	if err != nil {
 		return hypervisor.View{}, fmt.Errorf("look at %s: %w", node, err)
 	}
-	view.Warnings = n.warnings()
+	view.Warnings, view.Platforms = n.allWarnings(), n.platforms()
 	if n.cache.contentionHidden() {
 		view.Warnings = append(view.Warnings, warnBlind)
 	}

@@ -159,7 +159,7 @@ var faultCases = []faultCase{
 		do: func(b *faultBench) (string, error) {
 			s, err := b.store.list()
 			for i := range s.Images {
-				s.Images[i].Written = time.Time{}
+				s.Images[i].Written, s.Images[i].Hardware = time.Time{}, nil
 			}
 			return fmt.Sprint(s.Images, len(s.Free)), err
 		},

@@ -30,13 +30,14 @@ import (
 //	h1/12.3.g1.a1.x4   empty: attempts up to 4 are revoked
 //	h1/12.3.g1.a1.s8f… empty: the image was sealed with this SHA-256
 //
-// It keeps no state in memory, so its guarantees hold across restarts. Its notes are the names
+// It keeps no state in memory but what it has read of images, so its guarantees hold across restarts. Its notes are the names
 // of empty files, which fit on a full disk.
 type imageStore struct {
 	dir          string
 	installation string // marks our folders
 	nodes        []cluster.NodeID
 	identify     func(description string) (identity, error) // see Config.identify
+	known        *knownHardware                             // may be nil
 }
 
 // errRevoked is the error of an attempt to restore that was revoked before.
@@ -125,19 +126,28 @@ func (s *imageStore) listNode(node cluster.NodeID) (images []hypervisor.Image, s
 		if !ok || isNote {
 			continue
 		}
-		head, info, err := readHeader(root, e.Name())
+		image, err := s.listImage(root, node, id)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // discarded since the listing
 		}
 		if err != nil {
 			return nil, space, fmt.Errorf("image %s: %w", id, err)
 		}
-		images = append(images, hypervisor.Image{
-			ID: id, Node: node, Bytes: info.Size(), Complete: head.complete(info.Size()), Written: info.ModTime(),
-		})
+		images = append(images, image)
 	}
 	space, err = freeSpace(root.Name())
 	return images, space, err
+}
+
+func (s *imageStore) listImage(root *os.Root, node cluster.NodeID, id hypervisor.ImageID) (hypervisor.Image, error) {
+	head, info, err := readHeader(root, id.String())
+	if err != nil {
+		return hypervisor.Image{}, err
+	}
+	hardware, err := s.hardware(root, id, head, info)
+	return hypervisor.Image{
+		ID: id, Node: node, Bytes: info.Size(), Complete: head.complete(info.Size()), Written: info.ModTime(), Hardware: hardware,
+	}, err
 }
 
 func freeSpace(dir string) (hypervisor.Space, error) {

@@ -153,6 +153,7 @@ func (n *node) recognise(s libvirt.DomainStats) (*listedMachine, error) {
 	tuned := n.cache.tuning(uuid, m.id, found.tuning)
 	m.copy = hypervisor.Copy{
 		VM: found.mark.vm(), Stamp: found.mark.stamp(), Lock: found.lock, Size: found.size, Cap: tuned.cap, Weight: tuned.weight,
+		Hardware: found.hardware,
 	}
 	if s.Cpu != nil {
 		m.copy.CPUTime = time.Duration(s.Cpu.Time)

@@ -259,6 +259,12 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 	unknown.VM.Rank, unknown.Job, unknown.CPUTime, unknown.Cap, unknown.Weight, unknown.Lock = 1, hypervisor.JobUnknown, 0, 0, 0, false
 	stopped := unknown
 	stopped.VM, stopped.State, stopped.Job = dead, hypervisor.CopyDead, hypervisor.JobNone
+	for i, c := range view.Copies {
+		if c.Hardware == nil || c.Hardware.Type != "test" || c.Hardware.Arch != "i686" {
+			t.Errorf("hardware of %s: %+v", c.VM, c.Hardware)
+		}
+		view.Copies[i].Hardware = nil
+	}
 	if list := []hypervisor.Copy{want, unknown, stopped}; !reflect.DeepEqual(view.Copies, list) {
 		t.Errorf("copies\n%+v\nwant\n%+v", view.Copies, list)
 	}

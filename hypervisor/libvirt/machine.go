@@ -181,10 +181,11 @@ func fileSource(path string) *libvirtxml.DomainDiskSource {
 
 // identity is the part of a machine's description that never changes while it exists.
 type identity struct {
-	mark   mark
-	size   cluster.Resources
-	lock   bool   // a lease, or a disk that QEMU locks
-	tuning tuning // when it was first seen
+	mark     mark
+	size     cluster.Resources
+	lock     bool   // a lease, or a disk that QEMU locks
+	tuning   tuning // when it was first seen
+	hardware *hypervisor.Hardware
 }
 
 // identify reads our mark from a machine's description, or fails with errStranger.
@@ -201,7 +202,7 @@ func (c Config) identify(description string) (identity, error) {
 	if m.Cluster != c.Cluster || d.Name != cluster.GuestName(m.vm()) || d.UUID != machineUUID(c.Cluster, m.vm()) {
 		return identity{}, errUnmanaged
 	}
-	id.tuning, id.size = tuningOf(d.CPUTune), sizeOf(&d, m)
+	id.tuning, id.size, id.hardware = tuningOf(d.CPUTune), sizeOf(&d, m), hardwareOf(&d)
 	if d.Devices == nil {
 		return id, nil
 	}

@@ -33,6 +33,7 @@ type node struct {
 	accel  kvmSupport
 
 	inspected atomic.Pointer[inspection] // nil: not yet
+	offer     atomic.Pointer[offer]      // nil: not yet
 }
 
 // How many concurrent calls of a kind a node gets.
@@ -99,6 +100,7 @@ func (n *node) watch() {
 		up = true
 		probe(reg.conn, n.driver.cfg.Timeouts) // only now: no call is pending on it any more
 		n.inspect()
+		n.probePlatforms()
 		// First the events, then the listing, so that no change is missed in between.
 		n.refresh()
 		n.waitUntilLost(reg.conn)

@@ -25,7 +25,7 @@ func (x *executor) startBoot(op *operation) (time.Duration, *failure) {
 	d := x.random.jitter(x.slowed(call, x.profile.Boot))
 	m := &machine{
 		VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, execution: execution{Cap: call.Cap, Weight: call.Weight},
-		Memory: memory{Stamp: call.Stamp, Spec: call.Machine, Stage: booting, Length: d},
+		Memory: memory{Stamp: call.Stamp, Spec: call.Machine, Hardware: n.newHardware(), Stage: booting, Length: d},
 	}
 	if op.Hangs {
 		x.startHungBoot(m, op)

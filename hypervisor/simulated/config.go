@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/hypervisor"
 )
 
 // SharedPool is the default pool: a file system that all nodes mount.
@@ -47,6 +48,9 @@ type Node struct {
 	Slow float64
 	// Unmanaged are the names of unmanaged machines.
 	Unmanaged []string
+	// Platforms are what VMs can be on the node. VMs boot with the first of them: with all its
+	// features and the last of its machine types. Nil: unknown, and every VM runs here.
+	Platforms []hypervisor.Platform
 	// Leftovers are copies with our mark that exist at the start and belong to no vjob.
 	Leftovers []Leftover
 }

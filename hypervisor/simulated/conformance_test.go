@@ -24,12 +24,22 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 		s.Nodes = append(s.Nodes, simulated.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 4096}})
 	}
 	s.Nodes[1].Unmanaged = []string{"zoe", "adam"}
+	modern := []hypervisor.Platform{{
+		Type: "kvm", Arch: "x86_64", CPUModel: "Skylake-Server", Features: []string{"avx2", "avx512f"}, MachineTypes: []string{"pc-q35-7.2", "pc-q35-8.2"},
+	}}
+	for i := range s.Nodes {
+		s.Nodes[i].Platforms = modern
+	}
+	s.Nodes = append(s.Nodes, simulated.Node{ID: "old", Capacity: cluster.Resources{CPU: 4000, Memory: 4096}, Platforms: []hypervisor.Platform{{
+		Type: "kvm", Arch: "x86_64", CPUModel: "Broadwell", Features: []string{"avx2"}, MachineTypes: []string{"pc-q35-7.2", "pc-q35-8.2"},
+	}}})
 	d := open(t, s)
 	t.Cleanup(func() { closing(t, d) })
 	return conformance.Harness{
 		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
 		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true, Busy: 4 * cluster.CPU, Uses: 100, Converse: echoes,
 		Unmanaged:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
+		Lacking:     "old",
 		CallTimeout: 10 * time.Second, Patience: 10 * time.Second, Poll: time.Millisecond, Moment: 30 * time.Millisecond,
 		Hooks: hooks(d),
 	}

@@ -86,6 +86,7 @@ type TrueCopy struct {
 	CPU         cluster.MilliCPU // the current demand
 	Cap         cluster.MilliCPU // 0 is no limit
 	Ran         time.Duration    // how long this memory has run since the boot of the guest
+	Hardware    *hypervisor.Hardware
 }
 
 // TrueImage is an image and its memory.
@@ -98,6 +99,7 @@ type TrueImage struct {
 	Durable     bool
 	Corrupt     bool
 	Ran         time.Duration
+	Hardware    *hypervisor.Hardware
 }
 
 // TrueNode is a node, its lasting faults and the memory that its copies take.
@@ -109,6 +111,7 @@ type TrueNode struct {
 	MemoryUsed cluster.MiB
 	CPUNeeded  cluster.MilliCPU // the demand of running guests
 	CPUUsed    cluster.MilliCPU // under their caps, at most the capacity of the node
+	Platforms  []hypervisor.Platform
 }
 
 // Truth returns the ground truth at the current instant.
@@ -120,6 +123,7 @@ func (c *Cluster) Truth() Truth {
 				t.Copies = append(t.Copies, TrueCopy{
 					VM: id, Node: n.ID, Stamp: m.Memory.Stamp, State: m.State, Job: m.Job, Incomplete: m.Incomplete, MemoryEpoch: m.Memory.Epoch,
 					Corrupt: m.Memory.Corrupt, Reserved: m.Memory.Spec.Reserved, CPU: m.Demand, Cap: m.Cap, Ran: m.runTime(c.clock.now),
+					Hardware: m.Memory.Hardware,
 				})
 			}
 		}
@@ -127,7 +131,7 @@ func (c *Cluster) Truth() Truth {
 	for _, i := range c.store.sorted() {
 		t.Images = append(t.Images, TrueImage{
 			ID: i.ID, Node: i.Node, Stamp: i.Mem.Stamp, MemoryEpoch: i.Mem.Epoch, Complete: i.Complete,
-			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.RunTime,
+			Durable: i.Durable, Corrupt: i.Mem.Corrupt || i.Rot > 0, Ran: i.Mem.RunTime, Hardware: i.Mem.Hardware,
 		})
 	}
 	return t
@@ -138,7 +142,7 @@ func (c *Cluster) TrueNodes() []TrueNode {
 	list := make([]TrueNode, len(c.nodes.sorted))
 	for i, n := range c.nodes.sorted {
 		t := &list[i]
-		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: n.boots(c.clock)}
+		*t = TrueNode{ID: n.ID, Capacity: n.Capacity, MemoryUsed: n.memoryUsed(), Boots: n.boots(c.clock), Platforms: n.Platforms}
 		for k := range lastingKinds {
 			if n.has(k) {
 				t.Faults = append(t.Faults, k)

@@ -24,12 +24,13 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 		Copies:    make([]hypervisor.Copy, 0, len(n.copies)),
 		Endings:   slices.Clip(n.endings), // what is in it never changes
 		Unmanaged: slices.Clone(n.Unmanaged),
+		Platforms: n.Platforms,
 	}
 	for _, m := range n.sortedCopies() {
 		m.accrue(c.clock.now)
 		v.Copies = append(v.Copies, hypervisor.Copy{
 			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
-			CPU: m.Demand, CPUTime: m.CPUTime, Memory: m.workingSet(), Cap: m.Cap, Weight: m.weight(), Lock: c.nodes.locks && !m.Unlocked,
+			CPU: m.Demand, CPUTime: m.CPUTime, Memory: m.workingSet(), Cap: m.Cap, Weight: m.weight(), Lock: c.nodes.locks && !m.Unlocked, Hardware: m.Memory.Hardware,
 		})
 	}
 	return v, nil

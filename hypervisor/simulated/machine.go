@@ -44,6 +44,8 @@ type execution struct {
 type memory struct {
 	Stamp hypervisor.Stamp    `json:"stamp"`
 	Spec  *hypervisor.Machine `json:"spec"`
+	// Hardware is what the guest was booted with; nil if the platforms of its node are unknown.
+	Hardware *hypervisor.Hardware `json:"hardware,omitempty"`
 	// Epoch is the disk epoch at which this memory last ran. Memory with another
 	// epoch than its disk is stale (I2).
 	Epoch   int  `json:"epoch"`

@@ -29,6 +29,9 @@ func (x *executor) startMigrate(op *operation) (time.Duration, *failure) {
 	case to.copies[m.VM] != nil:
 		return 0, newFailure(hypervisor.ErrExists, "migrate %s to %s", m.VM, to.ID)
 	}
+	if f := incompatible(op, m.Memory.Hardware, to); f != nil {
+		return 0, f
+	}
 	if f := to.memoryFailure(memory); f != nil {
 		return 0, f
 	}

@@ -28,6 +28,9 @@ func (x *executor) startRestore(op *operation) (time.Duration, *failure) {
 		return 0, newFailure(hypervisor.ErrBadImage, "restore %s on %s: image %s does not match its checksum",
 			call.VM, call.Node, i.ID)
 	}
+	if f := incompatible(op, i.Mem.Hardware, n); f != nil {
+		return 0, f
+	}
 	memory := i.Mem.Spec.Reserved.Memory
 	if f := n.memoryFailure(memory); f != nil {
 		return 0, f

@@ -58,7 +58,7 @@ func (st *imageStore) listable(n *node) *failure {
 
 // listed is an image as looks show it.
 func (st *imageStore) listed(i *image) hypervisor.Image {
-	return hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete, Written: st.clock.at(i.Written)}
+	return hypervisor.Image{ID: i.ID, Node: i.Node, Bytes: i.Bytes, Complete: i.Complete, Written: st.clock.at(i.Written), Hardware: i.Mem.Hardware}
 }
 
 // savedBy lists the images that a node saved.

@@ -51,6 +51,16 @@ const (
 	Continuous
 )
 
+// Strength says whether a rule without a penalty may be dropped.
+type Strength uint8
+
+// The strengths ("VMware Distributed Resource Management", 2012, §3.3.1).
+const (
+	Unstated  Strength = iota // mandatory, unless the rule has a penalty
+	Mandatory                 // never broken
+	Preferred                 // dropped if it cannot be kept together with the mandatory rules and the capacity of nodes
+)
+
 // Call is "continuous soft(5) spread(vms);".
 type Call struct {
 	Comments
@@ -58,9 +68,11 @@ type Call struct {
 	RulePos Pos
 	ModePos Pos
 	Mode    Mode
-	Penalty Expr // nil: a hard rule
-	Rule    string
-	Args    []Arg
+	Penalty Expr // nil: a hard rule, or a preferred one
+	Strength
+	StrengthPos Pos
+	Rule        string
+	Args        []Arg
 }
 
 // Arg is "value" or "name=value".

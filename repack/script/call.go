@@ -15,7 +15,8 @@ type Posting struct {
 	Kind       rule.Kind
 	Values     map[string]any // for rule.Args
 	Continuous bool
-	Penalty    int64 // 0: a hard rule
+	Penalty    int64 // 0: a mandatory or a preferred rule
+	Preferred  bool  // it is dropped if it cannot be kept; see [PreferredPenalty]
 	idle       bool  // it concerns no VM
 	pos        Pos
 	src        *source
@@ -177,8 +178,13 @@ func (e *evaluator) mode(c *Call, p *Posting) bool {
 }
 
 func (e *evaluator) penalty(c *Call, p *Posting) bool {
+	p.Preferred = c.Strength == Preferred
 	if c.Penalty == nil {
 		return true
+	}
+	if c.Strength != Unstated {
+		e.fail(c.StrengthPos, "a rule with soft(…) is neither mandatory nor preferred: its penalty says what a breach costs")
+		return false
 	}
 	v := e.expr(c.Penalty, anything)
 	if v.depth == unknown {

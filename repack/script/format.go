@@ -57,6 +57,7 @@ func (p *printer) block(b *Block) {
 func (c *Call) text() string {
 	var b strings.Builder
 	b.WriteString([...]string{"", "discrete ", "continuous "}[c.Mode])
+	b.WriteString([...]string{"", "mandatory ", "preferred "}[c.Strength])
 	if c.Penalty != nil {
 		b.WriteString("soft(" + text(c.Penalty, 0) + ") ")
 	}

@@ -19,6 +19,9 @@ const (
 	MaxSteps = 10_000_000
 	// MaxPenalty is the most that a breach of a soft rule may cost.
 	MaxPenalty = 1_000_000_000_000
+	// PreferredPenalty is the penalty of a breach of a preferred rule where all rules cannot be kept: more than
+	// any time that a plan could save.
+	PreferredPenalty = 1_000_000
 	// MaxProblems bounds the reported errors, and the reported warnings.
 	MaxProblems = 20
 	// MaxText is how many bytes of diagnostics a message has at most, beside its first.

@@ -353,6 +353,8 @@ func (p *parser) modifiers(c *Call) {
 			p.soft(c, first)
 		case (first.text == "continuous" || first.text == "discrete") && p.is(word):
 			p.mode(c, first)
+		case (first.text == "mandatory" || first.text == "preferred") && p.is(word):
+			p.strength(c, first)
 		default:
 			*p = ahead
 			return
@@ -368,6 +370,16 @@ func (p *parser) mode(c *Call, first token) {
 	c.Mode, c.ModePos = Discrete, first.pos
 	if first.text == "continuous" {
 		c.Mode = Continuous
+	}
+}
+
+func (p *parser) strength(c *Call, first token) {
+	if c.Strength != Unstated {
+		p.rep.addf(first.pos, "a rule is mandatory or preferred, said once")
+	}
+	c.Strength, c.StrengthPos = Mandatory, first.pos
+	if first.text == "preferred" {
+		c.Strength = Preferred
 	}
 }
 

@@ -67,7 +67,11 @@ func (p *Program) Rules(in *repack.Instance) ([]repack.Posted, error) {
 			rep.add(c.pos, fmt.Sprint(err), notes(c.Kind)...)
 			continue
 		}
-		posted = append(posted, repack.Posted{Rule: r, Penalty: c.Penalty})
+		penalty := c.Penalty
+		if c.Preferred {
+			penalty = PreferredPenalty
+		}
+		posted = append(posted, repack.Posted{Rule: r, Penalty: penalty})
 	}
 	if rep.bad > 0 {
 		return nil, &Error{rep.sorted()}

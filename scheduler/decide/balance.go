@@ -121,7 +121,7 @@ type balancer struct {
 
 func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, error) {
 	s := &balancer{relocation: a.newRelocation(d), BalanceRequest: ask, index: map[cluster.NodeID]int{}, at: map[int]int{}, away: map[int]int{}}
-	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 {
+	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 || len(a.trial.incompatible) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.problem); err != nil {
 			return nil, err

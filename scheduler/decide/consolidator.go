@@ -19,7 +19,7 @@ type consolidator struct {
 	nodes    []cluster.NodeID
 	number   map[cluster.NodeID]int
 	vms      []cluster.VMID
-	allowed  *ctxswitch.AllowedNodes // nil without rules
+	allowed  *ctxswitch.AllowedNodes // nil if VMs may go to all nodes
 	perCPU   energy.Watts
 	objected bool // power management would keep nodes on that become empty
 }
@@ -27,7 +27,7 @@ type consolidator struct {
 func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {
 	s := &consolidator{relocation: a.newRelocation(d), ConsolidationRequest: ask, number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
 	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Criteria: ask.Criteria, Seed: a.settings.Seed}
-	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 {
+	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 || len(a.trial.incompatible) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.problem); err != nil {
 			return nil, err

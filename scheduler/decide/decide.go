@@ -113,6 +113,7 @@ func (a *attempt) run(force bool) (d Decision, unpowered map[cluster.VJobID]stri
 	a.prepareReservations(verdicts)
 	s := newPlanning(a, targets, verdicts, force)
 	s.run()
+	a.explainIncompatible(s.verdicts)
 	d = Decision{Verdicts: s.verdicts, Plan: s.plan, Why: s.why, Breaches: s.breaches, Shapes: a.startShapes(&s.plan), final: a}
 	d.SharesCPU, d.Caps = a.sharesCPU(), a.cpuCaps(d.Verdicts, d.Plan.Target)
 	d.Plan = a.delayForPower(d.Plan, d.Caps)

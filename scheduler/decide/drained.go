@@ -120,8 +120,12 @@ func (d *Decision) Undrained() map[cluster.NodeID]string {
 		if len(nodes) == 0 || leaves || d.final.moves(r, d.Plan.Target) {
 			continue
 		}
+		why := d.Verdicts[i].Reason
+		if lacks := d.final.incompatibility(r); lacks != "" {
+			why += "; " + lacks
+		}
 		for _, node := range nodes {
-			blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, d.Verdicts[i].Reason))
+			blocked[node] = append(blocked[node], fmt.Sprintf("vjob %s of %s (%s)", r.Job.ID, r.Job.Owner, why))
 		}
 	}
 	texts := make(map[cluster.NodeID]string, len(blocked))

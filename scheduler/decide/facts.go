@@ -24,6 +24,8 @@ type Facts struct {
 	Bookings Bookings
 	// TransfersAhead is for how long the transfer slots of nodes are taken by what is under way or promised.
 	TransfersAhead map[cluster.NodeID][]time.Duration
+	// Hardware is the virtual hardware of VMs; nil while all nodes are alike.
+	Hardware map[cluster.VMID]execute.Hardware
 	// Images is the free image space of each node, without what is promised.
 	Images hypervisor.Spaces
 	// NoImages is why images can be neither written nor read; "" if they can.

@@ -19,10 +19,12 @@ type layout struct {
 	applicants []ctxswitch.Applicant // vjobs on no node that could be placed, in order
 	rules      []placement.Rules     // without those of applicants
 	avoid      map[cluster.VMID][]cluster.NodeID
-	pinned     map[cluster.VMID]bool
-	immovable  map[cluster.VMID]bool // VMs of quarantined vjobs and of containers
-	claims     map[cluster.NodeID]cluster.Resources
-	live       map[cluster.VMID]bool // may migrate while they run
+	// incompatible has the nodes that cannot run a VM as it was booted.
+	incompatible map[cluster.VMID][]cluster.NodeID
+	pinned       map[cluster.VMID]bool
+	immovable    map[cluster.VMID]bool // VMs of quarantined vjobs and of containers
+	claims       map[cluster.NodeID]cluster.Resources
+	live         map[cluster.VMID]bool // may migrate while they run
 }
 
 // newLayout returns a layout with the nodes and without VMs. With live, VMs that a lock protects
@@ -53,6 +55,7 @@ func (l *layout) clone() layout {
 	c := *l
 	c.current, c.intended = l.current.Clone(), l.intended.Clone()
 	c.avoid, c.pinned, c.immovable = maps.Clone(l.avoid), maps.Clone(l.pinned), maps.Clone(l.immovable)
+	c.incompatible = maps.Clone(l.incompatible)
 	c.rules, c.applicants = slices.Clip(l.rules), slices.Clip(l.applicants)
 	return c
 }
@@ -184,7 +187,7 @@ func (l *layout) total() (sum cluster.Resources) {
 // packings returns what packings of the intended configuration start from.
 func (l *layout) packings() packings {
 	return packings{ctxswitch.PackingInput{
-		Current: l.intended, Applicants: ctxswitch.NewApplicantQueue(l.applicants), Rules: l.rules, Avoid: l.avoid,
+		Current: l.intended, Applicants: ctxswitch.NewApplicantQueue(l.applicants), Rules: l.rules, Avoid: l.avoid, Incompatible: l.incompatible,
 		Pinned: l.immovable, Needs: needs(l.intended),
 	}}
 }

@@ -100,6 +100,8 @@ func (r *relocation) plan(moves []cluster.Move) (out relocated, why string) {
 		return out, err.Error()
 	case plan.Empty():
 		return out, "there is nothing to move"
+	case len(plan.Dropped) > 0:
+		return out, plan.Dropped[0].String()
 	case len(plan.Leaves) > 0:
 		return out, "rules would be broken: " + plan.Leaves[0]
 	case slices.ContainsFunc(plan.Actions, func(a ctxswitch.Action) bool { return a.Kind != cluster.Migrate }):

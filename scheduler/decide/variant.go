@@ -84,6 +84,7 @@ func (w *Variant) takeOut(job *cluster.VJob) {
 		w.layout.intended.Remove(vm.ID)
 		delete(w.layout.pinned, vm.ID)
 		delete(w.layout.immovable, vm.ID)
+		delete(w.layout.incompatible, vm.ID)
 	}
 	w.layout.drop(func(other cluster.VJobID) bool { return other == job.ID })
 }

@@ -62,6 +62,7 @@ func newView(settings *Settings, f *Facts) *View {
 	for i := range v.VJobs {
 		v.place(&v.VJobs[i])
 	}
+	v.compare()
 	v.attachRules()
 	v.quarantine()
 	v.applyGates()

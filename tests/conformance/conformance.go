@@ -53,6 +53,9 @@ type Harness struct {
 	Converse func(line io.ReadWriter) error
 	// Unmanaged are the unmanaged machines on Nodes, or nil.
 	Unmanaged map[cluster.NodeID][]string
+	// Lacking is a node outside Nodes that lacks something of the hardware of guests that are booted on
+	// the others; may be empty.
+	Lacking cluster.NodeID
 
 	// SpuriousRefusals is how many calls of the whole suite may be refused once without a cause: a real
 	// hypervisor refuses one call in some thousands, and schedulers retry it.
@@ -135,7 +138,7 @@ func Run(t *testing.T, h Harness) {
 	var missed []string
 	job := h.VJob
 	for _, tables := range [][]caseOf{
-		lifeCases, saveCases, imageCases, restoreCases, loadingCases, migrateCases, nodeCases, tuneCases, demandCases, attachCases,
+		lifeCases, saveCases, imageCases, restoreCases, loadingCases, migrateCases, nodeCases, tuneCases, demandCases, attachCases, platformCases,
 	} {
 		for _, c := range tables {
 			job++

@@ -160,6 +160,7 @@ func (k *Checker) Called(_ time.Time, call hypervisor.Call) {
 	if !k.intents[call.Op] {
 		k.violate(10, "%s of %s on %s has no committed intent", call.Verb, call.VM, call.Node)
 	}
+	k.runnable(&call)
 	starts := call.Verb == hypervisor.Boot || call.Verb == hypervisor.Restore || call.Verb == hypervisor.Unpause
 	if !starts {
 		return

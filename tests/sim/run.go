@@ -94,6 +94,7 @@ func (r *run) build() error {
 			Capacity:  cluster.Resources{CPU: 2 * cluster.CPU, Memory: 2048},
 			Unmanaged: r.unmanaged(i),
 			Leftovers: r.opts.leftOn(i),
+			Platforms: r.opts.platforms(i),
 		}
 		if i == 0 && r.opts.Seed%4 == 1 {
 			nodes[i].Slow = 3

@@ -199,14 +199,19 @@ func testNodes(t *testing.T, w *World) {
 		return undeclared
 	}
 	same(t, "undeclared at first", save(node("b", 1, cluster.Online, "r1"), node("a", 2, cluster.Offline, "r1")), []cluster.NodeID{})
-	w.commit(t, journal.Step{Nodes: []cluster.Node{node("b", 1, cluster.Draining, "r1")}})
+	maintained := node("b", 1, cluster.Draining, "r1")
+	maintained.Maintenance = &cluster.Maintenance{By: "root", Reason: "new memory", Since: time.Date(2026, time.March, 1, 8, 0, 0, 5, time.UTC), VMs: 3}
+	w.commit(t, journal.Step{Nodes: []cluster.Node{maintained}})
 	w.reopen()
 	same(t, "undeclared", save(node("b", 3, cluster.Online, "r2"), node("c", 4, cluster.Online, "")), []cluster.NodeID{"a"})
 	bare := cluster.Node{ID: "d"}
 	w.commit(t, journal.Step{Nodes: []cluster.Node{bare}})
-	same(t, "nodes", w.load(t).Nodes, []cluster.Node{
-		node("a", 2, cluster.Offline, "r1"), node("b", 3, cluster.Draining, "r2"), node("c", 4, cluster.Online, ""), bare,
-	})
+	now := node("b", 3, cluster.Draining, "r2")
+	now.Maintenance = maintained.Maintenance
+	same(t, "nodes", w.load(t).Nodes, []cluster.Node{node("a", 2, cluster.Offline, "r1"), now, node("c", 4, cluster.Online, ""), bare})
+	now.State, now.Maintenance = cluster.Online, nil
+	w.commit(t, journal.Step{Nodes: []cluster.Node{now}})
+	same(t, "after its maintenance", w.load(t).Nodes[1], now)
 	_, err := w.SaveNodes(t.Context(), []cluster.Node{{}})
 	isError(t, "a node without a name", err, cluster.ErrInvalid)
 }

@@ -46,6 +46,7 @@ func nodesCommand(a *cli.App) *cobra.Command {
 		setNode(a, "drain", "have everything moved off nodes; they take nothing new", to(cluster.Draining)),
 		setNode(a, "online", "let nodes take VMs again", to(cluster.Online)),
 		setNode(a, "offline", "put empty nodes out of use", to(cluster.Offline)),
+		maintainCommand(a), readyCommand(a),
 		down,
 		setPower(a, "off", "switch a node off, once everything has moved off it", "goes off once it is empty"),
 		setPower(a, "on", "switch a node on", "is to be on"),

@@ -67,6 +67,9 @@ func showRules(a *cli.App, r *wire.Rules) error {
 	if len(r.Broken) > 0 {
 		block("broken now", strings.Join(r.Broken, "\n"))
 	}
+	if len(r.Dropped) > 0 {
+		block("preferred rules that are dropped now", strings.Join(r.Dropped, "\n"))
+	}
 	_, err := fmt.Fprint(a.Out, b.String())
 	return err
 }

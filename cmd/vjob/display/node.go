@@ -15,6 +15,9 @@ func NodeState(n *wire.Node) string {
 	if switching(n) {
 		return n.Switch.Phase
 	}
+	if n.Maintenance != nil && n.Maintenance.Empty {
+		return "maintenance"
+	}
 	if n.Silent && n.State != cluster.Down.String() && n.State != cluster.Offline.String() {
 		return "silent"
 	}
@@ -25,6 +28,9 @@ func NodeState(n *wire.Node) string {
 func NodeProblem(n *wire.Node) string {
 	if switching(n) {
 		return powerProblem(n)
+	}
+	if n.Maintenance != nil {
+		return MaintenanceLine(n.Maintenance)
 	}
 	if n.Silent {
 		return fmt.Sprintf("silent since %s: %s", Moment(&n.Since), n.Problem)

@@ -48,7 +48,8 @@ better the plan; a first plan has twice the deadline. No daemon is needed and no
 
 With --what-if the daemon says what it would do at once if nodes were drained, lost or back, other
 rules were stated, vjobs were gone or one was submitted: which vjobs would fare otherwise, and the
-context switch. Nothing is changed.
+context switch. Nothing is changed. With --place it also ranks the places where a vjob could start, each with
+its reason, and says why other nodes take none of its VMs.
 
 The files are brsp-instance/1 and brsp-plan/1, plain or compressed by gzip; docs/reference/plan-files.md
 shows them. Their times are in seconds. The same instance, seed and number of iterations give the same
@@ -59,13 +60,14 @@ then nothing is written.`,
 		Example: `  vjob plan --in instance.json --out plan.json --deadline 30s --svg plan.svg
   vjob check --in instance.json --plan plan.json
   vjob plan --what-if --drain n3,n4
-  vjob plan --what-if --submit big.yaml -o json`,
+  vjob plan --what-if --submit big.yaml -o json
+  vjob plan --what-if --place big.yaml --alternatives 3`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.whatIf.on {
 				return whatIf(cmd.Context(), a, &f)
 			}
-			for _, name := range []string{"drain", "lose", "online", "without", "rules", "budget", "submit"} {
+			for _, name := range []string{"drain", "lose", "online", "without", "rules", "budget", "submit", "place", "alternatives"} {
 				if cmd.Flags().Changed(name) {
 					return &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("--%s: needs --what-if", name)}
 				}
@@ -91,6 +93,8 @@ then nothing is written.`,
 	flags.StringVar(&w.rules, "rules", "", "… the rules of this `FILE` were stated")
 	flags.StringVar(&w.budget, "budget", "", "… the cluster might draw so many `WATTS`, such as 9kW")
 	flags.StringVar(&w.submit, "submit", "", "… the vjob of this `FILE` were submitted")
+	flags.StringVar(&w.place, "place", "", "list placements of a vjob that waits: the number of the `VJOB`, or a vjob file")
+	flags.IntVar(&w.alternatives, "alternatives", 0, "`NUMBER` of placements to list at most; default: 5")
 	cli.Complete(cmd, "objective", objectives...)
 	return cmd
 }

@@ -15,7 +15,6 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
-	"vjob/cmd/vjob/vjobfile"
 	"vjob/energy"
 	"vjob/internal/chart"
 )
@@ -27,6 +26,8 @@ type whatIfFlags struct {
 	without             []int64
 	submit, rules       string
 	budget              string
+	place               string
+	alternatives        int
 }
 
 // readQuestion reads what is supposed.
@@ -49,18 +50,15 @@ func readQuestion(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 		w.BudgetWatts = &most
 	}
 	if f.submit != "" {
-		data, err := a.ReadInput(f.submit)
-		if err != nil {
-			return w, cluster.BadField("--submit", f.submit, "a vjob file: "+err.Error())
-		}
-		s, err := vjobfile.Parse(f.submit, data)
-		if err != nil {
+		if w.Submit, err = readSubmission(a, "--submit", f.submit); err != nil {
 			return w, err
 		}
-		w.Submit = &s
 	}
-	if len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
-		return w, cluster.Fault("--what-if", "requires --drain, --lose, --online, --without, --rules, --budget or --submit")
+	if err := f.readPlace(a, &w); err != nil {
+		return w, err
+	}
+	if w.Place == nil && len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
+		return w, cluster.Fault("--what-if", "requires --drain, --lose, --online, --without, --rules, --budget, --submit or --place")
 	}
 	return w, nil
 }
@@ -115,6 +113,7 @@ func showWhatIf(a *cli.App, f *wire.WhatIfResult) error {
 	list := [][2]string{{"nodes", display.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
 	list = append(list, display.Passage("broken", strings.Join(f.Broken, "\n"))...)
 	list = append(list, display.Passage("stays broken", strings.Join(f.Leaves, "\n"))...)
+	list = append(list, display.Passage("dropped", strings.Join(f.Dropped, "\n"))...)
 	for _, node := range slices.Sorted(maps.Keys(f.Undrained)) {
 		list = append(list, display.Passage("node "+node, f.Undrained[node])...)
 	}
@@ -130,6 +129,9 @@ func showWhatIf(a *cli.App, f *wire.WhatIfResult) error {
 		if err := stepTable(f.Plan.Actions).Write(&b, a.Width()); err != nil {
 			return err
 		}
+	}
+	if err := showPlacements(a, &b, f); err != nil {
+		return err
 	}
 	_, err := io.WriteString(a.Out, b.String())
 	return err

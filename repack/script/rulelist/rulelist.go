@@ -155,7 +155,7 @@ func (r *reader) rule(item ast.Node) {
 	r.Add(c)
 }
 
-// entry reads one key of a rule. All but rule, continuous and penalty are its
+// entry reads one key of a rule. All but rule, continuous, preferred and penalty are its
 // arguments.
 func (r *reader) entry(c *script.Call, key string, e *ast.MappingValueNode) {
 	at := r.at(e.Value)
@@ -175,6 +175,16 @@ func (r *reader) entry(c *script.Call, key string, e *ast.MappingValueNode) {
 		c.Mode, c.ModePos = script.Discrete, at
 		if b.Value {
 			c.Mode = script.Continuous
+		}
+	case "preferred":
+		b, ok := e.Value.(*ast.BoolNode)
+		if !ok {
+			r.Bad(at, "want true or false")
+			return
+		}
+		c.Strength, c.StrengthPos = script.Mandatory, at
+		if b.Value {
+			c.Strength = script.Preferred
 		}
 	case "penalty":
 		c.Penalty = r.expr(e.Value)

@@ -40,6 +40,10 @@ ban(vms=$ALL_VMS - VM1, nodes=N1);
 capacity(nodes=N[1..3], max=10);
 discrete apart(sets={{VM1, "my VM"}, {VM2}});
 `},
+		{"strength", "- {rule: ban, vms: VM1, nodes: N1, preferred: true}\n- {rule: ban, vms: VM1, nodes: N1, preferred: false}", `
+preferred ban(vms=VM1, nodes=N1);
+mandatory ban(vms=VM1, nodes=N1);
+`},
 		{"one key", "- rule: all", "\nall();\n"},
 		{"text over lines", "- rule: spread\n  vms: |\n    VM1\n    + VM2\n", "\nspread(vms=VM1 + VM2);\n"},
 		{"times", "- {rule: within, time: 5m, ratio: 1.5}", "\nwithin(time=5m, ratio=1.5);\n"},

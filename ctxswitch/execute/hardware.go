@@ -1,0 +1,79 @@
+package execute
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/gang"
+	"vjob/hypervisor"
+)
+
+// Hardware is the virtual hardware of a VM, and the node that has its copy or has saved its image.
+type Hardware struct {
+	*hypervisor.Hardware
+	Node  cluster.NodeID
+	Saved bool // it is in an image
+}
+
+// Hardware returns the virtual hardware of the VMs on nodes and in images, as far as it is known.
+// It is nil while all nodes are alike: VMs can run on any of them then.
+func (e *Executor) Hardware() map[cluster.VMID]Hardware {
+	if !e.nodes.differ() {
+		return nil
+	}
+	images := map[hypervisor.ImageID]hypervisor.Image{}
+	for _, i := range e.store.shown.Images {
+		if i.Hardware != nil {
+			images[i.ID] = i
+		}
+	}
+	found := map[cluster.VMID]Hardware{}
+	for _, p := range e.gangs.live {
+		for rank := range p.rec.Members {
+			m, vm := &p.rec.Members[rank], cluster.VMID{VJob: p.job.ID, Rank: rank}
+			switch n := e.nodes.byID[m.Node]; {
+			case p.rec.Phase == gang.Saved && m.Image != nil:
+				if i, shown := images[m.Image.ID]; shown {
+					found[vm] = Hardware{i.Hardware, i.Node, true}
+				}
+			case n != nil && n.copies[vm].Hardware != nil:
+				found[vm] = Hardware{n.copies[vm].Hardware, m.Node, false}
+			}
+		}
+	}
+	return found
+}
+
+// differ reports whether some nodes are known to offer other platforms than others.
+func (ns *nodes) differ() bool {
+	first := ""
+	for _, n := range ns.byID {
+		if n.class != "" && first != "" && n.class != first {
+			return true
+		}
+		if n.class != "" {
+			first = n.class
+		}
+	}
+	return false
+}
+
+// setPlatforms takes in the platforms of a node. A look that does not tell them leaves those of
+// an earlier one.
+func (ns *nodes) setPlatforms(n *node, found []hypervisor.Platform) {
+	if len(found) == 0 || len(n.platforms) == len(found) && &n.platforms[0] == &found[0] {
+		return
+	}
+	data, err := json.Marshal(found)
+	if err != nil {
+		return // platforms are plain data
+	}
+	sum := sha256.Sum256(data)
+	if class := string(sum[:]); class != n.class {
+		n.class = class
+		ns.changes++ // VMs may go where they could not, or no more
+	}
+	n.platforms = slices.Clip(found)
+}
