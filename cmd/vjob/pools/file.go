@@ -10,21 +10,15 @@ import (
 
 // poolFile is a cluster with its pools and VMs.
 type poolFile struct {
-	Cluster amounts     `json:"cluster"`
-	Pools   []poolEntry `json:"pools"`
-	VMs     []vmEntry   `json:"vms"`
+	Cluster amounts              `json:"cluster"`
+	Pools   []pool.PoolStatement `json:"pools"`
+	VMs     []vmEntry            `json:"vms"`
 }
 
 // amounts are an amount of each resource, as text.
 type amounts struct {
 	CPU    string `json:"cpu"`
 	Memory string `json:"memory"`
-}
-
-type poolEntry struct {
-	Name   string `json:"name"`
-	Parent string `json:"parent"` // "" is the cluster
-	pool.Statement
 }
 
 type vmEntry struct {
@@ -64,14 +58,9 @@ func (f *poolFile) problem() (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	pools := make([]pool.Pool, len(f.Pools))
-	for i := range f.Pools {
-		e := &f.Pools[i]
-		s, err := e.Read()
-		if err != nil {
-			return nil, cluster.WithPath(fmt.Sprintf("pools[%d]", i), err)
-		}
-		pools[i] = pool.Pool{Name: e.Name, Parent: e.Parent, Settings: s}
+	pools, err := pool.ReadPools(f.Pools)
+	if err != nil {
+		return nil, err
 	}
 	p := &problem{demand: map[int]cluster.Resources{}}
 	if p.hierarchy, err = pool.NewHierarchy(capacity, pools); err != nil {
