@@ -38,6 +38,13 @@ type Prices struct {
 	At   time.Time
 }
 
+// Pools are the pools that administrators have stated through the API.
+type Pools struct {
+	Text string // a list in JSON, as package queue/pool writes it; "" without pools
+	By   string // user of the last change; "" before the first
+	At   time.Time
+}
+
 // NodeEnergy is energy that a node has drawn.
 type NodeEnergy struct {
 	Node   cluster.NodeID
@@ -95,6 +102,7 @@ const (
 	EventRules     EventKind = "rules"     // the rules of the cluster were changed
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventPrices    EventKind = "prices"    // the prices of energy were changed
+	EventPools     EventKind = "pools"     // the pools of the cluster were changed
 	EventNotify    EventKind = "notify"    // notifications of a vjob are not delivered
 	EventAlarm     EventKind = "alarm"     // an administrator should look
 	EventAudit     EventKind = "audit"     // an entry of the audit list, for administrators
@@ -117,6 +125,12 @@ type VJobChange struct {
 type WalltimeChange struct {
 	ID       cluster.VJobID
 	Walltime time.Duration
+}
+
+// PoolChange moves a vjob to another pool.
+type PoolChange struct {
+	ID   cluster.VJobID
+	Pool string
 }
 
 // EndedVJob is what is known of a vjob that has ended, for those that wait for it.
@@ -211,6 +225,7 @@ type Loaded struct {
 	Rules     Rules
 	Budgets   Budgets
 	Prices    Prices
+	Pools     Pools
 	Drawn     []NodeEnergy                     // by each node so far, in order of their names
 	VJobs     []*cluster.VJob                  // those that are not terminal, in order
 	Gangs     []gang.Record                    // of those vjobs
