@@ -59,6 +59,7 @@ type Core struct {
 	quarantine   *quarantine.Quarantine // vjobs with which decisions fail
 	power        *powerControl          // nodes on and off, power limits, energy prices
 
+	pools  *pools
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *placement.Reader
 
@@ -77,6 +78,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	c.power = newPowerControl(&c.settings, &loaded, c.exec, &c.out, now)
+	c.pools = newPools(&c.settings, loaded.Pools, c.exec, &c.out, now)
 	c.dependencies = dependency.New(&loaded)
 	c.exec.Ended = c.dependencies.Note
 	return c

@@ -35,7 +35,9 @@ func (c *Core) decide() {
 	}
 	c.reshape(&d)
 	c.power.cap.Adopt(&v.Limits)
+	v.Entitle(&d)
 	c.applyCaps(&d)
+	c.applyWeights(&d)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
 	for i := range d.Verdicts {
@@ -55,6 +57,7 @@ func (c *Core) facts() *decide.Facts {
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
 		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
 		Waits: c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
+		Pools: c.pools.wanted(nodes, vjobs), Demand: c.exec.Demand,
 	}
 }
 

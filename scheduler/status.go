@@ -11,6 +11,7 @@ import (
 	"vjob/energy"
 	"vjob/queue"
 	"vjob/queue/multifactor"
+	"vjob/scheduler/entitlement"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
 )
@@ -40,6 +41,7 @@ type Snapshot struct {
 	Budgets       powercap.Budgets
 	Prices        PricesStatus
 	Consolidation ConsolidationStatus
+	Pools         PoolsStatus
 	VJobs         map[cluster.VJobID]VJobStatus
 	Running       []ActionStatus // actions under way
 }
@@ -72,8 +74,10 @@ type VJobStatus struct {
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
 	Promised bool
-	Queue    string               // in which it counts
-	Rank     multifactor.Priority // in the order in which vjobs are looked at, now
+	Queue    string                 // in which it counts
+	Pool     string                 // in which it is; "" is the cluster
+	Entitled []entitlement.Entitled // by rank, as of the last decision; nil if the cluster is not divided or it does not run
+	Rank     multifactor.Priority   // in the order in which vjobs are looked at, now
 	Gang     gang.Record
 	Ran      time.Duration // as far as it counts towards the walltime
 	Crowded  time.Duration // that it ran beside that; see [execute.Report]

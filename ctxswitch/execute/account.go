@@ -31,6 +31,8 @@ type meter struct {
 	need  cluster.MilliCPU    // now, or expected
 	wants cluster.MilliCPU    // now
 	used  time.Duration       // by the present copy
+	at    time.Time           // of the last look
+	rate  cluster.MilliCPU    // that it used between the last two looks
 	past  predictor.Predictor // what is expected by, if anything is
 }
 
@@ -85,6 +87,10 @@ func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, c *hypervisor.Co
 	if c.CPUTime < m.used {
 		m.used = 0 // another copy: its clock began anew
 	}
+	if span := now.Sub(m.at); !m.at.IsZero() && span > 0 {
+		m.rate = cluster.MilliCPU(float64(c.CPUTime-m.used) / float64(span) * float64(cluster.CPU))
+	}
+	m.at = now
 	a.used.CPU += c.CPUTime - m.used
 	m.wants = need
 	if expect {
@@ -104,6 +110,14 @@ func (a *vjobAccount) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
 	}
 	m := &a.meters[rank]
 	return m.need, m.seen
+}
+
+// rate returns the CPU that a member used between the last two looks.
+func (a *vjobAccount) rate(rank int) cluster.MilliCPU {
+	if a.meters == nil {
+		return 0
+	}
+	return a.meters[rank].rate
 }
 
 // wanted is the CPU time that the members would have used since they were last

@@ -28,6 +28,18 @@ func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
 	return p.job.VMs[vm.Rank].Reserved.CPU
 }
 
+// Use is the CPU that a member used between the last two looks at it.
+func (e *Executor) Use(vm cluster.VMID) cluster.MilliCPU {
+	p, ok := e.gangs.of(vm)
+	if !ok {
+		return 0
+	}
+	return p.account.rate(vm.Rank)
+}
+
+// OnNode reports whether a copy of a VM was seen on a node.
+func (e *Executor) OnNode(vm cluster.VMID) bool { return len(e.nodes.seenOn[vm]) > 0 }
+
 // Cap is the CPU that a VM may use at most where it is; 0 if it is nowhere.
 func (e *Executor) Cap(id cluster.VMID) cluster.MilliCPU {
 	p, ok := e.gangs.of(id)

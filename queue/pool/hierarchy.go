@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"vjob/cluster"
@@ -40,6 +41,16 @@ type Hierarchy struct {
 // NewHierarchy returns a cluster of some capacity with pools, in any order, and without VMs. Its errors are
 // [cluster.FieldError] with fields such as pools[2].parent.
 func NewHierarchy(capacity cluster.Resources, pools []Pool) (*Hierarchy, error) {
+	return newHierarchy(capacity, pools, true)
+}
+
+// KeptHierarchy is as [NewHierarchy] for pools that were checked on a cluster of another capacity: reservations
+// that exceed the present one are no error. Each pool then gets less than it has reserved, in proportion.
+func KeptHierarchy(capacity cluster.Resources, pools []Pool) (*Hierarchy, error) {
+	return newHierarchy(capacity, pools, false)
+}
+
+func newHierarchy(capacity cluster.Resources, pools []Pool, honours bool) (*Hierarchy, error) {
 	root := Member{Name: Root, Parent: -1}
 	for _, r := range resources {
 		*r.of(&root.Settings) = Controls{Limit: *r.amount(&capacity), Shares: 1}
@@ -51,7 +62,7 @@ func NewHierarchy(capacity cluster.Resources, pools []Pool) (*Hierarchy, error) 
 	}
 	for _, i := range order {
 		p := &pools[i]
-		at, err := h.add(Member{Name: p.Name, Settings: p.Settings}, "parent", p.Parent)
+		at, err := h.add(Member{Name: p.Name, Settings: p.Settings}, "parent", p.Parent, honours)
 		if err != nil {
 			return nil, cluster.WithPath(fmt.Sprintf("pools[%d]", i), err)
 		}
@@ -97,11 +108,19 @@ func parentsFirst(pools []Pool) (order []int, err error) {
 // unknown pool, settings that contradict each other, and a reservation that the pool, one above it or the
 // cluster cannot honour beside those of others; the hierarchy is then as before.
 func (h *Hierarchy) Add(vm, pool string, s Settings) (int, error) {
-	return h.add(Member{Name: vm, VM: true, Settings: s}, "pool", pool)
+	return h.add(Member{Name: vm, VM: true, Settings: s}, "pool", pool, true)
 }
 
-// add adds a member to a pool; the field is that of the name of the pool.
-func (h *Hierarchy) add(m Member, field, pool string) (int, error) {
+// Clone returns an independent copy.
+func (h *Hierarchy) Clone() *Hierarchy {
+	c := *h
+	c.members, c.within, c.pools, c.trees = slices.Clone(h.members), slices.Clone(h.within), maps.Clone(h.pools), nil
+	return &c
+}
+
+// add adds a member to a pool; the field is that of the name of the pool. With honours it refuses reservations that
+// cannot be honoured.
+func (h *Hierarchy) add(m Member, field, pool string, honours bool) (int, error) {
 	at, known := h.pools[pool]
 	if !known {
 		return 0, cluster.BadField(field, pool, "the name of a pool")
@@ -114,7 +133,7 @@ func (h *Hierarchy) add(m Member, field, pool string) (int, error) {
 		return 0, err
 	}
 	m.Reserved = reservations(&m.Settings)
-	if err := h.check(at, m.Reserved); err != nil {
+	if err := h.check(at, m.Reserved); err != nil && honours {
 		return 0, err
 	}
 	h.reserve(at, m.Reserved)

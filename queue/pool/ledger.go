@@ -2,7 +2,6 @@ package pool
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"vjob/cluster"
@@ -13,11 +12,7 @@ import (
 type Ledger struct{ h *Hierarchy }
 
 // Ledger returns a ledger of the reservations in the hierarchy. The hierarchy itself stays as it is.
-func (h *Hierarchy) Ledger() *Ledger {
-	c := *h
-	c.members, c.within, c.trees = slices.Clone(h.members), slices.Clone(h.within), nil
-	return &Ledger{&c}
-}
+func (h *Hierarchy) Ledger() *Ledger { return &Ledger{h.Clone()} }
 
 // Clone returns an independent copy.
 func (l *Ledger) Clone() *Ledger { return l.h.Ledger() }

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 
 	"vjob/cluster"
 )
@@ -9,7 +10,7 @@ import (
 // PoolStatement is a pool as people write it.
 type PoolStatement struct { //nolint:revive // Statement is that of the controls alone
 	Name   string `json:"name"`
-	Parent string `json:"parent,omitempty"` // "" is the cluster
+	Parent string `json:"parent,omitempty"` // "" or "cluster" is the cluster
 	Statement
 }
 
@@ -23,6 +24,13 @@ func ReadPools(list []PoolStatement) ([]Pool, error) {
 			return nil, cluster.WithPath(fmt.Sprintf("pools[%d]", i), err)
 		}
 		pools[i] = Pool{Name: list[i].Name, Parent: list[i].Parent, Settings: s}
+	}
+	if named := func(p Pool) bool { return p.Name == Root }; !slices.ContainsFunc(pools, named) {
+		for i := range pools {
+			if pools[i].Parent == Root {
+				pools[i].Parent = ""
+			}
+		}
 	}
 	return pools, nil
 }
