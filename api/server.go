@@ -33,6 +33,7 @@ type Scheduler interface {
 	imageService
 	queueService
 	ruleService
+	poolService
 	energyService
 	forecastService
 	ownerService

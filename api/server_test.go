@@ -28,8 +28,10 @@ import (
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/forecast"
+	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/scheduler/entitlement"
 )
 
 // fakeScheduler stands in for the scheduler: submissions are kept for real, orders are
@@ -64,6 +66,24 @@ func (l *fakeScheduler) recorded() []string {
 
 func (l *fakeScheduler) SetWalltime(_ context.Context, s scheduler.WalltimeChange) error {
 	return l.record("walltime %s of %s by %s, administrator: %v", s.Walltime, s.VJob, s.By, s.Admin)
+}
+
+func (l *fakeScheduler) MoveVJob(_ context.Context, m scheduler.PoolMove) error {
+	return l.record("%s moved to %q by %s", m.VJob, m.Pool, m.By)
+}
+
+func (l *fakeScheduler) SetPool(_ context.Context, s pool.PoolStatement, act journal.Audit) error {
+	if _, err := s.Read(); err != nil {
+		return err
+	}
+	return l.record("pool %s %s by %s", s.Name, s.String(), act.By)
+}
+
+func (l *fakeScheduler) DeletePool(_ context.Context, name string, act journal.Audit) error {
+	if name != "physics" {
+		return fmt.Errorf("pool %s: %w", name, cluster.ErrNotFound)
+	}
+	return l.record("pool %s deleted by %s", name, act.By)
 }
 
 func (l *fakeScheduler) OrderArray(_ context.Context, array cluster.VJobID, order scheduler.Order, by string) error {
@@ -223,6 +243,12 @@ func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 			VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Problem: "cable", Warnings: []string{"not confined"},
 		}},
 		VJobs: map[cluster.VJobID]scheduler.VJobStatus{1: {Reason: "first in line", Place: 1}},
+		Pools: scheduler.PoolsStatus{Pools: []scheduler.PoolStatus{
+			{Pool: entitlement.Pool{Member: pool.Member{Name: "cluster", Parent: -1, Settings: pool.Settings{CPU: pool.Controls{Limit: 4000, Shares: 1}}}}},
+			{Pool: entitlement.Pool{Member: pool.Member{Name: "physics", Depth: 1, Settings: pool.Settings{
+				CPU: pool.Controls{Reservation: 1000, Limit: pool.Unlimited, Shares: 2000}, Memory: pool.Controls{Limit: 4096, Shares: 1000},
+			}}}, Stated: true, VJobs: 2},
+		}},
 		Running: []scheduler.ActionStatus{
 			{Plan: 1, VM: cluster.VMID{VJob: 1}, What: "boot", Phase: "creating", To: "n1", Began: epoch, Expected: 6 * time.Second},
 			{Plan: 1, VM: cluster.VMID{VJob: 2}, What: "boot", Phase: "creating", To: "n1", Began: epoch, Expected: 6 * time.Second},

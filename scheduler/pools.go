@@ -130,28 +130,8 @@ func (p *pools) set(now time.Time, s pool.PoolStatement, by string) error {
 	if err := p.replace(now, append(list, s), s.Name, by); err != nil {
 		return err
 	}
-	p.event(now, fmt.Sprintf("pool %s is stated by %s: %s", s.Name, by, describe(&s)))
+	p.event(now, fmt.Sprintf("pool %s is stated by %s: %s", s.Name, by, s.String()))
 	return nil
-}
-
-// describe writes a stated pool in words, such as "in science, cpu reservation 4, limit 8; memory shares high".
-func describe(s *pool.PoolStatement) string {
-	parent := s.Parent
-	if parent == "" {
-		parent = pool.Root
-	}
-	parts := []string{"in " + parent}
-	for _, of := range []struct {
-		name string
-		*pool.Stated
-	}{{"cpu", &s.CPU}, {"memory", &s.Memory}} {
-		for _, control := range [][2]string{{"reservation", of.Reservation}, {"limit", of.Limit}, {"shares", of.Shares}} {
-			if control[1] != "" {
-				parts = append(parts, of.name+" "+control[0]+" "+control[1])
-			}
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // remove removes a stated pool. It is refused while vjobs use it, or pools are in it.

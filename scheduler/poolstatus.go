@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"time"
+
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/queue/pool"
@@ -11,7 +13,9 @@ import (
 type PoolsStatus struct {
 	Hierarchy *pool.Hierarchy // the pools without VMs, on the capacity of all nodes; it does not change
 	Divided   bool            // the cluster is divided: the pools have demands and entitlements
-	Pools     []PoolStatus    // the cluster, then each pool after its parent
+	StatedBy  string          // user of the last change through the API; "" before the first
+	StatedAt  time.Time
+	Pools     []PoolStatus // the cluster, then each pool after its parent
 }
 
 // PoolStatus is the cluster or a pool.
@@ -26,7 +30,7 @@ type PoolStatus struct {
 // poolsStatus returns the status for snapshots.
 func (c *Core) poolsStatus(nodes []execute.NodeReport, vjobs []execute.Report) PoolsStatus {
 	h := c.pools.on(nodes)
-	s := PoolsStatus{Hierarchy: h, Divided: c.last.division != nil, Pools: make([]PoolStatus, len(h.Members()))}
+	s := PoolsStatus{Hierarchy: h, Divided: c.last.division != nil, StatedBy: c.pools.stated.By, StatedAt: c.pools.stated.At, Pools: make([]PoolStatus, len(h.Members()))}
 	for i, m := range h.Members() {
 		s.Pools[i] = PoolStatus{Pool: entitlement.Pool{Member: m}, Stated: c.pools.find(m.Name) >= 0}
 	}

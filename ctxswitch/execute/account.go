@@ -31,8 +31,9 @@ type meter struct {
 	need  cluster.MilliCPU    // now, or expected
 	wants cluster.MilliCPU    // now
 	used  time.Duration       // by the present copy
-	at    time.Time           // of the last look
-	rate  cluster.MilliCPU    // that it used between the last two looks
+	rate  cluster.MilliCPU    // that it used over the last second or longer
+	from  time.Time           // since when the next rate is measured
+	base  time.Duration       // used at that time
 	past  predictor.Predictor // what is expected by, if anything is
 }
 
@@ -87,10 +88,7 @@ func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, c *hypervisor.Co
 	if c.CPUTime < m.used {
 		m.used = 0 // another copy: its clock began anew
 	}
-	if span := now.Sub(m.at); !m.at.IsZero() && span > 0 {
-		m.rate = cluster.MilliCPU(float64(c.CPUTime-m.used) / float64(span) * float64(cluster.CPU))
-	}
-	m.at = now
+	m.measure(now, c.CPUTime)
 	a.used.CPU += c.CPUTime - m.used
 	m.wants = need
 	if expect {
@@ -112,7 +110,22 @@ func (a *vjobAccount) observed(rank int) (cpu cluster.MilliCPU, ok bool) {
 	return m.need, m.seen
 }
 
-// rate returns the CPU that a member used between the last two looks.
+// measured is the least time over which a rate is measured: looks in quick succession say little.
+const measured = time.Second
+
+// measure takes in the CPU time that the present copy has used.
+func (m *meter) measure(now time.Time, used time.Duration) {
+	span := now.Sub(m.from)
+	switch {
+	case m.from.IsZero() || used < m.base:
+		m.from, m.base, m.rate = now, used, 0
+	case span >= measured:
+		m.rate = cluster.MilliCPU(float64(used-m.base) / float64(span) * float64(cluster.CPU))
+		m.from, m.base = now, used
+	}
+}
+
+// rate returns the CPU that a member used lately.
 func (a *vjobAccount) rate(rank int) cluster.MilliCPU {
 	if a.meters == nil {
 		return 0

@@ -28,7 +28,7 @@ func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
 	return p.job.VMs[vm.Rank].Reserved.CPU
 }
 
-// Use is the CPU that a member used between the last two looks at it.
+// Use is the CPU that a member used between the last looks at it, over a second or longer.
 func (e *Executor) Use(vm cluster.VMID) cluster.MilliCPU {
 	p, ok := e.gangs.of(vm)
 	if !ok {

@@ -17,7 +17,9 @@ func (h *Hierarchy) Divide(demand func(vm int) cluster.Resources) []Entitlement 
 func (h *Hierarchy) DivideOf(capacity cluster.Resources, demand func(vm int) cluster.Resources) []Entitlement {
 	if h.trees == nil {
 		for k := range resources {
-			h.trees = append(h.trees, h.tree(&resources[k]))
+			t := h.tree(&resources[k])
+			t.DemandFirst = h.DemandFirst
+			h.trees = append(h.trees, t)
 		}
 	}
 	list := make([]Entitlement, len(h.members))

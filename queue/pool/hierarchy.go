@@ -36,6 +36,9 @@ type Hierarchy struct {
 	within  []cluster.Resources // reserved by what is in each member
 	pools   map[string]int      // by name; "" is the cluster
 	trees   []*Tree             // of the last division: one for each resource
+
+	// DemandFirst divides as [Tree.DemandFirst] does. It is set before the first division.
+	DemandFirst bool
 }
 
 // NewHierarchy returns a cluster of some capacity with pools, in any order, and without VMs. Its errors are
