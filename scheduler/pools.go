@@ -327,6 +327,9 @@ func (s *Settings) admitPool(job *cluster.VJob, h *pool.Hierarchy) error {
 		}
 		return cluster.BadField("pool", job.Pool, "a pool, such as "+strings.Join(names[:min(len(names), 5)], ", "))
 	}
+	if len(h.Members()) == 1 && job.CPUReservation == 0 || h.Members()[0].Memory.Limit == 0 {
+		return nil // there are no pools, or no node is known yet
+	}
 	name := s.OrderingRules().Pool(job, known(h))
 	bad, refused := errors.AsType[*cluster.FieldError](h.Honours(name, decide.PoolReservation(job)))
 	if !refused {

@@ -125,12 +125,12 @@ func (m *meter) measure(now time.Time, used time.Duration) {
 	}
 }
 
-// rate returns the CPU that a member used lately.
+// rate returns the CPU that a member used lately, at most what it needs.
 func (a *vjobAccount) rate(rank int) cluster.MilliCPU {
 	if a.meters == nil {
 		return 0
 	}
-	return a.meters[rank].rate
+	return min(a.meters[rank].rate, a.meters[rank].wants)
 }
 
 // wanted is the CPU time that the members would have used since they were last

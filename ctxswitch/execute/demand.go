@@ -28,13 +28,18 @@ func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
 	return p.job.VMs[vm.Rank].Reserved.CPU
 }
 
-// Use is the CPU that a member used between the last looks at it, over a second or longer.
+// Use is the CPU that a member used between the last looks at it, over a second or longer. It is at most what the
+// member needs and may use: the guests of a simulated cluster compute in scaled time.
 func (e *Executor) Use(vm cluster.VMID) cluster.MilliCPU {
 	p, ok := e.gangs.of(vm)
 	if !ok {
 		return 0
 	}
-	return p.account.rate(vm.Rank)
+	use := p.account.rate(vm.Rank)
+	if most := p.member(vm.Rank).cap.most; most > 0 {
+		use = min(use, most)
+	}
+	return use
 }
 
 // OnNode reports whether a copy of a VM was seen on a node.
