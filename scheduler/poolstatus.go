@@ -15,7 +15,9 @@ type PoolsStatus struct {
 	Divided   bool            // the cluster is divided: the pools have demands and entitlements
 	StatedBy  string          // user of the last change through the API; "" before the first
 	StatedAt  time.Time
-	Pools     []PoolStatus // the cluster, then each pool after its parent
+	Capacity  cluster.Resources // that was divided: of the nodes that are on and answer
+	Reserved  cluster.Resources // of it, by the pools and by what runs
+	Pools     []PoolStatus      // the cluster, then each pool after its parent
 }
 
 // PoolStatus is the cluster or a pool.
@@ -35,6 +37,7 @@ func (c *Core) poolsStatus(nodes []execute.NodeReport, vjobs []execute.Report) P
 		s.Pools[i] = PoolStatus{Pool: entitlement.Pool{Member: m}, Stated: c.pools.find(m.Name) >= 0}
 	}
 	if d := c.last.division; d != nil {
+		s.Capacity, s.Reserved = d.Capacity, d.Pools[0].Reserved
 		for i := range d.Pools { // the pools of the decision: meanwhile some may have been deleted
 			if at, exists := h.Pool(poolKey(i, d.Pools[i].Name)); exists {
 				s.Pools[at].Entitlement, s.Pools[at].VMs, s.Pools[at].Reserved = d.Pools[i].Entitlement, d.Pools[i].VMs, d.Pools[i].Reserved

@@ -51,8 +51,9 @@ type Pool struct {
 // Entitled is what a VM is entitled to.
 type Entitled struct {
 	pool.Entitlement
-	Weight int              // of its CPU on its node, from 1 to [MaxWeight]
-	Cap    cluster.MilliCPU // the most CPU that limits leave it; 0 if no limit binds
+	Reserved cluster.MilliCPU
+	Weight   int              // of its CPU on its node, from 1 to [MaxWeight]
+	Cap      cluster.MilliCPU // the most CPU that limits leave it; 0 if no limit binds
 }
 
 // Divide divides a capacity among the VMs. Each pool and VM is entitled to what it demands, within its limits, as long as
@@ -83,7 +84,7 @@ func Divide(h *pool.Hierarchy, capacity cluster.Resources, vms []VM) *Division {
 	}
 	for i := range vms {
 		v := &vms[i]
-		d.VMs[v.ID] = Entitled{Entitlement: given[at[i]], Weight: weights[i], Cap: v.cap(cluster.MilliCPU(limits[at[i]]))}
+		d.VMs[v.ID] = Entitled{Entitlement: given[at[i]], Reserved: cluster.MilliCPU(h.Members()[at[i]].CPU.Reservation), Weight: weights[i], Cap: v.cap(cluster.MilliCPU(limits[at[i]]))}
 		for p := h.Members()[at[i]].Parent; p >= 0; p = d.Pools[p].Parent {
 			d.Pools[p].VMs++
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 )
@@ -75,6 +76,28 @@ func (s *Shell) Restore(id cluster.VJobID, generation int, by string) error {
 		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
 	if err := s.core.Restore(s.now, id, generation, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
+// SetPool states a pool now.
+func (s *Shell) SetPool(p pool.PoolStatement, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.SetPool(s.now, p, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
+// MoveVJob moves a vjob to another pool now.
+func (s *Shell) MoveVJob(m scheduler.PoolMove) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.MoveVJob(s.now, m); err != nil {
 		return err
 	}
 	return s.carryOut()
