@@ -21,15 +21,22 @@ type VM struct {
 	Shares             int64
 }
 
-// controls returns the controls of a VM. Without a limit of its own it gets at most its size, or what it demands
-// if that is more.
-func (v *VM) controls() pool.Settings {
-	most := int64(max(v.Size.CPU, v.Demand))
+// most returns the most CPU that a VM gets: without a limit of its own its size, or what it demands if that is more.
+func (v *VM) most() cluster.MilliCPU {
+	most := max(v.Size.CPU, v.Demand)
 	if v.Limit > 0 {
-		most = min(most, int64(v.Limit))
+		most = min(most, v.Limit)
 	}
+	return most
+}
+
+// reserved returns the CPU that a VM has reserved.
+func (v *VM) reserved() cluster.MilliCPU { return min(v.Reservation, v.most()) }
+
+// controls returns the controls of a VM.
+func (v *VM) controls() pool.Settings {
 	return pool.Settings{
-		CPU:    pool.Controls{Reservation: min(int64(v.Reservation), most), Limit: most, Shares: v.Shares},
+		CPU:    pool.Controls{Reservation: int64(v.reserved()), Limit: int64(v.most()), Shares: v.Shares},
 		Memory: pool.Controls{Reservation: int64(v.Size.Memory), Limit: int64(v.Size.Memory), Shares: v.Shares},
 	}
 }
@@ -51,7 +58,7 @@ type Pool struct {
 // Entitled is what a VM is entitled to.
 type Entitled struct {
 	pool.Entitlement
-	Reserved cluster.MilliCPU
+	Reserved cluster.MilliCPU // CPU
 	Weight   int              // of its CPU on its node, from 1 to [MaxWeight]
 	Cap      cluster.MilliCPU // the most CPU that limits leave it; 0 if no limit binds
 }
@@ -84,7 +91,7 @@ func Divide(h *pool.Hierarchy, capacity cluster.Resources, vms []VM) *Division {
 	}
 	for i := range vms {
 		v := &vms[i]
-		d.VMs[v.ID] = Entitled{Entitlement: given[at[i]], Reserved: cluster.MilliCPU(h.Members()[at[i]].CPU.Reservation), Weight: weights[i], Cap: v.cap(cluster.MilliCPU(limits[at[i]]))}
+		d.VMs[v.ID] = Entitled{Entitlement: given[at[i]], Reserved: v.reserved(), Weight: weights[i], Cap: v.cap(cluster.MilliCPU(limits[at[i]]))}
 		for p := h.Members()[at[i]].Parent; p >= 0; p = d.Pools[p].Parent {
 			d.Pools[p].VMs++
 		}
