@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -92,10 +93,11 @@ func (s *sharing) vmsOf(list []entitlement.VM, r *execute.Report, name string) [
 		vm := &r.Job.VMs[rank]
 		var at cluster.NodeID
 		if rank < len(r.Record.Members) {
-			if r.Record.Members[rank].Ended {
+			m := &r.Record.Members[rank]
+			if m.Ended {
 				continue
 			}
-			at = r.Record.Members[rank].Node
+			at = cmp.Or(m.Next, m.Node) // it is on its way there, or there
 		}
 		if target := s.d.Plan.Target; target != nil {
 			if host, runs := target.Host(vm.ID); runs {

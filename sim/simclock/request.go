@@ -92,6 +92,17 @@ func (s *Shell) SetPool(p pool.PoolStatement, by string) error {
 	return s.carryOut()
 }
 
+// DeletePool deletes a stated pool now.
+func (s *Shell) DeletePool(name, by string) error {
+	if s.core == nil {
+		return fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	if err := s.core.DeletePool(s.now, name, by); err != nil {
+		return err
+	}
+	return s.carryOut()
+}
+
 // MoveVJob moves a vjob to another pool now.
 func (s *Shell) MoveVJob(m scheduler.PoolMove) error {
 	if s.core == nil {
