@@ -62,7 +62,7 @@ func (r *Settings) Association(j *cluster.VJob) quota.Association {
 
 // Pool returns the pool of a vjob: the one that it names, else that of its project, else that of its queue; "" is
 // the cluster. An unknown pool counts as not named.
-func (r *Settings) Pool(j *cluster.VJob, known func(pool string) bool) string {
+func (r *Settings) Pool(j *cluster.VJob, known func(name string) bool) string {
 	for _, name := range [...]string{j.Pool, r.Projects.pool(j.Project), r.Queues.of(j.Queue).Pool} {
 		if name == pool.Root {
 			return ""
