@@ -262,6 +262,9 @@ func (p *pools) honoursRunning(h *pool.Hierarchy) error {
 
 // in returns the pool of a vjob; "" is the cluster.
 func (p *pools) in(job *cluster.VJob, h *pool.Hierarchy) string {
+	if len(h.Members()) == 1 {
+		return "" // there are no pools
+	}
 	return p.settings.Ordering.Pool(job, known(h))
 }
 

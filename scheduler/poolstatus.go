@@ -67,7 +67,7 @@ func poolKey(i int, name string) string {
 
 // used returns what the VMs of a vjob use on their nodes. Those of a container use nothing: its inner vjobs do.
 func (c *Core) used(r *execute.Report) (sum cluster.Resources) {
-	if r.Job.Container {
+	if state := r.Job.State; r.Job.Container || state == cluster.Waiting || state == cluster.Suspended {
 		return sum
 	}
 	for rank := range r.Job.VMs {
