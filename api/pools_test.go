@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,10 +10,29 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/entitlement"
 )
+
+func (l *fakeScheduler) MoveVJob(_ context.Context, m scheduler.PoolMove) error {
+	return l.record("%s moved to %q by %s", m.VJob, m.Pool, m.By)
+}
+
+func (l *fakeScheduler) SetPool(_ context.Context, s pool.PoolStatement, act journal.Audit) error {
+	if _, err := s.Read(); err != nil {
+		return err
+	}
+	return l.record("pool %s %s by %s", s.Name, s.String(), act.By)
+}
+
+func (l *fakeScheduler) DeletePool(_ context.Context, name string, act journal.Audit) error {
+	if name != "physics" {
+		return fmt.Errorf("pool %s: %w", name, cluster.ErrNotFound)
+	}
+	return l.record("pool %s deleted by %s", name, act.By)
+}
 
 // All see the tree; users see their own vjobs in a pool.
 func TestPools(t *testing.T) {

@@ -68,24 +68,6 @@ func (l *fakeScheduler) SetWalltime(_ context.Context, s scheduler.WalltimeChang
 	return l.record("walltime %s of %s by %s, administrator: %v", s.Walltime, s.VJob, s.By, s.Admin)
 }
 
-func (l *fakeScheduler) MoveVJob(_ context.Context, m scheduler.PoolMove) error {
-	return l.record("%s moved to %q by %s", m.VJob, m.Pool, m.By)
-}
-
-func (l *fakeScheduler) SetPool(_ context.Context, s pool.PoolStatement, act journal.Audit) error {
-	if _, err := s.Read(); err != nil {
-		return err
-	}
-	return l.record("pool %s %s by %s", s.Name, s.String(), act.By)
-}
-
-func (l *fakeScheduler) DeletePool(_ context.Context, name string, act journal.Audit) error {
-	if name != "physics" {
-		return fmt.Errorf("pool %s: %w", name, cluster.ErrNotFound)
-	}
-	return l.record("pool %s deleted by %s", name, act.By)
-}
-
 func (l *fakeScheduler) OrderArray(_ context.Context, array cluster.VJobID, order scheduler.Order, by string) error {
 	return l.record("%s array %s by %s", order, array, by)
 }
