@@ -65,6 +65,7 @@ type fake struct {
 	answers   map[string]any
 	submitted wire.Submission
 	key       string
+	pool      string // the last one that was stated, as sent
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -78,6 +79,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(wire.VJob{ID: 7, State: "waiting"})
+		return
+	}
+	if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, "/v1/pools/") {
+		body, _ := io.ReadAll(r.Body)
+		f.pool = strings.TrimSpace(string(body))
+		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	answer, ok := f.answers[r.URL.Path]
