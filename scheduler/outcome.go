@@ -20,7 +20,6 @@ type lastDecision struct {
 	breaches  []string                  // of rules, as it saw them
 	undrained map[cluster.NodeID]string // drained nodes with VMs, and why
 	division  *entitlement.Division     // nil if the cluster is not divided
-	weights   map[cluster.VJobID][]int  // of CPU, by rank; nil as division
 	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
 }
 

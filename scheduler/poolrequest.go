@@ -1,8 +1,10 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
+	"vjob/cluster"
 	"vjob/queue/pool"
 	"vjob/scheduler/decide"
 )
@@ -35,8 +37,31 @@ func (c *Core) MoveVJob(now time.Time, m PoolMove) error {
 	return c.pools.move(now, m)
 }
 
-// applyWeights keeps what VMs are entitled to, for status requests. This is the place at which the CPU weights of a
-// decision, by vjob and rank, are handed over to what sets them on the nodes; nil gives all VMs the same weight.
+// weigher sets the CPU weights of the VMs of a vjob on their nodes, by rank; 0 leaves a weight as it is. An executor
+// that cannot do so leaves all VMs with the same weight.
+type weigher interface {
+	SetWeights(now time.Time, id cluster.VJobID, weights []int)
+}
+
+// sameWeight is the weight of VMs that nothing distinguishes: the default of cgroup v2.
+const sameWeight = 100
+
+// applyWeights hands the CPU weights of a decision over to the executor. When the cluster is no longer divided, all
+// VMs weigh the same again.
 func (c *Core) applyWeights(d *decide.Decision) {
-	c.last.division, c.last.weights = d.Division, d.Weights
+	divided := c.last.division != nil
+	c.last.division = d.Division
+	exec, can := any(c.exec).(weigher)
+	if !can {
+		return
+	}
+	for i := range d.VJobs {
+		job := d.VJobs[i].Job
+		switch weights, given := d.Weights[job.ID]; {
+		case given:
+			exec.SetWeights(c.now, job.ID, weights)
+		case d.Division == nil && divided:
+			exec.SetWeights(c.now, job.ID, slices.Repeat([]int{sameWeight}, len(job.VMs)))
+		}
+	}
 }
