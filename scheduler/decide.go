@@ -36,8 +36,8 @@ func (c *Core) decide() {
 	c.reshape(&d)
 	c.power.cap.Adopt(&v.Limits)
 	v.Entitle(&d)
+	c.noteDivision(&d)
 	c.applyCaps(&d)
-	c.applyWeights(&d)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
 	for i := range d.Verdicts {

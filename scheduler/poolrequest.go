@@ -37,31 +37,20 @@ func (c *Core) MoveVJob(now time.Time, m PoolMove) error {
 	return c.pools.move(now, m)
 }
 
-// weigher sets the CPU weights of the VMs of a vjob on their nodes, by rank; 0 leaves a weight as it is. An executor
-// that cannot do so leaves all VMs with the same weight.
-type weigher interface {
-	SetWeights(now time.Time, id cluster.VJobID, weights []int)
-}
-
-// sameWeight is the weight of VMs that nothing distinguishes: the default of cgroup v2.
+// sameWeight is the CPU weight of VMs that nothing distinguishes: the default of cgroup v2.
 const sameWeight = 100
 
-// applyWeights hands the CPU weights of a decision over to the executor. When the cluster is no longer divided, all
-// VMs weigh the same again.
-func (c *Core) applyWeights(d *decide.Decision) {
-	divided := c.last.division != nil
+// noteDivision keeps what VMs are entitled to, for status requests. When the cluster is no longer divided, all VMs
+// weigh the same again: vjobs without weights in a decision keep those that they have.
+func (c *Core) noteDivision(d *decide.Decision) {
+	ends := c.last.division != nil && d.Division == nil
 	c.last.division = d.Division
-	exec, can := any(c.exec).(weigher)
-	if !can {
+	if !ends {
 		return
 	}
+	d.Weights = make(map[cluster.VJobID][]int, len(d.VJobs))
 	for i := range d.VJobs {
 		job := d.VJobs[i].Job
-		switch weights, given := d.Weights[job.ID]; {
-		case given:
-			exec.SetWeights(c.now, job.ID, weights)
-		case d.Division == nil && divided:
-			exec.SetWeights(c.now, job.ID, slices.Repeat([]int{sameWeight}, len(job.VMs)))
-		}
+		d.Weights[job.ID] = slices.Repeat([]int{sameWeight}, len(job.VMs))
 	}
 }

@@ -60,9 +60,9 @@ type Decision struct {
 	Caps      map[cluster.VJobID][]cluster.MilliCPU
 	SharesCPU bool
 	// Weights are the CPU weights of the VMs of vjobs that run or are about to, by rank, from 1 to 10000 as those
-	// of cgroup v2; 0 for a VM that does not run. Nil if the cluster is not divided: then VMs weigh the same.
+	// of cgroup v2; 0 for a VM that does not run. Vjobs that are not listed keep the weights that they have.
 	Weights map[cluster.VJobID][]int
-	// Division is what pools and VMs are entitled to; nil as Weights.
+	// Division is what pools and VMs are entitled to; nil if the cluster is not divided.
 	Division *entitlement.Division
 	// Culprits were left out because a decision with them fails.
 	Culprits []Culprit
