@@ -13,12 +13,12 @@ import (
 )
 
 // cpuPool is a pool with controls of CPU in thousandths; limit 0 is none.
-func cpuPool(name string, reservation, limit, shares int64) pool.Pool {
+func cpuPool(name string, limit, shares int64) pool.Pool {
 	if limit == 0 {
 		limit = pool.Unlimited
 	}
 	return pool.Pool{Name: name, Settings: pool.Settings{
-		CPU:    pool.Controls{Reservation: reservation, Limit: limit, Shares: shares},
+		CPU:    pool.Controls{Limit: limit, Shares: shares},
 		Memory: pool.Controls{Limit: pool.Unlimited, Shares: 1000},
 	}}
 }
@@ -51,8 +51,8 @@ func describe(d *entitlement.Division, vms []entitlement.VM) (list []string) {
 
 func TestDivide(t *testing.T) {
 	two := cluster.Resources{CPU: 2000, Memory: 8192}
-	high, low := cpuPool("a", 0, 0, 2000), cpuPool("b", 0, 0, 1000)
-	limited := cpuPool("a", 0, 1000, 1000)
+	high, low := cpuPool("a", 0, 2000), cpuPool("b", 0, 1000)
+	limited := cpuPool("a", 1000, 1000)
 	own := vm(1, "", "n1", 1000)
 	own.Limit = 300
 	large := vm(1, "", "n1", 40_000)
@@ -126,7 +126,7 @@ func randomCluster(t *testing.T, rng *rand.Rand, capacity cluster.Resources) (*p
 	t.Helper()
 	pools := make([]pool.Pool, rng.IntN(5))
 	for i := range pools {
-		pools[i] = cpuPool("p"+strconv.Itoa(i), 0, int64(rng.IntN(2)*(500+rng.IntN(4000))), 1+rng.Int64N(3000))
+		pools[i] = cpuPool("p"+strconv.Itoa(i), int64(rng.IntN(2)*(500+rng.IntN(4000))), 1+rng.Int64N(3000))
 		if i > 0 && rng.IntN(2) == 0 {
 			pools[i].Parent = "p" + strconv.Itoa(rng.IntN(i))
 		}
@@ -157,7 +157,7 @@ func randomCluster(t *testing.T, rng *rand.Rand, capacity cluster.Resources) (*p
 func BenchmarkDivide(b *testing.B) {
 	pools, vms := make([]pool.Pool, 100), make([]entitlement.VM, 10_000)
 	for i := range pools {
-		pools[i] = cpuPool("p"+strconv.Itoa(i), 0, 0, int64(1+i))
+		pools[i] = cpuPool("p"+strconv.Itoa(i), 0, int64(1+i))
 		if i > 10 {
 			pools[i].Parent = "p" + strconv.Itoa(i/10)
 		}
