@@ -145,7 +145,7 @@ func TestRunningReservationsAreKept(t *testing.T) {
 	}
 }
 
-// A vjob whose reservation does not fit beside those that run waits, and says so; once the pool has more it starts.
+// A vjob waits with the reason while its reservation does not fit beside the running ones. It starts once the pool has more.
 func TestReservationsWait(t *testing.T) {
 	_, l := pooled(t)
 	l.VJobs[0].CPUReservation, l.VJobs[2].CPUReservation = 1000, 1000

@@ -39,8 +39,8 @@ type Facts struct {
 	Prices      *price.Series             // of energy; nil if unknown
 	Waits       map[cluster.VJobID]string // the unmet dependencies of each vjob, as text; "" if none
 	Quarantined map[cluster.VJobID]Quarantined
-	// Pools are the pools without VMs, on the capacity of all nodes. Nil if there are none and no vjob has shares, a
-	// CPU reservation or a CPU limit of its own: then nothing is checked and divided.
+	// Pools are the pools without VMs, on the capacity of all nodes. They are nil, and nothing is checked and divided,
+	// while the cluster has no pools and no vjob has shares, a CPU reservation or a CPU limit of its own.
 	Pools *pool.Hierarchy
 	// Demand returns the CPU that a VM that has run demands; nil: what it was submitted with.
 	Demand func(vm cluster.VMID) cluster.MilliCPU

@@ -16,7 +16,7 @@ type VM struct {
 	Node   cluster.NodeID
 	Size   cluster.Resources // what it was submitted with; its memory is always reserved in full
 	Demand cluster.MilliCPU
-	// Controls of its CPU. A limit of 0 is none.
+	// Controls of its CPU. A limit of 0 does not bind.
 	Reservation, Limit cluster.MilliCPU
 	Shares             int64
 }

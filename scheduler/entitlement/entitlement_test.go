@@ -12,7 +12,7 @@ import (
 	"vjob/scheduler/entitlement"
 )
 
-// cpuPool is a pool with controls of CPU in thousandths; limit 0 is none.
+// cpuPool is a pool with controls of CPU in thousandths; limit 0 does not bind.
 func cpuPool(name string, limit, shares int64) pool.Pool {
 	if limit == 0 {
 		limit = pool.Unlimited
