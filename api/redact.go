@@ -26,6 +26,12 @@ var (
 // Shown returns a text as a user may read it: live vjobs of other owners and their VMs are not
 // named. An empty viewer is an administrator: administrators see the text unchanged.
 func Shown(text, viewer string, now *scheduler.Snapshot) string {
+	if viewer != "" { // a text that is kept names VMs of vjobs that have ended since, of which the owner is unknown
+		text = redactVMs(text, func(number string) bool {
+			id, err := strconv.ParseInt(number, 10, 64)
+			return err == nil && now.VJobs[cluster.VJobID(id)].Owner != viewer
+		})
+	}
 	return redact(text, viewer, func(id cluster.VJobID) bool {
 		status, live := now.VJobs[id]
 		return live && status.Owner != viewer

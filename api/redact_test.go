@@ -63,3 +63,18 @@ func TestRefusalsNameNoVJobsOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// A stored text names VMs of vjobs that have ended since: users see only VMs of their own live vjobs.
+func TestShownHidesVMsOfEndedVJobs(t *testing.T) {
+	now := &scheduler.Snapshot{VJobs: map[cluster.VJobID]scheduler.VJobStatus{1: {Owner: "alice"}}}
+	text := "ban({VM 1.0, VM 2.0}, {node n4}) is broken: VM 2.0 ends on node n4"
+	if got, want := api.Shown(text, "alice", now), "ban({VMs of another user}, {node n4}) is broken: VMs of another user ends on node n4"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := api.Shown("VM 1.0 ends on node n4", "alice", now); got != "VM 1.0 ends on node n4" {
+		t.Errorf("own: %q", got)
+	}
+	if got := api.Shown(text, "", now); got != text {
+		t.Errorf("administrator: %q", got)
+	}
+}
