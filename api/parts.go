@@ -71,6 +71,7 @@ func (p *parts) handlers(cfg *Config) *handlers {
 		rules:     &ruleHandler{scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot},
 		proposals: &recommendationHandler{recommendations: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit},
 		balance:   &balanceHandler{p.snapshot},
+		pools:     &poolHandler{scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot},
 		energy:    &energyHandler{hours: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot, now: cfg.Now},
 		forecasts: &forecastHandler{scheduler: cfg.Scheduler, submissions: p.submitter, snapshot: p.snapshot},
 		accounts: &accountHandler{

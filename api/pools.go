@@ -1,85 +1,166 @@
 package api
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
-	"vjob/api/guard"
+	"github.com/gin-gonic/gin"
+
+	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/queue/pool"
+	"vjob/scheduler"
+	"vjob/scheduler/entitlement"
 )
 
-// requestClass is a class of requests with a concurrency limit of its own.
-type requestClass uint8
-
-const (
-	requests  requestClass = iota // all others
-	anonymous                     // of callers that need not be known
-	streams                       // event streams
-	logs                          // logs and consoles
-	backups
-	forecasts // what-ifs and schedules: the processor is busy with each
-	unbounded // health checks, which cost nothing
-)
-
-// Pools that are no settings: few of such requests are ever in flight.
-const (
-	anonymousTotal, anonymousEach = 64, 8
-	backupsTotal, backupsEach     = 4, 2
-)
-
-// pool is the pool of a class, and what is in it in words.
-type pool struct {
-	*guard.Pool
-	what string
+// poolService is the part of the scheduler that keeps the pools of CPU and memory.
+type poolService interface {
+	// SetPool states a pool; a mistake in it is a *cluster.FieldError.
+	SetPool(ctx context.Context, s pool.PoolStatement, act journal.Audit) error
+	// DeletePool removes a stated pool.
+	DeletePool(ctx context.Context, name string, act journal.Audit) error
 }
 
-// requestPools bounds the requests in flight, by class.
-type requestPools []pool
+// poolHandler answers requests for pools.
+type poolHandler struct {
+	scheduler poolService
+	audit     *auditLog
+	snapshot  func() *scheduler.Snapshot
+}
 
-// newRequestPools makes the pools of all classes; that of unbounded is nil.
-func newRequestPools(l *Limits) requestPools {
-	return requestPools{
-		requests:  {guard.NewPool(l.Concurrent, l.PerCaller), "requests"},
-		anonymous: {guard.NewPool(anonymousTotal, anonymousEach), "requests without credentials"},
-		streams:   {guard.NewPool(l.Streams, l.StreamsPerCaller), "event streams"},
-		logs:      {guard.NewPool(l.Streams, l.StreamsPerCaller), "logs and consoles"},
-		backups:   {guard.NewPool(backupsTotal, backupsEach), "back-ups"},
-		forecasts: {guard.NewPool(l.Forecasts, l.ForecastsPerCaller), "what-ifs and schedules"},
-		unbounded: {},
+// list answers GET /v1/pools.
+func (h *poolHandler) list(c *gin.Context, _ Subject) error {
+	now := h.snapshot()
+	out := wire.PoolList{Divided: now.Pools.Divided, Pools: []wire.Pool{}, StatedBy: now.Pools.StatedBy, Stated: instant(now.Pools.StatedAt)}
+	for _, i := range treeOrder(now.Pools.Pools) {
+		out.Pools = append(out.Pools, wirePool(now.Pools.Pools, i))
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+// treeOrder returns the indices of pools as a tree is printed: each behind its parent and what is in pools before it.
+func treeOrder(pools []scheduler.PoolStatus) (order []int) {
+	children := make([][]int, len(pools))
+	for i := range pools {
+		if at := pools[i].Parent; at >= 0 {
+			children[at] = append(children[at], i)
+		}
+	}
+	var visit func(i int)
+	visit = func(i int) {
+		order = append(order, i)
+		for _, c := range children[i] {
+			visit(c)
+		}
+	}
+	if len(pools) > 0 {
+		visit(0)
+	}
+	return order
+}
+
+func wirePool(pools []scheduler.PoolStatus, i int) wire.Pool {
+	p := &pools[i]
+	w := wire.Pool{
+		Name: p.Name, Depth: p.Depth, Stated: p.Stated, VJobs: p.VJobs, VMs: p.VMs,
+		CPU: wire.PoolCPU{
+			Reservation: p.CPU.Reservation, Reserved: int64(p.Reserved.CPU), Limit: limited(p.CPU.Limit), Shares: p.CPU.Shares,
+			Demand: int64(p.Demand.CPU), Entitlement: int64(p.Given.CPU), Used: int64(p.Used.CPU),
+		},
+		Memory: wire.PoolMemory{
+			Reservation: p.Memory.Reservation, Reserved: int64(p.Reserved.Memory), Limit: limited(p.Memory.Limit), Shares: p.Memory.Shares,
+			Demand: int64(p.Demand.Memory), Entitlement: int64(p.Given.Memory), Used: int64(p.Used.Memory),
+		},
+	}
+	if p.Parent >= 0 {
+		w.Parent = pools[p.Parent].Name
+	}
+	return w
+}
+
+// limited returns a limit for JSON; nil without one.
+func limited(limit int64) *int64 {
+	if limit == pool.Unlimited {
+		return nil
+	}
+	return &limit
+}
+
+// show answers GET /v1/pools/{name}. Users see their own vjobs in it.
+func (h *poolHandler) show(c *gin.Context, caller Subject) error {
+	now, name := h.snapshot(), c.Param("name")
+	i := slices.IndexFunc(now.Pools.Pools, func(p scheduler.PoolStatus) bool { return p.Name == name })
+	if i < 0 {
+		return fmt.Errorf("pool %s: %w", cluster.Shortened(name, 64), cluster.ErrNotFound)
+	}
+	out := wire.PoolDetail{Pool: wirePool(now.Pools.Pools, i), Members: []wire.PoolVJob{}}
+	if i == 0 {
+		name = ""
+	}
+	for _, id := range slices.Sorted(maps.Keys(now.VJobs)) {
+		status := now.VJobs[id]
+		if status.Pool != name || !caller.maySee(status.Owner) {
+			continue
+		}
+		job := wire.PoolVJob{ID: int64(id), Owner: status.Owner, State: status.State.String(), VMs: []wire.PoolVM{}}
+		for rank, e := range status.Entitled {
+			if e.Weight == 0 {
+				continue
+			}
+			vm := wire.PoolVM{ID: cluster.VMID{VJob: id, Rank: rank}.String(), Entitlement: wireEntitlement(&e)}
+			if rank < len(status.Gang.Members) {
+				vm.Node = string(status.Gang.Members[rank].Node)
+			}
+			job.VMs = append(job.VMs, vm)
+		}
+		out.Members = append(out.Members, job)
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+func wireEntitlement(e *entitlement.Entitled) wire.Entitlement {
+	return wire.Entitlement{
+		CPUDemand: int64(e.Demand.CPU), CPU: int64(e.Given.CPU), CPUWeight: e.Weight, CPUCap: int64(e.Cap), Memory: int64(e.Given.Memory),
 	}
 }
 
-// classOf returns the class of a request: events are a stream only if one is asked for.
-func (e *Endpoint) classOf(r *http.Request) requestClass {
-	if e.class == streams && !wantsStream(r) {
-		return requests
+// set answers PUT /v1/pools/{name}.
+func (h *poolHandler) set(c *gin.Context, caller Subject) error {
+	var body wire.PoolChange
+	if err := readBody(c, &body); err != nil {
+		return err
 	}
-	return e.class
+	s := pool.PoolStatement{
+		Name: c.Param("name"), Parent: body.Parent,
+		Statement: pool.Statement{CPU: pool.Stated(body.CPU), Memory: pool.Stated(body.Memory)},
+	}
+	if err := cluster.CheckName("name", s.Name); err != nil {
+		return err
+	}
+	err := h.audit.do(c.Request.Context(), h.audit.entry(caller, journal.AuditPools, s.Name, truncate(s.String())), func(act journal.Audit) error {
+		return h.scheduler.SetPool(c.Request.Context(), s, act)
+	})
+	if err != nil {
+		return err
+	}
+	return noContent(c)
 }
 
-// enter takes a place in the pool of a class; leave gives it back.
-func (all requestPools) enter(r *http.Request, in requestClass, caller Subject) (leave func(), err error) {
-	p, holder := all[in], caller.Name
-	if p.Pool == nil {
-		return func() {}, nil
+// remove answers DELETE /v1/pools/{name}.
+func (h *poolHandler) remove(c *gin.Context, caller Subject) error {
+	name := c.Param("name")
+	if err := cluster.CheckName("name", name); err != nil {
+		return err
 	}
-	if holder == "" {
-		holder = peerOf(r)
+	err := h.audit.do(c.Request.Context(), h.audit.entry(caller, journal.AuditPools, name, "deleted"), func(act journal.Audit) error {
+		return h.scheduler.DeletePool(c.Request.Context(), name, act)
+	})
+	if err != nil {
+		return err
 	}
-	total, each := p.Sizes()
-	err = p.Acquire(holder, caller.Role == journal.RoleAdmin)
-	switch {
-	case errors.Is(err, guard.ErrShare):
-		return nil, fmt.Errorf("%s: %d of yours are in flight, the limit of one caller is %d: wait for one to end: %w", p.what, each, each, cluster.ErrTooMany)
-	case err != nil:
-		return nil, fmt.Errorf("%s: all %d places of the server are taken: try again in a second: %w", p.what, total, cluster.ErrUnavailable)
-	}
-	conn := connOf(r)
-	conn.Hold()
-	return func() {
-		conn.Release()
-		p.Release(holder)
-	}, nil
+	return noContent(c)
 }

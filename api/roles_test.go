@@ -23,6 +23,7 @@ var bodies = map[string]string{
 	"changeNodes":          `{"names":["n1"],"state":"draining"}`,
 	"switchNode":           `{"power":"off"}`,
 	"createUser":           `{"name":"carol","role":"user"}`,
+	"setPool":              `{"cpu":{"reservation":"1"}}`,
 	"setBudgets":           `{"budgets":[]}`,
 	"setPrices":            `{"csv":""}`,
 	"setRules":             `{"text":"ban($ALL_VMS, n1);"}`,
@@ -38,7 +39,7 @@ var bodies = map[string]string{
 func expectedStatus(r api.Route, caller string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "getConsolidation",
+		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "setPool", "deletePool", "getConsolidation",
 		"listUsers", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
 		"getBalance", "listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation",
 	}
@@ -80,7 +81,7 @@ func TestEveryRouteByRole(t *testing.T) {
 			if strings.Contains(r.Path, "/tokens/") {
 				spare = b.extraToken("bob")
 			}
-			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/recommendations/{id}", "/recommendations/1", "/nodes/{name}", "/nodes/n1",
+			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/recommendations/{id}", "/recommendations/1", "/nodes/{name}", "/nodes/n1", "/pools/{name}", "/pools/physics",
 				"/users/{name}/tokens/{id}", fmt.Sprintf("/users/bob/tokens/%d", spare), "/users/{name}", "/users/bob").Replace(r.Path)
 			before := len(b.scheduler.recorded())
 			res := b.as(caller, r.Method, path, bodies[r.Operation])

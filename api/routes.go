@@ -22,6 +22,7 @@ type handlers struct {
 	rules     *ruleHandler
 	proposals *recommendationHandler
 	balance   *balanceHandler
+	pools     *poolHandler
 	energy    *energyHandler
 	forecasts *forecastHandler
 	accounts  *accountHandler
@@ -31,7 +32,7 @@ type handlers struct {
 // routes is the table of the API, without the endpoints of [Config].
 func (h *handlers) routes() []Endpoint {
 	return slices.Concat(
-		h.serverRoutes(), h.vjobRoutes(), h.historyRoutes(), h.nodeRoutes(), h.imageRoutes(), h.queueRoutes(), h.ruleRoutes(), h.recommendationRoutes(), h.energyRoutes(),
+		h.serverRoutes(), h.vjobRoutes(), h.historyRoutes(), h.nodeRoutes(), h.imageRoutes(), h.queueRoutes(), h.ruleRoutes(), h.poolRoutes(), h.recommendationRoutes(), h.energyRoutes(),
 		h.accountRoutes(), h.adminRoutes(),
 	)
 }
@@ -93,7 +94,7 @@ func (h *handlers) vjobRoutes() []Endpoint {
 			Access: Users, Verb: Read, Status: 200, Result: wire.VJobDetail{}, Handle: h.vjobs.show,
 		},
 		{
-			Method: "PATCH", Path: "/v1/vjobs/:id", Name: "changeVJob", Summary: "Change the walltime of a vjob",
+			Method: "PATCH", Path: "/v1/vjobs/:id", Name: "changeVJob", Summary: "Change the walltime or the pool of a vjob",
 			Access: Users, Verb: Change, Body: wire.VJobChange{}, Status: 200, Result: wire.VJob{}, Handle: h.vjobs.change,
 		},
 		{
@@ -289,6 +290,27 @@ func (h *handlers) recommendationRoutes() []Endpoint {
 		{
 			Method: "POST", Path: "/v1/recommendations/:id/reject", Name: "rejectRecommendation", Summary: "Reject a recommendation; it is not repeated for a while",
 			Access: Administrators, Verb: Change, Body: wire.Rejection{}, Status: 200, Result: wire.Recommendation{}, Handle: h.proposals.reject,
+		},
+	}
+}
+
+func (h *handlers) poolRoutes() []Endpoint {
+	return []Endpoint{
+		{
+			Method: "GET", Path: "/v1/pools", Name: "listPools", Summary: "The pools of CPU and memory as a tree: reservations, limits, shares, demands, entitlements and use",
+			Access: Users, Verb: Read, Status: 200, Result: wire.PoolList{}, Handle: h.pools.list,
+		},
+		{
+			Method: "GET", Path: "/v1/pools/:name", Name: "getPool", Summary: "One pool with its vjobs and VMs; users see their own",
+			Access: Users, Verb: Read, Status: 200, Result: wire.PoolDetail{}, Handle: h.pools.show,
+		},
+		{
+			Method: "PUT", Path: "/v1/pools/:name", Name: "setPool", Summary: "Create a pool, or give it other controls and another parent",
+			Access: Administrators, Verb: Change, Body: wire.PoolChange{}, Status: 204, Handle: h.pools.set,
+		},
+		{
+			Method: "DELETE", Path: "/v1/pools/:name", Name: "deletePool", Summary: "Delete a pool that no vjob uses and that has no pools in it",
+			Access: Administrators, Verb: Change, Status: 204, Handle: h.pools.remove,
 		},
 	}
 }

@@ -109,9 +109,6 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 			schema.Properties[field].Value.Enum = append(schema.Properties[field].Value.Enum, text)
 		}
 	}
-	if t == reflect.TypeFor[wire.VJobChange]() {
-		schema.Properties["walltime_seconds"].Value.Nullable = false // a pointer only to detect its absence
-	}
 	return nil
 }
 

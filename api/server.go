@@ -34,6 +34,7 @@ type Scheduler interface {
 	queueService
 	ruleService
 	recommendationService
+	poolService
 	energyService
 	forecastService
 	ownerService

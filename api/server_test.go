@@ -28,8 +28,10 @@ import (
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/forecast"
+	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/scheduler/entitlement"
 )
 
 // fakeScheduler stands in for the scheduler: submissions are kept for real, orders are
@@ -242,6 +244,12 @@ func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 			VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Problem: "cable", Warnings: []string{"not confined"},
 		}},
 		VJobs: map[cluster.VJobID]scheduler.VJobStatus{1: {Reason: "first in line", Place: 1}},
+		Pools: scheduler.PoolsStatus{Pools: []scheduler.PoolStatus{
+			{Pool: entitlement.Pool{Member: pool.Member{Name: "cluster", Parent: -1, Settings: pool.Settings{CPU: pool.Controls{Limit: 4000, Shares: 1}}}}},
+			{Pool: entitlement.Pool{Member: pool.Member{Name: "physics", Depth: 1, Settings: pool.Settings{
+				CPU: pool.Controls{Reservation: 1000, Limit: pool.Unlimited, Shares: 2000}, Memory: pool.Controls{Limit: 4096, Shares: 1000},
+			}}}, Stated: true, VJobs: 2},
+		}},
 		Running: []scheduler.ActionStatus{
 			{Plan: 1, VM: cluster.VMID{VJob: 1}, What: "boot", Phase: "creating", To: "n1", Began: epoch, Expected: 6 * time.Second},
 			{Plan: 1, VM: cluster.VMID{VJob: 2}, What: "boot", Phase: "creating", To: "n1", Began: epoch, Expected: 6 * time.Second},

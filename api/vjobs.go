@@ -27,6 +27,8 @@ type vjobService interface {
 	// Restore goes back to kept images of a vjob, of the newest generation if it is 0; it is
 	// durable on return, and carried out later.
 	Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error
+	// MoveVJob moves a vjob to another pool; it is durable on return.
+	MoveVJob(ctx context.Context, m scheduler.PoolMove) error
 	// SetWalltime gives a vjob another walltime; it is durable on return.
 	SetWalltime(ctx context.Context, s scheduler.WalltimeChange) error
 }
@@ -139,16 +141,7 @@ func (h *vjobHandler) change(c *gin.Context, caller Subject) error {
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	if body.WalltimeSeconds == nil {
-		return cluster.BadField("walltime_seconds", "null", "the new walltime, or 0 for no limit")
-	}
-	if err := inRange("walltime_seconds", *body.WalltimeSeconds, 0, maxWalltime); err != nil {
-		return err
-	}
-	err = h.scheduler.SetWalltime(c.Request.Context(), scheduler.WalltimeChange{
-		VJob: kept.ID, Walltime: time.Duration(*body.WalltimeSeconds) * time.Second, By: caller.Name, Admin: caller.Role == journal.RoleAdmin,
-	})
-	if err != nil {
+	if err := h.apply(c.Request.Context(), caller, kept.ID, &body); err != nil {
 		return err
 	}
 	// It is changed; that it cannot be read back is no reason to fail it.
@@ -156,6 +149,24 @@ func (h *vjobHandler) change(c *gin.Context, caller Subject) error {
 		kept = fresh
 	}
 	return answer(c, http.StatusOK, wireVJob(&kept.Row, h.snapshot(), caller.Viewer()))
+}
+
+// apply makes one change to a vjob.
+func (h *vjobHandler) apply(ctx context.Context, caller Subject, id cluster.VJobID, body *wire.VJobChange) error {
+	switch {
+	case body.WalltimeSeconds == nil && body.Pool == nil:
+		return cluster.BadField("walltime_seconds", "null", "the new walltime, or 0 for no limit")
+	case body.WalltimeSeconds != nil && body.Pool != nil:
+		return cluster.Fault("pool", "given beside walltime_seconds, want one change at a time")
+	case body.Pool != nil:
+		return h.scheduler.MoveVJob(ctx, scheduler.PoolMove{VJob: id, Pool: *body.Pool, By: caller.Name})
+	}
+	if err := inRange("walltime_seconds", *body.WalltimeSeconds, 0, maxWalltime); err != nil {
+		return err
+	}
+	return h.scheduler.SetWalltime(ctx, scheduler.WalltimeChange{
+		VJob: id, Walltime: time.Duration(*body.WalltimeSeconds) * time.Second, By: caller.Name, Admin: caller.Role == journal.RoleAdmin,
+	})
 }
 
 // vjobReader reads vjobs from the store.

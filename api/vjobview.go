@@ -23,7 +23,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 		CPUMilli: int64(reserved.CPU), MemoryMiB: int64(reserved.Memory),
 		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: (row.Account.Running - row.Account.Crowded).Seconds(),
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
-		Queue: row.Queue, Project: row.Project, Comment: row.Comment,
+		Queue: row.Queue, Project: row.Project, Pool: row.Pool, Comment: row.Comment,
 		Array: int64(row.Array), Index: row.Index, Parameter: row.Parameter, Replaces: int64(row.Replaces), Attempts: row.Attempts,
 		Members: wireMembers(row.Fold),
 	}
@@ -31,6 +31,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 		w.Outcome = row.Outcome.String()
 	}
 	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
+		w.Pool = status.Pool
 		w.QueuePlace, w.EstimatedStart = status.Place, instant(status.Start)
 		w.Rank = wireRank(&status.Rank)
 		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
@@ -73,12 +74,17 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 			d.Refusals = append(d.Refusals, wire.Refusal{VM: r.VM.String(), Node: string(r.Node), At: r.At.UTC(), Why: r.Why})
 		}
 	}
+	status := now.VJobs[kept.ID]
 	for i, vm := range kept.VMs {
 		d.VMs[i] = wire.VM{
 			ID: vm.ID.String(), CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Payload.Image,
 		}
 		if i < len(kept.Gang.Members) {
 			m := kept.Gang.Members[i]
+			if i < len(status.Entitled) && status.Entitled[i].Weight > 0 {
+				e := wireEntitlement(&status.Entitled[i])
+				d.VMs[i].Entitlement = &e
+			}
 			d.VMs[i].Node, d.VMs[i].NextNode, d.VMs[i].Ended = string(m.Node), string(m.Next), m.Ended
 		}
 	}

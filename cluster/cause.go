@@ -61,6 +61,7 @@ const (
 	CauseTurn        CauseKind = "turn"        // the time slice is over: queue/timeslices.go
 	CausePower       CauseKind = "power"       // Text is the power budget: scheduler/decide/powerledger.go
 	CauseQuota       CauseKind = "quota"       // Text is the quota: queue/quota/tally.go
+	CausePool        CauseKind = "pool"        // Text is the pool: scheduler/decide/pools.go
 	CauseRule        CauseKind = "rule"        // Text is the placement rule: scheduler/decide/causes.go
 	CauseDrained     CauseKind = "drained"     // Nodes are drained: scheduler/decide/causes.go, scheduler/decide/drained.go
 	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/improve.go
@@ -85,7 +86,7 @@ func (c Cause) IsZero() bool {
 // Preempts reports whether others have the room, the power or the quota that the vjob had.
 func (c Cause) Preempts() bool {
 	switch c.Kind {
-	case CausePreempted, CauseReservation, CauseTurn, CausePower, CauseQuota:
+	case CausePreempted, CauseReservation, CauseTurn, CausePower, CauseQuota, CausePool:
 		return true
 	default:
 		return false
@@ -159,7 +160,7 @@ func (c Cause) clause() string {
 		text = "aborted: " + c.Text
 	case CauseContainer:
 		text = "its container " + c.named() + " ends" + c.text()
-	case CausePower, CauseQuota, CauseRule, CauseShutdown, CauseLost, CauseDependency: // the text says all
+	case CausePower, CauseQuota, CausePool, CauseRule, CauseShutdown, CauseLost, CauseDependency: // the text says all
 	}
 	switch {
 	case text == "" && c.Switch != 0:

@@ -13,6 +13,7 @@ import (
 // Bounds of terms.
 const (
 	maxAfter    = 1000 // dependencies
+	maxCPU      = 1e9  // thousandths of a processor
 	maxComment  = 1000 // bytes
 	maxLabels   = 64
 	maxLabel    = 8 << 10 // bytes
@@ -33,6 +34,9 @@ func (t *Terms) Check() error {
 	}{
 		{t.Queue != "" && !IsName(t.Queue), "queue", t.Queue, wantName},
 		{t.Project != "" && !IsName(t.Project), "project", t.Project, wantName},
+		{t.Pool != "" && !IsName(t.Pool), "pool", t.Pool, wantName},
+		{t.CPUReservation < 0 || t.CPUReservation > maxCPU, "cpu_reservation_milli", int64(t.CPUReservation), fmt.Sprintf("from 0 to %d", int64(maxCPU))},
+		{t.CPULimit < 0 || t.CPULimit > maxCPU, "cpu_limit_milli", int64(t.CPULimit), fmt.Sprintf("from 1 to %d, or 0 for none", int64(maxCPU))},
 		{!(t.MinShare >= 0 && t.MinShare <= 1), "floor", t.MinShare, "from 0 to 1"},
 		{t.MinRun < 0 || t.MinRun > maxMinRun, "min_run_seconds", t.MinRun, fmt.Sprintf("from 0 to %s", maxMinRun)},
 		{t.Flexible < 0 || t.Flexible > maxFlexible, "flexible_seconds", t.Flexible, fmt.Sprintf("from 0 to %s", maxFlexible)},
@@ -49,8 +53,13 @@ func (t *Terms) Check() error {
 	switch {
 	case t.Flexible > 0 && !t.Reservation.IsZero():
 		return Fault("flexible_seconds", "a vjob with a reservation starts when that begins, want 0")
+	case t.CPULimit > 0 && t.CPUReservation > t.CPULimit:
+		return Fault("cpu_reservation_milli", "%s CPU reserved, the limit is %s: raise cpu_limit_milli", t.CPUReservation, t.CPULimit)
 	case t.BestEffort && t.Preemption == Never:
 		return Fault("yields", "a best-effort vjob is preempted, want suspend or end instead of %s", t.Preemption)
+	}
+	if _, err := ParseShares(t.Shares); err != nil {
+		return err
 	}
 	for i, d := range t.After {
 		if d.On < 1 {

@@ -18,6 +18,11 @@ type Terms struct {
 	Deadline time.Time `json:"deadline,omitzero" flag:"deadline" help:"<TIME> by which it should end, such as 'tomorrow 08:00' or +6h" show:"deadline"`
 	MinShare float64   `json:"floor,omitempty" flag:"floor" help:"least <SHARE> of its CPU that it accepts, from 0 to 1; 0 is all of it"`
 
+	Pool           string   `json:"pool,omitempty" flag:"pool" help:"<POOL> that gives it CPU and memory, by default that of its project or queue"`
+	Shares         string   `json:"shares,omitempty" flag:"shares" help:"<SHARES> of each VM in its pool under contention: high, normal (the default), low or a number" show:"shares"`
+	CPUReservation MilliCPU `json:"cpu_reservation_milli,omitempty" flag:"cpu-reservation" help:"<CPU> that each VM gets at least while it runs, such as 0.5"`
+	CPULimit       MilliCPU `json:"cpu_limit_milli,omitempty" flag:"cpu-limit" help:"<CPU> that each VM gets at most, also on an idle node"`
+
 	BestEffort bool       `json:"best_effort,omitempty" flag:"best-effort" help:"run only on capacity that no other vjob needs"` // and is preempted first
 	Preemption Preemption `json:"yields,omitempty" flag:"yields" help:"how it is preempted: suspend (the default), end or never"`
 	MinRun     Seconds    `json:"min_run_seconds,omitempty" flag:"min-run" help:"<TIME> after each start in which it is not preempted"`

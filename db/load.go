@@ -53,6 +53,9 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if l.Prices, err = r.prices(); err != nil {
 		return err
 	}
+	if l.Pools, err = r.pools(); err != nil {
+		return err
+	}
 	if l.Drawn, err = r.drawn(); err != nil {
 		return err
 	}

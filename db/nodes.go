@@ -29,7 +29,9 @@ func (d *DB) SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared
 }
 
 // node writes a node as the scheduler has it.
-func (t *tx) node(n *cluster.Node) error { return t.putNode(n, ", state = excluded.state, maintenance = excluded.maintenance") }
+func (t *tx) node(n *cluster.Node) error {
+	return t.putNode(n, ", state = excluded.state, maintenance = excluded.maintenance")
+}
 
 func (t *tx) putNode(n *cluster.Node, also string) error {
 	if n.ID == "" {

@@ -39,10 +39,12 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return t.rules(s.Rules) },
 		func() error { return t.budgets(s.Budgets) },
 		func() error { return t.prices(s.Prices) },
+		func() error { return t.pools(s.Pools) },
 		func() error { return each(s.Reshape, t.reshape) },
 		func() error { return each(s.VJobs, t.vjob) },
 		func() error { return each(s.Gangs, t.gang) },
 		func() error { return each(s.Spans, t.walltime) },
+		func() error { return each(s.Moved, t.poolOf) },
 		func() error { return each(s.Freed, t.removeDependencies) },
 		func() error { return each(s.Again, t.writeAttempt) },
 	)

@@ -70,6 +70,12 @@ func (c *Core) balance(d *decide.Decision) bool {
 			request.Fill = c.power.policy.MostInUse()
 		}
 	}
+	if division := c.last.division; division != nil {
+		request.Entitled = func(vm cluster.VMID) (cluster.MilliCPU, bool) {
+			e, known := division.VMs[vm]
+			return e.Given.CPU, known
+		}
+	}
 	found := d.Balance(request)
 	s.next = c.now.Add(max(leastLook, ask.Every, lookShare*c.power.consolidation.took))
 	c.next.retry(s.next)

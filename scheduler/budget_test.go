@@ -291,3 +291,26 @@ func TestPlansWaitForPower(t *testing.T) {
 		}
 	}
 }
+
+// A budget takes no CPU away that VMs have reserved, whatever floor the vjob accepts.
+func TestBudgetsLeaveReservations(t *testing.T) {
+	l := state2()
+	for _, job := range l.VJobs {
+		job.MinShare, job.CPUReservation = 0.1, 800
+	}
+	r := mount(t, lit(&l), l)
+	r.drain()
+	if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 150)}}, "op"); err != nil {
+		t.Fatal(err)
+	}
+	r.at(time.Second)
+	caps := r.caps()
+	for _, vm := range []string{"1.0", "1.1"} {
+		if caps[vm] < 800 {
+			t.Errorf("VM %s is capped at %s, it has reserved 0.8", vm, caps[vm])
+		}
+	}
+	if ids := r.suspended(); len(ids) != 1 || ids[0] != 2 {
+		t.Errorf("suspended: %v, want 2: the budget leaves the reservation of one vjob", ids)
+	}
+}

@@ -67,6 +67,7 @@ type Core struct {
 	balancing    balancing              // searches for moves off crowded nodes
 	power        *powerControl          // nodes on and off, power limits, energy prices
 
+	pools  *pools
 	rules  journal.Rules // stated through the API, beside those of the settings
 	reader *placement.Reader
 
@@ -93,6 +94,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c.book = recommendation.NewBook(c.settings.Automation.life(), loaded.NextRecommendation, loaded.Recommendations, &c.out)
 	c.demand = newDemand(&c.settings, c.exec)
 	c.power = newPowerControl(&c.settings, &loaded, c.exec, c.demand.history(), &c.out, now)
+	c.pools = newPools(&c.settings, loaded.Pools, c.exec, &c.out, now)
 	c.dependencies = dependency.New(&loaded)
 	c.exec.Ended = c.dependencies.Note
 	return c

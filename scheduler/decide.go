@@ -37,6 +37,8 @@ func (c *Core) decide() {
 	}
 	c.reshape(&d)
 	c.power.cap.Adopt(&v.Limits)
+	v.Entitle(&d)
+	c.noteDivision(&d)
 	c.applyTuning(&d)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
@@ -63,6 +65,7 @@ func (c *Core) facts() *decide.Facts {
 		Approvals: c.approvals(),
 		Waits:     c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
 		Learned: learned,
+		Pools:   c.pools.wanted(nodes, vjobs), Demand: c.exec.Demand,
 	}
 }
 

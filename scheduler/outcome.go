@@ -10,6 +10,7 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/entitlement"
 )
 
 // lastDecision is what the last decision said, for status requests.
@@ -18,6 +19,7 @@ type lastDecision struct {
 	queueing  []cluster.VJobID          // vjobs that wait only for resources or power, in order
 	breaches  []string                  // of rules, as it saw them
 	undrained map[cluster.NodeID]string // drained nodes with VMs, and why
+	division  *entitlement.Division     // nil if the cluster is not divided
 	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
 	dropped   map[string]string         // preferred rules that the plan broke, and why
 }

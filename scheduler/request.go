@@ -10,6 +10,7 @@ import (
 	"vjob/energy/budget"
 	"vjob/energy/power/cycle"
 	"vjob/queue/ordering"
+	"vjob/queue/pool"
 	"vjob/scheduler/admission"
 )
 
@@ -81,6 +82,9 @@ func (l *Loop) Submit(ctx context.Context, s admission.Submission) (job *cluster
 		return nil, false, err
 	}
 	if err := s.Route(l.settings.OrderingRules()); err != nil {
+		return nil, false, err
+	}
+	if err := l.settings.admitPool(s.VJob(0), l.snapshot.Load().Pools.Hierarchy); err != nil {
 		return nil, false, err
 	}
 	s.At, s.Allowed = l.now().UTC(), l.limits.Owner
@@ -167,6 +171,21 @@ func (l *Loop) SetRules(ctx context.Context, text string, act journal.Audit) err
 // CheckRules returns what is wrong with rules for the cluster.
 func (l *Loop) CheckRules(ctx context.Context, text string) error {
 	return l.ask(ctx, func(c *Core) error { return c.CheckRules(text) })
+}
+
+// SetPool states a pool.
+func (l *Loop) SetPool(ctx context.Context, s pool.PoolStatement, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.SetPool(l.now(), s, act.By) })
+}
+
+// DeletePool removes a stated pool.
+func (l *Loop) DeletePool(ctx context.Context, name string, act journal.Audit) error {
+	return l.audited(ctx, act, func(c *Core) error { return c.DeletePool(l.now(), name, act.By) })
+}
+
+// MoveVJob moves a vjob to another pool.
+func (l *Loop) MoveVJob(ctx context.Context, m PoolMove) error {
+	return l.ask(ctx, func(c *Core) error { return c.MoveVJob(l.now(), m) })
 }
 
 // SetBudgets replaces the power budgets that are stated through the API.

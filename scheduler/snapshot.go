@@ -24,18 +24,21 @@ func (c *Core) Snapshot() *Snapshot {
 		s.Rules.Dropped = append(s.Rules.Dropped, c.last.dropped[rule])
 	}
 	actions := c.exec.Actions()
-	for _, n := range c.exec.Nodes() {
+	nodes, vjobs := c.exec.Nodes(), c.exec.Jobs()
+	s.Pools = c.poolsStatus(nodes, vjobs)
+	for _, n := range nodes {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
 			Platforms: n.Platforms, Power: c.power.cap.Node(&n), Maintenance: c.maintenanceStatus(&n, actions), Switch: c.power.controller.Switch(n.ID),
 		})
 	}
-	for _, r := range c.exec.Jobs() {
+	for _, r := range vjobs {
 		status := VJobStatus{
 			Owner: r.Job.Owner, State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Cause: r.Job.Cause, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(), Refusals: r.Refusals,
 		}
 		status.Queue = c.order.Queue(r.Job.ID)
+		status.Pool, status.Entitled = c.pools.in(r.Job, s.Pools.Hierarchy), c.last.entitled(r.Job)
 		status.Rank, _ = c.order.Rank(r.Job.ID, c.now)
 		v, decided := c.last.verdicts[r.Job.ID]
 		switch {

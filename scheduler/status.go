@@ -13,6 +13,7 @@ import (
 	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/queue/multifactor"
+	"vjob/scheduler/entitlement"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
 )
@@ -47,6 +48,7 @@ type Snapshot struct {
 	Prices        PricesStatus
 	Balance       BalanceStatus
 	Consolidation ConsolidationStatus
+	Pools         PoolsStatus
 	VJobs         map[cluster.VJobID]VJobStatus
 	Running       []ActionStatus      // actions under way
 	Durations     *duration.Estimates // as the last decision saw them; nil before the first step
@@ -81,8 +83,10 @@ type VJobStatus struct {
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
 	Promised bool
-	Queue    string               // in which it counts
-	Rank     multifactor.Priority // in the order in which vjobs are looked at, now
+	Queue    string                 // in which it counts
+	Pool     string                 // in which it is; "" is the cluster
+	Entitled []entitlement.Entitled // by rank, as of the last decision; nil if the cluster is not divided or it does not run
+	Rank     multifactor.Priority   // in the order in which vjobs are looked at, now
 	Gang     gang.Record
 	Ran      time.Duration // as far as it counts towards the walltime
 	Crowded  time.Duration // that it ran beside that; see [execute.Report]

@@ -142,6 +142,9 @@ func (s *WhatIf) apply(c *Core, v *decide.Variant, b admission.Limits) error {
 	if err := s.Submit.Route(c.settings.Ordering); err != nil {
 		return err
 	}
+	if err := c.settings.admitPool(s.Submit.VJob(0), c.pools.hierarchy()); err != nil {
+		return err
+	}
 	if err := c.Admit(c.now, s.Submit); err != nil {
 		return err
 	}

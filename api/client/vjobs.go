@@ -94,6 +94,14 @@ func (c *vjobClient) VJob(ctx context.Context, id int64) (wire.VJobDetail, error
 
 func vjobPath(id int64) string { return "/v1/vjobs/" + strconv.FormatInt(id, 10) }
 
+// MoveVJob moves a vjob to another pool.
+func (c *vjobClient) MoveVJob(ctx context.Context, id int64, pool string) (job wire.VJob, err error) {
+	_, err = c.call(ctx, request{
+		method: http.MethodPatch, path: vjobPath(id), body: wire.VJobChange{Pool: &pool}, repeatable: true,
+	}, &job)
+	return job, err
+}
+
 // SetWalltime gives a vjob another walltime, in seconds; 0 is unlimited.
 func (c *vjobClient) SetWalltime(ctx context.Context, id, seconds int64) (job wire.VJob, err error) {
 	_, err = c.call(ctx, request{

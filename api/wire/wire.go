@@ -25,9 +25,11 @@ type Submission struct {
 	Parameters []string `json:"parameters,omitempty"`
 }
 
-// VJobChange is the body of PATCH /v1/vjobs/{id}.
+// VJobChange is the body of PATCH /v1/vjobs/{id}: one change.
 type VJobChange struct {
-	WalltimeSeconds *int64 `json:"walltime_seconds"` // of running time; 0 is unlimited
+	WalltimeSeconds *int64 `json:"walltime_seconds,omitempty"` // of running time; 0 is unlimited
+	// Pool is another pool: "cluster" is in none, "" that of its project or queue.
+	Pool *string `json:"pool,omitempty"`
 }
 
 // VMSpec is one member as submitted.
@@ -86,6 +88,7 @@ type VJob struct {
 	Ended           *time.Time `json:"ended,omitempty"`
 	Queue           string     `json:"queue,omitempty"`
 	Project         string     `json:"project,omitempty"`
+	Pool            string     `json:"pool,omitempty"`      // in which it is; absent if in none
 	Comment         string     `json:"comment,omitempty"`   // free text of the owner
 	Outcome         string     `json:"outcome,omitempty"`   // how it ended: completed, overdue, deleted or broken
 	Array           int64      `json:"array,omitempty"`     // the first vjob of the array to which it belongs
@@ -131,6 +134,8 @@ type VM struct {
 	CPUMilli  int64  `json:"cpu_milli"`
 	MemoryMiB int64  `json:"memory_mib"`
 	Image     string `json:"image"`
+	// Entitlement is known while the VM runs and the cluster is divided among pools.
+	Entitlement *Entitlement `json:"entitlement,omitempty"`
 }
 
 // VJobList is one page of GET /v1/vjobs.

@@ -65,6 +65,7 @@ type fake struct {
 	answers   map[string]any
 	submitted wire.Submission
 	key       string
+	pool      string // the last one that was stated, as sent
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -78,6 +79,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(wire.VJob{ID: 7, State: "waiting"})
+		return
+	}
+	if r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, "/v1/pools/") {
+		body, _ := io.ReadAll(r.Body)
+		f.pool = strings.TrimSpace(string(body))
+		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	answer, ok := f.answers[r.URL.Path]
@@ -212,6 +219,13 @@ func busyCluster() map[string]any {
 			{Name: "urgent", Priority: 40, Policy: "firstfit", MostVMs: 16, MostCPUMilli: 8500, MostMemoryMiB: 65536, WalltimeSeconds: 7200, Running: 1},
 			{Name: "batch", Priority: 10, Policy: "easy", Default: true, Running: 1, Waiting: 1},
 		}},
+		"/v1/pools": wire.PoolList{Divided: true, Pools: busyPools()},
+		"/v1/pools/theory": wire.PoolDetail{Pool: busyPools()[2], Members: []wire.PoolVJob{
+			{ID: 12, Owner: "ada", State: "running", VMs: []wire.PoolVM{
+				{ID: "12.0", Node: "n1", Entitlement: wire.Entitlement{CPUDemand: 1000, CPU: 250, CPUWeight: 250, CPUCap: 250, Memory: 512}},
+			}},
+			{ID: 13, Owner: "bob", State: "waiting", VMs: []wire.PoolVM{}},
+		}},
 		"/v1/quotas": wire.QuotaList{Quotas: []wire.Quota{
 			{
 				Name: "cpus", Window: "night", Until: at(600), User: "ada", Queue: "batch",
@@ -249,13 +263,34 @@ func busyCluster() map[string]any {
 	}
 }
 
+// busyPools are a cluster of which physics, with theory in it, has a reservation.
+func busyPools() []wire.Pool {
+	all, memory, one := int64(8000), int64(16384), int64(1000)
+	return []wire.Pool{
+		{
+			Name: "cluster", VJobs: 3, VMs: 2, CPU: wire.PoolCPU{Reserved: 2000, Limit: &all, Shares: 1, Demand: 3500, Entitlement: 3500, Used: 1400},
+			Memory: wire.PoolMemory{Reserved: 1536, Limit: &memory, Shares: 1, Demand: 1536, Entitlement: 1536, Used: 1536},
+		},
+		{
+			Name: "physics", Parent: "cluster", Depth: 1, VJobs: 2, VMs: 1,
+			CPU:    wire.PoolCPU{Reservation: 2000, Reserved: 2000, Shares: 2000, Demand: 2000, Entitlement: 2000, Used: 250},
+			Memory: wire.PoolMemory{Reserved: 512, Shares: 1000, Demand: 512, Entitlement: 512, Used: 512},
+		},
+		{
+			Name: "theory", Parent: "physics", Depth: 2, Stated: true, VJobs: 2, VMs: 1,
+			CPU:    wire.PoolCPU{Limit: &one, Shares: 500, Demand: 1000, Entitlement: 1000, Used: 250},
+			Memory: wire.PoolMemory{Reserved: 512, Shares: 1000, Demand: 512, Entitlement: 512, Used: 512},
+		},
+	}
+}
+
 // TestTables holds what people see.
 func TestTables(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for name, line := range map[string]string{
 		"list": "list", "show": "show 12", "nodes": "nodes", "node": "nodes show n1", "plan-done": "plans show 3", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "orphans": "images orphans", "accounts": "accounts", "tokens": "token list --user ada", "audit": "audit", "audit-json": "audit -o json", "whoami": "whoami",
-		"queues": "queues", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
+		"queues": "queues", "pools": "pools", "pools-show": "pools show theory", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
 		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
 	} {
 		t.Run(name, func(t *testing.T) {

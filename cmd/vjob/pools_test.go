@@ -46,3 +46,30 @@ func TestBalance(t *testing.T) {
 	}
 	s.ok("balance", path)
 }
+
+// Commands that need two arguments say which one is missing.
+func TestOneArgumentOfTwo(t *testing.T) {
+	s, _ := against(t, busyCluster())
+	for line, want := range map[string]string{
+		"walltime 12":   "time: missing, want the new walltime",
+		"pools move 12": "pool: missing, want the name of a pool",
+	} {
+		s.fails(2, want, strings.Fields(line)...)
+	}
+}
+
+// Flags that are absent keep what the pool has; none takes a limit back.
+func TestPoolsSet(t *testing.T) {
+	s, f := against(t, busyCluster())
+	for line, want := range map[string]string{
+		"pools set physics --cpu-limit 4":                            `{"parent":"cluster","cpu":{"reservation":"2000m","limit":"4","shares":"2000"},"memory":{"shares":"1000"}}`,
+		"pools set physics --cpu-reservation none --memory-shares 7": `{"parent":"cluster","cpu":{"shares":"2000"},"memory":{"shares":"7"}}`,
+		"pools set theory --cpu-limit none --parent cluster":         `{"parent":"cluster","cpu":{"shares":"500"},"memory":{"shares":"1000"}}`,
+		"pools set new --cpu-shares high":                            `{"cpu":{"shares":"high"}}`,
+	} {
+		s.ok(strings.Fields(line)...)
+		if f.pool != want {
+			t.Errorf("%s\nsent %s\nwant %s", line, f.pool, want)
+		}
+	}
+}

@@ -31,6 +31,9 @@ type meter struct {
 	need   cluster.MilliCPU    // now, or expected
 	wants  cluster.MilliCPU    // now
 	used   time.Duration       // by the present copy
+	rate   cluster.MilliCPU    // that it used over the last second or longer
+	from   time.Time           // since when the next rate is measured
+	base   time.Duration       // used at that time
 	past   predictor.Predictor // what is expected by, if anything is
 	memory cluster.MiB         // its working set; 0 if unknown
 }
@@ -86,6 +89,7 @@ func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, c *hypervisor.Co
 	if c.CPUTime < m.used {
 		m.used = 0 // another copy: its clock began anew
 	}
+	m.measure(now, c.CPUTime)
 	a.used.CPU += c.CPUTime - m.used
 	m.wants, m.memory = need, c.Memory
 	if expect {
@@ -113,6 +117,29 @@ func (a *vjobAccount) workingSet(rank int) cluster.MiB {
 		return 0
 	}
 	return a.meters[rank].memory
+}
+
+// measured is the least time over which a rate is measured: looks in quick succession say little.
+const measured = time.Second
+
+// measure takes in the CPU time that the present copy has used.
+func (m *meter) measure(now time.Time, used time.Duration) {
+	span := now.Sub(m.from)
+	switch {
+	case m.from.IsZero() || used < m.base:
+		m.from, m.base, m.rate = now, used, 0
+	case span >= measured:
+		m.rate = cluster.MilliCPU(float64(used-m.base) / float64(span) * float64(cluster.CPU))
+		m.from, m.base = now, used
+	}
+}
+
+// rate returns the CPU that a member used lately, at most what it needs.
+func (a *vjobAccount) rate(rank int) cluster.MilliCPU {
+	if a.meters == nil {
+		return 0
+	}
+	return min(a.meters[rank].rate, a.meters[rank].wants)
 }
 
 // wanted is the CPU time that the members would have used since they were last

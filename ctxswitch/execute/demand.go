@@ -42,6 +42,23 @@ func (e *Executor) MemoryDemand(vm cluster.VMID) cluster.MiB {
 	return reserved
 }
 
+// Use is the CPU that a member used between the last looks at it, over a second or longer. It is at most what the
+// member needs and may use: the guests of a simulated cluster compute in scaled time.
+func (e *Executor) Use(vm cluster.VMID) cluster.MilliCPU {
+	p, ok := e.gangs.of(vm)
+	if !ok {
+		return 0
+	}
+	use := p.account.rate(vm.Rank)
+	if most := p.member(vm.Rank).tuning.most; most > 0 {
+		use = min(use, most)
+	}
+	return use
+}
+
+// OnNode reports whether a copy of a VM was seen on a node.
+func (e *Executor) OnNode(vm cluster.VMID) bool { return len(e.nodes.seenOn[vm]) > 0 }
+
 // Cap is the CPU that a VM may use at most where it is; 0 if it is nowhere.
 func (e *Executor) Cap(id cluster.VMID) cluster.MilliCPU {
 	p, ok := e.gangs.of(id)

@@ -112,6 +112,20 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 	}
 }
 
+// SetPool moves a vjob to another pool. It fails with cluster.ErrNotFound.
+func (e *Executor) SetPool(now time.Time, id cluster.VJobID, pool, text string) error {
+	e.now = now
+	p, ok := e.gangs.live[id]
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	p.changing().Pool = pool
+	e.changes++
+	e.out.Step.Moved = append(e.out.Step.Moved, journal.PoolChange{ID: id, Pool: pool})
+	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: text})
+	return nil
+}
+
 // SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
 // as much as there is. Unknown vjobs are ignored.
 func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {

@@ -95,6 +95,7 @@ const (
 	AuditLoginFailed    AuditAction = "login.failed"
 	AuditBackup         AuditAction = "backup"
 	AuditRules          AuditAction = "rules"
+	AuditPools          AuditAction = "pools"
 	AuditBudgets        AuditAction = "budgets"
 	AuditPrices         AuditAction = "prices"
 	AuditNode           AuditAction = "node"

@@ -39,6 +39,13 @@ type Prices struct {
 	At   time.Time
 }
 
+// Pools are the pools that administrators have stated through the API.
+type Pools struct {
+	Text string // a list in JSON, as package queue/pool writes it; "" without pools
+	By   string // user of the last change; "" before the first
+	At   time.Time
+}
+
 // NodeEnergy is energy that a node has drawn.
 type NodeEnergy struct {
 	Node   cluster.NodeID
@@ -96,6 +103,7 @@ const (
 	EventRules     EventKind = "rules"     // the rules of the cluster were changed
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventPrices    EventKind = "prices"    // the prices of energy were changed
+	EventPools     EventKind = "pools"     // the pools of the cluster were changed
 	// A recommendation was made, approved, rejected, applied or given up.
 	EventRecommendation EventKind = "recommendation"
 	EventNotify         EventKind = "notify" // notifications of a vjob are not delivered
@@ -120,6 +128,12 @@ type VJobChange struct {
 type WalltimeChange struct {
 	ID       cluster.VJobID
 	Walltime time.Duration
+}
+
+// PoolChange moves a vjob to another pool.
+type PoolChange struct {
+	ID   cluster.VJobID
+	Pool string
 }
 
 // EndedVJob is what is known of a vjob that has ended, for those that wait for it.
@@ -214,6 +228,7 @@ type Loaded struct {
 	Rules     Rules
 	Budgets   Budgets
 	Prices    Prices
+	Pools     Pools
 	Drawn     []NodeEnergy                     // by each node so far, in order of their names
 	VJobs     []*cluster.VJob                  // those that are not terminal, in order
 	Gangs     []gang.Record                    // of those vjobs

@@ -17,6 +17,7 @@ type Step struct {
 	Rules   *Rules   // in place of those before; nil: as they were
 	Budgets *Budgets // the same of budgets
 	Prices  *Prices  // and of prices
+	Pools   *Pools   // and of pools
 	Plans   []Plan
 	Closed  []PlanChange
 	Actions []ActionChange
@@ -33,6 +34,7 @@ type Step struct {
 	Freed     []cluster.VJobID // that wait for no others any more
 	Again     []Attempt
 	Spans     []WalltimeChange
+	Moved     []PoolChange
 	// Recommendations are written as they are now, new ones and changed ones.
 	Recommendations []Recommendation
 	Audit           []Audit // a store without accounts keeps none
@@ -44,8 +46,8 @@ func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
 		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
-		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
-	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
+	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && s.Pools == nil
 }
 
 // Append adds what a later step writes, so that both are one transaction.
@@ -64,6 +66,9 @@ func (s *Step) Append(later *Step) {
 	if later.Prices != nil {
 		s.Prices = later.Prices
 	}
+	if later.Pools != nil {
+		s.Pools = later.Pools
+	}
 	s.Plans = append(s.Plans, later.Plans...)
 	s.Closed = append(s.Closed, later.Closed...)
 	s.Actions = append(s.Actions, later.Actions...)
@@ -79,6 +84,7 @@ func (s *Step) Append(later *Step) {
 	s.Freed = append(s.Freed, later.Freed...)
 	s.Again = append(s.Again, later.Again...)
 	s.Spans = append(s.Spans, later.Spans...)
+	s.Moved = append(s.Moved, later.Moved...)
 	s.Audit = append(s.Audit, later.Audit...)
 	s.Recommendations = append(s.Recommendations, later.Recommendations...)
 	s.Learned = append(s.Learned, later.Learned...)

@@ -62,7 +62,7 @@ func (o *Order) queues(policy func(name string) (queue.Policy, error)) (*orderin
 		}
 		l := q.Limits
 		list[i] = ordering.Queue{
-			Name: q.Name, Priority: q.Priority, Policy: p,
+			Name: q.Name, Priority: q.Priority, Policy: p, Pool: q.Pool,
 			VMs: l.VMs, CPU: l.CPU.MilliCPU, Memory: l.Memory.MiB, Walltime: l.Walltime.Duration,
 		}
 	}

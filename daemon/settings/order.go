@@ -19,6 +19,7 @@ type Queue struct {
 	Name     string      `json:"name"`
 	Priority int         `json:"priority"`
 	Policy   string      `json:"policy"` // "" is policy.name
+	Pool     string      `json:"pool"`   // of its vjobs, unless they or their project have one
 	Limits   QueueLimits `json:"limits"`
 }
 
@@ -34,6 +35,7 @@ type QueueLimits struct {
 type Project struct {
 	Name  string   `json:"name"`
 	Users []string `json:"users"` // by name, or each
+	Pool  string   `json:"pool"`  // of its vjobs that name none
 }
 
 // Priority are the points that add up to the priority of a vjob.

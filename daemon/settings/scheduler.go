@@ -8,6 +8,7 @@ import (
 	"vjob/hypervisor/simulated"
 	"vjob/queue"
 	"vjob/queue/ordering"
+	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
@@ -36,6 +37,10 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
+	pools, err := pool.ReadPools(s.Pools)
+	if err != nil {
+		return scheduler.Settings{}, err
+	}
 	e := execute.DefaultSettings
 	if e.Costs, err = s.costs(); err != nil {
 		return scheduler.Settings{}, err
@@ -54,6 +59,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 			Energy:       decide.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
 			Reservations: decide.ReservationSettings{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
 			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend, Lookahead: s.Policy.Lookahead.Duration,
+			Pools: pools, EntitleEvery: s.Timing.Entitle.Duration,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
 		HoldOverdue: s.Policy.Overdue == "suspend", Consolidation: s.consolidation(), Balance: s.balancing(), Placement: s.placement(), Automation: s.Approval.automation(),

@@ -11,6 +11,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/internal/document"
+	"vjob/queue/pool"
 )
 
 // Reference is the file of default settings, with a comment on every key.
@@ -26,25 +27,26 @@ type Settings struct {
 	Log      Log      `json:"log"`
 	Policy   Policy   `json:"policy"`
 	Order
-	Reserving Reserving        `json:"reservations"`
-	Timing    Timing           `json:"timing"`
-	Driver    string           `json:"driver"` // simulated, libvirt
-	Simulated Simulated        `json:"simulated"`
-	Libvirt   Libvirt          `json:"libvirt"`
-	Nodes     []Node           `json:"nodes"`
-	Network   Network          `json:"network"`
-	Durations Durations        `json:"durations"`
-	Energy    Energy           `json:"energy"`
-	Rules     document.Passage `json:"rules"` // a script, or a list
-	Images    []Image          `json:"images"`
-	Limits    Limits           `json:"limits"`
-	Rights    Rights           `json:"rights"`
-	Retention Retention        `json:"retention"`
-	Switching Switching        `json:"power"`
-	Balance   Balance          `json:"balance"`
-	Approval  Automation       `json:"automation"`
-	OAR       OAR              `json:"oar"`
-	Notify    Notify           `json:"notify"`
+	Pools     []pool.PoolStatement `json:"pools"`
+	Reserving Reserving            `json:"reservations"`
+	Timing    Timing               `json:"timing"`
+	Driver    string               `json:"driver"` // simulated, libvirt
+	Simulated Simulated            `json:"simulated"`
+	Libvirt   Libvirt              `json:"libvirt"`
+	Nodes     []Node               `json:"nodes"`
+	Network   Network              `json:"network"`
+	Durations Durations            `json:"durations"`
+	Energy    Energy               `json:"energy"`
+	Rules     document.Passage     `json:"rules"` // a script, or a list
+	Images    []Image              `json:"images"`
+	Limits    Limits               `json:"limits"`
+	Rights    Rights               `json:"rights"`
+	Retention Retention            `json:"retention"`
+	Switching Switching            `json:"power"`
+	Balance   Balance              `json:"balance"`
+	Approval  Automation           `json:"automation"`
+	OAR       OAR                  `json:"oar"`
+	Notify    Notify               `json:"notify"`
 }
 
 // Listen are the socket and address of the API.
@@ -76,6 +78,7 @@ type Timing struct {
 	Rest    Duration `json:"rest"`
 	Backoff Duration `json:"backoff"`
 	Plan    Duration `json:"plan"`
+	Entitle Duration `json:"entitle"` // the longest time between two divisions among pools
 }
 
 // Libvirt are the settings of the libvirt driver; the hosts are in Settings.Nodes.

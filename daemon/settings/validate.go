@@ -34,7 +34,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateListen, s.validateAccounts, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
-		s.validateNodes, s.validateSimulated, s.validateNetwork, s.validateDurations, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.validateBalance,
+		s.validateNodes, s.validatePools, s.validateSimulated, s.validateNetwork, s.validateDurations, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.validateBalance,
 		s.Rights.validate, s.Retention.validate, s.validateSwitching, s.validateOAR, s.Notify.validate,
 	} {
 		if err := check(); err != nil {
@@ -114,6 +114,7 @@ func (s *Settings) validateTiming() error {
 		{"timing.rest", t.Rest, 0, time.Minute},
 		{"timing.backoff", t.Backoff, 10 * time.Millisecond, time.Hour},
 		{"timing.plan", t.Plan, 0, time.Minute},
+		{"timing.entitle", t.Entitle, time.Second, 24 * time.Hour},
 		{"policy.gap", s.Policy.Gap, 0, time.Hour},
 		{"policy.lookahead", s.Policy.Lookahead, time.Hour, 366 * 24 * time.Hour},
 		{"reservations.horizon", s.Reserving.Horizon, 0, 3650 * 24 * time.Hour},

@@ -13,6 +13,7 @@ import (
 type Project struct {
 	Name  string
 	Users []string // by name; [quota.Each] is all users
+	Pool  string   // of its vjobs that name none; ""
 }
 
 // Projects say which users may submit for which project. Without any, all users may name any project.
@@ -53,6 +54,14 @@ func (p Projects) Route(user, project string) (string, error) {
 	default:
 		return "", cluster.BadField("project", project, "one of the projects of "+user+": "+strings.Join(own, ", "))
 	}
+}
+
+// pool returns the pool of a project; "" for none.
+func (p Projects) pool(name string) string {
+	if i := slices.IndexFunc(p, func(one Project) bool { return one.Name == name }); i >= 0 {
+		return p[i].Pool
+	}
+	return ""
 }
 
 // of returns the projects of a user.

@@ -16,6 +16,7 @@ type Queue struct {
 	Name     string
 	Priority int // 0 or more; larger ones first
 	Policy   queue.Policy
+	Pool     string // of its vjobs, unless they or their project have one; ""
 	// Limits on one vjob; 0 is no limit.
 	VMs      int
 	CPU      cluster.MilliCPU

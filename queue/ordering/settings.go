@@ -10,6 +10,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
+	"vjob/queue/pool"
 	"vjob/queue/quota"
 )
 
@@ -57,6 +58,20 @@ func (r *Settings) Memory() time.Duration {
 // Association returns the user, the project and the queue of a vjob.
 func (r *Settings) Association(j *cluster.VJob) quota.Association {
 	return quota.Association{User: j.Owner, Project: j.Project, Queue: r.Queues.of(j.Queue).Name}
+}
+
+// Pool returns the pool of a vjob: the one that it names, else that of its project, else that of its queue; "" is
+// the cluster. An unknown pool counts as not named.
+func (r *Settings) Pool(j *cluster.VJob, known func(name string) bool) string {
+	for _, name := range [...]string{j.Pool, r.Projects.pool(j.Project), r.Queues.of(j.Queue).Pool} {
+		if name == pool.Root {
+			return ""
+		}
+		if name != "" && known(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // Level returns the priority of the queue of a vjob; 0 if queues have no weight.

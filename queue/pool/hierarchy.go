@@ -2,10 +2,14 @@ package pool
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"vjob/cluster"
 )
+
+// Root is the name of the cluster above all pools. A daemon gives it to no pool.
+const Root = "cluster"
 
 // Pool is a pool as administrators state it.
 type Pool struct {
@@ -25,9 +29,6 @@ type Member struct {
 	Reserved cluster.Resources
 }
 
-// Entitlement is what a member demands, within its settings, and what it should get now.
-type Entitlement struct{ Demand, Given cluster.Resources }
-
 // Hierarchy is a cluster with its pools and their VMs. It honours all reservations in it: a member that it
 // could not honour is refused.
 type Hierarchy struct {
@@ -35,12 +36,25 @@ type Hierarchy struct {
 	within  []cluster.Resources // reserved by what is in each member
 	pools   map[string]int      // by name; "" is the cluster
 	trees   []*Tree             // of the last division: one for each resource
+
+	// DemandFirst divides as [Tree.DemandFirst] does. It is set before the first division.
+	DemandFirst bool
 }
 
 // NewHierarchy returns a cluster of some capacity with pools, in any order, and without VMs. Its errors are
 // [cluster.FieldError] with fields such as pools[2].parent.
 func NewHierarchy(capacity cluster.Resources, pools []Pool) (*Hierarchy, error) {
-	root := Member{Name: "cluster", Parent: -1}
+	return newHierarchy(capacity, pools, true)
+}
+
+// KeptHierarchy is as [NewHierarchy] for pools that were checked on a cluster of another capacity: reservations
+// that exceed the present one are no error. Each pool then gets less than it has reserved, in proportion.
+func KeptHierarchy(capacity cluster.Resources, pools []Pool) (*Hierarchy, error) {
+	return newHierarchy(capacity, pools, false)
+}
+
+func newHierarchy(capacity cluster.Resources, pools []Pool, honours bool) (*Hierarchy, error) {
+	root := Member{Name: Root, Parent: -1}
 	for _, r := range resources {
 		*r.of(&root.Settings) = Controls{Limit: *r.amount(&capacity), Shares: 1}
 	}
@@ -51,7 +65,7 @@ func NewHierarchy(capacity cluster.Resources, pools []Pool) (*Hierarchy, error) 
 	}
 	for _, i := range order {
 		p := &pools[i]
-		at, err := h.add(Member{Name: p.Name, Settings: p.Settings}, "parent", p.Parent)
+		at, err := h.add(Member{Name: p.Name, Settings: p.Settings}, "parent", p.Parent, honours)
 		if err != nil {
 			return nil, cluster.WithPath(fmt.Sprintf("pools[%d]", i), err)
 		}
@@ -97,11 +111,19 @@ func parentsFirst(pools []Pool) (order []int, err error) {
 // unknown pool, settings that contradict each other, and a reservation that the pool, one above it or the
 // cluster cannot honour beside those of others; the hierarchy is then as before.
 func (h *Hierarchy) Add(vm, pool string, s Settings) (int, error) {
-	return h.add(Member{Name: vm, VM: true, Settings: s}, "pool", pool)
+	return h.add(Member{Name: vm, VM: true, Settings: s}, "pool", pool, true)
 }
 
-// add adds a member to a pool; the field is that of the name of the pool.
-func (h *Hierarchy) add(m Member, field, pool string) (int, error) {
+// Clone returns an independent copy.
+func (h *Hierarchy) Clone() *Hierarchy {
+	c := *h
+	c.members, c.within, c.pools, c.trees = slices.Clone(h.members), slices.Clone(h.within), maps.Clone(h.pools), nil
+	return &c
+}
+
+// add adds a member to a pool; the field is that of the name of the pool. With honours it refuses reservations that
+// cannot be honoured.
+func (h *Hierarchy) add(m Member, field, pool string, honours bool) (int, error) {
 	at, known := h.pools[pool]
 	if !known {
 		return 0, cluster.BadField(field, pool, "the name of a pool")
@@ -113,15 +135,30 @@ func (h *Hierarchy) add(m Member, field, pool string) (int, error) {
 	if err := m.Check(); err != nil {
 		return 0, err
 	}
-	for _, r := range resources {
-		*r.amount(&m.Reserved) = r.of(&m.Settings).Reservation
-	}
-	if err := h.check(at, m.Reserved); err != nil {
+	m.Reserved = reservations(&m.Settings)
+	if err := h.check(at, m.Reserved); err != nil && honours {
 		return 0, err
 	}
 	h.reserve(at, m.Reserved)
 	h.members, h.within, h.trees = append(h.members, m), append(h.within, cluster.Resources{}), nil
 	return len(h.members) - 1, nil
+}
+
+// Put adds a VM that runs already, whatever is reserved beside it: nodes may have been lost since it started.
+// The pool is that of a known name.
+func (h *Hierarchy) Put(vm, pool string, s Settings) int {
+	at := h.pools[pool]
+	m := Member{Name: vm, VM: true, Parent: at, Depth: h.members[at].Depth + 1, Settings: s, Reserved: reservations(&s)}
+	h.reserve(at, m.Reserved)
+	h.members, h.within, h.trees = append(h.members, m), append(h.within, cluster.Resources{}), nil
+	return len(h.members) - 1
+}
+
+func reservations(s *Settings) (r cluster.Resources) {
+	for _, resource := range resources {
+		*resource.amount(&r) = resource.of(s).Reservation
+	}
+	return r
 }
 
 // Honours returns the error with which [Hierarchy.Add] would refuse VMs that reserve so much in a pool together.
@@ -135,22 +172,39 @@ func (h *Hierarchy) Honours(pool string, more cluster.Resources) error {
 
 // check returns an error if more cannot be reserved in a member.
 func (h *Hierarchy) check(at int, more cluster.Resources) error {
+	l, lacks := h.lack(at, more)
+	switch {
+	case !lacks:
+		return nil
+	case l.at == 0:
+		return cluster.Fault(l.name+".reservation", "%s would be reserved, the cluster has %s", l.text(l.reserved+l.more), l.text(l.limit))
+	default:
+		return cluster.Fault(l.name+".reservation", "%s would be reserved in pool %s, its limit is %s",
+			l.text(l.reserved+l.more), h.members[l.at].Name, l.text(l.limit))
+	}
+}
+
+// lack is a limit that a further reservation exceeds.
+type lack struct {
+	*resource
+	at                    int // the member with the limit
+	reserved, more, limit int64
+}
+
+// lack returns the first limit, from a member up, that more reservations in it would exceed.
+func (h *Hierarchy) lack(at int, more cluster.Resources) (l lack, lacks bool) {
 	for i := at; i >= 0; i = h.members[i].Parent {
 		m := &h.members[i]
-		sum := h.within[i].Plus(more)
-		for _, r := range resources {
-			wanted, limit := *r.amount(&sum), r.of(&m.Settings).Limit
-			if wanted <= limit || *r.amount(&more) == 0 {
-				continue
+		for k := range resources {
+			r := &resources[k]
+			l = lack{r, i, *r.amount(&h.within[i]), *r.amount(&more), r.of(&m.Settings).Limit}
+			if l.more > 0 && l.reserved+l.more > l.limit {
+				return l, true
 			}
-			if i == 0 {
-				return cluster.Fault(r.name+".reservation", "%s would be reserved, the cluster has %s", r.text(wanted), r.text(limit))
-			}
-			return cluster.Fault(r.name+".reservation", "%s would be reserved in pool %s, its limit is %s", r.text(wanted), m.Name, r.text(limit))
 		}
 		more = h.raise(i, more).Minus(m.Reserved)
 	}
-	return nil
+	return lack{}, false
 }
 
 // raise returns what a member keeps when more is reserved in it.
@@ -175,48 +229,4 @@ func (h *Hierarchy) Members() []Member { return h.members }
 func (h *Hierarchy) Pool(name string) (i int, known bool) {
 	i, known = h.pools[name]
 	return i, known
-}
-
-// Divide divides the capacity of the cluster, given the demands of the VMs, and returns what each member
-// gets. After a change of few demands only the pools that it reaches are divided again.
-func (h *Hierarchy) Divide(demand func(vm int) cluster.Resources) []Entitlement {
-	if h.trees == nil {
-		h.plant()
-	}
-	list := make([]Entitlement, len(h.members))
-	for i := range h.members {
-		if !h.members[i].VM {
-			continue
-		}
-		wanted := demand(i)
-		for k, r := range resources {
-			h.trees[k].SetDemand(i, *r.amount(&wanted))
-		}
-	}
-	for k, r := range resources {
-		t := h.trees[k]
-		t.Divide(r.of(&h.members[0].Settings).Limit)
-		for i := range list {
-			*r.amount(&list[i].Demand), *r.amount(&list[i].Given) = t.Demand(i), t.Entitlement(i)
-		}
-	}
-	return list
-}
-
-// plant makes the trees.
-func (h *Hierarchy) plant() {
-	for _, r := range resources {
-		entries := make([]Entry, len(h.members))
-		for i := range h.members {
-			m := &h.members[i]
-			c := *r.of(&m.Settings)
-			c.Reservation = *r.amount(&m.Reserved)
-			entries[i] = Entry{Parent: m.Parent, VM: m.VM, Controls: c}
-		}
-		t, err := New(entries)
-		if err != nil {
-			panic(err) // add has checked all of it
-		}
-		h.trees = append(h.trees, t)
-	}
 }

@@ -33,17 +33,14 @@ func (c Controls) Check() error {
 		return cluster.BadField("limit", c.Limit, "0 or more")
 	case c.Reservation > c.Limit:
 		return cluster.Fault("reservation", "%d reserved, the limit is %d", c.Reservation, c.Limit)
-	case c.Shares < 1 || c.Shares > MaxShares:
-		return cluster.BadField("shares", c.Shares, fmt.Sprintf("from 1 to %d", MaxShares))
+	case c.Shares < 1 || c.Shares > cluster.MaxShares:
+		return cluster.BadField("shares", c.Shares, fmt.Sprintf("from 1 to %d", cluster.MaxShares))
 	}
 	return nil
 }
 
-// MaxShares bounds shares, and MaxDepth the levels of a tree.
-const (
-	MaxShares = 1_000_000_000
-	MaxDepth  = 100
-)
+// MaxDepth bounds the levels of a tree.
+const MaxDepth = 100
 
 // Entry is a pool or a VM of a tree.
 type Entry struct {
@@ -62,6 +59,11 @@ type Tree struct {
 	dirty       []bool // the entry or one below it has another demand
 	divided     bool
 	work        divider
+
+	// DemandFirst gives each child of a pool its demand, as far as the pool has the sum, before what is not
+	// demanded is divided by shares. Without it that division, as in the paper, looks at shares alone. It is
+	// set before the first [Tree.Divide].
+	DemandFirst bool
 }
 
 // New returns a tree in which the VMs demand nothing. It fails with a [cluster.FieldError] if an entry has wrong
@@ -162,11 +164,14 @@ func (t *Tree) divide(i int) {
 	}
 	for k, c := range list {
 		e := &t.entries[c]
-		limit := e.Limit
-		if wanted > t.entitlement[i] { // eq. 4
+		least, limit := e.Reservation, e.Limit
+		switch {
+		case wanted > t.entitlement[i]: // eq. 4
 			limit = t.demand[c]
+		case t.DemandFirst:
+			least = t.demand[c]
 		}
-		d.claims[k] = claim{e.Reservation, limit, e.Shares}
+		d.claims[k] = claim{least, limit, e.Shares}
 	}
 	d.divide(t.entitlement[i])
 	for k, c := range list {

@@ -1,10 +1,6 @@
 package pool
 
-import (
-	"strconv"
-
-	"vjob/cluster"
-)
+import "vjob/cluster"
 
 // Settings are the controls of a pool or a VM for both resources: CPU in thousandths of a processor, memory
 // in MiB.
@@ -64,23 +60,8 @@ func (s *Stated) read(r *resource) (c Controls, err error) {
 			return c, cluster.Renamed(part.field, err)
 		}
 	}
-	c.Shares, err = ParseShares(s.Shares)
+	c.Shares, err = cluster.ParseShares(s.Shares)
 	return c, err
-}
-
-// namedShares are the words for shares: high, normal and low are as 4 to 2 to 1.
-var namedShares = map[string]int64{"high": 2000, "normal": 1000, "low": 500, "": 1000}
-
-// ParseShares reads high, normal, low or a number; "" is normal.
-func ParseShares(text string) (int64, error) {
-	if n, named := namedShares[text]; named {
-		return n, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, cluster.BadField("shares", text, "high, normal, low or a whole number, such as 1000")
-	}
-	return n, nil
 }
 
 // resource is one of the two resources that are divided.

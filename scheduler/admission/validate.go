@@ -71,6 +71,9 @@ func (s *Submission) validateVM(rank int, b Limits, nodes []cluster.Node) error 
 	if vm.Reserved.Memory < 1 {
 		return cluster.BadField(field+".memory_mib", int64(vm.Reserved.Memory), "1 or more")
 	}
+	if s.CPUReservation > vm.Reserved.CPU {
+		return cluster.Fault("cpu_reservation_milli", "%s CPU reserved for each VM, VM %d has %s: reserve at most what it has", s.CPUReservation, rank, vm.Reserved.CPU)
+	}
 	if vm.Payload.Image == "" && len(b.Images) > 0 {
 		vm.Payload.Image = b.Images[0]
 	}

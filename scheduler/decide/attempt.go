@@ -78,6 +78,7 @@ func (a *attempt) applyPolicy() (verdicts []queue.Verdict, fault error) {
 	}
 	a.limitByPower(m)
 	a.applyQuotas(m)
+	a.applyPools(m)
 	for k, verdict := range reservation.Select(queue.Preemptible{Policy: a.settings.Policy}, m, a.leads()) {
 		verdicts[whose[k]] = verdict
 	}

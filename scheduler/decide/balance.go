@@ -19,8 +19,9 @@ type BalanceRequest struct {
 	// Uses returns the CPU that a VM demanded when it was last observed, and what it demanded least and most in the
 	// last hour.
 	Uses func(vm cluster.VMID) (now, least, most cluster.MilliCPU)
-	// Entitled returns what a VM should get. Nil: what it demands, scaled down if all demand more than there is.
-	Entitled func(vm cluster.VMID) cluster.MilliCPU
+	// Entitled returns what a VM should get by the pools, if that is known. Nil: what it demands, scaled down if all
+	// demand more than there is.
+	Entitled func(vm cluster.VMID) (cpu cluster.MilliCPU, known bool)
 	// Left returns the nodes that a VM has left, and when. May be nil.
 	Left func(vm cluster.VMID) map[cluster.NodeID]time.Time
 	// Keeps reports whether a VM stays for other reasons. May be nil.
@@ -231,11 +232,14 @@ func (s *balancer) entitle() {
 	for i := range s.model.VMs {
 		v := &s.model.VMs[i]
 		v.Entitlement = v.Demand
-		switch {
-		case s.Entitled != nil:
-			v.Entitlement[balance.CPU] = int64(s.Entitled(s.vms[i]))
-		case demand > capacity:
+		if demand > capacity {
 			v.Entitlement[balance.CPU] = int64(float64(v.Demand[balance.CPU]) * float64(capacity) / float64(demand))
+		}
+		if s.Entitled == nil {
+			continue
+		}
+		if cpu, known := s.Entitled(s.vms[i]); known {
+			v.Entitlement[balance.CPU] = int64(cpu)
 		}
 	}
 }

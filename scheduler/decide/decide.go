@@ -9,7 +9,7 @@
 //	view      facts                          layout of VMs, shapes, power limits      view.go, layout.go, shapes.go, limits.go
 //	gates     view                           ineligible vjobs, with reasons           gates.go, price.go
 //	select    eligible vjobs in queue order  a target and a cause for each            select.go, attempt.go
-//	          beside these: capacity within quotas, power and image space             quotas.go, powerledger.go, images.go
+//	          beside these: capacity within quotas, pools, power and image space      quotas.go, pools.go, powerledger.go, images.go
 //	evacuate  targets, drained nodes         targets                                  drained.go
 //	suspend   targets, memory, image space   verdicts: to disk, in memory or not yet  suspend.go
 //	reserve   verdicts, lead times           nodes cleared for reservations           prepare.go, leads.go
@@ -18,9 +18,10 @@
 //	power     plan, limits                   CPU shares; a plan that keeps limits     shares.go, power.go
 //	causes    plan, verdicts                 a cause for each gang                    causes.go
 //	improve   an empty plan                  moves that save power                    consolidate.go, consolidator*.go, relocation.go
+//	entitle   demands, pools                 CPU weights, caps where limits bind      entitle.go
 //
 // Containers have views of their own (container.go). View and gates are made by the constructor of the
-// view; the loop asks for the last stage when it has nothing else to do; the others run in this order in
+// view; the loop asks for the last two stages, for improve when it has nothing else to do; the others run in this order in
 // attempt.run. Around them, from the outside in:
 //
 //	Decide                   the cluster, then the containers
@@ -40,6 +41,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
+	"vjob/scheduler/entitlement"
 )
 
 // Decision holds the target of each vjob of a view and the plan that leads there.
@@ -57,9 +59,11 @@ type Decision struct {
 	// the map is empty, and earlier caps are lifted.
 	Caps      map[cluster.VJobID][]cluster.MilliCPU
 	SharesCPU bool
-	// Weights are the parts of VMs when the CPU of their nodes is short, by rank: see
-	// [hypervisor.DefaultWeight]. Vjobs that are not listed keep the weights that they have.
+	// Weights are the CPU weights of the VMs of vjobs that run or are about to, by rank, from 1 to 10000 as those
+	// of cgroup v2; 0 for a VM that does not run. Vjobs that are not listed keep the weights that they have.
 	Weights map[cluster.VJobID][]int
+	// Division is what pools and VMs are entitled to; nil if the cluster is not divided.
+	Division *entitlement.Division
 	// Culprits were left out because a decision with them fails.
 	Culprits []Culprit
 

@@ -11,6 +11,7 @@ import (
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/hypervisor"
+	"vjob/queue/pool"
 	"vjob/queue/quota"
 )
 
@@ -46,6 +47,11 @@ type Facts struct {
 	Approvals   Approvals
 	// Learned is how long actions take on the nodes; nil: as the settings say.
 	Learned *duration.Estimates
+	// Pools are the pools without VMs, on the capacity of all nodes. They are nil, and nothing is checked and divided,
+	// while the cluster has no pools and no vjob has shares, a CPU reservation or a CPU limit of its own.
+	Pools *pool.Hierarchy
+	// Demand returns the CPU that a VM that has run demands; nil: what it was submitted with.
+	Demand func(vm cluster.VMID) cluster.MilliCPU
 }
 
 // Bookings returns what is booked for single VMs. The executor keeps it.

@@ -9,6 +9,7 @@ import (
 	"vjob/energy"
 	"vjob/queue"
 	"vjob/queue/ordering"
+	"vjob/queue/pool"
 )
 
 // Settings configure every decision.
@@ -33,6 +34,10 @@ type Settings struct {
 	Live bool
 	// Suspend selects disk or memory.
 	Suspend Suspension
+	// Pools are those of the settings; pools stated through the API are facts.
+	Pools []pool.Pool
+	// EntitleEvery is the longest time between two divisions of the cluster among the pools; 0 is 5 minutes.
+	EntitleEvery time.Duration
 	// Lookahead is how far ahead changes of budgets and quotas count; 0 is a week.
 	Lookahead time.Duration
 }

@@ -51,6 +51,7 @@ func NewView(settings *Settings, f *Facts) *View {
 			v.inside = append(v.inside, v.newContainerView(f, c, inner[c.Job.ID]))
 		}
 	}
+	v.recheckEntitlements()
 	return v
 }
 

@@ -83,8 +83,8 @@ func (s *Supply) MinShareWatts(nodes []cluster.Node, job *cluster.VJob) energy.W
 	return s.perMilli(nodes) * energy.Watts(MinShare(job)*float64(job.Reserved().CPU))
 }
 
-// MinShare returns the least fraction of its CPU that a vjob accepts, at least the smallest cap
-// that a hypervisor can set.
+// MinShare returns the least fraction of its CPU that a vjob accepts, at least what its VMs have reserved and the
+// smallest cap that a hypervisor can set.
 func MinShare(job *cluster.VJob) float64 {
 	floor := job.MinShare
 	if floor <= 0 {
@@ -92,7 +92,7 @@ func MinShare(job *cluster.VJob) float64 {
 	}
 	for i := range job.VMs {
 		if cpu := job.VMs[i].Reserved.CPU; cpu > 0 {
-			floor = max(floor, min(1, float64(hypervisor.MinCap)/float64(cpu)))
+			floor = max(floor, min(1, float64(max(hypervisor.MinCap, job.CPUReservation))/float64(cpu)))
 		}
 	}
 	return min(floor, 1)

@@ -7,6 +7,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power/cycle"
+	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 )
@@ -68,6 +69,21 @@ func (s *Shell) Order(id cluster.VJobID, order scheduler.Order, by string) error
 // Restore restores a lost vjob from its kept images now.
 func (s *Shell) Restore(id cluster.VJobID, generation int, by string) error {
 	return s.ask(func(c *scheduler.Core) error { return c.Restore(s.now, id, generation, by) })
+}
+
+// SetPool states a pool now.
+func (s *Shell) SetPool(p pool.PoolStatement, by string) error {
+	return s.ask(func(c *scheduler.Core) error { return c.SetPool(s.now, p, by) })
+}
+
+// DeletePool deletes a stated pool now.
+func (s *Shell) DeletePool(name, by string) error {
+	return s.ask(func(c *scheduler.Core) error { return c.DeletePool(s.now, name, by) })
+}
+
+// MoveVJob moves a vjob to another pool now.
+func (s *Shell) MoveVJob(m scheduler.PoolMove) error {
+	return s.ask(func(c *scheduler.Core) error { return c.MoveVJob(s.now, m) })
 }
 
 // SetNode changes the state of a node now.

@@ -11,6 +11,7 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/placement"
 	"vjob/hypervisor"
+	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 	"vjob/tests/simstore"
@@ -144,6 +145,8 @@ func (s *scenario) do(w []string) error {
 		return s.mend(w[1:])
 	case "manually":
 		return s.manually(w[1:])
+	case "pools":
+		return s.changePools(w[1:])
 	}
 	if len(w) != 2 {
 		return errWords
@@ -161,6 +164,29 @@ func (s *scenario) do(w []string) error {
 			return err
 		}
 		return s.shell.Order(id, order, "ann")
+	}
+	return errWords
+}
+
+// changePools does "set NAME [parent=P] [reservation=2] [limit=4] [shares=high]", "delete NAME" or "move VJOB POOL".
+func (s *scenario) changePools(w []string) error {
+	switch {
+	case len(w) >= 2 && w[0] == "set":
+		set, err := settings(w[2:], "parent", "reservation", "limit", "shares")
+		if err != nil {
+			return err
+		}
+		p := pool.PoolStatement{Name: w[1], Parent: set["parent"]}
+		p.CPU = pool.Stated{Reservation: set["reservation"], Limit: set["limit"], Shares: set["shares"]}
+		return s.shell.SetPool(p, "op")
+	case len(w) == 2 && w[0] == "delete":
+		return s.shell.DeletePool(w[1], "op")
+	case len(w) == 3 && w[0] == "move":
+		id, err := s.vjob(w[1])
+		if err != nil {
+			return err
+		}
+		return s.shell.MoveVJob(scheduler.PoolMove{VJob: id, Pool: w[2], By: "op"})
 	}
 	return errWords
 }
@@ -188,7 +214,7 @@ func (s *scenario) submit(w []string) error {
 	if len(w) == 0 {
 		return errWords
 	}
-	set, err := settings(w[1:], "vms", "cpu", "mem", "work", "prio", "wall", "spread", "on", "hold", "key", "owner", "queue", "project", "deadline")
+	set, err := settings(w[1:], "vms", "cpu", "mem", "work", "prio", "wall", "spread", "on", "hold", "key", "owner", "queue", "project", "deadline", "pool", "shares", "reservation", "limit")
 	if err != nil {
 		return err
 	}
@@ -230,7 +256,15 @@ func submission(name string, set map[string]string) (sub admission.Submission, e
 	sub = admission.Submission{
 		Owner: set["owner"], Name: name, Key: set["key"], Priority: prio, Walltime: wall, Held: set["hold"] == "yes",
 	}
-	sub.Queue, sub.Project = set["queue"], set["project"]
+	sub.Queue, sub.Project, sub.Pool, sub.Shares = set["queue"], set["project"], set["pool"], set["shares"]
+	for key, to := range map[string]*cluster.MilliCPU{"reservation": &sub.CPUReservation, "limit": &sub.CPULimit} {
+		if text, told := set[key]; told {
+			var bad error
+			if *to, bad = cluster.ParseCPU(text); bad != nil {
+				return sub, bad
+			}
+		}
+	}
 	for range n {
 		sub.VMs = append(sub.VMs, cluster.VM{Reserved: need, Payload: cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: steps},

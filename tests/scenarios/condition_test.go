@@ -167,6 +167,11 @@ func (s *scenario) vmHolds(vm cluster.VMID, w []string) (bool, string, error) {
 	switch w[0] {
 	case "is":
 		return vmIs(copies, w[1])
+	case "cap":
+		for _, c := range copies {
+			return c.Cap.String() == w[1], c.Cap.String(), nil
+		}
+		return false, "gone", nil
 	case "ran":
 		least, err := time.ParseDuration(w[1])
 		for _, c := range copies {

@@ -20,17 +20,20 @@
 //	                           live=yes, down=10s (how long a killed scheduler is away),
 //	                           losses=3, start=17:50 (by the clock)
 //	setting YAML               a line of the daemon's settings on policies, the order of
-//	                           vjobs or node power
+//	                           vjobs, pools or node power
 //	excuse I4 …                invariants that the script itself breaks by manual calls
 //
 // Then actions and expectations follow, each at the end of the previous one:
 //
 //	submit VJOB vms=2 [cpu=1] [mem=512MiB] [work=5m] [prio=N] [wall=10m]
 //	       [spread=yes] [on=n1+n2] [hold=yes] [key=K] [owner=ann] [queue=Q]
-//	       [project=P] [deadline=6h]
+//	       [project=P] [deadline=6h] [pool=P] [shares=high] [reservation=0.5] [limit=2]
 //	       work is the length of each guest's only step, or STEP+STEP with STEP
 //	       2m or 2m*0.5cpu
 //	suspend|resume|hold|release|delete VJOB
+//	pools set NAME [parent=P] [reservation=2] [limit=4] [shares=high]
+//	pools delete NAME
+//	pools move VJOB POOL
 //	online|drain|off|down NODE
 //	crash                      the scheduler is killed (kill -9)
 //	crash before|after VERB [#N]    the same, at the N-th such call from here on
@@ -59,6 +62,7 @@
 //	VJOB says "TEXT"           the reason shown to its owner contains the text
 //	VJOB has N copies|images|losses
 //	VM is running|paused|dead|gone|saving|restoring|outgoing
+//	VM cap 0.5                 the most CPU that it may use; 0 is no limit
 //	VM ran 90s                 the guest's own clock, at least
 //	NODE is silent|heard|online|draining|offline|down
 //	NODE holds N               copies on the node, in any state

@@ -224,7 +224,7 @@ func (s *scenario) settings() (set scheduler.Settings, down time.Duration, err e
 	return set, down, err
 }
 
-// arrange applies the daemon's settings for the order of vjobs, the policies and node power.
+// arrange applies the daemon's settings for the order of vjobs, the policies, pools and node power.
 func arrange(set *scheduler.Settings, text string) error {
 	all, err := config.Default(func(string) string { return "/nowhere" })
 	if err != nil {
@@ -243,6 +243,7 @@ func arrange(set *scheduler.Settings, text string) error {
 	}
 	set.Ordering, set.Policy = core.Ordering, core.Ordering.Policy()
 	set.Energy, set.Consolidation = core.Energy, core.Consolidation
+	set.Pools, set.EntitleEvery = core.Pools, core.EntitleEvery
 	return nil
 }
 

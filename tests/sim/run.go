@@ -149,6 +149,7 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 		}
 		s.run.log.Write(text)
 		s.run.inQuota(step) //nolint:contextcheck // nothing in memory blocks
+		s.run.inPools(step) //nolint:contextcheck // nothing in memory blocks
 		s.run.check.Committed(step)
 	}
 	return err
@@ -241,6 +242,7 @@ func (r *run) step(to time.Time) error {
 	if r.check.changed {
 		r.inShape()
 		r.isInside()
+		r.entitled()
 	}
 	r.check.Look()
 	r.withinBudget()

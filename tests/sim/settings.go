@@ -34,6 +34,9 @@ func Settings(opts Options) scheduler.Settings {
 	if opts.timed() {
 		set.Reservations.Margin = 20 * time.Second
 	}
+	if opts.pooled() {
+		set.Pools, set.EntitleEvery = poolsOf(), 30*time.Second
+	}
 	if arranged(opts) {
 		rules, err := arrange(policy)
 		if err != nil {

@@ -35,6 +35,7 @@ func (r *run) submit() error {
 		sub.Rules = "continuous spread($VMS);"
 	}
 	r.assignOwner(&sub)
+	r.attach(&sub)
 	r.kind(&sub)
 	r.time(&sub)
 	if r.opts.rationed() {
@@ -66,6 +67,7 @@ func (r *run) meddle() {
 	}
 	r.turnBack()
 	id := r.check.acked[r.chance.IntN(len(r.check.acked))]
+	r.restate(id)
 	node := r.cluster.Nodes()[r.chance.IntN(len(r.cluster.Nodes()))].ID
 	switch r.chance.IntN(9) {
 	case 0, 1:

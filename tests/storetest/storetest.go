@@ -76,6 +76,8 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"rules of the cluster", testRules},
 		{"power budgets", testBudgets},
 		{"prices of energy", testPrices},
+		{"pools", testPools},
+		{"a vjob is moved to another pool", testMoves},
 		{"what nodes have drawn", testDrawn},
 		{"what was drawn by the hour", testEnergyHours},
 		{"a step is all or nothing", testAtomic},

@@ -11,24 +11,18 @@ import (
 
 // poolFile is a cluster with its pools and VMs. What only [BalanceCommand] reads is in balance_file.go.
 type poolFile struct {
-	Cluster  *amounts         `json:"cluster"`
-	Nodes    []nodeEntry      `json:"nodes"`
-	Pools    []poolEntry      `json:"pools"`
-	VMs      []vmEntry        `json:"vms"`
-	Rules    document.Passage `json:"rules"`
-	Settings balanceSettings  `json:"settings"`
+	Cluster  *amounts             `json:"cluster"`
+	Nodes    []nodeEntry          `json:"nodes"`
+	Pools    []pool.PoolStatement `json:"pools"`
+	VMs      []vmEntry            `json:"vms"`
+	Rules    document.Passage     `json:"rules"`
+	Settings balanceSettings      `json:"settings"`
 }
 
 // amounts are an amount of each resource, as text.
 type amounts struct {
 	CPU    string `json:"cpu"`
 	Memory string `json:"memory"`
-}
-
-type poolEntry struct {
-	Name   string `json:"name"`
-	Parent string `json:"parent"` // "" is the cluster
-	pool.Statement
 }
 
 type vmEntry struct {
@@ -72,14 +66,9 @@ func (f *poolFile) problem() (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	pools := make([]pool.Pool, len(f.Pools))
-	for i := range f.Pools {
-		e := &f.Pools[i]
-		s, err := e.Read()
-		if err != nil {
-			return nil, cluster.WithPath(fmt.Sprintf("pools[%d]", i), err)
-		}
-		pools[i] = pool.Pool{Name: e.Name, Parent: e.Parent, Settings: s}
+	pools, err := pool.ReadPools(f.Pools)
+	if err != nil {
+		return nil, err
 	}
 	p := &problem{demand: map[int]cluster.Resources{}}
 	if p.hierarchy, err = pool.NewHierarchy(capacity, pools); err != nil {

@@ -30,38 +30,69 @@ type vjobFile struct {
 	wire.Terms
 	Shapes []shapeFile `json:"shapes"` // in place of those of the terms
 
-	spans map[string]string // the terms that are durations, in readable notation: min_run
+	readable map[string]string // the terms with a unit, in readable notation: min_run, cpu_limit
 }
 
-// ExtraKeys are the names of terms that are durations, without their unit.
+// ExtraKeys are the names of terms that are durations or amounts of CPU, without their unit.
 func (f *vjobFile) ExtraKeys() (keys []string) {
 	for _, t := range cluster.TermFields() {
-		if _, ok := t.In(&f.Terms.Terms).(*cluster.Seconds); ok {
-			keys = append(keys, strings.TrimSuffix(t.Name, secondsSuffix))
+		if unit := unitOf(t.In(&f.Terms.Terms)); unit != "" {
+			keys = append(keys, strings.TrimSuffix(t.Name, unit))
 		}
 	}
 	return keys
 }
 
-// SetExtra notes such a duration.
-func (f *vjobFile) SetExtra(key, text string) {
-	if f.spans == nil {
-		f.spans = map[string]string{}
+// unitOf is the unit at the end of the name of a term, by its type; "" for terms without one.
+func unitOf(term any) string {
+	switch term.(type) {
+	case *cluster.Seconds:
+		return secondsSuffix
+	case *cluster.MilliCPU:
+		return "_milli"
+	default:
+		return ""
 	}
-	f.spans[key] = text
 }
 
-// setSpans reads them into the terms.
-func (f *vjobFile) setSpans(terms *cluster.Terms) error {
+// SetExtra notes such a term.
+func (f *vjobFile) SetExtra(key, text string) {
+	if f.readable == nil {
+		f.readable = map[string]string{}
+	}
+	f.readable[key] = text
+}
+
+// setReadable reads them into the terms.
+func (f *vjobFile) setReadable(terms *cluster.Terms) error {
 	for _, t := range cluster.TermFields() {
-		if at, ok := t.In(terms).(*cluster.Seconds); ok {
+		var err error
+		switch at := t.In(terms).(type) {
+		case *cluster.Seconds:
 			key := strings.TrimSuffix(t.Name, secondsSuffix)
-			if err := readSpan(key, f.spans[key], at); err != nil {
-				return err
-			}
+			err = readSpan(key, f.readable[key], at)
+		case *cluster.MilliCPU:
+			key := strings.TrimSuffix(t.Name, unitOf(at))
+			err = readCPU(key, f.readable[key], at)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// readCPU reads an amount of CPU in readable notation, unless the file has it in thousandths.
+func readCPU(field, text string, cpu *cluster.MilliCPU) error {
+	if text == "" {
+		return nil
+	}
+	if *cpu != 0 {
+		return twice(field, field+unitOf(cpu))
+	}
+	milli, err := cli.ParseCPU(field, text)
+	*cpu = cluster.MilliCPU(milli)
+	return err
 }
 
 const secondsSuffix = "_seconds"
@@ -115,7 +146,7 @@ func (f *vjobFile) submission() (s wire.Submission, err error) {
 	if s.Shapes, err = f.shapes(); err != nil {
 		return s, err
 	}
-	if err := f.setSpans(&s.Terms.Terms); err != nil {
+	if err := f.setReadable(&s.Terms.Terms); err != nil {
 		return s, err
 	}
 	if f.Walltime != "" {

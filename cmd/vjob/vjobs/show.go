@@ -3,6 +3,7 @@ package vjobs
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"parameter", j.Parameter},
 		{"queue", j.Queue},
 		{"project", j.Project},
+		{"pool", j.Pool},
 	}
 	facts = append(facts, termLines(&j.Terms.Terms)...)
 	facts = append(facts, [][2]string{
@@ -67,6 +69,9 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 	}...)
 	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
 	sections := []*display.Table{vmTable(j.VMs)}
+	if entitled := entitledTable(j.VMs); entitled != nil {
+		sections = append(sections, entitled)
+	}
 	if len(j.Refusals) > 0 {
 		sections = append(sections, refusalTable(j.Refusals))
 	}
@@ -98,6 +103,25 @@ func vmTable(list []wire.VM) *display.Table {
 		vms.Row(v.ID, display.Dash(v.Node), display.Dash(v.NextNode), display.CPU(v.CPUMilli), display.MiB(v.MemoryMiB), display.Dash(v.Image), display.Dash(state))
 	}
 	return vms
+}
+
+// entitledTable lists the VMs that are entitled to less CPU than they demand, or capped; nil without any.
+func entitledTable(list []wire.VM) (t *display.Table) {
+	for _, v := range list {
+		e := v.Entitlement
+		if e == nil || e.CPU >= e.CPUDemand && e.CPUCap == 0 {
+			continue
+		}
+		if t == nil {
+			t = &display.Table{Heads: display.Heads("VM >CPU_DEMAND >ENTITLED >WEIGHT >CAP")}
+		}
+		limit := "-"
+		if e.CPUCap > 0 {
+			limit = display.CPU(e.CPUCap)
+		}
+		t.Row(v.ID, display.CPU(e.CPUDemand), display.CPU(e.CPU), strconv.Itoa(e.CPUWeight), limit)
+	}
+	return t
 }
 
 // termLines are the lines of the terms that [cluster.Terms] titles: texts and instants.

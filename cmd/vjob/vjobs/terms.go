@@ -82,6 +82,8 @@ func (f *termFlags) parse(t *cluster.TermField, now time.Time) (err error) {
 		var d time.Duration
 		d, err = cli.ParseWalltime(t.Flag, *f.texts[t.Flag])
 		*at = cluster.Seconds(d)
+	case *cluster.MilliCPU:
+		*at, err = cluster.ParseCPU(*f.texts[t.Flag])
 	case *[]cluster.Dependency:
 		*at, err = parseAfter(*f.lists[t.Flag])
 	case *map[string]string:

@@ -24,6 +24,9 @@ that only an administrator can.`,
   vjob walltime sim-run 2:00:00`,
 		Args: cli.Arguments(2, "a vjob and a time"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return cluster.Fault("time", "missing, want the new walltime, such as 2:00:00, +30m or none")
+			}
 			c, err := a.Client()
 			if err != nil {
 				return err
