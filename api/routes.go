@@ -174,15 +174,11 @@ func (h *handlers) nodeRoutes() []Endpoint {
 			Access: Users, Verb: Read, Status: 200, Result: wire.NodeList{}, Handle: h.nodes.list,
 		},
 		{
-			Method: "GET", Path: "/v1/nodes/:name", Name: "getNode", Summary: "One node, with how long actions are estimated to take there",
-			Access: Users, Verb: Read, Status: 200, Result: wire.Node{}, Handle: h.nodes.show,
-		},
-		{
 			Method: "PATCH", Path: "/v1/nodes", Name: "changeNodes", Summary: "Set the state of several nodes, all or none",
 			Access: Administrators, Verb: Change, Body: wire.NodesChange{}, Status: 204, Handle: h.nodes.changeAll,
 		},
 		{
-			Method: "GET", Path: "/v1/nodes/:name", Name: "getNode", Summary: "One node in full: also what VMs can be on it",
+			Method: "GET", Path: "/v1/nodes/:name", Name: "getNode", Summary: "One node in full: also what VMs can be on it, and how long actions are estimated to take there",
 			Access: Users, Verb: Read, Status: 200, Result: wire.NodeDetail{}, Handle: h.nodes.show,
 		},
 		{

@@ -143,7 +143,7 @@ func TestErrors(t *testing.T) {
 		{"speed", "simulated: {speed: .nan}\n", `s.yaml:1:20: simulated.speed: ".nan": want a number`},
 		{"fault", "simulated: {faults: [{kind: fire, node: n1, lasts: 1m}]}\n", `s.yaml:1:29: simulated.faults[0].kind: "fire": want one of daemon-killed, disk-full, freeze, partition, power-loss, store-gone`},
 		{"platform of unknown nodes", "simulated: {platforms: [{nodes: ['n[8-9]'], cpu_features: [avx2]}]}\n", `s.yaml:1:33: simulated.platforms[0].nodes: "n9": want one of the nodes, or a range of them such as n[1-8]`},
-		{"platform of no node", "simulated: {platforms: [{cpu_features: [avx2]}]}\n", `simulated.platforms[0].nodes: required: names of nodes, or ranges of them such as n[1-8]`},
+		{"platform of no node", "simulated: {platforms: [{cpu_features: [avx2]}]}\n", `s.yaml:1:25: simulated.platforms[0].nodes: required: names of nodes, or ranges of them such as n[1-8]`},
 		{"platform type", "simulated: {platforms: [{nodes: [n1], type: xen}]}\n", `s.yaml:1:45: simulated.platforms[0].type: "xen": want one of kvm, qemu`},
 		{"fault of unknown nodes", "simulated: {faults: [{kind: freeze, node: 'n[8-9]', lasts: 1m}]}\n", `s.yaml:1:43: simulated.faults[0].node: "n[8-9]": want one of the nodes, or a range of them such as n[1-8]`},
 		{"fault for ever", "simulated: {faults: [{kind: freeze, node: n1}]}\n", `s.yaml:1:22: simulated.faults[0].lasts: 0s: want more than 0 and at most 24h0m0s`},
