@@ -95,7 +95,7 @@ func (r *Recommendation) Changes() string {
 		moves[i] = m.String()
 	}
 	if r.VJob != 0 {
-		parts = append(parts, fmt.Sprintf("starts vjob %s", r.VJob))
+		return fmt.Sprintf("starts vjob %s: %s", r.VJob, strings.Join(moves, ", "))
 	}
 	if r.Node != "" {
 		parts = append(parts, fmt.Sprintf("empties node %s", r.Node))
