@@ -73,7 +73,7 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	p.moved.forget(c.now)
 	found := d.Consolidate(&decide.ConsolidationRequest{
 		Criteria: ask.Criteria, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
-		Keeps: p.moved.keeps,
+		Keeps: p.moved.keeps, Pack: c.settings.Placement == Pack,
 	})
 	if s.note(c.now, &found, c.exec.Changes(), ask.Every) {
 		c.next.retry(s.next)
@@ -104,6 +104,9 @@ func (c *Core) savingProposal(found *decide.Consolidation, text string) recommen
 // consolidates reports whether consolidation is enabled and useful.
 func (p *powerControl) consolidates() bool {
 	ask := p.settings.Consolidation
+	if ask != nil && p.settings.Placement == Pack {
+		return true
+	}
 	return ask != nil && len(p.settings.Energy.Power) > 0 &&
 		(ask.Always || p.policy != nil || p.cap.Limited() || p.settings.Energy.SharesCPU())
 }
@@ -162,6 +165,9 @@ func (s *consolidation) adopt(found *decide.Consolidation, plan journal.PlanID) 
 
 // consolidationText returns "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
 func consolidationText(found *decide.Consolidation, horizon time.Duration) string {
+	if found.Before == 0 && found.After == 0 {
+		return fmt.Sprintf("%s of %s: %s without VMs", number(len(found.Moves), "VM"), number(len(found.VJobs), "vjob"), number(len(found.NodesOff), "node"))
+	}
 	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.Moves), "VM"), number(len(found.VJobs), "vjob"),
 		found.Before-found.After, shortly(horizon), found.Saves.Text(), found.Costs.Text())
 	if n := len(found.NodesOff); n > 0 {

@@ -34,7 +34,11 @@ func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*cons
 		}
 	}
 	for _, n := range a.trial.current.Nodes() {
-		if power, known := a.supply.Models[n.ID]; known && n.Hosts() && n.Capacity.CPU > 0 && !a.supply.Off[n.ID] {
+		power, known := a.supply.Models[n.ID]
+		if ask.Pack {
+			power, known = packPower, true
+		}
+		if known && n.Hosts() && n.Capacity.CPU > 0 && !a.supply.Off[n.ID] {
 			s.number[n.ID] = len(s.nodes)
 			s.nodes = append(s.nodes, n.ID)
 			s.model.Nodes = append(s.model.Nodes, s.node(&n, power))
@@ -55,9 +59,9 @@ func (s *consolidator) keepNodesOn() {
 
 // node returns a node that takes VMs, without the resources that claims and paused VMs use.
 func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Node {
-	fill, spare := 1.0, false
+	fill, spare := 1.0, s.Pack
 	if s.NodePower != nil {
-		fill, spare = s.NodePower.Fill(), s.NodePower.MayGoOff(n.ID)
+		fill, spare = s.NodePower.Fill(), s.Pack || s.NodePower.MayGoOff(n.ID)
 	}
 	other := s.trial.claims[n.ID]
 	for _, vm := range s.trial.current.On(n.ID) {
@@ -145,3 +149,6 @@ func (s *consolidator) price(c *Consolidation, a *consolidate.Result) {
 		c.Why = fmt.Sprintf("that is less than %g times what it costs", s.Factor)
 	}
 }
+
+// packPower is what a node counts for that has VMs, if only the number of such nodes matters.
+var packPower = energy.Power{Idle: 1000, Full: 1000}

@@ -129,3 +129,22 @@ func TestSwitchedOnNodesRelieveOthers(t *testing.T) {
 		}
 	}
 }
+
+// With placement pack, VMs leave nodes until as few as possible have any; none needs a power model.
+func TestFewestNodes(t *testing.T) {
+	p := scattered(t, "", func(set *scheduler.Settings) {
+		set.Placement, set.Energy.Power, set.NodePower = scheduler.Pack, nil, nil
+	})
+	p.run(30 * time.Minute)
+	if got := strings.Count(p.where(), ":0"); got != 2 {
+		t.Errorf("%s: %s", p.where(), p.shell.Snapshot().Consolidation.Last.Why)
+	}
+	done := p.savings()
+	if len(done) == 0 || !strings.Contains(done[0], "without VMs") {
+		t.Errorf("%q", done)
+	}
+	p.run(2 * time.Hour)
+	if len(p.savings()) != len(done) {
+		t.Errorf("%q", p.savings())
+	}
+}

@@ -18,16 +18,24 @@ import (
 // BalanceCommand is `vjob balance`.
 func BalanceCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "balance FILE",
-		Short: "show which moves would balance the nodes of a file",
-		Long: `Computes the entitlements of the VMs in a YAML or JSON file, the imbalance of its nodes, and the moves
+		Use:   "balance [FILE]",
+		Short: "show how evenly the nodes are loaded, or which moves would balance those of a file",
+		Long: `Without a file: the load of each node of the cluster, the moves of the last search, and what holds VMs on crowded nodes
+(administrators).
+
+With a file: computes the entitlements of the VMs in a YAML or JSON file, the imbalance of its nodes, and the moves
 that one round of balancing makes: each with its benefit, its cost and its reason. For each node that stays
 loaded it says what holds its VMs back. Nothing is moved. docs/reference/pool-files.md describes the file.
 
 Exit codes: 0 done, 2 the file is wrong.`,
-		Example: "  vjob balance examples/pools/balance.yaml",
-		Args:    cli.Arguments(1, "a file, or - for the standard input"),
-		RunE:    func(_ *cobra.Command, args []string) error { return balanceFile(a, args[0]) },
+		Example: "  vjob balance\n  vjob balance examples/pools/balance.yaml",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return balanceStatus(cmd.Context(), a)
+			}
+			return balanceFile(a, args[0])
+		},
 	}
 }
 

@@ -1,0 +1,72 @@
+package pools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/display"
+)
+
+// balanceStatus shows the balance of the cluster of the daemon.
+func balanceStatus(ctx context.Context, a *cli.App) error {
+	c, err := a.Client()
+	if err != nil {
+		return err
+	}
+	now, err := c.Balance(ctx)
+	if err != nil {
+		return err
+	}
+	if a.JSON() {
+		return cli.PrintJSON(a.Out, now, true)
+	}
+	return writeBalance(a, &now)
+}
+
+func writeBalance(a *cli.App, b *wire.Balance) error {
+	state := "on, placement " + b.Placement
+	if !b.Enabled {
+		state = "off (balance.when in the settings)"
+	}
+	if _, err := fmt.Fprintf(a.Out, "balance    %s\n", state); err != nil || !b.Enabled {
+		return err
+	}
+	if b.At == nil {
+		_, err := fmt.Fprintln(a.Out, "searched   not yet")
+		return err
+	}
+	_, err := fmt.Fprintf(a.Out, "searched   %s, next %s\nimbalance  %.3f → %.3f: %s\nmoved      %d VMs since the daemon was started\n\n",
+		display.Moment(b.At), display.Moment(b.NextAt), b.Imbalance, b.ImbalanceAfter, display.Clean(b.Why), b.VMsMoved)
+	if err != nil {
+		return err
+	}
+	nodes := &display.Table{Heads: display.Heads("NODE >CPU >AFTER >MEMORY >AFTER STAYS_CROWDED")}
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		nodes.Row(n.Node, percent(n.CPU), percent(n.CPUAfter), percent(n.Memory), percent(n.MemoryAfter), display.Clean(cmp.Or(n.Held, "-")))
+	}
+	if err := nodes.Write(a.Out, a.Width()); err != nil || len(b.Moves) == 0 {
+		return err
+	}
+	moves := &display.Table{Heads: display.Heads("VM FROM TO >GAIN >BENEFIT >COST AFTER REASON")}
+	for i := range b.Moves {
+		m := &b.Moves[i]
+		after := "-"
+		for k, before := range m.After {
+			if k == 0 {
+				after = ""
+			}
+			after += " " + b.Moves[before].VM
+		}
+		moves.Row(m.VM, m.From, m.To, strconv.FormatFloat(m.Gain, 'f', 4, 64), fmt.Sprintf("%.0f CPU·s", m.BenefitSeconds), fmt.Sprintf("%.0f CPU·s", m.CostSeconds),
+			after, display.Clean(m.Reason))
+	}
+	if _, err := fmt.Fprintln(a.Out, "\nmoves of the last search"); err != nil {
+		return err
+	}
+	return moves.Write(a.Out, a.Width())
+}
