@@ -59,6 +59,8 @@ type run struct {
 	book     *budget.Schedule // nil: no budget
 	operator powerOperator
 	extras   extras
+	left     map[cluster.VMID]map[cluster.NodeID]time.Time // nodes that balance took VMs off, and when
+	leftIn   int64                                         // the epoch of that: a restart forgets it
 }
 
 // Run runs one seed.
@@ -148,8 +150,9 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 			panic(err) // plain data
 		}
 		s.run.log.Write(text)
-		s.run.inQuota(step) //nolint:contextcheck // nothing in memory blocks
-		s.run.inPools(step) //nolint:contextcheck // nothing in memory blocks
+		s.run.inQuota(step)   //nolint:contextcheck // nothing in memory blocks
+		s.run.inPools(step)   //nolint:contextcheck // nothing in memory blocks
+		s.run.inBalance(step) //nolint:contextcheck // nothing in memory blocks
 		s.run.check.Committed(step)
 	}
 	return err

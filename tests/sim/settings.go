@@ -34,6 +34,7 @@ func Settings(opts Options) scheduler.Settings {
 	if opts.timed() {
 		set.Reservations.Margin = 20 * time.Second
 	}
+	set.Balance, set.Automation, set.Placement = balancing(&opts), automation(&opts), scheduler.Spread
 	if opts.pooled() {
 		set.Pools, set.EntitleEvery = poolsOf(), 30*time.Second
 	}

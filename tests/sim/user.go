@@ -68,6 +68,7 @@ func (r *run) meddle() {
 	r.turnBack()
 	id := r.check.acked[r.chance.IntN(len(r.check.acked))]
 	r.restate(id)
+	r.answer()
 	node := r.cluster.Nodes()[r.chance.IntN(len(r.cluster.Nodes()))].ID
 	switch r.chance.IntN(9) {
 	case 0, 1:
