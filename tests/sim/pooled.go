@@ -117,7 +117,8 @@ func (r *run) inPools(step journal.Step) {
 }
 
 // entitled checks the last division: the VMs are entitled to no more than the nodes have that count, and each to what it
-// has reserved, unless the nodes have less than is reserved.
+// has reserved, unless the nodes have less than is reserved, or more is reserved in a pool than its limit: advance
+// reservations start whatever pools say.
 func (r *run) entitled() {
 	s := r.shell.Snapshot()
 	if !r.opts.pooled() || s == nil || !s.Pools.Divided {
@@ -125,6 +126,10 @@ func (r *run) entitled() {
 	}
 	sum := cluster.Resources{}
 	honours := s.Pools.Reserved.Fits(s.Pools.Capacity)
+	for i := range s.Pools.Pools {
+		p := &s.Pools.Pools[i]
+		honours = honours && int64(p.Reserved.CPU) <= p.CPU.Limit
+	}
 	for id, status := range s.VJobs {
 		for rank, e := range status.Entitled {
 			if e.Weight == 0 {
