@@ -17,11 +17,10 @@ import (
 // Placement is the aim of changes to running VMs.
 type Placement string
 
-// The aims. With Pack and Efficient, VMs leave a node only where it is over its capacity, so that balancing and
+// The aims. With Efficient, VMs leave a node only where it is over its capacity, so that balancing and
 // consolidation never work against each other.
 const (
 	Spread    Placement = "spread"    // the nodes are evenly loaded
-	Pack      Placement = "pack"      // the VMs run on few nodes
 	Efficient Placement = "efficient" // the nodes draw little power
 )
 

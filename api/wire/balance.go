@@ -5,7 +5,7 @@ import "time"
 // Balance is the result of the last search for moves off crowded nodes.
 type Balance struct {
 	Enabled   bool       `json:"enabled"`
-	Placement string     `json:"placement"` // spread, pack, efficient
+	Placement string     `json:"placement"` // spread, efficient
 	At        *time.Time `json:"at,omitempty"`
 	NextAt    *time.Time `json:"next_at,omitempty"` // the earliest next search
 	// Imbalance is the standard deviation of the loads, of CPU and memory together.

@@ -46,7 +46,7 @@ func (s *Settings) validateBalance() error {
 	if !slices.Contains([]string{whenAlways, whenNever}, b.When) {
 		return cluster.BadField("balance.when", b.When, "one of "+whenAlways+", "+whenNever)
 	}
-	return (choice{"policy.placement", string(s.placement()), "spread pack efficient"}).check()
+	return (choice{"policy.placement", string(s.placement()), "spread efficient"}).check()
 }
 
 // balancing returns the settings of load balancing, or nil if it is off.

@@ -26,7 +26,7 @@ type Policy struct {
 	Gap        Duration     `json:"gap"`     // time after the walltime during which forecasts keep the capacity of a vjob
 	// Lookahead is how far ahead decisions and forecasts take changes of budgets and quotas into account.
 	Lookahead Duration `json:"lookahead"`
-	Placement string   `json:"placement"` // spread, pack, efficient; "" is efficient where power is saved
+	Placement string   `json:"placement"` // spread, efficient; "" is efficient where power is saved
 }
 
 var _ document.Extensible = (*Policy)(nil)
