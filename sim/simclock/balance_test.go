@@ -2,6 +2,7 @@ package simclock_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,17 +23,16 @@ func balanced(set *scheduler.Settings) {
 }
 
 // busy submits a vjob of one VM that reserves little, and demands more from an instant on.
-func (p *plant) busy(steps ...cluster.Step) cluster.VJobID {
+func (p *plant) busy(steps ...cluster.Step) {
 	p.t.Helper()
 	p.run(time.Second) // its name is the time
-	job, err := p.shell.Submit(admission.Submission{Owner: "u", VMs: []cluster.VM{{
+	_, err := p.shell.Submit(admission.Submission{Owner: "u", VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 200, Memory: 128},
 		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
 	}}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return job.ID
 }
 
 func (p *plant) switches() (n int) {
@@ -91,16 +91,15 @@ func TestNoiseMovesNothingBack(t *testing.T) {
 	}
 	p.run(5 * time.Hour)
 	left := map[cluster.VMID]map[cluster.NodeID]time.Time{}
-	list := p.store.Recommendations()
-	for i := len(list) - 1; i >= 0; i-- {
-		for _, m := range list[i].Moves {
-			if at, was := left[m.VM][m.To]; was && list[i].At.Sub(at) < time.Hour {
-				t.Errorf("%s at %s, which it left at %s", m, list[i].At, at)
+	for _, r := range slices.Backward(p.store.Recommendations()) {
+		for _, m := range r.Moves {
+			if at, was := left[m.VM][m.To]; was && r.At.Sub(at) < time.Hour {
+				t.Errorf("%s at %s, which it left at %s", m, r.At, at)
 			}
 			if left[m.VM] == nil {
 				left[m.VM] = map[cluster.NodeID]time.Time{}
 			}
-			left[m.VM][m.From] = list[i].At
+			left[m.VM][m.From] = r.At
 		}
 	}
 	t.Logf("%d moves in 5 hours", p.switches())
