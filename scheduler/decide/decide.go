@@ -17,7 +17,8 @@
 //	                                         infeasible
 //	power     plan, limits                   CPU shares; a plan that keeps limits     shares.go, power.go
 //	causes    plan, verdicts                 a cause for each gang                    causes.go
-//	improve   an empty plan                  moves that save power                    consolidate.go, consolidator*.go, relocation.go
+//	improve   an empty plan                  moves off crowded nodes, or that save    balance.go, consolidate.go, consolidator*.go,
+//	                                         power                                    relocation.go
 //
 // Containers have views of their own (container.go). View and gates are made by the constructor of the
 // view; the loop asks for the last stage when it has nothing else to do; the others run in this order in
