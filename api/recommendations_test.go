@@ -1,12 +1,16 @@
 package api_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 )
 
 // Recommendations are listed and decided on; of one that is not open the answer says what became of it.
@@ -47,4 +51,15 @@ func TestRecommendations(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.path, e.Error.Message, c.want)
 		}
 	}
+}
+
+func (l *fakeScheduler) Approve(_ context.Context, id journal.RecommendationID, act journal.Audit) error {
+	if id != 1 {
+		return fmt.Errorf("recommendation %d: %w", id, cluster.ErrNotFound)
+	}
+	return l.record("approve %d by %s", id, act.By)
+}
+
+func (l *fakeScheduler) Reject(_ context.Context, id journal.RecommendationID, why string, act journal.Audit) error {
+	return l.record("reject %d by %s: %s", id, act.By, why)
 }

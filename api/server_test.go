@@ -115,17 +115,6 @@ func (l *fakeScheduler) SetPower(_ context.Context, node cluster.NodeID, want cy
 	return l.record("%s power %s by %s", node, want, act.By)
 }
 
-func (l *fakeScheduler) Approve(_ context.Context, id journal.RecommendationID, act journal.Audit) error {
-	if id != 1 {
-		return fmt.Errorf("recommendation %d: %w", id, cluster.ErrNotFound)
-	}
-	return l.record("approve %d by %s", id, act.By)
-}
-
-func (l *fakeScheduler) Reject(_ context.Context, id journal.RecommendationID, why string, act journal.Audit) error {
-	return l.record("reject %d by %s: %s", id, act.By, why)
-}
-
 func (l *fakeScheduler) SetRules(ctx context.Context, text string, act journal.Audit) error {
 	if err := l.CheckRules(ctx, text); err != nil {
 		return err

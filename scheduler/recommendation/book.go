@@ -181,7 +181,7 @@ func (b *Book) Approved(kinds ...journal.RecommendationKind) (journal.Recommenda
 	return journal.Recommendation{}, false
 }
 
-// Applied closes a recommendation whose plan begins.
+// Applied closes a recommendation when its plan begins.
 func (b *Book) Applied(now time.Time, id journal.RecommendationID, plan journal.PlanID) {
 	r := b.find(id)
 	r.State, r.Plan = journal.RecommendationApplied, plan

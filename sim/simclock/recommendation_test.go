@@ -201,7 +201,7 @@ func TestStartsWaitForApproval(t *testing.T) {
 	}
 }
 
-// A start whose nodes do not take it any more cannot be approved; another one is recommended.
+// A start cannot be approved once its nodes take no VMs; another one is recommended.
 func TestStaleStartIsSuperseded(t *testing.T) {
 	p := switchable(t, nil, manual(journal.RecommendStart))
 	first := p.hour(2)
