@@ -29,6 +29,7 @@ type machine struct {
 	id          int // libvirt's number of this run of it; noID before it was seen
 	identity    identity
 	ours        bool   // known to be ours: the identity counts
+	starting    bool   // as it was read last: libvirt adds to its description what QEMU gave its CPU
 	wasComplete bool   // it has executed or been complete: a failure is an ending
 	killed      bool   // its process was terminated from outside
 	tuning      tuning // from the last look, or from a later call
@@ -126,7 +127,7 @@ func (c *cache) lookup(uuid string, id int) (found identity, ours bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m, ok := c.machines[uuid]
-	if !ok || m.id != id || id == noID {
+	if !ok || m.id != id || id == noID || m.starting {
 		return identity{}, false
 	}
 	return m.identity, m.ours
@@ -134,28 +135,28 @@ func (c *cache) lookup(uuid string, id int) (found identity, ours bool) {
 
 // recordListed records a machine of ours that a look found, and sets the demand in its copy. The
 // sample is nil if none was due, or none was answered.
-func (c *cache) recordListed(uuid string, id int, found identity, listed *hypervisor.Copy, s *sample, now time.Time) {
+func (c *cache) recordListed(l *listedMachine, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, ok := c.machines[uuid]
-	if !ok || (m.id != noID && m.id != id) {
+	m, ok := c.machines[l.uuid]
+	if !ok || (m.id != noID && m.id != l.id) {
 		m = &machine{}
-		c.machines[uuid] = m
+		c.machines[l.uuid] = m
 	}
-	m.id, m.identity, m.ours, m.lastListed = id, found, true, now
-	m.tuning = tuning{listed.Cap, listed.Weight}
-	if listed.Job == hypervisor.JobNone {
+	m.id, m.identity, m.ours, m.starting, m.lastListed = l.id, l.identity, true, l.starting(), now
+	m.tuning = tuning{l.copy.Cap, l.copy.Weight}
+	if l.copy.Job == hypervisor.JobNone {
 		m.wasComplete = true
 	}
-	reserved := cluster.MilliCPU(found.mark.CPUMilli)
+	reserved := cluster.MilliCPU(l.identity.mark.CPUMilli)
 	switch {
-	case listed.State != hypervisor.CopyRunning:
+	case l.copy.State != hypervisor.CopyRunning:
 		m.meter.pause()
-	case s != nil:
-		m.meter.add(s, reserved, listed.Cap)
-		c.blind = len(s.vcpus) == 0
+	case l.sample != nil:
+		m.meter.add(l.sample, reserved, l.copy.Cap)
+		c.blind = len(l.sample.vcpus) == 0
 	}
-	listed.CPU, listed.Memory = m.meter.demand(reserved)
+	l.copy.CPU, l.copy.Memory = m.meter.demand(reserved)
 }
 
 // sampleDue reports whether a look needs a sample of a machine that runs.

@@ -69,8 +69,8 @@ func TestEndings(t *testing.T) {
 func TestEndingAfterALook(t *testing.T) {
 	for job, want := range map[hypervisor.Job]int{hypervisor.JobNone: 1, hypervisor.JobRestoring: 0, hypervisor.JobUnknown: 0} {
 		m := newCache()
-		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: job}, nil, noon)
-		m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, nil, noon)
+		m.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, copy: hypervisor.Copy{Job: job}}, noon)
+		m.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, copy: hypervisor.Copy{Job: hypervisor.JobSaving}}, noon)
 		m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
 		if got := len(m.recentEndings(noon)); got != want {
 			t.Errorf("found with job %s: %d endings, want %d", job, got, want)
@@ -83,7 +83,7 @@ func TestEndingOfAMachineFoundLate(t *testing.T) {
 	m := newCache()
 	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_RESUMED, 0}, noon)
 	m.expire(noon)
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Job: hypervisor.JobSaving}, nil, noon)
+	m.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, copy: hypervisor.Copy{Job: hypervisor.JobSaving}}, noon)
 	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
 	if got := m.recentEndings(noon); len(got) != 1 || got[0].Cause != hypervisor.CauseCrashed {
 		t.Errorf("endings: %+v", got)
@@ -129,7 +129,7 @@ func TestExpected(t *testing.T) {
 	if m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STARTED, 0}, noon) {
 		t.Error("forgotten before it was seen")
 	}
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, nil, noon)
+	m.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, copy: hypervisor.Copy{}}, noon)
 	next := ourMachine
 	next.mark.Incarnation++
 	m.expect("a", next)
@@ -170,7 +170,7 @@ func TestEndingsAreBounded(t *testing.T) {
 func TestKnownByNumber(t *testing.T) {
 	m := newCache()
 	m.expect("a", ourMachine)
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{Cap: 500, Weight: 300, Job: hypervisor.JobNone}, nil, noon)
+	m.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, copy: hypervisor.Copy{Cap: 500, Weight: 300, Job: hypervisor.JobNone}}, noon)
 	first := tuning{250, 50}
 	for _, tt := range []struct {
 		uuid string
@@ -195,7 +195,7 @@ func TestKnownByNumber(t *testing.T) {
 		t.Errorf("a machine that is expected has %+v", tuned)
 	}
 	// Another start of it: what the first was does not count.
-	m.recordListed("a", 8, ourMachine, &hypervisor.Copy{Job: hypervisor.JobRestoring}, nil, noon)
+	m.recordListed(&listedMachine{uuid: "a", id: 8, identity: ourMachine, copy: hypervisor.Copy{Job: hypervisor.JobRestoring}}, noon)
 	m.handleEvent(event{"a", libvirt.DOMAIN_EVENT_STOPPED, int(libvirt.DOMAIN_EVENT_STOPPED_FAILED)}, noon)
 	if endings := m.recentEndings(noon); len(endings) != 0 {
 		t.Errorf("the end of a restore is an ending: %+v", endings)
@@ -209,7 +209,7 @@ func TestKnownByNumber(t *testing.T) {
 // A machine is forgotten a minute after it was seen last.
 func TestForget(t *testing.T) {
 	m := newCache()
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, nil, noon)
+	m.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, copy: hypervisor.Copy{}}, noon)
 	m.expire(noon.Add(keepUnlisted))
 	if _, ours := m.lookup("a", 7); !ours {
 		t.Error("forgotten too early")
@@ -217,5 +217,22 @@ func TestForget(t *testing.T) {
 	m.expire(noon.Add(keepUnlisted + 1))
 	if _, ours := m.lookup("a", 7); ours {
 		t.Error("never forgotten")
+	}
+}
+
+// The description of a machine is read again after its start: only then has its CPU all the features that QEMU
+// gave it.
+func TestDescriptionsOfStartingMachines(t *testing.T) {
+	t.Parallel()
+	m := newCache()
+	listed := listedMachine{uuid: "a", id: 7, identity: ourMachine, state: libvirt.DOMAIN_PAUSED, reason: libvirt.DOMAIN_PAUSED_STARTING_UP}
+	m.recordListed(&listed, noon)
+	if _, known := m.lookup("a", 7); known {
+		t.Error("the description of a machine that starts is kept")
+	}
+	listed.state = libvirt.DOMAIN_RUNNING
+	m.recordListed(&listed, noon)
+	if _, known := m.lookup("a", 7); !known {
+		t.Error("the description of a machine that runs is not kept")
 	}
 }

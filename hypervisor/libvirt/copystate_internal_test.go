@@ -145,7 +145,7 @@ func TestOneQueryAtATime(t *testing.T) {
 		t.Error("a machine that is new may not be asked")
 	}
 	m.expire(time.Now())
-	m.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, nil, time.Now())
+	m.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, copy: hypervisor.Copy{}}, time.Now())
 	if m.beginQuery("a", false) {
 		t.Error("a machine is asked once more after it was listed")
 	}

@@ -45,8 +45,15 @@ func (s *imageStore) hardware(root *os.Root, id hypervisor.ImageID, head header,
 	if err != nil {
 		return nil, err
 	}
+	cpu, err := savedCPU(f, head)
+	if err != nil {
+		return nil, err
+	}
 	if found, err := s.identify(text); err == nil && found.mark.vm() == id.VM {
 		file.hardware = found.hardware
+		if cpu != nil {
+			setCPU(file.hardware, cpu)
+		}
 	}
 	s.known.set(id, file)
 	return file.hardware, nil

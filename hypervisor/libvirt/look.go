@@ -82,6 +82,11 @@ type listedMachine struct {
 	gone   bool           // the machine ended during the look
 }
 
+// starting reports whether QEMU was still being started.
+func (m *listedMachine) starting() bool {
+	return m.state == libvirt.DOMAIN_PAUSED && m.reason == libvirt.DOMAIN_PAUSED_STARTING_UP
+}
+
 // setAnswer records the answer to a query; without an answer the job stays unknown.
 func (m *listedMachine) setAnswer(a jobAnswer, answered bool) {
 	if !answered {
@@ -116,7 +121,7 @@ func (n *node) view(ctx context.Context, stats []libvirt.DomainStats, ask jobQue
 		if m.gone && m.copy.State != hypervisor.CopyDead {
 			continue
 		}
-		n.cache.recordListed(m.uuid, m.id, m.identity, &m.copy, m.sample, now)
+		n.cache.recordListed(m, now)
 		view.Copies = append(view.Copies, m.copy)
 	}
 	n.cache.expire(now)

@@ -26,7 +26,7 @@ import (
 func TestJobsOfMachinesThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &node{driver: &Driver{}, cache: newCache()}
-		h.cache.recordListed("tuned", 7, ourMachine, &hypervisor.Copy{}, nil, time.Now())
+		h.cache.recordListed(&listedMachine{uuid: "tuned", id: 7, identity: ourMachine, copy: hypervisor.Copy{}}, time.Now())
 		h.cache.markTuned("tuned")
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -246,7 +246,7 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 		return jobAnswer{}, errors.New("no monitor")
 	}
 	h := b.quiet()
-	h.cache.recordListed("old", 7, ourMachine, &hypervisor.Copy{}, nil, time.Now().Add(-2*keepUnlisted))
+	h.cache.recordListed(&listedMachine{uuid: "old", id: 7, identity: ourMachine, copy: hypervisor.Copy{}}, time.Now().Add(-2*keepUnlisted))
 	view, err := h.view(t.Context(), stats, ask)
 	if err != nil {
 		t.Fatal(err)

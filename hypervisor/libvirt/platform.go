@@ -139,17 +139,23 @@ func hardwareOf(d *libvirtxml.Domain) *hypervisor.Hardware {
 	if d.OS != nil && d.OS.Type != nil {
 		h.Arch, h.MachineType = d.OS.Type.Arch, d.OS.Type.Machine
 	}
-	if d.CPU == nil {
-		return h
+	if d.CPU != nil {
+		setCPU(h, d.CPU)
 	}
-	if d.CPU.Mode == "host-passthrough" || d.CPU.Mode == "maximum" {
-		h.Passthrough = true
-		return h
+	return h
+}
+
+// setCPU sets what hardware says of its CPU.
+func setCPU(h *hypervisor.Hardware, cpu *libvirtxml.DomainCPU) {
+	h.CPUModel, h.Features, h.Without = "", nil, nil
+	h.Passthrough = cpu.Mode == "host-passthrough" || cpu.Mode == "maximum"
+	if h.Passthrough {
+		return
 	}
-	if d.CPU.Model != nil {
-		h.CPUModel = d.CPU.Model.Value
+	if cpu.Model != nil {
+		h.CPUModel = cpu.Model.Value
 	}
-	for _, f := range d.CPU.Features {
+	for _, f := range cpu.Features {
 		switch f.Policy {
 		case "", "require", "force":
 			h.Features = append(h.Features, f.Name)
@@ -159,7 +165,6 @@ func hardwareOf(d *libvirtxml.Domain) *hypervisor.Hardware {
 	}
 	slices.Sort(h.Features)
 	slices.Sort(h.Without)
-	return h
 }
 
 // platformWarnings are the warnings about what a host offers, for administrators.

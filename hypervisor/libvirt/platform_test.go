@@ -184,3 +184,46 @@ func TestListTellsHardware(t *testing.T) {
 		t.Errorf("a changed image was not read: %+v, %v", found, err)
 	}
 }
+
+// The cookie of an image has the CPU with the features that QEMU gave it; a cookie that cannot be read changes
+// nothing.
+func TestHardwareOfCookies(t *testing.T) {
+	t.Parallel()
+	cfg := validConfig().withDefaults()
+	d, err := cfg.domain(first.VM, hypervisor.Stamp{Incarnation: 1}, hypervisor.Machine{
+		Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := d.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cookie, want := range map[string]hypervisor.Hardware{
+		"": {CPUModel: cfg.CPUModel},
+		"<cookie><cpu mode='custom' match='exact'><model>qemu64</model><feature policy='require' name='lahf_lm'/>" +
+			"<feature policy='require' name='hypervisor'/><feature policy='disable' name='svm'/></cpu><slirpHelper/></cookie>": {
+			CPUModel: "qemu64", Features: []string{"hypervisor", "lahf_lm"}, Without: []string{"svm"},
+		},
+		"<cookie><slirpHelper/></cookie>": {CPUModel: cfg.CPUModel},
+		"<cookie><cpu":                    {CPUModel: cfg.CPUModel},
+	} {
+		s, _ := newStore(t)
+		file := make([]byte, headerBytes)
+		copy(file, magicComplete)
+		data := append([]byte(text), 0)
+		binary.LittleEndian.PutUint32(file[32:], uint32(len(data)))
+		data = append(append(data, cookie...), 0)
+		binary.LittleEndian.PutUint32(file[20:], uint32(len(data)))
+		write(t, s.path("h1", first), append(append(file, data...), make([]byte, 64)...))
+		found, err := s.list()
+		if err != nil || len(found.Images) != 1 || found.Images[0].Hardware == nil {
+			t.Fatalf("%q: %+v, %v", cookie, found, err)
+		}
+		got := found.Images[0].Hardware
+		if got.CPUModel != want.CPUModel || !slices.Equal(got.Features, want.Features) || !slices.Equal(got.Without, want.Without) {
+			t.Errorf("%q: %+v, want %+v", cookie, got, want)
+		}
+	}
+}

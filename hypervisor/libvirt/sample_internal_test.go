@@ -65,9 +65,9 @@ func TestSamples(t *testing.T) {
 func TestHiddenContention(t *testing.T) {
 	c := newCache()
 	look := func(s *sample) (cluster.MilliCPU, bool) {
-		listed := hypervisor.Copy{}
-		c.recordListed("a", 7, ourMachine, &listed, s, noon)
-		return listed.CPU, c.contentionHidden()
+		m := listedMachine{uuid: "a", id: 7, identity: ourMachine, sample: s}
+		c.recordListed(&m, noon)
+		return m.copy.CPU, c.contentionHidden()
 	}
 	for i, step := range []struct {
 		sample *sample
@@ -105,7 +105,7 @@ func TestSamplingOfALook(t *testing.T) {
 			})
 			h.driver.running.Wait()
 			m.copy.State, _ = copyState(m.state, m.reason, m.job)
-			h.cache.recordListed(m.uuid, m.id, m.identity, &m.copy, m.sample, time.Now())
+			h.cache.recordListed(m, time.Now())
 		}
 	}
 	const running, paused = libvirt.DOMAIN_RUNNING, libvirt.DOMAIN_PAUSED
@@ -160,7 +160,7 @@ func TestTakeSample(t *testing.T) {
 func TestHiddenContentionIsAWarning(t *testing.T) {
 	b := newBuiltin(t)
 	for i, vcpus := range [][]vcpuTimes{{{}}, nil} {
-		b.nodes["h1"].cache.recordListed("a", 7, ourMachine, &hypervisor.Copy{}, &sample{at: noon, vcpus: vcpus}, time.Now())
+		b.nodes["h1"].cache.recordListed(&listedMachine{uuid: "a", id: 7, identity: ourMachine, sample: &sample{at: noon, vcpus: vcpus}}, time.Now())
 		view, err := b.Look(t.Context(), "h1")
 		if err != nil {
 			t.Fatal(err)

@@ -3,10 +3,13 @@ package libvirt
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/xml"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+
+	"libvirt.org/go/libvirtxml"
 )
 
 // The magic strings of libvirt's save format: the second replaces the first when everything has
@@ -21,7 +24,9 @@ const (
 type header struct {
 	Magic    [16]byte
 	Version  uint32
-	XMLBytes uint32
+	XMLBytes uint32 // of the description and the cookie
+	_        [2]uint32
+	Cookie   uint32 // where the cookie begins after the header; 0: there is none
 }
 
 // headerBytes is the whole header of libvirt's format, before the XML.
@@ -65,4 +70,25 @@ func descriptionOf(f *os.File, head header) (string, error) {
 	}
 	before, _, _ := bytes.Cut(text, []byte{0})
 	return string(before), nil
+}
+
+// savedCPU reads the CPU that QEMU gave a machine before it was saved; nil if the file does not have it. libvirt
+// keeps it in a cookie after the description, which itself has the CPU as libvirt asked for it: without
+// features that QEMU adds to a model.
+func savedCPU(f *os.File, head header) (*libvirtxml.DomainCPU, error) {
+	if head.Cookie == 0 || head.Cookie >= head.XMLBytes {
+		return nil, nil //nolint:nilnil // it is unknown
+	}
+	text := make([]byte, min(head.XMLBytes-head.Cookie, maxDescription))
+	if _, err := f.ReadAt(text, headerBytes+int64(head.Cookie)); err != nil {
+		return nil, err
+	}
+	text, _, _ = bytes.Cut(text, []byte{0})
+	var cookie struct {
+		CPU *libvirtxml.DomainCPU `xml:"cpu"`
+	}
+	if err := xml.Unmarshal(text, &cookie); err != nil {
+		return nil, nil //nolint:nilerr,nilnil // of a libvirt that writes it otherwise: the description has to do
+	}
+	return cookie.CPU, nil
 }

@@ -150,7 +150,7 @@ func TestTuningIsNoted(t *testing.T) {
 		{"the connection breaks", tuning{}, tuning{500, 300}, lost, hypervisor.ErrTimeout, tuning{}},
 	} {
 		h := &node{driver: &Driver{cfg: Config{Cluster: "c"}}, cache: newCache()}
-		h.cache.recordListed(uuid, 3, ourMachine, &hypervisor.Copy{Cap: c.first.cap, Weight: c.first.weight}, nil, noon)
+		h.cache.recordListed(&listedMachine{uuid: uuid, id: 3, identity: ourMachine, copy: hypervisor.Copy{Cap: c.first.cap, Weight: c.first.weight}}, noon)
 		if h.cache.tuned(uuid) {
 			t.Errorf("%s: looks query what was never given", c.name)
 		}
