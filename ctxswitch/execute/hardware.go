@@ -18,7 +18,7 @@ type Hardware struct {
 }
 
 // Hardware returns the virtual hardware of the VMs on nodes and in images, as far as it is known.
-// It is nil while all nodes are alike: VMs can run on any of them then.
+// It is nil while all nodes are known to be alike: VMs can run on any of them then.
 func (e *Executor) Hardware() map[cluster.VMID]Hardware {
 	if !e.nodes.differ() {
 		return nil
@@ -46,18 +46,21 @@ func (e *Executor) Hardware() map[cluster.VMID]Hardware {
 	return found
 }
 
-// differ reports whether some nodes are known to offer other platforms than others.
+// differ reports whether some nodes offer other platforms than others, or may do so: a node that has not
+// answered since the start may have saved images that only nodes like it can read.
 func (ns *nodes) differ() bool {
-	first := ""
+	first, silent := "", false
 	for _, n := range ns.byID {
-		if n.class != "" && first != "" && n.class != first {
+		switch {
+		case n.class == "":
+			silent = silent || !n.seen
+		case first == "":
+			first = n.class
+		case n.class != first:
 			return true
 		}
-		if n.class != "" {
-			first = n.class
-		}
 	}
-	return false
+	return silent && first != ""
 }
 
 // setPlatforms takes in the platforms of a node. A look that does not tell them leaves those of

@@ -47,3 +47,23 @@ func TestHardware(t *testing.T) {
 		t.Errorf("a silent node still offers what it did: %+v", n.Platforms)
 	}
 }
+
+// The hardware of images counts while a node has not answered since the start, which may have saved them.
+func TestHardwareBeforeAllNodesAnswer(t *testing.T) {
+	saved := job(2, 1, cluster.Suspended)
+	l := world(saved)
+	image := hypervisor.ImageID{VM: saved.VMs[0].ID, Generation: 1, Attempt: 1}
+	asleep := at(2, gang.Saved, "b")
+	asleep.Members[0].Image = &gang.Image{ID: image, Node: "b"}
+	l.Gangs = []gang.Record{asleep}
+	d := newHarness(t, settings(), l)
+	stored := &hypervisor.Hardware{Type: "kvm"}
+	d.store.Images = []hypervisor.Image{{ID: image, Node: "b", Complete: true, Hardware: stored}}
+	d.settle()
+	d.exec.Looked(d.now, "b", hypervisor.View{}, hypervisor.ErrUnreachable)
+	d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Platforms: []hypervisor.Platform{{Type: "kvm"}}}, nil)
+	d.settle()
+	if got := d.exec.Hardware()[saved.VMs[0].ID]; got.Hardware != stored {
+		t.Errorf("hardware of a VM in an image: %+v, want that of the image", got)
+	}
+}
