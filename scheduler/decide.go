@@ -40,6 +40,7 @@ func (c *Core) decide() {
 	v.Entitle(&d)
 	c.noteDivision(&d)
 	c.applyTuning(&d)
+	c.exec.LimitDemand(d.DemandLimits)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
 	for i := range d.Verdicts {

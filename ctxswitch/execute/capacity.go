@@ -12,6 +12,7 @@ type capacity struct {
 	hooks    *Hooks
 	gangs    *gangs
 	nodes    *nodes
+	limits   map[cluster.VJobID][]cluster.MilliCPU // the most for which the VMs of some vjobs count, by rank
 }
 
 // claim is what a call takes of a node while it is decided, and what it holds
@@ -141,9 +142,18 @@ func (cp *capacity) counts(p *gangState, rank int) cluster.Resources {
 	return cp.need(p, rank)
 }
 
-// need is what a member counts for while it runs: its memory in full, and the CPU that
-// it was last seen to need, or reserves while it has not been seen.
+// need is what a member counts for while it runs.
 func (cp *capacity) need(p *gangState, rank int) cluster.Resources {
+	need := cp.wanted(p, rank)
+	if most := cp.limits[p.job.ID]; most != nil {
+		need.CPU = min(need.CPU, most[rank])
+	}
+	return need
+}
+
+// wanted is what a member needs while it runs: its memory in full, and the CPU that
+// it was last seen to need, or reserves while it has not been seen.
+func (cp *capacity) wanted(p *gangState, rank int) cluster.Resources {
 	if cp.hooks.Needs != nil {
 		cpu, seen := p.account.observed(rank)
 		return cp.hooks.Needs(p.job, rank, cpu, seen)

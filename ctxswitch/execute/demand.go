@@ -6,14 +6,17 @@ import (
 	"vjob/hypervisor"
 )
 
-// Need is what a member of a vjob counts for now.
+// Need is what a member of a vjob counts for now by the policy, also if its demand is limited.
 func (e *Executor) Need(vm cluster.VMID) cluster.Resources {
 	p, ok := e.gangs.of(vm)
 	if !ok {
 		return cluster.Resources{}
 	}
-	return e.capacity.need(p, vm.Rank)
+	return e.capacity.wanted(p, vm.Rank)
 }
+
+// LimitDemand sets the CPU for which the VMs of some vjobs count at most, by rank. It replaces earlier limits.
+func (e *Executor) LimitDemand(most map[cluster.VJobID][]cluster.MilliCPU) { e.capacity.limits = most }
 
 // Demand is the CPU that a member was last seen to need, or, before it was seen, what
 // it reserves.

@@ -65,6 +65,8 @@ type Decision struct {
 	Weights map[cluster.VJobID][]int
 	// Division is what pools and VMs are entitled to; nil if the cluster is not divided.
 	Division *entitlement.Division
+	// DemandLimits are the most CPU for which the VMs of some vjobs count, by rank, since no nodes have what they demand.
+	DemandLimits map[cluster.VJobID][]cluster.MilliCPU
 	// Culprits were left out because a decision with them fails.
 	Culprits []Culprit
 
@@ -74,7 +76,7 @@ type Decision struct {
 // Decide takes a decision for the cluster and for the vjobs inside containers.
 func (v *View) Decide() (Decision, error) {
 	d, err := v.decideWithoutCulprits()
-	d.VJobs = v.VJobs
+	d.VJobs, d.DemandLimits = v.VJobs, v.allDemandLimits()
 	if d.Verdicts != nil {
 		v.decideInside(&d)
 	}

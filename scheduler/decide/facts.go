@@ -56,7 +56,7 @@ type Facts struct {
 
 // Bookings returns what is booked for single VMs. The executor keeps it.
 type Bookings interface {
-	// Need returns what a VM counts for.
+	// Need returns what a VM counts for by the policy, also if no node has it.
 	Need(vm cluster.VMID) cluster.Resources
 	// Destination returns the node that a VM under way goes to; "" if none.
 	Destination(vm cluster.VMID) cluster.NodeID

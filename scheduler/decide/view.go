@@ -36,8 +36,10 @@ type View struct {
 	quarantined  map[cluster.VJobID]string // vjobs with which decisions fail, and why
 	chosenShapes map[cluster.VJobID]int    // of moldable vjobs
 	drained      map[cluster.NodeID]bool   // answering nodes that are to become empty
-	closed       string                    // why no vjob may run in the container; "" if they may
-	inside       []containerView           // the views of containers
+	// demandLimits are the most CPU for which the VMs of some vjobs count, by rank, since no nodes have what they demand.
+	demandLimits map[cluster.VJobID][]cluster.MilliCPU
+	closed       string          // why no vjob may run in the container; "" if they may
+	inside       []containerView // the views of containers
 }
 
 // NewView makes a view of the facts, with a view inside each container.
@@ -56,14 +58,15 @@ func NewView(settings *Settings, f *Facts) *View {
 }
 
 // newView makes a view of the facts without containers. Silent nodes offer nothing and release
-// nothing; vjobs under way count on every node that they were promised.
+// nothing; vjobs under way count on every node that they were promised. The view takes the facts over.
 func newView(settings *Settings, f *Facts) *View {
 	v := emptyView(settings, f)
 	v.chooseShapes()
+	v.compare()
+	v.limitDemand()
 	for i := range v.VJobs {
 		v.place(&v.VJobs[i])
 	}
-	v.compare()
 	v.attachRules()
 	v.quarantine()
 	v.applyGates()
