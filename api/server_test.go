@@ -26,7 +26,6 @@ import (
 	"vjob/energy/power/cycle"
 	"vjob/energy/price"
 	"vjob/hypervisor"
-	"vjob/queue"
 	"vjob/queue/forecast"
 	"vjob/queue/pool"
 	"vjob/scheduler"
@@ -155,26 +154,6 @@ func (l *fakeScheduler) CheckPrices(_ context.Context, text string) error {
 
 func (l *fakeScheduler) CheckRules(_ context.Context, text string) error {
 	return placement.Check(text, []cluster.Node{{ID: "n1"}}, nil)
-}
-
-func (l *fakeScheduler) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
-	for node := range s.Nodes {
-		if node != "n1" {
-			return scheduler.WhatIfResult{}, fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
-		}
-	}
-	f := scheduler.WhatIfResult{Nodes: 1, Breaches: []string{"a rule is broken"}}
-	for i, owner := range []string{"alice", "bob"} {
-		id := cluster.VJobID(i + 1)
-		f.VJobs = append(f.VJobs, scheduler.WhatIfVJob{
-			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Target: queue.Run}, Then: queue.Verdict{Target: queue.Suspend, Reason: "no room"},
-		})
-		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
-	}
-	if s.Submit != nil {
-		f.VJobs = append(f.VJobs, scheduler.WhatIfVJob{VJob: s.Submit.VJob(0)})
-	}
-	return f, nil
 }
 
 func (l *fakeScheduler) Forecast(context.Context) (scheduler.QueueForecast, error) {

@@ -1,10 +1,16 @@
 package api_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"testing"
 
 	"vjob/api/wire"
+	"vjob/cluster"
+	"vjob/ctxswitch"
+	"vjob/queue"
+	"vjob/scheduler"
 )
 
 // Administrators may suppose everything and see everything; users a submission of
@@ -41,4 +47,24 @@ func TestWhatIf(t *testing.T) {
 	if done := b.scheduler.recorded(); len(done) != 0 {
 		t.Errorf("supposing did %v", done)
 	}
+}
+
+func (l *fakeScheduler) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
+	for node := range s.Nodes {
+		if node != "n1" {
+			return scheduler.WhatIfResult{}, fmt.Errorf("node %s: %w", node, cluster.ErrNotFound)
+		}
+	}
+	f := scheduler.WhatIfResult{Nodes: 1, Breaches: []string{"a rule is broken"}}
+	for i, owner := range []string{"alice", "bob"} {
+		id := cluster.VJobID(i + 1)
+		f.VJobs = append(f.VJobs, scheduler.WhatIfVJob{
+			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Target: queue.Run}, Then: queue.Verdict{Target: queue.Suspend, Reason: "no room"},
+		})
+		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
+	}
+	if s.Submit != nil {
+		f.VJobs = append(f.VJobs, scheduler.WhatIfVJob{VJob: s.Submit.VJob(0)})
+	}
+	return f, nil
 }

@@ -2,6 +2,68 @@ package wire
 
 import "time"
 
+// Node is one node in GET /v1/nodes.
+type Node struct {
+	Name          string    `json:"name"`
+	State         string    `json:"state"`
+	Silent        bool      `json:"silent"` // does not answer
+	Problem       string    `json:"problem,omitempty"`
+	Warnings      []string  `json:"warnings,omitempty"` // for administrators: such as that VMs are not confined
+	Since         time.Time `json:"since"`
+	CPUMilli      int64     `json:"cpu_milli"`
+	MemoryMiB     int64     `json:"memory_mib"`
+	UsedCPUMilli  int64     `json:"used_cpu_milli"`
+	UsedMemoryMiB int64     `json:"used_memory_mib"`
+	// DemandCPUMilli and DemandMemoryMiB are what its VMs demand, which may be more than it has.
+	DemandCPUMilli  int64             `json:"demand_cpu_milli"`
+	DemandMemoryMiB int64             `json:"demand_memory_mib"`
+	Power           *NodePower        `json:"power,omitempty"` // nil: unknown
+	VMs             []string          `json:"vms"`
+	Labels          map[string]string `json:"labels,omitempty"`
+	Switch          *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
+	Maintenance     *NodeMaintenance  `json:"maintenance,omitempty"`
+}
+
+// NodeDuration is how long actions of one kind are estimated to take on a node.
+type NodeDuration struct {
+	Kind            string  `json:"kind"`             // boot, stop, suspend, resume, remote resume, migrate
+	Source          string  `json:"source"`           // node: learned there; cluster: the median of the nodes; settings
+	ConstantSeconds float64 `json:"constant_seconds"` // whatever the memory of the VM
+	PerGiBSeconds   float64 `json:"per_gib_seconds"`
+	Observations    int     `json:"observations"` // on the node; of the last ones that count
+	Spread          float64 `json:"spread"`       // usual relative error of one of them: 0.1 is 10 %
+}
+
+// NodePower is what a node draws.
+type NodePower struct {
+	Watts        float64 `json:"watts"`         // now, by the load that was last seen
+	MostWatts    float64 `json:"most_watts"`    // while all its VMs use what their caps or reservations allow
+	EnergyJoules int64   `json:"energy_joules"` // drawn so far; up to a minute of it is not yet counted
+}
+
+// NodeList is the answer to GET /v1/nodes.
+type NodeList struct {
+	Nodes []Node `json:"nodes"`
+}
+
+// NodeChange is the body of PATCH /v1/nodes/{name}: the state to put it in.
+type NodeChange struct {
+	// State is online, draining, offline, down, or maintenance: drained, and offline once it is empty. ready
+	// ends the maintenance.
+	State string `json:"state"`
+	// Reason is why a node enters maintenance, for others to read.
+	Reason string `json:"reason,omitempty"`
+	// Fenced must be true to declare a node down: an administrator has made sure that
+	// nothing runs there.
+	Fenced bool `json:"fenced,omitempty"`
+}
+
+// NodesChange is the body of PATCH /v1/nodes: the nodes, and the state to put them in.
+type NodesChange struct {
+	Names []string `json:"names"`
+	NodeChange
+}
+
 // NodeDetail is a node in GET /v1/nodes/{name}.
 type NodeDetail struct {
 	Node
