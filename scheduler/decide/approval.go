@@ -108,7 +108,7 @@ type Evacuation struct {
 
 // Evacuations returns what the plan moves off drained nodes.
 func (d *Decision) Evacuations() (list []Evacuation) {
-	for id := range d.final.drained {
+	for id := range d.final.layout.drained {
 		e := Evacuation{Node: id}
 		suspended := map[cluster.VJobID]bool{}
 		for _, act := range d.Plan.Actions {

@@ -48,7 +48,7 @@ func (c *Claim) Quota() func(at time.Time) string {
 	return func(at time.Time) string {
 		tally := rules.Quotas.Tally(at, c.facts.Past)
 		for i := range c.VJobs {
-			if r := &c.VJobs[i]; r.Job.ID != c.job.ID && c.runsAt(r, at) {
+			if r := &c.VJobs[i]; r.Job.ID != c.job.ID && c.facts.runsAt(r, at) {
 				other := quotaJob(rules, r)
 				tally.Count(&other)
 			}
@@ -88,7 +88,7 @@ func (c *Claim) reservationStarts() (list []time.Time) {
 // reservedBeside returns the other vjobs with a reservation at an instant.
 func (c *Claim) reservedBeside(at time.Time) (list []*cluster.VJob) {
 	for i := range c.VJobs {
-		if r := &c.VJobs[i]; r.Job.ID != c.job.ID && c.reservedAt(r, at) {
+		if r := &c.VJobs[i]; r.Job.ID != c.job.ID && c.facts.reservedAt(r, at) {
 			list = append(list, r.Job)
 		}
 	}
@@ -106,7 +106,7 @@ func (c *Claim) feedConflict(d *supply.Demand) string {
 	}
 	var others []cluster.VJobID
 	for i := range c.VJobs {
-		if r := &c.VJobs[i]; r.Job.ID != d.Job.ID && !c.reservedAt(r, d.At) && c.runsAt(r, d.At) && c.settings.Keeps(r.Job) {
+		if r := &c.VJobs[i]; r.Job.ID != d.Job.ID && !c.facts.reservedAt(r, d.At) && c.facts.runsAt(r, d.At) && c.settings.Keeps(r.Job) {
 			others = append(others, r.Job.ID)
 		}
 	}

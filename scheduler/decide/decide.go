@@ -122,8 +122,9 @@ func (a *attempt) run(force bool) (d Decision, unpowered map[cluster.VJobID]stri
 	s.run()
 	a.explainIncompatible(s.verdicts)
 	d = Decision{Verdicts: s.verdicts, Plan: s.plan, Why: s.why, Breaches: s.breaches, Shapes: a.startShapes(&s.plan), final: a}
-	d.SharesCPU, d.Caps = a.sharesCPU(), a.cpuCaps(d.Verdicts, d.Plan.Target)
-	d.Plan = a.delayForPower(d.Plan, d.Caps)
+	p := powering{a}
+	d.SharesCPU, d.Caps = a.sharesCPU(), p.caps(d.Verdicts, d.Plan.Target)
+	d.Plan = p.delay(d.Plan, d.Caps)
 	d.explain()
 	if s.fault != nil {
 		fault = s.fault

@@ -20,11 +20,11 @@ func (v *View) limitDemand() {
 	var alone *aloneTest
 	for i := range v.VJobs {
 		r := &v.VJobs[i]
-		if isApplicant(r) || !assumed && !v.exceedsReserved(r) {
+		if isApplicant(r) || !assumed && !exceedsReserved(r.Job, v.facts.Bookings) {
 			continue
 		}
 		if alone == nil {
-			alone = v.newAloneTest()
+			alone = newAloneTest(v)
 		}
 		if most := alone.most(r); most != nil {
 			v.demandLimits[r.Job.ID] = most
@@ -34,8 +34,8 @@ func (v *View) limitDemand() {
 }
 
 // exceedsReserved reports whether a VM counts for more CPU than it has reserved.
-func (v *View) exceedsReserved(r *execute.Report) bool {
-	return slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool { return v.facts.Bookings.Need(vm.ID).CPU > vm.Reserved.CPU })
+func exceedsReserved(job *cluster.VJob, books Bookings) bool {
+	return slices.ContainsFunc(job.VMs, func(vm cluster.VM) bool { return books.Need(vm.ID).CPU > vm.Reserved.CPU })
 }
 
 // limitedBookings are bookings in which the demand of some vjobs is limited.
@@ -69,7 +69,7 @@ type aloneTest struct {
 	rules []placement.Rules // of the cluster
 }
 
-func (v *View) newAloneTest() *aloneTest {
+func newAloneTest(v *View) *aloneTest {
 	t := &aloneTest{View: v, nodes: cluster.NewConfiguration()}
 	for _, n := range v.layout.current.Nodes() {
 		n.State = cluster.Online

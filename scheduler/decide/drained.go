@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -29,7 +28,7 @@ func (a *attempt) evacuate(targets []queue.Verdict) {
 		if targets[i].Target != queue.Run {
 			continue
 		}
-		if why := a.unsuspendable(r); why != "" {
+		if why := a.facts.unsuspendable(r); why != "" {
 			targets[i].Reason += fmt.Sprintf("; node %s is drained, its rules keep it there, and %s", node, why)
 			continue
 		}
@@ -44,7 +43,7 @@ func (a *attempt) evacuate(targets []queue.Verdict) {
 // boundToDrained returns the idle vjobs, running or paused, that rules of their own keep on a
 // drained node, with the node.
 func (a *attempt) boundToDrained() map[int]cluster.NodeID {
-	if len(a.drained) == 0 {
+	if len(a.layout.drained) == 0 {
 		return nil
 	}
 	there := map[int]cluster.NodeID{}
@@ -53,7 +52,7 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || a.excludes(id) {
 			continue
 		}
-		if nodes := a.drainedNodes(r); len(nodes) > 0 {
+		if nodes := a.layout.drained.of(r); len(nodes) > 0 {
 			there[i] = nodes[0]
 		}
 	}
@@ -68,45 +67,31 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 	maps.DeleteFunc(there, func(i int, _ cluster.NodeID) bool {
 		r := &a.VJobs[i]
 		return !slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool {
-			return a.drained[r.Record.Members[vm.ID.Rank].Node] && l.Confined(vm.ID)
+			return a.layout.drained[r.Record.Members[vm.ID.Rank].Node] && l.Confined(vm.ID)
 		})
 	})
 	return there
 }
 
-// drainedNodes returns the drained nodes with VMs of a running or paused vjob.
-func (v *View) drainedNodes(r *execute.Report) (nodes []cluster.NodeID) {
+// drainedNodes are the answering nodes that are to become empty.
+type drainedNodes map[cluster.NodeID]bool
+
+// of returns the drained nodes with VMs of a running or paused vjob.
+func (d drainedNodes) of(r *execute.Report) (nodes []cluster.NodeID) {
 	if r.Job.State != cluster.Running && r.Job.State != cluster.Paused {
 		return nil
 	}
 	for _, m := range r.Record.Members {
-		if !m.Ended && v.drained[m.Node] && !slices.Contains(nodes, m.Node) {
+		if !m.Ended && d[m.Node] && !slices.Contains(nodes, m.Node) {
 			nodes = append(nodes, m.Node)
 		}
 	}
 	return nodes
 }
 
-// unsuspendable returns why a running vjob is not suspended for a drain; "" if it can be.
-func (v *View) unsuspendable(r *execute.Report) string {
-	switch job := r.Job; {
-	case job.Container:
-		return "a container is not suspended"
-	case !job.Reservation.IsZero():
-		return "it has its room by a reservation"
-	case job.Preemption == cluster.Never:
-		return "it never makes room"
-	case queue.IsEnded(job):
-		return "it would have to start anew"
-	case v.facts.Now.Before(r.Record.Since.Add(time.Duration(job.MinRun))):
-		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(time.Duration(job.MinRun)), v.facts.Now)
-	}
-	return ""
-}
-
 // Undrained returns the drained nodes that keep VMs after a decision, each with the reason.
 func (d *Decision) Undrained() map[cluster.NodeID]string {
-	if len(d.final.drained) == 0 {
+	if len(d.final.layout.drained) == 0 {
 		return nil
 	}
 	blocked := map[cluster.NodeID][]string{}
@@ -115,13 +100,13 @@ func (d *Decision) Undrained() map[cluster.NodeID]string {
 		if !r.Idle || r.Blind {
 			continue
 		}
-		nodes, target := d.final.drainedNodes(r), d.Verdicts[i].Target
+		nodes, target := d.final.layout.drained.of(r), d.Verdicts[i].Target
 		leaves := target == queue.Suspend || r.Job.State == cluster.Running && target != queue.Run
-		if len(nodes) == 0 || leaves || d.final.moves(r, d.Plan.Target) {
+		if len(nodes) == 0 || leaves || d.final.layout.drained.leftBy(r, d.Plan.Target) {
 			continue
 		}
 		why := d.Verdicts[i].Reason
-		if lacks := d.final.incompatibility(r); lacks != "" {
+		if lacks := (compatibility{d.final.View}).gap(r); lacks != "" {
 			why += "; " + lacks
 		}
 		for _, node := range nodes {
@@ -142,11 +127,11 @@ func (d *Decision) Undrained() map[cluster.NodeID]string {
 // maxNamed is how many of the vjobs on a drained node its reason names.
 const maxNamed = 3
 
-// moves reports whether a plan takes a VM of a vjob off a drained node.
-func (v *View) moves(r *execute.Report, target *cluster.Configuration) bool {
+// leftBy reports whether a plan takes a VM of a vjob off a drained node.
+func (d drainedNodes) leftBy(r *execute.Report, target *cluster.Configuration) bool {
 	return target != nil && slices.ContainsFunc(r.Job.VMs, func(vm cluster.VM) bool {
 		at := r.Record.Members[vm.ID.Rank].Node
-		return v.drained[at] && target.Place(vm.ID) != at
+		return d[at] && target.Place(vm.ID) != at
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"vjob/energy/budget"
 	"vjob/energy/price"
 	"vjob/hypervisor"
+	"vjob/queue"
 	"vjob/queue/pool"
 	"vjob/queue/quota"
 )
@@ -52,6 +53,44 @@ type Facts struct {
 	Pools *pool.Hierarchy
 	// Demand returns the CPU that a VM that has run demands; nil: what it was submitted with.
 	Demand func(vm cluster.VMID) cluster.MilliCPU
+}
+
+// runsAt reports whether a running vjob may still run at an instant, or whether the
+// reservation of a vjob covers it.
+func (f *Facts) runsAt(r *execute.Report, at time.Time) bool {
+	left := max(0, r.Job.Walltime-r.Ran)
+	if r.Bound == cluster.VMRunning {
+		return r.Job.Walltime == 0 || at.Before(f.Now.Add(left))
+	}
+	from := r.Job.Reservation
+	return !from.IsZero() && r.Job.State.Ready() && !at.Before(from) && at.Before(from.Add(left))
+}
+
+// reservedAt reports whether the reservation of a vjob covers an instant.
+func (f *Facts) reservedAt(r *execute.Report, at time.Time) bool {
+	return !r.Job.Reservation.IsZero() && f.runsAt(r, at)
+}
+
+// reservationDue reports whether a vjob waits although its reservation has begun.
+func (f *Facts) reservationDue(job *cluster.VJob) bool {
+	return !job.Reservation.IsZero() && !f.Now.Before(job.Reservation) && job.State.Ready() && !job.Held
+}
+
+// unsuspendable returns why a running vjob is not suspended for a drain; "" if it can be.
+func (f *Facts) unsuspendable(r *execute.Report) string {
+	switch job := r.Job; {
+	case job.Container:
+		return "a container is not suspended"
+	case !job.Reservation.IsZero():
+		return "it has its room by a reservation"
+	case job.Preemption == cluster.Never:
+		return "it never makes room"
+	case queue.IsEnded(job):
+		return "it would have to start anew"
+	case f.Now.Before(r.Record.Since.Add(time.Duration(job.MinRun))):
+		return "it makes no room before " + cluster.Clock(r.Record.Since.Add(time.Duration(job.MinRun)), f.Now)
+	}
+	return ""
 }
 
 // Bookings returns what is booked for single VMs. The executor keeps it.

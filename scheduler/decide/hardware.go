@@ -15,19 +15,22 @@ import (
 // have saved: they can run on the same nodes.
 type hardwareClass struct{ hardware, platforms string }
 
+// compatibility compares what VMs were booted with and what nodes offer.
+type compatibility struct{ *View }
+
 // compare finds the nodes that lack something that a VM was booted with ("VMware Distributed Resource
 // Management", 2012, §3.3). Nodes that tell nothing of themselves count as compatible.
-func (v *View) compare() {
-	if len(v.facts.Hardware) == 0 {
+func (c compatibility) compare() {
+	if len(c.facts.Hardware) == 0 {
 		return
 	}
 	at := map[cluster.NodeID]*execute.NodeReport{}
-	for i := range v.facts.Nodes {
-		at[v.facts.Nodes[i].ID] = &v.facts.Nodes[i]
+	for i := range c.facts.Nodes {
+		at[c.facts.Nodes[i].ID] = &c.facts.Nodes[i]
 	}
 	lists := map[hardwareClass][]cluster.NodeID{}
-	v.layout.incompatible = map[cluster.VMID][]cluster.NodeID{}
-	for vm, h := range v.facts.Hardware {
+	c.layout.incompatible = map[cluster.VMID][]cluster.NodeID{}
+	for vm, h := range c.facts.Hardware {
 		home := at[h.Node]
 		if home == nil {
 			home = &execute.NodeReport{}
@@ -35,11 +38,11 @@ func (v *View) compare() {
 		class := hardwareClass{hardwareKey(h.Hardware), home.PlatformClass}
 		list, known := lists[class]
 		if !known {
-			list = v.lacking(h.Hardware, home)
+			list = c.lacking(h.Hardware, home)
 			lists[class] = list
 		}
 		if len(list) > 0 {
-			v.layout.incompatible[vm] = list
+			c.layout.incompatible[vm] = list
 		}
 	}
 }
@@ -52,10 +55,10 @@ func hardwareKey(h *hypervisor.Hardware) string {
 }
 
 // lacking returns the nodes that cannot run a VM that is, or was saved, on the node home.
-func (v *View) lacking(h *hypervisor.Hardware, home *execute.NodeReport) (list []cluster.NodeID) {
+func (c compatibility) lacking(h *hypervisor.Hardware, home *execute.NodeReport) (list []cluster.NodeID) {
 	lacks := map[string]bool{} // by class of platforms
-	for i := range v.facts.Nodes {
-		n := &v.facts.Nodes[i]
+	for i := range c.facts.Nodes {
+		n := &c.facts.Nodes[i]
 		so, known := lacks[n.PlatformClass]
 		if !known {
 			so = h.Missing(home.Platforms, n.Platforms) != ""
@@ -68,13 +71,13 @@ func (v *View) lacking(h *hypervisor.Hardware, home *execute.NodeReport) (list [
 	return list
 }
 
-// incompatibility says which of the nodes that take VMs cannot run a vjob, and what they lack; "" if
+// gap says which of the nodes that take VMs cannot run a vjob, and what they lack; "" if
 // all can.
-func (v *View) incompatibility(r *execute.Report) string {
+func (c compatibility) gap(r *execute.Report) string {
 	for k := range r.Job.VMs {
 		vm := r.Job.VMs[k].ID
-		if list := v.layout.incompatible[vm]; len(list) > 0 {
-			if text := v.lackText(vm, list); text != "" {
+		if list := c.layout.incompatible[vm]; len(list) > 0 {
+			if text := c.text(vm, list); text != "" {
 				return text
 			}
 		}
@@ -92,26 +95,26 @@ func (a *attempt) explainIncompatible(verdicts []queue.Verdict) {
 		if r.Job.State != cluster.Suspended || verdicts[i].Target == queue.Run {
 			continue
 		}
-		if lacks := a.incompatibility(r); lacks != "" {
+		if lacks := (compatibility{a.View}).gap(r); lacks != "" {
 			verdicts[i].Reason += "; " + lacks
 		}
 	}
 }
 
-// lackText names the nodes that take VMs and lack what a VM has, grouped by what they lack.
-func (v *View) lackText(vm cluster.VMID, nodes []cluster.NodeID) string {
-	h := v.facts.Hardware[vm]
+// text names the nodes that take VMs and lack what a VM has, grouped by what they lack.
+func (c compatibility) text(vm cluster.VMID, nodes []cluster.NodeID) string {
+	h := c.facts.Hardware[vm]
 	var from []hypervisor.Platform
-	for i := range v.facts.Nodes {
-		if n := &v.facts.Nodes[i]; n.ID == h.Node {
+	for i := range c.facts.Nodes {
+		if n := &c.facts.Nodes[i]; n.ID == h.Node {
 			from = n.Platforms
 		}
 	}
 	var order []string
 	by := map[string][]string{}
-	for i := range v.facts.Nodes {
-		n := &v.facts.Nodes[i]
-		if seen, _ := v.layout.current.Node(n.ID); !seen.Hosts() || !slices.Contains(nodes, n.ID) {
+	for i := range c.facts.Nodes {
+		n := &c.facts.Nodes[i]
+		if seen, _ := c.layout.current.Node(n.ID); !seen.Hosts() || !slices.Contains(nodes, n.ID) {
 			continue
 		}
 		what := h.Missing(from, n.Platforms)

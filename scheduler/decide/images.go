@@ -19,8 +19,8 @@ type imageSpace struct {
 	closed string                 // why there is no space at all; "" if there may be
 }
 
-func (v *View) imageSpace() *imageSpace {
-	return &imageSpace{v.facts.Images, map[string]cluster.MiB{}, v.facts.NoImages}
+func (f *Facts) imageSpace() *imageSpace {
+	return &imageSpace{f.Images, map[string]cluster.MiB{}, f.NoImages}
 }
 
 // reserve takes the space for the images of a vjob. If some is missing it takes nothing and
@@ -56,7 +56,7 @@ func (s *imageSpace) need(r *execute.Report) map[string]cluster.MiB {
 // imageShortages returns the vjobs that should be saved and lack image space, with what is
 // missing. vjobs suspended by users take space first, then the queue order counts.
 func (a *attempt) imageShortages(verdicts []queue.Verdict) map[int]string {
-	list, space := map[int]string{}, a.imageSpace()
+	list, space := map[int]string{}, a.facts.imageSpace()
 	for _, held := range []bool{true, false} {
 		for i := range a.VJobs {
 			r := &a.VJobs[i]
@@ -83,7 +83,7 @@ func (a *attempt) needsImage(i int, target queue.Target) bool {
 // exceedsImageSpace reports whether a plan moves vjobs through images that have no space: the
 // executor would refuse it again and again. The next plan moves them live or not at all.
 func (a *attempt) exceedsImageSpace(verdicts []queue.Verdict, plan ctxswitch.Plan) (some bool) {
-	space, moved := a.imageSpace(), map[cluster.VJobID]bool{}
+	space, moved := a.facts.imageSpace(), map[cluster.VJobID]bool{}
 	for _, g := range plan.Gangs {
 		moved[g.VJob] = moved[g.VJob] || g.Kind == cluster.Suspend
 	}
@@ -106,7 +106,7 @@ func (a *attempt) exceedsImageSpace(verdicts []queue.Verdict, plan ctxswitch.Pla
 // needs more CPU than its nodes have resumes with what they have, and moves once it runs.
 // Otherwise it would block its nodes for ever.
 func (v *View) bookingsInPlace(r *execute.Report) Bookings {
-	if r.Job.State != cluster.Paused || v.imageSpace().reserve(r) == "" {
+	if r.Job.State != cluster.Paused || v.facts.imageSpace().reserve(r) == "" {
 		return v.facts.Bookings
 	}
 	return scaleNeeds(r, v.facts.Bookings, v.layout.current)

@@ -25,6 +25,7 @@ type layout struct {
 	immovable    map[cluster.VMID]bool // VMs of quarantined vjobs and of containers
 	claims       map[cluster.NodeID]cluster.Resources
 	live         map[cluster.VMID]bool // may migrate while they run
+	drained      drainedNodes
 }
 
 // newLayout returns a layout with the nodes and without VMs. With live, VMs that a lock protects
@@ -33,7 +34,7 @@ func newLayout(nodes []execute.NodeReport, live bool) layout {
 	l := layout{
 		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, immovable: map[cluster.VMID]bool{},
-		claims: map[cluster.NodeID]cluster.Resources{}, live: map[cluster.VMID]bool{},
+		claims: map[cluster.NodeID]cluster.Resources{}, live: map[cluster.VMID]bool{}, drained: drainedNodes{},
 	}
 	for i := range nodes {
 		n := &nodes[i]
@@ -55,7 +56,7 @@ func (l *layout) clone() layout {
 	c := *l
 	c.current, c.intended = l.current.Clone(), l.intended.Clone()
 	c.avoid, c.pinned, c.immovable = maps.Clone(l.avoid), maps.Clone(l.pinned), maps.Clone(l.immovable)
-	c.incompatible = maps.Clone(l.incompatible)
+	c.incompatible, c.drained = maps.Clone(l.incompatible), maps.Clone(l.drained)
 	c.rules, c.applicants = slices.Clip(l.rules), slices.Clip(l.applicants)
 	return c
 }
@@ -162,6 +163,15 @@ func (l *layout) start(a *ctxswitch.Applicant) {
 	}
 	if a.Rules != "" {
 		l.rules = append(l.rules, placement.Rules{VJob: a.VJob, Text: a.Rules})
+	}
+}
+
+// startVJob adds a vjob to the configuration of the planner if it is an applicant.
+func (l *layout) startVJob(id cluster.VJobID) {
+	for i := range l.applicants {
+		if l.applicants[i].VJob == id {
+			l.start(&l.applicants[i])
+		}
 	}
 }
 

@@ -286,7 +286,7 @@ func (s *placementSearch) refusal(n *cluster.Node, allowed *ctxswitch.AllowedNod
 	case !n.Hosts():
 		return "is " + n.State.String()
 	case every(s.vms, incompatible):
-		return s.lackText(s.vms[0], []cluster.NodeID{n.ID})
+		return compatibility{s.View}.text(s.vms[0], []cluster.NodeID{n.ID})
 	case fault == nil && every(s.vms, banned):
 		return "placement rules keep its VMs off"
 	case short && s.failed[n.ID] != "":

@@ -55,7 +55,7 @@ type pooledCapacity struct {
 func (c *pooledCapacity) countRunning(v *View, r *execute.Report) {
 	need := poolNeed{v.poolOf(r.Job), PoolReservation(r.Job)}
 	switch paused := r.Record.Paused(); {
-	case r.Bound == cluster.VMRunning, !r.Job.State.Ready() && !paused, v.reservationDue(r.Job):
+	case r.Bound == cluster.VMRunning, !r.Job.State.Ready() && !paused, v.facts.reservationDue(r.Job):
 		c.ledger.Count(need.pool, need.more)
 		c.counted[r.Job.ID] = true
 		return

@@ -20,7 +20,7 @@ func (a *attempt) limitByPower(m *queue.Input) {
 	for i := range a.VJobs {
 		job := a.VJobs[i].Job
 		places[job.ID] = i
-		if a.reservationDue(job) || !job.Reservation.IsZero() && job.State == cluster.Running && !job.Held {
+		if a.facts.reservationDue(job) || !job.Reservation.IsZero() && job.State == cluster.Running && !job.Held {
 			c.admit(i)
 		}
 	}
@@ -69,30 +69,33 @@ func (s *planning) overdrawn(target *cluster.Configuration) (some bool) {
 	return some
 }
 
-// cpuCaps returns the caps of vjobs after the verdicts: the shares of running vjobs, and next to
+// powering is the stage that gives VMs their CPU caps and the actions of a plan their power.
+type powering struct{ *attempt }
+
+// caps returns the caps of vjobs after the verdicts: the shares of running vjobs, and next to
 // nothing for throttled ones, so that budgets hold before these have stopped.
-func (a *attempt) cpuCaps(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
+func (p powering) caps(verdicts []queue.Verdict, target *cluster.Configuration) map[cluster.VJobID][]cluster.MilliCPU {
 	caps := map[cluster.VJobID][]cluster.MilliCPU{}
-	if !a.sharesCPU() {
+	if !p.sharesCPU() {
 		return caps
 	}
 	verdicts = slices.Clone(verdicts)
 	for i := range verdicts {
-		if r := &a.VJobs[i]; a.throttled[r.Job.ID] {
+		if r := &p.VJobs[i]; p.throttled[r.Job.ID] {
 			caps[r.Job.ID] = slices.Repeat([]cluster.MilliCPU{hypervisor.MinCap}, len(r.Job.VMs))
 			verdicts[i].Target = queue.Suspend // also if it cannot be saved yet
 		}
 	}
 	if target == nil {
-		target = a.trial.current
+		target = p.trial.current
 	}
-	q := newShareProblem(a.View, target, verdicts, a.Limits.Now)
+	q := newShareProblem(p.View, target, verdicts, p.Limits.Now)
 	runs := make([]bool, len(q.Jobs))
 	for k := range runs {
 		runs[k] = true
 	}
 	for k, yield := range q.Share(runs) {
-		job := a.VJobs[q.jobs[k]].Job
+		job := p.VJobs[q.jobs[k]].Job
 		list := make([]cluster.MilliCPU, len(job.VMs))
 		for rank := range list {
 			list[rank] = max(cluster.MilliCPU(yield*float64(job.VMs[rank].Reserved.CPU)+1e-6), hypervisor.MinCap)
@@ -102,34 +105,34 @@ func (a *attempt) cpuCaps(verdicts []queue.Verdict, target *cluster.Configuratio
 	return caps
 }
 
-// delayForPower delays the actions of a plan until the power that they need is free, so that
+// delay delays the actions of a plan until the power that they need is free, so that
 // the limits hold during the plan. Power of actions already under way is left to the executor,
 // which checks it for each call.
-func (a *attempt) delayForPower(plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU) ctxswitch.Plan {
-	if !a.limited() || plan.Empty() {
+func (p powering) delay(plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU) ctxswitch.Plan {
+	if !p.limited() || plan.Empty() {
 		return plan
 	}
-	return ctxswitch.KeepBudgets(ctxswitch.Problem{Current: a.trial.current, Transfers: a.transfers(), Power: a.planPower(caps)}, plan)
+	return ctxswitch.KeepBudgets(ctxswitch.Problem{Current: p.trial.current, Transfers: p.transfers(), Power: p.draw(caps)}, plan)
 }
 
-// planPower returns what nodes and VMs draw while a plan is carried out, and the limits.
-func (a *attempt) planPower(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswitch.Power {
+// draw returns what nodes and VMs draw while a plan is carried out, and the limits.
+func (p powering) draw(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswitch.Power {
 	w := &ctxswitch.Power{
-		Idle: map[cluster.NodeID]energy.Watts{}, Slope: map[cluster.NodeID]energy.Watts{}, Most: a.maxCPU(caps),
-		Limits: make([]ctxswitch.PowerLimit, len(a.Limits.Now)),
+		Idle: map[cluster.NodeID]energy.Watts{}, Slope: map[cluster.NodeID]energy.Watts{}, Most: p.maxCPU(caps),
+		Limits: make([]ctxswitch.PowerLimit, len(p.Limits.Now)),
 	}
-	for i, l := range a.Limits.Now {
+	for i, l := range p.Limits.Now {
 		w.Limits[i] = ctxswitch.PowerLimit{Name: l.Group.Name(), Watts: l.Watts}
 	}
-	for _, n := range a.trial.current.Nodes() {
-		power, known := a.supply.Models[n.ID]
+	for _, n := range p.trial.current.Nodes() {
+		power, known := p.supply.Models[n.ID]
 		if !known {
 			continue
 		}
-		w.Idle[n.ID] = a.supply.Idle(n.ID, power)
+		w.Idle[n.ID] = p.supply.Idle(n.ID, power)
 		w.Slope[n.ID] = power.Steepest() * energy.Watts(cluster.CPU) / energy.Watts(max(n.Capacity.CPU, 1))
-		for i := range a.Limits.Now {
-			if a.Limits.Now[i].Group.Has(n.Labels) {
+		for i := range p.Limits.Now {
+			if p.Limits.Now[i].Group.Has(n.Labels) {
 				w.Limits[i].Nodes = append(w.Limits[i].Nodes, n.ID)
 			}
 		}
@@ -139,20 +142,20 @@ func (a *attempt) planPower(caps map[cluster.VJobID][]cluster.MilliCPU) *ctxswit
 
 // maxCPU returns the most CPU that each VM uses: the larger of its present and its next cap.
 // A throttled vjob drops to its next cap within moments.
-func (a *attempt) maxCPU(caps map[cluster.VJobID][]cluster.MilliCPU) map[cluster.VMID]cluster.MilliCPU {
+func (p powering) maxCPU(caps map[cluster.VJobID][]cluster.MilliCPU) map[cluster.VMID]cluster.MilliCPU {
 	most := map[cluster.VMID]cluster.MilliCPU{}
-	for i := range a.VJobs {
-		job := a.VJobs[i].Job
+	for i := range p.VJobs {
+		job := p.VJobs[i].Job
 		share, given := caps[job.ID]
 		for rank := range job.VMs {
 			id := job.VMs[rank].ID
 			switch {
-			case given && a.throttled[job.ID]:
+			case given && p.throttled[job.ID]:
 				most[id] = share[rank]
 			case given:
-				most[id] = max(share[rank], a.facts.Bookings.Cap(id))
+				most[id] = max(share[rank], p.facts.Bookings.Cap(id))
 			default:
-				most[id] = a.facts.Bookings.Cap(id)
+				most[id] = p.facts.Bookings.Cap(id)
 			}
 		}
 	}

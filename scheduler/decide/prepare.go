@@ -2,6 +2,7 @@ package decide
 
 import (
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 	"vjob/queue"
 )
 
@@ -14,12 +15,14 @@ import (
 // needs a vjob to end first is not added: nothing moves for it before that.
 func (a *attempt) prepareReservations(verdicts []queue.Verdict) {
 	for _, i := range a.nearReservations() {
-		a.prepared = append(a.prepared, a.addReservation(i))
+		id := a.VJobs[i].Job.ID
+		a.trial.startVJob(id)
+		a.prepared = append(a.prepared, id)
 	}
 	if len(a.prepared) == 0 {
 		return
 	}
-	goals, _ := a.goals(a.withoutStarters(verdicts))
+	goals, _ := a.goals(withoutStarters(a.VJobs, verdicts))
 	if _, err := a.makePlan(goals); err != nil {
 		a.prepared = nil
 	}
@@ -41,23 +44,12 @@ func (a *attempt) nearReservations() (list []int) {
 	return list
 }
 
-// addReservation adds a vjob to the configuration of the planner if it is an applicant.
-func (a *attempt) addReservation(i int) cluster.VJobID {
-	id := a.VJobs[i].Job.ID
-	for k := range a.trial.applicants {
-		if a.trial.applicants[k].VJob == id {
-			a.trial.start(&a.trial.applicants[k])
-		}
-	}
-	return id
-}
-
 // withoutStarters returns the verdicts with all starting vjobs waiting.
-func (a *attempt) withoutStarters(verdicts []queue.Verdict) []queue.Verdict {
+func withoutStarters(vjobs []execute.Report, verdicts []queue.Verdict) []queue.Verdict {
 	list := make([]queue.Verdict, len(verdicts))
 	for i, v := range verdicts {
 		list[i] = v
-		if v.Target == queue.Run && a.VJobs[i].Job.State.Ready() && a.VJobs[i].Idle {
+		if v.Target == queue.Run && vjobs[i].Job.State.Ready() && vjobs[i].Idle {
 			list[i].Target = queue.Wait
 		}
 	}

@@ -63,7 +63,7 @@ func quotaJob(rules *ordering.Settings, r *execute.Report) quota.Job {
 // are checked when a reservation is confirmed.
 func (v *View) countDueReservations(tally *quota.Tally, index map[cluster.VJobID]*quota.Job) {
 	for i := range v.VJobs {
-		if job := v.VJobs[i].Job; v.reservationDue(job) {
+		if job := v.VJobs[i].Job; v.facts.reservationDue(job) {
 			tally.Count(index[job.ID])
 		}
 	}

@@ -112,13 +112,14 @@ func (r *relocation) plan(moves []cluster.Move) (out relocated, why string) {
 
 // share computes the CPU shares after a plan, and the times that power limits allow.
 func (r *relocation) share(problem ctxswitch.Problem, plan ctxswitch.Plan) (out relocated, why string) {
-	out = relocated{plan: plan, caps: r.cpuCaps(r.verdicts, plan.Target)}
+	power := powering{r.attempt}
+	out = relocated{plan: plan, caps: power.caps(r.verdicts, plan.Target)}
 	out.yield = [2]float64{r.yield(r.caps), r.yield(out.caps)}
 	if why := r.loses(&out); why != "" {
 		return out, why
 	}
 	if r.sharesCPU() && len(r.Limits.Now) > 0 {
-		out.plan, problem.Power = r.delayForPower(plan, out.caps), r.planPower(out.caps)
+		out.plan, problem.Power = power.delay(plan, out.caps), power.draw(out.caps)
 	}
 	if faults := ctxswitch.Check(problem, out.plan); len(faults) > 0 {
 		return out, faults[0]

@@ -40,7 +40,7 @@ func (s *planning) breaksReservation(target *cluster.Configuration) bool {
 // nodes, as a container is and as rules can require.
 func (a *attempt) mayBeImmovable(i int) bool {
 	job := a.VJobs[i].Job
-	return (job.Container || len(a.trial.rules) > 0) && a.keepsUntilEnd(job)
+	return (job.Container || len(a.trial.rules) > 0) && a.settings.keepsUntilEnd(job)
 }
 
 // upcomingReservations returns the vjobs with future reservations, the next ones first.
@@ -98,13 +98,13 @@ func (s *futureView) pack(some []int) (room *ctxswitch.Packing, fits bool) {
 	room, fits = s.emptyPacking(some), true
 	for i := range s.VJobs {
 		r := &s.VJobs[i]
-		goesOn := s.targets[i].Target == queue.Run && s.keepsUntilEnd(r.Job) && s.runsAt(r, s.at) && !slices.Contains(s.starters, i)
+		goesOn := s.targets[i].Target == queue.Run && s.settings.keepsUntilEnd(r.Job) && s.facts.runsAt(r, s.at) && !slices.Contains(s.starters, i)
 		if goesOn || slices.Contains(some, i) {
 			room.Take(r.Job.ID)
 		}
 	}
 	for i := range s.VJobs {
-		if r := &s.VJobs[i]; r.Job.State.Ready() && !r.Job.Reservation.IsZero() && s.runsAt(r, s.at) && !slices.Contains(s.starters, i) {
+		if r := &s.VJobs[i]; r.Job.State.Ready() && !r.Job.Reservation.IsZero() && s.facts.runsAt(r, s.at) && !slices.Contains(s.starters, i) {
 			ok, _ := room.Take(r.Job.ID)
 			fits = fits && ok
 		}

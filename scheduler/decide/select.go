@@ -98,7 +98,7 @@ func (a *attempt) scaleUnsavable(standing []queue.Verdict) (some bool) {
 		if verdict.Target == queue.Run || r.Job.State != cluster.Running || r.Job.Held || !a.needsImage(i, queue.Suspend) {
 			continue
 		}
-		lack, books := a.imageSpace().reserve(r), scaleNeeds(r, a.facts.Bookings, a.trial.current)
+		lack, books := a.facts.imageSpace().reserve(r), scaleNeeds(r, a.facts.Bookings, a.trial.current)
 		if lack == "" || !books.overcommitted() {
 			continue
 		}

@@ -72,6 +72,11 @@ func (s *Settings) Keeps(job *cluster.VJob) bool {
 	return queue.Preemptible{Policy: s.Policy}.Keeps(job)
 }
 
+// keepsUntilEnd reports whether a running vjob keeps its resources until its end.
+func (s *Settings) keepsUntilEnd(job *cluster.VJob) bool {
+	return !job.Reservation.IsZero() || s.Keeps(job)
+}
+
 // Needs returns what a VM counts for under the policy (thesis §6.1.2), given its observed use.
 // vjobs that cannot be suspended if they need more count for what they reserved, and so do vjobs
 // with a reservation.

@@ -40,18 +40,29 @@ func ParseSuspension(name string, policy queue.Policy) (Suspension, error) {
 // and those already paused: as many as there is memory for beside the running vjobs. vjobs
 // expected to resume first come first, then the queue order. It does not change targets.
 func (a *attempt) choosePaused(targets []queue.Verdict) []queue.Verdict {
-	list, may := a.pauseCandidates(targets)
-	if len(list) == 0 || a.closed != "" {
+	return pausing{a, targets}.choose()
+}
+
+// pausing is one choice of the vjobs that stay in memory.
+type pausing struct {
+	*attempt
+	targets []queue.Verdict
+}
+
+func (p pausing) choose() []queue.Verdict {
+	targets := p.targets
+	list, may := p.candidates()
+	if len(list) == 0 || p.closed != "" {
 		return targets
 	}
 	verdicts := slices.Clone(targets)
 	var room *ctxswitch.Packing
 	if may {
-		room = a.packingOfRunning(targets)
+		room = p.packingOfRunning()
 	}
 	for _, i := range list {
-		job, v := a.VJobs[i].Job, &verdicts[i]
-		may := a.mayPause(job)
+		job, v := p.VJobs[i].Job, &verdicts[i]
+		may := p.mayPause(job)
 		switch fits := may && room.TakePaused(job.ID); {
 		case fits && job.State == cluster.Running:
 			v.Target = queue.Pause
@@ -66,17 +77,17 @@ func (a *attempt) choosePaused(targets []queue.Verdict) []queue.Verdict {
 	return verdicts
 }
 
-// pauseCandidates returns the vjobs that are being suspended, or are paused and could stay so, in
+// candidates returns the vjobs that are being suspended, or are paused and could stay so, in
 // the order in which they get memory. May reports whether any of them may stay in memory.
-func (a *attempt) pauseCandidates(targets []queue.Verdict) (list []int, may bool) {
-	for i := range a.VJobs {
-		if a.suspendable(i, targets[i].Target) {
+func (p pausing) candidates() (list []int, may bool) {
+	for i := range p.VJobs {
+		if p.suspendable(i, p.targets[i].Target) {
 			list = append(list, i)
-			may = may || a.mayPause(a.VJobs[i].Job)
+			may = may || p.mayPause(p.VJobs[i].Job)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b int) int {
-		x, y := targets[a].Start, targets[b].Start
+	slices.SortStableFunc(list, func(k, l int) int {
+		x, y := p.targets[k].Start, p.targets[l].Start
 		if x.IsZero() != y.IsZero() { // vjobs without an expected start come last
 			return y.Compare(x)
 		}
@@ -104,20 +115,20 @@ func (a *attempt) suspendable(i int, target queue.Target) bool {
 // packingOfRunning returns a packing with all vjobs that run, should run, are on their way to run or
 // to pause, or have a near reservation. Paused vjobs are added to it. Departing vjobs are left
 // out, as for policies: their resources come back by themselves.
-func (a *attempt) packingOfRunning(targets []queue.Verdict) *ctxswitch.Packing {
-	packings := a.trial.packings()
+func (p pausing) packingOfRunning() *ctxswitch.Packing {
+	packings := p.trial.packings()
 	room := packings.empty(nil)
 	var standing []cluster.VJobID
-	lead := a.leads().Suspend
-	for i := range a.VJobs {
-		r := &a.VJobs[i]
+	lead := p.leads().Suspend
+	for i := range p.VJobs {
+		r := &p.VJobs[i]
 		switch busy := !r.Idle || r.Blind; {
 		case busy && r.Bound == cluster.VMPaused:
 			standing = append(standing, r.Job.ID)
 		case busy && r.Bound == cluster.VMRunning,
-			!busy && targets[i].Target == queue.Run,
-			!busy && !r.Job.Reservation.IsZero() && !a.facts.Now.Before(r.Job.Reservation.Add(-lead)),
-			!busy && r.Job.State == cluster.Running && !a.suspendable(i, targets[i].Target):
+			!busy && p.targets[i].Target == queue.Run,
+			!busy && !r.Job.Reservation.IsZero() && !p.facts.Now.Before(r.Job.Reservation.Add(-lead)),
+			!busy && r.Job.State == cluster.Running && !p.suspendable(i, p.targets[i].Target):
 			room.Take(r.Job.ID)
 		}
 	}

@@ -28,7 +28,6 @@ func (v *View) Vary() *Variant {
 	facts := *v.facts
 	facts.Past = v.facts.Past.Clone()
 	w.facts, w.layout, w.VJobs = &facts, v.layout.clone(), slices.Clone(v.VJobs)
-	w.drained = maps.Clone(v.drained)
 	w.supply.Off, w.supply.Least = maps.Clone(v.supply.Off), maps.Clone(v.supply.Least)
 	for i := range w.VJobs {
 		record := *w.VJobs[i].Record
@@ -51,7 +50,7 @@ func (w *Variant) SetNodeState(id cluster.NodeID, state cluster.NodeState) error
 	}
 	n.State = state
 	w.layout.setNode(n)
-	w.drained[id] = state == cluster.Draining
+	w.layout.drained[id] = state == cluster.Draining
 	if state == cluster.Down {
 		w.loseVJobs(id)
 	}

@@ -35,7 +35,6 @@ type View struct {
 	ineligible   map[cluster.VJobID]Bar
 	quarantined  map[cluster.VJobID]string // vjobs with which decisions fail, and why
 	chosenShapes map[cluster.VJobID]int    // of moldable vjobs
-	drained      map[cluster.NodeID]bool   // answering nodes that are to become empty
 	// demandLimits are the most CPU for which the VMs of some vjobs count, by rank, since no nodes have what they demand.
 	demandLimits map[cluster.VJobID][]cluster.MilliCPU
 	closed       string          // why no vjob may run in the container; "" if they may
@@ -62,7 +61,7 @@ func NewView(settings *Settings, f *Facts) *View {
 func newView(settings *Settings, f *Facts) *View {
 	v := emptyView(settings, f)
 	v.chooseShapes()
-	v.compare()
+	compatibility{v}.compare()
 	v.limitDemand()
 	for i := range v.VJobs {
 		v.place(&v.VJobs[i])
@@ -84,7 +83,7 @@ func emptyView(settings *Settings, f *Facts) *View {
 			Models: settings.Energy.Power, Budgets: f.Budgets, Off: map[cluster.NodeID]bool{}, Least: maps.Clone(f.Least),
 		},
 		ineligible: map[cluster.VJobID]Bar{}, quarantined: map[cluster.VJobID]string{},
-		chosenShapes: map[cluster.VJobID]int{}, drained: map[cluster.NodeID]bool{},
+		chosenShapes: map[cluster.VJobID]int{},
 	}
 	if v.supply.Least == nil {
 		v.supply.Least = map[cluster.NodeID]energy.Watts{}
@@ -92,7 +91,7 @@ func emptyView(settings *Settings, f *Facts) *View {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if n.State == cluster.Draining && !n.Silent && f.mayDrain(n.ID) {
-			v.drained[n.ID] = true
+			v.layout.drained[n.ID] = true
 		}
 		v.supply.Off[n.ID] = !n.On
 	}
@@ -183,32 +182,6 @@ func (v *View) DelayedUntil(id cluster.VJobID) (at time.Time, delayed bool) {
 // barred reports whether a gate or the quarantine keeps a vjob from starting.
 func (v *View) barred(id cluster.VJobID) bool {
 	return v.ineligible[id].Reason != "" || v.quarantined[id] != ""
-}
-
-// runsAt reports whether a running vjob may still run at an instant, or whether the
-// reservation of a vjob covers it.
-func (v *View) runsAt(r *execute.Report, at time.Time) bool {
-	left := max(0, r.Job.Walltime-r.Ran)
-	if r.Bound == cluster.VMRunning {
-		return r.Job.Walltime == 0 || at.Before(v.facts.Now.Add(left))
-	}
-	from := r.Job.Reservation
-	return !from.IsZero() && r.Job.State.Ready() && !at.Before(from) && at.Before(from.Add(left))
-}
-
-// reservedAt reports whether the reservation of a vjob covers an instant.
-func (v *View) reservedAt(r *execute.Report, at time.Time) bool {
-	return !r.Job.Reservation.IsZero() && v.runsAt(r, at)
-}
-
-// reservationDue reports whether a vjob waits although its reservation has begun.
-func (v *View) reservationDue(job *cluster.VJob) bool {
-	return !job.Reservation.IsZero() && !v.facts.Now.Before(job.Reservation) && job.State.Ready() && !job.Held
-}
-
-// keepsUntilEnd reports whether a running vjob keeps its resources until its end.
-func (v *View) keepsUntilEnd(job *cluster.VJob) bool {
-	return !job.Reservation.IsZero() || v.settings.Keeps(job)
 }
 
 // PowerLimits are the power limits that a decision keeps.
