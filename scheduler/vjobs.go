@@ -9,7 +9,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
-	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/queue/ordering"
 	"vjob/scheduler/decide"
@@ -73,20 +72,6 @@ func (v *VJobs) Rename(user, former string) { v.order.Rename(user, former) }
 // Restore reverts a vjob to images kept since it was lost; generation 0 is the newest. The vjob is held.
 func (v *VJobs) Restore(now time.Time, id cluster.VJobID, generation int, by string) error {
 	return v.exec.Images.Restore(now, id, generation, by)
-}
-
-// endOverdue ends the vjobs that have reached their walltime, or suspends and holds them until they
-// get more time or are deleted.
-func (v *VJobs) endOverdue(now time.Time) {
-	cause := cluster.Cause{Kind: cluster.CauseWalltime}
-	for _, id := range v.exec.Walltimes.Overdue() {
-		// The vjob is there: it was just listed.
-		if v.settings.HoldOverdue {
-			_ = v.exec.Hold(now, id, true, cause)
-		} else {
-			_ = v.exec.Clear(now, id, gang.ThenExpire, cause)
-		}
-	}
 }
 
 // charge charges the use that the executor records in a step to the accounts of the vjobs, in the same step.

@@ -5,7 +5,22 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 )
+
+// endOverdue ends the vjobs that have reached their walltime, or suspends and holds them until they
+// get more time or are deleted.
+func (v *VJobs) endOverdue(now time.Time) {
+	cause := cluster.Cause{Kind: cluster.CauseWalltime}
+	for _, id := range v.exec.Walltimes.Overdue() {
+		// The vjob is there: it was just listed.
+		if v.settings.HoldOverdue {
+			_ = v.exec.Hold(now, id, true, cause)
+		} else {
+			_ = v.exec.Clear(now, id, gang.ThenExpire, cause)
+		}
+	}
+}
 
 // WalltimeChange requests another walltime of a vjob.
 type WalltimeChange struct {
