@@ -63,7 +63,8 @@ func (m *Improver) consolidate(step *Step) {
 		Criteria: ask.Criteria, Turn: s.turn, Uses: m.parts.Cluster.Demand, NodePower: m.offCandidates(step),
 		Keeps: m.moved.keeps, Pack: m.settings.Placement == Pack,
 	})
-	if s.note(step.Now, &found, m.parts.Cluster.Changes(), max(leastLook, ask.Every/time.Duration(max(1, found.Turns)), lookShare*m.took)) {
+	pause := max(leastLook, ask.Every/time.Duration(max(1, found.Turns)), lookShare*m.took)
+	if s.note(step.Now, &found, m.parts.Cluster.Changes(), pause) {
 		m.parts.Retry(s.next)
 	}
 	if found.Plan.Empty() {
