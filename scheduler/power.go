@@ -111,7 +111,7 @@ func (p *Power) wanted() (list []decide.Wanted) {
 // standby returns the nodes that are off and can be switched on.
 func (p *Power) standby() (list []cluster.NodeID) {
 	for _, id := range p.exec.Names() {
-		if power := p.controller.Switch(id); power != nil && power.Phase == cycle.Off {
+		if own := p.controller.Switch(id); own != nil && own.Phase == cycle.Off {
 			list = append(list, id)
 		}
 	}
