@@ -16,6 +16,7 @@ import (
 	"vjob/energy"
 	"vjob/energy/budget"
 	"vjob/scheduler"
+	"vjob/scheduler/improve"
 )
 
 // energyReader reads the energy that was drawn.
@@ -124,7 +125,7 @@ func (h *energyHandler) consolidation(c *gin.Context, _ Subject) error {
 }
 
 // wireSearch is a look for JSON; nil: there was none.
-func wireSearch(l *scheduler.ConsolidationLook) *wire.ConsolidationLook {
+func wireSearch(l *improve.ConsolidationLook) *wire.ConsolidationLook {
 	if l.At.IsZero() {
 		return nil
 	}

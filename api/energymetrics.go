@@ -6,6 +6,7 @@ import (
 	"vjob/energy"
 	"vjob/energy/power/cycle"
 	"vjob/scheduler"
+	"vjob/scheduler/improve"
 )
 
 // energyGauges reads what the latest snapshot of the scheduler has on energy, at every scrape.
@@ -101,7 +102,7 @@ func (g *energyGauges) limits(ch chan<- prometheus.Metric, now *scheduler.Snapsh
 }
 
 // consolidation tells what VMs' moving to where they draw less has come to.
-func (g *energyGauges) consolidation(ch chan<- prometheus.Metric, now *scheduler.ConsolidationStatus) {
+func (g *energyGauges) consolidation(ch chan<- prometheus.Metric, now *improve.ConsolidationStatus) {
 	if !now.Enabled {
 		return
 	}

@@ -133,7 +133,7 @@ func (h *recommendationHandler) decide(
 func wireRecommendation(r *journal.Recommendation) wire.Recommendation {
 	w := wire.Recommendation{
 		ID: int64(r.ID), Kind: string(r.Kind), State: string(r.State), At: r.At.UTC(), Expires: r.Expires.UTC(), Changes: r.Changes(), Reason: r.Reason,
-		VJob: int64(r.VJob), Node: string(r.Node), Moves: make([]wire.Move, len(r.Moves)), On: nodeNames(r.On), Off: nodeNames(r.Off),
+		VJob: int64(r.VJob), Node: string(r.Node), Moves: make([]wire.Move, len(r.Moves)), On: cluster.NodeNames(r.On), Off: cluster.NodeNames(r.Off),
 		ImbalanceBefore: r.Before.Imbalance, ImbalanceAfter: r.After.Imbalance, WattsBefore: watts(r.Before.Watts), WattsAfter: watts(r.After.Watts),
 		BenefitSeconds: r.Benefit, CostSeconds: r.Cost, By: r.By, Decided: instant(r.Decided), Note: r.Note, Plan: int64(r.Plan),
 	}
@@ -144,12 +144,4 @@ func wireRecommendation(r *journal.Recommendation) wire.Recommendation {
 		w.DependsOn = append(w.DependsOn, int64(id))
 	}
 	return w
-}
-
-func nodeNames(nodes []cluster.NodeID) []string {
-	list := make([]string, len(nodes))
-	for i, id := range nodes {
-		list[i] = string(id)
-	}
-	return list
 }

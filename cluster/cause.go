@@ -64,8 +64,8 @@ const (
 	CausePool        CauseKind = "pool"        // Text is the pool: scheduler/decide/pools.go
 	CauseRule        CauseKind = "rule"        // Text is the placement rule: scheduler/decide/causes.go
 	CauseDrained     CauseKind = "drained"     // Nodes are drained: scheduler/decide/causes.go, scheduler/decide/drained.go
-	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/improve.go
-	CauseBalance     CauseKind = "balance"     // Nodes are crowded: scheduler/improve.go
+	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/improve/improve.go
+	CauseBalance     CauseKind = "balance"     // Nodes are crowded: scheduler/improve/improve.go
 	CauseOrder       CauseKind = "order"       // Text is the order of By: scheduler/order.go, ctxswitch/execute/kept.go
 	CauseWalltime    CauseKind = "walltime"    // it is used up: scheduler/walltime.go
 	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down: ctxswitch/gang/step.go

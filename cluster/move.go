@@ -16,3 +16,12 @@ func (m Move) String() string {
 	}
 	return fmt.Sprintf("%s from %s to %s", m.VM, m.From, m.To)
 }
+
+// NodeNames returns ids as text.
+func NodeNames(nodes []NodeID) []string {
+	list := make([]string, len(nodes))
+	for i, id := range nodes {
+		list[i] = string(id)
+	}
+	return list
+}

@@ -134,7 +134,7 @@ func (d *Daemon) connect() error {
 		PruneEvery: time.Hour, Retention: retention(&d.settings),
 	})
 	d.server, err = api.New(api.Config{
-		Scheduler: d.loop, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Catalogue: catalogue(d.settings.Images),
+		Scheduler: d.loop.Requests, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Catalogue: catalogue(d.settings.Images),
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
 		Locals: api.Locals{Listed: d.settings.Listen.Users == "listed"}, TokenLife: d.settings.Accounts.TokenLifetime.Duration,
 		Endpoints: oar.Endpoints, CanonicalPath: oar.Path, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),
@@ -249,7 +249,7 @@ func (d *Daemon) Serve(ctx context.Context) error {
 // awaitLoad waits until the loop has loaded the nodes, so that no request is checked
 // against an empty cluster. Meanwhile connections wait in the queues of the listeners.
 func (d *Daemon) awaitLoad(ctx context.Context) {
-	for pause := time.Millisecond; len(d.loop.Snapshot().Nodes) == 0; pause = min(2*pause, 50*time.Millisecond) {
+	for pause := time.Millisecond; len(d.loop.Requests.Snapshot().Nodes) == 0; pause = min(2*pause, 50*time.Millisecond) {
 		select {
 		case <-ctx.Done():
 			return

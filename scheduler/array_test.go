@@ -67,13 +67,13 @@ func TestOrderArray(t *testing.T) {
 	r := mount(t, settings(), sweep(2))
 	r.drain()
 	order := func(array cluster.VJobID, order scheduler.Order) error {
-		_, err := (&scheduler.ArrayOrder{Array: array, Order: order, By: "u"}).Step(r.core, r.now)
+		_, err := (&scheduler.ArrayOrder{Array: array, Order: order, By: "u"}).Step(r.core.VJobs, r.now)
 		return err
 	}
 	if err := order(2, scheduler.OrderHold); err != nil {
 		t.Fatal(err)
 	}
-	if changed := r.core.Flush().Step.VJobs; len(changed) != 4 {
+	if changed := r.core.Flush(r.now).Step.VJobs; len(changed) != 4 {
 		t.Errorf("%d vjobs were changed, want the 4 that wait", len(changed))
 	}
 	err := order(2, scheduler.OrderHold)
@@ -113,11 +113,11 @@ func TestALargeArrayIsDeletedInSteps(t *testing.T) {
 		steps := &stepStore{Store: p.store}
 		p.restart(steps)
 		s := admission.Submission{Owner: "u", Held: true, Array: make([]string, 1800), VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1, Memory: 1}}}}
-		first, _, err := p.loop.Submit(p.t.Context(), s)
+		first, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.loop.OrderArray(p.t.Context(), first.ID, scheduler.OrderDelete, "u"); err != nil {
+		if err := p.loop.Requests.OrderArray(p.t.Context(), first.ID, scheduler.OrderDelete, "u"); err != nil {
 			t.Fatal(err)
 		}
 		for id := first.ID; id < first.ID+1800; id++ {

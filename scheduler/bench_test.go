@@ -87,13 +87,13 @@ func BenchmarkPass(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				c := scheduler.NewCore(settings(), l, epoch)
-				c.Flush()
+				c.Flush(epoch)
 				for _, n := range l.Nodes {
 					c.Looked(epoch, n.ID, seen[n.ID], nil)
 				}
 				c.LookedStore(epoch, hypervisor.Store{}, nil)
 				b.StartTimer()
-				if e := c.Flush(); len(e.Step.Plans) == 0 {
+				if e := c.Flush(epoch); len(e.Step.Plans) == 0 {
 					b.Fatal("no plan")
 				}
 			}
@@ -109,13 +109,13 @@ func BenchmarkRestart(b *testing.B) {
 			seen := views(l)
 			for b.Loop() {
 				c := scheduler.NewCore(settings(), l, epoch)
-				c.Flush()
+				c.Flush(epoch)
 				for _, n := range l.Nodes {
 					c.Looked(epoch, n.ID, seen[n.ID], nil)
-					c.Flush()
+					c.Flush(epoch)
 				}
 				c.LookedStore(epoch, hypervisor.Store{}, nil)
-				c.Flush()
+				c.Flush(epoch)
 				if s := c.Snapshot(); !s.Ready {
 					b.Fatal("nothing decided")
 				}

@@ -89,7 +89,7 @@ func TestBudgetsCapThenSuspend(t *testing.T) {
 		if len(r.caps()) > 0 {
 			t.Fatalf("without a budget there are caps: %v", r.caps())
 		}
-		if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, c.more)}}, "root"); err != nil {
+		if err := r.core.Power.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, c.more)}}, "root"); err != nil {
 			t.Fatal(err)
 		}
 		r.at(time.Second)
@@ -115,7 +115,7 @@ func TestBudgetBelowStandby(t *testing.T) {
 	}
 	r := mount(t, set, l)
 	for watts, ok := range map[energy.Watts]bool{16: true, 15.9: false, 0: false} {
-		err := r.core.CheckBudgets([]budget.Budget{{Watts: watts}})
+		err := r.core.Power.CheckBudgets([]budget.Budget{{Watts: watts}})
 		if ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "budgets[0].watts") {
 			t.Errorf("%s: %v", watts, err)
 		}
@@ -128,7 +128,7 @@ func TestBudgetsAreForeseen(t *testing.T) {
 	r := mount(t, lit(&l), l)
 	r.drain()
 	at := epoch.Add(time.Hour).UTC()
-	err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 60), When: at.Format("15:04") + "-" + at.Add(time.Hour).Format("15:04")}}, "root")
+	err := r.core.Power.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 60), When: at.Format("15:04") + "-" + at.Add(time.Hour).Format("15:04")}}, "root")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestLookaheadOfBudgets(t *testing.T) {
 		r := mount(t, set, l)
 		r.drain()
 		at := epoch.Add(time.Hour).UTC()
-		err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 60), When: at.Format("15:04") + "-" + at.Add(time.Hour).Format("15:04")}}, "root")
+		err := r.core.Power.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 60), When: at.Format("15:04") + "-" + at.Add(time.Hour).Format("15:04")}}, "root")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestBudgetsOfGroups(t *testing.T) {
 	r := mount(t, set, l)
 	r.drain()
 	group, _ := budget.ParseGroup("rack=r2")
-	if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: 160, Group: group}}, "root"); err != nil {
+	if err := r.core.Power.SetBudgets(r.now, []budget.Budget{{Watts: 160, Group: group}}, "root"); err != nil {
 		t.Fatal(err)
 	}
 	r.at(time.Second)
@@ -195,7 +195,7 @@ func TestBudgetsOfGroups(t *testing.T) {
 		r.core.Replied(r.now, execute.Reply{Op: c.Op, Began: r.now, Ended: r.now})
 	}
 	r.at(2 * time.Second)
-	if err := r.core.SetBudgets(r.now, nil, "root"); err != nil {
+	if err := r.core.Power.SetBudgets(r.now, nil, "root"); err != nil {
 		t.Fatal(err)
 	}
 	r.at(10 * time.Second)
@@ -214,7 +214,7 @@ func TestBudgetsAreChecked(t *testing.T) {
 		"budgets[0].watts": {{Watts: -5}},
 		"overlap":          {{Watts: 5, When: "Mo"}, {Watts: 6, When: "08:00-09:00"}},
 	} {
-		err := r.core.SetBudgets(r.now, lines, "root")
+		err := r.core.Power.SetBudgets(r.now, lines, "root")
 		if !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want something about %s", err, want)
 		}
@@ -223,7 +223,7 @@ func TestBudgetsAreChecked(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	dark := mount(t, settings(), state2())
-	if err := dark.core.SetBudgets(dark.now, []budget.Budget{{Watts: 5}}, "root"); err == nil || !strings.Contains(err.Error(), "power models") {
+	if err := dark.core.Power.SetBudgets(dark.now, []budget.Budget{{Watts: 5}}, "root"); err == nil || !strings.Contains(err.Error(), "power models") {
 		t.Errorf("without models: %v", err)
 	}
 	l.Budgets = journal.Budgets{Text: budget.Format([]budget.Budget{{Watts: 250}}), By: "root"}
@@ -245,7 +245,7 @@ func TestBudgetBelowIdlePower(t *testing.T) {
 	l := state2()
 	r := mount(t, lit(&l), l)
 	r.drain()
-	if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: 150}}, "root"); err != nil {
+	if err := r.core.Power.SetBudgets(r.now, []budget.Budget{{Watts: 150}}, "root"); err != nil {
 		t.Fatal(err)
 	}
 	r.at(time.Second)
@@ -276,7 +276,7 @@ func TestPlansWaitForPower(t *testing.T) {
 		r := mount(t, lit(&l), l)
 		r.drain()
 		for id, order := range map[cluster.VJobID]scheduler.Order{1: scheduler.OrderSuspend, 3: scheduler.OrderRelease} {
-			if err := r.core.Order(r.now, id, order, "u"); err != nil {
+			if err := r.core.VJobs.Order(r.now, id, order, "u"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -299,7 +299,7 @@ func TestBudgetsLeaveReservations(t *testing.T) {
 		job.MinShare, job.CPUReservation = 0.1, 800
 	}
 	r := mount(t, lit(&l), l)
-	if err := r.core.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 150)}}, "op"); err != nil {
+	if err := r.core.Power.SetBudgets(r.now, []budget.Budget{{Watts: idleAnd(&l, 150)}}, "op"); err != nil {
 		t.Fatal(err)
 	}
 	r.drain() // caps and weights come with one call, which is not answered here

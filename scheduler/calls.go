@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
@@ -11,8 +13,23 @@ import (
 	"vjob/hypervisor"
 )
 
+// caller makes the calls and looks that the core wants, each in a goroutine.
+type caller struct {
+	settings *Settings
+	driver   hypervisor.Driver
+	fleet    power.Drivers
+	now      func() time.Time
+	at       func(point string)
+	inbox    *inbox
+
+	workers sync.WaitGroup
+	// inFlight holds the calls of this process without a reply, and their deadlines. They outlive a
+	// core that is loaded anew. Only the goroutine of the loop uses it.
+	inFlight map[hypervisor.OpID]time.Time
+}
+
 // start makes the requested calls and looks in parallel.
-func (l *Loop) start(ctx context.Context, effects Effects) {
+func (l *caller) start(ctx context.Context, effects Effects) {
 	for _, chain := range effects.Chains {
 		l.noteCalls(chain)
 		l.workers.Go(func() { l.runChain(ctx, chain) })
@@ -28,13 +45,13 @@ func (l *Loop) start(ctx context.Context, effects Effects) {
 			ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
 			defer cancel()
 			store, err := l.driver.LookStore(ctx)
-			l.post(func(c *Core) error { c.LookedStore(l.now(), store, err); return nil })
+			l.inbox.post(func(c *Core) error { c.LookedStore(l.now(), store, err); return nil })
 		})
 	}
 }
 
 // noteCalls records the calls of a chain with their deadlines.
-func (l *Loop) noteCalls(chain execute.Chain) {
+func (l *caller) noteCalls(chain execute.Chain) {
 	deadline := l.now()
 	for i, call := range chain.Calls {
 		deadline = deadline.Add(chain.Deadline[i])
@@ -42,16 +59,16 @@ func (l *Loop) noteCalls(chain execute.Chain) {
 	}
 }
 
-func (l *Loop) look(ctx context.Context, node cluster.NodeID) {
+func (l *caller) look(ctx context.Context, node cluster.NodeID) {
 	ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
 	defer cancel()
 	view, err := l.driver.Look(ctx, node)
-	l.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
+	l.inbox.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
 }
 
 // runChain makes the calls of a chain one after another while they succeed in time: a later call
 // may no longer be wanted.
-func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
+func (l *caller) runChain(ctx context.Context, chain execute.Chain) {
 	replies := make([]execute.Reply, len(chain.Calls))
 	failed := false
 	for i, call := range chain.Calls {
@@ -72,7 +89,7 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 			failed = replies[i].Err != nil || ctx.Err() != nil
 		}()
 	}
-	l.post(func(c *Core) error {
+	l.inbox.post(func(c *Core) error {
 		for _, r := range replies {
 			delete(l.inFlight, r.Op)
 			c.Replied(l.now(), r)
@@ -82,7 +99,7 @@ func (l *Loop) runChain(ctx context.Context, chain execute.Chain) {
 }
 
 // callPowerDriver asks the power driver of a node. The request is in the journal by then.
-func (l *Loop) callPowerDriver(ctx context.Context, ask power.Request) {
+func (l *caller) callPowerDriver(ctx context.Context, ask power.Request) {
 	state, err := power.Unknown, fmt.Errorf("node %s: the settings name no power driver for it any more", ask.Node)
 	if driver := l.fleet[ask.Node]; driver != nil {
 		ctx, cancel := context.WithTimeout(ctx, l.settings.Switching.Reply)
@@ -91,5 +108,5 @@ func (l *Loop) callPowerDriver(ctx context.Context, ask power.Request) {
 		state, err = power.Do(ctx, driver, ask.Verb)
 		l.at("after power " + ask.Verb.String())
 	}
-	l.post(func(c *Core) error { c.PowerReplied(l.now(), ask, state, err); return nil })
+	l.inbox.post(func(c *Core) error { c.Power.Replied(l.now(), ask, state, err); return nil })
 }

@@ -17,7 +17,7 @@ func (p *plant) box(vms int, walltime time.Duration) *cluster.VJob {
 	p.t.Helper()
 	s := admission.Submission{Owner: "u", Walltime: walltime, VMs: small(vms)}
 	s.Container = true
-	job, _, err := p.loop.Submit(p.t.Context(), s)
+	job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func (p *plant) inner(box cluster.VJobID, vms int, walltime time.Duration) *clus
 	p.t.Helper()
 	s := admission.Submission{Owner: "u", Walltime: walltime, VMs: small(vms)}
 	s.Inner = box
-	job, _, err := p.loop.Submit(p.t.Context(), s)
+	job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -45,12 +45,12 @@ func small(n int) (vms []cluster.VM) {
 	return vms
 }
 
-func (p *plant) why(id cluster.VJobID) string { return p.loop.Snapshot().VJobs[id].Reason }
+func (p *plant) why(id cluster.VJobID) string { return p.loop.Requests.Snapshot().VJobs[id].Reason }
 
 // order asks something of a vjob, and lets a minute pass.
 func (p *plant) order(id cluster.VJobID, o scheduler.Order) {
 	p.t.Helper()
-	if err := p.loop.Order(p.t.Context(), id, o, "u"); err != nil {
+	if err := p.loop.Requests.Order(p.t.Context(), id, o, "u"); err != nil {
 		p.t.Fatal(err)
 	}
 	time.Sleep(time.Minute)
@@ -99,7 +99,7 @@ func TestContainerIsSuspended(t *testing.T) {
 		box := p.box(3, time.Hour)
 		time.Sleep(time.Minute)
 		inner := p.inner(box.ID, 1, 0)
-		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "v", VMs: small(2), Priority: 9})
+		other, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "v", VMs: small(2), Priority: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestRefusalsInside(t *testing.T) {
 	in(t, func(p *plant) {
 		box, plain := p.box(2, time.Hour), small(1)
 		over := p.box(1, time.Minute)
-		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: plain})
+		other, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: plain})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestRefusalsInside(t *testing.T) {
 			s := admission.Submission{Owner: "u", VMs: small(1)}
 			s.Inner = box.ID
 			c.change(&s)
-			if _, _, err := p.loop.Submit(p.t.Context(), s); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, _, err := p.loop.Requests.Submit(p.t.Context(), s); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", c.name, err, c.want)
 			}
 		}
@@ -183,7 +183,7 @@ func TestWalltimeInside(t *testing.T) {
 			{box.ID, 3 * time.Hour, ""},
 			{inner.ID, 2 * time.Hour, ""},
 		} {
-			err := p.loop.SetWalltime(p.t.Context(), scheduler.WalltimeChange{VJob: c.id, Walltime: c.walltime, By: "op", Admin: true})
+			err := p.loop.Requests.SetWalltime(p.t.Context(), scheduler.WalltimeChange{VJob: c.id, Walltime: c.walltime, By: "op", Admin: true})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s for vjob %s: %v, want %q", c.walltime, c.id, err, c.want)
 			}
@@ -198,8 +198,8 @@ func TestNodesOfAContainerStayOn(t *testing.T) {
 		time.Sleep(time.Minute)
 		p.expect("at first", box.ID, cluster.Running)
 		refused := 0
-		for _, n := range p.loop.Snapshot().Nodes {
-			err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{n.ID}, cluster.Offline, journal.Audit{By: "root"})
+		for _, n := range p.loop.Requests.Snapshot().Nodes {
+			err := p.loop.Requests.SetNodes(p.t.Context(), []cluster.NodeID{n.ID}, cluster.Offline, journal.Audit{By: "root"})
 			if err != nil {
 				refused++
 				if !errors.Is(err, cluster.ErrConflict) || !strings.Contains(err.Error(), "holds resources of container 1") {

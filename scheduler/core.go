@@ -3,15 +3,33 @@
 // shell passes it time, looks and replies, and carries out its effects.
 //
 // [Core.Flush] is one step, decide.go takes a decision when one is due, and [Loop.Run] is the shell
-// around them. Packages below hold parts of the state: dependency, quarantine, admission, nodepower
-// and powercap. Requests of users come in through request.go; each has a method of the core.
+// around them. Each part of the core owns the state that it changes, and takes the requests for it:
+//
+//	part             state                                                      files
+//	Executor         running vjobs, actions under way                           package ctxswitch/execute
+//	VJobs            queue order, unmet dependencies                            vjobs.go, order.go, walltime.go
+//	Nodes            declared states, maintenance, expected departures          nodes.go, maintenance.go
+//	Power            nodes on and off, power limits, energy prices              power.go, prices.go; packages nodepower, powercap
+//	Pools            stated pools                                               pools.go, poolstatus.go
+//	Rules            stated placement rules                                     rules.go
+//	Improver         recommendations, demand of VMs, searches for better places package improve
+//	Quarantine       vjobs with which decisions fail                            package quarantine
+//	pacing           when the next decision is due                              pacing.go
+//	lastDecision     verdicts of the last decision                              outcome.go
+//
+// The core itself owns the time and the number of the next plan. The loop has parts too:
+//
+//	part             state                                                      files
+//	Requests         reservations being confirmed                               request.go, images.go, reserve.go
+//	inbox            events, granted requests                                   inbox.go
+//	caller           calls without a reply                                      calls.go
+//	board            the latest snapshot                                        board.go
 package scheduler
 
 import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/ctxswitch/placement"
@@ -20,12 +38,10 @@ import (
 	"vjob/energy/price"
 	"vjob/hypervisor"
 	"vjob/queue"
-	"vjob/queue/ordering"
 	"vjob/scheduler/decide"
-	"vjob/scheduler/dependency"
+	"vjob/scheduler/improve"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/quarantine"
-	"vjob/scheduler/recommendation"
 )
 
 // Settings configure the core.
@@ -43,11 +59,8 @@ type Settings struct {
 	Switching nodepower.ControllerSettings
 	// NodePower configures when nodes are switched; nil: only users switch nodes.
 	NodePower *nodepower.PolicySettings
-	// Consolidation configures when VMs move to where they draw less; nil: never.
-	Consolidation *ConsolidationSettings
-	Balance       *BalanceSettings // when VMs leave crowded nodes; nil: never
-	Placement     Placement
-	Automation    Automation
+	// Improve configures what is done for a better cluster when there is nothing else to do.
+	Improve improve.Settings
 }
 
 // Core is the loop without its shell: events go in, effects come out. It has one owner, makes no
@@ -55,109 +68,76 @@ type Settings struct {
 // code.
 type Core struct {
 	settings Settings
-	now      time.Time
-	out      journal.Step // written by the core itself
+	now      time.Time    // of the last step
+	out      journal.Step // written by the core and its parts
 
-	exec         *execute.Executor      // running vjobs and actions under way
-	order        *ordering.Order        // queue order
-	dependencies *dependency.Tracker    // unmet dependencies
-	quarantine   *quarantine.Quarantine // vjobs with which decisions fail
-	book         *recommendation.Book   // proposed changes
-	demand       *demand                // of running VMs; nil if nothing uses it
-	balancing    balancing              // searches for moves off crowded nodes
-	power        *powerControl          // nodes on and off, power limits, energy prices
+	exec       *execute.Executor      // running vjobs and actions under way
+	quarantine *quarantine.Quarantine // vjobs with which decisions fail
 
-	pools  *pools
-	rules  journal.Rules // stated through the API, beside those of the settings
-	reader *placement.Reader
+	VJobs    *VJobs            // queue order and dependencies
+	Nodes    *Nodes            // declared states
+	Power    *Power            // nodes on and off, power limits, energy prices
+	Pools    *Pools            // pools of the cluster
+	Rules    *Rules            // placement rules of the cluster
+	Improver *improve.Improver // recommendations
 
 	next     pacing       // when the next decision is due
 	last     lastDecision // what the last one said
 	nextPlan journal.PlanID
-
-	durations *duration.Estimates // as the last decision saw them
-	// departures is when the plans so far have taken the last VM off a node.
-	departures map[cluster.NodeID]time.Time
 }
 
 // NewCore continues from the contents of the journal.
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	settings.Ordering = settings.OrderingRules()
-	c := &Core{
-		settings: settings, exec: execute.New(settings.Execute, loaded, now),
-		nextPlan: loaded.NextPlan, now: now, last: lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}},
-		rules: loaded.Rules, reader: placement.NewReader(), quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
-		departures: map[cluster.NodeID]time.Time{},
-	}
-	c.durations = c.exec.Durations()
+	c := &Core{settings: settings, exec: execute.New(settings.Execute, loaded, now), nextPlan: loaded.NextPlan, now: now, quarantine: quarantine.New(settings.Pause)}
+	c.last = lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}, durations: c.exec.Durations()}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
-	c.book = recommendation.NewBook(c.settings.Automation.life(), loaded.NextRecommendation, loaded.Recommendations, &c.out)
-	c.demand = newDemand(&c.settings, c.exec)
-	c.power = newPowerControl(&c.settings, &loaded, c.exec, c.demand.history(), &c.out, now)
-	c.pools = newPools(&c.settings, loaded.Pools, c.exec, &c.out, now)
-	c.dependencies = dependency.New(&loaded)
-	c.exec.Ended = c.dependencies.Note
+	retry := c.next.retry
+	demand := improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)
+	c.Power = newPower(&c.settings, &loaded, c.exec, demand.History(), retry, &c.out, now)
+	c.Nodes = &Nodes{exec: c.exec, controller: c.Power.controller, out: &c.out, departures: map[cluster.NodeID]time.Time{}}
+	c.Pools = newPools(&c.settings, loaded.Pools, c.exec, retry, &c.out, now)
+	c.Rules = &Rules{ofSettings: settings.Rules, exec: c.exec, retry: retry, out: &c.out, stated: loaded.Rules, reader: placement.NewReader()}
+	c.VJobs = newVJobs(&c.settings, &loaded, c.exec)
+	parts := improve.Parts{
+		Cluster: c.exec, Demand: demand, Energy: &c.settings.Energy, Switch: c.Power.controller.Wish, Limited: c.Power.cap.Limited,
+		View: c.viewWith, Retry: retry,
+	}
+	if c.Power.policy != nil {
+		parts.Power = c.Power.policy
+	}
+	c.Improver = improve.New(&c.settings.Improve, &parts, &loaded, &c.out)
 	return c
 }
 
-// Submitted adds vjobs that the store has accepted.
-func (c *Core) Submitted(now time.Time, jobs ...*cluster.VJob) {
-	c.now = now
-	for _, job := range jobs {
-		if c.dependencies.Ended(job.ID) || !c.exec.Add(now, job) {
-			continue // it was loaded meanwhile
-		}
-		if len(job.After) > 0 && job.Replaces == 0 {
-			c.dependencies.Wait(job.ID)
-		}
-		c.order.Put(job, false)
+// lookBack returns how long power management looks back at the demand of VMs.
+func (s *Settings) lookBack() time.Duration {
+	if s.NodePower == nil {
+		return 0
 	}
+	return s.NodePower.RiskWindow
 }
-
-// Recall adds what the store knows of vjobs that ended before others were submitted that depend on
-// them.
-func (c *Core) Recall(past ...journal.EndedVJob) { c.dependencies.Recall(past...) }
-
-// Again adds the next attempts that the store has written for failed vjobs.
-func (c *Core) Again(now time.Time, jobs ...*cluster.VJob) {
-	for _, job := range jobs {
-		c.dependencies.Again(job)
-	}
-	c.Submitted(now, jobs...)
-}
-
-// Failed returns the vjobs that need another attempt since the last call.
-func (c *Core) Failed() []cluster.VJobID { return c.dependencies.Failed() }
 
 // Replied takes the reply to a call.
-func (c *Core) Replied(now time.Time, r execute.Reply) {
-	c.now = now
-	c.exec.Replied(now, r)
-}
+func (c *Core) Replied(now time.Time, r execute.Reply) { c.exec.Replied(now, r) }
 
 // Looked takes the result of a look at a node.
 func (c *Core) Looked(now time.Time, node cluster.NodeID, view hypervisor.View, err error) {
-	c.now = now
 	c.exec.Looked(now, node, view, err)
 }
 
 // LookedStore takes the result of a look at the image store.
 func (c *Core) LookedStore(now time.Time, store hypervisor.Store, err error) {
-	c.now = now
 	c.exec.LookedStore(now, store, err)
 }
 
 // Hint takes a hint that something changed on a node.
-func (c *Core) Hint(now time.Time, node cluster.NodeID) {
-	c.now = now
-	c.exec.Hint(now, node)
-}
+func (c *Core) Hint(now time.Time, node cluster.NodeID) { c.exec.Hint(now, node) }
 
 // Tick advances the time.
 func (c *Core) Tick(now time.Time) {
-	c.now = now
 	c.exec.Tick(now)
-	c.endOverdue()
+	c.VJobs.endOverdue(now)
 }
 
 // Effects are what the core wants recorded, and done after that.
@@ -167,10 +147,11 @@ type Effects struct {
 }
 
 // Flush takes a decision if one is due, and returns the effects.
-func (c *Core) Flush() Effects {
+func (c *Core) Flush(now time.Time) Effects {
+	c.now = now
 	effects := c.flushExecutor()
-	c.finishMaintenance()
-	c.switchNodes()
+	c.Nodes.finishMaintenance(now)
+	c.Power.step(now)
 	decided := c.due()
 	if decided {
 		c.decide()
@@ -178,13 +159,31 @@ func (c *Core) Flush() Effects {
 		effects.Append(&then)
 	}
 	if c.exec.AllSeen() && c.next.begun() {
-		c.demand.note(c.now)
+		c.Improver.NoteDemand(now)
+		c.tendPower(decided)
 	}
-	c.runNodePower(decided)
 	effects.Step.Append(&c.out)
 	c.out = journal.Step{}
 	effects.Wake = c.wake(effects.Wake)
-	return Effects{Effects: effects, Asks: c.power.controller.Fetch()}
+	return Effects{Effects: effects, Asks: c.Power.controller.Fetch()}
+}
+
+// flushExecutor returns the effects of the executor. The use of vjobs that it records is charged to their accounts.
+func (c *Core) flushExecutor() execute.Effects {
+	effects := c.exec.Flush()
+	c.VJobs.charge(c.now, &effects.Step)
+	return effects
+}
+
+// tendPower runs the node power policy once a decision has been taken.
+func (c *Core) tendPower(decided bool) {
+	if c.Power.policy == nil {
+		return
+	}
+	proposed := c.Power.tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, View: func() *decide.Variant { return c.vary(c.now) }})
+	if c.settings.Improve.Automation.Manual[journal.RecommendPower] {
+		c.Improver.RecommendSwitches(c.now, proposed)
+	}
 }
 
 // Stop returns the last step: the accounts up to now. The core is not used afterwards.
@@ -198,12 +197,12 @@ func (c *Core) due() bool {
 
 // changed reports whether the executor has changed something since the last decision, or time the
 // order of the vjobs or a quota.
-func (c *Core) changed() bool { return c.exec.Changes() != c.next.seen || c.order.Changed(c.now) }
+func (c *Core) changed() bool { return c.exec.Changes() != c.next.seen || c.VJobs.order.Changed(c.now) }
 
 // Took records how long the last drain took.
 func (c *Core) Took(d time.Duration) {
 	if c.next.took(d) {
-		c.power.consolidation.took = d
+		c.Improver.Took(d)
 	}
 }
 
@@ -218,10 +217,10 @@ func (c *Core) wake(next time.Time) time.Time {
 	rested, retry := c.next.next(c.next.wanted(c.now, c.changed()))
 	sooner(rested)
 	sooner(retry)
-	switching, review := c.power.wake()
+	switching, review := c.Power.wake()
 	sooner(switching)
 	sooner(review)
 	sooner(c.exec.Walltimes.Next())
-	sooner(c.order.Next())
+	sooner(c.VJobs.order.Next())
 	return next
 }

@@ -49,7 +49,7 @@ func mount(t *testing.T, set scheduler.Settings, l journal.Loaded) *rig {
 // drain carries out everything but the calls.
 func (r *rig) drain() {
 	for more := true; more; {
-		e := r.core.Flush()
+		e := r.core.Flush(r.now)
 		r.plans = append(r.plans, e.Step.Plans...)
 		r.changes, r.freed = append(r.changes, e.Step.VJobs...), append(r.freed, e.Step.Freed...)
 		r.events = append(r.events, e.Step.Events...)
@@ -107,7 +107,7 @@ func TestRest(t *testing.T) {
 	submit := func(id cluster.VJobID) {
 		job := state(0, 1).VJobs[0].Clone()
 		job.ID, job.VMs[0].ID.VJob, job.VMs[1].ID.VJob = id, id, id
-		r.core.Submitted(r.now, job)
+		r.core.VJobs.Submitted(r.now, job)
 		r.drain()
 	}
 	submit(100)
@@ -212,7 +212,7 @@ func TestOrders(t *testing.T) {
 		for _, id := range []cluster.VJobID{running, waiting, held, suspended, suspending, stopping} {
 			c := scheduler.NewCore(settings(), crowd(), epoch)
 			before := c.Snapshot().VJobs[id]
-			err := c.Order(epoch, id, order, "u")
+			err := c.VJobs.Order(epoch, id, order, "u")
 			want := false
 			for _, g := range ids {
 				want = want || g == id
@@ -226,10 +226,10 @@ func TestOrders(t *testing.T) {
 		}
 	}
 	c := scheduler.NewCore(settings(), crowd(), epoch)
-	if err := c.Order(epoch, 99, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := c.VJobs.Order(epoch, 99, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("a vjob that is not there: %v", err)
 	}
-	if err := c.Order(epoch, running, "dance", "u"); !errors.Is(err, cluster.ErrInvalid) {
+	if err := c.VJobs.Order(epoch, running, "dance", "u"); !errors.Is(err, cluster.ErrInvalid) {
 		t.Errorf("an unknown order: %v", err)
 	}
 }
@@ -237,18 +237,18 @@ func TestOrders(t *testing.T) {
 func TestSetNode(t *testing.T) {
 	r := mount(t, settings(), state(4, 0))
 	r.drain()
-	if err := r.core.SetNodes(r.now, []cluster.NodeID{"n0000"}, cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) || !strings.Contains(err.Error(), "1.0") {
+	if err := r.core.Nodes.Set(r.now, []cluster.NodeID{"n0000"}, cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) || !strings.Contains(err.Error(), "1.0") {
 		t.Errorf("a node with VMs was switched off, or the blocker is not named: %v", err)
 	}
-	if err := r.core.SetNodes(r.now, []cluster.NodeID{"n9"}, cluster.Offline, "op"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := r.core.Nodes.Set(r.now, []cluster.NodeID{"n9"}, cluster.Offline, "op"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("a node that is not there: %v", err)
 	}
 	for range 2 { // the second time there is nothing to do
-		if err := r.core.SetNodes(r.now, []cluster.NodeID{"n0001"}, cluster.Draining, "op"); err != nil {
+		if err := r.core.Nodes.Set(r.now, []cluster.NodeID{"n0001"}, cluster.Draining, "op"); err != nil {
 			t.Error(err)
 		}
 	}
-	if e := r.core.Flush(); len(e.Step.Nodes) != 1 || e.Step.Nodes[0].State != cluster.Draining {
+	if e := r.core.Flush(r.now); len(e.Step.Nodes) != 1 || e.Step.Nodes[0].State != cluster.Draining {
 		t.Errorf("written: %+v", e.Step.Nodes)
 	}
 }
@@ -259,16 +259,16 @@ func TestSetNodes(t *testing.T) {
 	r := mount(t, settings(), state(8, 0)) // a VM on each node
 	r.drain()
 	rack := []cluster.NodeID{"n0000", "n0001", "n0002", "n0003"}
-	if err := r.core.SetNodes(r.now, append(rack[:2:2], "n9"), cluster.Draining, "op"); !errors.Is(err, cluster.ErrNotFound) {
+	if err := r.core.Nodes.Set(r.now, append(rack[:2:2], "n9"), cluster.Draining, "op"); !errors.Is(err, cluster.ErrNotFound) {
 		t.Errorf("with a node that is not there: %v", err)
 	}
-	if err := r.core.SetNodes(r.now, rack, cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) {
+	if err := r.core.Nodes.Set(r.now, rack, cluster.Offline, "op"); !errors.Is(err, cluster.ErrConflict) {
 		t.Errorf("nodes with VMs: %v", err)
 	}
-	if e := r.core.Flush(); len(e.Step.Nodes) > 0 {
+	if e := r.core.Flush(r.now); len(e.Step.Nodes) > 0 {
 		t.Errorf("refused, and yet written: %+v", e.Step.Nodes)
 	}
-	if err := r.core.SetNodes(r.now, rack, cluster.Draining, "op"); err != nil {
+	if err := r.core.Nodes.Set(r.now, rack, cluster.Draining, "op"); err != nil {
 		t.Fatal(err)
 	}
 	r.at(time.Second)

@@ -4,26 +4,28 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/improve"
 	"vjob/scheduler/quarantine"
 )
 
 // decide takes a decision: the policy chooses which vjobs run, the planner makes a plan, and the
 // executor begins it.
 func (c *Core) decide() {
-	c.out.Freed = append(c.out.Freed, c.dependencies.Settle(c.now, c.exec)...)
+	c.out.Freed = append(c.out.Freed, c.VJobs.dependencies.Settle(c.now, c.exec)...)
 	c.next.decide(c.now, c.exec.Changes(), c.settings.Rest)
-	c.recommendApprovals()
-	facts := c.facts()
+	c.Improver.Recommend(c.now)
+	facts := c.facts(c.now, c.Improver.Approvals())
 	if expired, cleared := expire(c.exec, c.now, facts.VJobs), clearInside(c.exec, c.now, facts.VJobs); expired || cleared {
-		facts = c.facts()
+		facts = c.facts(c.now, c.Improver.Approvals())
 	}
 	v := decide.NewView(&c.settings.Settings, facts)
 	c.next.retry(v.RecheckAt)
-	c.order.Decided(c.now)
+	c.VJobs.order.Decided(c.now)
 	d, err := v.Decide()
 	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Culprits: d.Culprits, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
@@ -32,13 +34,13 @@ func (c *Core) decide() {
 		return // the last verdicts stay valid
 	}
 	if err == nil {
-		c.refuseUnstarted(&d)
-		c.improve(v, &d)
+		c.Improver.RefuseUnstarted(c.now, &d)
+		c.Improver.Improve(&improve.Step{Now: c.now, View: v, Decision: &d, Plan: c.nextPlan, Division: c.last.division})
 	}
 	c.reshape(&d)
-	c.power.cap.Adopt(&v.Limits)
+	c.Power.cap.Adopt(&v.Limits)
 	v.Entitle(&d)
-	c.noteDivision(&d)
+	c.last.noteDivision(&d)
 	c.applyTuning(&d)
 	c.exec.LimitDemand(d.DemandLimits)
 	c.adopt(d.Plan)
@@ -48,33 +50,40 @@ func (c *Core) decide() {
 	}
 }
 
-// facts returns the inputs of a decision.
-func (c *Core) facts() *decide.Facts {
+// facts returns the inputs of a decision, with some starts and drains approved.
+func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
 	nodes := c.exec.Nodes()
 	for i := range nodes {
-		nodes[i].State = c.power.stateOf(&nodes[i])
+		nodes[i].State = c.Power.stateOf(&nodes[i])
 	}
-	vjobs := c.orderVJobs(c.exec.Jobs())
+	vjobs := c.VJobs.inOrder(now, c.exec.Jobs())
 	learned := c.exec.Learned() // new estimates cost some time on large clusters, so snapshots share them
 	if learned != nil {
-		c.durations = learned
+		c.last.durations = learned
 	}
 	return &decide.Facts{
-		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
-		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
-		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
-		Approvals: c.approvals(),
-		Waits:     c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
+		Now: now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.VJobs.order.Ledger(),
+		Rules: c.Rules.texts(), Reader: c.Rules.reader, Budgets: c.Power.cap.Books(), Prices: c.Power.pricesStatus().Series,
+		Least: c.Power.controller.Draws(), Wanted: c.Power.wanted(),
+		Approvals: approved,
+		Waits:     c.VJobs.dependencies.Waiting(), Quarantined: c.quarantine.Active(now, vjobs),
 		Learned: learned,
-		Pools:   c.pools.wanted(nodes, vjobs), Demand: c.exec.Demand,
+		Pools:   c.Pools.wanted(nodes, vjobs), Demand: c.exec.Demand,
 	}
 }
 
-// view returns what a decision would see now.
-func (c *Core) view() *decide.View { return decide.NewView(&c.settings.Settings, c.facts()) }
+// view returns what a decision would see.
+func (c *Core) view(now time.Time) *decide.View {
+	return c.viewWith(now, c.Improver.Approvals())
+}
 
-// vary returns a variant of what a decision would see now.
-func (c *Core) vary() *decide.Variant { return c.view().Vary() }
+// viewWith returns what a decision would see if some starts and drains were approved.
+func (c *Core) viewWith(now time.Time, approved decide.Approvals) *decide.View {
+	return decide.NewView(&c.settings.Settings, c.facts(now, approved))
+}
+
+// vary returns a variant of what a decision would see.
+func (c *Core) vary(now time.Time) *decide.Variant { return c.view(now).Vary() }
 
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
 func (c *Core) reshape(d *decide.Decision) {
@@ -108,7 +117,7 @@ func (c *Core) adopt(plan ctxswitch.Plan) {
 	if plan.Empty() {
 		return
 	}
-	c.expectDepartures(&plan)
+	c.Nodes.expectDepartures(c.now, &plan)
 	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
 	c.nextPlan++
 	c.next.seen = c.exec.Changes()

@@ -88,7 +88,7 @@ func TestUnmet(t *testing.T) {
 		if unmet != cluster.UnmetHolds {
 			continue
 		}
-		if err := r.core.Order(r.now, 2, "release", "u"); err != nil {
+		if err := r.core.VJobs.Order(r.now, 2, "release", "u"); err != nil {
 			t.Fatal(err)
 		}
 		r.at(1e9)
@@ -167,7 +167,7 @@ func TestAgain(t *testing.T) {
 	for rank := range next.VMs {
 		next.VMs[rank].ID.VJob = next.ID
 	}
-	r.core.Again(r.now, next)
+	r.core.VJobs.Again(r.now, next)
 	r.at(1e9)
 	s := r.core.Snapshot().VJobs
 	if s[10].Reason != "is held" || s[2].State != cluster.Waiting || !strings.Contains(s[2].Reason, "for vjob 10 to end well") {

@@ -60,22 +60,22 @@ func TestDrainDespiteRules(t *testing.T) {
 				if c.change != nil {
 					c.change(&s)
 				}
-				job, _, err := p.loop.Submit(p.t.Context(), s)
+				job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 				if err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(5 * time.Second)
 				from := p.where(job)
-				if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{from}, cluster.Draining, journal.Audit{By: "root"}); err != nil {
+				if err := p.loop.Requests.SetNodes(p.t.Context(), []cluster.NodeID{from}, cluster.Draining, journal.Audit{By: "root"}); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Minute)
-				status := p.loop.Snapshot().VJobs[job.ID]
+				status := p.loop.Requests.Snapshot().VJobs[job.ID]
 				if status.State != c.after || (p.where(job) != from) != c.moved || !strings.Contains(status.Reason, c.reason) {
 					t.Errorf("it is %s on %s after %s: %s", status.State, p.where(job), from, status.Reason)
 				}
 				problem := ""
-				for _, n := range p.loop.Snapshot().Nodes {
+				for _, n := range p.loop.Requests.Snapshot().Nodes {
 					problem += n.Problem
 				}
 				want := strings.ReplaceAll(c.problem, "NODE", string(from))

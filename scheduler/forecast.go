@@ -21,11 +21,10 @@ type QueueForecast struct {
 
 // Forecast prepares the forecast. The answer takes a while and does not use the core.
 func (c *Core) Forecast(now time.Time) (answer func() QueueForecast, err error) {
-	c.now = now
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	scenes := c.view().ForecastInputs(c.last.verdicts)
+	scenes := c.view(now).ForecastInputs(c.last.verdicts)
 	return func() QueueForecast { return mergeForecasts(now, scenes) }, nil
 }
 

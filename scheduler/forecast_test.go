@@ -32,7 +32,7 @@ func TestForesee(t *testing.T) {
 		for rank := range 4 {
 			job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: 4000, Memory: 1024}})
 		}
-		r.core.Submitted(r.now, job)
+		r.core.VJobs.Submitted(r.now, job)
 	}
 	r.at(time.Second)
 	plans := len(r.plans)
@@ -89,7 +89,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 		for rank := range c.vms {
 			job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: job.ID, Rank: rank}, Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 256}})
 		}
-		r.core.Submitted(r.now, job)
+		r.core.VJobs.Submitted(r.now, job)
 	}
 	r.at(time.Second)
 	answer, err := r.core.Forecast(r.now)
@@ -125,7 +125,7 @@ func TestForeseeCPUTime(t *testing.T) {
 	r.drain()
 	job := &cluster.VJob{ID: 2, Owner: l.VJobs[0].Owner, Walltime: time.Hour, Submitted: r.now}
 	job.VMs = []cluster.VM{{ID: cluster.VMID{VJob: 2}, Reserved: cluster.Resources{CPU: 4000, Memory: 1024}}}
-	r.core.Submitted(r.now, job)
+	r.core.VJobs.Submitted(r.now, job)
 	r.at(time.Second)
 	answer, err := r.core.Forecast(r.now)
 	if err != nil {

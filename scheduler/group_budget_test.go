@@ -62,10 +62,10 @@ func TestPlacesKnowTheBudgetsOfGroups(t *testing.T) {
 		lines := []budget.Budget{
 			{Watts: c.r1, Group: budget.Group{Label: "rack", Value: "r1"}}, {Watts: c.r2, Group: budget.Group{Label: "rack", Value: "r2"}},
 		}
-		if err := r.core.SetBudgets(r.now, lines, "root"); err != nil {
+		if err := r.core.Power.SetBudgets(r.now, lines, "root"); err != nil {
 			t.Fatal(err)
 		}
-		r.core.Submitted(r.now, idler(3, 2))
+		r.core.VJobs.Submitted(r.now, idler(3, 2))
 		r.at(time.Second)
 		got := r.booted(3)
 		if len(got) != len(c.want) || len(got) > 0 && (got[0] != c.want[0] || got[1] != c.want[1]) {
@@ -114,7 +114,7 @@ func TestReservationsWithinBudgetsOfGroups(t *testing.T) {
 		{"nested, with less", []string{"pdu=p1", "299W", "", "rack=r1", "250W", ""}, reserving(time.Hour, time.Hour, 2, 0.9), ""},
 	} {
 		r := racks(t)
-		if err := r.core.SetBudgets(r.now, lines(t, c.lines...), "root"); err != nil {
+		if err := r.core.Power.SetBudgets(r.now, lines(t, c.lines...), "root"); err != nil {
 			t.Fatal(err)
 		}
 		err := r.core.Admit(r.now, c.s)
@@ -146,7 +146,7 @@ func TestReservationsHaveTheirPowerInGroups(t *testing.T) {
 		}
 		r := mount(t, set, l)
 		r.drain()
-		if err := r.core.SetBudgets(r.now, lines(t, "rack=r1", "200W", "", "rack=r2", c.r2, ""), "root"); err != nil {
+		if err := r.core.Power.SetBudgets(r.now, lines(t, "rack=r1", "200W", "", "rack=r2", c.r2, ""), "root"); err != nil {
 			t.Fatal(err)
 		}
 		r.at(time.Second)
@@ -162,7 +162,7 @@ func TestReservationsHaveTheirPowerInGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.core.Submitted(r.now, job.VJob(3))
+		r.core.VJobs.Submitted(r.now, job.VJob(3))
 		r.at(time.Hour)
 		got, stopped := r.booted(3), r.suspended()
 		if !slices.Equal(got, []cluster.NodeID{"a", "a"}) || len(stopped) != c.suspends {
@@ -189,7 +189,7 @@ func TestBudgetsOfGroupsAreForeseen(t *testing.T) {
 	} {
 		r := racks(t)
 		r.drain()
-		if err := r.core.SetBudgets(r.now, lines(t, c.lines...), "root"); err != nil {
+		if err := r.core.Power.SetBudgets(r.now, lines(t, c.lines...), "root"); err != nil {
 			t.Fatal(err)
 		}
 		r.at(time.Second)
@@ -229,12 +229,12 @@ func TestForeseePowerOfGroups(t *testing.T) {
 	} {
 		r := racks(t)
 		r.drain()
-		if err := r.core.SetBudgets(r.now, lines(t, c.lines...), "root"); err != nil {
+		if err := r.core.Power.SetBudgets(r.now, lines(t, c.lines...), "root"); err != nil {
 			t.Fatal(err)
 		}
 		job := idler(3, 2)
 		job.Walltime = time.Hour
-		r.core.Submitted(r.now, job)
+		r.core.VJobs.Submitted(r.now, job)
 		r.at(time.Second)
 		answer, err := r.core.Forecast(r.now)
 		if err != nil {

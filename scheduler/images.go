@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
@@ -16,8 +15,8 @@ type Orphan = execute.Orphan
 type Refusal = execute.Refusal
 
 // Orphans lists the images that belong to no vjob, in order.
-func (l *Loop) Orphans(ctx context.Context) (list []Orphan, err error) {
-	err = l.ask(ctx, func(c *Core) error {
+func (l *Requests) Orphans(ctx context.Context) (list []Orphan, err error) {
+	err = l.inbox.ask(ctx, func(c *Core) error {
 		list = c.exec.Images.Orphans()
 		return nil
 	})
@@ -25,22 +24,16 @@ func (l *Loop) Orphans(ctx context.Context) (list []Orphan, err error) {
 }
 
 // DiscardImage deletes an orphaned image by its name.
-func (l *Loop) DiscardImage(ctx context.Context, name, by string) error {
+func (l *Requests) DiscardImage(ctx context.Context, name, by string) error {
 	id, err := hypervisor.ParseImageID(name)
 	if err != nil {
 		return err
 	}
-	return l.ask(ctx, func(c *Core) error { return c.exec.Images.Discard(l.now(), id, by) })
+	return l.inbox.ask(ctx, func(c *Core) error { return c.exec.Images.Discard(l.now(), id, by) })
 }
 
 // Restore reverts a vjob to images kept since it was lost; generation 0 is the newest. The vjob is
 // held.
-func (l *Loop) Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error {
-	return l.ask(ctx, func(c *Core) error { return c.Restore(l.now(), id, generation, by) })
-}
-
-// Restore reverts a vjob to images kept since it was lost.
-func (c *Core) Restore(now time.Time, id cluster.VJobID, generation int, by string) error {
-	c.now = now
-	return c.exec.Images.Restore(now, id, generation, by)
+func (l *Requests) Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error {
+	return l.inbox.ask(ctx, func(c *Core) error { return c.VJobs.Restore(l.now(), id, generation, by) })
 }

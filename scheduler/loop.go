@@ -2,17 +2,14 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
 
-	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power"
 	"vjob/hypervisor"
@@ -24,37 +21,21 @@ import (
 // its calls and looks. Its one goroutine owns the core; every event reaches it as a function to
 // run there.
 type Loop struct {
+	Requests *Requests
+
 	settings Settings
 	store    Store
 	driver   hypervisor.Driver
-	fleet    power.Drivers
 	log      *slog.Logger
 	now      func() time.Time
 	tick     time.Duration
 	tasks    []housekeeping.Task
 	at       func(point string)
 
-	events chan func(*Core) error
-	loopState
-	snapshot atomic.Pointer[Snapshot]
-	limits   admission.Limits
-
-	// reserving is held from the confirmation of a reservation until the core knows it.
-	reserving sync.Mutex
-
-	workers sync.WaitGroup
-	quit    chan struct{}
-}
-
-// loopState belongs to the goroutine of the loop.
-type loopState struct {
-	stale    bool          // the core must be loaded anew
-	showing  time.Duration // how long the last snapshot took
-	failures int           // of commits and loads in a row
-	granted  []chan error  // requests that wait for the next commit
-	// inFlight holds the calls of this process without a reply, and their deadlines. They outlive a
-	// core that is loaded anew.
-	inFlight map[hypervisor.OpID]time.Time
+	inbox    *inbox
+	board    *board
+	calls    *caller
+	failures int // of commits and loads in a row
 }
 
 // LoopConfig configures a loop.
@@ -82,34 +63,31 @@ type LoopConfig struct {
 // NewLoop makes a loop; [Loop.Run] starts it.
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
-		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, fleet: cfg.Fleet, log: cfg.Log, now: cfg.Now,
-		tick: cfg.Tick, limits: cfg.Limits, at: cfg.At,
-		events: make(chan func(*Core) error, 1024), quit: make(chan struct{}), loopState: loopState{inFlight: map[hypervisor.OpID]time.Time{}},
+		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now, tick: cfg.Tick, at: cfg.At,
+		inbox: newInbox(), board: newBoard(cfg.Now),
 	}
 	if l.at == nil {
 		l.at = func(string) {}
 	}
+	l.calls = &caller{settings: &l.settings, driver: l.driver, fleet: cfg.Fleet, now: l.now, at: l.at, inbox: l.inbox, inFlight: map[hypervisor.OpID]time.Time{}}
+	l.Requests = &Requests{settings: &l.settings, store: l.store, limits: cfg.Limits, now: l.now, inbox: l.inbox, board: l.board}
 	horizon := func() journal.Horizon {
 		h := cfg.Retention.Horizon(l.now())
 		h.Charges = l.now().Add(-l.settings.OrderingRules().Memory())
 		return h
 	}
 	l.tasks = []housekeeping.Task{
-		housekeeping.Sweep(l.driver, l.live, cfg.SweepEvery, cfg.KeepConsoles),
+		housekeeping.Sweep(l.driver, l.Requests.live, cfg.SweepEvery, cfg.KeepConsoles),
 		housekeeping.Prune(l.store, horizon, cfg.PruneEvery, l.log),
 	}
-	l.snapshot.Store(&Snapshot{VJobs: map[cluster.VJobID]VJobStatus{}})
 	return l
 }
-
-// errStale: the store may hold what the core does not know.
-var errStale = errors.New("the store may hold more than is known")
 
 // Run loads the journal and runs until the context ends. Calls under way then go on without the
 // loop; the next start finds out what became of them.
 func (l *Loop) Run(ctx context.Context) error {
-	defer l.workers.Wait()
-	defer close(l.quit)
+	defer l.calls.workers.Wait()
+	defer close(l.inbox.quit)
 	sweeping, stopSweeping := context.WithCancel(ctx)
 	defer stopSweeping()
 	timers, err := l.startTimers(sweeping)
@@ -135,9 +113,9 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			l.stop(ctx, core)
 			return nil
-		case event := <-l.events:
-			l.stale = event(core) != nil
-			l.takeMore(core)
+		case event := <-l.inbox.events:
+			l.inbox.stale = event(core) != nil
+			l.inbox.takeMore(core)
 		case <-wake.C:
 			core.Tick(l.now())
 		case node := <-l.driver.Hints():
@@ -153,18 +131,6 @@ func (l *Loop) stop(ctx context.Context, core *Core) {
 	}
 }
 
-// takeMore handles the events that are waiting, so that a burst of them costs one commit.
-func (l *Loop) takeMore(core *Core) {
-	for range cap(l.events) {
-		select {
-		case event := <-l.events:
-			l.stale = event(core) != nil || l.stale
-		default:
-			return
-		}
-	}
-}
-
 // startTimers starts the periodic tick and the housekeeping. The tick only posts an event, unless
 // the last one is still waiting.
 func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
@@ -175,7 +141,7 @@ func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	var waiting atomic.Bool
 	_, err = timers.NewJob(gocron.DurationJob(l.tick), gocron.NewTask(func() {
 		if waiting.CompareAndSwap(false, true) {
-			l.post(func(c *Core) error {
+			l.inbox.post(func(c *Core) error {
 				waiting.Store(false)
 				c.Tick(l.now())
 				return nil
@@ -194,14 +160,6 @@ func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	return timers, nil
 }
 
-// post hands an event to the loop; after its end events are dropped.
-func (l *Loop) post(event func(*Core) error) {
-	select {
-	case l.events <- event:
-	case <-l.quit:
-	}
-}
-
 func (l *Loop) load(ctx context.Context) (*Core, error) {
 	loaded, err := l.store.Load(ctx)
 	if err != nil {
@@ -209,9 +167,9 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 	}
 	l.log.Info("journal loaded", slog.Int64("epoch", loaded.Epoch), slog.Int("vjobs", len(loaded.VJobs)),
 		slog.Int("open_calls", len(loaded.Open)))
-	loaded.Deadlines = maps.Clone(l.inFlight)
+	loaded.Deadlines = maps.Clone(l.calls.inFlight)
 	core := NewCore(l.settings, loaded, l.now())
-	l.snapshot.Store(core.Snapshot())
+	l.board.snapshot.Store(core.Snapshot())
 	return core, nil
 }
 
@@ -220,17 +178,17 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Core, error) {
 	for {
 		began := l.now()
-		effects := core.Flush()
+		effects := core.Flush(began)
 		core.Took(l.now().Sub(began))
 		err := l.commit(ctx, effects.Step)
-		if len(l.granted) > 0 && err == nil {
-			l.show(core, true) // before the requests are answered
+		if len(l.inbox.granted) > 0 && err == nil {
+			l.board.show(core, true) // before the requests are answered
 		}
-		l.answer(err)
-		if err == nil && l.stale {
+		l.inbox.answer(err)
+		if err == nil && l.inbox.stale {
 			err = errStale
 		}
-		l.stale = false
+		l.inbox.stale = false
 		if err != nil && ctx.Err() != nil {
 			return core, ctx.Err()
 		}
@@ -246,8 +204,8 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		if !effects.Step.Empty() {
 			l.failures = 0
 		}
-		l.show(core, false)
-		l.start(ctx, effects)
+		l.board.show(core, false)
+		l.calls.start(ctx, effects)
 		if l.again(ctx, core) {
 			continue
 		}
@@ -270,22 +228,6 @@ func (l *Loop) commit(ctx context.Context, step journal.Step) error {
 	return err
 }
 
-// showEvery is how old the snapshot may be: with thousands of vjobs it is not
-// taken after every reply. Where it takes long, a tenth of the time goes there.
-const (
-	showEvery = 100 * time.Millisecond
-	showShare = 10
-)
-
-// show publishes a snapshot when the last one is old enough, or now.
-func (l *Loop) show(core *Core, now bool) {
-	last, began := l.snapshot.Load(), l.now()
-	if now || began.Sub(last.At) >= max(showEvery, showShare*l.showing) || !last.Ready {
-		l.snapshot.Store(core.Snapshot())
-		l.showing = l.now().Sub(began)
-	}
-}
-
 // reload loads until it succeeds or the context ends. The pauses grow with every failure in a row,
 // of loads and of commits.
 func (l *Loop) reload(ctx context.Context) (*Core, error) {
@@ -302,16 +244,22 @@ func (l *Loop) reload(ctx context.Context) (*Core, error) {
 			return core, nil
 		}
 		l.log.Error("load failed", slog.Any("error", err))
-		l.publishBroken(err)
+		l.board.publishBroken(err)
 	}
 }
 
-// publishBroken shows in the snapshot that the loop has stopped.
-func (l *Loop) publishBroken(err error) {
-	broken := *l.snapshot.Load()
-	broken.Ready, broken.Broken = false, err.Error()
-	l.snapshot.Store(&broken)
+// again passes the next attempts of failed vjobs to the core. It reports whether there are any, or
+// whether the core must be loaded anew to know them.
+func (l *Loop) again(ctx context.Context, core *Core) (more bool) {
+	failed := core.VJobs.Failed()
+	if len(failed) == 0 {
+		return false
+	}
+	jobs, err := l.store.Attempts(context.WithoutCancel(ctx), failed)
+	if err != nil {
+		l.inbox.stale = true
+		return true
+	}
+	core.VJobs.Again(l.now(), jobs...)
+	return true
 }
-
-// Snapshot is the loop as it was after its last step.
-func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }

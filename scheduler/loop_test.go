@@ -119,7 +119,7 @@ func (p *plant) close() {
 
 // submit submits a vjob of one VM that computes for a minute.
 func (p *plant) submit(key string) (*cluster.VJob, bool, error) {
-	return p.loop.Submit(p.t.Context(), admission.Submission{
+	return p.loop.Requests.Submit(p.t.Context(), admission.Submission{
 		Owner: "u", Key: key, VMs: []cluster.VM{{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 			Payload: cluster.Payload{Image: "simulated", Program: &cluster.Program{
@@ -159,7 +159,7 @@ func TestStopWritesAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Second)
-		ran := p.loop.Snapshot().VJobs[job.ID].Ran
+		ran := p.loop.Requests.Snapshot().VJobs[job.ID].Ran
 		p.close()
 		if kept, _ := p.store.VJob(job.ID); ran < 10*time.Second || kept.Account.Running < ran {
 			t.Errorf("it ran %s, its account has %s", ran, kept.Account.Running)
@@ -177,14 +177,14 @@ func TestLoopRunsAVJobToItsEnd(t *testing.T) {
 		if got := p.state(job.ID); got != cluster.Running {
 			t.Errorf("after 10 s it is %s", got)
 		}
-		if err := p.loop.Order(p.t.Context(), job.ID, scheduler.OrderSuspend, "u"); err != nil {
+		if err := p.loop.Requests.Order(p.t.Context(), job.ID, scheduler.OrderSuspend, "u"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Second)
 		if got := p.state(job.ID); got != cluster.Suspended {
 			t.Errorf("after it was suspended it is %s", got)
 		}
-		if err := p.loop.Order(p.t.Context(), job.ID, scheduler.OrderResume, "u"); err != nil {
+		if err := p.loop.Requests.Order(p.t.Context(), job.ID, scheduler.OrderResume, "u"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
@@ -273,7 +273,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 		}
 		p.full.Store(true)
 		time.Sleep(30 * time.Second)
-		if s := p.loop.Snapshot(); s.Ready || !strings.Contains(s.Broken, "disk full") {
+		if s := p.loop.Requests.Snapshot(); s.Ready || !strings.Contains(s.Broken, "disk full") {
 			t.Errorf("with a full disk: ready %v, %q", s.Ready, s.Broken)
 		}
 		if _, _, err := p.submit(""); err == nil {
@@ -281,7 +281,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 		}
 		p.full.Store(false)
 		time.Sleep(30 * time.Second)
-		if s := p.loop.Snapshot(); !s.Ready || s.Broken != "" || p.state(job.ID) != cluster.Running {
+		if s := p.loop.Requests.Snapshot(); !s.Ready || s.Broken != "" || p.state(job.ID) != cluster.Running {
 			t.Errorf("with room again: ready %v, %q, the vjob is %s", s.Ready, s.Broken, p.state(job.ID))
 		}
 	})
@@ -298,21 +298,21 @@ func TestOrderIsAnsweredAfterItsCommit(t *testing.T) {
 			}
 		}
 		time.Sleep(5 * time.Second)
-		if err := p.loop.Order(p.t.Context(), 5, scheduler.OrderHold, "u"); err != nil {
+		if err := p.loop.Requests.Order(p.t.Context(), 5, scheduler.OrderHold, "u"); err != nil {
 			t.Fatal(err)
 		}
 		if kept, _ := p.store.VJob(5); !kept.Held {
 			t.Error("the hold was answered before it was kept")
 		}
-		if s := p.loop.Snapshot().VJobs[5]; !s.Held {
+		if s := p.loop.Requests.Snapshot().VJobs[5]; !s.Held {
 			t.Error("the snapshot does not show what was answered")
 		}
 		failure := errors.New("disk full")
 		p.fail.Store(&failure)
-		if err := p.loop.Order(p.t.Context(), 5, scheduler.OrderRelease, "u"); !errors.Is(err, cluster.ErrUnavailable) {
+		if err := p.loop.Requests.Order(p.t.Context(), 5, scheduler.OrderRelease, "u"); !errors.Is(err, cluster.ErrUnavailable) {
 			t.Errorf("an order that was not written: %v", err)
 		}
-		if err := p.loop.Order(p.t.Context(), 99, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
+		if err := p.loop.Requests.Order(p.t.Context(), 99, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
 			t.Errorf("an order for an unknown vjob: %v", err)
 		}
 	})
@@ -333,16 +333,16 @@ func TestLateRepliesEndTheirChain(t *testing.T) {
 		vm := cluster.VM{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: 10 * time.Hour}}},
 		}}
-		job, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: []cluster.VM{vm, vm}})
+		job, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: []cluster.VM{vm, vm}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		if err := p.loop.Order(p.t.Context(), job.ID, scheduler.OrderSuspend, "u"); err != nil {
+		if err := p.loop.Requests.Order(p.t.Context(), job.ID, scheduler.OrderSuspend, "u"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		if err := p.loop.Order(p.t.Context(), job.ID, scheduler.OrderResume, "u"); err != nil {
+		if err := p.loop.Requests.Order(p.t.Context(), job.ID, scheduler.OrderResume, "u"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour)
@@ -361,7 +361,7 @@ func TestRequestsAfterTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.close()
-		if err := p.loop.Order(p.t.Context(), job.ID, scheduler.OrderDelete, "u"); !errors.Is(err, cluster.ErrUnavailable) {
+		if err := p.loop.Requests.Order(p.t.Context(), job.ID, scheduler.OrderDelete, "u"); !errors.Is(err, cluster.ErrUnavailable) {
 			t.Errorf("got %v", err)
 		}
 	})

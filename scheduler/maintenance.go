@@ -7,7 +7,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
-	"vjob/ctxswitch/journal"
 )
 
 // Maintenance mode is a drain that ends by itself ("VMware Distributed Resource Management", 2012, §2): a node that enters
@@ -26,10 +25,9 @@ type MaintenanceStatus struct {
 
 // Maintain lets some nodes enter maintenance, all or none. Nodes in maintenance stay as they are. A node
 // that is down is ErrConflict: what was there is lost already.
-func (c *Core) Maintain(now time.Time, ids []cluster.NodeID, reason, by string) error {
-	c.now = now
+func (s *Nodes) Maintain(now time.Time, ids []cluster.NodeID, reason, by string) error {
 	for _, id := range ids {
-		switch n, ok := c.exec.Node(id); {
+		switch n, ok := s.exec.Node(id); {
 		case !ok:
 			return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
 		case n.State == cluster.Down:
@@ -37,7 +35,7 @@ func (c *Core) Maintain(now time.Time, ids []cluster.NodeID, reason, by string) 
 		}
 	}
 	for _, id := range ids {
-		n, _ := c.exec.Node(id)
+		n, _ := s.exec.Node(id)
 		if n.Maintenance != nil {
 			continue
 		}
@@ -45,17 +43,16 @@ func (c *Core) Maintain(now time.Time, ids []cluster.NodeID, reason, by string) 
 		if n.State == cluster.Online {
 			n.State = cluster.Draining
 		}
-		c.declare(n.Node, fmt.Sprintf("node %s enters maintenance: by %s%s", id, by, because(reason)))
+		s.declare(now, n.Node, fmt.Sprintf("node %s enters maintenance: by %s%s", id, by, because(reason)))
 	}
-	c.finishMaintenance()
+	s.finishMaintenance(now)
 	return nil
 }
 
 // Ready lets some nodes leave maintenance, all or none: they take VMs again.
-func (c *Core) Ready(now time.Time, ids []cluster.NodeID, by string) error {
-	c.now = now
+func (s *Nodes) Ready(now time.Time, ids []cluster.NodeID, by string) error {
 	for _, id := range ids {
-		switch n, ok := c.exec.Node(id); {
+		switch n, ok := s.exec.Node(id); {
 		case !ok:
 			return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
 		case n.Maintenance == nil:
@@ -63,33 +60,25 @@ func (c *Core) Ready(now time.Time, ids []cluster.NodeID, by string) error {
 		}
 	}
 	for _, id := range ids {
-		n, _ := c.exec.Node(id)
+		n, _ := s.exec.Node(id)
 		text := fmt.Sprintf("node %s leaves maintenance after %s: by %s", id, now.Sub(n.Maintenance.Since).Round(time.Second), by)
 		n.State, n.Maintenance = cluster.Online, nil
-		c.declare(n.Node, text)
+		s.declare(now, n.Node, text)
 	}
 	return nil
 }
 
 // finishMaintenance takes the nodes offline that have become empty for their maintenance.
-func (c *Core) finishMaintenance() {
-	for _, id := range c.exec.Names() {
-		n, _ := c.exec.Node(id)
-		if n.Maintenance == nil || n.State != cluster.Draining || !c.exec.AllSeen() || c.exec.InUse(id) != "" {
+func (s *Nodes) finishMaintenance(now time.Time) {
+	for _, id := range s.exec.Names() {
+		n, _ := s.exec.Node(id)
+		if n.Maintenance == nil || n.State != cluster.Draining || !s.exec.AllSeen() || s.exec.InUse(id) != "" {
 			continue
 		}
 		n.State = cluster.Offline
 		m := n.Maintenance
-		c.declare(n.Node, fmt.Sprintf("node %s is empty and in maintenance after %s: by %s%s", id, c.now.Sub(m.Since).Round(time.Second), m.By, because(m.Reason)))
+		s.declare(now, n.Node, fmt.Sprintf("node %s is empty and in maintenance after %s: by %s%s", id, now.Sub(m.Since).Round(time.Second), m.By, because(m.Reason)))
 	}
-}
-
-// declare records the state of a known node, with an event.
-func (c *Core) declare(n cluster.Node, text string) {
-	c.exec.SetNode(c.now, n)
-	c.power.controller.NodeStateSet(c.now, n.ID, n.State)
-	c.out.Nodes = append(c.out.Nodes, n)
-	c.out.Events = append(c.out.Events, journal.Event{At: c.now, Kind: journal.EventNode, Node: n.ID, Text: text})
 }
 
 func because(reason string) string {
@@ -100,42 +89,43 @@ func because(reason string) string {
 }
 
 // expectDepartures records when a plan takes the last VM off each node.
-func (c *Core) expectDepartures(plan *ctxswitch.Plan) {
+func (s *Nodes) expectDepartures(now time.Time, plan *ctxswitch.Plan) {
 	for i := range plan.Actions {
 		a := &plan.Actions[i]
-		if at := c.now.Add(a.End); a.From != "" && a.To != a.From && at.After(c.departures[a.From]) {
-			c.departures[a.From] = at
+		if at := now.Add(a.End); a.From != "" && a.To != a.From && at.After(s.departures[a.From]) {
+			s.departures[a.From] = at
 		}
 	}
 }
 
-// maintenanceStatus reports a node that is in maintenance or enters it; nil for others.
-func (c *Core) maintenanceStatus(n *execute.NodeReport, actions []execute.ActiveAction) *MaintenanceStatus {
+// maintenance reports a node that is in maintenance or enters it; nil for others.
+// stays is what no plan takes off it.
+func (s *Nodes) maintenance(now time.Time, n *execute.NodeReport, actions []execute.ActiveAction, stays string) *MaintenanceStatus {
 	if n.Maintenance == nil {
 		return nil
 	}
-	s := &MaintenanceStatus{Maintenance: *n.Maintenance, Empty: n.State == cluster.Offline, Left: len(n.VMs), Stays: c.last.undrained[n.ID]}
-	if s.Left == 0 {
-		if !s.Empty {
-			s.Stays = c.exec.InUse(n.ID)
+	m := &MaintenanceStatus{Maintenance: *n.Maintenance, Empty: n.State == cluster.Offline, Left: len(n.VMs), Stays: stays}
+	if m.Left == 0 {
+		if !m.Empty {
+			m.Stays = s.exec.InUse(n.ID)
 		}
-		return s
+		return m
 	}
 	for i := range actions {
 		a := &actions[i]
 		if a.From != n.ID {
 			continue
 		}
-		s.Moving = append(s.Moving, a.VM)
-		if at := a.Began.Add(a.Expected); at.After(s.End) {
-			s.End = at
+		m.Moving = append(m.Moving, a.VM)
+		if at := a.Began.Add(a.Expected); at.After(m.End) {
+			m.End = at
 		}
 	}
-	if at := c.departures[n.ID]; at.After(s.End) {
-		s.End = at
+	if at := s.departures[n.ID]; at.After(m.End) {
+		m.End = at
 	}
-	if s.Stays != "" || !s.End.After(c.now) {
-		s.End = time.Time{} // some VM has no plan, or the plan is late
+	if m.Stays != "" || !m.End.After(now) {
+		m.End = time.Time{} // some VM has no plan, or the plan is late
 	}
-	return s
+	return m
 }

@@ -16,7 +16,7 @@ import (
 
 // node returns the status of a node.
 func (p *plant) node(id cluster.NodeID) scheduler.NodeStatus {
-	nodes := p.loop.Snapshot().Nodes
+	nodes := p.loop.Requests.Snapshot().Nodes
 	return nodes[slices.IndexFunc(nodes, func(n scheduler.NodeStatus) bool { return n.ID == id })]
 }
 
@@ -38,7 +38,7 @@ func (p *plant) submitLong(change func(*admission.Submission)) (*cluster.VJob, c
 		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Hour}}}},
 	}}}
 	change(&s)
-	job, _, err := p.loop.Submit(p.t.Context(), s)
+	job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestMaintenance(t *testing.T) {
 	with(t, set, func(p *plant) {
 		act := journal.Audit{By: "root"}
 		job, at := p.submitLong(func(*admission.Submission) {})
-		if err := p.loop.Maintain(p.t.Context(), []cluster.NodeID{at}, "new memory", act); err != nil {
+		if err := p.loop.Requests.Maintain(p.t.Context(), []cluster.NodeID{at}, "new memory", act); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -67,10 +67,10 @@ func TestMaintenance(t *testing.T) {
 		if n = p.node(at); n.State != cluster.Offline || n.Maintenance == nil || !n.Maintenance.Empty || n.Maintenance.Left != 0 || p.where(job) == at {
 			t.Errorf("%s, %+v, the VM is on %s", n.State, n.Maintenance, p.where(job))
 		}
-		if err := p.loop.Maintain(p.t.Context(), []cluster.NodeID{at}, "again", act); err != nil || p.node(at).Maintenance.Reason != "new memory" {
+		if err := p.loop.Requests.Maintain(p.t.Context(), []cluster.NodeID{at}, "again", act); err != nil || p.node(at).Maintenance.Reason != "new memory" {
 			t.Errorf("repeated: %v, %+v", err, p.node(at).Maintenance)
 		}
-		if err := p.loop.Ready(p.t.Context(), []cluster.NodeID{at}, act); err != nil {
+		if err := p.loop.Requests.Ready(p.t.Context(), []cluster.NodeID{at}, act); err != nil {
 			t.Fatal(err)
 		}
 		if n = p.node(at); n.State != cluster.Online || n.Maintenance != nil {
@@ -81,10 +81,10 @@ func TestMaintenance(t *testing.T) {
 				t.Errorf("%d events %q", n, text)
 			}
 		}
-		if err := p.loop.Ready(p.t.Context(), []cluster.NodeID{at}, act); !errors.Is(err, cluster.ErrConflict) {
+		if err := p.loop.Requests.Ready(p.t.Context(), []cluster.NodeID{at}, act); !errors.Is(err, cluster.ErrConflict) {
 			t.Errorf("ready without maintenance: %v", err)
 		}
-		if err := p.loop.Maintain(p.t.Context(), []cluster.NodeID{at, "n99"}, "", act); !errors.Is(err, cluster.ErrNotFound) || p.node(at).Maintenance != nil {
+		if err := p.loop.Requests.Maintain(p.t.Context(), []cluster.NodeID{at, "n99"}, "", act); !errors.Is(err, cluster.ErrNotFound) || p.node(at).Maintenance != nil {
 			t.Errorf("all or none: %v, %+v", err, p.node(at).Maintenance)
 		}
 	})
@@ -96,7 +96,7 @@ func TestMaintenanceThatWaits(t *testing.T) {
 	with(t, settings(), func(p *plant) {
 		act := journal.Audit{By: "root"}
 		_, at := p.submitLong(func(s *admission.Submission) { s.Preemption, s.Rules = cluster.Never, "root($VMS);" })
-		if err := p.loop.Maintain(p.t.Context(), []cluster.NodeID{at}, "", act); err != nil {
+		if err := p.loop.Requests.Maintain(p.t.Context(), []cluster.NodeID{at}, "", act); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -104,7 +104,7 @@ func TestMaintenanceThatWaits(t *testing.T) {
 		if m := n.Maintenance; n.State != cluster.Draining || m == nil || m.Left != 1 || !m.End.IsZero() || !strings.Contains(m.Stays, "vjob 1 of u") {
 			t.Errorf("%s, %+v", n.State, m)
 		}
-		if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{at}, cluster.Draining, act); err != nil || p.node(at).Maintenance != nil {
+		if err := p.loop.Requests.SetNodes(p.t.Context(), []cluster.NodeID{at}, cluster.Draining, act); err != nil || p.node(at).Maintenance != nil {
 			t.Errorf("a plain drain: %v, %+v", err, p.node(at).Maintenance)
 		}
 	})

@@ -25,9 +25,8 @@ const (
 
 // Order carries out a request of a user for a vjob. It fails with ErrNotFound or ErrConflict and
 // then changes nothing.
-func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) error {
-	c.now = now
-	r, ok := c.exec.Job(id)
+func (v *VJobs) Order(now time.Time, id cluster.VJobID, order Order, by string) error {
+	r, ok := v.exec.Job(id)
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
@@ -37,35 +36,35 @@ func (c *Core) Order(now time.Time, id cluster.VJobID, order Order, by string) e
 	}
 	switch order {
 	case OrderDelete:
-		return c.exec.Clear(now, id, gang.ThenTerminate, ordered("deleted", by))
+		return v.exec.Clear(now, id, gang.ThenTerminate, ordered("deleted", by))
 	case OrderHold:
 		if !state.Ready() {
 			return refuse("only a waiting vjob can be held; suspend it instead")
 		}
-		return c.exec.Hold(now, id, true, ordered("held", by))
+		return v.exec.Hold(now, id, true, ordered("held", by))
 	case OrderRelease:
 		if !held {
 			return refuse("it is not held")
 		}
-		return c.exec.Hold(now, id, false, ordered("released", by))
+		return v.exec.Hold(now, id, false, ordered("released", by))
 	case OrderSuspend:
 		if state.Ready() || state.Terminal() || state == cluster.Stopping {
 			return refuse("only a running vjob can be suspended")
 		}
-		return c.exec.Hold(now, id, true, ordered("suspended", by))
+		return v.exec.Hold(now, id, true, ordered("suspended", by))
 	case OrderResume:
 		if !held {
 			return refuse("it is not suspended or held by a user; it runs when its turn comes")
 		}
-		return c.exec.Hold(now, id, false, ordered("resumed", by))
+		return v.exec.Hold(now, id, false, ordered("resumed", by))
 	case OrderRequeue:
 		if state == cluster.Waiting || state == cluster.Stopping || r.Job.Container {
 			return refuse("only a vjob that has started can be queued again")
 		}
-		if err := c.exec.Clear(now, id, gang.ThenWait, ordered("queued again", by)); err != nil {
+		if err := v.exec.Clear(now, id, gang.ThenWait, ordered("queued again", by)); err != nil {
 			return err
 		}
-		return c.exec.Hold(now, id, false, ordered("queued again", by))
+		return v.exec.Hold(now, id, false, ordered("queued again", by))
 	default:
 		return cluster.BadField("order", string(order), "hold, release, suspend, resume, requeue or delete")
 	}
@@ -96,13 +95,13 @@ type ArrayOrder struct {
 // vjobs to which the order does not apply are skipped. It fails with ErrNotFound if no vjob of the
 // array is live, and with ErrConflict if the order applies to no vjob; then nothing has changed.
 // Waiting vjobs come first, so that they cannot start between two steps of a deletion.
-func (o *ArrayOrder) Step(c *Core, now time.Time) (more bool, err error) {
+func (o *ArrayOrder) Step(v *VJobs, now time.Time) (more bool, err error) {
 	if !o.listed {
-		o.left, o.listed = o.members(c.exec.Jobs()), true
+		o.left, o.listed = o.members(v.exec.Jobs()), true
 	}
 	n := min(orderStep, len(o.left))
 	for _, id := range o.left[:n] {
-		switch err := c.Order(now, id, o.Order, o.By); {
+		switch err := v.Order(now, id, o.Order, o.By); {
 		case err == nil:
 			o.done++
 		case errors.Is(err, cluster.ErrConflict):

@@ -32,22 +32,22 @@ func BenchmarkArranged(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			core = scheduler.NewCore(set, c.Loaded, epoch)
-			core.Flush()
+			core.Flush(epoch)
 			for _, n := range c.Nodes {
 				core.Looked(epoch, n.ID, seen[n.ID], nil)
 			}
 			core.LookedStore(epoch, hypervisor.Store{}, nil)
 			before := processor()
 			b.StartTimer()
-			core.Flush()
+			core.Flush(epoch)
 			busy += processor() - before
 		}
 		b.ReportMetric(busy.Seconds()/float64(b.N), "cpu-s/op")
 	})
-	core.Flush()
+	core.Flush(epoch)
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			core.Flush()
+			core.Flush(epoch)
 		}
 	})
 }

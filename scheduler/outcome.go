@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/scheduler/decide"
@@ -22,6 +23,7 @@ type lastDecision struct {
 	division  *entitlement.Division     // nil if the cluster is not divided
 	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
 	dropped   map[string]string         // preferred rules that the plan broke, and why
+	durations *duration.Estimates       // as it saw them; those of the settings before the first one
 }
 
 // note records a decision, and appends what users have to know to the events.
@@ -35,7 +37,7 @@ func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, e
 			verdict.Start = at // an estimate: competition at that time is unknown
 		}
 		l.verdicts[job.ID] = verdict
-		if waits(now, v, job, &verdict) {
+		if v.WaitsForResources(job, &verdict) {
 			l.queueing = append(l.queueing, job.ID)
 		}
 	}
@@ -53,12 +55,6 @@ func (l *lastDecision) reportDropped(now time.Time, d *decide.Decision, events [
 	}
 	l.dropped = dropped
 	return events
-}
-
-// waits reports whether a vjob waits only for resources or power.
-func waits(now time.Time, v *decide.View, job *cluster.VJob, verdict *queue.Verdict) bool {
-	_, delayed := v.DelayedUntil(job.ID)
-	return job.State.Ready() && verdict.Target == queue.Wait && !job.Held && !delayed && job.Inner == 0 && !job.Reservation.After(now)
 }
 
 // reportLate raises an alarm once for each reservation that has begun and cannot start.
@@ -90,4 +86,40 @@ func (l *lastDecision) reportUndrained(now time.Time, why map[cluster.NodeID]str
 	}
 	l.undrained = why
 	return events
+}
+
+// sameWeight is the CPU weight of VMs that nothing distinguishes: the default of cgroup v2.
+const sameWeight = 100
+
+// noteDivision keeps what VMs are entitled to, for status requests. When the cluster is no longer divided, all VMs
+// weigh the same again: vjobs without weights in a decision keep those that they have.
+func (l *lastDecision) noteDivision(d *decide.Decision) {
+	ends := l.division != nil && d.Division == nil
+	l.division = d.Division
+	if !ends {
+		return
+	}
+	d.Weights = make(map[cluster.VJobID][]int, len(d.VJobs))
+	for i := range d.VJobs {
+		job := d.VJobs[i].Job
+		d.Weights[job.ID] = slices.Repeat([]int{sameWeight}, len(job.VMs))
+	}
+}
+
+// entitled returns what the VMs of a vjob are entitled to, by rank; nil if none of them runs or the cluster is not
+// divided.
+func (l *lastDecision) entitled(job *cluster.VJob) (list []entitlement.Entitled) {
+	if l.division == nil {
+		return nil
+	}
+	for rank := range job.VMs {
+		e, known := l.division.VMs[job.VMs[rank].ID]
+		if known && list == nil {
+			list = make([]entitlement.Entitled, len(job.VMs))
+		}
+		if known {
+			list[rank] = e
+		}
+	}
+	return list
 }

@@ -18,10 +18,11 @@ import (
 	"vjob/scheduler/decide"
 )
 
-// pools are the pools of the cluster: those of the settings, and beside them those stated through the API.
-type pools struct {
+// Pools are the pools of the cluster: those of the settings, and beside them those stated through the API.
+type Pools struct {
 	settings *Settings
 	exec     *execute.Executor
+	retry    func(time.Time)
 	out      *journal.Step
 
 	ofSettings []pool.Pool
@@ -34,8 +35,8 @@ type pools struct {
 
 // newPools restores the pools of the journal. If they no longer hold beside those of the settings, it raises an
 // alarm, and only the pools of the settings count.
-func newPools(s *Settings, stated journal.Pools, exec *execute.Executor, out *journal.Step, now time.Time) *pools {
-	p := &pools{settings: s, exec: exec, out: out, ofSettings: s.Pools, stated: stated, all: s.Pools}
+func newPools(s *Settings, stated journal.Pools, exec *execute.Executor, retry func(time.Time), out *journal.Step, now time.Time) *Pools {
+	p := &Pools{settings: s, exec: exec, retry: retry, out: out, ofSettings: s.Pools, stated: stated, all: s.Pools}
 	if err := p.restore(); err != nil {
 		p.out.Events = append(p.out.Events, journal.Event{
 			At: now, Kind: journal.EventAlarm, Text: "the pools that were stated do not hold beside those of the settings: " + err.Error(),
@@ -44,7 +45,7 @@ func newPools(s *Settings, stated journal.Pools, exec *execute.Executor, out *jo
 	return p
 }
 
-func (p *pools) restore() error {
+func (p *Pools) restore() error {
 	if p.stated.Text == "" {
 		return nil
 	}
@@ -65,9 +66,9 @@ func (p *pools) restore() error {
 }
 
 // hierarchy returns the pools without VMs, on the capacity of all nodes.
-func (p *pools) hierarchy() *pool.Hierarchy { return p.on(p.exec.Nodes()) }
+func (p *Pools) hierarchy() *pool.Hierarchy { return p.on(p.exec.Nodes()) }
 
-func (p *pools) on(nodes []execute.NodeReport) *pool.Hierarchy {
+func (p *Pools) on(nodes []execute.NodeReport) *pool.Hierarchy {
 	if total := capacity(nodes); p.kept == nil || p.capacity != total {
 		h, err := pool.KeptHierarchy(total, p.all)
 		if err != nil {
@@ -79,17 +80,17 @@ func (p *pools) on(nodes []execute.NodeReport) *pool.Hierarchy {
 }
 
 // fixed reports whether a pool is one of the settings.
-func (p *pools) fixed(name string) bool {
+func (p *Pools) fixed(name string) bool {
 	return slices.ContainsFunc(p.ofSettings, func(o pool.Pool) bool { return o.Name == name })
 }
 
 // find returns the index of a stated pool, or -1.
-func (p *pools) find(name string) int {
+func (p *Pools) find(name string) int {
 	return slices.IndexFunc(p.list, func(o pool.PoolStatement) bool { return o.Name == name })
 }
 
 // changeable returns an error for a pool that cannot be stated.
-func (p *pools) changeable(name string) error {
+func (p *Pools) changeable(name string) error {
 	switch {
 	case name == pool.Root || !cluster.IsName(name):
 		return cluster.BadField("name", name, "a name other than that of the whole cluster, which is "+pool.Root)
@@ -100,7 +101,7 @@ func (p *pools) changeable(name string) error {
 }
 
 // wanted returns the pools if there are any, or a vjob has shares, a reservation or a limit of its own; otherwise nil.
-func (p *pools) wanted(nodes []execute.NodeReport, vjobs []execute.Report) *pool.Hierarchy {
+func (p *Pools) wanted(nodes []execute.NodeReport, vjobs []execute.Report) *pool.Hierarchy {
 	own := func(r execute.Report) bool {
 		return r.Job.Shares != "" || r.Job.CPUReservation > 0 || r.Job.CPULimit > 0
 	}
@@ -110,9 +111,9 @@ func (p *pools) wanted(nodes []execute.NodeReport, vjobs []execute.Report) *pool
 	return p.on(nodes)
 }
 
-// set states a pool: a new one, or other controls and another parent of a stated one. It is refused if the
+// Set states a pool: a new one, or other controls and another parent of a stated one. It is refused if the
 // cluster or a pool cannot honour the reservations then, also those of vjobs that run. On an error nothing changes.
-func (p *pools) set(now time.Time, s pool.PoolStatement, by string) error {
+func (p *Pools) Set(now time.Time, s pool.PoolStatement, by string) error {
 	if err := p.changeable(s.Name); err != nil {
 		return err
 	}
@@ -122,6 +123,7 @@ func (p *pools) set(now time.Time, s pool.PoolStatement, by string) error {
 	list := slices.Clone(p.list)
 	at := p.find(s.Name)
 	if at >= 0 && list[at] == s {
+		p.retry(now)
 		return nil
 	}
 	if at >= 0 {
@@ -130,12 +132,12 @@ func (p *pools) set(now time.Time, s pool.PoolStatement, by string) error {
 	if err := p.replace(now, append(list, s), s.Name, by); err != nil {
 		return err
 	}
-	p.event(now, fmt.Sprintf("pool %s is stated by %s: %s", s.Name, by, s.String()))
+	p.changed(now, fmt.Sprintf("pool %s is stated by %s: %s", s.Name, by, s.String()))
 	return nil
 }
 
-// remove removes a stated pool. It is refused while vjobs use it, or pools are in it.
-func (p *pools) remove(now time.Time, name, by string) error {
+// Delete removes a stated pool. It is refused while vjobs use it, or pools are in it.
+func (p *Pools) Delete(now time.Time, name, by string) error {
 	at := p.find(name)
 	if at < 0 {
 		if p.fixed(name) {
@@ -149,12 +151,12 @@ func (p *pools) remove(now time.Time, name, by string) error {
 	if err := p.replace(now, slices.Delete(slices.Clone(p.list), at, at+1), name, by); err != nil {
 		return err
 	}
-	p.event(now, fmt.Sprintf("pool %s is deleted by %s", name, by))
+	p.changed(now, fmt.Sprintf("pool %s is deleted by %s", name, by))
 	return nil
 }
 
 // unused returns an error if pools or vjobs are in a pool.
-func (p *pools) unused(name string) error {
+func (p *Pools) unused(name string) error {
 	var inside, users []string
 	for _, p := range p.all {
 		if p.Parent == name {
@@ -190,7 +192,7 @@ func plural(n int, word string) string {
 }
 
 // replace replaces the stated pools after a change of one of them.
-func (p *pools) replace(now time.Time, list []pool.PoolStatement, changed, by string) error {
+func (p *Pools) replace(now time.Time, list []pool.PoolStatement, changed, by string) error {
 	read, err := pool.ReadPools(list)
 	if err != nil {
 		return poolError(err, changed, func(i int) string { return list[i].Name })
@@ -217,8 +219,10 @@ func (p *pools) replace(now time.Time, list []pool.PoolStatement, changed, by st
 	return nil
 }
 
-func (p *pools) event(now time.Time, text string) {
+// changed records a change of the pools, and asks for a decision.
+func (p *Pools) changed(now time.Time, text string) {
 	p.out.Events = append(p.out.Events, journal.Event{At: now, Kind: journal.EventPools, Text: text})
+	p.retry(now)
 }
 
 var poolPath = regexp.MustCompile(`^pools\[(\d+)\]\.`)
@@ -242,7 +246,7 @@ func poolError(err error, changed string, nameOf func(i int) string) error {
 }
 
 // honoursRunning returns an error if pools cannot honour what runs now, though the present ones can.
-func (p *pools) honoursRunning(h *pool.Hierarchy) error {
+func (p *Pools) honoursRunning(h *pool.Hierarchy) error {
 	present := p.hierarchy()
 	before, after := present.Ledger(), h.Ledger()
 	for _, r := range p.exec.Jobs() {
@@ -261,7 +265,7 @@ func (p *pools) honoursRunning(h *pool.Hierarchy) error {
 }
 
 // in returns the pool of a vjob; "" is the cluster.
-func (p *pools) in(job *cluster.VJob, h *pool.Hierarchy) string {
+func (p *Pools) in(job *cluster.VJob, h *pool.Hierarchy) string {
 	if len(h.Members()) == 1 {
 		return "" // there are no pools
 	}
@@ -283,9 +287,9 @@ type PoolMove struct {
 	By   string
 }
 
-// move moves a vjob to another pool. It fails with ErrNotFound, with a *cluster.FieldError for an unknown pool or
+// Move moves a vjob to another pool. It fails with ErrNotFound, with a *cluster.FieldError for an unknown pool or
 // one that can never hold it, and with ErrConflict if it runs and the pool cannot hold it beside what runs there.
-func (p *pools) move(now time.Time, m PoolMove) error {
+func (p *Pools) Move(now time.Time, m PoolMove) error {
 	r, ok := p.exec.Job(m.VJob)
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", m.VJob, cluster.ErrNotFound)

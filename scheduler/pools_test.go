@@ -43,7 +43,7 @@ func unplaced(id cluster.VJobID) gang.Record {
 
 func (r *rig) set(p pool.PoolStatement) {
 	r.t.Helper()
-	if err := r.core.SetPool(r.now, p, "root"); err != nil {
+	if err := r.core.Pools.Set(r.now, p, "root"); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -54,7 +54,7 @@ func TestPoolsAreStated(t *testing.T) {
 	r.set(cpuPool("science", "", "4", ""))
 	r.set(cpuPool("a", "science", "2", "6"))
 	r.set(cpuPool("a", "science", "2", "6")) // again: nothing is written
-	step := r.core.Flush().Step
+	step := r.core.Flush(r.now).Step
 	if step.Pools == nil || step.Pools.By != "root" || len(step.Events) != 2 {
 		t.Fatalf("%+v, events %v", step.Pools, step.Events)
 	}
@@ -87,7 +87,7 @@ func TestPoolsAreStated(t *testing.T) {
 func TestPoolsAreRefused(t *testing.T) {
 	r, _ := pooled(t)
 	r.drain()
-	r.core.Flush()
+	r.core.Flush(r.now)
 	r.set(cpuPool("outer", "", "", ""))
 	r.set(cpuPool("a", "outer", "", "8"))
 	r.set(cpuPool("b", "", "3", ""))
@@ -98,17 +98,17 @@ func TestPoolsAreRefused(t *testing.T) {
 		want string
 		kind error
 	}{
-		{"reservation over limit", func() error { return r.core.SetPool(r.now, cpuPool("x", "", "3", "2"), "root") }, "cpu.reservation: 3 CPU reserved, the limit is 2 CPU", cluster.ErrInvalid},
-		{"a percentage", func() error { return r.core.SetPool(r.now, cpuPool("x", "", "50%", ""), "root") }, `reservation: "50%" is not a number of processors`, cluster.ErrInvalid},
-		{"a cycle", func() error { return r.core.SetPool(r.now, cpuPool("outer", "a", "", ""), "root") }, "is in itself", cluster.ErrInvalid},
-		{"no parent", func() error { return r.core.SetPool(r.now, cpuPool("x", "nowhere", "", ""), "root") }, `parent: "nowhere" is not the name of a pool`, cluster.ErrInvalid},
-		{"sums over the cluster", func() error { return r.core.SetPool(r.now, cpuPool("x", "", "6", ""), "root") }, "9 CPU would be reserved, the cluster has 8 CPU", cluster.ErrInvalid},
-		{"the root", func() error { return r.core.SetPool(r.now, cpuPool("cluster", "", "", ""), "root") }, "a name other than", cluster.ErrInvalid},
-		{"used", func() error { return r.core.DeletePool(r.now, "a", "root") }, "pool a: used by 2 live vjobs (1, 3): move them", cluster.ErrConflict},
-		{"with pools in it", func() error { return r.core.DeletePool(r.now, "outer", "root") }, "pool outer: pools are in it: a", cluster.ErrConflict},
-		{"unknown", func() error { return r.core.DeletePool(r.now, "x", "root") }, "not found", cluster.ErrNotFound},
-		{"move to none", func() error { return r.core.MoveVJob(r.now, scheduler.PoolMove{VJob: 1, Pool: "auter"}) }, `pool: "auter" is not a pool, such as outer`, cluster.ErrInvalid},
-		{"move none", func() error { return r.core.MoveVJob(r.now, scheduler.PoolMove{VJob: 9, Pool: "a"}) }, "not found", cluster.ErrNotFound},
+		{"reservation over limit", func() error { return r.core.Pools.Set(r.now, cpuPool("x", "", "3", "2"), "root") }, "cpu.reservation: 3 CPU reserved, the limit is 2 CPU", cluster.ErrInvalid},
+		{"a percentage", func() error { return r.core.Pools.Set(r.now, cpuPool("x", "", "50%", ""), "root") }, `reservation: "50%" is not a number of processors`, cluster.ErrInvalid},
+		{"a cycle", func() error { return r.core.Pools.Set(r.now, cpuPool("outer", "a", "", ""), "root") }, "is in itself", cluster.ErrInvalid},
+		{"no parent", func() error { return r.core.Pools.Set(r.now, cpuPool("x", "nowhere", "", ""), "root") }, `parent: "nowhere" is not the name of a pool`, cluster.ErrInvalid},
+		{"sums over the cluster", func() error { return r.core.Pools.Set(r.now, cpuPool("x", "", "6", ""), "root") }, "9 CPU would be reserved, the cluster has 8 CPU", cluster.ErrInvalid},
+		{"the root", func() error { return r.core.Pools.Set(r.now, cpuPool("cluster", "", "", ""), "root") }, "a name other than", cluster.ErrInvalid},
+		{"used", func() error { return r.core.Pools.Delete(r.now, "a", "root") }, "pool a: used by 2 live vjobs (1, 3): move them", cluster.ErrConflict},
+		{"with pools in it", func() error { return r.core.Pools.Delete(r.now, "outer", "root") }, "pool outer: pools are in it: a", cluster.ErrConflict},
+		{"unknown", func() error { return r.core.Pools.Delete(r.now, "x", "root") }, "not found", cluster.ErrNotFound},
+		{"move to none", func() error { return r.core.Pools.Move(r.now, scheduler.PoolMove{VJob: 1, Pool: "auter"}) }, `pool: "auter" is not a pool, such as outer`, cluster.ErrInvalid},
+		{"move none", func() error { return r.core.Pools.Move(r.now, scheduler.PoolMove{VJob: 9, Pool: "a"}) }, "not found", cluster.ErrNotFound},
 	} {
 		if err := c.do(); err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, c.kind) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
@@ -127,17 +127,17 @@ func TestRunningReservationsAreKept(t *testing.T) {
 	r.drain()
 	r.set(cpuPool("a", "", "", "2"))
 	r.set(cpuPool("b", "", "", "1"))
-	if err := r.core.SetPool(r.now, cpuPool("a", "", "", "1"), "root"); !errors.Is(err, cluster.ErrConflict) ||
+	if err := r.core.Pools.Set(r.now, cpuPool("a", "", "", "1"), "root"); !errors.Is(err, cluster.ErrConflict) ||
 		!strings.Contains(err.Error(), "vjob 1 runs and could not be honoured: pool a: 0 of 1 CPU are reserved, 2 are needed") {
 		t.Errorf("a limit below what runs: %v", err)
 	}
-	if err := r.core.MoveVJob(r.now, scheduler.PoolMove{VJob: 1, Pool: "b", By: "root"}); err == nil || !strings.Contains(err.Error(), "pool b cannot hold it: 2 CPU would be reserved in pool b, its limit is 1 CPU") {
+	if err := r.core.Pools.Move(r.now, scheduler.PoolMove{VJob: 1, Pool: "b", By: "root"}); err == nil || !strings.Contains(err.Error(), "pool b cannot hold it: 2 CPU would be reserved in pool b, its limit is 1 CPU") {
 		t.Errorf("a move to a pool that is too small: %v", err)
 	}
-	if err := r.core.MoveVJob(r.now, scheduler.PoolMove{VJob: 2, Pool: "a", By: "root"}); err != nil {
+	if err := r.core.Pools.Move(r.now, scheduler.PoolMove{VJob: 2, Pool: "a", By: "root"}); err != nil {
 		t.Errorf("a move of a vjob that reserves no CPU: %v", err)
 	}
-	if moved := r.core.Flush().Step.Moved; len(moved) != 1 || moved[0] != (journal.PoolChange{ID: 2, Pool: "a"}) {
+	if moved := r.core.Flush(r.now).Step.Moved; len(moved) != 1 || moved[0] != (journal.PoolChange{ID: 2, Pool: "a"}) {
 		t.Errorf("moved: %v", moved)
 	}
 	if got := r.core.Snapshot().VJobs[2].Pool; got != "a" {

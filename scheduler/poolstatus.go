@@ -29,14 +29,14 @@ type PoolStatus struct {
 	VJobs  int               // live vjobs in it and in the pools below it
 }
 
-// poolsStatus returns the status for snapshots.
-func (c *Core) poolsStatus(nodes []execute.NodeReport, vjobs []execute.Report) PoolsStatus {
-	h := c.pools.on(nodes)
-	s := PoolsStatus{Hierarchy: h, Divided: c.last.division != nil, StatedBy: c.pools.stated.By, StatedAt: c.pools.stated.At, Pools: make([]PoolStatus, len(h.Members()))}
+// status returns the status for snapshots, with the division of the last decision; nil if it divided nothing.
+func (p *Pools) status(nodes []execute.NodeReport, vjobs []execute.Report, division *entitlement.Division) PoolsStatus {
+	h := p.on(nodes)
+	s := PoolsStatus{Hierarchy: h, Divided: division != nil, StatedBy: p.stated.By, StatedAt: p.stated.At, Pools: make([]PoolStatus, len(h.Members()))}
 	for i, m := range h.Members() {
-		s.Pools[i] = PoolStatus{Pool: entitlement.Pool{Member: m}, Stated: c.pools.find(m.Name) >= 0}
+		s.Pools[i] = PoolStatus{Pool: entitlement.Pool{Member: m}, Stated: p.find(m.Name) >= 0}
 	}
-	if d := c.last.division; d != nil {
+	if d := division; d != nil {
 		s.Capacity, s.Reserved = d.Capacity, d.Pools[0].Reserved
 		for i := range d.Pools { // the pools of the decision: meanwhile some may have been deleted
 			if at, exists := h.Pool(poolKey(i, d.Pools[i].Name)); exists {
@@ -46,12 +46,12 @@ func (c *Core) poolsStatus(nodes []execute.NodeReport, vjobs []execute.Report) P
 	}
 	for i := range vjobs {
 		job := vjobs[i].Job
-		at, _ := h.Pool(c.pools.in(job, h))
+		at, _ := h.Pool(p.in(job, h))
 		s.Pools[at].Own++
-		used := c.used(&vjobs[i])
-		for p := at; p >= 0; p = s.Pools[p].Parent {
-			s.Pools[p].VJobs++
-			s.Pools[p].Used = s.Pools[p].Used.Plus(used)
+		used := p.used(&vjobs[i])
+		for i := at; i >= 0; i = s.Pools[i].Parent {
+			s.Pools[i].VJobs++
+			s.Pools[i].Used = s.Pools[i].Used.Plus(used)
 		}
 	}
 	return s
@@ -66,32 +66,14 @@ func poolKey(i int, name string) string {
 }
 
 // used returns what the VMs of a vjob use on their nodes. Those of a container use nothing: its inner vjobs do.
-func (c *Core) used(r *execute.Report) (sum cluster.Resources) {
+func (p *Pools) used(r *execute.Report) (sum cluster.Resources) {
 	if state := r.Job.State; r.Job.Container || state == cluster.Waiting || state == cluster.Suspended {
 		return sum
 	}
 	for rank := range r.Job.VMs {
-		if vm := r.Job.VMs[rank]; c.exec.OnNode(vm.ID) {
-			sum = sum.Plus(cluster.Resources{CPU: c.exec.Use(vm.ID), Memory: vm.Reserved.Memory})
+		if vm := r.Job.VMs[rank]; p.exec.OnNode(vm.ID) {
+			sum = sum.Plus(cluster.Resources{CPU: p.exec.Use(vm.ID), Memory: vm.Reserved.Memory})
 		}
 	}
 	return sum
-}
-
-// entitled returns what the VMs of a vjob are entitled to, by rank; nil if none of them runs or the cluster is not
-// divided.
-func (l *lastDecision) entitled(job *cluster.VJob) (list []entitlement.Entitled) {
-	if l.division == nil {
-		return nil
-	}
-	for rank := range job.VMs {
-		e, known := l.division.VMs[job.VMs[rank].ID]
-		if known && list == nil {
-			list = make([]entitlement.Entitled, len(job.VMs))
-		}
-		if known {
-			list[rank] = e
-		}
-	}
-	return list
 }

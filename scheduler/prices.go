@@ -18,22 +18,20 @@ type PricesStatus struct {
 
 // SetPrices replaces the energy prices stated through the API; "" removes them. On an error, a
 // *cluster.FieldError, nothing changes.
-func (c *Core) SetPrices(now time.Time, text, by string) error {
-	c.now = now
+func (p *Power) SetPrices(now time.Time, text, by string) error {
 	series, err := readPrices(text)
 	if err != nil {
 		return err
 	}
-	p := &c.power.prices
-	if text == p.Text {
+	if text == p.prices.Text {
 		return nil
 	}
-	*p = statedPrices{journal.Prices{Text: text, By: by, At: now}, series}
-	c.out.Prices = &p.Prices
-	c.out.Events = append(c.out.Events, journal.Event{
+	p.prices = statedPrices{journal.Prices{Text: text, By: by, At: now}, series}
+	p.out.Prices = &p.prices.Prices
+	p.out.Events = append(p.out.Events, journal.Event{
 		At: now, Kind: journal.EventPrices, Text: fmt.Sprintf("the prices of energy are changed: by %s", by),
 	})
-	c.next.retry(now)
+	p.retry(now)
 	return nil
 }
 
@@ -64,7 +62,7 @@ func restorePrices(kept journal.Prices) (p statedPrices, err error) {
 }
 
 // pricesStatus returns the prices in use: the stated ones, or those of the settings.
-func (p *powerControl) pricesStatus() PricesStatus {
+func (p *Power) pricesStatus() PricesStatus {
 	if p.prices.series == nil {
 		return PricesStatus{Series: p.settings.Prices}
 	}

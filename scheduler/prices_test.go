@@ -48,12 +48,12 @@ func TestFlexibleVJobsWaitForTheCheapestHour(t *testing.T) {
 	set.Energy.ShiftSaves = 0.1
 	r := mount(t, set, l)
 	r.drain()
-	if err := r.core.SetPrices(r.now, hourly(10, 8, 2, 9, 0, 0), "root"); err != nil {
+	if err := r.core.Power.SetPrices(r.now, hourly(10, 8, 2, 9, 0, 0), "root"); err != nil {
 		t.Fatal(err)
 	}
 	rigid := flexible(4, r.now)
 	rigid.Flexible = 0
-	r.core.Submitted(r.now, flexible(3, r.now), rigid)
+	r.core.VJobs.Submitted(r.now, flexible(3, r.now), rigid)
 	r.at(time.Second)
 	if r.started(3) || !r.started(4) {
 		t.Fatalf("started: 3 %v, 4 %v", r.started(3), r.started(4))
@@ -100,10 +100,10 @@ func TestWhoDoesNotWaitForAPrice(t *testing.T) {
 		set.Energy.ShiftSaves = 0.1
 		r := mount(t, set, l)
 		job := flexible(3, r.now)
-		if err := r.core.SetPrices(r.now, change(job), "root"); err != nil {
+		if err := r.core.Power.SetPrices(r.now, change(job), "root"); err != nil {
 			t.Fatal(err)
 		}
-		r.core.Submitted(r.now, job)
+		r.core.VJobs.Submitted(r.now, job)
 		r.drain()
 		if r.at(time.Second); !r.started(3) {
 			t.Errorf("%s: it waits: %s", name, r.core.Snapshot().VJobs[3].Reason)
@@ -115,18 +115,18 @@ func TestWhoDoesNotWaitForAPrice(t *testing.T) {
 func TestPricesAreKept(t *testing.T) {
 	r := mount(t, settings(), journal.Loaded{Epoch: 1, NextOp: 1, NextPlan: 1})
 	text := hourly(1, 2)
-	if err := r.core.SetPrices(r.now, text, "root"); err != nil {
+	if err := r.core.Power.SetPrices(r.now, text, "root"); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"x", hourly(1), text + "a,b\n"} {
-		if err := r.core.SetPrices(r.now, bad, "eve"); err == nil || !strings.Contains(err.Error(), "csv.") {
+		if err := r.core.Power.SetPrices(r.now, bad, "eve"); err == nil || !strings.Contains(err.Error(), "csv.") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
 	if now := r.core.Snapshot().Prices; now.By != "root" || now.Series == nil {
 		t.Errorf("then they are %+v", now)
 	}
-	step := r.core.Flush().Step
+	step := r.core.Flush(r.now).Step
 	if step.Prices == nil || step.Prices.Text != text || len(step.Events) == 0 || step.Events[len(step.Events)-1].Kind != journal.EventPrices {
 		t.Errorf("%+v", step)
 	}
@@ -134,7 +134,7 @@ func TestPricesAreKept(t *testing.T) {
 	if now := again.core.Snapshot().Prices; now.By != "root" || len(now.Series.Values()) != 2 {
 		t.Errorf("after a start they are %+v", now)
 	}
-	if err := again.core.SetPrices(r.now, "", "root"); err != nil || again.core.Snapshot().Prices.Series != nil {
+	if err := again.core.Power.SetPrices(r.now, "", "root"); err != nil || again.core.Snapshot().Prices.Series != nil {
 		t.Errorf("%v", err)
 	}
 }

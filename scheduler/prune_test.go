@@ -107,7 +107,7 @@ func TestPruneThatTakesLong(t *testing.T) {
 		s := &prunedStore{Store: simstore.Open(t), batches: 1000}
 		log := pruning(t, s, 7*time.Minute, func(l *scheduler.Loop) {
 			time.Sleep(23 * time.Minute)
-			if err := l.Order(t.Context(), 1, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
+			if err := l.Requests.Order(t.Context(), 1, scheduler.OrderHold, "u"); !errors.Is(err, cluster.ErrNotFound) {
 				t.Error(err)
 			}
 		})
@@ -126,15 +126,15 @@ func TestPruneBesideTheLoop(t *testing.T) {
 		store := simstore.Open(t)
 		log := pruning(t, store, time.Hour, func(l *scheduler.Loop) {
 			for range 3 {
-				if _, _, err := l.Submit(t.Context(), waiting("")); err != nil {
+				if _, _, err := l.Requests.Submit(t.Context(), waiting("")); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := l.Order(t.Context(), 2, scheduler.OrderDelete, "u"); err != nil {
+			if err := l.Requests.Order(t.Context(), 2, scheduler.OrderDelete, "u"); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(50 * time.Hour)
-			if err := l.Order(t.Context(), 3, scheduler.OrderRelease, "u"); err != nil {
+			if err := l.Requests.Order(t.Context(), 3, scheduler.OrderRelease, "u"); err != nil {
 				t.Error(err)
 			}
 		})

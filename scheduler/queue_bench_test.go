@@ -56,7 +56,7 @@ func queued(policy queue.Policy, c *cloud, seen map[cluster.NodeID]hypervisor.Vi
 		},
 		Rest: time.Second,
 	}, c.Loaded, epoch)
-	core.Flush()
+	core.Flush(epoch)
 	for _, n := range c.Nodes {
 		core.Looked(epoch, n.ID, seen[n.ID], nil)
 	}
@@ -95,29 +95,29 @@ func BenchmarkQueue(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()
 					core := queued(p, c, seen)
-					t.time(func() { core.Flush() })
+					t.time(func() { core.Flush(epoch) })
 					b.StartTimer()
 				}
 				t.report()
 			})
 			core := queued(p, c, seen)
-			core.Flush()
+			core.Flush(epoch)
 			now, last := epoch, c.VJobs[len(c.VJobs)-1]
 			b.Run(name+"next", func(b *testing.B) {
 				t := busy{B: b}
 				for b.Loop() {
 					b.StopTimer()
 					now, last = now.Add(time.Second), next(last)
-					core.Submitted(now, last)
-					t.time(func() { core.Flush() })
+					core.VJobs.Submitted(now, last)
+					t.time(func() { core.Flush(now) })
 					b.StartTimer()
 				}
 				t.report()
 			})
 			b.Run(name+"unchanged", func(b *testing.B) {
 				t := busy{B: b}
-				for core.Flush(); b.Loop(); {
-					t.time(func() { core.Flush() })
+				for core.Flush(now); b.Loop(); {
+					t.time(func() { core.Flush(now) })
 					b.StartTimer()
 				}
 				t.report()
@@ -148,13 +148,13 @@ func BenchmarkSubmissions(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				core := queued(policies[1], c, seen)
-				core.Flush()
+				core.Flush(epoch)
 				t.time(func() {
 					now, job := epoch, c.VJobs[len(c.VJobs)-1]
 					for range vjobs {
 						now, job = now.Add(time.Millisecond), next(job)
-						core.Submitted(now, job)
-						core.Flush()
+						core.VJobs.Submitted(now, job)
+						core.Flush(now)
 					}
 				})
 				b.StartTimer()

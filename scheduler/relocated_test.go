@@ -21,7 +21,7 @@ func static() scheduler.Settings {
 // small submits a vjob of one VM with 1 CPU that computes for so long.
 func (p *plant) small(rules string, lasts time.Duration) *cluster.VJob {
 	p.t.Helper()
-	job, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", Rules: rules, Walltime: lasts + time.Minute, VMs: []cluster.VM{{
+	job, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", Rules: rules, Walltime: lasts + time.Minute, VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
 		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: lasts}}}},
 	}}})
@@ -63,7 +63,7 @@ func TestNobodyStartsForGoodInTheWayOfAReservation(t *testing.T) {
 		"container": func(p *plant) *cluster.VJob {
 			s := admission.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 512}}}}
 			s.Container, s.Preemption = true, cluster.Never
-			job, _, err := p.loop.Submit(p.t.Context(), s)
+			job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 			if err != nil {
 				p.t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestNobodyStartsForGoodInTheWayOfAReservation(t *testing.T) {
 			with(t, static(), func(p *plant) {
 				r := admission.Submission{Owner: "u", Walltime: 5 * time.Minute, VMs: wide(1), Rules: "fence($VMS, n1);"}
 				r.Reservation = time.Now().Add(10 * time.Minute)
-				reserved, _, err := p.loop.Submit(p.t.Context(), r)
+				reserved, _, err := p.loop.Requests.Submit(p.t.Context(), r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -108,7 +108,7 @@ func TestWhatIsDueDuringARestComesAfterIt(t *testing.T) {
 	r.drain()
 	job := &cluster.VJob{ID: 9, Owner: "u", Walltime: time.Hour, Submitted: r.now, VMs: wide(1)}
 	job.VMs[0].ID.VJob, job.NotBefore = 9, epoch.Add(1500*time.Millisecond)
-	r.core.Submitted(r.now, job)
+	r.core.VJobs.Submitted(r.now, job)
 	r.at(time.Second) // a decision; the next one would be due half a second later
 	r.at(1500 * time.Millisecond)
 	if want := epoch.Add(2 * time.Second); r.wake.After(want) {

@@ -13,14 +13,14 @@ import (
 
 // admit confirms what a submission claims at once, unless it repeats an earlier one. Until the vjob
 // is written and known to the core, no other reservation may be confirmed.
-func (l *Loop) admit(ctx context.Context, s *admission.Submission) error {
+func (l *Requests) admit(ctx context.Context, s *admission.Submission) error {
 	if s.Key != "" {
 		if known, err := l.store.Known(ctx, s.Owner, s.Key); known || err != nil {
 			return err
 		}
 	}
-	return l.ask(ctx, func(c *Core) error {
-		if l.stale { // a reservation just confirmed may be missing
+	return l.inbox.ask(ctx, func(c *Core) error {
+		if l.inbox.stale { // a reservation just confirmed may be missing
 			return fmt.Errorf("confirm the reservation: %w", cluster.ErrUnavailable)
 		}
 		return c.Admit(l.now(), s)
@@ -30,25 +30,23 @@ func (l *Loop) admit(ctx context.Context, s *admission.Submission) error {
 // Admit returns why a submission cannot have what it claims at once: its reservation, or its places
 // inside a container. The error names the field.
 func (c *Core) Admit(now time.Time, s *admission.Submission) error {
-	c.now = now
 	switch {
 	case s.Inner != 0:
 		return admitInside(c.exec, s)
 	case !s.Reservation.IsZero():
-		return c.confirm(s)
+		return c.confirm(now, s)
 	default:
 		return nil
 	}
 }
 
 // confirm returns why a reservation cannot be given beside the others.
-func (c *Core) confirm(s *admission.Submission) error {
-	now := c.now
+func (c *Core) confirm(now time.Time, s *admission.Submission) error {
 	r := reservation.Request{Now: now, Horizon: c.settings.Reservations.Horizon, Booking: queue.Booking{From: s.Reservation, Length: s.Walltime}}
 	for i := range s.VMs {
 		r.Need = r.Need.Plus(s.VMs[i].Reserved)
 	}
-	v, last := c.vary(), cluster.VJobID(0)
+	v, last := c.vary(now), cluster.VJobID(0)
 	for _, n := range c.exec.Nodes() { // nodes that are off are woken in time
 		_ = v.SetNodeState(n.ID, n.State) // it was just listed
 		if n.Hosts() {
@@ -75,7 +73,7 @@ func (c *Core) confirm(s *admission.Submission) error {
 		}
 	}
 	job := s.VJob(last + 1)
-	claim := v.Claim(job, c.power.policy != nil)
+	claim := v.Claim(job, c.Power.policy != nil)
 	r.VJob, r.Ruled, r.Capacity = job.ID, job.Rules != "", claim.Capacity()
 	r.Limit, r.Power, r.NextChange = claim.Quota(), claim.Power(), claim.NextChange
 	return r.Confirm()

@@ -22,7 +22,7 @@ func dimmed(t *testing.T, evening string) *rig {
 	if evening != "" {
 		lines = append(lines, budget.Budget{Watts: 240, When: evening})
 	}
-	if err := r.core.SetBudgets(r.now, lines, "root"); err != nil {
+	if err := r.core.Power.SetBudgets(r.now, lines, "root"); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -58,7 +58,7 @@ func TestReservationsWithinBudgets(t *testing.T) {
 		}
 	}
 	first := reserving(time.Hour, 2*time.Hour, 2, 0).VJob(3)
-	r.core.Submitted(r.now, first)
+	r.core.VJobs.Submitted(r.now, first)
 	r.at(time.Second)
 	err := r.core.Admit(r.now, reserving(2*time.Hour, time.Hour, 2, 0))
 	if err == nil || !strings.Contains(err.Error(), "idle nodes draw 200 W, 100 W go to reservation 3, and it draws 100 W with 100 % of its CPU; the earliest start is 03:00") {
@@ -71,7 +71,7 @@ func TestReservationsWithinBudgets(t *testing.T) {
 func TestReservationsHaveTheirPower(t *testing.T) {
 	r := dimmed(t, "")
 	job := reserving(time.Hour, time.Hour, 3, 0).VJob(3)
-	r.core.Submitted(r.now, job)
+	r.core.VJobs.Submitted(r.now, job)
 	r.at(time.Hour - time.Second)
 	if got := r.suspended(); len(got) > 0 {
 		t.Fatalf("%v are suspended before", got)
@@ -98,7 +98,7 @@ func TestForeseePower(t *testing.T) {
 	r := dimmed(t, "00:00-06:00")
 	job := reserving(0, time.Hour, 2, 0.5).VJob(3)
 	job.Reservation = time.Time{}
-	r.core.Submitted(r.now, job)
+	r.core.VJobs.Submitted(r.now, job)
 	r.at(time.Second)
 	answer, err := r.core.Forecast(r.now)
 	if err != nil {

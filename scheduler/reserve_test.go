@@ -23,7 +23,7 @@ func (p *plant) reserve(key string, nodes int, in, walltime time.Duration) (*clu
 	s := admission.Submission{Owner: "u", Key: key, Walltime: walltime}
 	s.Reservation = time.Now().Add(in)
 	s.VMs = wide(nodes)
-	job, _, err := p.loop.Submit(p.t.Context(), s)
+	job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 	return job, err
 }
 
@@ -42,7 +42,7 @@ func TestReservationBeginsInTime(t *testing.T) {
 	set := settings()
 	set.Execute.Costs, set.Reservations.Margin = ctxswitch.ThesisCosts, 10*time.Second
 	with(t, set, func(p *plant) {
-		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(2)})
+		other, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestReservationBeginsInTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(8 * time.Minute)
-		if status := p.loop.Snapshot().VJobs[job.ID]; !strings.Contains(status.Reason, "waits for its reservation at ") || !status.Start.Equal(job.Reservation) {
+		if status := p.loop.Requests.Snapshot().VJobs[job.ID]; !strings.Contains(status.Reason, "waits for its reservation at ") || !status.Start.Equal(job.Reservation) {
 			t.Errorf("it %s, and starts at %s", status.Reason, status.Start)
 		}
 		p.expect("before", other.ID, cluster.Running)
@@ -72,7 +72,7 @@ func (p *plant) expect(when string, id cluster.VJobID, want cluster.State) {
 	p.t.Helper()
 	synctest.Wait()
 	if got := p.state(id); got != want {
-		p.t.Errorf("%s: vjob %s is %s, want %s: %s", when, id, got, want, p.loop.Snapshot().VJobs[id].Reason)
+		p.t.Errorf("%s: vjob %s is %s, want %s: %s", when, id, got, want, p.loop.Requests.Snapshot().VJobs[id].Reason)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestReservationsAreConfirmedOneByOne(t *testing.T) {
 			}
 		}
 		first := slices.Min(slices.Collect(maps.Values(given)))
-		if err := p.loop.Order(p.t.Context(), first, scheduler.OrderDelete, "u"); err != nil {
+		if err := p.loop.Requests.Order(p.t.Context(), first, scheduler.OrderDelete, "u"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := p.reserve("i", 1, time.Hour, time.Hour); err != nil {
@@ -146,7 +146,7 @@ func TestReservationThatIsLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Draining, journal.Audit{By: "u"}); err != nil {
+		if err := p.loop.Requests.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Draining, journal.Audit{By: "u"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(15 * time.Minute)
@@ -160,7 +160,7 @@ func TestReservationThatIsLate(t *testing.T) {
 		if told != 1 {
 			t.Errorf("told %d times", told)
 		}
-		if err := p.loop.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Online, journal.Audit{By: "u"}); err != nil {
+		if err := p.loop.Requests.SetNodes(p.t.Context(), []cluster.NodeID{"n2"}, cluster.Online, journal.Audit{By: "u"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -183,7 +183,7 @@ func TestReservationsUnderQuotas(t *testing.T) {
 		if _, err := p.reserve("", 1, 150*time.Minute, time.Hour); err == nil || !strings.Contains(err.Error(), "2 of 2 CPU are used, it needs 2") {
 			t.Errorf("beside the first: %v", err)
 		}
-		other, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(1)})
+		other, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,14 +204,14 @@ func TestReservationsFindPlaces(t *testing.T) {
 			half[i].Reserved = cluster.Resources{CPU: 1200, Memory: 128}
 		}
 		s := admission.Submission{Owner: "u", VMs: half, Walltime: 2 * time.Hour}
-		if _, _, err := p.loop.Submit(p.t.Context(), s); err != nil {
+		if _, _, err := p.loop.Requests.Submit(p.t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		whole := admission.Submission{Owner: "u", VMs: wide(1), Walltime: time.Hour}
 		whole.VMs[0].Reserved.CPU = 1500
 		whole.Reservation = time.Now().Add(time.Hour)
-		_, _, err := p.loop.Submit(p.t.Context(), whole)
+		_, _, err := p.loop.Requests.Submit(p.t.Context(), whole)
 		if err == nil || !strings.Contains(err.Error(), "the 1.6 CPU and 3.8 GiB that are free beside what runs lie in pieces too small for its VMs; the earliest start is 02:01") {
 			t.Error(err)
 		}
@@ -229,7 +229,7 @@ func TestReservationsKeepTheirRules(t *testing.T) {
 			if in > 0 {
 				s.Reservation = time.Now().Add(in)
 			}
-			job, _, err := p.loop.Submit(p.t.Context(), s)
+			job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 			return job, err
 		}
 		kept, err := ask("fence($VMS, n1);", time.Hour, time.Hour)
@@ -246,7 +246,7 @@ func TestReservationsKeepTheirRules(t *testing.T) {
 		}
 		time.Sleep(30 * time.Minute)
 		p.expect("a vjob in the way", fenced.ID, cluster.Waiting)
-		if why := p.loop.Snapshot().VJobs[fenced.ID].Reason; !strings.Contains(why, "the reservation of vjob 1 at 01:00, which would find no places beside it") {
+		if why := p.loop.Requests.Snapshot().VJobs[fenced.ID].Reason; !strings.Contains(why, "the reservation of vjob 1 at 01:00, which would find no places beside it") {
 			t.Error(why)
 		}
 		time.Sleep(30*time.Minute + 20*time.Second)

@@ -5,38 +5,51 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/ctxswitch/placement"
 )
 
-// SetRules replaces the rules stated through the API; "" removes them. On an error, a
-// *cluster.FieldError, nothing changes.
-func (c *Core) SetRules(now time.Time, text, by string) error {
-	c.now = now
-	if err := c.CheckRules(text); err != nil {
+// Rules are the placement rules of the cluster: those of the settings, and beside them those stated through the API.
+type Rules struct {
+	ofSettings string
+	exec       *execute.Executor
+	retry      func(time.Time)
+	out        *journal.Step
+
+	stated journal.Rules
+	reader *placement.Reader
+}
+
+// texts returns all rules.
+func (l *Rules) texts() []string { return []string{l.ofSettings, l.stated.Text} }
+
+// Set replaces the stated rules; "" removes them. On an error, a *cluster.FieldError, nothing changes.
+func (l *Rules) Set(now time.Time, text, by string) error {
+	if err := l.Check(text); err != nil {
 		return err
 	}
-	if text == c.rules.Text {
+	if text == l.stated.Text {
 		return nil
 	}
-	c.rules = journal.Rules{Text: text, By: by, At: now}
-	c.out.Rules = &c.rules
-	c.out.Events = append(c.out.Events, journal.Event{
+	l.stated = journal.Rules{Text: text, By: by, At: now}
+	l.out.Rules = &l.stated
+	l.out.Events = append(l.out.Events, journal.Event{
 		At: now, Kind: journal.EventRules, Text: fmt.Sprintf("the rules of the cluster are changed: by %s", by),
 	})
-	c.next.retry(now)
+	l.retry(now)
 	return nil
 }
 
-// CheckRules returns what is wrong with rules for the cluster.
-func (c *Core) CheckRules(text string) error {
-	nodes := c.exec.Nodes()
+// Check returns what is wrong with rules for the cluster.
+func (l *Rules) Check(text string) error {
+	nodes := l.exec.Nodes()
 	list := make([]cluster.Node, len(nodes))
 	for i := range nodes {
 		list[i] = nodes[i].Node
 	}
 	return placement.Check(text, list, func(vm cluster.VMID) bool {
-		r, ok := c.exec.Job(vm.VJob)
+		r, ok := l.exec.Job(vm.VJob)
 		return ok && vm.Rank >= 0 && vm.Rank < len(r.Job.VMs)
 	})
 }

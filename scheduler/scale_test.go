@@ -152,7 +152,7 @@ func newDaemon(b *testing.B, c *cloud, rules string) *daemon {
 		},
 		Rules: rules,
 	}, c.Loaded, d.now)
-	d.core.Flush()
+	d.core.Flush(d.now)
 	for _, n := range c.Nodes {
 		d.core.Looked(d.now, n.ID, d.seen[n.ID], nil)
 	}
@@ -164,7 +164,7 @@ func newDaemon(b *testing.B, c *cloud, rules string) *daemon {
 // decides demands that a plan is begun, rests that none is.
 func (d *daemon) decides(b *testing.B) journal.Step {
 	b.Helper()
-	e := d.core.Flush()
+	e := d.core.Flush(d.now)
 	if len(e.Step.Plans) == 0 || len(e.Chains) == 0 {
 		b.Fatal("no plan")
 	}
@@ -173,7 +173,7 @@ func (d *daemon) decides(b *testing.B) journal.Step {
 
 func (d *daemon) rests(b *testing.B) {
 	b.Helper()
-	if e := d.core.Flush(); len(e.Step.Plans) > 0 {
+	if e := d.core.Flush(d.now); len(e.Step.Plans) > 0 {
 		b.Fatalf("a plan for nothing:\n%s", e.Step.Plans[0].Plan.String())
 	}
 }
@@ -257,7 +257,7 @@ func benchmarkDrain(b *testing.B, d *daemon) {
 func (d *daemon) drain(b *testing.B, rack int) journal.Step {
 	b.Helper()
 	for _, n := range d.Nodes[rack*rackSize : (rack+1)*rackSize] {
-		if err := d.core.SetNodes(d.now, []cluster.NodeID{n.ID}, cluster.Draining, "a"); err != nil {
+		if err := d.core.Nodes.Set(d.now, []cluster.NodeID{n.ID}, cluster.Draining, "a"); err != nil {
 			b.Fatal(err)
 		}
 	}

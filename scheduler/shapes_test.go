@@ -19,7 +19,7 @@ func shape(nodes int, walltime time.Duration) cluster.Shape {
 func (p *plant) mold(shapes ...cluster.Shape) (*cluster.VJob, error) {
 	s := admission.Submission{Owner: "u", VMs: shapes[0].VMs, Walltime: shapes[0].Walltime}
 	s.Shapes = shapes
-	job, _, err := p.loop.Submit(p.t.Context(), s)
+	job, _, err := p.loop.Requests.Submit(p.t.Context(), s)
 	return job, err
 }
 
@@ -39,7 +39,7 @@ func TestMold(t *testing.T) {
 			set := settings()
 			set.Policy = queue.EASY{}
 			with(t, set, func(p *plant) {
-				if _, _, err := p.loop.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(1), Walltime: 30 * time.Minute}); err != nil {
+				if _, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: wide(1), Walltime: 30 * time.Minute}); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)

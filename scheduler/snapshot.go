@@ -15,21 +15,21 @@ func (c *Core) Snapshot() *Snapshot {
 	s := &Snapshot{
 		At: c.now, Ready: c.next.begun(), Policy: c.settings.Policy.Name(),
 		VJobs: map[cluster.VJobID]VJobStatus{},
-		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.rules, Broken: c.last.breaches},
+		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.Rules.stated, Broken: c.last.breaches},
 	}
-	s.Budgets, s.Prices, s.Consolidation = c.power.cap.Budgets(c.now), c.power.pricesStatus(), c.power.consolidationStatus()
-	s.Balance = c.balanceStatus()
-	s.Durations = c.durations
+	s.Budgets, s.Prices, s.Consolidation = c.Power.cap.Budgets(c.now), c.Power.pricesStatus(), c.Improver.ConsolidationStatus()
+	s.Balance = c.Improver.BalanceStatus()
+	s.Durations = c.last.durations
 	for _, rule := range slices.Sorted(maps.Keys(c.last.dropped)) {
 		s.Rules.Dropped = append(s.Rules.Dropped, c.last.dropped[rule])
 	}
 	actions := c.exec.Actions()
 	nodes, vjobs := c.exec.Nodes(), c.exec.Jobs()
-	s.Pools = c.poolsStatus(nodes, vjobs)
+	s.Pools = c.Pools.status(nodes, vjobs, c.last.division)
 	for _, n := range nodes {
 		s.Nodes = append(s.Nodes, NodeStatus{
 			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
-			Platforms: n.Platforms, Power: c.power.cap.Node(&n), Maintenance: c.maintenanceStatus(&n, actions), Switch: c.power.controller.Switch(n.ID),
+			Platforms: n.Platforms, Power: c.Power.cap.Node(&n), Maintenance: c.Nodes.maintenance(c.now, &n, actions, c.last.undrained[n.ID]), Switch: c.Power.controller.Switch(n.ID),
 		})
 	}
 	for _, r := range vjobs {
@@ -37,9 +37,9 @@ func (c *Core) Snapshot() *Snapshot {
 			Owner: r.Job.Owner, State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Cause: r.Job.Cause, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(), Refusals: r.Refusals,
 		}
-		status.Queue = c.order.Queue(r.Job.ID)
-		status.Pool, status.Entitled = c.pools.in(r.Job, s.Pools.Hierarchy), c.last.entitled(r.Job)
-		status.Rank, _ = c.order.Rank(r.Job.ID, c.now)
+		status.Queue = c.VJobs.order.Queue(r.Job.ID)
+		status.Pool, status.Entitled = c.Pools.in(r.Job, s.Pools.Hierarchy), c.last.entitled(r.Job)
+		status.Rank, _ = c.VJobs.order.Rank(r.Job.ID, c.now)
 		v, decided := c.last.verdicts[r.Job.ID]
 		switch {
 		case r.Blind && r.Wait != "":

@@ -14,6 +14,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/scheduler/entitlement"
+	"vjob/scheduler/improve"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
 )
@@ -46,8 +47,8 @@ type Snapshot struct {
 	Rules         RulesStatus
 	Budgets       powercap.Budgets
 	Prices        PricesStatus
-	Balance       BalanceStatus
-	Consolidation ConsolidationStatus
+	Balance       improve.BalanceStatus
+	Consolidation improve.ConsolidationStatus
 	Pools         PoolsStatus
 	VJobs         map[cluster.VJobID]VJobStatus
 	Running       []ActionStatus      // actions under way

@@ -104,10 +104,10 @@ func TestSweeps(t *testing.T) {
 		d := &sweptDriver{err: errors.New("a file cannot be removed")}
 		sweeping(t, d, time.Hour, func(l *scheduler.Loop) {
 			time.Sleep(10 * time.Minute)
-			if err := l.Order(t.Context(), 1, scheduler.OrderDelete, "u"); err != nil {
+			if err := l.Requests.Order(t.Context(), 1, scheduler.OrderDelete, "u"); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := l.Submit(t.Context(), waiting("c")); err != nil {
+			if _, _, err := l.Requests.Submit(t.Context(), waiting("c")); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * time.Hour)
@@ -132,7 +132,7 @@ func TestSweepThatTakesLong(t *testing.T) {
 		d := &sweptDriver{takes: 8 * time.Minute}
 		sweeping(t, d, time.Minute, func(l *scheduler.Loop) {
 			time.Sleep(5 * time.Minute)
-			if err := l.Order(t.Context(), 1, scheduler.OrderDelete, "u"); err != nil {
+			if err := l.Requests.Order(t.Context(), 1, scheduler.OrderDelete, "u"); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(7 * time.Minute)

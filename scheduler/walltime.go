@@ -10,14 +10,14 @@ import (
 
 // endOverdue ends the vjobs that have reached their walltime, or suspends and holds them until they
 // get more time or are deleted.
-func (c *Core) endOverdue() {
+func (v *VJobs) endOverdue(now time.Time) {
 	cause := cluster.Cause{Kind: cluster.CauseWalltime}
-	for _, id := range c.exec.Walltimes.Overdue() {
+	for _, id := range v.exec.Walltimes.Overdue() {
 		// The vjob is there: it was just listed.
-		if c.settings.HoldOverdue {
-			_ = c.exec.Hold(c.now, id, true, cause)
+		if v.settings.HoldOverdue {
+			_ = v.exec.Hold(now, id, true, cause)
 		} else {
-			_ = c.exec.Clear(c.now, id, gang.ThenExpire, cause)
+			_ = v.exec.Clear(now, id, gang.ThenExpire, cause)
 		}
 	}
 }
@@ -33,9 +33,8 @@ type WalltimeChange struct {
 // SetWalltime changes a walltime: to a shorter one at any time, to a longer one before the vjob has
 // run, or by an administrator. It fails with ErrNotFound, ErrConflict or the limit of its queue, and
 // then changes nothing.
-func (c *Core) SetWalltime(now time.Time, s WalltimeChange) error {
-	c.now = now
-	r, ok := c.exec.Job(s.VJob)
+func (v *VJobs) SetWalltime(now time.Time, s WalltimeChange) error {
+	r, ok := v.exec.Job(s.VJob)
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", s.VJob, cluster.ErrNotFound)
 	}
@@ -57,15 +56,15 @@ func (c *Core) SetWalltime(now time.Time, s WalltimeChange) error {
 	case longer && (r.Began || r.Job.State != cluster.Waiting) && !s.Admin:
 		return refuse("a longer walltime of a vjob that has begun requires an administrator")
 	}
-	if box, live := c.exec.Job(r.Job.Inner); live && s.Walltime-r.Ran > box.Job.Walltime-box.Ran {
+	if box, live := v.exec.Job(r.Job.Inner); live && s.Walltime-r.Ran > box.Job.Walltime-box.Ran {
 		return refuse(fmt.Sprintf("its container %s ends in %s", box.Job.ID, (box.Job.Walltime - box.Ran).Round(time.Second)))
 	}
 	changed := r.Job.Clone()
 	changed.Walltime = s.Walltime
-	if err := c.settings.OrderingRules().Admit(changed); err != nil && longer {
+	if err := v.settings.OrderingRules().Admit(changed); err != nil && longer {
 		return err
 	}
-	return c.exec.Walltimes.Set(now, s.VJob, s.Walltime, fmt.Sprintf("vjob %s: its walltime is %s now, by %s", s.VJob, span(s.Walltime), s.By))
+	return v.exec.Walltimes.Set(now, s.VJob, s.Walltime, fmt.Sprintf("vjob %s: its walltime is %s now, by %s", s.VJob, span(s.Walltime), s.By))
 }
 
 func span(d time.Duration) string {

@@ -42,10 +42,10 @@ func TestSetWalltime(t *testing.T) {
 		r := mount(t, settings(), l)
 		r.drain()
 		c.s.By = "ann"
-		if err := r.core.SetWalltime(r.now, c.s); !errors.Is(err, c.want) || c.want == nil && err != nil {
+		if err := r.core.VJobs.SetWalltime(r.now, c.s); !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
-		step := r.core.Flush().Step
+		step := r.core.Flush(r.now).Step
 		if written := len(step.Spans) == 1 && step.Spans[0].Walltime == c.s.Walltime; written != (c.want == nil) {
 			t.Errorf("%s: written: %+v", c.name, step.Spans)
 		}
@@ -58,7 +58,7 @@ func TestStretchedWalltimeEnds(t *testing.T) {
 	l.VJobs[0].Walltime = time.Minute
 	r := mount(t, settings(), l)
 	r.drain()
-	if err := r.core.SetWalltime(r.now, scheduler.WalltimeChange{VJob: 1, Walltime: 2 * time.Minute, Admin: true}); err != nil {
+	if err := r.core.VJobs.SetWalltime(r.now, scheduler.WalltimeChange{VJob: 1, Walltime: 2 * time.Minute, Admin: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.at(119 * time.Second)
@@ -90,7 +90,7 @@ func TestOverdueIsHeld(t *testing.T) {
 			t.Errorf("at %s it is %s, held %v: %s", at, s.State, s.Held, s.Reason)
 		}
 		if at == time.Minute {
-			if err := r.core.Order(r.now, 1, scheduler.OrderResume, "u"); err != nil {
+			if err := r.core.VJobs.Order(r.now, 1, scheduler.OrderResume, "u"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/energy"
-	"vjob/energy/power/cycle"
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
@@ -60,18 +59,17 @@ func (l *WhatIfVJob) Hypothetical() bool { return l.ID == 0 }
 // WhatIf prepares the answer to what would be decided after some changes. The answer takes a while
 // and does not use the core. Nothing changes. It fails if the changes are invalid.
 func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func() WhatIfResult, err error) {
-	c.now = now
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	present, then := c.vary(), c.vary()
-	if err := s.apply(c, then, b); err != nil {
+	present, then := c.vary(now), c.vary(now)
+	if err := s.apply(c, now, then, b); err != nil {
 		return nil, err
 	}
 	if s.Place == nil {
 		return func() WhatIfResult { return compare(present, then) }, nil
 	}
-	id, standby := *s.Place, c.standby()
+	id, standby := *s.Place, c.Power.standby()
 	if id == 0 {
 		id = hypotheticalID
 	}
@@ -87,16 +85,6 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func(
 	}, nil
 }
 
-// standby returns the nodes that are off and can be switched on.
-func (c *Core) standby() (list []cluster.NodeID) {
-	for _, id := range c.exec.Names() {
-		if power := c.power.controller.Switch(id); power != nil && power.Phase == cycle.Off {
-			list = append(list, id)
-		}
-	}
-	return list
-}
-
 // renumberPlacements replaces the hypothetical id by 0.
 func (f *WhatIfResult) renumberPlacements() {
 	for i := range f.Placements {
@@ -110,17 +98,17 @@ func (f *WhatIfResult) renumberPlacements() {
 }
 
 // apply applies the changes to a variant of the view.
-func (s *WhatIf) apply(c *Core, v *decide.Variant, b admission.Limits) error {
+func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, b admission.Limits) error {
 	for id, state := range s.Nodes {
 		if err := v.SetNodeState(id, state); err != nil {
 			return err
 		}
 	}
 	if s.Rules != nil {
-		if err := c.CheckRules(*s.Rules); err != nil {
+		if err := c.Rules.Check(*s.Rules); err != nil {
 			return err
 		}
-		v.ReplaceRules(c.rules.Text, *s.Rules)
+		v.ReplaceRules(c.Rules.stated.Text, *s.Rules)
 	}
 	if s.Budget != nil {
 		if len(c.settings.Energy.Power) == 0 {
@@ -142,13 +130,13 @@ func (s *WhatIf) apply(c *Core, v *decide.Variant, b admission.Limits) error {
 	if err := s.Submit.Route(c.settings.Ordering); err != nil {
 		return err
 	}
-	if err := c.settings.admitPool(s.Submit.VJob(0), c.pools.hierarchy()); err != nil {
+	if err := c.settings.admitPool(s.Submit.VJob(0), c.Pools.hierarchy()); err != nil {
 		return err
 	}
-	if err := c.Admit(c.now, s.Submit); err != nil {
+	if err := c.Admit(now, s.Submit); err != nil {
 		return err
 	}
-	addTo(v, c.order, c.now, s.Submit)
+	addTo(v, c.VJobs.order, now, s.Submit)
 	return nil
 }
 

@@ -150,20 +150,20 @@ func TestSupposeNonsense(t *testing.T) {
 func TestSetRules(t *testing.T) {
 	r := mount(t, settings(), state(4, 0))
 	r.drain()
-	if err := r.core.SetRules(r.now, "ban($ALL_VMS, n9);", "op"); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "there is no node n9") {
+	if err := r.core.Rules.Set(r.now, "ban($ALL_VMS, n9);", "op"); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "there is no node n9") {
 		t.Errorf("a node that is not there: %v", err)
 	}
-	if err := r.core.SetRules(r.now, "spread({1.0, 99.0});", "op"); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "there is no VM 99.0") {
+	if err := r.core.Rules.Set(r.now, "spread({1.0, 99.0});", "op"); !errors.Is(err, cluster.ErrInvalid) || !strings.Contains(err.Error(), "there is no VM 99.0") {
 		t.Errorf("a VM that is not there: %v", err)
 	}
-	if e := r.core.Flush(); !e.Step.Empty() || r.core.Snapshot().Rules.Stated.Text != "" {
+	if e := r.core.Flush(r.now); !e.Step.Empty() || r.core.Snapshot().Rules.Stated.Text != "" {
 		t.Error("rules that were refused are there")
 	}
 	const text = "ban($ALL_VMS, n0000);"
-	if err := r.core.SetRules(r.now, text, "op"); err != nil {
+	if err := r.core.Rules.Set(r.now, text, "op"); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.core.Flush(); e.Step.Rules == nil || e.Step.Rules.Text != text || e.Step.Rules.By != "op" {
+	if e := r.core.Flush(r.now); e.Step.Rules == nil || e.Step.Rules.Text != text || e.Step.Rules.By != "op" {
 		t.Fatalf("written: %+v", e.Step)
 	}
 	r.at(time.Second)
@@ -175,10 +175,10 @@ func TestSetRules(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if err := r.core.SetRules(r.now, text, "op"); err != nil {
+	if err := r.core.Rules.Set(r.now, text, "op"); err != nil {
 		t.Error(err)
 	}
-	if e := r.core.Flush(); e.Step.Rules != nil {
+	if e := r.core.Flush(r.now); e.Step.Rules != nil {
 		t.Error("the same rules are written again")
 	}
 }
@@ -189,7 +189,7 @@ func TestRulesThatCannotBeKept(t *testing.T) {
 	set.Policy = queue.FCFS{}
 	r := mount(t, set, state(4, 0))
 	r.drain()
-	if err := r.core.SetRules(r.now, "capacity($ALL_NODES, 0); ban($ALL_VMS, n0000);", "op"); err != nil {
+	if err := r.core.Rules.Set(r.now, "capacity($ALL_NODES, 0); ban($ALL_VMS, n0000);", "op"); err != nil {
 		t.Fatal(err)
 	}
 	r.at(time.Second)

@@ -31,7 +31,7 @@ func TestVJobsStartWithinTheirWindows(t *testing.T) {
 	held.Held = true
 	attempt := window(7, r.now, 3*time.Hour, time.Hour)
 	attempt.Attempts = 1 // the first of them started in time
-	r.core.Submitted(r.now, window(3, r.now, 90*time.Minute, 0), window(4, r.now, 0, time.Hour), held, window(6, r.now, 0, -time.Hour), attempt)
+	r.core.VJobs.Submitted(r.now, window(3, r.now, 90*time.Minute, 0), window(4, r.now, 0, time.Hour), held, window(6, r.now, 0, -time.Hour), attempt)
 	r.at(time.Second)
 	if r.started(3) || !r.started(4) || r.started(5) || r.started(6) {
 		t.Fatalf("started: 3 %v, 4 %v, 5 %v, 6 %v", r.started(3), r.started(4), r.started(5), r.started(6))

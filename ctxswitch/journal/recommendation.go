@@ -100,18 +100,10 @@ func (r *Recommendation) Changes() string {
 	if r.Node != "" {
 		parts = append(parts, fmt.Sprintf("empties node %s", r.Node))
 	}
-	add("switches", names(r.On), " on")
+	add("switches", cluster.NodeNames(r.On), " on")
 	add("moves", moves, "")
-	add("switches", names(r.Off), " off")
+	add("switches", cluster.NodeNames(r.Off), " off")
 	return strings.Join(parts, "; ")
-}
-
-func names(nodes []cluster.NodeID) []string {
-	list := make([]string, len(nodes))
-	for i, id := range nodes {
-		list[i] = string(id)
-	}
-	return list
 }
 
 // RecommendationFilter selects recommendations; zero fields select all.

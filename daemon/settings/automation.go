@@ -6,7 +6,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler"
+	"vjob/scheduler/improve"
 )
 
 // Automation says which changes wait for the approval of an administrator. A kind without a mode of its own
@@ -53,8 +53,8 @@ func (a *Automation) validate() error {
 }
 
 // automation returns the kinds of changes that wait for approval.
-func (a *Automation) automation() scheduler.Automation {
-	out := scheduler.Automation{Manual: map[journal.RecommendationKind]bool{}, Life: a.Expires.Duration}
+func (a *Automation) automation() improve.Automation {
+	out := improve.Automation{Manual: map[journal.RecommendationKind]bool{}, Life: a.Expires.Duration}
 	for kind, mode := range a.modes() {
 		byDefault := a.Default == modeManual || a.Default == modePartial && kind != journal.RecommendStart
 		out.Manual[kind] = mode == modeManual || mode == "" && byDefault

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/scheduler"
 	"vjob/scheduler/balance"
+	"vjob/scheduler/improve"
 )
 
 // Balance are the settings of load balancing, see docs/explanation/balance.md.
@@ -50,21 +50,21 @@ func (s *Settings) validateBalance() error {
 }
 
 // balancing returns the settings of load balancing, or nil if it is off.
-func (s *Settings) balancing() *scheduler.BalanceSettings {
+func (s *Settings) balancing() *improve.BalanceSettings {
 	if s.Balance.When == whenNever {
 		return nil
 	}
-	return &scheduler.BalanceSettings{Settings: s.Balance.settings(), Every: s.Balance.Every.Duration}
+	return &improve.BalanceSettings{Settings: s.Balance.settings(), Every: s.Balance.Every.Duration}
 }
 
 // placement returns the aim of changes to running VMs. Without a setting it is efficient where something saves power.
-func (s *Settings) placement() scheduler.Placement {
+func (s *Settings) placement() improve.Placement {
 	c := &s.Energy.Consolidate
 	switch {
 	case s.Policy.Placement != "":
-		return scheduler.Placement(s.Policy.Placement)
+		return improve.Placement(s.Policy.Placement)
 	case len(s.Power()) > 0 && !c.never() && (c.always() || s.Switching.Manage.Enabled || len(s.Energy.Budgets) > 0):
-		return scheduler.Efficient
+		return improve.Efficient
 	}
-	return scheduler.Spread
+	return improve.Spread
 }

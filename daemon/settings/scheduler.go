@@ -12,6 +12,7 @@ import (
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/improve"
 )
 
 // Scheduler returns the settings of the scheduling loop, without the planner and without node power. The daemon and
@@ -62,17 +63,18 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 			Pools: pools, EntitleEvery: s.Timing.Entitle.Duration,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
-		HoldOverdue: s.Policy.Overdue == "suspend", Consolidation: s.consolidation(), Balance: s.balancing(), Placement: s.placement(), Automation: s.Approval.automation(),
+		HoldOverdue: s.Policy.Overdue == "suspend",
+		Improve:     improve.Settings{Consolidation: s.consolidation(), Balance: s.balancing(), Placement: s.placement(), Automation: s.Approval.automation()},
 	}, nil
 }
 
 // consolidation returns the settings of energy consolidation, or nil if it is off.
-func (s *Settings) consolidation() *scheduler.ConsolidationSettings {
+func (s *Settings) consolidation() *improve.ConsolidationSettings {
 	c := &s.Energy.Consolidate
 	if c.never() {
 		return nil
 	}
-	return &scheduler.ConsolidationSettings{Criteria: c.criteria(), Every: c.Every.Duration, Always: c.always()}
+	return &improve.ConsolidationSettings{Criteria: c.criteria(), Every: c.Every.Duration, Always: c.always()}
 }
 
 // SubmissionLimits returns the limits of submissions; the default image comes first.

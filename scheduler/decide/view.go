@@ -179,6 +179,12 @@ func (v *View) DelayedUntil(id cluster.VJobID) (at time.Time, delayed bool) {
 	return at, !at.IsZero()
 }
 
+// WaitsForResources reports whether a vjob waits only for resources or power after a verdict on it.
+func (v *View) WaitsForResources(job *cluster.VJob, verdict *queue.Verdict) bool {
+	_, delayed := v.DelayedUntil(job.ID)
+	return job.State.Ready() && verdict.Target == queue.Wait && !job.Held && !delayed && job.Inner == 0 && !job.Reservation.After(v.facts.Now)
+}
+
 // barred reports whether a gate or the quarantine keeps a vjob from starting.
 func (v *View) barred(id cluster.VJobID) bool {
 	return v.ineligible[id].Reason != "" || v.quarantined[id] != ""

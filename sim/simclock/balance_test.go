@@ -13,12 +13,13 @@ import (
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
 	"vjob/scheduler/balance"
+	"vjob/scheduler/improve"
 )
 
 // balanced moves VMs off crowded nodes.
 func balanced(set *scheduler.Settings) {
-	set.Balance = &scheduler.BalanceSettings{Settings: balance.Default, Every: 5 * time.Minute}
-	set.Placement, set.Live = scheduler.Spread, true
+	set.Improve.Balance = &improve.BalanceSettings{Settings: balance.Default, Every: 5 * time.Minute}
+	set.Improve.Placement, set.Live = improve.Spread, true
 	set.Execute.Costs.MigratePer = 20 * time.Second
 }
 
@@ -110,7 +111,7 @@ func TestNoiseMovesNothingBack(t *testing.T) {
 
 // What power management switches on because nodes are too busy relieves them.
 func TestSwitchedOnNodesRelieveOthers(t *testing.T) {
-	p := switchable(t, managed(), balanced, func(set *scheduler.Settings) { set.Placement = scheduler.Efficient })
+	p := switchable(t, managed(), balanced, func(set *scheduler.Settings) { set.Improve.Placement = improve.Efficient })
 	for range 8 {
 		p.busy(cluster.Step{CPU: 50, Duration: time.Hour}, cluster.Step{CPU: 450, Duration: 5 * time.Hour})
 	}
@@ -133,7 +134,7 @@ func TestSwitchedOnNodesRelieveOthers(t *testing.T) {
 // With placement pack, VMs leave nodes until as few as possible have any; none needs a power model.
 func TestFewestNodes(t *testing.T) {
 	p := scattered(t, "", func(set *scheduler.Settings) {
-		set.Placement, set.Energy.Power, set.NodePower = scheduler.Pack, nil, nil
+		set.Improve.Placement, set.Energy.Power, set.NodePower = improve.Pack, nil, nil
 	})
 	p.run(30 * time.Minute)
 	if got := strings.Count(p.where(), ":0"); got != 2 {

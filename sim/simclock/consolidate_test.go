@@ -14,12 +14,13 @@ import (
 	"vjob/energy/power/cycle"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
+	"vjob/scheduler/improve"
 )
 
 // saving enables consolidation: n1 draws 1 W for each hundredth of a CPU, n2
 // three times as much, and so on in turn.
 func saving(set *scheduler.Settings) {
-	set.Consolidation = &scheduler.ConsolidationSettings{Criteria: consolidate.Default, Every: 5 * time.Minute, Always: true}
+	set.Improve.Consolidation = &improve.ConsolidationSettings{Criteria: consolidate.Default, Every: 5 * time.Minute, Always: true}
 	set.Execute.Costs.MigratePer = 20 * time.Second
 	set.Energy.Power = map[cluster.NodeID]energy.Power{}
 	for i, id := range set.Switching.Nodes {

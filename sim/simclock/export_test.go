@@ -12,6 +12,7 @@ func (s *Shell) Foresee() (scheduler.QueueForecast, error) {
 	if s.core == nil {
 		return scheduler.QueueForecast{}, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
+	s.told = s.now
 	answer, err := s.core.Forecast(s.now)
 	if err != nil {
 		return scheduler.QueueForecast{}, err

@@ -18,7 +18,7 @@ func (s *Shell) switchPower(asks []power.Request) (more bool) {
 		if s.dies("after power " + ask.Verb.String()) {
 			return false
 		}
-		if s.later(func() { s.reports(func() { s.core.PowerReplied(s.now, ask, state, err) }) }) {
+		if s.later(func() { s.reports(func() { s.core.Power.Replied(s.now, ask, state, err) }) }) {
 			more = true
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // manual makes changes of some kinds wait for approval.
 func manual(kinds ...journal.RecommendationKind) func(*scheduler.Settings) {
 	return func(set *scheduler.Settings) {
-		set.Automation.Manual = map[journal.RecommendationKind]bool{}
+		set.Improve.Automation.Manual = map[journal.RecommendationKind]bool{}
 		for _, k := range kinds {
-			set.Automation.Manual[k] = true
+			set.Improve.Automation.Manual[k] = true
 		}
 	}
 }

@@ -50,6 +50,7 @@ type Shell struct {
 	cfg    Config
 	core   *scheduler.Core
 	now    time.Time
+	told   time.Time                  // of the last event of the core
 	chains map[hypervisor.OpID]*chain // by the call under way
 	timers timers
 	serial int
@@ -92,7 +93,7 @@ func (s *Shell) start() error {
 	if err != nil {
 		return fmt.Errorf("load the journal: %w", err)
 	}
-	s.core = scheduler.NewCore(s.cfg.Settings, loaded, s.now)
+	s.core, s.told = scheduler.NewCore(s.cfg.Settings, loaded, s.now), s.now
 	return nil
 }
 
@@ -133,6 +134,7 @@ func (s *Shell) Step(to time.Time) (bool, error) {
 		}
 	}
 	if s.core != nil && !s.wake.After(s.now) {
+		s.told = s.now
 		s.core.Tick(s.now)
 	}
 	return true, s.carryOut()
@@ -151,11 +153,13 @@ func (s *Shell) Until(to time.Time) error {
 // deliver passes notices of the cluster to the core.
 func (s *Shell) deliver(notices []simulated.Notice) {
 	for _, h := range notices {
-		switch {
-		case s.core == nil:
-		case h.Reply == nil:
+		if s.core == nil {
+			return
+		}
+		s.told = s.now
+		if h.Reply == nil {
 			s.core.Hint(s.now, h.Hint)
-		default:
+		} else {
 			s.reply(h.Reply)
 		}
 	}
@@ -197,7 +201,7 @@ func (s *Shell) call(c *chain) {
 // carryOut commits the steps of the core and then carries out its effects.
 func (s *Shell) carryOut() error {
 	for s.core != nil {
-		effects := s.core.Flush()
+		effects := s.core.Flush(s.told)
 		if !effects.Step.Empty() {
 			if s.dies("before commit") {
 				return nil
@@ -235,13 +239,14 @@ func (s *Shell) carryOut() error {
 // again passes the next attempts of failed vjobs to the core. known is false if the store
 // cannot be read.
 func (s *Shell) again() (more, known bool) {
-	failed := s.core.Failed()
+	failed := s.core.VJobs.Failed()
 	if len(failed) == 0 {
 		return false, true
 	}
 	jobs, err := s.cfg.Store.Attempts(context.Background(), failed)
 	if err == nil {
-		s.core.Again(s.now, jobs...)
+		s.told = s.now
+		s.core.VJobs.Again(s.now, jobs...)
 	}
 	return true, err == nil
 }
@@ -291,11 +296,15 @@ func (s *Shell) later(do func()) bool {
 
 // reports delivers an observation after the other half of the latency.
 func (s *Shell) reports(deliver func()) {
-	if s.cfg.Latency == nil {
+	tell := func() {
+		s.told = s.now
 		deliver()
+	}
+	if s.cfg.Latency == nil {
+		tell()
 		return
 	}
-	s.schedule(s.cfg.Latency()/2, deliver)
+	s.schedule(s.cfg.Latency()/2, tell)
 }
 
 func (s *Shell) schedule(after time.Duration, do func()) {

@@ -22,6 +22,7 @@ import (
 	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/improve"
 	"vjob/scheduler/nodepower"
 	"vjob/sim/simclock"
 	"vjob/tests/simstore"
@@ -82,7 +83,7 @@ func newThriftyDay(t *testing.T, h *thrift) *day {
 		loop.NodePower = &nodepower.PolicySettings{Settings: dpm.Default, Every: 5 * time.Minute, Boot: 2 * time.Minute}
 	}
 	if h.consolidate {
-		loop.Consolidation = &scheduler.ConsolidationSettings{Criteria: consolidate.Default, Every: 10 * time.Minute, Always: true}
+		loop.Improve.Consolidation = &improve.ConsolidationSettings{Criteria: consolidate.Default, Every: 10 * time.Minute, Always: true}
 	}
 	d.shell, err = simclock.New(simclock.Config{
 		Settings: loop, Cluster: d.cluster, Store: d.store,

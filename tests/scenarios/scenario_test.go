@@ -242,7 +242,7 @@ func arrange(set *scheduler.Settings, text string) error {
 		return err
 	}
 	set.Ordering, set.Policy = core.Ordering, core.Ordering.Policy()
-	set.Energy, set.Consolidation = core.Energy, core.Consolidation
+	set.Energy, set.Improve.Consolidation = core.Energy, core.Improve.Consolidation
 	set.Pools, set.EntitleEvery = core.Pools, core.EntitleEvery
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler"
 	"vjob/scheduler/balance"
+	"vjob/scheduler/improve"
 )
 
 // balanced reports whether a run moves VMs off crowded nodes: every third run, which meets every other option.
@@ -18,21 +18,21 @@ func (o *Options) balanced() bool { return o.Seed/5%3 == 2 }
 func (o *Options) approves() bool { return o.balanced() && o.Seed/15%2 == 1 }
 
 // balancing returns the settings of balance. Demand lasts for seconds here, so that moves are not weighed.
-func balancing(opts *Options) *scheduler.BalanceSettings {
+func balancing(opts *Options) *improve.BalanceSettings {
 	if !opts.balanced() {
 		return nil
 	}
 	s := balance.Default
 	s.CostBenefit, s.Horizon, s.Stable, s.MaxMoves, s.MaxPerNode = false, 10*time.Second, time.Second, 6, 3
-	return &scheduler.BalanceSettings{Settings: s, Every: 10 * time.Second}
+	return &improve.BalanceSettings{Settings: s, Every: 10 * time.Second}
 }
 
 // automation returns which changes wait for approval.
-func automation(opts *Options) scheduler.Automation {
+func automation(opts *Options) improve.Automation {
 	if !opts.approves() {
-		return scheduler.Automation{}
+		return improve.Automation{}
 	}
-	return scheduler.Automation{
+	return improve.Automation{
 		Manual: map[journal.RecommendationKind]bool{
 			journal.RecommendBalance: true, journal.RecommendDrain: opts.Seed/30%2 == 1,
 		},

@@ -13,6 +13,7 @@ import (
 	"vjob/energy/consolidate"
 	"vjob/hypervisor/simulated"
 	"vjob/scheduler"
+	"vjob/scheduler/improve"
 )
 
 // Every third run has a power budget: enough for one vjob of four VMs at its least share and a
@@ -147,7 +148,7 @@ func (r *run) consolidate(settings *scheduler.Settings, chance *rand.Rand) {
 	case 2:
 		settings.Energy.Lambda = 0.6
 	}
-	settings.Consolidation = &scheduler.ConsolidationSettings{
+	settings.Improve.Consolidation = &improve.ConsolidationSettings{
 		Criteria: consolidate.Criteria{Horizon: time.Duration(1+chance.IntN(5)) * time.Minute, Factor: 1, MinSaving: 1}, Every: 20 * time.Second,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"vjob/queue"
 	"vjob/scheduler"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/improve"
 )
 
 // rounds bounds the improvement of a plan, to save time.
@@ -34,7 +35,7 @@ func Settings(opts Options) scheduler.Settings {
 	if opts.timed() {
 		set.Reservations.Margin = 20 * time.Second
 	}
-	set.Balance, set.Automation, set.Placement = balancing(&opts), automation(&opts), scheduler.Spread
+	set.Improve.Balance, set.Improve.Automation, set.Improve.Placement = balancing(&opts), automation(&opts), improve.Spread
 	if opts.pooled() {
 		set.Pools, set.EntitleEvery = poolsOf(), 30*time.Second
 	}

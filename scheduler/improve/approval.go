@@ -1,4 +1,4 @@
-package scheduler
+package improve
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ import (
 // Starts and drains that wait for approval are barred from decisions; what would happen otherwise is a second
 // decision, which becomes recommendations.
 
-// approvals returns which starts and drains are approved.
-func (c *Core) approvals() (a decide.Approvals) {
-	starts, drains := c.settings.Automation.Manual[journal.RecommendStart], c.settings.Automation.Manual[journal.RecommendDrain]
+// Approvals returns which starts and drains are approved.
+func (m *Improver) Approvals() (a decide.Approvals) {
+	starts, drains := m.settings.Automation.Manual[journal.RecommendStart], m.settings.Automation.Manual[journal.RecommendDrain]
 	if !starts && !drains {
 		return a
 	}
@@ -29,7 +29,7 @@ func (c *Core) approvals() (a decide.Approvals) {
 	if drains {
 		a.Drains = map[cluster.NodeID]bool{}
 	}
-	for _, r := range c.book.List() {
+	for _, r := range m.book.List() {
 		approved := r.State == journal.RecommendationApproved
 		switch {
 		case r.Kind == journal.RecommendStart && starts && approved:
@@ -43,35 +43,33 @@ func (c *Core) approvals() (a decide.Approvals) {
 	return a
 }
 
-// recommendApprovals proposes the starts and drains that wait for approval, and closes what has come about.
-func (c *Core) recommendApprovals() {
-	now := c.approvals()
-	if now.Starts == nil && now.Drains == nil {
+// Recommend proposes the starts and drains that wait for approval, and closes what has come about.
+func (m *Improver) Recommend(now time.Time) {
+	approved := m.Approvals()
+	if approved.Starts == nil && approved.Drains == nil {
 		return
 	}
-	c.settleApproved()
-	facts := c.facts()
-	facts.Approvals = decide.Approvals{}
-	free, err := decide.NewView(&c.settings.Settings, facts).Decide()
+	m.settleApproved(now)
+	free, err := m.parts.View(now, decide.Approvals{}).Decide()
 	if err != nil || free.Verdicts == nil {
 		return
 	}
 	var starts, drains []recommendation.Proposal
 	for _, s := range free.Starts() {
-		if now.Starts != nil && now.Starts[s.Job.ID] == nil {
+		if approved.Starts != nil && approved.Starts[s.Job.ID] == nil {
 			starts = append(starts, startProposal(&s))
 		}
 	}
 	for _, e := range free.Evacuations() {
-		if now.Drains != nil && !now.Drains[e.Node] {
+		if approved.Drains != nil && !approved.Drains[e.Node] {
 			drains = append(drains, drainProposal(&e))
 		}
 	}
-	if now.Starts != nil {
-		c.book.Propose(c.now, journal.RecommendStart, starts)
+	if approved.Starts != nil {
+		m.book.Propose(now, journal.RecommendStart, starts)
 	}
-	if now.Drains != nil {
-		c.book.Propose(c.now, journal.RecommendDrain, drains)
+	if approved.Drains != nil {
+		m.book.Propose(now, journal.RecommendDrain, drains)
 	}
 }
 
@@ -95,48 +93,48 @@ func drainProposal(e *decide.Evacuation) recommendation.Proposal {
 
 // settleApproved closes the approved starts of vjobs that have begun or ended, and the approved drains of nodes
 // that are empty or not drained any more.
-func (c *Core) settleApproved() {
-	for _, r := range c.book.List() {
+func (m *Improver) settleApproved(now time.Time) {
+	for _, r := range m.book.List() {
 		if r.State != journal.RecommendationApproved {
 			continue
 		}
 		switch r.Kind {
 		case journal.RecommendStart:
-			job, known := c.exec.Job(r.VJob)
+			job, known := m.parts.Cluster.Job(r.VJob)
 			if !known || job.Job.State != cluster.Waiting {
-				c.book.Applied(c.now, r.ID, 0)
+				m.book.Applied(now, r.ID, 0)
 			}
 		case journal.RecommendDrain:
-			n, known := c.exec.Node(r.Node)
+			n, known := m.parts.Cluster.Node(r.Node)
 			switch {
 			case !known || n.State != cluster.Draining:
-				c.book.Refuse(c.now, r.ID, fmt.Sprintf("node %s is not drained any more", r.Node))
+				m.book.Refuse(now, r.ID, fmt.Sprintf("node %s is not drained any more", r.Node))
 			case len(n.VMs) == 0:
-				c.book.Applied(c.now, r.ID, 0)
+				m.book.Applied(now, r.ID, 0)
 			}
 		case journal.RecommendBalance, journal.RecommendConsolidate, journal.RecommendPower: // see improve
 		}
 	}
 }
 
-// refuseUnstarted refuses the approved starts that a decision does not carry out.
-func (c *Core) refuseUnstarted(d *decide.Decision) {
+// RefuseUnstarted refuses the approved starts that a decision does not carry out.
+func (m *Improver) RefuseUnstarted(now time.Time, d *decide.Decision) {
 	starts := d.Starts()
-	for _, r := range c.book.List() {
+	for _, r := range m.book.List() {
 		if r.Kind != journal.RecommendStart || r.State != journal.RecommendationApproved {
 			continue
 		}
 		at := slices.IndexFunc(d.VJobs, func(x execute.Report) bool { return x.Job.ID == r.VJob })
 		begins := slices.ContainsFunc(starts, func(s decide.Start) bool { return s.Job.ID == r.VJob })
 		if at >= 0 && d.VJobs[at].Job.State == cluster.Waiting && d.VJobs[at].Idle && !begins {
-			c.book.Refuse(c.now, r.ID, cmp.Or(d.Why, d.Verdicts[at].Reason))
+			m.book.Refuse(now, r.ID, cmp.Or(d.Why, d.Verdicts[at].Reason))
 		}
 	}
 }
 
 // outdated returns what differs between an approved recommendation and what would happen now; "" if nothing does.
-func (c *Core) outdated(r *journal.Recommendation) string {
-	d, err := c.view().Decide() // it is approved already
+func (m *Improver) outdated(now time.Time, r *journal.Recommendation) string {
+	d, err := m.view(now).Decide() // it is approved already
 	if err != nil {
 		return err.Error()
 	}

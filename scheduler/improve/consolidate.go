@@ -1,4 +1,4 @@
-package scheduler
+package improve
 
 import (
 	"fmt"
@@ -8,20 +8,10 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/energy/consolidate"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/recommendation"
 )
-
-// ConsolidationSettings configures when running VMs move to where they draw less.
-type ConsolidationSettings struct {
-	consolidate.Criteria
-	Every time.Duration // between two searches of the whole cluster
-	// Always consolidates even if neither a budget, nor CPU shares, nor nodes switched off by vjob
-	// ask for less power.
-	Always bool
-}
 
 // Two searches in a large cluster are at least leastLook apart, and lookShare times the duration
 // of the last decision: a search delays other decisions.
@@ -33,11 +23,10 @@ const (
 // consolidation is the memory of searches for places where VMs draw less. A restart loses it, and then
 // the next search is due at once.
 type consolidation struct {
-	turn   int           // the next part of the cluster
-	next   time.Time     // when the next search is due
-	seen   uint64        // the executor's changes as of the last search
-	around int           // searches since the last change or move
-	took   time.Duration // by the last decision
+	turn   int       // the next part of the cluster
+	next   time.Time // when the next search is due
+	seen   uint64    // the executor's changes as of the last search
+	around int       // searches since the last change or move
 	status ConsolidationStatus
 }
 
@@ -60,37 +49,40 @@ type ConsolidationLook struct {
 }
 
 // consolidate moves VMs to where they draw less, after a decision with nothing else to do.
-func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
-	p := c.power
-	ask, s := c.settings.Consolidation, &p.consolidation
-	if !p.consolidates() {
+func (m *Improver) consolidate(step *Step) {
+	ask, s := m.settings.Consolidation, &m.consolidation
+	if !m.consolidates() {
 		return
 	}
-	if c.now.Before(s.next) {
-		c.next.retry(s.next) // changes are considered then
+	if step.Now.Before(s.next) {
+		m.parts.Retry(s.next) // changes are considered then
 		return
 	}
-	p.moved.forget(c.now)
-	found := d.Consolidate(&decide.ConsolidationRequest{
-		Criteria: ask.Criteria, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
-		Keeps: p.moved.keeps, Pack: c.settings.Placement == Pack,
+	m.moved.forget(step.Now)
+	found := step.Decision.Consolidate(&decide.ConsolidationRequest{
+		Criteria: ask.Criteria, Turn: s.turn, Uses: m.parts.Cluster.Demand, NodePower: m.offCandidates(step),
+		Keeps: m.moved.keeps, Pack: m.settings.Placement == Pack,
 	})
-	if s.note(c.now, &found, c.exec.Changes(), ask.Every) {
-		c.next.retry(s.next)
+	pause := max(leastLook, ask.Every/time.Duration(max(1, found.Turns)), lookShare*m.took)
+	if s.note(step.Now, &found, m.parts.Cluster.Changes(), pause) {
+		m.parts.Retry(s.next)
 	}
 	if found.Plan.Empty() {
 		return
 	}
 	text := consolidationText(&found, ask.Horizon)
-	if !c.propose(d, found.Plan, found.Caps, c.savingProposal(&found, text)) {
+	p := savingProposal(&found, text)
+	if m.settings.Automation.Manual[p.Kind] {
+		m.book.Add(step.Now, p.Kind, []recommendation.Proposal{p})
 		return
 	}
-	s.adopt(&found, c.nextPlan)
-	p.handOver(c.now, found.NodesOff)
+	m.begin(step, found.Plan, found.Caps, p)
+	s.adopt(&found, step.Plan)
+	m.handOver(step.Now, found.NodesOff)
 }
 
 // savingProposal returns the moves as a proposal. What is saved is worth the CPU time that the same energy gives.
-func (c *Core) savingProposal(found *decide.Consolidation, text string) recommendation.Proposal {
+func savingProposal(found *decide.Consolidation, text string) recommendation.Proposal {
 	r := journal.Recommendation{
 		Kind: journal.RecommendConsolidate, Moves: found.Moves, Off: found.NodesOff, Reason: "moves " + text,
 		Before: journal.Measure{Watts: found.Before}, After: journal.Measure{Watts: found.After},
@@ -102,42 +94,42 @@ func (c *Core) savingProposal(found *decide.Consolidation, text string) recommen
 }
 
 // consolidates reports whether consolidation is enabled and useful.
-func (p *powerControl) consolidates() bool {
-	ask := p.settings.Consolidation
-	if ask != nil && p.settings.Placement == Pack {
+func (m *Improver) consolidates() bool {
+	ask := m.settings.Consolidation
+	if ask != nil && m.settings.Placement == Pack {
 		return true
 	}
-	return ask != nil && len(p.settings.Energy.Power) > 0 &&
-		(ask.Always || p.policy != nil || p.cap.Limited() || p.settings.Energy.SharesCPU())
+	return ask != nil && len(m.parts.Energy.Power) > 0 &&
+		(ask.Always || m.parts.Power != nil || m.parts.Limited() || m.parts.Energy.SharesCPU())
 }
 
-// consolidationStatus returns the status for snapshots.
-func (p *powerControl) consolidationStatus() ConsolidationStatus {
-	s := p.consolidation.status
-	s.Enabled = p.consolidates()
-	s.Next = p.consolidation.next
+// ConsolidationStatus returns the results of the searches for places where VMs draw less.
+func (m *Improver) ConsolidationStatus() ConsolidationStatus {
+	s := m.consolidation.status
+	s.Enabled = m.consolidates()
+	s.Next = m.consolidation.next
 	return s
 }
 
 // offCandidates returns what power management would switch off; nil if nothing.
-func (c *Core) offCandidates(v *decide.View, d *decide.Decision) decide.NodePower {
-	manual := c.settings.Automation.Manual
-	if c.power.policy == nil || manual[journal.RecommendPower] && !manual[journal.RecommendConsolidate] {
+func (m *Improver) offCandidates(step *Step) decide.NodePower {
+	manual := m.settings.Automation.Manual
+	if m.parts.Power == nil || manual[journal.RecommendPower] && !manual[journal.RecommendConsolidate] {
 		return nil // moves without approval must not lead to switching that needs it
 	}
-	scene := &nodepower.Scene{Now: c.now, Decided: true, View: c.vary}
-	for i := range d.VJobs {
-		if job := d.VJobs[i].Job; waits(c.now, v, job, &d.Verdicts[i]) {
+	scene := &nodepower.Scene{Now: step.Now, Decided: true, View: m.vary(step.Now)}
+	for i := range step.Decision.VJobs {
+		if job := step.Decision.VJobs[i].Job; step.View.WaitsForResources(job, &step.Decision.Verdicts[i]) {
 			scene.Waiting = append(scene.Waiting, job.ID)
 		}
 	}
-	return c.power.policy.OffCandidates(scene)
+	return m.parts.Power.OffCandidates(scene)
 }
 
-// note records a search and when the next one is due; again reports whether it is due even if nothing
+// note records a search, and that the next one is due after a pause; again reports whether it is due even if nothing
 // changes. If no part of the cluster offers a saving, the next one is due after a change; what was
 // found and could not be done is tried again.
-func (s *consolidation) note(now time.Time, found *decide.Consolidation, changes uint64, every time.Duration) (again bool) {
+func (s *consolidation) note(now time.Time, found *decide.Consolidation, changes uint64, pause time.Duration) (again bool) {
 	turns := max(1, found.Turns)
 	if changes != s.seen {
 		s.seen, s.around = changes, 0
@@ -147,7 +139,7 @@ func (s *consolidation) note(now time.Time, found *decide.Consolidation, changes
 		s.around = 0
 	}
 	s.turn = (s.turn + 1) % turns
-	s.next = now.Add(max(leastLook, every/time.Duration(turns), lookShare*s.took))
+	s.next = now.Add(pause)
 	told := *found
 	told.Plan, told.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
 	s.status.Last = ConsolidationLook{Consolidation: told, At: now}

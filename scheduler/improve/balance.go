@@ -1,4 +1,4 @@
-package scheduler
+package improve
 
 import (
 	"cmp"
@@ -9,27 +9,9 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
-	"vjob/scheduler/balance"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/recommendation"
 )
-
-// Placement is the aim of changes to running VMs.
-type Placement string
-
-// The aims. With Pack and Efficient, VMs leave a node only where it is over its capacity, so that balancing and
-// consolidation never work against each other.
-const (
-	Spread    Placement = "spread"    // the nodes are evenly loaded
-	Pack      Placement = "pack"      // the VMs run on few nodes
-	Efficient Placement = "efficient" // the nodes draw little power
-)
-
-// BalanceSettings configure when running VMs leave crowded nodes.
-type BalanceSettings struct {
-	balance.Settings
-	Every time.Duration // between two searches
-}
 
 // balancing is the memory of searches for moves that even out the load. A restart loses it, and then the next search
 // is due at once.
@@ -50,47 +32,47 @@ type BalanceStatus struct {
 }
 
 // balance moves VMs off crowded nodes, after a decision with nothing else to do. It reports whether a plan begins.
-func (c *Core) balance(d *decide.Decision) bool {
-	ask, s := c.settings.Balance, &c.balancing
+func (m *Improver) balance(step *Step) bool {
+	ask, s := m.settings.Balance, &m.balancing
 	if ask == nil {
 		return false
 	}
-	if c.now.Before(s.next) {
-		c.next.retry(s.next)
+	if step.Now.Before(s.next) {
+		m.parts.Retry(s.next)
 		return false
 	}
-	c.power.moved.forget(c.now)
+	m.moved.forget(step.Now)
 	request := &decide.BalanceRequest{
-		Settings: ask.Settings, Fill: 1, Uses: c.demand.of, Left: c.power.moved.left,
+		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left,
 	}
-	if c.settings.Placement != Spread {
+	if m.settings.Placement != Spread {
 		request.Goodness *= request.Threshold / tolerated // the least gain stays as it is
 		request.Threshold, request.HotNodes = tolerated, true
-		if c.power.policy != nil {
-			request.Fill = c.power.policy.MostInUse()
+		if m.parts.Power != nil {
+			request.Fill = m.parts.Power.MostInUse()
 		}
 	}
-	if division := c.last.division; division != nil {
+	if division := step.Division; division != nil {
 		request.Entitled = func(vm cluster.VMID) (cluster.MilliCPU, bool) {
 			e, known := division.VMs[vm]
 			return e.Given.CPU, known
 		}
 	}
-	found := d.Balance(request)
-	s.next = c.now.Add(max(leastLook, ask.Every, lookShare*c.power.consolidation.took))
-	c.next.retry(s.next)
-	s.last = BalanceStatus{At: c.now, Balancing: found, Moved: s.last.Moved}
+	found := step.Decision.Balance(request)
+	s.next = step.Now.Add(max(leastLook, ask.Every, lookShare*m.took))
+	m.parts.Retry(s.next)
+	s.last = BalanceStatus{At: step.Now, Balancing: found, Moved: s.last.Moved}
 	s.last.Plan, s.last.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
 	proposals := balanceProposals(&found)
-	if found.Plan.Empty() || c.settings.Automation.Manual[journal.RecommendBalance] {
-		c.book.Propose(c.now, journal.RecommendBalance, proposals)
+	if found.Plan.Empty() || m.settings.Automation.Manual[journal.RecommendBalance] {
+		m.book.Propose(step.Now, journal.RecommendBalance, proposals)
 		return false
 	}
 	whole := recommendation.Proposal{Recommendation: balanceRecommendation(&found, found.List())}
-	s.last.PlanID = c.nextPlan
+	s.last.PlanID = step.Plan
 	s.last.Moved += len(found.Moves)
-	c.begin(d, found.Plan, found.Caps, whole)
-	s.next = c.now.Add(leastLook) // the next moves follow as soon as these have ended
+	m.begin(step, found.Plan, found.Caps, whole)
+	s.next = step.Now.Add(leastLook) // the next moves follow as soon as these have ended
 	return true
 }
 
@@ -157,9 +139,9 @@ func balanceText(found *decide.Balancing) string {
 	return fmt.Sprintf("%s %s crowded nodes: imbalance %.2f to %.2f", number(len(found.Moves), "VM"), verb, found.Before.Total, found.After.Total)
 }
 
-// balanceStatus returns the status for snapshots.
-func (c *Core) balanceStatus() BalanceStatus {
-	s := c.balancing.last
-	s.Enabled, s.Placement, s.Next = c.settings.Balance != nil, c.settings.Placement, c.balancing.next
+// BalanceStatus returns the last search for moves off crowded nodes.
+func (m *Improver) BalanceStatus() BalanceStatus {
+	s := m.balancing.last
+	s.Enabled, s.Placement, s.Next = m.settings.Balance != nil, m.settings.Placement, m.balancing.next
 	return s
 }

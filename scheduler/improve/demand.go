@@ -1,4 +1,4 @@
-package scheduler
+package improve
 
 import (
 	"cmp"
@@ -13,38 +13,34 @@ import (
 // demandSpan is how much of the demand of VMs is remembered (VMware 2012 §3.1.4).
 const demandSpan = time.Hour
 
-// demand remembers the demand of running VMs. A restart loses it.
-type demand struct {
+// Demand remembers the demand of running VMs. A restart loses it.
+type Demand struct {
 	exec  *execute.Executor
 	past  *dpm.History
 	noted time.Time
 }
 
-// newDemand returns the memory if power management or balancing use it.
-func newDemand(s *Settings, exec *execute.Executor) *demand {
-	span := time.Duration(0)
-	if s.NodePower != nil {
-		span = s.NodePower.RiskWindow
-	}
+// NewDemand returns the memory if power management, which looks back for a while, or balancing use it; otherwise nil.
+func NewDemand(s *Settings, lookBack time.Duration, exec *execute.Executor) *Demand {
 	if s.Balance != nil {
-		span = max(span, demandSpan)
+		lookBack = max(lookBack, demandSpan)
 	}
-	if span == 0 {
+	if lookBack == 0 {
 		return nil
 	}
-	return &demand{exec: exec, past: dpm.NewHistory(span)}
+	return &Demand{exec: exec, past: dpm.NewHistory(lookBack)}
 }
 
 // note takes a sample, unless the last one is recent.
-func (m *demand) note(now time.Time) {
+func (m *Demand) note(now time.Time) {
 	if m != nil && (m.noted.IsZero() || now.Sub(m.noted) >= dpm.Slot/4) {
 		m.noted = now
 		m.past.Add(now, nodepower.Samples(m.exec))
 	}
 }
 
-// history returns the memory for power management; nil without one.
-func (m *demand) history() *dpm.History {
+// History returns the memory for power management; nil without one.
+func (m *Demand) History() *dpm.History {
 	if m == nil {
 		return nil
 	}
@@ -52,7 +48,7 @@ func (m *demand) history() *dpm.History {
 }
 
 // of returns what a VM demands now, and what it demanded least and most.
-func (m *demand) of(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
+func (m *Demand) of(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
 	now = m.exec.Demand(vm)
 	least, most, known := m.past.Extremes(vm)
 	if !known {
