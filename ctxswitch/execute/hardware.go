@@ -1,12 +1,12 @@
 package execute
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
 
@@ -33,13 +33,14 @@ func (e *Executor) Hardware() map[cluster.VMID]Hardware {
 	for _, p := range e.gangs.live {
 		for rank := range p.rec.Members {
 			m, vm := &p.rec.Members[rank], cluster.VMID{VJob: p.job.ID, Rank: rank}
-			switch n := e.nodes.byID[m.Node]; {
-			case p.rec.Phase == gang.Saved && m.Image != nil:
+			at := cmp.Or(m.Node, m.Next) // it is there, or comes there from its image
+			switch n := e.nodes.byID[at]; {
+			case n != nil && n.copies[vm].Hardware != nil:
+				found[vm] = Hardware{n.copies[vm].Hardware, at, false}
+			case m.Image != nil:
 				if i, shown := images[m.Image.ID]; shown {
 					found[vm] = Hardware{i.Hardware, i.Node, true}
 				}
-			case n != nil && n.copies[vm].Hardware != nil:
-				found[vm] = Hardware{n.copies[vm].Hardware, m.Node, false}
 			}
 		}
 	}

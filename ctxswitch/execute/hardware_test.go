@@ -67,3 +67,24 @@ func TestHardwareBeforeAllNodesAnswer(t *testing.T) {
 		t.Errorf("hardware of a VM in an image: %+v, want that of the image", got)
 	}
 }
+
+// While a VM is restored, its hardware is that of the image.
+func TestHardwareDuringRestore(t *testing.T) {
+	saved := job(2, 1, cluster.Suspended)
+	l := world(saved)
+	image := hypervisor.ImageID{VM: saved.VMs[0].ID, Generation: 1, Attempt: 1}
+	coming := at(2, gang.Restoring, "")
+	coming.Members[0] = gang.Member{Next: "a", Image: &gang.Image{ID: image, Node: "b"}}
+	l.Gangs = []gang.Record{coming}
+	d := newHarness(t, settings(), l)
+	stored := &hypervisor.Hardware{Type: "kvm"}
+	d.store.Images = []hypervisor.Image{{ID: image, Node: "b", Complete: true, Hardware: stored}}
+	d.settle()
+	for node, offer := range map[cluster.NodeID]string{"a": "kvm", "b": "qemu"} {
+		d.exec.Looked(d.now, node, hypervisor.View{Node: node, Platforms: []hypervisor.Platform{{Type: offer}}}, nil)
+	}
+	d.settle()
+	if got := d.exec.Hardware()[saved.VMs[0].ID]; got.Hardware != stored || !got.Saved {
+		t.Errorf("hardware of a VM that is restored: %+v, want that of the image", got)
+	}
+}
