@@ -72,7 +72,7 @@ func (c *Core) consolidate(v *decide.View, d *decide.Decision) {
 	}
 	p.moved.forget(c.now)
 	found := d.Consolidate(&decide.ConsolidationRequest{
-		Criteria: ask.Criteria, Turn: s.turn, Uses: c.exec.Demand, NodePower: c.offCandidates(v, d),
+		Criteria: ask.Criteria, Turn: s.turn, Uses: c.exec.VMs.Demand, NodePower: c.offCandidates(v, d),
 		Keeps: p.moved.keeps, Pack: c.settings.Placement == Pack,
 	})
 	if s.note(c.now, &found, c.exec.Changes(), ask.Every) {

@@ -59,13 +59,13 @@ func (c *Core) facts() *decide.Facts {
 		c.durations = learned
 	}
 	return &decide.Facts{
-		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
+		Now: c.now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec.VMs, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.order.Ledger(),
 		Rules: []string{c.settings.Rules, c.rules.Text}, Reader: c.reader, Budgets: c.power.cap.Books(), Prices: c.power.pricesStatus().Series,
 		Least: c.power.controller.Draws(), Wanted: c.power.wanted(),
 		Approvals: c.approvals(),
 		Waits:     c.dependencies.Waiting(), Quarantined: c.quarantine.Active(c.now, vjobs),
 		Learned: learned,
-		Pools:   c.pools.wanted(nodes, vjobs), Demand: c.exec.Demand,
+		Pools:   c.pools.wanted(nodes, vjobs), Demand: c.exec.VMs.Demand,
 	}
 }
 

@@ -53,7 +53,7 @@ func (m *demand) history() *dpm.History {
 
 // of returns what a VM demands now, and what it demanded least and most.
 func (m *demand) of(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
-	now = m.exec.Demand(vm)
+	now = m.exec.VMs.Demand(vm)
 	least, most, known := m.past.Extremes(vm)
 	if !known {
 		return now, now, now

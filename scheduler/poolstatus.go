@@ -71,8 +71,8 @@ func (c *Core) used(r *execute.Report) (sum cluster.Resources) {
 		return sum
 	}
 	for rank := range r.Job.VMs {
-		if vm := r.Job.VMs[rank]; c.exec.OnNode(vm.ID) {
-			sum = sum.Plus(cluster.Resources{CPU: c.exec.Use(vm.ID), Memory: vm.Reserved.Memory})
+		if vm := r.Job.VMs[rank]; c.exec.VMs.OnNode(vm.ID) {
+			sum = sum.Plus(cluster.Resources{CPU: c.exec.VMs.Use(vm.ID), Memory: vm.Reserved.Memory})
 		}
 	}
 	return sum

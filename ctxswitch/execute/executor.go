@@ -57,6 +57,9 @@ type Executor struct {
 	accounts  *accounts
 	energy    *energyMeter
 	Walltimes *Walltimes
+
+	// What others read.
+	VMs *VMs
 }
 
 // New goes on from what the journal holds. Every call without a result may still
@@ -111,6 +114,7 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	}
 	e.unknown = &unknownCopies{batch: b, gangs: e.gangs, calls: e.calls, copies: map[place]*unknown{}}
 	e.capacity = &capacity{batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes}
+	e.VMs = &VMs{gangs: e.gangs, nodes: e.nodes, capacity: e.capacity}
 	e.tuner = &tuner{batch: b, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls}
 	e.Walltimes = &Walltimes{batch: b, gangs: e.gangs}
 	e.accounts = &accounts{batch: b, hooks: hooks, gangs: e.gangs, walltimes: e.Walltimes}

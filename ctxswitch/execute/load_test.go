@@ -35,7 +35,7 @@ func TestLoadIsTheSumOfCaps(t *testing.T) {
 	for vm, want := range map[cluster.VMID]cluster.MilliCPU{
 		{VJob: 1}: 400, {VJob: 2}: 1000, {VJob: 1, Rank: 1}: 0, {VJob: 77}: 0, {VJob: 3}: 1000,
 	} {
-		if got := d.exec.Cap(vm); got != want {
+		if got := d.exec.VMs.Cap(vm); got != want {
 			t.Errorf("%s may use %s, want %s", vm, got, want)
 		}
 	}
@@ -317,7 +317,7 @@ func TestCapsOfEachCopy(t *testing.T) {
 	d.copies["b"][0].Cap = 600
 	d.exec.Hint(d.now, "b")
 	d.settle()
-	if got := d.exec.Cap(cluster.VMID{VJob: 1}); got != 600 {
+	if got := d.exec.VMs.Cap(cluster.VMID{VJob: 1}); got != 600 {
 		t.Errorf("it may use %s, want 0.6 CPU", got)
 	}
 	d.caps(1, 500)

@@ -279,7 +279,7 @@ func TestWhatALookTeaches(t *testing.T) {
 		d.has(8, 0, "a", hypervisor.CopyPaused)
 		d.exec.Hint(d.now, "a")
 		d.settle()
-		if got := d.exec.Holds(cluster.VMID{VJob: 1}); len(got) != 2 {
+		if got := d.exec.VMs.Holds(cluster.VMID{VJob: 1}); len(got) != 2 {
 			t.Errorf("copies are seen on %v", got)
 		}
 	})

@@ -173,7 +173,7 @@ func TestDemandThatWasSeen(t *testing.T) {
 	d := newHarness(t, settings(), l)
 	d.copies["a"][0].CPU = 300
 	d.settle()
-	if got := d.exec.Demand(cluster.VMID{VJob: 1}); got != 300 {
+	if got := d.exec.VMs.Demand(cluster.VMID{VJob: 1}); got != 300 {
 		t.Errorf("it needs %s, want 0.3 CPU", got)
 	}
 }

@@ -103,48 +103,6 @@ func (e *Executor) report(p *gangState) Report {
 	}
 }
 
-// Holds lists the nodes on which a member that is not idle has, or has been
-// promised, room: where its copies are, where it goes, and every hop between.
-func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
-	p := e.gangs.live[vm.VJob]
-	set := map[cluster.NodeID]bool{}
-	m := p.rec.Members[vm.Rank]
-	if m.Node != "" && p.rec.Phase != gang.Saved {
-		set[m.Node] = true
-	}
-	if m.Next != "" {
-		set[m.Next] = true
-	}
-	for _, a := range p.todo {
-		for _, id := range a.gang.Actions {
-			if act := a.plan.actions[id]; act.VM == vm && act.To != "" {
-				set[act.To] = true
-			}
-		}
-	}
-	for _, id := range e.nodes.seenOn[vm] {
-		set[id] = true
-	}
-	return slices.Sorted(maps.Keys(set))
-}
-
-// Destination is the node on which a member that is not idle will be if its plan succeeds; ""
-// without such a node.
-func (e *Executor) Destination(vm cluster.VMID) cluster.NodeID {
-	p := e.gangs.live[vm.VJob]
-	for _, a := range slices.Backward(p.todo) {
-		for _, id := range slices.Backward(a.gang.Actions) {
-			if act := a.plan.actions[id]; act.VM == vm {
-				return act.To
-			}
-		}
-	}
-	if m := p.rec.Members[vm.Rank]; m.Next != "" {
-		return m.Next
-	}
-	return p.rec.Members[vm.Rank].Node
-}
-
 // NodeReport is a node as the executor sees it.
 type NodeReport struct {
 	cluster.Node

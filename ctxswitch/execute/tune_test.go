@@ -166,11 +166,11 @@ func TestMemoryDemand(t *testing.T) {
 		d.copies["a"][0].Memory = c.used
 		d.exec.Hint(d.now, "a")
 		d.settle()
-		if got := d.exec.MemoryDemand(vm); got != c.want {
+		if got := d.exec.VMs.MemoryDemand(vm); got != c.want {
 			t.Errorf("while it uses %s it demands %s, want %s", c.used, got, c.want)
 		}
 	}
-	if got := d.exec.MemoryDemand(cluster.VMID{VJob: 9}); got != 0 {
+	if got := d.exec.VMs.MemoryDemand(cluster.VMID{VJob: 9}); got != 0 {
 		t.Errorf("an unknown one demands %s", got)
 	}
 }

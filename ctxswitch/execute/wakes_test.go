@@ -125,7 +125,7 @@ func TestPausedCopiesNeedWhatTheyNeeded(t *testing.T) {
 	d.copies["a"][0].CPU = 0
 	d.exec.Hint(d.now, "a")
 	d.settle()
-	if got := d.exec.Demand(cluster.VMID{VJob: 1}); got != 700 {
+	if got := d.exec.VMs.Demand(cluster.VMID{VJob: 1}); got != 700 {
 		t.Errorf("it counts for %s, want 0.7 CPU", got)
 	}
 }

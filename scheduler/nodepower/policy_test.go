@@ -162,7 +162,7 @@ func (h *house) variant() *decide.Variant {
 		}
 	}
 	return decide.NewView(&h.set, &decide.Facts{
-		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Bookings: h.exec, Past: &quota.Ledger{}, Reader: placement.NewReader(),
+		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Bookings: h.exec.VMs, Past: &quota.Ledger{}, Reader: placement.NewReader(),
 		Budgets: h.watts.Books(), Least: h.board.Draws(),
 	}).Vary()
 }

@@ -40,7 +40,7 @@ func (k *Policy) world(s *Scene) *dpm.Cluster {
 		}
 	}
 	for _, vm := range Samples(k.Exec) {
-		world.Where[vm.VM], world.Memory[vm.VM] = vm.Node, k.Exec.Need(vm.VM).Memory
+		world.Where[vm.VM], world.Memory[vm.VM] = vm.Node, k.Exec.VMs.Need(vm.VM).Memory
 	}
 	return world
 }
