@@ -89,7 +89,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 		rules: loaded.Rules, reader: placement.NewReader(), quarantine: quarantine.New(settings.Pause), order: newOrder(settings.Ordering, &loaded),
 		departures: map[cluster.NodeID]time.Time{},
 	}
-	c.durations = c.exec.Durations()
+	c.durations = c.exec.Durations.Estimates()
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	c.book = recommendation.NewBook(c.settings.Automation.life(), loaded.NextRecommendation, loaded.Recommendations, &c.out)
 	c.demand = newDemand(&c.settings, c.exec)

@@ -54,7 +54,7 @@ func (c *Core) facts() *decide.Facts {
 		nodes[i].State = c.power.stateOf(&nodes[i])
 	}
 	vjobs := c.orderVJobs(c.exec.Jobs())
-	learned := c.exec.Learned() // new estimates cost some time on large clusters, so snapshots share them
+	learned := c.exec.Durations.Learned() // new estimates cost some time on large clusters, so snapshots share them
 	if learned != nil {
 		c.durations = learned
 	}

@@ -75,7 +75,7 @@ func (c *Core) Ready(now time.Time, ids []cluster.NodeID, by string) error {
 func (c *Core) finishMaintenance() {
 	for _, id := range c.exec.Names() {
 		n, _ := c.exec.Node(id)
-		if n.Maintenance == nil || n.State != cluster.Draining || !c.exec.AllSeen() || c.exec.InUse(id) != "" {
+		if n.Maintenance == nil || n.State != cluster.Draining || !c.exec.AllSeen() || c.exec.PowerStates.InUse(id) != "" {
 			continue
 		}
 		n.State = cluster.Offline
@@ -117,7 +117,7 @@ func (c *Core) maintenanceStatus(n *execute.NodeReport, actions []execute.Active
 	s := &MaintenanceStatus{Maintenance: *n.Maintenance, Empty: n.State == cluster.Offline, Left: len(n.VMs), Stays: c.last.undrained[n.ID]}
 	if s.Left == 0 {
 		if !s.Empty {
-			s.Stays = c.exec.InUse(n.ID)
+			s.Stays = c.exec.PowerStates.InUse(n.ID)
 		}
 		return s
 	}

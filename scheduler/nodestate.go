@@ -21,7 +21,7 @@ func (c *Core) SetNodes(now time.Time, ids []cluster.NodeID, state cluster.NodeS
 			return fmt.Errorf("node %s holds %d VMs, such as %s: drain it first: %w",
 				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
 		}
-		if job, reserved := c.exec.ContainerOn(id); reserved && state == cluster.Offline {
+		if job, reserved := c.exec.PowerStates.ContainerOn(id); reserved && state == cluster.Offline {
 			return fmt.Errorf("node %s holds resources of container %s: drain it until the container ends, or delete that: %w", id, job, cluster.ErrConflict)
 		}
 	}

@@ -39,7 +39,7 @@ func newPowerControl(s *Settings, loaded *journal.Loaded, exec *execute.Executor
 	p := &powerControl{settings: s, exec: exec, out: out, moved: newMoves(s)}
 	models := s.Energy.Power
 	exec.Power = models
-	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec, out, now)
+	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec.PowerStates, out, now)
 	var err error
 	p.cap, err = powercap.New(powercap.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, exec, p.controller, out, now)
 	if err != nil {

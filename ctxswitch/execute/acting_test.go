@@ -203,7 +203,7 @@ func TestNodesAreReported(t *testing.T) {
 	slices.Reverse(d.copies["a"])
 	d.copies["a"][0].Lock, d.copies["a"][1].Lock = true, true
 	d.dead["b"], d.dead["c"] = true, true
-	d.exec.SetPowerState(d.now, "c", time.Hour, 0)
+	d.exec.PowerStates.Set(d.now, "c", time.Hour, 0)
 	d.settle()
 	d.pass(time.Minute)
 	a, known := d.exec.Node("a")

@@ -124,15 +124,20 @@ func (vs *VMs) Cap(id cluster.VMID) cluster.MilliCPU {
 // Load is the most CPU that the VMs on a node may use: those with a copy there, unless their gang is paused
 // in memory, and those that a call may bring that is under way or has ended since the last look. While a
 // cap is being changed, the larger one counts.
-func (e *Executor) Load(id cluster.NodeID) cluster.MilliCPU {
-	n, known := e.nodes.byID[id]
+func (vs *VMs) Load(id cluster.NodeID) cluster.MilliCPU {
+	n, known := vs.nodes.byID[id]
 	if !known {
 		return 0
 	}
-	return e.capacity.load(n)
+	return vs.capacity.load(n)
 }
 
-// MaxPower is the highest power of a node while its VMs may use [Executor.Load] plus this CPU; 0
+// on is what the VMs on a node need, and of that what those of no live vjob do.
+func (vs *VMs) on(n *node) (used, foreign cluster.Resources) {
+	return vs.capacity.used(n), vs.capacity.foreign(n)
+}
+
+// MaxPower is the highest power of a node while its VMs may use [VMs.Load] plus this CPU; 0
 // for nodes without a power model.
 func (e *Executor) MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	n, known := e.nodes.byID[id]
@@ -143,7 +148,7 @@ func (e *Executor) MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Wat
 	case !n.on() && more <= 0:
 		return power.Standby
 	}
-	return power.At(float64(e.capacity.load(n)+more) / float64(max(n.Capacity.CPU, 1)))
+	return power.At(float64(e.VMs.Load(id)+more) / float64(max(n.Capacity.CPU, 1)))
 }
 
 // Space is the room for images where each node saves: the free space, less what gangs that are

@@ -73,7 +73,7 @@ func TestGangsThatKeepStill(t *testing.T) {
 		}, "migrates", ""},
 		{"the next is off", func(d *harness) {
 			d.dead["b"] = true
-			d.exec.SetPowerState(d.now, "b", time.Minute, 0)
+			d.exec.PowerStates.Set(d.now, "b", time.Minute, 0)
 			d.settle()
 		}, "migrates", ""},
 	} {

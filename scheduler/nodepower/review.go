@@ -66,7 +66,7 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 	switch r.Phase {
 	case cycle.On:
 		if h.FixedReason == "" {
-			h.FixedReason = k.Exec.Pinned(n.ID)
+			h.FixedReason = k.Exec.PowerStates.Pinned(n.ID)
 		}
 		if r.Since.After(h.Since) {
 			h.Since = r.Since
