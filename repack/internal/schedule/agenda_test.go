@@ -64,7 +64,7 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// A gang whose unit pauses it begins nothing else until all of its tasks have ended.
+// A gang that a unit pauses begins nothing else until all of its tasks have ended.
 func TestGangs(t *testing.T) {
 	a := moves(2, &repack.Instance{Gangs: [][]int{{0, 1}}})
 	a.units[0].held = true
