@@ -90,7 +90,7 @@ type Core struct {
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	settings.Ordering = settings.OrderingRules()
 	c := &Core{settings: settings, exec: execute.New(settings.Execute, loaded, now), nextPlan: loaded.NextPlan, now: now, quarantine: quarantine.New(settings.Pause)}
-	c.last = lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}, durations: c.exec.Durations()}
+	c.last = lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}, durations: c.exec.Durations.Estimates()}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	retry := c.next.retry
 	demand := improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)
@@ -100,7 +100,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c.Rules = &Rules{ofSettings: settings.Rules, exec: c.exec, retry: retry, out: &c.out, stated: loaded.Rules, reader: placement.NewReader()}
 	c.VJobs = newVJobs(&c.settings, &loaded, c.exec)
 	parts := improve.Parts{
-		Cluster: c.exec, Demand: demand, Energy: &c.settings.Energy, Switch: c.Power.controller.Wish, Limited: c.Power.cap.Limited,
+		Cluster: c.exec, Uses: c.exec.VMs.Demand, Demand: demand, Energy: &c.settings.Energy, Switch: c.Power.controller.Wish, Limited: c.Power.cap.Limited,
 		View: c.viewWith, Retry: retry,
 	}
 	if c.Power.policy != nil {

@@ -42,7 +42,7 @@ func (c *Core) decide() {
 	v.Entitle(&d)
 	c.last.noteDivision(&d)
 	c.applyTuning(&d)
-	c.exec.LimitDemand(d.DemandLimits)
+	c.exec.VMs.LimitDemand(d.DemandLimits)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
 	for i := range d.Verdicts {
@@ -57,18 +57,18 @@ func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
 		nodes[i].State = c.Power.stateOf(&nodes[i])
 	}
 	vjobs := c.VJobs.inOrder(now, c.exec.Jobs())
-	learned := c.exec.Learned() // new estimates cost some time on large clusters, so snapshots share them
+	learned := c.exec.Durations.Learned() // new estimates cost some time on large clusters, so snapshots share them
 	if learned != nil {
 		c.last.durations = learned
 	}
 	return &decide.Facts{
-		Now: now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.VJobs.order.Ledger(),
+		Now: now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec.VMs, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.VJobs.order.Ledger(),
 		Rules: c.Rules.texts(), Reader: c.Rules.reader, Budgets: c.Power.cap.Books(), Prices: c.Power.pricesStatus().Series,
 		Least: c.Power.controller.Draws(), Wanted: c.Power.wanted(),
 		Approvals: approved,
 		Waits:     c.VJobs.dependencies.Waiting(), Quarantined: c.quarantine.Active(now, vjobs),
 		Learned: learned,
-		Pools:   c.Pools.wanted(nodes, vjobs), Demand: c.exec.Demand,
+		Pools:   c.Pools.wanted(nodes, vjobs), Demand: c.exec.VMs.Demand,
 	}
 }
 

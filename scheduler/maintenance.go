@@ -72,7 +72,7 @@ func (s *Nodes) Ready(now time.Time, ids []cluster.NodeID, by string) error {
 func (s *Nodes) finishMaintenance(now time.Time) {
 	for _, id := range s.exec.Names() {
 		n, _ := s.exec.Node(id)
-		if n.Maintenance == nil || n.State != cluster.Draining || !s.exec.AllSeen() || s.exec.InUse(id) != "" {
+		if n.Maintenance == nil || n.State != cluster.Draining || !s.exec.AllSeen() || s.exec.PowerStates.InUse(id) != "" {
 			continue
 		}
 		n.State = cluster.Offline
@@ -107,7 +107,7 @@ func (s *Nodes) maintenance(now time.Time, n *execute.NodeReport, actions []exec
 	m := &MaintenanceStatus{Maintenance: *n.Maintenance, Empty: n.State == cluster.Offline, Left: len(n.VMs), Stays: stays}
 	if m.Left == 0 {
 		if !m.Empty {
-			m.Stays = s.exec.InUse(n.ID)
+			m.Stays = s.exec.PowerStates.InUse(n.ID)
 		}
 		return m
 	}

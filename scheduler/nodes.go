@@ -33,7 +33,7 @@ func (s *Nodes) Set(now time.Time, ids []cluster.NodeID, state cluster.NodeState
 			return fmt.Errorf("node %s holds %d VMs, such as %s: drain it first: %w",
 				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
 		}
-		if job, reserved := s.exec.ContainerOn(id); reserved && state == cluster.Offline {
+		if job, reserved := s.exec.PowerStates.ContainerOn(id); reserved && state == cluster.Offline {
 			return fmt.Errorf("node %s holds resources of container %s: drain it until the container ends, or delete that: %w", id, job, cluster.ErrConflict)
 		}
 	}

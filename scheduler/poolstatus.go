@@ -71,8 +71,8 @@ func (p *Pools) used(r *execute.Report) (sum cluster.Resources) {
 		return sum
 	}
 	for rank := range r.Job.VMs {
-		if vm := r.Job.VMs[rank]; p.exec.OnNode(vm.ID) {
-			sum = sum.Plus(cluster.Resources{CPU: p.exec.Use(vm.ID), Memory: vm.Reserved.Memory})
+		if vm := r.Job.VMs[rank]; p.exec.VMs.OnNode(vm.ID) {
+			sum = sum.Plus(cluster.Resources{CPU: p.exec.VMs.Use(vm.ID), Memory: vm.Reserved.Memory})
 		}
 	}
 	return sum

@@ -37,7 +37,7 @@ func newPower(s *Settings, loaded *journal.Loaded, exec *execute.Executor, past 
 	p := &Power{settings: s, exec: exec, retry: retry, out: out}
 	models := s.Energy.Power
 	exec.Power = models
-	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec, out, now)
+	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec.PowerStates, out, now)
 	var err error
 	p.cap, err = powercap.New(powercap.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, exec, p.controller, out, now)
 	if err != nil {

@@ -16,6 +16,30 @@ type accounts struct {
 	walltimes *Walltimes
 }
 
+// meters are the accounts of vjobs and the energy of nodes.
+type meters struct {
+	accounts *accounts
+	energy   *energyMeter
+}
+
+// stated measures a node anew whose state was declared.
+func (m *meters) stated(n *node) {
+	m.accounts.updateCrowding(n)
+	m.energy.update(n)
+}
+
+// looked measures a node anew after a look at it.
+func (m *meters) looked(n *node) {
+	m.energy.update(n)
+	m.accounts.updateCrowding(n)
+}
+
+// write writes what is due, or all.
+func (m *meters) write(all bool) {
+	m.accounts.addAll(all)
+	m.energy.chargeAll(all)
+}
+
 // phaseChanged closes the account of the phase that a gang has left.
 func (ac *accounts) phaseChanged(p *gangState) {
 	ac.add(p, true)

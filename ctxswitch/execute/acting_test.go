@@ -146,7 +146,7 @@ func TestPlansAreReported(t *testing.T) {
 		if r.Idle || r.Promised != 1 || r.Bound != c.bound {
 			t.Errorf("%s: promised to %d, idle %t, leads to %s, want %s", c.kind, r.Promised, r.Idle, r.Bound, c.bound)
 		}
-		if got := d.exec.Destination(cluster.VMID{VJob: 1}); got != c.to {
+		if got := d.exec.VMs.Destination(cluster.VMID{VJob: 1}); got != c.to {
 			t.Errorf("%s: it will be on %q, want %q", c.kind, got, c.to)
 		}
 		d.settle()
@@ -167,7 +167,7 @@ func TestHeldNodes(t *testing.T) {
 	l := world(job(1, 2, cluster.Migrating), job(2, 1, cluster.Suspended), job(3, 1, cluster.Waiting), job(4, 2, cluster.Running))
 	l.Gangs = append(l.Gangs, moving, saved, at(4, gang.Active, "b", "b"))
 	d := newHarness(t, settings(), l)
-	if got := d.exec.Holds(cluster.VMID{VJob: 4}); !slices.Equal(got, []cluster.NodeID{"b"}) {
+	if got := d.exec.VMs.Holds(cluster.VMID{VJob: 4}); !slices.Equal(got, []cluster.NodeID{"b"}) {
 		t.Errorf("before it is seen it holds %v", got)
 	}
 	d.settle()
@@ -182,14 +182,14 @@ func TestHeldNodes(t *testing.T) {
 	for vm, want := range map[cluster.VMID][]cluster.NodeID{
 		{VJob: 1}: {"a", "b"}, {VJob: 1, Rank: 1}: {"a"}, {VJob: 2}: {"a"}, {VJob: 3}: {"c"}, {VJob: 4}: {"a", "b"}, {VJob: 4, Rank: 1}: {"b", "c"},
 	} {
-		if got := d.exec.Holds(vm); !slices.Equal(got, want) {
+		if got := d.exec.VMs.Holds(vm); !slices.Equal(got, want) {
 			t.Errorf("%s holds %v, want %v", vm, got, want)
 		}
 	}
 	for vm, want := range map[cluster.VMID]cluster.NodeID{
 		{VJob: 1}: "b", {VJob: 1, Rank: 1}: "a", {VJob: 2}: "a", {VJob: 3}: "c", {VJob: 4}: "a", {VJob: 4, Rank: 1}: "c",
 	} {
-		if got := d.exec.Destination(vm); got != want {
+		if got := d.exec.VMs.Destination(vm); got != want {
 			t.Errorf("%s will be on %q, want %q", vm, got, want)
 		}
 	}
@@ -203,7 +203,7 @@ func TestNodesAreReported(t *testing.T) {
 	slices.Reverse(d.copies["a"])
 	d.copies["a"][0].Lock, d.copies["a"][1].Lock = true, true
 	d.dead["b"], d.dead["c"] = true, true
-	d.exec.SetPowerState(d.now, "c", time.Hour, 0)
+	d.exec.PowerStates.Set(d.now, "c", time.Hour, 0)
 	d.settle()
 	d.pass(time.Minute)
 	a, known := d.exec.Node("a")
@@ -281,10 +281,10 @@ func TestNeedOfTheUnknown(t *testing.T) {
 	for vm, want := range map[cluster.VMID]cluster.Resources{
 		{VJob: 1, Rank: 1}: {CPU: 1000, Memory: 1024}, {VJob: 1, Rank: 2}: {}, {VJob: 2}: {},
 	} {
-		if got := d.exec.Need(vm); got != want {
+		if got := d.exec.VMs.Need(vm); got != want {
 			t.Errorf("%s counts for %s, want %s", vm, got, want)
 		}
-		if got := d.exec.Demand(vm); got != want.CPU {
+		if got := d.exec.VMs.Demand(vm); got != want.CPU {
 			t.Errorf("%s needs %s, want %s", vm, got, want.CPU)
 		}
 	}

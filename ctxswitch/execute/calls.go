@@ -27,7 +27,7 @@ type calls struct {
 	gangs    *gangs
 	nodes    *nodes
 	store    *store
-	learned  *durations
+	learned  *Durations
 
 	epoch int64
 	next  hypervisor.OpID

@@ -230,7 +230,7 @@ func (cp *capacity) cap(p *gangState, rank int) (most cluster.MilliCPU) {
 	return most
 }
 
-// load is the most CPU that the VMs on a node may use, see [Executor.Load].
+// load is the most CPU that the VMs on a node may use, see [VMs.Load].
 func (cp *capacity) load(n *node) (sum cluster.MilliCPU) {
 	for vm, c := range n.copies {
 		if p, ok := cp.gangs.of(vm); ok && (!p.rec.Paused() || c.State == hypervisor.CopyRunning) {

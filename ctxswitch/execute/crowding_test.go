@@ -219,7 +219,7 @@ func TestACrowdThatEnds(t *testing.T) {
 	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
-	d.exec.SetPowerState(d.now, "a", time.Minute, 0)
+	d.exec.PowerStates.Set(d.now, "a", time.Minute, 0)
 	d.settle()
 	if _, live := d.exec.Job(2); live {
 		t.Fatal("vjob 2 is live")

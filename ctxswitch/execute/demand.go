@@ -1,27 +1,38 @@
 package execute
 
 import (
+	"maps"
+	"slices"
+
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 	"vjob/energy"
 	"vjob/hypervisor"
 )
 
+// VMs tells what single members of vjobs need, demand and use, and where they are and go.
+type VMs struct {
+	gangs    *gangs
+	nodes    *nodes
+	capacity *capacity
+}
+
 // Need is what a member of a vjob counts for now by the policy, also if its demand is limited.
-func (e *Executor) Need(vm cluster.VMID) cluster.Resources {
-	p, ok := e.gangs.of(vm)
+func (vs *VMs) Need(vm cluster.VMID) cluster.Resources {
+	p, ok := vs.gangs.of(vm)
 	if !ok {
 		return cluster.Resources{}
 	}
-	return e.capacity.wanted(p, vm.Rank)
+	return vs.capacity.wanted(p, vm.Rank)
 }
 
 // LimitDemand sets the CPU for which the VMs of some vjobs count at most, by rank. It replaces earlier limits.
-func (e *Executor) LimitDemand(most map[cluster.VJobID][]cluster.MilliCPU) { e.capacity.limits = most }
+func (vs *VMs) LimitDemand(most map[cluster.VJobID][]cluster.MilliCPU) { vs.capacity.limits = most }
 
 // Demand is the CPU that a member was last seen to need, or, before it was seen, what
 // it reserves.
-func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
-	p, ok := e.gangs.of(vm)
+func (vs *VMs) Demand(vm cluster.VMID) cluster.MilliCPU {
+	p, ok := vs.gangs.of(vm)
 	if !ok {
 		return 0
 	}
@@ -33,8 +44,8 @@ func (e *Executor) Demand(vm cluster.VMID) cluster.MilliCPU {
 
 // MemoryDemand is the working set of a member as it was last seen, or, if its guest does not tell,
 // what it reserves.
-func (e *Executor) MemoryDemand(vm cluster.VMID) cluster.MiB {
-	p, ok := e.gangs.of(vm)
+func (vs *VMs) MemoryDemand(vm cluster.VMID) cluster.MiB {
+	p, ok := vs.gangs.of(vm)
 	if !ok {
 		return 0
 	}
@@ -47,8 +58,8 @@ func (e *Executor) MemoryDemand(vm cluster.VMID) cluster.MiB {
 
 // Use is the CPU that a member used between the last looks at it, over a second or longer. It is at most what the
 // member needs and may use: the guests of a simulated cluster compute in scaled time.
-func (e *Executor) Use(vm cluster.VMID) cluster.MilliCPU {
-	p, ok := e.gangs.of(vm)
+func (vs *VMs) Use(vm cluster.VMID) cluster.MilliCPU {
+	p, ok := vs.gangs.of(vm)
 	if !ok {
 		return 0
 	}
@@ -60,29 +71,76 @@ func (e *Executor) Use(vm cluster.VMID) cluster.MilliCPU {
 }
 
 // OnNode reports whether a copy of a VM was seen on a node.
-func (e *Executor) OnNode(vm cluster.VMID) bool { return len(e.nodes.seenOn[vm]) > 0 }
+func (vs *VMs) OnNode(vm cluster.VMID) bool { return len(vs.nodes.seenOn[vm]) > 0 }
+
+// Holds lists the nodes on which a member that is not idle has, or has been
+// promised, room: where its copies are, where it goes, and every hop between.
+func (vs *VMs) Holds(vm cluster.VMID) []cluster.NodeID {
+	p := vs.gangs.live[vm.VJob]
+	set := map[cluster.NodeID]bool{}
+	m := p.rec.Members[vm.Rank]
+	if m.Node != "" && p.rec.Phase != gang.Saved {
+		set[m.Node] = true
+	}
+	if m.Next != "" {
+		set[m.Next] = true
+	}
+	for _, a := range p.todo {
+		for _, id := range a.gang.Actions {
+			if act := a.plan.actions[id]; act.VM == vm && act.To != "" {
+				set[act.To] = true
+			}
+		}
+	}
+	for _, id := range vs.nodes.seenOn[vm] {
+		set[id] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// Destination is the node on which a member that is not idle will be if its plan succeeds; ""
+// without such a node.
+func (vs *VMs) Destination(vm cluster.VMID) cluster.NodeID {
+	p := vs.gangs.live[vm.VJob]
+	for _, a := range slices.Backward(p.todo) {
+		for _, id := range slices.Backward(a.gang.Actions) {
+			if act := a.plan.actions[id]; act.VM == vm {
+				return act.To
+			}
+		}
+	}
+	if m := p.rec.Members[vm.Rank]; m.Next != "" {
+		return m.Next
+	}
+	return p.rec.Members[vm.Rank].Node
+}
 
 // Cap is the CPU that a VM may use at most where it is; 0 if it is nowhere.
-func (e *Executor) Cap(id cluster.VMID) cluster.MilliCPU {
-	p, ok := e.gangs.of(id)
+func (vs *VMs) Cap(id cluster.VMID) cluster.MilliCPU {
+	p, ok := vs.gangs.of(id)
 	if !ok {
 		return 0
 	}
-	return e.capacity.cap(p, id.Rank)
+	return vs.capacity.cap(p, id.Rank)
 }
 
 // Load is the most CPU that the VMs on a node may use: those with a copy there, unless their gang is paused
 // in memory, and those that a call may bring that is under way or has ended since the last look. While a
 // cap is being changed, the larger one counts.
-func (e *Executor) Load(id cluster.NodeID) cluster.MilliCPU {
-	n, known := e.nodes.byID[id]
+func (vs *VMs) Load(id cluster.NodeID) cluster.MilliCPU {
+	n, known := vs.nodes.byID[id]
 	if !known {
 		return 0
 	}
-	return e.capacity.load(n)
+	return vs.capacity.load(n)
 }
 
-// MaxPower is the highest power of a node while its VMs may use [Executor.Load] plus this CPU; 0
+// on is what the VMs on a node need, and of that what those of no live vjob do.
+func (vs *VMs) on(n *node) (used, foreign cluster.Resources) {
+	return vs.capacity.used(n), vs.capacity.foreign(n)
+}
+
+// MaxPower is the highest power of a node while its VMs may use [VMs.Load] plus this CPU; 0
 // for nodes without a power model.
 func (e *Executor) MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Watts {
 	n, known := e.nodes.byID[id]
@@ -93,7 +151,7 @@ func (e *Executor) MaxPower(id cluster.NodeID, more cluster.MilliCPU) energy.Wat
 	case !n.on() && more <= 0:
 		return power.Standby
 	}
-	return power.At(float64(e.capacity.load(n)+more) / float64(max(n.Capacity.CPU, 1)))
+	return power.At(float64(e.VMs.Load(id)+more) / float64(max(n.Capacity.CPU, 1)))
 }
 
 // Space is the room for images where each node saves: the free space, less what gangs that are

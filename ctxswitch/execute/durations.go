@@ -9,15 +9,15 @@ import (
 	"vjob/hypervisor"
 )
 
-// durations learns how long the actions of plans take.
-type durations struct {
+// Durations learns how long the actions of plans take.
+type Durations struct {
 	*batch
 	settings *Settings
 	learner  *duration.Learner // nil: durations are not learned
 }
 
-func newDurations(b *batch, set *Settings, past []duration.Observation) *durations {
-	d := &durations{batch: b, settings: set}
+func newDurations(b *batch, set *Settings, past []duration.Observation) *Durations {
+	d := &Durations{batch: b, settings: set}
 	if set.Learn {
 		d.learner = duration.NewLearner(set.Costs.Priors(), past)
 	}
@@ -25,12 +25,23 @@ func newDurations(b *batch, set *Settings, past []duration.Observation) *duratio
 }
 
 // costs returns the estimates of now.
-func (d *durations) costs() *ctxswitch.Costs {
+func (d *Durations) costs() *ctxswitch.Costs {
 	c := d.settings.Costs
 	if d.learner != nil {
 		c.Learned = d.learner.Estimates()
 	}
 	return &c
+}
+
+// Learned returns how long actions take on the nodes; nil: that is not learned.
+func (d *Durations) Learned() *duration.Estimates { return d.costs().Learned }
+
+// Estimates returns what Learned does, or else the estimates of the settings.
+func (d *Durations) Estimates() *duration.Estimates {
+	if learned := d.Learned(); learned != nil {
+		return learned
+	}
+	return duration.NewLearner(d.settings.Costs.Priors(), nil).Estimates()
 }
 
 // timing is when an assignment began, and when the calls of its members were under way. A restart
@@ -50,7 +61,7 @@ type span struct {
 
 // start begins the timing of an assignment; nil if it is not learned. The end of a vjob of which
 // there are images only is no shutdown.
-func (d *durations) start(p *gangState, kind cluster.ActionKind) *timing {
+func (d *Durations) start(p *gangState, kind cluster.ActionKind) *timing {
 	if d.learner == nil || p.job.Container || kind == cluster.Stop && p.away() {
 		return nil
 	}
@@ -130,7 +141,7 @@ const held = 1.1
 
 // done learns how long an action took that is done now. What took longer than the deadlines of its
 // calls allow has seen the clock being set.
-func (d *durations) done(p *gangState, a *assignment, act *ctxswitch.Action) {
+func (d *Durations) done(p *gangState, a *assignment, act *ctxswitch.Action) {
 	if a.timing == nil {
 		return
 	}
@@ -156,7 +167,7 @@ var actionOf = map[hypervisor.Verb]cluster.ActionKind{
 
 // ofCall returns the duration that was learned for the action of a call on a VM with that memory; 0
 // if none is. Where the image of a restore lies does not matter: the longer duration counts.
-func (d *durations) ofCall(call *hypervisor.Call, memory cluster.MiB) time.Duration {
+func (d *Durations) ofCall(call *hypervisor.Call, memory cluster.MiB) time.Duration {
 	action, ok := actionOf[call.Verb]
 	if d.learner == nil || !ok {
 		return 0

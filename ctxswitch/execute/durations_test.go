@@ -219,8 +219,8 @@ func TestEstimatesOutliveARestart(t *testing.T) {
 	}
 	l.Learned = append(kept, d.learned()...)
 	again := newHarness(t, learning(), l)
-	before, _ := d.exec.Learned().Duration(cluster.Suspend, 3*cluster.GiB, "a", "")
-	after, _ := again.exec.Learned().Duration(cluster.Suspend, 3*cluster.GiB, "a", "")
+	before, _ := d.exec.Durations.Learned().Duration(cluster.Suspend, 3*cluster.GiB, "a", "")
+	after, _ := again.exec.Durations.Learned().Duration(cluster.Suspend, 3*cluster.GiB, "a", "")
 	if before != after || before < 6*time.Minute {
 		t.Errorf("%s before the restart, %s after it", before, after)
 	}

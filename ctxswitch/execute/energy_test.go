@@ -133,13 +133,13 @@ func TestBootingDraws(t *testing.T) {
 	lit(d)
 	d.settle()
 	d.dead["b"] = true
-	d.exec.SetPowerState(d.now, "b", time.Minute, 0)
+	d.exec.PowerStates.Set(d.now, "b", time.Minute, 0)
 	d.pass(10 * time.Minute)
 	if n, _ := d.exec.Node("b"); n.Watts != 5 {
 		t.Errorf("off it draws %s", n.Watts)
 	}
 	before, _ := d.drawn()
-	d.exec.SetPowerState(d.now, "b", time.Minute, 170)
+	d.exec.PowerStates.Set(d.now, "b", time.Minute, 170)
 	d.pass(10 * time.Minute)
 	after, _ := d.drawn()
 	near(t, "node b while it boots", after["b"]-before["b"], 170*600)
@@ -148,7 +148,7 @@ func TestBootingDraws(t *testing.T) {
 	if n, _ := d.exec.Node("b"); n.Watts != 100 {
 		t.Errorf("as soon as it answers it draws %s", n.Watts)
 	}
-	d.exec.SetPowerState(d.now, "b", 0, 0)
+	d.exec.PowerStates.Set(d.now, "b", 0, 0)
 	d.pass(10 * time.Minute)
 	if n, _ := d.exec.Node("b"); n.Watts != 100 {
 		t.Errorf("idle it draws %s", n.Watts)

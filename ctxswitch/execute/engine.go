@@ -23,7 +23,7 @@ type engine struct {
 	capacity *capacity
 	inputs   *inputs
 	accounts *accounts
-	learned  *durations
+	learned  *Durations
 }
 
 // advance takes a gang as far as it can go without a further reply or look. It reports whether the

@@ -16,10 +16,11 @@
 // concern and is given the parts that it uses; none knows the executor, and all add to the batch (batch.go).
 // The engine advances the gangs (engine.go, finish.go): gang_state.go, member_state.go and phase_state.go have
 // the state of one, plan.go and gang_plan.go its assignments, input.go what package gang decides on, and
-// calls.go the calls. Looks go to nodes.go and store.go; capacity.go says which calls a node has room for,
+// calls.go the calls, replies.go their ends. Looks go to nodes.go and store.go; capacity.go says which calls a node has room for,
 // transfers.go in which order they get transfer slots.
 // Beside the engine are images that are kept (kept.go), CPU caps and weights (tune.go), accounts (accounts.go), walltimes
-// (walltime.go), energy (energy.go) and copies of no vjob (unknown.go). report.go is for other packages.
+// (walltime.go), energy (energy.go), durations (durations.go) and copies of no vjob (unknown.go). For other packages are
+// report.go, demand.go on single VMs, and powerstate.go on nodes that are switched off and on.
 package execute
 
 import (
@@ -45,18 +46,20 @@ type Executor struct {
 	store   *store
 	unknown *unknownCopies
 
-	// What is done, and what allows it.
-	calls    *calls
-	capacity *capacity
-	engine   *engine
-	tuner    *tuner
-	learned  *durations
-	Images   *Images
+	// What is done.
+	engine  *engine
+	replies *replies
+	tuner   *tuner
+	Images  *Images
 
 	// What was used.
-	accounts  *accounts
-	energy    *energyMeter
+	meters    meters
 	Walltimes *Walltimes
+
+	// For the scheduler.
+	VMs         *VMs
+	PowerStates *PowerStates
+	Durations   *Durations
 }
 
 // New goes on from what the journal holds. Every call without a result may still
@@ -65,7 +68,7 @@ type Executor struct {
 func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	e := assemble(&settings, &loaded, now)
 	for _, d := range loaded.Drawn {
-		e.energy.drawn[d.Node] = d.Joules
+		e.meters.energy.drawn[d.Node] = d.Joules
 	}
 	for _, n := range loaded.Nodes {
 		e.SetNode(now, n)
@@ -80,15 +83,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
 	}
-	for _, intent := range loaded.Open {
-		deadline, underWay := loaded.Deadlines[intent.Call.Op]
-		p := e.gangs.live[intent.Call.VM.VJob]
-		own := p != nil && intent.Call.VM.Rank < len(p.job.VMs) && intent.Call.Verb != hypervisor.Tune
-		e.calls.open(&op{call: intent.Call, began: intent.At, deadline: deadline, unanswered: !underWay, unansweredSince: now, own: own})
-		if own {
-			p.callBegan(intent.Call, now)
-		}
-	}
+	e.replies.restore(&loaded)
 	for _, id := range loaded.Plans {
 		e.out.Step.Closed = append(e.out.Step.Closed, journal.PlanChange{
 			ID: id, State: journal.PlanDropped, Ended: now, Note: "closed by a restart",
@@ -104,23 +99,29 @@ func assemble(set *Settings, loaded *journal.Loaded, now time.Time) *Executor {
 	b, hooks := e.batch, &e.Hooks
 	e.nodes = newNodes(b, set, e.gangs)
 	e.store = &store{batch: b, settings: set, gangs: e.gangs}
-	e.learned = newDurations(b, set, loaded.Learned)
-	e.calls = &calls{
-		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, learned: e.learned,
+	e.Durations = newDurations(b, set, loaded.Learned)
+	calls := &calls{
+		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, learned: e.Durations,
 		epoch: loaded.Epoch, next: loaded.NextOp, ops: map[hypervisor.OpID]*op{},
 	}
-	e.unknown = &unknownCopies{batch: b, gangs: e.gangs, calls: e.calls, copies: map[place]*unknown{}}
-	e.capacity = &capacity{batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes}
-	e.tuner = &tuner{batch: b, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls}
+	e.unknown = &unknownCopies{batch: b, gangs: e.gangs, calls: calls, copies: map[place]*unknown{}}
+	capacity := &capacity{batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes}
+	e.VMs = &VMs{gangs: e.gangs, nodes: e.nodes, capacity: capacity}
+	e.tuner = &tuner{batch: b, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: calls}
+	e.replies = &replies{batch: b, gangs: e.gangs, nodes: e.nodes, calls: calls, tuner: e.tuner, unknown: e.unknown}
 	e.Walltimes = &Walltimes{batch: b, gangs: e.gangs}
-	e.accounts = &accounts{batch: b, hooks: hooks, gangs: e.gangs, walltimes: e.Walltimes}
-	e.energy = newEnergyMeter(b, hooks, e.gangs, e.nodes)
+	e.meters = meters{
+		accounts: &accounts{batch: b, hooks: hooks, gangs: e.gangs, walltimes: e.Walltimes},
+		energy:   newEnergyMeter(b, hooks, e.gangs, e.nodes),
+	}
+	e.PowerStates = &PowerStates{batch: b, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: calls, energy: e.meters.energy}
 	e.engine = &engine{
-		batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: e.calls, capacity: e.capacity, accounts: e.accounts, learned: e.learned,
-		inputs: &inputs{batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, capacity: e.capacity},
+		batch: b, settings: set, hooks: hooks, gangs: e.gangs, nodes: e.nodes, calls: calls, capacity: capacity, accounts: e.meters.accounts,
+		learned: e.Durations,
+		inputs:  &inputs{batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: calls, capacity: capacity},
 	}
 	e.Images = &Images{
-		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: e.calls, engine: e.engine,
+		batch: b, settings: set, gangs: e.gangs, nodes: e.nodes, store: e.store, calls: calls, engine: e.engine,
 		discards: map[hypervisor.ImageID]*tries{},
 	}
 	return e
@@ -156,14 +157,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 // Tick lets time pass: deadlines, looks that are due, waits for room.
 func (e *Executor) Tick(now time.Time) {
 	e.now = now
-	for _, id := range slices.Sorted(maps.Keys(e.calls.ops)) {
-		o := e.calls.ops[id]
-		if !now.Before(o.deadline) {
-			e.calls.markUnanswered(o)
-		}
-		e.calls.alarmLong(o)
-		e.settle(o)
-	}
+	e.replies.overdue()
 	for _, id := range e.nodes.names {
 		if n := e.nodes.byID[id]; e.nodes.lookDue(n) {
 			e.nodes.look(n)
@@ -178,16 +172,14 @@ func (e *Executor) Tick(now time.Time) {
 	e.Images.expire()
 	e.tuner.wakeDue()
 	e.touchWaiters() // what is admitted changes with time
-	e.accounts.addAll(false)
-	e.energy.chargeAll(false)
+	e.meters.write(false)
 }
 
 // WriteAccounts returns the step that completes all accounts of vjobs and nodes, for the end of the
 // program.
 func (e *Executor) WriteAccounts(now time.Time) journal.Step {
 	e.now = now
-	e.accounts.addAll(true)
-	e.energy.chargeAll(true)
+	e.meters.write(true)
 	step := e.out.Step
 	e.out = Effects{}
 	return step
@@ -221,7 +213,7 @@ func (e *Executor) wake() time.Time {
 			next = t
 		}
 	}
-	e.calls.wake(sooner)
+	e.replies.calls.wake(sooner)
 	e.engine.wake(sooner)
 	e.nodes.wake(sooner)
 	sooner(e.tuner.due)

@@ -73,7 +73,7 @@ func TestGangsThatKeepStill(t *testing.T) {
 		}, "migrates", ""},
 		{"the next is off", func(d *harness) {
 			d.dead["b"] = true
-			d.exec.SetPowerState(d.now, "b", time.Minute, 0)
+			d.exec.PowerStates.Set(d.now, "b", time.Minute, 0)
 			d.settle()
 		}, "migrates", ""},
 	} {
@@ -205,7 +205,7 @@ func TestDemandOfMembersNotSeen(t *testing.T) {
 	d.dead["b"] = true
 	d.settle()
 	for rank, want := range []cluster.MilliCPU{300, 1000} {
-		if got := d.exec.Demand(cluster.VMID{VJob: 1, Rank: rank}); got != want {
+		if got := d.exec.VMs.Demand(cluster.VMID{VJob: 1, Rank: rank}); got != want {
 			t.Errorf("member %d needs %s, want %s", rank, got, want)
 		}
 	}

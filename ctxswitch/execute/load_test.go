@@ -28,14 +28,14 @@ func TestLoadIsTheSumOfCaps(t *testing.T) {
 	d.has(77, 0, "c", hypervisor.CopyRunning)
 	d.settle()
 	for id, want := range map[cluster.NodeID]cluster.MilliCPU{"a": 1400, "b": 0, "c": 0, "nowhere": 0} {
-		if got := d.exec.Load(id); got != want {
+		if got := d.exec.VMs.Load(id); got != want {
 			t.Errorf("the VMs on %s may use %s, want %s", id, got, want)
 		}
 	}
 	for vm, want := range map[cluster.VMID]cluster.MilliCPU{
 		{VJob: 1}: 400, {VJob: 2}: 1000, {VJob: 1, Rank: 1}: 0, {VJob: 77}: 0, {VJob: 3}: 1000,
 	} {
-		if got := d.exec.Cap(vm); got != want {
+		if got := d.exec.VMs.Cap(vm); got != want {
 			t.Errorf("%s may use %s, want %s", vm, got, want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestLoadIsTheSumOfCaps(t *testing.T) {
 	d.has(3, 0, "b", hypervisor.CopyRunning)
 	d.exec.Hint(d.now, "b")
 	d.settle()
-	if got := d.exec.Load("b"); got != 1000 {
+	if got := d.exec.VMs.Load("b"); got != 1000 {
 		t.Errorf("a copy that runs although its gang stands may use %s, want 1 CPU", got)
 	}
 }
@@ -70,14 +70,14 @@ func TestLoadOfWhatIsOnItsWay(t *testing.T) {
 		t.Fatalf("calls: %s", got)
 	}
 	for node, want := range map[cluster.NodeID]cluster.MilliCPU{"a": 300, "b": 1000, "c": 1000} {
-		if got := d.exec.Load(node); got != want {
+		if got := d.exec.VMs.Load(node); got != want {
 			t.Errorf("the VMs on %s may use %s, want %s", node, got, want)
 		}
 	}
 	d.exec.SetCaps(d.now, 1, []cluster.MilliCPU{300})
 	d.exec.SetCaps(d.now, 2, []cluster.MilliCPU{200})
 	for node, want := range map[cluster.NodeID]cluster.MilliCPU{"a": 300, "b": 300, "c": 1000} {
-		if got := d.exec.Load(node); got != want {
+		if got := d.exec.VMs.Load(node); got != want {
 			t.Errorf("under caps the VMs on %s may use %s, want %s", node, got, want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestLoadOfWhatIsOnItsWay(t *testing.T) {
 func (d *harness) hasLoad(when string, want map[cluster.NodeID]cluster.MilliCPU) {
 	d.t.Helper()
 	for node, most := range want {
-		if got := d.exec.Load(node); got != most {
+		if got := d.exec.VMs.Load(node); got != most {
 			d.t.Errorf("%s: the VMs on %s may use %s, want %s", when, node, got, most)
 		}
 	}
@@ -199,7 +199,7 @@ func (d *harness) asking(limit cluster.MilliCPU) (asked *[]string) {
 		fits := true
 		for id, load := range more {
 			list = append(list, fmt.Sprintf("%s%+d", id, load))
-			fits = fits && d.exec.Load(id)+load <= limit
+			fits = fits && d.exec.VMs.Load(id)+load <= limit
 		}
 		slices.Sort(list)
 		*asked = append(*asked, strings.Join(list, " "))
@@ -317,7 +317,7 @@ func TestCapsOfEachCopy(t *testing.T) {
 	d.copies["b"][0].Cap = 600
 	d.exec.Hint(d.now, "b")
 	d.settle()
-	if got := d.exec.Cap(cluster.VMID{VJob: 1}); got != 600 {
+	if got := d.exec.VMs.Cap(cluster.VMID{VJob: 1}); got != 600 {
 		t.Errorf("it may use %s, want 0.6 CPU", got)
 	}
 	d.caps(1, 500)

@@ -16,7 +16,7 @@ type node struct {
 	looks
 	lastView
 	// offLookEvery is how often a node is looked at that is being switched off or on, or is
-	// off; 0: it is in use. See [Executor.SetPowerState].
+	// off; 0: it is in use. See [PowerStates.Set].
 	offLookEvery time.Duration
 	offWatts     energy.Watts // what it draws then until it answers
 

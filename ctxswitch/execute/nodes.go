@@ -85,6 +85,13 @@ func (ns *nodes) look(n *node) {
 	ns.out.Looks = append(ns.out.Looks, n.ID)
 }
 
+// hint looks at a node on which something may have changed.
+func (ns *nodes) hint(id cluster.NodeID) {
+	if n, ok := ns.byID[id]; ok {
+		ns.look(n)
+	}
+}
+
 func (ns *nodes) lookDue(n *node) bool {
 	if n.looking {
 		return false

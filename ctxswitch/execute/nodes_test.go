@@ -28,8 +28,8 @@ func TestLooksAreMadeInTime(t *testing.T) {
 	d := newHarness(t, settings(), l)
 	d.dead["b"], d.dead["d"] = true, true
 	d.settle()
-	d.exec.SetPowerState(d.now, "c", 20*time.Second, 0)
-	d.exec.SetPowerState(d.now, "d", 30*time.Second, 0)
+	d.exec.PowerStates.Set(d.now, "c", 20*time.Second, 0)
+	d.exec.PowerStates.Set(d.now, "d", 30*time.Second, 0)
 	clear(d.watched)
 	d.pass(time.Minute)
 	want := map[cluster.NodeID]int{"a": 12, "b": 60, "c": 3, "d": 2, "": 2}
@@ -207,7 +207,7 @@ func TestSilenceIsNoticed(t *testing.T) {
 	l.Gangs = append(l.Gangs, rec)
 	d := newHarness(t, settings(), l)
 	d.settle()
-	d.exec.SetPowerState(d.now, "c", time.Minute, 0)
+	d.exec.PowerStates.Set(d.now, "c", time.Minute, 0)
 	for _, silent := range []bool{true, false} {
 		d.steps = nil
 		for _, node := range []cluster.NodeID{"b", "c"} {
@@ -279,7 +279,7 @@ func TestWhatALookTeaches(t *testing.T) {
 		d.has(8, 0, "a", hypervisor.CopyPaused)
 		d.exec.Hint(d.now, "a")
 		d.settle()
-		if got := d.exec.Holds(cluster.VMID{VJob: 1}); len(got) != 2 {
+		if got := d.exec.VMs.Holds(cluster.VMID{VJob: 1}); len(got) != 2 {
 			t.Errorf("copies are seen on %v", got)
 		}
 	})

@@ -177,7 +177,7 @@ func TestAccountOfWhatStands(t *testing.T) {
 // others; and it goes on when there is that power again.
 func TestGoesOnWhenThereIsPower(t *testing.T) {
 	d := standing(t)
-	if load := d.exec.Load("a"); load != 0 {
+	if load := d.exec.VMs.Load("a"); load != 0 {
 		t.Errorf("what stands still may use %s", load)
 	}
 	enough := false
@@ -197,7 +197,7 @@ func TestGoesOnWhenThereIsPower(t *testing.T) {
 	d.exec.Hint(d.now, "b")
 	d.settle()
 	d.isIn(gang.Resuming)
-	if load := d.exec.Load("a"); load != 2000 {
+	if load := d.exec.VMs.Load("a"); load != 2000 {
 		t.Errorf("on its way it may use %s, want 2000", load)
 	}
 }

@@ -10,28 +10,38 @@ import (
 	"vjob/energy"
 )
 
-// SetPowerState notes that a node is being switched off or on, or is off: no VM is there or is sent
+// PowerStates tells which nodes can be switched off, and takes in which are.
+type PowerStates struct {
+	*batch
+	gangs  *gangs
+	nodes  *nodes
+	store  *store
+	calls  *calls
+	energy *energyMeter
+}
+
+// Set notes that a node is being switched off or on, or is off: no VM is there or is sent
 // there, its silence is ignored, and it is looked at only at this interval; 0: it is in use again.
 // Until the node answers it draws these watts, at least its standby power. The caller has asked
-// [Executor.InUse] before.
-func (e *Executor) SetPowerState(now time.Time, id cluster.NodeID, every time.Duration, draws energy.Watts) {
-	e.now = now
-	n, ok := e.nodes.byID[id]
+// [PowerStates.InUse] before.
+func (ps *PowerStates) Set(now time.Time, id cluster.NodeID, every time.Duration, draws energy.Watts) {
+	ps.now = now
+	n, ok := ps.nodes.byID[id]
 	if !ok || n.offLookEvery == every && n.offWatts == draws {
 		return
 	}
 	n.offLookEvery, n.offWatts = every, draws
-	e.nodes.updateSilent(n)
-	e.energy.update(n)
-	e.changes++
-	e.nodes.touchJobsOn(id)
+	ps.nodes.updateSilent(n)
+	ps.energy.update(n)
+	ps.changes++
+	ps.nodes.touchJobsOn(id)
 }
 
 // InUse returns why a node cannot be switched off, as far as the executor knows: copies,
 // machines that vjob does not manage, calls under way, members on their way, and images that no
 // other node can reach. "" if it can be.
-func (e *Executor) InUse(id cluster.NodeID) string {
-	n, ok := e.nodes.byID[id]
+func (ps *PowerStates) InUse(id cluster.NodeID) string {
+	n, ok := ps.nodes.byID[id]
 	switch {
 	case !ok:
 		return "the node is not known"
@@ -40,16 +50,16 @@ func (e *Executor) InUse(id cluster.NodeID) string {
 	case len(n.copies) > 0:
 		return fmt.Sprintf("it holds %d VMs, %s among them", len(n.copies), n.vms()[0])
 	}
-	if why := e.Pinned(id); why != "" {
+	if why := ps.Pinned(id); why != "" {
 		return why
 	}
-	for _, o := range e.calls.ops {
+	for _, o := range ps.calls.ops {
 		if o.call.Node == id || o.call.To == id {
 			return fmt.Sprintf("the %s of %s is not over", o.call.Verb, o.call.VM)
 		}
 	}
-	for _, job := range slices.Sorted(maps.Keys(e.gangs.live)) {
-		if why := e.gangs.live[job].binds(n); why != "" {
+	for _, job := range slices.Sorted(maps.Keys(ps.gangs.live)) {
+		if why := ps.gangs.live[job].binds(n); why != "" {
 			return fmt.Sprintf("vjob %s %s", job, why)
 		}
 	}
@@ -57,17 +67,23 @@ func (e *Executor) InUse(id cluster.NodeID) string {
 }
 
 // Answers reports whether a node has answered to its last look, and since when that is so.
-func (e *Executor) Answers(id cluster.NodeID) (yes bool, since time.Time) {
-	if n, ok := e.nodes.byID[id]; ok {
+func (ps *PowerStates) Answers(id cluster.NodeID) (yes bool, since time.Time) {
+	if n, ok := ps.nodes.byID[id]; ok {
 		return n.seen, n.seenSince
 	}
 	return false, time.Time{}
 }
 
+// Hint asks for a look at a node.
+func (ps *PowerStates) Hint(now time.Time, id cluster.NodeID) {
+	ps.now = now
+	ps.nodes.hint(id)
+}
+
 // ContainerOn returns the first container with resources on a node.
-func (e *Executor) ContainerOn(id cluster.NodeID) (job cluster.VJobID, reserved bool) {
-	for _, job := range slices.Sorted(maps.Keys(e.gangs.containers)) {
-		if c := e.gangs.containers[job]; !c.containerRoom(id).IsZero() {
+func (ps *PowerStates) ContainerOn(id cluster.NodeID) (job cluster.VJobID, reserved bool) {
+	for _, job := range slices.Sorted(maps.Keys(ps.gangs.containers)) {
+		if c := ps.gangs.containers[job]; !c.containerRoom(id).IsZero() {
 			return job, true
 		}
 	}
@@ -76,22 +92,22 @@ func (e *Executor) ContainerOn(id cluster.NodeID) (job cluster.VJobID, reserved 
 
 // Pinned returns why a node cannot be switched off even after its VMs have moved away: machines
 // that vjob does not manage, and images that no other node can reach. "" if it can be.
-func (e *Executor) Pinned(id cluster.NodeID) string {
-	n, ok := e.nodes.byID[id]
+func (ps *PowerStates) Pinned(id cluster.NodeID) string {
+	n, ok := ps.nodes.byID[id]
 	if !ok {
 		return "the node is not known"
 	}
 	if len(n.strangers) > 0 {
 		return fmt.Sprintf("it holds %d machines that vjob does not manage, %s among them", len(n.strangers), n.strangers[0])
 	}
-	if job, reserved := e.ContainerOn(id); reserved {
+	if job, reserved := ps.ContainerOn(id); reserved {
 		return fmt.Sprintf("container %s has room there", job)
 	}
-	if e.store.shared(id, e.nodes) {
+	if ps.store.shared(id, ps.nodes) {
 		return ""
 	}
-	for _, job := range slices.Sorted(maps.Keys(e.gangs.live)) {
-		for _, m := range e.gangs.live[job].rec.Members {
+	for _, job := range slices.Sorted(maps.Keys(ps.gangs.live)) {
+		for _, m := range ps.gangs.live[job].rec.Members {
 			if m.Image != nil && m.Image.Node == id {
 				return fmt.Sprintf("vjob %s has an image there that no other node can read", job)
 			}

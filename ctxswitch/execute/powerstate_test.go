@@ -13,7 +13,7 @@ import (
 // ties checks what stands against switching a node off.
 func (d *harness) ties(when string, node cluster.NodeID, want string) {
 	d.t.Helper()
-	if got := d.exec.InUse(node); got != want {
+	if got := d.exec.PowerStates.InUse(node); got != want {
 		d.t.Errorf("%s: %s is held by %q, want %q", when, node, got, want)
 	}
 }
@@ -49,7 +49,7 @@ func TestWhatHoldsANode(t *testing.T) {
 	} {
 		d.ties("at first", node, want)
 	}
-	if got := d.exec.Pinned("x"); got != "the node is not known" {
+	if got := d.exec.PowerStates.Pinned("x"); got != "the node is not known" {
 		t.Errorf("a node that is not known is tied by %q", got)
 	}
 }
@@ -115,7 +115,7 @@ func TestWhatTiesANode(t *testing.T) {
 		{"stores without a name are not shared", func(d *harness) { d.store.Free["a"], d.store.Free["b"] = free(""), free("") }, image},
 		{"its store is not seen", func(d *harness) { delete(d.store.Free, "a") }, image},
 		{"the other one does not answer", func(d *harness) { d.dead["b"] = true }, image},
-		{"the other one is off", func(d *harness) { d.exec.SetPowerState(d.now, "b", time.Hour, 0) }, image},
+		{"the other one is off", func(d *harness) { d.exec.PowerStates.Set(d.now, "b", time.Hour, 0) }, image},
 		{"the other one is not known", func(d *harness) { d.store.Free["x"] = d.store.Free["b"]; delete(d.store.Free, "b") }, image},
 		{
 			"it has a store of its own and no images", func(d *harness) {
@@ -144,7 +144,7 @@ func TestWhatTiesANode(t *testing.T) {
 		if d.dead["b"] {
 			d.pass(10 * time.Second)
 		}
-		if got := d.exec.Pinned("a"); got != c.want {
+		if got := d.exec.PowerStates.Pinned("a"); got != c.want {
 			t.Errorf("%s: tied by %q, want %q", c.name, got, c.want)
 		}
 		d.ties(c.name, "a", c.want)
@@ -160,7 +160,7 @@ func TestContainersTieNodes(t *testing.T) {
 	d.copies = nil // nothing is there of a container
 	d.settle()
 	for node, want := range map[cluster.NodeID]string{"a": "container 1 has room there", "b": "container 2 has room there", "c": ""} {
-		if got := d.exec.Pinned(node); got != want {
+		if got := d.exec.PowerStates.Pinned(node); got != want {
 			t.Errorf("%s is tied by %q, want %q", node, got, want)
 		}
 	}
@@ -173,7 +173,7 @@ func TestDemandThatWasSeen(t *testing.T) {
 	d := newHarness(t, settings(), l)
 	d.copies["a"][0].CPU = 300
 	d.settle()
-	if got := d.exec.Demand(cluster.VMID{VJob: 1}); got != 300 {
+	if got := d.exec.VMs.Demand(cluster.VMID{VJob: 1}); got != 300 {
 		t.Errorf("it needs %s, want 0.3 CPU", got)
 	}
 }
@@ -184,18 +184,18 @@ func TestNodesThatRest(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting))
 	d := newHarness(t, settings(), l)
 	d.settle()
-	if yes, since := d.exec.Answers("b"); !yes || !since.Equal(start) {
+	if yes, since := d.exec.PowerStates.Answers("b"); !yes || !since.Equal(start) {
 		t.Errorf("b answers: %t, since %s", yes, since)
 	}
-	if yes, since := d.exec.Answers("x"); yes || !since.IsZero() {
+	if yes, since := d.exec.PowerStates.Answers("x"); yes || !since.IsZero() {
 		t.Errorf("a node that is not known answers: %t, since %s", yes, since)
 	}
 	rest := func(every time.Duration, changes uint64) {
 		t.Helper()
 		before := d.exec.Changes()
-		d.exec.SetPowerState(d.now, "x", every, 0)
-		d.exec.SetPowerState(d.now, "b", every, 0)
-		d.exec.SetPowerState(d.now, "b", every, 0)
+		d.exec.PowerStates.Set(d.now, "x", every, 0)
+		d.exec.PowerStates.Set(d.now, "b", every, 0)
+		d.exec.PowerStates.Set(d.now, "b", every, 0)
 		if got := d.exec.Changes() - before; got != changes {
 			t.Errorf("%d changes, want %d", got, changes)
 		}
@@ -208,7 +208,7 @@ func TestNodesThatRest(t *testing.T) {
 		t.Errorf("its silence is an event: %+v", n)
 	}
 	later := d.now
-	if yes, since := d.exec.Answers("b"); yes || !since.After(start) || since.After(later) {
+	if yes, since := d.exec.PowerStates.Answers("b"); yes || !since.After(start) || since.After(later) {
 		t.Errorf("off it answers: %t, since %s", yes, since)
 	}
 	rest(0, 1)
@@ -232,7 +232,7 @@ func TestSilentNodesThatRest(t *testing.T) {
 		t.Errorf("silent, it wakes the scheduler after %s", wake.Sub(d.now))
 	}
 	later := d.now.Add(time.Millisecond)
-	d.exec.SetPowerState(later, "b", time.Minute, 0)
+	d.exec.PowerStates.Set(later, "b", time.Minute, 0)
 	effects := d.exec.Flush()
 	if !effects.Wake.Equal(later.Add(set.LookEvery)) {
 		t.Errorf("off, it wakes the scheduler after %s", effects.Wake.Sub(later))

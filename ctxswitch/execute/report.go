@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/duration"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
@@ -103,48 +102,6 @@ func (e *Executor) report(p *gangState) Report {
 	}
 }
 
-// Holds lists the nodes on which a member that is not idle has, or has been
-// promised, room: where its copies are, where it goes, and every hop between.
-func (e *Executor) Holds(vm cluster.VMID) []cluster.NodeID {
-	p := e.gangs.live[vm.VJob]
-	set := map[cluster.NodeID]bool{}
-	m := p.rec.Members[vm.Rank]
-	if m.Node != "" && p.rec.Phase != gang.Saved {
-		set[m.Node] = true
-	}
-	if m.Next != "" {
-		set[m.Next] = true
-	}
-	for _, a := range p.todo {
-		for _, id := range a.gang.Actions {
-			if act := a.plan.actions[id]; act.VM == vm && act.To != "" {
-				set[act.To] = true
-			}
-		}
-	}
-	for _, id := range e.nodes.seenOn[vm] {
-		set[id] = true
-	}
-	return slices.Sorted(maps.Keys(set))
-}
-
-// Destination is the node on which a member that is not idle will be if its plan succeeds; ""
-// without such a node.
-func (e *Executor) Destination(vm cluster.VMID) cluster.NodeID {
-	p := e.gangs.live[vm.VJob]
-	for _, a := range slices.Backward(p.todo) {
-		for _, id := range slices.Backward(a.gang.Actions) {
-			if act := a.plan.actions[id]; act.VM == vm {
-				return act.To
-			}
-		}
-	}
-	if m := p.rec.Members[vm.Rank]; m.Next != "" {
-		return m.Next
-	}
-	return p.rec.Members[vm.Rank].Node
-}
-
 // NodeReport is a node as the executor sees it.
 type NodeReport struct {
 	cluster.Node
@@ -193,10 +150,11 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 }
 
 func (e *Executor) reportNode(n *node) NodeReport {
+	used, foreign := e.VMs.on(n)
 	r := NodeReport{
 		Node: n.Node, Silent: n.silent(), Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
-		Used: e.capacity.used(n), Foreign: e.capacity.foreign(n), Demand: n.demand(), VMs: n.vms(),
-		On: n.on(), Watts: n.power.watts, Joules: e.energy.drawn[n.ID],
+		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms(),
+		On: n.on(), Watts: n.power.watts, Joules: e.meters.energy.drawn[n.ID],
 		Platforms: n.platforms, PlatformClass: n.class,
 	}
 	for vm, c := range n.copies {
@@ -221,21 +179,10 @@ type ActiveAction struct {
 	Expected time.Duration
 }
 
-// Learned returns how long actions take on the nodes; nil: that is not learned.
-func (e *Executor) Learned() *duration.Estimates { return e.learned.costs().Learned }
-
-// Durations returns what Learned does, or else the estimates of the settings.
-func (e *Executor) Durations() *duration.Estimates {
-	if learned := e.Learned(); learned != nil {
-		return learned
-	}
-	return duration.NewLearner(e.learned.settings.Costs.Priors(), nil).Estimates()
-}
-
 // Actions lists the actions under way, in order of VMs.
 func (e *Executor) Actions() []ActiveAction {
 	var list []ActiveAction
-	costs := e.learned.costs()
+	costs := e.Durations.costs()
 	for _, id := range slices.Sorted(maps.Keys(e.gangs.active)) {
 		p := e.gangs.active[id]
 		if p.rec.Phase.Stable() {

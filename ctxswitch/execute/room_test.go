@@ -163,7 +163,7 @@ func TestHolds(t *testing.T) {
 			for _, node := range []cluster.NodeID{"a", "b", "c"} {
 				d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: d.copies[node]}, nil)
 			}
-			if got := d.exec.Holds(cluster.VMID{VJob: 1}); !slices.Equal(got, c.want) {
+			if got := d.exec.VMs.Holds(cluster.VMID{VJob: 1}); !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
@@ -179,7 +179,7 @@ func TestHoldsOfAPlan(t *testing.T) {
 	d.adopt([]ctxGang{group(cluster.Migrate, 1, 0, 1)},
 		act(cluster.Migrate, 1, 0, "c", "b"), act(cluster.Migrate, 1, 0, "b", "a", 0))
 	want := []cluster.NodeID{"a", "b", "c"}
-	if got := d.exec.Holds(cluster.VMID{VJob: 1}); !slices.Equal(got, want) {
+	if got := d.exec.VMs.Holds(cluster.VMID{VJob: 1}); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

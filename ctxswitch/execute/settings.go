@@ -59,6 +59,6 @@ type Hooks struct {
 	// Power is the power model of nodes, where known.
 	Power map[cluster.NodeID]energy.Power
 	// Admits reports whether the VMs on nodes may use this CPU from now on, in addition to
-	// [Executor.Load]. Nil: always.
+	// [VMs.Load]. Nil: always.
 	Admits func(more map[cluster.NodeID]cluster.MilliCPU) bool
 }

@@ -121,7 +121,7 @@ func TestDrawOfVJobsThatAreNotLive(t *testing.T) {
 	if err := d.exec.Clear(d.now, 2, gang.ThenTerminate, cluster.Because("deleted")); err != nil {
 		t.Fatal(err)
 	}
-	d.exec.SetPowerState(d.now, "a", time.Minute, 0)
+	d.exec.PowerStates.Set(d.now, "a", time.Minute, 0)
 	d.pass(10 * time.Second)
 	if _, live := d.exec.Job(2); live {
 		t.Fatal("vjob 2 is live")
@@ -243,7 +243,7 @@ func TestDemand(t *testing.T) {
 		d.exec.Expect = foretold
 		d.exec.Needs = observed
 		vm := cluster.VMID{VJob: 1}
-		if got := d.exec.Need(vm).CPU; got != 1000 {
+		if got := d.exec.VMs.Need(vm).CPU; got != 1000 {
 			t.Errorf("foretold %t: before it is seen it counts for %s", foretold, got)
 		}
 		d.copies["a"][0].CPU = 3000
@@ -252,12 +252,12 @@ func TestDemand(t *testing.T) {
 		if foretold {
 			want = 1000
 		}
-		if got := d.exec.Need(vm).CPU; got != want {
+		if got := d.exec.VMs.Need(vm).CPU; got != want {
 			t.Errorf("foretold %t: it counts for %s, want %s", foretold, got, want)
 		}
 		d.copies["a"][0].CPU = 0
 		d.pass(5 * time.Second)
-		if got := d.exec.Need(vm).CPU; got > 0 != foretold {
+		if got := d.exec.VMs.Need(vm).CPU; got > 0 != foretold {
 			t.Errorf("foretold %t: after a burst it counts for %s", foretold, got)
 		}
 	}

@@ -242,9 +242,15 @@ func (gs *gangs) sortByPlan(ids []cluster.VJobID) {
 // TransfersAhead returns for how long the transfer slots of nodes are taken from now on, by the transfers
 // under way and by those that plans promise: what a new plan finds before it.
 func (e *Executor) TransfersAhead() map[cluster.NodeID][]time.Duration {
-	s := slots{limit: e.engine.settings.Transfers, until: map[cluster.NodeID][]time.Duration{}}
-	for _, id := range slices.Sorted(maps.Keys(e.calls.ops)) {
-		o := e.calls.ops[id]
+	return e.replies.calls.ahead()
+}
+
+// ahead returns for how long the transfer slots of nodes are taken from now on, by the transfers
+// under way and by those that plans promise: what a new plan finds before it.
+func (cs *calls) ahead() map[cluster.NodeID][]time.Duration {
+	s := slots{limit: cs.settings.Transfers, until: map[cluster.NodeID][]time.Duration{}}
+	for _, id := range slices.Sorted(maps.Keys(cs.ops)) {
+		o := cs.ops[id]
 		if !isTransfer(o.call.Verb) {
 			continue
 		}
@@ -252,11 +258,11 @@ func (e *Executor) TransfersAhead() map[cluster.NodeID][]time.Duration {
 		if o.call.To != "" {
 			nodes = append(nodes, o.call.To)
 		}
-		s.take(nodes, 0, max(e.calls.expected(o)-e.now.Sub(o.began), leastLeft))
+		s.take(nodes, 0, max(cs.expected(o)-cs.now.Sub(o.began), leastLeft))
 	}
 	var ahead []promise
-	for _, n := range slices.Sorted(maps.Keys(e.gangs.promises)) {
-		for t := range e.gangs.promises.on(n) {
+	for _, n := range slices.Sorted(maps.Keys(cs.gangs.promises)) {
+		for t := range cs.gangs.promises.on(n) {
 			if transferNodes(t.action)[0] == n { // a migration is promised on two nodes
 				ahead = append(ahead, t)
 			}
@@ -266,7 +272,7 @@ func (e *Executor) TransfersAhead() map[cluster.NodeID][]time.Duration {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.of.plan.id, b.of.plan.id), cmp.Compare(a.action.ID, b.action.ID))
 	})
 	for _, t := range ahead {
-		s.take(transferNodes(t.action), max(t.at.Sub(e.now), 0), t.action.End-t.action.Start)
+		s.take(transferNodes(t.action), max(t.at.Sub(cs.now), 0), t.action.End-t.action.Start)
 	}
 	return s.until
 }

@@ -166,11 +166,11 @@ func TestMemoryDemand(t *testing.T) {
 		d.copies["a"][0].Memory = c.used
 		d.exec.Hint(d.now, "a")
 		d.settle()
-		if got := d.exec.MemoryDemand(vm); got != c.want {
+		if got := d.exec.VMs.MemoryDemand(vm); got != c.want {
 			t.Errorf("while it uses %s it demands %s, want %s", c.used, got, c.want)
 		}
 	}
-	if got := d.exec.MemoryDemand(cluster.VMID{VJob: 9}); got != 0 {
+	if got := d.exec.VMs.MemoryDemand(cluster.VMID{VJob: 9}); got != 0 {
 		t.Errorf("an unknown one demands %s", got)
 	}
 }
@@ -243,12 +243,12 @@ func TestCapsOneAtATime(t *testing.T) {
 	d.exec.Tick(d.now)
 	d.flush()
 	d.hasAsked(2, 500)
-	if load := d.exec.Load("a"); load != 1000 {
+	if load := d.exec.VMs.Load("a"); load != 1000 {
 		t.Errorf("a may use %s before the cap is seen", load)
 	}
 	d.settle()
 	d.hasAsked(2, 500)
-	if load := d.exec.Load("a"); load != 500 {
+	if load := d.exec.VMs.Load("a"); load != 500 {
 		t.Errorf("a may use %s under the cap", load)
 	}
 	d.capped(0)
@@ -395,7 +395,7 @@ func TestCapsAtBoot(t *testing.T) {
 	if len(d.calls) != 1 || d.calls[0].Verb != hypervisor.Boot || d.calls[0].Cap != 250 {
 		t.Fatalf("got %+v", d.calls)
 	}
-	if load := d.exec.Load("a"); load != 250 {
+	if load := d.exec.VMs.Load("a"); load != 250 {
 		t.Errorf("a may use %s CPU while it boots", load)
 	}
 	d.has(1, 0, "a", hypervisor.CopyRunning)
@@ -415,7 +415,7 @@ func TestCapsKeepToWhatIsAdmitted(t *testing.T) {
 	limit := cluster.MilliCPU(1500)
 	d.exec.Admits = func(more map[cluster.NodeID]cluster.MilliCPU) bool {
 		for id, load := range more {
-			if d.exec.Load(id)+load > limit {
+			if d.exec.VMs.Load(id)+load > limit {
 				return false
 			}
 		}
@@ -439,7 +439,7 @@ func TestCapsKeepToWhatIsAdmitted(t *testing.T) {
 	limit = 1800
 	d.pass(5 * time.Second)
 	d.hasAsked(2, 1000)
-	if load := d.exec.Load("a"); load != 1800 {
+	if load := d.exec.VMs.Load("a"); load != 1800 {
 		t.Errorf("a may use %s CPU while a cap is changed", load)
 	}
 }

@@ -52,7 +52,7 @@ func TestALookWakesGangsThatWaitForPower(t *testing.T) {
 	d := newHarness(t, settings(), l)
 	d.copies["a"][0].Cap = 500
 	d.exec.Admits = func(more map[cluster.NodeID]cluster.MilliCPU) bool {
-		return d.exec.Load("a")+more["a"]+d.exec.Load("b")+more["b"] <= 1500
+		return d.exec.VMs.Load("a")+more["a"]+d.exec.VMs.Load("b")+more["b"] <= 1500
 	}
 	d.settle()
 	d.caps(1, 1000)
@@ -125,7 +125,7 @@ func TestPausedCopiesNeedWhatTheyNeeded(t *testing.T) {
 	d.copies["a"][0].CPU = 0
 	d.exec.Hint(d.now, "a")
 	d.settle()
-	if got := d.exec.Demand(cluster.VMID{VJob: 1}); got != 700 {
+	if got := d.exec.VMs.Demand(cluster.VMID{VJob: 1}); got != 700 {
 		t.Errorf("it counts for %s, want 0.7 CPU", got)
 	}
 }
@@ -196,7 +196,7 @@ func TestALookAtTheStoreWakesGangs(t *testing.T) {
 // A node that is being switched on is judged by what it shows as soon as it answers.
 func TestANodeThatIsSwitchedOnAndAnswers(t *testing.T) {
 	d := booting(t, settings())
-	d.exec.SetPowerState(d.now, "a", time.Minute, 0)
+	d.exec.PowerStates.Set(d.now, "a", time.Minute, 0)
 	d.settle()
 	d.wants("1 boot 1.0@a") // which is under way
 	d.has(1, 0, "a", hypervisor.CopyRunning)

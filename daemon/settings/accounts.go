@@ -34,14 +34,17 @@ func (l *Listen) Permissions() (mode fs.FileMode, gid int, err error) {
 	return fs.FileMode(bits), gid, nil
 }
 
-func (s *Settings) validateAccounts() error {
-	if err := (choice{"listen.users", s.Listen.Users, "any listed"}).check(); err != nil {
+// validateUsers checks which users the API accepts.
+func (l *Listen) validateUsers() error {
+	if err := (choice{"listen.users", l.Users, "any listed"}).check(); err != nil {
 		return err
 	}
-	if _, _, err := s.Listen.Permissions(); err != nil {
-		return err
-	}
-	return s.Accounts.TokenLifetime.check("accounts.token_lifetime")
+	_, _, err := l.Permissions()
+	return err
+}
+
+func (a *Accounts) validate() error {
+	return a.TokenLifetime.check("accounts.token_lifetime")
 }
 
 // check refuses an age below youngest or above oldest; 0 is never.

@@ -20,7 +20,7 @@ func (s *Settings) Arrange() (a ordering.Settings, err error) {
 	if err != nil {
 		return a, err
 	}
-	if a.Queues, err = o.queues(s.policy); err != nil {
+	if a.Queues, err = o.queues(s.Policy.named); err != nil {
 		return a, err
 	}
 	if a.Rank, err = o.Priority.settings(); err != nil {

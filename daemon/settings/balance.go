@@ -34,8 +34,7 @@ var balanceKeys = map[string]string{
 	"threshold": "threshold", "max_moves": "moves", "max_per_node": "moves_per_node", "horizon": "horizon", "stable": "stable",
 }
 
-func (s *Settings) validateBalance() error {
-	b := &s.Balance
+func (b *Balance) validate() error {
 	inner := b.settings()
 	if field, ok := errors.AsType[*cluster.FieldError](inner.Check()); ok {
 		return cluster.Renamed("balance."+balanceKeys[field.Field], field)
@@ -46,15 +45,15 @@ func (s *Settings) validateBalance() error {
 	if !slices.Contains([]string{whenAlways, whenNever}, b.When) {
 		return cluster.BadField("balance.when", b.When, "one of "+whenAlways+", "+whenNever)
 	}
-	return (choice{"policy.placement", string(s.placement()), "spread pack efficient"}).check()
+	return nil
 }
 
-// balancing returns the settings of load balancing, or nil if it is off.
-func (s *Settings) balancing() *improve.BalanceSettings {
-	if s.Balance.When == whenNever {
+// scheduler returns the settings of the scheduler, or nil if it is off.
+func (b *Balance) scheduler() *improve.BalanceSettings {
+	if b.When == whenNever {
 		return nil
 	}
-	return &improve.BalanceSettings{Settings: s.Balance.settings(), Every: s.Balance.Every.Duration}
+	return &improve.BalanceSettings{Settings: b.settings(), Every: b.Every.Duration}
 }
 
 // placement returns the aim of changes to running VMs. Without a setting it is efficient where something saves power.

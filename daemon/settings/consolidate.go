@@ -7,6 +7,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/energy/consolidate"
+	"vjob/scheduler/improve"
 )
 
 // Consolidate are the settings of energy consolidation, see docs/explanation/power-management.md.
@@ -36,8 +37,8 @@ func (c *Consolidate) criteria() consolidate.Criteria {
 	return consolidate.Criteria{Horizon: c.Horizon.Duration, Factor: c.Factor, MinSaving: c.Least.Watts}
 }
 
-func (s *Settings) validateConsolidation() error {
-	c := &s.Energy.Consolidate
+// validate checks the settings; modelled is whether some node has a power model.
+func (c *Consolidate) validate(modelled bool) error {
 	terms := c.criteria()
 	if field, ok := errors.AsType[*cluster.FieldError](terms.Check()); ok {
 		return cluster.Renamed("energy.consolidate."+field.Field, field)
@@ -48,8 +49,16 @@ func (s *Settings) validateConsolidation() error {
 	if !slices.Contains([]string{whenAsked, whenAlways, whenNever}, c.When) {
 		return cluster.BadField("energy.consolidate.when", c.When, "one of "+whenAsked+", "+whenAlways+", "+whenNever)
 	}
-	if c.always() && len(s.Power()) == 0 {
+	if c.always() && !modelled {
 		return cluster.Fault("energy.consolidate.when", "energy.models has no power model of any node, want %s or %s", whenAsked, whenNever)
 	}
 	return nil
+}
+
+// scheduler returns the settings of the scheduler, or nil if it is off.
+func (c *Consolidate) scheduler() *improve.ConsolidationSettings {
+	if c.never() {
+		return nil
+	}
+	return &improve.ConsolidationSettings{Criteria: c.criteria(), Every: c.Every.Duration, Always: c.always()}
 }

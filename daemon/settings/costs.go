@@ -40,15 +40,15 @@ func (s *Settings) LibvirtCosts() ctxswitch.Costs {
 		Boot: ctxswitch.ThesisCosts.Boot, Stop: ctxswitch.ThesisCosts.Stop,
 		Suspend: time.Second, SuspendPer: save + read,
 		Resume: time.Second, ResumePer: 2 * read, RemoteFactor: 1,
-		MigratePer: perGiB(s.migrationRate()),
+		MigratePer: perGiB(s.Libvirt.migrationRate(s.Network.NIC.Rate)),
 	}
 }
 
 // migrationRate returns the rate of a migration: that of the NIC (default 10 Gbit/s), and at
 // most the limit of the settings.
-func (s *Settings) migrationRate() cluster.Rate {
-	rate := cmp.Or(s.Network.NIC.Rate, tenGigabit)
-	if limit := cluster.Rate(s.Libvirt.MigrationMiBps) << 20; limit > 0 {
+func (l *Libvirt) migrationRate(nic cluster.Rate) cluster.Rate {
+	rate := cmp.Or(nic, tenGigabit)
+	if limit := cluster.Rate(l.MigrationMiBps) << 20; limit > 0 {
 		rate = min(rate, limit)
 	}
 	return rate

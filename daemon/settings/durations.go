@@ -40,8 +40,7 @@ func (d *Durations) parts() map[string]*ActionTime {
 	}
 }
 
-func (s *Settings) validateDurations() error {
-	d := &s.Durations
+func (d *Durations) validate() error {
 	parts := d.parts()
 	for name := range strings.FieldsSeq("boot stop suspend resume migrate") {
 		for field, value := range map[string]*Duration{"constant": parts[name].Constant, "per_gib": parts[name].PerGiB} {

@@ -59,8 +59,7 @@ func (e *Energy) book(zone *time.Location) (*budget.Schedule, error) {
 }
 
 // validateBudgets checks the budgets and the energy policy.
-func (s *Settings) validateBudgets() error {
-	e := &s.Energy
+func (e *Energy) validateBudgets(zone *time.Location, nodes []cluster.Node, power map[cluster.NodeID]energy.Power) error {
 	switch {
 	case !slices.Contains([]string{boundedPower, boundedYield, mixedPolicy}, e.Policy):
 		return cluster.BadField("energy.policy", e.Policy, "one of "+boundedPower+", "+boundedYield+", "+mixedPolicy)
@@ -73,22 +72,17 @@ func (s *Settings) validateBudgets() error {
 	case e.Policy != mixedPolicy && e.Lambda < 1:
 		return cluster.Fault("energy.policy", "energy.lambda is less than 1, want %s instead of %s", mixedPolicy, e.Policy)
 	}
-	zone, err := s.zone()
-	if err != nil {
-		return err
-	}
 	if _, err := e.book(zone); err != nil {
 		return err
 	}
-	power := s.Power()
 	for i, b := range e.Budgets {
 		field, members, idle := fmt.Sprintf("energy.budgets[%d]", i), 0, energy.Watts(0)
-		for _, n := range s.ClusterNodes() {
+		for _, n := range nodes {
 			if p, known := power[n.ID]; known && b.Group.Has(n.Labels) {
 				members, idle = members+1, idle+p.Standby
 			}
 		}
-		if !slices.ContainsFunc(s.ClusterNodes(), func(n cluster.Node) bool { return b.Group.Has(n.Labels) }) {
+		if !slices.ContainsFunc(nodes, func(n cluster.Node) bool { return b.Group.Has(n.Labels) }) {
 			return cluster.BadField(field+".group", b.Group.Name(), "a label and a value that some node has")
 		}
 		if members == 0 {
@@ -164,23 +158,23 @@ func (m *PowerModel) power() energy.Power {
 	return p
 }
 
-// model returns the name of a node's power model: its own, else that of its label, else the
+// modelOf returns the name of a node's power model: its own, else that of its label, else the
 // one of all nodes, else "".
-func (s *Settings) model(n *Node) string {
+func (e *Energy) modelOf(n *Node) string {
 	if n.PowerModel != "" {
 		return n.PowerModel
 	}
-	if m := n.Labels[s.Energy.Label]; m != "" && s.Energy.Label != "" {
+	if m := n.Labels[e.Label]; m != "" && e.Label != "" {
 		return m
 	}
-	return s.Energy.Model
+	return e.Model
 }
 
 // Power returns the power models of the nodes that have one.
 func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 	list := map[cluster.NodeID]energy.Power{}
 	for i := range s.Nodes {
-		m, known := s.Energy.Models[s.model(&s.Nodes[i])]
+		m, known := s.Energy.Models[s.Energy.modelOf(&s.Nodes[i])]
 		if !known {
 			continue
 		}
@@ -192,30 +186,44 @@ func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 }
 
 func (s *Settings) validateEnergy() error {
-	for _, name := range slices.Sorted(maps.Keys(s.Energy.Models)) {
-		m := s.Energy.Models[name]
+	e := &s.Energy
+	if err := e.validateModels(s.Nodes); err != nil {
+		return err
+	}
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	power := s.Power()
+	return cmp.Or(e.validatePrices(), e.Consolidate.validate(len(power) > 0), e.validateBudgets(zone, s.ClusterNodes(), power))
+}
+
+// validateModels checks the power models and those of nodes.
+func (e *Energy) validateModels(nodes []Node) error {
+	for _, name := range slices.Sorted(maps.Keys(e.Models)) {
+		m := e.Models[name]
 		p, field := m.power(), "energy.models."+name
 		if part, value, want := p.Fault(); part != "" {
 			return cluster.BadField(field, fmt.Sprintf("%s %v", part, value), want)
 		}
 	}
-	if err := s.knownModel("energy.model", s.Energy.Model); err != nil {
+	if err := e.knownModel("energy.model", e.Model); err != nil {
 		return err
 	}
-	for i := range s.Nodes {
-		if err := s.knownModel(fmt.Sprintf("nodes[%d].power_model", i), s.model(&s.Nodes[i])); err != nil {
+	for i := range nodes {
+		if err := e.knownModel(fmt.Sprintf("nodes[%d].power_model", i), e.modelOf(&nodes[i])); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(s.Energy.validatePrices(), s.validateConsolidation(), s.validateBudgets())
+	return nil
 }
 
-func (s *Settings) knownModel(field, name string) error {
-	if _, known := s.Energy.Models[name]; known || name == "" {
+func (e *Energy) knownModel(field, name string) error {
+	if _, known := e.Models[name]; known || name == "" {
 		return nil
 	}
 	want := "a model of energy.models"
-	if near := suggest.Nearest(name, slices.Sorted(maps.Keys(s.Energy.Models))); near != "" {
+	if near := suggest.Nearest(name, slices.Sorted(maps.Keys(e.Models))); near != "" {
 		want += ", such as " + near
 	}
 	return cluster.BadField(field, name, want)

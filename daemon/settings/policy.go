@@ -14,6 +14,8 @@ import (
 	"vjob/cluster"
 	"vjob/internal/document"
 	"vjob/queue"
+	"vjob/queue/ordering"
+	"vjob/scheduler/decide"
 )
 
 // Policy is the scheduling policy. Its keys are those of the fields and the parameters of
@@ -88,29 +90,46 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// policy returns the named policy with the parameters of the settings; "" is policy.name.
-func (s *Settings) policy(name string) (queue.Policy, error) {
-	return queue.New(cmp.Or(name, s.Policy.Name), s.Policy.Parameters)
+// named returns the named policy with the parameters of the settings; "" is policy.name.
+func (p *Policy) named(name string) (queue.Policy, error) {
+	return queue.New(cmp.Or(name, p.Name), p.Parameters)
 }
 
-// validatePolicy refuses parameters that are out of range or that no queue uses.
-func (s *Settings) validatePolicy() error {
+// ofQueues returns the policy of all queues, with the gap of the settings.
+func (p *Policy) ofQueues(rules *ordering.Settings) queue.Policy {
+	if p.Gap.Duration == 0 {
+		return rules.Policy()
+	}
+	return queue.WithGap{Policy: rules.Policy(), Gap: p.Gap.Duration}
+}
+
+// suspension returns where vjobs are suspended to: the setting, or the default of the policy.
+func (p *Policy) suspension() (decide.Suspension, error) {
+	policy, err := queue.New(p.Name, nil)
+	if err != nil {
+		return decide.ToDisk, err
+	}
+	return decide.ParseSuspension(p.Suspend, policy)
+}
+
+// validate refuses parameters that are out of range or that no queue uses.
+func (p *Policy) validate(queues []Queue) error {
 	for _, c := range []choice{
-		{"policy.suspend", s.Policy.Suspend, "auto disk memory"},
-		{"policy.overdue", s.Policy.Overdue, "end suspend"},
+		{"policy.suspend", p.Suspend, "auto disk memory"},
+		{"policy.overdue", p.Overdue, "end suspend"},
 	} {
 		if err := c.check(); c.value != "" && err != nil {
 			return err
 		}
 	}
-	for _, p := range queue.Parameters() {
-		text := s.Policy.Parameters[p.Name]
+	for _, parameter := range queue.Parameters() {
+		text := p.Parameters[parameter.Name]
 		if text == "" {
 			continue
 		}
-		value, err := p.Parse(text)
+		value, err := parameter.Parse(text)
 		if err == nil {
-			err = s.checkUse(&p, value)
+			err = p.checkUse(&parameter, value, queues)
 		}
 		if err != nil {
 			return cluster.WithPath("policy", err)
@@ -120,24 +139,32 @@ func (s *Settings) validatePolicy() error {
 }
 
 // checkUse refuses a parameter that no queue uses.
-func (s *Settings) checkUse(p *queue.Parameter, value any) error {
-	used := p.Lenient || value == time.Duration(0)
-	kinds := kindsWith(p.Name)
-	for _, q := range s.Queues {
-		name := cmp.Or(q.Policy, s.Policy.Name)
+func (p *Policy) checkUse(parameter *queue.Parameter, value any, queues []Queue) error {
+	used := parameter.Lenient || value == time.Duration(0)
+	kinds := kindsWith(parameter.Name)
+	for _, q := range queues {
+		name := cmp.Or(q.Policy, p.Name)
 		used = used || slices.Contains(kinds, name)
-		policy, err := s.policy(name)
+		policy, err := p.named(name)
 		if field := (*cluster.FieldError)(nil); errors.As(err, &field) {
 			continue // another check reports it
 		}
 		if needs, ok := value.(queue.Needs); ok && needs != policy.Traits().Needs {
-			return cluster.Fault(p.Name, "%s has only one way to count", name)
+			return cluster.Fault(parameter.Name, "%s has only one way to count", name)
 		}
 	}
 	if !used {
-		return cluster.Fault(p.Name, "%v has no effect: no queue has the policy %s", value, strings.Join(kinds, " or "))
+		return cluster.Fault(parameter.Name, "%v has no effect: no queue has the policy %s", value, strings.Join(kinds, " or "))
 	}
 	return nil
+}
+
+// validatePlacement checks the aim of changes to running VMs.
+func (p *Policy) validatePlacement() error {
+	if p.Placement == "" {
+		return nil
+	}
+	return (choice{"policy.placement", p.Placement, "spread pack efficient"}).check()
 }
 
 // kindsWith returns the names of the policies with a parameter.

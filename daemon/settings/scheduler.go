@@ -1,13 +1,10 @@
 package settings
 
 import (
-	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor/simulated"
-	"vjob/queue"
-	"vjob/queue/ordering"
 	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/admission"
@@ -34,7 +31,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
-	suspend, err := s.suspension()
+	suspend, err := s.Policy.suspension()
 	if err != nil {
 		return scheduler.Settings{}, err
 	}
@@ -56,7 +53,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 	e.Transfers, e.Slack, e.LookEvery = s.Limits.TransfersPerNode, s.Limits.Slack, s.Timing.Tick.Duration
 	return scheduler.Settings{
 		Settings: decide.Settings{
-			Execute: e, Policy: s.queuePolicy(&rules), Ordering: &rules, Network: s.sharedNetwork(),
+			Execute: e, Policy: s.Policy.ofQueues(&rules), Ordering: &rules, Network: s.Network.shared(s.Nodes),
 			Energy:       decide.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
 			Reservations: decide.ReservationSettings{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
 			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend, Lookahead: s.Policy.Lookahead.Duration,
@@ -64,17 +61,10 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
 		HoldOverdue: s.Policy.Overdue == "suspend",
-		Improve:     improve.Settings{Consolidation: s.consolidation(), Balance: s.balancing(), Placement: s.placement(), Automation: s.Approval.automation()},
+		Improve: improve.Settings{
+			Consolidation: s.Energy.Consolidate.scheduler(), Balance: s.Balance.scheduler(), Placement: s.placement(), Automation: s.Approval.automation(),
+		},
 	}, nil
-}
-
-// consolidation returns the settings of energy consolidation, or nil if it is off.
-func (s *Settings) consolidation() *improve.ConsolidationSettings {
-	c := &s.Energy.Consolidate
-	if c.never() {
-		return nil
-	}
-	return &improve.ConsolidationSettings{Criteria: c.criteria(), Every: c.Every.Duration, Always: c.always()}
 }
 
 // SubmissionLimits returns the limits of submissions; the default image comes first.
@@ -92,36 +82,6 @@ func (s *Settings) SubmissionLimits() admission.Limits {
 		}
 	}
 	return b
-}
-
-// queuePolicy returns the policy of all queues, with the gap of the settings.
-func (s *Settings) queuePolicy(rules *ordering.Settings) queue.Policy {
-	if s.Policy.Gap.Duration == 0 {
-		return rules.Policy()
-	}
-	return queue.WithGap{Policy: rules.Policy(), Gap: s.Policy.Gap.Duration}
-}
-
-// sharedNetwork returns the bandwidths that transfers share, or nil if none is known.
-func (s *Settings) sharedNetwork() *ctxswitch.Network {
-	nics := s.nics()
-	if nics == nil {
-		return nil
-	}
-	n := &ctxswitch.Network{NIC: nics, Uplink: map[string]cluster.Rate{}, Label: s.Network.Label, Dirty: s.Network.Dirty.Rate}
-	for rack, rate := range s.Network.Uplinks {
-		n.Uplink[rack] = rate.Rate
-	}
-	return n
-}
-
-// suspension returns where vjobs are suspended to: the setting, or the default of the policy.
-func (s *Settings) suspension() (decide.Suspension, error) {
-	p, err := queue.New(s.Policy.Name, nil)
-	if err != nil {
-		return decide.ToDisk, err
-	}
-	return decide.ParseSuspension(s.Policy.Suspend, p)
 }
 
 // costs returns the estimated durations of actions, from which deadlines follow too.

@@ -4,7 +4,6 @@
 package settings
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"os"
@@ -120,41 +119,6 @@ type Node struct {
 	URI        string            `json:"uri"`
 	PeerURI    string            `json:"peer_uri"`
 	MigrateURI string            `json:"migrate_uri"`
-}
-
-// Network is the bandwidth that migrations and remote resumes share; 0 is unknown.
-type Network struct {
-	NIC     Rate            `json:"nic"`     // of nodes without a nic of their own
-	Label   string          `json:"label"`   // node label that names the rack
-	Uplinks map[string]Rate `json:"uplinks"` // of racks
-	Dirty   Rate            `json:"dirty"`   // how fast a running VM writes to its memory
-}
-
-// limited reports whether any link has a limit.
-func (s *Settings) limited() bool {
-	for _, n := range s.Nodes {
-		if n.NIC.Rate > 0 {
-			return true
-		}
-	}
-	return s.Network.NIC.Rate > 0 || len(s.Network.Uplinks) > 0
-}
-
-// nics returns the bandwidths of the nodes as far as they are known, or nil if no limit of
-// the network is known.
-func (s *Settings) nics() map[cluster.NodeID]cluster.Rate {
-	if !s.limited() {
-		return nil
-	}
-	nics := map[cluster.NodeID]cluster.Rate{}
-	for _, n := range s.Nodes {
-		for _, name := range ExpandRange(n.Name) {
-			if rate := cmp.Or(n.NIC.Rate, s.Network.NIC.Rate); rate > 0 {
-				nics[cluster.NodeID(name)] = rate
-			}
-		}
-	}
-	return nics
 }
 
 // Image is one image of the catalogue.

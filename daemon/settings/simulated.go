@@ -51,15 +51,14 @@ func (f *Fault) Nodes() []string { return ExpandRange(f.Node) }
 // longestFault is the maximum of After and Lasts.
 const longestFault = 24 * time.Hour
 
-func (s *Settings) validateSimulated() error {
-	if v := s.Simulated.Speed; !(v >= 0.1 && v <= 10_000) {
+func (s *Simulated) validate(known []cluster.Node) error {
+	if v := s.Speed; !(v >= 0.1 && v <= 10_000) {
 		return cluster.BadField("simulated.speed", v, "between 0.1 and 10000")
 	}
-	known := s.ClusterNodes()
 	if err := s.validatePlatforms(known); err != nil {
 		return err
 	}
-	for i, f := range s.Simulated.Faults {
+	for i, f := range s.Faults {
 		field := fmt.Sprintf("simulated.faults[%d]", i)
 		kind := choice{field + ".kind", f.Kind, "daemon-killed disk-full freeze partition power-loss store-gone"}
 		if err := kind.check(); err != nil {
@@ -81,9 +80,9 @@ func (s *Settings) validateSimulated() error {
 	return nil
 }
 
-func (s *Settings) validatePlatforms(known []cluster.Node) error {
-	for i := range s.Simulated.Platforms {
-		p, field := &s.Simulated.Platforms[i], fmt.Sprintf("simulated.platforms[%d]", i)
+func (s *Simulated) validatePlatforms(known []cluster.Node) error {
+	for i := range s.Platforms {
+		p, field := &s.Platforms[i], fmt.Sprintf("simulated.platforms[%d]", i)
 		if p.Type != "" {
 			kind := choice{field + ".type", p.Type, "kvm qemu"}
 			if err := kind.check(); err != nil {

@@ -122,23 +122,23 @@ func (p *SwitchedNode) Switched() []cluster.NodeID {
 	return list
 }
 
-func (s *Settings) validateSwitching() error {
-	if err := s.Switching.Limits.validate(); err != nil {
+func (s *Switching) validate(nodeDriver string, nodes []cluster.Node) error {
+	if err := s.Limits.validate(); err != nil {
 		return err
 	}
-	if err := s.Switching.Manage.validate(); err != nil {
+	if err := s.Manage.validate(); err != nil {
 		return err
 	}
-	if s.Switching.Manage.Enabled && len(s.Switching.Nodes) == 0 {
+	if s.Manage.Enabled && len(s.Nodes) == 0 {
 		return cluster.BadField("power.nodes", "[]", "the nodes that power.manage may switch")
 	}
 	known := map[cluster.NodeID]bool{}
-	for _, n := range s.ClusterNodes() {
+	for _, n := range nodes {
 		known[n.ID] = true
 	}
 	seen := map[cluster.NodeID]bool{}
-	for i := range s.Switching.Nodes {
-		n, field := &s.Switching.Nodes[i], fmt.Sprintf("power.nodes[%d]", i)
+	for i := range s.Nodes {
+		n, field := &s.Nodes[i], fmt.Sprintf("power.nodes[%d]", i)
 		list := n.Switched()
 		if list == nil {
 			return cluster.BadField(field+".name", n.Name, "a name, or a range such as n[1-8]")
@@ -149,7 +149,7 @@ func (s *Settings) validateSwitching() error {
 			}
 			seen[id] = true
 		}
-		if err := n.validate(field, s.Driver); err != nil {
+		if err := n.validate(field, nodeDriver); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -33,9 +32,14 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 // Validate returns an error about the first invalid setting, with its key and what is valid.
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
-		s.validateListen, s.validateAccounts, s.validateChoices, s.validatePolicy, s.validateOrder, s.validateTiming,
-		s.validateNodes, s.validatePools, s.validateSimulated, s.validateNetwork, s.validateDurations, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.validateBalance,
-		s.Rights.validate, s.Retention.validate, s.validateSwitching, s.validateOAR, s.Notify.validate,
+		s.validateState, s.Listen.validate, s.Listen.validateUsers, s.Accounts.validate, s.validateChoices,
+		func() error { return s.Policy.validate(s.Queues) }, s.validateOrder, s.validateTiming, s.validateNodes, s.validatePools,
+		func() error { return s.Simulated.validate(s.ClusterNodes()) },
+		func() error { return s.Network.validate(s.Nodes) },
+		s.Durations.validate, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.Balance.validate,
+		s.Policy.validatePlacement, s.Rights.validate, s.Retention.validate,
+		func() error { return s.Switching.validate(s.Driver, s.ClusterNodes()) },
+		s.validateOAR, s.Notify.validate,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -44,11 +48,15 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
-func (s *Settings) validateListen() error {
-	l := &s.Listen
-	switch {
-	case !filepath.IsAbs(s.State):
+func (s *Settings) validateState() error {
+	if !filepath.IsAbs(s.State) {
 		return cluster.BadField("state", s.State, "an absolute path")
+	}
+	return nil
+}
+
+func (l *Listen) validate() error {
+	switch {
 	case !filepath.IsAbs(l.Socket) || len(l.Socket) > 107:
 		return cluster.BadField("listen.socket", l.Socket, "an absolute path of at most 107 bytes")
 	case (l.Certificate == "") != (l.Key == ""):
@@ -163,19 +171,6 @@ func (s *Settings) validateNodes() error {
 			return cluster.BadField(field+".name", n.Name, "one name: each libvirt host has a URI of its own")
 		case s.Driver == "libvirt" && n.URI == "":
 			return cluster.BadField(field+".uri", n.URI, `a libvirt URI, such as "qemu+ssh://n1/system"`)
-		}
-	}
-	return nil
-}
-
-func (s *Settings) validateNetwork() error {
-	n := &s.Network
-	if n.Label == "" && len(n.Uplinks) > 0 {
-		return cluster.BadField("network.label", n.Label, "the label of nodes that tells their rack")
-	}
-	for _, rack := range slices.Sorted(maps.Keys(n.Uplinks)) {
-		if !slices.ContainsFunc(s.Nodes, func(node Node) bool { return node.Labels[n.Label] == rack }) {
-			return cluster.BadField("network.uplinks."+rack, n.Uplinks[rack], "a value that some node has for the label "+n.Label)
 		}
 	}
 	return nil

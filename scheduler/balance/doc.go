@@ -13,6 +13,8 @@
 // helps, weights the network beside CPU and memory, and says what keeps each loaded node as it is. Settings
 // switch these off.
 //
-// To read: cluster.go (input), settings.go, round.go (output and the loop), state.go (loads and the gain of a
-// move), single.go and tree.go (the best single move), worth.go (benefit and cost), chain.go, held.go.
+// To read: cluster.go (input), settings.go, round.go (output and the loop). Each part has the state of one concern
+// and knows no part that stands after it: layout.go (units on nodes), loads.go (loads, imbalance, the gain of a
+// move), demands.go (benefit and cost), limits.go (which moves are possible), state.go (these four), search.go and
+// tree.go (the best single move), chain.go (two moves), held.go (what holds nodes back).
 package balance

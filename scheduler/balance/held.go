@@ -50,97 +50,97 @@ const (
 
 // explain lists the nodes that stay over their capacity, and if the imbalance is not tolerated those that are
 // loaded above the mean by more than half of what is tolerated.
-func (st *state) explain(r *Round) {
-	imbalance := st.imbalance()
+func (b *balancer) explain() {
+	r, imbalance := b.round, b.loads.imbalance()
 	var list []int
 	load := func(i int) (sum float64) {
-		for _, kind := range st.resources {
-			sum = max(sum, st.load(i, kind))
+		for _, kind := range b.loads.resources {
+			sum = max(sum, b.loads.load(i, kind))
 		}
 		return sum
 	}
-	for i := range st.nodes {
+	for i := range b.c.Nodes {
 		above := 0.0
-		for _, kind := range st.resources {
-			above = max(above, st.nodes[i].deviation[kind])
+		for _, kind := range b.loads.resources {
+			above = max(above, b.loads.nodes[i].deviation[kind])
 		}
-		if !st.c.Nodes[i].Leaving && (st.hot(i) || imbalance > st.Threshold && above > st.Threshold/2) {
+		if !b.c.Nodes[i].Leaving && (b.loads.hot(i) || imbalance > b.Threshold && above > b.Threshold/2) {
 			list = append(list, i)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(load(b), load(a)) })
-	least := st.LeastGain(imbalance, st.counted, len(st.c.VMs))
-	full := st.MaxMoves > 0 && len(r.Moves) >= st.MaxMoves
+	least := b.LeastGain(imbalance, b.loads.counted, len(b.c.VMs))
+	full := b.MaxMoves > 0 && len(r.Moves) >= b.MaxMoves
 	for _, i := range list[:min(len(list), mostHeld)] {
-		h := Held{Node: i, Over: st.hot(i)}
-		for _, k := range st.nodes[i].units {
+		h := Held{Node: i, Over: b.loads.hot(i)}
+		for _, k := range b.layout.on[i] {
 			if len(h.Refused) == mostRefused {
 				break
 			}
-			if st.units[k].fixed == moving {
+			if b.layout.units[k].fixed == moving {
 				continue
 			}
-			h.Refused = append(h.Refused, st.refusal(k, least, full))
+			h.Refused = append(h.Refused, b.refusal(k, least, full))
 		}
-		h.Why = st.why(&h)
+		h.Why = b.why(&h)
 		r.Held = append(r.Held, h)
 	}
 }
 
 // refusal returns why a unit stays: the reason of the destination that got furthest, and of those the one that gains
 // most.
-func (st *state) refusal(k int, least float64, full bool) Refusal {
-	u := &st.units[k]
+func (b *balancer) refusal(k int, least float64, full bool) Refusal {
+	u := &b.layout.units[k]
 	best := Refusal{VM: u.vms[0], To: -1, Kind: Fixed, Cost: u.cost, Reason: u.fixed}
 	if u.fixed != "" {
 		return best
 	}
 	best.Kind, best.Reason = NoGain, fmt.Sprintf("no move of it lowers the imbalance by %.2g", least)
-	for to := range st.nodes {
-		if to == u.node || st.c.Nodes[to].Leaving {
+	for to := range b.c.Nodes {
+		if to == u.node || b.c.Nodes[to].Leaving {
 			continue
 		}
-		gain := st.gain(&u.size, &st.nodes[u.node].corner, &st.nodes[to].corner)
+		gain := b.loads.gainTo(u, to)
 		if gain <= least {
 			continue
 		}
-		kind, reason := st.judge(u, to, full)
+		kind, reason := b.judge(u, to, full)
 		if kind > best.Kind || kind == best.Kind && gain > best.Gain {
 			best.Kind, best.To, best.Gain, best.Reason = kind, to, gain, reason
-			best.Benefit = st.benefit(u, to)
+			best.Benefit = b.demands.benefit(u, to)
 		}
 	}
 	return best
 }
 
 // judge returns what speaks against a move that gains enough.
-func (st *state) judge(u *unit, to int, full bool) (Kind, string) {
-	n := &st.c.Nodes[to]
+func (b *balancer) judge(u *unit, to int, full bool) (Kind, string) {
+	n := &b.c.Nodes[to]
 	if n.Closed != "" {
 		return NoRoom, n.Name + ": " + n.Closed
 	}
-	if why := st.lacks(u, to); why != "" {
+	if why := b.limits.lacks(u, to); why != "" {
 		return NoRoom, why
 	}
-	if why := st.forbids(u, to); why != "" {
+	if why := b.limits.forbids(u, to); why != "" {
 		return Rules, why
 	}
-	if benefit, cost := st.value(st.benefit(u, to)), st.value(u.cost); st.CostBenefit && benefit <= cost {
+	if benefit, cost := b.demands.value(b.demands.benefit(u, to)), b.demands.value(u.cost); b.CostBenefit && benefit <= cost {
 		return NotWorth, fmt.Sprintf("moving to %s brings %.3g s of an average node and costs %.3g s", n.Name, benefit, cost)
 	}
 	for _, i := range []int{u.node, to} {
-		if why := st.atLimit(i); why != "" {
+		if why := b.limits.atLimit(i); why != "" {
 			return Limits, why
 		}
 	}
 	if full {
-		return Limits, fmt.Sprintf("a round has at most %d moves", st.MaxMoves)
+		return Limits, fmt.Sprintf("a round has at most %d moves", b.MaxMoves)
 	}
 	return Limits, "the round ended before"
 }
 
 // why sums up the refusals of a node.
-func (st *state) why(h *Held) string {
+func (b *balancer) why(h *Held) string {
 	if len(h.Refused) == 0 {
 		return "all of its load are VMs that are on their way there"
 	}
@@ -149,7 +149,7 @@ func (st *state) why(h *Held) string {
 	for i := range h.Refused {
 		f := &h.Refused[i]
 		counts[f.Kind]++
-		if b := first[f.Kind]; b == nil || f.Kind == NotWorth && st.gap(f) < st.gap(b) {
+		if known := first[f.Kind]; known == nil || f.Kind == NotWorth && b.gap(f) < b.gap(known) {
 			first[f.Kind] = f
 		}
 	}
@@ -159,7 +159,7 @@ func (st *state) why(h *Held) string {
 			if text != "" {
 				text += "; "
 			}
-			text += fmt.Sprintf("%s: %s (%s)", phrase(counts[kind], kind), first[kind].Reason, st.c.VMs[first[kind].VM].Name)
+			text += fmt.Sprintf("%s: %s (%s)", phrase(counts[kind], kind), first[kind].Reason, b.c.VMs[first[kind].VM].Name)
 		}
 		if kind == Fixed {
 			return text
@@ -168,7 +168,9 @@ func (st *state) why(h *Held) string {
 }
 
 // gap is how much more a move costs than it brings.
-func (st *state) gap(f *Refusal) float64 { return st.value(f.Cost) - st.value(f.Benefit) }
+func (b *balancer) gap(f *Refusal) float64 {
+	return b.demands.value(f.Cost) - b.demands.value(f.Benefit)
+}
 
 func phrase(n int, kind Kind) string {
 	what := map[Kind]string{

@@ -71,18 +71,18 @@ func settings(chance *rand.Rand) Settings {
 }
 
 // exhaustive is one iteration of Algorithm 1 as it stands in the paper: all VMs, all nodes.
-func (st *state) exhaustive(least float64, hotOnly bool) (candidate, bool) {
+func (s *search) exhaustive(least float64, hotOnly bool) (candidate, bool) {
 	best := candidate{gain: least, unit: -1, to: -1}
-	for k := range st.units {
-		u := &st.units[k]
-		if u.fixed != "" || !st.mayLeave(u.node, hotOnly) {
+	for k := range s.layout.units {
+		u := &s.layout.units[k]
+		if u.fixed != "" || !s.mayLeave(u.node, hotOnly) {
 			continue
 		}
-		for to := range st.nodes {
-			if to == u.node || st.refuses(u, to) != "" {
+		for to := range s.c.Nodes {
+			if to == u.node || s.limits.refuses(u, to) != "" {
 				continue
 			}
-			if gain := st.gain(&u.size, &st.nodes[u.node].corner, &st.nodes[to].corner); gain > best.gain && st.pays(u, to) {
+			if gain := s.loads.gainTo(u, to); gain > best.gain && s.demands.pays(k, to) {
 				best = candidate{gain, k, to}
 			}
 		}
@@ -98,12 +98,12 @@ func TestBestIsThatOfTheExhaustiveSearch(t *testing.T) {
 	for i := range uint64(4000) {
 		chance := rand.New(rand.NewPCG(seed, i))
 		c, s := random(chance), settings(chance)
-		st, r := newState(&s, c), &Round{}
+		b := newBalancer(&s, c)
 		for range 30 {
 			hotOnly := chance.IntN(8) == 0
-			least := s.LeastGain(st.imbalance(), st.counted, len(c.VMs))
-			want, ok := st.exhaustive(least, hotOnly)
-			got, found := st.best(least, hotOnly)
+			least := s.LeastGain(b.loads.imbalance(), b.loads.counted, len(c.VMs))
+			want, ok := b.search.exhaustive(least, hotOnly)
+			got, found := b.search.best(least, hotOnly)
 			if got != want || ok != found {
 				t.Fatalf("case %d: %+v, %v, the exhaustive search has %+v, %v", i, got, found, want, ok)
 			}
@@ -111,9 +111,9 @@ func TestBestIsThatOfTheExhaustiveSearch(t *testing.T) {
 				none++
 				break
 			}
-			before := scratch(st)
-			st.apply(r, got, 0)
-			if after := scratch(st); math.Abs(before-after-got.gain) > 1e-9 {
+			before := scratch(b.state)
+			b.apply(got, 0)
+			if after := scratch(b.state); math.Abs(before-after-got.gain) > 1e-9 {
 				t.Fatalf("case %d: the gain is %g, computed anew it is %g", i, got.gain, before-after)
 			}
 			moves++
@@ -126,14 +126,14 @@ func TestBestIsThatOfTheExhaustiveSearch(t *testing.T) {
 
 // scratch is the imbalance by its definition.
 func scratch(st *state) (sum float64) {
-	for _, r := range st.resources {
+	for _, r := range st.loads.resources {
 		var loads []float64
 		mean := 0.0
 		for i := range st.c.Nodes {
 			e := int64(0)
-			for k := range st.units {
-				if st.units[k].node == i {
-					e += st.units[k].entitlement[r]
+			for k := range st.layout.units {
+				if st.layout.units[k].node == i {
+					e += st.layout.units[k].entitlement[r]
 				}
 			}
 			for _, f := range st.c.Flights {
@@ -149,7 +149,7 @@ func scratch(st *state) (sum float64) {
 		for _, l := range loads {
 			square += (l - mean) * (l - mean)
 		}
-		sum += st.weight[r] * math.Sqrt(square/float64(len(loads)))
+		sum += st.loads.weight[r] * math.Sqrt(square/float64(len(loads)))
 	}
 	return sum
 }
@@ -217,15 +217,15 @@ func carryOut(t *testing.T, seed uint64, c *Cluster, s *Settings, r *Round) {
 				continue
 			}
 			begun[k] = true
-			u := &st.units[st.unitOf[m.VMs[0]]]
+			u := &st.layout.units[st.layout.of[m.VMs[0]]]
 			if len(u.vms) != len(m.VMs) || u.node != m.From {
 				t.Fatalf("case %d: move %d takes %v of %v from node %d", seed, k, m.VMs, u.vms, m.From)
 			}
-			st.nodes[m.To].add(u, 1)
-			if !st.fits(m.To, [2]Amounts{st.nodes[m.To].reserved, st.nodes[m.To].entitlement}) {
+			st.count(m.To, u, 1)
+			if !st.limits.fits(m.To, [2]Amounts{st.limits.nodes[m.To].reserved, st.loads.nodes[m.To].entitlement}) {
 				t.Fatalf("case %d: move %d takes node %d over its capacity: %+v", seed, k, m.To, m)
 			}
-			if why := st.forbids(u, m.To); why != "" {
+			if why := st.limits.forbids(u, m.To); why != "" {
 				t.Fatalf("case %d: move %d: %s", seed, k, why)
 			}
 		}
@@ -239,8 +239,8 @@ func carryOut(t *testing.T, seed uint64, c *Cluster, s *Settings, r *Round) {
 			t.Fatalf("case %d: moves wait for each other: %+v", seed, r.Moves)
 		}
 		m := &r.Moves[last]
-		u := &st.units[st.unitOf[m.VMs[0]]]
-		st.nodes[m.From].add(u, -1)
+		u := &st.layout.units[st.layout.of[m.VMs[0]]]
+		st.count(m.From, u, -1)
 		u.node, ended[last] = m.To, true
 	}
 }

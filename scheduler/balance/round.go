@@ -53,134 +53,136 @@ func (s *Settings) Round(c *Cluster) (*Round, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	st := newState(s, c)
-	r := &Round{Before: st.measure(), Weights: st.weight, Loads: make([]Load, len(c.Nodes))}
+	b := newBalancer(s, c)
+	l, r := &b.loads, b.round
+	r.Before, r.Weights, r.Loads = l.measure(), l.weight, make([]Load, len(c.Nodes))
 	for i := range r.Loads {
-		r.Loads[i].Before = st.loads(i)
+		r.Loads[i].Before = l.all(i)
 	}
-	st.evacuate(r)
-	st.improve(r)
-	r.After = st.measure()
+	b.evacuate()
+	b.improve()
+	r.After = l.measure()
 	for i := range r.Loads {
-		r.Loads[i].After = st.loads(i)
+		r.Loads[i].After = l.all(i)
 	}
-	st.depend(r)
-	st.explain(r)
+	b.depend()
+	b.explain()
 	return r, nil
 }
 
+// balancer makes a round.
+type balancer struct {
+	*Settings
+	*state
+	search *search
+	round  *Round
+}
+
+func newBalancer(s *Settings, c *Cluster) *balancer {
+	st := newState(s, c)
+	return &balancer{Settings: s, state: st, search: newSearch(st), round: &Round{}}
+}
+
 // improve is the loop of Algorithm 1.
-func (st *state) improve(r *Round) {
+func (b *balancer) improve() {
 	for {
-		imbalance := st.imbalance()
-		hotOnly := imbalance <= st.Threshold
-		if hotOnly && (!st.HotNodes || !st.anyHot()) {
-			r.Why = fmt.Sprintf("the imbalance is %.3f, which is tolerated", imbalance)
+		imbalance := b.loads.imbalance()
+		hotOnly := imbalance <= b.Threshold
+		if hotOnly && (!b.HotNodes || !b.loads.anyHot()) {
+			b.round.Why = fmt.Sprintf("the imbalance is %.3f, which is tolerated", imbalance)
 			return
 		}
-		if st.MaxMoves > 0 && len(r.Moves) >= st.MaxMoves {
-			r.Why = fmt.Sprintf("a round has at most %d moves", st.MaxMoves)
+		if b.MaxMoves > 0 && len(b.round.Moves) >= b.MaxMoves {
+			b.round.Why = fmt.Sprintf("a round has at most %d moves", b.MaxMoves)
 			return
 		}
-		least := st.LeastGain(imbalance, st.counted, len(st.c.VMs))
-		if best, found := st.best(least, hotOnly); found {
-			st.apply(r, best, 0)
+		least := b.LeastGain(imbalance, b.loads.counted, len(b.c.VMs))
+		if best, found := b.search.best(least, hotOnly); found {
+			b.apply(best, 0)
 			continue
 		}
-		if st.Chains && st.applyChain(r, least, hotOnly) {
+		if b.Chains && b.applyChain(least, hotOnly) {
 			continue
 		}
-		r.Why = fmt.Sprintf("no move lowers the imbalance of %.3f by %.2g and is possible and worth its cost", imbalance, least)
+		b.round.Why = fmt.Sprintf("no move lowers the imbalance of %.3f by %.2g and is possible and worth its cost", imbalance, least)
 		return
 	}
 }
 
-func (st *state) anyHot() bool {
-	for i := range st.nodes {
-		if !st.c.Nodes[i].Leaving && st.hot(i) {
-			return true
-		}
+// applyChain applies the best chain that gains more than twice the least gain of a move, if there is one.
+func (b *balancer) applyChain(least float64, hotOnly bool) bool {
+	set := 1
+	for i := range b.round.Moves {
+		set = max(set, b.round.Moves[i].Set+1)
 	}
-	return false
+	if set > mostChains || b.MaxMoves > 0 && len(b.round.Moves)+2 > b.MaxMoves || len(b.search.tree.order) == 0 {
+		return false
+	}
+	best, found := newChains(b.search, 2*least).find(hotOnly)
+	if found {
+		b.apply(best.first, set)
+		b.apply(best.second, set)
+	}
+	return found
 }
 
 // moving fixes units that the round has moved: a VM moves once in a round.
 const moving = "it moves in this round already"
 
 // apply adds a move to the round.
-func (st *state) apply(r *Round, c candidate, set int) {
-	u := &st.units[c.unit]
+func (b *balancer) apply(c candidate, set int) {
+	u := &b.layout.units[c.unit]
 	m := Move{
-		VMs: slices.Clone(u.vms), From: u.node, To: c.to, Gain: c.gain, Benefit: st.benefit(u, c.to), Cost: u.cost,
+		VMs: slices.Clone(u.vms), From: u.node, To: c.to, Gain: c.gain, Benefit: b.demands.benefit(u, c.to), Cost: u.cost,
 		Takes: u.migration, Set: set,
 	}
-	m.Worth = st.value(m.Benefit) - st.value(m.Cost)
-	before := [2][kinds]float64{st.loads(m.From), st.loads(m.To)}
-	st.nodes[m.From].moves++
-	st.nodes[m.To].moves++
+	m.Worth = b.demands.value(m.Benefit) - b.demands.value(m.Cost)
+	before := [2][kinds]float64{b.loads.all(m.From), b.loads.all(m.To)}
+	b.limits.join(m.From)
+	b.limits.join(m.To)
 	u.fixed = moving
-	st.move(c.unit, c.to)
-	m.Reason = st.reason(&m, before)
-	r.Moves = append(r.Moves, m)
+	b.move(c.unit, c.to)
+	b.search.review(m.From)
+	b.search.review(m.To)
+	b.search.tree.refresh()
+	m.Reason = b.reason(&m, before)
+	b.round.Moves = append(b.round.Moves, m)
 }
 
 // reason names the resource that the move balances most, and the loads of both ends.
-func (st *state) reason(m *Move, before [2][kinds]float64) string {
-	from, to := &st.c.Nodes[m.From], &st.c.Nodes[m.To]
+func (b *balancer) reason(m *Move, before [2][kinds]float64) string {
+	from, to := &b.c.Nodes[m.From], &b.c.Nodes[m.To]
 	if from.Leaving {
 		return from.Name + " is being emptied"
 	}
 	best, most := Resource(0), math.Inf(-1)
-	for _, r := range st.resources {
-		after := [2]float64{st.load(m.From, r), st.load(m.To, r)}
-		if closer := st.weight[r] * (math.Abs(before[0][r]-before[1][r]) - math.Abs(after[0]-after[1])); closer > most {
+	for _, r := range b.loads.resources {
+		after := [2]float64{b.loads.load(m.From, r), b.loads.load(m.To, r)}
+		if closer := b.loads.weight[r] * (math.Abs(before[0][r]-before[1][r]) - math.Abs(after[0]-after[1])); closer > most {
 			best, most = r, closer
 		}
 	}
 	text := fmt.Sprintf("%s load of %s %.0f → %.0f %%, of %s %.0f → %.0f %%", best,
-		from.Name, 100*before[0][best], 100*st.load(m.From, best), to.Name, 100*before[1][best], 100*st.load(m.To, best))
+		from.Name, 100*before[0][best], 100*b.loads.load(m.From, best), to.Name, 100*before[1][best], 100*b.loads.load(m.To, best))
 	if before[0][best] > 1 {
 		text = from.Name + " is over its capacity: " + text
 	}
 	return text
 }
 
-func (st *state) loads(i int) (l [kinds]float64) {
-	for _, r := range st.resources {
-		l[r] = st.load(i, r)
-	}
-	return l
-}
-
-func (st *state) measure() (m Imbalance) {
-	m.Total = st.imbalance()
-	for _, r := range st.resources {
-		m.Of[r] = st.sigma[r]
-		if st.mean[r] > 0 {
-			m.Variation[r] = st.sigma[r] / st.mean[r]
-		}
-		for i := range st.nodes {
-			if !st.c.Nodes[i].Leaving {
-				m.Peak[r] = max(m.Peak[r], st.load(i, r))
-			}
-		}
-	}
-	return m
-}
-
 // evacuate moves all VMs from nodes that are being emptied, the largest first, to where the imbalance is least
 // then. Neither the limit of a round nor the cost counts.
-func (st *state) evacuate(r *Round) {
+func (b *balancer) evacuate() {
 	var list []int
 	size := make(map[int]float64)
-	for i := range st.nodes {
-		if !st.c.Nodes[i].Leaving {
+	for i := range b.c.Nodes {
+		if !b.c.Nodes[i].Leaving {
 			continue
 		}
-		for _, k := range st.nodes[i].units {
+		for _, k := range b.layout.on[i] {
 			list = append(list, k)
-			for _, kind := range st.resources {
-				size[k] += max(st.units[k].size[kind], float64(st.units[k].reserved[kind])) / st.average[kind]
+			for _, kind := range b.loads.resources {
+				size[k] += max(b.layout.units[k].size[kind], float64(b.layout.units[k].reserved[kind])) / b.loads.average[kind]
 			}
 		}
 	}
@@ -188,33 +190,30 @@ func (st *state) evacuate(r *Round) {
 		return
 	}
 	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
-	unlimited := *st.Settings
-	unlimited.MaxPerNode, unlimited.CostBenefit, unlimited.Return = 0, false, 0
-	limited := st.Settings
-	st.Settings = &unlimited
-	st.tree.refresh(st)
+	b.limits.perNode, b.limits.stays, b.demands.compared = 0, 0, false
+	b.search.tree.refresh()
 	for _, k := range list {
-		u := &st.units[k]
+		u := &b.layout.units[k]
 		c := candidate{gain: math.Inf(-1), unit: -1, to: -1}
 		why := u.fixed
-		if why == "" && len(st.tree.boxes) > 0 {
-			st.bestTo(0, k, math.Inf(1), &c)
+		if why == "" && len(b.search.tree.boxes) > 0 {
+			b.search.bestTo(0, k, math.Inf(1), &c)
 		}
 		if c.unit >= 0 {
-			st.apply(r, c, 0)
+			b.apply(c, 0)
 			continue
 		}
 		if why == "" {
 			why = "no other node has room and is allowed"
 		}
 		for _, vm := range u.vms {
-			r.Stranded = append(r.Stranded, Refusal{VM: vm, To: -1, Reason: why})
+			b.round.Stranded = append(b.round.Stranded, Refusal{VM: vm, To: -1, Reason: why})
 		}
 	}
-	st.Settings = limited
-	st.tree.refresh(st)
-	for i := range st.nodes {
-		st.review(i)
+	b.limits.perNode, b.limits.stays, b.demands.compared = b.MaxPerNode, b.Return, b.CostBenefit
+	b.search.tree.refresh()
+	for i := range b.c.Nodes {
+		b.search.review(i)
 	}
 }
 

@@ -9,8 +9,10 @@ import (
 // tree has the nodes that take VMs in nested boxes. The corner of a box bounds the gain of a move to any node in it,
 // so that the best destination is found by looking into few boxes.
 type tree struct {
-	order []int // nodes, box by box
-	boxes []box // each before those in it
+	loads  *loads
+	limits *limits
+	order  []int // nodes, box by box
+	boxes  []box // each before those in it
 }
 
 // box is a range of the order.
@@ -24,44 +26,45 @@ type box struct {
 // leafSize is up to how many nodes a box is not divided.
 const leafSize = 6
 
-func (t *tree) build(st *state) {
-	t.order, t.boxes = t.order[:0], t.boxes[:0]
-	for i := range st.nodes {
+func newTree(st *state) tree {
+	t := tree{loads: &st.loads, limits: &st.limits}
+	for i := range st.c.Nodes {
 		if st.c.Nodes[i].Closed == "" && !st.c.Nodes[i].Leaving {
 			t.order = append(t.order, i)
 		}
 	}
 	if len(t.order) > 0 {
-		t.divide(st, 0, len(t.order))
+		t.divide(0, len(t.order))
 	}
-	t.refresh(st)
+	t.refresh()
+	return t
 }
 
 // divide makes the boxes of a range. It halves the range by the capacities if they differ, else by the load that
 // differs most.
-func (t *tree) divide(st *state, from, to int) {
+func (t *tree) divide(from, to int) {
 	at := len(t.boxes)
 	t.boxes = append(t.boxes, box{from: from, to: to})
 	if to-from <= leafSize {
 		return
 	}
 	part := t.order[from:to]
-	by := t.widest(st, part)
+	by := t.widest(part)
 	slices.SortFunc(part, func(a, b int) int { return cmp.Or(cmp.Compare(by(a), by(b)), cmp.Compare(a, b)) })
 	half := (from + to) / 2
-	t.divide(st, from, half)
+	t.divide(from, half)
 	t.boxes[at].right = len(t.boxes)
-	t.divide(st, half, to)
+	t.divide(half, to)
 }
 
 // widest returns the value by which nodes differ most.
-func (t *tree) widest(st *state, part []int) func(i int) float64 {
+func (t *tree) widest(part []int) func(i int) float64 {
 	var best func(i int) float64
 	most := -1.0
-	for _, r := range st.resources {
+	for _, r := range t.loads.resources {
 		for _, by := range []func(i int) float64{
-			func(i int) float64 { return 100 * st.nodes[i].corner.inverse[r] * st.average[r] },
-			func(i int) float64 { return st.nodes[i].corner.pull[r] * st.average[r] },
+			func(i int) float64 { return 100 * t.loads.nodes[i].corner.inverse[r] * t.loads.average[r] },
+			func(i int) float64 { return t.loads.nodes[i].corner.pull[r] * t.loads.average[r] },
 		} {
 			low, high := by(part[0]), by(part[0])
 			for _, i := range part {
@@ -76,7 +79,7 @@ func (t *tree) widest(st *state, part []int) func(i int) float64 {
 }
 
 // refresh computes the corners of all boxes.
-func (t *tree) refresh(st *state) {
+func (t *tree) refresh() {
 	for k := len(t.boxes) - 1; k >= 0; k-- {
 		b := &t.boxes[k]
 		if b.right > 0 {
@@ -87,8 +90,8 @@ func (t *tree) refresh(st *state) {
 		}
 		b.corner, b.first = nowhere, t.order[b.from]
 		for _, i := range t.order[b.from:b.to] {
-			if !st.full(i) {
-				b.lower(&st.nodes[i].corner)
+			if !t.limits.full(i) {
+				b.lower(&t.loads.nodes[i].corner)
 			}
 			b.first = min(b.first, i)
 		}

@@ -60,7 +60,7 @@ func (m *Improver) consolidate(step *Step) {
 	}
 	m.moved.forget(step.Now)
 	found := step.Decision.Consolidate(&decide.ConsolidationRequest{
-		Criteria: ask.Criteria, Turn: s.turn, Uses: m.parts.Cluster.Demand, NodePower: m.offCandidates(step),
+		Criteria: ask.Criteria, Turn: s.turn, Uses: m.parts.Uses, NodePower: m.offCandidates(step),
 		Keeps: m.moved.keeps, Pack: m.settings.Placement == Pack,
 	})
 	pause := max(leastLook, ask.Every/time.Duration(max(1, found.Turns)), lookShare*m.took)

@@ -49,7 +49,7 @@ func (m *Demand) History() *dpm.History {
 
 // of returns what a VM demands now, and what it demanded least and most.
 func (m *Demand) of(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
-	now = m.exec.Demand(vm)
+	now = m.exec.VMs.Demand(vm)
 	least, most, known := m.past.Extremes(vm)
 	if !known {
 		return now, now, now

@@ -37,9 +37,11 @@ type Improver struct {
 // Parts are what an improver needs of the rest of the scheduler.
 type Parts struct {
 	Cluster Cluster
-	Demand  *Demand        // nil if no part of the settings uses it
-	Energy  *decide.Energy // power models and CPU shares
-	Power   NodePower      // nil: only users switch nodes
+	// Uses returns the CPU that a VM demanded when it was last observed.
+	Uses   func(vm cluster.VMID) cluster.MilliCPU
+	Demand *Demand        // nil if no part of the settings uses it
+	Energy *decide.Energy // power models and CPU shares
+	Power  NodePower      // nil: only users switch nodes
 	// Switch switches a node.
 	Switch func(now time.Time, id cluster.NodeID, want cycle.Want, why string)
 	// Limited reports whether a power budget holds.
@@ -52,8 +54,6 @@ type Parts struct {
 
 // Cluster is what runs. Package execute implements it.
 type Cluster interface {
-	// Demand returns the CPU that a VM demanded when it was last observed.
-	Demand(vm cluster.VMID) cluster.MilliCPU
 	// Changes counts the changes so far.
 	Changes() uint64
 	Job(id cluster.VJobID) (execute.Report, bool)

@@ -44,20 +44,19 @@ func newWorld(t *testing.T, loaded []journal.Recommendation, manual ...journal.R
 	}
 	settings := &decide.Settings{Policy: queue.FirstFit{}, Planner: ctxswitch.Repacker{}}
 	w.Improver = improve.New(&set, &improve.Parts{
-		Cluster: w, Energy: &decide.Energy{}, Power: w, Limited: func() bool { return false },
+		Cluster: w, Uses: func(cluster.VMID) cluster.MilliCPU { return 0 }, Energy: &decide.Energy{}, Power: w, Limited: func() bool { return false },
 		Switch: func(_ time.Time, id cluster.NodeID, want cycle.Want, why string) {
 			w.switched = append(w.switched, string(id)+" "+want.String()+": "+why)
 		},
 		View: func(now time.Time, a decide.Approvals) *decide.View {
-			return decide.NewView(settings, &decide.Facts{Now: now, Approvals: a, Bookings: execute.New(execute.DefaultSettings, journal.Loaded{}, now)})
+			return decide.NewView(settings, &decide.Facts{Now: now, Approvals: a, Bookings: execute.New(execute.DefaultSettings, journal.Loaded{}, now).VMs})
 		},
 		Retry: func(at time.Time) { w.retries = append(w.retries, at) },
 	}, &journal.Loaded{NextRecommendation: journal.RecommendationID(len(loaded) + 1), Recommendations: loaded}, &w.out)
 	return w
 }
 
-func (w *world) Demand(cluster.VMID) cluster.MilliCPU { return 0 }
-func (w *world) Changes() uint64                      { return 0 }
+func (w *world) Changes() uint64 { return 0 }
 func (w *world) Job(id cluster.VJobID) (execute.Report, bool) {
 	r, ok := w.vjobs[id]
 	return r, ok

@@ -17,15 +17,15 @@ type ControllerSettings struct {
 	Reply  time.Duration // how long a power driver may take to answer
 }
 
-// Executor observes nodes for the controller. Package execute implements it.
+// Executor observes nodes for the controller. PowerStates of package execute implements it.
 type Executor interface {
 	// Answers reports whether a node answers looks, and since when.
 	Answers(node cluster.NodeID) (answers bool, since time.Time)
 	// InUse returns what keeps a node from going off; "" if nothing.
 	InUse(node cluster.NodeID) string
-	// SetPowerState marks a node as not in use, with how often to look at it and what it draws meanwhile;
+	// Set marks a node as not in use, with how often to look at it and what it draws meanwhile;
 	// every 0 marks it as in use.
-	SetPowerState(now time.Time, node cluster.NodeID, every time.Duration, draws energy.Watts)
+	Set(now time.Time, node cluster.NodeID, every time.Duration, draws energy.Watts)
 	// Hint asks for a look.
 	Hint(now time.Time, node cluster.NodeID)
 }
@@ -119,7 +119,7 @@ func (b *Controller) rest(now time.Time, r cycle.Record) {
 		every = slowLook
 	case cycle.On, cycle.Emptying:
 	}
-	b.exec.SetPowerState(now, r.Node, every, draws)
+	b.exec.Set(now, r.Node, every, draws)
 }
 
 // write records a node, with an event.

@@ -31,7 +31,7 @@ type rack struct {
 func (r *rack) Answers(cluster.NodeID) (answers bool, since time.Time) { return !r.silent, start }
 func (r *rack) InUse(cluster.NodeID) string                            { return r.holding }
 func (*rack) Hint(time.Time, cluster.NodeID)                           {}
-func (r *rack) SetPowerState(_ time.Time, _ cluster.NodeID, every time.Duration, _ energy.Watts) {
+func (r *rack) Set(_ time.Time, _ cluster.NodeID, every time.Duration, _ energy.Watts) {
 	r.rests = every
 }
 

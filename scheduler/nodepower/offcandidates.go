@@ -74,7 +74,7 @@ func (k *Policy) dismiss(s *Scene) {
 		switch {
 		case r == nil || r.Phase != cycle.On || r.Want != cycle.WantOn || s.Now.After(k.handed[id]):
 			delete(k.handed, id)
-		case k.Exec.InUse(id) == "":
+		case k.Exec.PowerStates.InUse(id) == "":
 			delete(k.handed, id)
 			if len(s.Waiting) == 0 && (offCandidates{k, s}).Objects([]cluster.NodeID{id}) == "" {
 				k.Controller.Wish(s.Now, id, cycle.WantOff, "nothing runs there since VMs were moved to save power")

@@ -101,7 +101,7 @@ func Samples(exec *execute.Executor) (list []dpm.Sample) {
 		}
 		for rank, m := range r.Record.Members {
 			if vm := r.Job.VMs[rank].ID; m.Node != "" && !m.Ended {
-				list = append(list, dpm.Sample{VM: vm, Node: m.Node, CPU: exec.Demand(vm)})
+				list = append(list, dpm.Sample{VM: vm, Node: m.Node, CPU: exec.VMs.Demand(vm)})
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func (p *plan) build(t *testing.T) *house {
 		}
 	}
 	records := slices.DeleteFunc(p.Power, func(r cycle.Record) bool { return slices.Contains(p.fixed, r.Node) })
-	h.board = nodepower.NewController(&board, p.models, records, h.exec, &h.out, start)
+	h.board = nodepower.NewController(&board, p.models, records, h.exec.PowerStates, &h.out, start)
 	var stated journal.Budgets
 	if p.watts > 0 {
 		stated.Text = budget.Format([]budget.Budget{{Watts: p.watts}})
@@ -162,7 +162,7 @@ func (h *house) variant() *decide.Variant {
 		}
 	}
 	return decide.NewView(&h.set, &decide.Facts{
-		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Bookings: h.exec, Past: &quota.Ledger{}, Reader: placement.NewReader(),
+		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Bookings: h.exec.VMs, Past: &quota.Ledger{}, Reader: placement.NewReader(),
 		Budgets: h.watts.Books(), Least: h.board.Draws(),
 	}).Vary()
 }

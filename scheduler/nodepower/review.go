@@ -40,7 +40,7 @@ func (k *Policy) world(s *Scene) *dpm.Cluster {
 		}
 	}
 	for _, vm := range Samples(k.Exec) {
-		world.Where[vm.VM], world.Memory[vm.VM] = vm.Node, k.Exec.Need(vm.VM).Memory
+		world.Where[vm.VM], world.Memory[vm.VM] = vm.Node, k.Exec.VMs.Need(vm.VM).Memory
 	}
 	return world
 }
@@ -66,7 +66,7 @@ func (k *Policy) host(n *execute.NodeReport) (h dpm.Host, counts bool) {
 	switch r.Phase {
 	case cycle.On:
 		if h.FixedReason == "" {
-			h.FixedReason = k.Exec.Pinned(n.ID)
+			h.FixedReason = k.Exec.PowerStates.Pinned(n.ID)
 		}
 		if r.Since.After(h.Since) {
 			h.Since = r.Since

@@ -25,7 +25,7 @@ func (k *Policy) shed(s *Scene) {
 		if r == nil || r.Phase != cycle.On || r.Want != cycle.WantOn || n.State != cluster.Online {
 			continue
 		}
-		if _, known := k.Models[n.ID]; known && k.Exec.InUse(n.ID) == "" {
+		if _, known := k.Models[n.ID]; known && k.Exec.PowerStates.InUse(n.ID) == "" {
 			empty = append(empty, n)
 		}
 	}

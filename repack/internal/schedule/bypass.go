@@ -36,7 +36,7 @@ func (c cycleBreaker) breakCycle() bool {
 func (c cycleBreaker) splitGang() bool {
 	for u := range c.units {
 		unit := &c.units[u]
-		if !unit.waiting || len(unit.tasks) < 2 || c.tasks[unit.tasks[0]].kind != repack.Migrate || !c.gangsIdle(u) ||
+		if !unit.waiting || len(unit.tasks) < 2 || c.tasks[unit.tasks[0]].kind != repack.Migrate || !c.gangs.idle(u) ||
 			slices.ContainsFunc(unit.tasks, func(i int) bool { return c.Synced[c.tasks[i].vm] }) {
 			continue
 		}
@@ -57,8 +57,8 @@ func (c cycleBreaker) splitOff(u int, some []int) {
 		c.units[u].tasks = placement.Without(c.units[u].tasks, i)
 		c.tasks[i].unit = v
 	}
-	c.registerUnit(v)
-	c.setRates(v) // nothing else is under way
+	c.gangs.register(v)
+	c.traffic.setRates(v) // nothing else is under way
 	c.start(v)
 }
 
@@ -96,7 +96,7 @@ func (c cycleBreaker) bestBypass() (best bypass, ok bool) {
 	for vm := range c.position {
 		n, i := c.position[vm][0], c.taskOf[vm]
 		switch {
-		case n == repack.Nowhere || c.position[vm][1] != repack.Nowhere || len(c.queue[n]) == 0:
+		case n == repack.Nowhere || c.position[vm][1] != repack.Nowhere || len(c.queues.at[n]) == 0:
 		case c.Rooted[vm] || c.In.VMs[vm].State != repack.Running || !c.mayBypass(vm):
 		case i < 0: // VMs that stay move only if something can start then
 			if c.unblocks(vm) == 2 {
@@ -113,7 +113,7 @@ func (c cycleBreaker) bestBypass() (best bypass, ok bool) {
 // and is not.
 func (c cycleBreaker) mayBypass(vm int) bool {
 	g := c.GangOf[vm]
-	return !c.Synced[vm] && c.bypassesOf[vm] < maxBypasses && c.unusedSince(vm) && (g < 0 || !c.In.VMs[vm].Paused && !c.gangs[g].paused)
+	return !c.Synced[vm] && c.bypassesOf[vm] < maxBypasses && c.unusedSince(vm) && (g < 0 || !c.In.VMs[vm].Paused && !c.gangs.states[g].paused)
 }
 
 // unblocks returns what the departure of VMs is good for: 2 if something else can start then,
@@ -123,7 +123,7 @@ func (c cycleBreaker) unblocks(vms ...int) (most int) {
 		c.release(vm, c.position[vm][0], 1)
 	}
 	for _, vm := range vms {
-		for _, u := range c.queue[c.position[vm][0]] {
+		for _, u := range c.queues.at[c.position[vm][0]] {
 			if !c.units[u].waiting || len(vms) == 1 && c.tasks[c.units[u].tasks[0]].vm == vm {
 				continue
 			}
@@ -147,11 +147,11 @@ func (c cycleBreaker) pivot(vm int) int {
 		to = c.tasks[i].to
 	}
 	c.BannedAlways[vm].EachOutside(len(c.In.Nodes), func(n int) {
-		if n == c.position[vm][0] || n == to || !c.on[n] || c.In.Nodes[n].Want == repack.Offline || best != repack.Nowhere && len(c.queue[n]) >= least {
+		if n == c.position[vm][0] || n == to || !c.switching.on[n] || c.In.Nodes[n].Want == repack.Offline || best != repack.Nowhere && len(c.queues.at[n]) >= least {
 			return
 		}
 		if c.hasRoom(vm, n) && c.MayPass(vm, n) && c.monitors.admits(vm, n) && c.pivotConverges(vm, n) {
-			best, least = n, len(c.queue[n])
+			best, least = n, len(c.queues.at[n])
 		}
 	})
 	return best
@@ -169,9 +169,9 @@ func (c cycleBreaker) bypass(h bypass) {
 	v := c.addUnit(unit{key: c.SmithRatio(h.vm, on)})
 	c.follow(h.vm, v, task{vm: h.vm, kind: repack.Migrate, from: h.pivot, to: c.target(h.vm), takes: on})
 	c.units[u].waiting = true
-	c.registerUnit(u)
-	c.registerUnit(v)
-	c.setRates(u) // nothing else is under way
+	c.gangs.register(u)
+	c.gangs.register(v)
+	c.traffic.setRates(u) // nothing else is under way
 	c.start(u)
 }
 
@@ -187,7 +187,7 @@ func (c cycleBreaker) bestPause() (best []int, most worth) {
 			}
 			seen[g] = true
 			vms = c.gangRunning(c.In.Gangs[g])
-			if c.gangs[g].active > 0 {
+			if c.gangs.states[g].active > 0 {
 				continue
 			}
 		}
@@ -246,11 +246,11 @@ func (c cycleBreaker) pause(vms []int) {
 		c.units[v].key += c.SmithRatio(vm, takes.Migrate)
 		c.addTask(u, task{vm: vm, kind: repack.Suspend, from: from, to: repack.Nowhere, takes: takes.Suspend})
 		c.follow(vm, v, task{vm: vm, kind: repack.Resume, from: from, to: to, takes: resume})
-		c.images[from]++
+		c.switching.images[from]++
 	}
 	c.units[u].waiting = true
-	c.registerUnit(u)
-	c.registerUnit(v)
+	c.gangs.register(u)
+	c.gangs.register(v)
 	c.start(u)
 }
 

@@ -1,10 +1,6 @@
 package schedule
 
-import (
-	"slices"
-
-	"vjob/repack"
-)
+import "slices"
 
 // gangState is what a gang is doing: nothing else happens to it while it is paused as a whole,
 // to be suspended, resumed or moved.
@@ -14,65 +10,68 @@ type gangState struct {
 	units  []int
 }
 
-// registerUnit adds a unit to the gangs of its tasks.
-func (c *simulation) registerUnit(u int) {
-	for _, i := range c.units[u].tasks {
-		if crew := c.gangOfTask(i); crew != nil && !slices.Contains(crew.units, u) {
+// gangs are what all gangs are doing.
+type gangs struct {
+	agenda *agenda
+	states []gangState
+}
+
+// newGangs is the state before the first instant.
+func newGangs(a *agenda) gangs {
+	g := gangs{agenda: a, states: make([]gangState, len(a.In.Gangs))}
+	for u := range a.units {
+		g.register(u)
+	}
+	return g
+}
+
+// register adds a unit to the gangs of its tasks.
+func (g *gangs) register(u int) {
+	for _, i := range g.agenda.units[u].tasks {
+		if crew := g.of(i); crew != nil && !slices.Contains(crew.units, u) {
 			crew.units = append(crew.units, u)
 		}
 	}
 }
 
-// gangOfTask returns the gang state of a task; nil if it has no gang.
-func (c *simulation) gangOfTask(i int) *gangState {
-	if vm := c.tasks[i].vm; vm >= 0 && c.GangOf[vm] >= 0 {
-		return &c.gangs[c.GangOf[vm]]
+// of returns the gang state of a task; nil if it has no gang.
+func (g *gangs) of(i int) *gangState {
+	if vm := g.agenda.tasks[i].vm; vm >= 0 && g.agenda.GangOf[vm] >= 0 {
+		return &g.states[g.agenda.GangOf[vm]]
 	}
 	return nil
 }
 
-// pauses reports whether the unit pauses its gangs.
-func (c *simulation) pauses(u int) bool {
-	return c.units[u].held || c.tasks[c.units[u].tasks[0]].kind == repack.Resume
-}
-
-// gangsIdle reports whether the gangs of a unit allow it to begin.
-func (c *simulation) gangsIdle(u int) bool {
-	for _, i := range c.units[u].tasks {
-		if crew := c.gangOfTask(i); crew != nil && (crew.paused || crew.active > 0 && c.pauses(u)) {
+// idle reports whether the gangs of a unit allow it to begin.
+func (g *gangs) idle(u int) bool {
+	for _, i := range g.agenda.units[u].tasks {
+		if crew := g.of(i); crew != nil && (crew.paused || crew.active > 0 && g.agenda.pauses(u)) {
 			return false
 		}
 	}
 	return true
 }
 
-// gangsBegin records that a unit has begun.
-func (c *simulation) gangsBegin(u int) {
-	for _, i := range c.units[u].tasks {
-		if crew := c.gangOfTask(i); crew != nil {
+// begin records that a unit has begun.
+func (g *gangs) begin(u int) {
+	for _, i := range g.agenda.units[u].tasks {
+		if crew := g.of(i); crew != nil {
 			crew.active++
-			crew.paused = crew.paused || c.pauses(u)
+			crew.paused = crew.paused || g.agenda.pauses(u)
 		}
 	}
 }
 
-// taskEnded records that a task has ended. When the last running task of a gang has ended, the
-// other units of the gang may begin.
-func (c *simulation) taskEnded(i int) {
-	crew := c.gangOfTask(i)
-	if crew == nil || c.tasks[i].unit < 0 {
-		return
+// ended records that a task has ended. When the last running task of a gang has ended, the gang is no more paused. It
+// returns the units that may begin now.
+func (g *gangs) ended(i int) []int {
+	crew := g.of(i)
+	if crew == nil || g.agenda.tasks[i].unit < 0 {
+		return nil
 	}
 	if crew.active--; crew.active > 0 && crew.paused {
-		return
+		return nil
 	}
 	crew.paused = false
-	for _, other := range crew.units {
-		if !c.units[other].waiting {
-			continue
-		}
-		for _, i := range c.units[other].tasks {
-			c.retry(c.tasks[i].vm)
-		}
-	}
+	return crew.units
 }

@@ -2,9 +2,11 @@
 // them as a plan.
 //
 // [Follow] simulates them event by event; actions start as soon as room, links, rules and gangs
-// allow (start.go). A cycle of actions that wait for each other is broken by a bypass
-// (bypass.go). [Exhaustive] explores everything that can happen in a small problem. order.go
-// finds what the actions of a plan wait for.
+// allow (start.go). The agenda (agenda.go) has the tasks; each part beside it has the state of one
+// thing that tasks wait for: room (room.go, queues.go), nodes that come on (switch.go), gangs
+// (gang.go), transfer slots (slots.go), links (traffic.go), rules (monitor.go). A cycle of actions that wait for each
+// other is broken by a bypass (bypass.go). [Exhaustive] explores everything that can happen in a
+// small problem. order.go finds what the actions of a plan wait for.
 package schedule
 
 import (
@@ -33,30 +35,20 @@ type Schedule struct {
 // of the units that wait for the same room the smaller key goes first. This is equation (1),
 // followed event by event.
 type simulation struct {
-	Schedule
+	agenda
 	occupancy
-	switching
-	queues
 
-	units       []unit
-	clock       repack.Ticks
-	ends        ends
-	traffic     *traffic // nil if there is no network
-	slots       *slots   // nil if no node has a limit of transfers
-	taskOf      []int    // the next or running task of each VM; -1
-	monitors    *monitors
+	// What tasks wait for, beside room.
+	queues    queues
+	switching switching
+	gangs     gangs
+	traffic   *traffic // nil if there is no network
+	slots     *slots   // nil if no node has a limit of transfers
+	monitors  *monitors
+
 	rng         *rand.Rand
-	giversFirst bool // units that free no room go last
-	startCount  int  // tasks that have started
-	gangs       []gangState
+	giversFirst bool  // units that free no room go last
 	bypassesOf  []int // of each VM
-}
-
-// queues are the units that wait for room on nodes.
-type queues struct {
-	queue      [][]int // by node, sorted by key
-	dirtyNodes []int   // nodes on which something has changed
-	dirty      []bool  // by node
 }
 
 // maxBypasses bounds the bypasses of a VM.
@@ -73,13 +65,13 @@ func FollowPatiently(s *placement.State, rng *rand.Rand) *Schedule {
 }
 
 func simulate(s *placement.State, rng *rand.Rand, patient bool) *simulation {
-	c := &simulation{Schedule: Schedule{Problem: s.Problem, tasks: tasksOf(s)}, rng: rng, giversFirst: patient}
+	c := &simulation{rng: rng, giversFirst: patient}
+	c.Schedule = Schedule{Problem: s.Problem, tasks: tasksOf(s)}
 	c.units = unitsOf(s.Problem, c.tasks)
 	for u := range c.units {
 		c.units[u].key = int64(c.perturb(repack.Ticks(c.units[u].key)))
 	}
-	c.power = s.NodePower()
-	c.prepare(s.NodeOf)
+	c.prepare(s.NodeOf, s.NodePower())
 	c.run()
 	c.monitors.close(c.position)
 	return c
@@ -94,22 +86,15 @@ func (c *simulation) perturb(takes repack.Ticks) repack.Ticks {
 }
 
 // prepare sets the state before the first instant.
-func (c *simulation) prepare(to []int) {
-	nodes := len(c.In.Nodes)
+func (c *simulation) prepare(to []int, power placement.NodePower) {
 	c.occupancy = newOccupancy(c.Problem)
-	c.queues = queues{queue: make([][]int, nodes), dirty: make([]bool, nodes)}
-	c.on, c.images, c.offAt = make([]bool, nodes), make([]int, nodes), make([]repack.Ticks, nodes)
-	c.taskOf, c.gangs = make([]int, len(c.In.VMs)), make([]gangState, len(c.In.Gangs))
-	for u := range c.units {
-		c.registerUnit(u)
-	}
-	c.pending, c.bypassesOf = len(c.units), make([]int, len(c.In.VMs))
+	c.taskOf, c.bypassesOf = make([]int, len(c.In.VMs)), make([]int, len(c.In.VMs))
+	c.pending = len(c.units)
 	c.ends.list = &c.tasks
-	for n := range nodes {
-		c.on[n], c.offAt[n] = c.In.Nodes[n].State == repack.Online, repack.Forever
-	}
-	c.monitors, c.traffic = newMonitors(c.Problem, c.position), newTraffic(c.In, c.rng)
-	c.slots = newSlots(c.In)
+	c.queues, c.switching = newQueues(&c.agenda), newSwitching(&c.agenda, &c.occupancy, power)
+	c.gangs = newGangs(&c.agenda)
+	c.monitors, c.traffic = newMonitors(c.Problem, c.position), newTraffic(&c.agenda, c.rng)
+	c.slots = newSlots(&c.agenda)
 	for i := range c.Gates {
 		c.Gates[i].Begin(to)
 	}
@@ -119,7 +104,7 @@ func (c *simulation) prepare(to []int) {
 	for i := range c.tasks {
 		c.taskOf[c.tasks[i].vm] = i
 		if c.tasks[i].kind == repack.Resume {
-			c.images[c.tasks[i].from]++
+			c.switching.images[c.tasks[i].from]++
 		}
 	}
 }
@@ -128,29 +113,17 @@ func (c *simulation) prepare(to []int) {
 // waits.
 func (c *simulation) run() {
 	c.shrink(func(vm int) bool { return c.taskOf[vm] < 0 })
-	for u := range c.units {
-		for _, i := range c.units[u].tasks {
-			if c.tasks[i].comes() {
-				to := c.tasks[i].to
-				c.queue[to] = append(c.queue[to], u)
-			}
-		}
-	}
-	for n := range c.queue {
-		c.sortQueue(n)
-	}
+	c.queues.fill()
 	for _, u := range c.firstTurns() {
-		if c.units[u].waiting && !c.contested(u) && c.admits(u) {
-			c.start(u)
+		if !c.queues.contested(u) {
+			c.try(u)
 		}
 	}
-	for n := range c.queue {
-		c.markDirty(n)
-	}
-	c.powerUp()
+	c.queues.markAllDirty()
+	c.switching.powerUp()
 	c.startAll()
 	for {
-		for c.ends.Len() > 0 || c.awaitsBusy() {
+		for c.ends.Len() > 0 || c.slots.awaitsBusy() {
 			c.step()
 		}
 		if c.pending == 0 || c.Aborted() || !(cycleBreaker{c}).breakCycle() {
@@ -172,26 +145,20 @@ func (c *simulation) firstTurns() []int {
 	return order
 }
 
-// contested reports whether the unit shares a queue with others.
-func (c *simulation) contested(u int) bool {
-	for _, i := range c.units[u].tasks {
-		if to := c.tasks[i].to; to != repack.Nowhere && len(c.queue[to]) > 1 {
-			return true
-		}
+// nextInstant returns when the next task ends, or the next slot becomes free that was taken before
+// the plan.
+func (c *simulation) nextInstant() repack.Ticks {
+	next := repack.Forever
+	if c.ends.Len() > 0 {
+		next = c.tasks[c.ends.order[0]].end
 	}
-	return false
-}
-
-func (c *simulation) sortQueue(n int) {
-	if len(c.queue[n]) > 1 {
-		slices.SortStableFunc(c.queue[n], func(a, b int) int { return cmp.Compare(c.units[a].key, c.units[b].key) })
-	}
+	return min(next, c.slots.nextFree())
 }
 
 // step ends all tasks of the next instant, and starts units that fit then.
 func (c *simulation) step() {
 	c.clock = c.nextInstant()
-	c.freeBusy()
+	c.slots.freeBusy()
 	for c.ends.Len() > 0 && c.tasks[c.ends.order[0]].end == c.clock {
 		c.end(heap.Pop(&c.ends).(int))
 	}
@@ -202,59 +169,18 @@ func (c *simulation) step() {
 func (c *simulation) startAll() {
 	if c.giversFirst && !c.giversPending() {
 		c.giversFirst = false
-		for n := range c.queue {
-			c.markDirty(n)
-		}
+		c.queues.markAllDirty()
 	}
-	for len(c.dirtyNodes) > 0 {
-		n := c.dirtyNodes[len(c.dirtyNodes)-1]
-		c.dirtyNodes = c.dirtyNodes[:len(c.dirtyNodes)-1]
-		c.dirty[n] = false
-		queue := c.queue[n][:0]
-		for _, u := range c.queue[n] {
-			if c.units[u].waiting && c.admits(u) {
-				c.start(u)
-			}
-			if c.units[u].waiting {
-				queue = append(queue, u)
-			}
-		}
-		c.queue[n] = queue
-	}
-	if c.slots != nil {
-		c.startQueuedForSlots()
-	}
-	if c.traffic != nil {
-		c.startQueuedOnLinks()
-	}
+	c.queues.startQueued(c.try)
+	c.slots.startQueued(c.try)
+	c.traffic.startQueued(c.try)
 }
 
-// freesRoom reports whether a unit frees room.
-func (c *simulation) freesRoom(u int) bool {
-	return slices.ContainsFunc(c.units[u].tasks, func(i int) bool { return c.tasks[i].leaves() })
-}
-
-// giversPending reports whether a unit that frees room has not begun.
-func (c *simulation) giversPending() bool {
-	for u := range c.units {
-		if (c.units[u].waiting || c.units[u].after > 0) && c.freesRoom(u) {
-			return true
-		}
+// try starts a unit if that is possible now.
+func (c *simulation) try(u int) {
+	if c.units[u].waiting && c.admits(u) {
+		c.start(u)
 	}
-	return false
-}
-
-// markDirty schedules the queue of a node for another look.
-func (c *simulation) markDirty(n int) {
-	if !c.dirty[n] && len(c.queue[n]) > 0 {
-		c.dirty[n], c.dirtyNodes = true, append(c.dirtyNodes, n)
-	}
-}
-
-// number records in which order tasks start.
-func (c *simulation) number(t *task) {
-	c.startCount++
-	t.number = c.startCount
 }
 
 // start starts all tasks of a unit now.
@@ -266,7 +192,7 @@ func (c *simulation) start(u int) {
 	}
 	unit.waiting = false
 	c.pending--
-	c.gangsBegin(u)
+	c.gangs.begin(u)
 	for _, i := range unit.tasks {
 		t := &c.tasks[i]
 		t.started, t.start, t.end = true, c.clock, c.clock+t.takes
@@ -297,7 +223,7 @@ func (c *simulation) start(u int) {
 		for _, g := range c.GatesOf[t.vm] {
 			c.Gates[g].Started(t.vm, t.kind, c.clock)
 		}
-		c.useLinks(t, 1)
+		c.traffic.use(t, 1)
 		heap.Push(&c.ends, i)
 	}
 }
@@ -306,11 +232,13 @@ func (c *simulation) start(u int) {
 func (c *simulation) end(i int) {
 	t := &c.tasks[i]
 	if t.kind.OnNode() {
-		c.nodeSwitched(t)
+		if c.switching.ended(t) {
+			c.queues.markDirty(t.to)
+		}
 		return
 	}
-	c.useLinks(t, -1)
-	c.slotEnded(t)
+	c.traffic.use(t, -1)
+	c.slots.ended(t)
 	for _, g := range c.GatesOf[t.vm] {
 		c.Gates[g].Ended(t.vm, t.kind, c.clock)
 		for _, vm := range c.Gates[g].VMs {
@@ -319,9 +247,9 @@ func (c *simulation) end(i int) {
 	}
 	switch {
 	case t.kind == repack.Resume:
-		c.images[t.from]--
+		c.switching.images[t.from]--
 		c.settle(t.vm, t.to)
-		c.switchOffIfEmpty(t.from)
+		c.switching.offIfEmpty(t.from)
 	case t.leaves() && t.unit >= 0 && c.units[t.unit].held:
 		c.leaveAsGang(t.unit)
 	case t.leaves():
@@ -329,7 +257,14 @@ func (c *simulation) end(i int) {
 	default:
 		c.settle(t.vm, t.to)
 	}
-	c.taskEnded(i)
+	for _, u := range c.gangs.ended(i) {
+		if !c.units[u].waiting {
+			continue
+		}
+		for _, i := range c.units[u].tasks {
+			c.retry(c.tasks[i].vm)
+		}
+	}
 	if t.then >= 0 {
 		c.enqueue(t.then)
 	}
@@ -342,9 +277,9 @@ func (c *simulation) retry(vm int) {
 		return
 	}
 	if t := &c.tasks[i]; t.comes() {
-		c.markDirty(t.to)
-	} else if c.units[t.unit].waiting && c.admits(t.unit) {
-		c.start(t.unit)
+		c.queues.markDirty(t.to)
+	} else {
+		c.try(t.unit)
 	}
 }
 
@@ -365,9 +300,9 @@ func (c *simulation) leaveAsGang(u int) {
 // leave frees the room of a VM on the node that it has left.
 func (c *simulation) leave(t *task) {
 	c.depart(t.vm, t.from, t.to)
-	c.markDirty(t.from)
-	c.monitors.leave(t.vm, t.from, c.markDirty, c.retry)
-	c.switchOffIfEmpty(t.from)
+	c.queues.markDirty(t.from)
+	c.monitors.leave(t.vm, t.from, c.queues.markDirty, c.retry)
+	c.switching.offIfEmpty(t.from)
 }
 
 // enqueue makes the unit of a task wait for room, once all tasks before it have ended.
@@ -379,9 +314,6 @@ func (c *simulation) enqueue(i int) {
 	}
 	u.waiting = true
 	for _, i := range u.tasks {
-		to := c.tasks[i].to
-		c.queue[to] = append(c.queue[to], c.tasks[i].unit)
-		c.sortQueue(to)
-		c.markDirty(to)
+		c.queues.add(c.tasks[i].unit, c.tasks[i].to)
 	}
 }

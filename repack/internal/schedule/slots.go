@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -11,8 +12,9 @@ import (
 // slots are the transfer slots of nodes. A unit starts when a slot is free on every node on which
 // it copies, so that no gang is paused before it can begin to be copied. The first of a gang take
 // the slots that are free, the others reserve those that are free next, in rank order: until they
-// have them they wait, paused. Tasks that a rule joins start at once or not at all.
+// have them they wait, paused. Tasks that a rule joins start at once or not at all. Nil slots have no limit.
 type slots struct {
+	agenda *agenda
 	freeAt [][]repack.Ticks // by node, when each of its slots is free for the next task; nil: no limit
 	queue  [][]int          // units that wait for a slot of a node, by key
 	freed  []int            // nodes on which a transfer has ended
@@ -26,11 +28,12 @@ type busySlot struct {
 }
 
 // newSlots returns the slots of an instance before the first instant; nil if no node has a limit.
-func newSlots(in *repack.Instance) *slots {
+func newSlots(a *agenda) *slots {
+	in := a.In
 	if !in.LimitsTransfers() {
 		return nil
 	}
-	s := &slots{freeAt: make([][]repack.Ticks, len(in.Nodes)), queue: make([][]int, len(in.Nodes))}
+	s := &slots{agenda: a, freeAt: make([][]repack.Ticks, len(in.Nodes)), queue: make([][]int, len(in.Nodes))}
 	for n := range in.Nodes {
 		node := &in.Nodes[n]
 		if node.Transfers == 0 {
@@ -90,22 +93,22 @@ func (s *slots) take(t *task, at, takes repack.Ticks) repack.Ticks {
 	return at
 }
 
-// slotsFree reports whether a unit may start now as far as slots are concerned. If it has to wait,
+// admit reports whether a unit may start now as far as slots are concerned. If it has to wait,
 // it is queued.
-func (c *simulation) slotsFree(u int) bool {
-	if c.slots == nil {
+func (s *slots) admit(u int) bool {
+	if s == nil {
 		return true
 	}
-	unit := &c.units[u]
+	unit := &s.agenda.units[u]
 	var buffer [2]int
 	for k, i := range unit.tasks {
-		for _, n := range c.slots.limited(buffer[:0], &c.tasks[i]) {
+		for _, n := range s.limited(buffer[:0], &s.agenda.tasks[i]) {
 			need := 1
 			if unit.ruled {
-				need = c.slots.tasksOn(c.tasks, unit.tasks[:k+1], n)
+				need = s.tasksOn(s.agenda.tasks, unit.tasks[:k+1], n)
 			}
-			if c.slots.free(n, c.clock) < need {
-				c.queueForSlot(u, n)
+			if s.free(n, s.agenda.clock) < need {
+				s.enqueue(u, n)
 				return false
 			}
 		}
@@ -124,74 +127,85 @@ func (s *slots) tasksOn(all []task, some []int, node int) (count int) {
 	return count
 }
 
-// queueForSlot queues a unit for a slot, by key.
-func (c *simulation) queueForSlot(u, node int) {
-	queue := c.slots.queue[node]
+// enqueue queues a unit for a slot, by key.
+func (s *slots) enqueue(u, node int) {
+	queue := s.queue[node]
 	if slices.Contains(queue, u) {
 		return
 	}
-	at := sort.Search(len(queue), func(i int) bool { return c.units[queue[i]].key > c.units[u].key })
-	c.slots.queue[node] = slices.Insert(queue, at, u)
+	at := sort.Search(len(queue), func(i int) bool { return s.agenda.units[queue[i]].key > s.agenda.units[u].key })
+	s.queue[node] = slices.Insert(queue, at, u)
 }
 
-// slotEnded records that a task gives its slots back.
-func (c *simulation) slotEnded(t *task) {
-	if c.slots != nil {
-		c.slots.freed = c.slots.limited(c.slots.freed, t)
+// ended records that a task gives its slots back.
+func (s *slots) ended(t *task) {
+	if s != nil {
+		s.freed = s.limited(s.freed, t)
 	}
 }
 
-// startQueuedForSlots starts units that waited for slots that are free now.
-func (c *simulation) startQueuedForSlots() {
-	s := c.slots
-	for len(s.freed) > 0 {
+// startQueued tries the units that waited for slots that are free now.
+func (s *slots) startQueued(try func(unit int)) {
+	for s != nil && len(s.freed) > 0 {
 		n := s.freed[len(s.freed)-1]
 		s.freed = s.freed[:len(s.freed)-1]
 		queue := s.queue[n]
 		s.queue[n] = nil
 		for k, u := range queue {
-			if s.free(n, c.clock) == 0 {
+			if s.free(n, s.agenda.clock) == 0 {
 				s.queue[n] = append(s.queue[n], queue[k:]...)
 				break
 			}
-			if c.units[u].waiting && c.admits(u) {
-				c.start(u)
-			}
+			try(u)
 		}
 	}
 }
 
 // awaitsBusy reports whether a unit waits for a slot while slots are taken that were so before the
 // plan.
-func (c *simulation) awaitsBusy() bool {
-	if c.slots == nil || len(c.slots.busy) == 0 {
+func (s *slots) awaitsBusy() bool {
+	if s == nil || len(s.busy) == 0 {
 		return false
 	}
-	for _, queue := range c.slots.queue {
-		if slices.ContainsFunc(queue, func(u int) bool { return c.units[u].waiting }) {
+	for _, queue := range s.queue {
+		if slices.ContainsFunc(queue, func(u int) bool { return s.agenda.units[u].waiting }) {
 			return true
 		}
 	}
 	return false
 }
 
-// nextInstant returns when the next task ends, or the next slot becomes free that was taken before
-// the plan.
-func (c *simulation) nextInstant() repack.Ticks {
-	next := repack.Forever
-	if c.ends.Len() > 0 {
-		next = c.tasks[c.ends.order[0]].end
+// nextFree returns when the next slot becomes free that was taken before the plan.
+func (s *slots) nextFree() repack.Ticks {
+	if s == nil || len(s.busy) == 0 {
+		return repack.Forever
 	}
-	if c.slots != nil && len(c.slots.busy) > 0 {
-		next = min(next, max(c.clock, c.slots.busy[0].until))
-	}
-	return next
+	return max(s.agenda.clock, s.busy[0].until)
 }
 
 // freeBusy frees the slots that were taken before the plan and are so no more.
-func (c *simulation) freeBusy() {
-	for c.slots != nil && len(c.slots.busy) > 0 && c.slots.busy[0].until <= c.clock {
-		c.slots.freed = append(c.slots.freed, c.slots.busy[0].node)
-		c.slots.busy = c.slots.busy[1:]
+func (s *slots) freeBusy() {
+	for s != nil && len(s.busy) > 0 && s.busy[0].until <= s.agenda.clock {
+		s.freed = append(s.freed, s.busy[0].node)
+		s.busy = s.busy[1:]
 	}
+}
+
+// lackText says that tasks that must start at once need more transfer slots than a node has.
+func (s *slots) lackText() string {
+	if s == nil {
+		return ""
+	}
+	for u := range s.agenda.units {
+		unit := &s.agenda.units[u]
+		if !unit.waiting || !unit.ruled {
+			continue
+		}
+		for n, node := range s.agenda.In.Nodes {
+			if need := s.tasksOn(s.agenda.tasks, unit.tasks, n); node.Transfers > 0 && need > node.Transfers {
+				return fmt.Sprintf("%d VMs must %s at once: %s carries %d transfers at once", need, s.agenda.tasks[unit.tasks[0]].kind, s.agenda.In.NodeName(n), node.Transfers)
+			}
+		}
+	}
+	return ""
 }

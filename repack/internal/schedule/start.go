@@ -10,13 +10,13 @@ import (
 // admits reports whether all tasks of a unit may start now.
 func (c *simulation) admits(u int) bool {
 	tasks := c.units[u].tasks
-	if !c.gangsIdle(u) || c.giversFirst && !c.freesRoom(u) {
+	if !c.gangs.idle(u) || c.giversFirst && !c.freesRoom(u) {
 		return false
 	}
 	if len(tasks) == 1 {
-		return c.mayStart(tasks[0]) && c.slotsFree(u) && c.setRates(u)
+		return c.mayStart(tasks[0]) && c.slots.admit(u) && c.traffic.setRates(u)
 	}
-	return slices.IndexFunc(tasks, func(i int) bool { return !c.mayStart(i) }) < 0 && len(c.startable(tasks)) == len(tasks) && c.slotsFree(u) && c.setRates(u)
+	return slices.IndexFunc(tasks, func(i int) bool { return !c.mayStart(i) }) < 0 && len(c.startable(tasks)) == len(tasks) && c.slots.admit(u) && c.traffic.setRates(u)
 }
 
 // mayStart reports whether a task may start now, transfer slots and links aside.
@@ -27,13 +27,13 @@ func (c *simulation) mayStart(i int) bool {
 			return false
 		}
 	}
-	return !t.comes() || c.on[t.to] && c.monitors.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
+	return !t.comes() || c.switching.on[t.to] && c.monitors.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
 }
 
 // startable returns the tasks that may start now beside those before them. Nothing changes.
 func (c *simulation) startable(tasks []int) (some []int) {
 	for _, i := range tasks {
-		if c.mayStart(i) && c.linksCarry(append(some, i)) {
+		if c.mayStart(i) && c.traffic.carries(append(some, i)) {
 			c.reserve(i)
 			some = append(some, i)
 		}

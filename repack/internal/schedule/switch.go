@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"container/heap"
 	"slices"
 
 	"vjob/repack"
@@ -11,6 +10,8 @@ import (
 // switching is which nodes are on. Nodes go off once they are empty, and come on first, or as soon
 // as the limits of nodes that are on allow it.
 type switching struct {
+	agenda      *agenda
+	occupancy   *occupancy
 	power       placement.NodePower
 	on          []bool         // nodes that accept VMs now
 	offAt       []repack.Ticks // when each node goes off
@@ -19,76 +20,81 @@ type switching struct {
 	toSwitchOn  []int          // nodes that are still to come on
 }
 
+// newSwitching is the state before the first instant.
+func newSwitching(a *agenda, o *occupancy, power placement.NodePower) switching {
+	nodes := len(a.In.Nodes)
+	s := switching{
+		agenda: a, occupancy: o, power: power,
+		on: make([]bool, nodes), offAt: make([]repack.Ticks, nodes), images: make([]int, nodes),
+	}
+	for n := range nodes {
+		s.on[n], s.offAt[n] = a.In.Nodes[n].State == repack.Online, repack.Forever
+	}
+	return s
+}
+
 // powerUp switches nodes on, and those off that are empty already.
-func (c *simulation) powerUp() {
-	c.onlineCount = make([]int, len(c.Limits))
-	for i, l := range c.Limits {
+func (s *switching) powerUp() {
+	s.onlineCount = make([]int, len(s.agenda.Limits))
+	for i, l := range s.agenda.Limits {
 		for _, n := range l.Nodes {
-			if c.In.Nodes[n].State == repack.Online {
-				c.onlineCount[i]++
+			if s.agenda.In.Nodes[n].State == repack.Online {
+				s.onlineCount[i]++
 			}
 		}
 	}
-	for n := range c.In.Nodes {
-		if c.In.Nodes[n].State == repack.Offline && c.power.On[n] {
-			c.toSwitchOn = append(c.toSwitchOn, n)
+	for n := range s.agenda.In.Nodes {
+		if s.agenda.In.Nodes[n].State == repack.Offline && s.power.On[n] {
+			s.toSwitchOn = append(s.toSwitchOn, n)
 		} else {
-			c.switchOffIfEmpty(n)
+			s.offIfEmpty(n)
 		}
 	}
-	c.pending += len(c.toSwitchOn)
-	c.switchOnAllowed()
+	s.agenda.pending += len(s.toSwitchOn)
+	s.onAllowed()
 }
 
-// switchOnAllowed switches on the nodes that limits allow.
-func (c *simulation) switchOnAllowed() {
-	c.toSwitchOn = slices.DeleteFunc(c.toSwitchOn, func(n int) bool {
-		for i, l := range c.Limits {
-			if l.Always && c.onlineCount[i] >= l.Most && slices.Contains(l.Nodes, n) {
+// onAllowed switches on the nodes that limits allow.
+func (s *switching) onAllowed() {
+	s.toSwitchOn = slices.DeleteFunc(s.toSwitchOn, func(n int) bool {
+		for i, l := range s.agenda.Limits {
+			if l.Always && s.onlineCount[i] >= l.Most && slices.Contains(l.Nodes, n) {
 				return false
 			}
 		}
-		c.pending--
-		c.countOnline(n, 1)
-		c.startNow(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: c.In.NodeOn, unit: -1, then: -1})
+		s.agenda.pending--
+		s.countOnline(n, 1)
+		s.agenda.startNow(task{vm: repack.Nowhere, kind: repack.NodeOn, from: repack.Nowhere, to: n, takes: s.agenda.In.NodeOn, unit: -1, then: -1})
 		return true
 	})
 }
 
 // countOnline changes the number of nodes that are on, for each limit.
-func (c *simulation) countOnline(n, by int) {
-	for i, l := range c.Limits {
+func (s *switching) countOnline(n, by int) {
+	for i, l := range s.agenda.Limits {
 		if slices.Contains(l.Nodes, n) {
-			c.onlineCount[i] += by
+			s.onlineCount[i] += by
 		}
 	}
 }
 
-// startNow starts a task that needs no room.
-func (c *simulation) startNow(t task) {
-	t.start, t.end, t.started = c.clock, c.clock+t.takes, true
-	c.number(&t)
-	c.tasks = append(c.tasks, t)
-	heap.Push(&c.ends, len(c.tasks)-1)
-}
-
-// switchOffIfEmpty switches a node off that shall go off and is empty.
-func (c *simulation) switchOffIfEmpty(n int) {
-	node := &c.In.Nodes[n]
-	if node.State == repack.Online && c.power.Off[n] && c.vmCount[n] == 0 && c.images[n] == 0 && c.offAt[n] == repack.Forever {
-		c.offAt[n], c.on[n] = c.clock, false
-		c.startNow(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: c.In.NodeOff, unit: -1, then: -1})
+// offIfEmpty switches a node off that shall go off and is empty.
+func (s *switching) offIfEmpty(n int) {
+	node := &s.agenda.In.Nodes[n]
+	if node.State == repack.Online && s.power.Off[n] && s.occupancy.vmCount[n] == 0 && s.images[n] == 0 && s.offAt[n] == repack.Forever {
+		s.offAt[n], s.on[n] = s.agenda.clock, false
+		s.agenda.startNow(task{vm: repack.Nowhere, kind: repack.NodeOff, from: repack.Nowhere, to: n, takes: s.agenda.In.NodeOff, unit: -1, then: -1})
 	}
 }
 
-// nodeSwitched ends the switching of a node.
-func (c *simulation) nodeSwitched(t *task) {
-	c.Last = max(c.Last, t.end)
+// ended ends the switching of a node. It reports whether the node accepts VMs from now on.
+func (s *switching) ended(t *task) (on bool) {
+	s.agenda.Last = max(s.agenda.Last, t.end)
 	if t.kind == repack.NodeOn {
-		c.on[t.to] = true
-		c.markDirty(t.to)
-		return
+		s.on[t.to] = true
+		return true
 	}
-	c.countOnline(t.to, -1)
-	c.switchOnAllowed()
+	s.countOnline(t.to, -1)
+	s.onAllowed()
+	return false
 }

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -11,8 +12,9 @@ import (
 // traffic is what a schedule has on the links. A unit starts when the free bandwidth lets its
 // transfers end nearly as soon as on idle links: one transfer after the other, each at full
 // speed, has a lower sum of completion times than many side by side, and small transfers go
-// first. Until then the unit waits for the link in its way.
+// first. Until then the unit waits for the link in its way. Nil traffic has no limit.
 type traffic struct {
+	agenda  *agenda
 	free    []int64 // of each link, now
 	whole   []int64 // of each idle link
 	queue   [][]waiter
@@ -36,11 +38,12 @@ type waiter struct {
 var maxStretches = [...]float64{2, 2, 1, 1.5, 4}
 
 // newTraffic returns the traffic of an idle network; nil if there is no network.
-func newTraffic(in *repack.Instance, rng *rand.Rand) *traffic {
+func newTraffic(a *agenda, rng *rand.Rand) *traffic {
+	in := a.In
 	if in.Network == nil {
 		return nil
 	}
-	t := &traffic{whole: make([]int64, in.Links()), queue: make([][]waiter, in.Links()), sum: make([]int64, in.Links()), stretch: maxStretches[0]}
+	t := &traffic{agenda: a, whole: make([]int64, in.Links()), queue: make([][]waiter, in.Links()), sum: make([]int64, in.Links()), stretch: maxStretches[0]}
 	for l := range t.whole {
 		t.whole[l] = in.Bandwidth(repack.Link(l))
 	}
@@ -53,12 +56,11 @@ func newTraffic(in *repack.Instance, rng *rand.Rand) *traffic {
 
 // setRates finds the rates of the transfers of a unit now, and how long its tasks take. It
 // returns false if the unit has to wait, and queues it.
-func (c *simulation) setRates(u int) bool {
-	t := c.traffic
+func (t *traffic) setRates(u int) bool {
 	if t == nil {
 		return true
 	}
-	load := c.load(c.units[u].tasks)
+	load := t.load(t.agenda.units[u].tasks)
 	if len(load) == 0 {
 		return true
 	}
@@ -67,67 +69,64 @@ func (c *simulation) setRates(u int) bool {
 		return false
 	}
 	if l, need := t.obstacle(load, repack.Ticks(float64(idle)*t.stretch), t.free); need > 0 {
-		c.queueForLink(u, l, need)
+		t.enqueue(u, l, need)
 		return false
 	}
 	t.share(load, t.within(load, t.free))
 	for i := range load {
 		s := &load[i]
-		c.tasks[s.task].rate, c.tasks[s.task].takes = s.rate, s.Lasts(s.rate)
+		t.agenda.tasks[s.task].rate, t.agenda.tasks[s.task].takes = s.rate, s.Lasts(s.rate)
 	}
 	return true
 }
 
-// linksCarry reports whether idle links can carry the transfers of some tasks at once.
-func (c *simulation) linksCarry(tasks []int) bool {
-	if c.traffic == nil {
+// carries reports whether idle links can carry the transfers of some tasks at once.
+func (t *traffic) carries(tasks []int) bool {
+	if t == nil {
 		return true
 	}
-	return c.traffic.within(c.load(tasks), c.traffic.whole) < repack.Forever
+	return t.within(t.load(tasks), t.whole) < repack.Forever
 }
 
-// queueForLink queues a unit for a link, by key.
-func (c *simulation) queueForLink(u int, l repack.Link, need int64) {
-	queue := c.traffic.queue[l]
-	at := sort.Search(len(queue), func(i int) bool { return c.units[queue[i].unit].key > c.units[u].key })
-	for i := at - 1; i >= 0 && c.units[queue[i].unit].key == c.units[u].key; i-- {
+// enqueue queues a unit for a link, by key.
+func (t *traffic) enqueue(u int, l repack.Link, need int64) {
+	queue := t.queue[l]
+	at := sort.Search(len(queue), func(i int) bool { return t.agenda.units[queue[i].unit].key > t.agenda.units[u].key })
+	for i := at - 1; i >= 0 && t.agenda.units[queue[i].unit].key == t.agenda.units[u].key; i-- {
 		if queue[i].unit == u {
 			return
 		}
 	}
-	c.traffic.queue[l] = slices.Insert(queue, at, waiter{u, need})
+	t.queue[l] = slices.Insert(queue, at, waiter{u, need})
 }
 
-// useLinks takes the bandwidth of a transfer from its links, or returns it.
-func (c *simulation) useLinks(t *task, sign int64) {
-	if t.rate == 0 {
+// use takes the bandwidth of a transfer from its links, or returns it.
+func (t *traffic) use(x *task, sign int64) {
+	if x.rate == 0 {
 		return
 	}
 	var buffer [4]repack.Link
-	for _, l := range c.In.AppendCrossed(buffer[:0], t.from, t.to) {
-		c.traffic.free[l] -= sign * t.rate
+	for _, l := range t.agenda.In.AppendCrossed(buffer[:0], x.from, x.to) {
+		t.free[l] -= sign * x.rate
 		if sign < 0 {
-			c.traffic.stir = append(c.traffic.stir, l)
+			t.stir = append(t.stir, l)
 		}
 	}
 }
 
-// startQueuedOnLinks starts units that waited for links on which something has ended.
-func (c *simulation) startQueuedOnLinks() {
-	t := c.traffic
-	for len(t.stir) > 0 {
+// startQueued tries the units that waited for links on which something has ended.
+func (t *traffic) startQueued(try func(unit int)) {
+	for t != nil && len(t.stir) > 0 {
 		l := t.stir[len(t.stir)-1]
 		t.stir = t.stir[:len(t.stir)-1]
 		for i := 0; i < len(t.queue[l]); {
 			a := t.queue[l][i]
-			if a.need > t.free[l] && c.units[a.unit].waiting {
+			if a.need > t.free[l] && t.agenda.units[a.unit].waiting {
 				i++
 				continue
 			}
 			t.queue[l] = slices.Delete(t.queue[l], i, i+1)
-			if c.units[a.unit].waiting && c.admits(a.unit) {
-				c.start(a.unit)
-			}
+			try(a.unit)
 		}
 	}
 }
@@ -143,16 +142,15 @@ type transfer struct {
 }
 
 // load returns the transfers of some tasks; it is valid until the next call.
-func (c *simulation) load(tasks []int) load {
-	t := c.traffic
+func (t *traffic) load(tasks []int) load {
 	t.sent, t.crossed = t.sent[:0], t.crossed[:0]
 	for _, i := range tasks {
-		x := &c.tasks[i]
-		moved := c.In.Transfer(x.vm, x.kind, x.from, x.to)
+		x := &t.agenda.tasks[i]
+		moved := t.agenda.In.Transfer(x.vm, x.kind, x.from, x.to)
 		x.rate = 0
 		if moved.Amount > 0 {
 			first := len(t.crossed)
-			t.crossed = c.In.AppendCrossed(t.crossed, x.from, x.to)
+			t.crossed = t.agenda.In.AppendCrossed(t.crossed, x.from, x.to)
 			t.sent = append(t.sent, transfer{moved, i, t.crossed[first:], 0})
 		}
 	}
@@ -233,4 +231,26 @@ func (t *traffic) share(l load, within repack.Ticks) {
 			t.free[link] += l[i].rate
 		}
 	}
+}
+
+// lackText says that tasks that must start together need more of a link than it has,
+// even at the lowest rates.
+func (t *traffic) lackText() string {
+	if t == nil {
+		return ""
+	}
+	for u := range t.agenda.units {
+		tasks := t.agenda.units[u].tasks
+		if !t.agenda.units[u].waiting || len(tasks) < 2 || t.carries(tasks) {
+			continue
+		}
+		load := t.load(tasks)
+		l, need := t.obstacle(load, load.longest(), t.whole)
+		text := fmt.Sprintf("%d VMs must %s together", len(tasks), t.agenda.tasks[tasks[0]].kind)
+		if g := t.agenda.GangOf[t.agenda.tasks[tasks[0]].vm]; g >= 0 {
+			text = fmt.Sprintf("the %d VMs of gang %d must %s together", len(tasks), g, t.agenda.tasks[tasks[0]].kind)
+		}
+		return fmt.Sprintf("%s: that takes %d of %s at least, which has %d", text, need, t.agenda.In.LinkName(l), t.agenda.In.Bandwidth(l))
+	}
+	return ""
 }
