@@ -22,7 +22,7 @@ type meters struct {
 	energy   *energyMeter
 }
 
-// stated measures a node anew whose state was declared.
+// stated measures a node anew after a declaration of its state.
 func (m *meters) stated(n *node) {
 	m.accounts.updateCrowding(n)
 	m.energy.update(n)

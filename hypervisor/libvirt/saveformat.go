@@ -26,7 +26,7 @@ type header struct {
 	Version  uint32
 	XMLBytes uint32 // of the description and the cookie
 	_        [2]uint32
-	Cookie   uint32 // where the cookie begins after the header; 0: there is none
+	Cookie   uint32 // offset of the cookie after the header; 0: the file has no cookie
 }
 
 // headerBytes is the whole header of libvirt's format, before the XML.
