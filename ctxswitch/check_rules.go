@@ -127,7 +127,7 @@ func (c *check) timed(g *instanceBuilder, late uint64) *repack.Plan {
 	for i, a := range c.plan.Actions {
 		out := repack.Action{
 			Kind: kindOf[a.Kind], VM: g.vmIndex[a.VM], From: g.indexOf(a.From), To: g.indexOf(a.To), Rate: perTick(a.Rate),
-			Start: repack.Ticks(c.gangStart(a) / placement.Tick), End: repack.Ticks((a.End + placement.Tick - time.Nanosecond) / placement.Tick),
+			Start: ticks(c.gangStart(a)), End: ticks(a.End), // rounded alike: what begins at an end does not overlap
 		}
 		if late > 0 {
 			takes := out.End - out.Start
@@ -147,6 +147,11 @@ func (c *check) timed(g *instanceBuilder, late uint64) *repack.Plan {
 		plan.Actions = append(plan.Actions, out)
 	}
 	return plan
+}
+
+// ticks is a time in whole ticks, rounded up.
+func ticks(t time.Duration) repack.Ticks {
+	return repack.Ticks((t + placement.Tick - time.Nanosecond) / placement.Tick)
 }
 
 // gangStart is when an action begins with its gang: it may wait for a transfer slot after that.

@@ -263,3 +263,21 @@ func TestVMsThatHaveLeftAreNotBlamedOnOthers(t *testing.T) {
 		t.Error(strings.Join(faults, "\n"))
 	}
 }
+
+// Transfers that follow each other do not count side by side on a link, also if they begin within a tick of the clock.
+func TestCheckWithinTicks(t *testing.T) {
+	s := newScene().node("n1", 4, 8).node("n2", 4, 8).
+		running("1.0", 1, 1, "n1").running("2.0", 1, 1, "n1").
+		want(cluster.VMRunning, 1, 2).state("n1", cluster.Draining).transfers(1).busy("n2", time.Nanosecond)
+	s.Network = &ctxswitch.Network{NIC: map[cluster.NodeID]cluster.Rate{"n1": 1e9 / 8, "n2": 1e9 / 8}}
+	plan, err := ctxswitch.Repacker{}.Plan(s.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Actions) != 2 || plan.Actions[0].Start != time.Nanosecond {
+		t.Fatalf("want two migrations, the first after 1 ns:\n%s", plan)
+	}
+	if faults := ctxswitch.Check(s.Problem, plan); len(faults) > 0 {
+		t.Errorf("%q\n%s", faults, plan)
+	}
+}

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/placement"
-	"vjob/repack"
 )
 
 // Transfers is how many transfers a node carries at once: a save counts on its node, a restore where it
@@ -41,7 +39,7 @@ func (g *instanceBuilder) postTransfers(t *Transfers) {
 	for i := range g.in.Nodes {
 		g.in.Nodes[i].Transfers = t.Limit
 		for _, until := range t.busy(g.nodes[i].ID) {
-			g.in.Nodes[i].Busy = append(g.in.Nodes[i].Busy, repack.Ticks((until+placement.Tick-1)/placement.Tick))
+			g.in.Nodes[i].Busy = append(g.in.Nodes[i].Busy, ticks(until))
 		}
 	}
 }
