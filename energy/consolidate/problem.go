@@ -85,7 +85,8 @@ func (p *Problem) vmsByNode() [][]int {
 	return list
 }
 
-// loads returns the CPU that VMs use, scaled to the capacity of an overloaded node.
+// loads returns the CPU that VMs use, scaled to the capacity of an overloaded node, such that [minLoad] for each VM is
+// left: the solver counts idle VMs by that.
 func (p *Problem) loads(guests [][]int) []float64 {
 	loads := make([]float64, len(p.VMs))
 	for n, vms := range guests {
@@ -93,9 +94,9 @@ func (p *Problem) loads(guests [][]int) []float64 {
 		for _, vm := range vms {
 			sum += p.VMs[vm].Load
 		}
-		part := 1.0
-		if sum > p.Nodes[n].CPU {
-			part = p.Nodes[n].CPU / sum
+		part, most := 1.0, max(0, p.Nodes[n].CPU-float64(len(vms))*minLoad)
+		if sum > most {
+			part = most / sum
 		}
 		for _, vm := range vms {
 			loads[vm] = part * p.VMs[vm].Load

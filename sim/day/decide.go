@@ -60,7 +60,10 @@ func (r *run) world() *dpm.Cluster {
 		c.Hosts = append(c.Hosts, d)
 	}
 	for vm, at := range r.where {
-		c.Where[vmID(vm)], c.Memory[vmID(vm)] = r.nodeID(at), r.VMs[vm].Memory
+		c.Where[vmID(vm)], c.Memory[vmID(vm)] = r.nodeID(at), r.uses(vm)
+		if r.Reserved {
+			c.Memory[vmID(vm)] = r.VMs[vm].Memory
+		}
 	}
 	return c
 }

@@ -68,13 +68,13 @@ func name(nodes []Node) {
 
 // fillCPU and fillMemory are how full nodes of the default sizes are.
 const (
-	fillCPU    = 0.8
-	fillMemory = 0.8
+	fillCPU    = 0.7
+	fillMemory = 0.6
 )
 
 // DefaultNodes returns nodes of three kinds that suit a trace, as many of each: small ones of so many processors, middle
-// ones of twice and large ones of four times as many. In 95 % of all steps the VMs demand at most 80 % of the
-// processors, and their sizes are at most 80 % of the memory. The largest VM fits on a large node. Small nodes have
+// ones of twice and large ones of four times as many. In 95 % of all steps the VMs demand at most 70 % of the
+// processors, and their sizes are at most 60 % of the memory. The largest VM fits on a large node. Small nodes have
 // twice as much memory for each processor, so that VMs that are placed by memory crowd their processors.
 func DefaultNodes(t *Trace) []Node {
 	cpu, memory, biggest := cluster.MilliCPU(0), cluster.MiB(0), cluster.Resources{}
@@ -90,10 +90,10 @@ func DefaultNodes(t *Trace) []Node {
 		small *= 2
 	}
 	sets := max(1, int((float64(cpu)/fillCPU+float64(7*small)-1)/float64(7*small)))
-	per := cluster.MiB(cluster.GiB) // for each processor of a large node
+	per := cluster.GiB // for each processor of a large node
 	of := func(processors cluster.MilliCPU) cluster.MiB { return cluster.MiB(processors/1000) * per }
 	for float64(sets)*float64(of(8*small))*fillMemory < float64(memory) || of(4*small) < biggest.Memory {
-		per *= 2
+		per += cluster.GiB
 	}
 	var nodes []Node
 	for _, kind := range []cluster.Resources{
