@@ -85,8 +85,7 @@ func (p *Problem) vmsByNode() [][]int {
 	return list
 }
 
-// loads returns the CPU that VMs use, scaled to the capacity of an overloaded node, such that [minLoad] for each VM is
-// left: the solver counts idle VMs by that.
+// loads returns the CPU that VMs use, scaled to the capacity of an overloaded node.
 func (p *Problem) loads(guests [][]int) []float64 {
 	loads := make([]float64, len(p.VMs))
 	for n, vms := range guests {
@@ -94,9 +93,9 @@ func (p *Problem) loads(guests [][]int) []float64 {
 		for _, vm := range vms {
 			sum += p.VMs[vm].Load
 		}
-		part, most := 1.0, max(0, p.Nodes[n].CPU-float64(len(vms))*minLoad)
-		if sum > most {
-			part = most / sum
+		part := 1.0
+		if sum > p.Nodes[n].CPU {
+			part = p.Nodes[n].CPU / sum
 		}
 		for _, vm := range vms {
 			loads[vm] = part * p.VMs[vm].Load
