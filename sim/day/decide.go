@@ -89,7 +89,6 @@ func (r *run) switchNodes() {
 // goesOff empties a node and switches it off.
 func (r *run) goesOff(n int) {
 	r.hosts[n].leaving, r.hosts[n].asked = true, r.now
-	r.Offs++
 }
 
 // fill is the part of a node that may be in use: below what makes power management switch another one on.

@@ -48,6 +48,7 @@ func (r *run) settle() {
 		}
 		if h.leaving && len(h.vms) == 0 && h.moving == 0 && !slices.ContainsFunc(r.queue, func(t transfer) bool { return t.to == i }) {
 			h.leaving, h.state, h.ready, h.stale = false, dpm.Off, r.now+r.nodes[i].Power.Off.Time, true
+			r.Offs++
 		}
 	}
 }

@@ -3,6 +3,7 @@ package day
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,10 +71,11 @@ func name(nodes []Node) {
 const (
 	fillCPU    = 0.7
 	fillMemory = 0.6
+	mostSets   = 10 // of a small, a middle and a large one
 )
 
-// DefaultNodes returns nodes of three kinds that suit a trace, as many of each: small ones of so many processors, middle
-// ones of twice and large ones of four times as many. In 95 % of all steps the VMs demand at most 70 % of the
+// DefaultNodes returns nodes of three kinds that suit a trace, at most ten of each: small ones, middle ones of twice and
+// large ones of four times as many processors. In 95 % of all steps the VMs demand at most 70 % of the
 // processors, and their sizes are at most 60 % of the memory. The largest VM fits on a large node. Small nodes have
 // twice as much memory for each processor, so that VMs that are placed by memory crowd their processors.
 func DefaultNodes(t *Trace) []Node {
@@ -85,17 +87,27 @@ func DefaultNodes(t *Trace) []Node {
 	sums := t.demands()
 	slices.Sort(sums)
 	cpu = sums[len(sums)*95/100]
-	small := cluster.MilliCPU(4000)
-	for 4*small < biggest.CPU {
+	small := cluster.CPU
+	sets := func() int { return max(1, int(math.Ceil(float64(cpu)/fillCPU/float64(7*small)))) }
+	for 4*small < biggest.CPU || sets() > mostSets {
 		small *= 2
 	}
-	sets := max(1, int((float64(cpu)/fillCPU+float64(7*small)-1)/float64(7*small)))
-	per := cluster.GiB // for each processor of a large node
-	of := func(processors cluster.MilliCPU) cluster.MiB { return cluster.MiB(processors/1000) * per }
-	for float64(sets)*float64(of(8*small))*fillMemory < float64(memory) || of(4*small) < biggest.Memory {
+	per := cluster.MiB(float64(memory)/fillMemory/float64(sets())/float64(8*small/cluster.CPU))/cluster.GiB*cluster.GiB + cluster.GiB
+	for cluster.MiB(4*small/cluster.CPU)*per < biggest.Memory {
 		per += cluster.GiB
 	}
-	var nodes []Node
+	for {
+		nodes := threeKinds(sets(), small, per)
+		if _, err := place(t, nodes); err == nil {
+			return nodes
+		}
+		per += cluster.GiB // many VMs are too large for small nodes
+	}
+}
+
+// threeKinds returns so many small, middle and large nodes; large ones have so much memory for each processor.
+func threeKinds(sets int, small cluster.MilliCPU, per cluster.MiB) (nodes []Node) {
+	of := func(processors cluster.MilliCPU) cluster.MiB { return cluster.MiB(processors/cluster.CPU) * per }
 	for _, kind := range []cluster.Resources{
 		{CPU: small, Memory: of(2 * small)}, {CPU: 2 * small, Memory: of(2 * small)}, {CPU: 4 * small, Memory: of(4 * small)},
 	} {
