@@ -16,7 +16,7 @@ import (
 // the file. The first application that ends is HC.
 const (
 	dynamicFile     = "examples/nasgrid-consolidation.json"
-	dynamicSettings = "examples/nasgrid-pack.yaml"
+	dynamicSettings = "examples/replay/pack.yaml"
 	dynamicCommand  = "vjob replay " + dynamicFile + " --settings " + dynamicSettings
 )
 

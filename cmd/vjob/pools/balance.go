@@ -17,7 +17,7 @@ import (
 
 // BalanceCommand is `vjob balance`.
 func BalanceCommand(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "balance [FILE]",
 		Short: "show how evenly the nodes are loaded, or which moves would balance those of a file",
 		Long: `Without a file: the load of each node of the cluster, the moves of the last search, and what holds VMs on crowded nodes
@@ -37,8 +37,6 @@ Exit codes: 0 done, 2 the file is wrong.`,
 			return balanceFile(a, args[0])
 		},
 	}
-	cmd.AddCommand(dayCommand(a))
-	return cmd
 }
 
 func balanceFile(a *cli.App, path string) error {

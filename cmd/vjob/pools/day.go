@@ -19,7 +19,7 @@ import (
 	"vjob/sim/day"
 )
 
-// dayFlags are the flags of `vjob balance day`.
+// dayFlags are the flags of `vjob balance-day`.
 type dayFlags struct {
 	nodes, memory, meta, svg string
 	ways                     []string
@@ -27,10 +27,11 @@ type dayFlags struct {
 	hours                    int
 }
 
-func dayCommand(a *cli.App) *cobra.Command {
+// DayCommand is `vjob balance-day`.
+func DayCommand(a *cli.App) *cobra.Command {
 	f := dayFlags{}
 	cmd := &cobra.Command{
-		Use:   "day FILE [FILE ...]",
+		Use:   "balance-day FILE [FILE ...]",
 		Short: "replay recorded demands of VMs with and without balancing",
 		Long: `Replays the demands of VMs that were recorded every five minutes on a cluster of unequal nodes, and compares what
 moves the VMs:
@@ -44,9 +45,9 @@ names the file with processors, MHz and MB of each VM, --memory that with the MB
 docs/reference/balance-days.md describes files, nodes, the simulation and the columns. Nothing is moved.
 
 Exit codes: 0 done, 2 a file or a flag is wrong.`,
-		Example: `  vjob balance day 20110303.csv.gz --svg day.svg
-  vjob balance day 20110303.csv.gz --nodes 20x8x64GiB,4x32x256GiB --ways off,drs,spread
-  vjob balance day rnd.cpu_mhz.csv.gz --hours 24 -o json`,
+		Example: `  vjob balance-day 20110303.csv.gz --svg day.svg
+  vjob balance-day 20110303.csv.gz --nodes 20x8x64GiB,4x32x256GiB --ways off,drs,spread
+  vjob balance-day rnd.cpu_mhz.csv.gz --hours 24 -o json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cluster.Fault("FILE", "missing, want the demands of VMs")

@@ -155,7 +155,7 @@ func usageLines(t *display.Table, results []*replay.Result, sums []replay.Summar
 	line("times of too little CPU", func(u *replay.Usage, _ *replay.Summary) string { return strconv.Itoa(u.Crises) })
 	line("mean time until relief", func(u *replay.Usage, _ *replay.Summary) string { return replay.Clock(u.MeanReaction()) })
 	line("longest", func(u *replay.Usage, _ *replay.Summary) string { return replay.Clock(u.LongestOne) })
-	line("VM-hours in migrations, saves and restores", func(_ *replay.Usage, s *replay.Summary) string { return hours(s.SwitchTime) })
+	line("VM-hours in transfers", func(_ *replay.Usage, s *replay.Summary) string { return hours(s.SwitchTime) })
 	line("run time beyond that alone", func(_ *replay.Usage, s *replay.Summary) string { return display.Percent(s.Overhead) })
 }
 
