@@ -39,7 +39,7 @@ type repacker struct {
 type member struct {
 	job    int
 	memory int64
-	after  []int // VMs whose work has to end before
+	after  []int // VMs that have to end their work before
 	left   float64
 }
 

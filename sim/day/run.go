@@ -26,7 +26,7 @@ type Result struct {
 	Energy                       energy.Joules
 	NodesOn, NodesUsed           float64 // means
 	Offs, Ons                    int
-	CrowdedHours                 float64 // of nodes whose VMs demand more CPU than they have
+	CrowdedHours                 float64 // of nodes with more CPU demanded than they have
 	MostMemory                   float64 // the largest part of the memory of a node that was in use, with what migrates to it
 	Samples                      []Sample
 }

@@ -83,8 +83,12 @@ func dayFigure(d *balancedDay) *chart.Figure {
 	f := &chart.Figure{Title: "Balance of " + d.Name, Subtitle: fmt.Sprintf("%d VMs on %d nodes, %s", d.VMs, d.NodeCount, d.Nodes)}
 	for _, r := range d.results {
 		list := []chart.Series{
-			{Name: "happy VMs", Unit: "%"}, {Name: "imbalance"}, {Name: "nodes with VMs", Unit: "nodes", Capacity: float64(d.NodeCount)},
-			{Name: "power", Unit: "kW"}, {Name: "moves", Unit: "in 5 min"}, {Name: "CPU demanded", Unit: "processors"},
+			{Name: "happy VMs", Unit: "%"},
+			{Name: "imbalance"},
+			{Name: "nodes with VMs", Unit: "nodes", Capacity: float64(d.NodeCount)},
+			{Name: "power", Unit: "kW"},
+			{Name: "moves", Unit: "in 5 min"},
+			{Name: "CPU demanded", Unit: "processors"},
 		}
 		for _, s := range r.Samples {
 			for k, v := range []float64{100 * s.Happy, s.Imbalance, float64(s.Used), float64(s.Power) / 1000, float64(s.Moves), s.Demand} {
