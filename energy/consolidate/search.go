@@ -63,6 +63,7 @@ type subproblem struct {
 
 func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subproblem {
 	q := &subproblem{Problem: energy.Problem{Objective: energy.BoundedYield, Floor: 1, Resources: p.Resources}}
+	idle := float64(len(p.VMs)+len(nodes)) * minLoad // idle VMs fit also where all CPU is in use
 	for i, n := range nodes {
 		node := &p.Nodes[n]
 		power, stays, room := node.Power, energy.Job{Need: make([]float64, len(p.Resources))}, slices.Clone(node.Capacity)
@@ -90,7 +91,7 @@ func (p *Problem) subproblem(nodes []int, guests [][]int, loads []float64) *subp
 		if slices.ContainsFunc(guests[n], func(vm int) bool { return !p.movable(vm) }) {
 			q.add(i, -1, stays, 0)
 		}
-		q.Nodes = append(q.Nodes, energy.Node{CPU: node.CPU, Capacity: room, Power: power})
+		q.Nodes = append(q.Nodes, energy.Node{CPU: node.CPU + idle, Capacity: room, Power: power})
 	}
 	q.May = func(job, node int) bool {
 		vm := q.vms[job]

@@ -233,3 +233,29 @@ func BenchmarkLook(b *testing.B) {
 		})
 	}
 }
+
+// Idle VMs fit beside VMs that use all CPU of a node, or more than that.
+func TestIdleVMsNeedNoCPU(t *testing.T) {
+	for _, busy := range []float64{800, 900} { // 5 of them on 4 processors
+		p := &consolidate.Problem{Resources: []string{"memory"}, Criteria: consolidate.Default}
+		for range 3 {
+			p.Nodes = append(p.Nodes, consolidate.Node{CPU: 4000, Capacity: []float64{64}, MayTurnOff: true, Power: energy.Power{Idle: 1000, Full: 1000}})
+		}
+		vm := func(node int, load float64) {
+			p.VMs = append(p.VMs, consolidate.VM{Node: node, Load: load, Need: []float64{1}, Remaining: time.Hour})
+		}
+		for range 5 {
+			vm(0, busy)
+			vm(0, 0)
+		}
+		vm(1, 0)
+		vm(2, 0)
+		a, err := p.Search(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Emptied) != 2 {
+			t.Errorf("busy VMs of %g: nodes %d are emptied, want both that have an idle VM", busy, a.Emptied)
+		}
+	}
+}

@@ -157,3 +157,18 @@ func (c *Cluster) TrueNodes() []TrueNode {
 	}
 	return list
 }
+
+// Usage returns the number of nodes with copies, and of running guests that get less CPU than they demand.
+func (c *Cluster) Usage() (nodes, unsatisfied int) {
+	for _, n := range c.nodes.sorted {
+		if len(n.copies) > 0 {
+			nodes++
+		}
+		for _, m := range n.copies {
+			if m.State == hypervisor.CopyRunning && m.Demand > 0 && !n.satisfies(m) {
+				unsatisfied++
+			}
+		}
+	}
+	return nodes, unsatisfied
+}

@@ -102,7 +102,5 @@ func Figures() ([]figure.Row, error) {
 			fmt.Sprintf("%s, by up to %.0f %%", both(func(c *Comparison) int { return c.Cheaper }), max(small.MostCheaper, large.MostCheaper))),
 		none("Figures 8, 9", "duration and overhead of a migration", "6 to 26 s", "measured on the authors' nodes; the simulated profile `thesis` takes 12 s for each GiB"),
 		none("Figures 13, 14", "duration of a reconfiguration, FFD and Entropy", "413 s, 107 s", testbed),
-		none("Figure 15, §5.2", "nodes per hour: static, FFD, Entropy", "24.31, 15.34, 11.72", testbed),
-		none("Figure 16", "overhead of consolidation, FFD and Entropy", "19.2 %, 11.5 %", testbed),
 	}, nil
 }

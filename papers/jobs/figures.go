@@ -36,10 +36,12 @@ func Figures() ([]figure.Row, error) {
 		}
 		rows = append(rows, list...)
 	}
-	return append(rows,
+	list, err := Consolidation("Figure 10.7, §10.2.2", "Figure 10.6", "Figure 10.8")
+	if err != nil {
+		return nil, err
+	}
+	return append(append(rows, list...),
 		none("Figure 10.5", "duration of a reconfiguration, FFD and Entropy", "6:53, 1:47", testbed),
-		none("Figure 10.7, §10.2.2", "nodes per hour: static, FFD, Entropy", "24.31, 15.34, 11.72", testbed),
-		none("Figure 10.8", "overhead of consolidation, FFD and Entropy", "19.2 %, 11.5 %", testbed),
 		none("Figure 10.10", "times of each vjob under FCFS", "drawn", "the text gives no times"),
 	), nil
 }

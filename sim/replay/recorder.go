@@ -149,6 +149,9 @@ func (r *recorder) plan(p *journal.Plan) {
 		Plan: int64(p.ID), At: r.since(p.At), Estimated: p.Plan.Makespan, CostMiB: p.Plan.Cost, State: string(p.State),
 	}
 	for _, a := range p.Plan.Actions {
+		if a.Kind != cluster.Boot && a.Kind != cluster.Stop {
+			w.VMTime += a.End - a.Start
+		}
 		switch a.Kind {
 		case cluster.Boot:
 			w.Boots++

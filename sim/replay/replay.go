@@ -91,7 +91,10 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 	if err := r.serve(ctx); err != nil {
 		return nil, err
 	}
-	return r.recorder.result(r.shell.Now()), nil
+	out := r.recorder.result(r.shell.Now())
+	out.Usage = r.usage.Usage
+	out.Usage.end(r.usage.unsatisfiedFor)
+	return out, nil
 }
 
 // fits refuses a workload with a vjob that could never run on the nodes.
@@ -118,6 +121,7 @@ type run struct {
 	recorder *recorder
 	start    time.Time
 	sampler  sampler
+	usage    usage
 	limit    time.Time // deadline of the whole replay
 }
 
@@ -137,7 +141,10 @@ func newRun(w *workload.Workload, nodes []cluster.Node, store *db.DB, o Options)
 	r := &run{workload: w, arrivals: newArrivals(w), numbers: make([]cluster.VJobID, len(w.Jobs)), options: o, cluster: simulated.New(cfg), store: store}
 	r.start = r.cluster.Now()
 	r.recorder = newRecorder(o, r.start, len(nodes), total)
-	r.recorder.onEnd = r.arrivals.vjobEnded
+	r.recorder.onEnd = func(id cluster.VJobID, at time.Duration) {
+		r.arrivals.vjobEnded(id, at)
+		r.usage.vjobEnded()
+	}
 	work := length(w)
 	r.limit = r.start.Add(min(20*work, maxLength)).Add(30 * 24 * time.Hour)
 	r.sampler = sampler{every: max(time.Second, w.Jobs[len(w.Jobs)-1].At/maxSamples), next: r.start}
@@ -217,10 +224,13 @@ func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) 
 		if r.sampler.next.Before(target) {
 			target = r.sampler.next
 		}
+		before := r.shell.Now()
 		more, err := r.shell.Step(target) //nolint:contextcheck // nothing in virtual time blocks
 		if err != nil {
 			return fmt.Errorf("at %s: %w", r.shell.Now().Sub(r.start), err)
 		}
+		r.usage.advance(r.shell.Now().Sub(before))
+		r.usage.nodes, r.usage.unsatisfied = r.cluster.Usage()
 		if !r.shell.Now().Before(r.sampler.next) {
 			r.sample()
 		}
@@ -232,7 +242,7 @@ func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) 
 
 // sample records the current usage.
 func (r *run) sample() {
-	s := Sample{At: r.shell.Now().Sub(r.start)}
+	s := Sample{At: r.shell.Now().Sub(r.start), Nodes: r.usage.nodes, Unsatisfied: r.usage.unsatisfied}
 	for _, n := range r.cluster.TrueNodes() {
 		s.CPU += min(n.CPUNeeded, n.Capacity.CPU)
 		s.Demand += n.CPUNeeded

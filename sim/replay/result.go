@@ -19,6 +19,7 @@ type Result struct {
 	Refused  []Refusal     // in order of submission
 	Switches []Switch      // in order of their start
 	Samples  []Sample      // of usage, in order of time
+	Usage    Usage
 }
 
 // Refusal is a refused submission: a vjob, or a whole array.
@@ -84,6 +85,7 @@ type Switch struct {
 	Resumes      int // all of them from disk
 	LocalResumes int // those on the node where the image lay
 	Migrations   int
+	VMTime       time.Duration // of all its migrations, saves and restores together, as planned
 	Skew         time.Duration // the largest of its gangs
 	State        string        // done, failed, dropped
 	Note         string
@@ -95,6 +97,8 @@ type Sample struct {
 	CPU    cluster.MilliCPU // allocated to the guests
 	Demand cluster.MilliCPU // of the guests
 	Memory cluster.MiB
+	// Nodes have VMs, Unsatisfied VMs get less CPU than they demand.
+	Nodes, Unsatisfied int
 }
 
 // Summary is the totals of a result.
@@ -121,6 +125,11 @@ type Summary struct {
 	CPUUsed    float64            // share of the capacity until the end, 0..1
 	CPUDemand  float64            // share of the capacity until the end, may exceed 1
 	MemoryUsed float64
+	NodesUsed  float64       // mean until the end
+	SwitchTime time.Duration // of all VMs, in migrations, saves and restores as planned
+	// Overhead is by how much the vjobs that ended took longer than alone, as a part of that: from the first start to the
+	// end, without the time in which they were suspended.
+	Overhead float64
 }
 
 // Summary computes the totals.
@@ -150,6 +159,8 @@ func (r *Result) Summary() Summary {
 	if s.Ended > 0 {
 		s.MeanTurn = turn / time.Duration(s.Ended)
 	}
+	s.Overhead = r.overhead()
+	s.NodesUsed = r.Usage.NodeTime.Hours() / max(1e-9, r.Total.Hours())
 	s.Wait, s.Slowdown = chart.Distribute(totals.waits), chart.Distribute(totals.slowdowns)
 	for i := range r.Switches {
 		w := &r.Switches[i]
@@ -157,6 +168,7 @@ func (r *Result) Summary() Summary {
 		s.Resumes, s.Local, s.Migrations = s.Resumes+w.Resumes, s.Local+w.LocalResumes, s.Migrations+w.Migrations
 		s.Pauses += w.Pauses
 		s.CostMiB += w.CostMiB
+		s.SwitchTime += w.VMTime
 		if w.CostMiB == 0 {
 			s.Idle++
 		}

@@ -42,6 +42,7 @@ type (
 		CPUMilli  int64  `json:"cpu_milli"`
 		MemoryMiB int64  `json:"memory_mib"`
 		ReplayedFigures
+		replayedUsage
 		CPUDemand  float64          `json:"cpu_demand"` // share of the capacity
 		MemoryUsed float64          `json:"memory_used"`
 		MeanTurn   float64          `json:"mean_turnaround_s"`
@@ -51,6 +52,19 @@ type (
 		VJobs      []replayedVJob   `json:"vjobs"`
 		Taken      []replayedSwitch `json:"context_switches"`
 		Samples    []replayedSample `json:"samples"`
+	}
+	// replayedUsage is how many nodes were in use, and what VMs went without.
+	replayedUsage struct {
+		NodesUsed     float64 `json:"mean_nodes_used"`
+		MostNodes     int     `json:"most_nodes_used"`
+		NodeHours     float64 `json:"node_hours"`
+		NodeHoursEnd  float64 `json:"node_hours_until_first_end"`
+		Unsatisfied   float64 `json:"unsatisfied_vm_hours"` // of VMs that get less CPU than they demand
+		Crises        int     `json:"unsatisfied_times"`
+		MeanReaction  float64 `json:"mean_reaction_s"` // from demand beyond the capacity to relief
+		MostReaction  float64 `json:"longest_reaction_s"`
+		SwitchVMHours float64 `json:"switch_vm_hours"`   // of VMs in migrations, saves and restores, as planned
+		Overhead      float64 `json:"run_time_overhead"` // part of the run time alone
 	}
 	replayedGroup struct {
 		Name         string  `json:"name"`
@@ -111,6 +125,8 @@ type (
 		CPUMilli  int64   `json:"cpu_milli"`
 		Demand    int64   `json:"cpu_demand_milli"`
 		MemoryMiB int64   `json:"memory_mib"`
+		Nodes     int     `json:"nodes_used"`
+		Short     int     `json:"unsatisfied_vms"`
 	}
 )
 
@@ -136,7 +152,8 @@ func runJSON(r *replay.Result, power energy.Power) replayedRun {
 			KWh: drawn(r, &s, power).KWh(), Switches: s.Switches, Suspends: s.Suspends, Migrations: s.Migrations, CostMiB: s.CostMiB,
 			Overdue: s.Overdue, NeverEnded: s.Left, Refused: s.Refused,
 		},
-		CPUDemand: s.CPUDemand, MemoryUsed: s.MemoryUsed, MeanTurn: s.MeanTurn.Seconds(),
+		replayedUsage: usageJSON(&r.Usage, &s),
+		CPUDemand:     s.CPUDemand, MemoryUsed: s.MemoryUsed, MeanTurn: s.MeanTurn.Seconds(),
 		Queues: groupsJSON(r.Groups(queueOf)), Users: groupsJSON(r.Groups(userOf)), Refusals: []refusal{},
 		VJobs: []replayedVJob{}, Taken: []replayedSwitch{}, Samples: []replayedSample{},
 	}
@@ -154,9 +171,16 @@ func runJSON(r *replay.Result, power energy.Power) replayedRun {
 		})
 	}
 	for _, x := range r.Samples {
-		run.Samples = append(run.Samples, replayedSample{x.At.Seconds(), int64(x.CPU), int64(x.Demand), int64(x.Memory)})
+		run.Samples = append(run.Samples, replayedSample{x.At.Seconds(), int64(x.CPU), int64(x.Demand), int64(x.Memory), x.Nodes, x.Unsatisfied})
 	}
 	return run
+}
+
+func usageJSON(u *replay.Usage, s *replay.Summary) replayedUsage {
+	return replayedUsage{
+		s.NodesUsed, u.MostNodes, u.NodeTime.Hours(), u.FirstEnd.Hours(), u.UnsatisfiedTime.Hours(), u.Crises, u.MeanReaction().Seconds(),
+		u.LongestOne.Seconds(), s.SwitchTime.Hours(), s.Overhead,
+	}
 }
 
 func vjobJSON(j *replay.VJob) replayedVJob {

@@ -120,6 +120,7 @@ func totals(results []*replay.Result, power energy.Power) *display.Table {
 	line("CPU used", func(s *replay.Summary) string { return display.Percent(s.CPUUsed) })
 	line("CPU needed by running VMs", func(s *replay.Summary) string { return display.Percent(s.CPUDemand) })
 	line("memory used", func(s *replay.Summary) string { return display.Percent(s.MemoryUsed) })
+	usageLines(t, results, sums)
 	cells := []string{"energy of all nodes, always on"}
 	for i, r := range results {
 		cells = append(cells, fmt.Sprintf("%.1f kWh", drawn(r, &sums[i], power).KWh()))
@@ -134,6 +135,28 @@ func totals(results []*replay.Result, power energy.Power) *display.Table {
 	line("resumes (local)", func(s *replay.Summary) string { return fmt.Sprintf("%d (%d)", s.Resumes, s.Local) })
 	line("migrations", func(s *replay.Summary) string { return strconv.Itoa(s.Migrations) })
 	return t
+}
+
+// usageLines adds how many nodes are in use, and what VMs go without.
+func usageLines(t *display.Table, results []*replay.Result, sums []replay.Summary) {
+	line := func(name string, value func(u *replay.Usage, s *replay.Summary) string) {
+		cells := []string{name}
+		for i, r := range results {
+			cells = append(cells, value(&r.Usage, &sums[i]))
+		}
+		t.Row(cells...)
+	}
+	hours := func(d time.Duration) string { return fmt.Sprintf("%.2f h", d.Hours()) }
+	line("nodes in use, mean", func(_ *replay.Usage, s *replay.Summary) string { return fmt.Sprintf("%.1f", s.NodesUsed) })
+	line("at most", func(u *replay.Usage, _ *replay.Summary) string { return strconv.Itoa(u.MostNodes) })
+	line("node-hours in use", func(u *replay.Usage, _ *replay.Summary) string { return hours(u.NodeTime) })
+	line("until the first vjob ends", func(u *replay.Usage, _ *replay.Summary) string { return hours(u.FirstEnd) })
+	line("VM-hours with too little CPU", func(u *replay.Usage, _ *replay.Summary) string { return hours(u.UnsatisfiedTime) })
+	line("times of too little CPU", func(u *replay.Usage, _ *replay.Summary) string { return strconv.Itoa(u.Crises) })
+	line("mean time until relief", func(u *replay.Usage, _ *replay.Summary) string { return replay.Clock(u.MeanReaction()) })
+	line("longest", func(u *replay.Usage, _ *replay.Summary) string { return replay.Clock(u.LongestOne) })
+	line("VM-hours in transfers", func(_ *replay.Usage, s *replay.Summary) string { return hours(s.SwitchTime) })
+	line("run time beyond that alone", func(_ *replay.Usage, s *replay.Summary) string { return display.Percent(s.Overhead) })
 }
 
 // vjobTimes has the times of each vjob, policy by policy. It has columns about suspensions
