@@ -72,13 +72,13 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func(
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
 	facts, asked := c.detachedFacts(now), c.detachedFacts(now)
-	settings, err := s.change(c, asked)
+	settings, pools, err := s.change(c, asked)
 	if err != nil {
 		return nil, err
 	}
 	present := &comparand{Variant: decide.NewView(&c.settings.Settings, facts).Vary(), now: now}
 	then := &comparand{Variant: decide.NewView(settings, asked).Vary(), now: now}
-	if err := s.apply(c, now, then.Variant, b); err != nil {
+	if err := s.apply(c, now, then.Variant, pools, b); err != nil {
 		return nil, err
 	}
 	present.balancing(c, facts, facts)
@@ -122,16 +122,16 @@ func (c *Core) detachedFacts(now time.Time) *decide.Facts {
 }
 
 // change applies the changes of nodes, pools and demand to the inputs of a decision. It returns the settings with the
-// models of added nodes.
-func (s *WhatIf) change(c *Core, f *decide.Facts) (*decide.Settings, error) {
+// models of added nodes, and the pools.
+func (s *WhatIf) change(c *Core, f *decide.Facts) (*decide.Settings, *pool.Hierarchy, error) {
 	settings, err := f.AddNodes(&c.settings.Settings, s.Add)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pools := c.Pools.all
 	if s.Pools != nil {
 		if pools, err = s.readPools(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	h, err := pool.KeptHierarchy(capacity(f.Nodes), pools)
@@ -139,18 +139,13 @@ func (s *WhatIf) change(c *Core, f *decide.Facts) (*decide.Settings, error) {
 		h, err = pool.NewHierarchy(capacity(f.Nodes), pools)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	own := s.Submit != nil && (s.Submit.Shares != "" || s.Submit.CPUReservation > 0 || s.Submit.CPULimit > 0)
 	if f.Pools = nil; own || len(pools) > 0 || slices.ContainsFunc(f.VJobs, hasControls) {
 		f.Pools = h
 	}
-	if s.Submit != nil {
-		if err := c.settings.admitPool(s.Submit.VJob(0), h); err != nil {
-			return nil, err
-		}
-	}
-	return settings, f.ChangeDemand(settings, s.Demand)
+	return settings, h, f.ChangeDemand(settings, s.Demand)
 }
 
 // readPools reads the pools that replace the present ones.
@@ -168,7 +163,7 @@ func (s *WhatIf) readPools() ([]pool.Pool, error) {
 }
 
 // apply applies the other changes to a variant of the view.
-func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, b admission.Limits) error {
+func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, pools *pool.Hierarchy, b admission.Limits) error {
 	for id, state := range s.Nodes {
 		if err := v.SetNodeState(id, state); err != nil {
 			return err
@@ -203,6 +198,9 @@ func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, b admission.Li
 		return err
 	}
 	if err := s.Submit.Route(c.settings.Ordering); err != nil {
+		return err
+	}
+	if err := c.settings.admitPool(s.Submit.VJob(0), pools); err != nil {
 		return err
 	}
 	if err := c.Admit(now, s.Submit); err != nil {
