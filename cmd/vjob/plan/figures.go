@@ -68,7 +68,7 @@ func vjobCounts(f *wire.WhatIfFigures) string {
 func demandText(f *wire.WhatIfFigures) string {
 	text := display.CPU(f.Demand) + " of " + display.CPU(f.CPU)
 	if f.Demand > f.Served {
-		text += ", " + display.CPU(f.Served) + " can be had"
+		text += ", " + display.CPU(f.Served) + " served"
 	}
 	return text
 }
