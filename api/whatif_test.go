@@ -14,7 +14,6 @@ import (
 	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/decide"
-	"vjob/scheduler/entitlement"
 )
 
 // Administrators may suppose everything and see everything; users a submission of
@@ -116,8 +115,9 @@ func whatIfFigures() *scheduler.WhatIfFigures {
 	f := &scheduler.WhatIfFigures{Waits: scheduler.WaitFigures{Known: 2, Mean: time.Minute, Longest: time.Hour, Latest: time.Unix(0, 0)}}
 	f.Loads = []decide.Load{{Node: "n1", CPU: 1.5, Memory: 0.5}}
 	f.Power = &decide.PowerFigures{Watts: 12.5, Budgets: []decide.BudgetUse{{Group: "rack=r1", Most: 10, Drawn: 12.5}}}
-	f.Pools = []entitlement.Pool{{Member: pool.Member{Name: pool.Root, Parent: -1}}, {Member: pool.Member{Name: "a"}}}
-	f.Pools[1].Demand.CPU, f.Pools[1].Given.CPU = 2000, 1000
+	f.Pools = make([]decide.PoolUse, 2)
+	f.Pools[0].Member, f.Pools[1].Member = pool.Member{Name: pool.Root, Parent: -1}, pool.Member{Name: "a"}
+	f.Pools[1].Wanted, f.Pools[1].Given.CPU = 2000, 1000
 	f.Balancing = &decide.Balancing{Moves: []decide.BalanceMove{{Move: cluster.Move{From: "n1", To: "n2"}, Gain: 0.1}}}
 	return f
 }

@@ -5,7 +5,6 @@ import (
 	"vjob/queue/pool"
 	"vjob/scheduler"
 	"vjob/scheduler/decide"
-	"vjob/scheduler/entitlement"
 )
 
 // wireFigures returns the figures of one side; nil without a decision.
@@ -41,19 +40,19 @@ func wireFigures(f *scheduler.WhatIfFigures) *wire.WhatIfFigures {
 }
 
 // wireUse returns what pools demand and are entitled to.
-func wireUse(pools []entitlement.Pool) (list []wire.WhatIfUse) {
+func wireUse(pools []decide.PoolUse) (list []wire.WhatIfUse) {
 	order := treeOrder(len(pools), func(i int) int { return pools[i].Parent })
 	for _, i := range order {
 		p := &pools[i]
 		u := wire.WhatIfUse{
-			Pool: p.Name, Depth: p.Depth, VMs: p.VMs, Demand: int64(p.Demand.CPU), Entitlement: int64(p.Given.CPU),
+			Pool: p.Name, Depth: p.Depth, VMs: p.VMs, Demand: int64(p.Wanted), Entitlement: int64(p.Given.CPU),
 			Memory: int64(p.Given.Memory), Satisfied: 1,
 		}
 		if i == 0 {
 			u.Pool = pool.Root
 		}
-		if p.Demand.CPU > 0 {
-			u.Satisfied = float64(p.Given.CPU) / float64(p.Demand.CPU)
+		if p.Wanted > 0 {
+			u.Satisfied = float64(p.Given.CPU) / float64(p.Wanted)
 		}
 		list = append(list, u)
 	}

@@ -89,7 +89,7 @@ func TestSupposeChanges(t *testing.T) {
 			return f.Nodes == 1 && len(f.Plan.Actions) == 2 && f.After.Loads[0].Node == "a" && f.After.Loads[0].CPU == 1 && len(f.After.Loads) == 1
 		}},
 		{"other demand", scheduler.WhatIf{Demand: []decide.DemandChange{{Pool: "a", CPU: 3000}}}, "", func(f *scheduler.WhatIfResult) bool {
-			return f.Before.Demand == 4000 && f.After.Demand == 8000 && f.After.Served == 6000 && f.After.Pools[1].Demand.CPU == 6000
+			return f.Before.Demand == 4000 && f.After.Demand == 8000 && f.After.Served == 6000 && f.After.Pools[1].Wanted == 6000 && f.After.Pools[0].Wanted == 8000
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -134,9 +134,9 @@ type WhatIfBudget struct {
 // WhatIfUse is what a pool demands and is entitled to.
 type WhatIfUse struct {
 	Pool        string  `json:"pool"`
-	Depth       int     `json:"depth"` // 0 for the cluster
-	VMs         int     `json:"vms"`   // that run
-	Demand      int64   `json:"cpu_demand_milli"`
+	Depth       int     `json:"depth"`            // 0 for the cluster
+	VMs         int     `json:"vms"`              // that run
+	Demand      int64   `json:"cpu_demand_milli"` // of the VMs in it, whatever limits say
 	Entitlement int64   `json:"cpu_entitlement_milli"`
 	Memory      int64   `json:"memory_entitlement_mib"`
 	Satisfied   float64 `json:"satisfied"` // entitlement over demand of CPU, 1 for all of it

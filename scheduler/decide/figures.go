@@ -24,8 +24,14 @@ type Figures struct {
 	// can get of it there.
 	Capacity       cluster.Resources
 	Demand, Served cluster.MilliCPU
-	Power          *PowerFigures      // nil without power models
-	Pools          []entitlement.Pool // nil without pools
+	Power          *PowerFigures // nil without power models
+	Pools          []PoolUse     // nil without pools; the cluster, then each pool after its parent
+}
+
+// PoolUse is what a pool is entitled to, and what its VMs demand.
+type PoolUse struct {
+	entitlement.Pool
+	Wanted cluster.MilliCPU // CPU that the VMs in it demand, whatever limits say
 }
 
 // Load is the load of a node; 1 is all of it.
@@ -64,9 +70,7 @@ func (v *View) Figures(d *Decision, set *balance.Settings) (f Figures) {
 		}
 	}
 	v.Entitle(d)
-	if d.Division != nil {
-		f.Pools = d.Division.Pools
-	}
+	f.Pools = v.poolUses(d)
 	c := &census{View: v, d: d, at: d.Plan.Target, uses: map[cluster.NodeID]*nodeUse{}}
 	if c.at == nil {
 		c.at = d.final.trial.current
@@ -75,6 +79,39 @@ func (v *View) Figures(d *Decision, set *balance.Settings) (f Figures) {
 	c.balance(&f, set)
 	c.power(&f)
 	return f
+}
+
+// poolUses returns the pools of a division with what their VMs demand. Vjobs inside a container are in its pool.
+func (v *View) poolUses(d *Decision) []PoolUse {
+	if d.Division == nil {
+		return nil
+	}
+	list := make([]PoolUse, len(d.Division.Pools))
+	for i := range list {
+		list[i].Pool = d.Division.Pools[i]
+	}
+	containers := map[cluster.VJobID]string{}
+	for i := range d.VJobs {
+		job := d.VJobs[i].Job
+		name := v.poolOf(job)
+		if job.Container {
+			containers[job.ID] = name
+			continue
+		}
+		if job.Inner != 0 && job.Pool == "" {
+			name = containers[job.Inner]
+		}
+		own, _ := v.facts.Pools.Pool(name)
+		for rank := range job.VMs {
+			if _, runs := d.Division.VMs[job.VMs[rank].ID]; !runs {
+				continue
+			}
+			for at := own; at >= 0; at = list[at].Parent {
+				list[at].Wanted += v.demand(job, rank)
+			}
+		}
+	}
+	return list
 }
 
 // census sums up the VMs on the nodes.

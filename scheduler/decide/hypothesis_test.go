@@ -246,7 +246,7 @@ func TestFiguresOfPools(t *testing.T) {
 	f.Pools, f.VJobs[0].Job.Pool = h, "a"
 	v := decide.NewView(settings(), f).Vary()
 	got := figures(t, v)
-	if a := got.Pools[1]; a.Demand.CPU != 2000 || a.Given.CPU != 2000 || got.Demand != 4000 || got.Served != 3000 || got.Loads[0].CPU != 0.5 {
+	if a := got.Pools[1]; a.Wanted != 3000 || a.Given.CPU != 2000 || got.Pools[0].Wanted != 4000 || got.Demand != 4000 || got.Served != 3000 || got.Loads[0].CPU != 0.5 {
 		t.Errorf("pool a %+v; %+v", a, got)
 	}
 	other := decide.NewView(settings(), f).Vary()

@@ -198,6 +198,9 @@ func (c *comparison) pools(now, then []wire.WhatIfUse) {
 }
 
 func poolText(p *wire.WhatIfUse) string {
+	if p.Demand == 0 {
+		return "no demand"
+	}
 	return fmt.Sprintf("%s of %s CPU, %s", display.CPU(p.Entitlement), display.CPU(p.Demand), percent(p.Satisfied))
 }
 
