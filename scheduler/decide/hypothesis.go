@@ -214,7 +214,7 @@ func (f *Facts) demands() map[cluster.VMID]cluster.MilliCPU {
 	return demands
 }
 
-// concerned lists the vjobs with VMs whose demand changes.
+// concerned lists the vjobs that a change concerns and that have started.
 func (f *Facts) concerned(s *Settings, c *DemandChange) (list []*cluster.VJob, err error) {
 	in := func(*cluster.VJob) bool { return true }
 	switch {
@@ -255,7 +255,7 @@ func (f *Facts) inPool(s *Settings, name string) (func(*cluster.VJob) bool, erro
 		return func(*cluster.VJob) bool { return true }, nil
 	}
 	if f.Pools == nil {
-		return nil, cluster.BadField("pool", name, "a pool: there are none")
+		return nil, cluster.BadField("pool", name, "a pool: the cluster has no pools")
 	}
 	at, known := f.Pools.Pool(name)
 	if !known || name == "" {

@@ -128,7 +128,7 @@ func demandChange(text string) (w wire.WhatIfDemand, err error) {
 	return w, nil
 }
 
-// demandOf reads whose demand changes.
+// demandOf reads which vjobs a change of demand concerns.
 func demandOf(target string, w *wire.WhatIfDemand) error {
 	kind, name, named := strings.Cut(target, ":")
 	if !named && target == "all" {

@@ -87,7 +87,7 @@ func (c *comparison) balancing(now, then *wire.WhatIfBalancing) {
 	c.changed("  balanced", text(now), text(then))
 }
 
-// loads adds the most loaded nodes of both sides whose load changes.
+// loads adds the nodes with another load, the most loaded ones of both sides.
 func (c *comparison) loads(now, then []wire.WhatIfLoad) {
 	text := func(l wire.WhatIfLoad) string {
 		if l.Node == "" {
