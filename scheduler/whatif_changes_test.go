@@ -82,7 +82,7 @@ func TestSupposeChanges(t *testing.T) {
 		{"a node more", scheduler.WhatIf{Add: []decide.NewNode{{Name: "c", Like: "a"}}}, "", func(f *scheduler.WhatIfResult) bool {
 			return f.Nodes == 3 && f.After.Capacity.CPU == 12_000 && f.Before.Capacity.CPU == 8000 && f.After.Imbalance.Total > f.Before.Imbalance.Total
 		}},
-		{"rules for a node more", scheduler.WhatIf{Add: []decide.NewNode{{Name: "c", Like: "a"}}, Rules: ptr("fence({1.0}, {c});")}, "", func(f *scheduler.WhatIfResult) bool {
+		{"rules for a node more", scheduler.WhatIf{Add: []decide.NewNode{{Name: "c", Like: "a"}}, Rules: new("fence({1.0}, {c});")}, "", func(f *scheduler.WhatIfResult) bool {
 			return len(f.Plan.Actions) > 0 && f.Plan.Actions[0].To == "c"
 		}},
 		{"a node off", scheduler.WhatIf{Off: []cluster.NodeID{"b"}}, "", func(f *scheduler.WhatIfResult) bool {
@@ -105,8 +105,6 @@ func TestSupposeChanges(t *testing.T) {
 		})
 	}
 }
-
-func ptr(s string) *string { return &s }
 
 // Nodes that are added are balanced, if the settings balance nodes and nothing else is to be done.
 func TestSupposeBalance(t *testing.T) {

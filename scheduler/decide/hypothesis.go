@@ -18,7 +18,9 @@ import (
 
 // Detach makes the facts independent of the executor: they keep what VMs need, demand and may use now. A view of
 // them can decide beside the loop.
-func (f *Facts) Detach() {
+func (f *Facts) Detach() { f.detach() }
+
+func (f *Facts) detach() *keptBookings {
 	k := &keptBookings{Bookings: f.Bookings, needs: map[cluster.VMID]cluster.Resources{}, caps: map[cluster.VMID]cluster.MilliCPU{}}
 	demands := map[cluster.VMID]cluster.MilliCPU{}
 	for i := range f.VJobs {
@@ -33,6 +35,7 @@ func (f *Facts) Detach() {
 		}
 	}
 	f.Bookings, f.Demand = k, func(vm cluster.VMID) cluster.MilliCPU { return demands[vm] }
+	return k
 }
 
 // keptBookings are bookings of which the needs and caps are kept. Views ask for the rest only while they are made.
@@ -179,9 +182,7 @@ func (f *Facts) ChangeDemand(s *Settings, changes []DemandChange) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	f.Detach()
-	books := f.Bookings.(*keptBookings) //nolint:errcheck,forcetypeassert // Detach has set it
-	demands := f.demands()
+	books, demands := f.detach(), f.demands()
 	for i := range changes {
 		c := &changes[i]
 		concerned, err := f.concerned(s, c)

@@ -112,8 +112,6 @@ func TestAddedNodesTakeVMs(t *testing.T) {
 	}
 }
 
-func factor(x float64) *float64 { return &x }
-
 // observing are settings in which VMs count for what they demand.
 func observing() *decide.Settings {
 	s := settings()
@@ -137,15 +135,15 @@ func TestChangeDemand(t *testing.T) {
 		reserve bool // the policy counts reservations
 		fault   string
 	}{
-		{"all", []decide.DemandChange{{Factor: factor(1.3)}}, "3900 1300 4000", "3900 1300 4000", false, ""},
+		{"all", []decide.DemandChange{{Factor: new(1.3)}}, "3900 1300 4000", "3900 1300 4000", false, ""},
 		{"one vjob, absolute", []decide.DemandChange{{VJob: 2, CPU: 2500}}, "3000 2500 4000", "3000 2500 4000", false, ""},
-		{"an owner", []decide.DemandChange{{Owner: "bob", Factor: factor(0)}}, "3000 0 4000", "3000 0 4000", false, ""},
-		{"one after the other", []decide.DemandChange{{Factor: factor(2)}, {VJob: 1, Factor: factor(0.5)}}, "3000 2000 4000", "3000 2000 4000", false, ""},
-		{"a pool", []decide.DemandChange{{Pool: "physics", Factor: factor(1.1)}}, "3300 1000 4000", "3300 1000 4000", false, ""},
-		{"the pool above it", []decide.DemandChange{{Pool: "science", Factor: factor(1.1)}}, "3300 1000 4000", "3300 1000 4000", false, ""},
-		{"the cluster as a pool", []decide.DemandChange{{Pool: "cluster", Factor: factor(2)}}, "6000 2000 4000", "6000 2000 4000", false, ""},
-		{"where reservations count", []decide.DemandChange{{Factor: factor(2)}}, "6000 2000 4000", "3000 1000 4000", true, ""},
-		{"no such pool", []decide.DemandChange{{Factor: factor(2)}, {Pool: "physic", CPU: 1}}, "", "", false, `demand[1].pool: "physic" is not a pool, such as physics`},
+		{"an owner", []decide.DemandChange{{Owner: "bob", Factor: new(0.0)}}, "3000 0 4000", "3000 0 4000", false, ""},
+		{"one after the other", []decide.DemandChange{{Factor: new(2.0)}, {VJob: 1, Factor: new(0.5)}}, "3000 2000 4000", "3000 2000 4000", false, ""},
+		{"a pool", []decide.DemandChange{{Pool: "physics", Factor: new(1.1)}}, "3300 1000 4000", "3300 1000 4000", false, ""},
+		{"the pool above it", []decide.DemandChange{{Pool: "science", Factor: new(1.1)}}, "3300 1000 4000", "3300 1000 4000", false, ""},
+		{"the cluster as a pool", []decide.DemandChange{{Pool: "cluster", Factor: new(2.0)}}, "6000 2000 4000", "6000 2000 4000", false, ""},
+		{"where reservations count", []decide.DemandChange{{Factor: new(2.0)}}, "6000 2000 4000", "3000 1000 4000", true, ""},
+		{"no such pool", []decide.DemandChange{{Factor: new(2.0)}, {Pool: "physic", CPU: 1}}, "", "", false, `demand[1].pool: "physic" is not a pool, such as physics`},
 		{"no such vjob", []decide.DemandChange{{VJob: 9, CPU: 1}}, "", "", false, `demand[0].vjob: 9 is not the number`},
 		{"no such owner", []decide.DemandChange{{Owner: "eve", CPU: 1}}, "", "", false, `demand[0].owner: "eve" is not the owner`},
 	} {
@@ -198,7 +196,7 @@ func TestFigures(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	mean := 1.0 / 3
-	cpu := math.Sqrt((math.Pow(0.75-mean, 2) + math.Pow(0.25-mean, 2) + mean*mean) / 3)
+	cpu := math.Sqrt(((0.75-mean)*(0.75-mean) + (0.25-mean)*(0.25-mean) + mean*mean) / 3)
 	if got := now.Imbalance.Of[balance.CPU]; math.Abs(got-cpu) > 1e-9 {
 		t.Errorf("deviation of CPU %f, want %f", got, cpu)
 	}
