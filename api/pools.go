@@ -36,17 +36,19 @@ type poolHandler struct {
 func (h *poolHandler) list(c *gin.Context, _ Subject) error {
 	now := h.snapshot()
 	out := wire.PoolList{Divided: now.Pools.Divided, Pools: []wire.Pool{}, StatedBy: now.Pools.StatedBy, Stated: instant(now.Pools.StatedAt)}
-	for _, i := range treeOrder(now.Pools.Pools) {
+	pools := now.Pools.Pools
+	for _, i := range treeOrder(len(pools), func(i int) int { return pools[i].Parent }) {
 		out.Pools = append(out.Pools, wirePool(now.Pools.Pools, i))
 	}
 	return answer(c, http.StatusOK, out)
 }
 
-// treeOrder returns the indices of pools as a tree is printed: each behind its parent and what is in pools before it.
-func treeOrder(pools []scheduler.PoolStatus) (order []int) {
-	children := make([][]int, len(pools))
-	for i := range pools {
-		if at := pools[i].Parent; at >= 0 {
+// treeOrder returns the indices of n pools as a tree is printed: each behind its parent and what is in pools before
+// it. The first is the cluster.
+func treeOrder(n int, parent func(i int) int) (order []int) {
+	children := make([][]int, n)
+	for i := range n {
+		if at := parent(i); at >= 0 {
 			children[at] = append(children[at], i)
 		}
 	}
@@ -57,7 +59,7 @@ func treeOrder(pools []scheduler.PoolStatus) (order []int) {
 			visit(c)
 		}
 	}
-	if len(pools) > 0 {
+	if n > 0 {
 		visit(0)
 	}
 	return order

@@ -238,7 +238,7 @@ func (h *handlers) queueRoutes() []Endpoint {
 		},
 		{
 			Method: "POST", Path: "/v1/what-if", Name: "askWhatIf",
-			Summary: "The decision for other nodes, rules or vjobs; nothing is changed. Users may ask about a submission only",
+			Summary: "The decision for other nodes, demand, pools, rules or vjobs, with figures before and after; nothing is changed. Users may ask about a submission only",
 			Access:  Users, Verb: Read, class: forecasts, Body: wire.WhatIf{}, Status: 200, Result: wire.WhatIfResult{}, Handle: h.forecasts.whatIf,
 		},
 	}

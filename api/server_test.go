@@ -41,6 +41,7 @@ type fakeScheduler struct {
 	orders []string
 	fail   error
 	snap   *scheduler.Snapshot
+	asked  scheduler.WhatIf // the last question
 }
 
 func (l *fakeScheduler) Submit(ctx context.Context, s admission.Submission) (*cluster.VJob, bool, error) {

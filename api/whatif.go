@@ -19,8 +19,7 @@ func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	if err := readBounded(c, &body, h.submissions.bounds()); err != nil {
 		return err
 	}
-	if caller.Role != journal.RoleAdmin && (len(body.Drain)+len(body.Lose)+len(body.Online)+len(body.Without) > 0 || body.Rules != nil || body.BudgetWatts != nil ||
-		body.Place != nil && *body.Place != 0) {
+	if caller.Role != journal.RoleAdmin && changesMore(&body) {
 		return fmt.Errorf("what-if: users may ask about a submission only: %w", cluster.ErrForbidden)
 	}
 	question, err := h.question(&body, caller)
@@ -37,21 +36,19 @@ func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, wireWhatIf(&result, caller, h.snapshot()))
 }
 
+// changesMore reports whether a question is about more than a submission.
+func changesMore(w *wire.WhatIf) bool {
+	nodes := len(w.Add) + len(w.Drain) + len(w.Off) + len(w.Lose) + len(w.Online)
+	return nodes+len(w.Demand)+len(w.Without) > 0 || w.Pools != nil || w.Rules != nil || w.BudgetWatts != nil || w.Place != nil && *w.Place != 0
+}
+
 // question checks the question field by field.
 func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
-	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
-	for _, group := range []struct {
-		field string
-		names []string
-		state cluster.NodeState
-	}{{"drain", w.Drain, cluster.Draining}, {"lose", w.Lose, cluster.Down}, {"online", w.Online, cluster.Online}} {
-		for i, name := range group.names {
-			id := cluster.NodeID(name)
-			if _, twice := out.Nodes[id]; twice || !cluster.IsName(name) {
-				return out, cluster.BadField(fmt.Sprintf("%s[%d]", group.field, i), name, "the name of a node, once")
-			}
-			out.Nodes[id] = group.state
-		}
+	if err := addChanges(w, &out); err != nil {
+		return out, err
+	}
+	if err := addStates(w, &out); err != nil {
+		return out, err
 	}
 	for i, id := range w.Without {
 		if id < 1 {
@@ -79,6 +76,30 @@ func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out schedule
 	return out, err
 }
 
+// addStates reads the states of nodes. Each node has one.
+func addStates(w *wire.WhatIf, out *scheduler.WhatIf) error {
+	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
+	stated := map[string]bool{}
+	for _, group := range []struct {
+		field string
+		names []string
+		state cluster.NodeState
+	}{{"drain", w.Drain, cluster.Draining}, {"off", w.Off, cluster.Offline}, {"lose", w.Lose, cluster.Down}, {"online", w.Online, cluster.Online}} {
+		for i, name := range group.names {
+			if stated[name] || !cluster.IsName(name) {
+				return cluster.BadField(fmt.Sprintf("%s[%d]", group.field, i), name, "the name of a node, once")
+			}
+			stated[name] = true
+			if group.state == cluster.Offline {
+				out.Off = append(out.Off, cluster.NodeID(name))
+				continue
+			}
+			out.Nodes[cluster.NodeID(name)] = group.state
+		}
+	}
+	return nil
+}
+
 // wireWhatIf returns the part of the answer that the caller may see: users see their own vjobs.
 func wireWhatIf(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snapshot) wire.WhatIfResult {
 	own := map[cluster.VJobID]bool{}
@@ -102,6 +123,7 @@ func wireWhatIf(f *scheduler.WhatIfResult, caller Subject, now *scheduler.Snapsh
 		for node, why := range f.Undrained {
 			w.Undrained[string(node)] = why
 		}
+		w.Before, w.After = wireFigures(f.Before), wireFigures(f.After)
 	}
 	w.Plan = wirePlanned(&f.Plan, visible)
 	addPlacements(&w, f, caller, visible)
@@ -112,6 +134,7 @@ func wireWhatIfVJob(x *scheduler.WhatIfVJob) wire.WhatIfVJob {
 	w := wire.WhatIfVJob{
 		ID: int64(x.ID), Name: x.Name, Owner: x.Owner, State: x.State.String(), VMCount: len(x.VMs),
 		Now: x.Now.Target.String(), NowReason: x.Now.Reason, Then: x.Then.Target.String(), Reason: x.Then.Reason,
+		NowStart: instant(x.NowStart), ThenStart: instant(x.ThenStart),
 	}
 	if x.Hypothetical() {
 		w.Now, w.NowReason = "", ""

@@ -80,6 +80,7 @@ type Core struct {
 	Pools    *Pools            // pools of the cluster
 	Rules    *Rules            // placement rules of the cluster
 	Improver *improve.Improver // recommendations
+	demand   *improve.Demand   // of VMs; nil if nothing uses it
 
 	next     pacing       // when the next decision is due
 	last     lastDecision // what the last one said
@@ -93,14 +94,14 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c.last = lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}, durations: c.exec.Durations.Estimates()}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	retry := c.next.retry
-	demand := improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)
-	c.Power = newPower(&c.settings, &loaded, c.exec, demand.History(), retry, &c.out, now)
+	c.demand = improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)
+	c.Power = newPower(&c.settings, &loaded, c.exec, c.demand.History(), retry, &c.out, now)
 	c.Nodes = &Nodes{exec: c.exec, controller: c.Power.controller, out: &c.out, departures: map[cluster.NodeID]time.Time{}}
 	c.Pools = newPools(&c.settings, loaded.Pools, c.exec, retry, &c.out, now)
 	c.Rules = &Rules{ofSettings: settings.Rules, exec: c.exec, retry: retry, out: &c.out, stated: loaded.Rules, reader: placement.NewReader()}
 	c.VJobs = newVJobs(&c.settings, &loaded, c.exec)
 	parts := improve.Parts{
-		Cluster: c.exec, Uses: c.exec.VMs.Demand, Demand: demand, Energy: &c.settings.Energy, Switch: c.Power.controller.Wish, Limited: c.Power.cap.Limited,
+		Cluster: c.exec, Uses: c.exec.VMs.Demand, Demand: c.demand, Energy: &c.settings.Energy, Switch: c.Power.controller.Wish, Limited: c.Power.cap.Limited,
 		View: c.viewWith, Retry: retry,
 	}
 	if c.Power.policy != nil {

@@ -102,13 +102,15 @@ func (p *Pools) changeable(name string) error {
 
 // wanted returns the pools if there are any, or a vjob has shares, a reservation or a limit of its own; otherwise nil.
 func (p *Pools) wanted(nodes []execute.NodeReport, vjobs []execute.Report) *pool.Hierarchy {
-	own := func(r execute.Report) bool {
-		return r.Job.Shares != "" || r.Job.CPUReservation > 0 || r.Job.CPULimit > 0
-	}
-	if len(p.all) == 0 && !slices.ContainsFunc(vjobs, own) {
+	if len(p.all) == 0 && !slices.ContainsFunc(vjobs, hasControls) {
 		return nil
 	}
 	return p.on(nodes)
+}
+
+// hasControls reports whether a vjob has shares, a reservation or a limit of its own.
+func hasControls(r execute.Report) bool {
+	return r.Job.Shares != "" || r.Job.CPUReservation > 0 || r.Job.CPULimit > 0
 }
 
 // Set states a pool: a new one, or other controls and another parent of a stated one. It is refused if the

@@ -48,7 +48,12 @@ func (l *Rules) Check(text string) error {
 	for i := range nodes {
 		list[i] = nodes[i].Node
 	}
-	return placement.Check(text, list, func(vm cluster.VMID) bool {
+	return l.checkOn(list, text)
+}
+
+// checkOn returns what is wrong with rules for other nodes.
+func (l *Rules) checkOn(nodes []cluster.Node, text string) error {
+	return placement.Check(text, nodes, func(vm cluster.VMID) bool {
 		r, ok := l.exec.Job(vm.VJob)
 		return ok && vm.Rank >= 0 && vm.Rank < len(r.Job.VMs)
 	})

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,13 +14,18 @@ import (
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/queue/ordering"
+	"vjob/queue/pool"
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
 )
 
 // WhatIf is a set of changes to try out.
 type WhatIf struct {
+	Add    []decide.NewNode                     // nodes that do not exist
+	Demand []decide.DemandChange                // of VMs, in this order
+	Pools  *[]pool.PoolStatement                // replace all pools; nil: as they are
 	Nodes  map[cluster.NodeID]cluster.NodeState // nodes in another state
+	Off    []cluster.NodeID                     // nodes that are switched off once they are empty
 	Rules  *string                              // replace the stated rules
 	Budget *energy.Watts                        // replaces the budgets of the cluster
 	Submit *admission.Submission                // one more vjob
@@ -34,7 +38,8 @@ type WhatIf struct {
 
 // WhatIfResult is what would be decided after the changes.
 type WhatIfResult struct {
-	VJobs    []WhatIfVJob   // those with another target than now, the lost ones, and the hypothetical one
+	// VJobs are those with another target or another estimated start than now, the lost ones, and the hypothetical one.
+	VJobs    []WhatIfVJob
 	Plan     ctxswitch.Plan // the context switch that would begin
 	Why      string         // why there is no plan
 	Breaches []string       // of rules before any plan
@@ -45,12 +50,16 @@ type WhatIfResult struct {
 	// take none of its VMs.
 	Placements []decide.Placement
 	Refusals   []decide.Refusal
+	// Before and After are the cluster as it is decided now, and after the changes; nil if there is no decision.
+	Before, After *WhatIfFigures
 }
 
 // WhatIfVJob is the verdict on a vjob now and after the changes. The id of a hypothetical vjob is 0.
 type WhatIfVJob struct {
 	*cluster.VJob
 	Now, Then queue.Verdict
+	// NowStart and ThenStart are the estimated starts of a vjob that waits; zero if unknown, or if it runs.
+	NowStart, ThenStart time.Time
 }
 
 // Hypothetical reports whether the vjob was never submitted.
@@ -62,10 +71,18 @@ func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func(
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	present, then := c.vary(now), c.vary(now)
-	if err := s.apply(c, now, then, b); err != nil {
+	facts, asked := c.detachedFacts(now), c.detachedFacts(now)
+	settings, pools, err := s.change(c, asked)
+	if err != nil {
 		return nil, err
 	}
+	present := &comparand{Variant: decide.NewView(&c.settings.Settings, facts).Vary(), now: now}
+	then := &comparand{Variant: decide.NewView(settings, asked).Vary(), now: now}
+	if err := s.apply(c, now, then.Variant, pools, b); err != nil {
+		return nil, err
+	}
+	present.balancing(c, facts, facts)
+	then.balancing(c, asked, facts)
 	if s.Place == nil {
 		return func() WhatIfResult { return compare(present, then) }, nil
 	}
@@ -97,15 +114,68 @@ func (f *WhatIfResult) renumberPlacements() {
 	}
 }
 
-// apply applies the changes to a variant of the view.
-func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, b admission.Limits) error {
+// detachedFacts returns the inputs of a decision that is taken beside the loop.
+func (c *Core) detachedFacts(now time.Time) *decide.Facts {
+	f := c.facts(now, c.Improver.Approvals())
+	f.Detach()
+	return f
+}
+
+// change applies the changes of nodes, pools and demand to the inputs of a decision. It returns the settings with the
+// models of added nodes, and the pools.
+func (s *WhatIf) change(c *Core, f *decide.Facts) (*decide.Settings, *pool.Hierarchy, error) {
+	settings, err := f.AddNodes(&c.settings.Settings, s.Add)
+	if err != nil {
+		return nil, nil, err
+	}
+	pools := c.Pools.all
+	if s.Pools != nil {
+		if pools, err = s.readPools(); err != nil {
+			return nil, nil, err
+		}
+	}
+	h, err := pool.KeptHierarchy(capacity(f.Nodes), pools)
+	if s.Pools != nil && err == nil {
+		h, err = pool.NewHierarchy(capacity(f.Nodes), pools)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	own := s.Submit != nil && (s.Submit.Shares != "" || s.Submit.CPUReservation > 0 || s.Submit.CPULimit > 0)
+	if f.Pools = nil; own || len(pools) > 0 || slices.ContainsFunc(f.VJobs, hasControls) {
+		f.Pools = h
+	}
+	return settings, h, f.ChangeDemand(settings, s.Demand)
+}
+
+// readPools reads the pools that replace the present ones.
+func (s *WhatIf) readPools() ([]pool.Pool, error) {
+	pools, err := pool.ReadPools(*s.Pools)
+	if err != nil {
+		return nil, err
+	}
+	for i := range pools {
+		if pools[i].Name == pool.Root {
+			return nil, cluster.BadField(fmt.Sprintf("pools[%d].name", i), pool.Root, "a name other than that of the whole cluster")
+		}
+	}
+	return pools, nil
+}
+
+// apply applies the other changes to a variant of the view.
+func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, pools *pool.Hierarchy, b admission.Limits) error {
 	for id, state := range s.Nodes {
 		if err := v.SetNodeState(id, state); err != nil {
 			return err
 		}
 	}
+	for _, id := range s.Off {
+		if err := v.TurnOff(id); err != nil {
+			return err
+		}
+	}
 	if s.Rules != nil {
-		if err := c.Rules.Check(*s.Rules); err != nil {
+		if err := c.Rules.checkOn(v.Nodes(), *s.Rules); err != nil {
 			return err
 		}
 		v.ReplaceRules(c.Rules.stated.Text, *s.Rules)
@@ -130,7 +200,7 @@ func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, b admission.Li
 	if err := s.Submit.Route(c.settings.Ordering); err != nil {
 		return err
 	}
-	if err := c.settings.admitPool(s.Submit.VJob(0), c.Pools.hierarchy()); err != nil {
+	if err := c.settings.admitPool(s.Submit.VJob(0), pools); err != nil {
 		return err
 	}
 	if err := c.Admit(now, s.Submit); err != nil {
@@ -153,41 +223,6 @@ func addTo(v *decide.Variant, order *ordering.Order, now time.Time, s *admission
 		return other.Compare(own)
 	})
 	v.Add(job, at)
-}
-
-// compare decides on both variants.
-func compare(present, then *decide.Variant) WhatIfResult {
-	before, fails := present.Decide()
-	after, wouldFail := then.Decide()
-	if err := cmp.Or(fails, wouldFail); err != nil {
-		return WhatIfResult{Why: err.Error()}
-	}
-	f := WhatIfResult{Plan: after.Plan, Why: after.Why, Breaches: after.Breaches, Undrained: after.Undrained()}
-	now := map[cluster.VJobID]int{}
-	for i, r := range before.VJobs {
-		now[r.Job.ID] = i
-	}
-	for i, r := range after.VJobs {
-		x := WhatIfVJob{VJob: r.Job, Then: after.Verdicts[i]}
-		k, known := now[r.Job.ID]
-		if known {
-			x.Now = before.Verdicts[k]
-		}
-		lost := known && before.VJobs[k].Job.State != r.Job.State
-		if lost {
-			x.Then.Reason = "lost with its node, starts from its beginning; " + x.Then.Reason
-		}
-		if lost || x.ID == hypotheticalID || x.Now.Target != x.Then.Target {
-			f.VJobs = append(f.VJobs, x)
-		}
-	}
-	for _, n := range then.Nodes() {
-		if n.Hosts() {
-			f.Nodes++
-		}
-	}
-	f.renumber()
-	return f
 }
 
 // renumber replaces the hypothetical id by 0 in the plan and in all texts.

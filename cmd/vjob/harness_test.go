@@ -66,6 +66,7 @@ type fake struct {
 	submitted wire.Submission
 	key       string
 	pool      string // the last one that was stated, as sent
+	question  string // the last what-if, as sent
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -86,6 +87,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.pool = strings.TrimSpace(string(body))
 		w.WriteHeader(http.StatusNoContent)
 		return
+	}
+	if r.URL.Path == "/v1/what-if" {
+		body, _ := io.ReadAll(r.Body)
+		f.question = string(body)
 	}
 	answer, ok := f.answers[r.URL.Path]
 	if !ok {

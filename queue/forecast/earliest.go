@@ -65,7 +65,18 @@ func (f *forecast) withinLimits(j *Job, from time.Time, b *cause) (start time.Ti
 			start, *b = at, cause{limit: part.Of.At(at).Name}
 		}
 	}
-	return start, true
+	if j.Pool == nil {
+		return start, true
+	}
+	at, limit, ok := j.Pool.Earliest(start, j.Left, j.Ends)
+	if !ok {
+		*b = cause{limit: limit}
+		return start, false
+	}
+	if at.After(start) {
+		*b = cause{limit: limit}
+	}
+	return at, true
 }
 
 // nextEnd returns the first instant after another at which capacity becomes free.

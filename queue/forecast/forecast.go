@@ -21,6 +21,7 @@ type Job struct {
 	Need  cluster.Resources
 	VMs   []cluster.Resources      // each of them; empty: sums decide
 	Parts []availability.LimitPart // of limits that it takes
+	Pool  PoolNeed                 // what it reserves in its pool; nil: nothing
 	Ruled bool                     // placement rules concern it
 	Left  time.Duration            // of its walltime
 	Ends  bool                     // it has a walltime
@@ -44,6 +45,15 @@ type Job struct {
 	// waits for another vjob.
 	Stuck  bool
 	Reason string // of the last decision
+}
+
+// PoolNeed is what a vjob reserves in its pool, and so in those above it.
+type PoolNeed interface {
+	// Earliest returns the first instant, from one on, at which the vjob may begin that runs for a length of time, or for
+	// good, and the limit for which it waits until then, in words. It reports false if no instant does.
+	Earliest(from time.Time, length time.Duration, ends bool) (start time.Time, limit string, ok bool)
+	// Take reserves the need for a vjob that begins at an instant.
+	Take(from time.Time, length time.Duration, ends bool)
 }
 
 // Scene is the input of a forecast.
@@ -150,6 +160,9 @@ func (f *forecast) plan(i int, start time.Time) {
 	b.Start = start
 	for _, part := range j.Parts {
 		part.Take(cluster.Later(start, f.Now), j.Left, j.Ends)
+	}
+	if j.Pool != nil {
+		j.Pool.Take(cluster.Later(start, f.Now), j.Left, j.Ends)
 	}
 	if !j.Ends {
 		f.endless = append(f.endless, j.ID)

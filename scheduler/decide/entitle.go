@@ -107,16 +107,21 @@ func (s *sharing) vmsOf(list []entitlement.VM, r *execute.Report, name string) [
 		if !s.nodes[at] {
 			continue
 		}
-		demand := vm.Reserved.CPU
-		if s.facts.Demand != nil && r.Job.State != cluster.Waiting {
-			demand = s.facts.Demand(vm.ID)
-		}
 		list = append(list, entitlement.VM{
-			ID: vm.ID, Pool: name, Node: at, Size: vm.Reserved, Demand: demand,
+			ID: vm.ID, Pool: name, Node: at, Size: vm.Reserved, Demand: s.demand(r.Job, rank),
 			Reservation: r.Job.CPUReservation, Limit: r.Job.CPULimit, Shares: shares,
 		})
 	}
 	return list
+}
+
+// demand returns the CPU that a VM demands, or what it reserves before it has run.
+func (v *View) demand(job *cluster.VJob, rank int) cluster.MilliCPU {
+	vm := &job.VMs[rank]
+	if v.facts.Demand != nil && job.State != cluster.Waiting {
+		return v.facts.Demand(vm.ID)
+	}
+	return vm.Reserved.CPU
 }
 
 // apply sets the weights and the caps of a vjob. A cap is the smaller of those of limits and of power budgets.

@@ -43,7 +43,7 @@ func (v forecaster) input() *ForecastInput {
 		}
 	}
 	packings, quotas, power := v.layout.packings(), v.quotas(), v.supply.Forecast(nodes, v.facts.Now, v.facts.Now.Add(v.settings.lookahead()))
-	ruled := v.withRules()
+	ruled, pools := v.withRules(), v.poolNeeds()
 	s.Places = placesFor(packings)
 	for i, at := range v.eachVJob {
 		job := v.job(i, at, packings.Needs)
@@ -60,6 +60,9 @@ func (v forecaster) input() *ForecastInput {
 		quotas.note(&f)
 		if power != nil {
 			f.Parts = append(f.Parts, v.supply.Part(nodes, power, job.VJob))
+		}
+		if pools != nil {
+			f.Pool = pools(job.VJob)
 		}
 		s.Jobs, s.VJobs = append(s.Jobs, f), append(s.VJobs, job.VJob)
 	}

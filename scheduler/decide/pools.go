@@ -6,6 +6,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
+	"vjob/queue/forecast"
 	"vjob/queue/pool"
 )
 
@@ -112,4 +113,14 @@ func (v *View) poolOf(job *cluster.VJob) string {
 		_, known := v.facts.Pools.Pool(name)
 		return known
 	})
+}
+
+// poolNeeds returns what vjobs reserve in their pools in a forecast; nil without pools. A paused vjob counts as one
+// that is suspended to disk.
+func (v *View) poolNeeds() func(job *cluster.VJob) forecast.PoolNeed {
+	if v.facts.Pools == nil {
+		return nil
+	}
+	pools := v.facts.Pools.Forecast(v.facts.Now)
+	return func(job *cluster.VJob) forecast.PoolNeed { return pools.Need(v.poolOf(job), PoolReservation(job)) }
 }

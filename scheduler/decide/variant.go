@@ -26,7 +26,7 @@ type Variant struct {
 func (v *View) Vary() *Variant {
 	w := &Variant{View: *v}
 	facts := *v.facts
-	facts.Past = v.facts.Past.Clone()
+	facts.Past, facts.Nodes = v.facts.Past.Clone(), slices.Clone(v.facts.Nodes)
 	w.facts, w.layout, w.VJobs = &facts, v.layout.clone(), slices.Clone(v.VJobs)
 	w.supply.Off, w.supply.Least = maps.Clone(v.supply.Off), maps.Clone(v.supply.Least)
 	for i := range w.VJobs {
@@ -51,6 +51,9 @@ func (w *Variant) SetNodeState(id cluster.NodeID, state cluster.NodeState) error
 	n.State = state
 	w.layout.setNode(n)
 	w.layout.drained[id] = state == cluster.Draining
+	w.setReport(id, func(n *execute.NodeReport) {
+		n.State, n.On = state, state != cluster.Down && (n.On || state == cluster.Online)
+	})
 	if state == cluster.Down {
 		w.loseVJobs(id)
 	}

@@ -46,9 +46,10 @@ func planCommand(a *cli.App) *cobra.Command {
 node is ever over its capacity and no rule is broken on the way. The longer it may search, the
 better the plan; a first plan has twice the deadline. No daemon is needed and nothing real is touched.
 
-With --what-if the daemon says what it would do at once if nodes were drained, lost or back, other
-rules were stated, vjobs were gone or one was submitted: which vjobs would fare otherwise, and the
-context switch. Nothing is changed. With --place it also ranks the places where a vjob could start, each with
+With --what-if the daemon says what it would do at once if nodes were added, drained, off, lost or back,
+VMs demanded more or less, other pools or rules were stated, vjobs were gone or one was submitted: the
+load, power, entitlements and waits before and after, which vjobs would fare otherwise, and the context
+switch. Nothing is changed. With --place it also ranks the places where a vjob could start, each with
 its reason, and says why other nodes take none of its VMs.
 
 The files are brsp-instance/1 and brsp-plan/1, plain or compressed by gzip; docs/reference/plan-files.md
@@ -60,6 +61,7 @@ then nothing is written.`,
 		Example: `  vjob plan --in instance.json --out plan.json --deadline 30s --svg plan.svg
   vjob check --in instance.json --plan plan.json
   vjob plan --what-if --drain n3,n4
+  vjob plan --what-if --add n4=n1 --demand pool:physics=+30%
   vjob plan --what-if --submit big.yaml -o json
   vjob plan --what-if --place big.yaml --alternatives 3`,
 		Args: cli.NoArguments,
@@ -67,7 +69,7 @@ then nothing is written.`,
 			if f.whatIf.on {
 				return whatIf(cmd.Context(), a, &f)
 			}
-			for _, name := range []string{"drain", "lose", "online", "without", "rules", "budget", "submit", "place", "alternatives"} {
+			for _, name := range []string{"add", "demand", "pools", "drain", "off", "lose", "online", "without", "rules", "budget", "submit", "place", "alternatives"} {
 				if cmd.Flags().Changed(name) {
 					return &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("--%s: needs --what-if", name)}
 				}
@@ -86,7 +88,11 @@ then nothing is written.`,
 	flags.IntVar(&f.workers, "workers", 1, "`NUMBER` of searches in parallel")
 	w := &f.whatIf
 	flags.BoolVar(&w.on, "what-if", false, "ask the daemon what it would do if …")
+	flags.StringSliceVar(&w.add, "add", nil, "… there were new `NODES` like existing ones: n4=n1 or n[4-6]=n1 or 2xn1")
+	flags.StringSliceVar(&w.demand, "demand", nil, "… VMs had another CPU `DEMAND`: all=+30% or pool:physics=+30% or owner:ann=-20% or vjob:12=2.5 (CPU of each VM)")
+	flags.StringVar(&w.pools, "pools", "", "… the pools of this `FILE` replaced all pools")
 	flags.StringSliceVar(&w.drain, "drain", nil, "… these `NODES` were drained: n1,n2 or n[1-4] or rack=A")
+	flags.StringSliceVar(&w.off, "off", nil, "… these `NODES` were drained and switched off")
 	flags.StringSliceVar(&w.lose, "lose", nil, "… these `NODES` were dead, with what runs there")
 	flags.StringSliceVar(&w.online, "online", nil, "… these `NODES` took VMs again")
 	flags.Int64SliceVar(&w.without, "without", nil, "… these `VJOBS` were gone: 12,13")

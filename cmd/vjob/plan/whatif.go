@@ -22,7 +22,10 @@ import (
 // whatIfFlags are the flags of `vjob plan --what-if`.
 type whatIfFlags struct {
 	on                  bool
+	add, demand         []string
+	pools               string
 	drain, lose, online []string
+	off                 []string
 	without             []int64
 	submit, rules       string
 	budget              string
@@ -32,7 +35,10 @@ type whatIfFlags struct {
 
 // readQuestion reads what is supposed.
 func readQuestion(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
-	w = wire.WhatIf{Drain: f.drain, Lose: f.lose, Online: f.online, Without: f.without}
+	w = wire.WhatIf{Drain: f.drain, Off: f.off, Lose: f.lose, Online: f.online, Without: f.without}
+	if err := f.readChanges(a, &w); err != nil {
+		return w, err
+	}
 	if f.rules != "" {
 		data, err := a.ReadInput(f.rules)
 		if err != nil {
@@ -57,8 +63,9 @@ func readQuestion(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 	if err := f.readPlace(a, &w); err != nil {
 		return w, err
 	}
-	if w.Place == nil && len(w.Drain)+len(w.Lose)+len(w.Online)+len(w.Without) == 0 && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
-		return w, cluster.Fault("--what-if", "requires --drain, --lose, --online, --without, --rules, --budget, --submit or --place")
+	nodes := len(w.Add) + len(w.Drain) + len(w.Off) + len(w.Lose) + len(w.Online)
+	if nodes+len(w.Demand)+len(w.Without) == 0 && w.Pools == nil && w.Place == nil && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
+		return w, cluster.Fault("--what-if", "requires --add, --drain, --off, --lose, --online, --demand, --pools, --without, --rules, --budget, --submit or --place")
 	}
 	return w, nil
 }
@@ -83,7 +90,7 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 	for _, nodes := range []struct {
 		flag  string
 		names *[]string
-	}{{"--drain", &body.Drain}, {"--lose", &body.Lose}, {"--online", &body.Online}} {
+	}{{"--drain", &body.Drain}, {"--off", &body.Off}, {"--lose", &body.Lose}, {"--online", &body.Online}} {
 		if *nodes.names, err = cli.ResolveNodes(ctx, c, nodes.flag, *nodes.names); err != nil {
 			return err
 		}
@@ -119,9 +126,15 @@ func showWhatIf(a *cli.App, f *wire.WhatIfResult) error {
 	}
 	display.Facts(&b, list)
 	b.WriteByte('\n')
+	if f.Before != nil && f.After != nil {
+		if err := figuresTable(f.Before, f.After, a.Now()).Write(&b, a.Width()); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+	}
 	if len(f.VJobs) == 0 {
 		b.WriteString("every vjob would fare as it does now\n")
-	} else if err := whatIfTable(f.VJobs).Write(&b, a.Width()); err != nil {
+	} else if err := whatIfTable(f.VJobs, a.Now()).Write(&b, a.Width()); err != nil {
 		return err
 	}
 	if len(f.Plan.Actions) > 0 {
@@ -140,7 +153,7 @@ func showWhatIf(a *cli.App, f *wire.WhatIfResult) error {
 // targets are the words for the targets of vjobs.
 var targets = map[string]string{"run": "runs", "wait": "waits", "suspend": "suspended", "pause": "suspended in memory"}
 
-func whatIfTable(vjobs []wire.WhatIfVJob) *display.Table {
+func whatIfTable(vjobs []wire.WhatIfVJob, at time.Time) *display.Table {
 	t := &display.Table{Heads: display.Heads(">VJOB NAME OWNER >VMS NOW THEN WHY")}
 	for i := range vjobs {
 		x := &vjobs[i]
@@ -148,9 +161,17 @@ func whatIfTable(vjobs []wire.WhatIfVJob) *display.Table {
 		if x.ID == 0 {
 			id = "new"
 		}
-		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(targets[x.Now]), targets[x.Then], x.Reason)
+		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(outcome(x.Now, x.NowStart, at)), outcome(x.Then, x.ThenStart, at), x.Reason)
 	}
 	return t
+}
+
+// outcome is a target in words, with the estimated start of a vjob that waits.
+func outcome(target string, start *time.Time, at time.Time) string {
+	if start == nil || target == "run" {
+		return targets[target]
+	}
+	return targets[target] + " until " + cluster.Clock(*start, at)
 }
 
 // stepTable lists the actions of a plan that has not begun.
