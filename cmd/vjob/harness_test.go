@@ -196,6 +196,10 @@ func busyCluster() map[string]any {
 				{Node: "n2", CPU: 0.25, CPUAfter: 0.75, Memory: 0.125, MemoryAfter: 0.375},
 			},
 			Moves: []wire.BalanceMove{{Move: wire.Move{VM: "13.1", From: "n1", To: "n2"}, Gain: 0.31, BenefitSeconds: 900, CostSeconds: 12, Reason: "n1 is over its capacity"}},
+			Waiting: []wire.BalanceMove{
+				{Move: wire.Move{VM: "14.0", From: "n2", To: "n3"}, Gain: -0.02, BenefitSeconds: 0, CostSeconds: 9, Reason: "CPU load of n2 75 → 25 %, of n3 10 → 60 %"},
+				{Move: wire.Move{VM: "12.0", From: "n1", To: "n2"}, Gain: 0.09, BenefitSeconds: 400, CostSeconds: 12, Reason: "CPU load of n1 75 → 25 %, of n2 25 → 75 %", After: []int{0}},
+			},
 		},
 		"/v1/recommendations": wire.RecommendationList{Recommendations: []wire.Recommendation{
 			{

@@ -52,6 +52,7 @@ func TestOneArgumentOfTwo(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for line, want := range map[string]string{
 		"walltime 12":   "time: missing, want the new walltime",
+		"moves 12":      "mode: missing, want automatic, manual or never",
 		"pools move 12": "pool: missing, want the name of a pool",
 	} {
 		s.fails(2, want, strings.Fields(line)...)

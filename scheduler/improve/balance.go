@@ -43,7 +43,7 @@ func (m *Improver) balance(step *Step) bool {
 	}
 	m.moved.forget(step.Now)
 	request := &decide.BalanceRequest{
-		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left,
+		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
 	}
 	if m.settings.Placement != Spread {
 		request.Goodness *= request.Threshold / tolerated // the least gain stays as it is
@@ -63,9 +63,15 @@ func (m *Improver) balance(step *Step) bool {
 	m.parts.Retry(s.next)
 	s.last = BalanceStatus{At: step.Now, Balancing: found, Moved: s.last.Moved}
 	s.last.Plan, s.last.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
-	proposals := balanceProposals(&found)
-	if found.Plan.Empty() || m.settings.Automation.Manual[journal.RecommendBalance] {
-		m.book.Propose(step.Now, journal.RecommendBalance, proposals)
+	waiting, imbalance := found.Waiting, found.After.Total
+	switch {
+	case !request.Split && found.Plan.Empty():
+		waiting = nil // they are not possible
+	case !request.Split:
+		waiting, imbalance = found.Moves, found.Before.Total
+	}
+	m.book.Propose(step.Now, journal.RecommendBalance, balanceProposals(waiting, imbalance))
+	if found.Plan.Empty() || !request.Split {
 		return false
 	}
 	whole := recommendation.Proposal{Recommendation: balanceRecommendation(&found, found.List())}
@@ -79,15 +85,12 @@ func (m *Improver) balance(step *Step) bool {
 // tolerated is an imbalance that no cluster has: then only nodes over their capacity are relieved.
 const tolerated = 10
 
-// balanceProposals returns the moves as proposals: those that gain only together as one.
-func balanceProposals(found *decide.Balancing) (list []recommendation.Proposal) {
-	if found.Plan.Empty() {
-		return nil
-	}
-	proposal := make([]int, len(found.Moves)) // of each move
+// balanceProposals returns moves as proposals: those that gain only together as one. imbalance is that before them.
+func balanceProposals(moves []decide.BalanceMove, imbalance float64) (list []recommendation.Proposal) {
+	proposal := make([]int, len(moves)) // of each move
 	sets := map[int]int{}
-	for i := range found.Moves {
-		m := &found.Moves[i]
+	for i := range moves {
+		m := &moves[i]
 		at, joins := sets[m.Set]
 		if !joins || m.Set == 0 {
 			at = len(list)
@@ -106,13 +109,12 @@ func balanceProposals(found *decide.Balancing) (list []recommendation.Proposal) 
 			}
 		}
 	}
-	imbalance := found.Before.Total
-	for i := range found.Moves {
+	for i := range moves {
 		p := &list[proposal[i]]
 		if p.Before.Imbalance == 0 {
 			p.Before.Imbalance = imbalance
 		}
-		imbalance -= found.Moves[i].Gain
+		imbalance -= moves[i].Gain
 		p.Recommendation.After.Imbalance = imbalance
 	}
 	return list

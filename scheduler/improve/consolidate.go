@@ -61,7 +61,7 @@ func (m *Improver) consolidate(step *Step) {
 	m.moved.forget(step.Now)
 	found := step.Decision.Consolidate(&decide.ConsolidationRequest{
 		Criteria: ask.Criteria, Turn: s.turn, Uses: m.parts.Cluster.Demand, NodePower: m.offCandidates(step),
-		Keeps: m.moved.keeps, Pack: m.settings.Placement == Pack,
+		Keeps: m.moved.keeps, Pack: m.settings.Placement == Pack, Split: !m.settings.Automation.Manual[journal.RecommendConsolidate],
 	})
 	pause := max(leastLook, ask.Every/time.Duration(max(1, found.Turns)), lookShare*m.took)
 	if s.note(step.Now, &found, m.parts.Cluster.Changes(), pause) {
@@ -72,7 +72,7 @@ func (m *Improver) consolidate(step *Step) {
 	}
 	text := consolidationText(&found, ask.Horizon)
 	p := savingProposal(&found, text)
-	if m.settings.Automation.Manual[p.Kind] {
+	if m.settings.Automation.Manual[p.Kind] || found.Waits {
 		m.book.Add(step.Now, p.Kind, []recommendation.Proposal{p})
 		return
 	}
