@@ -70,7 +70,14 @@ func (m *Improver) balance(step *Step) bool {
 	case !request.Split:
 		waiting, imbalance = found.Moves, found.Before.Total
 	}
-	m.book.Propose(step.Now, journal.RecommendBalance, balanceProposals(waiting, imbalance))
+	proposals := balanceProposals(waiting, imbalance)
+	if request.Split && !found.Plan.Empty() { // they were found after its moves
+		for i := range proposals {
+			r := &proposals[i].Recommendation
+			r.Prerequisites = append(r.Prerequisites, journal.Prerequisite{Plan: step.Plan})
+		}
+	}
+	m.book.Propose(step.Now, journal.RecommendBalance, proposals)
 	if found.Plan.Empty() || !request.Split {
 		return false
 	}
@@ -103,11 +110,16 @@ func balanceProposals(moves []decide.BalanceMove, imbalance float64) (list []rec
 		p := &list[at]
 		p.Moves, p.Reason = append(p.Moves, m.Move), cmp.Or(p.Reason, m.Reason)
 		p.Benefit, p.Cost = p.Benefit+m.Benefit.Seconds(), p.Cost+m.Cost.Seconds()
-		for _, before := range m.After {
-			if k := proposal[before]; k != at && !slices.Contains(p.After, k) {
+		var first []cluster.Move
+		for _, other := range m.After {
+			switch k := proposal[other]; {
+			case k == at:
+				first = append(first, moves[other].Move)
+			case !slices.Contains(p.After, k):
 				p.After = append(p.After, k)
 			}
 		}
+		before(&p.Recommendation, m, first...)
 	}
 	for i := range moves {
 		p := &list[proposal[i]]
@@ -115,7 +127,7 @@ func balanceProposals(moves []decide.BalanceMove, imbalance float64) (list []rec
 			p.Before.Imbalance = imbalance
 		}
 		imbalance -= moves[i].Gain
-		p.Recommendation.After.Imbalance = imbalance
+		p.Recommendation.After.Imbalance = max(0, imbalance) // sums of gains are not exact
 	}
 	return list
 }
@@ -129,6 +141,7 @@ func balanceRecommendation(found *decide.Balancing, moves []cluster.Move) journa
 	for i := range found.Moves {
 		r.Benefit, r.Cost = r.Benefit+found.Moves[i].Benefit.Seconds(), r.Cost+found.Moves[i].Cost.Seconds()
 	}
+	r.Prerequisites = prerequisites(&found.Plan, moves)
 	return r
 }
 

@@ -2,9 +2,11 @@ package improve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
@@ -86,6 +88,13 @@ func savingProposal(found *decide.Consolidation, text string) recommendation.Pro
 	r := journal.Recommendation{
 		Kind: journal.RecommendConsolidate, Moves: found.Moves, Off: found.NodesOff, Reason: "moves " + text,
 		Before: journal.Measure{Watts: found.Before}, After: journal.Measure{Watts: found.After},
+	}
+	r.Prerequisites = prerequisites(&found.Plan, r.Moves)
+	for _, node := range r.Off {
+		leaves := slices.DeleteFunc(slices.Clone(r.Moves), func(m cluster.Move) bool { return m.From != node })
+		if len(leaves) > 0 {
+			r.Prerequisites = append(r.Prerequisites, journal.Prerequisite{Off: node, Moves: leaves})
+		}
 	}
 	if found.PerCPU > 0 {
 		r.Benefit, r.Cost = float64(found.Saves)/float64(found.PerCPU), float64(found.Costs)/float64(found.PerCPU)

@@ -76,7 +76,13 @@ func TestHeldVMsStay(t *testing.T) {
 func TestManualMovesWaitBesideOthers(t *testing.T) {
 	p := switchable(t, nil, balanced)
 	manual, free := p.later(6, cluster.MovesManual), p.later(2, cluster.MovesAutomatic)
-	p.run(90 * time.Minute)
+	p.run(6 * time.Minute)
+	if list := p.pending(); !slices.ContainsFunc(list, func(r journal.Recommendation) bool {
+		return slices.ContainsFunc(r.Prerequisites, func(q journal.Prerequisite) bool { return q.Plan != 0 })
+	}) {
+		t.Errorf("nothing waits for the context switch that moves the others: %+v", list)
+	}
+	p.run(84 * time.Minute)
 	if left := p.moved(manual...); len(left) > 0 {
 		t.Fatalf("vjobs %v have moved without approval: %s", left, p.where())
 	}
