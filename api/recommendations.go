@@ -13,6 +13,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/scheduler"
 )
 
 // recommendationReader reads recommendations from the store.
@@ -34,6 +35,7 @@ type recommendationHandler struct {
 	recommendations recommendationReader
 	scheduler       recommendationService
 	audit           *auditLog
+	snapshot        func() *scheduler.Snapshot
 }
 
 // list answers GET /v1/recommendations.
@@ -59,6 +61,9 @@ func (h *recommendationHandler) list(c *gin.Context, _ Subject) error {
 	list := wire.RecommendationList{Recommendations: make([]wire.Recommendation, len(found))}
 	for i := range found {
 		list.Recommendations[i] = wireRecommendation(&found[i])
+	}
+	if len(found) == 0 && f.State == journal.RecommendationPending && f.Before == 0 {
+		list.NotMade = notMade(h.snapshot(), f.Kind)
 	}
 	return answer(c, http.StatusOK, list)
 }

@@ -57,6 +57,15 @@ type Move struct {
 // RecommendationList is the answer to GET /v1/recommendations.
 type RecommendationList struct {
 	Recommendations []Recommendation `json:"recommendations"`
+	// NotMade says why no recommendation waits for approval; absent if one does, or others were asked for.
+	NotMade []NotMade `json:"not_made,omitempty"`
+}
+
+// NotMade is why there is no recommendation of some kinds.
+type NotMade struct {
+	Kinds []string `json:"kinds"`
+	Why   string   `json:"why"`
+	See   string   `json:"see"` // the command that says more
 }
 
 // Rejection is the body of POST /v1/recommendations/{id}/reject.

@@ -16,8 +16,9 @@ import (
 // balancing is the memory of searches for moves that even out the load. A restart loses it, and then the next search
 // is due at once.
 type balancing struct {
-	next time.Time // when the next search is due
-	last BalanceStatus
+	next     time.Time // when the next search is due
+	last     BalanceStatus
+	searches int
 }
 
 // BalanceStatus is the last search for moves that even out the load.
@@ -27,8 +28,9 @@ type BalanceStatus struct {
 	Next      time.Time
 	At        time.Time // zero before the first search
 	decide.Balancing
-	PlanID journal.PlanID // that carries the moves out; 0 if none does
-	Moved  int            // VMs since the start
+	PlanID   journal.PlanID // that carries the moves out; 0 if none does
+	Moved    int            // VMs since the start, also after approvals
+	Searches int            // since the start
 }
 
 // balance moves VMs off crowded nodes, after a decision with nothing else to do. It reports whether a plan begins.
@@ -61,7 +63,8 @@ func (m *Improver) balance(step *Step) bool {
 	found := step.Decision.Balance(request)
 	s.next = step.Now.Add(max(leastLook, ask.Every, lookShare*m.took))
 	m.parts.Retry(s.next)
-	s.last = BalanceStatus{At: step.Now, Balancing: found, Moved: s.last.Moved}
+	s.searches++
+	s.last = BalanceStatus{At: step.Now, Balancing: found}
 	s.last.Plan, s.last.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
 	waiting, imbalance := found.Waiting, found.After.Total
 	switch {
@@ -83,7 +86,6 @@ func (m *Improver) balance(step *Step) bool {
 	}
 	whole := recommendation.Proposal{Recommendation: balanceRecommendation(&found, found.List())}
 	s.last.PlanID = step.Plan
-	s.last.Moved += len(found.Moves)
 	m.begin(step, found.Plan, found.Caps, whole)
 	s.next = step.Now.Add(leastLook) // the next moves follow as soon as these have ended
 	return true
@@ -158,5 +160,18 @@ func balanceText(found *decide.Balancing) string {
 func (m *Improver) BalanceStatus() BalanceStatus {
 	s := m.balancing.last
 	s.Enabled, s.Placement, s.Next = m.settings.Balance != nil, m.settings.Placement, m.balancing.next
+	s.Searches, s.Moved = m.balancing.searches, m.book.Status().Totals[journal.RecommendBalance].Moves
 	return s
+}
+
+// RecommendationStatus is what waits for approval, and what may.
+type RecommendationStatus struct {
+	recommendation.Status
+	Manual  map[journal.RecommendationKind]bool // the kinds of changes that wait for approval
+	Manages bool                                // power management may switch nodes
+}
+
+// RecommendationStatus returns what waits for approval, and what may.
+func (m *Improver) RecommendationStatus() RecommendationStatus {
+	return RecommendationStatus{Status: m.book.Status(), Manual: m.settings.Automation.Manual, Manages: m.parts.Power != nil}
 }

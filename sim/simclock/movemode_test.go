@@ -108,6 +108,9 @@ func TestManualMovesWaitBesideOthers(t *testing.T) {
 		}
 	}
 	p.run(5 * time.Minute)
+	if got := p.shell.Snapshot().Balance.Moved; got != p.switches() || got < 4 {
+		t.Errorf("%d moves are counted, %d were made", got, p.switches())
+	}
 	for _, r := range list {
 		for _, m := range r.Moves {
 			if at := p.at(m.VM.VJob); at != m.To {

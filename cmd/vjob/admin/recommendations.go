@@ -48,6 +48,9 @@ management switches nodes, only once that is approved. docs/how-to/approve-chang
 			if err != nil {
 				return err
 			}
+			if len(list.Recommendations) == 0 && !a.JSON() {
+				return writeNotMade(a.Out, list.NotMade)
+			}
 			return a.Show(list, func() *display.Table { return recommendationTable(list.Recommendations) })
 		},
 	}
@@ -78,6 +81,21 @@ management switches nodes, only once that is approved. docs/how-to/approve-chang
 		},
 	})
 	return cmd
+}
+
+// writeNotMade says that there are no recommendations, and why.
+func writeNotMade(out io.Writer, list []wire.NotMade) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No recommendations match. vjob recommendations --all lists those of any kind and state.")
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("No recommendations wait for approval.\n")
+	for _, n := range list {
+		fmt.Fprintf(&b, "%s: %s (see %s)\n", strings.Join(n.Kinds, ", "), display.Clean(n.Why), n.See)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }
 
 func approveCommand(a *cli.App) *cobra.Command {
