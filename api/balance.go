@@ -24,7 +24,7 @@ func (h *balanceHandler) show(c *gin.Context, _ Subject) error {
 	w := wire.Balance{
 		Enabled: now.Enabled, Placement: string(now.Placement), At: instant(now.At), NextAt: instant(now.Next),
 		Imbalance: now.Before.Total, ImbalanceAfter: now.After.Total, Plan: int64(now.PlanID), Why: now.Why, VMsMoved: now.Moved,
-		Nodes: make([]wire.NodeLoad, len(now.Loads)),
+		Nodes: make([]wire.NodeLoad, len(now.Loads)), Moves: wireBalanceMoves(now.Moves), Waiting: wireBalanceMoves(now.Waiting),
 	}
 	for i := range now.Loads {
 		l := &now.Loads[i]
@@ -33,6 +33,17 @@ func (h *balanceHandler) show(c *gin.Context, _ Subject) error {
 			w.Nodes[i].Over, w.Nodes[i].Held, w.Nodes[i].VMs = h.Over, h.Why, h.VMs
 		}
 	}
-	w.Moves = wireBalanceMoves(now.Moves)
 	return answer(c, http.StatusOK, w)
+}
+
+func wireBalanceMoves(moves []decide.BalanceMove) []wire.BalanceMove {
+	list := make([]wire.BalanceMove, len(moves))
+	for i := range moves {
+		m := &moves[i]
+		list[i] = wire.BalanceMove{
+			Move: wire.Move{VM: m.VM.String(), From: string(m.From), To: string(m.To)}, Gain: m.Gain,
+			BenefitSeconds: m.Benefit.Seconds(), CostSeconds: m.Cost.Seconds(), Reason: m.Reason, After: m.After,
+		}
+	}
+	return list
 }

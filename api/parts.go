@@ -69,7 +69,7 @@ func (p *parts) handlers(cfg *Config) *handlers {
 		images:    p.images,
 		queues:    &queueHandler{scheduler: cfg.Scheduler},
 		rules:     &ruleHandler{scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot},
-		proposals: &recommendationHandler{recommendations: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit},
+		proposals: &recommendationHandler{recommendations: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot},
 		balance:   &balanceHandler{p.snapshot},
 		pools:     &poolHandler{scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot},
 		energy:    &energyHandler{hours: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot, now: cfg.Now},

@@ -84,6 +84,10 @@ func TestPoolChanges(t *testing.T) {
 		{"DELETE", "/v1/pools/theory", "", 404, "theory"},
 		{"GET", "/v1/pools/nowhere", "", 404, "nowhere"},
 		{"PATCH", "/v1/vjobs/1", `{"pool":"physics"}`, 200, `1 moved to "physics" by root`},
+		{"PATCH", "/v1/vjobs/1", `{"moves":"never"}`, 200, "1 moves never by root"},
+		{"PATCH", "/v1/vjobs/1", `{"moves":"automatic"}`, 200, "1 moves automatic by root"},
+		{"PATCH", "/v1/vjobs/1", `{"moves":"often"}`, 400, "one of automatic, manual, never"},
+		{"PATCH", "/v1/vjobs/1", `{"moves":"never","pool":""}`, 400, "moves: given beside pool"},
 		{"PATCH", "/v1/vjobs/1", `{"pool":"physics","walltime_seconds":1}`, 400, "one change at a time"},
 		{"PATCH", "/v1/vjobs/1", `{}`, 400, "walltime_seconds"},
 	} {
@@ -93,4 +97,8 @@ func TestPoolChanges(t *testing.T) {
 			t.Errorf("%s %s %s: status %d, want %d with %q: %s", c.method, c.path, c.body, res.Code, c.status, c.want, res.Body)
 		}
 	}
+}
+
+func (l *fakeScheduler) SetMoves(_ context.Context, m scheduler.MoveModeChange) error {
+	return l.record("%s moves %s by %s", m.VJob, m.Moves, m.By)
 }

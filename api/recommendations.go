@@ -13,6 +13,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/scheduler"
 )
 
 // recommendationReader reads recommendations from the store.
@@ -34,6 +35,7 @@ type recommendationHandler struct {
 	recommendations recommendationReader
 	scheduler       recommendationService
 	audit           *auditLog
+	snapshot        func() *scheduler.Snapshot
 }
 
 // list answers GET /v1/recommendations.
@@ -59,6 +61,9 @@ func (h *recommendationHandler) list(c *gin.Context, _ Subject) error {
 	list := wire.RecommendationList{Recommendations: make([]wire.Recommendation, len(found))}
 	for i := range found {
 		list.Recommendations[i] = wireRecommendation(&found[i])
+	}
+	if len(found) == 0 && f.State == journal.RecommendationPending && f.Before == 0 {
+		list.NotMade = notMade(h.snapshot(), f.Kind)
 	}
 	return answer(c, http.StatusOK, list)
 }
@@ -133,15 +138,38 @@ func (h *recommendationHandler) decide(
 func wireRecommendation(r *journal.Recommendation) wire.Recommendation {
 	w := wire.Recommendation{
 		ID: int64(r.ID), Kind: string(r.Kind), State: string(r.State), At: r.At.UTC(), Expires: r.Expires.UTC(), Changes: r.Changes(), Reason: r.Reason,
-		VJob: int64(r.VJob), Node: string(r.Node), Moves: make([]wire.Move, len(r.Moves)), On: cluster.NodeNames(r.On), Off: cluster.NodeNames(r.Off),
+		VJob: int64(r.VJob), Node: string(r.Node), On: cluster.NodeNames(r.On), Off: cluster.NodeNames(r.Off),
 		ImbalanceBefore: r.Before.Imbalance, ImbalanceAfter: r.After.Imbalance, WattsBefore: watts(r.Before.Watts), WattsAfter: watts(r.After.Watts),
 		BenefitSeconds: r.Benefit, CostSeconds: r.Cost, By: r.By, Decided: instant(r.Decided), Note: r.Note, Plan: int64(r.Plan),
 	}
-	for i, m := range r.Moves {
-		w.Moves[i] = wire.Move{VM: m.VM.String(), From: string(m.From), To: string(m.To)}
-	}
+	w.Moves = wireMoves(r.Moves)
 	for _, id := range r.DependsOn {
 		w.DependsOn = append(w.DependsOn, int64(id))
 	}
+	for i := range r.Prerequisites {
+		w.Prerequisites = append(w.Prerequisites, wirePrerequisite(&r.Prerequisites[i]))
+	}
 	return w
+}
+
+func wirePrerequisite(p *journal.Prerequisite) wire.Prerequisite {
+	w := wire.Prerequisite{
+		VJob: int64(p.VJob), Off: string(p.Off), Moves: wireMoves(p.Moves), Leave: make([]int64, len(p.Leave)), Plan: int64(p.Plan),
+		Change: p.Change(), After: p.Text(),
+	}
+	if p.VM != (cluster.VMID{}) {
+		w.VM = p.VM.String()
+	}
+	for i, id := range p.Leave {
+		w.Leave[i] = int64(id)
+	}
+	return w
+}
+
+func wireMoves(moves []cluster.Move) []wire.Move {
+	list := make([]wire.Move, len(moves))
+	for i, m := range moves {
+		list[i] = wire.Move{VM: m.VM.String(), From: string(m.From), To: string(m.To)}
+	}
+	return list
 }

@@ -25,6 +25,10 @@ func TestRecommendations(t *testing.T) {
 	if r.Changes != "moves 1.0 from n1 to n2" || r.ImbalanceBefore != 0.5 || r.ImbalanceAfter != 0.125 || r.BenefitSeconds != 300 || r.CostSeconds != 12 {
 		t.Errorf("%+v", r)
 	}
+	if p := r.Prerequisites; len(p) != 2 || p[0].VM != "1.0" || p[0].Change != "1.0" || p[0].After != "2.0 from n2 to n3, vjob 3 leaves its nodes" || p[0].Leave[0] != 3 ||
+		p[0].Moves[0].To != "n3" || p[1].Change != "n1 goes off" || p[1].Off != "n1" || p[1].After != "context switch 1" {
+		t.Errorf("%+v", p)
+	}
 	if all := read[wire.RecommendationList](t, b.as("root", "GET", "/v1/recommendations", ""), http.StatusOK); len(all.Recommendations) != 2 || all.Recommendations[0].Changes != "switches n3 off" {
 		t.Errorf("%+v", all)
 	}

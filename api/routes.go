@@ -94,7 +94,7 @@ func (h *handlers) vjobRoutes() []Endpoint {
 			Access: Users, Verb: Read, Status: 200, Result: wire.VJobDetail{}, Handle: h.vjobs.show,
 		},
 		{
-			Method: "PATCH", Path: "/v1/vjobs/:id", Name: "changeVJob", Summary: "Change the walltime or the pool of a vjob",
+			Method: "PATCH", Path: "/v1/vjobs/:id", Name: "changeVJob", Summary: "Change the walltime, the pool or the mode of moves of a vjob",
 			Access: Users, Verb: Change, Body: wire.VJobChange{}, Status: 200, Result: wire.VJob{}, Handle: h.vjobs.change,
 		},
 		{

@@ -290,6 +290,9 @@ func (b *fixture) populate() {
 				ID: 1, Kind: journal.RecommendBalance, At: epoch, Expires: epoch.Add(time.Hour), Reason: "n1 is full", State: journal.RecommendationPending,
 				Moves:  []cluster.Move{{VM: cluster.VMID{VJob: 1}, From: "n1", To: "n2"}},
 				Before: journal.Measure{Imbalance: 0.5}, After: journal.Measure{Imbalance: 0.125}, Benefit: 300, Cost: 12,
+				Prerequisites: []journal.Prerequisite{
+					{VM: cluster.VMID{VJob: 1}, Moves: []cluster.Move{{VM: cluster.VMID{VJob: 2}, From: "n2", To: "n3"}}, Leave: []cluster.VJobID{3}}, {Off: "n1", Plan: 1},
+				},
 			},
 			{ID: 2, Kind: journal.RecommendPower, At: epoch, Off: []cluster.NodeID{"n3"}, State: journal.RecommendationSuperseded, Note: "a later search does not propose it any more"},
 		},

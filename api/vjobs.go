@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -29,6 +30,8 @@ type vjobService interface {
 	Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error
 	// MoveVJob moves a vjob to another pool; it is durable on return.
 	MoveVJob(ctx context.Context, m scheduler.PoolMove) error
+	// SetMoves changes whether the VMs of a vjob move to improve the cluster; it is durable on return.
+	SetMoves(ctx context.Context, m scheduler.MoveModeChange) error
 	// SetWalltime gives a vjob another walltime; it is durable on return.
 	SetWalltime(ctx context.Context, s scheduler.WalltimeChange) error
 }
@@ -153,13 +156,22 @@ func (h *vjobHandler) change(c *gin.Context, caller Subject) error {
 
 // apply makes one change to a vjob.
 func (h *vjobHandler) apply(ctx context.Context, caller Subject, id cluster.VJobID, body *wire.VJobChange) error {
+	var fields []string
+	for name, given := range map[string]bool{"walltime_seconds": body.WalltimeSeconds != nil, "pool": body.Pool != nil, "moves": body.Moves != nil} {
+		if given {
+			fields = append(fields, name)
+		}
+	}
+	slices.Sort(fields)
 	switch {
-	case body.WalltimeSeconds == nil && body.Pool == nil:
-		return cluster.BadField("walltime_seconds", "null", "the new walltime, or 0 for no limit")
-	case body.WalltimeSeconds != nil && body.Pool != nil:
-		return cluster.Fault("pool", "given beside walltime_seconds, want one change at a time")
+	case len(fields) == 0:
+		return cluster.BadField("walltime_seconds", "null", "the new walltime, or 0 for no limit; or another pool, or moves")
+	case len(fields) > 1:
+		return cluster.Fault(fields[0], "given beside %s, want one change at a time", fields[1])
 	case body.Pool != nil:
 		return h.scheduler.MoveVJob(ctx, scheduler.PoolMove{VJob: id, Pool: *body.Pool, By: caller.Name})
+	case body.Moves != nil:
+		return h.scheduler.SetMoves(ctx, scheduler.MoveModeChange{VJob: id, Moves: *body.Moves, By: caller.Name})
 	}
 	if err := inRange("walltime_seconds", *body.WalltimeSeconds, 0, maxWalltime); err != nil {
 		return err

@@ -58,15 +58,3 @@ func wireUse(pools []decide.PoolUse) (list []wire.WhatIfUse) {
 	}
 	return list
 }
-
-func wireBalanceMoves(moves []decide.BalanceMove) []wire.BalanceMove {
-	list := make([]wire.BalanceMove, len(moves))
-	for i := range moves {
-		m := &moves[i]
-		list[i] = wire.BalanceMove{
-			Move: wire.Move{VM: m.VM.String(), From: string(m.From), To: string(m.To)}, Gain: m.Gain,
-			BenefitSeconds: m.Benefit.Seconds(), CostSeconds: m.Cost.Seconds(), Reason: m.Reason, After: m.After,
-		}
-	}
-	return list
-}

@@ -23,6 +23,8 @@ type Terms struct {
 	CPUReservation MilliCPU `json:"cpu_reservation_milli,omitempty" flag:"cpu-reservation" help:"<CPU> that each VM gets at least while it runs, such as 0.5"`
 	CPULimit       MilliCPU `json:"cpu_limit_milli,omitempty" flag:"cpu-limit" help:"<CPU> that each VM gets at most, also on an idle node"`
 
+	Moves MoveMode `json:"moves,omitempty" flag:"moves" help:"<MODE> of moves by balance and consolidation: automatic (the default: as the cluster says), manual (they wait for approval) or never; drained nodes, and vjobs that start, may still move its VMs" show:"moves"`
+
 	BestEffort bool       `json:"best_effort,omitempty" flag:"best-effort" help:"run only on capacity that no other vjob needs"` // and is preempted first
 	Preemption Preemption `json:"yields,omitempty" flag:"yields" help:"how it is preempted: suspend (the default), end or never"`
 	MinRun     Seconds    `json:"min_run_seconds,omitempty" flag:"min-run" help:"<TIME> after each start in which it is not preempted"`
@@ -89,6 +91,34 @@ func (y Preemption) MarshalText() ([]byte, error) { return []byte(y.String()), n
 // UnmarshalText reads the name.
 func (y *Preemption) UnmarshalText(b []byte) (err error) {
 	*y, err = preemptions.parse("yields", string(b))
+	return err
+}
+
+// MoveMode is whether the VMs of a running vjob move to improve the cluster: by balance and consolidation. What is
+// necessary moves them in any mode: they leave drained nodes, and make room for vjobs that start.
+type MoveMode uint8
+
+// The modes.
+const (
+	MovesAutomatic MoveMode = iota // as the automation of the cluster says
+	MovesManual                    // their moves wait for approval, also where the cluster is automatic
+	MovesNever                     // they stay
+)
+
+var moveModes = names[MoveMode]{MovesAutomatic: "automatic", MovesManual: "manual", MovesNever: "never"}
+
+// String is the lower-case name.
+func (m MoveMode) String() string { return moveModes.text(m) }
+
+// ParseMoveMode reads the name; the error lists the valid names.
+func ParseMoveMode(s string) (MoveMode, error) { return moveModes.parse("moves", s) }
+
+// MarshalText writes the name.
+func (m MoveMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the name.
+func (m *MoveMode) UnmarshalText(b []byte) (err error) {
+	*m, err = ParseMoveMode(string(b))
 	return err
 }
 

@@ -22,6 +22,7 @@ func TestRecommendations(t *testing.T) {
 			ID: 1, Kind: journal.RecommendBalance, At: at, Expires: at.Add(time.Hour), Reason: "n1 is full",
 			Moves:  []cluster.Move{{VM: cluster.VMID{VJob: 3, Rank: 1}, From: "n1", To: "n2"}},
 			Before: journal.Measure{Imbalance: 0.5}, After: journal.Measure{Imbalance: 0.25, Watts: 200}, State: journal.RecommendationPending,
+			Prerequisites: []journal.Prerequisite{{VM: cluster.VMID{VJob: 3, Rank: 1}, Moves: []cluster.Move{{VM: cluster.VMID{VJob: 4}, From: "n2", To: "n1"}}, Leave: []cluster.VJobID{5}}, {Plan: 6}},
 		},
 		{ID: 2, Kind: journal.RecommendPower, At: at, Off: []cluster.NodeID{"n3"}, DependsOn: []journal.RecommendationID{1}, State: journal.RecommendationRejected, By: "root", Decided: at},
 		{ID: 3, Kind: journal.RecommendBalance, At: at, State: journal.RecommendationApplied, Plan: 7},

@@ -45,6 +45,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return each(s.Gangs, t.gang) },
 		func() error { return each(s.Spans, t.walltime) },
 		func() error { return each(s.Moved, t.poolOf) },
+		func() error { return each(s.MoveModes, t.moveModeOf) },
 		func() error { return each(s.Freed, t.removeDependencies) },
 		func() error { return each(s.Again, t.writeAttempt) },
 	)

@@ -107,7 +107,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 
 const (
 	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, hold, cause, version,
-		queue, project, pool, array, array_index, parameter, replaces, attempts, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
+		queue, project, pool, moves, array, array_index, parameter, replaces, attempts, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
 	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
 )
 
@@ -123,7 +123,9 @@ func scanRow(s row, more ...any) (journal.Row, error) {
 		cause{&j.Hold},
 		cause{&j.Cause},
 		&j.Version,
-		&j.Queue, &j.Project, &j.Pool, &j.Array, &j.Index, &j.Parameter, &j.Replaces, &j.Attempts, &outcome,
+		&j.Queue, &j.Project, &j.Pool,
+		moveMode{&j.Moves},
+		&j.Array, &j.Index, &j.Parameter, &j.Replaces, &j.Attempts, &outcome,
 		instant{&row.Started},
 		instant{&row.Ended},
 		&row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
@@ -157,9 +159,9 @@ func (r *snapshot) withTerms(rows []journal.Row, tail string, args []any) ([]jou
 			last = id
 			terms, err = decodeTerms(raw)
 		}
-		queue, project, pool := row.Queue, row.Project, row.Pool
+		queue, project, pool, moves := row.Queue, row.Project, row.Pool, row.Moves
 		row.Terms = terms // shared and never changed
-		row.Queue, row.Project, row.Pool = queue, project, pool
+		row.Queue, row.Project, row.Pool, row.Moves = queue, project, pool, moves
 		rows = append(rows, row)
 		return err
 	})
@@ -200,9 +202,9 @@ func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) 
 		return nil, err
 	}
 	for i := range list {
-		pool := list[i].Pool
+		pool, moves := list[i].Pool, list[i].Moves
 		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.current().Clone()
-		list[i].Pool = pool
+		list[i].Pool, list[i].Moves = pool, moves
 		if shape := list[i].Shape; shape > 0 && shape < len(list[i].Shapes) {
 			list[i].VJob = list[i].WithShape(shape)
 		}

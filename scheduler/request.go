@@ -109,6 +109,11 @@ func (l *Requests) SetWalltime(ctx context.Context, s WalltimeChange) error {
 	return l.inbox.ask(ctx, func(c *Core) error { return c.VJobs.SetWalltime(l.now(), s) })
 }
 
+// SetMoves changes whether the VMs of a vjob move to improve the cluster.
+func (l *Requests) SetMoves(ctx context.Context, m MoveModeChange) error {
+	return l.inbox.ask(ctx, func(c *Core) error { return c.VJobs.SetMoves(l.now(), m) })
+}
+
 // SetNodes sets the state of some nodes, of all or none.
 func (l *Requests) SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error {
 	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Nodes.Set(l.now(), nodes, state, act.By) })

@@ -18,7 +18,7 @@ func (c *Core) Snapshot() *Snapshot {
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.Rules.stated, Broken: c.last.breaches},
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.Power.cap.Budgets(c.now), c.Power.pricesStatus(), c.Improver.ConsolidationStatus()
-	s.Balance = c.Improver.BalanceStatus()
+	s.Balance, s.Recommendations = c.Improver.BalanceStatus(), c.Improver.RecommendationStatus()
 	s.Durations = c.last.durations
 	for _, rule := range slices.Sorted(maps.Keys(c.last.dropped)) {
 		s.Rules.Dropped = append(s.Rules.Dropped, c.last.dropped[rule])
@@ -33,6 +33,9 @@ func (c *Core) Snapshot() *Snapshot {
 		})
 	}
 	for _, r := range vjobs {
+		if r.Job.Moves == cluster.MovesManual {
+			s.ManualVJobs++
+		}
 		status := VJobStatus{
 			Owner: r.Job.Owner, State: r.Job.State, Held: r.Job.Held, Gang: *r.Record, Ran: r.Ran, Crowded: r.Crowded, Cause: r.Job.Cause, Watts: r.Watts,
 			Promised: r.Promised != 0 && r.Job.State.Ready(), Refusals: r.Refusals,

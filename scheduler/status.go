@@ -49,10 +49,13 @@ type Snapshot struct {
 	Prices        PricesStatus
 	Balance       improve.BalanceStatus
 	Consolidation improve.ConsolidationStatus
-	Pools         PoolsStatus
-	VJobs         map[cluster.VJobID]VJobStatus
-	Running       []ActionStatus      // actions under way
-	Durations     *duration.Estimates // as the last decision saw them; nil before the first step
+	// Recommendations are counted; ManualVJobs are the live vjobs with moves that wait for approval.
+	Recommendations improve.RecommendationStatus
+	ManualVJobs     int
+	Pools           PoolsStatus
+	VJobs           map[cluster.VJobID]VJobStatus
+	Running         []ActionStatus      // actions under way
+	Durations       *duration.Estimates // as the last decision saw them; nil before the first step
 }
 
 // Declared returns the nodes without what is observed of them.

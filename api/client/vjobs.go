@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 )
 
 // Submit submits a vjob. The key makes repeating the submission safe; "" has one
@@ -98,6 +99,14 @@ func vjobPath(id int64) string { return "/v1/vjobs/" + strconv.FormatInt(id, 10)
 func (c *vjobClient) MoveVJob(ctx context.Context, id int64, pool string) (job wire.VJob, err error) {
 	_, err = c.call(ctx, request{
 		method: http.MethodPatch, path: vjobPath(id), body: wire.VJobChange{Pool: &pool}, repeatable: true,
+	}, &job)
+	return job, err
+}
+
+// SetMoves changes whether the VMs of a vjob move to improve the cluster.
+func (c *vjobClient) SetMoves(ctx context.Context, id int64, mode cluster.MoveMode) (job wire.VJob, err error) {
+	_, err = c.call(ctx, request{
+		method: http.MethodPatch, path: vjobPath(id), body: wire.VJobChange{Moves: &mode}, repeatable: true,
 	}, &job)
 	return job, err
 }

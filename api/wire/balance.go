@@ -13,6 +13,7 @@ type Balance struct {
 	ImbalanceAfter float64       `json:"imbalance_after"` // after the moves
 	Nodes          []NodeLoad    `json:"nodes"`
 	Moves          []BalanceMove `json:"moves"`
+	Waiting        []BalanceMove `json:"waiting"`        // moves that wait for approval, after the others
 	Plan           int64         `json:"plan,omitempty"` // that carries the moves out
 	Why            string        `json:"why"`            // why there are no moves, or no more
 	VMsMoved       int           `json:"vms_moved"`      // since the daemon was started
@@ -37,5 +38,5 @@ type BalanceMove struct {
 	BenefitSeconds float64 `json:"benefit_cpu_seconds"`
 	CostSeconds    float64 `json:"cost_cpu_seconds"`
 	Reason         string  `json:"reason"`
-	After          []int   `json:"after,omitempty"` // moves that make room for it, by index
+	After          []int   `json:"after,omitempty"` // moves of the same list that make room for it, by index
 }

@@ -23,13 +23,28 @@ type Recommendation struct {
 	WattsBefore float64 `json:"watts_before,omitempty"`
 	WattsAfter  float64 `json:"watts_after,omitempty"`
 	// Benefit and cost are CPU time; energy that is saved counts as the CPU time that it gives.
-	BenefitSeconds float64    `json:"benefit_cpu_seconds,omitempty"`
-	CostSeconds    float64    `json:"cost_cpu_seconds,omitempty"`
-	DependsOn      []int64    `json:"depends_on,omitempty"` // recommendations that are applied before
-	By             string     `json:"by,omitempty"`         // the administrator that approved or rejected it
-	Decided        *time.Time `json:"decided,omitempty"`
-	Note           string     `json:"note,omitempty"` // why it was refused, rejected or superseded
-	Plan           int64      `json:"plan,omitempty"` // that carries it out
+	BenefitSeconds float64 `json:"benefit_cpu_seconds,omitempty"`
+	CostSeconds    float64 `json:"cost_cpu_seconds,omitempty"`
+	DependsOn      []int64 `json:"depends_on,omitempty"` // recommendations that are applied before
+	// Prerequisites are the changes of it that begin only once others have ended.
+	Prerequisites []Prerequisite `json:"prerequisites,omitempty"`
+	By            string         `json:"by,omitempty"` // the administrator that approved or rejected it
+	Decided       *time.Time     `json:"decided,omitempty"`
+	Note          string         `json:"note,omitempty"` // why it was refused, rejected or superseded
+	Plan          int64          `json:"plan,omitempty"` // that carries it out
+}
+
+// Prerequisite is what has to end before a change of a recommendation begins. The change is the move of a VM, the start of
+// a vjob, that a node is switched off, or without any of them all of the recommendation.
+type Prerequisite struct {
+	VM     string  `json:"vm,omitempty"`
+	VJob   int64   `json:"vjob,omitempty"`
+	Off    string  `json:"off,omitempty"`
+	Moves  []Move  `json:"moves"`          // that make room, or empty the node
+	Leave  []int64 `json:"leave"`          // vjobs that are suspended or stopped
+	Plan   int64   `json:"plan,omitempty"` // a context switch that has to end
+	Change string  `json:"change"`         // what begins, as text
+	After  string  `json:"after"`          // what has to end, as text
 }
 
 // Move takes a VM to another node.
@@ -42,6 +57,15 @@ type Move struct {
 // RecommendationList is the answer to GET /v1/recommendations.
 type RecommendationList struct {
 	Recommendations []Recommendation `json:"recommendations"`
+	// NotMade says why no recommendation waits for approval; absent if one does, or others were asked for.
+	NotMade []NotMade `json:"not_made,omitempty"`
+}
+
+// NotMade is why there is no recommendation of some kinds.
+type NotMade struct {
+	Kinds []string `json:"kinds"`
+	Why   string   `json:"why"`
+	See   string   `json:"see"` // the command that says more
 }
 
 // Rejection is the body of POST /v1/recommendations/{id}/reject.

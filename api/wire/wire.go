@@ -2,7 +2,11 @@
 // 3339 in UTC; lists are never null. Decoding refuses unknown fields.
 package wire
 
-import "time"
+import (
+	"time"
+
+	"vjob/cluster"
+)
 
 // Submission is the body of POST /v1/vjobs and the content of a vjob file.
 // Either VMs lists the members one by one, or Count and Template describe equal
@@ -30,6 +34,8 @@ type VJobChange struct {
 	WalltimeSeconds *int64 `json:"walltime_seconds,omitempty"` // of running time; 0 is unlimited
 	// Pool is another pool: "cluster" is in none, "" that of its project or queue.
 	Pool *string `json:"pool,omitempty"`
+	// Moves is whether balance and consolidation move its VMs: automatic, manual, never.
+	Moves *cluster.MoveMode `json:"moves,omitempty"`
 }
 
 // VMSpec is one member as submitted.

@@ -201,6 +201,10 @@ func busyCluster() map[string]any {
 				{Node: "n2", CPU: 0.25, CPUAfter: 0.75, Memory: 0.125, MemoryAfter: 0.375},
 			},
 			Moves: []wire.BalanceMove{{Move: wire.Move{VM: "13.1", From: "n1", To: "n2"}, Gain: 0.31, BenefitSeconds: 900, CostSeconds: 12, Reason: "n1 is over its capacity"}},
+			Waiting: []wire.BalanceMove{
+				{Move: wire.Move{VM: "14.0", From: "n2", To: "n3"}, Gain: -0.02, BenefitSeconds: 0, CostSeconds: 9, Reason: "CPU load of n2 75 → 25 %, of n3 10 → 60 %"},
+				{Move: wire.Move{VM: "12.0", From: "n1", To: "n2"}, Gain: 0.09, BenefitSeconds: 400, CostSeconds: 12, Reason: "CPU load of n1 75 → 25 %, of n2 25 → 75 %", After: []int{0}},
+			},
 		},
 		"/v1/recommendations": wire.RecommendationList{Recommendations: []wire.Recommendation{
 			{
@@ -209,6 +213,12 @@ func busyCluster() map[string]any {
 			},
 			{ID: 4, Kind: "power", State: "pending", At: *at(-9), Expires: *at(51), Changes: "switches n4 off", Reason: "hosts are idle", Off: []string{"n4"}, WattsBefore: 310, WattsAfter: 110},
 		}},
+		"/v1/recommendations/6": wire.Recommendation{
+			ID: 6, Kind: "balance", State: "pending", At: *at(-1), Expires: *at(59), Changes: "moves 14.0 from n2 to n3, 12.0 from n1 to n2", Reason: "CPU load of n1 75 → 25 %, of n2 25 → 75 %",
+			Moves:           []wire.Move{{VM: "14.0", From: "n2", To: "n3"}, {VM: "12.0", From: "n1", To: "n2"}},
+			ImbalanceBefore: 0.11, ImbalanceAfter: 0.04, BenefitSeconds: 400, CostSeconds: 21, DependsOn: []int64{5},
+			Prerequisites: []wire.Prerequisite{{VM: "12.0", Change: "12.0", After: "14.0 from n2 to n3"}, {Plan: 4, Change: "all", After: "context switch 4"}},
+		},
 		"/v1/plans/3": earlier,
 		"/v1/plans/4": detail,
 		"/v1/events":  wire.EventList{Events: events, Last: 42},
@@ -309,7 +319,7 @@ func busyPools() []wire.Pool {
 func TestTables(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for name, line := range map[string]string{
-		"list": "list", "balance": "balance", "recommendations": "recommendations", "show": "show 12", "nodes": "nodes", "node": "nodes show n1", "plan-done": "plans show 3", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
+		"list": "list", "balance": "balance", "recommendations": "recommendations", "recommendation": "recommendations show 6", "show": "show 12", "nodes": "nodes", "node": "nodes show n1", "plan-done": "plans show 3", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "orphans": "images orphans", "accounts": "accounts", "tokens": "token list --user ada", "audit": "audit", "audit-json": "audit -o json", "whoami": "whoami",
 		"queues": "queues", "pools": "pools", "pools-show": "pools show theory", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
 		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",

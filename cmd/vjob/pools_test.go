@@ -4,6 +4,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"vjob/api/wire"
+	"vjob/tests/golden"
 )
 
 // The reference shows what the command prints for the example.
@@ -52,6 +55,7 @@ func TestOneArgumentOfTwo(t *testing.T) {
 	s, _ := against(t, busyCluster())
 	for line, want := range map[string]string{
 		"walltime 12":   "time: missing, want the new walltime",
+		"moves 12":      "mode: missing, want automatic, manual or never",
 		"pools move 12": "pool: missing, want the name of a pool",
 	} {
 		s.fails(2, want, strings.Fields(line)...)
@@ -71,5 +75,20 @@ func TestPoolsSet(t *testing.T) {
 		if f.pool != want {
 			t.Errorf("%s\nsent %s\nwant %s", line, f.pool, want)
 		}
+	}
+}
+
+// Without recommendations the command says why, and which command says more.
+func TestNoRecommendations(t *testing.T) {
+	s, _ := against(t, map[string]any{"/v1/recommendations": wire.RecommendationList{
+		Recommendations: []wire.Recommendation{}, NotMade: []wire.NotMade{
+			{Kinds: []string{"balance"}, Why: "no move lowers the imbalance of 0.210 by 0.005 and is possible and worth its cost; n1 is held back: 2 fixed: held by its owner (never) (3.0)", See: "vjob balance"},
+			{Kinds: []string{"start", "drain", "power"}, Why: "automatic: changes begin without approval (automation in the settings)", See: "vjob recommendations --all"},
+		},
+	}})
+	golden.Same(t, "testdata/no-recommendations.golden", s.ok("recommendations"))
+	s, _ = against(t, map[string]any{"/v1/recommendations": wire.RecommendationList{Recommendations: []wire.Recommendation{}}})
+	if out := s.ok("recommendations", "--state", "expired"); !strings.HasPrefix(out, "No recommendations match.") {
+		t.Error(out)
 	}
 }

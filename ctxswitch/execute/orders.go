@@ -126,6 +126,20 @@ func (e *Executor) SetPool(now time.Time, id cluster.VJobID, pool, text string) 
 	return nil
 }
 
+// SetMoves changes whether the VMs of a vjob move to improve the cluster. It fails with cluster.ErrNotFound.
+func (e *Executor) SetMoves(now time.Time, id cluster.VJobID, mode cluster.MoveMode, text string) error {
+	e.now = now
+	p, ok := e.gangs.live[id]
+	if !ok {
+		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
+	}
+	p.changing().Moves = mode
+	e.changes++
+	e.out.Step.MoveModes = append(e.out.Step.MoveModes, journal.MoveModeChange{ID: id, Moves: mode})
+	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: text})
+	return nil
+}
+
 // SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
 // as much as there is. Unknown vjobs are ignored.
 func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {

@@ -136,6 +136,12 @@ type PoolChange struct {
 	Pool string
 }
 
+// MoveModeChange changes whether the VMs of a vjob move to improve the cluster.
+type MoveModeChange struct {
+	ID    cluster.VJobID
+	Moves cluster.MoveMode
+}
+
 // EndedVJob is what is known of a vjob that has ended, for those that wait for it.
 type EndedVJob struct {
 	ID, Array cluster.VJobID

@@ -55,26 +55,67 @@ var RecommendationStates = []RecommendationState{
 
 // Recommendation is a set of changes that belong together, with a reason, a benefit and a cost.
 type Recommendation struct {
-	ID        RecommendationID    `json:"id"`
-	Kind      RecommendationKind  `json:"kind"`
-	At        time.Time           `json:"at"`
-	Expires   time.Time           `json:"expires,omitzero"`
-	VJob      cluster.VJobID      `json:"vjob,omitzero"` // that starts; 0 for other kinds
-	Node      cluster.NodeID      `json:"node,omitzero"` // that is drained; "" for other kinds
-	Moves     []cluster.Move      `json:"moves,omitzero"`
-	On        []cluster.NodeID    `json:"on,omitzero"`  // nodes that are switched
-	Off       []cluster.NodeID    `json:"off,omitzero"` // nodes that are switched
-	Reason    string              `json:"reason,omitzero"`
-	Before    Measure             `json:"before,omitzero"`
-	After     Measure             `json:"after,omitzero"`
-	Benefit   float64             `json:"benefit,omitzero"`    // CPU seconds, or what energy saved is worth in them
-	Cost      float64             `json:"cost,omitzero"`       // CPU seconds
-	DependsOn []RecommendationID  `json:"depends_on,omitzero"` // that must be applied before
-	State     RecommendationState `json:"state"`
-	By        string              `json:"by,omitzero"` // the user that approved or rejected it; "" if none has
-	Decided   time.Time           `json:"decided,omitzero"`
-	Note      string              `json:"note,omitzero"` // why it was refused, rejected or superseded
-	Plan      PlanID              `json:"plan,omitzero"` // that carries it out; 0 if none
+	ID        RecommendationID   `json:"id"`
+	Kind      RecommendationKind `json:"kind"`
+	At        time.Time          `json:"at"`
+	Expires   time.Time          `json:"expires,omitzero"`
+	VJob      cluster.VJobID     `json:"vjob,omitzero"` // that starts; 0 for other kinds
+	Node      cluster.NodeID     `json:"node,omitzero"` // that is drained; "" for other kinds
+	Moves     []cluster.Move     `json:"moves,omitzero"`
+	On        []cluster.NodeID   `json:"on,omitzero"`  // nodes that are switched
+	Off       []cluster.NodeID   `json:"off,omitzero"` // nodes that are switched
+	Reason    string             `json:"reason,omitzero"`
+	Before    Measure            `json:"before,omitzero"`
+	After     Measure            `json:"after,omitzero"`
+	Benefit   float64            `json:"benefit,omitzero"`    // CPU seconds, or what energy saved is worth in them
+	Cost      float64            `json:"cost,omitzero"`       // CPU seconds
+	DependsOn []RecommendationID `json:"depends_on,omitzero"` // that must be applied before
+	// Prerequisites are the changes of it that begin only once others have ended.
+	Prerequisites []Prerequisite      `json:"prerequisites,omitzero"`
+	State         RecommendationState `json:"state"`
+	By            string              `json:"by,omitzero"` // the user that approved or rejected it; "" if none has
+	Decided       time.Time           `json:"decided,omitzero"`
+	Note          string              `json:"note,omitzero"` // why it was refused, rejected or superseded
+	Plan          PlanID              `json:"plan,omitzero"` // that carries it out; 0 if none
+}
+
+// Prerequisite is what has to end before a change of a recommendation begins (VMware 2012 §3.1.6). The change is the move
+// of a VM, the start of a vjob, that a node is switched off, or without any of them all of the recommendation.
+type Prerequisite struct {
+	VM    cluster.VMID     `json:"vm,omitzero"`
+	VJob  cluster.VJobID   `json:"vjob,omitzero"`
+	Off   cluster.NodeID   `json:"off,omitzero"`
+	Moves []cluster.Move   `json:"moves,omitempty"` // that make room, or empty the node
+	Leave []cluster.VJobID `json:"leave,omitempty"` // vjobs that are suspended or stopped
+	Plan  PlanID           `json:"plan,omitzero"`   // that has to end
+}
+
+// Change returns the change that waits, such as "12.1", "vjob 12 starts" or "n4 goes off".
+func (p *Prerequisite) Change() string {
+	switch {
+	case p.VM != cluster.VMID{}:
+		return p.VM.String()
+	case p.VJob != 0:
+		return fmt.Sprintf("vjob %s starts", p.VJob)
+	case p.Off != "":
+		return fmt.Sprintf("%s goes off", p.Off)
+	}
+	return "all"
+}
+
+// Text returns what has to end, such as "7.0 from n1 to n2, vjob 5 leaves its nodes".
+func (p *Prerequisite) Text() string {
+	var list []string
+	if p.Plan != 0 {
+		list = append(list, fmt.Sprintf("context switch %d", p.Plan))
+	}
+	for _, m := range p.Moves {
+		list = append(list, m.String())
+	}
+	for _, id := range p.Leave {
+		list = append(list, fmt.Sprintf("vjob %s leaves its nodes", id))
+	}
+	return strings.Join(list, ", ")
 }
 
 // Open reports whether a recommendation may still be applied.

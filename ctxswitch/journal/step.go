@@ -35,6 +35,7 @@ type Step struct {
 	Again     []Attempt
 	Spans     []WalltimeChange
 	Moved     []PoolChange
+	MoveModes []MoveModeChange
 	// Recommendations are written as they are now, new ones and changed ones.
 	Recommendations []Recommendation
 	Audit           []Audit // a store without accounts keeps none
@@ -46,7 +47,7 @@ func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
 		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
-		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && s.Pools == nil
 }
 
@@ -85,6 +86,7 @@ func (s *Step) Append(later *Step) {
 	s.Again = append(s.Again, later.Again...)
 	s.Spans = append(s.Spans, later.Spans...)
 	s.Moved = append(s.Moved, later.Moved...)
+	s.MoveModes = append(s.MoveModes, later.MoveModes...)
 	s.Audit = append(s.Audit, later.Audit...)
 	s.Recommendations = append(s.Recommendations, later.Recommendations...)
 	s.Learned = append(s.Learned, later.Learned...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/queue"
 )
 
@@ -81,18 +82,20 @@ func (a *attempt) pinned(stays func(cluster.VJobID) bool) map[cluster.VMID]bool 
 // Start is what a decision does to start a vjob.
 type Start struct {
 	Job    *cluster.VJob
-	Moves  []cluster.Move // of its VMs to their nodes
-	Others []cluster.Move // of other VMs, by the same plan, to make room or for other reasons
+	Moves  []cluster.Move   // of its VMs to their nodes
+	Before []cluster.Move   // of other VMs, by the same plan, that make room for it
+	Leave  []cluster.VJobID // that are suspended or stopped by the same plan to make room for it
 	Reason string
 }
 
 // Starts returns the starts of waiting vjobs that have never run, in queue order.
 func (d *Decision) Starts() (list []Start) {
-	moves, others := d.movesByVJob()
+	moves := d.boots()
 	for i := range d.VJobs {
 		r := &d.VJobs[i]
 		if own := moves[r.Job.ID]; waitsToBegin(r) && d.Verdicts[i].Target == queue.Run && len(own) > 0 {
-			list = append(list, Start{r.Job, own, others, d.Verdicts[i].Because()})
+			before, leave := d.Plan.Before(func(a *ctxswitch.Action) bool { return a.VM.VJob == r.Job.ID })
+			list = append(list, Start{r.Job, own, before, leave, d.Verdicts[i].Because()})
 		}
 	}
 	return list
@@ -141,20 +144,16 @@ func (d *Decision) Evacuations() (list []Evacuation) {
 	return list
 }
 
-// movesByVJob returns where the plan boots the VMs of each vjob, and the migrations.
-func (d *Decision) movesByVJob() (boots map[cluster.VJobID][]cluster.Move, others []cluster.Move) {
-	boots = map[cluster.VJobID][]cluster.Move{}
+// boots returns where the plan boots the VMs of each vjob.
+func (d *Decision) boots() map[cluster.VJobID][]cluster.Move {
+	boots := map[cluster.VJobID][]cluster.Move{}
 	for _, act := range d.Plan.Actions {
-		switch act.Kind {
-		case cluster.Boot:
+		if act.Kind == cluster.Boot {
 			boots[act.VM.VJob] = append(boots[act.VM.VJob], cluster.Move{VM: act.VM, To: act.To})
-		case cluster.Migrate:
-			others = append(others, cluster.Move{VM: act.VM, From: act.From, To: act.To})
-		default: // images stay with their VMs
 		}
 	}
 	for _, list := range boots {
 		slices.SortFunc(list, func(x, y cluster.Move) int { return x.VM.Compare(y.VM) })
 	}
-	return boots, others
+	return boots
 }

@@ -26,20 +26,25 @@ type BalanceRequest struct {
 	Left func(vm cluster.VMID) map[cluster.NodeID]time.Time
 	// Keeps reports whether a VM stays for other reasons. May be nil.
 	Keeps func(vm cluster.VMID) bool
+	// Split searches for the moves of manual vjobs, which wait for approval, after the others: they become Waiting.
+	// Otherwise all moves are found alike.
+	Split bool
 }
 
 // Balancing is the result of one search, and its effects.
 type Balancing struct {
-	Plan   ctxswitch.Plan
-	Caps   map[cluster.VJobID][]cluster.MilliCPU // as in [Decision]
-	Moves  []BalanceMove                         // in order
-	Before balance.Imbalance
-	After  balance.Imbalance
-	Loads  []NodeLoad // of the nodes, before and after the moves
-	Held   []HeldNode // nodes that stay crowded, and why
-	Nodes  int        // that were balanced
-	VMs    int
-	Why    string // why there is no plan, or no further move
+	Plan  ctxswitch.Plan
+	Caps  map[cluster.VJobID][]cluster.MilliCPU // as in [Decision]
+	Moves []BalanceMove                         // in order
+	// Waiting are the moves that help after Moves and wait for approval. Their After counts among them.
+	Waiting []BalanceMove
+	Before  balance.Imbalance
+	After   balance.Imbalance
+	Loads   []NodeLoad // of the nodes, before and after the moves
+	Held    []HeldNode // nodes that stay crowded, and why
+	Nodes   int        // that were balanced
+	VMs     int
+	Why     string // why there is no plan, or no further move
 }
 
 // BalanceMove is a move, what it brings and what it costs.
@@ -67,10 +72,12 @@ type HeldNode struct {
 }
 
 // List returns the moves alone.
-func (b *Balancing) List() []cluster.Move {
-	list := make([]cluster.Move, len(b.Moves))
-	for i := range b.Moves {
-		list[i] = b.Moves[i].Move
+func (b *Balancing) List() []cluster.Move { return movesOf(b.Moves) }
+
+func movesOf(moves []BalanceMove) []cluster.Move {
+	list := make([]cluster.Move, len(moves))
+	for i := range moves {
+		list[i] = moves[i].Move
 	}
 	return list
 }
@@ -95,15 +102,15 @@ func (a *attempt) balance(d *Decision, ask *BalanceRequest) (b Balancing) {
 		return Balancing{Why: err.Error()}
 	}
 	b = s.describe(r)
-	if len(b.Moves) == 0 {
-		return b
+	if len(b.Moves) > 0 {
+		out, why := s.plan(b.List())
+		if why != "" {
+			b.Why = why
+			return b
+		}
+		b.Plan, b.Caps = out.plan, out.caps
 	}
-	out, why := s.plan(b.List())
-	if why != "" {
-		b.Why = why
-		return b
-	}
-	b.Plan, b.Caps = out.plan, out.caps
+	s.searchManual(&b, r)
 	return b
 }
 
@@ -116,12 +123,13 @@ type balancer struct {
 	index   map[cluster.NodeID]int
 	vms     []cluster.VMID
 	allowed *ctxswitch.AllowedNodes // nil without rules
+	manual  map[int]bool            // VMs that may move, once that is approved
 	at      map[int]int             // nodes of the VMs that the round has moved
 	away    map[int]int             // how many VMs of each rule group are elsewhere
 }
 
 func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, error) {
-	s := &balancer{relocation: a.newRelocation(d), BalanceRequest: ask, index: map[cluster.NodeID]int{}, at: map[int]int{}, away: map[int]int{}}
+	s := &balancer{relocation: a.newRelocation(d), BalanceRequest: ask, index: map[cluster.NodeID]int{}, manual: map[int]bool{}, at: map[int]int{}, away: map[int]int{}}
 	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 || len(a.trial.incompatible) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.problem); err != nil {
@@ -170,6 +178,8 @@ func (s *balancer) addVJob(report int) {
 		fixed = "its vjob is set aside"
 	case s.verdicts[report].Target != queue.Run:
 		fixed = "its vjob is to stop"
+	case r.Job.Moves == cluster.MovesNever:
+		fixed = heldByOwner
 	case s.left(report, s.Horizon) < s.Horizon/2:
 		fixed = "its vjob is expected to end before a move pays"
 	}
@@ -180,8 +190,13 @@ func (s *balancer) addVJob(report int) {
 		if !runs || !known {
 			continue
 		}
+		v := s.vm(vm, n, fixed)
+		if s.Split && r.Job.Moves == cluster.MovesManual && v.Fixed == "" {
+			s.manual[len(s.vms)] = true
+			v.Fixed = waitsForApproval
+		}
 		s.vms = append(s.vms, vm)
-		s.model.VMs = append(s.model.VMs, s.vm(vm, n, fixed))
+		s.model.VMs = append(s.model.VMs, v)
 	}
 }
 
@@ -277,24 +292,13 @@ func (s *balancer) noteMove(vm, _, to int) {
 // describe lists the moves and the nodes that stay crowded.
 func (s *balancer) describe(r *balance.Round) Balancing {
 	b := Balancing{Before: r.Before, After: r.After, Nodes: len(s.nodes), VMs: len(s.vms), Why: r.Why}
-	seconds := func(e balance.Effort) time.Duration {
-		return time.Duration(e[balance.CPU] / float64(cluster.CPU) * float64(time.Second))
-	}
 	for n := range r.Loads {
 		l := &r.Loads[n]
 		b.Loads = append(b.Loads, NodeLoad{
 			Node: s.nodes[n], CPU: [2]float64{l.Before[balance.CPU], l.After[balance.CPU]}, Memory: [2]float64{l.Before[balance.Memory], l.After[balance.Memory]},
 		})
 	}
-	for i := range r.Moves {
-		m := &r.Moves[i]
-		for _, vm := range m.VMs { // there are no groups: it is one
-			b.Moves = append(b.Moves, BalanceMove{
-				Move: cluster.Move{VM: s.vms[vm], From: s.nodes[m.From], To: s.nodes[m.To]},
-				Gain: m.Gain, Benefit: seconds(m.Benefit), Cost: seconds(m.Cost), Reason: m.Reason, After: m.After, Set: m.Set,
-			})
-		}
-	}
+	b.Moves = s.moves(r)
 	for _, h := range r.Held {
 		held := HeldNode{Node: s.nodes[h.Node], Over: h.Over, Why: h.Why}
 		for _, f := range h.Refused {
@@ -303,4 +307,19 @@ func (s *balancer) describe(r *balance.Round) Balancing {
 		b.Held = append(b.Held, held)
 	}
 	return b
+}
+
+// moves returns the moves of a round. There are no groups: each moves one VM.
+func (s *balancer) moves(r *balance.Round) (list []BalanceMove) {
+	seconds := func(e balance.Effort) time.Duration {
+		return time.Duration(e[balance.CPU] / float64(cluster.CPU) * float64(time.Second))
+	}
+	for i := range r.Moves {
+		m := &r.Moves[i]
+		list = append(list, BalanceMove{
+			Move: cluster.Move{VM: s.vms[m.VMs[0]], From: s.nodes[m.From], To: s.nodes[m.To]},
+			Gain: m.Gain, Benefit: seconds(m.Benefit), Cost: seconds(m.Cost), Reason: m.Reason, After: m.After, Set: m.Set,
+		})
+	}
+	return list
 }

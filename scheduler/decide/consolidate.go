@@ -23,6 +23,8 @@ type ConsolidationRequest struct {
 	NodePower NodePower
 	// Pack aims at the fewest nodes in use, whatever they draw (thesis ch. 7).
 	Pack bool
+	// Split searches first without manual vjobs, which wait for approval. Otherwise all moves are found alike.
+	Split bool
 }
 
 // NodePower tells which nodes go off once they are empty. Package nodepower implements it.
@@ -51,6 +53,7 @@ type Consolidation struct {
 	Yield    [2]float64   // the fraction of its CPU that every running vjob may use, before and after
 	Nodes    int          // searched
 	Turns    int          // searches until the whole cluster is covered
+	Waits    bool         // for approval: VMs of manual vjobs move
 	Why      string       // why there is no plan; "" if there is one
 }
 
@@ -68,8 +71,9 @@ func (d *Decision) Consolidate(ask *ConsolidationRequest) Consolidation {
 	return c
 }
 
-func (a *attempt) consolidate(d *Decision, ask *ConsolidationRequest) (c Consolidation) {
-	s, err := a.newConsolidator(d, ask)
+// consolidateWith searches with or without manual vjobs.
+func (a *attempt) consolidateWith(d *Decision, ask *ConsolidationRequest, manual bool) (c Consolidation) {
+	s, err := a.newConsolidator(d, ask, manual)
 	if err != nil {
 		c.Why = err.Error()
 		return c

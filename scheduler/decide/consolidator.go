@@ -22,10 +22,11 @@ type consolidator struct {
 	allowed  *ctxswitch.AllowedNodes // nil if VMs may go to all nodes
 	perCPU   energy.Watts
 	objected bool // power management would keep nodes on that become empty
+	manual   bool // manual vjobs move
 }
 
-func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {
-	s := &consolidator{relocation: a.newRelocation(d), ConsolidationRequest: ask, number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
+func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest, manual bool) (*consolidator, error) {
+	s := &consolidator{relocation: a.newRelocation(d), ConsolidationRequest: ask, manual: manual, number: map[cluster.NodeID]int{}, perCPU: a.supply.PerCPU(a.Nodes())}
 	s.model = consolidate.Problem{Resources: []string{"processors", "memory", "use of processors"}, Criteria: ask.Criteria, Seed: a.settings.Seed}
 	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 || len(a.trial.incompatible) > 0 {
 		var err error
@@ -81,6 +82,7 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 func (s *consolidator) addVJob(report int) {
 	r := &s.VJobs[report]
 	fixed := !r.Idle || r.Blind || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.verdicts[report].Target != queue.Run
+	fixed = fixed || r.Job.Moves == cluster.MovesNever || r.Job.Moves == cluster.MovesManual && !s.manual
 	left := s.left(report, s.Horizon)
 	first := len(s.vms)
 	uses, live := cluster.MilliCPU(0), true

@@ -36,6 +36,7 @@ func (d *Decision) Relocate(moves []cluster.Move) (plan ctxswitch.Plan, caps map
 // changed returns what has changed since moves were proposed; "" if they are still possible.
 func (r *relocation) changed(moves []cluster.Move) string {
 	var list []string
+	held := r.held()
 	for _, m := range moves {
 		at, runs := r.trial.current.Host(m.VM)
 		node, known := r.trial.current.Node(m.To)
@@ -44,6 +45,8 @@ func (r *relocation) changed(moves []cluster.Move) string {
 			list = append(list, fmt.Sprintf("%s does not run any more", m.VM))
 		case at != m.From:
 			list = append(list, fmt.Sprintf("%s runs on %s now, not on %s", m.VM, at, m.From))
+		case held[m.VM.VJob]:
+			list = append(list, fmt.Sprintf("%s is %s", m.VM, heldByOwner))
 		case r.problem.Pinned[m.VM]:
 			list = append(list, fmt.Sprintf("%s cannot be moved now", m.VM))
 		case !known || !node.Hosts():

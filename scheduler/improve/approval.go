@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/scheduler/decide"
@@ -62,7 +63,7 @@ func (m *Improver) Recommend(now time.Time) {
 	}
 	for _, e := range free.Evacuations() {
 		if approved.Drains != nil && !approved.Drains[e.Node] {
-			drains = append(drains, drainProposal(&e))
+			drains = append(drains, drainProposal(&e, &free.Plan))
 		}
 	}
 	if approved.Starts != nil {
@@ -75,19 +76,16 @@ func (m *Improver) Recommend(now time.Time) {
 
 func startProposal(s *decide.Start) recommendation.Proposal {
 	r := journal.Recommendation{Kind: journal.RecommendStart, VJob: s.Job.ID, Moves: s.Moves, Reason: s.Reason}
-	if len(s.Others) > 0 {
-		others := make([]string, len(s.Others))
-		for i, m := range s.Others {
-			others[i] = m.String()
-		}
-		r.Reason = strings.TrimPrefix(r.Reason+"; the same switch moves "+strings.Join(others, ", "), "; ")
+	if len(s.Before) > 0 || len(s.Leave) > 0 {
+		r.Prerequisites = []journal.Prerequisite{{VJob: s.Job.ID, Moves: s.Before, Leave: s.Leave}}
 	}
 	return recommendation.Proposal{Recommendation: r}
 }
 
-func drainProposal(e *decide.Evacuation) recommendation.Proposal {
+func drainProposal(e *decide.Evacuation, plan *ctxswitch.Plan) recommendation.Proposal {
 	return recommendation.Proposal{Recommendation: journal.Recommendation{
 		Kind: journal.RecommendDrain, Node: e.Node, Moves: e.Moves, Reason: fmt.Sprintf("%s; it takes %s", e.Reason, e.Takes.Round(time.Second)),
+		Prerequisites: prerequisites(plan, e.Moves),
 	}}
 }
 

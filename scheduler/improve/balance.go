@@ -16,8 +16,9 @@ import (
 // balancing is the memory of searches for moves that even out the load. A restart loses it, and then the next search
 // is due at once.
 type balancing struct {
-	next time.Time // when the next search is due
-	last BalanceStatus
+	next     time.Time // when the next search is due
+	last     BalanceStatus
+	searches int
 }
 
 // BalanceStatus is the last search for moves that even out the load.
@@ -27,8 +28,9 @@ type BalanceStatus struct {
 	Next      time.Time
 	At        time.Time // zero before the first search
 	decide.Balancing
-	PlanID journal.PlanID // that carries the moves out; 0 if none does
-	Moved  int            // VMs since the start
+	PlanID   journal.PlanID // that carries the moves out; 0 if none does
+	Moved    int            // VMs since the start, also after approvals
+	Searches int            // since the start
 }
 
 // balance moves VMs off crowded nodes, after a decision with nothing else to do. It reports whether a plan begins.
@@ -43,7 +45,7 @@ func (m *Improver) balance(step *Step) bool {
 	}
 	m.moved.forget(step.Now)
 	request := &decide.BalanceRequest{
-		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left,
+		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
 	}
 	if m.settings.Placement != Spread {
 		request.Goodness *= request.Threshold / tolerated // the least gain stays as it is
@@ -61,16 +63,29 @@ func (m *Improver) balance(step *Step) bool {
 	found := step.Decision.Balance(request)
 	s.next = step.Now.Add(max(leastLook, ask.Every, lookShare*m.took))
 	m.parts.Retry(s.next)
-	s.last = BalanceStatus{At: step.Now, Balancing: found, Moved: s.last.Moved}
+	s.searches++
+	s.last = BalanceStatus{At: step.Now, Balancing: found}
 	s.last.Plan, s.last.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
-	proposals := balanceProposals(&found)
-	if found.Plan.Empty() || m.settings.Automation.Manual[journal.RecommendBalance] {
-		m.book.Propose(step.Now, journal.RecommendBalance, proposals)
+	waiting, imbalance := found.Waiting, found.After.Total
+	switch {
+	case !request.Split && found.Plan.Empty():
+		waiting = nil // they are not possible
+	case !request.Split:
+		waiting, imbalance = found.Moves, found.Before.Total
+	}
+	proposals := balanceProposals(waiting, imbalance)
+	if request.Split && !found.Plan.Empty() { // they were found after its moves
+		for i := range proposals {
+			r := &proposals[i].Recommendation
+			r.Prerequisites = append(r.Prerequisites, journal.Prerequisite{Plan: step.Plan})
+		}
+	}
+	m.book.Propose(step.Now, journal.RecommendBalance, proposals)
+	if found.Plan.Empty() || !request.Split {
 		return false
 	}
 	whole := recommendation.Proposal{Recommendation: balanceRecommendation(&found, found.List())}
 	s.last.PlanID = step.Plan
-	s.last.Moved += len(found.Moves)
 	m.begin(step, found.Plan, found.Caps, whole)
 	s.next = step.Now.Add(leastLook) // the next moves follow as soon as these have ended
 	return true
@@ -79,15 +94,12 @@ func (m *Improver) balance(step *Step) bool {
 // tolerated is an imbalance that no cluster has: then only nodes over their capacity are relieved.
 const tolerated = 10
 
-// balanceProposals returns the moves as proposals: those that gain only together as one.
-func balanceProposals(found *decide.Balancing) (list []recommendation.Proposal) {
-	if found.Plan.Empty() {
-		return nil
-	}
-	proposal := make([]int, len(found.Moves)) // of each move
+// balanceProposals returns moves as proposals: those that gain only together as one. imbalance is that before them.
+func balanceProposals(moves []decide.BalanceMove, imbalance float64) (list []recommendation.Proposal) {
+	proposal := make([]int, len(moves)) // of each move
 	sets := map[int]int{}
-	for i := range found.Moves {
-		m := &found.Moves[i]
+	for i := range moves {
+		m := &moves[i]
 		at, joins := sets[m.Set]
 		if !joins || m.Set == 0 {
 			at = len(list)
@@ -100,20 +112,24 @@ func balanceProposals(found *decide.Balancing) (list []recommendation.Proposal) 
 		p := &list[at]
 		p.Moves, p.Reason = append(p.Moves, m.Move), cmp.Or(p.Reason, m.Reason)
 		p.Benefit, p.Cost = p.Benefit+m.Benefit.Seconds(), p.Cost+m.Cost.Seconds()
-		for _, before := range m.After {
-			if k := proposal[before]; k != at && !slices.Contains(p.After, k) {
+		var first []cluster.Move
+		for _, other := range m.After {
+			switch k := proposal[other]; {
+			case k == at:
+				first = append(first, moves[other].Move)
+			case !slices.Contains(p.After, k):
 				p.After = append(p.After, k)
 			}
 		}
+		before(&p.Recommendation, m, first...)
 	}
-	imbalance := found.Before.Total
-	for i := range found.Moves {
+	for i := range moves {
 		p := &list[proposal[i]]
 		if p.Before.Imbalance == 0 {
 			p.Before.Imbalance = imbalance
 		}
-		imbalance -= found.Moves[i].Gain
-		p.Recommendation.After.Imbalance = imbalance
+		imbalance -= moves[i].Gain
+		p.Recommendation.After.Imbalance = max(0, imbalance) // sums of gains are not exact
 	}
 	return list
 }
@@ -127,6 +143,7 @@ func balanceRecommendation(found *decide.Balancing, moves []cluster.Move) journa
 	for i := range found.Moves {
 		r.Benefit, r.Cost = r.Benefit+found.Moves[i].Benefit.Seconds(), r.Cost+found.Moves[i].Cost.Seconds()
 	}
+	r.Prerequisites = prerequisites(&found.Plan, moves)
 	return r
 }
 
@@ -143,5 +160,18 @@ func balanceText(found *decide.Balancing) string {
 func (m *Improver) BalanceStatus() BalanceStatus {
 	s := m.balancing.last
 	s.Enabled, s.Placement, s.Next = m.settings.Balance != nil, m.settings.Placement, m.balancing.next
+	s.Searches, s.Moved = m.balancing.searches, m.book.Status().Totals[journal.RecommendBalance].Moves
 	return s
+}
+
+// RecommendationStatus is what waits for approval, and what may.
+type RecommendationStatus struct {
+	recommendation.Status
+	Manual  map[journal.RecommendationKind]bool // the kinds of changes that wait for approval
+	Manages bool                                // power management may switch nodes
+}
+
+// RecommendationStatus returns what waits for approval, and what may.
+func (m *Improver) RecommendationStatus() RecommendationStatus {
+	return RecommendationStatus{Status: m.book.Status(), Manual: m.settings.Automation.Manual, Manages: m.parts.Power != nil}
 }

@@ -2,9 +2,11 @@ package improve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
@@ -61,7 +63,7 @@ func (m *Improver) consolidate(step *Step) {
 	m.moved.forget(step.Now)
 	found := step.Decision.Consolidate(&decide.ConsolidationRequest{
 		Criteria: ask.Criteria, Turn: s.turn, Uses: m.parts.Uses, NodePower: m.offCandidates(step),
-		Keeps: m.moved.keeps, Pack: m.settings.Placement == Pack,
+		Keeps: m.moved.keeps, Pack: m.settings.Placement == Pack, Split: !m.settings.Automation.Manual[journal.RecommendConsolidate],
 	})
 	pause := max(leastLook, ask.Every/time.Duration(max(1, found.Turns)), lookShare*m.took)
 	if s.note(step.Now, &found, m.parts.Cluster.Changes(), pause) {
@@ -72,7 +74,7 @@ func (m *Improver) consolidate(step *Step) {
 	}
 	text := consolidationText(&found, ask.Horizon)
 	p := savingProposal(&found, text)
-	if m.settings.Automation.Manual[p.Kind] {
+	if m.settings.Automation.Manual[p.Kind] || found.Waits {
 		m.book.Add(step.Now, p.Kind, []recommendation.Proposal{p})
 		return
 	}
@@ -86,6 +88,13 @@ func savingProposal(found *decide.Consolidation, text string) recommendation.Pro
 	r := journal.Recommendation{
 		Kind: journal.RecommendConsolidate, Moves: found.Moves, Off: found.NodesOff, Reason: "moves " + text,
 		Before: journal.Measure{Watts: found.Before}, After: journal.Measure{Watts: found.After},
+	}
+	r.Prerequisites = prerequisites(&found.Plan, r.Moves)
+	for _, node := range r.Off {
+		leaves := slices.DeleteFunc(slices.Clone(r.Moves), func(m cluster.Move) bool { return m.From != node })
+		if len(leaves) > 0 {
+			r.Prerequisites = append(r.Prerequisites, journal.Prerequisite{Off: node, Moves: leaves})
+		}
 	}
 	if found.PerCPU > 0 {
 		r.Benefit, r.Cost = float64(found.Saves)/float64(found.PerCPU), float64(found.Costs)/float64(found.PerCPU)

@@ -6,6 +6,7 @@
 package improve
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -98,11 +99,27 @@ type Step struct {
 // before it.
 func (m *Improver) Improve(s *Step) {
 	m.parts.Retry(m.book.Expire(s.Now))
+	m.supersedeHeld(s)
 	if !idle(s.Decision) || m.applyApproved(s) {
 		return
 	}
 	if !m.balance(s) {
 		m.consolidate(s)
+	}
+}
+
+// supersedeHeld closes the pending recommendations that move VMs which are held by their owners by now.
+func (m *Improver) supersedeHeld(s *Step) {
+	for i := range s.Decision.VJobs {
+		job := s.Decision.VJobs[i].Job
+		if job.Moves != cluster.MovesNever {
+			continue
+		}
+		why := fmt.Sprintf("vjob %s is held by its owner (never)", job.ID)
+		m.book.Supersede(s.Now, why, func(r *journal.Recommendation) bool {
+			improves := r.Kind == journal.RecommendBalance || r.Kind == journal.RecommendConsolidate
+			return improves && slices.ContainsFunc(r.Moves, func(move cluster.Move) bool { return move.VM.VJob == job.ID })
+		})
 	}
 }
 

@@ -22,14 +22,15 @@ type Proposal struct {
 type Book struct {
 	Life time.Duration // of a pending recommendation that no search proposes again, and of a rejection
 
-	next journal.RecommendationID
-	list []*journal.Recommendation // open or rejected ones, in order
-	out  *journal.Step
+	next   journal.RecommendationID
+	list   []*journal.Recommendation // open or rejected ones, in order
+	out    *journal.Step
+	totals Totals
 }
 
 // NewBook continues from the journal.
 func NewBook(life time.Duration, next journal.RecommendationID, loaded []journal.Recommendation, out *journal.Step) *Book {
-	b := &Book{Life: life, next: max(next, 1), out: out}
+	b := &Book{Life: life, next: max(next, 1), out: out, totals: Totals{}}
 	for i := range loaded {
 		r := loaded[i]
 		b.list = append(b.list, &r)
@@ -103,6 +104,7 @@ func (b *Book) Add(now time.Time, kind journal.RecommendationKind, proposals []P
 		default:
 			p.ID = b.next
 			b.next++
+			b.totals.of(kind).Made++
 			same = &p
 			b.list = append(b.list, same)
 		}
@@ -127,6 +129,10 @@ func (b *Book) Record(now time.Time, kind journal.RecommendationKind, p Proposal
 	r := p.Recommendation
 	r.ID, r.Kind, r.At, r.Expires, r.State, r.Plan = b.next, kind, now, now, journal.RecommendationApplied, plan
 	b.next++
+	t := b.totals.of(kind)
+	t.Made++
+	t.Automatic++
+	t.Moves += migrations(&r)
 	b.out.Recommendations = append(b.out.Recommendations, r)
 }
 
@@ -142,6 +148,7 @@ func (b *Book) Approve(now time.Time, id journal.RecommendationID, by string) er
 		}
 	}
 	r.State, r.By, r.Decided = journal.RecommendationApproved, by, now
+	b.totals.of(r.Kind).Approved++
 	b.changed(now, r, fmt.Sprintf("approved by %s", by))
 	return nil
 }
@@ -154,6 +161,7 @@ func (b *Book) Reject(now time.Time, id journal.RecommendationID, by, why string
 		return err
 	}
 	r.State, r.By, r.Decided, r.Note, r.Expires = journal.RecommendationRejected, by, now, why, now.Add(b.Life)
+	b.totals.of(r.Kind).Rejected++
 	b.changed(now, r, fmt.Sprintf("rejected by %s", by))
 	b.closeDependent(now, id)
 	return nil
@@ -239,6 +247,7 @@ func (b *Book) close(now time.Time, r *journal.Recommendation) {
 	if r.Note != "" {
 		text += ": " + r.Note
 	}
+	b.totals.close(r)
 	b.changed(now, r, text)
 	b.list = slices.DeleteFunc(b.list, func(o *journal.Recommendation) bool { return o.ID == r.ID })
 }

@@ -183,6 +183,11 @@ func TestContinuesFromTheJournal(t *testing.T) {
 				loaded = append(loaded, r)
 			}
 		}
+		status := b.Status()
+		states, total := status.States[journal.RecommendBalance], status.Totals[journal.RecommendBalance]
+		if sum := total.Applied + total.Refused + total.Superseded + total.Expired + total.Rejected + states[pending] + states[approved]; sum != total.Made || total.Made != int(next-1) {
+			t.Fatalf("%d were made, %d have the numbers to %d: %+v, %+v", total.Made, sum, next-1, total, states)
+		}
 		again := recommendation.NewBook(time.Hour, next, loaded, &journal.Step{})
 		again.Expire(now)
 		if !slices.EqualFunc(again.List(), b.List(), func(x, y journal.Recommendation) bool {

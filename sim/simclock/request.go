@@ -89,6 +89,11 @@ func (s *Shell) MoveVJob(m scheduler.PoolMove) error {
 	return s.ask(func(c *scheduler.Core) error { return c.Pools.Move(s.now, m) })
 }
 
+// SetMoves changes whether the VMs of a vjob move to improve the cluster, now.
+func (s *Shell) SetMoves(m scheduler.MoveModeChange) error {
+	return s.ask(func(c *scheduler.Core) error { return c.VJobs.SetMoves(s.now, m) })
+}
+
 // SetNode changes the state of a node now.
 func (s *Shell) SetNode(node cluster.NodeID, state cluster.NodeState, by string) error {
 	return s.ask(func(c *scheduler.Core) error { return c.Nodes.Set(s.now, []cluster.NodeID{node}, state, by) })

@@ -78,6 +78,7 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"prices of energy", testPrices},
 		{"pools", testPools},
 		{"a vjob is moved to another pool", testMoves},
+		{"another mode of moves", testMoveModes},
 		{"what nodes have drawn", testDrawn},
 		{"what was drawn by the hour", testEnergyHours},
 		{"a step is all or nothing", testAtomic},

@@ -48,6 +48,9 @@ management switches nodes, only once that is approved. docs/how-to/approve-chang
 			if err != nil {
 				return err
 			}
+			if len(list.Recommendations) == 0 && !a.JSON() {
+				return writeNotMade(a.Out, list.NotMade)
+			}
 			return a.Show(list, func() *display.Table { return recommendationTable(list.Recommendations) })
 		},
 	}
@@ -78,6 +81,21 @@ management switches nodes, only once that is approved. docs/how-to/approve-chang
 		},
 	})
 	return cmd
+}
+
+// writeNotMade says that there are no recommendations, and why.
+func writeNotMade(out io.Writer, list []wire.NotMade) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(out, "No recommendations match. vjob recommendations --all lists those of any kind and state.")
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("No recommendations wait for approval.\n")
+	for _, n := range list {
+		fmt.Fprintf(&b, "%s: %s (see %s)\n", strings.Join(n.Kinds, ", "), display.Clean(n.Why), n.See)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }
 
 func approveCommand(a *cli.App) *cobra.Command {
@@ -154,7 +172,11 @@ func recommendationTable(list []wire.Recommendation) *display.Table {
 	t := &display.Table{Heads: display.Heads(">NUMBER KIND STATE MADE EFFECT >COST CHANGES WHY")}
 	for i := range list {
 		r := &list[i]
-		t.Row(strconv.FormatInt(r.ID, 10), r.Kind, r.State, display.Moment(&r.At), effect(r), cpuTime(r.CostSeconds), display.Clean(r.Changes),
+		changes := r.Changes
+		if on := dependsOn(r); on != "" {
+			changes += " (after " + on + ")"
+		}
+		t.Row(strconv.FormatInt(r.ID, 10), r.Kind, r.State, display.Moment(&r.At), effect(r), cpuTime(r.CostSeconds), display.Clean(changes),
 			display.Clean(display.Dash(cmp.Or(r.Note, r.Reason))))
 	}
 	return t
@@ -186,12 +208,9 @@ func showRecommendation(out io.Writer, r *wire.Recommendation) error {
 	if r.By != "" {
 		decided = fmt.Sprintf("%s, by %s", display.Moment(r.Decided), display.Clean(r.By))
 	}
-	plan, after := "", ""
+	plan := ""
 	if r.Plan != 0 {
 		plan = fmt.Sprintf("context switch %d", r.Plan)
-	}
-	for _, id := range r.DependsOn {
-		after = strings.TrimPrefix(after+", "+strconv.FormatInt(id, 10), ", ")
 	}
 	display.Facts(&b, [][2]string{
 		{"recommendation", strconv.FormatInt(r.ID, 10)},
@@ -206,7 +225,7 @@ func showRecommendation(out io.Writer, r *wire.Recommendation) error {
 		{"effect", effect(r)},
 		{"benefit", cpuTime(r.BenefitSeconds)},
 		{"cost", cpuTime(r.CostSeconds)},
-		{"after", after},
+		{"depends on", dependsOn(r)},
 		{"switches on", display.Clean(strings.Join(r.On, ", "))},
 		{"switches off", display.Clean(strings.Join(r.Off, ", "))},
 	})
@@ -220,6 +239,31 @@ func showRecommendation(out io.Writer, r *wire.Recommendation) error {
 			return err
 		}
 	}
+	if len(r.Prerequisites) > 0 {
+		b.WriteByte('\n')
+		t := &display.Table{Heads: display.Heads("CHANGE BEGINS_AFTER")}
+		for i := range r.Prerequisites {
+			t.Row(display.Clean(r.Prerequisites[i].Change), display.Clean(r.Prerequisites[i].After))
+		}
+		if err := t.Write(&b, 0); err != nil {
+			return err
+		}
+	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// dependsOn names the recommendations that are applied before, such as "recommendations 3, 4".
+func dependsOn(r *wire.Recommendation) string {
+	numbers := make([]string, len(r.DependsOn))
+	for i, id := range r.DependsOn {
+		numbers[i] = strconv.FormatInt(id, 10)
+	}
+	switch len(numbers) {
+	case 0:
+		return ""
+	case 1:
+		return "recommendation " + numbers[0]
+	}
+	return "recommendations " + strings.Join(numbers, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
@@ -49,23 +50,34 @@ func writeBalance(a *cli.App, b *wire.Balance) error {
 		n := &b.Nodes[i]
 		nodes.Row(n.Node, percent(n.CPU), percent(n.CPUAfter), percent(n.Memory), percent(n.MemoryAfter), display.Clean(cmp.Or(n.Held, "-")))
 	}
-	if err := nodes.Write(a.Out, a.Width()); err != nil || len(b.Moves) == 0 {
+	if err := nodes.Write(a.Out, a.Width()); err != nil {
 		return err
 	}
+	if err := writeMoves(a, "moves of the last search", b.Moves); err != nil {
+		return err
+	}
+	return writeMoves(a, "moves that wait for approval (vjob recommendations)", b.Waiting)
+}
+
+// writeMoves writes a title and a table of moves, or nothing without any.
+func writeMoves(a *cli.App, title string, list []wire.BalanceMove) error {
+	if len(list) == 0 {
+		return nil
+	}
 	moves := &display.Table{Heads: display.Heads("VM FROM TO >GAIN >BENEFIT >COST AFTER REASON")}
-	for i := range b.Moves {
-		m := &b.Moves[i]
+	for i := range list {
+		m := &list[i]
 		after := "-"
 		for k, before := range m.After {
 			if k == 0 {
 				after = ""
 			}
-			after += " " + b.Moves[before].VM
+			after = strings.TrimPrefix(after+" "+list[before].VM, " ")
 		}
 		moves.Row(m.VM, m.From, m.To, strconv.FormatFloat(m.Gain, 'f', 4, 64), fmt.Sprintf("%.0f CPU·s", m.BenefitSeconds), fmt.Sprintf("%.0f CPU·s", m.CostSeconds),
 			after, display.Clean(m.Reason))
 	}
-	if _, err := fmt.Fprintln(a.Out, "\nmoves of the last search"); err != nil {
+	if _, err := fmt.Fprintf(a.Out, "\n%s\n", title); err != nil {
 		return err
 	}
 	return moves.Write(a.Out, a.Width())

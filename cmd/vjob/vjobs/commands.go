@@ -11,7 +11,7 @@ import (
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{
 		submitCommand(a), listCommand(a), ganttCommand(a), showCommand(a), deleteCommand(a),
-		walltimeCommand(a), holdCommand(a), releaseCommand(a), suspendCommand(a), resumeCommand(a), requeueCommand(a),
+		walltimeCommand(a), movesCommand(a), holdCommand(a), releaseCommand(a), suspendCommand(a), resumeCommand(a), requeueCommand(a),
 		logsCommand(a), consoleCommand(a),
 	}
 }

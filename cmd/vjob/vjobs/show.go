@@ -124,7 +124,7 @@ func entitledTable(list []wire.VM) (t *display.Table) {
 	return t
 }
 
-// termLines are the lines of the terms that [cluster.Terms] titles: texts and instants.
+// termLines are the lines of the terms that [cluster.Terms] titles: texts, instants and modes that are not the default.
 func termLines(terms *cluster.Terms) (lines [][2]string) {
 	for _, t := range cluster.TermFields() {
 		if t.Title == "" {
@@ -136,6 +136,10 @@ func termLines(terms *cluster.Terms) (lines [][2]string) {
 			text = *value
 		case *time.Time:
 			text = strings.TrimPrefix(display.Moment(value), "-")
+		case *cluster.MoveMode:
+			if *value != cluster.MovesAutomatic {
+				text = value.String()
+			}
 		}
 		lines = append(lines, [2]string{t.Title, text})
 	}
