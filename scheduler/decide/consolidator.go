@@ -22,6 +22,7 @@ type consolidator struct {
 	allowed  *ctxswitch.AllowedNodes // nil if VMs may go to all nodes
 	perCPU   energy.Watts
 	objected bool // power management would keep nodes on that become empty
+	unsafe   bool // too little would be left for the loss of nodes
 }
 
 func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest) (*consolidator, error) {

@@ -106,17 +106,7 @@ func (f *failoverCheck) pause(list []failover.Node, p placedVM) {
 
 // placement checks a configuration in which some nodes are off.
 func (f *failoverCheck) placement(c *cluster.Configuration, without []cluster.NodeID) failover.Report {
-	list := f.empty(without)
-	for i := range f.nodes {
-		for _, vm := range c.On(f.nodes[i].ID) {
-			if _, runs := c.Host(vm); runs {
-				f.add(list, placedVM{vm, i})
-			} else {
-				f.pause(list, placedVM{vm, i})
-			}
-		}
-	}
-	return failover.Check(list, f.view.settings.Failover)
+	return failover.Check(f.placed(c, without), f.view.settings.Failover)
 }
 
 // guards reports whether a vjob may not take failover capacity: it starts or resumes, was not lost with a node, for
