@@ -14,6 +14,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/scheduler/entitlement"
+	"vjob/scheduler/failover"
 	"vjob/scheduler/improve"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
@@ -49,6 +50,7 @@ type Snapshot struct {
 	Prices        PricesStatus
 	Balance       improve.BalanceStatus
 	Consolidation improve.ConsolidationStatus
+	Failover      failover.Report // as of the last decision; its Nodes are 0 if none may be lost
 	Pools         PoolsStatus
 	VJobs         map[cluster.VJobID]VJobStatus
 	Running       []ActionStatus      // actions under way

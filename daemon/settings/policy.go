@@ -26,7 +26,9 @@ type Policy struct {
 	Gap        Duration     `json:"gap"`     // time after the walltime during which forecasts keep the capacity of a vjob
 	// Lookahead is how far ahead decisions and forecasts take changes of budgets and quotas into account.
 	Lookahead Duration `json:"lookahead"`
-	Placement string   `json:"placement"` // spread, pack, efficient; "" is efficient where power is saved
+	// Failover is how many nodes may be lost at once so that their VMs can start again on the others.
+	Failover  int    `json:"failover"`
+	Placement string `json:"placement"` // spread, pack, efficient; "" is efficient where power is saved
 }
 
 var _ document.Extensible = (*Policy)(nil)
@@ -102,6 +104,9 @@ func (s *Settings) validatePolicy() error {
 		if err := c.check(); c.value != "" && err != nil {
 			return err
 		}
+	}
+	if n := len(s.ClusterNodes()); s.Policy.Failover < 0 || s.Policy.Failover > 0 && s.Policy.Failover >= n {
+		return cluster.BadField("policy.failover", s.Policy.Failover, fmt.Sprintf("from 0 to %d: fewer nodes than the cluster has", max(0, n-1)))
 	}
 	for _, p := range queue.Parameters() {
 		text := s.Policy.Parameters[p.Name]

@@ -59,7 +59,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 			Execute: e, Policy: s.queuePolicy(&rules), Ordering: &rules, Network: s.sharedNetwork(),
 			Energy:       decide.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
 			Reservations: decide.ReservationSettings{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
-			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend, Lookahead: s.Policy.Lookahead.Duration,
+			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend, Failover: s.Policy.Failover, Lookahead: s.Policy.Lookahead.Duration,
 			Pools: pools, EntitleEvery: s.Timing.Entitle.Duration,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
