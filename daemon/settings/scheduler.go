@@ -80,7 +80,7 @@ func (s *Settings) consolidation() *improve.ConsolidationSettings {
 // SubmissionLimits returns the limits of submissions; the default image comes first.
 func (s *Settings) SubmissionLimits() admission.Limits {
 	b := admission.Limits{
-		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
+		Failover: s.Policy.Failover, VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
 		Owner: admission.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
 	}
 	if id := s.DefaultImage(); id != "" {
