@@ -70,7 +70,7 @@ const (
 	CauseOrder       CauseKind = "order"       // Text is the order of By: scheduler/order.go, ctxswitch/execute/kept.go
 	CauseWalltime    CauseKind = "walltime"    // it is used up: scheduler/walltime.go
 	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down: ctxswitch/gang/step.go
-	CauseLost        CauseKind = "lost"        // the memory of a VM is lost, Text is how: ctxswitch/gang/lose.go
+	CauseLost        CauseKind = "lost"        // the memory of a VM is lost, Text is how: ctxswitch/gang/lose.go, scheduler/decide/variant.go
 	CauseAborted     CauseKind = "aborted"     // Text is the failed step of the context switch: ctxswitch/gang/turn.go
 	CauseContainer   CauseKind = "container"   // the container VJobs ends: scheduler/container.go
 	CauseDependency  CauseKind = "dependency"  // Text is what can never be met: scheduler/dependency/settle.go

@@ -3,10 +3,12 @@ package decide_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"vjob/cluster"
 	"vjob/queue"
+	"vjob/scheduler/balance"
 	"vjob/scheduler/decide"
 )
 
@@ -196,5 +198,80 @@ func TestStartsKeepFailover(t *testing.T) {
 	})
 	if started < 20 || kept1 < 20 {
 		t.Errorf("%d decisions start vjobs, %d do not", started, kept1)
+	}
+}
+
+// live returns the facts of a world in which all VMs may migrate while they run.
+func live(w *world) *decide.Facts {
+	f := w.facts()
+	for i := range f.Nodes {
+		f.Nodes[i].Locked = map[cluster.VMID]bool{}
+		for _, m := range w.jobs {
+			for _, vm := range m.job.VMs {
+				f.Nodes[i].Locked[vm.ID] = true
+			}
+		}
+	}
+	return f
+}
+
+// A VM of 3 CPU on n1 needs n4 if n1 is lost: balance takes one VM there, and not the second one.
+func TestBalanceKeepsFailover(t *testing.T) {
+	t.Parallel()
+	w := four(vjob(1, 1, 3000, "n1"), vjob(2, 4, 1000, "n2", "n2", "n2", "n2"))
+	w.nodes = w.nodes[:3]
+	for lost, want := range []int{2, 1} {
+		s := kept(lost)
+		s.Live = true
+		d := decided(t, decide.NewView(s, live(w)))
+		ask := &decide.BalanceRequest{Settings: balance.Default, Fill: 1, Uses: func(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
+			cpu := w.Need(vm).CPU
+			return cpu, cpu, cpu
+		}}
+		ask.CostBenefit = false
+		b := d.Balance(ask)
+		if len(b.Moves) != want || b.Plan.Empty() {
+			t.Errorf("%d lost: %d moves, want %d: %s", lost, len(b.Moves), want, b.Why)
+		}
+		if lost > 0 && !survives(w, b.Plan.Target) {
+			t.Errorf("a node cannot be lost after %v", b.List())
+		}
+		moves := []cluster.Move{{VM: cluster.VMID{VJob: 2}, From: "n2", To: "n3"}, {VM: cluster.VMID{VJob: 2, Rank: 1}, From: "n2", To: "n3"}}
+		_, _, why := d.Relocate(moves)
+		if refused := strings.Contains(why, "too little would be left for the loss of a node (policy.failover): no place for a VM of 3 CPU"); refused != (lost > 0) {
+			t.Errorf("%d lost: %q", lost, why)
+		}
+	}
+}
+
+// A node is spared only if another one can be lost without it.
+func TestNodesThatFailoverNeedsAreNotSpared(t *testing.T) {
+	t.Parallel()
+	w := four(vjob(1, 2, 2000, "n1", "n2"))
+	for _, c := range []struct {
+		lost  int
+		nodes []cluster.NodeID
+		want  bool
+	}{
+		{0, []cluster.NodeID{"n3", "n4"}, true},
+		{1, []cluster.NodeID{"n3", "n4"}, true},
+		{1, []cluster.NodeID{"n2", "n3", "n4"}, false},
+		{2, []cluster.NodeID{"n4"}, true},
+		{2, []cluster.NodeID{"n3", "n4"}, false},
+	} {
+		if got := decide.NewView(kept(c.lost), w.facts()).Vary().CanEmpty(c.nodes); got != c.want {
+			t.Errorf("%d lost, without %v: %t", c.lost, c.nodes, got)
+		}
+	}
+	v := decide.NewView(kept(1), four(vjob(1, 2, 3000, "n1", "n2")).facts()).Vary()
+	var off []cluster.Node
+	for _, id := range []cluster.NodeID{"n3", "n4"} {
+		if err := v.SetNodeState(id, cluster.Offline); err != nil {
+			t.Fatal(err)
+		}
+	}
+	off = append(off, v.Nodes()[2:]...)
+	if n := v.Replenishing(off); n != 1 {
+		t.Errorf("%d nodes come on, want 1", n)
 	}
 }
