@@ -21,6 +21,8 @@ type failoverCheck struct {
 	nodes []cluster.Node
 	index map[cluster.NodeID]int
 	jobs  map[cluster.VJobID]int // index in the view
+	sizes [][]cluster.Resources  // of the VMs, by index in the view and by rank
+	last  int                    // the index of the vjob that was last asked for: VMs of one are often asked for in a row
 	// paused are the VMs that are paused in memory; running are those that run or are under way to.
 	paused, running []placedVM
 }
@@ -39,8 +41,14 @@ func (v *View) newFailoverCheck() *failoverCheck {
 	f := &failoverCheck{
 		view: v, nodes: v.layout.intended.Nodes(), index: map[cluster.NodeID]int{}, jobs: make(map[cluster.VJobID]int, len(v.VJobs)),
 	}
+	f.sizes = make([][]cluster.Resources, len(v.VJobs))
 	for i := range v.VJobs {
-		f.jobs[v.VJobs[i].Job.ID] = i
+		job := v.VJobs[i].Job
+		f.jobs[job.ID], f.sizes[i] = i, make([]cluster.Resources, len(job.VMs))
+		for rank := range job.VMs {
+			need, r := v.layout.intended.Need(job.VMs[rank].ID), job.VMs[rank].Reserved
+			f.sizes[i][rank] = cluster.Resources{CPU: max(need.CPU, r.CPU), Memory: max(need.Memory, r.Memory)}
+		}
 	}
 	for i := range f.nodes {
 		f.index[f.nodes[i].ID] = i
@@ -59,18 +67,20 @@ func (v *View) newFailoverCheck() *failoverCheck {
 
 // size returns what a VM takes when it starts again.
 func (f *failoverCheck) size(vm cluster.VMID) cluster.Resources {
-	need := f.view.layout.intended.Need(vm)
-	if i, known := f.jobs[vm.VJob]; known {
-		r := f.view.VJobs[i].Job.VMs[vm.Rank].Reserved
-		need.CPU, need.Memory = max(need.CPU, r.CPU), max(need.Memory, r.Memory)
+	if f.last >= len(f.sizes) || f.view.VJobs[f.last].Job.ID != vm.VJob {
+		i, known := f.jobs[vm.VJob]
+		if !known {
+			return f.view.layout.intended.Need(vm)
+		}
+		f.last = i
 	}
-	return need
+	return f.sizes[f.last][vm.Rank]
 }
 
 // total returns what the VMs of a vjob take in sum.
 func (f *failoverCheck) total(id cluster.VJobID) (sum cluster.Resources) {
-	for _, vm := range f.view.VJobs[f.jobs[id]].Job.VMs {
-		sum = sum.Plus(f.size(vm.ID))
+	for _, size := range f.sizes[f.jobs[id]] {
+		sum = sum.Plus(size)
 	}
 	return sum
 }
@@ -194,11 +204,7 @@ func (r *failoverRoom) shape(id cluster.VJobID) string {
 	if job.Rules != "" {
 		return id.String()
 	}
-	sizes := make([]cluster.Resources, len(job.VMs))
-	for i := range sizes {
-		sizes[i] = r.size(job.VMs[i].ID)
-	}
-	return fmt.Sprint(sizes)
+	return fmt.Sprint(r.sizes[r.jobs[id]])
 }
 
 // shortage says what is missing for a vjob beside what is kept.
