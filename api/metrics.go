@@ -133,6 +133,7 @@ type gauges struct {
 	snapshot                          func() *scheduler.Snapshot
 	ready, vjobs, held, nodes, silent *prometheus.Desc
 	cpu, memory, actions, queues      *prometheus.Desc
+	failover, spare                   *prometheus.Desc
 }
 
 var _ prometheus.Collector = (*gauges)(nil)
@@ -153,6 +154,8 @@ func newGauges(snapshot func() *scheduler.Snapshot) *gauges {
 		silent:   describe("nodes_silent", "Nodes that do not answer."),
 		cpu:      describe("node_cpu_milli", "Thousandths of processors of all nodes that take VMs, used and free.", "use"),
 		memory:   describe("node_memory_mib", "MiB of memory of all nodes that take VMs, used and free.", "use"),
+		failover: describe("failover_holds", "Whether the VMs of any few nodes can start again on the others (policy.failover)."),
+		spare:    describe("failover_spare", "What further VMs may reserve so that this holds, in processors and bytes; below 0 it is missing.", "of"),
 		actions:  describe("actions_running", "Actions under way by kind.", "kind"),
 	}
 }
@@ -177,6 +180,11 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		return 0
 	}
 	gauge(g.ready, count(now.Ready))
+	if f := &now.Failover; f.Nodes > 0 {
+		gauge(g.failover, count(f.Holds))
+		gauge(g.spare, float64(f.Spare.CPU)/float64(cluster.CPU), "cpu")
+		gauge(g.spare, float64(f.Spare.Memory)*(1<<20), "memory")
+	}
 	vjobs, held := map[cluster.State]float64{}, 0.0
 	waiting, active := map[string]float64{}, map[string]float64{}
 	for _, j := range now.VJobs {

@@ -15,6 +15,7 @@ import (
 	"vjob/energy/power/cycle"
 	"vjob/hypervisor"
 	"vjob/scheduler"
+	"vjob/scheduler/failover"
 	"vjob/scheduler/nodepower"
 )
 
@@ -39,11 +40,24 @@ type nodeHandler struct {
 
 // list answers GET /v1/nodes.
 func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
-	nodes, err := h.view(c.Request.Context(), caller, h.snapshot())
+	now := h.snapshot()
+	nodes, err := h.view(c.Request.Context(), caller, now)
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes})
+	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes, Failover: wireFailover(&now.Failover)})
+}
+
+// wireFailover returns whether nodes can be lost; nil if no capacity is kept for that.
+func wireFailover(r *failover.Report) *wire.Failover {
+	if r.Nodes == 0 {
+		return nil
+	}
+	w := &wire.Failover{Nodes: r.Nodes, Holds: r.Holds, SpareCPUMilli: int64(r.Spare.CPU), SpareMemoryMiB: int64(r.Spare.Memory), Why: r.Why()}
+	for _, id := range r.Lost {
+		w.Lost = append(w.Lost, string(id))
+	}
+	return w
 }
 
 // show answers GET /v1/nodes/{name}.

@@ -62,6 +62,7 @@ const (
 	CausePower       CauseKind = "power"       // Text is the power budget: scheduler/decide/powerledger.go
 	CauseQuota       CauseKind = "quota"       // Text is the quota: queue/quota/tally.go
 	CausePool        CauseKind = "pool"        // Text is the pool: scheduler/decide/pools.go
+	CauseFailover    CauseKind = "failover"    // Text is what is kept free for lost nodes: scheduler/decide/failover.go
 	CauseRule        CauseKind = "rule"        // Text is the placement rule: scheduler/decide/causes.go
 	CauseDrained     CauseKind = "drained"     // Nodes are drained: scheduler/decide/causes.go, scheduler/decide/drained.go
 	CauseSaving      CauseKind = "saving"      // Nodes can be switched off, or draw less: scheduler/improve/improve.go
@@ -69,7 +70,7 @@ const (
 	CauseOrder       CauseKind = "order"       // Text is the order of By: scheduler/order.go, ctxswitch/execute/kept.go
 	CauseWalltime    CauseKind = "walltime"    // it is used up: scheduler/walltime.go
 	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down: ctxswitch/gang/step.go
-	CauseLost        CauseKind = "lost"        // the memory of a VM is lost, Text is how: ctxswitch/gang/lose.go
+	CauseLost        CauseKind = "lost"        // the memory of a VM is lost, Text is how: ctxswitch/gang/lose.go, scheduler/decide/variant.go
 	CauseAborted     CauseKind = "aborted"     // Text is the failed step of the context switch: ctxswitch/gang/turn.go
 	CauseContainer   CauseKind = "container"   // the container VJobs ends: scheduler/container.go
 	CauseDependency  CauseKind = "dependency"  // Text is what can never be met: scheduler/dependency/settle.go
@@ -160,7 +161,7 @@ func (c Cause) clause() string {
 		text = "aborted: " + c.Text
 	case CauseContainer:
 		text = "its container " + c.named() + " ends" + c.text()
-	case CausePower, CauseQuota, CausePool, CauseRule, CauseShutdown, CauseLost, CauseDependency: // the text says all
+	case CausePower, CauseQuota, CausePool, CauseFailover, CauseRule, CauseShutdown, CauseLost, CauseDependency: // the text says all
 	}
 	switch {
 	case text == "" && c.Switch != 0:

@@ -3,6 +3,7 @@ package ctxswitch
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"vjob/cluster"
@@ -175,6 +176,27 @@ func (p *Packing) Places(id cluster.VJobID) (list []cluster.NodeID) {
 		}
 	}
 	return list
+}
+
+// Drop takes a vjob out that was taken. Others that were moved for it stay where they are.
+func (p *Packing) Drop(id cluster.VJobID) {
+	p.trial.Drop(p.vjobs[id])
+	p.prefilter.free = nil
+}
+
+// Placed yields the VMs that have a place, those that are pinned included, with the number of their node among those of
+// the configuration.
+func (p *Packing) Placed() iter.Seq2[cluster.VMID, int] {
+	return func(yield func(cluster.VMID, int) bool) {
+		if p.builder == nil || p.trial == nil {
+			return
+		}
+		for vm, id := range p.builder.vms {
+			if at := p.trial.At(vm); at != repack.Nowhere && !yield(id, at) {
+				return
+			}
+		}
+	}
 }
 
 // shortage translates a refusal for the queue.

@@ -250,3 +250,25 @@ func BenchmarkRepackerCircles(b *testing.B) {
 		})
 	}
 }
+
+// What is dropped leaves its room to others, and to itself.
+func TestPackingDrop(t *testing.T) {
+	s := newScene().node("n1", 2, 2).node("n2", 2, 2).running("1.0", 1, 1, "n1").waiting("2.0", 2, 2).waiting("3.0", 2, 2).pin("1.0")
+	room := ctxswitch.NewPacking(s.stock())
+	for _, id := range []cluster.VJobID{2, 3, 2} {
+		if ok, short := room.Take(id); !ok {
+			t.Fatalf("vjob %s does not fit: %s", id, short)
+		}
+		placed := map[cluster.VMID]int{}
+		for vm, node := range room.Placed() {
+			placed[vm] = node
+		}
+		if len(placed) != 2 || placed[cluster.VMID{VJob: 1}] != 0 || placed[cluster.VMID{VJob: id}] != 1 {
+			t.Errorf("with vjob %s: %v", id, placed)
+		}
+		if ok, _ := room.Take(5 - id); ok {
+			t.Errorf("vjob %s fits beside vjob %s", 5-id, id)
+		}
+		room.Drop(id)
+	}
+}

@@ -46,6 +46,7 @@ func (EASY) Select(m *Input) []Verdict {
 		default:
 			promised = w.reserveHead(i)
 			w.wait(i, short.String()+promised.describe(m.Now))
+			w.verdicts[i].Cause = short.kept()
 		}
 	}
 	return w.estimateStarts()

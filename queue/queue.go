@@ -73,7 +73,8 @@ type Verdict struct {
 	Target Target
 	// Reason begins with the verb of the target, as in "runs: there is room" or "waits: needs 4 CPU more".
 	Reason string
-	// Cause is why a running or paused vjob is to stop; nil: the reason says it. It is shared and never changes.
+	// Cause is why a running or paused vjob is to stop, or that capacity is kept from a waiting one; nil: the reason says
+	// it. It is shared and never changes.
 	Cause *cluster.Cause
 	// Again is when time alone changes the verdict; zero: never.
 	Again time.Time
@@ -165,7 +166,10 @@ type Shortage struct {
 	// Limit is an exhausted quota or power budget, in words; "" for none. Later vjobs need not
 	// wait for it.
 	Limit string
-	// Kind sorts the limit: a quota or a power budget.
+	// Kept is the capacity that is kept free for other purposes, in words; "" for none. It is waited for like other
+	// capacity.
+	Kept string
+	// Kind sorts the limit, such as a quota or a power budget, or what capacity is kept for.
 	Kind cluster.CauseKind
 }
 
@@ -175,6 +179,8 @@ func (s Shortage) String() string {
 	switch {
 	case s.Limit != "":
 		return s.Limit
+	case s.Kept != "":
+		return s.Kept
 	case m.CPU > 0 && m.Memory > 0:
 		return fmt.Sprintf("needs %s CPU and %s more", m.CPU, m.Memory)
 	case m.CPU > 0:

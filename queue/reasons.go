@@ -54,6 +54,14 @@ func (w *scan) preempted(i int, short Shortage) *cluster.Cause {
 	return c
 }
 
+// kept returns the cause of a wait for capacity that is kept for other purposes; nil for others.
+func (s *Shortage) kept() *cluster.Cause {
+	if s.Kept == "" {
+		return nil
+	}
+	return &cluster.Cause{Kind: s.Kind, Short: s.Missing, Text: s.Kept}
+}
+
 // maxListed is how many vjobs a reason names before it only counts.
 const maxListed = 3
 

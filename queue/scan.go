@@ -101,6 +101,7 @@ func (w *scan) wait(i int, why string) {
 func (w *scan) refuse(i int, short Shortage) {
 	if short.Limit == "" {
 		w.wait(i, short.String())
+		w.verdicts[i].Cause = short.kept()
 		return
 	}
 	w.decide(i, Wait, "waits: "+short.Limit)

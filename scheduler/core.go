@@ -181,7 +181,7 @@ func (c *Core) tendPower(decided bool) {
 	if c.Power.policy == nil {
 		return
 	}
-	proposed := c.Power.tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, View: func() *decide.Variant { return c.vary(c.now) }})
+	proposed := c.Power.tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, Short: c.last.failover.Why(), View: func() *decide.Variant { return c.vary(c.now) }})
 	if c.settings.Improve.Automation.Manual[journal.RecommendPower] {
 		c.Improver.RecommendSwitches(c.now, proposed)
 	}

@@ -12,6 +12,7 @@ import (
 	"vjob/queue"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/entitlement"
+	"vjob/scheduler/failover"
 )
 
 // lastDecision is what the last decision said, for status requests.
@@ -21,6 +22,7 @@ type lastDecision struct {
 	breaches  []string                  // of rules, as it saw them
 	undrained map[cluster.NodeID]string // drained nodes with VMs, and why
 	division  *entitlement.Division     // nil if the cluster is not divided
+	failover  failover.Report           // after the last decision; its Nodes are 0 if none may be lost
 	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
 	dropped   map[string]string         // preferred rules that the plan broke, and why
 	durations *duration.Estimates       // as it saw them; those of the settings before the first one
@@ -41,7 +43,25 @@ func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, e
 			l.queueing = append(l.queueing, job.ID)
 		}
 	}
+	events = l.reportFailover(now, &d.Failover, events)
 	return l.reportDropped(now, d, l.reportUndrained(now, d.Undrained(), l.reportLate(now, d, events)))
+}
+
+// reportFailover raises an alarm once when too little is left for the loss of nodes, and records when enough is again.
+func (l *lastDecision) reportFailover(now time.Time, r *failover.Report, events []journal.Event) []journal.Event {
+	held := l.failover.Nodes == 0 || l.failover.Holds
+	l.failover = *r
+	switch {
+	case r.Nodes == 0 || r.Holds == held:
+	case r.Holds:
+		events = append(events, journal.Event{At: now, Kind: journal.EventNode, Text: "enough is free again for " + failover.Of(r.Nodes)})
+	default:
+		events = append(events, journal.Event{
+			At: now, Kind: journal.EventAlarm,
+			Text: fmt.Sprintf("%s cannot be made up for (policy.failover): %s; no further vjob starts", failover.Of(r.Nodes), r.Why()),
+		})
+	}
+	return events
 }
 
 // reportDropped records an event once for each preferred rule that a plan breaks.

@@ -18,7 +18,7 @@ func (c *Core) Snapshot() *Snapshot {
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.Rules.stated, Broken: c.last.breaches},
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.Power.cap.Budgets(c.now), c.Power.pricesStatus(), c.Improver.ConsolidationStatus()
-	s.Balance, s.Recommendations = c.Improver.BalanceStatus(), c.Improver.RecommendationStatus()
+	s.Balance, s.Recommendations, s.Failover = c.Improver.BalanceStatus(), c.Improver.RecommendationStatus(), c.last.failover
 	s.Durations = c.last.durations
 	for _, rule := range slices.Sorted(maps.Keys(c.last.dropped)) {
 		s.Rules.Dropped = append(s.Rules.Dropped, c.last.dropped[rule])

@@ -14,6 +14,7 @@ import (
 	"vjob/queue"
 	"vjob/queue/multifactor"
 	"vjob/scheduler/entitlement"
+	"vjob/scheduler/failover"
 	"vjob/scheduler/improve"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
@@ -52,6 +53,7 @@ type Snapshot struct {
 	// Recommendations are counted; ManualVJobs are the live vjobs with moves that wait for approval.
 	Recommendations improve.RecommendationStatus
 	ManualVJobs     int
+	Failover        failover.Report // as of the last decision; its Nodes are 0 if none may be lost
 	Pools           PoolsStatus
 	VJobs           map[cluster.VJobID]VJobStatus
 	Running         []ActionStatus      // actions under way

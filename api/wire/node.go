@@ -43,7 +43,19 @@ type NodePower struct {
 
 // NodeList is the answer to GET /v1/nodes.
 type NodeList struct {
-	Nodes []Node `json:"nodes"`
+	Nodes    []Node    `json:"nodes"`
+	Failover *Failover `json:"failover,omitempty"` // absent if policy.failover is 0
+}
+
+// Failover is whether the VMs of any few nodes can start again on the others, as of the last decision.
+type Failover struct {
+	Nodes int  `json:"nodes"` // that may be lost at once (policy.failover)
+	Holds bool `json:"holds"`
+	// What further VMs may reserve in sum; negative is missing. The largest piece may be smaller.
+	SpareCPUMilli  int64    `json:"spare_cpu_milli"`
+	SpareMemoryMiB int64    `json:"spare_memory_mib"`
+	Lost           []string `json:"lost,omitempty"` // nodes of which the loss cannot be made up for
+	Why            string   `json:"why,omitempty"`  // what is missing
 }
 
 // NodeChange is the body of PATCH /v1/nodes/{name}: the state to put it in.

@@ -211,6 +211,8 @@ type Status struct {
 	Nodes   []Node         `json:"nodes"`
 	VJobs   []VJob         `json:"vjobs"`   // live ones that the caller may see
 	Running []ActiveAction `json:"running"` // actions under way
+	// Failover is absent if policy.failover is 0.
+	Failover *Failover `json:"failover,omitempty"`
 }
 
 // ActiveAction is an action under way.

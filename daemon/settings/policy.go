@@ -28,7 +28,9 @@ type Policy struct {
 	Gap        Duration     `json:"gap"`     // time after the walltime during which forecasts keep the capacity of a vjob
 	// Lookahead is how far ahead decisions and forecasts take changes of budgets and quotas into account.
 	Lookahead Duration `json:"lookahead"`
-	Placement string   `json:"placement"` // spread, pack, efficient; "" is efficient where power is saved
+	// Failover is how many nodes may be lost at once so that their VMs can start again on the others.
+	Failover  int    `json:"failover"`
+	Placement string `json:"placement"` // spread, pack, efficient; "" is efficient where power is saved
 }
 
 var _ document.Extensible = (*Policy)(nil)
@@ -113,7 +115,7 @@ func (p *Policy) suspension() (decide.Suspension, error) {
 }
 
 // validate refuses parameters that are out of range or that no queue uses.
-func (p *Policy) validate(queues []Queue) error {
+func (p *Policy) validate(queues []Queue, nodes int) error {
 	for _, c := range []choice{
 		{"policy.suspend", p.Suspend, "auto disk memory"},
 		{"policy.overdue", p.Overdue, "end suspend"},
@@ -121,6 +123,9 @@ func (p *Policy) validate(queues []Queue) error {
 		if err := c.check(); c.value != "" && err != nil {
 			return err
 		}
+	}
+	if p.Failover < 0 || p.Failover > 0 && p.Failover >= nodes {
+		return cluster.BadField("policy.failover", p.Failover, fmt.Sprintf("from 0 to %d: fewer nodes than the cluster has", max(0, nodes-1)))
 	}
 	for _, parameter := range queue.Parameters() {
 		text := p.Parameters[parameter.Name]

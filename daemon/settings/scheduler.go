@@ -56,7 +56,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 			Execute: e, Policy: s.Policy.ofQueues(&rules), Ordering: &rules, Network: s.Network.shared(s.Nodes),
 			Energy:       decide.Energy{Power: s.Power(), Yield: s.Energy.Yield, Lambda: s.Energy.Lambda, ShiftSaves: s.Energy.ShiftSaves},
 			Reservations: decide.ReservationSettings{Horizon: s.Reserving.Horizon.Duration, Margin: s.Reserving.Margin.Duration},
-			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend, Lookahead: s.Policy.Lookahead.Duration,
+			Backoff:      s.Timing.Backoff.Duration, Live: true, Suspend: suspend, Failover: s.Policy.Failover, Lookahead: s.Policy.Lookahead.Duration,
 			Pools: pools, EntitleEvery: s.Timing.Entitle.Duration,
 		},
 		Rules: string(s.Rules), Rest: s.Timing.Rest.Duration, Budgets: budgets, Prices: prices, Zone: zone,
@@ -70,7 +70,7 @@ func (s *Settings) Scheduler() (scheduler.Settings, error) {
 // SubmissionLimits returns the limits of submissions; the default image comes first.
 func (s *Settings) SubmissionLimits() admission.Limits {
 	b := admission.Limits{
-		VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
+		Failover: s.Policy.Failover, VMs: s.Limits.VMsPerVJob, Array: s.Limits.VJobsPerArray, Total: s.Limits.VMsPerSubmission,
 		Owner: admission.Holding{VJobs: s.Limits.VJobsPerUser, VMs: s.Limits.VMsPerUser},
 	}
 	if id := s.DefaultImage(); id != "" {

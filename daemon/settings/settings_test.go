@@ -110,6 +110,8 @@ func TestErrors(t *testing.T) {
 		{"no port of calls", "notify: {webhooks: {hosts: [\"*\"], ports: []}}\n", "s.yaml:1:42: notify.webhooks.ports: \"[]\": want the ports that may be called, such as [80, 443], or no hosts"},
 		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of accounts, automation, balance, default_queue, driver, durations, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, pools, power, priority, projects, queues, quotas, reservations, retention, rights, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
+		{"failover", "policy: {failover: -1}\n", "s.yaml:1:20: policy.failover: -1: want from 0 to 7: fewer nodes than the cluster has"},
+		{"failover of all", "policy: {failover: 8}\n", "s.yaml:1:20: policy.failover: 8: want from 0 to 7: fewer nodes than the cluster has"},
 		{"policy", "policy: {name: best}\n", `s.yaml:1:16: policy.name: "best": want one of ` + strings.Join(queue.Names(), ", ")},
 		{"due", "policy: {due: -1}\n", `s.yaml:1:15: policy.due: -1: want between 0 and 1000`},
 		{"needs", "policy: {needs: none}\n", `s.yaml:1:17: policy.needs: "none": want one of assumed, observed, predicted, reserved`},

@@ -33,7 +33,7 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 func (s *Settings) Validate() error {
 	for _, check := range []func() error{
 		s.validateState, s.Listen.validate, s.Listen.validateUsers, s.Accounts.validate, s.validateChoices,
-		func() error { return s.Policy.validate(s.Queues) }, s.validateOrder, s.validateTiming, s.validateNodes, s.validatePools,
+		func() error { return s.Policy.validate(s.Queues, len(s.ClusterNodes())) }, s.validateOrder, s.validateTiming, s.validateNodes, s.validatePools,
 		func() error { return s.Simulated.validate(s.ClusterNodes()) },
 		func() error { return s.Network.validate(s.Nodes) },
 		s.Durations.validate, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.Balance.validate,

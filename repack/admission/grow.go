@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"slices"
+
 	"vjob/repack"
 	"vjob/repack/internal/placement"
 )
@@ -33,6 +35,21 @@ func (test *Test) Grow(in *repack.Instance, number []int) (*Test, error) {
 		g.noFit = append(g.noFit, v)
 	}
 	return grown, nil
+}
+
+// Drop takes VMs out that were taken. Others that were moved for them stay where they are.
+func (test *Test) Drop(vms []int) {
+	t := test.search
+	dropped := map[int]bool{}
+	for _, vm := range vms {
+		if t.NodeOf[vm] != repack.Nowhere {
+			dropped[vm] = true
+			t.Move(vm, repack.Nowhere)
+		}
+	}
+	t.placedItems = slices.DeleteFunc(t.placedItems, func(it item) bool { return dropped[it.vms[0]] })
+	t.placedVMs -= len(dropped)
+	t.noFit = t.noFit[:0]
 }
 
 // Load returns the load of a node, by dimension. The caller must not change it.

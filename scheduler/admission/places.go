@@ -4,10 +4,11 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/placement"
+	"vjob/scheduler/failover"
 )
 
 // fitsCluster rejects what could not run even on the empty cluster.
-func (s *Submission) fitsCluster(nodes []cluster.Node) error {
+func (s *Submission) fitsCluster(nodes []cluster.Node, lost int) error {
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -21,7 +22,24 @@ func (s *Submission) fitsCluster(nodes []cluster.Node) error {
 	if !wants.Fits(has) {
 		return cluster.Fault("vms", "%s requested, the cluster has %s", wants, has)
 	}
+	if left := spare(nodes, lost); !s.Claims() && !wants.Fits(left) {
+		return cluster.Fault("vms", "%s requested, the cluster has %s beside what it keeps for %s (policy.failover)", wants, left, failover.Of(lost))
+	}
 	return s.findsPlaces(nodes)
+}
+
+// spare returns what an empty cluster has beside what is kept for the loss of nodes; it may be negative.
+func spare(nodes []cluster.Node, lost int) (left cluster.Resources) {
+	empty := make([]failover.Node, len(nodes))
+	for i := range nodes {
+		left = left.Plus(nodes[i].Capacity)
+		empty[i] = failover.Node{ID: nodes[i].ID, Free: nodes[i].Capacity}
+	}
+	if lost == 0 {
+		return left
+	}
+	report := failover.Check(empty, lost)
+	return report.Spare
 }
 
 // findsPlaces tries the vjob on the empty cluster with every node online: a vjob without places

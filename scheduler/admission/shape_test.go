@@ -40,3 +40,35 @@ func TestShapesAreChecked(t *testing.T) {
 		})
 	}
 }
+
+// What could never start beside the room that is kept for lost nodes is refused; a reservation starts whatever is left.
+func TestFailoverLimitsSubmissions(t *testing.T) {
+	for _, c := range []struct {
+		vms, lost int
+		at        time.Time
+		want      string
+	}{
+		{3, 0, time.Time{}, ""},
+		{2, 1, time.Time{}, ""},
+		{3, 1, time.Time{}, "vms: 6 CPU, 1.5 GiB requested, the cluster has 4 CPU, 2 GiB beside what it keeps for the loss of a node (policy.failover)"},
+		{3, 1, time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), ""},
+	} {
+		s := admission.Submission{Owner: "u"}
+		s.Reservation, s.Walltime = c.at, time.Hour
+		for range c.vms {
+			s.VMs = append(s.VMs, cluster.VM{Reserved: cluster.Resources{CPU: 2000, Memory: 512}})
+		}
+		limits, nodes := bounds, []cluster.Node{}
+		limits.Failover = c.lost
+		for _, id := range []cluster.NodeID{"n1", "n2", "n3"} {
+			nodes = append(nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 2000, Memory: 1024}})
+		}
+		got := ""
+		if err := s.Validate(limits, nodes); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%d VMs, %d lost: %q, want %q", c.vms, c.lost, got, c.want)
+		}
+	}
+}

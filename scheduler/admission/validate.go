@@ -10,11 +10,13 @@ import (
 
 // Limits bound submissions.
 type Limits struct {
-	VMs    int      // per vjob; 0 is no limit
-	Array  int      // vjobs per array; 0 is no limit
-	Total  int      // VMs per submission, over all vjobs and alternatives; 0 is no limit
-	Owner  Holding  // what one owner may have at once
-	Images []string // ids in the catalogue; the first is the default
+	VMs   int     // per vjob; 0 is no limit
+	Array int     // vjobs per array; 0 is no limit
+	Total int     // VMs per submission, over all vjobs and alternatives; 0 is no limit
+	Owner Holding // what one owner may have at once
+	// Failover is of how many nodes the VMs have to find places on the others; see package failover.
+	Failover int
+	Images   []string // ids in the catalogue; the first is the default
 }
 
 // Validate checks a submission against the limits and the nodes of the cluster,
@@ -60,7 +62,7 @@ func (s *Submission) Validate(b Limits, nodes []cluster.Node) error {
 	if err := s.validateShapes(b, nodes); err != nil {
 		return err
 	}
-	return s.fitsCluster(nodes)
+	return s.fitsCluster(nodes, b.Failover)
 }
 
 func (s *Submission) validateVM(rank int, b Limits, nodes []cluster.Node) error {

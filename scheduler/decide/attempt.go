@@ -23,6 +23,9 @@ type attempt struct {
 	throttled      map[cluster.VJobID]bool   // must stop and release their power at once
 	leavesNode     map[cluster.VJobID]bool   // leave a drained node, and do not pause there
 	prepared       []cluster.VJobID          // reservations for which nodes are cleared
+	failover       *failoverCheck            // nil if no failover capacity is kept
+	// places are the nodes of vjobs that start, where another placement takes failover capacity; may be nil.
+	places map[cluster.VMID]cluster.NodeID
 }
 
 // newAttempt begins an attempt in which some more vjobs are ineligible.
@@ -30,7 +33,7 @@ func (v *View) newAttempt(ineligible map[cluster.VJobID]string) *attempt {
 	a := &attempt{
 		View: v, trial: v.layout.clone(), excluded: make(map[cluster.VJobID]string, len(v.ineligible)),
 		nonPreemptible: map[cluster.VJobID]string{}, unsavable: map[cluster.VJobID]bool{},
-		throttled: map[cluster.VJobID]bool{}, leavesNode: map[cluster.VJobID]bool{},
+		throttled: map[cluster.VJobID]bool{}, leavesNode: map[cluster.VJobID]bool{}, failover: v.newFailoverCheck(),
 	}
 	for id, b := range v.ineligible {
 		a.excluded[id] = b.Reason
@@ -44,12 +47,9 @@ func (a *attempt) excludes(id cluster.VJobID) bool {
 	return a.excluded[id] != "" || a.quarantined[id] != ""
 }
 
-// applyPolicy asks the policy which vjobs should run within the limits, in queue order. It
-// returns the fault of the first packing that cannot judge any vjob.
-func (a *attempt) applyPolicy() (verdicts []queue.Verdict, fault error) {
-	if a.closed != "" {
-		return suspendAll(a.View), nil
-	}
+// applyPolicyBeside asks the policy once. With a failover check, vjobs that start leave the failover capacity beside
+// the vjobs that are known to keep running.
+func (a *attempt) applyPolicyBeside(f *failoverCheck, keeps map[cluster.VJobID]bool) (verdicts []queue.Verdict, fault error) {
 	packings := a.trial.packings()
 	var rooms []*ctxswitch.Packing
 	capacity := func(at time.Time) func() queue.Capacity {
@@ -59,8 +59,12 @@ func (a *attempt) applyPolicy() (verdicts []queue.Verdict, fault error) {
 		}
 		feeds := a.supply.Feeds(a.trial.intended.Nodes(), limits, a.jobs())
 		return func() queue.Capacity {
-			rooms = append(rooms, packings.empty(feeds))
-			return rooms[len(rooms)-1]
+			room := packings.empty(feeds)
+			rooms = append(rooms, room)
+			if f != nil && at.IsZero() {
+				return f.room(room, keeps)
+			}
+			return room
 		}
 	}
 	m := &queue.Input{Now: a.facts.Now, Jobs: make([]queue.Job, 0, len(a.VJobs)), Capacity: capacity(time.Time{}), Total: a.trial.total()}

@@ -97,7 +97,7 @@ func (a *attempt) balance(d *Decision, ask *BalanceRequest) (b Balancing) {
 	if err != nil {
 		return Balancing{Why: err.Error()}
 	}
-	r, err := ask.Round(&s.model)
+	r, err := s.round()
 	if err != nil {
 		return Balancing{Why: err.Error()}
 	}
@@ -126,10 +126,15 @@ type balancer struct {
 	manual  map[int]bool            // VMs that may move, once that is approved
 	at      map[int]int             // nodes of the VMs that the round has moved
 	away    map[int]int             // how many VMs of each rule group are elsewhere
+	// forbidden are VMs and nodes to which they may not move, since too little would be left for the loss of nodes.
+	forbidden map[[2]int]bool
 }
 
 func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, error) {
-	s := &balancer{relocation: a.newRelocation(d), BalanceRequest: ask, index: map[cluster.NodeID]int{}, manual: map[int]bool{}, at: map[int]int{}, away: map[int]int{}}
+	s := &balancer{
+		relocation: a.newRelocation(d), BalanceRequest: ask, index: map[cluster.NodeID]int{}, manual: map[int]bool{}, at: map[int]int{},
+		away: map[int]int{}, forbidden: map[[2]int]bool{},
+	}
 	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 || len(a.trial.incompatible) > 0 {
 		var err error
 		if s.allowed, err = ctxswitch.NewAllowedNodes(s.problem); err != nil {
@@ -263,6 +268,12 @@ func (s *balancer) entitle() {
 // rule holds while the others stay.
 func (s *balancer) compatible(vms []int, node int) string {
 	for _, i := range vms {
+		if s.forbidden[[2]int{i, node}] {
+			return "the loss of a node could not be made up for (policy.failover)"
+		}
+		if s.allowed == nil {
+			continue
+		}
 		vm, to := s.vms[i], s.nodes[node]
 		if !s.allowed.Allows(vm, to) || !s.allowed.Fits(vm, to) {
 			return "rules forbid it there"
@@ -276,6 +287,9 @@ func (s *balancer) compatible(vms []int, node int) string {
 
 // noteMove counts the VMs of each rule group that are elsewhere.
 func (s *balancer) noteMove(vm, _, to int) {
+	if s.allowed == nil {
+		return
+	}
 	group, tied := s.allowed.Group(s.vms[vm], true)
 	if !tied {
 		return

@@ -78,7 +78,13 @@ func (a *attempt) consolidateWith(d *Decision, ask *ConsolidationRequest, manual
 		c.Why = err.Error()
 		return c
 	}
-	if c = s.search(); c.Why != "" && s.objected {
+	for range mostFailoverRounds {
+		s.unsafe = false
+		if c = s.search(); !s.unsafe || !s.spare(&c) {
+			break
+		}
+	}
+	if c.Why != "" && s.objected {
 		s.keepNodesOn()
 		if other := s.search(); other.Why == "" {
 			return other
@@ -120,6 +126,11 @@ func (s *consolidator) look(strict bool) (c Consolidation) {
 	case len(c.NodesOff) > 0 && s.NodePower != nil:
 		c.Why = s.NodePower.Objects(c.NodesOff)
 		s.objected = s.objected || c.Why != ""
+	}
+	if c.Why == "" {
+		c.Why = s.takesFailover(c.Moves, s.goOff(c.NodesOff))
+		s.unsafe = c.Why != ""
+		s.objected = s.objected || s.unsafe
 	}
 	if c.Why == "" {
 		out, why := s.plan(c.Moves)

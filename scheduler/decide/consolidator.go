@@ -23,6 +23,7 @@ type consolidator struct {
 	perCPU   energy.Watts
 	objected bool // power management would keep nodes on that become empty
 	manual   bool // manual vjobs move
+	unsafe   bool // too little would be left for the loss of nodes
 }
 
 func (a *attempt) newConsolidator(d *Decision, ask *ConsolidationRequest, manual bool) (*consolidator, error) {

@@ -44,7 +44,7 @@ func splitByContainer(vjobs []execute.Report) (own []execute.Report, inner map[c
 func (v *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
 	g, s := *f, *v.settings
 	g.Rules, g.Budgets, g.Pools = nil, nil, nil
-	s.Ordering, s.Energy = nil, Energy{} // they apply to the container
+	s.Ordering, s.Energy, s.Failover = nil, Energy{}, 0 // they apply to the container
 	left := max(0, c.Job.Walltime-c.Ran)
 	g.VJobs, g.Nodes = make([]execute.Report, len(vjobs)), containerNodes(f.Nodes, c)
 	for i, r := range vjobs {

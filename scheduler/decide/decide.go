@@ -43,6 +43,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/queue"
 	"vjob/scheduler/entitlement"
+	"vjob/scheduler/failover"
 )
 
 // Decision holds the target of each vjob of a view and the plan that leads there.
@@ -67,6 +68,8 @@ type Decision struct {
 	Division *entitlement.Division
 	// DemandLimits are the most CPU for which the VMs of some vjobs count, by rank, since no nodes have what they demand.
 	DemandLimits map[cluster.VJobID][]cluster.MilliCPU
+	// Failover is whether nodes can be lost after the plan; its Nodes are 0 if no capacity is kept for that.
+	Failover failover.Report
 	// Culprits were left out because a decision with them fails.
 	Culprits []Culprit
 
@@ -126,6 +129,7 @@ func (a *attempt) run(force bool) (d Decision, unpowered map[cluster.VJobID]stri
 	d.SharesCPU, d.Caps = a.sharesCPU(), p.caps(d.Verdicts, d.Plan.Target)
 	d.Plan = p.delay(d.Plan, d.Caps)
 	d.explain()
+	d.Failover = a.failoverAfter(&d.Plan)
 	if s.fault != nil {
 		fault = s.fault
 	}

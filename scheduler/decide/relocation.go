@@ -21,7 +21,9 @@ func (d *Decision) Relocate(moves []cluster.Move) (plan ctxswitch.Plan, caps map
 			return
 		}
 		var out relocated
-		out, why = r.plan(moves)
+		if out, why = r.plan(moves); why == "" {
+			why = r.takesFailover(moves, nil)
+		}
 		plan, caps = out.plan, out.caps
 	})
 	if !well {

@@ -38,6 +38,8 @@ type Settings struct {
 	Pools []pool.Pool
 	// EntitleEvery is the longest time between two divisions of the cluster among the pools; 0 is 5 minutes.
 	EntitleEvery time.Duration
+	// Failover is of how many nodes at once the VMs find places on the others; 0 keeps no capacity for that.
+	Failover int
 	// Lookahead is how far ahead changes of budgets and quotas count; 0 is a week.
 	Lookahead time.Duration
 }

@@ -72,7 +72,7 @@ func (w *Variant) loseVJobs(node cluster.NodeID) {
 			continue
 		}
 		job := r.Job.Clone()
-		job.State = cluster.Waiting
+		job.State, job.Cause = cluster.Waiting, cluster.Cause{Kind: cluster.CauseLost, Nodes: []cluster.NodeID{node}}
 		w.takeOut(job)
 		w.VJobs[i] = waitingReport(job)
 		w.addApplicant(i)
@@ -163,7 +163,8 @@ func (w *Variant) Forward(to time.Time) {
 	}
 }
 
-// CanEmpty drains nodes in the view and reports whether all their VMs find places elsewhere.
+// CanEmpty drains nodes in the view and reports whether all their VMs find places elsewhere, and leave the failover
+// capacity there.
 func (w *Variant) CanEmpty(nodes []cluster.NodeID) bool {
 	for _, id := range nodes {
 		n, _ := w.layout.current.Node(id)
@@ -171,7 +172,7 @@ func (w *Variant) CanEmpty(nodes []cluster.NodeID) bool {
 		w.layout.setNode(n)
 	}
 	if empty(w.layout.current, nodes) {
-		return true
+		return w.failoverHolds(w.layout.intended)
 	}
 	verdicts := make([]queue.Verdict, len(w.VJobs))
 	for i, r := range w.VJobs {
@@ -184,7 +185,39 @@ func (w *Variant) CanEmpty(nodes []cluster.NodeID) bool {
 	plan, err := ctxswitch.Plan{}, error(nil)
 	well := withoutPanic(func() { plan, err = ctxswitch.Repacker{}.Plan(a.problem(goals)) })
 	// The planner leaves a VM without a place on its drained node.
-	return well && err == nil && plan.Target != nil && empty(plan.Target, nodes)
+	return well && err == nil && plan.Target != nil && empty(plan.Target, nodes) && w.failoverHolds(plan.Target)
+}
+
+// failoverHolds reports whether nodes can be lost in a configuration.
+func (w *Variant) failoverHolds(c *cluster.Configuration) bool {
+	f := w.newFailoverCheck()
+	return f == nil || f.placement(c, nil).Holds
+}
+
+// Replenishing returns how many of some nodes that are off, from the first, have to come on so that nodes can be lost. If
+// all of them do not suffice, it returns how many bring as much as all.
+func (w *Variant) Replenishing(off []cluster.Node) int {
+	best, least := 0, cluster.Resources{}
+	for n := range len(off) + 1 {
+		if n > 0 {
+			node := off[n-1]
+			node.State = cluster.Online
+			w.layout.setNode(node)
+		}
+		f := w.newFailoverCheck()
+		if f == nil {
+			return 0
+		}
+		report := f.placement(w.layout.intended, nil)
+		short := report.Short()
+		switch {
+		case report.Holds:
+			return n
+		case n == 0, short.Fits(least) && short != least:
+			best, least = n, short
+		}
+	}
+	return best
 }
 
 func empty(c *cluster.Configuration, nodes []cluster.NodeID) bool {

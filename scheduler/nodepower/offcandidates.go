@@ -76,7 +76,7 @@ func (k *Policy) dismiss(s *Scene) {
 			delete(k.handed, id)
 		case k.Exec.PowerStates.InUse(id) == "":
 			delete(k.handed, id)
-			if len(s.Waiting) == 0 && (offCandidates{k, s}).Objects([]cluster.NodeID{id}) == "" {
+			if len(s.Waiting) == 0 && (offCandidates{k, s}).Objects([]cluster.NodeID{id}) == "" && s.View().CanEmpty([]cluster.NodeID{id}) {
 				k.Controller.Wish(s.Now, id, cycle.WantOff, "nothing runs there since VMs were moved to save power")
 			}
 		}

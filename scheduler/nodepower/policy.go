@@ -50,9 +50,11 @@ type Power interface {
 // Scene is the situation at one instant.
 type Scene struct {
 	Now     time.Time
-	Decided bool                   // a decision has just been taken
-	Waiting []cluster.VJobID       // those that wait for room, in order
-	View    func() *decide.Variant // what a decision would see now, to try things out on
+	Decided bool             // a decision has just been taken
+	Waiting []cluster.VJobID // those that wait for room, in order
+	// Short is what is missing for the loss of nodes, in words; "" if nothing.
+	Short string
+	View  func() *decide.Variant // what a decision would see now, to try things out on
 }
 
 // Policy decides which nodes should be on. After a restart nothing goes off before demand is known again. Not safe
@@ -83,6 +85,7 @@ func (k *Policy) Tend(s *Scene) (again time.Time) {
 	}
 	if s.Decided {
 		k.wake(s)
+		k.replenish(s)
 		k.shed(s)
 	}
 	k.dismiss(s)

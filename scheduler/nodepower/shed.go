@@ -36,7 +36,20 @@ func (k *Policy) shed(s *Scene) {
 	slices.SortStableFunc(empty, func(a, b cluster.Node) int {
 		return cmp.Or(cmp.Compare(idle(b), idle(a)), cmp.Compare(a.Capacity.CPU, b.Capacity.CPU))
 	})
-	for _, n := range empty[:p.Dispensable(empty)] {
+	for _, n := range k.safe(s, empty[:p.Dispensable(empty)]) {
 		k.wish(s.Now, n.ID, cycle.WantOff, fmt.Sprintf("vjob %s waits for the power that it draws", s.Waiting[0]))
 	}
+}
+
+// safe returns as many of some empty nodes, from the first, as may go off if nodes can still be lost.
+func (k *Policy) safe(s *Scene, empty []cluster.Node) []cluster.Node {
+	ids := make([]cluster.NodeID, len(empty))
+	for i := range empty {
+		ids[i] = empty[i].ID
+	}
+	n := len(ids)
+	for n > 0 && !s.View().CanEmpty(ids[:n]) {
+		n--
+	}
+	return empty[:n]
 }

@@ -56,7 +56,33 @@ func (k *Policy) longestBoot() time.Duration {
 // wakeIn switches on as few nodes as let as many waiting vjobs run as all nodes would: first those
 // still being emptied, and the largest first. Nodes that are coming on count already.
 func (k *Policy) wakeIn(now time.Time, p *decide.Variant, why string) {
-	var off []cluster.Node
+	off := k.wakeable(p)
+	if len(off) == 0 {
+		return
+	}
+	for _, n := range off[:p.Fewest(off)] {
+		k.wish(now, n.ID, cycle.WantOn, why)
+	}
+}
+
+// replenish switches on as few nodes as leave enough for the loss of nodes, or all that help.
+func (k *Policy) replenish(s *Scene) {
+	if s.Short == "" {
+		return
+	}
+	p := s.View()
+	off := k.wakeable(p)
+	if len(off) == 0 {
+		return
+	}
+	for _, n := range off[:p.Replenishing(off)] {
+		k.wish(s.Now, n.ID, cycle.WantOn, "room is missing for the loss of nodes (policy.failover): "+s.Short)
+	}
+}
+
+// wakeable returns the nodes that can be switched on, in the order in which they should be. In the view, nodes that are
+// coming on are online.
+func (k *Policy) wakeable(p *decide.Variant) (off []cluster.Node) {
 	for _, n := range p.Nodes() {
 		r := k.switchable(n.ID)
 		if decreed, _ := k.Exec.Node(n.ID); r == nil || decreed.State != cluster.Online {
@@ -69,16 +95,11 @@ func (k *Policy) wakeIn(now time.Time, p *decide.Variant, why string) {
 			_ = p.SetNodeState(n.ID, cluster.Online) // it was just listed
 		}
 	}
-	if len(off) == 0 {
-		return
-	}
 	slices.SortStableFunc(off, func(a, b cluster.Node) int {
 		gone := func(n cluster.Node) int { return int(k.Controller.Record(n.ID).Phase) } // the less far on its way, the sooner back
 		return cmp.Or(
 			cmp.Compare(gone(a), gone(b)), cmp.Compare(b.Capacity.CPU, a.Capacity.CPU), cmp.Compare(b.Capacity.Memory, a.Capacity.Memory),
 		)
 	})
-	for _, n := range off[:p.Fewest(off)] {
-		k.wish(now, n.ID, cycle.WantOn, why)
-	}
+	return off
 }

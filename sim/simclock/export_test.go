@@ -5,7 +5,16 @@ import (
 
 	"vjob/cluster"
 	"vjob/scheduler"
+	"vjob/scheduler/admission"
 )
+
+// WhatIf prepares the answer to a what-if question. It fails while the scheduler is down.
+func (s *Shell) WhatIf(question scheduler.WhatIf) (answer func() scheduler.WhatIfResult, err error) {
+	if s.core == nil {
+		return nil, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
+	}
+	return s.core.WhatIf(s.now, question, admission.Limits{})
+}
 
 // Foresee returns the forecast of the schedule. It fails while the scheduler is down.
 func (s *Shell) Foresee() (scheduler.QueueForecast, error) {

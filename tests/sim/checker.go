@@ -41,7 +41,7 @@ type Checker struct {
 
 // Counts are the events of a run, to show that enough happened for the run to prove anything.
 type Counts struct {
-	Events, Calls, Switches, Standstills, Suspensions, Resumes, Migrations, Losses, Rescues, Crashes, Faults, Offs, Balanced int
+	Events, Calls, Switches, Standstills, Suspensions, Resumes, Migrations, Losses, Rescues, Crashes, Faults, Offs, Balanced, Spared int
 }
 
 // Add sums counts.
@@ -59,6 +59,7 @@ func (c *Counts) Add(o Counts) {
 	c.Faults += o.Faults
 	c.Offs += o.Offs
 	c.Balanced += o.Balanced
+	c.Spared += o.Spared
 }
 
 // NewChecker returns a checker of a cluster. maxSkew is the limit of the gang protocol. If calm,

@@ -88,7 +88,11 @@ func Run(opts Options) (Result, error) {
 
 // build makes a small cluster that a few vjobs overload.
 func (r *run) build() error {
-	nodes := make([]simulated.Node, 2+r.chance.IntN(4))
+	count := 2 + r.chance.IntN(4)
+	if r.opts.failover() > 0 {
+		count = max(count, 4) // so that every vjob can start while as much as a node stays free
+	}
+	nodes := make([]simulated.Node, count)
 	for i := range nodes {
 		nodes[i] = simulated.Node{
 			ID:        cluster.NodeID(fmt.Sprintf("n%d", i+1)),
@@ -153,6 +157,7 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 		s.run.inQuota(step)   //nolint:contextcheck // nothing in memory blocks
 		s.run.inPools(step)   //nolint:contextcheck // nothing in memory blocks
 		s.run.inBalance(step) //nolint:contextcheck // nothing in memory blocks
+		s.run.afterLoss(step) //nolint:contextcheck // nothing in memory blocks
 		s.run.check.Committed(step)
 	}
 	return err

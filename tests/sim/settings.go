@@ -36,6 +36,7 @@ func Settings(opts Options) scheduler.Settings {
 		set.Reservations.Margin = 20 * time.Second
 	}
 	set.Improve.Balance, set.Improve.Automation, set.Improve.Placement = balancing(&opts), automation(&opts), improve.Spread
+	set.Failover = opts.failover()
 	if opts.pooled() {
 		set.Pools, set.EntitleEvery = poolsOf(), 30*time.Second
 	}

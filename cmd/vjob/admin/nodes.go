@@ -28,7 +28,11 @@ func nodesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Show(list, func() *display.Table { return nodeTable(list.Nodes) })
+			if err := a.Show(list, func() *display.Table { return nodeTable(list.Nodes) }); err != nil || a.JSON() || list.Failover == nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.Out, display.Failover(list.Failover))
+			return err
 		},
 	}
 	var fenced bool

@@ -82,6 +82,9 @@ func (f *frame) title(s *scene) {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
 		}
 	}
+	if o := s.status.Failover; o != nil && !o.Holds {
+		parts = append(parts, "nodes cannot be lost")
+	}
 	if !s.status.Ready {
 		parts = append(parts, "not ready: looking at the nodes")
 	}

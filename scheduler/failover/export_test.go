@@ -1,0 +1,4 @@
+package failover
+
+// SizeClasses is exported for tests.
+var SizeClasses = sizeClasses
