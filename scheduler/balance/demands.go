@@ -50,7 +50,8 @@ type demands struct {
 // demanded is the demand on one node.
 type demanded struct {
 	demand, least, most, capacity Amounts
-	stable                        float64 // of the VMs, in seconds, weighted by their CPU demand
+	rise                          [kinds]float64 // of its units
+	stable                        float64        // of the VMs, in seconds, weighted by their CPU demand
 	// What the node leaves unsatisfied.
 	asSource, asDestination outlook
 }
@@ -80,6 +81,7 @@ func (d *demands) add(i int, u *unit, sign int64) {
 		n.demand[r] += sign * u.demand[r]
 		n.least[r] += sign * u.least[r]
 		n.most[r] += sign * u.most[r]
+		n.rise[r] += float64(sign) * u.rise[r]
 	}
 	n.stable += float64(sign) * u.stable.Seconds() * float64(u.demand[CPU])
 }
@@ -127,7 +129,7 @@ func (d *demands) unsatisfied(r Resource, demand, capacity float64) float64 {
 	return lost + max(0, deviation*(density-z*math.Erfc(z/math.Sqrt2)/2))
 }
 
-// outlook is what is demanded at two times: as now, and at word.
+// outlook is what is demanded at two times: as now, and at worst.
 type outlook [2][kinds]float64
 
 // unmet is what a node leaves unsatisfied of the demand on it with a unit more, or with sign -1 less: now, and if its
@@ -167,7 +169,7 @@ func (d *demands) relief(u *unit) (o outlook) {
 // clipped is the demand above a capacity.
 func clipped(demand, capacity int64) float64 { return float64(max(0, demand-capacity)) }
 
-// worstRelief is what the source of a unit leaves less unsatisfied at word. A node over its capacity suffers now:
+// worstRelief is what the source of a unit leaves less unsatisfied at worst. A node over its capacity suffers now:
 // it is relieved wherever the destination stays within its capacity at worst, so there only demand above the
 // capacity counts.
 func (d *demands) worstRelief(u *unit, relief outlook, r Resource) float64 {
@@ -178,13 +180,22 @@ func (d *demands) worstRelief(u *unit, relief outlook, r Resource) float64 {
 	return clipped(n.least[r], n.capacity[r]) - clipped(n.least[r]-u.least[r], n.capacity[r])
 }
 
-// worstLoss is what a destination leaves more unsatisfied with a unit at word.
+// worstLoss is what a destination leaves more unsatisfied with a unit at worst.
 func (d *demands) worstLoss(u *unit, to int, with outlook, r Resource) float64 {
 	n := &d.nodes[to]
 	if !d.loads.hot(u.node) {
 		return with[1][r] - n.asDestination[1][r]
 	}
-	return clipped(n.most[r]+u.most[r], n.capacity[r]) - clipped(n.most[r], n.capacity[r])
+	if !d.Independent {
+		return clipped(n.most[r]+u.most[r], n.capacity[r]) - clipped(n.most[r], n.capacity[r])
+	}
+	return clipped(likely(n.demand[r]+u.demand[r], n.rise[r]+u.rise[r]), n.capacity[r]) - clipped(likely(n.demand[r], n.rise[r]), n.capacity[r])
+}
+
+// likely is what VMs demand together at worst if they reach their largest demands independently: the deviations
+// from the present demand add up by their squares. The sum of the largest demands of many VMs never occurs.
+func likely(demand int64, rise float64) int64 {
+	return demand + int64(math.Ceil(math.Sqrt(max(0, rise))))
 }
 
 // stableOn is how long the demand of the VMs of a node is expected to stay: the mean, weighted by their CPU demand.
@@ -197,7 +208,7 @@ func (n *demanded) stableOn() float64 {
 
 // benefit is what a move to a node satisfies in addition, adjusted for the risk (§3.1.4): the present demand lasts
 // for the stable time; for the rest of the horizon the VMs at the source demand the least of the last hour, and
-// those at the destination, with the mover, the mod.
+// those at the destination, with the mover, the most.
 func (d *demands) benefit(u *unit, to int) Effort { return d.benefitOf(u, d.relief(u), to) }
 
 func (d *demands) benefitOf(u *unit, relief outlook, to int) (gained Effort) {

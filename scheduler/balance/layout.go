@@ -15,6 +15,7 @@ type unit struct {
 	reserved    Amounts
 	demand      Amounts
 	least, most Amounts
+	rise        [kinds]float64 // squares of the demands of the last hour above the present ones
 	stable      time.Duration
 	migration   time.Duration
 	cost        Effort
@@ -76,6 +77,8 @@ func (u *unit) add(i int, v *VM, s *Settings) {
 		}
 		u.least[r] += min(least, v.Demand[r])
 		u.most[r] += max(most, v.Demand[r])
+		rise := float64(max(0, most-v.Demand[r]))
+		u.rise[r] += rise * rise
 	}
 	stable := v.Stable
 	if stable == 0 {
