@@ -35,6 +35,10 @@ type Settings struct {
 	// Interference is which part of their demand VMs lose to each other on a node at its capacity, as they share
 	// caches, links and cores; it is proportional to the load.
 	Interference float64
+	// Independent expects that the VMs of a node reach their largest demands of the last hour independently, so that the
+	// deviations from the present demands add up by their squares, where a node over its capacity is relieved. Otherwise
+	// the largest demands add up, which leaves no safe destination among nodes with many VMs.
+	Independent bool
 	// MigrateCPU is the CPU that a migration takes on each end, and Rate its speed in MiB per second.
 	MigrateCPU cluster.MilliCPU
 	Rate       int64
@@ -47,7 +51,7 @@ type Settings struct {
 
 // Default has the paper's values and what is beyond the paper. Values that the paper does not give are ours.
 var Default = Settings{
-	Threshold: 0.05, MaxMoves: 1000, MaxPerNode: 8, Goodness: 0.5, CostBenefit: true, HotNodes: true, Chains: true,
+	Threshold: 0.05, MaxMoves: 1000, MaxPerNode: 8, Goodness: 0.5, CostBenefit: true, HotNodes: true, Chains: true, Independent: true,
 	Weights: [kinds]float64{1, 1, 1}, Contended: 3, Stable: 5 * time.Minute, Horizon: time.Hour, Variation: 0.25, Interference: 0.02,
 	MigrateCPU: cluster.CPU / 2, Rate: 1000, Return: time.Hour,
 }
@@ -55,7 +59,7 @@ var Default = Settings{
 // Paper returns the settings without what is beyond the paper.
 func Paper() Settings {
 	s := Default
-	s.HotNodes, s.Chains, s.Return, s.Weights[Network] = false, false, 0, 0
+	s.HotNodes, s.Chains, s.Independent, s.Return, s.Weights[Network] = false, false, false, 0, 0
 	return s
 }
 
