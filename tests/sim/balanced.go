@@ -42,7 +42,7 @@ func automation(opts *Options) improve.Automation {
 
 // answer approves or rejects recommendations, as an administrator would. Either may be refused.
 func (r *run) answer() {
-	if !r.opts.approves() {
+	if !r.opts.approves() && !r.opts.picky() {
 		return
 	}
 	n := r.shell.Now().UnixMilli()

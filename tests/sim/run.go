@@ -61,6 +61,7 @@ type run struct {
 	extras   extras
 	left     map[cluster.VMID]map[cluster.NodeID]time.Time // nodes that balance took VMs off, and when
 	leftIn   int64                                         // the epoch of that: a restart forgets it
+	modes    modes
 }
 
 // Run runs one seed.
@@ -68,7 +69,7 @@ func Run(opts Options) (Result, error) {
 	r := &run{
 		opts: opts, chance: rand.New(rand.NewPCG(opts.Seed, 0x5eed)), log: sha256.New(),
 		killed: map[cluster.NodeID]bool{}, stood: map[cluster.VJobID]bool{}, pruner: newPruner(opts.Seed),
-		extras: newExtras(opts.Seed),
+		extras: newExtras(opts.Seed), modes: modes{},
 	}
 	if err := r.build(); err != nil {
 		return Result{}, err
@@ -158,6 +159,7 @@ func (s recorder) Commit(ctx context.Context, step journal.Step) error {
 		s.run.inPools(step)   //nolint:contextcheck // nothing in memory blocks
 		s.run.inBalance(step) //nolint:contextcheck // nothing in memory blocks
 		s.run.afterLoss(step) //nolint:contextcheck // nothing in memory blocks
+		s.run.inMode(step)    //nolint:contextcheck // nothing in memory blocks
 		s.run.check.Committed(step)
 	}
 	return err

@@ -36,6 +36,7 @@ func (r *run) submit() error {
 	}
 	r.assignOwner(&sub)
 	r.attach(&sub)
+	r.pick(&sub)
 	r.kind(&sub)
 	r.time(&sub)
 	if r.opts.rationed() {
@@ -56,6 +57,7 @@ func (r *run) submit() error {
 	r.extras.note(members)
 	for _, member := range members {
 		r.check.acked = append(r.check.acked, member.ID)
+		r.modes[member.ID] = member.Moves
 	}
 	return nil
 }
@@ -68,6 +70,7 @@ func (r *run) meddle() {
 	r.turnBack()
 	id := r.check.acked[r.chance.IntN(len(r.check.acked))]
 	r.restate(id)
+	r.repick(id)
 	r.answer()
 	node := r.cluster.Nodes()[r.chance.IntN(len(r.cluster.Nodes()))].ID
 	switch r.chance.IntN(9) {
