@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vjob/hypervisor/simulated"
-	"vjob/queue"
 	"vjob/sim/replay"
 	"vjob/sim/workload"
 )
@@ -17,7 +16,9 @@ func TestUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := replay.Run(context.Background(), w, replay.Options{Policy: queue.FirstFit{}, Profile: simulated.Thesis, Locks: true})
+	o := under(t, "policy: {placement: pack}\nenergy: {consolidate: {every: 10s, factor: 1}}\nbalance: {every: 1m}\n")
+	o.Profile, o.Locks = simulated.Thesis, true
+	r, err := replay.Run(context.Background(), w, o)
 	if err != nil {
 		t.Fatal(err)
 	}
