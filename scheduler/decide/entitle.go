@@ -32,10 +32,8 @@ func (v *View) Entitle(d *Decision) {
 	if v.facts.Pools == nil {
 		return
 	}
-	s := &sharing{View: v, d: d, nodes: map[cluster.NodeID]bool{}, pools: map[cluster.VJobID]string{}}
-	capacity := s.capacity()
-	vms := s.vms()
-	d.Division = entitlement.Divide(v.facts.Pools, capacity, vms)
+	s := &sharing{View: v, d: d, nodes: v.dividedNodes(), pools: map[cluster.VJobID]string{}}
+	d.Division = entitlement.Divide(v.facts.Pools, s.nodes, s.vms())
 	d.Weights = map[cluster.VJobID][]int{}
 	for i := range d.VJobs {
 		s.apply(d.VJobs[i].Job)
@@ -46,22 +44,21 @@ func (v *View) Entitle(d *Decision) {
 type sharing struct {
 	*View
 	d     *Decision
-	nodes map[cluster.NodeID]bool   // that are on and answer
-	pools map[cluster.VJobID]string // of containers: their inner vjobs are in the same
+	nodes map[cluster.NodeID]cluster.Resources // what they have, of those that are on and answer
+	pools map[cluster.VJobID]string            // of containers: their inner vjobs are in the same
 }
 
-// capacity returns what the nodes have that are on and answer.
-func (s *sharing) capacity() (sum cluster.Resources) {
-	for i := range s.facts.Nodes {
-		n := &s.facts.Nodes[i]
-		if !n.On || n.Silent || n.State == cluster.Down || n.State == cluster.Offline {
-			continue
+// dividedNodes returns what the nodes have that are on and answer.
+func (v *View) dividedNodes() map[cluster.NodeID]cluster.Resources {
+	nodes := map[cluster.NodeID]cluster.Resources{}
+	for i := range v.facts.Nodes {
+		n := &v.facts.Nodes[i]
+		if n.On && !n.Silent && n.State != cluster.Down && n.State != cluster.Offline {
+			node, _ := v.layout.current.Node(n.ID)
+			nodes[n.ID] = node.Capacity
 		}
-		s.nodes[n.ID] = true
-		node, _ := s.layout.current.Node(n.ID)
-		sum = sum.Plus(node.Capacity)
 	}
-	return sum
+	return nodes
 }
 
 // vms lists the VMs that run or are about to, on nodes that count, without those of containers: the vjobs inside
@@ -104,7 +101,7 @@ func (s *sharing) vmsOf(list []entitlement.VM, r *execute.Report, name string) [
 				at = host
 			}
 		}
-		if !s.nodes[at] {
+		if _, divided := s.nodes[at]; !divided {
 			continue
 		}
 		list = append(list, entitlement.VM{

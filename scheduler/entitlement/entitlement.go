@@ -63,10 +63,15 @@ type Entitled struct {
 	Cap      cluster.MilliCPU // the most CPU that limits leave it; 0 if no limit binds
 }
 
-// Divide divides a capacity among the VMs. Each pool and VM is entitled to what it demands, within its limits, as long as
-// there is enough (§3.1.1). What is left is divided by shares and counts for the weights alone, so that a VM that wakes
-// gets its part before the next division. The hierarchy has the pools and no VMs, and stays as it is.
-func Divide(h *pool.Hierarchy, capacity cluster.Resources, vms []VM) *Division {
+// Divide divides the capacity of the nodes among the VMs. Each pool and VM is entitled to what it demands, within its
+// limits, as long as there is enough (§3.1.1). What is left is divided by shares and counts for the weights alone, so that
+// a VM that wakes gets its part before the next division. Where the VMs of a node are entitled to more than it has, the
+// weights divide what it has. The hierarchy has the pools and no VMs, and stays as it is.
+func Divide(h *pool.Hierarchy, nodes map[cluster.NodeID]cluster.Resources, vms []VM) *Division {
+	capacity := cluster.Resources{}
+	for _, of := range nodes {
+		capacity = capacity.Plus(of)
+	}
 	h = h.Clone()
 	h.DemandFirst = true
 	pools, at := len(h.Members()), make([]int, len(vms))
@@ -81,11 +86,17 @@ func Divide(h *pool.Hierarchy, capacity cluster.Resources, vms []VM) *Division {
 	limits := h.CPULimits(func(vm int) cluster.MilliCPU { return wanted[vm].CPU })
 
 	d := &Division{Capacity: capacity, Pools: make([]Pool, pools), VMs: make(map[cluster.VMID]Entitled, len(vms))}
-	weights := weigh(vms, func(i int) cluster.MilliCPU { return given[at[i]].Given.CPU })
+	counts := make([]cluster.MilliCPU, len(vms))
+	for i := range vms {
+		counts[i] = given[at[i]].Given.CPU
+	}
 	for i := range given {
 		e := &given[i]
 		e.Given.CPU, e.Given.Memory = min(e.Given.CPU, e.Demand.CPU), min(e.Given.Memory, e.Demand.Memory)
 	}
+	crowded := crowding{h.Members(), given, nodes, vms, at}
+	crowded.divide(counts)
+	weights := weigh(vms, counts)
 	for i, m := range h.Members()[:pools] {
 		d.Pools[i] = Pool{Member: m, Entitlement: given[i]}
 	}

@@ -50,7 +50,7 @@ func describe(d *entitlement.Division, vms []entitlement.VM) (list []string) {
 }
 
 func TestDivide(t *testing.T) {
-	two := cluster.Resources{CPU: 2000, Memory: 8192}
+	two := []cluster.MilliCPU{2000}
 	high, low := cpuPool("a", 0, 2000), cpuPool("b", 0, 1000)
 	limited := cpuPool("a", 1000, 1000)
 	own := vm(1, "", "n1", 1000)
@@ -59,23 +59,36 @@ func TestDivide(t *testing.T) {
 	large.Size.CPU = 40_000
 	reserved := vm(1, "b", "n1", 1000)
 	reserved.Reservation = 900
+	keeps := cpuPool("a", 0, 1)
+	keeps.CPU.Reservation = 1600
+	important := vm(1, "", "n1", 1000)
+	important.Shares = 2000
 	for _, c := range []struct {
-		name     string
-		capacity cluster.Resources
-		pools    []pool.Pool
-		vms      []entitlement.VM
-		want     []string // entitlement, weight and cap
+		name  string
+		cpu   []cluster.MilliCPU // of nodes n1, n2 …
+		pools []pool.Pool
+		vms   []entitlement.VM
+		want  []string // entitlement, weight and cap
 	}{
 		{"enough for all: what they demand", two, []pool.Pool{high, low}, []entitlement.VM{vm(1, "a", "n1", 800), vm(2, "b", "n1", 100)}, []string{"800 1000 0", "100 670 0"}},
 		{"contention: by shares of the pools", two, []pool.Pool{high, low}, []entitlement.VM{vm(1, "a", "n1", 1000), vm(2, "a", "n1", 1000), vm(3, "b", "n1", 1000)}, []string{"667 670 0", "666 670 0", "667 670 0"}},
 		{"contention: an idle VM can wake", two, []pool.Pool{high, low}, []entitlement.VM{vm(1, "b", "n1", 1000), vm(2, "b", "n1", 1000), vm(3, "b", "n1", 0), vm(4, "", "n1", 100)}, []string{"950 950 0", "950 950 0", "0 50 0", "100 100 0"}},
-		{"a reservation before shares", cluster.Resources{CPU: 1000, Memory: 8192}, []pool.Pool{high, low}, []entitlement.VM{reserved, vm(2, "a", "n1", 1000)}, []string{"900 900 0", "100 100 0"}},
-		{"the limit of a pool binds", cluster.Resources{CPU: 8000, Memory: 8192}, []pool.Pool{limited}, []entitlement.VM{vm(1, "a", "n1", 1000), vm(2, "a", "n1", 1000), vm(3, "", "n1", 1000)}, []string{"500 500 500", "500 500 500", "1000 1000 0"}},
-		{"within the limit the idle one leaves its part", cluster.Resources{CPU: 8000, Memory: 8192}, []pool.Pool{limited}, []entitlement.VM{vm(1, "a", "n1", 800), vm(2, "a", "n1", 100)}, []string{"800 800 800", "100 200 200"}},
+		{"a reservation before shares", []cluster.MilliCPU{1000}, []pool.Pool{high, low}, []entitlement.VM{reserved, vm(2, "a", "n1", 1000)}, []string{"900 900 0", "100 100 0"}},
+		{"the limit of a pool binds", []cluster.MilliCPU{8000}, []pool.Pool{limited}, []entitlement.VM{vm(1, "a", "n1", 1000), vm(2, "a", "n1", 1000), vm(3, "", "n1", 1000)}, []string{"500 500 500", "500 500 500", "1000 1000 0"}},
+		{"within the limit the idle one leaves its part", []cluster.MilliCPU{8000}, []pool.Pool{limited}, []entitlement.VM{vm(1, "a", "n1", 800), vm(2, "a", "n1", 100)}, []string{"800 800 800", "100 200 200"}},
 		{"a limit of its own", two, nil, []entitlement.VM{own, vm(2, "", "n1", 1000)}, []string{"300 300 300", "1000 1000 0"}},
-		{"weights of a large VM are scaled", cluster.Resources{CPU: 100_000, Memory: 8192}, nil, []entitlement.VM{large, vm(2, "", "n1", 1000), vm(3, "", "n2", 1000)}, []string{"40000 10000 0", "1000 250 0", "1000 1000 0"}},
+		{"weights of a large VM are scaled", []cluster.MilliCPU{100_000, 1000}, nil, []entitlement.VM{large, vm(2, "", "n1", 1000), vm(3, "", "n2", 1000)}, []string{"40000 10000 0", "1000 250 0", "1000 1000 0"}},
+		{"a crowded node in a cluster with room: shares decide there", []cluster.MilliCPU{1000, 3000}, nil, []entitlement.VM{important, vm(2, "", "n1", 1000), vm(3, "", "n2", 1000)}, []string{"1000 670 0", "1000 330 0", "1000 1000 0"}},
+		{"a crowded node: shares of pools", []cluster.MilliCPU{1000, 3000}, []pool.Pool{high, low}, []entitlement.VM{vm(1, "a", "n1", 1000), vm(2, "b", "n1", 1000), vm(3, "b", "n1", 1000)}, []string{"1000 670 0", "1000 170 0", "1000 170 0"}},
+		{"a crowded node: what is reserved comes first", []cluster.MilliCPU{1000, 3000}, []pool.Pool{high, low}, []entitlement.VM{reserved, vm(2, "a", "n1", 1000)}, []string{"1000 900 0", "1000 100 0"}},
+		{"a crowded node: the part of the reservation of a pool", []cluster.MilliCPU{1000, 3000}, []pool.Pool{keeps, low}, []entitlement.VM{vm(1, "a", "n1", 1000), vm(2, "a", "n2", 1000), vm(3, "b", "n1", 1000)}, []string{"1000 800 0", "1000 1000 0", "1000 200 0"}},
 	} {
-		d := entitlement.Divide(hierarchy(t, c.capacity, c.pools...), c.capacity, c.vms)
+		nodes, sum := map[cluster.NodeID]cluster.Resources{}, cluster.Resources{}
+		for i, cpu := range c.cpu {
+			nodes[cluster.NodeID(fmt.Sprint("n", i+1))] = cluster.Resources{CPU: cpu, Memory: 8192}
+			sum = sum.Plus(cluster.Resources{CPU: cpu, Memory: 8192})
+		}
+		d := entitlement.Divide(hierarchy(t, sum, c.pools...), nodes, c.vms)
 		if got := describe(d, c.vms); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
@@ -89,9 +102,13 @@ func TestDivisionsHold(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
-		capacity := cluster.Resources{CPU: cluster.MilliCPU(1000 * (1 + rng.IntN(16))), Memory: cluster.TiB}
+		nodes, capacity := map[cluster.NodeID]cluster.Resources{}, cluster.Resources{}
+		for i := range 3 {
+			has := cluster.Resources{CPU: cluster.MilliCPU(300 * (1 + rng.IntN(16))), Memory: cluster.TiB}
+			nodes[cluster.NodeID("n"+strconv.Itoa(i))], capacity = has, capacity.Plus(has)
+		}
 		h, vms := randomCluster(t, rng, capacity)
-		d := entitlement.Divide(h, capacity, vms)
+		d := entitlement.Divide(h, nodes, vms)
 		sum, capped := cluster.MilliCPU(0), map[string]cluster.MilliCPU{}
 		for i := range vms {
 			v, e := &vms[i], d.VMs[vms[i].ID]
@@ -165,12 +182,15 @@ func BenchmarkDivide(b *testing.B) {
 	for i := range vms {
 		vms[i] = vm(i+1, pools[i%len(pools)].Name, cluster.NodeID("n"+strconv.Itoa(i%500)), cluster.MilliCPU(i%1000))
 	}
-	capacity := cluster.Resources{CPU: 4_000_000, Memory: 100 * cluster.TiB}
-	h, err := pool.NewHierarchy(capacity, pools)
+	nodes := map[cluster.NodeID]cluster.Resources{}
+	for i := range 500 { // half of them are crowded
+		nodes[cluster.NodeID("n"+strconv.Itoa(i))] = cluster.Resources{CPU: cluster.MilliCPU(5000 + i%2*10_000), Memory: cluster.TiB}
+	}
+	h, err := pool.NewHierarchy(cluster.Resources{CPU: 5_000_000, Memory: 500 * cluster.TiB}, pools)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		entitlement.Divide(h, capacity, vms)
+		entitlement.Divide(h, nodes, vms)
 	}
 }

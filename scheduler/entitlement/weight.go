@@ -9,13 +9,13 @@ const MaxWeight = 10_000
 // under contention; it has to be able to wake before the next division.
 const idleShare = 20
 
-// weigh returns the weight of each VM: in proportion, on each node, to the CPU that it is entitled to. A weight
-// is the entitlement in thousandths of a processor, or less on a node with a VM of more than ten processors.
-func weigh(vms []VM, entitled func(i int) cluster.MilliCPU) []int {
+// weigh returns the weight of each VM: in proportion, on each node, to the CPU that it should get there. A weight
+// is that CPU in thousandths of a processor, or less on a node with a VM of more than ten processors.
+func weigh(vms []VM, cpu []cluster.MilliCPU) []int {
 	counts, largest := make([]int64, len(vms)), map[cluster.NodeID]int64{}
 	for i := range vms {
 		v := &vms[i]
-		counts[i] = max(int64(entitled(i)), int64(v.Size.CPU)/idleShare)
+		counts[i] = max(int64(cpu[i]), int64(v.Size.CPU)/idleShare)
 		largest[v.Node] = max(largest[v.Node], counts[i], MaxWeight)
 	}
 	weights := make([]int, len(vms))
