@@ -2,6 +2,7 @@ package ctxswitch_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -259,10 +260,7 @@ func TestPackingDrop(t *testing.T) {
 		if ok, short := room.Take(id); !ok {
 			t.Fatalf("vjob %s does not fit: %s", id, short)
 		}
-		placed := map[cluster.VMID]int{}
-		for vm, node := range room.Placed() {
-			placed[vm] = node
-		}
+		placed := maps.Collect(room.Placed())
 		if len(placed) != 2 || placed[cluster.VMID{VJob: 1}] != 0 || placed[cluster.VMID{VJob: id}] != 1 {
 			t.Errorf("with vjob %s: %v", id, placed)
 		}

@@ -85,18 +85,13 @@ func (f *failoverCheck) total(id cluster.VJobID) (sum cluster.Resources) {
 	return sum
 }
 
-// empty returns the nodes without VMs; those without are off.
-func (f *failoverCheck) empty(without []cluster.NodeID) []failover.Node {
+// empty returns the nodes without VMs.
+func (f *failoverCheck) empty() []failover.Node {
 	list := make([]failover.Node, len(f.nodes))
 	for i := range f.nodes {
 		list[i].ID = f.nodes[i].ID
 		if f.nodes[i].Hosts() {
 			list[i].Free = f.nodes[i].Capacity
-		}
-	}
-	for _, id := range without {
-		if i, known := f.index[id]; known {
-			list[i].Free = cluster.Resources{}
 		}
 	}
 	return list
@@ -114,9 +109,9 @@ func (f *failoverCheck) pause(list []failover.Node, p placedVM) {
 	list[p.node].Free = list[p.node].Free.Minus(f.size(p.vm).Paused())
 }
 
-// placement checks a configuration in which some nodes are off.
-func (f *failoverCheck) placement(c *cluster.Configuration, without []cluster.NodeID) failover.Report {
-	return failover.Check(f.placed(c, without), f.view.settings.Failover)
+// placement checks a configuration.
+func (f *failoverCheck) placement(c *cluster.Configuration) failover.Report {
+	return failover.Check(f.placed(c), f.view.settings.Failover)
 }
 
 // guards reports whether a vjob may not take failover capacity: it starts or resumes, was not lost with a node, for
@@ -219,7 +214,7 @@ func keepsRoom(report *failover.Report) string {
 
 // check checks what is taken beside the vjobs that keep running and those that are paused.
 func (r *failoverRoom) check() failover.Report {
-	list := r.empty(nil)
+	list := r.empty()
 	for vm, node := range r.Placed() {
 		r.add(list, placedVM{vm, node})
 	}
@@ -273,9 +268,9 @@ func (a *attempt) failoverAfter(plan *ctxswitch.Plan) (report failover.Report) {
 	case a.failover == nil:
 		return report
 	case plan.Target != nil:
-		return a.failover.placement(plan.Target, nil)
+		return a.failover.placement(plan.Target)
 	}
-	return a.failover.placement(a.trial.intended, nil)
+	return a.failover.placement(a.trial.intended)
 }
 
 // startPlaces returns the nodes to which approved starts take the VMs, and those that leave the failover capacity.
@@ -324,7 +319,7 @@ func (s *planning) breaksFailover(target *cluster.Configuration) bool {
 	if len(starts) == 0 {
 		return false
 	}
-	report := s.failover.placement(target, nil)
+	report := s.failover.placement(target)
 	if report.Holds {
 		return false
 	}

@@ -47,49 +47,64 @@ func TestFailoverKeepsRoom(t *testing.T) {
 		want   map[cluster.VJobID]string // the verdicts
 	}{
 		{
-			"all start without it", four(vjob(1, 4, 4000)), 0, queue.FirstFit{}, nil,
+			"all start without it", four(vjob(1, 4, 4000)), 0,
+			queue.FirstFit{},
+			nil,
 			map[cluster.VJobID]string{1: "runs: there is room"},
 		},
 		{
-			"sums", four(vjob(1, 4, 2000), vjob(2, 2, 2000), vjob(3, 2, 2000)), 1, queue.FirstFit{}, nil,
+			"sums", four(vjob(1, 4, 2000), vjob(2, 2, 2000), vjob(3, 2, 2000)), 1,
+			queue.FirstFit{},
+			nil,
 			map[cluster.VJobID]string{
 				1: "runs: there is room", 2: "runs: there is room",
 				3: "waits: keeps room for the loss of a node (policy.failover): 4 CPU short; 1st in line",
 			},
 		},
 		{
-			"two nodes", four(vjob(1, 4, 2000), vjob(2, 1, 2000)), 2, queue.FCFS{}, nil,
+			"two nodes", four(vjob(1, 4, 2000), vjob(2, 1, 2000)), 2,
+			queue.FCFS{},
+			nil,
 			map[cluster.VJobID]string{
 				1: "runs: there is room", 2: "waits: keeps room for the loss of 2 nodes (policy.failover): 2 CPU short; 1st in line",
 			},
 		},
 		{
-			"pieces", four(vjob(1, 1, 3000, "n1"), vjob(2, 1, 2000, "n2"), vjob(3, 1, 2000, "n3"), vjob(4, 1, 3000)), 1, queue.FCFS{}, nil,
+			"pieces", four(vjob(1, 1, 3000, "n1"), vjob(2, 1, 2000, "n2"), vjob(3, 1, 2000, "n3"), vjob(4, 1, 3000)), 1,
+			queue.FCFS{},
+			nil,
 			map[cluster.VJobID]string{
 				1: "runs", 2: "runs", 3: "runs",
 				4: "waits: keeps room for the loss of a node (policy.failover): no place for a VM of 3 CPU and 1 GiB of n1; 1st in line",
 			},
 		},
 		{
-			"later vjobs that fit", four(vjob(1, 4, 2000, "n1", "n2", "n3", "n4"), vjob(2, 3, 2000), vjob(3, 1, 2000)), 1, queue.FirstFit{}, nil,
+			"later vjobs that fit", four(vjob(1, 4, 2000, "n1", "n2", "n3", "n4"), vjob(2, 3, 2000), vjob(3, 1, 2000)), 1,
+			queue.FirstFit{},
+			nil,
 			map[cluster.VJobID]string{
 				1: "runs", 2: "waits: keeps room for the loss of a node (policy.failover): 2 CPU short; 1st in line", 3: "runs: there is room",
 			},
 		},
 		{
-			"none is suspended for it", four(vjob(1, 2, 2000), vjob(2, 4, 3000, "n1", "n2", "n3", "n4")), 1, queue.FirstFit{}, nil,
+			"none is suspended for it", four(vjob(1, 2, 2000), vjob(2, 4, 3000, "n1", "n2", "n3", "n4")), 1,
+			queue.FirstFit{},
+			nil,
 			map[cluster.VJobID]string{
 				1: "runs: there is room", 2: "suspended to make room for 1: the room that is free lies in pieces too small for its VMs, the largest has 4 CPU and 8 GiB",
 			},
 		},
 		{
-			"one that would have to be suspended only for it runs on", four(vjob(1, 1, 1000), vjob(2, 4, 3000, "n1", "n2", "n3", "n4")), 1, queue.FirstFit{}, nil,
+			"one that would have to be suspended only for it runs on", four(vjob(1, 1, 1000), vjob(2, 4, 3000, "n1", "n2", "n3", "n4")), 1,
+			queue.FirstFit{},
+			nil,
 			map[cluster.VJobID]string{
 				1: "waits: keeps room for the loss of a node (policy.failover): 1 CPU short; 1st in line", 2: "runs",
 			},
 		},
 		{
-			"what was lost starts again", four(vjob(1, 4, 3000)), 1, queue.FirstFit{},
+			"what was lost starts again", four(vjob(1, 4, 3000)), 1,
+			queue.FirstFit{},
 			func(f *decide.Facts) {
 				f.Nodes[0].State, f.VJobs[0].Job.Cause = cluster.Down, cluster.Cause{Kind: cluster.CauseLost}
 				f.VJobs[0].Job.VMs = f.VJobs[0].Job.VMs[:3]
@@ -98,7 +113,8 @@ func TestFailoverKeepsRoom(t *testing.T) {
 			map[cluster.VJobID]string{1: "runs: there is room"},
 		},
 		{
-			"a draining node takes nothing", four(vjob(1, 1, 2000, "n1"), vjob(2, 1, 2000, "n2"), vjob(3, 2, 2000)), 1, queue.FirstFit{},
+			"a draining node takes nothing", four(vjob(1, 1, 2000, "n1"), vjob(2, 1, 2000, "n2"), vjob(3, 2, 2000)), 1,
+			queue.FirstFit{},
 			func(f *decide.Facts) { f.Nodes[2].State, f.Nodes[3].State = cluster.Draining, cluster.Draining },
 			map[cluster.VJobID]string{
 				1: "runs", 2: "runs", 3: "waits: keeps room for the loss of a node (policy.failover): 4 CPU short; 1st in line",

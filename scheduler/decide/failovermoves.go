@@ -8,9 +8,9 @@ import (
 	"vjob/scheduler/failover"
 )
 
-// placed returns the nodes with the VMs of a configuration; nodes that are off offer nothing.
-func (f *failoverCheck) placed(c *cluster.Configuration, off []cluster.NodeID) []failover.Node {
-	list := f.empty(off)
+// placed returns the nodes with the VMs of a configuration.
+func (f *failoverCheck) placed(c *cluster.Configuration) []failover.Node {
+	list := f.empty()
 	for i := range f.nodes {
 		for _, vm := range c.On(f.nodes[i].ID) {
 			if _, runs := c.Host(vm); runs {
@@ -40,7 +40,7 @@ func (r *relocation) takesFailover(moves []cluster.Move, off []cluster.NodeID) s
 	if f == nil {
 		return ""
 	}
-	list := f.placed(r.trial.current, nil)
+	list := f.placed(r.trial.current)
 	if before := failover.Check(list, r.settings.Failover); !before.Holds && len(off) == 0 {
 		return ""
 	}
@@ -83,7 +83,7 @@ func (s *balancer) round() (r *balance.Round, err error) {
 // reports whether there are any.
 func (s *balancer) forbidMoves(r *balance.Round) (some bool) {
 	f := s.failover
-	list := f.placed(s.trial.current, nil)
+	list := f.placed(s.trial.current)
 	held := failover.Check(list, s.settings.Failover).Holds
 	for i := 0; i < len(r.Moves) && held; {
 		end := i + 1
@@ -126,8 +126,8 @@ func (s *consolidator) goOff(nodes []cluster.NodeID) []cluster.NodeID {
 // whether there are any.
 func (s *consolidator) spare(c *Consolidation) bool {
 	if off := s.goOff(c.NodesOff); len(off) > 0 {
-		for n := len(off) - 1; n >= 0; n-- {
-			s.model.Nodes[s.number[off[n]]].MayTurnOff = false
+		for n, id := range slices.Backward(off) {
+			s.model.Nodes[s.number[id]].MayTurnOff = false
 			if s.takesFailover(c.Moves, off[:n]) == "" {
 				break
 			}

@@ -191,7 +191,7 @@ func (w *Variant) CanEmpty(nodes []cluster.NodeID) bool {
 // failoverHolds reports whether nodes can be lost in a configuration.
 func (w *Variant) failoverHolds(c *cluster.Configuration) bool {
 	f := w.newFailoverCheck()
-	return f == nil || f.placement(c, nil).Holds
+	return f == nil || f.placement(c).Holds
 }
 
 // Replenishing returns how many of some nodes that are off, from the first, have to come on so that nodes can be lost. If
@@ -208,7 +208,7 @@ func (w *Variant) Replenishing(off []cluster.Node) int {
 		if f == nil {
 			return 0
 		}
-		report := f.placement(w.layout.intended, nil)
+		report := f.placement(w.layout.intended)
 		short := report.Short()
 		switch {
 		case report.Holds:

@@ -17,12 +17,12 @@ func size(cpus, gib int) cluster.Resources {
 }
 
 // nodes reads "8/16: 2/4 1/2; …": what a node has, and its VMs.
-func nodes(t testing.TB, text string) (list []failover.Node) {
-	t.Helper()
+func nodes(tb testing.TB, text string) (list []failover.Node) {
+	tb.Helper()
 	read := func(word string) cluster.Resources {
 		var cpus, gib int
 		if _, err := fmt.Sscanf(word, "%d/%d", &cpus, &gib); err != nil {
-			t.Fatalf("%s: %v", word, err)
+			tb.Fatalf("%s: %v", word, err)
 		}
 		return size(cpus, gib)
 	}
