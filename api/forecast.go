@@ -42,17 +42,17 @@ func wireSchedule(f *scheduler.QueueForecast, caller Subject, now *scheduler.Sna
 		At: f.At.UTC(), CPUMilli: int64(f.Total.CPU), MemoryMiB: int64(f.Total.Memory), Nodes: f.Nodes,
 		VJobs: []wire.Slot{}, Use: make([]wire.Use, len(f.Use)),
 	}
-	hidden := map[cluster.VJobID]bool{}
+	shown := map[cluster.VJobID]bool{}
 	for _, job := range f.VJobs {
-		hidden[job.ID] = !Can(caller, Read, Object{Kind: KindVJob, Owner: job.Owner})
+		shown[job.ID] = Can(caller, Read, Object{Kind: KindVJob, Owner: job.Owner})
 	}
 	for i, job := range f.VJobs {
-		if hidden[job.ID] {
+		if !shown[job.ID] {
 			continue
 		}
 		b, j := &f.Estimates[i], &f.Jobs[i]
 		why := b.Why
-		if slices.ContainsFunc(b.Named, func(id cluster.VJobID) bool { return hidden[id] }) {
+		if caller.Viewer() != "" && slices.ContainsFunc(b.Named, func(id cluster.VJobID) bool { return !shown[id] }) {
 			why = b.Discreet
 		}
 		w.VJobs = append(w.VJobs, wire.Slot{

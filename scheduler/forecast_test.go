@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +137,22 @@ func TestForeseeCPUTime(t *testing.T) {
 		"from 05:00 on it is within quota hours of user u: at most 6 CPU-hours"
 	if want := epoch.Add(5 * time.Hour); !bar.Start.Equal(want) || bar.Why != why {
 		t.Errorf("%s: %s", bar.Start, bar.Why)
+	}
+}
+
+// The forecast tells users why a vjob leaves without naming vjobs of others.
+func TestForeseeDiscreetly(t *testing.T) {
+	l := crowd()
+	leaving := slices.IndexFunc(l.VJobs, func(job *cluster.VJob) bool { return job.State == cluster.Suspending })
+	l.VJobs[leaving].Cause = cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 9, Name: "secret", Owner: "alice"}}}
+	r := mount(t, settings(), l)
+	r.drain()
+	answer, err := r.core.Forecast(r.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bar := answer().Estimates[leaving]
+	if !strings.Contains(bar.Why, "9 secret (alice)") || strings.Contains(bar.Discreet, "secret") || len(bar.Named) != 1 {
+		t.Errorf("%+v", bar)
 	}
 }

@@ -39,7 +39,8 @@ func (f *forecast) planDependents() {
 			}
 			f.occupy(j, start, because)
 			f.plan(i, start)
-			f.bars[i].Why, more = j.Reason+"; that is foretold for "+f.clock(met), true
+			reason{before: "; that is foretold for " + f.clock(met)}.setOn(&f.bars[i], j)
+			more = true
 		}
 	}
 }

@@ -45,6 +45,9 @@ type Job struct {
 	// waits for another vjob.
 	Stuck  bool
 	Reason string // of the last decision
+	// Named are the vjobs in Reason; Discreet is Reason for users that must not see all of them, "" if it is the same.
+	Named    []cluster.VJobID
+	Discreet string
 }
 
 // PoolNeed is what a vjob reserves in its pool, and so in those above it.
@@ -74,8 +77,7 @@ type Estimate struct {
 	Start time.Time // zero: unknown
 	End   time.Time // zero: none, or unknown
 	Why   string    // the reason, with what a waiting vjob waits for
-	// Named are the vjobs in Why; Discreet is Why without their numbers, for users that must not see
-	// all of them.
+	// Named are the vjobs in Why; Discreet is Why for users that must not see all of them.
 	Named    []cluster.VJobID
 	Discreet string
 }
@@ -180,7 +182,7 @@ func (f *forecast) planRunning() {
 				start = f.Now
 			}
 			f.plan(i, start)
-			f.bars[i].Why = j.Reason
+			reason{}.setOn(&f.bars[i], j)
 			f.available.Occupy(j.Need, j.Left, j.Ends)
 		}
 	}
@@ -191,7 +193,7 @@ func (f *forecast) planReserved() {
 		if j := &f.Jobs[i]; !j.Runs && !j.Stuck && !j.Reserved.IsZero() {
 			start := cluster.Later(j.Reserved, f.Now)
 			f.plan(i, start)
-			f.bars[i].Why = j.Reason
+			reason{}.setOn(&f.bars[i], j)
 			f.available.Book(start, j.Need, j.Left)
 		}
 	}
@@ -207,7 +209,7 @@ func (f *forecast) planWaiting() {
 			continue
 		}
 		if j.Stuck || j.Strict && unknown {
-			f.bars[i].Why = j.Reason
+			reason{}.setOn(&f.bars[i], j)
 			continue
 		}
 		from := f.Now
@@ -219,11 +221,11 @@ func (f *forecast) planWaiting() {
 		if sooner, some := f.earliestByPreemption(j, from); some && !because.infeasible && (!ok || sooner.Before(start)) {
 			start, because, ok = sooner, byPreemption, true
 		}
-		why := reason{before: j.Reason}
+		why := reason{}
 		if !ok || !start.Equal(j.NotBefore) {
 			why = f.why(j, start, because, ok)
 		}
-		why.setOn(&f.bars[i])
+		why.setOn(&f.bars[i], j)
 		if !ok {
 			unknown = unknown || j.Strict && because.limit == ""
 			continue

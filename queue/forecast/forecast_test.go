@@ -3,6 +3,7 @@ package forecast_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,6 +39,13 @@ func TestDiscreet(t *testing.T) {
 	}
 	if bars[0].Named != nil {
 		t.Errorf("%+v names others", bars[0])
+	}
+	leaves := job(1, 8, 40)
+	leaves.Reason, leaves.Discreet, leaves.Named = "makes room for 7", "makes room for another", []cluster.VJobID{7}
+	bar := forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: []forecast.Job{runs(job(2, 4, 70)), leaves}}).Estimates[1]
+	if bar.Why != "makes room for 7; 2 ends at 13:10: then there is room" || bar.Discreet != "makes room for another; another vjob ends at 13:10: then there is room" ||
+		!slices.Equal(bar.Named, []cluster.VJobID{7, 2}) {
+		t.Errorf("%+v", bar)
 	}
 }
 

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,30 +13,30 @@ import (
 // maxNamed is how many vjobs a reason names before it only counts.
 const maxNamed = 3
 
-// why appends to the reason of the decision what must end before a vjob can start: "needs 6 CPU more;
-// 12 and 15 end at 18:40 and 19:10: then there is room".
+// why is what must end before a vjob can start, as it continues the reason of the decision: "; 12 and 15 end at
+// 18:40 and 19:10: then there is room".
 func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	switch {
 	case known && b.limit != "":
-		return reason{before: j.Reason + "; from " + f.clock(start) + " on it is within " + b.limit}
+		return reason{before: "; from " + f.clock(start) + " on it is within " + b.limit}
 	case !known && b.limit != "" && len(f.endless) > 0:
-		return reason{j.Reason + "; when it comes to be within " + b.limit + " cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
+		return reason{"; when it comes to be within " + b.limit + " cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
 	case !known && b.limit != "":
-		return reason{before: j.Reason + "; it never comes to be within " + b.limit}
+		return reason{before: "; it never comes to be within " + b.limit}
 	case b.infeasible:
-		return reason{before: j.Reason + "; the rules leave it no places on the nodes as they are, whichever vjobs end"}
+		return reason{before: "; the rules leave it no places on the nodes as they are, whichever vjobs end"}
 	case b.preempts:
-		return reason{before: j.Reason + "; from " + f.clock(start) + " on there is room beside those before it, if others make theirs"}
+		return reason{before: "; from " + f.clock(start) + " on there is room beside those before it, if others make theirs"}
 	case b.late:
-		return reason{before: j.Reason + "; it cannot come to its end before " + f.clock(f.Until)}
+		return reason{before: "; it cannot come to its end before " + f.clock(f.Until)}
 	case !known && len(f.endless) > 0:
-		return reason{j.Reason + "; when there will be room cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
+		return reason{"; when there will be room cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
 	case !known: // something else than capacity is missing
-		return reason{before: j.Reason}
+		return reason{}
 	}
 	before := f.lastEnds(j, start)
 	if len(before) == 0 {
-		return reason{before: j.Reason}
+		return reason{}
 	}
 	ids, times := make([]cluster.VJobID, len(before)), make([]string, len(before))
 	for i, e := range before {
@@ -53,27 +54,27 @@ func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	if b.fragmented {
 		room = " there are places for its VMs"
 	}
-	return reason{j.Reason + "; ", ids, verb + and(times) + then + room}
+	return reason{"; ", ids, verb + and(times) + then + room}
 }
 
-// reason is a text that may name vjobs.
+// reason continues the reason of the last decision. It may name vjobs.
 type reason struct {
 	before string
 	named  []cluster.VJobID // may be none
 	after  string
 }
 
-// setOn puts the reason into a bar.
-func (r reason) setOn(b *Estimate) {
-	b.Why, b.Named = r.before, r.named
-	if len(r.named) == 0 {
-		return
+// setOn puts the reason of the last decision and this one into the bar of a vjob.
+func (r reason) setOn(b *Estimate, j *Job) {
+	named, unnamed := "", ""
+	switch n := len(r.named); {
+	case n == 1:
+		named, unnamed = list(r.named), "another vjob"
+	case n > 1:
+		named, unnamed = list(r.named), fmt.Sprintf("%d other vjobs", n)
 	}
-	unnamed := "another vjob"
-	if len(r.named) > 1 {
-		unnamed = fmt.Sprintf("%d other vjobs", len(r.named))
-	}
-	b.Why, b.Discreet = r.before+list(r.named)+r.after, r.before+unnamed+r.after
+	b.Named = slices.Concat(j.Named, r.named)
+	b.Why, b.Discreet = j.Reason+r.before+named+r.after, cmp.Or(j.Discreet, j.Reason)+r.before+unnamed+r.after
 }
 
 func without(n int) string {

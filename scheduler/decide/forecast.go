@@ -153,9 +153,14 @@ func (q quotas) note(f *forecast.Job) {
 
 // forecastJob returns what the forecast needs of a vjob.
 func forecastJob(j *queue.Job, aside bool, v queue.Verdict, decided bool) forecast.Job {
-	f := forecast.Job{ID: j.ID, Need: j.Need, Reason: j.Cause.String()}
+	f := forecast.Job{ID: j.ID, Need: j.Need}
 	if decided && v.Reason != "" && (j.State.Ready() || v.Target == queue.Run) {
 		f.Reason = v.Reason
+	} else {
+		f.Reason, f.Discreet = j.Cause.String(), j.Cause.For(j.Owner).String()
+		for _, r := range j.Cause.VJobs {
+			f.Named = append(f.Named, r.ID)
+		}
 	}
 	f.Left, f.Ends = j.Left()
 	switch {
