@@ -62,8 +62,9 @@ func (b *fixture) request(caller, method, path, more string) string {
 }
 
 // answers reads the answers to the first request of each connection and counts them by
-// status; 0 is a connection that was closed or broke without one.
-func (p peers) answers(tb testing.TB) map[int]int {
+// status; 0 is a connection that was closed or broke without one. The functions are called with the counts so far
+// after each answer.
+func (p peers) answers(tb testing.TB, after ...func(counts map[int]int)) map[int]int {
 	tb.Helper()
 	var mu sync.Mutex
 	var reading sync.WaitGroup
@@ -82,6 +83,9 @@ func (p peers) answers(tb testing.TB) map[int]int {
 			mu.Lock()
 			defer mu.Unlock()
 			counts[code]++
+			for _, call := range after {
+				call(counts)
+			}
 		})
 	}
 	reading.Wait()
@@ -189,10 +193,14 @@ func TestSlowBodies(t *testing.T) {
 	socket, address := b.serve()
 	slow := b.attack(address, attackers, b.request("bob", "POST", "/v1/vjobs", "Content-Type: application/json\r\nContent-Length: 1000\r\n")+"{")
 	b.checkService(socket, address)
-	for _, conn := range slow {
-		_ = conn.(*net.TCPConn).CloseWrite()
+	closeWrites := func(counts map[int]int) { // once the server has taken all that it takes
+		if counts[429] == attackers-64 && counts[400] == 0 {
+			for _, conn := range slow {
+				_ = conn.(*net.TCPConn).CloseWrite()
+			}
+		}
 	}
-	if codes := slow.answers(t); codes[400] != 64 || codes[429] != attackers-64 {
+	if codes := slow.answers(t, closeWrites); codes[400] != 64 || codes[429] != attackers-64 {
 		t.Errorf("bodies that never end: %v, want 64 that are waited for, and 429", codes)
 	}
 }
