@@ -33,7 +33,7 @@ func (v *View) newAttempt(ineligible map[cluster.VJobID]string) *attempt {
 	a := &attempt{
 		View: v, trial: v.layout.clone(), excluded: make(map[cluster.VJobID]string, len(v.ineligible)),
 		nonPreemptible: map[cluster.VJobID]string{}, unsavable: map[cluster.VJobID]bool{},
-		throttled: map[cluster.VJobID]bool{}, leavesNode: map[cluster.VJobID]bool{}, failover: v.newFailoverCheck(),
+		throttled: map[cluster.VJobID]bool{}, leavesNode: map[cluster.VJobID]bool{}, failover: newFailoverCheck(v),
 	}
 	for id, b := range v.ineligible {
 		a.excluded[id] = b.Reason

@@ -41,7 +41,7 @@ func splitByContainer(vjobs []execute.Report) (own []execute.Report, inner map[c
 }
 
 // newContainerView makes the view inside a container.
-func (v *View) newContainerView(f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
+func newContainerView(v *View, f *Facts, c *execute.Report, vjobs []execute.Report) containerView {
 	g, s := *f, *v.settings
 	g.Rules, g.Budgets, g.Pools = nil, nil, nil
 	s.Ordering, s.Energy, s.Failover = nil, Energy{}, 0 // they apply to the container

@@ -14,16 +14,16 @@ import (
 // entitleEvery is the default of [Settings.EntitleEvery] (VMware 2012 §3.1).
 const entitleEvery = 5 * time.Minute
 
-// recheckEntitlements asks for a division again after a while: demands change without an event.
-func (v *View) recheckEntitlements() {
-	if v.facts.Pools == nil {
-		return
+// nextDivision returns when the cluster is divided again, since demands change without an event; zero: never.
+func (s *Settings) nextDivision(f *Facts) time.Time {
+	switch {
+	case f.Pools == nil:
+		return time.Time{}
+	case s.EntitleEvery > 0:
+		return f.Now.Add(s.EntitleEvery)
+	default:
+		return f.Now.Add(entitleEvery)
 	}
-	every := v.settings.EntitleEvery
-	if every <= 0 {
-		every = entitleEvery
-	}
-	v.recheck(v.facts.Now.Add(every))
 }
 
 // Entitle divides the nodes that are on among the VMs that run or are about to by a decision, and sets the
@@ -32,7 +32,8 @@ func (v *View) Entitle(d *Decision) {
 	if v.facts.Pools == nil {
 		return
 	}
-	s := &sharing{View: v, d: d, nodes: v.dividedNodes(), pools: map[cluster.VJobID]string{}}
+	s := &sharing{View: v, d: d, nodes: map[cluster.NodeID]cluster.Resources{}, pools: map[cluster.VJobID]string{}}
+	s.addNodes()
 	d.Division = entitlement.Divide(v.facts.Pools, s.nodes, s.vms())
 	d.Weights = map[cluster.VJobID][]int{}
 	for i := range d.VJobs {
@@ -48,17 +49,15 @@ type sharing struct {
 	pools map[cluster.VJobID]string            // of containers: their inner vjobs are in the same
 }
 
-// dividedNodes returns what the nodes have that are on and answer.
-func (v *View) dividedNodes() map[cluster.NodeID]cluster.Resources {
-	nodes := map[cluster.NodeID]cluster.Resources{}
-	for i := range v.facts.Nodes {
-		n := &v.facts.Nodes[i]
+// addNodes adds the nodes that are on and answer.
+func (s *sharing) addNodes() {
+	for i := range s.facts.Nodes {
+		n := &s.facts.Nodes[i]
 		if n.On && !n.Silent && n.State != cluster.Down && n.State != cluster.Offline {
-			node, _ := v.layout.current.Node(n.ID)
-			nodes[n.ID] = node.Capacity
+			node, _ := s.layout.current.Node(n.ID)
+			s.nodes[n.ID] = node.Capacity
 		}
 	}
-	return nodes
 }
 
 // vms lists the VMs that run or are about to, on nodes that count, without those of containers: the vjobs inside
@@ -105,18 +104,18 @@ func (s *sharing) vmsOf(list []entitlement.VM, r *execute.Report, name string) [
 			continue
 		}
 		list = append(list, entitlement.VM{
-			ID: vm.ID, Pool: name, Node: at, Size: vm.Reserved, Demand: s.demand(r.Job, rank),
+			ID: vm.ID, Pool: name, Node: at, Size: vm.Reserved, Demand: s.facts.demandOf(r.Job, rank),
 			Reservation: r.Job.CPUReservation, Limit: r.Job.CPULimit, Shares: shares,
 		})
 	}
 	return list
 }
 
-// demand returns the CPU that a VM demands, or what it reserves before it has run.
-func (v *View) demand(job *cluster.VJob, rank int) cluster.MilliCPU {
+// demandOf returns the CPU that a VM demands, or what it reserves before it has run.
+func (f *Facts) demandOf(job *cluster.VJob, rank int) cluster.MilliCPU {
 	vm := &job.VMs[rank]
-	if v.facts.Demand != nil && job.State != cluster.Waiting {
-		return v.facts.Demand(vm.ID)
+	if f.Demand != nil && job.State != cluster.Waiting {
+		return f.Demand(vm.ID)
 	}
 	return vm.Reserved.CPU
 }

@@ -34,7 +34,7 @@ type placedVM struct {
 }
 
 // newFailoverCheck returns nil if no failover capacity is kept.
-func (v *View) newFailoverCheck() *failoverCheck {
+func newFailoverCheck(v *View) *failoverCheck {
 	if v.settings.Failover == 0 {
 		return nil
 	}

@@ -70,7 +70,6 @@ func (v *View) Figures(d *Decision, set *balance.Settings) (f Figures) {
 		}
 	}
 	v.Entitle(d)
-	f.Pools = v.poolUses(d)
 	c := &census{View: v, d: d, at: d.Plan.Target, uses: map[cluster.NodeID]*nodeUse{}}
 	if c.at == nil {
 		c.at = d.final.trial.current
@@ -78,40 +77,8 @@ func (v *View) Figures(d *Decision, set *balance.Settings) (f Figures) {
 	c.count(&f)
 	c.balance(&f, set)
 	c.power(&f)
+	f.Pools = c.poolUses()
 	return f
-}
-
-// poolUses returns the pools of a division with what their VMs demand. Vjobs inside a container are in its pool.
-func (v *View) poolUses(d *Decision) []PoolUse {
-	if d.Division == nil {
-		return nil
-	}
-	list := make([]PoolUse, len(d.Division.Pools))
-	for i := range list {
-		list[i].Pool = d.Division.Pools[i]
-	}
-	containers := map[cluster.VJobID]string{}
-	for i := range d.VJobs {
-		job := d.VJobs[i].Job
-		name := v.poolOf(job)
-		if job.Container {
-			containers[job.ID] = name
-			continue
-		}
-		if job.Inner != 0 && job.Pool == "" {
-			name = containers[job.Inner]
-		}
-		own, _ := v.facts.Pools.Pool(name)
-		for rank := range job.VMs {
-			if _, runs := d.Division.VMs[job.VMs[rank].ID]; !runs {
-				continue
-			}
-			for at := own; at >= 0; at = list[at].Parent {
-				list[at].Wanted += v.demand(job, rank)
-			}
-		}
-	}
-	return list
 }
 
 // census sums up the VMs on the nodes.
@@ -163,7 +130,7 @@ func (c *census) add(job *cluster.VJob, rank int, index map[cluster.NodeID]int) 
 	if !runs || c.uses[node] == nil {
 		return
 	}
-	demand := c.demand(job, rank)
+	demand := c.facts.demandOf(job, rank)
 	if job.Container {
 		demand = c.at.Need(vm).CPU
 	}
@@ -240,6 +207,52 @@ func (c *census) power(f *Figures) {
 		}
 	}
 	f.Power = p
+}
+
+// wattsOf returns what a node draws at a load between 0 and 1.
+func (c *census) wattsOf(id cluster.NodeID, on bool, load float64) (watts energy.Watts, known bool) {
+	power, known := c.supply.Models[id]
+	switch {
+	case !known:
+		return 0, false
+	case !on:
+		return max(power.Standby, c.supply.Least[id]), true
+	default:
+		return max(power.At(load), c.supply.Least[id]), true
+	}
+}
+
+// poolUses returns the pools of a division with what their VMs demand. Vjobs inside a container are in its pool.
+func (c *census) poolUses() []PoolUse {
+	if c.d.Division == nil {
+		return nil
+	}
+	list := make([]PoolUse, len(c.d.Division.Pools))
+	for i := range list {
+		list[i].Pool = c.d.Division.Pools[i]
+	}
+	containers := map[cluster.VJobID]string{}
+	for i := range c.d.VJobs {
+		job := c.d.VJobs[i].Job
+		name := c.poolOf(job)
+		if job.Container {
+			containers[job.ID] = name
+			continue
+		}
+		if job.Inner != 0 && job.Pool == "" {
+			name = containers[job.Inner]
+		}
+		own, _ := c.facts.Pools.Pool(name)
+		for rank := range job.VMs {
+			if _, runs := c.d.Division.VMs[job.VMs[rank].ID]; !runs {
+				continue
+			}
+			for at := own; at >= 0; at = list[at].Parent {
+				list[at].Wanted += c.facts.demandOf(job, rank)
+			}
+		}
+	}
+	return list
 }
 
 // ForecastAfter returns the inputs of forecasts from a decision of the view on, as [View.ForecastInputs] does. Vjobs

@@ -11,7 +11,6 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/placement"
-	"vjob/energy"
 	"vjob/internal/suggest"
 	"vjob/queue/pool"
 )
@@ -304,18 +303,5 @@ func (w *Variant) setReport(id cluster.NodeID, change func(n *execute.NodeReport
 		if w.facts.Nodes[i].ID == id {
 			change(&w.facts.Nodes[i])
 		}
-	}
-}
-
-// wattsOf returns what a node draws at a load between 0 and 1.
-func (v *View) wattsOf(id cluster.NodeID, on bool, load float64) (watts energy.Watts, known bool) {
-	power, known := v.supply.Models[id]
-	switch {
-	case !known:
-		return 0, false
-	case !on:
-		return max(power.Standby, v.supply.Least[id]), true
-	default:
-		return max(power.At(load), v.supply.Least[id]), true
 	}
 }

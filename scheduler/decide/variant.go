@@ -190,7 +190,7 @@ func (w *Variant) CanEmpty(nodes []cluster.NodeID) bool {
 
 // failoverHolds reports whether nodes can be lost in a configuration.
 func (w *Variant) failoverHolds(c *cluster.Configuration) bool {
-	f := w.newFailoverCheck()
+	f := newFailoverCheck(&w.View)
 	return f == nil || f.placement(c).Holds
 }
 
@@ -204,7 +204,7 @@ func (w *Variant) Replenishing(off []cluster.Node) int {
 			node.State = cluster.Online
 			w.layout.setNode(node)
 		}
-		f := w.newFailoverCheck()
+		f := newFailoverCheck(&w.View)
 		if f == nil {
 			return 0
 		}

@@ -49,10 +49,10 @@ func NewView(settings *Settings, f *Facts) *View {
 	v := newView(settings, &g)
 	for i := range v.VJobs {
 		if c := &v.VJobs[i]; c.Job.Container {
-			v.inside = append(v.inside, v.newContainerView(f, c, inner[c.Job.ID]))
+			v.inside = append(v.inside, newContainerView(v, f, c, inner[c.Job.ID]))
 		}
 	}
-	v.recheckEntitlements()
+	v.recheck(settings.nextDivision(f))
 	return v
 }
 
