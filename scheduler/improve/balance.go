@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -19,6 +20,26 @@ type balancing struct {
 	next     time.Time // when the next search is due
 	last     BalanceStatus
 	searches int
+	nodes    map[cluster.NodeID]bool // that took VMs as of the last decision; nil before the first
+	joined   []cluster.NodeID        // nodes that take VMs since the last search
+}
+
+// join notes the nodes that take VMs. If more do than before, the next search is due at once: the nodes may have been
+// switched on to relieve others.
+func (s *balancing) join(nodes []cluster.Node) {
+	taking := make(map[cluster.NodeID]bool, len(nodes))
+	for i := range nodes {
+		if n := &nodes[i]; n.Hosts() {
+			taking[n.ID] = true
+			if s.nodes != nil && !s.nodes[n.ID] && !slices.Contains(s.joined, n.ID) {
+				s.joined = append(s.joined, n.ID)
+			}
+		}
+	}
+	s.nodes = taking
+	if soon := s.last.At.Add(leastLook); len(s.joined) > 0 && soon.Before(s.next) {
+		s.next = soon
+	}
 }
 
 // BalanceStatus is the last search for moves that even out the load.
@@ -39,10 +60,13 @@ func (m *Improver) balance(step *Step) bool {
 	if ask == nil {
 		return false
 	}
+	s.join(step.View.Nodes())
 	if step.Now.Before(s.next) {
 		m.parts.Retry(s.next)
 		return false
 	}
+	joined := s.joined
+	s.joined = nil
 	m.moved.forget(step.Now)
 	request := &decide.BalanceRequest{
 		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
@@ -86,7 +110,7 @@ func (m *Improver) balance(step *Step) bool {
 	}
 	whole := recommendation.Proposal{Recommendation: balanceRecommendation(&found, found.List())}
 	s.last.PlanID = step.Plan
-	m.begin(step, found.Plan, found.Caps, whole)
+	m.begin(step, found.Plan, found.Caps, whole, joinedText(joined, whole.Moves))
 	s.next = step.Now.Add(leastLook) // the next moves follow as soon as these have ended
 	return true
 }
@@ -155,6 +179,29 @@ func balanceText(found *decide.Balancing) string {
 	}
 	return fmt.Sprintf("%s %s crowded nodes: imbalance %.2f to %.2f", number(len(found.Moves), "VM"), verb, found.Before.Total, found.After.Total)
 }
+
+// joinedText returns "n2 and n4 take VMs now" if moves lead to nodes that take VMs since the last search, otherwise "".
+func joinedText(joined []cluster.NodeID, moves []cluster.Move) string {
+	var names []string
+	for _, id := range joined {
+		if slices.ContainsFunc(moves, func(m cluster.Move) bool { return m.To == id }) {
+			names = append(names, string(id))
+		}
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return names[0] + " takes VMs now"
+	case n <= mostNamed:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " take VMs now"
+	default:
+		return fmt.Sprintf("%d more nodes take VMs now", n)
+	}
+}
+
+// mostNamed is how many nodes a text names.
+const mostNamed = 3
 
 // BalanceStatus returns the last search for moves off crowded nodes.
 func (m *Improver) BalanceStatus() BalanceStatus {

@@ -78,7 +78,7 @@ func (m *Improver) consolidate(step *Step) {
 		m.book.Add(step.Now, p.Kind, []recommendation.Proposal{p})
 		return
 	}
-	m.begin(step, found.Plan, found.Caps, p)
+	m.begin(step, found.Plan, found.Caps, p, "")
 	s.adopt(&found, step.Plan)
 	m.handOver(step.Now, found.NodesOff)
 }

@@ -142,7 +142,7 @@ func (m *Improver) applyApproved(s *Step) bool {
 			continue
 		}
 		s.Decision.Plan, s.Decision.Caps = plan, caps
-		explain(&s.Decision.Plan, &r)
+		explain(&s.Decision.Plan, &r, "")
 		m.book.Applied(s.Now, r.ID, s.Plan)
 		m.moved.note(r.Moves, s.Now)
 		m.handOver(s.Now, r.Off)
@@ -157,20 +157,23 @@ func (m *Improver) handOver(now time.Time, nodes []cluster.NodeID) {
 	}
 }
 
-// begin makes a plan that needs no approval that of the decision, and records what it is for.
-func (m *Improver) begin(s *Step, plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU, p recommendation.Proposal) {
+// begin makes a plan that needs no approval that of the decision, and records what it is for, and why now, if that is known.
+func (m *Improver) begin(s *Step, plan ctxswitch.Plan, caps map[cluster.VJobID][]cluster.MilliCPU, p recommendation.Proposal, whyNow string) {
 	s.Decision.Plan, s.Decision.Caps = plan, caps
-	explain(&s.Decision.Plan, &p.Recommendation)
+	if whyNow != "" {
+		p.Reason += "; " + whyNow
+	}
+	explain(&s.Decision.Plan, &p.Recommendation, whyNow)
 	m.book.Record(s.Now, p.Kind, p, s.Plan)
 	m.moved.note(p.Moves, s.Now)
 	m.out.Events = append(m.out.Events, journal.Event{At: s.Now, Kind: journal.EventPlan, Plan: s.Plan, Text: p.Reason})
 }
 
-// explain records why the plan moves VMs.
-func explain(plan *ctxswitch.Plan, r *journal.Recommendation) {
+// explain records why the plan moves VMs, and why now.
+func explain(plan *ctxswitch.Plan, r *journal.Recommendation, whyNow string) {
 	cause := cluster.Cause{Kind: cluster.CauseSaving, Nodes: r.Off}
 	if r.Kind == journal.RecommendBalance {
-		cause = cluster.Cause{Kind: cluster.CauseBalance}
+		cause = cluster.Cause{Kind: cluster.CauseBalance, Text: whyNow}
 		for _, m := range r.Moves {
 			if !slices.Contains(cause.Nodes, m.From) {
 				cause.Nodes = append(cause.Nodes, m.From)

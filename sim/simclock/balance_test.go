@@ -129,6 +129,18 @@ func TestSwitchedOnNodesRelieveOthers(t *testing.T) {
 			t.Errorf("%s still has %d VMs: %s; %+v", n.ID, len(n.VMs), p.where(), p.shell.Snapshot().Balance)
 		}
 	}
+	on, moved := time.Time{}, time.Time{}
+	for _, e := range p.store.Events(0) {
+		switch {
+		case e.Kind == journal.EventNode && strings.HasSuffix(e.Text, " is on"):
+			on = e.At
+		case e.Kind == journal.EventPlan && strings.Contains(e.Text, "leave crowded nodes") && strings.Contains(e.Text, "VMs now"):
+			moved = e.At
+		}
+	}
+	if wait := moved.Sub(on); wait < 0 || wait > time.Minute {
+		t.Errorf("the last node came on at %s, and VMs move to it at %s", on.Format(time.TimeOnly), moved.Format(time.TimeOnly))
+	}
 }
 
 // With placement pack, VMs leave nodes until as few as possible have any; none needs a power model.
