@@ -8,12 +8,14 @@
 package document
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -84,6 +86,11 @@ func ReadFrom(name string, in io.Reader) ([]byte, error) {
 // of the fields. Fields without a key in the document keep their value.
 func Decode(name string, data []byte, target any) (*Document, error) {
 	d := &Document{Name: name, places: map[string]*token.Position{}}
+	if line, ok := notText(data); ok {
+		return nil, &Error{Document: name, Line: line, Column: 1, Field: &cluster.FieldError{
+			Field: "syntax", Value: "bytes that are no text", Want: "YAML or JSON in UTF-8",
+		}}
+	}
 	if line, ok := tooDeep(data); ok {
 		return nil, &Error{Document: name, Line: line, Column: 1, Field: &cluster.FieldError{
 			Field: "syntax", Value: "nesting too deep", Want: fmt.Sprintf("at most %d levels", maxDepth),
@@ -115,6 +122,18 @@ func Decode(name string, data []byte, target any) (*Document, error) {
 // maxDepth is the maximum nesting of lists and mappings. The time of the parser grows with
 // the square of the depth.
 const maxDepth = 500
+
+// notText returns the first line with something that no document has: bytes that are not UTF-8, or control characters.
+func notText(data []byte) (number int, found bool) {
+	control := func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
+	for line := range bytes.Lines(data) {
+		number++
+		if !utf8.Valid(line) || bytes.ContainsFunc(line, control) {
+			return number, true
+		}
+	}
+	return 0, false
+}
 
 // tooDeep returns the first line at which more than maxDepth brackets are open, or more than
 // maxDepth list items begin. Brackets in texts count too, which is harmless at this depth.

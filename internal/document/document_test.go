@@ -101,6 +101,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"not finite", "rate: nan", `f:1:7: rate: "nan": want a number`},
 		{"two documents", "count: 1\n---\ncount: 2\n", `f:3:6: document: a second document: want one document in the file`},
 		{"not a mapping", "- a\n", `f:1:1: document: a list: want keys and values`},
+		{"binary", "count: 1\n\x01\xff", `f:2:1: syntax: bytes that are no text: want YAML or JSON in UTF-8`},
 		{"unknown alias", "inner: *x", `f:1:8: inner: *x: want an anchor that was defined before`},
 	}
 	for _, tt := range tests {

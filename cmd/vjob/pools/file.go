@@ -1,7 +1,6 @@
 package pools
 
 import (
-	"cmp"
 	"fmt"
 
 	"vjob/cluster"
@@ -84,8 +83,11 @@ func (f *poolFile) problem() (*problem, error) {
 
 // capacity is that of the cluster, or else of its nodes together.
 func (f *poolFile) capacity() (sum cluster.Resources, err error) {
-	if f.Cluster != nil || len(f.Nodes) == 0 {
-		return cmp.Or(f.Cluster, &amounts{}).read("cluster", true)
+	switch {
+	case f.Cluster != nil:
+		return f.Cluster.read("cluster", true)
+	case len(f.Nodes) == 0:
+		return sum, cluster.Fault("cluster", "missing, want what is divided: {cpu: 16, memory: 64GiB}, or nodes")
 	}
 	for i := range f.Nodes {
 		of := amounts{f.Nodes[i].CPU, f.Nodes[i].Memory}

@@ -11,8 +11,9 @@ import (
 func TestFilesThatAreWrong(t *testing.T) {
 	const head = "cluster: {cpu: 4, memory: 8GiB}\n"
 	for text, want := range map[string]string{
-		`cluster: {cpu: x, memory: 1GiB}`:                                                              `f:1:16: cluster.cpu: "x": want`,
-		head + `pools: [{name: a, parent: b}]`:                                                         `f:2:27: pools[0].parent: "b": want the name of a pool`,
+		``:                                     `cluster: missing, want what is divided`,
+		`cluster: {cpu: x, memory: 1GiB}`:      `f:1:16: cluster.cpu: "x": want`,
+		head + `pools: [{name: a, parent: b}]`: `f:2:27: pools[0].parent: "b": want the name of a pool`,
 		head + `pools: [{name: a, parent: b}, {name: b, parent: a}]`:                                   `is in itself`,
 		head + `pools: [{name: a}, {name: a}]`:                                                         `f:2:27: pools[1].name: "a": want a name that no other pool has`,
 		head + `pools: [{name: a, cpu: {reservation: 3, limit: 2}}]`:                                   `f:2:38: pools[0].cpu.reservation: 3 CPU reserved, the limit is 2 CPU`,
