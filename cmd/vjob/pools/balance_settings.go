@@ -16,6 +16,7 @@ type balanceSettings struct {
 	CostBenefit *bool    `json:"cost_benefit"`
 	HotNodes    *bool    `json:"hot_nodes"`
 	Chains      *bool    `json:"chains"`
+	Independent *bool    `json:"independent"`
 	Weights     struct {
 		CPU     *float64 `json:"cpu"`
 		Memory  *float64 `json:"memory"`
@@ -41,6 +42,7 @@ func (b *balanceSettings) read() (s balance.Settings, err error) {
 	override(&s.CostBenefit, b.CostBenefit)
 	override(&s.HotNodes, b.HotNodes)
 	override(&s.Chains, b.Chains)
+	override(&s.Independent, b.Independent)
 	override(&s.Weights[balance.CPU], b.Weights.CPU)
 	override(&s.Weights[balance.Memory], b.Weights.Memory)
 	override(&s.Weights[balance.Network], b.Weights.Network)
