@@ -39,11 +39,16 @@ func (r *run) afterLoss(step journal.Step) {
 	}
 }
 
-// startsInSpare reports whether a plan starts a vjob that may not use what is kept for lost ones, and none that may.
+// startsInSpare reports whether a plan starts a vjob that may not use what is kept for lost ones, and none that may. A
+// running vjob that the plan suspends and resumes elsewhere does not start.
 func (r *run) startsInSpare(p *ctxswitch.Plan) (some bool) {
+	stops := map[cluster.VJobID]bool{}
+	for _, g := range p.Gangs {
+		stops[g.VJob] = stops[g.VJob] || g.Kind == cluster.Suspend || g.Kind == cluster.Pause
+	}
 	for _, g := range p.Gangs {
 		row, known := r.store.VJob(g.VJob)
-		starts := g.Kind == cluster.Boot || g.Kind == cluster.Resume || g.Kind == cluster.Unpause
+		starts := (g.Kind == cluster.Boot || g.Kind == cluster.Resume || g.Kind == cluster.Unpause) && !stops[g.VJob]
 		switch {
 		case !known || !starts || row.Inner != 0:
 		case !row.Reservation.IsZero() || row.Gang.Losses > 0:
