@@ -46,11 +46,7 @@ func (s *planning) try() (again bool) {
 	}
 	plan, err := s.makePlan(goals)
 	if err == nil {
-		if s.changesTargets(plan) {
-			return true
-		}
-		s.plan = plan
-		return false
+		return s.accept(plan)
 	}
 	s.why = err.Error()
 	no, infeasible := errors.AsType[*ctxswitch.NoPlan](err)
@@ -59,10 +55,19 @@ func (s *planning) try() (again bool) {
 		return false
 	}
 	if plan, saved, ok := s.planWithPausedSaved(s.verdicts, no); ok {
-		s.plan, s.verdicts, s.why = plan, saved, ""
-		return false
+		s.verdicts, s.why = saved, ""
+		return s.accept(plan)
 	}
 	return s.dropStarters(no)
+}
+
+// accept takes a plan over unless it changes the targets. It reports whether to try again.
+func (s *planning) accept(plan ctxswitch.Plan) (again bool) {
+	if s.changesTargets(plan) {
+		return true
+	}
+	s.plan = plan
+	return false
 }
 
 // changesTargets reports whether the targets have changed because of a plan, which is dropped then: it
