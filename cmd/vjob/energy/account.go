@@ -91,7 +91,7 @@ func printAccount(a *cli.App, account *wire.EnergyAccount) error {
 const unusedName = "(no vjob)"
 
 func accountTable(account *wire.EnergyAccount) *display.Table {
-	words := strings.ToUpper(account.By) + " >ENERGY >PART"
+	words := strings.ToUpper(cmp.Or(account.By, "name")) + " >ENERGY >PART"
 	if account.Unit != "" {
 		words += fmt.Sprintf(" >%[1]s >%[1]s_AT_ONCE", account.Unit)
 	}
