@@ -55,7 +55,7 @@ func booting(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
 	return c
 }
 
-// What a guest sends is told in real time, in which rates are measured.
+// The driver counts what a guest sends in real time, in which rates are measured.
 func TestTrafficInRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())

@@ -10,7 +10,7 @@ import (
 )
 
 // The extremes are those of the largest rates of the minutes of the last hour, as if all of them were kept. VMs that do
-// not run any more are forgotten; one whose rate is not known yet has no past.
+// not run any more are forgotten; without a known rate a VM has no past.
 func TestTrafficHistory(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
