@@ -29,6 +29,9 @@ func (h *balanceHandler) show(c *gin.Context, _ Subject) error {
 	for i := range now.Loads {
 		l := &now.Loads[i]
 		w.Nodes[i] = wire.NodeLoad{Node: string(l.Node), CPU: l.CPU[0], CPUAfter: l.CPU[1], Memory: l.Memory[0], MemoryAfter: l.Memory[1]}
+		if l.Network != nil {
+			w.Nodes[i].Network, w.Nodes[i].NetworkAfter = &l.Network[0], &l.Network[1]
+		}
 		if h := held[l.Node]; h != nil {
 			w.Nodes[i].Over, w.Nodes[i].Held, w.Nodes[i].VMs = h.Over, h.Why, h.VMs
 		}

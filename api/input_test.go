@@ -77,6 +77,8 @@ var wrong = []struct{ name, body, field string }{
 	{"negative step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":-1,"seconds":1}]}]}`, "vms[0].steps[0].cpu_milli"},
 	{"step of more processors than the VM has", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":2,"seconds":1}]}]}`, "vms[0].steps[0].cpu_milli"},
 	{"step of more memory than the VM has", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"memory_mib":2}]}]}`, "vms[0].steps[0].memory_mib"},
+	{"step with a negative rate", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"network_mbit":-1}]}]}`, "vms[0].steps[0].network_mbit"},
+	{"step with a rate above any link", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"network_mbit":1e7}]}]}`, "vms[0].steps[0].network_mbit"},
 	{"endless step", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1e300}]}]}`, "vms[0].steps[0].seconds"},
 	{"step after an unknown rank", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":1,"index":0}]}]}]}`, "vms[0].steps[0].after[0].rank"},
 	{"step after nothing", `{"vms":[{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1,"after":[{"rank":0,"index":1}]}]}]}`, "vms[0].steps[0].after[0].index"},
@@ -187,7 +189,7 @@ func TestConversion(t *testing.T) {
 		Name: "a", Priority: 3, WalltimeSeconds: 90, Hold: true, Count: 2,
 		Template: &wire.VMSpec{
 			CPUMilli: 1500, MemoryMiB: 64, Image: "sim", Script: "#!/bin/sh\n", Env: map[string]string{"A": "b"},
-			Steps: []wire.Step{{CPUMilli: 1000, Seconds: 1.5}, {Seconds: 2, After: []wire.StepRef{{Rank: 1}}}},
+			Steps: []wire.Step{{CPUMilli: 1000, Seconds: 1.5, NetworkMbit: 0.5}, {Seconds: 2, After: []wire.StepRef{{Rank: 1}}}},
 		},
 		Rules: "fence(VM1, n1);",
 	}
@@ -196,7 +198,7 @@ func TestConversion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Walltime.Seconds() != 90 || !s.Held || len(s.VMs) != 2 || s.VMs[1].Reserved.CPU != 1500 ||
-		s.VMs[0].Payload.Program.Steps[0].Duration.Seconds() != 1.5 ||
+		s.VMs[0].Payload.Program.Steps[0].Duration.Seconds() != 1.5 || s.VMs[0].Payload.Program.Steps[0].Network != 62_500 ||
 		s.VMs[1].Payload.Program.Steps[1].After[0].Rank != 1 || s.Rules != "fence(VM1, n1);" {
 		t.Errorf("got %+v", s)
 	}

@@ -24,13 +24,14 @@ const (
 	maxMemoryMiB = 64 << 20          // 64 TiB in one VM
 	maxWalltime  = 10 * 365 * 86_400 // seconds: ten years
 	maxPriority  = 1_000_000
-	maxScript    = 64 << 10 // bytes
-	maxWords     = 1024     // of a command
-	maxWord      = 32 << 10 // bytes
-	maxEnv       = 1000     // variables
-	maxSteps     = 100_000  // of all members together
-	maxRules     = 64 << 10 // bytes
-	maxKey       = 128      // characters of an idempotency key
+	maxScript    = 64 << 10  // bytes
+	maxWords     = 1024      // of a command
+	maxWord      = 32 << 10  // bytes
+	maxEnv       = 1000      // variables
+	maxSteps     = 100_000   // of all members together
+	maxMbit      = 1_000_000 // of a step: far above any link
+	maxRules     = 64 << 10  // bytes
+	maxKey       = 128       // characters of an idempotency key
 )
 
 var (
@@ -194,6 +195,7 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 				fmt.Sprintf("from 0 to %d, the processors of the VM", v.CPUMilli)),
 			check(step.MemoryMiB >= 0 && step.MemoryMiB <= v.MemoryMiB, field+".memory_mib", step.MemoryMiB,
 				fmt.Sprintf("from 0 to %d, the memory of the VM", v.MemoryMiB)),
+			check(step.NetworkMbit >= 0 && step.NetworkMbit <= maxMbit, field+".network_mbit", step.NetworkMbit, fmt.Sprintf("from 0 to %d", maxMbit)),
 			check(step.Seconds >= 0 && step.Seconds <= maxWalltime, field+".seconds", step.Seconds, fmt.Sprintf("from 0 to %d", maxWalltime)),
 		)
 		if err != nil {
@@ -202,6 +204,7 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 		p.Steps[i] = cluster.Step{
 			CPU:      cluster.MilliCPU(step.CPUMilli),
 			Memory:   cluster.MiB(step.MemoryMiB),
+			Network:  cluster.Rate(math.Round(step.NetworkMbit * 125_000)),
 			Duration: time.Duration(math.Round(step.Seconds * float64(time.Second))),
 		}
 		for k, ref := range step.After {

@@ -78,6 +78,7 @@ type Program struct {
 type Step struct {
 	CPU      MilliCPU      `json:"cpu_milli"`            // need while the step lasts
 	Memory   MiB           `json:"memory_mib,omitempty"` // working set while the step lasts; 0: the guest does not tell
+	Network  Rate          `json:"network,omitempty"`    // that the guest sends at full yield; links are not simulated
 	Duration time.Duration `json:"duration_ns"`          // at full yield; less CPU takes longer
 	After    []StepRef     `json:"after,omitempty"`      // steps of other members that must be done first
 }

@@ -125,6 +125,9 @@ type Copy struct {
 	CPUTime time.Duration
 	// Memory is the working set of the guest; 0 if the guest does not tell.
 	Memory cluster.MiB
+	// Traffic is what the guest has received and sent since this copy was created; zero for a VM without a network.
+	// The copying of its memory in a migration does not count.
+	Traffic Traffic
 	// Cap is the most CPU that the copy gets; 0 is no limit.
 	Cap cluster.MilliCPU
 	// Weight is the part of the copy when CPU is short; 0 if the node does not tell. See
@@ -138,6 +141,9 @@ type Copy struct {
 	// Hardware is what the VM was booted with; nil if unknown.
 	Hardware *Hardware
 }
+
+// Traffic is what has passed the network devices of a VM, in bytes.
+type Traffic struct{ Received, Sent int64 }
 
 // CopyState is the execution state of a copy.
 type CopyState uint8

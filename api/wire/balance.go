@@ -8,7 +8,7 @@ type Balance struct {
 	Placement string     `json:"placement"` // spread, pack, efficient
 	At        *time.Time `json:"at,omitempty"`
 	NextAt    *time.Time `json:"next_at,omitempty"` // the earliest next search
-	// Imbalance is the standard deviation of the loads, of CPU and memory together.
+	// Imbalance is the standard deviation of the loads, of CPU, memory and network together.
 	Imbalance      float64       `json:"imbalance"`
 	ImbalanceAfter float64       `json:"imbalance_after"` // after the moves
 	Nodes          []NodeLoad    `json:"nodes"`
@@ -21,14 +21,18 @@ type Balance struct {
 
 // NodeLoad is the load of a node: what its VMs are entitled to over what it has; 1 is all of it.
 type NodeLoad struct {
-	Node        string   `json:"node"`
-	CPU         float64  `json:"cpu"`
-	Memory      float64  `json:"memory"`
-	CPUAfter    float64  `json:"cpu_after"` // after the moves
-	MemoryAfter float64  `json:"memory_after"`
-	Over        bool     `json:"over"`               // it is over its capacity and stays so
-	Held        string   `json:"held,omitempty"`     // why it stays crowded; absent if it does not
-	VMs         []string `json:"held_vms,omitempty"` // what holds each VM there
+	Node        string  `json:"node"`
+	CPU         float64 `json:"cpu"`
+	Memory      float64 `json:"memory"`
+	CPUAfter    float64 `json:"cpu_after"` // after the moves
+	MemoryAfter float64 `json:"memory_after"`
+	// Network is the load of the link: what VMs receive or send, whichever is more. Absent if the settings do not state
+	// the link, or if no VM uses the network.
+	Network      *float64 `json:"network,omitempty"`
+	NetworkAfter *float64 `json:"network_after,omitempty"`
+	Over         bool     `json:"over"`               // it is over its capacity and stays so
+	Held         string   `json:"held,omitempty"`     // why it stays crowded; absent if it does not
+	VMs          []string `json:"held_vms,omitempty"` // what holds each VM there
 }
 
 // BalanceMove is one move, what it brings and what it costs.

@@ -53,10 +53,12 @@ type VMSpec struct {
 
 // Step is one stretch of a simulated guest's work.
 type Step struct {
-	CPUMilli  int64     `json:"cpu_milli"`
-	MemoryMiB int64     `json:"memory_mib,omitempty"` // working set; absent: the guest does not tell
-	Seconds   float64   `json:"seconds"`
-	After     []StepRef `json:"after,omitempty"`
+	CPUMilli  int64 `json:"cpu_milli"`
+	MemoryMiB int64 `json:"memory_mib,omitempty"` // working set; absent: the guest does not tell
+	// NetworkMbit is what the guest sends, in 10⁶ bits per second, while it gets all the CPU that it needs.
+	NetworkMbit float64   `json:"network_mbit,omitempty"`
+	Seconds     float64   `json:"seconds"`
+	After       []StepRef `json:"after,omitempty"`
 }
 
 // StepRef names step Index of the member with the given Rank.

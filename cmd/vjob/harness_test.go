@@ -197,7 +197,7 @@ func busyCluster() map[string]any {
 			Enabled: true, Placement: "spread", At: at(-2), NextAt: at(3), Imbalance: 0.42, ImbalanceAfter: 0.11, VMsMoved: 7,
 			Why: "no move lowers the imbalance of 0.110 by 0.0015 and is possible and worth its cost",
 			Nodes: []wire.NodeLoad{
-				{Node: "n1", CPU: 1.25, CPUAfter: 0.75, Memory: 0.5, MemoryAfter: 0.25, Held: "1 fixed: it holds no lock, and would have to be paused (12.0)"},
+				{Node: "n1", CPU: 1.25, CPUAfter: 0.75, Memory: 0.5, MemoryAfter: 0.25, Network: new(0.96), NetworkAfter: new(0.48), Held: "1 fixed: it holds no lock, and would have to be paused (12.0)"},
 				{Node: "n2", CPU: 0.25, CPUAfter: 0.75, Memory: 0.125, MemoryAfter: 0.375},
 			},
 			Moves: []wire.BalanceMove{{Move: wire.Move{VM: "13.1", From: "n1", To: "n2"}, Gain: 0.31, BenefitSeconds: 900, CostSeconds: 12, Reason: "n1 is over its capacity"}},

@@ -25,17 +25,18 @@ type vjobAccount struct {
 	meters  []meter       // by rank; nil until a member was seen
 }
 
-// meter is what was last seen of the CPU and the memory of a member.
+// meter is what was last seen of the CPU, the memory and the network of a member.
 type meter struct {
-	seen   bool
-	need   cluster.MilliCPU    // now, or expected
-	wants  cluster.MilliCPU    // now
-	used   time.Duration       // by the present copy
-	rate   cluster.MilliCPU    // that it used over the last second or longer
-	from   time.Time           // since when the next rate is measured
-	base   time.Duration       // used at that time
-	past   predictor.Predictor // what is expected by, if anything is
-	memory cluster.MiB         // its working set; 0 if unknown
+	seen    bool
+	need    cluster.MilliCPU    // now, or expected
+	wants   cluster.MilliCPU    // now
+	used    time.Duration       // by the present copy
+	rate    cluster.MilliCPU    // that it used over the last second or longer
+	from    time.Time           // since when the next rate is measured
+	base    time.Duration       // used at that time
+	past    predictor.Predictor // what is expected by, if anything is
+	memory  cluster.MiB         // its working set; 0 if unknown
+	network traffic
 }
 
 // writeEvery is how often the account of a running vjob is written; a crash of the scheduler forgets
@@ -92,6 +93,7 @@ func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, c *hypervisor.Co
 	m.measure(now, c.CPUTime)
 	a.used.CPU += c.CPUTime - m.used
 	m.wants, m.memory = need, c.Memory
+	m.network.measure(now, c.Traffic)
 	if expect {
 		m.past.Add(now, need)
 		need, _ = m.past.Expected()

@@ -54,7 +54,7 @@ func retryList(list func() (hypervisor.View, error)) (hypervisor.View, error) {
 
 func (n *node) list(ctx context.Context, conn lister) (hypervisor.View, error) {
 	// NOWAIT: a busy machine is listed without what only QEMU knows.
-	stats, err := conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL,
+	stats, err := conn.GetAllDomainStats(nil, libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL|libvirt.DOMAIN_STATS_INTERFACE,
 		libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT)
 	if err != nil {
 		return hypervisor.View{}, err
@@ -163,6 +163,7 @@ func (n *node) recognise(s libvirt.DomainStats) (*listedMachine, error) {
 	if s.Cpu != nil {
 		m.copy.CPUTime = time.Duration(s.Cpu.Time)
 	}
+	m.copy.Traffic = traffic(s.Net)
 	return m, nil
 }
 

@@ -170,7 +170,7 @@ type fakeLister struct {
 
 func (r fakeLister) GetAllDomainStats(doms []*libvirt.Domain, kinds libvirt.DomainStatsTypes, flags libvirt.ConnectGetAllDomainStatsFlags) ([]libvirt.DomainStats, error) {
 	r.Helper()
-	if doms != nil || kinds != libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL || flags != libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT {
+	if doms != nil || kinds != libvirt.DOMAIN_STATS_STATE|libvirt.DOMAIN_STATS_CPU_TOTAL|libvirt.DOMAIN_STATS_INTERFACE || flags != libvirt.CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT {
 		r.Errorf("asked for %v, %b, flags %b", doms, kinds, flags)
 	}
 	return r.stats, r.fault
@@ -229,6 +229,11 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 		switch name, _ := stats[i].Domain.GetName(); name {
 		case "vjob-7-0":
 			stats[i].Cpu = &libvirt.DomainStatsCPU{Time: uint64(5 * time.Second)}
+			stats[i].Net = []libvirt.DomainStatsNet{
+				{RxBytesSet: true, RxBytes: 1000, TxBytesSet: true, TxBytes: 200},
+				{NameSet: true, Name: "user"}, // its counters are unknown
+				{RxBytesSet: true, RxBytes: 30, TxBytesSet: true, TxBytes: 4},
+			}
 		case "vjob-7-1":
 			stats[i].State = nil // libvirt is free to leave it out
 		}
@@ -253,9 +258,11 @@ func TestLookShowsWhatIsListed(t *testing.T) {
 	}
 	want := hypervisor.Copy{
 		VM: cluster.VMID{VJob: job}, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, State: hypervisor.CopyRunning,
-		Job: hypervisor.JobSaving, Size: cluster.Resources{CPU: 2000, Memory: 64}, CPU: 2000, CPUTime: 5 * time.Second, Cap: most.cap, Weight: most.weight, Lock: true,
+		Job: hypervisor.JobSaving, Size: cluster.Resources{CPU: 2000, Memory: 64}, CPU: 2000, CPUTime: 5 * time.Second, Traffic: hypervisor.Traffic{Received: 1030, Sent: 204},
+		Cap: most.cap, Weight: most.weight, Lock: true,
 	}
 	unknown := want
+	unknown.Traffic = hypervisor.Traffic{}
 	unknown.VM.Rank, unknown.Job, unknown.CPUTime, unknown.Cap, unknown.Weight, unknown.Lock = 1, hypervisor.JobUnknown, 0, 0, 0, false
 	stopped := unknown
 	stopped.VM, stopped.State, stopped.Job = dead, hypervisor.CopyDead, hypervisor.JobNone

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"libvirt.org/go/libvirt"
+
+	"vjob/hypervisor"
 )
 
 // takeSample reads the counters of a machine, or returns nil. NOWAIT: while a job holds the
@@ -25,6 +27,16 @@ func takeSample(conn lister, dom *libvirt.Domain) *sample {
 		_ = stats[i].Domain.Free() // the reference is local
 	}
 	return s
+}
+
+// traffic sums up the network devices of a machine, as the guest sees them. Libvirt leaves out the counters of devices
+// that the host does not count, such as those of QEMU's user network.
+func traffic(devices []libvirt.DomainStatsNet) (sum hypervisor.Traffic) {
+	for i := range devices {
+		sum.Received += int64(devices[i].RxBytes)
+		sum.Sent += int64(devices[i].TxBytes)
+	}
+	return sum
 }
 
 // newSample reads the counters in statistics of libvirt, which has delay since 7.2.0. Delay comes

@@ -183,7 +183,12 @@ func (d *Driver) look(node cluster.NodeID) (hypervisor.View, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	return d.cluster.Look(d.clock.now(), node)
+	v, err := d.cluster.Look(d.clock.now(), node)
+	for i := range v.Copies { // in real time, in which the caller measures rates
+		t := &v.Copies[i].Traffic
+		t.Sent = int64(float64(t.Sent) / d.clock.speed)
+	}
+	return v, err
 }
 
 // LookStore lists the images that can be read.

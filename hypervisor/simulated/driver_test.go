@@ -55,6 +55,25 @@ func booting(id cluster.VMID, node cluster.NodeID) hypervisor.Call {
 	return c
 }
 
+// The driver counts what a guest sends in real time, in which rates are measured.
+func TestTrafficInRealTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, settings())
+		defer closing(t, d)
+		c := booting(vm(1, 0), "n1")
+		c.Machine = machine(1024, 1, cluster.Step{CPU: 1000, Duration: time.Hour, Network: 600})
+		do(t, d, c)
+		time.Sleep(10 * time.Second)
+		view, err := d.Look(t.Context(), "n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sent := view.Copies[0].Traffic.Sent; sent < 5990 || sent > 6000 {
+			t.Errorf("at 600 B/s it has sent %d bytes in 10 s", sent)
+		}
+	})
+}
+
 func TestDriverScalesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, settings())

@@ -30,7 +30,7 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 		m.accrue(c.clock.now)
 		v.Copies = append(v.Copies, hypervisor.Copy{
 			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
-			CPU: m.Demand, CPUTime: m.CPUTime, Memory: m.workingSet(), Cap: m.Cap, Weight: m.weight(), Lock: c.nodes.locks && !m.Unlocked, Hardware: m.Memory.Hardware,
+			CPU: m.Demand, CPUTime: m.CPUTime, Memory: m.workingSet(), Traffic: hypervisor.Traffic{Sent: m.Sent}, Cap: m.Cap, Weight: m.weight(), Lock: c.nodes.locks && !m.Unlocked, Hardware: m.Memory.Hardware,
 		})
 	}
 	return v, nil

@@ -36,7 +36,8 @@ type execution struct {
 	Den       int64            `json:"den"`              //
 	AccruedAt simTime          `json:"settled"`          // up to when progress has been counted
 	CPUTime   time.Duration    `json:"cpu_time"`
-	Version   int64            `json:"version"` // of the expected end of its step
+	Sent      int64            `json:"sent,omitempty"` // bytes
+	Version   int64            `json:"version"`        // of the expected end of its step
 	dirty     bool
 }
 
@@ -137,6 +138,9 @@ func (m *machine) accrue(now simTime) {
 		used = m.cappedDemand()
 	}
 	m.CPUTime += scale(done, int64(used), int64(cluster.CPU))
+	if s, ok := m.step(); ok && m.Memory.Stage == working && s.Network > 0 {
+		m.Sent += int64(scale(done, int64(s.Network), int64(time.Second)))
+	}
 }
 
 // cappedDemand is the CPU that a guest would use: its demand, up to its cap.

@@ -187,6 +187,45 @@ func TestWeightsOfLockstep(t *testing.T) {
 	}
 }
 
+// A guest sends what its program states while it works, less if it gets less CPU. A copy that a migration creates
+// begins at 0.
+func TestTraffic(t *testing.T) {
+	s := simulated.New(simulated.Config{Nodes: []simulated.Node{
+		{ID: "n1", Capacity: cluster.Resources{CPU: 1000, Memory: 65536}}, {ID: "n2", Capacity: cluster.Resources{CPU: 1000, Memory: 65536}},
+	}})
+	start := s.Now()
+	steps := []cluster.Step{{CPU: 1000, Duration: time.Minute, Network: 1000}, {CPU: 1000, Duration: time.Hour, Network: 10}}
+	for rank := range 2 {
+		s.Begin(start, hypervisor.Call{Op: hypervisor.OpID(rank + 1), Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 1, Rank: rank}, Node: "n1", Machine: machine(512, 2, steps...)})
+	}
+	booted := start.Add(simulated.Thesis.Boot)
+	sent := func(after time.Duration, node cluster.NodeID) (sum int64) {
+		t.Helper()
+		view, err := s.Look(booted.Add(after), node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range view.Copies {
+			if c.State == hypervisor.CopyRunning {
+				sum += c.Traffic.Sent
+			}
+		}
+		return sum
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  int64
+	}{{-time.Second, 0}, {30 * time.Second, 30_000}, {2 * time.Minute, 120_000}, {3 * time.Minute, 120_600}} {
+		if got := sent(c.after, "n1"); got < c.want-2 || got > c.want {
+			t.Errorf("%s after the boot two VMs on one processor have sent %d bytes, want %d", c.after, got, c.want)
+		}
+	}
+	s.Begin(booted.Add(4*time.Minute), hypervisor.Call{Op: 3, Verb: hypervisor.Migrate, VM: cluster.VMID{VJob: 1}, Node: "n1", To: "n2"})
+	if got := sent(10*time.Minute, "n2"); got == 0 || got > 3600 {
+		t.Errorf("after the migration it has sent %d bytes from the new node", got)
+	}
+}
+
 // A guest tells the working set that its program states, at most all of its memory.
 func TestWorkingSets(t *testing.T) {
 	s := simulated.New(simulated.Config{Nodes: []simulated.Node{{ID: "n1", Capacity: cluster.Resources{CPU: 4000, Memory: 65536}}}})

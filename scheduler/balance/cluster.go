@@ -66,7 +66,7 @@ type Cluster struct {
 // Node is a node that is on.
 type Node struct {
 	Name     string
-	Capacity Amounts // available to VMs; a resource that all nodes have 0 of is not balanced
+	Capacity Amounts // available to VMs; a resource that all nodes have 0 of, or [Unlimited], is not balanced
 	Closed   string  // why it takes no VMs; "" if it does
 	// Leaving nodes are emptied before VMs are balanced, whatever that costs. Their load does not count.
 	Leaving bool
@@ -101,6 +101,10 @@ type Visit struct {
 
 // Flight is a migration in flight. The VM counts on its node and on the destination (§3.1.5).
 type Flight struct{ VM, To int }
+
+// Unlimited is the capacity of a node that has as much of a resource as is wanted, or that does not tell how much. It
+// takes any VM, and its load does not count for the imbalance.
+const Unlimited = mostAmount
 
 // limits of the input: sums stay far below the largest integer.
 const (

@@ -61,6 +61,33 @@ func TestFourVMsOnOneOfThreeNodes(t *testing.T) {
 	}
 }
 
+// Nodes that do not tell how wide their links are have no network load, and do not count for the imbalance. VMs do not
+// leave them for their traffic, and may come to them.
+func TestUnlimitedLinks(t *testing.T) {
+	for busy, want := range []bool{true, false, false} { // the node with the traffic, and whether VMs leave it
+		c := even(3)
+		for i, link := range []int64{100_000_000, balance.Unlimited, 100_000_000} {
+			c.Nodes[i].Capacity[balance.Network] = link
+		}
+		if busy == 2 {
+			c.Nodes[2].Capacity[balance.Network] = balance.Unlimited // then that of n1 is the only link: nothing to balance
+		}
+		add(c, 4, busy, 100, 1)
+		for i := range c.VMs {
+			v := &c.VMs[i]
+			v.Demand[balance.Network] = 40_000_000
+			v.Entitlement = v.Demand
+		}
+		r := round(t, balance.Default, c)
+		if moved := len(r.Moves) > 0; moved != want || len(r.Held) > 0 {
+			t.Errorf("with the traffic on node %d: %+v", busy, r)
+		}
+		if l := r.Loads[1]; l.Before[balance.Network] != 0 || l.After[balance.Network] != 0 || want && r.After.Peak[balance.Network] > 1 {
+			t.Errorf("with the traffic on node %d the loads are %+v", busy, r.Loads)
+		}
+	}
+}
+
 // Nothing moves in balanced clusters, nor a VM that is alone, nor for a short spike, nor VMs that may not move.
 func TestNothingMoves(t *testing.T) {
 	for name, change := range map[string]func(c *balance.Cluster){

@@ -10,11 +10,12 @@ type loads struct {
 	resources []Resource // that count
 	weight    [kinds]float64
 	nodes     []loaded
-	counted   int // nodes of which the load counts
+	counted   int            // nodes of which the load counts
+	sharing   [kinds]float64 // of them, those of which the capacity is limited
 	mean      [kinds]float64
 	variance  [kinds]float64
 	sigma     [kinds]float64
-	average   [kinds]float64 // capacity of a counted node
+	average   [kinds]float64 // capacity of a node that is sharing
 }
 
 // loaded is the load of one node.
@@ -39,7 +40,7 @@ func newLoads(s *Settings, nodes []Node) loads {
 		n := &l.nodes[i]
 		n.capacity, n.leaving = nodes[i].Capacity, nodes[i].Leaving
 		for r, has := range n.capacity {
-			if has > 0 {
+			if has > 0 && has != Unlimited {
 				n.corner.inverse[r] = 1 / float64(has)
 			}
 		}
@@ -48,11 +49,14 @@ func newLoads(s *Settings, nodes []Node) loads {
 		}
 		l.counted++
 		for r, has := range n.capacity {
-			l.average[r] += float64(has)
+			if has != Unlimited {
+				l.average[r] += float64(has)
+				l.sharing[r]++
+			}
 		}
 	}
 	for r := range kinds {
-		l.average[r] /= float64(max(1, l.counted))
+		l.average[r] /= max(1, l.sharing[r])
 		if l.average[r] > 0 && s.Weights[r] > 0 {
 			l.resources = append(l.resources, r)
 		}
@@ -121,16 +125,19 @@ func (l *loads) refresh() {
 				l.mean[r] += l.load(i, r)
 			}
 		}
-		l.mean[r] /= float64(max(1, l.counted))
+		l.mean[r] /= l.sharing[r]
 		for i := range l.nodes {
 			n := &l.nodes[i]
+			if n.capacity[r] == Unlimited {
+				continue
+			}
 			n.deviation[r] = l.load(i, r) - l.mean[r]
 			n.corner.pull[r] = n.deviation[r] * n.corner.inverse[r]
 			if !n.leaving {
 				l.variance[r] += n.deviation[r] * n.deviation[r]
 			}
 		}
-		l.variance[r] /= float64(max(1, l.counted))
+		l.variance[r] /= l.sharing[r]
 		l.sigma[r] = math.Sqrt(l.variance[r])
 	}
 }
@@ -183,9 +190,8 @@ func (l *loads) measure() (m Imbalance) {
 // gain is by how much the imbalance falls if an entitlement moves between two nodes. It does not grow with any value
 // of the destination, not even by rounding: the corner of several nodes bounds the gain to each.
 func (l *loads) gain(size *[kinds]float64, from, to *corner) (sum float64) {
-	n := float64(l.counted)
 	for _, r := range l.resources {
-		e := size[r]
+		e, n := size[r], l.sharing[r]
 		if e == 0 {
 			continue
 		}
@@ -205,15 +211,18 @@ func (l *loads) gainTo(u *unit, to int) float64 {
 // mostGain bounds the gain of any move from a node: of an entitlement up to the largest there, to a destination that
 // is the best one in every respect. It is a little larger than the bound in real numbers, against rounding.
 func (l *loads) mostGain(i int, largest *[kinds]float64, to *corner) (sum float64) {
-	from, count := &l.nodes[i].corner, float64(l.counted)
+	from := &l.nodes[i].corner
 	for _, r := range l.resources {
-		a, b := from.inverse[r], to.inverse[r]
+		a, b, count := from.inverse[r], to.inverse[r], l.sharing[r]
 		square := (a*a+b*b)*(1-1/count) + 2*a*b/count
 		slope := 2 * (to.pull[r] - from.pull[r])
-		if slope >= 0 || largest[r] == 0 || square == 0 {
+		if slope >= 0 || largest[r] == 0 {
 			continue
 		}
-		e := min(largest[r], -slope/(2*square))
+		e := largest[r]
+		if square > 0 {
+			e = min(e, -slope/(2*square))
+		}
 		change := e * (e*square + slope) / count
 		sum += l.weight[r] * (l.sigma[r] - math.Sqrt(max(0, l.variance[r]+change)))
 	}
@@ -222,9 +231,8 @@ func (l *loads) mostGain(i int, largest *[kinds]float64, to *corner) (sum float6
 
 // jointGain is by how much the imbalance falls if u moves between two nodes, and v from the second to a third.
 func (l *loads) jointGain(u, v *unit, from, to, third int) (sum float64) {
-	n := float64(l.counted)
 	for _, r := range l.resources {
-		a, b := u.size[r], v.size[r]
+		a, b, n := u.size[r], v.size[r], l.sharing[r]
 		arrives := [3]float64{-a, a - b, b}
 		if third == from {
 			arrives[0], arrives[2] = b-a, 0

@@ -18,16 +18,22 @@ func TestGainIsWhatTheImbalanceFallsBy(t *testing.T) {
 		nodes := make([]Node, 2+chance.IntN(6))
 		for k := range nodes {
 			nodes[k].Capacity = Amounts{4000 + 1000*chance.Int64N(8), 8192 << chance.IntN(3), 0}
+			switch i % 3 {
+			case 1:
+				nodes[k].Capacity[Network] = 10_000
+			case 2: // some nodes do not tell
+				nodes[k].Capacity[Network] = []int64{10_000, Unlimited}[chance.IntN(2)]
+			}
 		}
 		l := newLoads(&Default, nodes)
 		u := &unit{node: 0}
-		for r := range Network {
+		for r := range kinds {
 			u.entitlement[r] = chance.Int64N(4000)
 			u.size[r] = float64(u.entitlement[r])
 		}
 		l.add(0, u, 1)
 		for k := range nodes {
-			l.add(k, &unit{entitlement: Amounts{chance.Int64N(9000), chance.Int64N(9000), 0}}, 1)
+			l.add(k, &unit{entitlement: Amounts{chance.Int64N(9000), chance.Int64N(9000), chance.Int64N(9000)}}, 1)
 		}
 		l.refresh()
 		l.weigh(&Default)

@@ -17,7 +17,7 @@ func random(chance *rand.Rand) *Cluster {
 	for i := range 2 + chance.IntN(9) {
 		n := Node{Name: fmt.Sprintf("n%d", i+1), Capacity: Amounts{8000 << chance.IntN(2), 16384 << chance.IntN(2), 0}}
 		if network {
-			n.Capacity[Network] = 125_000_000
+			n.Capacity[Network] = []int64{125_000_000, 125_000_000, Unlimited}[chance.IntN(3)]
 		}
 		if chance.IntN(10) == 0 {
 			n.Closed = "it is drained"
@@ -130,6 +130,9 @@ func scratch(st *state) (sum float64) {
 		var loads []float64
 		mean := 0.0
 		for i := range st.c.Nodes {
+			if st.c.Nodes[i].Capacity[r] == Unlimited {
+				continue
+			}
 			e := int64(0)
 			for k := range st.layout.units {
 				if st.layout.units[k].node == i {
@@ -141,8 +144,8 @@ func scratch(st *state) (sum float64) {
 					e += st.c.VMs[f.VM].Entitlement[r]
 				}
 			}
-			loads = append(loads, float64(e)/float64(st.c.Nodes[i].Capacity[r]))
-			mean += loads[i]
+			load := float64(e) / float64(st.c.Nodes[i].Capacity[r])
+			loads, mean = append(loads, load), mean+load
 		}
 		mean /= float64(len(loads))
 		square := 0.0

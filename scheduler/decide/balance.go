@@ -19,6 +19,8 @@ type BalanceRequest struct {
 	// Uses returns the CPU that a VM demanded when it was last observed, and what it demanded least and most in the
 	// last hour.
 	Uses func(vm cluster.VMID) (now, least, most cluster.MilliCPU)
+	// Traffic makes the network count beside CPU and memory, where links are stated and VMs use them. Nil: it does not.
+	Traffic Traffic
 	// Entitled returns what a VM should get by the pools, if that is known. Nil: what it demands, scaled down if all
 	// demand more than there is.
 	Entitled func(vm cluster.VMID) (cpu cluster.MilliCPU, known bool)
@@ -60,7 +62,8 @@ type BalanceMove struct {
 // NodeLoad is the load of a node: what its VMs are entitled to over what it has, 1 for all of it.
 type NodeLoad struct {
 	Node        cluster.NodeID
-	CPU, Memory [2]float64 // before and after the moves
+	CPU, Memory [2]float64  // before and after the moves
+	Network     *[2]float64 // the same of its link; nil if its link is not stated or no VM uses the network
 }
 
 // HeldNode is a node that stays crowded.
@@ -152,6 +155,7 @@ func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, erro
 	for i := range a.VJobs {
 		s.addVJob(i)
 	}
+	s.weighNetwork()
 	s.entitle()
 	return s, nil
 }
@@ -271,6 +275,9 @@ func (s *balancer) compatible(vms []int, node int) string {
 		if s.forbidden[[2]int{i, node}] {
 			return "the loss of a node could not be made up for (policy.failover)"
 		}
+		if s.leavesLinks(i, node) {
+			return "its link is not stated (network.nic), and the VM uses the network"
+		}
 		if s.allowed == nil {
 			continue
 		}
@@ -310,6 +317,7 @@ func (s *balancer) describe(r *balance.Round) Balancing {
 		l := &r.Loads[n]
 		b.Loads = append(b.Loads, NodeLoad{
 			Node: s.nodes[n], CPU: [2]float64{l.Before[balance.CPU], l.After[balance.CPU]}, Memory: [2]float64{l.Before[balance.Memory], l.After[balance.Memory]},
+			Network: s.networkLoad(n, l),
 		})
 	}
 	b.Moves = s.moves(r)

@@ -71,7 +71,9 @@ func (m *Improver) balance(step *Step) bool {
 	request := &decide.BalanceRequest{
 		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
 	}
-	if m.settings.Placement != Spread {
+	if m.settings.Placement == Spread { // consolidation, which the others use, knows no network
+		request.Traffic = m.demand.trafficOf
+	} else {
 		request.Goodness *= request.Threshold / tolerated // the least gain stays as it is
 		request.Threshold, request.HotNodes = tolerated, true
 		if m.parts.Power != nil {

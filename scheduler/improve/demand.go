@@ -15,9 +15,10 @@ const demandSpan = time.Hour
 
 // Demand remembers the demand of running VMs. A restart loses it.
 type Demand struct {
-	exec  *execute.Executor
-	past  *dpm.History
-	noted time.Time
+	exec    *execute.Executor
+	past    *dpm.History
+	traffic *trafficHistory // nil if nothing is balanced
+	noted   time.Time
 }
 
 // NewDemand returns the memory if power management, which looks back for a while, or balancing use it; otherwise nil.
@@ -28,14 +29,22 @@ func NewDemand(s *Settings, lookBack time.Duration, exec *execute.Executor) *Dem
 	if lookBack == 0 {
 		return nil
 	}
-	return &Demand{exec: exec, past: dpm.NewHistory(lookBack)}
+	m := &Demand{exec: exec, past: dpm.NewHistory(lookBack)}
+	if s.Balance != nil {
+		m.traffic = &trafficHistory{vms: map[cluster.VMID]*trafficRecord{}}
+	}
+	return m
 }
 
 // note takes a sample, unless the last one is recent.
 func (m *Demand) note(now time.Time) {
 	if m != nil && (m.noted.IsZero() || now.Sub(m.noted) >= dpm.Slot/4) {
 		m.noted = now
-		m.past.Add(now, nodepower.Samples(m.exec))
+		samples := nodepower.Samples(m.exec)
+		m.past.Add(now, samples)
+		if m.traffic != nil {
+			m.traffic.add(now, samples, m.exec.VMs.Traffic)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package simclock_test
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power/cycle"
 	"vjob/scheduler"
@@ -75,6 +78,105 @@ func TestCrowdedNodesAreRelieved(t *testing.T) {
 	if p.switches() != done {
 		t.Errorf("%d moves after %d", p.switches(), done)
 	}
+}
+
+// linked states the links of nodes; 0 is not stated.
+func linked(rates ...cluster.Rate) func(*scheduler.Settings) {
+	return func(set *scheduler.Settings) {
+		set.Network = &ctxswitch.Network{NIC: map[cluster.NodeID]cluster.Rate{}}
+		for i, rate := range rates {
+			if rate > 0 {
+				set.Network.NIC[cluster.NodeID(fmt.Sprintf("n%d", i+1))] = rate
+			}
+		}
+	}
+}
+
+// Two VMs that fill the link of one node: one of them leaves, for a node with room on its link. A VM that is alone stays,
+// and so do both where their link is not stated. What a migration copies is no traffic of VMs: nothing moves afterwards.
+func TestFullLinksAreRelieved(t *testing.T) {
+	const link, half = 125_000_000, 60_000_000
+	for _, c := range []struct {
+		name  string
+		vms   int
+		links []cluster.Rate
+		want  string
+		load  float64 // of the link of n1, afterwards
+	}{
+		{"two on one link", 2, []cluster.Rate{link, link, link, link}, "n1:1 n2:1 n3:0 n4:0", 0.48},
+		{"one alone", 1, []cluster.Rate{link, link, link, link}, "n1:1 n2:0 n3:0 n4:0", 0.48},
+		{"to a node with a link", 2, []cluster.Rate{link, 0, link, link}, "n1:1 n2:0 n3:1 n4:0", 0.48},
+		{"a link that is not stated", 2, []cluster.Rate{0, link, link, link}, "n1:2 n2:0 n3:0 n4:0", 0},
+		{"no links", 2, nil, "n1:2 n2:0 n3:0 n4:0", 0},
+		{"little traffic", -2, []cluster.Rate{link, link, link, link}, "n1:2 n2:0 n3:0 n4:0", 0},
+		{"without traffic", 0, []cluster.Rate{link, link, link, link}, "n1:2 n2:0 n3:0 n4:0", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := switchable(t, nil, balanced, linked(c.links...))
+			for range c.vms {
+				p.busy(cluster.Step{CPU: 50, Network: half, Duration: 5 * time.Hour})
+			}
+			for range 2 {
+				switch c.vms {
+				case -2:
+					p.busy(cluster.Step{CPU: 50, Network: link / 1000, Duration: 5 * time.Hour})
+				case 0:
+					p.busy(cluster.Step{CPU: 50, Duration: 5 * time.Hour})
+				}
+			}
+			p.run(30 * time.Minute)
+			now := p.shell.Snapshot().Balance
+			if got := p.where(); got != c.want {
+				t.Fatalf("%s, want %s: %+v", got, c.want, now)
+			}
+			switch l := now.Loads[0].Network; {
+			case c.load == 0 && l != nil, c.load > 0 && (l == nil || math.Abs(l[1]-c.load) > 0.01):
+				t.Errorf("the loads are %+v, want %g of the link of n1", now.Loads, c.load)
+			}
+			if r := p.store.Recommendations(); p.switches() > 0 && r[0].Before.Imbalance <= r[0].After.Imbalance {
+				t.Errorf("%+v", r)
+			}
+			done := p.switches()
+			p.run(3 * time.Hour)
+			if p.switches() != done || p.where() != c.want {
+				t.Errorf("%d moves after %d: %s", p.switches(), done, p.where())
+			}
+		})
+	}
+}
+
+// A short spike of traffic moves nothing. VMs that pack nodes do not leave them for their links.
+func TestTrafficThatMovesNothing(t *testing.T) {
+	links := linked(125_000_000, 125_000_000, 125_000_000, 125_000_000)
+	t.Run("spike", func(t *testing.T) {
+		p := switchable(t, nil, balanced, links)
+		for range 2 {
+			p.busy(cluster.Step{CPU: 50, Duration: 20 * time.Minute}, cluster.Step{CPU: 50, Network: 30_000_000, Duration: 5 * time.Minute}, cluster.Step{CPU: 50, Duration: 5 * time.Hour})
+		}
+		most := 0.0
+		for range 120 {
+			p.run(time.Minute)
+			if now := p.shell.Snapshot().Balance; len(now.Loads) > 0 && now.Loads[0].Network != nil {
+				most = max(most, now.Loads[0].Network[0])
+			}
+		}
+		if most < 0.47 || most > 0.49 {
+			t.Errorf("the searches have seen %g of the link in use", most)
+		}
+		if got := p.where(); got != "n1:2 n2:0 n3:0 n4:0" {
+			t.Errorf("%s: %+v", got, p.shell.Snapshot().Balance)
+		}
+	})
+	t.Run("pack", func(t *testing.T) {
+		p := switchable(t, nil, balanced, links, func(set *scheduler.Settings) { set.Improve.Placement = improve.Pack })
+		for range 2 {
+			p.busy(cluster.Step{CPU: 50, Network: 60_000_000, Duration: 5 * time.Hour})
+		}
+		p.run(time.Hour)
+		if got := p.where(); got != "n1:2 n2:0 n3:0 n4:0" {
+			t.Errorf("%s: %+v", got, p.shell.Snapshot().Balance)
+		}
+	})
 }
 
 // Under noise VMs do not move back and forth: none returns to a node that it left within the hour.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,18 +46,39 @@ func writeBalance(a *cli.App, b *wire.Balance) error {
 	if err != nil {
 		return err
 	}
-	nodes := &display.Table{Heads: display.Heads("NODE >CPU >AFTER >MEMORY >AFTER STAYS_CROWDED")}
-	for i := range b.Nodes {
-		n := &b.Nodes[i]
-		nodes.Row(n.Node, percent(n.CPU), percent(n.CPUAfter), percent(n.Memory), percent(n.MemoryAfter), display.Clean(cmp.Or(n.Held, "-")))
-	}
-	if err := nodes.Write(a.Out, a.Width()); err != nil {
+	if err := writeLoads(a, b.Nodes); err != nil {
 		return err
 	}
 	if err := writeMoves(a, "moves of the last search", b.Moves); err != nil {
 		return err
 	}
 	return writeMoves(a, "moves that wait for approval (vjob recommendations)", b.Waiting)
+}
+
+// writeLoads writes the loads of the nodes; those of their links only if one is known.
+func writeLoads(a *cli.App, nodes []wire.NodeLoad) error {
+	heads, links := "NODE >CPU >AFTER >MEMORY >AFTER STAYS_CROWDED", slices.ContainsFunc(nodes, func(n wire.NodeLoad) bool { return n.Network != nil })
+	if links {
+		heads = "NODE >CPU >AFTER >MEMORY >AFTER >NETWORK >AFTER STAYS_CROWDED"
+	}
+	t := &display.Table{Heads: display.Heads(heads)}
+	for i := range nodes {
+		n := &nodes[i]
+		row := []string{n.Node, percent(n.CPU), percent(n.CPUAfter), percent(n.Memory), percent(n.MemoryAfter)}
+		if links {
+			row = append(row, known(n.Network), known(n.NetworkAfter))
+		}
+		t.Row(append(row, display.Clean(cmp.Or(n.Held, "-")))...)
+	}
+	return t.Write(a.Out, a.Width())
+}
+
+// known returns a load in percent, or "-" if it is unknown.
+func known(load *float64) string {
+	if load == nil {
+		return "-"
+	}
+	return percent(*load)
 }
 
 // writeMoves writes a title and a table of moves, or nothing without any.

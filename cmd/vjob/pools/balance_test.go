@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"vjob/api/wire"
+	"vjob/cmd/vjob/cli"
 )
 
 // Errors have the file, the place, the field, the fault and the fix.
@@ -118,5 +121,14 @@ vms: [{name: a, pool: p, node: n1, cpu: {demand: %s}}, {name: b, pool: q, node: 
 				t.Errorf("demand %s: %s gets %d, want %d", demand, s.cluster.VMs[i].Name, got, want[i])
 			}
 		}
+	}
+}
+
+// Links that are not known take no columns.
+func TestLoadsWithoutLinks(t *testing.T) {
+	out := &strings.Builder{}
+	a := &cli.App{Streams: cli.Streams{Out: out, Width: func() int { return 0 }}}
+	if err := writeLoads(a, []wire.NodeLoad{{Node: "n1", CPU: 1}}); err != nil || strings.Contains(out.String(), "NETWORK") || !strings.Contains(out.String(), "MEMORY") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
