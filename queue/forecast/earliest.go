@@ -37,7 +37,7 @@ func (f *forecast) earliest(j *Job, from time.Time) (start time.Time, b cause, o
 		}
 		end, again := f.nextEnd(start)
 		if !again || tries >= maxTries || f.placesFit(j, start) && f.satisfiesRules(j, start) {
-			return start, b, true
+			return start, b, f.isKnown(start)
 		}
 		from, b = end, cause{fragmented: true}
 	}

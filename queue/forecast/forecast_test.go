@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,5 +229,18 @@ func BenchmarkForecast(b *testing.B) {
 				forecast.Compute(s)
 			}
 		})
+	}
+}
+
+// A vjob that waits for one without a walltime has no known start, also if others are suspended for that one.
+func TestEndlessThatYields(t *testing.T) {
+	runner := runs(job(1, 8, 0))
+	runner.Yields = true
+	for _, jobs := range [][]forecast.Job{{runner, job(2, 8, 10)}, {runner, job(2, 8, 0), job(3, 8, 10)}} {
+		for _, bar := range forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: jobs}).Estimates[1:] {
+			if !bar.Start.IsZero() || !strings.Contains(bar.Why, "when there will be room cannot be known: 1 has no walltime") {
+				t.Errorf("%d vjobs: %+v", len(jobs), bar)
+			}
+		}
 	}
 }

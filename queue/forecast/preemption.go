@@ -37,8 +37,11 @@ func (f *forecast) holdRunning(j *Job) {
 	}
 }
 
-// endless is longer than any vjob runs.
+// endless is longer than any vjob runs. Vjobs without a walltime take their capacity for so long.
 const endless = 100 * 365 * 24 * time.Hour
+
+// isKnown reports whether a start comes before vjobs without a walltime would end.
+func (f *forecast) isKnown(start time.Time) bool { return start.Before(f.Now.Add(endless)) }
 
 // occupyProtected takes the capacity of a vjob from later ones.
 func (f *forecast) occupyProtected(j *Job, start time.Time) {
@@ -67,7 +70,7 @@ func (f *forecast) earliestByPreemption(j *Job, from time.Time) (start time.Time
 			break
 		}
 	}
-	return start, ok && start.After(f.Now) && !f.tooLate(j, start)
+	return start, ok && start.After(f.Now) && f.isKnown(start) && !f.tooLate(j, start)
 }
 
 // maxSearches bounds the searches of earliestByPreemption: vjobs far down the queue gain little.
