@@ -75,6 +75,7 @@ func labSettings(l *lab.Lab, dir string) (settings.Settings, error) {
 	s.State, s.Listen.Socket = filepath.Join(dir, "state"), filepath.Join(dir, "sock")
 	s.Driver = "libvirt"
 	s.Policy.Parameters["needs"] = "reserved" // so that tests know what fits
+	s.Balance.When = "never"                  // so that VMs stay where tests expect them
 	s.Timing.Tick.Duration, s.Timing.Backoff.Duration = time.Second, time.Second
 	s.Timing.Rest.Duration = 100 * time.Millisecond
 	s.Limits.ImageMargin.MiB = 1
