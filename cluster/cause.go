@@ -202,7 +202,7 @@ func (c Cause) nodes() string {
 	for i, n := range c.Nodes {
 		names[i] = string(n)
 	}
-	return "nodes " + enumerate(names, 0) + " are"
+	return "nodes " + Enumerate(names, 0) + " are"
 }
 
 // named are the vjobs; those that the reader may not see are counted.
@@ -213,7 +213,7 @@ func (c Cause) named() string {
 	}
 	switch {
 	case len(names) > 0:
-		return enumerate(names, c.Hidden)
+		return Enumerate(names, c.Hidden)
 	case c.Hidden == 1:
 		return "a vjob of another user"
 	case c.Hidden > 1:
@@ -222,8 +222,8 @@ func (c Cause) named() string {
 	return "others"
 }
 
-// enumerate is "a", "a and b", "a, b, c and 2 more".
-func enumerate(names []string, more int) string {
+// Enumerate is "a", "a and b", "a, b, c and 2 more".
+func Enumerate(names []string, more int) string {
 	if len(names) > mostNamed {
 		names, more = names[:mostNamed], more+len(names)-mostNamed
 	}

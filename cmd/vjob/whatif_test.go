@@ -71,7 +71,7 @@ func TestWhatIfTable(t *testing.T) {
 	}
 }
 
-// Mistakes that are easily made are told apart, and each has its fix.
+// Mistakes that are easily made have messages of their own, each with its fix.
 func TestWhatIfFlags(t *testing.T) {
 	s, _ := against(t, map[string]any{"/v1/what-if": whatIfAnswer()})
 	bad := filepath.Join(t.TempDir(), "pools.yaml")

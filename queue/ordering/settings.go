@@ -60,7 +60,7 @@ func (r *Settings) Association(j *cluster.VJob) quota.Association {
 	return quota.Association{User: j.Owner, Project: j.Project, Queue: r.Queues.of(j.Queue).Name}
 }
 
-// Pool returns the pool of a vjob: its own, else that of its project, else that of its queue; "" is
+// Pool returns the pool of a vjob: its own, or that of its project, or that of its queue; "" is
 // the cluster. An unknown pool counts as not named.
 func (r *Settings) Pool(j *cluster.VJob, known func(name string) bool) string {
 	for _, name := range [...]string{j.Pool, r.Projects.pool(j.Project), r.Queues.of(j.Queue).Pool} {

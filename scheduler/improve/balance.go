@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -190,20 +189,15 @@ func joinedText(joined []cluster.NodeID, moves []cluster.Move) string {
 			names = append(names, string(id))
 		}
 	}
-	switch n := len(names); {
-	case n == 0:
+	switch len(names) {
+	case 0:
 		return ""
-	case n == 1:
+	case 1:
 		return names[0] + " takes VMs now"
-	case n <= mostNamed:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " take VMs now"
 	default:
-		return fmt.Sprintf("%d more nodes take VMs now", n)
+		return cluster.Enumerate(names, 0) + " take VMs now"
 	}
 }
-
-// mostNamed is how many nodes a text names.
-const mostNamed = 3
 
 // BalanceStatus returns the last search for moves off crowded nodes.
 func (m *Improver) BalanceStatus() BalanceStatus {
