@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"vjob/cluster"
 )
 
-// maxNamed is how many vjobs a reason names before it only counts.
+// maxNamed is how many ends a reason names at most.
 const maxNamed = 3
 
 // why is what must end before a vjob can start, as it continues the reason of the decision: "; 12 and 15 end at
@@ -54,7 +53,7 @@ func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	if b.fragmented {
 		room = " there are places for its VMs"
 	}
-	return reason{"; ", ids, verb + and(times) + then + room}
+	return reason{"; ", ids, verb + cluster.Enumerate(times, 0) + then + room}
 }
 
 // reason continues the reason of the last decision. It may name vjobs.
@@ -125,22 +124,11 @@ func (f *forecast) sort() {
 
 // list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
 func list(ids []cluster.VJobID) string {
-	var names []string
-	for _, id := range ids[:min(len(ids), maxNamed)] {
-		names = append(names, id.String())
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.String()
 	}
-	if rest := len(ids) - len(names); rest > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), rest)
-	}
-	return and(names)
-}
-
-// and is "a", "a and b", "a, b and c".
-func and(words []string) string {
-	if last := len(words) - 1; last > 0 {
-		return strings.Join(words[:last], ", ") + " and " + words[last]
-	}
-	return words[0]
+	return cluster.Enumerate(names, 0)
 }
 
 func (f *forecast) clock(at time.Time) string { return cluster.Clock(at, f.Now) }
