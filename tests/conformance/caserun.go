@@ -139,7 +139,8 @@ func (b *caseRun) until(what string, so func() (seen string, done bool)) {
 	}
 }
 
-// copies describes the copies of a member on all nodes; whole is false if a node did not answer.
+// copies describes the copies of a member on all nodes; whole is false if a node did not answer, or
+// did not tell whether a copy has a job: after a restart of its daemon, connections are made again.
 func (b *caseRun) copies(rank int) (text string, whole bool) {
 	var list []string
 	whole = true
@@ -156,6 +157,7 @@ func (b *caseRun) copies(rank int) (text string, whole bool) {
 			if c.Job != hypervisor.JobNone {
 				s += "/" + c.Job.String()
 			}
+			whole = whole && c.Job != hypervisor.JobUnknown
 			list = append(list, s)
 		}
 	}
