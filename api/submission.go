@@ -187,7 +187,10 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 	if len(steps) > maxSteps {
 		return nil, cluster.BadField(path, len(steps), fmt.Sprintf("at most %d steps", maxSteps))
 	}
-	p := &cluster.Program{Steps: make([]cluster.Step, len(steps)), Exit: v.ExitCode}
+	p := &cluster.Program{Steps: make([]cluster.Step, len(steps))}
+	if v.ExitCode != nil {
+		p.Exit = *v.ExitCode
+	}
 	for i, step := range steps {
 		field := fmt.Sprintf("%s[%d]", path, i)
 		err := firstOf(

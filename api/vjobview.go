@@ -28,7 +28,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 		Members: wireMembers(row.Fold),
 	}
 	if row.Outcome != cluster.Open {
-		w.Outcome = row.Outcome.String()
+		w.Outcome, w.ExitStatus = row.Outcome.String(), row.Exit.String()
 	}
 	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
 		w.Pool = status.Pool
@@ -86,6 +86,7 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 				d.VMs[i].Entitlement = &e
 			}
 			d.VMs[i].Node, d.VMs[i].NextNode, d.VMs[i].Ended = string(m.Node), string(m.Next), m.Ended
+			d.VMs[i].ExitStatus = m.Exit.String()
 		}
 	}
 	return d

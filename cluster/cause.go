@@ -70,6 +70,7 @@ const (
 	CauseOrder       CauseKind = "order"       // Text is the order of By: scheduler/order.go, ctxswitch/execute/kept.go
 	CauseWalltime    CauseKind = "walltime"    // it is used up: scheduler/walltime.go
 	CauseShutdown    CauseKind = "shutdown"    // the guests have shut themselves down: ctxswitch/gang/step.go
+	CauseExit        CauseKind = "exit"        // Text is which work failed: ctxswitch/gang/step.go
 	CauseLost        CauseKind = "lost"        // the memory of a VM is lost, Text is how: ctxswitch/gang/lose.go, scheduler/decide/variant.go
 	CauseAborted     CauseKind = "aborted"     // Text is the failed step of the context switch: ctxswitch/gang/turn.go
 	CauseContainer   CauseKind = "container"   // the container VJobs ends: scheduler/container.go
@@ -161,7 +162,7 @@ func (c Cause) clause() string {
 		text = "aborted: " + c.Text
 	case CauseContainer:
 		text = "its container " + c.named() + " ends" + c.text()
-	case CausePower, CauseQuota, CausePool, CauseFailover, CauseRule, CauseShutdown, CauseLost, CauseDependency: // the text says all
+	case CausePower, CauseQuota, CausePool, CauseFailover, CauseRule, CauseShutdown, CauseExit, CauseLost, CauseDependency: // the text says all
 	}
 	switch {
 	case text == "" && c.Switch != 0:

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,18 +45,4 @@ func (j *VJob) Payload(rank int) Payload {
 		p.Command = slices.Concat(p.Command, words)
 	}
 	return p
-}
-
-// ExitMark precedes the exit code of its work on the console of a guest: "vjob: exit code 3".
-const ExitMark = "vjob: exit code "
-
-// ExitCode returns the last exit code on a console; ok is false without one.
-func ExitCode(console []byte) (code int, ok bool) {
-	at := bytes.LastIndex(console, []byte(ExitMark))
-	if at < 0 {
-		return 0, false
-	}
-	line, _, _ := bytes.Cut(console[at+len(ExitMark):], []byte("\n"))
-	code, err := strconv.Atoi(string(bytes.TrimSpace(line)))
-	return code, err == nil && code >= 0 && code <= 255
 }

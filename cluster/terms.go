@@ -43,10 +43,11 @@ type Terms struct {
 	// MaxConcurrent counts the suspended vjobs of its array, too. `vjob submit --array` sets it.
 	MaxConcurrent int `json:"at_once,omitempty" help:"most vjobs of its array that run at once; 0 is all"`
 
-	LeaderEnds bool   `json:"led,omitempty" flag:"led" help:"end it when the guest of its first VM shuts itself down"`
-	Idempotent bool   `json:"idempotent,omitempty" flag:"idempotent" help:"submit it again when it fails"`
-	Container  bool   `json:"container,omitempty" flag:"container" help:"reserve resources for vjobs that are submitted with --inner; nothing else runs in them"`
-	Inner      VJobID `json:"inner,omitempty" flag:"inner" help:"number of the <CONTAINER> in which it runs"`
+	Success    Success `json:"success,omitempty" flag:"success" help:"whose exit status decides: all VMs (the default: the largest status counts), first or any" show:"success"`
+	LeaderEnds bool    `json:"led,omitempty" flag:"led" help:"end it when the guest of its first VM shuts itself down"`
+	Idempotent bool    `json:"idempotent,omitempty" flag:"idempotent" help:"submit it again when it fails"`
+	Container  bool    `json:"container,omitempty" flag:"container" help:"reserve resources for vjobs that are submitted with --inner; nothing else runs in them"`
+	Inner      VJobID  `json:"inner,omitempty" flag:"inner" help:"number of the <CONTAINER> in which it runs"`
 
 	// The first shape is that of the vjob itself. `vjob submit --shape` adds one.
 	Shapes []Shape `json:"shapes,omitempty" help:"alternatives of a moldable vjob: the one that ends first is chosen"`
@@ -134,7 +135,7 @@ type Condition uint8
 
 // The conditions.
 const (
-	AfterOK    Condition = iota // it completed: its guests shut themselves down
+	AfterOK    Condition = iota // it completed
 	AfterAny                    // it ended
 	AfterNotOK                  // it ended without completing
 	AfterStart                  // it has started
@@ -187,13 +188,14 @@ type Outcome uint8
 // The outcomes.
 const (
 	Open             Outcome = iota // it has not ended
-	Completed                       // its guests shut themselves down
+	Completed                       // its guests shut themselves down, and their work succeeded
 	WalltimeExceeded                // it reached its walltime
 	Deleted                         // a user deleted it
-	Broken                          // it failed
+	Broken                          // vjob gave it up: it could not be run
+	Unsuccessful                    // its guests shut themselves down, and their work failed
 )
 
-var outcomes = names[Outcome]{Open: "open", Completed: "completed", WalltimeExceeded: "overdue", Deleted: "deleted", Broken: "broken"}
+var outcomes = names[Outcome]{Open: "open", Completed: "completed", WalltimeExceeded: "overdue", Deleted: "deleted", Broken: "broken", Unsuccessful: "failed"}
 
 // String is the lower-case name.
 func (o Outcome) String() string { return outcomes.text(o) }

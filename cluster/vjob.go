@@ -43,11 +43,12 @@ type VJob struct {
 	Attempts  int    // how many attempts failed before it
 
 	State   State
-	Held    bool    // not to be selected: a waiting vjob keeps waiting, a running one is suspended
-	Hold    Cause   // why it is held
-	Cause   Cause   // why it is in this state
-	Outcome Outcome // how it has ended
-	Version int     // +1 at every change of State or Held
+	Held    bool       // not to be selected: a waiting vjob keeps waiting, a running one is suspended
+	Hold    Cause      // why it is held
+	Cause   Cause      // why it is in this state
+	Outcome Outcome    // how it has ended
+	Exit    ExitStatus // of its work; zero unless that has ended by itself
+	Version int        // +1 at every change of State or Held
 }
 
 // Reserved is the sum of the members' reservations.

@@ -70,8 +70,8 @@ type Program struct {
 	// member runs and gets all the CPU that its step needs. Without it each member progresses
 	// independently, at its yield.
 	Lockstep bool `json:"lockstep,omitempty"`
-	// Exit is the exit code that the guest prints at the end; nil: it prints none.
-	Exit *int `json:"exit,omitempty"`
+	// Exit is the exit code that the guest tells at the end, from 0 to 255.
+	Exit int `json:"exit,omitempty"`
 }
 
 // Step is one phase of a simulated guest's work.

@@ -119,11 +119,11 @@ func (r *snapshot) outcomes(query string, args ...any) (list []journal.EndedVJob
 			SELECT needs FROM needed WHERE NOT whole
 			UNION SELECT vjobs.id FROM needed JOIN vjobs ON array <> 0 AND array = needs WHERE whole
 			UNION SELECT vjobs.id FROM of JOIN vjobs ON replaces <> 0 AND replaces = of.id
-		) SELECT id, array, outcome, started_ns IS NOT NULL, (SELECT id FROM vjobs AS next WHERE next.replaces <> 0 AND next.replaces = vjobs.id)
+		) SELECT id, array, outcome, exit_status, started_ns IS NOT NULL, (SELECT id FROM vjobs AS next WHERE next.replaces <> 0 AND next.replaces = vjobs.id)
 		FROM of JOIN vjobs USING (id) WHERE state IN ('terminated', 'failed') ORDER BY id`, args, func(s row) error {
 		var p journal.EndedVJob
 		var outcome string
-		err := s.Scan(&p.ID, &p.Array, &outcome, &p.Started, number[cluster.VJobID]{&p.Next})
+		err := s.Scan(&p.ID, &p.Array, &outcome, exitStatus{&p.Exit}, &p.Started, number[cluster.VJobID]{&p.Next})
 		if err == nil {
 			p.Outcome, err = cluster.ParseOutcome(outcome)
 		}

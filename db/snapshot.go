@@ -107,6 +107,16 @@ func (c cause) Scan(v any) error {
 	return nil
 }
 
+// exitStatus is one that [cluster.ExitStatus.String] wrote.
+type exitStatus struct{ to *cluster.ExitStatus }
+
+// Scan implements sql.Scanner.
+func (e exitStatus) Scan(v any) (err error) {
+	text, _ := v.(string)
+	*e.to, err = cluster.ParseExitStatus(text)
+	return err
+}
+
 // number is 0 for NULL.
 type number[T ~int64] struct{ n *T }
 

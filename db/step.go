@@ -115,9 +115,9 @@ func (t *tx) vjob(c *journal.VJobChange) error {
 		}
 	}
 	// The first start and end count: the loop does not know them after a restart.
-	return t.exec(`UPDATE vjobs SET state = ?, held = ?, hold = ?, cause = ?, outcome = ?, version = ?,
+	return t.exec(`UPDATE vjobs SET state = ?, held = ?, hold = ?, cause = ?, outcome = ?, exit_status = ?, version = ?,
 		started_ns = coalesce(started_ns, ?), ended_ns = coalesce(ended_ns, ?) WHERE id = ?`,
-		c.State.String(), c.Held, c.Hold.Encode(), c.Cause.Encode(), c.Outcome.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
+		c.State.String(), c.Held, c.Hold.Encode(), c.Cause.Encode(), c.Outcome.String(), c.Exit.String(), c.Version, nanos(c.Started), nanos(c.Ended), int64(c.ID))
 }
 
 // walltime changes the walltime of a vjob.
@@ -156,7 +156,7 @@ func (t *tx) gang(r *gang.Record) error {
 		return err
 	}
 	if !slices.ContainsFunc(r.Members, func(m gang.Member) bool { return m != gang.Member{} }) {
-		return t.exec("UPDATE vms SET node = '', next_node = '', ended = 0, save_attempt = 0 WHERE vjob = ?", int64(r.VJob))
+		return t.exec("UPDATE vms SET node = '', next_node = '', ended = 0, exit_status = '', save_attempt = 0 WHERE vjob = ?", int64(r.VJob))
 	}
 	for rank := range r.Members {
 		if err := t.member(r.VJob, rank, &r.Members[rank]); err != nil {
@@ -184,8 +184,8 @@ func (t *tx) member(id cluster.VJobID, rank int, m *gang.Member) error {
 
 // place writes where a VM is. It returns 0 if the VMs of the vjob have no rows yet.
 func (t *tx) place(id cluster.VJobID, rank int, m *gang.Member) (int64, error) {
-	return t.change("UPDATE vms SET node = ?, next_node = ?, ended = ?, save_attempt = ? WHERE vjob = ? AND rank = ?",
-		string(m.Node), string(m.Next), m.Ended, m.Save, int64(id), rank)
+	return t.change("UPDATE vms SET node = ?, next_node = ?, ended = ?, exit_status = ?, save_attempt = ? WHERE vjob = ? AND rank = ?",
+		string(m.Node), string(m.Next), m.Ended, m.Exit.String(), m.Save, int64(id), rank)
 }
 
 // members creates the rows of the VMs of a vjob, which lack them until one of them has a place.

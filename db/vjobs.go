@@ -107,7 +107,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 
 const (
 	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, hold, cause, version,
-		queue, project, pool, moves, array, array_index, parameter, replaces, attempts, outcome, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
+		queue, project, pool, moves, array, array_index, parameter, replaces, attempts, outcome, vjobs.exit_status, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
 	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
 )
 
@@ -126,6 +126,7 @@ func scanRow(s row, more ...any) (journal.Row, error) {
 		&j.Queue, &j.Project, &j.Pool,
 		moveMode{&j.Moves},
 		&j.Array, &j.Index, &j.Parameter, &j.Replaces, &j.Attempts, &outcome,
+		exitStatus{&j.Exit},
 		instant{&row.Started},
 		instant{&row.Ended},
 		&row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
@@ -250,7 +251,7 @@ func (r *snapshot) gangs(list []journal.Kept, condition string, args []any) erro
 // never had a place stand in the specification only.
 func (r *snapshot) members(list []journal.Kept, specs []decoded, condition string, args []any) error {
 	i := 0
-	query := `SELECT vms.vjob, vms.rank, vms.cpu_milli, vms.memory_mib, vms.payload, vms.node, vms.next_node, vms.ended,
+	query := `SELECT vms.vjob, vms.rank, vms.cpu_milli, vms.memory_mib, vms.payload, vms.node, vms.next_node, vms.ended, vms.exit_status,
 			vms.save_attempt, images.generation, images.attempt, images.node, images.size_bytes, images.checksum, images.incarnation
 		FROM vjobs JOIN vms ON vms.vjob = vjobs.id
 		LEFT JOIN images ON images.vjob = vms.vjob AND images.rank = vms.rank ` + condition + " ORDER BY vms.vjob, vms.rank"
@@ -300,7 +301,9 @@ func (v *vmRow) scan(s row) error {
 	var generation, attempt, incarnation int64
 	var node, checksum sql.NullString
 	err := s.Scan(&v.vm.ID.VJob, &v.vm.ID.Rank, &v.vm.Reserved.CPU, &v.vm.Reserved.Memory, &v.payload,
-		&v.member.Node, &v.member.Next, &v.member.Ended, &v.member.Save,
+		&v.member.Node, &v.member.Next, &v.member.Ended,
+		exitStatus{&v.member.Exit},
+		&v.member.Save,
 		number[int64]{&generation}, number[int64]{&attempt}, &node, number[int64]{&image.Bytes}, &checksum, number[int64]{&incarnation})
 	if err != nil || !node.Valid {
 		return err

@@ -183,6 +183,7 @@ type Ending struct {
 	VM    cluster.VMID
 	Stamp Stamp
 	Cause Cause
+	Exit  cluster.ExitStatus // of a guest that shut itself down
 	At    time.Time
 }
 

@@ -19,7 +19,6 @@ type JobView struct {
 	Planned        bool      // the current plan boots the vjob, but the boot has not begun
 	Nodes          []cluster.NodeID
 	Events         []Event
-	Exit           *int // exit code of the command, or nil
 	// Why says why the vjob is in its state, and what it waits for.
 	Why string
 }
@@ -30,7 +29,11 @@ const DefaultQueue = "default"
 // State returns the state of the job.
 func (v *JobView) State() State {
 	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.WalltimeExceeded // short vjobs may end before they are seen running
-	return StateOf(VJobState{State: v.VJob.State, Held: v.Held, Started: ran, Planned: v.Planned})
+	state := v.VJob.State
+	if v.Outcome == cluster.Unsuccessful {
+		state = cluster.Terminated // only the exit code tells that the command failed
+	}
+	return StateOf(VJobState{State: state, Held: v.Held, Started: ran, Planned: v.Planned})
 }
 
 // JobOf converts a vjob to a job of OAR. index has the number of each node.
@@ -51,8 +54,8 @@ func JobOf(v *JobView, index map[cluster.NodeID]int) Job {
 	if name != "" {
 		j.Name = &name
 	}
-	if v.Exit != nil {
-		status := *v.Exit << 8 // the encoding of wait(2)
+	if v.Exit.Known() {
+		status := v.Exit.Value() << 8 // the encoding of wait(2)
 		j.ExitCode = &status
 	}
 	if r.Interactive {

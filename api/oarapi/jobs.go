@@ -43,7 +43,7 @@ func (h *jobHandler) find(c *gin.Context, caller api.Subject, verb api.Verb) (jo
 	return h.Find(c.Request.Context(), caller, id, verb)
 }
 
-// jobWithEvents returns a job with its events and exit code.
+// jobWithEvents returns a job with its events.
 func (h *jobHandler) jobWithEvents(ctx context.Context, caller api.Subject, kept *journal.Kept) (j oar.Job, err error) {
 	events, err := h.Events(ctx, caller, kept.ID)
 	if err != nil {
@@ -55,8 +55,7 @@ func (h *jobHandler) jobWithEvents(ctx context.Context, caller api.Subject, kept
 	for _, e := range events {
 		v.Events = append(v.Events, oar.Event{ID: e.Seq, Type: strings.ToUpper(string(e.Kind)), At: e.At.Unix(), Text: h.Redact(caller, e.TextFor(caller.Viewer()))})
 	}
-	v.Exit, err = h.exitCode(ctx, kept)
-	return h.job(caller, &v, nodeNumbers(now)), err
+	return h.job(caller, &v, nodeNumbers(now)), nil
 }
 
 // job converts a vjob to a job, with a message that the caller may read.
@@ -64,19 +63,6 @@ func (h *jobHandler) job(caller api.Subject, v *oar.JobView, index map[cluster.N
 	j := oar.JobOf(v, index)
 	j.Message = h.Redact(caller, j.Message)
 	return j
-}
-
-// exitCode returns the exit code of an ended job, which its first VM printed on the console, or nil if
-// it is missing.
-func (h *jobHandler) exitCode(ctx context.Context, kept *journal.Kept) (*int, error) {
-	if kept.Outcome != cluster.Completed {
-		return nil, nil
-	}
-	said, err := h.ConsoleOutput(ctx, cluster.VMID{VJob: kept.ID})
-	if code, ok := cluster.ExitCode(said); ok {
-		return &code, err
-	}
-	return nil, err
 }
 
 // jobView combines what the journal and the scheduler know of a vjob.

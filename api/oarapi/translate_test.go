@@ -56,8 +56,8 @@ func TestRuns(t *testing.T) {
 				"VJOB_ID=9", "VJOB_ARRAY_ID=7", "VJOB_ARRAY_INDEX=3", "VJOB_PARAMETER=" + tt.parameters,
 			}
 			out, err := c.CombinedOutput()
-			if want := tt.want + cluster.ExitMark + "0\n"; err != nil || string(out) != want {
-				t.Errorf("%s\nprinted %q, want %q: %v", vm.Script, out, want, err)
+			if err != nil || string(out) != tt.want {
+				t.Errorf("%s\nprinted %q, want %q: %v", vm.Script, out, tt.want, err)
 			}
 		})
 	}

@@ -47,7 +47,7 @@ type VMSpec struct {
 	Script    string            `json:"script,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 	Steps     []Step            `json:"steps,omitempty"` // simulated guests: what they compute
-	// ExitCode is what simulated guests say at the end that their work exited with.
+	// ExitCode is the exit code of the work of simulated guests, beside steps.
 	ExitCode *int `json:"exit_code,omitempty"`
 }
 
@@ -96,15 +96,17 @@ type VJob struct {
 	Ended           *time.Time `json:"ended,omitempty"`
 	Queue           string     `json:"queue,omitempty"`
 	Project         string     `json:"project,omitempty"`
-	Pool            string     `json:"pool,omitempty"`      // in which it is; absent if in none
-	Comment         string     `json:"comment,omitempty"`   // free text of the owner
-	Outcome         string     `json:"outcome,omitempty"`   // how it ended: completed, overdue, deleted or broken
-	Array           int64      `json:"array,omitempty"`     // the first vjob of the array to which it belongs
-	Index           int        `json:"index,omitempty"`     // its place in the array, from 1
-	Parameter       string     `json:"parameter,omitempty"` // what makes it different from the others of the array
-	Replaces        int64      `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
-	Attempts        int        `json:"attempts,omitempty"`  // how many failed before it
-	Members         *Members   `json:"members,omitempty"`   // of the array for which it stands in a folded list
+	Pool            string     `json:"pool,omitempty"`    // in which it is; absent if in none
+	Comment         string     `json:"comment,omitempty"` // free text of the owner
+	Outcome         string     `json:"outcome,omitempty"` // how it ended: completed, failed (its work did), overdue, deleted or broken
+	// ExitStatus of the work once that has ended by itself: code and signal, such as 3:0, or unknown.
+	ExitStatus string   `json:"exit_status,omitempty"`
+	Array      int64    `json:"array,omitempty"`     // the first vjob of the array to which it belongs
+	Index      int      `json:"index,omitempty"`     // its place in the array, from 1
+	Parameter  string   `json:"parameter,omitempty"` // what makes it different from the others of the array
+	Replaces   int64    `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
+	Attempts   int      `json:"attempts,omitempty"`  // how many failed before it
+	Members    *Members `json:"members,omitempty"`   // of the array for which it stands in a folded list
 }
 
 // Members summarises the vjobs of an array.
@@ -135,13 +137,15 @@ type VJobDetail struct {
 
 // VM is one member of a vjob.
 type VM struct {
-	ID        string `json:"id"` // "12.3"
-	Node      string `json:"node,omitempty"`
-	NextNode  string `json:"next_node,omitempty"`
-	Ended     bool   `json:"ended,omitempty"`
-	CPUMilli  int64  `json:"cpu_milli"`
-	MemoryMiB int64  `json:"memory_mib"`
-	Image     string `json:"image"`
+	ID       string `json:"id"` // "12.3"
+	Node     string `json:"node,omitempty"`
+	NextNode string `json:"next_node,omitempty"`
+	Ended    bool   `json:"ended,omitempty"` // its guest shut itself down
+	// ExitStatus of its work once that has ended: code and signal, such as 3:0, or unknown.
+	ExitStatus string `json:"exit_status,omitempty"`
+	CPUMilli   int64  `json:"cpu_milli"`
+	MemoryMiB  int64  `json:"memory_mib"`
+	Image      string `json:"image"`
 	// Entitlement is known while the VM runs and the cluster is divided among pools.
 	Entitlement *Entitlement `json:"entitlement,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 // tellEnd reports a vjob that ends, and asks for another attempt where its owner wants one.
 func (en *engine) tellEnd(p *gangState) {
 	past := journal.EndedVJob{
-		ID: p.job.ID, Array: p.job.Array, Outcome: p.job.Outcome, Started: p.hasStarted(), Again: en.resubmits(p),
+		ID: p.job.ID, Array: p.job.Array, Outcome: p.job.Outcome, Exit: p.job.Exit, Started: p.hasStarted(), Again: en.resubmits(p),
 	}
 	if past.Again {
 		en.out.Step.Again = append(en.out.Step.Again, journal.Attempt{
@@ -25,10 +25,11 @@ func (en *engine) tellEnd(p *gangState) {
 	}
 }
 
-// resubmits reports whether a vjob that ends is to be submitted again. One that fails
-// without ever having been lost has failed by a decision, which would be the same again.
+// resubmits reports whether a vjob that ends is to be submitted again: one that was lost, or that asks for it with
+// its exit status. Otherwise it has failed by a decision or by its own work, which would be the same again.
 func (en *engine) resubmits(p *gangState) bool {
-	return p.job.Idempotent && p.job.State == cluster.Failed && p.rec.Losses > 0 && p.job.Attempts+1 < en.settings.Attempts
+	return p.job.Idempotent && p.job.State == cluster.Failed && p.job.Attempts+1 < en.settings.Attempts &&
+		(p.rec.Losses > 0 || p.job.Exit.Value() == cluster.ExitAgain)
 }
 
 func (en *engine) hold(p *gangState, held bool, cause cluster.Cause) {
@@ -56,7 +57,7 @@ func (en *engine) updateJobState(p *gangState) {
 	}
 	switch how {
 	case cluster.Open:
-	case cluster.Broken:
+	case cluster.Broken, cluster.Unsuccessful:
 		next = cluster.Failed
 	case cluster.Completed, cluster.WalltimeExceeded, cluster.Deleted:
 		next = cluster.Terminated
@@ -66,6 +67,9 @@ func (en *engine) updateJobState(p *gangState) {
 	}
 	job := *p.job
 	job.Outcome = how
+	if how == cluster.Completed || how == cluster.Unsuccessful {
+		job.Exit, _, _ = job.Result(p.rec.Exits())
+	}
 	if err := job.Become(next, p.rec.Cause); err != nil {
 		en.leaveAlone(p, err.Error())
 		return
@@ -83,7 +87,7 @@ func (en *engine) updateJobState(p *gangState) {
 
 func (en *engine) writeJob(p *gangState) {
 	change := journal.VJobChange{
-		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Hold: p.job.Hold, Cause: p.job.Cause, Outcome: p.job.Outcome,
+		ID: p.job.ID, State: p.job.State, Held: p.job.Held, Hold: p.job.Hold, Cause: p.job.Cause, Outcome: p.job.Outcome, Exit: p.job.Exit,
 		Version: p.job.Version, Started: p.started,
 	}
 	if p.job.State.Terminal() {

@@ -78,7 +78,7 @@ func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 		}
 		for _, ending := range n.endings {
 			if ending.VM == id && ending.Stamp.Incarnation == p.rec.Incarnation {
-				s.Gone, s.Cause = true, ending.Cause
+				s.Gone, s.Cause, s.Exit = true, ending.Cause, ending.Exit
 			}
 		}
 	}

@@ -30,6 +30,7 @@ func TestOutcomes(t *testing.T) {
 		{gang.ThenExpire, cluster.Terminated, cluster.WalltimeExceeded},
 		{gang.ThenTerminate, cluster.Terminated, cluster.Deleted},
 		{gang.ThenFail, cluster.Failed, cluster.Broken},
+		{gang.ThenUnsuccessful, cluster.Failed, cluster.Unsuccessful},
 	}
 	for _, c := range cases {
 		for _, phase := range []gang.Phase{gang.Absent, gang.Active} {
@@ -52,7 +53,7 @@ func TestOutcomes(t *testing.T) {
 // that failed, or waits again, may still be deleted.
 func TestOutcomeStands(t *testing.T) {
 	for then, want := range map[gang.Then]cluster.Outcome{
-		gang.ThenComplete: cluster.Completed, gang.ThenExpire: cluster.WalltimeExceeded,
+		gang.ThenComplete: cluster.Completed, gang.ThenUnsuccessful: cluster.Unsuccessful, gang.ThenExpire: cluster.WalltimeExceeded,
 		gang.ThenFail: cluster.Deleted, gang.ThenWait: cluster.Deleted,
 	} {
 		t.Run(then.String(), func(t *testing.T) {

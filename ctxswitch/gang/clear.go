@@ -51,7 +51,12 @@ func (t clearance) clearing() {
 	}
 	then, cause := t.rec.Then, t.rec.Cause
 	for i := range t.rec.Members {
-		t.rec.Members[i] = Member{Ended: t.rec.Members[i].Ended && then.InOrder()}
+		m := &t.rec.Members[i]
+		if then.InOrder() {
+			*m = Member{Ended: m.Ended, Exit: m.Exit}
+		} else {
+			*m = Member{}
+		}
 	}
 	t.enter(Absent, then, cause)
 }

@@ -18,6 +18,25 @@ func gone(rank int, cause hypervisor.Cause) func(*stage) {
 	return func(s *stage) { s.input.Sights[rank].Gone, s.input.Sights[rank].Cause = true, cause }
 }
 
+// exited is the end of a guest that told its exit code.
+func exited(rank, code int) func(*stage) {
+	return func(s *stage) {
+		gone(rank, hypervisor.CauseShutdown)(s)
+		s.input.Sights[rank].Exit = cluster.Exited(code)
+	}
+}
+
+// commanded gives every guest a command.
+func commanded(s *stage) {
+	for i := range s.input.VJob.VMs {
+		s.input.VJob.VMs[i].Payload.Command = []string{"work"}
+	}
+}
+
+func success(rule cluster.Success) func(*stage) {
+	return func(s *stage) { s.input.VJob.Success = rule }
+}
+
 func retreat(s *stage) { s.input.Retreat = "no room" }
 
 // Beside a silent node only a gang that was being paused lets members go on, and only

@@ -102,23 +102,25 @@ type Then uint8
 
 // The continuations.
 const (
-	ThenNothing   Then = iota
-	ThenSave           // Pausing: go on to Saving. Restoring: give up and be Saved again
-	ThenMove           // Pausing: go on to Moving
-	ThenWait           // Clearing: the vjob waits again, as if it had never run
-	ThenTerminate      // Clearing: a user has ended the vjob
-	ThenFail           // Clearing: the vjob has failed
-	ThenBack           // Resuming: a pause was aborted; nothing was restored, no member moved
-	ThenComplete       // Clearing: all guests have shut themselves down, or the one that works for all
-	ThenExpire         // Clearing: the walltime of the vjob is over
-	ThenStand          // Pausing: be Paused. Saving, Restoring: give up and be Paused again
-	ThenVerify         // Saving: an administrator restores kept images, which are sealed again
+	ThenNothing      Then = iota
+	ThenSave              // Pausing: go on to Saving. Restoring: give up and be Saved again
+	ThenMove              // Pausing: go on to Moving
+	ThenWait              // Clearing: the vjob waits again, as if it had never run
+	ThenTerminate         // Clearing: a user has ended the vjob
+	ThenFail              // Clearing: the vjob has failed
+	ThenBack              // Resuming: a pause was aborted; nothing was restored, no member moved
+	ThenComplete          // Clearing: all guests have shut themselves down, or the one that works for all
+	ThenExpire            // Clearing: the walltime of the vjob is over
+	ThenStand             // Pausing: be Paused. Saving, Restoring: give up and be Paused again
+	ThenUnsuccessful      // Clearing: as ThenComplete, and the work failed
+	ThenVerify            // Saving: an administrator restores kept images, which are sealed again
 )
 
-var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire", "stand", "verify"}
+var thenNames = [...]string{"", "save", "move", "wait", "terminate", "fail", "back", "complete", "expire", "stand", "unsuccessful", "verify"}
 
 var outcomes = map[Then]cluster.Outcome{
 	ThenTerminate: cluster.Deleted, ThenFail: cluster.Broken, ThenComplete: cluster.Completed, ThenExpire: cluster.WalltimeExceeded,
+	ThenUnsuccessful: cluster.Unsuccessful,
 }
 
 // Outcome is how a vjob has ended if it is cleared with t; Open if it has not.
@@ -145,11 +147,12 @@ func (t *Then) UnmarshalText(b []byte) error {
 
 // Member is what is durable about one VM of the gang.
 type Member struct {
-	Node  cluster.NodeID // where its copy is, or was last; "" before the first boot
-	Next  cluster.NodeID // where a boot, restore or migration takes it; "" when it stays
-	Ended bool           // its guest shut itself down: it takes no further part
-	Image *Image         // sealed image of the present generation
-	Save  int            // attempt of the present generation, from 1; 0 before the first
+	Node  cluster.NodeID     // where its copy is, or was last; "" before the first boot
+	Next  cluster.NodeID     // where a boot, restore or migration takes it; "" when it stays
+	Ended bool               // its guest shut itself down: it takes no further part
+	Exit  cluster.ExitStatus `json:",omitzero"` // of a member that ended
+	Image *Image             // sealed image of the present generation
+	Save  int                // attempt of the present generation, from 1; 0 before the first
 }
 
 // Kept says that the images of one generation are kept although the vjob was lost: an
@@ -177,6 +180,15 @@ type Image struct {
 
 // member is the name of one VM.
 func (r *Record) member(rank int) cluster.VMID { return cluster.VMID{VJob: r.VJob, Rank: rank} }
+
+// Exits are the exit statuses of the members, in rank order.
+func (r *Record) Exits() []cluster.ExitStatus {
+	list := make([]cluster.ExitStatus, len(r.Members))
+	for i := range r.Members {
+		list[i] = r.Members[i].Exit
+	}
+	return list
+}
 
 // boots counts the boots from scratch so far.
 func (r *Record) boots() int { return max(r.Boots, r.Incarnation) }

@@ -85,6 +85,7 @@ func TestContinuations(t *testing.T) {
 		{gang.ThenComplete, "complete", cluster.Completed, true},
 		{gang.ThenExpire, "expire", cluster.WalltimeExceeded, true},
 		{gang.ThenStand, "stand", cluster.Open, false},
+		{gang.ThenUnsuccessful, "unsuccessful", cluster.Unsuccessful, true},
 	} {
 		text, err := c.then.MarshalText()
 		if err != nil || string(text) != c.name {

@@ -113,7 +113,10 @@ func (t *turn) noteEndings() bool {
 		}
 		switch {
 		case s.Gone && s.Cause == hypervisor.CauseShutdown:
-			m.Ended, m.Next = true, ""
+			m.Ended, m.Next, m.Exit = true, "", s.Exit
+			if m.Exit.IsZero() {
+				m.Exit = cluster.UnknownExit
+			}
 			t.changed = true
 		case t.rec.Phase == Creating && !s.Gone:
 			// It was never seen: the boot is still to be made, or to be made again.
@@ -134,11 +137,30 @@ func (t *turn) noteEndings() bool {
 	}
 	switch {
 	case t.changed && t.allEnded():
-		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "all its VMs have shut themselves down"})
+		t.complete("all its VMs have shut themselves down")
 	case t.changed && t.VJob.LeaderEnds && t.rec.Members[0].Ended:
-		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: "its first VM has shut itself down"})
+		t.complete("its first VM has shut itself down")
 	}
 	return t.changed || unclear
+}
+
+// complete ends a vjob whose guests have shut themselves down as their exit statuses say.
+func (t *turn) complete(text string) {
+	status, rank, succeeded := t.VJob.Result(t.rec.Exits())
+	switch name := t.VJob.VMs[rank].ID; {
+	case succeeded:
+		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: text})
+	case status.Signal() > 0:
+		t.unsuccessful("the work of VM %s was ended by signal %d", name, status.Signal())
+	case status.Known():
+		t.unsuccessful("the work of VM %s ended with exit code %d", name, status.Code())
+	default:
+		t.unsuccessful("VM %s shut down without telling the exit status of its command", name)
+	}
+}
+
+func (t *turn) unsuccessful(format string, args ...any) {
+	t.enter(Clearing, ThenUnsuccessful, cluster.Cause{Kind: cluster.CauseExit, Text: fmt.Sprintf(format, args...)})
 }
 
 func (t *turn) allEnded() bool {

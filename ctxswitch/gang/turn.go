@@ -55,16 +55,17 @@ var DefaultLimits = Limits{
 
 // Sight is one member as it was seen.
 type Sight struct {
-	Found    []Found           // copies on nodes that were seen, in order of nodes
-	Blind    []cluster.NodeID  // nodes that may hold a copy and were not seen
-	Busy     bool              // a call is under way, or its outcome has not been looked at
-	BacksOff bool              // Busy for no other reason than that its next call is not due yet
-	Gone     bool              // the driver saw the guest leave, and Cause says how
-	Cause    hypervisor.Cause  // of Gone
-	Fenced   bool              // it is gone with its node, which was declared down
-	Tries    int               // calls made for the member in this phase
-	Err      error             // what the last of them said
-	Sealed   map[string]*Image // by name: seals that succeeded
+	Found    []Found            // copies on nodes that were seen, in order of nodes
+	Blind    []cluster.NodeID   // nodes that may hold a copy and were not seen
+	Busy     bool               // a call is under way, or its outcome has not been looked at
+	BacksOff bool               // Busy for no other reason than that its next call is not due yet
+	Gone     bool               // the driver saw the guest leave, and Cause says how
+	Cause    hypervisor.Cause   // of Gone
+	Exit     cluster.ExitStatus // of a guest that shut itself down
+	Fenced   bool               // it is gone with its node, which was declared down
+	Tries    int                // calls made for the member in this phase
+	Err      error              // what the last of them said
+	Sealed   map[string]*Image  // by name: seals that succeeded
 	// Discarded has the images that were deleted in this phase.
 	Discarded map[hypervisor.ImageID]bool
 	More      bool          // another hop of its migration follows

@@ -119,6 +119,7 @@ type VJobChange struct {
 	Hold    cluster.Cause
 	Cause   cluster.Cause
 	Outcome cluster.Outcome
+	Exit    cluster.ExitStatus
 	Version int
 	Started time.Time // first time Running; zero before
 	Ended   time.Time // zero before
@@ -146,6 +147,7 @@ type MoveModeChange struct {
 type EndedVJob struct {
 	ID, Array cluster.VJobID
 	Outcome   cluster.Outcome
+	Exit      cluster.ExitStatus
 	Started   bool           // it has run
 	Again     bool           // it failed, and there is another attempt
 	Next      cluster.VJobID // which is that; 0 before it is known

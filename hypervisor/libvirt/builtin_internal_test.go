@@ -75,7 +75,7 @@ func (b *builtin) quiet() *node {
 // describe is how the driver would describe a machine; change may spoil it.
 func (b *builtin) describe(vm cluster.VMID, change func(*libvirtxml.Domain)) string {
 	b.Helper()
-	full, err := b.cfg.domain(vm, hypervisor.Stamp{Incarnation: 3, Epoch: 5}, hypervisor.Machine{
+	full, err := b.cfg.domain(vm, hypervisor.Stamp{Incarnation: 3, Epoch: 5}, 0, hypervisor.Machine{
 		Members: 1, Reserved: cluster.Resources{CPU: 2000, Memory: 64}, Payload: cluster.Payload{Image: "counter"},
 	})
 	if err != nil {
@@ -247,7 +247,7 @@ func TestEndingsAreHeard(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := b.endings()
-	want := hypervisor.Ending{VM: ends, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, Cause: hypervisor.CauseShutdown, At: list[0].At}
+	want := hypervisor.Ending{VM: ends, Stamp: hypervisor.Stamp{Incarnation: 3, Epoch: 5}, Cause: hypervisor.CauseShutdown, Exit: cluster.UnknownExit, At: list[0].At}
 	if len(list) != 1 || list[0] != want {
 		t.Errorf("endings %+v, want %+v", list, want)
 	}

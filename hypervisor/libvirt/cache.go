@@ -19,9 +19,16 @@ import (
 type cache struct {
 	mu           sync.Mutex
 	machines     map[string]*machine // by UUID
-	endings      []hypervisor.Ending
+	endings      []ending
 	loadingQuery string // UUID of the incomplete machine that is being queried, or ""
 	blind        bool   // the last sample did not tell how long virtual processors wait
+}
+
+// ending is how a guest ended, and how much earlier guests had printed on its console. Its exit status is zero until
+// the console was read.
+type ending struct {
+	hypervisor.Ending
+	printed int64
 }
 
 // machine is the cache entry of one machine.
@@ -82,8 +89,9 @@ func (c *cache) handleEvent(e event, now time.Time) (unknown bool) {
 	case libvirt.DOMAIN_EVENT_STOPPED:
 		cause, ended := m.cause(libvirt.DomainEventStoppedDetailType(e.detail))
 		if m.ours && ended {
-			c.endings = append(c.endings, hypervisor.Ending{
-				VM: m.identity.mark.vm(), Stamp: m.identity.mark.stamp(), Cause: cause, At: now,
+			c.endings = append(c.endings, ending{
+				Ending:  hypervisor.Ending{VM: m.identity.mark.vm(), Stamp: m.identity.mark.stamp(), Cause: cause, At: now},
+				printed: m.identity.mark.Printed,
 			})
 		}
 		delete(c.machines, e.uuid)
@@ -112,14 +120,25 @@ func (m *machine) cause(detail libvirt.DomainEventStoppedDetailType) (cause hype
 }
 
 // recentEndings lists the cached endings, oldest first.
-func (c *cache) recentEndings(now time.Time) []hypervisor.Ending {
+func (c *cache) recentEndings(now time.Time) []ending {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endings = slices.DeleteFunc(c.endings, func(e hypervisor.Ending) bool { return now.Sub(e.At) > keepEndings })
+	c.endings = slices.DeleteFunc(c.endings, func(e ending) bool { return now.Sub(e.At) > keepEndings })
 	if n := len(c.endings); n > maxEndings {
 		c.endings = slices.Delete(c.endings, 0, n-maxEndings)
 	}
 	return slices.Clone(c.endings)
+}
+
+// recordExit keeps the exit status of a guest that ended.
+func (c *cache) recordExit(of ending, status cluster.ExitStatus) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.endings {
+		if c.endings[i] == of {
+			c.endings[i].Exit = status
+		}
+	}
 }
 
 // lookup returns the cached identity of the machine with that UUID and number.

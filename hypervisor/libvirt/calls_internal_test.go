@@ -115,7 +115,7 @@ func TestEndingsOfWhatWasNotSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := b.endings()
-	if want := (hypervisor.Ending{VM: vm, Stamp: hypervisor.Stamp{Incarnation: 2}, Cause: hypervisor.CauseShutdown, At: list[0].At}); len(list) != 1 || list[0] != want {
+	if want := (hypervisor.Ending{VM: vm, Stamp: hypervisor.Stamp{Incarnation: 2}, Cause: hypervisor.CauseShutdown, Exit: cluster.UnknownExit, At: list[0].At}); len(list) != 1 || list[0] != want {
 		t.Errorf("endings %+v, want %+v", list, want)
 	}
 }

@@ -72,7 +72,7 @@ func quickDir(t *testing.T) string {
 
 // savedImage is an image of incarnation 4 of VM 12.3.
 var savedImage = sync.OnceValue(func() []byte {
-	d, err := validConfig().withDefaults().domain(first.VM, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
+	d, err := validConfig().withDefaults().domain(first.VM, hypervisor.Stamp{Incarnation: 4, Epoch: 7}, 0,
 		hypervisor.Machine{Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"}})
 	if err != nil {
 		panic(err)

@@ -5,11 +5,13 @@ package libvirt
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
 	"libvirt.org/go/libvirt"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -125,10 +127,42 @@ func (n *node) view(ctx context.Context, stats []libvirt.DomainStats, ask jobQue
 		view.Copies = append(view.Copies, m.copy)
 	}
 	n.cache.expire(now)
-	view.Endings = n.cache.recentEndings(now)
+	var err error
+	if view.Endings, err = n.endings(ctx, now); err != nil {
+		return hypervisor.View{}, err
+	}
 	slices.SortFunc(view.Copies, func(a, b hypervisor.Copy) int { return a.VM.Compare(b.VM) })
 	slices.Sort(view.Unmanaged)
 	return view, nil
+}
+
+// exitPatience is for how long a console that cannot be read keeps looks from succeeding: until then the exit status
+// of a guest that ended is open, and so is what becomes of its vjob.
+const exitPatience = 2 * time.Minute
+
+// endings lists how guests ended, oldest first. It reads the exit statuses of those that it lists for the first time.
+func (n *node) endings(ctx context.Context, now time.Time) ([]hypervisor.Ending, error) {
+	recent := n.cache.recentEndings(now)
+	list := make([]hypervisor.Ending, len(recent))
+	for i, e := range recent {
+		if e.Cause == hypervisor.CauseShutdown && e.Exit.IsZero() {
+			status, err := runFileOp(ctx, n.driver.files, func() (cluster.ExitStatus, error) {
+				return n.driver.cfg.exitStatus(e.VM, e.printed)
+			})
+			switch {
+			case err == nil:
+			case now.Sub(e.At) < exitPatience:
+				return nil, err
+			default:
+				n.driver.log.LogAttrs(ctx, slog.LevelWarn, "exit status not read", slog.String("vm", e.VM.String()), slog.String("error", err.Error()))
+				status = cluster.UnknownExit
+			}
+			n.cache.recordExit(e, status)
+			e.Exit = status
+		}
+		list[i] = e.Ending
+	}
+	return list, nil
 }
 
 // recognise reads the mark of a machine. A machine without our mark is errUnmanaged.

@@ -27,6 +27,8 @@ type mark struct {
 	Incarnation int      `xml:"incarnation,attr"`
 	Epoch       int64    `xml:"epoch,attr"`
 	CPUMilli    int64    `xml:"cpu_milli,attr"` // the reservation: the demand of a guest before it was measured
+	// Printed is how many bytes earlier guests of the VM have left on its console.
+	Printed int64 `xml:"printed,attr,omitempty"`
 }
 
 func (m mark) vm() cluster.VMID { return cluster.VMID{VJob: cluster.VJobID(m.VJob), Rank: m.Rank} }
@@ -68,8 +70,8 @@ func (l *Lease) leasePath(vm cluster.VMID) string {
 	return filepath.Join(l.Path, l.Lockspace, cluster.GuestName(vm))
 }
 
-// domain describes the machine of a VM.
-func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine) (*libvirtxml.Domain, error) {
+// domain describes the machine of a VM, whose earlier guests have printed that many bytes.
+func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, printed int64, m hypervisor.Machine) (*libvirtxml.Domain, error) {
 	image, err := c.image(m.Payload.Image)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, m hypervisor.Machine
 	}
 	inner, err := xml.Marshal(mark{
 		Cluster: c.Cluster, VJob: int64(vm.VJob), Rank: vm.Rank,
-		Incarnation: s.Incarnation, Epoch: s.Epoch, CPUMilli: int64(m.Reserved.CPU),
+		Incarnation: s.Incarnation, Epoch: s.Epoch, CPUMilli: int64(m.Reserved.CPU), Printed: printed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("metadata of %s: %w", vm, err)

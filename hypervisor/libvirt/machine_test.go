@@ -45,7 +45,7 @@ func TestDomainGolden(t *testing.T) {
 			cfg := validConfig()
 			tt.change(&cfg)
 			cfg = cfg.withDefaults()
-			domain, err := cfg.domain(vm, stamp, tt.machine)
+			domain, err := cfg.domain(vm, stamp, 0, tt.machine)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestDomainGolden(t *testing.T) {
 func TestIdentifyUnmanaged(t *testing.T) {
 	cfg := validConfig().withDefaults()
 	vm := cluster.VMID{VJob: 1}
-	domain, err := cfg.domain(vm, hypervisor.Stamp{}, hypervisor.Machine{
+	domain, err := cfg.domain(vm, hypervisor.Stamp{}, 0, hypervisor.Machine{
 		Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"},
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func TestDomainRefuses(t *testing.T) {
 		"two words":     {Reserved: cluster.Resources{Memory: 1}, Payload: cluster.Payload{Image: "counter", Command: []string{"a b"}}},
 		"negative CPU":  {Reserved: cluster.Resources{CPU: -1, Memory: 1}, Payload: cluster.Payload{Image: "counter"}},
 	} {
-		if _, err := cfg.domain(cluster.VMID{}, hypervisor.Stamp{}, m); !errors.Is(err, cluster.ErrInvalid) {
+		if _, err := cfg.domain(cluster.VMID{}, hypervisor.Stamp{}, 0, m); !errors.Is(err, cluster.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestSize(t *testing.T) {
 // A copy is locked by a lease, or by a disk that QEMU locks: a file that it alone writes.
 func TestLock(t *testing.T) {
 	cfg := validConfig().withDefaults()
-	domain, err := cfg.domain(first.VM, hypervisor.Stamp{}, hypervisor.Machine{
+	domain, err := cfg.domain(first.VM, hypervisor.Stamp{}, 0, hypervisor.Machine{
 		Reserved: cluster.Resources{CPU: 1500, Memory: 8}, Payload: cluster.Payload{Image: "counter"},
 	})
 	if err != nil {
@@ -185,7 +185,7 @@ func TestLock(t *testing.T) {
 func TestVirtualProcessors(t *testing.T) {
 	cfg := validConfig().withDefaults()
 	for reserved, want := range map[cluster.MilliCPU]uint{0: 1, 1: 1, 1000: 1, 1001: 2, 2000: 2, 15_999: 16} {
-		d, err := cfg.domain(first.VM, hypervisor.Stamp{}, hypervisor.Machine{
+		d, err := cfg.domain(first.VM, hypervisor.Stamp{}, 0, hypervisor.Machine{
 			Reserved: cluster.Resources{CPU: reserved, Memory: 1}, Payload: cluster.Payload{Image: "counter"},
 		})
 		if err != nil || d.VCPU.Value != want {

@@ -100,6 +100,10 @@ type writeFile struct {
 	Content     string `json:"content"`
 }
 
+func newFile(path, text string) writeFile {
+	return writeFile{path, "0700", "b64", base64.StdEncoding.EncodeToString([]byte(text))}
+}
+
 type allOutput struct {
 	All string `json:"all"`
 }
@@ -109,10 +113,25 @@ type powerChange struct {
 	Timeout int    `json:"timeout"`
 }
 
-const scriptPath = "/var/lib/vjob/script"
+// The files that a seed writes: the script of the user, and what runs it.
+const (
+	scriptPath = "/var/lib/vjob/script"
+	runPath    = "/var/lib/vjob/run"
+)
 
-// makeSeed passes the command or the script to cloud-init. When it has ended, the guest powers
-// itself off, which ends the VM; the output goes to the console. A payload with neither does
+// runScript runs its arguments with the output on the console, and prints there how they ended. The output does not
+// pass cloud-init, which would let it arrive after the status.
+const runScript = `#!/bin/sh
+[ ! -c /dev/ttyS0 ] || exec >/dev/ttyS0 2>&1
+echo "` + cluster.OutputMark + `"
+"$@"
+status=$?
+echo "` + cluster.ExitMark + `$status"
+exit "$status"
+`
+
+// makeSeed passes the command or the script to cloud-init. When it has ended, the guest tells its exit status and
+// powers itself off, which ends the VM; the output goes to the console. A payload with neither does
 // what the image does.
 func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed, error) {
 	data := userData{}
@@ -131,13 +150,14 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 		}
 		run = append(run, p.Command...)
 	case p.Script != "":
-		data.WriteFiles = []writeFile{{scriptPath, "0700", "b64", base64.StdEncoding.EncodeToString([]byte(p.Script))}}
+		data.WriteFiles = []writeFile{newFile(scriptPath, p.Script)}
 		run = append(run, scriptPath)
 	default:
 		run = nil
 	}
 	if run != nil {
-		data.RunCmd = [][]string{run}
+		data.WriteFiles = append(data.WriteFiles, newFile(runPath, runScript))
+		data.RunCmd = [][]string{append([]string{runPath}, run...)}
 		// Not to standard output as well: systemd copies the output of services to the console.
 		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log >/dev/ttyS0"}
 		data.PowerState = &powerChange{"poweroff", 30}

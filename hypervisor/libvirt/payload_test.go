@@ -5,8 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -147,7 +150,7 @@ func TestSeed(t *testing.T) {
 	if err := json.Unmarshal([]byte(rest), &data); !ok || err != nil {
 		t.Fatalf("user-data %q: %v", content["user-data"], err)
 	}
-	want := []string{"env", "A=1", "B=2 x", "echo", hostile, "$(reboot)"}
+	want := []string{"/var/lib/vjob/run", "env", "A=1", "B=2 x", "echo", hostile, "$(reboot)"}
 	if len(data.RunCmd) != 1 || strings.Join(data.RunCmd[0], "|") != strings.Join(want, "|") {
 		t.Errorf("runcmd %q", data.RunCmd)
 	}
@@ -170,7 +173,7 @@ func TestSeedScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := base64.StdEncoding.DecodeString(data.WriteFiles[0].Content)
-	if err != nil || string(got) != script || data.RunCmd[0][0] != data.WriteFiles[0].Path {
+	if err != nil || string(got) != script || data.RunCmd[0][1] != data.WriteFiles[0].Path {
 		t.Errorf("script %q in %+v, %v", got, data, err)
 	}
 }
@@ -243,16 +246,17 @@ func TestNamesOfVariables(t *testing.T) {
 
 // The whole text for cloud-init.
 func TestSeedText(t *testing.T) {
+	run := `{"path":"/var/lib/vjob/run","permissions":"0700","encoding":"b64","content":"` + base64.StdEncoding.EncodeToString([]byte(runScript)) + `"}`
 	const end = `"output":{"all":"| tee -a /var/log/cloud-init-output.log \u003e/dev/ttyS0"},"power_state":{"mode":"poweroff","timeout":30}}`
 	for name, tt := range map[string]struct {
 		payload cluster.Payload
 		want    string
 	}{
-		"command":                {cluster.Payload{Command: []string{"a", ""}}, `{"runcmd":[["a",""]],` + end},
-		"command and variables":  {cluster.Payload{Command: []string{"a"}, Env: map[string]string{"B": "1"}}, `{"runcmd":[["env","B=1","a"]],` + end},
+		"command":                {cluster.Payload{Command: []string{"a", ""}}, `{"write_files":[` + run + `],"runcmd":[["/var/lib/vjob/run","a",""]],` + end},
+		"command and variables":  {cluster.Payload{Command: []string{"a"}, Env: map[string]string{"B": "1"}}, `{"write_files":[` + run + `],"runcmd":[["/var/lib/vjob/run","env","B=1","a"]],` + end},
 		"variables alone":        {cluster.Payload{Env: map[string]string{"B": "1"}}, `{}`},
-		"script":                 {cluster.Payload{Script: "a"}, `{"write_files":[{"path":"/var/lib/vjob/script","permissions":"0700","encoding":"b64","content":"YQ=="}],"runcmd":[["/var/lib/vjob/script"]],` + end},
-		"script, with variables": {cluster.Payload{Script: "a", Env: map[string]string{"B": "1"}}, `{"write_files":[{"path":"/var/lib/vjob/script","permissions":"0700","encoding":"b64","content":"YQ=="}],"runcmd":[["env","B=1","/var/lib/vjob/script"]],` + end},
+		"script":                 {cluster.Payload{Script: "a"}, `{"write_files":[{"path":"/var/lib/vjob/script","permissions":"0700","encoding":"b64","content":"YQ=="},` + run + `],"runcmd":[["/var/lib/vjob/run","/var/lib/vjob/script"]],` + end},
+		"script, with variables": {cluster.Payload{Script: "a", Env: map[string]string{"B": "1"}}, `{"write_files":[{"path":"/var/lib/vjob/script","permissions":"0700","encoding":"b64","content":"YQ=="},` + run + `],"runcmd":[["/var/lib/vjob/run","env","B=1","/var/lib/vjob/script"]],` + end},
 	} {
 		s, err := makeSeed(first.VM, hypervisor.Stamp{Incarnation: 2}, tt.payload)
 		if got := string(s.userData); err != nil || got != "#cloud-config\n"+tt.want {
@@ -268,5 +272,33 @@ func TestSeedWithoutWorkLeavesTheGuestAlone(t *testing.T) {
 	s, err := makeSeed(cluster.VMID{}, hypervisor.Stamp{}, cluster.Payload{})
 	if err != nil || string(s.userData) != "#cloud-config\n{}" {
 		t.Errorf("user-data %q, %v", s.userData, err)
+	}
+}
+
+// What runs in the guest: the output stands between the marks, and the status is that of the command.
+func TestRunScript(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(runScript, "/dev/ttyS0", "/nonexistent")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		words []string
+		out   string
+		code  int
+	}{
+		{[]string{"env", "A=1 2", "sh", "-c", `echo "$A"; exit 3`}, "1 2\n", 3},
+		{[]string{"sh", "-c", "printf end"}, "end", 0},
+		{[]string{"sh", "-c", "kill -9 $$"}, "", 137},
+		{[]string{"/no such command"}, "", 127},
+	} {
+		out, err := exec.CommandContext(t.Context(), path, tt.words...).Output()
+		code := 0
+		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+			code = failed.ExitCode()
+		}
+		want := fmt.Sprintf("%s\n%s%s%d\n", cluster.OutputMark, tt.out, cluster.ExitMark, tt.code)
+		if string(out) != want || code != tt.code || cluster.ReadExit(out).Value() != tt.code {
+			t.Errorf("%q: %d and %q, want %d and %q", tt.words, code, out, tt.code, want)
+		}
 	}
 }

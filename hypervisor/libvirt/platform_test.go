@@ -148,7 +148,7 @@ func TestListTellsHardware(t *testing.T) {
 	s, _ := newStore(t)
 	s.known = &knownHardware{images: map[hypervisor.ImageID]imageHardware{}}
 	cfg := validConfig().withDefaults()
-	d, err := cfg.domain(first.VM, hypervisor.Stamp{Incarnation: 1}, hypervisor.Machine{
+	d, err := cfg.domain(first.VM, hypervisor.Stamp{Incarnation: 1}, 0, hypervisor.Machine{
 		Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"},
 	})
 	if err != nil {
@@ -190,7 +190,7 @@ func TestListTellsHardware(t *testing.T) {
 func TestHardwareOfCookies(t *testing.T) {
 	t.Parallel()
 	cfg := validConfig().withDefaults()
-	d, err := cfg.domain(first.VM, hypervisor.Stamp{Incarnation: 1}, hypervisor.Machine{
+	d, err := cfg.domain(first.VM, hypervisor.Stamp{Incarnation: 1}, 0, hypervisor.Machine{
 		Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"},
 	})
 	if err != nil {

@@ -173,7 +173,7 @@ func TestSealTellsTheIncarnation(t *testing.T) {
 	s, path := newStore(t)
 	cfg := validConfig().withDefaults()
 	describe := func(vm cluster.VMID) []byte {
-		d, err := cfg.domain(vm, hypervisor.Stamp{Incarnation: 4, Epoch: 7},
+		d, err := cfg.domain(vm, hypervisor.Stamp{Incarnation: 4, Epoch: 7}, 0,
 			hypervisor.Machine{Reserved: cluster.Resources{Memory: 8}, Payload: cluster.Payload{Image: "counter"}})
 		if err != nil {
 			t.Fatal(err)

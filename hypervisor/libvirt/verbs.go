@@ -133,7 +133,11 @@ func (n *node) boot(ctx context.Context, call hypervisor.Call) error {
 	if cfg.DomainType, err = n.domainType(ctx); err != nil {
 		return err
 	}
-	domain, err := cfg.domain(call.VM, call.Stamp, *call.Machine)
+	printed, err := runFileOp(ctx, n.driver.files, func() (int64, error) { return cfg.printed(call.VM) })
+	if err != nil {
+		return err
+	}
+	domain, err := cfg.domain(call.VM, call.Stamp, printed, *call.Machine)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,7 @@ func guest(g conformance.Guest) *hypervisor.Machine {
 	switch {
 	case g.Lives > 0:
 		m = machine(g.Memory, g.Members, cluster.Step{CPU: cluster.CPU, Duration: g.Lives})
+		m.Payload.Program.Exit = g.Exit
 	case g.Idle:
 		m = machine(g.Memory, g.Members, cluster.Step{Duration: time.Hour})
 	case g.Uses > 0:

@@ -201,9 +201,9 @@ func (g *guests) progress(m *machine) (ended bool) {
 		left, finite := m.remaining()
 		if m.Memory.Stage == working && !finite && g.finished(m) {
 			g.beginShutdown(m)
-			if exit := m.program().Exit; exit != nil {
-				g.consoles.print(m, "%s%d", cluster.ExitMark, *exit)
-			}
+			exit := m.program().Exit
+			m.Memory.Exit = cluster.Exited(exit)
+			g.consoles.print(m, "%s%d", cluster.ExitMark, exit)
 			g.consoles.print(m, "shutting down")
 			continue
 		}

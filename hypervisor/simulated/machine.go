@@ -52,11 +52,12 @@ type memory struct {
 	Epoch   int  `json:"epoch"`
 	Corrupt bool `json:"corrupt"`
 
-	Stage   stage         `json:"stage"`
-	Length  time.Duration `json:"length"` // of booting and of stopping
-	Step    int           `json:"step"`   // of the program, while working
-	Done    time.Duration `json:"done"`   // of the stage or the step
-	RunTime time.Duration `json:"ran"`    // how long it has run: the guest's own clock
+	Stage   stage              `json:"stage"`
+	Length  time.Duration      `json:"length"`        // of booting and of stopping
+	Step    int                `json:"step"`          // of the program, while working
+	Done    time.Duration      `json:"done"`          // of the stage or the step
+	RunTime time.Duration      `json:"ran"`           // how long it has run: the guest's own clock
+	Exit    cluster.ExitStatus `json:"exit,omitzero"` // of its work, once that has ended
 }
 
 // stage is a stage in the life of a guest.

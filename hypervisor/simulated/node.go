@@ -116,7 +116,11 @@ func (n *node) recordEnding(m *machine, cause hypervisor.Cause, at time.Time) {
 	if n.has(Partition) || n.has(DaemonKilled) || n.has(PowerLoss) {
 		return
 	}
-	n.endings = append(n.endings, hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: at})
+	e := hypervisor.Ending{VM: m.VM, Stamp: m.Memory.Stamp, Cause: cause, At: at}
+	if cause == hypervisor.CauseShutdown {
+		e.Exit = cmp.Or(m.Memory.Exit, cluster.UnknownExit)
+	}
+	n.endings = append(n.endings, e)
 	if extra := len(n.endings) - maxEndings; extra > 0 {
 		n.endings = n.endings[extra:]
 	}

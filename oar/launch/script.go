@@ -1,7 +1,5 @@
 package launch
 
-import "vjob/cluster"
-
 // numbers sets the variables that are known only when the VM boots.
 const numbers = `export OAR_JOB_ID="$VJOB_ID" OAR_JOBID="$VJOB_ID"
 export OAR_ARRAY_ID="${VJOB_ARRAY_ID:-$VJOB_ID}" OAR_ARRAYID="${VJOB_ARRAY_ID:-$VJOB_ID}"
@@ -80,6 +78,5 @@ else
 	oar_exit=$?
 fi
 [ -z "${oar_attendant-}" ] || kill "$oar_attendant" 2>/dev/null
-echo "` + cluster.ExitMark + `$oar_exit"
 exit "$oar_exit"
 `

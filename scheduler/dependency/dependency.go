@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 )
 
 // of returns what a vjob waits for, "" if nothing, or that it can never be met, and why.
@@ -37,9 +38,17 @@ var (
 		cluster.AfterOK: "to end well", cluster.AfterAny: "to end", cluster.AfterNotOK: "to end otherwise than well", cluster.AfterStart: "to start",
 	}
 	ended = map[cluster.Outcome]string{
-		cluster.Completed: "has ended well", cluster.WalltimeExceeded: "ran over its walltime", cluster.Deleted: "was deleted", cluster.Broken: "has failed",
+		cluster.Completed: "has ended well", cluster.WalltimeExceeded: "ran over its walltime", cluster.Deleted: "was deleted", cluster.Broken: "has failed", cluster.Unsuccessful: "has failed",
 	}
 )
+
+// howEnded continues "vjob 7": "has failed with exit status 3:0".
+func howEnded(p journal.EndedVJob) string {
+	if p.Outcome == cluster.Unsuccessful {
+		return fmt.Sprintf("%s with exit status %s", ended[p.Outcome], p.Exit)
+	}
+	return ended[p.Outcome]
+}
 
 // status is the state of a dependency: met, still possible, or never met, with the reason.
 type status struct {
@@ -63,7 +72,7 @@ func (k *Tracker) dependency(d cluster.Dependency, vjobs VJobs) status {
 	}
 	if over {
 		met, _ := d.When.Met(cluster.Terminated, p.Started, p.Outcome)
-		return status{met: met, why: fmt.Sprintf("vjob %s, for which it waits %s, %s", id, wanted[d.When], ended[p.Outcome])}
+		return status{met: met, why: fmt.Sprintf("vjob %s, for which it waits %s, %s", id, wanted[d.When], howEnded(p))}
 	}
 	a := status{hope: true, why: fmt.Sprintf("for vjob %s %s", id, wanted[d.When])}
 	if r, live := vjobs.Job(id); live {
@@ -100,7 +109,7 @@ func (k *Tracker) dependencyOnArray(d cluster.Dependency, vjobs VJobs) status {
 		a.met, a.hope = open == 0 && good > 0, open > 0
 	}
 	if p, known := k.past[bad]; known && !a.met && !a.hope {
-		a.why = fmt.Sprintf("vjob %s of array %s, for which it waits %s, %s", bad, d.On, wanted[d.When], ended[p.Outcome])
+		a.why = fmt.Sprintf("vjob %s of array %s, for which it waits %s, %s", bad, d.On, wanted[d.When], howEnded(p))
 	}
 	return a
 }

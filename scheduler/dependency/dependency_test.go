@@ -50,6 +50,17 @@ func newFamily() *family {
 	return &family{jobs: map[cluster.VJobID]*cluster.VJob{}, register: dependency.New(&journal.Loaded{}), said: map[cluster.VJobID]string{}}
 }
 
+// A vjob whose work failed is not one that ended well, and the reason tells its exit status.
+func TestFailedWork(t *testing.T) {
+	f := newFamily()
+	f.register.Note(journal.EndedVJob{ID: 1, Outcome: cluster.Unsuccessful, Exit: cluster.Exited(3), Started: true})
+	f.waits(2, 1, cluster.UnmetFails)
+	f.register.Settle(time.Time{}, f)
+	if want := "vjob 1, for which it waits to end well, has failed with exit status 3:0"; f.said[2] != want {
+		t.Errorf("%q, want %q", f.said[2], want)
+	}
+}
+
 // A dependency that can never be met is passed on at once, until a vjob runs or is held.
 func TestUnmetGoesOn(t *testing.T) {
 	f := newFamily()

@@ -79,6 +79,7 @@ type Guest struct {
 	Members int
 	Memory  cluster.MiB
 	Lives   time.Duration // then it shuts itself down; 0: it runs until stopped
+	Exit    int           // of its work, if it shuts itself down
 	Busy    bool          // it uses as much CPU as it gets, and counts
 	Idle    bool          // it hardly uses CPU, and counts
 	Uses    cluster.MiB   // its working set; 0: any

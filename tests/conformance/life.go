@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -29,6 +30,7 @@ var lifeCases = []caseOf{
 		name: "unmanaged machines are listed and left alone", note: "I15",
 		needs: func(h *Harness) bool { return len(h.Unmanaged) > 0 }, run: unmanaged,
 	},
+	{name: "guests tell how their work ended", note: "exit status", run: exitStatuses},
 	{name: "hints arrive", note: "events", run: hints},
 	{name: "deadline", note: "the call goes on", run: deadline},
 }
@@ -180,6 +182,37 @@ func guestEnds(b *caseRun) {
 		b.Errorf("cause %s", e.Cause)
 	}
 	b.fails(b.call(hypervisor.Pause, 0, b.node(0)), hypervisor.ErrNoSuchVM)
+}
+
+// exitStatuses boots guests of one VM one after the other. What an earlier one has told does not count for a guest
+// that is shut down before its work has ended.
+func exitStatuses(b *caseRun) {
+	var statuses []cluster.ExitStatus
+	last := func() cluster.ExitStatus {
+		b.Helper()
+		var list []hypervisor.Ending
+		b.until("another ending", func() (string, bool) {
+			list = slices.DeleteFunc(b.look(b.node(0)).Endings, func(e hypervisor.Ending) bool { return e.VM != b.vm(0) })
+			return fmt.Sprint(list), len(list) > len(statuses)
+		})
+		statuses = append(statuses, list[len(list)-1].Exit)
+		return list[len(list)-1].Exit
+	}
+	for _, code := range []int{3, 0, 137} {
+		c := b.booting(0, 0, b.h.Life)
+		c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Memory, Lives: b.h.Life, Exit: code})
+		b.must(c)
+		b.becomes(0, "")
+		if got := last(); got != cluster.Exited(code) {
+			b.Errorf("a guest that ends with %d: exit status %q", code, got)
+		}
+	}
+	b.boot(0, 0)
+	b.must(b.call(hypervisor.Shutdown, 0, b.node(0)))
+	b.becomes(0, "")
+	if got := last(); got != cluster.UnknownExit {
+		b.Errorf("a guest that is shut down: exit status %q, want unknown", got)
+	}
 }
 
 func guestAsked(b *caseRun) {

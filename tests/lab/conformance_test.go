@@ -52,7 +52,7 @@ func machine(g conformance.Guest) *hypervisor.Machine {
 		words, processors = append(words, "spin=1"), 2 // it uses one
 	}
 	if g.Lives > 0 {
-		words = append(words, fmt.Sprintf("run=%d", g.Lives/tick))
+		words = append(words, fmt.Sprintf("run=%d", g.Lives/tick), fmt.Sprintf("exit=%d", g.Exit))
 	}
 	return &hypervisor.Machine{
 		Name: "conformance", Members: g.Members,

@@ -95,6 +95,8 @@ func fill(v reflect.Value, n *int64) {
 		v.SetInt(*n)
 	case reflect.Uint8:
 		v.SetUint(2) // an enumeration: its third value
+	case reflect.Uint16:
+		v.SetUint(uint64(cluster.Exited(int(*n % 256))))
 	default:
 		panic("storetest: how is a " + v.Type().String() + " filled?")
 	}

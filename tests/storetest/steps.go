@@ -55,7 +55,7 @@ func testTerminal(t *testing.T, w *World) {
 	job := w.submit(t, Submission("t", 1))
 	end := Start.Add(time.Hour)
 	w.commit(t, journal.Step{VJobs: []journal.VJobChange{{
-		ID: job.ID, State: cluster.Failed, Outcome: cluster.Broken, Version: 1, Ended: end, Cause: cluster.Because("why"),
+		ID: job.ID, State: cluster.Failed, Outcome: cluster.Unsuccessful, Exit: cluster.Exited(137), Version: 1, Ended: end, Cause: cluster.Because("why"),
 	}}})
 	for _, next := range []cluster.State{cluster.Waiting, cluster.Terminated, cluster.Running} {
 		err := w.Commit(t.Context(), journal.Step{VJobs: []journal.VJobChange{{ID: job.ID, State: next, Version: 5}}})
@@ -65,7 +65,8 @@ func testTerminal(t *testing.T, w *World) {
 	same(t, "live vjobs", w.load(t).VJobs, []*cluster.VJob{})
 	kept := w.Kept(job.ID)
 	same(t, "state", kept.State, cluster.Failed)
-	same(t, "outcome", kept.Outcome, cluster.Broken)
+	same(t, "outcome", kept.Outcome, cluster.Unsuccessful)
+	same(t, "exit status", kept.Exit, cluster.Exited(137))
 	same(t, "ended", kept.Ended, end)
 }
 

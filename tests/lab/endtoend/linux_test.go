@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"vjob/api/client"
-	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob-oar/command"
 	"vjob/daemon/settings"
@@ -94,8 +93,8 @@ func TestLinux(t *testing.T) {
 		b.until("the job ends", func() bool { return b.job(id).Ended != nil })
 		text := strings.ReplaceAll(string(b.console(id, 0)), "\r", "")
 		want := fmt.Sprintf("here is vjob-%d-0, one of %d\nvjob-%d-0\nvjob-%d-1\n", id, id, id, id)
-		if code, ok := cluster.ExitCode([]byte(text)); !strings.Contains(text, want) || !ok || code != 3 {
-			b.Errorf("exit code %d, %t; want 3 and %s\n%s", code, ok, want, text)
+		if status := b.job(id).ExitStatus; !strings.Contains(text, want) || status != "3:0" {
+			b.Errorf("exit status %q; want 3:0 and %s\n%s", status, want, text)
 		}
 		said.Reset()
 		b.oar(nil, &said, "stat", "-f", "-j", fmt.Sprint(id))
@@ -171,7 +170,7 @@ func (b systemTest) works(memory string) {
 		b.Fatalf("the shell is not left: %q", shown.String())
 	}
 	b.until("the job ends", func() bool { return b.job(id).Ended != nil })
-	if code, ok := cluster.ExitCode(b.console(id, 0)); !ok || code != 7 {
-		b.Errorf("exit code %d, %t\n%s", code, ok, b.console(id, 0))
+	if status := b.job(id).ExitStatus; status != "7:0" {
+		b.Errorf("exit status %q, want 7:0\n%s", status, b.console(id, 0))
 	}
 }

@@ -10,7 +10,7 @@
  * where it stood, was booted again, ran twice, or came back with other memory.
  *
  * Words: name=TEXT, run=N (power off by ACPI after count N; 0: never),
- * tick=MILLISECONDS, fill=MIB (memory with random content, from 16 MiB up),
+ * exit=N (the exit status that it prints then), tick=MILLISECONDS, fill=MIB (memory with random content, from 16 MiB up),
  * spin=1 (use a whole CPU). The ACPI power button powers it off too. What is
  * typed on the second serial port it shows there again. To a virtio balloon it
  * reports all of its memory but the filled part as available.
@@ -206,7 +206,7 @@ static void interrupts_init(void)
 
 /* Words of the command line. */
 
-struct settings { char name[32]; u32 run, tick, fill, spin; };
+struct settings { char name[32]; u32 run, exit, tick, fill, spin; };
 
 static const char *after(const char *s, const char *prefix)
 {
@@ -235,6 +235,8 @@ static void parse(struct settings *set, const char *s)
 			set->name[i] = 0;
 		} else if ((v = after(s, "run=")))
 			set->run = number(v);
+		else if ((v = after(s, "exit=")))
+			set->exit = number(v);
 		else if ((v = after(s, "tick=")))
 			set->tick = number(v);
 		else if ((v = after(s, "fill=")))
@@ -304,8 +306,12 @@ void start(u32 magic, const u32 *multiboot)
 			put(' ');
 			hex(sum);
 			text("\r\n");
-			if (set.run && n >= set.run)
+			if (set.run && n >= set.run) {
+				text("vjob: exit code ");
+				decimal(set.exit);
+				text("\r\n");
 				power_off("DONE", set.name);
+			}
 			n++;
 			next += step;
 			if ((int)(jiffies - next) >= 0) /* a host that stood still is not made up for */
