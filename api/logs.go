@@ -2,9 +2,11 @@ package api
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/cluster"
+	"vjob/internal/console"
 	"vjob/scheduler"
 )
 
@@ -41,9 +44,6 @@ const (
 	maxTailSize = 16 << 20 // bytes of all of them
 )
 
-// consoleTailBytes is how much of the end of a console is looked at.
-const consoleTailBytes = 4 << 10
-
 // logs answers GET /v1/vjobs/{id}/logs.
 func (h *consoleHandler) logs(c *gin.Context, caller Subject) error {
 	kept, err := h.finder.inPath(c, caller, Read)
@@ -52,6 +52,10 @@ func (h *consoleHandler) logs(c *gin.Context, caller Subject) error {
 	}
 	q := queryReader{c: c}
 	rank, tail := q.number("rank", 0, int64(max(len(kept.VMs)-1, 0)), 0), q.number("tail", 1, maxTail, 0)
+	from, output := q.number("from", 0, math.MaxInt64, 0), q.choice("part", partConsole, partOutput) == partOutput
+	if q.err == nil && from > 0 && (tail > 0 || output) {
+		q.err = cluster.Fault("from", "excludes tail and part=output: it counts bytes of the whole console")
+	}
 	if q.err != nil {
 		return q.err
 	}
@@ -59,14 +63,64 @@ func (h *consoleHandler) logs(c *gin.Context, caller Subject) error {
 	if h.console == nil {
 		return notFound("console of VM", vm.String())
 	}
+	if output {
+		if output, err = h.hasOutput(c.Request.Context(), vm); err != nil {
+			return err
+		}
+	}
 	text, err := h.console.Console(c.Request.Context(), vm)
 	if err != nil {
 		return err
 	}
 	defer text.Close()
+	if err := skip(text, from); err != nil {
+		return err
+	}
 	c.Header("Content-Type", "text/plain; charset=utf-8")
 	c.Header("Content-Disposition", `inline; filename="vjob-`+strconv.FormatInt(int64(vm.VJob), 10)+`-`+strconv.Itoa(vm.Rank)+`.log"`)
+	if output {
+		in := outputOf(text)
+		defer in.Close()
+		return h.copyLog(c, caller, in, int(tail))
+	}
 	return h.copyLog(c, caller, text, int(tail))
+}
+
+// The parts of a console.
+const (
+	partConsole = "console" // all
+	partOutput  = "output"  // what the command or script printed
+)
+
+// hasOutput reports whether the output of the work stands between marks on the console of a VM.
+func (h *consoleHandler) hasOutput(ctx context.Context, vm cluster.VMID) (bool, error) {
+	text, err := h.console.Console(ctx, vm)
+	if err != nil {
+		return false, err
+	}
+	defer text.Close()
+	return console.HasOutput(text)
+}
+
+// outputOf reads the output of the work from a console. The reader has to be closed.
+func outputOf(text io.Reader) io.ReadCloser {
+	out, in := io.Pipe()
+	go func() {
+		filter := console.Output{To: in}
+		_, err := io.Copy(&filter, text)
+		in.CloseWithError(cmp.Or(err, filter.Close())) // always nil
+	}()
+	return out
+}
+
+// skip passes over the first n bytes of a console.
+func skip(text io.Reader, n int64) (err error) {
+	if file, ok := text.(io.Seeker); ok {
+		_, err = file.Seek(n, io.SeekStart)
+	} else if _, err = io.CopyN(io.Discard, text, n); errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // copyLog streams text to the caller, the last tail lines only when that is not
@@ -88,47 +142,6 @@ func (h *consoleHandler) copyLog(c *gin.Context, caller Subject, text io.Reader,
 		}
 	}
 	return nil
-}
-
-// tail returns the end of the console output of a VM; nil without output.
-func (h *consoleHandler) tail(ctx context.Context, vm cluster.VMID) ([]byte, error) {
-	if h.console == nil {
-		return nil, nil
-	}
-	text, err := h.console.Console(ctx, vm)
-	if errors.Is(err, cluster.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer text.Close()
-	return lastBytes(text, consoleTailBytes)
-}
-
-// lastBytes reads to the end and keeps the last n bytes. A file is not read before them.
-func lastBytes(r io.Reader, n int64) ([]byte, error) {
-	if file, ok := r.(io.Seeker); ok {
-		if _, err := file.Seek(-n, io.SeekEnd); err != nil {
-			_, err = file.Seek(0, io.SeekStart) // it is shorter than that
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	var kept []byte
-	piece := make([]byte, 32<<10)
-	for {
-		got, err := r.Read(piece)
-		kept = append(kept, piece[:got]...)
-		kept = kept[max(0, int64(len(kept))-n):]
-		switch {
-		case errors.Is(err, io.EOF):
-			return kept, nil
-		case err != nil:
-			return nil, err
-		}
-	}
 }
 
 // lastLines reads to the end and keeps the last n lines with their ends, within

@@ -85,6 +85,15 @@ func (q *queryReader) flag(key string) bool {
 	return text == "true"
 }
 
+// choice reads one of several words; the first is the default.
+func (q *queryReader) choice(key string, words ...string) string {
+	text := q.c.DefaultQuery(key, words[0])
+	if !slices.Contains(words, text) && q.err == nil {
+		q.err = cluster.BadField(key, text, strings.Join(words, " or "))
+	}
+	return text
+}
+
 // instant reads an instant, or returns the default. Years are limited to those that the database can
 // store.
 func (q *queryReader) instant(key string, otherwise time.Time) time.Time {

@@ -103,12 +103,19 @@ func (h *handlers) vjobRoutes() []Endpoint {
 			Query: []Param{arrayParam},
 		},
 		{
-			Method: "GET", Path: "/v1/vjobs/:id/logs", Name: "getVJobLogs", Summary: "The console output of one VM",
+			Method: "GET", Path: "/v1/vjobs/:id/logs", Name: "getVJobLogs", Summary: "The console of one VM, or the output of its work",
 			Access: Users, Verb: Read, Status: 200, Media: "text/plain", class: logs, Handle: h.consoles.logs,
 			Query: []Param{
 				{Name: "rank", Kind: "integer", Meaning: "of the VM; default: 0"},
+				{Name: "part", Kind: "string", Meaning: "console: all (the default), or output: only what its command or script printed, if its image tells that apart"},
 				{Name: "tail", Kind: "integer", Meaning: "only the last lines, at most 10000"},
+				{Name: "from", Kind: "integer", Meaning: "without the first bytes of the console: to go on reading where an earlier answer ended"},
 			},
+		},
+		{
+			Method: "GET", Path: "/v1/vjobs/:id/submission", Name: "getSubmission", Summary: "The body that submits the same vjob again",
+			Access: Users, Verb: Read, Status: 200, Result: wire.Submission{}, Handle: h.vjobs.submission,
+			Query: []Param{{Name: "array", Kind: "boolean", Meaning: "of its whole array; default: false, of one vjob"}},
 		},
 		{
 			Method: "POST", Path: "/v1/vjobs/:id/restore", Name: "restoreVJob", Summary: "Restore a lost vjob from its kept images: it becomes suspended and held",

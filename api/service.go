@@ -75,11 +75,6 @@ func (v *Service) Redact(caller Subject, text string) string {
 	return Shown(text, caller.Viewer(), v.snapshot())
 }
 
-// ConsoleOutput returns the end of the console output of a VM; nil without output.
-func (v *Service) ConsoleOutput(ctx context.Context, vm cluster.VMID) ([]byte, error) {
-	return v.consoles.tail(ctx, vm)
-}
-
 // Order gives an order to a vjob that the subject may change.
 func (v *Service) Order(ctx context.Context, caller Subject, id cluster.VJobID, order scheduler.Order) error {
 	if _, err := v.finder.find(ctx, caller, id, Change); err != nil {

@@ -32,6 +32,7 @@ type submitService interface {
 type submitter struct {
 	scheduler     submitService
 	images        *imageHandler
+	finder        vjobFinder
 	admission     Admission // nil: no rules
 	rights        Rights
 	notifiable    func(notify.Address) error // nil: any address is
@@ -88,6 +89,9 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 	if sub.Array, err = parameters(body, s.vjobsPerArray); err != nil {
 		return nil, false, err
 	}
+	if err := s.finder.resolve(ctx, caller, sub.After); err != nil {
+		return nil, false, err
+	}
 	sub.Key, sub.Owner, sub.At, sub.Lacks = key, caller.Name, s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
@@ -97,10 +101,13 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 }
 
 // hypothetical checks a submission of which only the outcome is asked for.
-func (s *submitter) hypothetical(caller Subject, body *wire.Submission) (*admission.Submission, error) {
+func (s *submitter) hypothetical(ctx context.Context, caller Subject, body *wire.Submission) (*admission.Submission, error) {
 	sub, err := Submission(body, s.vms)
 	if err == nil && (body.Array != 0 || len(body.Parameters) > 0) {
 		err = cluster.Fault("submit.array", "a what-if takes one vjob, not an array")
+	}
+	if err == nil {
+		err = s.finder.resolve(ctx, caller, sub.After)
 	}
 	if err != nil {
 		return nil, err

@@ -78,12 +78,5 @@ func wireTerms(t *cluster.Terms) wire.Terms {
 }
 
 func wireShape(s *cluster.Shape) wire.Shape {
-	w := wire.Shape{WalltimeSeconds: int64(s.Walltime / time.Second), Rules: s.Rules, VMs: make([]wire.VMSpec, len(s.VMs))}
-	for i, vm := range s.VMs {
-		w.VMs[i] = wire.VMSpec{
-			CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Payload.Image,
-			Command: vm.Payload.Command, Script: vm.Payload.Script, Env: vm.Payload.Env,
-		}
-	}
-	return w
+	return wire.Shape{WalltimeSeconds: int64(s.Walltime / time.Second), Rules: s.Rules, VMs: vmSpecsOf(s.VMs)}
 }

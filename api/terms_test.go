@@ -72,7 +72,7 @@ func TestDecodeTerms(t *testing.T) {
 		`{"yields":"perhaps"}`:                       `yields: "perhaps" is not one of end, never, suspend`,
 		`{"yields":3}`:                               `yields: 3 is not text`,
 		`{"unmet":"cry"}`:                            `unmet: "cry" is not one of fail, hold, run`,
-		`{"after":[{"on":1,"when":"before"}]}`:       `after[0].when: "before" is not one of after, afterany, afternotok, afterok`,
+		`{"after":[{"on":1,"when":"before"}]}`:       `after[0].when: "before" is not one of any, notok, ok, started`,
 		`{"min_run_seconds":"90s"}`:                  `min_run_seconds: "90s" is not a whole number`,
 		`{"min_run_seconds":0.5}`:                    `min_run_seconds: 0.5 is not a whole number`,
 		`{"min_run_seconds":9223372036854775808000}`: `min_run_seconds: 9223372036854775808000 is not a whole number`,

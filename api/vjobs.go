@@ -216,6 +216,49 @@ func (f vjobFinder) find(ctx context.Context, caller Subject, id cluster.VJobID,
 	return kept, err
 }
 
+// named finds the vjob or the array of the subject with a name: a live one, or the last that ended.
+func (f vjobFinder) named(ctx context.Context, caller Subject, name string, array bool) (cluster.VJobID, error) {
+	if array {
+		name = cluster.MemberName(name, 1)
+	}
+	for _, live := range []bool{true, false} {
+		rows, _, err := f.vjobs.VJobs(ctx, journal.Filter{Owner: caller.Name, Name: name, Live: live, Newest: true, Limit: 1})
+		if err != nil {
+			return 0, err
+		}
+		if len(rows) > 0 && array {
+			return rows[0].Array, nil
+		}
+		if len(rows) > 0 {
+			return rows[0].ID, nil
+		}
+	}
+	return 0, fmt.Errorf("vjob %q: %w", name, cluster.ErrNotFound)
+}
+
+// resolve replaces the names of dependencies by numbers.
+func (f vjobFinder) resolve(ctx context.Context, caller Subject, after []cluster.Dependency) error {
+	for i := range after {
+		d := &after[i]
+		if d.Name == "" {
+			continue
+		}
+		on, err := f.named(ctx, caller, d.Name, d.Array)
+		if errors.Is(err, cluster.ErrNotFound) {
+			what := "the name of a vjob of yours"
+			if d.Array {
+				what = "the name of an array of yours"
+			}
+			return cluster.BadField(fmt.Sprintf("after[%d].name", i), d.Name, what)
+		}
+		if err != nil {
+			return err
+		}
+		d.On, d.Name = on, ""
+	}
+	return nil
+}
+
 // array finds the row that stands for an array which the subject may access.
 func (f vjobFinder) array(ctx context.Context, caller Subject, verb Verb, id cluster.VJobID) (journal.Row, error) {
 	rows, _, err := f.vjobs.VJobs(ctx, journal.Filter{Array: id, Fold: true, Limit: 1})

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -22,7 +23,7 @@ func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	if caller.Role != journal.RoleAdmin && changesMore(&body) {
 		return fmt.Errorf("what-if: users may ask about a submission only: %w", cluster.ErrForbidden)
 	}
-	question, err := h.question(&body, caller)
+	question, err := h.question(c.Request.Context(), &body, caller)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func changesMore(w *wire.WhatIf) bool {
 }
 
 // question checks the question field by field.
-func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
+func (h *forecastHandler) question(ctx context.Context, w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
 	if err := addChanges(w, &out); err != nil {
 		return out, err
 	}
@@ -72,7 +73,7 @@ func (h *forecastHandler) question(w *wire.WhatIf, caller Subject) (out schedule
 	if out.Place, out.Alternatives, err = placeOf(w); err != nil || w.Submit == nil {
 		return out, err
 	}
-	out.Submit, err = h.submissions.hypothetical(caller, w.Submit)
+	out.Submit, err = h.submissions.hypothetical(ctx, caller, w.Submit)
 	return out, err
 }
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -63,3 +64,20 @@ func Words(text string) (words []string, err error) {
 	}
 	return words, nil
 }
+
+// plainWord is a word that a shell reads as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// JoinWords writes words so that a shell, and [Words], read the same ones.
+func JoinWords(words []string) string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		if list[i] = word; !plainWord.MatchString(word) {
+			list[i] = Quote(word)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// Quote writes a text as one word of a shell.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -93,3 +93,19 @@ func TestNamesOfMembers(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Words that were joined are split into the same ones.
+func TestJoinWords(t *testing.T) {
+	for want, words := range map[string][]string{
+		"":                       nil,
+		"./run.sh --fast x=1":    {"./run.sh", "--fast", "x=1"},
+		`sh -c 'exit 3' '' '$A'`: {"sh", "-c", "exit 3", "", "$A"},
+		`'it'\''s' 'a"b' '\'`:    {"it's", `a"b`, `\`},
+	} {
+		got := cluster.JoinWords(words)
+		back, err := cluster.Words(got)
+		if got != want || err != nil || !slices.Equal(back, words) {
+			t.Errorf("%q: %s, want %s; read as %q, %v", words, got, want, back, err)
+		}
+	}
+}

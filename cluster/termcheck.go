@@ -62,8 +62,14 @@ func (t *Terms) Check() error {
 		return err
 	}
 	for i, d := range t.After {
-		if d.On < 1 {
-			return BadField(fmt.Sprintf("after[%d].on", i), d.On, "the number of a vjob, such as 12")
+		field := fmt.Sprintf("after[%d]", i)
+		switch {
+		case d.Name != "" && d.On != 0:
+			return Fault(field+".name", "given beside on, want one of the two")
+		case d.Name == "" && d.On < 1:
+			return BadField(field+".on", d.On, "the number of a vjob, such as 12")
+		case d.Each && !d.Array:
+			return Fault(field+".each", "given without array, want both: each vjob waits for the one of that array with its index")
 		}
 	}
 	return checkLabels(t.Labels)

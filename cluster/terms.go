@@ -37,7 +37,7 @@ type Terms struct {
 
 	Reservation time.Time `json:"reservation,omitzero" flag:"reserve,at" help:"<TIME> from which its resources are reserved, such as 'tomorrow 08:00'" show:"reserved"`
 
-	After []Dependency `json:"after,omitempty" flag:"after" help:"<[CONDITION:]VJOB> that it depends on: afterok (the default), afterany, afternotok or after; 120[] is the whole array 120; may be repeated"`
+	After []Dependency `json:"after,omitempty" flag:"after" help:"<[CONDITION:]VJOB> that it depends on, by number or name: ok (the default), notok, any or started; 120[] is the whole array 120, 120[i] the vjob with the same index; may be repeated"`
 	Unmet Unmet        `json:"unmet,omitempty" flag:"unmet" help:"what happens if a dependency can never be met: fail (the default), hold or run"`
 
 	// MaxConcurrent counts the suspended vjobs of its array, too. `vjob submit --array` sets it.
@@ -63,6 +63,20 @@ type Shape struct {
 	VMs      []VM          `json:"vms"`
 	Walltime time.Duration `json:"walltime"`
 	Rules    string        `json:"rules,omitempty"`
+}
+
+// Dependencies are what a vjob depends on: those of the terms, with the vjob of its own index for [Dependency.Each].
+func (j *VJob) Dependencies() []Dependency {
+	if !slices.ContainsFunc(j.After, func(d Dependency) bool { return d.Each }) {
+		return j.After
+	}
+	list := slices.Clone(j.After)
+	for i, d := range list {
+		if d.Each {
+			list[i] = Dependency{On: d.On + VJobID(j.Index-1), When: d.When}
+		}
+	}
+	return list
 }
 
 // Clone copies the terms so that neither copy sees changes to the other's lists.
@@ -128,6 +142,10 @@ type Dependency struct {
 	On    VJobID    `json:"on"`
 	When  Condition `json:"when"`
 	Array bool      `json:"array,omitempty"` // on every vjob of the array On: afternotok is met by one, the others by all
+	// Each is whether each vjob of an array depends on the one of the array On with its own index, beside Array.
+	Each bool `json:"each,omitempty"`
+	// Name names the vjob or the array in place of On: a live one of the owner, or the last that ended.
+	Name string `json:"name,omitempty"`
 }
 
 // Condition is what a dependency requires of another vjob.
@@ -146,8 +164,19 @@ var conditions = names[Condition]{AfterOK: "afterok", AfterAny: "afterany", Afte
 // String is the lower-case name.
 func (c Condition) String() string { return conditions.text(c) }
 
-// ParseCondition reads the name; the error lists the valid names.
-func ParseCondition(s string) (Condition, error) { return conditions.parse("after", s) }
+// shortConditions are the names without "after".
+var shortConditions = names[Condition]{AfterOK: "ok", AfterAny: "any", AfterNotOK: "notok", AfterStart: "started"}
+
+// ParseCondition reads the name, as Slurm has it or without "after"; the error lists the short names.
+func ParseCondition(s string) (Condition, error) {
+	if c, err := conditions.parse("after", s); err == nil {
+		return c, nil
+	}
+	return shortConditions.parse("after", s)
+}
+
+// Short is the name without "after": ok, any, notok, started.
+func (c Condition) Short() string { return shortConditions.text(c) }
 
 // MarshalText writes the name.
 func (c Condition) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

@@ -24,12 +24,27 @@ func (n *newVJob) writeDependencies(t *tx) error {
 		if err == nil && !found {
 			err = missingDependency(i, d)
 		}
+		if err == nil && d.Each {
+			err = n.checkEach(t, i, d)
+		}
 		if err == nil {
 			err = t.exec("INSERT OR IGNORE INTO dependencies (vjob, needs, whole) VALUES (?, ?, ?)", int64(n.id), int64(d.On), d.Array)
 		}
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkEach rejects a dependency of the vjobs of an array on those of another array unless they have the same number.
+func (n *newVJob) checkEach(t *tx, i int, d cluster.Dependency) error {
+	var vjobs int
+	if _, err := t.row("SELECT count(DISTINCT array_index) FROM vjobs WHERE array <> 0 AND array = ?", []any{int64(d.On)}, &vjobs); err != nil {
+		return err
+	}
+	if own := len(n.submission.Array); own != vjobs {
+		return unequalArrays(i, d, own, vjobs)
 	}
 	return nil
 }

@@ -109,6 +109,11 @@ func missingDependency(i int, d cluster.Dependency) error {
 	return cluster.BadField(fmt.Sprintf("after[%d].on", i), d.On, what)
 }
 
+// unequalArrays is the error for dependency i of each of own vjobs on one of an array of others.
+func unequalArrays(i int, d cluster.Dependency, own, others int) error {
+	return cluster.Fault(fmt.Sprintf("after[%d].each", i), "array %s has %d vjobs, this submission has %d: want the same number", d.On, others, max(1, own))
+}
+
 // attemptEvent is the event that another attempt writes.
 func attemptEvent(a *journal.Attempt, id cluster.VJobID) journal.Event {
 	return journal.Event{At: a.At, Kind: journal.EventSubmitted, VJob: id, State: cluster.Waiting.String(), Text: a.Text}

@@ -67,7 +67,7 @@ func JobOf(v *JobView, index map[cluster.NodeID]int) Job {
 	if j.Started != 0 {
 		j.Scheduled = j.Started
 	}
-	for _, d := range v.After {
+	for _, d := range v.Dependencies() {
 		j.Dependencies = append(j.Dependencies, int64(d.On))
 	}
 	for _, id := range distinctNodes(v.Nodes) {

@@ -198,16 +198,36 @@ func (c *vjobClient) orderArray(ctx context.Context, method, path string) (job w
 	return job, err
 }
 
-// Logs opens the console of one member. tail > 0 gives only the last lines, up
-// to the server's bound. The caller closes it.
-func (c *vjobClient) Logs(ctx context.Context, id int64, rank, tail int) (io.ReadCloser, error) {
-	query := url.Values{"rank": {strconv.Itoa(rank)}}
-	setNumber(query, "tail", int64(tail))
+// LogQuery selects what of the console of a VM is read.
+type LogQuery struct {
+	Rank   int
+	Output bool  // only what the command or script printed
+	Tail   int   // only the last lines, up to the server's bound; 0 is everything
+	From   int64 // without the first bytes of the console
+}
+
+// Logs opens the console of one VM. The caller closes it.
+func (c *vjobClient) Logs(ctx context.Context, id int64, q LogQuery) (io.ReadCloser, error) {
+	query := url.Values{"rank": {strconv.Itoa(q.Rank)}}
+	if q.Output {
+		query.Set("part", "output")
+	}
+	setNumber(query, "tail", int64(q.Tail))
+	setNumber(query, "from", q.From)
 	res, err := c.open(ctx, request{method: http.MethodGet, path: vjobPath(id) + "/logs", query: query, repeatable: true})
 	if err != nil {
 		return nil, err
 	}
 	return res.Body, nil
+}
+
+// Submission returns the body that submits a vjob again, or its whole array.
+func (c *vjobClient) Submission(ctx context.Context, id int64, array bool) (s wire.Submission, err error) {
+	query := url.Values{}
+	if array {
+		query.Set("array", "true")
+	}
+	return get[wire.Submission](ctx, c.connection, vjobPath(id)+"/submission", query)
 }
 
 // Attach opens the interactive console of a VM of the caller: bytes both ways. Reading ends when

@@ -100,7 +100,7 @@ func TestWholeWay(t *testing.T) {
 	if out := s.ok("logs", "low", "--rank", "2"); !strings.Contains(out, "booted") {
 		t.Errorf("logs: %q", out)
 	}
-	if out := s.ok("logs", "low", "--tail", "1"); strings.Count(out, "\n") != 1 {
+	if out := s.ok("logs", "low", "--tail", "1"); strings.Count(out, "\n") != 4 || !strings.Contains(out, "3: [") {
 		t.Errorf("tail: %q", out)
 	}
 	s.ok("suspend", "low")
@@ -204,7 +204,7 @@ func TestExitCodes(t *testing.T) {
 	s.ok("submit", "--name", "long", "--steps", "9h@1")
 	s.fails(cli.ExitConflict, "long", "submit", "--name", "long")
 	s.fails(cli.ExitInput, "start or end", "submit", "--steps", "1s@1", "--wait=soon")
-	s.fails(cli.ExitTimeout, "still so after 1ns", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
+	s.fails(cli.ExitTimeout, "the timeout of 1ns is over", "submit", "--name", "held", "--hold", "--wait", "--timeout", "1ns")
 	if out := s.ok("submit", "--name", "short", "--steps", "1s@1", "--wait"); out != "3\n" {
 		t.Errorf("printed %q", out)
 	}

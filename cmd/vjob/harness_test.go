@@ -189,6 +189,11 @@ func busyCluster() map[string]any {
 			Rules: "spread({VM0, VM1});\nban($VMS, n3);\n", Events: events[:1],
 			Refusals: []wire.Refusal{{VM: "12.1", Node: "n2", At: *at(-4), Why: "refused by the hypervisor: Machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"}},
 		},
+		"/v1/vjobs/12/submission": wire.Submission{
+			Name: "sim-run", Count: 2, Template: &wire.VMSpec{
+				CPUMilli: 1000, MemoryMiB: 512, Image: "default", Script: "#!/bin/sh\necho hello\n", Env: map[string]string{"MODE": "fast"},
+			},
+		},
 		"/v1/vjobs/12/logs": "booted\r\n\x1b[31mred\x1b[0m\tx\n",
 		"/v1/nodes":         wire.NodeList{Nodes: nodes},
 		"/v1/plans":         wire.PlanList{Plans: []wire.Plan{plan, earlier}},

@@ -59,14 +59,14 @@ func (j *Job) variables(b *strings.Builder) {
 	if project == "" {
 		project = "default"
 	}
-	set("OAR_PROJECT_NAME", Quote(project))
-	set("OAR_JOB_NAME", Quote(j.Name))
-	set("OAR_USER", Quote(j.User))
-	set("OAR_WORKDIR OAR_WORKING_DIRECTORY", Quote(j.Directory))
+	set("OAR_PROJECT_NAME", cluster.Quote(project))
+	set("OAR_JOB_NAME", cluster.Quote(j.Name))
+	set("OAR_USER", cluster.Quote(j.User))
+	set("OAR_WORKDIR OAR_WORKING_DIRECTORY", cluster.Quote(j.Directory))
 	set("OAR_STDOUT", j.file(j.Stdout))
 	set("OAR_STDERR", j.file(j.Stderr))
 	if j.Walltime > 0 {
-		set("OAR_JOB_WALLTIME", Quote(oar.FormatWalltime(j.Walltime)))
+		set("OAR_JOB_WALLTIME", cluster.Quote(oar.FormatWalltime(j.Walltime)))
 		set("OAR_JOB_WALLTIME_SECONDS", fmt.Sprint(int64(j.Walltime/time.Second)))
 	}
 }
@@ -84,7 +84,7 @@ func (j *Job) file(name string) string {
 		if i > 0 {
 			b.WriteString(`"$OAR_JOB_ID"`)
 		}
-		b.WriteString(Quote(strings.ReplaceAll(part, "%jobname%", j.Name)))
+		b.WriteString(cluster.Quote(strings.ReplaceAll(part, "%jobname%", j.Name)))
 	}
 	return b.String()
 }
@@ -104,9 +104,9 @@ func (j *Job) work(b *strings.Builder) {
 		}
 		_, arguments, _ := strings.Cut(strings.TrimSpace(j.Command), " ")
 		fmt.Fprintf(b, "cat >\"$oar_dir/script\" <<'%s'\n%s\n%s\nchmod 700 \"$oar_dir/script\"\n", end, strings.TrimSuffix(j.Script, "\n"), end)
-		fmt.Fprintf(b, "oar_arguments=%s\noar_work() { eval \"\\\"\\$oar_dir/script\\\" $oar_arguments ${VJOB_PARAMETER-}\"; }\n", Quote(arguments))
+		fmt.Fprintf(b, "oar_arguments=%s\noar_work() { eval \"\\\"\\$oar_dir/script\\\" $oar_arguments ${VJOB_PARAMETER-}\"; }\n", cluster.Quote(arguments))
 	default:
-		fmt.Fprintf(b, "oar_command=%s\noar_work() { sh -c \"$oar_command ${VJOB_PARAMETER-}\"; }\n", Quote(j.Command))
+		fmt.Fprintf(b, "oar_command=%s\noar_work() { sh -c \"$oar_command ${VJOB_PARAMETER-}\"; }\n", cluster.Quote(j.Command))
 	}
 }
 
@@ -139,6 +139,3 @@ func runs(cpus []cluster.MilliCPU) string {
 	}
 	return strings.TrimPrefix(b.String(), " ")
 }
-
-// Quote quotes a text as one word of a shell.
-func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

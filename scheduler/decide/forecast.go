@@ -95,7 +95,7 @@ func (v forecaster) pendingDependencies(job *queue.Job, stuck bool) (list []fore
 	if !stuck || job.Held || v.facts.Waits[job.ID] == "" || v.quarantined[job.ID] != "" || v.closed != "" {
 		return nil
 	}
-	for _, d := range job.After {
+	for _, d := range job.Dependencies() {
 		if d.When == cluster.AfterNotOK {
 			return nil
 		}

@@ -10,7 +10,7 @@ import (
 // of returns what a vjob waits for, "" if nothing, or that it can never be met, and why.
 func (k *Tracker) of(job *cluster.VJob, vjobs VJobs, asked map[cluster.Dependency]status) (why string, never bool) {
 	open := 0
-	for _, d := range job.After {
+	for _, d := range job.Dependencies() {
 		a, known := asked[d]
 		if !known { // all vjobs of an array ask the same
 			a = k.dependency(d, vjobs)

@@ -65,7 +65,7 @@ func (k *Tracker) forget(vjobs VJobs) {
 	needed := map[cluster.VJobID]bool{}
 	for id := range k.waits {
 		if r, live := vjobs.Job(id); live {
-			for _, d := range r.Job.After {
+			for _, d := range r.Job.Dependencies() {
 				for on := d.On; on != 0; on = k.past[on].Next {
 					needed[on] = true
 				}

@@ -35,7 +35,7 @@ type ExitError struct {
 func (o *ExitError) Error() string { return o.Text }
 
 // ErrTimeout is returned when --wait reaches its timeout.
-var ErrTimeout = errors.New("waited long enough")
+var ErrTimeout = errors.New("the timeout")
 
 // UsageError is an invalid flag or argument.
 type UsageError struct {

@@ -50,7 +50,7 @@ func UnsafeRune(r rune) bool {
 // ends stay.
 type CleanWriter struct {
 	To   io.Writer
-	held []byte // the beginning of a letter
+	held []byte // the beginning of a letter or of the end of a line
 }
 
 // Write never splits a letter that arrives in two pieces.
@@ -64,6 +64,9 @@ func (w *CleanWriter) Write(p []byte) (int, error) {
 			}
 			break
 		}
+	}
+	if end > 0 && end == len(data) && data[end-1] == '\r' {
+		end--
 	}
 	w.held = append([]byte(nil), data[end:]...)
 	text := strings.ReplaceAll(string(data[:end]), "\r\n", "\n")

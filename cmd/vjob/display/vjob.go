@@ -23,3 +23,11 @@ func Walltime(s int64) string {
 	}
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
+
+// Outcome is how a vjob has ended, with the exit status of its work: "failed, exit status 3:0".
+func Outcome(j *wire.VJob) string {
+	if j.ExitStatus == "" {
+		return j.Outcome
+	}
+	return j.Outcome + ", exit status " + j.ExitStatus
+}

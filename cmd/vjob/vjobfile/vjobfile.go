@@ -109,6 +109,7 @@ type vmFile struct {
 	Env       map[string]string `json:"env"`
 	Work      string            `json:"work"` // "2m@1,1m@0.5", short for steps
 	Steps     []wire.Step       `json:"steps"`
+	ExitCode  *int              `json:"exit_code"` // of the steps
 }
 
 // Parse reads a vjob file. What only the server can know, it checks.
@@ -186,7 +187,7 @@ func (f *vjobFile) submission() (s wire.Submission, err error) {
 func (v *vmFile) spec(path string) (vm wire.VMSpec, err error) {
 	vm = wire.VMSpec{
 		CPUMilli: v.CPUMilli, MemoryMiB: v.MemoryMiB, Image: v.Image,
-		Command: v.Command, Script: v.Script, Env: v.Env, Steps: v.Steps,
+		Command: v.Command, Script: v.Script, Env: v.Env, Steps: v.Steps, ExitCode: v.ExitCode,
 	}
 	if v.CPU != "" {
 		if v.CPUMilli != 0 {

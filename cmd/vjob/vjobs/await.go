@@ -27,12 +27,17 @@ func checkWait(until string) error {
 	return nil
 }
 
-// failedError is a vjob that was waited for and has failed.
-type failedError struct{ job wire.VJob }
-
-// Error names the vjob and says why.
-func (e *failedError) Error() string {
-	return fmt.Sprintf("vjob %d failed: %s", e.job.ID, e.job.Reason)
+// endError is the error for a vjob that was waited for and has not completed. The exit code is the exit status of its
+// work, if that failed.
+func endError(j *wire.VJob) error {
+	e := &cli.ExitError{Code: cli.ExitInternal, Text: fmt.Sprintf("vjob %d failed: %s", j.ID, j.Reason)}
+	if j.State != cluster.Failed.String() {
+		e.Text = fmt.Sprintf("vjob %d has not completed: %s", j.ID, j.Reason)
+	}
+	if status, err := cluster.ParseExitStatus(j.ExitStatus); err == nil && status.Value() > 0 {
+		e.Code = status.Value()
+	}
+	return e
 }
 
 // wait is the condition of `vjob submit --wait`.
@@ -67,21 +72,22 @@ func await(ctx context.Context, a *cli.App, w wait) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("%s: still so after %s: %w", line, w.timeout, cli.ErrTimeout)
+		return fmt.Errorf("%s: %w of %s is over; it goes on: vjob list shows it", line, cli.ErrTimeout, w.timeout)
 	}
 }
 
-// awaitVJob waits for the start or the end of a vjob; one that fails is an error.
+// awaitVJob waits for the start or the end of a vjob; one that ends without completing is an error.
 func awaitVJob(ctx context.Context, a *cli.App, c *client.Client, id int64, until string, timeout time.Duration) error {
 	return await(ctx, a, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
 		job, err := c.VJob(ctx, id)
 		if err != nil {
 			return false, "", err
 		}
-		over := job.State == cluster.Terminated.String() || until == waitStart && job.Started != nil
+		ended := job.State == cluster.Terminated.String() || job.State == cluster.Failed.String()
+		over := ended || until == waitStart && job.Started != nil
 		switch {
-		case job.State == cluster.Failed.String():
-			return false, "", &failedError{job.VJob}
+		case ended && job.Outcome != cluster.Completed.String():
+			return false, "", endError(&job.VJob)
 		case over && a.JSON():
 			return true, "", cli.PrintJSON(a.Out, job, true)
 		}
@@ -90,7 +96,7 @@ func awaitVJob(ctx context.Context, a *cli.App, c *client.Client, id int64, unti
 }
 
 // awaitArray waits until all vjobs of an array have started or ended. That some have
-// failed is an error, once all have ended.
+// failed is an error, once all have ended; its exit code is the largest exit status.
 func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, until string, timeout time.Duration) error {
 	return await(ctx, a, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
 		page, err := c.VJobs(ctx, client.VJobQuery{Array: id, Fold: true})
@@ -110,12 +116,32 @@ func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, unt
 		failed := array.Members.States[cluster.Failed.String()]
 		switch {
 		case failed > 0:
-			return false, "", fmt.Errorf("%d vjobs of array %d failed: vjob list --array %d --state failed tells which", failed, id, id)
+			code, err := largestExit(ctx, c, id)
+			if err != nil {
+				return false, "", err
+			}
+			return false, "", &cli.ExitError{
+				Code: code, Text: fmt.Sprintf("%s of array %d failed: vjob list --array %d --state failed shows which", display.Count(failed, "vjob"), id, id),
+			}
 		case a.JSON():
 			return true, "", cli.PrintJSON(a.Out, array, true)
 		}
 		return true, "", nil
 	}})
+}
+
+// largestExit is the largest exit status of the vjobs of an array that failed.
+func largestExit(ctx context.Context, c *client.Client, array int64) (int, error) {
+	code := cli.ExitInternal
+	for job, err := range c.AllVJobs(ctx, client.VJobQuery{Array: array, States: []string{cluster.Failed.String()}}) {
+		if err != nil {
+			return 0, err
+		}
+		if status, err := cluster.ParseExitStatus(job.ExitStatus); err == nil {
+			code = max(code, status.Value())
+		}
+	}
+	return code, nil
 }
 
 // standsLine is how a vjob stands that is waited for.

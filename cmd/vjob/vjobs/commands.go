@@ -10,8 +10,8 @@ import (
 // Commands are the commands about vjobs.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{
-		submitCommand(a), listCommand(a), ganttCommand(a), showCommand(a), deleteCommand(a),
+		submitCommand(a), resubmitCommand(a), listCommand(a), ganttCommand(a), showCommand(a), deleteCommand(a),
 		walltimeCommand(a), movesCommand(a), holdCommand(a), releaseCommand(a), suspendCommand(a), resumeCommand(a), requeueCommand(a),
-		logsCommand(a), consoleCommand(a),
+		waitCommand(a), logsCommand(a), consoleCommand(a),
 	}
 }

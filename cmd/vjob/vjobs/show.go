@@ -13,13 +13,18 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
+	"vjob/cmd/vjob/vjobfile"
 )
 
 func showCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var file bool
+	cmd := &cobra.Command{
 		Use:   "show VJOB",
-		Short: "show one vjob: its VMs, where they are, what happened",
-		Args:  cli.Arguments(1, "the number or the name of a vjob"),
+		Short: "show one vjob: what was submitted, its VMs, where they are, what happened",
+		Example: `  vjob show 12
+  vjob show --file 12 >again.yaml    # a vjob file that submits the same
+  vjob show -o json 12`,
+		Args: cli.Arguments(1, "the number or the name of a vjob"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
@@ -29,22 +34,42 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
+			if a.JSON() && !file {
 				return cli.PrintJSON(a.Out, job, true)
 			}
-			return showVJob(a, &job)
+			s, err := c.Submission(cmd.Context(), job.ID, false)
+			switch {
+			case err != nil:
+				return err
+			case file && a.JSON():
+				return cli.PrintJSON(a.Out, s, true)
+			case file:
+				return printFile(a, &s)
+			}
+			return showVJob(a, &job, &s)
 		},
 	}
+	cmd.Flags().BoolVar(&file, "file", false, "print a vjob file that submits the same again")
+	return cmd
 }
 
-func showVJob(a *cli.App, j *wire.VJobDetail) error {
+func printFile(a *cli.App, s *wire.Submission) error {
+	text, err := vjobfile.Format(s)
+	if err != nil {
+		return err
+	}
+	_, err = a.Out.Write(text)
+	return err
+}
+
+func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
 	var b strings.Builder
 	facts := [][2]string{
 		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
 		{"owner", j.Owner},
 		{"state", stateLine(j)},
 		{"why", display.Why(&j.VJob)},
-		{"outcome", j.Outcome},
+		{"outcome", display.Outcome(&j.VJob)},
 		{"array", arrayLine(&j.VJob)},
 		{"parameter", j.Parameter},
 		{"queue", j.Queue},
@@ -67,6 +92,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail) error {
 		{"used", used(j)},
 		{"suspended", display.Count(j.Generation, "time")},
 	}...)
+	facts = append(facts, submitted(j, s)...)
 	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
 	sections := []*display.Table{vmTable(j.VMs)}
 	if entitled := entitledTable(j.VMs); entitled != nil {
@@ -98,7 +124,7 @@ func vmTable(list []wire.VM) *display.Table {
 	for _, v := range list {
 		state := ""
 		if v.Ended {
-			state = "ended"
+			state = strings.TrimSpace("ended " + v.ExitStatus)
 		}
 		vms.Row(v.ID, display.Dash(v.Node), display.Dash(v.NextNode), display.CPU(v.CPUMilli), display.MiB(v.MemoryMiB), display.Dash(v.Image), display.Dash(state))
 	}
@@ -174,8 +200,11 @@ func used(j *wire.VJobDetail) string {
 func afterLine(after []cluster.Dependency) string {
 	list := make([]string, len(after))
 	for i, d := range after {
-		list[i] = fmt.Sprintf("%s:%d", d.When, d.On)
-		if d.Array {
+		list[i] = fmt.Sprintf("%s:%d", d.When.Short(), d.On)
+		switch {
+		case d.Each:
+			list[i] += "[i]"
+		case d.Array:
 			list[i] += "[]"
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -94,7 +95,8 @@ func (f *termFlags) parse(t *cluster.TermField, now time.Time) (err error) {
 	return err
 }
 
-// parseAfter reads "afterok:12" or "12", and "12[]" for a whole array.
+// parseAfter reads "ok:12", "12" or a name in place of the number; "12[]" is a whole array, and "12[i]" the vjob of it
+// with the same index.
 func parseAfter(list []string) (after []cluster.Dependency, err error) {
 	for _, text := range list {
 		var d cluster.Dependency
@@ -102,11 +104,19 @@ func parseAfter(list []string) (after []cluster.Dependency, err error) {
 		if !found {
 			number = text
 		} else if d.When, err = cluster.ParseCondition(when); err != nil {
-			return nil, cluster.BadField("--after", text, "afterok, afterany, afternotok or after, a colon, and the number of a vjob")
+			return nil, cluster.BadField("--after", text, "a condition (ok, notok, any or started), a colon, and the number or the name of a vjob")
 		}
 		number, d.Array = strings.CutSuffix(number, "[]")
+		if !d.Array {
+			number, d.Each = strings.CutSuffix(number, "[i]")
+			d.Array = d.Each
+		}
 		if d.On, err = cluster.ParseVJobID(number); err != nil {
-			return nil, cluster.BadField("--after", text, "the number of a vjob or an array, such as 12, afterany:12 or afterok:120[]")
+			_, err := cluster.ParseCondition(number)
+			if err == nil || !strings.ContainsFunc(number, unicode.IsLetter) {
+				return nil, cluster.BadField("--after", text, "the number or the name of a vjob or an array, such as 12, any:prepare or ok:120[]")
+			}
+			d.On, d.Name = 0, number
 		}
 		after = append(after, d)
 	}

@@ -165,7 +165,7 @@ func vm(id int64, rank int) cluster.VMID { return cluster.VMID{VJob: cluster.VJo
 // console is what a guest has printed, as its owner gets it.
 func (b systemTest) console(id int64, rank int) []byte {
 	b.Helper()
-	r, err := b.d.client.Logs(b.Context(), id, rank, 0)
+	r, err := b.d.client.Logs(b.Context(), id, client.LogQuery{Rank: rank})
 	b.must(err)
 	defer r.Close()
 	text, err := io.ReadAll(r)
