@@ -98,7 +98,7 @@ type Success uint8
 // The rules.
 const (
 	AllSucceed   Success = iota // every VM: the status of the vjob is the largest
-	FirstSucceed                // the first VM, whose status is that of the vjob
+	FirstSucceed                // the first VM: its status is that of the vjob
 	AnySucceeds                 // one VM suffices
 )
 

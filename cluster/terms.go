@@ -43,7 +43,7 @@ type Terms struct {
 	// MaxConcurrent counts the suspended vjobs of its array, too. `vjob submit --array` sets it.
 	MaxConcurrent int `json:"at_once,omitempty" help:"most vjobs of its array that run at once; 0 is all"`
 
-	Success    Success `json:"success,omitempty" flag:"success" help:"whose exit status decides: all VMs (the default: the largest status counts), first or any" show:"success"`
+	Success    Success `json:"success,omitempty" flag:"success" help:"which VMs have to succeed: all (the default: the largest exit status counts), first or any" show:"success"`
 	LeaderEnds bool    `json:"led,omitempty" flag:"led" help:"end it when the guest of its first VM shuts itself down"`
 	Idempotent bool    `json:"idempotent,omitempty" flag:"idempotent" help:"submit it again when it fails"`
 	Container  bool    `json:"container,omitempty" flag:"container" help:"reserve resources for vjobs that are submitted with --inner; nothing else runs in them"`

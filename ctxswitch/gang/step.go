@@ -144,7 +144,7 @@ func (t *turn) noteEndings() bool {
 	return t.changed || unclear
 }
 
-// complete ends a vjob whose guests have shut themselves down as their exit statuses say.
+// complete ends a vjob after its guests have shut themselves down, as their exit statuses say.
 func (t *turn) complete(text string) {
 	status, rank, succeeded := t.VJob.Result(t.rec.Exits())
 	switch name := t.VJob.VMs[rank].ID; {

@@ -70,7 +70,7 @@ func (l *Lease) leasePath(vm cluster.VMID) string {
 	return filepath.Join(l.Path, l.Lockspace, cluster.GuestName(vm))
 }
 
-// domain describes the machine of a VM, whose earlier guests have printed that many bytes.
+// domain describes the machine of a VM, given how many bytes its earlier guests have printed.
 func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, printed int64, m hypervisor.Machine) (*libvirtxml.Domain, error) {
 	image, err := c.image(m.Payload.Image)
 	if err != nil {

@@ -50,7 +50,7 @@ func newFamily() *family {
 	return &family{jobs: map[cluster.VJobID]*cluster.VJob{}, register: dependency.New(&journal.Loaded{}), said: map[cluster.VJobID]string{}}
 }
 
-// A vjob whose work failed is not one that ended well, and the reason tells its exit status.
+// If the work of a vjob failed, the vjob has not ended well, and the reason tells its exit status.
 func TestFailedWork(t *testing.T) {
 	f := newFamily()
 	f.register.Note(journal.EndedVJob{ID: 1, Outcome: cluster.Unsuccessful, Exit: cluster.Exited(3), Started: true})

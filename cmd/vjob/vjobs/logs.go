@@ -179,7 +179,7 @@ type follower struct {
 
 	from   int64
 	filter *console.Output // nil: all of the console is printed
-	boot   []byte          // the text before the first output, while there is none
+	boot   []byte          // the text before the first output
 }
 
 // maxBoot bounds the text that is kept in case no output follows, in bytes.
