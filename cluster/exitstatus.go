@@ -97,7 +97,7 @@ type Success uint8
 
 // The rules.
 const (
-	AllSucceed   Success = iota // every VM: the status of the vjob is the largest
+	AllSucceed   Success = iota // every VM: the status of the vjob is the largest; of a led vjob only the first
 	FirstSucceed                // the first VM: its status is that of the vjob
 	AnySucceeds                 // one VM suffices
 )
@@ -117,12 +117,13 @@ func (s *Success) UnmarshalText(b []byte) (err error) {
 }
 
 // Result is the exit status of a vjob and the rank of the VM that it is taken from, given those of its VMs in
-// rank order, and whether the vjob has succeeded. VMs that have not ended by themselves do not count.
+// rank order, and whether the vjob has succeeded. VMs that have not ended by themselves do not count, and for a vjob that
+// ends with its first VM only that one: which others have ended before is a matter of chance.
 //
 // A VM without a known status has succeeded if it was given no command and no script: its image says what it
 // does. Otherwise it has failed, since the command may have been interrupted.
 func (j *VJob) Result(exits []ExitStatus) (status ExitStatus, rank int, succeeded bool) {
-	if j.Success == FirstSucceed && len(exits) > 0 && !exits[0].IsZero() {
+	if (j.Success == FirstSucceed || j.LeaderEnds) && len(exits) > 0 && !exits[0].IsZero() {
 		return exits[0], 0, j.severity(0, exits[0]) == 0
 	}
 	best := -1

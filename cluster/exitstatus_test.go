@@ -52,25 +52,27 @@ func TestResult(t *testing.T) {
 		name    string
 		success cluster.Success
 		command bool
+		led     bool
 		exits   []cluster.ExitStatus
 		status  cluster.ExitStatus
 		rank    int
 		good    bool
 	}{
-		{"none has ended by itself", cluster.AllSucceed, true, []cluster.ExitStatus{open, open}, open, 0, true},
-		{"all well", cluster.AllSucceed, true, []cluster.ExitStatus{ok, ok}, ok, 0, true},
-		{"the largest", cluster.AllSucceed, true, []cluster.ExitStatus{ok, three, one}, three, 1, false},
-		{"a signal is larger than small codes", cluster.AllSucceed, true, []cluster.ExitStatus{three, cluster.Exited(137)}, cluster.Exited(137), 1, false},
-		{"the first of equal ones", cluster.AllSucceed, true, []cluster.ExitStatus{three, three}, three, 0, false},
-		{"members that were ended do not count", cluster.AllSucceed, true, []cluster.ExitStatus{open, ok, open}, ok, 1, true},
-		{"a command without a status has failed", cluster.AllSucceed, true, []cluster.ExitStatus{ok, unknown}, unknown, 1, false},
-		{"known failures come before unknown ones", cluster.AllSucceed, true, []cluster.ExitStatus{unknown, one}, one, 1, false},
-		{"an image without a command has succeeded", cluster.AllSucceed, false, []cluster.ExitStatus{unknown}, unknown, 0, true},
-		{"an image that tells a failure has failed", cluster.AllSucceed, false, []cluster.ExitStatus{unknown, one}, one, 1, false},
-		{"only the first", cluster.FirstSucceed, true, []cluster.ExitStatus{ok, three}, ok, 0, true},
-		{"only the first, which failed", cluster.FirstSucceed, true, []cluster.ExitStatus{one, ok}, one, 0, false},
-		{"one suffices", cluster.AnySucceeds, true, []cluster.ExitStatus{three, ok, one}, ok, 1, true},
-		{"one would suffice", cluster.AnySucceeds, true, []cluster.ExitStatus{three, one}, one, 1, false},
+		{"none has ended by itself", cluster.AllSucceed, true, false, []cluster.ExitStatus{open, open}, open, 0, true},
+		{"all well", cluster.AllSucceed, true, false, []cluster.ExitStatus{ok, ok}, ok, 0, true},
+		{"the largest", cluster.AllSucceed, true, false, []cluster.ExitStatus{ok, three, one}, three, 1, false},
+		{"a signal is larger than small codes", cluster.AllSucceed, true, false, []cluster.ExitStatus{three, cluster.Exited(137)}, cluster.Exited(137), 1, false},
+		{"the first of equal ones", cluster.AllSucceed, true, false, []cluster.ExitStatus{three, three}, three, 0, false},
+		{"members that were ended do not count", cluster.AllSucceed, true, false, []cluster.ExitStatus{open, ok, open}, ok, 1, true},
+		{"a command without a status has failed", cluster.AllSucceed, true, false, []cluster.ExitStatus{ok, unknown}, unknown, 1, false},
+		{"known failures come before unknown ones", cluster.AllSucceed, true, false, []cluster.ExitStatus{unknown, one}, one, 1, false},
+		{"an image without a command has succeeded", cluster.AllSucceed, false, false, []cluster.ExitStatus{unknown}, unknown, 0, true},
+		{"an image that tells a failure has failed", cluster.AllSucceed, false, false, []cluster.ExitStatus{unknown, one}, one, 1, false},
+		{"only the first", cluster.FirstSucceed, true, false, []cluster.ExitStatus{ok, three}, ok, 0, true},
+		{"only the first, which failed", cluster.FirstSucceed, true, false, []cluster.ExitStatus{one, ok}, one, 0, false},
+		{"only the first of a led vjob", cluster.AllSucceed, true, true, []cluster.ExitStatus{ok, three}, ok, 0, true},
+		{"one suffices", cluster.AnySucceeds, true, false, []cluster.ExitStatus{three, ok, one}, ok, 1, true},
+		{"one would suffice", cluster.AnySucceeds, true, false, []cluster.ExitStatus{three, one}, one, 1, false},
 	} {
 		job := cluster.VJob{VMs: make([]cluster.VM, len(tt.exits)), Terms: cluster.Terms{Success: tt.success}}
 		if tt.command {
@@ -78,6 +80,7 @@ func TestResult(t *testing.T) {
 				job.VMs[i].Payload.Command = []string{"work"}
 			}
 		}
+		job.LeaderEnds = tt.led
 		if status, rank, good := job.Result(tt.exits); status != tt.status || rank != tt.rank || good != tt.good {
 			t.Errorf("%s: %q of VM %d, %t; want %q of VM %d, %t", tt.name, status, rank, good, tt.status, tt.rank, tt.good)
 		}

@@ -61,7 +61,8 @@ type Change struct {
 	Incomplete  bool // Unpaused: the copy was incomplete
 	Good        bool // Discarded: the image was complete and undamaged
 	Cause       hypervisor.Cause
-	Fault       FaultKind // FaultBegan, FaultEnded
+	Exit        cluster.ExitStatus // Ended
+	Fault       FaultKind          // FaultBegan, FaultEnded
 }
 
 // Truth is the ground truth for checkers, whether or not nodes answer.

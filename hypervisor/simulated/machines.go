@@ -59,7 +59,7 @@ func (ms *machines) endGuest(m *machine, cause hypervisor.Cause) {
 	ms.guests.consoles.print(m, "%s", cause)
 	n.recordEnding(m, cause, ms.clock.time())
 	ms.remove(m)
-	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause}, &m.Memory)
+	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause, Exit: m.Memory.Exit}, &m.Memory)
 }
 
 // kernelPanic turns a copy into a dead copy.

@@ -25,8 +25,9 @@ type Checker struct {
 	intents map[hypervisor.OpID]bool
 	used    map[cluster.VJobID]int // generation up to which images are used (I3)
 	paused  map[cluster.VJobID][]time.Time
-	done    map[cluster.VMID]int // incarnation in which the guest shut itself down
-	calm    bool                 // no faults: nothing excuses a refused call
+	done    map[cluster.VMID]int                // incarnation in which the guest shut itself down
+	told    map[cluster.VMID]cluster.ExitStatus // by the guest that did so last
+	calm    bool                                // no faults: nothing excuses a refused call
 	maxSkew time.Duration
 	trace   func(line string)                     // may be nil
 	saves   map[suspension]map[simulated.Disk]int // epochs when a generation began to be saved
@@ -69,7 +70,7 @@ func NewChecker(c *simulated.Cluster, maxSkew time.Duration, calm bool, trace fu
 	k := &Checker{
 		cluster: c, gangs: map[cluster.VJobID]gang.Record{}, jobs: map[cluster.VJobID]journal.VJobChange{}, power: powers{},
 		intents: map[hypervisor.OpID]bool{}, used: map[cluster.VJobID]int{},
-		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, maxSkew: maxSkew, calm: calm, trace: trace,
+		paused: map[cluster.VJobID][]time.Time{}, done: map[cluster.VMID]int{}, told: map[cluster.VMID]cluster.ExitStatus{}, maxSkew: maxSkew, calm: calm, trace: trace,
 	}
 	k.ties, k.starts = newTies(), map[cluster.VJobID]starts{}
 	k.saves, k.left = map[suspension]map[simulated.Disk]int{}, left{}
@@ -128,7 +129,7 @@ func (k *Checker) Change(ch simulated.Change) {
 		}
 	case simulated.Ended:
 		if ch.Cause == hypervisor.CauseShutdown {
-			k.done[ch.VM] = ch.Stamp.Incarnation
+			k.done[ch.VM], k.told[ch.VM] = ch.Stamp.Incarnation, ch.Exit
 		}
 	case simulated.Discarded:
 		k.lastCopy(ch)
@@ -312,12 +313,13 @@ func (k *Checker) transition(c journal.VJobChange) {
 	if c.Version != before.Version+1 {
 		k.violate(17, "vjob %s goes from version %d to %d", c.ID, before.Version, c.Version)
 	}
-	if c.State.Terminal() == (c.Outcome == cluster.Open) || (c.State == cluster.Failed) != (c.Outcome == cluster.Broken) {
+	if c.State.Terminal() == (c.Outcome == cluster.Open) || (c.State == cluster.Failed) != (c.Outcome == cluster.Broken || c.Outcome == cluster.Unsuccessful) {
 		k.violate(17, "vjob %s is %s with outcome %s", c.ID, c.State, c.Outcome)
 	}
 	if c.Outcome == cluster.Completed {
 		k.allDone(c.ID)
 	}
+	k.exits(c)
 	if before.State.Terminal() {
 		k.violate(14, "vjob %s was %s and is %s", c.ID, before.State, c.State)
 	}

@@ -50,18 +50,20 @@ type ties struct {
 	owner    map[cluster.VJobID]string
 	replaced map[cluster.VJobID]bool // failed, and resubmitted
 	led      map[cluster.VJobID]bool // the vjob ends with its first VM
+	success  map[cluster.VJobID]cluster.Success
 }
 
 func newTies() ties {
 	return ties{
 		map[cluster.VJobID][]cluster.Dependency{}, map[cluster.VJobID]cluster.VJobID{}, map[cluster.VJobID]string{}, map[cluster.VJobID]bool{}, map[cluster.VJobID]bool{},
+		map[cluster.VJobID]cluster.Success{},
 	}
 }
 
 // tie records the dependencies, arrays and owners of acknowledged vjobs.
 func (k *Checker) tie(jobs ...*cluster.VJob) {
 	for _, job := range jobs {
-		k.ties.owner[job.ID], k.ties.led[job.ID] = job.Owner, job.LeaderEnds
+		k.ties.owner[job.ID], k.ties.led[job.ID], k.ties.success[job.ID] = job.Owner, job.LeaderEnds, job.Success
 		if job.Array != 0 {
 			k.ties.arrays[job.ID] = job.Array
 		}

@@ -37,6 +37,7 @@ func (r *run) submit() error {
 	r.assignOwner(&sub)
 	r.attach(&sub)
 	r.pick(&sub)
+	r.exit(&sub)
 	r.kind(&sub)
 	r.time(&sub)
 	if r.opts.rationed() {
