@@ -1,6 +1,7 @@
 package gang
 
 import (
+	"cmp"
 	"fmt"
 
 	"vjob/cluster"
@@ -113,10 +114,7 @@ func (t *turn) noteEndings() bool {
 		}
 		switch {
 		case s.Gone && s.Cause == hypervisor.CauseShutdown:
-			m.Ended, m.Next, m.Exit = true, "", s.Exit
-			if m.Exit.IsZero() {
-				m.Exit = cluster.UnknownExit
-			}
+			m.Ended, m.Next, m.Exit = true, "", cmp.Or(s.Exit, cluster.UnknownExit)
 			t.changed = true
 		case t.rec.Phase == Creating && !s.Gone:
 			// It was never seen: the boot is still to be made, or to be made again.
