@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,4 +118,37 @@ func TestResubmit(t *testing.T) {
 	if j := s.job("sweep[2]"); j.ID != 7 || j.Parameter != "a=2 'b c'" {
 		t.Errorf("%+v", j.VJob)
 	}
+}
+
+// A script has its flags in its head; those of the command line take precedence.
+func TestScripts(t *testing.T) {
+	s, _ := live(t)
+	script := func(head string) string { return file(t, "#!/bin/sh\n"+head+"\necho hello\n") }
+	s.ok("submit", script("#VJOB --name sim --vms 2 --cpu 0.5 --mem 256MiB --walltime 1:00:00 --hold\n#VJOB --label case=7 --env MODE=fast"), "--walltime", "2:00:00", "--label", "mine=1")
+	j := s.job("sim")
+	if j.VMCount != 2 || j.CPUMilli != 1000 || j.WalltimeSeconds != 7200 || !j.Held || fmt.Sprint(j.Terms.Labels) != "map[mine:1]" {
+		t.Errorf("%+v", j.VJob)
+	}
+	if out := s.ok("show", "sim"); !strings.Contains(out, "script     #!/bin/sh") || !strings.Contains(out, "variable   MODE=fast") {
+		t.Errorf("show:\n%s", out)
+	}
+	r := s.run("submit", script("#SBATCH -J batch -N 2 -c 1 --mem=256M -t 10\n#SBATCH --gres=gpu:1"), "--hold")
+	if r.code != 0 || !strings.Contains(r.err, "vjob.yaml:3: --gres: not supported, ignored") {
+		t.Errorf("%+v", r)
+	}
+	again := s.ok("show", "--file", "batch")
+	for _, want := range []string{"led: true", "walltime: 0:10:00", "    script: |", "SLURM_JOB_ID", "      - sleep\n"} {
+		if !strings.Contains(again, want) {
+			t.Errorf("lacks %q:\n%s", want, again)
+		}
+	}
+	s.ok("submit", script("#OAR -l nodes=2/core=1,walltime=0:20:0 -n grid"), "--hold", "--mem", "256MiB")
+	if j := s.job("grid"); j.VMCount != 2 || j.WalltimeSeconds != 1200 || !j.Terms.LeaderEnds {
+		t.Errorf("%+v", j.VJob)
+	}
+	s.fails(cli.ExitInput, `vjob.yaml:2: --cpu: "many"`, "submit", script("#VJOB --cpu many"))
+	s.fails(cli.ExitInput, `vjob.yaml:2: --vms: "many"`, "submit", script("#VJOB --vms many"))
+	s.fails(cli.ExitInput, `vjob.yaml:3: --after: "perhaps:7"`, "submit", script("#VJOB --vms 1\n#VJOB --after perhaps:7"))
+	s.fails(cli.ExitInput, `vjob.yaml:2: #VJOB: "--vmz" is not a flag of vjob submit`, "submit", script("#VJOB --vmz 4"))
+	s.fails(cli.ExitInput, "two scripts given", "submit", script(""), "--script", script(""))
 }

@@ -4,14 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/display"
+	"vjob/cmd/vjob/jobscript"
 	"vjob/cmd/vjob/vjobfile"
 	"vjob/ctxswitch/placement"
 	"vjob/internal/document"
@@ -35,6 +39,7 @@ type submission struct {
 	rule     []string
 	env      []string
 	script   string
+	job      *jobscript.Script // nil without one
 	steps    string
 	key      string
 	wait     string // "", start or end
@@ -51,12 +56,17 @@ func submitCommand(a *cli.App) *cobra.Command {
 	var f submission
 	cmd := &cobra.Command{
 		Use:   "submit [flags] [FILE | -- COMMAND [ARGUMENT...]]",
-		Short: "submit a vjob, described by a file or by flags",
+		Short: "submit a vjob, described by a file, a script or flags",
 		Long: `Submits a vjob and prints its number. Once it is printed, the vjob is safe.
 
-FILE is a vjob file in YAML or JSON ("-" is the standard input). Without one the flags
-describe equal VMs, and what stands after -- is the command that each runs.`,
+FILE is a vjob file in YAML or JSON, or a script ("-" is the standard input). Without one the flags
+describe equal VMs, and what stands after -- is the command that each runs.
+
+A script begins with #!. Each VM runs it. Lines such as "#VJOB --vms 4 --walltime 1:00:00" in its head
+have flags; those of the command line take precedence. Lines with #SBATCH and #OAR are understood as
+far as they have a counterpart; such a script runs in the first VM, and its end ends the vjob.`,
 		Example: `  vjob submit sim-run.yaml
+  vjob submit run.sh
   vjob submit --name sim-run --vms 4 --cpu 1 --mem 512MiB --walltime 1:00:00 -- ./run.sh --fast
   vjob submit --name test --vms 2 --steps "2m@1,1m@0.5"    # simulated guests: 2 minutes of 1 processor, then 1 of 0.5`,
 		RunE: func(cmd *cobra.Command, args []string) error { return submit(a, cmd, &f, args) },
@@ -99,13 +109,13 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 		return err
 	}
 	if err := f.terms.override(cmd, &s.Terms.Terms, a.Now()); err != nil {
-		return err
+		return f.job.Locate(err)
 	}
 	if s.Container && cmd.ArgsLenAtDash() >= 0 {
 		return cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
 	}
 	if err := f.array.override(a, &s); err != nil {
-		return err
+		return f.job.Locate(err)
 	}
 	if err := checkWait(f.wait); err != nil {
 		return err
@@ -158,14 +168,21 @@ func submissionOf(a *cli.App, cmd *cobra.Command, f *submission, args []string) 
 	case len(command) > 0:
 		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("a file and a command given: want one of them")}
 	}
+	data, err := a.ReadInput(args[0])
+	if err != nil {
+		return wire.Submission{}, err
+	}
+	if jobscript.Is(string(data)) {
+		if err := f.readScript(a, cmd, args[0], string(data)); err != nil {
+			return wire.Submission{}, err
+		}
+		s, err := f.fromFlags(nil)
+		return s, f.job.Locate(err)
+	}
 	for _, name := range ofVMs {
 		if cmd.Flags().Changed(name) {
 			return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("--%s: want it in the file, which describes the VMs", name)}
 		}
-	}
-	data, err := a.ReadInput(args[0])
-	if err != nil {
-		return wire.Submission{}, err
 	}
 	s, err := vjobfile.Parse(args[0], data)
 	if err != nil {
@@ -241,8 +258,64 @@ func (f *submission) fromFlags(command []string) (s wire.Submission, err error) 
 			return s, err
 		}
 	}
-	s.Template = vm
+	if f.job == nil {
+		s.Template = vm
+		return s, nil
+	}
+	if f.script != "" {
+		return s, cluster.Fault("--script", "two scripts given, want one of them")
+	}
+	vm.Script = f.job.Text
+	if !f.job.First || f.vms == 1 {
+		s.Template = vm
+		return s, nil
+	}
+	others := *vm
+	others.Script, others.Command = "", []string{"sleep", "infinity"}
+	s.Count, s.LeaderEnds = 0, true
+	s.VMs = append([]wire.VMSpec{*vm}, slices.Repeat([]wire.VMSpec{others}, f.vms-1)...)
 	return s, nil
+}
+
+// readScript reads a job script. Its directives count where the command line has no such flag.
+func (f *submission) readScript(a *cli.App, cmd *cobra.Command, name, text string) error {
+	flags := cmd.Flags()
+	given := map[string]bool{}
+	flags.Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
+	job, err := jobscript.Read(name, text, submitFlags{flags})
+	if err != nil {
+		return err
+	}
+	f.job = &job
+	for _, d := range job.Directives {
+		if given[d.Flag] {
+			continue
+		}
+		if err := flags.Set(d.Flag, d.Value); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, d.Line, cluster.BadField("--"+d.Flag, d.Value, flags.Lookup(d.Flag).Usage))
+		}
+	}
+	for _, warning := range job.Warnings {
+		_, _ = fmt.Fprintf(a.Err, "vjob: warning: %s\n", display.Clean(warning))
+	}
+	return nil
+}
+
+// submitFlags are the flags of `vjob submit` for directives.
+type submitFlags struct{ *pflag.FlagSet }
+
+// Lookup implements [jobscript.Flags].
+func (s submitFlags) Lookup(word string) (name string, takesValue, known bool) {
+	flag := (*pflag.Flag)(nil)
+	if long, ok := strings.CutPrefix(word, "--"); ok && long != "" {
+		flag = s.FlagSet.Lookup(long)
+	} else if len(word) == 2 {
+		flag = s.ShorthandLookup(word[1:])
+	}
+	if flag == nil || flag.Name == "help" {
+		return "", false, false
+	}
+	return flag.Name, flag.NoOptDefVal == "", true
 }
 
 // rules are those that the flags say, as a script. What keeps VMs apart does so at
