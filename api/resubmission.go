@@ -72,8 +72,8 @@ func submissionOf(kept *journal.Kept) wire.Submission {
 		s.Name, _, _ = strings.Cut(s.Name, "[")
 	}
 	s.Count, s.Template, s.VMs = foldVMs(vmSpecsOf(vms))
-	for i := range s.Terms.Shapes {
-		shape := &s.Terms.Shapes[i]
+	for i := range s.Shapes {
+		shape := &s.Shapes[i]
 		shape.Count, shape.Template, shape.VMs = foldVMs(shape.VMs)
 	}
 	return s

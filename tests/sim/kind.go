@@ -55,8 +55,8 @@ type ties struct {
 
 func newTies() ties {
 	return ties{
-		map[cluster.VJobID][]cluster.Dependency{}, map[cluster.VJobID]cluster.VJobID{}, map[cluster.VJobID]string{}, map[cluster.VJobID]bool{}, map[cluster.VJobID]bool{},
-		map[cluster.VJobID]cluster.Success{},
+		after: map[cluster.VJobID][]cluster.Dependency{}, arrays: map[cluster.VJobID]cluster.VJobID{}, owner: map[cluster.VJobID]string{},
+		replaced: map[cluster.VJobID]bool{}, led: map[cluster.VJobID]bool{}, success: map[cluster.VJobID]cluster.Success{},
 	}
 }
 

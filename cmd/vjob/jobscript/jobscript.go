@@ -78,7 +78,8 @@ func Read(name, text string, flags Flags) (Script, error) {
 			}
 		}
 	}
-	return s, r.finish()
+	r.finish()
+	return s, nil
 }
 
 // at names the line of an error.

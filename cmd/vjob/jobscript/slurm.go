@@ -226,9 +226,9 @@ func (r *reader) slurmExport(text string) {
 }
 
 // finish sets the size of a job of Slurm: a VM for each node or, without nodes, for each task.
-func (r *reader) finish() error {
+func (r *reader) finish() {
 	if !r.used {
-		return nil
+		return
 	}
 	r.line = 1
 	vms, cpus := max(r.nodes, 1), max(r.cpusPerTask, 1)
@@ -253,7 +253,6 @@ func (r *reader) finish() error {
 		r.set("mem", fmt.Sprintf("%dMiB", memory))
 	}
 	r.script.Text = withVariables(r.script.Text, slurmVariables)
-	return nil
 }
 
 // slurmVariables have the values of Slurm's variables. Shells read them before the script.
