@@ -51,7 +51,7 @@ func (h *vjobHandler) orderArray(c *gin.Context, caller Subject, order scheduler
 		return err
 	}
 	if total, ended := members(row.Fold); total == ended {
-		return fmt.Errorf("array %s: all of its %d vjobs have ended: %w", array, total, cluster.ErrConflict)
+		return &endedError{fmt.Sprintf("array %s: all of its %d vjobs have ended", array, total)}
 	}
 	if err := h.scheduler.OrderArray(c.Request.Context(), array, order, caller.Name); err != nil {
 		return err
@@ -75,9 +75,18 @@ func (h *vjobHandler) liveInPath(c *gin.Context, caller Subject) (journal.Kept, 
 // ended returns the error of a change to a vjob that has ended, which says how and when.
 func (h *vjobHandler) ended(row *journal.Row, caller Subject) error {
 	w := wireVJob(row, h.snapshot(), caller.Viewer())
-	return fmt.Errorf("vjob %s has ended (%s at %s): %s: %w",
-		row.ID, w.Outcome, row.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), w.Reason, cluster.ErrConflict)
+	return &endedError{fmt.Sprintf("vjob %s has ended (%s at %s): %s",
+		row.ID, w.Outcome, row.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), w.Reason)}
 }
+
+// endedError is a change to what has ended. It matches [cluster.ErrConflict].
+type endedError struct{ text string }
+
+// Error says what has ended, how and when.
+func (e *endedError) Error() string { return e.text }
+
+// Is reports whether the target is [cluster.ErrConflict].
+func (e *endedError) Is(target error) bool { return target == cluster.ErrConflict }
 
 // endedMeanwhile explains the error of a change: a vjob that the scheduler does not know any more has just ended.
 func (h *vjobHandler) endedMeanwhile(ctx context.Context, caller Subject, id cluster.VJobID, err error) error {

@@ -15,6 +15,7 @@ import (
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/admin"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/completion"
 	"vjob/cmd/vjob/energy"
 	"vjob/cmd/vjob/oar"
 	"vjob/cmd/vjob/plan"
@@ -35,7 +36,8 @@ func main() {
 // run carries out one command line and returns its exit code.
 func run(ctx context.Context, s cli.Streams, args []string) int {
 	a := &cli.App{Streams: s}
-	root := a.Root(commands(a)...)            //nolint:contextcheck // cobra hands the context to the commands
+	root := a.Root(commands(a)...) //nolint:contextcheck // cobra hands the context to the commands
+	completion.Register(a, root)
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {

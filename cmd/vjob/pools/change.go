@@ -182,8 +182,8 @@ running. It is refused if the pool cannot hold its reservation.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, job, true)
+			if a.Structured() {
+				return a.Print(job)
 			}
 			in := "in no pool"
 			if job.Pool != "" {

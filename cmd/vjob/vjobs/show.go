@@ -29,8 +29,8 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, job, true)
+			if a.Structured() {
+				return a.Print(job)
 			}
 			return showVJob(a, &job)
 		},
