@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,7 +42,7 @@ func parseFormat(text string) (outputFormat, error) {
 		if source == "" {
 			return outputFormat{}, cluster.Fault("--output", "the template is missing, want -o template='{{range .vjobs}}{{.id}}{{\"\\n\"}}{{end}}' or the like")
 		}
-		t, err := template.New("output").Funcs(template.FuncMap{"json": jsonText}).Parse(source)
+		t, err := template.New("output").Funcs(templateFuncs).Parse(source)
 		if err != nil {
 			return outputFormat{}, cluster.Fault("--output", "%v", err)
 		}
@@ -115,66 +114,6 @@ func printJSON(out io.Writer, v any, indent bool) error {
 		_, err = io.WriteString(out, text)
 	}
 	return err
-}
-
-// jsonText is the function json of templates.
-func jsonText(v any) (string, error) {
-	text, err := encode(v, false)
-	return strings.TrimSuffix(text, "\n"), err
-}
-
-// generic returns a value as JSON has it: maps, lists, texts and numbers.
-func generic(v any) (any, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var value any
-	if err := d.Decode(&value); err != nil {
-		return nil, err
-	}
-	return value, nil
-}
-
-// printTemplate executes a template on what -o json prints, and ends its last line.
-func printTemplate(out io.Writer, t *template.Template, v any) error {
-	data, err := generic(v)
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	if err := t.Execute(&b, numbers(data)); err != nil {
-		return cluster.Fault("--output", "%v", err)
-	}
-	text := b.String()
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	_, err = io.WriteString(&display.CleanWriter{To: out}, text)
-	return err
-}
-
-// numbers replaces the numbers of JSON by those that templates can compare.
-func numbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		f, _ := v.Float64() // JSON has no other numbers
-		return f
-	case []any:
-		for i := range v {
-			v[i] = numbers(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = numbers(v[key])
-		}
-	}
-	return v
 }
 
 // Show prints a value in the format for programs, or as the table that is made of it.

@@ -18,13 +18,14 @@ func printYAML(out io.Writer, v any, whole bool) error {
 	}
 	y := &yamlWriter{in: json.NewDecoder(strings.NewReader(text))}
 	y.in.UseNumber()
-	if !whole {
-		y.out.WriteString("---\n")
-	}
 	if err := y.value("", false); err != nil {
 		return fmt.Errorf("print as YAML: %w", err)
 	}
-	_, err = io.WriteString(out, strings.TrimPrefix(y.out.String(), "\n"))
+	document := strings.TrimLeft(y.out.String(), "\n ")
+	if !whole {
+		document = "---\n" + document
+	}
+	_, err = io.WriteString(out, document)
 	return err
 }
 

@@ -111,14 +111,14 @@ func (t *Table) layout(width int) *layout {
 // line writes a row, and below it what does not fit.
 func (l *layout) line(out *strings.Builder, cells []string, paint func(string, string) string) {
 	var b strings.Builder
-	start := 0 // of the last column
+	at, start := 0, 0 // of the column, and of the lines below
 	var below []string
 	for n, i := range l.columns {
 		cell, last := cells[i], n == len(l.columns)-1
 		if last && l.rest > 0 && textWidth(cell) > l.rest {
 			if l.rest >= leastTo {
 				lines := wrap(cell, l.rest)
-				cell, below = lines[0], lines[1:]
+				cell, below, start = lines[0], lines[1:], at
 			} else {
 				cell, below, start = "", wrap(cell, max(1, l.width-indented)), indented
 			}
@@ -139,9 +139,7 @@ func (l *layout) line(out *strings.Builder, cells []string, paint func(string, s
 		if !last {
 			b.WriteString(strings.Repeat(" ", gap))
 		}
-		if !last && start != indented {
-			start += l.widths[i] + gap
-		}
+		at += l.widths[i] + gap
 	}
 	out.WriteString(strings.TrimRight(b.String(), " ") + "\n")
 	for _, line := range below {
