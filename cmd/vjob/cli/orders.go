@@ -110,7 +110,7 @@ func (o *Orders) Run(cmd *cobra.Command, words []string) error {
 			return err
 		}
 	}
-	return o.give(cmd.Context(), c, targets, errs)
+	return o.give(cmd.Context(), c, targets, errs, flag != "" || len(words) > 1)
 }
 
 // selected are the live vjobs that the flags select. Those that do not run come first, so that none starts in the
@@ -244,8 +244,9 @@ type result struct {
 	err error
 }
 
-// give gives the order to each target, some at a time, and prints what became of them in their order.
-func (o *Orders) give(ctx context.Context, c *client.Client, targets []target, unknown []error) error {
+// give gives the order to each target, some at a time, and prints what became of them in their order, and the
+// sum if it is wanted.
+func (o *Orders) give(ctx context.Context, c *client.Client, targets []target, unknown []error, sum bool) error {
 	jobs := []wire.VJob{}
 	followed := 0
 	refused := &refusals{verb: o.Verb, names: map[string][]string{}}
@@ -270,7 +271,7 @@ func (o *Orders) give(ctx context.Context, c *client.Client, targets []target, u
 	switch {
 	case o.a.Structured():
 		err = o.a.Print(wire.VJobList{VJobs: jobs, Total: len(jobs)})
-	case len(targets)+len(unknown) != 1:
+	case sum || len(targets) > 1:
 		err = o.summary(followed, len(unknown)+refused.count)
 	}
 	if len(errs) > 0 && len(jobs) > 0 {
