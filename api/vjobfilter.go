@@ -32,7 +32,7 @@ func vjobParams() []Param {
 		{Name: "label", Kind: "string", Many: true, Meaning: "only vjobs with this label: NAME=VALUE, or NAME for any value; several: with all of them"},
 		{Name: "node", Kind: "string", Meaning: "only vjobs of which a VM is on this node or moves there; ended ones that were there"},
 		{Name: "match", Kind: "string", Meaning: "only vjobs with this text in their name, parameter or comment; case is ignored"},
-		{Name: "prefix", Kind: "string", Meaning: "only vjobs whose name or number begins with this text"},
+		{Name: "prefix", Kind: "string", Meaning: "only vjobs with a name or a number that begins with this text"},
 		{Name: "submitted_since", Kind: "string", Meaning: "only vjobs submitted then or later" + instant},
 		{Name: "submitted_until", Kind: "string", Meaning: "only vjobs submitted before" + instant},
 		{Name: "ended_since", Kind: "string", Meaning: "only vjobs that ended then or later" + instant},

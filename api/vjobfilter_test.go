@@ -92,8 +92,15 @@ func TestOrdersAfterTheEnd(t *testing.T) {
 	b.end(1, cluster.WalltimeExceeded, "its walltime is over")
 	want := "vjob 1 has ended (overdue at " + epoch.Add(time.Hour).UTC().Format("2006-01-02 15:04:05") + " UTC): its walltime is over"
 	for _, c := range [][3]string{
-		{"DELETE", "", ""}, {"POST", "/hold", ""}, {"POST", "/release", ""}, {"POST", "/suspend", ""}, {"POST", "/resume", ""}, {"POST", "/requeue", ""},
-		{"PATCH", "", `{"walltime_seconds":60}`}, {"PATCH", "", `{"moves":"never"}`}, {"PATCH", "", `{"pool":"physics"}`},
+		{"DELETE", "", ""},
+		{"POST", "/hold", ""},
+		{"POST", "/release", ""},
+		{"POST", "/suspend", ""},
+		{"POST", "/resume", ""},
+		{"POST", "/requeue", ""},
+		{"PATCH", "", `{"walltime_seconds":60}`},
+		{"PATCH", "", `{"moves":"never"}`},
+		{"PATCH", "", `{"pool":"physics"}`},
 	} {
 		res := b.as("alice", c[0], "/v1/vjobs/1"+c[1], c[2])
 		e := read[wire.Error](t, res, http.StatusConflict).Error

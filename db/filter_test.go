@@ -30,7 +30,7 @@ func labelled(t *testing.T) *db.DB {
 	step := journal.Step{
 		VJobs: []journal.VJobChange{{ID: 4, State: cluster.Terminated, Outcome: cluster.Deleted, Version: 1, Ended: storetest.Start.Add(5 * time.Hour)}},
 		Intents: []journal.Intent{{
-			At: storetest.Start,
+			At:   storetest.Start,
 			Call: hypervisor.Call{Op: 1, Verb: hypervisor.Boot, VM: cluster.VMID{VJob: 4}, Node: "n2", Stamp: hypervisor.Stamp{Incarnation: 1, Epoch: 1}},
 		}},
 	}

@@ -122,7 +122,9 @@ func TestCompletionOfTheDaemon(t *testing.T) {
 		words := strings.Split(line, " ")
 		got := s.offered(words...)
 		if last := words[len(words)-1]; last != "" { // as the shell does
-			got = slices.DeleteFunc(got, func(w string) bool { return !strings.HasPrefix(w, last[strings.IndexByte(last, '=')+1:]) && !strings.HasPrefix(w, last) })
+			got = slices.DeleteFunc(got, func(w string) bool {
+				return !strings.HasPrefix(w, last[strings.IndexByte(last, '=')+1:]) && !strings.HasPrefix(w, last)
+			})
 		}
 		want = strings.ReplaceAll(want, "root", user)
 		if text := strings.Join(got, " "); text != want {

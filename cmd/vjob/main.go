@@ -36,8 +36,8 @@ func main() {
 // run carries out one command line and returns its exit code.
 func run(ctx context.Context, s cli.Streams, args []string) int {
 	a := &cli.App{Streams: s}
-	root := a.Root(commands(a)...) //nolint:contextcheck // cobra hands the context to the commands
-	completion.Register(a, root)
+	root := a.Root(commands(a)...)            //nolint:contextcheck // cobra hands the context to the commands
+	completion.Register(a, root)              //nolint:contextcheck // cobra hands the context to the completions
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {

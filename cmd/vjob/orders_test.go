@@ -90,7 +90,7 @@ func TestOrdersAsk(t *testing.T) {
 }
 
 // Orders to several vjobs go on after one that is refused; the exit status tells a partial failure, and what is refused for the
-// same reason is told once.
+// same reason is printed once.
 func TestOrdersInPart(t *testing.T) {
 	s := held(t)
 	r := s.run("release", "1", "99", "climate[2]", "single", "1")
@@ -122,7 +122,7 @@ func TestOrdersInPart(t *testing.T) {
 // Flags select the vjobs of the caller, also for administrators, unless --user names another user.
 func TestOrdersAreForOneUser(t *testing.T) {
 	s := held(t)
-	if out := s.ok("delete", "--user", "nobody-else", "--yes"); out != "0 vjobs will end\n" {
+	if out := s.ok("delete", "--user", "mallory", "--yes"); out != "0 vjobs will end\n" {
 		t.Errorf("of another user: %s", out)
 	}
 	if out := s.ok("delete", "--state", "waiting", "--project", "physics", "--yes"); !strings.HasSuffix(out, "1 vjob will end\n") {
@@ -148,7 +148,7 @@ func TestListConditions(t *testing.T) {
 		"--columns id --array sweep --sort -index --limit 2":   "6 5",
 		"--columns id --name sweep --limit 2":                  "2 3",
 		"--columns id --node n1":                               "",
-		"--columns id --user nobody-else":                      "",
+		"--columns id --user mallory":                          "",
 		"--columns id --queue batch --newest --limit 1":        "2",
 		"--columns outcome --ended":                            "deleted",
 		"--columns labels --label campaign=7":                  "campaign=7",

@@ -105,7 +105,7 @@ func ParsePast(field, text string, now time.Time) (time.Time, error) {
 	day, clock, given := strings.Cut(text, " ")
 	ago, named := map[string]int{"today": 0, "yesterday": 1}[day]
 	if !named {
-		day, clock, given = "", text, true
+		clock, given = text, true
 	}
 	at := time.Time{}
 	if given {

@@ -57,7 +57,7 @@ func (o *Orders) Register(a *App, cmd *cobra.Command) {
 	flags.BoolVar(&o.array, "array", false, "refuse numbers and names that are not those of arrays")
 }
 
-// Operand splits the last word off, which is not a vjob. The error names it if there is none.
+// Operand splits the last word off, which is not a vjob. Without any word the error names the missing field.
 func (o *Orders) Operand(cmd *cobra.Command, words []string, field, want string) (vjobs []string, operand string, err error) {
 	last := len(words) - 1
 	if last < 0 || last == 0 && !o.every && o.filter.Given(cmd.Flags()) == "" {
@@ -196,7 +196,7 @@ func liveMembers(m *wire.Members) (n int) {
 	return n
 }
 
-// members are the live vjobs at some places of an array; if there are none, the ended ones, which the daemon will
+// members are the live vjobs at some places of an array; if all have ended, these, which the daemon will
 // refuse with how they ended.
 func members(ctx context.Context, c *client.Client, array int64, indexes string) (list []target, err error) {
 	for _, live := range []bool{true, false} {

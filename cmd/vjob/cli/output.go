@@ -21,9 +21,6 @@ const (
 	FormatTemplate = "template" // followed by = and a Go template
 )
 
-// formats are those that the flag is completed with.
-var formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatCSV, FormatTemplate + "="}
-
 // outputFormat is what -o selects.
 type outputFormat struct {
 	name     string

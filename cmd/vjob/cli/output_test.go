@@ -20,8 +20,8 @@ import (
 )
 
 // printed is what a command prints that has this value, with these flags.
-func printed(t testing.TB, v any, args ...string) (string, error) {
-	t.Helper()
+func printed(tb testing.TB, v any, args ...string) (string, error) {
+	tb.Helper()
 	var out bytes.Buffer
 	a := &cli.App{Streams: cli.Streams{Out: &out, Err: &out, Width: func() int { return 0 }, Getenv: func(string) string { return "" }}}
 	cmd := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error {
@@ -29,7 +29,7 @@ func printed(t testing.TB, v any, args ...string) (string, error) {
 	}}
 	root := a.Root(cmd)
 	root.SetArgs(append([]string{"x"}, args...))
-	err := root.ExecuteContext(t.Context())
+	err := root.ExecuteContext(tb.Context())
 	return out.String(), err
 }
 

@@ -99,13 +99,18 @@ func dependencies(ctx context.Context, c *client.Client, typed string) (found []
 	return append(fixed("afterok:", "afterany:", "afternotok:", "after:")(ctx, c, typed), vjobs(ctx, c, typed)...)
 }
 
+// asks turns a method of the client into a function of a context.
+func asks[L any](get func(*client.Client, context.Context) (L, error)) func(context.Context, *client.Client) (L, error) {
+	return func(ctx context.Context, c *client.Client) (L, error) { return get(c, ctx) }
+}
+
 // each offers a candidate for each entry of a list of the daemon.
-func each[L, T any](get func(c *client.Client, ctx context.Context) (L, error), entries func(L) []T, offer func(*T) cobra.Completion) source {
+func each[L, T any](get func(ctx context.Context, c *client.Client) (L, error), entries func(L) []T, offer func(*T) cobra.Completion) source {
 	return func(ctx context.Context, c *client.Client, _ string) (found []cobra.Completion) {
 		if c == nil {
 			return nil
 		}
-		list, err := get(c, ctx)
+		list, err := get(ctx, c)
 		if err != nil {
 			return nil
 		}
@@ -121,28 +126,28 @@ func each[L, T any](get func(c *client.Client, ctx context.Context) (L, error), 
 func listNodes(l wire.NodeList) []wire.Node { return l.Nodes }
 
 var (
-	nodes = each((*client.Client).Nodes, listNodes, func(n *wire.Node) cobra.Completion {
+	nodes = each(asks((*client.Client).Nodes), listNodes, func(n *wire.Node) cobra.Completion {
 		return candidate(n.Name, display.NodeState(n))
 	})
-	queues = each((*client.Client).Queues, func(l wire.QueueList) []wire.Queue { return l.Queues }, func(q *wire.Queue) cobra.Completion {
+	queues = each(asks((*client.Client).Queues), func(l wire.QueueList) []wire.Queue { return l.Queues }, func(q *wire.Queue) cobra.Completion {
 		return candidate(q.Name, fmt.Sprintf("%d running, %d waiting", q.Running, q.Waiting))
 	})
-	images = each((*client.Client).Images, func(l wire.ImageList) []wire.Image { return l.Images }, func(i *wire.Image) cobra.Completion {
+	images = each(asks((*client.Client).Images), func(l wire.ImageList) []wire.Image { return l.Images }, func(i *wire.Image) cobra.Completion {
 		return candidate(i.ID, i.Description)
 	})
-	pools = each((*client.Client).Pools, func(l wire.PoolList) []wire.Pool { return l.Pools }, func(p *wire.Pool) cobra.Completion {
+	pools = each(asks((*client.Client).Pools), func(l wire.PoolList) []wire.Pool { return l.Pools }, func(p *wire.Pool) cobra.Completion {
 		return candidate(p.Name, display.Count(p.VJobs, "vjob"))
 	})
-	plans = each(func(c *client.Client, ctx context.Context) (wire.PlanList, error) { return c.Plans(ctx, mostVJobs, 0) },
+	plans = each(func(ctx context.Context, c *client.Client) (wire.PlanList, error) { return c.Plans(ctx, mostVJobs, 0) },
 		func(l wire.PlanList) []wire.Plan { return l.Plans }, func(p *wire.Plan) cobra.Completion {
 			return candidate(strconv.FormatInt(p.ID, 10), display.Moment(&p.Began)+" "+p.State)
 		})
-	recommendations = each(func(c *client.Client, ctx context.Context) (wire.RecommendationList, error) {
+	recommendations = each(func(ctx context.Context, c *client.Client) (wire.RecommendationList, error) {
 		return c.Recommendations(ctx, "", "pending", mostVJobs)
 	}, func(l wire.RecommendationList) []wire.Recommendation { return l.Recommendations }, func(r *wire.Recommendation) cobra.Completion {
 		return candidate(strconv.FormatInt(r.ID, 10), r.Kind+": "+r.Changes)
 	})
-	orphans = each((*client.Client).Orphans, func(l wire.OrphanList) []wire.Orphan { return l.Orphans }, func(o *wire.Orphan) cobra.Completion {
+	orphans = each(asks((*client.Client).Orphans), func(l wire.OrphanList) []wire.Orphan { return l.Orphans }, func(o *wire.Orphan) cobra.Completion {
 		return candidate(o.Image, o.Why)
 	})
 	tokens = each(ownTokens, func(l wire.TokenList) []wire.TokenInfo { return l.Tokens }, func(t *wire.TokenInfo) cobra.Completion {
@@ -150,7 +155,7 @@ var (
 	})
 )
 
-func ownTokens(c *client.Client, ctx context.Context) (wire.TokenList, error) {
+func ownTokens(ctx context.Context, c *client.Client) (wire.TokenList, error) {
 	who, err := c.Whoami(ctx)
 	if err != nil {
 		return wire.TokenList{}, err
@@ -163,7 +168,7 @@ func accounts(ctx context.Context, c *client.Client, typed string) []cobra.Compl
 	if c == nil {
 		return nil
 	}
-	found := each((*client.Client).Users, func(l wire.UserList) []wire.User { return l.Users }, func(u *wire.User) cobra.Completion {
+	found := each(asks((*client.Client).Users), func(l wire.UserList) []wire.User { return l.Users }, func(u *wire.User) cobra.Completion {
 		return candidate(u.Name, u.Role)
 	})(ctx, c, typed)
 	if who, err := c.Whoami(ctx); err == nil && !slices.ContainsFunc(found, func(f cobra.Completion) bool { return word(f) == who.Name }) {
@@ -173,14 +178,14 @@ func accounts(ctx context.Context, c *client.Client, typed string) []cobra.Compl
 }
 
 // recent are the vjobs from which labels and projects are gathered.
-func recent(c *client.Client, ctx context.Context) (wire.VJobList, error) {
+func recent(ctx context.Context, c *client.Client) (wire.VJobList, error) {
 	return c.VJobs(ctx, client.VJobQuery{Newest: true, Fold: true, Limit: 10 * mostVJobs})
 }
 
 // projects offers the projects of vjobs, and those that have a share.
 func projects(ctx context.Context, c *client.Client, typed string) []cobra.Completion {
 	found := each(recent, func(l wire.VJobList) []wire.VJob { return l.VJobs }, func(j *wire.VJob) cobra.Completion { return j.Project })(ctx, c, typed)
-	shared := each((*client.Client).Shares, func(l wire.ShareList) []wire.Share { return l.Shares }, func(s *wire.Share) cobra.Completion {
+	shared := each(asks((*client.Client).Shares), func(l wire.ShareList) []wire.Share { return l.Shares }, func(s *wire.Share) cobra.Completion {
 		project, _, below := strings.Cut(s.Account, "/")
 		if !below {
 			return ""
@@ -195,7 +200,7 @@ func labels(ctx context.Context, c *client.Client, typed string) []cobra.Complet
 	if c == nil {
 		return nil
 	}
-	list, err := recent(c, ctx)
+	list, err := recent(ctx, c)
 	if err != nil {
 		return nil
 	}

@@ -60,7 +60,7 @@ type Shown struct {
 	Value any
 }
 
-// Some returns a number, or nil for 0, which is none.
+// Some returns a number, or nil for 0, which means that the value is absent.
 func Some[N int | int64 | Clock | cluster.MilliCPU | cluster.MiB](n N) any {
 	if n == 0 {
 		return nil
@@ -68,7 +68,7 @@ func Some[N int | int64 | Clock | cluster.MilliCPU | cluster.MiB](n N) any {
 	return n
 }
 
-// Clock is a number of seconds that is shown as hours, minutes and seconds; 0 is none.
+// Clock is a number of seconds that is shown as hours, minutes and seconds; 0 is shown as "-".
 type Clock int64
 
 // Text returns a value for people: an amount with its unit, a time in the local zone, "-" for none.

@@ -77,10 +77,27 @@ func TestWrapLosesNothing(t *testing.T) {
 func TestCompare(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ less, more any }{
-		{9, 10}, {int64(9), int64(10)}, {cluster.MiB(900), cluster.MiB(2048)}, {cluster.MilliCPU(500), cluster.MilliCPU(2000)},
-		{59 * time.Second, time.Minute}, {at, at.Add(time.Second)}, {&at, new(at.Add(time.Second))}, {0.5, 1.5}, {display.Clock(9), display.Clock(100)},
-		{"n9", "n10"}, {"a", "b"}, {"a", "a1"}, {"n007", "n8"}, {"x", nil}, {3, nil}, {"x", ""}, {at, time.Time{}}, {&at, (*time.Time)(nil)},
-		{display.Shown{Text: "z", Value: 1}, display.Shown{Text: "a", Value: 2}}, {display.Share(0.09), display.Share(0.1)}, {false, true},
+		{9, 10},
+		{int64(9), int64(10)},
+		{cluster.MiB(900), cluster.MiB(2048)},
+		{cluster.MilliCPU(500), cluster.MilliCPU(2000)},
+		{59 * time.Second, time.Minute},
+		{at, at.Add(time.Second)},
+		{&at, new(at.Add(time.Second))},
+		{0.5, 1.5},
+		{display.Clock(9), display.Clock(100)},
+		{"n9", "n10"},
+		{"a", "b"},
+		{"a", "a1"},
+		{"n007", "n8"},
+		{"x", nil},
+		{3, nil},
+		{"x", ""},
+		{at, time.Time{}},
+		{&at, (*time.Time)(nil)},
+		{display.Shown{Text: "z", Value: 1}, display.Shown{Text: "a", Value: 2}},
+		{display.Share(0.09), display.Share(0.1)},
+		{false, true},
 	} {
 		if display.Compare(c.less, c.more) >= 0 || display.Compare(c.more, c.less) <= 0 || display.Compare(c.less, c.less) != 0 {
 			t.Errorf("%v and %v: %d, %d", c.less, c.more, display.Compare(c.less, c.more), display.Compare(c.more, c.less))
@@ -95,10 +112,24 @@ func TestTextAndRaw(t *testing.T) {
 		value     any
 		text, raw string
 	}{
-		{"", "-", ""}, {"a", "a", "a"}, {true, "yes", "true"}, {false, "-", "false"}, {7, "7", "7"}, {int64(-7), "-7", "-7"}, {1.25, "1.25", "1.25"},
-		{cluster.MiB(2048), "2 GiB", "2048"}, {cluster.MilliCPU(1500), "1.5", "1500"}, {90 * time.Minute, "1h30m", "5400"}, {display.Clock(3600), "1:00:00", "3600"},
-		{nil, "-", ""}, {(*time.Time)(nil), "-", ""}, {time.Time{}, "-", ""}, {at, "2026-11-21 11:00:00", "2026-11-21T11:00:00.5Z"}, {display.Share(0.5), "50.0 %", "0.5"},
-		{display.Shown{Text: "never"}, "never", ""}, {display.Shown{Text: "3 of 4", Value: 3}, "3 of 4", "3"},
+		{"", "-", ""},
+		{"a", "a", "a"},
+		{true, "yes", "true"},
+		{false, "-", "false"},
+		{7, "7", "7"},
+		{int64(-7), "-7", "-7"},
+		{1.25, "1.25", "1.25"},
+		{cluster.MiB(2048), "2 GiB", "2048"},
+		{cluster.MilliCPU(1500), "1.5", "1500"},
+		{90 * time.Minute, "1h30m", "5400"},
+		{display.Clock(3600), "1:00:00", "3600"},
+		{nil, "-", ""},
+		{(*time.Time)(nil), "-", ""},
+		{time.Time{}, "-", ""},
+		{at, "2026-11-21 11:00:00", "2026-11-21T11:00:00.5Z"},
+		{display.Share(0.5), "50.0 %", "0.5"},
+		{display.Shown{Text: "never"}, "never", ""},
+		{display.Shown{Text: "3 of 4", Value: 3}, "3 of 4", "3"},
 	} {
 		if text, raw := display.Text(c.value), display.Raw(c.value); text != strings.ReplaceAll(c.text, "11:00:00", at.Local().Format("15:04:05")) || raw != c.raw {
 			t.Errorf("%#v: %q, %q; want %q, %q", c.value, text, raw, c.text, c.raw)
