@@ -179,7 +179,7 @@ func accounts(ctx context.Context, c *client.Client, typed string) []cobra.Compl
 
 // recent are the vjobs from which labels and projects are gathered.
 func recent(ctx context.Context, c *client.Client) (wire.VJobList, error) {
-	return c.VJobs(ctx, client.VJobQuery{Newest: true, Fold: true, Limit: 10 * mostVJobs})
+	return c.VJobs(ctx, client.VJobQuery{Newest: true, Fold: true, Limit: 5 * mostVJobs})
 }
 
 // projects offers the projects of vjobs, and those that have a share.

@@ -82,6 +82,7 @@ func partsCell(j *entry) any {
 func folded(j *entry) entry {
 	array := *j
 	array.ID, array.Name, array.Reason = j.Array, cluster.ArrayName(j.Name), display.Members(j.Members)
-	array.State, array.Outcome, array.QueuePlace = "array", "", 0
+	array.State, array.Outcome, array.QueuePlace, array.Index, array.Parameter = "array", "", 0, 0, ""
+	array.Started, array.Ended, array.Since, array.EstimatedStart = nil, nil, nil, nil
 	return array
 }
