@@ -11,6 +11,9 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
+// mostLabels is how many labels one request may name; a vjob has no more.
+const mostLabels = 64
+
 // maxPattern is the longest text that is searched for, in bytes.
 const maxPattern = 200
 
@@ -104,7 +107,11 @@ func (q *queryReader) indexes(key string) (list []cluster.IndexRange) {
 
 // labels reads labels: NAME=VALUE, or NAME.
 func (q *queryReader) labels(key string) (list []journal.Label) {
-	for _, text := range q.c.QueryArray(key) {
+	texts := q.c.QueryArray(key)
+	if len(texts) > mostLabels && q.err == nil {
+		q.err = cluster.BadField(key, len(texts), fmt.Sprintf("at most %d labels", mostLabels))
+	}
+	for _, text := range texts {
 		name, value, exact := strings.Cut(text, "=")
 		if !cluster.IsLabel(name) && q.err == nil {
 			q.err = cluster.BadField(key, text, "NAME=VALUE or NAME, where NAME begins with a letter")

@@ -28,7 +28,7 @@ func ArrayName(name string) string {
 type IndexRange struct{ First, Last int }
 
 // maxIndexRanges is the most ranges of one text.
-const maxIndexRanges = 1000
+const maxIndexRanges = 100
 
 // ParseIndexes reads places of an array: "3", "3-7", or several of these with commas. The error is a
 // [FieldError] of the field.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -86,14 +87,16 @@ func (c *condition) array(f *journal.Filter) {
 	if f.Array != 0 {
 		c.add("array <> 0 AND array = ?", int64(f.Array))
 	}
-	var places []string
-	var bounds []any
-	for _, r := range f.Indexes {
-		places, bounds = append(places, "array_index BETWEEN ? AND ?"), append(bounds, r.First, r.Last)
+	if len(f.Indexes) == 0 {
+		return
 	}
-	if len(places) > 0 {
-		c.add("("+strings.Join(places, " OR ")+")", bounds...)
+	ranges := make([][2]int, len(f.Indexes))
+	for i, r := range f.Indexes {
+		ranges[i] = [2]int{r.First, r.Last}
 	}
+	list, _ := json.Marshal(ranges) // numbers have JSON
+	// One term for all ranges: SQLite bounds the depth of an expression.
+	c.add("EXISTS (SELECT 1 FROM json_each(?) AS place WHERE array_index BETWEEN place.value ->> 0 AND place.value ->> 1)", string(list))
 }
 
 // label adds a label, which the specification has.

@@ -107,7 +107,7 @@ func TestCompletionOfTheDaemon(t *testing.T) {
 		"list --sort=-prio":            "-priority",
 		"list --user ":                 "root",
 		"pools show ":                  "cluster shared",
-		"pools move climate s":         "shared",
+		"pools move climate sh":        "shared",
 		"token revoke ":                "1",
 		"events --vjob cl":             "climate",
 		"events --kind al":             "alarm",
