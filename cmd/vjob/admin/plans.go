@@ -66,8 +66,8 @@ var planColumns = []display.Field[wire.Plan]{
 	{Head: ">ACTIONS", Cell: func(p *wire.Plan) any { return p.ActionCount }},
 	{Head: ">COST", Cell: func(p *wire.Plan) any { return cluster.MiB(p.CostMiB) }},
 	{Head: ">ESTIMATED", Cell: func(p *wire.Plan) any { return display.Seconds(p.MakespanSeconds) }},
-	{Head: ">TOOK", Cell: func(p *wire.Plan) any { return display.Shown{Text: took(p), Value: p.TookSeconds} }},
-	{Head: ">RATIO", Cell: func(p *wire.Plan) any { return display.Shown{Text: ratio(p), Value: p.Ratio} }},
+	{Head: ">TOOK", Cell: func(p *wire.Plan) any { return display.Shown{Text: took(p), Value: display.Some(p.TookSeconds)} }},
+	{Head: ">RATIO", Cell: func(p *wire.Plan) any { return display.Shown{Text: ratio(p), Value: display.Some(p.Ratio)} }},
 	{Head: "NOTE", Cell: func(p *wire.Plan) any { return p.Note }},
 }
 

@@ -61,7 +61,7 @@ type Shown struct {
 }
 
 // Some returns a number, or nil for 0, which means that the value is absent.
-func Some[N int | int64 | Clock | cluster.MilliCPU | cluster.MiB](n N) any {
+func Some[N int | int64 | float64 | Clock | cluster.MilliCPU | cluster.MiB](n N) any {
 	if n == 0 {
 		return nil
 	}
