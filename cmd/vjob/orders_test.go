@@ -13,10 +13,27 @@ import (
 func held(t *testing.T) *shell {
 	t.Helper()
 	s, _ := live(t)
+	s.submitHeld()
+	return s
+}
+
+func (s *shell) submitHeld() {
+	s.t.Helper()
 	s.ok("submit", "--name", "climate", "--hold", "--label", "campaign=7", "--project", "physics")
 	s.ok("submit", "--name", "sweep", "--array", "5", "--hold", "--label", "campaign=8")
 	s.ok("submit", "--name", "single", "--hold", "--label", "campaign=7", "--walltime", "1:00:00")
-	return s
+}
+
+// heldBy is held, with a shell of another user, who has the vjob 8.
+func heldBy(t *testing.T) (s, bob *shell) {
+	t.Helper()
+	s, d := live(t)
+	s.submitHeld()
+	s.ok("accounts", "add", "bob")
+	secret := strings.TrimSpace(s.ok("token", "create", "--user", "bob", "-o", "template={{.secret}}"))
+	bob = &shell{t: t, env: map[string]string{"VJOB_SERVER": "http://" + d.Addresses()[1].String(), "VJOB_TOKEN": secret, "HOME": t.TempDir()}}
+	bob.ok("submit", "--name", "climate", "--hold", "--label", "campaign=7")
+	return s, bob
 }
 
 // left are the names of the vjobs that have not ended, and that are not about to.
@@ -119,14 +136,32 @@ func TestOrdersInPart(t *testing.T) {
 	s.fails(cli.ExitInput, "time: missing", "walltime", "1")
 }
 
-// Flags select the vjobs of the caller, also for administrators, unless --user names another user.
+// Flags select the vjobs of the caller, also for administrators, unless --user names another user. Users reach no vjobs
+// but their own.
 func TestOrdersAreForOneUser(t *testing.T) {
-	s := held(t)
-	if out := s.ok("delete", "--user", "mallory", "--yes"); out != "0 vjobs will end\n" {
-		t.Errorf("of another user: %s", out)
-	}
+	s, bob := heldBy(t)
 	if out := s.ok("delete", "--state", "waiting", "--project", "physics", "--yes"); !strings.HasSuffix(out, "1 vjob will end\n") {
 		t.Errorf("two flags:\n%s", out)
+	}
+	if out := s.ok("delete", "--user", "mallory", "--yes"); out != "0 vjobs will end\n" {
+		t.Errorf("of a user without vjobs: %s", out)
+	}
+	if out := s.ok("delete", "--all", "--yes"); !strings.HasSuffix(out, "6 vjobs will end\n") || strings.Contains(out, "vjob 8") {
+		t.Errorf("all of an administrator:\n%s", out)
+	}
+	bob.fails(cli.ExitNotAllowed, "owner: bob may not list the vjobs of others", "delete", "--user", "root", "--yes")
+	bob.fails(cli.ExitNotFound, "vjob 1: not found", "delete", "1") // as for one that does not exist
+	bob.fails(cli.ExitNotFound, "vjob 2: not found", "delete", "2")
+	bob.fails(cli.ExitNotFound, `vjob "sweep": not found`, "delete", "sweep")
+	bob.fails(cli.ExitNotFound, "2 is no array", "delete", "2[1-5]")
+	if got := bob.offered("delete", ""); strings.Join(got, " ") != "8 climate" {
+		t.Errorf("bob is offered %q", got)
+	}
+	if out := bob.ok("list", "--all", "--match", "sweep", "--columns", "id"); out != "ID\n" {
+		t.Errorf("bob finds:\n%s", out)
+	}
+	if out := s.ok("delete", "--user", "bob", "--yes"); !strings.HasSuffix(out, "1 vjob will end\n") {
+		t.Errorf("of bob:\n%s", out)
 	}
 }
 
