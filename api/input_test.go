@@ -121,6 +121,7 @@ func TestWrongRequests(t *testing.T) {
 		{"GET", "/v1/vjobs?state=asleep", "", 400, "state"},
 		{"GET", "/v1/vjobs?limit=1&limit=2", "", 400, "limit"},
 		{"GET", "/v1/vjobs?ended=1", "", 400, "ended"},
+		{"GET", "/v1/vjobs?outcome=good", "", 400, "outcome"},
 		{"GET", "/v1/vjobs?live=true&ended=true", "", 400, "live"},
 		{"GET", "/v1/vjobs?live=true&ended_since=2026-11-22T00:00:00Z", "", 400, "live"},
 		{"GET", "/v1/vjobs?project=a%20b", "", 400, "project"},

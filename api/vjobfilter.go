@@ -22,6 +22,7 @@ func vjobParams() []Param {
 	const instant = ", RFC 3339"
 	return []Param{
 		{Name: "state", Kind: "string", Many: true, Meaning: "only vjobs in one of these states"},
+		{Name: "outcome", Kind: "string", Many: true, Meaning: "only vjobs that ended in one of these ways"},
 		{Name: "owner", Kind: "string", Meaning: "only vjobs of this owner (administrators)"},
 		{Name: "name", Kind: "string", Meaning: "only vjobs of this name, or of the array of this name"},
 		{Name: "live", Kind: "boolean", Meaning: "only vjobs that have not ended"},
@@ -53,6 +54,13 @@ func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
 			return f, err
 		}
 		f.States = append(f.States, state)
+	}
+	for _, text := range c.QueryArray("outcome") {
+		outcome, err := cluster.ParseOutcome(text)
+		if err != nil {
+			return f, err
+		}
+		f.Outcomes = append(f.Outcomes, outcome)
 	}
 	q := queryReader{c: c}
 	f.Fold = q.flag("fold")

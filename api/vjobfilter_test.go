@@ -32,16 +32,18 @@ func TestListConditions(t *testing.T) {
 	submit("bob", `"name":"climate","labels":{"campaign":"7"}`)
 	b.end(2, cluster.Deleted, "deleted by alice")
 	for query, want := range map[string]string{
-		"project=physics":                   "climate",
-		"label=campaign%3D8":                "sweep[1] sweep[2]",
-		"label=campaign":                    "climate sweep[1] sweep[2]",
-		"label=campaign&label=campaign%3D7": "climate",
-		"match=FIRST":                       "climate",
-		"match=1+2":                         "sweep[1]",
-		"prefix=sw":                         "sweep[1] sweep[2]",
-		"name=sweep&index=2":                "sweep[2]",
-		"array=2&index=1-9":                 "sweep[1] sweep[2]",
-		"ended=true":                        "sweep[1]",
+		"project=physics":                         "climate",
+		"label=campaign%3D8":                      "sweep[1] sweep[2]",
+		"label=campaign":                          "climate sweep[1] sweep[2]",
+		"label=campaign&label=campaign%3D7":       "climate",
+		"match=FIRST":                             "climate",
+		"match=1+2":                               "sweep[1]",
+		"prefix=sw":                               "sweep[1] sweep[2]",
+		"name=sweep&index=2":                      "sweep[2]",
+		"array=2&index=1-9":                       "sweep[1] sweep[2]",
+		"outcome=deleted&outcome=completed":       "sweep[1]",
+		"outcome=completed":                       "",
+		"ended=true":                              "sweep[1]",
 		"index=" + strings.Repeat("9,", 99) + "2": "sweep[2]",
 		strings.Repeat("label=campaign&", 63) + "label=campaign%3D7&index=" + strings.Repeat("9,", 99) + "2&fold=true": "",
 		"ended=true&label=campaign%3D7":              "",
@@ -76,7 +78,7 @@ func TestClientSendsConditions(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 22, 0, 0, 0, 5, time.UTC)
 	_, err = c.VJobs(t.Context(), client.VJobQuery{
-		States: []string{"failed"}, Owner: "bob", Name: "x", Ended: true, Newest: true, Array: 1, Indexes: "1,3-4", Fold: true,
+		States: []string{"failed"}, Outcomes: []string{"deleted"}, Owner: "bob", Name: "x", Ended: true, Newest: true, Array: 1, Indexes: "1,3-4", Fold: true,
 		Project: "p", Queue: "q", Labels: []string{"a=b", "c"}, Node: "n1", Match: "m", Prefix: "x",
 		SubmittedSince: at, SubmittedUntil: at.Add(time.Hour), EndedSince: at, EndedUntil: at.Add(time.Hour), Offset: 1, Limit: 1,
 	})

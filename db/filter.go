@@ -61,6 +61,13 @@ func conditions(f *journal.Filter) (where string, args []any) {
 		}
 		c.add("state IN (?"+strings.Repeat(", ?", len(states)-1)+")", states...)
 	}
+	if len(f.Outcomes) > 0 {
+		outcomes := make([]any, len(f.Outcomes))
+		for i, o := range f.Outcomes {
+			outcomes[i] = o.String()
+		}
+		c.add("outcome IN (?"+strings.Repeat(", ?", len(outcomes)-1)+")", outcomes...)
+	}
 	for _, l := range f.Labels {
 		c.label(l)
 	}

@@ -50,6 +50,8 @@ func TestFilter(t *testing.T) {
 	}{
 		"all":                          {journal.Filter{}, "1 2 3 4"},
 		"ended":                        {journal.Filter{Ended: true}, "4"},
+		"outcome":                      {journal.Filter{Outcomes: []cluster.Outcome{cluster.Broken, cluster.Deleted}}, "4"},
+		"another outcome":              {journal.Filter{Outcomes: []cluster.Outcome{cluster.Completed}}, ""},
 		"project":                      {journal.Filter{Project: "biology"}, "2 3"},
 		"queue":                        {journal.Filter{Queue: "batch"}, "1 2 3"},
 		"queue and project":            {journal.Filter{Queue: "batch", Project: "physics"}, "1"},

@@ -78,34 +78,35 @@ type VJob struct {
 	Cause      *Cause     `json:"cause,omitempty"`
 	Since      *time.Time `json:"since,omitempty"`       // when it got into its state, of one that has not ended
 	QueuePlace int        `json:"queue_place,omitempty"` // among those that wait, from 1
+	// Labels are those of the owner.
+	Labels map[string]string `json:"labels,omitempty"`
 	// EstimatedStart is the latest start of a waiting vjob by the present forecast: running
 	// vjobs use up their walltimes, and no vjob with a higher priority is submitted.
 	EstimatedStart *time.Time `json:"estimated_start,omitempty"`
 	// Late is a warning that it misses its deadline or may, with figures; always "" in lists.
-	Late            string            `json:"late,omitempty"`
-	Priority        int               `json:"priority"`       // as it was submitted
-	Rank            *Rank             `json:"rank,omitempty"` // while it has not ended
-	VMCount         int               `json:"vm_count"`
-	CPUMilli        int64             `json:"cpu_milli"`  // sum over members
-	MemoryMiB       int64             `json:"memory_mib"` // sum over members
-	WalltimeSeconds int64             `json:"walltime_seconds,omitempty"`
-	RanSeconds      float64           `json:"ran_seconds"`           // as far as it counts towards the walltime
-	PowerWatts      float64           `json:"power_watts,omitempty"` // its share of the power of its nodes
-	Submitted       time.Time         `json:"submitted"`
-	Started         *time.Time        `json:"started,omitempty"`
-	Ended           *time.Time        `json:"ended,omitempty"`
-	Queue           string            `json:"queue,omitempty"`
-	Project         string            `json:"project,omitempty"`
-	Pool            string            `json:"pool,omitempty"`      // in which it is; absent if in none
-	Comment         string            `json:"comment,omitempty"`   // free text of the owner
-	Outcome         string            `json:"outcome,omitempty"`   // how it ended: completed, overdue, deleted or broken
-	Array           int64             `json:"array,omitempty"`     // the first vjob of the array to which it belongs
-	Index           int               `json:"index,omitempty"`     // its place in the array, from 1
-	Parameter       string            `json:"parameter,omitempty"` // what makes it different from the others of the array
-	Labels          map[string]string `json:"labels,omitempty"`    // of the owner
-	Replaces        int64             `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
-	Attempts        int               `json:"attempts,omitempty"`  // how many failed before it
-	Members         *Members          `json:"members,omitempty"`   // of the array for which it stands in a folded list
+	Late            string     `json:"late,omitempty"`
+	Priority        int        `json:"priority"`       // as it was submitted
+	Rank            *Rank      `json:"rank,omitempty"` // while it has not ended
+	VMCount         int        `json:"vm_count"`
+	CPUMilli        int64      `json:"cpu_milli"`  // sum over members
+	MemoryMiB       int64      `json:"memory_mib"` // sum over members
+	WalltimeSeconds int64      `json:"walltime_seconds,omitempty"`
+	RanSeconds      float64    `json:"ran_seconds"`           // as far as it counts towards the walltime
+	PowerWatts      float64    `json:"power_watts,omitempty"` // its share of the power of its nodes
+	Submitted       time.Time  `json:"submitted"`
+	Started         *time.Time `json:"started,omitempty"`
+	Ended           *time.Time `json:"ended,omitempty"`
+	Queue           string     `json:"queue,omitempty"`
+	Project         string     `json:"project,omitempty"`
+	Pool            string     `json:"pool,omitempty"`      // in which it is; absent if in none
+	Comment         string     `json:"comment,omitempty"`   // free text of the owner
+	Outcome         string     `json:"outcome,omitempty"`   // how it ended: completed, overdue, deleted or broken
+	Array           int64      `json:"array,omitempty"`     // the first vjob of the array to which it belongs
+	Index           int        `json:"index,omitempty"`     // its place in the array, from 1
+	Parameter       string     `json:"parameter,omitempty"` // what makes it different from the others of the array
+	Replaces        int64      `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
+	Attempts        int        `json:"attempts,omitempty"`  // how many failed before it
+	Members         *Members   `json:"members,omitempty"`   // of the array for which it stands in a folded list
 }
 
 // Members summarises the vjobs of an array.

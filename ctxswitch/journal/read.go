@@ -19,9 +19,11 @@ type Filter struct {
 	// Indexes are places in an array, of which one must be that of the vjob.
 	Indexes []cluster.IndexRange
 	Ended   bool // only those that are terminal
-	Project string
-	Queue   string
-	Labels  []Label
+	// Outcomes are those of which a vjob must have one.
+	Outcomes []cluster.Outcome
+	Project  string
+	Queue    string
+	Labels   []Label
 	// Node is where a VM of it is or moves to, or was if it has ended, as far back as intents are kept.
 	Node  cluster.NodeID
 	Match string // in its name, parameter or comment; case is ignored

@@ -27,7 +27,8 @@ var sources = map[string]source{
 	"audit --action":      fixed("login.failed", "user.create", "user.change", "user.delete", "token.create", "token.rotate", "token.revoke", "rules", "budgets", "prices", "pools"),
 	"energy account --by": fixed("owner", "project", "queue", "vjob", "node"), "energy now --by": nodeLabelNames,
 	"--label": labels, "submit --image": images, "submit --name": free, "token create --name": free, "--name": names,
-	"--unmet": fixed("fail", "hold", "run"), "--yields": fixed("suspend", "end", "never"), "--shares": fixed("high", "normal", "low"), "--at": free,
+	"list --outcome": fixed(outcomes()...),
+	"--unmet":        fixed("fail", "hold", "run"), "--yields": fixed("suspend", "end", "never"), "--shares": fixed("high", "normal", "low"), "--at": free,
 	"SHARES": fixed("high", "normal", "low"), "--server": free, "--walltime": free,
 	"oar parse --nodes-resources": free,
 
@@ -43,6 +44,16 @@ var sources = map[string]source{
 func states() (names []string) {
 	for s := cluster.Waiting; s <= cluster.Failed; s++ {
 		names = append(names, s.String())
+	}
+	return names
+}
+
+// outcomes are the ways in which vjobs end.
+func outcomes() (names []string) {
+	for o := cluster.Open + 1; o < 1<<4; o++ {
+		if _, err := cluster.ParseOutcome(o.String()); err == nil {
+			names = append(names, o.String())
+		}
 	}
 	return names
 }

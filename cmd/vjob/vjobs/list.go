@@ -20,11 +20,12 @@ type listFlags struct {
 	all, ended, estimate, ranked, new bool
 	array, since, until               string
 	limit                             int
+	outcomes                          []string
 }
 
 const listHelp = `Lists the vjobs that have not ended and that you may see, in order of submission; each array is one line.
 
-Conditions add up: all of them must hold. --state, --ended, --since, --until and --array also find vjobs that have ended. The
+Conditions add up: all of them must hold. --state, --outcome, --ended, --since, --until and --array also find vjobs that have ended. The
 times are those of the submission, with --ended those of the end: a date and a time, "today 08:00", or a time ago such
 as 2h or 3d.`
 
@@ -53,6 +54,7 @@ func (f *listFlags) register(flags *pflag.FlagSet) {
 	f.filter.Register(flags, "only")
 	flags.BoolVarP(&f.all, "all", "a", false, "also those that have ended")
 	flags.BoolVar(&f.ended, "ended", false, "only those that have ended")
+	flags.StringSliceVar(&f.outcomes, "outcome", nil, "only those that ended in one of these `WAYS`: completed, overdue, deleted, …")
 	flags.StringVar(&f.since, "since", "", "only those submitted, or with --ended ended, at this `TIME` or later")
 	flags.StringVar(&f.until, "until", "", "only those submitted, or with --ended ended, before this `TIME`")
 	flags.BoolVar(&f.estimate, "estimate", false, "also when those that wait will start, if all use up their walltimes, and what has to end before")
@@ -86,7 +88,13 @@ func (f *listFlags) query(now time.Time) (q client.VJobQuery, err error) {
 	} else {
 		q.SubmittedSince, q.SubmittedUntil = since, until
 	}
-	past := f.all || f.ended || f.since != "" || f.until != "" || len(q.States) > 0 || f.array != ""
+	for _, text := range f.outcomes {
+		if _, err := cluster.ParseOutcome(text); err != nil {
+			return q, cluster.Renamed("--outcome", err)
+		}
+	}
+	q.Outcomes = f.outcomes
+	past := f.all || f.ended || len(f.outcomes) > 0 || f.since != "" || f.until != "" || len(q.States) > 0 || f.array != ""
 	q.Live, q.Newest, q.Limit = !past, f.new, f.limit
 	q.Fold = f.array == "" && q.Name == "" && !f.ranked
 	return q, nil
