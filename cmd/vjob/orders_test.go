@@ -24,7 +24,7 @@ func (s *shell) submitHeld() {
 	s.ok("submit", "--name", "single", "--hold", "--label", "campaign=7", "--walltime", "1:00:00")
 }
 
-// heldBy is held, with a shell of another user, who has the vjob 8.
+// heldBy is held, with a shell of bob, the owner of vjob 8.
 func heldBy(t *testing.T) (s, bob *shell) {
 	t.Helper()
 	s, d := live(t)
