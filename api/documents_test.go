@@ -25,6 +25,21 @@ func TestDocumentShowsTheRoutes(t *testing.T) {
 		"<!-- routes: written by go test ./api -update -->\n", "<!-- end of routes -->\n", b.String())
 }
 
+// TestDocumentShowsTheConditions compares docs/reference/rest.md with the parameters of lists of vjobs.
+func TestDocumentShowsTheConditions(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| parameter | type | meaning |\n| --- | --- | --- |\n")
+	for _, ref := range document(t, newFixture(t)).Paths.Find("/v1/vjobs").Get.Parameters {
+		kind := strings.Join(ref.Value.Schema.Value.Type.Slice(), "")
+		if items := ref.Value.Schema.Value.Items; items != nil {
+			kind = strings.Join(items.Value.Type.Slice(), "") + ", may be repeated"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", ref.Value.Name, kind, ref.Value.Description)
+	}
+	golden.Passage(t, "../docs/reference/rest.md",
+		"<!-- vjob parameters: written by go test ./api -update -->\n", "<!-- end of vjob parameters -->\n", b.String())
+}
+
 // TestDocumentHasTheMetrics checks that docs/reference/metrics.md has each metric with its text.
 func TestDocumentHasTheMetrics(t *testing.T) {
 	var code []byte

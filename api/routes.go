@@ -74,16 +74,7 @@ func (h *handlers) vjobRoutes() []Endpoint {
 		{
 			Method: "GET", Path: "/v1/vjobs", Name: "listVJobs", Summary: "The vjobs that the caller may see",
 			Access: Users, Verb: Read, Status: 200, Result: wire.VJobList{}, Handle: h.vjobs.list,
-			Query: []Param{
-				{Name: "state", Kind: "string", Many: true, Meaning: "only vjobs in one of these states"},
-				{Name: "owner", Kind: "string", Meaning: "only vjobs of this owner (administrators)"},
-				{Name: "name", Kind: "string", Meaning: "only vjobs of this name"},
-				{Name: "live", Kind: "boolean", Meaning: "only vjobs that have not ended"},
-				{Name: "newest", Kind: "boolean", Meaning: "latest first"},
-				{Name: "array", Kind: "integer", Meaning: "only the vjobs of this array"},
-				{Name: "fold", Kind: "boolean", Meaning: "one entry for each array, with members"},
-				offsetParam, limitParam,
-			},
+			Query: vjobParams(),
 		},
 		{
 			Method: "POST", Path: "/v1/vjobs", Name: "submitVJob", Summary: "Submit a vjob",

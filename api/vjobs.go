@@ -73,33 +73,6 @@ func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, list)
 }
 
-// vjobFilter reads the query; a user's list is always that of the user.
-func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
-	f.Owner, f.Name, f.Terms = c.Query("owner"), c.Query("name"), true
-	for _, text := range c.QueryArray("state") {
-		state, err := cluster.ParseState(text)
-		if err != nil {
-			return f, err
-		}
-		f.States = append(f.States, state)
-	}
-	q := queryReader{c: c}
-	f.Fold = q.flag("fold")
-	f.Array = cluster.VJobID(q.number("array", 1, 1<<62, 0))
-	f.Live, f.Newest = q.flag("live"), q.flag("newest")
-	f.Offset, f.Limit = int(q.number("offset", 0, 1<<31, 0)), q.limit(defaultPage)
-	if q.err != nil {
-		return f, q.err
-	}
-	if own := caller.Viewer(); own != "" {
-		if f.Owner != "" && f.Owner != own {
-			return f, fmt.Errorf("owner: %s may not list the vjobs of others: %w", own, cluster.ErrForbidden)
-		}
-		f.Owner = own
-	}
-	return f, nil
-}
-
 // submit answers POST /v1/vjobs.
 func (h *vjobHandler) submit(c *gin.Context, caller Subject) error {
 	job, created, err := h.submissions.accept(c, caller)
@@ -136,7 +109,7 @@ func (h *vjobHandler) show(c *gin.Context, caller Subject) error {
 
 // change answers PATCH /v1/vjobs/{id}.
 func (h *vjobHandler) change(c *gin.Context, caller Subject) error {
-	kept, err := h.inPath(c, caller, Change)
+	kept, err := h.liveInPath(c, caller)
 	if err != nil {
 		return err
 	}
@@ -145,7 +118,7 @@ func (h *vjobHandler) change(c *gin.Context, caller Subject) error {
 		return err
 	}
 	if err := h.apply(c.Request.Context(), caller, kept.ID, &body); err != nil {
-		return err
+		return h.endedMeanwhile(c.Request.Context(), caller, kept.ID, err)
 	}
 	// It is changed; that it cannot be read back is no reason to fail it.
 	if fresh, err := h.vjobs.VJob(c.Request.Context(), kept.ID); err == nil {

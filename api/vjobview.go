@@ -23,7 +23,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 		CPUMilli: int64(reserved.CPU), MemoryMiB: int64(reserved.Memory),
 		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: (row.Account.Running - row.Account.Crowded).Seconds(),
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
-		Queue: row.Queue, Project: row.Project, Pool: row.Pool, Comment: row.Comment,
+		Queue: row.Queue, Project: row.Project, Pool: row.Pool, Comment: row.Comment, Labels: row.Labels,
 		Array: int64(row.Array), Index: row.Index, Parameter: row.Parameter, Replaces: int64(row.Replaces), Attempts: row.Attempts,
 		Members: wireMembers(row.Fold),
 	}

@@ -75,9 +75,12 @@ func (t *Terms) Check() error {
 	return checkLabels(t.Labels)
 }
 
+// IsLabel reports whether s is a valid name of a label.
+func IsLabel(s string) bool { return labelShape.MatchString(s) }
+
 func checkLabels(labels map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		if !labelShape.MatchString(name) {
+		if !IsLabel(name) {
 			return BadField(labelField(name), name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter")
 		}
 		if text := labels[name]; len(text) > maxLabel || !Printable(text, "\n\t") {

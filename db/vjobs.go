@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 
 	"vjob/cluster"
@@ -19,7 +18,7 @@ const live = "state NOT IN ('terminated', 'failed')"
 // VJobs lists vjobs without their VMs, rules and payloads. The total counts all vjobs that
 // match the filter, regardless of its limit.
 func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, total int, err error) {
-	where, args := conditions(f)
+	where, args := conditions(&f)
 	if f.Fold {
 		where, args = foldCondition(where, args)
 	}
@@ -56,33 +55,6 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		return nil, 0, fmt.Errorf("list vjobs: %w", err)
 	}
 	return rows, total, nil
-}
-
-// conditions returns the WHERE clause of a filter.
-func conditions(f journal.Filter) (where string, args []any) {
-	var terms []string
-	if f.Owner != "" {
-		terms, args = append(terms, "owner = ?"), append(args, f.Owner)
-	}
-	if f.Name != "" {
-		terms, args = append(terms, "name = ?"), append(args, f.Name)
-	}
-	if f.Live {
-		terms = append(terms, live)
-	}
-	if f.Array != 0 {
-		terms, args = append(terms, "array <> 0 AND array = ?"), append(args, int64(f.Array))
-	}
-	if len(f.States) > 0 {
-		terms = append(terms, "state IN (?"+strings.Repeat(", ?", len(f.States)-1)+")")
-		for _, s := range f.States {
-			args = append(args, s.String())
-		}
-	}
-	if len(terms) == 0 {
-		return "", nil
-	}
-	return " WHERE " + strings.Join(terms, " AND "), args
 }
 
 // VJob returns a vjob with its VMs, gang and account.

@@ -31,35 +31,6 @@ func (c *vjobClient) Submit(ctx context.Context, s wire.Submission, key string) 
 	return job, status == http.StatusCreated, nil
 }
 
-// VJobQuery narrows a list of vjobs. Zero fields do not narrow.
-type VJobQuery struct {
-	States []string
-	Owner  string // administrators only
-	Name   string
-	Live   bool  // only those that have not ended
-	Newest bool  // latest first
-	Array  int64 // only the vjobs of this array
-	Fold   bool  // one entry for each array
-	Offset int
-	Limit  int // 0 is the server's default
-}
-
-func (q VJobQuery) values() url.Values {
-	v := url.Values{}
-	for _, s := range q.States {
-		v.Add("state", s)
-	}
-	setText(v, "owner", q.Owner)
-	setText(v, "name", q.Name)
-	setTrue(v, "live", q.Live)
-	setTrue(v, "newest", q.Newest)
-	setNumber(v, "array", q.Array)
-	setTrue(v, "fold", q.Fold)
-	setNumber(v, "offset", int64(q.Offset))
-	setNumber(v, "limit", int64(q.Limit))
-	return v
-}
-
 // VJobs returns one page of the vjobs that the caller may see.
 func (c *vjobClient) VJobs(ctx context.Context, q VJobQuery) (wire.VJobList, error) {
 	return get[wire.VJobList](ctx, c.connection, "/v1/vjobs", q.values())

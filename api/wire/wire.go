@@ -78,6 +78,8 @@ type VJob struct {
 	Cause      *Cause     `json:"cause,omitempty"`
 	Since      *time.Time `json:"since,omitempty"`       // when it got into its state, of one that has not ended
 	QueuePlace int        `json:"queue_place,omitempty"` // among those that wait, from 1
+	// Labels are those of the owner.
+	Labels map[string]string `json:"labels,omitempty"`
 	// EstimatedStart is the latest start of a waiting vjob by the present forecast: running
 	// vjobs use up their walltimes, and no vjob with a higher priority is submitted.
 	EstimatedStart *time.Time `json:"estimated_start,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/completion"
 	"vjob/tests/golden"
 )
 
@@ -76,6 +77,7 @@ func TestDocumentsShowExistingCommands(t *testing.T) {
 func rootCommand() *cobra.Command {
 	a := &cli.App{Streams: cli.Standard()}
 	root := a.Root(commands(a)...)
+	completion.Register(a, root)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpFlag()

@@ -23,18 +23,18 @@ import (
 
 // live starts a daemon with two fast nodes of 2 CPU, and a shell of an
 // administrator.
-func live(t *testing.T) (*shell, *daemon.Daemon) {
-	t.Helper()
-	return liveWith(t, []settings.Node{{Name: "n[1-2]", CPU: settings.CPU{MilliCPU: 2000}, Memory: settings.Size{MiB: 2048}}})
+func live(tb testing.TB) (*shell, *daemon.Daemon) {
+	tb.Helper()
+	return liveWith(tb, []settings.Node{{Name: "n[1-2]", CPU: settings.CPU{MilliCPU: 2000}, Memory: settings.Size{MiB: 2048}}})
 }
 
 // liveWith is live with other nodes; none are those of the defaults.
-func liveWith(t *testing.T, nodes []settings.Node) (*shell, *daemon.Daemon) {
-	t.Helper()
-	dir := t.TempDir()
+func liveWith(tb testing.TB, nodes []settings.Node) (*shell, *daemon.Daemon) {
+	tb.Helper()
+	dir := tb.TempDir()
 	s, err := settings.Default(func(string) string { return dir })
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.State, s.Listen.Socket, s.Listen.Address = filepath.Join(dir, "state"), filepath.Join(dir, "s"), "127.0.0.1:0"
 	if nodes != nil {
@@ -42,20 +42,20 @@ func liveWith(t *testing.T, nodes []settings.Node) (*shell, *daemon.Daemon) {
 	}
 	s.Simulated.Speed = 500
 	s.Timing.Tick.Duration, s.Timing.Rest.Duration = 200*time.Millisecond, 10*time.Millisecond
-	d, err := daemon.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+	d, err := daemon.Open(tb.Context(), s, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Serve(ctx), d.Close()) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
-	return &shell{t: t, env: map[string]string{"VJOB_SERVER": "unix://" + s.Listen.Socket, "HOME": dir}}, d
+	return &shell{t: tb, env: map[string]string{"VJOB_SERVER": "unix://" + s.Listen.Socket, "HOME": dir}}, d
 }
 
 // waitFor repeats a command until what it prints holds a text.

@@ -32,6 +32,7 @@ type shell struct {
 	env   map[string]string
 	input string
 	width int
+	asks  bool // the user can be asked
 }
 
 // result is what a command line came to.
@@ -45,7 +46,7 @@ func (s *shell) run(args ...string) result {
 	var out, errs bytes.Buffer
 	code := run(s.t.Context(), cli.Streams{
 		In: strings.NewReader(s.input), Out: &out, Err: &errs, Now: func() time.Time { return noon },
-		Getenv: func(k string) string { return s.env[k] }, Width: func() int { return s.width },
+		Getenv: func(k string) string { return s.env[k] }, Width: func() int { return s.width }, Interactive: func() bool { return s.asks },
 	}, args)
 	return result{code, out.String(), errs.String()}
 }

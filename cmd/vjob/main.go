@@ -15,6 +15,7 @@ import (
 	"vjob/cmd/program"
 	"vjob/cmd/vjob/admin"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/completion"
 	"vjob/cmd/vjob/energy"
 	"vjob/cmd/vjob/oar"
 	"vjob/cmd/vjob/plan"
@@ -36,6 +37,7 @@ func main() {
 func run(ctx context.Context, s cli.Streams, args []string) int {
 	a := &cli.App{Streams: s}
 	root := a.Root(commands(a)...)            //nolint:contextcheck // cobra hands the context to the commands
+	completion.Register(a, root)              //nolint:contextcheck // cobra hands the context to the completions
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {

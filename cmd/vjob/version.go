@@ -16,8 +16,8 @@ func versionCommand(a *cli.App) *cobra.Command {
 		Short: "print the version of this program",
 		Args:  cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, map[string]string{"version": program.Version(), "go": runtime.Version()}, true)
+			if a.Structured() {
+				return a.Print(map[string]string{"version": program.Version(), "go": runtime.Version()})
 			}
 			_, err := fmt.Fprintf(a.Out, "vjob %s (%s)\n", program.Version(), runtime.Version())
 			return err

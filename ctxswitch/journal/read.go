@@ -16,6 +16,21 @@ type Filter struct {
 	Live   bool           // only those that are not terminal
 	Newest bool           // latest submission first, else earliest first
 	Array  cluster.VJobID // only its vjobs
+	// Indexes are places in an array, of which one must be that of the vjob.
+	Indexes []cluster.IndexRange
+	Ended   bool // only those that are terminal
+	// Outcomes are those of which a vjob must have one.
+	Outcomes []cluster.Outcome
+	Project  string
+	Queue    string
+	Labels   []Label
+	// Node is where a VM of it is or moves to, or was if it has ended, as far back as intents are kept.
+	Node  cluster.NodeID
+	Match string // in its name, parameter or comment; case is ignored
+	// Prefix is the beginning of its name or of its number.
+	Prefix    string
+	Submitted Period
+	Finished  Period // of the end
 	// Fold shows of each array one row: the first of its vjobs that the filter lets
 	// through, with [Row.Fold] filled in.
 	Fold   bool
@@ -23,6 +38,15 @@ type Filter struct {
 	Offset int
 	Limit  int // 0 is no limit
 }
+
+// Label is a label that a vjob must have, with this value or, if Any is set, with any.
+type Label struct {
+	Name, Value string
+	Any         bool
+}
+
+// Period is a span of time; a zero end is open. Since belongs to it, Until does not.
+type Period struct{ Since, Until time.Time }
 
 // Row is a vjob as it is kept, with its account.
 type Row struct {

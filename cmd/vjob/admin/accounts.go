@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,44 +18,40 @@ func accountsCommand(a *cli.App) *cobra.Command {
 		Use:     "accounts",
 		Aliases: []string{"users"},
 		Short:   "list and change the accounts (administrators)",
-		Args:    cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			list, err := c.Users(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.Show(list, func() *display.Table {
-				t := &display.Table{Heads: display.Heads("ACCOUNT ROLE STATE LOCAL >UID GROUPS CREATED")}
-				for i := range list.Users {
-					u := &list.Users[i]
-					t.Row(u.Name, u.Role, accountState(u), map[bool]string{true: "yes", false: "-"}[u.Local], uid(u), groupsOf(u), display.Moment(u.Created))
-				}
-				return t
-			})
-		},
 	}
+	cli.ListCommand(a, cmd, accountColumns, func(ctx context.Context, c *client.Client) (any, []wire.User, error) {
+		list, err := c.Users(ctx)
+		return list, list.Users, err
+	})
 	cmd.AddCommand(addAccount(a), changeAccount(a), deleteAccount(a),
 		switchAccount(a, "disable", "refuse all requests of an account; its vjobs go on, and nothing is deleted", true),
 		switchAccount(a, "enable", "let an account in again that was disabled", false))
 	return cmd
 }
 
-func accountState(u *wire.User) string {
+// accountColumns are the columns of accounts.
+var accountColumns = []display.Field[wire.User]{
+	{Head: "ACCOUNT", Cell: func(u *wire.User) any { return u.Name }},
+	{Head: "ROLE", Cell: func(u *wire.User) any { return u.Role }},
+	{Head: "STATE", Cell: accountState},
+	{Head: "LOCAL", Cell: func(u *wire.User) any { return u.Local }},
+	{Head: ">UID", Cell: uid},
+	{Head: "GROUPS", Cell: func(u *wire.User) any { return groupsOf(u) }},
+	{Head: "CREATED", Cell: func(u *wire.User) any { return u.Created }},
+}
+
+func accountState(u *wire.User) any {
 	if u.Disabled {
 		return "disabled"
 	}
 	return "enabled"
 }
 
-func uid(u *wire.User) string {
+func uid(u *wire.User) any {
 	if u.UID == nil {
-		return "-"
+		return nil
 	}
-	return strconv.FormatUint(uint64(*u.UID), 10)
+	return int64(*u.UID)
 }
 
 // groupsOf are the groups of an account for people.
@@ -195,26 +190,11 @@ func auditCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "list what administrators have done, changes of tokens, and failed logins (administrators)",
-		Args:  cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			list, err := c.Audit(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.Show(list, func() *display.Table {
-				t := &display.Table{Heads: display.Heads(">ENTRY AT BY FROM ACTION OBJECT TEXT")}
-				for i := range list.Entries {
-					e := &list.Entries[i]
-					t.Row(strconv.FormatInt(e.ID, 10), display.Moment(&e.At), display.Dash(e.By), e.From, e.Action, display.Dash(e.Object), display.Dash(strings.ReplaceAll(e.Text, "\n", " ")))
-				}
-				return t
-			})
-		},
 	}
+	cli.ListCommand(a, cmd, auditColumns, func(ctx context.Context, c *client.Client) (any, []wire.AuditEntry, error) {
+		list, err := c.Audit(ctx, q)
+		return list, list.Entries, err
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&q.Action, "action", "", "only entries of this `ACTION`, such as user.create or login.failed")
 	flags.StringVar(&q.By, "by", "", "only entries of this `ACCOUNT`")
@@ -223,10 +203,21 @@ func auditCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// auditColumns are the columns of the audit list.
+var auditColumns = []display.Field[wire.AuditEntry]{
+	{Head: ">ENTRY", Cell: func(e *wire.AuditEntry) any { return e.ID }},
+	{Head: "TIME", Cell: func(e *wire.AuditEntry) any { return e.At }},
+	{Head: "BY", Cell: func(e *wire.AuditEntry) any { return e.By }},
+	{Head: "FROM", Cell: func(e *wire.AuditEntry) any { return e.From }},
+	{Head: "ACTION", Cell: func(e *wire.AuditEntry) any { return e.Action }},
+	{Head: "OBJECT", Cell: func(e *wire.AuditEntry) any { return e.Object }},
+	{Head: "TEXT", Cell: func(e *wire.AuditEntry) any { return strings.ReplaceAll(e.Text, "\n", " ") }},
+}
+
 // say prints a value as JSON, or a line for people.
 func say(a *cli.App, v any, format string, args ...any) error {
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, v, true)
+	if a.Structured() {
+		return a.Print(v)
 	}
 	_, err := fmt.Fprintf(a.Out, format, args...)
 	return err

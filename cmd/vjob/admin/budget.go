@@ -161,8 +161,8 @@ func changeBudgets(ctx context.Context, a *cli.App, change func([]wire.Budget) (
 	if err := c.SetBudgets(ctx, next); err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, next, true)
+	if a.Structured() {
+		return a.Print(next)
 	}
 	return printBudgets(ctx, a, c)
 }
@@ -180,8 +180,8 @@ func printBudgets(ctx context.Context, a *cli.App, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, now, true)
+	if a.Structured() {
+		return a.Print(now)
 	}
 	var b strings.Builder
 	if len(now.Settings)+len(now.Stated) == 0 {

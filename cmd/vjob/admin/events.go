@@ -27,42 +27,47 @@ func eventsCommand(a *cli.App) *cobra.Command {
 		Use:   "events",
 		Short: "print what has happened, or happens",
 		Args:  cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, k := range kinds {
-				if !slices.Contains(eventKinds, k) {
-					return cluster.BadField("--kind", k, "one of "+strings.Join(eventKinds, ", "))
-				}
-			}
-			if q.Limit < 1 {
-				return cluster.BadField("--limit", q.Limit, "1 or more")
-			}
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			if vjob != "" {
-				if q.VJob, err = cli.ResolveVJob(cmd.Context(), c, vjob); err != nil {
-					return err
-				}
-			}
-			q.Latest = q.After == 0
-			if follow {
-				return followEvents(cmd.Context(), a, c, q, kinds)
-			}
-			list, err := c.Events(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			list.Events = ofKinds(list.Events, kinds)
-			return a.Show(list, func() *display.Table { return display.EventTable(list.Events) })
-		},
 	}
+	var l *cli.Listing[wire.Event]
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		for _, k := range kinds {
+			if !slices.Contains(eventKinds, k) {
+				return cluster.BadField("--kind", k, "one of "+strings.Join(eventKinds, ", "))
+			}
+		}
+		if q.Limit < 1 {
+			return cluster.BadField("--limit", q.Limit, "1 or more")
+		}
+		c, err := a.Client()
+		if err != nil {
+			return err
+		}
+		if vjob != "" {
+			if q.VJob, err = cli.ResolveVJob(cmd.Context(), c, vjob); err != nil {
+				return err
+			}
+		}
+		q.Latest = q.After == 0
+		if follow && cmd.Flags().Changed("watch") {
+			return cluster.Fault("--watch", "given beside --follow, want one of them")
+		}
+		if follow {
+			return followEvents(cmd.Context(), a, c, q, kinds)
+		}
+		list, err := c.Events(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		list.Events = ofKinds(list.Events, kinds)
+		return l.Show(list, list.Events)
+	}
+	l = cli.List(a, cmd, display.EventFields)
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "go on as things happen")
 	flags.StringSliceVar(&kinds, "kind", nil, "only these `KINDS`: "+strings.Join(eventKinds, ", "))
 	flags.StringVar(&vjob, "vjob", "", "only those of this `VJOB`")
 	flags.Int64Var(&q.After, "after", 0, "only those after this `NUMBER`, earliest first")
-	flags.IntVarP(&q.Limit, "limit", "n", 200, "at most so many from the past")
+	flags.IntVarP(&q.Limit, "limit", "n", 200, "at most so `MANY` from the past")
 	cli.Complete(cmd, "kind", eventKinds...)
 	return cmd
 }
@@ -94,8 +99,8 @@ func followEvents(ctx context.Context, a *cli.App, c *client.Client, q client.Ev
 // printEvents prints one line for each event.
 func printEvents(a *cli.App, events []wire.Event) error {
 	for _, e := range events {
-		if a.JSON() {
-			if err := cli.PrintJSON(a.Out, e, false); err != nil {
+		if a.Structured() {
+			if err := a.PrintLine(e); err != nil {
 				return err
 			}
 			continue

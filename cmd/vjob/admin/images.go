@@ -1,8 +1,13 @@
 package admin
 
 import (
+	"context"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"vjob/api/client"
+	"vjob/api/wire"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
@@ -11,29 +16,21 @@ func imagesCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "images",
 		Short: "list the images that VMs can be made of",
-		Args:  cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			list, err := c.Images(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.Show(list, func() *display.Table {
-				t := &display.Table{Heads: display.Heads("IMAGE KIND DEFAULT DESCRIPTION")}
-				for _, i := range list.Images {
-					usual := "-"
-					if i.Default {
-						usual = "yes"
-					}
-					t.Row(i.ID, i.Kind, usual, i.Description)
-				}
-				return t
-			})
-		},
 	}
+	cli.ListCommand(a, cmd, imageColumns, func(ctx context.Context, c *client.Client) (any, []wire.Image, error) {
+		list, err := c.Images(ctx)
+		return list, list.Images, err
+	})
 	cmd.AddCommand(orphansCommand(a), discardCommand(a))
 	return cmd
+}
+
+// imageColumns are the columns of images.
+var imageColumns = []display.Field[wire.Image]{
+	{Head: "IMAGE", Cell: func(i *wire.Image) any { return i.ID }},
+	{Head: "KIND", Cell: func(i *wire.Image) any { return i.Kind }},
+	{Head: "DEFAULT", Cell: func(i *wire.Image) any { return i.Default }},
+	{Head: "USERS", Level: display.Wide, Cell: func(i *wire.Image) any { return strings.Join(i.Users, ",") }},
+	{Head: "GROUPS", Level: display.Wide, Cell: func(i *wire.Image) any { return strings.Join(i.Groups, ",") }},
+	{Head: "DESCRIPTION", Cell: func(i *wire.Image) any { return i.Description }},
 }

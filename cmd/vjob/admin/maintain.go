@@ -57,8 +57,8 @@ func maintain(ctx context.Context, a *cli.App, f *maintainFlags, args []string) 
 	if f.wait {
 		return awaitEmpty(ctx, a, c, names, f.timeout)
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, wire.NodesChange{Names: names, NodeChange: wire.NodeChange{State: "maintenance", Reason: f.reason}}, true)
+	if a.Structured() {
+		return a.Print(wire.NodesChange{Names: names, NodeChange: wire.NodeChange{State: "maintenance", Reason: f.reason}})
 	}
 	for _, name := range names {
 		if _, err := fmt.Fprintf(a.Out, "node %s enters maintenance\n", display.Clean(name)); err != nil {
@@ -79,8 +79,8 @@ func readyCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, wire.NodesChange{Names: names, NodeChange: change}, true)
+			if a.Structured() {
+				return a.Print(wire.NodesChange{Names: names, NodeChange: change})
 			}
 			for _, name := range names {
 				if _, err := fmt.Fprintf(a.Out, "node %s is online now\n", display.Clean(name)); err != nil {
@@ -123,15 +123,15 @@ func awaitEmpty(ctx context.Context, a *cli.App, c *client.Client, names []strin
 		if err != nil {
 			return err
 		}
-		if line != shown && !a.JSON() {
+		if line != shown && !a.Structured() {
 			shown = line
 			if _, err := fmt.Fprintln(a.Err, line); err != nil {
 				return err
 			}
 		}
 		switch {
-		case over && a.JSON():
-			return cli.PrintJSON(a.Out, list, true)
+		case over && a.Structured():
+			return a.Print(list)
 		case over:
 			_, err := fmt.Fprintf(a.Out, "in maintenance: %s\n", strings.Join(names, ", "))
 			return err

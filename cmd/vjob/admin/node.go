@@ -36,8 +36,8 @@ booted with.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, node, true)
+			if a.Structured() {
+				return a.Print(node)
 			}
 			return printNode(a, &node)
 		},

@@ -2,8 +2,7 @@ package admin
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +10,7 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
+	"vjob/energy"
 )
 
 func nodesCommand(a *cli.App) *cobra.Command {
@@ -19,22 +19,24 @@ func nodesCommand(a *cli.App) *cobra.Command {
 		Aliases: []string{"node"},
 		Short:   "list the nodes, and what is free on them; administrators also change their state",
 		Args:    cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			list, err := c.Nodes(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if err := a.Show(list, func() *display.Table { return nodeTable(list.Nodes) }); err != nil || a.JSON() || list.Failover == nil {
-				return err
-			}
-			_, err = fmt.Fprintln(a.Out, display.Failover(list.Failover))
-			return err
-		},
 	}
+	var l *cli.Listing[wire.Node]
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := a.Client()
+		if err != nil {
+			return err
+		}
+		list, err := c.Nodes(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if err := l.Show(list, list.Nodes); err != nil || a.Structured() || list.Failover == nil {
+			return err
+		}
+		_, err = fmt.Fprintln(a.Out, display.Failover(list.Failover))
+		return err
+	}
+	l = cli.List(a, cmd, nodeColumns)
 	var fenced bool
 	down := setNode(a, "down", "declare nodes dead, so that what ran there is lost and queued again",
 		func() (wire.NodeChange, error) {
@@ -85,8 +87,8 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 			if err := c.SetNodes(cmd.Context(), wire.NodesChange{Names: names, NodeChange: want}); err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, want, true)
+			if a.Structured() {
+				return a.Print(want)
 			}
 			for _, name := range names {
 				if _, err := fmt.Fprintf(a.Out, "node %s is %s now\n", display.Clean(name), want.State); err != nil {
@@ -98,25 +100,26 @@ func setNode(a *cli.App, use, short string, change func() (wire.NodeChange, erro
 	}
 }
 
-func nodeTable(nodes []wire.Node) *display.Table {
-	columns := "NODE STATE >CPU_USED >OF >MEMORY_USED >OF >VMS"
-	powered := slices.ContainsFunc(nodes, func(n wire.Node) bool { return n.Power != nil })
-	if powered {
-		columns += " >POWER"
+// nodeColumns are the columns of nodes.
+var nodeColumns = []display.Field[wire.Node]{
+	{Head: "NODE", Cell: func(n *wire.Node) any { return n.Name }},
+	{Head: "STATE", Cell: func(n *wire.Node) any { return display.NodeState(n) }},
+	{Head: ">CPU_USED", Cell: func(n *wire.Node) any { return cluster.MilliCPU(n.UsedCPUMilli) }},
+	{Head: ">OF", Key: "cpu", Cell: func(n *wire.Node) any { return cluster.MilliCPU(n.CPUMilli) }},
+	{Head: ">CPU_DEMAND", Level: display.Wide, Cell: func(n *wire.Node) any { return cluster.MilliCPU(n.DemandCPUMilli) }},
+	{Head: ">MEMORY_USED", Cell: func(n *wire.Node) any { return cluster.MiB(n.UsedMemoryMiB) }},
+	{Head: ">OF", Key: "memory", Cell: func(n *wire.Node) any { return cluster.MiB(n.MemoryMiB) }},
+	{Head: ">VMS", Cell: func(n *wire.Node) any { return len(n.VMs) }},
+	{Head: "LABELS", Level: display.Wide, Cell: func(n *wire.Node) any { return display.Labels(n.Labels) }},
+	{Head: ">POWER", If: func(n *wire.Node) bool { return n.Power != nil }, Cell: powerCell},
+	{Head: "PROBLEM", Cell: func(n *wire.Node) any {
+		return display.Shown{Text: display.NodeProblem(n), Value: strings.TrimPrefix(display.NodeProblem(n), "-")}
+	}},
+}
+
+func powerCell(n *wire.Node) any {
+	if n.Power == nil {
+		return nil
 	}
-	t := &display.Table{Heads: display.Heads(columns + " PROBLEM")}
-	for i := range nodes {
-		n := &nodes[i]
-		cells := []string{
-			n.Name, display.NodeState(n), display.CPU(n.UsedCPUMilli), display.CPU(n.CPUMilli), display.MiB(n.UsedMemoryMiB), display.MiB(n.MemoryMiB), strconv.Itoa(len(n.VMs)),
-		}
-		switch {
-		case n.Power != nil:
-			cells = append(cells, display.Watts(n.Power.Watts))
-		case powered:
-			cells = append(cells, display.Dash(""))
-		}
-		t.Row(append(cells, display.NodeProblem(n))...)
-	}
-	return t
+	return energy.Watts(n.Power.Watts)
 }

@@ -1,51 +1,53 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"vjob/api/client"
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
 
 func orphansCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "orphans",
 		Short: "list the saved VMs that no vjob is saved in, and why they are kept (administrators)",
-		Args:  cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			list, err := c.Orphans(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.Show(list, func() *display.Table { return orphanTable(list.Orphans) })
-		},
 	}
+	return cli.ListCommand(a, cmd, orphanColumns, func(ctx context.Context, c *client.Client) (any, []wire.Orphan, error) {
+		list, err := c.Orphans(ctx)
+		return list, list.Orphans, err
+	})
 }
 
-func orphanTable(orphans []wire.Orphan) *display.Table {
-	t := &display.Table{Heads: display.Heads("IMAGE OWNER >SIZE NODE WRITTEN UNTIL RESTORE WHY")}
-	for _, o := range orphans {
-		until, restore := "deleted by hand", "-"
-		if o.Until != nil {
-			until = display.Moment(o.Until)
+// orphanColumns are the columns of saved VMs that no vjob is saved in.
+var orphanColumns = []display.Field[wire.Orphan]{
+	{Head: "IMAGE", Cell: func(o *wire.Orphan) any { return o.Image }},
+	{Head: "OWNER", Cell: func(o *wire.Orphan) any { return o.Owner }},
+	{Head: ">SIZE", Cell: func(o *wire.Orphan) any { return cluster.MiB(o.Bytes >> 20) }},
+	{Head: "NODE", Cell: func(o *wire.Orphan) any { return o.Node }},
+	{Head: "WRITTEN", Cell: func(o *wire.Orphan) any { return o.Written }},
+	{Head: "UNTIL", Cell: func(o *wire.Orphan) any {
+		if o.Until == nil {
+			return display.Shown{Text: "deleted by hand"}
 		}
-		if o.Restorable {
-			restore = fmt.Sprintf("vjob restore %d", o.VJob)
+		return o.Until
+	}},
+	{Head: "RESTORE", Cell: func(o *wire.Orphan) any {
+		switch {
+		case !o.Complete:
+			return "incomplete"
+		case o.Restorable:
+			return fmt.Sprintf("vjob restore %d", o.VJob)
 		}
-		if !o.Complete {
-			restore = "incomplete"
-		}
-		t.Row(o.Image, display.Dash(o.Owner), display.MiB(o.Bytes>>20), o.Node, display.Moment(o.Written), until, restore, o.Why)
-	}
-	return t
+		return ""
+	}},
+	{Head: "WHY", Cell: func(o *wire.Orphan) any { return o.Why }},
 }
 
 func discardCommand(a *cli.App) *cobra.Command {
@@ -64,7 +66,7 @@ func discardCommand(a *cli.App) *cobra.Command {
 					errs = append(errs, err)
 					continue
 				}
-				if !a.JSON() {
+				if !a.Structured() {
 					_, _ = fmt.Fprintf(a.Out, "image %s will be deleted\n", image)
 				}
 			}
@@ -92,8 +94,8 @@ func restoreCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, job, true)
+			if a.Structured() {
+				return a.Print(job)
 			}
 			_, err = fmt.Fprintf(a.Out, "vjob %d is restored once its images have been verified; then let it go on: vjob release %d\n", id, id)
 			return err

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
@@ -19,23 +21,15 @@ func plansCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plans",
 		Short: "list the context switches, latest first",
-		Args:  cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 {
-				return cluster.BadField("--limit", limit, "1 or more")
-			}
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			list, err := c.Plans(cmd.Context(), limit, 0)
-			if err != nil {
-				return err
-			}
-			return a.Show(list, func() *display.Table { return planTable(list.Plans) })
-		},
 	}
-	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "at most so many")
+	cli.ListCommand(a, cmd, planColumns, func(ctx context.Context, c *client.Client) (any, []wire.Plan, error) {
+		if limit < 1 {
+			return nil, nil, cluster.BadField("--limit", limit, "1 or more")
+		}
+		list, err := c.Plans(ctx, limit, 0)
+		return list, list.Plans, err
+	})
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "at most so `MANY`")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "show PLAN",
 		Short: "show one context switch: its actions, dependencies, times and skews",
@@ -53,8 +47,8 @@ func plansCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, plan, true)
+			if a.Structured() {
+				return a.Print(plan)
 			}
 			return showPlan(a, &plan)
 		},
@@ -62,14 +56,19 @@ func plansCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func planTable(plans []wire.Plan) *display.Table {
-	t := &display.Table{Heads: display.Heads(">PLAN BEGAN STATE POLICY >ACTIONS >COST >ESTIMATED >TOOK >RATIO NOTE")}
-	for i := range plans {
-		p := &plans[i]
-		t.Row(strconv.FormatInt(p.ID, 10), display.Moment(&p.Began), p.State, p.Policy, strconv.Itoa(p.ActionCount),
-			display.MiB(p.CostMiB), display.Span(display.Seconds(p.MakespanSeconds)), took(p), ratio(p), p.Note)
-	}
-	return t
+// planColumns are the columns of context switches.
+var planColumns = []display.Field[wire.Plan]{
+	{Head: ">PLAN", Cell: func(p *wire.Plan) any { return p.ID }},
+	{Head: "BEGAN", Cell: func(p *wire.Plan) any { return p.Began }},
+	{Head: "ENDED", Level: display.Wide, Cell: func(p *wire.Plan) any { return p.Ended }},
+	{Head: "STATE", Cell: func(p *wire.Plan) any { return p.State }},
+	{Head: "POLICY", Cell: func(p *wire.Plan) any { return p.Policy }},
+	{Head: ">ACTIONS", Cell: func(p *wire.Plan) any { return p.ActionCount }},
+	{Head: ">COST", Cell: func(p *wire.Plan) any { return cluster.MiB(p.CostMiB) }},
+	{Head: ">ESTIMATED", Cell: func(p *wire.Plan) any { return display.Seconds(p.MakespanSeconds) }},
+	{Head: ">TOOK", Cell: func(p *wire.Plan) any { return display.Shown{Text: took(p), Value: display.Some(p.TookSeconds)} }},
+	{Head: ">RATIO", Cell: func(p *wire.Plan) any { return display.Shown{Text: ratio(p), Value: display.Some(p.Ratio)} }},
+	{Head: "NOTE", Cell: func(p *wire.Plan) any { return p.Note }},
 }
 
 func took(p *wire.Plan) string {

@@ -25,8 +25,8 @@ func setPower(a *cli.App, power, short, done string) *cobra.Command {
 			if err := c.SetPower(cmd.Context(), args[0], change); err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, change, true)
+			if a.Structured() {
+				return a.Print(change)
 			}
 			_, err = fmt.Fprintf(a.Out, "node %s "+done+"\n", display.Clean(args[0]))
 			return err

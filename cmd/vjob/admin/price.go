@@ -92,8 +92,8 @@ func printPrices(ctx context.Context, a *cli.App, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, p, true)
+	if a.Structured() {
+		return a.Print(p)
 	}
 	if p.Unit == "" {
 		_, err := fmt.Fprintln(a.Out, "no prices")

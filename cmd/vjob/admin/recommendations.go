@@ -33,32 +33,34 @@ management switches nodes, only once that is approved. docs/how-to/approve-chang
   vjob recommendations --all --kind balance
   vjob approve 12`,
 		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 {
-				return cluster.BadField("--limit", limit, "1 or more")
-			}
-			if state == "" && !all {
-				state = "pending"
-			}
-			c, err := a.Client()
-			if err != nil {
-				return err
-			}
-			list, err := c.Recommendations(cmd.Context(), kind, state, limit)
-			if err != nil {
-				return err
-			}
-			if len(list.Recommendations) == 0 && !a.JSON() {
-				return writeNotMade(a.Out, list.NotMade)
-			}
-			return a.Show(list, func() *display.Table { return recommendationTable(list.Recommendations) })
-		},
 	}
+	var l *cli.Listing[wire.Recommendation]
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if limit < 1 {
+			return cluster.BadField("--limit", limit, "1 or more")
+		}
+		if state == "" && !all {
+			state = "pending"
+		}
+		c, err := a.Client()
+		if err != nil {
+			return err
+		}
+		list, err := c.Recommendations(cmd.Context(), kind, state, limit)
+		if err != nil {
+			return err
+		}
+		if len(list.Recommendations) == 0 && !a.Structured() {
+			return writeNotMade(a.Out, list.NotMade)
+		}
+		return l.Show(list, list.Recommendations)
+	}
+	l = cli.List(a, cmd, recommendationColumns)
 	flags := cmd.Flags()
 	flags.StringVar(&kind, "kind", "", "only those of this `KIND`: start, balance, consolidate, drain or power")
 	flags.StringVar(&state, "state", "", "only those in this `STATE`; default: pending")
 	flags.BoolVar(&all, "all", false, "those that were decided on as well")
-	flags.IntVarP(&limit, "limit", "n", 100, "at most so many")
+	flags.IntVarP(&limit, "limit", "n", 100, "at most so `MANY`")
 	cmd.AddCommand(&cobra.Command{
 		Use: "show NUMBER", Short: "show one recommendation: its changes, reason, benefit and cost", Args: cli.Arguments(1, "the number of a recommendation"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,8 +76,8 @@ management switches nodes, only once that is approved. docs/how-to/approve-chang
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, r, true)
+			if a.Structured() {
+				return a.Print(r)
 			}
 			return showRecommendation(a.Out, &r)
 		},
@@ -169,17 +171,27 @@ func recommendationNumber(arg string) (int64, error) {
 }
 
 func recommendationTable(list []wire.Recommendation) *display.Table {
-	t := &display.Table{Heads: display.Heads(">NUMBER KIND STATE MADE EFFECT >COST CHANGES WHY")}
-	for i := range list {
-		r := &list[i]
-		changes := r.Changes
+	return display.TableOf(recommendationColumns, list)
+}
+
+// recommendationColumns are the columns of recommendations.
+var recommendationColumns = []display.Field[wire.Recommendation]{
+	{Head: ">NUMBER", Cell: func(r *wire.Recommendation) any { return r.ID }},
+	{Head: "KIND", Cell: func(r *wire.Recommendation) any { return r.Kind }},
+	{Head: "STATE", Cell: func(r *wire.Recommendation) any { return r.State }},
+	{Head: "MADE", Cell: func(r *wire.Recommendation) any { return r.At }},
+	{Head: "EXPIRES", Level: display.Wide, Cell: func(r *wire.Recommendation) any { return r.Expires }},
+	{Head: "EFFECT", Cell: func(r *wire.Recommendation) any { return effect(r) }},
+	{Head: ">COST", Cell: func(r *wire.Recommendation) any {
+		return display.Shown{Text: cpuTime(r.CostSeconds), Value: r.CostSeconds}
+	}},
+	{Head: "CHANGES", Cell: func(r *wire.Recommendation) any {
 		if on := dependsOn(r); on != "" {
-			changes += " (after " + on + ")"
+			return r.Changes + " (after " + on + ")"
 		}
-		t.Row(strconv.FormatInt(r.ID, 10), r.Kind, r.State, display.Moment(&r.At), effect(r), cpuTime(r.CostSeconds), display.Clean(changes),
-			display.Clean(display.Dash(cmp.Or(r.Note, r.Reason))))
-	}
-	return t
+		return r.Changes
+	}},
+	{Head: "WHY", Cell: func(r *wire.Recommendation) any { return cmp.Or(r.Note, r.Reason) }},
 }
 
 // effect returns what a recommendation changes, such as "imbalance 0.42 to 0.08" or "310 W to 110 W".

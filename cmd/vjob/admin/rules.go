@@ -33,8 +33,8 @@ those that were stated here, and what breaks rules now. docs/reference/rules.md 
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, rules, true)
+			if a.Structured() {
+				return a.Print(rules)
 			}
 			return showRules(a, &rules)
 		},
@@ -109,8 +109,8 @@ func sendRules(a *cli.App, cmd *cobra.Command, change wire.RulesChange, done str
 	if err := c.SetRules(cmd.Context(), change); err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, change, true)
+	if a.Structured() {
+		return a.Print(change)
 	}
 	_, err = fmt.Fprint(a.Out, done)
 	return err

@@ -27,15 +27,15 @@ func tokenCommand(a *cli.App) *cobra.Command {
 		Use:   "token",
 		Short: "list, make, rotate and revoke your tokens",
 		Args:  cli.NoArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return t.list(cmd.Context()) },
 	}
 	cmd.PersistentFlags().StringVar(&t.user, "user", "", "the tokens of this `ACCOUNT` (administrators)")
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "list your tokens, without their secrets",
 		Args:  cli.NoArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return t.list(cmd.Context()) },
 	}
+	t.listing(cmd)
+	t.listing(list)
 	cmd.AddCommand(list, t.createCommand(), t.rotateCommand(), t.revokeCommand())
 	return cmd
 }
@@ -49,7 +49,14 @@ func (t *tokens) open(ctx context.Context) (c *client.Client, user string, err e
 	return c, who.Name, err
 }
 
-func (t *tokens) list(ctx context.Context) error {
+// listing makes a command that lists the tokens.
+func (t *tokens) listing(cmd *cobra.Command) {
+	var l *cli.Listing[wire.TokenInfo]
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return t.list(cmd.Context(), l) }
+	l = cli.List(t.App, cmd, tokenColumns(t.Now))
+}
+
+func (t *tokens) list(ctx context.Context, l *cli.Listing[wire.TokenInfo]) error {
 	c, user, err := t.open(ctx)
 	if err != nil {
 		return err
@@ -58,14 +65,19 @@ func (t *tokens) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.Show(list, func() *display.Table {
-		table := &display.Table{Heads: display.Heads(">TOKEN NAME CREATED EXPIRES LAST_USED STATE")}
-		for i := range list.Tokens {
-			k := &list.Tokens[i]
-			table.Row(strconv.FormatInt(k.ID, 10), display.Dash(k.Name), display.Moment(&k.Created), expiry(k.Expires), display.Moment(k.Used), tokenState(k, t.Now()))
-		}
-		return table
-	})
+	return l.Show(list, list.Tokens)
+}
+
+// tokenColumns are the columns of tokens; now returns the time at which they are valid or expired.
+func tokenColumns(now func() time.Time) []display.Field[wire.TokenInfo] {
+	return []display.Field[wire.TokenInfo]{
+		{Head: ">TOKEN", Cell: func(k *wire.TokenInfo) any { return k.ID }},
+		{Head: "NAME", Cell: func(k *wire.TokenInfo) any { return k.Name }},
+		{Head: "CREATED", Cell: func(k *wire.TokenInfo) any { return k.Created }},
+		{Head: "EXPIRES", Cell: func(k *wire.TokenInfo) any { return display.Shown{Text: expiry(k.Expires), Value: k.Expires} }},
+		{Head: "LAST_USED", Cell: func(k *wire.TokenInfo) any { return k.Used }},
+		{Head: "STATE", Cell: func(k *wire.TokenInfo) any { return tokenState(k, now()) }},
+	}
 }
 
 func tokenState(k *wire.TokenInfo, now time.Time) string {
@@ -119,7 +131,7 @@ func (t *tokens) createCommand() *cobra.Command {
 
 // reveal prints a secret, and to people on the error output what it belongs to.
 func (t *tokens) reveal(token *wire.Token) error {
-	if !t.JSON() {
+	if !t.Structured() {
 		_, _ = fmt.Fprintf(t.Err, "token %d of %s, expires: %s; the secret is not kept:\n", token.ID, display.Clean(token.User), expiry(token.Expires))
 	}
 	return say(t.App, token, "%s\n", display.Clean(token.Secret))

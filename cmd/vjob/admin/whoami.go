@@ -23,8 +23,8 @@ func whoamiCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, who, true)
+			if a.Structured() {
+				return a.Print(who)
 			}
 			_, err = fmt.Fprintf(a.Out, "%s, role %s, by %s\n", display.Clean(who.Name), display.Clean(who.Role), display.Clean(who.Via))
 			return err

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/api/client"
-	"vjob/cluster"
 	"vjob/cmd/program"
 )
 
@@ -24,34 +23,41 @@ type Streams struct {
 	Now    func() time.Time
 	// Width returns the width of the terminal of Out, or 0 if Out is not a terminal.
 	Width func() int
+	// Height returns the height of that terminal; nil or 0: unlimited.
+	Height func() int
+	// Interactive reports whether the user can be asked: In and Err are terminals. Nil: never.
+	Interactive func() bool
 }
 
 // Standard returns the streams of the process.
 func Standard() Streams {
-	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Width: func() int {
-		width, _, err := term.GetSize(os.Stdout.Fd())
+	size := func() (width, height int) {
+		width, height, err := term.GetSize(os.Stdout.Fd())
 		if err != nil {
-			return 0
+			return 0, 0
 		}
-		return width
-	}}
+		return width, height
+	}
+	return Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now,
+		Width:       func() int { width, _ := size(); return width },
+		Height:      func() int { _, height := size(); return height },
+		Interactive: func() bool { return term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stderr.Fd()) },
+	}
 }
 
 // App is what all commands share: the streams and the global flags.
 type App struct {
 	Streams
-	server string
-	output string
+	server   string
+	format   outputFormat
+	streamed bool // a value of a stream was printed
 }
-
-// The output formats.
-const (
-	FormatTable = "table"
-	FormatJSON  = "json"
-)
 
 // Root is `vjob` with its commands.
 func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
+	var output string
+	a.format = outputFormat{name: FormatTable}
 	root := &cobra.Command{
 		Use:           "vjob",
 		Short:         "submit, follow and steer vjobs: groups of VMs that run together",
@@ -61,11 +67,9 @@ func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          NoArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if a.output != FormatTable && a.output != FormatJSON {
-				return cluster.BadField("--output", a.output, "json or table")
-			}
-			return nil
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			a.format, err = parseFormat(output)
+			return err
 		},
 	}
 	root.SetIn(a.In)
@@ -74,8 +78,7 @@ func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &UsageError{Cmd: cmd, Err: err} })
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.server, "server", "", "`ADDRESS` of vjobd: unix:///path, http://host:port or https://host:port (default: VJOB_SERVER, or the local socket)")
-	flags.StringVarP(&a.output, "output", "o", FormatTable, "output `FORMAT`: table for people, json for programs")
-	Complete(root, "output", FormatTable, FormatJSON)
+	flags.StringVarP(&output, "output", "o", FormatTable, "output `FORMAT`: table or wide for people; json, yaml, csv or template='{{…}}' (of Go, on the fields of json) for programs")
 	root.AddCommand(commands...)
 	return root
 }
@@ -89,29 +92,27 @@ Exit codes:
   3  not found; vjob plan: no plan
   4  refused: it contradicts the present state
   5  not allowed, or not known who you are
-  6  --wait or --timeout ended first`
+  6  --wait or --timeout ended first
+  7  an order to several vjobs: some follow, others do not`
 
 // Client speaks to the server that the flag, the environment or the local socket
 // names.
-func (a *App) Client() (*client.Client, error) {
+func (a *App) Client() (*client.Client, error) { return a.client(0) }
+
+// ImpatientClient is a client that tries each request once.
+func (a *App) ImpatientClient() (*client.Client, error) { return a.client(-1) }
+
+func (a *App) client(retries int) (*client.Client, error) {
 	s, err := client.Discover(a.server, a.Getenv)
 	if err != nil {
 		return nil, err
 	}
+	s.Retries = retries
 	s.Agent = "vjob/" + program.Version()
 	return client.New(s)
 }
 
-// JSON reports whether output is for programs.
-func (a *App) JSON() bool { return a.output == FormatJSON }
-
 // Colours reports whether to use colours: on a terminal, unless NO_COLOR is set.
 func (a *App) Colours() bool {
 	return a.Width() > 0 && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
-}
-
-// Complete offers fixed values for a flag.
-func Complete(cmd *cobra.Command, flag string, values ...string) {
-	// The error says that there is no such flag, which the tests would show.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

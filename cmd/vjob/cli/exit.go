@@ -22,6 +22,7 @@ const (
 	ExitConflict   = 4
 	ExitNotAllowed = 5
 	ExitTimeout    = 6
+	ExitPartial    = 7
 )
 
 // ExitError is an exit code of a command's own; the text goes to the standard error,
@@ -54,15 +55,27 @@ func (e *UsageError) Is(target error) bool { return target == cluster.ErrInvalid
 // Unwrap returns the fault.
 func (e *UsageError) Unwrap() error { return e.Err }
 
+// PartialError is an order to several vjobs that some of them follow, and others do not.
+type PartialError struct{ errs []error }
+
+// Error has a line for each vjob that does not follow.
+func (e *PartialError) Error() string { return errors.Join(e.errs...).Error() }
+
+// Unwrap returns the errors.
+func (e *PartialError) Unwrap() []error { return e.errs }
+
 // ExitCode maps errors to exit codes.
 func ExitCode(err error) int {
 	var own *ExitError
 	var file *format.Error
+	var partial *PartialError
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &own):
 		return own.Code
+	case errors.As(err, &partial):
+		return ExitPartial
 	case errors.As(err, &file):
 		return ExitInput
 	case errors.Is(err, ErrTimeout):

@@ -32,12 +32,19 @@ func about(e *wire.Event) string {
 	return "cluster"
 }
 
-// EventTable is events, a line each.
-func EventTable(events []wire.Event) *Table {
-	t := &Table{Heads: Heads(">EVENT TIME KIND ABOUT TEXT")}
-	for i := range events {
-		e := &events[i]
-		t.Row(strconv.FormatInt(e.Seq, 10), Moment(&e.At), e.Kind, about(e), e.Text)
-	}
-	return t
+// EventFields are the columns of events.
+var EventFields = []Field[wire.Event]{
+	{Head: ">EVENT", Cell: func(e *wire.Event) any { return e.Seq }},
+	{Head: "TIME", Cell: func(e *wire.Event) any { return e.At }},
+	{Head: "KIND", Cell: func(e *wire.Event) any { return e.Kind }},
+	{Head: "ABOUT", Cell: func(e *wire.Event) any { return about(e) }},
+	{Head: ">VJOB", Level: OnOrder, Cell: func(e *wire.Event) any { return Some(e.VJob) }},
+	{Head: "VM", Level: OnOrder, Cell: func(e *wire.Event) any { return e.VM }},
+	{Head: "NODE", Level: OnOrder, Cell: func(e *wire.Event) any { return e.Node }},
+	{Head: ">PLAN", Level: OnOrder, Cell: func(e *wire.Event) any { return Some(e.Plan) }},
+	{Head: "STATE", Level: OnOrder, Cell: func(e *wire.Event) any { return e.State }},
+	{Head: "TEXT", Cell: func(e *wire.Event) any { return e.Text }},
 }
+
+// EventTable is events, a line each.
+func EventTable(events []wire.Event) *Table { return TableOf(EventFields, events) }

@@ -8,7 +8,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Table is aligned columns for people. All cells are cleaned.
+// Table is aligned columns for people. All cells are cleaned. What does not fit a terminal is wrapped, not cut:
+// the last column below itself, or on lines of its own below the row.
 type Table struct {
 	Heads []Column
 	Rows  [][]string
@@ -17,8 +18,9 @@ type Table struct {
 
 // Column is the head of a column.
 type Column struct {
-	Name  string
-	Right bool // numbers
+	Name    string
+	Right   bool // numbers
+	Dropped bool // on terminals that are too narrow for it
 }
 
 // Heads makes columns from words; one that starts with ">" is aligned to the
@@ -26,10 +28,15 @@ type Column struct {
 func Heads(words string) []Column {
 	var list []Column
 	for w := range strings.FieldsSeq(words) {
-		name, right := strings.CutPrefix(w, ">")
-		list = append(list, Column{strings.ReplaceAll(name, "_", " "), right})
+		list = append(list, head(w))
 	}
 	return list
+}
+
+// head makes a column from a word.
+func head(word string) Column {
+	name, right := strings.CutPrefix(word, ">")
+	return Column{Name: strings.ReplaceAll(name, "_", " "), Right: right}
 }
 
 // Row adds a line; its cells are cleaned.
@@ -40,27 +47,104 @@ func (t *Table) Row(cells ...string) {
 	t.Rows = append(t.Rows, cells)
 }
 
-// Write prints the table; width > 0 cuts the last column so that lines do not
-// wrap.
+// The layout of what is wrapped.
+const (
+	gap      = 2  // between two columns
+	leastTo  = 28 // the least width of a last column that is wrapped below itself
+	indented = 4  // what stands on lines of its own
+)
+
+// Write prints the table for a terminal of a width; 0 is unlimited.
 func (t *Table) Write(out io.Writer, width int) error {
-	widths := make([]int, len(t.Heads))
-	for i, h := range t.Heads {
-		widths[i] = textWidth(h.Name)
-		for _, row := range t.Rows {
-			widths[i] = max(widths[i], textWidth(row[i]))
-		}
-	}
+	l := t.layout(width)
 	var b strings.Builder
 	names := make([]string, len(t.Heads))
 	for i, h := range t.Heads {
 		names[i] = h.Name
 	}
-	t.line(&b, names, widths, width, nil)
+	l.line(&b, names, nil)
 	for _, row := range t.Rows {
-		t.line(&b, row, widths, width, t.Paint)
+		l.line(&b, row, t.Paint)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// layout is how a table is written.
+type layout struct {
+	heads   []Column
+	columns []int // that are shown, in order
+	widths  []int // of all
+	width   int   // of the terminal; 0: unlimited
+	rest    int   // that the last column has; 0: unlimited
+}
+
+// layout drops columns until the last one has its least width, in their order.
+func (t *Table) layout(width int) *layout {
+	l := &layout{heads: t.Heads, widths: make([]int, len(t.Heads)), width: width}
+	used := -gap
+	for i, h := range t.Heads {
+		l.widths[i] = textWidth(h.Name)
+		for _, row := range t.Rows {
+			l.widths[i] = max(l.widths[i], textWidth(row[i]))
+		}
+		used += l.widths[i] + gap
+	}
+	last := len(t.Heads) - 1
+	if last < 0 {
+		return l
+	}
+	before := used - l.widths[last]
+	for i, h := range t.Heads {
+		if h.Dropped && width > 0 && before+min(l.widths[last], leastTo) > width {
+			before -= l.widths[i] + gap
+			continue
+		}
+		l.columns = append(l.columns, i)
+	}
+	if width > 0 && !t.Heads[last].Right && before+l.widths[last] > width {
+		l.rest = max(1, width-before)
+	}
+	return l
+}
+
+// line writes a row, and below it what does not fit.
+func (l *layout) line(out *strings.Builder, cells []string, paint func(string, string) string) {
+	var b strings.Builder
+	at, start := 0, 0 // of the column, and of the lines below
+	var below []string
+	for n, i := range l.columns {
+		cell, last := cells[i], n == len(l.columns)-1
+		if last && l.rest > 0 && textWidth(cell) > l.rest {
+			if l.rest >= leastTo {
+				lines := wrap(cell, l.rest)
+				cell, below, start = lines[0], lines[1:], at
+			} else {
+				cell, below, start = "", wrap(cell, max(1, l.width-indented)), indented
+			}
+		}
+		pad := strings.Repeat(" ", max(0, l.widths[i]-textWidth(cell)))
+		shown := cell
+		if paint != nil && cell != "" {
+			shown = paint(l.heads[i].Name, cell)
+		}
+		switch {
+		case l.heads[i].Right:
+			b.WriteString(pad + shown)
+		case last:
+			b.WriteString(shown)
+		default:
+			b.WriteString(shown + pad)
+		}
+		if !last {
+			b.WriteString(strings.Repeat(" ", gap))
+		}
+		at += l.widths[i] + gap
+	}
+	out.WriteString(strings.TrimRight(b.String(), " ") + "\n")
+	for _, line := range below {
+		out.WriteString(strings.Repeat(" ", start) + line + "\n")
+	}
 }
 
 // textWidth is how many places a text takes on a terminal.
@@ -73,31 +157,25 @@ func textWidth(s string) int {
 	return len(s) // clean has left nothing that takes no place
 }
 
-func (t *Table) line(out *strings.Builder, cells []string, widths []int, width int, paint func(string, string) string) {
-	var b strings.Builder
-	used := 0
-	for i, cell := range cells {
-		last := i == len(cells)-1
-		if last && width > 0 {
-			cell = runewidth.Truncate(cell, max(8, width-used), "…")
+// wrap breaks a text at blanks into lines of at most a width; longer words are broken.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.SplitSeq(text, " ") {
+		if line != "" && textWidth(line)+1+textWidth(word) <= width {
+			line += " " + word
+			continue
 		}
-		pad := strings.Repeat(" ", max(0, widths[i]-textWidth(cell)))
-		shown := cell
-		if paint != nil {
-			shown = paint(t.Heads[i].Name, cell)
+		if line != "" {
+			lines = append(lines, line)
 		}
-		switch {
-		case t.Heads[i].Right:
-			b.WriteString(pad + shown)
-		case last:
-			b.WriteString(shown)
-		default:
-			b.WriteString(shown + pad)
+		for textWidth(word) > width {
+			part := runewidth.Truncate(word, width, "")
+			if part == "" { // a letter that is wider than the line
+				break
+			}
+			lines, word = append(lines, part), word[len(part):]
 		}
-		if !last {
-			b.WriteString("  ")
-		}
-		used += widths[i] + 2
+		line = word
 	}
-	out.WriteString(strings.TrimRight(b.String(), " ") + "\n")
+	return append(lines, line)
 }

@@ -5,6 +5,8 @@ package display
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -142,6 +144,15 @@ func Dash(s string) string {
 		return "-"
 	}
 	return s
+}
+
+// Labels prints labels in order: "rack=A switch=s1".
+func Labels(labels map[string]string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		list = append(list, name+"="+labels[name])
+	}
+	return strings.Join(list, " ")
 }
 
 // Trimmed prints at most two decimals.

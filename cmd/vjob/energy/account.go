@@ -67,8 +67,8 @@ func energyAccount(a *cli.App, cmd *cobra.Command, f *accountFlags) error {
 	if err := svg.Write(func(w io.Writer) error { return chart.WriteAmounts(w, accountFigure(&account)) }); err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, account, true)
+	if a.Structured() {
+		return a.Print(account)
 	}
 	return printAccount(a, &account)
 }

@@ -30,8 +30,8 @@ reckoned within the horizon; a look of a large cluster is at a piece of it.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, now, true)
+			if a.Structured() {
+				return a.Print(now)
 			}
 			return showConsolidation(a, &now)
 		},

@@ -54,8 +54,8 @@ drawn. A vjob draws its shares of its nodes: of their idle power and of what the
 				return err
 			}
 			now := sumPower(nodes.Nodes, list.VJobs, label)
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, now, true)
+			if a.Structured() {
+				return a.Print(now)
 			}
 			return showPower(a, &now)
 		},

@@ -73,8 +73,8 @@ func runParse(ctx context.Context, a *cli.App, f *parseFlags) error {
 			return oarError(a, err)
 		}
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, requestJSON(w), true)
+	if a.Structured() {
+		return a.Print(requestJSON(w))
 	}
 	return oarError(a, explain(a, w, placements))
 }

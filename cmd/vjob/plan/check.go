@@ -175,8 +175,8 @@ func tooLong(in *repack.Instance, plan *repack.Plan) (list []string) {
 }
 
 func showCheck(a *cli.App, in *repack.Instance, c *Checked) error {
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, c, true)
+	if a.Structured() {
+		return a.Print(c)
 	}
 	var b summary
 	for _, text := range c.Messages {

@@ -89,8 +89,8 @@ func (s *searched) overBound(objective string) (ratio float64, ok bool) {
 }
 
 func showPlanned(a *cli.App, in *repack.Instance, f *planFlags, s *searched) error {
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, planJSON(in, f, s), true)
+	if a.Structured() {
+		return a.Print(planJSON(in, f, s))
 	}
 	if s.result.Verdict != solve.Solved {
 		return nil // the complaint says it all

@@ -103,8 +103,8 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, result, true)
+	if a.Structured() {
+		return a.Print(result)
 	}
 	return showWhatIf(a, &result)
 }

@@ -56,8 +56,8 @@ func balanceFile(a *cli.App, path string) error {
 		return err
 	}
 	out := s.balanced(r)
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, out, true)
+	if a.Structured() {
+		return a.Print(out)
 	}
 	return out.write(a)
 }

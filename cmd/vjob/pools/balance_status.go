@@ -23,8 +23,8 @@ func balanceStatus(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, now, true)
+	if a.Structured() {
+		return a.Print(now)
 	}
 	return writeBalance(a, &now)
 }

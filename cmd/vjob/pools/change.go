@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,7 +12,6 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
-	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 )
 
@@ -155,42 +155,35 @@ func deleteCommand(a *cli.App) *cobra.Command {
 }
 
 func moveCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "move VJOB POOL",
-		Short: "move a vjob to another pool",
-		Long: `Moves a vjob to another pool: "cluster" is in none, "default" that of its project or queue. It goes on
-running. It is refused if the pool cannot hold its reservation.`,
-		Example: "  vjob pools move 12 theory",
-		Args:    cli.Arguments(2, "a vjob and a pool"),
+	pool := ""
+	o := &cli.Orders{Verb: "move", Done: "moved", Each: func(ctx context.Context, c *client.Client, id int64) (wire.VJob, error) {
+		return c.MoveVJob(ctx, id, pool)
+	}, Say: func(j *wire.VJob) string {
+		in := "in no pool"
+		if j.Pool != "" {
+			in = "in pool " + j.Pool
+		}
+		return fmt.Sprintf("vjob %d is %s now", j.ID, in)
+	}}
+	cmd := &cobra.Command{
+		Use:   "move VJOB... POOL",
+		Short: "move vjobs to another pool",
+		Long: `Moves vjobs to another pool: "cluster" is in none, "default" that of the project or queue. They go on
+running. A move is refused if the pool cannot hold the reservation of the vjob.`,
+		Example: `  vjob pools move 12 theory
+  vjob pools move --project physics --yes theory`,
+		Args: cli.Arguments(-1, "vjobs and a pool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return cluster.Fault("pool", "missing, want the name of a pool, cluster or default")
-			}
-			c, err := a.Client()
+			words, name, err := o.Operand(cmd, args, "pool", "the name of a pool, cluster or default")
 			if err != nil {
 				return err
 			}
-			id, err := cli.ResolveVJob(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
+			if pool = name; name == "default" {
+				pool = ""
 			}
-			name := args[1]
-			if name == "default" {
-				name = ""
-			}
-			job, err := c.MoveVJob(cmd.Context(), id, name)
-			if err != nil {
-				return err
-			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, job, true)
-			}
-			in := "in no pool"
-			if job.Pool != "" {
-				in = "in pool " + job.Pool
-			}
-			_, err = fmt.Fprintf(a.Out, "vjob %d is %s now\n", id, in)
-			return err
+			return o.Run(cmd, words)
 		},
 	}
+	o.Register(a, cmd)
+	return cmd
 }

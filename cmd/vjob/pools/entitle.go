@@ -58,8 +58,8 @@ func entitle(a *cli.App, path string) error {
 		return err
 	}
 	list := p.hierarchy.Divide(func(vm int) cluster.Resources { return p.demand[vm] })
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, asJSON(p.hierarchy.Members(), list), true)
+	if a.Structured() {
+		return a.Print(asJSON(p.hierarchy.Members(), list))
 	}
 	return entitledTable(p.hierarchy.Members(), list).Write(a.Out, a.Width())
 }

@@ -22,8 +22,8 @@ func list(a *cli.App, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, pools, true)
+	if a.Structured() {
+		return a.Print(pools)
 	}
 	var b strings.Builder
 	if len(pools.Pools) < 2 {
@@ -84,8 +84,8 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, p, true)
+			if a.Structured() {
+				return a.Print(p)
 			}
 			return showPool(a, &p)
 		},

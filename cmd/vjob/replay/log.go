@@ -67,8 +67,8 @@ func replayLog(ctx context.Context, a *cli.App, f *replayFlags, in io.Reader, na
 		return err
 	}
 	l := replayedLog{title: title, log: log, given: f.processors > 0, results: results}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, l.json(), true)
+	if a.Structured() {
+		return a.Print(l.json())
 	}
 	return l.table(a.Out)
 }

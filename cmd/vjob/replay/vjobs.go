@@ -71,8 +71,8 @@ func replayWorkload(ctx context.Context, a *cli.App, f *replayFlags, given func(
 	if err := t.starts.Write(results[0].WriteStarts); err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, replayJSON(title, results, power), true)
+	if a.Structured() {
+		return a.Print(replayJSON(title, results, power))
 	}
 	return showReplay(a, &replayedText{title: title, log: in.log, results: results, power: power, all: f.all})
 }

@@ -2,14 +2,11 @@ package vjobs
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
@@ -54,41 +51,4 @@ func (f *arrayFlags) override(a *cli.App, s *wire.Submission) (err error) {
 		return cluster.BadField("--array-file", f.file, "a line of parameters for each vjob")
 	}
 	return nil
-}
-
-// members is an array in short: "[1-100] 37 waiting 60 running 3 ended".
-func members(m *wire.Members) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%d-%d]", m.First, m.Last)
-	ended := 0
-	for state := cluster.Waiting; state <= cluster.Failed; state++ {
-		n := m.States[state.String()]
-		switch {
-		case state.Terminal():
-			ended += n
-		case n > 0:
-			fmt.Fprintf(&b, " %d %s", n, state)
-		}
-	}
-	if ended > 0 {
-		fmt.Fprintf(&b, " %d ended", ended)
-	}
-	return b.String()
-}
-
-// resolveArray finds the array that an argument names: a number, or the name of an
-// array of which a vjob lives.
-func resolveArray(ctx context.Context, c *client.Client, arg string) (int64, error) {
-	if _, err := strconv.ParseInt(arg, 10, 64); err == nil || arg == "" {
-		return cli.ResolveVJob(ctx, c, arg)
-	}
-	for array, err := range c.AllVJobs(ctx, client.VJobQuery{Live: true, Fold: true}) {
-		if err != nil {
-			return 0, err
-		}
-		if array.Members != nil && cluster.ArrayName(array.Name) == arg {
-			return array.Array, nil
-		}
-	}
-	return 0, fmt.Errorf("array %q: %w", arg, cluster.ErrNotFound)
 }

@@ -62,7 +62,7 @@ func await(ctx context.Context, a *cli.App, w wait) error {
 		if over || err != nil {
 			return err
 		}
-		if line != told && a.Width() > 0 && !a.JSON() {
+		if line != told && a.Width() > 0 && !a.Structured() {
 			told = line
 			_, _ = fmt.Fprintln(a.Err, line)
 		}
@@ -88,8 +88,8 @@ func awaitVJob(ctx context.Context, a *cli.App, c *client.Client, id int64, unti
 		switch {
 		case ended && job.Outcome != cluster.Completed.String():
 			return false, "", endError(&job.VJob)
-		case over && a.JSON():
-			return true, "", cli.PrintJSON(a.Out, job, true)
+		case over && a.Structured():
+			return true, "", a.Print(job)
 		}
 		return over, standsLine(&job.VJob), nil
 	}})
@@ -110,7 +110,7 @@ func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, unt
 		for state := cluster.Waiting; state <= cluster.Failed; state++ {
 			begun := state != cluster.Waiting && state != cluster.Booting
 			if array.Members.States[state.String()] > 0 && !state.Terminal() && (until == waitEnd || !begun) {
-				return false, fmt.Sprintf("array %d is %s", id, members(array.Members)), nil
+				return false, fmt.Sprintf("array %d is %s", id, display.Members(array.Members)), nil
 			}
 		}
 		failed := array.Members.States[cluster.Failed.String()]
@@ -123,8 +123,8 @@ func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, unt
 			return false, "", &cli.ExitError{
 				Code: code, Text: fmt.Sprintf("%s of array %d failed: vjob list --array %d --state failed shows which", display.Count(failed, "vjob"), id, id),
 			}
-		case a.JSON():
-			return true, "", cli.PrintJSON(a.Out, array, true)
+		case a.Structured():
+			return true, "", a.Print(array)
 		}
 		return true, "", nil
 	}})

@@ -69,8 +69,8 @@ func showGantt(a *cli.App, cmd *cobra.Command, f *ganttFlags) error {
 	switch {
 	case svg != nil:
 		return svg.Write(func(w io.Writer) error { return chart.Write(w, scheduleFigure(&s, f.limit, ahead)) })
-	case a.JSON():
-		return cli.PrintJSON(a.Out, s, true)
+	case a.Structured():
+		return a.Print(s)
 	}
 	g := newGantt(&s, f.limit, ahead, a.Width(), a.Now().Location())
 	_, err = io.WriteString(a.Out, g.text())

@@ -1,87 +1,150 @@
 package vjobs
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/display"
 )
 
+// listFlags are the flags of `vjob list` beside those of every list.
+type listFlags struct {
+	filter                            cli.Filter
+	all, ended, estimate, ranked, new bool
+	array, since, until               string
+	limit                             int
+	outcomes                          []string
+}
+
+const listHelp = `Lists the vjobs that have not ended and that you may see, in order of submission; each array is one line.
+
+Conditions add up: all of them must hold. --state, --outcome, --ended, --since, --until and --array also find vjobs that have ended. The
+times are those of the submission, with --ended those of the end: a date and a time, "today 08:00", or a time ago such
+as 2h or 3d.`
+
 func listCommand(a *cli.App) *cobra.Command {
-	var all, estimate, ranked bool
-	var array string
-	var q client.VJobQuery
+	var f listFlags
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "list vjobs, with their state and why",
-		Long:    "Lists the vjobs that have not ended and that you may see, in order of submission.",
-		Args:    cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, s := range q.States {
-				if _, err := cluster.ParseState(s); err != nil {
-					return cluster.Renamed("--state", err)
-				}
-			}
-			q.Live = !all && len(q.States) == 0 && array == ""
-			q.Fold = array == "" && q.Name == ""
-			q.Fold = q.Fold && !ranked
-			return list(a, cmd, q, array, estimate, listing(estimate, ranked))
-		},
+		Long:    listHelp,
+		Example: `  vjob list --state waiting --sort -cpu
+  vjob list --ended --since 1d --columns id,name,outcome,ran,ended
+  vjob list --label campaign=7 --node n3 -o wide
+  vjob list --watch
+  vjob list -o template='{{range .vjobs}}{{.id}} {{.state}}{{"\n"}}{{end}}'`,
+		Args: cli.NoArguments,
 	}
-	flags := cmd.Flags()
-	flags.BoolVarP(&all, "all", "a", false, "also those that have ended")
-	flags.BoolVar(&estimate, "estimate", false, "also when those that wait will start, if all use up their walltimes, and what has to end before")
-	flags.BoolVar(&ranked, "priority", false, "those that have not ended, in the order in which they are looked at, and why that is")
-	flags.StringSliceVar(&q.States, "state", nil, "only those in these `STATES`: waiting,running,…")
-	flags.StringVarP(&q.Owner, "user", "u", "", "only those of this `OWNER` (administrators)")
-	flags.StringVar(&q.Name, "name", "", "only those of this `NAME`")
-	flags.StringVar(&array, "array", "", "the vjobs of this `ARRAY` one by one, also those that have ended; else each array is one line")
-	flags.BoolVar(&q.Newest, "newest", false, "latest submission first")
-	flags.IntVarP(&q.Limit, "limit", "n", 0, "at most so many")
-	cli.Complete(cmd, "state", "waiting", "booting", "running", "suspending", "paused", "suspended", "resuming", "migrating", "stopping", "terminated", "failed")
+	var l *cli.Listing[wire.VJob]
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return list(a, cmd, &f, l) }
+	l = cli.List(a, cmd, columns)
+	f.register(cmd.Flags())
 	return cmd
 }
 
-// listing is how vjobs are shown.
-func listing(estimate, ranked bool) func(jobs []wire.VJob) *display.Table {
-	if ranked {
-		return rankTable
-	}
-	return func(jobs []wire.VJob) *display.Table { return vjobTable(jobs, estimate) }
+func (f *listFlags) register(flags *pflag.FlagSet) {
+	f.filter.Register(flags, "only")
+	flags.BoolVarP(&f.all, "all", "a", false, "also those that have ended")
+	flags.BoolVar(&f.ended, "ended", false, "only those that have ended")
+	flags.StringSliceVar(&f.outcomes, "outcome", nil, "only those that ended in one of these `WAYS`: completed, overdue, deleted, …")
+	flags.StringVar(&f.since, "since", "", "only those submitted, or with --ended ended, at this `TIME` or later")
+	flags.StringVar(&f.until, "until", "", "only those submitted, or with --ended ended, before this `TIME`")
+	flags.BoolVar(&f.estimate, "estimate", false, "also when those that wait will start, if all use up their walltimes, and what has to end before")
+	flags.BoolVar(&f.ranked, "priority", false, "those that have not ended, in the order in which they are looked at, and why that is")
+	flags.StringVar(&f.array, "array", "", "the vjobs of this `ARRAY` one by one, also those that have ended, such as sweep or 1046[2,5-9]")
+	flags.BoolVar(&f.new, "newest", false, "latest submission first")
+	flags.IntVarP(&f.limit, "limit", "n", 0, "at most so `MANY`")
 }
 
-func list(a *cli.App, cmd *cobra.Command, q client.VJobQuery, array string, estimate bool, tabulate func([]wire.VJob) *display.Table) error {
-	if q.Limit < 0 {
-		return cluster.BadField("--limit", q.Limit, "0 or more")
+// query returns what the daemon is asked for.
+func (f *listFlags) query(now time.Time) (q client.VJobQuery, err error) {
+	if f.limit < 0 {
+		return q, cluster.BadField("--limit", f.limit, "0 or more")
+	}
+	if q, err = f.filter.Query(); err != nil {
+		return q, err
+	}
+	since, err := cli.ParsePast("--since", f.since, now)
+	if err != nil {
+		return q, err
+	}
+	until, err := cli.ParsePast("--until", f.until, now)
+	if err != nil {
+		return q, err
+	}
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return q, cluster.BadField("--until", f.until, "after --since")
+	}
+	if f.ended {
+		q.Ended, q.EndedSince, q.EndedUntil = true, since, until
+	} else {
+		q.SubmittedSince, q.SubmittedUntil = since, until
+	}
+	for _, text := range f.outcomes {
+		if _, err := cluster.ParseOutcome(text); err != nil {
+			return q, cluster.Renamed("--outcome", err)
+		}
+	}
+	q.Outcomes = f.outcomes
+	past := f.all || f.ended || len(f.outcomes) > 0 || f.since != "" || f.until != "" || len(q.States) > 0 || f.array != ""
+	q.Live, q.Newest, q.Limit = !past, f.new, f.limit
+	q.Fold = f.array == "" && q.Name == "" && !f.ranked
+	return q, nil
+}
+
+func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob]) error {
+	q, err := f.query(a.Now())
+	if err != nil {
+		return err
 	}
 	c, err := a.Client()
 	if err != nil {
 		return err
 	}
-	if array != "" {
-		if q.Array, err = resolveArray(cmd.Context(), c, array); err != nil {
+	if f.array != "" {
+		if q.Array, q.Indexes, err = cli.ResolveArray(cmd.Context(), c, f.array); err != nil {
 			return err
 		}
+	}
+	if l.Sorted() || f.ranked {
+		q.Limit = 0
 	}
 	list, err := cli.FetchVJobs(cmd.Context(), c, q)
 	if err != nil {
 		return err
 	}
-	if estimate {
+	if f.estimate {
 		s, err := c.Forecast(cmd.Context())
 		if err != nil {
 			return err
 		}
 		estimated(list.VJobs, &s)
+		l.Usual(estimateColumns...)
 	}
-	return a.Show(list, func() *display.Table { return tabulate(list.VJobs) })
+	if f.ranked {
+		list.VJobs = byRank(list.VJobs)
+		l.Usual(rankColumns...)
+	}
+	if l.Cells() {
+		for i := range list.VJobs {
+			if list.VJobs[i].Members != nil {
+				list.VJobs[i] = folded(&list.VJobs[i])
+			}
+		}
+	}
+	l.Sort(list.VJobs)
+	if f.limit > 0 {
+		list.VJobs = list.VJobs[:min(f.limit, len(list.VJobs))]
+	}
+	return l.Show(list, list.VJobs)
 }
 
 // estimated tells of those that wait when they start, and what they wait for.
@@ -97,47 +160,11 @@ func estimated(jobs []wire.VJob, s *wire.Schedule) {
 	}
 }
 
-// ranColumn is where the running time stands in the table.
-const ranColumn = 7
-
-func vjobTable(jobs []wire.VJob, estimate bool) *display.Table {
-	ended := slices.ContainsFunc(jobs, func(j wire.VJob) bool { return j.Outcome != "" })
-	columns := ">ID NAME OWNER STATE >VMS >CPU >MEMORY >RAN >WALLTIME >PRIORITY"
-	if ended {
-		columns += " OUTCOME"
-	}
-	if estimate {
-		columns += " STARTS_BY"
-	}
-	t := &display.Table{Heads: display.Heads(columns + " WHY")}
-	for i := range jobs {
-		j := &jobs[i]
-		if j.Members != nil {
-			j = folded(j)
-		}
-		cells := []string{
-			strconv.FormatInt(j.ID, 10), display.Dash(j.Name), j.Owner, display.Dash(j.State), strconv.Itoa(j.VMCount),
-			display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB), display.Span(display.Seconds(j.RanSeconds)), display.Walltime(j.WalltimeSeconds),
-			strconv.Itoa(j.Priority),
-		}
-		if j.Members != nil {
-			cells[ranColumn] = "-" // of which of them?
-		}
-		if ended {
-			cells = append(cells, display.Dash(j.Outcome))
-		}
-		if estimate {
-			cells = append(cells, display.Moment(j.EstimatedStart))
-		}
-		t.Row(append(cells, display.Why(j))...)
-	}
-	return t
-}
-
-// folded is the entry of an array as it is shown in one line.
-func folded(j *wire.VJob) *wire.VJob {
-	array := *j
-	array.ID, array.Name, array.Reason = j.Array, cluster.ArrayName(j.Name), members(j.Members)
-	array.State, array.Outcome, array.QueuePlace = "array", "", 0
-	return &array
+// byRank keeps the vjobs that have a rank, in the order in which they are looked at.
+func byRank(jobs []wire.VJob) []wire.VJob {
+	jobs = slices.DeleteFunc(jobs, func(j wire.VJob) bool { return j.Rank == nil })
+	slices.SortFunc(jobs, func(a, b wire.VJob) int {
+		return cmp.Or(cmp.Compare(b.Rank.Points, a.Rank.Points), a.Submitted.Compare(b.Submitted), cmp.Compare(a.ID, b.ID))
+	})
+	return jobs
 }

@@ -42,8 +42,8 @@ vjob show --file 12 >again.yaml.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, job, true)
+			if a.Structured() {
+				return a.Print(job)
 			}
 			_, err = fmt.Fprintln(a.Out, job.ID)
 			return err

@@ -34,15 +34,15 @@ func showCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON() && !file {
-				return cli.PrintJSON(a.Out, job, true)
+			if a.Structured() && !file {
+				return a.Print(job)
 			}
 			s, err := c.Submission(cmd.Context(), job.ID, false)
 			switch {
 			case err != nil:
 				return err
-			case file && a.JSON():
-				return cli.PrintJSON(a.Out, s, true)
+			case file && a.Structured():
+				return a.Print(s)
 			case file:
 				return printFile(a, &s)
 			}

@@ -128,10 +128,10 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	if err != nil {
 		return err
 	}
-	if a.JSON() && f.wait == "" {
-		return cli.PrintJSON(a.Out, job, true)
+	if a.Structured() && f.wait == "" {
+		return a.Print(job)
 	}
-	if !a.JSON() {
+	if !a.Structured() {
 		if _, err := fmt.Fprintln(a.Out, job.ID); err != nil {
 			return err // the vjob is accepted all the same
 		}

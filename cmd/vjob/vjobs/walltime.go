@@ -1,57 +1,65 @@
 package vjobs
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"vjob/api/client"
+	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
 
 func walltimeCommand(a *cli.App) *cobra.Command {
+	text := ""
+	o := &cli.Orders{Verb: "walltime", Done: "got another walltime", Each: func(ctx context.Context, c *client.Client, id int64) (wire.VJob, error) {
+		job, err := c.VJob(ctx, id)
+		if err != nil {
+			return wire.VJob{}, err
+		}
+		seconds, err := stretched(text, job.WalltimeSeconds)
+		if err != nil {
+			return wire.VJob{}, err
+		}
+		return c.SetWalltime(ctx, id, seconds)
+	}, Say: func(j *wire.VJob) string {
+		return fmt.Sprintf("vjob %d: its walltime is %s now", j.ID, display.Walltime(j.WalltimeSeconds))
+	}}
 	cmd := &cobra.Command{
-		Use:   "walltime VJOB TIME",
-		Short: "give a vjob another walltime",
-		Long: `Gives a vjob another walltime: +TIME more, -TIME less (after --), or TIME in all; "none" is
+		Use:   "walltime VJOB... TIME",
+		Short: "give vjobs another walltime",
+		Long: `Gives vjobs another walltime: +TIME more, -TIME less (after --), or TIME in all; "none" is
 unlimited. You can shorten it at any time, and lengthen it until the vjob has begun; after
 that only an administrator can.`,
 		Example: `  vjob walltime 12 +0:30:00
   vjob walltime 12 -- -10m
-  vjob walltime sim-run 2:00:00`,
-		Args: cli.Arguments(2, "a vjob and a time"),
+  vjob walltime sim-run 'sweep[3-7]' 2:00:00
+  vjob walltime --state waiting --yes 2:00:00`,
+		Args: cli.Arguments(-1, "vjobs and a time"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return cluster.Fault("time", "missing, want the new walltime, such as 2:00:00, +30m or none")
-			}
-			c, err := a.Client()
+			words, operand, err := o.Operand(cmd, args, "time", "the new walltime, such as 2:00:00, +30m or none")
 			if err != nil {
 				return err
 			}
-			job, err := cli.FetchVJob(cmd.Context(), c, args[0])
-			if err != nil {
+			if _, err := stretched(operand, maxSeconds); err != nil {
 				return err
 			}
-			seconds, err := stretched(args[1], job.WalltimeSeconds)
-			if err != nil {
-				return err
-			}
-			changed, err := c.SetWalltime(cmd.Context(), job.ID, seconds)
-			if err != nil {
-				return err
-			}
-			if a.JSON() {
-				return cli.PrintJSON(a.Out, changed, true)
-			}
-			_, err = fmt.Fprintf(a.Out, "vjob %d: its walltime is %s now\n", job.ID, display.Walltime(changed.WalltimeSeconds))
-			return err
+			text = operand
+			return o.Run(cmd, words)
 		},
 	}
+	o.Register(a, cmd)
 	return cmd
 }
+
+// maxSeconds is a walltime that any other can be taken from.
+const maxSeconds = math.MaxInt64 / int64(time.Second)
 
 // stretched is the walltime that is wanted in place of one, in seconds.
 func stretched(text string, before int64) (int64, error) {

@@ -34,7 +34,7 @@ func Command(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if once || a.JSON() || a.Width() == 0 {
+			if once || a.Structured() || a.Width() == 0 {
 				return watchOnce(cmd.Context(), a, c)
 			}
 			return watch(cmd.Context(), a, c, every)
@@ -66,8 +66,8 @@ func watchOnce(ctx context.Context, a *cli.App, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON() {
-		return cli.PrintJSON(a.Out, s.status, true)
+	if a.Structured() {
+		return a.Print(s.status)
 	}
 	width := a.Width()
 	if width == 0 {
