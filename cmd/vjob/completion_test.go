@@ -101,7 +101,7 @@ func TestCompletionOfTheDaemon(t *testing.T) {
 		"list --project ":              "physics",
 		"list --name s":                "single sweep",
 		"list --node n":                "n1 n2",
-		"list --outcome ":              "completed overdue deleted broken",
+		"list --outcome ":              "completed overdue deleted broken failed",
 		"list --state run":             "running",
 		"list --state running,wai":     "running,waiting",
 		"list --columns id,labels":     "id,labels",

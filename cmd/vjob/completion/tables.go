@@ -21,14 +21,14 @@ var sources = map[string]source{
 
 	// Commands and flags of which the placeholder does not say enough.
 	"approve NUMBER": recommendations, "reject NUMBER": recommendations, "recommendations show NUMBER": recommendations,
-	"show VJOB": allVJobs, "logs VJOB": allVJobs, "restore VJOB": allVJobs, "events --vjob": allVJobs, "list --array": allVJobs,
+	"show VJOB": allVJobs, "logs VJOB": allVJobs, "resubmit VJOB": allVJobs, "restore VJOB": allVJobs, "events --vjob": allVJobs, "list --array": allVJobs,
 	"accounts delete NAME": accounts, "accounts change NAME": accounts, "accounts disable NAME": accounts, "accounts enable NAME": accounts, "accounts add NAME": free,
 	"pools show NAME": pools, "pools set NAME": pools, "pools delete NAME": pools,
 	"audit --action":      fixed("login.failed", "user.create", "user.change", "user.delete", "token.create", "token.rotate", "token.revoke", "rules", "budgets", "prices", "pools"),
 	"energy account --by": fixed("owner", "project", "queue", "vjob", "node"), "energy now --by": nodeLabelNames,
 	"--label": labels, "submit --image": images, "submit --name": free, "token create --name": free, "--name": names,
 	"list --outcome": fixed(outcomes()...),
-	"--unmet":        fixed("fail", "hold", "run"), "--yields": fixed("suspend", "end", "never"), "--shares": fixed("high", "normal", "low"), "--at": free,
+	"--unmet":        fixed("fail", "hold", "run"), "--yields": fixed("suspend", "end", "never"), "--success": fixed("all", "first", "any"), "--shares": fixed("high", "normal", "low"), "--at": free,
 	"SHARES": fixed("high", "normal", "low"), "--server": free, "--walltime": free,
 	"oar parse --nodes-resources": free,
 

@@ -40,6 +40,7 @@ var columns = []display.Field[entry]{
 	{Head: "LABELS", Level: display.OnOrder, Cell: func(j *entry) any { return display.Labels(j.Labels) }},
 	{Head: "COMMENT", Level: display.OnOrder, Cell: func(j *entry) any { return j.Comment }},
 	{Head: "OUTCOME", If: func(j *entry) bool { return j.Outcome != "" && j.Members == nil }, Cell: outcomeCell},
+	{Head: "EXIT", If: func(j *entry) bool { return j.ExitStatus != "" && j.Members == nil }, Cell: func(j *entry) any { return j.ExitStatus }},
 	{Head: "WHY", Cell: func(j *entry) any { return display.Why(j) }},
 }
 
