@@ -78,6 +78,9 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if l.Charges, err = r.charges(); err != nil {
 		return err
 	}
+	if l.Capacity, err = r.capacities(); err != nil {
+		return err
+	}
 	if l.Open, err = r.open(); err != nil {
 		return err
 	}

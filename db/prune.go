@@ -32,12 +32,14 @@ func pruneSteps(h journal.Horizon) []pruneStep {
 		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*snapshot).oldCharges, (*tx).removeCharges},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("node_hours"), removeHours("node_hours")},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("vjob_hours"), removeHours("vjob_hours")},
+		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Usage: n} }, oldHours("usage_hours"), removeHours("usage_hours")},
+		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Usage: n} }, (*snapshot).oldRuns, (*tx).removeRuns},
 		{h.Audit, func(n int) journal.Pruned { return journal.Pruned{Audit: n} }, (*snapshot).oldAudit, (*tx).removeAudit},
 	}
 }
 
 // Prune deletes what is older than the horizon: events first, then calls, plans, recommendations, vjobs,
-// charges, energy and the audit list. Each iteration yields a batch that is on the disk. A
+// charges, energy, usage by the hour and the audit list. Each iteration yields a batch that is on the disk. A
 // caller that stops early leaves the rest for the next call.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {
 	return func(yield func(journal.Pruned, error) bool) {

@@ -16,6 +16,7 @@
 //	Quarantine       vjobs with which decisions fail                            package quarantine
 //	pacing           when the next decision is due                              pacing.go
 //	lastDecision     verdicts of the last decision                              outcome.go
+//	capacityLog      what nodes offer, as recorded for reports                  capacity.go
 //
 // The core itself owns the time and the number of the next plan. The loop has parts too:
 //
@@ -81,6 +82,7 @@ type Core struct {
 	Rules    *Rules            // placement rules of the cluster
 	Improver *improve.Improver // recommendations
 	demand   *improve.Demand   // of VMs; nil if nothing uses it
+	capacity *capacityLog      // what nodes offer, for reports
 
 	next     pacing       // when the next decision is due
 	last     lastDecision // what the last one said
@@ -96,6 +98,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	retry := c.next.retry
 	c.demand = improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)
 	c.Power = newPower(&c.settings, &loaded, c.exec, c.demand.History(), retry, &c.out, now)
+	c.capacity = newCapacityLog(loaded.Capacity, c.exec, &c.out)
 	c.Nodes = &Nodes{exec: c.exec, controller: c.Power.controller, out: &c.out, departures: map[cluster.NodeID]time.Time{}}
 	c.Pools = newPools(&c.settings, loaded.Pools, c.exec, retry, &c.out, now)
 	c.Rules = &Rules{ofSettings: settings.Rules, exec: c.exec, retry: retry, out: &c.out, stated: loaded.Rules, reader: placement.NewReader()}
@@ -158,6 +161,9 @@ func (c *Core) Flush(now time.Time) Effects {
 		c.decide()
 		then := c.flushExecutor()
 		effects.Append(&then)
+	}
+	if c.exec.AllSeen() {
+		c.capacity.note(now)
 	}
 	if c.exec.AllSeen() && c.next.begun() {
 		c.Improver.NoteDemand(now)

@@ -71,6 +71,9 @@ func (en *engine) updateJobState(p *gangState) {
 		return
 	}
 	p.job = &job
+	if next == cluster.Waiting || next == cluster.Failed && p.rec.Cause.Kind == cluster.CauseLost {
+		en.out.Step.Discarded = append(en.out.Step.Discarded, journal.DiscardedRun{VJob: job.ID, At: en.now, Cause: p.rec.Cause.Kind})
+	}
 	if next == cluster.Running && p.started.IsZero() {
 		p.started = en.now
 	}
