@@ -49,6 +49,7 @@ type Reader interface {
 	planReader
 	recommendationReader
 	energyReader
+	reportReader
 }
 
 // Accounts stores users, tokens and the audit list.
@@ -74,6 +75,7 @@ type Config struct {
 	Scratch string
 	Logger  *slog.Logger
 	Now     func() time.Time // nil: time.Now
+	Zone    *time.Location   // of the cluster, in which days begin; nil: UTC
 	Limits  Limits
 	// Endpoints returns the endpoints to serve beside /v1; may be nil. It is called once.
 	Endpoints func(*Service) []Endpoint
@@ -100,6 +102,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Limits, c.Locals = c.Limits.withDefaults(), c.Locals.withDefaults()
 	c.HeartbeatEvery, c.PollEvery = cmp.Or(c.HeartbeatEvery, 15*time.Second), cmp.Or(c.PollEvery, time.Second)
+	if c.Zone == nil {
+		c.Zone = time.UTC
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
