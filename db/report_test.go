@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -242,5 +243,102 @@ func TestReportOfRandomHistories(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What vjobs used before an upgrade is unknown by the hour; what they use afterwards is known.
+func TestReportAcrossAnUpgrade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vjob.db")
+	old := must[*db.DB](t)(db.OpenWith(path, schemas(t, 21, nil)))
+	first := storetest.Start.UTC().Truncate(24 * time.Hour)
+	at := func(hours int) int64 { return first.Add(time.Duration(hours) * time.Hour).UnixNano() }
+	for range 2 {
+		submitted(t)(old.Submit(t.Context(), storetest.Submission("", 1)))
+	}
+	runSQL(t, old, "UPDATE vjobs SET submitted_ns = ?1, started_ns = ?1, queue = 'q'", at(1))
+	runSQL(t, old, "UPDATE vjobs SET state = 'terminated', outcome = 'completed', ended_ns = ? WHERE id = 1", at(3))
+	runSQL(t, old, "INSERT INTO accounts (vjob, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules) SELECT id, 3600000000000, 0, 5, 5, 5, 0 FROM vjobs")
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := openDB(t, path)
+	for hour := 24; hour < 26; hour++ {
+		step := journal.Step{
+			Usage:      []journal.Usage{{VJob: 2, Running: time.Hour, Reserved: 3.6e6}},
+			UsageHours: []journal.UsageHour{{Hour: time.Unix(0, at(hour)), VJob: 2, Node: "n", Reserved: 3.6e6}},
+		}
+		if err := d.Commit(t.Context(), step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost := journal.DiscardedRun{VJob: 2, At: time.Unix(0, at(26)), Cause: cluster.CauseLost}
+	if err := d.Commit(t.Context(), journal.Step{Discarded: []journal.DiscardedRun{lost}}); err != nil {
+		t.Fatal(err)
+	}
+	r := must[journal.Report](t)(d.Report(t.Context(), journal.ReportFilter{Borders: []time.Time{first, first.AddDate(0, 0, 1), first.AddDate(0, 0, 2)}, By: []journal.ReportKey{journal.ReportQueue}}))
+	if len(r.Rows) != 2 || r.Rows[0].UnknownUse != 2 || r.Rows[0].Reserved != 0 || r.Rows[0].Ended != 1 || r.Rows[0].Slowdown == nil {
+		t.Errorf("the day before: %+v", r.Rows)
+	}
+	if after := r.Rows[1]; after.UnknownUse != 0 || after.Reserved != 7.2e6 || after.Lost.Runs != 1 || after.Lost.Unknown != 1 || after.Lost.Running != 3*time.Hour {
+		t.Errorf("the day after: %+v", after)
+	}
+	if r.Total.UnknownUse != 2 || r.Total.Reserved != 7.2e6 {
+		t.Errorf("in sum: %+v", r.Total)
+	}
+}
+
+// Each lost run is what the vjob used since the one before; a vjob that has not run since leaves none.
+func TestDiscardedRuns(t *testing.T) {
+	d := newDB(t)
+	job := submitted(t)(d.Submit(t.Context(), storetest.Submission("", 1)))
+	commit := func(s journal.Step) {
+		t.Helper()
+		if err := d.Commit(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	day := storetest.Start.UTC().Truncate(24 * time.Hour)
+	use := func(running time.Duration, ms int64) []journal.Usage {
+		return []journal.Usage{{VJob: job.ID, Running: running, Reserved: ms}}
+	}
+	lost := func(minute int, cause cluster.CauseKind) []journal.DiscardedRun {
+		return []journal.DiscardedRun{{VJob: job.ID, At: day.Add(time.Duration(minute) * time.Minute), Cause: cause}}
+	}
+	commit(journal.Step{Discarded: lost(1, cluster.CauseAborted)}) // it has not run
+	commit(journal.Step{Usage: use(time.Hour, 100)})
+	commit(journal.Step{Usage: use(time.Minute, 10), Discarded: lost(2, cluster.CauseOrder)})
+	commit(journal.Step{Discarded: lost(3, cluster.CauseAborted)}) // nor since
+	commit(journal.Step{Usage: use(time.Second, 1), Discarded: lost(4, cluster.CauseLost)})
+	filter := journal.ReportFilter{Borders: []time.Time{day, day.AddDate(0, 0, 1)}}
+	want := journal.LostWork{Runs: 2, Requeues: 1, Losses: 1, Running: time.Hour + time.Minute + time.Second, Reserved: 111}
+	if got := must[journal.Report](t)(d.Report(t.Context(), filter)).Total.Lost; got != want {
+		t.Errorf("lost %+v, want %+v", got, want)
+	}
+}
+
+// The capacity of a period is what each node offered in it; before the first record it is unknown.
+func TestReportOfCapacity(t *testing.T) {
+	d := newDB(t)
+	day := storetest.Start.UTC().Truncate(24 * time.Hour)
+	at := func(hour int, node cluster.NodeID, cpu cluster.MilliCPU) journal.NodeCapacity {
+		return journal.NodeCapacity{At: day.Add(time.Duration(hour) * time.Hour), Node: node, Has: cluster.Resources{CPU: cpu}}
+	}
+	err := d.Commit(t.Context(), journal.Step{Capacity: []journal.NodeCapacity{at(0, "a", 4000), at(0, "b", 2000), at(12, "b", 0), at(36, "b", 2000)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := loaded(t, d).Capacity; len(got) != 2 || got[1].Has.CPU != 2000 {
+		t.Errorf("loaded %+v", got)
+	}
+	for n, want := range map[int]float64{0: 4*24 + 2*12, 1: 4*24 + 2*12, 2: 6 * 24} {
+		from := day.AddDate(0, 0, n)
+		r := must[journal.Report](t)(d.Report(t.Context(), journal.ReportFilter{Borders: []time.Time{from, from.AddDate(0, 0, 1)}}))
+		if r.Total.CapacityTime == nil || float64(*r.Total.CapacityTime) != want*3.6e6 {
+			t.Errorf("day %d: %v, want %g hours", n, r.Total.CapacityTime, want)
+		}
+	}
+	r := must[journal.Report](t)(d.Report(t.Context(), journal.ReportFilter{Borders: []time.Time{day.AddDate(0, 0, -1), day}}))
+	if r.Total.CapacityTime != nil {
+		t.Errorf("before: %d", *r.Total.CapacityTime)
 	}
 }

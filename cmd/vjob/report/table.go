@@ -36,7 +36,9 @@ func writeTable(a *cli.App, r *wire.Report) error {
 		t.Row(append(keys, figures(row)...)...)
 	}
 	keys := slices.Repeat([]string{""}, len(r.By))
-	keys[0] = "all"
+	if len(keys) > 0 {
+		keys[0] = "all"
+	}
 	t.Row(append(keys, figures(&r.Total)...)...)
 	if err := t.Write(&b, 0); err != nil {
 		return err
