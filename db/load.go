@@ -62,6 +62,9 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if err := r.loadRecommendations(l); err != nil {
 		return err
 	}
+	if err := r.loadAlarms(l); err != nil {
+		return err
+	}
 	kept, err := r.whole("WHERE vjobs." + live)
 	if err != nil {
 		return err

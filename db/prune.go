@@ -25,6 +25,7 @@ type pruneStep struct {
 func pruneSteps(h journal.Horizon) []pruneStep {
 	return []pruneStep{
 		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Events: n} }, (*snapshot).oldEvents, (*tx).removeEvents},
+		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Alarms: n} }, (*snapshot).oldAlarms, (*tx).removeAlarms},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*snapshot).oldCalls, (*tx).removeCalls},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*snapshot).oldPlans, (*tx).removePlans},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Recommendations: n} }, (*snapshot).oldRecommendations, (*tx).removeRecommendations},
@@ -38,7 +39,7 @@ func pruneSteps(h journal.Horizon) []pruneStep {
 	}
 }
 
-// Prune deletes what is older than the horizon: events first, then calls, plans, recommendations, vjobs,
+// Prune deletes what is older than the horizon: events first, then alarms, calls, plans, recommendations, vjobs,
 // charges, energy, usage by the hour and the audit list. Each iteration yields a batch that is on the disk. A
 // caller that stops early leaves the rest for the next call.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {

@@ -72,6 +72,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return each(s.VJobHours, t.vjobHour) },
 		func() error { return each(s.Charges, t.charge) },
 		func() error { return each(s.Recommendations, t.recommendation) },
+		func() error { return each(s.Alarms, t.alarm) },
 		func() error { return each(s.Events, t.event) },
 		func() error { return each(s.Audit, t.audit) },
 		func() error { return each(s.Learned, t.observation) },

@@ -148,6 +148,9 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 	p := newGangState(job, rec, e.now)
 	p.account.ran, p.account.crowded = ran, crowded
 	e.gangs.add(p)
+	if rec.Cause.Kind == cluster.CauseLost || job.Held || len(rec.Kept) > 0 {
+		e.alarmed[job.ID] = true // perhaps
+	}
 	e.dirty[job.ID] = true
 	e.nodes.updateJobsOnAll(p)
 	e.Walltimes.await(p)

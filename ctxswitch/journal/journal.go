@@ -277,7 +277,10 @@ type Loaded struct {
 	// Recommendations are those that are open or rejected, in order; NextRecommendation is the next number.
 	Recommendations    []Recommendation
 	NextRecommendation RecommendationID
-	Learned            []duration.Observation // the last [duration.Window] of each node and kind, the oldest first
+	// Alarms are the open ones and some that ended lately, in order; NextAlarm is the next number.
+	Alarms    []Alarm
+	NextAlarm AlarmID
+	Learned   []duration.Observation // the last [duration.Window] of each node and kind, the oldest first
 }
 
 // Account takes in what a vjob has run so far.

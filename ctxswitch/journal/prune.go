@@ -29,12 +29,12 @@ func (r Retention) Horizon(now time.Time) Horizon {
 
 // Pruned counts what was deleted of the history.
 type Pruned struct {
-	Events, Calls, Plans, Recommendations, VJobs, Charges, Energy, Usage, Audit int
+	Events, Calls, Plans, Recommendations, VJobs, Charges, Energy, Usage, Alarms, Audit int
 }
 
 // Plus is the sum of both.
 func (p Pruned) Plus(o Pruned) Pruned {
-	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.Recommendations + o.Recommendations, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy, p.Usage + o.Usage, p.Audit + o.Audit}
+	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.Recommendations + o.Recommendations, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy, p.Usage + o.Usage, p.Alarms + o.Alarms, p.Audit + o.Audit}
 }
 
 // Total is what all vjobs of an owner have used so far, those included that were

@@ -42,6 +42,7 @@ type Step struct {
 	MoveModes []MoveModeChange
 	// Recommendations are written as they are now, new ones and changed ones.
 	Recommendations []Recommendation
+	Alarms          []Alarm // as they are now, new ones and changed ones
 	Audit           []Audit // a store without accounts keeps none
 	Learned         []duration.Observation
 }
@@ -51,7 +52,7 @@ func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
 		len(s.Usage) + len(s.UsageHours) + len(s.Discarded) + len(s.Capacity) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
-		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Alarms) + len(s.Learned)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && s.Pools == nil
 }
 
@@ -96,5 +97,6 @@ func (s *Step) Append(later *Step) {
 	s.MoveModes = append(s.MoveModes, later.MoveModes...)
 	s.Audit = append(s.Audit, later.Audit...)
 	s.Recommendations = append(s.Recommendations, later.Recommendations...)
+	s.Alarms = append(s.Alarms, later.Alarms...)
 	s.Learned = append(s.Learned, later.Learned...)
 }
