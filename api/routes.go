@@ -25,6 +25,7 @@ type handlers struct {
 	pools     *poolHandler
 	energy    *energyHandler
 	reports   *reportHandler
+	alarms    *alarmHandler
 	forecasts *forecastHandler
 	accounts  *accountHandler
 	admin     *adminHandler
@@ -400,6 +401,20 @@ func (h *handlers) accountRoutes() []Endpoint {
 
 func (h *handlers) adminRoutes() []Endpoint {
 	return []Endpoint{
+		{
+			Method: "GET", Path: "/v1/alarms", Name: "listAlarms", Summary: "Conditions that need an administrator, with what to do next: the newest first",
+			Access: Administrators, Verb: Read, Status: 200, Result: wire.AlarmList{}, Handle: h.alarms.list,
+			Query: []Param{
+				limitParam,
+				{Name: "before", Kind: "integer", Meaning: "only alarms with a smaller number"},
+				{Name: "kind", Kind: "string", Meaning: "only alarms of this kind, such as node-silent"},
+				{Name: "ended", Kind: "boolean", Meaning: "also alarms that have ended"},
+			},
+		},
+		{
+			Method: "POST", Path: "/v1/alarms/:id/ack", Name: "acknowledgeAlarm", Summary: "Acknowledge an open alarm, in place of an earlier acknowledgement",
+			Access: Administrators, Verb: Change, Body: wire.Acknowledgement{}, Status: 200, Result: wire.Alarm{}, Handle: h.alarms.acknowledge,
+		},
 		{
 			Method: "GET", Path: "/v1/audit", Name: "listAudit", Summary: "Acts of administrators, changes of tokens, and failed logins: the latest first",
 			Access: Administrators, Verb: Read, Status: 200, Result: wire.AuditList{}, Handle: h.admin.listAudit,

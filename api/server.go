@@ -38,6 +38,7 @@ type Scheduler interface {
 	energyService
 	forecastService
 	ownerService
+	alarmService
 	// Snapshot returns the latest state of the loop; nil before there is one.
 	Snapshot() *scheduler.Snapshot
 }
@@ -50,6 +51,7 @@ type Reader interface {
 	recommendationReader
 	energyReader
 	reportReader
+	alarmReader
 }
 
 // Accounts stores users, tokens and the audit list.

@@ -29,7 +29,7 @@ type Power struct {
 	cap        *powercap.Cap         // power limits
 	policy     *nodepower.Policy     // which nodes should be on; nil: only users switch them
 	prices     statedPrices
-	proposed   []recommendation.Proposal // to switch nodes, since the last step
+	proposed   []recommendation.Proposal    // to switch nodes, since the last step
 	ignored    map[journal.AlarmKind]string // statements of the journal that do not hold, and why
 }
 

@@ -16,8 +16,8 @@ type phaseState struct {
 	sealed           map[string]*gang.Image
 	discarded        map[hypervisor.ImageID]bool
 	alarms           map[string]journal.AlarmKind // those that were raised, by their texts
-	retreat          string          // why the aim of the phase is given up
-	deniedSince      time.Time       // since when a call is refused room; zero when none is
+	retreat          string                       // why the aim of the phase is given up
+	deniedSince      time.Time                    // since when a call is refused room; zero when none is
 }
 
 // reset begins another phase.

@@ -29,7 +29,7 @@ type Step struct {
 	UsageHours []UsageHour
 	Discarded  []DiscardedRun // up to and with the use of this step
 	Capacity   []NodeCapacity
-	Drawn   []NodeEnergy // added to what there is
+	Drawn      []NodeEnergy // added to what there is
 	// NodeHours and VJobHours are added as well.
 	NodeHours []NodeHour
 	VJobHours []VJobHour

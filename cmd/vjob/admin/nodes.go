@@ -28,11 +28,18 @@ func nodesCommand(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.Show(list, func() *display.Table { return nodeTable(list.Nodes) }); err != nil || a.JSON() || list.Failover == nil {
+			if err := a.Show(list, func() *display.Table { return nodeTable(list.Nodes) }); err != nil || a.JSON() {
 				return err
 			}
-			_, err = fmt.Fprintln(a.Out, display.Failover(list.Failover))
-			return err
+			for _, line := range []string{display.Failover(list.Failover), display.Alarms(list.Alarms)} {
+				if line == "" {
+					continue
+				}
+				if _, err := fmt.Fprintln(a.Out, line); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	var fenced bool
