@@ -90,14 +90,15 @@ func (r *snapshot) loadAlarms(l *journal.Loaded) (err error) {
 	if err := r.one(next, nil, &l.NextAlarm); err != nil {
 		return err
 	}
-	l.Alarms, err = r.alarms("WHERE ended_ns IS NULL OR id IN (SELECT id FROM alarms WHERE ended_ns IS NOT NULL ORDER BY ended_ns DESC LIMIT ?)", lateAlarms)
+	l.Alarms, err = r.alarms("WHERE ended_ns IS NULL OR id IN (SELECT id FROM alarms WHERE ended_ns IS NOT NULL ORDER BY ended_ns DESC, id DESC LIMIT ?)", lateAlarms)
 	slices.SortFunc(l.Alarms, func(x, y journal.Alarm) int { return int(x.ID - y.ID) })
 	return err
 }
 
-// oldAlarms excludes those that are open.
+// oldAlarms excludes those that a start loads.
 func (r *snapshot) oldAlarms(before time.Time, _ int64) ([]int64, error) {
-	return r.batch("SELECT id, 1 FROM alarms WHERE ended_ns < ? ORDER BY ended_ns, id LIMIT ?", before)
+	return r.batch(fmt.Sprintf(`SELECT id, 1 FROM alarms WHERE ended_ns < ? AND id NOT IN (
+		SELECT id FROM alarms WHERE ended_ns IS NOT NULL ORDER BY ended_ns DESC, id DESC LIMIT %d) ORDER BY ended_ns, id LIMIT ?`, lateAlarms), before)
 }
 
 func (t *tx) removeAlarms(_ []int64, list string) error {

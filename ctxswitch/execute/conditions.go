@@ -50,16 +50,35 @@ func (e *Executor) Conditions() (list []journal.Condition) {
 	return list
 }
 
+// missed reports whether the node is in service and has not answered for long enough for an alarm.
+func (n *node) missed(now time.Time) bool {
+	return n.silent() && n.tried && (n.State == cluster.Online || n.State == cluster.Draining) && now.Sub(n.seenSince) >= silentAlarm
+}
+
+// alarmSilent raises an alarm once for each node that does not answer for a while.
+func (ns *nodes) alarmSilent() {
+	for _, id := range slices.Sorted(maps.Keys(ns.silent)) {
+		n := ns.silent[id]
+		if n.alarmed || !n.missed(ns.now) {
+			continue
+		}
+		n.alarmed = true
+		ns.event(journal.Event{
+			Kind: journal.EventAlarm, Node: id,
+			Text: fmt.Sprintf("node %s does not answer since %s, and its vjobs are left alone: %s", id, n.seenSince.UTC().Format(time.DateTime), n.problem),
+		})
+	}
+}
+
 // conditions are the nodes in service that have not answered for a while.
 func (ns *nodes) conditions() (list []journal.Condition) {
 	for id, n := range ns.silent {
-		if n.State != cluster.Online && n.State != cluster.Draining || !n.tried || ns.now.Sub(n.seenSince) < silentAlarm {
-			continue
+		if n.alarmed && n.missed(ns.now) {
+			list = append(list, journal.Condition{
+				Kind: journal.AlarmNodeSilent, Node: id,
+				Text: fmt.Sprintf("node %s does not answer since %s: %s", id, n.seenSince.UTC().Format(time.DateTime), n.problem),
+			})
 		}
-		list = append(list, journal.Condition{
-			Kind: journal.AlarmNodeSilent, Node: id,
-			Text: fmt.Sprintf("node %s does not answer since %s, and its vjobs are left alone: %s", id, n.seenSince.UTC().Format(time.DateTime), n.problem),
-		})
 	}
 	return list
 }

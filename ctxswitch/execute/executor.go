@@ -166,6 +166,7 @@ func (e *Executor) Tick(now time.Time) {
 			e.nodes.look(n)
 		}
 	}
+	e.nodes.alarmSilent()
 	if !e.store.looking && now.Sub(e.store.lookedAt) >= e.store.lookEvery() {
 		e.store.look()
 	}

@@ -58,10 +58,8 @@ func (b *Book) Open() (list []journal.Alarm) {
 	return list
 }
 
-// told are the kinds whose events are written where the condition is found.
-func told(kind journal.AlarmKind) bool { return kind != journal.AlarmNodeSilent }
-
 // Update raises alarms for the conditions of the present that have none, and ends those whose conditions have gone.
+// The events that raise alarms are written where the conditions are found.
 func (b *Book) Update(now time.Time, present []journal.Condition, out *journal.Step) {
 	seen := map[*journal.Alarm]bool{}
 	for i := range present {
@@ -76,9 +74,6 @@ func (b *Book) Update(now time.Time, present []journal.Condition, out *journal.S
 		switch {
 		case !a.Ended.IsZero():
 			*a = journal.Alarm{ID: a.ID, Condition: *c, Since: now, Count: a.Count + 1}
-			if !told(a.Kind) {
-				out.Events = append(out.Events, journal.Event{At: now, Kind: journal.EventAlarm, VJob: a.VJob, VM: a.VM, Node: a.Node, Text: a.Text})
-			}
 		case a.Text == c.Text:
 			continue
 		default:
