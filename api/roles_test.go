@@ -31,7 +31,7 @@ var bodies = map[string]string{
 	"changeUser":           `{"groups":["staff"]}`,
 	"createToken":          `{"expires_in_seconds":60}`,
 	"restoreVJob":          `{}`,
-	"acknowledgeAlarm": `{"comment":"disk ordered"}`,
+	"acknowledgeAlarm":     `{"comment":"disk ordered"}`,
 	"rejectRecommendation": `{"why":"not now"}`,
 }
 

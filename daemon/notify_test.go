@@ -17,8 +17,8 @@ func TestMailsWithoutAServer(t *testing.T) {
 		s.Notify.Webhooks.Hosts, s.Notify.Mail.Domains = []string{"*.example.org"}, []string{"example.org"}
 	}))
 	for address, want := range map[string]string{
-		"https://a.example.org/":     "",
-		"mail:ann@example.org":       `notify[0]: mail to ann@example.org cannot be sent, the daemon has no mail server: leave it out, or have an administrator set notify.mail.server`,
+		"https://a.example.org/":      "",
+		"mail:ann@example.org":        `notify[0]: mail to ann@example.org cannot be sent, the daemon has no mail server: leave it out, or have an administrator set notify.mail.server`,
 		"[END]mail:ann@other.example": `notify[0]: mail to ann@other.example cannot be sent`,
 	} {
 		_, _, err := c.Submit(t.Context(), wire.Submission{

@@ -69,7 +69,7 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if err != nil {
 		return err
 	}
-	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
+	l.Ran, l.Crowded, l.CPU = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
 	for i := range kept {
 		l.VJobs = append(l.VJobs, kept[i].VJob)
 		l.Gangs = append(l.Gangs, kept[i].Gang)

@@ -89,7 +89,9 @@ func TestAlarmOfASilentNode(t *testing.T) {
 	if len(ended.Alarms) != 1 || ended.Alarms[0].Ended.IsZero() || len(again.core.Snapshot().Alarms) != 0 {
 		t.Errorf("when it answers %+v", ended.Alarms)
 	}
-	if !slices.ContainsFunc(ended.Events, func(e journal.Event) bool { return e.Kind == journal.EventAlarm && e.State == "ended" && e.Node == dead }) {
+	if !slices.ContainsFunc(ended.Events, func(e journal.Event) bool {
+		return e.Kind == journal.EventAlarm && e.State == "ended" && e.Node == dead
+	}) {
 		t.Errorf("events %+v", ended.Events)
 	}
 }

@@ -79,6 +79,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
+		e.gangs.live[job.ID].account.continues(loaded.CPU[job.ID])
 	}
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]

@@ -267,6 +267,7 @@ type Loaded struct {
 	Ended     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
 	Ran       map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
 	Crowded   map[cluster.VJobID]time.Duration // beside that
+	CPU       map[cluster.VJobID]time.Duration // CPU time that its guests got
 	Charges   []Charge                         // that were not pruned, in order
 	Capacity  []NodeCapacity                   // the last of each node, in order of their names
 	Open      []Intent                         // without a result: they may still be under way
@@ -290,5 +291,8 @@ func (l *Loaded) Account(id cluster.VJobID, u Usage) {
 	}
 	if u.Crowded != 0 {
 		l.Crowded[id] = u.Crowded
+	}
+	if u.CPU != 0 {
+		l.CPU[id] = u.CPU
 	}
 }

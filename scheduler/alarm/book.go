@@ -82,7 +82,8 @@ func (b *Book) Update(now time.Time, present []journal.Condition, out *journal.S
 		out.Alarms = append(out.Alarms, *a)
 	}
 	b.list = slices.DeleteFunc(b.list, func(a *journal.Alarm) bool {
-		if a.Ended.IsZero() && !seen[a] && !(now.Before(b.settled) && a.Since.Before(b.settled.Add(-settle))) {
+		settling := now.Before(b.settled) && a.Since.Before(b.settled.Add(-settle))
+		if a.Ended.IsZero() && !seen[a] && !settling {
 			a.Ended = now
 			out.Alarms = append(out.Alarms, *a)
 			out.Events = append(out.Events, journal.Event{

@@ -18,11 +18,7 @@ func writeTable(a *cli.App, r *wire.Report) error {
 	display.Facts(&b, [][2]string{{"time", fmt.Sprintf("from %s until %s", display.Moment(&r.Since), display.Moment(&r.Until))}})
 	b.WriteByte('\n')
 	period := periodOf(r)
-	words := ""
-	for _, key := range r.By {
-		words += strings.ToUpper(key) + " "
-	}
-	t := &display.Table{Heads: display.Heads(words + ">STARTED >ENDED >CPU-H >USED >GIB-H >KWH >CAPACITY >WAIT_MEAN >MEDIAN >P95 >MAX >SLOWDOWN >LOST_CPU-H")}
+	t := &display.Table{Heads: display.Heads(strings.ToUpper(strings.Join(r.By, " ")) + " >STARTED >ENDED >CPU-H >USED >GIB-H >KWH >CAPACITY >WAIT_MEAN >MEDIAN >P95 >MAX >SLOWDOWN >LOST_CPU-H")}
 	zone, err := time.LoadLocation(r.Zone)
 	if err != nil {
 		zone = time.UTC // the server has a zone that this machine lacks
