@@ -15,7 +15,15 @@ import (
 
 // Report adds up what vjobs have used, and how they have fared. SQLite groups and sorts; memory is needed for the
 // groups only, and for sorting a few MiB before temporary files are used.
+//
+// One report is made at a time; others wait.
 func (d *DB) Report(ctx context.Context, f journal.ReportFilter) (report journal.Report, err error) {
+	select {
+	case d.reports <- struct{}{}:
+		defer func() { <-d.reports }()
+	case <-ctx.Done():
+		return journal.Report{}, ctx.Err()
+	}
 	err = d.snapshot(ctx, func(r *snapshot) error {
 		b := newReportBuilder(r, f)
 		if err := b.collect(); err != nil {
@@ -137,12 +145,18 @@ func (b *reportBuilder) each(query string, dest []any, add func(*journal.ReportR
 		all = append(all, &keys[i])
 	}
 	all = append(all, dest...)
+	var group *journal.ReportRow // of the row before: often that of the next one, too
+	last := -1
 	return b.r.each(query, b.args, func(s row) error {
 		err := s.Scan(all...)
-		if err == nil {
-			add(b.row(period, keys))
+		if err != nil {
+			return err
 		}
-		return err
+		if last != period || !slices.Equal(group.Keys, keys) {
+			group, last = b.row(period, keys), period
+		}
+		add(group)
+		return nil
 	})
 }
 
@@ -201,23 +215,43 @@ func (b *reportBuilder) unknown() error {
 
 // waits finds the waiting times of the vjobs that first ran in a period.
 func (b *reportBuilder) waits() error {
+	one := "WITH one AS (SELECT p" + b.keys + ", max(0, v.started_ns - v.submitted_ns) AS x FROM " + periods +
+		" CROSS JOIN vjobs AS v ON v.started_ns >= f AND v.started_ns < t" + b.onNodes("v.id") + " WHERE 1" + b.where + ")"
 	var n int
 	var mean float64
-	var s journal.Spread
-	query := "WITH one AS (SELECT p" + b.keys + ", max(0, v.started_ns - v.submitted_ns) AS x FROM " + periods +
-		" CROSS JOIN vjobs AS v ON v.started_ns >= f AND v.started_ns < t" + b.onNodes("v.id") + " WHERE 1" + b.where + "), " + b.ranked() +
-		"SELECT p" + b.names + ", c, avg(x), max(iif(i = (c + 1) / 2, x, NULL)), max(iif(i = (c * 95 + 99) / 100, x, NULL)), max(x) FROM ranked" + b.grouped()
-	return b.each(query, []any{&n, &mean, &s.Median, &s.P95, &s.Max}, func(row *journal.ReportRow) {
-		spread := s
-		spread.Mean = time.Duration(mean)
-		row.Started, row.Wait = n, &spread
+	var most time.Duration
+	err := b.each(one+" SELECT p"+b.names+", count(*), avg(x), max(x) FROM one"+b.grouped(), []any{&n, &mean, &most}, func(row *journal.ReportRow) {
+		row.Started, row.Wait = n, &journal.Spread{Mean: time.Duration(mean), Max: most}
+	})
+	if err != nil {
+		return err
+	}
+	var wait time.Duration
+	return b.ranked(one, &wait, func(row *journal.ReportRow, i int) {
+		if i == middle(row.Started) {
+			row.Wait.Median = wait
+		}
+		if i == (row.Started*95+99)/100 {
+			row.Wait.P95 = wait
+		}
 	})
 }
 
-// ranked numbers the values x of each group in order: i of c.
-func (b *reportBuilder) ranked() string {
-	group := "PARTITION BY p" + b.names
-	return "ranked AS (SELECT *, row_number() OVER (" + group + " ORDER BY x) AS i, count(x) OVER (" + group + ") AS c FROM one WHERE x IS NOT NULL) "
+// middle is the rank of the median of n values by the nearest rank.
+func middle(n int) int { return (n + 1) / 2 }
+
+// ranked visits the values x of each group in order, with their ranks from 1. A window function would do the same in
+// many times the time: it keeps each group to count it.
+func (b *reportBuilder) ranked(one string, x any, visit func(row *journal.ReportRow, i int)) error {
+	var group *journal.ReportRow
+	i := 0
+	return b.each(one+" SELECT p"+b.names+", x FROM one WHERE x IS NOT NULL ORDER BY p"+b.names+", x", []any{x}, func(row *journal.ReportRow) {
+		if row != group {
+			group, i = row, 0
+		}
+		i++
+		visit(row, i)
+	})
 }
 
 // ends counts the vjobs that ended in a period, and finds their slowdowns.
@@ -225,22 +259,32 @@ func (b *reportBuilder) ends() error {
 	const ended = "state IN ('terminated', 'failed')" // the condition of the index vjobs_ended
 	one := "WITH one AS (SELECT p" + b.keys + `, v.outcome AS how,
 		CASE WHEN a.running_ns > 0 THEN max(1.0, (v.ended_ns - v.submitted_ns) * 1.0 / max(a.running_ns, 10000000000)) END AS x FROM ` + periods +
-		" CROSS JOIN vjobs AS v ON v." + ended + " AND v.ended_ns >= f AND v.ended_ns < t LEFT JOIN accounts AS a ON a.vjob = v.id" + b.onNodes("v.id") + " WHERE 1" + b.where + ")"
-	var n int
+		" CROSS JOIN vjobs AS v INDEXED BY vjobs_ended ON v." + ended + " AND v.ended_ns >= f AND v.ended_ns < t LEFT JOIN accounts AS a ON a.vjob = v.id" + b.onNodes("v.id") + " WHERE 1" + b.where + ")"
+	ran := map[*journal.ReportRow]int{}
+	var n, slowed int
 	var how string
-	err := b.each(one+" SELECT p"+b.names+", how, count(*) FROM one"+b.grouped()+", how", []any{&how, &n}, func(row *journal.ReportRow) {
+	var sum float64
+	err := b.each(one+" SELECT p"+b.names+", how, count(*), count(x), total(x) FROM one"+b.grouped()+", how", []any{&how, &n, &slowed, &sum}, func(row *journal.ReportRow) {
 		outcome, _ := cluster.ParseOutcome(how) // what the store has written
 		row.Outcomes[outcome] += n
 		row.Ended += n
+		if slowed == 0 {
+			return
+		}
+		if row.Slowdown == nil {
+			row.Slowdown = &journal.SlowdownSpread{}
+		}
+		row.Slowdown.Mean = (row.Slowdown.Mean*float64(ran[row]) + sum) / float64(ran[row]+slowed)
+		ran[row] += slowed
 	})
 	if err != nil {
 		return err
 	}
-	var s journal.SlowdownSpread
-	query := one + ", " + b.ranked() + "SELECT p" + b.names + ", avg(x), max(iif(i = (c + 1) / 2, x, NULL)) FROM ranked" + b.grouped()
-	return b.each(query, []any{&s.Mean, &s.Median}, func(row *journal.ReportRow) {
-		spread := s
-		row.Slowdown = &spread
+	var slowdown float64
+	return b.ranked(one, &slowdown, func(row *journal.ReportRow, i int) {
+		if i == middle(ran[row]) {
+			row.Slowdown.Median = slowdown
+		}
 	})
 }
 

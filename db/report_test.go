@@ -2,10 +2,13 @@ package db_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -341,4 +344,25 @@ func TestReportOfCapacity(t *testing.T) {
 	if r.Total.CapacityTime != nil {
 		t.Errorf("before: %d", *r.Total.CapacityTime)
 	}
+}
+
+// A report that waits for another one ends with its context.
+func TestReportsWaitForEachOther(t *testing.T) {
+	d := newDB(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	day := storetest.Start
+	f := journal.ReportFilter{Borders: []time.Time{day, day.AddDate(0, 0, 1)}}
+	if _, err := d.Report(ctx, f); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if _, err := d.Report(t.Context(), f); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
