@@ -77,7 +77,7 @@ func (c *Condition) Next() string {
 	case AlarmNodeStuck:
 		return fmt.Sprintf("repair it, then: vjob nodes on %s", c.Node)
 	case AlarmUnknownCopy:
-		return fmt.Sprintf("find out who started it; if it is not needed, delete the VM on %s", c.Node)
+		return fmt.Sprintf("find out how it was started; if it is not needed, delete the VM on %s", c.Node)
 	case AlarmImageStore:
 		return "mount it: docs/how-to/recover-the-image-store.md"
 	case AlarmImageMissing:

@@ -65,7 +65,7 @@ func acknowledgeCommand(a *cli.App) *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
 		Use:   "ack ID...",
-		Short: "acknowledge open alarms: other administrators see who takes care of them",
+		Short: "acknowledge open alarms, so that other administrators know that they are taken care of",
 		Args:  cli.Arguments(-1, "the number of an alarm"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids := make([]int64, len(args))

@@ -35,7 +35,7 @@ UTC count that begin in the time, so a vjob that runs over the end of a month is
 
 WAIT is the time from the submission to the first start, of vjobs that started in the time; SLOWDOWN the median
 bounded slowdown of vjobs that ended in it; LOST the reserved CPU time of runs that began again from scratch or
-failed with their VMs. "?" is unknown, "-" is none. JSON and CSV have more figures, such as outcomes and percentiles.
+failed with their VMs. "?" stands for an unknown value, "-" for no value. JSON and CSV have more figures, such as outcomes and percentiles.
 
 Users see their own vjobs, administrators all. The report reaches back as far as retention.vjobs of the settings.`,
 		Example: `  vjob report --since 2026-11-01 --until 2026-12-01
