@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -51,5 +52,35 @@ func TestReport(t *testing.T) {
 		if r := s.run(args...); r.code == cli.ExitOK || r.err == "" || r.out != "" {
 			t.Errorf("%v: exit %d, %q, %q", args, r.code, r.out, r.err)
 		}
+	}
+}
+
+// What a daemon has run is in its report: use, waiting times, outcomes, and the run that a requeue threw away.
+func TestReportOfADaemon(t *testing.T) {
+	s, _ := live(t)
+	s.ok("submit", "--name", "one", "--vms", "2", "--mem", "256MiB", "--steps", "5m@1", "--project", "p")
+	s.waitFor("terminated", "list", "--all", "--name", "one")
+	s.ok("submit", "--name", "two", "--vms", "1", "--mem", "256MiB", "--steps", "60m@1")
+	s.waitFor("running", "list")
+	s.ok("requeue", "two")
+	s.waitFor("running", "list")
+	s.ok("delete", "two")
+	s.waitFor("terminated", "list", "--all", "--name", "two")
+	var r wire.Report
+	if err := json.Unmarshal([]byte(s.ok("report", "--by", "project,outcome", "-o", "json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	all := &r.Total
+	if all.Started != 2 || all.Ended != 2 || all.Outcomes["completed"] != 1 || all.Outcomes["deleted"] != 1 || all.WaitMaxSeconds == nil || all.SlowdownMedian == nil {
+		t.Errorf("in sum %+v", all)
+	}
+	if *all.ReservedCPUHours <= 0 || *all.UsedCPUHours <= 0 || *all.MemoryGiBHours <= 0 || *all.CapacityPercent <= 0 || *all.CapacityPercent > 100 || all.UnknownUseVJobs != 0 {
+		t.Errorf("use in sum %+v", all)
+	}
+	if all.LostRuns != 1 || all.LostRequeued != 1 || all.LostRunningHours <= 0 || *all.LostCPUHours <= 0 || *all.LostCPUHours >= *all.ReservedCPUHours {
+		t.Errorf("lost in sum %+v", all)
+	}
+	if len(r.Rows) != 2 || *r.Rows[0].Project+*r.Rows[1].Project != "p" {
+		t.Errorf("rows %+v", r.Rows)
 	}
 }
