@@ -1,15 +1,28 @@
 package api_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 )
+
+func (l *fakeScheduler) Acknowledge(ctx context.Context, id journal.AlarmID, comment string, act journal.Audit) error {
+	for i := range l.snap.Alarms {
+		if a := &l.snap.Alarms[i]; a.ID == id && a.Ended.IsZero() {
+			a.AckedBy, a.AckedAt, a.Comment = act.By, act.At, comment
+			return l.Commit(ctx, journal.Step{Alarms: []journal.Alarm{*a}, Audit: []journal.Audit{act}})
+		}
+	}
+	return fmt.Errorf("alarm %d: %w", id, cluster.ErrNotFound)
+}
 
 // raise has two alarms in the store and in the snapshot, and one that has ended.
 func (b *fixture) raise() {

@@ -129,16 +129,6 @@ func (l *fakeScheduler) SetBudgets(ctx context.Context, lines []budget.Budget, a
 	return l.record("budgets %v by %s", lines, act.By)
 }
 
-func (l *fakeScheduler) Acknowledge(ctx context.Context, id journal.AlarmID, comment string, act journal.Audit) error {
-	for i := range l.snap.Alarms {
-		if a := &l.snap.Alarms[i]; a.ID == id && a.Ended.IsZero() {
-			a.AckedBy, a.AckedAt, a.Comment = act.By, act.At, comment
-			return l.Commit(ctx, journal.Step{Alarms: []journal.Alarm{*a}, Audit: []journal.Audit{act}})
-		}
-	}
-	return fmt.Errorf("alarm %d: %w", id, cluster.ErrNotFound)
-}
-
 func (l *fakeScheduler) Disown(_ context.Context, user, former string) error {
 	return l.record("%s is %s", user, former)
 }
