@@ -41,7 +41,7 @@ type ReportRow struct {
 	// The vjobs that ended in the time. The bounded slowdown is the time from the submission to the end in parts of the
 	// running time, which counts as ten seconds at least.
 	Ended          int            `json:"ended"`
-	Outcomes       map[string]int `json:"outcomes"` // completed, overdue, deleted, broken
+	Outcomes       map[string]int `json:"outcomes"` // completed, failed, overdue, deleted, broken
 	SlowdownMean   *float64       `json:"slowdown_mean"`
 	SlowdownMedian *float64       `json:"slowdown_median"`
 

@@ -11,7 +11,7 @@ import (
 )
 
 // outcomes are those of vjobs that have ended, as the columns of CSV have them.
-var outcomes = []string{"completed", "overdue", "deleted", "broken"}
+var outcomes = []string{"completed", "failed", "overdue", "deleted", "broken"}
 
 // writeCSV prints the rows of a report as CSV, RFC 4180. The sum of all is not among them: a spreadsheet would count it.
 func writeCSV(out io.Writer, r *wire.Report) error {
