@@ -19,7 +19,7 @@ type Limits struct {
 	PerCaller          int // of one caller: 64
 	Streams            int // event streams; the same number of logs and consoles: 64
 	StreamsPerCaller   int // of one caller: 8
-	Forecasts          int // what-ifs and schedules: 8
+	Forecasts          int // what-ifs, schedules and reports: 8
 	ForecastsPerCaller int // of one caller: 2
 	Connections        int // 1,024; an eighth is for root and the daemon's user on the socket
 	PerPeer            int // of one address, or of one user of the socket: 512, which is more than can be in flight

@@ -61,7 +61,7 @@ func newMetrics(snapshot func() *scheduler.Snapshot, now time.Time) *metrics {
 		m.submissions.WithLabelValues(result)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.durations, m.submissions, m.plans, m.ratios, newGauges(snapshot), newEnergyGauges(snapshot), newPoolGauges(snapshot), newRecommendationGauges(snapshot),
+	registry.MustRegister(m.requests, m.durations, m.submissions, m.plans, m.ratios, newGauges(snapshot), newEnergyGauges(snapshot), newPoolGauges(snapshot), newRecommendationGauges(snapshot), newAlarmGauges(snapshot),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 	return m

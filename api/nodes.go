@@ -45,7 +45,7 @@ func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes, Failover: wireFailover(&now.Failover)})
+	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes, Failover: wireFailover(&now.Failover), Alarms: unacknowledged(now, caller)})
 }
 
 // wireFailover returns whether nodes can be lost; nil if no capacity is kept for that.

@@ -50,6 +50,7 @@ func TestDocumentListsTheRoutes(t *testing.T) {
 func TestAnswersMatchTheDocument(t *testing.T) {
 	b := newFixture(t)
 	b.populate()
+	b.raise()
 	doc := document(t, b)
 	router, err := legacy.NewRouter(doc)
 	if err != nil {

@@ -73,6 +73,8 @@ func (p *parts) handlers(cfg *Config) *handlers {
 		balance:   &balanceHandler{p.snapshot},
 		pools:     &poolHandler{scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot},
 		energy:    &energyHandler{hours: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit, snapshot: p.snapshot, now: cfg.Now},
+		reports:   &reportHandler{reports: cfg.Reader, zone: cfg.Zone, now: cfg.Now},
+		alarms:    &alarmHandler{alarms: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit},
 		forecasts: &forecastHandler{scheduler: cfg.Scheduler, submissions: p.submitter, snapshot: p.snapshot},
 		accounts: &accountHandler{
 			accounts: cfg.Accounts, scheduler: cfg.Scheduler, audit: p.audit, locals: p.locals,

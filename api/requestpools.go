@@ -19,7 +19,7 @@ const (
 	streams                       // event streams
 	logs                          // logs and consoles
 	backups
-	forecasts // what-ifs and schedules: the processor is busy with each
+	forecasts // what-ifs, schedules and reports: the processor is busy with each
 	unbounded // health checks, which cost nothing
 )
 
@@ -46,7 +46,7 @@ func newRequestPools(l *Limits) requestPools {
 		streams:   {guard.NewPool(l.Streams, l.StreamsPerCaller), "event streams"},
 		logs:      {guard.NewPool(l.Streams, l.StreamsPerCaller), "logs and consoles"},
 		backups:   {guard.NewPool(backupsTotal, backupsEach), "back-ups"},
-		forecasts: {guard.NewPool(l.Forecasts, l.ForecastsPerCaller), "what-ifs and schedules"},
+		forecasts: {guard.NewPool(l.Forecasts, l.ForecastsPerCaller), "what-ifs, schedules and reports"},
 		unbounded: {},
 	}
 }

@@ -31,6 +31,7 @@ var bodies = map[string]string{
 	"changeUser":           `{"groups":["staff"]}`,
 	"createToken":          `{"expires_in_seconds":60}`,
 	"restoreVJob":          `{}`,
+	"acknowledgeAlarm":     `{"comment":"disk ordered"}`,
 	"rejectRecommendation": `{"why":"not now"}`,
 }
 
@@ -41,7 +42,7 @@ func expectedStatus(r api.Route, caller string) int {
 	reserved := []string{
 		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "setPool", "deletePool", "getConsolidation",
 		"listUsers", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
-		"getBalance", "listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation",
+		"getBalance", "listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation", "listAlarms", "acknowledgeAlarm",
 	}
 	ofTokens := strings.HasPrefix(r.Path, "/v1/users/{name}/tokens") // those of bob
 	ofVJob := strings.HasPrefix(r.Path, "/v1/vjobs/{id}")
@@ -72,6 +73,7 @@ func TestEveryRouteByRole(t *testing.T) {
 	for _, caller := range []string{"", "alice", "bob", "root"} {
 		b := newFixture(t, func(c *api.Config) { c.Limits.UnauthenticatedPerSecond = 1e6 })
 		b.populate()
+		b.raise()
 		routes := api.Routes()
 		if len(routes) < 25 {
 			t.Fatalf("only %d routes", len(routes))
@@ -81,7 +83,7 @@ func TestEveryRouteByRole(t *testing.T) {
 			if strings.Contains(r.Path, "/tokens/") {
 				spare = b.extraToken("bob")
 			}
-			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/recommendations/{id}", "/recommendations/1", "/nodes/{name}", "/nodes/n1", "/pools/{name}", "/pools/physics",
+			path := strings.NewReplacer("/vjobs/{id}", "/vjobs/1", "/plans/{id}", "/plans/1", "/recommendations/{id}", "/recommendations/1", "/alarms/{id}", "/alarms/1", "/nodes/{name}", "/nodes/n1", "/pools/{name}", "/pools/physics",
 				"/users/{name}/tokens/{id}", fmt.Sprintf("/users/bob/tokens/%d", spare), "/users/{name}", "/users/bob").Replace(r.Path)
 			before := len(b.scheduler.recorded())
 			res := b.as(caller, r.Method, path, bodies[r.Operation])

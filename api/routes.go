@@ -24,6 +24,8 @@ type handlers struct {
 	balance   *balanceHandler
 	pools     *poolHandler
 	energy    *energyHandler
+	reports   *reportHandler
+	alarms    *alarmHandler
 	forecasts *forecastHandler
 	accounts  *accountHandler
 	admin     *adminHandler
@@ -152,6 +154,19 @@ func (h *handlers) historyRoutes() []Endpoint {
 		{
 			Method: "GET", Path: "/v1/plans/:id", Name: "getPlan", Summary: "One context switch with its actions; users see those on their own vjobs",
 			Access: Users, Verb: Read, Status: 200, Result: wire.Plan{}, Handle: h.plans.show,
+		},
+		{
+			Method: "GET", Path: "/v1/report", Name: "getReport", Summary: "What vjobs have used in a time, and how they have fared; users see their own",
+			Access: Users, Verb: Read, class: forecasts, Status: 200, Result: wire.Report{}, Handle: h.reports.show,
+			Query: []Param{
+				{Name: "since", Kind: "string", Meaning: "start, RFC 3339; default: the beginning of the day 30 days before its end"},
+				{Name: "until", Kind: "string", Meaning: "end, RFC 3339; default: now"},
+				{Name: "by", Kind: "string", Meaning: "keys with commas in between: user, project, queue, node, outcome, and one of day, week, month; default: user"},
+				{Name: "user", Kind: "string", Meaning: "only vjobs of this user"},
+				{Name: "project", Kind: "string", Meaning: "only vjobs of this project"},
+				{Name: "queue", Kind: "string", Meaning: "only vjobs of this queue"},
+				{Name: "zone", Kind: "string", Meaning: "time zone in which days, weeks and months begin, such as Europe/Paris; default: that of the cluster"},
+			},
 		},
 		{
 			Method: "GET", Path: "/v1/events", Name: "listEvents", Summary: "Events, oldest first: a list, or a stream of server-sent events when text/event-stream is accepted",
@@ -384,6 +399,20 @@ func (h *handlers) accountRoutes() []Endpoint {
 
 func (h *handlers) adminRoutes() []Endpoint {
 	return []Endpoint{
+		{
+			Method: "GET", Path: "/v1/alarms", Name: "listAlarms", Summary: "Conditions that need an administrator, with what to do next: the newest first",
+			Access: Administrators, Verb: Read, Status: 200, Result: wire.AlarmList{}, Handle: h.alarms.list,
+			Query: []Param{
+				limitParam,
+				{Name: "before", Kind: "integer", Meaning: "only alarms with a smaller number"},
+				{Name: "kind", Kind: "string", Meaning: "only alarms of this kind, such as node-silent"},
+				{Name: "ended", Kind: "boolean", Meaning: "also alarms that have ended"},
+			},
+		},
+		{
+			Method: "POST", Path: "/v1/alarms/:id/ack", Name: "acknowledgeAlarm", Summary: "Acknowledge an open alarm, in place of an earlier acknowledgement",
+			Access: Administrators, Verb: Change, Body: wire.Acknowledgement{}, Status: 200, Result: wire.Alarm{}, Handle: h.alarms.acknowledge,
+		},
 		{
 			Method: "GET", Path: "/v1/audit", Name: "listAudit", Summary: "Acts of administrators, changes of tokens, and failed logins: the latest first",
 			Access: Administrators, Verb: Read, Status: 200, Result: wire.AuditList{}, Handle: h.admin.listAudit,

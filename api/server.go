@@ -38,6 +38,7 @@ type Scheduler interface {
 	energyService
 	forecastService
 	ownerService
+	alarmService
 	// Snapshot returns the latest state of the loop; nil before there is one.
 	Snapshot() *scheduler.Snapshot
 }
@@ -49,6 +50,8 @@ type Reader interface {
 	planReader
 	recommendationReader
 	energyReader
+	reportReader
+	alarmReader
 }
 
 // Accounts stores users, tokens and the audit list.
@@ -74,6 +77,7 @@ type Config struct {
 	Scratch string
 	Logger  *slog.Logger
 	Now     func() time.Time // nil: time.Now
+	Zone    *time.Location   // of the cluster, in which days begin; nil: UTC
 	Limits  Limits
 	// Endpoints returns the endpoints to serve beside /v1; may be nil. It is called once.
 	Endpoints func(*Service) []Endpoint
@@ -100,6 +104,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Limits, c.Locals = c.Limits.withDefaults(), c.Locals.withDefaults()
 	c.HeartbeatEvery, c.PollEvery = cmp.Or(c.HeartbeatEvery, 15*time.Second), cmp.Or(c.PollEvery, time.Second)
+	if c.Zone == nil {
+		c.Zone = time.UTC
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}

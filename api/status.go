@@ -49,7 +49,7 @@ func (h *statusHandler) show(c *gin.Context, caller Subject) error {
 	}
 	st := wire.Status{
 		At: now.At.UTC(), Ready: now.Ready, Policy: now.Policy, Nodes: nodes,
-		VJobs: make([]wire.VJob, len(rows)), Running: []wire.ActiveAction{}, Failover: wireFailover(&now.Failover),
+		VJobs: make([]wire.VJob, len(rows)), Running: []wire.ActiveAction{}, Failover: wireFailover(&now.Failover), Alarms: unacknowledged(now, caller),
 	}
 	own := make(map[cluster.VJobID]bool, len(rows))
 	for i := range rows {

@@ -138,7 +138,7 @@ func (d *Daemon) connect() error {
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
 		Locals: api.Locals{Listed: d.settings.Listen.Users == "listed"}, TokenLife: d.settings.Accounts.TokenLifetime.Duration,
 		Endpoints: oar.Endpoints, CanonicalPath: oar.Path, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),
-		Rights: api.Rights(d.settings.Rights),
+		Rights: api.Rights(d.settings.Rights), Zone: core.Zone,
 	})
 	if err != nil {
 		return err

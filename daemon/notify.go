@@ -92,16 +92,15 @@ func password(field, file string) (string, error) {
 	return text, nil
 }
 
-// notifiable returns the check of addresses to notify. Without a sender address all mail
-// addresses pass: no mails are sent, and delivery checks addresses again.
+// notifiable returns the check of addresses to notify. Without a mail server no mail address passes.
 func notifiable(s *settings.Settings) func(notify.Address) error {
 	mail, hook := mailOf(s), hookOf(s)
 	return func(a notify.Address) error {
 		switch {
 		case a.URL != nil:
 			return hook.Check("notify", a.URL)
-		case mail.From == "" && len(mail.Domains) == 0:
-			return nil
+		case mail.Server == "":
+			return cluster.Fault("notify", "mail to %s cannot be sent, the daemon has no mail server: leave it out, or have an administrator set notify.mail.server", a.Mail)
 		}
 		return mail.Check("notify", a)
 	}

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -8,6 +9,29 @@ import (
 	"vjob/cluster"
 	"vjob/daemon/settings"
 )
+
+// Without a mail server a mail address is refused at the submission, with the field and the fix; web addresses are
+// judged by themselves.
+func TestMailsWithoutAServer(t *testing.T) {
+	c, _ := start(t, small(t, func(s *settings.Settings) {
+		s.Notify.Webhooks.Hosts, s.Notify.Mail.Domains = []string{"*.example.org"}, []string{"example.org"}
+	}))
+	for address, want := range map[string]string{
+		"https://a.example.org/":      "",
+		"mail:ann@example.org":        `notify[0]: mail to ann@example.org cannot be sent, the daemon has no mail server: leave it out, or have an administrator set notify.mail.server`,
+		"[END]mail:ann@other.example": `notify[0]: mail to ann@other.example cannot be sent`,
+	} {
+		_, _, err := c.Submit(t.Context(), wire.Submission{
+			Count: 1, Hold: true, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 256}, Terms: wire.Terms{Terms: cluster.Terms{Notify: []string{address}}},
+		}, "")
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", address, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, cluster.ErrInvalid)):
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}
 
 // A submission with an address that this site does not notify is refused; the error has the
 // field, the address and the addresses that are allowed.

@@ -68,26 +68,28 @@ func TestContract(t *testing.T) {
 			Energy: func(f journal.EnergyFilter) []journal.EnergyRow {
 				return must[[]journal.EnergyRow](t)(d.Energy(t.Context(), f))
 			},
-			Check: func() error { return d.Check(t.Context()) },
+			Report: func(f journal.ReportFilter) journal.Report { return must[journal.Report](t)(d.Report(t.Context(), f)) },
+			Alarms: func(f journal.AlarmFilter) []journal.Alarm { return must[[]journal.Alarm](t)(d.Alarms(t.Context(), f)) },
+			Check:  func() error { return d.Check(t.Context()) },
 		}
 	})
 }
 
-// counts is how many events, calls, plans, vjobs and charges there are.
+// counts is how many of each kind of history there are.
 func counts(tb testing.TB, d *db.DB) (n journal.Pruned) {
 	tb.Helper()
-	for table, count := range map[string]*int{"events": &n.Events, "intents": &n.Calls, "plans": &n.Plans, "vjobs": &n.VJobs, "charges": &n.Charges} {
+	for table, count := range map[string]*int{"events": &n.Events, "intents": &n.Calls, "plans": &n.Plans, "vjobs": &n.VJobs, "charges": &n.Charges, "alarms": &n.Alarms} {
 		if err := d.Query(tb.Context(), "SELECT count(*) FROM "+table, count); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	var nodes, vjobs int
-	for table, count := range map[string]*int{"node_hours": &nodes, "vjob_hours": &vjobs} {
+	var nodes, vjobs, hours, runs int
+	for table, count := range map[string]*int{"node_hours": &nodes, "vjob_hours": &vjobs, "usage_hours": &hours, "discarded_runs": &runs} {
 		if err := d.Query(tb.Context(), "SELECT count(*) FROM "+table, count); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	n.Energy = nodes + vjobs
+	n.Energy, n.Usage = nodes+vjobs, hours+runs
 	return n
 }
 

@@ -62,11 +62,14 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if err := r.loadRecommendations(l); err != nil {
 		return err
 	}
+	if err := r.loadAlarms(l); err != nil {
+		return err
+	}
 	kept, err := r.whole("WHERE vjobs." + live)
 	if err != nil {
 		return err
 	}
-	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
+	l.Ran, l.Crowded, l.CPU = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
 	for i := range kept {
 		l.VJobs = append(l.VJobs, kept[i].VJob)
 		l.Gangs = append(l.Gangs, kept[i].Gang)
@@ -76,6 +79,9 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 		return err
 	}
 	if l.Charges, err = r.charges(); err != nil {
+		return err
+	}
+	if l.Capacity, err = r.capacities(); err != nil {
 		return err
 	}
 	if l.Open, err = r.open(); err != nil {

@@ -29,6 +29,8 @@ type DB struct {
 	single *sql.DB // one connection, lent to writer for good
 	writer *writer
 	read   *sql.DB // nil in memory: reads are then requests to the writer
+	// reports has a place for the report being made: one at a time, so that the other readers stay free.
+	reports chan struct{}
 }
 
 var _ scheduler.Store = (*DB)(nil)
@@ -41,7 +43,7 @@ func Open(path string) (*DB, error) {
 
 // OpenMemory opens an empty database in memory, with one connection, for simulations. It is gone after Close.
 func OpenMemory() (*DB, error) {
-	d := &DB{path: "in memory"}
+	d := &DB{path: "in memory", reports: make(chan struct{}, 1)}
 	if err := d.connect(context.Background(), "file::memory:?"+memoryOptions, builtin()); err != nil {
 		return nil, errors.Join(fmt.Errorf("database in memory: %w", err), d.Close())
 	}
@@ -56,7 +58,7 @@ func open(path string, migrations fs.FS) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	d := &DB{path: full}
+	d := &DB{path: full, reports: make(chan struct{}, 1)}
 	if err := d.start(migrations); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", full, err), d.Close())
 	}

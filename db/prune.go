@@ -25,6 +25,7 @@ type pruneStep struct {
 func pruneSteps(h journal.Horizon) []pruneStep {
 	return []pruneStep{
 		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Events: n} }, (*snapshot).oldEvents, (*tx).removeEvents},
+		{h.Events, func(n int) journal.Pruned { return journal.Pruned{Alarms: n} }, (*snapshot).oldAlarms, (*tx).removeAlarms},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Calls: n} }, (*snapshot).oldCalls, (*tx).removeCalls},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Plans: n} }, (*snapshot).oldPlans, (*tx).removePlans},
 		{h.Plans, func(n int) journal.Pruned { return journal.Pruned{Recommendations: n} }, (*snapshot).oldRecommendations, (*tx).removeRecommendations},
@@ -32,12 +33,14 @@ func pruneSteps(h journal.Horizon) []pruneStep {
 		{h.Charges, func(n int) journal.Pruned { return journal.Pruned{Charges: n} }, (*snapshot).oldCharges, (*tx).removeCharges},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("node_hours"), removeHours("node_hours")},
 		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Energy: n} }, oldHours("vjob_hours"), removeHours("vjob_hours")},
+		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Usage: n} }, oldHours("usage_hours"), removeHours("usage_hours")},
+		{h.Energy, func(n int) journal.Pruned { return journal.Pruned{Usage: n} }, (*snapshot).oldRuns, (*tx).removeRuns},
 		{h.Audit, func(n int) journal.Pruned { return journal.Pruned{Audit: n} }, (*snapshot).oldAudit, (*tx).removeAudit},
 	}
 }
 
-// Prune deletes what is older than the horizon: events first, then calls, plans, recommendations, vjobs,
-// charges, energy and the audit list. Each iteration yields a batch that is on the disk. A
+// Prune deletes what is older than the horizon: events first, then alarms, calls, plans, recommendations, vjobs,
+// charges, energy, usage by the hour and the audit list. Each iteration yields a batch that is on the disk. A
 // caller that stops early leaves the rest for the next call.
 func (d *DB) Prune(ctx context.Context, h journal.Horizon) iter.Seq2[journal.Pruned, error] {
 	return func(yield func(journal.Pruned, error) bool) {

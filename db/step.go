@@ -64,11 +64,15 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return t.intents(s.Intents) },
 		func() error { return each(s.Results, t.result) },
 		func() error { return each(s.Usage, t.usage) },
+		func() error { return each(s.UsageHours, t.usageHour) },
+		func() error { return each(s.Discarded, t.discard) },
+		func() error { return each(s.Capacity, t.capacity) },
 		func() error { return each(s.Drawn, t.drawn) },
 		func() error { return each(s.NodeHours, t.nodeHour) },
 		func() error { return each(s.VJobHours, t.vjobHour) },
 		func() error { return each(s.Charges, t.charge) },
 		func() error { return each(s.Recommendations, t.recommendation) },
+		func() error { return each(s.Alarms, t.alarm) },
 		func() error { return each(s.Events, t.event) },
 		func() error { return each(s.Audit, t.audit) },
 		func() error { return each(s.Learned, t.observation) },
@@ -244,11 +248,13 @@ func (t *tx) result(r *journal.Result) error {
 }
 
 func (t *tx) usage(u *journal.Usage) error {
-	err := t.exec(`INSERT INTO accounts (vjob, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules) VALUES (?, ?, ?, ?, ?, ?, ?)
+	err := t.exec(`INSERT INTO accounts (vjob, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules,
+			reserved_milliseconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (vjob) DO UPDATE SET running_ns = running_ns + excluded.running_ns, crowded_ns = crowded_ns + excluded.crowded_ns,
 			cpu_ns = cpu_ns + excluded.cpu_ns, wanted_ns = wanted_ns + excluded.wanted_ns,
-			memory_mib_seconds = memory_mib_seconds + excluded.memory_mib_seconds, energy_joules = energy_joules + excluded.energy_joules`,
-		int64(u.VJob), int64(u.Running), int64(u.Crowded), int64(u.CPU), int64(u.Wanted), u.MemorySec, u.Joules)
+			memory_mib_seconds = memory_mib_seconds + excluded.memory_mib_seconds, energy_joules = energy_joules + excluded.energy_joules,
+			reserved_milliseconds = reserved_milliseconds + excluded.reserved_milliseconds`, // unknown stays unknown
+		int64(u.VJob), int64(u.Running), int64(u.Crowded), int64(u.CPU), int64(u.Wanted), u.MemorySec, u.Joules, u.Reserved)
 	if err != nil {
 		return fmt.Errorf("account of vjob %s: %w", u.VJob, err)
 	}

@@ -16,6 +16,9 @@
 //	Quarantine       vjobs with which decisions fail                            package quarantine
 //	pacing           when the next decision is due                              pacing.go
 //	lastDecision     verdicts of the last decision                              outcome.go
+//	capacityLog      what nodes offer, as recorded for reports                  capacity.go
+//	alarm.Book       alarms: conditions that need an administrator              alarms.go; package alarm
+//	waits            waiting times of vjobs that have started                   waits.go
 //
 // The core itself owns the time and the number of the next plan. The loop has parts too:
 //
@@ -38,6 +41,7 @@ import (
 	"vjob/energy/price"
 	"vjob/hypervisor"
 	"vjob/queue"
+	"vjob/scheduler/alarm"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/improve"
 	"vjob/scheduler/nodepower"
@@ -81,6 +85,9 @@ type Core struct {
 	Rules    *Rules            // placement rules of the cluster
 	Improver *improve.Improver // recommendations
 	demand   *improve.Demand   // of VMs; nil if nothing uses it
+	capacity *capacityLog      // what nodes offer, for reports
+	alarms   *alarm.Book
+	waits    waits // how long vjobs waited, for metrics
 
 	next     pacing       // when the next decision is due
 	last     lastDecision // what the last one said
@@ -96,6 +103,9 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	retry := c.next.retry
 	c.demand = improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)
 	c.Power = newPower(&c.settings, &loaded, c.exec, c.demand.History(), retry, &c.out, now)
+	c.alarms, c.waits = alarm.NewBook(loaded.NextAlarm, loaded.Alarms, now), waits{}
+	c.exec.Started = c.waits.observe
+	c.capacity = newCapacityLog(loaded.Capacity, c.exec, &c.out)
 	c.Nodes = &Nodes{exec: c.exec, controller: c.Power.controller, out: &c.out, departures: map[cluster.NodeID]time.Time{}}
 	c.Pools = newPools(&c.settings, loaded.Pools, c.exec, retry, &c.out, now)
 	c.Rules = &Rules{ofSettings: settings.Rules, exec: c.exec, retry: retry, out: &c.out, stated: loaded.Rules, reader: placement.NewReader()}
@@ -158,6 +168,10 @@ func (c *Core) Flush(now time.Time) Effects {
 		c.decide()
 		then := c.flushExecutor()
 		effects.Append(&then)
+	}
+	if c.exec.AllSeen() {
+		c.capacity.note(now)
+		c.alarms.Update(now, c.conditions(), &c.out)
 	}
 	if c.exec.AllSeen() && c.next.begun() {
 		c.Improver.NoteDemand(now)

@@ -28,6 +28,7 @@ type Pools struct {
 	ofSettings []pool.Pool
 	stated     journal.Pools
 	list       []pool.PoolStatement // the stated ones
+	ignored    string               // why those of the journal do not hold; "" if they do
 	all        []pool.Pool          // those of the settings first
 	kept       *pool.Hierarchy      // of all, on the present capacity; nil before it is asked for
 	capacity   cluster.Resources    // of kept
@@ -38,6 +39,7 @@ type Pools struct {
 func newPools(s *Settings, stated journal.Pools, exec *execute.Executor, retry func(time.Time), out *journal.Step, now time.Time) *Pools {
 	p := &Pools{settings: s, exec: exec, retry: retry, out: out, ofSettings: s.Pools, stated: stated, all: s.Pools}
 	if err := p.restore(); err != nil {
+		p.ignored = err.Error()
 		p.out.Events = append(p.out.Events, journal.Event{
 			At: now, Kind: journal.EventAlarm, Text: "the pools that were stated do not hold beside those of the settings: " + err.Error(),
 		})
@@ -134,6 +136,7 @@ func (p *Pools) Set(now time.Time, s pool.PoolStatement, by string) error {
 	if err := p.replace(now, append(list, s), s.Name, by); err != nil {
 		return err
 	}
+	p.ignored = ""
 	p.changed(now, fmt.Sprintf("pool %s is stated by %s: %s", s.Name, by, s.String()))
 	return nil
 }
@@ -153,6 +156,7 @@ func (p *Pools) Delete(now time.Time, name, by string) error {
 	if err := p.replace(now, slices.Delete(slices.Clone(p.list), at, at+1), name, by); err != nil {
 		return err
 	}
+	p.ignored = ""
 	p.changed(now, fmt.Sprintf("pool %s is deleted by %s", name, by))
 	return nil
 }

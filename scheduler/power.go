@@ -29,19 +29,20 @@ type Power struct {
 	cap        *powercap.Cap         // power limits
 	policy     *nodepower.Policy     // which nodes should be on; nil: only users switch them
 	prices     statedPrices
-	proposed   []recommendation.Proposal // to switch nodes, since the last step
+	proposed   []recommendation.Proposal    // to switch nodes, since the last step
+	ignored    map[journal.AlarmKind]string // statements of the journal that do not hold, and why
 }
 
 // newPower restores node power, budgets and prices from the journal.
 func newPower(s *Settings, loaded *journal.Loaded, exec *execute.Executor, past *dpm.History, retry func(time.Time), out *journal.Step, now time.Time) *Power {
-	p := &Power{settings: s, exec: exec, retry: retry, out: out}
+	p := &Power{settings: s, exec: exec, retry: retry, out: out, ignored: map[journal.AlarmKind]string{}}
 	models := s.Energy.Power
 	exec.Power = models
 	p.controller = nodepower.NewController(&s.Switching, models, loaded.Power, exec.PowerStates, out, now)
 	var err error
 	p.cap, err = powercap.New(powercap.Settings{Budgets: s.Budgets, Zone: s.zone(), Models: models}, loaded.Budgets, exec, p.controller, out, now)
 	if err != nil {
-		p.alarm(now, "the power budgets that were stated do not hold: "+err.Error())
+		p.alarm(now, journal.AlarmBudgets, "the power budgets that were stated do not hold: "+err.Error())
 	}
 	if len(models) > 0 {
 		exec.Admits = p.cap.Admits
@@ -56,12 +57,14 @@ func newPower(s *Settings, loaded *journal.Loaded, exec *execute.Executor, past 
 		p.policy = nodepower.NewPolicy(s.NodePower, parts)
 	}
 	if p.prices, err = restorePrices(loaded.Prices); err != nil {
-		p.alarm(now, "the prices of energy that were stated do not count: "+err.Error())
+		p.alarm(now, journal.AlarmPrices, "the prices of energy that were stated do not count: "+err.Error())
 	}
 	return p
 }
 
-func (p *Power) alarm(now time.Time, text string) {
+// alarm raises an alarm that lasts until the statements are replaced.
+func (p *Power) alarm(now time.Time, kind journal.AlarmKind, text string) {
+	p.ignored[kind] = text
 	p.out.Events = append(p.out.Events, journal.Event{At: now, Kind: journal.EventAlarm, Text: text})
 }
 
@@ -150,6 +153,9 @@ func (p *Power) Replied(now time.Time, ask power.Request, state power.State, err
 // nothing changes.
 func (p *Power) SetBudgets(now time.Time, lines []budget.Budget, by string) error {
 	changed, err := p.cap.State(now, lines, by)
+	if err == nil {
+		delete(p.ignored, journal.AlarmBudgets)
+	}
 	if changed {
 		p.retry(now)
 	}

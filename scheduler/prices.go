@@ -23,9 +23,10 @@ func (p *Power) SetPrices(now time.Time, text, by string) error {
 	if err != nil {
 		return err
 	}
-	if text == p.prices.Text {
+	if text == p.prices.Text && p.ignored[journal.AlarmPrices] == "" {
 		return nil
 	}
+	delete(p.ignored, journal.AlarmPrices)
 	p.prices = statedPrices{journal.Prices{Text: text, By: by, At: now}, series}
 	p.out.Prices = &p.prices.Prices
 	p.out.Events = append(p.out.Events, journal.Event{

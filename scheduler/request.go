@@ -190,6 +190,11 @@ func (l *Requests) Reject(ctx context.Context, id journal.RecommendationID, why 
 	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Improver.Reject(l.now(), id, act.By, why) })
 }
 
+// Acknowledge records that an administrator has taken note of an open alarm.
+func (l *Requests) Acknowledge(ctx context.Context, id journal.AlarmID, comment string, act journal.Audit) error {
+	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Acknowledge(l.now(), id, act.By, comment) })
+}
+
 // QueueStatus returns the status of queues, quotas and shares.
 func (l *Requests) QueueStatus(ctx context.Context) (s ordering.Status, err error) {
 	err = l.inbox.ask(ctx, func(c *Core) error { s = c.VJobs.QueueStatus(l.now()); return nil })

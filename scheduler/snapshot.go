@@ -19,7 +19,7 @@ func (c *Core) Snapshot() *Snapshot {
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.Power.cap.Budgets(c.now), c.Power.pricesStatus(), c.Improver.ConsolidationStatus()
 	s.Balance, s.Recommendations, s.Failover = c.Improver.BalanceStatus(), c.Improver.RecommendationStatus(), c.last.failover
-	s.Durations = c.last.durations
+	s.Durations, s.Alarms, s.Waits = c.last.durations, c.alarms.Open(), c.waits.copied()
 	for _, rule := range slices.Sorted(maps.Keys(c.last.dropped)) {
 		s.Rules.Dropped = append(s.Rules.Dropped, c.last.dropped[rule])
 	}

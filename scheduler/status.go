@@ -57,6 +57,8 @@ type Snapshot struct {
 	Pools           PoolsStatus
 	VJobs           map[cluster.VJobID]VJobStatus
 	Running         []ActionStatus      // actions under way
+	Alarms          []journal.Alarm     // open ones, the oldest first
+	Waits           map[string]Waits    // by queue, since the start
 	Durations       *duration.Estimates // as the last decision saw them; nil before the first step
 }
 

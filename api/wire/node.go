@@ -45,6 +45,7 @@ type NodePower struct {
 type NodeList struct {
 	Nodes    []Node    `json:"nodes"`
 	Failover *Failover `json:"failover,omitempty"` // absent if policy.failover is 0
+	Alarms   *int      `json:"alarms,omitempty"`   // open ones that are not acknowledged (administrators)
 }
 
 // Failover is whether the VMs of any few nodes can start again on the others, as of the last decision.

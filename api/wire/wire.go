@@ -221,6 +221,7 @@ type Status struct {
 	Running []ActiveAction `json:"running"` // actions under way
 	// Failover is absent if policy.failover is 0.
 	Failover *Failover `json:"failover,omitempty"`
+	Alarms   *int      `json:"alarms,omitempty"` // open ones that are not acknowledged (administrators)
 }
 
 // ActiveAction is an action under way.

@@ -68,6 +68,7 @@ type fake struct {
 	key       string
 	pool      string // the last one that was stated, as sent
 	question  string // the last what-if, as sent
+	query     string // of the last request
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -93,6 +94,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		f.question = string(body)
 	}
+	f.query = r.URL.RawQuery
 	answer, ok := f.answers[r.URL.Path]
 	if !ok {
 		w.WriteHeader(http.StatusNotFound)

@@ -21,6 +21,7 @@ import (
 	"vjob/cmd/vjob/plan"
 	"vjob/cmd/vjob/pools"
 	"vjob/cmd/vjob/replay"
+	"vjob/cmd/vjob/report"
 	"vjob/cmd/vjob/vjobs"
 	"vjob/cmd/vjob/watch"
 )
@@ -48,6 +49,6 @@ func run(ctx context.Context, s cli.Streams, args []string) int {
 
 // commands are all commands of vjob; each package below has those about its noun.
 func commands(a *cli.App) []*cobra.Command {
-	single := []*cobra.Command{watch.Command(a), energy.Command(a), replay.Command(a), oar.Command(a), pools.Command(a), pools.BalanceCommand(a), pools.DayCommand(a), versionCommand(a)}
+	single := []*cobra.Command{watch.Command(a), energy.Command(a), replay.Command(a), report.Command(a), oar.Command(a), pools.Command(a), pools.BalanceCommand(a), pools.DayCommand(a), versionCommand(a)}
 	return slices.Concat(vjobs.Commands(a), admin.Commands(a), plan.Commands(a), single)
 }

@@ -20,6 +20,8 @@ type vjobAccount struct {
 	phase   gang.Phase    // since marked
 	used    journal.Usage // not yet written
 	memory  float64       // MiB·s on nodes, not yet written
+	hours   usageHours    // not yet written
+	before  time.Duration // CPU time that the journal has of copies that are not seen yet: their clocks have it, too
 	joules  float64       // of its shares of the nodes, not yet written
 	watts   energy.Watts  // that it draws now
 	meters  []meter       // by rank; nil until a member was seen
@@ -47,6 +49,7 @@ const writeEvery = time.Minute
 // guests were seen to use.
 func (a *vjobAccount) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
 	dt := now.Sub(a.marked)
+	a.hours.add(a.marked, now, a.phase, job, rec)
 	a.marked = now
 	if a.phase == gang.Active {
 		counts := a.counts(job, dt)
@@ -67,31 +70,50 @@ func (a *vjobAccount) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
 }
 
 // due reports whether the account is to be written.
-func (a *vjobAccount) due() bool { return a.used.Running >= writeEvery }
+func (a *vjobAccount) due() bool { return a.used.Running >= writeEvery || a.hours.due(a.marked) }
 
 // take returns what is not yet written, in whole units, and counts it as written.
-func (a *vjobAccount) take() journal.Usage {
+func (a *vjobAccount) take(id cluster.VJobID) (journal.Usage, []journal.UsageHour) {
 	whole := int64(a.memory)
 	a.used.MemorySec, a.memory = whole, a.memory-float64(whole)
 	whole = int64(a.joules)
 	a.used.Joules, a.joules = whole, a.joules-float64(whole)
+	hours := a.hours.take(id)
+	for i := range hours {
+		a.used.Reserved += hours[i].Reserved
+	}
 	used := a.used
 	a.used = journal.Usage{}
-	return used
+	return used, hours
+}
+
+// continues takes in the CPU time that the journal has of the vjob. The copies that the gang has at a start have been
+// accounted for before; later copies have clocks of their own.
+func (a *vjobAccount) continues(cpu time.Duration) {
+	switch a.phase {
+	case gang.Absent, gang.Creating, gang.Saved, gang.Restoring, gang.Clearing: // no copy, or new ones
+	default:
+		a.before = cpu
+	}
 }
 
 // observe takes in what a look says of the CPU of a member: what it needs now, and what
 // it has used since the last look. It reports whether what it counts for has changed.
-func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, c *hypervisor.Copy, expect bool) (changed bool) {
+func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, node cluster.NodeID, c *hypervisor.Copy, expect bool) (changed bool) {
 	if a.meters == nil {
 		a.meters = make([]meter, len(job.VMs))
 	}
 	m, need := &a.meters[c.VM.Rank], c.CPU
+	if !m.seen {
+		m.used = min(a.before, c.CPUTime)
+		a.before -= m.used
+	}
 	if c.CPUTime < m.used {
 		m.used = 0 // another copy: its clock began anew
 	}
 	m.measure(now, c.CPUTime)
 	a.used.CPU += c.CPUTime - m.used
+	a.hours.observe(now, node, c.CPUTime-m.used)
 	m.wants, m.memory = need, c.Memory
 	m.network.measure(now, c.Traffic)
 	if expect {

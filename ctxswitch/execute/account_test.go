@@ -134,6 +134,32 @@ func TestAccountOfAnotherCopy(t *testing.T) {
 	}
 }
 
+// After a restart the CPU time that the journal has is not counted again, in whichever order the members are seen.
+func TestAccountContinues(t *testing.T) {
+	for _, c := range []struct{ before, first, second, want time.Duration }{
+		{0, 20 * time.Second, 30 * time.Second, 50 * time.Second},
+		{45 * time.Second, 20 * time.Second, 30 * time.Second, 5 * time.Second},
+		{90 * time.Second, 20 * time.Second, 30 * time.Second, 0}, // of earlier copies, too
+	} {
+		l := world(job(1, 2, cluster.Running))
+		l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
+		l.CPU = map[cluster.VJobID]time.Duration{1: c.before}
+		d := newHarness(t, settings(), l)
+		d.burns("a", c.first)
+		d.burns("b", c.second)
+		d.settle()
+		d.pass(2 * time.Minute)
+		if got := d.usage().CPU; got != c.want {
+			t.Errorf("with %s in the journal: %s, want %s", c.before, got, c.want)
+		}
+		d.burns("a", c.first+7*time.Second)
+		d.pass(2 * time.Minute)
+		if got := d.usage().CPU; got != c.want+7*time.Second {
+			t.Errorf("with %s in the journal: %s later, want %s", c.before, got, c.want+7*time.Second)
+		}
+	}
+}
+
 // Walltime is running time: a vjob is overdue when its sum reaches it, and the
 // executor knows when the next one will be.
 func TestOverdue(t *testing.T) {

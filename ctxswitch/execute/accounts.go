@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 )
@@ -48,11 +49,12 @@ func (ac *accounts) phaseChanged(p *gangState) {
 
 // addAll adds the time since the last call to all accounts, and writes those that are due, or all.
 func (ac *accounts) addAll(write bool) {
-	written := len(ac.out.Step.Usage)
+	written, hours := len(ac.out.Step.Usage), len(ac.out.Step.UsageHours)
 	for _, p := range ac.gangs.live {
 		ac.add(p, write)
 	}
 	slices.SortFunc(ac.out.Step.Usage[written:], func(a, b journal.Usage) int { return cmp.Compare(a.VJob, b.VJob) })
+	slices.SortStableFunc(ac.out.Step.UsageHours[hours:], func(a, b journal.UsageHour) int { return cmp.Compare(a.VJob, b.VJob) })
 }
 
 // add adds the time since the last call to a vjob's account, and writes it if that is due.
@@ -61,17 +63,19 @@ func (ac *accounts) add(p *gangState, write bool) {
 	if !write && !p.account.due() {
 		return
 	}
-	if used := p.account.take(); used != (journal.Usage{}) {
+	used, hours := p.account.take(p.job.ID)
+	ac.out.Step.UsageHours = append(ac.out.Step.UsageHours, hours...)
+	if used != (journal.Usage{}) {
 		used.VJob = p.job.ID
 		ac.out.Step.Usage = append(ac.out.Step.Usage, used)
 	}
 }
 
-// observe takes in the CPU of copies that run.
-func (ac *accounts) observe(copies []hypervisor.Copy) {
+// observe takes in the CPU of copies that run on a node.
+func (ac *accounts) observe(node cluster.NodeID, copies []hypervisor.Copy) {
 	for i := range copies {
 		c := &copies[i]
-		if p, ok := ac.gangs.of(c.VM); ok && c.State == hypervisor.CopyRunning && p.account.observe(ac.now, p.job, c, ac.hooks.Expect) {
+		if p, ok := ac.gangs.of(c.VM); ok && c.State == hypervisor.CopyRunning && p.account.observe(ac.now, p.job, node, c, ac.hooks.Expect) {
 			ac.changes++
 		}
 	}

@@ -16,12 +16,14 @@ type batch struct {
 
 	// The gangs to drive, so that the cost of a step depends on its events and not on all vjobs.
 	dirty map[cluster.VJobID]bool // gangs that something happened to
+	// alarmed are the gangs with a condition that needs an administrator, and some that had one.
+	alarmed map[cluster.VJobID]bool
 	// denied are the gangs that wait for room or for a transfer slot.
 	denied map[cluster.VJobID]bool
 }
 
 func newBatch(now time.Time) *batch {
-	return &batch{now: now, dirty: map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{}}
+	return &batch{now: now, dirty: map[cluster.VJobID]bool{}, alarmed: map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{}}
 }
 
 // Changes grows whenever something changed on which a decision depends.
@@ -34,14 +36,15 @@ func (b *batch) event(ev journal.Event) {
 }
 
 // alarm raises an alarm for administrators, once in a phase.
-func (b *batch) alarm(p *gangState, text string) {
-	if p.phase.alarms[text] {
+func (b *batch) alarm(p *gangState, kind journal.AlarmKind, text string) {
+	if _, raised := p.phase.alarms[text]; raised {
 		return
 	}
 	if p.phase.alarms == nil {
-		p.phase.alarms = map[string]bool{}
+		p.phase.alarms = map[string]journal.AlarmKind{}
 	}
-	p.phase.alarms[text] = true
+	p.phase.alarms[text] = kind
+	b.alarmed[p.job.ID] = true
 	b.event(journal.Event{Kind: journal.EventAlarm, VJob: p.job.ID, Plan: p.plan(), Text: text})
 }
 

@@ -38,7 +38,7 @@ func (en *engine) advance(p *gangState) (live bool) {
 		turn := en.inputs.step(p)
 		p.wait = turn.Wait
 		for _, alarm := range turn.Alarms {
-			en.alarm(p, alarm)
+			en.alarm(p, journal.AlarmGang, alarm)
 		}
 		if turn.Changed {
 			en.commit(p, turn.Record)
@@ -73,7 +73,7 @@ func (en *engine) leaveAlone(p *gangState, invariant string) {
 	p.broken = invariant
 	p.wait = "left alone: " + invariant
 	p.drop(journal.PlanDropped, p.wait)
-	en.alarm(p, fmt.Sprintf("vjob %s is left alone: %s; its VMs and images stay as they are: report this, with what `vjob show %s` prints",
+	en.alarm(p, journal.AlarmDefect, fmt.Sprintf("vjob %s is left alone: %s; its VMs and images stay as they are: report this, with what `vjob show %s` prints",
 		p.job.ID, invariant, p.job.ID))
 	en.changes++
 	delete(en.gangs.active, p.job.ID)

@@ -79,6 +79,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
+		e.gangs.live[job.ID].account.continues(loaded.CPU[job.ID])
 	}
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
@@ -148,6 +149,9 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 	p := newGangState(job, rec, e.now)
 	p.account.ran, p.account.crowded = ran, crowded
 	e.gangs.add(p)
+	if rec.Cause.Kind == cluster.CauseLost || job.Held || len(rec.Kept) > 0 {
+		e.alarmed[job.ID] = true // perhaps
+	}
 	e.dirty[job.ID] = true
 	e.nodes.updateJobsOnAll(p)
 	e.Walltimes.await(p)
@@ -163,6 +167,7 @@ func (e *Executor) Tick(now time.Time) {
 			e.nodes.look(n)
 		}
 	}
+	e.nodes.alarmSilent()
 	if !e.store.looking && now.Sub(e.store.lookedAt) >= e.store.lookEvery() {
 		e.store.look()
 	}

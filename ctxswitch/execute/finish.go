@@ -75,7 +75,13 @@ func (en *engine) updateJobState(p *gangState) {
 		return
 	}
 	p.job = &job
+	if next == cluster.Waiting || next == cluster.Failed && p.rec.Cause.Kind == cluster.CauseLost {
+		en.out.Step.Discarded = append(en.out.Step.Discarded, journal.DiscardedRun{VJob: job.ID, At: en.now, Cause: p.rec.Cause.Kind})
+	}
 	if next == cluster.Running && p.started.IsZero() {
+		if en.hooks.Started != nil && p.account.ran == 0 {
+			en.hooks.Started(p.job, en.now)
+		}
 		p.started = en.now
 	}
 	en.writeJob(p)

@@ -36,6 +36,7 @@ type looks struct {
 	seenSince time.Time // when seen changed last
 	problem   string
 	lookEnded time.Time // of the last look
+	alarmed   bool      // that it does not answer
 
 	looking   bool
 	lookBegan uint64 // logical time of the look under way

@@ -112,6 +112,7 @@ func (ns *nodes) updateSilent(n *node) {
 		ns.silent[n.ID] = n
 	} else {
 		delete(ns.silent, n.ID)
+		n.alarmed = false
 	}
 }
 
@@ -227,6 +228,9 @@ func (ns *nodes) seen(id cluster.NodeID) bool {
 func (ns *nodes) wake(at func(time.Time)) {
 	for _, n := range ns.silent {
 		at(n.lookEnded.Add(ns.settings.Retry))
+		if !n.alarmed {
+			at(n.seenSince.Add(silentAlarm))
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vjob/ctxswitch/gang"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 )
 
@@ -14,9 +15,9 @@ type phaseState struct {
 	skewFrom, skewTo time.Time
 	sealed           map[string]*gang.Image
 	discarded        map[hypervisor.ImageID]bool
-	alarms           map[string]bool // those that were raised
-	retreat          string          // why the aim of the phase is given up
-	deniedSince      time.Time       // since when a call is refused room; zero when none is
+	alarms           map[string]journal.AlarmKind // those that were raised, by their texts
+	retreat          string                       // why the aim of the phase is given up
+	deniedSince      time.Time                    // since when a call is refused room; zero when none is
 }
 
 // reset begins another phase.

@@ -149,6 +149,19 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 	return e.reportNode(n), true
 }
 
+// Offered returns what each node offers to VMs: nothing while it is offline, down or silent. A node that is drained, or
+// switched off to save power, still offers what it has.
+func (e *Executor) Offered() map[cluster.NodeID]cluster.Resources {
+	offered := make(map[cluster.NodeID]cluster.Resources, len(e.nodes.byID))
+	for id, n := range e.nodes.byID {
+		offered[id] = cluster.Resources{}
+		if (n.State == cluster.Online || n.State == cluster.Draining) && !n.silent() {
+			offered[id] = n.Capacity
+		}
+	}
+	return offered
+}
+
 func (e *Executor) reportNode(n *node) NodeReport {
 	used, foreign := e.VMs.on(n)
 	r := NodeReport{

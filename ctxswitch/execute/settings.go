@@ -50,6 +50,8 @@ func (s *Settings) deadline(estimate time.Duration) time.Duration {
 type Hooks struct {
 	// Ended is called for every vjob as it ends. May be nil.
 	Ended func(journal.EndedVJob)
+	// Started is called for every vjob when it first runs, unless an earlier start of the scheduler saw that. May be nil.
+	Started func(job *cluster.VJob, now time.Time)
 	// Needs returns the demand of a member of a vjob, given the CPU that it was last seen to
 	// need, if it was seen. Nil: what it reserves.
 	Needs func(job *cluster.VJob, rank int, cpu cluster.MilliCPU, seen bool) cluster.Resources

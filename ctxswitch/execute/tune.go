@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 )
 
@@ -143,9 +144,9 @@ func (tn *tuner) refused(p *gangState, call *hypervisor.Call, err error) {
 	switch {
 	case err == nil || errors.Is(err, hypervisor.ErrNoSuchVM): // one that has left needs none
 	case call.Weight > 0:
-		tn.alarm(p, fmt.Sprintf("%s on %s: CPU weight %d and cap %s cannot be set: %s", call.VM, call.Node, call.Weight, call.Cap, err))
+		tn.alarm(p, journal.AlarmCPULimit, fmt.Sprintf("%s on %s: CPU weight %d and cap %s cannot be set: %s", call.VM, call.Node, call.Weight, call.Cap, err))
 	default:
-		tn.alarm(p, fmt.Sprintf("%s on %s: its share of CPU cannot be limited to %s: %s", call.VM, call.Node, call.Cap, err))
+		tn.alarm(p, journal.AlarmCPULimit, fmt.Sprintf("%s on %s: its share of CPU cannot be limited to %s: %s", call.VM, call.Node, call.Cap, err))
 	}
 }
 

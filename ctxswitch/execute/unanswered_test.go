@@ -3,6 +3,7 @@ package execute_test
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -276,7 +277,8 @@ func TestWhenLongCallsAreTold(t *testing.T) {
 			t.Errorf("a call that may take %s raises the alarm after %s, want %s", c.deadline, told, c.told)
 		}
 		want := journal.Event{At: d.now, Kind: journal.EventAlarm, VJob: 1, VM: "1.0", Node: "a"}
-		if got := d.events(journal.EventAlarm); told > 0 && !reflect.DeepEqual(got, []journal.Event{want}) {
+		got := slices.DeleteFunc(d.events(journal.EventAlarm), func(e journal.Event) bool { return e.VM == "" }) // that the node is silent
+		if told > 0 && !reflect.DeepEqual(got, []journal.Event{want}) {
 			t.Errorf("told is %+v, want %+v", got, want)
 		}
 	}

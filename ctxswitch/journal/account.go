@@ -101,6 +101,7 @@ const (
 	AuditNode           AuditAction = "node"
 	AuditPower          AuditAction = "power"
 	AuditRecommendation AuditAction = "recommendation"
+	AuditAlarm          AuditAction = "alarm"
 	AuditStart          AuditAction = "start" // of the daemon, with its settings
 )
 

@@ -169,6 +169,32 @@ type Usage struct {
 	Wanted    time.Duration // CPU time that they would have used, had they got all they need
 	MemorySec int64         // MiB·s on nodes
 	Joules    int64         // energy that its share of the nodes has drawn
+	Reserved  int64         // milliseconds of one processor that were reserved for it while it ran
+}
+
+// UsageHour is what one vjob has used of one node within one hour of UTC. It is added up.
+type UsageHour struct {
+	Hour       time.Time // when it began
+	VJob       cluster.VJobID
+	Node       cluster.NodeID
+	Reserved   int64 // milliseconds of one processor that were reserved while the vjob ran
+	Used       int64 // milliseconds of CPU time that its guests got
+	MemoryTime int64 // MiB·s
+}
+
+// DiscardedRun is a run of a vjob of which nothing is left: the vjob starts again from scratch, or has failed because
+// its VMs were lost. It is everything that the vjob has used since its last such run.
+type DiscardedRun struct {
+	VJob  cluster.VJobID
+	At    time.Time
+	Cause cluster.CauseKind
+}
+
+// NodeCapacity is what a node offers from an instant on.
+type NodeCapacity struct {
+	At   time.Time
+	Node cluster.NodeID
+	Has  cluster.Resources // zero: the node is out of service
 }
 
 // PlanState is how far a plan has come.
@@ -243,7 +269,9 @@ type Loaded struct {
 	Ended     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
 	Ran       map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
 	Crowded   map[cluster.VJobID]time.Duration // beside that
+	CPU       map[cluster.VJobID]time.Duration // CPU time that its guests got
 	Charges   []Charge                         // that were not pruned, in order
+	Capacity  []NodeCapacity                   // the last of each node, in order of their names
 	Open      []Intent                         // without a result: they may still be under way
 	Deadlines map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines
 	Plans     []PlanID                         // that were running
@@ -252,7 +280,10 @@ type Loaded struct {
 	// Recommendations are those that are open or rejected, in order; NextRecommendation is the next number.
 	Recommendations    []Recommendation
 	NextRecommendation RecommendationID
-	Learned            []duration.Observation // the last [duration.Window] of each node and kind, the oldest first
+	// Alarms are the open ones and some that ended lately, in order; NextAlarm is the next number.
+	Alarms    []Alarm
+	NextAlarm AlarmID
+	Learned   []duration.Observation // the last [duration.Window] of each node and kind, the oldest first
 }
 
 // Account takes in what a vjob has run so far.
@@ -262,5 +293,8 @@ func (l *Loaded) Account(id cluster.VJobID, u Usage) {
 	}
 	if u.Crowded != 0 {
 		l.Crowded[id] = u.Crowded
+	}
+	if u.CPU != 0 {
+		l.CPU[id] = u.CPU
 	}
 }

@@ -6,7 +6,7 @@ import "time"
 type Retention struct {
 	Events time.Duration // but for those of vjobs that live: they are kept
 	Plans  time.Duration // after their end, and the calls and recommendations as long
-	VJobs  time.Duration // after their end, and what was drawn in each hour as long
+	VJobs  time.Duration // after their end, and what was drawn and used in each hour as long
 	Audit  time.Duration
 }
 
@@ -29,12 +29,12 @@ func (r Retention) Horizon(now time.Time) Horizon {
 
 // Pruned counts what was deleted of the history.
 type Pruned struct {
-	Events, Calls, Plans, Recommendations, VJobs, Charges, Energy, Audit int
+	Events, Calls, Plans, Recommendations, VJobs, Charges, Energy, Usage, Alarms, Audit int
 }
 
 // Plus is the sum of both.
 func (p Pruned) Plus(o Pruned) Pruned {
-	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.Recommendations + o.Recommendations, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy, p.Audit + o.Audit}
+	return Pruned{p.Events + o.Events, p.Calls + o.Calls, p.Plans + o.Plans, p.Recommendations + o.Recommendations, p.VJobs + o.VJobs, p.Charges + o.Charges, p.Energy + o.Energy, p.Usage + o.Usage, p.Alarms + o.Alarms, p.Audit + o.Audit}
 }
 
 // Total is what all vjobs of an owner have used so far, those included that were

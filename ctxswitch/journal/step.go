@@ -25,7 +25,11 @@ type Step struct {
 	Intents []Intent
 	Results []Result
 	Usage   []Usage
-	Drawn   []NodeEnergy // added to what there is
+	// UsageHours are added to what there is.
+	UsageHours []UsageHour
+	Discarded  []DiscardedRun // up to and with the use of this step
+	Capacity   []NodeCapacity
+	Drawn      []NodeEnergy // added to what there is
 	// NodeHours and VJobHours are added as well.
 	NodeHours []NodeHour
 	VJobHours []VJobHour
@@ -38,6 +42,7 @@ type Step struct {
 	MoveModes []MoveModeChange
 	// Recommendations are written as they are now, new ones and changed ones.
 	Recommendations []Recommendation
+	Alarms          []Alarm // as they are now, new ones and changed ones
 	Audit           []Audit // a store without accounts keeps none
 	Learned         []duration.Observation
 }
@@ -46,8 +51,8 @@ type Step struct {
 func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
-		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
-		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
+		len(s.Usage) + len(s.UsageHours) + len(s.Discarded) + len(s.Capacity) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
+		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Alarms) + len(s.Learned)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && s.Pools == nil
 }
 
@@ -77,6 +82,9 @@ func (s *Step) Append(later *Step) {
 	s.Intents = append(s.Intents, later.Intents...)
 	s.Results = append(s.Results, later.Results...)
 	s.Usage = append(s.Usage, later.Usage...)
+	s.UsageHours = append(s.UsageHours, later.UsageHours...)
+	s.Discarded = append(s.Discarded, later.Discarded...)
+	s.Capacity = append(s.Capacity, later.Capacity...)
 	s.Drawn = append(s.Drawn, later.Drawn...)
 	s.NodeHours = append(s.NodeHours, later.NodeHours...)
 	s.VJobHours = append(s.VJobHours, later.VJobHours...)
@@ -89,5 +97,6 @@ func (s *Step) Append(later *Step) {
 	s.MoveModes = append(s.MoveModes, later.MoveModes...)
 	s.Audit = append(s.Audit, later.Audit...)
 	s.Recommendations = append(s.Recommendations, later.Recommendations...)
+	s.Alarms = append(s.Alarms, later.Alarms...)
 	s.Learned = append(s.Learned, later.Learned...)
 }

@@ -1,6 +1,8 @@
 package nodepower
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -72,6 +74,17 @@ func NewController(s *ControllerSettings, models map[cluster.NodeID]energy.Power
 		}
 	}
 	return b
+}
+
+// Stuck returns the records of the nodes that were given up, in order.
+func (b *Controller) Stuck() (list []cycle.Record) {
+	for id, n := range b.nodes {
+		if n.record.Phase == cycle.Stuck {
+			list = append(list, b.nodes[id].record)
+		}
+	}
+	slices.SortFunc(list, func(x, y cycle.Record) int { return cmp.Compare(x.Node, y.Node) })
+	return list
 }
 
 // Fetch returns the requests to power drivers since the last call. They may be made once the step is

@@ -48,6 +48,18 @@ func (r *Quarantine) Active(now time.Time, vjobs []execute.Report) map[cluster.V
 	return list
 }
 
+// Conditions returns what needs an administrator: the vjobs with which no decision can be taken, and that no decision can
+// be taken at all.
+func (r *Quarantine) Conditions() (list []journal.Condition) {
+	for id, b := range r.entries {
+		list = append(list, journal.Condition{Kind: journal.AlarmQuarantine, VJob: id, Text: fmt.Sprintf("no decision can be taken with vjob %s: %s", id, b.Why)})
+	}
+	if r.global.times > 0 {
+		list = append(list, journal.Condition{Kind: journal.AlarmDecision, Text: "no decision can be taken: " + r.global.Why})
+	}
+	return list
+}
+
 // VJobs gives access to live vjobs. The executor implements it.
 type VJobs interface {
 	Job(id cluster.VJobID) (execute.Report, bool)
@@ -90,7 +102,7 @@ func (r *Quarantine) Update(t *Decision, vjobs VJobs) (alarms []journal.Event, a
 	if !t.Now.Before(r.global.Until) { // otherwise the alarm was raised before
 		r.global.times++
 		pause := r.pause(r.global.times)
-		r.global.Until = t.Now.Add(pause)
+		r.global.Until, r.global.Why = t.Now.Add(pause), t.Err.Error()
 		alarms = append(alarms, alarm(t.Now, 0, fmt.Sprintf("no decision can be taken, next try in %s: %s", pause, t.Err)))
 	}
 	return alarms, sooner(again, r.global.Until)

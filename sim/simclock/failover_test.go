@@ -19,7 +19,7 @@ func oneLost(set *scheduler.Settings) { set.Failover = 1 }
 // failoverEvents returns the events about failover capacity, as "alarm" or "node".
 func (p *plant) failoverEvents() (kinds []string) {
 	for _, e := range p.store.Events(0) {
-		if strings.Contains(e.Text, "the loss of a node") {
+		if strings.Contains(e.Text, "the loss of a node") && e.State == "" { // not that an alarm has ended
 			kinds = append(kinds, string(e.Kind))
 		}
 	}

@@ -33,6 +33,8 @@ type World struct {
 	Counts func() journal.Pruned // how many of each are stored
 	Totals func() []journal.Total
 	Energy func(f journal.EnergyFilter) []journal.EnergyRow
+	Report func(f journal.ReportFilter) journal.Report
+	Alarms func(f journal.AlarmFilter) []journal.Alarm
 	Check  func() error // compares the log with the tables
 }
 
@@ -81,6 +83,8 @@ func Run(t *testing.T, open func(t *testing.T) *World) {
 		{"another mode of moves", testMoveModes},
 		{"what nodes have drawn", testDrawn},
 		{"what was drawn by the hour", testEnergyHours},
+		{"what was used by the hour, and runs that were lost", testUsageHours},
+		{"alarms", testAlarms},
 		{"a step is all or nothing", testAtomic},
 		{"what is unknown is refused", testUnknown},
 		{"numbers are never reused", testNumbers},

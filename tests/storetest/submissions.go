@@ -13,7 +13,7 @@ import (
 
 func testEmpty(t *testing.T, w *World) {
 	l := w.load(t)
-	same(t, "first load", l, journal.Loaded{Epoch: 1, NextOp: 1, NextPlan: 1, NextRecommendation: 1})
+	same(t, "first load", l, journal.Loaded{Epoch: 1, NextOp: 1, NextPlan: 1, NextRecommendation: 1, NextAlarm: 1})
 	if l.Ran == nil {
 		t.Error("Ran is nil: the loop writes into it")
 	}

@@ -12,7 +12,7 @@ import (
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{
 		nodesCommand(a), queuesCommand(a), quotasCommand(a), sharesCommand(a), rulesCommand(a),
-		budgetCommand(a), priceCommand(a), plansCommand(a), recommendationsCommand(a), approveCommand(a), rejectCommand(a), eventsCommand(a), imagesCommand(a),
+		budgetCommand(a), priceCommand(a), plansCommand(a), recommendationsCommand(a), approveCommand(a), rejectCommand(a), eventsCommand(a), alarmsCommand(a), imagesCommand(a),
 		accountsCommand(a), tokenCommand(a), auditCommand(a), adminCommand(a), whoamiCommand(a), restoreCommand(a),
 	}
 }

@@ -30,11 +30,18 @@ func nodesCommand(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := l.Show(list, list.Nodes); err != nil || a.Structured() || list.Failover == nil {
+		if err := l.Show(list, list.Nodes); err != nil || a.Structured() {
 			return err
 		}
-		_, err = fmt.Fprintln(a.Out, display.Failover(list.Failover))
-		return err
+		for _, line := range []string{display.Failover(list.Failover), display.Alarms(list.Alarms)} {
+			if line == "" {
+				continue
+			}
+			if _, err := fmt.Fprintln(a.Out, line); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	l = cli.List(a, cmd, nodeColumns)
 	var fenced bool

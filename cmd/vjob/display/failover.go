@@ -6,8 +6,19 @@ import (
 	"vjob/api/wire"
 )
 
-// Failover returns "the loss of a node can be made up for; 4 CPU and 8 GiB are left for further VMs".
+// Alarms returns "2 open alarms: vjob alarms"; "" without any, or if the reader may not know.
+func Alarms(n *int) string {
+	if n == nil || *n == 0 {
+		return ""
+	}
+	return Count(*n, "open alarm") + ": vjob alarms"
+}
+
+// Failover returns "the loss of a node can be made up for; 4 CPU and 8 GiB are left for further VMs"; "" for nil.
 func Failover(f *wire.Failover) string {
+	if f == nil {
+		return ""
+	}
 	loss := "the loss of a node"
 	if f.Nodes != 1 {
 		loss = fmt.Sprintf("the loss of %d nodes", f.Nodes)

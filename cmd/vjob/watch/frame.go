@@ -85,6 +85,9 @@ func (f *frame) title(s *scene) {
 	if o := s.status.Failover; o != nil && !o.Holds {
 		parts = append(parts, "nodes cannot be lost")
 	}
+	if n := s.status.Alarms; n != nil && *n > 0 {
+		parts = append(parts, display.Count(*n, "alarm"))
+	}
 	if !s.status.Ready {
 		parts = append(parts, "not ready: looking at the nodes")
 	}
