@@ -72,6 +72,9 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 		l.Gangs = append(l.Gangs, kept[i].Gang)
 		l.Account(kept[i].ID, kept[i].Account)
 	}
+	if l.Meters, err = r.meters(); err != nil {
+		return err
+	}
 	if l.Ended, err = r.left(); err != nil {
 		return err
 	}

@@ -64,6 +64,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return t.intents(s.Intents) },
 		func() error { return each(s.Results, t.result) },
 		func() error { return each(s.Usage, t.usage) },
+		func() error { return each(s.Meters, t.meter) },
 		func() error { return each(s.Drawn, t.drawn) },
 		func() error { return each(s.NodeHours, t.nodeHour) },
 		func() error { return each(s.VJobHours, t.vjobHour) },

@@ -164,6 +164,17 @@ func TestStopWritesAccounts(t *testing.T) {
 		if kept, _ := p.store.VJob(job.ID); ran < 10*time.Second || kept.Account.Running < ran {
 			t.Errorf("it ran %s, its account has %s", ran, kept.Account.Running)
 		}
+		loaded, err := p.store.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var charged int64 // in ms of CPU
+		for _, c := range loaded.Charges {
+			charged += c.CPUTime
+		}
+		if want := ran.Milliseconds() * int64(job.Reserved().CPU) / 1000; charged < want {
+			t.Errorf("it ran %s, the charges of fair share are %d ms of CPU, want at least %d ms", ran, charged, want)
+		}
 	})
 }
 

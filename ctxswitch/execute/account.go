@@ -23,6 +23,7 @@ type vjobAccount struct {
 	joules  float64       // of its shares of the nodes, not yet written
 	watts   energy.Watts  // that it draws now
 	meters  []meter       // by rank; nil until a member was seen
+	absence *absence      // before this start of the scheduler; nil: none, or it is accounted
 }
 
 // meter is what was last seen of the CPU, the memory and the network of a member.
@@ -62,6 +63,9 @@ func (a *vjobAccount) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
 				a.memory += float64(job.VMs[rank].Reserved.Memory) * dt.Seconds()
 			}
 		}
+	}
+	if a.phase != rec.Phase {
+		a.absence = nil
 	}
 	a.phase = rec.Phase
 }

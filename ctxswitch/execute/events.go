@@ -41,7 +41,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		n.problem = err.Error()
 	} else {
 		e.nodes.update(n, view)
-		e.meters.accounts.observe(view.Copies)
+		e.meters.accounts.observe(&view)
 		e.unknown.isolate(n)
 	}
 	n.seen = err == nil

@@ -79,6 +79,8 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
+		meter, state := loaded.Meters[job.ID], e.gangs.live[job.ID]
+		state.account.resume(&meter, &state.rec, now)
 	}
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]

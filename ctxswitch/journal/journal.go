@@ -241,6 +241,7 @@ type Loaded struct {
 	Ended     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
 	Ran       map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
 	Crowded   map[cluster.VJobID]time.Duration // beside that
+	Meters    map[cluster.VJobID]Meter         // up to where the accounts of those vjobs go
 	Charges   []Charge                         // that were not pruned, in order
 	Open      []Intent                         // without a result: they may still be under way
 	Deadlines map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines

@@ -25,6 +25,7 @@ type Step struct {
 	Intents []Intent
 	Results []Result
 	Usage   []Usage
+	Meters  []Meter      // in place of those before
 	Drawn   []NodeEnergy // added to what there is
 	// NodeHours and VJobHours are added as well.
 	NodeHours []NodeHour
@@ -46,7 +47,7 @@ type Step struct {
 func (s *Step) Empty() bool {
 	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
-		len(s.Usage) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
+		len(s.Usage) + len(s.Meters) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
 		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && s.Pools == nil
 }
@@ -77,6 +78,7 @@ func (s *Step) Append(later *Step) {
 	s.Intents = append(s.Intents, later.Intents...)
 	s.Results = append(s.Results, later.Results...)
 	s.Usage = append(s.Usage, later.Usage...)
+	s.Meters = append(s.Meters, later.Meters...)
 	s.Drawn = append(s.Drawn, later.Drawn...)
 	s.NodeHours = append(s.NodeHours, later.NodeHours...)
 	s.VJobHours = append(s.VJobHours, later.VJobHours...)
