@@ -35,6 +35,7 @@ func (d *DB) Commit(ctx context.Context, step journal.Step) error {
 func (t *tx) step(s *journal.Step, plans []string) error {
 	err := firstError(
 		func() error { return each(s.Nodes, t.node) },
+		func() error { return each(s.Removed, t.removeNode) },
 		func() error { return each(s.Power, t.power) },
 		func() error { return t.rules(s.Rules) },
 		func() error { return t.budgets(s.Budgets) },

@@ -68,8 +68,8 @@ func build(t *testing.T, set scheduler.Settings) *plant {
 // start runs a loop over a store.
 func (p *plant) start(set scheduler.Settings, store scheduler.Store) {
 	p.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: set, Store: store, Driver: slowed{p.driver, p}, Limits: admission.Limits{VMs: 4},
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Tick: time.Second,
+		LoopSettings: scheduler.LoopSettings{Settings: set, Limits: admission.Limits{VMs: 4}, Tick: time.Second},
+		Store:        store, Driver: slowed{p.driver, p}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop

@@ -101,7 +101,8 @@ const (
 	AuditNode           AuditAction = "node"
 	AuditPower          AuditAction = "power"
 	AuditRecommendation AuditAction = "recommendation"
-	AuditStart          AuditAction = "start" // of the daemon, with its settings
+	AuditStart          AuditAction = "start"  // of the daemon, with its settings
+	AuditReload         AuditAction = "reload" // of the settings
 )
 
 // Event is the entry as an event.

@@ -104,6 +104,7 @@ const (
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventPrices    EventKind = "prices"    // the prices of energy were changed
 	EventPools     EventKind = "pools"     // the pools of the cluster were changed
+	EventSettings  EventKind = "settings"  // the daemon read its settings again
 	// A recommendation was made, approved, rejected, applied or given up.
 	EventRecommendation EventKind = "recommendation"
 	EventNotify         EventKind = "notify" // notifications of a vjob are not delivered

@@ -13,6 +13,7 @@ type Step struct {
 	VJobs   []VJobChange
 	Gangs   []gang.Record
 	Nodes   []cluster.Node
+	Removed []cluster.NodeID // nodes that are deleted; ErrConflict if a live vjob holds one
 	Power   []cycle.Record
 	Rules   *Rules   // in place of those before; nil: as they were
 	Budgets *Budgets // the same of budgets
@@ -45,7 +46,7 @@ type Step struct {
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
+	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Removed) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
 		len(s.Usage) + len(s.Meters) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
 		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Learned)
@@ -58,6 +59,7 @@ func (s *Step) Append(later *Step) {
 	s.VJobs = append(s.VJobs, later.VJobs...)
 	s.Gangs = append(s.Gangs, later.Gangs...)
 	s.Nodes = append(s.Nodes, later.Nodes...)
+	s.Removed = append(s.Removed, later.Removed...)
 	s.Power = append(s.Power, later.Power...)
 	if later.Rules != nil {
 		s.Rules = later.Rules
