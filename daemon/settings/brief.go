@@ -12,7 +12,7 @@ import (
 func brief(v any) string {
 	switch v := v.(type) {
 	case nil:
-		return `""`
+		return "none"
 	case string:
 		return briefText(v)
 	case float64:

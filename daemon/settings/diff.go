@@ -97,7 +97,7 @@ func (d *differ) compare(path, key string, was, is any) {
 	oldList, wasList := was.([]any)
 	newList, isList := is.([]any)
 	switch {
-	case wasMap && isMap:
+	case (wasMap || was == nil) && (isMap || is == nil) && (wasMap || isMap):
 		d.compareMaps(path, key, oldMap, newMap)
 	case (wasList || was == nil) && (isList || is == nil) && (wasList || isList):
 		d.compareLists(path, key, oldList, newList)
