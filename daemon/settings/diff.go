@@ -101,6 +101,8 @@ func (d *differ) compare(path, key string, was, is any) {
 		d.compareMaps(path, key, oldMap, newMap)
 	case (wasList || was == nil) && (isList || is == nil) && (wasList || isList):
 		d.compareLists(path, key, oldList, newList)
+	case strings.Contains(text(was)+text(is), "\n"):
+		d.compareLists(path, key, lines(text(was)), lines(text(is)))
 	default:
 		if before, after := brief(was), brief(is); before != after {
 			d.note(Change{Path: path, Kind: Changed, Old: before, New: after}, key)
@@ -223,6 +225,22 @@ func byValue(list []any) (entries []entry) {
 		entries = append(entries, entry{name, v})
 	}
 	return entries
+}
+
+// text returns a value that is a text, or "".
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// lines returns the lines of a text, without empty ones.
+func lines(s string) (list []any) {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
 }
 
 func join(path, name string) string {

@@ -48,7 +48,11 @@ func TestDiff(t *testing.T) {
 			"what needs a restart", "", "listen: {mode: '0660'}\nlog: {level: debug, format: json}\nsimulated: {seed: 5}",
 			[]string{`listen.mode: 0666 → 0660 restart`, "log.format: text → json restart", "log.level: info → debug live", "simulated.seed: 1 → 5 restart"},
 		},
-		{"a parameter of a policy", "policy: {name: timeslices}", "policy: {name: timeslices, quantum: 2h}", []string{"+ policy.quantum 2h live"}},
+		{
+			"a script line by line", "rules: |\n  capacity(n1, 5);\n", "rules: |\n  capacity(n1, 5);\n  capacity(n2, 6);\n",
+			[]string{`+ rules "capacity(n2, 6);" live`},
+		},
+		{"a parameter of a policy", "policy: {name: timeslices}", "policy: {name: timeslices, quantum: 2h}", []string{"policy.quantum: 1h0m0s → 2h0m0s live"}},
 	} {
 		before, after := valid(t, c.before), valid(t, c.after)
 		changes, err := settings.Diff(&before, &after)
