@@ -38,29 +38,36 @@ type SettingsChange struct {
 // Leave returns the last step of a core whose settings are replaced: its accounts, and the change of the nodes. The core is
 // not used afterwards. A node that vjobs hold is not removed: the error is ErrConflict, and the core goes on.
 func (c *Core) Leave(now time.Time, change *SettingsChange) (journal.Step, error) {
-	var nodes journal.Step
-	for _, n := range change.Nodes {
-		known, ok := c.exec.Node(n.ID)
-		if ok {
-			n.State, n.Maintenance = known.State, known.Maintenance
-		}
-		nodes.Nodes = append(nodes.Nodes, n)
-	}
-	for _, n := range c.exec.Nodes() {
-		if slices.ContainsFunc(change.Nodes, func(m cluster.Node) bool { return m.ID == n.ID }) {
-			continue
-		}
-		if holders := c.exec.Holders(n.ID); len(holders) > 0 {
-			return journal.Step{}, fmt.Errorf("nodes: %s cannot be removed: it holds a part of %s; drain it first (vjob nodes drain %s): %w",
-				n.ID, listVJobs(holders), n.ID, cluster.ErrConflict)
-		}
-		nodes.Removed = append(nodes.Removed, n.ID)
+	removed, err := c.removed(change.Nodes)
+	if err != nil {
+		return journal.Step{}, err
 	}
 	step := c.Stop(now)
-	step.Append(&nodes)
+	for _, n := range change.Nodes {
+		if known, ok := c.exec.Node(n.ID); ok {
+			n.State, n.Maintenance = known.State, known.Maintenance
+		}
+		step.Nodes = append(step.Nodes, n)
+	}
+	step.Removed = append(step.Removed, removed...)
 	step.Audit = append(step.Audit, change.Audit)
 	step.Events = append(step.Events, journal.Event{At: now, Kind: journal.EventSettings, Text: change.Text})
 	return step, nil
+}
+
+// removed lists the nodes that are missing in a list. It is ErrConflict if vjobs hold one of them.
+func (c *Core) removed(nodes []cluster.Node) (list []cluster.NodeID, err error) {
+	for _, n := range c.exec.Nodes() {
+		if slices.ContainsFunc(nodes, func(m cluster.Node) bool { return m.ID == n.ID }) {
+			continue
+		}
+		if holders := c.exec.Holders(n.ID); len(holders) > 0 {
+			return nil, fmt.Errorf("nodes: %s cannot be removed: it holds a part of %s; drain it first (vjob nodes drain %s): %w",
+				n.ID, listVJobs(holders), n.ID, cluster.ErrConflict)
+		}
+		list = append(list, n.ID)
+	}
+	return list, nil
 }
 
 // most is how many vjobs an error names.
@@ -80,6 +87,14 @@ func listVJobs(list []cluster.VJobID) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// CheckNodes returns why the nodes cannot become these: ErrConflict if vjobs hold a node that is removed.
+func (l *Requests) CheckNodes(ctx context.Context, nodes []cluster.Node) error {
+	return l.inbox.ask(ctx, func(c *Core) error {
+		_, err := c.removed(nodes)
+		return err
+	})
 }
 
 // changeRequest is a change of the settings that waits for the loop.

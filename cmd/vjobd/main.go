@@ -137,7 +137,20 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 		_, err := fmt.Fprintf(c.out, "the settings are right: %d nodes, driver %s, policy %s\n", len(s.ClusterNodes()), s.Driver, s.Policy.Name)
 		return err
 	}
-	return daemon.Run(cmd.Context(), s, daemon.NewLogger(c.err, s.Log))
+	source, stop := c.source()
+	defer stop()
+	return daemon.Run(cmd.Context(), s, source, daemon.NewLogger(c.err, s.Log))
+}
+
+// source returns where the settings are read again at a reload, and at every SIGHUP. Without a settings file there is
+// nothing to read, and SIGHUP ends the daemon as other programs.
+func (c *command) source() (s *daemon.Source, stop func()) {
+	if c.file == "" {
+		return nil, func() {}
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	return &daemon.Source{Name: c.file, Read: c.settings, Signals: hangups}, func() { signal.Stop(hangups) }
 }
 
 func (c *command) settingsCommand() *cobra.Command {
