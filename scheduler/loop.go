@@ -156,6 +156,7 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 	l.log.Info("journal loaded", slog.Int64("epoch", loaded.Epoch), slog.Int("vjobs", len(loaded.VJobs)),
 		slog.Int("open_calls", len(loaded.Open)))
 	loaded.Deadlines = maps.Clone(l.calls.inFlight)
+	loaded.Answering = l.board.latest().answering()
 	core := NewCore(l.settings.Load().Settings, loaded, l.now())
 	l.board.snapshot.Store(core.Snapshot())
 	return core, nil

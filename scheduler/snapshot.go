@@ -10,6 +10,17 @@ import (
 	"vjob/queue"
 )
 
+// answering returns the nodes that answer.
+func (s *Snapshot) answering() map[cluster.NodeID]bool {
+	list := map[cluster.NodeID]bool{}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; !n.Silent && !n.Since.IsZero() {
+			list[n.ID] = true
+		}
+	}
+	return list
+}
+
 // Snapshot returns the state of the loop.
 func (c *Core) Snapshot() *Snapshot {
 	s := &Snapshot{

@@ -32,7 +32,8 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	if e.nodes.firstLook(n) {
 		e.changes++
 	}
-	n.looking, n.lookEnded = false, now
+	expected := n.answered
+	n.looking, n.lookEnded, n.answered = false, now, false
 	if n.State == cluster.Down {
 		return
 	}
@@ -50,8 +51,10 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	if was != n.seen {
 		n.seenSince = now
 		e.changes++
-		e.nodes.tell(n)
 		e.nodes.touchJobsOn(id)
+	}
+	if (was || expected) != n.seen {
+		e.nodes.tell(n)
 	}
 	if n.lookAgain && n.seen {
 		e.nodes.look(n)

@@ -72,6 +72,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, n := range loaded.Nodes {
 		e.SetNode(now, n)
+		e.nodes.byID[n.ID].answered = loaded.Answering[n.ID]
 	}
 	records := map[cluster.VJobID]gang.Record{}
 	for _, r := range loaded.Gangs {

@@ -25,8 +25,9 @@ type node struct {
 	// times at which the calls ended: all since asOf.
 	arrived map[cluster.VMID]uint64
 
-	power powerDraw
-	short []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
+	power    powerDraw
+	answered bool           // this process saw it answer before this start, whose first look is still to come
+	short    []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
 }
 
 // looks says how the looks at a node went.

@@ -152,7 +152,7 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 func (e *Executor) reportNode(n *node) NodeReport {
 	used, foreign := e.VMs.on(n)
 	r := NodeReport{
-		Node: n.Node, Silent: n.silent(), Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
+		Node: n.Node, Silent: n.silent() && !n.answered, Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
 		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms(),
 		On: n.on(), Watts: n.power.watts, Joules: e.meters.energy.drawn[n.ID],
 		Platforms: n.platforms, PlatformClass: n.class,

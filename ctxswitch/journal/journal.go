@@ -246,6 +246,7 @@ type Loaded struct {
 	Charges   []Charge                         // that were not pruned, in order
 	Open      []Intent                         // without a result: they may still be under way
 	Deadlines map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines
+	Answering map[cluster.NodeID]bool          // nodes that this process has seen answer: that they do is no news
 	Plans     []PlanID                         // that were running
 	Waits     []cluster.VJobID                 // those of the vjobs that wait for others, in order
 	Past      []EndedVJob                      // of vjobs that have ended and are waited for
