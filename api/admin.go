@@ -29,6 +29,8 @@ type Operator interface {
 	// Reload reads the settings again and applies what can change while the daemon runs; with check it only returns the
 	// changes. The error is ErrConflict if the settings are right and cannot be applied now.
 	Reload(ctx context.Context, by, from string, check bool) (wire.Reload, error)
+	// Doctor examines the installation.
+	Doctor(ctx context.Context) (wire.Doctor, error)
 }
 
 // auditReader reads the audit list.
@@ -83,6 +85,18 @@ func (h *adminHandler) reload(c *gin.Context, caller Subject) error {
 		return err
 	}
 	return answer(c, http.StatusOK, done)
+}
+
+// doctor answers GET /v1/admin/doctor.
+func (h *adminHandler) doctor(c *gin.Context, _ Subject) error {
+	if h.operator == nil {
+		return fmt.Errorf("doctor: this server cannot examine itself: %w", cluster.ErrConflict)
+	}
+	found, err := h.operator.Doctor(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, found)
 }
 
 // backupDir is the pattern of the directories in which copies are made.

@@ -119,6 +119,8 @@ var enumerations = map[string]map[string][]string{
 	"User":          {"role": {"user", "admin"}},
 	"UserChange":    {"role": {"user", "admin"}},
 	"Identity":      {"role": {"user", "admin"}, "via": {"socket", "token"}},
+	"Doctor":        {"level": {"green", "yellow", "red"}},
+	"Finding":       {"level": {"green", "yellow", "red"}},
 	"SettingChange": {"kind": {"changed", "added", "removed"}, "effect": {"live", "restart"}},
 	"VJob":          {"state": vjobStates},
 	"VJobDetail":    {"state": vjobStates},

@@ -37,6 +37,11 @@ func (c *Client) Reload(ctx context.Context, order wire.ReloadOrder) (done wire.
 	return done, err
 }
 
+// Doctor examines the installation (administrators).
+func (c *Client) Doctor(ctx context.Context) (wire.Doctor, error) {
+	return get[wire.Doctor](ctx, c.connection, "/v1/admin/doctor", nil)
+}
+
 // Backup opens a consistent copy of the database, an SQLite file (administrators).
 // Reading it fails when it was cut short. The caller closes it.
 func (c *Client) Backup(ctx context.Context) (copied io.ReadCloser, size int64, err error) {

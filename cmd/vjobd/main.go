@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -148,9 +149,13 @@ func (c *command) source() (s *daemon.Source, stop func()) {
 	if c.file == "" {
 		return nil, func() {}
 	}
+	name := c.file
+	if path, err := filepath.Abs(name); err == nil {
+		name = path
+	}
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
-	return &daemon.Source{Name: c.file, Read: c.settings, Signals: hangups}, func() { signal.Stop(hangups) }
+	return &daemon.Source{Name: name, Read: c.settings, Signals: hangups}, func() { signal.Stop(hangups) }
 }
 
 func (c *command) settingsCommand() *cobra.Command {
