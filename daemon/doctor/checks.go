@@ -86,6 +86,8 @@ func checkNodes(f *Facts) (list []Finding) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		switch {
+		case n.Silent && n.Problem == "" && n.State == cluster.Online:
+			list = append(list, Finding{"nodes", Yellow, fmt.Sprintf("%s has not answered since the start", n.ID), "vjob admin doctor, in half a minute"})
 		case n.Silent && n.State != cluster.Offline && n.State != cluster.Down:
 			list = append(list, Finding{"nodes", Red, fmt.Sprintf("%s does not answer: %s", n.ID, n.Problem), "vjob nodes show " + string(n.ID) + "; then docs/how-to/recover-a-dead-node.md"})
 		case n.State == cluster.Down:

@@ -64,6 +64,7 @@ func TestFaults(t *testing.T) {
 		{"a disk is gone", func(f *doctor.Facts) { f.Disks[0].Error = "not mounted" }, "disk", doctor.Red, "not mounted"},
 		{"the clock was set back", func(f *doctor.Facts) { f.LastEvent = now.Add(time.Hour) }, "clock", doctor.Red, "1h0m0s in the future"},
 		{"a node is silent", func(f *doctor.Facts) { f.Nodes[0].Silent, f.Nodes[0].Problem = true, "no route" }, "nodes", doctor.Red, "n1 does not answer: no route"},
+		{"a node is new", func(f *doctor.Facts) { f.Nodes[0].Silent = true }, "nodes", doctor.Yellow, "n1 has not answered since the start"},
 		{"a node is down", func(f *doctor.Facts) { f.Nodes[0].State, f.Nodes[0].Silent = cluster.Down, true }, "nodes", doctor.Yellow, "n1 is down"},
 		{"a node has a warning", func(f *doctor.Facts) { f.Nodes[0].Warnings = []string{"not confined"} }, "nodes", doctor.Yellow, "not confined"},
 		{"a node is crowded", func(f *doctor.Facts) { f.Nodes[1].Demand.CPU = 9000 }, "nodes", doctor.Yellow, "on n2"},
