@@ -162,7 +162,7 @@ func diskFacts(ctx context.Context, s *settings.Settings) (list []doctor.Disk) {
 		if err != nil {
 			disk.Error = err.Error()
 		} else {
-			block := uint64(stat.Bsize) //nolint:gosec,unconvert // bytes; not all systems have the same type
+			block := uint64(stat.Bsize) //nolint:gosec // bytes; not all systems have the same type
 			disk.Free, disk.Total = stat.Bavail*block, stat.Blocks*block
 		}
 		list = append(list, disk)
@@ -194,7 +194,7 @@ func within[T any](ctx context.Context, call func() (T, error)) (result T, err e
 func (d *Daemon) nodeFacts() (list []doctor.Node) {
 	for _, n := range d.loop.Requests.Snapshot().Nodes {
 		f := doctor.Node{
-			ID: n.ID, State: n.State, Silent: n.Silent, Problem: n.Problem, Warnings: n.Warnings, Capacity: n.Capacity, Used: n.Used, Demand: n.Demand,
+			ID: n.ID, State: n.State, Silent: n.Silent, Problem: n.Problem, Warnings: n.Warnings, Capacity: n.Capacity, Used: n.Used, Demand: n.Demand, Software: n.Software,
 		}
 		if len(n.Platforms) > 0 {
 			f.Processor = n.Platforms[0].CPUModel

@@ -41,7 +41,7 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for check, want := range map[string]string{"store": "green", "settings": "green", "clock": "green", "nodes": "green", "files": "green", "backup": "green", "mail": "yellow", "alarms": "green"} {
-		if got, text := level(&d, check); check != "files" && got != want { // the name of the file is none
+		if got, text := level(&d, check); check != "files" && got != want { // the settings have no file here
 			t.Errorf("%s is %s, want %s: %s", check, got, want, text)
 		}
 	}

@@ -12,7 +12,7 @@ var levels = map[string]slog.Level{
 	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 }
 
-// leveled is a handler whose level can change.
+// leveled is a handler with a level that can change.
 type leveled struct {
 	slog.Handler
 	level *slog.LevelVar

@@ -117,7 +117,7 @@ func (d *Daemon) replace(ctx context.Context, next *settings.Settings, act journ
 	driver.done()
 	d.posters.replace(p.poster)
 	setLevel(d.log, next.Log.Level)
-	return d.server.Reconfigure(d.apiConfig(next, p.oar))
+	return d.server.Reconfigure(d.apiConfig(next, p.oar)) //nolint:contextcheck // requests bring contexts of their own
 }
 
 // reloadOnSignals reloads the settings at every signal of the source until the context ends.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,7 @@ import (
 	"vjob/daemon/settings"
 )
 
-// editable is a daemon whose settings a test edits.
+// editable is a daemon with settings that a test edits.
 type editable struct {
 	*client.Client
 	t       *testing.T
@@ -26,7 +27,6 @@ type editable struct {
 	file    settings.Settings
 	wrong   error
 	signals chan os.Signal
-	stop    func()
 }
 
 // edit starts a daemon with small settings.
@@ -84,7 +84,7 @@ func TestReload(t *testing.T) {
 	change := func(s *settings.Settings) {
 		s.Nodes = append([]settings.Node{}, s.Nodes...)
 		s.Nodes[0].Name = "n[1-3]"
-		s.Images = append(s.Images[:len(s.Images):len(s.Images)], settings.Image{ID: "second", Kind: "simulated"})
+		s.Images = append(slices.Clip(s.Images), settings.Image{ID: "second", Kind: "simulated"})
 		s.Limits.VMsPerVJob = 2
 		s.Listen.Mode = "0600"
 	}
@@ -183,7 +183,7 @@ func TestReloadBySignal(t *testing.T) {
 // The level of the log changes, and its format stays.
 func TestReloadChangesTheLevelOfTheLog(t *testing.T) {
 	log := daemon.NewLogger(io.Discard, settings.Log{Format: "text", Level: "warn"})
-	derived := log.With("a", 1)
+	derived := log.With(slog.Int("a", 1))
 	if log.Enabled(t.Context(), slog.LevelInfo) {
 		t.Error("info is logged")
 	}
@@ -192,7 +192,7 @@ func TestReloadChangesTheLevelOfTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	daemon.SetLevel(log, "debug")
 	if !log.Enabled(t.Context(), slog.LevelDebug) || !derived.Enabled(t.Context(), slog.LevelDebug) {
 		t.Error("debug is not logged")

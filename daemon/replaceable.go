@@ -190,7 +190,7 @@ func (r *replaceable) Attach(ctx context.Context, vm cluster.VMID, node cluster.
 	return &heldConsole{ReadWriteCloser: console, release: sync.OnceFunc(g.users.Done)}, nil
 }
 
-// heldConsole is a console whose driver is in use until it is closed.
+// heldConsole is a console with a driver that is in use until it is closed.
 type heldConsole struct {
 	io.ReadWriteCloser
 	release func()

@@ -35,7 +35,7 @@ type SettingsChange struct {
 	Undo  func()
 }
 
-// Leave returns the last step of a core whose settings are replaced: its accounts, and the change of the nodes. The core is
+// Leave returns the last step of a core before its settings are replaced: its accounts, and the change of the nodes. The core is
 // not used afterwards. A node that vjobs hold is not removed: the error is ErrConflict, and the core goes on.
 func (c *Core) Leave(now time.Time, change *SettingsChange) (journal.Step, error) {
 	removed, err := c.removed(change.Nodes)
@@ -128,7 +128,7 @@ func (l *Loop) change(ctx context.Context, core *Core, r changeRequest) (*Core, 
 	step, err := core.Leave(l.now(), r.SettingsChange)
 	if err != nil {
 		r.answer <- err
-		return core, nil
+		return core, nil //nolint:nilerr // the caller has the error, and the core goes on
 	}
 	if err := l.replace(ctx, step, r.SettingsChange); err != nil {
 		r.answer <- err

@@ -39,7 +39,7 @@ func (c *Core) Snapshot() *Snapshot {
 	s.Pools = c.Pools.status(nodes, vjobs, c.last.division)
 	for _, n := range nodes {
 		s.Nodes = append(s.Nodes, NodeStatus{
-			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
+			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings, Software: n.Software,
 			Platforms: n.Platforms, Power: c.Power.cap.Node(&n), Maintenance: c.Nodes.maintenance(c.now, &n, actions, c.last.undrained[n.ID]), Switch: c.Power.controller.Switch(n.ID),
 		})
 	}

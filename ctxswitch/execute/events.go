@@ -33,8 +33,9 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		e.changes++
 	}
 	expected := n.answered
-	n.looking, n.lookEnded, n.answered = false, now, false
+	n.looking, n.lookEnded = false, now
 	if n.State == cluster.Down {
+		n.answered = false
 		return
 	}
 	was := n.seen
@@ -45,7 +46,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		e.meters.accounts.observe(&view)
 		e.unknown.isolate(n)
 	}
-	n.seen = err == nil
+	n.seen, n.answered = err == nil, false
 	e.nodes.updateSilent(n)
 	e.meters.looked(n)
 	if was != n.seen {

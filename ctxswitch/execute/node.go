@@ -50,6 +50,7 @@ type lastView struct {
 	endings   []hypervisor.Ending
 	strangers []string // machines that vjob does not manage
 	warnings  []string
+	software  string                // versions of the hypervisor
 	platforms []hypervisor.Platform // kept while the node is silent or off
 	class     string                // of nodes with equal platforms; "" if unknown
 }

@@ -106,7 +106,7 @@ func checkNodes(f *Facts) (list []Finding) {
 	return list
 }
 
-// checkCapacity finds nodes whose VMs want more CPU than there is.
+// checkCapacity finds nodes with VMs that want more CPU than there is.
 func checkCapacity(f *Facts) []Finding {
 	var crowded []string
 	for i := range f.Nodes {

@@ -25,13 +25,13 @@ type Facts struct {
 
 // Store is the database.
 type Store struct {
-	Path   string
-	Fault  string // of the integrity check
+	Path  string
+	Fault string // of the integrity check
 	// Unchecked is after how long the integrity check was given up; 0: it ended.
 	Unchecked time.Duration
-	Broken string // why the scheduler cannot read or write it
-	Bytes  int64
-	WAL    int64 // bytes of the write-ahead log
+	Broken    string // why the scheduler cannot read or write it
+	Bytes     int64
+	WAL       int64 // bytes of the write-ahead log
 }
 
 // Settings are the settings in effect, against those in the file.

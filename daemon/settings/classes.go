@@ -15,7 +15,7 @@ const (
 )
 
 // restartKeys are the settings that take effect at a start only: what the daemon listens on, where its data is, what
-// VMs that run depend on, and faults whose time counts from the start. A line is a section and keys in it.
+// VMs that run depend on, and faults, which count from the start. A line is a section and keys in it.
 // [Settings.InEffect] keeps their values.
 const restartKeys = `
 : driver state
@@ -100,7 +100,7 @@ func classify() (byKey map[string]Class, keys []string) {
 	for class, text := range map[Class]string{Live: liveKeys, Restart: restartKeys} {
 		for line := range strings.Lines(text) {
 			section, names, _ := strings.Cut(line, ":")
-			for _, name := range strings.Fields(names) {
+			for name := range strings.FieldsSeq(names) {
 				byKey[join(section, name)] = class
 				keys = append(keys, join(section, name))
 			}

@@ -31,13 +31,14 @@ type Change struct {
 
 // String writes the change on one line.
 func (c Change) String() string {
-	switch {
-	case c.Kind == Changed:
+	switch c.Kind {
+	case Changed:
 		return c.Path + ": " + c.Old + " → " + c.New
-	case c.Kind == Added:
+	case Added:
 		return strings.TrimSpace("+ " + c.Path + " " + c.New)
+	default: // Removed
+		return strings.TrimSpace("- " + c.Path + " " + c.Old)
 	}
-	return strings.TrimSpace("- " + c.Path + " " + c.Old)
 }
 
 // Diff lists what differs between two settings, in order of paths. Entries of lists are compared by their names, ranges

@@ -113,11 +113,11 @@ func TestInEffect(t *testing.T) {
 
 // vary changes each number, text and flag of settings; lists get an entry.
 func vary(v reflect.Value, n *int) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // settings have no others
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				vary(v.Field(i), n)
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				vary(field, n)
 			}
 		}
 	case reflect.Slice:

@@ -18,12 +18,11 @@ func leaves(t reflect.Type, path string) (list []string) {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		return []string{path}
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the others are leaves
 	case reflect.Map:
 		return leaves(t.Elem(), path+".*")
 	case reflect.Struct:
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
 			case name == "-" || !f.IsExported():

@@ -144,4 +144,3 @@ func TestASettingsChangeThatIsNotWritten(t *testing.T) {
 		t.Error("the settings have changed, or the scheduler is gone")
 	}
 }
-

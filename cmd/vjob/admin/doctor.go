@@ -54,7 +54,7 @@ func examine(ctx context.Context, a *cli.App) (*wire.Doctor, error) {
 	began := a.Now()
 	c, err := a.Client()
 	if err != nil {
-		return withFindings(&wire.Doctor{At: began, Findings: []wire.Finding{{Check: "client", Level: red, Text: err.Error(), Next: "vjob admin doctor --help"}}}), nil
+		return withFindings(&wire.Doctor{At: began, Findings: []wire.Finding{{Check: "client", Level: red, Text: err.Error(), Next: "vjob admin doctor --help"}}}), nil //nolint:nilerr // it is a finding
 	}
 	d, err := c.Doctor(ctx)
 	switch {
