@@ -24,6 +24,15 @@ type Copier interface {
 	Backup(ctx context.Context, path string) error
 }
 
+// Operator is the daemon for administrators.
+type Operator interface {
+	// Reload reads the settings again and applies what can change while the daemon runs; with check it only returns the
+	// changes. The error is ErrConflict if the settings are right and cannot be applied now.
+	Reload(ctx context.Context, by, from string, check bool) (wire.Reload, error)
+	// Doctor examines the installation.
+	Doctor(ctx context.Context) (wire.Doctor, error)
+}
+
 // auditReader reads the audit list.
 type auditReader interface {
 	// Audit lists entries, the latest first.
@@ -34,7 +43,8 @@ type auditReader interface {
 type adminHandler struct {
 	entries   auditReader
 	audit     *auditLog
-	copier    Copier // nil: no back-ups
+	copier    Copier   // nil: no back-ups
+	operator  Operator // nil: no reload
 	scratch   string
 	streaming *streaming
 	now       func() time.Time
@@ -59,6 +69,34 @@ func (h *adminHandler) listAudit(c *gin.Context, _ Subject) error {
 		list.Entries[i] = wire.AuditEntry{ID: a.ID, At: a.At.UTC(), By: a.By, From: a.From, Action: string(a.Action), Object: a.Object, Text: a.Text}
 	}
 	return answer(c, http.StatusOK, list)
+}
+
+// reload answers POST /v1/admin/reload.
+func (h *adminHandler) reload(c *gin.Context, caller Subject) error {
+	var order wire.ReloadOrder
+	if err := readBody(c, &order); err != nil {
+		return err
+	}
+	if h.operator == nil {
+		return fmt.Errorf("reload: this server has no settings to read: %w", cluster.ErrConflict)
+	}
+	done, err := h.operator.Reload(c.Request.Context(), caller.Name, caller.From, order.Check)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, done)
+}
+
+// doctor answers GET /v1/admin/doctor.
+func (h *adminHandler) doctor(c *gin.Context, _ Subject) error {
+	if h.operator == nil {
+		return fmt.Errorf("doctor: this server cannot examine itself: %w", cluster.ErrConflict)
+	}
+	found, err := h.operator.Doctor(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, found)
 }
 
 // backupDir is the pattern of the directories in which copies are made.

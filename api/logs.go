@@ -34,7 +34,7 @@ type consoleHandler struct {
 	streaming *streaming
 	perWrite  time.Duration // until one message to an attached client is taken
 	snapshot  func() *scheduler.Snapshot
-	attached  sync.WaitGroup // attached consoles
+	attached  *sync.WaitGroup // attached consoles
 }
 
 // Bounds of GET /v1/vjobs/{id}/logs?tail=.

@@ -24,15 +24,14 @@ type parts struct {
 	submitter *submitter
 }
 
-// newParts makes the parts. stop is closed when streams have to end.
-func newParts(cfg *Config, stop <-chan struct{}) *parts {
+// newParts makes the parts of a configuration. stop is closed when its streams have to end.
+func newParts(cfg *Config, all *shared, stop <-chan struct{}) *parts {
 	p := &parts{
 		snapshot: latest(cfg.Scheduler), finder: vjobFinder{cfg.Reader}, locals: newLocalUsers(cfg.Locals, cfg.Now),
-		groups: &userGroups{cfg.Accounts, cfg.Locals.Groups}, uses: &tokenUses{store: cfg.Accounts, log: cfg.Logger},
-		news: newBroadcast(), metrics: newMetrics(cfg.Scheduler.Snapshot, cfg.Now()),
+		groups: &userGroups{cfg.Accounts, cfg.Locals.Groups}, uses: all.uses,
+		news: all.news, metrics: all.metrics, audit: all.audit,
 	}
 	p.auth = &authenticator{accounts: cfg.Accounts, locals: p.locals, uses: p.uses, now: cfg.Now}
-	p.audit = &auditLog{store: cfg.Accounts, news: p.news, log: cfg.Logger, now: cfg.Now}
 	p.streaming = &streaming{auth: p.auth, heartbeat: cfg.HeartbeatEvery, stop: stop, now: cfg.Now}
 	p.images = &imageHandler{catalogue: cfg.Catalogue, groups: p.groups, scheduler: cfg.Scheduler, vjobs: cfg.Reader}
 	p.submitter = &submitter{
@@ -53,7 +52,7 @@ func latest(s Scheduler) func() *scheduler.Snapshot {
 }
 
 // handlers makes the handlers.
-func (p *parts) handlers(cfg *Config) *handlers {
+func (p *parts) handlers(cfg *Config, all *shared) *handlers {
 	nodes := &nodeHandler{scheduler: cfg.Scheduler, finder: p.finder, audit: p.audit, snapshot: p.snapshot}
 	return &handlers{
 		status:   &statusHandler{nodes: nodes, vjobs: cfg.Reader, snapshot: p.snapshot},
@@ -61,7 +60,7 @@ func (p *parts) handlers(cfg *Config) *handlers {
 		metrics:  &metricsHandler{metrics: p.metrics, plans: cfg.Reader},
 		vjobs:    &vjobHandler{vjobFinder: p.finder, scheduler: cfg.Scheduler, events: cfg.Reader, submissions: p.submitter, snapshot: p.snapshot},
 		consoles: &consoleHandler{
-			console: cfg.Console, attacher: cfg.Attacher, finder: p.finder, streaming: p.streaming, perWrite: cfg.Limits.WriteTime, snapshot: p.snapshot,
+			console: cfg.Console, attacher: cfg.Attacher, finder: p.finder, streaming: p.streaming, perWrite: cfg.Limits.WriteTime, snapshot: p.snapshot, attached: &all.attached,
 		},
 		events:    &eventHandler{events: cfg.Reader, finder: p.finder, streaming: p.streaming, news: p.news, poll: cfg.PollEvery, snapshot: p.snapshot},
 		plans:     &planHandler{plans: cfg.Reader, vjobs: cfg.Reader, snapshot: p.snapshot},
@@ -81,7 +80,7 @@ func (p *parts) handlers(cfg *Config) *handlers {
 			tokenLife: cfg.TokenLife, tokenRate: newBuckets(tokensPerSecond, tokenBurst), now: cfg.Now,
 		},
 		admin: &adminHandler{
-			entries: cfg.Accounts, audit: p.audit, copier: cfg.Copier, scratch: cfg.Scratch, streaming: p.streaming, now: cfg.Now,
+			entries: cfg.Accounts, audit: p.audit, copier: cfg.Copier, operator: cfg.Operator, scratch: cfg.Scratch, streaming: p.streaming, now: cfg.Now,
 		},
 	}
 }

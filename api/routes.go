@@ -424,6 +424,14 @@ func (h *handlers) adminRoutes() []Endpoint {
 			},
 		},
 		{
+			Method: "POST", Path: "/v1/admin/reload", Name: "reloadSettings", Summary: "Read the settings again, and apply what can change while the daemon runs",
+			Access: Administrators, Verb: Change, Status: 200, Body: wire.ReloadOrder{}, Result: wire.Reload{}, Handle: h.admin.reload,
+		},
+		{
+			Method: "GET", Path: "/v1/admin/doctor", Name: "getDoctor", Summary: "What is well, what needs attention and what is broken, with the next steps",
+			Access: Administrators, Verb: Read, Status: 200, Result: wire.Doctor{}, class: forecasts, Handle: h.admin.doctor,
+		},
+		{
 			Method: "GET", Path: "/v1/backup", Name: "getBackup", Summary: "A consistent copy of the database, an SQLite file",
 			Access: Administrators, Verb: Read, Status: 200, Media: mediaSQLite, class: backups, Handle: h.admin.backup,
 		},

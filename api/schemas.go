@@ -114,14 +114,17 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 
 // enumerations are the texts that some fields are limited to.
 var enumerations = map[string]map[string][]string{
-	"NodesChange": {"state": {"online", "draining", "offline", "down"}},
-	"NodeChange":  {"state": {"online", "draining", "offline", "down"}},
-	"User":        {"role": {"user", "admin"}},
-	"UserChange":  {"role": {"user", "admin"}},
-	"Identity":    {"role": {"user", "admin"}, "via": {"socket", "token"}},
-	"VJob":        {"state": vjobStates},
-	"VJobDetail":  {"state": vjobStates},
-	"Node":        {"state": {"online", "draining", "offline", "down"}},
+	"NodesChange":   {"state": {"online", "draining", "offline", "down"}},
+	"NodeChange":    {"state": {"online", "draining", "offline", "down"}},
+	"User":          {"role": {"user", "admin"}},
+	"UserChange":    {"role": {"user", "admin"}},
+	"Identity":      {"role": {"user", "admin"}, "via": {"socket", "token"}},
+	"Doctor":        {"level": {"green", "yellow", "red"}},
+	"Finding":       {"level": {"green", "yellow", "red"}},
+	"SettingChange": {"kind": {"changed", "added", "removed"}, "effect": {"live", "restart"}},
+	"VJob":          {"state": vjobStates},
+	"VJobDetail":    {"state": vjobStates},
+	"Node":          {"state": {"online", "draining", "offline", "down"}},
 	"ErrorBody": {"code": {
 		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeForbidden, wire.CodeUnauthenticated,
 		wire.CodeTooMany, wire.CodeUnavailable, wire.CodeTooLarge, wire.CodeMethod, wire.CodeInternal,

@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vjob/api/guard"
@@ -72,6 +73,7 @@ type Config struct {
 	Attacher  Attacher  // nil: no interactive consoles
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
+	Operator  Operator  // nil: no reload of settings
 	// Scratch is the directory in which back-ups are made before they are sent; ""
 	// is the system's for temporary files.
 	Scratch string
@@ -115,14 +117,32 @@ func (c Config) withDefaults() Config {
 
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
-	handler     http.Handler
-	limits      Limits
-	log         *slog.Logger
-	conns       *guard.Conns
-	news        *broadcast
-	uses        *tokenUses
-	consoles    *consoleHandler
-	stopStreams func()
+	limits Limits
+	log    *slog.Logger
+	conns  *guard.Conns
+	shared *shared
+	// assembled answers new requests. [Server.Reconfigure] replaces it; requests under way keep theirs.
+	assembled atomic.Pointer[assembly]
+}
+
+// shared is what all configurations of a server share.
+type shared struct {
+	news     *broadcast
+	metrics  *metrics
+	uses     *tokenUses
+	audit    *auditLog
+	failures *loginFailures
+	attached sync.WaitGroup // attached consoles
+	end      func()         // ends all streams
+	// ending returns a channel that is closed by its own function, or by end.
+	ending func() (stop <-chan struct{}, stopNow func())
+}
+
+// assembly is a server with one configuration.
+type assembly struct {
+	handler http.Handler
+	listed  bool   // only listed local users may use the socket
+	end     func() // ends its streams
 }
 
 // New makes a server.
@@ -131,41 +151,83 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("api: Scheduler, Reader, Accounts and Logger are needed")
 	}
 	cfg = cfg.withDefaults()
-	stop := make(chan struct{})
-	p := newParts(&cfg, stop)
-	h := p.handlers(&cfg)
+	s := &Server{limits: cfg.Limits, log: cfg.Logger, conns: guard.NewConns(cfg.Limits.Connections, cfg.Limits.PerPeer, cfg.Now), shared: newShared(&cfg)}
+	a, err := s.assemble(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.assembled.Store(a)
+	return s, nil
+}
+
+func newShared(cfg *Config) *shared {
+	h := &shared{
+		news: newBroadcast(), metrics: newMetrics(cfg.Scheduler.Snapshot, cfg.Now()), uses: &tokenUses{store: cfg.Accounts, log: cfg.Logger},
+	}
+	h.audit = &auditLog{store: cfg.Accounts, news: h.news, log: cfg.Logger, now: cfg.Now}
+	h.failures = newLoginFailures(h.audit, cfg.Limits.UnauthenticatedPerSecond, cfg.Now)
+	all, end := context.WithCancel(context.Background())
+	h.end = end
+	h.ending = func() (<-chan struct{}, func()) {
+		one, stop := context.WithCancel(all)
+		return one.Done(), stop
+	}
+	return h
+}
+
+// assemble makes the handlers of a configuration.
+func (s *Server) assemble(cfg *Config) (*assembly, error) {
+	stop, end := s.shared.ending()
+	a := &assembly{listed: cfg.Locals.Listed, end: end}
+	p := newParts(cfg, s.shared, stop)
+	h := p.handlers(cfg, s.shared)
 	table := h.routes()
 	if cfg.Endpoints != nil {
-		table = append(table, cfg.Endpoints(p.service(&cfg, h))...)
+		table = append(table, cfg.Endpoints(p.service(cfg, h))...)
 	}
 	if err := h.document.describe(table); err != nil {
 		return nil, err
 	}
 	answers := &errorWriter{cfg.Logger}
 	g := &gate{
-		auth: p.auth, failures: newLoginFailures(p.audit, cfg.Limits.UnauthenticatedPerSecond, cfg.Now), rates: newBuckets(cfg.Limits.PerSecond, cfg.Limits.Burst),
+		auth: p.auth, failures: s.shared.failures, rates: newBuckets(cfg.Limits.PerSecond, cfg.Limits.Burst),
 		pools: newRequestPools(&cfg.Limits), bodies: newBodyLimits(&cfg.Limits), errors: answers, now: cfg.Now,
 	}
 	routes := router(table, g, &requestLog{metrics: p.metrics, errors: answers, log: cfg.Logger, now: cfg.Now})
-	return &Server{
-		handler: withDeadlines(withCanonicalPaths(routes, cfg.CanonicalPath), cfg.Limits.WriteTime),
-		limits:  cfg.Limits, log: cfg.Logger, conns: guard.NewConns(cfg.Limits.Connections, cfg.Limits.PerPeer, cfg.Now),
-		news: p.news, uses: p.uses, consoles: h.consoles, stopStreams: sync.OnceFunc(func() { close(stop) }),
-	}, nil
+	a.handler = withDeadlines(withCanonicalPaths(routes, cfg.CanonicalPath), cfg.Limits.WriteTime)
+	return a, nil
+}
+
+// Reconfigure answers new requests by another configuration. Requests under way go on by the one from before, and so do
+// streams, but if other local users may use the socket: then streams end, and clients open them again. The limits of
+// connections and of times stay as they are.
+func (s *Server) Reconfigure(cfg Config) error {
+	cfg = cfg.withDefaults()
+	a, err := s.assemble(&cfg)
+	if err != nil {
+		return err
+	}
+	before := s.assembled.Swap(a)
+	if before.listed != a.listed {
+		before.end()
+	}
+	return nil
 }
 
 // Handler returns the whole API, without its listeners.
-func (s *Server) Handler() http.Handler { return s.handler }
+func (s *Server) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.assembled.Load().handler.ServeHTTP(w, r) })
+}
 
 // Notify has streams look for new events at once.
-func (s *Server) Notify() { s.news.notify() }
+func (s *Server) Notify() { s.shared.news.notify() }
 
 // Serve answers requests on the listeners until the context ends; then it takes
 // no more, ends the streams, lets the other requests end for a while, and closes
 // the listeners. It may be called once.
 func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	server := &http.Server{
-		Handler: s.handler, ConnContext: withConn,
+		Handler: s.Handler(), ConnContext: withConn,
 		ReadHeaderTimeout: s.limits.HeaderTime, ReadTimeout: s.limits.BodyTime, IdleTimeout: s.limits.IdleTime,
 		// Until something is written, which has a time of its own.
 		WriteTimeout:   s.limits.BodyTime + s.limits.WriteTime,
@@ -175,7 +237,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 		},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	server.RegisterOnShutdown(s.stopStreams)
+	server.RegisterOnShutdown(s.shared.end)
 	failed := make(chan error, len(listeners))
 	var serving sync.WaitGroup
 	for _, l := range listeners {
@@ -188,7 +250,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	}
 	noting, noted := context.WithCancel(context.WithoutCancel(ctx))
 	defer noted()
-	serving.Go(func() { s.uses.run(noting) })
+	serving.Go(func() { s.shared.uses.run(noting) })
 	var err error
 	select {
 	case <-ctx.Done():
@@ -202,7 +264,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	}
 	noted()
 	serving.Wait()
-	s.consoles.attached.Wait()
+	s.shared.attached.Wait()
 	return err
 }
 

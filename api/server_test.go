@@ -226,7 +226,7 @@ func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 	}}}
 	cfg := api.Config{
 		Scheduler: b.scheduler, Reader: store, Accounts: store, Console: console{},
-		Copier: store, Scratch: tb.TempDir(),
+		Copier: store, Operator: &operator{}, Scratch: tb.TempDir(),
 		Catalogue: catalogue{{ID: "sim", Kind: "simulated", Description: "a guest", Default: true}},
 		Logger:    slog.New(slog.DiscardHandler),
 	}

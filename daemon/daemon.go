@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"vjob/api"
@@ -19,30 +20,35 @@ import (
 	"vjob/db"
 	"vjob/hypervisor"
 	"vjob/internal/fileio"
-	"vjob/notify"
 	"vjob/scheduler"
 )
 
 // Daemon is a daemon that listens. It answers requests once [Daemon.Serve] runs.
 type Daemon struct {
-	settings  settings.Settings
+	// Source is where a reload reads the settings; nil: a reload is refused. Set it before [Daemon.Serve].
+	Source *Source
+
+	reloading sync.Mutex        // held while the settings are replaced
+	settings  settings.Settings // in effect
 	log       *slog.Logger
 	store     *db.DB
+	commits   *notifyingStore
 	driver    hypervisor.Driver
 	loop      *scheduler.Loop
 	server    *api.Server
-	poster    *notify.Poster
+	posters   posters
 	listeners []*api.Listener
 	addresses []net.Addr // of the listeners
 }
 
 // Run starts a daemon, serves until the context ends, and stops it. A daemon that is killed
 // loses nothing: the next start inspects every node and continues.
-func Run(ctx context.Context, s settings.Settings, log *slog.Logger) error {
+func Run(ctx context.Context, s settings.Settings, source *Source, log *slog.Logger) error {
 	d, err := Open(ctx, s, log)
 	if err != nil {
 		return err
 	}
+	d.Source = source
 	return errors.Join(d.Serve(ctx), d.Close())
 }
 
@@ -110,45 +116,26 @@ func OpenStore(s *settings.Settings) (*db.DB, error) {
 
 // connect creates the loop, the API and the delivery of notifications.
 func (d *Daemon) connect() error {
-	core, err := coreSettings(&d.settings)
-	if err != nil {
-		return err
-	}
 	at, err := dieAt(d.log)
 	if err != nil {
 		return err
 	}
-	fleet, err := powerDrivers(&d.settings, d.driver)
+	d.commits = &notifyingStore{Store: d.store}
+	p, err := d.partsOf(&d.settings)
 	if err != nil {
 		return err
 	}
-	oar, err := dialect(&d.settings)
-	if err != nil {
-		return err
-	}
-	store := &notifyingStore{Store: d.store}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: core, Store: store, Driver: d.driver, Fleet: fleet, Limits: d.settings.SubmissionLimits(),
-		Log: d.log, Now: time.Now, Tick: d.settings.Timing.Tick.Duration, At: at,
-		SweepEvery: time.Hour, KeepConsoles: d.settings.Retention.Consoles.Duration,
-		PruneEvery: time.Hour, Retention: retention(&d.settings),
+		LoopSettings: p.loop, Store: d.commits, Driver: d.driver, Log: d.log, Now: time.Now, At: at,
+		SweepEvery: time.Hour, PruneEvery: time.Hour,
 	})
-	d.server, err = api.New(api.Config{
-		Scheduler: d.loop.Requests, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Catalogue: catalogue(d.settings.Images),
-		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
-		Locals: api.Locals{Listed: d.settings.Listen.Users == "listed"}, TokenLife: d.settings.Accounts.TokenLifetime.Duration,
-		Endpoints: oar.Endpoints, CanonicalPath: oar.Path, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),
-		Rights: api.Rights(d.settings.Rights), Zone: core.Zone,
-	})
-	if err != nil {
+	if d.server, err = api.New(d.apiConfig(&d.settings, p)); err != nil {
 		return err
 	}
-	if d.poster, err = d.openPoster(store); err != nil {
-		return err
-	}
-	store.notify = func() {
+	d.posters.start(p.poster)
+	d.commits.notify = func() {
 		d.server.Notify()
-		d.poster.Notify()
+		d.posters.notify()
 	}
 	return nil
 }
@@ -228,13 +215,17 @@ func (d *Daemon) Serve(ctx context.Context) error {
 		stopServing() // without the loop the API must not answer
 	}()
 	posted := make(chan error, 1)
-	go func() { posted <- d.poster.Run(looping) }()
+	go func() { posted <- d.posters.run(looping, d.log) }()
 	d.awaitLoad(serving)
+	var signals sync.WaitGroup
+	signals.Go(func() { d.reloadOnSignals(serving) })
+	defer signals.Wait()
 	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
 		slog.Int("nodes", len(d.settings.ClusterNodes())))
 	listeners := d.listeners
 	d.listeners = nil // the server closes them
 	err := d.server.Serve(serving, listeners...)
+	stopServing()
 	stopLoop()
 	if looped := <-looped; !errors.Is(looped, context.Canceled) {
 		err = errors.Join(err, looped)

@@ -58,8 +58,8 @@ func checkLibvirt(s *settings.Settings) error {
 	return cluster.Renamed(name, field)
 }
 
-// openLibvirt opens the driver for an image store that carries the id of the installation.
-func openLibvirt(s *settings.Settings, installation string, log *slog.Logger) (hypervisor.Driver, error) {
+// newLibvirt opens the driver for an image store that carries the id of the installation.
+func newLibvirt(s *settings.Settings, installation string, log *slog.Logger) (hypervisor.Driver, error) {
 	config := libvirtConfig(s)
 	config.Installation = installation
 	driver, err := libvirt.New(config, log)

@@ -12,27 +12,26 @@ import (
 	"vjob/daemon/settings"
 	"vjob/energy/power/driver"
 	"vjob/notify"
-	"vjob/scheduler"
 )
 
 // notificationsFile is the file in the state directory with the notifications to deliver.
 const notificationsFile = "notifications.json"
 
-// openPoster returns the poster that delivers notifications.
-func (d *Daemon) openPoster(store scheduler.Store) (*notify.Poster, error) {
-	n := &d.settings.Notify
+// openPoster returns a poster that delivers notifications by some settings.
+func (d *Daemon) openPoster(s *settings.Settings) (*notify.Poster, error) {
+	n := &s.Notify
 	c := notify.PosterSettings{
 		Source: d.store, Rates: notify.Rates{Mails: n.Mail.PerHour, Calls: n.Webhooks.PerHour},
-		File: filepath.Join(d.settings.State, notificationsFile), Log: d.log, Now: time.Now,
+		File: filepath.Join(s.State, notificationsFile), Log: d.log, Now: time.Now,
 		Report: func(ctx context.Context, e journal.Event) error {
-			return store.Commit(ctx, journal.Step{Events: []journal.Event{e}})
+			return d.commits.Commit(ctx, journal.Step{Events: []journal.Event{e}})
 		},
 	}
 	var err error
 	if c.Host, err = os.Hostname(); err != nil {
 		return nil, fmt.Errorf("notifications: %w", err)
 	}
-	mail, hook, err := transports(&d.settings)
+	mail, hook, err := transports(s)
 	if err != nil {
 		return nil, err
 	}

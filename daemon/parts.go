@@ -32,25 +32,35 @@ const (
 // openDriver opens the driver that the settings name.
 func openDriver(s *settings.Settings, installation string, log *slog.Logger) (hypervisor.Driver, error) {
 	if s.Driver == driverLibvirt {
-		return openLibvirt(s, installation, log)
+		driver, err := newLibvirt(s, installation, log)
+		if err != nil {
+			return nil, err
+		}
+		return newReplaceable(driver), nil
 	}
-	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
+	of, err := simulatedSettings(s)
 	if err != nil {
 		return nil, err
+	}
+	driver, err := simulated.Open(of)
+	if err != nil {
+		return nil, fmt.Errorf("simulated cluster: %w", err)
+	}
+	return driver, nil
+}
+
+// simulatedSettings returns the settings of the simulated cluster.
+func simulatedSettings(s *settings.Settings) (simulated.Settings, error) {
+	profile, err := simulated.ProfileNamed(s.Simulated.Profile)
+	if err != nil {
+		return simulated.Settings{}, err
 	}
 	config := simulated.Config{Profile: profile, Seed: s.Simulated.Seed, Locks: s.Simulated.Locks}
 	for _, n := range s.ClusterNodes() {
 		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity, Platforms: simulatedPlatforms(s, n.ID)})
 	}
 	faults, err := rehearsals(s)
-	if err != nil {
-		return nil, err
-	}
-	driver, err := simulated.Open(simulated.Settings{Config: config, Speed: s.Simulated.Speed, StateFile: s.ClusterFile(), Rehearsals: faults})
-	if err != nil {
-		return nil, fmt.Errorf("simulated cluster: %w", err)
-	}
-	return driver, nil
+	return simulated.Settings{Config: config, Speed: s.Simulated.Speed, StateFile: s.ClusterFile(), Rehearsals: faults}, err
 }
 
 // simulatedPlatforms are what VMs can be on a simulated node; nil: anything.

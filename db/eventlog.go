@@ -60,7 +60,7 @@ func (r *logReplay) Add(e journal.Event) error {
 		r.states[e.VJob] = cluster.Waiting
 	case journal.EventState:
 		return r.change(e)
-	case journal.EventPlan, journal.EventAction, journal.EventNode, journal.EventRules, journal.EventBudgets, journal.EventPrices, journal.EventPools, journal.EventRecommendation, journal.EventNotify, journal.EventAlarm, journal.EventAudit: // change no vjob
+	case journal.EventPlan, journal.EventAction, journal.EventNode, journal.EventRules, journal.EventBudgets, journal.EventPrices, journal.EventPools, journal.EventSettings, journal.EventRecommendation, journal.EventNotify, journal.EventAlarm, journal.EventAudit: // change no vjob
 	}
 	return nil
 }

@@ -69,11 +69,14 @@ func (r *snapshot) load(l *journal.Loaded) (err error) {
 	if err != nil {
 		return err
 	}
-	l.Ran, l.Crowded, l.CPU = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
+	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
 	for i := range kept {
 		l.VJobs = append(l.VJobs, kept[i].VJob)
 		l.Gangs = append(l.Gangs, kept[i].Gang)
 		l.Account(kept[i].ID, kept[i].Account)
+	}
+	if l.Meters, err = r.meters(); err != nil {
+		return err
 	}
 	if l.Ended, err = r.left(); err != nil {
 		return err

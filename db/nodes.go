@@ -89,30 +89,33 @@ func (r *snapshot) nodes() (list []cluster.Node, err error) {
 // DeleteNode deletes a node. It is ErrConflict while the node holds, or is about to hold, a
 // member of a live vjob or an image.
 func (d *DB) DeleteNode(ctx context.Context, id cluster.NodeID) error {
-	err := d.writer.do(ctx, func(t *tx) error {
-		var holds cluster.VJobID
-		found, err := t.row(`SELECT vjobs.id FROM vjobs JOIN vms ON vms.vjob = vjobs.id
-			LEFT JOIN images ON images.vjob = vms.vjob AND images.rank = vms.rank
-			WHERE vjobs.`+live+` AND (vms.next_node = ?1 OR images.node = ?1
-				OR vms.node = ?1 AND (SELECT phase FROM gangs WHERE vjob = vjobs.id) NOT IN ('absent', 'saved'))
-			LIMIT 1`, []any{string(id)}, &holds)
-		if err != nil {
-			return err
-		}
-		if found {
-			return fmt.Errorf("it holds a part of vjob %s; drain it first: %w", holds, cluster.ErrConflict)
-		}
-		if err := t.exec("DELETE FROM power WHERE node = ?", string(id)); err != nil {
-			return err
-		}
-		n, err := t.change("DELETE FROM nodes WHERE id = ?", string(id))
-		if err == nil && n == 0 {
-			err = cluster.ErrNotFound
-		}
-		return err
-	})
+	err := d.writer.do(ctx, func(t *tx) error { return t.removeNode(&id) })
 	if err != nil {
 		return fmt.Errorf("delete node %s: %w", id, err)
 	}
 	return nil
+}
+
+// removeNode deletes a node that no live vjob holds.
+func (t *tx) removeNode(id *cluster.NodeID) error {
+	var holds cluster.VJobID
+	found, err := t.row(`SELECT vjobs.id FROM vjobs JOIN vms ON vms.vjob = vjobs.id
+		LEFT JOIN images ON images.vjob = vms.vjob AND images.rank = vms.rank
+		WHERE vjobs.`+live+` AND (vms.next_node = ?1 OR images.node = ?1
+			OR vms.node = ?1 AND (SELECT phase FROM gangs WHERE vjob = vjobs.id) NOT IN ('absent', 'saved'))
+		LIMIT 1`, []any{string(*id)}, &holds)
+	if err != nil {
+		return err
+	}
+	if found {
+		return fmt.Errorf("it holds a part of vjob %s; drain it first: %w", holds, cluster.ErrConflict)
+	}
+	if err := t.exec("DELETE FROM power WHERE node = ?", string(*id)); err != nil {
+		return err
+	}
+	n, err := t.change("DELETE FROM nodes WHERE id = ?", string(*id))
+	if err == nil && n == 0 {
+		err = cluster.ErrNotFound
+	}
+	return err
 }

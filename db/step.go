@@ -35,6 +35,7 @@ func (d *DB) Commit(ctx context.Context, step journal.Step) error {
 func (t *tx) step(s *journal.Step, plans []string) error {
 	err := firstError(
 		func() error { return each(s.Nodes, t.node) },
+		func() error { return each(s.Removed, t.removeNode) },
 		func() error { return each(s.Power, t.power) },
 		func() error { return t.rules(s.Rules) },
 		func() error { return t.budgets(s.Budgets) },
@@ -67,6 +68,7 @@ func (t *tx) step(s *journal.Step, plans []string) error {
 		func() error { return each(s.UsageHours, t.usageHour) },
 		func() error { return each(s.Discarded, t.discard) },
 		func() error { return each(s.Capacity, t.capacity) },
+		func() error { return each(s.Meters, t.meter) },
 		func() error { return each(s.Drawn, t.drawn) },
 		func() error { return each(s.NodeHours, t.nodeHour) },
 		func() error { return each(s.VJobHours, t.vjobHour) },

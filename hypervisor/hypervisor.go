@@ -95,6 +95,7 @@ type View struct {
 	Endings   []Ending // guests that ended by themselves, as far as the driver remembers, oldest first
 	Unmanaged []string // unmanaged machines, those without our mark, in order; never touched
 	Warnings  []string // for administrators, such as that VMs are not confined
+	Software  string   // versions of the hypervisor, for administrators; "" if unknown
 	// Platforms are what VMs can be on the node; nil if unknown. Views of a node share them until they
 	// change.
 	Platforms []Platform

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vjob/cluster"
@@ -15,9 +16,8 @@ import (
 
 // caller makes the calls and looks that the core wants, each in a goroutine.
 type caller struct {
-	settings *Settings
+	settings *atomic.Pointer[LoopSettings]
 	driver   hypervisor.Driver
-	fleet    power.Drivers
 	now      func() time.Time
 	at       func(point string)
 	inbox    *inbox
@@ -42,7 +42,7 @@ func (l *caller) start(ctx context.Context, effects Effects) {
 	}
 	if effects.LookStore {
 		l.workers.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
+			ctx, cancel := context.WithTimeout(ctx, l.settings.Load().Execute.LookWait)
 			defer cancel()
 			store, err := l.driver.LookStore(ctx)
 			l.inbox.post(func(c *Core) error { c.LookedStore(l.now(), store, err); return nil })
@@ -60,7 +60,7 @@ func (l *caller) noteCalls(chain execute.Chain) {
 }
 
 func (l *caller) look(ctx context.Context, node cluster.NodeID) {
-	ctx, cancel := context.WithTimeout(ctx, l.settings.Execute.LookWait)
+	ctx, cancel := context.WithTimeout(ctx, l.settings.Load().Execute.LookWait)
 	defer cancel()
 	view, err := l.driver.Look(ctx, node)
 	l.inbox.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
@@ -101,8 +101,9 @@ func (l *caller) runChain(ctx context.Context, chain execute.Chain) {
 // callPowerDriver asks the power driver of a node. The request is in the journal by then.
 func (l *caller) callPowerDriver(ctx context.Context, ask power.Request) {
 	state, err := power.Unknown, fmt.Errorf("node %s: the settings name no power driver for it any more", ask.Node)
-	if driver := l.fleet[ask.Node]; driver != nil {
-		ctx, cancel := context.WithTimeout(ctx, l.settings.Switching.Reply)
+	set := l.settings.Load()
+	if driver := set.Fleet[ask.Node]; driver != nil {
+		ctx, cancel := context.WithTimeout(ctx, set.Switching.Reply)
 		defer cancel()
 		l.at("before power " + ask.Verb.String())
 		state, err = power.Do(ctx, driver, ask.Verb)

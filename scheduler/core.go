@@ -202,7 +202,11 @@ func (c *Core) tendPower(decided bool) {
 }
 
 // Stop returns the last step: the accounts up to now. The core is not used afterwards.
-func (c *Core) Stop(now time.Time) journal.Step { return c.exec.WriteAccounts(now) }
+func (c *Core) Stop(now time.Time) journal.Step {
+	step := c.exec.WriteAccounts(now)
+	c.VJobs.charge(now, &step)
+	return step
+}
 
 // due reports whether a decision is wanted, long enough after the last one, and every node has been
 // observed since the start.

@@ -13,17 +13,21 @@ import (
 // channels are used by other goroutines.
 type inbox struct {
 	events  chan func(*Core) error
+	changes chan changeRequest // of the settings
 	quit    chan struct{}
 	granted []chan error // requests that wait for the next commit
 	stale   bool         // an event failed: the core must be loaded anew
 }
 
 func newInbox() *inbox {
-	return &inbox{events: make(chan func(*Core) error, 1024), quit: make(chan struct{})}
+	return &inbox{events: make(chan func(*Core) error, 1024), changes: make(chan changeRequest), quit: make(chan struct{})}
 }
 
 // errStale: the store may hold what the core does not know.
 var errStale = errors.New("the store may hold more than is known")
+
+// errStopping: the loop has ended, or ends.
+var errStopping = fmt.Errorf("the scheduler is stopping: %w", cluster.ErrUnavailable)
 
 // post hands an event to the loop; after its end events are dropped.
 func (b *inbox) post(event func(*Core) error) {
@@ -60,7 +64,7 @@ func (b *inbox) ask(ctx context.Context, request func(*Core) error) error {
 	select {
 	case b.events <- event:
 	case <-b.quit:
-		return fmt.Errorf("the scheduler is stopping: %w", cluster.ErrUnavailable)
+		return errStopping
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -68,7 +72,7 @@ func (b *inbox) ask(ctx context.Context, request func(*Core) error) error {
 	case err := <-answer:
 		return err
 	case <-b.quit:
-		return fmt.Errorf("the scheduler is stopping: %w", cluster.ErrUnavailable)
+		return errStopping
 	case <-ctx.Done():
 		return ctx.Err()
 	}

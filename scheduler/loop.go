@@ -11,9 +11,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"vjob/ctxswitch/journal"
-	"vjob/energy/power"
 	"vjob/hypervisor"
-	"vjob/scheduler/admission"
 	"vjob/scheduler/housekeeping"
 )
 
@@ -23,12 +21,11 @@ import (
 type Loop struct {
 	Requests *Requests
 
-	settings Settings
+	settings *atomic.Pointer[LoopSettings] // its parts read it; [Loop.change] replaces it
 	store    Store
 	driver   hypervisor.Driver
 	log      *slog.Logger
 	now      func() time.Time
-	tick     time.Duration
 	tasks    []housekeeping.Task
 	at       func(point string)
 
@@ -40,21 +37,15 @@ type Loop struct {
 
 // LoopConfig configures a loop.
 type LoopConfig struct {
-	Settings Settings
-	Store    Store
-	Driver   hypervisor.Driver
-	Fleet    power.Drivers // the power drivers of nodes; may be nil
-	Limits   admission.Limits
-	Log      *slog.Logger
-	Now      func() time.Time // time.Now, or a fake one
-	Tick     time.Duration    // the periodic timer; events come in between
-	// SweepEvery is how often the driver removes what is kept for ended vjobs, except consoles younger
-	// than KeepConsoles. 0 is never.
-	SweepEvery   time.Duration
-	KeepConsoles time.Duration
-	// PruneEvery is how often history older than Retention is deleted from the store. 0 is never.
+	LoopSettings
+	Store  Store
+	Driver hypervisor.Driver
+	Log    *slog.Logger
+	Now    func() time.Time // time.Now, or a fake one
+	// SweepEvery is how often the driver removes what is kept for ended vjobs, except young consoles. 0 is never.
+	SweepEvery time.Duration
+	// PruneEvery is how often old history is deleted from the store. 0 is never.
 	PruneEvery time.Duration
-	Retention  journal.Retention
 	// At is called at every point at which a crash leaves something half done: before and after each
 	// commit and each call. Tests kill the process there. May be nil.
 	At func(point string)
@@ -63,21 +54,23 @@ type LoopConfig struct {
 // NewLoop makes a loop; [Loop.Run] starts it.
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
-		settings: cfg.Settings, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now, tick: cfg.Tick, at: cfg.At,
+		settings: &atomic.Pointer[LoopSettings]{}, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now, at: cfg.At,
 		inbox: newInbox(), board: newBoard(cfg.Now),
 	}
+	l.settings.Store(&cfg.LoopSettings)
 	if l.at == nil {
 		l.at = func(string) {}
 	}
-	l.calls = &caller{settings: &l.settings, driver: l.driver, fleet: cfg.Fleet, now: l.now, at: l.at, inbox: l.inbox, inFlight: map[hypervisor.OpID]time.Time{}}
-	l.Requests = &Requests{settings: &l.settings, store: l.store, limits: cfg.Limits, now: l.now, inbox: l.inbox, board: l.board}
+	l.calls = &caller{settings: l.settings, driver: l.driver, now: l.now, at: l.at, inbox: l.inbox, inFlight: map[hypervisor.OpID]time.Time{}}
+	l.Requests = &Requests{settings: l.settings, store: l.store, now: l.now, inbox: l.inbox, board: l.board}
 	horizon := func() journal.Horizon {
-		h := cfg.Retention.Horizon(l.now())
-		h.Charges = l.now().Add(-l.settings.OrderingRules().Memory())
+		set := l.settings.Load()
+		h := set.Retention.Horizon(l.now())
+		h.Charges = l.now().Add(-set.OrderingRules().Memory())
 		return h
 	}
 	l.tasks = []housekeeping.Task{
-		housekeeping.Sweep(l.driver, l.Requests.live, cfg.SweepEvery, cfg.KeepConsoles),
+		housekeeping.Sweep(l.driver, l.Requests.live, cfg.SweepEvery, func() time.Duration { return l.settings.Load().KeepConsoles }),
 		housekeeping.Prune(l.store, horizon, cfg.PruneEvery, l.log),
 	}
 	return l
@@ -104,6 +97,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 	wake := time.NewTimer(0)
 	defer wake.Stop()
+	tick := time.NewTicker(l.settings.Load().Tick)
+	defer tick.Stop()
 	for {
 		core, err = l.carryOut(ctx, core, wake)
 		if err != nil {
@@ -116,7 +111,14 @@ func (l *Loop) Run(ctx context.Context) error {
 		case event := <-l.inbox.events:
 			l.inbox.stale = event(core) != nil
 			l.inbox.takeMore(core)
+		case r := <-l.inbox.changes:
+			if core, err = l.change(ctx, core, r); err != nil {
+				return err
+			}
+			tick.Reset(l.settings.Load().Tick)
 		case <-wake.C:
+			core.Tick(l.now())
+		case <-tick.C:
 			core.Tick(l.now())
 		case node := <-l.driver.Hints():
 			core.Hint(l.now(), node)
@@ -131,23 +133,9 @@ func (l *Loop) stop(ctx context.Context, core *Core) {
 	}
 }
 
-// startTimers starts the periodic tick and the housekeeping. The tick only posts an event, unless
-// the last one is still waiting.
+// startTimers starts the housekeeping.
 func (l *Loop) startTimers(ctx context.Context) (gocron.Scheduler, error) {
 	timers, err := gocron.NewScheduler()
-	if err != nil {
-		return nil, err
-	}
-	var waiting atomic.Bool
-	_, err = timers.NewJob(gocron.DurationJob(l.tick), gocron.NewTask(func() {
-		if waiting.CompareAndSwap(false, true) {
-			l.inbox.post(func(c *Core) error {
-				waiting.Store(false)
-				c.Tick(l.now())
-				return nil
-			})
-		}
-	}))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +156,8 @@ func (l *Loop) load(ctx context.Context) (*Core, error) {
 	l.log.Info("journal loaded", slog.Int64("epoch", loaded.Epoch), slog.Int("vjobs", len(loaded.VJobs)),
 		slog.Int("open_calls", len(loaded.Open)))
 	loaded.Deadlines = maps.Clone(l.calls.inFlight)
-	core := NewCore(l.settings, loaded, l.now())
+	loaded.Answering = l.board.latest().answering()
+	core := NewCore(l.settings.Load().Settings, loaded, l.now())
 	l.board.snapshot.Store(core.Snapshot())
 	return core, nil
 }

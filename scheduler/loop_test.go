@@ -68,8 +68,8 @@ func build(t *testing.T, set scheduler.Settings) *plant {
 // start runs a loop over a store.
 func (p *plant) start(set scheduler.Settings, store scheduler.Store) {
 	p.loop = scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: set, Store: store, Driver: slowed{p.driver, p}, Limits: admission.Limits{VMs: 4},
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Tick: time.Second,
+		LoopSettings: scheduler.LoopSettings{Settings: set, Limits: admission.Limits{VMs: 4}, Tick: time.Second},
+		Store:        store, Driver: slowed{p.driver, p}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -163,6 +163,17 @@ func TestStopWritesAccounts(t *testing.T) {
 		p.close()
 		if kept, _ := p.store.VJob(job.ID); ran < 10*time.Second || kept.Account.Running < ran {
 			t.Errorf("it ran %s, its account has %s", ran, kept.Account.Running)
+		}
+		loaded, err := p.store.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var charged int64 // in ms of CPU
+		for _, c := range loaded.Charges {
+			charged += c.CPUTime
+		}
+		if want := ran.Milliseconds() * int64(job.Reserved().CPU) / 1000; charged < want {
+			t.Errorf("it ran %s, the charges of fair share are %d ms of CPU, want at least %d ms", ran, charged, want)
 		}
 	})
 }

@@ -97,7 +97,7 @@ func (p *Pools) changeable(name string) error {
 	case name == pool.Root || !cluster.IsName(name):
 		return cluster.BadField("name", name, "a name other than that of the whole cluster, which is "+pool.Root)
 	case p.fixed(name):
-		return fmt.Errorf("pool %s is one of the daemon's settings: change it there and start the daemon again: %w", name, cluster.ErrConflict)
+		return fmt.Errorf("pool %s is one of the daemon's settings: change it there and reload them (vjob admin reload): %w", name, cluster.ErrConflict)
 	}
 	return nil
 }

@@ -60,9 +60,11 @@ func pruning(t *testing.T, store scheduler.Store, every time.Duration, f func(*s
 	started = time.Now()
 	var log strings.Builder
 	l := scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: settings(), Store: store, Driver: &sweptDriver{}, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now,
-		Limits: admission.Limits{VMs: 10, Images: []string{"i"}}, Tick: time.Minute,
-		PruneEvery: every, Retention: journal.Retention{Events: 24 * time.Hour, VJobs: 48 * time.Hour},
+		LoopSettings: scheduler.LoopSettings{
+			Settings: settings(), Limits: admission.Limits{VMs: 10, Images: []string{"i"}}, Tick: time.Minute,
+			Retention: journal.Retention{Events: 24 * time.Hour, VJobs: 48 * time.Hour},
+		},
+		Store: store, Driver: &sweptDriver{}, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now, PruneEvery: every,
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vjob/cluster"
@@ -19,9 +20,8 @@ import (
 // Requests are the requests of users and administrators. They are safe for concurrent use: each changes the core in
 // the goroutine of the loop.
 type Requests struct {
-	settings *Settings
+	settings *atomic.Pointer[LoopSettings]
 	store    Store
-	limits   admission.Limits
 	now      func() time.Time
 	inbox    *inbox
 	board    *board
@@ -44,16 +44,17 @@ func (l *Requests) Disown(ctx context.Context, user, former string) error {
 // Submit checks a submission against the cluster and the bounds, writes it and wakes the loop. The
 // vjob is durable on return. A repeated key returns the vjob of the first time and created false.
 func (l *Requests) Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error) {
-	if err := s.Validate(l.limits, l.board.latest().Declared()); err != nil {
+	set := l.settings.Load()
+	if err := s.Validate(set.Limits, l.board.latest().Declared()); err != nil {
 		return nil, false, err
 	}
-	if err := s.Route(l.settings.OrderingRules()); err != nil {
+	if err := s.Route(set.OrderingRules()); err != nil {
 		return nil, false, err
 	}
-	if err := l.settings.admitPool(s.VJob(0), l.board.latest().Pools.Hierarchy); err != nil {
+	if err := set.admitPool(s.VJob(0), l.board.latest().Pools.Hierarchy); err != nil {
 		return nil, false, err
 	}
-	s.At, s.Allowed = l.now().UTC(), l.limits.Owner
+	s.At, s.Allowed = l.now().UTC(), set.Limits.Owner
 	if s.Claims() {
 		l.reserving.Lock()
 		defer l.reserving.Unlock()
@@ -205,7 +206,7 @@ func (l *Requests) QueueStatus(ctx context.Context) (s ordering.Status, err erro
 func (l *Requests) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
 	var answer func() WhatIfResult
 	err := l.inbox.ask(ctx, func(c *Core) (err error) {
-		answer, err = c.WhatIf(l.now(), s, l.limits)
+		answer, err = c.WhatIf(l.now(), s, l.settings.Load().Limits)
 		return err
 	})
 	if err != nil {

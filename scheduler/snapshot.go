@@ -10,6 +10,17 @@ import (
 	"vjob/queue"
 )
 
+// answering returns the nodes that answer.
+func (s *Snapshot) answering() map[cluster.NodeID]bool {
+	list := map[cluster.NodeID]bool{}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; !n.Silent && !n.Since.IsZero() {
+			list[n.ID] = true
+		}
+	}
+	return list
+}
+
 // Snapshot returns the state of the loop.
 func (c *Core) Snapshot() *Snapshot {
 	s := &Snapshot{
@@ -28,7 +39,7 @@ func (c *Core) Snapshot() *Snapshot {
 	s.Pools = c.Pools.status(nodes, vjobs, c.last.division)
 	for _, n := range nodes {
 		s.Nodes = append(s.Nodes, NodeStatus{
-			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings,
+			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings, Software: n.Software,
 			Platforms: n.Platforms, Power: c.Power.cap.Node(&n), Maintenance: c.Nodes.maintenance(c.now, &n, actions, c.last.undrained[n.ID]), Switch: c.Power.controller.Switch(n.ID),
 		})
 	}

@@ -31,6 +31,7 @@ type NodeStatus struct {
 	Problem string    // what the last look said, when it failed; or why it is not drained yet
 	// Warnings are for administrators; the node answers all the same.
 	Warnings []string
+	Software string // versions of the hypervisor; "" if unknown
 	// Platforms are what VMs can be on the node; nil if unknown.
 	Platforms   []hypervisor.Platform
 	Power       powercap.Node

@@ -77,8 +77,10 @@ func sweeping(t *testing.T, d *sweptDriver, every time.Duration, f func(*schedul
 		}
 	}
 	l := scheduler.NewLoop(scheduler.LoopConfig{
-		Settings: settings(), Store: store, Driver: d, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Limits: admission.Limits{VMs: 10, Images: []string{"i"}}, Tick: time.Minute, SweepEvery: every, KeepConsoles: 3 * time.Hour,
+		LoopSettings: scheduler.LoopSettings{
+			Settings: settings(), Limits: admission.Limits{VMs: 10, Images: []string{"i"}}, Tick: time.Minute, KeepConsoles: 3 * time.Hour,
+		},
+		Store: store, Driver: d, Log: slog.New(slog.DiscardHandler), Now: time.Now, SweepEvery: every,
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

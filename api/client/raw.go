@@ -31,6 +31,17 @@ func (c *Client) Health(ctx context.Context) (h wire.Health, err error) {
 	return h, nil
 }
 
+// Reload has the daemon read its settings again (administrators).
+func (c *Client) Reload(ctx context.Context, order wire.ReloadOrder) (done wire.Reload, err error) {
+	_, err = c.call(ctx, request{method: http.MethodPost, path: "/v1/admin/reload", body: order}, &done)
+	return done, err
+}
+
+// Doctor examines the installation (administrators).
+func (c *Client) Doctor(ctx context.Context) (wire.Doctor, error) {
+	return get[wire.Doctor](ctx, c.connection, "/v1/admin/doctor", nil)
+}
+
 // Backup opens a consistent copy of the database, an SQLite file (administrators).
 // Reading it fails when it was cut short. The caller closes it.
 func (c *Client) Backup(ctx context.Context) (copied io.ReadCloser, size int64, err error) {

@@ -6,9 +6,10 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
+
+	"vjob/internal/version"
 )
 
 // Context ends on SIGINT, SIGTERM and SIGHUP, the last one unless the program ignores it
@@ -40,19 +41,5 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Version returns the version in the build information: a tag, or the commit.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return s.Value[:12]
-		}
-	}
-	return "development"
-}
+// Version returns the version of the program.
+func Version() string { return version.Program() }

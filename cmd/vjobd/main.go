@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -137,7 +138,24 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 		_, err := fmt.Fprintf(c.out, "the settings are right: %d nodes, driver %s, policy %s\n", len(s.ClusterNodes()), s.Driver, s.Policy.Name)
 		return err
 	}
-	return daemon.Run(cmd.Context(), s, daemon.NewLogger(c.err, s.Log))
+	source, stop := c.source()
+	defer stop()
+	return daemon.Run(cmd.Context(), s, source, daemon.NewLogger(c.err, s.Log))
+}
+
+// source returns where the settings are read again at a reload, and at every SIGHUP. Without a settings file there is
+// nothing to read, and SIGHUP ends the daemon as other programs.
+func (c *command) source() (s *daemon.Source, stop func()) {
+	if c.file == "" {
+		return nil, func() {}
+	}
+	name := c.file
+	if path, err := filepath.Abs(name); err == nil {
+		name = path
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	return &daemon.Source{Name: name, Read: c.settings, Signals: hangups}, func() { signal.Stop(hangups) }
 }
 
 func (c *command) settingsCommand() *cobra.Command {

@@ -21,10 +21,10 @@ type vjobAccount struct {
 	used    journal.Usage // not yet written
 	memory  float64       // MiB·s on nodes, not yet written
 	hours   usageHours    // not yet written
-	before  time.Duration // CPU time that the journal has of copies that are not seen yet: their clocks have it, too
 	joules  float64       // of its shares of the nodes, not yet written
 	watts   energy.Watts  // that it draws now
 	meters  []meter       // by rank; nil until a member was seen
+	absence *absence      // before this start of the scheduler; nil: none, or it is accounted
 }
 
 // meter is what was last seen of the CPU, the memory and the network of a member.
@@ -66,6 +66,9 @@ func (a *vjobAccount) add(now time.Time, job *cluster.VJob, rec *gang.Record) {
 			}
 		}
 	}
+	if a.phase != rec.Phase {
+		a.absence = nil
+	}
 	a.phase = rec.Phase
 }
 
@@ -87,16 +90,6 @@ func (a *vjobAccount) take(id cluster.VJobID) (journal.Usage, []journal.UsageHou
 	return used, hours
 }
 
-// continues takes in the CPU time that the journal has of the vjob. The copies that the gang has at a start have been
-// accounted for before; later copies have clocks of their own.
-func (a *vjobAccount) continues(cpu time.Duration) {
-	switch a.phase {
-	case gang.Absent, gang.Creating, gang.Saved, gang.Restoring, gang.Clearing: // no copy, or new ones
-	default:
-		a.before = cpu
-	}
-}
-
 // observe takes in what a look says of the CPU of a member: what it needs now, and what
 // it has used since the last look. It reports whether what it counts for has changed.
 func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, node cluster.NodeID, c *hypervisor.Copy, expect bool) (changed bool) {
@@ -104,10 +97,6 @@ func (a *vjobAccount) observe(now time.Time, job *cluster.VJob, node cluster.Nod
 		a.meters = make([]meter, len(job.VMs))
 	}
 	m, need := &a.meters[c.VM.Rank], c.CPU
-	if !m.seen {
-		m.used = min(a.before, c.CPUTime)
-		a.before -= m.used
-	}
 	if c.CPUTime < m.used {
 		m.used = 0 // another copy: its clock began anew
 	}

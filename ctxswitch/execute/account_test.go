@@ -134,32 +134,6 @@ func TestAccountOfAnotherCopy(t *testing.T) {
 	}
 }
 
-// After a restart the CPU time that the journal has is not counted again, in whichever order the members are seen.
-func TestAccountContinues(t *testing.T) {
-	for _, c := range []struct{ before, first, second, want time.Duration }{
-		{0, 20 * time.Second, 30 * time.Second, 50 * time.Second},
-		{45 * time.Second, 20 * time.Second, 30 * time.Second, 5 * time.Second},
-		{90 * time.Second, 20 * time.Second, 30 * time.Second, 0}, // of earlier copies, too
-	} {
-		l := world(job(1, 2, cluster.Running))
-		l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
-		l.CPU = map[cluster.VJobID]time.Duration{1: c.before}
-		d := newHarness(t, settings(), l)
-		d.burns("a", c.first)
-		d.burns("b", c.second)
-		d.settle()
-		d.pass(2 * time.Minute)
-		if got := d.usage().CPU; got != c.want {
-			t.Errorf("with %s in the journal: %s, want %s", c.before, got, c.want)
-		}
-		d.burns("a", c.first+7*time.Second)
-		d.pass(2 * time.Minute)
-		if got := d.usage().CPU; got != c.want+7*time.Second {
-			t.Errorf("with %s in the journal: %s later, want %s", c.before, got, c.want+7*time.Second)
-		}
-	}
-}
-
 // Walltime is running time: a vjob is overdue when its sum reaches it, and the
 // executor knows when the next one will be.
 func TestOverdue(t *testing.T) {
@@ -180,5 +154,90 @@ func TestOverdue(t *testing.T) {
 	d.pass(time.Second)
 	if over, next := d.exec.Walltimes.Overdue(), d.exec.Walltimes.Next(); len(over) != 1 || over[0] != 3 || !next.Equal(start.Add(2*time.Minute)) {
 		t.Errorf("got %v, next %s", over, next)
+	}
+}
+
+// stops ends the executor, and returns the journal from which the next one starts: what there was, and all accounts.
+func (d *harness) stops(l journal.Loaded) journal.Loaded {
+	d.steps = append(d.steps, d.exec.WriteAccounts(d.now))
+	used := d.usage()
+	l.Ran = map[cluster.VJobID]time.Duration{1: used.Running - used.Crowded}
+	for _, s := range d.steps {
+		for _, m := range s.Meters {
+			l.Meters = map[cluster.VJobID]journal.Meter{1: m}
+		}
+	}
+	return l
+}
+
+// A restart forgets nothing and counts nothing twice: the CPU time of a copy goes on from where the account ends, and
+// VMs that are seen again have run while no scheduler watched.
+func TestAccountGoesOnAfterARestart(t *testing.T) {
+	l := world(job(1, 2, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
+	d := newHarness(t, settings(), l)
+	d.settle()
+	d.burns("a", 50*time.Second)
+	d.burns("b", 30*time.Second)
+	d.pass(100 * time.Second)
+	copies, stopped := d.copies, d.now
+
+	d2 := newHarnessAt(t, settings(), d.stops(l), stopped.Add(10*time.Minute))
+	d2.copies = copies
+	d2.burns("a", 70*time.Second)
+	d2.burns("b", 30*time.Second)
+	d2.settle()
+	if r, _ := d2.exec.Job(1); r.Ran != 100*time.Second+10*time.Minute {
+		t.Errorf("it ran for %s after the restart, want 100 s and the 10 min without a scheduler", r.Ran)
+	}
+	d2.pass(time.Minute)
+	d2.steps = append(d2.steps, d2.exec.WriteAccounts(d2.now))
+	want := journal.Usage{Running: 11 * time.Minute, CPU: 20 * time.Second, Wanted: 2 * time.Minute, MemorySec: 11 * 60 * 2048}
+	if got := d2.usage(); got != want {
+		t.Errorf("after the restart got %+v, want %+v", got, want)
+	}
+}
+
+// Until all members were seen again it is not known whether they ran, and a second restart keeps the absence. The guests
+// that ended meanwhile ran until then.
+func TestAnAbsenceCountsOnceTheMembersAreSeen(t *testing.T) {
+	l := world(job(1, 2, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a", "b"))
+	d := newHarness(t, settings(), l)
+	d.settle()
+	d.pass(100 * time.Second)
+
+	d2 := newHarnessAt(t, settings(), d.stops(l), d.now.Add(10*time.Minute))
+	d2.dead = map[cluster.NodeID]bool{"b": true}
+	d2.settle()
+	if r, _ := d2.exec.Job(1); r.Ran != 100*time.Second {
+		t.Errorf("it ran for %s, while node b is silent", r.Ran)
+	}
+	d2.steps = append(d2.steps, d.steps...) // the sums
+	d2.pass(10 * time.Second)
+
+	d3 := newHarnessAt(t, settings(), d2.stops(l), d2.now.Add(5*time.Minute))
+	d3.gone(1, 1, "b")
+	d3.endings = map[cluster.NodeID][]hypervisor.Ending{"b": {{
+		VM: cluster.VMID{VJob: 1, Rank: 1}, Stamp: hypervisor.Stamp{Incarnation: 1}, Cause: hypervisor.CauseShutdown, At: d3.now.Add(-time.Minute),
+	}}}
+	d3.settle()
+	if r, _ := d3.exec.Job(1); r.Ran != 110*time.Second+15*time.Minute {
+		t.Errorf("it ran for %s, want 110 s and 15 min", r.Ran)
+	}
+}
+
+// Nothing says that VMs that are gone have run while no scheduler watched.
+func TestAnAbsenceOfLostVMsDoesNotCount(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := newHarness(t, settings(), l)
+	d.settle()
+	d.pass(100 * time.Second)
+	d2 := newHarnessAt(t, settings(), d.stops(l), d.now.Add(48*time.Hour))
+	d2.gone(1, 0, "a")
+	d2.settle()
+	if r, ok := d2.exec.Job(1); ok && r.Ran != 100*time.Second {
+		t.Errorf("it ran for %s, want 100 s", r.Ran)
 	}
 }

@@ -3,8 +3,8 @@ package execute
 import (
 	"cmp"
 	"slices"
+	"time"
 
-	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/hypervisor"
 )
@@ -43,40 +43,74 @@ func (m *meters) write(all bool) {
 
 // phaseChanged closes the account of the phase that a gang has left.
 func (ac *accounts) phaseChanged(p *gangState) {
-	ac.add(p, true)
+	if !ac.add(p, true) && p.account.meters != nil {
+		ac.writeMeter(p)
+	}
 	ac.walltimes.await(p)
 }
 
 // addAll adds the time since the last call to all accounts, and writes those that are due, or all.
 func (ac *accounts) addAll(write bool) {
-	written, hours := len(ac.out.Step.Usage), len(ac.out.Step.UsageHours)
+	written, hours, metered := len(ac.out.Step.Usage), len(ac.out.Step.UsageHours), len(ac.out.Step.Meters)
 	for _, p := range ac.gangs.live {
 		ac.add(p, write)
 	}
 	slices.SortFunc(ac.out.Step.Usage[written:], func(a, b journal.Usage) int { return cmp.Compare(a.VJob, b.VJob) })
 	slices.SortStableFunc(ac.out.Step.UsageHours[hours:], func(a, b journal.UsageHour) int { return cmp.Compare(a.VJob, b.VJob) })
+	slices.SortFunc(ac.out.Step.Meters[metered:], func(a, b journal.Meter) int { return cmp.Compare(a.VJob, b.VJob) })
 }
 
-// add adds the time since the last call to a vjob's account, and writes it if that is due.
-func (ac *accounts) add(p *gangState, write bool) {
+// add adds the time since the last call to a vjob's account, and writes it if that is due. It reports whether something
+// was written.
+func (ac *accounts) add(p *gangState, write bool) bool {
 	p.account.add(ac.now, p.job, &p.rec)
 	if !write && !p.account.due() {
-		return
+		return false
 	}
 	used, hours := p.account.take(p.job.ID)
 	ac.out.Step.UsageHours = append(ac.out.Step.UsageHours, hours...)
-	if used != (journal.Usage{}) {
-		used.VJob = p.job.ID
-		ac.out.Step.Usage = append(ac.out.Step.Usage, used)
+	if used == (journal.Usage{}) {
+		return false
+	}
+	used.VJob = p.job.ID
+	ac.out.Step.Usage = append(ac.out.Step.Usage, used)
+	ac.writeMeter(p)
+	return true
+}
+
+// writeMeter writes up to where the account of a vjob goes.
+func (ac *accounts) writeMeter(p *gangState) {
+	m := p.account.read()
+	m.VJob = p.job.ID
+	ac.out.Step.Meters = append(ac.out.Step.Meters, m)
+}
+
+// observe takes in a look at a node: the CPU of copies that run, and what became of the VMs before this start of the
+// scheduler.
+func (ac *accounts) observe(view *hypervisor.View) {
+	for i := range view.Copies {
+		c := &view.Copies[i]
+		p, ok := ac.gangs.of(c.VM)
+		if !ok {
+			continue
+		}
+		if c.State == hypervisor.CopyRunning && p.account.observe(ac.now, p.job, view.Node, c, ac.hooks.Expect) {
+			ac.changes++
+		}
+		ac.closeAbsence(p, c.VM.Rank, ac.now)
+	}
+	for i := range view.Endings {
+		e := &view.Endings[i]
+		if p, ok := ac.gangs.of(e.VM); ok && e.Stamp.Incarnation == p.rec.Incarnation {
+			ac.closeAbsence(p, e.VM.Rank, e.At)
+		}
 	}
 }
 
-// observe takes in the CPU of copies that run on a node.
-func (ac *accounts) observe(node cluster.NodeID, copies []hypervisor.Copy) {
-	for i := range copies {
-		c := &copies[i]
-		if p, ok := ac.gangs.of(c.VM); ok && c.State == hypervisor.CopyRunning && p.account.observe(ac.now, p.job, node, c, ac.hooks.Expect) {
-			ac.changes++
-		}
+// closeAbsence notes until when a member existed, and adds the absence to the account once this is known of all members.
+func (ac *accounts) closeAbsence(p *gangState, rank int, until time.Time) {
+	if p.account.absence != nil && p.account.closeAbsence(p.job, &p.rec, rank, until) {
+		ac.walltimes.await(p)
+		ac.changes++
 	}
 }

@@ -32,8 +32,10 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	if e.nodes.firstLook(n) {
 		e.changes++
 	}
+	expected := n.answered
 	n.looking, n.lookEnded = false, now
 	if n.State == cluster.Down {
+		n.answered = false
 		return
 	}
 	was := n.seen
@@ -41,17 +43,19 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		n.problem = err.Error()
 	} else {
 		e.nodes.update(n, view)
-		e.meters.accounts.observe(id, view.Copies)
+		e.meters.accounts.observe(&view)
 		e.unknown.isolate(n)
 	}
-	n.seen = err == nil
+	n.seen, n.answered = err == nil, false
 	e.nodes.updateSilent(n)
 	e.meters.looked(n)
 	if was != n.seen {
 		n.seenSince = now
 		e.changes++
-		e.nodes.tell(n)
 		e.nodes.touchJobsOn(id)
+	}
+	if (was || expected) != n.seen {
+		e.nodes.tell(n)
 	}
 	if n.lookAgain && n.seen {
 		e.nodes.look(n)

@@ -72,6 +72,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, n := range loaded.Nodes {
 		e.SetNode(now, n)
+		e.nodes.byID[n.ID].answered = loaded.Answering[n.ID]
 	}
 	records := map[cluster.VJobID]gang.Record{}
 	for _, r := range loaded.Gangs {
@@ -79,7 +80,8 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	}
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
-		e.gangs.live[job.ID].account.continues(loaded.CPU[job.ID])
+		meter, state := loaded.Meters[job.ID], e.gangs.live[job.ID]
+		state.account.resume(&meter, &state.rec, now)
 	}
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]

@@ -78,8 +78,14 @@ func at(id cluster.VJobID, phase gang.Phase, nodes ...cluster.NodeID) gang.Recor
 
 func newHarness(t *testing.T, set execute.Settings, l journal.Loaded) *harness {
 	t.Helper()
+	return newHarnessAt(t, set, l, start)
+}
+
+// newHarnessAt starts an executor at an instant.
+func newHarnessAt(t *testing.T, set execute.Settings, l journal.Loaded, now time.Time) *harness {
+	t.Helper()
 	d := &harness{
-		t: t, exec: execute.New(set, l, start), now: start,
+		t: t, exec: execute.New(set, l, now), now: now,
 		watched: map[cluster.NodeID]int{},
 		copies:  map[cluster.NodeID][]hypervisor.Copy{}, dead: map[cluster.NodeID]bool{},
 	}

@@ -25,8 +25,9 @@ type node struct {
 	// times at which the calls ended: all since asOf.
 	arrived map[cluster.VMID]uint64
 
-	power powerDraw
-	short []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
+	power    powerDraw
+	answered bool           // this process saw it answer before this start, whose first look is still to come
+	short    []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
 }
 
 // looks says how the looks at a node went.
@@ -50,6 +51,7 @@ type lastView struct {
 	endings   []hypervisor.Ending
 	strangers []string // machines that vjob does not manage
 	warnings  []string
+	software  string                // versions of the hypervisor
 	platforms []hypervisor.Platform // kept while the node is silent or off
 	class     string                // of nodes with equal platforms; "" if unknown
 }

@@ -124,6 +124,7 @@ func (ns *nodes) update(n *node, view hypervisor.View) {
 	n.asOf, n.problem, n.endings, n.strangers = n.lookBegan, "", view.Endings, view.Unmanaged
 	maps.DeleteFunc(n.arrived, func(_ cluster.VMID, ended uint64) bool { return ended < n.asOf })
 	ns.warn(n, view.Warnings)
+	n.software = view.Software
 	ns.setPlatforms(n, view.Platforms)
 	if news {
 		ns.forget(n)
@@ -163,9 +164,10 @@ func (ns *nodes) forget(n *node) {
 	clear(n.copies)
 }
 
-// warn takes in the warnings of a node, and tells of new ones.
+// warn takes in the warnings of a node, and tells of new ones. This process has told of those of a node that answered
+// before.
 func (ns *nodes) warn(n *node, warnings []string) {
-	if len(warnings) > 0 && !slices.Equal(n.warnings, warnings) {
+	if len(warnings) > 0 && !n.answered && !slices.Equal(n.warnings, warnings) {
 		ns.event(journal.Event{Kind: journal.EventNode, Node: n.ID, Text: fmt.Sprintf("node %s: %s", n.ID, strings.Join(warnings, "; "))})
 	}
 	n.warnings = warnings

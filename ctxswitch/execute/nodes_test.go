@@ -379,3 +379,28 @@ func TestEventsHaveTheirTime(t *testing.T) {
 		}
 	}
 }
+
+// A node that this process has seen answer counts as such until the first look of the next start, and only a change of
+// that is an event.
+func TestANodeThatAnsweredBefore(t *testing.T) {
+	for _, dead := range []bool{false, true} {
+		l := world()
+		l.Answering = map[cluster.NodeID]bool{"a": true, "b": true, "c": true}
+		d := newHarness(t, settings(), l)
+		d.dead["b"] = dead
+		if n, _ := d.exec.Node("b"); n.Silent {
+			t.Error("before the first look the node is silent")
+		}
+		d.settle()
+		if n, _ := d.exec.Node("b"); n.Silent != dead {
+			t.Errorf("after the first look the node is silent: %t, want %t", n.Silent, dead)
+		}
+		events := 0
+		for _, s := range d.steps {
+			events += len(s.Events)
+		}
+		if dead && events != 1 || !dead && events != 0 {
+			t.Errorf("dead %t: %d events", dead, events)
+		}
+	}
+}

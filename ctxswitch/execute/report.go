@@ -110,6 +110,7 @@ type NodeReport struct {
 	Problem string
 	// Warnings are what administrators should know of the node though it answers.
 	Warnings []string
+	Software string // versions of the hypervisor; "" if unknown
 	Used     cluster.Resources
 	Foreign  cluster.Resources // of Used, by copies of no live vjob
 	Demand   cluster.Resources // what the copies there demand, which may be more than there is
@@ -165,7 +166,7 @@ func (e *Executor) Offered() map[cluster.NodeID]cluster.Resources {
 func (e *Executor) reportNode(n *node) NodeReport {
 	used, foreign := e.VMs.on(n)
 	r := NodeReport{
-		Node: n.Node, Silent: n.silent(), Since: n.seenSince, Problem: n.problem, Warnings: n.warnings,
+		Node: n.Node, Silent: n.silent() && !n.answered, Since: n.seenSince, Problem: n.problem, Warnings: n.warnings, Software: n.software,
 		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms(),
 		On: n.on(), Watts: n.power.watts, Joules: e.meters.energy.drawn[n.ID],
 		Platforms: n.platforms, PlatformClass: n.class,

@@ -102,7 +102,8 @@ const (
 	AuditPower          AuditAction = "power"
 	AuditRecommendation AuditAction = "recommendation"
 	AuditAlarm          AuditAction = "alarm"
-	AuditStart          AuditAction = "start" // of the daemon, with its settings
+	AuditStart          AuditAction = "start"  // of the daemon, with its settings
+	AuditReload         AuditAction = "reload" // of the settings
 )
 
 // Event is the entry as an event.

@@ -104,6 +104,7 @@ const (
 	EventBudgets   EventKind = "budgets"   // the power budgets were changed
 	EventPrices    EventKind = "prices"    // the prices of energy were changed
 	EventPools     EventKind = "pools"     // the pools of the cluster were changed
+	EventSettings  EventKind = "settings"  // the daemon read its settings again
 	// A recommendation was made, approved, rejected, applied or given up.
 	EventRecommendation EventKind = "recommendation"
 	EventNotify         EventKind = "notify" // notifications of a vjob are not delivered
@@ -269,11 +270,12 @@ type Loaded struct {
 	Ended     []gang.Record                    // of vjobs that have ended and left images that are kept, in order
 	Ran       map[cluster.VJobID]time.Duration // as far as it counts towards the walltimes
 	Crowded   map[cluster.VJobID]time.Duration // beside that
-	CPU       map[cluster.VJobID]time.Duration // CPU time that its guests got
+	Meters    map[cluster.VJobID]Meter         // up to where the accounts of those vjobs go
 	Charges   []Charge                         // that were not pruned, in order
 	Capacity  []NodeCapacity                   // the last of each node, in order of their names
 	Open      []Intent                         // without a result: they may still be under way
 	Deadlines map[hypervisor.OpID]time.Time    // those of Open that this process has not given up, and their deadlines
+	Answering map[cluster.NodeID]bool          // nodes that this process has seen answer: that they do is no news
 	Plans     []PlanID                         // that were running
 	Waits     []cluster.VJobID                 // those of the vjobs that wait for others, in order
 	Past      []EndedVJob                      // of vjobs that have ended and are waited for
@@ -293,8 +295,5 @@ func (l *Loaded) Account(id cluster.VJobID, u Usage) {
 	}
 	if u.Crowded != 0 {
 		l.Crowded[id] = u.Crowded
-	}
-	if u.CPU != 0 {
-		l.CPU[id] = u.CPU
 	}
 }

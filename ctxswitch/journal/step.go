@@ -13,6 +13,7 @@ type Step struct {
 	VJobs   []VJobChange
 	Gangs   []gang.Record
 	Nodes   []cluster.Node
+	Removed []cluster.NodeID // nodes that are deleted; ErrConflict if a live vjob holds one
 	Power   []cycle.Record
 	Rules   *Rules   // in place of those before; nil: as they were
 	Budgets *Budgets // the same of budgets
@@ -29,7 +30,8 @@ type Step struct {
 	UsageHours []UsageHour
 	Discarded  []DiscardedRun // up to and with the use of this step
 	Capacity   []NodeCapacity
-	Drawn      []NodeEnergy // added to what there is
+	Meters  []Meter      // in place of those before
+	Drawn   []NodeEnergy // added to what there is
 	// NodeHours and VJobHours are added as well.
 	NodeHours []NodeHour
 	VJobHours []VJobHour
@@ -49,9 +51,9 @@ type Step struct {
 
 // Empty reports whether there is nothing to commit.
 func (s *Step) Empty() bool {
-	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Power) +
+	rows := len(s.Reshape) + len(s.VJobs) + len(s.Gangs) + len(s.Nodes) + len(s.Removed) + len(s.Power) +
 		len(s.Plans) + len(s.Closed) + len(s.Actions) + len(s.Skews) + len(s.Intents) + len(s.Results) +
-		len(s.Usage) + len(s.UsageHours) + len(s.Discarded) + len(s.Capacity) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
+		len(s.Usage) + len(s.UsageHours) + len(s.Meters) + len(s.Discarded) + len(s.Capacity) + len(s.Drawn) + len(s.NodeHours) + len(s.VJobHours) + len(s.Charges) +
 		len(s.Events) + len(s.Freed) + len(s.Again) + len(s.Spans) + len(s.Moved) + len(s.MoveModes) + len(s.Audit) + len(s.Recommendations) + len(s.Alarms) + len(s.Learned)
 	return rows == 0 && s.Rules == nil && s.Budgets == nil && s.Prices == nil && s.Pools == nil
 }
@@ -62,6 +64,7 @@ func (s *Step) Append(later *Step) {
 	s.VJobs = append(s.VJobs, later.VJobs...)
 	s.Gangs = append(s.Gangs, later.Gangs...)
 	s.Nodes = append(s.Nodes, later.Nodes...)
+	s.Removed = append(s.Removed, later.Removed...)
 	s.Power = append(s.Power, later.Power...)
 	if later.Rules != nil {
 		s.Rules = later.Rules
@@ -85,6 +88,7 @@ func (s *Step) Append(later *Step) {
 	s.UsageHours = append(s.UsageHours, later.UsageHours...)
 	s.Discarded = append(s.Discarded, later.Discarded...)
 	s.Capacity = append(s.Capacity, later.Capacity...)
+	s.Meters = append(s.Meters, later.Meters...)
 	s.Drawn = append(s.Drawn, later.Drawn...)
 	s.NodeHours = append(s.NodeHours, later.NodeHours...)
 	s.VJobHours = append(s.VJobHours, later.VJobHours...)

@@ -153,6 +153,9 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 		return hypervisor.View{}, fmt.Errorf("look at %s: %w", node, err)
 	}
 	view.Warnings, view.Platforms = n.allWarnings(), n.platforms()
+	if i := n.inspected.Load(); i != nil {
+		view.Software = i.software
+	}
 	if n.cache.contentionHidden() {
 		view.Warnings = append(view.Warnings, warnBlind)
 	}

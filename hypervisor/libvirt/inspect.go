@@ -4,6 +4,7 @@ package libvirt
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -34,13 +35,29 @@ func (n *node) recordInspection(log *slog.Logger, found inspection) {
 
 // inspect queries a host.
 func (c Config) inspect(conn *libvirt.Connect) (inspection, error) {
-	return c.inspectBy(conn.GetCapabilities, func(name string) error {
+	i, err := c.inspectBy(conn.GetCapabilities, func(name string) error {
 		filter, err := conn.LookupNWFilterByName(name)
 		if err != nil {
 			return err
 		}
 		return filter.Free()
 	})
+	i.software = software(conn.GetLibVersion, conn.GetVersion)
+	return i, err
+}
+
+// software returns the versions of libvirt and of the hypervisor on a host, as far as it tells them.
+func software(library, hypervisor func() (uint32, error)) string {
+	var parts []string
+	for _, part := range []struct {
+		name  string
+		query func() (uint32, error)
+	}{{"libvirt", library}, {"QEMU", hypervisor}} {
+		if v, err := part.query(); err == nil && v > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d.%d.%d", part.name, v/1_000_000, v/1000%1000, v%1000))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // inspectBy is inspect with the two queries as arguments: the capabilities of the host, and

@@ -89,6 +89,7 @@ func confined(capabilities string) (bool, error) {
 type inspection struct {
 	confined   bool
 	unfiltered bool // it lacks the network filter
+	software   string
 }
 
 // warnings are the warnings about a node for administrators.

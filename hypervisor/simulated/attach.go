@@ -37,7 +37,7 @@ func (d *Driver) Attach(_ context.Context, vm cluster.VMID, node cluster.NodeID)
 // guestAt reports whether a guest is on a node and not shutting down, and whether it runs; mu is
 // held.
 func (d *Driver) guestAt(vm cluster.VMID, node cluster.NodeID) (runs, exists bool) {
-	d.cluster.advance(d.clock.now())
+	d.cluster.advance(d.clock().now())
 	m := d.cluster.nodes.at(node, vm)
 	if m == nil || m.State == hypervisor.CopyDead || m.Memory.Stage == stopping {
 		return false, false

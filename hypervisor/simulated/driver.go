@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vjob/cluster"
@@ -33,8 +34,9 @@ type Settings struct {
 // Driver runs a [Cluster] on the clock of the process. Inside a testing/synctest bubble that is
 // the clock of the bubble.
 type Driver struct {
-	clock scaledClock
-	state stateFile
+	time   atomic.Pointer[scaledClock]
+	opened time.Time // in real time
+	state  stateFile
 
 	mu         sync.Mutex // guards the fields up to consoles
 	cluster    *Cluster
@@ -83,7 +85,7 @@ func Open(s Settings) (*Driver, error) {
 		return nil, cluster.BadField("speed", s.Speed, "between 0 and 1e9; 0 is 1")
 	}
 	d := &Driver{
-		clock:   scaledClock{speed: cmp.Or(s.Speed, 1), real: time.Now()},
+		opened:  time.Now(),
 		state:   stateFile{name: s.StateFile},
 		pending: map[hypervisor.OpID]chan answer{}, consoles: map[cluster.VMID]net.Conn{},
 		hints: make(chan cluster.NodeID, hintBuffer),
@@ -91,12 +93,13 @@ func Open(s Settings) (*Driver, error) {
 		quit:  make(chan struct{}),
 		done:  make(chan struct{}),
 	}
+	d.time.Store(&scaledClock{speed: cmp.Or(s.Speed, 1), real: d.opened})
 	var err error
 	if d.rehearsals, err = sortRehearsals(&s); err != nil {
 		return nil, err
 	}
 	if s.Start.IsZero() {
-		s.Start = d.clock.real.UTC().Round(0)
+		s.Start = d.clock().real.UTC().Round(0)
 	}
 	if err := d.load(s.Config); err != nil {
 		return nil, err
@@ -105,12 +108,15 @@ func Open(s Settings) (*Driver, error) {
 	return d, nil
 }
 
+// clock returns the clock, which [Driver.Reconfigure] replaces.
+func (d *Driver) clock() *scaledClock { return d.time.Load() }
+
 // Now is the virtual time.
-func (d *Driver) Now() time.Time { return d.clock.now() }
+func (d *Driver) Now() time.Time { return d.clock().now() }
 
 // RealDuration converts a duration of virtual time to real time.
 func (d *Driver) RealDuration(virtual time.Duration) time.Duration {
-	return time.Duration(float64(virtual) / d.clock.speed)
+	return time.Duration(float64(virtual) / d.clock().speed)
 }
 
 // Do carries out one call. If the context ends first, the call continues.
@@ -149,7 +155,7 @@ func (d *Driver) begin(ctx context.Context, call hypervisor.Call) (hypervisor.Op
 	call.Op = d.serial
 	reply := make(chan answer, 1)
 	d.pending[call.Op] = reply
-	d.cluster.Begin(d.clock.now(), call)
+	d.cluster.Begin(d.clock().now(), call)
 	d.wakeEngine()
 	return call.Op, reply, nil
 }
@@ -183,10 +189,10 @@ func (d *Driver) look(node cluster.NodeID) (hypervisor.View, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	v, err := d.cluster.Look(d.clock.now(), node)
+	v, err := d.cluster.Look(d.clock().now(), node)
 	for i := range v.Copies { // in real time, in which the caller measures rates
 		t := &v.Copies[i].Traffic
-		t.Sent = int64(float64(t.Sent) / d.clock.speed)
+		t.Sent = int64(float64(t.Sent) / d.clock().speed)
 	}
 	return v, err
 }
@@ -196,7 +202,7 @@ func (d *Driver) LookStore(context.Context) (hypervisor.Store, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	return d.cluster.LookStore(d.clock.now())
+	return d.cluster.LookStore(d.clock().now())
 }
 
 // Hints names nodes on which something changed.
@@ -207,7 +213,7 @@ func (d *Driver) Console(_ context.Context, vm cluster.VMID) (io.ReadCloser, err
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	text, err := d.cluster.Console(d.clock.now(), vm)
+	text, err := d.cluster.Console(d.clock().now(), vm)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +225,7 @@ func (d *Driver) Inject(f Fault) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	return d.cluster.Inject(d.clock.now(), f)
+	return d.cluster.Inject(d.clock().now(), f)
 }
 
 // EndFault ends a lasting fault of a node now.
@@ -227,14 +233,14 @@ func (d *Driver) EndFault(node cluster.NodeID, k FaultKind) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	d.cluster.EndFault(d.clock.now(), node, k)
+	d.cluster.EndFault(d.clock().now(), node, k)
 }
 
 // Truth returns the ground truth, also of nodes that do not answer.
 func (d *Driver) Truth() Truth {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.cluster.advance(d.clock.now())
+	d.cluster.advance(d.clock().now())
 	return d.cluster.Truth()
 }
 
@@ -282,9 +288,9 @@ const maxSleep = time.Hour
 func (d *Driver) step() time.Duration {
 	d.mu.Lock()
 	wait := d.rehearse()
-	notices := d.cluster.Advance(d.clock.now())
+	notices := d.cluster.Advance(d.clock().now())
 	if next, ok := d.cluster.Next(); ok {
-		wait = min(wait, max(0, d.RealDuration(next.Sub(d.clock.now()))+1))
+		wait = min(wait, max(0, d.RealDuration(next.Sub(d.clock().now()))+1))
 	}
 	d.mu.Unlock()
 	wait = min(wait, d.saveIfDue(notices))

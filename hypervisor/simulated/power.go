@@ -57,7 +57,7 @@ func (p powerDriver) do(ctx context.Context, v power.Verb, state *power.State) e
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	s, err := d.cluster.SwitchPower(d.clock.now(), p.node, v)
+	s, err := d.cluster.SwitchPower(d.clock().now(), p.node, v)
 	if state != nil {
 		*state = s
 	}

@@ -38,12 +38,12 @@ func sortRehearsals(s *Settings) ([]Rehearsal, error) {
 func (d *Driver) rehearse() (next time.Duration) {
 	for len(d.rehearsals) > 0 {
 		r := &d.rehearsals[0]
-		if wait := r.After - time.Since(d.clock.real); wait > 0 {
+		if wait := r.After - time.Since(d.opened); wait > 0 {
 			return wait
 		}
-		lasts := time.Duration(float64(r.Lasts) * d.clock.speed)
+		lasts := time.Duration(float64(r.Lasts) * d.clock().speed)
 		// Open has checked that the node exists.
-		_ = d.cluster.Inject(d.clock.now(), Fault{Kind: r.Kind, Node: r.Node, For: lasts})
+		_ = d.cluster.Inject(d.clock().now(), Fault{Kind: r.Kind, Node: r.Node, For: lasts})
 		d.rehearsals = d.rehearsals[1:]
 	}
 	return maxSleep

@@ -30,7 +30,7 @@ type savedState struct {
 func (d *Driver) load(cfg Config) error {
 	data, err := os.ReadFile(d.state.name)
 	if d.state.name == "" || errors.Is(err, fs.ErrNotExist) {
-		d.cluster, d.clock.origin = New(cfg), cfg.Start
+		d.cluster, d.clock().origin = New(cfg), cfg.Start
 		return nil
 	}
 	if err != nil {
@@ -43,8 +43,8 @@ func (d *Driver) load(cfg Config) error {
 	if d.cluster, err = Restore(cfg, f.Cluster); err != nil {
 		return fmt.Errorf("%s: %w", d.state.name, err)
 	}
-	away := max(0, d.clock.real.Sub(f.Saved))
-	d.clock.origin = f.Virtual.Add(time.Duration(float64(away) * d.clock.speed))
+	away := max(0, d.clock().real.Sub(f.Saved))
+	d.clock().origin = f.Virtual.Add(time.Duration(float64(away) * d.clock().speed))
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (d *Driver) save() {
 		return
 	}
 	d.mu.Lock()
-	f := savedState{Saved: time.Now().Round(0), Virtual: d.clock.now()}
+	f := savedState{Saved: time.Now().Round(0), Virtual: d.clock().now()}
 	data, err := d.cluster.Snapshot()
 	d.mu.Unlock()
 	if err == nil {

@@ -50,7 +50,7 @@ func (d *Driver) Sweep(_ context.Context, live func(cluster.VJobID) bool, keepCo
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	virtual := min(float64(max(keepConsoles, hypervisor.SweepAge))*d.clock.speed, math.MaxInt64/2)
-	d.cluster.Sweep(d.clock.now(), live, time.Duration(virtual))
+	virtual := min(float64(max(keepConsoles, hypervisor.SweepAge))*d.clock().speed, math.MaxInt64/2)
+	d.cluster.Sweep(d.clock().now(), live, time.Duration(virtual))
 	return nil
 }

@@ -88,11 +88,15 @@ func (s *Shell) Snapshot() *scheduler.Snapshot {
 }
 
 // start creates the core from the store.
-func (s *Shell) start() error {
+func (s *Shell) start() error { return s.continueWith(nil) }
+
+// continueWith creates the core from the store. The calls with deadlines are under way.
+func (s *Shell) continueWith(deadlines map[hypervisor.OpID]time.Time) error {
 	loaded, err := s.cfg.Store.Load(context.Background())
 	if err != nil {
 		return fmt.Errorf("load the journal: %w", err)
 	}
+	loaded.Deadlines = deadlines
 	s.core, s.told = scheduler.NewCore(s.cfg.Settings, loaded, s.now), s.now
 	return nil
 }

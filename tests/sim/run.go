@@ -20,6 +20,7 @@ import (
 	"vjob/energy/budget"
 	"vjob/hypervisor"
 	"vjob/hypervisor/simulated"
+	"vjob/scheduler"
 	"vjob/sim/simclock"
 	"vjob/tests/simstore"
 )
@@ -62,6 +63,8 @@ type run struct {
 	left     map[cluster.VMID]map[cluster.NodeID]time.Time // nodes that balance took VMs off, and when
 	leftIn   int64                                         // the epoch of that: a restart forgets it
 	modes    modes
+	settings scheduler.Settings // of the start
+	reloads  int
 }
 
 // Run runs one seed.
@@ -126,6 +129,7 @@ func (r *run) build() error {
 	settings := Settings(r.opts)
 	r.switchable(&settings)
 	r.ration(&settings)
+	r.settings = settings
 	r.check = NewChecker(r.cluster, settings.Execute.Limits.MaxSkew, r.opts.quiet(), r.opts.Trace)
 	r.start = r.cluster.Now()
 	r.end = r.start.Add(r.opts.Trouble)

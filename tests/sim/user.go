@@ -90,9 +90,12 @@ func (r *run) meddle() {
 			_ = r.shell.SetNode(node, cluster.Online, "op")
 		}
 	case 8:
-		if r.chance.IntN(4) == 0 {
+		switch {
+		case r.chance.IntN(4) == 0:
 			_ = r.shell.Order(id, scheduler.OrderDelete, "u")
-		} else {
+		case r.shell.Now().UnixMilli()%2 == 0:
+			r.reload()
+		default:
 			r.shell.Kill()
 		}
 	}

@@ -182,6 +182,15 @@ func testUsage(t *testing.T, w *World) {
 	l := w.load(t)
 	same(t, "ran", l.Ran, map[cluster.VJobID]time.Duration{job.ID: 6 * time.Second})
 	same(t, "beside that", l.Crowded, map[cluster.VJobID]time.Duration{job.ID: 3 * time.Second})
+	other := w.submit(t, Submission("v", 1))
+	later := Start.Add(time.Minute)
+	first := journal.Meter{VJob: job.ID, At: later, CPU: []time.Duration{time.Second}}
+	second := journal.Meter{VJob: job.ID, At: later.Add(time.Second), CPU: []time.Duration{2 * time.Second}}
+	bare := journal.Meter{VJob: other.ID, At: later, CPU: []time.Duration{}}
+	w.commit(t, journal.Step{Meters: []journal.Meter{first, bare, second}})
+	w.reopen()
+	same(t, "meters", w.load(t).Meters, map[cluster.VJobID]journal.Meter{job.ID: second, other.ID: bare})
+	same(t, "the sums are as before", w.Kept(job.ID).Account.Running, 9*time.Second)
 }
 
 func testNodes(t *testing.T, w *World) {

@@ -180,7 +180,7 @@ func requestedState(r *commandRun) (string, error) {
 	case r.has("add") && (r.has("resource") || r.has("state")):
 		return "", usageError(1, "A new node has no number and no state")
 	case r.has("add"), r.has("property"), r.has("last-property-value"), r.has("file"):
-		return "", exitError(1, "Nodes and their properties are in the settings of vjobd: change nodes there and restart vjobd")
+		return "", exitError(1, "Nodes and their properties are in the settings of vjobd: change nodes there and run vjob admin reload")
 	case r.has("sql"):
 		return "", exitError(12, "SQL is not offered: name the node with -h or -r")
 	case !r.has("hostname") && !r.has("resource"):
@@ -216,7 +216,7 @@ func removeresource(ctx context.Context, r *commandRun) error {
 	if !dead {
 		return exitError(2, `/!\ The state of the resource %s must be set to Dead before.`, r.arguments[0])
 	}
-	return r.refuseSetting(ctx, "Nodes are in the settings of vjobd: remove the node there and restart vjobd")
+	return r.refuseSetting(ctx, "Nodes are in the settings of vjobd: remove the node there and run vjob admin reload")
 }
 
 // maxWait is how many seconds the command waits for a node to be empty.

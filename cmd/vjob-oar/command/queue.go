@@ -56,7 +56,7 @@ func (r *commandRun) queues(ctx context.Context, changes []script.OptionSpec, po
 		return err
 	}
 	if slices.ContainsFunc(changes, func(o script.OptionSpec) bool { return r.has(o.Name) }) {
-		return r.refuseSetting(ctx, "Queues are in the settings of vjobd: change them there and restart vjobd")
+		return r.refuseSetting(ctx, "Queues are in the settings of vjobd: change them there and run vjob admin reload")
 	}
 	c, err := r.client()
 	if err != nil {

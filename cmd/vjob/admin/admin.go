@@ -22,7 +22,7 @@ func adminCommand(a *cli.App) *cobra.Command {
 		Args:  cli.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(backupCommand(a))
+	cmd.AddCommand(reloadCommand(a), doctorCommand(a), backupCommand(a))
 	return cmd
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // eventKinds are the kinds that can be asked for.
-var eventKinds = []string{"submitted", "state", "plan", "action", "node", "rules", "budgets", "prices", "pools", "alarm", "audit"}
+var eventKinds = []string{"submitted", "state", "plan", "action", "node", "rules", "budgets", "prices", "pools", "settings", "alarm", "audit"}
 
 func eventsCommand(a *cli.App) *cobra.Command {
 	var follow bool

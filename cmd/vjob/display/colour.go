@@ -18,6 +18,7 @@ var ColourOf = map[string]string{
 	"booting": Cyan, "resuming": Cyan, "migrating": magenta,
 	"suspending": Yellow, "suspended": Yellow, "paused": Yellow, "draining": Yellow, "pending": Grey,
 	"stopping": Grey, "terminated": Grey, "offline": Grey, "dropped": Grey, "waiting": blue,
+	"green": Green, "yellow": Yellow, "red": Red,
 	"failed": Red, "down": Red, "silent": Red, "alarm": Red,
 }
 

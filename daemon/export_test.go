@@ -1,0 +1,4 @@
+package daemon
+
+// SetLevel changes the level of a logger.
+var SetLevel = setLevel
