@@ -67,6 +67,7 @@ type Config struct {
 	Accounts  Accounts
 	Console   Console   // nil: no logs
 	Attacher  Attacher  // nil: no interactive consoles
+	Adviser   Adviser   // nil: no notes on submissions
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
 	// Scratch is the directory in which back-ups are made before they are sent; ""

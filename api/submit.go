@@ -28,11 +28,15 @@ type submitService interface {
 	Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error)
 }
 
+// Adviser says what will become of a vjob that was just submitted, where users may expect something else.
+type Adviser interface{ Notes(job *cluster.VJob) []string }
+
 // submitter checks submissions and hands them to the scheduler.
 type submitter struct {
 	scheduler     submitService
 	images        *imageHandler
 	admission     Admission // nil: no rules
+	adviser       Adviser   // nil: no notes
 	rights        Rights
 	notifiable    func(notify.Address) error // nil: any address is
 	vms           int                        // in one vjob, at most

@@ -116,7 +116,11 @@ func (h *vjobHandler) submit(c *gin.Context, caller Subject) error {
 			row = kept.Row
 		}
 	}
-	return answer(c, status, wireVJob(&row, h.snapshot(), caller.Viewer()))
+	w := wireVJob(&row, h.snapshot(), caller.Viewer())
+	if adviser := h.submissions.adviser; adviser != nil {
+		w.Notes = adviser.Notes(row.VJob)
+	}
+	return answer(c, status, w)
 }
 
 // show answers GET /v1/vjobs/{id}.

@@ -134,7 +134,7 @@ func (d *Daemon) connect() error {
 		PruneEvery: time.Hour, Retention: retention(&d.settings),
 	})
 	d.server, err = api.New(api.Config{
-		Scheduler: d.loop.Requests, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Catalogue: catalogue(d.settings.Images),
+		Scheduler: d.loop.Requests, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Adviser: adviser(d.driver), Catalogue: catalogue(d.settings.Images),
 		Copier: d.store, Scratch: d.settings.State, Logger: d.log, Limits: apiLimits(&d.settings),
 		Locals: api.Locals{Listed: d.settings.Listen.Users == "listed"}, TokenLife: d.settings.Accounts.TokenLifetime.Duration,
 		Endpoints: oar.Endpoints, CanonicalPath: oar.Path, Admit: admit(&d.settings, oar), Notifiable: notifiable(&d.settings),

@@ -129,6 +129,9 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	if !created {
 		_, _ = fmt.Fprintf(a.Err, "vjob: the key was used before: this is the vjob of that time\n")
 	}
+	for _, note := range job.Notes {
+		_, _ = fmt.Fprintf(a.Err, "vjob: %s\n", note)
+	}
 	if job.Late != "" {
 		_, _ = fmt.Fprintf(a.Err, "vjob: vjob %d is accepted, but %s\n", job.ID, job.Late)
 	}

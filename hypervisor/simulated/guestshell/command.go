@@ -173,7 +173,7 @@ func (sh *shell) caseClause(c *syntax.CaseClause) flow {
 			if !ok {
 				return flow{kind: exits}
 			}
-			sh.run.spend(1 + len(pattern)*len(word)/64)
+			sh.run.spend(1 + len(pattern)*len(word)/16)
 			if sh.run.over {
 				return flow{kind: exits}
 			}
@@ -251,6 +251,7 @@ func (sh *shell) declaration(c *syntax.DeclClause) flow {
 
 // assign carries out an assignment.
 func (sh *shell) assign(a *syntax.Assign) bool {
+	sh.run.spend(4)
 	if a.Index != nil || a.Array != nil {
 		sh.refuse("array " + a.Name.Value)
 		return false

@@ -158,6 +158,7 @@ func (x *expander) expand(w *syntax.Word) bool {
 
 // part appends a part of a word outside of double quotes.
 func (x *expander) part(p syntax.WordPart) bool {
+	x.sh.run.spend(4)
 	switch p := p.(type) {
 	case *syntax.Lit:
 		x.literal(p.Value)
@@ -171,6 +172,7 @@ func (x *expander) part(p syntax.WordPart) bool {
 		if len(p.Parts) == 0 {
 			x.quoted("")
 		}
+		x.sh.run.spend(4 * len(p.Parts))
 		for _, inner := range p.Parts {
 			if lit, ok := inner.(*syntax.Lit); ok {
 				x.quoted(unquoteDouble(lit.Value))
