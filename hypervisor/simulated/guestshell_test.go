@@ -199,6 +199,7 @@ func TestNotes(t *testing.T) {
 		"steps":     {cluster.VJob{VMs: []cluster.VM{{Payload: cluster.Payload{Command: []string{"./run.sh"}, Program: steps}}}}, nil},
 		"none":      {cluster.VJob{ID: 7, VMs: make([]cluster.VM, 2)}, []string{"simulated guests without a command or steps run until they are stopped: vjob delete 7"}},
 		"walltime":  {cluster.VJob{ID: 7, Walltime: time.Hour, VMs: make([]cluster.VM, 1)}, []string{"simulated guests without a command or steps run until their walltime ends, or until they are stopped: vjob delete 7"}},
+		"reserved":  {cluster.VJob{Walltime: time.Hour, VMs: make([]cluster.VM, 1), Terms: cluster.Terms{Reservation: begin}}, nil},
 		"container": {cluster.VJob{VMs: make([]cluster.VM, 1), Terms: cluster.Terms{Container: true}}, nil},
 	} {
 		if got := d.Notes(&c.job); !slices.Equal(got, c.want) {

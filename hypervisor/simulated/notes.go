@@ -20,8 +20,8 @@ const (
 // Notes says what the guests of a vjob will not understand of their commands, and whether they will run until they
 // are stopped. It interprets the commands of the first VMs only; others rarely differ.
 func (d *Driver) Notes(job *cluster.VJob) []string {
-	if job.Container {
-		return nil // it has no guests
+	if job.Container || !job.Reservation.IsZero() {
+		return nil // a container has no guests; a reservation is expected to last
 	}
 	var notes []string
 	add := func(format string, args ...any) {
