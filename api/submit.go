@@ -29,7 +29,9 @@ type submitService interface {
 }
 
 // Adviser says what will become of a vjob that was just submitted, where users may expect something else.
-type Adviser interface{ Notes(job *cluster.VJob) []string }
+type Adviser interface {
+	Notes(job *cluster.VJob) []string
+}
 
 // submitter checks submissions and hands them to the scheduler.
 type submitter struct {

@@ -187,7 +187,11 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	steps := &cluster.Program{Steps: []cluster.Step{{Duration: 1}}}
 	for name, c := range map[string]struct {
 		job  cluster.VJob

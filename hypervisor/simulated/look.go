@@ -54,7 +54,7 @@ func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
 	}
 	text := slices.Clone(k.Text)
 	for _, m := range c.nodes.copies[vm] {
-		if m.State == hypervisor.CopyRunning && !(m.interprets() && m.Memory.Stage == working) {
+		if m.State == hypervisor.CopyRunning && (!m.interprets() || m.Memory.Stage != working) {
 			text = append(text, consoleLine(m.runTime(c.clock.now), m.activity())...)
 		}
 	}

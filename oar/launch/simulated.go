@@ -39,7 +39,7 @@ func interpreter(script string) (first, rest string) {
 	return first + "\n", rest
 }
 
-// simulatedScript returns the script of a user from what [Job.Simulated] returned; ok is false if there is none.
+// simulatedScript returns the script of a user from what [Job.Simulated] returned; ok is false for a command.
 func simulatedScript(text string) (script string, ok bool) {
 	first, rest := interpreter(text)
 	if !strings.HasPrefix(rest, preludeBegin) {

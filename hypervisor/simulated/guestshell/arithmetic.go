@@ -162,62 +162,43 @@ func (sh *shell) binary(x *syntax.BinaryArithm) (int64, error) {
 	return combine(x.Op, a, b)
 }
 
-// combine applies an operator. Results wrap around.
-func combine(op syntax.BinAritOperator, a, b int64) (int64, error) {
-	switch op {
-	case syntax.Add:
-		return a + b, nil
-	case syntax.Sub:
-		return a - b, nil
-	case syntax.Mul:
-		return a * b, nil
-	case syntax.Quo, syntax.Rem:
-		if b == 0 {
-			return 0, errZero
-		}
-		if b == -1 { // the least integer has no counterpart
-			return map[syntax.BinAritOperator]int64{syntax.Quo: -a}[op], nil
-		}
-		if op == syntax.Quo {
-			return a / b, nil
-		}
-		return a % b, nil
-	case syntax.Pow:
-		return power(a, b)
-	case syntax.And:
-		return a & b, nil
-	case syntax.Or:
-		return a | b, nil
-	case syntax.Xor:
-		return a ^ b, nil
-	case syntax.Shl:
-		return a << (uint64(b) & 63), nil
-	case syntax.Shr:
-		return a >> (uint64(b) & 63), nil
-	case syntax.Comma:
-		return b, nil
-	case syntax.AndArit:
-		return integer(a != 0 && b != 0), nil
-	case syntax.OrArit:
-		return integer(a != 0 || b != 0), nil
-	}
-	return compare(op, a, b)
+// operators are those that always have a result, which wraps around.
+var operators = map[syntax.BinAritOperator]func(a, b int64) int64{
+	syntax.Add: func(a, b int64) int64 { return a + b },
+	syntax.Sub: func(a, b int64) int64 { return a - b },
+	syntax.Mul: func(a, b int64) int64 { return a * b },
+	syntax.And: func(a, b int64) int64 { return a & b },
+	syntax.Or:  func(a, b int64) int64 { return a | b },
+	syntax.Xor: func(a, b int64) int64 { return a ^ b },
+	syntax.Shl: func(a, b int64) int64 { return a << (uint64(b) & 63) },
+	syntax.Shr: func(a, b int64) int64 { return a >> (uint64(b) & 63) },
+	syntax.Eql: func(a, b int64) int64 { return integer(a == b) },
+	syntax.Neq: func(a, b int64) int64 { return integer(a != b) },
+	syntax.Lss: func(a, b int64) int64 { return integer(a < b) },
+	syntax.Leq: func(a, b int64) int64 { return integer(a <= b) },
+	syntax.Gtr: func(a, b int64) int64 { return integer(a > b) },
+	syntax.Geq: func(a, b int64) int64 { return integer(a >= b) },
+
+	syntax.AndArit: func(a, b int64) int64 { return integer(a != 0 && b != 0) },
+	syntax.OrArit:  func(a, b int64) int64 { return integer(a != 0 || b != 0) },
+	syntax.Comma:   func(_, b int64) int64 { return b },
 }
 
-func compare(op syntax.BinAritOperator, a, b int64) (int64, error) {
-	switch op {
-	case syntax.Eql:
-		return integer(a == b), nil
-	case syntax.Neq:
-		return integer(a != b), nil
-	case syntax.Lss:
-		return integer(a < b), nil
-	case syntax.Leq:
-		return integer(a <= b), nil
-	case syntax.Gtr:
-		return integer(a > b), nil
-	case syntax.Geq:
-		return integer(a >= b), nil
+// combine applies an operator.
+func combine(op syntax.BinAritOperator, a, b int64) (int64, error) {
+	if do, ok := operators[op]; ok {
+		return do(a, b), nil
+	}
+	divides := op == syntax.Quo || op == syntax.Rem
+	switch {
+	case divides && b == 0:
+		return 0, errZero
+	case op == syntax.Quo: // the least integer divided by -1 is itself (Go specification, "Integer operators")
+		return a / b, nil
+	case op == syntax.Rem:
+		return a % b, nil
+	case op == syntax.Pow:
+		return power(a, b)
 	}
 	return 0, errOperator
 }

@@ -88,12 +88,12 @@ func execute(sh *shell, args []string) flow {
 }
 
 // program runs a command that another one starts; it needs no shell, but the guest has only one kind of commands.
-func (sh *shell) program(words []string) flow {
-	if !sh.run.count() || !sh.run.enter() {
-		return flow{kind: exits}
+func (sh *shell) program(words []string) {
+	more := sh.run.count()
+	if sh.run.enter() && more {
+		sh.call(words)
 	}
-	defer sh.run.leave()
-	return sh.call(words)
+	sh.run.leave()
 }
 
 // environment runs env: a command with variables, or a list of them.

@@ -1,6 +1,7 @@
 package guestshell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -308,11 +309,11 @@ func (sh *shell) simple(c *syntax.CallExpr) flow {
 		sh.complain("+ %s", strings.Join(words, " "))
 	}
 	f := sh.call(words)
-	for i := len(undo) - 1; i >= 0; i-- {
-		if undo[i].known {
-			sh.vars[undo[i].name] = undo[i].value
+	for _, u := range slices.Backward(undo) {
+		if u.known {
+			sh.vars[u.name] = u.value
 		} else {
-			delete(sh.vars, undo[i].name)
+			delete(sh.vars, u.name)
 		}
 	}
 	if f.kind != proceeds {

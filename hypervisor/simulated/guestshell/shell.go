@@ -42,7 +42,7 @@ type shell struct {
 	previous  int // $? before the present command
 	// substituted is the status of the last command substitution of the present command.
 	substituted int
-	out, err  sink
+	out, err    sink
 
 	errexit, nounset, trace bool
 	tested                  int // conditions that contain the present command: set -e does not count there

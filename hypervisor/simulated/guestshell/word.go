@@ -245,7 +245,11 @@ func (x *expander) expansion(p syntax.WordPart, quoted bool) bool {
 func (x *expander) parameter(p *syntax.ParamExp, quoted bool) bool {
 	sh := x.sh
 	name := p.Param.Value
-	if p.Excl || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 || p.Exp != nil && !substitutes(p.Exp.Op) {
+	understood := p.Exp == nil
+	if !understood {
+		_, understood = substitutions[p.Exp.Op]
+	}
+	if !understood || p.Excl || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
 		sh.refuse("an expansion of " + name)
 		return false
 	}
@@ -270,53 +274,58 @@ func (x *expander) parameter(p *syntax.ParamExp, quoted bool) bool {
 	return x.substitute(p, value, set, quoted)
 }
 
-// substitutes reports whether an operator is one of ${X:-word} and its like.
-func substitutes(op syntax.ParExpOperator) bool {
-	switch op {
-	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
-		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		return true
-	}
-	return false
+// substitution is what ${X:-word} and its like do.
+type substitution struct {
+	kind  substitutionKind
+	empty bool // an empty value counts as none
+}
+
+type substitutionKind uint8
+
+const (
+	defaults   substitutionKind = iota // the word in place of no value
+	assigns                            // the same, and the variable gets it
+	demands                            // an error in place of no value
+	alternates                         // the word in place of a value
+)
+
+var substitutions = map[syntax.ParExpOperator]substitution{
+	syntax.DefaultUnset: {defaults, false}, syntax.DefaultUnsetOrNull: {defaults, true},
+	syntax.AssignUnset: {assigns, false}, syntax.AssignUnsetOrNull: {assigns, true},
+	syntax.ErrorUnset: {demands, false}, syntax.ErrorUnsetOrNull: {demands, true},
+	syntax.AlternateUnset: {alternates, false}, syntax.AlternateUnsetOrNull: {alternates, true},
 }
 
 // substitute appends the value of a parameter, or the word that stands in for it.
 func (x *expander) substitute(p *syntax.ParamExp, value string, set, quoted bool) bool {
-	sh, name := x.sh, p.Param.Value
-	has := set
-	switch p.Exp.Op {
-	case syntax.AlternateUnsetOrNull, syntax.DefaultUnsetOrNull, syntax.ErrorUnsetOrNull, syntax.AssignUnsetOrNull:
-		has = set && value != ""
+	sh, name, s := x.sh, p.Param.Value, substitutions[p.Exp.Op]
+	if s.empty && value == "" {
+		set = false
 	}
-	switch p.Exp.Op {
-	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		if !has {
-			x.result("", quoted)
-			return true
-		}
-	default:
-		if has {
-			x.result(value, quoted)
-			return !sh.run.over
-		}
+	switch {
+	case s.kind == alternates && !set:
+		x.result("", quoted)
+		return !sh.run.over
+	case s.kind != alternates && set:
+		x.result(value, quoted)
+		return !sh.run.over
 	}
 	word, ok := sh.single(p.Exp.Word)
 	if !ok {
 		return false
 	}
-	switch p.Exp.Op {
-	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+	switch {
+	case s.kind == demands:
 		if word == "" {
 			word = "parameter not set"
 		}
 		sh.complain("sh: %s: %s", name, word)
 		sh.status = exitUsage
 		return false
-	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if !syntax.ValidName(name) {
-			sh.refuse("an assignment to " + name)
-			return false
-		}
+	case s.kind == assigns && !syntax.ValidName(name):
+		sh.refuse("an assignment to " + name)
+		return false
+	case s.kind == assigns:
 		sh.set(name, word)
 	}
 	x.result(word, quoted)
