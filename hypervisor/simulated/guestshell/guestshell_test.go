@@ -2,11 +2,13 @@ package guestshell_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"vjob/cluster"
 	"vjob/hypervisor/simulated/guestshell"
@@ -221,6 +223,53 @@ func TestSleepsMerge(t *testing.T) {
 	}
 }
 
+// check interprets a script twice: the programs are equal and within the bounds.
+func check(t *testing.T, script string) {
+	t.Helper()
+	p := cluster.Payload{Script: script, Env: map[string]string{"x": "1"}}
+	w := guestshell.Interpret(&p, cluster.CPU, "vjob-1-0")
+	if again := guestshell.Interpret(&p, cluster.CPU, "vjob-1-0"); !reflect.DeepEqual(w, again) {
+		t.Fatalf("two programs:\n%+v\n%+v", w, again)
+	}
+	if w == nil {
+		return
+	}
+	out, total := 0, time.Duration(0)
+	for i, s := range w.Program.Steps {
+		out += len(s.Output)
+		total += s.Duration
+		if s.Duration < 0 || !utf8.ValidString(s.Output) {
+			t.Errorf("step %d: %+v", i, s)
+		}
+	}
+	// Invalid bytes become U+FFFD, which has three; the message of a bound follows the output.
+	if out > 3*16<<10+200 || total > guestshell.Forever || len(w.Program.Steps) > 1000 || len(w.Faults) > 6 {
+		t.Errorf("%d bytes of output, %s, %d steps, %d faults", out, total, len(w.Program.Steps), len(w.Faults))
+	}
+	if e := w.Program.Exit; e < cluster.ExitUntold || e > 255 {
+		t.Errorf("exit %d", e)
+	}
+}
+
+// Random sequences of words that have a meaning somewhere reach combinations that tables do not.
+func TestRandomScripts(t *testing.T) {
+	words := strings.Fields(`if then else elif fi while until for i in do done case esac ;; ( ) { } ! && || ; ; ; & | echo $x "$@" $* ${x:-$y} ${y:=$x$x}
+		${#x} $((x+=1)) $((1/0)) $(seq ` + "`echo" + ` x=$x$x x+=a y= sleep 1 1h infinity exit 3 return break continue 2 set -e -u -x -- shift eval exec env sh -c 'x=1; f' f() f
+		printf %s-%d\\n %9999d test [ ] = -lt -a ( [[ >/dev/null 2>&1 >f << EOF {1..3} {9..1} * ? [a-z] ~ \ ' " # cd pwd unset export poweroff nproc`)
+	const scripts = 3000
+	for seed := range uint64(scripts) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		var b strings.Builder
+		for range 1 + rng.IntN(60) {
+			b.WriteString(words[rng.IntN(len(words))])
+			b.WriteByte(" \n"[min(1, rng.IntN(6)/5)])
+		}
+		if script := b.String(); !t.Run("", func(t *testing.T) { check(t, script) }) {
+			t.Fatalf("seed %d:\n%s", seed, script)
+		}
+	}
+}
+
 // FuzzInterpret checks that hostile scripts neither panic nor exceed the bounds, and that equal payloads have equal
 // programs.
 func FuzzInterpret(f *testing.F) {
@@ -234,29 +283,5 @@ func FuzzInterpret(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, script string) {
-		p := cluster.Payload{Script: script, Env: map[string]string{"x": "1"}}
-		w := guestshell.Interpret(&p, cluster.CPU, "vjob-1-0")
-		if again := guestshell.Interpret(&p, cluster.CPU, "vjob-1-0"); !reflect.DeepEqual(w, again) {
-			t.Fatalf("two programs:\n%+v\n%+v", w, again)
-		}
-		if w == nil {
-			return
-		}
-		out, total := 0, time.Duration(0)
-		for i, s := range w.Program.Steps {
-			out += len(s.Output)
-			total += s.Duration
-			if s.Duration < 0 {
-				t.Errorf("step %d lasts %s", i, s.Duration)
-			}
-		}
-		// Invalid bytes become U+FFFD, which has three; the message of a bound follows the output.
-		if out > 3*16<<10+200 || total > guestshell.Forever || len(w.Program.Steps) > 1000 || len(w.Faults) > 6 {
-			t.Errorf("%d bytes of output, %s, %d steps, %d faults", out, total, len(w.Program.Steps), len(w.Faults))
-		}
-		if e := w.Program.Exit; e < cluster.ExitUntold || e > 255 {
-			t.Errorf("exit %d", e)
-		}
-	})
+	f.Fuzz(check)
 }
