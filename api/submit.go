@@ -115,6 +115,14 @@ func (s *submitter) hypothetical(caller Subject, body *wire.Submission) (*admiss
 	return &sub, nil
 }
 
+// notes returns what the owner of a vjob that was just submitted should know.
+func (s *submitter) notes(job *cluster.VJob) []string {
+	if s.adviser == nil {
+		return nil
+	}
+	return s.adviser.Notes(job)
+}
+
 // checkNotifiable refuses addresses that this site does not notify.
 func (s *submitter) checkNotifiable(list []string) error {
 	if s.notifiable == nil {

@@ -117,9 +117,7 @@ func (h *vjobHandler) submit(c *gin.Context, caller Subject) error {
 		}
 	}
 	w := wireVJob(&row, h.snapshot(), caller.Viewer())
-	if adviser := h.submissions.adviser; adviser != nil {
-		w.Notes = adviser.Notes(row.VJob)
-	}
+	w.Notes = h.submissions.notes(row.VJob)
 	return answer(c, status, w)
 }
 

@@ -43,7 +43,7 @@ func TestGuestRunsCommand(t *testing.T) {
 // The submission says what simulated guests will not do.
 func TestSubmitNotes(t *testing.T) {
 	s, _ := live(t)
-	const note = "simulated guests interpret the command: ./run.sh is not found and ends with 127; give it work with --steps 2m@1"
+	const note = "simulated guests interpret the command: ./run.sh is not found and ends with 127; give it work with --steps 2m@1, or sleep 60"
 	r := s.run("submit", "--wait", "--", "./run.sh")
 	if r.code == cli.ExitOK || !strings.Contains(r.err, "vjob: "+note+"\n") {
 		t.Errorf("%+v", r)

@@ -46,7 +46,7 @@ func (d *Driver) Notes(job *cluster.VJob) []string {
 			add("simulated guests without a command or steps run until they are stopped: vjob delete %s", job.ID)
 		default:
 			for _, fault := range work.Faults {
-				add("simulated guests interpret the %s: %s; give it work with --steps 2m@1", what, fault)
+				add("simulated guests interpret the %s: %s; %s", what, fault, guestshell.Hint)
 			}
 		}
 	}

@@ -236,8 +236,11 @@ func (sh *shell) script(text string) {
 // isShell reports whether a program is a shell of which the language is understood.
 func isShell(name string) bool { return slices.Contains([]string{"sh", "bash", "dash", "ash"}, name) }
 
+// Hint says how a guest gets work that it understands.
+const Hint = "give it work with --steps 2m@1, or sleep 60"
+
 // hint ends messages about what is not understood.
-const hint = "; give it work with --steps 2m@1, or sleep 60"
+const hint = "; " + Hint
 
 // lacks says that the guest has no such command or interpreter.
 func (sh *shell) lacks(name, kind string) {
