@@ -71,6 +71,7 @@ type Config struct {
 	Accounts  Accounts
 	Console   Console   // nil: no logs
 	Attacher  Attacher  // nil: no interactive consoles
+	Adviser   Adviser   // nil: no notes on submissions
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
 	Operator  Operator  // nil: no reload of settings

@@ -70,6 +70,10 @@ func (v *Service) Events(ctx context.Context, caller Subject, id cluster.VJobID)
 	return v.events.Events(ctx, journal.EventFilter{Owner: caller.Viewer(), VJob: id, Limit: shownEvents, Latest: true})
 }
 
+// Notes returns sentences for the owner of a vjob that was just submitted: what will become of it where users may expect
+// something else.
+func (v *Service) Notes(job *cluster.VJob) []string { return v.submissions.notes(job) }
+
 // Redact returns a text about vjobs as the subject may read it.
 func (v *Service) Redact(caller Subject, text string) string {
 	return Shown(text, caller.Viewer(), v.snapshot())

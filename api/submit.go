@@ -28,12 +28,18 @@ type submitService interface {
 	Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error)
 }
 
+// Adviser says what will become of a vjob that was just submitted, where users may expect something else.
+type Adviser interface {
+	Notes(job *cluster.VJob) []string
+}
+
 // submitter checks submissions and hands them to the scheduler.
 type submitter struct {
 	scheduler     submitService
 	images        *imageHandler
 	finder        vjobFinder
 	admission     Admission // nil: no rules
+	adviser       Adviser   // nil: no notes
 	rights        Rights
 	notifiable    func(notify.Address) error // nil: any address is
 	vms           int                        // in one vjob, at most
@@ -114,6 +120,14 @@ func (s *submitter) hypothetical(ctx context.Context, caller Subject, body *wire
 	}
 	sub.Owner, sub.At, sub.Lacks = caller.Name, s.now().UTC(), s.rights.missing(caller)
 	return &sub, nil
+}
+
+// notes returns what the owner of a vjob that was just submitted should know.
+func (s *submitter) notes(job *cluster.VJob) []string {
+	if s.adviser == nil {
+		return nil
+	}
+	return s.adviser.Notes(job)
 }
 
 // checkNotifiable refuses addresses that this site does not notify.

@@ -89,7 +89,9 @@ func (h *vjobHandler) submit(c *gin.Context, caller Subject) error {
 			row = kept.Row
 		}
 	}
-	return answer(c, status, wireVJob(&row, h.snapshot(), caller.Viewer()))
+	w := wireVJob(&row, h.snapshot(), caller.Viewer())
+	w.Notes = h.submissions.notes(row.VJob)
+	return answer(c, status, w)
 }
 
 // show answers GET /v1/vjobs/{id}.

@@ -70,9 +70,14 @@ type Program struct {
 	// member runs and gets all the CPU that its step needs. Without it each member progresses
 	// independently, at its yield.
 	Lockstep bool `json:"lockstep,omitempty"`
-	// Exit is the exit code that the guest tells at the end, from 0 to 255.
+	// Independent guests shut down after their own steps, not after those of all members.
+	Independent bool `json:"independent,omitempty"`
+	// Exit is the exit code that the guest tells at the end, from 0 to 255, or [ExitUntold].
 	Exit int `json:"exit,omitempty"`
 }
+
+// ExitUntold is the exit code of a guest that shuts itself down without telling one.
+const ExitUntold = -1
 
 // Step is one phase of a simulated guest's work.
 type Step struct {
@@ -81,6 +86,7 @@ type Step struct {
 	Network  Rate          `json:"network,omitempty"`    // that the guest sends at full yield; links are not simulated
 	Duration time.Duration `json:"duration_ns"`          // at full yield; less CPU takes longer
 	After    []StepRef     `json:"after,omitempty"`      // steps of other members that must be done first
+	Output   string        `json:"output,omitempty"`     // printed when the step begins; only of interpreted commands
 }
 
 // StepRef names step Index of the member with the given Rank.

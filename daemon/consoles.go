@@ -22,6 +22,14 @@ func attacher(driver hypervisor.Driver) api.Attacher {
 	return nil
 }
 
+// adviser returns the driver if it has notes on submissions, or nil.
+func adviser(driver hypervisor.Driver) api.Adviser {
+	if a, ok := driver.(hypervisor.Adviser); ok {
+		return a
+	}
+	return nil
+}
+
 // Attach opens the serial console of a VM. It returns cluster.ErrConflict if the VM is not on
 // the node or cannot be attached to, and cluster.ErrUnavailable for all other errors.
 func (c consoles) Attach(ctx context.Context, vm cluster.VMID, node cluster.NodeID) (io.ReadWriteCloser, error) {

@@ -129,6 +129,11 @@ func (s *submitter) store(ctx context.Context, caller api.Subject, key string, r
 	if err != nil {
 		return nil, submissionError(r, err)
 	}
+	if r.Record.Command != "" && !r.Record.Interactive {
+		for _, note := range s.Notes(first) {
+			r.Warnings = append(r.Warnings, oar.PrintableLine("# Warning: "+note))
+		}
+	}
 	for i := range max(r.VJob.Array, 1) {
 		ids = append(ids, int64(first.ID)+int64(i))
 	}

@@ -109,6 +109,8 @@ type VJob struct {
 	Replaces   int64    `json:"replaces,omitempty"`  // the vjob that failed and of which it is the next attempt
 	Attempts   int      `json:"attempts,omitempty"`  // how many failed before it
 	Members    *Members `json:"members,omitempty"`   // of the array for which it stands in a folded list
+	// Notes, in the answer to a submission, say what will become of it where users may expect something else.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Members summarises the vjobs of an array.

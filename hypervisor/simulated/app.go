@@ -61,7 +61,7 @@ func (g *guests) finished(m *machine) bool {
 		return false
 	}
 	g.reportProgress(a, m)
-	return a.Over
+	return a.Over || m.program().Independent
 }
 
 // reportProgress tells the other members which steps one has completed.

@@ -3,7 +3,9 @@ package simulated
 import (
 	"time"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
+	"vjob/hypervisor/simulated/guestshell"
 )
 
 // startBoot creates the copy at once, so that looks show it; the guest works after its boot.
@@ -25,7 +27,10 @@ func (x *executor) startBoot(op *operation) (time.Duration, *failure) {
 	d := x.random.jitter(x.slowed(call, x.profile.Boot))
 	m := &machine{
 		VM: call.VM, Node: call.Node, State: hypervisor.CopyRunning, execution: execution{Cap: call.Cap, Weight: call.Weight},
-		Memory: memory{Stamp: call.Stamp, Spec: call.Machine, Hardware: n.newHardware(), Stage: booting, Length: d},
+		Memory: memory{
+			Stamp: call.Stamp, Spec: call.Machine, Hardware: n.newHardware(), Program: interpreted(call.VM, call.Machine),
+			Stage: booting, Length: d,
+		},
 	}
 	if op.Hangs {
 		x.startHungBoot(m, op)
@@ -62,4 +67,16 @@ func (x *executor) finishHungBoot(m *machine, op *operation) *failure {
 	x.machines.powerUp(m)
 	x.machines.endJob(m)
 	return nil
+}
+
+// interpreted returns what a guest computes for its command or script; nil if it has neither, or a program of its own.
+func interpreted(vm cluster.VMID, m *hypervisor.Machine) *cluster.Program {
+	if m.Payload.Program != nil {
+		return nil
+	}
+	work := guestshell.Interpret(&m.Payload, m.Reserved.CPU, cluster.GuestName(vm))
+	if work == nil {
+		return nil
+	}
+	return work.Program
 }

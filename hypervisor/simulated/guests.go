@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"fmt"
 	"time"
 
 	"vjob/cluster"
@@ -200,11 +201,7 @@ func (g *guests) progress(m *machine) (ended bool) {
 	for m.State == hypervisor.CopyRunning {
 		left, finite := m.remaining()
 		if m.Memory.Stage == working && !finite && g.finished(m) {
-			g.beginShutdown(m)
-			exit := m.program().Exit
-			m.Memory.Exit = cluster.Exited(exit)
-			g.consoles.print(m, "%s%d", cluster.ExitMark, exit)
-			g.consoles.print(m, "shutting down")
+			g.exit(m)
 			continue
 		}
 		if !finite || left > 0 || m.Memory.Stage == working && g.blocked(m) {
@@ -223,6 +220,18 @@ func (g *guests) progress(m *machine) (ended bool) {
 	return false
 }
 
+// exit tells the exit code of a guest that has completed its program, and lets it stop.
+func (g *guests) exit(m *machine) {
+	g.beginShutdown(m)
+	if code := m.program().Exit; code == cluster.ExitUntold {
+		m.Memory.Exit = cluster.UnknownExit
+	} else {
+		m.Memory.Exit = cluster.Exited(code)
+		g.consoles.write(m, fmt.Sprintf("%s%d\n", cluster.ExitMark, code))
+	}
+	g.consoles.print(m, "shutting down")
+}
+
 // beginShutdown lets a guest stop, which takes time.
 func (g *guests) beginShutdown(m *machine) {
 	m.Memory.Stage, m.Memory.Done, m.Memory.Length = stopping, 0, g.random.jitter(g.shutdownTime)
@@ -236,10 +245,26 @@ func (g *guests) finishStage(m *machine) {
 		if m.lockstep() {
 			g.markApp(g.app(m))
 		}
+		if m.interprets() {
+			g.consoles.write(m, cluster.OutputMark+"\n")
+			g.printStep(m)
+		}
 		return
 	}
-	g.consoles.print(m, "step %d done", m.Memory.Step)
+	if !m.interprets() {
+		g.consoles.print(m, "step %d done", m.Memory.Step)
+	}
 	m.Memory.Step++
 	m.Memory.Done = 0
+	if m.interprets() {
+		g.printStep(m)
+	}
 	g.reportProgress(g.app(m), m)
+}
+
+// printStep prints the output of the step that begins.
+func (g *guests) printStep(m *machine) {
+	if s, ok := m.step(); ok && s.Output != "" {
+		g.consoles.write(m, s.Output)
+	}
 }

@@ -44,8 +44,8 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 }
 
 // Console is the output of a VM's guest since its first boot. Each line begins with the guest's
-// own clock, which stops while the guest is paused or saved. While a copy runs, a last line tells
-// what it is doing.
+// own clock, which stops while the guest is paused or saved; only the output of its work is as it was
+// printed. While a copy runs that does not print such output, a last line tells what it is doing.
 func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
 	c.advance(now)
 	k, ok := c.guests.consoles.byVM[vm]
@@ -54,7 +54,7 @@ func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
 	}
 	text := slices.Clone(k.Text)
 	for _, m := range c.nodes.copies[vm] {
-		if m.State == hypervisor.CopyRunning {
+		if m.State == hypervisor.CopyRunning && (!m.interprets() || m.Memory.Stage != working) {
 			text = append(text, consoleLine(m.runTime(c.clock.now), m.activity())...)
 		}
 	}

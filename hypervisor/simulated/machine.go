@@ -52,6 +52,10 @@ type memory struct {
 	Epoch   int  `json:"epoch"`
 	Corrupt bool `json:"corrupt"`
 
+	// Program is what the guest computes for its command or script, derived once, at its boot. It is nil for
+	// a payload with a program of its own.
+	Program *cluster.Program `json:"program,omitempty"`
+
 	Stage   stage              `json:"stage"`
 	Length  time.Duration      `json:"length"`        // of booting and of stopping
 	Step    int                `json:"step"`          // of the program, while working
@@ -102,7 +106,13 @@ func (m *machine) runTime(now simTime) time.Duration {
 	return m.Memory.RunTime + now - m.AccruedAt
 }
 
-func (m *machine) program() *cluster.Program { return m.Memory.Spec.Payload.Program }
+// program is what the guest computes; nil if it runs until it is stopped.
+func (m *machine) program() *cluster.Program {
+	return cmp.Or(m.Memory.Program, m.Memory.Spec.Payload.Program)
+}
+
+// interprets reports whether the guest runs a command or a script.
+func (m *machine) interprets() bool { return m.Memory.Program != nil }
 
 func (m *machine) lockstep() bool { p := m.program(); return p != nil && p.Lockstep }
 

@@ -119,6 +119,9 @@ const mark = "OAR_END_OF_SCRIPT"
 // ScriptOf returns the script of a job from the script of its first VM. ok is false if the job has no
 // script.
 func ScriptOf(first string) (text string, ok bool) {
+	if text, ok := simulatedScript(first); ok {
+		return text, true
+	}
 	_, rest, ok := strings.Cut(first, "cat >\"$oar_dir/script\" <<'")
 	end, rest, ok2 := strings.Cut(rest, "'\n")
 	text, _, ok3 := strings.Cut(rest, "\n"+end+"\n")

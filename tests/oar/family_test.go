@@ -77,13 +77,18 @@ func withoutRules(out string) string {
 // The exit code of a command is shown once its job has ended, and only then.
 func TestExitCodes(t *testing.T) {
 	x := open(t)
-	for command, want := range map[string]string{"exit 3": "768 (3,0,0)", "sleep 1": "0 (0,0,0)"} {
+	for command, want := range map[string]string{
+		"exit 3": "768 (3,0,0)", "sleep 1": "0 (0,0,0)", `[ "$OAR_USER" = alice ] && exit 4`: "1024 (4,0,0)", "./none 2>/dev/null": "32512 (127,0,0)",
+	} {
 		id := x.sub("alice", "-l", "nodes=2/core=1", command)
 		x.until(id, "Terminated")
 		r := x.run("alice", "oarstat", "-f", "-j", id)
 		if !strings.Contains(r.out, "exit_code = "+want+"\n") {
 			t.Errorf("%s: %s", command, r.out)
 		}
+	}
+	if r := x.run("alice", "oarsub", "-l", "core=1", "./none"); !strings.Contains(r.err, "# Warning: simulated guests interpret the script: ./none is not found and ends with 127") {
+		t.Errorf("no warning: %+v", r)
 	}
 	id := x.sub("alice", "-l", "core=1", "sleep 1000000")
 	x.until(id, "Running")

@@ -267,7 +267,7 @@ func TestUpstream(t *testing.T) {
 	if job["name"] != "rspec_test" || job["state"] == nil {
 		t.Errorf("%v, then %v", answer, job)
 	}
-	x.until(id, "Terminated") // a simulated guest runs a script for a second
+	x.until(id, "Terminated") // in simulated time, 2,000 times as fast
 	long := x.sub("alice", "-l", "nodes=1", "sleep 1000000")
 	x.until(long, "Running")
 	if _, answer = x.call("", "DELETE", "/jobs/"+long, ""); answer["status"] != "Delete request registered" {

@@ -68,6 +68,7 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
 		Example: `  vjob submit sim-run.yaml
   vjob submit run.sh
   vjob submit --name sim-run --vms 4 --cpu 1 --mem 512MiB --walltime 1:00:00 -- ./run.sh --fast
+  vjob submit --wait -- sh -c 'echo hello; sleep 60; exit 3'
   vjob submit --name test --vms 2 --steps "2m@1,1m@0.5"    # simulated guests: 2 minutes of 1 processor, then 1 of 0.5`,
 		RunE: func(cmd *cobra.Command, args []string) error { return submit(a, cmd, &f, args) },
 	}
@@ -82,7 +83,7 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
 	flags.StringVar(&f.image, "image", "", "`ID` in the catalogue (see vjob images); none is the default image")
 	flags.StringVar(&f.script, "script", "", "`FILE` with a script that each VM runs")
 	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` for the command or script; may be repeated")
-	flags.StringVar(&f.steps, "steps", "", "work of simulated guests: `TIME@PROCESSORS`,…")
+	flags.StringVar(&f.steps, "steps", "", "work of simulated guests, in place of a command: `TIME@PROCESSORS`,…")
 	flags.BoolVar(&f.hold, "hold", false, "do not start before vjob release")
 	flags.IntVar(&f.priority, "priority", 0, "larger goes first")
 	flags.BoolVar(&f.spread, "spread", false, "no two VMs on one node")
@@ -138,6 +139,9 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	}
 	if !created {
 		_, _ = fmt.Fprintf(a.Err, "vjob: the key was used before: this is the vjob of that time\n")
+	}
+	for _, note := range job.Notes {
+		_, _ = fmt.Fprintf(a.Err, "vjob: %s\n", note)
 	}
 	if job.Late != "" {
 		_, _ = fmt.Fprintf(a.Err, "vjob: vjob %d is accepted, but %s\n", job.ID, job.Late)
