@@ -30,72 +30,45 @@ func (d *DB) Load(ctx context.Context) (journal.Loaded, error) {
 	return l, nil
 }
 
-func (r *snapshot) load(l *journal.Loaded) (err error) {
+func (r *snapshot) load(l *journal.Loaded) error {
 	const next = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = ?"
-	if err := r.one(next, []any{"intents"}, &l.NextOp); err != nil {
+	return firstError(
+		func() error { return r.one(next, []any{"intents"}, &l.NextOp) },
+		func() error { return r.one(next, []any{"plans"}, &l.NextPlan) },
+		into(&l.Nodes, r.nodes), into(&l.Power, r.power), into(&l.Rules, r.rules), into(&l.Budgets, r.budgets),
+		into(&l.Prices, r.prices), into(&l.Pools, r.pools), into(&l.Drawn, r.drawn),
+		func() error { return r.loadRecommendations(l) },
+		func() error { return r.loadAlarms(l) },
+		func() error { return r.loadVJobs(l) },
+		into(&l.Meters, r.meters), into(&l.Ended, r.left), into(&l.Charges, r.charges), into(&l.Capacity, r.capacities),
+		into(&l.Open, r.open), into(&l.Learned, r.observations),
+		func() error { return r.loadDependencies(l) },
+		func() error { return r.loadPlans(l) },
+	)
+}
+
+// into is a read of a value.
+func into[T any](to *T, read func() (T, error)) func() error {
+	return func() (err error) {
+		*to, err = read()
 		return err
 	}
-	if err := r.one(next, []any{"plans"}, &l.NextPlan); err != nil {
-		return err
-	}
-	if l.Nodes, err = r.nodes(); err != nil {
-		return err
-	}
-	if l.Power, err = r.power(); err != nil {
-		return err
-	}
-	if l.Rules, err = r.rules(); err != nil {
-		return err
-	}
-	if l.Budgets, err = r.budgets(); err != nil {
-		return err
-	}
-	if l.Prices, err = r.prices(); err != nil {
-		return err
-	}
-	if l.Pools, err = r.pools(); err != nil {
-		return err
-	}
-	if l.Drawn, err = r.drawn(); err != nil {
-		return err
-	}
-	if err := r.loadRecommendations(l); err != nil {
-		return err
-	}
-	if err := r.loadAlarms(l); err != nil {
-		return err
-	}
+}
+
+// loadVJobs loads the vjobs that have not ended, with their gangs and accounts.
+func (r *snapshot) loadVJobs(l *journal.Loaded) error {
 	kept, err := r.whole("WHERE vjobs." + live)
-	if err != nil {
-		return err
-	}
 	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
 	for i := range kept {
 		l.VJobs = append(l.VJobs, kept[i].VJob)
 		l.Gangs = append(l.Gangs, kept[i].Gang)
 		l.Account(kept[i].ID, kept[i].Account)
 	}
-	if l.Meters, err = r.meters(); err != nil {
-		return err
-	}
-	if l.Ended, err = r.left(); err != nil {
-		return err
-	}
-	if l.Charges, err = r.charges(); err != nil {
-		return err
-	}
-	if l.Capacity, err = r.capacities(); err != nil {
-		return err
-	}
-	if l.Open, err = r.open(); err != nil {
-		return err
-	}
-	if l.Learned, err = r.observations(); err != nil {
-		return err
-	}
-	if err := r.loadDependencies(l); err != nil {
-		return err
-	}
+	return err
+}
+
+// loadPlans loads the numbers of the plans that were running.
+func (r *snapshot) loadPlans(l *journal.Loaded) error {
 	return r.each("SELECT id FROM plans WHERE state = 'running' ORDER BY id", nil, func(s row) error {
 		var id journal.PlanID
 		err := s.Scan(&id)

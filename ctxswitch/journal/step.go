@@ -30,8 +30,8 @@ type Step struct {
 	UsageHours []UsageHour
 	Discarded  []DiscardedRun // up to and with the use of this step
 	Capacity   []NodeCapacity
-	Meters  []Meter      // in place of those before
-	Drawn   []NodeEnergy // added to what there is
+	Meters     []Meter      // in place of those before
+	Drawn      []NodeEnergy // added to what there is
 	// NodeHours and VJobHours are added as well.
 	NodeHours []NodeHour
 	VJobHours []VJobHour
