@@ -80,8 +80,10 @@ type Config struct {
 	Scratch string
 	Logger  *slog.Logger
 	Now     func() time.Time // nil: time.Now
-	Zone    *time.Location   // of the cluster, in which days begin; nil: UTC
-	Limits  Limits
+	// ClockSpeed is how many times as fast as that of the daemon the clock of simulated guests is; 0: it is the same.
+	ClockSpeed float64
+	Zone       *time.Location // of the cluster, in which days begin; nil: UTC
+	Limits     Limits
 	// Endpoints returns the endpoints to serve beside /v1; may be nil. It is called once.
 	Endpoints func(*Service) []Endpoint
 	// CanonicalPath returns the path of the endpoint that a request path stands for; may be nil.

@@ -50,6 +50,7 @@ type vjobHandler struct {
 	events      eventReader
 	submissions *submitter
 	snapshot    func() *scheduler.Snapshot
+	clockSpeed  float64 // of guests; 0: that of the daemon
 }
 
 // list answers GET /v1/vjobs.
@@ -106,7 +107,9 @@ func (h *vjobHandler) show(c *gin.Context, caller Subject) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireDetail(&kept, events, h.snapshot(), caller.Viewer()))
+	detail := wireDetail(&kept, events, h.snapshot(), caller.Viewer())
+	detail.ClockSpeed = h.clockSpeed
+	return answer(c, http.StatusOK, detail)
 }
 
 // change answers PATCH /v1/vjobs/{id}.

@@ -57,8 +57,16 @@ func (d *Daemon) apiConfig(s *settings.Settings, p parts) api.Config {
 		Copier: d.store, Operator: d, Scratch: s.State, Logger: d.log, Limits: apiLimits(s),
 		Locals: api.Locals{Listed: s.Listen.Users == "listed"}, TokenLife: s.Accounts.TokenLifetime.Duration,
 		Endpoints: p.oar.Endpoints, CanonicalPath: p.oar.Path, Admit: admit(s, p.oar), Notifiable: notifiable(s),
-		Rights: api.Rights(s.Rights), Zone: p.loop.Zone,
+		Rights: api.Rights(s.Rights), Zone: p.loop.Zone, ClockSpeed: clockSpeed(s),
 	}
+}
+
+// clockSpeed is how many times as fast as the daemon's the clock of the guests is; 0: it is the same.
+func clockSpeed(s *settings.Settings) float64 {
+	if s.Driver != driverSimulated || s.Simulated.Speed == 1 {
+		return 0
+	}
+	return s.Simulated.Speed
 }
 
 // Reload reads the settings again and applies what can change while the daemon runs; what needs a restart stays as it was.

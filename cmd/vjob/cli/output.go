@@ -51,6 +51,9 @@ func parseFormat(text string) (outputFormat, error) {
 // Structured reports whether output is for programs, and not a table.
 func (a *App) Structured() bool { return a.format.name != FormatTable && a.format.name != FormatWide }
 
+// CSV reports whether output is a table for spreadsheets.
+func (a *App) CSV() bool { return a.format.name == FormatCSV }
+
 // Wide reports whether tables have all their usual columns.
 func (a *App) Wide() bool { return a.format.name == FormatWide }
 

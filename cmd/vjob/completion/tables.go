@@ -7,7 +7,7 @@ import "vjob/cluster"
 var sources = map[string]source{
 	// Placeholders of arguments and flags that the daemon knows.
 	"VJOB": vjobs, "VJOBS": vjobs, "ARRAY": vjobs, "CONTAINER": vjobs, "[CONDITION:]VJOB": dependencies,
-	"NODE": nodes, "NODES": nodes, "QUEUE": queues, "PROJECT": projects, "POOL": pools, "OWNER": accounts, "ACCOUNT": accounts,
+	"NODE": nodes, "NODES": nodes, "QUEUE": queues, "PROJECT": projects, "POOL": pools, "OWNER": accounts, "USER": accounts, "ACCOUNT": accounts,
 	"PLAN": plans, "TOKEN": tokens, "IMAGE": orphans, "NUMBER": free, "STATES": fixed(append(states(), "live", "ended")...), "LABEL=VALUE": nodeLabels,
 
 	// Words that are fixed.
@@ -34,7 +34,7 @@ var sources = map[string]source{
 
 	// Text that cannot be foreseen.
 	"TEXT": free, "NAME": free, "NAME=VALUE": free, "TIME": free, "DATE": free, "DATES": free, "DAYS": free, "WINDOW": free, "HOURS": free, "N": free, "MANY": free,
-	"LINES": free, "ZONE": free, "USER": free, "WATTS": free, "MHZ": free, "CPU": free, "PROCESSORS": free, "MEMORY": free, "SIZE": free, "GROUPS": free, "KEY": free, "ID": free, "SHARE": free,
+	"LINES": free, "ZONE": free, "WATTS": free, "MHZ": free, "CPU": free, "PROCESSORS": free, "MEMORY": free, "SIZE": free, "GROUPS": free, "KEY": free, "ID": free, "SHARE": free,
 	"ADDRESS": free, "ALTERNATIVE": free, "RULE": free, "REASON": free, "REQUEST": free, "PROPERTIES": free, "LEVELS": free, "DEMAND": free,
 	"NUMBER[%MOST]": free, "TIME@PROCESSORS": free, "COUNTxPROCESSORSxMEMORY,…": free, "COUNTxCPUxMEMORY": free, "IDLE:FULL": free,
 	"int": free, "uint": free, "int64": free, "float64": free, "duration": free,

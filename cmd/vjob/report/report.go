@@ -20,7 +20,6 @@ type flags struct {
 	by                   []string
 	user, project, queue string
 	zone                 string
-	csv                  bool
 }
 
 // Command is `vjob report`.
@@ -40,7 +39,7 @@ failed with their VMs. "?" stands for an unknown value, "-" for no value. JSON a
 Users see their own vjobs, administrators all. The report reaches back as far as retention.vjobs of the settings.`,
 		Example: `  vjob report --since 2026-11-01 --until 2026-12-01
   vjob report --by user,queue --since 7d
-  vjob report --by month,project --since 2026-01-01 --csv > 2026.csv
+  vjob report --by month,project --since 2026-01-01 -o csv >2026.csv
   vjob report --by node,day --since yesterday`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(a, cmd, &f) },
@@ -53,15 +52,11 @@ Users see their own vjobs, administrators all. The report reaches back as far as
 	set.StringVar(&f.project, "project", "", "only vjobs of this `PROJECT`")
 	set.StringVar(&f.queue, "queue", "", "only vjobs of this `QUEUE`")
 	set.StringVar(&f.zone, "zone", "", "time `ZONE` in which days, weeks and months begin, such as Europe/Paris; that of the cluster if not given")
-	set.BoolVar(&f.csv, "csv", false, "print all figures as CSV, with a line of names; unknown figures are empty")
 	cli.Complete(cmd, "by", "user", "project", "queue", "node", "outcome", "day", "week", "month")
 	return cmd
 }
 
 func run(a *cli.App, cmd *cobra.Command, f *flags) error {
-	if f.csv && a.Structured() {
-		return cluster.Fault("--csv", "with --output json, want one of them")
-	}
 	q := client.ReportQuery{User: f.user, Project: f.project, Queue: f.queue, Zone: f.zone}
 	for _, key := range f.by {
 		q.By = append(q.By, strings.TrimSpace(key))
@@ -81,10 +76,10 @@ func run(a *cli.App, cmd *cobra.Command, f *flags) error {
 	switch {
 	case err != nil:
 		return err
+	case a.CSV():
+		return writeCSV(a.Out, &r)
 	case a.Structured():
 		return a.Print(r)
-	case f.csv:
-		return writeCSV(a.Out, &r)
 	}
 	return writeTable(a, &r)
 }

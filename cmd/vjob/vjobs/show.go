@@ -185,6 +185,9 @@ func refusalTable(list []wire.Refusal) *display.Table {
 // could use; a few percent less is how exactly that is known.
 func used(j *wire.VJobDetail) string {
 	text := fmt.Sprintf("%s of CPU", display.Span(display.Seconds(j.CPUSeconds)))
+	if j.ClockSpeed > 0 {
+		text += fmt.Sprintf(" by its guests' clock, which is simulated and %s times as fast", display.Trimmed(j.ClockSpeed))
+	}
 	const exact = 0.95
 	if yield := j.CPUSeconds / j.CPUWantedSeconds; j.CPUWantedSeconds > 0 && yield < exact {
 		text += fmt.Sprintf(" (%.0f %% of what it wanted)", 100*yield)
@@ -251,12 +254,15 @@ func ran(j *wire.VJobDetail) string {
 	return text
 }
 
-// stateLine is the state with the step of the gang protocol when one is under way.
+// stateLine is the state, with the step of the gang protocol where the state has several.
 func stateLine(j *wire.VJobDetail) string {
-	if j.Phase == "" || j.Phase == j.State {
-		return j.State
+	switch j.State {
+	case cluster.Suspending.String(), cluster.Resuming.String(), cluster.Migrating.String():
+		if j.Phase != "" && j.Phase != j.State {
+			return fmt.Sprintf("%s (%s)", j.State, j.Phase)
+		}
 	}
-	return fmt.Sprintf("%s (%s)", j.State, j.Phase)
+	return j.State
 }
 
 // windowLine is when a vjob may start; "" is whenever.
