@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/cmd/vjob/cli"
-	"vjob/cmd/vjob/completion"
 	"vjob/tests/golden"
 )
 
@@ -75,11 +74,7 @@ func TestDocumentsShowExistingCommands(t *testing.T) {
 
 // rootCommand returns the command vjob with all that cobra adds to it.
 func rootCommand() *cobra.Command {
-	a := &cli.App{Streams: cli.Standard()}
-	root := a.Root(commands(a)...)
-	completion.Register(a, root)
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	root := tree(&cli.App{Streams: cli.Standard()})
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	return root

@@ -37,14 +37,21 @@ func main() {
 // run carries out one command line and returns its exit code.
 func run(ctx context.Context, s cli.Streams, args []string) int {
 	a := &cli.App{Streams: s}
-	root := a.Root(commands(a)...)            //nolint:contextcheck // cobra hands the context to the commands
-	completion.Register(a, root)              //nolint:contextcheck // cobra hands the context to the completions
+	root := tree(a)                           //nolint:contextcheck // cobra hands the context to commands and completions
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {
 		a.Complain(err)
 	}
 	return cli.ExitCode(err)
+}
+
+// tree is the root command with all others, their groups and completions.
+func tree(a *cli.App) *cobra.Command {
+	root := a.Root(commands(a)...)
+	arrange(root)
+	completion.Register(a, root)
+	return root
 }
 
 // commands are all commands of vjob; each package below has those about its noun.

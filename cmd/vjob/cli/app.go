@@ -92,8 +92,10 @@ Exit codes:
   3  not found; vjob plan: no plan
   4  refused: it contradicts the present state
   5  not allowed, or not known who you are
-  6  --wait or --timeout ended first
-  7  an order to several vjobs: some follow, others do not`
+  6  the timeout of --timeout is over
+  7  an order to several vjobs: some follow, others do not
+
+vjob wait and submit --wait exit with the exit status of the work, if that failed.`
 
 // Client speaks to the server that the flag, the environment or the local socket
 // names.

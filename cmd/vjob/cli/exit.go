@@ -119,6 +119,17 @@ func Arguments(most int, what string) cobra.PositionalArgs {
 	}
 }
 
+// elsewhere has what is meant by commands of other programs, or by words that could mean several commands.
+var elsewhere = map[string]string{
+	"stop": "delete, which ends vjobs, or suspend, which keeps their state", "start": "submit, release or resume", "restart": "requeue or resubmit",
+	"squeue": "list", "sbatch": "submit", "srun": "submit --wait", "scancel": "delete", "sinfo": "nodes", "sacct": "list --ended, or report", "sreport": "report",
+	"scontrol": "show, hold, release or nodes", "sprio": "list --priority", "sshare": "shares", "sdiag": "admin doctor",
+	"oarsub": "vjob-oar oarsub, or submit", "oarstat": "vjob-oar oarstat, or list", "oardel": "vjob-oar oardel, or delete",
+	"reload": "admin reload", "doctor": "admin doctor", "backup": "admin backup", "config": "admin reload --check", "settings": "admin reload --check",
+	"history": "list --ended", "stats": "report", "usage": "report, or quotas", "ssh": "console", "exec": "console", "cat": "logs", "tail": "logs -f",
+	"drain": "nodes drain", "migrate": "nodes drain, or balance", "users": "accounts", "login": "token create", "queue": "queues",
+}
+
 // NoArguments refuses arguments; on a command with subcommands, an argument is
 // one that does not exist.
 func NoArguments(cmd *cobra.Command, args []string) error {
@@ -129,6 +140,9 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return &UsageError{Cmd: cmd, Err: fmt.Errorf("argument %q: want none", args[0])}
 	}
 	text := fmt.Sprintf("unknown command %q", args[0])
+	if hint := elsewhere[args[0]]; hint != "" && !cmd.HasParent() {
+		return &UsageError{Cmd: cmd, Err: fmt.Errorf("%s: want %s", text, hint)}
+	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		text += ": want probably " + near[0]

@@ -74,6 +74,7 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	flags.SetNormalizeFunc(synonyms)
 	flags.StringVar(&f.name, "name", "", "`NAME` of the vjob, that no other live vjob of yours has")
 	flags.IntVar(&f.vms, "vms", 1, "how many VMs")
 	flags.StringVar(&f.cpu, "cpu", "1", "`PROCESSORS` of each VM, such as 2, 0.5 or 250m")
@@ -99,6 +100,21 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
 	flags.Lookup("wait").NoOptDefVal = waitEnd
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
 	return cmd
+}
+
+// synonyms are other names of flags, as users of other systems type them.
+func synonyms(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	switch name {
+	case "cpus":
+		name = "cpu"
+	case "memory":
+		name = "mem"
+	case "time":
+		name = "walltime"
+	case "job-name":
+		name = "name"
+	}
+	return pflag.NormalizedName(name)
 }
 
 func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error {
