@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -41,6 +42,12 @@ var statuses = []struct {
 	{context.Canceled, http.StatusServiceUnavailable, wire.CodeUnavailable},
 }
 
+// withoutCode is the text of an error without the word that its code says again: "vjob 7 has ended", not "vjob 7 has
+// ended: conflict".
+func withoutCode(err error) string {
+	return strings.TrimSuffix(err.Error(), ": "+cluster.ErrConflict.Error())
+}
+
 // errorShapeKey is where the context of a request keeps its [ErrorShape].
 const errorShapeKey = "errors"
 
@@ -55,7 +62,7 @@ func (w *errorWriter) write(c *gin.Context, err error) {
 	}
 	for _, row := range statuses {
 		if errors.Is(err, row.err) {
-			status, body = row.status, wire.ErrorBody{Code: row.code, Message: err.Error()}
+			status, body = row.status, wire.ErrorBody{Code: row.code, Message: withoutCode(err)}
 			break
 		}
 	}

@@ -91,7 +91,7 @@ Exit codes:
   2  wrong usage or wrong input; the message names the field
   3  not found; vjob plan: no plan
   4  refused: it contradicts the present state
-  5  not allowed, or not known who you are
+  5  not allowed, or not authenticated
   6  the timeout of --timeout is over
   7  an order to several vjobs: some follow, others do not
 
