@@ -121,7 +121,7 @@ func (h *metricsHandler) show(c *gin.Context, _ Subject) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), 2*time.Second)
 	defer cancel()
 	// Without the plans the other figures are still worth having.
-	if rows, err := h.plans.Plans(ctx, watchedPlans, 0); err == nil {
+	if rows, err := h.plans.Plans(ctx, journal.PlanFilter{Limit: watchedPlans}); err == nil {
 		h.metrics.observe(rows)
 	}
 	h.metrics.handler.ServeHTTP(c.Writer, c.Request)

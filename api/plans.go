@@ -18,8 +18,8 @@ import (
 
 // planReader reads the context switches from the store.
 type planReader interface {
-	// Plans lists the latest plans before the given one, or of all when it is 0.
-	Plans(ctx context.Context, limit int, before journal.PlanID) ([]journal.PlanRow, error)
+	// Plans lists the plans of a filter, the latest first.
+	Plans(ctx context.Context, f journal.PlanFilter) ([]journal.PlanRow, error)
 	Plan(ctx context.Context, id journal.PlanID) (journal.PlanDetail, error)
 }
 
@@ -30,20 +30,28 @@ type planHandler struct {
 	snapshot func() *scheduler.Snapshot
 }
 
-// list answers GET /v1/plans.
-func (h *planHandler) list(c *gin.Context, _ Subject) error {
+// list answers GET /v1/plans. Users see those that changed vjobs of theirs, without what they cost others.
+func (h *planHandler) list(c *gin.Context, caller Subject) error {
 	q := queryReader{c: c}
 	limit, before := q.limit(50), q.number("before", 0, 1<<62, 0)
 	if q.err != nil {
 		return q.err
 	}
-	rows, err := h.plans.Plans(c.Request.Context(), limit, journal.PlanID(before))
+	filter := journal.PlanFilter{Limit: limit, Before: journal.PlanID(before)}
+	all := Can(caller, Read, Object{Kind: KindPlans})
+	if !all {
+		filter.Owner = caller.Name
+	}
+	rows, err := h.plans.Plans(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
 	list := wire.PlanList{Plans: make([]wire.Plan, len(rows))}
 	for i := range rows {
 		list.Plans[i] = wirePlan(&rows[i])
+		if !all {
+			list.Plans[i].Note, list.Plans[i].CostMiB = "", 0
+		}
 	}
 	return answer(c, http.StatusOK, list)
 }

@@ -147,8 +147,8 @@ func (h *handlers) orderRoutes() (list []Endpoint) {
 func (h *handlers) historyRoutes() []Endpoint {
 	return []Endpoint{
 		{
-			Method: "GET", Path: "/v1/plans", Name: "listPlans", Summary: "The latest context switches",
-			Access: Administrators, Verb: Read, Status: 200, Result: wire.PlanList{}, Handle: h.plans.list,
+			Method: "GET", Path: "/v1/plans", Name: "listPlans", Summary: "The latest context switches; users see those that changed their own vjobs",
+			Access: Users, Verb: Read, Status: 200, Result: wire.PlanList{}, Handle: h.plans.list,
 			Query: []Param{limitParam, {Name: "before", Kind: "integer", Meaning: "only plans with a smaller number"}},
 		},
 		{

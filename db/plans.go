@@ -79,15 +79,20 @@ func scanPlan(s row, more ...any) (p journal.PlanRow, err error) {
 	return p, err
 }
 
-// Plans lists plans, the newest first, at most limit (0: all) with numbers below
-// before (0: from the newest).
-func (d *DB) Plans(ctx context.Context, limit int, before journal.PlanID) (list []journal.PlanRow, err error) {
-	if limit <= 0 {
-		limit = -1
+// Plans lists the plans of a filter, the newest first.
+func (d *DB) Plans(ctx context.Context, f journal.PlanFilter) (list []journal.PlanRow, err error) {
+	if f.Limit <= 0 {
+		f.Limit = -1
 	}
-	query := "SELECT " + planColumns + " FROM plans WHERE ? = 0 OR id < ? ORDER BY id DESC LIMIT ?"
+	query := "SELECT " + planColumns + " FROM plans WHERE (?1 = 0 OR id < ?1)"
+	args := []any{int64(f.Before)}
+	if f.Owner != "" {
+		query += " AND id IN (SELECT plan FROM events JOIN vjobs ON vjobs.id = events.vjob WHERE owner = ?2 AND plan IS NOT NULL)"
+		args = append(args, f.Owner)
+	}
+	query += fmt.Sprintf(" ORDER BY id DESC LIMIT %d", f.Limit)
 	err = d.snapshot(ctx, func(r *snapshot) error {
-		return r.each(query, []any{int64(before), int64(before), limit}, func(s row) error {
+		return r.each(query, args, func(s row) error {
 			p, err := scanPlan(s)
 			list = append(list, p)
 			return err

@@ -149,7 +149,7 @@ func TestListPlans(t *testing.T) {
 		want   []journal.PlanID
 	}{{0, 0, []journal.PlanID{5, 4, 3, 2, 1}}, {2, 0, []journal.PlanID{5, 4}}, {2, 4, []journal.PlanID{3, 2}}, {9, 1, nil}} {
 		var got []journal.PlanID
-		for _, p := range must[[]journal.PlanRow](t)(d.Plans(t.Context(), c.limit, c.before)) {
+		for _, p := range must[[]journal.PlanRow](t)(d.Plans(t.Context(), journal.PlanFilter{Limit: c.limit, Before: c.before})) {
 			got = append(got, p.ID)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

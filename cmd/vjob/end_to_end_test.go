@@ -239,6 +239,13 @@ func TestExitCodes(t *testing.T) {
 	}
 	bob.fails(cli.ExitNotFound, "", "show", "1")
 	bob.fails(cli.ExitNotFound, "", "delete", "1")
+	if out := bob.ok("plans"); strings.Count(out, "\n") != 1 {
+		t.Errorf("plans of others:\n%s", out)
+	}
+	bob.ok("submit", "--name", "mine", "--cpu", "0.1", "--mem", "16MiB", "--steps", "1s@0.1", "--wait")
+	if out := bob.ok("plans"); strings.Count(out, "\n") != 2 {
+		t.Errorf("plans of bob:\n%s", out)
+	}
 	bob.fails(cli.ExitNotAllowed, "", "nodes", "drain", "n1")
 	bob.fails(cli.ExitNotAllowed, "", "users")
 	bob.fails(cli.ExitNotAllowed, "may not", "token", "--user", "alice")

@@ -48,6 +48,13 @@ type Label struct {
 // Period is a span of time; a zero end is open. Since belongs to it, Until does not.
 type Period struct{ Since, Until time.Time }
 
+// PlanFilter selects plans.
+type PlanFilter struct {
+	Owner  string // only those that changed a vjob of this user; "": all
+	Before PlanID // only those with a smaller number; 0: all
+	Limit  int    // at most so many; 0: all
+}
+
 // Row is a vjob as it is kept, with its account.
 type Row struct {
 	*cluster.VJob

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"vjob/ctxswitch/journal"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -62,7 +63,7 @@ func learningScene(t *testing.T, seed uint64, learn bool) (s *scene, jobs map[cl
 
 // ratios lists how long the switches took in parts of their estimates, the earliest first.
 func (s *scene) ratios() (list []float64) {
-	plans, err := s.store.Plans(s.t.Context(), 0, 0)
+	plans, err := s.store.Plans(s.t.Context(), journal.PlanFilter{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
