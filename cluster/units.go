@@ -112,3 +112,11 @@ func (r Resources) IsZero() bool { return r == Resources{} }
 func (r Resources) String() string {
 	return fmt.Sprintf("%s CPU, %s", r.CPU, r.Memory)
 }
+
+// Count is "1 VM", "2 VMs".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

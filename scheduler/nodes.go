@@ -30,8 +30,8 @@ func (s *Nodes) Set(now time.Time, ids []cluster.NodeID, state cluster.NodeState
 		case !ok:
 			return fmt.Errorf("node %s: %w", id, cluster.ErrNotFound)
 		case state == cluster.Offline && len(n.VMs) > 0:
-			return fmt.Errorf("node %s holds %d VMs, such as %s: drain it first: %w",
-				id, len(n.VMs), n.VMs[0], cluster.ErrConflict)
+			return fmt.Errorf("node %s holds %s, such as %s: drain it first: %w",
+				id, cluster.Count(len(n.VMs), "VM"), n.VMs[0], cluster.ErrConflict)
 		}
 		if job, reserved := s.exec.PowerStates.ContainerOn(id); reserved && state == cluster.Offline {
 			return fmt.Errorf("node %s holds resources of container %s: drain it until the container ends, or delete that: %w", id, job, cluster.ErrConflict)

@@ -75,7 +75,7 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	}
 	e.out.Step.Reshape = append(e.out.Step.Reshape, r)
 	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: job.State.String(), Text: fmt.Sprintf(
-		"vjob %s takes shape %d of %d: %d VMs with %s for %s", id, shape+1, len(job.Shapes), len(job.VMs), job.Reserved(), job.Walltime)})
+		"vjob %s takes shape %d of %d: %s with %s for %s", id, shape+1, len(job.Shapes), cluster.Count(len(job.VMs), "VM"), job.Reserved(), job.Walltime)})
 	return nil
 }
 
@@ -96,8 +96,8 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 	})
 	e.event(journal.Event{
 		Kind: journal.EventPlan, Plan: id,
-		Text: fmt.Sprintf("context switch %d begins: %d actions on %d vjobs, cost %d MiB, estimated %s",
-			id, len(plan.Actions), len(plan.Gangs), plan.Cost, plan.Makespan.Round(time.Second)),
+		Text: fmt.Sprintf("context switch %d begins: %s on %s, cost %d MiB, estimated %s",
+			id, cluster.Count(len(plan.Actions), "action"), cluster.Count(len(plan.Gangs), "vjob"), plan.Cost, plan.Makespan.Round(time.Second)),
 	})
 	for _, g := range plan.Gangs {
 		a := &assignment{plan: r, gang: g}

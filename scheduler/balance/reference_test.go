@@ -113,7 +113,8 @@ func TestBestIsThatOfTheExhaustiveSearch(t *testing.T) {
 			}
 			before := scratch(b.state)
 			b.apply(got, 0)
-			if after := scratch(b.state); math.Abs(before-after-got.gain) > 1e-9 {
+			// The root of a variance near 0 has half of the digits.
+			if after := scratch(b.state); math.Abs(before-after-got.gain) > 1e-7 {
 				t.Fatalf("case %d: the gain is %g, computed anew it is %g", i, got.gain, before-after)
 			}
 			moves++

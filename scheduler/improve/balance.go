@@ -178,7 +178,7 @@ func balanceText(found *decide.Balancing) string {
 	if len(found.Moves) == 1 {
 		verb = "leaves"
 	}
-	return fmt.Sprintf("%s %s crowded nodes: imbalance %.2f to %.2f", number(len(found.Moves), "VM"), verb, found.Before.Total, found.After.Total)
+	return fmt.Sprintf("%s %s crowded nodes: imbalance %.2f to %.2f", cluster.Count(len(found.Moves), "VM"), verb, found.Before.Total, found.After.Total)
 }
 
 // joinedText returns "n2 and n4 take VMs now" if moves lead to nodes that take VMs since the last search, otherwise "".

@@ -167,24 +167,17 @@ func (s *consolidation) adopt(found *decide.Consolidation, plan journal.PlanID) 
 // consolidationText returns "3 VMs of 2 vjobs to save 412 W for 1h: 0.41 kWh for 12.5 Wh".
 func consolidationText(found *decide.Consolidation, horizon time.Duration) string {
 	if found.Before == 0 && found.After == 0 {
-		return fmt.Sprintf("%s of %s: %s without VMs", number(len(found.Moves), "VM"), number(len(found.VJobs), "vjob"), number(len(found.NodesOff), "node"))
+		return fmt.Sprintf("%s of %s: %s without VMs", cluster.Count(len(found.Moves), "VM"), cluster.Count(len(found.VJobs), "vjob"), cluster.Count(len(found.NodesOff), "node"))
 	}
-	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", number(len(found.Moves), "VM"), number(len(found.VJobs), "vjob"),
+	text := fmt.Sprintf("%s of %s to save %s for %s: %s for %s", cluster.Count(len(found.Moves), "VM"), cluster.Count(len(found.VJobs), "vjob"),
 		found.Before-found.After, shortly(horizon), found.Saves.Text(), found.Costs.Text())
 	if n := len(found.NodesOff); n > 0 {
-		text += fmt.Sprintf("; %s can go off", number(n, "node"))
+		text += fmt.Sprintf("; %s can go off", cluster.Count(n, "node"))
 	}
 	if before, after := found.Yield[0], found.Yield[1]; after > before+0.001 {
 		text += fmt.Sprintf("; VMs may use %.0f %% of their CPU instead of %.0f %%", 100*after, 100*before)
 	}
 	return text
-}
-
-func number(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
 }
 
 // shortly formats a duration without zeros: 1h instead of 1h0m0s.

@@ -238,7 +238,7 @@ func limitTable(limits []wire.Limit) *display.Table {
 			notes = append(notes, "no node has this label any more: without effect")
 		}
 		if l.UnknownNodes > 0 {
-			notes = append(notes, display.Count(l.UnknownNodes, "node")+" of unknown power not counted")
+			notes = append(notes, cluster.Count(l.UnknownNodes, "node")+" of unknown power not counted")
 		}
 		t.Row(groupName(l.Group), display.Watts(l.Watts), display.Watts(l.DrawnWatts), display.Watts(l.MostWatts), display.Dash(strings.Join(notes, "; ")))
 	}

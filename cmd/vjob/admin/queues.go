@@ -44,7 +44,7 @@ var queueColumns = []display.Field[wire.Queue]{
 func most(q *wire.Queue) string {
 	var list []string
 	if q.MostVMs > 0 {
-		list = append(list, display.Count(q.MostVMs, "VM"))
+		list = append(list, cluster.Count(q.MostVMs, "VM"))
 	}
 	if q.MostCPUMilli > 0 {
 		list = append(list, display.CPU(q.MostCPUMilli)+" CPU")

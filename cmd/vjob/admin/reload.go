@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
@@ -61,7 +62,7 @@ func reloadText(r *wire.Reload) string {
 		b.WriteString("nothing differs from the settings in effect\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s %s", display.Count(live, "change"), verb)
+	fmt.Fprintf(&b, "%s %s", cluster.Count(live, "change"), verb)
 	if r.Restart > 0 {
 		fmt.Fprintf(&b, ", %d in effect when vjobd is started again", r.Restart)
 	}

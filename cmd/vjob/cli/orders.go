@@ -221,7 +221,7 @@ func counted(targets []target) string {
 	for _, t := range targets {
 		n += t.vjobs
 	}
-	return display.Count(n, "vjob")
+	return cluster.Count(n, "vjob")
 }
 
 // confirm asks whether to go on.
@@ -321,7 +321,7 @@ func several(names []string) string {
 
 // summary prints how many vjobs have the order.
 func (o *Orders) summary(followed, refused int) error {
-	text := display.Count(followed, "vjob") + " " + o.Done
+	text := cluster.Count(followed, "vjob") + " " + o.Done
 	if refused > 0 {
 		text += fmt.Sprintf(", %d refused", refused)
 	}

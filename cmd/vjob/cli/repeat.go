@@ -64,7 +64,7 @@ func (a *App) picture(text string, every time.Duration, first bool) string {
 	if a.Height != nil {
 		if height := a.Height(); height > 3 && len(lines) >= height {
 			left := len(lines) - (height - 2)
-			lines = append(lines[:height-2], fmt.Sprintf("… and %s more", display.Count(left, "line")))
+			lines = append(lines[:height-2], fmt.Sprintf("… and %s more", cluster.Count(left, "line")))
 		}
 	}
 	var b strings.Builder

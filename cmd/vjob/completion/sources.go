@@ -136,7 +136,7 @@ var (
 		return candidate(i.ID, i.Description)
 	})
 	pools = each(asks((*client.Client).Pools), func(l wire.PoolList) []wire.Pool { return l.Pools }, func(p *wire.Pool) cobra.Completion {
-		return candidate(p.Name, display.Count(p.VJobs, "vjob"))
+		return candidate(p.Name, cluster.Count(p.VJobs, "vjob"))
 	})
 	plans = each(func(ctx context.Context, c *client.Client) (wire.PlanList, error) { return c.Plans(ctx, mostVJobs, 0) },
 		func(l wire.PlanList) []wire.Plan { return l.Plans }, func(p *wire.Plan) cobra.Completion {

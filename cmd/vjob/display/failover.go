@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 )
 
 // Alarms returns "2 open alarms: vjob alarms"; "" without any, or if the reader may not know.
@@ -11,7 +12,7 @@ func Alarms(n *int) string {
 	if n == nil || *n == 0 {
 		return ""
 	}
-	return Count(*n, "open alarm") + ": vjob alarms"
+	return cluster.Count(*n, "open alarm") + ": vjob alarms"
 }
 
 // Failover returns "the loss of a node can be made up for; 4 CPU and 8 GiB are left for further VMs"; "" for nil.

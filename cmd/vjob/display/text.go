@@ -130,14 +130,6 @@ func Span(d time.Duration) string {
 // Seconds turns seconds of the wire into a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Count is "1 VM", "2 VMs".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Dash stands for what is not there.
 func Dash(s string) string {
 	if s == "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 	"vjob/energy"
@@ -45,7 +46,7 @@ func showConsolidation(a *cli.App, now *wire.Consolidation) error {
 	}
 	var b strings.Builder
 	facts := [][2]string{{"since start", fmt.Sprintf("%s, %s by %s, reckoned to save %s for %s",
-		display.Count(now.Looks, "look"), display.Count(now.VMs, "VM")+" moved", display.Count(now.Plans, "plan"), energy.Joules(now.SavesJoules).Text(), energy.Joules(now.CostsJoules).Text())}}
+		cluster.Count(now.Looks, "look"), cluster.Count(now.VMs, "VM")+" moved", cluster.Count(now.Plans, "plan"), energy.Joules(now.SavesJoules).Text(), energy.Joules(now.CostsJoules).Text())}}
 	if now.NextAt != nil {
 		facts = append(facts, [2]string{"next look", "not before " + display.Moment(now.NextAt) + ", once something has changed"})
 	}
@@ -66,10 +67,10 @@ func showConsolidation(a *cli.App, now *wire.Consolidation) error {
 
 // lookFacts tells of one look.
 func lookFacts(title string, l *wire.ConsolidationLook) [][2]string {
-	facts := [][2]string{{title, display.Moment(&l.At) + ", at " + display.Count(l.Nodes, "node") + piece(l.Looks)}}
+	facts := [][2]string{{title, display.Moment(&l.At) + ", at " + cluster.Count(l.Nodes, "node") + piece(l.Looks)}}
 	if len(l.VMs) > 0 {
 		facts = append(facts, [2]string{"better off", fmt.Sprintf("%s of %s: %s instead of %s, %s saved for %s",
-			display.Count(len(l.VMs), "VM"), display.Count(len(l.VJobs), "vjob"), display.Watts(l.AfterWatts), display.Watts(l.BeforeWatts),
+			cluster.Count(len(l.VMs), "VM"), cluster.Count(len(l.VJobs), "vjob"), display.Watts(l.AfterWatts), display.Watts(l.BeforeWatts),
 			energy.Joules(l.SavesJoules).Text(), energy.Joules(l.CostsJoules).Text())})
 		facts = append(facts, [2]string{"VMs", strings.Join(l.VMs, " ")})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
@@ -106,7 +107,7 @@ func showPower(a *cli.App, now *energyNow) error {
 	}
 	var b strings.Builder
 	display.Facts(&b, [][2]string{
-		{"draws", fmt.Sprintf("%s, %s", display.Watts(now.Power.Watts), display.Count(now.Nodes, "node"))},
+		{"draws", fmt.Sprintf("%s, %s", display.Watts(now.Power.Watts), cluster.Count(now.Nodes, "node"))},
 		{"at most", display.Watts(now.Power.MostWatts) + " while all VMs use what they may"},
 		{"so far", display.KWh(float64(now.Power.EnergyJoules))},
 	})

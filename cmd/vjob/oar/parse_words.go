@@ -57,7 +57,7 @@ func printPlacement(a *cli.App, m *request.Placement) error {
 		for next < len(m.VMs) && m.VMs[next] == m.VMs[first] {
 			next++
 		}
-		fmt.Fprintf(&b, "here: %s of %s\n", display.Count(next-first, "VM"), m.VMs[first])
+		fmt.Fprintf(&b, "here: %s of %s\n", cluster.Count(next-first, "VM"), m.VMs[first])
 		first = next
 	}
 	if m.Rules != "" {
@@ -103,7 +103,7 @@ func describeSize(s *request.VMGroup) string {
 	if s.Whole() {
 		return "a whole node"
 	}
-	return display.Count(int(s.CPU/cluster.CPU), "processor")
+	return cluster.Count(int(s.CPU/cluster.CPU), "processor")
 }
 
 // describeNodes describes the nodes.
@@ -133,7 +133,7 @@ func describeNodes(s *request.VMGroup, properties string) string {
 	case len(parts) == 0:
 		parts = append(parts, "anywhere")
 	default:
-		parts = append(parts, display.Count(number, "VM")+" in each")
+		parts = append(parts, cluster.Count(number, "VM")+" in each")
 	}
 	var conditions []string
 	for _, text := range []string{s.Property.Text, properties} {

@@ -141,10 +141,10 @@ func notes(in *repack.Instance, plan *format.PlanFile, longer []string, strict b
 		list = append(list, fmt.Sprintf("the plan says that it is for %s, and the instance is %s", plan.Instance, in.Name))
 	}
 	if over := in.Overloaded(); len(over) > 0 {
-		list = append(list, fmt.Sprintf("%s over capacity before the plan begins, such as %s", display.Count(len(over), "node"), in.NodeName(over[0])))
+		list = append(list, fmt.Sprintf("%s over capacity before the plan begins, such as %s", cluster.Count(len(over), "node"), in.NodeName(over[0])))
 	}
 	if len(longer) > 0 && !strict {
-		list = append(list, fmt.Sprintf("%s longer than needed, such as: %s", display.Count(len(longer), "action"), longer[0]))
+		list = append(list, fmt.Sprintf("%s longer than needed, such as: %s", cluster.Count(len(longer), "action"), longer[0]))
 	}
 	return list
 }
@@ -193,7 +193,7 @@ func showCheck(a *cli.App, in *repack.Instance, c *Checked) error {
 	}
 	verdict := display.Coloured(painted(a, display.Green), "VALID")
 	if !c.Valid {
-		verdict = display.Coloured(painted(a, display.Red), "INVALID") + fmt.Sprintf(" (%s)", display.Count(c.Errors, "error"))
+		verdict = display.Coloured(painted(a, display.Red), "INVALID") + fmt.Sprintf(" (%s)", cluster.Count(c.Errors, "error"))
 	}
 	b.WriteString(verdict + "\n")
 	b.line("instance", described(in))

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"vjob/cmd/vjob/display"
+	"vjob/cluster"
 	"vjob/internal/chart"
 	"vjob/repack"
 )
@@ -28,9 +28,9 @@ func planFigure(in *repack.Instance, s *searched) *chart.Timetable {
 			busy = append(busy, n)
 		}
 	}
-	note := fmt.Sprintf("%d of %s: the others have no actions", len(busy), display.Count(len(in.Nodes), "node"))
+	note := fmt.Sprintf("%d of %s: the others have no actions", len(busy), cluster.Count(len(in.Nodes), "node"))
 	if len(busy) == len(in.Nodes) {
-		note = "all " + display.Count(len(busy), "node")
+		note = "all " + cluster.Count(len(busy), "node")
 	}
 	if len(busy) > mostTracks {
 		note = fmt.Sprintf("the %d busiest of %d nodes with actions", mostTracks, len(busy))
@@ -41,7 +41,7 @@ func planFigure(in *repack.Instance, s *searched) *chart.Timetable {
 	x := &s.figures
 	t := &chart.Timetable{
 		Title: "plan for " + cmp.Or(in.Name, "an instance"), Note: note, End: instant(x.Makespan),
-		Subtitle: fmt.Sprintf("completion %d s, bound %d; makespan %d s; %s", x.Objective, s.result.Bound, int64(x.Makespan), display.Count(x.Migrations, "migration")),
+		Subtitle: fmt.Sprintf("completion %d s, bound %d; makespan %d s; %s", x.Objective, s.result.Bound, int64(x.Makespan), cluster.Count(x.Migrations, "migration")),
 	}
 	for _, n := range busy {
 		label := in.Nodes[n].Name

@@ -81,7 +81,7 @@ func (c *comparison) balancing(now, then *wire.WhatIfBalancing) {
 		case len(b.Moves) == 0:
 			return "no moves"
 		default:
-			return fmt.Sprintf("%s after %s, %s", figure(b.Imbalance), display.Count(len(b.Moves), "move"), display.Span(display.Seconds(b.Makespan)))
+			return fmt.Sprintf("%s after %s, %s", figure(b.Imbalance), cluster.Count(len(b.Moves), "move"), display.Span(display.Seconds(b.Makespan)))
 		}
 	}
 	c.changed("  balanced", text(now), text(then))
@@ -147,7 +147,7 @@ func (c *comparison) power(now, then *wire.WhatIfPower) {
 	}
 	text := func(p *wire.WhatIfPower) string {
 		if p.Unknown > 0 {
-			return fmt.Sprintf("%s, %s without a model", display.Watts(p.Watts), display.Count(p.Unknown, "node"))
+			return fmt.Sprintf("%s, %s without a model", display.Watts(p.Watts), cluster.Count(p.Unknown, "node"))
 		}
 		return display.Watts(p.Watts)
 	}
@@ -209,9 +209,9 @@ func (c *comparison) waits(now, then *wire.WhatIfWaits) {
 		if w.Known == 0 {
 			return "-"
 		}
-		return fmt.Sprintf("%s (%s)", display.Span(display.Seconds(w.Mean)), display.Count(w.Known, "vjob"))
+		return fmt.Sprintf("%s (%s)", display.Span(display.Seconds(w.Mean)), cluster.Count(w.Known, "vjob"))
 	}
 	c.changed("mean wait", mean(now), mean(then))
 	c.changed("latest start", c.clock(now.Latest), c.clock(then.Latest))
-	c.changed("start unknown", display.Count(now.Unknown, "vjob"), display.Count(then.Unknown, "vjob"))
+	c.changed("start unknown", cluster.Count(now.Unknown, "vjob"), cluster.Count(then.Unknown, "vjob"))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 	"vjob/repack"
@@ -47,9 +48,9 @@ func (l *searchLine) show(passed time.Duration) {
 	l.last, l.drawn = passed, true
 	text := "looking for a plan"
 	if l.count > 0 {
-		text = display.Count(l.count, "plan") + ", the best has " + l.objective
+		text = cluster.Count(l.count, "plan") + ", the best has " + l.objective
 		if l.known {
-			text = fmt.Sprintf("%s, %s %d%s", display.Count(l.count, "plan"), l.objective, l.best, l.gap())
+			text = fmt.Sprintf("%s, %s %d%s", cluster.Count(l.count, "plan"), l.objective, l.best, l.gap())
 		}
 	}
 	if l.deadline > 0 {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 	"vjob/repack"
@@ -100,7 +101,7 @@ func showPlanned(a *cli.App, in *repack.Instance, f *planFlags, s *searched) err
 	b.line("result", s.quality(f))
 	b.figures(&s.figures)
 	if len(s.broken) > 0 {
-		b.line("soft rules", fmt.Sprintf("%s, penalty %d; the first: %s", display.Count(len(s.broken), "breach")+"es", s.figures.Penalty, s.broken[0]))
+		b.line("soft rules", fmt.Sprintf("%s, penalty %d; the first: %s", cluster.Count(len(s.broken), "breach")+"es", s.figures.Penalty, s.broken[0]))
 	}
 	if in.Network != nil {
 		b.line("network", carried(transfers(s.result.Plan)))
@@ -119,12 +120,12 @@ func showPlanned(a *cli.App, in *repack.Instance, f *planFlags, s *searched) err
 
 // described is an instance in short.
 func described(in *repack.Instance) string {
-	text := fmt.Sprintf("%s, %s, %s", display.Count(len(in.Nodes), "node"), display.Count(len(in.VMs), "VM"), display.Count(len(in.Rules), "rule"))
+	text := fmt.Sprintf("%s, %s, %s", cluster.Count(len(in.Nodes), "node"), cluster.Count(len(in.VMs), "VM"), cluster.Count(len(in.Rules), "rule"))
 	if in.Name != "" {
 		text = in.Name + ": " + text
 	}
 	if n := len(in.Overloaded()); n > 0 {
-		text += fmt.Sprintf("; %s over capacity at the start", display.Count(n, "node"))
+		text += fmt.Sprintf("; %s over capacity at the start", cluster.Count(n, "node"))
 	}
 	return text
 }
@@ -194,5 +195,5 @@ func carried(list []repack.Action) string {
 		}
 		most = max(most, i+1-gone)
 	}
-	return fmt.Sprintf("%s over links with a limit, at most %d at a time", display.Count(len(list), "transfer"), most)
+	return fmt.Sprintf("%s over links with a limit, at most %d at a time", cluster.Count(len(list), "transfer"), most)
 }

@@ -113,11 +113,11 @@ func showWhatIf(a *cli.App, f *wire.WhatIfResult) error {
 	var b strings.Builder
 	plan := "none is needed"
 	if n := len(f.Plan.Actions); n > 0 {
-		plan = fmt.Sprintf("%s, cost %s, estimated %s", display.Count(n, "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds)))
+		plan = fmt.Sprintf("%s, cost %s, estimated %s", cluster.Count(n, "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds)))
 	} else if f.Why != "" {
 		plan = "none: " + f.Why
 	}
-	list := [][2]string{{"nodes", display.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
+	list := [][2]string{{"nodes", cluster.Count(f.Nodes, "node") + " would take VMs"}, {"switch", plan}}
 	list = append(list, display.Passage("broken", strings.Join(f.Broken, "\n"))...)
 	list = append(list, display.Passage("stays broken", strings.Join(f.Leaves, "\n"))...)
 	list = append(list, display.Passage("dropped", strings.Join(f.Dropped, "\n"))...)
@@ -189,8 +189,8 @@ func stepTable(actions []wire.Action) *display.Table {
 // switchFigure is the context switch as a timetable of the nodes.
 func switchFigure(f *wire.WhatIfResult) *chart.Timetable {
 	t := &chart.Timetable{
-		Title: "what would happen", Note: display.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: display.Seconds(f.Plan.MakespanSeconds),
-		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", display.Count(len(f.Plan.Actions), "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds))),
+		Title: "what would happen", Note: cluster.Count(len(f.VJobs), "vjob") + " would fare otherwise than now", End: display.Seconds(f.Plan.MakespanSeconds),
+		Subtitle: fmt.Sprintf("%s, cost %s, estimated %s", cluster.Count(len(f.Plan.Actions), "action"), display.MiB(f.Plan.CostMiB), display.Span(display.Seconds(f.Plan.MakespanSeconds))),
 	}
 	at := map[string]int{}
 	bar := func(node string, b chart.Bar) {

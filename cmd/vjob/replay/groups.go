@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vjob/cluster"
 	"vjob/cmd/vjob/display"
 	"vjob/sim/replay"
 	"vjob/sim/swf"
@@ -120,7 +121,7 @@ func writeConventions(b *strings.Builder, log *swf.Log) error {
 	if log == nil || len(log.Counts) == 0 {
 		return nil
 	}
-	fmt.Fprintf(b, "\nThe log has %s with jobs; of them:\n", display.Count(log.Lines, "line"))
+	fmt.Fprintf(b, "\nThe log has %s with jobs; of them:\n", cluster.Count(log.Lines, "line"))
 	t := &display.Table{Heads: display.Heads(">JOBS >FIRST_LINE WHAT")}
 	for _, c := range log.Counts {
 		t.Row(strconv.Itoa(c.Jobs), strconv.Itoa(c.Line), c.Convention.String())

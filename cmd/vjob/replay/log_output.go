@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vjob/cluster"
 	"vjob/cmd/vjob/display"
 	"vjob/papers/jobs/backfill"
 	"vjob/sim/replay"
@@ -79,7 +80,7 @@ func (l *replayedLog) json() logJSON {
 // the gaps of the log.
 func (l *replayedLog) table(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s on %s\n\n", display.Clean(l.title), display.Count(len(l.results[0].Jobs), "job"), l.pool())
+	fmt.Fprintf(&b, "%s\n%s on %s\n\n", display.Clean(l.title), cluster.Count(len(l.results[0].Jobs), "job"), l.pool())
 	if err := logFigures(l.results).Write(&b, 0); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (l *replayedLog) table(out io.Writer) error {
 
 // pool formats the number of processors and its source.
 func (l *replayedLog) pool() string {
-	text := display.Count(int(l.log.Processors), "processor")
+	text := cluster.Count(int(l.log.Processors), "processor")
 	switch {
 	case !l.given:
 		return text + ", as the log says (" + l.log.Word + ")"

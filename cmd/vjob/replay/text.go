@@ -34,7 +34,7 @@ func showReplay(a *cli.App, r *replayedText) error {
 	var b strings.Builder
 	first := r.results[0]
 	fmt.Fprintf(&b, "%s\n%s on %s with %s; actions as in profile %s\n\n",
-		display.Clean(r.title), display.Count(len(first.VJobs)+refused(first), "vjob"), display.Count(first.Nodes, "node"), first.Capacity, first.Profile)
+		display.Clean(r.title), cluster.Count(len(first.VJobs)+refused(first), "vjob"), cluster.Count(first.Nodes, "node"), first.Capacity, first.Profile)
 	tables := []func(*strings.Builder) error{
 		func(b *strings.Builder) error { return totals(r.results, r.power).Write(b, 0) },
 		func(b *strings.Builder) error { return writeGroups(b, "QUEUE", r.results, queueOf) },

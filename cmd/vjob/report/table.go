@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
@@ -40,7 +41,7 @@ func writeTable(a *cli.App, r *wire.Report) error {
 		return err
 	}
 	if n := r.Total.UnknownUseVJobs; n > 0 {
-		fmt.Fprintf(&b, "\n%s ran in this time before use was recorded by the hour: what they used is unknown and not in the sums\n", display.Count(n, "vjob"))
+		fmt.Fprintf(&b, "\n%s ran in this time before use was recorded by the hour: what they used is unknown and not in the sums\n", cluster.Count(n, "vjob"))
 	}
 	_, err = io.WriteString(a.Out, b.String())
 	return err

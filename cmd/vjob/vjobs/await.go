@@ -121,7 +121,7 @@ func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, unt
 				return false, "", err
 			}
 			return false, "", &cli.ExitError{
-				Code: code, Text: fmt.Sprintf("%s of array %d failed: vjob list --array %d --state failed shows which", display.Count(failed, "vjob"), id, id),
+				Code: code, Text: fmt.Sprintf("%s of array %d failed: vjob list --array %d --state failed shows which", cluster.Count(failed, "vjob"), id, id),
 			}
 		case a.Structured():
 			return true, "", a.Print(array)

@@ -143,7 +143,7 @@ func (g *gantt) text() string {
 		g.line(&b, strconv.FormatInt(r.ID, 10), slotName(r), g.clock(r.Start), g.clock(r.End), g.bar(r))
 	}
 	if g.hidden > 0 {
-		fmt.Fprintf(&b, "and %s more; -n 0 shows all\n", display.Count(g.hidden, "vjob"))
+		fmt.Fprintf(&b, "and %s more; -n 0 shows all\n", cluster.Count(g.hidden, "vjob"))
 	}
 	for _, m := range []struct {
 		name, of string

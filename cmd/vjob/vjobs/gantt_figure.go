@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/display"
 	"vjob/internal/chart"
 )
@@ -18,7 +19,7 @@ func scheduleFigure(s *wire.Schedule, limit int, ahead time.Duration) *chart.Fig
 	if ahead == 0 {
 		ahead = lastEnd(s, rows)
 	}
-	r := chart.Run{Title: "as it is going to be", Note: display.Count(len(s.VJobs), "vjob"), End: max(ahead, time.Minute)}
+	r := chart.Run{Title: "as it is going to be", Note: cluster.Count(len(s.VJobs), "vjob"), End: max(ahead, time.Minute)}
 	for i := range rows {
 		r.Rows = append(r.Rows, slotRow(s, &rows[i], r.End))
 	}

@@ -84,13 +84,13 @@ func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
 		{"to start", windowLine(&j.Terms.Terms)},
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
-		{"needs", fmt.Sprintf("%s, %s CPU, %s", display.Count(j.VMCount, "VM"), display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB))},
+		{"needs", fmt.Sprintf("%s, %s CPU, %s", cluster.Count(j.VMCount, "VM"), display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB))},
 		{"ran", ran(j)},
 		{"submitted", display.Moment(&j.Submitted)},
 		{"started", display.Moment(j.Started)},
 		{"ended", display.Moment(j.Ended)},
 		{"used", used(j)},
-		{"suspended", display.Count(j.Generation, "time")},
+		{"suspended", cluster.Count(j.Generation, "time")},
 	}...)
 	facts = append(facts, submitted(j, s)...)
 	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))

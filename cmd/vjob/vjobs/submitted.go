@@ -18,7 +18,7 @@ func submitted(j *wire.VJobDetail, s *wire.Submission) (facts [][2]string) {
 	}
 	for i, shape := range s.Shapes {
 		facts = append(facts, [2]string{"or", fmt.Sprintf("%s for %s (alternative %d)",
-			display.Count(max(shape.Count, len(shape.VMs)), "VM"), display.Walltime(shape.WalltimeSeconds), i+1)})
+			cluster.Count(max(shape.Count, len(shape.VMs)), "VM"), display.Walltime(shape.WalltimeSeconds), i+1)})
 	}
 	if s.Template != nil {
 		return append(facts, workOf("", s.Template)...)

@@ -86,7 +86,7 @@ func (f *frame) title(s *scene) {
 		parts = append(parts, "nodes cannot be lost")
 	}
 	if n := s.status.Alarms; n != nil && *n > 0 {
-		parts = append(parts, display.Count(*n, "alarm"))
+		parts = append(parts, cluster.Count(*n, "alarm"))
 	}
 	if !s.status.Ready {
 		parts = append(parts, "not ready: looking at the nodes")
@@ -210,7 +210,7 @@ func (f *frame) actions(s *wire.Status, rows int) {
 				plans = append(plans, strconv.FormatInt(p, 10))
 			}
 		}
-		title += fmt.Sprintf(" %s  %s under way", strings.Join(plans, ", "), display.Count(len(s.Running), "action"))
+		title += fmt.Sprintf(" %s  %s under way", strings.Join(plans, ", "), cluster.Count(len(s.Running), "action"))
 	}
 	f.section(title)
 	for i := range min(len(s.Running), rows) {

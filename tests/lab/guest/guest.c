@@ -268,7 +268,7 @@ static u32 words_to_fill(u32 mib, u32 upper_kib)
 
 void start(u32 magic, const u32 *multiboot)
 {
-	struct settings set = {"guest", 0, 1000, 0, 0};
+	struct settings set = {.name = "guest", .tick = 1000};
 	u32 low, high;
 	(void)magic;
 	serial_init(COM1);
