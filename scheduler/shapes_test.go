@@ -56,7 +56,7 @@ func TestMold(t *testing.T) {
 				}
 				told := 0
 				for _, e := range p.store.Events(0) {
-					if e.Kind == journal.EventState && e.VJob == job.ID && strings.Contains(e.Text, "takes shape 2 of 2: 1 VMs with 2 CPU, 512 MiB for 20m0s") {
+					if e.Kind == journal.EventState && e.VJob == job.ID && strings.Contains(e.Text, "takes shape 2 of 2: 1 VM with 2 CPU, 512 MiB for 20m0s") {
 						told++
 					}
 				}

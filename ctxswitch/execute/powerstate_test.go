@@ -42,7 +42,7 @@ func TestWhatHoldsANode(t *testing.T) {
 		Gangs: []ctxGang{group(cluster.Boot, 4, 0), group(cluster.Migrate, 1, 1, 2), group(cluster.Suspend, 1, 3, 4)},
 	})
 	for node, want := range map[cluster.NodeID]string{
-		"a": "it holds 2 VMs, 1.0 among them", "b": "", "c": "it does not answer", "d": "it holds 1 VMs, 3.0 among them",
+		"a": "it holds 2 VMs, 1.0 among them", "b": "", "c": "it does not answer", "d": "it holds 1 VM, 3.0 among them",
 		"e": "the boot of 2.0 is not over", "f": "the migrate of 3.0 is not over", "g": "vjob 1 is to be moved there, or from there",
 		"h": "vjob 1 is to be moved there, or from there", "i": "vjob 1 is to be moved there, or from there",
 		"j": "vjob 1 is to be moved there, or from there", "k": "vjob 5 has a member there, or may have", "x": "the node is not known",
@@ -67,7 +67,7 @@ func TestWhatHoldsANodeWithoutCalls(t *testing.T) {
 	d := newHarness(t, set, l)
 	d.settle()
 	d.ties("while it is booted", "b", "the boot of 1.0 is not over")
-	d.ties("a node with a copy", "c", "it holds 1 VMs, 3.1 among them")
+	d.ties("a node with a copy", "c", "it holds 1 VM, 3.1 among them")
 	d.gone(3, 1, "c")
 	d.pass(5 * time.Second)
 	d.ties("a copy that is not seen", "c", "vjob 3 has a member there, or may have")
