@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+
 	"vjob/ctxswitch/journal"
 
 	"vjob/cluster"
