@@ -19,7 +19,7 @@ import (
 var (
 	open     = []string{"getHealth", "getOpenAPI"}
 	reserved = []string{
-		"getBackup", "listPlans", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules",
+		"getBackup", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules",
 		"getBudgets", "setBudgets", "setPrices", "getConsolidation", "listUsers", "createUser", "changeUser", "deleteUser",
 		"listAudit", "listOrphans", "deleteOrphan", "restoreVJob", "oarNodeState",
 	}
