@@ -17,7 +17,7 @@ type sizes struct {
 
 var (
 	smallSizes = sizes{
-		submissions: 2000, waiting: []int{300, 1000, 3000, 10_000}, nodes: []int{300, 1000, 3000, 10_000}, streams: 500,
+		submissions: 2000, waiting: []int{300, 1000, 3000, 10_000}, nodes: []int{300, 1000, 3000, 10_000}, streams: 5000,
 		churn: 1000, mixNodes: 300, mixVJobs: 1000, mixFor: 10 * time.Second, idleFor: 10 * time.Second,
 	}
 	fullSizes = sizes{
