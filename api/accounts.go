@@ -47,6 +47,7 @@ type accountHandler struct {
 	scheduler ownerService
 	audit     *auditLog
 	locals    *localUsers
+	tail      *eventTail
 	tokenLife time.Duration // the default, and the longest for users; 0 is unlimited
 	tokenRate *buckets      // tokens that users make
 	now       func() time.Time
@@ -206,6 +207,7 @@ func (h *accountHandler) delete(c *gin.Context, caller Subject) error {
 	if err != nil {
 		return err
 	}
+	h.tail.forget() // a later account of this name must not read of the vjobs of this one
 	h.audit.logged(c.Request.Context(), &act)
 	if err := h.scheduler.Disown(c.Request.Context(), user.Name, former); err != nil {
 		return err

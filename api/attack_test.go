@@ -212,8 +212,8 @@ func TestStreamsOfOneCaller(t *testing.T) {
 	socket, address := b.serve()
 	const accept = "Accept: text/event-stream\r\n"
 	streams := b.attack(address, 64, b.request("bob", "GET", "/v1/events", accept))
-	if codes := streams.answers(t); codes[200] != 8 || codes[429] != 56 {
-		t.Errorf("64 streams of one caller: %v, want 8 with events, and 429", codes)
+	if codes := streams.answers(t); codes[200] != 32 || codes[429] != 32 {
+		t.Errorf("64 streams of one caller: %v, want 32 with events, and 429", codes)
 	}
 	b.checkService(socket, address)
 	for _, path := range []string{"/v1/events", "/v1/vjobs/1/logs", "/v1/backup"} {
