@@ -276,9 +276,17 @@ type Error struct {
 
 // ErrorBody says what went wrong and, for bad input, where.
 type ErrorBody struct {
-	Code    string `json:"code"` // one of the Code constants
-	Message string `json:"message"`
-	Field   string `json:"field,omitempty"`
+	Code    string `json:"code"`            // one of the Code constants
+	Message string `json:"message"`         // one line for people; several faults are told one after the other
+	Field   string `json:"field,omitempty"` // the first wrong field
+	// Fields are all wrong fields, at most 16, each with its fault and the fix.
+	Fields []FieldFault `json:"fields,omitempty"`
+}
+
+// FieldFault is one wrong field of a request.
+type FieldFault struct {
+	Field   string `json:"field"`   // path in the body, such as vms[2].memory_mib, or a parameter
+	Message string `json:"message"` // the field, the fault and the fix
 }
 
 // The values of [ErrorBody.Code]. All but the last three correspond to the
