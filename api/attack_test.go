@@ -301,7 +301,7 @@ func (d *changingAccounts) set(now func(journal.User) journal.User) {
 	d.now = now
 }
 
-func (d *changingAccounts) UserByToken(ctx context.Context, hash [32]byte, at time.Time) (journal.User, int64, error) {
+func (d *changingAccounts) UserByToken(ctx context.Context, hash [32]byte, at time.Time) (journal.User, journal.Token, error) {
 	user, token, err := d.Accounts.UserByToken(ctx, hash, at)
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -91,7 +91,7 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 		return nil, false, err
 	}
 	sub.Array = array
-	sub.Key, sub.Owner, sub.At, sub.Lacks = key, caller.Name, s.now().UTC(), lacks
+	sub.Key, sub.Owner, sub.Origin, sub.At, sub.Lacks = key, caller.Name, caller.Origin(), s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
 		return nil, false, asSubmitted(body, redactError(err, caller.Viewer(), s.snapshot()))

@@ -176,7 +176,7 @@ func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) 
 	}
 	for i := range list {
 		pool, moves := list[i].Pool, list[i].Moves
-		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.current().Clone()
+		list[i].Rules, list[i].Terms, list[i].Origin = specs[i].Rules, specs[i].Terms.current().Clone(), specs[i].Origin
 		list[i].Pool, list[i].Moves = pool, moves
 		if shape := list[i].Shape; shape > 0 && shape < len(list[i].Shapes) {
 			list[i].VJob = list[i].WithShape(shape)

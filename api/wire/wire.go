@@ -123,14 +123,16 @@ type Members struct {
 // VJobDetail is the answer to GET /v1/vjobs/{id}.
 type VJobDetail struct {
 	VJob
-	Version        int     `json:"version"`
-	Phase          string  `json:"phase"` // of the gang protocol
-	Generation     int     `json:"generation"`
-	VMs            []VM    `json:"vms"`
-	Rules          string  `json:"rules"`
-	Terms          Terms   `json:"terms"`
-	CrowdedSeconds float64 `json:"crowded_seconds"` // that it ran beside ran_seconds, on nodes that were asked for more CPU than they have
-	CPUSeconds     float64 `json:"cpu_seconds"`     // CPU time that its guests got, by their clock
+	Version    int    `json:"version"`
+	Phase      string `json:"phase"` // of the gang protocol
+	Generation int    `json:"generation"`
+	// Origin is where it was submitted: a local user or a network address, and the token.
+	Origin         cluster.Origin `json:"origin,omitzero"`
+	VMs            []VM           `json:"vms"`
+	Rules          string         `json:"rules"`
+	Terms          Terms          `json:"terms"`
+	CrowdedSeconds float64        `json:"crowded_seconds"` // that it ran beside ran_seconds, on nodes that were asked for more CPU than they have
+	CPUSeconds     float64        `json:"cpu_seconds"`     // CPU time that its guests got, by their clock
 	// ClockSpeed is how many times as fast the clock of simulated guests is as that of the daemon; absent: it is the same.
 	ClockSpeed       float64 `json:"clock_speed,omitempty"`
 	CPUWantedSeconds float64 `json:"cpu_wanted_seconds"` // that they would have used, had they got all they need
