@@ -42,6 +42,7 @@ type submitter struct {
 	adviser       Adviser   // nil: no notes
 	rights        Rights
 	notifiable    func(notify.Address) error // nil: any address is
+	outputs       Outputs                    // nil: no output files
 	vms           int                        // in one vjob, at most
 	vjobsPerArray int                        // at most
 	metrics       *metrics
@@ -90,6 +91,9 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 		return nil, false, err
 	}
 	if err := s.checkNotifiable(sub.Notify); err != nil {
+		return nil, false, err
+	}
+	if err := s.checkOutputs(ctx, caller.Name, &sub.Terms); err != nil {
 		return nil, false, err
 	}
 	if sub.Array, err = parameters(body, s.vjobsPerArray); err != nil {

@@ -58,6 +58,12 @@ func (t *Terms) Check() error {
 	case t.BestEffort && t.Preemption == Never:
 		return Fault("yields", "a best-effort vjob is preempted, want suspend or end instead of %s", t.Preemption)
 	}
+	if err := checkOutput("output", t.Output); err != nil {
+		return err
+	}
+	if err := checkOutput("error", t.Error); err != nil {
+		return err
+	}
 	if _, err := ParseShares(t.Shares); err != nil {
 		return err
 	}
