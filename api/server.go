@@ -72,6 +72,7 @@ type Config struct {
 	Console   Console   // nil: no logs
 	Attacher  Attacher  // nil: no interactive consoles
 	Adviser   Adviser   // nil: no notes on submissions
+	Outputs   Outputs   // nil: no output files
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
 	Operator  Operator  // nil: no reload of settings

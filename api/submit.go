@@ -41,6 +41,7 @@ type submitter struct {
 	adviser       Adviser   // nil: no notes
 	rights        Rights
 	notifiable    func(notify.Address) error // nil: any address is
+	outputs       Outputs                    // nil: no output files
 	vms           int                        // in one vjob, at most
 	vjobsPerArray int                        // at most
 	metrics       *metrics
@@ -86,7 +87,7 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 	if err := cluster.AllFaults(err, wrong); err != nil {
 		return nil, false, err
 	}
-	err = cluster.AllFaults(s.images.check(ctx, caller, sub.VMs), s.checkNotifiable(sub.Notify), s.finder.resolve(ctx, caller, sub.After))
+	err = cluster.AllFaults(s.images.check(ctx, caller, sub.VMs), s.checkNotifiable(sub.Notify), s.checkOutputs(ctx, caller.Name, &sub.Terms), s.finder.resolve(ctx, caller, sub.After))
 	if err != nil {
 		return nil, false, err
 	}

@@ -91,7 +91,7 @@ func (h *vjobHandler) submit(c *gin.Context, caller Subject) error {
 		}
 	}
 	w := wireVJob(&row, h.snapshot(), caller.Viewer())
-	w.Notes = h.submissions.notes(row.VJob)
+	w.Notes, w.OutputFiles = h.submissions.notes(row.VJob), outputFiles(h.submissions.outputs, row.VJob)
 	return answer(c, status, w)
 }
 
@@ -108,7 +108,7 @@ func (h *vjobHandler) show(c *gin.Context, caller Subject) error {
 		return err
 	}
 	detail := wireDetail(&kept, events, h.snapshot(), caller.Viewer())
-	detail.ClockSpeed = h.clockSpeed
+	detail.ClockSpeed, detail.OutputFiles = h.clockSpeed, outputFiles(h.submissions.outputs, kept.VJob)
 	return answer(c, http.StatusOK, detail)
 }
 

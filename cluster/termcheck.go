@@ -52,7 +52,7 @@ func (t *Terms) Check() error {
 		}
 	}
 	_, err := ParseShares(t.Shares)
-	faults.Add(t.checkTogether(), err, checkDependencies(t.After), checkLabels(t.Labels))
+	faults.Add(t.checkTogether(), checkOutput("output", t.Output), checkOutput("error", t.Error), err, checkDependencies(t.After), checkLabels(t.Labels))
 	return faults.Err()
 }
 

@@ -111,6 +111,14 @@ type VJob struct {
 	Members    *Members `json:"members,omitempty"`   // of the array for which it stands in a folded list
 	// Notes, in the answer to a submission, say what will become of it where users may expect something else.
 	Notes []string `json:"notes,omitempty"`
+	// OutputFiles are those that keep its output; absent in lists.
+	OutputFiles []OutputFile `json:"output_files,omitempty"`
+}
+
+// OutputFile is a file that keeps the output of a vjob.
+type OutputFile struct {
+	Path    string `json:"path"`              // on the shared directory of the site
+	Problem string `json:"problem,omitempty"` // why it lacks output that was printed; it is tried again
 }
 
 // Members summarises the vjobs of an array.

@@ -1,21 +1,23 @@
 package simulated
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"time"
 
 	"vjob/cluster"
 )
 
-// maxConsole bounds the output that a VM's console keeps, in bytes.
-const maxConsole = 32 << 10
+// maxConsole bounds what a VM's console keeps, and what it keeps of standard error, in bytes.
+const maxConsole = 64 << 10
 
-// console is the newest output of the guests of one VM.
+// consoleFull is the last line of a console that is full.
+const consoleFull = "\nthe console of a simulated guest is full\n"
+
+// console is what the guests of one VM have printed. It only grows.
 type console struct {
 	VM      cluster.VMID `json:"vm"`
 	Text    []byte       `json:"text"`
+	Errors  []byte       `json:"errors,omitempty"` // that were kept apart
 	Changed simTime      `json:"changed"`
 }
 
@@ -30,19 +32,39 @@ func (cs *consoles) print(m *machine, format string, args ...any) {
 	cs.write(m, consoleLine(m.runTime(cs.clock.now), fmt.Sprintf(format, args...)))
 }
 
-// write appends a text to the console of a guest. If the console is full, its first lines are removed.
+// write appends a text to the console of a guest.
 func (cs *consoles) write(m *machine, text string) {
+	k := cs.of(m)
+	k.Text = grow(k.Text, text)
+}
+
+// writeErrors appends what a guest writes to its standard error, which is kept apart.
+func (cs *consoles) writeErrors(m *machine, text string) {
+	k := cs.of(m)
+	k.Errors = grow(k.Errors, text)
+}
+
+// of returns the console of a guest that changes.
+func (cs *consoles) of(m *machine) *console {
 	k, ok := cs.byVM[m.VM]
 	if !ok {
 		k = &console{VM: m.VM}
 		cs.byVM[m.VM] = k
 	}
 	k.Changed = cs.clock.now
-	k.Text = append(k.Text, text...)
-	if extra := len(k.Text) - maxConsole; extra > 0 {
-		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1
-		k.Text = slices.Delete(k.Text, 0, cut)
+	return k
+}
+
+// grow appends a text up to the bound.
+func grow(to []byte, text string) []byte {
+	room := maxConsole - len(consoleFull) - len(to)
+	switch {
+	case room < 0: // it is full
+		return to
+	case len(text) <= room:
+		return append(to, text...)
 	}
+	return append(append(to, text[:room]...), consoleFull...)
 }
 
 func consoleLine(ran time.Duration, text string) string {

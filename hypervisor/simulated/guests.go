@@ -264,7 +264,11 @@ func (g *guests) finishStage(m *machine) {
 
 // printStep prints the output of the step that begins.
 func (g *guests) printStep(m *machine) {
-	if s, ok := m.step(); ok && s.Output != "" {
+	s, ok := m.step()
+	if ok && s.Output != "" {
 		g.consoles.write(m, s.Output)
+	}
+	if ok && s.Errors != "" {
+		g.consoles.writeErrors(m, s.Errors)
 	}
 }
