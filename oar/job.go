@@ -100,7 +100,8 @@ func (r *Record) message(v *JobView, name string) string {
 		kind = "I"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "R=%d,W=%s,J=%s", (v.Reserved.CPU+cluster.CPU-1)/cluster.CPU, FormatWalltime(v.Walltime), kind)
+	processors := v.Reserved.CPU * cluster.MilliCPU(Sharers(r.Types))
+	fmt.Fprintf(&b, "R=%d,W=%s,J=%s", (processors+cluster.CPU-1)/cluster.CPU, FormatWalltime(v.Walltime), kind)
 	for _, part := range []struct{ key, value string }{
 		{"N", name}, {"Q", unlessUsual(r.Queue, DefaultQueue, "besteffort")}, {"P", unlessUsual(v.Project, DefaultQueue)}, {"T", strings.Join(r.Types, "|")},
 	} {
