@@ -28,7 +28,8 @@ const DefaultQueue = "default"
 
 // State returns the state of the job.
 func (v *JobView) State() State {
-	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.WalltimeExceeded // short vjobs may end before they are seen running
+	ended := v.Outcome == cluster.Completed || v.Outcome == cluster.Unsuccessful || v.Outcome == cluster.WalltimeExceeded
+	ran := ended || !v.Started.IsZero() // short vjobs may end before they are seen running
 	state := v.VJob.State
 	if v.Outcome == cluster.Unsuccessful {
 		state = cluster.Terminated // only the exit code tells that the command failed
