@@ -16,7 +16,7 @@ LIMIT       ?= 10s
 SIZE        ?= small
 PREFIX      ?= /usr/local
 PACKAGE     ?= ./ctxswitch/gang
-OAR          = sub stat del hold resume nodes nodesetting property queue notify removeresource walltime accounting
+OAR          = sub stat del hold resume connect sh cp print walltime nodes nodesetting property queue notify removeresource accounting
 # Everything but the real lab, which needs root and the machine for itself.
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 

@@ -15,7 +15,7 @@ var pure = of(
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
 	"internal/suggest", "notify", "oar", "oar/admission",
-	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script",
+	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/resource", "oar/script",
 	"papers/allocation", "papers/jobs/backfill", "papers/drs", "papers/consolidation",
 	"queue", "queue/ordering", "queue/fairshare", "queue/forecast", "queue/availability", "queue/quota",
 	"queue/multifactor", "queue/reservation", "repack", "repack/admission", "repack/internal/placement",

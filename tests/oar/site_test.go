@@ -32,6 +32,8 @@ type site struct {
 
 	pause func() // called before a command waits; may be nil
 
+	input     string                                       // of commands
+	exec      func(context.Context, []string) (int, error) // replaces other programs
 	settings  settings.Settings
 	stop      func()             // stops the daemon
 	interrupt context.CancelFunc // interrupts the command that runs
@@ -122,6 +124,7 @@ func (x *site) run(user, name string, line ...string) result {
 	x.tb.Helper()
 	var out, errs bytes.Buffer
 	code := command.Run(x.tb.Context(), strings.TrimPrefix(name, "oar"), line, command.Environment{
+		In: strings.NewReader(x.input), Exec: x.exec, Companion: func(name string) (string, error) { return "/usr/bin/" + name, nil },
 		Out: &out, Err: &errs, Now: time.Now, Version: "test",
 		Getenv: func(k string) string { return x.env[k] },
 		Client: func() (*client.Client, error) { return x.client(user), nil },

@@ -12,6 +12,7 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/oar"
+	"vjob/oar/script"
 )
 
 // pollInterval is the interval of queries for a job that has not started.
@@ -181,6 +182,18 @@ func connect(ctx context.Context, r *commandRun) error {
 	default:
 		return err
 	}
+}
+
+// connectArgument is oarconnect: oarsub -C with the job as an argument.
+func connectArgument(ctx context.Context, r *commandRun) error {
+	if len(r.arguments) > 1 {
+		return usageError(1, "")
+	}
+	for _, id := range r.arguments {
+		r.given = append(r.given, script.Option{Name: "connect", Value: id})
+	}
+	r.arguments = nil
+	return connect(ctx, r)
 }
 
 // jobToConnect returns the job that is named, or the only running job of the user. It is 0 if there is

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"vjob/api/client"
+	"vjob/cluster"
 	"vjob/oar"
 	"vjob/oar/report"
 	"vjob/oar/script"
@@ -164,7 +165,8 @@ func submission(r *commandRun) (*oar.Submission, error) {
 	return s, nil
 }
 
-// scan reads the script that the command names and adds the options of its #OAR lines.
+// scan reads the script that the command names and adds the options of its #OAR lines. As in OAR, a script that is not
+// executable is accepted, and fails when the job runs it.
 func scan(r *commandRun, s *oar.Submission) (script.Options, error) {
 	file, _, _ := strings.Cut(s.Command, " ")
 	text, err := os.ReadFile(file)
@@ -179,6 +181,10 @@ func scan(r *commandRun, s *oar.Submission) (script.Options, error) {
 		r.printError(w.String())
 	}
 	s.Script = string(text)
+	if info, err := os.Stat(file); err == nil && info.Mode()&0o111 == 0 {
+		r.printError(fmt.Sprintf("# Warning: %s has no execution bit: the job will end with exit code 126, Permission denied. chmod +x %s", file, file))
+		s.Script = fmt.Sprintf("#!/bin/sh\necho %s >&2\nexit 126\n", cluster.Quote("sh: "+file+": Permission denied"))
+	}
 	o, ignored := script.Merge(r.given, found)
 	for _, line := range ignored {
 		r.printError(line)
