@@ -65,15 +65,17 @@ func (h *energyHandler) setBudgets(c *gin.Context, caller Subject) error {
 	if n := len(change.Budgets); n > maxBudgets {
 		return cluster.BadField("budgets", fmt.Sprintf("%d of them", n), fmt.Sprintf("at most %d", maxBudgets))
 	}
+	var faults cluster.Faults
 	lines := make([]budget.Budget, len(change.Budgets))
 	for i, b := range change.Budgets {
 		group, err := budget.ParseGroup(b.Group)
-		if err != nil {
-			return cluster.WithPath(fmt.Sprintf("budgets[%d]", i), err)
-		}
+		faults.Add(cluster.WithPath(fmt.Sprintf("budgets[%d]", i), err))
 		lines[i] = budget.Budget{Watts: energy.Watts(b.Watts), Group: group, When: b.When}
 	}
-	var err error
+	err := faults.Err()
+	if err != nil {
+		return err
+	}
 	if change.Check {
 		err = h.scheduler.CheckBudgets(c.Request.Context(), lines)
 	} else {

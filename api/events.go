@@ -24,6 +24,7 @@ type eventReader interface {
 // eventHandler answers requests for events, as a list or as a stream.
 type eventHandler struct {
 	events    eventReader
+	tail      *eventTail
 	finder    vjobFinder
 	streaming *streaming
 	news      *broadcast

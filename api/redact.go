@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -54,13 +53,14 @@ func redact(text, viewer string, is func(id cluster.VJobID) bool) string {
 // redactError returns an error of the scheduler as a user may read it. An error with a text describes
 // the cluster and may name vjobs, even ones submitted after the snapshot.
 func redactError(err error, viewer string, now *scheduler.Snapshot) error {
-	bad, ok := errors.AsType[*cluster.FieldError](err)
-	if !ok || bad.Text == "" {
-		return err
-	}
-	redacted := *bad
-	redacted.Text = redact(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
-	return &redacted
+	return cluster.EachFault(err, func(bad *cluster.FieldError) error {
+		if bad.Text == "" {
+			return bad
+		}
+		redacted := *bad
+		redacted.Text = redact(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
+		return &redacted
+	})
 }
 
 // redactVMs removes the names of VMs of foreign vjobs from a text.

@@ -72,6 +72,7 @@ type Config struct {
 	Console   Console   // nil: no logs
 	Attacher  Attacher  // nil: no interactive consoles
 	Adviser   Adviser   // nil: no notes on submissions
+	Outputs   Outputs   // nil: no output files
 	Catalogue Catalogue // nil: an empty list
 	Copier    Copier    // nil: no back-ups
 	Operator  Operator  // nil: no reload of settings
@@ -131,6 +132,7 @@ type Server struct {
 // shared is what all configurations of a server share.
 type shared struct {
 	news     *broadcast
+	tail     *eventTail
 	metrics  *metrics
 	uses     *tokenUses
 	audit    *auditLog
@@ -167,6 +169,7 @@ func newShared(cfg *Config) *shared {
 	h := &shared{
 		news: newBroadcast(), metrics: newMetrics(cfg.Scheduler.Snapshot, cfg.Now()), uses: &tokenUses{store: cfg.Accounts, log: cfg.Logger},
 	}
+	h.tail = &eventTail{log: cfg.Reader, news: h.news, poll: cfg.PollEvery, now: cfg.Now}
 	h.audit = &auditLog{store: cfg.Accounts, news: h.news, log: cfg.Logger, now: cfg.Now}
 	h.failures = newLoginFailures(h.audit, cfg.Limits.UnauthenticatedPerSecond, cfg.Now)
 	all, end := context.WithCancel(context.Background())

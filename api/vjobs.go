@@ -91,7 +91,7 @@ func (h *vjobHandler) submit(c *gin.Context, caller Subject) error {
 		}
 	}
 	w := wireVJob(&row, h.snapshot(), caller.Viewer())
-	w.Notes = h.submissions.notes(row.VJob)
+	w.Notes, w.OutputFiles = h.submissions.notes(row.VJob), outputFiles(h.submissions.outputs, row.VJob)
 	return answer(c, status, w)
 }
 
@@ -108,7 +108,7 @@ func (h *vjobHandler) show(c *gin.Context, caller Subject) error {
 		return err
 	}
 	detail := wireDetail(&kept, events, h.snapshot(), caller.Viewer())
-	detail.ClockSpeed = h.clockSpeed
+	detail.ClockSpeed, detail.OutputFiles = h.clockSpeed, outputFiles(h.submissions.outputs, kept.VJob)
 	return answer(c, http.StatusOK, detail)
 }
 
@@ -216,6 +216,7 @@ func (f vjobFinder) named(ctx context.Context, caller Subject, name string, arra
 
 // resolve replaces the names of dependencies by numbers.
 func (f vjobFinder) resolve(ctx context.Context, caller Subject, after []cluster.Dependency) error {
+	var faults cluster.Faults
 	for i := range after {
 		d := &after[i]
 		if d.Name == "" {
@@ -227,14 +228,12 @@ func (f vjobFinder) resolve(ctx context.Context, caller Subject, after []cluster
 			if d.Array {
 				what = "the name of an array of yours"
 			}
-			return cluster.BadField(fmt.Sprintf("after[%d].name", i), d.Name, what)
+			err = cluster.BadField(fmt.Sprintf("after[%d].name", i), d.Name, what)
 		}
-		if err != nil {
-			return err
-		}
+		faults.Add(err)
 		d.On, d.Name = on, ""
 	}
-	return nil
+	return faults.Err()
 }
 
 // array finds the row that stands for an array which the subject may access.

@@ -52,6 +52,10 @@ type Terms struct {
 	// The first shape is that of the vjob itself. `vjob submit --shape` adds one.
 	Shapes []Shape `json:"shapes,omitempty" help:"alternatives of a moldable vjob: the one that ends first is chosen"`
 
+	// Output and Error are patterns of files, see [VJob.OutputName].
+	Output string `json:"output,omitempty" flag:"output" help:"<PATTERN> of the files that keep its output, below your folder of the site's output directory, such as run-%j.out: %j is its number, %A and %a those of its array and in it, %r the rank of a VM, %x its name"`
+	Error  string `json:"error,omitempty" flag:"error" help:"<PATTERN> of the files that keep what goes to standard error; without it, it goes to those of --output"`
+
 	Notify []string          `json:"notify,omitempty" flag:"notify" help:"<ADDRESS> that is notified of its states: mail:NAME@HOST or https://…; may be repeated"`
 	Labels map[string]string `json:"labels,omitempty" flag:"label" help:"<NAME=VALUE> that is stored with it; may be repeated"`
 

@@ -59,6 +59,8 @@ type Payload struct {
 	Script  string            `json:"script,omitempty"`  // or a script, run in the same way
 	Env     map[string]string `json:"env,omitempty"`     // for the command or script
 	Program *Program          `json:"program,omitempty"` // what a simulated guest computes
+	// ErrorsApart has what the command or script writes to its standard error apart from its output. [VJob.Payload] sets it.
+	ErrorsApart bool `json:"errors_apart,omitempty"`
 }
 
 // Program is the work of a simulated guest: steps one after another. The
@@ -87,6 +89,7 @@ type Step struct {
 	Duration time.Duration `json:"duration_ns"`          // at full yield; less CPU takes longer
 	After    []StepRef     `json:"after,omitempty"`      // steps of other members that must be done first
 	Output   string        `json:"output,omitempty"`     // printed when the step begins; only of interpreted commands
+	Errors   string        `json:"errors,omitempty"`     // written to standard error then, if that is kept apart
 }
 
 // StepRef names step Index of the member with the given Rank.

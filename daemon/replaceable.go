@@ -168,6 +168,12 @@ func (r *replaceable) Console(ctx context.Context, vm cluster.VMID) (io.ReadClos
 	return g.Console(ctx, vm)
 }
 
+func (r *replaceable) Errors(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error) {
+	g := r.use()
+	defer g.users.Done()
+	return g.Errors(ctx, vm)
+}
+
 func (r *replaceable) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
 	g := r.use()
 	defer g.users.Done()

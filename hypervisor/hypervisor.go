@@ -50,11 +50,14 @@ var (
 type Driver interface {
 	Observer
 	Actuator
-	// Console opens the output of the guest of a VM since its first boot. Without any output
+	// Console opens the output of the guests of a VM since its first boot. A console only grows. Without any output
 	// the error is cluster.ErrNotFound.
 	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
+	// Errors opens what the work of the guests of a VM has written to its standard error, where its payload
+	// keeps that apart. It is as [Driver.Console] otherwise.
+	Errors(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
 	// Sweep removes what is stored for VMs of vjobs that are not live: disks, seeds, leases, and
-	// the notes of deleted images. Consoles stay until keepConsoles after their last change.
+	// the notes of deleted images. Consoles, with errors, stay until keepConsoles after their last change.
 	// Sweep keeps everything younger than [SweepAge], since its vjob may be newer than the
 	// knowledge of the caller, and everything of a VM with a visible copy or image, since the
 	// caller may have lost its record. It touches only objects with a name of ours, and never

@@ -104,9 +104,16 @@ type Failure struct {
 
 // Fault is the error as in vjob's own API.
 type Fault struct {
-	Code    string `json:"code"`
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Field   string  `json:"field,omitempty"`
+	Fields  []Wrong `json:"fields,omitempty"` // all wrong fields
+}
+
+// Wrong is one wrong field of a request.
+type Wrong struct {
+	Field   string `json:"field"`
 	Message string `json:"message"`
-	Field   string `json:"field,omitempty"`
 }
 
 // Words is a list of texts or numbers, or a single value.

@@ -75,6 +75,9 @@ func fail(c *gin.Context, status int, body wire.ErrorBody, cause error) {
 		_, f.Message, _ = strings.Cut(f.Message, "\n") // the output has OAR's line already
 	}
 	f.Error.Code, f.Error.Message, f.Error.Field = body.Code, body.Message, body.Field
+	for _, bad := range body.Fields {
+		f.Error.Fields = append(f.Error.Fields, oar.Wrong(bad))
+	}
 	if said, ok := errors.AsType[*outputError](cause); ok {
 		f.Output = joinLines(said.output)
 	}

@@ -111,6 +111,14 @@ type VJob struct {
 	Members    *Members `json:"members,omitempty"`   // of the array for which it stands in a folded list
 	// Notes, in the answer to a submission, say what will become of it where users may expect something else.
 	Notes []string `json:"notes,omitempty"`
+	// OutputFiles are those that keep its output; absent in lists.
+	OutputFiles []OutputFile `json:"output_files,omitempty"`
+}
+
+// OutputFile is a file that keeps the output of a vjob.
+type OutputFile struct {
+	Path    string `json:"path"`              // on the shared directory of the site
+	Problem string `json:"problem,omitempty"` // why it lacks output that was printed; it is tried again
 }
 
 // Members summarises the vjobs of an array.
@@ -123,14 +131,16 @@ type Members struct {
 // VJobDetail is the answer to GET /v1/vjobs/{id}.
 type VJobDetail struct {
 	VJob
-	Version        int     `json:"version"`
-	Phase          string  `json:"phase"` // of the gang protocol
-	Generation     int     `json:"generation"`
-	VMs            []VM    `json:"vms"`
-	Rules          string  `json:"rules"`
-	Terms          Terms   `json:"terms"`
-	CrowdedSeconds float64 `json:"crowded_seconds"` // that it ran beside ran_seconds, on nodes that were asked for more CPU than they have
-	CPUSeconds     float64 `json:"cpu_seconds"`     // CPU time that its guests got, by their clock
+	Version    int    `json:"version"`
+	Phase      string `json:"phase"` // of the gang protocol
+	Generation int    `json:"generation"`
+	// Origin is where it was submitted: a local user or a network address, and the token.
+	Origin         cluster.Origin `json:"origin,omitzero"`
+	VMs            []VM           `json:"vms"`
+	Rules          string         `json:"rules"`
+	Terms          Terms          `json:"terms"`
+	CrowdedSeconds float64        `json:"crowded_seconds"` // that it ran beside ran_seconds, on nodes that were asked for more CPU than they have
+	CPUSeconds     float64        `json:"cpu_seconds"`     // CPU time that its guests got, by their clock
 	// ClockSpeed is how many times as fast the clock of simulated guests is as that of the daemon; absent: it is the same.
 	ClockSpeed       float64 `json:"clock_speed,omitempty"`
 	CPUWantedSeconds float64 `json:"cpu_wanted_seconds"` // that they would have used, had they got all they need
@@ -276,9 +286,17 @@ type Error struct {
 
 // ErrorBody says what went wrong and, for bad input, where.
 type ErrorBody struct {
-	Code    string `json:"code"` // one of the Code constants
-	Message string `json:"message"`
-	Field   string `json:"field,omitempty"`
+	Code    string `json:"code"`            // one of the Code constants
+	Message string `json:"message"`         // one line for people; several faults are told one after the other
+	Field   string `json:"field,omitempty"` // the first wrong field
+	// Fields are all wrong fields, at most 16, each with its fault and the fix.
+	Fields []FieldFault `json:"fields,omitempty"`
+}
+
+// FieldFault is one wrong field of a request.
+type FieldFault struct {
+	Field   string `json:"field"`   // path in the body, such as vms[2].memory_mib, or a parameter
+	Message string `json:"message"` // the field, the fault and the fix
 }
 
 // The values of [ErrorBody.Code]. All but the last three correspond to the

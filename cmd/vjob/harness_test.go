@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/watch"
@@ -187,7 +188,7 @@ func busyCluster() map[string]any {
 	return map[string]any{
 		"/v1/vjobs": wire.VJobList{VJobs: jobs, Total: 3},
 		"/v1/vjobs/12": wire.VJobDetail{
-			VJob: jobs[0], Phase: "saving", Generation: 1, CPUSeconds: 40000, CPUWantedSeconds: 50000, MemoryMiBSeconds: 9 << 30, EnergyJoules: 900_000,
+			VJob: jobs[0], Origin: cluster.Origin{From: "192.0.2.7", Token: "laptop"}, Phase: "saving", Generation: 1, CPUSeconds: 40000, CPUWantedSeconds: 50000, MemoryMiBSeconds: 9 << 30, EnergyJoules: 900_000,
 			VMs:   []wire.VM{{ID: "12.0", Node: "n1", CPUMilli: 2000, MemoryMiB: 2048, Image: "simulated"}, {ID: "12.1", Ended: true, CPUMilli: 2000, MemoryMiB: 2048}},
 			Rules: "spread({VM0, VM1});\nban($VMS, n3);\n", Events: events[:1],
 			Refusals: []wire.Refusal{{VM: "12.1", Node: "n2", At: *at(-4), Why: "refused by the hypervisor: Machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"}},

@@ -82,6 +82,8 @@ type Event struct {
 	Text  string         `json:"text"`
 	// Cause is why a vjob changed its state, for events of kind state.
 	Cause cluster.Cause `json:"cause,omitzero"`
+	// Owner is that of the vjob, where [EventFilter.WithOwner] asks for it.
+	Owner string `json:"-"`
 }
 
 // TextFor is the text with the cause as a user may read it; the user "" is an administrator.

@@ -81,6 +81,8 @@ type EventFilter struct {
 	Plan   PlanID
 	Limit  int
 	Latest bool // the last Limit ones instead of the first; still oldest first
+
+	WithOwner bool // fill [Event.Owner]
 }
 
 // PlanRow is a plan in lists.

@@ -175,17 +175,27 @@ func (d *Driver) LookStore(ctx context.Context) (hypervisor.Store, error) {
 
 // Console opens what a VM has printed, on all nodes where it ran.
 func (d *Driver) Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error) {
+	return d.openPrinted(ctx, "console", vm, d.cfg.consolePath(vm))
+}
+
+// Errors opens what the work of a VM has written to its standard error, on all nodes where it ran.
+func (d *Driver) Errors(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error) {
+	return d.openPrinted(ctx, "standard error", vm, d.cfg.errorsPath(vm))
+}
+
+// openPrinted opens a file to which a VM prints on a serial line.
+func (d *Driver) openPrinted(ctx context.Context, what string, vm cluster.VMID, path string) (io.ReadCloser, error) {
 	return runFileOp(ctx, d.files, func() (io.ReadCloser, error) {
-		f, err := os.Open(d.cfg.consolePath(vm))
+		f, err := os.Open(path)
 		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("console of VM %s: %w", vm, cluster.ErrNotFound)
+			return nil, fmt.Errorf("%s of VM %s: %w", what, vm, cluster.ErrNotFound)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("console of VM %s: %w", vm, err)
+			return nil, fmt.Errorf("%s of VM %s: %w", what, vm, err)
 		}
 		// The hypervisor makes the file when the guest has not printed yet.
 		if info, err := f.Stat(); err == nil && info.Size() == 0 {
-			return nil, fmt.Errorf("console of VM %s: %w", vm, cmp.Or(f.Close(), cluster.ErrNotFound))
+			return nil, fmt.Errorf("%s of VM %s: %w", what, vm, cmp.Or(f.Close(), cluster.ErrNotFound))
 		}
 		return f, nil
 	})

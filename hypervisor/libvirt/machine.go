@@ -57,6 +57,11 @@ func (c Config) consolePath(vm cluster.VMID) string {
 	return filepath.Join(c.ConsoleDir, vm.String()+".console")
 }
 
+// errorsPath is the file to which a VM prints what its work writes to standard error, if that is kept apart.
+func (c Config) errorsPath(vm cluster.VMID) string {
+	return filepath.Join(c.ConsoleDir, vm.String()+".errors")
+}
+
 func (c Config) seedPath(vm cluster.VMID, s hypervisor.Stamp) string {
 	return filepath.Join(c.SeedDir, fmt.Sprintf("%s.i%d.seed.iso", vm, s.Incarnation))
 }
@@ -103,7 +108,7 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, printed int64, m hyp
 		// Transient, and gone however the guest ends: no definition is left that could be
 		// started again by hand.
 		OnPoweroff: "destroy", OnReboot: "destroy", OnCrash: "destroy",
-		Devices: c.devices(vm, m.Members),
+		Devices: c.devices(vm, &m),
 	}
 	if c.DomainType == "qemu" {
 		d.Features.TCG = &libvirtxml.DomainFeatureTCG{
@@ -120,24 +125,21 @@ func (c Config) domain(vm cluster.VMID, s hypervisor.Stamp, printed int64, m hyp
 	return d, nil
 }
 
-func (c Config) devices(vm cluster.VMID, members int) *libvirtxml.DomainDeviceList {
-	console, typing := uint(0), uint(1)
+func (c Config) devices(vm cluster.VMID, m *hypervisor.Machine) *libvirtxml.DomainDeviceList {
+	typing := uint(1)
 	list := &libvirtxml.DomainDeviceList{
 		Emulator:    c.Emulator,
 		Controllers: []libvirtxml.DomainController{{Type: "usb", Model: "none"}},
-		Serials: []libvirtxml.DomainSerial{{
-			// Without append, a restore empties the console.
-			Source: &libvirtxml.DomainChardevSource{File: &libvirtxml.DomainChardevSourceFile{
-				Path: c.consolePath(vm), Append: "on",
-			}},
-			Target: &libvirtxml.DomainSerialTarget{Port: &console},
-		}, {
+		Serials: []libvirtxml.DomainSerial{printer(0, c.consolePath(vm)), {
 			// For interactive use: see [Driver.Attach].
 			Source: &libvirtxml.DomainChardevSource{Pty: &libvirtxml.DomainChardevSourcePty{}},
 			Target: &libvirtxml.DomainSerialTarget{Port: &typing},
 		}},
 		// Never inflated: its driver in the guest tells how much memory the guest uses.
 		MemBalloon: &libvirtxml.DomainMemBalloon{Model: "virtio", Stats: &libvirtxml.DomainMemBalloonStats{Period: statsPeriod}},
+	}
+	if m.Payload.ErrorsApart {
+		list.Serials = append(list.Serials, printer(2, c.errorsPath(vm)))
 	}
 	if c.Lease != nil {
 		list.Leases = []libvirtxml.DomainLease{{
@@ -147,9 +149,18 @@ func (c Config) devices(vm cluster.VMID, members int) *libvirtxml.DomainDeviceLi
 		}}
 	}
 	if c.Bridge != "" {
-		list.Interfaces = []libvirtxml.DomainInterface{c.network(machineMAC(c.Cluster, vm), members)}
+		list.Interfaces = []libvirtxml.DomainInterface{c.network(machineMAC(c.Cluster, vm), m.Members)}
 	}
 	return list
+}
+
+// printer is a serial line that goes to a file.
+func printer(port uint, path string) libvirtxml.DomainSerial {
+	return libvirtxml.DomainSerial{
+		// Without append, a restore empties the file.
+		Source: &libvirtxml.DomainChardevSource{File: &libvirtxml.DomainChardevSourceFile{Path: path, Append: "on"}},
+		Target: &libvirtxml.DomainSerialTarget{Port: &port},
+	}
 }
 
 // disks are the VM's overlay, backed by the image of the catalogue, and its seed.

@@ -39,6 +39,10 @@ func TestDomainGolden(t *testing.T) {
 			Reserved: cluster.Resources{CPU: 1000, Memory: 1024},
 			Payload:  cluster.Payload{Image: "debian-12", Script: "]]></domain>"},
 		}},
+		{"disk-errors-apart", func(*Config) {}, hypervisor.Machine{
+			Reserved: cluster.Resources{CPU: 1000, Memory: 1024},
+			Payload:  cluster.Payload{Image: "debian-12", Command: []string{"true"}, ErrorsApart: true},
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -120,15 +120,20 @@ const (
 )
 
 // runScript runs its arguments with the output on the console, and prints there how they ended. The output does not
-// pass cloud-init, which would let it arrive after the status.
-const runScript = `#!/bin/sh
+// pass cloud-init, which would let it arrive after the status. errors is a redirection of standard error, or empty.
+func runScript(errors string) string {
+	return `#!/bin/sh
 [ ! -c /dev/ttyS0 ] || exec >/dev/ttyS0 2>&1
 echo "` + cluster.OutputMark + `"
-"$@"
+` + errors + `"$@"` + `
 status=$?
 echo "` + cluster.ExitMark + `$status"
 exit "$status"
 `
+}
+
+// errorsApart has what follows write its standard error to the third serial line.
+const errorsApart = "[ ! -c /dev/ttyS2 ] || exec 2>/dev/ttyS2\n"
 
 // makeSeed passes the command or the script to cloud-init. When it has ended, the guest tells its exit status and
 // powers itself off, which ends the VM; the output goes to the console. A payload with neither does
@@ -156,7 +161,11 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 		run = nil
 	}
 	if run != nil {
-		data.WriteFiles = append(data.WriteFiles, newFile(runPath, runScript))
+		errors := ""
+		if p.ErrorsApart {
+			errors = errorsApart
+		}
+		data.WriteFiles = append(data.WriteFiles, newFile(runPath, runScript(errors)))
 		data.RunCmd = [][]string{append([]string{runPath}, run...)}
 		// Not to standard output as well: systemd copies the output of services to the console.
 		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log >/dev/ttyS0"}

@@ -246,7 +246,7 @@ func TestNamesOfVariables(t *testing.T) {
 
 // The whole text for cloud-init.
 func TestSeedText(t *testing.T) {
-	run := `{"path":"/var/lib/vjob/run","permissions":"0700","encoding":"b64","content":"` + base64.StdEncoding.EncodeToString([]byte(runScript)) + `"}`
+	run := `{"path":"/var/lib/vjob/run","permissions":"0700","encoding":"b64","content":"` + base64.StdEncoding.EncodeToString([]byte(runScript(""))) + `"}`
 	const end = `"output":{"all":"| tee -a /var/log/cloud-init-output.log \u003e/dev/ttyS0"},"power_state":{"mode":"poweroff","timeout":30}}`
 	for name, tt := range map[string]struct {
 		payload cluster.Payload
@@ -268,6 +268,26 @@ func TestSeedText(t *testing.T) {
 	}
 }
 
+// With errors apart, what the work writes to standard error goes to another line; the marks do not.
+func TestRunScriptKeepsErrorsApart(t *testing.T) {
+	dir := t.TempDir()
+	path, errs := filepath.Join(dir, "run"), filepath.Join(dir, "errors")
+	text := strings.ReplaceAll(runScript(errorsApart), "/dev/ttyS0", "/nonexistent")
+	text = strings.ReplaceAll(text, "[ ! -c /dev/ttyS2 ]", "false")
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "/dev/ttyS2", errs)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), path, "sh", "-c", "echo out; echo err >&2").Output()
+	failed, err2 := os.ReadFile(errs)
+	if want := cluster.OutputMark + "\nout\n" + cluster.ExitMark + "0\n"; err != nil || err2 != nil || string(out) != want || string(failed) != "err\n" {
+		t.Errorf("output %q, errors %q (%v, %v)", out, failed, err, err2)
+	}
+	s, err := makeSeed(first.VM, hypervisor.Stamp{}, cluster.Payload{Command: []string{"a"}, ErrorsApart: true})
+	if want := base64.StdEncoding.EncodeToString([]byte(runScript(errorsApart))); err != nil || !strings.Contains(string(s.userData), want) {
+		t.Errorf("user-data %s, %v", s.userData, err)
+	}
+}
+
 func TestSeedWithoutWorkLeavesTheGuestAlone(t *testing.T) {
 	s, err := makeSeed(cluster.VMID{}, hypervisor.Stamp{}, cluster.Payload{})
 	if err != nil || string(s.userData) != "#cloud-config\n{}" {
@@ -278,7 +298,7 @@ func TestSeedWithoutWorkLeavesTheGuestAlone(t *testing.T) {
 // What runs in the guest: the output stands between the marks, and the status is that of the command.
 func TestRunScript(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(runScript, "/dev/ttyS0", "/nonexistent")), 0o700); err != nil {
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(runScript(""), "/dev/ttyS0", "/nonexistent")), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

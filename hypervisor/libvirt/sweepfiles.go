@@ -93,10 +93,10 @@ func removeOld(path string, e fs.DirEntry, since time.Time) error {
 // The functions below parse the VM from the name of a file, and compare the name with the one
 // that the driver would give: this also rejects names that cannot be parsed.
 
-// consoleOwner is the VM of "12.3.console".
+// consoleOwner is the VM of "12.3.console" and "12.3.errors".
 func consoleOwner(name string) (cluster.VMID, bool) {
-	vm, _ := cluster.ParseVMID(strings.TrimSuffix(name, ".console"))
-	return vm, filepath.Base(Config{}.consolePath(vm)) == name
+	vm, _ := cluster.ParseVMID(strings.TrimSuffix(strings.TrimSuffix(name, ".console"), ".errors"))
+	return vm, name == filepath.Base(Config{}.consolePath(vm)) || name == filepath.Base(Config{}.errorsPath(vm))
 }
 
 // unfinished matches the temporary file that durably leaves when it is killed.

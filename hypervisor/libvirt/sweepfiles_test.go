@@ -237,6 +237,7 @@ func TestSweepKnowsTheNamesOfTheDriver(t *testing.T) {
 		owner func(string) (cluster.VMID, bool)
 	}{
 		{c.consolePath(vm), consoleOwner},
+		{c.errorsPath(vm), consoleOwner},
 		{c.seedPath(vm, stamp), seedOwner},
 		{c.overlayPath(vm, stamp), seedOwner},
 		{c.Lease.leasePath(vm), machineOwner},

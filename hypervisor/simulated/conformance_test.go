@@ -1,6 +1,8 @@
 package simulated_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +38,7 @@ func harness(t *testing.T, locks bool) conformance.Harness {
 	d := open(t, s)
 	t.Cleanup(func() { closing(t, d) })
 	return conformance.Harness{
-		Driver: d, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
+		Driver: counting{d}, Nodes: []cluster.NodeID{"n1", "n2", "n3"}, Machine: guest, Memory: 512, Huge: 64 * cluster.GiB,
 		Life: 5 * time.Second, Counter: newestCount, Locks: locks, Caps: true, Busy: 4 * cluster.CPU, Uses: 100, Converse: echoes,
 		Unmanaged:   map[cluster.NodeID][]string{"n1": nil, "n2": {"adam", "zoe"}},
 		Lacking:     "old",
@@ -60,6 +62,23 @@ func guest(g conformance.Guest) *hypervisor.Machine {
 		m.Reserved.CPU = 6 * cluster.CPU
 	}
 	return m
+}
+
+// counting is a driver with guests that count the time for which they have run on their consoles.
+type counting struct{ *simulated.Driver }
+
+func (d counting) Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error) {
+	console, err := d.Driver.Console(ctx, vm)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(console)
+	for _, c := range d.Truth().Copies {
+		if c.VM == vm && c.State == hypervisor.CopyRunning {
+			text = fmt.Appendf(text, "[%12.6f]\n", c.Ran.Seconds())
+		}
+	}
+	return io.NopCloser(bytes.NewReader(text)), errors.Join(err, console.Close())
 }
 
 var clock = regexp.MustCompile(`^\[ *(\d+)\.(\d{6})\]`)

@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -9,20 +8,46 @@ import (
 	"vjob/cluster"
 )
 
-// maxConsole bounds the output that a VM's console keeps, in bytes.
-const maxConsole = 32 << 10
+// maxConsole bounds what a VM's console keeps, and what it keeps of standard error, in bytes.
+const maxConsole = 64 << 10
 
-// console is the newest output of the guests of one VM.
+// consoleFull is the last line of a console that is full.
+const consoleFull = "\nthe console of a simulated guest is full\n"
+
+// console is what the guests of one VM have printed. It only grows.
 type console struct {
 	VM      cluster.VMID `json:"vm"`
 	Text    []byte       `json:"text"`
+	Errors  []byte       `json:"errors,omitempty"` // that were kept apart
 	Changed simTime      `json:"changed"`
+	// Before is, in a snapshot of changes, how much of both texts comes before these.
+	Before printed `json:"before,omitzero"`
+	saved  printed // is in the last [Cluster.Changes]
+}
+
+// printed is how much of the texts of a console there was at an instant, in bytes.
+type printed struct {
+	Text   int `json:"text"`
+	Errors int `json:"errors,omitempty"`
+}
+
+// printed returns how much there is.
+func (k *console) printed() printed { return printed{len(k.Text), len(k.Errors)} }
+
+// unsaved returns the console as it is saved: with what is new, or as a whole.
+func (k *console) unsaved(whole bool) *console {
+	c := *k
+	if !whole {
+		c.Text, c.Errors, c.Before = k.Text[k.saved.Text:], k.Errors[k.saved.Errors:], k.saved
+	}
+	return &c
 }
 
 // consoles are the consoles of all VMs.
 type consoles struct {
-	clock *clock
-	byVM  map[cluster.VMID]*console
+	touched *touched
+	clock   *clock
+	byVM    map[cluster.VMID]*console
 }
 
 // print appends a line to the console of a guest, with the guest's own clock.
@@ -30,19 +55,50 @@ func (cs *consoles) print(m *machine, format string, args ...any) {
 	cs.write(m, consoleLine(m.runTime(cs.clock.now), fmt.Sprintf(format, args...)))
 }
 
-// write appends a text to the console of a guest. If the console is full, its first lines are removed.
+// write appends a text to the console of a guest.
 func (cs *consoles) write(m *machine, text string) {
+	k := cs.of(m)
+	k.Text = grow(k.Text, text)
+}
+
+// writeErrors appends what a guest writes to its standard error, which is kept apart.
+func (cs *consoles) writeErrors(m *machine, text string) {
+	k := cs.of(m)
+	k.Errors = grow(k.Errors, text)
+}
+
+// of returns the console of a guest that changes.
+func (cs *consoles) of(m *machine) *console {
 	k, ok := cs.byVM[m.VM]
 	if !ok {
 		k = &console{VM: m.VM}
 		cs.byVM[m.VM] = k
 	}
+	cs.touched.consoles.add(m.VM)
 	k.Changed = cs.clock.now
-	k.Text = append(k.Text, text...)
-	if extra := len(k.Text) - maxConsole; extra > 0 {
-		cut := extra + bytes.IndexByte(k.Text[extra:], '\n') + 1
-		k.Text = slices.Delete(k.Text, 0, cut)
+	return k
+}
+
+// grow appends a text up to the bound.
+func grow(to []byte, text string) []byte {
+	room := maxConsole - len(consoleFull) - len(to)
+	switch {
+	case room < 0: // it is full
+		return to
+	case len(text) <= room:
+		return append(to, text...)
 	}
+	return append(append(to, text[:room]...), consoleFull...)
+}
+
+// restore adds a console, or what is new of one.
+func (cs *consoles) restore(k *console) {
+	if earlier, exists := cs.byVM[k.VM]; exists {
+		k.Text = slices.Concat(earlier.Text[:min(k.Before.Text, len(earlier.Text))], k.Text)
+		k.Errors = slices.Concat(earlier.Errors[:min(k.Before.Errors, len(earlier.Errors))], k.Errors)
+	}
+	k.Before = printed{}
+	cs.byVM[k.VM] = k
 }
 
 func consoleLine(ran time.Duration, text string) string {

@@ -213,7 +213,19 @@ func (d *Driver) Console(_ context.Context, vm cluster.VMID) (io.ReadCloser, err
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	text, err := d.cluster.Console(d.clock().now(), vm)
+	return opened(d.cluster.Console(d.clock().now(), vm))
+}
+
+// Errors opens what the work of a VM has written to its standard error.
+func (d *Driver) Errors(_ context.Context, vm cluster.VMID) (io.ReadCloser, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer d.wakeEngine()
+	return opened(d.cluster.Errors(d.clock().now(), vm))
+}
+
+// opened returns a text as an open file.
+func opened(text []byte, err error) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -320,6 +332,7 @@ func (d *Driver) deliver(notice Notice) {
 // stop saves the state and answers the pending calls.
 func (d *Driver) stop() {
 	d.save()
+	d.state.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for op, reply := range d.pending {

@@ -45,18 +45,22 @@ func (c *Cluster) LookStore(now time.Time) (hypervisor.Store, error) {
 
 // Console is the output of a VM's guest since its first boot. Each line begins with the guest's
 // own clock, which stops while the guest is paused or saved; only the output of its work is as it was
-// printed. While a copy runs that does not print such output, a last line tells what it is doing.
+// printed. It only grows, up to a bound.
 func (c *Cluster) Console(now time.Time, vm cluster.VMID) ([]byte, error) {
 	c.advance(now)
 	k, ok := c.guests.consoles.byVM[vm]
 	if !ok {
 		return nil, newFailure(cluster.ErrNotFound, "console of %s", vm)
 	}
-	text := slices.Clone(k.Text)
-	for _, m := range c.nodes.copies[vm] {
-		if m.State == hypervisor.CopyRunning && (!m.interprets() || m.Memory.Stage != working) {
-			text = append(text, consoleLine(m.runTime(c.clock.now), m.activity())...)
-		}
+	return slices.Clone(k.Text), nil
+}
+
+// Errors is what the work of a VM's guests has written to its standard error, where the payload keeps that apart.
+func (c *Cluster) Errors(now time.Time, vm cluster.VMID) ([]byte, error) {
+	c.advance(now)
+	k, ok := c.guests.consoles.byVM[vm]
+	if !ok || len(k.Errors) == 0 {
+		return nil, newFailure(cluster.ErrNotFound, "standard error of %s", vm)
 	}
-	return text, nil
+	return slices.Clone(k.Errors), nil
 }

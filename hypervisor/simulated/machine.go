@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"vjob/cluster"
@@ -177,20 +176,4 @@ func (m *machine) workingSet() cluster.MiB {
 // clearJob ends the job of a copy that has all of its memory, or is about to be removed.
 func (m *machine) clearJob() {
 	m.Job, m.Op, m.Incomplete, m.Loading = hypervisor.JobNone, 0, false, nil
-}
-
-// activity describes what a running guest does.
-func (m *machine) activity() string {
-	switch s, ok := m.step(); {
-	case m.Memory.Stage == booting:
-		return "booting"
-	case m.Memory.Stage == stopping:
-		return "stopping"
-	case m.program() == nil:
-		return "running"
-	case !ok:
-		return "waits for its peers"
-	default:
-		return fmt.Sprintf("step %d of %d: %s of %s", m.Memory.Step+1, len(m.program().Steps), m.Memory.Done, s.Duration)
-	}
 }

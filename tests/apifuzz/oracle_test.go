@@ -25,8 +25,8 @@ var (
 	}
 )
 
-// largest is how long an error may be: it names what is wrong, and repeats little of it.
-const largest = 8 << 10
+// largest is how long an error may be: it names what is wrong, up to 16 fields, and repeats little of it.
+const largest = 16 << 10
 
 // judge says what is wrong with an answer.
 func (w *world) judge(q *request, a *answer) (wrong []string) {

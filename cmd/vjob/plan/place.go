@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,10 +13,10 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
-	"vjob/cmd/vjob/vjobfile"
+	"vjob/cmd/vjob/vjobs"
 )
 
-// readPlace reads --place: the number of a vjob, or a vjob file.
+// readPlace reads --place: the number of a vjob, a vjob file or a script.
 func (f *whatIfFlags) readPlace(a *cli.App, w *wire.WhatIf) error {
 	if f.place == "" {
 		if f.alternatives != 0 {
@@ -25,7 +27,7 @@ func (f *whatIfFlags) readPlace(a *cli.App, w *wire.WhatIf) error {
 	w.Place, w.Alternatives = new(int64), f.alternatives
 	if id, err := strconv.ParseInt(f.place, 10, 64); err == nil {
 		if id < 1 {
-			return cluster.BadField("--place", f.place, "the number of a vjob, or a vjob file")
+			return cluster.BadField("--place", f.place, "the number of a vjob, a vjob file or a script")
 		}
 		*w.Place = id
 		return nil
@@ -38,13 +40,12 @@ func (f *whatIfFlags) readPlace(a *cli.App, w *wire.WhatIf) error {
 	return err
 }
 
-// readSubmission reads a vjob file.
+// readSubmission reads a vjob file or a job script.
 func readSubmission(a *cli.App, flag, name string) (*wire.Submission, error) {
-	data, err := a.ReadInput(name)
-	if err != nil {
-		return nil, cluster.BadField(flag, name, "a vjob file: "+err.Error())
+	s, err := vjobs.Read(a, name)
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		err = cluster.BadField(flag, name, "a vjob file or a script: "+err.Error())
 	}
-	s, err := vjobfile.Parse(name, data)
 	return &s, err
 }
 

@@ -98,8 +98,8 @@ then nothing is written.`,
 	flags.Int64SliceVar(&w.without, "without", nil, "… these `VJOBS` were gone: 12,13")
 	flags.StringVar(&w.rules, "rules", "", "… the rules of this `FILE` were stated")
 	flags.StringVar(&w.budget, "budget", "", "… the cluster might draw so many `WATTS`, such as 9kW")
-	flags.StringVar(&w.submit, "submit", "", "… the vjob of this `FILE` were submitted")
-	flags.StringVar(&w.place, "place", "", "list placements of a vjob that waits: the number of the `VJOB`, or a vjob file")
+	flags.StringVar(&w.submit, "submit", "", "… the vjob or the script of this `FILE` were submitted")
+	flags.StringVar(&w.place, "place", "", "list placements of a vjob that waits: the number of the `VJOB`, a vjob file or a script")
 	flags.IntVar(&w.alternatives, "alternatives", 0, "`NUMBER` of placements to list at most; default: 5")
 	cli.Complete(cmd, "objective", objectives...)
 	return cmd

@@ -86,7 +86,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
 		{"replaces", replaced(&j.VJob)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", cluster.Count(j.VMCount, "VM"), display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB))},
 		{"ran", ran(j)},
-		{"submitted", display.Moment(&j.Submitted)},
+		{"submitted", strings.TrimSuffix(display.Moment(&j.Submitted)+" from "+j.Origin.String(), " from ")},
 		{"started", display.Moment(j.Started)},
 		{"ended", display.Moment(j.Ended)},
 		{"used", used(j)},

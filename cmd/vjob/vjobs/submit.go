@@ -72,7 +72,12 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
   vjob submit --name test --vms 2 --steps "2m@1,1m@0.5"    # simulated guests: 2 minutes of 1 processor, then 1 of 0.5`,
 		RunE: func(cmd *cobra.Command, args []string) error { return submit(a, cmd, &f, args) },
 	}
-	flags := cmd.Flags()
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// register defines the flags.
+func (f *submission) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.SetNormalizeFunc(synonyms)
 	flags.StringVar(&f.name, "name", "", "`NAME` of the vjob, that no other live vjob of yours has")
@@ -99,7 +104,6 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
 	flags.StringVar(&f.wait, "wait", "", "`UNTIL` the vjob, or all of the array, has started, with --wait=start, or ended; fails if it does")
 	flags.Lookup("wait").NoOptDefVal = waitEnd
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
-	return cmd
 }
 
 // synonyms are other names of flags, as users of other systems type them.
@@ -117,22 +121,36 @@ func synonyms(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error {
+// Read returns what vjob submit would submit for a vjob file or a job script.
+func Read(a *cli.App, name string) (wire.Submission, error) {
+	var f submission
+	cmd := &cobra.Command{Use: "submit"}
+	f.register(cmd.Flags())
+	return f.read(a, cmd, []string{name})
+}
+
+// read puts a submission together from the file or the command, and the flags.
+func (f *submission) read(a *cli.App, cmd *cobra.Command, args []string) (wire.Submission, error) {
 	s, err := submissionOf(a, cmd, f, args)
 	if err != nil {
-		return err
+		return s, err
 	}
 	if err := shapesOf(f.shapes, &s); err != nil {
-		return err
+		return s, err
 	}
 	if err := f.terms.override(cmd, &s.Terms.Terms, a.Now()); err != nil {
-		return f.job.Locate(err)
+		return s, f.job.Locate(err)
 	}
 	if s.Container && cmd.ArgsLenAtDash() >= 0 {
-		return cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
+		return s, cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
 	}
-	if err := f.array.override(a, &s); err != nil {
-		return f.job.Locate(err)
+	return s, f.job.Locate(f.array.override(a, &s))
+}
+
+func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error {
+	s, err := f.read(a, cmd, args)
+	if err != nil {
+		return err
 	}
 	if err := checkWait(f.wait); err != nil {
 		return err

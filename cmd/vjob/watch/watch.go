@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
 	"vjob/api/client"
@@ -80,7 +80,7 @@ func watchOnce(ctx context.Context, a *cli.App, c *client.Client) error {
 
 func watch(ctx context.Context, a *cli.App, c *client.Client, every time.Duration) error {
 	p := tea.NewProgram(&watcher{ctx: ctx, client: c, every: every, colours: a.Colours()},
-		tea.WithAltScreen(), tea.WithContext(ctx), tea.WithInput(a.In), tea.WithOutput(a.Out), tea.WithoutSignalHandler())
+		tea.WithContext(ctx), tea.WithInput(a.In), tea.WithOutput(a.Out), tea.WithoutSignalHandler())
 	last, err := p.Run()
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, context.Canceled) {
 		return nil // the user has seen enough
@@ -122,7 +122,7 @@ func (w *watcher) look() tea.Msg {
 // Update takes in a key, a new size of the terminal, or what a look has brought.
 func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := msg.(type) {
-	case tea.KeyMsg:
+	case tea.KeyPressMsg:
 		switch m.String() {
 		case "q", "ctrl+c", "esc":
 			return w, tea.Quit
@@ -144,16 +144,19 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // View draws the last scene.
-func (w *watcher) View() string {
+func (w *watcher) View() tea.View {
+	v := tea.NewView("looking …")
+	v.AltScreen = true
 	if !w.seen || w.width == 0 {
-		return "looking …"
+		return v
 	}
 	f := frame{width: w.width, height: w.height, colours: w.colours, live: true}
 	if w.trouble != nil {
 		f.trouble = w.trouble.Error()
 	}
 	// A final newline would be a line of its own, and push the title out.
-	return strings.TrimSuffix(f.draw(&w.scene), "\n")
+	v.SetContent(strings.TrimSuffix(f.draw(&w.scene), "\n"))
+	return v
 }
 
 // scene is what a picture shows.

@@ -54,6 +54,9 @@ func Interpret(p *cluster.Payload, cpu cluster.MilliCPU, host string) *Work {
 	}
 	r := &run{cpu: cpu, host: host, program: &cluster.Program{Independent: true}}
 	sh := newShell(r, p.Env)
+	if p.ErrorsApart {
+		sh.err.kind = toErrors
+	}
 	if len(p.Command) > 0 {
 		sh.call(p.Command)
 	} else {
@@ -77,6 +80,7 @@ type run struct {
 	program *cluster.Program
 
 	pending  []byte        // printed since the last step
+	errors   []byte        // written to standard error since then, if that is kept apart
 	time     time.Duration // of all steps
 	faults   []string
 	commands int
@@ -126,22 +130,25 @@ func (r *run) enter() bool {
 
 func (r *run) leave() { r.nesting-- }
 
-// print prints on the console.
-func (r *run) print(text string) {
+// print appends to what a stream prints: pending or errors.
+func (r *run) print(stream *[]byte, text string) {
 	if r.over {
 		return
 	}
 	if r.printed += len(text); r.printed > maxOutput {
 		text = text[:max(0, len(text)-(r.printed-maxOutput))]
-		r.pending = append(r.pending, text...)
-		if len(r.pending) > 0 && r.pending[len(r.pending)-1] != '\n' {
-			r.pending = append(r.pending, '\n')
+		*stream = append(*stream, text...)
+		if len(*stream) > 0 && (*stream)[len(*stream)-1] != '\n' {
+			*stream = append(*stream, '\n')
 		}
 		r.exceed("%d KiB of output", maxOutput>>10)
 		return
 	}
-	r.pending = append(r.pending, text...)
+	*stream = append(*stream, text...)
 }
+
+// silent reports whether nothing was printed since the last step.
+func (r *run) silent() bool { return len(r.pending)+len(r.errors) == 0 }
 
 // compute lets time pass: the guest needs all its processors for so long.
 func (r *run) compute(d time.Duration) {
@@ -150,7 +157,7 @@ func (r *run) compute(d time.Duration) {
 	}
 	d = min(d, Forever-r.time)
 	r.time += d
-	if last := len(r.program.Steps) - 1; last >= 0 && len(r.pending) == 0 {
+	if last := len(r.program.Steps) - 1; last >= 0 && r.silent() {
 		r.program.Steps[last].Duration += d
 	} else {
 		r.step(d)
@@ -167,14 +174,16 @@ func (r *run) step(d time.Duration) {
 		return
 	}
 	r.program.Steps = append(r.program.Steps, cluster.Step{
-		CPU: r.cpu, Duration: d, Output: strings.ToValidUTF8(string(r.pending), "\uFFFD"),
+		CPU: r.cpu, Duration: d, Output: valid(r.pending), Errors: valid(r.errors),
 	})
-	r.pending = r.pending[:0]
+	r.pending, r.errors = r.pending[:0], r.errors[:0]
 }
+
+func valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
 
 // flush adds what was printed last.
 func (r *run) flush() {
-	if len(r.pending) == 0 {
+	if r.silent() {
 		return
 	}
 	if len(r.program.Steps) < maxSteps {
@@ -182,7 +191,7 @@ func (r *run) flush() {
 		return
 	}
 	last := &r.program.Steps[maxSteps-1]
-	last.Output += strings.ToValidUTF8(string(r.pending), "\uFFFD")
+	last.Output, last.Errors = last.Output+valid(r.pending), last.Errors+valid(r.errors)
 }
 
 // maxFaults is how many faults a work lists.

@@ -27,6 +27,7 @@ type sinkKind uint8
 
 const (
 	toConsole sinkKind = iota
+	toErrors
 	toNothing
 	toText
 )
@@ -82,7 +83,9 @@ func (sh *shell) write(to *sink, text string) {
 	switch {
 	case sh.run.over:
 	case to.kind == toConsole:
-		sh.run.print(text)
+		sh.run.print(&sh.run.pending, text)
+	case to.kind == toErrors:
+		sh.run.print(&sh.run.errors, text)
 	case to.kind == toText:
 		if to.text.Len()+len(text) > maxWord {
 			sh.run.exceed("%d KiB in a word", maxWord>>10)

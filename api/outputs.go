@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"vjob/api/wire"
+	"vjob/cluster"
+)
+
+// Outputs keeps the output of vjobs in files of their owners.
+type Outputs interface {
+	// Check returns an error that says why no files can be written for an owner, and what to do instead.
+	Check(ctx context.Context, owner string) error
+	// Files lists the output files of a vjob; none if it keeps none.
+	Files(job *cluster.VJob) []wire.OutputFile
+}
+
+// errNoOutputs is the error for output files without a directory for them.
+var errNoOutputs = errors.New("this site keeps no output files, vjob logs prints the output: leave it out, or have an administrator set output.directory")
+
+// checkOutputs refuses output files that cannot be written.
+func (s *submitter) checkOutputs(ctx context.Context, owner string, t *cluster.Terms) error {
+	if !t.KeepsOutput() {
+		return nil
+	}
+	err := errNoOutputs
+	if s.outputs != nil {
+		err = s.outputs.Check(ctx, owner)
+	}
+	if err == nil {
+		return nil
+	}
+	field := "output"
+	if t.Output == "" {
+		field = "error"
+	}
+	return cluster.Fault(field, "%s", err)
+}
+
+// outputFiles lists the output files of a vjob.
+func outputFiles(o Outputs, job *cluster.VJob) []wire.OutputFile {
+	if o == nil || !job.KeepsOutput() {
+		return nil
+	}
+	return o.Files(job)
+}
