@@ -150,6 +150,7 @@ var siblings = []struct {
 	{"oarsub|-v|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --verbose has no effect"},
 	{"oarsub|--checkpoint|60|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --checkpoint and --signal have no effect"},
 	{"oarsub|--signal|12|sleep 1", 0, "OAR_JOB_ID=N\n", "# Warning: --checkpoint and --signal have no effect"},
+	{"oarsub|-S|./stagein.sh", 0, "OAR_JOB_ID=N\n", "# Warning: --stagein has no effect: the VM has the files of its image"},
 	{"oarsub|--stagein|/tmp/x|sleep 1", 1, "", "Unknown option: stagein"},
 	{"oarsub|-C|99999|-l|nodes=1", 20, "", "# Warning: --resource has no effect beside -C, which connects to a running job."},
 	{"oarsub|-C|99999|sleep 1", 20, "", "# Warning: \"sleep 1\" is not run: -C connects to a running job."},
@@ -223,7 +224,7 @@ func TestSiblings(t *testing.T) {
 	x := open(t)
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"one.txt": "1\n", "params.txt": "1\n2\n", "comments.txt": "# first\n\n1 a\n  \n2 b # why\n", "only-comments.txt": "# nothing\n\n",
+		"one.txt": "1\n", "params.txt": "1\n2\n", "comments.txt": "# first\n\n1 a\n  \n2 b # why\n", "only-comments.txt": "# nothing\n\n", "stagein.sh": "#!/bin/sh\n#OAR --stagein data.tar\ntrue\n",
 		"resources": "network_address = 'vjob-7-0' , host = 'vjob-7-0' , cpuset = '0'\nnetwork_address = 'vjob-7-0' , host = 'vjob-7-0' , cpuset = '1'\nnetwork_address = 'vjob-7-1' , host = 'vjob-7-1' , cpuset = '0'\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
