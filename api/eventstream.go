@@ -72,7 +72,7 @@ func (s *eventStream) resume() error {
 	}
 	if filter.Latest {
 		last, err := s.events.Events(s.c.Request.Context(), journal.EventFilter{
-			Owner: filter.Owner, VJob: filter.VJob, Latest: true, Limit: 1,
+			Owner: filter.Owner, VJob: filter.VJob, Array: filter.Array, Indexes: filter.Indexes, Latest: true, Limit: 1,
 		})
 		if err != nil {
 			return err
