@@ -45,8 +45,17 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 	q := queryReader{c: c}
 	filter := journal.EventFilter{Owner: caller.Viewer(), After: q.number("after", 0, 1<<62, 0), Limit: q.limit(defaultPage)}
 	filter.VJob, filter.Latest = cluster.VJobID(q.number("vjob", 1, 1<<62, 0)), q.flag("latest")
+	filter.Array, filter.Indexes = cluster.VJobID(q.number("array", 1, 1<<62, 0)), q.indexes("index")
+	if q.err == nil && len(filter.Indexes) > 0 && filter.Array == 0 {
+		q.err = cluster.Fault("index", "given without array, want the number of the array as well")
+	}
 	if q.err != nil {
 		return q.err
+	}
+	if filter.Array != 0 {
+		if _, err := h.finder.array(c.Request.Context(), caller, Read, filter.Array); err != nil {
+			return err
+		}
 	}
 	if filter.VJob != 0 {
 		if _, err := h.finder.find(c.Request.Context(), caller, filter.VJob, Read); err != nil {

@@ -37,7 +37,7 @@ func (t *eventTail) since(ctx context.Context, f journal.EventFilter) (list []jo
 	if err != nil {
 		return nil, f.After, err
 	}
-	if f.After < first { // older events are in the log only
+	if f.After < first || f.Array != 0 { // older events are in the log only, and so are the arrays of vjobs
 		list, err = t.log.Events(ctx, f)
 		switch n := len(list); {
 		case err != nil:

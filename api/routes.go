@@ -174,6 +174,8 @@ func (h *handlers) historyRoutes() []Endpoint {
 			Query: []Param{
 				afterParam, limitParam,
 				{Name: "vjob", Kind: "integer", Meaning: "only events of this vjob"},
+				{Name: "array", Kind: "integer", Meaning: "only events of the vjobs of this array"},
+				{Name: "index", Kind: "string", Meaning: "with array: only events of the vjobs at these places, from 1: 3, 3-7 or 2,5-9"},
 				{Name: "latest", Kind: "boolean", Meaning: "the last events instead of the first; a stream begins now"},
 			},
 		},

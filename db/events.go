@@ -16,6 +16,11 @@ func (d *DB) Events(ctx context.Context, f journal.EventFilter) (list []journal.
 	if f.VJob != 0 {
 		terms, args = append(terms, "vjob = ?"), append(args, int64(f.VJob))
 	}
+	if f.Array != 0 {
+		of := &condition{}
+		of.array(&journal.Filter{Array: f.Array, Indexes: f.Indexes})
+		terms, args = append(terms, "vjob IN (SELECT id FROM vjobs WHERE "+strings.Join(of.terms, " AND ")+")"), append(args, of.args...)
+	}
 	if f.Plan != 0 {
 		terms, args = append(terms, "plan = ?"), append(args, int64(f.Plan))
 	}

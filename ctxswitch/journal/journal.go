@@ -114,6 +114,14 @@ const (
 	EventAudit          EventKind = "audit"  // an entry of the audit list, for administrators
 )
 
+// EventKinds are the names of all kinds of events.
+func EventKinds() []string {
+	return []string{
+		string(EventSubmitted), string(EventState), string(EventPlan), string(EventAction), string(EventNode), string(EventRules), string(EventBudgets),
+		string(EventPrices), string(EventPools), string(EventSettings), string(EventRecommendation), string(EventNotify), string(EventAlarm), string(EventAudit),
+	}
+}
+
 // VJobChange is what of a vjob changes after its submission.
 type VJobChange struct {
 	ID      cluster.VJobID

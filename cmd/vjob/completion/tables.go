@@ -21,7 +21,7 @@ var sources = map[string]source{
 
 	// Commands and flags of which the placeholder does not say enough.
 	"approve NUMBER": recommendations, "reject NUMBER": recommendations, "recommendations show NUMBER": recommendations,
-	"show VJOB": allVJobs, "logs VJOB": allVJobs, "resubmit VJOB": allVJobs, "restore VJOB": allVJobs, "events --vjob": allVJobs, "list --array": allVJobs,
+	"show VJOB": allVJobs, "list VJOB": allVJobs, "logs VJOB": allVJobs, "resubmit VJOB": allVJobs, "restore VJOB": allVJobs, "events --vjob": allVJobs, "list --array": allVJobs,
 	"accounts delete NAME": accounts, "accounts change NAME": accounts, "accounts disable NAME": accounts, "accounts enable NAME": accounts, "accounts add NAME": free,
 	"pools show NAME": pools, "pools set NAME": pools, "pools delete NAME": pools,
 	"audit --action":      fixed("login.failed", "user.create", "user.change", "user.delete", "token.create", "token.rotate", "token.revoke", "rules", "budgets", "prices", "pools"),
