@@ -37,8 +37,7 @@ func Command(a *cli.App) *cobra.Command {
 		Example: `  vjob watch
   vjob watch nodes
   vjob watch plans --once`,
-		Args:      onePage,
-		ValidArgs: screen.PageNames,
+		Args: onePage,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if every < 100*time.Millisecond || every > time.Hour {
 				return cluster.BadField("--interval", every, "between 100ms and 1h")
