@@ -68,6 +68,7 @@ func (f *feed) value(ctx context.Context, q screen.Query) (any, error) {
 		return f.client.Plan(ctx, q.ID)
 	case screen.Pulse:
 		return f.pulse(ctx)
+	case screen.Text:
 	}
 	return nil, nil
 }

@@ -30,7 +30,7 @@ type live struct {
 	fatal  error // after which there is nothing to show
 }
 
-// What the program is told.
+// The messages of the program.
 type (
 	lookedMsg struct {
 		look    int

@@ -21,8 +21,6 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) time.Time { return noon.Add(-d) }
 
-func pointer[T any](v T) *T { return &v }
-
 // start returns a view at noon that has heard of the daemon.
 func start(page screen.Kind, width, height int) *screen.State {
 	s := screen.New(screen.Settings{Page: page, CheckFilter: func(text string) error {
@@ -31,7 +29,7 @@ func start(page screen.Kind, width, height int) *screen.State {
 	}}, noon)
 	s.Resize(width, height)
 	s.Take(screen.Answer{Query: screen.Query{Kind: screen.Pulse}, Value: screen.PulseShown{
-		Health: wire.Health{Ready: true, Reason: "ready"}, Plan: pointer(plan()), Alarms: pointer(2),
+		Health: wire.Health{Ready: true, Reason: "ready"}, Plan: new(plan()), Alarms: new(2),
 	}})
 	s.Hear(events())
 	return s
@@ -69,12 +67,12 @@ func value(q screen.Query) any {
 		}
 		return wire.VJobList{VJobs: list, Total: len(list)}
 	case screen.Plans:
-		done := wire.Plan{ID: 3, State: "done", Policy: "firstfit", Began: ago(10 * time.Minute), Ended: pointer(ago(8 * time.Minute)), CostMiB: 4096, MakespanSeconds: 100, TookSeconds: 120, Ratio: 1.2, ActionCount: 4}
+		done := wire.Plan{ID: 3, State: "done", Policy: "firstfit", Began: ago(10 * time.Minute), Ended: new(ago(8 * time.Minute)), CostMiB: 4096, MakespanSeconds: 100, TookSeconds: 120, Ratio: 1.2, ActionCount: 4}
 		return wire.PlanList{Plans: []wire.Plan{plan(), done}}
 	case screen.Alarms:
 		return wire.AlarmList{Alarms: []wire.Alarm{
 			{ID: 9, Kind: "node-silent", Object: "node n3", Node: "n3", Text: "node n3 does not answer", Next: "look at the console of n3; if it is dead, make sure that it is off, then: vjob nodes down n3 --fenced", Since: ago(5 * time.Minute), Count: 2},
-			{ID: 7, Kind: "image-lost", Object: "vjob 13", VJob: 13, Text: "an image of vjob 13 is incomplete", Next: "vjob show 13", Since: ago(time.Hour), AckedBy: "ada", AckedAt: pointer(ago(time.Minute)), Comment: "disk ordered"},
+			{ID: 7, Kind: "image-lost", Object: "vjob 13", VJob: 13, Text: "an image of vjob 13 is incomplete", Next: "vjob show 13", Since: ago(time.Hour), AckedBy: "ada", AckedAt: new(ago(time.Minute)), Comment: "disk ordered"},
 		}}
 	case screen.OneVJob:
 		j := jobs()[0]
@@ -93,8 +91,9 @@ func value(q screen.Query) any {
 		return screen.NodeShown{Node: wire.NodeDetail{Node: nodes()[0]}, VJobs: jobs()[:1]}
 	case screen.OnePlan:
 		return plan()
+	default:
+		return nil
 	}
-	return nil
 }
 
 // jobs are some vjobs; one name tries to take over the terminal, one is wide, one is an array.
@@ -132,7 +131,7 @@ func plan() wire.Plan {
 		Actions: []wire.Action{
 			{ID: 0, Kind: "suspend", VM: "12.0", From: "n1", EndSec: 50, CostMiB: 2048, State: "running", Began: &began},
 			{ID: 1, Kind: "migrate", VM: "13.1", From: "n2", To: "n1", Live: true, EndSec: 12, State: "running", Began: &began},
-			{ID: 2, Kind: "suspend", VM: "12.1", From: "n1", EndSec: 10, State: "done", Began: &began, Ended: pointer(ago(8 * time.Second))},
+			{ID: 2, Kind: "suspend", VM: "12.1", From: "n1", EndSec: 10, State: "done", Began: &began, Ended: new(ago(8 * time.Second))},
 			{ID: 3, Kind: "boot", VM: "15.0", To: "n1", After: []int{0, 2}, StartSec: 50, EndSec: 56, State: "planned"},
 		},
 	}

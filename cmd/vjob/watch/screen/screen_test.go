@@ -170,7 +170,7 @@ func TestQueries(t *testing.T) {
 func TestColours(t *testing.T) {
 	plain, painted := start(screen.Nodes, 100, 20), screen.New(screen.Settings{Page: screen.Nodes, Colours: true}, noon)
 	painted.Resize(100, 20)
-	painted.Take(screen.Answer{Query: screen.Query{Kind: screen.Pulse}, Value: screen.PulseShown{Health: wire.Health{Ready: true}, Plan: pointer(plan()), Alarms: pointer(2)}})
+	painted.Take(screen.Answer{Query: screen.Query{Kind: screen.Pulse}, Value: screen.PulseShown{Health: wire.Health{Ready: true}, Plan: new(plan()), Alarms: new(2)}})
 	answer(plain)
 	answer(painted)
 	if strings.Contains(plain.Draw(), "\x1b") {

@@ -160,8 +160,9 @@ func emptyTitle(q Query) string {
 		return "node " + display.Clean(q.Node)
 	case OnePlan:
 		return fmt.Sprintf("plan %d", q.ID)
+	default:
+		return PageNames[min(int(q.Kind), len(PageNames)-1)]
 	}
-	return PageNames[min(int(q.Kind), len(PageNames)-1)]
 }
 
 // paragraphs are lines of text that are wrapped to a width. What is wrapped is indented as the value behind a name is.
