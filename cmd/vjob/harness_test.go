@@ -15,11 +15,13 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
-	"vjob/cmd/vjob/watch"
 	"vjob/tests/golden"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
 	time.Local = time.UTC
 	os.Exit(m.Run())
 }
@@ -230,6 +232,8 @@ func busyCluster() map[string]any {
 		},
 		"/v1/plans/3": earlier,
 		"/v1/plans/4": detail,
+		"/healthz":    wire.Health{Ready: true, Reason: "ready"},
+		"/v1/alarms":  wire.AlarmList{Alarms: []wire.Alarm{}},
 		"/v1/events":  wire.EventList{Events: events, Last: 42},
 		"/v1/images":  wire.ImageList{Images: []wire.Image{{ID: "debian", Kind: "disk", Description: "Debian 13", Default: true}}},
 		"/v1/images/orphans": wire.OrphanList{Orphans: []wire.Orphan{
@@ -331,7 +335,7 @@ func TestTables(t *testing.T) {
 		"list": "list", "balance": "balance", "recommendations": "recommendations", "recommendation": "recommendations show 6", "show": "show 12", "nodes": "nodes", "node": "nodes show n1", "plan-done": "plans show 3", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "orphans": "images orphans", "accounts": "accounts", "tokens": "token list --user ada", "audit": "audit", "audit-json": "audit -o json", "whoami": "whoami",
 		"queues": "queues", "pools": "pools", "pools-show": "pools show theory", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
-		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
+		"logs": "logs 12", "watch": "watch --once", "watch-nodes": "watch nodes --once", "watch-plans": "watch plans --once", "watch-events": "watch events --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := *s
@@ -339,35 +343,6 @@ func TestTables(t *testing.T) {
 			golden.Same(t, "testdata/"+name+".golden", s.ok(strings.Fields(line)...))
 		})
 	}
-}
-
-// TestWidths draws the live view for terminals of several sizes: no line is wider
-// than the terminal, and no picture is higher.
-func TestWidths(t *testing.T) {
-	answers := busyCluster()
-	status := answers["/v1/status"].(wire.Status)
-	for range 40 {
-		status.VJobs = append(status.VJobs, status.VJobs[0])
-		status.Nodes = append(status.Nodes, status.Nodes[0])
-		status.Running = append(status.Running, status.Running[0])
-	}
-	events := answers["/v1/events"].(wire.EventList).Events
-	for _, width := range []int{40, 60, 80, 100, 132, 160, 240} {
-		for _, height := range []int{24, 40, 60, 0} {
-			text := watch.Draw(width, height, status, events)
-			lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-			if height > 0 && len(lines) > height {
-				t.Errorf("%d×%d: %d lines", width, height, len(lines))
-			}
-			for _, line := range lines {
-				if n := len([]rune(line)); n > width && width >= 80 {
-					t.Errorf("%d×%d: a line of %d: %q", width, height, n, line)
-				}
-			}
-		}
-	}
-	golden.Same(t, "testdata/frame-80x30.golden", watch.Draw(80, 30, status, events))
-	golden.Same(t, "testdata/frame-160x40.golden", watch.Draw(160, 40, status, events))
 }
 
 // TestColours paints on a terminal only, and not when NO_COLOR says so.

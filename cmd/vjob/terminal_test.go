@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -14,19 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// built is the program itself, which is built once for the tests that need a terminal.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "vjob-terminal-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "vjob")
-	out, err := exec.Command("go", "build", "-tags", "libvirt_dlopen", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
+// asProgram is the variable that has the binary of the tests be the program itself.
+const asProgram = "VJOB_TESTS_AS_PROGRAM"
 
 // pseudo is a program on a pseudo-terminal, and everything that it has printed.
 type pseudo struct {
@@ -43,7 +31,7 @@ type pseudo struct {
 // onTerminal starts the program on a terminal that answers nothing by itself.
 func onTerminal(t *testing.T, width, height uint16, env []string, args ...string) *pseudo {
 	t.Helper()
-	path, err := built()
+	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +55,7 @@ func onTerminal(t *testing.T, width, height uint16, env []string, args ...string
 	}
 	defer line.Close()
 	p.cmd = exec.Command(path, args...)
-	p.cmd.Env = append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "TZ=UTC"}, env...)
+	p.cmd.Env = append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "TZ=UTC", asProgram + "=1"}, env...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = line, line, line
 	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	if err := p.cmd.Start(); err != nil {

@@ -11,7 +11,7 @@ import (
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of(
-	"api/oarapi", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/duration", "ctxswitch/execute", "ctxswitch/gang",
+	"api/oarapi", "cluster", "cmd/vjob/watch/screen", "cluster/calendar", "ctxswitch", "ctxswitch/duration", "ctxswitch/execute", "ctxswitch/gang",
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
 	"internal/suggest", "notify", "oar", "oar/admission",

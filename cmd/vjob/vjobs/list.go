@@ -154,7 +154,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 	if l.Cells() {
 		for i := range list.VJobs {
 			if list.VJobs[i].Members != nil {
-				list.VJobs[i] = folded(&list.VJobs[i])
+				list.VJobs[i] = Folded(&list.VJobs[i])
 			}
 		}
 	}

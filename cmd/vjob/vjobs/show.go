@@ -125,6 +125,17 @@ func printFile(a *cli.App, s *wire.Submission) error {
 }
 
 func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
+	var paint func(column, cell string) string
+	if a.Colours() {
+		paint = display.Paint
+	}
+	_, err := io.WriteString(a.Out, Describe(j, s, a.Width(), paint))
+	return err
+}
+
+// Describe returns what is known about a vjob and its submission, for a terminal of a width; 0 is unlimited. Paint colours cells
+// of tables and may be nil.
+func Describe(j *wire.VJobDetail, s *wire.Submission, width int, paint func(column, cell string) string) string {
 	var b strings.Builder
 	facts := [][2]string{
 		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
@@ -165,19 +176,14 @@ func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
 	}
 	if len(j.Events) > 0 {
 		events := display.EventTable(j.Events)
-		if a.Colours() {
-			events.Paint = display.Paint
-		}
+		events.Paint = paint
 		sections = append(sections, events)
 	}
 	for _, t := range sections {
 		b.WriteByte('\n')
-		if err := t.Write(&b, a.Width()); err != nil {
-			return err
-		}
+		_ = t.Write(&b, width) // a builder takes everything
 	}
-	_, err := io.WriteString(a.Out, b.String())
-	return err
+	return b.String()
 }
 
 // vmTable is the table of the members of a vjob.
