@@ -78,8 +78,8 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 
 func wireEvent(e journal.Event, now *scheduler.Snapshot, viewer string) wire.Event {
 	return wire.Event{
-		Cause: wireCause(e.Cause.For(viewer), viewer, now), Seq: e.Seq, At: e.At.UTC(), Kind: string(e.Kind), VJob: int64(e.VJob), VM: e.VM,
-		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: Shown(e.TextFor(viewer), viewer, now),
+		Cause: wireCause(e.Cause.For(viewer), viewer, now, e.VJob), Seq: e.Seq, At: e.At.UTC(), Kind: string(e.Kind), VJob: int64(e.VJob), VM: e.VM,
+		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: Shown(e.TextFor(viewer), viewer, now, e.VJob),
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,12 +24,13 @@ var (
 )
 
 // Shown returns a text as a user may read it: live vjobs of other owners and their VMs are not
-// named. An empty viewer is an administrator: administrators see the text unchanged.
-func Shown(text, viewer string, now *scheduler.Snapshot) string {
+// named. An empty viewer is an administrator: administrators see the text unchanged. The vjob that the text is about,
+// if any, is the viewer's own, even if it has ended.
+func Shown(text, viewer string, now *scheduler.Snapshot, about ...cluster.VJobID) string {
 	if viewer != "" { // a text that is kept names VMs of vjobs that have ended since, of which the owner is unknown
 		text = redactVMs(text, func(number string) bool {
 			id, err := strconv.ParseInt(number, 10, 64)
-			return err == nil && now.VJobs[cluster.VJobID(id)].Owner != viewer
+			return err == nil && !slices.Contains(about, cluster.VJobID(id)) && now.VJobs[cluster.VJobID(id)].Owner != viewer
 		})
 	}
 	return redact(text, viewer, func(id cluster.VJobID) bool {

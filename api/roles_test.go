@@ -41,7 +41,7 @@ var bodies = map[string]string{
 func expectedStatus(r api.Route, caller string) int {
 	open := []string{"getHealth", "getOpenAPI"}
 	reserved := []string{
-		"getBackup", "reloadSettings", "getDoctor", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "setPool", "deletePool", "getConsolidation",
+		"getBackup", "reloadSettings", "getDoctor", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "setBudgets", "setPrices", "setPool", "deletePool", "getConsolidation",
 		"listUsers", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
 		"getBalance", "listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation", "listAlarms", "acknowledgeAlarm",
 	}

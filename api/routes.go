@@ -352,8 +352,8 @@ func (h *handlers) energyRoutes() []Endpoint {
 			Access: Administrators, Verb: Change, Body: wire.PricesChange{}, Status: 204, Handle: h.energy.setPrices,
 		},
 		{
-			Method: "GET", Path: "/v1/budgets", Name: "getBudgets", Summary: "The power budgets, and the vjobs that they will suspend",
-			Access: Administrators, Verb: Read, Status: 200, Result: wire.Budgets{}, Handle: h.energy.budgets,
+			Method: "GET", Path: "/v1/budgets", Name: "getBudgets", Summary: "The power budgets, and the vjobs that they suspend or keep waiting; users see their own vjobs",
+			Access: Users, Verb: Read, Status: 200, Result: wire.Budgets{}, Handle: h.energy.budgets,
 		},
 		{
 			Method: "PUT", Path: "/v1/budgets", Name: "setBudgets", Summary: "Replace the stated power budgets, or check others",

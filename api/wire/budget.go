@@ -11,12 +11,13 @@ type Budget struct {
 
 // Budgets is the power budgets, and what they mean now.
 type Budgets struct {
-	Settings []Budget       `json:"settings"` // those of the daemon's settings, which hold as well
-	Stated   []Budget       `json:"stated"`   // those that administrators have stated
-	StatedBy string         `json:"stated_by,omitempty"`
+	Settings []Budget       `json:"settings"`            // those of the daemon's settings, which hold as well
+	Stated   []Budget       `json:"stated"`              // those that administrators have stated
+	StatedBy string         `json:"stated_by,omitempty"` // for administrators
 	StatedAt *time.Time     `json:"stated_at,omitempty"`
-	Limits   []Limit        `json:"limits"`  // in force now
-	Changes  []BudgetChange `json:"changes"` // the first ones of the next day
+	Limits   []Limit        `json:"limits"`          // in force now
+	Changes  []BudgetChange `json:"changes"`         // the first ones of the next day
+	Waits    []int64        `json:"waits,omitempty"` // suspended vjobs that wait for power; of users their own
 }
 
 // Limit is a budget that holds now.
@@ -34,7 +35,7 @@ type BudgetChange struct {
 	At     time.Time `json:"at"`
 	From   time.Time `json:"from"` // when the vjobs that exceed them are suspended
 	Limits []Budget  `json:"limits"`
-	Stops  []int64   `json:"stops"` // running vjobs that will be suspended, by the present forecast
+	Stops  []int64   `json:"stops"` // running vjobs that will be suspended, by the present forecast; of users their own
 }
 
 // BudgetsChange replaces the budgets that were stated.

@@ -295,6 +295,7 @@ func busyCluster() map[string]any {
 				At: *at(360), From: *at(355), Limits: []wire.Budget{{Watts: 6000, When: "Mo-Fr 18:00-08:00"}, {Watts: 3000, Group: "rack=r1"}},
 				Stops: []int64{12, 13},
 			}},
+			Waits: []int64{14},
 		},
 		"/v1/whoami": wire.Identity{Name: "ada", Role: "admin", Via: "socket"},
 		"/v1/status": wire.Status{

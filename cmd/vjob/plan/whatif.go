@@ -164,7 +164,7 @@ func whatIfTable(vjobs []wire.WhatIfVJob, at time.Time) *display.Table {
 		if x.ID == 0 {
 			id = "new"
 		}
-		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(outcome(x.Now, x.NowStart, at)), outcome(x.Then, x.ThenStart, at), x.Reason)
+		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(outcome(x.Now, x.NowStart, at)), outcome(x.Then, x.ThenStart, at), display.Reason(x.Reason))
 	}
 	return t
 }
