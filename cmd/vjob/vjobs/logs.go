@@ -36,7 +36,7 @@ func logsCommand(a *cli.App) *cobra.Command {
 		Long: `Prints what the command or script has printed, of all VMs of the vjob one after the other; each line
 begins with the number of its VM if there are several. --console also prints what the systems of the
 VMs have printed: messages of the boot and the shutdown. Where an image does not tell its output
-apart, everything is printed.
+apart, everything is printed. What a vjob with --error wrote to standard error follows its output.
 
 Control characters are shown as \x1b and the like, since a guest could use them to deceive your
 terminal; --raw leaves them as they are. Consoles have no clock: lines have no times.`,
@@ -87,8 +87,8 @@ func printLogs(ctx context.Context, a *cli.App, c *client.Client, job *wire.VJob
 			ranks = append(ranks, rank)
 		}
 	}
-	followers := make([]*follower, len(ranks))
-	for i, rank := range ranks {
+	var followers []*follower
+	for _, rank := range ranks {
 		out := a.Out
 		if !o.raw {
 			out = &display.CleanWriter{To: out}
@@ -96,7 +96,10 @@ func printLogs(ctx context.Context, a *cli.App, c *client.Client, job *wire.VJob
 		if len(ranks) > 1 {
 			out = &display.LineWriter{To: out, Prefix: fmt.Sprintf("%*d: ", len(fmt.Sprint(len(job.VMs)-1)), rank)}
 		}
-		followers[i] = &follower{client: c, job: job.ID, rank: rank, out: out}
+		followers = append(followers, &follower{client: c, job: job.ID, rank: rank, out: out})
+		if job.Terms.ErrorsApart() {
+			followers = append(followers, &follower{client: c, job: job.ID, rank: rank, out: out, errors: true})
+		}
 	}
 	if o.follow {
 		marked, err := marksOutput(ctx, c, job.ID)
@@ -108,7 +111,7 @@ func printLogs(ctx context.Context, a *cli.App, c *client.Client, job *wire.VJob
 	}
 	printed := false
 	for _, f := range followers {
-		err := f.copy(ctx, client.LogQuery{Rank: f.rank, Tail: o.tail, Output: !o.console}, f.out)
+		err := f.copy(ctx, client.LogQuery{Rank: f.rank, Tail: o.tail, Output: !o.console && !f.errors, Errors: f.errors}, f.out)
 		if errors.Is(err, cluster.ErrNotFound) && len(followers) > 1 {
 			continue
 		}
@@ -176,6 +179,7 @@ type follower struct {
 	job    int64
 	rank   int
 	out    io.Writer
+	errors bool // it reads standard error, which is kept apart
 
 	from   int64
 	filter *console.Output // nil: all of the console is printed
@@ -192,7 +196,7 @@ func (f *follower) begin(ctx context.Context, o *logOptions) error {
 		last := &display.TailWriter{Lines: o.tail}
 		f.out = last
 		defer func() { f.out = out }()
-		if !o.console {
+		if !o.console && !f.errors {
 			f.filter = &console.Output{To: last}
 		}
 		err := f.next(ctx)
@@ -205,7 +209,7 @@ func (f *follower) begin(ctx context.Context, o *logOptions) error {
 		_, err = out.Write(last.Bytes())
 		return err
 	}
-	if !o.console {
+	if !o.console && !f.errors {
 		f.filter = &console.Output{To: out}
 	}
 	return f.next(ctx)
@@ -213,7 +217,7 @@ func (f *follower) begin(ctx context.Context, o *logOptions) error {
 
 // next prints what is new.
 func (f *follower) next(ctx context.Context) error {
-	err := f.copy(ctx, client.LogQuery{Rank: f.rank, From: f.from}, f)
+	err := f.copy(ctx, client.LogQuery{Rank: f.rank, From: f.from, Errors: f.errors}, f)
 	if errors.Is(err, cluster.ErrNotFound) {
 		return nil
 	}

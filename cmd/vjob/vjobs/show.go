@@ -92,6 +92,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
 		{"used", used(j)},
 		{"suspended", cluster.Count(j.Generation, "time")},
 	}...)
+	facts = append(facts, fileFacts(j.OutputFiles)...)
 	facts = append(facts, submitted(j, s)...)
 	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
 	sections := []*display.Table{vmTable(j.VMs)}
