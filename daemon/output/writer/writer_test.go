@@ -206,7 +206,7 @@ func TestProcess(t *testing.T) {
 	for _, f := range files {
 		target, _ := os.Readlink("/proc/" + pid + "/fd/" + f.Name())
 		if !strings.HasPrefix(target, "pipe:") && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/sys/fs/cgroup/") && // of Go's runtime
-			 target != "/dev/null" && !strings.HasSuffix(target, "/ann") {
+			target != "/dev/null" && !strings.HasSuffix(target, "/ann") {
 			t.Errorf("it has %s", target)
 		}
 	}
