@@ -45,8 +45,12 @@ func filesOf(job *cluster.VJob, limit int64, marked func(*cluster.Payload) bool)
 		if s.pattern == "" {
 			continue
 		}
+		byRank := cluster.OutputByRank(s.pattern)
 		for rank := range job.VMs {
-			if rank == 0 || cluster.OutputByRank(s.pattern) {
+			if rank > 0 && job.LeaderEnds && !byRank {
+				break // the others wait for the first VM
+			}
+			if rank == 0 || byRank {
 				list = append(list, &file{name: job.OutputName(s.pattern, rank), limit: limit})
 			}
 			f := list[len(list)-1]

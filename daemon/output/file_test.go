@@ -146,6 +146,7 @@ func TestStreams(t *testing.T) {
 		{"apart", 1, cluster.Terms{Output: "%j.out", Error: "%j.err"}, map[string]string{"7.out": "a\nb\r\rend", "7.err": "e\n"}},
 		{"errors only", 1, cluster.Terms{Error: "%j.err"}, map[string]string{"7.err": "e\n"}},
 		{"by rank", 2, cluster.Terms{Output: "%j.%r"}, map[string]string{"7.0": "a\nb\r\rend", "7.1": "a\nb\r\rend"}},
+		{"led", 2, cluster.Terms{Output: "%j", LeaderEnds: true}, map[string]string{"7": "a\nb\r\rend"}},
 		{"all ranks", 2, cluster.Terms{Output: "%j"}, map[string]string{"7": "0: a\n0: b\r\rend\n1: a\n1: b\r\rend\n"}},
 	} {
 		w := newWorld(c.vms, c.terms)

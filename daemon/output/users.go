@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"vjob/cluster"
@@ -131,7 +132,7 @@ func (u *Users) make(folder string, p *writer.Person) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("the output directory of the site cannot be read: %w", err)
-	case info.Mode().Perm()&0o022 != 0:
+	case info.Mode().Perm()&0o022 != 0 || !trusted(info):
 		return fmt.Errorf("%s is missing, and is not made since others may write to the directory above: an administrator makes it", folder)
 	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -141,6 +142,12 @@ func (u *Users) make(folder string, p *writer.Person) error {
 		return nil
 	}
 	return os.Lchown(folder, int(p.UID), int(p.GID))
+}
+
+// trusted reports whether a directory belongs to root or to the user of the daemon.
+func trusted(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid())
 }
 
 // process is a folder with a writer. After an error that is not of the file the writer is of no use.
