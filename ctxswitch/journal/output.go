@@ -2,7 +2,7 @@ package journal
 
 import "vjob/cluster"
 
-// OpenOutput is a vjob whose output files may lack output.
+// OpenOutput is a vjob that may have more output than its files.
 type OpenOutput struct {
 	VJob  cluster.VJobID
 	Owner string

@@ -39,7 +39,7 @@ type Config struct {
 	Open     func(ctx context.Context, owner string) (OpenFolder, error)
 	// Marked reports whether the console of a VM tells the output of its work from other text.
 	Marked func(p *cluster.Payload) bool
-	Limit  int64 // bytes of one file; 0 is none
+	Limit  int64 // bytes of one file; 0: no limit
 	Log    *slog.Logger
 	Now    func() time.Time
 	Every  time.Duration // between two looks at the consoles
@@ -104,7 +104,7 @@ func (c *Copier) Run(ctx context.Context) error {
 	}
 }
 
-// begin has the workers of all owners copy that are not at it. A file system that hangs delays only those who use it.
+// begin starts a pass of each worker that is idle. A file system that hangs delays only its own users.
 func (c *Copier) begin(ctx context.Context, list []journal.OpenOutput) {
 	byOwner := map[string][]journal.OpenOutput{}
 	for _, o := range list {
@@ -184,7 +184,7 @@ type worker struct {
 	vjobs  map[cluster.VJobID]*copied
 }
 
-// copied is a vjob whose output is copied.
+// copied is a vjob with output to copy.
 type copied struct {
 	files []*file
 	pause backoff

@@ -22,7 +22,7 @@ type Folder interface {
 // what was printed, and what is missing is appended.
 type file struct {
 	name    string
-	limit   int64 // bytes; 0 is none
+	limit   int64 // bytes; 0: no limit
 	sources []*source
 
 	opened bool

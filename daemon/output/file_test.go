@@ -236,7 +236,7 @@ func broken(lines []string) (list []string) {
 	return list
 }
 
-// What is wrong with a file is told, and the copying goes on when it is right again.
+// A fault of a file is told, and the copying goes on once the file is mended.
 func TestFaultsAreTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit int64

@@ -42,8 +42,8 @@ func (s *source) reset() {
 	s.pending.Reset()
 }
 
-// fill reads the next piece of the console. more is false if there is none now; then what may be the beginning of a
-// mark is text as well if the VM prints no more.
+// fill reads the next piece of the console. more is false at its end; after the last piece of a VM that has ended,
+// the beginning of a mark counts as text.
 func (s *source) fill(ctx context.Context, c Consoles, ended bool) (more bool, err error) {
 	open := c.Console
 	if s.errors {
@@ -89,8 +89,8 @@ func pieceOf(in io.Reader, from int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(in, pieceSize))
 }
 
-// line returns the next line with its end; nil: there is none now. A line that is too long ends early, and the last one
-// may lack its end once the VM prints no more.
+// line returns the next whole line with its end, or nil. A line that is too long is broken. The last line of a VM that
+// has ended gets an end.
 func (s *source) line(ctx context.Context, c Consoles, ended bool) ([]byte, error) {
 	if line := s.next; line != nil {
 		s.next = nil

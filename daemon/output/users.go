@@ -21,7 +21,7 @@ import (
 // Users finds the local users that own output files, and opens their folders.
 type Users struct {
 	Directory string // of the site, with one folder a user
-	// Account finds an account; cluster.ErrNotFound if there is none.
+	// Account finds an account, or fails with cluster.ErrNotFound.
 	Account func(ctx context.Context, name string) (journal.User, error)
 
 	mu    sync.Mutex
@@ -71,7 +71,7 @@ func (u *Users) uid(ctx context.Context, owner string) (uint32, error) {
 	case err != nil:
 		return 0, err
 	case !account.Local:
-		return 0, fmt.Errorf("the account %s is not that of a local user of the daemon's machine, who would own the files: use vjob logs, or have an administrator link them: vjob accounts change %s --local", owner, owner)
+		return 0, fmt.Errorf("the account %s has no local user on the machine of the daemon that could own the files: use vjob logs, or have an administrator link them: vjob accounts change %s --local", owner, owner)
 	case account.UID == nil:
 		return 0, fmt.Errorf("the user id of %s is unknown until %s has submitted once over the unix socket: use vjob logs", owner, owner)
 	}

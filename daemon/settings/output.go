@@ -11,12 +11,12 @@ import (
 // Output are the settings of output files, see docs/how-to/keep-output-in-files.md.
 type Output struct {
 	Directory string `json:"directory"` // with one folder a user; "": none are kept
-	Limit     Size   `json:"limit"`     // of one file; 0 is none
+	Limit     Size   `json:"limit"`     // of one file; 0: no limit
 }
 
 func (o *Output) validate() error {
 	if o.Limit.MiB < 0 {
-		return cluster.BadField("output.limit", o.Limit.MiB, "a size such as 1GiB, or 0 for none")
+		return cluster.BadField("output.limit", o.Limit.MiB, "a size such as 1GiB, or 0 for no limit")
 	}
 	if o.Directory == "" {
 		return nil

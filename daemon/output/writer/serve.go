@@ -21,7 +21,7 @@ func Main() {
 	if len(os.Args) != 3 || os.Args[1] != argument {
 		return
 	}
-	// The process belongs to a user, who may end it but is not to look into it.
+	// The process belongs to a user: its memory stays private.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	unix.Umask(0o077)
