@@ -115,7 +115,7 @@ func newWorld(vms int, terms cluster.Terms) *world {
 	return &world{job: job, consoles: map[string]*bytes.Buffer{}, files: map[string][]byte{}}
 }
 
-// copier copies for some seconds, then it is killed.
+// copyFor copies for some seconds; then the copier is killed.
 func (w *world) copyFor(t *testing.T, limit int64, d time.Duration) map[string]string {
 	t.Helper()
 	var problems map[string]string
