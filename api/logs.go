@@ -24,6 +24,8 @@ import (
 // that never printed is cluster.ErrNotFound.
 type Console interface {
 	Console(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
+	// Errors opens what its work has written to standard error, if that is kept apart.
+	Errors(ctx context.Context, vm cluster.VMID) (io.ReadCloser, error)
 }
 
 // consoleHandler answers requests for the consoles of VMs: for their output, and to attach to them.
@@ -52,7 +54,8 @@ func (h *consoleHandler) logs(c *gin.Context, caller Subject) error {
 	}
 	q := queryReader{c: c}
 	rank, tail := q.number("rank", 0, int64(max(len(kept.VMs)-1, 0)), 0), q.number("tail", 1, maxTail, 0)
-	from, output := q.number("from", 0, math.MaxInt64, 0), q.choice("part", partConsole, partOutput) == partOutput
+	from, part := q.number("from", 0, math.MaxInt64, 0), q.choice("part", partConsole, partOutput, partErrors)
+	output := part == partOutput
 	if q.err == nil && from > 0 && (tail > 0 || output) {
 		q.err = cluster.Fault("from", "excludes tail and part=output: it counts bytes of the whole console")
 	}
@@ -68,7 +71,11 @@ func (h *consoleHandler) logs(c *gin.Context, caller Subject) error {
 			return err
 		}
 	}
-	text, err := h.console.Console(c.Request.Context(), vm)
+	open := h.console.Console
+	if part == partErrors {
+		open = h.console.Errors
+	}
+	text, err := open(c.Request.Context(), vm)
 	if err != nil {
 		return err
 	}
@@ -90,6 +97,7 @@ func (h *consoleHandler) logs(c *gin.Context, caller Subject) error {
 const (
 	partConsole = "console" // all
 	partOutput  = "output"  // what the command or script printed
+	partErrors  = "errors"  // what it wrote to standard error, if that is kept apart
 )
 
 // hasOutput reports whether the output of the work stands between marks on the console of a VM.

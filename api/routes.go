@@ -100,7 +100,7 @@ func (h *handlers) vjobRoutes() []Endpoint {
 			Access: Users, Verb: Read, Status: 200, Media: "text/plain", class: logs, Handle: h.consoles.logs,
 			Query: []Param{
 				{Name: "rank", Kind: "integer", Meaning: "of the VM; default: 0"},
-				{Name: "part", Kind: "string", Meaning: "console: all (the default), or output: only what its command or script printed, if its image tells that apart"},
+				{Name: "part", Kind: "string", Meaning: "console: all (the default), or output: only what its command or script printed, if its image tells that apart; errors: what it wrote to standard error, of a vjob with errors of its own file"},
 				{Name: "tail", Kind: "integer", Meaning: "only the last lines, at most 10000"},
 				{Name: "from", Kind: "integer", Meaning: "without the first bytes of the console: to go on reading where an earlier answer ended"},
 			},

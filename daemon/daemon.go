@@ -37,6 +37,7 @@ type Daemon struct {
 	loop      *scheduler.Loop
 	server    *api.Server
 	posters   posters
+	outputs   *outputs // nil: none are kept in files
 	listeners []*api.Listener
 	addresses []net.Addr // of the listeners
 }
@@ -129,6 +130,7 @@ func (d *Daemon) connect() error {
 		LoopSettings: p.loop, Store: d.commits, Driver: d.driver, Log: d.log, Now: time.Now, At: at,
 		SweepEvery: time.Hour, PruneEvery: time.Hour,
 	})
+	d.outputs = d.openOutputs()
 	if d.server, err = api.New(d.apiConfig(&d.settings, p)); err != nil {
 		return err
 	}
@@ -136,6 +138,7 @@ func (d *Daemon) connect() error {
 	d.commits.notify = func() {
 		d.server.Notify()
 		d.posters.notify()
+		d.outputs.notify()
 	}
 	return nil
 }
@@ -216,6 +219,8 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	}()
 	posted := make(chan error, 1)
 	go func() { posted <- d.posters.run(looping, d.log) }()
+	copied := make(chan error, 1)
+	go func() { copied <- d.outputs.run(looping) }()
 	d.awaitLoad(serving)
 	var signals sync.WaitGroup
 	signals.Go(func() { d.reloadOnSignals(serving) })
@@ -232,6 +237,9 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	}
 	if posted := <-posted; !errors.Is(posted, context.Canceled) {
 		err = errors.Join(err, posted)
+	}
+	if copied := <-copied; !errors.Is(copied, context.Canceled) {
+		err = errors.Join(err, copied)
 	}
 	d.log.Info("vjobd stops")
 	return err

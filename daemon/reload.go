@@ -53,7 +53,7 @@ func (d *Daemon) partsOf(s *settings.Settings) (p parts, err error) {
 // apiConfig returns the configuration of the API for some settings.
 func (d *Daemon) apiConfig(s *settings.Settings, p parts) api.Config {
 	return api.Config{
-		Scheduler: d.loop.Requests, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Adviser: adviser(d.driver), Catalogue: catalogue(s.Images),
+		Scheduler: d.loop.Requests, Reader: d.store, Accounts: d.store, Console: d.driver, Attacher: attacher(d.driver), Adviser: adviser(d.driver), Outputs: d.outputs.api(), Catalogue: catalogue(s.Images),
 		Copier: d.store, Operator: d, Scratch: s.State, Logger: d.log, Limits: apiLimits(s),
 		Locals: api.Locals{Listed: s.Listen.Users == "listed"}, TokenLife: s.Accounts.TokenLifetime.Duration,
 		Endpoints: p.oar.Endpoints, CanonicalPath: p.oar.Path, Admit: admit(s, p.oar), Notifiable: notifiable(s),

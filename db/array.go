@@ -19,9 +19,9 @@ func (n *newVJob) writeArray(t *tx) error {
 	return firstError(
 		func() error {
 			return t.exec(`INSERT INTO vjobs (id, owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
-					vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, array, array_index, parameter)
+					vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, output, array, array_index, parameter)
 				SELECT id + p.key, owner, iif(name = '', '', ?3 || '[' || (p.key + 1) || ']'), submitted_ns, priority, walltime_ns,
-					state, held, cause, version, vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, array, p.key + 1, p.value
+					state, held, cause, version, vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, output, array, p.key + 1, p.value
 				FROM vjobs`+fmt.Sprintf(others, "id"), int64(n.id), n.parameters, name)
 		},
 		func() error {

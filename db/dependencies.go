@@ -58,9 +58,9 @@ func (t *tx) removeDependencies(id *cluster.VJobID) error {
 // the copy as well.
 func (t *tx) writeAttempt(a *journal.Attempt) error {
 	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
-			vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, array, array_index, parameter, replaces, attempts)
+			vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, output, array, array_index, parameter, replaces, attempts)
 		SELECT owner, name, ?, priority, walltime_ns, ?, 0, ?, 0,
-			vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, array, array_index, parameter, id, attempts + 1
+			vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, min(output, 1), array, array_index, parameter, id, attempts + 1
 		FROM vjobs WHERE id = ? AND state = ?`,
 		nanos(a.At), cluster.Waiting.String(), a.Text, int64(a.Of), cluster.Failed.String())
 	if err != nil {

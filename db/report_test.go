@@ -255,9 +255,12 @@ func TestReportAcrossAnUpgrade(t *testing.T) {
 	old := must[*db.DB](t)(db.OpenWith(path, schemas(t, 21, nil)))
 	first := storetest.Start.UTC().Truncate(24 * time.Hour)
 	at := func(hours int) int64 { return first.Add(time.Duration(hours) * time.Hour).UnixNano() }
+	runSQL(t, old, `INSERT INTO specs (spec, json) VALUES (1, '{"payloads":[{"image":"i"}],"vms":[[1000,1024,0]]}')`)
 	for range 2 {
-		submitted(t)(old.Submit(t.Context(), storetest.Submission("", 1)))
+		runSQL(t, old, `INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version, vm_count, cpu_milli, memory_mib, spec)
+			VALUES ('ann', '', 1, 0, 0, 'waiting', 0, '', 0, 1, 1000, 1024, 1)`)
 	}
+	runSQL(t, old, "INSERT INTO gangs (vjob, phase, continuation, since_ns, incarnation, generation, restores, losses, cause, skew_ns) SELECT id, 'absent', '', 1, 0, 0, 0, 0, '', 0 FROM vjobs")
 	runSQL(t, old, "UPDATE vjobs SET submitted_ns = ?1, started_ns = ?1, queue = 'q'", at(1))
 	runSQL(t, old, "UPDATE vjobs SET state = 'terminated', outcome = 'completed', ended_ns = ? WHERE id = 1", at(3))
 	runSQL(t, old, "INSERT INTO accounts (vjob, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules) SELECT id, 3600000000000, 0, 5, 5, 5, 0 FROM vjobs")

@@ -186,9 +186,9 @@ func (n *newVJob) insert(t *tx) error {
 	}
 	submitted := cluster.Cause{Kind: cluster.CauseSubmitted}
 	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
-		vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.Owner, name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held, submitted.Encode(),
-		len(s.VMs), int64(n.reserved.CPU), int64(n.reserved.Memory), spec, s.Queue, s.Project, s.Pool, s.Moves.String())
+		len(s.VMs), int64(n.reserved.CPU), int64(n.reserved.Memory), spec, s.Queue, s.Project, s.Pool, s.Moves.String(), s.KeepsOutput())
 	if err != nil {
 		return err
 	}

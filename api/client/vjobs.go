@@ -173,6 +173,7 @@ func (c *vjobClient) orderArray(ctx context.Context, method, path string) (job w
 type LogQuery struct {
 	Rank   int
 	Output bool  // only what the command or script printed
+	Errors bool  // what it wrote to standard error, which is kept apart
 	Tail   int   // only the last lines, up to the server's bound; 0 is everything
 	From   int64 // without the first bytes of the console
 }
@@ -182,6 +183,9 @@ func (c *vjobClient) Logs(ctx context.Context, id int64, q LogQuery) (io.ReadClo
 	query := url.Values{"rank": {strconv.Itoa(q.Rank)}}
 	if q.Output {
 		query.Set("part", "output")
+	}
+	if q.Errors {
+		query.Set("part", "errors")
 	}
 	setNumber(query, "tail", int64(q.Tail))
 	setNumber(query, "from", q.From)

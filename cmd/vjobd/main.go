@@ -18,6 +18,7 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/daemon"
+	"vjob/daemon/output/writer"
 	"vjob/daemon/settings"
 )
 
@@ -34,6 +35,7 @@ const (
 const garbage = 50
 
 func main() {
+	writer.Main() // a process that writes output files is this program
 	program.RefuseElevated("vjobd")
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)

@@ -14,14 +14,16 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
+	"vjob/daemon/output/writer"
 )
 
 // asProgram makes the test binary be the program.
 const asProgram = "VJOBD_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	writer.Main()
 	if os.Getenv(asProgram) != "" {
-		os.Args = []string{"vjobd"}
+		os.Args[0] = "vjobd"
 		main()
 	}
 	os.Exit(m.Run())

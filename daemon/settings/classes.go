@@ -24,6 +24,7 @@ libvirt.lease: lockspace path
 limits: connections connections_per_peer
 listen: address certificate group key mode socket
 log: format
+output: directory limit
 simulated: seed state_file
 simulated.faults: after kind lasts node
 `

@@ -10,7 +10,7 @@ func (s *Settings) InEffect(file *Settings) Settings {
 	is.Listen.Users = users
 	is.Simulated.Seed, is.Simulated.StateFile, is.Simulated.Faults = s.Simulated.Seed, s.Simulated.StateFile, s.Simulated.Faults
 	is.Libvirt.Cluster, is.Libvirt.ImageDir, is.Libvirt.ConsoleDir, is.Libvirt.SeedDir = s.Libvirt.Cluster, s.Libvirt.ImageDir, s.Libvirt.ConsoleDir, s.Libvirt.SeedDir
-	is.Libvirt.Lease = s.Libvirt.Lease
+	is.Libvirt.Lease, is.Output = s.Libvirt.Lease, s.Output
 	is.Limits.Connections, is.Limits.ConnectionsPerPeer = s.Limits.Connections, s.Limits.ConnectionsPerPeer
 	return is
 }

@@ -46,6 +46,7 @@ type Settings struct {
 	Approval  Automation           `json:"automation"`
 	OAR       OAR                  `json:"oar"`
 	Notify    Notify               `json:"notify"`
+	Output    Output               `json:"output"`
 }
 
 // Listen are the socket and address of the API.

@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		{"a rate of calls", "notify: {webhooks: {per_hour: 1000001}}\n", "s.yaml:1:31: notify.webhooks.per_hour: 1000001: want from 1 to 1000000, or 0 for no limit"},
 		{"a port of calls", "notify: {webhooks: {ports: [443, 0]}}\n", "s.yaml:1:34: notify.webhooks.ports[1]: 0: want a port from 1 to 65535"},
 		{"no port of calls", "notify: {webhooks: {hosts: [\"*\"], ports: []}}\n", "s.yaml:1:42: notify.webhooks.ports: \"[]\": want the ports that may be called, such as [80, 443], or no hosts"},
-		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of accounts, automation, balance, default_queue, driver, durations, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, policy, pools, power, priority, projects, queues, quotas, reservations, retention, rights, rules, simulated, state, time_zone, timing"},
+		{"unknown section", "hypervisor: {}\n", "s.yaml:1:1: hypervisor: unknown key: want one of accounts, automation, balance, default_queue, driver, durations, energy, fair_share, images, libvirt, limits, listen, log, network, nodes, notify, oar, output, policy, pools, power, priority, projects, queues, quotas, reservations, retention, rights, rules, simulated, state, time_zone, timing"},
 		{"driver", "driver: xen\n", `s.yaml:1:9: driver: "xen": want one of libvirt, simulated`},
 		{"failover", "policy: {failover: -1}\n", "s.yaml:1:20: policy.failover: -1: want from 0 to 7: fewer nodes than the cluster has"},
 		{"failover of all", "policy: {failover: 8}\n", "s.yaml:1:20: policy.failover: 8: want from 0 to 7: fewer nodes than the cluster has"},

@@ -39,7 +39,7 @@ func (s *Settings) Validate() error {
 		s.Durations.validate, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.Balance.validate,
 		s.Policy.validatePlacement, s.Rights.validate, s.Retention.validate,
 		func() error { return s.Switching.validate(s.Driver, s.ClusterNodes()) },
-		s.validateOAR, s.Notify.validate,
+		s.validateOAR, s.Notify.validate, s.Output.validate,
 	} {
 		if err := check(); err != nil {
 			return err

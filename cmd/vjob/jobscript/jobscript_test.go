@@ -53,16 +53,38 @@ func TestSlurm(t *testing.T) {
 	}, "\n"))
 	want := []string{
 		"2 name=sim", "3 walltime=60:30:00", "4 array=16%4", "4 queue=night", "4 project=climate", "5 after=ok:7", "5 after=ok:8", "5 after=any:9", "5 after=ok:12[i]",
-		"6 not-before=+7200s", "6 env=A=1", "6 env=B=2", "7 hold=true", "7 notify=mail:ann@example.org", "1 vms=4", "1 cpu=16", "1 mem=16384MiB",
+		"6 not-before=+7200s", "6 env=A=1", "6 env=B=2", "7 hold=true", "7 notify=mail:ann@example.org", "8 output=out.%j", "1 vms=4", "1 cpu=16", "1 mem=16384MiB",
 	}
 	if !slices.Equal(got, want) || !s.First {
 		t.Errorf("%q\nwant\n%q; %+v", got, want, s.First)
 	}
-	if warnings := []string{"run.sh:8: --output: not supported, ignored", "run.sh:8: --gres: not supported, ignored"}; !slices.Equal(s.Warnings, warnings) {
+	if warnings := []string{"run.sh:8: --gres: not supported, ignored"}; !slices.Equal(s.Warnings, warnings) {
 		t.Errorf("%q, want %q", s.Warnings, warnings)
 	}
 	if !strings.HasPrefix(s.Text, "#!/bin/sh\nexport SLURM_JOB_ID=\"$VJOB_ID\"") {
 		t.Errorf("no variables: %q", s.Text)
+	}
+}
+
+// Names of files that cannot be names here become others, or a warning.
+func TestOutputFiles(t *testing.T) {
+	for text, c := range map[string]struct{ directive, warning string }{
+		"#SBATCH -o slurm-%j.out":           {"2 output=slurm-%j.out", ""},
+		"#SBATCH -o slurm-%A_%a.%t":         {"2 output=slurm-%A_%a.%r", ""},
+		"#SBATCH -e slurm-%J.err":           {"2 error=slurm-%j.err", ""},
+		"#SBATCH -o logs/run.out":           {"2 output=logs/run-%j.out", "output: logs/run.out becomes logs/run-%j.out, each vjob has a file of its own"},
+		"#SBATCH -o /scratch/%j":            {"", "output: /scratch/%j is absolute: leave out the first /, the file is made below your folder of the output directory; ignored, vjob logs prints the output"},
+		"#SBATCH -o %N-%j":                  {"", "output: %N-%j has %N: want"},
+		"#OAR -O OAR.%jobname%.%jobid%.out": {"2 output=OAR.%x.%j.out", ""},
+		"#OAR -E run.err":                   {"2 error=run-%j.err", "error: run.err becomes run-%j.err"},
+	} {
+		s, got := read(t, text)
+		if c.directive != "" && !slices.Contains(got, c.directive) || c.directive == "" && strings.Contains(strings.Join(got, " "), "output=") {
+			t.Errorf("%s: %q", text, got)
+		}
+		if len(s.Warnings) != min(len(c.warning), 1) || c.warning != "" && !strings.Contains(s.Warnings[0], c.warning) {
+			t.Errorf("%s: %q, want %q", text, s.Warnings, c.warning)
+		}
 	}
 }
 
@@ -94,7 +116,7 @@ func TestSlurmTimes(t *testing.T) {
 
 func TestOAR(t *testing.T) {
 	s, got := read(t, "#OAR -l nodes=4/core=2,walltime=1:30:0 -n sim\n#OAR -q night -t besteffort --notify mail:ann@example.org -a 7\n#OAR -O out -p \"mem > 3\"")
-	want := []string{"2 vms=4", "2 cpu=2", "2 walltime=1:30:00", "2 name=sim", "3 queue=night", "3 best-effort=true", "3 notify=mail:ann@example.org", "3 after=any:7"}
+	want := []string{"2 vms=4", "2 cpu=2", "2 walltime=1:30:00", "2 name=sim", "3 queue=night", "3 best-effort=true", "3 notify=mail:ann@example.org", "3 after=any:7", "4 output=out-%j"}
 	if !slices.Equal(got, want) || !s.First {
 		t.Errorf("%q, want %q; %t", got, want, s.First)
 	}

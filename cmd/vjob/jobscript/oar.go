@@ -33,6 +33,8 @@ func (r *reader) oar(words []string) error {
 		switch o.name {
 		case "resource":
 			err = r.oarRequest(o.value)
+		case "stdout", "stderr":
+			r.outputFile(map[string]string{"stdout": "output", "stderr": "error"}[o.name], strings.ReplaceAll(strings.ReplaceAll(o.value, "%jobid%", "%j"), "%jobname%", "%x"))
 		case "type":
 			r.oarType(o.value)
 		case "anterior":

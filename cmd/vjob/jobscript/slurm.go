@@ -77,6 +77,8 @@ func (r *reader) slurmOption(o option) (err error) {
 		err = r.converted("deadline", slurmInstant, field, o.value)
 	case "mail-user":
 		r.set("notify", "mail:"+o.value)
+	case "output", "error":
+		r.outputFile(o.name, o.value)
 	case "hold":
 		r.set("hold", "true")
 	case "spread-job":

@@ -37,7 +37,7 @@ func logsCommand(a *cli.App) *cobra.Command {
 		Long: `Prints what the command or script has printed, of all VMs of the vjobs one after the other; each line
 begins with its vjob if there are several, and with the number of its VM if there are several. --console also prints what the systems of the
 VMs have printed: messages of the boot and the shutdown. Where an image does not tell its output
-apart, everything is printed.
+apart, everything is printed. What a vjob with --error wrote to standard error follows its output.
 
 Control characters are shown as \x1b and the like, since a guest could use them to deceive your
 terminal; --raw leaves them as they are. Consoles have no clock: lines have no times.`,
@@ -130,6 +130,9 @@ func consolesOf(a *cli.App, c *client.Client, jobs []wire.VJobDetail, o *logOpti
 				out = &display.LineWriter{To: out, Prefix: prefix}
 			}
 			list[i].followers = append(list[i].followers, &follower{client: c, job: job.ID, rank: rank, out: out})
+			if job.Terms.ErrorsApart() {
+				list[i].followers = append(list[i].followers, &follower{client: c, job: job.ID, rank: rank, out: out, errors: true})
+			}
 		}
 	}
 	return list
@@ -143,7 +146,7 @@ func printLogs(ctx context.Context, list []*consoles, o *logOptions) error {
 	printed := false
 	for _, vjob := range list {
 		for _, f := range vjob.followers {
-			err := f.copy(ctx, client.LogQuery{Rank: f.rank, Tail: o.tail, Output: !o.console}, f.out)
+			err := f.copy(ctx, client.LogQuery{Rank: f.rank, Tail: o.tail, Output: !o.console && !f.errors, Errors: f.errors}, f.out)
 			if errors.Is(err, cluster.ErrNotFound) {
 				continue
 			}
@@ -242,6 +245,7 @@ type follower struct {
 	job    int64
 	rank   int
 	out    io.Writer
+	errors bool // it reads standard error, which is kept apart
 
 	from   int64
 	filter *console.Output // nil: all of the console is printed
@@ -258,7 +262,7 @@ func (f *follower) begin(ctx context.Context, o *logOptions) error {
 		last := &display.TailWriter{Lines: o.tail}
 		f.out = last
 		defer func() { f.out = out }()
-		if !o.console {
+		if !o.console && !f.errors {
 			f.filter = &console.Output{To: last}
 		}
 		err := f.next(ctx)
@@ -271,7 +275,7 @@ func (f *follower) begin(ctx context.Context, o *logOptions) error {
 		_, err = out.Write(last.Bytes())
 		return err
 	}
-	if !o.console {
+	if !o.console && !f.errors {
 		f.filter = &console.Output{To: out}
 	}
 	return f.next(ctx)
@@ -279,7 +283,7 @@ func (f *follower) begin(ctx context.Context, o *logOptions) error {
 
 // next prints what is new.
 func (f *follower) next(ctx context.Context) error {
-	err := f.copy(ctx, client.LogQuery{Rank: f.rank, From: f.from}, f)
+	err := f.copy(ctx, client.LogQuery{Rank: f.rank, From: f.from, Errors: f.errors}, f)
 	if errors.Is(err, cluster.ErrNotFound) {
 		return nil
 	}

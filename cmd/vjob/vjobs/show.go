@@ -165,6 +165,7 @@ func Describe(j *wire.VJobDetail, s *wire.Submission, width int, paint func(colu
 		{"used", used(j)},
 		{"suspended", cluster.Count(j.Generation, "time")},
 	}...)
+	facts = append(facts, fileFacts(j.OutputFiles)...)
 	facts = append(facts, submitted(j, s)...)
 	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
 	sections := []*display.Table{vmTable(j.VMs)}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
@@ -145,6 +146,9 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 		return err
 	}
 	job, created, err := c.Submit(cmd.Context(), s, f.key)
+	if f.withoutFiles(a, cmd, &s, err) {
+		job, created, err = c.Submit(cmd.Context(), s, f.key)
+	}
 	if err != nil {
 		return err
 	}
@@ -162,6 +166,7 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	for _, note := range job.Notes {
 		_, _ = fmt.Fprintf(a.Err, "vjob: %s\n", note)
 	}
+	tellFiles(a, job.OutputFiles)
 	if job.Late != "" {
 		_, _ = fmt.Fprintf(a.Err, "vjob: vjob %d is accepted, but %s\n", job.ID, job.Late)
 	}
@@ -354,6 +359,23 @@ func (f *submission) readScript(a *cli.App, cmd *cobra.Command, name, text strin
 		_, _ = fmt.Fprintf(a.Err, "vjob: warning: %s\n", display.Clean(warning))
 	}
 	return nil
+}
+
+// withoutFiles takes the output files out of a submission that was refused for them, if they come from directives of
+// another system: users of it expect files, but a site need not keep them.
+func (f *submission) withoutFiles(a *cli.App, cmd *cobra.Command, s *wire.Submission, err error) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || f.job == nil || !f.job.First || refused.Field != "output" && refused.Field != "error" {
+		return false
+	}
+	for _, d := range f.job.Directives {
+		if d.Flag == "output" || d.Flag == "error" {
+			_, _ = fmt.Fprintf(a.Err, "vjob: warning: %s:%d: %s\n", f.job.Name, d.Line, display.Clean(refused.Error()))
+			s.Output, s.Error = "", ""
+			return true
+		}
+	}
+	return false
 }
 
 // submitFlags are the flags of `vjob submit` for directives.

@@ -8,6 +8,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
 
@@ -29,6 +30,34 @@ func submitted(j *wire.VJobDetail, s *wire.Submission) (facts [][2]string) {
 	}
 	if rest := len(s.VMs) - most; rest > 0 {
 		facts = append(facts, [2]string{"and", fmt.Sprintf("%d more VMs: vjob show --file %d", rest, j.ID)})
+	}
+	return facts
+}
+
+// mostFiles is how many output files are listed.
+const mostFiles = 8
+
+// tellFiles says after a submission where its output will be.
+func tellFiles(a *cli.App, files []wire.OutputFile) {
+	for _, f := range files[:min(mostFiles, len(files))] {
+		_, _ = fmt.Fprintf(a.Err, "vjob: output: %s\n", display.Clean(f.Path))
+	}
+	if rest := len(files) - mostFiles; rest > 0 {
+		_, _ = fmt.Fprintf(a.Err, "vjob: output: and %s\n", cluster.Count(rest, "more file"))
+	}
+}
+
+// fileFacts are the output files, each with what is wrong with it.
+func fileFacts(files []wire.OutputFile) (facts [][2]string) {
+	for _, f := range files[:min(mostFiles, len(files))] {
+		text := f.Path
+		if f.Problem != "" {
+			text += ": " + f.Problem
+		}
+		facts = append(facts, [2]string{"output", text})
+	}
+	if rest := len(files) - mostFiles; rest > 0 {
+		facts = append(facts, [2]string{"output", "and " + cluster.Count(rest, "more file")})
 	}
 	return facts
 }

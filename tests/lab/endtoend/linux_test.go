@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"vjob/api/client"
+	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/cmd/vjob-oar/command"
 	"vjob/daemon/settings"
@@ -74,9 +76,11 @@ func (b systemTest) numbered(said string) (id int64) {
 func TestLinux(t *testing.T) {
 	b := setUp(t, lab.Options{Hosts: 2, ImageDiskMiB: 512})
 	b.d.stop()
-	disk := b.lab.LinuxDisk()
+	disk, files := b.lab.LinuxDisk(), t.TempDir()
+	b.must(os.Chmod(files, 0o755)) //nolint:gosec // users reach their folders below it
 	b.d.configure(b.lab, func(s *settings.Settings) {
 		s.Images = append(s.Images, settings.Image{ID: "linux", Kind: "disk", Disk: disk, Format: "raw"})
+		s.Output.Directory = files
 	})
 	b.d.start()
 	memory := fmt.Sprintf("%dMiB", lab.LinuxMiB)
@@ -102,8 +106,29 @@ func TestLinux(t *testing.T) {
 			b.Errorf("oarstat -f: %s", said.String())
 		}
 	})
+	b.run("output goes to files, errors to their own", func(b systemTest) { b.keepsOutput() })
 	b.run("an interactive shell survives suspension", func(b systemTest) { b.works(memory) })
 	b.d.stop()
+}
+
+// keepsOutput runs a command that prints to both streams, which go to two files.
+func (b systemTest) keepsOutput() {
+	job, _, err := b.d.client.Submit(b.Context(), wire.Submission{
+		Count: 1, Terms: wire.Terms{Terms: cluster.Terms{Output: "%j.out", Error: "%j.err"}},
+		Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: lab.LinuxMiB, Image: "linux", Command: []string{"sh", "-c", "echo out; echo err >&2; echo more; exit 4"}},
+	}, "")
+	b.must(err)
+	b.until("the vjob ends", func() bool { return b.job(job.ID).Ended != nil })
+	for i, want := range []string{"out\nmore\n", "err\n"} {
+		var text []byte
+		b.until("its output is in "+job.OutputFiles[i].Path, func() bool {
+			text, _ = os.ReadFile(job.OutputFiles[i].Path)
+			return string(text) == want || b.Context().Err() != nil
+		})
+	}
+	if status := b.job(job.ID).ExitStatus; status != "4:0" {
+		b.Errorf("exit status %s", status)
+	}
 }
 
 // works types into a shell in a job, suspends and resumes the job, and leaves the shell.
