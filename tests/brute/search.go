@@ -102,6 +102,7 @@ func (s *search) add(x *state) {
 		}
 	}
 	if x.acts && s.breaks(x) {
+		s.left--
 		return
 	}
 	s.seen[k] = append(slices.DeleteFunc(list, func(y *state) bool { return s.asGood(x, y) }), x)

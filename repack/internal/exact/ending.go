@@ -50,7 +50,7 @@ type finder struct {
 
 func (f *finder) place(k int, cost int64) {
 	f.left--
-	if f.left < 0 || len(f.endings) > maxEndings || cost+f.rest[k] >= f.limit {
+	if f.left < 0 || len(f.endings) > maxEndings || cost+f.rest[k]+f.floor >= f.limit {
 		return
 	}
 	if k == len(f.Wanted) {

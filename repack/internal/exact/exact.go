@@ -47,6 +47,8 @@ type search struct {
 	limit    int64
 	left     int
 	first    []int // where each VM is at first, for gates
+	floor    int64 // penalties that every plan has
+	cut      bool  // some plan that may be better has been left out
 	gates    bool  // what a VM has done matters
 	switches bool  // nodes are switched at any time; otherwise on first and off last
 	endings  []ending // all final placements in question; nil: too many
@@ -67,6 +69,11 @@ func Search(s *placement.State, limit int64, steps int) Result {
 	for vm := range e.first {
 		e.first[vm] = s.In.VMs[vm].Host
 	}
+	for _, r := range s.In.Rules {
+		if i, ok := r.Rule.(problem.Inevitable); ok {
+			e.floor += r.Penalty * int64(i.Inevitable(s.In))
+		}
+	}
 	if e.findEndings(); e.endings != nil && len(e.endings) == 0 {
 		return Result{Done: true}
 	}
@@ -78,13 +85,13 @@ func Search(s *placement.State, limit int64, steps int) Result {
 		x := heap.Pop(&e.queue).(*state)
 		switch {
 		case x.ended:
-			return Result{Actions: e.actions(x.before), Cost: x.least, Done: comprehensive(s.Problem)}
+			return Result{Actions: e.actions(x.before), Cost: x.least, Done: !e.cut && comprehensive(s.Problem)}
 		case !x.dominated:
 			e.finish(x)
 			e.expand(x)
 		}
 	}
-	return Result{Done: comprehensive(s.Problem)}
+	return Result{Done: !e.cut && comprehensive(s.Problem)}
 }
 
 // comprehensive reports whether a search leaves no plan out: VMs that change places in no time, VMs
@@ -162,12 +169,12 @@ func (e *search) finish(x *state) {
 	if e.Breaches > 0 || slices.ContainsFunc(e.OpenNodes, e.Overloaded) || !e.powered(x) {
 		return
 	}
-	cost := x.cost
+	cost := x.cost + e.Penalty
 	if e.Uncounted {
 		e.left -= 20 // as long as that takes
 	}
-	if e.Uncounted || e.Penalty > 0 || slices.Max(e.MigrationPenalty) > 0 {
-		cost += schedule.Of(e.Problem, e.actions(x)).Penalty(e.State)
+	if cost < e.limit && (e.Uncounted || slices.Max(e.MigrationPenalty) > 0) {
+		cost = x.cost + schedule.Of(e.Problem, e.actions(x)).Penalty(e.State)
 	}
 	if cost < e.limit {
 		e.limit = cost

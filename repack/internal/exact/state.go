@@ -92,7 +92,7 @@ func (e *search) valued(x *state) *state {
 	if !ok {
 		return nil
 	}
-	x.rest, x.least = rest, x.cost+rest
+	x.rest, x.least = rest, x.cost+rest+e.floor
 	return x
 }
 

@@ -189,11 +189,18 @@ func lastKind(x *state, vm int) repack.Kind {
 	return x.action.Kind
 }
 
+// maxActions bounds the actions of a VM where soft rules on whole plans tell all pasts apart.
+const maxActions = 4
+
 // act queues the state after the start of an action.
 func (e *search) act(x *state, a repack.Action) {
 	y := x.follow(a)
 	y.vms = slices.Clone(x.vms)
 	v, w := &e.In.VMs[a.VM], &y.vms[a.VM]
+	if e.Uncounted && w.migrations+w.changes >= maxActions {
+		e.cut = true
+		return
+	}
 	if a.Kind == repack.Allocate {
 		w.flags |= settled
 		e.add(e.valued(y))
@@ -215,12 +222,12 @@ func (e *search) act(x *state, a repack.Action) {
 	default:
 		w.state, w.at, w.from, w.flags = repack.Running, int8(a.To), repack.Nowhere, w.flags&^firstFrom
 	}
-	if e.gates {
+	if e.gates || e.Uncounted {
 		if a.Kind == repack.Migrate {
-			w.migrations = min(3, w.migrations+1)
+			w.migrations = min(maxActions, w.migrations+1)
 			y.join(e, &a)
 		} else {
-			w.changes = min(3, w.changes+1)
+			w.changes = min(maxActions, w.changes+1)
 		}
 	}
 	if w.until <= y.clock { // at once
