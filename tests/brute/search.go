@@ -3,7 +3,6 @@ package brute
 import (
 	"container/heap"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"vjob/repack"
@@ -103,6 +102,7 @@ func (s *search) add(x *state) {
 		}
 	}
 	if x.acts && s.breaks(x) {
+		s.left--
 		return
 	}
 	s.seen[k] = append(slices.DeleteFunc(list, func(y *state) bool { return s.asGood(x, y) }), x)
@@ -115,16 +115,19 @@ func (s *search) key(x *state) string {
 	for i := range x.vms {
 		v := &x.vms[i]
 		flags := byte(v.state)
-		for bit, set := range [...]bool{v.moved, v.first, v.grown} {
+		for bit, set := range [...]bool{v.moved, v.first, v.grown, v.until > x.clock} {
 			if set {
 				flags |= 8 << bit
 			}
 		}
 		text = append(text, flags, byte(v.at+1), byte(v.from+1))
 	}
-	if s.switches {
-		for _, n := range x.nodes {
-			text = fmt.Append(text, n.on, n.until)
+	for n := range x.nodes {
+		if at := x.nodes[n].until; at > x.clock {
+			text = binary.AppendVarint(text, int64(at))
+		}
+		if x.nodes[n].on {
+			text = append(text, byte(n))
 		}
 	}
 	if s.history {

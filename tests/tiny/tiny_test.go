@@ -95,7 +95,7 @@ func (c *tally) try(t *testing.T, f tiny.Family, seed uint64) {
 	if r.Verdict != solve.Solved && brute.Timeless(in) {
 		a = brute.Reachable(in, *states)
 	} else {
-		a = brute.Cheapest(in, min(limit, brute.NoLimit), *states)
+		a = brute.Cheapest(in, min(limit, brute.NoLimit), *states/2)
 	}
 	c.Lock()
 	switch {
