@@ -49,6 +49,14 @@ var (
 func (h *handlers) serverRoutes() []Endpoint {
 	return []Endpoint{
 		{
+			Method: "GET", Path: "/", Name: "getRoot", Summary: "Where to begin: the description, the guide, and how to authenticate; a page if text/html is accepted",
+			Access: Public, Verb: Read, class: anonymous, Status: 200, Result: wire.Index{}, Media: "text/html", Handle: h.document.index,
+		},
+		{
+			Method: "GET", Path: "/v1", Name: "getIndex", Summary: "The same",
+			Access: Public, Verb: Read, class: anonymous, Status: 200, Result: wire.Index{}, Media: "text/html", Handle: h.document.index,
+		},
+		{
 			Method: "GET", Path: "/healthz", Name: "getHealth", Summary: "Whether the daemon is ready, and why not",
 			Access: Public, Verb: Read, class: unbounded, Status: 200, Result: wire.Health{}, Handle: h.status.health,
 		},

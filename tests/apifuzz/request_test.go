@@ -90,7 +90,7 @@ type generator struct {
 }
 
 // rare are operations that cost much: of the draws that meet them few count.
-var rare = map[string]int{"getBackup": 200, "getMetrics": 8, "supposeThat": 4}
+var rare = map[string]int{"getBackup": 200, "getMetrics": 8, "askWhatIf": 4}
 
 func (g *generator) request(number uint64) *request {
 	r := rand.New(rand.NewPCG(g.seed, number))
