@@ -10,7 +10,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/api/wire"
-	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/scheduler"
 )
@@ -43,11 +42,15 @@ func wantsStream(r *http.Request) bool {
 func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 	q := queryReader{c: c}
 	filter := journal.EventFilter{Owner: caller.Viewer(), After: q.number("after", 0, 1<<62, 0), Limit: q.limit(defaultPage)}
-	filter.VJob, filter.Latest = cluster.VJobID(q.number("vjob", 1, 1<<62, 0)), q.flag("latest")
+	filter.Latest = q.flag("latest")
 	if q.err != nil {
 		return q.err
 	}
-	if filter.VJob != 0 {
+	if word, given := c.GetQuery("vjob"); given {
+		var err error
+		if filter.VJob, err = h.finder.vjobOf(c.Request.Context(), caller, "vjob", word); err != nil {
+			return err
+		}
 		if _, err := h.finder.find(c.Request.Context(), caller, filter.VJob, Read); err != nil {
 			return err
 		}

@@ -203,7 +203,7 @@ func (e *Endpoint) content(s *schemas) (openapi3.Content, error) {
 
 // pathVariables describes the variables in paths, by the part before.
 var pathVariables = map[string]string{
-	"vjobs": "number of the vjob", "plans": "number of the context switch", "recommendations": "number of the recommendation",
+	"vjobs": "number or name of the vjob, or one of an array such as sweep[3]; with array=true, of the array", "plans": "number of the context switch", "recommendations": "number of the recommendation",
 	"alarms": "number of the alarm", "tokens": "number of the token", "nodes": "name of the node", "pools": "name of the pool", "users": "name of the account",
 	"orphans": "name of the image", "jobs": "number of the job", "array": "number of the first job of the array", "resources": "name of the node, or its number",
 	"signals": "number of the signal", "signal": "number of the signal",
@@ -216,7 +216,7 @@ func (e *Endpoint) parameters() (list openapi3.Parameters) {
 	for part := range strings.SplitSeq(e.Path, "/") {
 		if name, ok := strings.CutPrefix(part, ":"); ok {
 			kind := openapi3.TypeString
-			if name == "id" {
+			if name == "id" && before != "vjobs" {
 				kind = openapi3.TypeInteger
 			}
 			add(openapi3.NewPathParameter(name).WithDescription(pathVariables[before]).WithSchema(&openapi3.Schema{Type: &openapi3.Types{kind}}))

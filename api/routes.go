@@ -181,7 +181,7 @@ func (h *handlers) historyRoutes() []Endpoint {
 			Access: Users, Verb: Read, Status: 200, Result: wire.EventList{}, class: streams, Handle: h.events.list,
 			Query: []Param{
 				afterParam, limitParam,
-				{Name: "vjob", Kind: "integer", Meaning: "only events of this vjob"},
+				{Name: "vjob", Kind: "string", Meaning: "only events of this vjob: its number, its name, or one of an array such as sweep[3]"},
 				{Name: "latest", Kind: "boolean", Meaning: "the last events instead of the first; a stream begins now"},
 			},
 		},

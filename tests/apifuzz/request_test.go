@@ -149,6 +149,8 @@ func (g *generator) value(r *rand.Rand, q *request, before, name string) string 
 		return pick(r, numbers)
 	}
 	switch {
+	case before == "vjobs" && r.IntN(8) == 0:
+		return pick(r, []string{"canaryAx9lice7q-long", "canaryBx9ob7q-array", "canaryCx9arol7q-array[2]", "7300003[1]", "no-such-vjob", "x[", "x[0]"})
 	case before == "vjobs" || before == "jobs" || before == "array":
 		return strconv.FormatInt(g.vjob(r), 10)
 	case before == "plans":
