@@ -72,6 +72,9 @@ func addFaults(body *wire.ErrorBody, err error) {
 	}
 }
 
+// unauthenticatedMessage does not say what is wrong with the credentials.
+const unauthenticatedMessage = "unauthenticated: send a valid bearer token, or use the unix socket"
+
 // errorShapeKey is where the context of a request keeps its [ErrorShape].
 const errorShapeKey = "errors"
 
@@ -94,7 +97,7 @@ func (w *errorWriter) write(c *gin.Context, err error) {
 	switch status {
 	case http.StatusUnauthorized:
 		// The same words whatever is wrong with the credentials.
-		body.Message = "unauthenticated: send a valid bearer token, or use the unix socket"
+		body.Message = unauthenticatedMessage
 		c.Header("WWW-Authenticate", `Bearer realm="vjob"`)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		c.Header("Retry-After", "1")
@@ -107,7 +110,7 @@ func (w *errorWriter) write(c *gin.Context, err error) {
 	}
 	if shape, ok := c.Get(errorShapeKey); ok {
 		c.Abort()
-		shape.(*ErrorShape).Write(c, status, body, err)
+		c.JSON(status, shape.(*ErrorShape).Show(status, body, err))
 		return
 	}
 	c.AbortWithStatusJSON(status, wire.Error{Error: body})

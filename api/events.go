@@ -44,7 +44,7 @@ func wantsStream(r *http.Request) bool {
 func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 	q := queryReader{c: c}
 	filter := journal.EventFilter{Owner: caller.Viewer(), After: q.number("after", 0, 1<<62, 0), Limit: q.limit(defaultPage)}
-	filter.VJob, filter.Latest = cluster.VJobID(q.number("vjob", 1, 1<<62, 0)), q.flag("latest")
+	filter.Latest = q.flag("latest")
 	filter.Array, filter.Indexes = cluster.VJobID(q.number("array", 1, 1<<62, 0)), q.indexes("index")
 	if q.err == nil && len(filter.Indexes) > 0 && filter.Array == 0 {
 		q.err = cluster.Fault("index", "given without array, want the number of the array as well")
@@ -57,7 +57,11 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 			return err
 		}
 	}
-	if filter.VJob != 0 {
+	if word, given := c.GetQuery("vjob"); given {
+		var err error
+		if filter.VJob, err = h.finder.vjobOf(c.Request.Context(), caller, "vjob", word); err != nil {
+			return err
+		}
 		if _, err := h.finder.find(c.Request.Context(), caller, filter.VJob, Read); err != nil {
 			return err
 		}

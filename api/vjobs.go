@@ -169,15 +169,9 @@ type vjobReader interface {
 // vjobFinder finds vjobs that a caller may access.
 type vjobFinder struct{ vjobs vjobReader }
 
-// pathVJob is the number of a vjob, or of an array, in the path.
-func pathVJob(c *gin.Context) (cluster.VJobID, error) {
-	id, err := pathID(c)
-	return cluster.VJobID(id), err
-}
-
 // inPath finds the vjob of the path.
 func (f vjobFinder) inPath(c *gin.Context, caller Subject, verb Verb) (journal.Kept, error) {
-	id, err := pathVJob(c)
+	id, err := f.vjobOf(c.Request.Context(), caller, "id", c.Param("id"))
 	if err != nil {
 		return journal.Kept{}, err
 	}

@@ -143,8 +143,8 @@ func (m *MoveMode) UnmarshalText(b []byte) (err error) {
 
 // Dependency is a condition on another vjob.
 type Dependency struct {
-	On    VJobID    `json:"on"`
-	When  Condition `json:"when"`
+	On    VJobID    `json:"on"`              // number of the vjob, or of the array
+	When  Condition `json:"when"`            // afterok: it completed; afternotok: it ended otherwise; afterany: it ended; after: it has started
 	Array bool      `json:"array,omitempty"` // on every vjob of the array On: afternotok is met by one, the others by all
 	// Each is whether each vjob of an array depends on the one of the array On with its own index, beside Array.
 	Each bool `json:"each,omitempty"`

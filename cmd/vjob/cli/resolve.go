@@ -2,19 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 )
-
-// wantVJob is what names a vjob.
-const wantVJob = "the number or the name of a vjob, or one of an array such as sweep[3]"
 
 // Ref is a word that names a vjob, an array or some of its vjobs: "7", "sweep", "sweep[3-7]", "1046[]".
 type Ref struct {
@@ -25,26 +18,10 @@ type Ref struct {
 	indexes string // in the brackets; "": the whole array
 }
 
-var refShape = regexp.MustCompile(`^([^\[\]]+)(?:\[([^\[\]]*)\])?$`)
-
 // ParseRef reads a word that names vjobs.
 func ParseRef(word string) (Ref, error) {
-	m := refShape.FindStringSubmatch(word)
-	if m == nil {
-		return Ref{}, cluster.BadField("VJOB", word, "the number or the name of a vjob or an array, or some of an array such as sweep[3-7]")
-	}
-	r := Ref{text: word, name: m[1], member: strings.HasSuffix(word, "]"), indexes: m[2]}
-	if r.indexes != "" {
-		if _, err := cluster.ParseIndexes("VJOB", r.indexes); err != nil {
-			return r, err
-		}
-	}
-	id, err := strconv.ParseInt(r.name, 10, 64)
-	if err == nil && id < 1 || errors.Is(err, strconv.ErrRange) {
-		return r, cluster.BadField("VJOB", word, wantVJob)
-	}
-	r.id = id
-	return r, nil
+	r, err := cluster.ParseReference("VJOB", word)
+	return Ref{text: word, id: int64(r.ID), name: r.Name, member: r.Member, indexes: r.Indexes}, err
 }
 
 // ResolveVJob finds the one vjob that an argument names: a number, the name of a live vjob or of one that has
