@@ -41,7 +41,7 @@ func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
 	}
 	const ended = "the work of VM 9.1 ended with exit code 3, and that of VM 8.0"
 	if got, want := api.Shown(ended, "bob", now, 9), "the work of VM 9.1 ended with exit code 3, and that of VMs of another user"; got != want {
-		t.Errorf("bob reads of vjob 9, which is his and has ended, %q\nwant %q", got, want)
+		t.Errorf("bob reads of vjob 9, an ended one of bob, %q\nwant %q", got, want)
 	}
 }
 

@@ -130,7 +130,7 @@ func TestResultsOfArrays(t *testing.T) {
 	}
 }
 
-// A container is named by its name, too; what is none is refused by the flag.
+// A container is given by number or name; an unknown name is an error of the flag.
 func TestInnerTakesNames(t *testing.T) {
 	s, _ := live(t)
 	s.ok("submit", "--name", "box", "--container", "--cpu", "1", "--walltime", "1:00:00")

@@ -167,7 +167,10 @@ func endError(j *wire.VJob) *cli.ExitError {
 
 // standsLine is how a vjob stands that is waited for.
 func standsLine(j *wire.VJob) string {
-	line := fmt.Sprintf("vjob %d is %s: %s", j.ID, display.Clean(j.State), display.Clean(display.Why(j)))
+	line := fmt.Sprintf("vjob %d is %s", j.ID, display.Clean(j.State))
+	if why := strings.TrimPrefix(display.Clean(display.Why(j)), j.State+": "); why != "" {
+		line += ": " + why
+	}
 	if j.EstimatedStart != nil {
 		line += "; it starts at " + display.Moment(j.EstimatedStart) + " at the latest"
 	}
