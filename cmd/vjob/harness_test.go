@@ -15,10 +15,12 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 	"vjob/cmd/vjob/watch"
+	"vjob/daemon/output/writer"
 	"vjob/tests/golden"
 )
 
 func TestMain(m *testing.M) {
+	writer.Main()
 	time.Local = time.UTC
 	os.Exit(m.Run())
 }
