@@ -84,7 +84,7 @@ func checkOutput(field, pattern string) error {
 			return err
 		}
 	}
-	if !converts(pattern, 'j') && !(converts(pattern, 'A') && converts(pattern, 'a')) {
+	if !converts(pattern, 'j') && (!converts(pattern, 'A') || !converts(pattern, 'a')) {
 		return Fault(field, "%s names one file for many vjobs: put %%j into it, or %%A and %%a, such as run-%%j.out", pattern)
 	}
 	return nil

@@ -29,7 +29,7 @@ func live(tb testing.TB) (*shell, *daemon.Daemon) {
 }
 
 // liveWith is live with other nodes; none are those of the defaults.
-func liveWith(tb testing.TB, nodes []settings.Node) (*shell, *daemon.Daemon) {
+func liveWith(tb testing.TB, nodes []settings.Node, change ...func(*settings.Settings)) (*shell, *daemon.Daemon) {
 	tb.Helper()
 	dir := tb.TempDir()
 	s, err := settings.Default(func(string) string { return dir })
@@ -41,6 +41,9 @@ func liveWith(tb testing.TB, nodes []settings.Node) (*shell, *daemon.Daemon) {
 		s.Nodes = nodes
 	}
 	s.Simulated.Speed = 500
+	for _, f := range change {
+		f(&s)
+	}
 	s.Timing.Tick.Duration, s.Timing.Rest.Duration = 200*time.Millisecond, 10*time.Millisecond
 	d, err := daemon.Open(tb.Context(), s, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -15,10 +15,12 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
+	"vjob/daemon/output/writer"
 	"vjob/tests/golden"
 )
 
 func TestMain(m *testing.M) {
+	writer.Main()
 	if os.Getenv(asProgram) != "" {
 		main()
 	}

@@ -38,7 +38,7 @@ var sources = map[string]source{
 	// Text that cannot be foreseen.
 	"TEXT": free, "NAME": free, "NAME=VALUE": free, "TIME": free, "DATE": free, "DATES": free, "DAYS": free, "WINDOW": free, "HOURS": free, "N": free, "MANY": free,
 	"LINES": free, "ZONE": free, "WATTS": free, "MHZ": free, "CPU": free, "PROCESSORS": free, "MEMORY": free, "SIZE": free, "GROUPS": free, "KEY": free, "ID": free, "SHARE": free,
-	"ADDRESS": free, "ALTERNATIVE": free, "RULE": free, "REASON": free, "REQUEST": free, "PROPERTIES": free, "LEVELS": free, "DEMAND": free,
+	"ADDRESS": free, "PATTERN": free, "ALTERNATIVE": free, "RULE": free, "REASON": free, "REQUEST": free, "PROPERTIES": free, "LEVELS": free, "DEMAND": free,
 	"NUMBER[%MOST]": free, "TIME@PROCESSORS": free, "COUNTxPROCESSORSxMEMORY,…": free, "COUNTxCPUxMEMORY": free, "IDLE:FULL": free,
 	"int": free, "uint": free, "int64": free, "float64": free, "duration": free,
 }

@@ -146,7 +146,7 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 		return err
 	}
 	job, created, err := c.Submit(cmd.Context(), s, f.key)
-	if f.withoutFiles(a, cmd, &s, err) {
+	if f.withoutFiles(a, &s, err) {
 		job, created, err = c.Submit(cmd.Context(), s, f.key)
 	}
 	if err != nil {
@@ -363,7 +363,7 @@ func (f *submission) readScript(a *cli.App, cmd *cobra.Command, name, text strin
 
 // withoutFiles takes the output files out of a submission that was refused for them, if they come from directives of
 // another system: users of it expect files, but a site need not keep them.
-func (f *submission) withoutFiles(a *cli.App, cmd *cobra.Command, s *wire.Submission, err error) bool {
+func (f *submission) withoutFiles(a *cli.App, s *wire.Submission, err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || f.job == nil || !f.job.First || refused.Field != "output" && refused.Field != "error" {
 		return false

@@ -23,7 +23,7 @@ var ann = writer.Person{Name: "ann", UID: 54_321, GID: 54_321, Groups: []uint32{
 // open starts a writer of ann in her folder, or as the user of the test.
 func open(t *testing.T) (w *writer.Writer, folder string) {
 	t.Helper()
-	base, err := os.MkdirTemp("", "output")
+	base, err := os.MkdirTemp("", "output") //nolint:usetesting // its parents are open to other users
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestTraps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer socket.Close()
+	defer socket.Close() //nolint:errcheck // a test's
 	for name, c := range map[string]struct {
 		make error
 		want string

@@ -115,7 +115,7 @@ func TestLinux(t *testing.T) {
 func (b systemTest) keepsOutput() {
 	job, _, err := b.d.client.Submit(b.Context(), wire.Submission{
 		Count: 1, Terms: wire.Terms{Terms: cluster.Terms{Output: "%j.out", Error: "%j.err"}},
-		Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: lab.LinuxMiB, Image: "linux", Command: []string{"sh", "-c", "echo out; echo err >&2; echo more; exit 4"}},
+		Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: lab.LinuxMiB, Image: "linux", Script: "#!/bin/sh\necho out\necho err >&2\necho more\nexit 4\n"},
 	}, "")
 	b.must(err)
 	b.until("the vjob ends", func() bool { return b.job(job.ID).Ended != nil })
