@@ -56,25 +56,29 @@ func simulatedSettings(s *settings.Settings) (simulated.Settings, error) {
 		return simulated.Settings{}, err
 	}
 	config := simulated.Config{Profile: profile, Seed: s.Simulated.Seed, Locks: s.Simulated.Locks}
+	platforms := simulatedPlatforms(s)
 	for _, n := range s.ClusterNodes() {
-		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity, Platforms: simulatedPlatforms(s, n.ID)})
+		config.Nodes = append(config.Nodes, simulated.Node{ID: n.ID, Capacity: n.Capacity, Platforms: platforms[string(n.ID)]})
 	}
 	faults, err := rehearsals(s)
 	return simulated.Settings{Config: config, Speed: s.Simulated.Speed, StateFile: s.ClusterFile(), Rehearsals: faults}, err
 }
 
-// simulatedPlatforms are what VMs can be on a simulated node; nil: anything.
-func simulatedPlatforms(s *settings.Settings, node cluster.NodeID) (list []hypervisor.Platform) {
+// simulatedPlatforms are what VMs can be on each simulated node; on the others: anything.
+func simulatedPlatforms(s *settings.Settings) map[string][]hypervisor.Platform {
+	of := map[string][]hypervisor.Platform{}
 	for i := range s.Simulated.Platforms {
 		p := &s.Simulated.Platforms[i]
-		if slices.Contains(p.Names(), string(node)) {
-			list = append(list, hypervisor.Platform{
+		names := p.Names()
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			of[name] = append(of[name], hypervisor.Platform{
 				Type: cmp.Or(p.Type, "kvm"), Arch: "x86_64", CPUModel: p.CPUModel,
 				Features: slices.Sorted(slices.Values(p.CPUFeatures)), MachineTypes: p.MachineTypes,
 			})
 		}
 	}
-	return list
+	return of
 }
 
 // rehearsals lists the simulated faults of the settings, one for each node.

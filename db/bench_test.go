@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 	"vjob/db"
 	"vjob/tests/storetest"
@@ -127,5 +128,23 @@ func BenchmarkToken(b *testing.B) {
 		if _, _, err := d.UserByToken(b.Context(), hash, storetest.Start); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkSaveNodes measures the declaration of nodes at a first start; its cost is linear.
+func BenchmarkSaveNodes(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
+			nodes := make([]cluster.Node, n)
+			for i := range nodes {
+				nodes[i] = cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%d", i)), Capacity: cluster.Resources{CPU: 8000, Memory: 65536}}
+			}
+			for b.Loop() {
+				d := newDB(b)
+				if gone, err := d.SaveNodes(b.Context(), nodes); err != nil || len(gone) > 0 {
+					b.Fatal(gone, err)
+				}
+			}
+		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"vjob/cluster"
 )
@@ -19,10 +18,14 @@ func (d *DB) SaveNodes(ctx context.Context, declared []cluster.Node) (undeclared
 	if err != nil {
 		return nil, fmt.Errorf("save nodes: %w", err)
 	}
+	known := make(map[cluster.NodeID]bool, len(declared))
+	for i := range declared {
+		known[declared[i].ID] = true
+	}
 	kept, err := d.Nodes(ctx)
-	for _, n := range kept {
-		if !slices.ContainsFunc(declared, func(m cluster.Node) bool { return m.ID == n.ID }) {
-			undeclared = append(undeclared, n.ID)
+	for i := range kept {
+		if id := kept[i].ID; !known[id] {
+			undeclared = append(undeclared, id)
 		}
 	}
 	return undeclared, err

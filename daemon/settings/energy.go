@@ -185,7 +185,7 @@ func (s *Settings) Power() map[cluster.NodeID]energy.Power {
 	return list
 }
 
-func (s *Settings) validateEnergy() error {
+func (s *Settings) validateEnergy(nodes []cluster.Node) error {
 	e := &s.Energy
 	if err := e.validateModels(s.Nodes); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (s *Settings) validateEnergy() error {
 		return err
 	}
 	power := s.Power()
-	return cmp.Or(e.validatePrices(), e.Consolidate.validate(len(power) > 0), e.validateBudgets(zone, s.ClusterNodes(), power))
+	return cmp.Or(e.validatePrices(), e.Consolidate.validate(len(power) > 0), e.validateBudgets(zone, nodes, power))
 }
 
 // validateModels checks the power models and those of nodes.

@@ -11,7 +11,7 @@ import (
 )
 
 // validatePools checks the pools beside the nodes, and the pools of queues and projects.
-func (s *Settings) validatePools() error {
+func (s *Settings) validatePools(nodes []cluster.Node) error {
 	pools, err := pool.ReadPools(s.Pools)
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (s *Settings) validatePools() error {
 		known[pools[i].Name] = true
 	}
 	capacity := cluster.Resources{}
-	for _, n := range s.ClusterNodes() {
+	for _, n := range nodes {
 		capacity = capacity.Plus(n.Capacity)
 	}
 	if _, err := pool.NewHierarchy(capacity, pools); err != nil {

@@ -129,6 +129,8 @@ func TestErrors(t *testing.T) {
 		{"rules as a list", "rules:\n  - {rule: capacity, nodes: n99, max: 1}\n", "s.yaml:2:3: rules:\nrules:1:29: there is no node n99\n    1 |   - {rule: capacity, nodes: n99, max: 1}\n      |                             ^^^"},
 		{"no nodes", "nodes: []\n", `s.yaml:1:8: nodes: "[]": want at least one node`},
 		{"twice", "nodes: [{name: 'n[1-3]', cpu: 1, memory: 1GiB}, {name: n2, cpu: 1, memory: 1GiB}]\n", `s.yaml:1:56: nodes[1].name: "n2": want a name that no other node has`},
+		{"long range", "nodes: [{name: 'n[1-100001]', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:16: nodes[0].name: "n[1-100001]" has more than 100000 nodes, a cluster has at most 100000`},
+		{"two ranges", "nodes: [{name: 'n[1-99999]', cpu: 1, memory: 1GiB}, {name: 'm[1-2]', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:60: nodes[1].name: 100001 nodes up to here, a cluster has at most 100000`},
 		{"range", "nodes: [{name: 'n[3-1]', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:16: nodes[0].name: "n[3-1]": want a name, or a range such as n[1-8]`},
 		{"XML in a name", "nodes: [{name: '<n>', cpu: 1, memory: 1GiB}]\n", `s.yaml:1:16: nodes[0].name: "<n>": want letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit`},
 		{"no CPU", "nodes: [{name: a, cpu: 0, memory: 1GiB}]\n", `s.yaml:1:24: nodes[0].cpu: 0: want more than 0 processors`},

@@ -51,7 +51,11 @@ func (f *Fault) Nodes() []string { return ExpandRange(f.Node) }
 // longestFault is the maximum of After and Lasts.
 const longestFault = 24 * time.Hour
 
-func (s *Simulated) validate(known []cluster.Node) error {
+func (s *Simulated) validate(nodes []cluster.Node) error {
+	known := make(map[string]bool, len(nodes))
+	for i := range nodes {
+		known[string(nodes[i].ID)] = true
+	}
 	if v := s.Speed; !(v >= 0.1 && v <= 10_000) {
 		return cluster.BadField("simulated.speed", v, "between 0.1 and 10000")
 	}
@@ -65,9 +69,7 @@ func (s *Simulated) validate(known []cluster.Node) error {
 			return err
 		}
 		names := f.Nodes()
-		strange := slices.ContainsFunc(names, func(name string) bool {
-			return !slices.ContainsFunc(known, func(n cluster.Node) bool { return string(n.ID) == name })
-		})
+		strange := slices.ContainsFunc(names, func(name string) bool { return !known[name] })
 		switch {
 		case len(names) == 0 || strange:
 			return cluster.BadField(field+".node", f.Node, "one of the nodes, or a range of them such as n[1-8]")
@@ -80,7 +82,7 @@ func (s *Simulated) validate(known []cluster.Node) error {
 	return nil
 }
 
-func (s *Simulated) validatePlatforms(known []cluster.Node) error {
+func (s *Simulated) validatePlatforms(known map[string]bool) error {
 	for i := range s.Platforms {
 		p, field := &s.Platforms[i], fmt.Sprintf("simulated.platforms[%d]", i)
 		if p.Type != "" {
@@ -94,7 +96,7 @@ func (s *Simulated) validatePlatforms(known []cluster.Node) error {
 			return cluster.Fault(field+".nodes", "required: names of nodes, or ranges of them such as n[1-8]")
 		}
 		for _, name := range names {
-			if !slices.ContainsFunc(known, func(n cluster.Node) bool { return string(n.ID) == name }) {
+			if !known[name] {
 				return cluster.BadField(field+".nodes", name, "one of the nodes, or a range of them such as n[1-8]")
 			}
 		}

@@ -102,27 +102,41 @@ func (r Rate) MarshalText() ([]byte, error) {
 }
 
 // ExpandRange lists the names of a range: n[08-11] is n08, n09, n10, n11. A name
-// without a range stays as it is. For an invalid range it returns nil.
+// without a range stays as it is. For a range that is invalid or too long it returns nil.
 func ExpandRange(name string) []string {
-	head, rest, ranged := strings.Cut(name, "[")
-	if !ranged {
+	if !strings.Contains(name, "[") {
 		return []string{name}
 	}
+	r, ok := parseRange(name)
+	if !ok || r.tooLong() {
+		return nil
+	}
+	names := make([]string, 0, r.to-r.from+1)
+	for i := r.from; i <= r.to; i++ {
+		digits := strconv.Itoa(i)
+		if pad := r.width - len(digits); pad > 0 {
+			digits = strings.Repeat("0", pad) + digits
+		}
+		names = append(names, r.head+digits+r.tail)
+	}
+	return names
+}
+
+// nameRange is a range of names, such as n[08-11].
+type nameRange struct {
+	head, tail      string
+	from, to, width int
+}
+
+func parseRange(name string) (r nameRange, ok bool) {
+	head, rest, _ := strings.Cut(name, "[")
 	inner, tail, closed := strings.Cut(rest, "]")
 	first, last, dashed := strings.Cut(inner, "-")
 	from, err1 := strconv.Atoi(first)
 	to, err2 := strconv.Atoi(last)
-	if !closed || !dashed || err1 != nil || err2 != nil || from < 0 || to < from || to-from >= maxNodes ||
-		strings.ContainsAny(tail, "[]") {
-		return nil
-	}
-	var names []string
-	for i := from; i <= to; i++ {
-		digits := strconv.Itoa(i)
-		if pad := len(first) - len(digits); pad > 0 {
-			digits = strings.Repeat("0", pad) + digits
-		}
-		names = append(names, head+digits+tail)
-	}
-	return names
+	return nameRange{head, tail, from, to, len(first)},
+		closed && dashed && err1 == nil && err2 == nil && from >= 0 && to >= from && !strings.ContainsAny(tail, "[]")
 }
+
+// tooLong reports whether a cluster cannot have so many nodes.
+func (r *nameRange) tooLong() bool { return r.to-r.from >= maxNodes }

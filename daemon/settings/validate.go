@@ -15,7 +15,8 @@ import (
 	"vjob/queue"
 )
 
-const maxNodes = 10_000
+// maxNodes is for how many nodes the daemon is measured (docs/reference/limits.md).
+const maxNodes = 100_000
 
 // Records must last at least a day: administrators have to see them, and clients reuse
 // idempotency keys for retries.
@@ -31,14 +32,17 @@ const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the
 
 // Validate returns an error about the first invalid setting, with its key and what is valid.
 func (s *Settings) Validate() error {
+	nodes := s.ClusterNodes()
 	for _, check := range []func() error{
 		s.validateState, s.Listen.validate, s.Listen.validateUsers, s.Accounts.validate, s.validateChoices,
-		func() error { return s.Policy.validate(s.Queues, len(s.ClusterNodes())) }, s.validateOrder, s.validateTiming, s.validateNodes, s.validatePools,
-		func() error { return s.Simulated.validate(s.ClusterNodes()) },
+		func() error { return s.Policy.validate(s.Queues, len(nodes)) }, s.validateOrder, s.validateTiming, s.validateNodes,
+		func() error { return s.validatePools(nodes) },
+		func() error { return s.Simulated.validate(nodes) },
 		func() error { return s.Network.validate(s.Nodes) },
-		s.Durations.validate, s.validateEnergy, s.validateRules, s.validateImages, s.validateLimits, s.Approval.validate, s.Balance.validate,
+		s.Durations.validate, func() error { return s.validateEnergy(nodes) },
+		func() error { return placement.Check(string(s.Rules), nodes, nil) }, s.validateImages, s.validateLimits, s.Approval.validate, s.Balance.validate,
 		s.Policy.validatePlacement, s.Rights.validate, s.Retention.validate,
-		func() error { return s.Switching.validate(s.Driver, s.ClusterNodes()) },
+		func() error { return s.Switching.validate(s.Driver, nodes) },
 		s.validateOAR, s.Notify.validate, s.Output.validate,
 	} {
 		if err := check(); err != nil {
@@ -148,6 +152,12 @@ func (s *Settings) validateNodes() error {
 	for i, n := range s.Nodes {
 		field := fmt.Sprintf("nodes[%d]", i)
 		names := ExpandRange(n.Name)
+		if len(seen)+len(names) > maxNodes {
+			return cluster.Fault(field+".name", "%d nodes up to here, a cluster has at most %d", len(seen)+len(names), maxNodes)
+		}
+		if r, ok := parseRange(n.Name); names == nil && ok && r.tooLong() {
+			return cluster.Fault(field+".name", "%q has more than %d nodes, a cluster has at most %[2]d", n.Name, maxNodes)
+		}
 		if names == nil {
 			return cluster.BadField(field+".name", n.Name, "a name, or a range such as n[1-8]")
 		}
@@ -161,8 +171,6 @@ func (s *Settings) validateNodes() error {
 			seen[name] = true
 		}
 		switch {
-		case len(seen) > maxNodes:
-			return cluster.BadField(field, len(seen), fmt.Sprintf("at most %d nodes", maxNodes))
 		case n.CPU.MilliCPU <= 0:
 			return cluster.BadField(field+".cpu", n.CPU, "more than 0 processors")
 		case n.Memory.MiB <= 0:
@@ -174,10 +182,6 @@ func (s *Settings) validateNodes() error {
 		}
 	}
 	return nil
-}
-
-func (s *Settings) validateRules() error {
-	return placement.Check(string(s.Rules), s.ClusterNodes(), nil)
 }
 
 func (s *Settings) validateImages() error {

@@ -20,12 +20,16 @@ type Rehearsal struct {
 
 // sortRehearsals validates the rehearsals and sorts them by time.
 func sortRehearsals(s *Settings) ([]Rehearsal, error) {
+	known := make(map[cluster.NodeID]bool, len(s.Nodes))
+	for i := range s.Nodes {
+		known[s.Nodes[i].ID] = true
+	}
 	for i, r := range s.Rehearsals {
 		field := fmt.Sprintf("rehearsals[%d]", i)
 		switch {
 		case r.Kind >= lastingKinds:
 			return nil, cluster.BadField(field+".kind", r.Kind, "a fault that lasts")
-		case !slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.ID == r.Node }):
+		case !known[r.Node]:
 			return nil, cluster.BadField(field+".node", string(r.Node), "one of the nodes")
 		}
 	}

@@ -1,6 +1,11 @@
 package admission
 
 import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
 	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/placement"
@@ -22,24 +27,22 @@ func (s *Submission) fitsCluster(nodes []cluster.Node, lost int) error {
 	if !wants.Fits(has) {
 		return cluster.Fault("vms", "%s requested, the cluster has %s", wants, has)
 	}
-	if left := spare(nodes, lost); !s.Claims() && !wants.Fits(left) {
+	if lost == 0 || s.Claims() {
+		return s.findsPlaces(nodes)
+	}
+	if left := spare(nodes, lost); !wants.Fits(left) {
 		return cluster.Fault("vms", "%s requested, the cluster has %s beside what it keeps for %s (policy.failover)", wants, left, failover.Of(lost))
 	}
 	return s.findsPlaces(nodes)
 }
 
 // spare returns what an empty cluster has beside what is kept for the loss of nodes; it may be negative.
-func spare(nodes []cluster.Node, lost int) (left cluster.Resources) {
+func spare(nodes []cluster.Node, lost int) cluster.Resources {
 	empty := make([]failover.Node, len(nodes))
 	for i := range nodes {
-		left = left.Plus(nodes[i].Capacity)
 		empty[i] = failover.Node{ID: nodes[i].ID, Free: nodes[i].Capacity}
 	}
-	if lost == 0 {
-		return left
-	}
-	report := failover.Check(empty, lost)
-	return report.Spare
+	return failover.Check(empty, lost).Spare
 }
 
 // findsPlaces tries the vjob on the empty cluster with every node online: a vjob without places
@@ -56,8 +59,54 @@ func (s *Submission) findsPlaces(nodes []cluster.Node) error {
 	}
 }
 
-// hopeless returns why a vjob has no places on empty nodes; "" if it has.
+// hopeless returns why a vjob has no places on empty nodes; "" if it has. The planner is asked only if there are
+// rules, or the VMs do not fill the nodes one after the other.
 func hopeless(job *cluster.VJob, rules string, nodes []cluster.Node) string {
+	if rules == "" && fill(job.VMs, nodes) {
+		return ""
+	}
+	return planned(job, rules, nodes)
+}
+
+// fill reports whether all VMs find places when each node takes as many as it can of each size, the largest first. It
+// touches only as many nodes as that needs. VMs may have places even if it reports false.
+func fill(vms []cluster.VM, nodes []cluster.Node) bool {
+	count := map[cluster.Resources]int{}
+	for i := range vms {
+		count[vms[i].Reserved]++
+	}
+	sizes := slices.SortedFunc(maps.Keys(count), func(a, b cluster.Resources) int {
+		return cmp.Or(cmp.Compare(b.Memory, a.Memory), cmp.Compare(b.CPU, a.CPU))
+	})
+	left := len(vms)
+	for i := 0; left > 0 && i < len(nodes); i++ {
+		free := nodes[i].Capacity
+		for _, size := range sizes {
+			n := min(times(size, free), count[size])
+			count[size] -= n
+			left -= n
+			free.CPU -= cluster.MilliCPU(n) * size.CPU
+			free.Memory -= cluster.MiB(n) * size.Memory
+		}
+		sizes = slices.DeleteFunc(sizes, func(size cluster.Resources) bool { return count[size] == 0 })
+	}
+	return left == 0
+}
+
+// times is how often a size fits into what is free.
+func times(size, free cluster.Resources) int {
+	n := math.MaxInt32
+	if size.CPU > 0 {
+		n = min(n, int(free.CPU/size.CPU))
+	}
+	if size.Memory > 0 {
+		n = min(n, int(free.Memory/size.Memory))
+	}
+	return max(0, n)
+}
+
+// planned is what the planner says.
+func planned(job *cluster.VJob, rules string, nodes []cluster.Node) string {
 	empty := cluster.NewConfiguration()
 	for _, n := range nodes {
 		n.State = cluster.Online
