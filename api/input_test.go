@@ -103,7 +103,7 @@ func TestWrongSubmissions(t *testing.T) {
 	}
 }
 
-// All wrong fields of a body are told at once, and the first few in the message.
+// An error names all wrong fields of a body, and its message the first few.
 func TestAllWrongFieldsAreTold(t *testing.T) {
 	b := newFixture(t)
 	for _, c := range []struct {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MaxFaults is how many faults of one input are told.
+// MaxFaults is the most faults of one input in an error.
 const MaxFaults = 16
 
 // Faults collects the faults of an input in the order in which they are found: the first of each field, and the first
@@ -15,7 +15,7 @@ type Faults struct {
 	other error // no fault of the input
 }
 
-// Add adds the faults of some checks; nil errors are none.
+// Add adds the faults of some checks; nil errors are ignored.
 func (f *Faults) Add(errs ...error) {
 	for _, err := range errs {
 		list := FieldErrors(err)

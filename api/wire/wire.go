@@ -297,7 +297,7 @@ type Error struct {
 // ErrorBody says what went wrong and, for bad input, where.
 type ErrorBody struct {
 	Code    string `json:"code"`            // one of the Code constants
-	Message string `json:"message"`         // one line for people; several faults are told one after the other
+	Message string `json:"message"`         // one line for people, with the first faults
 	Field   string `json:"field,omitempty"` // the first wrong field
 	// Fields are all wrong fields, at most 16, each with its fault and the fix.
 	Fields []FieldFault `json:"fields,omitempty"`

@@ -131,7 +131,7 @@ func unknownField(field, name string, t reflect.Type) error {
 	return cluster.Fault(field, "an unknown field, want %sone of %s", guess, strings.Join(known, ", "))
 }
 
-// meant returns the name that an unknown one stands for: with the unit that it lacks, or of similar spelling; "" is none.
+// meant returns the name that an unknown one stands for: with the unit that it lacks, or of similar spelling; "" without one.
 func meant(name string, known []string) string {
 	if i := slices.IndexFunc(known, func(k string) bool { return name != "" && strings.HasPrefix(k, name+"_") }); i >= 0 {
 		return known[i]

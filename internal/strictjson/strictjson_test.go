@@ -23,7 +23,7 @@ type outer struct {
 	List  []inner   `json:"list"`
 }
 
-// All unknown fields and wrong types are told at once, in the order of the text; other faults are told alone.
+// An error names all unknown fields and wrong types, in the order of the text; other faults stand alone.
 func TestAllFaultsAreTold(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -54,13 +54,13 @@ func TestAllFaultsAreTold(t *testing.T) {
 	}
 }
 
-// At most sixteen faults are told.
+// An error has at most sixteen faults.
 func TestFaultsAreBounded(t *testing.T) {
 	var into struct {
 		List []int `json:"list"`
 	}
 	err := strictjson.Decode([]byte(`{"list":[`+strings.Repeat(`"x",`, 99)+`1]}`), &into)
 	if n := len(cluster.FieldErrors(err)); n != cluster.MaxFaults {
-		t.Errorf("%d faults are told", n)
+		t.Errorf("the error has %d faults", n)
 	}
 }
