@@ -13,14 +13,15 @@ SWITCHES    ?= 1000
 LANES       ?= 2
 COUNT       ?= 6
 LIMIT       ?= 10s
+SIZE        ?= small
 PREFIX      ?= /usr/local
 PACKAGE     ?= ./ctxswitch/gang
-OAR          = sub stat del hold resume nodes nodesetting property queue notify removeresource walltime accounting
+OAR          = sub stat del hold resume connect sh cp print walltime nodes nodesetting property queue notify removeresource accounting
 # Everything but the real lab, which needs root and the machine for itself.
 PACKAGES     = $$($(GO) list -tags $(TAGS) ./... | grep -v '/tests/lab')
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo install bench-cli setup test check fmt race sim fuzz powercuts torture bench bench-pass bench-planner bench-replay bench-energy bench-balance papers cover mutation mutants clean
+.PHONY: help build demo install bench-cli setup test check fmt race sim fuzz powercuts torture bench bench-pass bench-planner bench-replay bench-energy bench-balance bench-system papers cover mutation mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +94,9 @@ bench-cli: build ## OAR's commands: JOBS (5000) submissions one by one, lists of
 
 bench-balance: ## rounds of balancing on clusters of up to 20,000 nodes, and the division among 10,000 pools, on one processor
 	GOMAXPROCS=1 $(GO) test ./scheduler/balance ./queue/pool -run '^$$' -bench 'Round|Divide' -benchtime 5x
+
+bench-system: build ## the daemon from outside: submissions, lists, streams and mixed loads beside aims and other systems; SIZE=full takes hours, ONLY=submit,events chooses
+	$(GO) run ./tests/system -size $(SIZE) $(if $(ONLY),-only $(ONLY))
 
 papers: ## reproduce the published values of the five papers, print them beside ours, and draw charts into docs/img
 	@$(GO) run ./papers -charts docs/img

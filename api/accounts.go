@@ -47,6 +47,7 @@ type accountHandler struct {
 	scheduler ownerService
 	audit     *auditLog
 	locals    *localUsers
+	tail      *eventTail
 	tokenLife time.Duration // the default, and the longest for users; 0 is unlimited
 	tokenRate *buckets      // tokens that users make
 	now       func() time.Time
@@ -83,7 +84,7 @@ func (h *accountHandler) create(c *gin.Context, caller Subject) error {
 	if user.Role == "" {
 		user.Role = journal.RoleUser
 	}
-	err := firstOf(
+	err := cluster.AllFaults(
 		cluster.CheckName("name", user.Name),
 		checkRole(user.Role),
 		check(!body.Disabled, "disabled", body.Disabled, "nothing: a new account is enabled"),
@@ -115,16 +116,15 @@ func checkGroups(groups *[]string, local bool) error {
 	if groups == nil {
 		return nil
 	}
-	err := firstOf(
+	var faults cluster.Faults
+	faults.Add(
 		check(!local, "groups", len(*groups), "none for a local account: the system defines its groups"),
 		check(len(*groups) <= maxGroups, "groups", len(*groups), fmt.Sprintf("at most %d", maxGroups)),
 	)
 	for i, g := range *groups {
-		if err == nil {
-			err = cluster.CheckName(fmt.Sprintf("groups[%d]", i), g)
-		}
+		faults.Add(cluster.CheckName(fmt.Sprintf("groups[%d]", i), g))
 	}
-	return err
+	return faults.Err()
 }
 
 // details are what the audit list says of a change of an account.
@@ -174,7 +174,7 @@ func (h *accountHandler) change(c *gin.Context, caller Subject) error {
 	if body.Local != nil {
 		local = *body.Local
 	}
-	err = firstOf(err, checkGroups(body.Groups, local), check(body != (wire.UserChange{}), "body", "{}", "at least one of role, disabled, local and groups"))
+	err = cluster.AllFaults(err, checkGroups(body.Groups, local), check(body != (wire.UserChange{}), "body", "{}", "at least one of role, disabled, local and groups"))
 	if err != nil {
 		return err
 	}
@@ -206,6 +206,7 @@ func (h *accountHandler) delete(c *gin.Context, caller Subject) error {
 	if err != nil {
 		return err
 	}
+	h.tail.forget() // a later account of this name must not read of the vjobs of this one
 	h.audit.logged(c.Request.Context(), &act)
 	if err := h.scheduler.Disown(c.Request.Context(), user.Name, former); err != nil {
 		return err

@@ -212,8 +212,8 @@ func TestStreamsOfOneCaller(t *testing.T) {
 	socket, address := b.serve()
 	const accept = "Accept: text/event-stream\r\n"
 	streams := b.attack(address, 64, b.request("bob", "GET", "/v1/events", accept))
-	if codes := streams.answers(t); codes[200] != 8 || codes[429] != 56 {
-		t.Errorf("64 streams of one caller: %v, want 8 with events, and 429", codes)
+	if codes := streams.answers(t); codes[200] != 32 || codes[429] != 32 {
+		t.Errorf("64 streams of one caller: %v, want 32 with events, and 429", codes)
 	}
 	b.checkService(socket, address)
 	for _, path := range []string{"/v1/events", "/v1/vjobs/1/logs", "/v1/backup"} {
@@ -301,7 +301,7 @@ func (d *changingAccounts) set(now func(journal.User) journal.User) {
 	d.now = now
 }
 
-func (d *changingAccounts) UserByToken(ctx context.Context, hash [32]byte, at time.Time) (journal.User, int64, error) {
+func (d *changingAccounts) UserByToken(ctx context.Context, hash [32]byte, at time.Time) (journal.User, journal.Token, error) {
 	user, token, err := d.Accounts.UserByToken(ctx, hash, at)
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,9 +38,9 @@ func HashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(s
 type credentials interface {
 	// Admit finds the account of a local user, or fails with cluster.ErrForbidden and the reason.
 	Admit(ctx context.Context, l journal.LocalUser, now time.Time) (journal.User, error)
-	// UserByToken finds the user of a token that is neither revoked nor expired, and its number,
+	// UserByToken finds the user of a token that is neither revoked nor expired, and its number and name,
 	// or fails with cluster.ErrUnauthenticated.
-	UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (user journal.User, token int64, err error)
+	UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (user journal.User, token journal.Token, err error)
 }
 
 // authenticator identifies callers by bearer tokens, and on the unix socket as local users.
@@ -78,8 +80,8 @@ func (a *authenticator) bearer(r *http.Request, header string) (Subject, error) 
 	if err != nil {
 		return Subject{}, fmt.Errorf("look up a token: %w", err)
 	}
-	a.uses.note(token, now.UTC())
-	return Subject{Name: account.Name, Role: account.Role, Via: "token", From: origin(r)}, nil
+	a.uses.note(token.ID, now.UTC())
+	return Subject{Name: account.Name, Role: account.Role, Via: "token", From: origin(r), Token: cmp.Or(token.Name, strconv.FormatInt(token.ID, 10))}, nil
 }
 
 // local is the subject of a local user. Root and the daemon's own user are administrators,

@@ -15,6 +15,8 @@ type Subject struct {
 	Role journal.Role
 	Via  string // "socket" or "token"
 	From string // uid or network address
+	// Token is the name of the token, or its number if it has none; "" without one.
+	Token string
 }
 
 // Verb is the kind of access to an object.
@@ -87,6 +89,9 @@ func authorise(s Subject, verb Verb, objects ...Object) error {
 		return fmt.Errorf("%s may not %s this: %w", s.Name, verb, cluster.ErrForbidden)
 	}
 }
+
+// Origin is where the request came from.
+func (s Subject) Origin() cluster.Origin { return cluster.Origin{From: s.From, Token: s.Token} }
 
 // Viewer narrows a list to what the subject owns; "" narrows nothing.
 func (s Subject) Viewer() string {

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,9 +17,13 @@ import (
 // maxBudgets bounds what is stated at once.
 const maxBudgets = 1000
 
-// budgets answers GET /v1/budgets.
-func (h *energyHandler) budgets(c *gin.Context, _ Subject) error {
-	now := h.snapshot().Budgets
+// budgets answers GET /v1/budgets. Users read the limits, and of the vjobs only their own.
+func (h *energyHandler) budgets(c *gin.Context, caller Subject) error {
+	snapshot := h.snapshot()
+	now := snapshot.Budgets
+	visible := func(id cluster.VJobID) bool {
+		return caller.Viewer() == "" || snapshot.VJobs[id].Owner == caller.Viewer()
+	}
 	out := wire.Budgets{
 		Settings: wireBudgets(now.Settings), Stated: wireBudgets(now.Stated), StatedBy: now.By, StatedAt: instant(now.At),
 		Limits: make([]wire.Limit, len(now.Limits)), Changes: make([]wire.BudgetChange, len(now.Changes)),
@@ -34,9 +39,20 @@ func (h *energyHandler) budgets(c *gin.Context, _ Subject) error {
 			w.Limits = append(w.Limits, wireLimit(l))
 		}
 		for _, id := range change.Stops {
-			w.Stops = append(w.Stops, int64(id))
+			if visible(id) {
+				w.Stops = append(w.Stops, int64(id))
+			}
 		}
 		out.Changes[i] = w
+	}
+	for id, vjob := range snapshot.VJobs {
+		if vjob.State.Ready() && vjob.Cause.Kind == cluster.CausePower && visible(id) {
+			out.Waits = append(out.Waits, int64(id))
+		}
+	}
+	slices.Sort(out.Waits)
+	if caller.Viewer() != "" {
+		out.StatedBy = ""
 	}
 	return answer(c, http.StatusOK, out)
 }
@@ -65,15 +81,17 @@ func (h *energyHandler) setBudgets(c *gin.Context, caller Subject) error {
 	if n := len(change.Budgets); n > maxBudgets {
 		return cluster.BadField("budgets", fmt.Sprintf("%d of them", n), fmt.Sprintf("at most %d", maxBudgets))
 	}
+	var faults cluster.Faults
 	lines := make([]budget.Budget, len(change.Budgets))
 	for i, b := range change.Budgets {
 		group, err := budget.ParseGroup(b.Group)
-		if err != nil {
-			return cluster.WithPath(fmt.Sprintf("budgets[%d]", i), err)
-		}
+		faults.Add(cluster.WithPath(fmt.Sprintf("budgets[%d]", i), err))
 		lines[i] = budget.Budget{Watts: energy.Watts(b.Watts), Group: group, When: b.When}
 	}
-	var err error
+	err := faults.Err()
+	if err != nil {
+		return err
+	}
 	if change.Check {
 		err = h.scheduler.CheckBudgets(c.Request.Context(), lines)
 	} else {

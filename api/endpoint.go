@@ -34,8 +34,9 @@ type OneOf []any
 
 // ErrorShape is a form of errors other than that of /v1.
 type ErrorShape struct {
-	Example any // zero value of the answer
-	Write   func(c *gin.Context, status int, body wire.ErrorBody, cause error)
+	Name string // prefix of its parts in the OpenAPI document
+	// Show returns the answer.
+	Show func(status int, body wire.ErrorBody, cause error) any
 }
 
 // Access is the access that an endpoint requires.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -48,6 +49,32 @@ func withoutCode(err error) string {
 	return strings.TrimSuffix(err.Error(), ": "+cluster.ErrConflict.Error())
 }
 
+// shownFaults is how many faults the message of an error has; its fields have all of them.
+const shownFaults = 3
+
+// addFaults adds the wrong fields to the body of an error.
+func addFaults(body *wire.ErrorBody, err error) {
+	faults := cluster.FieldErrors(err)
+	if len(faults) == 0 {
+		return
+	}
+	body.Field = faults[0].Field
+	var texts []string
+	for _, bad := range faults {
+		body.Fields = append(body.Fields, wire.FieldFault{Field: bad.Field, Message: bad.Error()})
+		texts = append(texts, bad.Error())
+	}
+	if len(faults) > 1 {
+		body.Message = strings.Join(texts[:min(shownFaults, len(texts))], "; ")
+	}
+	if more := len(faults) - shownFaults; more > 0 {
+		body.Message += fmt.Sprintf("; and %d more", more)
+	}
+}
+
+// unauthenticatedMessage does not say what is wrong with the credentials.
+const unauthenticatedMessage = "unauthenticated: send a valid bearer token, or use the unix socket"
+
 // errorShapeKey is where the context of a request keeps its [ErrorShape].
 const errorShapeKey = "errors"
 
@@ -66,13 +93,11 @@ func (w *errorWriter) write(c *gin.Context, err error) {
 			break
 		}
 	}
-	if field, ok := errors.AsType[*cluster.FieldError](err); ok {
-		body.Field = field.Field
-	}
+	addFaults(&body, err)
 	switch status {
 	case http.StatusUnauthorized:
 		// The same words whatever is wrong with the credentials.
-		body.Message = "unauthenticated: send a valid bearer token, or use the unix socket"
+		body.Message = unauthenticatedMessage
 		c.Header("WWW-Authenticate", `Bearer realm="vjob"`)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		c.Header("Retry-After", "1")
@@ -85,7 +110,7 @@ func (w *errorWriter) write(c *gin.Context, err error) {
 	}
 	if shape, ok := c.Get(errorShapeKey); ok {
 		c.Abort()
-		shape.(*ErrorShape).Write(c, status, body, err)
+		c.JSON(status, shape.(*ErrorShape).Show(status, body, err))
 		return
 	}
 	c.AbortWithStatusJSON(status, wire.Error{Error: body})

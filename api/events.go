@@ -24,6 +24,7 @@ type eventReader interface {
 // eventHandler answers requests for events, as a list or as a stream.
 type eventHandler struct {
 	events    eventReader
+	tail      *eventTail
 	finder    vjobFinder
 	streaming *streaming
 	news      *broadcast
@@ -43,11 +44,24 @@ func wantsStream(r *http.Request) bool {
 func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 	q := queryReader{c: c}
 	filter := journal.EventFilter{Owner: caller.Viewer(), After: q.number("after", 0, 1<<62, 0), Limit: q.limit(defaultPage)}
-	filter.VJob, filter.Latest = cluster.VJobID(q.number("vjob", 1, 1<<62, 0)), q.flag("latest")
+	filter.Latest = q.flag("latest")
+	filter.Array, filter.Indexes = cluster.VJobID(q.number("array", 1, 1<<62, 0)), q.indexes("index")
+	if q.err == nil && len(filter.Indexes) > 0 && filter.Array == 0 {
+		q.err = cluster.Fault("index", "given without array, want the number of the array as well")
+	}
 	if q.err != nil {
 		return q.err
 	}
-	if filter.VJob != 0 {
+	if filter.Array != 0 {
+		if _, err := h.finder.array(c.Request.Context(), caller, Read, filter.Array); err != nil {
+			return err
+		}
+	}
+	if word, given := c.GetQuery("vjob"); given {
+		var err error
+		if filter.VJob, err = h.finder.vjobOf(c.Request.Context(), caller, "vjob", word); err != nil {
+			return err
+		}
 		if _, err := h.finder.find(c.Request.Context(), caller, filter.VJob, Read); err != nil {
 			return err
 		}
@@ -68,8 +82,8 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 
 func wireEvent(e journal.Event, now *scheduler.Snapshot, viewer string) wire.Event {
 	return wire.Event{
-		Cause: wireCause(e.Cause.For(viewer), viewer, now), Seq: e.Seq, At: e.At.UTC(), Kind: string(e.Kind), VJob: int64(e.VJob), VM: e.VM,
-		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: Shown(e.TextFor(viewer), viewer, now),
+		Cause: wireCause(e.Cause.For(viewer), viewer, now, e.VJob), Seq: e.Seq, At: e.At.UTC(), Kind: string(e.Kind), VJob: int64(e.VJob), VM: e.VM,
+		Node: string(e.Node), Plan: int64(e.Plan), State: e.State, Text: Shown(e.TextFor(viewer), viewer, now, e.VJob),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -14,8 +13,8 @@ import (
 	"vjob/ctxswitch/journal"
 )
 
-// A stream reads the log in batches, and rests in between so that a busy loop
-// does not make every watcher read after every commit.
+// A stream sends events in batches, and rests in between so that a busy loop does not wake every watcher after every
+// commit. The first event after a pause is sent at once.
 const (
 	streamBatch = 500
 	streamRest  = 50 * time.Millisecond
@@ -29,6 +28,7 @@ type eventStream struct {
 	c      *gin.Context
 	out    *streamWriter
 	filter journal.EventFilter // of the next batch
+	sent   time.Time           // when the last batch was sent; zero: none yet
 }
 
 // run sends events until the stream has to end.
@@ -71,15 +71,11 @@ func (s *eventStream) resume() error {
 		filter.After, filter.Latest = n, false
 	}
 	if filter.Latest {
-		last, err := s.events.Events(s.c.Request.Context(), journal.EventFilter{
-			Owner: filter.Owner, VJob: filter.VJob, Latest: true, Limit: 1,
-		})
+		last, err := s.tail.last(s.c.Request.Context())
 		if err != nil {
 			return err
 		}
-		for _, e := range last {
-			filter.After = e.Seq
-		}
+		filter.After = last
 	}
 	filter.Latest, filter.Limit = false, streamBatch
 	return nil
@@ -87,8 +83,8 @@ func (s *eventStream) resume() error {
 
 // batch sends what is new; full reports that there may be more.
 func (s *eventStream) batch() (full bool, err error) {
-	events, err := s.events.Events(s.c.Request.Context(), s.filter)
-	if err != nil || len(events) == 0 {
+	events, upTo, err := s.tail.since(s.c.Request.Context(), s.filter)
+	if s.filter.After = upTo; err != nil || len(events) == 0 {
 		return false, err
 	}
 	var text []byte
@@ -99,7 +95,7 @@ func (s *eventStream) batch() (full bool, err error) {
 		}
 		text = fmt.Appendf(text, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, data)
 	}
-	s.filter.After = events[len(events)-1].Seq
+	s.sent = s.streaming.now()
 	_, err = s.out.Write(text)
 	return len(events) == s.filter.Limit, err
 }
@@ -127,7 +123,7 @@ func (s *eventStream) pause(pulse *time.Ticker, news <-chan struct{}, full bool)
 			return false, nil
 		}
 	}
-	rest := time.NewTimer(streamRest)
+	rest := time.NewTimer(s.rest(s.streaming.now()))
 	defer rest.Stop()
 	select {
 	case <-rest.C:
@@ -138,24 +134,5 @@ func (s *eventStream) pause(pulse *time.Ticker, news <-chan struct{}, full bool)
 	return false, nil
 }
 
-// broadcast wakes any number of waiting goroutines.
-type broadcast struct {
-	mu      sync.Mutex
-	waiting chan struct{}
-}
-
-func newBroadcast() *broadcast { return &broadcast{waiting: make(chan struct{})} }
-
-// next returns a channel that the next call of notify closes.
-func (b *broadcast) next() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.waiting
-}
-
-func (b *broadcast) notify() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.waiting)
-	b.waiting = make(chan struct{})
-}
+// rest returns how long the stream rests before its next batch; 0 or less after a pause.
+func (s *eventStream) rest(now time.Time) time.Duration { return s.sent.Add(streamRest).Sub(now) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +100,48 @@ func TestWrongSubmissions(t *testing.T) {
 	}
 	if l := read[wire.VJobList](t, b.as("root", "GET", "/v1/vjobs", ""), 200); l.Total != 0 {
 		t.Errorf("%d vjobs were made", l.Total)
+	}
+}
+
+// All wrong fields of a body are told at once, and the first few in the message.
+func TestAllWrongFieldsAreTold(t *testing.T) {
+	b := newFixture(t)
+	for _, c := range []struct {
+		caller, method, path, body, message string
+		fields                              []string
+	}{
+		{
+			"alice", "POST", "/v1/vjobs",
+			`{"name":"17","priority":9000000,"count":2,"template":{"cpu_milli":0,"memory_mib":1,"env":{"1":""},"steps":[{"cpu_milli":-1,"seconds":-1}]},"queue":"../q","floor":2,` +
+				`"after":[{"on":0}],"notify":["pigeon"],"shapes":[{"count":1,"template":{"cpu_milli":1,"memory_mib":0},"walltime_seconds":0}],"parameters":["\u0000"],"array":7}`,
+			`name: "17" is not a name with a letter; a number could be taken for that of another vjob; priority: 9000000 is not from -1000000 to 1000000; ` +
+				`template.cpu_milli: 0 is not from 1 to 1000000; and 11 more`,
+			[]string{
+				"name", "priority", "template.cpu_milli", "template.env.1", "template.steps[0].cpu_milli", "template.steps[0].seconds", "queue", "floor", "after[0].on",
+				"notify[0]", "shapes[0].walltime_seconds", "shapes[0].template.memory_mib", "walltime_seconds", "array",
+			},
+		},
+		{"alice", "POST", "/v1/vjobs", `{"cuont":2,"templat":{}}`, "", []string{"cuont", "templat"}},
+		{"alice", "POST", "/v1/what-if", `{"submit":{"count":0,"template":{"cpu_milli":0,"memory_mib":1},"array":2}}`, "", []string{"submit.count", "submit.template.cpu_milli", "submit.array"}},
+		{"root", "POST", "/v1/what-if", `{"drain":["../n"],"without":[0],"budget_watts":-1,"add":[{"like":""}]}`, "", []string{"add[0].like", "drain[0]", "without[0]", "budget_watts"}},
+		{"root", "POST", "/v1/users", `{"name":"a b","role":"king","disabled":true}`, "", []string{"name", "role", "disabled"}},
+		{"root", "PUT", "/v1/budgets", `{"budgets":[{"watts":1,"group":"x"},{"watts":1,"group":"y"}]}`, "", []string{"budgets[0].group", "budgets[1].group"}},
+		{"root", "PUT", "/v1/pools/p", `{"cpu":{"limit":"x","shares":"y"},"memory":{"limit":"z"}}`, "", []string{"cpu.limit", "cpu.shares", "memory.limit"}},
+	} {
+		e := read[wire.Error](t, b.as(c.caller, c.method, c.path, c.body), http.StatusBadRequest).Error
+		var fields []string
+		for _, f := range e.Fields {
+			fields = append(fields, f.Field)
+			if !strings.HasPrefix(f.Message, f.Field+": ") {
+				t.Errorf("%s: the message of %s is %q", c.path, f.Field, f.Message)
+			}
+		}
+		if !slices.Equal(fields, c.fields) || e.Field != c.fields[0] {
+			t.Errorf("%s %s: fields %q, want %q", c.path, c.body, fields, c.fields)
+		}
+		if c.message != "" && e.Message != c.message {
+			t.Errorf("%s: message %s\nwant %s", c.path, e.Message, c.message)
+		}
 	}
 }
 

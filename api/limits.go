@@ -17,11 +17,11 @@ type Limits struct {
 	// Of what is in flight an eighth of each total is for administrators.
 	Concurrent         int // requests: 256
 	PerCaller          int // of one caller: 64
-	Streams            int // event streams; the same number of logs and consoles: 64
-	StreamsPerCaller   int // of one caller: 8
+	Streams            int // event streams; the same number of logs and consoles: 5,000
+	StreamsPerCaller   int // of one caller: 32
 	Forecasts          int // what-ifs, schedules and reports: 8
 	ForecastsPerCaller int // of one caller: 2
-	Connections        int // 1,024; an eighth is for root and the daemon's user on the socket
+	Connections        int // 8,192; an eighth is for root and the daemon's user on the socket
 	PerPeer            int // of one address, or of one user of the socket: 512, which is more than can be in flight
 
 	HeaderBytes int // 16 KiB
@@ -47,11 +47,11 @@ func (l Limits) withDefaults() Limits {
 	l.UnauthenticatedPerSecond = cmp.Or(l.UnauthenticatedPerSecond, 5)
 	l.Concurrent = cmp.Or(l.Concurrent, 256)
 	l.PerCaller = cmp.Or(l.PerCaller, 64)
-	l.Streams = cmp.Or(l.Streams, 64)
-	l.StreamsPerCaller = cmp.Or(l.StreamsPerCaller, 8)
+	l.Streams = cmp.Or(l.Streams, 5000)
+	l.StreamsPerCaller = cmp.Or(l.StreamsPerCaller, 32)
 	l.Forecasts = cmp.Or(l.Forecasts, 8)
 	l.ForecastsPerCaller = cmp.Or(l.ForecastsPerCaller, 2)
-	l.Connections = cmp.Or(l.Connections, 1024)
+	l.Connections = cmp.Or(l.Connections, 8192)
 	l.PerPeer = cmp.Or(l.PerPeer, 512)
 	l.HeaderBytes = cmp.Or(l.HeaderBytes, 16<<10)
 	l.Timeouts = l.Timeouts.withDefaults()

@@ -122,6 +122,34 @@ func TestUIDsThatAreNotPeople(t *testing.T) {
 	}
 }
 
+// A vjob tells its owner and administrators from where it was submitted, each vjob of an array too.
+func TestOrigin(t *testing.T) {
+	l := newSocketClient(t)
+	alone := read[wire.VJob](t, l.as("alice", "POST", "/v1/vjobs", tiny), http.StatusCreated)
+	array := read[wire.VJob](t, l.as("alice", "POST", "/v1/vjobs", strings.TrimSuffix(tiny, "}")+`,"array":2}`), http.StatusCreated)
+	status, body := l.ask(2001, "POST", "/v1/vjobs", tiny)
+	var local wire.VJob
+	if err := json.Unmarshal([]byte(body), &local); err != nil || status != http.StatusCreated {
+		t.Fatalf("ann: %d %s", status, body)
+	}
+	for id, want := range map[int64]string{alone.ID: "192.0.2.1", array.ID: "192.0.2.1", array.ID + 1: "192.0.2.1", local.ID: "uid 2001"} {
+		path := fmt.Sprintf("/v1/vjobs/%d", id)
+		detail := read[wire.VJobDetail](t, l.as("root", "GET", path, ""), http.StatusOK)
+		if got := detail.Origin; got.From != want || (got.Token == "") != (id == local.ID) {
+			t.Errorf("vjob %d is from %q, want %q", id, got, want)
+		}
+		if res := l.as("bob", "GET", path, ""); res.Code != http.StatusNotFound || strings.Contains(res.Body.String(), "192.0.2.1") {
+			t.Errorf("bob reads vjob %d: %d %s", id, res.Code, res.Body)
+		}
+	}
+	secret := read[wire.Token](t, l.as("alice", "POST", "/v1/users/alice/tokens", `{"name":"laptop"}`), http.StatusCreated)
+	l.tokens["laptop"] = secret.Secret
+	named := read[wire.VJob](t, l.as("laptop", "POST", "/v1/vjobs", tiny), http.StatusCreated)
+	if got := read[wire.VJobDetail](t, l.as("alice", "GET", fmt.Sprintf("/v1/vjobs/%d", named.ID), ""), http.StatusOK).Origin.String(); got != "192.0.2.1, token laptop" {
+		t.Error(got)
+	}
+}
+
 func TestListedUsersOnly(t *testing.T) {
 	l := newSocketClient(t, func(c *api.Config) { c.Locals.Listed = true })
 	if status, body := l.ask(2001, "GET", "/v1/whoami", ""); status != 403 || !strings.Contains(body, "vjob accounts add ann --local") {

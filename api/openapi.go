@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +16,9 @@ import (
 
 	"vjob/api/wire"
 )
+
+// mediaJSON is the media type of most bodies and answers.
+const mediaJSON = "application/json"
 
 // documentHandler answers requests for the OpenAPI document.
 type documentHandler struct {
@@ -62,7 +66,7 @@ func compress(document []byte) []byte {
 // describeAPI returns the OpenAPI 3 document of a table of endpoints and of the wire types that it names.
 func describeAPI(table []Endpoint) (*openapi3.T, error) {
 	s := newSchemas()
-	failure, err := s.errors(wire.Error{})
+	responses, err := describeFailures(s, table)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +83,7 @@ func describeAPI(table []Endpoint) (*openapi3.T, error) {
 				Value: openapi3.NewSecurityScheme().WithType("http").WithScheme("bearer").
 					WithDescription("Not needed on the unix socket, where the kernel identifies the caller."),
 			}},
-			Responses: openapi3.ResponseBodies{"Error": failure},
+			Responses: responses,
 		},
 	}
 	for i := range table {
@@ -96,6 +100,29 @@ func describeAPI(table []Endpoint) (*openapi3.T, error) {
 		item.SetOperation(table[i].Method, op)
 	}
 	return doc, nil
+}
+
+// describeFailures returns the components of failures in each shape of the table.
+func describeFailures(s *schemas, table []Endpoint) (openapi3.ResponseBodies, error) {
+	all, err := s.failureResponses("", wire.Error{}, func(_ int, body wire.ErrorBody) any { return wire.Error{Error: body} })
+	if err != nil {
+		return nil, err
+	}
+	shapes := map[*ErrorShape]bool{nil: true}
+	for i := range table {
+		shape := table[i].Errors
+		if shapes[shape] {
+			continue
+		}
+		shapes[shape] = true
+		zero := shape.Show(http.StatusOK, wire.ErrorBody{}, nil)
+		more, err := s.failureResponses(shape.Name, zero, func(status int, body wire.ErrorBody) any { return shape.Show(status, body, nil) })
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, more)
+	}
+	return all, nil
 }
 
 // openPath turns gin's ":name" into OpenAPI's "{name}".
@@ -124,20 +151,16 @@ func (e *Endpoint) describe(s *schemas) (*openapi3.Operation, error) {
 		if err != nil {
 			return nil, err
 		}
-		op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithRequired(true).WithJSONSchemaRef(body)}
+		content := openapi3.NewContentWithJSONSchemaRef(body)
+		content[mediaJSON].Example = examples()[e.Name].Request
+		op.RequestBody = &openapi3.RequestBodyRef{Value: openapi3.NewRequestBody().WithRequired(true).WithContent(content)}
 	}
 	content, err := e.content(s)
 	if err != nil {
 		return nil, err
 	}
-	failure := &openapi3.ResponseRef{Ref: "#/components/responses/Error"}
-	if e.Errors != nil {
-		if failure, err = s.errors(e.Errors.Example); err != nil {
-			return nil, err
-		}
-	}
-	op.Responses = openapi3.NewResponsesWithCapacity(3)
-	op.Responses.Set("default", failure)
+	op.Responses = openapi3.NewResponsesWithCapacity(len(failures) + 2)
+	e.addFailures(op.Responses)
 	success := func(status int, description string) {
 		op.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(description).WithContent(content)})
 	}
@@ -160,6 +183,7 @@ func (e *Endpoint) content(s *schemas) (openapi3.Content, error) {
 			return nil, err
 		}
 		content = openapi3.NewContentWithJSONSchemaRef(result)
+		content[mediaJSON].Example = examples()[e.Name].Answer
 	}
 	media, text := e.Media, openapi3.NewStringSchema()
 	switch {
@@ -177,17 +201,27 @@ func (e *Endpoint) content(s *schemas) (openapi3.Content, error) {
 	return content, nil
 }
 
+// pathVariables describes the variables in paths, by the part before.
+var pathVariables = map[string]string{
+	"vjobs": "number or name of the vjob, or one of an array such as sweep[3]; with array=true, of the array", "plans": "number of the context switch", "recommendations": "number of the recommendation",
+	"alarms": "number of the alarm", "tokens": "number of the token", "nodes": "name of the node", "pools": "name of the pool", "users": "name of the account",
+	"orphans": "name of the image", "jobs": "number of the job", "array": "number of the first job of the array", "resources": "name of the node, or its number",
+	"signals": "number of the signal", "signal": "number of the signal",
+}
+
 // parameters returns the parameters in the path, the query and the header of a request.
 func (e *Endpoint) parameters() (list openapi3.Parameters) {
 	add := func(p *openapi3.Parameter) { list = append(list, &openapi3.ParameterRef{Value: p}) }
+	before := ""
 	for part := range strings.SplitSeq(e.Path, "/") {
 		if name, ok := strings.CutPrefix(part, ":"); ok {
 			kind := openapi3.TypeString
-			if name == "id" {
+			if name == "id" && before != "vjobs" {
 				kind = openapi3.TypeInteger
 			}
-			add(openapi3.NewPathParameter(name).WithSchema(&openapi3.Schema{Type: &openapi3.Types{kind}}))
+			add(openapi3.NewPathParameter(name).WithDescription(pathVariables[before]).WithSchema(&openapi3.Schema{Type: &openapi3.Types{kind}}))
 		}
+		before = part
 	}
 	for _, p := range e.Query {
 		schema := &openapi3.Schema{Type: &openapi3.Types{p.Kind}}

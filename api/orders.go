@@ -42,7 +42,7 @@ func (h *vjobHandler) order(order scheduler.Order) Handler {
 
 // orderArray gives an order to all vjobs of the array that the path names.
 func (h *vjobHandler) orderArray(c *gin.Context, caller Subject, order scheduler.Order) error {
-	array, err := pathVJob(c)
+	array, err := h.arrayOf(c.Request.Context(), caller, "id", c.Param("id"))
 	if err != nil {
 		return err
 	}

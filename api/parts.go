@@ -62,7 +62,7 @@ func (p *parts) handlers(cfg *Config, all *shared) *handlers {
 		consoles: &consoleHandler{
 			console: cfg.Console, attacher: cfg.Attacher, finder: p.finder, streaming: p.streaming, perWrite: cfg.Limits.WriteTime, snapshot: p.snapshot, attached: &all.attached,
 		},
-		events:    &eventHandler{events: cfg.Reader, finder: p.finder, streaming: p.streaming, news: p.news, poll: cfg.PollEvery, snapshot: p.snapshot},
+		events:    &eventHandler{events: cfg.Reader, tail: all.tail, finder: p.finder, streaming: p.streaming, news: p.news, poll: cfg.PollEvery, snapshot: p.snapshot},
 		plans:     &planHandler{plans: cfg.Reader, vjobs: cfg.Reader, snapshot: p.snapshot},
 		nodes:     nodes,
 		images:    p.images,
@@ -76,7 +76,7 @@ func (p *parts) handlers(cfg *Config, all *shared) *handlers {
 		alarms:    &alarmHandler{alarms: cfg.Reader, scheduler: cfg.Scheduler, audit: p.audit},
 		forecasts: &forecastHandler{scheduler: cfg.Scheduler, submissions: p.submitter, snapshot: p.snapshot},
 		accounts: &accountHandler{
-			accounts: cfg.Accounts, scheduler: cfg.Scheduler, audit: p.audit, locals: p.locals,
+			accounts: cfg.Accounts, scheduler: cfg.Scheduler, audit: p.audit, locals: p.locals, tail: all.tail,
 			tokenLife: cfg.TokenLife, tokenRate: newBuckets(tokensPerSecond, tokenBurst), now: cfg.Now,
 		},
 		admin: &adminHandler{

@@ -85,7 +85,7 @@ func (h *planHandler) show(c *gin.Context, caller Subject) error {
 	for _, g := range detail.Plan.Gangs {
 		if cause := g.Cause.For(caller.Viewer()); visible(g.VJob) {
 			plan.Gangs = append(plan.Gangs, wire.Gang{
-				VJob: int64(g.VJob), Kind: g.Kind.String(), Why: Shown(cause.String(), caller.Viewer(), now), Cause: wireCause(cause, caller.Viewer(), now),
+				VJob: int64(g.VJob), Kind: g.Kind.String(), Why: Shown(cause.String(), caller.Viewer(), now, g.VJob), Cause: wireCause(cause, caller.Viewer(), now, g.VJob),
 			})
 		}
 	}

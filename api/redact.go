@@ -1,9 +1,9 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,12 +24,13 @@ var (
 )
 
 // Shown returns a text as a user may read it: live vjobs of other owners and their VMs are not
-// named. An empty viewer is an administrator: administrators see the text unchanged.
-func Shown(text, viewer string, now *scheduler.Snapshot) string {
+// named. An empty viewer is an administrator: administrators see the text unchanged. The vjob that the text is about,
+// if any, is the viewer's own, even if it has ended.
+func Shown(text, viewer string, now *scheduler.Snapshot, about ...cluster.VJobID) string {
 	if viewer != "" { // a text that is kept names VMs of vjobs that have ended since, of which the owner is unknown
 		text = redactVMs(text, func(number string) bool {
 			id, err := strconv.ParseInt(number, 10, 64)
-			return err == nil && now.VJobs[cluster.VJobID(id)].Owner != viewer
+			return err == nil && !slices.Contains(about, cluster.VJobID(id)) && now.VJobs[cluster.VJobID(id)].Owner != viewer
 		})
 	}
 	return redact(text, viewer, func(id cluster.VJobID) bool {
@@ -54,13 +55,14 @@ func redact(text, viewer string, is func(id cluster.VJobID) bool) string {
 // redactError returns an error of the scheduler as a user may read it. An error with a text describes
 // the cluster and may name vjobs, even ones submitted after the snapshot.
 func redactError(err error, viewer string, now *scheduler.Snapshot) error {
-	bad, ok := errors.AsType[*cluster.FieldError](err)
-	if !ok || bad.Text == "" {
-		return err
-	}
-	redacted := *bad
-	redacted.Text = redact(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
-	return &redacted
+	return cluster.EachFault(err, func(bad *cluster.FieldError) error {
+		if bad.Text == "" {
+			return bad
+		}
+		redacted := *bad
+		redacted.Text = redact(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
+		return &redacted
+	})
 }
 
 // redactVMs removes the names of VMs of foreign vjobs from a text.

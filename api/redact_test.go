@@ -39,6 +39,10 @@ func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
 			t.Errorf("an administrator reads %q, want %q", got, c.text)
 		}
 	}
+	const ended = "the work of VM 9.1 ended with exit code 3, and that of VM 8.0"
+	if got, want := api.Shown(ended, "bob", now, 9), "the work of VM 9.1 ended with exit code 3, and that of VMs of another user"; got != want {
+		t.Errorf("bob reads of vjob 9, an ended one of bob, %q\nwant %q", got, want)
+	}
 }
 
 // Also refusals that tell of the cluster name no vjobs of others: those of reservations do. What

@@ -42,15 +42,17 @@ func (h *vjobHandler) submission(c *gin.Context, caller Subject) error {
 	return answer(c, http.StatusOK, s)
 }
 
-// parameters lists the parameters of an array, of its vjobs that are still kept.
+// parameters lists the parameters of an array, of its vjobs that are still kept; of those that were tried again once.
 func (h *vjobHandler) parameters(ctx context.Context, caller Subject, array cluster.VJobID) ([]string, error) {
 	rows, _, err := h.vjobs.VJobs(ctx, journal.Filter{Owner: caller.Viewer(), Array: array})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]string, len(rows))
+	list := make([]string, 0, len(rows))
 	for i := range rows {
-		list[i] = rows[i].Parameter
+		if rows[i].Replaces == 0 {
+			list = append(list, rows[i].Parameter)
+		}
 	}
 	return list, nil
 }

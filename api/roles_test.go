@@ -39,9 +39,9 @@ var bodies = map[string]string{
 // expectedStatus is the status that an operation owes to a caller, written down without
 // looking at how the server decides. vjob 1 is alice's.
 func expectedStatus(r api.Route, caller string) int {
-	open := []string{"getHealth", "getOpenAPI"}
+	open := []string{"getHealth", "getOpenAPI", "getRoot", "getIndex"}
 	reserved := []string{
-		"getBackup", "reloadSettings", "getDoctor", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "getBudgets", "setBudgets", "setPrices", "setPool", "deletePool", "getConsolidation",
+		"getBackup", "reloadSettings", "getDoctor", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "setBudgets", "setPrices", "setPool", "deletePool", "getConsolidation",
 		"listUsers", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
 		"getBalance", "listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation", "listAlarms", "acknowledgeAlarm",
 	}

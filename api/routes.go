@@ -49,6 +49,14 @@ var (
 func (h *handlers) serverRoutes() []Endpoint {
 	return []Endpoint{
 		{
+			Method: "GET", Path: "/", Name: "getRoot", Summary: "Where to begin: the description, the guide, and how to authenticate; a page if text/html is accepted",
+			Access: Public, Verb: Read, class: anonymous, Status: 200, Result: wire.Index{}, Media: "text/html", Handle: h.document.index,
+		},
+		{
+			Method: "GET", Path: "/v1", Name: "getIndex", Summary: "The same",
+			Access: Public, Verb: Read, class: anonymous, Status: 200, Result: wire.Index{}, Media: "text/html", Handle: h.document.index,
+		},
+		{
 			Method: "GET", Path: "/healthz", Name: "getHealth", Summary: "Whether the daemon is ready, and why not",
 			Access: Public, Verb: Read, class: unbounded, Status: 200, Result: wire.Health{}, Handle: h.status.health,
 		},
@@ -173,7 +181,9 @@ func (h *handlers) historyRoutes() []Endpoint {
 			Access: Users, Verb: Read, Status: 200, Result: wire.EventList{}, class: streams, Handle: h.events.list,
 			Query: []Param{
 				afterParam, limitParam,
-				{Name: "vjob", Kind: "integer", Meaning: "only events of this vjob"},
+				{Name: "vjob", Kind: "string", Meaning: "only events of this vjob: its number, its name, or one of an array such as sweep[3]"},
+				{Name: "array", Kind: "integer", Meaning: "only events of the vjobs of this array"},
+				{Name: "index", Kind: "string", Meaning: "with array: only events of the vjobs at these places, from 1: 3, 3-7 or 2,5-9"},
 				{Name: "latest", Kind: "boolean", Meaning: "the last events instead of the first; a stream begins now"},
 			},
 		},
@@ -350,8 +360,8 @@ func (h *handlers) energyRoutes() []Endpoint {
 			Access: Administrators, Verb: Change, Body: wire.PricesChange{}, Status: 204, Handle: h.energy.setPrices,
 		},
 		{
-			Method: "GET", Path: "/v1/budgets", Name: "getBudgets", Summary: "The power budgets, and the vjobs that they will suspend",
-			Access: Administrators, Verb: Read, Status: 200, Result: wire.Budgets{}, Handle: h.energy.budgets,
+			Method: "GET", Path: "/v1/budgets", Name: "getBudgets", Summary: "The power budgets, and the vjobs that they suspend or keep waiting; users see their own vjobs",
+			Access: Users, Verb: Read, Status: 200, Result: wire.Budgets{}, Handle: h.energy.budgets,
 		},
 		{
 			Method: "PUT", Path: "/v1/budgets", Name: "setBudgets", Summary: "Replace the stated power budgets, or check others",

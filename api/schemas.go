@@ -49,15 +49,6 @@ func (s *schemas) of(value any) (*openapi3.SchemaRef, error) {
 	return union.NewRef(), nil
 }
 
-// errors returns the response of errors with the shape of an example.
-func (s *schemas) errors(example any) (*openapi3.ResponseRef, error) {
-	schema, err := s.of(example)
-	if err != nil {
-		return nil, err
-	}
-	return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Every answer that is not a success.").WithJSONSchemaRef(schema)}, nil
-}
-
 var generic = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]$`)
 
 // schemaName returns the name of a type in the document: OAR before those of its dialect, and none for
@@ -84,6 +75,12 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 	if strictjson.IsText(t) && t != reflect.TypeFor[time.Time]() {
 		*schema = *openapi3.NewStringSchema()
 	}
+	if several, ok := reflect.Zero(t).Interface().(formed); ok {
+		*schema = *openapi3.NewSchema()
+		for _, form := range several.JSONForms() {
+			schema.AnyOf = append(schema.AnyOf, formOf(form).NewRef())
+		}
+	}
 	if schema.Type.Is(openapi3.TypeInteger) {
 		schema.Format = "int64"
 	}
@@ -100,6 +97,11 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 			schema.Required = append(schema.Required, name)
 		}
 	}
+	if f, ok := t.FieldByName("Terms"); ok && f.Anonymous && f.Type == reflect.TypeFor[wire.Terms]() {
+		// The generator takes those of cluster.Terms, which are deeper.
+		schema.Properties["shapes"] = openapi3.NewArraySchema().NewRef()
+		schema.Properties["shapes"].Value.Items = openapi3.NewSchemaRef("#/components/schemas/Shape", &openapi3.Schema{})
+	}
 	if t == reflect.TypeFor[cluster.Dependency]() {
 		schema.Required = []string{"on"} // answers have the condition, requests need not
 	}
@@ -109,7 +111,30 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 			schema.Properties[field].Value.Enum = append(schema.Properties[field].Value.Enum, text)
 		}
 	}
+	describeStruct(t, schema)
 	return nil
+}
+
+// formed is a type that requests may write in several forms.
+type formed interface {
+	// JSONForms returns a value of each.
+	JSONForms() []any
+}
+
+// formOf returns the schema of a value.
+func formOf(value any) *openapi3.Schema {
+	switch value.(type) {
+	case string:
+		return openapi3.NewStringSchema()
+	case bool:
+		return openapi3.NewBoolSchema()
+	case int:
+		return openapi3.NewInt64Schema()
+	case float64:
+		return openapi3.NewFloat64Schema()
+	default:
+		return openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema())
+	}
 }
 
 // enumerations are the texts that some fields are limited to.

@@ -132,6 +132,7 @@ type Server struct {
 // shared is what all configurations of a server share.
 type shared struct {
 	news     *broadcast
+	tail     *eventTail
 	metrics  *metrics
 	uses     *tokenUses
 	audit    *auditLog
@@ -168,6 +169,7 @@ func newShared(cfg *Config) *shared {
 	h := &shared{
 		news: newBroadcast(), metrics: newMetrics(cfg.Scheduler.Snapshot, cfg.Now()), uses: &tokenUses{store: cfg.Accounts, log: cfg.Logger},
 	}
+	h.tail = &eventTail{log: cfg.Reader, news: h.news, poll: cfg.PollEvery, now: cfg.Now}
 	h.audit = &auditLog{store: cfg.Accounts, news: h.news, log: cfg.Logger, now: cfg.Now}
 	h.failures = newLoginFailures(h.audit, cfg.Limits.UnauthenticatedPerSecond, cfg.Now)
 	all, end := context.WithCancel(context.Background())

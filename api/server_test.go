@@ -240,7 +240,11 @@ func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 	if b.Server, err = api.New(cfg); err != nil {
 		tb.Fatal(err)
 	}
-	for name, role := range map[string]journal.Role{"alice": journal.RoleUser, "bob": journal.RoleUser, "root": journal.RoleAdmin} {
+	for _, name := range []string{"alice", "bob", "root"} {
+		role := journal.RoleUser
+		if name == "root" {
+			role = journal.RoleAdmin
+		}
 		b.must(store.CreateUser(tb.Context(), journal.User{Name: name, Role: role}, journal.Audit{}))
 		b.tokens[name] = b.token(name, time.Time{})
 	}

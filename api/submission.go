@@ -48,32 +48,30 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 		Name: w.Name, Priority: w.Priority, Held: w.Hold, Rules: w.Rules,
 		Walltime: time.Duration(w.WalltimeSeconds) * time.Second,
 	}
+	var faults cluster.Faults
 	specs, err := vmSpecs(w, vms)
-	if err == nil {
-		err = firstOf(
-			optionalName("name", w.Name),
-			check(!numberShape.MatchString(w.Name), "name", w.Name, "a name with a letter; a number could be taken for that of another vjob"),
-			inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
-			inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
-			checkRules("rules", w.Rules),
-		)
-	}
-	if err != nil {
-		return admission.Submission{}, err
-	}
-	if s.VMs, err = parseVMs(w, specs); err != nil {
-		return admission.Submission{}, err
-	}
-	if s.Terms, err = terms(&w.Terms, vms); err != nil {
-		return admission.Submission{}, err
-	}
+	faults.Add(
+		err,
+		optionalName("name", w.Name),
+		check(!numberShape.MatchString(w.Name), "name", w.Name, "a name with a letter; a number could be taken for that of another vjob"),
+		inRange("priority", int64(w.Priority), -maxPriority, maxPriority),
+		inRange("walltime_seconds", w.WalltimeSeconds, 0, maxWalltime),
+		checkRules("rules", w.Rules),
+	)
+	s.VMs, err = parseVMs(w, specs)
+	faults.Add(err)
+	s.Terms, err = terms(&w.Terms, vms)
+	faults.Add(err)
 	if s.Flexible > 0 && s.Walltime == 0 {
-		return admission.Submission{}, cluster.Fault("flexible_seconds", "%s requires a walltime: what a start costs depends on how long the vjob runs", s.Flexible)
+		faults.Add(cluster.Fault("flexible_seconds", "%s requires a walltime: what a start costs depends on how long the vjob runs", s.Flexible))
+	}
+	if len(s.Shapes) > 0 && s.Walltime == 0 {
+		faults.Add(cluster.BadField("walltime_seconds", 0, "1 or more: of the alternatives the one that ends first is taken"))
+	}
+	if err := faults.Err(); err != nil {
+		return admission.Submission{}, err
 	}
 	if len(s.Shapes) > 0 {
-		if s.Walltime == 0 {
-			return admission.Submission{}, cluster.BadField("walltime_seconds", 0, "1 or more: of the alternatives the one that ends first is taken")
-		}
 		own := cluster.Shape{VMs: s.VMs, Walltime: s.Walltime, Rules: s.Rules}
 		s.Shapes = append([]cluster.Shape{own}, s.Shapes...)
 	}
@@ -109,70 +107,65 @@ func parseVMs(w *wire.Submission, specs []wire.VMSpec) ([]cluster.VM, error) {
 		vm, err := parseVM("template", w.Template, specs)
 		return slices.Repeat([]cluster.VM{vm}, len(specs)), err
 	}
+	var faults cluster.Faults
 	vms := make([]cluster.VM, len(specs))
 	for rank := range specs {
 		var err error
-		if vms[rank], err = parseVM(fmt.Sprintf("vms[%d]", rank), &specs[rank], specs); err != nil {
-			return nil, err
-		}
+		vms[rank], err = parseVM(fmt.Sprintf("vms[%d]", rank), &specs[rank], specs)
+		faults.Add(err)
 	}
-	return vms, nil
+	return vms, faults.Err()
 }
 
 // parseVM checks one VM; path is where it stands in the input.
 func parseVM(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error) {
-	err := firstOf(
+	steps, err := program(path+".steps", v, all)
+	err = cluster.AllFaults(
 		inRange(path+".cpu_milli", v.CPUMilli, 1, maxCPUMilli),
 		inRange(path+".memory_mib", v.MemoryMiB, 1, maxMemoryMiB),
 		check(v.Image == "" || imageShape.MatchString(v.Image), path+".image", v.Image, "the id of an image of the catalogue"),
 		checkCommand(path, v),
 		checkEnv(path+".env", v.Env),
+		err,
 	)
-	if err != nil {
-		return cluster.VM{}, err
-	}
-	vm := cluster.VM{
+	return cluster.VM{
 		Reserved: cluster.Resources{CPU: cluster.MilliCPU(v.CPUMilli), Memory: cluster.MiB(v.MemoryMiB)},
-		Payload:  cluster.Payload{Image: v.Image, Command: v.Command, Script: v.Script, Env: v.Env},
-	}
-	vm.Payload.Program, err = program(path+".steps", v, all)
-	return vm, err
+		Payload:  cluster.Payload{Image: v.Image, Command: v.Command, Script: v.Script, Env: v.Env, Program: steps},
+	}, err
 }
 
 func checkCommand(path string, v *wire.VMSpec) error {
+	var faults cluster.Faults
 	if len(v.Command) > 0 && v.Script != "" {
-		return cluster.Fault(path+".script", "a command and a script given, want one of the two")
+		faults.Add(cluster.Fault(path+".script", "a command and a script given, want one of the two"))
 	}
-	if len(v.Command) > maxWords {
-		return cluster.BadField(path+".command", len(v.Command), fmt.Sprintf("at most %d words", maxWords))
-	}
+	faults.Add(check(len(v.Command) <= maxWords, path+".command", len(v.Command), fmt.Sprintf("at most %d words", maxWords)))
 	for i, word := range v.Command {
 		field := fmt.Sprintf("%s.command[%d]", path, i)
 		if len(word) > maxWord || !cluster.Printable(word, "\n\t") || i == 0 && word == "" {
-			return cluster.BadField(field, word, fmt.Sprintf("printable text of at most %d bytes", maxWord))
+			faults.Add(cluster.BadField(field, word, fmt.Sprintf("printable text of at most %d bytes", maxWord)))
 		}
 	}
-	if len(v.Script) > maxScript {
-		return cluster.BadField(path+".script", len(v.Script), fmt.Sprintf("at most %d bytes", maxScript))
-	}
-	return check(cluster.Printable(v.Script, "\n\t\r"), path+".script", v.Script, "text without control characters")
+	faults.Add(
+		check(len(v.Script) <= maxScript, path+".script", len(v.Script), fmt.Sprintf("at most %d bytes", maxScript)),
+		check(cluster.Printable(v.Script, "\n\t\r"), path+".script", v.Script, "text without control characters"),
+	)
+	return faults.Err()
 }
 
 func checkEnv(path string, env map[string]string) error {
 	if len(env) > maxEnv {
 		return cluster.BadField(path, len(env), fmt.Sprintf("at most %d variables", maxEnv))
 	}
+	var faults cluster.Faults
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		field := fieldpath.Join(path, name)
-		err := firstOf(
+		faults.Add(
 			check(envShape.MatchString(name), field, name, "a name of letters, digits and '_', not beginning with a digit"),
 			check(len(env[name]) <= maxWord && cluster.Printable(env[name], "\n\t"), field, env[name], fmt.Sprintf("printable text of at most %d bytes", maxWord)),
 		)
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return faults.Err()
 }
 
 // program checks the steps of a simulated guest; nil without steps.
@@ -187,13 +180,14 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 	if len(steps) > maxSteps {
 		return nil, cluster.BadField(path, len(steps), fmt.Sprintf("at most %d steps", maxSteps))
 	}
+	var faults cluster.Faults
 	p := &cluster.Program{Steps: make([]cluster.Step, len(steps))}
 	if v.ExitCode != nil {
 		p.Exit = *v.ExitCode
 	}
 	for i, step := range steps {
 		field := fmt.Sprintf("%s[%d]", path, i)
-		err := firstOf(
+		faults.Add(
 			check(step.CPUMilli >= 0 && step.CPUMilli <= v.CPUMilli, field+".cpu_milli", step.CPUMilli,
 				fmt.Sprintf("from 0 to %d, the processors of the VM", v.CPUMilli)),
 			check(step.MemoryMiB >= 0 && step.MemoryMiB <= v.MemoryMiB, field+".memory_mib", step.MemoryMiB,
@@ -201,9 +195,6 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 			check(step.NetworkMbit >= 0 && step.NetworkMbit <= maxMbit, field+".network_mbit", step.NetworkMbit, fmt.Sprintf("from 0 to %d", maxMbit)),
 			check(step.Seconds >= 0 && step.Seconds <= maxWalltime, field+".seconds", step.Seconds, fmt.Sprintf("from 0 to %d", maxWalltime)),
 		)
-		if err != nil {
-			return nil, err
-		}
 		p.Steps[i] = cluster.Step{
 			CPU:      cluster.MilliCPU(step.CPUMilli),
 			Memory:   cluster.MiB(step.MemoryMiB),
@@ -213,20 +204,19 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 		for k, ref := range step.After {
 			field := fmt.Sprintf("%s.after[%d]", field, k)
 			if ref.Rank < 0 || ref.Rank >= len(all) {
-				return nil, cluster.BadField(field+".rank", ref.Rank, fmt.Sprintf("a rank from 0 to %d", len(all)-1))
-			}
-			if ref.Index < 0 || ref.Index >= len(all[ref.Rank].Steps) {
-				return nil, cluster.BadField(field+".index", ref.Index, fmt.Sprintf("one of the %d steps of rank %d, from 0", len(all[ref.Rank].Steps), ref.Rank))
+				faults.Add(cluster.BadField(field+".rank", ref.Rank, fmt.Sprintf("a rank from 0 to %d", len(all)-1)))
+			} else if ref.Index < 0 || ref.Index >= len(all[ref.Rank].Steps) {
+				faults.Add(cluster.BadField(field+".index", ref.Index, fmt.Sprintf("one of the %d steps of rank %d, from 0", len(all[ref.Rank].Steps), ref.Rank)))
 			}
 			p.Steps[i].After = append(p.Steps[i].After, cluster.StepRef(ref))
 		}
 	}
-	return p, nil
+	return p, faults.Err()
 }
 
 // checkRules checks rules as a text. What they say is the loop's to judge.
 func checkRules(field, text string) error {
-	return firstOf(
+	return cluster.AllFaults(
 		check(len(text) <= maxRules, field, text, fmt.Sprintf("at most %d bytes of rules", maxRules)),
 		check(utf8.ValidString(text) && cluster.Printable(text, "\n\t\r"), field, text, "text without control characters"),
 	)
@@ -241,15 +231,6 @@ func check(ok bool, field string, value any, want string) error {
 
 func inRange(field string, n, least, most int64) error {
 	return check(n >= least && n <= most, field, n, fmt.Sprintf("from %d to %d", least, most))
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func checkKey(key string) error {
@@ -271,7 +252,8 @@ const maxParameter = 16 << 10
 // parameters are those of an array, one for each of its vjobs; none is no array.
 func parameters(w *wire.Submission, most int) ([]string, error) {
 	bound := fmt.Sprintf("at most %d vjobs in one array", most)
-	err := firstOf(
+	var faults cluster.Faults
+	faults.Add(
 		check(w.Array >= 0, "array", w.Array, "the number of vjobs, 1 or more"),
 		check(w.Array <= most, "array", w.Array, bound),
 		check(len(w.Parameters) <= most, "parameters", len(w.Parameters), bound),
@@ -279,7 +261,7 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 			fmt.Sprintf("the number of parameters, %d, or 0: they are counted", len(w.Parameters))),
 		check(w.MaxConcurrent == 0 || w.Array > 0 || len(w.Parameters) > 0, "at_once", w.MaxConcurrent, "an array as well"),
 	)
-	if err != nil {
+	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	if len(w.Parameters) == 0 && w.Array > 0 {
@@ -288,12 +270,12 @@ func parameters(w *wire.Submission, most int) ([]string, error) {
 	for i, text := range w.Parameters {
 		field := fmt.Sprintf("parameters[%d]", i)
 		if len(text) > maxParameter || !cluster.Printable(text, "\t") {
-			return nil, cluster.BadField(field, text, fmt.Sprintf("printable text of at most %d bytes", maxParameter))
+			faults.Add(cluster.BadField(field, text, fmt.Sprintf("printable text of at most %d bytes", maxParameter)))
 		}
 		var bad *cluster.FieldError
 		if _, err := cluster.Words(text); errors.As(err, &bad) {
-			return nil, cluster.Renamed(field, bad)
+			faults.Add(cluster.Renamed(field, bad))
 		}
 	}
-	return w.Parameters, nil
+	return w.Parameters, faults.Err()
 }

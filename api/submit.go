@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -84,25 +83,16 @@ func (s *submitter) accept(c *gin.Context, caller Subject) (*cluster.VJob, bool,
 // submit checks a submission and hands it to the loop.
 func (s *submitter) submit(ctx context.Context, caller Subject, key string, body *wire.Submission, lacks admission.Rights) (*cluster.VJob, bool, error) {
 	sub, err := Submission(body, s.vms)
+	array, wrong := parameters(body, s.vjobsPerArray)
+	if err := cluster.AllFaults(err, wrong); err != nil {
+		return nil, false, err
+	}
+	err = cluster.AllFaults(s.images.check(ctx, caller, sub.VMs), s.checkNotifiable(sub.Notify), s.checkOutputs(ctx, caller.Name, &sub.Terms), s.finder.resolve(ctx, caller, sub.After))
 	if err != nil {
 		return nil, false, err
 	}
-	if err := s.images.check(ctx, caller, sub.VMs); err != nil {
-		return nil, false, err
-	}
-	if err := s.checkNotifiable(sub.Notify); err != nil {
-		return nil, false, err
-	}
-	if err := s.checkOutputs(ctx, caller.Name, &sub.Terms); err != nil {
-		return nil, false, err
-	}
-	if sub.Array, err = parameters(body, s.vjobsPerArray); err != nil {
-		return nil, false, err
-	}
-	if err := s.finder.resolve(ctx, caller, sub.After); err != nil {
-		return nil, false, err
-	}
-	sub.Key, sub.Owner, sub.At, sub.Lacks = key, caller.Name, s.now().UTC(), lacks
+	sub.Array = array
+	sub.Key, sub.Owner, sub.Origin, sub.At, sub.Lacks = key, caller.Name, caller.Origin(), s.now().UTC(), lacks
 	job, created, err := s.scheduler.Submit(ctx, sub)
 	if err != nil {
 		return nil, false, asSubmitted(body, redactError(err, caller.Viewer(), s.snapshot()))
@@ -113,8 +103,8 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 // hypothetical checks a submission of which only the outcome is asked for.
 func (s *submitter) hypothetical(ctx context.Context, caller Subject, body *wire.Submission) (*admission.Submission, error) {
 	sub, err := Submission(body, s.vms)
-	if err == nil && (body.Array != 0 || len(body.Parameters) > 0) {
-		err = cluster.Fault("submit.array", "a what-if takes one vjob, not an array")
+	if body.Array != 0 || len(body.Parameters) > 0 {
+		err = cluster.AllFaults(err, cluster.Fault("array", "a what-if takes one vjob, not an array"))
 	}
 	if err == nil {
 		err = s.finder.resolve(ctx, caller, sub.After)
@@ -139,16 +129,15 @@ func (s *submitter) checkNotifiable(list []string) error {
 	if s.notifiable == nil {
 		return nil
 	}
+	var faults cluster.Faults
 	for i, text := range list {
 		a, err := notify.ParseAddress(text)
 		if err == nil {
 			err = s.notifiable(a)
 		}
-		if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
-			return cluster.Renamed(fmt.Sprintf("notify[%d]", i), bad)
-		}
+		faults.Add(cluster.Renamed(fmt.Sprintf("notify[%d]", i), err))
 	}
-	return nil
+	return faults.Err()
 }
 
 var memberPath = regexp.MustCompile(`^vms\[\d+\]`)
@@ -156,9 +145,10 @@ var memberPath = regexp.MustCompile(`^vms\[\d+\]`)
 // asSubmitted makes an error of the loop name the field that the user wrote: the
 // loop knows members only, not the template that they were made from.
 func asSubmitted(w *wire.Submission, err error) error {
-	var bad *cluster.FieldError
-	if w.Template == nil || !errors.As(err, &bad) || !memberPath.MatchString(bad.Field) {
+	if w.Template == nil {
 		return err
 	}
-	return cluster.Renamed(memberPath.ReplaceAllLiteralString(bad.Field, "template"), bad)
+	return cluster.EachFault(err, func(bad *cluster.FieldError) error {
+		return cluster.Renamed(memberPath.ReplaceAllLiteralString(bad.Field, "template"), bad)
+	})
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -20,14 +19,8 @@ const (
 // projects and vjobs.
 func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 	t = w.UTC()
-	if err := t.Check(); err != nil {
-		return cluster.Terms{}, err
-	}
-	if err := checkNotify(t.Notify); err != nil {
-		return cluster.Terms{}, err
-	}
 	t.Shapes, err = shapes(w.Shapes, vms)
-	return t, err
+	return t, cluster.AllFaults(t.Check(), checkNotify(t.Notify), err)
 }
 
 // shapes reads the alternatives of a moldable vjob.
@@ -35,37 +28,32 @@ func shapes(list []wire.Shape, vms int) (shapes []cluster.Shape, err error) {
 	if len(list) > maxShapes {
 		return nil, cluster.BadField("shapes", len(list), fmt.Sprintf("at most %d alternatives", maxShapes))
 	}
+	var faults cluster.Faults
 	for i := range list {
 		shape, err := shapeOf(&list[i], vms)
-		if err != nil {
-			return nil, cluster.WithPath(fmt.Sprintf("shapes[%d]", i), err)
-		}
+		faults.Add(cluster.WithPath(fmt.Sprintf("shapes[%d]", i), err))
 		shapes = append(shapes, shape)
 	}
-	return shapes, nil
+	return shapes, faults.Err()
 }
 
 func shapeOf(w *wire.Shape, vms int) (cluster.Shape, error) {
 	s := wire.Submission{Count: w.Count, Template: w.Template, VMs: w.VMs, WalltimeSeconds: w.WalltimeSeconds, Rules: w.Rules}
-	if w.WalltimeSeconds < 1 {
-		return cluster.Shape{}, cluster.BadField("walltime_seconds", w.WalltimeSeconds, "1 or more: the alternative that ends first is taken")
-	}
 	sub, err := Submission(&s, vms)
-	return cluster.Shape{VMs: sub.VMs, Walltime: sub.Walltime, Rules: sub.Rules}, err
+	return cluster.Shape{VMs: sub.VMs, Walltime: sub.Walltime, Rules: sub.Rules}, cluster.AllFaults(
+		check(w.WalltimeSeconds > 0, "walltime_seconds", w.WalltimeSeconds, "1 or more: the alternative that ends first is taken"), err)
 }
 
 func checkNotify(list []string) error {
 	if len(list) > maxNotify {
 		return cluster.BadField("notify", len(list), fmt.Sprintf("at most %d addresses", maxNotify))
 	}
+	var faults cluster.Faults
 	for i, text := range list {
-		field := fmt.Sprintf("notify[%d]", i)
-		var bad *cluster.FieldError
-		if _, err := notify.ParseAddress(text); errors.As(err, &bad) {
-			return cluster.Renamed(field, bad)
-		}
+		_, err := notify.ParseAddress(text)
+		faults.Add(cluster.Renamed(fmt.Sprintf("notify[%d]", i), err))
 	}
-	return nil
+	return faults.Err()
 }
 
 // wireTerms shows terms; the first shape of a moldable vjob is the vjob itself.

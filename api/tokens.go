@@ -57,13 +57,11 @@ func (h *accountHandler) createToken(c *gin.Context, caller Subject) error {
 	if err := readBody(c, &body); err != nil {
 		return err
 	}
-	err = firstOf(
+	err = cluster.AllFaults(
+		optionalName("name", body.Name),
 		inRange("expires_in_seconds", body.ExpiresInSeconds, 0, maxWalltime),
 		check(!body.Never || body.ExpiresInSeconds == 0, "never", body.Never, "either never or expires_in_seconds"),
 	)
-	if err == nil && body.Name != "" {
-		err = cluster.CheckName("name", body.Name)
-	}
 	var lifetime time.Duration
 	if err == nil {
 		lifetime, err = h.lifetime(caller, time.Duration(body.ExpiresInSeconds)*time.Second, body.Never)

@@ -169,15 +169,9 @@ type vjobReader interface {
 // vjobFinder finds vjobs that a caller may access.
 type vjobFinder struct{ vjobs vjobReader }
 
-// pathVJob is the number of a vjob, or of an array, in the path.
-func pathVJob(c *gin.Context) (cluster.VJobID, error) {
-	id, err := pathID(c)
-	return cluster.VJobID(id), err
-}
-
 // inPath finds the vjob of the path.
 func (f vjobFinder) inPath(c *gin.Context, caller Subject, verb Verb) (journal.Kept, error) {
-	id, err := pathVJob(c)
+	id, err := f.vjobOf(c.Request.Context(), caller, "id", c.Param("id"))
 	if err != nil {
 		return journal.Kept{}, err
 	}
@@ -216,6 +210,7 @@ func (f vjobFinder) named(ctx context.Context, caller Subject, name string, arra
 
 // resolve replaces the names of dependencies by numbers.
 func (f vjobFinder) resolve(ctx context.Context, caller Subject, after []cluster.Dependency) error {
+	var faults cluster.Faults
 	for i := range after {
 		d := &after[i]
 		if d.Name == "" {
@@ -227,14 +222,12 @@ func (f vjobFinder) resolve(ctx context.Context, caller Subject, after []cluster
 			if d.Array {
 				what = "the name of an array of yours"
 			}
-			return cluster.BadField(fmt.Sprintf("after[%d].name", i), d.Name, what)
+			err = cluster.BadField(fmt.Sprintf("after[%d].name", i), d.Name, what)
 		}
-		if err != nil {
-			return err
-		}
+		faults.Add(err)
 		d.On, d.Name = on, ""
 	}
-	return nil
+	return faults.Err()
 }
 
 // array finds the row that stands for an array which the subject may access.

@@ -19,7 +19,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 	}
 	w := wire.VJob{
 		ID: int64(row.ID), Name: row.Name, Owner: row.Owner, State: row.State.String(), Held: row.Held,
-		Reason: row.Cause.For(viewer).Why(row.State), Cause: wireCause(row.Cause.For(viewer), viewer, now), Priority: row.Priority, VMCount: size,
+		Reason: row.Cause.For(viewer).Why(row.State), Cause: wireCause(row.Cause.For(viewer), viewer, now, row.ID), Priority: row.Priority, VMCount: size,
 		CPUMilli: int64(reserved.CPU), MemoryMiB: int64(reserved.Memory),
 		WalltimeSeconds: int64(row.Walltime / time.Second), RanSeconds: (row.Account.Running - row.Account.Crowded).Seconds(),
 		Submitted: row.Submitted.UTC(), Started: instant(row.Started), Ended: instant(row.Ended),
@@ -38,7 +38,7 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 		w.PowerWatts = watts(status.Watts)
 		w.Reason, w.Since = status.Why(viewer, now.At), instant(status.Gang.Since)
 	}
-	w.Reason = Shown(w.Reason, viewer, now)
+	w.Reason = Shown(w.Reason, viewer, now, row.ID)
 	w.Late = late(row, &w, now.At)
 	return w
 }
@@ -63,7 +63,7 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 	d := wire.VJobDetail{
 		VJob: wireVJob(&kept.Row, now, viewer), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
-		VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
+		Origin: kept.Origin, VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
 		CrowdedSeconds: kept.Account.Crowded.Seconds(), CPUSeconds: kept.Account.CPU.Seconds(), CPUWantedSeconds: kept.Account.Wanted.Seconds(),
 		MemoryMiBSeconds: kept.Account.MemorySec, EnergyJoules: kept.Account.Joules,
 		Events: wireEvents(events, now, viewer),
@@ -102,14 +102,14 @@ func instant(t time.Time) *time.Time {
 }
 
 // wireCause returns a cause for JSON, nil for the zero cause. Vjobs that the viewer may not see
-// are redacted in its text.
-func wireCause(c cluster.Cause, viewer string, now *scheduler.Snapshot) *wire.Cause {
+// are redacted in its text, but for the one that it is about.
+func wireCause(c cluster.Cause, viewer string, now *scheduler.Snapshot, about ...cluster.VJobID) *wire.Cause {
 	if c.IsZero() {
 		return nil
 	}
 	w := &wire.Cause{
 		Kind: string(c.Kind), Hidden: c.Hidden, CPUMilli: int64(c.Short.CPU), MemoryMiB: int64(c.Short.Memory),
-		By: c.By, Text: Shown(c.Text, viewer, now), Plan: c.Switch,
+		By: c.By, Text: Shown(c.Text, viewer, now, about...), Plan: c.Switch,
 	}
 	for _, r := range c.VJobs {
 		w.VJobs = append(w.VJobs, wire.VJobRef{ID: int64(r.ID), Name: r.Name, Owner: r.Owner})

@@ -29,7 +29,7 @@ func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	}
 	result, err := h.scheduler.WhatIf(c.Request.Context(), question)
 	if err != nil && body.Submit != nil {
-		return asSubmitted(body.Submit, redactError(err, caller.Viewer(), h.snapshot()))
+		return cluster.WithPath("submit", asSubmitted(body.Submit, redactError(err, caller.Viewer(), h.snapshot())))
 	}
 	if err != nil {
 		return err
@@ -45,42 +45,35 @@ func changesMore(w *wire.WhatIf) bool {
 
 // question checks the question field by field.
 func (h *forecastHandler) question(ctx context.Context, w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
-	if err := addChanges(w, &out); err != nil {
-		return out, err
-	}
-	if err := addStates(w, &out); err != nil {
-		return out, err
-	}
+	var faults cluster.Faults
+	faults.Add(addChanges(w, &out), addStates(w, &out))
 	for i, id := range w.Without {
-		if id < 1 {
-			return out, cluster.BadField(fmt.Sprintf("without[%d]", i), id, "the number of a vjob")
-		}
+		faults.Add(check(id > 0, fmt.Sprintf("without[%d]", i), id, "the number of a vjob"))
 		out.Delete = append(out.Delete, cluster.VJobID(id))
 	}
 	if w.Rules != nil {
-		if err := checkRules("rules", *w.Rules); err != nil {
-			return out, err
-		}
+		faults.Add(checkRules("rules", *w.Rules))
 		out.Rules = w.Rules
 	}
 	if w.BudgetWatts != nil {
 		power := energy.Watts(*w.BudgetWatts)
-		if !(power >= 0) {
-			return out, cluster.BadField("budget_watts", *w.BudgetWatts, "0 or more")
-		}
+		faults.Add(check(power >= 0, "budget_watts", *w.BudgetWatts, "0 or more"))
 		out.Budget = &power
 	}
-	if out.Place, out.Alternatives, err = placeOf(w); err != nil || w.Submit == nil {
-		return out, err
+	out.Place, out.Alternatives, err = placeOf(w)
+	faults.Add(err)
+	if w.Submit != nil {
+		out.Submit, err = h.submissions.hypothetical(ctx, caller, w.Submit)
+		faults.Add(cluster.WithPath("submit", err))
 	}
-	out.Submit, err = h.submissions.hypothetical(ctx, caller, w.Submit)
-	return out, err
+	return out, faults.Err()
 }
 
 // addStates reads the states of nodes. Each node has one.
 func addStates(w *wire.WhatIf, out *scheduler.WhatIf) error {
 	out.Nodes = map[cluster.NodeID]cluster.NodeState{}
 	stated := map[string]bool{}
+	var faults cluster.Faults
 	for _, group := range []struct {
 		field string
 		names []string
@@ -88,7 +81,7 @@ func addStates(w *wire.WhatIf, out *scheduler.WhatIf) error {
 	}{{"drain", w.Drain, cluster.Draining}, {"off", w.Off, cluster.Offline}, {"lose", w.Lose, cluster.Down}, {"online", w.Online, cluster.Online}} {
 		for i, name := range group.names {
 			if stated[name] || !cluster.IsName(name) {
-				return cluster.BadField(fmt.Sprintf("%s[%d]", group.field, i), name, "the name of a node, once")
+				faults.Add(cluster.BadField(fmt.Sprintf("%s[%d]", group.field, i), name, "the name of a node, once"))
 			}
 			stated[name] = true
 			if group.state == cluster.Offline {
@@ -98,7 +91,7 @@ func addStates(w *wire.WhatIf, out *scheduler.WhatIf) error {
 			out.Nodes[cluster.NodeID(name)] = group.state
 		}
 	}
-	return nil
+	return faults.Err()
 }
 
 // wireWhatIf returns the part of the answer that the caller may see: users see their own vjobs.

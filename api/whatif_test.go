@@ -54,7 +54,7 @@ func TestWhatIf(t *testing.T) {
 	}{
 		{"alice", `{"drain":["n1"]}`, http.StatusForbidden, ""},
 		{"alice", `{"rules":""}`, http.StatusForbidden, ""},
-		{"alice", `{"submit":{}}`, http.StatusBadRequest, "vms"},
+		{"alice", `{"submit":{}}`, http.StatusBadRequest, "submit.vms"},
 		{"root", `{"drain":["n9"]}`, http.StatusNotFound, ""},
 		{"root", `{"drain":["n1"],"lose":["n1"]}`, http.StatusBadRequest, "lose[0]"},
 		{"root", `{"drain":["../n"]}`, http.StatusBadRequest, "drain[0]"},

@@ -18,18 +18,15 @@ const (
 
 // addChanges reads added nodes, demands and pools.
 func addChanges(w *wire.WhatIf, out *scheduler.WhatIf) error {
-	if err := addNewNodes(w, out); err != nil {
-		return err
-	}
+	var faults cluster.Faults
+	faults.Add(addNewNodes(w, out))
 	for i := range w.Demand {
 		change, err := demandChange(&w.Demand[i])
-		if err != nil {
-			return cluster.WithPath(fmt.Sprintf("demand[%d]", i), err)
-		}
+		faults.Add(cluster.WithPath(fmt.Sprintf("demand[%d]", i), err))
 		out.Demand = append(out.Demand, change)
 	}
 	if w.Pools == nil {
-		return nil
+		return faults.Err()
 	}
 	pools := make([]pool.PoolStatement, len(*w.Pools))
 	for i, p := range *w.Pools {
@@ -37,26 +34,20 @@ func addChanges(w *wire.WhatIf, out *scheduler.WhatIf) error {
 			Name: p.Name, Parent: p.Parent, Statement: pool.Statement{CPU: pool.Stated(p.CPU), Memory: pool.Stated(p.Memory)},
 		}
 	}
-	if _, err := pool.ReadPools(pools); err != nil {
-		return err
-	}
+	_, err := pool.ReadPools(pools)
+	faults.Add(err)
 	out.Pools = &pools
-	return nil
+	return faults.Err()
 }
 
 func addNewNodes(w *wire.WhatIf, out *scheduler.WhatIf) error {
+	var faults cluster.Faults
 	named := map[string]bool{}
 	for i, n := range w.Add {
 		field := fmt.Sprintf("add[%d].", i)
-		switch {
-		case !cluster.IsName(n.Like):
-			return cluster.BadField(field+"like", n.Like, "the name of an existing node")
-		case n.Name != "" && (!cluster.IsName(n.Name) || named[n.Name]):
-			return cluster.BadField(field+"name", n.Name, "the name of a new node, once")
-		case n.Name != "" && n.Count != 0:
-			return cluster.Fault(field+"count", "excludes name: add a node with a name, or a number of nodes without")
-		case n.Count < 0 || n.Count > maxNewNodes-len(out.Add):
-			return cluster.BadField(field+"count", n.Count, fmt.Sprintf("a number from 1 to %d, of all new nodes together", maxNewNodes))
+		if err := checkNewNode(field, &n, named[n.Name], maxNewNodes-len(out.Add)); err != nil {
+			faults.Add(err)
+			continue
 		}
 		named[n.Name] = n.Name != ""
 		for range max(1, n.Count) {
@@ -64,7 +55,22 @@ func addNewNodes(w *wire.WhatIf, out *scheduler.WhatIf) error {
 		}
 	}
 	if len(out.Add) > maxNewNodes {
-		return cluster.Fault("add", "%d nodes, at most %d can be added", len(out.Add), maxNewNodes)
+		faults.Add(cluster.Fault("add", "%d nodes, at most %d can be added", len(out.Add), maxNewNodes))
+	}
+	return faults.Err()
+}
+
+// checkNewNode checks nodes to add; taken: another one has the name.
+func checkNewNode(field string, n *wire.WhatIfNodes, taken bool, most int) error {
+	switch {
+	case !cluster.IsName(n.Like):
+		return cluster.BadField(field+"like", n.Like, "the name of an existing node")
+	case n.Name != "" && (!cluster.IsName(n.Name) || taken):
+		return cluster.BadField(field+"name", n.Name, "the name of a new node, once")
+	case n.Name != "" && n.Count != 0:
+		return cluster.Fault(field+"count", "excludes name: add a node with a name, or a number of nodes without")
+	case n.Count < 0 || n.Count > most:
+		return cluster.BadField(field+"count", n.Count, fmt.Sprintf("a number from 1 to %d, of all new nodes together", maxNewNodes))
 	}
 	return nil
 }

@@ -44,12 +44,9 @@ func (e *FieldError) Error() string {
 // Is makes every FieldError an [ErrInvalid].
 func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
 
-// WithPath prefixes the field of a [FieldError] with a path. Other errors are returned unchanged.
+// WithPath prefixes the field of each [FieldError] with a path. Other errors are returned unchanged.
 func WithPath(path string, err error) error {
-	if bad, ok := errors.AsType[*FieldError](err); ok {
-		return Renamed(path+"."+bad.Field, bad)
-	}
-	return err
+	return EachFault(err, func(bad *FieldError) error { return Renamed(path+"."+bad.Field, bad) })
 }
 
 // Renamed returns a [FieldError] with another field. Other errors are returned unchanged.

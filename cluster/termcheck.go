@@ -23,9 +23,10 @@ const (
 
 var labelShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,63}$`)
 
-// Check returns a [FieldError] for the first term that is invalid by itself or beside another one. Which
+// Check returns a [FieldError] for each term that is invalid by itself or beside another one. Which
 // queues, projects and vjobs exist, and which addresses may be notified, it does not check.
 func (t *Terms) Check() error {
+	var faults Faults
 	for _, fault := range []struct {
 		is    bool
 		field string
@@ -47,9 +48,16 @@ func (t *Terms) Check() error {
 		{len(t.Labels) > maxLabels, "labels", len(t.Labels), fmt.Sprintf("at most %d labels", maxLabels)},
 	} {
 		if fault.is {
-			return BadField(fault.field, fault.value, fault.want)
+			faults.Add(BadField(fault.field, fault.value, fault.want))
 		}
 	}
+	_, err := ParseShares(t.Shares)
+	faults.Add(t.checkTogether(), checkOutput("output", t.Output), checkOutput("error", t.Error), err, checkDependencies(t.After), checkLabels(t.Labels))
+	return faults.Err()
+}
+
+// checkTogether returns the fault of terms that exclude each other.
+func (t *Terms) checkTogether() error {
 	switch {
 	case t.Flexible > 0 && !t.Reservation.IsZero():
 		return Fault("flexible_seconds", "a vjob with a reservation starts when that begins, want 0")
@@ -58,42 +66,38 @@ func (t *Terms) Check() error {
 	case t.BestEffort && t.Preemption == Never:
 		return Fault("yields", "a best-effort vjob is preempted, want suspend or end instead of %s", t.Preemption)
 	}
-	if err := checkOutput("output", t.Output); err != nil {
-		return err
-	}
-	if err := checkOutput("error", t.Error); err != nil {
-		return err
-	}
-	if _, err := ParseShares(t.Shares); err != nil {
-		return err
-	}
-	for i, d := range t.After {
+	return nil
+}
+
+func checkDependencies(after []Dependency) error {
+	var faults Faults
+	for i, d := range after {
 		field := fmt.Sprintf("after[%d]", i)
 		switch {
 		case d.Name != "" && d.On != 0:
-			return Fault(field+".name", "given beside on, want one of the two")
+			faults.Add(Fault(field+".name", "given beside on, want one of the two"))
 		case d.Name == "" && d.On < 1:
-			return BadField(field+".on", d.On, "the number of a vjob, such as 12")
+			faults.Add(BadField(field+".on", d.On, "the number of a vjob, such as 12"))
 		case d.Each && !d.Array:
-			return Fault(field+".each", "given without array, want both: each vjob waits for the one of that array with its index")
+			faults.Add(Fault(field+".each", "given without array, want both: each vjob waits for the one of that array with its index"))
 		}
 	}
-	return checkLabels(t.Labels)
+	return faults.Err()
 }
 
 // IsLabel reports whether s is a valid name of a label.
 func IsLabel(s string) bool { return labelShape.MatchString(s) }
 
 func checkLabels(labels map[string]string) error {
+	var faults Faults
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if !IsLabel(name) {
-			return BadField(labelField(name), name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter")
-		}
-		if text := labels[name]; len(text) > maxLabel || !Printable(text, "\n\t") {
-			return BadField("labels."+name, text, fmt.Sprintf("printable text of at most %d bytes", maxLabel))
+			faults.Add(BadField(labelField(name), name, "a name of 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter"))
+		} else if text := labels[name]; len(text) > maxLabel || !Printable(text, "\n\t") {
+			faults.Add(BadField("labels."+name, text, fmt.Sprintf("printable text of at most %d bytes", maxLabel)))
 		}
 	}
-	return nil
+	return faults.Err()
 }
 
 // labelField is the field of a label in errors, unless its name is too long to show or has control characters.

@@ -47,7 +47,7 @@ type Terms struct {
 	LeaderEnds bool    `json:"led,omitempty" flag:"led" help:"end it when the guest of its first VM shuts itself down"`
 	Idempotent bool    `json:"idempotent,omitempty" flag:"idempotent" help:"submit it again when it fails"`
 	Container  bool    `json:"container,omitempty" flag:"container" help:"reserve resources for vjobs that are submitted with --inner; nothing else runs in them"`
-	Inner      VJobID  `json:"inner,omitempty" flag:"inner" help:"number of the <CONTAINER> in which it runs"`
+	Inner      VJobID  `json:"inner,omitempty" flag:"inner" help:"number or name of the <CONTAINER> in which it runs"`
 
 	// The first shape is that of the vjob itself. `vjob submit --shape` adds one.
 	Shapes []Shape `json:"shapes,omitempty" help:"alternatives of a moldable vjob: the one that ends first is chosen"`
@@ -143,8 +143,8 @@ func (m *MoveMode) UnmarshalText(b []byte) (err error) {
 
 // Dependency is a condition on another vjob.
 type Dependency struct {
-	On    VJobID    `json:"on"`
-	When  Condition `json:"when"`
+	On    VJobID    `json:"on"`              // number of the vjob, or of the array
+	When  Condition `json:"when"`            // afterok: it completed; afternotok: it ended otherwise; afterany: it ended; after: it has started
 	Array bool      `json:"array,omitempty"` // on every vjob of the array On: afternotok is met by one, the others by all
 	// Each is whether each vjob of an array depends on the one of the array On with its own index, beside Array.
 	Each bool `json:"each,omitempty"`

@@ -28,6 +28,7 @@ type VJob struct {
 	ID        VJobID
 	Name      string // free text of the owner, unique among the owner's live vjobs
 	Owner     string
+	Origin    Origin // where it was submitted; the zero value in lists
 	Submitted time.Time
 	Priority  int           // larger runs first; equal ones in order of ID
 	Walltime  time.Duration // of running time, suspensions excluded; 0 is unlimited

@@ -39,8 +39,8 @@ func TestMigrateAccounts(t *testing.T) {
 		t.Errorf("users (-want +got):\n%s", diff)
 	}
 	u, token, err := d.UserByToken(t.Context(), hash, storetest.Start)
-	if err != nil || u.Name != "bob" || token != 3 {
-		t.Errorf("the token of before: %+v %d %v", u, token, err)
+	if err != nil || u.Name != "bob" || token.ID != 3 {
+		t.Errorf("the token of before: %+v %+v %v", u, token, err)
 	}
 	next := must[int64](t)(d.CreateToken(t.Context(), journal.NewToken{User: "ann", Hash: sha256.Sum256(nil)}, by(storetest.Start)))
 	if next != 10 {

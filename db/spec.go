@@ -12,13 +12,14 @@ import (
 )
 
 // spec is the part of a submission that is opaque to queries and never changes: its VMs, their
-// payloads, the rules and the terms. Members of a vjob mostly run the same, so each distinct
+// payloads, the rules, the terms and the origin. Members of a vjob mostly run the same, so each distinct
 // payload is stored once and VMs refer to it by index. All vjobs of an array share one spec.
 type spec struct {
 	Payloads []json.RawMessage `json:"payloads"`
 	VMs      []vmSpec          `json:"vms"`
 	Rules    string            `json:"rules,omitempty"`
 	Terms    cluster.Terms     `json:"terms,omitzero"`
+	Origin   cluster.Origin    `json:"origin,omitzero"`
 }
 
 // vmSpec is a VM as [CPU in milli, memory in MiB, index of the payload]. The table vms has
@@ -27,7 +28,7 @@ type vmSpec [3]int64
 
 // encodeSpec returns the spec as JSON.
 func encodeSpec(s *admission.Submission) (string, error) {
-	sp := spec{Payloads: []json.RawMessage{}, VMs: make([]vmSpec, len(s.VMs)), Rules: s.Rules, Terms: s.Terms}
+	sp := spec{Payloads: []json.RawMessage{}, VMs: make([]vmSpec, len(s.VMs)), Rules: s.Rules, Terms: s.Terms, Origin: s.Origin}
 	known := map[string]int{}
 	for rank := range s.VMs {
 		raw, err := json.Marshal(s.VMs[rank].Payload)
@@ -53,6 +54,7 @@ type decoded struct {
 	VMs      []vmSpec          `json:"vms"` // absent in specs of older versions: there each VM has a row
 	Rules    string            `json:"rules"`
 	Terms    storedTerms       `json:"terms"`
+	Origin   cluster.Origin    `json:"origin"`
 }
 
 // storedTerms also reads the terms of older versions, with durations in nanoseconds.

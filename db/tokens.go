@@ -56,20 +56,20 @@ func (t *tx) forgetTokens(account int64, now time.Time) error {
 		ORDER BY id DESC LIMIT -1 OFFSET ?3)`, account, now.UnixNano(), endedTokens)
 }
 
-// UserByToken returns the account and the number of a token. A token that is unknown, revoked,
+// UserByToken returns the account of a token, and of the token its number and its name. A token that is unknown, revoked,
 // expired, or of a disabled account is ErrUnauthenticated; the error does not tell which.
-func (d *DB) UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (u journal.User, token int64, err error) {
+func (d *DB) UserByToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) (u journal.User, token journal.Token, err error) {
 	err = d.snapshot(ctx, func(r *snapshot) (err error) {
-		u, err = scanUser(r.tx.QueryRowContext(r.ctx, "SELECT "+userColumns+`, tokens.id FROM tokens JOIN users ON users.id = tokens.account
+		u, err = scanUser(r.tx.QueryRowContext(r.ctx, "SELECT "+userColumns+`, tokens.id, tokens.name FROM tokens JOIN users ON users.id = tokens.account
 			WHERE sha256 = ? AND NOT revoked AND (expires_ns IS NULL OR expires_ns > ?) AND users.state = 'active'`,
-			hash[:], now.UnixNano()), &token)
+			hash[:], now.UnixNano()), &token.ID, &token.Name)
 		return err
 	})
 	switch {
 	case errors.Is(err, cluster.ErrNotFound):
-		return journal.User{}, 0, fmt.Errorf("token: %w", cluster.ErrUnauthenticated)
+		return journal.User{}, journal.Token{}, fmt.Errorf("token: %w", cluster.ErrUnauthenticated)
 	case err != nil:
-		return journal.User{}, 0, fmt.Errorf("token: %w", err)
+		return journal.User{}, journal.Token{}, fmt.Errorf("token: %w", err)
 	}
 	return u, token, nil
 }

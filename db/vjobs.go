@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -75,6 +76,23 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 		return journal.Kept{}, fmt.Errorf("vjob %s: %w", id, err)
 	}
 	return kept, nil
+}
+
+// Notified lists those of some vjobs that have addresses to notify, in order, with their terms.
+func (d *DB) Notified(ctx context.Context, ids []cluster.VJobID) (rows []journal.Row, err error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	err = d.snapshot(ctx, func(r *snapshot) (err error) {
+		rows, err = r.withTerms(rows, ` WHERE id IN (SELECT value FROM json_each(?))
+			AND specs.json ->> '$.terms.notify' IS NOT NULL ORDER BY id`, []any{string(list)})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list vjobs with addresses: %w", err)
+	}
+	return rows, nil
 }
 
 const (
@@ -176,7 +194,7 @@ func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) 
 	}
 	for i := range list {
 		pool, moves := list[i].Pool, list[i].Moves
-		list[i].Rules, list[i].Terms = specs[i].Rules, specs[i].Terms.current().Clone()
+		list[i].Rules, list[i].Terms, list[i].Origin = specs[i].Rules, specs[i].Terms.current().Clone(), specs[i].Origin
 		list[i].Pool, list[i].Moves = pool, moves
 		if shape := list[i].Shape; shape > 0 && shape < len(list[i].Shapes) {
 			list[i].VJob = list[i].WithShape(shape)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vjob/cluster"
@@ -26,6 +27,7 @@ type source struct {
 	events []journal.Event
 	notify map[cluster.VJobID][]string
 	owners map[cluster.VJobID]string // ann for all others
+	asked  [][]cluster.VJobID        // the arguments of Notified
 }
 
 func (s *source) add(id cluster.VJobID, state cluster.State) {
@@ -51,14 +53,16 @@ func (s *source) Events(_ context.Context, f journal.EventFilter) (list []journa
 	return list, nil
 }
 
-func (s *source) VJob(_ context.Context, id cluster.VJobID) (journal.Kept, error) {
+func (s *source) Notified(_ context.Context, ids []cluster.VJobID) (list []journal.Row, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	to, ok := s.notify[id]
-	if !ok {
-		return journal.Kept{}, cluster.ErrNotFound
+	s.asked = append(s.asked, ids)
+	for _, id := range ids {
+		if to := s.notify[id]; len(to) > 0 {
+			list = append(list, journal.Row{VJob: &cluster.VJob{ID: id, Name: "run", Owner: cmp.Or(s.owners[id], "ann"), Terms: cluster.Terms{Notify: to}}})
+		}
 	}
-	return journal.Kept{Row: journal.Row{VJob: &cluster.VJob{ID: id, Name: "run", Owner: cmp.Or(s.owners[id], "ann"), Terms: cluster.Terms{Notify: to}}}}, nil
+	return list, nil
 }
 
 // clock is a present that tests turn forward.
@@ -221,5 +225,40 @@ func TestRetries(t *testing.T) {
 	stop()
 	if len(box.mails) != 0 {
 		t.Errorf("%d mails too many", len(box.mails))
+	}
+}
+
+// The audiences of a batch of events are read together, and once. Without a way of delivery none are read.
+func TestAudiencesAreReadTogether(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		mail notify.Carrier
+		want int // vjobs asked about
+	}{{"no way of delivery", nil, 0}, {"mail", &counting{calls: make(chan error, 100)}, 300}} {
+		file, s := filepath.Join(t.TempDir(), "letters"), &source{}
+		synctest.Test(t, func(t *testing.T) {
+			p, stop := run(t, notify.PosterSettings{Source: s, File: file, Now: time.Now, Mail: c.mail})
+			begun(t, file)
+			for id := range cluster.VJobID(300) {
+				s.add(id+1, cluster.Booting) // has no tag
+				s.add(id+1, cluster.Running)
+				s.add(id+1, cluster.Terminated)
+			}
+			p.Notify()
+			time.Sleep(time.Minute)
+			stop()
+			asked := map[cluster.VJobID]bool{}
+			for _, ids := range s.asked {
+				for _, id := range ids {
+					if asked[id] {
+						t.Errorf("%s: asked about vjob %s twice", c.name, id)
+					}
+					asked[id] = true
+				}
+			}
+			if len(asked) != c.want || len(s.asked) > 900/500+1 {
+				t.Errorf("%s: %d questions about %d vjobs, want %d", c.name, len(s.asked), len(asked), c.want)
+			}
+		})
 	}
 }

@@ -23,7 +23,8 @@ const (
 type Source interface {
 	// Events lists events, oldest first.
 	Events(ctx context.Context, f journal.EventFilter) ([]journal.Event, error)
-	VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error)
+	// Notified lists those of some vjobs that have addresses, with their terms.
+	Notified(ctx context.Context, ids []cluster.VJobID) ([]journal.Row, error)
 }
 
 // Carrier delivers a message. An error that is [ErrRefused] is final.
@@ -187,25 +188,23 @@ func (p *Poster) read(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if err := p.meet(ctx, events); err != nil {
+		return false, err
+	}
 	for i := range events {
-		if err := p.take(ctx, &events[i]); err != nil {
-			return false, err
-		}
+		p.take(&events[i])
 		p.cursor = events[i].Seq
 	}
 	return len(events) == batch, nil
 }
 
 // take writes a letter to each address that an event concerns.
-func (p *Poster) take(ctx context.Context, e *journal.Event) error {
+func (p *Poster) take(e *journal.Event) {
 	tag, ok := TagOf(e)
 	if !ok {
-		return nil
+		return
 	}
-	to, err := p.audience(ctx, e.VJob)
-	if err != nil {
-		return err
-	}
+	to := p.known[e.VJob]
 	for _, text := range to.addresses {
 		address, err := ParseAddress(text)
 		if err != nil || !address.Wants(tag) {
@@ -214,27 +213,41 @@ func (p *Poster) take(ctx context.Context, e *journal.Event) error {
 		m, now := to.about.Of(e, tag), p.Now().UTC()
 		p.owe(&letter{To: text, Message: m, OAR: m.OAR, Since: now, Next: now})
 	}
-	return nil
 }
 
-// audience is the addresses that learn of a vjob; one that is gone has none.
-func (p *Poster) audience(ctx context.Context, id cluster.VJobID) (audience, error) {
-	if a, known := p.known[id]; known {
-		return a, nil
+// meet reads the audiences of the vjobs of some events, unless nothing is delivered. A vjob that is gone has none.
+func (p *Poster) meet(ctx context.Context, events []journal.Event) error {
+	if p.Mail == nil && p.Hook == nil {
+		return nil
 	}
-	kept, err := p.Source.VJob(ctx, id)
-	if err != nil && !errors.Is(err, cluster.ErrNotFound) {
-		return audience{}, err
-	}
+	var strangers []cluster.VJobID
 	if len(p.known) >= remember {
 		clear(p.known)
 	}
-	a := audience{}
-	if err == nil && len(kept.Notify) > 0 {
-		a = audience{kept.Notify, About(kept.VJob, p.Host)}
+	for i := range events {
+		e := &events[i]
+		if _, tagged := TagOf(e); !tagged {
+			continue
+		}
+		if _, known := p.known[e.VJob]; !known {
+			strangers = append(strangers, e.VJob)
+			p.known[e.VJob] = audience{}
+		}
 	}
-	p.known[id] = a
-	return a, nil
+	if len(strangers) == 0 {
+		return nil
+	}
+	rows, err := p.Source.Notified(ctx, strangers)
+	if err != nil {
+		for _, id := range strangers {
+			delete(p.known, id)
+		}
+		return err
+	}
+	for i := range rows {
+		p.known[rows[i].ID] = audience{rows[i].Notify, About(rows[i].VJob, p.Host)}
+	}
+	return nil
 }
 
 // send begins the attempts that may begin now.

@@ -28,7 +28,8 @@ const DefaultQueue = "default"
 
 // State returns the state of the job.
 func (v *JobView) State() State {
-	ran := !v.Started.IsZero() || v.Outcome == cluster.Completed || v.Outcome == cluster.WalltimeExceeded // short vjobs may end before they are seen running
+	ended := v.Outcome == cluster.Completed || v.Outcome == cluster.Unsuccessful || v.Outcome == cluster.WalltimeExceeded
+	ran := ended || !v.Started.IsZero() // short vjobs may end before they are seen running
 	state := v.VJob.State
 	if v.Outcome == cluster.Unsuccessful {
 		state = cluster.Terminated // only the exit code tells that the command failed
@@ -100,7 +101,8 @@ func (r *Record) message(v *JobView, name string) string {
 		kind = "I"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "R=%d,W=%s,J=%s", (v.Reserved.CPU+cluster.CPU-1)/cluster.CPU, FormatWalltime(v.Walltime), kind)
+	processors := v.Reserved.CPU * cluster.MilliCPU(Sharers(r.Types))
+	fmt.Fprintf(&b, "R=%d,W=%s,J=%s", (processors+cluster.CPU-1)/cluster.CPU, FormatWalltime(v.Walltime), kind)
 	for _, part := range []struct{ key, value string }{
 		{"N", name}, {"Q", unlessUsual(r.Queue, DefaultQueue, "besteffort")}, {"P", unlessUsual(v.Project, DefaultQueue)}, {"T", strings.Join(r.Types, "|")},
 	} {

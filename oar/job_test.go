@@ -64,3 +64,28 @@ func TestOf(t *testing.T) {
 		t.Errorf("%+v", empty)
 	}
 }
+
+// A job that ended before it was seen running has run: only its exit code tells that its command failed.
+func TestShortJob(t *testing.T) {
+	for want, v := range map[oar.State]*cluster.VJob{
+		oar.StateTerminated: {State: cluster.Failed, Outcome: cluster.Unsuccessful},
+		oar.StateError:      {State: cluster.Failed},
+	} {
+		if got := (&oar.JobView{VJob: v}).State(); got != want {
+			t.Errorf("outcome %s: %s, want %s", v.Outcome, got, want)
+		}
+	}
+}
+
+// A job that shares its processors counts with all of them.
+func TestSharers(t *testing.T) {
+	for text, want := range map[string]int{"timesharing=*,*": 2, "timesharing=user,*": 1, "timesharing=*,name": 1, "noop": 1} {
+		if got := oar.Sharers([]string{"besteffort", text}); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+	v := oar.JobView{VJob: &cluster.VJob{Walltime: time.Hour, Terms: cluster.Terms{Labels: (&oar.Record{Types: []string{"timesharing=*,*"}}).Labels()}}, Reserved: cluster.Resources{CPU: 4000}}
+	if j := oar.JobOf(&v, nil); !strings.HasPrefix(j.Message, "R=8,") {
+		t.Errorf("%s", j.Message)
+	}
+}

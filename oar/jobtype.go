@@ -96,6 +96,15 @@ func HasJobType(types []string, name string) bool {
 	return slices.ContainsFunc(types, func(text string) bool { return SplitJobType(text).Name == name })
 }
 
+// Sharers returns how many jobs may share the processors of a VM of a job with these types: 2 of one that shares with
+// the jobs of all users and names, as timesharing=*,* says, else 1.
+func Sharers(types []string) int {
+	if slices.Contains(types, "timesharing=*,*") {
+		return 2
+	}
+	return 1
+}
+
 // ParseJobType parses a type that OAR defines. The error is an [*Error] with the exit code of a rule
 // of admission: in OAR such a rule refuses unknown types.
 func ParseJobType(text string) (JobType, error) {

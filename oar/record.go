@@ -17,6 +17,7 @@ type Record struct {
 	Types          []string
 	Properties     string
 	Wanted         string // -l
+	Walltime       int64  // seconds at submission; 0 of several -l
 	Interactive    bool
 	Stdout, Stderr string
 	Checkpoint     int64
@@ -39,6 +40,7 @@ func (r *Record) Labels() map[string]string {
 		"name": r.Name, "command": r.Command, "directory": r.Directory, "queue": r.Queue, "types": strings.Join(r.Types, "\n"),
 		"properties": r.Properties, "wanted": r.Wanted, "stdout": r.Stdout, "stderr": r.Stderr, "initial_request": r.InitialRequest,
 		"checkpoint": labelNumber(r.Checkpoint), "signal": labelNumber(r.Signal), "resubmits": labelNumber(r.Resubmits),
+		"walltime":    labelNumber(r.Walltime),
 		"interactive": labelFlag(r.Interactive), "script": labelFlag(r.Script),
 	} {
 		if value != "" {
@@ -60,6 +62,7 @@ func RecordOf(labels map[string]string) (r Record, ok bool) {
 		Name: of("name"), Command: of("command"), Script: of("script") != "", Directory: of("directory"), Queue: of("queue"),
 		Properties: of("properties"), Wanted: of("wanted"), Stdout: of("stdout"), Stderr: of("stderr"), InitialRequest: of("initial_request"),
 		Checkpoint: count("checkpoint"), Signal: count("signal"), Resubmits: count("resubmits"),
+		Walltime:    count("walltime"),
 		Interactive: of("interactive") != "",
 	}
 	if types := of("types"); types != "" {

@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 		`{"command": "id"} {}`:                   `body: byte 18 (invalid character '{' after top-level value), want one JSON object and nothing after it`,
 		`{"command": "a", "command": "b"}`:       `command: a second value, want each field once`,
 		`{"param-file": "a", "param_file": "b"}`: `param_file: a second value, want each option once`,
-		`{"COMMAND": "a"}`:                       `COMMAND: an unknown field, want one of ` + submissionKeys,
+		`{"COMMAND": "a"}`:                       `COMMAND: an unknown field, want probably command, or one of ` + submissionKeys,
 		`{"bogus": 1}`:                           `bogus: an unknown field, want one of ` + submissionKeys,
 		`{"command": [1]}`:                       `command: a list is not text`,
 		`{"hold": "perhaps"}`:                    `hold: "perhaps" is not true or false`,

@@ -20,11 +20,19 @@ type Error struct {
 	Code    string // see [wire.ErrorBody]
 	Message string
 	Field   string // of the input, "" when none is to blame
+	Fields  []wire.FieldFault
 	Body    []byte // the whole answer, for dialects that say more
 }
 
-// Error is the message, with the field in front where it is not there already.
+// Error is the message, with the field in front where it is not there already. Several wrong fields have a line each.
 func (e *Error) Error() string {
+	if len(e.Fields) > 1 {
+		lines := make([]string, len(e.Fields))
+		for i, f := range e.Fields {
+			lines[i] = f.Message
+		}
+		return strings.Join(lines, "\n")
+	}
 	if e.Field == "" || strings.Contains(e.Message, e.Field) {
 		return e.Message
 	}
@@ -73,7 +81,7 @@ func decodeError(res *http.Response) error {
 	var body wire.Error
 	if json.Unmarshal(data, &body) == nil && body.Error.Code != "" {
 		e := body.Error
-		return &Error{Status: res.StatusCode, Code: e.Code, Message: e.Message, Field: e.Field, Body: data}
+		return &Error{Status: res.StatusCode, Code: e.Code, Message: e.Message, Field: e.Field, Fields: e.Fields, Body: data}
 	}
 	code := wire.CodeInternal
 	if res.StatusCode >= http.StatusBadGateway {

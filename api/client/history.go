@@ -33,9 +33,11 @@ func (c *historyClient) Plan(ctx context.Context, id int64) (wire.Plan, error) {
 
 // EventQuery narrows a list or a stream of events. Zero fields do not narrow.
 type EventQuery struct {
-	After int64 // only events with a larger Seq
-	VJob  int64
-	Limit int // lists only; 0 is the server's default
+	After   int64 // only events with a larger Seq
+	VJob    int64
+	Array   int64  // only events of the vjobs of this array
+	Indexes string // with Array: only of those at these places, such as 2,5-9
+	Limit   int    // lists only; 0 is the server's default
 	// Latest gives the last Limit events instead of the first, still oldest
 	// first. A stream then begins with what comes from now on.
 	Latest bool
@@ -45,6 +47,8 @@ func (q EventQuery) values() url.Values {
 	v := url.Values{}
 	setNumber(v, "after", q.After)
 	setNumber(v, "vjob", q.VJob)
+	setNumber(v, "array", q.Array)
+	setText(v, "index", q.Indexes)
 	setNumber(v, "limit", int64(q.Limit))
 	setTrue(v, "latest", q.Latest)
 	return v

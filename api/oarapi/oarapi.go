@@ -13,8 +13,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"vjob/api"
 	"vjob/api/wire"
 	"vjob/cluster"
@@ -55,7 +53,7 @@ func (d *Dialect) Endpoints(s *api.Service) []api.Endpoint {
 	list := d.endpoints(s)
 	for i := range list {
 		e := &list[i]
-		e.Path, e.Errors = root+e.Path, &api.ErrorShape{Example: oar.Failure{}, Write: fail}
+		e.Path, e.Errors = root+e.Path, &api.ErrorShape{Name: "OAR", Show: failure}
 		e.Status = cmp.Or(e.Status, http.StatusOK)
 		e.Verb = cmp.Or(e.Verb, api.Read)
 	}
@@ -68,17 +66,20 @@ type service struct{ *api.Service }
 // now returns the time in seconds since 1970.
 func (s *service) now() int64 { return s.Now().Unix() }
 
-// fail writes an error in OAR's shape, which includes the native one.
-func fail(c *gin.Context, status int, body wire.ErrorBody, cause error) {
+// failure returns an error in OAR's shape, which includes the native one.
+func failure(status int, body wire.ErrorBody, cause error) any {
 	f := oar.Failure{Code: status, Title: http.StatusText(status), Message: body.Message, Exit: int(exitCodeOf(cause))}
 	if f.Exit == int(oar.ExitRefused) {
 		_, f.Message, _ = strings.Cut(f.Message, "\n") // the output has OAR's line already
 	}
 	f.Error.Code, f.Error.Message, f.Error.Field = body.Code, body.Message, body.Field
+	for _, bad := range body.Fields {
+		f.Error.Fields = append(f.Error.Fields, oar.Wrong(bad))
+	}
 	if said, ok := errors.AsType[*outputError](cause); ok {
 		f.Output = joinLines(said.output)
 	}
-	c.AbortWithStatusJSON(status, f)
+	return f
 }
 
 // exitCodeOf returns the exit code of OAR's command for an error.

@@ -12,12 +12,12 @@ import (
 
 // Info is the answer to GET /version, /timezone and /whoami.
 type Info struct {
-	Version   string `json:"oar_version,omitempty"`
-	Server    string `json:"oar_server_version,omitempty"`
-	API       string `json:"api_version,omitempty"`
-	TimeZone  string `json:"timezone,omitempty"`
-	User      string `json:"authenticated_user,omitempty"`
-	Timestamp int64  `json:"api_timestamp"`
+	Version   string `json:"oar_version,omitempty"`        // the version of OAR that this answers as
+	Server    string `json:"oar_server_version,omitempty"` // the version of vjob
+	API       string `json:"api_version,omitempty"`        // of OAR's API
+	TimeZone  string `json:"timezone,omitempty"`           // of the daemon
+	User      string `json:"authenticated_user,omitempty"` // the caller
+	Timestamp int64  `json:"api_timestamp"`                // seconds since 1970
 }
 
 // apiVersion is the version of OAR's API that this API follows.
@@ -54,6 +54,6 @@ func (h *siteHandler) timezone(c *gin.Context, _ api.Subject) error {
 
 // queues answers GET /queues.
 func (h *siteHandler) queues(c *gin.Context, _ api.Subject) error {
-	c.JSON(http.StatusOK, oar.Page[oar.Queue]{Timestamp: h.now(), Items: h.config.Queues, Links: selfLink(c), Total: len(h.config.Queues)})
+	c.JSON(http.StatusOK, oar.Page[oar.Queue]{Timestamp: h.now(), Items: append([]oar.Queue{}, h.config.Queues...), Links: selfLink(c), Total: len(h.config.Queues)})
 	return nil
 }

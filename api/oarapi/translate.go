@@ -254,7 +254,7 @@ func (m *translator) admit() error {
 
 // place translates resources into VMs.
 func (m *translator) place(nodes request.Inventory) error {
-	spec := request.Spec{Request: m.job.Request, Filters: m.job.Properties, Memory: m.job.Memory}
+	spec := request.Spec{Request: m.job.Request, Filters: m.job.Properties, Memory: m.job.Memory, Sharers: oar.Sharers(m.job.Types)}
 	placements, err := request.Place(spec, nodes, m.site.Request)
 	if err != nil {
 		return err
@@ -271,6 +271,9 @@ func (m *translator) place(nodes request.Inventory) error {
 			continue
 		}
 		m.VJob.Shapes = append(m.VJob.Shapes, shape)
+	}
+	if len(m.VJob.Shapes) == 0 {
+		m.Record.Walltime = m.VJob.WalltimeSeconds
 	}
 	if n := len(m.VJob.Shapes); n > 0 && m.VJob.WalltimeSeconds == 0 {
 		return &oar.Error{Exit: oar.ExitRequest, OAR: "# Error: cannot recognize walltime resource value", Text: "of several -l each needs a walltime: the one that ends first is taken"}

@@ -18,6 +18,8 @@ const (
 	typeDeadline   = "deadline"
 	typePostpone   = "postpone"
 	typeExpire     = "expire"
+
+	typeTimesharing = "timesharing"
 )
 
 // applyType translates a type. A type without effect on VMs gets a warning; a type that vjob cannot
@@ -31,6 +33,10 @@ func (m *translator) applyType(text string) error {
 		terms.Idempotent = true
 	case typeContainer:
 		terms.Container = true
+	case typeTimesharing:
+		if oar.Sharers([]string{text}) == 1 {
+			m.warn("type " + text + " shares nothing here: its processors are its own, since none can be shared with chosen jobs only. Share with all by timesharing=*,*, or run jobs inside a container: -t container, -t inner=ID.")
+		}
 	case typeInner:
 		return m.findContainers(text, t.Value)
 	case typeDeadline, typePostpone, typeExpire:
@@ -46,7 +52,6 @@ func (m *translator) applyType(text string) error {
 
 // ineffectiveTypes are recorded but have no effect here. The text names the alternative.
 var ineffectiveTypes = map[string]string{
-	"timesharing": "the processors of a VM are its own; vjob submit --cpu 0.5 asks for a part of one.",
 	"cosystem":    "the command runs in the first VM, as that of any job.",
 	"token":       "tokens are not counted; quotas of users, projects and queues are.",
 	"state":       "a job starts on nodes that are up.",

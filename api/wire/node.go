@@ -4,23 +4,23 @@ import "time"
 
 // Node is one node in GET /v1/nodes.
 type Node struct {
-	Name          string    `json:"name"`
-	State         string    `json:"state"`
-	Silent        bool      `json:"silent"` // does not answer
-	Problem       string    `json:"problem,omitempty"`
+	Name          string    `json:"name"`               // of the settings
+	State         string    `json:"state"`              // of administration
+	Silent        bool      `json:"silent"`             // does not answer
+	Problem       string    `json:"problem,omitempty"`  // why it does not answer (administrators)
 	Warnings      []string  `json:"warnings,omitempty"` // for administrators: such as that VMs are not confined
-	Since         time.Time `json:"since"`
-	CPUMilli      int64     `json:"cpu_milli"`
-	MemoryMiB     int64     `json:"memory_mib"`
-	UsedCPUMilli  int64     `json:"used_cpu_milli"`
-	UsedMemoryMiB int64     `json:"used_memory_mib"`
+	Since         time.Time `json:"since"`              // when it got into its state
+	CPUMilli      int64     `json:"cpu_milli"`          // its processors, in thousandths
+	MemoryMiB     int64     `json:"memory_mib"`         // its memory for VMs
+	UsedCPUMilli  int64     `json:"used_cpu_milli"`     // what its VMs have reserved, in thousandths of a processor
+	UsedMemoryMiB int64     `json:"used_memory_mib"`    // what its VMs have reserved
 	// DemandCPUMilli and DemandMemoryMiB are what its VMs demand, which may be more than it has.
 	DemandCPUMilli  int64             `json:"demand_cpu_milli"`
-	DemandMemoryMiB int64             `json:"demand_memory_mib"`
-	Power           *NodePower        `json:"power,omitempty"` // nil: unknown
-	VMs             []string          `json:"vms"`
-	Labels          map[string]string `json:"labels,omitempty"`
-	Switch          *NodeSwitch       `json:"switch,omitempty"` // nil: it cannot be switched off and on
+	DemandMemoryMiB int64             `json:"demand_memory_mib"` // what its VMs demand, which may be more than it has
+	Power           *NodePower        `json:"power,omitempty"`   // nil: unknown
+	VMs             []string          `json:"vms"`               // those on it that the caller may see, such as 12.3
+	Labels          map[string]string `json:"labels,omitempty"`  // of the settings, such as rack: r1
+	Switch          *NodeSwitch       `json:"switch,omitempty"`  // nil: it cannot be switched off and on
 	Maintenance     *NodeMaintenance  `json:"maintenance,omitempty"`
 }
 
@@ -29,9 +29,9 @@ type NodeDuration struct {
 	Kind            string  `json:"kind"`             // boot, stop, suspend, resume, remote resume, migrate
 	Source          string  `json:"source"`           // node: learned there; cluster: the median of the nodes; settings
 	ConstantSeconds float64 `json:"constant_seconds"` // whatever the memory of the VM
-	PerGiBSeconds   float64 `json:"per_gib_seconds"`
-	Observations    int     `json:"observations"` // on the node; of the last ones that count
-	Spread          float64 `json:"spread"`       // usual relative error of one of them: 0.1 is 10 %
+	PerGiBSeconds   float64 `json:"per_gib_seconds"`  // for each GiB of memory of the VM
+	Observations    int     `json:"observations"`     // on the node; of the last ones that count
+	Spread          float64 `json:"spread"`           // usual relative error of one of them: 0.1 is 10 %
 }
 
 // NodePower is what a node draws.
@@ -43,7 +43,7 @@ type NodePower struct {
 
 // NodeList is the answer to GET /v1/nodes.
 type NodeList struct {
-	Nodes    []Node    `json:"nodes"`
+	Nodes    []Node    `json:"nodes"`              // all nodes, in the order of the settings
 	Failover *Failover `json:"failover,omitempty"` // absent if policy.failover is 0
 	Alarms   *int      `json:"alarms,omitempty"`   // open ones that are not acknowledged (administrators)
 }
@@ -51,12 +51,12 @@ type NodeList struct {
 // Failover is whether the VMs of any few nodes can start again on the others, as of the last decision.
 type Failover struct {
 	Nodes int  `json:"nodes"` // that may be lost at once (policy.failover)
-	Holds bool `json:"holds"`
+	Holds bool `json:"holds"` // the VMs of any so many nodes can start again
 	// What further VMs may reserve in sum; negative is missing. The largest piece may be smaller.
 	SpareCPUMilli  int64    `json:"spare_cpu_milli"`
-	SpareMemoryMiB int64    `json:"spare_memory_mib"`
-	Lost           []string `json:"lost,omitempty"` // nodes of which the loss cannot be made up for
-	Why            string   `json:"why,omitempty"`  // what is missing
+	SpareMemoryMiB int64    `json:"spare_memory_mib"` // what further VMs may reserve in sum, in MiB
+	Lost           []string `json:"lost,omitempty"`   // nodes of which the loss cannot be made up for
+	Why            string   `json:"why,omitempty"`    // what is missing
 }
 
 // NodeChange is the body of PATCH /v1/nodes/{name}: the state to put it in.
@@ -73,7 +73,7 @@ type NodeChange struct {
 
 // NodesChange is the body of PATCH /v1/nodes: the nodes, and the state to put them in.
 type NodesChange struct {
-	Names []string `json:"names"`
+	Names []string `json:"names"` // of the nodes; all are changed, or none
 	NodeChange
 }
 
@@ -90,8 +90,8 @@ type NodeDetail struct {
 // NodePlatform is what VMs of one domain type can be on a node. A VM comes only to nodes that offer the
 // machine type and the CPU features that it was booted with.
 type NodePlatform struct {
-	Type         string   `json:"type"` // kvm, qemu
-	Arch         string   `json:"arch"`
+	Type         string   `json:"type"`                // kvm, qemu
+	Arch         string   `json:"arch"`                // such as x86_64
 	CPUModel     string   `json:"cpu_model,omitempty"` // the named model nearest to the CPU
 	CPUFeatures  []string `json:"cpu_features"`        // empty: unknown
 	MachineTypes []string `json:"machine_types"`       // full names; empty: unknown
@@ -99,12 +99,12 @@ type NodePlatform struct {
 
 // NodeMaintenance is how far a node is on its way into maintenance.
 type NodeMaintenance struct {
-	By     string    `json:"by"`
-	Reason string    `json:"reason,omitempty"`
-	Since  time.Time `json:"since"`
-	Empty  bool      `json:"empty"` // it is in maintenance: nothing is on the node
-	VMs    int       `json:"vms"`   // that were there when it began
-	Left   int       `json:"left"`  // that are still there
+	By     string    `json:"by"`               // the administrator that began it
+	Reason string    `json:"reason,omitempty"` // of that administrator
+	Since  time.Time `json:"since"`            // when it began
+	Empty  bool      `json:"empty"`            // it is in maintenance: nothing is on the node
+	VMs    int       `json:"vms"`              // that were there when it began
+	Left   int       `json:"left"`             // that are still there
 	// Moving are the VMs that leave now, those that the caller may see.
 	Moving []string `json:"moving"`
 	// Stays says what no plan takes off the node, and why (administrators).

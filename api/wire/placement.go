@@ -17,6 +17,6 @@ type Placement struct {
 
 // Deviation has the standard deviations of the used fractions of the nodes: 0 is perfectly even.
 type Deviation struct {
-	CPU    float64 `json:"cpu"`
-	Memory float64 `json:"memory"`
+	CPU    float64 `json:"cpu"`    // of the used parts of the CPU, from 0 to 1
+	Memory float64 `json:"memory"` // of the used parts of the memory, from 0 to 1
 }

@@ -19,6 +19,6 @@ type SettingChange struct {
 	Setting string `json:"setting"`       // such as queues.night.priority
 	Kind    string `json:"kind"`          // changed, added, removed
 	Old     string `json:"old,omitempty"` // as it stands in a file
-	New     string `json:"new,omitempty"`
-	Effect  string `json:"effect"` // live: at the reload; restart: when the daemon is started again
+	New     string `json:"new,omitempty"` // as it stands in a file
+	Effect  string `json:"effect"`        // live: at the reload; restart: when the daemon is started again
 }

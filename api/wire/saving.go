@@ -4,22 +4,22 @@ import "time"
 
 // Consolidation is the result of the searches for placements of running VMs that draw less.
 type Consolidation struct {
-	Enabled bool               `json:"enabled"`
+	Enabled bool               `json:"enabled"`           // the cluster is searched for such placements
 	NextAt  *time.Time         `json:"next_at,omitempty"` // the earliest next search
 	Last    *ConsolidationLook `json:"last,omitempty"`    // the last one
 	Done    *ConsolidationLook `json:"done,omitempty"`    // the last one that moved VMs
 	// These count since the daemon was started; energy is estimated.
 	Looks       int     `json:"looks"`
-	Plans       int     `json:"plans"`
-	VMs         int     `json:"vms"`
-	SavesJoules float64 `json:"saves_joules"`
-	CostsJoules float64 `json:"costs_joules"`
+	Plans       int     `json:"plans"`        // context switches that carried such moves out
+	VMs         int     `json:"vms"`          // VMs that were moved
+	SavesJoules float64 `json:"saves_joules"` // energy that the moves save, estimated
+	CostsJoules float64 `json:"costs_joules"` // energy that the moves took, estimated
 }
 
 // ConsolidationLook is one search: the VMs that would draw less elsewhere, and why they were
 // moved or not.
 type ConsolidationLook struct {
-	At          time.Time `json:"at"`
+	At          time.Time `json:"at"`             // when it ended
 	Nodes       int       `json:"nodes"`          // searched
 	Looks       int       `json:"looks"`          // searches until all nodes were searched
 	VMs         []string  `json:"vms"`            // that would move

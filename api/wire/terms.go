@@ -11,9 +11,9 @@ type Terms struct {
 // Shape is one alternative of a moldable vjob: VMs as in a submission, and how long it
 // runs then.
 type Shape struct {
-	Count           int      `json:"count,omitempty"`
-	Template        *VMSpec  `json:"template,omitempty"`
-	VMs             []VMSpec `json:"vms,omitempty"`
-	WalltimeSeconds int64    `json:"walltime_seconds"`
-	Rules           string   `json:"rules,omitempty"`
+	Count           int      `json:"count,omitempty"`    // of the VMs, beside template
+	Template        *VMSpec  `json:"template,omitempty"` // of which each VM is a copy
+	VMs             []VMSpec `json:"vms,omitempty"`      // one by one, in place of count and template
+	WalltimeSeconds int64    `json:"walltime_seconds"`   // of running time
+	Rules           string   `json:"rules,omitempty"`    // in place of those of the vjob
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"os/user"
 	"strconv"
 	"strings"
 
@@ -23,10 +21,6 @@ var ErrLeft = errors.New("left")
 // leaveKey is Ctrl-], which leaves the console, as in virsh and telnet.
 const leaveKey = 0x1d
 
-// CommandVariable is the environment variable with the command of a program that connects to a VM
-// instead of its serial console, such as "ssh {user}@{guest}".
-const CommandVariable = "VJOB_CONNECT"
-
 // Terminal is the terminal of a user. It is not safe for concurrent use.
 type Terminal struct {
 	In       io.Reader
@@ -38,8 +32,8 @@ type Terminal struct {
 // Work connects the user with the first VM of a vjob: by the program of [CommandVariable], else by
 // its serial console.
 func (t *Terminal) Work(ctx context.Context, c *client.Client, job int64) error {
-	if words := strings.Fields(t.Getenv(CommandVariable)); len(words) > 0 {
-		return t.connect(ctx, c, job, words)
+	if command := t.Getenv(CommandVariable); strings.TrimSpace(command) != "" {
+		return t.connect(ctx, c, job, command)
 	}
 	return t.Attach(ctx, c, job, 0)
 }
@@ -137,29 +131,17 @@ func (t *Terminal) raw() (restore func(), err error) {
 }
 
 // connect runs a program that connects to the first VM. It returns [ErrLeft] when the program ends.
-func (t *Terminal) connect(ctx context.Context, c *client.Client, job int64, words []string) error {
+func (t *Terminal) connect(ctx context.Context, c *client.Client, job int64, command string) error {
 	detail, err := c.VJob(ctx, job)
 	if err != nil {
 		return err
 	}
-	node, name := "", ""
+	g := Guest{Name: cluster.GuestName(cluster.VMID{VJob: cluster.VJobID(job)}), Job: strconv.FormatInt(job, 10)}
 	if len(detail.VMs) > 0 {
-		node = detail.VMs[0].Node
+		g.Node = detail.VMs[0].Node
 	}
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	fill := strings.NewReplacer(
-		"{guest}", cluster.GuestName(cluster.VMID{VJob: cluster.VJobID(job)}), "{node}", node, "{user}", name, "{job}", strconv.FormatInt(job, 10),
-	)
-	for i, w := range words {
-		words[i] = fill.Replace(w)
-	}
-	run := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the user's own choice, on the user's machine
-	run.Stdin, run.Stdout, run.Stderr = t.In, t.Out, t.Err
-	var exit *exec.ExitError
-	if err := run.Run(); err != nil && !errors.As(err, &exit) { // the exit status is that of the user's last command
-		return fmt.Errorf("%s=%q: %w", CommandVariable, t.Getenv(CommandVariable), err)
+	if _, err := t.Exec(ctx, g.Fill(command)); err != nil { // the exit code is that of the user's last command
+		return fmt.Errorf("%s=%q: %w", CommandVariable, command, err)
 	}
 	return ErrLeft
 }

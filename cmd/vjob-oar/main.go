@@ -23,7 +23,8 @@ func main() {
 
 // run runs a command line and returns its exit code.
 func run(ctx context.Context, line []string) int {
-	name, ok := strings.CutPrefix(filepath.Base(line[0]), "oar")
+	called := line[0]
+	name, ok := strings.CutPrefix(filepath.Base(called), "oar")
 	line = line[1:]
 	if !ok {
 		if len(line) == 0 {
@@ -34,8 +35,10 @@ func run(ctx context.Context, line []string) int {
 	}
 	t := program.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 	return command.Run(ctx, name, line, command.Environment{
-		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
-		Client: connect, Attach: t.Work, Size: t.Size, Pause: program.Sleep, Interrupted: program.Interrupted,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: program.Version(),
+		Client: connect, Attach: t.Work, Exec: t.Exec, Size: t.Size,
+		Companion: func(name string) (string, error) { return program.Companion(called, name) },
+		Pause:     program.Sleep, Interrupted: program.Interrupted,
 	})
 }
 

@@ -229,7 +229,7 @@ func TestExitCodes(t *testing.T) {
 		t.Errorf("not all have ended:\n%s", out)
 	}
 	s.ok("submit", "--array", "2", "--steps", "1s@1", "--wait=start")
-	s.fails(cli.ExitTimeout, "array 11 is", "submit", "--array", "2", "--hold", "--wait", "--timeout", "1ns")
+	s.fails(cli.ExitTimeout, "array 11: 2 vjobs still to end: the timeout", "submit", "--array", "2", "--hold", "--wait", "--timeout", "1ns")
 
 	s.ok("users", "add", "bob")
 	s.fails(cli.ExitConflict, "bob", "users", "add", "bob")

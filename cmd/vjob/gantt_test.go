@@ -73,7 +73,7 @@ func TestGanttFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "s-planned", "s-reserved", "s-running", "vjob 14: waits: needs 6 CPU more", "Memory"} {
+	for _, want := range []string{"<svg", "s-planned", "s-reserved", "s-running", "vjob 14: needs 6 CPU more", "Memory"} {
 		if !strings.Contains(string(svg), want) {
 			t.Errorf("the figure has no %q", want)
 		}

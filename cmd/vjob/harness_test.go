@@ -12,15 +12,18 @@ import (
 	"time"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
-	"vjob/cmd/vjob/watch"
 	"vjob/daemon/output/writer"
 	"vjob/tests/golden"
 )
 
 func TestMain(m *testing.M) {
 	writer.Main()
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
 	time.Local = time.UTC
 	os.Exit(m.Run())
 }
@@ -189,7 +192,7 @@ func busyCluster() map[string]any {
 	return map[string]any{
 		"/v1/vjobs": wire.VJobList{VJobs: jobs, Total: 3},
 		"/v1/vjobs/12": wire.VJobDetail{
-			VJob: jobs[0], Phase: "saving", Generation: 1, CPUSeconds: 40000, CPUWantedSeconds: 50000, MemoryMiBSeconds: 9 << 30, EnergyJoules: 900_000,
+			VJob: jobs[0], Origin: cluster.Origin{From: "192.0.2.7", Token: "laptop"}, Phase: "saving", Generation: 1, CPUSeconds: 40000, CPUWantedSeconds: 50000, MemoryMiBSeconds: 9 << 30, EnergyJoules: 900_000,
 			VMs:   []wire.VM{{ID: "12.0", Node: "n1", CPUMilli: 2000, MemoryMiB: 2048, Image: "simulated"}, {ID: "12.1", Ended: true, CPUMilli: 2000, MemoryMiB: 2048}},
 			Rules: "spread({VM0, VM1});\nban($VMS, n3);\n", Events: events[:1],
 			Refusals: []wire.Refusal{{VM: "12.1", Node: "n2", At: *at(-4), Why: "refused by the hypervisor: Machine type received is 'pc-i440fx-7.2' and local is 'pc-i440fx-6.2'"}},
@@ -231,6 +234,8 @@ func busyCluster() map[string]any {
 		},
 		"/v1/plans/3": earlier,
 		"/v1/plans/4": detail,
+		"/healthz":    wire.Health{Ready: true, Reason: "ready"},
+		"/v1/alarms":  wire.AlarmList{Alarms: []wire.Alarm{}},
 		"/v1/events":  wire.EventList{Events: events, Last: 42},
 		"/v1/images":  wire.ImageList{Images: []wire.Image{{ID: "debian", Kind: "disk", Description: "Debian 13", Default: true}}},
 		"/v1/images/orphans": wire.OrphanList{Orphans: []wire.Orphan{
@@ -292,6 +297,7 @@ func busyCluster() map[string]any {
 				At: *at(360), From: *at(355), Limits: []wire.Budget{{Watts: 6000, When: "Mo-Fr 18:00-08:00"}, {Watts: 3000, Group: "rack=r1"}},
 				Stops: []int64{12, 13},
 			}},
+			Waits: []int64{14},
 		},
 		"/v1/whoami": wire.Identity{Name: "ada", Role: "admin", Via: "socket"},
 		"/v1/status": wire.Status{
@@ -332,7 +338,7 @@ func TestTables(t *testing.T) {
 		"list": "list", "balance": "balance", "recommendations": "recommendations", "recommendation": "recommendations show 6", "show": "show 12", "nodes": "nodes", "node": "nodes show n1", "plan-done": "plans show 3", "energy-now": "energy now", "budget": "budget show", "plans": "plans", "plan": "plans show 4", "events": "events",
 		"alarms": "events --kind alarm", "images": "images", "orphans": "images orphans", "accounts": "accounts", "tokens": "token list --user ada", "audit": "audit", "audit-json": "audit -o json", "whoami": "whoami",
 		"queues": "queues", "pools": "pools", "pools-show": "pools show theory", "quotas": "quotas", "shares": "shares", "list-priority": "list --priority",
-		"logs": "logs 12", "watch": "watch --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
+		"logs": "logs 12", "watch": "watch --once", "watch-nodes": "watch nodes --once", "watch-plans": "watch plans --once", "watch-events": "watch events --once", "list-json": "list -o json", "logs-raw": "logs 12 --raw",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := *s
@@ -340,35 +346,6 @@ func TestTables(t *testing.T) {
 			golden.Same(t, "testdata/"+name+".golden", s.ok(strings.Fields(line)...))
 		})
 	}
-}
-
-// TestWidths draws the live view for terminals of several sizes: no line is wider
-// than the terminal, and no picture is higher.
-func TestWidths(t *testing.T) {
-	answers := busyCluster()
-	status := answers["/v1/status"].(wire.Status)
-	for range 40 {
-		status.VJobs = append(status.VJobs, status.VJobs[0])
-		status.Nodes = append(status.Nodes, status.Nodes[0])
-		status.Running = append(status.Running, status.Running[0])
-	}
-	events := answers["/v1/events"].(wire.EventList).Events
-	for _, width := range []int{40, 60, 80, 100, 132, 160, 240} {
-		for _, height := range []int{24, 40, 60, 0} {
-			text := watch.Draw(width, height, status, events)
-			lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-			if height > 0 && len(lines) > height {
-				t.Errorf("%d×%d: %d lines", width, height, len(lines))
-			}
-			for _, line := range lines {
-				if n := len([]rune(line)); n > width && width >= 80 {
-					t.Errorf("%d×%d: a line of %d: %q", width, height, n, line)
-				}
-			}
-		}
-	}
-	golden.Same(t, "testdata/frame-80x30.golden", watch.Draw(80, 30, status, events))
-	golden.Same(t, "testdata/frame-160x40.golden", watch.Draw(160, 40, status, events))
 }
 
 // TestColours paints on a terminal only, and not when NO_COLOR says so.

@@ -50,6 +50,7 @@ func run(ctx context.Context, s cli.Streams, args []string) int {
 func tree(a *cli.App) *cobra.Command {
 	root := a.Root(commands(a)...)
 	arrange(root)
+	illustrate(root)
 	completion.Register(a, root)
 	return root
 }

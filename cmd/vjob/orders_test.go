@@ -56,7 +56,7 @@ func TestOrdersToArrays(t *testing.T) {
 	s.fails(cli.ExitNotFound, "vjob 2[9]: not found", "hold", "sweep[9]")
 	s.fails(cli.ExitNotFound, "climate is no array", "hold", "climate[1]")
 	s.fails(cli.ExitNotFound, `array "climate": not found`, "hold", "--array", "climate")
-	s.fails(cli.ExitInput, "sweep is an array, want one vjob of it, such as sweep[1]", "show", "sweep")
+	s.fails(cli.ExitInput, "sweep is 5 vjobs, want one of them, such as 2[1]", "console", "sweep")
 	if out := s.ok("show", "sweep[4]"); !strings.Contains(out, "sweep[4]") {
 		t.Errorf("show:\n%s", out)
 	}

@@ -38,7 +38,7 @@ func TestExitStatus(t *testing.T) {
 	bad := file(t, "name: bad\nvms:\n- {cpu: 0.5, memory: 256MiB, work: 1s@0.5}\n- {cpu: 0.5, memory: 256MiB, work: 1s@0.5, exit_code: 3}\n")
 	s.ok("submit", "--name", "onok", "--hold", "--steps", "1s@1") // only a name that is known later is no name
 	r := s.run("submit", bad, "--wait")
-	if want := "vjob 2 failed: the work of VM 2.1 ended with exit code 3"; r.code != 3 || !strings.Contains(r.err, want) {
+	if want := "vjob 2 has failed: the work of VM 2.1 ended with exit code 3"; r.code != 3 || !strings.Contains(r.err, want) {
 		t.Errorf("exit code %d, want 3: %s, want %s", r.code, r.err, want)
 	}
 	if r := s.run("wait", "bad"); r.code != 3 {

@@ -100,3 +100,23 @@ func TestWhatIfFlags(t *testing.T) {
 	}
 	s.fails(cli.ExitInput, "--add: needs --what-if", "plan", "--add", "n4=n1")
 }
+
+// A script is submitted in question with the flags and the directives in its head, as vjob submit reads it.
+func TestWhatIfOfAScript(t *testing.T) {
+	s, f := against(t, map[string]any{"/v1/what-if": whatIfAnswer(), "/v1/nodes": wire.NodeList{}})
+	file := filepath.Join(t.TempDir(), "run.sh")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n#VJOB --vms 3 --cpu 2 --queue night --array 4%2\nsleep 60\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.ok("plan", "--what-if", "--submit", file)
+	var asked wire.WhatIf
+	if err := json.Unmarshal([]byte(f.question), &asked); err != nil {
+		t.Fatal(err)
+	}
+	vjob := asked.Submit
+	if vjob == nil || vjob.Count != 3 || vjob.Template == nil || vjob.Template.CPUMilli != 2000 || vjob.Queue != "night" || vjob.Array != 4 ||
+		!strings.Contains(vjob.Template.Script, "sleep 60") {
+		t.Errorf("asked: %+v", vjob)
+	}
+	s.fails(cli.ExitInput, "--submit: \"missing.sh\"", "plan", "--what-if", "--submit", "missing.sh")
+}

@@ -82,6 +82,8 @@ type Event struct {
 	Text  string         `json:"text"`
 	// Cause is why a vjob changed its state, for events of kind state.
 	Cause cluster.Cause `json:"cause,omitzero"`
+	// Owner is that of the vjob, where [EventFilter.WithOwner] asks for it.
+	Owner string `json:"-"`
 }
 
 // TextFor is the text with the cause as a user may read it; the user "" is an administrator.
@@ -111,6 +113,14 @@ const (
 	EventAlarm          EventKind = "alarm"  // an administrator should look
 	EventAudit          EventKind = "audit"  // an entry of the audit list, for administrators
 )
+
+// EventKinds are the names of all kinds of events.
+func EventKinds() []string {
+	return []string{
+		string(EventSubmitted), string(EventState), string(EventPlan), string(EventAction), string(EventNode), string(EventRules), string(EventBudgets),
+		string(EventPrices), string(EventPools), string(EventSettings), string(EventRecommendation), string(EventNotify), string(EventAlarm), string(EventAudit),
+	}
+}
 
 // VJobChange is what of a vjob changes after its submission.
 type VJobChange struct {

@@ -75,12 +75,16 @@ type Fold struct {
 
 // EventFilter narrows a list of events. Zero fields do not narrow.
 type EventFilter struct {
-	After  int64  // only events with a larger Seq
-	Owner  string // only events of this owner's vjobs, and none of nodes
-	VJob   cluster.VJobID
-	Plan   PlanID
-	Limit  int
-	Latest bool // the last Limit ones instead of the first; still oldest first
+	After   int64  // only events with a larger Seq
+	Owner   string // only events of this owner's vjobs, and none of nodes
+	VJob    cluster.VJobID
+	Array   cluster.VJobID       // only events of the vjobs of this array
+	Indexes []cluster.IndexRange // only of those at these places of their arrays
+	Plan    PlanID
+	Limit   int
+	Latest  bool // the last Limit ones instead of the first; still oldest first
+
+	WithOwner bool // fill [Event.Owner]
 }
 
 // PlanRow is a plan in lists.

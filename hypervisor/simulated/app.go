@@ -35,7 +35,10 @@ func (g *guests) app(m *machine) *app {
 		a = &app{Key: key, Reached: map[int]int{}, Ended: map[int]bool{}}
 		g.apps[key] = a
 	}
-	a.Members = max(a.Members, m.Memory.Spec.Members, m.VM.Rank+1)
+	if members := max(m.Memory.Spec.Members, m.VM.Rank+1); members > a.Members {
+		a.Members = members
+		g.touched.apps.add(key)
+	}
 	return a
 }
 
@@ -71,6 +74,8 @@ func (g *guests) reportProgress(a *app, m *machine) {
 	if m.Memory.Step <= a.Reached[rank] && (more || a.Ended[rank]) {
 		return
 	}
+	g.touched.apps.add(a.Key)
+	g.touched.ranks.add(appRank{a.Key, rank})
 	a.Reached[rank] = max(a.Reached[rank], m.Memory.Step)
 	a.Ended[rank] = a.Ended[rank] || !more
 	a.Over = a.allEnded()
@@ -125,6 +130,7 @@ func (g *guests) updateLockstep(a *app) {
 		return
 	}
 	a.Advancing, a.Num, a.Den = advancing, num, den
+	g.touched.apps.add(a.Key)
 	for _, m := range running {
 		g.updateRate(m)
 	}

@@ -65,6 +65,8 @@ func (a *eventQueue) Pop() any {
 
 // clock is virtual time, with the events to come.
 type clock struct {
+	touched *touched
+
 	start  time.Time
 	now    simTime
 	seq    int64 // of the last event
@@ -83,7 +85,11 @@ func (c *clock) next() *event {
 func (c *clock) push(e event) { heap.Push(&c.events, e) }
 
 // pop removes the next event and returns it.
-func (c *clock) pop() event { return heap.Pop(&c.events).(event) }
+func (c *clock) pop() event {
+	e := heap.Pop(&c.events).(event)
+	c.touched.over(&e)
+	return e
+}
 
 // advance moves the present to a later time.
 func (c *clock) advance(to simTime) { c.now = max(c.now, to) }
@@ -92,6 +98,7 @@ func (c *clock) advance(to simTime) { c.now = max(c.now, to) }
 func (c *clock) schedule(in time.Duration, e event) {
 	c.seq++
 	e.At, e.Seq = c.now+max(in, 0), c.seq
+	c.touched.scheduled(&e)
 	c.push(e)
 }
 

@@ -17,6 +17,7 @@ type Cluster struct {
 	// The parts, from the bottom up: each calls only earlier ones. The only call upwards is
 	// machines.start: the end of a job lets executor start the operations that waited for it.
 
+	touched  *touched // what [Cluster.Changes] returns next
 	clock    *clock
 	random   *random
 	faults   *faultPlan
@@ -60,30 +61,30 @@ func build(cfg Config) *Cluster {
 		panic("simulated: " + err.Error())
 	}
 	cfg = cfg.withDefaults()
-	c := &Cluster{}
-	c.clock = &clock{start: cfg.Start}
+	c := &Cluster{touched: &touched{}}
+	c.clock = &clock{touched: c.touched, start: cfg.Start}
 	c.random = newRandom(cfg.Seed, cfg.Profile.Jitter)
 	c.faults = &faultPlan{clock: c.clock, random: c.random, rates: cfg.Faults}
 	c.outbox = &outbox{clock: c.clock, random: c.random, faults: c.faults}
-	c.nodes = newNodes(&cfg)
+	c.nodes = newNodes(&cfg, c.touched)
 	c.guests = &guests{
-		clock: c.clock, random: c.random, nodes: c.nodes, outbox: c.outbox,
-		consoles:     &consoles{clock: c.clock, byVM: map[cluster.VMID]*console{}},
+		touched: c.touched, clock: c.clock, random: c.random, nodes: c.nodes, outbox: c.outbox,
+		consoles:     &consoles{touched: c.touched, clock: c.clock, byVM: map[cluster.VMID]*console{}},
 		shutdownTime: cfg.Profile.Shutdown,
 		apps:         map[appKey]*app{},
 		epochs:       map[Disk]int{},
 	}
 	changes := &observer{onChange: &c.OnChange, clock: c.clock, epochs: c.guests.epochs}
 	c.store = &imageStore{
-		clock: c.clock, random: c.random, nodes: c.nodes, faults: c.faults, observer: changes,
+		touched: c.touched, clock: c.clock, random: c.random, nodes: c.nodes, faults: c.faults, observer: changes,
 		pools:   cfg.Pools,
 		seed:    cfg.Seed,
 		images:  map[hypervisor.ImageID]*image{},
 		revoked: map[hypervisor.ImageID]int{},
 	}
-	c.ops = &operations{clock: c.clock, outbox: c.outbox, byID: map[int64]*operation{}}
+	c.ops = &operations{touched: c.touched, clock: c.clock, outbox: c.outbox, byID: map[int64]*operation{}}
 	c.machines = &machines{
-		clock: c.clock, nodes: c.nodes, outbox: c.outbox, observer: changes, guests: c.guests, store: c.store, ops: c.ops,
+		touched: c.touched, clock: c.clock, nodes: c.nodes, outbox: c.outbox, observer: changes, guests: c.guests, store: c.store, ops: c.ops,
 	}
 	c.executor = &executor{
 		clock: c.clock, random: c.random, faults: c.faults, nodes: c.nodes, observer: changes,
@@ -91,7 +92,7 @@ func build(cfg Config) *Cluster {
 	}
 	c.machines.start = c.executor.start
 	c.injector = &injector{
-		clock: c.clock, random: c.random, faults: c.faults, outbox: c.outbox, nodes: c.nodes, observer: changes,
+		touched: c.touched, clock: c.clock, random: c.random, faults: c.faults, outbox: c.outbox, nodes: c.nodes, observer: changes,
 		store: c.store, ops: c.ops, machines: c.machines, executor: c.executor, bootTime: cfg.Boot,
 	}
 	c.faults.plan()

@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -19,12 +20,34 @@ type console struct {
 	Text    []byte       `json:"text"`
 	Errors  []byte       `json:"errors,omitempty"` // that were kept apart
 	Changed simTime      `json:"changed"`
+	// Before is, in a snapshot of changes, how much of both texts comes before these.
+	Before printed `json:"before,omitzero"`
+	saved  printed // is in the last [Cluster.Changes]
+}
+
+// printed is how much of the texts of a console there was at an instant, in bytes.
+type printed struct {
+	Text   int `json:"text"`
+	Errors int `json:"errors,omitempty"`
+}
+
+// printed returns how much there is.
+func (k *console) printed() printed { return printed{len(k.Text), len(k.Errors)} }
+
+// unsaved returns the console as it is saved: with what is new, or as a whole.
+func (k *console) unsaved(whole bool) *console {
+	c := *k
+	if !whole {
+		c.Text, c.Errors, c.Before = k.Text[k.saved.Text:], k.Errors[k.saved.Errors:], k.saved
+	}
+	return &c
 }
 
 // consoles are the consoles of all VMs.
 type consoles struct {
-	clock *clock
-	byVM  map[cluster.VMID]*console
+	touched *touched
+	clock   *clock
+	byVM    map[cluster.VMID]*console
 }
 
 // print appends a line to the console of a guest, with the guest's own clock.
@@ -51,6 +74,7 @@ func (cs *consoles) of(m *machine) *console {
 		k = &console{VM: m.VM}
 		cs.byVM[m.VM] = k
 	}
+	cs.touched.consoles.add(m.VM)
 	k.Changed = cs.clock.now
 	return k
 }
@@ -65,6 +89,16 @@ func grow(to []byte, text string) []byte {
 		return append(to, text...)
 	}
 	return append(append(to, text[:room]...), consoleFull...)
+}
+
+// restore adds a console, or what is new of one.
+func (cs *consoles) restore(k *console) {
+	if earlier, exists := cs.byVM[k.VM]; exists {
+		k.Text = slices.Concat(earlier.Text[:min(k.Before.Text, len(earlier.Text))], k.Text)
+		k.Errors = slices.Concat(earlier.Errors[:min(k.Before.Errors, len(earlier.Errors))], k.Errors)
+	}
+	k.Before = printed{}
+	cs.byVM[k.VM] = k
 }
 
 func consoleLine(ran time.Duration, text string) string {

@@ -332,6 +332,7 @@ func (d *Driver) deliver(notice Notice) {
 // stop saves the state and answers the pending calls.
 func (d *Driver) stop() {
 	d.save()
+	d.state.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for op, reply := range d.pending {

@@ -59,6 +59,7 @@ func (x *executor) begin(call hypervisor.Call) {
 
 // execute begins a call that has reached its node.
 func (x *executor) execute(op *operation) {
+	x.ops.touch(op)
 	if f := x.faults.apply(op); f != nil {
 		x.ops.answerLater(op, x.profile.Control, f)
 		return
@@ -72,6 +73,7 @@ func (x *executor) execute(op *operation) {
 
 // start checks whether the call is possible and starts it.
 func (x *executor) start(op *operation) {
+	x.ops.touch(op)
 	op.Started = true
 	var d time.Duration
 	var f *failure
@@ -179,6 +181,7 @@ func (x *executor) resume(serial int64) {
 
 // resumeHung continues a call that hung.
 func (x *executor) resumeHung(op *operation) {
+	x.ops.touch(op)
 	op.Hangs = false
 	if !x.nodes.byID[op.Call.Node].holds(op) {
 		x.start(op)

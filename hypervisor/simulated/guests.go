@@ -10,6 +10,7 @@ import (
 
 // guests are the guests of the copies: they run programs on the CPU of their nodes.
 type guests struct {
+	touched  *touched
 	clock    *clock
 	random   *random
 	nodes    *nodes
@@ -47,6 +48,7 @@ func (g *guests) remove(m *machine) {
 func (g *guests) run(m *machine) {
 	m.State, m.AccruedAt = hypervisor.CopyRunning, g.clock.now
 	g.epochs[m.disk()]++
+	g.touched.disks.add(m.disk())
 	m.Memory.Epoch = g.epochs[m.disk()]
 	g.markChanged(m)
 	g.mark(m)
@@ -62,6 +64,7 @@ func (g *guests) stop(m *machine, s hypervisor.CopyState) {
 
 // markChanged marks the copy's node and application for an update.
 func (g *guests) markChanged(m *machine) {
+	g.touched.vms.add(m.VM)
 	g.markNode(g.nodes.of(m))
 	if m.lockstep() {
 		g.markApp(g.app(m))
@@ -85,6 +88,7 @@ func (g *guests) markApp(a *app) {
 
 // mark marks a guest that may have reached the end of its step.
 func (g *guests) mark(m *machine) {
+	g.touched.vms.add(m.VM)
 	if !m.dirty {
 		m.dirty = true
 		g.dirty.guests = append(g.dirty.guests, m)
@@ -183,6 +187,7 @@ func (g *guests) rate(m *machine) (num, den int64) {
 
 // updateRate sets the current rate of a guest and schedules the end of its step.
 func (g *guests) updateRate(m *machine) {
+	g.touched.vms.add(m.VM)
 	m.accrue(g.clock.now)
 	m.Num, m.Den = g.rate(m)
 	m.Version++

@@ -10,6 +10,7 @@ import (
 
 // injector injects faults into nodes, guests and images.
 type injector struct {
+	touched  *touched
 	clock    *clock
 	random   *random
 	faults   *faultPlan
@@ -92,6 +93,7 @@ func (in *injector) arm(f Fault) {
 				}
 				op := in.ops.jobOf(m)
 				if f.Kind == MigrateSplit {
+					in.ops.touch(op)
 					op.Cut = cutFinish
 					return
 				}

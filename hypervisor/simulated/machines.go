@@ -9,6 +9,7 @@ import (
 // machines starts, stops and removes copies. It ends their jobs together with the operations that
 // began them.
 type machines struct {
+	touched  *touched
 	clock    *clock
 	nodes    *nodes
 	outbox   *outbox
@@ -74,6 +75,7 @@ func (ms *machines) kernelPanic(m *machine) {
 
 // beginJob gives the copy a job.
 func (ms *machines) beginJob(m *machine, j hypervisor.Job, op *operation) {
+	ms.touched.vms.add(m.VM)
 	m.Job, m.Op = j, op.Serial
 	switch j {
 	case hypervisor.JobSaving, hypervisor.JobOutgoing:
@@ -87,6 +89,7 @@ func (ms *machines) beginJob(m *machine, j hypervisor.Job, op *operation) {
 
 // endJob ends the copy's job and starts the operations that waited for it.
 func (ms *machines) endJob(m *machine) {
+	ms.touched.vms.add(m.VM)
 	m.clearJob()
 	ms.outbox.hint(ms.nodes.of(m))
 	ms.wake(m)
@@ -170,6 +173,8 @@ func (ms *machines) loaded(m *machine) {
 
 // wait lets a call wait until the job of a copy ends.
 func (ms *machines) wait(op *operation, m *machine) {
+	ms.touched.vms.add(m.VM)
+	ms.ops.touch(op)
 	op.Waits = true
 	m.Waiters = append(m.Waiters, op.Serial)
 	ms.clock.schedule(jobLockWait, event{Kind: evLockWait, Op: op.Serial})
@@ -181,6 +186,7 @@ func (ms *machines) waitedTooLong(op *operation) {
 		return
 	}
 	if m := ms.nodes.at(op.Call.Node, op.Call.VM); m != nil {
+		ms.touched.vms.add(m.VM)
 		m.Waiters = slices.DeleteFunc(m.Waiters, func(s int64) bool { return s == op.Serial })
 	}
 	ms.ops.end(op, hypervisor.Receipt{}, newFailure(hypervisor.ErrRefused, "%s %s on %s: cannot acquire state change lock",

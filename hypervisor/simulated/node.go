@@ -16,12 +16,15 @@ const maxEndings = 256
 // node is one node.
 type node struct {
 	Node
+	touched *touched
 	copies  map[cluster.VMID]*machine
 	faults  [faultKinds]lastingFault
 	queued  []int64 // operations that arrived or came due while frozen
 	endings []hypervisor.Ending
-	hinted  bool               // a hint waits for the end of the instant or of a freeze
-	listing []hypervisor.Image // the images that looks show while [StoreStale] is active
+	// newEndings counts the endings since the last [Cluster.Changes].
+	newEndings int
+	hinted     bool               // a hint waits for the end of the instant or of a freeze
+	listing    []hypervisor.Image // the images that looks show while [StoreStale] is active
 
 	overcommits bool // see [Config]
 
@@ -32,13 +35,16 @@ type node struct {
 	dirty   bool
 }
 
-func newNode(n Node) *node {
+func newNode(n Node, t *touched) *node {
 	if n.Pool == "" {
 		n.Pool = SharedPool
 	}
 	n.Unmanaged = slices.Sorted(slices.Values(n.Unmanaged))
-	return &node{Node: n, copies: map[cluster.VMID]*machine{}}
+	return &node{Node: n, touched: t, copies: map[cluster.VMID]*machine{}}
 }
+
+// touch records that the state of the node has changed.
+func (n *node) touch() { n.touched.nodes.add(n.ID) }
 
 // lastingFault is the state of a lasting fault, with the number of its last change.
 type lastingFault struct {
@@ -63,6 +69,7 @@ func (n *node) boots(c *clock) bool {
 func (n *node) holds(op *operation) bool {
 	if n.has(Freeze) {
 		n.queued = append(n.queued, op.Serial)
+		n.touch()
 	}
 	return n.has(Freeze)
 }
@@ -121,6 +128,8 @@ func (n *node) recordEnding(m *machine, cause hypervisor.Cause, at time.Time) {
 		e.Exit = cmp.Or(m.Memory.Exit, cluster.UnknownExit)
 	}
 	n.endings = append(n.endings, e)
+	n.newEndings++
+	n.touch()
 	if extra := len(n.endings) - maxEndings; extra > 0 {
 		n.endings = n.endings[extra:]
 	}
@@ -149,6 +158,8 @@ func (n *node) shownJob(m *machine) hypervisor.Job {
 
 // nodes are the nodes, with the copies on them.
 type nodes struct {
+	touched *touched
+
 	byID   map[cluster.NodeID]*node
 	sorted []*node // by name
 	copies map[cluster.VMID][]*machine
@@ -156,10 +167,10 @@ type nodes struct {
 }
 
 // newNodes returns empty nodes.
-func newNodes(cfg *Config) *nodes {
-	ns := &nodes{byID: map[cluster.NodeID]*node{}, copies: map[cluster.VMID][]*machine{}, locks: cfg.Locks}
+func newNodes(cfg *Config, t *touched) *nodes {
+	ns := &nodes{touched: t, byID: map[cluster.NodeID]*node{}, copies: map[cluster.VMID][]*machine{}, locks: cfg.Locks}
 	for _, declared := range cfg.Nodes {
-		n := newNode(declared)
+		n := newNode(declared, t)
 		n.overcommits = cfg.Overcommits
 		ns.byID[n.ID] = n
 		ns.sorted = append(ns.sorted, n)
@@ -189,13 +200,17 @@ func (ns *nodes) target(op *operation) (*machine, *failure) {
 
 // add puts a copy on its node.
 func (ns *nodes) add(m *machine) {
-	ns.of(m).copies[m.VM] = m
+	n := ns.of(m)
+	n.copies[m.VM] = m
+	n.touch()
+	ns.touched.vms.add(m.VM)
 	ns.copies[m.VM] = append(ns.copies[m.VM], m)
 }
 
 // remove removes a copy from its node.
 func (ns *nodes) remove(m *machine) {
 	delete(ns.of(m).copies, m.VM)
+	ns.touched.vms.add(m.VM)
 	ns.copies[m.VM] = slices.DeleteFunc(ns.copies[m.VM], func(o *machine) bool { return o == m })
 	if len(ns.copies[m.VM]) == 0 {
 		delete(ns.copies, m.VM)

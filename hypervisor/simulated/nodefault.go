@@ -10,9 +10,11 @@ func (in *injector) beginFault(n *node, f Fault) {
 	if f.Kind == LockdKilled {
 		for _, m := range n.sortedCopies() {
 			m.Unlocked = true
+			in.touched.vms.add(m.VM)
 		}
 		return
 	}
+	n.touch()
 	t := &n.faults[f.Kind]
 	t.Version++
 	if f.For > 0 {
@@ -49,6 +51,7 @@ func (in *injector) endFault(n *node, k FaultKind) {
 	if !t.On {
 		return
 	}
+	n.touch()
 	t.On = false
 	t.Version++
 	in.observer.report(Change{Kind: FaultEnded, Node: n.ID, Fault: k}, nil)
@@ -77,6 +80,7 @@ func (in *injector) powerOn(n *node) {
 	if n.up() || n.boots(in.clock) || in.faults.take(BootFails, n.ID) {
 		return
 	}
+	n.touch()
 	t := &n.faults[PowerLoss]
 	t.Version++
 	in.clock.schedule(in.random.jitter(in.bootTime), event{Kind: evFaultEnds, Node: n.ID, Fault: PowerLoss, Version: t.Version})
@@ -155,9 +159,11 @@ func (in *injector) survivesDaemon(m *machine, op *operation, gone *failure) boo
 		return false
 	case m.Job == hypervisor.JobIncoming:
 		m.Op = 0
+		in.touched.vms.add(m.VM)
 		in.machines.cancelMigrate(op, gone)
 		return true
 	}
+	in.touched.vms.add(m.VM)
 	m.Loading = &orphanLoad{Op: op.Serial, Image: op.Call.Image, Attempt: op.Call.Attempt}
 	if op.Cut == cutLoad {
 		m.Loading.Refused = loadFailure(in.nodes.of(m), op)
@@ -172,6 +178,7 @@ func (in *injector) survivesDaemon(m *machine, op *operation, gone *failure) boo
 func (in *injector) dropWaiting(n *node, why *failure) {
 	n.queued = nil
 	n.faults[Freeze].On = false
+	n.touch()
 	for _, op := range in.ops.onNode(n) {
 		if !op.Started || op.Waits {
 			in.ops.end(op, hypervisor.Receipt{}, why)

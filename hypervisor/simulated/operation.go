@@ -71,11 +71,16 @@ func (op *operation) mark(k FaultKind) {
 
 // operations are the calls in progress.
 type operations struct {
+	touched *touched
+
 	clock  *clock
 	outbox *outbox
 	serial int64 // of the last operation
 	byID   map[int64]*operation
 }
+
+// touch records that an operation has changed.
+func (ops *operations) touch(op *operation) { ops.touched.ops.add(op.Serial) }
 
 // jobOf returns the operation of a copy's job, or nil.
 func (ops *operations) jobOf(m *machine) *operation { return ops.byID[m.Op] }
@@ -85,11 +90,13 @@ func (ops *operations) add(call hypervisor.Call) *operation {
 	ops.serial++
 	op := &operation{Serial: ops.serial, Call: call, Began: ops.clock.now}
 	ops.byID[op.Serial] = op
+	ops.touch(op)
 	return op
 }
 
 // answerLater prepares an answer for a call that has no effect.
 func (ops *operations) answerLater(op *operation, in time.Duration, f *failure) {
+	ops.touch(op)
 	op.Answer, op.Over = f, true
 	ops.clock.schedule(in, event{Kind: evReply, Op: op.Serial})
 }
@@ -100,6 +107,7 @@ func (ops *operations) end(op *operation, r hypervisor.Receipt, f *failure) {
 		return
 	}
 	delete(ops.byID, op.Serial)
+	ops.touch(op)
 	if op.Lost == lostError && f == nil {
 		f = newFailure(hypervisor.ErrUnreachable, "%s %s on %s: connection reset", op.Call.Verb, op.Call.VM, op.Call.Node)
 	}
@@ -114,6 +122,7 @@ func (ops *operations) answer(op *operation, r hypervisor.Receipt, f *failure) {
 	if op.Answered {
 		return
 	}
+	ops.touch(op)
 	op.Answered = true
 	if f != nil {
 		r = hypervisor.Receipt{}

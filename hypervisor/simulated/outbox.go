@@ -46,6 +46,7 @@ func (out *outbox) flushHints() {
 	slices.SortFunc(hinted, func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
 	for _, n := range hinted {
 		if n.has(Freeze) {
+			n.touch()
 			continue
 		}
 		n.hinted = false

@@ -15,7 +15,8 @@ import (
 // snapshotFormat is the version of the snapshot format.
 const snapshotFormat = 1
 
-// snapshot is the state of a cluster that is not in its configuration.
+// snapshot is the state of a cluster that is not in its configuration: all of it, or what has
+// changed since an earlier snapshot.
 type snapshot struct {
 	Format   int            `json:"format"`
 	Start    time.Time      `json:"start"`
@@ -24,26 +25,39 @@ type snapshot struct {
 	Seq      int64          `json:"seq"`
 	Serial   int64          `json:"serial"`
 	Rates    Rates          `json:"rates"`
-	Healed   bool           `json:"healed"`
-	Agenda   []event        `json:"agenda"`
-	Hosts    []nodeSnapshot `json:"hosts"`
-	Machines []*machine     `json:"machines"`
-	Ops      []*operation   `json:"ops"`
-	Images   []*image       `json:"images"`
-	Revoked  []revocation   `json:"revoked"`
-	Disks    []diskSnapshot `json:"disks"`
-	Apps     []*app         `json:"apps"`
-	Consoles []*console     `json:"consoles"`
-	Armed    []Fault        `json:"armed"`
+	Healed   bool           `json:"healed,omitempty"`
+	Agenda   []event        `json:"agenda,omitempty"`
+	Hosts    []nodeSnapshot `json:"hosts,omitempty"`
+	Machines []*machine     `json:"machines,omitempty"` // all copies of the VMs
+	Ops      []*operation   `json:"ops,omitempty"`
+	Images   []*image       `json:"images,omitempty"`
+	Revoked  []revocation   `json:"revoked,omitempty"`
+	Disks    []diskSnapshot `json:"disks,omitempty"`
+	Apps     []*app         `json:"apps,omitempty"` // with the ranks that made progress
+	Consoles []*console     `json:"consoles,omitempty"`
+	Armed    []Fault        `json:"armed,omitempty"`
+	Gone     *gone          `json:"gone,omitempty"`
+}
+
+// gone is what an earlier snapshot has and the cluster has not any more.
+type gone struct {
+	Events   []int64              `json:"events,omitempty"`
+	VMs      []cluster.VMID       `json:"vms,omitempty"`
+	Ops      []int64              `json:"ops,omitempty"`
+	Images   []hypervisor.ImageID `json:"images,omitempty"`
+	Revoked  []hypervisor.ImageID `json:"revoked,omitempty"`
+	Disks    []Disk               `json:"disks,omitempty"`
+	Apps     []appKey             `json:"apps,omitempty"`
+	Consoles []cluster.VMID       `json:"consoles,omitempty"`
 }
 
 type nodeSnapshot struct {
 	ID       cluster.NodeID      `json:"id"`
 	Capacity cluster.Resources   `json:"capacity"`
-	Troubles []lastingFault      `json:"troubles"`
-	Queued   []int64             `json:"queued"`
-	Endings  []hypervisor.Ending `json:"endings"`
-	Hinted   bool                `json:"hinted"`
+	Troubles []lastingFault      `json:"troubles,omitempty"`
+	Queued   []int64             `json:"queued,omitempty"`
+	Endings  []hypervisor.Ending `json:"endings,omitempty"` // the new ones
+	Hinted   bool                `json:"hinted,omitempty"`
 	Listing  []hypervisor.Image  `json:"listing,omitempty"`
 }
 
@@ -59,145 +73,133 @@ type revocation struct {
 
 // Snapshot returns the state as JSON, without what [Cluster.Advance] has not returned yet.
 func (c *Cluster) Snapshot() ([]byte, error) {
+	s, err := c.snapshot(everything(c), true)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// Changes returns as JSON what has changed since the last call, in the form of a snapshot; the
+// first call returns the whole state.
+func (c *Cluster) Changes() ([]byte, error) {
+	s, err := c.changes()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// changes returns what has changed since the last call; it shares memory with the cluster.
+func (c *Cluster) changes() (*snapshot, error) {
+	t, whole := c.touched, !c.touched.records()
+	if whole {
+		t = everything(c)
+	}
+	s, err := c.snapshot(t, whole)
+	if err != nil {
+		return nil, err
+	}
+	for vm := range t.consoles {
+		if k := c.guests.consoles.byVM[vm]; k != nil {
+			k.saved = k.printed()
+		}
+	}
+	for id := range t.nodes {
+		c.nodes.byID[id].newEndings = 0
+	}
+	*c.touched = newTouched()
+	return s, nil
+}
+
+// touchAll makes the next [Cluster.Changes] return the whole state.
+func (c *Cluster) touchAll() { *c.touched = touched{} }
+
+// snapshot returns the state of the parts that were touched. Unless it is whole, it omits the text
+// of consoles and the endings of nodes that were saved.
+func (c *Cluster) snapshot(t *touched, whole bool) (*snapshot, error) {
 	random, err := c.random.source.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
-	s := snapshot{
+	s := &snapshot{
 		Format: snapshotFormat, Start: c.clock.start, Random: random, Now: c.clock.now, Seq: c.clock.seq, Serial: c.ops.serial,
-		Rates: c.faults.rates, Healed: c.faults.healed, Images: c.store.sorted(), Armed: c.faults.armed,
+		Rates: c.faults.rates, Healed: c.faults.healed, Armed: c.faults.armed,
 	}
-	for i := range c.clock.events {
-		if !c.void(&c.clock.events[i]) {
-			s.Agenda = append(s.Agenda, c.clock.events[i])
+	g := &gone{Events: t.happened.sorted(cmp.Compare)}
+	for _, seq := range slices.Sorted(maps.Keys(t.pending)) {
+		if e := t.pending[seq]; !c.void(&e) {
+			s.Agenda = append(s.Agenda, e)
 		}
 	}
-	for _, n := range c.nodes.sorted {
-		s.Hosts = append(s.Hosts, nodeSnapshot{n.ID, n.Capacity, n.faults[:lastingKinds], n.queued, n.endings, n.hinted, n.listing})
+	for _, id := range t.nodes.sorted(cmp.Compare) {
+		s.Hosts = append(s.Hosts, c.nodes.byID[id].snapshot(whole))
 	}
-	for _, id := range c.nodes.sortedVMs() {
-		s.Machines = append(s.Machines, c.nodes.copies[id]...)
+	copies, without := existing(t.vms, c.nodes.copies, cluster.VMID.Compare)
+	s.Machines, g.VMs = slices.Concat(copies...), without
+	s.Ops, g.Ops = existing(t.ops, c.ops.byID, cmp.Compare)
+	s.Images, g.Images = existing(t.images, c.store.images, compareIDs)
+	for _, id := range t.revoked.sorted(compareIDs) {
+		if attempt, exists := c.store.revoked[id]; exists {
+			s.Revoked = append(s.Revoked, revocation{id, attempt})
+		} else {
+			g.Revoked = append(g.Revoked, id)
+		}
 	}
-	for _, serial := range slices.Sorted(maps.Keys(c.ops.byID)) {
-		s.Ops = append(s.Ops, c.ops.byID[serial])
+	for _, d := range t.disks.sorted(compareDisks) {
+		if epoch, exists := c.guests.epochs[d]; exists {
+			s.Disks = append(s.Disks, diskSnapshot{d, epoch})
+		} else {
+			g.Disks = append(g.Disks, d)
+		}
 	}
-	for d, epoch := range c.guests.epochs {
-		s.Disks = append(s.Disks, diskSnapshot{d, epoch})
+	s.Apps, g.Apps = c.guests.touchedApps(t)
+	consoles, removed := existing(t.consoles, c.guests.consoles.byVM, cluster.VMID.Compare)
+	g.Consoles = removed
+	for _, k := range consoles {
+		s.Consoles = append(s.Consoles, k.unsaved(whole))
 	}
-	slices.SortFunc(s.Disks, func(a, b diskSnapshot) int {
-		return cmp.Or(a.VM.Compare(b.VM), cmp.Compare(a.Incarnation, b.Incarnation))
-	})
-	for id, attempt := range c.store.revoked {
-		s.Revoked = append(s.Revoked, revocation{id, attempt})
+	if !g.empty() {
+		s.Gone = g
 	}
-	slices.SortFunc(s.Revoked, func(a, b revocation) int {
-		return compareIDs(a.Image, b.Image)
-	})
-	s.Apps = slices.SortedFunc(maps.Values(c.guests.apps), func(a, b *app) int {
-		return cmp.Or(cmp.Compare(a.Key.VJob, b.Key.VJob), cmp.Compare(a.Key.Incarnation, b.Key.Incarnation))
-	})
-	s.Consoles = slices.SortedFunc(maps.Values(c.guests.consoles.byVM), func(a, b *console) int { return a.VM.Compare(b.VM) })
-	return json.Marshal(s)
+	return s, nil
 }
 
-// Restore builds a cluster that continues from a snapshot. The configuration may differ: another
-// profile, locks, pools and rates apply from now on, and nodes may be added. Removing a node that
-// holds copies is ErrConflict.
-func Restore(cfg Config, data []byte) (*Cluster, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	var s snapshot
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("restore the simulated cluster: %w", err)
-	}
-	if s.Format != snapshotFormat {
-		return nil, fmt.Errorf("restore the simulated cluster: %w",
-			cluster.BadField("format", s.Format, fmt.Sprint(snapshotFormat)))
-	}
-	cfg.Start = s.Start
-	c := build(cfg)
-	if err := c.random.source.UnmarshalBinary(s.Random); err != nil {
-		return nil, fmt.Errorf("restore the simulated cluster: %w", err)
-	}
-	c.clock.now, c.clock.seq, c.ops.serial, c.faults.healed, c.faults.armed = s.Now, s.Seq, s.Serial, s.Healed, s.Armed
-	for _, d := range s.Disks {
-		c.guests.epochs[d.Disk] = d.Epoch
-	}
-	for _, i := range s.Images {
-		c.store.images[i.ID] = i
-	}
-	for _, r := range s.Revoked {
-		c.store.revoked[r.Image] = r.Attempt
-	}
-	for _, a := range s.Apps {
-		c.guests.apps[a.Key] = a
-	}
-	for _, k := range s.Consoles {
-		c.guests.consoles.byVM[k.VM] = k
-	}
-	if err := c.restoreNodes(&s); err != nil {
-		return nil, err
-	}
-	c.restoreEvents(&s)
-	return c, nil
+func (g *gone) empty() bool {
+	return len(g.Events)+len(g.VMs)+len(g.Ops)+len(g.Images)+len(g.Revoked)+len(g.Disks)+len(g.Apps)+len(g.Consoles) == 0
 }
 
-// restoreNodes restores the nodes, copies and operations.
-func (c *Cluster) restoreNodes(s *snapshot) error {
-	for _, saved := range s.Hosts {
-		n, ok := c.nodes.byID[saved.ID]
-		if !ok {
-			continue
-		}
-		copy(n.faults[:], saved.Troubles)
-		n.queued, n.endings = saved.Queued, saved.Endings
-		n.hinted, n.listing = saved.Hinted, saved.Listing
+// snapshot returns the state of the node: with the endings that are not saved yet, or with all of them.
+func (n *node) snapshot(whole bool) nodeSnapshot {
+	s := nodeSnapshot{ID: n.ID, Capacity: n.Capacity, Queued: n.queued, Endings: n.endings, Hinted: n.hinted, Listing: n.listing}
+	if !whole {
+		s.Endings = n.endings[len(n.endings)-min(n.newEndings, len(n.endings)):]
 	}
-	for _, m := range s.Machines {
-		n, ok := c.nodes.byID[m.Node]
-		if !ok {
-			return fmt.Errorf("restore the simulated cluster: node %s holds VM %s and is not in the settings: %w",
-				m.Node, m.VM, cluster.ErrConflict)
-		}
-		c.nodes.add(m)
-		if m.State == hypervisor.CopyRunning {
-			n.demand += m.cappedDemand()
-		}
+	if n.faults != [faultKinds]lastingFault{} {
+		s.Troubles = n.faults[:lastingKinds]
 	}
-	for _, n := range c.nodes.sorted {
-		n.granted = n.divide()
-	}
-	for _, saved := range s.Hosts {
-		if n, ok := c.nodes.byID[saved.ID]; ok && n.Capacity != saved.Capacity {
-			c.guests.reshare(n)
-		}
-	}
-	for _, op := range s.Ops {
-		if _, ok := c.nodes.byID[op.Call.Node]; ok || op.Over {
-			c.ops.byID[op.Serial] = op
-		}
-	}
-	return nil
+	return s
 }
 
-// restoreEvents restores the pending events. Random faults are drawn again if their rates have
-// changed.
-func (c *Cluster) restoreEvents(s *snapshot) {
-	sameRates := s.Rates == c.faults.rates
-	c.clock.events = nil
-	for _, e := range s.Agenda {
-		if _, known := c.nodes.byID[e.Node]; e.Node != "" && !known {
-			continue
-		}
-		if e.Kind == evFault && !sameRates {
-			continue
-		}
-		c.clock.push(e)
+// pristine reports whether the state of the node is that of a new one.
+func (n *node) pristine() bool {
+	return n.faults == [faultKinds]lastingFault{} && len(n.copies)+len(n.queued)+len(n.endings) == 0 && !n.hinted && n.listing == nil
+}
+
+// touchedApps returns the applications with the ranks that made progress.
+func (g *guests) touchedApps(t *touched) (apps []*app, removed []appKey) {
+	found, removed := existing(t.apps, g.apps, compareApps)
+	parts := map[appKey]*app{}
+	for _, a := range found {
+		part := *a
+		part.Reached, part.Ended = map[int]int{}, map[int]bool{}
+		apps, parts[a.Key] = append(apps, &part), &part
 	}
-	if !sameRates {
-		c.faults.healed = false
-		c.faults.plan()
+	for member := range t.ranks {
+		if a, exists := g.apps[member.app]; exists {
+			parts[member.app].Reached[member.rank] = a.Reached[member.rank]
+			parts[member.app].Ended[member.rank] = a.Ended[member.rank]
+		}
 	}
-	c.propagate()
+	return apps, removed
 }

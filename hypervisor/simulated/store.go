@@ -36,6 +36,7 @@ func (i *image) checksum() string {
 
 // imageStore holds the images of all nodes, in their pools.
 type imageStore struct {
+	touched  *touched
 	clock    *clock
 	random   *random
 	nodes    *nodes
@@ -138,6 +139,7 @@ func (st *imageStore) reachableVia(saved *node, open hypervisor.Spaces) cluster.
 
 // create adds the file of a save that begins.
 func (st *imageStore) create(id hypervisor.ImageID, n *node, m *machine) {
+	st.touched.images.add(id)
 	st.images[id] = &image{ID: id, Node: n.ID, Pool: n.Pool, Mem: m.Memory, Written: st.clock.now}
 	st.observer.report(Change{Kind: SaveBegun, VM: m.VM, Node: n.ID, Image: id}, &m.Memory)
 }
@@ -145,6 +147,7 @@ func (st *imageStore) create(id hypervisor.ImageID, n *node, m *machine) {
 // complete marks an image complete and stores the memory of the copy in it, unless it was deleted.
 func (st *imageStore) complete(id hypervisor.ImageID, m *machine) {
 	if i := st.images[id]; i != nil && i.Node == m.Node {
+		st.touched.images.add(id)
 		i.Complete, i.Bytes, i.Mem, i.Written = true, m.bytes(), m.Memory, st.clock.now
 	}
 }
@@ -152,6 +155,7 @@ func (st *imageStore) complete(id hypervisor.ImageID, m *machine) {
 // keepPartial keeps the file of a save that failed: half of it was written.
 func (st *imageStore) keepPartial(id hypervisor.ImageID, m *machine) {
 	if i := st.images[id]; i != nil {
+		st.touched.images.add(id)
 		i.Bytes, i.Written = m.bytes()/2, st.clock.now
 	}
 }
@@ -160,6 +164,7 @@ func (st *imageStore) keepPartial(id hypervisor.ImageID, m *machine) {
 func (st *imageStore) removePartial(id hypervisor.ImageID) {
 	if i := st.images[id]; i != nil && !i.Complete {
 		delete(st.images, id)
+		st.touched.images.add(id)
 		st.observer.report(Change{Kind: Discarded, VM: id.VM, Node: i.Node, Image: id}, &i.Mem)
 	}
 }
@@ -173,6 +178,7 @@ func (st *imageStore) seal(op *operation) (hypervisor.Receipt, *failure) {
 	if i.Sum != "" && i.Sum != i.checksum() {
 		return hypervisor.Receipt{}, newFailure(hypervisor.ErrBadImage, "image %s: is not what was sealed", i.ID)
 	}
+	st.touched.images.add(i.ID)
 	i.Durable, i.Sum = true, i.checksum()
 	st.observer.report(Change{Kind: Sealed, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 	return hypervisor.Receipt{Bytes: i.Bytes, Checksum: i.checksum(), Incarnation: i.Mem.Stamp.Incarnation}, nil
@@ -196,6 +202,7 @@ func (st *imageStore) discard(op *operation) *failure {
 	}
 	if i := st.images[op.Call.Image]; i != nil {
 		delete(st.images, i.ID)
+		st.touched.images.add(i.ID)
 		good := i.Complete && i.Rot == 0 && !i.Mem.Corrupt
 		st.observer.report(Change{Kind: Discarded, VM: i.ID.VM, Node: i.Node, Image: i.ID, Good: good}, &i.Mem)
 	}
@@ -211,6 +218,7 @@ func (st *imageStore) revoke(op *operation) *failure {
 	}
 	if last, ok := st.revoked[id]; !ok || attempt > last {
 		st.revoked[id] = attempt
+		st.touched.revoked.add(id)
 	}
 	st.observer.report(Change{Kind: Revoked, VM: id.VM, Node: op.Call.Node, Image: id, Attempt: attempt}, nil)
 	return nil

@@ -115,6 +115,7 @@ func (st *imageStore) incompatible(n *node, i *image) bool {
 // rot flips bits of an image.
 func (st *imageStore) rot(i *image) {
 	i.Rot++
+	st.touched.images.add(i.ID)
 	st.observer.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 }
 
@@ -124,6 +125,7 @@ func (st *imageStore) tear(n *node) {
 	for _, i := range st.sorted() {
 		if i.Node == n.ID && i.Complete && !i.Durable && st.random.bernoulli(tornUnsealed) {
 			i.Complete = false
+			st.touched.images.add(i.ID)
 			st.observer.report(Change{Kind: ImageDamaged, VM: i.ID.VM, Node: i.Node, Image: i.ID}, &i.Mem)
 		}
 	}

@@ -28,6 +28,7 @@ type storm struct {
 	trace       hash.Hash
 	log         []string // the newest lines of the trace
 	reopenEvery int      // steps; 0 is never
+	blind       bool     // it never looks
 }
 
 func newStorm(t *testing.T, seed uint64) *storm {
@@ -128,7 +129,7 @@ func (s *storm) step() {
 	call.Machine.Payload.Program.Lockstep = call.VM.VJob == 3
 	s.begun[call.Op] = call
 	s.c.Begin(s.now, call)
-	if s.rng.IntN(4) == 0 {
+	if !s.blind && s.rng.IntN(4) == 0 {
 		view, err := s.c.Look(s.now, s.node())
 		s.note("look %+v %v", view, err)
 		store, err := s.c.LookStore(s.now)

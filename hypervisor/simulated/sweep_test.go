@@ -19,15 +19,10 @@ func TestSweepRemovesWhatHasEnded(t *testing.T) {
 		b.do(booting(id, "n1"), nil)
 	}
 	b.do(call(hypervisor.Destroy, ended, "n1"), nil)
-	kept := func() map[cluster.VMID]bool {
-		t.Helper()
+	disks := func() map[cluster.VMID]bool {
 		ids := map[cluster.VMID]bool{}
 		for disk := range b.Truth().DiskEpochs {
-			id := disk.VM
-			ids[id] = true
-			if _, err := b.Console(b.now, id); err != nil {
-				t.Errorf("console of %s: %v", id, err)
-			}
+			ids[disk.VM] = true
 		}
 		return ids
 	}
@@ -36,20 +31,24 @@ func TestSweepRemovesWhatHasEnded(t *testing.T) {
 		pass time.Duration
 		live bool
 		keep time.Duration
-		want bool // that the VM that ended is still known
+
+		disk, console bool // of the VM that ended: is it still there?
 	}{
-		{"young", hypervisor.SweepAge / 2, false, 0, true},
-		{"console is kept", hypervisor.SweepAge, false, time.Hour, true},
-		{"live", time.Hour, true, 0, true},
-		{"old", 0, false, time.Hour, false},
+		{"young", hypervisor.SweepAge / 2, false, 0, true, true},
+		{"live", hypervisor.SweepAge, true, 0, true, true},
+		{"console is kept", 0, false, time.Hour, false, true},
+		{"live again", time.Hour, true, 0, false, true},
+		{"old", 0, false, time.Hour, false, false},
 	} {
 		b.wait(tt.pass)
 		b.Sweep(b.now, func(cluster.VJobID) bool { return tt.live }, tt.keep)
-		if ids := kept(); !ids[saved] || !ids[running] || ids[ended] != tt.want {
-			t.Errorf("%s: kept %v", tt.name, ids)
+		if ids := disks(); !ids[saved] || !ids[running] || ids[ended] != tt.disk {
+			t.Errorf("%s: disks of %v", tt.name, ids)
 		}
-	}
-	if _, err := b.Console(b.now, ended); !errors.Is(err, cluster.ErrNotFound) {
-		t.Errorf("console of the VM that has ended: %v", err)
+		for id, want := range map[cluster.VMID]bool{saved: true, running: true, ended: tt.console} {
+			if _, err := b.Console(b.now, id); (err == nil) != want || err != nil && !errors.Is(err, cluster.ErrNotFound) {
+				t.Errorf("%s: console of %s: %v, want it: %t", tt.name, id, err, want)
+			}
+		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/internal/fieldpath"
+	"vjob/internal/suggest"
 )
 
 // Bounds limits the lists and objects that [Decode] accepts, and refuses null in a list. Nesting is limited by
@@ -30,14 +31,16 @@ type Bounds struct {
 	Of      map[string]int // of the list or object in the field with this name, instead of Entries
 }
 
-// Decode reads one JSON value into what into points to, and nothing else. Every error is a *cluster.FieldError;
-// the field of the whole value is "body". On an error, into is unchanged. checks are applied to each value
-// in their order, see [Bounds.Check].
+// Decode reads one JSON value into what into points to, and nothing else. Every error consists of a
+// *cluster.FieldError for each unknown field and each value of a wrong type, or of one for another fault; the field of the
+// whole value is "body". On an error, into is unchanged. checks are applied to each value in their order, see
+// [Bounds.Check].
 func Decode(data []byte, into any, checks ...*json.Unmarshalers) error {
 	target := reflect.ValueOf(into).Elem()
 	fresh := reflect.New(target.Type())
-	if err := json.Unmarshal(data, fresh.Interface(), json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(checks...))); err != nil {
-		return fieldError(err, data, target.Type())
+	options := json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(checks...)))
+	if err := json.Unmarshal(data, fresh.Interface(), options); err != nil {
+		return cluster.AllFaults(fieldError(err, data, target.Type()), allWrong(err, data, target.Type(), options))
 	}
 	target.Set(fresh.Elem())
 	return nil
@@ -98,24 +101,45 @@ func fieldError(err error, data []byte, t reflect.Type) error {
 		if before := data[:min(int(syntax.ByteOffset), len(data))]; bytes.Contains(before, []byte("\n")) {
 			place = fmt.Sprintf("line %d, %s", 1+bytes.Count(before, []byte("\n")), place)
 		}
-		return cluster.Fault("body", "%s (%s), want one JSON object and nothing after it", place, syntax.Err)
+		return cluster.Fault(whole, "%s (%s), want one JSON object and nothing after it", place, syntax.Err)
 	}
 	semantic, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
-		return cluster.Fault("body", "%v", err)
+		return cluster.Fault(whole, "%v", err)
 	}
 	if refused, ok := errors.AsType[*valueError](err); ok {
 		return cluster.Fault(fieldPath(cmp.Or(refused.at, semantic.JSONPointer), t), "%s", refused)
 	}
 	field := fieldPath(semantic.JSONPointer, t)
 	if errors.Is(err, json.ErrUnknownName) {
-		return cluster.Fault(field, "an unknown field, want one of %s", strings.Join(slices.Sorted(maps.Keys(fieldpath.Fields(semantic.GoType))), ", "))
+		return unknownField(field, semantic.JSONPointer.LastToken(), semantic.GoType)
 	}
 	want := KindName(semantic.GoType)
 	if bad, ok := errors.AsType[*cluster.FieldError](err); ok {
 		want = bad.Want // of a name that UnmarshalText refuses
 	}
 	return cluster.BadField(field, valueAt(data, semantic.ByteOffset), want)
+}
+
+// unknownField returns the fault of a name that the struct t does not have, with the name that was probably meant.
+func unknownField(field, name string, t reflect.Type) error {
+	known := slices.Sorted(maps.Keys(fieldpath.Fields(t)))
+	guess := ""
+	if near := meant(name, known); near != "" {
+		guess = "probably " + near + ", or "
+	}
+	return cluster.Fault(field, "an unknown field, want %sone of %s", guess, strings.Join(known, ", "))
+}
+
+// meant returns the name that an unknown one stands for: with the unit that it lacks, or of similar spelling; "" is none.
+func meant(name string, known []string) string {
+	if i := slices.IndexFunc(known, func(k string) bool { return name != "" && strings.HasPrefix(k, name+"_") }); i >= 0 {
+		return known[i]
+	}
+	if near := suggest.Nearest(name, known); near != "" && strings.EqualFold(near[:1], name[:1]) {
+		return near
+	}
+	return ""
 }
 
 // unquoted is a text that messages show without quotes.
@@ -139,9 +163,12 @@ func valueAt(data []byte, offset int64) any {
 	}
 }
 
+// whole is the field of the whole value in errors.
+const whole = "body"
+
 // fieldPath returns a place in a value of the type t as messages name it, or "body" for the whole value.
 func fieldPath(at jsontext.Pointer, t reflect.Type) string {
-	return cmp.Or(fieldpath.Of(at, t), "body")
+	return cmp.Or(fieldpath.Of(at, t), whole)
 }
 
 // IsText reports whether a type of its own is a string in JSON, such as an enumeration.

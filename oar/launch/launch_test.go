@@ -16,6 +16,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/oar/launch"
+	"vjob/oar/resource"
 )
 
 // ran is the result of a job that a shell has run.
@@ -56,6 +57,18 @@ func TestVariables(t *testing.T) {
 	r := run(t, (&launch.Job{Command: "echo $OAR_ARRAY_ID $OAR_ARRAY_INDEX $OAR_JOB_INDEX", CPUs: j.CPUs}).First(), "VJOB_ARRAY_ID=10", "VJOB_ARRAY_INDEX=3", "VJOB_PARAMETER=a 'b  c'")
 	if r.out != "10 3 3 a b  c\n" {
 		t.Errorf("%q %s", r.out, r.err)
+	}
+}
+
+// The file of resources is what the daemon's side lists, without the nodes.
+func TestResources(t *testing.T) {
+	j := launch.Job{Command: `cat "$OAR_RESOURCE_PROPERTIES_FILE"`, CPUs: []cluster.MilliCPU{2000, 500, 1000}}
+	want := ""
+	for _, r := range resource.Of(12, []resource.VM{{CPU: 2000}, {CPU: 500}, {CPU: 1000}}) {
+		want += r.String() + "\n"
+	}
+	if r := run(t, j.First()); r.out != want {
+		t.Errorf("%s\nwant\n%s%s", r.out, want, r.err)
 	}
 }
 

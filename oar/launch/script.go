@@ -23,7 +23,7 @@ oar_hosts() {
 			oar_host=vjob-$OAR_JOB_ID-$oar_rank oar_core=0
 			while [ "$oar_core" -lt "$2" ]; do
 				echo "$oar_host" >>"$OAR_NODEFILE"
-				echo "network_address = '$oar_host' , host = '$oar_host' , core = '$oar_core' , resource_id = '$oar_resource'" >>"$OAR_RESOURCE_PROPERTIES_FILE"
+				echo "network_address = '$oar_host' , host = '$oar_host' , cpu = '$((oar_rank + 1))' , core = '$oar_resource' , cpuset = '$oar_core' , resource_id = '$oar_resource'" >>"$OAR_RESOURCE_PROPERTIES_FILE"
 				oar_core=$((oar_core + 1)) oar_resource=$((oar_resource + 1))
 			done
 			oar_vms=$((oar_vms - 1)) oar_rank=$((oar_rank + 1))

@@ -67,7 +67,6 @@ func TestFormats(t *testing.T) {
 	show("oarstat -s", report.States(list))
 	show("oarstat -s -J", data(report.StatesJSON(list)))
 	show("oarstat -e", report.Events(list, noon))
-	show("oarstat -p", report.Properties(list, nodes()))
 	show("oarstat -f", report.Full(list, noon))
 	two, three := data(report.JSON(list, 2)), data(report.JSON(list[:1], 3))
 	show("oarstat -J", two)

@@ -132,18 +132,3 @@ func Events(jobs []oar.Job, now time.Time) string {
 	}
 	return b.String()
 }
-
-// Properties lists the nodes of each job with their properties.
-func Properties(jobs []oar.Job, nodes []oar.Resource) string {
-	var b strings.Builder
-	for i := range jobs {
-		for _, id := range jobs[i].Resources {
-			for n := range nodes {
-				if nodes[n].ID == id {
-					b.WriteString(nodes[n].Properties() + "\n")
-				}
-			}
-		}
-	}
-	return b.String()
-}

@@ -23,6 +23,21 @@ type Spec struct {
 	Filters []property.Filter
 	// Memory of each VM; 0 is the VM's share of its node.
 	Memory cluster.MiB
+	// Sharers is the number of jobs that may share the processors of a VM: it reserves its part of them, and of its
+	// share of the memory of a node. 0 is 1.
+	Sharers int
+}
+
+// part returns what a VM of this size reserves.
+func (w *Spec) part(size cluster.Resources) cluster.Resources {
+	if w.Sharers < 2 {
+		return size
+	}
+	size.CPU = max(size.CPU/cluster.MilliCPU(w.Sharers), 1)
+	if w.Memory == 0 {
+		size.Memory = max(size.Memory/cluster.MiB(w.Sharers), 1)
+	}
+	return size
 }
 
 // Placement is an alternative as VMs with rules.
@@ -120,7 +135,7 @@ func (p *placer) group(s *VMGroup, g Group) error {
 		if len(p.vms)+c.vms > MaxVMs {
 			return p.fail(g.Span, fmt.Sprintf("this means more than %d VMs", MaxVMs))
 		}
-		p.vms = append(p.vms, slices.Repeat([]cluster.Resources{c.size}, c.vms)...)
+		p.vms = append(p.vms, slices.Repeat([]cluster.Resources{p.spec.part(c.size)}, c.vms)...)
 	}
 	rules.total = len(p.vms) - rules.first
 	rules.write(&p.rules)

@@ -250,3 +250,37 @@ func BenchmarkPlace(b *testing.B) {
 		}
 	})
 }
+
+// VMs that share reserve their part, without a rule that keeps others off whole nodes; the request must fit as if
+// nothing was shared.
+func TestSharers(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		memory cluster.MiB
+		want   cluster.Resources
+	}{
+		{"nodes=2", 0, cluster.Resources{CPU: 2000, Memory: 16 * cluster.GiB}},
+		{"nodes=2/core=1", 0, cluster.Resources{CPU: 500, Memory: 4 * cluster.GiB}},
+		{"core=3", cluster.GiB, cluster.Resources{CPU: 500, Memory: cluster.GiB}},
+	} {
+		list, err := sharing(t, c.text, c.memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list[0].VMs[0]; got != c.want || strings.Contains(list[0].Rules, "lonely") {
+			t.Errorf("%s: %s, want %s; rules %s", c.text, got, c.want, list[0].Rules)
+		}
+	}
+	if _, err := sharing(t, "nodes=1/core=16", 0); err == nil {
+		t.Error("16 processors are on no node")
+	}
+}
+
+func sharing(t *testing.T, text string, memory cluster.MiB) ([]request.Placement, error) {
+	t.Helper()
+	r, err := request.Parse([]string{text}, request.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request.Place(request.Spec{Request: r, Memory: memory, Sharers: 2}, site16(), request.DefaultConfig())
+}

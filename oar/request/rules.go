@@ -33,7 +33,7 @@ func (r *ruleWriter) write(b *strings.Builder) {
 	if r.vms.Unit == Node && r.total > 1 {
 		rules = append(rules, fmt.Sprintf("spread(%s);", r.vmSet(r.first, r.total)))
 	}
-	if r.vms.Whole() && r.uneven() {
+	if r.vms.Whole() && r.uneven() && r.placer.spec.Sharers < 2 {
 		rules = append(rules, fmt.Sprintf("lonely(%s);", r.vmSet(r.first, r.total)))
 	}
 	if len(rules) > 0 {

@@ -36,18 +36,21 @@ type Stated struct {
 // Read returns the settings. Its errors are [cluster.FieldError] with fields such as cpu.limit.
 func (s *Statement) Read() (Settings, error) {
 	var out Settings
+	var faults cluster.Faults
 	for k, stated := range []*Stated{&s.CPU, &s.Memory} {
 		r := &resources[k]
 		c, err := stated.read(r)
-		if err != nil {
-			return out, cluster.WithPath(r.name, err)
-		}
+		faults.Add(cluster.WithPath(r.name, err))
 		*r.of(&out) = c
+	}
+	if err := faults.Err(); err != nil {
+		return out, err
 	}
 	return out, out.Check()
 }
 
 func (s *Stated) read(r *resource) (c Controls, err error) {
+	var faults cluster.Faults
 	c.Limit = Unlimited
 	for _, part := range []struct {
 		field, text string
@@ -56,12 +59,12 @@ func (s *Stated) read(r *resource) (c Controls, err error) {
 		if part.text == "" {
 			continue
 		}
-		if *part.to, err = r.parse(part.text); err != nil {
-			return c, cluster.Renamed(part.field, err)
-		}
+		*part.to, err = r.parse(part.text)
+		faults.Add(cluster.Renamed(part.field, err))
 	}
 	c.Shares, err = cluster.ParseShares(s.Shares)
-	return c, err
+	faults.Add(err)
+	return c, faults.Err()
 }
 
 // resource is one of the two resources that are divided.

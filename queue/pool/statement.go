@@ -38,12 +38,11 @@ func (s *PoolStatement) String() string {
 // ReadPools reads pools. Its errors are [cluster.FieldError] with fields such as pools[2].cpu.limit. Whether the
 // pools make a tree [NewHierarchy] checks.
 func ReadPools(list []PoolStatement) ([]Pool, error) {
+	var faults cluster.Faults
 	pools := make([]Pool, len(list))
 	for i := range list {
 		s, err := list[i].Read()
-		if err != nil {
-			return nil, cluster.WithPath(fmt.Sprintf("pools[%d]", i), err)
-		}
+		faults.Add(cluster.WithPath(fmt.Sprintf("pools[%d]", i), err))
 		pools[i] = Pool{Name: list[i].Name, Parent: list[i].Parent, Settings: s}
 	}
 	if named := func(p Pool) bool { return p.Name == Root }; !slices.ContainsFunc(pools, named) {
@@ -53,5 +52,5 @@ func ReadPools(list []PoolStatement) ([]Pool, error) {
 			}
 		}
 	}
-	return pools, nil
+	return pools, faults.Err()
 }

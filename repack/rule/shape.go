@@ -1,5 +1,7 @@
 package rule
 
+import "vjob/repack"
+
 // What some rules tell of themselves beyond their guards, for bounds that look at
 // more than one node, and for where to search first.
 
@@ -11,3 +13,23 @@ func (l *lonely) Dedicated() []int { return l.vms }
 
 // Quota is how many VMs may end on some nodes together.
 func (c *capacity) Quota() (nodes []int, most int64) { return c.nodes, c.most }
+
+// Inevitable is how many breaches every plan has: the VMs that the instance has end otherwise.
+func (s *state) Inevitable(in *repack.Instance) (breaches int) {
+	for _, vm := range s.vms {
+		if in.VMs[vm].Want != s.want {
+			breaches++
+		}
+	}
+	return breaches
+}
+
+// Inevitable is how many breaches every plan has: the VMs that end with less.
+func (p *preserve) Inevitable(in *repack.Instance) (breaches int) {
+	for _, vm := range p.vms {
+		if v := &in.VMs[vm]; v.Want == repack.Running && v.Next[p.d] < p.least {
+			breaches++
+		}
+	}
+	return breaches
+}

@@ -21,6 +21,7 @@ func (p *portfolio) giveUp() *Result {
 	s := p.searches[0]
 	obstacle := s.obstacle()
 	p.searchExhaustively(schedule.MaxStates)
+	p.solveExactly()
 	if p.best != nil {
 		return p.result()
 	}

@@ -23,6 +23,7 @@ type portfolio struct {
 	rounds     int
 	stopped    bool
 	infeasible bool // proved
+	exact      bool // an exact search has been made, or is not wanted
 }
 
 // roundsPerMeeting is how many rounds a search runs before the next meeting.
@@ -85,6 +86,10 @@ func (p *portfolio) improve() {
 		p.parallel(func(s *search) { s.run(n, p.Stop) })
 		p.rounds += n
 		p.takeBest(p.searches)
+		p.solveExactly()
+	}
+	if p.Iterations >= 0 && !p.stopped && p.best != nil && p.best.score.first > p.bound {
+		p.solveExactly() // the search knows nothing to improve
 	}
 }
 

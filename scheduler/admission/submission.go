@@ -15,6 +15,7 @@ import (
 type Submission struct {
 	Key      string // idempotency key of the owner, "" for none
 	Owner    string
+	Origin   cluster.Origin `json:"-"` // old fingerprints do not hold it
 	Name     string
 	At       time.Time
 	Priority int
@@ -50,7 +51,7 @@ func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
 // VJob returns the vjob of the submission with the given id.
 func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
 	job := &cluster.VJob{
-		ID: id, Name: s.Name, Owner: s.Owner, Submitted: s.At,
+		ID: id, Name: s.Name, Owner: s.Owner, Origin: s.Origin, Submitted: s.At,
 		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: s.Clone(),
 		VMs: make([]cluster.VM, len(s.VMs)), Cause: cluster.Cause{Kind: cluster.CauseSubmitted},
 	}

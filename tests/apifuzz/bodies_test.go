@@ -40,7 +40,7 @@ var bodies = map[string][]string{
 	"setBudgets":  {`{"budgets":[]}`, `{"budgets":[{"watts":5000,"when":"Mo-Fr 18:00-08:00"}],"check":true}`, `{"budgets":[{"watts":1e6,"group":"rack=r1"}]}`},
 	"setPrices":   {`{"csv":""}`, `{"csv":"time,EUR/MWh\n2026-11-21T00:00Z,100\n2026-11-21T01:00Z,20\n"}`, `{"csv":"time,EUR/MWh\n2026-11-21T00:00:00Z,100\n","check":true}`},
 	"setRules":    {`{"text":"ban($ALL_VMS, n4);"}`, `{"text":""}`, `{"text":"- {rule: capacity, nodes: n1, max: 4}","check":true}`},
-	"supposeThat": {
+	"askWhatIf": {
 		`{"submit":` + valid + `}`,
 		`{"drain":["n1"],"lose":["n2"],"online":["n3"],"without":[7300001],"rules":"ban($ALL_VMS, n1);","budget_watts":100}`,
 		`{"submit":{"count":1,"template":{"cpu_milli":100,"memory_mib":64}},"drain":["n1"]}`,

@@ -45,7 +45,7 @@ func fuzzBodies(f *testing.F, name string) {
 }
 
 func FuzzSubmission(f *testing.F)    { fuzzBodies(f, "submitVJob") }
-func FuzzWhatIf(f *testing.F)        { fuzzBodies(f, "supposeThat") }
+func FuzzWhatIf(f *testing.F)        { fuzzBodies(f, "askWhatIf") }
 func FuzzOARSubmission(f *testing.F) { fuzzBodies(f, "oarSubmit") }
 func FuzzBudgets(f *testing.F)       { fuzzBodies(f, "setBudgets") }
 func FuzzPrices(f *testing.F)        { fuzzBodies(f, "setPrices") }

@@ -90,7 +90,7 @@ type generator struct {
 }
 
 // rare are operations that cost much: of the draws that meet them few count.
-var rare = map[string]int{"getBackup": 200, "getMetrics": 8, "supposeThat": 4}
+var rare = map[string]int{"getBackup": 200, "getMetrics": 8, "askWhatIf": 4}
 
 func (g *generator) request(number uint64) *request {
 	r := rand.New(rand.NewPCG(g.seed, number))
@@ -149,6 +149,8 @@ func (g *generator) value(r *rand.Rand, q *request, before, name string) string 
 		return pick(r, numbers)
 	}
 	switch {
+	case before == "vjobs" && r.IntN(8) == 0:
+		return pick(r, []string{"canaryAx9lice7q-long", "canaryBx9ob7q-array", "canaryCx9arol7q-array[2]", "7300003[1]", "no-such-vjob", "x[", "x[0]"})
 	case before == "vjobs" || before == "jobs" || before == "array":
 		return strconv.FormatInt(g.vjob(r), 10)
 	case before == "plans":

@@ -11,11 +11,11 @@ import (
 // pure packages decide: the same input gives the same bytes. They see no clock,
 // no chance, no files, no network and start no goroutine.
 var pure = of(
-	"api/oarapi", "cluster", "cluster/calendar", "ctxswitch", "ctxswitch/duration", "ctxswitch/execute", "ctxswitch/gang",
+	"api/oarapi", "cluster", "cmd/vjob/watch/screen", "cluster/calendar", "ctxswitch", "ctxswitch/duration", "ctxswitch/execute", "ctxswitch/gang",
 	"ctxswitch/journal", "ctxswitch/placement", "energy", "energy/budget", "energy/consolidate",
 	"energy/dpm", "energy/power/cycle", "energy/cpushare", "energy/solve", "internal/predictor",
 	"internal/suggest", "notify", "oar", "oar/admission",
-	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/script",
+	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/resource", "oar/script",
 	"papers/allocation", "papers/jobs/backfill", "papers/drs", "papers/consolidation",
 	"queue", "queue/ordering", "queue/fairshare", "queue/forecast", "queue/availability", "queue/quota",
 	"queue/multifactor", "queue/reservation", "repack", "repack/admission", "repack/internal/placement",

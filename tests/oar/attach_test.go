@@ -92,6 +92,69 @@ func TestAttachAgain(t *testing.T) {
 	x.until(id, "Terminated")
 }
 
+// An interactive job survives a restart of the daemon: the terminal reconnects to the same shell.
+func TestInteractiveRestart(t *testing.T) {
+	x := open(t)
+	attached := false
+	x.attach = func(ctx context.Context, c *client.Client, job int64) error {
+		if attached {
+			_, err := typeInConsole(ctx, c, job, "exit\r")
+			return err
+		}
+		line, err := c.Attach(ctx, job, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = line.Close() }()
+		attached = true
+		x.stop()
+		_, err = io.Copy(io.Discard, line)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = nil
+		}
+		return err
+	}
+	x.pause = func() {
+		if attached && !x.serves() {
+			x.start() //nolint:contextcheck // the daemon outlives the command
+		}
+	}
+	r := x.run("alice", "oarsub", "-I", "-l", "nodes=2/core=1")
+	if r.code != 0 || !strings.HasSuffix(r.out, "Disconnected from OAR job 1.\n") {
+		t.Errorf("%+v", r)
+	}
+	for _, says := range []string{"# vjobd does not answer. Job 1 continues", "oarsub -C 1", "# vjobd answers again: job 1 is Running."} {
+		if !strings.Contains(r.err, says) {
+			t.Errorf("no %q in\n%s", says, r.err)
+		}
+	}
+	x.until("1", "Terminated")
+}
+
+// An interactive job that is interrupted while the daemon is away continues, and oarsub says how to go on.
+func TestInterruptedWithoutDaemon(t *testing.T) {
+	x := open(t)
+	x.attach = func(context.Context, *client.Client, int64) error {
+		x.stop()
+		return nil
+	}
+	x.pause = func() {
+		if !x.serves() {
+			x.interrupt()
+		}
+	}
+	r := x.run("alice", "oarsub", "-I", "-l", "core=1")
+	if r.code != 1 || !strings.Contains(r.err, "# Job 1 continues") || !strings.Contains(r.err, "oardel 1 ends the job") {
+		t.Errorf("%+v", r)
+	}
+	x.attach = nil
+	x.start()
+	x.until("1", "Running")
+	if r := x.run("alice", "oarsub", "-C", "1"); r.code != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // oarsub -C gives up on a running job that refuses connections, and refuses containers.
 func TestNoLine(t *testing.T) {
 	x := open(t)

@@ -35,6 +35,7 @@ var commandCases = map[string]commandCase{
 	"x101": {"alice", "oardel|<waiting>", 0, "REGISTERED"},
 	"x102": {"alice", "oardel|<other>", 1, "You are not the right user."},
 	"x104": {"alice", "oardel|--array|99999", 0, "job for this array job"},
+	"x105": {"alice", "oardel|--sql|array_id='99911'", 0, "no job matches"},
 	"x107": {"alice", "oardel|--force-terminate-finishing-job|<running>", 8, ""},
 	"x108": {"root", "oardel|--force-terminate-finishing-job|<running>", 10, ""},
 	"x111": {"alice", "oardel|--besteffort|<running>", 8, ""},
@@ -45,10 +46,13 @@ var commandCases = map[string]commandCase{
 	"x206": {"alice", "oarresume", 1, "Usage: oarresume"},
 	"x208": {"alice", "oarresume|<waiting>", 1, "not in the Hold or Suspended state"},
 	"x209": {"root", "oarresume|<suspended>", 0, "Resume request was sent"},
-	"x211": {"alice", "oarwalltime|666666", 2, "FUNCTIONALITY IS DISABLED"},
+	"x212": {"alice", "oarwalltime|666666", 2, "UNKNOWN JOB"},
+	"x215": {"alice", "oarwalltime|<waiting>|1:2:3", 3, "is not running"},
+	"x217": {"root", "oarwalltime|<container>|--|-0:30:0", 3, "reducing the walltime of a container job is not allowed"},
 	"x218": {"bob", "oarqueue|-e|default", 8, ""},
 	"x229": {"root", "oarnodesetting|-r|1|--maintenance|midoff", 1, "on or off"},
 	"x230": {"root", "oarnodesetting|-r|1|--add", 1, "no number"},
+	"x232": {"root", "oarnodesetting|--sql|state='NotExist'|--drain|on", 12, "are no resource"},
 	"x233": {"root", "oarnodesetting|-h|node-1|-p|state=Alive|--drain|on", 8, "set by the system"},
 	"x238": {"root", "oarproperty|-a|state", 1, "OAR system property"},
 	"x245": {"alice", "oarstat|-s|-j|<waiting>", 0, "Waiting"},
@@ -59,8 +63,9 @@ var commandCases = map[string]commandCase{
 
 // Reasons why a case of OAR's commands does not apply.
 const (
-	noSQL       = "differs: SQL is not offered"
-	noWalltime  = "differs: oarwalltime is switched off, as in OAR unless a site wants it; vjob walltime changes walltimes"
+	likeNone    = "differs: jobs of other users are like those that do not exist"
+	walltimeOn  = "differs: oarwalltime is never switched off"
+	noRequests  = "differs: a change of a walltime is made at once or refused; no request waits"
 	byAdmission = "differs: rules of admission set no names"
 	inSettings  = "differs: queues, nodes and their properties are in the settings of the daemon"
 	asSubmitted = "differs: the terms of a job never change"
@@ -71,11 +76,10 @@ var skippedCommands = map[string]string{
 	"x019": "differs: a reservation at the clock of OAR's test; those of OAR 2 are judged by TestReservations",
 	"x020": "differs: unknown types are refused, as by OAR 2's rules",
 	"x026": byAdmission,
-	"x105": noSQL, "x232": noSQL,
 	"x110": "differs: finishing jobs cannot be forced to end: vjobd retries until their VMs are gone",
 	"x113": asSubmitted, "x114": asSubmitted,
 	"x116": "differs: signals are not offered: they do not reach VMs",
-	"x212": noWalltime, "x214": noWalltime, "x215": noWalltime, "x217": noWalltime,
+	"x211": walltimeOn, "x214": likeNone,
 	"x220": inSettings, "x221": inSettings, "x223": inSettings, "x224": inSettings, "x226": inSettings, "x227": inSettings,
 	"x236": inSettings, "x239": inSettings, "x241": inSettings, "x242": inSettings, "x244": inSettings,
 	"x235": "differs: oarnodesetting waits a quarter of an hour for jobs to leave, too long for a test",
@@ -86,14 +90,15 @@ func TestCommands(t *testing.T) {
 	x := open(t)
 	x.until(x.sub("bob", "-l", "core=1", "sleep 1000000"), "Running")
 	jobs := map[string]string{
-		"<other>":   "1",
-		"<running>": x.sub("alice", "-l", "core=1", "sleep 1000000"),
-		"<deploy>":  x.sub("alice", "-l", "nodes=1", "-t", "deploy", "sleep 1000000"),
-		"<noop>":    x.sub("alice", "-l", "core=1", "-t", "noop"),
-		"<ended>":   x.sub("alice", "-l", "core=1", "sleep 1"),
+		"<other>":     "1",
+		"<running>":   x.sub("alice", "-l", "core=1", "sleep 1000000"),
+		"<deploy>":    x.sub("alice", "-l", "nodes=1", "-t", "deploy", "sleep 1000000"),
+		"<container>": x.sub("alice", "-l", "core=1", "-t", "container", "true"),
+		"<noop>":      x.sub("alice", "-l", "core=1", "-t", "noop"),
+		"<ended>":     x.sub("alice", "-l", "core=1", "sleep 1"),
 	}
 	suspended := x.sub("alice", "-l", "core=1", "sleep 1000000")
-	for _, name := range []string{"<running>", "<deploy>"} {
+	for _, name := range []string{"<running>", "<deploy>", "<container>"} {
 		x.until(jobs[name], "Running")
 	}
 	x.until(jobs["<ended>"], "Terminated")

@@ -48,7 +48,7 @@ func TestForeignJobs(t *testing.T) {
 		"oarhold|ID", "oarhold|-r|ID", "oarhold|--array|ID", "oarresume|ID", "oarresume|--array|ID",
 		"oarstat|-j|ID", "oarstat|-f|-j|ID", "oarstat|-J|-j|ID", "oarstat|-s|-j|ID", "oarstat|-e|-j|ID", "oarstat|-p|-j|ID", "oarstat|--array|ID",
 		"oarstat|-u|bob", "oarstat|-g|2020-01-01 00:00:00, 2037-01-01 00:00:00", "oarstat|--accounting|2020-01-01, 2037-01-01",
-		"oarwalltime|ID", "oarwalltime|ID|+1", "oarnodes", "oarnodes|-J", "oarnodes|-j",
+		"oarwalltime|ID", "oarwalltime|ID|+1", "oarwalltime|ID|1:0:0", "oarconnect|ID", "oarprint|-j|ID|host", "oarprint|-j|ID|-l", "oarstat|--sql|job_id = ID", "oardel|--sql|job_id = ID", "oarhold|--sql|job_id = ID", "oarnodes", "oarnodes|-J", "oarnodes|-j",
 	}
 	calls := []string{
 		"GET /jobs/ID", "GET /jobs/ID/details", "GET /jobs/ID/resources", "GET /jobs/ID/nodes", "GET /jobs?ids=ID", "GET /jobs?array=ID", "GET /jobs?user=bob&from=1",

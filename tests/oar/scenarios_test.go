@@ -61,6 +61,7 @@ var scenarios = map[string]scenario{
 	"m020": {one, time.Minute, nil, []string{"u: -l core=4,walltime=0:1:0"}, []string{"1 starts 0"}},
 	"m021": {one, time.Minute, nil, []string{"u: -r +10 -l core=4,walltime=0:1:0"}, []string{"1 starts 10"}},
 	"o001": {five, time.Minute, nil, []string{"toto: -t timesharing=user,* -l core=4,walltime=0:1:0", "titi: -t timesharing=user,* -l core=4,walltime=0:1:0"}, []string{"1 not beside 2"}},
+	"o002": {five, time.Minute, nil, []string{"toto: -t timesharing=*,* -l resource_id=4,walltime=0:1:0", "titi: -t timesharing=*,* -l resource_id=4,walltime=0:1:0"}, []string{"1 beside 2"}},
 	"o004": {five, time.Minute, nil, []string{"u: -l {network_address='n02'}/core=2,walltime=0:1:0", "u: -l {network_address='n02'}/core=2,walltime=0:1:0"}, []string{"1 not beside 2"}},
 	"o005": {five, time.Minute, nil, []string{"u: -p network_address='n01' -l core=2,walltime=0:1:0", "u: -p network_address='n02' -l core=2,walltime=0:1:0"}, []string{"1 beside 2"}},
 	"o007": {five, time.Minute, nil, []string{"u: -l core=3,walltime=0:1:0", "u: -l core=4,walltime=0:1:0 -l core=3,walltime=0:1:10"}, []string{"1 not beside 2"}},
@@ -124,7 +125,7 @@ func of(user string, cpus int64) []quota.Quota {
 
 // skippedScenarios are the schedules of OAR 3 that do not apply, with the reason.
 var skippedScenarios = map[string]string{
-	"k013": "differs: no container is inside another", "k014": "judged by TestNamedContainers", "w003": noWalltime,
+	"k013": "differs: no container is inside another", "k014": "judged by TestNamedContainers", "w003": noRequests,
 	"k016": "judged by TestAfter", "k017": "judged by TestAfter",
 	"m014": "judged by TestLateReservation", "m015": "judged by TestLateReservation",
 	"m023": "judged by TestRoomForReservation", "m024": "judged by TestRoomForReservation", "m027": "judged by TestThreeReservations",
@@ -141,10 +142,9 @@ var skippedScenarios = map[string]string{
 	"tq04": exception, "tq09": exception,
 	"m012": "differs: a reservation cannot be moved into the past",
 	"m026": "differs: schedulers are not separate programs, so none can be missing",
-	"o002": "differs: timesharing has no effect: processors of a VM are not shared",
 	"f004": "differs: each pass considers all waiting jobs", "f005": "differs: each pass considers all waiting jobs",
 	"f007": "differs: the case fails with OAR itself; fair share is judged in queue/fairshare",
-	"w001": noWalltime,
+	"w001": noRequests,
 	"e001": wakes, "e003": wakes, "e004": wakes,
 }
 

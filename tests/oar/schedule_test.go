@@ -37,7 +37,6 @@ type scheduled struct {
 var skippedSchedules = map[string]string{
 	"s07": "differs: a dependency on an unknown job is refused",
 	"s14": "judged by TestBestEffort",
-	"s19": "differs: timesharing has no effect: processors of a VM are not shared",
 	"s20": "judged by TestWindows; what cannot end by its deadline ends in Error, where OAR lets it wait for ever",
 	"s23": "judged by TestStateLog: the room of a suspended job is used",
 }
@@ -100,7 +99,8 @@ func (p *simulation) checkSchedule(id cluster.VJobID, want *scheduled) {
 	if !launched {
 		return
 	}
-	size := fmt.Sprintf("R=%d,W=%s,", kept.Reserved().CPU/cluster.CPU, oar.FormatWalltime(kept.Walltime))
+	record, _ := oar.RecordOf(kept.Labels)
+	size := fmt.Sprintf("R=%d,W=%s,", kept.Reserved().CPU*cluster.MilliCPU(oar.Sharers(record.Types))/cluster.CPU, oar.FormatWalltime(kept.Walltime))
 	if !strings.HasPrefix(want.Message, size) {
 		p.t.Errorf("job %d: %s, want %s", id, size, want.Message)
 	}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +29,14 @@ type site struct {
 	env    map[string]string
 	root   *client.Client
 	attach func(ctx context.Context, c *client.Client, job int64) error // replaces a terminal; nil leaves at once
+
+	pause func() // called before a command waits; may be nil
+
+	input     string                                       // of commands
+	exec      func(context.Context, []string) (int, error) // replaces other programs
+	settings  settings.Settings
+	stop      func()             // stops the daemon
+	interrupt context.CancelFunc // interrupts the command that runs
 }
 
 // open starts a daemon with 16 nodes of 4 processors in two clusters, with fast actions.
@@ -49,20 +59,9 @@ func open(tb testing.TB, change ...func(*settings.Settings)) *site {
 	for _, f := range change {
 		f(&s)
 	}
-	d, err := daemon.Open(tb.Context(), s, slog.New(slog.DiscardHandler))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- errors.Join(d.Serve(ctx), d.Close()) }()
-	tb.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			tb.Errorf("stop: %v", err)
-		}
-	})
-	x := &site{tb: tb, socket: s.Listen.Socket, tokens: map[string]string{}, env: map[string]string{}}
+	x := &site{tb: tb, socket: s.Listen.Socket, tokens: map[string]string{}, env: map[string]string{}, settings: s}
+	x.start()
+	tb.Cleanup(func() { x.stop() })
 	x.root = x.client("root")
 	for _, name := range []string{"alice", "bob"} {
 		if _, err := x.root.CreateUser(tb.Context(), wire.User{Name: name, Role: "user"}); err != nil {
@@ -75,6 +74,33 @@ func open(tb testing.TB, change ...func(*settings.Settings)) *site {
 		x.tokens[name] = token.Secret
 	}
 	return x
+}
+
+// start starts the daemon of the site.
+func (x *site) start() {
+	x.tb.Helper()
+	d, err := daemon.Open(context.Background(), x.settings, slog.New(slog.DiscardHandler))
+	if err != nil {
+		x.tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- errors.Join(d.Serve(ctx), d.Close()) }()
+	x.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			x.tb.Errorf("stop: %v", err)
+		}
+	})
+}
+
+// serves reports whether the daemon runs.
+func (x *site) serves() bool {
+	conn, err := net.Dial("unix", x.socket)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
 }
 
 func (x *site) client(user string) *client.Client {
@@ -98,6 +124,7 @@ func (x *site) run(user, name string, line ...string) result {
 	x.tb.Helper()
 	var out, errs bytes.Buffer
 	code := command.Run(x.tb.Context(), strings.TrimPrefix(name, "oar"), line, command.Environment{
+		In: strings.NewReader(x.input), Exec: x.exec, Companion: func(name string) (string, error) { return "/usr/bin/" + name, nil },
 		Out: &out, Err: &errs, Now: time.Now, Version: "test",
 		Getenv: func(k string) string { return x.env[k] },
 		Client: func() (*client.Client, error) { return x.client(user), nil },
@@ -108,11 +135,18 @@ func (x *site) run(user, name string, line ...string) result {
 			return program.ErrLeft
 		},
 		Pause: func(ctx context.Context, _ time.Duration) bool {
+			if x.pause != nil {
+				x.pause()
+			}
 			time.Sleep(20 * time.Millisecond)
 			return ctx.Err() == nil
 		},
-		Size:        func() (rows, columns int) { return 50, 132 },
-		Interrupted: context.WithCancel,
+		Size: func() (rows, columns int) { return 50, 132 },
+		Interrupted: func(parent context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(parent)
+			x.interrupt = cancel
+			return ctx, cancel
+		},
 	})
 	return result{code, out.String(), errs.String()}
 }

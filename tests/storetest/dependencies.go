@@ -120,7 +120,7 @@ func failing(id cluster.VJobID) journal.Step {
 
 func testAttempts(t *testing.T, w *World) {
 	s := array(2, 3)
-	s.Idempotent = true
+	s.Idempotent, s.Origin = true, cluster.Origin{From: "192.0.2.7", Token: "laptop"}
 	first := w.submit(t, s) // 1 and 2
 	w.submit(t, after("waits", cluster.Dependency{On: 2}, cluster.Dependency{On: 1, Array: true}))
 	w.commit(t, failing(2))

@@ -12,6 +12,7 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/program"
 	"vjob/oar"
+	"vjob/oar/script"
 )
 
 // pollInterval is the interval of queries for a job that has not started.
@@ -24,14 +25,10 @@ const maxRefusals = 30
 // job ends when the user leaves or interrupts the command.
 func interactive(ctx context.Context, r *commandRun, id int64) error {
 	r.print("# Interactive mode: waiting...\n")
-	c, err := r.client()
-	if err != nil {
-		return err
-	}
 	var shown int64
 	for {
-		var j oar.Detail
-		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
+		j, err := r.job(ctx, id)
+		if err != nil {
 			return r.leave(ctx, id, err)
 		}
 		switch {
@@ -51,6 +48,30 @@ func interactive(ctx context.Context, r *commandRun, id int64) error {
 	}
 }
 
+// job returns a job. While the daemon does not answer, such as during its restart, it says so once and tries
+// again: the job does not need the daemon to run.
+func (r *commandRun) job(ctx context.Context, id int64) (j oar.Detail, err error) {
+	c, err := r.client()
+	if err != nil {
+		return j, err
+	}
+	for waits := false; ; waits = true {
+		err := c.Get(ctx, jobPath(id), nil, &j)
+		switch {
+		case err == nil && waits:
+			r.printError(fmt.Sprintf("# vjobd answers again: job %d is %s.", id, j.State))
+			return j, nil
+		case !errors.Is(err, cluster.ErrUnavailable):
+			return j, err
+		case !waits:
+			r.printError(fmt.Sprintf("# vjobd does not answer. Job %d continues, and the terminal reconnects by itself; later, or from another terminal: oarsub -C %d", id, id))
+		}
+		if !r.Pause(ctx, pollInterval) {
+			return j, ctx.Err()
+		}
+	}
+}
+
 // leave deletes an interactive job after its user has left.
 func (r *commandRun) leave(ctx context.Context, id int64, err error) error {
 	if err == nil {
@@ -62,8 +83,11 @@ func (r *commandRun) leave(ctx context.Context, id int64, err error) error {
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if ended := c.Do(late, "DELETE", jobPath(id), nil, nil); ended == nil {
+	switch ended := c.Do(late, "DELETE", jobPath(id), nil, nil); {
+	case ended == nil:
 		r.printError(fmt.Sprintf("# Job %d is deleted: its terminal is closed.", id))
+	case errors.Is(ended, cluster.ErrUnavailable):
+		r.printError(fmt.Sprintf("# Job %d continues: vjobd does not answer. When it does, oarsub -C %d connects again, and oardel %d ends the job.", id, id, id))
 	}
 	switch {
 	case errors.Is(err, program.ErrLeft):
@@ -75,7 +99,7 @@ func (r *commandRun) leave(ctx context.Context, id int64, err error) error {
 }
 
 // work connects the terminal with a job until the job ends or the user leaves. It reconnects after a
-// suspension or migration.
+// suspension, a migration or a restart of the daemon.
 func (r *commandRun) work(ctx context.Context, id int64) error {
 	c, err := r.client()
 	if err != nil {
@@ -87,17 +111,18 @@ func (r *commandRun) work(ctx context.Context, id int64) error {
 		switch {
 		case err == nil:
 			refusals = 0
-		case !errors.Is(err, cluster.ErrConflict) || refusals == maxRefusals:
+		case !errors.Is(err, cluster.ErrConflict) && !errors.Is(err, cluster.ErrUnavailable) || refusals == maxRefusals:
 			return err
-		default: // not running, or not yet
+		default: // not running, or not yet, or the daemon restarts
 			refusals++
 		}
-		var j oar.Detail
-		if err := c.Get(ctx, jobPath(id), nil, &j); err != nil {
+		j, err := r.job(ctx, id)
+		if err != nil {
 			return err
 		}
 		switch s := oar.State(j.State); {
 		case !s.Active(), s == oar.StateFinishing:
+			r.print("Disconnected from OAR job %d.\n", id)
 			return nil
 		case s != oar.StateRunning:
 			refusals = 0
@@ -157,6 +182,18 @@ func connect(ctx context.Context, r *commandRun) error {
 	default:
 		return err
 	}
+}
+
+// connectArgument is oarconnect: oarsub -C with the job as an argument.
+func connectArgument(ctx context.Context, r *commandRun) error {
+	if len(r.arguments) > 1 {
+		return usageError(1, "")
+	}
+	for _, id := range r.arguments {
+		r.given = append(r.given, script.Option{Name: "connect", Value: id})
+	}
+	r.arguments = nil
+	return connect(ctx, r)
 }
 
 // jobToConnect returns the job that is named, or the only running job of the user. It is 0 if there is

@@ -19,6 +19,7 @@ import (
 
 // Environment is the environment of a command, which tests replace.
 type Environment struct {
+	In       io.Reader
 	Out, Err io.Writer
 	Getenv   func(string) string
 	Now      func() time.Time
@@ -28,6 +29,10 @@ type Environment struct {
 	// Attach connects the user's terminal with the first VM of a job until the job ends, is moved or
 	// suspended. It returns [console.ErrLeft] if the user leaves.
 	Attach func(ctx context.Context, c *client.Client, job int64) error
+	// Exec runs another program on the user's terminal and returns its exit code.
+	Exec func(ctx context.Context, words []string) (code int, err error)
+	// Companion returns the path of another command, such as oarsh.
+	Companion func(name string) (path string, err error)
 	// Size returns the size of the user's terminal, or 0, 0 without a terminal.
 	Size func() (rows, columns int)
 	// Pause waits. It returns false if the context ends first.
@@ -43,25 +48,30 @@ type command struct {
 	summary   string
 	arguments string // for the help
 	options   []script.OptionSpec
+	foreign   bool // another program reads the options
 	run       func(context.Context, *commandRun) error
 }
 
 // commands returns all commands.
 func commands() []command {
 	return []command{
-		{"sub", "submit a job", "COMMAND", subOptions, sub},
-		{"stat", "show jobs", "", statOptions, stat},
-		{"del", "end jobs", "ID…", delOptions, del},
-		{"hold", "hold waiting jobs, or suspend running ones", "ID…", holdOptions, hold},
-		{"resume", "release held jobs, resume suspended ones", "ID…", resumeOptions, resume},
-		{"nodes", "show the nodes", "[NODE…]", nodesOptions, nodes},
-		{"nodesetting", "enable nodes, or move all VMs away", "", nodesettingOptions, nodesetting},
-		{"property", "show the properties of nodes", "", propertyOptions, property},
-		{"queue", "show the queues", "", queueOptions, queue},
-		{"notify", "show the queues, as OAR 2.5 does", "", notifyOptions, notify},
-		{"removeresource", "not offered: the settings of vjobd have the nodes", "ID", nil, removeresource},
-		{"walltime", "not offered: use vjob walltime", "ID [[+-]H[:M[:S]]]", walltimeOptions, walltime},
-		{"accounting", "nothing to do: usage is counted at once", "", accountingOptions, accounting},
+		{name: "sub", summary: "submit a job", arguments: "COMMAND", options: subOptions, run: sub},
+		{name: "stat", summary: "show jobs", options: statOptions, run: stat},
+		{name: "del", summary: "end jobs", arguments: "ID…", options: delOptions, run: del},
+		{name: "hold", summary: "hold waiting jobs, or suspend running ones", arguments: "ID…", options: holdOptions, run: hold},
+		{name: "resume", summary: "release held jobs, resume suspended ones", arguments: "ID…", options: resumeOptions, run: resume},
+		{name: "connect", summary: "work in the first VM of a job that runs, as oarsub -C", arguments: "[ID]", run: connectArgument},
+		{name: "sh", summary: "run ssh to a VM of the job of OAR_JOB_ID", arguments: "[USER@]HOST [COMMAND]", foreign: true, run: shell},
+		{name: "cp", summary: "run scp to and from VMs of the job of OAR_JOB_ID", arguments: "[HOST:]FILE… [HOST:]TARGET", foreign: true, run: copyFiles},
+		{name: "print", summary: "print the resources of a job", arguments: "PROPERTY", options: printOptions, run: printResources},
+		{name: "walltime", summary: "show or change the walltime of a job", arguments: "ID [[+-]H[:M[:S]]]", options: walltimeOptions, run: walltime},
+		{name: "nodes", summary: "show the nodes", arguments: "[NODE…]", options: nodesOptions, run: nodes},
+		{name: "nodesetting", summary: "enable nodes, or move all VMs away", options: nodesettingOptions, run: nodesetting},
+		{name: "property", summary: "show the properties of nodes", options: propertyOptions, run: listProperties},
+		{name: "queue", summary: "show the queues", options: queueOptions, run: queue},
+		{name: "notify", summary: "show the queues, as OAR 2.5 does", options: notifyOptions, run: notify},
+		{name: "removeresource", summary: "not offered: the settings of vjobd have the nodes", arguments: "ID", run: removeresource},
+		{name: "accounting", summary: "nothing to do: usage is counted at once", options: accountingOptions, run: accounting},
 	}
 }
 
@@ -97,8 +107,10 @@ func Run(ctx context.Context, name string, line []string, w Environment) int {
 	}
 	r := &commandRun{Environment: w, command: c}
 	var err error
-	if r.given, r.arguments, err = script.ParseLine(c.known(), line); err != nil {
-		return r.fail(err)
+	if !c.foreign {
+		if r.given, r.arguments, err = script.ParseLine(c.known(), line); err != nil {
+			return r.fail(err)
+		}
 	}
 	switch {
 	case r.has("help"):

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vjob/oar"
+	"vjob/oar/property"
 	"vjob/oar/report"
 	"vjob/oar/script"
 )
@@ -20,16 +21,21 @@ var nodesOptions = withFormats(
 	script.OptionSpec{Name: "list", Letter: "l", Meaning: "only the names"},
 	script.OptionSpec{Name: "jobs", Letter: "j", Meaning: "only nodes with jobs"},
 	script.OptionSpec{Name: "events", Letter: "e", Argument: script.OptionalArgument, Meaning: "not offered: vjob events shows them"},
-	script.OptionSpec{Name: "sql", Argument: script.TextArgument},
+	script.OptionSpec{Name: "sql", Argument: script.TextArgument, Meaning: "only nodes for which a condition holds, such as \"cluster = 'azur' AND state = 'Alive'\""},
 )
 
 // nodes is oarnodes.
 func nodes(ctx context.Context, r *commandRun) error {
 	switch {
-	case r.has("sql"):
-		return exitError(1, "SQL is not offered: name the nodes, or one with -r")
 	case r.has("events"):
 		return exitError(1, "Events of nodes are not offered here: use vjob events")
+	}
+	var condition property.Filter
+	if r.has("sql") {
+		var err error
+		if condition, err = r.where(nil); err != nil {
+			return err
+		}
 	}
 	list, err := r.nodes(ctx)
 	if err != nil {
@@ -38,7 +44,7 @@ func nodes(ctx context.Context, r *commandRun) error {
 	list = slices.DeleteFunc(list, func(n oar.Resource) bool {
 		named := len(r.arguments) == 0 || slices.Contains(r.arguments, n.Node)
 		numbered := !r.has("resource") || fmt.Sprint(n.ID) == r.value("resource")
-		return !named || !numbered || r.has("jobs") && len(n.Jobs) == 0
+		return !named || !numbered || r.has("jobs") && len(n.Jobs) == 0 || !condition.Matches(nodeProperties(&n))
 	})
 	if len(list) == 0 {
 		r.printError(`/!\ No nodes to display...`)
@@ -111,7 +117,7 @@ var nodesettingOptions = []script.OptionSpec{
 	{Name: "add", Letter: "a", Meaning: "not offered: the settings of vjobd have the nodes"},
 	{Name: "property", Letter: "p", Argument: script.TextArgument, Meaning: "not offered: the settings of vjobd have the labels of nodes"},
 	{Name: "file", Letter: "f", Argument: script.TextArgument},
-	{Name: "sql", Argument: script.TextArgument},
+	{Name: "sql", Argument: script.TextArgument, Meaning: "the nodes for which a condition holds, such as \"cluster = 'azur'\""},
 	{Name: "last-property-value", Argument: script.TextArgument},
 }
 
@@ -128,25 +134,51 @@ func nodesetting(ctx context.Context, r *commandRun) error {
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(n oar.Resource) bool {
-		return n.Node == r.value("hostname") || fmt.Sprint(n.ID) == r.value("resource")
-	})
-	if at < 0 {
-		return exitError(4, "The node %q does not exist", r.value("hostname")+r.value("resource"))
+	if list, err = r.selectedNodes(list); err != nil {
+		return err
 	}
 	c, err := r.client()
 	if err != nil {
 		return err
 	}
-	n := list[at]
-	if err := c.Do(ctx, "POST", "/oarapi/resources/"+url.PathEscape(n.Node)+"/state", oar.Change{State: to}, nil); err != nil {
-		return err
+	for i := range list {
+		if err := c.Do(ctx, "POST", "/oarapi/resources/"+url.PathEscape(list[i].Node)+"/state", oar.Change{State: to}, nil); err != nil {
+			return err
+		}
+		r.print("%s --> %s\n", list[i].Node, to)
 	}
-	r.print("%s --> %s\n", n.Node, to)
 	if r.value("maintenance") != "on" || r.has("no-wait") {
 		return nil
 	}
-	return r.waitUntilEmpty(ctx, n.Node)
+	for i := range list {
+		if err := r.waitUntilEmpty(ctx, list[i].Node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectedNodes returns the nodes that the options select: one by its name or number, or those for which a condition
+// holds.
+func (r *commandRun) selectedNodes(list []oar.Resource) ([]oar.Resource, error) {
+	if !r.has("sql") {
+		at := slices.IndexFunc(list, func(n oar.Resource) bool {
+			return n.Node == r.value("hostname") || fmt.Sprint(n.ID) == r.value("resource")
+		})
+		if at < 0 {
+			return nil, exitError(4, "The node %q does not exist", r.value("hostname")+r.value("resource"))
+		}
+		return list[at : at+1], nil
+	}
+	condition, err := r.where(nil)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(n oar.Resource) bool { return !condition.Matches(nodeProperties(&n)) })
+	if len(list) == 0 {
+		return nil, exitError(12, `/!\ There are no resource for which %s holds`, oar.Quoted(r.value("sql")))
+	}
+	return list, nil
 }
 
 // requestedState returns the state that the options request.
@@ -181,9 +213,9 @@ func requestedState(r *commandRun) (string, error) {
 		return "", usageError(1, "A new node has no number and no state")
 	case r.has("add"), r.has("property"), r.has("last-property-value"), r.has("file"):
 		return "", exitError(1, "Nodes and their properties are in the settings of vjobd: change nodes there and run vjob admin reload")
-	case r.has("sql"):
-		return "", exitError(12, "SQL is not offered: name the node with -h or -r")
-	case !r.has("hostname") && !r.has("resource"):
+	case r.has("sql") && (r.has("hostname") || r.has("resource")):
+		return "", usageError(1, "--sql excludes -h and -r")
+	case !r.has("hostname") && !r.has("resource") && !r.has("sql"):
 		return "", usageError(1, "")
 	case r.has("maintenance"):
 		return on("maintenance")

@@ -14,7 +14,7 @@ import (
 
 var (
 	byArray = script.OptionSpec{Name: "array", Meaning: "the numbers are of arrays: each of their jobs"}
-	bySQL   = script.OptionSpec{Name: "sql", Argument: script.TextArgument}
+	bySQL   = script.OptionSpec{Name: "sql", Argument: script.TextArgument, Meaning: "each live job for which a condition holds, such as \"project = 'p1'\""}
 
 	delOptions = []script.OptionSpec{
 		byArray, bySQL,
@@ -29,9 +29,9 @@ var (
 
 // jobArguments returns the jobs of the command line. It reports arguments that are not numbers; the exit
 // code is then wrong.
-func (r *commandRun) jobArguments(wrong int) (ids []int64, err error) {
+func (r *commandRun) jobArguments(ctx context.Context, wrong int) (ids []int64, err error) {
 	if r.has("sql") {
-		return nil, exitError(1, "SQL is not offered: name the jobs, or arrays with --array")
+		return r.jobsToOrder(ctx)
 	}
 	if len(r.arguments) == 0 {
 		return nil, usageError(1, "")
@@ -63,7 +63,7 @@ func (r *commandRun) expandArrays(ctx context.Context, ids []int64) (list []int6
 	}
 	for _, id := range ids {
 		var page oar.Page[oar.Item]
-		query := url.Values{"array": {fmt.Sprint(id)}, "limit": {"100000"}}
+		query := url.Values{"array": {fmt.Sprint(id)}, "limit": {maxJobs}}
 		if err := c.Get(ctx, "/oarapi/jobs", query, &page); err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (r *commandRun) orderJobs(ctx context.Context, ids []int64, method, path st
 
 // del is oardel.
 func del(ctx context.Context, r *commandRun) error {
-	ids, err := r.jobArguments(4)
+	ids, err := r.jobArguments(ctx, 4)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func resume(ctx context.Context, r *commandRun) error {
 }
 
 func (r *commandRun) holdOrResume(ctx context.Context, path, what string) error {
-	ids, err := r.jobArguments(2)
+	ids, err := r.jobArguments(ctx, 2)
 	if err != nil {
 		return err
 	}

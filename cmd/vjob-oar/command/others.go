@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,8 +18,8 @@ var propertyOptions = []script.OptionSpec{
 	{Name: "quiet", Letter: "q"},
 }
 
-// property is oarproperty.
-func property(ctx context.Context, r *commandRun) error {
+// listProperties is oarproperty.
+func listProperties(ctx context.Context, r *commandRun) error {
 	for _, option := range []string{"add", "delete", "rename"} {
 		text, given := r.given.Value(option)
 		if !given {
@@ -30,7 +29,7 @@ func property(ctx context.Context, r *commandRun) error {
 		if slices.Contains(systemProperties, name) {
 			return exitError(1, "The property %q is an OAR system property", name)
 		}
-		return exitError(255, "Properties are labels of nodes: change nodes in the settings of vjobd and restart it")
+		return exitError(255, "Properties are labels of nodes: change nodes in the settings of vjobd and run vjob admin reload")
 	}
 	if !r.has("list") {
 		return usageError(1, "")
@@ -52,34 +51,6 @@ func property(ctx context.Context, r *commandRun) error {
 		r.print("%s\n", name)
 	}
 	return nil
-}
-
-var walltimeOptions = []script.OptionSpec{
-	{Name: "force", Letter: "f"},
-	{Name: "whole", Letter: "w"},
-	{Name: "delay-next-jobs", Letter: "d"},
-	{Name: "timeout", Letter: "t", Argument: script.NumberArgument},
-}
-
-// disabled is OAR's message unless the site enables walltime changes, with the alternative.
-const disabled = "FUNCTIONALITY IS DISABLED\nvjob walltime gives a job another walltime."
-
-// walltime is oarwalltime, which is disabled in OAR, too, unless a site enables it.
-func walltime(_ context.Context, r *commandRun) error {
-	words := r.arguments
-	if len(words) == 0 || len(words) > 2 {
-		return usageError(1, "")
-	}
-	if _, ok := number(words[0]); !ok {
-		return exitError(1, "%q is not a valid job identifier", words[0])
-	}
-	if len(words) == 1 {
-		return exitError(2, disabled)
-	}
-	if change := regexp.MustCompile(`^[+-]?\d+(:\d+){0,2}$`); !change.MatchString(words[1]) {
-		return exitError(1, "%q is no walltime: want [+-]H[:M[:S]]", words[1])
-	}
-	return exitError(5, disabled)
 }
 
 var accountingOptions = []script.OptionSpec{

@@ -10,6 +10,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/oar"
 	"vjob/oar/report"
 	"vjob/oar/script"
@@ -38,10 +39,13 @@ func (r *commandRun) value(name string) string {
 
 func (r *commandRun) print(format string, args ...any) { _, _ = fmt.Fprintf(r.Out, format, args...) }
 
+// maxLine is the maximal length in bytes of a line on standard error, which may quote input.
+const maxLine = 2000
+
 // printError prints lines on standard error.
 func (r *commandRun) printError(text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		_, _ = fmt.Fprintln(r.Err, oar.Printable(line))
+		_, _ = fmt.Fprintln(r.Err, cluster.Shortened(oar.Printable(line), maxLine))
 	}
 }
 

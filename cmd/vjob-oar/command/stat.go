@@ -23,10 +23,10 @@ var statOptions = withFormats(
 	script.OptionSpec{Name: "compact", Letter: "c", Meaning: "a line for each array"},
 	script.OptionSpec{Name: "gantt", Letter: "g", Argument: script.TextArgument, Meaning: "which job has which nodes between \"YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss\", as JSON"},
 	script.OptionSpec{Name: "events", Letter: "e", Meaning: "the events of jobs, with -j"},
-	script.OptionSpec{Name: "properties", Letter: "p", Meaning: "the properties of the nodes of jobs, with -j"},
+	script.OptionSpec{Name: "properties", Letter: "p", Meaning: "the processors of jobs with their properties, with -j: the input of oarprint"},
 	script.OptionSpec{Name: "accounting", Argument: script.TextArgument, Meaning: "what was used between \"YYYY-MM-DD, YYYY-MM-DD\""},
 	script.OptionSpec{Name: "format", Argument: script.NumberArgument, Meaning: "1, 2 or 3; also OAR_OARSTAT_OUTPUT_FORMAT"},
-	script.OptionSpec{Name: "sql", Argument: script.TextArgument},
+	script.OptionSpec{Name: "sql", Argument: script.TextArgument, Meaning: "jobs, also ended ones, for which a condition holds, such as \"project = 'p1' AND state = 'Waiting'\""},
 )
 
 // stat is oarstat.
@@ -46,17 +46,29 @@ func stat(ctx context.Context, r *commandRun) error {
 		return accountingTable(ctx, r, query)
 	}
 	programs := r.has("json") || r.has("yaml") || r.has("dumper") || r.has("xml")
-	if programs && !r.has("state") {
+	if programs && !r.has("state") && !r.has("sql") {
 		query.Set("structure", "oar")
 		query.Set("format", strconv.Itoa(max(format(r), 2)))
 		return copyJSON(ctx, r, "/oarapi/jobs/details", query)
 	}
 	var page oar.Page[oar.Job]
-	if err := c.Get(ctx, "/oarapi/jobs/details", query, &page); err != nil {
+	if r.has("sql") {
+		page.Items, err = r.whereJobs(ctx, query, false)
+	} else {
+		err = c.Get(ctx, "/oarapi/jobs/details", query, &page)
+	}
+	if err != nil {
 		return err
 	}
 	jobs, now := page.Items, r.Now()
 	switch {
+	case r.has("sql") && programs && !r.has("state"):
+		data, err := report.JSON(jobs, max(format(r), 2))
+		if err != nil {
+			return err
+		}
+		_, err = r.printStructured(data)
+		return err
 	case r.has("state") && programs:
 		data, err := report.StatesJSON(jobs)
 		if err != nil {
@@ -71,11 +83,9 @@ func stat(ctx context.Context, r *commandRun) error {
 	case r.has("events"):
 		r.print("%s", report.Events(jobs, now))
 	case r.has("properties"):
-		var nodes oar.Page[oar.Resource]
-		if err := c.Get(ctx, "/oarapi/resources", nil, &nodes); err != nil {
+		if err := r.printJobResources(ctx, jobs); err != nil {
 			return err
 		}
-		r.print("%s", report.Properties(jobs, nodes.Items))
 	case r.has("full"):
 		r.print("%s", report.Full(jobs, now))
 	default:
@@ -117,7 +127,7 @@ var errNoJobs = exitError(1, "No job ids specified")
 
 // buildQuery checks the options and converts them to a query.
 func buildQuery(ctx context.Context, r *commandRun) (url.Values, error) {
-	query := url.Values{"limit": {"100000"}}
+	query := url.Values{"limit": {maxJobs}}
 	array, arrayed := r.given.Value("array")
 	exports := 0
 	for _, f := range formats {
@@ -128,8 +138,6 @@ func buildQuery(ctx context.Context, r *commandRun) (url.Values, error) {
 	switch {
 	case r.has("sql") && r.has("properties"):
 		return nil, exitError(1, "Options --sql and -p cannot be used together")
-	case r.has("sql"):
-		return nil, exitError(1, "SQL is not offered: use -j, -u, --array or the states of GET /oarapi/jobs")
 	case r.has("job") && arrayed:
 		return nil, exitError(1, `/!\ ERROR: Conflicting Job IDs and Array IDs (--array and -j cannot be used together)`)
 	case r.has("compact") && (exports > 0 || r.has("full")):
@@ -175,7 +183,7 @@ func jobNumbers(r *commandRun) (string, error) {
 	var ids []string
 	for _, text := range r.given.Values("job") {
 		if text == "" {
-			text = cmp.Or(r.Getenv("OAR_JOB_ID"), r.Getenv("OAR_JOBID"))
+			text = r.environmentJob()
 		}
 		if text == "" {
 			return "", exitError(255, "No job id provided in command line or environment variables")

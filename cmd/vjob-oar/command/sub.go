@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"vjob/api/client"
+	"vjob/cluster"
 	"vjob/oar"
 	"vjob/oar/report"
 	"vjob/oar/script"
@@ -52,16 +53,24 @@ var ineffectiveOptions = []struct{ name, why string }{
 	{"import-job-key-from-file", "there are no job keys"},
 	{"import-job-key-inline", "there are no job keys"},
 	{"export-job-key-to-file", "there are no job keys"},
+	{"import-job-key-inline-priv", "there are no job keys"},
+	{"stagein", "the VM has the files of its image and of the file systems that it mounts"},
+	{"stagein-md5sum", "the VM has the files of its image and of the file systems that it mounts"},
 	{"verbose", "output is always verbose"},
+}
+
+// warnIneffective warns of the options without effect.
+func (r *commandRun) warnIneffective(given script.Options) {
+	for _, o := range ineffectiveOptions {
+		if _, has := given.Value(o.name); has {
+			r.printError(fmt.Sprintf("# Warning: --%s has no effect: %s.", o.name, o.why))
+		}
+	}
 }
 
 // sub is oarsub.
 func sub(ctx context.Context, r *commandRun) error {
-	for _, o := range ineffectiveOptions {
-		if r.has(o.name) {
-			r.printError(fmt.Sprintf("# Warning: --%s has no effect: %s.", o.name, o.why))
-		}
-	}
+	r.warnIneffective(r.given)
 	if r.has("connect") {
 		return connect(ctx, r)
 	}
@@ -164,7 +173,8 @@ func submission(r *commandRun) (*oar.Submission, error) {
 	return s, nil
 }
 
-// scan reads the script that the command names and adds the options of its #OAR lines.
+// scan reads the script that the command names and adds the options of its #OAR lines. As in OAR, a script that is not
+// executable is accepted, and fails when the job runs it.
 func scan(r *commandRun, s *oar.Submission) (script.Options, error) {
 	file, _, _ := strings.Cut(s.Command, " ")
 	text, err := os.ReadFile(file)
@@ -178,7 +188,12 @@ func scan(r *commandRun, s *oar.Submission) (script.Options, error) {
 	for _, w := range warnings {
 		r.printError(w.String())
 	}
+	r.warnIneffective(found)
 	s.Script = string(text)
+	if info, err := os.Stat(file); err == nil && info.Mode()&0o111 == 0 {
+		r.printError(fmt.Sprintf("# Warning: %s has no execution bit: the job will end with exit code 126, Permission denied. chmod +x %s", file, file))
+		s.Script = fmt.Sprintf("#!/bin/sh\necho %s >&2\nexit 126\n", cluster.Quote("sh: "+file+": Permission denied"))
+	}
 	o, ignored := script.Merge(r.given, found)
 	for _, line := range ignored {
 		r.printError(line)

@@ -124,31 +124,9 @@ func printAlarms(a *cli.App, alarms []wire.Alarm, ended bool) error {
 		if a.Colours() && alarm.Ended == nil && alarm.AckedBy == "" {
 			head = display.Coloured(display.Red, head)
 		}
-		rows := [][2]string{{"since", display.Moment(&alarm.Since) + times(alarm.Count)}}
-		if alarm.Ended != nil {
-			rows = append(rows, [2]string{"ended", display.Moment(alarm.Ended)})
-		}
-		rows = append(rows, [2]string{"what", alarm.Text})
-		if alarm.Ended == nil {
-			rows = append(rows, [2]string{"next", alarm.Next})
-		}
-		if alarm.AckedBy != "" {
-			by := fmt.Sprintf("by %s at %s", alarm.AckedBy, display.Moment(alarm.AckedAt))
-			if alarm.Comment != "" {
-				by += ": " + alarm.Comment
-			}
-			rows = append(rows, [2]string{"acknowledged", by})
-		}
 		fmt.Fprintln(&b, head)
-		display.Facts(&b, rows)
+		display.Facts(&b, display.AlarmFacts(alarm))
 	}
 	_, err := io.WriteString(a.Out, b.String())
 	return err
-}
-
-func times(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(", raised %d times", n)
 }

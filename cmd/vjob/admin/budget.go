@@ -23,10 +23,12 @@ import (
 func budgetCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "budget",
-		Short: "show and state what the cluster may draw, also by the hour (administrators)",
+		Short: "show what the cluster may draw, also by the hour; administrators state it",
 		Long: `A budget is the most watts that the cluster, or the nodes with a label, may draw: always, or within a
 window of time. Under a budget vjobs get less CPU, down to the floor that they were submitted with
-(vjob submit --floor); then the last in the queue are suspended. docs/explanation/energy.md explains it.`,
+(vjob submit --floor); then the last in the queue are suspended. docs/explanation/energy.md explains it.
+
+Users see the limits, and which vjobs of theirs stop or wait for power.`,
 		Example: `  vjob budget set 12kW
   vjob budget set 6kW --from 18:00 --to 08:00 --days Mo-Fr
   vjob budget set 3kW --group rack=r1
@@ -205,6 +207,9 @@ func printBudgets(ctx context.Context, a *cli.App, c *client.Client) error {
 			fmt.Fprintf(&b, "and %d more until %s; -o json has them all\n", n-len(shown), display.Moment(&now.Changes[n-1].At))
 		}
 	}
+	if len(now.Waits) > 0 {
+		fmt.Fprintf(&b, "\nwaiting for power: %s\n", numbers(now.Waits))
+	}
 	_, err = io.WriteString(a.Out, b.String())
 	return err
 }
@@ -217,7 +222,7 @@ func budgetTable(now *wire.Budgets) *display.Table {
 	for _, b := range now.Settings {
 		t.Row(display.Watts(b.Watts), groupName(b.Group), cmp.Or(b.When, "otherwise"), "the settings")
 	}
-	by := now.StatedBy
+	by := cmp.Or(now.StatedBy, "administrators")
 	if now.StatedAt != nil {
 		by += ", " + display.Moment(now.StatedAt)
 	}
@@ -248,6 +253,15 @@ func limitTable(limits []wire.Limit) *display.Table {
 // shownChanges is how many coming changes of the budgets are printed.
 const shownChanges = 8
 
+// numbers is "12,13".
+func numbers(ids []int64) string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = strconv.FormatInt(id, 10)
+	}
+	return strings.Join(list, ",")
+}
+
 func changeTable(changes []wire.BudgetChange) *display.Table {
 	t := &display.Table{Heads: display.Heads("AT BUDGETS STOP FROM")}
 	for _, c := range changes {
@@ -258,15 +272,11 @@ func changeTable(changes []wire.BudgetChange) *display.Table {
 				limits[i] += " " + l.Group
 			}
 		}
-		stops := make([]string, len(c.Stops))
-		for i, id := range c.Stops {
-			stops[i] = strconv.FormatInt(id, 10)
-		}
 		from := ""
-		if len(stops) > 0 {
+		if len(c.Stops) > 0 {
 			from = display.Moment(&c.From)
 		}
-		t.Row(display.Moment(&c.At), cmp.Or(strings.Join(limits, ", "), "none"), display.Dash(strings.Join(stops, ",")), display.Dash(from))
+		t.Row(display.Moment(&c.At), cmp.Or(strings.Join(limits, ", "), "none"), display.Dash(numbers(c.Stops)), display.Dash(from))
 	}
 	return t
 }

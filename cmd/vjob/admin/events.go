@@ -13,10 +13,11 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
+	"vjob/ctxswitch/journal"
 )
 
 // eventKinds are the kinds that can be asked for.
-var eventKinds = []string{"submitted", "state", "plan", "action", "node", "rules", "budgets", "prices", "pools", "settings", "alarm", "audit"}
+var eventKinds = journal.EventKinds()
 
 func eventsCommand(a *cli.App) *cobra.Command {
 	var follow bool
@@ -43,8 +44,12 @@ func eventsCommand(a *cli.App) *cobra.Command {
 			return err
 		}
 		if vjob != "" {
-			if q.VJob, err = cli.ResolveVJob(cmd.Context(), c, vjob); err != nil {
-				return err
+			list, err := cli.Resolve(cmd.Context(), c, []string{vjob})
+			if err != nil {
+				return cluster.Renamed("--vjob", err)
+			}
+			if q.VJob = list[0].ID; list[0].Array {
+				q.VJob, q.Array, q.Indexes = 0, list[0].ID, list[0].Indexes
 			}
 		}
 		q.Latest = q.After == 0
@@ -65,7 +70,7 @@ func eventsCommand(a *cli.App) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "go on as things happen")
 	flags.StringSliceVar(&kinds, "kind", nil, "only these `KINDS`: "+strings.Join(eventKinds, ", "))
-	flags.StringVar(&vjob, "vjob", "", "only those of this `VJOB`")
+	flags.StringVar(&vjob, "vjob", "", "only those of this `VJOB`, or of an array or some vjobs of it")
 	flags.Int64Var(&q.After, "after", 0, "only those after this `NUMBER`, earliest first")
 	flags.IntVarP(&q.Limit, "limit", "n", 200, "at most so `MANY` from the past")
 	cli.Complete(cmd, "kind", eventKinds...)

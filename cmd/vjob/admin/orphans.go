@@ -78,29 +78,39 @@ func discardCommand(a *cli.App) *cobra.Command {
 func restoreCommand(a *cli.App) *cobra.Command {
 	generation := 0
 	cmd := &cobra.Command{
-		Use:   "restore VJOB",
-		Short: "go back to images of a vjob that are kept since it was lost; it will be suspended and held (administrators)",
-		Args:  cli.Arguments(1, "the number or the name of a vjob"),
+		Use:   "restore VJOB...",
+		Short: "go back to images of vjobs that are kept since they were lost; they will be suspended and held (administrators)",
+		Args:  cli.Arguments(-1, "vjobs or arrays"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			id, err := cli.ResolveVJob(cmd.Context(), c, args[0])
+			ids, err := cli.ResolveEach(cmd.Context(), c, args)
 			if err != nil {
 				return err
 			}
-			job, err := c.Restore(cmd.Context(), id, generation)
-			if err != nil {
-				return err
+			for _, id := range ids {
+				if err := restore(cmd.Context(), a, c, id, generation); err != nil {
+					return err
+				}
 			}
-			if a.Structured() {
-				return a.Print(job)
-			}
-			_, err = fmt.Fprintf(a.Out, "vjob %d is restored once its images have been verified; then let it go on: vjob release %d\n", id, id)
-			return err
+			return nil
 		},
 	}
 	cmd.Flags().IntVar(&generation, "generation", 0, "of the images; 0 is the newest of which all are there")
 	return cmd
+}
+
+// restore has one vjob go back to its images.
+func restore(ctx context.Context, a *cli.App, c *client.Client, id int64, generation int) error {
+	job, err := c.Restore(ctx, id, generation)
+	if err != nil {
+		return err
+	}
+	if a.Structured() {
+		return a.Print(job)
+	}
+	_, err = fmt.Fprintf(a.Out, "vjob %d is restored once its images have been verified; then let it go on: vjob release %d\n", id, id)
+	return err
 }

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -22,7 +21,7 @@ func plansCommand(a *cli.App) *cobra.Command {
 		Use:   "plans",
 		Short: "list the context switches, latest first",
 	}
-	cli.ListCommand(a, cmd, planColumns, func(ctx context.Context, c *client.Client) (any, []wire.Plan, error) {
+	cli.ListCommand(a, cmd, display.PlanFields, func(ctx context.Context, c *client.Client) (any, []wire.Plan, error) {
 		if limit < 1 {
 			return nil, nil, cluster.BadField("--limit", limit, "1 or more")
 		}
@@ -56,36 +55,6 @@ func plansCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// planColumns are the columns of context switches.
-var planColumns = []display.Field[wire.Plan]{
-	{Head: ">PLAN", Cell: func(p *wire.Plan) any { return p.ID }},
-	{Head: "BEGAN", Cell: func(p *wire.Plan) any { return p.Began }},
-	{Head: "ENDED", Level: display.Wide, Cell: func(p *wire.Plan) any { return p.Ended }},
-	{Head: "STATE", Cell: func(p *wire.Plan) any { return p.State }},
-	{Head: "POLICY", Cell: func(p *wire.Plan) any { return p.Policy }},
-	{Head: ">ACTIONS", Cell: func(p *wire.Plan) any { return p.ActionCount }},
-	{Head: ">COST", Cell: func(p *wire.Plan) any { return cluster.MiB(p.CostMiB) }},
-	{Head: ">ESTIMATED", Cell: func(p *wire.Plan) any { return display.Seconds(p.MakespanSeconds) }},
-	{Head: ">TOOK", Cell: func(p *wire.Plan) any { return display.Shown{Text: took(p), Value: display.Some(p.TookSeconds)} }},
-	{Head: ">RATIO", Cell: func(p *wire.Plan) any { return display.Shown{Text: ratio(p), Value: display.Some(p.Ratio)} }},
-	{Head: "NOTE", Cell: func(p *wire.Plan) any { return p.Note }},
-}
-
-func took(p *wire.Plan) string {
-	if p.Ended == nil {
-		return "-"
-	}
-	return display.Span(display.Seconds(p.TookSeconds))
-}
-
-// ratio is how long a plan took, in parts of its estimate.
-func ratio(p *wire.Plan) string {
-	if p.Ratio == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f", p.Ratio)
-}
-
 func showPlan(a *cli.App, p *wire.Plan) error {
 	var b strings.Builder
 	display.Facts(&b, [][2]string{
@@ -95,8 +64,8 @@ func showPlan(a *cli.App, p *wire.Plan) error {
 		{"began", display.Moment(&p.Began)},
 		{"ended", display.Moment(p.Ended)},
 		{"estimated", display.Span(display.Seconds(p.MakespanSeconds))},
-		{"took", took(p)},
-		{"ratio", ratio(p)},
+		{"took", display.Took(p)},
+		{"ratio", display.Ratio(p)},
 		{"cost", display.MiB(p.CostMiB)},
 		{"note", p.Note},
 	})

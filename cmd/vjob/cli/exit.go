@@ -123,7 +123,8 @@ func Arguments(most int, what string) cobra.PositionalArgs {
 var elsewhere = map[string]string{
 	"stop": "delete, which ends vjobs, or suspend, which keeps their state", "start": "submit, release or resume", "restart": "requeue or resubmit",
 	"squeue": "list", "sbatch": "submit", "srun": "submit --wait", "scancel": "delete", "sinfo": "nodes", "sacct": "list --ended, or report", "sreport": "report",
-	"scontrol": "show, hold, release or nodes", "sprio": "list --priority", "sshare": "shares", "sdiag": "admin doctor",
+	"scontrol": "show, hold, release or nodes", "sprio": "list --priority", "sshare": "shares", "sdiag": "admin doctor", "sattach": "logs -f", "sacctmgr": "accounts, quotas or shares",
+	"salloc": "submit, then console", "sstat": "show", "strigger": "submit --notify, or alarms",
 	"oarsub": "vjob-oar oarsub, or submit", "oarstat": "vjob-oar oarstat, or list", "oardel": "vjob-oar oardel, or delete",
 	"reload": "admin reload", "doctor": "admin doctor", "backup": "admin backup", "config": "admin reload --check", "settings": "admin reload --check",
 	"history": "list --ended", "stats": "report", "usage": "report, or quotas", "ssh": "console", "exec": "console", "cat": "logs", "tail": "logs -f",

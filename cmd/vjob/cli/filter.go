@@ -120,3 +120,34 @@ func ParsePast(field, text string, now time.Time) (time.Time, error) {
 	}
 	return t, nil
 }
+
+// ParseFilter reads a filter on one line: words such as state:waiting, owner:ada or label:campaign=7, and text that is
+// searched for as by --match.
+func ParseFilter(text string) (client.VJobQuery, error) {
+	var f Filter
+	texts := map[string]*string{
+		"user": &f.owner, "owner": &f.owner, "name": &f.name, "project": &f.project, "queue": &f.queue, "node": &f.node, "match": &f.search,
+	}
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		key, value, labelled := strings.Cut(word, ":")
+		switch target := texts[key]; {
+		case !labelled:
+			words = append(words, word)
+		case value == "":
+			return client.VJobQuery{}, cluster.Fault(key, "missing, want %s:%s", key, "VALUE without a blank")
+		case key == "state":
+			f.states = append(f.states, strings.Split(value, ",")...)
+		case key == "label":
+			f.labels = append(f.labels, value)
+		case target != nil:
+			*target = value
+		default:
+			return client.VJobQuery{}, cluster.BadField("filter", word, "text, or state:, owner:, name:, project:, queue:, node: or label: with a value")
+		}
+	}
+	if len(words) > 0 {
+		f.search = strings.Join(words, " ")
+	}
+	return f.Query()
+}

@@ -1,9 +1,12 @@
 package cli_test
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
+	"vjob/api/client"
 	"vjob/cmd/vjob/cli"
 )
 
@@ -45,6 +48,23 @@ func TestParseRef(t *testing.T) {
 	for _, text := range []string{"", "0", "-1", "99999999999999999999", "[3]", "a[", "a]", "a[3", "a[3]x", "a[3][4]", "a[x]", "a[0]", "a[7-3]", "a[3-]", "a[,]", "a[ 3]", "a[+3]", "a[99999999999]"} {
 		if ref, err := cli.ParseRef(text); err == nil || cli.ExitCode(err) != cli.ExitInput {
 			t.Errorf("%q: %+v, %v", text, ref, err)
+		}
+	}
+}
+
+// TestParseFilter reads filters on one line.
+func TestParseFilter(t *testing.T) {
+	q, err := cli.ParseFilter(" state:waiting,running owner:ada label:campaign=7 node:n3 storm  front ")
+	want := client.VJobQuery{States: []string{"waiting", "running"}, Owner: "ada", Labels: []string{"campaign=7"}, Node: "n3", Match: "storm front"}
+	if err != nil || !reflect.DeepEqual(q, want) {
+		t.Errorf("%+v, %v, want %+v", q, err, want)
+	}
+	for text, want := range map[string]string{
+		"state:running,x": `"x"`, "colour:red": `filter: "colour:red" is not text, or state:`, "owner:": "owner: missing, want owner:VALUE",
+		"label:7=x": "label", "queue:a/b": "queue",
+	} {
+		if _, err := cli.ParseFilter(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }

@@ -2,19 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 )
-
-// wantVJob is what names a vjob.
-const wantVJob = "the number or the name of a vjob, or one of an array such as sweep[3]"
 
 // Ref is a word that names a vjob, an array or some of its vjobs: "7", "sweep", "sweep[3-7]", "1046[]".
 type Ref struct {
@@ -25,66 +18,29 @@ type Ref struct {
 	indexes string // in the brackets; "": the whole array
 }
 
-var refShape = regexp.MustCompile(`^([^\[\]]+)(?:\[([^\[\]]*)\])?$`)
-
 // ParseRef reads a word that names vjobs.
 func ParseRef(word string) (Ref, error) {
-	m := refShape.FindStringSubmatch(word)
-	if m == nil {
-		return Ref{}, cluster.BadField("vjob", word, "the number or the name of a vjob or an array, or some of an array such as sweep[3-7]")
-	}
-	r := Ref{text: word, name: m[1], member: strings.HasSuffix(word, "]"), indexes: m[2]}
-	if r.indexes != "" {
-		if _, err := cluster.ParseIndexes("vjob", r.indexes); err != nil {
-			return r, err
-		}
-	}
-	id, err := strconv.ParseInt(r.name, 10, 64)
-	if err == nil && id < 1 || errors.Is(err, strconv.ErrRange) {
-		return r, cluster.BadField("vjob", word, wantVJob)
-	}
-	r.id = id
-	return r, nil
-}
-
-// FetchVJob is the vjob that an argument names, as [ResolveVJob] finds it.
-func FetchVJob(ctx context.Context, c *client.Client, arg string) (wire.VJobDetail, error) {
-	id, err := ResolveVJob(ctx, c, arg)
-	if err != nil {
-		return wire.VJobDetail{}, err
-	}
-	return c.VJob(ctx, id)
+	r, err := cluster.ParseReference("VJOB", word)
+	return Ref{text: word, id: int64(r.ID), name: r.Name, member: r.Member, indexes: r.Indexes}, err
 }
 
 // ResolveVJob finds the one vjob that an argument names: a number, the name of a live vjob or of one that has
 // ended, or one vjob of an array, such as sweep[3].
 func ResolveVJob(ctx context.Context, c *client.Client, arg string) (int64, error) {
-	r, err := ParseRef(arg)
+	list, err := Resolve(ctx, c, []string{arg})
 	if err != nil {
 		return 0, err
 	}
-	if r.id != 0 && !r.member {
-		return r.id, nil
+	n := list[0]
+	if n.Array {
+		rows, err := n.VJobs(ctx, c)
+		if err != nil {
+			return 0, err
+		}
+		return 0, cluster.Fault("VJOB", "%s is %s, want one of them, such as %d[%d]; vjob list --array %s lists them",
+			arg, cluster.Count(len(rows), "vjob"), n.ID, rows[0].Index, arg)
 	}
-	row, err := r.find(ctx, c)
-	switch {
-	case err != nil:
-		return 0, err
-	case row.Members == nil && !r.member:
-		return row.ID, nil
-	case r.indexes == "":
-		return 0, cluster.Fault("vjob", "%s is an array, want one vjob of it, such as %s[%d]; vjob list --array %s lists them", r.name, r.name, row.Members.First, r.name)
-	}
-	list, err := c.VJobs(ctx, client.VJobQuery{Array: row.Array, Indexes: r.indexes, Limit: 2})
-	switch {
-	case err != nil:
-		return 0, err
-	case len(list.VJobs) == 0:
-		return 0, fmt.Errorf("vjob %s: %w", arg, cluster.ErrNotFound)
-	case list.Total > 1:
-		return 0, cluster.Fault("vjob", "%s is %d vjobs, want one", arg, list.Total)
-	}
-	return list.VJobs[0].ID, nil
+	return n.ID, nil
 }
 
 // ResolveArray finds the array that an argument names, and the places in it that are meant; "" is all of them.
@@ -113,7 +69,7 @@ func (r *Ref) find(ctx context.Context, c *client.Client) (wire.VJob, error) {
 		}
 		switch {
 		case live && len(list.VJobs) > 1: // administrators see those of several owners
-			return wire.VJob{}, cluster.Fault("vjob", "%s and %s are named %q, want a number", described(&list.VJobs[1]), described(&list.VJobs[0]), r.name)
+			return wire.VJob{}, cluster.Fault("VJOB", "%s and %s are named %q, want a number", described(&list.VJobs[1]), described(&list.VJobs[0]), r.name)
 		case len(list.VJobs) > 0:
 			return list.VJobs[0], r.checkMember(&list.VJobs[0])
 		}

@@ -96,7 +96,7 @@ func dependencies(ctx context.Context, c *client.Client, typed string) (found []
 		}
 		return found
 	}
-	return append(fixed("afterok:", "afterany:", "afternotok:", "after:")(ctx, c, typed), vjobs(ctx, c, typed)...)
+	return append(fixed("ok:", "notok:", "any:", "started:")(ctx, c, typed), vjobs(ctx, c, typed)...)
 }
 
 // asks turns a method of the client into a function of a context.

@@ -1,6 +1,9 @@
 package completion
 
-import "vjob/cluster"
+import (
+	"vjob/cluster"
+	"vjob/cmd/vjob/watch/screen"
+)
 
 // sources says what completes each placeholder, flag and type of flags. The most special key holds: "events --kind",
 // then "--kind", then the placeholder KIND, then the type of the flag.
@@ -11,7 +14,7 @@ var sources = map[string]source{
 	"PLAN": plans, "TOKEN": tokens, "IMAGE": orphans, "NUMBER": free, "STATES": fixed(append(states(), "live", "ended")...), "LABEL=VALUE": nodeLabels,
 
 	// Words that are fixed.
-	"MODE": fixed("automatic", "manual", "never"), "UNTIL": fixed("start", "end"), "ROLE": fixed("user", "admin"),
+	"MODE": fixed("automatic", "manual", "never"), "UNTIL": fixed("start", "end"), "PAGE": fixed(screen.PageNames...), "ROLE": fixed("user", "admin"),
 	"FORMAT": fixed("table", "wide", "json", "yaml", "csv", "template="),
 	"STATE":  fixed("pending", "approved", "rejected", "expired", "dropped", "done"),
 	"KIND":   fixed("start", "balance", "consolidate", "drain", "power"),
@@ -21,7 +24,7 @@ var sources = map[string]source{
 
 	// Commands and flags of which the placeholder does not say enough.
 	"approve NUMBER": recommendations, "reject NUMBER": recommendations, "recommendations show NUMBER": recommendations,
-	"show VJOB": allVJobs, "logs VJOB": allVJobs, "resubmit VJOB": allVJobs, "restore VJOB": allVJobs, "events --vjob": allVJobs, "list --array": allVJobs,
+	"show VJOB": allVJobs, "list VJOB": allVJobs, "logs VJOB": allVJobs, "resubmit VJOB": allVJobs, "restore VJOB": allVJobs, "events --vjob": allVJobs, "list --array": allVJobs,
 	"accounts delete NAME": accounts, "accounts change NAME": accounts, "accounts disable NAME": accounts, "accounts enable NAME": accounts, "accounts add NAME": free,
 	"pools show NAME": pools, "pools set NAME": pools, "pools delete NAME": pools,
 	"audit --action":      fixed("login.failed", "user.create", "user.change", "user.delete", "token.create", "token.rotate", "token.revoke", "rules", "budgets", "prices", "pools"),

@@ -84,9 +84,9 @@ func (t *Table) layout(width int) *layout {
 	l := &layout{heads: t.Heads, widths: make([]int, len(t.Heads)), width: width}
 	used := -gap
 	for i, h := range t.Heads {
-		l.widths[i] = textWidth(h.Name)
+		l.widths[i] = Width(h.Name)
 		for _, row := range t.Rows {
-			l.widths[i] = max(l.widths[i], textWidth(row[i]))
+			l.widths[i] = max(l.widths[i], Width(row[i]))
 		}
 		used += l.widths[i] + gap
 	}
@@ -115,15 +115,15 @@ func (l *layout) line(out *strings.Builder, cells []string, paint func(string, s
 	var below []string
 	for n, i := range l.columns {
 		cell, last := cells[i], n == len(l.columns)-1
-		if last && l.rest > 0 && textWidth(cell) > l.rest {
+		if last && l.rest > 0 && Width(cell) > l.rest {
 			if l.rest >= leastTo {
-				lines := wrap(cell, l.rest)
+				lines := Wrap(cell, l.rest)
 				cell, below, start = lines[0], lines[1:], at
 			} else {
-				cell, below, start = "", wrap(cell, max(1, l.width-indented)), indented
+				cell, below, start = "", Wrap(cell, max(1, l.width-indented)), indented
 			}
 		}
-		pad := strings.Repeat(" ", max(0, l.widths[i]-textWidth(cell)))
+		pad := strings.Repeat(" ", max(0, l.widths[i]-Width(cell)))
 		shown := cell
 		if paint != nil && cell != "" {
 			shown = paint(l.heads[i].Name, cell)
@@ -147,8 +147,8 @@ func (l *layout) line(out *strings.Builder, cells []string, paint func(string, s
 	}
 }
 
-// textWidth is how many places a text takes on a terminal.
-func textWidth(s string) int {
+// Width is how many places a text takes on a terminal.
+func Width(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return runewidth.StringWidth(s)
@@ -157,18 +157,26 @@ func textWidth(s string) int {
 	return len(s) // clean has left nothing that takes no place
 }
 
-// wrap breaks a text at blanks into lines of at most a width; longer words are broken.
-func wrap(text string, width int) (lines []string) {
+// Cut shortens a text to a width; "…" stands for what is missing.
+func Cut(s string, width int) string {
+	if Width(s) <= width {
+		return s
+	}
+	return runewidth.Truncate(s, max(0, width), "…")
+}
+
+// Wrap breaks a text at blanks into lines of at most a width; longer words are broken.
+func Wrap(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && textWidth(line)+1+textWidth(word) <= width {
+		if line != "" && Width(line)+1+Width(word) <= width {
 			line += " " + word
 			continue
 		}
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for textWidth(word) > width {
+		for Width(word) > width {
 			part := runewidth.Truncate(word, width, "")
 			if part == "" { // a letter that is wider than the line
 				break

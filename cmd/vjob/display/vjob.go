@@ -9,11 +9,21 @@ import (
 
 // Why is the reason, with what is marked beside the state.
 func Why(j *wire.VJob) string {
-	reason := j.Reason
+	reason := Reason(j.Reason)
 	if j.Held && !strings.Contains(reason, "held") {
 		reason = "held; " + reason
 	}
 	return reason
+}
+
+// Reason is a reason as it stands beside a state, which it does not repeat: "needs 2 CPU more; 1st in line" of a vjob
+// that waits, "" of one that runs for no other reason.
+func Reason(text string) string {
+	if text == "runs" || text == "waits" {
+		return ""
+	}
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "waits: "), "runs: ")
+	return strings.ReplaceAll(text, "; waits: ", "; ")
 }
 
 // Walltime prints the limit of running time.

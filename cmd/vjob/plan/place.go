@@ -1,8 +1,12 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +15,11 @@ import (
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
-	"vjob/cmd/vjob/vjobfile"
+	"vjob/cmd/vjob/vjobs"
 )
 
-// readPlace reads --place: the number of a vjob, or a vjob file.
-func (f *whatIfFlags) readPlace(a *cli.App, w *wire.WhatIf) error {
+// readPlace reads --place: a vjob file or a script, or the number or the name of a vjob.
+func (f *whatIfFlags) readPlace(ctx context.Context, a *cli.App, w *wire.WhatIf) error {
 	if f.place == "" {
 		if f.alternatives != 0 {
 			return cluster.Fault("--alternatives", "requires --place")
@@ -23,28 +27,31 @@ func (f *whatIfFlags) readPlace(a *cli.App, w *wire.WhatIf) error {
 		return nil
 	}
 	w.Place, w.Alternatives = new(int64), f.alternatives
-	if id, err := strconv.ParseInt(f.place, 10, 64); err == nil {
-		if id < 1 {
-			return cluster.BadField("--place", f.place, "the number of a vjob, or a vjob file")
+	_, err := strconv.ParseInt(f.place, 10, 64)
+	if _, noFile := os.Stat(f.place); err == nil || noFile != nil && f.place != "-" {
+		c, err := a.Client()
+		if err != nil {
+			return err
 		}
-		*w.Place = id
-		return nil
+		*w.Place, err = cli.ResolveVJob(ctx, c, f.place)
+		if errors.Is(err, cluster.ErrNotFound) || errors.Is(err, cluster.ErrInvalid) {
+			return cluster.BadField("--place", f.place, "a vjob file or a script, or the number or the name of a vjob")
+		}
+		return err
 	}
 	if w.Submit != nil {
 		return cluster.Fault("--place", "excludes --submit: the file of --place is the submission")
 	}
-	var err error
-	w.Submit, err = readSubmission(a, "--place", f.place)
+	w.Submit, err = readSubmission(ctx, a, "--place", f.place)
 	return err
 }
 
-// readSubmission reads a vjob file.
-func readSubmission(a *cli.App, flag, name string) (*wire.Submission, error) {
-	data, err := a.ReadInput(name)
-	if err != nil {
-		return nil, cluster.BadField(flag, name, "a vjob file: "+err.Error())
+// readSubmission reads a vjob file or a script, as `vjob submit` does.
+func readSubmission(ctx context.Context, a *cli.App, flag, name string) (*wire.Submission, error) {
+	s, err := vjobs.ReadFile(ctx, a, name)
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, cluster.BadField(flag, name, "a vjob file or a script: "+path.Error())
 	}
-	s, err := vjobfile.Parse(name, data)
 	return &s, err
 }
 

@@ -26,7 +26,7 @@ type whatIfFlags struct {
 	pools               string
 	drain, lose, online []string
 	off                 []string
-	without             []int64
+	without             []string
 	submit, rules       string
 	budget              string
 	place               string
@@ -34,8 +34,8 @@ type whatIfFlags struct {
 }
 
 // readQuestion reads what is supposed.
-func readQuestion(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
-	w = wire.WhatIf{Drain: f.drain, Off: f.off, Lose: f.lose, Online: f.online, Without: f.without}
+func readQuestion(ctx context.Context, a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
+	w = wire.WhatIf{Drain: f.drain, Off: f.off, Lose: f.lose, Online: f.online}
 	if err := f.readChanges(a, &w); err != nil {
 		return w, err
 	}
@@ -56,15 +56,15 @@ func readQuestion(a *cli.App, f *whatIfFlags) (w wire.WhatIf, err error) {
 		w.BudgetWatts = &most
 	}
 	if f.submit != "" {
-		if w.Submit, err = readSubmission(a, "--submit", f.submit); err != nil {
+		if w.Submit, err = readSubmission(ctx, a, "--submit", f.submit); err != nil {
 			return w, err
 		}
 	}
-	if err := f.readPlace(a, &w); err != nil {
+	if err := f.readPlace(ctx, a, &w); err != nil {
 		return w, err
 	}
 	nodes := len(w.Add) + len(w.Drain) + len(w.Off) + len(w.Lose) + len(w.Online)
-	if nodes+len(w.Demand)+len(w.Without) == 0 && w.Pools == nil && w.Place == nil && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
+	if nodes+len(w.Demand)+len(f.without) == 0 && w.Pools == nil && w.Place == nil && w.Rules == nil && w.Submit == nil && w.BudgetWatts == nil {
 		return w, cluster.Fault("--what-if", "requires --add, --drain, --off, --lose, --online, --demand, --pools, --without, --rules, --budget, --submit or --place")
 	}
 	return w, nil
@@ -79,7 +79,7 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	body, err := readQuestion(a, &f.whatIf)
+	body, err := readQuestion(ctx, a, &f.whatIf)
 	if err != nil {
 		return err
 	}
@@ -94,6 +94,9 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 		if *nodes.names, err = cli.ResolveNodes(ctx, c, nodes.flag, *nodes.names); err != nil {
 			return err
 		}
+	}
+	if body.Without, err = cli.ResolveEach(ctx, c, f.whatIf.without); err != nil {
+		return cluster.Renamed("--without", err)
 	}
 	result, err := c.WhatIf(ctx, body)
 	if err != nil {
@@ -161,7 +164,7 @@ func whatIfTable(vjobs []wire.WhatIfVJob, at time.Time) *display.Table {
 		if x.ID == 0 {
 			id = "new"
 		}
-		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(outcome(x.Now, x.NowStart, at)), outcome(x.Then, x.ThenStart, at), x.Reason)
+		t.Row(id, display.Dash(x.Name), x.Owner, strconv.Itoa(x.VMCount), display.Dash(outcome(x.Now, x.NowStart, at)), outcome(x.Then, x.ThenStart, at), display.Reason(x.Reason))
 	}
 	return t
 }

@@ -2,7 +2,9 @@ package vjobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"vjob/api/client"
@@ -13,7 +15,7 @@ import (
 	"vjob/cmd/vjob/display"
 )
 
-// Until when `vjob submit` waits.
+// Until when vjobs are waited for.
 const (
 	waitStart = "start"
 	waitEnd   = "end"
@@ -27,10 +29,133 @@ func checkWait(until string) error {
 	return nil
 }
 
+// wait is a wait for the start or the end of vjobs.
+type wait struct {
+	a       *cli.App
+	client  *client.Client
+	until   string        // waitStart or waitEnd
+	timeout time.Duration // the longest, for all; 0 is for ever
+	told    string        // the line that was printed last
+}
+
+// all waits until each vjob and each array has started or ended. It returns an error for those that end without
+// completing, once all are over; its exit code is the largest exit status.
+func (w *wait) all(ctx context.Context, list []cli.Named) error {
+	patience := ctx
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		patience, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
+	var failed []*cli.ExitError
+	var found []any
+	for _, n := range list {
+		look := func(ctx context.Context) (any, string, error) { return w.vjob(ctx, n.ID) }
+		if n.Array {
+			look = func(ctx context.Context) (any, string, error) { return w.array(ctx, n) }
+		}
+		result, err := w.await(ctx, patience, look)
+		if own, ok := errors.AsType[*cli.ExitError](err); ok {
+			failed = append(failed, own)
+		} else if err != nil {
+			return err
+		}
+		found = append(found, result)
+	}
+	switch {
+	case len(failed) > 0:
+		return worst(failed)
+	case !w.a.Structured():
+		return nil
+	case len(found) == 1:
+		return w.a.Print(found[0])
+	}
+	return w.a.Print(map[string]any{"vjobs": found})
+}
+
+// worst joins errors; the exit code is the largest.
+func worst(list []*cli.ExitError) error {
+	sum := &cli.ExitError{}
+	texts := make([]string, len(list))
+	for i, e := range list {
+		texts[i], sum.Code = e.Text, max(sum.Code, e.Code)
+	}
+	sum.Text = strings.Join(texts, "\n")
+	return sum
+}
+
+// await looks until there is a result, and prints the progress meanwhile.
+func (w *wait) await(ctx, patience context.Context, look func(context.Context) (result any, line string, err error)) (any, error) {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		result, line, err := look(ctx)
+		if result != nil || err != nil {
+			return result, err
+		}
+		if line != w.told && w.a.Width() > 0 && !w.a.Structured() {
+			w.told = line
+			_, _ = fmt.Fprintln(w.a.Err, line)
+		}
+		if program.Sleep(patience, pause) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s: %w of %s is over; it goes on: vjob list shows it", line, cli.ErrTimeout, w.timeout)
+	}
+}
+
+// vjob returns a vjob that has started or ended, and otherwise a line about it.
+func (w *wait) vjob(ctx context.Context, id int64) (result any, line string, err error) {
+	job, err := w.client.VJob(ctx, id)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case job.Ended != nil && job.Outcome != cluster.Completed.String():
+		return nil, "", endError(&job.VJob)
+	case job.Ended != nil, w.until == waitStart && job.Started != nil:
+		return job, "", nil
+	}
+	return nil, standsLine(&job.VJob), nil
+}
+
+// array returns the vjobs of an array once all have started or ended, and otherwise a line about them.
+func (w *wait) array(ctx context.Context, n cli.Named) (result any, line string, err error) {
+	q := client.VJobQuery{Array: n.ID, Indexes: n.Indexes, Live: true, Limit: 1}
+	if w.until == waitStart {
+		q.States = []string{cluster.Waiting.String(), cluster.Booting.String()}
+	}
+	left, err := w.client.VJobs(ctx, q)
+	if err != nil {
+		return nil, "", err
+	}
+	if left.Total > 0 {
+		return nil, fmt.Sprintf("%s: %s still to %s", n, cluster.Count(left.Total, "vjob"), w.until), nil
+	}
+	rows, err := n.VJobs(ctx, w.client)
+	if err != nil {
+		return nil, "", err
+	}
+	failed, code := 0, cli.ExitInternal
+	for i := range rows {
+		if rows[i].Ended != nil && rows[i].Outcome != cluster.Completed.String() {
+			failed, code = failed+1, max(code, endError(&rows[i]).Code)
+		}
+	}
+	if failed > 0 {
+		place := fmt.Sprint(n.ID)
+		if n.Indexes != "" {
+			place = "'" + n.String() + "'"
+		}
+		return nil, "", &cli.ExitError{Code: code, Text: fmt.Sprintf("%s: %d of %s did not complete: vjob list --array %s shows which", n, failed, cluster.Count(len(rows), "vjob"), place)}
+	}
+	return wire.VJobList{VJobs: rows, Total: len(rows)}, "", nil
+}
+
 // endError is the error for a vjob that was waited for and has not completed. The exit code is the exit status of its
 // work, if that failed.
-func endError(j *wire.VJob) error {
-	e := &cli.ExitError{Code: cli.ExitInternal, Text: fmt.Sprintf("vjob %d failed: %s", j.ID, j.Reason)}
+func endError(j *wire.VJob) *cli.ExitError {
+	e := &cli.ExitError{Code: cli.ExitInternal, Text: fmt.Sprintf("vjob %d has failed: %s", j.ID, j.Reason)}
 	if j.State != cluster.Failed.String() {
 		e.Text = fmt.Sprintf("vjob %d has not completed: %s", j.ID, j.Reason)
 	}
@@ -40,113 +165,12 @@ func endError(j *wire.VJob) error {
 	return e
 }
 
-// wait is the condition of `vjob submit --wait`.
-type wait struct {
-	until   string        // waitStart or waitEnd
-	timeout time.Duration // the longest; 0 is for ever
-	// look returns whether the wait is over, and otherwise a line about the progress.
-	look func(ctx context.Context) (over bool, line string, err error)
-}
-
-// await waits, and prints the progress meanwhile.
-func await(ctx context.Context, a *cli.App, w wait) error {
-	patience := ctx
-	if w.timeout > 0 {
-		var cancel context.CancelFunc
-		patience, cancel = context.WithTimeout(ctx, w.timeout)
-		defer cancel()
-	}
-	told := ""
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		over, line, err := w.look(ctx)
-		if over || err != nil {
-			return err
-		}
-		if line != told && a.Width() > 0 && !a.Structured() {
-			told = line
-			_, _ = fmt.Fprintln(a.Err, line)
-		}
-		if program.Sleep(patience, pause) {
-			continue
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%s: %w of %s is over; it goes on: vjob list shows it", line, cli.ErrTimeout, w.timeout)
-	}
-}
-
-// awaitVJob waits for the start or the end of a vjob; one that ends without completing is an error.
-func awaitVJob(ctx context.Context, a *cli.App, c *client.Client, id int64, until string, timeout time.Duration) error {
-	return await(ctx, a, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
-		job, err := c.VJob(ctx, id)
-		if err != nil {
-			return false, "", err
-		}
-		ended := job.State == cluster.Terminated.String() || job.State == cluster.Failed.String()
-		over := ended || until == waitStart && job.Started != nil
-		switch {
-		case ended && job.Outcome != cluster.Completed.String():
-			return false, "", endError(&job.VJob)
-		case over && a.Structured():
-			return true, "", a.Print(job)
-		}
-		return over, standsLine(&job.VJob), nil
-	}})
-}
-
-// awaitArray waits until all vjobs of an array have started or ended. That some have
-// failed is an error, once all have ended; its exit code is the largest exit status.
-func awaitArray(ctx context.Context, a *cli.App, c *client.Client, id int64, until string, timeout time.Duration) error {
-	return await(ctx, a, wait{until, timeout, func(ctx context.Context) (bool, string, error) {
-		page, err := c.VJobs(ctx, client.VJobQuery{Array: id, Fold: true})
-		if err == nil && (len(page.VJobs) == 0 || page.VJobs[0].Members == nil) {
-			err = fmt.Errorf("array %d: %w", id, cluster.ErrNotFound)
-		}
-		if err != nil {
-			return false, "", err
-		}
-		array := page.VJobs[0]
-		for state := cluster.Waiting; state <= cluster.Failed; state++ {
-			begun := state != cluster.Waiting && state != cluster.Booting
-			if array.Members.States[state.String()] > 0 && !state.Terminal() && (until == waitEnd || !begun) {
-				return false, fmt.Sprintf("array %d is %s", id, display.Members(array.Members)), nil
-			}
-		}
-		failed := array.Members.States[cluster.Failed.String()]
-		switch {
-		case failed > 0:
-			code, err := largestExit(ctx, c, id)
-			if err != nil {
-				return false, "", err
-			}
-			return false, "", &cli.ExitError{
-				Code: code, Text: fmt.Sprintf("%s of array %d failed: vjob list --array %d --state failed shows which", cluster.Count(failed, "vjob"), id, id),
-			}
-		case a.Structured():
-			return true, "", a.Print(array)
-		}
-		return true, "", nil
-	}})
-}
-
-// largestExit is the largest exit status of the vjobs of an array that failed.
-func largestExit(ctx context.Context, c *client.Client, array int64) (int, error) {
-	code := cli.ExitInternal
-	for job, err := range c.AllVJobs(ctx, client.VJobQuery{Array: array, States: []string{cluster.Failed.String()}}) {
-		if err != nil {
-			return 0, err
-		}
-		if status, err := cluster.ParseExitStatus(job.ExitStatus); err == nil {
-			code = max(code, status.Value())
-		}
-	}
-	return code, nil
-}
-
 // standsLine is how a vjob stands that is waited for.
 func standsLine(j *wire.VJob) string {
-	line := fmt.Sprintf("vjob %d is %s: %s", j.ID, display.Clean(j.State), display.Clean(display.Why(j)))
+	line := fmt.Sprintf("vjob %d is %s", j.ID, display.Clean(j.State))
+	if why := strings.TrimPrefix(display.Clean(display.Why(j)), j.State+": "); why != "" {
+		line += ": " + why
+	}
 	if j.EstimatedStart != nil {
 		line += "; it starts at " + display.Moment(j.EstimatedStart) + " at the latest"
 	}

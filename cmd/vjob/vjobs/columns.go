@@ -10,6 +10,9 @@ import (
 // entry is a vjob in a list, or an array in one line.
 type entry = wire.VJob
 
+// Columns returns the columns of `vjob list`.
+func Columns() []display.Field[wire.VJob] { return columns }
+
 // columns are those of `vjob list`.
 var columns = []display.Field[entry]{
 	{Head: ">ID", Cell: func(j *entry) any { return j.ID }},
@@ -79,8 +82,8 @@ func partsCell(j *entry) any {
 	return parts(j.Rank)
 }
 
-// folded is the entry of an array as it is shown in one line.
-func folded(j *entry) entry {
+// Folded is the entry of an array as it is shown in one line.
+func Folded(j *entry) entry {
 	array := *j
 	array.ID, array.Name, array.Reason = j.Array, cluster.ArrayName(j.Name), display.Members(j.Members)
 	array.State, array.Outcome, array.QueuePlace, array.Index, array.Parameter = "array", "", 0, 0, ""

@@ -54,7 +54,7 @@ func slotRow(s *wire.Schedule, slot *wire.Slot, end time.Duration) chart.Row {
 	if slot.Inner != 0 {
 		row.Label = "└ " + row.Label
 	}
-	text := fmt.Sprintf("vjob %d: %s", slot.ID, slot.Why)
+	text := fmt.Sprintf("vjob %d: %s", slot.ID, display.Reason(slot.Why))
 	if slot.Start == nil {
 		row.Spans = []chart.Span{{State: "waiting", To: end, Text: text}}
 		return row

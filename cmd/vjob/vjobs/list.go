@@ -27,24 +27,26 @@ const listHelp = `Lists the vjobs that have not ended and that you may see, in o
 
 Conditions add up: all of them must hold. --state, --outcome, --ended, --since, --until and --array also find vjobs that have ended. The
 times are those of the submission, with --ended those of the end: a date and a time, "today 08:00", or a time ago such
-as 2h or 3d.`
+as 2h or 3d.
+
+Vjobs and arrays that are named are listed one by one, whether they have ended or not.`
 
 func listCommand(a *cli.App) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
-		Use:     "list",
+		Use:     "list [VJOB...]",
 		Aliases: []string{"ls"},
 		Short:   "list vjobs, with their state and why",
 		Long:    listHelp,
 		Example: `  vjob list --state waiting --sort -cpu
   vjob list --ended --since 1d --columns id,name,outcome,ran,ended
   vjob list --label campaign=7 --node n3 -o wide
+  vjob list sim-run sweep
   vjob list --watch
   vjob list -o template='{{range .vjobs}}{{.id}} {{.state}}{{"\n"}}{{end}}'`,
-		Args: cli.NoArguments,
 	}
 	var l *cli.Listing[wire.VJob]
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return list(a, cmd, &f, l) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return list(a, cmd, &f, l, args) }
 	l = cli.List(a, cmd, columns)
 	f.register(cmd.Flags())
 	return cmd
@@ -100,7 +102,23 @@ func (f *listFlags) query(now time.Time) (q client.VJobQuery, err error) {
 	return q, nil
 }
 
-func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob]) error {
+// fetch returns the vjobs that words name, or otherwise those of the flags.
+func (f *listFlags) fetch(cmd *cobra.Command, c *client.Client, q client.VJobQuery, words []string) (wire.VJobList, error) {
+	if len(words) == 0 {
+		return cli.FetchVJobs(cmd.Context(), c, q)
+	}
+	if flag := f.filter.Given(cmd.Flags()); flag != "" {
+		return wire.VJobList{}, cluster.Fault(flag, "given beside vjobs, want one of them")
+	}
+	jobs, err := cli.FetchEach(cmd.Context(), c, words)
+	list := wire.VJobList{Total: len(jobs)}
+	for i := range jobs {
+		list.VJobs = append(list.VJobs, jobs[i].VJob)
+	}
+	return list, err
+}
+
+func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob], words []string) error {
 	q, err := f.query(a.Now())
 	if err != nil {
 		return err
@@ -117,7 +135,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 	if l.Sorted() || f.ranked {
 		q.Limit = 0
 	}
-	list, err := cli.FetchVJobs(cmd.Context(), c, q)
+	list, err := f.fetch(cmd, c, q, words)
 	if err != nil {
 		return err
 	}
@@ -136,7 +154,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 	if l.Cells() {
 		for i := range list.VJobs {
 			if list.VJobs[i].Members != nil {
-				list.VJobs[i] = folded(&list.VJobs[i])
+				list.VJobs[i] = Folded(&list.VJobs[i])
 			}
 		}
 	}

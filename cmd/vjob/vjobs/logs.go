@@ -1,6 +1,7 @@
 package vjobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,10 @@ const allRanks = -1
 func logsCommand(a *cli.App) *cobra.Command {
 	var o logOptions
 	cmd := &cobra.Command{
-		Use:   "logs VJOB",
-		Short: "print what the command or script of a vjob has printed",
-		Long: `Prints what the command or script has printed, of all VMs of the vjob one after the other; each line
-begins with the number of its VM if there are several. --console also prints what the systems of the
+		Use:   "logs VJOB...",
+		Short: "print what the commands or scripts of vjobs have printed",
+		Long: `Prints what the command or script has printed, of all VMs of the vjobs one after the other; each line
+begins with its vjob if there are several, and with the number of its VM if there are several. --console also prints what the systems of the
 VMs have printed: messages of the boot and the shutdown. Where an image does not tell its output
 apart, everything is printed. What a vjob with --error wrote to standard error follows its output.
 
@@ -42,8 +43,9 @@ Control characters are shown as \x1b and the like, since a guest could use them 
 terminal; --raw leaves them as they are. Consoles have no clock: lines have no times.`,
 		Example: `  vjob logs 12
   vjob logs -f sim-run          # go on until it has ended
-  vjob logs 12 --rank 0 --tail 20`,
-		Args: cli.Arguments(1, "the number or the name of a vjob"),
+  vjob logs 12 --rank 0 --tail 20
+  vjob logs 'sweep[3-7]'        # of these vjobs of an array`,
+		Args: cli.Arguments(-1, "vjobs or arrays"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd); err != nil {
 				return err
@@ -52,17 +54,26 @@ terminal; --raw leaves them as they are. Consoles have no clock: lines have no t
 			if err != nil {
 				return err
 			}
-			job, err := cli.FetchVJob(cmd.Context(), c, args[0])
+			jobs, err := cli.FetchEach(cmd.Context(), c, args)
 			if err != nil {
 				return err
 			}
-			return printLogs(cmd.Context(), a, c, &job, &o)
+			for i := range jobs {
+				if o.rank >= len(jobs[i].VMs) {
+					return cluster.BadField("--rank", o.rank, fmt.Sprintf("a VM of vjob %d, from 0 to %d", jobs[i].ID, len(jobs[i].VMs)-1))
+				}
+			}
+			list := consolesOf(a, c, jobs, &o)
+			if o.follow {
+				return followLogs(cmd.Context(), c, list, &o)
+			}
+			return printLogs(cmd.Context(), list, &o)
 		},
 	}
 	flags := cmd.Flags()
 	flags.IntVarP(&o.rank, "rank", "r", allRanks, "only this VM of the vjob, from 0")
 	flags.IntVar(&o.tail, "tail", 0, "only the last `LINES` of each VM; 0 is everything")
-	flags.BoolVarP(&o.follow, "follow", "f", false, "go on until the vjob has ended")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "go on until the vjobs have ended")
 	flags.BoolVar(&o.console, "console", false, "everything on the console, also the messages of boot and shutdown")
 	flags.BoolVar(&o.raw, "raw", false, "leave control characters as they are")
 	return cmd
@@ -78,52 +89,81 @@ func (o *logOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// printLogs prints the consoles of a vjob.
-func printLogs(ctx context.Context, a *cli.App, c *client.Client, job *wire.VJobDetail, o *logOptions) error {
-	ranks := []int{o.rank}
-	if o.rank == allRanks {
-		ranks = ranks[:0]
-		for rank := range job.VMs {
-			ranks = append(ranks, rank)
+// consoles are those of one vjob that are printed.
+type consoles struct {
+	job       *wire.VJobDetail
+	followers []*follower
+	ended     bool // all is printed that there will be
+}
+
+// consolesOf returns the consoles of vjobs; each line begins with its vjob if there are several, and with its VM if
+// there are several of these.
+func consolesOf(a *cli.App, c *client.Client, jobs []wire.VJobDetail, o *logOptions) []*consoles {
+	list := make([]*consoles, len(jobs))
+	width := 0
+	for i := range jobs {
+		width = max(width, len(display.Clean(titleOf(&jobs[i]))))
+	}
+	for i := range jobs {
+		job := &jobs[i]
+		list[i] = &consoles{job: job}
+		ranks := []int{o.rank}
+		if o.rank == allRanks {
+			ranks = ranks[:0]
+			for rank := range job.VMs {
+				ranks = append(ranks, rank)
+			}
+		}
+		for _, rank := range ranks {
+			out := a.Out
+			if !o.raw {
+				out = &display.CleanWriter{To: out}
+			}
+			prefix := ""
+			if len(jobs) > 1 {
+				prefix = fmt.Sprintf("%-*s: ", width, display.Clean(titleOf(job)))
+			}
+			if len(ranks) > 1 {
+				prefix += fmt.Sprintf("%*d: ", len(fmt.Sprint(len(job.VMs)-1)), rank)
+			}
+			if prefix != "" {
+				out = &display.LineWriter{To: out, Prefix: prefix}
+			}
+			list[i].followers = append(list[i].followers, &follower{client: c, job: job.ID, rank: rank, out: out})
+			if job.Terms.ErrorsApart() {
+				list[i].followers = append(list[i].followers, &follower{client: c, job: job.ID, rank: rank, out: out, errors: true})
+			}
 		}
 	}
-	var followers []*follower
-	for _, rank := range ranks {
-		out := a.Out
-		if !o.raw {
-			out = &display.CleanWriter{To: out}
-		}
-		if len(ranks) > 1 {
-			out = &display.LineWriter{To: out, Prefix: fmt.Sprintf("%*d: ", len(fmt.Sprint(len(job.VMs)-1)), rank)}
-		}
-		followers = append(followers, &follower{client: c, job: job.ID, rank: rank, out: out})
-		if job.Terms.ErrorsApart() {
-			followers = append(followers, &follower{client: c, job: job.ID, rank: rank, out: out, errors: true})
-		}
-	}
-	if o.follow {
-		marked, err := marksOutput(ctx, c, job.ID)
-		if err != nil {
-			return err
-		}
-		o.console = o.console || !marked
-		return followLogs(ctx, c, followers, o)
-	}
+	return list
+}
+
+// titleOf is the name of a vjob, or its number.
+func titleOf(j *wire.VJobDetail) string { return cmp.Or(j.Name, fmt.Sprint(j.ID)) }
+
+// printLogs prints the consoles of vjobs. Without any text it returns an error.
+func printLogs(ctx context.Context, list []*consoles, o *logOptions) error {
 	printed := false
-	for _, f := range followers {
-		err := f.copy(ctx, client.LogQuery{Rank: f.rank, Tail: o.tail, Output: !o.console && !f.errors, Errors: f.errors}, f.out)
-		if errors.Is(err, cluster.ErrNotFound) && len(followers) > 1 {
-			continue
+	for _, vjob := range list {
+		for _, f := range vjob.followers {
+			err := f.copy(ctx, client.LogQuery{Rank: f.rank, Tail: o.tail, Output: !o.console && !f.errors, Errors: f.errors}, f.out)
+			if errors.Is(err, cluster.ErrNotFound) {
+				continue
+			}
+			if err := errors.Join(err, flush(f.out)); err != nil {
+				return err
+			}
+			printed = true
 		}
-		if err := errors.Join(err, flush(f.out)); err != nil {
-			return err
-		}
-		printed = true
 	}
-	if !printed {
-		return fmt.Errorf("console of vjob %d: its VMs have printed nothing: %w", job.ID, cluster.ErrNotFound)
+	switch {
+	case printed:
+		return nil
+	case len(list) == 1:
+		return fmt.Errorf("vjob %d is %s and has printed nothing: output %w", list[0].job.ID, list[0].job.State, cluster.ErrNotFound)
+	default:
+		return fmt.Errorf("each of %s has printed nothing: output %w", cluster.Count(len(list), "vjob"), cluster.ErrNotFound)
 	}
-	return nil
 }
 
 // marksOutput reports whether the VMs of a vjob tell the output of their work from other text: those that boot a disk
@@ -147,30 +187,56 @@ func marksOutput(ctx context.Context, c *client.Client, id int64) (bool, error) 
 	}), nil
 }
 
-// followLogs prints what is new every second until the vjob has ended.
-func followLogs(ctx context.Context, c *client.Client, followers []*follower, o *logOptions) error {
+// followLogs prints what is new every second until all vjobs have ended.
+func followLogs(ctx context.Context, c *client.Client, list []*consoles, o *logOptions) error {
 	for first := true; ; first = false {
-		job, err := c.VJob(ctx, followers[0].job)
-		if err != nil {
-			return err
-		}
-		for _, f := range followers {
-			if first {
-				err = f.begin(ctx, o)
-			} else {
-				err = f.next(ctx)
+		left := 0
+		for _, vjob := range list {
+			if vjob.ended {
+				continue
 			}
-			if err == nil && job.Ended != nil {
-				err = f.end()
-			}
-			if err != nil {
+			if err := vjob.follow(ctx, c, o, first); err != nil {
 				return err
 			}
+			if !vjob.ended {
+				left++
+			}
 		}
-		if job.Ended != nil || !program.Sleep(ctx, time.Second) {
+		if left == 0 || !program.Sleep(ctx, time.Second) {
 			return ctx.Err()
 		}
 	}
+}
+
+// follow prints what is new on the consoles of a vjob.
+func (v *consoles) follow(ctx context.Context, c *client.Client, o *logOptions, first bool) error {
+	own := *o
+	if first {
+		marked, err := marksOutput(ctx, c, v.job.ID)
+		if err != nil {
+			return err
+		}
+		own.console = own.console || !marked
+	}
+	job, err := c.VJob(ctx, v.job.ID)
+	if err != nil {
+		return err
+	}
+	v.ended = job.Ended != nil
+	for _, f := range v.followers {
+		if first {
+			err = f.begin(ctx, &own)
+		} else {
+			err = f.next(ctx)
+		}
+		if err == nil && v.ended {
+			err = f.end()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // follower reads the console of one VM. A console only grows, so it goes on after the bytes that it has read.

@@ -1,6 +1,7 @@
 package vjobs
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
@@ -19,38 +21,98 @@ import (
 func showCommand(a *cli.App) *cobra.Command {
 	var file bool
 	cmd := &cobra.Command{
-		Use:   "show VJOB",
-		Short: "show one vjob: what was submitted, its VMs, where they are, what happened",
+		Use:   "show VJOB...",
+		Short: "show vjobs and arrays: what was submitted, their VMs, where they are, what happened",
 		Example: `  vjob show 12
+  vjob show sweep                    # an array and its vjobs; 'sweep[3]' is one of them
   vjob show --file 12 >again.yaml    # a vjob file that submits the same
   vjob show -o json 12`,
-		Args: cli.Arguments(1, "the number or the name of a vjob"),
+		Args: cli.Arguments(-1, "vjobs or arrays"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.Client()
 			if err != nil {
 				return err
 			}
-			job, err := cli.FetchVJob(cmd.Context(), c, args[0])
+			list, err := cli.Resolve(cmd.Context(), c, args)
 			if err != nil {
 				return err
 			}
-			if a.Structured() && !file {
-				return a.Print(job)
-			}
-			s, err := c.Submission(cmd.Context(), job.ID, false)
 			switch {
-			case err != nil:
-				return err
-			case file && a.Structured():
-				return a.Print(s)
+			case file && len(list) > 1:
+				return cluster.Fault("--file", "%d vjobs and arrays given, want one: a file submits one", len(list))
 			case file:
-				return printFile(a, &s)
+				return showFile(cmd.Context(), a, c, list[0])
+			case a.Structured():
+				return printVJobs(cmd.Context(), a, c, list)
 			}
-			return showVJob(a, &job, &s)
+			return showEach(cmd.Context(), a, c, list)
 		},
 	}
 	cmd.Flags().BoolVar(&file, "file", false, "print a vjob file that submits the same again")
 	return cmd
+}
+
+// showFile prints the vjob file of a vjob or an array.
+func showFile(ctx context.Context, a *cli.App, c *client.Client, n cli.Named) error {
+	s, err := resubmission(ctx, c, n, false)
+	switch {
+	case err != nil:
+		return err
+	case a.Structured():
+		return a.Print(s)
+	}
+	return printFile(a, &s)
+}
+
+// printVJobs prints vjobs for programs: one that is named alone as it is.
+func printVJobs(ctx context.Context, a *cli.App, c *client.Client, list []cli.Named) error {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = n.Word()
+	}
+	jobs, err := cli.FetchEach(ctx, c, words)
+	if err != nil {
+		return err
+	}
+	if len(list) == 1 && !list[0].Array {
+		return a.Print(jobs[0])
+	}
+	return a.Print(map[string]any{"vjobs": jobs, "total": len(jobs)})
+}
+
+// showEach shows vjobs and arrays for people, one below the other.
+func showEach(ctx context.Context, a *cli.App, c *client.Client, list []cli.Named) error {
+	for i, n := range list {
+		if i > 0 {
+			_, _ = fmt.Fprintln(a.Out)
+		}
+		show := showNumber
+		if n.Array {
+			show = showArray
+		}
+		if err := show(ctx, a, c, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showNumber shows one vjob.
+func showNumber(ctx context.Context, a *cli.App, c *client.Client, n cli.Named) error {
+	job, err := c.VJob(ctx, n.ID)
+	if err != nil {
+		return err
+	}
+	s, err := c.Submission(ctx, n.ID, false)
+	if err != nil {
+		return err
+	}
+	return showVJob(a, &job, &s)
+}
+
+// submittedLine is when a vjob was submitted, and from where.
+func submittedLine(j *wire.VJobDetail) string {
+	return strings.TrimSuffix(display.Moment(&j.Submitted)+" from "+j.Origin.String(), " from ")
 }
 
 func printFile(a *cli.App, s *wire.Submission) error {
@@ -63,6 +125,17 @@ func printFile(a *cli.App, s *wire.Submission) error {
 }
 
 func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
+	var paint func(column, cell string) string
+	if a.Colours() {
+		paint = display.Paint
+	}
+	_, err := io.WriteString(a.Out, Describe(j, s, a.Width(), paint))
+	return err
+}
+
+// Describe returns what is known about a vjob and its submission, for a terminal of a width; 0 is unlimited. Paint colours cells
+// of tables and may be nil.
+func Describe(j *wire.VJobDetail, s *wire.Submission, width int, paint func(column, cell string) string) string {
 	var b strings.Builder
 	facts := [][2]string{
 		{"vjob", fmt.Sprintf("%d %s", j.ID, j.Name)},
@@ -86,7 +159,7 @@ func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
 		{"replaces", replaced(&j.VJob)},
 		{"needs", fmt.Sprintf("%s, %s CPU, %s", cluster.Count(j.VMCount, "VM"), display.CPU(j.CPUMilli), display.MiB(j.MemoryMiB))},
 		{"ran", ran(j)},
-		{"submitted", display.Moment(&j.Submitted)},
+		{"submitted", submittedLine(j)},
 		{"started", display.Moment(j.Started)},
 		{"ended", display.Moment(j.Ended)},
 		{"used", used(j)},
@@ -104,19 +177,14 @@ func showVJob(a *cli.App, j *wire.VJobDetail, s *wire.Submission) error {
 	}
 	if len(j.Events) > 0 {
 		events := display.EventTable(j.Events)
-		if a.Colours() {
-			events.Paint = display.Paint
-		}
+		events.Paint = paint
 		sections = append(sections, events)
 	}
 	for _, t := range sections {
 		b.WriteByte('\n')
-		if err := t.Write(&b, a.Width()); err != nil {
-			return err
-		}
+		_ = t.Write(&b, width) // a builder takes everything
 	}
-	_, err := io.WriteString(a.Out, b.String())
-	return err
+	return b.String()
 }
 
 // vmTable is the table of the members of a vjob.

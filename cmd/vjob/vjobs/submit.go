@@ -1,8 +1,10 @@
 package vjobs
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -54,8 +56,21 @@ type submission struct {
 var ofVMs = []string{"vms", "cpu", "mem", "image", "env", "script", "steps"}
 
 func submitCommand(a *cli.App) *cobra.Command {
-	var f submission
-	cmd := &cobra.Command{
+	cmd, _ := newSubmit(a)
+	return cmd
+}
+
+// ReadFile returns what `vjob submit FILE` submits, of a vjob file or a script.
+func ReadFile(ctx context.Context, a *cli.App, name string) (wire.Submission, error) {
+	cmd, f := newSubmit(a)
+	cmd.SetContext(ctx)
+	return f.read(a, cmd, []string{name})
+}
+
+// newSubmit returns the command, and what its flags are read into.
+func newSubmit(a *cli.App) (cmd *cobra.Command, f *submission) {
+	f = &submission{}
+	cmd = &cobra.Command{
 		Use:   "submit [flags] [FILE | -- COMMAND [ARGUMENT...]]",
 		Short: "submit a vjob, described by a file, a script or flags",
 		Long: `Submits a vjob and prints its number. Once it is printed, the vjob is safe.
@@ -71,7 +86,7 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
   vjob submit --name sim-run --vms 4 --cpu 1 --mem 512MiB --walltime 1:00:00 -- ./run.sh --fast
   vjob submit --wait -- sh -c 'echo hello; sleep 60; exit 3'
   vjob submit --name test --vms 2 --steps "2m@1,1m@0.5"    # simulated guests: 2 minutes of 1 processor, then 1 of 0.5`,
-		RunE: func(cmd *cobra.Command, args []string) error { return submit(a, cmd, &f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return submit(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -100,7 +115,7 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
 	flags.StringVar(&f.wait, "wait", "", "`UNTIL` the vjob, or all of the array, has started, with --wait=start, or ended; fails if it does")
 	flags.Lookup("wait").NoOptDefVal = waitEnd
 	flags.DurationVar(&f.timeout, "timeout", 0, "with --wait: the longest to wait, such as 10m")
-	return cmd
+	return cmd, f
 }
 
 // synonyms are other names of flags, as users of other systems type them.
@@ -119,21 +134,9 @@ func synonyms(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 }
 
 func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error {
-	s, err := submissionOf(a, cmd, f, args)
+	s, err := f.read(a, cmd, args)
 	if err != nil {
 		return err
-	}
-	if err := shapesOf(f.shapes, &s); err != nil {
-		return err
-	}
-	if err := f.terms.override(cmd, &s.Terms.Terms, a.Now()); err != nil {
-		return f.job.Locate(err)
-	}
-	if s.Container && cmd.ArgsLenAtDash() >= 0 {
-		return cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
-	}
-	if err := f.array.override(a, &s); err != nil {
-		return f.job.Locate(err)
 	}
 	if err := checkWait(f.wait); err != nil {
 		return err
@@ -170,22 +173,46 @@ func submit(a *cli.App, cmd *cobra.Command, f *submission, args []string) error 
 	if f.wait == "" {
 		return nil
 	}
+	w := wait{a: a, client: c, until: f.wait, timeout: f.timeout}
 	if job.Array != 0 {
-		return awaitArray(cmd.Context(), a, c, job.Array, f.wait, f.timeout)
+		return w.all(cmd.Context(), []cli.Named{{ID: job.Array, Array: true}})
 	}
-	return awaitVJob(cmd.Context(), a, c, job.ID, f.wait, f.timeout)
+	return w.all(cmd.Context(), []cli.Named{{ID: job.ID}})
 }
 
-// submissionOf reads the vjob from the file or the flags.
-func submissionOf(a *cli.App, cmd *cobra.Command, f *submission, args []string) (wire.Submission, error) {
+// read reads the vjob from the file and the flags.
+func (f *submission) read(a *cli.App, cmd *cobra.Command, args []string) (wire.Submission, error) {
+	s, err := f.described(a, cmd, args)
+	if err != nil {
+		return s, err
+	}
+	if err := shapesOf(f.shapes, &s); err != nil {
+		return s, err
+	}
+	if err := f.terms.override(cmd, &s.Terms.Terms, a.Now()); err != nil {
+		return s, f.job.Locate(err)
+	}
+	if s.Container && cmd.ArgsLenAtDash() >= 0 {
+		return s, cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
+	}
+	if err := f.array.override(a, &s); err != nil {
+		return s, f.job.Locate(err)
+	}
+	return s, f.job.Locate(f.terms.enter(cmd.Context(), a, &s.Terms.Terms))
+}
+
+// described reads the VMs from the file or the flags.
+func (f *submission) described(a *cli.App, cmd *cobra.Command, args []string) (wire.Submission, error) {
 	dash := cmd.ArgsLenAtDash()
 	command := []string(nil)
 	if dash >= 0 {
 		args, command = args[:dash], args[dash:]
 	}
 	switch {
+	case len(args) > 1 && len(command) == 0:
+		return wire.Submission{}, notAfterDash(args)
 	case len(args) > 1:
-		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("%d files given: want one; a command stands after --", len(args))}
+		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("%d files given: want one", len(args))}
 	case len(args) == 0 && len(command) == 0 && cmd.Flags().NFlag() == 0:
 		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: errors.New("nothing to submit: want a vjob file, flags that describe the VMs, or a command after --")}
 	case len(args) == 0:
@@ -194,6 +221,9 @@ func submissionOf(a *cli.App, cmd *cobra.Command, f *submission, args []string) 
 		return wire.Submission{}, &cli.UsageError{Cmd: cmd, Err: fmt.Errorf("a file and a command given: want one of them")}
 	}
 	data, err := a.ReadInput(args[0])
+	if errors.Is(err, fs.ErrNotExist) {
+		return wire.Submission{}, fmt.Errorf("%w; %w", err, notAfterDash(args))
+	}
 	if err != nil {
 		return wire.Submission{}, err
 	}
@@ -214,6 +244,11 @@ func submissionOf(a *cli.App, cmd *cobra.Command, f *submission, args []string) 
 		return wire.Submission{}, err
 	}
 	return s, f.override(cmd, &s)
+}
+
+// notAfterDash says where a command stands, for words that are no file.
+func notAfterDash(words []string) error {
+	return &cli.ExitError{Code: cli.ExitInput, Text: "a command stands after --: vjob submit -- " + cluster.JoinWords(words)}
 }
 
 // override puts the flags that were given over what the file says.

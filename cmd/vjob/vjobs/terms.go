@@ -1,7 +1,9 @@
 package vjobs
 
 import (
+	"context"
 	"encoding"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -18,6 +20,7 @@ type termFlags struct {
 	terms cluster.Terms
 	texts map[string]*string   // of the terms that are parsed from one text, by flag
 	lists map[string]*[]string // of the terms that are parsed from several texts, by flag
+	inner string               // the name of the container, if it was given by name
 }
 
 // register adds the flags to a command.
@@ -38,8 +41,6 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 			flags.BoolVarP(at, t.Flag, letter, false, t.Help)
 		case *float64:
 			flags.Float64VarP(at, t.Flag, letter, 0, t.Help)
-		case *cluster.VJobID:
-			flags.Int64VarP((*int64)(at), t.Flag, letter, 0, t.Help)
 		case *[]string:
 			flags.StringArrayVarP(at, t.Flag, letter, nil, t.Help)
 		case *map[string]string, *[]cluster.Dependency:
@@ -89,10 +90,31 @@ func (f *termFlags) parse(t *cluster.TermField, now time.Time) (err error) {
 		*at, err = parseAfter(*f.lists[t.Flag])
 	case *map[string]string:
 		*at, err = parseLabels(*f.lists[t.Flag])
+	case *cluster.VJobID: // a name is resolved by enter
+		if *at, err = cluster.ParseVJobID(*f.texts[t.Flag]); err != nil && *f.texts[t.Flag] != "" {
+			f.inner, err = *f.texts[t.Flag], nil
+		}
 	case encoding.TextUnmarshaler:
 		err = at.UnmarshalText([]byte(*f.texts[t.Flag]))
 	}
 	return err
+}
+
+// enter finds the container that was given by name.
+func (f *termFlags) enter(ctx context.Context, a *cli.App, terms *cluster.Terms) error {
+	if f.inner == "" {
+		return nil
+	}
+	c, err := a.Client()
+	if err != nil {
+		return err
+	}
+	id, err := cli.ResolveVJob(ctx, c, f.inner)
+	if errors.Is(err, cluster.ErrNotFound) {
+		return cluster.BadField("--inner", f.inner, "the number or the name of a container")
+	}
+	terms.Inner = cluster.VJobID(id)
+	return cluster.Renamed("--inner", err)
 }
 
 // parseAfter reads "ok:12", "12" or a name in place of the number; "12[]" is a whole array, and "12[i]" the vjob of it

@@ -1,163 +1,146 @@
-// Package watch has the command that shows the cluster live.
+// Package watch has the command that shows the cluster live: its terminal, and what it asks of the daemon. Package screen is
+// the view itself.
 package watch
 
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
-	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
+	"vjob/cmd/vjob/watch/screen"
 )
+
+const watchHelp = `Shows nodes, vjobs, plans (context switches), events and alarms live, a page each; the default is vjobs. Enter opens the row of
+the cursor: a vjob with its VMs and its history, a node with its VMs, a plan with the progress of its actions, an alarm with
+what to do. ? lists the keys, q ends it.
+
+The view asks the daemon for what is visible only, soon after something has happened and rarely otherwise. --once prints a page and
+ends; -o json prints the state of the whole cluster.`
 
 // Command is `vjob watch`.
 func Command(a *cli.App) *cobra.Command {
 	var once bool
 	var every time.Duration
 	cmd := &cobra.Command{
-		Use:   "watch",
-		Short: "show the cluster live, and the running context switch with its progress",
-		Long:  "Shows the nodes, the vjobs, the actions under way and the latest events. q ends it.",
-		Args:  cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:   "watch [PAGE]",
+		Short: "show the cluster live: nodes, vjobs, context switches with their progress, events, alarms",
+		Long:  watchHelp,
+		Example: `  vjob watch
+  vjob watch nodes
+  vjob watch plans --once`,
+		Args: onePage,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if every < 100*time.Millisecond || every > time.Hour {
 				return cluster.BadField("--interval", every, "between 100ms and 1h")
 			}
-			c, err := a.Client()
-			if err != nil {
-				return err
+			page := screen.VJobs
+			if len(args) == 1 {
+				page = screen.Kind(slices.Index(screen.PageNames, args[0])) //nolint:gosec // the page exists
 			}
 			if once || a.Structured() || a.Width() == 0 {
-				return watchOnce(cmd.Context(), a, c)
+				return watchOnce(cmd.Context(), a, page)
 			}
-			return watch(cmd.Context(), a, c, every)
+			return watch(cmd.Context(), a, page, every)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "print one picture and end")
-	cmd.Flags().DurationVar(&every, "interval", 500*time.Millisecond, "`TIME` between two looks")
+	cmd.Flags().BoolVar(&once, "once", false, "print the page once and end")
+	cmd.Flags().DurationVar(&every, "interval", 500*time.Millisecond, "least `TIME` between two looks")
 	return cmd
 }
 
-// latestEvents is how many events a look asks for.
-const latestEvents = 50
-
-// look asks for everything that a picture shows.
-func look(ctx context.Context, c *client.Client) (scene, error) {
-	status, err := c.Status(ctx)
-	if err != nil {
-		return scene{}, err
+// onePage checks that the argument is a page.
+func onePage(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 || len(args) == 1 && !slices.Contains(screen.PageNames, args[0]) {
+		return &cli.UsageError{Cmd: cmd, Err: cluster.BadField("page", strings.Join(args, " "), "one of "+strings.Join(screen.PageNames, ", "))}
 	}
-	list, err := c.Events(ctx, client.EventQuery{Latest: true, Limit: latestEvents})
-	if err != nil {
-		return scene{}, err
-	}
-	return scene{status: status, events: list.Events}, nil
+	return nil
 }
 
-func watchOnce(ctx context.Context, a *cli.App, c *client.Client) error {
-	s, err := look(ctx, c)
+// begin returns the view of a page.
+func begin(a *cli.App, page screen.Kind) *screen.State {
+	return screen.New(screen.Settings{Page: page, Colours: a.Colours(), CheckFilter: func(text string) error {
+		_, err := cli.ParseFilter(text)
+		return err
+	}}, a.Now())
+}
+
+// watchOnce prints a page as high as it is.
+func watchOnce(ctx context.Context, a *cli.App, page screen.Kind) error {
+	c, err := a.Client()
 	if err != nil {
 		return err
 	}
 	if a.Structured() {
-		return a.Print(s.status)
+		status, err := c.Status(ctx)
+		if err != nil {
+			return err
+		}
+		return a.Print(status)
+	}
+	s, f := begin(a, page), &feed{client: c, admin: true}
+	for _, q := range []screen.Query{{Kind: screen.Pulse}, s.Query()} {
+		answer := f.read(ctx, q)
+		if answer.Err != nil {
+			return answer.Err
+		}
+		if events, is := answer.Value.([]wire.Event); is {
+			s.Hear(events)
+			continue
+		}
+		s.Take(answer)
 	}
 	width := a.Width()
 	if width == 0 {
-		width = 100
+		width = 1000 // nothing is cut
 	}
-	f := frame{width: max(width, 40), colours: a.Colours()}
-	_, err = io.WriteString(a.Out, f.draw(&s))
+	s.Resize(width, 0)
+	_, err = fmt.Fprintln(a.Out, s.Draw())
 	return err
 }
 
-func watch(ctx context.Context, a *cli.App, c *client.Client, every time.Duration) error {
-	p := tea.NewProgram(&watcher{ctx: ctx, client: c, every: every, colours: a.Colours()},
-		tea.WithAltScreen(), tea.WithContext(ctx), tea.WithInput(a.In), tea.WithOutput(a.Out), tea.WithoutSignalHandler())
-	last, err := p.Run()
+// framesPerSecond bounds how often the terminal is drawn.
+const framesPerSecond = 20
+
+// watch shows the view until the user ends it.
+func watch(ctx context.Context, a *cli.App, page screen.Kind, every time.Duration) error {
+	looks, err := a.ImpatientClient()
+	if err != nil {
+		return err
+	}
+	defer looks.Close()
+	stream, err := a.Client()
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	l := &live{ctx: ctx, feed: &feed{client: looks, admin: true}, state: begin(a, page), pace: pace{every: every}, now: a.Now}
+	first := l.feed.read(ctx, screen.Query{Kind: screen.Pulse})
+	if first.Err != nil {
+		return first.Err
+	}
+	l.state.Take(first)
+	l.pulsed = a.Now()
+	p := tea.NewProgram(l, tea.WithContext(ctx), tea.WithInput(a.In), tea.WithOutput(a.Out), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
+	following, end := context.WithCancel(ctx)
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		follow(following, stream, func(events []wire.Event) { p.Send(eventsMsg(events)) })
+	}()
+	_, err = p.Run()
+	end()
+	<-followed
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, context.Canceled) {
 		return nil // the user has seen enough
 	}
-	if w, ok := last.(*watcher); ok && err == nil {
-		err = w.fatal
-	}
-	return err
-}
-
-// watcher is the live view: it looks, draws, and looks again.
-type watcher struct {
-	ctx     context.Context //nolint:containedctx // bubbletea gives its commands none
-	client  *client.Client
-	every   time.Duration
-	colours bool
-
-	width, height int
-	scene         scene
-	seen          bool
-	trouble       error // of the last look
-	fatal         error
-}
-
-// seenMsg is what a look has brought.
-type seenMsg struct {
-	scene scene
-	err   error
-}
-
-// Init looks for the first time.
-func (w *watcher) Init() tea.Cmd { return w.look }
-
-func (w *watcher) look() tea.Msg {
-	s, err := look(w.ctx, w.client)
-	return seenMsg{s, err}
-}
-
-// Update takes in a key, a new size of the terminal, or what a look has brought.
-func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch m := msg.(type) {
-	case tea.KeyMsg:
-		switch m.String() {
-		case "q", "ctrl+c", "esc":
-			return w, tea.Quit
-		}
-	case tea.WindowSizeMsg:
-		w.width, w.height = m.Width, m.Height
-	case seenMsg:
-		w.trouble = m.err
-		switch {
-		case m.err == nil:
-			w.scene, w.seen = m.scene, true
-		case !w.seen || errors.Is(m.err, cluster.ErrUnauthenticated): // there is nothing to show
-			w.fatal = m.err
-			return w, tea.Quit
-		}
-		return w, tea.Tick(w.every, func(time.Time) tea.Msg { return w.look() })
-	}
-	return w, nil
-}
-
-// View draws the last scene.
-func (w *watcher) View() string {
-	if !w.seen || w.width == 0 {
-		return "looking …"
-	}
-	f := frame{width: w.width, height: w.height, colours: w.colours, live: true}
-	if w.trouble != nil {
-		f.trouble = w.trouble.Error()
-	}
-	// A final newline would be a line of its own, and push the title out.
-	return strings.TrimSuffix(f.draw(&w.scene), "\n")
-}
-
-// scene is what a picture shows.
-type scene struct {
-	status wire.Status
-	events []wire.Event
+	return errors.Join(err, l.fatal)
 }

@@ -322,6 +322,11 @@ type Dedicated interface{ Dedicated() []int }
 // Apart is a rule that keeps some VMs on different nodes.
 type Apart interface{ Apart() []int }
 
+// Inevitable is a rule of which every plan has the same breaches.
+type Inevitable interface {
+	Inevitable(in *repack.Instance) (breaches int)
+}
+
 // Never is a prohibitive cost.
 const Never = 1 << 50
 

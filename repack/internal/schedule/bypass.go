@@ -150,7 +150,7 @@ func (c cycleBreaker) pivot(vm int) int {
 		if n == c.position[vm][0] || n == to || !c.switching.on[n] || c.In.Nodes[n].Want == repack.Offline || best != repack.Nowhere && len(c.queues.at[n]) >= least {
 			return
 		}
-		if c.hasRoom(vm, n) && c.MayPass(vm, n) && c.monitors.admits(vm, n) && c.pivotConverges(vm, n) {
+		if c.hasRoom(vm, n) && c.MayPass(vm, n) && c.monitors.Admits(vm, n) && c.pivotConverges(vm, n) {
 			best, least = n, len(c.queues.at[n])
 		}
 	})

@@ -179,12 +179,12 @@ func (e *exhaustive) expand(key string, states []vmState) {
 			free[c.node*e.Dims+d] -= demand[vm*e.Dims+d]
 		}
 	}
-	eyes := newMonitors(e.Problem, where)
-	defer eyes.close(where)
+	eyes := NewMonitors(e.Problem, where)
+	defer eyes.Close(where)
 	for vm, c := range states {
 		e.each(vm, c, func(kind repack.Kind, to int, after vmState) {
 			arrives := to != repack.Nowhere && kind != repack.Allocate
-			if arrives && (!e.MayPass(vm, to) || !eyes.admits(vm, to) || !e.hasRoom(free, vm, to) || e.IdleDuration(vm, kind, c.node, to) == repack.Forever) {
+			if arrives && (!e.MayPass(vm, to) || !eyes.Admits(vm, to) || !e.hasRoom(free, vm, to) || e.IdleDuration(vm, kind, c.node, to) == repack.Forever) {
 				return
 			}
 			next := slices.Clone(states)

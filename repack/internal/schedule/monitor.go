@@ -5,25 +5,27 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// monitors follow the continuous rules along a schedule.
-type monitors struct{ *problem.Problem }
+// Monitors follow the continuous rules along a schedule.
+type Monitors struct{ *problem.Problem }
 
-// newMonitors tells every watch where VMs are before the first instant.
-func newMonitors(m *problem.Problem, where [][2]int) *monitors {
-	e := &monitors{m}
+// NewMonitors tells every watch where VMs are at an instant.
+func NewMonitors(m *problem.Problem, where [][2]int) *Monitors {
+	e := &Monitors{m}
 	if len(m.Watches) == 0 {
 		return e
 	}
 	for vm, at := range where {
-		if at[0] != repack.Nowhere {
-			e.come(vm, at[0])
+		for _, n := range at {
+			if n != repack.Nowhere {
+				e.come(vm, n)
+			}
 		}
 	}
 	return e
 }
 
-// close removes all VMs from the watches, so that the next schedule can begin.
-func (e *monitors) close(where [][2]int) {
+// Close removes all VMs from the watches, so that the next schedule can begin.
+func (e *Monitors) Close(where [][2]int) {
 	if len(e.Watches) == 0 {
 		return
 	}
@@ -37,7 +39,7 @@ func (e *monitors) close(where [][2]int) {
 }
 
 // each visits the watches that a VM on a node concerns.
-func (e *monitors) each(vm, node int, visit func(w *problem.Watch)) {
+func (e *Monitors) each(vm, node int, visit func(w *problem.Watch)) {
 	for _, list := range [...][]int{e.WatchesOfVM[vm], e.WatchesOfNode[node], e.GlobalWatches} {
 		for _, i := range list {
 			if w := &e.Watches[i]; w.Nodes == nil || w.Nodes.Has(node) {
@@ -47,8 +49,8 @@ func (e *monitors) each(vm, node int, visit func(w *problem.Watch)) {
 	}
 }
 
-// admits reports whether the VM may come to the node now.
-func (e *monitors) admits(vm, node int) bool {
+// Admits reports whether the VM may come to the node now.
+func (e *Monitors) Admits(vm, node int) bool {
 	if e.BannedAlways[vm].Has(node) {
 		return false
 	}
@@ -62,13 +64,13 @@ func (e *monitors) admits(vm, node int) bool {
 	return true
 }
 
-func (e *monitors) come(vm, node int) { e.each(vm, node, func(w *problem.Watch) { w.Come(vm, node) }) }
+func (e *Monitors) come(vm, node int) { e.each(vm, node, func(w *problem.Watch) { w.Come(vm, node) }) }
 
-func (e *monitors) left(vm, node int) { e.each(vm, node, func(w *problem.Watch) { w.Go(vm, node) }) }
+func (e *Monitors) left(vm, node int) { e.each(vm, node, func(w *problem.Watch) { w.Go(vm, node) }) }
 
 // leave tells the watches about a departure, and reports what may have become possible: stir
 // for nodes, wake for VMs.
-func (e *monitors) leave(vm, node int, stir, wake func(int)) {
+func (e *Monitors) leave(vm, node int, stir, wake func(int)) {
 	e.each(vm, node, func(w *problem.Watch) {
 		w.Go(vm, node)
 		switch {

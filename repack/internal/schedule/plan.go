@@ -37,18 +37,6 @@ func (c *Schedule) CountKind(kind repack.Kind) (sum int64) {
 	return sum
 }
 
-// MigrationPenalties returns the cost of soft rules against migrations.
-func (c *Schedule) MigrationPenalties() (sum int64) {
-	seen := map[int]bool{}
-	for i := range c.tasks {
-		if t := &c.tasks[i]; t.kind == repack.Migrate && !seen[t.vm] {
-			seen[t.vm] = true
-			sum += c.MigrationPenalty[t.vm]
-		}
-	}
-	return sum
-}
-
 // inTime reports whether every action meets its deadlines.
 func (c *Schedule) inTime() bool {
 	for i := range c.tasks {

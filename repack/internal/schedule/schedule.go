@@ -44,7 +44,7 @@ type simulation struct {
 	gangs     gangs
 	traffic   *traffic // nil if there is no network
 	slots     *slots   // nil if no node has a limit of transfers
-	monitors  *monitors
+	monitors  *Monitors
 
 	rng         *rand.Rand
 	giversFirst bool  // units that free no room go last
@@ -73,7 +73,7 @@ func simulate(s *placement.State, rng *rand.Rand, patient bool) *simulation {
 	}
 	c.prepare(s.NodeOf, s.NodePower())
 	c.run()
-	c.monitors.close(c.position)
+	c.monitors.Close(c.position)
 	return c
 }
 
@@ -93,7 +93,7 @@ func (c *simulation) prepare(to []int, power placement.NodePower) {
 	c.ends.list = &c.tasks
 	c.queues, c.switching = newQueues(&c.agenda), newSwitching(&c.agenda, &c.occupancy, power)
 	c.gangs = newGangs(&c.agenda)
-	c.monitors, c.traffic = newMonitors(c.Problem, c.position), newTraffic(&c.agenda, c.rng)
+	c.monitors, c.traffic = NewMonitors(c.Problem, c.position), newTraffic(&c.agenda, c.rng)
 	c.slots = newSlots(&c.agenda)
 	for i := range c.Gates {
 		c.Gates[i].Begin(to)

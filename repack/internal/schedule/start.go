@@ -27,7 +27,7 @@ func (c *simulation) mayStart(i int) bool {
 			return false
 		}
 	}
-	return !t.comes() || c.switching.on[t.to] && c.monitors.admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
+	return !t.comes() || c.switching.on[t.to] && c.monitors.Admits(t.vm, t.to) && c.hasRoom(t.vm, t.to)
 }
 
 // startable returns the tasks that may start now beside those before them. Nothing changes.

@@ -1,0 +1,326 @@
+package exact
+
+import (
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+)
+
+// bound is a lower bound of the cost of what follows a state, with all that it needs again and again.
+type bound struct {
+	free    []int64 // of each node, by dimension
+	room    []int64 // of one node while VMs leave it
+	leaving [][]departure
+	cost    []int64 // least cost of having each VM end on each node, by VM and node
+	away    []int64 // least cost of having it elsewhere than on the node where it is
+}
+
+// departure is room that becomes free on a node, at the earliest.
+type departure struct {
+	at    repack.Ticks
+	vm    int
+	share share
+}
+
+// share is which room of a VM becomes free.
+type share uint8
+
+const (
+	firstDemand share = iota
+	nextDemand
+	shrinkage // of a VM that stays
+	remainder // of one that shrinks and then leaves
+)
+
+func newBound(m *problem.Problem) bound {
+	return bound{
+		free: make([]int64, len(m.Room)), room: make([]int64, m.Dims), leaving: make([][]departure, len(m.In.Nodes)),
+		cost: make([]int64, len(m.In.VMs)*len(m.In.Nodes)), away: make([]int64, len(m.In.VMs)),
+	}
+}
+
+// rest returns the bound. It is not ok if no plan follows the state.
+func (b *bound) rest(e *search, x *state) (sum int64, ok bool) {
+	b.prepare(e, x)
+	for vm := range x.vms {
+		v, w := &e.In.VMs[vm], &x.vms[vm]
+		if v.Want == repack.Running || w.state == v.Want {
+			continue
+		}
+		takes := v.Takes.Shutdown
+		if v.Want == repack.Sleeping {
+			takes = v.Takes.Suspend
+		}
+		sum += v.Weight * int64(x.clock+takes)
+	}
+	rest := b.separate(e)
+	if e.endings != nil && rest < problem.Never {
+		rest = b.cheapestEnding(e)
+	}
+	return sum + rest, rest < problem.Never
+}
+
+// cheapestEnding is the least cost of the final placements in question.
+func (b *bound) cheapestEnding(e *search) int64 {
+	least := int64(problem.Never)
+	for i := range e.endings {
+		sum := int64(0)
+		for k, n := range e.endings[i] {
+			if sum += b.cost[e.Wanted[k]*len(e.In.Nodes)+int(n)]; sum >= least {
+				break
+			}
+		}
+		least = min(least, sum)
+	}
+	return least
+}
+
+// separate adds up the least cost of each VM, and on top of that what the cheapest cost that leave nodes
+// on which not all fit that are there.
+func (b *bound) separate(e *search) (sum int64) {
+	for _, vm := range e.Wanted {
+		least, second := int64(problem.Never), int64(problem.Never)
+		for _, n := range e.OpenNodes {
+			switch c := b.cost[vm*len(e.In.Nodes)+n]; {
+			case c < least:
+				least, second = c, least
+			case c < second:
+				second = c
+			}
+		}
+		if least >= problem.Never {
+			return problem.Never
+		}
+		sum += least
+		b.away[vm] = second
+	}
+	for _, n := range e.OpenNodes {
+		if sum += b.crowding(e, n); sum >= problem.Never {
+			return problem.Never
+		}
+	}
+	return sum
+}
+
+// crowding is the least cost of the VMs that leave a node so that the others fit.
+func (b *bound) crowding(e *search, n int) int64 {
+	var stay []int
+	for _, vm := range e.Wanted {
+		if b.cost[vm*len(e.In.Nodes)+n] == 0 {
+			stay = append(stay, vm)
+		}
+	}
+	over := b.room
+	for d := range over {
+		over[d] = -e.Room[n*e.Dims+d]
+		for _, vm := range stay {
+			over[d] += e.Next[vm*e.Dims+d]
+		}
+	}
+	return b.relief(e, stay, over, problem.Never)
+}
+
+// relief is the least cost of VMs to remove until nothing is over, below a limit.
+func (b *bound) relief(e *search, vms []int, over []int64, limit int64) int64 {
+	if slices.Max(over) <= 0 {
+		return 0
+	}
+	for i, vm := range vms {
+		if b.away[vm] >= limit {
+			continue
+		}
+		for d := range over {
+			over[d] -= e.Next[vm*e.Dims+d]
+		}
+		limit = min(limit, b.away[vm]+b.relief(e, vms[i+1:], over, limit-b.away[vm]))
+		for d := range over {
+			over[d] += e.Next[vm*e.Dims+d]
+		}
+	}
+	return limit
+}
+
+// prepare computes the free room of a state, what will leave, and the cost of each VM on each node.
+func (b *bound) prepare(e *search, x *state) {
+	b.freeRoom(e, x)
+	for n := range b.leaving {
+		b.leaving[n] = b.leaving[n][:0]
+	}
+	for vm := range x.vms {
+		b.depart(e, x, vm)
+	}
+	for _, vm := range e.Wanted {
+		for n := range e.In.Nodes {
+			b.cost[vm*len(e.In.Nodes)+n] = b.costOn(e, x, vm, n)
+		}
+	}
+}
+
+// freeRoom computes the free room of each node.
+func (b *bound) freeRoom(e *search, x *state) []int64 {
+	copy(b.free, e.Room)
+	for vm := range x.vms {
+		w := &x.vms[vm]
+		if w.state == repack.Running {
+			demand := e.Now
+			if w.has(moved | settled) {
+				demand = e.Next
+			}
+			for d := range e.Dims {
+				b.free[int(w.at)*e.Dims+d] -= demand[vm*e.Dims+d]
+			}
+		}
+		if w.from != repack.Nowhere {
+			demand := e.Next
+			if w.has(firstFrom) {
+				demand = e.Now
+			}
+			for d := range e.Dims {
+				b.free[int(w.from)*e.Dims+d] -= demand[vm*e.Dims+d]
+			}
+		}
+	}
+	return b.free
+}
+
+// depart notes when the room of a VM becomes free.
+func (b *bound) depart(e *search, x *state, vm int) {
+	v, w := &e.In.VMs[vm], &x.vms[vm]
+	if w.from != repack.Nowhere {
+		of := nextDemand
+		if w.has(firstFrom) {
+			of = firstDemand
+		}
+		b.note(int(w.from), departure{w.until, vm, of})
+	}
+	if w.state != repack.Running {
+		return
+	}
+	n, of := int(w.at), nextDemand
+	if !w.has(moved | settled) {
+		if of = firstDemand; !v.Stays && v.Keeps() && shrinks(v) {
+			b.note(n, departure{x.clock, vm, shrinkage})
+			of = remainder
+		}
+	}
+	takes := repack.Forever
+	switch {
+	case v.Stays || w.has(settled):
+	case v.Want == repack.Sleeping:
+		takes = v.Takes.Suspend
+	case v.Want != repack.Running:
+		takes = v.Takes.Shutdown
+	default:
+		if !e.Rooted[vm] {
+			takes = v.Takes.Migrate
+		}
+		if e.Suspendable(v) {
+			takes = min(takes, v.Takes.Suspend)
+		}
+	}
+	if takes < repack.Forever {
+		b.note(n, departure{max(x.clock, w.until) + takes, vm, of})
+	}
+}
+
+// note files a departure, the first in time first.
+func (b *bound) note(n int, d departure) {
+	list := append(b.leaving[n], d)
+	for i := len(list) - 1; i > 0 && list[i-1].at > list[i].at; i-- {
+		list[i-1], list[i] = list[i], list[i-1]
+	}
+	b.leaving[n] = list
+}
+
+// vacancy is when a VM has room on a node at the earliest.
+func (b *bound) vacancy(e *search, x *state, vm, n int) repack.Ticks {
+	ready := e.ready(x, n)
+	room, need := b.room, e.Next[vm*e.Dims:(vm+1)*e.Dims]
+	copy(room, b.free[n*e.Dims:])
+	if fits(need, room) {
+		return ready
+	}
+	for _, l := range b.leaving[n] {
+		for d := range room {
+			now, next := e.Now[l.vm*e.Dims+d], e.Next[l.vm*e.Dims+d]
+			switch l.share {
+			case firstDemand:
+				room[d] += now
+			case nextDemand:
+				room[d] += next
+			case shrinkage:
+				room[d] += max(0, now-next)
+			case remainder:
+				room[d] += min(now, next)
+			}
+		}
+		if fits(need, room) {
+			return max(ready, l.at)
+		}
+	}
+	return repack.Forever
+}
+
+func fits(need, room []int64) bool {
+	for d := range need {
+		if need[d] > 0 && need[d] > room[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// ready is when a node takes VMs at the earliest.
+func (e *search) ready(x *state, n int) repack.Ticks {
+	switch {
+	case !e.switches:
+		return max(x.clock, e.Ready(n))
+	case x.nodes[n].on:
+		return max(x.clock, x.nodes[n].until)
+	case e.In.Nodes[n].State == repack.Online:
+		return repack.Forever
+	default:
+		return x.clock + e.In.NodeOn
+	}
+}
+
+// costOn is the least cost of having a VM end on a node.
+func (b *bound) costOn(e *search, x *state, vm, n int) int64 {
+	v, w := &e.In.VMs[vm], &x.vms[vm]
+	switch {
+	case !e.Open[n] || e.Banned[vm].Has(n):
+		return problem.Never
+	case w.state == repack.Running && int(w.at) == n:
+		return 0
+	case v.Stays || w.has(settled) || e.Rooted[vm] && v.State == repack.Running && int(w.at) != n:
+		return problem.Never
+	}
+	t, vacant := max(x.clock, w.until), b.vacancy(e, x, vm, n)
+	if vacant == repack.Forever {
+		return problem.Never
+	}
+	direct := func(takes repack.Ticks) int64 { return v.Weight * int64(max(t, vacant)+takes) }
+	twice := func(first, then repack.Ticks) int64 {
+		return v.Weight * int64(t+first+max(t+first, vacant)+then)
+	}
+	switch {
+	case w.state == repack.Ready:
+		return direct(v.Takes.Boot)
+	case w.state == repack.Sleeping:
+		takes := v.Takes.ResumeRemote
+		if int(w.at) == n {
+			takes = v.Takes.ResumeLocal
+		}
+		if e.Rooted[vm] {
+			return direct(takes)
+		}
+		return min(direct(takes), twice(min(v.Takes.ResumeLocal, v.Takes.ResumeRemote), v.Takes.Migrate))
+	case e.Rooted[vm]:
+		return problem.Never
+	case e.Suspendable(v):
+		return min(direct(v.Takes.Migrate), twice(v.Takes.Suspend, v.Takes.ResumeRemote))
+	default:
+		return direct(v.Takes.Migrate)
+	}
+}

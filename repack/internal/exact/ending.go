@@ -1,0 +1,74 @@
+package exact
+
+import (
+	"slices"
+
+	"vjob/repack/internal/problem"
+)
+
+// ending is a final placement: the nodes of the VMs that run at the end, in the order of Wanted.
+type ending []int8
+
+// How many final placements are few, and how many partial ones are looked at.
+const (
+	maxEndings = 96
+	maxPartial = 20_000
+)
+
+// findEndings lists the final placements that keep all rules, fit, and may cost less than the limit, if
+// they are few. Rules break no less if more VMs are placed.
+func (e *search) findEndings() {
+	x := e.begin()
+	e.endings = []ending{}
+	if x == nil {
+		return
+	}
+	f := &finder{search: e, left: maxPartial, at: make(ending, len(e.Wanted)), rest: make([]int64, len(e.Wanted)+1)}
+	for k := len(e.Wanted) - 1; k >= 0; k-- {
+		least := int64(problem.Never)
+		for _, n := range e.OpenNodes {
+			least = min(least, e.bound.cost[e.Wanted[k]*len(e.In.Nodes)+n])
+		}
+		f.rest[k] = f.rest[k+1] + least
+	}
+	e.Record()
+	f.place(0, 0)
+	e.RollBack(0)
+	e.Recording = false
+	if f.left < 0 || len(e.endings) > maxEndings {
+		e.endings = nil
+	}
+}
+
+// finder places one VM after the other.
+type finder struct {
+	*search
+	left int
+	at   ending
+	rest []int64 // least cost of the VMs from each one on
+}
+
+func (f *finder) place(k int, cost int64) {
+	f.left--
+	if f.left < 0 || len(f.endings) > maxEndings || cost+f.rest[k]+f.floor >= f.limit {
+		return
+	}
+	if k == len(f.Wanted) {
+		f.endings = append(f.endings, slices.Clone(f.at))
+		return
+	}
+	vm := f.Wanted[k]
+	for _, n := range f.OpenNodes {
+		c := f.bound.cost[vm*len(f.In.Nodes)+n]
+		if c >= problem.Never {
+			continue
+		}
+		mark := len(f.Moves)
+		f.Move(vm, n)
+		if f.Breaches == 0 && !f.Overloaded(n) {
+			f.at[k] = int8(n)
+			f.place(k+1, cost+c)
+		}
+		f.RollBack(mark)
+	}
+}

@@ -1,0 +1,246 @@
+// Package exact finds the best plan of a small problem and proves that it is, or proves that no plan
+// exists.
+//
+// [Search] looks at the states to which plans lead, the most promising first (A*): where each VM is,
+// what is under way and until when (state.go). In each state one more action starts, or time goes on
+// to the next end (step.go). A lower bound of what is still to be done (bound.go) and dominance leave
+// few states: of two with every VM in the same place, the one that is earlier and cheaper will do.
+// Where few final placements are in question, they are listed first (ending.go).
+package exact
+
+import (
+	"container/heap"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/schedule"
+)
+
+// Steps bounds a search: states that are kept or looked at. It takes less than a second.
+const Steps = 200_000
+
+// How many VMs and nodes are few.
+const (
+	maxVMs   = 12
+	maxNodes = 8
+)
+
+// Small reports whether [Search] handles the problem: a sum of completion times, few VMs and nodes,
+// and neither gangs nor networks nor limits of transfers.
+func Small(m *problem.Problem) bool {
+	return m.Objective == repack.Completion && len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes &&
+		len(m.In.Gangs) == 0 && m.In.Network == nil && !m.In.LimitsTransfers()
+}
+
+// Result is what a search tells.
+type Result struct {
+	Actions []repack.Action // of the best plan below the limit, by start; nil: none
+	Cost    int64           // in the objective, with the penalties of soft rules
+	Done    bool            // no other plan is better, or if there is none, no plan is below the limit
+}
+
+// search is the search for the best plan.
+type search struct {
+	*placement.State
+	limit    int64
+	left     int
+	first    []int // where each VM is at first, for gates
+	floor    int64 // penalties that every plan has
+	cut      bool  // some plan that may be better has been left out
+	gates    bool  // what a VM has done matters
+	switches bool  // nodes are switched at any time; otherwise on first and off last
+	endings  []ending // all final placements in question; nil: too many
+	monitors *schedule.Monitors
+	seen     map[string][]*state
+	queue    queue
+	bound    bound
+	key      []byte
+}
+
+// Search looks for the best plan that costs less than a limit. The placement has no VMs, and is
+// changed.
+func Search(s *placement.State, limit int64, steps int) Result {
+	e := &search{
+		State: s, limit: limit, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
+		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem),
+	}
+	for vm := range e.first {
+		e.first[vm] = s.In.VMs[vm].Host
+	}
+	for _, r := range s.In.Rules {
+		if i, ok := r.Rule.(problem.Inevitable); ok {
+			e.floor += r.Penalty * int64(i.Inevitable(s.In))
+		}
+	}
+	if e.findEndings(); e.endings != nil && len(e.endings) == 0 {
+		return Result{Done: true}
+	}
+	e.add(e.begin())
+	for len(e.queue) > 0 {
+		if e.left--; e.left < 0 || e.left%1024 == 0 && s.Aborted() {
+			return Result{}
+		}
+		x := heap.Pop(&e.queue).(*state)
+		switch {
+		case x.ended:
+			return Result{Actions: e.actions(x.before), Cost: x.least, Done: !e.cut && comprehensive(s.Problem)}
+		case !x.dominated:
+			e.finish(x)
+			e.expand(x)
+		}
+	}
+	return Result{Done: !e.cut && comprehensive(s.Problem)}
+}
+
+// comprehensive reports whether a search leaves no plan out: VMs that change places in no time, VMs
+// that stay and both grow and shrink, demands of VMs that change where they are under a rule that adds
+// them up, and rules that join ends of actions beside others on time are not handled in full.
+func comprehensive(m *problem.Problem) bool {
+	quick, changing, mixed := 0, false, false
+	for vm := range m.In.VMs {
+		v := &m.In.VMs[vm]
+		if !v.Keeps() {
+			continue
+		}
+		if v.Takes.Migrate == 0 {
+			quick++
+		}
+		changing = changing || !v.Steady()
+		mixed = mixed || v.Grows() && shrinks(v)
+	}
+	if quick > 1 || mixed || changing && slices.ContainsFunc(m.Watches, func(w problem.Watch) bool { return w.Nodes != nil }) {
+		return false
+	}
+	for i := range m.SyncSets {
+		if m.SyncSets[i].AtEnd && len(m.Gates)+len(m.Deadlines)+len(m.SyncSets) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func shrinks(v *repack.VM) bool {
+	for d := range v.Now {
+		if v.Next[d] < v.Now[d] {
+			return true
+		}
+	}
+	return false
+}
+
+// add queues a state, unless it costs too much or is not better than one that is known.
+func (e *search) add(x *state) {
+	if x == nil || x.least >= e.limit {
+		return
+	}
+	e.key = e.appendKey(e.key[:0], x)
+	list := e.seen[string(e.key)]
+	for _, y := range list {
+		if y.dominates(x) {
+			return
+		}
+	}
+	list = slices.DeleteFunc(list, func(y *state) bool {
+		y.dominated = y.dominated || x.dominates(y)
+		return y.dominated
+	})
+	e.seen[string(e.key)] = append(list, x)
+	e.left--
+	heap.Push(&e.queue, x)
+}
+
+// finish queues the end of the plan that leads to a state, if all VMs are where they may end.
+func (e *search) finish(x *state) {
+	if x.rest > 0 {
+		return
+	}
+	for vm := range x.vms {
+		if x.vms[vm].wrong(e.Problem, vm) {
+			return
+		}
+	}
+	e.Record()
+	defer e.RollBack(0)
+	for _, vm := range e.Wanted {
+		e.Move(vm, int(x.vms[vm].at))
+	}
+	if e.Breaches > 0 || slices.ContainsFunc(e.OpenNodes, e.Overloaded) || !e.powered(x) {
+		return
+	}
+	cost := x.cost + e.Penalty
+	if e.Uncounted {
+		e.left -= 20 // as long as that takes
+	}
+	if cost < e.limit && (e.Uncounted || slices.Max(e.MigrationPenalty) > 0) {
+		cost = x.cost + schedule.Of(e.Problem, e.actions(x)).Penalty(e.State)
+	}
+	if cost < e.limit {
+		e.limit = cost
+		heap.Push(&e.queue, &state{before: x, least: cost, ended: true})
+	}
+}
+
+// actions are those that lead to a state, and the switching of nodes.
+func (e *search) actions(x *state) (list []repack.Action) {
+	list = []repack.Action{}
+	var last repack.Ticks
+	used := make([]bool, len(e.In.Nodes))
+	for y := x; y != nil; y = y.before {
+		if y.does {
+			list = append(list, y.action)
+			last = max(last, y.action.End)
+			if y.action.To != repack.Nowhere {
+				used[y.action.To] = true
+			}
+		}
+	}
+	slices.Reverse(list)
+	for n := range e.In.Nodes {
+		node := &e.In.Nodes[n]
+		if !e.switches && node.State == repack.Offline && (node.Want == repack.Online || node.Want == repack.AnyState && (used[n] || e.KeepsImage[n])) {
+			list = append(list, nodeAction(repack.NodeOn, n, 0, e.In.NodeOn))
+		}
+		if !e.switches && node.State == repack.Online && node.Want == repack.Offline {
+			off := repack.Ticks(0)
+			for i := range list {
+				if a := &list[i]; !a.Kind.OnNode() && (a.From == n || a.To == n) {
+					off = max(off, a.End)
+				}
+			}
+			list = append(list, nodeAction(repack.NodeOff, n, off, e.In.NodeOff))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b repack.Action) int { return int(a.Start - b.Start) })
+	return list
+}
+
+func nodeAction(kind repack.Kind, n int, start, takes repack.Ticks) repack.Action {
+	return repack.Action{Kind: kind, VM: repack.Nowhere, From: repack.Nowhere, To: n, Start: start, End: start + takes}
+}
+
+// queue has the most promising state first, and of equals the one that has done most.
+type queue []*state
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	switch {
+	case a.least != b.least:
+		return a.least < b.least
+	case a.ended != b.ended:
+		return a.ended
+	default:
+		return a.cost > b.cost
+	}
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(*state)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return x
+}

@@ -1,0 +1,192 @@
+package exact
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+)
+
+// state is where everything is at an instant, and how it came about.
+type state struct {
+	clock repack.Ticks
+	vms   []vmState
+	nodes []nodeState    // only if nodes are switched at any time
+	joint []repack.Ticks // by set of VMs that migrate together: when they start or end; -1 if none has
+
+	before *state
+	action repack.Action // that led here from the state before
+	does   bool          // there is one; otherwise time went on
+	past   uint64        // tells apart what was done when, in any order; for soft rules on whole plans
+
+	cost, rest, least int64 // of the actions so far, at least of what follows, and both
+	dominated         bool
+	ended             bool // no more is to be done after the state before
+}
+
+// vmState is what a VM is, or will be when its action has ended.
+type vmState struct {
+	until      repack.Ticks // when its action ends; 0 if nothing is under way
+	state      repack.VMState
+	at         int8 // where it runs, or its image is
+	from       int8 // the node that it occupies besides until then
+	flags      uint8
+	migrations uint8 // so far; counted if rules look at that
+	changes    uint8 // of its state
+}
+
+// The flags of a VM.
+const (
+	moved     uint8 = 1 << iota // it has acted, so it has its next demand
+	firstFrom                   // it occupies from with its first demand
+	settled                     // it has its next demand where it ran at first, and stays there
+)
+
+func (w *vmState) has(flag uint8) bool { return w.flags&flag != 0 }
+
+// wrong reports whether the VM may not end like that.
+func (w *vmState) wrong(m *problem.Problem, vm int) bool {
+	return w.state != m.In.VMs[vm].Want || w.state == repack.Running && (!m.Open[w.at] || m.Banned[vm].Has(int(w.at)))
+}
+
+// follow returns a state at the same instant, after the start of an action.
+func (x *state) follow(a repack.Action) *state {
+	h := uint64(a.VM+2)<<48 ^ uint64(a.Kind)<<40 ^ uint64(a.To+2)<<32 ^ uint64(a.Start)
+	h *= 0x9e3779b97f4a7c15
+	h ^= h >> 29
+	return &state{
+		clock: x.clock, vms: x.vms, nodes: x.nodes, joint: x.joint, before: x, action: a, does: true,
+		past: x.past + h*0xbf58476d1ce4e5b9, cost: x.cost,
+	}
+}
+
+// nodeState is whether a node is on, or will be from an instant on.
+type nodeState struct {
+	on    bool
+	until repack.Ticks
+}
+
+// begin is the state before the first instant.
+func (e *search) begin() *state {
+	x := &state{vms: make([]vmState, len(e.In.VMs))}
+	for vm := range x.vms {
+		v := &e.In.VMs[vm]
+		x.vms[vm] = vmState{state: v.State, at: int8(v.Host), from: repack.Nowhere}
+	}
+	if e.switches {
+		x.nodes = make([]nodeState, len(e.In.Nodes))
+		for n := range x.nodes {
+			x.nodes[n].on = e.In.Nodes[n].State == repack.Online
+		}
+	}
+	for range e.SyncSets {
+		x.joint = append(x.joint, -1)
+	}
+	return e.valued(x)
+}
+
+// valued computes what a state costs at least; nil if it leads to no plan.
+func (e *search) valued(x *state) *state {
+	rest, ok := e.bound.rest(e, x)
+	if !ok {
+		return nil
+	}
+	x.rest, x.least = rest, x.cost+rest+e.floor
+	return x
+}
+
+// appendKey writes what two states must have in common for one to dominate the other.
+func (e *search) appendKey(text []byte, x *state) []byte {
+	for i := range x.vms {
+		w := &x.vms[i]
+		text = append(text, byte(w.state)|w.flags<<3|byte(b(w.until > x.clock))<<7, byte(w.at+1)|byte(w.from+1)<<4)
+		if e.gates {
+			text = append(text, w.migrations|w.changes<<4)
+		}
+	}
+	if e.Uncounted {
+		text = binary.LittleEndian.AppendUint64(text, x.past)
+	}
+	for n := range x.nodes {
+		at := x.nodes[n].until
+		if at <= x.clock {
+			at = 0
+		}
+		text = binary.AppendVarint(text, int64(at)<<1|int64(b(x.nodes[n].on)))
+	}
+	for n := range e.In.Nodes {
+		if ready := e.Ready(n); ready > 0 && !e.switches {
+			text = append(text, byte(b(ready <= x.clock)))
+		}
+	}
+	for i, at := range x.joint {
+		text = binary.AppendVarint(text, int64(at))
+		if at > x.clock && e.SyncSets[i].AtEnd {
+			text = binary.AppendVarint(text, int64(x.clock))
+		}
+	}
+	return text
+}
+
+func b(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// dominates reports whether all that may follow another state may follow this one, no later and no
+// dearer.
+func (x *state) dominates(y *state) bool {
+	if x.clock > y.clock || x.cost > y.cost {
+		return false
+	}
+	for vm := range x.vms {
+		if x.vms[vm].until > max(y.vms[vm].until, y.clock) {
+			return false
+		}
+	}
+	return true
+}
+
+// nextEnd is when the next action ends, or a node comes on, or the next VM must start to end together
+// with others.
+func (e *search) nextEnd(x *state) repack.Ticks {
+	next := repack.Forever
+	note := func(at repack.Ticks) {
+		if at > x.clock {
+			next = min(next, at)
+		}
+	}
+	for vm := range x.vms {
+		note(x.vms[vm].until)
+	}
+	for n := range x.nodes {
+		note(x.nodes[n].until)
+	}
+	if !e.switches {
+		for n := range e.In.Nodes {
+			note(e.Ready(n))
+		}
+	}
+	for i, at := range x.joint {
+		for _, vm := range e.SyncSets[i].VMs {
+			if e.SyncSets[i].AtEnd && x.vms[vm].migrations == 0 {
+				note(at - e.In.VMs[vm].Takes.Migrate)
+			}
+		}
+	}
+	return next
+}
+
+// wait returns the state at a later instant.
+func (e *search) wait(x *state, clock repack.Ticks) *state {
+	y := &state{clock: clock, vms: slices.Clone(x.vms), nodes: x.nodes, joint: x.joint, before: x, past: x.past, cost: x.cost}
+	for vm := range y.vms {
+		if w := &y.vms[vm]; w.until <= clock {
+			w.from, w.until, w.flags = repack.Nowhere, 0, w.flags&^firstFrom
+		}
+	}
+	return e.valued(y)
+}

@@ -1,0 +1,40 @@
+package solve
+
+import (
+	"vjob/repack"
+	"vjob/repack/internal/exact"
+	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/schedule"
+)
+
+// solveExactly looks for the best plan of a small problem, once: it finds one that is better than the
+// best so far, proves that there is no better one, or proves that there is none at all. It does
+// nothing for other problems, or if there are too many states.
+func (p *portfolio) solveExactly() {
+	if p.exact || p.infeasible || !exact.Small(p.searches[0].Problem) {
+		return
+	}
+	p.exact = true
+	limit := int64(problem.Never)
+	if p.best != nil {
+		limit = p.best.score.first
+	}
+	s := placement.New(problem.New(p.in, p.Objective))
+	s.Abort = p.Abort
+	r := exact.Search(s, limit, exact.Steps)
+	if r.Actions != nil {
+		c := schedule.Of(s.Problem, r.Actions)
+		c.Place(s)
+		p.best = &found{c, scoreOf(s, c)}
+		if p.Found != nil {
+			p.Found(repack.Figures{Objective: c.Cost, Makespan: c.Last}, p.bound)
+		}
+	}
+	switch {
+	case r.Done && p.best == nil:
+		p.infeasible = true
+	case r.Done:
+		p.bound = p.best.score.first
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stream is an open stream of events. It ends with its context.
+type stream struct {
+	arrivals chan time.Time // of events; an arrival is dropped if nothing takes it
+}
+
+// follow opens a stream of the events from now on.
+func (c *client) follow(ctx context.Context) (*stream, error) {
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://vjobd/v1/events?latest=true", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		res.Body.Close()
+		return nil, fmt.Errorf("a stream of events: status %d", res.StatusCode)
+	}
+	s := &stream{arrivals: make(chan time.Time, 1)}
+	go func() {
+		defer res.Body.Close()
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "data:") {
+				select {
+				case s.arrivals <- time.Now():
+				default:
+				}
+			}
+		}
+	}()
+	return s, nil
+}
+
+// next waits for the next arrival.
+func (s *stream) next(ctx context.Context) (time.Time, error) {
+	select {
+	case at := <-s.arrivals:
+		return at, nil
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	case <-time.After(30 * time.Second):
+		return time.Time{}, errors.New("no event in 30 s")
+	}
+}
+
+// measureEvents measures how long the first event after a pause takes to a client that follows.
+func measureEvents(ctx context.Context, r *run) error {
+	d, _, err := r.start(ctx, cluster{nodes: 8, cpu: 4, memoryGiB: 8, speed: 20})
+	if err != nil {
+		return err
+	}
+	defer d.stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := d.follow(ctx)
+	if err != nil {
+		return err
+	}
+	var each latencies
+	for range 30 {
+		if err := d.settle(ctx); err != nil {
+			return err
+		}
+		for len(s.arrivals) > 0 {
+			<-s.arrivals
+		}
+		held := gang(1)
+		held.Hold = true // so that its submission is the only event
+		began := time.Now()
+		if _, err := d.submit(ctx, held); err != nil {
+			return err
+		}
+		at, err := s.next(ctx)
+		if err != nil {
+			return err
+		}
+		each = append(each, at.Sub(began))
+	}
+	const aim = 5 * time.Millisecond
+	r.add(figure{
+		What: "from the submission to its event at a client, after a pause", Measured: each.text(), Aim: "5 ms",
+		Met: within(each.quantile(0.5).Seconds(), aim.Seconds()), Before: "58 ms",
+	})
+	return nil
+}
+
+// measureStreams opens many streams, and measures how long an event takes to all of them.
+func measureStreams(ctx context.Context, r *run) error {
+	d, _, err := r.start(ctx, cluster{nodes: 8, cpu: 4, memoryGiB: 8, speed: 20})
+	if err != nil {
+		return err
+	}
+	defer d.stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	small, _ := d.memory()
+	var open []*stream
+	var fault error
+	for len(open) < r.sizes.streams {
+		s, err := d.follow(ctx)
+		if err != nil {
+			fault = err
+			break
+		}
+		open = append(open, s)
+	}
+	measured := fmt.Sprintf("%d", len(open))
+	if fault != nil {
+		measured += fmt.Sprintf(", then %v", fault)
+	} else {
+		if err := d.settle(ctx); err != nil {
+			return err
+		}
+		before, began := d.cpu(), time.Now()
+		held := gang(1)
+		held.Hold = true
+		if _, err := d.submit(ctx, held); err != nil {
+			return err
+		}
+		each, err := arrivals(ctx, open, began)
+		if err != nil {
+			return err
+		}
+		large, _ := d.memory()
+		measured += fmt.Sprintf("; an event at all of them after %s, CPU %s, %d KiB each", short(each.quantile(1)), short(d.cpu()-before), (large-small)*1024/len(open))
+	}
+	r.add(figure{What: "event streams at once", Measured: measured, Aim: fmt.Sprintf("%d", r.sizes.streams), Met: least(float64(len(open)), float64(r.sizes.streams)), Before: "64, then 503"})
+	return nil
+}
+
+// arrivals waits for the next event of each stream.
+func arrivals(ctx context.Context, open []*stream, began time.Time) (each latencies, err error) {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for _, s := range open {
+		wait.Go(func() {
+			at, e := s.next(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			if e != nil {
+				err = e
+				return
+			}
+			each = append(each, at.Sub(began))
+		})
+	}
+	wait.Wait()
+	return each, err
+}

@@ -1,0 +1,27 @@
+package main
+
+import "time"
+
+// sizes are how large the experiments are.
+type sizes struct {
+	submissions int           // of each way of submitting
+	waiting     []int         // vjobs in the queue
+	nodes       []int         // of a cluster
+	streams     int           // event streams
+	churn       int           // vjobs that come and go
+	mixNodes    int           // of the mixed load
+	mixVJobs    int           // that are there when it begins
+	mixFor      time.Duration // that it lasts
+	idleFor     time.Duration // that an idle daemon is observed
+}
+
+var (
+	smallSizes = sizes{
+		submissions: 2000, waiting: []int{300, 1000, 3000, 10_000}, nodes: []int{300, 1000, 3000, 10_000}, streams: 5000,
+		churn: 1000, mixNodes: 300, mixVJobs: 1000, mixFor: 10 * time.Second, idleFor: 10 * time.Second,
+	}
+	fullSizes = sizes{
+		submissions: 10_000, waiting: []int{1000, 10_000, 100_000, 400_000}, nodes: []int{1000, 10_000, 20_000, 100_000}, streams: 5000,
+		churn: 10_000, mixNodes: 1000, mixVJobs: 5000, mixFor: 60 * time.Second, idleFor: 60 * time.Second,
+	}
+)
