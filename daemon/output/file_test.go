@@ -236,7 +236,7 @@ func broken(lines []string) (list []string) {
 	return list
 }
 
-// A fault of a file is told, and the copying goes on once the file is mended.
+// A fault of a file is reported, and the copying goes on once the file is mended.
 func TestFaultsAreTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit int64
