@@ -300,7 +300,7 @@ func TestNotified(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	if rows := must[[]journal.Row](t)(d.Notified(t.Context(), nil)); len(rows) != 0 {
-		t.Errorf("of none: %+v", rows)
+		t.Errorf("for an empty list: %+v", rows)
 	}
 }
 

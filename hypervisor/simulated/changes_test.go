@@ -74,7 +74,7 @@ func snapshotOf(t *testing.T, c *simulated.Cluster) []byte {
 
 // What is saved for a boot and a stop has the same size whatever else is on the cluster.
 func TestChangesAreSmall(t *testing.T) {
-	size := func(others int) (bytes int) {
+	size := func(others int) (sum int) {
 		b := newManualCluster(t, nil)
 		for i := range others {
 			b.do(booting(vm(1000+i, 0), "n1"), nil)
@@ -89,9 +89,9 @@ func TestChangesAreSmall(t *testing.T) {
 		}
 		changes()
 		b.do(booting(vm(1, 0), "n1"), nil)
-		bytes += changes()
+		sum += changes()
 		b.do(call(hypervisor.Destroy, vm(1, 0), "n1"), nil)
-		return bytes + changes()
+		return sum + changes()
 	}
 	few, many := size(10), size(1000)
 	t.Logf("%d and %d bytes", few, many)

@@ -14,8 +14,8 @@ import (
 )
 
 // veteran returns settings with a state file in which a number of VMs ran and ended.
-func veteran(t testing.TB, ended int) simulated.Settings {
-	t.Helper()
+func veteran(tb testing.TB, ended int) simulated.Settings {
+	tb.Helper()
 	s := simulated.Settings{Config: simulated.Config{Profile: simulated.Profile{Name: "instant"}, Seed: 1, Start: begin}, Speed: 1e6}
 	for i := range 10 {
 		s.Nodes = append(s.Nodes, simulated.Node{
@@ -33,15 +33,15 @@ func veteran(t testing.TB, ended int) simulated.Settings {
 	}
 	state, err := c.Snapshot()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	data, err := json.Marshal(map[string]any{"saved": time.Now(), "virtual": now, "cluster": json.RawMessage(state)})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s.StateFile = filepath.Join(t.TempDir(), "cluster.json")
+	s.StateFile = filepath.Join(tb.TempDir(), "cluster.json")
 	if err := os.WriteFile(s.StateFile, data, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }

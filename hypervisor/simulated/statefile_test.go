@@ -158,7 +158,7 @@ func consoleOf(t *testing.T, d *simulated.Driver, id cluster.VMID) []byte {
 // What a boot and a stop write does not depend on what ran before; and once VMs have ended and were
 // swept, the state file does not know them any more.
 func TestStateFileCosts(t *testing.T) {
-	appended := func(ended int) (bytes int64) {
+	appended := func(ended int) (sum int64) {
 		s := veteran(t, ended)
 		s.Speed = 1
 		size := func() int64 {
@@ -180,7 +180,7 @@ func TestStateFileCosts(t *testing.T) {
 			for vjob := 10; vjob < 20; vjob++ {
 				cycle(vjob)
 			}
-			bytes = size() - before
+			sum = size() - before
 			if err := d.Sweep(t.Context(), func(cluster.VJobID) bool { return false }, 0); err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestStateFileCosts(t *testing.T) {
 		if size := size(); size > 10_000+int64(ended*ending) {
 			t.Errorf("after a sweep of %d VMs that have ended the state file has %d bytes", ended, size)
 		}
-		return bytes
+		return sum
 	}
 	few, many := appended(10), appended(2000)
 	t.Logf("%d and %d bytes", few, many)

@@ -66,8 +66,8 @@ func (d *Driver) Sweep(_ context.Context, live func(cluster.VJobID) bool, keepCo
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	virtual := func(real time.Duration) time.Duration {
-		return time.Duration(min(float64(real)*d.clock().speed, math.MaxInt64/2))
+	virtual := func(age time.Duration) time.Duration {
+		return time.Duration(min(float64(age)*d.clock().speed, math.MaxInt64/2))
 	}
 	d.cluster.sweep(d.clock().now(), live, virtual(keepConsoles), virtual(hypervisor.SweepAge))
 	return nil

@@ -31,7 +31,7 @@ func (s keys[K]) sorted(compare func(a, b K) int) []K {
 // saved. The code that changes a part adds it. The zero value records nothing.
 type touched struct {
 	nodes    keys[cluster.NodeID] // apart from their copies
-	vms      keys[cluster.VMID]   // whose copies
+	vms      keys[cluster.VMID]   // with changed copies
 	ops      keys[int64]
 	images   keys[hypervisor.ImageID]
 	revoked  keys[hypervisor.ImageID]
@@ -51,8 +51,10 @@ type appRank struct {
 
 func newTouched() touched {
 	return touched{
-		keys[cluster.NodeID]{}, keys[cluster.VMID]{}, keys[int64]{}, keys[hypervisor.ImageID]{}, keys[hypervisor.ImageID]{},
-		keys[Disk]{}, keys[appKey]{}, keys[appRank]{}, keys[cluster.VMID]{}, map[int64]event{}, keys[int64]{},
+		nodes: keys[cluster.NodeID]{}, vms: keys[cluster.VMID]{}, ops: keys[int64]{},
+		images: keys[hypervisor.ImageID]{}, revoked: keys[hypervisor.ImageID]{}, disks: keys[Disk]{},
+		apps: keys[appKey]{}, ranks: keys[appRank]{}, consoles: keys[cluster.VMID]{},
+		pending: map[int64]event{}, happened: keys[int64]{},
 	}
 }
 
