@@ -20,7 +20,8 @@ func alarmed() map[string]any {
 		}},
 		"/v1/alarms/3/ack": silent,
 		"/v1/nodes":        wire.NodeList{Nodes: []wire.Node{}, Alarms: new(2)},
-		"/v1/status":       wire.Status{At: noon, Ready: true, Alarms: new(1)},
+		"/v1/plans":        wire.PlanList{},
+		"/healthz":         wire.Health{Ready: true, Reason: "ready"},
 		"/v1/events":       wire.EventList{},
 	}
 }
@@ -44,7 +45,7 @@ func TestAlarmCommands(t *testing.T) {
 	if out := s.ok("nodes"); !strings.Contains(out, "\n2 open alarms: vjob alarms\n") {
 		t.Errorf("nodes:\n%s", out)
 	}
-	if out := s.ok("watch", "--once"); !strings.Contains(out, "1 alarm ") {
+	if out := s.ok("watch", "alarms", "--once"); !strings.Contains(out, "1 open alarm ") || !strings.Contains(out, "node n3") {
 		t.Errorf("watch:\n%s", out)
 	}
 	for _, args := range [][]string{{"alarms", "ack"}, {"alarms", "ack", "n3"}, {"alarms", "ack", "0"}, {"alarms", "3"}, {"alarms", "--limit", "0"}, {"alarms", "ack", "4"}} {

@@ -78,7 +78,9 @@ func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &UsageError{Cmd: cmd, Err: err} })
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.server, "server", "", "`ADDRESS` of vjobd: unix:///path, http://host:port or https://host:port (default: VJOB_SERVER, or the local socket)")
-	flags.StringVarP(&output, "output", "o", FormatTable, "output `FORMAT`: table or wide for people; json, yaml, csv or template='{{…}}' (of Go, on the fields of json) for programs")
+	flags.StringVarP(&output, "format", "o", FormatTable, "output `FORMAT`: table or wide for people; json, yaml, csv or template='{{…}}' (of Go, on the fields of json) for programs")
+	flags.StringVar(&output, "output", FormatTable, "another name of --format `FORMAT`; vjob submit --output names files")
+	_ = flags.MarkHidden("output")
 	root.AddCommand(commands...)
 	return root
 }
