@@ -19,12 +19,12 @@ import (
 )
 
 // Steps bounds a search: states that are kept or looked at. It takes less than a second.
-const Steps = 200_000
+const Steps = 50_000
 
 // How many VMs and nodes are few.
 const (
-	maxVMs   = 12
-	maxNodes = 8
+	maxVMs   = 10
+	maxNodes = 6
 )
 
 // Small reports whether [Search] handles the problem: a sum of completion times, few VMs and nodes,
@@ -46,11 +46,11 @@ type search struct {
 	*placement.State
 	limit    int64
 	left     int
-	first    []int // where each VM is at first, for gates
-	floor    int64 // penalties that every plan has
-	cut      bool  // some plan that may be better has been left out
-	gates    bool  // what a VM has done matters
-	switches bool  // nodes are switched at any time; otherwise on first and off last
+	first    []int    // where each VM is at first, for gates
+	floor    int64    // penalties that every plan has
+	cut      bool     // some plan that may be better has been left out
+	gates    bool     // what a VM has done matters
+	switches bool     // nodes are switched at any time; otherwise on first and off last
 	endings  []ending // all final placements in question; nil: too many
 	monitors *schedule.Monitors
 	seen     map[string][]*state
