@@ -38,7 +38,7 @@ func Small(m *problem.Problem) bool {
 type Result struct {
 	Actions []repack.Action // of the best plan below the limit, by start; nil: none
 	Cost    int64           // in the objective, with the penalties of soft rules
-	Done    bool            // no other plan is better, or if there is none, no plan is below the limit
+	Done    bool            // proved: the plan is the best, or without a plan, each costs the limit at least
 }
 
 // search is the search for the best plan.
