@@ -25,7 +25,7 @@ var (
 )
 
 // The planner decides tiny problems: its plans are the best, and what has no plan is recognised. No
-// proof is ever wrong. More of them: go test ./tests/tiny -v -problems=4000 -nodes=6 -vms=9 -states=20000
+// proof is ever wrong. For more and larger problems: -problems=4000 -nodes=6 -vms=9 -states=20000.
 func TestAgainstExhaustiveSearch(t *testing.T) {
 	for _, f := range tiny.Families() {
 		t.Run(f.String(), func(t *testing.T) {
@@ -60,6 +60,7 @@ type score struct {
 }
 
 func (c *score) try(t *testing.T, f tiny.Family, seed uint64) {
+	t.Helper()
 	in := tiny.New(tiny.Options{Family: f, Seed: seed, Nodes: *nodes, VMs: *vms})
 	start := time.Now()
 	r, err := solve.Solve(in, solve.Options{Seed: 1, Iterations: 1024})

@@ -52,7 +52,6 @@ type search struct {
 	gates    bool     // what a VM has done matters
 	switches bool     // nodes are switched at any time; otherwise on first and off last
 	endings  []ending // all final placements in question; nil: too many
-	monitors *schedule.Monitors
 	seen     map[string][]*state
 	queue    queue
 	bound    bound
