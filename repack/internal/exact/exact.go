@@ -93,42 +93,6 @@ func Search(s *placement.State, limit int64, steps int) Result {
 	return Result{Done: !e.cut && comprehensive(s.Problem)}
 }
 
-// comprehensive reports whether a search leaves no plan out: VMs that change places in no time, VMs
-// that stay and both grow and shrink, demands of VMs that change where they are under a rule that adds
-// them up, and rules that join ends of actions beside others on time are not handled in full.
-func comprehensive(m *problem.Problem) bool {
-	quick, changing, mixed := 0, false, false
-	for vm := range m.In.VMs {
-		v := &m.In.VMs[vm]
-		if !v.Keeps() {
-			continue
-		}
-		if v.Takes.Migrate == 0 {
-			quick++
-		}
-		changing = changing || !v.Steady()
-		mixed = mixed || v.Grows() && shrinks(v)
-	}
-	if quick > 1 || mixed || changing && slices.ContainsFunc(m.Watches, func(w problem.Watch) bool { return w.Nodes != nil }) {
-		return false
-	}
-	for i := range m.SyncSets {
-		if m.SyncSets[i].AtEnd && len(m.Gates)+len(m.Deadlines)+len(m.SyncSets) > 1 {
-			return false
-		}
-	}
-	return true
-}
-
-func shrinks(v *repack.VM) bool {
-	for d := range v.Now {
-		if v.Next[d] < v.Now[d] {
-			return true
-		}
-	}
-	return false
-}
-
 // add queues a state, unless it costs too much or is not better than one that is known.
 func (e *search) add(x *state) {
 	if x == nil || x.least >= e.limit {
