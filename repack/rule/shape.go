@@ -33,3 +33,15 @@ func (p *preserve) Inevitable(in *repack.Instance) (breaches int) {
 	}
 	return breaches
 }
+
+// Lenient reports whether the watch admits all that the rule allows: VMs on the nodes need as much of
+// the resource at first as they do in the end.
+func (r *resourceCapacity) Lenient(in *repack.Instance) bool {
+	inside := newFlags(len(in.Nodes), r.nodes)
+	for vm := range in.VMs {
+		if v := &in.VMs[vm]; v.State == repack.Running && inside.has(v.Host) && v.Now[r.d] != v.Next[r.d] {
+			return false
+		}
+	}
+	return true
+}

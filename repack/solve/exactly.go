@@ -8,9 +8,9 @@ import (
 	"vjob/repack/internal/schedule"
 )
 
-// solveExactly looks for the best plan of a small problem, once: it finds one that is better than the
-// best so far, proves that there is no better one, or proves that there is none at all. It does
-// nothing for other problems, or if there are too many states.
+// solveExactly looks for the best plan of a small problem, once: it finds a better plan, proves that the
+// best so far is the best of all, or proves that the problem is infeasible. It does nothing for other
+// problems, or if there are too many states.
 func (p *portfolio) solveExactly() {
 	if p.exact || p.infeasible || !exact.Small(p.searches[0].Problem) {
 		return

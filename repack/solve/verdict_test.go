@@ -131,7 +131,7 @@ without gather({VM 0, VM 1}) there is a plan (objective 3)`},
 			in.VMs = []repack.VM{ready(6)}
 			in.Rules = []repack.Posted{postedGuard(t, in, "deadline", true, map[string]any{"vms": []int{0}, "at": repack.Ticks(0)})}
 			return in
-		}, `exhausted
+		}, `impossible
 every plan found breaks a time by which an action is due
 without deadline({VM 0}, 0) there is a plan (objective 1)`},
 	} {

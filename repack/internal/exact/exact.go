@@ -19,12 +19,12 @@ import (
 )
 
 // Steps bounds a search: states that are kept or looked at. It takes less than a second.
-const Steps = 200_000
+const Steps = 50_000
 
 // How many VMs and nodes are few.
 const (
-	maxVMs   = 12
-	maxNodes = 8
+	maxVMs   = 10
+	maxNodes = 6
 )
 
 // Small reports whether [Search] handles the problem: a sum of completion times, few VMs and nodes,
@@ -38,7 +38,7 @@ func Small(m *problem.Problem) bool {
 type Result struct {
 	Actions []repack.Action // of the best plan below the limit, by start; nil: none
 	Cost    int64           // in the objective, with the penalties of soft rules
-	Done    bool            // no other plan is better, or if there is none, no plan is below the limit
+	Done    bool            // proved: the plan is the best, or without a plan, each costs the limit at least
 }
 
 // search is the search for the best plan.
@@ -46,13 +46,12 @@ type search struct {
 	*placement.State
 	limit    int64
 	left     int
-	first    []int // where each VM is at first, for gates
-	floor    int64 // penalties that every plan has
-	cut      bool  // some plan that may be better has been left out
-	gates    bool  // what a VM has done matters
-	switches bool  // nodes are switched at any time; otherwise on first and off last
+	first    []int    // where each VM is at first, for gates
+	floor    int64    // penalties that every plan has
+	cut      bool     // some plan that may be better has been left out
+	gates    bool     // what a VM has done matters
+	switches bool     // nodes are switched at any time; otherwise on first and off last
 	endings  []ending // all final placements in question; nil: too many
-	monitors *schedule.Monitors
 	seen     map[string][]*state
 	queue    queue
 	bound    bound
@@ -92,42 +91,6 @@ func Search(s *placement.State, limit int64, steps int) Result {
 		}
 	}
 	return Result{Done: !e.cut && comprehensive(s.Problem)}
-}
-
-// comprehensive reports whether a search leaves no plan out: VMs that change places in no time, VMs
-// that stay and both grow and shrink, demands of VMs that change where they are under a rule that adds
-// them up, and rules that join ends of actions beside others on time are not handled in full.
-func comprehensive(m *problem.Problem) bool {
-	quick, changing, mixed := 0, false, false
-	for vm := range m.In.VMs {
-		v := &m.In.VMs[vm]
-		if !v.Keeps() {
-			continue
-		}
-		if v.Takes.Migrate == 0 {
-			quick++
-		}
-		changing = changing || !v.Steady()
-		mixed = mixed || v.Grows() && shrinks(v)
-	}
-	if quick > 1 || mixed || changing && slices.ContainsFunc(m.Watches, func(w problem.Watch) bool { return w.Nodes != nil }) {
-		return false
-	}
-	for i := range m.SyncSets {
-		if m.SyncSets[i].AtEnd && len(m.Gates)+len(m.Deadlines)+len(m.SyncSets) > 1 {
-			return false
-		}
-	}
-	return true
-}
-
-func shrinks(v *repack.VM) bool {
-	for d := range v.Now {
-		if v.Next[d] < v.Now[d] {
-			return true
-		}
-	}
-	return false
 }
 
 // add queues a state, unless it costs too much or is not better than one that is known.

@@ -327,6 +327,11 @@ type Inevitable interface {
 	Inevitable(in *repack.Instance) (breaches int)
 }
 
+// Lenient is a rule that knows whether its watch admits all that the rule allows.
+type Lenient interface {
+	Lenient(in *repack.Instance) bool
+}
+
 // Never is a prohibitive cost.
 const Never = 1 << 50
 

@@ -6,8 +6,8 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// Of returns the complete schedule of actions whose times are known, in the order of their starts. VMs
-// that stay get their share when [Schedule.Plan] says so.
+// Of returns the complete schedule of actions with known times, sorted by start. [Schedule.Plan] says
+// when VMs that stay get their share.
 func Of(m *problem.Problem, actions []repack.Action) *Schedule {
 	c := &Schedule{Problem: m}
 	for i := range actions {
