@@ -88,7 +88,7 @@ func TestTailIsTheLog(t *testing.T) {
 	}
 }
 
-// writeSome writes some events of any vjobs, or of none.
+// writeSome writes some events of vjobs and of the cluster.
 func writeSome(t *testing.T, store *db.DB, rng *rand.Rand) {
 	t.Helper()
 	events := make([]journal.Event, 1+rng.IntN(9))

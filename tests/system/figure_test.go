@@ -17,7 +17,7 @@ func TestQuantile(t *testing.T) {
 		q    float64
 		want time.Duration
 	}{
-		{"of none", nil, 0.5, 0},
+		{"without requests", nil, 0.5, 0},
 		{"of one", latencies{time.Second}, 0.99, time.Second},
 		{"median", hundred, 0.5, 50 * time.Millisecond},
 		{"99th percentile", hundred, 0.99, 99 * time.Millisecond},
