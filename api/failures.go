@@ -50,8 +50,8 @@ func (e *Endpoint) fails(status int) bool {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return e.Access != Public
 	case http.StatusNotFound:
-		names := func(p Param) bool { return p.Name == "vjob" }
-		return strings.Contains(e.Path, ":") || e.Verb != Read || slices.ContainsFunc(e.Query, names)
+		names := func(p Param) bool { return p.Name == "vjob" || p.Name == "array" }
+		return strings.Contains(e.Path, ":") || e.Verb != Read || e.Body != nil || slices.ContainsFunc(e.Query, names)
 	case http.StatusConflict:
 		return e.Verb != Read || e.class == logs
 	case http.StatusRequestEntityTooLarge:

@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 		{"no VMs", replace(`"vms":1`, `"vms":0`), `f:2:1: vms: 0: want 1 to 100000`},
 		{"no memory", replace(`64`, `0`), `f:2:1: memory_mb: 0: want whole MiB, 1 or more`},
 		{"fraction", replace(`"runtime":10`, `"runtime":1.5`), `f:2:1: runtime: 1.5: want a whole number`},
-		{"unknown key", replace(`"model"`, `"mdoel"`), `f:2:1: mdoel: an unknown field, want probably model, or one of active, after, array, at_once, best_effort, comment, container, cpu, cpu_limit_milli, cpu_reservation_milli, deadline, flexible_seconds, floor, id, idempotent, inner, labels, led, memory_from, memory_mb, min_run, min_run_seconds, model, moves, not_after, not_before, notify, owner, pool, priority, project, queue, reservation, reserve, rules, runtime, shapes, shares, submit, success, unmet, user, vms, walltime, yields`},
+		{"unknown key", replace(`"model"`, `"mdoel"`), `f:2:1: mdoel: an unknown field, want probably model, or one of active, after, array, at_once, best_effort, comment, container, cpu, cpu_limit_milli, cpu_reservation_milli, deadline, error, flexible_seconds, floor, id, idempotent, inner, labels, led, memory_from, memory_mb, min_run, min_run_seconds, model, moves, not_after, not_before, notify, output, owner, pool, priority, project, queue, reservation, reserve, rules, runtime, shapes, shares, submit, success, unmet, user, vms, walltime, yields`},
 		{"key twice", replace(`"vms":1`, `"vms":1,"vms":2`), `f:2:1: vms: a second value, want each field once`},
 		{"not JSON", replace(`"vms":1`, `"vms":`), `f:2:1: syntax: byte 54 (invalid character ',' at start of value), want one JSON object and nothing after it`},
 		{"model", replace(`ED`, `XX`), `f:2:1: model: "XX": want one of ED, HC, MB, VP, where active is not given`},
