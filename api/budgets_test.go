@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,12 +20,10 @@ import (
 func TestUsersSeeBudgets(t *testing.T) {
 	b := newFixture(t)
 	power := cluster.Cause{Kind: cluster.CausePower, Text: "the budget of 300 W leaves 20 W"}
-	for id, v := range map[cluster.VJobID]scheduler.VJobStatus{
+	maps.Copy(b.scheduler.snap.VJobs, map[cluster.VJobID]scheduler.VJobStatus{
 		3: {Owner: "alice", State: cluster.Running}, 4: {Owner: "bob", State: cluster.Running},
 		5: {Owner: "alice", State: cluster.Suspended, Cause: power}, 6: {Owner: "bob", State: cluster.Suspended, Cause: power},
-	} {
-		b.scheduler.snap.VJobs[id] = v
-	}
+	})
 	b.scheduler.snap.Budgets = powercap.Budgets{
 		By: "carol", At: time.Unix(1, 0), Limits: []powercap.Limit{{Limit: budget.Limit{Watts: 300}, Now: 280}},
 		Changes: []decide.LimitChange{{At: time.Unix(9, 0), Stops: []cluster.VJobID{3, 4}}},

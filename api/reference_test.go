@@ -24,16 +24,28 @@ func TestReferences(t *testing.T) {
 		status       int
 		want         string // the number, or a part of the message
 	}{
-		{"alice", "1", 200, "1"}, {"alice", "hello", 200, "1"}, {"bob", "hello", 200, "5"}, {"root", "secret", 200, "6"},
-		{"alice", "sweep[3]", 200, "4"}, {"alice", "sweep%5B3%5D", 200, "4"}, {"alice", "2[1]", 200, "2"},
+		{"alice", "1", 200, "1"},
+		{"alice", "hello", 200, "1"},
+		{"bob", "hello", 200, "5"},
+		{"root", "secret", 200, "6"},
+		{"alice", "sweep[3]", 200, "4"},
+		{"alice", "sweep%5B3%5D", 200, "4"},
+		{"alice", "2[1]", 200, "2"},
 		{"alice", "sweep", 400, "id: sweep is an array, want one vjob of it, such as sweep[1]"},
 		{"alice", "sweep[1-2]", 400, "id: sweep[1-2] is 2 vjobs, want one"},
 		{"alice", "sweep[9]", 404, "vjob sweep[9]: not found"},
 		{"alice", "hello[1]", 404, "vjob hello[1]: hello is no array: not found"},
-		{"alice", "secret", 404, `vjob "secret": not found`}, {"alice", "nothing", 404, `vjob "nothing": not found`},
-		{"alice", "6", 404, "vjob 6: not found"}, {"bob", "2[1]", 404, "array 2: not found"}, {"bob", "sweep[1]", 404, `vjob "sweep": not found`},
+		{"alice", "secret", 404, `vjob "secret": not found`},
+		{"alice", "nothing", 404, `vjob "nothing": not found`},
+		{"alice", "6", 404, "vjob 6: not found"},
+		{"bob", "2[1]", 404, "array 2: not found"},
+		{"bob", "sweep[1]", 404, `vjob "sweep": not found`},
 		{"root", "hello", 400, `id: vjob 1 of alice and vjob 5 of bob are named "hello", want a number`},
-		{"alice", "0", 400, "id: "}, {"alice", "01", 400, "id: "}, {"alice", "sweep[", 400, "id: "}, {"alice", "sweep[0]", 400, "id: "}, {"alice", "..", 400, "id: "},
+		{"alice", "0", 400, "id: "},
+		{"alice", "01", 400, "id: "},
+		{"alice", "sweep[", 400, "id: "},
+		{"alice", "sweep[0]", 400, "id: "},
+		{"alice", "..", 400, "id: "},
 	} {
 		res := b.as(c.caller, "GET", "/v1/vjobs/"+c.word, "")
 		got := res.Body.String()

@@ -75,7 +75,7 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 	if strictjson.IsText(t) && t != reflect.TypeFor[time.Time]() {
 		*schema = *openapi3.NewStringSchema()
 	}
-	if several, ok := reflect.Zero(t).Interface().(formed); ok {
+	if several, ok := reflect.TypeAssert[formed](reflect.Zero(t)); ok {
 		*schema = *openapi3.NewSchema()
 		for _, form := range several.JSONForms() {
 			schema.AnyOf = append(schema.AnyOf, formOf(form).NewRef())

@@ -11,7 +11,7 @@ const MaxFaults = 16
 // Faults collects the faults of an input in the order in which they are found: the first of each field, and the first
 // [MaxFaults] of all. The zero value has none.
 type Faults struct {
-	found []error
+	found []*FieldError
 	other error // no fault of the input
 }
 
@@ -23,7 +23,7 @@ func (f *Faults) Add(errs ...error) {
 			f.other = err
 		}
 		for _, bad := range list {
-			again := func(known error) bool { return known.(*FieldError).Field == bad.Field }
+			again := func(known *FieldError) bool { return known.Field == bad.Field }
 			if len(f.found) < MaxFaults && !slices.ContainsFunc(f.found, again) {
 				f.found = append(f.found, bad)
 			}
@@ -39,7 +39,11 @@ func (f *Faults) Err() error {
 	case len(f.found) == 1:
 		return f.found[0]
 	}
-	return errors.Join(f.found...)
+	all := make([]error, len(f.found))
+	for i, bad := range f.found {
+		all[i] = bad
+	}
+	return errors.Join(all...)
 }
 
 // AllFaults returns the faults of several checks as one error, see [Faults].

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -53,8 +54,8 @@ func onTerminal(t *testing.T, width, height uint16, env []string, args ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer line.Close()
-	p.cmd = exec.Command(path, args...)
+	defer func() { _ = line.Close() }()
+	p.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), path, args...)
 	p.cmd.Env = append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "TZ=UTC", asProgram + "=1"}, env...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = line, line, line
 	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// await waits until the program has printed a text behind what it had printed before, and returns where that ends.
-func (p *pseudo) await(text string, from int) int {
+// await waits until the program has printed a text behind what it had printed before.
+func (p *pseudo) await(text string, from int) {
 	p.t.Helper()
 	for {
-		if at := strings.Index(p.all()[from:], text); at >= 0 {
-			return from + at + len(text)
+		if strings.Contains(p.all()[from:], text) {
+			return
 		}
 		select {
 		case <-p.grown:

@@ -120,12 +120,12 @@ const (
 )
 
 // runScript runs its arguments with the output on the console, and prints there how they ended. The output does not
-// pass cloud-init, which would let it arrive after the status. errors is a redirection of standard error, or empty.
-func runScript(errors string) string {
+// pass cloud-init, which would let it arrive after the status. redirection is of standard error, or empty.
+func runScript(redirection string) string {
 	return `#!/bin/sh
 [ ! -c /dev/ttyS0 ] || exec >/dev/ttyS0 2>&1
 echo "` + cluster.OutputMark + `"
-` + errors + `"$@"` + `
+` + redirection + `"$@"` + `
 status=$?
 echo "` + cluster.ExitMark + `$status"
 exit "$status"
@@ -161,11 +161,11 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 		run = nil
 	}
 	if run != nil {
-		errors := ""
+		redirection := ""
 		if p.ErrorsApart {
-			errors = errorsApart
+			redirection = errorsApart
 		}
-		data.WriteFiles = append(data.WriteFiles, newFile(runPath, runScript(errors)))
+		data.WriteFiles = append(data.WriteFiles, newFile(runPath, runScript(redirection)))
 		data.RunCmd = [][]string{append([]string{runPath}, run...)}
 		// Not to standard output as well: systemd copies the output of services to the console.
 		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log >/dev/ttyS0"}

@@ -29,8 +29,8 @@ func TestAllFaultsAreTold(t *testing.T) {
 		text string
 		want []string
 	}{
-		{`{"nmae":"a","count":"3","inner":{"cpu":1,"env":{"A":7},"mode":"sometimes"},"list":[{"cpu_milli":true},{"x":null}],"start":"now"}`, []string{
-			"nmae: an unknown field, want probably name, or one of count, inner, list, name, start",
+		{`{"nam":"a","count":"3","inner":{"cpu":1,"env":{"A":7},"mode":"sometimes"},"list":[{"cpu_milli":true},{"x":null}],"start":"now"}`, []string{
+			"nam: an unknown field, want probably name, or one of count, inner, list, name, start",
 			`count: "3" is not a whole number`,
 			"inner.cpu: an unknown field, want probably cpu_milli, or one of cpu_milli, env, mode",
 			"inner.env.A: 7 is not text",

@@ -36,8 +36,12 @@ func Of(job cluster.VJobID, vms []VM) (list []Resource) {
 		for cpu := range max(1, int((vm.CPU+cluster.CPU-1)/cluster.CPU)) {
 			number := fmt.Sprint(len(list) + 1)
 			r := Resource{
-				{"network_address", guest}, {"host", guest}, {"cpu", fmt.Sprint(rank + 1)},
-				{"core", number}, {"cpuset", fmt.Sprint(cpu)}, {"resource_id", number},
+				{"network_address", guest},
+				{"host", guest},
+				{"cpu", fmt.Sprint(rank + 1)},
+				{"core", number},
+				{"cpuset", fmt.Sprint(cpu)},
+				{"resource_id", number},
 			}
 			if vm.Node != "" {
 				r = append(r, Property{"node", vm.Node})

@@ -116,7 +116,7 @@ func TestInteractiveRestart(t *testing.T) {
 	}
 	x.pause = func() {
 		if attached && !x.serves() {
-			x.start() //nolint:contextcheck // the daemon outlives the command
+			x.start()
 		}
 	}
 	r := x.run("alice", "oarsub", "-I", "-l", "nodes=2/core=1")

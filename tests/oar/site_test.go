@@ -96,7 +96,7 @@ func (x *site) start() {
 
 // serves reports whether the daemon runs.
 func (x *site) serves() bool {
-	conn, err := net.Dial("unix", x.socket)
+	conn, err := (&net.Dialer{}).DialContext(x.tb.Context(), "unix", x.socket)
 	if err == nil {
 		_ = conn.Close()
 	}

@@ -19,7 +19,8 @@ type daemon struct {
 	*client
 	dir     string
 	process *exec.Cmd
-	ended   chan error
+	ended   chan struct{} // closed when the process has ended
+	failure error         // of the ended process
 	program string
 }
 
@@ -78,22 +79,24 @@ func (d *daemon) begin(ctx context.Context) (took time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer log.Close()
-	d.process = exec.Command(d.program, "--settings", filepath.Join(d.dir, "settings.yaml"))
+	defer func() { _ = log.Close() }()
+	d.process = exec.CommandContext(context.WithoutCancel(ctx), d.program, "--settings", filepath.Join(d.dir, "settings.yaml"))
 	d.process.Stdout, d.process.Stderr = log, log
 	if err := d.process.Start(); err != nil {
 		return 0, err
 	}
-	d.ended = make(chan error, 1)
-	go func(p *exec.Cmd) { d.ended <- p.Wait() }(d.process)
+	d.ended = make(chan struct{})
+	go func() {
+		defer close(d.ended)
+		d.failure = d.process.Wait()
+	}()
 	for ctx.Err() == nil {
 		if d.ready(ctx) {
 			return time.Since(began), nil
 		}
 		select {
-		case err := <-d.ended:
-			d.ended <- err
-			return 0, fmt.Errorf("the daemon ended: %v: %s", err, d.lastLog())
+		case <-d.ended:
+			return 0, fmt.Errorf("the daemon ended (%w): %s", d.failure, d.lastLog())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -155,7 +158,7 @@ func (d *daemon) memory() (now, peak int) {
 	if err != nil {
 		return 0, 0
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		kib, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))

@@ -23,7 +23,7 @@ func (c *client) follow(ctx context.Context) (*stream, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	res, err := c.http.Do(req)
+	res, err := c.http.Do(req) //nolint:bodyclose // the reader of the stream closes it
 	if err != nil {
 		return nil, err
 	}

@@ -33,15 +33,15 @@ func (r *run) print(w io.Writer, before, after machine) error {
 		e.SetIndent("", "  ")
 		return e.Encode(map[string]any{"before": before, "after": after, "figures": r.figures})
 	}
-	fmt.Fprintf(w, "%s\nload %s before, %s after\n\n", before.describe(), before.Load, after.Load)
+	_, _ = fmt.Fprintf(w, "%s\nload %s before, %s after\n\n", before.describe(), before.Load, after.Load)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WHAT\tMEASURED\tAIM\tMET\tAT 96E6A71\tOTHERS")
+	_, _ = fmt.Fprintln(t, "WHAT\tMEASURED\tAIM\tMET\tAT 96E6A71\tOTHERS")
 	for _, f := range r.figures {
 		met := ""
 		if f.Met != nil {
 			met = map[bool]string{true: "yes", false: "no"}[*f.Met]
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", f.What, f.Measured, f.Aim, met, f.Before, f.Peers)
+		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", f.What, f.Measured, f.Aim, met, f.Before, f.Peers)
 	}
 	return t.Flush()
 }

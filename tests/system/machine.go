@@ -54,8 +54,10 @@ func syncTime(folder string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
+	defer func() {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+	}()
 	var all latencies
 	for range 50 {
 		began := time.Now()

@@ -116,7 +116,7 @@ func (r *run) all(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(folder)
+		defer func() { _ = os.RemoveAll(folder) }()
 		r.folder = folder
 	}
 	before := lookAtMachine(r.folder)
