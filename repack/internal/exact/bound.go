@@ -52,6 +52,9 @@ func (b *bound) rest(e *search, x *state) (sum int64, ok bool) {
 		if v.Want == repack.Sleeping {
 			takes = v.Takes.Suspend
 		}
+		if e.late(x, vm, x.clock, x.clock+takes) {
+			return 0, false
+		}
 		sum += v.Weight * int64(x.clock+takes)
 	}
 	rest := b.separate(e)
@@ -206,7 +209,7 @@ func (b *bound) depart(e *search, x *state, vm int) {
 	}
 	takes := repack.Forever
 	switch {
-	case v.Stays || w.has(settled):
+	case v.Stays || w.has(settled) || e.late(x, vm, x.clock, x.clock):
 	case v.Want == repack.Sleeping:
 		takes = v.Takes.Suspend
 	case v.Want != repack.Running:
@@ -300,13 +303,21 @@ func (b *bound) costOn(e *search, x *state, vm, n int) int64 {
 	if vacant == repack.Forever {
 		return problem.Never
 	}
-	direct := func(takes repack.Ticks) int64 { return v.Weight * int64(max(t, vacant)+takes) }
+	direct := func(takes repack.Ticks) int64 {
+		if end := max(t, vacant) + takes; !e.late(x, vm, t, end) { // it may go by another node first
+			return v.Weight * int64(end)
+		}
+		return problem.Never
+	}
 	twice := func(first, then repack.Ticks) int64 {
-		return v.Weight * int64(t+first+max(t+first, vacant)+then)
+		if end := max(t+first, vacant) + then; !e.late(x, vm, t, end) {
+			return v.Weight * int64(t+first+end)
+		}
+		return problem.Never
 	}
 	switch {
 	case w.state == repack.Ready:
-		return direct(v.Takes.Boot)
+		return min(direct(v.Takes.Boot), twice(v.Takes.Boot, v.Takes.Migrate))
 	case w.state == repack.Sleeping:
 		takes := v.Takes.ResumeRemote
 		if int(w.at) == n {
@@ -323,4 +334,13 @@ func (b *bound) costOn(e *search, x *state, vm, n int) int64 {
 	default:
 		return direct(v.Takes.Migrate)
 	}
+}
+
+// late reports whether a VM misses a deadline if its next action starts and its last one ends then.
+func (e *search) late(x *state, vm int, start, end repack.Ticks) bool {
+	if len(e.Deadlines) == 0 {
+		return false
+	}
+	d, ok := e.Deadlines[vm]
+	return ok && (end > d.End || start > d.Start && !x.vms[vm].has(moved))
 }

@@ -121,6 +121,9 @@ func (e *search) appendKey(text []byte, x *state) []byte {
 		}
 	}
 	for i, at := range x.joint {
+		if at >= 0 && at < x.clock {
+			at = -2 // over
+		}
 		text = binary.AppendVarint(text, int64(at))
 		if at > x.clock && e.SyncSets[i].AtEnd {
 			text = binary.AppendVarint(text, int64(x.clock))

@@ -118,7 +118,7 @@ func (e *search) isOn(x *state, n int) bool {
 // inTime reports whether an action meets the deadlines of its VM, and those that rules set for VMs that
 // migrate together.
 func (s *step) inTime(a *repack.Action) bool {
-	if d, ok := s.Deadlines[a.VM]; ok && (a.End > d.End || a.Start > d.Start && !s.x.vms[a.VM].has(moved)) {
+	if s.late(s.x, a.VM, a.Start, a.End) {
 		return false
 	}
 	if a.Kind != repack.Migrate || !s.Synced[a.VM] {
