@@ -47,7 +47,7 @@ func (t *eventTail) since(ctx context.Context, f journal.EventFilter) (list []jo
 		case n > 0:
 			return list, max(last, list[n-1].Seq), nil
 		default:
-			return nil, last, nil
+			return nil, max(last, f.After), nil
 		}
 	}
 	from := sort.Search(len(kept), func(i int) bool { return kept[i].Seq > f.After })
