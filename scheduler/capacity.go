@@ -15,7 +15,7 @@ type capacityLog struct {
 	exec  *execute.Executor
 	out   *journal.Step
 	known map[cluster.NodeID]cluster.Resources // as recorded
-	seen  uint64                               // changes of the executor so far
+	seen  uint64                               // changes of what nodes offer so far
 	begun bool
 }
 
@@ -29,10 +29,10 @@ func newCapacityLog(loaded []journal.NodeCapacity, exec *execute.Executor, out *
 
 // note records the changes since the last call. Nodes that the settings no longer have offer nothing.
 func (l *capacityLog) note(now time.Time) {
-	if changes := l.exec.Changes(); l.begun && changes == l.seen {
+	if l.begun && l.exec.Offers() == l.seen {
 		return
 	}
-	l.begun, l.seen = true, l.exec.Changes()
+	l.begun, l.seen = true, l.exec.Offers()
 	offered := l.exec.Offered()
 	for _, id := range slices.Sorted(maps.Keys(l.known)) {
 		if _, there := offered[id]; !there {

@@ -14,7 +14,7 @@
 //	Rules            stated placement rules                                     rules.go
 //	Improver         recommendations, demand of VMs, searches for better places package improve
 //	Quarantine       vjobs with which decisions fail                            package quarantine
-//	pacing           when the next decision is due                              pacing.go
+//	pacing           when the next decision is due                              pacing.go, latecomers.go
 //	lastDecision     verdicts of the last decision                              outcome.go
 //	capacityLog      what nodes offer, as recorded for reports                  capacity.go
 //	alarm.Book       alarms: conditions that need an administrator              alarms.go; package alarm
@@ -106,7 +106,7 @@ func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	c.alarms, c.waits = alarm.NewBook(loaded.NextAlarm, loaded.Alarms, now), waits{}
 	c.exec.Started = c.waits.observe
 	c.capacity = newCapacityLog(loaded.Capacity, c.exec, &c.out)
-	c.Nodes = &Nodes{exec: c.exec, controller: c.Power.controller, out: &c.out, departures: map[cluster.NodeID]time.Time{}}
+	c.Nodes = newNodes(c.exec, c.Power.controller, &c.out)
 	c.Pools = newPools(&c.settings, loaded.Pools, c.exec, retry, &c.out, now)
 	c.Rules = &Rules{ofSettings: settings.Rules, exec: c.exec, retry: retry, out: &c.out, stated: loaded.Rules, reader: placement.NewReader()}
 	c.VJobs = newVJobs(&c.settings, &loaded, c.exec)
@@ -161,6 +161,7 @@ type Effects struct {
 func (c *Core) Flush(now time.Time) Effects {
 	c.now = now
 	effects := c.flushExecutor()
+	c.receive()
 	c.Nodes.finishMaintenance(now)
 	c.Power.step(now)
 	decided := c.due()
@@ -211,12 +212,15 @@ func (c *Core) Stop(now time.Time) journal.Step {
 // due reports whether a decision is wanted, long enough after the last one, and every node has been
 // observed since the start.
 func (c *Core) due() bool {
-	return c.next.wanted(c.now, c.changed()) && !c.next.rests(c.now) && c.exec.AllSeen()
+	wanted, urgent := c.next.wanted(c.now, c.changed())
+	return wanted && !c.next.rests(c.now, urgent) && c.exec.AllSeen()
 }
 
-// changed reports whether the executor has changed something since the last decision, or time the
+// changed reports whether the executor has changed something since the last decision that cannot wait, or time the
 // order of the vjobs or a quota.
-func (c *Core) changed() bool { return c.exec.Changes() != c.next.seen || c.VJobs.order.Changed(c.now) }
+func (c *Core) changed() bool {
+	return c.next.changed(c.exec.Changes()) || c.VJobs.order.Changed(c.now)
+}
 
 // Took records how long the last drain took.
 func (c *Core) Took(d time.Duration) {

@@ -30,7 +30,7 @@ func (c *Core) decide() {
 	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Culprits: d.Culprits, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.next.retry(again)
-	if d.Verdicts == nil {
+	if c.last.latest = nil; d.Verdicts == nil {
 		return // the last verdicts stay valid
 	}
 	if err == nil {
@@ -45,6 +45,7 @@ func (c *Core) decide() {
 	c.exec.VMs.LimitDemand(d.DemandLimits)
 	c.adopt(d.Plan)
 	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
+	c.last.latest = newLatecomers(&d)
 	for i := range d.Verdicts {
 		c.next.retry(d.Verdicts[i].Again)
 	}

@@ -2,6 +2,8 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -70,11 +72,11 @@ func (s *Nodes) Ready(now time.Time, ids []cluster.NodeID, by string) error {
 
 // finishMaintenance takes the nodes offline that have become empty for their maintenance.
 func (s *Nodes) finishMaintenance(now time.Time) {
-	for _, id := range s.exec.Names() {
-		n, _ := s.exec.Node(id)
-		if n.Maintenance == nil || n.State != cluster.Draining || !s.exec.AllSeen() || s.exec.PowerStates.InUse(id) != "" {
+	for _, id := range slices.Sorted(maps.Keys(s.entering)) {
+		if !s.exec.AllSeen() || s.exec.PowerStates.InUse(id) != "" {
 			continue
 		}
+		n, _ := s.exec.Node(id)
 		n.State = cluster.Offline
 		m := n.Maintenance
 		s.declare(now, n.Node, fmt.Sprintf("node %s is empty and in maintenance after %s: by %s%s", id, now.Sub(m.Since).Round(time.Second), m.By, because(m.Reason)))

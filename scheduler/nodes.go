@@ -18,6 +18,26 @@ type Nodes struct {
 
 	// departures is when the plans so far have taken the last VM off a node.
 	departures map[cluster.NodeID]time.Time
+	entering   map[cluster.NodeID]bool // are emptied for their maintenance
+}
+
+// newNodes returns the nodes that the executor knows.
+func newNodes(exec *execute.Executor, controller *nodepower.Controller, out *journal.Step) *Nodes {
+	s := &Nodes{exec: exec, controller: controller, out: out, departures: map[cluster.NodeID]time.Time{}, entering: map[cluster.NodeID]bool{}}
+	for _, id := range exec.Names() {
+		n, _ := exec.Node(id)
+		s.noteMaintenance(&n.Node)
+	}
+	return s
+}
+
+// noteMaintenance records whether a node is being emptied for its maintenance.
+func (s *Nodes) noteMaintenance(n *cluster.Node) {
+	if n.Maintenance != nil && n.State == cluster.Draining {
+		s.entering[n.ID] = true
+	} else {
+		delete(s.entering, n.ID)
+	}
 }
 
 // Set sets the state of some nodes, of all or none, so that VMs that leave one do not move to
@@ -56,6 +76,7 @@ func (s *Nodes) set(now time.Time, id cluster.NodeID, state cluster.NodeState, b
 // declare records the state of a known node, with an event.
 func (s *Nodes) declare(now time.Time, n cluster.Node, text string) {
 	s.exec.SetNode(now, n)
+	s.noteMaintenance(&n)
 	s.controller.NodeStateSet(now, n.ID, n.State)
 	s.out.Nodes = append(s.out.Nodes, n)
 	s.out.Events = append(s.out.Events, journal.Event{At: now, Kind: journal.EventNode, Node: n.ID, Text: text})

@@ -23,6 +23,7 @@ type lastDecision struct {
 	undrained map[cluster.NodeID]string // drained nodes with VMs, and why
 	division  *entitlement.Division     // nil if the cluster is not divided
 	failover  failover.Report           // after the last decision; its Nodes are 0 if none may be lost
+	latest    *latecomers               // judges vjobs that come after it; nil if it failed
 	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
 	dropped   map[string]string         // preferred rules that the plan broke, and why
 	durations *duration.Estimates       // as it saw them; those of the settings before the first one
@@ -45,6 +46,14 @@ func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, e
 	}
 	events = l.reportFailover(now, &d.Failover, events)
 	return l.reportDropped(now, d, l.reportUndrained(now, d.Undrained(), l.reportLate(now, d, events)))
+}
+
+// putOff records the verdict on a vjob that has come since the decision and waits.
+func (l *lastDecision) putOff(job *cluster.VJob, why string) {
+	l.verdicts[job.ID] = queue.Verdict{Target: queue.Wait, Reason: why}
+	if !job.Held {
+		l.queueing = append(l.queueing, job.ID)
+	}
 }
 
 // reportFailover raises an alarm once when too little is left for the loss of nodes, and records when enough is again.

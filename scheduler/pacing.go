@@ -5,26 +5,35 @@ import (
 )
 
 // pacing tells when the next decision is due: once something has changed, or an instant is reached
-// at which the last decision asked for another one, and not too soon after it.
+// at which the last decision asked for another one, and not too soon after it. After changes that can wait it comes
+// when it costs little of the time.
 type pacing struct {
 	seen    uint64    // changes of the executor as of the last decision
+	patient uint64    // of the changes since then, those that can wait
 	at      time.Time // of the last decision; zero before the first one
 	rest    time.Duration
-	retryAt time.Time // when another decision is wanted though nothing changes; zero if never
-	decided bool      // since the last call of took
+	respite time.Duration // the rest before a decision on what can wait
+	retryAt time.Time     // when another decision is wanted though nothing changes; zero if never
+	decided bool          // since the last call of took
 }
+
+// Decisions take at most one part in urgentShare of the time, and at most one in patientShare while nothing is urgent.
+const (
+	urgentShare  = 2
+	patientShare = 20
+)
 
 // decide records that a decision is taken, on so many changes of the executor. The next one is at
 // least so long after it.
 func (p *pacing) decide(now time.Time, changes uint64, rest time.Duration) {
-	*p = pacing{seen: changes, at: now, rest: rest, decided: true}
+	*p = pacing{seen: changes, at: now, rest: rest, respite: rest, decided: true}
 }
 
 // took records how long the last step took. If it has decided, the next decision begins no sooner
-// than twice that time after it, so that a long queue does not delay requests.
+// than a multiple of that time after it, so that a long queue does not delay requests.
 func (p *pacing) took(d time.Duration) (decided bool) {
 	if decided = p.decided; decided {
-		p.rest, p.decided = max(p.rest, 2*d), false
+		p.rest, p.respite, p.decided = max(p.rest, urgentShare*d), max(p.respite, patientShare*d), false
 	}
 	return decided
 }
@@ -42,18 +51,33 @@ func (p *pacing) retry(at time.Time) {
 // begun reports whether there was a decision.
 func (p *pacing) begun() bool { return !p.at.IsZero() }
 
-// wanted reports whether a new decision may differ from the last one.
-func (p *pacing) wanted(now time.Time, changed bool) bool {
-	return changed || !p.retryAt.IsZero() && !now.Before(p.retryAt)
+// changed reports whether something has changed that cannot wait, given the changes of the executor.
+func (p *pacing) changed(changes uint64) bool { return changes != p.seen+p.patient }
+
+// wanted reports whether a new decision may differ from the last one, and whether it is urgent, given whether
+// something has changed that cannot wait.
+func (p *pacing) wanted(now time.Time, changed bool) (wanted, urgent bool) {
+	urgent = changed || !p.retryAt.IsZero() && !now.Before(p.retryAt)
+	return urgent || p.patient > 0, urgent
 }
 
 // rests reports whether it is too soon for another decision.
-func (p *pacing) rests(now time.Time) bool { return p.begun() && now.Sub(p.at) < p.rest }
+func (p *pacing) rests(now time.Time, urgent bool) bool {
+	return p.begun() && now.Before(p.rested(urgent))
+}
+
+// rested returns when it is no longer too soon.
+func (p *pacing) rested(urgent bool) time.Time {
+	if urgent {
+		return p.at.Add(p.rest)
+	}
+	return p.at.Add(p.respite)
+}
 
 // next returns the instants at which a decision may become due; zero if never.
-func (p *pacing) next(wanted bool) (rested, retry time.Time) {
+func (p *pacing) next(wanted, urgent bool) (rested, retry time.Time) {
 	if p.begun() && wanted {
-		rested = p.at.Add(p.rest)
+		rested = p.rested(urgent)
 	}
 	return rested, p.retryAt
 }

@@ -35,7 +35,7 @@ func emptyNodes(ids ...cluster.NodeID) *execute.Executor {
 func TestNodesAlone(t *testing.T) {
 	exec, out := emptyNodes("n1", "n2"), journal.Step{}
 	controller := nodepower.NewController(&nodepower.ControllerSettings{}, nil, nil, exec.PowerStates, &out, noon)
-	nodes := &Nodes{exec: exec, controller: controller, out: &out, departures: map[cluster.NodeID]time.Time{}}
+	nodes := newNodes(exec, controller, &out)
 	if err := nodes.Maintain(noon, []cluster.NodeID{"n1", "n9"}, "", "op"); !errors.Is(err, cluster.ErrNotFound) || len(out.Nodes) > 0 {
 		t.Errorf("%v, written: %v", err, out.Nodes)
 	}

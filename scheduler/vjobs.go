@@ -23,6 +23,7 @@ type VJobs struct {
 
 	order        *ordering.Order     // queue order
 	dependencies *dependency.Tracker // unmet dependencies
+	arrived      []*cluster.VJob     // since the last step
 }
 
 // newVJobs restores the queue order, with the charges of the journal, and the dependencies.
@@ -48,6 +49,7 @@ func (v *VJobs) Submitted(now time.Time, jobs ...*cluster.VJob) {
 			v.dependencies.Wait(job.ID)
 		}
 		v.order.Put(job, false)
+		v.arrived = append(v.arrived, job)
 	}
 }
 

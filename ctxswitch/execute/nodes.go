@@ -22,6 +22,7 @@ type nodes struct {
 	names   []cluster.NodeID         // in order
 	silent  map[cluster.NodeID]*node // those that do not answer
 	untried int                      // how many have not been looked at since the start
+	offers  uint64                   // counts changes of what nodes offer to VMs
 	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
 	// member there, or had a call there. It may hold vjobs that have left the node.
 	jobsOn map[cluster.NodeID]map[cluster.VJobID]bool
@@ -48,6 +49,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 		ns.untried++
 	}
 	known.Node = n
+	ns.offers++
 	return known
 }
 
@@ -108,6 +110,9 @@ func (ns *nodes) lookDue(n *node) bool {
 
 // updateSilent puts a node on the list of those that do not answer, or takes it off.
 func (ns *nodes) updateSilent(n *node) {
+	if _, was := ns.silent[n.ID]; was != n.silent() {
+		ns.offers++
+	}
 	if n.silent() {
 		ns.silent[n.ID] = n
 	} else {

@@ -150,6 +150,9 @@ func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
 	return e.reportNode(n), true
 }
 
+// Offers counts the changes of what nodes offer to VMs.
+func (e *Executor) Offers() uint64 { return e.nodes.offers }
+
 // Offered returns what each node offers to VMs: nothing while it is offline, down or silent. A node that is drained, or
 // switched off to save power, still offers what it has.
 func (e *Executor) Offered() map[cluster.NodeID]cluster.Resources {

@@ -1,7 +1,6 @@
 package ordering
 
 import (
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -9,12 +8,13 @@ import (
 
 // watch tells whether time alone, or use, has made the last decision out of date.
 type watch struct {
-	seen         []cluster.VJobID // the order of the last decision
-	maybeChanged bool             // the order may have changed
-	changed      bool             // it has, or a quota has
-	nextAging    time.Time        // next change of a priority by time; zero: none
-	nextQuota    time.Time        // next change of a quota; zero: none
-	hour         time.Time        // of the last cleaning
+	seen         []cluster.VJobID        // the order of the last decision
+	newcomers    map[cluster.VJobID]bool // have come since then
+	maybeChanged bool                    // the order may have changed
+	changed      bool                    // it has, or a quota has
+	nextAging    time.Time               // next change of a priority by time; zero: none
+	nextQuota    time.Time               // next change of a quota; zero: none
+	hour         time.Time               // of the last cleaning
 }
 
 // minInterval is the least time between two checks of the order: priorities may change more often than
@@ -47,6 +47,7 @@ func (d *Order) Sorted(now time.Time) []cluster.VJobID {
 func (d *Order) Decided(now time.Time) {
 	w := &d.watch
 	w.seen = append(w.seen[:0], d.Sorted(now)...)
+	clear(w.newcomers)
 	w.maybeChanged, w.changed = false, false
 	if w.nextQuota.IsZero() || !now.Before(w.nextQuota) {
 		w.nextQuota, _ = d.settings.Quotas.Next(now)
@@ -57,8 +58,30 @@ func (d *Order) Decided(now time.Time) {
 	}
 }
 
-// Changed reports whether time or use has changed the order or a quota since the last decision. Without a
-// change it is cheap.
+// joined records that a vjob has come.
+func (w *watch) joined(id cluster.VJobID) {
+	if w.newcomers == nil {
+		w.newcomers = map[cluster.VJobID]bool{}
+	}
+	w.newcomers[id] = true
+}
+
+// differs reports whether an order differs from that of the last decision, newcomers aside.
+func (w *watch) differs(order []cluster.VJobID) bool {
+	k := 0
+	for _, id := range order {
+		switch {
+		case k < len(w.seen) && w.seen[k] == id:
+			k++
+		case !w.newcomers[id]:
+			return true
+		}
+	}
+	return k < len(w.seen)
+}
+
+// Changed reports whether time or use has changed the order or a quota since the last decision; that vjobs have come
+// since is no change. Without a change it is cheap.
 func (d *Order) Changed(now time.Time) bool {
 	w := &d.watch
 	if w.changed {
@@ -69,7 +92,7 @@ func (d *Order) Changed(now time.Time) bool {
 		return true
 	}
 	if w.maybeChanged || d.factorsChanged || !w.nextAging.IsZero() && !now.Before(w.nextAging) {
-		w.changed = !slices.Equal(d.Sorted(now), w.seen)
+		w.changed = w.differs(d.Sorted(now))
 		w.maybeChanged = false
 	}
 	return w.changed

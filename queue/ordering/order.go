@@ -89,6 +89,7 @@ func (d *Order) Put(j *cluster.VJob, runs bool) {
 	case !known:
 		e = d.newEntry(j)
 		d.jobs[j.ID] = e
+		d.watch.joined(j.ID)
 	case e.rank.Runs == runs:
 		return
 	}
@@ -139,6 +140,13 @@ func (d *Order) VJobs(each func(cluster.VJobID)) {
 // Rank returns the priority of a vjob at an instant and its parts; false if it is unknown.
 func (d *Order) Rank(id cluster.VJobID, now time.Time) (multifactor.Priority, bool) {
 	return d.sorter.Priority(id, now)
+}
+
+// Before reports whether one of two known vjobs comes before the other at an instant.
+func (d *Order) Before(a, b cluster.VJobID, now time.Time) bool {
+	x, _ := d.sorter.Priority(a, now)
+	y, _ := d.sorter.Priority(b, now)
+	return x.Compare(&y) < 0
 }
 
 // WhatIf returns the priority that an unknown vjob would have.

@@ -32,6 +32,9 @@ type Config struct {
 	// Latency returns the duration of an observation, which sees the state in its middle.
 	// If nil, observations take no time.
 	Latency func() time.Duration
+	// Thinking returns how long a step of the scheduler has taken in its own eyes, which paces its decisions. Nil: no
+	// time.
+	Thinking func() time.Duration
 	// Crash is called at every crash point with its name; true kills the scheduler there.
 	// May be nil.
 	Crash func(point string) bool
@@ -206,6 +209,9 @@ func (s *Shell) call(c *chain) {
 func (s *Shell) carryOut() error {
 	for s.core != nil {
 		effects := s.core.Flush(s.told)
+		if s.cfg.Thinking != nil {
+			s.core.Took(s.cfg.Thinking())
+		}
 		if !effects.Step.Empty() {
 			if s.dies("before commit") {
 				return nil

@@ -135,12 +135,23 @@ func (r *run) build() error {
 	r.end = r.start.Add(r.opts.Trouble)
 	r.shell, err = simclock.New(simclock.Config{
 		Settings: settings, Cluster: r.cluster, Store: recorder{r.store, r}, Down: 3 * time.Second,
-		Latency: func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
-		Crash:   r.crash,
-		Called:  r.called,
-		Pressed: r.check.PowerRequested,
+		Latency:  func() time.Duration { return time.Duration(1+r.chance.IntN(40)) * time.Millisecond },
+		Thinking: r.thinking(),
+		Crash:    r.crash,
+		Called:   r.called,
+		Pressed:  r.check.PowerRequested,
 	})
 	return err
+}
+
+// thinking returns how long steps of the scheduler take. With every fourth seed decisions are slow, so that vjobs which
+// certainly wait are put off.
+func (r *run) thinking() func() time.Duration {
+	chance := rand.New(rand.NewPCG(r.opts.Seed, 54)) // of its own: other draws stay the same
+	if chance.IntN(4) > 0 {
+		return nil
+	}
+	return func() time.Duration { return time.Duration(chance.IntN(200)) * time.Millisecond }
 }
 
 // recorder passes every written step to the checker, also if the scheduler gets an error for

@@ -1,0 +1,86 @@
+package scheduler
+
+import (
+	"vjob/cluster"
+	"vjob/queue"
+	"vjob/scheduler/decide"
+)
+
+// latecomers judges vjobs that come after a decision by what that has left. Most vjobs that come to a full cluster
+// certainly wait: then they need no decision soon, and a burst of them costs next to nothing, however long the queue
+// is.
+type latecomers struct {
+	room decide.Leftover
+	// last is the last vjob in the queue order that runs; 0 for none. Those that come before it may take its place.
+	last cluster.VJobID
+	// yields: a best-effort vjob runs, which makes room for any that is not.
+	yields bool
+}
+
+// newLatecomers returns what a decision leaves for vjobs that come later.
+func newLatecomers(d *decide.Decision) *latecomers {
+	l := &latecomers{room: d.Leftover()}
+	for i := range d.VJobs {
+		if job := d.VJobs[i].Job; d.Verdicts[i].Target == queue.Run && job.Inner == 0 {
+			l.last, l.yields = job.ID, l.yields || job.BestEffort
+		}
+	}
+	return l
+}
+
+// receive judges the vjobs that have come since the last step, as long as nothing else has changed the room. Those
+// that certainly wait get their verdict at once.
+func (c *Core) receive() {
+	for i, job := range c.VJobs.arrived {
+		before := c.exec.Changes() - uint64(len(c.VJobs.arrived)-i)
+		if !c.next.changed(before) && c.waitsCertainly(job) {
+			c.next.patient++
+			c.last.putOff(job, c.reasonToWait(job))
+		}
+	}
+	c.VJobs.arrived = c.VJobs.arrived[:0]
+}
+
+// waitsCertainly reports whether a vjob that has come would wait after a decision now, and no other one would start or
+// stop for it.
+func (c *Core) waitsCertainly(job *cluster.VJob) bool {
+	late, traits := c.last.latest, c.settings.Policy.Traits()
+	switch {
+	case late == nil:
+		return false
+	case job.Inner != 0 || job.Container || len(job.Shapes) > 0 || traits.Turns:
+		return false
+	case !job.NotBefore.IsZero() || !job.Reservation.IsZero():
+		return false
+	case job.Held || job.BestEffort:
+	case late.yields || traits.Preempts && late.last != 0 && c.VJobs.order.Before(job.ID, late.last, c.now):
+		return false
+	}
+	return job.Held || !late.room.MayHold(c.needs(job))
+}
+
+// needs returns what the VMs of a vjob count for that has not run yet, by rank.
+func (c *Core) needs(job *cluster.VJob) []cluster.Resources {
+	needs := make([]cluster.Resources, len(job.VMs))
+	for rank := range needs {
+		needs[rank] = c.settings.Needs(job, rank, 0, false)
+	}
+	return needs
+}
+
+// reasonToWait returns why a vjob waits that has come to a full cluster. Where it comes last, it has its place in line.
+func (c *Core) reasonToWait(job *cluster.VJob) string {
+	if job.Held {
+		return queue.WhyHeld(job)
+	}
+	var need cluster.Resources
+	for _, vm := range c.needs(job) {
+		need = need.Plus(vm)
+	}
+	why := "waits: " + queue.Shortage{Missing: c.last.latest.room.Missing(need)}.String()
+	line := c.last.queueing
+	if n := len(line); n == 0 || c.VJobs.order.Before(line[n-1], job.ID, c.now) {
+		why += "; " + queue.Ordinal(n+1) + " in line"
+	}
+	return why
+}

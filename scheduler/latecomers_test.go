@@ -1,0 +1,150 @@
+package scheduler_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+	"vjob/queue"
+	"vjob/scheduler"
+)
+
+// latecomer is a vjob of some VMs of a size that comes now.
+func latecomer(id cluster.VJobID, vms int, size cluster.Resources) *cluster.VJob {
+	job := &cluster.VJob{ID: id, Name: id.String(), Owner: "u", Submitted: epoch, Walltime: time.Hour}
+	for rank := range vms {
+		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: size})
+	}
+	return job
+}
+
+// submitted lets a vjob come within the rest after a decision. It returns the verdict on it if that is known before the
+// next decision, and "" otherwise.
+func (r *rig) submitted(job *cluster.VJob) (why string) {
+	r.core.VJobs.Submitted(r.now, job)
+	r.drain()
+	return r.core.Snapshot().VJobs[job.ID].Reason
+}
+
+// After a decision that took a second, a vjob that certainly waits is told so at once and makes nothing happen soon; one
+// that may start, or that comes with any other change, does.
+func TestLatecomers(t *testing.T) {
+	const (
+		id       = 100
+		inPieces = "waits: the room that is free lies in pieces too small for its VMs; 1st in line"
+	)
+	small, large := cluster.Resources{CPU: cluster.CPU, Memory: 1024}, cluster.Resources{CPU: 4 * cluster.CPU, Memory: 1024}
+	for _, c := range []struct {
+		name   string
+		policy queue.Policy
+		vms    int
+		size   cluster.Resources
+		change func(job *cluster.VJob)
+		also   func(r *rig)
+		why    string // "" if a decision is wanted soon
+		then   string // what the next decision says; "": the same
+	}{
+		{name: "too much in sum", vms: 5, size: large, why: "waits: needs 8 CPU more; 1st in line"},
+		{name: "too large for each piece", vms: 1, size: large, why: inPieces, then: "context switch 1 makes room for it"},
+		{name: "too many for the pieces", vms: 5, size: cluster.Resources{CPU: 2 * cluster.CPU, Memory: 1024}, why: inPieces, then: "context switch 1 makes room for it"},
+		{name: "held", vms: 1, size: small, change: func(j *cluster.VJob) { j.Held = true }, why: "is held"},
+		{name: "best-effort", vms: 5, size: large, change: func(j *cluster.VJob) { j.BestEffort = true }, why: "waits: needs 8 CPU more; 1st in line"},
+		{name: "it fits", vms: 12, size: small},
+		{name: "before one that runs", vms: 5, size: large, change: func(j *cluster.VJob) { j.Priority = 1 }},
+		{
+			name: "before one that keeps its room", policy: queue.EASY{}, vms: 5, size: large,
+			change: func(j *cluster.VJob) { j.Priority = 1 }, why: "waits: needs 8 CPU more; 1st in line",
+			then: "waits: needs 8 CPU more, and when it will be there cannot be known: what runs has no walltime; 1st in line",
+		},
+		{name: "slots change", policy: queue.TimeSlices{Quantum: time.Hour}, vms: 5, size: large},
+		{name: "it has a start window", vms: 5, size: large, change: func(j *cluster.VJob) { j.NotBefore = epoch.Add(time.Minute) }},
+		{name: "something else has changed", vms: 5, size: large, also: func(r *rig) {
+			if err := r.core.VJobs.Order(r.now, 1, scheduler.OrderDelete, "root"); err != nil {
+				r.t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set := settings()
+			if c.policy != nil {
+				set.Policy = c.policy
+			}
+			r := mount(t, set, state(4, 0))
+			r.drain()
+			r.core.Took(time.Second)
+			job := latecomer(id, c.vms, c.size)
+			if c.change != nil {
+				c.change(job)
+			}
+			if c.also != nil {
+				c.also(r)
+			}
+			if why := r.submitted(job); why != c.why {
+				t.Errorf("before the next decision: %q; want %q", why, c.why)
+			}
+			reason := func() string { return r.core.Snapshot().VJobs[id].Reason }
+			r.at(2 * time.Second)
+			if why := reason(); why == "" || c.why != "" && why != c.why {
+				t.Errorf("after two seconds: %q", why)
+			}
+			r.at(20 * time.Second)
+			if why := reason(); c.why != "" && why != cmp.Or(c.then, c.why) {
+				t.Errorf("the next decision says %q, before it was %q", why, c.why)
+			}
+		})
+	}
+}
+
+// The decision that follows when nothing else has changed says of each vjob that was put off that it waits, or moves
+// others for it, and starts and stops no other.
+func TestLatecomersAreJudgedAsByADecision(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 16))
+	putOff := 0
+	for range 25 {
+		for _, policy := range policies {
+			set := settings()
+			set.Policy = policy
+			r := mount(t, set, state(4+4*rng.IntN(3), rng.IntN(20)))
+			r.drain()
+			for id := cluster.VJobID(1000); id < 1012; id++ {
+				far := latecomer(id+1000, 1, cluster.Resources{CPU: cluster.CPU, Memory: 1024}) // a decision is wanted for it at once
+				far.NotBefore = epoch.Add(1000 * time.Hour)
+				r.at(r.now.Sub(epoch) + time.Second)
+				r.submitted(far)
+				r.core.Took(500 * time.Millisecond)
+				size := cluster.Resources{CPU: cluster.MilliCPU(1+rng.IntN(8)) * cluster.CPU / 2, Memory: cluster.MiB(1+rng.IntN(8)) * 512}
+				job := latecomer(id, 1+rng.IntN(8), size)
+				job.Priority, job.BestEffort, job.Submitted = rng.IntN(2), rng.IntN(5) == 0, r.now
+				why, before := r.submitted(job), len(r.plans)
+				r.at(r.now.Sub(epoch) + 10*time.Second)
+				if why == "" {
+					continue
+				}
+				putOff++
+				if after := r.core.Snapshot().VJobs[id].Reason; len(r.plans) > before && !moves(r.plans[before:]) {
+					t.Fatalf("%s: vjob %d %s; then it %s, with plan %+v", policy.Name(), id, why, after, r.plans[before].Plan.Gangs)
+				}
+			}
+		}
+	}
+	if putOff < 100 {
+		t.Errorf("only %d vjobs were put off", putOff)
+	}
+}
+
+// moves reports whether plans move VMs.
+func moves(plans []journal.Plan) bool {
+	for i := range plans {
+		for k := range plans[i].Plan.Actions {
+			if kind := plans[i].Plan.Actions[k].Kind; kind == cluster.Migrate || kind == cluster.Suspend {
+				return true
+			}
+		}
+	}
+	return false
+}
