@@ -108,6 +108,11 @@ func (ns *nodes) lookDue(n *node) bool {
 
 // updateSilent puts a node on the list of those that do not answer, or takes it off.
 func (ns *nodes) updateSilent(n *node) {
+	for id := range ns.jobsOn[n.ID] {
+		if p, live := ns.gangs.live[id]; live {
+			ns.changed(p)
+		}
+	}
 	if n.silent() {
 		ns.silent[n.ID] = n
 	} else {
