@@ -18,6 +18,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
+	github.com/tidwall/btree v1.8.1
 	golang.org/x/sys v0.49.0
 	golang.org/x/time v0.16.0
 	libvirt.org/go/libvirt v1.11010.0

@@ -69,7 +69,7 @@ func (h *consoleHandler) open(ctx context.Context, vm cluster.VMID) (io.ReadWrit
 	ctx, cancel := context.WithTimeout(ctx, attachTime)
 	defer cancel()
 	for tries := 0; ; tries++ {
-		status, live := h.snapshot().VJobs[vm.VJob]
+		status, live := h.snapshot().VJobs.Get(vm.VJob)
 		switch {
 		case live && status.State == cluster.Running && vm.Rank < len(status.Gang.Members):
 			return h.attacher.Attach(ctx, vm, status.Gang.Members[vm.Rank].Node)

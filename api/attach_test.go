@@ -37,7 +37,7 @@ func attachedServer(t *testing.T) (*fixture, *httptest.Server, io.ReadWriteClose
 	e := echo{make(chan cluster.NodeID, 1)}
 	b := newFixture(t, func(c *api.Config) { c.Attacher, c.HeartbeatEvery = e, 20*time.Millisecond })
 	b.populate()
-	b.scheduler.snap.VJobs[1] = scheduler.VJobStatus{State: cluster.Running, Gang: gang.Record{Members: []gang.Member{{Node: "n1"}}}}
+	b.scheduler.statuses()[1] = scheduler.VJobStatus{State: cluster.Running, Gang: gang.Record{Members: []gang.Member{{Node: "n1"}}}}
 	server := httptest.NewServer(b.Handler())
 	t.Cleanup(server.Close)
 	c, err := client.New(client.Settings{Server: server.URL, Token: b.tokens["alice"]})

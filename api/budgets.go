@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -22,7 +21,7 @@ func (h *energyHandler) budgets(c *gin.Context, caller Subject) error {
 	snapshot := h.snapshot()
 	now := snapshot.Budgets
 	visible := func(id cluster.VJobID) bool {
-		return caller.Viewer() == "" || snapshot.VJobs[id].Owner == caller.Viewer()
+		return caller.Viewer() == "" || snapshot.VJob(id).Owner == caller.Viewer()
 	}
 	out := wire.Budgets{
 		Settings: wireBudgets(now.Settings), Stated: wireBudgets(now.Stated), StatedBy: now.By, StatedAt: instant(now.At),
@@ -45,12 +44,11 @@ func (h *energyHandler) budgets(c *gin.Context, caller Subject) error {
 		}
 		out.Changes[i] = w
 	}
-	for id, vjob := range snapshot.VJobs {
+	for id, vjob := range snapshot.VJobs.All() {
 		if vjob.State.Ready() && vjob.Cause.Kind == cluster.CausePower && visible(id) {
 			out.Waits = append(out.Waits, int64(id))
 		}
 	}
-	slices.Sort(out.Waits)
 	if caller.Viewer() != "" {
 		out.StatedBy = ""
 	}

@@ -187,7 +187,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 	vjobs, held := map[cluster.State]float64{}, 0.0
 	waiting, active := map[string]float64{}, map[string]float64{}
-	for _, j := range now.VJobs {
+	for _, j := range now.VJobs.All() {
 		vjobs[j.State]++
 		held += count(j.Held)
 		waiting[j.Queue] += count(j.State.Ready())

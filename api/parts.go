@@ -47,7 +47,7 @@ func latest(s Scheduler) func() *scheduler.Snapshot {
 		if now := s.Snapshot(); now != nil {
 			return now
 		}
-		return &scheduler.Snapshot{}
+		return &scheduler.Snapshot{VJobs: scheduler.Statuses{}}
 	}
 }
 

@@ -33,8 +33,9 @@ func (g *poolGauges) Collect(ch chan<- prometheus.Metric) {
 	if now == nil || len(now.Pools.Pools) < 2 {
 		return
 	}
-	for i := range now.Pools.Pools {
-		p := &now.Pools.Pools[i]
+	pools := now.Counted()
+	for i := range pools {
+		p := &pools[i]
 		for _, of := range []struct {
 			desc                                *prometheus.Desc
 			unit                                float64

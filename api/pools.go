@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -36,9 +35,9 @@ type poolHandler struct {
 func (h *poolHandler) list(c *gin.Context, _ Subject) error {
 	now := h.snapshot()
 	out := wire.PoolList{Divided: now.Pools.Divided, Pools: []wire.Pool{}, StatedBy: now.Pools.StatedBy, Stated: instant(now.Pools.StatedAt)}
-	pools := now.Pools.Pools
+	pools := now.Counted()
 	for _, i := range treeOrder(len(pools), func(i int) int { return pools[i].Parent }) {
-		out.Pools = append(out.Pools, wirePool(now.Pools.Pools, i))
+		out.Pools = append(out.Pools, wirePool(pools, i))
 	}
 	return answer(c, http.StatusOK, out)
 }
@@ -99,12 +98,11 @@ func (h *poolHandler) show(c *gin.Context, caller Subject) error {
 	if i < 0 {
 		return fmt.Errorf("pool %s: %w", cluster.Shortened(name, 64), cluster.ErrNotFound)
 	}
-	out := wire.PoolDetail{Pool: wirePool(now.Pools.Pools, i), Members: []wire.PoolVJob{}}
+	out := wire.PoolDetail{Pool: wirePool(now.Counted(), i), Members: []wire.PoolVJob{}}
 	if i == 0 {
 		name = ""
 	}
-	for _, id := range slices.Sorted(maps.Keys(now.VJobs)) {
-		status := now.VJobs[id]
+	for id, status := range now.VJobs.All() {
 		if status.Pool != name || !caller.maySee(status.Owner) {
 			continue
 		}

@@ -40,7 +40,7 @@ func TestPools(t *testing.T) {
 	b.populate()
 	given := entitlement.Entitled{Entitlement: pool.Entitlement{Demand: cluster.Resources{CPU: 500}, Given: cluster.Resources{CPU: 300, Memory: 64}}, Weight: 300, Cap: 300}
 	for id, owner := range map[cluster.VJobID]string{1: "alice", 2: "bob"} {
-		b.scheduler.snap.VJobs[id] = scheduler.VJobStatus{Owner: owner, Pool: "physics", State: cluster.Waiting, Entitled: []entitlement.Entitled{given}}
+		b.scheduler.statuses()[id] = scheduler.VJobStatus{Owner: owner, Pool: "physics", State: cluster.Waiting, Entitled: []entitlement.Entitled{given}}
 	}
 	list := read[wire.PoolList](t, b.as("alice", "GET", "/v1/pools", ""), http.StatusOK)
 	if len(list.Pools) != 2 || list.Pools[1].Parent != "cluster" || list.Pools[1].CPU.Limit != nil || *list.Pools[1].Memory.Limit != 4096 || !list.Pools[1].Stated {

@@ -30,11 +30,11 @@ func Shown(text, viewer string, now *scheduler.Snapshot, about ...cluster.VJobID
 	if viewer != "" { // a text that is kept names VMs of vjobs that have ended since, of which the owner is unknown
 		text = redactVMs(text, func(number string) bool {
 			id, err := strconv.ParseInt(number, 10, 64)
-			return err == nil && !slices.Contains(about, cluster.VJobID(id)) && now.VJobs[cluster.VJobID(id)].Owner != viewer
+			return err == nil && !slices.Contains(about, cluster.VJobID(id)) && now.VJob(cluster.VJobID(id)).Owner != viewer
 		})
 	}
 	return redact(text, viewer, func(id cluster.VJobID) bool {
-		status, live := now.VJobs[id]
+		status, live := now.VJobs.Get(id)
 		return live && status.Owner != viewer
 	})
 }
@@ -60,7 +60,7 @@ func redactError(err error, viewer string, now *scheduler.Snapshot) error {
 			return bad
 		}
 		redacted := *bad
-		redacted.Text = redact(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJobs[id].Owner != viewer })
+		redacted.Text = redact(bad.Text, viewer, func(id cluster.VJobID) bool { return now.VJob(id).Owner != viewer })
 		return &redacted
 	})
 }

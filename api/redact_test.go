@@ -14,10 +14,11 @@ import (
 
 // Users read no numbers of live vjobs of others; administrators read all.
 func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
-	now := &scheduler.Snapshot{VJobs: map[cluster.VJobID]scheduler.VJobStatus{}}
+	statuses := scheduler.Statuses{}
 	for id, owner := range map[cluster.VJobID]string{1: "ann", 2: "bob", 3: "ann", 4: "ann", 5: "bob"} {
-		now.VJobs[id] = scheduler.VJobStatus{Owner: owner}
+		statuses[id] = scheduler.VJobStatus{Owner: owner}
 	}
+	now := &scheduler.Snapshot{VJobs: statuses}
 	for _, c := range []struct{ text, bob string }{
 		{"waits: in the way is lonely({VM 1.0, VM 1.1}); 2nd in line behind 2", "waits: in the way is lonely({VMs of another user}); 2nd in line behind 2"},
 		{"waits: in the way is spread({VM 2.0, VM 2.1}); 1st in line", "waits: in the way is spread({VM 2.0, VM 2.1}); 1st in line"},
@@ -49,7 +50,7 @@ func TestReasonsNameNoVJobsOfOthers(t *testing.T) {
 // a user has sent is not changed, or it would tell that there is such a vjob.
 func TestRefusalsNameNoVJobsOfOthers(t *testing.T) {
 	b := newFixture(t)
-	b.scheduler.snap.VJobs[7] = scheduler.VJobStatus{Owner: "bob"}
+	b.scheduler.statuses()[7] = scheduler.VJobStatus{Owner: "bob"}
 	for _, c := range []struct {
 		err  error
 		user string
@@ -70,7 +71,7 @@ func TestRefusalsNameNoVJobsOfOthers(t *testing.T) {
 
 // A stored text names VMs of vjobs that have ended since: users see only VMs of their own live vjobs.
 func TestShownHidesVMsOfEndedVJobs(t *testing.T) {
-	now := &scheduler.Snapshot{VJobs: map[cluster.VJobID]scheduler.VJobStatus{1: {Owner: "alice"}}}
+	now := &scheduler.Snapshot{VJobs: scheduler.Statuses{1: {Owner: "alice"}}}
 	text := "ban({VM 1.0, VM 2.0}, {node n4}) is broken: VM 2.0 ends on node n4"
 	if got, want := api.Shown(text, "alice", now), "ban({VMs of another user}, {node n4}) is broken: VMs of another user ends on node n4"; got != want {
 		t.Errorf("got %q, want %q", got, want)

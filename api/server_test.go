@@ -174,6 +174,11 @@ func (l *fakeScheduler) Forecast(context.Context) (scheduler.QueueForecast, erro
 
 func (l *fakeScheduler) Snapshot() *scheduler.Snapshot { return l.snap }
 
+// statuses returns those of the snapshot, for changes.
+func (l *fakeScheduler) statuses() scheduler.Statuses {
+	return l.snap.VJobs.(scheduler.Statuses) //nolint:forcetypeassert // the fixture makes it
+}
+
 // console has the same text for every VM of rank 0.
 type console struct{}
 
@@ -216,7 +221,7 @@ func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 			Used: cluster.Resources{CPU: 1000, Memory: 512},
 			VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Problem: "cable", Warnings: []string{"not confined"},
 		}},
-		VJobs: map[cluster.VJobID]scheduler.VJobStatus{1: {Reason: "first in line", Place: 1}},
+		VJobs: scheduler.Statuses{1: {Reason: "first in line", Place: 1}},
 		Pools: scheduler.PoolsStatus{Pools: []scheduler.PoolStatus{
 			{Pool: entitlement.Pool{Member: pool.Member{Name: "cluster", Parent: -1, Settings: pool.Settings{CPU: pool.Controls{Limit: 4000, Shares: 1}}}}},
 			{Pool: entitlement.Pool{Member: pool.Member{Name: "physics", Depth: 1, Settings: pool.Settings{
@@ -425,7 +430,7 @@ func TestHealthAndMetrics(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	b.scheduler.snap = &scheduler.Snapshot{Broken: "disk full"}
+	b.scheduler.snap = &scheduler.Snapshot{VJobs: scheduler.Statuses{}, Broken: "disk full"}
 	if h := read[wire.Health](t, b.as("", "GET", "/healthz", ""), 503); h.Ready || !strings.HasSuffix(h.Reason, "no decision is taken: disk full") {
 		t.Errorf("got %+v", h)
 	}

@@ -30,10 +30,11 @@ func wireVJob(row *journal.Row, now *scheduler.Snapshot, viewer string) wire.VJo
 	if row.Outcome != cluster.Open {
 		w.Outcome, w.ExitStatus = row.Outcome.String(), row.Exit.String()
 	}
-	if status, ok := now.VJobs[row.ID]; ok && status.State == row.State {
+	if status, ok := now.VJobs.Get(row.ID); ok && status.State == row.State {
 		w.Pool = status.Pool
 		w.QueuePlace, w.EstimatedStart = status.Place, instant(status.Start)
-		w.Rank = wireRank(&status.Rank)
+		rank := now.VJobs.Rank(row.ID)
+		w.Rank = wireRank(&rank)
 		w.RanSeconds = max(w.RanSeconds, status.Ran.Seconds())
 		w.PowerWatts = watts(status.Watts)
 		w.Reason, w.Since = status.Why(viewer, now.At), instant(status.Gang.Since)
@@ -68,13 +69,13 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 		MemoryMiBSeconds: kept.Account.MemorySec, EnergyJoules: kept.Account.Joules,
 		Events: wireEvents(events, now, viewer),
 	}
-	if status, live := now.VJobs[kept.ID]; live {
+	status, live := now.VJobs.Get(kept.ID)
+	if live {
 		d.CrowdedSeconds = max(d.CrowdedSeconds, status.Crowded.Seconds())
 		for _, r := range status.Refusals {
 			d.Refusals = append(d.Refusals, wire.Refusal{VM: r.VM.String(), Node: string(r.Node), At: r.At.UTC(), Why: r.Why})
 		}
 	}
-	status := now.VJobs[kept.ID]
 	for i, vm := range kept.VMs {
 		d.VMs[i] = wire.VM{
 			ID: vm.ID.String(), CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Payload.Image,

@@ -26,7 +26,7 @@ func sweep(atOnce int) journal.Loaded {
 // states counts the vjobs of array 2 by state.
 func (r *rig) states() map[cluster.State]int {
 	n := map[cluster.State]int{}
-	for id, s := range r.core.Snapshot().VJobs {
+	for id, s := range r.core.Snapshot().VJobs.All() {
 		if id > 1 {
 			n[s.State]++
 		}
@@ -43,7 +43,7 @@ func TestAtOnce(t *testing.T) {
 			t.Errorf("at once %d: %v, want %d that boot", atOnce, got, want)
 		}
 		if atOnce == 2 {
-			if got := r.core.Snapshot().VJobs[4].Reason; !strings.Contains(got, "array 2 runs 2 of its vjobs at once") {
+			if got := r.core.Snapshot().VJob(4).Reason; !strings.Contains(got, "array 2 runs 2 of its vjobs at once") {
 				t.Errorf("why it waits: %q", got)
 			}
 		}
@@ -56,8 +56,8 @@ func TestAtOnceAndHeld(t *testing.T) {
 	l.VJobs[1].Held = true
 	r := mount(t, settings(), l)
 	r.drain()
-	s := r.core.Snapshot().VJobs
-	if s[2].State != cluster.Waiting || s[3].State != cluster.Booting || s[4].State != cluster.Booting || s[5].State != cluster.Waiting {
+	s := r.core.Snapshot()
+	if s.VJob(2).State != cluster.Waiting || s.VJob(3).State != cluster.Booting || s.VJob(4).State != cluster.Booting || s.VJob(5).State != cluster.Waiting {
 		t.Errorf("got %v", r.states())
 	}
 }

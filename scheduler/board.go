@@ -4,20 +4,21 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vjob/cluster"
+	"vjob/ctxswitch/journal"
 )
 
 // board shows the latest snapshot of the loop.
 type board struct {
 	now      func() time.Time
 	snapshot atomic.Pointer[Snapshot]
-	showing  time.Duration // how long the last snapshot took
+	shown    time.Time     // of the last snapshot with the status of all nodes as of then
+	showing  time.Duration // how long that took
 }
 
 // newBoard returns a board that shows an empty cluster.
 func newBoard(now func() time.Time) *board {
 	b := &board{now: now}
-	b.snapshot.Store(&Snapshot{VJobs: map[cluster.VJobID]VJobStatus{}})
+	b.snapshot.Store(&Snapshot{VJobs: Statuses{}})
 	return b
 }
 
@@ -31,13 +32,22 @@ const (
 	showShare = 10
 )
 
-// show publishes a snapshot when the last one is old enough, or now.
-func (b *board) show(core *Core, now bool) {
-	last, began := b.snapshot.Load(), b.now()
-	if now || began.Sub(last.At) >= max(showEvery, showShare*b.showing) || !last.Ready {
+// show publishes a snapshot when the last one is old enough.
+func (b *board) show(core *Core) {
+	if began := b.now(); began.Sub(b.shown) >= max(showEvery, showShare*b.showing) || !b.latest().Ready {
 		b.snapshot.Store(core.Snapshot())
-		b.showing = b.now().Sub(began)
+		b.shown, b.showing = began, b.now().Sub(began)
 	}
+}
+
+// showStep publishes a snapshot with a step that was committed. The status of nodes may be older, unless the step has
+// changed what is declared of them: it costs as much as there are nodes.
+func (b *board) showStep(core *Core, step *journal.Step) {
+	if last := b.latest(); last.Ready && len(step.Nodes)+len(step.Power) == 0 {
+		b.snapshot.Store(core.snapshotWith(last.Nodes))
+		return
+	}
+	b.snapshot.Store(core.Snapshot())
 }
 
 // publishBroken shows in the snapshot that the loop has stopped.

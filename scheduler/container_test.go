@@ -45,7 +45,7 @@ func small(n int) (vms []cluster.VM) {
 	return vms
 }
 
-func (p *plant) why(id cluster.VJobID) string { return p.loop.Requests.Snapshot().VJobs[id].Reason }
+func (p *plant) why(id cluster.VJobID) string { return p.loop.Requests.Snapshot().VJob(id).Reason }
 
 // order asks something of a vjob, and lets a minute pass.
 func (p *plant) order(id cluster.VJobID, o scheduler.Order) {

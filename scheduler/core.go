@@ -98,7 +98,7 @@ type Core struct {
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	settings.Ordering = settings.OrderingRules()
 	c := &Core{settings: settings, exec: execute.New(settings.Execute, loaded, now), nextPlan: loaded.NextPlan, now: now, quarantine: quarantine.New(settings.Pause)}
-	c.last = lastDecision{verdicts: map[cluster.VJobID]queue.Verdict{}, durations: c.exec.Durations.Estimates()}
+	c.last = lastDecision{queueing: newPlaces(nil), durations: c.exec.Durations.Estimates()}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	retry := c.next.retry
 	c.demand = improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)
@@ -196,7 +196,7 @@ func (c *Core) tendPower(decided bool) {
 	if c.Power.policy == nil {
 		return
 	}
-	proposed := c.Power.tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing, Short: c.last.failover.Why(), View: func() *decide.Variant { return c.vary(c.now) }})
+	proposed := c.Power.tend(&nodepower.Scene{Now: c.now, Decided: decided, Waiting: c.last.queueing.inOrder, Short: c.last.failover.Why(), View: func() *decide.Variant { return c.vary(c.now) }})
 	if c.settings.Improve.Automation.Manual[journal.RecommendPower] {
 		c.Improver.RecommendSwitches(c.now, proposed)
 	}

@@ -153,12 +153,12 @@ func TestBackoff(t *testing.T) {
 	}
 	fail()
 	id := cluster.VJobID(2)
-	status := r.core.Snapshot().VJobs[id]
+	status := r.core.Snapshot().VJob(id)
 	if status.State != cluster.Waiting || len(r.plans) != 1 {
 		t.Fatalf("it is %s after %d plans", status.State, len(r.plans))
 	}
 	r.at(5 * time.Second)
-	if reason := r.core.Snapshot().VJobs[id].Reason; !strings.Contains(reason, "tried 1 times") {
+	if reason := r.core.Snapshot().VJob(id).Reason; !strings.Contains(reason, "tried 1 times") {
 		t.Errorf("it says %q", reason)
 	}
 	r.at(9900 * time.Millisecond)
@@ -211,7 +211,7 @@ func TestOrders(t *testing.T) {
 	for order, ids := range granted {
 		for _, id := range []cluster.VJobID{running, waiting, held, suspended, suspending, stopping} {
 			c := scheduler.NewCore(settings(), crowd(), epoch)
-			before := c.Snapshot().VJobs[id]
+			before := c.Snapshot().VJob(id)
 			err := c.VJobs.Order(epoch, id, order, "u")
 			want := false
 			for _, g := range ids {
@@ -220,7 +220,7 @@ func TestOrders(t *testing.T) {
 			if want != (err == nil) || !want && !errors.Is(err, cluster.ErrConflict) {
 				t.Errorf("%s of one that is %s (held: %v): %v", order, before.State, before.Held, err)
 			}
-			if after := c.Snapshot().VJobs[id]; err != nil && (after.State != before.State || after.Held != before.Held) {
+			if after := c.Snapshot().VJob(id); err != nil && (after.State != before.State || after.Held != before.Held) {
 				t.Errorf("%s was refused and did something", order)
 			}
 		}
@@ -301,7 +301,7 @@ func TestPlacesAndReasons(t *testing.T) {
 		place  int
 		reason string
 	}{1: {0, "to make room for 3"}, 3: {0, ""}, 2: {1, "1st in line"}, 4: {0, "held"}} {
-		got := s.VJobs[id]
+		got := s.VJob(id)
 		if got.Place != want.place || want.reason != "" && !strings.Contains(got.Why("", epoch), want.reason) {
 			t.Errorf("vjob %s is %s, place %d: %q", id, got.State, got.Place, got.Why("", epoch))
 		}
@@ -315,14 +315,14 @@ func TestWalltimeEnds(t *testing.T) {
 	r := mount(t, settings(), l)
 	r.drain()
 	r.at(39 * time.Second)
-	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Running {
+	if s := r.core.Snapshot().VJob(1); s.State != cluster.Running {
 		t.Errorf("before its walltime it is %s", s.State)
 	}
 	if want := epoch.Add(40 * time.Second); !r.wake.Equal(want) {
 		t.Errorf("wakes at %s, want its walltime", r.wake)
 	}
 	r.at(40 * time.Second)
-	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Stopping || !strings.Contains(s.Why("", epoch), "walltime") {
+	if s := r.core.Snapshot().VJob(1); s.State != cluster.Stopping || !strings.Contains(s.Why("", epoch), "walltime") {
 		t.Errorf("at its walltime it is %s: %s", s.State, s.Why("", epoch))
 	}
 }

@@ -69,7 +69,7 @@ func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
 		Approvals: approved,
 		Waits:     c.VJobs.dependencies.Waiting(), Quarantined: c.quarantine.Active(now, vjobs),
 		Learned: learned,
-		Pools:   c.Pools.wanted(nodes, vjobs), Demand: c.exec.VMs.Demand,
+		Pools:   c.Pools.wanted(vjobs), Demand: c.exec.VMs.Demand,
 	}
 }
 

@@ -49,7 +49,7 @@ func TestDependencies(t *testing.T) {
 		l.Past = c.past
 		r := mount(t, settings(), l)
 		r.drain()
-		got := r.core.Snapshot().VJobs[2]
+		got := r.core.Snapshot().VJob(2)
 		if c.want == fails {
 			if !r.failed(2, c.why) {
 				t.Errorf("%s: it is %s (%s), want it to fail: %s", c.name, got.State, got.Reason, c.why)
@@ -81,7 +81,7 @@ func TestUnmet(t *testing.T) {
 		l.Past = []journal.EndedVJob{{ID: 9, Outcome: cluster.Deleted}}
 		r := mount(t, settings(), l)
 		r.drain()
-		got := r.core.Snapshot().VJobs[2]
+		got := r.core.Snapshot().VJob(2)
 		if got.State != want || got.Held != (unmet == cluster.UnmetHolds) || len(r.freed) != 1 {
 			t.Errorf("%s: it is %s, held: %v, freed: %v: %s", unmet, got.State, got.Held, r.freed, got.Reason)
 		}
@@ -92,7 +92,7 @@ func TestUnmet(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.at(1e9)
-		if got := r.core.Snapshot().VJobs[2]; got.State != cluster.Booting {
+		if got := r.core.Snapshot().VJob(2); got.State != cluster.Booting {
 			t.Errorf("released by a user, it is %s: %s", got.State, got.Reason)
 		}
 	}
@@ -111,7 +111,7 @@ func TestFailuresSpread(t *testing.T) {
 	}
 	r := mount(t, settings(), l)
 	r.drain()
-	if left := len(r.core.Snapshot().VJobs); left != 1 {
+	if left := r.core.Snapshot().VJobs.Len(); left != 1 {
 		t.Errorf("%d vjobs are left, want the one that runs", left)
 	}
 }
@@ -149,7 +149,7 @@ func TestDependenciesOnArrays(t *testing.T) {
 		}
 		r := mount(t, settings(), l)
 		r.drain()
-		got := r.core.Snapshot().VJobs[2]
+		got := r.core.Snapshot().VJob(2)
 		if got.State.String() != c.want && !r.failed(2, c.want) {
 			t.Errorf("%s, %s: it is %s: %s; want %s", c.name, c.when, got.State, got.Reason, c.want)
 		}
@@ -169,8 +169,8 @@ func TestAgain(t *testing.T) {
 	}
 	r.core.VJobs.Again(r.now, next)
 	r.at(1e9)
-	s := r.core.Snapshot().VJobs
-	if s[10].Reason != "is held" || s[2].State != cluster.Waiting || !strings.Contains(s[2].Reason, "for vjob 10 to end well") {
-		t.Errorf("the next attempt: %q; its dependent: %q", s[10].Reason, s[2].Reason)
+	s := r.core.Snapshot()
+	if s.VJob(10).Reason != "is held" || s.VJob(2).State != cluster.Waiting || !strings.Contains(s.VJob(2).Reason, "for vjob 10 to end well") {
+		t.Errorf("the next attempt: %q; its dependent: %q", s.VJob(10).Reason, s.VJob(2).Reason)
 	}
 }

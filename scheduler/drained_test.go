@@ -70,7 +70,7 @@ func TestDrainDespiteRules(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Minute)
-				status := p.loop.Requests.Snapshot().VJobs[job.ID]
+				status := p.loop.Requests.Snapshot().VJob(job.ID)
 				if status.State != c.after || (p.where(job) != from) != c.moved || !strings.Contains(status.Reason, c.reason) {
 					t.Errorf("it is %s on %s after %s: %s", status.State, p.where(job), from, status.Reason)
 				}

@@ -24,7 +24,7 @@ func (c *Core) Forecast(now time.Time) (answer func() QueueForecast, err error) 
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	scenes := c.view(now).ForecastInputs(c.last.verdicts)
+	scenes := c.view(now).ForecastInputs(c.last.verdictsByVJob())
 	return func() QueueForecast { return mergeForecasts(now, scenes) }, nil
 }
 

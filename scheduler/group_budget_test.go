@@ -69,7 +69,7 @@ func TestPlacesKnowTheBudgetsOfGroups(t *testing.T) {
 		r.at(time.Second)
 		got := r.booted(3)
 		if len(got) != len(c.want) || len(got) > 0 && (got[0] != c.want[0] || got[1] != c.want[1]) {
-			t.Errorf("%s: booted on %v, want %v: %s", c.name, got, c.want, r.core.Snapshot().VJobs[3].Reason)
+			t.Errorf("%s: booted on %v, want %v: %s", c.name, got, c.want, r.core.Snapshot().VJob(3).Reason)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestReservationsHaveTheirPowerInGroups(t *testing.T) {
 		r.at(time.Hour)
 		got, stopped := r.booted(3), r.suspended()
 		if !slices.Equal(got, []cluster.NodeID{"a", "a"}) || len(stopped) != c.suspends {
-			t.Errorf("%s, %s: it is booted on %v, %v are suspended: %s", c.policy.Name(), c.r2, got, stopped, r.core.Snapshot().VJobs[3].Reason)
+			t.Errorf("%s, %s: it is booted on %v, %v are suspended: %s", c.policy.Name(), c.r2, got, stopped, r.core.Snapshot().VJob(3).Reason)
 		}
 	}
 }

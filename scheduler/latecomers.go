@@ -78,7 +78,7 @@ func (c *Core) reasonToWait(job *cluster.VJob) string {
 		need = need.Plus(vm)
 	}
 	why := "waits: " + queue.Shortage{Missing: c.last.latest.room.Missing(need)}.String()
-	line := c.last.queueing
+	line := c.last.queueing.inOrder
 	if n := len(line); n == 0 || c.VJobs.order.Before(line[n-1], job.ID, c.now) {
 		why += "; " + queue.Ordinal(n+1) + " in line"
 	}

@@ -26,7 +26,7 @@ func latecomer(id cluster.VJobID, vms int, size cluster.Resources) *cluster.VJob
 func (r *rig) submitted(job *cluster.VJob) (why string) {
 	r.core.VJobs.Submitted(r.now, job)
 	r.drain()
-	return r.core.Snapshot().VJobs[job.ID].Reason
+	return reason(r.core, job.ID)
 }
 
 // After a decision that took a second, a vjob that certainly waits is told so at once and makes nothing happen soon; one
@@ -85,13 +85,12 @@ func TestLatecomers(t *testing.T) {
 			if why := r.submitted(job); why != c.why {
 				t.Errorf("before the next decision: %q; want %q", why, c.why)
 			}
-			reason := func() string { return r.core.Snapshot().VJobs[id].Reason }
 			r.at(2 * time.Second)
-			if why := reason(); why == "" || c.why != "" && why != c.why {
+			if why := reason(r.core, id); why == "" || c.why != "" && why != c.why {
 				t.Errorf("after two seconds: %q", why)
 			}
 			r.at(20 * time.Second)
-			if why := reason(); c.why != "" && why != cmp.Or(c.then, c.why) {
+			if why := reason(r.core, id); c.why != "" && why != cmp.Or(c.then, c.why) {
 				t.Errorf("the next decision says %q, before it was %q", why, c.why)
 			}
 		})
@@ -126,7 +125,7 @@ func TestLatecomersAreJudgedAsByADecision(t *testing.T) {
 					continue
 				}
 				putOff++
-				if after := r.core.Snapshot().VJobs[id].Reason; len(r.plans) > before && !moves(r.plans[before:]) {
+				if after := reason(r.core, id); len(r.plans) > before && !moves(r.plans[before:]) {
 					t.Fatalf("%s: vjob %d %s; then it %s, with plan %+v", policy.Name(), id, why, after, r.plans[before].Plan.Gangs)
 				}
 			}
@@ -147,4 +146,10 @@ func moves(plans []journal.Plan) bool {
 		}
 	}
 	return false
+}
+
+// reason returns why a vjob waits or runs.
+func reason(core *scheduler.Core, id cluster.VJobID) string {
+	status, _ := core.Snapshot().VJobs.Get(id)
+	return status.Reason
 }

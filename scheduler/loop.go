@@ -171,7 +171,7 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		core.Took(l.now().Sub(began))
 		err := l.commit(ctx, effects.Step)
 		if len(l.inbox.granted) > 0 && err == nil {
-			l.board.show(core, true) // before the requests are answered
+			l.board.showStep(core, &effects.Step) // before the requests are answered
 		}
 		l.inbox.answer(err)
 		if err == nil && l.inbox.stale {
@@ -193,7 +193,7 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		if !effects.Step.Empty() {
 			l.failures = 0
 		}
-		l.board.show(core, false)
+		l.board.show(core)
 		l.calls.start(ctx, effects)
 		if l.again(ctx, core) {
 			continue

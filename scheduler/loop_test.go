@@ -159,7 +159,7 @@ func TestStopWritesAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Second)
-		ran := p.loop.Requests.Snapshot().VJobs[job.ID].Ran
+		ran := p.loop.Requests.Snapshot().VJob(job.ID).Ran
 		p.close()
 		if kept, _ := p.store.VJob(job.ID); ran < 10*time.Second || kept.Account.Running < ran {
 			t.Errorf("it ran %s, its account has %s", ran, kept.Account.Running)
@@ -315,7 +315,7 @@ func TestOrderIsAnsweredAfterItsCommit(t *testing.T) {
 		if kept, _ := p.store.VJob(5); !kept.Held {
 			t.Error("the hold was answered before it was kept")
 		}
-		if s := p.loop.Requests.Snapshot().VJobs[5]; !s.Held {
+		if s := p.loop.Requests.Snapshot().VJob(5); !s.Held {
 			t.Error("the snapshot does not show what was answered")
 		}
 		failure := errors.New("disk full")

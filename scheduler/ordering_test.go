@@ -48,8 +48,8 @@ func TestFairShareOutlivesARestart(t *testing.T) {
 	standing := func(r *rig) string {
 		var b strings.Builder
 		for _, job := range l.VJobs[1:] {
-			status := r.core.Snapshot().VJobs[job.ID]
-			fmt.Fprintf(&b, "%s %s: %s\n", job.ID, job.Owner, status.Rank.String())
+			rank := r.core.Snapshot().VJobs.Rank(job.ID)
+			fmt.Fprintf(&b, "%s %s: %s\n", job.ID, job.Owner, rank.String())
 		}
 		return b.String()
 	}
@@ -89,7 +89,7 @@ func TestFairShareOutlivesARestart(t *testing.T) {
 func TestQuotaOpens(t *testing.T) {
 	r := mount(t, arranged(t, 6000, 16_000), state(4, 3))
 	r.drain()
-	why := func(id cluster.VJobID) string { return r.core.Snapshot().VJobs[id].Reason }
+	why := func(id cluster.VJobID) string { return r.core.Snapshot().VJob(id).Reason }
 	if len(r.plans) != 1 || len(r.plans[0].Plan.Gangs) != 1 {
 		t.Fatalf("%d plans", len(r.plans))
 	}
@@ -151,7 +151,7 @@ func TestDecidesWhenSharesMove(t *testing.T) {
 	l.Charges = []journal.Charge{{User: "v", Queue: "batch", Hour: epoch, CPUTime: 60_000}}
 	r := mount(t, set, l)
 	r.drain()
-	place := func(id cluster.VJobID) int { return r.core.Snapshot().VJobs[id].Place }
+	place := func(id cluster.VJobID) int { return r.core.Snapshot().VJob(id).Place }
 	if place(12) < place(6) {
 		t.Fatalf("v, with past use, is at %d, and u at %d", place(12), place(6))
 	}

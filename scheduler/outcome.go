@@ -6,8 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidwall/btree"
+
 	"vjob/cluster"
 	"vjob/ctxswitch/duration"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/queue"
 	"vjob/scheduler/decide"
@@ -17,32 +20,35 @@ import (
 
 // lastDecision is what the last decision said, for status requests.
 type lastDecision struct {
-	verdicts  map[cluster.VJobID]queue.Verdict
-	queueing  []cluster.VJobID          // vjobs that wait only for resources or power, in order
-	breaches  []string                  // of rules, as it saw them
-	undrained map[cluster.NodeID]string // drained nodes with VMs, and why
-	division  *entitlement.Division     // nil if the cluster is not divided
-	failover  failover.Report           // after the last decision; its Nodes are 0 if none may be lost
-	latest    *latecomers               // judges vjobs that come after it; nil if it failed
-	late      map[cluster.VJobID]bool   // reservations that were reported as unable to begin in time
-	dropped   map[string]string         // preferred rules that the plan broke, and why
-	durations *duration.Estimates       // as it saw them; those of the settings before the first one
+	verdicts  btree.Map[cluster.VJobID, *queue.Verdict] // none of them changes
+	queueing  *places                                   // of the vjobs that wait only for resources or power
+	breaches  []string                                  // of rules, as it saw them
+	undrained map[cluster.NodeID]string                 // drained nodes with VMs, and why
+	division  *entitlement.Division                     // nil if the cluster is not divided
+	failover  failover.Report                           // after the last decision; its Nodes are 0 if none may be lost
+	latest    *latecomers                               // judges vjobs that come after it; nil if it failed
+	late      map[cluster.VJobID]bool                   // reservations that were reported as unable to begin in time
+	dropped   map[string]string                         // preferred rules that the plan broke, and why
+	durations *duration.Estimates                       // as it saw them; those of the settings before the first one
 }
 
 // note records a decision, and appends what users have to know to the events.
 func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, events []journal.Event) []journal.Event {
 	l.breaches = slices.Concat(v.Invalid.Cluster, d.Breaches)
-	clear(l.verdicts)
-	l.queueing = l.queueing[:0]
+	queueing := make([]cluster.VJobID, 0, len(l.queueing.inOrder))
 	for i := range d.VJobs {
 		job, verdict := d.VJobs[i].Job, d.Verdicts[i]
 		if at, delayed := v.DelayedUntil(job.ID); delayed && verdict.Start.IsZero() {
 			verdict.Start = at // an estimate: competition at that time is unknown
 		}
-		l.verdicts[job.ID] = verdict
+		l.noteVerdict(job.ID, &verdict)
 		if v.WaitsForResources(job, &verdict) {
-			l.queueing = append(l.queueing, job.ID)
+			queueing = append(queueing, job.ID)
 		}
+	}
+	l.forgetOthers(d.VJobs)
+	if !slices.Equal(queueing, l.queueing.inOrder) {
+		l.queueing = newPlaces(queueing)
 	}
 	events = l.reportFailover(now, &d.Failover, events)
 	return l.reportDropped(now, d, l.reportUndrained(now, d.Undrained(), l.reportLate(now, d, events)))
@@ -50,10 +56,45 @@ func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, e
 
 // putOff records the verdict on a vjob that has come since the decision and waits.
 func (l *lastDecision) putOff(job *cluster.VJob, why string) {
-	l.verdicts[job.ID] = queue.Verdict{Target: queue.Wait, Reason: why}
+	l.noteVerdict(job.ID, &queue.Verdict{Target: queue.Wait, Reason: why})
 	if !job.Held {
-		l.queueing = append(l.queueing, job.ID)
+		l.queueing = l.queueing.with(job.ID)
 	}
+}
+
+// noteVerdict keeps a verdict. One that is as before costs nothing.
+func (l *lastDecision) noteVerdict(id cluster.VJobID, v *queue.Verdict) {
+	if last, known := l.verdicts.Get(id); known && *last == *v {
+		return
+	}
+	kept := *v
+	l.verdicts.Set(id, &kept)
+}
+
+// forgetOthers forgets the verdicts on vjobs that the last decision does not have.
+func (l *lastDecision) forgetOthers(vjobs []execute.Report) {
+	if l.verdicts.Len() == len(vjobs) {
+		return
+	}
+	there := make(map[cluster.VJobID]bool, len(vjobs))
+	for i := range vjobs {
+		there[vjobs[i].Job.ID] = true
+	}
+	for _, id := range l.verdicts.Keys() {
+		if !there[id] {
+			l.verdicts.Delete(id)
+		}
+	}
+}
+
+// verdictsByVJob returns the verdicts of the last decision.
+func (l *lastDecision) verdictsByVJob() map[cluster.VJobID]queue.Verdict {
+	list := make(map[cluster.VJobID]queue.Verdict, l.verdicts.Len())
+	l.verdicts.Scan(func(id cluster.VJobID, v *queue.Verdict) bool {
+		list[id] = *v
+		return true
+	})
+	return list
 }
 
 // reportFailover raises an alarm once when too little is left for the loss of nodes, and records when enough is again.
@@ -137,12 +178,12 @@ func (l *lastDecision) noteDivision(d *decide.Decision) {
 
 // entitled returns what the VMs of a vjob are entitled to, by rank; nil if none of them runs or the cluster is not
 // divided.
-func (l *lastDecision) entitled(job *cluster.VJob) (list []entitlement.Entitled) {
-	if l.division == nil {
+func entitled(division *entitlement.Division, job *cluster.VJob) (list []entitlement.Entitled) {
+	if division == nil {
 		return nil
 	}
 	for rank := range job.VMs {
-		e, known := l.division.VMs[job.VMs[rank].ID]
+		e, known := division.VMs[job.VMs[rank].ID]
 		if known && list == nil {
 			list = make([]entitlement.Entitled, len(job.VMs))
 		}

@@ -14,6 +14,7 @@ import (
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/internal/suggest"
+	"vjob/queue/ordering"
 	"vjob/queue/pool"
 	"vjob/scheduler/decide"
 )
@@ -68,10 +69,8 @@ func (p *Pools) restore() error {
 }
 
 // hierarchy returns the pools without VMs, on the capacity of all nodes.
-func (p *Pools) hierarchy() *pool.Hierarchy { return p.on(p.exec.Nodes()) }
-
-func (p *Pools) on(nodes []execute.NodeReport) *pool.Hierarchy {
-	if total := capacity(nodes); p.kept == nil || p.capacity != total {
+func (p *Pools) hierarchy() *pool.Hierarchy {
+	if total := p.exec.Capacity(); p.kept == nil || p.capacity != total {
 		h, err := pool.KeptHierarchy(total, p.all)
 		if err != nil {
 			panic(fmt.Sprintf("scheduler: broken invariant: %v", err)) // the pools were checked
@@ -103,11 +102,11 @@ func (p *Pools) changeable(name string) error {
 }
 
 // wanted returns the pools if there are any, or a vjob has shares, a reservation or a limit of its own; otherwise nil.
-func (p *Pools) wanted(nodes []execute.NodeReport, vjobs []execute.Report) *pool.Hierarchy {
+func (p *Pools) wanted(vjobs []execute.Report) *pool.Hierarchy {
 	if len(p.all) == 0 && !slices.ContainsFunc(vjobs, hasControls) {
 		return nil
 	}
-	return p.on(nodes)
+	return p.hierarchy()
 }
 
 // hasControls reports whether a vjob has shares, a reservation or a limit of its own.
@@ -204,7 +203,7 @@ func (p *Pools) replace(now time.Time, list []pool.PoolStatement, changed, by st
 		return poolError(err, changed, func(i int) string { return list[i].Name })
 	}
 	all := slices.Concat(p.ofSettings, read)
-	h, err := pool.NewHierarchy(capacity(p.exec.Nodes()), all)
+	h, err := pool.NewHierarchy(p.exec.Capacity(), all)
 	if err != nil {
 		return poolError(err, changed, func(i int) string { return all[i].Name })
 	}
@@ -272,10 +271,14 @@ func (p *Pools) honoursRunning(h *pool.Hierarchy) error {
 
 // in returns the pool of a vjob; "" is the cluster.
 func (p *Pools) in(job *cluster.VJob, h *pool.Hierarchy) string {
+	return poolOf(p.settings.Ordering, job, h)
+}
+
+func poolOf(settings *ordering.Settings, job *cluster.VJob, h *pool.Hierarchy) string {
 	if len(h.Members()) == 1 {
 		return "" // there are no pools
 	}
-	return p.settings.Ordering.Pool(job, known(h))
+	return settings.Pool(job, known(h))
 }
 
 // known returns a function that reports whether a pool exists.

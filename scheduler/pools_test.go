@@ -140,7 +140,7 @@ func TestRunningReservationsAreKept(t *testing.T) {
 	if moved := r.core.Flush(r.now).Step.Moved; len(moved) != 1 || moved[0] != (journal.PoolChange{ID: 2, Pool: "a"}) {
 		t.Errorf("moved: %v", moved)
 	}
-	if got := r.core.Snapshot().VJobs[2].Pool; got != "a" {
+	if got := r.core.Snapshot().VJob(2).Pool; got != "a" {
 		t.Errorf("vjob 2 is in %q", got)
 	}
 }
@@ -153,7 +153,7 @@ func TestReservationsWait(t *testing.T) {
 	r.set(cpuPool("a", "", "", "3"))
 	r.set(cpuPool("b", "", "", ""))
 	r.drain()
-	if got, want := r.core.Snapshot().VJobs[3].Reason, "pool a: 2 of 3 CPU are reserved, 2 are needed"; !strings.Contains(got, want) {
+	if got, want := r.core.Snapshot().VJob(3).Reason, "pool a: 2 of 3 CPU are reserved, 2 are needed"; !strings.Contains(got, want) {
 		t.Errorf("vjob 3: %q, want %q", got, want)
 	}
 	r.set(cpuPool("a", "", "", "4"))
@@ -179,7 +179,7 @@ func TestReservationsOfOneDecision(t *testing.T) {
 	if len(r.plans) != 1 || len(r.plans[0].Plan.Gangs) != 1 || r.plans[0].Plan.Gangs[0].VJob != 3 {
 		t.Errorf("plans: %+v", r.plans)
 	}
-	if got, want := r.core.Snapshot().VJobs[4].Reason, "pool a: 2 of 3 CPU are reserved, 2 are needed"; !strings.Contains(got, want) {
+	if got, want := r.core.Snapshot().VJob(4).Reason, "pool a: 2 of 3 CPU are reserved, 2 are needed"; !strings.Contains(got, want) {
 		t.Errorf("vjob 4: %q, want %q", got, want)
 	}
 }
@@ -199,10 +199,10 @@ func TestLimitsBecomeCaps(t *testing.T) {
 		t.Errorf("caps %v, want %v", r.caps(), want)
 	}
 	s := r.core.Snapshot()
-	if !s.Pools.Divided || s.VJobs[1].Entitled[0].Given.CPU > s.VJobs[2].Entitled[0].Given.CPU || s.VJobs[1].Entitled[0].Cap != 250 {
-		t.Errorf("entitled: %+v and %+v", s.VJobs[1].Entitled, s.VJobs[2].Entitled)
+	if !s.Pools.Divided || s.VJob(1).Entitled[0].Given.CPU > s.VJob(2).Entitled[0].Given.CPU || s.VJob(1).Entitled[0].Cap != 250 {
+		t.Errorf("entitled: %+v and %+v", s.VJob(1).Entitled, s.VJob(2).Entitled)
 	}
-	for _, p := range s.Pools.Pools {
+	for _, p := range s.Counted() {
 		if p.Name == "a" && (p.VJobs != 2 || p.VMs != 4 || p.Demand.CPU != cluster.CPU) {
 			t.Errorf("pool a: %+v", p)
 		}
@@ -214,7 +214,7 @@ func TestNoPools(t *testing.T) {
 	l := state2()
 	r := mount(t, settings(), l)
 	r.drain()
-	if s := r.core.Snapshot(); s.Pools.Divided || s.VJobs[1].Entitled != nil {
+	if s := r.core.Snapshot(); s.Pools.Divided || s.VJob(1).Entitled != nil {
 		t.Errorf("divided: %+v", s.Pools)
 	}
 	if !r.wake.IsZero() && r.wake.Sub(epoch) == 5*time.Minute {
@@ -230,13 +230,13 @@ func TestDividedAgain(t *testing.T) {
 	r := mount(t, set, l)
 	r.set(cpuPool("a", "", "", "1"))
 	r.drain()
-	first := r.core.Snapshot().VJobs[2].Entitled[0].Demand.CPU
+	first := r.core.Snapshot().VJob(2).Entitled[0].Demand.CPU
 	for rank := range l.VJobs[1].VMs {
 		r.busy("b", l.VJobs[1].VMs[rank].ID, 250)
 	}
 	r.at(10 * time.Second)
 	r.at(100 * time.Second)
-	if got := r.core.Snapshot().VJobs[2].Entitled[0].Demand.CPU; first != cluster.CPU || got != 250 {
+	if got := r.core.Snapshot().VJob(2).Entitled[0].Demand.CPU; first != cluster.CPU || got != 250 {
 		t.Errorf("demand %s, then %s; want 1 and 0.25", first, got)
 	}
 }

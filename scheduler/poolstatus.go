@@ -1,10 +1,10 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/execute"
 	"vjob/queue/pool"
 	"vjob/scheduler/entitlement"
 )
@@ -23,15 +23,16 @@ type PoolsStatus struct {
 // PoolStatus is the cluster or a pool.
 type PoolStatus struct {
 	entitlement.Pool
-	Stated bool              // through the API, not in the settings
-	Used   cluster.Resources // by the VMs in it and in the pools below it
-	Own    int               // live vjobs in it, without those in the pools below it
-	VJobs  int               // live vjobs in it and in the pools below it
+	Stated bool // through the API, not in the settings
+	// What is in it is counted by [Snapshot.Counted].
+	Used  cluster.Resources // by the VMs in it and in the pools below it
+	Own   int               // live vjobs in it, without those in the pools below it
+	VJobs int               // live vjobs in it and in the pools below it
 }
 
 // status returns the status for snapshots, with the division of the last decision; nil if it divided nothing.
-func (p *Pools) status(nodes []execute.NodeReport, vjobs []execute.Report, division *entitlement.Division) PoolsStatus {
-	h := p.on(nodes)
+func (p *Pools) status(division *entitlement.Division) PoolsStatus {
+	h := p.hierarchy()
 	s := PoolsStatus{Hierarchy: h, Divided: division != nil, StatedBy: p.stated.By, StatedAt: p.stated.At, Pools: make([]PoolStatus, len(h.Members()))}
 	for i, m := range h.Members() {
 		s.Pools[i] = PoolStatus{Pool: entitlement.Pool{Member: m}, Stated: p.find(m.Name) >= 0}
@@ -44,17 +45,24 @@ func (p *Pools) status(nodes []execute.NodeReport, vjobs []execute.Report, divis
 			}
 		}
 	}
-	for i := range vjobs {
-		job := vjobs[i].Job
-		at, _ := h.Pool(p.in(job, h))
-		s.Pools[at].Own++
-		used := p.used(&vjobs[i])
-		for i := at; i >= 0; i = s.Pools[i].Parent {
-			s.Pools[i].VJobs++
-			s.Pools[i].Used = s.Pools[i].Used.Plus(used)
+	return s
+}
+
+// Counted returns the pools with what is in them now: it reads the status of all vjobs.
+func (s *Snapshot) Counted() []PoolStatus {
+	list, at := slices.Clone(s.Pools.Pools), map[string]int{}
+	for i := range list {
+		at[poolKey(i, list[i].Name)] = i
+	}
+	for _, v := range s.VJobs.All() {
+		at := at[v.Pool]
+		list[at].Own++
+		for i := at; i >= 0; i = list[i].Parent {
+			list[i].VJobs++
+			list[i].Used = list[i].Used.Plus(v.Used)
 		}
 	}
-	return s
+	return list
 }
 
 // poolKey returns the name by which a hierarchy knows its first member and others.
@@ -63,17 +71,4 @@ func poolKey(i int, name string) string {
 		return ""
 	}
 	return name
-}
-
-// used returns what the VMs of a vjob use on their nodes. Those of a container use nothing: its inner vjobs do.
-func (p *Pools) used(r *execute.Report) (sum cluster.Resources) {
-	if state := r.Job.State; r.Job.Container || state == cluster.Waiting || state == cluster.Suspended {
-		return sum
-	}
-	for rank := range r.Job.VMs {
-		if vm := r.Job.VMs[rank]; p.exec.VMs.OnNode(vm.ID) {
-			sum = sum.Plus(cluster.Resources{CPU: p.exec.VMs.Use(vm.ID), Memory: vm.Reserved.Memory})
-		}
-	}
-	return sum
 }

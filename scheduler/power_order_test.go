@@ -69,8 +69,8 @@ func TestPowerIsGivenAsRoomIs(t *testing.T) {
 			r.at(c.at)
 			stopped, begun := r.suspended(), r.begun()
 			if !slices.Equal(stopped, some(c.stopped)) || !slices.Equal(begun, some(c.begun)) {
-				s := r.core.Snapshot().VJobs
-				t.Errorf("%v are suspended, %v begin, want %v and %v\n1: %s\n2: %s", stopped, begun, some(c.stopped), some(c.begun), s[1].Reason, s[2].Reason)
+				s := r.core.Snapshot()
+				t.Errorf("%v are suspended, %v begin, want %v and %v\n1: %s\n2: %s", stopped, begun, some(c.stopped), some(c.begun), s.VJob(1).Reason, s.VJob(2).Reason)
 			}
 		})
 	}
@@ -114,9 +114,9 @@ func TestPowerThatIsMissingAtAPlaceIsGivenToOthers(t *testing.T) {
 		r.drain()
 		r.at(2 * time.Second)
 		r.at(4 * time.Second)
-		reason := r.core.Snapshot().VJobs[1].Reason
+		reason := r.core.Snapshot().VJob(1).Reason
 		if got := r.begun(); len(r.suspended()) > 0 || !slices.Equal(got, c.begun) || !strings.Contains(reason, "more would be drawn") {
-			t.Errorf("%s: %v begin, %v are suspended; vjob 1: %q, vjob 2: %q", c.name, got, r.suspended(), reason, r.core.Snapshot().VJobs[2].Reason)
+			t.Errorf("%s: %v begin, %v are suspended; vjob 1: %q, vjob 2: %q", c.name, got, r.suspended(), reason, r.core.Snapshot().VJob(2).Reason)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestOneThatCannotBeSavedGetsNextToNoPower(t *testing.T) {
 	for at := range 5 {
 		r.at(time.Duration(at+1) * time.Second)
 	}
-	caps, reason := r.caps(), r.core.Snapshot().VJobs[2].Reason
+	caps, reason := r.caps(), r.core.Snapshot().VJob(2).Reason
 	if len(r.plans) > 0 || caps["2.0"] != hypervisor.MinCap || caps["1.0"] < 500 || !strings.Contains(reason, "it gets next to no CPU until it can") {
 		t.Errorf("%d plans, caps %v; %q", len(r.plans), caps, reason)
 	}

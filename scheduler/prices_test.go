@@ -60,7 +60,7 @@ func TestFlexibleVJobsWaitForTheCheapestHour(t *testing.T) {
 	}
 	// A node of four processors draws 300 W when they are busy.
 	const want = "waits: until 2026-01-01 02:00 UTC, when its energy costs 0.075 EUR instead of 0.375 at once (80 % less)"
-	got := r.core.Snapshot().VJobs[3].Reason
+	got := r.core.Snapshot().VJob(3).Reason
 	if got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
@@ -106,7 +106,7 @@ func TestWhoDoesNotWaitForAPrice(t *testing.T) {
 		r.core.VJobs.Submitted(r.now, job)
 		r.drain()
 		if r.at(time.Second); !r.started(3) {
-			t.Errorf("%s: it waits: %s", name, r.core.Snapshot().VJobs[3].Reason)
+			t.Errorf("%s: it waits: %s", name, r.core.Snapshot().VJob(3).Reason)
 		}
 	}
 }

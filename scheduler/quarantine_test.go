@@ -116,7 +116,7 @@ func TestBrokenVJobsAreSetAside(t *testing.T) {
 			t.Fatalf("%s: %v start, without the broken ones %v do", name, r.begun(), want.begun())
 		}
 		for id := range m {
-			if reason := r.core.Snapshot().VJobs[id].Reason; !strings.Contains(reason, "it is set aside: ") || !strings.Contains(reason, "a mine in the ") {
+			if reason := r.core.Snapshot().VJob(id).Reason; !strings.Contains(reason, "it is set aside: ") || !strings.Contains(reason, "a mine in the ") {
 				t.Errorf("%s: of %s it says %q", name, id, reason)
 			}
 			if alarms := r.alarms(id); len(alarms) != 1 {

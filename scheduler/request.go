@@ -239,7 +239,7 @@ func (l *Requests) live(ctx context.Context) (func(cluster.VJobID) bool, error) 
 	}
 	known := l.board.latest().VJobs
 	return func(id cluster.VJobID) bool {
-		status, ok := known[id]
+		status, ok := known.Get(id)
 		return ok && !status.State.Terminal()
 	}, nil
 }

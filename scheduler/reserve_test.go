@@ -52,7 +52,7 @@ func TestReservationBeginsInTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(8 * time.Minute)
-		if status := p.loop.Requests.Snapshot().VJobs[job.ID]; !strings.Contains(status.Reason, "waits for its reservation at ") || !status.Start.Equal(job.Reservation) {
+		if status := p.loop.Requests.Snapshot().VJob(job.ID); !strings.Contains(status.Reason, "waits for its reservation at ") || !status.Start.Equal(job.Reservation) {
 			t.Errorf("it %s, and starts at %s", status.Reason, status.Start)
 		}
 		p.expect("before", other.ID, cluster.Running)
@@ -72,7 +72,7 @@ func (p *plant) expect(when string, id cluster.VJobID, want cluster.State) {
 	p.t.Helper()
 	synctest.Wait()
 	if got := p.state(id); got != want {
-		p.t.Errorf("%s: vjob %s is %s, want %s: %s", when, id, got, want, p.loop.Requests.Snapshot().VJobs[id].Reason)
+		p.t.Errorf("%s: vjob %s is %s, want %s: %s", when, id, got, want, p.loop.Requests.Snapshot().VJob(id).Reason)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestReservationsKeepTheirRules(t *testing.T) {
 		}
 		time.Sleep(30 * time.Minute)
 		p.expect("a vjob in the way", fenced.ID, cluster.Waiting)
-		if why := p.loop.Requests.Snapshot().VJobs[fenced.ID].Reason; !strings.Contains(why, "the reservation of vjob 1 at 01:00, which would find no places beside it") {
+		if why := p.loop.Requests.Snapshot().VJob(fenced.ID).Reason; !strings.Contains(why, "the reservation of vjob 1 at 01:00, which would find no places beside it") {
 			t.Error(why)
 		}
 		time.Sleep(30*time.Minute + 20*time.Second)

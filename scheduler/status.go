@@ -12,7 +12,6 @@ import (
 	"vjob/energy"
 	"vjob/hypervisor"
 	"vjob/queue"
-	"vjob/queue/multifactor"
 	"vjob/scheduler/entitlement"
 	"vjob/scheduler/failover"
 	"vjob/scheduler/improve"
@@ -56,11 +55,17 @@ type Snapshot struct {
 	ManualVJobs     int
 	Failover        failover.Report // as of the last decision; its Nodes are 0 if none may be lost
 	Pools           PoolsStatus
-	VJobs           map[cluster.VJobID]VJobStatus
+	VJobs           VJobsStatus
 	Running         []ActionStatus      // actions under way
 	Alarms          []journal.Alarm     // open ones, the oldest first
 	Waits           map[string]Waits    // by queue, since the start
 	Durations       *duration.Estimates // as the last decision saw them; nil before the first step
+}
+
+// VJob returns the status of a live vjob; the zero value for another.
+func (s *Snapshot) VJob(id cluster.VJobID) VJobStatus {
+	status, _ := s.VJobs.Get(id)
+	return status
 }
 
 // Declared returns the nodes without what is observed of them.
@@ -95,12 +100,12 @@ type VJobStatus struct {
 	Queue    string                 // in which it counts
 	Pool     string                 // in which it is; "" is the cluster
 	Entitled []entitlement.Entitled // by rank, as of the last decision; nil if the cluster is not divided or it does not run
-	Rank     multifactor.Priority   // in the order in which vjobs are looked at, now
-	Gang     gang.Record
-	Ran      time.Duration // as far as it counts towards the walltime
-	Crowded  time.Duration // that it ran beside that; see [execute.Report]
-	Watts    energy.Watts  // its shares of what the nodes draw
-	Refusals []Refusal     // nodes on which VMs of it could not be created, since it last got where it should
+	Gang     gang.Record            // it never changes
+	Ran      time.Duration          // as far as it counts towards the walltime
+	Crowded  time.Duration          // that it ran beside that; see [execute.Report]
+	Watts    energy.Watts           // its shares of what the nodes draw
+	Used     cluster.Resources      // by its VMs on their nodes
+	Refusals []Refusal              // nodes on which VMs of it could not be created, since it last got where it should
 }
 
 // Why says why the vjob is in its state and, if it waits, what for: "suspended 14:02 to make

@@ -95,7 +95,7 @@ func (v *VJobs) charge(now time.Time, step *journal.Step) {
 // inOrder updates the order with the state of the vjobs and returns the reports in that order.
 // The reports come in order of ids.
 func (v *VJobs) inOrder(now time.Time, reports []execute.Report) []execute.Report {
-	v.order.SetTotal(capacity(v.exec.Nodes()))
+	v.order.SetTotal(v.exec.Capacity())
 	for i := range reports {
 		r := &reports[i]
 		v.order.Put(r.Job, r.Bound == cluster.VMRunning)
@@ -116,14 +116,6 @@ func (v *VJobs) inOrder(now time.Time, reports []execute.Report) []execute.Repor
 		ordered = append(ordered, reports[i])
 	}
 	return ordered
-}
-
-// capacity returns the capacity of all nodes in any state: draining a node changes no share.
-func capacity(nodes []execute.NodeReport) (sum cluster.Resources) {
-	for _, n := range nodes {
-		sum = sum.Plus(n.Capacity)
-	}
-	return sum
 }
 
 // QueueStatus returns the status of queues, quotas and shares.

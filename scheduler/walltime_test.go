@@ -62,14 +62,14 @@ func TestStretchedWalltimeEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.at(119 * time.Second)
-	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Running {
+	if s := r.core.Snapshot().VJob(1); s.State != cluster.Running {
 		t.Errorf("before its walltime it is %s", s.State)
 	}
 	if want := epoch.Add(2 * time.Minute); !r.wake.Equal(want) {
 		t.Errorf("wakes at %s, want %s", r.wake, want)
 	}
 	r.at(2 * time.Minute)
-	if s := r.core.Snapshot().VJobs[1]; s.State != cluster.Stopping {
+	if s := r.core.Snapshot().VJob(1); s.State != cluster.Stopping {
 		t.Errorf("at its walltime it is %s", s.State)
 	}
 }
@@ -85,7 +85,7 @@ func TestOverdueIsHeld(t *testing.T) {
 	r.drain()
 	for _, at := range []time.Duration{time.Minute, 2 * time.Minute} {
 		r.at(at)
-		s := r.core.Snapshot().VJobs[1]
+		s := r.core.Snapshot().VJob(1)
 		if s.State == cluster.Stopping || !s.Held {
 			t.Errorf("at %s it is %s, held %v: %s", at, s.State, s.Held, s.Reason)
 		}

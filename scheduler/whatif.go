@@ -261,3 +261,11 @@ func (f *WhatIfResult) renumber() {
 	}
 	renumber(&f.Why)
 }
+
+// capacity returns the capacity of the nodes of a question, in any state.
+func capacity(nodes []execute.NodeReport) (sum cluster.Resources) {
+	for i := range nodes {
+		sum = sum.Plus(nodes[i].Capacity)
+	}
+	return sum
+}

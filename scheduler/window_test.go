@@ -36,11 +36,11 @@ func TestVJobsStartWithinTheirWindows(t *testing.T) {
 	if r.started(3) || !r.started(4) || r.started(5) || r.started(6) {
 		t.Fatalf("started: 3 %v, 4 %v, 5 %v, 6 %v", r.started(3), r.started(4), r.started(5), r.started(6))
 	}
-	s := r.core.Snapshot().VJobs[3]
+	s := r.core.Snapshot().VJob(3)
 	if want := "waits: until 2026-01-01 01:30:00 UTC, as it was asked for"; s.Reason != want || !s.Start.Equal(epoch.Add(90*time.Minute)) {
 		t.Errorf("it says %q from %s, want %q", s.Reason, s.Start, want)
 	}
-	if _, live := r.core.Snapshot().VJobs[6]; live {
+	if _, live := r.core.Snapshot().VJobs.Get(6); live {
 		t.Error("what was to have started before it was submitted waits")
 	}
 	answer, err := r.core.Forecast(r.now)
@@ -56,14 +56,14 @@ func TestVJobsStartWithinTheirWindows(t *testing.T) {
 		t.Error("it has started too early")
 	}
 	if r.at(90*time.Minute + time.Second); !r.started(3) {
-		t.Errorf("it has not started at its time: %s", r.core.Snapshot().VJobs[3].Reason)
+		t.Errorf("it has not started at its time: %s", r.core.Snapshot().VJob(3).Reason)
 	}
-	if s, live := r.core.Snapshot().VJobs[5]; !live || !s.Held {
+	if s, live := r.core.Snapshot().VJobs.Get(5); !live || !s.Held {
 		t.Error("what is held has not waited until its time is over")
 	}
 	r.at(100 * time.Minute) // all that was begun is over
 	r.at(2*time.Hour + time.Second)
-	if s, live := r.core.Snapshot().VJobs[5]; live {
+	if s, live := r.core.Snapshot().VJobs.Get(5); live {
 		t.Errorf("its time is over, and it is %s", s.State)
 	}
 	if !r.failed(5, "it will never run: it was to start by 2026-01-01 02:00:00 UTC") {

@@ -68,7 +68,7 @@ func (h *jobHandler) job(caller api.Subject, v *oar.JobView, index map[cluster.N
 // jobView combines what the journal and the scheduler know of a vjob.
 func jobView(row *journal.Row, now *scheduler.Snapshot, viewer string) oar.JobView {
 	v := oar.JobView{VJob: row.VJob, Why: row.Cause.For(viewer).Why(row.State), Reserved: row.Reserved, Started: row.Started, Ended: row.Ended}
-	status, live := now.VJobs[row.ID]
+	status, live := now.VJobs.Get(row.ID)
 	if !live || row.State.Terminal() {
 		return v
 	}

@@ -13,11 +13,7 @@ import (
 
 // vjobAccount is what a vjob uses.
 type vjobAccount struct {
-	ran     time.Duration // as far as it counts towards the walltime
-	crowded time.Duration // running time that does not count: see [accounts.updateCrowding]
-	short   int           // how many of its VMs are short of CPU on crowded nodes
-	marked  time.Time     // the account is complete up to this time
-	phase   gang.Phase    // since marked
+	clock
 	used    journal.Usage // not yet written
 	memory  float64       // MiB·s on nodes, not yet written
 	hours   usageHours    // not yet written
@@ -166,57 +162,5 @@ func (a *vjobAccount) wanted(rec *gang.Record, dt time.Duration) (sum time.Durat
 	return sum
 }
 
-// ranAt is the running time up to an instant, as far as it counts towards the walltime.
-func (a *vjobAccount) ranAt(job *cluster.VJob, now time.Time) time.Duration {
-	if a.phase == gang.Active {
-		return a.ran + a.counts(job, now.Sub(a.marked))
-	}
-	return a.ran
-}
-
-// crowdedAt is the running time up to an instant that does not count.
-func (a *vjobAccount) crowdedAt(job *cluster.VJob, now time.Time) time.Duration {
-	if a.phase == gang.Active {
-		dt := now.Sub(a.marked)
-		return a.crowded + dt - a.counts(job, dt)
-	}
-	return a.crowded
-}
-
 // written is as much of the running time as the journal has.
 func (a *vjobAccount) written() time.Duration { return a.ran - a.used.Running + a.used.Crowded }
-
-// counts is how much of a running time since the last account counts towards the walltime.
-func (a *vjobAccount) counts(job *cluster.VJob, dt time.Duration) time.Duration {
-	if a.short == 0 {
-		return dt
-	}
-	return max(0, dt-a.grace(job))
-}
-
-// grace is for how much longer the walltime of a vjob may be stopped because its nodes are crowded. In all
-// that is the length of the walltime, or [leastGrace] if that is more. Vjobs with a reservation have no
-// grace, since their room is promised to others afterwards.
-func (a *vjobAccount) grace(job *cluster.VJob) time.Duration {
-	if !job.Reservation.IsZero() {
-		return 0
-	}
-	return max(0, max(job.Walltime, leastGrace)-a.crowded)
-}
-
-// leastGrace is for how long short vjobs may have to wait on crowded nodes for one context
-// switch after the other.
-const leastGrace = 10 * time.Minute
-
-// end is when the walltime of a running vjob is over if its nodes stay as crowded as they are;
-// zero without a walltime.
-func (a *vjobAccount) end(job *cluster.VJob) time.Time {
-	if job.Walltime <= 0 {
-		return time.Time{}
-	}
-	at := a.marked.Add(job.Walltime - a.ran)
-	if a.short > 0 {
-		at = at.Add(a.grace(job))
-	}
-	return at
-}

@@ -52,7 +52,7 @@ func (ac *accounts) phaseChanged(p *gangState) {
 // addAll adds the time since the last call to all accounts, and writes those that are due, or all.
 func (ac *accounts) addAll(write bool) {
 	written, hours, metered := len(ac.out.Step.Usage), len(ac.out.Step.UsageHours), len(ac.out.Step.Meters)
-	for _, p := range ac.gangs.live {
+	for _, p := range ac.gangs.begun {
 		ac.add(p, write)
 	}
 	slices.SortFunc(ac.out.Step.Usage[written:], func(a, b journal.Usage) int { return cmp.Compare(a.VJob, b.VJob) })
@@ -63,7 +63,7 @@ func (ac *accounts) addAll(write bool) {
 // add adds the time since the last call to a vjob's account, and writes it if that is due. It reports whether something
 // was written.
 func (ac *accounts) add(p *gangState, write bool) bool {
-	p.account.add(ac.now, p.job, &p.rec)
+	p.account.add(ac.now, p.job, p.rec)
 	if !write && !p.account.due() {
 		return false
 	}
@@ -94,6 +94,8 @@ func (ac *accounts) observe(view *hypervisor.View) {
 		if !ok {
 			continue
 		}
+		ac.changed(p)
+		ac.gangs.begun[p.job.ID] = p
 		if c.State == hypervisor.CopyRunning && p.account.observe(ac.now, p.job, view.Node, c, ac.hooks.Expect) {
 			ac.changes++
 		}
@@ -109,8 +111,9 @@ func (ac *accounts) observe(view *hypervisor.View) {
 
 // closeAbsence notes until when a member existed, and adds the absence to the account once this is known of all members.
 func (ac *accounts) closeAbsence(p *gangState, rank int, until time.Time) {
-	if p.account.absence != nil && p.account.closeAbsence(p.job, &p.rec, rank, until) {
+	if p.account.absence != nil && p.account.closeAbsence(p.job, p.rec, rank, until) {
 		ac.walltimes.await(p)
+		ac.changed(p)
 		ac.changes++
 	}
 }

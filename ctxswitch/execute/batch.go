@@ -16,6 +16,8 @@ type batch struct {
 
 	// The gangs to drive, so that the cost of a step depends on its events and not on all vjobs.
 	dirty map[cluster.VJobID]bool // gangs that something happened to
+	// stale are the vjobs with a report that differs from the published one: see [Executor.Live].
+	stale map[cluster.VJobID]bool
 	// alarmed are the gangs with a condition that needs an administrator, and some that had one.
 	alarmed map[cluster.VJobID]bool
 	// denied are the gangs that wait for room or for a transfer slot.
@@ -23,11 +25,14 @@ type batch struct {
 }
 
 func newBatch(now time.Time) *batch {
-	return &batch{now: now, dirty: map[cluster.VJobID]bool{}, alarmed: map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{}}
+	return &batch{now: now, dirty: map[cluster.VJobID]bool{}, stale: map[cluster.VJobID]bool{}, alarmed: map[cluster.VJobID]bool{}, denied: map[cluster.VJobID]bool{}}
 }
 
 // Changes grows whenever something changed on which a decision depends.
 func (b *batch) Changes() uint64 { return b.changes }
+
+// changed notes that the report of a vjob differs from the published one, or may.
+func (b *batch) changed(p *gangState) { b.stale[p.job.ID] = true }
 
 // event adds one line for users.
 func (b *batch) event(ev journal.Event) {

@@ -114,7 +114,7 @@ func (gs *gangs) conditions(id cluster.VJobID) (list []journal.Condition) {
 	for kind, of := range texts {
 		list = append(list, journal.Condition{Kind: kind, VJob: id, Text: fmt.Sprintf("vjob %s: %s", id, strings.Join(of, "; "))})
 	}
-	return append(list, keptImages(&p.rec)...)
+	return append(list, keptImages(p.rec)...)
 }
 
 // keptImages is the condition of a vjob with images that are newer than the database.

@@ -40,6 +40,7 @@ func (ac *accounts) countShort(id cluster.VJobID, more int) {
 	}
 	ac.add(p, false)
 	p.account.short += more
+	ac.changed(p)
 	ac.walltimes.await(p)
 }
 

@@ -70,6 +70,19 @@ func (vs *VMs) Use(vm cluster.VMID) cluster.MilliCPU {
 	return use
 }
 
+// used is what the VMs of a vjob use on their nodes. Those of a container use nothing: its inner vjobs do.
+func (vs *VMs) used(p *gangState) (sum cluster.Resources) {
+	if p.job.Container || p.job.State == cluster.Waiting || p.job.State == cluster.Suspended {
+		return sum
+	}
+	for rank := range p.job.VMs {
+		if vm := &p.job.VMs[rank]; vs.OnNode(vm.ID) {
+			sum = sum.Plus(cluster.Resources{CPU: vs.Use(vm.ID), Memory: vm.Reserved.Memory})
+		}
+	}
+	return sum
+}
+
 // OnNode reports whether a copy of a VM was seen on a node.
 func (vs *VMs) OnNode(vm cluster.VMID) bool { return len(vs.nodes.seenOn[vm]) > 0 }
 

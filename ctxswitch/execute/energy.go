@@ -49,6 +49,7 @@ func (em *energyMeter) update(n *node) {
 	for _, s := range n.power.shares {
 		if p, ok := em.gangs.live[s.vm.VJob]; ok {
 			p.account.watts -= s.watts
+			em.changed(p)
 		}
 	}
 	n.power.watts, n.power.shares = max(power.Standby, n.offWatts), n.power.shares[:0]
@@ -63,6 +64,7 @@ func (em *energyMeter) update(n *node) {
 		n.power.shares = append(n.power.shares, powerShare{use.vm, w})
 		if p, ok := em.gangs.live[use.vm.VJob]; ok {
 			p.account.watts += w
+			em.changed(p)
 		}
 	}
 }

@@ -56,9 +56,10 @@ func (en *engine) advance(p *gangState) (live bool) {
 			return false
 		}
 		if !turn.Changed {
-			en.gangs.active[p.job.ID] = p
 			if p.atRest(en.now) {
 				delete(en.gangs.active, p.job.ID)
+			} else {
+				en.gangs.active[p.job.ID] = p
 			}
 			return true
 		}
@@ -160,8 +161,12 @@ func (en *engine) limitRoomWait(p *gangState) {
 // commit makes a new record the present one and notifies all that depends on it.
 func (en *engine) commit(p *gangState, rec gang.Record) {
 	before := p.rec
-	p.rec = rec
-	p.recordRefusals(&before, &rec, en.now)
+	p.rec = &rec
+	en.changed(p)
+	if rec.Phase != gang.Absent {
+		en.gangs.begun[p.job.ID] = p
+	}
+	p.recordRefusals(before, &rec, en.now)
 	en.nodes.updateJobsOnAll(p)
 	if len(rec.Kept) > 0 {
 		en.gangs.withImages[p.job.ID] = true

@@ -39,7 +39,8 @@ import (
 type Executor struct {
 	Hooks
 	*batch
-	gangs *gangs
+	gangs     *gangs
+	published published
 
 	// What was observed.
 	nodes   *nodes
@@ -81,7 +82,7 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
 		meter, state := loaded.Meters[job.ID], e.gangs.live[job.ID]
-		state.account.resume(&meter, &state.rec, now)
+		state.account.resume(&meter, state.rec, now)
 	}
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
@@ -155,6 +156,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 		e.alarmed[job.ID] = true // perhaps
 	}
 	e.dirty[job.ID] = true
+	e.changed(p)
 	e.nodes.updateJobsOnAll(p)
 	e.Walltimes.await(p)
 	e.changes++
@@ -197,9 +199,10 @@ func (e *Executor) WriteAccounts(now time.Time) journal.Step {
 func (e *Executor) Flush() Effects {
 	for len(e.dirty) > 0 {
 		ids := slices.Sorted(maps.Keys(e.dirty))
-		clear(e.dirty)
+		e.dirty = map[cluster.VJobID]bool{} // a cleared map would keep its size, which each step goes through
 		e.gangs.sortByPlan(ids)
 		for _, id := range ids {
+			e.stale[id] = true
 			if p, ok := e.gangs.live[id]; ok && e.engine.advance(p) {
 				e.tuner.correct(p)
 			}

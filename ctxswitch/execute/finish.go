@@ -37,6 +37,7 @@ func (en *engine) hold(p *gangState, held bool, cause cluster.Cause) {
 		return
 	}
 	job := p.changing()
+	en.changed(p)
 	job.Held, job.Hold = held, cluster.Cause{}
 	if held {
 		job.Hold = cause

@@ -13,7 +13,7 @@ import (
 // gangState is one vjob with its gang record and the state that a restart may forget.
 type gangState struct {
 	job *cluster.VJob // it never changes: see [gangState.changing]
-	rec gang.Record
+	rec *gang.Record  // it never changes either
 
 	todo    []*assignment // gangs of plans, in order; todo[0] is the one under way or next
 	members []memberState // by rank; nil as long as nothing was done for the vjob since the start
@@ -36,7 +36,7 @@ type gangState struct {
 // newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
 // wait.
 func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState {
-	p := &gangState{job: job, rec: rec, born: now, account: vjobAccount{marked: now, phase: rec.Phase}}
+	p := &gangState{job: job, rec: &rec, born: now, account: vjobAccount{clock: clock{marked: now, phase: rec.Phase}}}
 	if rec.Phase == gang.Pausing {
 		p.phase.skewFrom, p.phase.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}

@@ -10,7 +10,9 @@ type gangs struct {
 	live map[cluster.VJobID]*gangState
 	// active gangs are under way, have calls without an observed effect, or back off before a
 	// retry.
-	active     map[cluster.VJobID]*gangState
+	active map[cluster.VJobID]*gangState
+	// begun gangs are on nodes, or were: those that have something to account.
+	begun      map[cluster.VJobID]*gangState
 	containers map[cluster.VJobID]*gangState // those that others run in
 	promises   promises
 	// withImages are the vjobs that keep images of earlier lives, and some that did.
@@ -23,7 +25,8 @@ type gangs struct {
 
 func newGangs() *gangs {
 	return &gangs{
-		live: map[cluster.VJobID]*gangState{}, active: map[cluster.VJobID]*gangState{}, containers: map[cluster.VJobID]*gangState{},
+		live: map[cluster.VJobID]*gangState{}, active: map[cluster.VJobID]*gangState{}, begun: map[cluster.VJobID]*gangState{},
+		containers: map[cluster.VJobID]*gangState{},
 		promises:   promises{},
 		withImages: map[cluster.VJobID]bool{}, kept: map[cluster.VJobID]*gang.Record{},
 	}
@@ -40,7 +43,13 @@ func (gs *gangs) of(vm cluster.VMID) (p *gangState, ok bool) {
 
 // add enters a gang that is new, or was loaded.
 func (gs *gangs) add(p *gangState) {
-	gs.live[p.job.ID], gs.active[p.job.ID] = p, p
+	gs.live[p.job.ID] = p
+	if !p.rec.Phase.Stable() {
+		gs.active[p.job.ID] = p
+	}
+	if p.rec.Phase != gang.Absent || p.account.ran > 0 || p.account.crowded > 0 {
+		gs.begun[p.job.ID] = p
+	}
 	if len(p.rec.Kept) > 0 {
 		gs.withImages[p.job.ID] = true
 	}
@@ -56,6 +65,7 @@ func (gs *gangs) remove(p *gangState) {
 	}
 	delete(gs.live, p.job.ID)
 	delete(gs.active, p.job.ID)
+	delete(gs.begun, p.job.ID)
 	delete(gs.containers, p.job.ID)
 }
 

@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -131,8 +132,21 @@ func (d *harness) flush() {
 		d.chains = append(d.chains, c.Calls)
 		d.calls = append(d.calls, c.Calls...)
 	}
+	d.published()
 	d.looks = append(d.looks, effects.Looks...)
 	d.looking = d.looking || effects.LookStore
+}
+
+// published checks that the published reports are those of now. Each call takes in only what has changed since the last.
+func (d *harness) published() {
+	live, want := d.exec.Live(), d.exec.Jobs()
+	got := slices.Collect(live.All())
+	for i := range want {
+		want[i].Booked = 0 // it is not published
+	}
+	if !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {
+		d.t.Errorf("published are\n%+v, now it is\n%+v", got, want)
+	}
 }
 
 // settle answers all looks until nothing more is wanted, and lets no time pass.

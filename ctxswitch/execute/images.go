@@ -32,6 +32,7 @@ func (im *Images) check() {
 			im.event(journal.Event{Kind: journal.EventAlarm, VJob: id, Text: fmt.Sprintf("vjob %s: %s", id, missing)})
 		}
 		p.missing = missing
+		im.changed(p)
 		im.alarmed[id] = true
 		im.changes++
 	}

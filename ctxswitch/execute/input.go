@@ -144,9 +144,9 @@ func (in *inputs) possibleNodes(p *gangState, rank int) []cluster.NodeID {
 // step asks the protocol for the next turn of a gang.
 func (in *inputs) step(p *gangState) gang.Turn {
 	if p.job.Container {
-		return gang.StepContainer(p.rec, in.input(p), in.inside(p))
+		return gang.StepContainer(*p.rec, in.input(p), in.inside(p))
 	}
-	return gang.Step(p.rec, in.input(p))
+	return gang.Step(*p.rec, in.input(p))
 }
 
 // containerSight is all that is to be seen of a member of a container: whether its node is lost.

@@ -81,7 +81,7 @@ func (im *Images) orphan(image hypervisor.Image) (Orphan, bool) {
 // record is the record of a vjob that lives, or has ended and left images that are kept.
 func (im *Images) record(id cluster.VJobID) (rec *gang.Record, live bool) {
 	if p, ok := im.gangs.live[id]; ok {
-		return &p.rec, true
+		return p.rec, true
 	}
 	return im.gangs.kept[id], false
 }

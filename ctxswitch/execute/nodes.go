@@ -113,6 +113,11 @@ func (ns *nodes) updateSilent(n *node) {
 	if _, was := ns.silent[n.ID]; was != n.silent() {
 		ns.offers++
 	}
+	for id := range ns.jobsOn[n.ID] {
+		if p, live := ns.gangs.live[id]; live {
+			ns.changed(p)
+		}
+	}
 	if n.silent() {
 		ns.silent[n.ID] = n
 	} else {

@@ -22,6 +22,7 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 		return nil // how it ends stands already
 	}
 	p.drop(journal.PlanDropped, cause.String())
+	e.changed(p)
 	if p.rec.Phase == gang.Absent {
 		rec := *p.rec.Clone()
 		rec.Then, rec.Cause, rec.Since = then, cause, now
@@ -67,7 +68,8 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	job, rec := p.job.WithShape(shape), *p.rec.Clone()
 	rec.Members = make([]gang.Member, len(job.VMs))
 	next := newGangState(job, rec, now)
-	e.gangs.live[id], e.gangs.active[id], e.dirty[id] = next, next, true
+	e.gangs.live[id], e.dirty[id] = next, true
+	e.changed(next)
 	e.changes++
 	r := journal.Reshape{VJob: id, Shape: shape, Walltime: job.Walltime}
 	for i := range job.VMs {
@@ -109,6 +111,7 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 		p.todo = append(p.todo, a)
 		e.gangs.promises.add(p, a)
 		e.dirty[g.VJob] = true
+		e.changed(p)
 	}
 }
 
@@ -136,6 +139,7 @@ func (e *Executor) setTerm(now time.Time, id cluster.VJobID, text string, set fu
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
 	set(p.changing())
+	e.changed(p)
 	e.changes++
 	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: text})
 	return nil

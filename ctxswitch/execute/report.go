@@ -26,9 +26,10 @@ type Report struct {
 	Promised journal.PlanID
 	// Blind: a silent node may hold a copy of a member; nothing is done with it.
 	Blind   bool
-	Wait    string       // what its gang waits for, "" for nothing
-	Missing string       // which of its images cannot be read now, "" when none
-	Watts   energy.Watts // that it draws now: its shares of the nodes
+	Wait    string            // what its gang waits for, "" for nothing
+	Missing string            // which of its images cannot be read now, "" when none
+	Watts   energy.Watts      // that it draws now: its shares of the nodes
+	Used    cluster.Resources // by its VMs on their nodes; inner vjobs use what their container has
 	Running
 	Failing
 }
@@ -90,8 +91,8 @@ func (e *Executor) report(p *gangState) Report {
 	}
 	return Report{
 		Promised: promised,
-		Job:      p.job, Record: &p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.mayHide(p), Wait: p.wait,
-		Missing: cmp.Or(p.missing, e.store.unseen(p)), Watts: max(p.account.watts, 0),
+		Job:      p.job, Record: p.rec, Idle: p.idle(), Bound: p.bound(), Blind: e.nodes.mayHide(p), Wait: p.wait,
+		Missing: cmp.Or(p.missing, e.store.unseen(p)), Watts: max(p.account.watts, 0), Used: e.VMs.used(p),
 		Running: Running{
 			Ran: p.account.ranAt(p.job, e.now), Crowded: p.account.crowdedAt(p.job, e.now), Short: p.account.short > 0,
 			Booked: p.account.written(), Began: p.hasStarted(),
@@ -139,6 +140,14 @@ func (e *Executor) Nodes() []NodeReport {
 		list = append(list, e.reportNode(e.nodes.byID[id]))
 	}
 	return list
+}
+
+// Capacity returns the capacity of all nodes in any state: draining a node changes no share.
+func (e *Executor) Capacity() (sum cluster.Resources) {
+	for _, n := range e.nodes.byID {
+		sum = sum.Plus(n.Capacity)
+	}
+	return sum
 }
 
 // Node reports one node.

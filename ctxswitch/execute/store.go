@@ -36,6 +36,9 @@ func (st *store) update(shown hypervisor.Store, err error) {
 	}
 	if st.asOf == 0 {
 		st.changes++ // suspended vjobs may resume
+		for _, p := range st.gangs.begun {
+			st.changed(p)
+		}
 	}
 	st.shown, st.asOf = shown, st.lookBegan
 	for _, image := range shown.Images {

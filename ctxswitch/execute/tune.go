@@ -47,6 +47,7 @@ func (tn *tuner) wantCaps(p *gangState, most []cluster.MilliCPU) {
 		if p.member(rank).tuning.most != most[rank] {
 			w := &p.memberOf(rank).tuning
 			w.most, w.tries = most[rank], 0
+			tn.changed(p)
 			tn.dirty[p.job.ID] = true
 		}
 	}

@@ -55,6 +55,7 @@ func (wt *Walltimes) Set(now time.Time, id cluster.VJobID, walltime time.Duratio
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
 	p.changing().Walltime = walltime
+	wt.changed(p)
 	wt.await(p)
 	wt.changes++
 	wt.out.Step.Spans = append(wt.out.Step.Spans, journal.WalltimeChange{ID: id, Walltime: walltime})
@@ -75,7 +76,7 @@ func (wt *Walltimes) Next() time.Time {
 
 // Overdue lists the vjobs that have reached their walltime, in order.
 func (wt *Walltimes) Overdue() (over []cluster.VJobID) {
-	for id, p := range wt.gangs.live {
+	for id, p := range wt.gangs.begun {
 		if wall := p.job.Walltime; wall > 0 && p.rec.Phase != gang.Clearing && p.account.ranAt(p.job, wt.now) >= wall {
 			over = append(over, id)
 		}

@@ -3,6 +3,8 @@ package ordering
 import (
 	"time"
 
+	"github.com/tidwall/btree"
+
 	"vjob/cluster"
 	"vjob/queue/fairshare"
 	"vjob/queue/multifactor"
@@ -20,9 +22,10 @@ type Order struct {
 	ledger     quota.Ledger
 
 	jobs           map[cluster.VJobID]*rankedJob
-	accounts       map[string]*activeAccount // of these vjobs, by path
-	charged        bool                      // use has changed since the last updateFactors
-	factorsChanged bool                      // a factor differs from the one in the sorter
+	accounts       map[string]*activeAccount  // of these vjobs, by path
+	factors        btree.Map[string, float64] // of the accounts, for [Ranks]
+	charged        bool                       // use has changed since the last updateFactors
+	factorsChanged bool                       // a factor differs from the one in the sorter
 	watch          watch
 }
 
@@ -66,20 +69,9 @@ func (d *Order) SetTotal(total cluster.Resources) {
 	}
 	d.total = total
 	for _, e := range d.jobs {
-		e.rank.Size = d.size(e.need)
+		e.rank.Size = sizeOf(e.need, d.total)
 		d.sorter.Put(e.rank)
 	}
-}
-
-// size returns the share of the cluster that a vjob needs, of its scarcest resource.
-func (d *Order) size(need cluster.Resources) (part float64) {
-	if d.total.CPU > 0 {
-		part = float64(need.CPU) / float64(d.total.CPU)
-	}
-	if d.total.Memory > 0 {
-		part = max(part, float64(need.Memory)/float64(d.total.Memory))
-	}
-	return part
 }
 
 // Put adds a vjob, or updates whether it runs or is under way to.
@@ -105,12 +97,13 @@ func (d *Order) newEntry(j *cluster.VJob) *rankedJob {
 	if !known {
 		h = &activeAccount{path: path, factor: d.hysteresis.Update(name, d.shares.Factor(path))}
 		d.accounts[name] = h
+		d.factors.Set(name, h.factor)
 	}
 	h.vjobs++
 	need := j.Reserved()
 	return &rankedJob{who: who, account: h, need: need, inner: j.Inner != 0, rank: multifactor.Factors{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
-		Queue: d.settings.Queues.Factor(who.Queue), FairShare: h.factor, Size: d.size(need),
+		Queue: d.settings.Queues.Factor(who.Queue), FairShare: h.factor, Size: sizeOf(need, d.total),
 	}}
 }
 
@@ -124,6 +117,7 @@ func (d *Order) Drop(id cluster.VJobID) {
 	d.sorter.Drop(id)
 	if e.account.vjobs--; e.account.vjobs == 0 {
 		delete(d.accounts, e.account.path.String())
+		d.factors.Delete(e.account.path.String())
 	}
 }
 
@@ -159,7 +153,7 @@ func (d *Order) WhatIf(j *cluster.VJob, now time.Time) multifactor.Priority {
 	}
 	return d.settings.Rank.Priority(&multifactor.Factors{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
-		Queue: d.settings.Queues.Factor(who.Queue), FairShare: factor, Size: d.size(j.Reserved()),
+		Queue: d.settings.Queues.Factor(who.Queue), FairShare: factor, Size: sizeOf(j.Reserved(), d.total),
 	}, now)
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"vjob/cluster"
 	"vjob/queue/fairshare"
 	"vjob/queue/quota"
 )
@@ -88,12 +87,4 @@ func (d *Order) userOf(s *fairshare.Status) string {
 	default:
 		return s.Path[0]
 	}
-}
-
-// Queue returns the queue in which a vjob counts; "" for an unknown one.
-func (d *Order) Queue(id cluster.VJobID) string {
-	if e, known := d.jobs[id]; known {
-		return e.who.Queue
-	}
-	return ""
 }

@@ -65,6 +65,7 @@ func (d *Order) updateFactors() {
 	for name, h := range d.accounts {
 		if factor := d.hysteresis.Update(name, d.shares.Factor(h.path)); factor != h.factor {
 			h.factor, d.factorsChanged = factor, true
+			d.factors.Set(name, factor)
 		}
 	}
 }

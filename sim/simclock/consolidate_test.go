@@ -142,7 +142,7 @@ func TestNodesAreEmptiedAndStayOff(t *testing.T) {
 func TestConsolidationKeepsRules(t *testing.T) {
 	p := scattered(t, "spread(VM[0..1]);")
 	p.run(30 * time.Minute)
-	for id := range p.shell.Snapshot().VJobs {
+	for id := range p.shell.Snapshot().VJobs.All() {
 		hosts := map[cluster.NodeID]bool{}
 		for _, n := range p.shell.Snapshot().Nodes {
 			for _, vm := range n.VMs {

@@ -60,10 +60,10 @@ func TestDepartingVJobsKeepTheirPower(t *testing.T) {
 	for range 3600 {
 		s.run(time.Second)
 		snap := s.shell.Snapshot()
-		if left.IsZero() && snap.VJobs[first].State == cluster.Suspended {
+		if left.IsZero() && snap.VJob(first).State == cluster.Suspended {
 			left = s.shell.Now()
 		}
-		v := snap.VJobs[second]
+		v := snap.VJob(second)
 		told = told || strings.Contains(v.Reason, "more would be drawn with it until vjob 1 has left")
 		if strings.HasPrefix(v.Reason, "waits: tried ") {
 			turned++

@@ -40,7 +40,7 @@ func TestFailoverCapacityStaysOn(t *testing.T) {
 	if n := p.count(cycle.Starting); n != 1 || p.state(large) != cluster.Waiting {
 		t.Fatalf("%d nodes boot, the vjob is %s", n, p.state(large))
 	}
-	if why := p.shell.Snapshot().VJobs[large].Reason; !strings.Contains(why, "keeps room for the loss of a node (policy.failover): 2 CPU short") {
+	if why := p.shell.Snapshot().VJob(large).Reason; !strings.Contains(why, "keeps room for the loss of a node (policy.failover): 2 CPU short") {
 		t.Error(why)
 	}
 	p.run(10 * time.Minute)
@@ -114,7 +114,7 @@ func TestFailoverCapacityIsForLostVMs(t *testing.T) {
 	}
 	p.run(time.Minute)
 	if p.state(lost) != cluster.Running || p.state(more) != cluster.Waiting {
-		t.Errorf("the lost vjob is %s, the other %s: %s", p.state(lost), p.state(more), p.shell.Snapshot().VJobs[lost].Reason)
+		t.Errorf("the lost vjob is %s, the other %s: %s", p.state(lost), p.state(more), p.shell.Snapshot().VJob(lost).Reason)
 	}
 	if f := p.shell.Snapshot().Failover; f.Holds {
 		t.Errorf("%+v", f)

@@ -35,7 +35,7 @@ func (p *plant) later(n int, mode cluster.MoveMode) (list []cluster.VJobID) {
 
 // at returns the node of the first VM of a vjob.
 func (p *plant) at(id cluster.VJobID) cluster.NodeID {
-	return p.shell.Snapshot().VJobs[id].Gang.Members[0].Node
+	return p.shell.Snapshot().VJob(id).Gang.Members[0].Node
 }
 
 // moved returns the vjobs that have left n1.

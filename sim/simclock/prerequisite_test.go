@@ -57,7 +57,7 @@ func TestStartsNeedMoves(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	p.approveAll()
-	if got := p.shell.Snapshot().VJobs[large.ID].State; got != cluster.Running {
+	if got := p.shell.Snapshot().VJob(large.ID).State; got != cluster.Running {
 		t.Errorf("it is %s: %s", got, p.where())
 	}
 }

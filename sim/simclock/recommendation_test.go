@@ -179,7 +179,7 @@ func TestStartsWaitForApproval(t *testing.T) {
 	if len(list) != 2 || list[0].VJob != first || list[1].VJob != second || len(list[0].Moves) != 2 || list[0].Moves[0].To == "" {
 		t.Fatalf("%+v", list)
 	}
-	status := p.shell.Snapshot().VJobs[second]
+	status := p.shell.Snapshot().VJob(second)
 	if status.State != cluster.Waiting || !strings.Contains(status.Reason, "its start has to be approved: recommendation 2") {
 		t.Errorf("%s: %s", status.State, status.Reason)
 	}
@@ -188,14 +188,14 @@ func TestStartsWaitForApproval(t *testing.T) {
 	}
 	p.run(time.Minute)
 	now := p.shell.Snapshot()
-	if now.VJobs[first].State != cluster.Waiting || now.VJobs[second].State != cluster.Running {
-		t.Errorf("%s and %s", now.VJobs[first].State, now.VJobs[second].State)
+	if now.VJob(first).State != cluster.Waiting || now.VJob(second).State != cluster.Running {
+		t.Errorf("%s and %s", now.VJob(first).State, now.VJob(second).State)
 	}
 	if got := p.recommended(journal.RecommendationApplied); got.VJob != second || got.By != "root" {
 		t.Errorf("%+v", got)
 	}
 	for _, m := range list[1].Moves {
-		if got := now.VJobs[second].Gang.Members[m.VM.Rank].Node; got != m.To {
+		if got := now.VJob(second).Gang.Members[m.VM.Rank].Node; got != m.To {
 			t.Errorf("%s runs on %s", m, got)
 		}
 	}
@@ -220,7 +220,7 @@ func TestStaleStartIsSuperseded(t *testing.T) {
 	}
 	p.run(time.Minute)
 	again := p.pending()[0]
-	if got := p.shell.Snapshot().VJobs[first].State; got != cluster.Waiting || again.VJob != first || again.Moves[0].To == r.Moves[0].To {
+	if got := p.shell.Snapshot().VJob(first).State; got != cluster.Waiting || again.VJob != first || again.Moves[0].To == r.Moves[0].To {
 		t.Errorf("vjob %s is %s: %+v", first, got, again)
 	}
 }

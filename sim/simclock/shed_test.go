@@ -35,12 +35,12 @@ func TestNodesGoOffForTheirIdlePower(t *testing.T) {
 	p := switchable(t, managed(), draws(190))
 	job := p.hour(1)
 	p.run(time.Second)
-	if why := p.shell.Snapshot().VJobs[job].Reason; p.state(job) != cluster.Waiting || !strings.Contains(why, "the power budget of the cluster is 190 W") {
+	if why := p.shell.Snapshot().VJob(job).Reason; p.state(job) != cluster.Waiting || !strings.Contains(why, "the power budget of the cluster is 190 W") {
 		t.Fatalf("it is %s: %s", p.state(job), why)
 	}
 	p.run(3 * time.Minute)
 	if p.state(job) != cluster.Running || p.count(cycle.Off) != 2 {
-		t.Fatalf("it is %s: %s; %d nodes are off", p.state(job), p.shell.Snapshot().VJobs[job].Reason, p.count(cycle.Off))
+		t.Fatalf("it is %s: %s; %d nodes are off", p.state(job), p.shell.Snapshot().VJob(job).Reason, p.count(cycle.Off))
 	}
 	if p.run(2 * time.Hour); p.state(job) != cluster.Terminated {
 		t.Errorf("it is %s", p.state(job))
@@ -64,10 +64,10 @@ func TestNodesComeOnWithinTheBudget(t *testing.T) {
 		large := p.hour(2)
 		p.run(10 * time.Minute)
 		if on := len(p.presses) > before; on != c.early || (p.state(large) == cluster.Running) != on || p.state(small) != cluster.Running {
-			t.Errorf("%s: a node comes on: %v; the vjob is %s: %s", c.most, on, p.state(large), p.shell.Snapshot().VJobs[large].Reason)
+			t.Errorf("%s: a node comes on: %v; the vjob is %s: %s", c.most, on, p.state(large), p.shell.Snapshot().VJob(large).Reason)
 		}
 		if p.run(3 * time.Hour); p.state(large) != cluster.Terminated {
-			t.Errorf("%s: after the other has ended it is %s: %s", c.most, p.state(large), p.shell.Snapshot().VJobs[large].Reason)
+			t.Errorf("%s: after the other has ended it is %s: %s", c.most, p.state(large), p.shell.Snapshot().VJob(large).Reason)
 		}
 	}
 }

@@ -209,13 +209,13 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 			d.t.Fatal(err)
 		}
 	}
-	for end := start.Add(14 * 24 * time.Hour); len(d.shell.Snapshot().VJobs) > 0; {
+	for end := start.Add(14 * 24 * time.Hour); d.shell.Snapshot().VJobs.Len() > 0; {
 		now := d.cluster.Now()
 		if now.After(end) {
-			for id, j := range d.shell.Snapshot().VJobs {
+			for id, j := range d.shell.Snapshot().VJobs.All() {
 				d.t.Logf("vjob %s is %s: %s", id, j.State, j.Reason)
 			}
-			d.t.Fatalf("%d vjobs have not ended after %s", len(d.shell.Snapshot().VJobs), now.Sub(start))
+			d.t.Fatalf("%d vjobs have not ended after %s", d.shell.Snapshot().VJobs.Len(), now.Sub(start))
 		}
 		d.until(now.Add(10 * time.Minute))
 	}

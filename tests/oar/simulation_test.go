@@ -193,7 +193,7 @@ func (l jobSchedule) String() string {
 // schedule returns the schedule of a job. A job that is running at the first look has start 0.
 func (p *simulation) schedule(id cluster.VJobID) jobSchedule {
 	p.t.Helper()
-	status, live := p.shell.Snapshot().VJobs[id]
+	status, live := p.shell.Snapshot().VJobs.Get(id)
 	if !live {
 		return jobSchedule{State: oar.StateTerminated, Start: -1}
 	}

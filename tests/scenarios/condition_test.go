@@ -124,7 +124,7 @@ func (s *scenario) runsOn(id cluster.VJobID) string {
 // reason returns the reason that the owner of a vjob sees.
 func (s *scenario) reason(id cluster.VJobID) string {
 	if snapshot := s.shell.Snapshot(); snapshot != nil {
-		if status, live := snapshot.VJobs[id]; live {
+		if status, live := snapshot.VJobs.Get(id); live {
 			return status.Reason
 		}
 	}

@@ -130,7 +130,7 @@ func (r *run) entitled() {
 		p := &s.Pools.Pools[i]
 		honours = honours && int64(p.Reserved.CPU) <= p.CPU.Limit
 	}
-	for id, status := range s.VJobs {
+	for id, status := range s.VJobs.All() {
 		for rank, e := range status.Entitled {
 			if e.Weight == 0 {
 				continue // it does not run

@@ -336,7 +336,7 @@ func (r *run) atEnd() {
 
 func (r *run) why(id cluster.VJobID) string {
 	if s := r.shell.Snapshot(); s != nil {
-		return s.VJobs[id].Reason
+		return s.VJob(id).Reason
 	}
 	return "the scheduler is down"
 }
