@@ -151,7 +151,7 @@ var enumerations = map[string]map[string][]string{
 	"VJobDetail":    {"state": vjobStates},
 	"Node":          {"state": {"online", "draining", "offline", "down"}},
 	"ErrorBody": {"code": {
-		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeForbidden, wire.CodeUnauthenticated,
+		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeChanged, wire.CodeForbidden, wire.CodeUnauthenticated,
 		wire.CodeTooMany, wire.CodeUnavailable, wire.CodeTooLarge, wire.CodeMethod, wire.CodeInternal,
 	}},
 }
