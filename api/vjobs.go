@@ -231,6 +231,15 @@ func (f vjobFinder) resolve(ctx context.Context, caller Subject, after []cluster
 	return faults.Err()
 }
 
+// enter resolves the name of a container.
+func (f vjobFinder) enter(ctx context.Context, caller Subject, name wire.VJobName, terms *cluster.Terms) (err error) {
+	if name == "" {
+		return nil
+	}
+	terms.Inner, err = f.vjobOf(ctx, caller, "inner", string(name))
+	return unknownField("inner", string(name), err)
+}
+
 // array finds the row that stands for an array which the subject may access.
 func (f vjobFinder) array(ctx context.Context, caller Subject, verb Verb, id cluster.VJobID) (journal.Row, error) {
 	rows, _, err := f.vjobs.VJobs(ctx, journal.Filter{Array: id, Fold: true, Limit: 1})
