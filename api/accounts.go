@@ -155,6 +155,15 @@ func (h *accountHandler) account(c *gin.Context) (journal.User, error) {
 	return h.accounts.User(c.Request.Context(), name)
 }
 
+// show answers GET /v1/users/{name}.
+func (h *accountHandler) show(c *gin.Context, _ Subject) error {
+	user, err := h.account(c)
+	if err != nil {
+		return err
+	}
+	return answerTagged(c, http.StatusOK, user.Revision(), wireUser(&user))
+}
+
 // change answers PATCH /v1/users/{name}.
 func (h *accountHandler) change(c *gin.Context, caller Subject) error {
 	user, err := h.account(c)
@@ -189,7 +198,7 @@ func (h *accountHandler) change(c *gin.Context, caller Subject) error {
 	if user, err = h.accounts.User(c.Request.Context(), user.Name); err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wireUser(&user))
+	return answerTagged(c, http.StatusOK, user.Revision(), wireUser(&user))
 }
 
 // delete answers DELETE /v1/users/{name}.

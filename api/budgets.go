@@ -11,6 +11,7 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
 	"vjob/energy/budget"
+	"vjob/scheduler"
 )
 
 // maxBudgets bounds what is stated at once.
@@ -52,7 +53,7 @@ func (h *energyHandler) budgets(c *gin.Context, caller Subject) error {
 	if caller.Viewer() != "" {
 		out.StatedBy = ""
 	}
-	return answer(c, http.StatusOK, out)
+	return answerTagged(c, http.StatusOK, scheduler.BudgetsRevision(now.Stated), out)
 }
 
 func wireLimit(l budget.Limit) wire.Budget {

@@ -15,14 +15,16 @@ type Endpoint struct {
 	Access       Access
 	Verb         Verb
 	Query        []Param
-	Body         any          // zero value of the request body, nil without one
-	LargeBody    bool         // the body may have the length of a submission
-	Status       int          // of success
-	Result       any          // zero value of the answer, a [OneOf], or nil without an answer in JSON
-	Media        string       // of the answer when it is not JSON
-	class        requestClass // of its concurrency limit
-	Handle       Handler
-	Errors       *ErrorShape // nil: the shape of /v1
+	// Preconditions are those that a change takes.
+	Preconditions Preconditions
+	Body          any          // zero value of the request body, nil without one
+	LargeBody     bool         // the body may have the length of a submission
+	Status        int          // of success
+	Result        any          // zero value of the answer, a [OneOf], or nil without an answer in JSON
+	Media         string       // of the answer when it is not JSON
+	class         requestClass // of its concurrency limit
+	Handle        Handler
+	Errors        *ErrorShape // nil: the shape of /v1
 }
 
 // Handler answers a request of a caller that may make it. The server answers with the error, if

@@ -36,6 +36,7 @@ var statuses = []struct {
 	{cluster.ErrUnauthenticated, http.StatusUnauthorized, wire.CodeUnauthenticated},
 	{cluster.ErrForbidden, http.StatusForbidden, wire.CodeForbidden},
 	{cluster.ErrNotFound, http.StatusNotFound, wire.CodeNotFound},
+	{cluster.ErrChanged, http.StatusPreconditionFailed, wire.CodeChanged},
 	{cluster.ErrConflict, http.StatusConflict, wire.CodeConflict},
 	{cluster.ErrTooMany, http.StatusTooManyRequests, wire.CodeTooMany},
 	{cluster.ErrUnavailable, http.StatusServiceUnavailable, wire.CodeUnavailable},
@@ -46,7 +47,8 @@ var statuses = []struct {
 // withoutCode is the text of an error without the word that its code says again: "vjob 7 has ended", not "vjob 7 has
 // ended: conflict".
 func withoutCode(err error) string {
-	return strings.TrimSuffix(err.Error(), ": "+cluster.ErrConflict.Error())
+	text := strings.TrimSuffix(err.Error(), ": "+cluster.ErrChanged.Error())
+	return strings.TrimSuffix(text, ": "+cluster.ErrConflict.Error())
 }
 
 // shownFaults is how many faults the message of an error has; its fields have all of them.

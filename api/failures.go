@@ -32,6 +32,9 @@ var failures = []failure{
 	{http.StatusConflict, "Conflict", "The request contradicts the present state.", wire.ErrorBody{
 		Code: wire.CodeConflict, Message: "vjob 7 has ended (completed at 2026-11-21 08:00:07 UTC): its guests shut themselves down",
 	}},
+	{http.StatusPreconditionFailed, "Changed", "The thing is not as `If-Match` or `If-None-Match` requires; nothing is changed.", wire.ErrorBody{
+		Code: wire.CodeChanged, Message: "vjob 7 has changed since it was read: read it again and, if the request is still right, repeat it with the new ETag as If-Match",
+	}},
 	{http.StatusRequestEntityTooLarge, "TooLarge", "The body is too long; nothing was read.", wire.ErrorBody{
 		Code: wire.CodeTooLarge, Message: "body: too long, want at most 1048576 bytes", Field: "body",
 		Fields: []wire.FieldFault{{Field: "body", Message: "body: too long, want at most 1048576 bytes"}},
@@ -54,6 +57,8 @@ func (e *Endpoint) fails(status int) bool {
 		return strings.Contains(e.Path, ":") || e.Verb != Read || e.Body != nil || slices.ContainsFunc(e.Query, names)
 	case http.StatusConflict:
 		return e.Verb != Read || e.class == logs
+	case http.StatusPreconditionFailed:
+		return e.Preconditions != Unconditional
 	case http.StatusRequestEntityTooLarge:
 		return e.Body != nil
 	default: // unknown parameters are refused everywhere, and the limits hold for all

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"vjob/cluster"
+	"vjob/internal/revision"
 )
 
 // gate is the middleware in front of the handlers. It authenticates and authorises the caller, and
@@ -33,6 +34,10 @@ func (g *gate) handler(e *Endpoint) gin.HandlerFunc {
 		if err == nil {
 			err = checkQuery(c.Request.URL.Query(), e.Query)
 		}
+		var condition revision.Condition
+		if err == nil {
+			condition, err = e.condition(c.Request)
+		}
 		if err != nil {
 			g.errors.write(c, err)
 			return
@@ -47,6 +52,9 @@ func (g *gate) handler(e *Endpoint) gin.HandlerFunc {
 		}
 		defer leave()
 		defer g.bodies.limit(c, e.LargeBody)()
+		if !condition.IsZero() {
+			c.Request = c.Request.WithContext(revision.With(c.Request.Context(), condition))
+		}
 		if err := e.Handle(c, caller); err != nil {
 			g.errors.write(c, err)
 		}

@@ -75,7 +75,7 @@ func (h *nodeHandler) show(c *gin.Context, caller Subject) error {
 	if now.Durations != nil {
 		detail.Durations = wireDurations(now.Durations.Node(cluster.NodeID(name)))
 	}
-	return answer(c, http.StatusOK, detail)
+	return answerTagged(c, http.StatusOK, now.Nodes[i].Revision(), detail)
 }
 
 func wireDurations(estimates []duration.NodeEstimate) []wire.NodeDuration {

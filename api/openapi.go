@@ -34,8 +34,7 @@ func (h *documentHandler) show(c *gin.Context, _ Subject) error {
 		c.Header("Content-Encoding", "gzip")
 		document = h.compressed()
 	}
-	c.Header("Content-Length", strconv.Itoa(len(document)))
-	c.Data(http.StatusOK, "application/json; charset=utf-8", document)
+	send(c, "application/json; charset=utf-8", "", document)
 	return nil
 }
 
@@ -162,7 +161,14 @@ func (e *Endpoint) describe(s *schemas) (*openapi3.Operation, error) {
 	op.Responses = openapi3.NewResponsesWithCapacity(len(failures) + 2)
 	e.addFailures(op.Responses)
 	success := func(status int, description string) {
-		op.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription(description).WithContent(content)})
+		response := openapi3.NewResponse().WithDescription(description).WithContent(content)
+		if e.tagged() {
+			response.Headers = openapi3.Headers{"ETag": &openapi3.HeaderRef{Value: entityTagHeader}}
+		}
+		op.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Value: response})
+	}
+	if e.tagged() && e.Verb == Read {
+		op.Responses.Set(strconv.Itoa(http.StatusNotModified), &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("The answer is still the one with the tag of `If-None-Match`.")})
 	}
 	success(e.Status, "Success.")
 	switch e.Name {
@@ -232,6 +238,15 @@ func (e *Endpoint) parameters() (list openapi3.Parameters) {
 	}
 	header := func(name, what string) {
 		add(openapi3.NewHeaderParameter(name).WithDescription(what).WithSchema(openapi3.NewStringSchema()))
+	}
+	if e.Preconditions != Unconditional {
+		header("If-Match", "The `ETag` of an earlier answer: the change is made only if nothing has changed the thing since; else 412. `*`: only if it exists.")
+	}
+	if e.Preconditions == ConditionalMake {
+		header("If-None-Match", "`*`: only if it does not exist; else 412.")
+	}
+	if e.tagged() && e.Verb == Read {
+		header("If-None-Match", "The `ETag` of an earlier answer: 304 without content while the answer is the same.")
 	}
 	switch e.Name {
 	case "submitVJob":

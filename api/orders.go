@@ -11,6 +11,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/internal/revision"
 	"vjob/scheduler"
 )
 
@@ -36,7 +37,7 @@ func (h *vjobHandler) order(order scheduler.Order) Handler {
 		if fresh, err := h.vjobs.VJob(c.Request.Context(), kept.ID); err == nil {
 			kept = fresh
 		}
-		return answer(c, http.StatusAccepted, wireVJob(&kept.Row, h.snapshot(), caller.Viewer()))
+		return answerTagged(c, http.StatusAccepted, revision.OfVJob(kept.VJob), wireVJob(&kept.Row, h.snapshot(), caller.Viewer()))
 	}
 }
 
@@ -67,13 +68,16 @@ func (h *vjobHandler) orderArray(c *gin.Context, caller Subject, order scheduler
 func (h *vjobHandler) liveInPath(c *gin.Context, caller Subject) (journal.Kept, error) {
 	kept, err := h.inPath(c, caller, Change)
 	if err == nil && kept.State.Terminal() {
-		err = h.ended(&kept.Row, caller)
+		err = h.ended(c.Request.Context(), &kept.Row, caller)
 	}
 	return kept, err
 }
 
 // ended returns the error of a change to a vjob that has ended, which says how and when.
-func (h *vjobHandler) ended(row *journal.Row, caller Subject) error {
+func (h *vjobHandler) ended(ctx context.Context, row *journal.Row, caller Subject) error {
+	if err := revision.Check(ctx, func() (string, revision.Revision) { return "vjob " + row.ID.String(), revision.OfVJob(row.VJob) }); err != nil {
+		return err
+	}
 	w := wireVJob(row, h.snapshot(), caller.Viewer())
 	return &endedError{fmt.Sprintf("vjob %s has ended (%s at %s): %s",
 		row.ID, w.Outcome, row.Ended.UTC().Format("2006-01-02 15:04:05 UTC"), w.Reason)}
@@ -90,11 +94,11 @@ func (e *endedError) Is(target error) bool { return target == cluster.ErrConflic
 
 // endedMeanwhile explains the error of a change: a vjob that the scheduler does not know any more has just ended.
 func (h *vjobHandler) endedMeanwhile(ctx context.Context, caller Subject, id cluster.VJobID, err error) error {
-	if !errors.Is(err, cluster.ErrNotFound) {
+	if !errors.Is(err, cluster.ErrNotFound) && !errors.Is(err, cluster.ErrChanged) {
 		return err
 	}
 	if kept, failed := h.vjobs.VJob(ctx, id); failed == nil && kept.State.Terminal() {
-		return h.ended(&kept.Row, caller)
+		return h.ended(ctx, &kept.Row, caller)
 	}
 	return err
 }
@@ -126,5 +130,5 @@ func (h *vjobHandler) restore(c *gin.Context, caller Subject) error {
 	if err := h.scheduler.Restore(c.Request.Context(), kept.ID, order.Generation, caller.Name); err != nil {
 		return err
 	}
-	return answer(c, http.StatusAccepted, wireVJob(&kept.Row, h.snapshot(), caller.Viewer()))
+	return answerTagged(c, http.StatusAccepted, revision.OfVJob(kept.VJob), wireVJob(&kept.Row, h.snapshot(), caller.Viewer()))
 }

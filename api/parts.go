@@ -93,12 +93,6 @@ func (p *parts) service(cfg *Config, h *handlers) *Service {
 	}
 }
 
-// answer writes a success.
-func answer(c *gin.Context, status int, body any) error {
-	c.JSON(status, body)
-	return nil
-}
-
 // noContent answers with an empty success.
 func noContent(c *gin.Context) error {
 	c.Status(http.StatusNoContent)

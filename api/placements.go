@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -18,21 +19,27 @@ const (
 	maxPlacements     = 64
 )
 
+// submitted is the place of the vjob that the question submits.
+const submitted wire.VJobName = "0"
+
 // placeOf checks the question for placements.
-func placeOf(w *wire.WhatIf) (id *cluster.VJobID, most int, err error) {
+func (h *forecastHandler) placeOf(ctx context.Context, caller Subject, w *wire.WhatIf) (id *cluster.VJobID, most int, err error) {
 	switch {
 	case w.Place == nil && w.Alternatives != 0:
 		return nil, 0, cluster.Fault("alternatives", "requires place: the number of a vjob, or 0 for the submitted one")
 	case w.Place == nil:
 		return nil, 0, nil
-	case *w.Place == 0 && w.Submit == nil:
-		return nil, 0, cluster.Fault("place", "0 is the submitted vjob, and submit is missing: add it, or give the number of a vjob")
-	case *w.Place < 0:
-		return nil, 0, cluster.BadField("place", *w.Place, "the number of a vjob, or 0 for the submitted one")
+	case *w.Place == submitted && w.Submit == nil:
+		return nil, 0, cluster.Fault("place", "0 is the submitted vjob, and submit is missing: add it, or name a vjob")
 	case w.Alternatives < 0 || w.Alternatives > maxPlacements:
 		return nil, 0, cluster.BadField("alternatives", w.Alternatives, fmt.Sprintf("a number from 1 to %d", maxPlacements))
 	}
-	vjob := cluster.VJobID(*w.Place)
+	var vjob cluster.VJobID
+	if *w.Place != submitted {
+		if vjob, err = h.submissions.finder.vjobOf(ctx, caller, "place", string(*w.Place)); err != nil {
+			return nil, 0, unknownField("place", string(*w.Place), err)
+		}
+	}
 	if most = w.Alternatives; most == 0 {
 		most = defaultPlacements
 	}

@@ -119,7 +119,7 @@ func (h *poolHandler) show(c *gin.Context, caller Subject) error {
 		}
 		out.Members = append(out.Members, job)
 	}
-	return answer(c, http.StatusOK, out)
+	return answerTagged(c, http.StatusOK, now.Pools.Revision(i), out)
 }
 
 func wireEntitlement(e *entitlement.Entitled) wire.Entitlement {

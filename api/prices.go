@@ -23,7 +23,7 @@ func (h *energyHandler) prices(c *gin.Context, _ Subject) error {
 			out.Now = &value
 		}
 	}
-	return answer(c, http.StatusOK, out)
+	return answerTagged(c, http.StatusOK, now.Revision(), out)
 }
 
 // setPrices answers PUT /v1/prices.

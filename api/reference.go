@@ -46,6 +46,41 @@ func (f vjobFinder) vjobOf(ctx context.Context, caller Subject, field, word stri
 	return rows[0].ID, nil
 }
 
+// vjobsOf finds the vjobs that a word names: as vjobOf does, or those of an array that have not ended.
+func (f vjobFinder) vjobsOf(ctx context.Context, caller Subject, field, word string) (ids []cluster.VJobID, err error) {
+	r, err := reference(field, word)
+	if err != nil {
+		return nil, err
+	}
+	row, err := f.referred(ctx, caller, field, &r)
+	if isNotFound(err) && r.ID != 0 && !r.Member || err == nil && row.Fold == nil {
+		id, err := f.vjobOf(ctx, caller, field, word)
+		return []cluster.VJobID{id}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	filter := journal.Filter{Owner: caller.Viewer(), Array: row.Array, Live: true}
+	if r.Indexes != "" {
+		if filter.Indexes, err = cluster.ParseIndexes(field, r.Indexes); err != nil {
+			return nil, err
+		}
+	}
+	rows, _, err := f.vjobs.VJobs(ctx, filter)
+	for i := range rows {
+		ids = append(ids, rows[i].ID)
+	}
+	return ids, err
+}
+
+// unknownField makes an unknown vjob of a body a wrong field.
+func unknownField(field, word string, err error) error {
+	if isNotFound(err) {
+		return cluster.BadField(field, word, "the number or the name of a vjob that you may see")
+	}
+	return err
+}
+
 // arrayOf finds the array that a word names: by number, which need not exist, or by name.
 func (f vjobFinder) arrayOf(ctx context.Context, caller Subject, field, word string) (cluster.VJobID, error) {
 	r, err := reference(field, word)

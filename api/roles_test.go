@@ -42,7 +42,7 @@ func expectedStatus(r api.Route, caller string) int {
 	open := []string{"getHealth", "getOpenAPI", "getRoot", "getIndex"}
 	reserved := []string{
 		"getBackup", "reloadSettings", "getDoctor", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules", "setBudgets", "setPrices", "setPool", "deletePool", "getConsolidation",
-		"listUsers", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
+		"listUsers", "getUser", "createUser", "changeUser", "deleteUser", "listAudit", "listOrphans", "deleteOrphan", "restoreVJob",
 		"getBalance", "listRecommendations", "getRecommendation", "approveRecommendation", "rejectRecommendation", "listAlarms", "acknowledgeAlarm",
 	}
 	ofTokens := strings.HasPrefix(r.Path, "/v1/users/{name}/tokens") // those of bob

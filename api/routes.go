@@ -96,11 +96,11 @@ func (h *handlers) vjobRoutes() []Endpoint {
 		},
 		{
 			Method: "PATCH", Path: "/v1/vjobs/:id", Name: "changeVJob", Summary: "Change the walltime, the pool or the mode of moves of a vjob",
-			Access: Users, Verb: Change, Body: wire.VJobChange{}, Status: 200, Result: wire.VJob{}, Handle: h.vjobs.change,
+			Access: Users, Verb: Change, Preconditions: Conditional, Body: wire.VJobChange{}, Status: 200, Result: wire.VJob{}, Handle: h.vjobs.change,
 		},
 		{
 			Method: "DELETE", Path: "/v1/vjobs/:id", Name: "deleteVJob", Summary: "End a vjob",
-			Access: Users, Verb: Change, Status: 202, Result: wire.VJob{}, Handle: h.vjobs.order(scheduler.OrderDelete),
+			Access: Users, Verb: Change, Preconditions: Conditional, Status: 202, Result: wire.VJob{}, Handle: h.vjobs.order(scheduler.OrderDelete),
 			Query: []Param{arrayParam},
 		},
 		{
@@ -120,7 +120,7 @@ func (h *handlers) vjobRoutes() []Endpoint {
 		},
 		{
 			Method: "POST", Path: "/v1/vjobs/:id/restore", Name: "restoreVJob", Summary: "Restore a lost vjob from its kept images: it becomes suspended and held",
-			Access: Administrators, Verb: Change, Body: wire.RestoreOrder{}, Status: 202, Result: wire.VJob{}, Handle: h.vjobs.restore,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Body: wire.RestoreOrder{}, Status: 202, Result: wire.VJob{}, Handle: h.vjobs.restore,
 		},
 		{
 			Method: "GET", Path: "/v1/vjobs/:id/console", Name: "attachVJob",
@@ -145,7 +145,7 @@ func (h *handlers) orderRoutes() (list []Endpoint) {
 	} {
 		list = append(list, Endpoint{
 			Method: "POST", Path: "/v1/vjobs/:id/" + string(o.order), Name: string(o.order) + "VJob", Summary: o.summary,
-			Access: Users, Verb: Change, Status: 202, Result: wire.VJob{}, Handle: h.vjobs.order(o.order),
+			Access: Users, Verb: Change, Preconditions: Conditional, Status: 202, Result: wire.VJob{}, Handle: h.vjobs.order(o.order),
 			Query: []Param{arrayParam},
 		})
 	}
@@ -206,19 +206,19 @@ func (h *handlers) nodeRoutes() []Endpoint {
 		},
 		{
 			Method: "PATCH", Path: "/v1/nodes/:name", Name: "changeNode", Summary: "Set the state of a node",
-			Access: Administrators, Verb: Change, Body: wire.NodeChange{}, Status: 204, Handle: h.nodes.change,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Body: wire.NodeChange{}, Status: 204, Handle: h.nodes.change,
 		},
 		{
 			Method: "POST", Path: "/v1/nodes/:name/drain", Name: "drainNode", Summary: "Move everything off a node",
-			Access: Administrators, Verb: Change, Status: 204, Handle: h.nodes.drain,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Status: 204, Handle: h.nodes.drain,
 		},
 		{
 			Method: "POST", Path: "/v1/nodes/:name/online", Name: "onlineNode", Summary: "Put a node back online",
-			Access: Administrators, Verb: Change, Status: 204, Handle: h.nodes.online,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Status: 204, Handle: h.nodes.online,
 		},
 		{
 			Method: "POST", Path: "/v1/nodes/:name/power", Name: "switchNode", Summary: "Switch a node off, once it is empty, or on",
-			Access: Administrators, Verb: Change, Body: wire.PowerChange{}, Status: 204, Handle: h.nodes.setPower,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Body: wire.PowerChange{}, Status: 204, Handle: h.nodes.setPower,
 		},
 	}
 }
@@ -275,7 +275,7 @@ func (h *handlers) ruleRoutes() []Endpoint {
 		},
 		{
 			Method: "PUT", Path: "/v1/rules", Name: "setRules", Summary: "Replace the stated placement rules, or check others",
-			Access: Administrators, Verb: Change, Body: wire.RulesChange{}, Status: 204, Handle: h.rules.set,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Body: wire.RulesChange{}, Status: 204, Handle: h.rules.set,
 		},
 	}
 }
@@ -325,11 +325,11 @@ func (h *handlers) poolRoutes() []Endpoint {
 		},
 		{
 			Method: "PUT", Path: "/v1/pools/:name", Name: "setPool", Summary: "Create a pool, or give it other controls and another parent",
-			Access: Administrators, Verb: Change, Body: wire.PoolChange{}, Status: 204, Handle: h.pools.set,
+			Access: Administrators, Verb: Change, Preconditions: ConditionalMake, Body: wire.PoolChange{}, Status: 204, Handle: h.pools.set,
 		},
 		{
 			Method: "DELETE", Path: "/v1/pools/:name", Name: "deletePool", Summary: "Delete a pool that no vjob uses and that has no pools in it",
-			Access: Administrators, Verb: Change, Status: 204, Handle: h.pools.remove,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Status: 204, Handle: h.pools.remove,
 		},
 	}
 }
@@ -357,7 +357,7 @@ func (h *handlers) energyRoutes() []Endpoint {
 		},
 		{
 			Method: "PUT", Path: "/v1/prices", Name: "setPrices", Summary: "Replace the stated prices of energy, or check others",
-			Access: Administrators, Verb: Change, Body: wire.PricesChange{}, Status: 204, Handle: h.energy.setPrices,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Body: wire.PricesChange{}, Status: 204, Handle: h.energy.setPrices,
 		},
 		{
 			Method: "GET", Path: "/v1/budgets", Name: "getBudgets", Summary: "The power budgets, and the vjobs that they suspend or keep waiting; users see their own vjobs",
@@ -365,7 +365,7 @@ func (h *handlers) energyRoutes() []Endpoint {
 		},
 		{
 			Method: "PUT", Path: "/v1/budgets", Name: "setBudgets", Summary: "Replace the stated power budgets, or check others",
-			Access: Administrators, Verb: Change, Body: wire.BudgetsChange{}, Status: 204, Handle: h.energy.setBudgets,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Body: wire.BudgetsChange{}, Status: 204, Handle: h.energy.setBudgets,
 		},
 	}
 }
@@ -381,12 +381,16 @@ func (h *handlers) accountRoutes() []Endpoint {
 			Access: Administrators, Verb: Create, Body: wire.User{}, Status: 201, Result: wire.User{}, Handle: h.accounts.create,
 		},
 		{
+			Method: "GET", Path: "/v1/users/:name", Name: "getUser", Summary: "One account",
+			Access: Administrators, Verb: Read, Status: 200, Result: wire.User{}, Handle: h.accounts.show,
+		},
+		{
 			Method: "PATCH", Path: "/v1/users/:name", Name: "changeUser", Summary: "Disable or enable an account, or change its role, its groups, or its link with the local user",
-			Access: Administrators, Verb: Change, Body: wire.UserChange{}, Status: 200, Result: wire.User{}, Handle: h.accounts.change,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Body: wire.UserChange{}, Status: 200, Result: wire.User{}, Handle: h.accounts.change,
 		},
 		{
 			Method: "DELETE", Path: "/v1/users/:name", Name: "deleteUser", Summary: "Delete an account and its tokens",
-			Access: Administrators, Verb: Change, Status: 204, Handle: h.accounts.delete,
+			Access: Administrators, Verb: Change, Preconditions: Conditional, Status: 204, Handle: h.accounts.delete,
 		},
 		{
 			Method: "GET", Path: "/v1/users/:name/tokens", Name: "listTokens", Summary: "The tokens of an account, without their secrets; users see their own",

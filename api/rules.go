@@ -30,7 +30,7 @@ type ruleHandler struct {
 // show answers GET /v1/rules.
 func (h *ruleHandler) show(c *gin.Context, _ Subject) error {
 	now := h.snapshot().Rules
-	return answer(c, http.StatusOK, wire.Rules{
+	return answerTagged(c, http.StatusOK, now.Revision(), wire.Rules{
 		Settings: now.Settings, Text: now.Stated.Text, StatedBy: now.Stated.By, Stated: instant(now.Stated.At),
 		Broken: append([]string{}, now.Broken...), Dropped: append([]string{}, now.Dropped...),
 	})

@@ -76,10 +76,7 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 		*schema = *openapi3.NewStringSchema()
 	}
 	if several, ok := reflect.TypeAssert[formed](reflect.Zero(t)); ok {
-		*schema = *openapi3.NewSchema()
-		for _, form := range several.JSONForms() {
-			schema.AnyOf = append(schema.AnyOf, formOf(form).NewRef())
-		}
+		*schema = *formsOf(several)
 	}
 	if schema.Type.Is(openapi3.TypeInteger) {
 		schema.Format = "int64"
@@ -100,10 +97,11 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 	if f, ok := t.FieldByName("Terms"); ok && f.Anonymous && f.Type == reflect.TypeFor[wire.Terms]() {
 		// The generator takes those of cluster.Terms, which are deeper.
 		schema.Properties["shapes"] = openapi3.NewArraySchema().NewRef()
+		schema.Properties["inner"] = formsOf(wire.VJobName("")).NewRef()
 		schema.Properties["shapes"].Value.Items = openapi3.NewSchemaRef("#/components/schemas/Shape", &openapi3.Schema{})
 	}
 	if t == reflect.TypeFor[cluster.Dependency]() {
-		schema.Required = []string{"on"} // answers have the condition, requests need not
+		schema.Required = nil // requests have on or name, and need no condition
 	}
 	slices.Sort(schema.Required)
 	for field, texts := range enumerations[t.Name()] {
@@ -119,6 +117,15 @@ func refine(_ string, t reflect.Type, tag reflect.StructTag, schema *openapi3.Sc
 type formed interface {
 	// JSONForms returns a value of each.
 	JSONForms() []any
+}
+
+// formsOf returns the schema of a type with several forms.
+func formsOf(several formed) *openapi3.Schema {
+	schema := openapi3.NewSchema()
+	for _, form := range several.JSONForms() {
+		schema.AnyOf = append(schema.AnyOf, formOf(form).NewRef())
+	}
+	return schema
 }
 
 // formOf returns the schema of a value.
@@ -151,7 +158,7 @@ var enumerations = map[string]map[string][]string{
 	"VJobDetail":    {"state": vjobStates},
 	"Node":          {"state": {"online", "draining", "offline", "down"}},
 	"ErrorBody": {"code": {
-		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeForbidden, wire.CodeUnauthenticated,
+		wire.CodeInvalid, wire.CodeNotFound, wire.CodeConflict, wire.CodeChanged, wire.CodeForbidden, wire.CodeUnauthenticated,
 		wire.CodeTooMany, wire.CodeUnavailable, wire.CodeTooLarge, wire.CodeMethod, wire.CodeInternal,
 	}},
 }

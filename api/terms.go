@@ -59,6 +59,9 @@ func checkNotify(list []string) error {
 // wireTerms shows terms; the first shape of a moldable vjob is the vjob itself.
 func wireTerms(t *cluster.Terms) wire.Terms {
 	w := wire.Terms{Terms: *t}
+	if t.Inner != 0 {
+		w.In = wire.VJobName(t.Inner.String())
+	}
 	for i := range t.Shapes {
 		w.Shapes = append(w.Shapes, wireShape(&t.Shapes[i]))
 	}

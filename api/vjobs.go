@@ -13,6 +13,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/internal/revision"
 	"vjob/scheduler"
 )
 
@@ -92,7 +93,7 @@ func (h *vjobHandler) submit(c *gin.Context, caller Subject) error {
 	}
 	w := wireVJob(&row, h.snapshot(), caller.Viewer())
 	w.Notes, w.OutputFiles = h.submissions.notes(row.VJob), outputFiles(h.submissions.outputs, row.VJob)
-	return answer(c, status, w)
+	return answerTagged(c, status, revision.OfVJob(row.VJob), w)
 }
 
 // show answers GET /v1/vjobs/{id}.
@@ -109,7 +110,7 @@ func (h *vjobHandler) show(c *gin.Context, caller Subject) error {
 	}
 	detail := wireDetail(&kept, events, h.snapshot(), caller.Viewer())
 	detail.ClockSpeed, detail.OutputFiles = h.clockSpeed, outputFiles(h.submissions.outputs, kept.VJob)
-	return answer(c, http.StatusOK, detail)
+	return answerTagged(c, http.StatusOK, revision.OfVJob(kept.VJob), detail)
 }
 
 // change answers PATCH /v1/vjobs/{id}.
@@ -129,7 +130,7 @@ func (h *vjobHandler) change(c *gin.Context, caller Subject) error {
 	if fresh, err := h.vjobs.VJob(c.Request.Context(), kept.ID); err == nil {
 		kept = fresh
 	}
-	return answer(c, http.StatusOK, wireVJob(&kept.Row, h.snapshot(), caller.Viewer()))
+	return answerTagged(c, http.StatusOK, revision.OfVJob(kept.VJob), wireVJob(&kept.Row, h.snapshot(), caller.Viewer()))
 }
 
 // apply makes one change to a vjob.
@@ -228,6 +229,15 @@ func (f vjobFinder) resolve(ctx context.Context, caller Subject, after []cluster
 		d.On, d.Name = on, ""
 	}
 	return faults.Err()
+}
+
+// enter resolves the name of a container.
+func (f vjobFinder) enter(ctx context.Context, caller Subject, name wire.VJobName, terms *cluster.Terms) (err error) {
+	if name == "" {
+		return nil
+	}
+	terms.Inner, err = f.vjobOf(ctx, caller, "inner", string(name))
+	return unknownField("inner", string(name), err)
 }
 
 // array finds the row that stands for an array which the subject may access.

@@ -40,16 +40,18 @@ func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 // changesMore reports whether a question is about more than a submission.
 func changesMore(w *wire.WhatIf) bool {
 	nodes := len(w.Add) + len(w.Drain) + len(w.Off) + len(w.Lose) + len(w.Online)
-	return nodes+len(w.Demand)+len(w.Without) > 0 || w.Pools != nil || w.Rules != nil || w.BudgetWatts != nil || w.Place != nil && *w.Place != 0
+	return nodes+len(w.Demand)+len(w.Without) > 0 || w.Pools != nil || w.Rules != nil || w.BudgetWatts != nil || w.Place != nil && *w.Place != submitted
 }
 
 // question checks the question field by field.
 func (h *forecastHandler) question(ctx context.Context, w *wire.WhatIf, caller Subject) (out scheduler.WhatIf, err error) {
 	var faults cluster.Faults
-	faults.Add(addChanges(w, &out), addStates(w, &out))
-	for i, id := range w.Without {
-		faults.Add(check(id > 0, fmt.Sprintf("without[%d]", i), id, "the number of a vjob"))
-		out.Delete = append(out.Delete, cluster.VJobID(id))
+	faults.Add(h.addChanges(ctx, caller, w, &out), addStates(w, &out))
+	for i, name := range w.Without {
+		field := fmt.Sprintf("without[%d]", i)
+		ids, err := h.submissions.finder.vjobsOf(ctx, caller, field, string(name))
+		faults.Add(unknownField(field, string(name), err))
+		out.Delete = append(out.Delete, ids...)
 	}
 	if w.Rules != nil {
 		faults.Add(checkRules("rules", *w.Rules))
@@ -60,7 +62,7 @@ func (h *forecastHandler) question(ctx context.Context, w *wire.WhatIf, caller S
 		faults.Add(check(power >= 0, "budget_watts", *w.BudgetWatts, "0 or more"))
 		out.Budget = &power
 	}
-	out.Place, out.Alternatives, err = placeOf(w)
+	out.Place, out.Alternatives, err = h.placeOf(ctx, caller, w)
 	faults.Add(err)
 	if w.Submit != nil {
 		out.Submit, err = h.submissions.hypothetical(ctx, caller, w.Submit)

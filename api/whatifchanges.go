@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 
 	"vjob/api/wire"
@@ -17,11 +18,15 @@ const (
 )
 
 // addChanges reads added nodes, demands and pools.
-func addChanges(w *wire.WhatIf, out *scheduler.WhatIf) error {
+func (h *forecastHandler) addChanges(ctx context.Context, caller Subject, w *wire.WhatIf, out *scheduler.WhatIf) error {
 	var faults cluster.Faults
 	faults.Add(addNewNodes(w, out))
 	for i := range w.Demand {
 		change, err := demandChange(&w.Demand[i])
+		if name := string(w.Demand[i].VJob); err == nil && name != "" {
+			change.VJob, err = h.submissions.finder.vjobOf(ctx, caller, "vjob", name)
+			err = unknownField("vjob", name, err)
+		}
 		faults.Add(cluster.WithPath(fmt.Sprintf("demand[%d]", i), err))
 		out.Demand = append(out.Demand, change)
 	}
@@ -77,7 +82,7 @@ func checkNewNode(field string, n *wire.WhatIfNodes, taken bool, most int) error
 
 func demandChange(w *wire.WhatIfDemand) (c decide.DemandChange, err error) {
 	selected := 0
-	for _, some := range []bool{w.VJob != 0, w.Owner != "", w.Pool != "", w.All} {
+	for _, some := range []bool{w.VJob != "", w.Owner != "", w.Pool != "", w.All} {
 		if some {
 			selected++
 		}
@@ -85,8 +90,6 @@ func demandChange(w *wire.WhatIfDemand) (c decide.DemandChange, err error) {
 	switch {
 	case selected != 1:
 		return c, cluster.Fault("vjob", "%d of vjob, owner, pool and all are given: give one", selected)
-	case w.VJob < 0:
-		return c, cluster.BadField("vjob", w.VJob, "the number of a vjob")
 	case w.Pool != "" && !cluster.IsName(w.Pool):
 		return c, cluster.BadField("pool", w.Pool, "the name of a pool")
 	case w.Percent == nil && w.CPUMilli == nil:
@@ -98,7 +101,7 @@ func demandChange(w *wire.WhatIfDemand) (c decide.DemandChange, err error) {
 	case w.CPUMilli != nil && (*w.CPUMilli < 0 || *w.CPUMilli > maxCPUMilli):
 		return c, cluster.BadField("cpu_milli", *w.CPUMilli, fmt.Sprintf("a number from 0 to %d", maxCPUMilli))
 	}
-	c = decide.DemandChange{VJob: cluster.VJobID(w.VJob), Owner: w.Owner, Pool: w.Pool}
+	c = decide.DemandChange{Owner: w.Owner, Pool: w.Pool}
 	if w.CPUMilli != nil {
 		c.CPU = cluster.MilliCPU(*w.CPUMilli)
 		return c, nil

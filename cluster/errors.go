@@ -15,6 +15,8 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrConflict means that the request contradicts the current state.
 	ErrConflict = errors.New("conflict")
+	// ErrChanged means that a thing is no longer as the caller requires it.
+	ErrChanged = errors.New("changed")
 	// ErrForbidden means that the caller is authenticated and lacks the permission.
 	ErrForbidden = errors.New("forbidden")
 	// ErrUnauthenticated means that the caller is not authenticated.

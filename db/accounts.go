@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
+	"vjob/internal/revision"
 )
 
 // userColumns are what [scanUser] reads.
@@ -119,6 +121,9 @@ func (d *DB) ChangeUser(ctx context.Context, name string, c journal.UserChange, 
 		groups = groupsText(*c.Groups)
 	}
 	err := d.writer.do(ctx, func(t *tx) error {
+		if err := t.meets(ctx, name); err != nil {
+			return err
+		}
 		n, err := t.change(`UPDATE users SET role = coalesce(?, role), state = coalesce(?, state), local = coalesce(?, local),
 			groups = coalesce(?, groups), uid = iif(?, NULL, uid) WHERE name = ? AND `+present, role, state, local, groups, uid, name)
 		if err == nil && n == 0 {
@@ -135,12 +140,28 @@ func (d *DB) ChangeUser(ctx context.Context, name string, c journal.UserChange, 
 	return nil
 }
 
+// meets returns an error unless an account meets the condition of a request, see [revision.With].
+func (t *tx) meets(ctx context.Context, name string) (err error) {
+	unmet := revision.Check(ctx, func() (string, revision.Revision) {
+		var u journal.User
+		u, err = scanUser(t.conn.QueryRowContext(t.ctx, "SELECT "+userColumns+" FROM users WHERE name = ? AND "+present, name))
+		if errors.Is(err, sql.ErrNoRows) {
+			err = cluster.ErrNotFound
+		}
+		return "it", u.Revision()
+	})
+	return cmp.Or(err, unmet)
+}
+
 // DeleteUser deletes an account with its tokens. It is ErrConflict while the user has live
 // vjobs. Ended vjobs and their usage stay: their owner becomes the name with the number of the
 // account, such as ann#7, so that a new account of that name does not inherit them. The row
 // stays and locks the uid out.
 func (d *DB) DeleteUser(ctx context.Context, name string, act journal.Audit) (former string, err error) {
 	err = d.writer.do(ctx, func(t *tx) error {
+		if err := t.meets(ctx, name); err != nil {
+			return err
+		}
 		var n, id int64
 		found, err := t.row("SELECT id, (SELECT count(*) FROM vjobs WHERE owner = ?1 AND "+live+") FROM users WHERE name = ?1 AND "+present,
 			[]any{name}, &id, &n)

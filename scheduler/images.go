@@ -35,5 +35,5 @@ func (l *Requests) DiscardImage(ctx context.Context, name, by string) error {
 // Restore reverts a vjob to images kept since it was lost; generation 0 is the newest. The vjob is
 // held.
 func (l *Requests) Restore(ctx context.Context, id cluster.VJobID, generation int, by string) error {
-	return l.inbox.ask(ctx, func(c *Core) error { return c.VJobs.Restore(l.now(), id, generation, by) })
+	return l.inbox.ask(ctx, guarded(ctx, ofVJob(id), func(c *Core) error { return c.VJobs.Restore(l.now(), id, generation, by) }))
 }

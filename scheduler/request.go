@@ -18,7 +18,7 @@ import (
 )
 
 // Requests are the requests of users and administrators. They are safe for concurrent use: each changes the core in
-// the goroutine of the loop.
+// the goroutine of the loop. Requests that change one thing may have a condition on its revision, see package internal/revision.
 type Requests struct {
 	settings *atomic.Pointer[LoopSettings]
 	store    Store
@@ -85,7 +85,7 @@ func (l *Requests) Submit(ctx context.Context, s admission.Submission) (job *clu
 
 // Order carries out a request of a user for a vjob.
 func (l *Requests) Order(ctx context.Context, id cluster.VJobID, order Order, by string) error {
-	return l.inbox.ask(ctx, func(c *Core) error { return c.VJobs.Order(l.now(), id, order, by) })
+	return l.inbox.ask(ctx, guarded(ctx, ofVJob(id), func(c *Core) error { return c.VJobs.Order(l.now(), id, order, by) }))
 }
 
 // OrderArray carries out a request of a user for every vjob of an array, in bounded steps between
@@ -107,37 +107,37 @@ func (l *Requests) OrderArray(ctx context.Context, array cluster.VJobID, order O
 
 // SetWalltime changes the walltime of a vjob.
 func (l *Requests) SetWalltime(ctx context.Context, s WalltimeChange) error {
-	return l.inbox.ask(ctx, func(c *Core) error { return c.VJobs.SetWalltime(l.now(), s) })
+	return l.inbox.ask(ctx, guarded(ctx, ofVJob(s.VJob), func(c *Core) error { return c.VJobs.SetWalltime(l.now(), s) }))
 }
 
 // SetMoves changes whether the VMs of a vjob move to improve the cluster.
 func (l *Requests) SetMoves(ctx context.Context, m MoveModeChange) error {
-	return l.inbox.ask(ctx, func(c *Core) error { return c.VJobs.SetMoves(l.now(), m) })
+	return l.inbox.ask(ctx, guarded(ctx, ofVJob(m.VJob), func(c *Core) error { return c.VJobs.SetMoves(l.now(), m) }))
 }
 
 // SetNodes sets the state of some nodes, of all or none.
 func (l *Requests) SetNodes(ctx context.Context, nodes []cluster.NodeID, state cluster.NodeState, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Nodes.Set(l.now(), nodes, state, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofNodes(nodes...), func(c *Core) error { return c.Nodes.Set(l.now(), nodes, state, act.By) }))
 }
 
 // Maintain lets some nodes enter maintenance, all or none.
 func (l *Requests) Maintain(ctx context.Context, nodes []cluster.NodeID, reason string, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Nodes.Maintain(l.now(), nodes, reason, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofNodes(nodes...), func(c *Core) error { return c.Nodes.Maintain(l.now(), nodes, reason, act.By) }))
 }
 
 // Ready lets some nodes leave maintenance, all or none.
 func (l *Requests) Ready(ctx context.Context, nodes []cluster.NodeID, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Nodes.Ready(l.now(), nodes, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofNodes(nodes...), func(c *Core) error { return c.Nodes.Ready(l.now(), nodes, act.By) }))
 }
 
 // SetPower switches a node off or on for a user.
 func (l *Requests) SetPower(ctx context.Context, node cluster.NodeID, want cycle.Want, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Power.Set(l.now(), node, want, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofNodes(node), func(c *Core) error { return c.Power.Set(l.now(), node, want, act.By) }))
 }
 
 // SetRules replaces the rules of the cluster that are stated through the API.
 func (l *Requests) SetRules(ctx context.Context, text string, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Rules.Set(l.now(), text, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofRules, func(c *Core) error { return c.Rules.Set(l.now(), text, act.By) }))
 }
 
 // CheckRules returns what is wrong with rules for the cluster.
@@ -147,22 +147,22 @@ func (l *Requests) CheckRules(ctx context.Context, text string) error {
 
 // SetPool states a pool.
 func (l *Requests) SetPool(ctx context.Context, s pool.PoolStatement, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Pools.Set(l.now(), s, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofPool(s.Name), func(c *Core) error { return c.Pools.Set(l.now(), s, act.By) }))
 }
 
 // DeletePool removes a stated pool.
 func (l *Requests) DeletePool(ctx context.Context, name string, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Pools.Delete(l.now(), name, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofPool(name), func(c *Core) error { return c.Pools.Delete(l.now(), name, act.By) }))
 }
 
 // MoveVJob moves a vjob to another pool.
 func (l *Requests) MoveVJob(ctx context.Context, m PoolMove) error {
-	return l.inbox.ask(ctx, func(c *Core) error { return c.Pools.Move(l.now(), m) })
+	return l.inbox.ask(ctx, guarded(ctx, ofVJob(m.VJob), func(c *Core) error { return c.Pools.Move(l.now(), m) }))
 }
 
 // SetBudgets replaces the power budgets that are stated through the API.
 func (l *Requests) SetBudgets(ctx context.Context, lines []budget.Budget, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Power.SetBudgets(l.now(), lines, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofBudgets, func(c *Core) error { return c.Power.SetBudgets(l.now(), lines, act.By) }))
 }
 
 // CheckBudgets returns what is wrong with budgets.
@@ -172,7 +172,7 @@ func (l *Requests) CheckBudgets(ctx context.Context, lines []budget.Budget) erro
 
 // SetPrices replaces the prices of energy that are stated through the API.
 func (l *Requests) SetPrices(ctx context.Context, text string, act journal.Audit) error {
-	return l.inbox.audited(ctx, act, func(c *Core) error { return c.Power.SetPrices(l.now(), text, act.By) })
+	return l.inbox.audited(ctx, act, guarded(ctx, ofPrices, func(c *Core) error { return c.Power.SetPrices(l.now(), text, act.By) }))
 }
 
 // CheckPrices returns what is wrong with prices.

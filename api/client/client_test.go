@@ -49,7 +49,7 @@ func TestErrorsAreSentinels(t *testing.T) {
 	for code, want := range map[string]error{
 		wire.CodeInvalid: cluster.ErrInvalid, wire.CodeTooLarge: cluster.ErrInvalid, wire.CodeNotFound: cluster.ErrNotFound,
 		wire.CodeConflict: cluster.ErrConflict, wire.CodeForbidden: cluster.ErrForbidden, wire.CodeTooMany: cluster.ErrTooMany,
-		wire.CodeUnauthenticated: cluster.ErrUnauthenticated, wire.CodeUnavailable: cluster.ErrUnavailable,
+		wire.CodeChanged: cluster.ErrChanged, wire.CodeUnauthenticated: cluster.ErrUnauthenticated, wire.CodeUnavailable: cluster.ErrUnavailable,
 	} {
 		c, _ := script(t, say(400, fmt.Sprintf(`{"error":{"code":%q,"message":"why","field":"vms[0].x"}}`, code)))
 		_, err := c.VJob(t.Context(), 1)

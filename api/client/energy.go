@@ -14,10 +14,10 @@ func (c *energyClient) Budgets(ctx context.Context) (wire.Budgets, error) {
 	return get[wire.Budgets](ctx, c.connection, "/v1/budgets", nil)
 }
 
-// SetBudgets replaces or checks them (administrators).
-func (c *energyClient) SetBudgets(ctx context.Context, change wire.BudgetsChange) error {
-	_, err := c.call(ctx, request{method: http.MethodPut, path: "/v1/budgets", body: change, repeatable: true}, nil)
-	return err
+// ChangeBudgets replaces the stated budgets with what change makes of them (administrators). It is called again if other
+// clients change them meanwhile.
+func (c *energyClient) ChangeBudgets(ctx context.Context, change func(stated []wire.Budget) (wire.BudgetsChange, error)) error {
+	return update(ctx, c.connection, "/v1/budgets", func(now wire.Budgets) (wire.BudgetsChange, error) { return change(now.Stated) })
 }
 
 // Consolidation is what has come of looks for places where VMs draw less (administrators).

@@ -45,6 +45,7 @@ var sentinels = map[string]error{
 	wire.CodeTooLarge:        cluster.ErrInvalid,
 	wire.CodeNotFound:        cluster.ErrNotFound,
 	wire.CodeConflict:        cluster.ErrConflict,
+	wire.CodeChanged:         cluster.ErrChanged,
 	wire.CodeForbidden:       cluster.ErrForbidden,
 	wire.CodeUnauthenticated: cluster.ErrUnauthenticated,
 	wire.CodeTooMany:         cluster.ErrTooMany,

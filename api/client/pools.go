@@ -20,10 +20,10 @@ func (c *clusterClient) Pool(ctx context.Context, name string) (wire.PoolDetail,
 	return get[wire.PoolDetail](ctx, c.connection, poolPath(name), nil)
 }
 
-// SetPool creates or changes a pool (administrators).
-func (c *clusterClient) SetPool(ctx context.Context, name string, change wire.PoolChange) error {
-	_, err := c.call(ctx, request{method: http.MethodPut, path: poolPath(name), body: change, repeatable: true}, nil)
-	return err
+// ChangePool creates or changes a pool as change says (administrators). It is called again if other clients change the pool
+// meanwhile; it gets the zero value of a pool that does not exist.
+func (c *clusterClient) ChangePool(ctx context.Context, name string, change func(present wire.Pool) (wire.PoolChange, error)) error {
+	return update(ctx, c.connection, poolPath(name), func(now wire.PoolDetail) (wire.PoolChange, error) { return change(now.Pool) })
 }
 
 // DeletePool deletes a pool (administrators).

@@ -5,7 +5,9 @@ import "vjob/cluster"
 // Terms are the scheduling terms of a vjob. All are optional.
 type Terms struct {
 	cluster.Terms
-	Shapes []Shape `json:"shapes,omitempty"` // alternatives of a moldable vjob
+	// In is the container in which it runs, in place of Inner of the other terms: by name, too.
+	In     VJobName `json:"inner,omitempty"`
+	Shapes []Shape  `json:"shapes,omitempty"` // alternatives of a moldable vjob
 }
 
 // Shape is one alternative of a moldable vjob: VMs as in a submission, and how long it

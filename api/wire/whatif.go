@@ -16,10 +16,11 @@ type WhatIf struct {
 	Submit *Submission    `json:"submit,omitempty"` // an additional vjob
 	// BudgetWatts is what the cluster may draw, in place of its budgets.
 	BudgetWatts *float64 `json:"budget_watts,omitempty"`
-	Without     []int64  `json:"without,omitempty"` // vjobs that are deleted
+	// Without are vjobs that are deleted; the name of an array, or some places in it, is several.
+	Without []VJobName `json:"without,omitempty"`
 	// Place asks for placements of a waiting or suspended vjob, 0 is the one of submit.
-	Place        *int64 `json:"place,omitempty"`
-	Alternatives int    `json:"alternatives,omitempty"` // placements at most; 0 is 5
+	Place        *VJobName `json:"place,omitempty"`
+	Alternatives int       `json:"alternatives,omitempty"` // placements at most; 0 is 5
 }
 
 // WhatIfNodes are new nodes that are like an existing one: its capacity, labels, platforms, power model and network.
@@ -32,10 +33,10 @@ type WhatIfNodes struct {
 // WhatIfDemand is another CPU demand of the VMs of some vjobs that have started. One of vjob, owner, pool and all says
 // which, and one of percent and cpu_milli what they demand.
 type WhatIfDemand struct {
-	VJob  int64  `json:"vjob,omitempty"`  // of the vjob with this number
-	Owner string `json:"owner,omitempty"` // of the vjobs of this owner
-	Pool  string `json:"pool,omitempty"`  // with the pools in it
-	All   bool   `json:"all,omitempty"`   // of all vjobs
+	VJob  VJobName `json:"vjob,omitempty"`  // of this vjob
+	Owner string   `json:"owner,omitempty"` // of the vjobs of this owner
+	Pool  string   `json:"pool,omitempty"`  // with the pools in it
+	All   bool     `json:"all,omitempty"`   // of all vjobs
 	// Percent is the change of what each VM demands: 30 is 30 % more, -20 is 20 % less.
 	Percent  *float64 `json:"percent,omitempty"`
 	CPUMilli *int64   `json:"cpu_milli,omitempty"` // of each VM, in thousandths of a processor

@@ -131,7 +131,6 @@ type Members struct {
 // VJobDetail is the answer to GET /v1/vjobs/{id}.
 type VJobDetail struct {
 	VJob
-	Version    int    `json:"version"`    // grows with each change
 	Phase      string `json:"phase"`      // of the gang protocol
 	Generation int    `json:"generation"` // of its images: how often it was suspended
 	// Origin is where it was submitted: a local user or a network address, and the token.
@@ -315,6 +314,7 @@ const (
 	CodeInvalid         = "invalid"
 	CodeNotFound        = "not_found"
 	CodeConflict        = "conflict"
+	CodeChanged         = "changed" // since the caller has read it
 	CodeForbidden       = "forbidden"
 	CodeUnauthenticated = "unauthenticated"
 	CodeTooMany         = "too_many"

@@ -265,7 +265,8 @@ func busyCluster() map[string]any {
 			{Name: "urgent", Priority: 40, Policy: "firstfit", MostVMs: 16, MostCPUMilli: 8500, MostMemoryMiB: 65536, WalltimeSeconds: 7200, Running: 1},
 			{Name: "batch", Priority: 10, Policy: "easy", Default: true, Running: 1, Waiting: 1},
 		}},
-		"/v1/pools": wire.PoolList{Divided: true, Pools: busyPools()},
+		"/v1/pools":         wire.PoolList{Divided: true, Pools: busyPools()},
+		"/v1/pools/physics": wire.PoolDetail{Pool: busyPools()[1], Members: []wire.PoolVJob{}},
 		"/v1/pools/theory": wire.PoolDetail{Pool: busyPools()[2], Members: []wire.PoolVJob{
 			{ID: 12, Owner: "ada", State: "running", VMs: []wire.PoolVM{
 				{ID: "12.0", Node: "n1", Entitlement: wire.Entitlement{CPUDemand: 1000, CPU: 250, CPUWeight: 250, CPUCap: 250, Memory: 512}},

@@ -130,16 +130,16 @@ func TestResultsOfArrays(t *testing.T) {
 	}
 }
 
-// A container is given by number or name; an unknown name is an error of the flag.
+// A container is given by number or name.
 func TestInnerTakesNames(t *testing.T) {
 	s, _ := live(t)
 	s.ok("submit", "--name", "box", "--container", "--cpu", "1", "--walltime", "1:00:00")
 	s.ok("submit", "--name", "exercise", "--inner", "box", "--cpu", "0.5", "--mem", "256MiB", "--walltime", "1m", "--hold")
-	if j := s.job("exercise"); j.Terms.Inner != 1 {
-		t.Errorf("it is inside %d", j.Terms.Inner)
+	if j := s.job("exercise"); j.Terms.In != "1" {
+		t.Errorf("it is inside %q", j.Terms.In)
 	}
-	s.fails(cli.ExitInput, `--inner: "cont" is`, "submit", "--inner", "cont", "--walltime", "1m")
-	s.fails(cli.ExitInput, `--inner: "0" is`, "submit", "--inner", "0", "--walltime", "1m")
+	s.fails(cli.ExitInput, `inner: "cont" is`, "submit", "--inner", "cont", "--walltime", "1m")
+	s.fails(cli.ExitInput, `inner: "0" is`, "submit", "--inner", "0", "--walltime", "1m")
 }
 
 // A what-if takes what submit takes: scripts, and names of vjobs.
@@ -152,7 +152,7 @@ func TestWhatIfTakesScriptsAndNames(t *testing.T) {
 	s.ok("submit", "--name", "sweep", "--array", "2", "--hold")
 	s.ok("plan", "--what-if", "--without", "sweep")
 	s.ok("plan", "--what-if", "--place", "sweep[1]")
-	s.fails(cli.ExitInput, `--place: "nothing"`, "plan", "--what-if", "--place", "nothing")
+	s.fails(cli.ExitInput, `place: "nothing"`, "plan", "--what-if", "--place", "nothing")
 	s.fails(cli.ExitInput, "such-file", "plan", "--what-if", "--submit", "such-file")
 }
 

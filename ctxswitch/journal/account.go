@@ -3,6 +3,8 @@ package journal
 import (
 	"crypto/sha256"
 	"time"
+
+	"vjob/internal/revision"
 )
 
 // User is an account. Its name is unique among accounts that are not deleted.
@@ -19,6 +21,11 @@ type User struct {
 	// groups and no image for groups lets pass.
 	Groups  []string
 	Created time.Time // zero: before this was noted
+}
+
+// Revision is that of the account: of what administrators change of it.
+func (u *User) Revision() revision.Revision {
+	return revision.Of(u.ID, u.Name, u.Role, u.Disabled, u.Local, u.Groups == nil, u.Groups)
 }
 
 // Role is what an account may do.

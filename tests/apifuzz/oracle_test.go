@@ -20,7 +20,7 @@ var (
 	open     = []string{"getHealth", "getOpenAPI", "getRoot", "getIndex"}
 	reserved = []string{
 		"getBackup", "changeNode", "changeNodes", "drainNode", "onlineNode", "switchNode", "getRules", "setRules",
-		"setBudgets", "setPrices", "getConsolidation", "listUsers", "createUser", "changeUser", "deleteUser",
+		"setBudgets", "setPrices", "getConsolidation", "listUsers", "getUser", "createUser", "changeUser", "deleteUser",
 		"listAudit", "listOrphans", "deleteOrphan", "restoreVJob", "oarNodeState",
 	}
 )

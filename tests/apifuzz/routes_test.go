@@ -59,12 +59,7 @@ func (w *world) walk(t *testing.T, o *operation) {
 	}
 	body := ""
 	if o.body != nil {
-		body = `{}`
-		if text, known := walked[o.name]; known {
-			body = text
-		} else if list := bodies[o.name]; len(list) > 0 {
-			body = strings.ReplaceAll(list[0], canary, "walk")
-		}
+		body = walkedBody(o)
 		var value any
 		must(t, json.Unmarshal([]byte(body), &value))
 		if err := o.body.VisitJSON(value, openapi3.MultiErrors()); err != nil {
@@ -75,9 +70,7 @@ func (w *world) walk(t *testing.T, o *operation) {
 	if strings.Contains(o.path, "/tokens/") {
 		token = fmt.Sprintf("%.0f", w.want(http.StatusCreated, w.root, "POST", "/v1/users/carol/tokens", `{}`)["id"])
 	}
-	path := strings.NewReplacer("/tokens/{id}", "/tokens/"+token, "/plans/{id}", "/plans/1", "/alarms/{id}", "/alarms/1", "/recommendations/{id}", "/recommendations/1",
-		"{id}", id, "/pools/{name}", "/pools/spare", "/nodes/{name}", "/nodes/n1", "/resources/{name}", "/resources/n1", "/orphans/{name}", "/orphans/1.0.g1.a1",
-		"{name}", "carol", "{signal}", "15").Replace(o.path)
+	path := concrete(strings.Replace(o.path, "/tokens/{id}", "/tokens/"+token, 1), id)
 	q := &request{caller: w.root, op: o, method: o.method, path: path, header: http.Header{}, body: []byte(body), values: map[string]string{}}
 	q.op = &operation{name: o.name, method: o.method, path: path, document: o.document}
 	w.root.sign(q.header)
@@ -88,4 +81,22 @@ func (w *world) walk(t *testing.T, o *operation) {
 	if want, known := refused[o.name]; a.status >= 300 && (!known || a.status != want) {
 		t.Errorf("%s %s %s: status %d: %.300s", o.method, path, body, a.status, a.body)
 	}
+}
+
+// walkedBody returns the body of the walk for an operation that has one.
+func walkedBody(o *operation) string {
+	if text, known := walked[o.name]; known {
+		return text
+	}
+	if list := bodies[o.name]; len(list) > 0 {
+		return strings.ReplaceAll(list[0], canary, "walk")
+	}
+	return `{}`
+}
+
+// concrete returns a path of the document with a vjob, and with things that exist in place of its other variables.
+func concrete(path, vjob string) string {
+	return strings.NewReplacer("/plans/{id}", "/plans/1", "/alarms/{id}", "/alarms/1", "/recommendations/{id}", "/recommendations/1", "/tokens/{id}", "/tokens/1",
+		"{id}", vjob, "/pools/{name}", "/pools/spare", "/nodes/{name}", "/nodes/n1", "/resources/{name}", "/resources/n1", "/orphans/{name}", "/orphans/1.0.g1.a1",
+		"{name}", "carol", "{signal}", "15").Replace(path)
 }

@@ -151,16 +151,13 @@ func changeBudgets(ctx context.Context, a *cli.App, change func([]wire.Budget) (
 	if err != nil {
 		return err
 	}
-	now, err := c.Budgets(ctx)
+	var next wire.BudgetsChange
+	err = c.ChangeBudgets(ctx, func(stated []wire.Budget) (wire.BudgetsChange, error) {
+		list, err := change(stated)
+		next = wire.BudgetsChange{Budgets: append([]wire.Budget{}, list...)} // a list in any case
+		return next, err
+	})
 	if err != nil {
-		return err
-	}
-	list, err := change(now.Stated)
-	if err != nil {
-		return err
-	}
-	next := wire.BudgetsChange{Budgets: append([]wire.Budget{}, list...)} // a list in any case
-	if err := c.SetBudgets(ctx, next); err != nil {
 		return err
 	}
 	if a.Structured() {

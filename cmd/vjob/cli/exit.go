@@ -84,7 +84,7 @@ func ExitCode(err error) int {
 		return ExitInput
 	case errors.Is(err, cluster.ErrNotFound):
 		return ExitNotFound
-	case errors.Is(err, cluster.ErrConflict):
+	case errors.Is(err, cluster.ErrConflict), errors.Is(err, cluster.ErrChanged):
 		return ExitConflict
 	case errors.Is(err, cluster.ErrForbidden), errors.Is(err, cluster.ErrUnauthenticated):
 		return ExitNotAllowed

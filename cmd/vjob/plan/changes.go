@@ -140,7 +140,7 @@ func demandOf(target string, w *wire.WhatIfDemand) error {
 		if _, err := strconv.ParseInt(target, 10, 64); err == nil {
 			hint = "vjob:" + target
 		}
-		return cluster.Fault("--demand", "%q does not say of what kind it is: want all, pool:NAME, owner:NAME or vjob:NUMBER, such as %s", target, hint)
+		return cluster.Fault("--demand", "%q does not say of what kind it is: want all, pool:NAME, owner:NAME or vjob:VJOB, such as %s", target, hint)
 	}
 	switch kind {
 	case "pool":
@@ -148,13 +148,9 @@ func demandOf(target string, w *wire.WhatIfDemand) error {
 	case "owner":
 		w.Owner = name
 	case "vjob":
-		id, err := strconv.ParseInt(name, 10, 64)
-		if err != nil || id < 1 {
-			return cluster.BadField("--demand", target, "vjob: and the number of a vjob, such as vjob:12")
-		}
-		w.VJob = id
+		w.VJob = wire.VJobName(name)
 	default:
-		return cluster.BadField("--demand", target, fmt.Sprintf("all, pool:NAME, owner:NAME or vjob:NUMBER: there is no kind %q", kind))
+		return cluster.BadField("--demand", target, fmt.Sprintf("all, pool:NAME, owner:NAME or vjob:VJOB: there is no kind %q", kind))
 	}
 	return nil
 }

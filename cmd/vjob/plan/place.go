@@ -26,18 +26,12 @@ func (f *whatIfFlags) readPlace(ctx context.Context, a *cli.App, w *wire.WhatIf)
 		}
 		return nil
 	}
-	w.Place, w.Alternatives = new(int64), f.alternatives
+	place := wire.VJobName("0")
+	w.Place, w.Alternatives = &place, f.alternatives
 	_, err := strconv.ParseInt(f.place, 10, 64)
 	if _, noFile := os.Stat(f.place); err == nil || noFile != nil && f.place != "-" {
-		c, err := a.Client()
-		if err != nil {
-			return err
-		}
-		*w.Place, err = cli.ResolveVJob(ctx, c, f.place)
-		if errors.Is(err, cluster.ErrNotFound) || errors.Is(err, cluster.ErrInvalid) {
-			return cluster.BadField("--place", f.place, "a vjob file or a script, or the number or the name of a vjob")
-		}
-		return err
+		place = wire.VJobName(f.place)
+		return nil
 	}
 	if w.Submit != nil {
 		return cluster.Fault("--place", "excludes --submit: the file of --place is the submission")

@@ -95,8 +95,8 @@ func whatIf(ctx context.Context, a *cli.App, f *planFlags) error {
 			return err
 		}
 	}
-	if body.Without, err = cli.ResolveEach(ctx, c, f.whatIf.without); err != nil {
-		return cluster.Renamed("--without", err)
+	for _, word := range f.whatIf.without {
+		body.Without = append(body.Without, wire.VJobName(word))
 	}
 	result, err := c.WhatIf(ctx, body)
 	if err != nil {

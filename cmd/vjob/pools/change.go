@@ -78,8 +78,11 @@ func byFlag(err error) error {
 	return err
 }
 
-// stated returns a pool as a request that would leave it as it is.
+// stated returns a pool as a request that would leave it as it is; the zero request for one that does not exist.
 func stated(p *wire.Pool) wire.PoolChange {
+	if p.Name == "" {
+		return wire.PoolChange{}
+	}
 	amount := func(n int64, unit string) string {
 		if n == 0 {
 			return ""
@@ -116,17 +119,8 @@ then, also those of vjobs that run. docs/how-to/share-the-cluster.md explains po
 			if err != nil {
 				return err
 			}
-			pools, err := c.Pools(cmd.Context())
+			err = c.ChangePool(cmd.Context(), args[0], func(present wire.Pool) (wire.PoolChange, error) { return given.over(stated(&present)), nil })
 			if err != nil {
-				return err
-			}
-			var present wire.PoolChange
-			for i := range pools.Pools {
-				if pools.Pools[i].Name == args[0] {
-					present = stated(&pools.Pools[i])
-				}
-			}
-			if err := c.SetPool(cmd.Context(), args[0], given.over(present)); err != nil {
 				return byFlag(err)
 			}
 			return list(a, cmd)

@@ -153,7 +153,7 @@ func Describe(j *wire.VJobDetail, s *wire.Submission, width int, paint func(colu
 	facts = append(facts, [][2]string{
 		{"late", j.Late},
 		{"priority", rankLine(&j.VJob)},
-		{"container", containerLine(&j.Terms.Terms)},
+		{"container", containerLine(&j.Terms)},
 		{"to start", windowLine(&j.Terms.Terms)},
 		{"after", afterLine(j.Terms.After)},
 		{"replaces", replaced(&j.VJob)},
@@ -284,12 +284,12 @@ func afterLine(after []cluster.Dependency) string {
 }
 
 // containerLine is in which container it runs, or that it is one.
-func containerLine(t *cluster.Terms) string {
+func containerLine(t *wire.Terms) string {
 	switch {
 	case t.Container:
 		return "holds its room for vjobs inside: vjob submit --inner"
-	case t.Inner != 0:
-		return fmt.Sprintf("inside %d", t.Inner)
+	case t.In != "":
+		return "inside " + string(t.In)
 	default:
 		return ""
 	}

@@ -189,16 +189,13 @@ func (f *submission) read(a *cli.App, cmd *cobra.Command, args []string) (wire.S
 	if err := shapesOf(f.shapes, &s); err != nil {
 		return s, err
 	}
-	if err := f.terms.override(cmd, &s.Terms.Terms, a.Now()); err != nil {
+	if err := f.terms.override(cmd, &s.Terms, a.Now()); err != nil {
 		return s, f.job.Locate(err)
 	}
 	if s.Container && cmd.ArgsLenAtDash() >= 0 {
 		return s, cluster.Fault("--container", "excludes a command: only vjobs submitted with --inner run in a container")
 	}
-	if err := f.array.override(a, &s); err != nil {
-		return s, f.job.Locate(err)
-	}
-	return s, f.job.Locate(f.terms.enter(cmd.Context(), a, &s.Terms.Terms))
+	return s, f.job.Locate(f.array.override(a, &s))
 }
 
 // described reads the VMs from the file or the flags.

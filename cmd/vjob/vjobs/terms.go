@@ -1,9 +1,7 @@
 package vjobs
 
 import (
-	"context"
 	"encoding"
-	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -11,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 )
@@ -20,7 +19,6 @@ type termFlags struct {
 	terms cluster.Terms
 	texts map[string]*string   // of the terms that are parsed from one text, by flag
 	lists map[string]*[]string // of the terms that are parsed from several texts, by flag
-	inner string               // the name of the container, if it was given by name
 }
 
 // register adds the flags to a command.
@@ -55,7 +53,10 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 }
 
 // override sets the terms of the flags that were given.
-func (f *termFlags) override(cmd *cobra.Command, terms *cluster.Terms, now time.Time) error {
+func (f *termFlags) override(cmd *cobra.Command, terms *wire.Terms, now time.Time) error {
+	if inner := *f.texts["inner"]; inner != "" {
+		terms.In = wire.VJobName(inner)
+	}
 	for _, t := range cluster.TermFields() {
 		given := t.Flag != "" && cmd.Flags().Changed(t.Flag)
 		if text := f.texts[t.Flag]; text != nil {
@@ -67,7 +68,7 @@ func (f *termFlags) override(cmd *cobra.Command, terms *cluster.Terms, now time.
 		if err := f.parse(&t, now); err != nil {
 			return cluster.Renamed("--"+t.Flag, err)
 		}
-		t.Copy(terms, &f.terms)
+		t.Copy(&terms.Terms, &f.terms)
 	}
 	if !(f.terms.MinShare >= 0 && f.terms.MinShare <= 1) { // JSON has no NaN
 		return cluster.BadField("--floor", f.terms.MinShare, "from 0 to 1")
@@ -90,31 +91,11 @@ func (f *termFlags) parse(t *cluster.TermField, now time.Time) (err error) {
 		*at, err = parseAfter(*f.lists[t.Flag])
 	case *map[string]string:
 		*at, err = parseLabels(*f.lists[t.Flag])
-	case *cluster.VJobID: // a name is resolved by enter
-		if *at, err = cluster.ParseVJobID(*f.texts[t.Flag]); err != nil && *f.texts[t.Flag] != "" {
-			f.inner, err = *f.texts[t.Flag], nil
-		}
+	case *cluster.VJobID: // the daemon reads it, which knows the names
 	case encoding.TextUnmarshaler:
 		err = at.UnmarshalText([]byte(*f.texts[t.Flag]))
 	}
 	return err
-}
-
-// enter finds the container that was given by name.
-func (f *termFlags) enter(ctx context.Context, a *cli.App, terms *cluster.Terms) error {
-	if f.inner == "" {
-		return nil
-	}
-	c, err := a.Client()
-	if err != nil {
-		return err
-	}
-	id, err := cli.ResolveVJob(ctx, c, f.inner)
-	if errors.Is(err, cluster.ErrNotFound) {
-		return cluster.BadField("--inner", f.inner, "the number or the name of a container")
-	}
-	terms.Inner = cluster.VJobID(id)
-	return cluster.Renamed("--inner", err)
 }
 
 // parseAfter reads "ok:12", "12" or a name in place of the number; "12[]" is a whole array, and "12[i]" the vjob of it
