@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vjob/repack"
+	"vjob/repack/internal/fill"
 	"vjob/repack/internal/placement"
 	"vjob/repack/internal/proof"
 	"vjob/repack/internal/schedule"
@@ -22,6 +23,7 @@ type search struct {
 	fixed  int64 // cost of the actions that do not depend on the placement
 	best   *found
 	found  func(objective int64)
+	full   *fill.Problem // nil if there is ample room
 }
 
 // improvable returns the VMs that cost more than necessary: those without a place, and if all
@@ -49,6 +51,9 @@ func (s *search) breaksSoftRule(vm int) bool {
 
 // tryNeighbourhood tries one neighbourhood and keeps it if it is not worse.
 func (s *search) tryNeighbourhood(improvable []int) (better bool) {
+	if s.full != nil && s.complete() && s.rng.IntN(4) > 0 {
+		return s.repackNodes(improvable)
+	}
 	before := s.Value()
 	s.Record()
 	nodes := s.pick(improvable)
