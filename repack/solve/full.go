@@ -2,21 +2,36 @@ package solve
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"vjob/repack"
 	"vjob/repack/internal/fill"
+	"vjob/repack/internal/placement"
 )
 
-// Where hardly any room is left, VMs placed one by one leave gaps that nothing fits into. Package
-// fill decides what a node holds, node by node.
+// Where hardly any room is left, VMs that are placed one by one leave gaps into which nothing fits.
+// Package fill decides what each node holds instead.
 
-// scarceShare is the share of the room that VMs leave free where that is worth while, in
-// thousandths.
-const scarceShare = 50
+// fullness is the search of a full cluster, which walks: it accepts placements that are
+// little worse, and goes back to the best plan if that leads nowhere.
+type fullness struct {
+	*fill.Problem
+	lowest int64 // the least value of a placement so far
+	age    int   // neighbourhoods since then
+}
 
-// fillProblem returns the placement problem for package fill, or nil if there is ample room.
-func (s *search) fillProblem() *fill.Problem {
+// Bounds of the search in full clusters.
+const (
+	scarceShare = 50         // thousandths of the room that are free at the end at most
+	fillSteps   = 20_000_000 // of a placement of all VMs
+	repackSteps = 10_000     // of a placement of the VMs on some nodes
+	heat        = 15         // mean thousandths of its value by which a placement may become worse
+	maxAge      = 400        // neighbourhoods without a better placement before the walk goes back
+)
+
+// newFullness returns nil if there is ample room.
+func newFullness(s *search) *fullness {
 	scarce := false
 	for d := range s.Dims {
 		var free, room int64
@@ -41,7 +56,7 @@ func (s *search) fillProblem() *fill.Problem {
 			p.Cost[vm] = fill.Fixed
 		}
 	}
-	return p
+	return &fullness{Problem: p, lowest: math.MaxInt64}
 }
 
 // waitFor returns what it costs that arrivals on a node wait for those that leave, if these need not wait
@@ -70,7 +85,9 @@ func (s *search) waitFor(n int, vms []int) (cost int64) {
 			free[d] -= s.Now[vm*s.Dims+d]
 		}
 	}
-	slices.SortFunc(goes, func(a, b int) int { return cmp.Or(cmp.Compare(s.DepartureTime[a], s.DepartureTime[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(goes, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.DepartureTime[a], s.DepartureTime[b]), cmp.Compare(a, b))
+	})
 	slices.SortFunc(comes, func(a, b int) int {
 		return cmp.Or(cmp.Compare(s.SmithRatio(a, s.Duration(a, n)), s.SmithRatio(b, s.Duration(b, n))), cmp.Compare(a, b))
 	})
@@ -98,15 +115,12 @@ func (s *search) waitFor(n int, vms []int) (cost int64) {
 	}
 }
 
-// fillSteps and repackSteps bound the searches.
-const (
-	fillSteps   = 20_000_000
-	repackSteps = 30_000
-)
-
-// fillNodes places all VMs so that no room is wasted. If it fails, nothing has changed.
+// fillNodes places all VMs so that hardly any room is left between them. If it fails, nothing has changed.
 func (s *search) fillNodes() bool {
-	placed := fill.Place(s.full, s.rng, fillSteps)
+	if s.full == nil || s.complete() {
+		return false
+	}
+	placed := fill.Place(s.full.Problem, s.rng, fillSteps)
 	if placed == nil {
 		return false
 	}
@@ -133,43 +147,71 @@ func (s *search) placeAll(placed []fill.Placed) {
 	}
 }
 
-// repackNodes places the VMs anew that are on the nodes of one improvable VM and some more, and
-// keeps that if it is not worse.
+// repackNodes places the VMs on a few nodes anew, and keeps that if it is not much worse. It reports whether no
+// placement so far was as good.
 func (s *search) repackNodes(improvable []int) (better bool) {
-	nodes := s.pick(improvable)
-	for _, n := range slices.Clone(nodes) { // what else moves there
-		for _, vm := range s.VMsOn[n] {
-			if h := s.Home[vm]; h != n && h != repack.Nowhere && s.Open[h] && !slices.Contains(nodes, h) {
-				nodes = append(nodes, h)
-			}
-		}
-		for _, vm := range s.Residents[n] {
-			if at := s.NodeOf[vm]; at != n && at != repack.Nowhere && !slices.Contains(nodes, at) {
-				nodes = append(nodes, at)
-			}
-		}
+	nodes, before := s.related(improvable), s.Value()
+	more := int64(0)
+	if s.rng.IntN(2) == 0 {
+		more = int64(s.rng.ExpFloat64() * float64(before) / 1000 * heat)
+		s.avoidPlace(improvable, nodes)
 	}
-	s.rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
-	size := 2 + s.rng.IntN(4)
-	nodes = nodes[:min(len(nodes), size)]
-	for range 20 {
-		if n := s.OpenNodes[s.rng.IntN(len(s.OpenNodes))]; len(nodes) < size && !slices.Contains(nodes, n) {
-			nodes = append(nodes, n)
-		}
-	}
-	placed := fill.Repack(s.full, s.NodeOf, nodes, s.rng, repackSteps)
-	if placed == nil {
-		return false
-	}
-	before := s.Value()
+	placed := fill.Repack(s.full.Problem, s.NodeOf, nodes, more, s.rng, repackSteps)
+	s.Avoid = placement.Move{VM: repack.Nowhere, From: repack.Nowhere}
 	s.Record()
 	s.placeAll(placed)
 	s.Recording = false
 	s.RefreshDelays(s.TouchedNodes()...)
-	after := s.Value()
-	if after > before {
+	switch after := s.Value(); {
+	case after > before+more:
 		s.Undo()
-		return false
+	case after < s.full.lowest:
+		s.full.lowest, s.full.age = after, 0
+		return true
 	}
-	return after < before
+	if s.full.age++; s.full.age > maxAge && s.best != nil {
+		s.full.age = 0
+		s.best.Place(s.State)
+		s.RefreshDelays(s.OpenNodes...)
+	}
+	return false
+}
+
+// related returns the nodes of some improvable VMs, and of VMs that go there or come from there.
+func (s *search) related(improvable []int) []int {
+	nodes := s.pick(improvable)
+	add := func(n int) {
+		if n != repack.Nowhere && s.Open[n] && !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	for _, n := range nodes {
+		for _, vm := range s.VMsOn[n] {
+			add(s.Home[vm])
+		}
+		for _, vm := range s.Residents[n] {
+			add(s.NodeOf[vm])
+		}
+	}
+	s.rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	size := min(2+s.rng.IntN(3), len(s.OpenNodes))
+	nodes = nodes[:min(len(nodes), size)]
+	for len(nodes) < size {
+		add(s.OpenNodes[s.rng.IntN(len(s.OpenNodes))])
+	}
+	return nodes
+}
+
+// avoidPlace keeps an improvable VM on one of the nodes from its place.
+func (s *search) avoidPlace(improvable, nodes []int) {
+	var list []int
+	for _, vm := range improvable {
+		if at := s.NodeOf[vm]; at != s.Home[vm] && slices.Contains(nodes, at) {
+			list = append(list, vm)
+		}
+	}
+	if len(list) > 0 {
+		vm := list[s.rng.IntN(len(list))]
+		s.Avoid = placement.Move{VM: vm, From: s.NodeOf[vm]}
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"vjob/repack"
-	"vjob/repack/internal/fill"
 	"vjob/repack/internal/placement"
 	"vjob/repack/internal/proof"
 	"vjob/repack/internal/schedule"
@@ -23,7 +22,7 @@ type search struct {
 	fixed  int64 // cost of the actions that do not depend on the placement
 	best   *found
 	found  func(objective int64)
-	full   *fill.Problem // nil if there is ample room
+	full   *fullness // nil if there is ample room
 }
 
 // improvable returns the VMs that cost more than necessary: those without a place, and if all
@@ -206,7 +205,7 @@ func (s *search) run(rounds int, stop func() bool) {
 		if len(improvable) == 0 || s.optimal() || i%8 == 0 && stop() {
 			return
 		}
-		better := s.Unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop)) || s.tryNeighbourhood(improvable)
+		better := s.Unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop) || s.fillNodes()) || s.tryNeighbourhood(improvable)
 		switch {
 		case better || s.best == nil && i%16 == 15:
 			s.schedulePlacement()

@@ -59,7 +59,7 @@ func Place(p *Problem, rng *rand.Rand, steps int) []Placed {
 
 // Repack places the items that are on some nodes anew on these nodes, so that fewer costs
 // arise. It returns nil if it finds nothing that costs at most as much within a number of steps.
-func Repack(p *Problem, at []int, nodes []int, rng *rand.Rand, steps int) []Placed {
+func Repack(p *Problem, at []int, nodes []int, more int64, rng *rand.Rand, steps int) []Placed {
 	var items []int
 	for _, i := range p.Items {
 		if slices.Contains(nodes, at[i]) {
@@ -70,7 +70,7 @@ func Repack(p *Problem, at []int, nodes []int, rng *rand.Rand, steps int) []Plac
 	if !s.roomy() {
 		return nil
 	}
-	s.all, s.steps, s.limit = true, steps, s.costOf(at)+1
+	s.all, s.steps, s.limit = true, steps, s.costOf(at)+1+more
 	s.orderNodes()
 	s.close(0, 0)
 	return s.best
@@ -79,7 +79,7 @@ func Repack(p *Problem, at []int, nodes []int, rng *rand.Rand, steps int) []Plac
 // How much is tried. Until the endgame, one filling of each node is: what it lacks costs
 // nothing there, as many nodes are left.
 const (
-	endgame      = 7    // nodes of which several fillings are tried
+	endgame      = 7 // nodes of which several fillings are tried
 	endgameSteps = 3_000_000
 	window       = 80   // items from elsewhere that may come to a node
 	additions    = 3    // how many of them do at most, before the endgame
@@ -219,7 +219,7 @@ func (s *search) close(k int, cost int64) bool {
 	list := f.fillings()
 	for _, w := range list[:min(tries, len(list))] {
 		if cost+w.cost >= s.limit {
-			break
+			continue
 		}
 		s.put(n, w, 1)
 		more := s.close(k+1, cost+w.cost)
@@ -267,7 +267,7 @@ func (s *search) closeLast(cost int64) bool {
 }
 
 // put closes a node with a filling, or opens it again.
-func (s *search) put(n int, w filling, sign int64) {
+func (s *search) put(n int, w *filling, sign int64) {
 	for _, i := range w.items {
 		s.at[i] = n
 		if sign < 0 {

@@ -23,11 +23,11 @@ type filler struct {
 	others []int // items that may come, the largest first
 	gap    []int64
 	chosen []int
-	list   []filling
+	list   []*filling
 }
 
 // fillings returns the fillings of the node with items that are left, the cheapest first.
-func (f *filler) fillings() []filling {
+func (f *filler) fillings() []*filling {
 	budget := f.steps
 	f.gap = make([]int64, f.Dims)
 	f.findOthers()
@@ -52,7 +52,7 @@ func (f *filler) fillings() []filling {
 		}
 	}
 	f.search.steps -= budget - max(f.steps, 0) + len(f.items)/16
-	slices.SortStableFunc(f.list, func(a, b filling) int { return cmp.Compare(a.rank, b.rank) })
+	slices.SortFunc(f.list, func(a, b *filling) int { return cmp.Compare(a.rank, b.rank) })
 	return f.list
 }
 
@@ -87,20 +87,17 @@ type leaving struct {
 	cost int64
 }
 
-// leavers returns the sets of items that may leave, the cheapest first.
-func (f *filler) leavers(mine []int) (sets []leaving) {
-	for set := range 1 << min(len(mine), maxHome) {
-		var cost int64
-		for b := range min(len(mine), maxHome) {
-			if set>>b&1 == 1 {
-				cost += f.Cost[mine[b]]
+// leavers returns the sets of items that may leave, of those at home in the order of their costs, the cheapest set first.
+func (f *filler) leavers(mine []int) []leaving {
+	sets, most := []leaving{{}}, min(f.most, Fixed)
+	for b, i := range mine[:min(len(mine), maxHome)] {
+		for _, m := range sets {
+			if cost := m.cost + f.Cost[i]; cost < most {
+				sets = append(sets, leaving{m.set | 1<<b, cost})
 			}
 		}
-		if cost < min(f.most, Fixed) {
-			sets = append(sets, leaving{set, cost})
-		}
 	}
-	slices.SortStableFunc(sets, func(a, b leaving) int { return cmp.Compare(a.cost, b.cost) })
+	slices.SortFunc(sets, func(a, b leaving) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.set, b.set)) })
 	return sets
 }
 
@@ -152,7 +149,7 @@ func (f *filler) note(cost int64) {
 	if cost += f.Wait(f.node, f.chosen); cost >= f.most {
 		return
 	}
-	f.list = append(f.list, filling{slices.Clone(f.chosen), slices.Clone(f.gap), cost, float64(cost) * (1 + 0.2*f.rng.Float64())})
+	f.list = append(f.list, &filling{slices.Clone(f.chosen), slices.Clone(f.gap), cost, float64(cost) * (1 + 0.2*f.rng.Float64())})
 	if len(f.list) == maxFillings {
 		f.steps = 0
 	}
