@@ -19,15 +19,17 @@ type fullness struct {
 	*fill.Problem
 	lowest int64 // the least value of a placement so far
 	age    int   // neighbourhoods since then
+	fills  int   // how often all nodes may still be filled
 }
 
 // Bounds of the search in full clusters.
 const (
-	scarceShare = 50         // thousandths of the room that are free at the end at most
-	fillSteps   = 20_000_000 // of a placement of all VMs
-	repackSteps = 10_000     // of a placement of the VMs on some nodes
-	heat        = 15         // mean thousandths of its value by which a placement may become worse
-	maxAge      = 400        // neighbourhoods without a better placement before the walk goes back
+	scarceShare = 50      // thousandths of the room that are free at the end at most
+	maxFills    = 4       // placements of all VMs that are tried
+	fillSteps   = 100_000 // of such a placement, for each node
+	repackSteps = 10_000  // of a placement of the VMs on some nodes
+	heat        = 15      // mean thousandths of its value by which a placement may become worse
+	maxAge      = 400     // neighbourhoods without a better placement before the walk goes back
 )
 
 // newFullness returns nil if there is ample room.
@@ -56,7 +58,7 @@ func newFullness(s *search) *fullness {
 			p.Cost[vm] = fill.Fixed
 		}
 	}
-	return &fullness{Problem: p, lowest: math.MaxInt64}
+	return &fullness{Problem: p, lowest: math.MaxInt64, fills: maxFills}
 }
 
 // waitFor returns what it costs that arrivals on a node wait for those that leave, if these need not wait
@@ -117,10 +119,11 @@ func (s *search) waitFor(n int, vms []int) (cost int64) {
 
 // fillNodes places all VMs so that hardly any room is left between them. If it fails, nothing has changed.
 func (s *search) fillNodes() bool {
-	if s.full == nil || s.complete() {
+	if s.full == nil || s.full.fills == 0 || s.complete() {
 		return false
 	}
-	placed := fill.Place(s.full.Problem, s.rng, fillSteps)
+	s.full.fills--
+	placed := fill.Place(s.full.Problem, s.rng, fillSteps*len(s.OpenNodes))
 	if placed == nil {
 		return false
 	}
