@@ -22,6 +22,7 @@ type search struct {
 	fixed  int64 // cost of the actions that do not depend on the placement
 	best   *found
 	found  func(objective int64)
+	full   *fullness // nil if there is ample room
 }
 
 // improvable returns the VMs that cost more than necessary: those without a place, and if all
@@ -49,6 +50,9 @@ func (s *search) breaksSoftRule(vm int) bool {
 
 // tryNeighbourhood tries one neighbourhood and keeps it if it is not worse.
 func (s *search) tryNeighbourhood(improvable []int) (better bool) {
+	if s.full != nil && s.complete() && s.rng.IntN(4) > 0 {
+		return s.repackNodes(improvable)
+	}
 	before := s.Value()
 	s.Record()
 	nodes := s.pick(improvable)
@@ -201,7 +205,7 @@ func (s *search) run(rounds int, stop func() bool) {
 		if len(improvable) == 0 || s.optimal() || i%8 == 0 && stop() {
 			return
 		}
-		better := s.Unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop)) || s.tryNeighbourhood(improvable)
+		better := s.Unplaced > 0 && i%32 == 31 && (s.rebuild() || s.anneal(stop) || s.fillNodes()) || s.tryNeighbourhood(improvable)
 		switch {
 		case better || s.best == nil && i%16 == 15:
 			s.schedulePlacement()

@@ -48,7 +48,7 @@ func newPortfolio(in *repack.Instance, o Options, m *problem.Problem) *portfolio
 		if i == 0 {
 			p.bound = b.Value()
 		}
-		s.bound = p.bound
+		s.bound, s.full = p.bound, newFullness(s)
 		p.searches = append(p.searches, s)
 	}
 	return p
@@ -66,6 +66,10 @@ func (p *portfolio) search() {
 	}
 	if p.stopped = p.best == nil && first.Aborted(); p.stopped {
 		return
+	}
+	if p.best == nil && first.fillNodes() {
+		first.schedulePlacement()
+		p.takeBest(p.searches[:1])
 	}
 	if p.best == nil {
 		p.searchExhaustively(schedule.FewStates)
@@ -125,6 +129,7 @@ func (s *search) begin(i int) {
 	}
 	s.repair()
 	s.Noise = nil
+	s.fillNodes()
 }
 
 // takeBest takes the best plan of the searches.
