@@ -39,6 +39,7 @@ type Result struct {
 	Actions []repack.Action // of the best plan below the limit, by start; nil: none
 	Cost    int64           // in the objective, with the penalties of soft rules
 	Done    bool            // proved: the plan is the best, or without a plan, each costs the limit at least
+	Steps   int             // of the search
 }
 
 // search is the search for the best plan.
@@ -51,6 +52,8 @@ type search struct {
 	cut      bool     // some plan that may be better has been left out
 	gates    bool     // what a VM has done matters
 	switches bool     // nodes are switched at any time; otherwise on first and off last
+	reduced  []bool   // VMs that need not start later than they can, see reduce.go
+	ordered  bool     // what starts in one instant starts in the order of VMs
 	endings  []ending // all final placements in question; nil: too many
 	seen     map[string][]*state
 	queue    queue
@@ -68,29 +71,30 @@ func Search(s *placement.State, limit int64, steps int) Result {
 	for vm := range e.first {
 		e.first[vm] = s.In.VMs[vm].Host
 	}
+	e.reduce()
 	for _, r := range s.In.Rules {
 		if i, ok := r.Rule.(problem.Inevitable); ok {
 			e.floor += r.Penalty * int64(i.Inevitable(s.In))
 		}
 	}
 	if e.findEndings(); e.endings != nil && len(e.endings) == 0 {
-		return Result{Done: true}
+		return Result{Done: true, Steps: steps - e.left}
 	}
 	e.add(e.begin())
 	for len(e.queue) > 0 {
 		if e.left--; e.left < 0 || e.left%1024 == 0 && s.Aborted() {
-			return Result{}
+			return Result{Steps: steps}
 		}
 		x := heap.Pop(&e.queue).(*state)
 		switch {
 		case x.ended:
-			return Result{Actions: e.actions(x.before), Cost: x.least, Done: !e.cut && comprehensive(s.Problem)}
+			return Result{Actions: e.actions(x.before), Cost: x.least, Done: !e.cut && comprehensive(s.Problem), Steps: steps - e.left}
 		case !x.dominated:
 			e.finish(x)
 			e.expand(x)
 		}
 	}
-	return Result{Done: !e.cut && comprehensive(s.Problem)}
+	return Result{Done: !e.cut && comprehensive(s.Problem), Steps: steps - e.left}
 }
 
 // add queues a state, unless it costs too much or is not better than one that is known.
