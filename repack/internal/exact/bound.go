@@ -52,8 +52,8 @@ func (b *bound) rest(e *search, x *state) (sum int64, ok bool) {
 func (b *bound) cheapestEnding(e *search) int64 {
 	least := int64(problem.Never)
 	for i := range e.endings {
-		sum := int64(0)
-		for k, n := range e.endings[i] {
+		sum := e.endings[i].penalty
+		for k, n := range e.endings[i].at {
 			if sum += b.cost[e.Wanted[k]*len(e.In.Nodes)+int(n)]; sum >= least {
 				break
 			}

@@ -19,7 +19,7 @@ import (
 )
 
 // Steps bounds a search: states that are kept or looked at. It takes less than a second.
-const Steps = 50_000
+const Steps = 150_000
 
 // How many VMs and nodes are few.
 const (
@@ -46,7 +46,10 @@ type Result struct {
 type search struct {
 	*placement.State
 	limit    int64
-	left     int
+	steps    int      // at most
+	left     int      // of them
+	any      bool     // any plan will do
+	timeless bool     // and no rule looks at the time of day
 	first    []int    // where each VM is at first, for gates
 	floor    int64    // penalties that every plan has
 	cut      bool     // some plan that may be better has been left out
@@ -62,10 +65,31 @@ type search struct {
 }
 
 // Search looks for the best plan that costs less than a limit. The placement has no VMs, and is
-// changed.
+// changed. Without a limit it first looks for any plan, as whatever costs more need not be looked at then.
 func Search(s *placement.State, limit int64, steps int) Result {
+	if limit < problem.Never {
+		return newSearch(s, limit, steps).run()
+	}
+	e := newSearch(s, limit, steps/2)
+	e.anyPlan()
+	first := e.run()
+	if first.Done && first.Actions == nil {
+		return first
+	}
+	if first.Actions != nil {
+		limit = first.Cost
+	}
+	best := newSearch(s, limit, steps-first.Steps).run()
+	best.Steps += first.Steps
+	if best.Actions == nil {
+		best.Actions, best.Cost = first.Actions, first.Cost
+	}
+	return best
+}
+
+func newSearch(s *placement.State, limit int64, steps int) *search {
 	e := &search{
-		State: s, limit: limit, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
+		State: s, limit: limit, steps: steps, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
 		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem),
 	}
 	for vm := range e.first {
@@ -77,24 +101,31 @@ func Search(s *placement.State, limit int64, steps int) Result {
 			e.floor += r.Penalty * int64(i.Inevitable(s.In))
 		}
 	}
+	return e
+}
+
+// run looks for the best plan below the limit, or for any.
+func (e *search) run() Result {
 	if e.findEndings(); e.endings != nil && len(e.endings) == 0 {
-		return Result{Done: true, Steps: steps - e.left}
+		return Result{Done: true, Steps: e.steps - e.left}
 	}
 	e.add(e.begin())
 	for len(e.queue) > 0 {
-		if e.left--; e.left < 0 || e.left%1024 == 0 && s.Aborted() {
-			return Result{Steps: steps}
+		if e.left--; e.left < 0 || e.left%1024 == 0 && e.Aborted() {
+			return Result{Steps: e.steps}
 		}
 		x := heap.Pop(&e.queue).(*state)
 		switch {
 		case x.ended:
-			return Result{Actions: e.actions(x.before), Cost: x.least, Done: !e.cut && comprehensive(s.Problem), Steps: steps - e.left}
-		case !x.dominated:
+			return Result{Actions: e.actions(x.before), Cost: x.cost, Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
+		case !x.dominated && e.breaksMore(x):
+			heap.Push(&e.queue, x)
+		case !x.dominated && x.least < e.limit:
 			e.finish(x)
 			e.expand(x)
 		}
 	}
-	return Result{Done: !e.cut && comprehensive(s.Problem), Steps: steps - e.left}
+	return Result{Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
 }
 
 // add queues a state, unless it costs too much or is not better than one that is known.
@@ -105,12 +136,12 @@ func (e *search) add(x *state) {
 	e.key = e.appendKey(e.key[:0], x)
 	list := e.seen[string(e.key)]
 	for _, y := range list {
-		if y.dominates(x) {
+		if e.dominates(y, x) {
 			return
 		}
 	}
 	list = slices.DeleteFunc(list, func(y *state) bool {
-		y.dominated = y.dominated || x.dominates(y)
+		y.dominated = y.dominated || e.dominates(x, y)
 		return y.dominated
 	})
 	e.seen[string(e.key)] = append(list, x)
@@ -145,7 +176,11 @@ func (e *search) finish(x *state) {
 	}
 	if cost < e.limit {
 		e.limit = cost
-		heap.Push(&e.queue, &state{before: x, least: cost, ended: true})
+		end := &state{before: x, cost: cost, least: cost, ended: true}
+		if e.any {
+			end.least = -1
+		}
+		heap.Push(&e.queue, end)
 	}
 }
 

@@ -51,6 +51,15 @@ func (e *search) reduce() {
 	}
 }
 
+// anyPlan has the search look for any plan. If no rule looks at the time of day, what happens at the same
+// time can also happen in sequence in order of the ends, which takes no more room; except what must
+// happen together.
+func (e *search) anyPlan() {
+	e.any = true
+	e.timeless = len(e.Gates)+len(e.Deadlines) == 0 && !slices.ContainsFunc(e.OpenNodes, func(n int) bool { return e.Ready(n) > 0 })
+	clear(e.reduced)
+}
+
 // instant reports whether some action of a VM takes no time.
 func instant(v repack.VM) bool {
 	return min(v.Takes.Boot, v.Takes.Shutdown, v.Takes.Suspend, v.Takes.ResumeLocal, v.Takes.ResumeRemote, v.Takes.Migrate) == 0
@@ -71,7 +80,7 @@ func (e *search) rank(a *repack.Action) int8 {
 // timely reports whether an action must be tried now.
 func (e *search) timely(x *state, a *repack.Action) bool {
 	switch {
-	case e.ordered && e.rank(a) <= x.rank:
+	case e.ordered && e.rank(a) <= x.rank, e.timeless && !e.Synced[a.VM] && x.busy():
 		return false
 	case !e.free(a):
 		return true
@@ -82,6 +91,11 @@ func (e *search) timely(x *state, a *repack.Action) bool {
 	}
 }
 
+// busy reports whether something is under way.
+func (x *state) busy() bool {
+	return slices.ContainsFunc(x.vms, func(w vmState) bool { return w.until > x.clock })
+}
+
 // free reports whether no rule looks at the time of an action.
 func (e *search) free(a *repack.Action) bool {
 	watched := func(n int) bool { return n != repack.Nowhere && len(e.WatchesOfNode[n]) > 0 }
@@ -90,7 +104,7 @@ func (e *search) free(a *repack.Action) bool {
 
 // counts reports whether soft rules on whole plans look at an action.
 func (e *search) counts(a *repack.Action) bool {
-	if !e.Uncounted {
+	if !e.Uncounted || e.any {
 		return false
 	}
 	of := func(n int) bool { return n != repack.Nowhere && e.UncountedNodes[n] }

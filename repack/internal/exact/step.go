@@ -235,6 +235,10 @@ func (e *search) act(x *state, a repack.Action) {
 	if w.until <= y.clock { // at once
 		w.from, w.until, w.flags = repack.Nowhere, 0, w.flags&^firstFrom
 	}
+	if e.timeless && !e.Synced[a.VM] { // nothing else starts until its end
+		e.add(e.wait(y, a.End))
+		return
+	}
 	e.add(e.valued(y))
 }
 
