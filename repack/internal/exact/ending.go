@@ -19,7 +19,7 @@ const (
 )
 
 // findEndings lists the final placements that keep all rules, fit, and may cost less than the limit, if
-// they are few. Rules break no less if more VMs are placed.
+// they are few.
 func (e *search) findEndings() {
 	x := e.begin()
 	e.endings = []ending{}
@@ -70,10 +70,24 @@ func (f *finder) place(k int, cost int64) {
 		}
 		mark := len(f.Moves)
 		f.Move(vm, n)
-		if f.Breaches == 0 && !f.Overloaded(n) {
+		if !f.broken(k+1 == len(f.Wanted)) && !f.Overloaded(n) {
 			f.at[k] = int8(n)
 			f.place(k+1, cost+c)
 		}
 		f.RollBack(mark)
 	}
+}
+
+// broken reports whether a placement breaks a hard rule, and if it is not whole, whether it does so however
+// the other VMs are placed.
+func (f *finder) broken(whole bool) bool {
+	if whole || f.Breaches == 0 {
+		return f.Breaches > 0
+	}
+	for i := range f.Guards {
+		if _, mendable := f.Guards[i].Rule.(problem.Mendable); !mendable && f.Guards[i].Penalty == 0 && f.BreachesOf[i] > 0 {
+			return true
+		}
+	}
+	return false
 }

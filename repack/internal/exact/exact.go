@@ -151,9 +151,6 @@ func (e *search) add(x *state) {
 
 // finish queues the end of the plan that leads to a state, if all VMs are where they may end.
 func (e *search) finish(x *state) {
-	if x.rest > 0 {
-		return
-	}
 	for vm := range x.vms {
 		if x.vms[vm].wrong(e.Problem, vm) {
 			return

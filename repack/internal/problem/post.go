@@ -116,12 +116,19 @@ func (b *poster) uncounted(s repack.Scope) {
 }
 
 // amendsNothing records a soft rule that would amend the instance. Any move may matter to it, unless all
-// plans have the same breaches.
+// plans have the same breaches but for the nodes that come on if they are used.
 func (b *poster) amendsNothing() {
-	b.Uncounted = true
 	if _, inevitable := b.rule.(Inevitable); !inevitable {
 		b.uncounted(repack.Scope{})
+		return
 	}
+	nodes := []int{}
+	for n := range b.In.Nodes {
+		if node := &b.In.Nodes[n]; node.Want == repack.AnyState && node.State == repack.Offline {
+			nodes = append(nodes, n)
+		}
+	}
+	b.uncounted(repack.Scope{Nodes: nodes})
 }
 
 // Guard records a guard by the VMs or nodes that it concerns.

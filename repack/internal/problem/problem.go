@@ -332,6 +332,10 @@ type Inevitable interface {
 	Inevitable(in *repack.Instance) (breaches int)
 }
 
+// Mendable is a rule of which further VMs that get a place may mend breaches. All other rules are broken no
+// less if more VMs have one.
+type Mendable interface{ Mendable() }
+
 // Lenient is a rule that knows whether its watch admits all that the rule allows.
 type Lenient interface {
 	Lenient(in *repack.Instance) bool
