@@ -19,7 +19,7 @@ import (
 )
 
 // Steps bounds a search: states that are kept or looked at. It takes less than a second.
-const Steps = 150_000
+const Steps = 200_000
 
 // How many VMs and nodes are few.
 const (
@@ -70,7 +70,7 @@ func Search(s *placement.State, limit int64, steps int) Result {
 	if limit < problem.Never {
 		return newSearch(s, limit, steps).run()
 	}
-	e := newSearch(s, limit, steps/2)
+	e := newSearch(s, limit, steps*2/3)
 	e.anyPlan()
 	first := e.run()
 	if first.Done && first.Actions == nil {
