@@ -187,6 +187,9 @@ func wander(t *rapid.T, in *repack.Instance, r repack.Rule, g guarded) {
 			}
 			g.Move(vm, from, to)
 		}
+		if _, mendable := r.(interface{ Mendable() }); from == repack.Nowhere && d < 0 && !mendable {
+			t.Fatalf("VM %d mends %d breaches by coming to %d; at %v", vm, -d, to, at)
+		}
 		at[vm] = to
 		total += d
 		if after := judged(t, in, r, at); after-before != d || after != start+total {

@@ -24,6 +24,16 @@ func (s *state) Inevitable(in *repack.Instance) (breaches int) {
 	return breaches
 }
 
+// Inevitable is how many breaches every plan has: the nodes that the instance has end otherwise.
+func (p *power) Inevitable(in *repack.Instance) (breaches int) {
+	for _, n := range p.nodes {
+		if want := in.Nodes[n].Want; want != repack.AnyState && want != p.want {
+			breaches++
+		}
+	}
+	return breaches
+}
+
 // Inevitable is how many breaches every plan has: the VMs that end with less.
 func (p *preserve) Inevitable(in *repack.Instance) (breaches int) {
 	for _, vm := range p.vms {
@@ -33,6 +43,9 @@ func (p *preserve) Inevitable(in *repack.Instance) (breaches int) {
 	}
 	return breaches
 }
+
+// Mendable says that further VMs may use the nodes that are missing.
+func (m *mostlySpread) Mendable() {}
 
 // Lenient reports whether the watch admits all that the rule allows: VMs on the nodes need as much of
 // the resource at first as they do in the end.

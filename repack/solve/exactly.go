@@ -8,6 +8,17 @@ import (
 	"vjob/repack/internal/schedule"
 )
 
+// stepsPerRound is how many steps of an exact search are worth a round of improvement.
+const stepsPerRound = 32
+
+// exactSteps bounds the exact search by the effort that is asked for.
+func (p *portfolio) exactSteps() int {
+	if p.Iterations > 0 && p.Iterations < DefaultIterations {
+		return stepsPerRound * p.Iterations
+	}
+	return exact.Steps
+}
+
 // solveExactly looks for the best plan of a small problem, once: it finds a better plan, proves that the
 // best so far is the best of all, or proves that the problem is infeasible. It does nothing for other
 // problems, or if there are too many states.
@@ -22,7 +33,7 @@ func (p *portfolio) solveExactly() {
 	}
 	s := placement.New(problem.New(p.in, p.Objective))
 	s.Abort = p.Abort
-	r := exact.Search(s, limit, exact.Steps)
+	r := exact.Search(s, limit, p.exactSteps())
 	if r.Actions != nil {
 		c := schedule.Of(s.Problem, r.Actions)
 		c.Place(s)

@@ -12,30 +12,14 @@ type bound struct {
 	free    []int64 // of each node, by dimension
 	room    []int64 // of one node while VMs leave it
 	leaving [][]departure
-	cost    []int64 // least cost of having each VM end on each node, by VM and node
-	away    []int64 // least cost of having it elsewhere than on the node where it is
+	gone    []repack.Ticks // when each VM leaves the node where it is, at the earliest
+	cost    []int64        // least cost of having each VM end on each node, by VM and node
+	away    []int64        // least cost of having it elsewhere than on the node where it is
 }
-
-// departure is room that becomes free on a node, at the earliest.
-type departure struct {
-	at    repack.Ticks
-	vm    int
-	share share
-}
-
-// share is which room of a VM becomes free.
-type share uint8
-
-const (
-	firstDemand share = iota
-	nextDemand
-	shrinkage // of a VM that stays
-	remainder // of one that shrinks and then leaves
-)
 
 func newBound(m *problem.Problem) bound {
 	return bound{
-		free: make([]int64, len(m.Room)), room: make([]int64, m.Dims), leaving: make([][]departure, len(m.In.Nodes)),
+		free: make([]int64, len(m.Room)), room: make([]int64, m.Dims), leaving: make([][]departure, len(m.In.Nodes)), gone: make([]repack.Ticks, len(m.In.VMs)),
 		cost: make([]int64, len(m.In.VMs)*len(m.In.Nodes)), away: make([]int64, len(m.In.VMs)),
 	}
 }
@@ -68,8 +52,8 @@ func (b *bound) rest(e *search, x *state) (sum int64, ok bool) {
 func (b *bound) cheapestEnding(e *search) int64 {
 	least := int64(problem.Never)
 	for i := range e.endings {
-		sum := int64(0)
-		for k, n := range e.endings[i] {
+		sum := e.endings[i].penalty
+		for k, n := range e.endings[i].at {
 			if sum += b.cost[e.Wanted[k]*len(e.In.Nodes)+int(n)]; sum >= least {
 				break
 			}
@@ -147,12 +131,7 @@ func (b *bound) relief(e *search, vms []int, over []int64, limit int64) int64 {
 // prepare computes the free room of a state, what will leave, and the cost of each VM on each node.
 func (b *bound) prepare(e *search, x *state) {
 	b.freeRoom(e, x)
-	for n := range b.leaving {
-		b.leaving[n] = b.leaving[n][:0]
-	}
-	for vm := range x.vms {
-		b.depart(e, x, vm)
-	}
+	b.departures(e, x)
 	for _, vm := range e.Wanted {
 		for n := range e.In.Nodes {
 			b.cost[vm*len(e.In.Nodes)+n] = b.costOn(e, x, vm, n)
@@ -185,55 +164,6 @@ func (b *bound) freeRoom(e *search, x *state) []int64 {
 		}
 	}
 	return b.free
-}
-
-// depart notes when the room of a VM becomes free.
-func (b *bound) depart(e *search, x *state, vm int) {
-	v, w := &e.In.VMs[vm], &x.vms[vm]
-	if w.from != repack.Nowhere {
-		of := nextDemand
-		if w.has(firstFrom) {
-			of = firstDemand
-		}
-		b.note(int(w.from), departure{w.until, vm, of})
-	}
-	if w.state != repack.Running {
-		return
-	}
-	n, of := int(w.at), nextDemand
-	if !w.has(moved | settled) {
-		if of = firstDemand; !v.Stays && v.Keeps() && shrinks(v) {
-			b.note(n, departure{x.clock, vm, shrinkage})
-			of = remainder
-		}
-	}
-	takes := repack.Forever
-	switch {
-	case v.Stays || w.has(settled) || e.late(x, vm, x.clock, x.clock):
-	case v.Want == repack.Sleeping:
-		takes = v.Takes.Suspend
-	case v.Want != repack.Running:
-		takes = v.Takes.Shutdown
-	default:
-		if !e.Rooted[vm] {
-			takes = v.Takes.Migrate
-		}
-		if e.Suspendable(v) {
-			takes = min(takes, v.Takes.Suspend)
-		}
-	}
-	if takes < repack.Forever {
-		b.note(n, departure{max(x.clock, w.until) + takes, vm, of})
-	}
-}
-
-// note files a departure, the first in time first.
-func (b *bound) note(n int, d departure) {
-	list := append(b.leaving[n], d)
-	for i := len(list) - 1; i > 0 && list[i-1].at > list[i].at; i-- {
-		list[i-1], list[i] = list[i], list[i-1]
-	}
-	b.leaving[n] = list
 }
 
 // vacancy is when a VM has room on a node at the earliest.

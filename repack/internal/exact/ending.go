@@ -6,8 +6,11 @@ import (
 	"vjob/repack/internal/problem"
 )
 
-// ending is a final placement: the nodes of the VMs that run at the end, in the order of Wanted.
-type ending []int8
+// ending is a final placement.
+type ending struct {
+	at      []int8 // the nodes of the VMs that run at the end, in the order of Wanted
+	penalty int64  // of the soft rules that guards count
+}
 
 // How many final placements are few, and how many partial ones are looked at.
 const (
@@ -16,14 +19,14 @@ const (
 )
 
 // findEndings lists the final placements that keep all rules, fit, and may cost less than the limit, if
-// they are few. Rules break no less if more VMs are placed.
+// they are few.
 func (e *search) findEndings() {
 	x := e.begin()
 	e.endings = []ending{}
 	if x == nil {
 		return
 	}
-	f := &finder{search: e, left: maxPartial, at: make(ending, len(e.Wanted)), rest: make([]int64, len(e.Wanted)+1)}
+	f := &finder{search: e, left: maxPartial, at: make([]int8, len(e.Wanted)), rest: make([]int64, len(e.Wanted)+1)}
 	for k := len(e.Wanted) - 1; k >= 0; k-- {
 		least := int64(problem.Never)
 		for _, n := range e.OpenNodes {
@@ -44,7 +47,7 @@ func (e *search) findEndings() {
 type finder struct {
 	*search
 	left int
-	at   ending
+	at   []int8
 	rest []int64 // least cost of the VMs from each one on
 }
 
@@ -54,7 +57,9 @@ func (f *finder) place(k int, cost int64) {
 		return
 	}
 	if k == len(f.Wanted) {
-		f.endings = append(f.endings, slices.Clone(f.at))
+		if cost+f.Penalty+f.floor < f.limit {
+			f.endings = append(f.endings, ending{slices.Clone(f.at), f.Penalty})
+		}
 		return
 	}
 	vm := f.Wanted[k]
@@ -65,10 +70,24 @@ func (f *finder) place(k int, cost int64) {
 		}
 		mark := len(f.Moves)
 		f.Move(vm, n)
-		if f.Breaches == 0 && !f.Overloaded(n) {
+		if !f.broken(k+1 == len(f.Wanted)) && !f.Overloaded(n) {
 			f.at[k] = int8(n)
 			f.place(k+1, cost+c)
 		}
 		f.RollBack(mark)
 	}
+}
+
+// broken reports whether a placement breaks a hard rule, and if it is not whole, whether it does so however
+// the other VMs are placed.
+func (f *finder) broken(whole bool) bool {
+	if whole || f.Breaches == 0 {
+		return f.Breaches > 0
+	}
+	for i := range f.Guards {
+		if _, mendable := f.Guards[i].Rule.(problem.Mendable); !mendable && f.Guards[i].Penalty == 0 && f.BreachesOf[i] > 0 {
+			return true
+		}
+	}
+	return false
 }

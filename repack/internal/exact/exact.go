@@ -19,7 +19,7 @@ import (
 )
 
 // Steps bounds a search: states that are kept or looked at. It takes less than a second.
-const Steps = 50_000
+const Steps = 200_000
 
 // How many VMs and nodes are few.
 const (
@@ -39,18 +39,24 @@ type Result struct {
 	Actions []repack.Action // of the best plan below the limit, by start; nil: none
 	Cost    int64           // in the objective, with the penalties of soft rules
 	Done    bool            // proved: the plan is the best, or without a plan, each costs the limit at least
+	Steps   int             // of the search
 }
 
 // search is the search for the best plan.
 type search struct {
 	*placement.State
 	limit    int64
-	left     int
+	steps    int      // at most
+	left     int      // of them
+	any      bool     // any plan will do
+	timeless bool     // and no rule looks at the time of day
 	first    []int    // where each VM is at first, for gates
 	floor    int64    // penalties that every plan has
 	cut      bool     // some plan that may be better has been left out
 	gates    bool     // what a VM has done matters
 	switches bool     // nodes are switched at any time; otherwise on first and off last
+	reduced  []bool   // VMs that need not start later than they can, see reduce.go
+	ordered  bool     // what starts in one instant starts in the order of VMs
 	endings  []ending // all final placements in question; nil: too many
 	seen     map[string][]*state
 	queue    queue
@@ -59,38 +65,67 @@ type search struct {
 }
 
 // Search looks for the best plan that costs less than a limit. The placement has no VMs, and is
-// changed.
+// changed. Without a limit it first looks for any plan, as whatever costs more need not be looked at then.
 func Search(s *placement.State, limit int64, steps int) Result {
+	if limit < problem.Never {
+		return newSearch(s, limit, steps).run()
+	}
+	e := newSearch(s, limit, steps*2/3)
+	e.anyPlan()
+	first := e.run()
+	if first.Done && first.Actions == nil {
+		return first
+	}
+	if first.Actions != nil {
+		limit = first.Cost
+	}
+	best := newSearch(s, limit, steps-first.Steps).run()
+	best.Steps += first.Steps
+	if best.Actions == nil {
+		best.Actions, best.Cost = first.Actions, first.Cost
+	}
+	return best
+}
+
+func newSearch(s *placement.State, limit int64, steps int) *search {
 	e := &search{
-		State: s, limit: limit, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
+		State: s, limit: limit, steps: steps, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
 		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem),
 	}
 	for vm := range e.first {
 		e.first[vm] = s.In.VMs[vm].Host
 	}
+	e.reduce()
 	for _, r := range s.In.Rules {
 		if i, ok := r.Rule.(problem.Inevitable); ok {
 			e.floor += r.Penalty * int64(i.Inevitable(s.In))
 		}
 	}
+	return e
+}
+
+// run looks for the best plan below the limit, or for any.
+func (e *search) run() Result {
 	if e.findEndings(); e.endings != nil && len(e.endings) == 0 {
-		return Result{Done: true}
+		return Result{Done: true, Steps: e.steps - e.left}
 	}
 	e.add(e.begin())
 	for len(e.queue) > 0 {
-		if e.left--; e.left < 0 || e.left%1024 == 0 && s.Aborted() {
-			return Result{}
+		if e.left--; e.left < 0 || e.left%1024 == 0 && e.Aborted() {
+			return Result{Steps: e.steps}
 		}
 		x := heap.Pop(&e.queue).(*state)
 		switch {
 		case x.ended:
-			return Result{Actions: e.actions(x.before), Cost: x.least, Done: !e.cut && comprehensive(s.Problem)}
-		case !x.dominated:
+			return Result{Actions: e.actions(x.before), Cost: x.cost, Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
+		case !x.dominated && e.breaksMore(x):
+			heap.Push(&e.queue, x)
+		case !x.dominated && x.least < e.limit:
 			e.finish(x)
 			e.expand(x)
 		}
 	}
-	return Result{Done: !e.cut && comprehensive(s.Problem)}
+	return Result{Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
 }
 
 // add queues a state, unless it costs too much or is not better than one that is known.
@@ -101,12 +136,12 @@ func (e *search) add(x *state) {
 	e.key = e.appendKey(e.key[:0], x)
 	list := e.seen[string(e.key)]
 	for _, y := range list {
-		if y.dominates(x) {
+		if e.dominates(y, x) {
 			return
 		}
 	}
 	list = slices.DeleteFunc(list, func(y *state) bool {
-		y.dominated = y.dominated || x.dominates(y)
+		y.dominated = y.dominated || e.dominates(x, y)
 		return y.dominated
 	})
 	e.seen[string(e.key)] = append(list, x)
@@ -116,9 +151,6 @@ func (e *search) add(x *state) {
 
 // finish queues the end of the plan that leads to a state, if all VMs are where they may end.
 func (e *search) finish(x *state) {
-	if x.rest > 0 {
-		return
-	}
 	for vm := range x.vms {
 		if x.vms[vm].wrong(e.Problem, vm) {
 			return
@@ -141,7 +173,11 @@ func (e *search) finish(x *state) {
 	}
 	if cost < e.limit {
 		e.limit = cost
-		heap.Push(&e.queue, &state{before: x, least: cost, ended: true})
+		end := &state{before: x, cost: cost, least: cost, ended: true}
+		if e.any {
+			end.least = -1
+		}
+		heap.Push(&e.queue, end)
 	}
 }
 

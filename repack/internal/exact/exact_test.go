@@ -81,6 +81,29 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// VMs that get a place late may use the nodes that a rule misses: two VMs go, and no third one has to.
+func TestRuleThatIsMended(t *testing.T) {
+	in := &repack.Instance{Dims: []string{"mem"}, NodeOff: 1, NodeOn: 1}
+	for range 4 {
+		in.Nodes = append(in.Nodes, repack.Node{Capacity: []int64{10}})
+	}
+	in.VMs = []repack.VM{vm(0, 5, false), vm(0, 5, false), vm(1, 1, false), vm(1, 1, false)}
+	in.Nodes[1].Want = repack.Offline
+	spread, err := rule.Find("mostlySpread")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := spread.New(rule.Args{Instance: in, Values: map[string]any{"vms": []int{0, 1, 2, 3}, "min": int64(3)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Rules = []repack.Posted{{Rule: r}}
+	got := exact.Search(placement.New(problem.New(in, repack.Completion)), problem.Never, exact.Steps)
+	if got.Cost != 6 || !got.Done {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // Gangs, networks, limits of transfers, other objectives and many nodes are not for it.
 func TestSmall(t *testing.T) {
 	for name, change := range map[string]func(in *repack.Instance){

@@ -20,7 +20,7 @@ func (e *search) switchNodes(x *state) {
 }
 
 func (e *search) switched(x *state, n int, kind repack.Kind, takes repack.Ticks) *state {
-	y := x.follow(nodeAction(kind, n, x.clock, takes))
+	y := e.follow(x, nodeAction(kind, n, x.clock, takes))
 	y.nodes = slices.Clone(x.nodes)
 	y.nodes[n] = nodeState{kind == repack.NodeOn, x.clock + takes}
 	return e.valued(y)

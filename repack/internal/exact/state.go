@@ -19,8 +19,14 @@ type state struct {
 	action repack.Action // that led here from the state before
 	does   bool          // there is one; otherwise time went on
 	past   uint64        // tells apart what was done when, in any order; for soft rules on whole plans
+	news   news          // what has ended at this instant, or is new
+	acts   int           // how many there are so far
+	rank   int8          // of the last start in this instant; the next has a higher one
 
-	cost, rest, least int64 // of the actions so far, at least of what follows, and both
+	broken            int64        // penalties of soft rules on whole plans that the plan has broken so far, at least
+	judged            bool         // they have been counted
+	cost, rest, least int64        // of the actions so far, at least of what follows, and both
+	starts            repack.Ticks // sum of the starts of all actions, which tells apart plans of one cost
 	dominated         bool
 	ended             bool // no more is to be done after the state before
 }
@@ -51,14 +57,23 @@ func (w *vmState) wrong(m *problem.Problem, vm int) bool {
 }
 
 // follow returns a state at the same instant, after the start of an action.
-func (x *state) follow(a repack.Action) *state {
+func (e *search) follow(x *state, a repack.Action) *state {
+	y := &state{
+		clock: x.clock, vms: x.vms, nodes: x.nodes, joint: x.joint, before: x, action: a, does: true, news: x.news, rank: e.rank(&a), acts: x.acts + 1,
+		past: x.past, cost: x.cost, broken: x.broken, starts: x.starts + a.Start,
+	}
+	if e.counts(&a) {
+		y.past += hash(&a)
+	}
+	return y
+}
+
+// hash tells actions apart.
+func hash(a *repack.Action) uint64 {
 	h := uint64(a.VM+2)<<48 ^ uint64(a.Kind)<<40 ^ uint64(a.To+2)<<32 ^ uint64(a.Start)
 	h *= 0x9e3779b97f4a7c15
 	h ^= h >> 29
-	return &state{
-		clock: x.clock, vms: x.vms, nodes: x.nodes, joint: x.joint, before: x, action: a, does: true,
-		past: x.past + h*0xbf58476d1ce4e5b9, cost: x.cost,
-	}
+	return h * 0xbf58476d1ce4e5b9
 }
 
 // nodeState is whether a node is on, or will be from an instant on.
@@ -69,7 +84,7 @@ type nodeState struct {
 
 // begin is the state before the first instant.
 func (e *search) begin() *state {
-	x := &state{vms: make([]vmState, len(e.In.VMs))}
+	x := &state{vms: make([]vmState, len(e.In.VMs)), news: everything, rank: -1}
 	for vm := range x.vms {
 		v := &e.In.VMs[vm]
 		x.vms[vm] = vmState{state: v.State, at: int8(v.Host), from: repack.Nowhere}
@@ -92,8 +107,19 @@ func (e *search) valued(x *state) *state {
 	if !ok {
 		return nil
 	}
-	x.rest, x.least = rest, x.cost+rest+e.floor
+	x.rest, x.least = rest, x.cost+rest+e.floor+x.broken
+	if e.any {
+		x.least = int64(x.acts) + 3*e.astray(x)
+	}
 	return x
+}
+
+// astray counts the VMs that may not end as they are.
+func (e *search) astray(x *state) (count int64) {
+	for vm := range x.vms {
+		count += int64(b(x.vms[vm].wrong(e.Problem, vm)))
+	}
+	return count
 }
 
 // appendKey writes what two states must have in common for one to dominate the other.
@@ -101,11 +127,11 @@ func (e *search) appendKey(text []byte, x *state) []byte {
 	for i := range x.vms {
 		w := &x.vms[i]
 		text = append(text, byte(w.state)|w.flags<<3|byte(b(w.until > x.clock))<<7, byte(w.at+1)|byte(w.from+1)<<4)
-		if e.gates {
+		if e.Synced[i] || len(e.GatesOf[i]) > 0 {
 			text = append(text, w.migrations|w.changes<<4)
 		}
 	}
-	if e.Uncounted {
+	if e.Uncounted && !e.any {
 		text = binary.LittleEndian.AppendUint64(text, x.past)
 	}
 	for n := range x.nodes {
@@ -120,16 +146,25 @@ func (e *search) appendKey(text []byte, x *state) []byte {
 			text = append(text, byte(b(ready <= x.clock)))
 		}
 	}
-	for i, at := range x.joint {
-		if at >= 0 && at < x.clock {
+	for _, at := range x.joint {
+		switch {
+		case at >= x.clock:
+			at -= x.clock
+		case at >= 0:
 			at = -2 // over
 		}
 		text = binary.AppendVarint(text, int64(at))
-		if at > x.clock && e.SyncSets[i].AtEnd {
-			text = binary.AppendVarint(text, int64(x.clock))
-		}
+	}
+	if e.tied(x) && slices.ContainsFunc(e.OpenNodes, func(n int) bool { return e.Ready(n) > x.clock }) {
+		text = binary.AppendVarint(text, int64(x.clock))
 	}
 	return text
+}
+
+// tied reports whether VMs must still join others that migrate together. What follows such a state may
+// happen earlier only as a whole.
+func (e *search) tied(x *state) bool {
+	return slices.ContainsFunc(x.joint, func(at repack.Ticks) bool { return at >= x.clock })
 }
 
 func b(set bool) int {
@@ -140,13 +175,38 @@ func b(set bool) int {
 }
 
 // dominates reports whether all that may follow another state may follow this one, no later and no
-// dearer.
-func (x *state) dominates(y *state) bool {
-	if x.clock > y.clock || x.cost > y.cost {
+// dearer. Of plans that cost the same, those with the least sum of starts count, see reduce.go.
+func (e *search) dominates(x, y *state) bool {
+	if e.any {
+		return e.suffices(x, y)
+	}
+	if x.clock > y.clock || x.cost > y.cost || x.cost == y.cost && x.starts > y.starts || x.clock == y.clock && x.rank > y.rank {
+		return false
+	}
+	earlier := repack.Ticks(0)
+	if e.tied(y) {
+		earlier = y.clock - x.clock
+	}
+	for vm := range x.vms {
+		if x.vms[vm].until > max(y.vms[vm].until, y.clock)-earlier {
+			return false
+		}
+	}
+	return true
+}
+
+// suffices reports whether all that may follow another state may follow this one, if any plan will do. If
+// nothing depends on the time of day it may do so at another time.
+func (e *search) suffices(x, y *state) bool {
+	earlier := repack.Ticks(0)
+	if e.timeless || e.tied(y) {
+		earlier = y.clock - x.clock
+	}
+	if !e.timeless && x.clock > y.clock || x.rank > y.rank {
 		return false
 	}
 	for vm := range x.vms {
-		if x.vms[vm].until > max(y.vms[vm].until, y.clock) {
+		if x.vms[vm].until > max(y.vms[vm].until, y.clock)-earlier {
 			return false
 		}
 	}
@@ -185,10 +245,25 @@ func (e *search) nextEnd(x *state) repack.Ticks {
 
 // wait returns the state at a later instant.
 func (e *search) wait(x *state, clock repack.Ticks) *state {
-	y := &state{clock: clock, vms: slices.Clone(x.vms), nodes: x.nodes, joint: x.joint, before: x, past: x.past, cost: x.cost}
+	if e.idles(x) {
+		return nil
+	}
+	y := &state{
+		clock: clock, vms: slices.Clone(x.vms), nodes: x.nodes, joint: x.joint, before: x, rank: -1, acts: x.acts, past: x.past, cost: x.cost, broken: x.broken, starts: x.starts,
+	}
 	for vm := range y.vms {
-		if w := &y.vms[vm]; w.until <= clock {
-			w.from, w.until, w.flags = repack.Nowhere, 0, w.flags&^firstFrom
+		w := &y.vms[vm]
+		if w.until > clock {
+			continue
+		}
+		if w.until > x.clock {
+			y.news.note(vm, int(w.from))
+		}
+		w.from, w.until, w.flags = repack.Nowhere, 0, w.flags&^firstFrom
+	}
+	for n := range e.In.Nodes {
+		if ready := e.Ready(n); ready > x.clock && ready <= clock {
+			y.news.note(repack.Nowhere, n)
 		}
 	}
 	return e.valued(y)

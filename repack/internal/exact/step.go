@@ -52,7 +52,7 @@ func (s *step) starts(list []repack.Action, vm int) []repack.Action {
 	v, w := &s.In.VMs[vm], &s.x.vms[vm]
 	add := func(kind repack.Kind, to int, takes repack.Ticks) {
 		a := repack.Action{Kind: kind, VM: vm, From: int(w.at), To: to, Start: s.x.clock, End: s.x.clock + takes}
-		if s.inTime(&a) && s.gatesAllow(&a) && (to == repack.Nowhere || s.admits(vm, to)) {
+		if s.timely(s.x, &a) && s.inTime(&a) && s.gatesAllow(&a) && (to == repack.Nowhere || s.admits(vm, to)) {
 			list = append(list, a)
 		}
 	}
@@ -60,7 +60,9 @@ func (s *step) starts(list []repack.Action, vm int) []repack.Action {
 	case v.Stays || w.has(settled):
 	case w.state == repack.Running && v.Want == repack.Running:
 		if !w.has(moved) && v.Keeps() && shrinks(v) && !v.Grows() && !w.wrong(s.Problem, vm) {
-			list = append(list, repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: int(w.at), Start: s.x.clock, End: s.x.clock})
+			if a := (repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: int(w.at), Start: s.x.clock, End: s.x.clock}); s.timely(s.x, &a) {
+				list = append(list, a)
+			}
 		}
 		if !s.Rooted[vm] {
 			for n := range s.In.Nodes {
@@ -194,10 +196,10 @@ const maxActions = 4
 
 // act queues the state after the start of an action.
 func (e *search) act(x *state, a repack.Action) {
-	y := x.follow(a)
+	y := e.follow(x, a)
 	y.vms = slices.Clone(x.vms)
 	v, w := &e.In.VMs[a.VM], &y.vms[a.VM]
-	if e.Uncounted && w.migrations+w.changes >= maxActions {
+	if e.Uncounted && e.counts(&a) && w.migrations+w.changes >= maxActions {
 		e.cut = true
 		return
 	}
@@ -232,6 +234,10 @@ func (e *search) act(x *state, a repack.Action) {
 	}
 	if w.until <= y.clock { // at once
 		w.from, w.until, w.flags = repack.Nowhere, 0, w.flags&^firstFrom
+	}
+	if e.timeless && !e.Synced[a.VM] { // nothing else starts until its end
+		e.add(e.wait(y, a.End))
+		return
 	}
 	e.add(e.valued(y))
 }

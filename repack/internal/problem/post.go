@@ -19,7 +19,9 @@ func (b *poster) Instance() *repack.Instance { return b.In }
 // Forbid bans a VM from a node. A soft ban becomes a guard.
 func (b *poster) Forbid(vm, node int, always bool) {
 	if b.penalty > 0 {
-		b.Uncounted = b.Uncounted || always
+		if always {
+			b.uncounted(repack.Scope{VMs: []int{vm}})
+		}
 		b.Guard(&softBan{node}, repack.Scope{VMs: []int{vm}})
 		return
 	}
@@ -33,7 +35,9 @@ func (b *poster) Forbid(vm, node int, always bool) {
 func (b *poster) Confine(vms, nodes []int, always bool) {
 	only := NewNodeSet(len(b.In.Nodes), append([]int{}, nodes...))
 	if b.penalty > 0 {
-		b.Uncounted = b.Uncounted || always
+		if always {
+			b.uncounted(repack.Scope{VMs: vms})
+		}
 		b.Guard(&softFence{only}, repack.Scope{VMs: vms})
 		return
 	}
@@ -63,7 +67,7 @@ func (l *softFence) Move(int, int, int) {}
 // Limit records the limit of a hard rule.
 func (b *poster) Limit(nodes []int, most int, always bool) {
 	if b.penalty > 0 {
-		b.Uncounted = true
+		b.uncounted(repack.Scope{Nodes: nodes})
 		return
 	}
 	b.Limits = append(b.Limits, OnlineLimit{nodes, most, always, b.rule})
@@ -96,6 +100,37 @@ func (b *poster) Root(vm int) {
 	b.Rooted[vm] = true
 }
 
+// uncounted records that a soft rule is not counted by guards: it looks at the moves in a scope.
+func (b *poster) uncounted(s repack.Scope) {
+	b.Uncounted = true
+	all := s.VMs == nil && s.Nodes == nil
+	for vm := range b.UncountedVMs {
+		b.UncountedVMs[vm] = b.UncountedVMs[vm] || all
+	}
+	for _, vm := range s.VMs {
+		b.UncountedVMs[vm] = true
+	}
+	for _, n := range s.Nodes {
+		b.UncountedNodes[n] = true
+	}
+}
+
+// amendsNothing records a soft rule that would amend the instance. Any move may matter to it, unless all
+// plans have the same breaches but for the nodes that come on if they are used.
+func (b *poster) amendsNothing() {
+	if _, inevitable := b.rule.(Inevitable); !inevitable {
+		b.uncounted(repack.Scope{})
+		return
+	}
+	nodes := []int{}
+	for n := range b.In.Nodes {
+		if node := &b.In.Nodes[n]; node.Want == repack.AnyState && node.State == repack.Offline {
+			nodes = append(nodes, n)
+		}
+	}
+	b.uncounted(repack.Scope{Nodes: nodes})
+}
+
 // Guard records a guard by the VMs or nodes that it concerns.
 func (b *poster) Guard(g repack.Guard, s repack.Scope) {
 	number := len(b.Guards)
@@ -122,7 +157,7 @@ func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 // Watch records the watch of a hard rule. A soft rule is checked on whole plans.
 func (b *poster) Watch(w repack.Watch, s repack.Scope) {
 	if b.penalty > 0 {
-		b.Uncounted = true
+		b.uncounted(s)
 		return
 	}
 	file(len(b.Watches), s, b.WatchesOfVM, b.WatchesOfNode, &b.GlobalWatches)
@@ -132,7 +167,7 @@ func (b *poster) Watch(w repack.Watch, s repack.Scope) {
 // Gate records the gate of a hard rule.
 func (b *poster) Gate(g repack.Gate, vms []int) {
 	if b.penalty > 0 {
-		b.Uncounted = true
+		b.uncounted(repack.Scope{VMs: vms})
 		return
 	}
 	for _, vm := range vms {
@@ -144,7 +179,7 @@ func (b *poster) Gate(g repack.Gate, vms []int) {
 // Together records a set of VMs that migrate together.
 func (b *poster) Together(vms []int, atEnd bool) {
 	if b.penalty > 0 {
-		b.Uncounted = true
+		b.uncounted(repack.Scope{VMs: vms})
 		return
 	}
 	b.SyncSets = append(b.SyncSets, togetherSet{slices.Clone(vms), atEnd})
@@ -156,7 +191,7 @@ func (b *poster) Together(vms []int, atEnd bool) {
 // Due records the earliest deadlines given for a VM.
 func (b *poster) Due(vm int, start, end repack.Ticks) {
 	if b.penalty > 0 {
-		b.Uncounted = true
+		b.uncounted(repack.Scope{VMs: []int{vm}})
 		return
 	}
 	d, ok := b.Deadlines[vm]

@@ -68,7 +68,9 @@ type restrictions struct {
 
 // posted is what the rules have posted on several VMs or on nodes.
 type posted struct {
-	Uncounted bool // some soft rules are not counted by guards
+	Uncounted      bool   // some soft rules are not counted by guards
+	UncountedVMs   []bool // which look at what these VMs do
+	UncountedNodes []bool // or at what happens on these nodes
 
 	Guards        []PostedGuard // all, by number
 	GuardsOfVM    [][]int       // by VM
@@ -145,6 +147,7 @@ func New(in *repack.Instance, aim repack.Objective) *Problem {
 		posted: posted{
 			GuardsOfVM: make([][]int, vms), GuardsOfNode: make([][]int, nodes),
 			WatchesOfVM: make([][]int, vms), WatchesOfNode: make([][]int, nodes),
+			UncountedVMs: make([]bool, vms), UncountedNodes: make([]bool, nodes),
 			GatesOf: map[int][]int{}, Deadlines: map[int]dueTimes{}, Synced: make([]bool, vms),
 		},
 	}
@@ -162,9 +165,11 @@ func New(in *repack.Instance, aim repack.Objective) *Problem {
 		}
 	}
 	for _, r := range in.Rules {
-		_, amends := r.Rule.(repack.Amender)
-		m.Uncounted = m.Uncounted || amends && r.Penalty > 0
-		r.Post(&poster{Problem: m, rule: r.Rule, penalty: r.Penalty})
+		p := &poster{Problem: m, rule: r.Rule, penalty: r.Penalty}
+		if _, amends := r.Rule.(repack.Amender); amends && r.Penalty > 0 {
+			p.amendsNothing()
+		}
+		r.Post(p)
 	}
 	return m
 }
@@ -326,6 +331,10 @@ type Apart interface{ Apart() []int }
 type Inevitable interface {
 	Inevitable(in *repack.Instance) (breaches int)
 }
+
+// Mendable is a rule of which further VMs that get a place may mend breaches. All other rules are broken no
+// less if more VMs have one.
+type Mendable interface{ Mendable() }
 
 // Lenient is a rule that knows whether its watch admits all that the rule allows.
 type Lenient interface {

@@ -41,10 +41,12 @@ const (
 	FewStates = 5_000
 	maxVMs    = 24
 	maxNodes  = 40
+	fewVMs    = 12 // of problems with rules on time
+	fewNodes  = 8
 )
 
-// Small reports whether [Exhaustive] handles the problem. It handles neither rules on time nor
-// VMs that stay and both grow and shrink.
+// Small reports whether [Exhaustive] handles the problem. It does not handle VMs that stay and both grow
+// and shrink. Where actions depend on more than what is where, it only proves that no plan exists.
 func Small(m *problem.Problem) bool {
 	if slices.ContainsFunc(m.In.VMs, func(v repack.VM) bool { return v.Keeps() && v.Grows() && shrinks(&v) }) {
 		return false
@@ -53,7 +55,17 @@ func Small(m *problem.Problem) bool {
 	if less && slices.ContainsFunc(m.Watches, func(w problem.Watch) bool { return w.Nodes != nil }) {
 		return false // a watch that adds up demands does not see a VM that stays and shrinks
 	}
-	return len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes && len(m.Gates)+len(m.Deadlines)+len(m.SyncSets)+len(m.Limits)+len(m.In.Gangs) == 0 &&
+	vms, nodes := maxVMs, maxNodes
+	if !sequential(m) {
+		vms, nodes = fewVMs, fewNodes
+	}
+	return len(m.In.VMs) <= vms && len(m.In.Nodes) <= nodes
+}
+
+// sequential reports whether every sequence of actions can be carried out: no rule looks at times, nothing
+// acts together, and no node has to come on first.
+func sequential(m *problem.Problem) bool {
+	return len(m.Gates)+len(m.Deadlines)+len(m.SyncSets)+len(m.Limits)+len(m.In.Gangs) == 0 &&
 		!slices.ContainsFunc(m.In.Nodes, func(n repack.Node) bool { return n.State == repack.Offline && n.Want != repack.Offline })
 }
 
@@ -83,6 +95,9 @@ func shrinks(v *repack.VM) bool {
 func Exhaustive(s *placement.State, limit int) (c *Schedule, infeasible bool) {
 	tasks, done := exploreAll(s, limit)
 	if done && tasks != nil {
+		if !sequential(s.Problem) {
+			return nil, false
+		}
 		return scheduleOf(s, tasks), false
 	}
 	return nil, done && !swaps(s.Problem)
@@ -184,7 +199,7 @@ func (e *exhaustive) expand(key string, states []vmState) {
 	for vm, c := range states {
 		e.each(vm, c, func(kind repack.Kind, to int, after vmState) {
 			arrives := to != repack.Nowhere && kind != repack.Allocate
-			if arrives && (!e.MayPass(vm, to) || !eyes.Admits(vm, to) || !e.hasRoom(free, vm, to) || e.IdleDuration(vm, kind, c.node, to) == repack.Forever) {
+			if arrives && (!e.mayPass(vm, to) || !eyes.Admits(vm, to) || !e.hasRoom(free, vm, to) || e.IdleDuration(vm, kind, c.node, to) == repack.Forever) {
 				return
 			}
 			next := slices.Clone(states)
@@ -192,6 +207,12 @@ func (e *exhaustive) expand(key string, states []vmState) {
 			e.visit(encode(next), reached{key, vm, kind, to})
 		})
 	}
+}
+
+// mayPass reports whether the VM may be on the node for a while, which is on or may come on.
+func (e *exhaustive) mayPass(vm, n int) bool {
+	node := &e.In.Nodes[n]
+	return (node.State == repack.Online || node.Want != repack.Offline) && !e.BannedAlways[vm].Has(n)
 }
 
 // each visits the actions that a VM could take.
