@@ -97,7 +97,7 @@ func (x *site) untilFile(path, want string) {
 	}
 }
 
-// A site that keeps no output names no files, and says so to users who name some.
+// A site that keeps no output names no files, and warns users that name some.
 func TestNoOutputFiles(t *testing.T) {
 	x := open(t)
 	r := x.run("root", "oarsub", "-O", "o.%jobid%", "true")
