@@ -45,7 +45,7 @@ func (h *alarmHandler) list(c *gin.Context, _ Subject) error {
 		return q.err
 	}
 	if f.Kind != "" && !slices.Contains(journal.AlarmKinds, f.Kind) {
-		return cluster.BadField("kind", string(f.Kind), fmt.Sprintf("one of %v", journal.AlarmKinds))
+		return cluster.BadField("kind", string(f.Kind), cluster.OneOf(journal.AlarmKinds))
 	}
 	found, err := h.alarms.Alarms(c.Request.Context(), f)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 type Outputs interface {
 	// Check returns an error that says why no files can be written for an owner, and what to do instead.
 	Check(ctx context.Context, owner string) error
+	// Folder returns the folder of an owner, below which the files are.
+	Folder(owner string) string
 	// Files lists the output files of a vjob; none if it keeps none.
 	Files(job *cluster.VJob) []wire.OutputFile
 }
@@ -24,10 +26,7 @@ func (s *submitter) checkOutputs(ctx context.Context, owner string, t *cluster.T
 	if !t.KeepsOutput() {
 		return nil
 	}
-	err := errNoOutputs
-	if s.outputs != nil {
-		err = s.outputs.Check(ctx, owner)
-	}
+	_, err := outputFolder(ctx, s.outputs, owner)
 	if err == nil {
 		return nil
 	}
@@ -36,6 +35,14 @@ func (s *submitter) checkOutputs(ctx context.Context, owner string, t *cluster.T
 		field = "error"
 	}
 	return cluster.Fault(field, "%s", err)
+}
+
+// outputFolder returns the folder of an owner, or an error that says why no files can be written there.
+func outputFolder(ctx context.Context, o Outputs, owner string) (string, error) {
+	if o == nil {
+		return "", errNoOutputs
+	}
+	return o.Folder(owner), o.Check(ctx, owner)
 }
 
 // outputFiles lists the output files of a vjob.

@@ -23,6 +23,8 @@ func (outputs) Check(_ context.Context, owner string) error {
 	return nil
 }
 
+func (outputs) Folder(owner string) string { return "/srv/" + owner }
+
 func (outputs) Files(job *cluster.VJob) []wire.OutputFile {
 	return []wire.OutputFile{{Path: "/srv/" + job.Owner + "/" + job.OutputName(job.Output, 0), Problem: "the file system is full"}}
 }

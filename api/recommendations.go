@@ -49,10 +49,10 @@ func (h *recommendationHandler) list(c *gin.Context, _ Subject) error {
 		return q.err
 	}
 	if f.Kind != "" && !slices.Contains(journal.RecommendationKinds, f.Kind) {
-		return cluster.BadField("kind", string(f.Kind), fmt.Sprintf("one of %v", journal.RecommendationKinds))
+		return cluster.BadField("kind", string(f.Kind), cluster.OneOf(journal.RecommendationKinds))
 	}
 	if f.State != "" && !slices.Contains(journal.RecommendationStates, f.State) {
-		return cluster.BadField("state", string(f.State), fmt.Sprintf("one of %v", journal.RecommendationStates))
+		return cluster.BadField("state", string(f.State), cluster.OneOf(journal.RecommendationStates))
 	}
 	found, err := h.recommendations.Recommendations(c.Request.Context(), f)
 	if err != nil {

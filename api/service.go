@@ -74,6 +74,19 @@ func (v *Service) Events(ctx context.Context, caller Subject, id cluster.VJobID)
 // something else.
 func (v *Service) Notes(job *cluster.VJob) []string { return v.submissions.notes(job) }
 
+// OutputFolder returns the folder with the output files of the caller, or an error that says why none can be written.
+func (v *Service) OutputFolder(ctx context.Context, caller Subject) (string, error) {
+	return outputFolder(ctx, v.submissions.outputs, caller.Name)
+}
+
+// FolderOf returns the folder with the output files of an owner; "" if the site keeps none.
+func (v *Service) FolderOf(owner string) string {
+	if v.submissions.outputs == nil {
+		return ""
+	}
+	return v.submissions.outputs.Folder(owner)
+}
+
 // Redact returns a text about vjobs as the subject may read it.
 func (v *Service) Redact(caller Subject, text string) string {
 	return Shown(text, caller.Viewer(), v.snapshot())

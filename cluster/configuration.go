@@ -272,7 +272,7 @@ func (c *Configuration) Violations() []string {
 			list = append(list, fmt.Sprintf("node %s: its VMs need %s, it has %s", id, h.used, h.node.Capacity))
 		}
 		if len(h.vms) > 0 && (h.node.State == Offline || h.node.State == Down) {
-			list = append(list, fmt.Sprintf("node %s: is %s and hosts %d VMs", id, h.node.State, len(h.vms)))
+			list = append(list, fmt.Sprintf("node %s: is %s and hosts %s", id, h.node.State, Count(len(h.vms), "VM")))
 		}
 	}
 	return list

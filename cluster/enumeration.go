@@ -10,6 +10,15 @@ import (
 // that lists the valid names.
 type names[T ~uint8] map[T]string
 
+// OneOf is what an error wants that lists the valid names: "one of a, b, c".
+func OneOf[T ~string](list []T) string {
+	texts := make([]string, len(list))
+	for i, name := range list {
+		texts[i] = string(name)
+	}
+	return "one of " + strings.Join(texts, ", ")
+}
+
 func (n names[T]) text(v T) string {
 	if s, ok := n[v]; ok {
 		return s
@@ -28,5 +37,5 @@ func (n names[T]) parse(field, s string) (T, error) {
 		all = append(all, name)
 	}
 	sort.Strings(all)
-	return 0, BadField(field, s, "one of "+strings.Join(all, ", "))
+	return 0, BadField(field, s, OneOf(all))
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -66,9 +67,38 @@ func converts(pattern string, letter byte) bool {
 	return false
 }
 
+// namesOneVJob reports whether a pattern gives each vjob a file of its own.
+func namesOneVJob(pattern string) bool {
+	return converts(pattern, 'j') || converts(pattern, 'A') && converts(pattern, 'a')
+}
+
+// FitOutput returns a pattern of another system as the terms of a vjob take it: one file for many vjobs gets the number
+// of the vjob before its ending. A [FieldError] of the field says why it is no pattern all the same.
+func FitOutput(field, pattern string) (string, error) {
+	if err := checkOutputPath(field, pattern); err != nil || pattern == "" {
+		return pattern, err
+	}
+	if !namesOneVJob(pattern) {
+		ending := path.Ext(pattern)
+		pattern = strings.TrimSuffix(pattern, ending) + "-%j" + ending
+	}
+	return pattern, checkOutput(field, pattern)
+}
+
 // checkOutput returns a [FieldError] for a pattern that names no file below the folder of the owner, or none that is
 // only this vjob's. An empty pattern is valid.
 func checkOutput(field, pattern string) error {
+	if err := checkOutputPath(field, pattern); err != nil || pattern == "" {
+		return err
+	}
+	if !namesOneVJob(pattern) {
+		return Fault(field, "%s names one file for many vjobs: put %%j into it, or %%A and %%a, such as run-%%j.out", pattern)
+	}
+	return nil
+}
+
+// checkOutputPath returns a [FieldError] for a pattern that names no file below the folder of the owner.
+func checkOutputPath(field, pattern string) error {
 	switch {
 	case pattern == "":
 		return nil
@@ -83,9 +113,6 @@ func checkOutput(field, pattern string) error {
 		if err := checkOutputPart(field, pattern, part); err != nil {
 			return err
 		}
-	}
-	if !converts(pattern, 'j') && (!converts(pattern, 'A') || !converts(pattern, 'a')) {
-		return Fault(field, "%s names one file for many vjobs: put %%j into it, or %%A and %%a, such as run-%%j.out", pattern)
 	}
 	return nil
 }

@@ -110,6 +110,18 @@ var states = names[State]{
 // String is the lower-case name of the state.
 func (s State) String() string { return states.text(s) }
 
+// Clause is what a text says of a vjob in the state: "is waiting", "has ended", "has failed".
+func (s State) Clause() string {
+	switch s {
+	case Terminated:
+		return "has ended"
+	case Failed:
+		return "has failed"
+	default:
+		return "is " + s.String()
+	}
+}
+
 // ParseState reads the name of a state; the error lists the valid names.
 func ParseState(s string) (State, error) { return states.parse("state", s) }
 

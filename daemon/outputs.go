@@ -49,13 +49,16 @@ func (o *outputs) Check(ctx context.Context, owner string) error {
 	return err
 }
 
+// Folder implements [api.Outputs].
+func (o *outputs) Folder(owner string) string { return filepath.Join(o.users.Directory, owner) }
+
 // Files implements [api.Outputs].
 func (o *outputs) Files(job *cluster.VJob) []wire.OutputFile {
 	problems := o.copier.Problems(job.ID)
 	names := output.Names(job)
 	files := make([]wire.OutputFile, len(names))
 	for i, name := range names {
-		files[i] = wire.OutputFile{Path: filepath.Join(o.users.Directory, job.Owner, name), Problem: problems[name]}
+		files[i] = wire.OutputFile{Path: filepath.Join(o.Folder(job.Owner), name), Problem: problems[name]}
 		if all := problems[""]; all != "" {
 			files[i].Problem = all
 		}

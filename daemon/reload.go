@@ -188,10 +188,7 @@ func auditText(changes []settings.Change) string {
 
 // eventText says for users that the settings were reloaded, without their values.
 func eventText(by string, r *wire.Reload) string {
-	text := fmt.Sprintf("settings reloaded: %d changes", len(r.Changes))
-	if len(r.Changes) == 1 {
-		text = "settings reloaded: 1 change"
-	}
+	text := "settings reloaded: " + cluster.Count(len(r.Changes), "change")
 	if by != "" {
 		text = fmt.Sprintf("%s, by %s", text, by)
 	}

@@ -3,6 +3,7 @@ package oar
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type JobView struct {
 	Planned        bool      // the current plan boots the vjob, but the boot has not begun
 	Nodes          []cluster.NodeID
 	Events         []Event
+	OutputFolder   string // of the owner, with the output files of vjobs; "" if the site keeps none
 	// Why says why the vjob is in its state, and what it waits for.
 	Why string
 }
@@ -49,7 +51,7 @@ func JobOf(v *JobView, index map[cluster.NodeID]int) Job {
 		Submitted: unixSeconds(v.Submitted), Started: unixSeconds(v.Started), Stopped: unixSeconds(v.Ended), Scheduled: unixSeconds(v.Start),
 		Message: r.message(v, name), Resubmits: cmp.Or(r.Resubmits, int64(v.Replaces)), Events: v.Events, Wanted: r.Wanted,
 		Project: cmp.Or(v.Project, DefaultQueue), CPUSet: fmt.Sprintf("%s_%d", v.Owner, v.ID), Types: r.Types,
-		Stdout: expandFilename(r.Stdout, v.ID, name), Stderr: expandFilename(r.Stderr, v.ID, name), InitialRequest: r.InitialRequest,
+		Stdout: v.outputFile(v.Output), Stderr: v.outputFile(cmp.Or(v.Error, v.Output)), InitialRequest: r.InitialRequest,
 		Resources: []int{}, Nodes: []string{}, Dependencies: []int64{},
 	}
 	if name != "" {
@@ -124,9 +126,21 @@ func unlessUsual(text string, usual ...string) string {
 	return text
 }
 
-// expandFilename replaces %jobid% and %jobname% in the name of a file.
-func expandFilename(file string, id cluster.VJobID, name string) string {
-	return strings.NewReplacer("%jobid%", id.String(), "%jobname%", name).Replace(file)
+// OutputPattern returns the name of an output file of OAR as a pattern of a vjob: with %j for %jobid%, and for
+// %jobname% the pattern name.
+func OutputPattern(file, name string) string {
+	if file == "" {
+		return ""
+	}
+	return path.Clean(strings.NewReplacer("%jobid%", "%j", "%jobname%", name, "%", "%%").Replace(file))
+}
+
+// outputFile returns the file that keeps the output which goes to a pattern of the vjob; "" if none does.
+func (v *JobView) outputFile(pattern string) string {
+	if pattern == "" || v.OutputFolder == "" {
+		return ""
+	}
+	return path.Join(v.OutputFolder, v.OutputName(pattern, 0))
 }
 
 func distinctNodes(nodes []cluster.NodeID) []cluster.NodeID {

@@ -19,7 +19,7 @@ type Record struct {
 	Wanted         string // -l
 	Walltime       int64  // seconds at submission; 0 of several -l
 	Interactive    bool
-	Stdout, Stderr string
+	Stdout, Stderr string // as given
 	Checkpoint     int64
 	Signal         int64
 	Resubmits      int64 // the job that this one repeats

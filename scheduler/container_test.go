@@ -150,7 +150,7 @@ func TestRefusalsInside(t *testing.T) {
 			{"ended", func(s *admission.Submission) { s.Inner = over.ID }, "inner: 2 is not the number of a container of yours that has not ended"},
 			{"a container", func(s *admission.Submission) { s.Container, s.Walltime = true, time.Minute }, "inner: a container cannot run inside another one, 1"},
 			{"too long", func(s *admission.Submission) { s.Walltime = time.Hour }, "walltime_seconds: 1h0m0s requested, container 1 holds its resources for 57m"},
-			{"too many", func(s *admission.Submission) { s.VMs = small(3) }, `vms: 3 VMs do not fit into the 2 VMs of container 1, which have 2 CPU, 2 GiB`},
+			{"too many", func(s *admission.Submission) { s.VMs = small(3) }, `vms: no places for 3 VMs in container 1 with 2 VMs of 2 CPU, 2 GiB together`},
 			{"too large", func(s *admission.Submission) { s.VMs[0].Reserved.Memory = 1025 }, "vms[0]: 1 CPU, 1 GiB requested, no VM of container 1 has as much"},
 			{"alternatives", func(s *admission.Submission) { s.Shapes = []cluster.Shape{{}, {}} }, "shapes: a vjob inside a container cannot have alternatives"},
 			{"reservation", func(s *admission.Submission) { s.Reservation = time.Now().Add(time.Hour) }, "reservation: a vjob inside a container cannot have a reservation"},

@@ -158,7 +158,7 @@ func TestBackoff(t *testing.T) {
 		t.Fatalf("it is %s after %d plans", status.State, len(r.plans))
 	}
 	r.at(5 * time.Second)
-	if reason := r.core.Snapshot().VJob(id).Reason; !strings.Contains(reason, "tried 1 times") {
+	if reason := r.core.Snapshot().VJob(id).Reason; !strings.Contains(reason, "tried 1 time") {
 		t.Errorf("it says %q", reason)
 	}
 	r.at(9900 * time.Millisecond)

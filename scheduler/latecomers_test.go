@@ -26,7 +26,7 @@ func latecomer(id cluster.VJobID, vms int, size cluster.Resources) *cluster.VJob
 func (r *rig) submitted(job *cluster.VJob) (why string) {
 	r.core.VJobs.Submitted(r.now, job)
 	r.drain()
-	return reason(r.core, job.ID)
+	return r.core.Snapshot().VJob(job.ID).Reason
 }
 
 // After a decision that took a second, a vjob that certainly waits is told so at once and makes nothing happen soon; one
@@ -86,11 +86,11 @@ func TestLatecomers(t *testing.T) {
 				t.Errorf("before the next decision: %q; want %q", why, c.why)
 			}
 			r.at(2 * time.Second)
-			if why := reason(r.core, id); why == "" || c.why != "" && why != c.why {
+			if why := r.core.Snapshot().VJob(id).Reason; why == "" || c.why != "" && why != c.why {
 				t.Errorf("after two seconds: %q", why)
 			}
 			r.at(20 * time.Second)
-			if why := reason(r.core, id); c.why != "" && why != cmp.Or(c.then, c.why) {
+			if why := r.core.Snapshot().VJob(id).Reason; c.why != "" && why != cmp.Or(c.then, c.why) {
 				t.Errorf("the next decision says %q, before it was %q", why, c.why)
 			}
 		})
@@ -125,7 +125,7 @@ func TestLatecomersAreJudgedAsByADecision(t *testing.T) {
 					continue
 				}
 				putOff++
-				if after := reason(r.core, id); len(r.plans) > before && !moves(r.plans[before:]) {
+				if after := r.core.Snapshot().VJob(id).Reason; len(r.plans) > before && !moves(r.plans[before:]) {
 					t.Fatalf("%s: vjob %d %s; then it %s, with plan %+v", policy.Name(), id, why, after, r.plans[before].Plan.Gangs)
 				}
 			}
@@ -146,10 +146,4 @@ func moves(plans []journal.Plan) bool {
 		}
 	}
 	return false
-}
-
-// reason returns why a vjob waits or runs.
-func reason(core *scheduler.Core, id cluster.VJobID) string {
-	status, _ := core.Snapshot().VJobs.Get(id)
-	return status.Reason
 }

@@ -32,7 +32,7 @@ func (v *VJobs) Order(now time.Time, id cluster.VJobID, order Order, by string) 
 	}
 	state, held := r.Job.State, r.Job.Held
 	refuse := func(why string) error {
-		return fmt.Errorf("vjob %s is %s: %s: %w", id, state, why, cluster.ErrConflict)
+		return fmt.Errorf("vjob %s %s: %s: %w", id, state.Clause(), why, cluster.ErrConflict)
 	}
 	switch order {
 	case OrderDelete:

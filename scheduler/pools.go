@@ -183,17 +183,10 @@ func (p *Pools) unused(name string) error {
 		if n > named {
 			listed += fmt.Sprintf(" and %d more", n-named)
 		}
-		return fmt.Errorf("pool %s: used by %d live %s (%s): move them (vjob pools move) or wait until they end: %w",
-			name, n, plural(n, "vjob"), listed, cluster.ErrConflict)
+		return fmt.Errorf("pool %s: used by %s (%s): move them (vjob pools move) or wait until they end: %w",
+			name, cluster.Count(n, "live vjob"), listed, cluster.ErrConflict)
 	}
 	return nil
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // replace replaces the stated pools after a change of one of them.
@@ -317,7 +310,7 @@ func (p *Pools) Move(now time.Time, m PoolMove) error {
 			}
 		}
 		if why := ledger.Refuses(p.in(moved, h), decide.PoolReservation(moved)); why != "" {
-			return fmt.Errorf("vjob %s is %s: %s: %w", m.VJob, r.Job.State, why, cluster.ErrConflict)
+			return fmt.Errorf("vjob %s %s: %s: %w", m.VJob, r.Job.State.Clause(), why, cluster.ErrConflict)
 		}
 	}
 	if r.Job.Pool == m.Pool {

@@ -40,7 +40,7 @@ func (v *VJobs) SetWalltime(now time.Time, s WalltimeChange) error {
 	}
 	longer := r.Job.Walltime > 0 && (s.Walltime == 0 || s.Walltime > r.Job.Walltime)
 	refuse := func(why string) error {
-		return fmt.Errorf("vjob %s is %s: %s: %w", s.VJob, r.Job.State, why, cluster.ErrConflict)
+		return fmt.Errorf("vjob %s %s: %s: %w", s.VJob, r.Job.State.Clause(), why, cluster.ErrConflict)
 	}
 	switch {
 	case s.Walltime < 0:

@@ -60,6 +60,7 @@ func (h *jobHandler) jobWithEvents(ctx context.Context, caller api.Subject, kept
 
 // job converts a vjob to a job, with a message that the caller may read.
 func (h *jobHandler) job(caller api.Subject, v *oar.JobView, index map[cluster.NodeID]int) oar.Job {
+	v.OutputFolder = h.FolderOf(v.Owner)
 	j := oar.JobOf(v, index)
 	j.Message = h.Redact(caller, j.Message)
 	return j

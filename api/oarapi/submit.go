@@ -191,6 +191,7 @@ var resourceField = regexp.MustCompile(`^(shapes\[\d+\]\.)?(vms|vms\[\d+\]\.(cpu
 // withCounts returns the caller with the counts that rules use.
 func (s *submitter) withCounts(ctx context.Context, caller api.Subject, reserves bool) (Caller, error) {
 	by := Caller{Name: caller.Name, Containers: func() ([]Container, error) { return s.containers(ctx, caller) }}
+	by.OutputFolder, by.NoOutput = s.OutputFolder(ctx, caller)
 	groups, known, err := s.Groups(ctx, caller)
 	if err != nil {
 		return by, err

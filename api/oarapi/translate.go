@@ -3,7 +3,6 @@ package oarapi
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"vjob/cluster"
 	"vjob/oar"
 	"vjob/oar/admission"
+	"vjob/oar/launch"
 	"vjob/oar/property"
 	"vjob/oar/request"
 	"vjob/oar/script"
@@ -26,6 +26,8 @@ type Caller struct {
 	Containers          func() ([]Container, error) // live containers of the caller
 	WaitingReservations int                         // of the caller, like
 	ActiveJobs          int
+	OutputFolder        string // below which the daemon keeps output files of the caller
+	NoOutput            error  // why it keeps none; nil if it does
 }
 
 // Container is a container job.
@@ -62,6 +64,7 @@ func Translate(s *oar.Submission, by Caller, site *admission.Site, nodes request
 		m.readOptions,
 		m.admit,
 		m.record,
+		m.nameFiles,
 		func() error { return m.place(nodes) },
 		m.terms,
 	} {
@@ -81,6 +84,8 @@ type translator struct {
 	site       *admission.Site
 	now        time.Time
 	job        admission.Job
+	stdout     launch.File
+	stderr     launch.File
 	reserved   oar.Reservation
 }
 
@@ -293,9 +298,6 @@ func (m *translator) walltime(d time.Duration) int64 {
 	return int64(d / time.Second)
 }
 
-// outputFilename matches the names of output files that OAR allows.
-var outputFilename = regexp.MustCompile(`^[a-zA-Z0-9_./ %-]*$`)
-
 // record keeps what OAR knows of a job beyond a vjob.
 func (m *translator) record() error {
 	r, j := &m.Record, &m.job
@@ -310,24 +312,7 @@ func (m *translator) record() error {
 		wanted = append(wanted, a.String())
 	}
 	r.Wanted = strings.Join(wanted, " | ")
-	for _, f := range []struct {
-		option string
-		exit   oar.Exit
-		at     *string
-	}{{"stdout", exitStdout, &r.Stdout}, {"stderr", exitStderr, &r.Stderr}} {
-		text := m.value(f.option)
-		if !outputFilename.MatchString(text) {
-			return &oar.Error{
-				Exit: f.exit, OAR: fmt.Sprintf("# Error: invalid %s file name (bad character)", f.option),
-				Text: fmt.Sprintf("%s: want letters, digits, and _ . / %% - and blanks", oar.Quoted(text)),
-			}
-		}
-		middle := ""
-		if r.Name != "" {
-			middle = r.Name + "."
-		}
-		*f.at = cmp.Or(text, "OAR."+middle+"%jobid%."+f.option)
-	}
+	r.Stdout, r.Stderr = m.value("stdout"), m.value("stderr")
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (m *translator) launched(sizes []cluster.Resources, walltime time.Duration)
 		Command: m.submission.Command, Script: m.submission.Script, Interactive: m.job.Interactive,
 		Rows: int(m.submission.Rows), Columns: int(m.submission.Columns),
 		Name: m.value("name"), Project: m.job.Project, User: m.job.User, Directory: m.value(optionDirectory),
-		Stdout: m.Record.Stdout, Stderr: m.Record.Stderr, Walltime: walltime,
+		Stdout: m.stdout, Stderr: m.stderr, Walltime: walltime,
 	}
 	for _, size := range sizes {
 		j.CPUs = append(j.CPUs, size.CPU)

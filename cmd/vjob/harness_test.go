@@ -161,7 +161,7 @@ func busyCluster() map[string]any {
 	events := []wire.Event{
 		{Seq: 40, At: *at(-2), Kind: "state", VJob: 13, State: "running", Text: "vjob 13 is running: runs"},
 		{Seq: 41, At: *at(-1), Kind: "alarm", Node: "n3", Text: "node n3 is silent"},
-		{Seq: 42, At: *at(0), Kind: "plan", Plan: 4, Text: "context switch 4 begins: 9 actions on 1 vjobs"},
+		{Seq: 42, At: *at(0), Kind: "plan", Plan: 4, Text: "context switch 4 begins: 9 actions on 1 vjob"},
 	}
 	began := noon.Add(-20 * time.Second)
 	ended := noon.Add(-8 * time.Second)

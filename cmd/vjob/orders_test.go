@@ -46,7 +46,7 @@ func (s *shell) left() string {
 // Arrays, their vjobs and ranges of these are named by number and by name in every command.
 func TestOrdersToArrays(t *testing.T) {
 	s := held(t)
-	if out := s.ok("delete", "sweep[2-3]", "2[3]"); out != "vjob 3: will end; it is terminated now\nvjob 4: will end; it is terminated now\n2 vjobs will end\n" {
+	if out := s.ok("delete", "sweep[2-3]", "2[3]"); out != "vjob 3: will end; it has ended now\nvjob 4: will end; it has ended now\n2 vjobs will end\n" {
 		t.Errorf("a range:\n%s", out)
 	}
 	if out := s.ok("hold", "2[1,5]"); !strings.Contains(out, "2 vjobs will be held") {

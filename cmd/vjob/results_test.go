@@ -53,7 +53,7 @@ func TestExitStatus(t *testing.T) {
 			t.Errorf("show lacks %q:\n%s", want, out)
 		}
 	}
-	if out := s.ok("events", "--vjob", "2"); !strings.Contains(out, "vjob 2 is failed: the work of VM 2.1 ended with exit code 3") {
+	if out := s.ok("events", "--vjob", "2"); !strings.Contains(out, "vjob 2 has failed: the work of VM 2.1 ended with exit code 3") {
 		t.Errorf("events:\n%s", out)
 	}
 	r = s.run("submit", "--name", "next", "--after", "ok:bad", "--steps", "1s@1", "--wait")

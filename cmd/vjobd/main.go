@@ -137,7 +137,7 @@ func (c *command) serve(cmd *cobra.Command, _ []string) error {
 		_, err = c.out.Write(text)
 		return err
 	case c.check:
-		_, err := fmt.Fprintf(c.out, "the settings are right: %d nodes, driver %s, policy %s\n", len(s.ClusterNodes()), s.Driver, s.Policy.Name)
+		_, err := fmt.Fprintf(c.out, "the settings are right: %s, driver %s, policy %s\n", cluster.Count(len(s.ClusterNodes()), "node"), s.Driver, s.Policy.Name)
 		return err
 	}
 	source, stop := c.source()

@@ -235,7 +235,7 @@ func (en *engine) blockedByContainer(p *gangState, a *assignment) string {
 	case !live:
 		return fmt.Sprintf("its container %s has ended", p.job.Inner)
 	case c.rec.Phase != gang.Active:
-		return fmt.Sprintf("its container %s is %s", c.job.ID, c.job.State)
+		return fmt.Sprintf("its container %s %s", c.job.ID, c.job.State.Clause())
 	default:
 		return ""
 	}

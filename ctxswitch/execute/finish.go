@@ -88,7 +88,7 @@ func (en *engine) updateJobState(p *gangState) {
 	en.writeJob(p)
 	en.event(journal.Event{
 		Kind: journal.EventState, VJob: p.job.ID, Plan: p.plan(), State: next.String(),
-		Text: fmt.Sprintf("vjob %s is %s", p.job.ID, next), Cause: p.rec.Cause,
+		Text: fmt.Sprintf("vjob %s %s", p.job.ID, next.Clause()), Cause: p.rec.Cause,
 	})
 }
 

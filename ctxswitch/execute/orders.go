@@ -61,7 +61,7 @@ func (e *Executor) Reshape(now time.Time, id cluster.VJobID, shape int) error {
 	case shape < 0 || shape >= len(p.job.Shapes):
 		return cluster.BadField("shape", shape, fmt.Sprintf("one of its %d", len(p.job.Shapes)))
 	case !p.idle() || p.rec.Incarnation != 0:
-		return fmt.Errorf("vjob %s is %s and has been started: %w", id, p.job.State, cluster.ErrConflict)
+		return fmt.Errorf("vjob %s %s and has been started: %w", id, p.job.State.Clause(), cluster.ErrConflict)
 	case shape == p.job.Shape:
 		return nil
 	}

@@ -120,7 +120,7 @@ func TestClearInEveryPhase(t *testing.T) {
 			if _, live := d.exec.Job(1); live {
 				d.isIn(gang.Absent)
 			}
-			if d.told("vjob 1 is terminated: deleted by u") != 1 {
+			if d.told("vjob 1 has ended: deleted by u") != 1 {
 				t.Errorf("it has not ended; calls were %s", d.wanted())
 			}
 		})

@@ -98,7 +98,7 @@ func (ps *PowerStates) Pinned(id cluster.NodeID) string {
 		return "the node is not known"
 	}
 	if len(n.strangers) > 0 {
-		return fmt.Sprintf("it holds %d machines that vjob does not manage, %s among them", len(n.strangers), n.strangers[0])
+		return fmt.Sprintf("it holds %s that vjob does not manage, such as %s", cluster.Count(len(n.strangers), "machine"), n.strangers[0])
 	}
 	if job, reserved := ps.ContainerOn(id); reserved {
 		return fmt.Sprintf("container %s has room there", job)

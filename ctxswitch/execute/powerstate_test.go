@@ -129,7 +129,7 @@ func TestWhatTiesANode(t *testing.T) {
 		{
 			"machines that are not of vjob", func(d *harness) {
 				d.exec.Looked(d.now, "a", hypervisor.View{Node: "a", Unmanaged: []string{"mail"}}, nil)
-			}, "it holds 1 machines that vjob does not manage, mail among them",
+			}, "it holds 1 machine that vjob does not manage, such as mail",
 		},
 	} {
 		l := world(job(1, 1, cluster.Waiting), job(2, 2, cluster.Suspended))

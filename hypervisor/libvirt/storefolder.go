@@ -67,7 +67,7 @@ func noFolder(dir, fault string) error {
 // unmarkedHint is the fault of a folder without a marker, and what to do.
 func unmarkedHint(root *os.Root) string {
 	if n, _ := countImages(root); n > 0 {
-		return fmt.Sprintf("holds %d images and no marker %s, as an older vjob left it: mark it with vjobd init-store", n, markerName)
+		return fmt.Sprintf("holds %s and no marker %s, as an older vjob left it: mark it with vjobd init-store", cluster.Count(n, "image"), markerName)
 	}
 	return fmt.Sprintf("has no marker %s: mount its file system; if the store is new, mark it with vjobd init-store", markerName)
 }

@@ -23,9 +23,15 @@ type Job struct {
 	User           string
 	Name, Project  string
 	Directory      string
-	Stdout, Stderr string // may have %jobid% and %jobname%
+	Stdout, Stderr File
 	Walltime       time.Duration
 	CPUs           []cluster.MilliCPU // of each VM
+}
+
+// File is a file that gets output of a job.
+type File struct {
+	Name string // may have %jobid% and %jobname%
+	Kept bool   // by the daemon, so that the VM does not write it
 }
 
 // First returns the script of the first VM.
@@ -40,6 +46,7 @@ func (j *Job) First() string {
 	if !j.Interactive {
 		b.WriteString(attending)
 	}
+	fmt.Fprintf(&b, "oar_stdout=%s oar_stderr=%s\n", j.Stdout.written("OAR_STDOUT"), j.Stderr.written("OAR_STDERR"))
 	b.WriteString(ending)
 	return b.String()
 }
@@ -63,8 +70,8 @@ func (j *Job) variables(b *strings.Builder) {
 	set("OAR_JOB_NAME", cluster.Quote(j.Name))
 	set("OAR_USER", cluster.Quote(j.User))
 	set("OAR_WORKDIR OAR_WORKING_DIRECTORY", cluster.Quote(j.Directory))
-	set("OAR_STDOUT", j.file(j.Stdout))
-	set("OAR_STDERR", j.file(j.Stderr))
+	set("OAR_STDOUT", j.file(j.Stdout.Name))
+	set("OAR_STDERR", j.file(j.Stderr.Name))
 	if j.Walltime > 0 {
 		set("OAR_JOB_WALLTIME", cluster.Quote(oar.FormatWalltime(j.Walltime)))
 		set("OAR_JOB_WALLTIME_SECONDS", fmt.Sprint(int64(j.Walltime/time.Second)))
@@ -87,6 +94,14 @@ func (j *Job) file(name string) string {
 		b.WriteString(cluster.Quote(strings.ReplaceAll(part, "%jobname%", j.Name)))
 	}
 	return b.String()
+}
+
+// written returns the file that the VM writes, as a word for a shell; variable has its name.
+func (f File) written(variable string) string {
+	if f.Kept {
+		return "/dev/null"
+	}
+	return "$" + variable
 }
 
 // work writes the function that runs the job.

@@ -47,7 +47,7 @@ func run(t *testing.T, script string, env ...string) ran {
 func TestVariables(t *testing.T) {
 	j := launch.Job{
 		Command: `echo "$OAR_JOB_ID $OAR_JOBID $OAR_ARRAY_ID $OAR_ARRAY_INDEX $OAR_JOB_NAME $OAR_PROJECT_NAME $OAR_USER $OAR_WORKDIR $OAR_JOB_WALLTIME $OAR_JOB_WALLTIME_SECONDS $OAR_STDOUT"; cat "$OAR_NODEFILE"; wc -l <"$OAR_FILE_NODES"; grep -c "host = 'vjob-12-2'" "$OAR_RESOURCE_PROPERTIES_FILE"`,
-		Name:    "it's", Project: "", User: "ann", Directory: "/nowhere/at all", Stdout: "out.%jobname%.%jobid%", Walltime: 90 * time.Minute,
+		Name:    "it's", Project: "", User: "ann", Directory: "/nowhere/at all", Stdout: launch.File{Name: "out.%jobname%.%jobid%"}, Walltime: 90 * time.Minute,
 		CPUs: []cluster.MilliCPU{2000, 2000, 500},
 	}
 	want := "12 12 12 1 it's default ann /nowhere/at all 1:30:0 5400 /nowhere/at all/out.it's.12\nvjob-12-0\nvjob-12-0\nvjob-12-1\nvjob-12-1\nvjob-12-2\n5\n1\n"
@@ -79,7 +79,7 @@ func TestExit(t *testing.T) {
 		for command, want := range map[string]int{
 			"true": 0, "false": 1, "exit 99": 99, "kill -9 $$": 137, "nosuchprogram 2>/dev/null": 127, "if": 2, "exec false": 1, "set -e; false; exit 3": 1,
 		} {
-			r := run(t, (&launch.Job{Command: command, Directory: directory, Stdout: "o", Stderr: "e", CPUs: []cluster.MilliCPU{1000}}).First())
+			r := run(t, (&launch.Job{Command: command, Directory: directory, Stdout: launch.File{Name: "o"}, Stderr: launch.File{Name: "e"}, CPUs: []cluster.MilliCPU{1000}}).First())
 			if r.exit != want {
 				t.Errorf("%q in %q: exit %d, want %d: %s%s", command, directory, r.exit, want, r.out, r.err)
 			}
@@ -90,7 +90,7 @@ func TestExit(t *testing.T) {
 // If the directory exists, output and errors also go to their files.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	j := launch.Job{Command: "pwd; echo oops >&2; exit 4", Directory: dir, Stdout: "x.%jobid%.out", Stderr: filepath.Join(dir, "y.%jobid%.err"), CPUs: []cluster.MilliCPU{1000}}
+	j := launch.Job{Command: "pwd; echo oops >&2; exit 4", Directory: dir, Stdout: launch.File{Name: "x.%jobid%.out"}, Stderr: launch.File{Name: filepath.Join(dir, "y.%jobid%.err")}, CPUs: []cluster.MilliCPU{1000}}
 	r := run(t, j.First())
 	if r.out != dir+"\n" || r.err != "oops\n" || r.exit != 4 {
 		t.Errorf("%+v", r)
@@ -99,6 +99,13 @@ func TestFiles(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
+	}
+	j.Stdout = launch.File{Name: "kept.out", Kept: true} // the daemon writes it
+	if r := run(t, j.First()); r.out != dir+"\n" || r.err != "oops\n" || r.exit != 4 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "kept.out")); err == nil {
+		t.Error("the VM writes a file that the daemon keeps")
 	}
 }
 

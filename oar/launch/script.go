@@ -69,8 +69,8 @@ oar_attendant=$!
 
 // ending runs the command in its directory. Output goes to the console, and also to its files if the
 // directory exists, as on a shared file system.
-const ending = `if [ -n "$OAR_WORKDIR" ] && cd "$OAR_WORKDIR" 2>/dev/null && : 2>/dev/null >>"$OAR_STDOUT" && : 2>/dev/null >>"$OAR_STDERR"; then
-	{ { { (oar_work) 3>&- 4>&-; echo $? >"$oar_dir/exit"; } 2>&1 >&3 | tee -a "$OAR_STDERR" >&4; } 3>&1 | tee -a "$OAR_STDOUT"; } 4>&2
+const ending = `if [ -n "$OAR_WORKDIR" ] && cd "$OAR_WORKDIR" 2>/dev/null && : 2>/dev/null >>"$oar_stdout" && : 2>/dev/null >>"$oar_stderr"; then
+	{ { { (oar_work) 3>&- 4>&-; echo $? >"$oar_dir/exit"; } 2>&1 >&3 | tee -a "$oar_stderr" >&4; } 3>&1 | tee -a "$oar_stdout"; } 4>&2
 	oar_exit=$(cat "$oar_dir/exit" 2>/dev/null || echo 1)
 else
 	cd / || :

@@ -233,7 +233,7 @@ func (p *placer) tooFew(s *VMGroup, all *region, size cluster.Resources, counts 
 		if len(s.Labels) > 0 {
 			where = " of one " + s.Labels[len(s.Labels)-1].Name
 		}
-		return p.fail(s.VMs.Span, fmt.Sprintf("the nodes%s that match have room for %d VMs of %s", where, room, size))
+		return p.fail(s.VMs.Span, fmt.Sprintf("the nodes%s that match have room for %s of %s", where, cluster.Count(room, "VM"), size))
 	}
 	l := s.Labels[0]
 	have := len(all.parts)

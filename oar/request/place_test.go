@@ -99,8 +99,8 @@ func TestCPUsHaveCores(t *testing.T) {
 	site := request.DefaultConfig()
 	site.CoresPerCPU = 2
 	for text, want := range map[string]string{
-		"cpu=3": "3 VMs of 2", "nodes=2/cpu=1": "2 VMs of 2", "nodes=2/cpu=2/core=1": "2 VMs of 2", "cpu=2/core=1": "2 VMs of 1", "cpu=1/core=ALL": "1 VMs of 2",
-		"nodes=1/core=3": "1 VMs of 3", "nodes=1/cpu=2/core=ALL": "1 VMs of 4", "cpu=1/core=3": "a cpu has 2 cores",
+		"cpu=3": "3 VMs of 2", "nodes=2/cpu=1": "2 VMs of 2", "nodes=2/cpu=2/core=1": "2 VMs of 2", "cpu=2/core=1": "2 VMs of 1", "cpu=1/core=ALL": "1 VM of 2",
+		"nodes=1/core=3": "1 VM of 3", "nodes=1/cpu=2/core=ALL": "1 VM of 4", "cpu=1/core=3": "a cpu has 2 cores",
 	} {
 		r, err := request.Parse([]string{text}, request.DefaultConfig())
 		if err != nil {
@@ -109,7 +109,7 @@ func TestCPUsHaveCores(t *testing.T) {
 		list, err := request.Place(request.Spec{Request: r}, site16(), site)
 		got := fmt.Sprint(err)
 		if err == nil {
-			got = fmt.Sprintf("%d VMs of %s", len(list[0].VMs), list[0].VMs[0].CPU)
+			got = fmt.Sprintf("%s of %s", cluster.Count(len(list[0].VMs), "VM"), list[0].VMs[0].CPU)
 		}
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", text, got, want)

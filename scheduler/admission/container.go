@@ -52,8 +52,8 @@ func (s *Submission) FitsInside(box *cluster.VJob) error {
 		}
 	}
 	if hopeless(job, "", rooms) != "" {
-		return cluster.Fault("vms", "%d VMs do not fit into the %d VMs of container %s, which have %s",
-			len(job.VMs), len(rooms), box.ID, box.Reserved())
+		return cluster.Fault("vms", "no places for %s in container %s with %s of %s together",
+			cluster.Count(len(job.VMs), "VM"), box.ID, cluster.Count(len(rooms), "VM"), box.Reserved())
 	}
 	return nil
 }

@@ -53,9 +53,9 @@ func (s *Submission) findsPlaces(nodes []cluster.Node) error {
 	case why == "":
 		return nil
 	case s.Rules != "":
-		return cluster.Fault("rules", "with %.80q not all VMs find places on the empty cluster of %d nodes: %s", s.Rules, len(nodes), why)
+		return cluster.Fault("rules", "with %.80q not all VMs find places on the empty cluster of %s: %s", s.Rules, cluster.Count(len(nodes), "node"), why)
 	default:
-		return cluster.Fault("vms", "%d VMs do not fit on the empty cluster of %d nodes: %s", len(s.VMs), len(nodes), why)
+		return cluster.Fault("vms", "no places for %s on the empty cluster of %s: %s", cluster.Count(len(s.VMs), "VM"), cluster.Count(len(nodes), "node"), why)
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *Submission) validateVM(rank int, b Limits, nodes []cluster.Node) error 
 		vm.Payload.Image = b.Images[0]
 	}
 	if len(b.Images) > 0 && !slices.Contains(b.Images, vm.Payload.Image) {
-		return cluster.BadField(field+".image", vm.Payload.Image, fmt.Sprintf("an image of the catalogue: %v", b.Images))
+		return cluster.BadField(field+".image", vm.Payload.Image, "an image of the catalogue: "+cluster.OneOf(b.Images))
 	}
 	for _, n := range nodes {
 		if vm.Reserved.Fits(n.Capacity) {

@@ -72,7 +72,7 @@ func closedReason(c *execute.Report) string {
 	case c.Bound == cluster.VMTerminated:
 		return fmt.Sprintf("its container %s gives its room back", c.Job.ID)
 	default:
-		return fmt.Sprintf("its container %s is %s", c.Job.ID, c.Job.State)
+		return fmt.Sprintf("its container %s %s", c.Job.ID, c.Job.State.Clause())
 	}
 }
 

@@ -82,8 +82,8 @@ func (e *eligibility) barFailed() {
 	for i := range e.VJobs {
 		r := &e.VJobs[i]
 		if until := r.Failed.Add(e.settings.Pause(r.Failures)); r.Failures > 0 && e.facts.Now.Before(until) {
-			e.bar(r.Job.ID, Bar{Reason: fmt.Sprintf("tried %d times, next try in %s: %s",
-				r.Failures, until.Sub(e.facts.Now).Round(time.Second), r.Why)})
+			e.bar(r.Job.ID, Bar{Reason: fmt.Sprintf("tried %s, next try in %s: %s",
+				cluster.Count(r.Failures, "time"), until.Sub(e.facts.Now).Round(time.Second), r.Why)})
 			e.recheck(until)
 		}
 		if until := r.Failed.Add(avoidFor); len(r.Refusals) > 0 && e.facts.Now.Before(until) {

@@ -55,7 +55,7 @@ func TestGatesHavePrecedence(t *testing.T) {
 		{"rules", func() { own.Job.Rules = "" }},
 		{"vjob 9 has not ended", func() { f.Waits = nil }},
 		{"image x is missing", func() { own.Missing = "" }},
-		{"tried 1 times", func() { own.Failures = 0 }},
+		{"tried 1 time", func() { own.Failures = 0 }},
 		{"could not be saved and goes on first", func() { stuck.Failures = 0 }},
 		{"as it was asked for", func() { own.Job.NotBefore = time.Time{} }},
 		{"when its energy costs", func() { own.Job.Flexible = 0 }},

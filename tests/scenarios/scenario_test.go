@@ -277,7 +277,7 @@ type recorder struct {
 // Load starts a new epoch of the scheduler.
 func (r recorder) Load(ctx context.Context) (journal.Loaded, error) {
 	loaded, err := r.Store.Load(ctx)
-	r.scenario.log.say("the scheduler starts, epoch %d: %d vjobs, %d open calls", loaded.Epoch, len(loaded.VJobs), len(loaded.Open))
+	r.scenario.log.say("the scheduler starts, epoch %d: %s, %s", loaded.Epoch, cluster.Count(len(loaded.VJobs), "vjob"), cluster.Count(len(loaded.Open), "open call"))
 	return loaded, err
 }
 

@@ -31,7 +31,7 @@ var subOptions = withFormats(
 	script.OptionSpec{Name: "name", Letter: "n", Argument: script.TextArgument, Meaning: "a name"},
 	script.OptionSpec{Name: "project", Argument: script.TextArgument, Meaning: "the project for which the job counts"},
 	script.OptionSpec{Name: "directory", Letter: "d", Argument: script.TextArgument, Meaning: "the directory, OAR_WORKDIR of the job"},
-	script.OptionSpec{Name: "stdout", Letter: "O", Argument: script.TextArgument, Meaning: "output file, if the VM has the directory; output is always on the console"},
+	script.OptionSpec{Name: "stdout", Letter: "O", Argument: script.TextArgument, Meaning: "output file in the output directory of the site, and in the VM if it has the directory; vjob logs prints the output, too"},
 	script.OptionSpec{Name: "stderr", Letter: "E", Argument: script.TextArgument, Meaning: "file of errors, as --stdout"},
 	script.OptionSpec{Name: "notify", Argument: script.TextArgument, Meaning: "address of notifications: [TAG, …]mail:NAME@HOST, or [TAG, …]https://…"},
 	script.OptionSpec{Name: "hold", Meaning: "do not start before oarresume"},

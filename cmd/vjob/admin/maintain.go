@@ -140,7 +140,7 @@ func awaitEmpty(ctx context.Context, a *cli.App, c *client.Client, names []strin
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		return fmt.Errorf("%s: still so after %s: %w", line, timeout, cli.ErrTimeout)
+		return fmt.Errorf("%s: %w of %s is over; the nodes stay in maintenance and are emptied: vjob nodes shows it", line, cli.ErrTimeout, timeout)
 	}
 }
 

@@ -361,7 +361,7 @@ func (o *Orders) line(j *wire.VJob) string {
 	case j.Members != nil:
 		return fmt.Sprintf("array %d: %s; %s now", j.Array, o.Done, display.Members(j.Members))
 	default:
-		return display.Clean(fmt.Sprintf("vjob %d: %s; it is %s now", j.ID, o.Done, j.State))
+		return display.Clean(fmt.Sprintf("vjob %d: %s; it %s now", j.ID, o.Done, display.StateClause(j.State)))
 	}
 }
 

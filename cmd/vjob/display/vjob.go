@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 )
 
 // Why is the reason, with what is marked beside the state.
@@ -24,6 +25,15 @@ func Reason(text string) string {
 	}
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "waits: "), "runs: ")
 	return strings.ReplaceAll(text, "; waits: ", "; ")
+}
+
+// StateClause continues a sentence about a vjob in a state, given by its name: "is waiting", "has failed".
+func StateClause(name string) string {
+	state, err := cluster.ParseState(name)
+	if err != nil { // a newer daemon
+		return "is " + Clean(name)
+	}
+	return state.Clause()
 }
 
 // Walltime prints the limit of running time.

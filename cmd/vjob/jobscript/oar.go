@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vjob/cluster"
+	"vjob/oar"
 	"vjob/oar/request"
 )
 
@@ -34,7 +35,7 @@ func (r *reader) oar(words []string) error {
 		case "resource":
 			err = r.oarRequest(o.value)
 		case "stdout", "stderr":
-			r.outputFile(map[string]string{"stdout": "output", "stderr": "error"}[o.name], strings.ReplaceAll(strings.ReplaceAll(o.value, "%jobid%", "%j"), "%jobname%", "%x"))
+			r.outputFile(map[string]string{"stdout": "output", "stderr": "error"}[o.name], oar.OutputPattern(o.value, "%x"))
 		case "type":
 			r.oarType(o.value)
 		case "anterior":

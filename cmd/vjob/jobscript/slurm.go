@@ -78,7 +78,7 @@ func (r *reader) slurmOption(o option) (err error) {
 	case "mail-user":
 		r.set("notify", "mail:"+o.value)
 	case "output", "error":
-		r.outputFile(o.name, o.value)
+		r.outputFile(o.name, slurmPatterns.Replace(o.value))
 	case "hold":
 		r.set("hold", "true")
 	case "spread-job":

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vjob/api/wire"
+	"vjob/cluster"
 	"vjob/cmd/vjob/cli"
 	"vjob/cmd/vjob/display"
 )
@@ -41,8 +42,8 @@ func writeBalance(a *cli.App, b *wire.Balance) error {
 		_, err := fmt.Fprintln(a.Out, "searched   not yet")
 		return err
 	}
-	_, err := fmt.Fprintf(a.Out, "searched   %s, next %s\nimbalance  %.3f → %.3f: %s\nmoved      %d VMs since the daemon was started\n\n",
-		display.Moment(b.At), display.Moment(b.NextAt), b.Imbalance, b.ImbalanceAfter, display.Clean(b.Why), b.VMsMoved)
+	_, err := fmt.Fprintf(a.Out, "searched   %s, next %s\nimbalance  %.3f → %.3f: %s\nmoved      %s since the daemon was started\n\n",
+		display.Moment(b.At), display.Moment(b.NextAt), b.Imbalance, b.ImbalanceAfter, display.Clean(b.Why), cluster.Count(int(b.VMsMoved), "VM"))
 	if err != nil {
 		return err
 	}

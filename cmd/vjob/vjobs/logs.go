@@ -160,7 +160,7 @@ func printLogs(ctx context.Context, list []*consoles, o *logOptions) error {
 	case printed:
 		return nil
 	case len(list) == 1:
-		return fmt.Errorf("vjob %d is %s and has printed nothing: output %w", list[0].job.ID, list[0].job.State, cluster.ErrNotFound)
+		return fmt.Errorf("vjob %d %s and has printed nothing: output %w", list[0].job.ID, display.StateClause(list[0].job.State), cluster.ErrNotFound)
 	default:
 		return fmt.Errorf("each of %s has printed nothing: output %w", cluster.Count(len(list), "vjob"), cluster.ErrNotFound)
 	}

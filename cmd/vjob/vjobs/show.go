@@ -261,11 +261,20 @@ func used(j *wire.VJobDetail) string {
 	if yield := j.CPUSeconds / j.CPUWantedSeconds; j.CPUWantedSeconds > 0 && yield < exact {
 		text += fmt.Sprintf(" (%.0f %% of what it wanted)", 100*yield)
 	}
-	text += fmt.Sprintf(", %s GiB·h of memory", display.Trimmed(float64(j.MemoryMiBSeconds)/1024/3600))
+	text += ", " + memoryHours(j.MemoryMiBSeconds) + " of memory"
 	if j.EnergyJoules > 0 {
 		text += fmt.Sprintf(", %s of energy", display.KWh(float64(j.EnergyJoules)))
 	}
 	return text
+}
+
+// memoryHours formats an amount of memory over time in the largest unit of which it is not 0.
+func memoryHours(mibSeconds int64) string {
+	hours := float64(mibSeconds) / 3600
+	if text := display.Trimmed(hours / 1024); text != "0" {
+		return text + " GiB·h"
+	}
+	return display.Trimmed(hours) + " MiB·h"
 }
 
 // afterLine formats the dependencies of a vjob as --after takes them.

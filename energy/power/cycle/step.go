@@ -191,7 +191,7 @@ func (m *stepper) attempt(v power.Verb, wait time.Duration, what string) {
 		m.Message = fmt.Sprintf("node %s is asked to %s, attempt %d of %d", r.Node, what, r.Attempt, m.Attempts)
 		m.wakeBy(m.now.Add(m.Poll))
 	case r.Attempt >= m.Attempts && !m.now.Before(limit):
-		r.Reason = fmt.Sprintf("did not %s after %d attempts%s", what, r.Attempt, m.lastError())
+		r.Reason = fmt.Sprintf("did not %s after %s%s", what, cluster.Count(r.Attempt, "attempt"), m.lastError())
 		m.enter(Stuck, "is left alone: it %s", r.Reason)
 		m.Alarm, m.Wake = true, time.Time{}
 	default:
