@@ -21,8 +21,8 @@ func (w *scan) profile() *availability.Profile {
 	return o
 }
 
-// maxEstimates bounds for how many vjobs a start is estimated.
-const maxEstimates = 1000
+// MaxEstimates bounds for how many vjobs a start is estimated: the first ones in line.
+const MaxEstimates = 1000
 
 // estimateStarts adds the estimated starts of waiting vjobs to the verdicts: each as early as it
 // fits beside all earlier ones, if all use their whole walltime.
@@ -31,7 +31,7 @@ func (w *scan) estimateStarts() []Verdict {
 		return w.verdicts
 	}
 	o := w.profile()
-	for _, i := range w.waiting[:min(len(w.waiting), maxEstimates)] {
+	for _, i := range w.waiting[:min(len(w.waiting), MaxEstimates)] {
 		left, ends := w.jobs[i].Left()
 		start, ok := o.Earliest(w.jobs[i].Need, left, ends, true)
 		if !ok {

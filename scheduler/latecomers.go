@@ -33,12 +33,45 @@ func newLatecomers(d *decide.Decision) *latecomers {
 func (c *Core) receive() {
 	for i, job := range c.VJobs.arrived {
 		before := c.exec.Changes() - uint64(len(c.VJobs.arrived)-i)
-		if !c.next.changed(before) && c.waitsCertainly(job) {
-			c.next.patient++
-			c.last.putOff(job, c.reasonToWait(job))
+		if c.next.changed(before) || !c.waitsCertainly(job) {
+			continue
 		}
+		if c.addsNothing(job) {
+			c.next.seen++
+			c.next.retry(queue.NextChange(c.settings.Policy, c.alone(job), c.now))
+		} else {
+			c.next.patient++
+		}
+		c.last.putOff(job, c.reasonToWait(job))
 	}
 	c.VJobs.arrived = c.VJobs.arrived[:0]
+}
+
+// addsNothing reports whether a decision would add nothing to the verdict on a vjob that certainly waits: it is held, or
+// the free capacity is too small in sum, so that no move makes room, and it comes behind so many that its start is not
+// estimated.
+func (c *Core) addsNothing(job *cluster.VJob) bool {
+	if job.Held {
+		return true
+	}
+	limited := job.BestEffort || !c.settings.OrderingRules().Quotas.Empty() || c.Pools.limit(job)
+	short := c.last.latest.room.Missing(c.alone(job).Need) != cluster.Resources{}
+	return !limited && short && len(c.last.queueing.inOrder) >= queue.MaxEstimates && c.comesLast(job)
+}
+
+// alone returns what a policy knows of a vjob that has just come.
+func (c *Core) alone(job *cluster.VJob) queue.Job {
+	j := queue.Job{VJob: job, Level: c.settings.OrderingRules().Level(job)}
+	for _, need := range c.needs(job) {
+		j.Need = j.Need.Plus(need)
+	}
+	return j
+}
+
+// comesLast reports whether a vjob comes behind all that wait.
+func (c *Core) comesLast(job *cluster.VJob) bool {
+	line := c.last.queueing.inOrder
+	return len(line) == 0 || c.VJobs.order.Before(line[len(line)-1], job.ID, c.now)
 }
 
 // waitsCertainly reports whether a vjob that has come would wait after a decision now, and no other one would start or
@@ -73,14 +106,9 @@ func (c *Core) reasonToWait(job *cluster.VJob) string {
 	if job.Held {
 		return queue.WhyHeld(job)
 	}
-	var need cluster.Resources
-	for _, vm := range c.needs(job) {
-		need = need.Plus(vm)
-	}
-	why := "waits: " + queue.Shortage{Missing: c.last.latest.room.Missing(need)}.String()
-	line := c.last.queueing.inOrder
-	if n := len(line); n == 0 || c.VJobs.order.Before(line[n-1], job.ID, c.now) {
-		why += "; " + queue.Ordinal(n+1) + " in line"
+	why := "waits: " + queue.Shortage{Missing: c.last.latest.room.Missing(c.alone(job).Need)}.String()
+	if c.comesLast(job) {
+		why += "; " + queue.Ordinal(len(c.last.queueing.inOrder)+1) + " in line"
 	}
 	return why
 }

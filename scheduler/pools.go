@@ -109,6 +109,11 @@ func (p *Pools) wanted(vjobs []execute.Report) *pool.Hierarchy {
 	return p.hierarchy()
 }
 
+// limit reports whether pools, or controls of its own, may keep a vjob that comes from starting.
+func (p *Pools) limit(job *cluster.VJob) bool {
+	return len(p.all) > 0 || hasControls(execute.Report{Job: job})
+}
+
 // hasControls reports whether a vjob has shares, a reservation or a limit of its own.
 func hasControls(r execute.Report) bool {
 	return r.Job.Shares != "" || r.Job.CPUReservation > 0 || r.Job.CPULimit > 0
