@@ -82,7 +82,10 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	for _, job := range loaded.VJobs {
 		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
 		meter, state := loaded.Meters[job.ID], e.gangs.live[job.ID]
-		state.account.resume(&meter, state.rec, now)
+		if len(meter.CPU) > 0 || state.rec.Phase != gang.Absent {
+			e.gangs.begin(state)
+			state.account.resume(&meter, state.rec, now)
+		}
 	}
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
@@ -150,7 +153,10 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 		rec.Members = append(rec.Members, gang.Member{})
 	}
 	p := newGangState(job, rec, e.now)
-	p.account.ran, p.account.crowded = ran, crowded
+	if ran > 0 || crowded > 0 {
+		p.begin()
+		p.account.ran, p.account.crowded = ran, crowded
+	}
 	e.gangs.add(p)
 	if rec.Cause.Kind == cluster.CauseLost || job.Held || len(rec.Kept) > 0 {
 		e.alarmed[job.ID] = true // perhaps
