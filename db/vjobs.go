@@ -69,7 +69,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 		if len(list) == 0 {
 			return cluster.ErrNotFound
 		}
-		kept = list[0]
+		kept = *list[0]
 		return nil
 	})
 	if err != nil {
@@ -161,9 +161,9 @@ func (r *snapshot) withTerms(rows []journal.Row, tail string, args []any) ([]jou
 
 // whole loads vjobs with their VMs, rules and gangs, in order. The condition is
 // on the table vjobs.
-func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) {
-	var list []journal.Kept
-	var specs []decoded
+func (r *snapshot) whole(condition string, args ...any) ([]*journal.Kept, error) {
+	var list []*journal.Kept
+	var specs []*decoded
 	query := "SELECT " + rowColumns + ", vjobs.spec, json, shape" + rowTables + " JOIN specs ON specs.spec = vjobs.spec " + condition + " ORDER BY id"
 	var last int64 // the spec before: those of an array share one
 	err := r.each(query, args, func(s row) error {
@@ -175,12 +175,13 @@ func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) 
 			return err
 		}
 		row.Shape = shape
+		list = append(list, &journal.Kept{Row: row})
 		if len(specs) > 0 && id == last {
-			list, specs = append(list, journal.Kept{Row: row}), append(specs, specs[len(specs)-1])
+			specs = append(specs, specs[len(specs)-1])
 			return nil
 		}
 		sp, err := decodeSpec(raw)
-		list, specs, last = append(list, journal.Kept{Row: row}), append(specs, sp), id
+		specs, last = append(specs, &sp), id
 		return err
 	})
 	if err != nil {
@@ -204,7 +205,7 @@ func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) 
 }
 
 // gangs fills in the gangs of a list, which is in order, from one query.
-func (r *snapshot) gangs(list []journal.Kept, condition string, args []any) error {
+func (r *snapshot) gangs(list []*journal.Kept, condition string, args []any) error {
 	i := 0
 	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, used, restores, losses, gangs.cause, skew_ns, kept
 		FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id ` + condition + " ORDER BY vjobs.id"
@@ -239,7 +240,7 @@ func (r *snapshot) gangs(list []journal.Kept, condition string, args []any) erro
 
 // members fills in VMs and gang members of a list from one query. VMs of vjobs that have
 // never had a place stand in the specification only.
-func (r *snapshot) members(list []journal.Kept, specs []decoded, condition string, args []any) error {
+func (r *snapshot) members(list []*journal.Kept, specs []*decoded, condition string, args []any) error {
 	i := 0
 	query := `SELECT vms.vjob, vms.rank, vms.cpu_milli, vms.memory_mib, vms.payload, vms.node, vms.next_node, vms.ended, vms.exit_status,
 			vms.save_attempt, images.generation, images.attempt, images.node, images.size_bytes, images.checksum, images.incarnation

@@ -58,6 +58,11 @@ func (p *gangState) begin() {
 	}
 }
 
+// untouched reports whether nothing was ever done for the vjob, or is planned.
+func (p *gangState) untouched() bool {
+	return p.history == &noHistory && p.members == nil && len(p.todo) == 0 && p.wait == "" && p.broken == "" && p.rec.Phase == gang.Absent && p.rec.Incarnation == 0
+}
+
 // changing replaces the vjob by a shallow copy, which the caller changes at once. Other parts hold the
 // old one and see it unchanged.
 func (p *gangState) changing() *cluster.VJob {
