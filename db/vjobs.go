@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -139,15 +140,14 @@ func scanRow(s row, more ...any) (journal.Row, error) {
 
 // withTerms reads rows with the terms of their vjobs.
 func (r *snapshot) withTerms(rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
-	var last int64 // the specification before: the vjobs of an array share one
+	var last []byte // the terms before: those of many vjobs are equal
 	var terms cluster.Terms
-	query := "SELECT " + rowColumns + ", vjobs.spec, json" + rowTables + " JOIN specs ON specs.spec = vjobs.spec" + tail
+	query := "SELECT " + rowColumns + ", coalesce(json -> '$.terms', '{}')" + rowTables + " JOIN specs ON specs.spec = vjobs.spec" + tail
 	err := r.each(query, args, func(s row) error {
-		var id int64
 		var raw sql.RawBytes
-		row, err := scanRow(s, &id, &raw)
-		if err == nil && id != last {
-			last = id
+		row, err := scanRow(s, &raw)
+		if err == nil && !bytes.Equal(raw, last) {
+			last = append(last[:0], raw...)
 			terms, err = decodeTerms(raw)
 		}
 		queue, project, pool, moves := row.Queue, row.Project, row.Pool, row.Moves
