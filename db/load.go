@@ -59,6 +59,7 @@ func into[T any](to *T, read func() (T, error)) func() error {
 func (r *snapshot) loadVJobs(l *journal.Loaded) error {
 	kept, err := r.whole("WHERE vjobs." + live)
 	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
+	l.VJobs, l.Gangs = make([]*cluster.VJob, 0, len(kept)), make([]gang.Record, 0, len(kept))
 	for i := range kept {
 		l.VJobs = append(l.VJobs, kept[i].VJob)
 		l.Gangs = append(l.Gangs, kept[i].Gang)

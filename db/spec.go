@@ -70,15 +70,13 @@ func (s *storedTerms) current() cluster.Terms {
 	return s.Terms
 }
 
-// decodeTerms reads nothing but the terms.
+// decodeTerms reads the terms of a spec.
 func decodeTerms(raw []byte) (cluster.Terms, error) {
-	var d struct {
-		Terms storedTerms `json:"terms"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
+	var terms storedTerms
+	if err := json.Unmarshal(raw, &terms); err != nil {
 		return cluster.Terms{}, fmt.Errorf("specification: %w", err)
 	}
-	return d.Terms.current(), nil
+	return terms.current(), nil
 }
 
 func decodeSpec(raw []byte) (decoded, error) {

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -69,7 +70,7 @@ func (d *DB) VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error) 
 		if len(list) == 0 {
 			return cluster.ErrNotFound
 		}
-		kept = list[0]
+		kept = *list[0]
 		return nil
 	})
 	if err != nil {
@@ -139,15 +140,14 @@ func scanRow(s row, more ...any) (journal.Row, error) {
 
 // withTerms reads rows with the terms of their vjobs.
 func (r *snapshot) withTerms(rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
-	var last int64 // the specification before: the vjobs of an array share one
+	var last []byte // the terms before: those of many vjobs are equal
 	var terms cluster.Terms
-	query := "SELECT " + rowColumns + ", vjobs.spec, json" + rowTables + " JOIN specs ON specs.spec = vjobs.spec" + tail
+	query := "SELECT " + rowColumns + ", coalesce(json -> '$.terms', '{}')" + rowTables + " JOIN specs ON specs.spec = vjobs.spec" + tail
 	err := r.each(query, args, func(s row) error {
-		var id int64
 		var raw sql.RawBytes
-		row, err := scanRow(s, &id, &raw)
-		if err == nil && id != last {
-			last = id
+		row, err := scanRow(s, &raw)
+		if err == nil && !bytes.Equal(raw, last) {
+			last = append(last[:0], raw...)
 			terms, err = decodeTerms(raw)
 		}
 		queue, project, pool, moves := row.Queue, row.Project, row.Pool, row.Moves
@@ -161,9 +161,9 @@ func (r *snapshot) withTerms(rows []journal.Row, tail string, args []any) ([]jou
 
 // whole loads vjobs with their VMs, rules and gangs, in order. The condition is
 // on the table vjobs.
-func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) {
-	var list []journal.Kept
-	var specs []decoded
+func (r *snapshot) whole(condition string, args ...any) ([]*journal.Kept, error) {
+	var list []*journal.Kept
+	var specs []*decoded
 	query := "SELECT " + rowColumns + ", vjobs.spec, json, shape" + rowTables + " JOIN specs ON specs.spec = vjobs.spec " + condition + " ORDER BY id"
 	var last int64 // the spec before: those of an array share one
 	err := r.each(query, args, func(s row) error {
@@ -175,12 +175,13 @@ func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) 
 			return err
 		}
 		row.Shape = shape
+		list = append(list, &journal.Kept{Row: row})
 		if len(specs) > 0 && id == last {
-			list, specs = append(list, journal.Kept{Row: row}), append(specs, specs[len(specs)-1])
+			specs = append(specs, specs[len(specs)-1])
 			return nil
 		}
 		sp, err := decodeSpec(raw)
-		list, specs, last = append(list, journal.Kept{Row: row}), append(specs, sp), id
+		specs, last = append(specs, &sp), id
 		return err
 	})
 	if err != nil {
@@ -204,7 +205,7 @@ func (r *snapshot) whole(condition string, args ...any) ([]journal.Kept, error) 
 }
 
 // gangs fills in the gangs of a list, which is in order, from one query.
-func (r *snapshot) gangs(list []journal.Kept, condition string, args []any) error {
+func (r *snapshot) gangs(list []*journal.Kept, condition string, args []any) error {
 	i := 0
 	query := `SELECT vjob, phase, continuation, since_ns, boots, incarnation, generation, used, restores, losses, gangs.cause, skew_ns, kept
 		FROM vjobs JOIN gangs ON gangs.vjob = vjobs.id ` + condition + " ORDER BY vjobs.id"
@@ -239,7 +240,7 @@ func (r *snapshot) gangs(list []journal.Kept, condition string, args []any) erro
 
 // members fills in VMs and gang members of a list from one query. VMs of vjobs that have
 // never had a place stand in the specification only.
-func (r *snapshot) members(list []journal.Kept, specs []decoded, condition string, args []any) error {
+func (r *snapshot) members(list []*journal.Kept, specs []*decoded, condition string, args []any) error {
 	i := 0
 	query := `SELECT vms.vjob, vms.rank, vms.cpu_milli, vms.memory_mib, vms.payload, vms.node, vms.next_node, vms.ended, vms.exit_status,
 			vms.save_attempt, images.generation, images.attempt, images.node, images.size_bytes, images.checksum, images.incarnation

@@ -95,7 +95,7 @@ func (ac *accounts) observe(view *hypervisor.View) {
 			continue
 		}
 		ac.changed(p)
-		ac.gangs.begun[p.job.ID] = p
+		ac.gangs.begin(p)
 		if c.State == hypervisor.CopyRunning && p.account.observe(ac.now, p.job, view.Node, c, ac.hooks.Expect) {
 			ac.changes++
 		}

@@ -38,6 +38,7 @@ func (ac *accounts) countShort(id cluster.VJobID, more int) {
 	if !known {
 		return
 	}
+	ac.gangs.begin(p)
 	ac.add(p, false)
 	p.account.short += more
 	ac.changed(p)

@@ -48,6 +48,7 @@ func (em *energyMeter) update(n *node) {
 	em.charge(n)
 	for _, s := range n.power.shares {
 		if p, ok := em.gangs.live[s.vm.VJob]; ok {
+			em.gangs.begin(p)
 			p.account.watts -= s.watts
 			em.changed(p)
 		}
@@ -63,6 +64,7 @@ func (em *energyMeter) update(n *node) {
 		w := power.Share(float64(use.cpu), float64(all), float64(n.Capacity.CPU), len(uses))
 		n.power.shares = append(n.power.shares, powerShare{use.vm, w})
 		if p, ok := em.gangs.live[use.vm.VJob]; ok {
+			em.gangs.begin(p)
 			p.account.watts += w
 			em.changed(p)
 		}
@@ -84,6 +86,7 @@ func (em *energyMeter) charge(n *node) {
 	n.power.joules += float64(n.power.watts.Over(dt))
 	for _, s := range n.power.shares {
 		if p, ok := em.gangs.live[s.vm.VJob]; ok {
+			em.gangs.begin(p)
 			p.account.joules += float64(s.watts.Over(dt))
 		}
 	}

@@ -160,12 +160,10 @@ func (en *engine) limitRoomWait(p *gangState) {
 
 // commit makes a new record the present one and notifies all that depends on it.
 func (en *engine) commit(p *gangState, rec gang.Record) {
+	en.gangs.begin(p)
 	before := p.rec
 	p.rec = &rec
 	en.changed(p)
-	if rec.Phase != gang.Absent {
-		en.gangs.begun[p.job.ID] = p
-	}
 	p.recordRefusals(before, &rec, en.now)
 	en.nodes.updateJobsOnAll(p)
 	if len(rec.Kept) > 0 {
@@ -214,6 +212,7 @@ func (en *engine) mayUnpause(p *gangState) bool {
 	}
 	if en.now.Sub(p.phase.deniedSince) >= en.settings.RoomTimeout {
 		p.phase.deniedSince = time.Time{}
+		p.begin()
 		p.failures.add(en.now, fmt.Sprintf("no CPU or power to go on after %s of waiting", en.settings.RoomTimeout))
 		p.drop(journal.PlanFailed, p.failures.why)
 	}

@@ -75,14 +75,24 @@ func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 		e.SetNode(now, n)
 		e.nodes.byID[n.ID].answered = loaded.Answering[n.ID]
 	}
-	records := map[cluster.VJobID]gang.Record{}
-	for _, r := range loaded.Gangs {
-		records[r.VJob] = r
+	records := make(map[cluster.VJobID]*gang.Record, len(loaded.Gangs))
+	for i := range loaded.Gangs {
+		records[loaded.Gangs[i].VJob] = &loaded.Gangs[i]
 	}
 	for _, job := range loaded.VJobs {
-		e.add(job, records[job.ID], loaded.Ran[job.ID], loaded.Crowded[job.ID])
+		var rec gang.Record
+		if r := records[job.ID]; r != nil {
+			rec = *r
+		}
+		e.add(job, rec, loaded.Ran[job.ID], loaded.Crowded[job.ID])
 		meter, state := loaded.Meters[job.ID], e.gangs.live[job.ID]
-		state.account.resume(&meter, state.rec, now)
+		if state.untouched() {
+			delete(e.dirty, job.ID) // a look that shows a copy wakes it
+		}
+		if len(meter.CPU) > 0 || state.rec.Phase != gang.Absent {
+			e.gangs.begin(state)
+			state.account.resume(&meter, state.rec, now)
+		}
 	}
 	for i := range loaded.Ended {
 		e.gangs.kept[loaded.Ended[i].VJob] = &loaded.Ended[i]
@@ -150,7 +160,10 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 		rec.Members = append(rec.Members, gang.Member{})
 	}
 	p := newGangState(job, rec, e.now)
-	p.account.ran, p.account.crowded = ran, crowded
+	if ran > 0 || crowded > 0 {
+		p.begin()
+		p.account.ran, p.account.crowded = ran, crowded
+	}
 	e.gangs.add(p)
 	if rec.Cause.Kind == cluster.CauseLost || job.Held || len(rec.Kept) > 0 {
 		e.alarmed[job.ID] = true // perhaps

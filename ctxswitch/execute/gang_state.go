@@ -25,8 +25,7 @@ type gangState struct {
 	missing   string    // which image cannot be read now, "" when none
 	broken    string    // which invariant does not hold: the vjob is left alone; "" when all do
 
-	failures failures
-	account  vjobAccount
+	*history
 	born     time.Time // when this start of the scheduler took the vjob in
 	started  time.Time
 	capped   bool // the caps of the members were set
@@ -36,11 +35,32 @@ type gangState struct {
 // newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
 // wait.
 func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState {
-	p := &gangState{job: job, rec: &rec, born: now, account: vjobAccount{clock: clock{marked: now, phase: rec.Phase}}}
+	p := &gangState{job: job, rec: &rec, born: now, history: &noHistory}
 	if rec.Phase == gang.Pausing {
 		p.phase.skewFrom, p.phase.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}
 	return p
+}
+
+// history is what a gang that was begun has used, and how its attempts went.
+type history struct {
+	failures failures
+	account  vjobAccount
+}
+
+// noHistory is that of all gangs that were never begun; it never changes.
+var noHistory history
+
+// begin gives the gang a history of its own, to be written.
+func (p *gangState) begin() {
+	if p.history == &noHistory {
+		p.history = &history{account: vjobAccount{clock: clock{marked: p.born, phase: p.rec.Phase}}}
+	}
+}
+
+// untouched reports whether nothing was ever done for the vjob, or is planned.
+func (p *gangState) untouched() bool {
+	return p.history == &noHistory && p.members == nil && len(p.todo) == 0 && p.wait == "" && p.broken == "" && p.rec.Phase == gang.Absent && p.rec.Incarnation == 0
 }
 
 // changing replaces the vjob by a shallow copy, which the caller changes at once. Other parts hold the

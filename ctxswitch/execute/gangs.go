@@ -47,8 +47,8 @@ func (gs *gangs) add(p *gangState) {
 	if !p.rec.Phase.Stable() {
 		gs.active[p.job.ID] = p
 	}
-	if p.rec.Phase != gang.Absent || p.account.ran > 0 || p.account.crowded > 0 {
-		gs.begun[p.job.ID] = p
+	if p.rec.Phase != gang.Absent || p.history != &noHistory {
+		gs.begin(p)
 	}
 	if len(p.rec.Kept) > 0 {
 		gs.withImages[p.job.ID] = true
@@ -56,6 +56,12 @@ func (gs *gangs) add(p *gangState) {
 	if p.job.Container {
 		gs.containers[p.job.ID] = p
 	}
+}
+
+// begin enters a gang that has something to account, and gives it a history.
+func (gs *gangs) begin(p *gangState) {
+	p.begin()
+	gs.begun[p.job.ID] = p
 }
 
 // remove forgets a vjob that has ended, but for the images that it keeps.

@@ -23,7 +23,7 @@ type Live struct {
 type liveVJob struct {
 	job    *cluster.VJob
 	record *gang.Record
-	begun  *begunReport // nil: it waits and has never run, as nearly all do in a long queue
+	begun  *begunReport // nil: it is untouched, as nearly all are in a long queue
 }
 
 // begunReport is a report, and how it goes on with time.
@@ -52,13 +52,12 @@ func (e *Executor) Live() Live {
 }
 
 func (e *Executor) liveVJob(p *gangState) liveVJob {
+	if p.untouched() {
+		return liveVJob{job: p.job, record: p.rec}
+	}
 	r := e.report(p)
 	r.Booked = 0
-	waits := r.Idle && r.Bound == cluster.VMWaiting && !r.Began && !r.Short && !r.Blind && r.Wait == "" && r.Missing == "" && r.Failures == 0 && len(r.Refusals) == 0
-	if waits && r.Crowded == 0 && r.Watts == 0 && r.Why == "" && r.Used == (cluster.Resources{}) {
-		return liveVJob{job: r.Job, record: r.Record}
-	}
-	return liveVJob{r.Job, r.Record, &begunReport{r, p.account.clock}}
+	return liveVJob{p.job, p.rec, &begunReport{r, p.account.clock}}
 }
 
 func (p *published) set(id cluster.VJobID, v liveVJob) {
