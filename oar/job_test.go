@@ -50,9 +50,9 @@ func TestMessage(t *testing.T) {
 // Lists are never null; nodes are sorted and unique.
 func TestOf(t *testing.T) {
 	v := oar.JobView{
-		VJob:  &cluster.VJob{ID: 7, Owner: "ann", State: cluster.Running, Array: 5, Index: 3, Parameter: "100", Terms: cluster.Terms{After: []cluster.Dependency{{On: 4}}, Output: "%x.%j.out", Labels: (&oar.Record{Command: "./prog", Stdout: "x.%jobid%.out", Name: "x"}).Labels()}},
+		VJob:         &cluster.VJob{ID: 7, Owner: "ann", State: cluster.Running, Array: 5, Index: 3, Parameter: "100", Terms: cluster.Terms{After: []cluster.Dependency{{On: 4}}, Output: "%x.%j.out", Labels: (&oar.Record{Command: "./prog", Stdout: "x.%jobid%.out", Name: "x"}).Labels()}},
 		OutputFolder: "/srv/ann",
-		Nodes: []cluster.NodeID{"n2", "n1", "", "n2"}, Started: time.Unix(100, 0),
+		Nodes:        []cluster.NodeID{"n2", "n1", "", "n2"}, Started: time.Unix(100, 0),
 	}
 	j := oar.JobOf(&v, map[cluster.NodeID]int{"n1": 1, "n2": 2})
 	if !reflect.DeepEqual(j.Nodes, []string{"n1", "n2"}) || !reflect.DeepEqual(j.Resources, []int{1, 2}) || !reflect.DeepEqual(j.Dependencies, []int64{4}) {

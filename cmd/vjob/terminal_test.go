@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"vjob/tests/pty"
 )
 
 // asProgram is the variable that has the binary of the tests be the program itself.
@@ -36,21 +37,10 @@ func onTerminal(t *testing.T, width, height uint16, env []string, args ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no terminals here:", err)
-	}
-	t.Cleanup(func() { _ = user.Close() })
-	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	user, name := pty.Open(t)
 	p := &pseudo{t: t, user: user, grown: make(chan struct{}, 1), ended: make(chan error, 1)}
 	p.resize(width, height)
-	line, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	line, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

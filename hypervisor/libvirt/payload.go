@@ -171,11 +171,11 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 		data.Output = &allOutput{"| tee -a /var/log/cloud-init-output.log >/dev/ttyS0"}
 		data.PowerState = &powerChange{"poweroff", 30}
 	}
-	user, err := json.Marshal(data)
+	user, err := plainJSON(data)
 	if err != nil {
 		return seed{}, fmt.Errorf("user-data of %s: %w", vm, err)
 	}
-	meta, err := json.Marshal(map[string]string{
+	meta, err := plainJSON(map[string]string{
 		// A new incarnation is a new instance, so cloud-init runs again.
 		"instance-id":    fmt.Sprintf("%s-i%d", cluster.GuestName(vm), stamp.Incarnation),
 		"local-hostname": cluster.GuestName(vm),
@@ -184,6 +184,15 @@ func makeSeed(vm cluster.VMID, stamp hypervisor.Stamp, p cluster.Payload) (seed,
 		return seed{}, fmt.Errorf("meta-data of %s: %w", vm, err)
 	}
 	return seed{append([]byte("#cloud-config\n"), user...), meta}, nil
+}
+
+// plainJSON is JSON in which < > and & stand as they are: small guests know no escapes.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // environment is the beginning of a command that sets variables: empty, or "env" and its

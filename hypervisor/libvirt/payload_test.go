@@ -247,7 +247,7 @@ func TestNamesOfVariables(t *testing.T) {
 // The whole text for cloud-init.
 func TestSeedText(t *testing.T) {
 	run := `{"path":"/var/lib/vjob/run","permissions":"0700","encoding":"b64","content":"` + base64.StdEncoding.EncodeToString([]byte(runScript(""))) + `"}`
-	const end = `"output":{"all":"| tee -a /var/log/cloud-init-output.log \u003e/dev/ttyS0"},"power_state":{"mode":"poweroff","timeout":30}}`
+	const end = `"output":{"all":"| tee -a /var/log/cloud-init-output.log >/dev/ttyS0"},"power_state":{"mode":"poweroff","timeout":30}}`
 	for name, tt := range map[string]struct {
 		payload cluster.Payload
 		want    string

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"vjob/cluster"
 	"vjob/oar/launch"
 	"vjob/oar/resource"
+	"vjob/tests/pty"
 )
 
 // ran is the result of a job that a shell has run.
@@ -133,24 +132,6 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// terminal opens a pseudo-terminal and returns the end of the user and the name of the other end.
-func terminal(t *testing.T) (user *os.File, line string) {
-	t.Helper()
-	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no terminals here:", err)
-	}
-	t.Cleanup(func() { _ = user.Close() })
-	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return user, fmt.Sprintf("/dev/pts/%d", number)
-}
-
 // The second line is the controlling terminal of its shell, both in an interactive job and beside a
 // command. The command runs until it ends itself.
 func TestLine(t *testing.T) {
@@ -160,7 +141,7 @@ func TestLine(t *testing.T) {
 		"0": {Interactive: true, Rows: 50, Columns: 132, CPUs: []cluster.MilliCPU{1000}},
 		"3": {Command: beside, CPUs: []cluster.MilliCPU{1000}},
 	} {
-		user, line := terminal(t)
+		user, line := pty.Open(t)
 		if _, err := user.WriteString(`(: >/dev/tty) && echo "has"-a-terminal "$HOME" $(stty size); touch "$VJOB_DIR/done"; exit` + "\n"); err != nil {
 			t.Fatal(err)
 		}

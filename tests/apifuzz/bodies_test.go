@@ -13,13 +13,14 @@ import (
 const canary = "CANARY"
 
 const valid = `{"name":"CANARY-job","priority":-1,"walltime_seconds":600,"count":2,"template":{"cpu_milli":500,"memory_mib":256,` +
-	`"script":"echo CANARY","env":{"WORD":"CANARY"},"steps":[{"cpu_milli":400,"seconds":30}]},` +
-	`"rules":"# CANARY\nspread($VMS);","labels":{"word":"CANARY"},"notify":["mail:CANARY@example.org"]}`
+	`"script":"echo CANARY","env":{"WORD":"CANARY"}},` +
+	`"rules":"# CANARY\nspread($VMS);","labels":{"word":"CANARY"}}`
 
 // bodies are requests that can succeed, by operation.
 var bodies = map[string][]string{
 	"submitVJob": {
 		valid,
+		`{"count":1,"template":{"cpu_milli":100,"memory_mib":64,"script":"echo CANARY","steps":[{"cpu_milli":400,"seconds":30}]},"notify":["mail:CANARY@example.org"]}`,
 		`{"count":1,"template":{"cpu_milli":100,"memory_mib":64,"command":["echo","CANARY"]}}`,
 		`{"vms":[{"cpu_milli":100,"memory_mib":64,"steps":[{"cpu_milli":100,"seconds":1}]},{"cpu_milli":1,"memory_mib":1,"image":"simulated","exit_code":3,"steps":[{"cpu_milli":1,"seconds":0.5,"after":[{"rank":0,"index":0}]}]}],"led":true}`,
 		`{"count":1,"template":{"cpu_milli":100,"memory_mib":64},"array":3,"parameters":["CANARY-1","CANARY-2","CANARY-3"],"at_once":1,"hold":true}`,

@@ -20,7 +20,7 @@ var refused = map[string]int{
 
 // walked are bodies of the walk, where the first of [bodies] is refused.
 var walked = map[string]string{
-	"submitVJob": `{"count":1,"name":"walked","template":{"cpu_milli":100,"memory_mib":64},"hold":true}`, "changeUser": `{"groups":["staff"]}`,
+	"changeUser": `{"groups":["staff"]}`,
 }
 
 // TestEveryRouteAnswers makes a request of each operation, first of those that only read, to a daemon with vjobs of every
