@@ -8,6 +8,7 @@ import (
 	"vjob/repack"
 	"vjob/repack/internal/fill"
 	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
 )
 
 // Where hardly any room is left, VMs that are placed one by one leave gaps into which nothing fits.
@@ -216,5 +217,21 @@ func (s *search) avoidPlace(improvable, nodes []int) {
 	if len(list) > 0 {
 		vm := list[s.rng.IntN(len(list))]
 		s.Avoid = placement.Move{VM: vm, From: s.NodeOf[vm]}
+	}
+}
+
+// raiseBound raises the lower bound of a full cluster, once.
+func (p *portfolio) raiseBound() {
+	first := p.searches[0]
+	if p.priced || first.full == nil || p.best != nil && p.best.score.first <= p.bound {
+		return
+	}
+	limit := int64(problem.Never)
+	if p.best != nil {
+		limit = p.best.score.first
+	}
+	p.priced, p.bound = true, max(p.bound, first.bounds.Priced(limit, p.Stop))
+	for _, s := range p.searches {
+		s.bound = p.bound
 	}
 }
