@@ -25,17 +25,21 @@ type fullness struct {
 
 // Bounds of the search in full clusters.
 const (
-	scarceShare = 50      // thousandths of the room that are free at the end at most
-	maxFills    = 4       // placements of all VMs that are tried
-	fillSteps   = 100_000 // of such a placement, for each node
-	repackSteps = 10_000  // of a placement of the VMs on some nodes
-	heat        = 15      // mean thousandths of its value by which a placement may become worse
-	maxAge      = 400     // neighbourhoods without a better placement before the walk goes back
+	scarceShare  = 50      // thousandths of the room that are free at the end at most
+	smallCluster = 6       // nodes of which the other searches try nearly all placements
+	maxFills     = 4       // placements of all VMs that are tried
+	fillSteps    = 100_000 // of such a placement, for each node
+	repackSteps  = 10_000  // of a placement of the VMs on some nodes
+	heat         = 15      // mean thousandths of its value by which a placement may become worse
+	maxAge       = 400     // neighbourhoods without a better placement before the walk goes back
 )
 
-// newFullness returns nil if there is ample room.
+// newFullness returns nil if there is ample room, or the cluster is small.
 func newFullness(s *search) *fullness {
 	scarce := false
+	if len(s.OpenNodes) <= smallCluster {
+		return nil
+	}
 	for d := range s.Dims {
 		var free, room int64
 		for _, n := range s.OpenNodes {

@@ -108,7 +108,7 @@ func (p *pricing) value() (sum int64) {
 	return sum
 }
 
-// reprice changes the prices by about a step, less for VMs whose number of takers changes a lot.
+// reprice changes the prices by about a step, less for VMs with a number of takers that changes a lot.
 func (p *pricing) reprice(step float64) {
 	for _, vm := range p.Wanted {
 		missing := float64(1 - p.taken[vm])
