@@ -8,6 +8,7 @@ import (
 	"vjob/repack"
 	"vjob/repack/internal/fill"
 	"vjob/repack/internal/placement"
+	"vjob/repack/internal/problem"
 )
 
 // Where hardly any room is left, VMs that are placed one by one leave gaps into which nothing fits.
@@ -24,17 +25,21 @@ type fullness struct {
 
 // Bounds of the search in full clusters.
 const (
-	scarceShare = 50      // thousandths of the room that are free at the end at most
-	maxFills    = 4       // placements of all VMs that are tried
-	fillSteps   = 100_000 // of such a placement, for each node
-	repackSteps = 10_000  // of a placement of the VMs on some nodes
-	heat        = 15      // mean thousandths of its value by which a placement may become worse
-	maxAge      = 400     // neighbourhoods without a better placement before the walk goes back
+	scarceShare  = 50      // thousandths of the room that are free at the end at most
+	smallCluster = 6       // nodes of which the other searches try nearly all placements
+	maxFills     = 4       // placements of all VMs that are tried
+	fillSteps    = 100_000 // of such a placement, for each node
+	repackSteps  = 10_000  // of a placement of the VMs on some nodes
+	heat         = 15      // mean thousandths of its value by which a placement may become worse
+	maxAge       = 400     // neighbourhoods without a better placement before the walk goes back
 )
 
-// newFullness returns nil if there is ample room.
+// newFullness returns nil if there is ample room, or the cluster is small.
 func newFullness(s *search) *fullness {
 	scarce := false
+	if len(s.OpenNodes) <= smallCluster {
+		return nil
+	}
 	for d := range s.Dims {
 		var free, room int64
 		for _, n := range s.OpenNodes {
@@ -216,5 +221,21 @@ func (s *search) avoidPlace(improvable, nodes []int) {
 	if len(list) > 0 {
 		vm := list[s.rng.IntN(len(list))]
 		s.Avoid = placement.Move{VM: vm, From: s.NodeOf[vm]}
+	}
+}
+
+// raiseBound raises the lower bound of a full cluster, once.
+func (p *portfolio) raiseBound() {
+	first := p.searches[0]
+	if p.priced || first.full == nil || p.best != nil && p.best.score.first <= p.bound {
+		return
+	}
+	limit := int64(problem.Never)
+	if p.best != nil {
+		limit = p.best.score.first
+	}
+	p.priced, p.bound = true, max(p.bound, first.bounds.Priced(limit, p.Stop))
+	for _, s := range p.searches {
+		s.bound = p.bound
 	}
 }

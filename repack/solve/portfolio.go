@@ -24,6 +24,7 @@ type portfolio struct {
 	stopped    bool
 	infeasible bool // proved
 	exact      bool // an exact search has been made, or is not wanted
+	priced     bool // the bound of a full cluster has been raised
 }
 
 // roundsPerMeeting is how many rounds a search runs before the next meeting.
@@ -90,6 +91,7 @@ func (p *portfolio) improve() {
 		p.parallel(func(s *search) { s.run(n, p.Stop) })
 		p.rounds += n
 		p.takeBest(p.searches)
+		p.raiseBound()
 		p.solveExactly()
 	}
 	if p.Iterations >= 0 && !p.stopped && p.best != nil && p.best.score.first > p.bound {

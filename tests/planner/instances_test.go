@@ -102,8 +102,15 @@ type made struct {
 	in   *repack.Instance
 }
 
-// plantations returns problems with a known final packing, as full as the name says.
+// plantations returns problems with a known final packing, as full as the name says; those with 40 nodes
+// have 40 in their name, the others 200 nodes.
 func plantations() (list []made) {
+	for _, percent := range []int{98, 100} {
+		for seed := range uint64(4) {
+			o := planted.Options{Nodes: 40, Fill: float64(percent) / 100, Seed: seed}
+			list = append(list, made{fmt.Sprintf("planted-40-%d%%-%d", percent, seed), planted.New(o)})
+		}
+	}
 	for _, percent := range []int{95, 98, 100} {
 		for seed := range uint64(3) {
 			o := planted.Options{Nodes: 200, Fill: float64(percent) / 100, Seed: seed}

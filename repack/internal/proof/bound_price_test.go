@@ -1,0 +1,61 @@
+package proof_test
+
+import (
+	"testing"
+
+	"vjob/repack"
+	"vjob/repack/internal/problem"
+	"vjob/repack/internal/proof"
+	"vjob/tests/brute"
+	"vjob/tests/planted"
+	"vjob/tests/tiny"
+)
+
+func never() bool { return false }
+
+// No plan of a tiny problem costs less than the bound from prices.
+func TestPricedIsABound(t *testing.T) {
+	plans, raised := 0, 0
+	for _, f := range tiny.Families() {
+		for seed := range uint64(300) {
+			in := tiny.New(tiny.Options{Family: f, Seed: seed, Nodes: 4, VMs: 6})
+			amended, err := in.Amended()
+			if err != nil {
+				continue
+			}
+			m := problem.New(amended, repack.Completion)
+			if len(proof.Infeasible(m)) > 0 {
+				continue
+			}
+			b := proof.NewBounds(m)
+			bound := b.Priced(problem.Never, never)
+			a := brute.Cheapest(in, bound, 20_000)
+			if a.Plan != nil {
+				t.Errorf("%s, seed %d: the bound is %d, but there is a plan for %d", f, seed, bound, a.Cost)
+			}
+			if a.Done {
+				plans++
+			}
+			if bound > b.Value() {
+				raised++
+			}
+		}
+	}
+	if plans < 300 || raised == 0 {
+		t.Errorf("%d problems searched, %d bounds raised", plans, raised)
+	}
+}
+
+// In a full cluster the bound sees that those that come drive others away. The seeds have plans
+// for 133, 50, 118 and 109.
+func TestPricedSeesFullClusters(t *testing.T) {
+	for seed, known := range []int64{133, 50, 118, 109} {
+		in := planted.New(planted.Options{Nodes: 40, Fill: 0.98, Seed: uint64(seed)})
+		b := proof.NewBounds(problem.New(in, repack.Completion))
+		bound, alone := b.Priced(problem.Never, never), b.Value()
+		t.Logf("seed %d: %d, each node alone %d, a plan costs %d", seed, bound, alone, known)
+		if bound < 2*alone || bound > known {
+			t.Errorf("seed %d: the bound is %d; each node alone gives %d, and a plan costs %d", seed, bound, alone, known)
+		}
+	}
+}
