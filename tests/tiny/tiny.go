@@ -15,18 +15,19 @@ type Family uint8
 
 // The families. Mixed problems have rules of all kinds, VMs in all states and nodes that go off or
 // come on. Those of Swaps have little free room, and most VMs must change places. Soft is Mixed with
-// soft rules.
+// soft rules, Gangs is Mixed with gangs and nodes that carry few transfers at once.
 const (
 	Mixed Family = iota
 	Swaps
 	Soft
+	Gangs
 )
 
 // String is the name of the family.
-func (f Family) String() string { return [...]string{"mixed", "swaps", "soft"}[f] }
+func (f Family) String() string { return [...]string{"mixed", "swaps", "soft", "gangs"}[f] }
 
 // Families are all families, in order.
-func Families() []Family { return []Family{Mixed, Swaps, Soft} }
+func Families() []Family { return []Family{Mixed, Swaps, Soft, Gangs} }
 
 // Options say which problem to generate. The same options give the same problem.
 type Options struct {
@@ -61,6 +62,10 @@ func New(o Options) *repack.Instance {
 	}
 	for range vms {
 		g.mixed()
+	}
+	if o.Family == Gangs {
+		g.gangs()
+		g.transfers()
 	}
 	for range g.IntN(4) {
 		r := repack.Posted{Rule: g.rule(len(rule.Catalogue()))}

@@ -27,11 +27,10 @@ const (
 	maxNodes = 6
 )
 
-// Small reports whether [Search] handles the problem: a sum of completion times, few VMs and nodes,
-// and neither gangs nor networks nor limits of transfers.
+// Small reports whether the problem, once it is [Relaxed], is for [Search]: a sum of completion times, few
+// VMs and nodes.
 func Small(m *problem.Problem) bool {
-	return m.Objective == repack.Completion && len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes &&
-		len(m.In.Gangs) == 0 && m.In.Network == nil && !m.In.LimitsTransfers()
+	return m.Objective == repack.Completion && len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes
 }
 
 // Result is what a search tells.
@@ -50,12 +49,14 @@ type search struct {
 	left     int      // of them
 	any      bool     // any plan will do
 	timeless bool     // and no rule looks at the time of day
+	passing  []int64  // by node and dimension, what VMs may occupy before the end
 	first    []int    // where each VM is at first, for gates
 	floor    int64    // penalties that every plan has
 	cut      bool     // some plan that may be better has been left out
 	gates    bool     // what a VM has done matters
 	switches bool     // nodes are switched at any time; otherwise on first and off last
 	reduced  []bool   // VMs that need not start later than they can, see reduce.go
+	slots    bool     // nodes carry few transfers at once
 	ordered  bool     // what starts in one instant starts in the order of VMs
 	endings  []ending // all final placements in question; nil: too many
 	seen     map[string][]*state
@@ -90,18 +91,36 @@ func Search(s *placement.State, limit int64, steps int) Result {
 func newSearch(s *placement.State, limit int64, steps int) *search {
 	e := &search{
 		State: s, limit: limit, steps: steps, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
-		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem),
+		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem), slots: s.In.LimitsTransfers(),
 	}
 	for vm := range e.first {
 		e.first[vm] = s.In.VMs[vm].Host
 	}
 	e.reduce()
+	e.pass()
 	for _, r := range s.In.Rules {
 		if i, ok := r.Rule.(problem.Inevitable); ok {
 			e.floor += r.Penalty * int64(i.Inevitable(s.In))
 		}
 	}
 	return e
+}
+
+// pass finds what VMs may occupy before the end: a node that is over its capacity at first may carry as much
+// as then. A plan in which the node comes down and goes up again is not right, but no right plan is left out.
+func (e *search) pass() {
+	load := make([]int64, len(e.Room))
+	for vm := range e.In.VMs {
+		if v := &e.In.VMs[vm]; v.State == repack.Running {
+			for d := range e.Dims {
+				load[v.Host*e.Dims+d] += e.Now[vm*e.Dims+d]
+			}
+		}
+	}
+	e.passing = slices.Clone(e.Room)
+	for i := range load {
+		e.passing[i] = max(e.passing[i], load[i])
+	}
 }
 
 // run looks for the best plan below the limit, or for any.
