@@ -25,7 +25,8 @@ const NoLimit = int64(1) << 60
 //
 // A plan has the actions that the planner knows: VMs that end running may migrate and, if they are
 // sleepable, be suspended and resumed, as often as it takes; all others do only what their state asks
-// for. What comes to a node fits beside what is there.
+// for. What comes to a node fits beside what is there; to a node that is over its capacity at first it
+// may come as long as that does not rise.
 func Cheapest(in *repack.Instance, limit int64, states int) Answer {
 	in, err := in.Amended()
 	if err != nil {
@@ -50,9 +51,10 @@ func Reachable(in *repack.Instance, states int) Answer {
 // timed are the rules that look at more than what is where.
 var timed = []string{"deadline", "noDelay", "precedence", "seq", "serialize", "sync", "syncEnd", "maxOnline"}
 
-// Timeless reports whether neither a hard rule nor a gang nor a limit of transfers looks at times.
+// Timeless reports whether times do not matter: to hard rules, gangs, limits of transfers, or nodes that are
+// over their capacity and come down.
 func Timeless(in *repack.Instance) bool {
-	return !hasRule(in, timed...) && len(in.Gangs) == 0 && !in.LimitsTransfers()
+	return !hasRule(in, timed...) && len(in.Gangs)+len(in.Overloaded()) == 0 && !in.LimitsTransfers()
 }
 
 func hasRule(in *repack.Instance, names ...string) bool {

@@ -174,11 +174,12 @@ func (s *search) resumesFrom(x *state, vm, n int) bool {
 	return false
 }
 
-// hasRoom reports whether a VM fits on a node beside what is there.
+// hasRoom reports whether a VM fits on a node beside what is there. A node that is over its capacity at first
+// may carry as much as then; whether it has come down meanwhile, the check of the whole plan says.
 func (s *search) hasRoom(x *state, vm, n int) bool {
 	for d := range s.in.Dims {
 		need := s.in.VMs[vm].Next[d]
-		if need > 0 && s.load(x, n, d)+need > s.in.Nodes[n].Capacity[d] {
+		if need > 0 && s.load(x, n, d)+need > max(s.in.Nodes[n].Capacity[d], s.first[n][d]) {
 			return false
 		}
 	}
