@@ -32,14 +32,18 @@ func (p *portfolio) solveExactly() {
 	if p.best != nil {
 		limit = p.best.score.first
 	}
-	s := placement.New(problem.New(exact.Relaxed(p.in), p.Objective))
-	s.Abort = p.Abort
-	r := exact.Search(s, limit, p.exactSteps())
+	r := exact.Search(p.relaxed(), limit, p.exactSteps())
 	taken := r.Actions != nil && p.takeExact(r.Actions)
+	if len(p.in.Overloaded()) > 0 {
+		if taken {
+			limit = p.best.score.first
+		}
+		r = exact.Bound(p.relaxed(), limit, p.exactSteps())
+	}
 	switch {
 	case !r.Done:
 	case r.Actions != nil:
-		p.bound = r.Cost
+		p.bound = max(p.bound, r.Cost)
 	case p.best == nil:
 		p.infeasible = true
 	default:
@@ -48,6 +52,13 @@ func (p *portfolio) solveExactly() {
 	if taken && p.Found != nil {
 		p.Found(repack.Figures{Objective: p.best.Cost, Makespan: p.best.Last}, p.bound)
 	}
+}
+
+// relaxed returns a placement without VMs, and without gangs and network.
+func (p *portfolio) relaxed() *placement.State {
+	s := placement.New(problem.New(exact.Relaxed(p.in), p.Objective))
+	s.Abort = p.Abort
+	return s
 }
 
 // takeExact takes the plan of an exact search, if it is one of the instance and not only of the relaxed one.

@@ -9,8 +9,13 @@ import (
 
 // comprehensive reports whether a search leaves no plan out. It does so with VMs that change places in no
 // time, with VMs that stay and both grow and shrink, and where a watch is stricter than its rule, more
-// nodes are on at first than may be, or VMs that end a migration together have more rules on time.
-func comprehensive(m *problem.Problem) bool {
+// nodes are on at first than may be, or VMs that end a migration together have more rules on time; and where
+// a node is over its capacity at first, unless it may remain so.
+func (e *search) comprehensive() bool {
+	if !e.loose && len(e.In.Overloaded()) > 0 {
+		return false
+	}
+	m := e.Problem
 	if slices.ContainsFunc(m.Limits, func(l problem.OnlineLimit) bool { return l.Always && online(m, l.Nodes) > l.Most }) {
 		return false
 	}

@@ -49,6 +49,7 @@ type search struct {
 	left     int      // of them
 	any      bool     // any plan will do
 	timeless bool     // and no rule looks at the time of day
+	loose    bool     // see Bound
 	passing  []int64  // by node and dimension, what VMs may occupy before the end
 	first    []int    // where each VM is at first, for gates
 	floor    int64    // penalties that every plan has
@@ -91,36 +92,18 @@ func Search(s *placement.State, limit int64, steps int) Result {
 func newSearch(s *placement.State, limit int64, steps int) *search {
 	e := &search{
 		State: s, limit: limit, steps: steps, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
-		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem), slots: s.In.LimitsTransfers(),
+		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem), slots: s.In.LimitsTransfers(), passing: s.Room,
 	}
 	for vm := range e.first {
 		e.first[vm] = s.In.VMs[vm].Host
 	}
 	e.reduce()
-	e.pass()
 	for _, r := range s.In.Rules {
 		if i, ok := r.Rule.(problem.Inevitable); ok {
 			e.floor += r.Penalty * int64(i.Inevitable(s.In))
 		}
 	}
 	return e
-}
-
-// pass finds what VMs may occupy before the end: a node that is over its capacity at first may carry as much
-// as then. A plan in which the node comes down and goes up again is not right, but no right plan is left out.
-func (e *search) pass() {
-	load := make([]int64, len(e.Room))
-	for vm := range e.In.VMs {
-		if v := &e.In.VMs[vm]; v.State == repack.Running {
-			for d := range e.Dims {
-				load[v.Host*e.Dims+d] += e.Now[vm*e.Dims+d]
-			}
-		}
-	}
-	e.passing = slices.Clone(e.Room)
-	for i := range load {
-		e.passing[i] = max(e.passing[i], load[i])
-	}
 }
 
 // run looks for the best plan below the limit, or for any.
@@ -136,7 +119,7 @@ func (e *search) run() Result {
 		x := heap.Pop(&e.queue).(*state)
 		switch {
 		case x.ended:
-			return Result{Actions: e.actions(x.before), Cost: x.cost, Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
+			return Result{Actions: e.actions(x.before), Cost: x.cost, Done: !e.cut && e.comprehensive(), Steps: e.steps - e.left}
 		case !x.dominated && e.breaksMore(x):
 			heap.Push(&e.queue, x)
 		case !x.dominated && x.least < e.limit:
@@ -144,7 +127,7 @@ func (e *search) run() Result {
 			e.expand(x)
 		}
 	}
-	return Result{Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
+	return Result{Done: !e.cut && e.comprehensive(), Steps: e.steps - e.left}
 }
 
 // add queues a state, unless it costs too much or is not better than one that is known.
