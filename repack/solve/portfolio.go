@@ -22,8 +22,10 @@ type portfolio struct {
 	best       *found
 	rounds     int
 	stopped    bool
-	infeasible bool // proved
-	exact      bool // an exact search has been made, or is not wanted
+	infeasible bool   // proved
+	split      bool   // its components have been solved
+	untangled  *found // the best plan when its knots were looked at
+	exact      bool   // an exact search has been made, or is not wanted
 }
 
 // roundsPerMeeting is how many rounds a search runs before the next meeting.
@@ -87,9 +89,12 @@ func (p *portfolio) improve() {
 		p.rounds += n
 		p.takeBest(p.searches)
 		p.solveExactly()
+		p.solveComponents()
+		p.untangle()
 	}
 	if p.Iterations >= 0 && !p.stopped && p.best != nil && p.best.score.first > p.bound {
 		p.solveExactly() // the search knows nothing to improve
+		p.untangle()
 	}
 }
 

@@ -30,8 +30,11 @@ const (
 // Small reports whether the problem, once it is [Relaxed], is for [Search]: a sum of completion times, few
 // VMs and nodes.
 func Small(m *problem.Problem) bool {
-	return m.Objective == repack.Completion && len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes
+	return m.Objective == repack.Completion && Few(len(m.In.VMs), len(m.In.Nodes))
 }
+
+// Few reports whether so many VMs and nodes are few.
+func Few(vms, nodes int) bool { return vms <= maxVMs && nodes <= maxNodes }
 
 // Result is what a search tells.
 type Result struct {
