@@ -25,48 +25,65 @@ func (p *portfolio) untangle() {
 		return
 	}
 	m, left := p.searches[0].Problem, p.exactSteps()
-	plan := p.best.Plan().Actions
-	for _, k := range knotsOf(m, plan) {
+	var better []*knot
+	for _, k := range knotsOf(m, p.best.Plan().Actions) {
 		if left <= 0 {
 			break
 		}
 		part := exact.NewPart(m, k.vms, k.nodes)
 		r := exact.Search(placement.New(problem.New(part.Instance, p.Objective)), k.cost, min(left, knotSteps))
 		left -= r.Steps
-		if r.Actions == nil {
-			continue
+		if r.Actions != nil {
+			k.actions = part.Whole(r.Actions)
+			better = append(better, k)
 		}
-		list := slices.DeleteFunc(slices.Clone(plan), func(a repack.Action) bool { return slices.Contains(k.vms, a.VM) })
-		list = append(list, part.Whole(r.Actions)...)
-		slices.SortStableFunc(list, func(a, b repack.Action) int { return cmp.Compare(a.Start, b.Start) })
-		if p.takeExact(list) {
-			plan = p.best.Plan().Actions
+	}
+	if len(better) > 0 && !p.takeKnots(better) {
+		for i := range better {
+			p.takeKnots(better[i : i+1])
 		}
 	}
 	p.untangled = p.best
 }
 
-// knot is VMs that act on nodes on which no other VM acts, and what their actions cost.
+// takeKnots takes the best plan with other actions in some knots, if it is right: others may pass there, and
+// rules may join VMs.
+func (p *portfolio) takeKnots(list []*knot) bool {
+	plan := p.best.Plan().Actions
+	for _, k := range list {
+		plan = append(slices.DeleteFunc(plan, func(a repack.Action) bool { return slices.Contains(k.vms, a.VM) }), k.actions...)
+	}
+	slices.SortStableFunc(plan, func(a, b repack.Action) int { return cmp.Compare(a.Start, b.Start) })
+	return p.takeExact(plan)
+}
+
+// knot is VMs that go from and to nodes from and to which no other VM goes, and what their actions cost.
 type knot struct {
 	vms, nodes []int
 	cost       int64
 	waits      bool
+	actions    []repack.Action // better ones
 }
 
-// knotsOf returns the knots of a plan that are small and in which some action waits.
+// knotsOf returns the knots of a plan that are small and in which some action waits. Where VMs only pass
+// does not count.
 func knotsOf(m *problem.Problem, plan []repack.Action) (list []*knot) {
 	joined := newForest(len(m.In.Nodes))
-	last := map[int]int{} // a node on which each VM acts
+	first, last := map[int]int{}, map[int]int{} // nodes of each VM
 	for i := range plan {
-		for _, n := range []int{plan[i].From, plan[i].To} {
-			if n == repack.Nowhere || plan[i].Kind.OnNode() {
+		a := &plan[i]
+		for _, n := range []int{a.From, a.To} {
+			if n == repack.Nowhere || a.Kind.OnNode() || a.Kind == repack.Allocate {
 				continue
 			}
-			if other, ok := last[plan[i].VM]; ok {
-				joined.join(n, other)
+			if _, ok := first[a.VM]; !ok {
+				first[a.VM] = n
 			}
-			last[plan[i].VM] = n
+			last[a.VM] = n
 		}
+	}
+	for vm, n := range first {
+		joined.join(n, last[vm])
 	}
 	of := map[int]*knot{}
 	for i := range plan {
@@ -116,8 +133,8 @@ func lend(m *problem.Problem, list []*knot, spare []int) {
 		}
 	}
 	slices.SortStableFunc(spare, func(a, b int) int { return cmp.Compare(room[b], room[a]) })
-	for _, k := range list {
-		for range spareNodes {
+	for range spareNodes {
+		for _, k := range list {
 			if len(spare) > 0 && exact.Few(len(k.vms), len(k.nodes)+1) {
 				k.nodes = append(k.nodes, spare[0])
 				spare = spare[1:]
