@@ -48,13 +48,31 @@ func (p *preserve) Inevitable(in *repack.Instance) (breaches int) {
 func (m *mostlySpread) Mendable() {}
 
 // Lenient reports whether the watch admits all that the rule allows: VMs on the nodes need as much of
-// the resource at first as they do in the end.
+// the resource at first as they do in the end, and no more than the nodes may give.
 func (r *resourceCapacity) Lenient(in *repack.Instance) bool {
 	inside := newFlags(len(in.Nodes), r.nodes)
+	var used int64
 	for vm := range in.VMs {
-		if v := &in.VMs[vm]; v.State == repack.Running && inside.has(v.Host) && v.Now[r.d] != v.Next[r.d] {
+		v := &in.VMs[vm]
+		if v.State != repack.Running || !inside.has(v.Host) {
+			continue
+		}
+		if used += v.Now[r.d]; v.Now[r.d] != v.Next[r.d] {
 			return false
 		}
 	}
-	return true
+	return used <= r.most
+}
+
+// Lenient reports whether the watch admits all that the rule allows: where too many VMs are at first, one
+// may come at the instant at which another leaves.
+func (c *capacity) Lenient(in *repack.Instance) bool {
+	inside := newFlags(len(in.Nodes), c.nodes)
+	var on int64
+	for vm := range in.VMs {
+		if v := &in.VMs[vm]; v.State == repack.Running && inside.has(v.Host) {
+			on++
+		}
+	}
+	return on <= c.most
 }

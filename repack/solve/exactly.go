@@ -21,7 +21,8 @@ func (p *portfolio) exactSteps() int {
 
 // solveExactly looks for the best plan of a small problem, once: it finds a better plan, proves that the
 // best so far is the best of all, or proves that the problem is infeasible. It does nothing for other
-// problems, or if there are too many states.
+// problems, or if there are too many states. Where gangs, a network or nodes that are over their capacity
+// restrict the plans further, the best plan without that may only give a bound.
 func (p *portfolio) solveExactly() {
 	if p.exact || p.infeasible || !exact.Small(p.searches[0].Problem) {
 		return
@@ -31,21 +32,51 @@ func (p *portfolio) solveExactly() {
 	if p.best != nil {
 		limit = p.best.score.first
 	}
-	s := placement.New(problem.New(p.in, p.Objective))
-	s.Abort = p.Abort
-	r := exact.Search(s, limit, p.exactSteps())
-	if r.Actions != nil {
-		c := schedule.Of(s.Problem, r.Actions)
-		c.Place(s)
-		p.best = &found{c, scoreOf(s, c)}
-		if p.Found != nil {
-			p.Found(repack.Figures{Objective: c.Cost, Makespan: c.Last}, p.bound)
+	r := exact.Search(p.relaxed(), limit, p.exactSteps())
+	taken := r.Actions != nil && p.takeExact(r.Actions)
+	if len(p.in.Overloaded()) > 0 {
+		if taken {
+			limit = p.best.score.first
 		}
+		r = exact.Bound(p.relaxed(), limit, p.exactSteps())
 	}
 	switch {
-	case r.Done && p.best == nil:
+	case !r.Done:
+	case r.Actions != nil:
+		p.bound = max(p.bound, r.Cost)
+	case p.best == nil:
 		p.infeasible = true
-	case r.Done:
-		p.bound = p.best.score.first
+	default:
+		p.bound = limit
 	}
+	if taken && p.Found != nil {
+		p.Found(repack.Figures{Objective: p.best.Cost, Makespan: p.best.Last}, p.bound)
+	}
+}
+
+// relaxed returns a placement without VMs, and without gangs and network.
+func (p *portfolio) relaxed() *placement.State {
+	s := placement.New(problem.New(exact.Relaxed(p.in), p.Objective))
+	s.Abort = p.Abort
+	return s
+}
+
+// takeExact takes the plan of an exact search, if it is one of the instance and not only of the relaxed one.
+func (p *portfolio) takeExact(actions []repack.Action) bool {
+	actions, ok := exact.Whole(p.in, actions)
+	if !ok {
+		return false
+	}
+	s := placement.New(problem.New(p.in, p.Objective))
+	c := schedule.Of(s.Problem, actions)
+	if report, err := repack.Check(p.in, c.Plan()); err != nil || !report.Valid() {
+		return false
+	}
+	c.Place(s)
+	f := &found{c, scoreOf(s, c)}
+	if p.best != nil && !f.score.less(p.best.score) {
+		return false
+	}
+	p.best = f
+	return true
 }

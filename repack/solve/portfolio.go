@@ -22,9 +22,11 @@ type portfolio struct {
 	best       *found
 	rounds     int
 	stopped    bool
-	infeasible bool // proved
-	exact      bool // an exact search has been made, or is not wanted
-	priced     bool // the bound of a full cluster has been raised
+	infeasible bool   // proved
+	split      bool   // its components have been solved
+	untangled  *found // the best plan when its knots were looked at
+	exact      bool   // an exact search has been made, or is not wanted
+	priced     bool   // the bound of a full cluster has been raised
 }
 
 // roundsPerMeeting is how many rounds a search runs before the next meeting.
@@ -93,9 +95,12 @@ func (p *portfolio) improve() {
 		p.takeBest(p.searches)
 		p.raiseBound()
 		p.solveExactly()
+		p.solveComponents()
+		p.untangle()
 	}
 	if p.Iterations >= 0 && !p.stopped && p.best != nil && p.best.score.first > p.bound {
 		p.solveExactly() // the search knows nothing to improve
+		p.untangle()
 	}
 }
 

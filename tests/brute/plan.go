@@ -20,11 +20,13 @@ const NoLimit = int64(1) << 60
 // Cheapest returns the cheapest plan in the sum of completion times that costs less than a limit. It
 // looks at every state to which plans lead, the most promising first, but at no more than some. It
 // knows nothing of a solver: what rules mean and what a plan costs, package repack says on partial
-// plans. Every action takes some time. There are neither gangs nor networks nor limits of transfers.
+// plans. Every action takes some time, and there is no network. What a gang does together takes no longer
+// than each VM alone, so none of it waits for a transfer slot.
 //
 // A plan has the actions that the planner knows: VMs that end running may migrate and, if they are
 // sleepable, be suspended and resumed, as often as it takes; all others do only what their state asks
-// for. What comes to a node fits beside what is there.
+// for. What comes to a node fits beside what is there; to a node that is over its capacity at first it
+// may come as long as that does not rise.
 func Cheapest(in *repack.Instance, limit int64, states int) Answer {
 	in, err := in.Amended()
 	if err != nil {
@@ -49,8 +51,11 @@ func Reachable(in *repack.Instance, states int) Answer {
 // timed are the rules that look at more than what is where.
 var timed = []string{"deadline", "noDelay", "precedence", "seq", "serialize", "sync", "syncEnd", "maxOnline"}
 
-// Timeless reports whether no hard rule looks at times.
-func Timeless(in *repack.Instance) bool { return !hasRule(in, timed...) }
+// Timeless reports whether times do not matter: to hard rules, gangs, limits of transfers, or nodes that are
+// over their capacity and come down.
+func Timeless(in *repack.Instance) bool {
+	return !hasRule(in, timed...) && len(in.Gangs)+len(in.Overloaded()) == 0 && !in.LimitsTransfers()
+}
 
 func hasRule(in *repack.Instance, names ...string) bool {
 	return slices.ContainsFunc(in.Rules, func(r repack.Posted) bool {

@@ -16,8 +16,9 @@ type search struct {
 	oneByOne bool // no two actions at one time, and costs are ignored
 	rooted   []bool
 	barred   [][]bool
-	history  bool // rules look at times, so states with different pasts are different
-	switches bool // nodes are switched at any time; otherwise on first and off last
+	first    [][]int64 // what the VMs on each node occupy at first
+	history  bool      // rules look at times, so states with different pasts are different
+	switches bool      // nodes are switched at any time; otherwise on first and off last
 	seen     map[string][]*state
 	queue    queue
 }
@@ -68,6 +69,13 @@ func newSearch(in *repack.Instance, limit int64, states int) *search {
 			if node := &in.Nodes[n]; node.State == repack.Offline && node.Want != repack.Offline {
 				first = s.switched(first, n, repack.NodeOn, in.NodeOn)
 			}
+		}
+	}
+	for n := range in.Nodes {
+		s.first = append(s.first, nil)
+		for d, capacity := range in.Nodes[n].Capacity {
+			s.first[n] = append(s.first[n], s.load(first, n, d))
+			s.history = s.history || s.first[n][d] > capacity
 		}
 	}
 	s.add(first)

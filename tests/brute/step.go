@@ -27,6 +27,9 @@ func (s *search) expand(x *state) {
 	}
 	for n := range x.nodes {
 		note(x.nodes[n].until)
+		for _, until := range s.in.Nodes[n].Busy {
+			note(until)
+		}
 	}
 	if next < repack.Forever {
 		s.add(s.settled(x, next))
@@ -93,6 +96,9 @@ func (s *search) starts(x *state, vm int) {
 func (s *search) act(x *state, a repack.Action) {
 	y := &state{clock: x.clock, vms: slices.Clone(x.vms), nodes: x.nodes, before: x, action: a, acts: true, cost: x.cost, past: x.then(a)}
 	v, w := &s.in.VMs[a.VM], &y.vms[a.VM]
+	if !s.together(x, &a) || !s.hasSlots(x, &a) {
+		return
+	}
 	if a.Kind == repack.Allocate {
 		w.grown = true
 		s.add(y)
@@ -168,11 +174,12 @@ func (s *search) resumesFrom(x *state, vm, n int) bool {
 	return false
 }
 
-// hasRoom reports whether a VM fits on a node beside what is there.
+// hasRoom reports whether a VM fits on a node beside what is there. A node that is over its capacity at first
+// may carry as much as then; whether it has come down meanwhile, the check of the whole plan says.
 func (s *search) hasRoom(x *state, vm, n int) bool {
 	for d := range s.in.Dims {
 		need := s.in.VMs[vm].Next[d]
-		if need > 0 && s.load(x, n, d)+need > s.in.Nodes[n].Capacity[d] {
+		if need > 0 && s.load(x, n, d)+need > max(s.in.Nodes[n].Capacity[d], s.first[n][d]) {
 			return false
 		}
 	}

@@ -15,18 +15,21 @@ type Family uint8
 
 // The families. Mixed problems have rules of all kinds, VMs in all states and nodes that go off or
 // come on. Those of Swaps have little free room, and most VMs must change places. Soft is Mixed with
-// soft rules.
+// soft rules, Gangs is Mixed with gangs and nodes that carry few transfers at once,
+// Crowded is Mixed with nodes that are over their capacity at first.
 const (
 	Mixed Family = iota
 	Swaps
 	Soft
+	Gangs
+	Crowded
 )
 
 // String is the name of the family.
-func (f Family) String() string { return [...]string{"mixed", "swaps", "soft"}[f] }
+func (f Family) String() string { return [...]string{"mixed", "swaps", "soft", "gangs", "crowded"}[f] }
 
 // Families are all families, in order.
-func Families() []Family { return []Family{Mixed, Swaps, Soft} }
+func Families() []Family { return []Family{Mixed, Swaps, Soft, Gangs, Crowded} }
 
 // Options say which problem to generate. The same options give the same problem.
 type Options struct {
@@ -59,8 +62,15 @@ func New(o Options) *repack.Instance {
 			g.in.Nodes[n].State, g.in.Nodes[n].Want = repack.NodeState(g.IntN(2)), repack.NodeState(g.IntN(3))
 		}
 	}
+	if o.Family == Crowded {
+		g.crowd = 3
+	}
 	for range vms {
 		g.mixed()
+	}
+	if o.Family == Gangs {
+		g.gangs()
+		g.transfers()
 	}
 	for range g.IntN(4) {
 		r := repack.Posted{Rule: g.rule(len(rule.Catalogue()))}
@@ -76,6 +86,8 @@ type generator struct {
 	*rand.Rand
 	in   *repack.Instance
 	free [][]int64 // of each node at first
+
+	crowd int64 // by how much a node may be over its capacity
 }
 
 // one is true once in so many times.
@@ -107,7 +119,7 @@ func (g *generator) runOn(v *repack.VM, n int) bool {
 		return false
 	}
 	for d, need := range v.Now {
-		if need > g.free[n][d] {
+		if need > g.free[n][d]+g.crowd {
 			return false
 		}
 	}

@@ -141,7 +141,7 @@ func (b *bound) prepare(e *search, x *state) {
 
 // freeRoom computes the free room of each node.
 func (b *bound) freeRoom(e *search, x *state) []int64 {
-	copy(b.free, e.Room)
+	copy(b.free, e.passing)
 	for vm := range x.vms {
 		w := &x.vms[vm]
 		if w.state == repack.Running {

@@ -1,17 +1,22 @@
 package exact
 
 import (
+	"slices"
+
 	"vjob/repack"
 	"vjob/repack/internal/problem"
 )
 
 // comprehensive reports whether a search leaves no plan out. It does so with VMs that change places in no
-// time, with VMs that stay and both grow and shrink, and where a watch is stricter than its rule or
-// VMs that end a migration together have more rules on time. To a node that is over its capacity from the
-// start a VM may come at the instant at which another leaves, as long as the load does not rise; the search
-// lets none come before the node is relieved.
-func comprehensive(m *problem.Problem) bool {
-	if len(m.In.Overloaded()) > 0 {
+// time, with VMs that stay and both grow and shrink, and where a watch is stricter than its rule, more
+// nodes are on at first than may be, or VMs that end a migration together have more rules on time; and where
+// a node is over its capacity at first, unless it may remain so.
+func (e *search) comprehensive() bool {
+	if !e.loose && len(e.In.Overloaded()) > 0 {
+		return false
+	}
+	m := e.Problem
+	if slices.ContainsFunc(m.Limits, func(l problem.OnlineLimit) bool { return l.Always && online(m, l.Nodes) > l.Most }) {
 		return false
 	}
 	quick := 0
@@ -48,6 +53,14 @@ func comprehensive(m *problem.Problem) bool {
 		}
 	}
 	return true
+}
+
+// online counts the nodes that are on at first.
+func online(m *problem.Problem, nodes []int) (count int) {
+	for _, n := range nodes {
+		count += b(m.In.Nodes[n].State == repack.Online)
+	}
+	return count
 }
 
 func shrinks(v *repack.VM) bool {

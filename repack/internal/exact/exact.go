@@ -27,12 +27,14 @@ const (
 	maxNodes = 6
 )
 
-// Small reports whether [Search] handles the problem: a sum of completion times, few VMs and nodes,
-// and neither gangs nor networks nor limits of transfers.
+// Small reports whether the problem, once it is [Relaxed], is for [Search]: a sum of completion times, few
+// VMs and nodes.
 func Small(m *problem.Problem) bool {
-	return m.Objective == repack.Completion && len(m.In.VMs) <= maxVMs && len(m.In.Nodes) <= maxNodes &&
-		len(m.In.Gangs) == 0 && m.In.Network == nil && !m.In.LimitsTransfers()
+	return m.Objective == repack.Completion && Few(len(m.In.VMs), len(m.In.Nodes))
 }
+
+// Few reports whether so many VMs and nodes are few.
+func Few(vms, nodes int) bool { return vms <= maxVMs && nodes <= maxNodes }
 
 // Result is what a search tells.
 type Result struct {
@@ -50,12 +52,15 @@ type search struct {
 	left     int      // of them
 	any      bool     // any plan will do
 	timeless bool     // and no rule looks at the time of day
+	loose    bool     // see Bound
+	passing  []int64  // by node and dimension, what VMs may occupy before the end
 	first    []int    // where each VM is at first, for gates
 	floor    int64    // penalties that every plan has
 	cut      bool     // some plan that may be better has been left out
 	gates    bool     // what a VM has done matters
 	switches bool     // nodes are switched at any time; otherwise on first and off last
 	reduced  []bool   // VMs that need not start later than they can, see reduce.go
+	slots    bool     // nodes carry few transfers at once
 	ordered  bool     // what starts in one instant starts in the order of VMs
 	endings  []ending // all final placements in question; nil: too many
 	seen     map[string][]*state
@@ -90,7 +95,7 @@ func Search(s *placement.State, limit int64, steps int) Result {
 func newSearch(s *placement.State, limit int64, steps int) *search {
 	e := &search{
 		State: s, limit: limit, steps: steps, left: steps, first: make([]int, len(s.In.VMs)), seen: map[string][]*state{},
-		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem),
+		gates: len(s.Gates)+len(s.SyncSets) > 0, switches: len(s.Limits) > 0, bound: newBound(s.Problem), slots: s.In.LimitsTransfers(), passing: s.Room,
 	}
 	for vm := range e.first {
 		e.first[vm] = s.In.VMs[vm].Host
@@ -117,7 +122,7 @@ func (e *search) run() Result {
 		x := heap.Pop(&e.queue).(*state)
 		switch {
 		case x.ended:
-			return Result{Actions: e.actions(x.before), Cost: x.cost, Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
+			return Result{Actions: e.actions(x.before), Cost: x.cost, Done: !e.cut && e.comprehensive(), Steps: e.steps - e.left}
 		case !x.dominated && e.breaksMore(x):
 			heap.Push(&e.queue, x)
 		case !x.dominated && x.least < e.limit:
@@ -125,7 +130,7 @@ func (e *search) run() Result {
 			e.expand(x)
 		}
 	}
-	return Result{Done: !e.cut && comprehensive(e.Problem), Steps: e.steps - e.left}
+	return Result{Done: !e.cut && e.comprehensive(), Steps: e.steps - e.left}
 }
 
 // add queues a state, unless it costs too much or is not better than one that is known.

@@ -56,7 +56,7 @@ func (e *search) reduce() {
 // happen together.
 func (e *search) anyPlan() {
 	e.any = true
-	e.timeless = len(e.Gates)+len(e.Deadlines) == 0 && !slices.ContainsFunc(e.OpenNodes, func(n int) bool { return e.Ready(n) > 0 })
+	e.timeless = len(e.Gates)+len(e.Deadlines) == 0 && !e.awaits(0)
 	clear(e.reduced)
 }
 
@@ -87,7 +87,7 @@ func (e *search) timely(x *state, a *repack.Action) bool {
 	case a.Kind == repack.Allocate:
 		return x.clock == 0
 	default:
-		return x.news.about(a.VM, a.To)
+		return x.news.about(a.VM, a.To) || e.slots && x.news.about(a.VM, a.From)
 	}
 }
 
@@ -117,7 +117,7 @@ func (e *search) idles(x *state) bool {
 		return false // noticed at the first instant
 	}
 	for vm := range x.vms {
-		if v, w := &e.In.VMs[vm], &x.vms[vm]; v.Want != repack.Running && w.state == repack.Running && e.free(&repack.Action{VM: vm, From: int(w.at), To: repack.Nowhere}) {
+		if v, w := &e.In.VMs[vm], &x.vms[vm]; v.Want != repack.Running && !(e.slots && v.Want == repack.Sleeping) && w.state == repack.Running && e.free(&repack.Action{VM: vm, From: int(w.at), To: repack.Nowhere}) {
 			return true
 		}
 	}

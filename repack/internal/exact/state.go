@@ -155,10 +155,20 @@ func (e *search) appendKey(text []byte, x *state) []byte {
 		}
 		text = binary.AppendVarint(text, int64(at))
 	}
-	if e.tied(x) && slices.ContainsFunc(e.OpenNodes, func(n int) bool { return e.Ready(n) > x.clock }) {
+	if e.tied(x) && e.awaits(x.clock) {
 		text = binary.AppendVarint(text, int64(x.clock))
 	}
 	return text
+}
+
+// awaits reports whether something ends after an instant that began before the plan, or with it.
+func (e *search) awaits(clock repack.Ticks) bool {
+	for n := range e.In.Nodes {
+		if e.Ready(n) > clock || slices.ContainsFunc(e.In.Nodes[n].Busy, func(until repack.Ticks) bool { return until > clock }) {
+			return true
+		}
+	}
+	return false
 }
 
 // tied reports whether VMs must still join others that migrate together. What follows such a state may
@@ -228,6 +238,11 @@ func (e *search) nextEnd(x *state) repack.Ticks {
 	for n := range x.nodes {
 		note(x.nodes[n].until)
 	}
+	for n := range e.In.Nodes {
+		for _, until := range e.In.Nodes[n].Busy {
+			note(until)
+		}
+	}
 	if !e.switches {
 		for n := range e.In.Nodes {
 			note(e.Ready(n))
@@ -258,12 +273,20 @@ func (e *search) wait(x *state, clock repack.Ticks) *state {
 		}
 		if w.until > x.clock {
 			y.news.note(vm, int(w.from))
+			for _, n := range e.copies(x, vm) {
+				y.news.note(vm, n)
+			}
 		}
 		w.from, w.until, w.flags = repack.Nowhere, 0, w.flags&^firstFrom
 	}
 	for n := range e.In.Nodes {
 		if ready := e.Ready(n); ready > x.clock && ready <= clock {
 			y.news.note(repack.Nowhere, n)
+		}
+		for _, until := range e.In.Nodes[n].Busy {
+			if until > x.clock && until <= clock {
+				y.news.note(repack.Nowhere, n)
+			}
 		}
 	}
 	return e.valued(y)

@@ -52,7 +52,7 @@ func (s *step) starts(list []repack.Action, vm int) []repack.Action {
 	v, w := &s.In.VMs[vm], &s.x.vms[vm]
 	add := func(kind repack.Kind, to int, takes repack.Ticks) {
 		a := repack.Action{Kind: kind, VM: vm, From: int(w.at), To: to, Start: s.x.clock, End: s.x.clock + takes}
-		if s.timely(s.x, &a) && s.inTime(&a) && s.gatesAllow(&a) && (to == repack.Nowhere || s.admits(vm, to)) {
+		if s.timely(s.x, &a) && s.hasSlots(s.x, &a) && s.inTime(&a) && s.gatesAllow(&a) && (to == repack.Nowhere || s.admits(vm, to)) {
 			list = append(list, a)
 		}
 	}

@@ -91,7 +91,8 @@ func shrinks(v *repack.VM) bool {
 }
 
 // Exhaustive explores everything that can happen in a small problem, up to a number of states.
-// It returns a schedule if it finds one, and whether it proved that no plan exists.
+// It returns a schedule if it finds one, and whether it proved that no plan exists. It proves nothing where a
+// node is over its capacity at first: there a VM may come at the instant at which another leaves.
 func Exhaustive(s *placement.State, limit int) (c *Schedule, infeasible bool) {
 	tasks, done := exploreAll(s, limit)
 	if done && tasks != nil {
@@ -100,7 +101,7 @@ func Exhaustive(s *placement.State, limit int) (c *Schedule, infeasible bool) {
 		}
 		return scheduleOf(s, tasks), false
 	}
-	return nil, done && !swaps(s.Problem)
+	return nil, done && !swaps(s.Problem) && len(s.In.Overloaded()) == 0
 }
 
 // exploreAll searches all states. If it is done, it returns the tasks that lead to the goal,
