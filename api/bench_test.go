@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"vjob/api"
-	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/internal/strictjson"
