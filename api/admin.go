@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -55,7 +54,7 @@ type adminHandler struct {
 func (h *adminHandler) listAudit(c *gin.Context, _ Subject) error {
 	q := queryReader{c: c}
 	f := journal.AuditFilter{
-		Before: q.number("before", 1, math.MaxInt64, 0), Limit: q.limit(defaultPage), Action: journal.AuditAction(c.Query("action")), By: c.Query("by"),
+		Before: q.cursor(), Limit: q.limit(defaultPage) + 1, Action: journal.AuditAction(c.Query("action")), By: c.Query("by"),
 	}
 	if q.err != nil {
 		return q.err
@@ -64,7 +63,8 @@ func (h *adminHandler) listAudit(c *gin.Context, _ Subject) error {
 	if err != nil {
 		return err
 	}
-	list := wire.AuditList{Entries: make([]wire.AuditEntry, len(entries))}
+	entries, next := cut(c, entries, f.Limit-1, func(a *journal.Audit) string { return number(a.ID) })
+	list := wire.AuditList{Entries: make([]wire.AuditEntry, len(entries)), Next: next}
 	for i, a := range entries {
 		list.Entries[i] = wire.AuditEntry{ID: a.ID, At: a.At.UTC(), By: a.By, From: a.From, Action: string(a.Action), Object: a.Object, Text: a.Text}
 	}

@@ -39,7 +39,7 @@ type alarmHandler struct {
 func (h *alarmHandler) list(c *gin.Context, _ Subject) error {
 	q := queryReader{c: c}
 	f := journal.AlarmFilter{
-		Open: !q.flag("ended"), Kind: journal.AlarmKind(c.Query("kind")), Limit: q.limit(defaultPage), Before: journal.AlarmID(q.number("before", 0, 1<<62, 0)),
+		Open: !q.flag("ended"), Kind: journal.AlarmKind(c.Query("kind")), Limit: q.limit(defaultPage) + 1, Before: journal.AlarmID(q.cursor()),
 	}
 	if q.err != nil {
 		return q.err
@@ -51,7 +51,8 @@ func (h *alarmHandler) list(c *gin.Context, _ Subject) error {
 	if err != nil {
 		return err
 	}
-	list := wire.AlarmList{Alarms: make([]wire.Alarm, len(found))}
+	found, next := cut(c, found, f.Limit-1, func(a *journal.Alarm) string { return number(a.ID) })
+	list := wire.AlarmList{Alarms: make([]wire.Alarm, len(found)), Next: next}
 	for i := range found {
 		list.Alarms[i] = wireAlarm(&found[i])
 	}

@@ -2,12 +2,10 @@ package api_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
 	"vjob/api"
-	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/internal/strictjson"
@@ -19,38 +17,6 @@ func unlimited(c *api.Config) {
 }
 
 const anonymous = `{"count":9,"template":{"cpu_milli":1000,"memory_mib":512,"command":["sleep","60"]},"walltime_seconds":3600}`
-
-// BenchmarkSubmit is acknowledged and synced submissions, through the handler.
-func BenchmarkSubmit(b *testing.B) {
-	b.Run("clients=1", func(b *testing.B) {
-		s := newFixture(b, unlimited)
-		for b.Loop() {
-			if res := s.as("alice", "POST", "/v1/vjobs", anonymous); res.Code != http.StatusCreated {
-				b.Fatal(res.Body)
-			}
-		}
-	})
-	b.Run("clients=32", func(b *testing.B) {
-		s := newFixture(b, unlimited)
-		socket, _ := s.serve()
-		b.SetParallelism(16)
-		b.RunParallel(func(pb *testing.PB) {
-			c, err := client.New(client.Settings{Server: socket, Token: s.tokens["alice"]})
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			defer c.Close()
-			for pb.Next() {
-				_, _, err := c.Submit(b.Context(), wire.Submission{Count: 9, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 512}}, "")
-				if err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	})
-}
 
 // BenchmarkList is one page with all vjobs.
 func BenchmarkList(b *testing.B) {

@@ -46,6 +46,12 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 	filter := journal.EventFilter{Owner: caller.Viewer(), After: q.number("after", 0, 1<<62, 0), Limit: q.limit(defaultPage)}
 	filter.Latest = q.flag("latest")
 	filter.Array, filter.Indexes = cluster.VJobID(q.number("array", 1, 1<<62, 0)), q.indexes("index")
+	for _, kind := range c.QueryArray("kind") {
+		if !slices.Contains(journal.EventKinds(), kind) && q.err == nil {
+			q.err = cluster.BadField("kind", kind, "one of "+strings.Join(journal.EventKinds(), ", "))
+		}
+		filter.Kinds = append(filter.Kinds, journal.EventKind(kind))
+	}
 	if q.err == nil && len(filter.Indexes) > 0 && filter.Array == 0 {
 		q.err = cluster.Fault("index", "given without array, want the number of the array as well")
 	}

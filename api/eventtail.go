@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -136,5 +137,6 @@ func (t *eventTail) keep(list []journal.Event) {
 
 // admits reports whether a filter admits an event that has the owner of its vjob.
 func admits(f *journal.EventFilter, e *journal.Event) bool {
-	return (f.Owner == "" || e.Owner == f.Owner) && (f.VJob == 0 || e.VJob == f.VJob) && (f.Plan == 0 || e.Plan == f.Plan)
+	return (f.Owner == "" || e.Owner == f.Owner) && (f.VJob == 0 || e.VJob == f.VJob) && (f.Plan == 0 || e.Plan == f.Plan) &&
+		(len(f.Kinds) == 0 || slices.Contains(f.Kinds, e.Kind))
 }

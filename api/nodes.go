@@ -40,12 +40,20 @@ type nodeHandler struct {
 
 // list answers GET /v1/nodes.
 func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
-	now := h.snapshot()
-	nodes, err := h.view(c.Request.Context(), caller, now)
+	now, q, from := h.snapshot(), queryReader{c: c}, 0
+	limit := q.limit(defaultPage)
+	if q.err != nil {
+		return q.err
+	}
+	if cursor, given := c.GetQuery("cursor"); given { // the nodes are in the order of their names
+		from, _ = slices.BinarySearchFunc(now.Nodes, cursor+"\x00", func(n scheduler.NodeStatus, name string) int { return strings.Compare(string(n.ID), name) })
+	}
+	page, next := cut(c, now.Nodes[from:], limit, func(n *scheduler.NodeStatus) string { return string(n.ID) })
+	nodes, err := h.view(c.Request.Context(), caller, page)
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes, Failover: wireFailover(&now.Failover), Alarms: unacknowledged(now, caller)})
+	return answer(c, http.StatusOK, wire.NodeList{Nodes: nodes, Total: len(now.Nodes), Next: next, Failover: wireFailover(&now.Failover), Alarms: unacknowledged(now, caller)})
 }
 
 // wireFailover returns whether nodes can be lost; nil if no capacity is kept for that.
@@ -67,11 +75,11 @@ func (h *nodeHandler) show(c *gin.Context, caller Subject) error {
 	if i < 0 {
 		return notFound("node", name)
 	}
-	nodes, err := h.view(c.Request.Context(), caller, now)
+	nodes, err := h.view(c.Request.Context(), caller, now.Nodes[i:i+1])
 	if err != nil {
 		return err
 	}
-	detail := wire.NodeDetail{Node: nodes[i], Platforms: wirePlatforms(now.Nodes[i].Platforms)}
+	detail := wire.NodeDetail{Node: nodes[0], Platforms: wirePlatforms(now.Nodes[i].Platforms)}
 	if now.Durations != nil {
 		detail.Durations = wireDurations(now.Durations.Node(cluster.NodeID(name)))
 	}
@@ -100,15 +108,15 @@ func wirePlatforms(list []hypervisor.Platform) []wire.NodePlatform {
 	return platforms
 }
 
-// view shows the nodes. Users see which of their own VMs a node has, of others
+// view shows some nodes. Users see which of their own VMs a node has, of others
 // only how much room they take, and not what went wrong on a node.
-func (h *nodeHandler) view(ctx context.Context, caller Subject, now *scheduler.Snapshot) ([]wire.Node, error) {
+func (h *nodeHandler) view(ctx context.Context, caller Subject, nodes []scheduler.NodeStatus) ([]wire.Node, error) {
 	own, err := h.finder.ownLive(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]wire.Node, len(now.Nodes))
-	for i, n := range now.Nodes {
+	list := make([]wire.Node, len(nodes))
+	for i, n := range nodes {
 		list[i] = wire.Node{
 			Name: string(n.ID), State: n.State.String(), Silent: n.Silent, Since: n.Since.UTC(),
 			CPUMilli: int64(n.Capacity.CPU), MemoryMiB: int64(n.Capacity.Memory),

@@ -33,11 +33,11 @@ type planHandler struct {
 // list answers GET /v1/plans. Users see those that changed vjobs of theirs, without what they cost others.
 func (h *planHandler) list(c *gin.Context, caller Subject) error {
 	q := queryReader{c: c}
-	limit, before := q.limit(50), q.number("before", 0, 1<<62, 0)
+	limit, before := q.limit(50), q.cursor()
 	if q.err != nil {
 		return q.err
 	}
-	filter := journal.PlanFilter{Limit: limit, Before: journal.PlanID(before)}
+	filter := journal.PlanFilter{Limit: limit + 1, Before: journal.PlanID(before)}
 	all := Can(caller, Read, Object{Kind: KindPlans})
 	if !all {
 		filter.Owner = caller.Name
@@ -46,7 +46,8 @@ func (h *planHandler) list(c *gin.Context, caller Subject) error {
 	if err != nil {
 		return err
 	}
-	list := wire.PlanList{Plans: make([]wire.Plan, len(rows))}
+	rows, next := cut(c, rows, limit, func(p *journal.PlanRow) string { return number(p.ID) })
+	list := wire.PlanList{Plans: make([]wire.Plan, len(rows)), Next: next}
 	for i := range rows {
 		list.Plans[i] = wirePlan(&rows[i])
 		if !all {

@@ -42,7 +42,7 @@ type recommendationHandler struct {
 func (h *recommendationHandler) list(c *gin.Context, _ Subject) error {
 	q := queryReader{c: c}
 	f := journal.RecommendationFilter{
-		Limit: q.limit(100), Before: journal.RecommendationID(q.number("before", 0, 1<<62, 0)),
+		Limit: q.limit(100) + 1, Before: journal.RecommendationID(q.cursor()),
 		Kind: journal.RecommendationKind(c.Query("kind")), State: journal.RecommendationState(c.Query("state")),
 	}
 	if q.err != nil {
@@ -58,7 +58,8 @@ func (h *recommendationHandler) list(c *gin.Context, _ Subject) error {
 	if err != nil {
 		return err
 	}
-	list := wire.RecommendationList{Recommendations: make([]wire.Recommendation, len(found))}
+	found, next := cut(c, found, f.Limit-1, func(r *journal.Recommendation) string { return number(r.ID) })
+	list := wire.RecommendationList{Recommendations: make([]wire.Recommendation, len(found)), Next: next}
 	for i := range found {
 		list.Recommendations[i] = wireRecommendation(&found[i])
 	}

@@ -46,25 +46,14 @@ func (f vjobFinder) vjobOf(ctx context.Context, caller Subject, field, word stri
 	return rows[0].ID, nil
 }
 
-// vjobsOf finds the vjobs that a word names: as vjobOf does, or those of an array that have not ended.
+// vjobsOf finds the vjobs that a word names and that have not ended; one that is named by its number need not exist.
 func (f vjobFinder) vjobsOf(ctx context.Context, caller Subject, field, word string) (ids []cluster.VJobID, err error) {
-	r, err := reference(field, word)
-	if err != nil {
+	filter := journal.Filter{Owner: caller.Viewer(), Live: true}
+	if err := f.narrow(ctx, caller, &filter, field, word); err != nil {
 		return nil, err
 	}
-	row, err := f.referred(ctx, caller, field, &r)
-	if isNotFound(err) && r.ID != 0 && !r.Member || err == nil && row.Fold == nil {
-		id, err := f.vjobOf(ctx, caller, field, word)
-		return []cluster.VJobID{id}, err
-	}
-	if err != nil {
-		return nil, err
-	}
-	filter := journal.Filter{Owner: caller.Viewer(), Array: row.Array, Live: true}
-	if r.Indexes != "" {
-		if filter.Indexes, err = cluster.ParseIndexes(field, r.Indexes); err != nil {
-			return nil, err
-		}
+	if filter.VJob != 0 {
+		return []cluster.VJobID{filter.VJob}, nil
 	}
 	rows, _, err := f.vjobs.VJobs(ctx, filter)
 	for i := range rows {
@@ -77,6 +66,32 @@ func (f vjobFinder) vjobsOf(ctx context.Context, caller Subject, field, word str
 func unknownField(field, word string, err error) error {
 	if isNotFound(err) {
 		return cluster.BadField(field, word, "the number or the name of a vjob that you may see")
+	}
+	return err
+}
+
+// narrow restricts a list to what a word names: a vjob, an array, or some vjobs of an array.
+func (f vjobFinder) narrow(ctx context.Context, caller Subject, filter *journal.Filter, field, word string) error {
+	r, err := reference(field, word)
+	if err != nil {
+		return err
+	}
+	row, err := f.referred(ctx, caller, field, &r)
+	switch {
+	case isNotFound(err) && r.ID != 0 && !r.Member: // it is no array
+		filter.VJob = r.ID
+		return nil
+	case err != nil:
+		return err
+	case row.Fold == nil && r.Member:
+		return fmt.Errorf("vjob %s: %s is no array: %w", word, r.Name, cluster.ErrNotFound)
+	case row.Fold == nil:
+		filter.VJob = row.ID
+		return nil
+	}
+	filter.Array = row.Array
+	if r.Indexes != "" {
+		filter.Indexes, err = cluster.ParseIndexes(field, r.Indexes)
 	}
 	return err
 }

@@ -40,10 +40,8 @@ func (h *handlers) routes() []Endpoint {
 }
 
 var (
-	offsetParam = Param{Name: "offset", Kind: "integer", Meaning: "entries to skip"}
-	limitParam  = Param{Name: "limit", Kind: "integer", Meaning: "entries at most, from 1 to 10000"}
-	arrayParam  = Param{Name: "array", Kind: "boolean", Meaning: "all vjobs of the array with this number that have not ended"}
-	afterParam  = Param{Name: "after", Kind: "integer", Meaning: "only events with a larger sequence number"}
+	arrayParam = Param{Name: "array", Kind: "boolean", Meaning: "all vjobs of the array with this number that have not ended"}
+	afterParam = Param{Name: "after", Kind: "integer", Meaning: "only events with a larger sequence number"}
 )
 
 func (h *handlers) serverRoutes() []Endpoint {
@@ -157,7 +155,7 @@ func (h *handlers) historyRoutes() []Endpoint {
 		{
 			Method: "GET", Path: "/v1/plans", Name: "listPlans", Summary: "The latest context switches; users see those that changed their own vjobs",
 			Access: Users, Verb: Read, Status: 200, Result: wire.PlanList{}, Handle: h.plans.list,
-			Query: []Param{limitParam, {Name: "before", Kind: "integer", Meaning: "only plans with a smaller number"}},
+			Query: []Param{limitParam, cursorParam},
 		},
 		{
 			Method: "GET", Path: "/v1/plans/:id", Name: "getPlan", Summary: "One context switch with its actions; users see those on their own vjobs",
@@ -184,6 +182,7 @@ func (h *handlers) historyRoutes() []Endpoint {
 				{Name: "vjob", Kind: "string", Meaning: "only events of this vjob: its number, its name, or one of an array such as sweep[3]"},
 				{Name: "array", Kind: "integer", Meaning: "only events of the vjobs of this array"},
 				{Name: "index", Kind: "string", Meaning: "with array: only events of the vjobs at these places, from 1: 3, 3-7 or 2,5-9"},
+				{Name: "kind", Kind: "string", Many: true, Meaning: "only events of one of these kinds, such as alarm"},
 				{Name: "latest", Kind: "boolean", Meaning: "the last events instead of the first; a stream begins now"},
 			},
 		},
@@ -195,6 +194,7 @@ func (h *handlers) nodeRoutes() []Endpoint {
 		{
 			Method: "GET", Path: "/v1/nodes", Name: "listNodes", Summary: "The nodes; users see their own VMs on them",
 			Access: Users, Verb: Read, Status: 200, Result: wire.NodeList{}, Handle: h.nodes.list,
+			Query: []Param{limitParam, cursorParam},
 		},
 		{
 			Method: "PATCH", Path: "/v1/nodes", Name: "changeNodes", Summary: "Set the state of several nodes, all or none",
@@ -291,8 +291,7 @@ func (h *handlers) recommendationRoutes() []Endpoint {
 			Method: "GET", Path: "/v1/recommendations", Name: "listRecommendations", Summary: "Changes that wait for approval or were decided on, the newest first",
 			Access: Administrators, Verb: Read, Status: 200, Result: wire.RecommendationList{}, Handle: h.proposals.list,
 			Query: []Param{
-				limitParam,
-				{Name: "before", Kind: "integer", Meaning: "only recommendations with a smaller number"},
+				limitParam, cursorParam,
 				{Name: "kind", Kind: "string", Meaning: "only those of this kind: start, balance, consolidate, drain or power"},
 				{Name: "state", Kind: "string", Meaning: "only those in this state, such as pending"},
 			},
@@ -417,8 +416,7 @@ func (h *handlers) adminRoutes() []Endpoint {
 			Method: "GET", Path: "/v1/alarms", Name: "listAlarms", Summary: "Conditions that need an administrator, with what to do next: the newest first",
 			Access: Administrators, Verb: Read, Status: 200, Result: wire.AlarmList{}, Handle: h.alarms.list,
 			Query: []Param{
-				limitParam,
-				{Name: "before", Kind: "integer", Meaning: "only alarms with a smaller number"},
+				limitParam, cursorParam,
 				{Name: "kind", Kind: "string", Meaning: "only alarms of this kind, such as node-silent"},
 				{Name: "ended", Kind: "boolean", Meaning: "also alarms that have ended"},
 			},
@@ -431,8 +429,7 @@ func (h *handlers) adminRoutes() []Endpoint {
 			Method: "GET", Path: "/v1/audit", Name: "listAudit", Summary: "Acts of administrators, changes of tokens, and failed logins: the latest first",
 			Access: Administrators, Verb: Read, Status: 200, Result: wire.AuditList{}, Handle: h.admin.listAudit,
 			Query: []Param{
-				{Name: "before", Kind: "integer", Meaning: "only entries with a smaller number"},
-				limitParam,
+				limitParam, cursorParam,
 				{Name: "action", Kind: "string", Meaning: "only entries of this action, such as user.create"},
 				{Name: "by", Kind: "string", Meaning: "only entries of this account"},
 			},

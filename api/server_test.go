@@ -381,13 +381,26 @@ func TestListPages(t *testing.T) {
 	for range 5 {
 		read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs", strings.Replace(small, `"name":"run",`, "", 1)), http.StatusCreated)
 	}
-	page := read[wire.VJobList](t, b.as("alice", "GET", "/v1/vjobs?limit=2&offset=2&newest=true&live=true&state=waiting&state=running", ""), 200)
-	if page.Total != 5 || page.Next != 4 || len(page.VJobs) != 2 || page.VJobs[0].ID != 3 {
+	const first = "/v1/vjobs?limit=2&newest=true&live=true&state=waiting&state=running"
+	res := b.as("alice", "GET", first, "")
+	page := read[wire.VJobList](t, res, 200)
+	if page.Total != 5 || page.Next == "" || len(page.VJobs) != 2 || page.VJobs[0].ID != 5 {
 		t.Errorf("got %+v", page)
 	}
-	last := read[wire.VJobList](t, b.as("alice", "GET", "/v1/vjobs?limit=2&offset=4", ""), 200)
-	if last.Next != 0 || len(last.VJobs) != 1 {
+	link, _, _ := strings.Cut(strings.TrimPrefix(res.Header().Get("Link"), "<"), `>; rel="next"`)
+	read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs", strings.Replace(small, `"name":"run",`, "", 1)), http.StatusCreated) // shifts no page
+	second := read[wire.VJobList](t, b.as("alice", "GET", link, ""), 200)
+	if len(second.VJobs) != 2 || second.VJobs[0].ID != 3 || second.VJobs[1].ID != 2 {
+		t.Errorf("%s: got %+v", link, second)
+	}
+	last := read[wire.VJobList](t, b.as("alice", "GET", first+"&cursor="+second.Next, ""), 200)
+	if last.Next != "" || len(last.VJobs) != 1 || last.VJobs[0].ID != 1 {
 		t.Errorf("got %+v", last)
+	}
+	for _, cursor := range []string{"", "0", "-1", "x", "1.5"} {
+		if e := read[wire.Error](t, b.as("alice", "GET", "/v1/vjobs?cursor="+cursor, ""), 400).Error; e.Field != "cursor" {
+			t.Errorf("cursor %q: %+v", cursor, e)
+		}
 	}
 	if none := b.as("bob", "GET", "/v1/vjobs", ""); strings.TrimSpace(none.Body.String()) != `{"vjobs":[],"total":0}` {
 		t.Errorf("an empty list is %s", none.Body)

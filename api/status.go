@@ -39,7 +39,7 @@ func (h *statusHandler) whoami(c *gin.Context, caller Subject) error {
 func (h *statusHandler) show(c *gin.Context, caller Subject) error {
 	now := h.snapshot()
 	ctx := c.Request.Context()
-	nodes, err := h.nodes.view(ctx, caller, now)
+	nodes, err := h.nodes.view(ctx, caller, now.Nodes)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,8 @@ func vjobParams() []Param {
 		{Name: "submitted_until", Kind: "string", Meaning: "only vjobs submitted before" + instant},
 		{Name: "ended_since", Kind: "string", Meaning: "only vjobs that ended then or later" + instant},
 		{Name: "ended_until", Kind: "string", Meaning: "only vjobs that ended before" + instant},
-		offsetParam, limitParam,
+		{Name: "vjob", Kind: "string", Meaning: "only what this word names: the number or the name of a vjob or an array, or some of an array such as sweep[3-7]"},
+		limitParam, cursorParam,
 	}
 }
 
@@ -66,7 +67,7 @@ func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
 	f.Fold = q.flag("fold")
 	f.Array = cluster.VJobID(q.number("array", 1, 1<<62, 0))
 	f.Live, f.Newest, f.Ended = q.flag("live"), q.flag("newest"), q.flag("ended")
-	f.Offset, f.Limit = int(q.number("offset", 0, 1<<31, 0)), q.limit(defaultPage)
+	f.Cursor, f.Limit = cluster.VJobID(q.cursor()), q.limit(defaultPage)
 	f.Project, f.Queue = q.name("project"), q.name("queue")
 	f.Node, f.Match, f.Prefix = cluster.NodeID(q.pattern("node")), q.pattern("match"), q.pattern("prefix")
 	f.Indexes, f.Labels = q.indexes("index"), q.labels("label")

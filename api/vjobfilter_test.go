@@ -80,7 +80,7 @@ func TestClientSendsConditions(t *testing.T) {
 	_, err = c.VJobs(t.Context(), client.VJobQuery{
 		States: []string{"failed"}, Outcomes: []string{"deleted"}, Owner: "bob", Name: "x", Ended: true, Newest: true, Array: 1, Indexes: "1,3-4", Fold: true,
 		Project: "p", Queue: "q", Labels: []string{"a=b", "c"}, Node: "n1", Match: "m", Prefix: "x",
-		SubmittedSince: at, SubmittedUntil: at.Add(time.Hour), EndedSince: at, EndedUntil: at.Add(time.Hour), Offset: 1, Limit: 1,
+		SubmittedSince: at, SubmittedUntil: at.Add(time.Hour), EndedSince: at, EndedUntil: at.Add(time.Hour), Cursor: "1", Limit: 1,
 	})
 	if err != nil {
 		t.Error(err)

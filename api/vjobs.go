@@ -57,20 +57,23 @@ type vjobHandler struct {
 // list answers GET /v1/vjobs.
 func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
 	filter, err := vjobFilter(c, caller)
+	if word, given := c.GetQuery("vjob"); given && err == nil {
+		err = h.narrow(c.Request.Context(), caller, &filter, "vjob", word)
+	}
 	if err != nil {
 		return err
 	}
+	limit := filter.Limit
+	filter.Limit++
 	rows, total, err := h.vjobs.VJobs(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
-	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total}
+	rows, next := cut(c, rows, limit, func(r *journal.Row) string { return number(r.Place(filter.Fold)) })
+	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total, Next: next}
 	now := h.snapshot()
 	for i := range rows {
 		list.VJobs[i] = wireVJob(&rows[i], now, caller.Viewer())
-	}
-	if end := filter.Offset + len(rows); end < total && len(rows) > 0 {
-		list.Next = end
 	}
 	return answer(c, http.StatusOK, list)
 }
@@ -162,7 +165,7 @@ func (h *vjobHandler) apply(ctx context.Context, caller Subject, id cluster.VJob
 
 // vjobReader reads vjobs from the store.
 type vjobReader interface {
-	// VJobs lists the vjobs of the filter and counts them without its Offset and Limit.
+	// VJobs lists the vjobs of the filter and counts those of all pages on the first one.
 	VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, total int, err error)
 	VJob(ctx context.Context, id cluster.VJobID) (journal.Kept, error)
 }

@@ -62,7 +62,7 @@ func late(row *journal.Row, w *wire.VJob, now time.Time) string {
 
 func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snapshot, viewer string) wire.VJobDetail {
 	d := wire.VJobDetail{
-		VJob:  wireVJob(&kept.Row, now, viewer),
+		VJob: wireVJob(&kept.Row, now, viewer), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
 		Origin: kept.Origin, VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
 		CrowdedSeconds: kept.Account.Crowded.Seconds(), CPUSeconds: kept.Account.CPU.Seconds(), CPUWantedSeconds: kept.Account.Wanted.Seconds(),

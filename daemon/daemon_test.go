@@ -115,7 +115,7 @@ func TestOverload(t *testing.T) {
 	if job.Generation < 1 || job.CPUSeconds <= 0 {
 		t.Errorf("suspended %d times, %f CPU seconds", job.Generation, job.CPUSeconds)
 	}
-	plans, err := c.Plans(t.Context(), 10, 0)
+	plans, err := c.Plans(t.Context(), 10)
 	if err != nil || len(plans.Plans) < 3 {
 		t.Errorf("%d plans, %v", len(plans.Plans), err)
 	}

@@ -24,6 +24,12 @@ func (d *DB) Events(ctx context.Context, f journal.EventFilter) (list []journal.
 	if f.Plan != 0 {
 		terms, args = append(terms, "plan = ?"), append(args, int64(f.Plan))
 	}
+	if len(f.Kinds) > 0 {
+		terms = append(terms, "kind IN (?"+strings.Repeat(", ?", len(f.Kinds)-1)+")")
+		for _, kind := range f.Kinds {
+			args = append(args, string(kind))
+		}
+	}
 	if f.Owner != "" {
 		terms, args = append(terms, "(SELECT owner FROM vjobs WHERE id = events.vjob) = ?"), append(args, f.Owner)
 	}

@@ -53,6 +53,9 @@ func conditions(f *journal.Filter) (where string, args []any) {
 	if f.Ended {
 		c.add("NOT (" + live + ")")
 	}
+	if f.VJob != 0 {
+		c.add("id = ?", int64(f.VJob))
+	}
 	c.array(f)
 	if len(f.States) > 0 {
 		states := make([]any, len(f.States))

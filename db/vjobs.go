@@ -2,10 +2,12 @@ package db
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -17,28 +19,21 @@ import (
 // this text.
 const live = "state NOT IN ('terminated', 'failed')"
 
-// VJobs lists vjobs without their VMs, rules and payloads. The total counts all vjobs that
-// match the filter, regardless of its limit.
+// VJobs lists vjobs without their VMs, rules and payloads. The total counts all vjobs that match the filter, regardless
+// of its limit; behind a cursor it is 0.
 func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, total int, err error) {
 	where, args := conditions(&f)
 	if f.Fold {
 		where, args = foldCondition(where, args)
 	}
 	err = d.snapshot(ctx, func(r *snapshot) error {
-		if err := r.one("SELECT count(*) FROM vjobs"+where, args, &total); err != nil {
-			return err
+		if f.Cursor == 0 {
+			if err := r.one("SELECT count(*) FROM vjobs"+where, args, &total); err != nil {
+				return err
+			}
+			rows = make([]journal.Row, 0, min(total, cmp.Or(f.Limit, total)))
 		}
-		limit := f.Limit
-		if limit <= 0 {
-			limit = total
-		}
-		rows = make([]journal.Row, 0, max(0, min(limit, total-f.Offset)))
-		order := " ORDER BY id"
-		if f.Newest {
-			order += " DESC"
-		}
-		tail := where + order + " LIMIT ? OFFSET ?"
-		args = append(args, limit, f.Offset)
+		tail, args := page(&f, where, args)
 		if f.Terms {
 			rows, err = r.withTerms(rows, tail, args)
 		} else {
@@ -57,6 +52,25 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		return nil, 0, fmt.Errorf("list vjobs: %w", err)
 	}
 	return rows, total, nil
+}
+
+// page returns the end of a query for the rows of a page.
+func page(f *journal.Filter, where string, args []any) (string, []any) {
+	place, operator, order := "id", " > ?", ""
+	if f.Fold {
+		place = "iif(array = 0, id, array)"
+	}
+	if f.Newest {
+		operator, order = " < ?", " DESC"
+	}
+	if f.Cursor != 0 {
+		and := " WHERE "
+		if where != "" {
+			and = where + " AND "
+		}
+		where, args = and+place+operator, append(slices.Clip(args), int64(f.Cursor))
+	}
+	return where + " ORDER BY " + place + order + " LIMIT ?", append(slices.Clip(args), cmp.Or(f.Limit, -1))
 }
 
 // VJob returns a vjob with its VMs, gang and account.

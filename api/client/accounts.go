@@ -63,8 +63,8 @@ func (c *accountClient) RevokeToken(ctx context.Context, user string, id int64) 
 
 // AuditQuery narrows the audit list. Zero fields do not narrow.
 type AuditQuery struct {
-	Before int64 // only entries with a smaller number
-	Limit  int   // 0 is the server's default
+	Cursor string // the Next of the page before; "" is the first page
+	Limit  int    // 0 is the server's default
 	Action string
 	By     string
 }
@@ -74,9 +74,7 @@ func (c *accountClient) Audit(ctx context.Context, q AuditQuery) (wire.AuditList
 	v := url.Values{}
 	setText(v, "action", q.Action)
 	setText(v, "by", q.By)
-	if q.Before > 0 {
-		v.Set("before", strconv.FormatInt(q.Before, 10))
-	}
+	setText(v, "cursor", q.Cursor)
 	if q.Limit > 0 {
 		v.Set("limit", strconv.Itoa(q.Limit))
 	}

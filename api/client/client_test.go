@@ -114,7 +114,7 @@ func TestNobodyThere(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	c, _ := script(t, say(200, `{"vjobs":[{"id":1},{"id":2}],"total":3,"next":2}`), say(200, `{"vjobs":[{"id":3}],"total":3}`))
+	c, _ := script(t, say(200, `{"vjobs":[{"id":1},{"id":2}],"total":3,"next":"2"}`), say(200, `{"vjobs":[{"id":3}],"total":3}`))
 	var ids []int64
 	for job, err := range c.AllVJobs(t.Context(), client.VJobQuery{Limit: 2}) {
 		if err != nil {

@@ -9,9 +9,20 @@ import (
 	"vjob/api/wire"
 )
 
-// Nodes lists the nodes.
+// nodesAtOnce is how many nodes a page has.
+const nodesAtOnce = 5000
+
+// Nodes lists all nodes; it reads them page by page.
 func (c *clusterClient) Nodes(ctx context.Context) (wire.NodeList, error) {
-	return get[wire.NodeList](ctx, c.connection, "/v1/nodes", nil)
+	query := url.Values{"limit": {strconv.Itoa(nodesAtOnce)}}
+	list, err := get[wire.NodeList](ctx, c.connection, "/v1/nodes", query)
+	for err == nil && list.Next != "" {
+		query.Set("cursor", list.Next)
+		var page wire.NodeList
+		page, err = get[wire.NodeList](ctx, c.connection, "/v1/nodes", query)
+		list.Nodes, list.Next = append(list.Nodes, page.Nodes...), page.Next
+	}
+	return list, err
 }
 
 // Node returns one node in full. An unknown node is ErrNotFound.

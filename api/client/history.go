@@ -18,11 +18,10 @@ import (
 	"vjob/cluster"
 )
 
-// Plans is the latest plans, those before the given one when that is not 0.
-func (c *historyClient) Plans(ctx context.Context, limit int, before int64) (wire.PlanList, error) {
+// Plans is the latest plans.
+func (c *historyClient) Plans(ctx context.Context, limit int) (wire.PlanList, error) {
 	query := url.Values{}
 	setNumber(query, "limit", int64(limit))
-	setNumber(query, "before", before)
 	return get[wire.PlanList](ctx, c.connection, "/v1/plans", query)
 }
 
@@ -37,7 +36,8 @@ type EventQuery struct {
 	VJob    int64
 	Array   int64  // only events of the vjobs of this array
 	Indexes string // with Array: only of those at these places, such as 2,5-9
-	Limit   int    // lists only; 0 is the server's default
+	Kinds   []string
+	Limit   int // lists only; 0 is the server's default
 	// Latest gives the last Limit events instead of the first, still oldest
 	// first. A stream then begins with what comes from now on.
 	Latest bool
@@ -49,6 +49,9 @@ func (q EventQuery) values() url.Values {
 	setNumber(v, "vjob", q.VJob)
 	setNumber(v, "array", q.Array)
 	setText(v, "index", q.Indexes)
+	if len(q.Kinds) > 0 {
+		v["kind"] = q.Kinds
+	}
 	setNumber(v, "limit", int64(q.Limit))
 	setTrue(v, "latest", q.Latest)
 	return v

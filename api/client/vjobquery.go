@@ -25,8 +25,9 @@ type VJobQuery struct {
 	Prefix   string   // of the name or the number
 	// The bounds of when they were submitted, and of when they ended.
 	SubmittedSince, SubmittedUntil, EndedSince, EndedUntil time.Time
-	Offset                                                 int
-	Limit                                                  int // 0 is the server's default
+	Named                                                  string // what this word names: "7", "sweep", "sweep[3-7]"
+	Cursor                                                 string // the Next of the page before; "" is the first page
+	Limit                                                  int    // of a page; 0 is the server's default
 }
 
 func (q *VJobQuery) values() url.Values {
@@ -42,7 +43,7 @@ func (q *VJobQuery) values() url.Values {
 	}
 	for key, text := range map[string]string{
 		"owner": q.Owner, "name": q.Name, "index": q.Indexes, "project": q.Project, "queue": q.Queue,
-		"node": q.Node, "match": q.Match, "prefix": q.Prefix,
+		"vjob": q.Named, "cursor": q.Cursor, "node": q.Node, "match": q.Match, "prefix": q.Prefix,
 	} {
 		setText(v, key, text)
 	}
@@ -57,7 +58,6 @@ func (q *VJobQuery) values() url.Values {
 		}
 	}
 	setNumber(v, "array", q.Array)
-	setNumber(v, "offset", int64(q.Offset))
 	setNumber(v, "limit", int64(q.Limit))
 	return v
 }

@@ -36,7 +36,7 @@ func (c *vjobClient) VJobs(ctx context.Context, q VJobQuery) (wire.VJobList, err
 	return get[wire.VJobList](ctx, c.connection, "/v1/vjobs", q.values())
 }
 
-// AllVJobs walks all pages from q.Offset on; q.Limit is the size of a page. The
+// AllVJobs walks all pages from q.Cursor on; q.Limit is the size of a page. The
 // walk ends at the first error.
 func (c *vjobClient) AllVJobs(ctx context.Context, q VJobQuery) iter.Seq2[wire.VJob, error] {
 	return func(yield func(wire.VJob, error) bool) {
@@ -51,10 +51,10 @@ func (c *vjobClient) AllVJobs(ctx context.Context, q VJobQuery) iter.Seq2[wire.V
 					return
 				}
 			}
-			if page.Next <= q.Offset {
+			if page.Next == "" {
 				return
 			}
-			q.Offset = page.Next
+			q.Cursor = page.Next
 		}
 	}
 }

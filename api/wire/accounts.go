@@ -73,5 +73,6 @@ type AuditEntry struct {
 
 // AuditList is the answer to GET /v1/audit, the latest first.
 type AuditList struct {
-	Entries []AuditEntry `json:"entries"` // the latest first
+	Entries []AuditEntry `json:"entries"`        // the latest first
+	Next    string       `json:"next,omitempty"` // the cursor of the following page; absent at the end
 }

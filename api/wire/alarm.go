@@ -23,7 +23,8 @@ type Alarm struct {
 
 // AlarmList is the answer to GET /v1/alarms.
 type AlarmList struct {
-	Alarms []Alarm `json:"alarms"` // the newest first
+	Alarms []Alarm `json:"alarms"`         // the newest first
+	Next   string  `json:"next,omitempty"` // the cursor of the following page; absent at the end
 }
 
 // Acknowledgement is the body of POST /v1/alarms/{id}/ack.

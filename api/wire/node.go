@@ -43,7 +43,9 @@ type NodePower struct {
 
 // NodeList is the answer to GET /v1/nodes.
 type NodeList struct {
-	Nodes    []Node    `json:"nodes"`              // all nodes, in the order of the settings
+	Nodes    []Node    `json:"nodes"`              // of this page, in the order of their names
+	Total    int       `json:"total"`              // how many there are on all pages
+	Next     string    `json:"next,omitempty"`     // the cursor of the following page; absent at the end
 	Failover *Failover `json:"failover,omitempty"` // absent if policy.failover is 0
 	Alarms   *int      `json:"alarms,omitempty"`   // open ones that are not acknowledged (administrators)
 }

@@ -37,7 +37,8 @@ type Skew struct {
 
 // PlanList is one page of GET /v1/plans, latest first.
 type PlanList struct {
-	Plans []Plan `json:"plans"` // the latest first
+	Plans []Plan `json:"plans"`          // the latest first
+	Next  string `json:"next,omitempty"` // the cursor of the following page; absent at the end
 }
 
 // Action is one action of a plan.

@@ -57,6 +57,7 @@ type Move struct {
 // RecommendationList is the answer to GET /v1/recommendations.
 type RecommendationList struct {
 	Recommendations []Recommendation `json:"recommendations"` // the newest first
+	Next            string           `json:"next,omitempty"`  // the cursor of the following page; absent at the end
 	// NotMade says why no recommendation waits for approval; absent if one does, or others were asked for.
 	NotMade []NotMade `json:"not_made,omitempty"`
 }

@@ -131,6 +131,7 @@ type Members struct {
 // VJobDetail is the answer to GET /v1/vjobs/{id}.
 type VJobDetail struct {
 	VJob
+	Version    int    `json:"version"`    // grows with each change of its state or its hold
 	Phase      string `json:"phase"`      // of the gang protocol
 	Generation int    `json:"generation"` // of its images: how often it was suspended
 	// Origin is where it was submitted: a local user or a network address, and the token.
@@ -167,10 +168,9 @@ type VM struct {
 
 // VJobList is one page of GET /v1/vjobs.
 type VJobList struct {
-	VJobs []VJob `json:"vjobs"` // of this page
-	Total int    `json:"total"` // how many there are on all pages
-	// Next is the offset of the following page, 0 at the end.
-	Next int `json:"next,omitempty"`
+	VJobs []VJob `json:"vjobs"`          // of this page
+	Total int    `json:"total"`          // how many there are on all pages; 0 on those behind the first
+	Next  string `json:"next,omitempty"` // the cursor of the following page; absent at the end
 }
 
 // VJobPower is what a vjob draws now.

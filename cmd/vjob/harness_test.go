@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		w.WriteHeader(http.StatusNotFound)
 		answer = wire.Error{Error: wire.ErrorBody{Code: wire.CodeNotFound, Message: r.URL.Path + ": not found"}}
+	}
+	if list, ok := answer.(wire.EventList); ok && r.URL.Query().Has("kind") {
+		list.Events = slices.DeleteFunc(slices.Clone(list.Events), func(e wire.Event) bool { return !slices.Contains(r.URL.Query()["kind"], e.Kind) })
+		answer = list
 	}
 	if text, ok := answer.(string); ok {
 		_, _ = io.WriteString(w, text)

@@ -17,7 +17,7 @@ func longList(t *testing.T, total, broken int) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		number := func(name string) int { n, _ := strconv.Atoi(r.URL.Query().Get(name)); return n }
-		from, limit := number("offset"), number("limit")
+		from, limit := number("cursor"), number("limit")
 		if from == broken {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = w.Write([]byte(`{"error":{"code":"forbidden","message":"not this page"}}`))
@@ -28,7 +28,7 @@ func longList(t *testing.T, total, broken int) *httptest.Server {
 			page.VJobs = append(page.VJobs, wire.VJob{ID: int64(id), State: "waiting"})
 		}
 		if from+limit < total {
-			page.Next = from + limit
+			page.Next = strconv.Itoa(from + limit)
 		}
 		_ = json.NewEncoder(w).Encode(page)
 	}))

@@ -16,6 +16,7 @@ type Filter struct {
 	Live   bool           // only those that are not terminal
 	Newest bool           // latest submission first, else earliest first
 	Array  cluster.VJobID // only its vjobs
+	VJob   cluster.VJobID // only this one
 	// Indexes are places in an array, of which one must be that of the vjob.
 	Indexes []cluster.IndexRange
 	Ended   bool // only those that are terminal
@@ -33,9 +34,10 @@ type Filter struct {
 	Finished  Period // of the end
 	// Fold shows of each array one row: the first of its vjobs that the filter lets
 	// through, with [Row.Fold] filled in.
-	Fold   bool
-	Terms  bool // with their terms, which lists else leave out
-	Offset int
+	Fold  bool
+	Terms bool // with their terms, which lists else leave out
+	// Cursor is the place of the last row that was read, see [Row.Place]; only rows behind it follow. 0: all.
+	Cursor cluster.VJobID
 	Limit  int // 0 is no limit
 }
 
@@ -53,6 +55,14 @@ type PlanFilter struct {
 	Owner  string // only those that changed a vjob of this user; "": all
 	Before PlanID // only those with a smaller number; 0: all
 	Limit  int    // at most so many; 0: all
+}
+
+// Place is that of the row in the order of lists, which never changes: its number; in folded lists that of its array.
+func (r *Row) Place(folded bool) cluster.VJobID {
+	if folded && r.Array != 0 {
+		return r.Array
+	}
+	return r.ID
 }
 
 // Row is a vjob as it is kept, with its account.
@@ -81,6 +91,7 @@ type EventFilter struct {
 	Array   cluster.VJobID       // only events of the vjobs of this array
 	Indexes []cluster.IndexRange // only of those at these places of their arrays
 	Plan    PlanID
+	Kinds   []EventKind // only events of one of these; nil: of all
 	Limit   int
 	Latest  bool // the last Limit ones instead of the first; still oldest first
 

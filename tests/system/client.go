@@ -136,5 +136,5 @@ func (c *client) reaches(ctx context.Context, id int64, want string) error {
 // page is one page of the list of vjobs.
 type page struct {
 	VJobs []json.RawMessage `json:"vjobs"`
-	Next  json.RawMessage   `json:"next"`
+	Next  string            `json:"next"`
 }

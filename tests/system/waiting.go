@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -123,7 +122,7 @@ func (r *run) listAll(ctx context.Context, d *daemon, vjobs int) error {
 	for {
 		path := "/v1/vjobs?limit=1000"
 		if next != "" {
-			path += "&offset=" + next
+			path += "&cursor=" + next
 		}
 		var p page
 		start := time.Now()
@@ -132,8 +131,7 @@ func (r *run) listAll(ctx context.Context, d *daemon, vjobs int) error {
 			return err
 		}
 		last, bytes, seen = time.Since(start), bytes+size, seen+len(p.VJobs)
-		next = strings.Trim(string(p.Next), `"`)
-		if next == "" || next == "0" || next == "null" || len(p.VJobs) == 0 {
+		if next = p.Next; next == "" {
 			break
 		}
 	}

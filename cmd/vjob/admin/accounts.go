@@ -199,7 +199,7 @@ func auditCommand(a *cli.App) *cobra.Command {
 	flags.StringVar(&q.Action, "action", "", "only entries of this `ACTION`, such as user.create or login.failed")
 	flags.StringVar(&q.By, "by", "", "only entries of this `ACCOUNT`")
 	flags.IntVarP(&q.Limit, "limit", "n", 100, "the latest `N`")
-	flags.Int64Var(&q.Before, "before", 0, "only those before the entry `N`")
+	flags.StringVar(&q.Cursor, "before", "", "only those before the entry `N`")
 	return cmd
 }
 

@@ -21,7 +21,6 @@ var eventKinds = journal.EventKinds()
 
 func eventsCommand(a *cli.App) *cobra.Command {
 	var follow bool
-	var kinds []string
 	var vjob string
 	q := client.EventQuery{Latest: true}
 	cmd := &cobra.Command{
@@ -31,7 +30,7 @@ func eventsCommand(a *cli.App) *cobra.Command {
 	}
 	var l *cli.Listing[wire.Event]
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		for _, k := range kinds {
+		for _, k := range q.Kinds {
 			if !slices.Contains(eventKinds, k) {
 				return cluster.BadField("--kind", k, "one of "+strings.Join(eventKinds, ", "))
 			}
@@ -57,19 +56,18 @@ func eventsCommand(a *cli.App) *cobra.Command {
 			return cluster.Fault("--watch", "given beside --follow, want one of them")
 		}
 		if follow {
-			return followEvents(cmd.Context(), a, c, q, kinds)
+			return followEvents(cmd.Context(), a, c, q)
 		}
 		list, err := c.Events(cmd.Context(), q)
 		if err != nil {
 			return err
 		}
-		list.Events = ofKinds(list.Events, kinds)
 		return l.Show(list, list.Events)
 	}
 	l = cli.List(a, cmd, display.EventFields)
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "go on as things happen")
-	flags.StringSliceVar(&kinds, "kind", nil, "only these `KINDS`: "+strings.Join(eventKinds, ", "))
+	flags.StringSliceVar(&q.Kinds, "kind", nil, "only these `KINDS`: "+strings.Join(eventKinds, ", "))
 	flags.StringVar(&vjob, "vjob", "", "only those of this `VJOB`, or of an array or some vjobs of it")
 	flags.Int64Var(&q.After, "after", 0, "only those after this `NUMBER`, earliest first")
 	flags.IntVarP(&q.Limit, "limit", "n", 200, "at most so `MANY` from the past")
@@ -78,13 +76,13 @@ func eventsCommand(a *cli.App) *cobra.Command {
 }
 
 // followEvents prints some of the past, then what happens until the context ends.
-func followEvents(ctx context.Context, a *cli.App, c *client.Client, q client.EventQuery, kinds []string) error {
+func followEvents(ctx context.Context, a *cli.App, c *client.Client, q client.EventQuery) error {
 	if q.After == 0 {
 		past, err := c.Events(ctx, q)
 		if err != nil {
 			return err
 		}
-		if err := printEvents(a, ofKinds(past.Events, kinds)); err != nil {
+		if err := printEvents(a, past.Events); err != nil {
 			return err
 		}
 		q.After = past.Last
@@ -94,7 +92,7 @@ func followEvents(ctx context.Context, a *cli.App, c *client.Client, q client.Ev
 		if err != nil {
 			return err
 		}
-		if err := printEvents(a, ofKinds([]wire.Event{event}, kinds)); err != nil {
+		if err := printEvents(a, []wire.Event{event}); err != nil {
 			return err
 		}
 	}
@@ -119,18 +117,4 @@ func printEvents(a *cli.App, events []wire.Event) error {
 		}
 	}
 	return nil
-}
-
-// ofKinds keeps the events of the kinds; no kinds keep all.
-func ofKinds(events []wire.Event, kinds []string) []wire.Event {
-	if len(kinds) == 0 {
-		return events
-	}
-	kept := []wire.Event{}
-	for _, e := range events {
-		if slices.Contains(kinds, e.Kind) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
 }

@@ -25,7 +25,7 @@ func plansCommand(a *cli.App) *cobra.Command {
 		if limit < 1 {
 			return nil, nil, cluster.BadField("--limit", limit, "1 or more")
 		}
-		list, err := c.Plans(ctx, limit, 0)
+		list, err := c.Plans(ctx, limit)
 		return list, list.Plans, err
 	})
 	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "at most so `MANY`")

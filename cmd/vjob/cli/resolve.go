@@ -56,52 +56,17 @@ func ResolveArray(ctx context.Context, c *client.Client, arg string) (array int6
 	return row.Array, r.indexes, err
 }
 
-// find returns the entry of the array that is named, or of the vjob: of those with the name a live one, or else the
-// one that was submitted last.
+// find returns the entry of the array that is named, or of the vjob. One that is named by its number need not exist: then
+// the entry has its number alone.
 func (r *Ref) find(ctx context.Context, c *client.Client) (wire.VJob, error) {
-	if r.id != 0 {
-		return r.numbered(ctx, c)
+	list, err := c.VJobs(ctx, client.VJobQuery{Named: r.text, Fold: true, Limit: 1})
+	switch {
+	case err != nil:
+		return wire.VJob{}, cluster.Renamed("VJOB", err)
+	case len(list.VJobs) > 0 && (r.member || list.VJobs[0].Members == nil || r.id == 0 || r.id == list.VJobs[0].Array):
+		return list.VJobs[0], nil
+	case r.id != 0 && !r.member:
+		return wire.VJob{ID: r.id}, nil
 	}
-	for _, live := range []bool{true, false} {
-		list, err := c.VJobs(ctx, client.VJobQuery{Name: r.name, Live: live, Newest: true, Fold: true, Limit: 2})
-		if err != nil {
-			return wire.VJob{}, err
-		}
-		switch {
-		case live && len(list.VJobs) > 1: // administrators see those of several owners
-			return wire.VJob{}, cluster.Fault("VJOB", "%s and %s are named %q, want a number", described(&list.VJobs[1]), described(&list.VJobs[0]), r.name)
-		case len(list.VJobs) > 0:
-			return list.VJobs[0], r.checkMember(&list.VJobs[0])
-		}
-	}
-	return wire.VJob{}, fmt.Errorf("vjob %q: %w", r.name, cluster.ErrNotFound)
-}
-
-// described names a vjob or an array with its owner.
-func described(j *wire.VJob) string {
-	if j.Members != nil {
-		return fmt.Sprintf("array %d of %s", j.Array, j.Owner)
-	}
-	return fmt.Sprintf("vjob %d of %s", j.ID, j.Owner)
-}
-
-// numbered finds the array of a number; a vjob that is no array is returned with its number alone.
-func (r *Ref) numbered(ctx context.Context, c *client.Client) (wire.VJob, error) {
-	list, err := c.VJobs(ctx, client.VJobQuery{Array: r.id, Fold: true, Limit: 1})
-	if err != nil {
-		return wire.VJob{}, err
-	}
-	row := wire.VJob{ID: r.id}
-	if len(list.VJobs) > 0 {
-		row = list.VJobs[0]
-	}
-	return row, r.checkMember(&row)
-}
-
-// checkMember refuses brackets behind what is no array.
-func (r *Ref) checkMember(row *wire.VJob) error {
-	if r.member && row.Members == nil {
-		return fmt.Errorf("vjob %s: %s is no array: %w", r.text, r.name, cluster.ErrNotFound)
-	}
-	return nil
+	return wire.VJob{}, fmt.Errorf("vjob %s: %w", r.text, cluster.ErrNotFound)
 }

@@ -138,7 +138,7 @@ var (
 	pools = each(asks((*client.Client).Pools), func(l wire.PoolList) []wire.Pool { return l.Pools }, func(p *wire.Pool) cobra.Completion {
 		return candidate(p.Name, cluster.Count(p.VJobs, "vjob"))
 	})
-	plans = each(func(ctx context.Context, c *client.Client) (wire.PlanList, error) { return c.Plans(ctx, mostVJobs, 0) },
+	plans = each(func(ctx context.Context, c *client.Client) (wire.PlanList, error) { return c.Plans(ctx, mostVJobs) },
 		func(l wire.PlanList) []wire.Plan { return l.Plans }, func(p *wire.Plan) cobra.Completion {
 			return candidate(strconv.FormatInt(p.ID, 10), display.Moment(&p.Began)+" "+p.State)
 		})

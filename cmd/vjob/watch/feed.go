@@ -42,7 +42,7 @@ func (f *feed) value(ctx context.Context, q screen.Query) (any, error) {
 	case screen.VJobs:
 		return f.vjobs(ctx, q)
 	case screen.Plans:
-		return f.client.Plans(ctx, mostPlans, 0)
+		return f.client.Plans(ctx, mostPlans)
 	case screen.Events:
 		list, err := f.client.Events(ctx, client.EventQuery{Latest: true, Limit: firstFew})
 		return list.Events, err
@@ -119,7 +119,7 @@ func (f *feed) pulse(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	shown := screen.PulseShown{Health: health}
-	plans, err := f.client.Plans(ctx, 1, 0)
+	plans, err := f.client.Plans(ctx, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func TestEstimatesBecomeRight(t *testing.T) {
 // ratios lists the switches that are done, the earliest first.
 func (b systemTest) ratios() []wire.Plan {
 	b.Helper()
-	list, err := b.d.client.Plans(b.Context(), 200, 0)
+	list, err := b.d.client.Plans(b.Context(), 200)
 	b.must(err)
 	plans := slices.DeleteFunc(list.Plans, func(p wire.Plan) bool { return p.Ratio == 0 })
 	slices.Reverse(plans)

@@ -287,7 +287,7 @@ func lives(counts []lab.Count) [][]lab.Count {
 // plan is the latest plan with an action of a kind on a vjob, in full.
 func (b systemTest) plan(id int64, kind string) wire.Plan {
 	b.Helper()
-	list, err := b.d.client.Plans(b.Context(), 100, 0)
+	list, err := b.d.client.Plans(b.Context(), 100)
 	b.must(err)
 	for _, p := range list.Plans {
 		full, err := b.d.client.Plan(b.Context(), p.ID)
