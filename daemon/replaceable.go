@@ -148,10 +148,10 @@ func (r *replaceable) Do(ctx context.Context, call hypervisor.Call) (hypervisor.
 	return g.Do(ctx, call)
 }
 
-func (r *replaceable) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View, error) {
+func (r *replaceable) Look(ctx context.Context, node cluster.NodeID, missing ...hypervisor.Guest) (hypervisor.View, error) {
 	g := r.use()
 	defer g.users.Done()
-	return g.Look(ctx, node)
+	return g.Look(ctx, node, missing...)
 }
 
 func (r *replaceable) LookStore(ctx context.Context) (hypervisor.Store, error) {

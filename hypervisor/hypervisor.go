@@ -74,8 +74,9 @@ const SweepAge = 10 * time.Minute
 // Observer looks at nodes.
 type Observer interface {
 	// Look lists all copies on a node. An error means that they are unknown, never that the node
-	// is empty.
-	Look(ctx context.Context, node cluster.NodeID) (View, error)
+	// is empty. Of each missing guest that the node does not hold, and of which no event told the end,
+	// the view also has the ending if the console does: see [Guest].
+	Look(ctx context.Context, node cluster.NodeID, missing ...Guest) (View, error)
 	// LookStore lists every image that can be read now. A store without the mark of this
 	// installation is an error: the wrong file system may be mounted there, or none.
 	LookStore(ctx context.Context) (Store, error)
@@ -179,6 +180,13 @@ const (
 // String is the lower-case name.
 func (j Job) String() string {
 	return [...]string{"none", "saving", "restoring", "outgoing", "incoming", "unknown"}[j]
+}
+
+// Guest is one start of a VM from scratch. What it prints follows on the console of the VM what earlier guests have
+// printed. If that has an exit status, its work has ended, whatever became of the guest.
+type Guest struct {
+	VM          cluster.VMID
+	Incarnation int
 }
 
 // Ending is how a guest ended. Drivers learn it from events, so it may be missing; then the cause

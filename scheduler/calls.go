@@ -38,7 +38,7 @@ func (l *caller) start(ctx context.Context, effects Effects) {
 		l.workers.Go(func() { l.callPowerDriver(ctx, ask) })
 	}
 	for _, node := range effects.Looks {
-		l.workers.Go(func() { l.look(ctx, node) })
+		l.workers.Go(func() { l.look(ctx, node, effects.Missing[node]) })
 	}
 	if effects.LookStore {
 		l.workers.Go(func() {
@@ -59,10 +59,10 @@ func (l *caller) noteCalls(chain execute.Chain) {
 	}
 }
 
-func (l *caller) look(ctx context.Context, node cluster.NodeID) {
+func (l *caller) look(ctx context.Context, node cluster.NodeID, missing []hypervisor.Guest) {
 	ctx, cancel := context.WithTimeout(ctx, l.settings.Load().Execute.LookWait)
 	defer cancel()
-	view, err := l.driver.Look(ctx, node)
+	view, err := l.driver.Look(ctx, node, missing...)
 	l.inbox.post(func(c *Core) error { c.Looked(l.now(), node, view, err); return nil })
 }
 

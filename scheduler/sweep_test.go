@@ -52,7 +52,7 @@ func (d *sweptDriver) Sweep(ctx context.Context, live func(cluster.VJobID) bool,
 	return d.err
 }
 
-func (d *sweptDriver) Look(_ context.Context, node cluster.NodeID) (hypervisor.View, error) {
+func (d *sweptDriver) Look(_ context.Context, node cluster.NodeID, _ ...hypervisor.Guest) (hypervisor.View, error) {
 	return hypervisor.View{Node: node}, nil
 }
 

@@ -16,6 +16,7 @@ type Effects struct {
 	Step      journal.Step
 	Chains    []Chain
 	Looks     []cluster.NodeID
+	Missing   map[cluster.NodeID][]hypervisor.Guest // to ask for in these looks
 	LookStore bool
 	Wake      time.Time // Tick is wanted by then; zero when there is nothing to wait for
 }
@@ -27,11 +28,22 @@ func (e *Effects) expect(actions int) {
 	e.Chains = slices.Grow(e.Chains, actions)
 }
 
+// askFor has the look at a node ask for missing guests.
+func (e *Effects) askFor(id cluster.NodeID, guests []hypervisor.Guest) {
+	if e.Missing == nil {
+		e.Missing = map[cluster.NodeID][]hypervisor.Guest{}
+	}
+	e.Missing[id] = append(e.Missing[id], guests...)
+}
+
 // Append adds the effects of a later [Executor.Flush].
 func (e *Effects) Append(later *Effects) {
 	e.Step.Append(&later.Step)
 	e.Chains = append(e.Chains, later.Chains...)
 	e.Looks = append(e.Looks, later.Looks...)
+	for id, guests := range later.Missing {
+		e.askFor(id, guests)
+	}
 	e.LookStore = e.LookStore || later.LookStore
 	if e.Wake.IsZero() || !later.Wake.IsZero() && later.Wake.Before(e.Wake) {
 		e.Wake = later.Wake

@@ -30,22 +30,24 @@ func settings() execute.Settings {
 // harness is an executor of which a test plays the nodes, the store and the clock, and reads what
 // the executor wants.
 type harness struct {
-	t        *testing.T
-	exec     *execute.Executor
-	now      time.Time
-	calls    []hypervisor.Call // all that were wanted so far
-	answered []int             // calls that were carried out by [harness.wait]
-	obeyed   int               // so many of them were carried out by [harness.obey]
-	chains   [][]hypervisor.Call
-	steps    []journal.Step
-	looks    []cluster.NodeID // wanted since they were last asked for
-	store    hypervisor.Store
-	looking  bool                   // at the store
-	storeErr error                  // of looks at the store
-	watched  map[cluster.NodeID]int // how often each node was looked at; the store is ""
-	copies   map[cluster.NodeID][]hypervisor.Copy
-	dead     map[cluster.NodeID]bool                // do not answer
-	endings  map[cluster.NodeID][]hypervisor.Ending // may be nil
+	t         *testing.T
+	exec      *execute.Executor
+	now       time.Time
+	calls     []hypervisor.Call // all that were wanted so far
+	answered  []int             // calls that were carried out by [harness.wait]
+	obeyed    int               // so many of them were carried out by [harness.obey]
+	chains    [][]hypervisor.Call
+	steps     []journal.Step
+	looks     []cluster.NodeID // wanted since they were last asked for
+	store     hypervisor.Store
+	looking   bool                   // at the store
+	storeErr  error                  // of looks at the store
+	watched   map[cluster.NodeID]int // how often each node was looked at; the store is ""
+	copies    map[cluster.NodeID][]hypervisor.Copy
+	dead      map[cluster.NodeID]bool                 // do not answer
+	endings   map[cluster.NodeID][]hypervisor.Ending  // may be nil
+	exits     map[hypervisor.Guest]cluster.ExitStatus // what the consoles of missing guests say; may be nil
+	absentees map[cluster.NodeID][]hypervisor.Guest   // to ask for in the looks
 }
 
 // world is what an executor starts from: nodes a, b and c of 4 CPU and 4 GiB.
@@ -134,6 +136,9 @@ func (d *harness) flush() {
 	}
 	d.published()
 	d.looks = append(d.looks, effects.Looks...)
+	if effects.Missing != nil {
+		d.absentees = effects.Missing
+	}
 	d.looking = d.looking || effects.LookStore
 }
 
@@ -160,7 +165,16 @@ func (d *harness) settle() {
 				d.exec.Looked(d.now, node, hypervisor.View{}, hypervisor.ErrUnreachable)
 				continue
 			}
-			d.exec.Looked(d.now, node, hypervisor.View{Node: node, Copies: d.copies[node], Endings: d.endings[node]}, nil)
+			view := hypervisor.View{Node: node, Copies: d.copies[node], Endings: slices.Clone(d.endings[node])}
+			for _, g := range d.absentees[node] {
+				if status, ok := d.exits[g]; ok {
+					view.Endings = append(view.Endings, hypervisor.Ending{
+						VM: g.VM, Stamp: hypervisor.Stamp{Incarnation: g.Incarnation}, Cause: hypervisor.CauseShutdown, Exit: status,
+					})
+				}
+			}
+			delete(d.absentees, node)
+			d.exec.Looked(d.now, node, view, nil)
 		}
 		if d.looking {
 			d.looking = false

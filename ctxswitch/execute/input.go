@@ -101,9 +101,31 @@ func (in *inputs) absent(p *gangState, rank int, missing bool) time.Duration {
 	}
 	t := p.memberOf(rank)
 	if t.absent.IsZero() {
-		t.absent = in.now
+		t.absent, t.asked = in.now, in.nodes.tick
+		for _, n := range in.askable(p, rank) {
+			in.nodes.ask(n, hypervisor.Guest{VM: p.job.VMs[rank].ID, Incarnation: p.rec.Incarnation})
+		}
 	}
-	return in.now.Sub(t.absent)
+	since := in.now.Sub(t.absent)
+	for _, n := range in.askable(p, rank) {
+		if n.asOf <= t.asked { // the console may still tell how the guest ended
+			return min(since, in.settings.Limits.DepartureGrace-1)
+		}
+	}
+	return since
+}
+
+// askable returns the nodes where a copy of a member may be that can be asked for it.
+func (in *inputs) askable(p *gangState, rank int) (list []*node) {
+	if in.settings.Limits.DepartureGrace == 0 || !p.rec.Phase.HasCopies() {
+		return nil // nothing is waited for
+	}
+	for _, name := range in.possibleNodes(p, rank) {
+		if n, known := in.nodes.byID[name]; known && !n.provenEmpty() {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // verbs are those of the calls that make the jobs on copies.

@@ -20,6 +20,7 @@ type memberState struct {
 	noRoom  bool      // the last call that was wanted was refused for want of room or power
 
 	absent time.Time // since when no copy is seen where one should be; zero when one is
+	asked  uint64    // logical time after which looks ask for the guest since then
 	tuning tuning
 
 	openCalls map[cluster.NodeID]int    // calls under way on a node

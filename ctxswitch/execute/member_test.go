@@ -217,6 +217,40 @@ func TestWordIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A guest that left unseen, at a start or on a silent node, has ended with the exit status on its console,
+// if that is of its own incarnation; otherwise it is lost.
+func TestMissingGuestsTell(t *testing.T) {
+	set := settings()
+	set.Limits.DepartureGrace = 5 * time.Second
+	for name, tt := range map[string]struct {
+		told hypervisor.Guest
+		want string // in an event
+	}{
+		"told":                  {hypervisor.Guest{VM: cluster.VMID{VJob: 1}, Incarnation: 1}, "vjob 1 has failed: the work of VM 1.0 ended with exit code 3"},
+		"by an earlier guest":   {hypervisor.Guest{VM: cluster.VMID{VJob: 1}, Incarnation: 0}, "lost: "},
+		"by a guest of another": {hypervisor.Guest{VM: cluster.VMID{VJob: 2}, Incarnation: 1}, "lost: "},
+	} {
+		for _, silent := range []bool{true, false} {
+			l := world(job(1, 1, cluster.Running))
+			l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+			d := newHarness(t, set, l)
+			d.exits = map[hypervisor.Guest]cluster.ExitStatus{tt.told: cluster.Exited(3)}
+			if silent {
+				d.settle()
+				d.dead["a"] = true
+				d.pass(time.Minute)
+				d.isIn(gang.Active)
+				d.dead["a"] = false
+			}
+			d.gone(1, 0, "a")
+			d.pass(time.Minute)
+			if d.told(tt.want) != 1 {
+				t.Errorf("%s, silent %t: the events do not say %q", name, silent, tt.want)
+			}
+		}
+	}
+}
+
 // A job on a copy that lasts twice as long as a call of its kind may is aborted; the time
 // before the start of the scheduler does not count.
 func TestLateJobsAreAborted(t *testing.T) {

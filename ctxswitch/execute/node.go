@@ -40,8 +40,9 @@ type looks struct {
 	alarmed   bool      // that it does not answer
 
 	looking   bool
-	lookBegan uint64 // logical time of the look under way
-	lookAgain bool   // something happened since it began
+	lookBegan uint64             // logical time of the look under way
+	lookAgain bool               // something happened since it began
+	missing   []hypervisor.Guest // to ask for in the next look
 }
 
 // lastView is what the last look at a node that succeeded showed.

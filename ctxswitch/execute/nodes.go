@@ -85,6 +85,16 @@ func (ns *nodes) look(n *node) {
 	ns.tick++
 	n.looking, n.lookBegan, n.lookAgain = true, ns.tick, false
 	ns.out.Looks = append(ns.out.Looks, n.ID)
+	if len(n.missing) > 0 {
+		ns.out.askFor(n.ID, n.missing)
+		n.missing = nil
+	}
+}
+
+// ask has the next look at a node ask for a missing guest.
+func (ns *nodes) ask(n *node, g hypervisor.Guest) {
+	n.missing = append(n.missing, g)
+	ns.look(n)
 }
 
 // hint looks at a node on which something may have changed.

@@ -78,6 +78,17 @@ func (p *Phase) UnmarshalText(b []byte) error {
 // Stable reports whether the phase is one in which nothing is under way.
 func (p Phase) Stable() bool { return p == Absent || p == Active || p == Paused || p == Saved }
 
+// HasCopies reports whether each member that takes part has a copy, or is being booted. In other phases it may be an
+// image, or nothing.
+func (p Phase) HasCopies() bool {
+	switch p {
+	case Creating, Active, Pausing, Paused, Shifting, Resuming, Moving:
+		return true
+	default:
+		return false
+	}
+}
+
 // Record is all that is durable about the gang of one vjob. Its members never change: what
 // changes makes another record, so those that have not begun may share them.
 type Record struct {

@@ -93,10 +93,8 @@ func (t *turn) clearStale() {
 // booted or a node is silent. The functions of the other phases named here rely on it: pausing,
 // keepCopies and moving read own[0] unchecked.
 func (t *turn) noteEndings() bool {
-	switch t.rec.Phase {
-	case Creating, Active, Pausing, Paused, Shifting, Resuming, Moving:
-	default:
-		return false // no copy is normal here: it may be an image, or nothing
+	if !t.rec.Phase.HasCopies() {
+		return false
 	}
 	unclear := false
 	for rank := range t.rec.Members {

@@ -140,7 +140,7 @@ func (d *Driver) node(node cluster.NodeID) (*node, error) {
 }
 
 // Look lists everything on one node.
-func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View, error) {
+func (d *Driver) Look(ctx context.Context, node cluster.NodeID, missing ...hypervisor.Guest) (hypervisor.View, error) {
 	n, err := d.node(node)
 	if err != nil {
 		return hypervisor.View{}, err
@@ -152,6 +152,7 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 	if err != nil {
 		return hypervisor.View{}, fmt.Errorf("look at %s: %w", node, err)
 	}
+	n.addTold(ctx, &view, missing)
 	view.Warnings, view.Platforms = n.allWarnings(), n.platforms()
 	if i := n.inspected.Load(); i != nil {
 		view.Software = i.software

@@ -62,6 +62,11 @@ func (c Config) errorsPath(vm cluster.VMID) string {
 	return filepath.Join(c.ConsoleDir, vm.String()+".errors")
 }
 
+// guestPath is the file that says which guest of a VM was started last: see [lastGuest].
+func (c Config) guestPath(vm cluster.VMID) string {
+	return filepath.Join(c.ConsoleDir, vm.String()+".guest")
+}
+
 func (c Config) seedPath(vm cluster.VMID, s hypervisor.Stamp) string {
 	return filepath.Join(c.SeedDir, fmt.Sprintf("%s.i%d.seed.iso", vm, s.Incarnation))
 }

@@ -22,7 +22,7 @@ func (d *Driver) Sweep(ctx context.Context, live func(cluster.VJobID) bool, keep
 }
 
 // lookFunc is [Driver.Look].
-type lookFunc func(context.Context, cluster.NodeID) (hypervisor.View, error)
+type lookFunc func(context.Context, cluster.NodeID, ...hypervisor.Guest) (hypervisor.View, error)
 
 func (d *Driver) sweep(ctx context.Context, look lookFunc, live func(cluster.VJobID) bool, keepConsoles time.Duration) error {
 	seen, err := listHeld(ctx, slices.Collect(maps.Keys(d.nodes)), look)

@@ -23,7 +23,7 @@ func TestHeld(t *testing.T) {
 		"h1": {Copies: []hypervisor.Copy{{VM: vm(1)}, {VM: vm(2)}}},
 		"h2": {Copies: []hypervisor.Copy{{VM: vm(3)}}, Unmanaged: []string{"mail", "vjob-4-0", "vjob-05-0", "vjob-6-0"}},
 	}
-	look := func(_ context.Context, node cluster.NodeID) (hypervisor.View, error) {
+	look := func(_ context.Context, node cluster.NodeID, _ ...hypervisor.Guest) (hypervisor.View, error) {
 		view, answers := views[node]
 		if !answers {
 			return view, hypervisor.ErrUnreachable
@@ -83,7 +83,7 @@ func TestSweepSparesWhatNodesHold(t *testing.T) {
 	}
 	d := &Driver{cfg: b.cfg, store: *b.store, nodes: map[cluster.NodeID]*node{"h1": nil}}
 	d.files = newFileOps(1, &d.running)
-	look := func(_ context.Context, node cluster.NodeID) (hypervisor.View, error) {
+	look := func(_ context.Context, node cluster.NodeID, _ ...hypervisor.Guest) (hypervisor.View, error) {
 		return hypervisor.View{Node: node, Copies: []hypervisor.Copy{{VM: cluster.VMID{VJob: 2}}}}, nil
 	}
 	if err := d.sweep(t.Context(), look, b.live, week); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,10 +94,15 @@ func removeOld(path string, e fs.DirEntry, since time.Time) error {
 // The functions below parse the VM from the name of a file, and compare the name with the one
 // that the driver would give: this also rejects names that cannot be parsed.
 
-// consoleOwner is the VM of "12.3.console" and "12.3.errors".
+// consoleOwner is the VM of "12.3.console", "12.3.errors" and "12.3.guest", also of the temporary file of the last.
 func consoleOwner(name string) (cluster.VMID, bool) {
-	vm, _ := cluster.ParseVMID(strings.TrimSuffix(strings.TrimSuffix(name, ".console"), ".errors"))
-	return vm, name == filepath.Base(Config{}.consolePath(vm)) || name == filepath.Base(Config{}.errorsPath(vm))
+	if m := unfinished.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	vm, _ := cluster.ParseVMID(strings.TrimSuffix(name, filepath.Ext(name)))
+	return vm, slices.ContainsFunc([]string{Config{}.consolePath(vm), Config{}.errorsPath(vm), Config{}.guestPath(vm)}, func(path string) bool {
+		return name == filepath.Base(path)
+	})
 }
 
 // unfinished matches the temporary file that durably leaves when it is killed.

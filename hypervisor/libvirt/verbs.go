@@ -164,8 +164,12 @@ func (n *node) boot(ctx context.Context, call hypervisor.Call) error {
 		if err == nil {
 			return struct{}{}, cmp.Or(dom.Free(), hypervisor.ErrExists)
 		}
-		// A guest can end before the next look; then the cache has its identity.
+		// A guest can end before the next look; then the cache has its identity, or the console tells the end.
 		n.cache.expect(domain.UUID, id)
+		started := lastGuest{Incarnation: call.Stamp.Incarnation, Printed: printed}
+		if err := n.driver.files.do(ctx, func() error { return cfg.noteGuest(ctx, call.VM, started) }); err != nil {
+			return struct{}{}, err
+		}
 		return struct{}{}, change(ctx, func() error { return create(conn, text, unweighted) })
 	})
 	return err

@@ -32,6 +32,7 @@ func (x *executor) startBoot(op *operation) (time.Duration, *failure) {
 			Stage: booting, Length: d,
 		},
 	}
+	x.guests.consoles.begin(m)
 	if op.Hangs {
 		x.startHungBoot(m, op)
 		return x.random.hangTime(), nil

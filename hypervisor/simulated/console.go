@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/hypervisor"
 )
 
 // maxConsole bounds what a VM's console keeps, and what it keeps of standard error, in bytes.
@@ -20,6 +21,9 @@ type console struct {
 	Text    []byte       `json:"text"`
 	Errors  []byte       `json:"errors,omitempty"` // that were kept apart
 	Changed simTime      `json:"changed"`
+	// Guest is the incarnation of the last guest. Its output begins at Start.
+	Guest int `json:"guest,omitempty"`
+	Start int `json:"start,omitempty"`
 	// Before is, in a snapshot of changes, how much of both texts comes before these.
 	Before printed `json:"before,omitzero"`
 	saved  printed // is in the last [Cluster.Changes]
@@ -53,6 +57,21 @@ type consoles struct {
 // print appends a line to the console of a guest, with the guest's own clock.
 func (cs *consoles) print(m *machine, format string, args ...any) {
 	cs.write(m, consoleLine(m.runTime(cs.clock.now), fmt.Sprintf(format, args...)))
+}
+
+// begin notes that a guest is started, and follows on what earlier guests have printed.
+func (cs *consoles) begin(m *machine) {
+	k := cs.of(m)
+	k.Guest, k.Start = m.Memory.Stamp.Incarnation, len(k.Text)
+}
+
+// told returns the exit status that the last guest of a VM has printed, if it is the given one.
+func (cs *consoles) told(g hypervisor.Guest) cluster.ExitStatus {
+	k, ok := cs.byVM[g.VM]
+	if !ok || k.Guest != g.Incarnation {
+		return cluster.UnknownExit
+	}
+	return cluster.ReadExit(k.Text[k.Start:])
 }
 
 // write appends a text to the console of a guest.

@@ -170,8 +170,8 @@ func (d *Driver) wakeEngine() {
 
 // Look lists what a node holds. On a frozen node it waits as long as a real connection until its
 // keepalive fails.
-func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View, error) {
-	v, err := d.look(node)
+func (d *Driver) Look(ctx context.Context, node cluster.NodeID, missing ...hypervisor.Guest) (hypervisor.View, error) {
+	v, err := d.look(node, missing)
 	if !errors.Is(err, hypervisor.ErrTimeout) {
 		return v, err
 	}
@@ -179,17 +179,17 @@ func (d *Driver) Look(ctx context.Context, node cluster.NodeID) (hypervisor.View
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return d.look(node)
+		return d.look(node, missing)
 	case <-ctx.Done():
 		return v, err
 	}
 }
 
-func (d *Driver) look(node cluster.NodeID) (hypervisor.View, error) {
+func (d *Driver) look(node cluster.NodeID, missing []hypervisor.Guest) (hypervisor.View, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer d.wakeEngine()
-	v, err := d.cluster.Look(d.clock().now(), node)
+	v, err := d.cluster.Look(d.clock().now(), node, missing...)
 	for i := range v.Copies { // in real time, in which the caller measures rates
 		t := &v.Copies[i].Traffic
 		t.Sent = int64(float64(t.Sent) / d.clock().speed)

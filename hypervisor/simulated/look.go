@@ -10,7 +10,7 @@ import (
 
 // Look lists what a node holds at a time. For a frozen node it returns ErrTimeout at once: the
 // caller has the clock and decides how long it took.
-func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, error) {
+func (c *Cluster) Look(now time.Time, node cluster.NodeID, missing ...hypervisor.Guest) (hypervisor.View, error) {
 	c.advance(now)
 	n, ok := c.nodes.byID[node]
 	if !ok {
@@ -32,6 +32,16 @@ func (c *Cluster) Look(now time.Time, node cluster.NodeID) (hypervisor.View, err
 			VM: m.VM, Stamp: m.Memory.Stamp, State: m.State, Job: n.shownJob(m), Size: m.Memory.Spec.Reserved,
 			CPU: m.Demand, CPUTime: m.CPUTime, Memory: m.workingSet(), Traffic: hypervisor.Traffic{Sent: m.Sent}, Cap: m.Cap, Weight: m.weight(), Lock: c.nodes.locks && !m.Unlocked, Hardware: m.Memory.Hardware,
 		})
+	}
+	for _, g := range missing {
+		held := n.copies[g.VM] != nil || slices.ContainsFunc(n.endings, func(e hypervisor.Ending) bool {
+			return e.VM == g.VM && e.Stamp.Incarnation == g.Incarnation
+		})
+		if status := c.guests.consoles.told(g); !held && status.Known() {
+			v.Endings = append(v.Endings, hypervisor.Ending{
+				VM: g.VM, Stamp: hypervisor.Stamp{Incarnation: g.Incarnation}, Cause: hypervisor.CauseShutdown, Exit: status, At: now,
+			})
+		}
 	}
 	return v, nil
 }

@@ -279,7 +279,7 @@ func (s *Shell) commit(step journal.Step) bool {
 func (s *Shell) look(effects scheduler.Effects) (more bool) {
 	for _, node := range effects.Looks {
 		if s.later(func() {
-			view, err := s.cfg.Cluster.Look(s.now, node)
+			view, err := s.cfg.Cluster.Look(s.now, node, effects.Missing[node]...)
 			s.reports(func() { s.core.Looked(s.now, node, view, err) })
 		}) {
 			more = true

@@ -31,6 +31,7 @@ var lifeCases = []caseOf{
 		needs: func(h *Harness) bool { return len(h.Unmanaged) > 0 }, run: unmanaged,
 	},
 	{name: "guests tell how their work ended", note: "exit status", run: exitStatuses},
+	{name: "the console of a missing guest tells its end", note: "without an event", run: missingGuests},
 	{name: "hints arrive", note: "events", run: hints},
 	{name: "deadline", note: "the call goes on", run: deadline},
 }
@@ -213,6 +214,45 @@ func exitStatuses(b *caseRun) {
 	if got := last(); got != cluster.UnknownExit {
 		b.Errorf("a guest that is shut down: exit status %q, want unknown", got)
 	}
+}
+
+// missingGuests looks at another node, which knows of no event, and asks for guests that have left.
+func missingGuests(b *caseRun) {
+	told := func(incarnation int) (list []hypervisor.Ending) {
+		guest := hypervisor.Guest{VM: b.vm(0), Incarnation: incarnation}
+		ctx, cancel := context.WithTimeout(context.Background(), b.h.CallTimeout)
+		defer cancel()
+		v, err := b.h.Driver.Look(ctx, b.node(1), guest)
+		if err != nil {
+			b.Fatalf("look: %v", err)
+		}
+		return slices.DeleteFunc(slices.Clone(v.Endings), func(e hypervisor.Ending) bool { return e.VM != guest.VM })
+	}
+	silent := func(incarnation int, when string) {
+		b.Helper()
+		if list := told(incarnation); len(list) > 0 {
+			b.Errorf("incarnation %d, %s: %v, want no ending", incarnation, when, list)
+		}
+	}
+	c := b.booting(0, 0, b.h.Life)
+	c.Machine = b.h.Machine(Guest{VM: c.VM, Members: 1, Memory: b.h.Memory, Lives: b.h.Life, Exit: 3})
+	silent(stamp.Incarnation, "before it is started")
+	b.must(c)
+	b.becomes(0, "")
+	b.until("the status on the console", func() (string, bool) {
+		list := told(stamp.Incarnation)
+		return fmt.Sprint(list), len(list) == 1 && list[0].Cause == hypervisor.CauseShutdown && list[0].Exit == cluster.Exited(3) &&
+			list[0].Stamp.Incarnation == stamp.Incarnation
+	})
+	silent(stamp.Incarnation+1, "after an earlier one")
+	again := b.booting(0, 0, 0)
+	again.Stamp.Incarnation++
+	b.must(again)
+	silent(stamp.Incarnation+1, "while it runs")
+	b.must(b.call(hypervisor.Destroy, 0, b.node(0)))
+	b.becomes(0, "")
+	silent(stamp.Incarnation+1, "after it was destroyed")
+	silent(stamp.Incarnation, "after a later one")
 }
 
 func guestAsked(b *caseRun) {
