@@ -2,6 +2,7 @@ package solve
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -30,11 +31,12 @@ const (
 	maxFills     = 4       // placements of all VMs that are tried
 	fillSteps    = 100_000 // of such a placement, for each node
 	repackSteps  = 10_000  // of a placement of the VMs on some nodes
-	heat         = 15      // mean thousandths of its value by which a placement may become worse
+	heat         = 600     // thousandths of the mean value of a node by which a placement may become worse, in the mean
 	maxAge       = 400     // neighbourhoods without a better placement before the walk goes back
 )
 
-// newFullness returns nil if there is ample room, or the cluster is small.
+// newFullness returns nil if there is ample room, or the cluster is small, or most VMs
+// are of a few sizes: then places can be exchanged, and the other searches do better.
 func newFullness(s *search) *fullness {
 	scarce := false
 	if len(s.OpenNodes) <= smallCluster {
@@ -51,7 +53,7 @@ func newFullness(s *search) *fullness {
 		}
 		scarce = scarce || free >= 0 && free <= room/1000*scarceShare
 	}
-	if !scarce {
+	if !scarce || 2*s.sizes() < len(s.Wanted) {
 		return nil
 	}
 	p := &fill.Problem{
@@ -64,6 +66,15 @@ func newFullness(s *search) *fullness {
 		}
 	}
 	return &fullness{Problem: p, lowest: math.MaxInt64, fills: maxFills}
+}
+
+// sizes returns how many different demands the VMs have.
+func (s *search) sizes() int {
+	seen := map[string]bool{}
+	for _, vm := range s.Wanted {
+		seen[fmt.Sprint(s.Next[vm*s.Dims:(vm+1)*s.Dims])] = true
+	}
+	return len(seen)
 }
 
 // waitFor returns what it costs that arrivals on a node wait for those that leave, if these need not wait
@@ -161,7 +172,7 @@ func (s *search) repackNodes(improvable []int) (better bool) {
 	nodes, before := s.related(improvable), s.Value()
 	more := int64(0)
 	if s.rng.IntN(2) == 0 {
-		more = int64(s.rng.ExpFloat64() * float64(before) / 1000 * heat)
+		more = int64(s.rng.ExpFloat64() * heat * float64(before) / float64(1000*len(s.OpenNodes)))
 		s.avoidPlace(improvable, nodes)
 	}
 	placed := fill.Repack(s.full.Problem, s.NodeOf, nodes, more, s.rng, repackSteps)
