@@ -2,6 +2,7 @@ package solve
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -20,23 +21,31 @@ type fullness struct {
 	*fill.Problem
 	lowest int64 // the least value of a placement so far
 	age    int   // neighbourhoods since then
+	vain   int   // neighbourhoods of the other kind in a row that were not better
 	fills  int   // how often all nodes may still be filled
 }
 
 // Bounds of the search in full clusters.
 const (
 	scarceShare  = 50      // thousandths of the room that are free at the end at most
+	largeCluster = 100     // nodes of more than which repacking is too slow, unless they are full
+	fullShare    = 5       // scarceShare in large clusters
 	smallCluster = 6       // nodes of which the other searches try nearly all placements
 	maxFills     = 4       // placements of all VMs that are tried
 	fillSteps    = 100_000 // of such a placement, for each node
 	repackSteps  = 10_000  // of a placement of the VMs on some nodes
-	heat         = 15      // mean thousandths of its value by which a placement may become worse
+	heat         = 600     // thousandths of the mean value of a node by which a placement may become worse, in the mean
+	maxVain      = 4       // neighbourhoods of the other kind in vain, for each node, before nodes are repacked
 	maxAge       = 400     // neighbourhoods without a better placement before the walk goes back
 )
 
-// newFullness returns nil if there is ample room, or the cluster is small.
+// newFullness returns nil if there is ample room, or the cluster is small, or most VMs
+// are of a few sizes: then places can be exchanged, and the other searches do better.
 func newFullness(s *search) *fullness {
-	scarce := false
+	scarce, share := false, int64(scarceShare)
+	if len(s.OpenNodes) > largeCluster {
+		share = fullShare
+	}
 	if len(s.OpenNodes) <= smallCluster {
 		return nil
 	}
@@ -49,9 +58,9 @@ func newFullness(s *search) *fullness {
 		for _, vm := range s.Wanted {
 			free -= s.Next[vm*s.Dims+d]
 		}
-		scarce = scarce || free >= 0 && free <= room/1000*scarceShare
+		scarce = scarce || free >= 0 && free <= room/1000*share
 	}
-	if !scarce {
+	if !scarce || 4*s.sizes() < len(s.Wanted) {
 		return nil
 	}
 	p := &fill.Problem{
@@ -64,6 +73,26 @@ func newFullness(s *search) *fullness {
 		}
 	}
 	return &fullness{Problem: p, lowest: math.MaxInt64, fills: maxFills}
+}
+
+// tried counts a neighbourhood of the other kind, which is faster and finds as much until little is left to find.
+func (f *fullness) tried(better bool) {
+	switch {
+	case f == nil:
+	case better:
+		f.vain = 0
+	default:
+		f.vain++
+	}
+}
+
+// sizes returns how many different demands the VMs have.
+func (s *search) sizes() int {
+	seen := map[string]bool{}
+	for _, vm := range s.Wanted {
+		seen[fmt.Sprint(s.Next[vm*s.Dims:(vm+1)*s.Dims])] = true
+	}
+	return len(seen)
 }
 
 // waitFor returns what it costs that arrivals on a node wait for those that leave, if these need not wait
@@ -161,7 +190,7 @@ func (s *search) repackNodes(improvable []int) (better bool) {
 	nodes, before := s.related(improvable), s.Value()
 	more := int64(0)
 	if s.rng.IntN(2) == 0 {
-		more = int64(s.rng.ExpFloat64() * float64(before) / 1000 * heat)
+		more = int64(s.rng.ExpFloat64() * heat * float64(before) / float64(1000*len(s.OpenNodes)))
 		s.avoidPlace(improvable, nodes)
 	}
 	placed := fill.Repack(s.full.Problem, s.NodeOf, nodes, more, s.rng, repackSteps)

@@ -15,7 +15,7 @@ func TestFullClusters(t *testing.T) {
 	for seed := range uint64(4) {
 		in := planted.New(planted.Options{Nodes: 40, Fill: 1, Seed: seed})
 		run := func() *solve.Result {
-			r, err := solve.Solve(in, solve.Options{Seed: seed, Workers: 2, Iterations: 256})
+			r, err := solve.Solve(in, solve.Options{Seed: seed, Workers: 2, Iterations: 64})
 			if err != nil {
 				t.Fatal(err)
 			}

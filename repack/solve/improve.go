@@ -50,7 +50,7 @@ func (s *search) breaksSoftRule(vm int) bool {
 
 // tryNeighbourhood tries one neighbourhood and keeps it if it is not worse.
 func (s *search) tryNeighbourhood(improvable []int) (better bool) {
-	if s.full != nil && s.complete() && s.rng.IntN(4) > 0 {
+	if s.full != nil && s.full.vain >= maxVain*len(s.OpenNodes) && s.complete() && s.rng.IntN(4) > 0 {
 		return s.repackNodes(improvable)
 	}
 	before := s.Value()
@@ -62,6 +62,7 @@ func (s *search) tryNeighbourhood(improvable []int) (better bool) {
 	s.Recording = false
 	s.RefreshDelays(s.TouchedNodes()...)
 	after := s.Value()
+	s.full.tried(after < before)
 	if after > before {
 		s.Undo()
 		return false
