@@ -8,9 +8,9 @@ import (
 )
 
 // comprehensive reports whether a search leaves no plan out. It does so with VMs that change places in no
-// time, with VMs that stay and both grow and shrink, and where a watch is stricter than its rule, more
-// nodes are on at first than may be, or VMs that end a migration together have more rules on time; and where
-// a node is over its capacity at first, unless it may remain so.
+// time; with VMs that stay and both grow and shrink, or that grow while soft rules look at whole plans; where
+// a watch is stricter than its rule, more nodes are on at first than may be, or VMs that end a migration
+// together have more rules on time; and where a node is over its capacity at first, unless it may remain so.
 func (e *search) comprehensive() bool {
 	if !e.loose && len(e.In.Overloaded()) > 0 {
 		return false
@@ -24,7 +24,7 @@ func (e *search) comprehensive() bool {
 		v := &m.In.VMs[vm]
 		switch {
 		case !v.Keeps():
-		case v.Grows() && shrinks(v):
+		case v.Grows() && (shrinks(v) || e.Uncounted):
 			return false
 		case v.Takes.Migrate == 0:
 			quick++
