@@ -8,7 +8,8 @@ import (
 )
 
 // comprehensive reports whether a search leaves no plan out. It does so with VMs that change places in no
-// time; with VMs that stay and both grow and shrink, or that grow while soft rules look at whole plans; where
+// time; with VMs that stay and both grow and shrink; where soft rules look at whole plans, with VMs that stay
+// and grow, and with nodes that may be switched just for such a rule; where
 // a watch is stricter than its rule, more nodes are on at first than may be, or VMs that end a migration
 // together have more rules on time; and where a node is over its capacity at first, unless it may remain so.
 func (e *search) comprehensive() bool {
@@ -17,6 +18,9 @@ func (e *search) comprehensive() bool {
 	}
 	m := e.Problem
 	if slices.ContainsFunc(m.Limits, func(l problem.OnlineLimit) bool { return l.Always && online(m, l.Nodes) > l.Most }) {
+		return false
+	}
+	if e.Uncounted && slices.ContainsFunc(m.In.Nodes, func(n repack.Node) bool { return n.Want == repack.AnyState }) {
 		return false
 	}
 	quick := 0
