@@ -91,10 +91,10 @@ func componentsOf(m *problem.Problem) []*component {
 		return nil
 	}
 	joined := newForest(len(m.In.Nodes))
-	any := make([]int, len(m.In.VMs)) // a node on which each VM may be
-	for vm := range any {
+	at := make([]int, len(m.In.VMs)) // a node on which each VM may be
+	for vm := range at {
 		v := &m.In.VMs[vm]
-		any[vm] = v.Host
+		at[vm] = v.Host
 		if v.Stays || v.Want != repack.Running {
 			continue
 		}
@@ -102,10 +102,10 @@ func componentsOf(m *problem.Problem) []*component {
 			return nil
 		}
 		m.BannedAlways[vm].EachOutside(len(m.In.Nodes), func(n int) {
-			if any[vm] == repack.Nowhere {
-				any[vm] = n
+			if at[vm] == repack.Nowhere {
+				at[vm] = n
 			}
-			joined.join(any[vm], n)
+			joined.join(at[vm], n)
 		})
 	}
 	of := map[int]*component{}
@@ -122,7 +122,7 @@ func componentsOf(m *problem.Problem) []*component {
 	if len(list) == 1 {
 		return nil
 	}
-	for vm, n := range any {
+	for vm, n := range at {
 		if n != repack.Nowhere {
 			c := of[joined.root(n)]
 			c.vms = append(c.vms, vm)

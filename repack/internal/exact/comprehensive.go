@@ -8,10 +8,14 @@ import (
 )
 
 // comprehensive reports whether a search leaves no plan out. It does so with VMs that change places in no
-// time, with VMs that stay and both grow and shrink, and where a watch is stricter than its rule, more
-// nodes are on at first than may be, or VMs that end a migration together have more rules on time; and where
-// a node is over its capacity at first, unless it may remain so.
+// time; with VMs that stay and both grow and shrink; where soft rules look at whole plans, with VMs that stay
+// and grow, and with nodes that may be switched just for such a rule; where
+// a watch is stricter than its rule, more nodes are on at first than may be, or VMs that end a migration
+// together have more rules on time; and where a node is over its capacity at first, unless it may remain so.
 func (e *search) comprehensive() bool {
+	if e.slots { // tests/tiny has found better plans in rare cases
+		return false
+	}
 	if !e.loose && len(e.In.Overloaded()) > 0 {
 		return false
 	}
@@ -19,12 +23,15 @@ func (e *search) comprehensive() bool {
 	if slices.ContainsFunc(m.Limits, func(l problem.OnlineLimit) bool { return l.Always && online(m, l.Nodes) > l.Most }) {
 		return false
 	}
+	if e.Uncounted && slices.ContainsFunc(m.In.Nodes, func(n repack.Node) bool { return n.Want == repack.AnyState }) {
+		return false
+	}
 	quick := 0
 	for vm := range m.In.VMs {
 		v := &m.In.VMs[vm]
 		switch {
 		case !v.Keeps():
-		case v.Grows() && shrinks(v):
+		case v.Grows() && (shrinks(v) || e.Uncounted):
 			return false
 		case v.Takes.Migrate == 0:
 			quick++

@@ -117,7 +117,11 @@ func (e *search) idles(x *state) bool {
 		return false // noticed at the first instant
 	}
 	for vm := range x.vms {
-		if v, w := &e.In.VMs[vm], &x.vms[vm]; v.Want != repack.Running && !(e.slots && v.Want == repack.Sleeping) && w.state == repack.Running && e.free(&repack.Action{VM: vm, From: int(w.at), To: repack.Nowhere}) {
+		v, w := &e.In.VMs[vm], &x.vms[vm]
+		if v.Want == repack.Running || w.state != repack.Running || e.slots && v.Want == repack.Sleeping {
+			continue
+		}
+		if e.free(&repack.Action{VM: vm, From: int(w.at), To: repack.Nowhere}) {
 			return true
 		}
 	}
