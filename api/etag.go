@@ -83,11 +83,11 @@ func entityTag(rev revision.Revision, data []byte) string {
 
 // known reports whether the caller has the answer with a tag.
 func known(r *http.Request, tag string) bool {
-	tags, any, err := entityTags(r, "If-None-Match")
+	tags, all, err := entityTags(r, "If-None-Match")
 	if err != nil {
 		return false // the condition is ignored, as of a cache that is broken
 	}
-	if any {
+	if all {
 		return true
 	}
 	for _, t := range tags {
@@ -98,16 +98,16 @@ func known(r *http.Request, tag string) bool {
 	return false
 }
 
-// entityTags reads a list of tags, without their quotes; any is that of "*". Intermediaries that compress answers make tags
+// entityTags reads a list of tags, without their quotes; all is that of "*". Intermediaries that compress answers make tags
 // weak, so weak ones count like others.
-func entityTags(r *http.Request, header string) (tags []string, any bool, err error) {
+func entityTags(r *http.Request, header string) (tags []string, all bool, err error) {
 	for _, line := range r.Header.Values(header) {
 		for part := range strings.SplitSeq(line, ",") {
 			part = strings.TrimSpace(part)
 			text := strings.TrimPrefix(part, "W/")
 			switch {
 			case part == "*":
-				any = true
+				all = true
 			case len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"':
 				tags = append(tags, text[1:len(text)-1])
 			default:
@@ -115,7 +115,7 @@ func entityTags(r *http.Request, header string) (tags []string, any bool, err er
 			}
 		}
 	}
-	return tags, any, nil
+	return tags, all, nil
 }
 
 // condition reads what a caller requires of the thing that a request changes.
@@ -124,13 +124,13 @@ func (e *Endpoint) condition(r *http.Request) (c revision.Condition, err error) 
 		return c, nil
 	}
 	if r.Header.Get("If-None-Match") != "" {
-		_, any, err := entityTags(r, "If-None-Match")
+		_, all, err := entityTags(r, "If-None-Match")
 		switch {
 		case err != nil:
 			return c, err
 		case e.Preconditions != ConditionalMake:
 			return c, cluster.Fault("If-None-Match", "this request does not take it; repeat it without")
-		case !any:
+		case !all:
 			return c, cluster.Fault("If-None-Match", "a change takes * only, which creates what does not exist; to change what exists send If-Match")
 		}
 		c.Absent = true
@@ -138,7 +138,7 @@ func (e *Endpoint) condition(r *http.Request) (c revision.Condition, err error) 
 	if r.Header.Get("If-Match") == "" {
 		return c, nil
 	}
-	tags, any, err := entityTags(r, "If-Match")
+	tags, all, err := entityTags(r, "If-Match")
 	switch {
 	case err != nil:
 		return c, err
@@ -148,7 +148,7 @@ func (e *Endpoint) condition(r *http.Request) (c revision.Condition, err error) 
 		return c, cluster.Fault("If-Match", "given beside If-None-Match, want one of the two")
 	}
 	c.Exists = true
-	if !any {
+	if !all {
 		c.OneOf = []revision.Revision{}
 		for _, tag := range tags {
 			rev, _, _ := strings.Cut(tag, ".")

@@ -179,24 +179,6 @@ func (l *fakeScheduler) statuses() scheduler.Statuses {
 	return l.snap.VJobs.(scheduler.Statuses) //nolint:forcetypeassert // the fixture makes it
 }
 
-// console has the same text for every VM of rank 0.
-type console struct{}
-
-func (console) Errors(_ context.Context, vm cluster.VMID) (io.ReadCloser, error) {
-	return nil, fmt.Errorf("standard error of %s: %w", vm, cluster.ErrNotFound)
-}
-
-func (console) Console(_ context.Context, vm cluster.VMID) (io.ReadCloser, error) {
-	if vm.Rank != 0 {
-		return nil, fmt.Errorf("console of %s: %w", vm, cluster.ErrNotFound)
-	}
-	return io.NopCloser(strings.NewReader("one\ntwo\nthree\n")), nil
-}
-
-type catalogue []wire.Image
-
-func (c catalogue) Images(context.Context) ([]wire.Image, error) { return c, nil }
-
 // fixture is a server over a real database, with accounts for every role.
 type fixture struct {
 	*api.Server

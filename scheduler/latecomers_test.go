@@ -29,7 +29,7 @@ func (r *rig) submitted(job *cluster.VJob) (why string) {
 	return r.core.Snapshot().VJob(job.ID).Reason
 }
 
-// After a decision that took a second, a vjob that certainly waits is told so at once and makes nothing happen soon; one
+// After a decision that took a second, a vjob that certainly waits has that verdict at once and makes nothing happen soon; one
 // that may start, or that comes with any other change, does.
 func TestLatecomers(t *testing.T) {
 	const (
@@ -159,7 +159,8 @@ func TestLatecomersAreJudgedAsByADecision(t *testing.T) {
 					continue
 				}
 				putOff++
-				if after := r.core.Snapshot().VJob(id).Reason; len(r.plans) > before && !moves(r.plans[before:]) && !(job.Priority > 0 && startsOthers(r.plans[before:], id)) {
+				mayStartOthers := job.Priority > 0 && startsOthers(r.plans[before:], id)
+				if after := r.core.Snapshot().VJob(id).Reason; len(r.plans) > before && !mayStartOthers && !moves(r.plans[before:]) {
 					t.Fatalf("%s: vjob %d %s; then it %s, with plan %+v", policy.Name(), id, why, after, r.plans[before].Plan.Gangs)
 				}
 			}

@@ -1,15 +1,11 @@
 package libvirt
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
-	"slices"
-	"time"
 
 	"vjob/cluster"
 	"vjob/hypervisor"
@@ -52,26 +48,4 @@ func (c Config) told(g hypervisor.Guest) (cluster.ExitStatus, error) {
 		return cluster.UnknownExit, nil
 	}
 	return c.exitStatus(g.VM, last.Printed)
-}
-
-// addTold adds the endings that the consoles of missing guests tell to a view. A guest whose files cannot be read has
-// told nothing.
-func (n *node) addTold(ctx context.Context, view *hypervisor.View, missing []hypervisor.Guest) {
-	for _, g := range missing {
-		_, held := view.Copy(g.VM)
-		if held || slices.ContainsFunc(view.Endings, func(e hypervisor.Ending) bool {
-			return e.VM == g.VM && e.Stamp.Incarnation == g.Incarnation
-		}) {
-			continue
-		}
-		status, err := runFileOp(ctx, n.driver.files, func() (cluster.ExitStatus, error) { return n.driver.cfg.told(g) })
-		if err != nil {
-			n.driver.log.LogAttrs(ctx, slog.LevelWarn, "exit status not read", slog.String("vm", g.VM.String()), slog.String("error", err.Error()))
-		}
-		if status.Known() {
-			view.Endings = append(view.Endings, hypervisor.Ending{
-				VM: g.VM, Stamp: hypervisor.Stamp{Incarnation: g.Incarnation}, Cause: hypervisor.CauseShutdown, Exit: status, At: time.Now(),
-			})
-		}
-	}
 }

@@ -23,7 +23,7 @@ type Revision string
 func Of(parts ...any) Revision {
 	h := sha256.New()
 	for _, part := range parts {
-		fmt.Fprintf(h, "%v\x00", part)
+		_, _ = fmt.Fprintf(h, "%v\x00", part) // a hash takes all
 	}
 	return Revision(hex.EncodeToString(h.Sum(nil)[:8]))
 }

@@ -84,7 +84,7 @@ func (c *component) cost(m *problem.Problem, plan []repack.Action) (sum int64) {
 	return sum
 }
 
-// componentsOf returns the components of a problem whose rules are all on single VMs; nil if there are others,
+// componentsOf returns the components of a problem with rules on single VMs only; nil if there are others,
 // or all is one component.
 func componentsOf(m *problem.Problem) []*component {
 	if len(m.Guards)+len(m.Watches)+len(m.Gates)+len(m.Limits)+len(m.Deadlines)+len(m.SyncSets) > 0 || m.Uncounted || slices.Max(m.MigrationPenalty) > 0 {

@@ -50,7 +50,8 @@ func TestOutputFiles(t *testing.T) {
 		{[]string{"-d", folder + "/c", "-O", "../d.%jobid%", "echo out"}, "d.#", "c/OAR.#.stderr", "", "out\n", ""},
 		{[]string{"-O", "run.out", "echo out"}, "run-#.out", "OAR.#.stderr", "stdout: run.out becomes run-%j.out, each job has a file of its own", "out\n", ""},
 		{
-			[]string{"-O", "/tmp/%jobid%", "echo out"}, "", "OAR.#.stderr",
+			[]string{"-O", "/tmp/%jobid%", "echo out"},
+			"", "OAR.#.stderr",
 			"stdout: /tmp/%jobid% is not below " + folder + ", where your output files are kept: name a file there, or leave out the directory; only a VM that has the directory writes the file", "", "",
 		},
 		{[]string{"-E", ".profile", "echo out"}, "OAR.#.stdout", "OAR.#.stdout", "stderr: .profile has a name that begins with a dot", "out\n", "out\n"},

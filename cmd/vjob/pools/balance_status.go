@@ -43,7 +43,7 @@ func writeBalance(a *cli.App, b *wire.Balance) error {
 		return err
 	}
 	_, err := fmt.Fprintf(a.Out, "searched   %s, next %s\nimbalance  %.3f → %.3f: %s\nmoved      %s since the daemon was started\n\n",
-		display.Moment(b.At), display.Moment(b.NextAt), b.Imbalance, b.ImbalanceAfter, display.Clean(b.Why), cluster.Count(int(b.VMsMoved), "VM"))
+		display.Moment(b.At), display.Moment(b.NextAt), b.Imbalance, b.ImbalanceAfter, display.Clean(b.Why), cluster.Count(b.VMsMoved, "VM"))
 	if err != nil {
 		return err
 	}

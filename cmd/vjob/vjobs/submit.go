@@ -62,9 +62,9 @@ func submitCommand(a *cli.App) *cobra.Command {
 
 // ReadFile returns what `vjob submit FILE` submits, of a vjob file or a script.
 func ReadFile(ctx context.Context, a *cli.App, name string) (wire.Submission, error) {
-	cmd, f := newSubmit(a) //nolint:contextcheck // the command has it
+	cmd, f := newSubmit(a)
 	cmd.SetContext(ctx)
-	return f.read(a, cmd, []string{name}) //nolint:contextcheck // the command has it
+	return f.read(a, cmd, []string{name})
 }
 
 // newSubmit returns the command, and what its flags are read into.

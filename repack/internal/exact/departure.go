@@ -21,7 +21,7 @@ const (
 	remainder // of one that shrinks and then leaves
 )
 
-// rounds is how often the departures of VMs are delayed by those for whose room they wait.
+// rounds is how often the departures of VMs are delayed by those that leave room for them.
 const rounds = 3
 
 // departures finds when VMs leave their nodes at the earliest. A VM that migrates waits until some node

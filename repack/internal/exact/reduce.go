@@ -17,7 +17,7 @@ import (
 
 // news is what has ended at the instant of a state.
 type news struct {
-	vms   uint16 // VMs whose actions have ended
+	vms   uint16 // VMs without actions that go on
 	nodes uint8  // nodes that VMs have left, or that have come on
 }
 
