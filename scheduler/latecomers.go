@@ -83,7 +83,7 @@ func (c *Core) waitsCertainly(job *cluster.VJob) bool {
 		return false
 	case job.Inner != 0 || job.Container || len(job.Shapes) > 0 || traits.Turns:
 		return false
-	case !job.NotBefore.IsZero() || !job.Reservation.IsZero():
+	case !job.NotBefore.IsZero() || !job.Reservation.IsZero() || len(job.After) > 0 || job.Replaces != 0:
 		return false
 	case job.Held || job.BestEffort:
 	case late.yields || traits.Preempts && late.last != 0 && c.VJobs.order.Before(job.ID, late.last, c.now):

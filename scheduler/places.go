@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"sync"
-
 	"github.com/tidwall/btree"
 
 	"vjob/cluster"
@@ -12,31 +10,29 @@ import (
 // since behind them. They never change.
 type places struct {
 	inOrder []cluster.VJobID
-	index   func() map[cluster.VJobID]int
+	decided map[cluster.VJobID]int // from 1
 	late    *btree.Map[cluster.VJobID, int]
 }
 
 func newPlaces(inOrder []cluster.VJobID) *places {
-	return &places{inOrder: inOrder, late: &btree.Map[cluster.VJobID, int]{}, index: sync.OnceValue(func() map[cluster.VJobID]int {
-		index := make(map[cluster.VJobID]int, len(inOrder))
-		for i, id := range inOrder {
-			index[id] = i + 1
-		}
-		return index
-	})}
+	p := &places{inOrder: inOrder, decided: make(map[cluster.VJobID]int, len(inOrder)), late: &btree.Map[cluster.VJobID, int]{}}
+	for i, id := range inOrder {
+		p.decided[id] = i + 1
+	}
+	return p
 }
 
-// of returns the place of a vjob, from 1; 0 if it does not wait. The first call for a decision makes the index.
+// of returns the place of a vjob, from 1; 0 if it does not wait.
 func (p *places) of(id cluster.VJobID) int {
 	if place, late := p.late.Get(id); late {
 		return place
 	}
-	return p.index()[id]
+	return p.decided[id]
 }
 
 // with returns the places with one more vjob behind the others.
 func (p *places) with(id cluster.VJobID) *places {
-	q := &places{inOrder: append(p.inOrder, id), index: p.index, late: p.late.Copy()}
+	q := &places{inOrder: append(p.inOrder, id), decided: p.decided, late: p.late.Copy()}
 	q.late.Set(id, len(q.inOrder))
 	return q
 }
