@@ -133,8 +133,24 @@ func (c *client) reaches(ctx context.Context, id int64, want string) error {
 	return fmt.Errorf("vjob %d is %s, not %s, after 100 s", id, last, want)
 }
 
-// page is one page of the list of vjobs.
+// page is one page of a list.
 type page struct {
 	VJobs []json.RawMessage `json:"vjobs"`
 	Next  string            `json:"next"`
+}
+
+// pages reads a whole list in pages of 1,000, and returns the bytes of its answers.
+func (d *daemon) pages(ctx context.Context, list string, each func(*page)) (bytes int, err error) {
+	for path := list + "?limit=1000"; ; {
+		var p page
+		size, err := d.call(ctx, "GET", path, nil, &p)
+		if bytes += size; err != nil {
+			return bytes, err
+		}
+		each(&p)
+		if p.Next == "" {
+			return bytes, nil
+		}
+		path = list + "?limit=1000&cursor=" + p.Next
+	}
 }

@@ -117,23 +117,12 @@ func was(size, of int, text string) string {
 
 // listAll reads all vjobs in pages.
 func (r *run) listAll(ctx context.Context, d *daemon, vjobs int) error {
-	began, bytes, seen, last := time.Now(), 0, 0, time.Duration(0)
-	next := ""
-	for {
-		path := "/v1/vjobs?limit=1000"
-		if next != "" {
-			path += "&cursor=" + next
-		}
-		var p page
-		start := time.Now()
-		size, err := d.call(ctx, "GET", path, nil, &p)
-		if err != nil {
-			return err
-		}
-		last, bytes, seen = time.Since(start), bytes+size, seen+len(p.VJobs)
-		if next = p.Next; next == "" {
-			break
-		}
+	began, seen, start, last := time.Now(), 0, time.Now(), time.Duration(0)
+	bytes, err := d.pages(ctx, "/v1/vjobs", func(p *page) {
+		seen, last, start = seen+len(p.VJobs), time.Since(start), time.Now()
+	})
+	if err != nil {
+		return err
 	}
 	took := time.Since(began)
 	r.add(figure{
