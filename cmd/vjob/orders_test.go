@@ -53,7 +53,7 @@ func TestOrdersToArrays(t *testing.T) {
 		t.Errorf("places by number:\n%s", out)
 	}
 	s.fails(cli.ExitConflict, "vjob 4 has ended (deleted at ", "hold", "sweep[3]")
-	s.fails(cli.ExitNotFound, "vjob 2[9]: not found", "hold", "sweep[9]")
+	s.fails(cli.ExitNotFound, "vjob sweep[9]: not found", "hold", "sweep[9]")
 	s.fails(cli.ExitNotFound, "climate is no array", "hold", "climate[1]")
 	s.fails(cli.ExitNotFound, `array "climate": not found`, "hold", "--array", "climate")
 	s.fails(cli.ExitInput, "sweep is 5 vjobs, want one of them, such as 2[1]", "console", "sweep")
@@ -153,7 +153,7 @@ func TestOrdersAreForOneUser(t *testing.T) {
 	bob.fails(cli.ExitNotFound, "vjob 1: not found", "delete", "1") // as for one that does not exist
 	bob.fails(cli.ExitNotFound, "vjob 2: not found", "delete", "2")
 	bob.fails(cli.ExitNotFound, `vjob "sweep": not found`, "delete", "sweep")
-	bob.fails(cli.ExitNotFound, "2 is no array", "delete", "2[1-5]")
+	bob.fails(cli.ExitNotFound, "array 2: not found", "delete", "2[1-5]")
 	if got := bob.offered("delete", ""); strings.Join(got, " ") != "8 climate" {
 		t.Errorf("bob is offered %q", got)
 	}

@@ -61,7 +61,8 @@ func (p *portfolio) relaxed() *placement.State {
 	return s
 }
 
-// takeExact takes the plan of an exact search, if it is one of the instance and not only of the relaxed one.
+// takeExact takes the plan of an exact search, if it is one of the instance and not only of the relaxed one. No more
+// members of gangs are suspended than by the best plan so far: to save time is no reason for a gang to stand still.
 func (p *portfolio) takeExact(actions []repack.Action) bool {
 	actions, ok := exact.Whole(p.in, actions)
 	if !ok {
@@ -74,9 +75,19 @@ func (p *portfolio) takeExact(actions []repack.Action) bool {
 	}
 	c.Place(s)
 	f := &found{c, scoreOf(s, c)}
-	if p.best != nil && !f.score.less(p.best.score) {
+	if p.best != nil && (!f.score.less(p.best.score) || len(p.in.Gangs) > 0 && suspensions(actions) > suspensions(p.best.Plan().Actions)) {
 		return false
 	}
 	p.best = f
 	return true
+}
+
+// suspensions counts the VMs that a plan suspends.
+func suspensions(actions []repack.Action) (n int) {
+	for i := range actions {
+		if actions[i].Kind == repack.Suspend {
+			n++
+		}
+	}
+	return n
 }

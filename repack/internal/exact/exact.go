@@ -173,7 +173,7 @@ func (e *search) finish(x *state) {
 	if e.Uncounted {
 		e.left -= 20 // as long as that takes
 	}
-	if cost < e.limit && (e.Uncounted || slices.Max(e.MigrationPenalty) > 0) {
+	if cost < e.limit && (e.Uncounted || slices.ContainsFunc(e.MigrationPenalty, func(p int64) bool { return p > 0 })) {
 		cost = x.cost + schedule.Of(e.Problem, e.actions(x)).Penalty(e.State)
 	}
 	if cost < e.limit {
