@@ -3,7 +3,6 @@ package gang
 import (
 	"slices"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -93,19 +92,6 @@ func (r *Record) imageIDs(rank int) (ids []hypervisor.ImageID) {
 		}
 	}
 	return ids
-}
-
-// holder is the node to ask for an image of a member: a look knows one that can reach it.
-func (t clearance) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
-	i := slices.IndexFunc(t.Store.Images, func(image hypervisor.Image) bool { return image.ID == id })
-	switch {
-	case i >= 0:
-		return t.Store.Images[i].Node
-	case m.Image != nil:
-		return m.Image.Node
-	default:
-		return m.Node
-	}
 }
 
 // endCopy ends one copy: a running guest is asked first, when its vjob ends in order.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -202,8 +203,24 @@ func (t *turn) revoke(rank int) bool {
 	if image == nil || t.Sights[rank].Revoked >= t.rec.Restores {
 		return false
 	}
-	t.call(rank, hypervisor.Call{Verb: hypervisor.Revoke, Node: image.Node, Image: image.ID, Attempt: t.rec.Restores})
+	t.call(rank, hypervisor.Call{Verb: hypervisor.Revoke, Node: t.holder(image.ID, t.rec.Members[rank]), Image: image.ID, Attempt: t.rec.Restores})
 	return true
+}
+
+// holder is the node to ask for an image of a member: a look at the store knows one that can reach it, where the node
+// that saved the image may be off.
+func (t *turn) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
+	if t.Store != nil {
+		for i := range t.Store.Images {
+			if image := &t.Store.Images[i]; image.ID == id {
+				return image.Node
+			}
+		}
+	}
+	if m.Image != nil {
+		return m.Image.Node
+	}
+	return m.Node
 }
 
 // revokeAll revokes for all members, before the gang is saved as it is: a copy beside an
