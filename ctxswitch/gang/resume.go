@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"vjob/cluster"
 	"vjob/hypervisor"
 )
 
@@ -205,22 +204,6 @@ func (t *turn) revoke(rank int) bool {
 	}
 	t.call(rank, hypervisor.Call{Verb: hypervisor.Revoke, Node: t.holder(image.ID, t.rec.Members[rank]), Image: image.ID, Attempt: t.rec.Restores})
 	return true
-}
-
-// holder is the node to ask for an image of a member: a look at the store knows one that can reach it, where the node
-// that saved the image may be off.
-func (t *turn) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
-	if t.Store != nil {
-		for i := range t.Store.Images {
-			if image := &t.Store.Images[i]; image.ID == id {
-				return image.Node
-			}
-		}
-	}
-	if m.Image != nil {
-		return m.Image.Node
-	}
-	return m.Node
 }
 
 // revokeAll revokes for all members, before the gang is saved as it is: a copy beside an

@@ -191,3 +191,19 @@ func (t *turn) live(rank int) bool { return !t.rec.Members[rank].Ended }
 func (t *turn) quiet() bool {
 	return !slices.ContainsFunc(t.Sights, func(s Sight) bool { return s.Busy })
 }
+
+// holder is the node to ask for an image of a member: a look at the store knows one that can reach it, where the node
+// that saved the image may be off.
+func (t *turn) holder(id hypervisor.ImageID, m Member) cluster.NodeID {
+	if t.Store != nil {
+		for i := range t.Store.Images {
+			if image := &t.Store.Images[i]; image.ID == id {
+				return image.Node
+			}
+		}
+	}
+	if m.Image != nil {
+		return m.Image.Node
+	}
+	return m.Node
+}
