@@ -33,16 +33,19 @@ func newLatecomers(d *decide.Decision) *latecomers {
 func (c *Core) receive() {
 	for i, job := range c.VJobs.arrived {
 		before := c.exec.Changes() - uint64(len(c.VJobs.arrived)-i)
-		if c.next.changed(before) || !c.waitsCertainly(job) {
+		asks := c.settings.Applicant(job)
+		if c.next.changed(before) || !c.waitsCertainly(job, asks.Needs) {
 			continue
 		}
-		if c.addsNothing(job) {
+		missing := c.last.latest.room.Missing(asks.Total)
+		if c.addsNothing(job, missing) {
 			c.next.seen++
-			c.next.retry(queue.NextChange(c.settings.Policy, c.alone(job), c.now))
+			j := queue.Job{VJob: job, Need: asks.Total, Level: c.settings.OrderingRules().Level(job)}
+			c.next.retry(queue.NextChange(c.settings.Policy, j, c.now))
 		} else {
 			c.next.patient++
 		}
-		c.last.putOff(job, c.reasonToWait(job))
+		c.last.putOff(job, c.reasonToWait(job, missing))
 	}
 	c.VJobs.arrived = c.VJobs.arrived[:0]
 }
@@ -50,22 +53,12 @@ func (c *Core) receive() {
 // addsNothing reports whether a decision would add nothing to the verdict on a vjob that certainly waits: it is held, or
 // the free capacity is too small in sum, so that no move makes room, and it comes behind so many that its start is not
 // estimated.
-func (c *Core) addsNothing(job *cluster.VJob) bool {
+func (c *Core) addsNothing(job *cluster.VJob, missing cluster.Resources) bool {
 	if job.Held {
 		return true
 	}
 	limited := job.BestEffort || !c.settings.OrderingRules().Quotas.Empty() || c.Pools.limit(job)
-	short := c.last.latest.room.Missing(c.alone(job).Need) != cluster.Resources{}
-	return !limited && short && len(c.last.queueing.inOrder) >= queue.MaxEstimates && c.comesLast(job)
-}
-
-// alone returns what a policy knows of a vjob that has just come.
-func (c *Core) alone(job *cluster.VJob) queue.Job {
-	j := queue.Job{VJob: job, Level: c.settings.OrderingRules().Level(job)}
-	for _, need := range c.needs(job) {
-		j.Need = j.Need.Plus(need)
-	}
-	return j
+	return !limited && missing != cluster.Resources{} && len(c.last.queueing.inOrder) >= queue.MaxEstimates && c.comesLast(job)
 }
 
 // comesLast reports whether a vjob comes behind all that wait.
@@ -76,7 +69,7 @@ func (c *Core) comesLast(job *cluster.VJob) bool {
 
 // waitsCertainly reports whether a vjob that has come would wait after a decision now, and no other one would start or
 // stop for it.
-func (c *Core) waitsCertainly(job *cluster.VJob) bool {
+func (c *Core) waitsCertainly(job *cluster.VJob, needs []cluster.Resources) bool {
 	late, traits := c.last.latest, c.settings.Policy.Traits()
 	switch {
 	case late == nil:
@@ -89,24 +82,15 @@ func (c *Core) waitsCertainly(job *cluster.VJob) bool {
 	case late.yields || traits.Preempts && late.last != 0 && c.VJobs.order.Before(job.ID, late.last, c.now):
 		return false
 	}
-	return job.Held || !late.room.MayHold(c.needs(job))
-}
-
-// needs returns what the VMs of a vjob count for that has not run yet, by rank.
-func (c *Core) needs(job *cluster.VJob) []cluster.Resources {
-	needs := make([]cluster.Resources, len(job.VMs))
-	for rank := range needs {
-		needs[rank] = c.settings.Needs(job, rank, 0, false)
-	}
-	return needs
+	return job.Held || !late.room.MayHold(needs)
 }
 
 // reasonToWait returns why a vjob waits that has come to a full cluster. Where it comes last, it has its place in line.
-func (c *Core) reasonToWait(job *cluster.VJob) string {
+func (c *Core) reasonToWait(job *cluster.VJob, missing cluster.Resources) string {
 	if job.Held {
 		return queue.WhyHeld(job)
 	}
-	why := "waits: " + queue.Shortage{Missing: c.last.latest.room.Missing(c.alone(job).Need)}.String()
+	why := "waits: " + queue.Shortage{Missing: missing}.String()
 	if c.comesLast(job) {
 		why += "; " + queue.Ordinal(len(c.last.queueing.inOrder)+1) + " in line"
 	}

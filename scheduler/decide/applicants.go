@@ -28,6 +28,11 @@ func newApplicant(job *cluster.VJob, need func(vm cluster.VMID) cluster.Resource
 	return a
 }
 
+// Applicant returns what a vjob asks for that has not run yet, without its rules.
+func (s *Settings) Applicant(job *cluster.VJob) ctxswitch.Applicant {
+	return newApplicant(job, func(vm cluster.VMID) cluster.Resources { return s.Needs(job, vm.Rank, 0, false) })
+}
+
 // eachVJob yields the index of each vjob with its index among the applicants, or -1.
 func (v *View) eachVJob(yield func(report, place int) bool) {
 	next := 0
