@@ -140,16 +140,16 @@ type page struct {
 }
 
 // pages reads a whole list in pages of 1,000, and returns the bytes of its answers.
-func (d *daemon) pages(ctx context.Context, list string, each func(*page)) (bytes int, err error) {
+func (d *daemon) pages(ctx context.Context, list string, each func(*page)) (read int, err error) {
 	for path := list + "?limit=1000"; ; {
 		var p page
 		size, err := d.call(ctx, "GET", path, nil, &p)
-		if bytes += size; err != nil {
-			return bytes, err
+		if read += size; err != nil {
+			return read, err
 		}
 		each(&p)
 		if p.Next == "" {
-			return bytes, nil
+			return read, nil
 		}
 		path = list + "?limit=1000&cursor=" + p.Next
 	}

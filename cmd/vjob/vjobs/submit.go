@@ -62,7 +62,7 @@ func submitCommand(a *cli.App) *cobra.Command {
 
 // ReadFile returns what `vjob submit FILE` submits, of a vjob file or a script.
 func ReadFile(ctx context.Context, a *cli.App, name string) (wire.Submission, error) {
-	cmd, f := newSubmit(a)
+	cmd, f := newSubmit(a) //nolint:contextcheck // the command has it
 	cmd.SetContext(ctx)
 	return f.read(a, cmd, []string{name})
 }
