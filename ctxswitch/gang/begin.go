@@ -104,8 +104,11 @@ func (r *Record) Restore(generation int, store *hypervisor.Store, cause cluster.
 		n.Incarnation = k.Incarnation
 	}
 	n.Members = make([]Member, len(r.Members))
-	for _, rank := range k.Ended {
-		n.Members[rank].Ended = true
+	for i, rank := range k.Ended {
+		n.Members[rank] = Member{Ended: true, Exit: cluster.UnknownExit}
+		if i < len(k.Exits) {
+			n.Members[rank].Exit = k.Exits[i]
+		}
 	}
 	return *n, nil
 }

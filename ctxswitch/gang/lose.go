@@ -47,7 +47,7 @@ func (r *Record) keepImages(cause string, now time.Time) {
 	}
 	for g := r.UsedUpTo + 1; g <= r.wrote(); g++ {
 		if _, kept := r.Keeps(g); !kept {
-			r.addKept(Kept{Generation: g, Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used, Ended: r.ended()})
+			r.addKept(Kept{Generation: g, Incarnation: r.Incarnation, Since: now, Cause: cause, Used: used})
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (t *turn) noteNewer() {
 		}
 		cause := fmt.Sprintf("generation %d is newer than the record, which knows %d: the database may be older than the image store", g, wrote)
 		t.alarms = append(t.alarms, fmt.Sprintf("image %s on %s is kept: %s", image.ID, image.Node, cause))
-		t.rec.addKept(Kept{Generation: g, Since: t.Now, Cause: cause, Newer: true, Used: t.runs(), Ended: t.rec.ended()})
+		t.rec.addKept(Kept{Generation: g, Since: t.Now, Cause: cause, Newer: true, Used: t.runs()})
 		t.rec.Generation = max(t.rec.Generation, g)
 		if runs {
 			t.rec.UsedUpTo = t.rec.Generation
@@ -107,8 +107,14 @@ func (t *turn) runs() bool {
 	return false
 }
 
-// addKept adds images to those that are kept, in order of generations.
+// addKept adds images to those that are kept, in order of generations, with what is known of the members that
+// took no further part.
 func (r *Record) addKept(k Kept) {
+	for rank := range r.Members {
+		if m := &r.Members[rank]; m.Ended {
+			k.Ended, k.Exits = append(k.Ended, rank), append(k.Exits, m.Exit)
+		}
+	}
 	r.Kept = append(r.Kept, k)
 	slices.SortFunc(r.Kept, func(a, b Kept) int { return a.Generation - b.Generation })
 }
@@ -120,16 +126,6 @@ func (r *Record) Keeps(generation int) (Kept, bool) {
 		return Kept{}, false
 	}
 	return r.Kept[i], true
-}
-
-// ended lists the members that take no further part.
-func (r *Record) ended() (ranks []int) {
-	for rank := range r.Members {
-		if r.Members[rank].Ended {
-			ranks = append(ranks, rank)
-		}
-	}
-	return ranks
 }
 
 // Restorable is the newest kept generation from which the gang can be restored: members

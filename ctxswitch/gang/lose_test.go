@@ -189,6 +189,25 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// A member that had ended before the images were kept has ended as it did, after they are restored.
+func TestRestoredMembersHaveEnded(t *testing.T) {
+	s := on(gang.Saved, 0).generation(1)
+	s.rec.Members[0] = gang.Member{Ended: true, Exit: cluster.Exited(4)}
+	rec, err := s.rec.Begin(gang.Aim{Kind: cluster.Stop, Then: gang.ThenWait}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Phase, rec.Members = gang.Absent, make([]gang.Member, 2)
+	restored, err := rec.Restore(1, s.input.Store, cluster.Because("restored by ada"), start)
+	if m := restored.Members[0]; err != nil || !m.Ended || m.Exit != cluster.Exited(4) || restored.Members[1].Ended {
+		t.Errorf("%+v, %v", restored.Members, err)
+	}
+	rec.Kept[0].Exits = nil // in records of older versions
+	if restored, err = rec.Restore(1, s.input.Store, cluster.Because("restored by ada"), start); restored.Members[0].Exit != cluster.UnknownExit {
+		t.Errorf("%+v, %v", restored.Members, err)
+	}
+}
+
 // Restored images are sealed once more; then the gang is saved in them, and a later boot
 // or save has a number of its own.
 func TestRestoredImagesAreSealed(t *testing.T) {

@@ -169,14 +169,15 @@ type Member struct {
 // Kept says that the images of one generation are kept although the vjob was lost: an
 // administrator may restore them, or rescue what is in them.
 type Kept struct {
-	Generation  int       `json:"generation"`
-	Incarnation int       `json:"incarnation"` // of the copies that were saved; 0 where only the images tell
-	Since       time.Time `json:"since"`
-	Cause       string    `json:"cause"`            // why the vjob was lost, for people
-	Used        bool      `json:"used,omitempty"`   // members may have run since: the memory may be older than the disks
-	Newer       bool      `json:"newer,omitempty"`  // the record did not know the generation: kept until an administrator decides
-	Ended       []int     `json:"ended,omitempty"`  // ranks of the members that took no further part
-	Wanted      bool      `json:"wanted,omitempty"` // an administrator restores it, and not every member runs yet
+	Generation  int                  `json:"generation"`
+	Incarnation int                  `json:"incarnation"` // of the copies that were saved; 0 where only the images tell
+	Since       time.Time            `json:"since"`
+	Cause       string               `json:"cause"`            // why the vjob was lost, for people
+	Used        bool                 `json:"used,omitempty"`   // members may have run since: the memory may be older than the disks
+	Newer       bool                 `json:"newer,omitempty"`  // the record did not know the generation: kept until an administrator decides
+	Ended       []int                `json:"ended,omitempty"`  // ranks of the members that took no further part
+	Exits       []cluster.ExitStatus `json:"exits,omitempty"`  // theirs, in this order; absent in records of older versions
+	Wanted      bool                 `json:"wanted,omitempty"` // an administrator restores it, and not every member runs yet
 }
 
 // Image is a sealed image: durable, and known by its checksum.

@@ -23,7 +23,7 @@ var (
 	steps = flag.Int("steps", 120, "the maximum number of steps of a run at which it does so; 0: all")
 	first = flag.Uint64("seed", 1, "the first seed")
 	only  = flag.String("policy", "", "only policies of this name")
-	trace = flag.Bool("trace", false, "print every change; for one seed")
+	trace = flag.Bool("story", false, "print every change; for one seed")
 	all   = flag.Bool("all", false, "continue TestSeeds after a seed that fails")
 )
 
