@@ -34,8 +34,8 @@ func TestNamesInBodies(t *testing.T) {
 	} {
 		id := submit("alice", text, 201).ID
 		terms := read[wire.VJobDetail](t, b.as("alice", "GET", "/v1/vjobs/"+cluster.VJobID(id).String(), ""), 200).Terms
-		if terms.In != "5" || len(terms.After) != 1 || terms.After[0].On != 1 {
-			t.Errorf("%s: after %+v, inner %q", text, terms.After, terms.In)
+		if terms.Inner != "5" || len(terms.After) != 1 || terms.After[0].On != 1 {
+			t.Errorf("%s: after %+v, inner %q", text, terms.After, terms.Inner)
 		}
 	}
 	for _, text := range []string{`"inner":"secret"`, `"inner":"none"`, `"inner":"sweep"`, `"inner":true`, `"inner":-3`, `"inner":1.5`, `"after":[{"name":"secret"}]`} {

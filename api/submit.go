@@ -87,7 +87,7 @@ func (s *submitter) submit(ctx context.Context, caller Subject, key string, body
 	if err := cluster.AllFaults(err, wrong); err != nil {
 		return nil, false, err
 	}
-	err = cluster.AllFaults(s.images.check(ctx, caller, sub.VMs), s.checkNotifiable(sub.Notify), s.checkOutputs(ctx, caller.Name, &sub.Terms), s.finder.resolve(ctx, caller, sub.After), s.finder.enter(ctx, caller, body.In, &sub.Terms))
+	err = cluster.AllFaults(s.images.check(ctx, caller, sub.VMs), s.checkNotifiable(sub.Notify), s.checkOutputs(ctx, caller.Name, &sub.Terms), s.finder.resolve(ctx, caller, sub.After), s.finder.enter(ctx, caller, body.Inner, &sub.Terms))
 	if err != nil {
 		return nil, false, err
 	}
@@ -107,7 +107,7 @@ func (s *submitter) hypothetical(ctx context.Context, caller Subject, body *wire
 		err = cluster.AllFaults(err, cluster.Fault("array", "a what-if takes one vjob, not an array"))
 	}
 	if err == nil {
-		err = cluster.AllFaults(s.finder.resolve(ctx, caller, sub.After), s.finder.enter(ctx, caller, body.In, &sub.Terms))
+		err = cluster.AllFaults(s.finder.resolve(ctx, caller, sub.After), s.finder.enter(ctx, caller, body.Inner, &sub.Terms))
 	}
 	if err != nil {
 		return nil, err

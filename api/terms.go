@@ -19,6 +19,9 @@ const (
 // projects and vjobs.
 func terms(w *wire.Terms, vms int) (t cluster.Terms, err error) {
 	t = w.UTC()
+	if id, err := cluster.ParseVJobID(string(w.Inner)); err == nil { // a name is resolved by [vjobFinder.enter]
+		t.Inner = id
+	}
 	t.Shapes, err = shapes(w.Shapes, vms)
 	return t, cluster.AllFaults(t.Check(), checkNotify(t.Notify), err)
 }
@@ -60,7 +63,7 @@ func checkNotify(list []string) error {
 func wireTerms(t *cluster.Terms) wire.Terms {
 	w := wire.Terms{Terms: *t}
 	if t.Inner != 0 {
-		w.In = wire.VJobName(t.Inner.String())
+		w.Inner = wire.VJobName(t.Inner.String())
 	}
 	for i := range t.Shapes {
 		w.Shapes = append(w.Shapes, wireShape(&t.Shapes[i]))

@@ -67,7 +67,7 @@ func admissionJob(w *wire.Submission, by Caller) admission.Job {
 	for _, t := range []struct {
 		name string
 		is   bool
-	}{{typeBesteffort, w.BestEffort}, {typeIdempotent, w.Idempotent}, {typeContainer, w.Container}, {typeInner, w.Inner != 0}, {typeDeadline, !w.Deadline.IsZero()}} {
+	}{{typeBesteffort, w.BestEffort}, {typeIdempotent, w.Idempotent}, {typeContainer, w.Container}, {typeInner, w.Inner != ""}, {typeDeadline, !w.Deadline.IsZero()}} {
 		if t.is {
 			j.Types = append(j.Types, t.name)
 		}

@@ -147,7 +147,7 @@ func (s *submitter) place(ctx context.Context, caller api.Subject, key string, r
 		return s.Submit(ctx, caller, key, &r.VJob)
 	}
 	for _, id := range r.Containers {
-		r.VJob.Inner = cluster.VJobID(id)
+		r.VJob.Inner = wire.VJobName(strconv.FormatInt(id, 10))
 		if first, err = s.Submit(ctx, caller, key, &r.VJob); !errors.Is(err, cluster.ErrInvalid) {
 			break
 		}
@@ -168,7 +168,7 @@ func submissionError(r *Translation, err error) error {
 		}
 		return RefusedReservation(why, bad.Error())
 	case errors.As(err, &bad) && bad.Field == "inner":
-		return &oar.Error{Exit: oar.ExitAdmission, OAR: fmt.Sprintf("[ADMISSION RULE] Error: job type cannot be used: inner=%d", r.VJob.Inner), Text: bad.Error()}
+		return &oar.Error{Exit: oar.ExitAdmission, OAR: fmt.Sprintf("[ADMISSION RULE] Error: job type cannot be used: inner=%s", r.VJob.Inner), Text: bad.Error()}
 	case errors.As(err, &bad) && (bad.Field == "project" || bad.Field == "queue"):
 		return &oar.Error{Exit: oar.ExitAdmission, OAR: "# Error: " + bad.Error(), Text: "nothing was submitted"}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"vjob/cluster"
+	"vjob/api/wire"
 	"vjob/oar"
 )
 
@@ -109,7 +109,7 @@ func (m *translator) findContainers(text, called string) (err error) {
 	} else if m.Containers, err = m.containersNamed(text, called); err != nil {
 		return err
 	}
-	m.VJob.Inner = cluster.VJobID(m.Containers[0])
+	m.VJob.Inner = wire.VJobName(strconv.FormatInt(m.Containers[0], 10))
 	return nil
 }
 

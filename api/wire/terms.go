@@ -5,8 +5,8 @@ import "vjob/cluster"
 // Terms are the scheduling terms of a vjob. All are optional.
 type Terms struct {
 	cluster.Terms
-	// In is the container in which it runs, in place of Inner of the other terms: by name, too.
-	In     VJobName `json:"inner,omitempty"`
+	// Inner is the container in which it runs, by number or by name; it hides the number of the other terms.
+	Inner  VJobName `json:"inner,omitempty"`
 	Shapes []Shape  `json:"shapes,omitempty"` // alternatives of a moldable vjob
 }
 

@@ -135,8 +135,8 @@ func TestInnerTakesNames(t *testing.T) {
 	s, _ := live(t)
 	s.ok("submit", "--name", "box", "--container", "--cpu", "1", "--walltime", "1:00:00")
 	s.ok("submit", "--name", "exercise", "--inner", "box", "--cpu", "0.5", "--mem", "256MiB", "--walltime", "1m", "--hold")
-	if j := s.job("exercise"); j.Terms.In != "1" {
-		t.Errorf("it is inside %q", j.Terms.In)
+	if j := s.job("exercise"); j.Terms.Inner != "1" {
+		t.Errorf("it is inside %q", j.Terms.Inner)
 	}
 	s.fails(cli.ExitInput, `inner: "cont" is`, "submit", "--inner", "cont", "--walltime", "1m")
 	s.fails(cli.ExitInput, `inner: "0" is`, "submit", "--inner", "0", "--walltime", "1m")

@@ -26,6 +26,7 @@ func TestAdmissionOfVJobs(t *testing.T) {
 			{When: admission.When{Queues: []string{"night"}, WalltimeOver: "2:0:0"}, Refuse: "no more than two hours by {queue}, {user}"},
 			{When: admission.When{MemoryOver: "16GiB"}, Refuse: "too much memory"},
 			{When: admission.When{Projects: []string{""}, Types: []string{"besteffort"}}, Refuse: "{type} only for projects"},
+			{When: admission.When{Types: []string{"inner"}}, Refuse: "no lessons here"},
 		}
 	})
 	vjob := func(change func(*wire.Submission)) wire.Submission {
@@ -59,6 +60,7 @@ func TestAdmissionOfVJobs(t *testing.T) {
 		{"bob", func(s *wire.Submission) { s.WalltimeSeconds = 9000 }, "", 0, "", "no more than two hours by night, bob"},
 		{"alice", func(s *wire.Submission) { s.Template.MemoryMiB = 20 << 10 }, "", 0, "", "too much memory"},
 		{"alice", func(s *wire.Submission) { s.BestEffort = true }, "", 0, "", "besteffort only for projects"},
+		{"alice", func(s *wire.Submission) { s.Inner = "lesson" }, "", 0, "", "no lessons here"},
 		{"alice", func(s *wire.Submission) {
 			s.WalltimeSeconds = 60
 			s.Shapes = []wire.Shape{{Count: 1, Template: &wire.VMSpec{CPUMilli: 1000, MemoryMiB: 20 << 10}, WalltimeSeconds: 60}}

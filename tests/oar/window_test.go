@@ -65,8 +65,8 @@ func TestNamedContainers(t *testing.T) {
 	} {
 		id := x.sub("alice", append(strings.Split(line, "|"), "sleep 1")...)
 		j, err := x.root.VJob(t.Context(), number(t, id))
-		if err != nil || string(j.Terms.In) != want {
-			t.Errorf("%s is inside %s (%v), want %s", line, j.Terms.In, err, want)
+		if err != nil || string(j.Terms.Inner) != want {
+			t.Errorf("%s is inside %s (%v), want %s", line, j.Terms.Inner, err, want)
 		}
 	}
 	for line, want := range map[string]string{

@@ -297,8 +297,8 @@ func containerLine(t *wire.Terms) string {
 	switch {
 	case t.Container:
 		return "holds its room for vjobs inside: vjob submit --inner"
-	case t.In != "":
-		return "inside " + string(t.In)
+	case t.Inner != "":
+		return "inside " + string(t.Inner)
 	default:
 		return ""
 	}

@@ -55,7 +55,7 @@ func (f *termFlags) register(flags *pflag.FlagSet) {
 // override sets the terms of the flags that were given.
 func (f *termFlags) override(cmd *cobra.Command, terms *wire.Terms, now time.Time) error {
 	if inner := *f.texts["inner"]; inner != "" {
-		terms.In = wire.VJobName(inner)
+		terms.Inner = wire.VJobName(inner)
 	}
 	for _, t := range cluster.TermFields() {
 		given := t.Flag != "" && cmd.Flags().Changed(t.Flag)

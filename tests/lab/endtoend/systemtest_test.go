@@ -160,16 +160,6 @@ func story(job wire.VJobDetail) string {
 	return text.String()
 }
 
-// changes counts the changes of the state of a vjob.
-func changes(job wire.VJobDetail) (n int) {
-	for _, e := range job.Events {
-		if e.State != "" {
-			n++
-		}
-	}
-	return n
-}
-
 func vm(id int64, rank int) cluster.VMID { return cluster.VMID{VJob: cluster.VJobID(id), Rank: rank} }
 
 // console is what a guest has printed, as its owner gets it.
