@@ -2,10 +2,8 @@ package daemon_test
 
 import (
 	"fmt"
-	"os"
-	"runtime/pprof"
-	"runtime/debug"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 	"testing"
 	"time"
@@ -18,7 +16,7 @@ import (
 // BenchmarkRestart measures a start with many vjobs that wait, until the daemon is ready: the processor time, and what is
 // alive then. Vjobs of an array share a specification; others do not.
 func BenchmarkRestart(b *testing.B) {
-	debug.SetGCPercent(50)
+	debug.SetGCPercent(50) // as at run time
 	for _, size := range []struct{ vjobs, array int }{{10_000, 1}, {10_000, 10_000}, {100_000, 10_000}} {
 		b.Run(fmt.Sprintf("vjobs=%d/array=%d", size.vjobs, size.array), func(b *testing.B) {
 			s := small(b, func(s *settings.Settings) {
@@ -35,15 +33,6 @@ func BenchmarkRestart(b *testing.B) {
 			var alive uint64
 			for b.Loop() {
 				before, without := processorTime(b), heap()
-				if name := os.Getenv("CPU"); name != "" {
-					f, _ := os.Create(name)
-					_ = pprof.StartCPUProfile(f)
-				}
-				if name := os.Getenv("HEAP"); name != "" {
-					f, _ := os.Create(name + ".0")
-					_ = pprof.Lookup("heap").WriteTo(f, 0)
-					_ = f.Close()
-				}
 				c, stop := start(b, s)
 				for {
 					if h, err := c.Health(b.Context()); err == nil && h.Ready {
@@ -51,15 +40,9 @@ func BenchmarkRestart(b *testing.B) {
 					}
 					time.Sleep(5 * time.Millisecond)
 				}
-				pprof.StopCPUProfile()
 				used += processorTime(b) - before
 				b.StopTimer()
 				alive += heap() - without
-				if name := os.Getenv("HEAP"); name != "" {
-					f, _ := os.Create(name)
-					_ = pprof.Lookup("heap").WriteTo(f, 0)
-					_ = f.Close()
-				}
 				stop()
 				b.StartTimer()
 			}
