@@ -29,6 +29,7 @@ func (im *Images) check() {
 		if p.missing == "" {
 			im.event(journal.Event{Kind: journal.EventAlarm, VJob: id, Text: fmt.Sprintf("vjob %s: %s", id, missing)})
 		}
+		p.begin()
 		p.missing = missing
 		im.changed(p)
 		im.alarmed[id] = true
