@@ -27,6 +27,8 @@ import (
 type Daemon struct {
 	// Source is where a reload reads the settings; nil: a reload is refused. Set it before [Daemon.Serve].
 	Source *Source
+	// Started is called after the first decision; may be nil. Set it before [Daemon.Serve].
+	Started func()
 
 	reloading sync.Mutex        // held while the settings are replaced
 	settings  settings.Settings // in effect
@@ -45,11 +47,12 @@ type Daemon struct {
 // Run starts a daemon, serves until the context ends, and stops it. A daemon that is killed
 // loses nothing: the next start inspects every node and continues.
 func Run(ctx context.Context, s settings.Settings, source *Source, log *slog.Logger) error {
+	started := limitGarbage()
 	d, err := Open(ctx, s, log)
 	if err != nil {
 		return err
 	}
-	d.Source = source
+	d.Source, d.Started = source, started
 	return errors.Join(d.Serve(ctx), d.Close())
 }
 
@@ -221,10 +224,17 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	go func() { posted <- d.posters.run(looping, d.log) }()
 	copied := make(chan error, 1)
 	go func() { copied <- d.outputs.run(looping) }()
-	d.awaitLoad(serving)
-	var signals sync.WaitGroup
-	signals.Go(func() { d.reloadOnSignals(serving) })
-	defer signals.Wait()
+	// Until the loop has loaded the nodes connections wait in the queues of the listeners, so that no request is checked
+	// against an empty cluster.
+	d.await(serving, func(s *scheduler.Snapshot) bool { return len(s.Nodes) > 0 })
+	var beside sync.WaitGroup
+	beside.Go(func() { d.reloadOnSignals(serving) })
+	beside.Go(func() {
+		if d.await(serving, func(s *scheduler.Snapshot) bool { return s.Ready }) && d.Started != nil {
+			d.Started()
+		}
+	})
+	defer beside.Wait()
 	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
 		slog.Int("nodes", len(d.settings.ClusterNodes())))
 	listeners := d.listeners
@@ -245,16 +255,16 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	return err
 }
 
-// awaitLoad waits until the loop has loaded the nodes, so that no request is checked
-// against an empty cluster. Meanwhile connections wait in the queues of the listeners.
-func (d *Daemon) awaitLoad(ctx context.Context) {
-	for pause := time.Millisecond; len(d.loop.Requests.Snapshot().Nodes) == 0; pause = min(2*pause, 50*time.Millisecond) {
+// await waits until a snapshot of the loop satisfies a condition. It reports false if the context ends before.
+func (d *Daemon) await(ctx context.Context, satisfied func(*scheduler.Snapshot) bool) bool {
+	for pause := time.Millisecond; !satisfied(d.loop.Requests.Snapshot()); pause = min(2*pause, 50*time.Millisecond) {
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-time.After(pause):
 		}
 	}
+	return true
 }
 
 // Close releases everything. Further calls do nothing.

@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -256,32 +255,5 @@ func TestCreateToken(t *testing.T) {
 	}
 	if _, err := daemon.CreateToken(t.Context(), store, journal.NewToken{User: "ada"}, journal.RoleUser, act); !errors.Is(err, cluster.ErrInvalid) {
 		t.Errorf("another role: %v", err)
-	}
-}
-
-// BenchmarkRestart measures the time from the start to the first decision with many
-// waiting vjobs.
-func BenchmarkRestart(b *testing.B) {
-	for _, n := range []int{1000, 10_000} {
-		b.Run(fmt.Sprintf("vjobs=%d", n), func(b *testing.B) {
-			s := small(b, func(s *settings.Settings) { s.Policy.Name = "fcfs" })
-			c, stop := start(b, s)
-			for i := range n {
-				submit(b, c, fmt.Sprintf("j%d", i), 1, 0, 1e8)
-			}
-			stop()
-			for b.Loop() {
-				c, stop := start(b, s)
-				for {
-					if h, err := c.Health(b.Context()); err == nil && h.Ready {
-						break
-					}
-					time.Sleep(time.Millisecond)
-				}
-				b.StopTimer()
-				stop()
-				b.StartTimer()
-			}
-		})
 	}
 }

@@ -70,7 +70,7 @@ func (r *snapshot) eventsWith(owner, tail string, args []any, visit func(journal
 	query := "SELECT seq, at_ns, kind, vjob, vm, node, plan, state, text, cause, " + owner + " FROM events " + tail
 	return r.each(query, args, func(s row) error {
 		var e journal.Event
-		err := s.Scan(&e.Seq, instant{&e.At}, &e.Kind, number[cluster.VJobID]{&e.VJob}, &e.VM, &e.Node, number[journal.PlanID]{&e.Plan}, &e.State, &e.Text, cause{&e.Cause}, &e.Owner)
+		err := s.Scan(&e.Seq, instant{&e.At}, &e.Kind, number[cluster.VJobID]{&e.VJob}, &e.VM, &e.Node, number[journal.PlanID]{&e.Plan}, &e.State, &e.Text, &cause{c: &e.Cause}, &e.Owner)
 		visit(e)
 		return err
 	})

@@ -57,15 +57,17 @@ func into[T any](to *T, read func() (T, error)) func() error {
 
 // loadVJobs loads the vjobs that have not ended, with their gangs and accounts.
 func (r *snapshot) loadVJobs(l *journal.Loaded) error {
-	kept, err := r.whole("WHERE vjobs." + live)
-	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
-	l.VJobs, l.Gangs = make([]*cluster.VJob, 0, len(kept)), make([]gang.Record, 0, len(kept))
-	for i := range kept {
-		l.VJobs = append(l.VJobs, kept[i].VJob)
-		l.Gangs = append(l.Gangs, kept[i].Gang)
-		l.Account(kept[i].ID, kept[i].Account)
+	n := 0
+	if err := r.one("SELECT count(*) FROM vjobs WHERE "+live, nil, &n); err != nil {
+		return err
 	}
-	return err
+	l.Ran, l.Crowded = map[cluster.VJobID]time.Duration{}, map[cluster.VJobID]time.Duration{}
+	l.VJobs, l.Gangs = make([]*cluster.VJob, 0, n), make([]gang.Record, 0, n)
+	return r.eachWhole("WHERE vjobs."+live, nil, func(kept journal.Kept) {
+		l.VJobs = append(l.VJobs, kept.VJob)
+		l.Gangs = append(l.Gangs, kept.Gang)
+		l.Account(kept.ID, kept.Account)
+	})
 }
 
 // loadPlans loads the numbers of the plans that were running.

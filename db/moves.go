@@ -21,6 +21,7 @@ type moveMode struct{ to *cluster.MoveMode }
 
 // Scan implements sql.Scanner.
 func (m moveMode) Scan(value any) error {
+	*m.to = cluster.MovesAutomatic
 	switch text := value.(type) {
 	case nil:
 	case string:

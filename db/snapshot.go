@@ -97,16 +97,6 @@ func (i instant) Scan(v any) error {
 	return nil
 }
 
-// cause is one that [cluster.Cause.Encode] wrote.
-type cause struct{ c *cluster.Cause }
-
-// Scan implements sql.Scanner.
-func (c cause) Scan(v any) error {
-	text, _ := v.(string)
-	*c.c = cluster.DecodeCause(text)
-	return nil
-}
-
 // exitStatus is one that [cluster.ExitStatus.String] wrote.
 type exitStatus struct{ to *cluster.ExitStatus }
 

@@ -79,11 +79,12 @@ func decodeTerms(raw []byte) (cluster.Terms, error) {
 	return terms.current(), nil
 }
 
-func decodeSpec(raw []byte) (decoded, error) {
-	var d decoded
-	if err := json.Unmarshal(raw, &d); err != nil {
+func decodeSpec(raw []byte) (*decoded, error) {
+	d := &decoded{}
+	if err := json.Unmarshal(raw, d); err != nil {
 		return d, fmt.Errorf("specification: %w", err)
 	}
+	d.Terms.Terms = d.Terms.current()
 	for rank, vm := range d.VMs {
 		if vm[2] < 0 || vm[2] >= int64(len(d.Payloads)) {
 			return d, fmt.Errorf("specification: VM %d has payload %d of %d", rank, vm[2], len(d.Payloads))

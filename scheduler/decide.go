@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"vjob/cluster"
 	"vjob/ctxswitch"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/improve"
@@ -57,7 +56,7 @@ func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
 	for i := range nodes {
 		nodes[i].State = c.Power.stateOf(&nodes[i])
 	}
-	vjobs := c.VJobs.inOrder(now, c.exec.Jobs())
+	vjobs := c.VJobs.inOrder(now)
 	learned := c.exec.Durations.Learned() // new estimates cost some time on large clusters, so snapshots share them
 	if learned != nil {
 		c.last.durations = learned
@@ -105,7 +104,7 @@ func (c *Core) applyTuning(d *decide.Decision) {
 		case given:
 			c.exec.SetCaps(c.now, job.ID, most)
 		case !d.SharesCPU:
-			c.exec.SetCaps(c.now, job.ID, make([]cluster.MilliCPU, len(job.VMs)))
+			c.exec.SetCaps(c.now, job.ID, nil)
 		}
 		if weights, given := d.Weights[job.ID]; given {
 			c.exec.SetWeights(c.now, job.ID, weights)

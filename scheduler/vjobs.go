@@ -1,10 +1,8 @@
 package scheduler
 
 import (
-	"cmp"
 	"maps"
 	"slices"
-	"sort"
 	"time"
 
 	"vjob/cluster"
@@ -32,6 +30,8 @@ func newVJobs(settings *Settings, loaded *journal.Loaded, exec *execute.Executor
 	for _, c := range loaded.Charges {
 		v.order.Restore(ordering.Usage(c))
 	}
+	v.order.SetTotal(exec.Capacity())
+	v.order.Grow(len(loaded.VJobs))
 	for _, job := range loaded.VJobs {
 		v.order.Put(job, false)
 	}
@@ -92,30 +92,20 @@ func (v *VJobs) charge(now time.Time, step *journal.Step) {
 	}
 }
 
-// inOrder updates the order with the state of the vjobs and returns the reports in that order.
-// The reports come in order of ids.
-func (v *VJobs) inOrder(now time.Time, reports []execute.Report) []execute.Report {
+// inOrder updates the order with the state of the vjobs and returns their reports in that order.
+func (v *VJobs) inOrder(now time.Time) []execute.Report {
 	v.order.SetTotal(v.exec.Capacity())
-	for i := range reports {
-		r := &reports[i]
-		v.order.Put(r.Job, r.Bound == cluster.VMRunning)
+	for job, bound := range v.exec.Bounds() {
+		v.order.Put(job, bound == cluster.VMRunning)
 	}
-	place := func(id cluster.VJobID) (i int, live bool) {
-		return sort.Find(len(reports), func(i int) int { return cmp.Compare(id, reports[i].Job.ID) })
-	}
-	if v.order.Len() > len(reports) { // some have ended
+	if v.order.Len() > v.exec.Len() { // some have ended
 		v.order.VJobs(func(id cluster.VJobID) {
-			if _, live := place(id); !live {
+			if !v.exec.Has(id) {
 				v.order.Drop(id)
 			}
 		})
 	}
-	ordered := make([]execute.Report, 0, len(reports))
-	for _, id := range v.order.Sorted(now) {
-		i, _ := place(id)
-		ordered = append(ordered, reports[i])
-	}
-	return ordered
+	return v.exec.JobsIn(v.order.Sorted(now))
 }
 
 // QueueStatus returns the status of queues, quotas and shares.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -29,17 +28,9 @@ const (
 	exitInput = 2 // wrong usage or wrong settings
 )
 
-// garbage is how much of it, in percent of what is alive, may gather before it is
-// collected, unless GOGC says otherwise: a pass over a long queue leaves much, and
-// memory is what the daemon shares with the cluster's services.
-const garbage = 50
-
 func main() {
 	writer.Main() // a process that writes output files is this program
 	program.RefuseElevated("vjobd")
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Stdout, os.Stderr, os.Getenv, os.Args[1:])
 	stop()

@@ -45,6 +45,7 @@ func (b *batch) alarm(p *gangState, kind journal.AlarmKind, text string) {
 	if _, raised := p.phase.alarms[text]; raised {
 		return
 	}
+	p.begin()
 	if p.phase.alarms == nil {
 		p.phase.alarms = map[string]journal.AlarmKind{}
 	}

@@ -164,6 +164,7 @@ func (cs *calls) close(o *op, result journal.Result) {
 			p.callEnded(o.call, cs.tick)
 		}
 		if writesStore(o.call.Verb) {
+			p.begin()
 			p.store = cs.tick
 		}
 		cs.dirty[p.job.ID] = true

@@ -71,6 +71,7 @@ func (en *engine) advance(p *gangState) (live bool) {
 // leaveAlone gives up a vjob for which an invariant does not hold: that is a defect, or a
 // damaged database. Nothing is done with it until the next start; the others go on.
 func (en *engine) leaveAlone(p *gangState, invariant string) {
+	p.begin()
 	p.broken = invariant
 	p.wait = "left alone: " + invariant
 	p.drop(journal.PlanDropped, p.wait)
@@ -152,7 +153,10 @@ func (en *engine) done(p *gangState, a *assignment, act *ctxswitch.Action) {
 
 // limitRoomWait turns a gang back that has waited longer than [Settings.RoomTimeout] for room.
 func (en *engine) limitRoomWait(p *gangState) {
-	if !p.phase.deniedSince.IsZero() && en.now.Sub(p.phase.deniedSince) >= en.settings.RoomTimeout {
+	if p.phase.deniedSince.IsZero() {
+		return
+	}
+	if en.now.Sub(p.phase.deniedSince) >= en.settings.RoomTimeout {
 		p.phase.turnBack(fmt.Sprintf("no room after %s of waiting", en.settings.RoomTimeout))
 	}
 	p.phase.deniedSince = p.keepDenied()
@@ -207,12 +211,12 @@ func (en *engine) mayUnpause(p *gangState) bool {
 		return true
 	}
 	en.denied[p.job.ID] = true
+	p.begin()
 	if p.phase.deniedSince.IsZero() {
 		p.phase.deniedSince = en.now
 	}
 	if en.now.Sub(p.phase.deniedSince) >= en.settings.RoomTimeout {
 		p.phase.deniedSince = time.Time{}
-		p.begin()
 		p.failures.add(en.now, fmt.Sprintf("no CPU or power to go on after %s of waiting", en.settings.RoomTimeout))
 		p.drop(journal.PlanFailed, p.failures.why)
 	}

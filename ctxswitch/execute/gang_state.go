@@ -17,19 +17,12 @@ type gangState struct {
 
 	todo    []*assignment // gangs of plans, in order; todo[0] is the one under way or next
 	members []memberState // by rank; nil as long as nothing was done for the vjob since the start
-	store   uint64        // logical time of the last call that changed the image store
-
-	phase     phaseState
-	notBefore time.Time // when a transfer of the gang is due by its plan that waits; zero for none
-	wait      string    // what the gang waits for, "" for nothing
-	missing   string    // which image cannot be read now, "" when none
-	broken    string    // which invariant does not hold: the vjob is left alone; "" when all do
+	wait    string        // what the gang waits for, "" for nothing
 
 	*history
 	born     time.Time // when this start of the scheduler took the vjob in
-	started  time.Time
-	capped   bool // the caps of the members were set
-	weighted bool // their weights were set
+	capped   bool      // the caps of the members were set
+	weighted bool      // their weights were set
 }
 
 // newGangState allocates nothing before it is needed: of a hundred thousand vjobs nearly all
@@ -37,21 +30,28 @@ type gangState struct {
 func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState {
 	p := &gangState{job: job, rec: &rec, born: now, history: &noHistory}
 	if rec.Phase == gang.Pausing {
+		p.begin()
 		p.phase.skewFrom, p.phase.skewTo = rec.Since, now // what was paused before the restart was so in between
 	}
 	return p
 }
 
-// history is what a gang that was begun has used, and how its attempts went.
+// history is what happened to a gang that was begun, what it has used, and how its attempts went.
 type history struct {
-	failures failures
-	account  vjobAccount
+	phase     phaseState
+	notBefore time.Time // when a transfer of the gang is due by its plan that waits; zero for none
+	store     uint64    // logical time of the last call that changed the image store
+	missing   string    // which image cannot be read now, "" when none
+	broken    string    // which invariant does not hold: the vjob is left alone; "" when all do
+	started   time.Time
+	failures  failures
+	account   vjobAccount
 }
 
 // noHistory is that of all gangs that were never begun; it never changes.
 var noHistory history
 
-// begin gives the gang a history of its own, to be written.
+// begin gives the gang a history of its own. It comes before whatever is written there.
 func (p *gangState) begin() {
 	if p.history == &noHistory {
 		p.history = &history{account: vjobAccount{clock: clock{marked: p.born, phase: p.rec.Phase}}}

@@ -30,7 +30,7 @@ func (e *Executor) Hardware() map[cluster.VMID]Hardware {
 		}
 	}
 	found := map[cluster.VMID]Hardware{}
-	for _, p := range e.gangs.live {
+	for _, p := range e.gangs.begun {
 		for rank := range p.rec.Members {
 			m, vm := &p.rec.Members[rank], cluster.VMID{VJob: p.job.ID, Rank: rank}
 			at := cmp.Or(m.Node, m.Next) // it is there, or comes there from its image

@@ -2,8 +2,6 @@ package execute
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -21,8 +19,8 @@ func (im *Images) check() {
 			there[image.ID], readableAt[image.ID] = true, image.Node
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(im.gangs.live)) {
-		p := im.gangs.live[id]
+	for _, id := range sortedIDs(im.gangs.begun) { // those with images are among them
+		p := im.gangs.begun[id]
 		im.reroute(p, readableAt)
 		missing := p.unreadable(there)
 		if missing == p.missing {
@@ -31,6 +29,7 @@ func (im *Images) check() {
 		if p.missing == "" {
 			im.event(journal.Event{Kind: journal.EventAlarm, VJob: id, Text: fmt.Sprintf("vjob %s: %s", id, missing)})
 		}
+		p.begin()
 		p.missing = missing
 		im.changed(p)
 		im.alarmed[id] = true

@@ -42,6 +42,7 @@ func (p *gangState) memberOf(rank int) *memberState {
 	if rank >= len(p.job.VMs) {
 		return nil
 	}
+	p.begin()
 	if p.members == nil {
 		p.members = make([]memberState, len(p.job.VMs))
 	}

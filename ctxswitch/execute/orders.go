@@ -146,10 +146,10 @@ func (e *Executor) setTerm(now time.Time, id cluster.VJobID, text string, set fu
 }
 
 // SetCaps says how much CPU each member of a vjob gets at most from now on, by rank; 0 is
-// as much as there is. Unknown vjobs are ignored.
+// as much as there is, and nil that for all members. Unknown vjobs are ignored.
 func (e *Executor) SetCaps(now time.Time, id cluster.VJobID, most []cluster.MilliCPU) {
 	e.now = now
-	if p, known := e.gangs.live[id]; known && len(most) == len(p.job.VMs) {
+	if p, known := e.gangs.live[id]; known && (most == nil || len(most) == len(p.job.VMs)) {
 		e.tuner.wantCaps(p, most)
 	}
 }

@@ -2,6 +2,9 @@ package execute
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +14,16 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/hypervisor"
 )
+
+// TestMain fails if a test has written to the history that all gangs share that were never begun.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if !reflect.DeepEqual(noHistory, history{}) {
+		fmt.Printf("FAIL: written without begin: %+v\n", noHistory)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 var instant = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 

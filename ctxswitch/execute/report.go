@@ -2,6 +2,7 @@ package execute
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -56,13 +57,42 @@ type Failing struct {
 }
 
 // Jobs reports every live vjob, in order.
-func (e *Executor) Jobs() []Report {
-	list := make([]Report, 0, len(e.gangs.live))
-	for _, id := range slices.Sorted(maps.Keys(e.gangs.live)) {
-		list = append(list, e.report(e.gangs.live[id]))
+func (e *Executor) Jobs() []Report { return e.JobsIn(sortedIDs(e.gangs.live)) }
+
+// Begun reports the live vjobs that are on nodes, or were, in order: in a long queue they are few.
+func (e *Executor) Begun() []Report { return e.JobsIn(sortedIDs(e.gangs.begun)) }
+
+// JobsIn reports live vjobs in a given order.
+func (e *Executor) JobsIn(order []cluster.VJobID) []Report {
+	list := make([]Report, len(order))
+	for i, id := range order {
+		list[i] = e.report(e.gangs.live[id])
 	}
 	return list
 }
+
+func sortedIDs(gangs map[cluster.VJobID]*gangState) []cluster.VJobID {
+	ids := slices.AppendSeq(make([]cluster.VJobID, 0, len(gangs)), maps.Keys(gangs))
+	slices.Sort(ids)
+	return ids
+}
+
+// Bounds returns the live vjobs and what each is on its way to, in no order.
+func (e *Executor) Bounds() iter.Seq2[*cluster.VJob, cluster.VMState] {
+	return func(yield func(*cluster.VJob, cluster.VMState) bool) {
+		for _, p := range e.gangs.live {
+			if !yield(p.job, p.bound()) {
+				return
+			}
+		}
+	}
+}
+
+// Len returns the number of live vjobs.
+func (e *Executor) Len() int { return len(e.gangs.live) }
+
+// Has reports whether a vjob is live.
+func (e *Executor) Has(id cluster.VJobID) bool { return e.gangs.live[id] != nil }
 
 // Members reports the live vjobs of an array, in no order.
 func (e *Executor) Members(array cluster.VJobID) []Report {

@@ -107,6 +107,7 @@ func (cp *capacity) overtakes(p *gangState, act *ctxswitch.Action, tentative map
 			}
 		}
 		if need > cp.settings.Transfers {
+			p.begin()
 			cp.denied[p.job.ID], p.notBefore = true, due
 			return true
 		}

@@ -37,16 +37,25 @@ type tuning struct {
 	ended  uint64           // logical time at which the last call for it ended
 }
 
-// wantCaps takes in how much CPU each member of a gang gets at most.
-func (tn *tuner) wantCaps(p *gangState, most []cluster.MilliCPU) {
+// wantCaps takes in how much CPU each member of a gang gets at most; nil: no member has a cap.
+func (tn *tuner) wantCaps(p *gangState, caps []cluster.MilliCPU) {
 	if !p.capped {
 		p.capped = true
-		tn.dirty[p.job.ID] = true
+		if !p.untouched() { // otherwise it has no copies
+			tn.dirty[p.job.ID] = true
+		}
 	}
-	for rank := range most {
-		if p.member(rank).tuning.most != most[rank] {
+	if caps == nil && p.members == nil {
+		return
+	}
+	for rank := range p.job.VMs {
+		most := cluster.MilliCPU(0)
+		if caps != nil {
+			most = caps[rank]
+		}
+		if p.member(rank).tuning.most != most {
 			w := &p.memberOf(rank).tuning
-			w.most, w.tries = most[rank], 0
+			w.most, w.tries = most, 0
 			tn.changed(p)
 			tn.dirty[p.job.ID] = true
 		}

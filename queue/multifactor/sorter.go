@@ -39,6 +39,23 @@ func NewSorter(r Settings) (*Sorter, error) {
 	return &Sorter{settings: r, index: map[cluster.VJobID]int32{}, changed: map[int32]bool{}}, nil
 }
 
+// Grow makes room for n more vjobs.
+func (l *Sorter) Grow(n int) {
+	l.jobs, l.places = slices.Grow(l.jobs, n), slices.Grow(l.places, n)
+	if len(l.index) == 0 {
+		l.index, l.changed = make(map[cluster.VJobID]int32, n), make(map[int32]bool, n)
+	}
+}
+
+// Factors returns what a vjob was put with; false if it is unknown.
+func (l *Sorter) Factors(id cluster.VJobID) (Factors, bool) {
+	i, there := l.index[id]
+	if !there {
+		return Factors{}, false
+	}
+	return l.jobs[i], true
+}
+
 // Put adds a vjob with an ID other than 0, or updates it.
 func (l *Sorter) Put(j Factors) {
 	i, there := l.index[j.ID]
@@ -98,8 +115,8 @@ func (l *Sorter) Order(now time.Time) []cluster.VJobID {
 		return l.order
 	}
 	l.at = at
-	clear(l.changed)
-	l.order = l.order[:0]
+	l.changed = map[int32]bool{} // a cleared map would keep its size, which each sort goes through
+	l.order = slices.Grow(l.order[:0], len(l.places))
 	for i := range l.places {
 		l.order = append(l.order, l.places[i].id)
 	}

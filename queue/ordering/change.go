@@ -28,10 +28,10 @@ func (d *Order) Sorted(now time.Time) []cluster.VJobID {
 	w.maybeChanged = w.maybeChanged || d.factorsChanged || !w.nextAging.IsZero() && !now.Before(w.nextAging)
 	if d.factorsChanged {
 		d.factorsChanged = false
-		for _, e := range d.jobs {
-			if e.rank.FairShare != e.account.factor {
-				e.rank.FairShare = e.account.factor
-				d.sorter.Put(e.rank)
+		for id, e := range d.jobs {
+			if rank, _ := d.sorter.Factors(id); rank.FairShare != e.account.factor {
+				rank.FairShare = e.account.factor
+				d.sorter.Put(rank)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func (d *Order) Sorted(now time.Time) []cluster.VJobID {
 func (d *Order) Decided(now time.Time) {
 	w := &d.watch
 	w.seen = append(w.seen[:0], d.Sorted(now)...)
-	clear(w.newcomers)
+	w.newcomers = nil
 	w.maybeChanged, w.changed = false, false
 	if w.nextQuota.IsZero() || !now.Before(w.nextQuota) {
 		w.nextQuota, _ = d.settings.Quotas.Next(now)

@@ -29,12 +29,11 @@ type Order struct {
 	watch          watch
 }
 
-// rankedJob is a vjob as it is ranked.
+// rankedJob is a vjob beside its factors, which the sorter has.
 type rankedJob struct {
 	who     quota.Association
 	account *activeAccount
 	need    cluster.Resources // reserved
-	rank    multifactor.Factors
 	// Inner: it runs inside a container.
 	inner bool
 }
@@ -68,28 +67,37 @@ func (d *Order) SetTotal(total cluster.Resources) {
 		return
 	}
 	d.total = total
-	for _, e := range d.jobs {
-		e.rank.Size = sizeOf(e.need, d.total)
-		d.sorter.Put(e.rank)
+	for id, e := range d.jobs {
+		rank, _ := d.sorter.Factors(id)
+		rank.Size = sizeOf(e.need, d.total)
+		d.sorter.Put(rank)
+	}
+}
+
+// Grow makes room for n more vjobs.
+func (d *Order) Grow(n int) {
+	d.sorter.Grow(n)
+	if len(d.jobs) == 0 {
+		d.jobs = make(map[cluster.VJobID]*rankedJob, n)
 	}
 }
 
 // Put adds a vjob, or updates whether it runs or is under way to.
 func (d *Order) Put(j *cluster.VJob, runs bool) {
-	e, known := d.jobs[j.ID]
+	rank, known := d.sorter.Factors(j.ID)
 	switch {
 	case !known:
-		e = d.newEntry(j)
-		d.jobs[j.ID] = e
+		rank = d.enter(j)
 		d.watch.joined(j.ID)
-	case e.rank.Runs == runs:
+	case rank.Runs == runs:
 		return
 	}
-	e.rank.Runs = runs
-	d.sorter.Put(e.rank)
+	rank.Runs = runs
+	d.sorter.Put(rank)
 }
 
-func (d *Order) newEntry(j *cluster.VJob) *rankedJob {
+// enter keeps what is ranked by of a vjob, and returns its factors.
+func (d *Order) enter(j *cluster.VJob) multifactor.Factors {
 	who := d.settings.Association(j)
 	path := accountPath(who.User, who.Project)
 	name := path.String()
@@ -101,10 +109,11 @@ func (d *Order) newEntry(j *cluster.VJob) *rankedJob {
 	}
 	h.vjobs++
 	need := j.Reserved()
-	return &rankedJob{who: who, account: h, need: need, inner: j.Inner != 0, rank: multifactor.Factors{
+	d.jobs[j.ID] = &rankedJob{who: who, account: h, need: need, inner: j.Inner != 0}
+	return multifactor.Factors{
 		ID: j.ID, Submitted: j.Submitted, Priority: j.Priority, Deadline: j.Deadline,
 		Queue: d.settings.Queues.Factor(who.Queue), FairShare: h.factor, Size: sizeOf(need, d.total),
-	}}
+	}
 }
 
 // Drop removes a vjob; an unknown one is ignored.

@@ -43,9 +43,9 @@ func (d *Order) Status(now time.Time, tally *quota.Tally) Status {
 
 func (d *Order) queues() (list []QueueStatus) {
 	running, all := map[string]int{}, map[string]int{}
-	for _, e := range d.jobs {
+	for id, e := range d.jobs {
 		all[e.who.Queue]++
-		if e.rank.Runs {
+		if rank, _ := d.sorter.Factors(id); rank.Runs {
 			running[e.who.Queue]++
 		}
 	}

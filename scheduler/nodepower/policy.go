@@ -98,7 +98,7 @@ func (k *Policy) Tend(s *Scene) (again time.Time) {
 
 // Samples returns the running VMs with their demands; a container stands for the vjobs inside.
 func Samples(exec *execute.Executor) (list []dpm.Sample) {
-	for _, r := range exec.Jobs() {
+	for _, r := range exec.Begun() {
 		if r.Record.Phase == gang.Absent || r.Record.Phase == gang.Saved || r.Job.Inner != 0 {
 			continue
 		}

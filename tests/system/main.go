@@ -32,6 +32,7 @@ var experiments = []experiment{
 	{"mixed", measureMix},
 	{"churn", measureChurn},
 	{"waiting", measureWaiting},
+	{"restart", measureRestart},
 	{"nodes", measureNodes},
 }
 

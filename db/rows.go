@@ -1,0 +1,96 @@
+package db
+
+import (
+	"database/sql"
+	"time"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/journal"
+)
+
+const (
+	rowColumns = `id, owner, name, submitted_ns, priority, walltime_ns, state, held, hold, vjobs.cause, version,
+		queue, project, pool, moves, array, array_index, parameter, replaces, attempts, outcome, vjobs.exit_status, started_ns, ended_ns, vm_count, cpu_milli, memory_mib, running_ns, crowded_ns, cpu_ns, wanted_ns, memory_mib_seconds, energy_joules`
+	rowTables = " FROM vjobs LEFT JOIN accounts ON accounts.vjob = vjobs.id"
+)
+
+// rowReader reads rows of rowColumns, and more. It reads all of them into the same variables: a row costs little beside its
+// vjob, and shares with the row before what is equal.
+type rowReader struct {
+	row            journal.Row
+	job            cluster.VJob
+	state, outcome sql.RawBytes
+	to             []any
+}
+
+func newRowReader(more ...any) *rowReader {
+	r := &rowReader{}
+	row, j := &r.row, &r.job
+	r.to = append([]any{
+		&j.ID,
+		repeated{&j.Owner},
+		&j.Name,
+		instant{&j.Submitted},
+		&j.Priority, &j.Walltime, &r.state, &j.Held,
+		&cause{c: &j.Hold},
+		&cause{c: &j.Cause},
+		&j.Version,
+		repeated{&j.Queue},
+		repeated{&j.Project},
+		repeated{&j.Pool},
+		moveMode{&j.Moves},
+		&j.Array, &j.Index, &j.Parameter, &j.Replaces, &j.Attempts, &r.outcome,
+		exitStatus{&j.Exit},
+		instant{&row.Started},
+		instant{&row.Ended},
+		&row.Size, &row.Reserved.CPU, &row.Reserved.Memory,
+		number[time.Duration]{&row.Account.Running},
+		number[time.Duration]{&row.Account.Crowded},
+		number[time.Duration]{&row.Account.CPU},
+		number[time.Duration]{&row.Account.Wanted},
+		number[int64]{&row.Account.MemorySec},
+		number[int64]{&row.Account.Joules},
+	}, more...)
+	return r
+}
+
+// read returns the next row.
+func (r *rowReader) read(s row) (journal.Row, error) {
+	if err := s.Scan(r.to...); err != nil {
+		return journal.Row{}, err
+	}
+	if err := r.job.State.UnmarshalText(r.state); err != nil {
+		return journal.Row{}, err
+	}
+	if err := r.job.Outcome.UnmarshalText(r.outcome); err != nil {
+		return journal.Row{}, err
+	}
+	row, job := r.row, r.job
+	row.VJob, row.Account.VJob = &job, job.ID
+	return row, nil
+}
+
+// repeated reads a text that most rows have in common: one that is as before stays in memory once.
+type repeated struct{ to *string }
+
+// Scan implements sql.Scanner.
+func (r repeated) Scan(v any) error {
+	if text, _ := v.(string); text != *r.to {
+		*r.to = text
+	}
+	return nil
+}
+
+// cause reads one that [cluster.Cause.Encode] wrote. One that is as before is not decoded again.
+type cause struct {
+	c    *cluster.Cause
+	text string // of *c
+}
+
+// Scan implements sql.Scanner.
+func (c *cause) Scan(v any) error {
+	if text, _ := v.(string); text != c.text {
+		*c.c, c.text = cluster.DecodeCause(text), text
+	}
+	return nil
+}
