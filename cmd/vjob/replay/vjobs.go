@@ -81,9 +81,10 @@ func replayWorkload(ctx context.Context, a *cli.App, f *replayFlags, given func(
 }
 
 // garbage is how much of it, in percent of what is alive, may gather before it is collected, unless GOGC says otherwise:
-// a replay keeps some tens of MiB and leaves as much in every second.
-const garbage = 400
+// a replay keeps some tens of MiB, and of a long log hundreds, and leaves as much in a few seconds.
+const garbage = 200
 
+// collectRarely lets more garbage gather than other commands do.
 func collectRarely() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
