@@ -27,7 +27,7 @@ type memberState struct {
 	touched   map[cluster.NodeID]uint64 // logical time at which the last call there ended
 }
 
-// noMember is the state of all members for whose vjobs nothing was ever done; it never changes.
+// noMember is the state of all members of vjobs for which nothing was ever done; it never changes.
 var noMember memberState
 
 // member returns the state of a member, to be read.
