@@ -106,6 +106,9 @@ func (d *DB) Attempts(ctx context.Context, of []cluster.VJobID) (jobs []*cluster
 // Past returns the outcomes of the given vjobs that have ended, and of the attempts that
 // replaced them.
 func (d *DB) Past(ctx context.Context, on []cluster.Dependency) (list []journal.EndedVJob, err error) {
+	if len(on) == 0 {
+		return nil, nil
+	}
 	type needed struct {
 		ID    int64 `json:"id"`
 		Whole bool  `json:"whole"`

@@ -2,7 +2,6 @@ package execute
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"vjob/cluster"
@@ -83,9 +82,15 @@ func (p *gangState) phaseChanged() {
 // atRest reports whether nothing is under way or waited for, the effect of every call was seen,
 // and no member backs off.
 func (p *gangState) atRest(now time.Time) bool {
-	return p.rec.Phase.Stable() && p.wait == "" && !slices.ContainsFunc(p.members, func(t memberState) bool {
-		return len(t.openCalls) > 0 || len(t.touched) > 0 || now.Before(t.nextCall())
-	})
+	if !p.rec.Phase.Stable() || p.wait != "" {
+		return false
+	}
+	for i := range p.members {
+		if t := &p.members[i]; len(t.openCalls) > 0 || len(t.touched) > 0 || now.Before(t.nextCall()) {
+			return false
+		}
+	}
+	return true
 }
 
 // idle reports whether a new plan may dispose of the vjob.

@@ -2,7 +2,6 @@ package execute
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -60,7 +59,8 @@ func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 			s.Late = s.Late || in.late(p, rank, name, n.copies[id].Job)
 		}
 	}
-	for _, name := range in.possibleNodes(p, rank) {
+	var room [4]cluster.NodeID
+	for _, name := range in.possibleNodes(room[:0], p, rank) {
 		n, known := in.nodes.byID[name]
 		switch {
 		case known && n.provenEmpty():
@@ -120,7 +120,7 @@ func (in *inputs) askable(p *gangState, rank int) (list []*node) {
 	if in.settings.Limits.DepartureGrace == 0 || !p.rec.Phase.HasCopies() {
 		return nil // nothing is waited for
 	}
-	for _, name := range in.possibleNodes(p, rank) {
+	for _, name := range in.possibleNodes(nil, p, rank) {
 		if n, known := in.nodes.byID[name]; known && !n.provenEmpty() {
 			list = append(list, n)
 		}
@@ -149,16 +149,20 @@ func (in *inputs) late(p *gangState, rank int, node cluster.NodeID, job hypervis
 	return in.now.Sub(since) > 2*in.calls.deadline(p, call)
 }
 
-// possibleNodes returns the nodes where a copy of a member may be, in order.
-func (in *inputs) possibleNodes(p *gangState, rank int) []cluster.NodeID {
-	var list []cluster.NodeID
+// possibleNodes returns the nodes where a copy of a member may be, in order, in an empty list.
+func (in *inputs) possibleNodes(list []cluster.NodeID, p *gangState, rank int) []cluster.NodeID {
 	m, t := &p.rec.Members[rank], p.member(rank)
 	for _, id := range [...]cluster.NodeID{m.Node, m.Next} {
 		if id != "" {
 			list = append(list, id)
 		}
 	}
-	list = slices.AppendSeq(slices.AppendSeq(list, maps.Keys(t.openCalls)), maps.Keys(t.touched))
+	for id := range t.openCalls {
+		list = append(list, id)
+	}
+	for id := range t.touched {
+		list = append(list, id)
+	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -27,13 +27,15 @@ type memberState struct {
 	touched   map[cluster.NodeID]uint64 // logical time at which the last call there ended
 }
 
-// member returns the state of a member, to be read: an empty one if nothing was ever done for its
-// vjob. Maps are shared.
-func (p *gangState) member(rank int) memberState {
+// noMember is the state of all members of vjobs for which nothing was ever done; it never changes.
+var noMember memberState
+
+// member returns the state of a member, to be read.
+func (p *gangState) member(rank int) *memberState {
 	if rank >= len(p.members) {
-		return memberState{}
+		return &noMember
 	}
-	return p.members[rank]
+	return &p.members[rank]
 }
 
 // memberOf is the state of a member, to be written; nil: the vjob has no such member. A queue

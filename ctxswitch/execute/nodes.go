@@ -24,7 +24,8 @@ type nodes struct {
 	untried int                      // how many have not been looked at since the start
 	offers  uint64                   // counts changes of what nodes offer to VMs
 	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
-	// member there, or had a call there. It may hold vjobs that have left the node.
+	// member there, or had a call there. It may hold vjobs that have left the node, and until the next look vjobs
+	// that have ended.
 	jobsOn map[cluster.NodeID]map[cluster.VJobID]bool
 	// seenOn lists the nodes on which copies of a VM were last seen, in order.
 	seenOn map[cluster.VMID][]cluster.NodeID
@@ -126,6 +127,8 @@ func (ns *nodes) updateSilent(n *node) {
 	for id := range ns.jobsOn[n.ID] {
 		if p, live := ns.gangs.live[id]; live {
 			ns.changed(p)
+		} else {
+			delete(ns.jobsOn[n.ID], id) // else each look would cost more than the one before
 		}
 	}
 	if n.silent() {

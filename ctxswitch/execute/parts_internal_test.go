@@ -59,6 +59,21 @@ func TestVMs(t *testing.T) {
 	}
 }
 
+// A look at a node costs no more the more vjobs have ended there.
+func TestLooksForgetEndedVJobs(t *testing.T) {
+	_, gs, ns, _ := parts()
+	ns.updateJobsOnAll(gs.live[1])
+	ns.updateSilent(ns.byID["a"])
+	if !ns.jobsOn["a"][1] {
+		t.Error("node a does not concern vjob 1, which runs there")
+	}
+	gs.remove(gs.live[1])
+	ns.updateSilent(ns.byID["a"])
+	if len(ns.jobsOn["a"]) > 0 {
+		t.Errorf("node a still concerns %v", ns.jobsOn["a"])
+	}
+}
+
 // A node is in use while a call is under way there, or a member is or goes there.
 func TestPowerStates(t *testing.T) {
 	b, gs, ns, cs := parts()

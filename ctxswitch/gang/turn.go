@@ -153,13 +153,12 @@ func (t *turn) underWay(rank int, f Found) {
 
 // own returns the copies of a member's present life. See noteEndings for when there is one at least.
 func (t *turn) own(rank int) []Found {
-	var list []Found
-	for _, f := range t.Sights[rank].Found {
-		if f.Stamp.Incarnation == t.rec.Incarnation {
-			list = append(list, f)
-		}
+	found := t.Sights[rank].Found
+	foreign := func(f Found) bool { return f.Stamp.Incarnation != t.rec.Incarnation }
+	if !slices.ContainsFunc(found, foreign) {
+		return found // as nearly always
 	}
-	return list
+	return slices.DeleteFunc(slices.Clone(found), foreign)
 }
 
 // blind names the silent nodes that may hold a copy of any member.

@@ -83,12 +83,12 @@ func Run(ctx context.Context, w *workload.Workload, o Options) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = store.Close() }() // nothing of it is kept
-	r, err := newRun(w, nodes, store, o) //nolint:contextcheck // nothing in virtual time blocks
+	defer func() { _ = store.Close() }()                 // nothing of it is kept
+	r, err := newRun(w, nodes, &forgetful{DB: store}, o) //nolint:contextcheck // nothing in virtual time blocks
 	if err != nil {
 		return nil, err
 	}
-	if err := r.serve(ctx); err != nil {
+	if err := errors.Join(r.serve(ctx), r.store.failed); err != nil {
 		return nil, err
 	}
 	out := r.recorder.result(r.shell.Now())
@@ -115,8 +115,7 @@ type run struct {
 	numbers  []cluster.VJobID // of the submitted jobs; 0 for a refused one
 	options  Options
 	cluster  *simulated.Cluster
-	store    *db.DB
-	pruned   time.Time // when the store was last pruned
+	store    *forgetful
 	shell    *simclock.Shell
 	recorder *recorder
 	start    time.Time
@@ -125,7 +124,7 @@ type run struct {
 	limit    time.Time // deadline of the whole replay
 }
 
-func newRun(w *workload.Workload, nodes []cluster.Node, store *db.DB, o Options) (*run, error) {
+func newRun(w *workload.Workload, nodes []cluster.Node, store *forgetful, o Options) (*run, error) {
 	cfg := simulated.Config{Profile: o.Profile, Seed: o.Seed, Locks: o.Locks, Start: o.Start}
 	if cfg.Start.IsZero() {
 		cfg.Start = w.Start
@@ -212,7 +211,7 @@ func (r *run) until(ctx context.Context, to time.Time, done func(now time.Time) 
 			return nil
 		}
 		if steps%256 == 0 {
-			if err := errors.Join(ctx.Err(), r.prune(ctx)); err != nil {
+			if err := errors.Join(ctx.Err(), r.store.failed); err != nil {
 				return err
 			}
 			if r.options.Progress != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -51,6 +53,7 @@ func replayWorkload(ctx context.Context, a *cli.App, f *replayFlags, given func(
 	if f.starts != "" && len(ways) != 1 {
 		return cluster.Fault("--starts", "requires a single --policy or --settings: each has its own starts")
 	}
+	collectRarely()
 	results := make([]*replay.Result, len(ways))
 	for i := range ways {
 		bar := progress(a, ways[i].Title, "vjobs")
@@ -75,6 +78,17 @@ func replayWorkload(ctx context.Context, a *cli.App, f *replayFlags, given func(
 		return a.Print(replayJSON(title, results, power))
 	}
 	return showReplay(a, &replayedText{title: title, log: in.log, results: results, power: power, all: f.all})
+}
+
+// garbage is how much of it, in percent of what is alive, may gather before it is collected, unless GOGC says otherwise:
+// a replay keeps some tens of MiB, and of a long log hundreds, and leaves as much in a few seconds.
+const garbage = 200
+
+// collectRarely lets more garbage gather than other commands do.
+func collectRarely() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 }
 
 // ways are how the vjobs are run: under each settings file, under each policy.
