@@ -33,6 +33,7 @@ var experiments = []experiment{
 	{"churn", measureChurn},
 	{"waiting", measureWaiting},
 	{"nodes", measureNodes},
+	{"crowds", measureCrowds},
 }
 
 func main() {
