@@ -46,7 +46,7 @@ func (r *run) crowdOf(ctx context.Context, c crowd) (costs crowdCosts, err error
 	if err != nil {
 		return costs, err
 	}
-	m := meter{r, d, fmt.Sprintf("%d VMs on %d nodes", c.vms, c.nodes)}
+	m := meter{run: r, d: d, of: fmt.Sprintf("%d VMs on %d nodes", c.vms, c.nodes)}
 	costs.fill, err = m.cpu(ctx, "start of ", func() error { return d.run(ctx, c.vms/crowdGang) })
 	if err != nil {
 		return costs, err
@@ -54,9 +54,9 @@ func (r *run) crowdOf(ctx context.Context, c crowd) (costs crowdCosts, err error
 	if err := d.settle(ctx); err != nil {
 		return costs, err
 	}
-	idle := d.idle(ctx, r.sizes.idleFor)
-	m.add("idle CPU with ", fmt.Sprintf("%.2f %%", 100*idle))
-	if costs.cycle, err = r.cycle(ctx, d, idle); err != nil {
+	m.idle = d.idle(ctx, r.sizes.idleFor)
+	m.add("idle CPU with ", fmt.Sprintf("%.2f %%", 100*m.idle))
+	if costs.cycle, err = r.cycle(ctx, d, m.idle); err != nil {
 		return costs, err
 	}
 	m.add("CPU of a start and a deletion beside ", short(costs.cycle))
@@ -85,13 +85,14 @@ func (r *run) crowdOf(ctx context.Context, c crowd) (costs crowdCosts, err error
 // meter measures parts of an experiment.
 type meter struct {
 	*run
-	d  *daemon
-	of string // what it is measured with
+	d    *daemon
+	of   string  // what it is measured with
+	idle float64 // the part of a processor that the daemon uses anyway
 }
 
 func (m *meter) add(what, measured string) { m.run.add(figure{What: what + m.of, Measured: measured}) }
 
-// cpu measures the CPU time that something costs until the daemon is at rest, and the memory that it needs.
+// cpu measures the CPU time that something costs beside that of an idle daemon, and the memory that it needs.
 func (m *meter) cpu(ctx context.Context, what string, do func() error) (time.Duration, error) {
 	before, began := m.d.cpu(), time.Now()
 	if err := do(); err != nil {
@@ -101,6 +102,7 @@ func (m *meter) cpu(ctx context.Context, what string, do func() error) (time.Dur
 	if used < 0 {
 		used = m.d.cpu() // of a new process
 	}
+	used = max(0, used-time.Duration(m.idle*float64(took)))
 	now, peak := m.d.memory()
 	m.add(what, fmt.Sprintf("%s, CPU %s, %d MiB, at most %d MiB", short(took), short(used), now, peak))
 	return used, ctx.Err()
