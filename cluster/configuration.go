@@ -47,7 +47,7 @@ func (p *placement) there() (used Resources, ok bool) {
 
 // NewConfiguration returns a configuration of nodes without VMs.
 func NewConfiguration(nodes ...Node) *Configuration {
-	c := &Configuration{nodes: map[NodeID]*hosting{}, vjobs: map[VJobID][]placement{}}
+	c := &Configuration{nodes: make(map[NodeID]*hosting, len(nodes)), vjobs: map[VJobID][]placement{}}
 	for _, n := range nodes {
 		c.SetNode(n)
 	}
@@ -287,13 +287,24 @@ func (c *Configuration) Clone() *Configuration {
 		nodes: make(map[NodeID]*hosting, len(c.nodes)), names: slices.Clone(c.names),
 		vjobs: make(map[VJobID][]placement, len(c.vjobs)), order: slices.Clone(c.order), vms: c.vms,
 	}
-	for id, h := range c.nodes {
-		d.nodes[id] = &hosting{node: h.node, used: h.used, vms: slices.Clone(h.vms)}
+	// The parts are cut from three pieces of memory, since a large cluster has many. A part that grows is moved.
+	hostings, vms, placements := make([]hosting, len(c.names)), make([]VMID, 0, c.vms), make([]placement, 0, c.vms)
+	for i, id := range c.names {
+		hostings[i] = *c.nodes[id]
+		vms, hostings[i].vms = cut(vms, hostings[i].vms)
+		d.nodes[id] = &hostings[i]
 	}
-	for id, list := range c.vjobs {
-		d.vjobs[id] = slices.Clone(list)
+	for _, id := range c.order {
+		placements, d.vjobs[id] = cut(placements, c.vjobs[id])
 	}
 	return d
+}
+
+// cut appends a copy of some elements to a list and returns both. An append to the copy leaves the list alone.
+func cut[T any](list, elements []T) (longer, copied []T) {
+	at := len(list)
+	longer = append(list, elements...)
+	return longer, longer[at:len(longer):len(longer)]
 }
 
 // String is the canonical text form, for golden tests and bug reports: one line for each node

@@ -13,6 +13,14 @@ type board struct {
 	snapshot atomic.Pointer[Snapshot]
 	shown    time.Time     // of the last snapshot with the status of all nodes as of then
 	showing  time.Duration // how long that took
+	observed observation   // as of then
+	news     bool          // a step was written since then
+}
+
+// observation tells states of a core apart that clients should see soon.
+type observation struct {
+	changes, offers uint64    // of the executor
+	decided         time.Time // the last decision
 }
 
 // newBoard returns a board that shows an empty cluster.
@@ -26,17 +34,24 @@ func newBoard(now func() time.Time) *board {
 func (b *board) latest() *Snapshot { return b.snapshot.Load() }
 
 // showEvery is how old the snapshot may be: with thousands of vjobs it is not
-// taken after every reply. Where it takes long, a tenth of the time goes there.
+// taken after every reply. Where it takes long, a tenth of the time goes there, and less than a hundredth while nothing
+// happens but that VMs use more or less.
 const (
-	showEvery = 100 * time.Millisecond
-	showShare = 10
+	showEvery  = 100 * time.Millisecond
+	showShare  = 10
+	quietShare = 200
 )
 
-// show publishes a snapshot when the last one is old enough.
+// show publishes a snapshot when the last one is old enough, and as soon as the loop is ready.
 func (b *board) show(core *Core) {
-	if began := b.now(); began.Sub(b.shown) >= max(showEvery, showShare*b.showing) || !b.latest().Ready {
+	began, observed := b.now(), observation{core.exec.Changes(), core.exec.Offers(), core.next.at}
+	share := time.Duration(showShare)
+	if !b.news && observed == b.observed && !core.exec.Acting() {
+		share = quietShare
+	}
+	if began.Sub(b.shown) >= max(showEvery, share*b.showing) || b.latest().Ready != core.next.begun() {
 		b.snapshot.Store(core.Snapshot())
-		b.shown, b.showing = began, b.now().Sub(began)
+		b.shown, b.showing, b.observed, b.news = began, b.now().Sub(began), observed, false
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"vjob/hypervisor"
 )
 
-// caller makes the calls and looks that the core wants, each in a goroutine.
+// caller makes the calls and looks that the core wants, each call in a goroutine, and many looks at once.
 type caller struct {
 	settings *atomic.Pointer[LoopSettings]
 	driver   hypervisor.Driver
@@ -23,6 +23,7 @@ type caller struct {
 	inbox    *inbox
 
 	workers sync.WaitGroup
+	looks   lookQueue
 	// inFlight holds the calls of this process without a reply, and their deadlines. They outlive a
 	// core that is loaded anew. Only the goroutine of the loop uses it.
 	inFlight map[hypervisor.OpID]time.Time
@@ -38,7 +39,14 @@ func (l *caller) start(ctx context.Context, effects Effects) {
 		l.workers.Go(func() { l.callPowerDriver(ctx, ask) })
 	}
 	for _, node := range effects.Looks {
-		l.workers.Go(func() { l.look(ctx, node, effects.Missing[node]) })
+		l.looks.add(lookRequest{node, effects.Missing[node]})
+	}
+	for range l.looks.claimWorkers() {
+		l.workers.Go(func() {
+			for request, more := l.looks.next(); more; request, more = l.looks.next() {
+				l.look(ctx, request.node, request.missing)
+			}
+		})
 	}
 	if effects.LookStore {
 		l.workers.Go(func() {

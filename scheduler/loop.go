@@ -193,6 +193,7 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		if !effects.Step.Empty() {
 			l.failures = 0
 		}
+		l.board.news = l.board.news || !effects.Step.Empty()
 		l.board.show(core)
 		l.calls.start(ctx, effects)
 		if l.again(ctx, core) {

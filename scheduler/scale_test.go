@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,8 +26,8 @@ import (
 )
 
 // cloud is a large cluster in racks, three quarters full: on every twentieth node a
-// giant, on the others some five VMs of mixed sizes; vjobs have 4 to 20 members on
-// as many nodes. More giants wait until others end.
+// giant, on the others VMs of mixed sizes, which are smaller if there are more than five for a node; vjobs have 4 to 20
+// members on as many nodes. More giants wait until others end.
 type cloud struct {
 	journal.Loaded
 	rng   *rand.Rand
@@ -82,11 +83,13 @@ func repeat(size cluster.Resources, n int) []cluster.Resources {
 // crowd runs so many VMs on the nodes without giants, round and round.
 func (c *cloud) crowd(vms int) {
 	free := repeat(machine, len(c.Nodes))
+	parts := max(1, (vms+5*len(c.Nodes)-1)/(5*len(c.Nodes)))
 	for at := 0; vms > 0; {
 		var sizes []cluster.Resources
 		var on []cluster.NodeID
 		for range min(c.members(), vms) {
 			size := flavours[c.rng.IntN(len(flavours))]
+			size = cluster.Resources{CPU: size.CPU / cluster.MilliCPU(parts), Memory: size.Memory / cluster.MiB(parts)}
 			for at++; at%giantStep == 0 || !size.Fits(free[at%len(free)]); at++ {
 			}
 			free[at%len(free)] = free[at%len(free)].Minus(size)
@@ -179,14 +182,19 @@ func (d *daemon) rests(b *testing.B) {
 }
 
 // BenchmarkScale is the core of the daemon with 20,000 nodes, 100,000 VMs that run
-// and 1,000 vjobs that wait: from an event to what is to be written and called. The
+// and 1,000 vjobs that wait, and with 100,000 nodes and a million VMs: from an event to what is to be written and called. The
 // 250 ms that the planner may take are in it wherever there is a plan.
 func BenchmarkScale(b *testing.B) {
-	for _, kind := range []struct{ name, own, cluster string }{
-		{"plain", "", ""},
-		{"rules", "continuous spread($VMS);", "for $r in $ALL_NODES / rack { capacity($r, 600); }"},
+	for _, kind := range []struct {
+		name         string
+		nodes, vms   int
+		own, cluster string
+	}{
+		{"plain", 20_000, 100_000, "", ""},
+		{"rules", 20_000, 100_000, "continuous spread($VMS);", "for $r in $ALL_NODES / rack { capacity($r, 600); }"},
+		{"million", 100_000, 1_000_000, "", ""},
 	} {
-		c := newCloud(20000, 100000, 1000, kind.own)
+		c := sync.OnceValue(func() *cloud { return newCloud(kind.nodes, kind.vms, 1000, kind.own) })
 		for _, event := range []struct {
 			name string
 			run  func(b *testing.B, d *daemon)
@@ -198,7 +206,7 @@ func BenchmarkScale(b *testing.B) {
 			{"snapshot", benchmarkSnapshot},
 		} {
 			b.Run(kind.name+"/"+event.name, func(b *testing.B) {
-				d := newDaemon(b, c, kind.cluster)
+				d := newDaemon(b, c(), kind.cluster)
 				before := processor()
 				event.run(b, d)
 				b.StopTimer()

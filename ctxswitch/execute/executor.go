@@ -179,8 +179,8 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 func (e *Executor) Tick(now time.Time) {
 	e.now = now
 	e.replies.overdue()
-	for _, id := range e.nodes.names {
-		if n := e.nodes.byID[id]; e.nodes.lookDue(n) {
+	for _, n := range e.nodes.sorted {
+		if e.nodes.lookDue(n) {
 			e.nodes.look(n)
 		}
 	}

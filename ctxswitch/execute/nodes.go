@@ -20,6 +20,8 @@ type nodes struct {
 
 	byID    map[cluster.NodeID]*node
 	names   []cluster.NodeID         // in order
+	sorted  []*node                  // in the same order
+	total   cluster.Resources        // of all nodes in any state
 	silent  map[cluster.NodeID]*node // those that do not answer
 	untried int                      // how many have not been looked at since the start
 	offers  uint64                   // counts changes of what nodes offer to VMs
@@ -46,9 +48,10 @@ func (ns *nodes) set(n cluster.Node) *node {
 		known = newNode(ns.now)
 		ns.byID[n.ID] = known
 		at, _ := slices.BinarySearch(ns.names, n.ID)
-		ns.names = slices.Insert(ns.names, at, n.ID)
+		ns.names, ns.sorted = slices.Insert(ns.names, at, n.ID), slices.Insert(ns.sorted, at, known)
 		ns.untried++
 	}
+	ns.total = ns.total.Minus(known.Capacity).Plus(n.Capacity)
 	known.Node = n
 	ns.offers++
 	return known

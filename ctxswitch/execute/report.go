@@ -165,20 +165,15 @@ func (e *Executor) AllSeen() bool { return e.nodes.untried == 0 }
 
 // Nodes reports every node, in order.
 func (e *Executor) Nodes() []NodeReport {
-	list := make([]NodeReport, 0, len(e.nodes.byID))
-	for _, id := range e.nodes.names {
-		list = append(list, e.reportNode(e.nodes.byID[id]))
+	list := make([]NodeReport, 0, len(e.nodes.sorted))
+	for _, n := range e.nodes.sorted {
+		list = append(list, e.reportNode(n))
 	}
 	return list
 }
 
 // Capacity returns the capacity of all nodes in any state: draining a node changes no share.
-func (e *Executor) Capacity() (sum cluster.Resources) {
-	for _, n := range e.nodes.byID {
-		sum = sum.Plus(n.Capacity)
-	}
-	return sum
-}
+func (e *Executor) Capacity() cluster.Resources { return e.nodes.total }
 
 // Node reports one node.
 func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
@@ -223,6 +218,9 @@ func (e *Executor) reportNode(n *node) NodeReport {
 	}
 	return r
 }
+
+// Acting reports whether a gang is not at rest: something is under way, or waited for.
+func (e *Executor) Acting() bool { return len(e.gangs.active) > 0 }
 
 // ActiveAction is an action under way, as users see it.
 type ActiveAction struct {

@@ -153,10 +153,10 @@ func (s *Settings) validateNodes() error {
 		field := fmt.Sprintf("nodes[%d]", i)
 		names := ExpandRange(n.Name)
 		if len(seen)+len(names) > maxNodes {
-			return cluster.Fault(field+".name", "%d nodes up to here, a cluster has at most %d", len(seen)+len(names), maxNodes)
+			return cluster.Fault(field+".name", "%d nodes up to here, a cluster has at most %d: give the others to another daemon", len(seen)+len(names), maxNodes)
 		}
 		if r, ok := parseRange(n.Name); names == nil && ok && r.tooLong() {
-			return cluster.Fault(field+".name", "%q has more than %d nodes, a cluster has at most %[2]d", n.Name, maxNodes)
+			return cluster.Fault(field+".name", "%q has more than %d nodes, which is the most of a cluster: give the others to another daemon", n.Name, maxNodes)
 		}
 		if names == nil {
 			return cluster.BadField(field+".name", n.Name, "a name, or a range such as n[1-8]")

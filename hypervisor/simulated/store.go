@@ -98,12 +98,12 @@ func (st *imageStore) free(pool string) cluster.MiB {
 // look lists the images that can be read now.
 func (st *imageStore) look() (hypervisor.Store, error) {
 	s := hypervisor.Store{Free: hypervisor.Spaces{}}
-	pools := map[string]cluster.MiB{}
+	pools, foreign := map[string]cluster.MiB{}, st.foreignMounts()
 	for _, n := range st.nodes.sorted {
 		if n.unreachable() != nil || n.has(StoreGone) {
 			continue
 		}
-		if f := st.listable(n); f != nil {
+		if f := st.listable(n, foreign); f != nil {
 			return hypervisor.Store{}, f
 		}
 		free, known := pools[n.Pool]

@@ -17,14 +17,19 @@ const tornUnsealed = 0.5
 // maxStoreSlowdown bounds by which factor a slow store is slower.
 const maxStoreSlowdown = 150
 
-// foreignMount returns the failure of a pool on which the wrong file system is mounted, or nil.
-func (st *imageStore) foreignMount(pool string) *failure {
+// foreignMounts returns the failures of the pools on which the wrong file system is mounted.
+func (st *imageStore) foreignMounts() map[string]*failure {
+	var list map[string]*failure
 	for _, n := range st.nodes.sorted {
-		if n.Pool == pool && n.has(StoreForeign) {
-			return newFailure(hypervisor.ErrNoImage, "pool %s: the mark of this installation is missing", pool)
+		if !n.has(StoreForeign) {
+			continue
 		}
+		if list == nil {
+			list = map[string]*failure{}
+		}
+		list[n.Pool] = newFailure(hypervisor.ErrNoImage, "pool %s: the mark of this installation is missing", n.Pool)
 	}
-	return nil
+	return list
 }
 
 // failureOn returns the failure of a call that uses the image store of a node now, or nil.
@@ -32,7 +37,7 @@ func (st *imageStore) failureOn(n *node) *failure {
 	if n.has(StoreGone) {
 		return newFailure(hypervisor.ErrNoImage, "the store is not mounted on %s", n.ID)
 	}
-	if f := st.foreignMount(n.Pool); f != nil {
+	if f := st.foreignMounts()[n.Pool]; f != nil {
 		return f
 	}
 	if !n.has(StoreFails) || !st.random.bernoulli(storeFailRate) {
@@ -48,12 +53,12 @@ func (st *imageStore) failureOn(n *node) *failure {
 	}
 }
 
-// listable returns the failure to list the images of a node, or nil.
-func (st *imageStore) listable(n *node) *failure {
+// listable returns the failure to list the images of a node, given those of pools, or nil.
+func (st *imageStore) listable(n *node, foreign map[string]*failure) *failure {
 	if n.has(StoreFails) && st.random.bernoulli(storeFailRate) {
 		return newFailure(hypervisor.ErrNoImage, "the store of %s: readdir: input/output error", n.ID)
 	}
-	return st.foreignMount(n.Pool)
+	return foreign[n.Pool]
 }
 
 // listed is an image as looks show it.

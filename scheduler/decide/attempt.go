@@ -31,7 +31,7 @@ type attempt struct {
 // newAttempt begins an attempt in which some more vjobs are ineligible.
 func (v *View) newAttempt(ineligible map[cluster.VJobID]string) *attempt {
 	a := &attempt{
-		View: v, trial: v.layout.clone(), excluded: make(map[cluster.VJobID]string, len(v.ineligible)),
+		View: v, trial: v.layout.trial(), excluded: make(map[cluster.VJobID]string, len(v.ineligible)),
 		nonPreemptible: map[cluster.VJobID]string{}, unsavable: map[cluster.VJobID]bool{},
 		throttled: map[cluster.VJobID]bool{}, leavesNode: map[cluster.VJobID]bool{}, failover: newFailoverCheck(v),
 	}

@@ -16,6 +16,7 @@ type layout struct {
 	current *cluster.Configuration // from which the planner starts
 	// intended is the configuration after all actions under way. The policy chooses by it.
 	intended   *cluster.Configuration
+	borrowed   bool                  // intended belongs to another layout, see change
 	applicants []ctxswitch.Applicant // vjobs on no node that could be placed, in order
 	rules      []placement.Rules     // without those of applicants
 	avoid      map[cluster.VMID][]cluster.NodeID
@@ -32,29 +33,45 @@ type layout struct {
 // may migrate while they run.
 func newLayout(nodes []execute.NodeReport, live bool) layout {
 	l := layout{
-		current: cluster.NewConfiguration(), intended: cluster.NewConfiguration(),
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, immovable: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, live: map[cluster.VMID]bool{}, drained: drainedNodes{},
 	}
+	offered := make([]cluster.Node, len(nodes))
 	for i := range nodes {
 		n := &nodes[i]
-		node := n.Node
-		free := node.Capacity.Minus(n.Foreign)
-		node.Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
-		l.setNode(node)
+		offered[i] = n.Node
+		free := n.Capacity.Minus(n.Foreign)
+		offered[i].Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
 		if live {
 			for vm := range n.Locked {
 				l.live[vm] = true
 			}
 		}
 	}
+	l.current = cluster.NewConfiguration(offered...)
+	l.intended = l.current.Clone()
 	return l
 }
 
 // clone returns a copy that can be changed.
 func (l *layout) clone() layout {
+	c := l.trial()
+	c.change()
+	return c
+}
+
+// change returns the intended configuration to be changed. One that belongs to another layout is copied first.
+func (l *layout) change() *cluster.Configuration {
+	if l.borrowed {
+		l.intended, l.borrowed = l.intended.Clone(), false
+	}
+	return l.intended
+}
+
+// trial returns a copy that can be changed, and that borrows what is intended, which attempts hardly ever change.
+func (l *layout) trial() layout {
 	c := *l
-	c.current, c.intended = l.current.Clone(), l.intended.Clone()
+	c.current, c.borrowed = l.current.Clone(), true
 	c.avoid, c.pinned, c.immovable = maps.Clone(l.avoid), maps.Clone(l.pinned), maps.Clone(l.immovable)
 	c.incompatible, c.drained = maps.Clone(l.incompatible), maps.Clone(l.drained)
 	c.rules, c.applicants = slices.Clip(l.rules), slices.Clip(l.applicants)
@@ -64,13 +81,13 @@ func (l *layout) clone() layout {
 // setNode adds or replaces a node.
 func (l *layout) setNode(n cluster.Node) {
 	l.current.SetNode(n)
-	l.intended.SetNode(n)
+	l.change().SetNode(n)
 }
 
 // setRunning records that a VM runs on a node.
 func (l *layout) setRunning(vm cluster.VMID, need cluster.Resources, at cluster.NodeID) {
 	l.current.SetRunning(vm, need, at)
-	l.intended.SetRunning(vm, need, at)
+	l.change().SetRunning(vm, need, at)
 }
 
 // place adds the VMs of a vjob that is no applicant. If reserved, paused VMs keep their CPU.
@@ -89,12 +106,12 @@ func (l *layout) place(r *execute.Report, books Bookings, reserved bool) {
 		case fixed && !arrives: // it is leaving: it keeps what it has and gets no more
 			l.claim(need, books.Holds(vm))
 			if _, known := l.intended.Node(m.Node); known && r.Bound == cluster.VMPaused {
-				l.intended.SetPaused(vm, need, m.Node)
+				l.change().SetPaused(vm, need, m.Node)
 			}
 		case fixed:
 			l.pin(vm, need, books.Destination(vm), books.Holds(vm))
 			if at, ok := l.current.Host(vm); ok {
-				l.intended.SetRunning(vm, need, at)
+				l.change().SetRunning(vm, need, at)
 			}
 		case r.Job.State == cluster.Running:
 			l.setRunning(vm, need, m.Node)
@@ -103,13 +120,13 @@ func (l *layout) place(r *execute.Report, books Bookings, reserved bool) {
 			}
 		case r.Job.State == cluster.Paused:
 			l.current.SetPaused(vm, need, m.Node)
-			l.intended.SetPaused(vm, need, m.Node)
+			l.change().SetPaused(vm, need, m.Node)
 		case m.Image != nil:
 			l.current.SetSleeping(vm, need, m.Image.Node)
-			l.intended.SetSleeping(vm, need, m.Image.Node)
+			l.change().SetSleeping(vm, need, m.Image.Node)
 		default:
 			l.current.SetWaiting(vm, need)
-			l.intended.SetWaiting(vm, need)
+			l.change().SetWaiting(vm, need)
 		}
 	}
 }
@@ -136,7 +153,7 @@ func (l *layout) claim(need cluster.Resources, nodes []cluster.NodeID) {
 
 // fixInPlace pins a VM that runs or is paused, and removes any other VM.
 func (l *layout) fixInPlace(vm cluster.VMID) {
-	for _, c := range []*cluster.Configuration{l.current, l.intended} {
+	for _, c := range []*cluster.Configuration{l.current, l.change()} {
 		if state, known := c.State(vm); known && (state == cluster.VMRunning || state == cluster.VMPaused) {
 			l.pinned[vm], l.immovable[vm] = true, true
 		} else {

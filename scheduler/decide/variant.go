@@ -83,7 +83,7 @@ func (w *Variant) loseVJobs(node cluster.NodeID) {
 func (w *Variant) takeOut(job *cluster.VJob) {
 	for _, vm := range job.VMs {
 		w.layout.current.Remove(vm.ID)
-		w.layout.intended.Remove(vm.ID)
+		w.layout.change().Remove(vm.ID)
 		delete(w.layout.pinned, vm.ID)
 		delete(w.layout.immovable, vm.ID)
 		delete(w.layout.incompatible, vm.ID)

@@ -114,10 +114,12 @@ func (c *client) remove(ctx context.Context, id int64) error {
 	return err
 }
 
-// reaches waits until a vjob is in a state.
+// reaches waits until a vjob is in a state. It asks every 5 ms at first and then less and less, so that the questions cost
+// the daemon little beside what is measured.
 func (c *client) reaches(ctx context.Context, id int64, want string) error {
-	last := ""
-	for range 20_000 {
+	const patience = 100 * time.Second
+	last, began := "", time.Now()
+	for time.Since(began) < patience {
 		state, err := c.state(ctx, id)
 		if err != nil {
 			return err
@@ -126,11 +128,11 @@ func (c *client) reaches(ctx context.Context, id int64, want string) error {
 			return nil
 		}
 		last = state
-		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+		if err := sleep(ctx, max(5*time.Millisecond, min(time.Since(began)/4, 100*time.Millisecond))); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("vjob %d is %s, not %s, after 100 s", id, last, want)
+	return fmt.Errorf("vjob %d is %s, not %s, after %s", id, last, want, patience)
 }
 
 // page is one page of a list.

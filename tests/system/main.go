@@ -34,6 +34,7 @@ var experiments = []experiment{
 	{"waiting", measureWaiting},
 	{"restart", measureRestart},
 	{"nodes", measureNodes},
+	{"crowds", measureCrowds},
 }
 
 func main() {

@@ -8,6 +8,7 @@ type sizes struct {
 	waiting     []int         // vjobs in the queue
 	restart     []int         // vjobs in the queue at a restart
 	nodes       []int         // of a cluster
+	crowds      []crowd       // clusters full of VMs
 	streams     int           // event streams
 	churn       int           // vjobs that come and go
 	mixNodes    int           // of the mixed load
@@ -19,10 +20,12 @@ type sizes struct {
 var (
 	smallSizes = sizes{
 		submissions: 2000, waiting: []int{300, 1000, 3000, 10_000}, restart: []int{10_000, 100_000}, nodes: []int{300, 1000, 3000, 10_000}, streams: 5000,
-		churn: 1000, mixNodes: 300, mixVJobs: 1000, mixFor: 10 * time.Second, idleFor: 10 * time.Second,
+		crowds: []crowd{{300, 3000}, {1000, 10_000}},
+		churn:  1000, mixNodes: 300, mixVJobs: 1000, mixFor: 10 * time.Second, idleFor: 10 * time.Second,
 	}
 	fullSizes = sizes{
 		submissions: 10_000, waiting: []int{1000, 10_000, 100_000, 400_000}, restart: []int{100_000, 400_000}, nodes: []int{1000, 10_000, 20_000, 100_000}, streams: 5000,
-		churn: 10_000, mixNodes: 1000, mixVJobs: 5000, mixFor: 60 * time.Second, idleFor: 60 * time.Second,
+		crowds: []crowd{{1000, 10_000}, {10_000, 100_000}, {100_000, 1_000_000}},
+		churn:  10_000, mixNodes: 1000, mixVJobs: 5000, mixFor: 60 * time.Second, idleFor: 60 * time.Second,
 	}
 )

@@ -10,16 +10,18 @@ import (
 // nodeSwitches makes nodes go off after the last departure and come on before the first
 // arrival.
 func (o *precedence) nodeSwitches() {
+	resumes := map[int][]int{} // by the node that has the image
+	for i := range o.plan.Actions {
+		if a := &o.plan.Actions[i]; a.Kind == repack.Resume {
+			resumes[a.From] = append(resumes[a.From], i)
+		}
+	}
 	for i := range o.plan.Actions {
 		a := &o.plan.Actions[i]
 		switch a.Kind {
 		case repack.NodeOff:
 			o.wait(a, o.goes[a.To])
-			for j := range o.plan.Actions {
-				if b := &o.plan.Actions[j]; b.Kind == repack.Resume && b.From == a.To {
-					a.After = append(a.After, j)
-				}
-			}
+			a.After = append(a.After, resumes[a.To]...)
 		case repack.NodeOn:
 			for _, j := range o.comes[a.To] {
 				o.plan.Actions[j].After = append(o.plan.Actions[j].After, i)
