@@ -75,13 +75,20 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 	if wantsStream(c.Request) {
 		return (&eventStream{eventHandler: h, c: c, filter: filter}).run(caller)
 	}
+	last := filter.After
+	if filter.Latest { // asked before the events are read, so that a reader that goes on from there misses none
+		var err error
+		if last, err = h.tail.last(c.Request.Context()); err != nil {
+			return err
+		}
+	}
 	events, err := h.events.Events(c.Request.Context(), filter)
 	if err != nil {
 		return err
 	}
-	list := wire.EventList{Events: wireEvents(events, h.snapshot(), filter.Owner), Last: filter.After}
+	list := wire.EventList{Events: wireEvents(events, h.snapshot(), filter.Owner), Last: last}
 	if n := len(events); n > 0 {
-		list.Last = events[n-1].Seq
+		list.Last = max(last, events[n-1].Seq)
 	}
 	return answer(c, http.StatusOK, list)
 }

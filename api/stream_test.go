@@ -151,6 +151,20 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// A list of the latest events says where a stream goes on, also if it has none of these: what happens between the two is not
+// missed.
+func TestLatestEventsSayWhereToGoOn(t *testing.T) {
+	b := newFixture(t)
+	b.populate()
+	all := read[wire.EventList](t, b.as("root", "GET", "/v1/events", ""), 200).Events
+	end := all[len(all)-1].Seq
+	for _, query := range []string{"latest=true", "latest=true&kind=prices", "latest=true&kind=submitted&limit=1"} {
+		if list := read[wire.EventList](t, b.as("root", "GET", "/v1/events?"+query, ""), 200); list.Last != end {
+			t.Errorf("%s: %d events, and all up to %d, want %d", query, len(list.Events), list.Last, end)
+		}
+	}
+}
+
 func TestStreamResumesAndBeats(t *testing.T) {
 	b := newFixture(t, func(c *api.Config) {
 		c.HeartbeatEvery = 10 * time.Millisecond

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,4 +126,16 @@ func BenchmarkSubmitArray(b *testing.B) {
 			submitted(b)(d.Submit(b.Context(), s))
 		}
 	})
+}
+
+// A page of live vjobs is read without sorting all of them, on whatever page it is.
+func TestPagesOfLiveVJobsAreNotSorted(t *testing.T) {
+	d := newDB(t)
+	for _, f := range []journal.Filter{{Live: true}, {Live: true, Fold: true}, {Live: true, Fold: true, Newest: true}, {Live: true, Fold: true, Cursor: 7}} {
+		f.Limit = 1000
+		steps, err := d.PagePlan(t.Context(), f)
+		if err != nil || len(steps) == 0 || strings.Contains(strings.Join(steps, "\n"), "ORDER BY") {
+			t.Errorf("%+v: %q, %v", f, steps, err)
+		}
+	}
 }

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"io/fs"
+
+	"vjob/ctxswitch/journal"
 )
 
 // OpenWith opens with other migrations than the built-in ones.
@@ -22,6 +24,25 @@ func (d *DB) Exec(ctx context.Context, query string, args ...any) error {
 // Query reads one value.
 func (d *DB) Query(ctx context.Context, query string, dest any) error {
 	return d.snapshot(ctx, func(r *snapshot) error { return r.one(query, nil, dest) })
+}
+
+// PagePlan is how SQLite reads a page of a list of vjobs.
+func (d *DB) PagePlan(ctx context.Context, f journal.Filter) (steps []string, err error) {
+	where, args := conditions(&f)
+	if f.Fold {
+		where, args = foldCondition(where, args)
+	}
+	tail, args := page(&f, where, args)
+	err = d.snapshot(ctx, func(r *snapshot) error {
+		return r.each("EXPLAIN QUERY PLAN SELECT "+rowColumns+rowTables+tail, args, func(s row) error {
+			var id, parent, unused int
+			var step string
+			err := s.Scan(&id, &parent, &unused, &step)
+			steps = append(steps, step)
+			return err
+		})
+	})
+	return steps, err
 }
 
 // Pragma runs a statement on the writer's connection outside any transaction.

@@ -58,7 +58,7 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 func page(f *journal.Filter, where string, args []any) (string, []any) {
 	place, operator, order := "id", " > ?", ""
 	if f.Fold {
-		place = "iif(array = 0, id, array)"
+		place = "iif(array = 0, id, array)" // as in the index vjobs_place
 	}
 	if f.Newest {
 		operator, order = " < ?", " DESC"

@@ -209,13 +209,27 @@ func (l *Loop) commit(ctx context.Context, step journal.Step) error {
 		return nil
 	}
 	for _, e := range step.Events {
-		l.log.Info("event", slog.String("kind", string(e.Kind)), slog.Int64("vjob", int64(e.VJob)),
-			slog.String("node", string(e.Node)), slog.Int64("plan", int64(e.Plan)), slog.String("text", e.TextFor("")))
+		l.log.LogAttrs(ctx, slog.LevelInfo, "event", attributes(&e)...)
 	}
 	l.at("before commit")
 	err := l.store.Commit(context.WithoutCancel(ctx), step)
 	l.at("after commit")
 	return err
+}
+
+// attributes are those of an event for the log: what it is about, and its text.
+func attributes(e *journal.Event) []slog.Attr {
+	list := []slog.Attr{slog.String("kind", string(e.Kind))}
+	if e.VJob != 0 {
+		list = append(list, slog.Int64("vjob", int64(e.VJob)))
+	}
+	if e.Node != "" {
+		list = append(list, slog.String("node", string(e.Node)))
+	}
+	if e.Plan != 0 {
+		list = append(list, slog.Int64("plan", int64(e.Plan)))
+	}
+	return append(list, slog.String("text", e.TextFor("")))
 }
 
 // reload loads until it succeeds or the context ends. The pauses grow with every failure in a row,

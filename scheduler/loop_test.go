@@ -150,6 +150,24 @@ func with(t *testing.T, set scheduler.Settings, test func(p *plant)) {
 	})
 }
 
+// The running time goes on while nothing happens, for which the loop takes no step.
+func TestTimesGoOnBetweenSteps(t *testing.T) {
+	in(t, func(p *plant) {
+		job, _, err := p.submit("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		for range 20 {
+			before := p.loop.Requests.Snapshot().VJob(job.ID)
+			time.Sleep(70 * time.Millisecond)
+			if after := p.loop.Requests.Snapshot().VJob(job.ID); before.State != cluster.Running || after.Ran != before.Ran+70*time.Millisecond {
+				t.Fatalf("%s: it ran %s, 70 ms later %s", before.State, before.Ran, after.Ran)
+			}
+		}
+	})
+}
+
 // A stop of the daemon writes the accounts up to then.
 func TestStopWritesAccounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,8 +30,8 @@ type Requests struct {
 	reserving sync.Mutex
 }
 
-// Snapshot is the loop as it was after its last step.
-func (l *Requests) Snapshot() *Snapshot { return l.board.latest() }
+// Snapshot is the loop as its last step left it, with the times as of now.
+func (l *Requests) Snapshot() *Snapshot { return l.board.latest().asOf(l.now()) }
 
 // Disown renames the use of a deleted user. The store has renamed it already.
 func (l *Requests) Disown(ctx context.Context, user, former string) error {

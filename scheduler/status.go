@@ -62,6 +62,17 @@ type Snapshot struct {
 	Durations       *duration.Estimates // as the last decision saw them; nil before the first step
 }
 
+// asOf returns the snapshot at a later instant, if nothing happens but that time passes: a loop without news takes none
+// for a while.
+func (s *Snapshot) asOf(now time.Time) *Snapshot {
+	if !s.Ready || !now.After(s.At) {
+		return s
+	}
+	later := *s
+	later.At, later.VJobs = now, s.VJobs.asOf(now)
+	return &later
+}
+
 // VJob returns the status of a live vjob; the zero value for another.
 func (s *Snapshot) VJob(id cluster.VJobID) VJobStatus {
 	status, _ := s.VJobs.Get(id)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/tidwall/btree"
 
@@ -26,6 +27,8 @@ type VJobsStatus interface {
 	All() iter.Seq2[cluster.VJobID, VJobStatus]
 	// Rank returns the place of a vjob in the order in which vjobs are looked at; the zero value for one that is not live.
 	Rank(id cluster.VJobID) multifactor.Priority
+	// asOf returns the status at a later instant, if nothing happens but that time passes.
+	asOf(now time.Time) VJobsStatus
 }
 
 // Statuses is a status of vjobs that is given.
@@ -54,6 +57,8 @@ func (s Statuses) All() iter.Seq2[cluster.VJobID, VJobStatus] {
 // Rank returns the zero value.
 func (Statuses) Rank(cluster.VJobID) multifactor.Priority { return multifactor.Priority{} }
 
+func (s Statuses) asOf(time.Time) VJobsStatus { return s }
+
 // vjobsStatus is the status of vjobs as the loop has it. It shares with earlier versions what has not changed, and a
 // status is put together when it is read, so that one costs the same however many vjobs there are.
 type vjobsStatus struct {
@@ -64,6 +69,12 @@ type vjobsStatus struct {
 	verdicts *btree.Map[cluster.VJobID, *queue.Verdict] // of the last decision
 	places   *places
 	division *entitlement.Division // nil if the cluster is not divided
+}
+
+func (s *vjobsStatus) asOf(now time.Time) VJobsStatus {
+	later := *s
+	later.live = s.live.AsOf(now)
+	return &later
 }
 
 // Len returns the number of vjobs.

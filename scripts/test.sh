@@ -23,24 +23,26 @@ run() {
 	go test -tags "$tags" -v "$@" 2>&1 | tee -a "$log" | show || failed=1
 }
 
-# run_real runs the tests of one package of the real lab, each in a process and with a
+# run_real runs the tests of the packages of the real lab, each in a process and with a
 # cluster of its own: a hang of one takes no other along. Most of their time is waiting, so
-# two run side by side; each is shown when it has ended.
+# three run side by side; each is shown when it has ended.
 run_real() {
-	local dir test tests
+	local dir test list package
 	dir=$(mktemp -d)
-	if ! go test -c -tags "$tags" -o "$dir/tests" "$1" || ! tests=$("$dir/tests" -test.list '^Test' | grep '^Test'); then
-		run "$1: no tests can be listed" -run '^$' "$1"
-		rm -r "$dir"
-		failed=1
-		return
-	fi
-	for test in $tests; do
-		while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
-		run_alone "$dir" "$1" "$test" &
+	for package in "$@"; do
+		mkdir "$dir/${package##*/}"
+		if ! go test -c -tags "$tags" -o "$dir/${package##*/}/tests" "$package" || ! list=$("$dir/${package##*/}/tests" -test.list '^Test' | grep '^Test'); then
+			run "$package: no tests can be listed" -run '^$' "$package"
+			failed=1
+			continue
+		fi
+		for test in $list; do
+			while [ "$(jobs -rp | wc -l)" -ge 3 ]; do wait -n || true; done
+			run_alone "$dir/${package##*/}" "$package" "$test" &
+		done
 	done
 	wait
-	[ ! -e "$dir/failed" ] || failed=1
+	[ -z "$(find "$dir" -name failed)" ] || failed=1
 	rm -r "$dir"
 }
 
@@ -96,13 +98,12 @@ failures() {
 		}' "$1"
 }
 
-packages=$(go list -tags "$tags" ./...)
+packages=$(go list -tags "$tags" ./... | sort -r) # the longest tests, which are in the last folders, first
 lab=$(grep '/tests/lab' <<<"$packages" || true)
 # shellcheck disable=SC2046,SC2086 # package paths hold no spaces
 run "everything but the real lab" -timeout 25m $(grep -v '/tests/lab' <<<"$packages")
-for package in $lab; do
-	run_real "$package"
-done
+# shellcheck disable=SC2086 # package paths hold no spaces
+run_real $lab
 
 skipped=$(skips)
 printf '\n%s packages, %s tests passed, %s failed, %s skipped\n' "$(wc -l <<<"$packages")" \

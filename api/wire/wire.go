@@ -219,8 +219,8 @@ type VJobRef struct {
 // EventList is the answer to GET /v1/events when no stream was asked for.
 type EventList struct {
 	Events []Event `json:"events"` // oldest first
-	// Last is the sequence number of the last event, or that of the request for an empty list:
-	// the after of the next request.
+	// Last is the sequence number up to which the list has all events that were asked for: the after of the next
+	// request.
 	Last int64 `json:"last"`
 }
 

@@ -74,7 +74,7 @@ func TestDocumentsShowExistingCommands(t *testing.T) {
 
 // rootCommand returns the command vjob with all that cobra adds to it.
 func rootCommand() *cobra.Command {
-	root := tree(&cli.App{Streams: cli.Standard()})
+	root := tree(&cli.App{Streams: cli.Standard()}, []string{cobra.ShellCompRequestCmd})
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	return root

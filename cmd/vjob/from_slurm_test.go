@@ -51,7 +51,7 @@ func TestFromSlurm(t *testing.T) {
 			}
 			commands++
 			words := shellWords(command)
-			c, rest, err := tree(&cli.App{Streams: cli.Standard()}).Find(words)
+			c, rest, err := tree(&cli.App{Streams: cli.Standard()}, nil).Find(words)
 			if err != nil {
 				t.Errorf("vjob %s: %v", command, err)
 				continue

@@ -9,7 +9,7 @@ import (
 
 // Every command stands in one group of the help, and its synonyms are commands of no other name.
 func TestCommandsAreGrouped(t *testing.T) {
-	root := tree(&cli.App{Streams: cli.Standard()})
+	root := tree(&cli.App{Streams: cli.Standard()}, nil)
 	words := map[string]string{}
 	for _, c := range root.Commands() {
 		if c.GroupID == "" {

@@ -37,7 +37,7 @@ func main() {
 // run carries out one command line and returns its exit code.
 func run(ctx context.Context, s cli.Streams, args []string) int {
 	a := &cli.App{Streams: s}
-	root := tree(a)                           //nolint:contextcheck // cobra hands the context to commands and completions
+	root := tree(a, args)                     //nolint:contextcheck // cobra hands the context to commands and completions
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra would take the program's own
 	err := root.ExecuteContext(ctx)
 	if err != nil {
@@ -46,12 +46,12 @@ func run(ctx context.Context, s cli.Streams, args []string) int {
 	return cli.ExitCode(err)
 }
 
-// tree is the root command with all others, their groups and completions.
-func tree(a *cli.App) *cobra.Command {
+// tree is the root command with all others, their groups, and the completions that the arguments ask for.
+func tree(a *cli.App, args []string) *cobra.Command {
 	root := a.Root(commands(a)...)
 	arrange(root)
 	illustrate(root)
-	completion.Register(a, root)
+	completion.Register(a, root, args)
 	return root
 }
 

@@ -107,7 +107,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"lst"}, `unknown command "lst": want probably list`},
 		{[]string{"list", "--state", "sleeping"}, `--state: "sleeping" is not one of booting`},
 		{[]string{"list", "--limit", "-1"}, "--limit: -1 is not"},
-		{[]string{"list", "-o", "xml"}, `--output: "xml" is not table, wide, json, yaml, csv or template=`},
+		{[]string{"list", "-o", "xml"}, `--format: "xml" is not table, wide, json, yaml, csv or template=`},
 		{[]string{"list", "--nope"}, "unknown flag: --nope; see vjob list --help"},
 		{[]string{"show"}, "0 arguments given: want vjobs or arrays"},
 		{[]string{"show", "0"}, `VJOB: "0" is not`},

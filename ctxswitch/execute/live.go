@@ -92,6 +92,12 @@ func (v *liveVJob) report(at time.Time) Report {
 	return r
 }
 
+// AsOf returns the reports at a later instant, if nothing happens but that time passes.
+func (l Live) AsOf(now time.Time) Live {
+	l.at = now
+	return l
+}
+
 // Len returns the number of vjobs.
 func (l *Live) Len() int { return l.vjobs.Len() }
 

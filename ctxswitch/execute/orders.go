@@ -99,7 +99,7 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 	e.event(journal.Event{
 		Kind: journal.EventPlan, Plan: id,
 		Text: fmt.Sprintf("context switch %d begins: %s on %s, cost %d MiB, estimated %s",
-			id, cluster.Count(len(plan.Actions), "action"), cluster.Count(len(plan.Gangs), "vjob"), plan.Cost, plan.Makespan.Round(time.Second)),
+			id, cluster.Count(len(plan.Actions), "action"), cluster.Count(len(plan.Gangs), "vjob"), plan.Cost, round(plan.Makespan)),
 	})
 	for _, g := range plan.Gangs {
 		a := &assignment{plan: r, gang: g}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"strings"
@@ -64,10 +65,26 @@ func Read(path string) ([]byte, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", cluster.ErrInvalid, err)
+		return nil, unopened(err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	return ReadFrom(path, f)
+}
+
+// openError is a file that cannot be opened: the mistake is in its name.
+type openError struct{ *fs.PathError }
+
+// Error names the file, and why.
+func (e openError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Is reports that it is a [cluster.ErrInvalid].
+func (e openError) Is(target error) bool { return target == cluster.ErrInvalid }
+
+func unopened(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return openError{e}
+	}
+	return err
 }
 
 // ReadFrom reads at most [Limit] bytes; the name is for messages.
@@ -77,7 +94,7 @@ func ReadFrom(name string, in io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	if len(data) > Limit {
-		return nil, fmt.Errorf("%s: more than %d MiB: %w", name, Limit>>20, cluster.ErrInvalid)
+		return nil, cluster.Fault(name, "more than %d MiB", Limit>>20)
 	}
 	return data, nil
 }

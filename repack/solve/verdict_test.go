@@ -36,7 +36,7 @@ VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none
 			in.VMs = []repack.VM{running(0, 8, 8), running(1, 8, 8), ready(7)}
 			return in
 		}, `impossible
-3 VMs need 23 mem, and the 2 nodes that may host them have 20: 3 are missing; add 1 nodes, or let some VMs wait`},
+3 VMs need 23 mem, and the capacity of the 2 nodes that may host them is 20: 3 are missing; add 1 node, or let some VMs wait`},
 		{"too much for a fence", func(t *testing.T) *repack.Instance {
 			t.Helper()
 			in := bare(10, 10)
@@ -44,13 +44,13 @@ VM 0 (1 mem) can be on no node: its rules and the states of the nodes leave none
 			in.Rules = []repack.Posted{postedGuard(t, in, "fence", false, map[string]any{"vms": []int{0, 1}, "nodes": []int{0}})}
 			return in
 		}, `impossible
-2 VMs need 11 mem, and the 1 nodes that may host them have 10: 1 are missing; add 1 nodes, or let some VMs wait`},
+2 VMs need 11 mem, and the capacity of the 1 node that may host them is 10: 1 are missing; add 1 node, or let some VMs wait`},
 		{"demands of one size", func(*testing.T) *repack.Instance {
 			in := bare(7, 7)
 			in.VMs = []repack.VM{running(0, 6, 6), running(1, 6, 6), ready(2)}
 			return in
 		}, `impossible
-3 VMs need 14 mem, and of the 14 that the 2 nodes have only 12 can be used, as all demands are multiples of 2: 2 are missing; add 1 nodes, or let some VMs wait`},
+3 VMs need 14 mem, and of the 14 of the 2 nodes only 12 can be used, as all demands are multiples of 2: 2 are missing; add 1 node, or let some VMs wait`},
 		{"spread over too few", func(t *testing.T) *repack.Instance {
 			t.Helper()
 			in := bare(10, 10)

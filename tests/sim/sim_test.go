@@ -18,9 +18,9 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 2000/pace.Slower, "how many seeds to run in TestSeeds")
+	seeds = flag.Int("seeds", 1000/pace.Slower, "how many seeds to run in TestSeeds")
 	apart = flag.Int("apart", 8/pace.Slower, "how many runs TestEveryStep repeats step by step")
-	steps = flag.Int("steps", 120, "the maximum number of steps of a run at which it does so; 0: all")
+	steps = flag.Int("steps", 60, "the maximum number of steps of a run at which it does so; 0: all")
 	first = flag.Uint64("seed", 1, "the first seed")
 	only  = flag.String("policy", "", "only policies of this name")
 	trace = flag.Bool("story", false, "print every change; for one seed")

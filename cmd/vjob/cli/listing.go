@@ -133,6 +133,9 @@ func (l *Listing[T]) help() error {
 
 // Sort puts rows into the order that was asked for; otherwise they stay as they are.
 func (l *Listing[T]) Sort(rows []T) {
+	if !l.Sorted() {
+		return
+	}
 	slices.SortStableFunc(rows, func(a, b T) int {
 		for _, name := range l.sort {
 			name, largest := strings.CutPrefix(name, "-")

@@ -37,15 +37,15 @@ func parseFormat(text string) (outputFormat, error) {
 		}
 	case FormatTemplate:
 		if source == "" {
-			return outputFormat{}, cluster.Fault("--output", "the template is missing, want -o template='{{range .vjobs}}{{.id}}{{\"\\n\"}}{{end}}' or the like")
+			return outputFormat{}, cluster.Fault("--format", "the template is missing, want -o template='{{range .vjobs}}{{.id}}{{\"\\n\"}}{{end}}' or the like")
 		}
 		t, err := template.New("output").Funcs(templateFuncs).Parse(source)
 		if err != nil {
-			return outputFormat{}, cluster.Fault("--output", "%v", err)
+			return outputFormat{}, cluster.Fault("--format", "%v", err)
 		}
 		return outputFormat{name, t}, nil
 	}
-	return outputFormat{}, cluster.BadField("--output", text, "table, wide, json, yaml, csv or template='{{…}}'")
+	return outputFormat{}, cluster.BadField("--format", text, "table, wide, json, yaml, csv or template='{{…}}'")
 }
 
 // Structured reports whether output is for programs, and not a table.

@@ -137,7 +137,7 @@ func TestTemplates(t *testing.T) {
 	} {
 		got, err := printed(t, list, "-o", "template="+c.source)
 		if c.source == "" {
-			if err == nil || !strings.Contains(err.Error(), "--output: the template is missing") {
+			if err == nil || !strings.Contains(err.Error(), "--format: the template is missing") {
 				t.Errorf("no template: %v", err)
 			}
 			continue
@@ -147,7 +147,7 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	for _, source := range []string{"{{", "{{nosuch}}", "{{.total.x}}", "{{index .vjobs 9}}", "{{template \"x\"}}", `{{lt "a" 1}}`, `{{gt true false}}`} {
-		if _, err := printed(t, list, "-o", "template="+source); err == nil || !strings.HasPrefix(err.Error(), "--output: ") || cli.ExitCode(err) != cli.ExitInput {
+		if _, err := printed(t, list, "-o", "template="+source); err == nil || !strings.HasPrefix(err.Error(), "--format: ") || cli.ExitCode(err) != cli.ExitInput {
 			t.Errorf("%s: %v", source, err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for _, format := range []string{"", "xml", "JSON", "json=x", "template", "csv=", "tablewide"} {
-		if _, err := printed(t, 1, "-o", format); err == nil || !strings.HasPrefix(err.Error(), "--output: ") {
+		if _, err := printed(t, 1, "-o", format); err == nil || !strings.HasPrefix(err.Error(), "--format: ") {
 			t.Errorf("%q: %v", format, err)
 		}
 	}

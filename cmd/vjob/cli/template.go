@@ -93,7 +93,7 @@ func printTemplate(out io.Writer, t *template.Template, v any) error {
 	}
 	var b strings.Builder
 	if err := t.Execute(&b, numbers(data)); err != nil {
-		return cluster.Fault("--output", "%v", err)
+		return cluster.Fault("--format", "%v", err)
 	}
 	text := b.String()
 	if text != "" && !strings.HasSuffix(text, "\n") {

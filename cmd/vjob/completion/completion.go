@@ -35,10 +35,13 @@ var (
 	files source    // nil: the shell completes files
 )
 
-// Register completes all arguments and flags of the commands below root that do not complete themselves.
-func Register(a *cli.App, root *cobra.Command) {
-	r := &registry{a}
-	r.visit(root)
+// Register completes all arguments and flags of the commands below root that do not complete themselves, if the command
+// line asks for completions: for others it would take longer than all the rest of a start.
+func Register(a *cli.App, root *cobra.Command, args []string) {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		r := &registry{a}
+		r.visit(root)
+	}
 	root.InitDefaultCompletionCmd("completion")
 	if cmd, _, err := root.Find([]string{"completion"}); err == nil && cmd != root {
 		cmd.Short, cmd.Long = "print a script that completes commands, for a shell", help

@@ -45,6 +45,18 @@ func TestNative(t *testing.T) {
 	}
 }
 
+// What #VJOB lines say of the size holds over that of a job of Slurm.
+func TestNativeSizeHolds(t *testing.T) {
+	for head, want := range map[string][]string{
+		"#VJOB --vms 2\n#SBATCH --nodes=4 -c 3": {"2 vms=2", "1 cpu=3"},
+		"#SBATCH --time=10:00\n#VJOB --vms=2":   {"2 walltime=0:10:00", "3 vms=2", "1 cpu=1"},
+	} {
+		if _, got := read(t, head); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", head, got, want)
+		}
+	}
+}
+
 func TestSlurm(t *testing.T) {
 	s, got := read(t, strings.Join([]string{
 		"#SBATCH -J sim --nodes=4 --ntasks-per-node 8", "#SBATCH -c2 --mem=16G -t 2-12:30", "#SBATCH --array=1-16%4 -p night --account=climate",

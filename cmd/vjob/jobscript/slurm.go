@@ -3,6 +3,7 @@ package jobscript
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -227,7 +228,7 @@ func (r *reader) slurmExport(text string) {
 	}
 }
 
-// finish sets the size of a job of Slurm: a VM for each node or, without nodes, for each task.
+// finish sets the size of a job of Slurm: a VM for each node or, without nodes, for each task. What #VJOB lines say of it holds.
 func (r *reader) finish() {
 	if !r.used {
 		return
@@ -245,16 +246,23 @@ func (r *reader) finish() {
 	case r.tasks > 0:
 		cpus *= (r.tasks + r.nodes - 1) / r.nodes
 	}
-	r.set("vms", strconv.Itoa(vms))
-	r.set("cpu", strconv.Itoa(cpus))
+	r.setSize("vms", strconv.Itoa(vms))
+	r.setSize("cpu", strconv.Itoa(cpus))
 	memory := r.memory
 	if r.memoryPerCPU > 0 {
 		memory = r.memoryPerCPU * cluster.MiB(cpus)
 	}
 	if memory > 0 {
-		r.set("mem", fmt.Sprintf("%dMiB", memory))
+		r.setSize("mem", fmt.Sprintf("%dMiB", memory))
 	}
 	r.script.Text = withVariables(r.script.Text, slurmVariables)
+}
+
+// setSize sets a flag unless a line has set it.
+func (r *reader) setSize(flag, value string) {
+	if !slices.ContainsFunc(r.script.Directives, func(d Directive) bool { return d.Flag == flag }) {
+		r.set(flag, value)
+	}
 }
 
 // slurmVariables have the values of Slurm's variables. Shells read them before the script.

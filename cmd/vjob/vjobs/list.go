@@ -2,6 +2,7 @@ package vjobs
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -162,7 +163,13 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 	if f.limit > 0 {
 		list.VJobs = list.VJobs[:min(f.limit, len(list.VJobs))]
 	}
-	return l.Show(list, list.VJobs)
+	if err := l.Show(list, list.VJobs); err != nil {
+		return err
+	}
+	if len(list.VJobs) == 0 && q.Live && len(words) == 0 && !a.Structured() {
+		_, _ = fmt.Fprintln(a.Err, "vjob: no such vjob is live; -a lists those that have ended, too")
+	}
+	return nil
 }
 
 // estimated tells of those that wait when they start, and what they wait for.

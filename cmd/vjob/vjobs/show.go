@@ -168,7 +168,7 @@ func Describe(j *wire.VJobDetail, s *wire.Submission, width int, paint func(colu
 	facts = append(facts, fileFacts(j.OutputFiles)...)
 	facts = append(facts, submitted(j, s)...)
 	display.Facts(&b, append(facts, display.Passage("rules", j.Rules)...))
-	sections := []*display.Table{vmTable(j.VMs)}
+	sections := []*display.Table{vmTable(j)}
 	if entitled := entitledTable(j.VMs); entitled != nil {
 		sections = append(sections, entitled)
 	}
@@ -187,15 +187,15 @@ func Describe(j *wire.VJobDetail, s *wire.Submission, width int, paint func(colu
 	return b.String()
 }
 
-// vmTable is the table of the members of a vjob.
-func vmTable(list []wire.VM) *display.Table {
+// vmTable is the table of the VMs of a vjob, which share its state unless they have ended before.
+func vmTable(j *wire.VJobDetail) *display.Table {
 	vms := &display.Table{Heads: display.Heads("VM NODE NEXT >CPU >MEMORY IMAGE STATE")}
-	for _, v := range list {
-		state := ""
+	for _, v := range j.VMs {
+		state := j.State
 		if v.Ended {
 			state = strings.TrimSpace("ended " + v.ExitStatus)
 		}
-		vms.Row(v.ID, display.Dash(v.Node), display.Dash(v.NextNode), display.CPU(v.CPUMilli), display.MiB(v.MemoryMiB), display.Dash(v.Image), display.Dash(state))
+		vms.Row(v.ID, display.Dash(v.Node), display.Dash(v.NextNode), display.CPU(v.CPUMilli), display.MiB(v.MemoryMiB), display.Dash(v.Image), state)
 	}
 	return vms
 }

@@ -141,16 +141,23 @@ func shortOf(m *problem.Problem, d int, vms []int, not *problem.NodeSet) string 
 	if sum <= usable {
 		return ""
 	}
-	text := fmt.Sprintf("%d VMs need %d %s, and the %d nodes that may host them have %d: %d are missing",
-		len(vms), sum, m.In.Dims[d], nodes, room, sum-room)
+	text := fmt.Sprintf("%d VMs need %d %s, and the capacity of the %s that may host them is %d: %d are missing",
+		len(vms), sum, m.In.Dims[d], countNodes(nodes), room, sum-room)
 	if sum <= room {
-		text = fmt.Sprintf("%d VMs need %d %s, and of the %d that the %d nodes have only %d can be used, as all demands are multiples of %d: %d are missing",
-			len(vms), sum, m.In.Dims[d], room, nodes, usable, unit, sum-usable)
+		text = fmt.Sprintf("%d VMs need %d %s, and of the %d of the %s only %d can be used, as all demands are multiples of %d: %d are missing",
+			len(vms), sum, m.In.Dims[d], room, countNodes(nodes), usable, unit, sum-usable)
 	}
 	if nodes > 0 && room > 0 {
-		text += fmt.Sprintf("; add %d nodes, or let some VMs wait", (sum-usable+room/int64(nodes)-1)/(room/int64(nodes)))
+		text += fmt.Sprintf("; add %s, or let some VMs wait", countNodes(int((sum-usable+room/int64(nodes)-1)/(room/int64(nodes)))))
 	}
 	return text
+}
+
+func countNodes(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
 }
 
 // shortOfNodes tests whether VMs that must be apart have enough nodes.

@@ -18,6 +18,24 @@ import (
 
 // What a node, a disk or a mount does to images loses none of them.
 func TestImagesAreKept(t *testing.T) {
+	b := besideSlowImages(t)
+	b.run("a node refuses the images", systemTest.refusedImages)
+	b.run("the store has no room for the notes beside images", systemTest.noInodes)
+	b.run("vjobd starts without the store", systemTest.storeAway)
+	b.d.stop()
+}
+
+// Images that take long to load are loaded, whatever dies meanwhile.
+func TestImagesAreLoadedSlowly(t *testing.T) {
+	b := besideSlowImages(t)
+	b.run("by all", systemTest.slowStore)
+	b.run("vjobd and libvirtd die meanwhile", systemTest.killedWhileLoading)
+	b.d.stop()
+}
+
+// besideSlowImages starts a daemon beside an image store that can be slowed down.
+func besideSlowImages(t *testing.T) systemTest {
+	t.Helper()
 	b := setUp(t, lab.Options{Locks: true, SlowImages: true})
 	b.d.stop()
 	b.d.configure(b.lab, func(s *settings.Settings) {
@@ -25,12 +43,7 @@ func TestImagesAreKept(t *testing.T) {
 		s.Limits.StoreLag.Duration = 5 * time.Second
 	})
 	b.d.start()
-	b.run("a node refuses the images", systemTest.refusedImages)
-	b.run("images are loaded slowly", systemTest.slowStore)
-	b.run("vjobd and libvirtd die while images are loaded slowly", systemTest.killedWhileLoading)
-	b.run("the store has no room for the notes beside images", systemTest.noInodes)
-	b.run("vjobd starts without the store", systemTest.storeAway)
-	b.d.stop()
+	return b
 }
 
 // suspend suspends a new gang of two and returns it with its images.

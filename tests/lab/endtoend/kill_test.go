@@ -23,7 +23,7 @@ import (
 const killLanes = 4
 
 // usualKills is how many points of each step a normal run takes.
-const usualKills = 12
+const usualKills = 8
 
 // everyPoint is the environment variable that requests all points.
 const everyPoint = "VJOB_EVERY_POINT"
