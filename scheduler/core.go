@@ -25,7 +25,7 @@
 //	part             state                                                      files
 //	Requests         reservations being confirmed                               request.go, images.go, reserve.go
 //	inbox            events, granted requests                                   inbox.go
-//	caller           calls without a reply, looks that wait                     calls.go, lookqueue.go
+//	caller           calls without a reply, looks that wait                     calls.go
 //	board            the latest snapshot                                        board.go
 package scheduler
 
