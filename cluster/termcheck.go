@@ -21,7 +21,7 @@ const (
 	maxFlexible = Seconds(30 * 24 * time.Hour)
 )
 
-var labelShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,63}$`)
+var labelShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*$`)
 
 // Check returns a [FieldError] for each term that is invalid by itself or beside another one. Which
 // queues, projects and vjobs exist, and which addresses may be notified, it does not check.
@@ -86,7 +86,7 @@ func checkDependencies(after []Dependency) error {
 }
 
 // IsLabel reports whether s is a valid name of a label.
-func IsLabel(s string) bool { return labelShape.MatchString(s) }
+func IsLabel(s string) bool { return len(s) <= 64 && labelShape.MatchString(s) }
 
 func checkLabels(labels map[string]string) error {
 	var faults Faults

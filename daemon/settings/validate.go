@@ -26,7 +26,10 @@ const (
 )
 
 // word matches names that are safe in a file name, a URL and an XML attribute.
-var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
+var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+// isWord reports whether a text is a word of at most 63 bytes.
+func isWord(text string) bool { return len(text) <= 63 && word.MatchString(text) }
 
 const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit"
 
@@ -162,7 +165,7 @@ func (s *Settings) validateNodes() error {
 			return cluster.BadField(field+".name", n.Name, "a name, or a range such as n[1-8]")
 		}
 		for _, name := range names {
-			if !word.MatchString(name) {
+			if !isWord(name) {
 				return cluster.BadField(field+".name", name, wordWant)
 			}
 			if seen[name] {
@@ -191,7 +194,7 @@ func (s *Settings) validateImages() error {
 	}
 	for i, image := range s.Images {
 		field := fmt.Sprintf("images[%d]", i)
-		if !word.MatchString(image.ID) || seen[image.ID] {
+		if !isWord(image.ID) || seen[image.ID] {
 			return cluster.BadField(field+".id", image.ID, wordWant+", and no other image's")
 		}
 		seen[image.ID] = true

@@ -35,7 +35,12 @@ type IPMI struct {
 var _ power.Driver = (*IPMI)(nil)
 
 // ipmiName is what may stand for a host or a user, so that no part of it is an option.
-var ipmiName = regexp.MustCompile(`^[A-Za-z0-9_:\[][A-Za-z0-9_.:%@\[\]-]{0,253}$`)
+var ipmiName = regexp.MustCompile(`^[A-Za-z0-9_:\[][A-Za-z0-9_.:%@\[\]-]*$`)
+
+// mostName is its longest length.
+const mostName = 254
+
+func isIPMIName(text string) bool { return len(text) <= mostName && ipmiName.MatchString(text) }
 
 // NewIPMI checks the settings. The error names the field.
 func NewIPMI(s IPMISettings) (*IPMI, error) {
@@ -44,10 +49,10 @@ func NewIPMI(s IPMISettings) (*IPMI, error) {
 		host, port = h, p
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
-	if !ipmiName.MatchString(host) || err != nil || number == 0 {
+	if !isIPMIName(host) || err != nil || number == 0 {
 		return nil, cluster.BadField("address", s.Address, "the name or IP address of the controller, and :port if it is not 623")
 	}
-	if s.User != "" && !ipmiName.MatchString(s.User) {
+	if s.User != "" && !isIPMIName(s.User) {
 		return nil, cluster.BadField("user", s.User, "the name of a user of the controller")
 	}
 	if s.Cipher < 0 || s.Cipher > 255 {
