@@ -77,6 +77,9 @@ type openError struct{ *fs.PathError }
 // Error names the file, and why.
 func (e openError) Error() string { return e.Path + ": " + e.Err.Error() }
 
+// Unwrap returns the error of the open.
+func (e openError) Unwrap() error { return e.PathError }
+
 // Is reports that it is a [cluster.ErrInvalid].
 func (e openError) Is(target error) bool { return target == cluster.ErrInvalid }
 
