@@ -25,7 +25,7 @@ run() {
 
 # run_real runs the tests of the packages of the real lab, each in a process and with a
 # cluster of its own: a hang of one takes no other along. Most of their time is waiting, so
-# three run side by side; each is shown when it has ended.
+# two run side by side; each is shown when it has ended.
 run_real() {
 	local dir test list package
 	dir=$(mktemp -d)
@@ -37,7 +37,7 @@ run_real() {
 			continue
 		fi
 		for test in $list; do
-			while [ "$(jobs -rp | wc -l)" -ge 3 ]; do wait -n || true; done
+			while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
 			run_alone "$dir/${package##*/}" "$package" "$test" &
 		done
 	done

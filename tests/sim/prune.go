@@ -36,11 +36,11 @@ func (r *run) prune() {
 			r.check.violate(17, "prune: %v", err)
 		}
 		p.sum = p.sum.Plus(done)
-		r.checkLog()
 		if p.rng.IntN(4) == 0 {
 			break
 		}
 	}
+	r.checkLog()
 	if after := r.totals(); after != before {
 		r.check.violate(17, "the vjobs have used %+v, and after a prune %+v", before, after)
 	}
