@@ -86,7 +86,7 @@ func checkDependencies(after []Dependency) error {
 }
 
 // IsLabel reports whether s is a valid name of a label.
-func IsLabel(s string) bool { return len(s) <= 64 && labelShape.MatchString(s) }
+func IsLabel(s string) bool { return len(s) <= longestName && labelShape.MatchString(s) }
 
 func checkLabels(labels map[string]string) error {
 	var faults Faults

@@ -31,6 +31,5 @@ func (m moveMode) Scan(value any) error {
 	default:
 		return fmt.Errorf("mode of moves: %T, want text", value)
 	}
-	*m.to = cluster.MovesAutomatic
 	return nil
 }
