@@ -117,8 +117,13 @@ func TestWeightsWithoutControlGroups(t *testing.T) {
 			node := b.lab.Hosts()[0]
 			shows := func(state hypervisor.CopyState) {
 				t.Helper()
-				view := b.look(node)
-				if c, _ := view.Copy(vm(0)); c.State != state || c.Weight != 0 || c.Cap != 0 {
+				var c hypervisor.Copy
+				b.until("a look has an answer about it", func() bool { // until then its description stands for its weight
+					view := b.look(node)
+					c, _ = view.Copy(vm(0))
+					return c.Job != hypervisor.JobUnknown
+				})
+				if c.State != state || c.Weight != 0 || c.Cap != 0 {
 					t.Errorf("it is shown as %+v", c)
 				}
 			}
