@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -110,6 +111,28 @@ func (c *Configuration) VMs() []VMID {
 		}
 	}
 	return list
+}
+
+// Situation is what a VM needs while it runs, its state, and the node on which it runs or is paused, or where its image is.
+type Situation struct {
+	Need  Resources
+	State VMState
+	Node  NodeID // "": neither
+}
+
+// All yields the known VMs in order. It is faster than to ask for each.
+func (c *Configuration) All() iter.Seq2[VMID, Situation] {
+	return func(yield func(VMID, Situation) bool) {
+		for _, job := range c.order {
+			list := c.vjobs[job]
+			for i := range list {
+				p := &list[i]
+				if !yield(VMID{VJob: job, Rank: p.rank}, Situation{p.need, p.state, p.node}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // find returns the placement of a VM, or nil. The pointer is valid until the next change.

@@ -15,7 +15,7 @@ type instanceBuilder struct {
 	nodes       []cluster.Node
 	nodeIndex   func(node cluster.NodeID) (i int, known bool)
 	vms         []cluster.VMID
-	vmIndex     map[cluster.VMID]int
+	vmNumbers   vmNumbers
 	statedRules []string // the first of the rules, as users have stated them
 	preferred   []bool   // of those, the preferred ones
 	yielding    bool     // preferred rules are soft: see [instanceBuilder.dropPreferred]
@@ -33,7 +33,7 @@ func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]clus
 	g := &instanceBuilder{
 		in:    repack.Instance{Dims: placement.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
 		nodes: nodes, nodeIndex: c.Index,
-		vms: make([]cluster.VMID, 0, vms), vmIndex: make(map[cluster.VMID]int, vms),
+		vms: make([]cluster.VMID, 0, vms), vmNumbers: vmNumbers{vjobs: map[cluster.VJobID]*ranks{}},
 	}
 	capacities := make([]int64, 0, len(placement.Dims)*len(nodes)) // one piece of memory for all
 	for i := range g.nodes {
@@ -58,9 +58,15 @@ func (g *instanceBuilder) indexOf(node cluster.NodeID) int {
 	return repack.Nowhere
 }
 
+// numberOf returns the number of a VM; 0 if it has none.
+func (g *instanceBuilder) numberOf(vm cluster.VMID) int {
+	i, _ := g.vmNumbers.of(vm)
+	return i
+}
+
 // addVM gives a VM the next number.
 func (g *instanceBuilder) addVM(vm cluster.VMID, v repack.VM) {
-	g.vmIndex[vm] = len(g.vms)
+	g.vmNumbers.set(vm, len(g.vms))
 	g.vms = append(g.vms, vm)
 	g.in.VMs = append(g.in.VMs, v)
 	g.hasFixed = g.hasFixed || v.Stays
@@ -70,7 +76,7 @@ func (g *instanceBuilder) addVM(vm cluster.VMID, v repack.VM) {
 func (g *instanceBuilder) indices(vms []cluster.VMID) []int {
 	list := make([]int, len(vms))
 	for i, vm := range vms {
-		list[i] = g.vmIndex[vm]
+		list[i] = g.numberOf(vm)
 	}
 	return list
 }
