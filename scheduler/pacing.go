@@ -10,7 +10,7 @@ import (
 type pacing struct {
 	seen    uint64    // changes of the executor as of the last decision
 	patient uint64    // of the changes since then, those that can wait
-	planned uint64    // changes of the executor as the plan had them, as far as they are told apart
+	planned uint64    // changes of the executor that went as planned, up to the last step
 	at      time.Time // of the last decision; zero before the first one
 	rest    time.Duration
 	respite time.Duration // the rest before a decision on what can wait

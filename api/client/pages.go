@@ -52,7 +52,7 @@ func (c *vjobClient) VJobPages(ctx context.Context, q VJobQuery, size int) iter.
 	}
 }
 
-// answer is the answer to a request, whose body is still to come.
+// answer is the answer to a request. Its body is still to come.
 type answer struct {
 	to  request
 	res *http.Response
