@@ -91,7 +91,7 @@ func (b systemTest) must(err error) {
 // until polls a condition.
 func (b systemTest) until(what string, cond func() bool) {
 	b.Helper()
-	for deadline := time.Now().Add(patience); !cond(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !cond(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			b.Fatalf("not within %s: %s", patience, what)
 		}
@@ -141,7 +141,7 @@ func (b systemTest) job(id int64) wire.VJobDetail {
 func (b systemTest) state(id int64, want string) wire.VJobDetail {
 	b.Helper()
 	var job wire.VJobDetail
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		if job = b.job(id); job.State == want {
 			return job
 		}
