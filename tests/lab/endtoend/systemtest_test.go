@@ -24,7 +24,7 @@ import (
 
 // patience is for machines that are busy with other things; nothing here is
 // expected to take so long.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // systemTest is a lab with a daemon and a watcher, and short words for what tests do
 // with them.
