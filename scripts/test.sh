@@ -58,13 +58,15 @@ longest_first() {
 		{ print ($2 in rank ? rank[$2] : n + 1), $0 }' | sort -s -n -k 1,1 | cut -d ' ' -f 2-
 }
 
-# run_alone runs one test of a package whose tests are compiled already.
+# run_alone runs one test of a package whose tests are compiled already, and tells what it
+# took: on a busy machine the time of the processors says more than the other.
 run_alone() {
 	local begin=$SECONDS word=ok
 	(cd "$(go list -f '{{.Dir}}' -tags "$tags" "$2")" &&
 		exec "$1/tests" -test.v -test.timeout 12m -test.run "^$3\$") >"$1/$3" 2>&1 || word=FAIL
 	if [ "$word" = FAIL ]; then touch "$1/failed"; fi
-	printf '%s\t%s\t%ds\n' "$word" "$2" $((SECONDS - begin)) >>"$1/$3"
+	times >"$1/$3.times"
+	printf '%s\t%s\t%ds (processors: user and system %s)\n' "$word" "$2" $((SECONDS - begin)) "$(tail -n 1 "$1/$3.times")" >>"$1/$3"
 	{
 		flock 9
 		printf '\n# %s %s, on real hosts\n' "$2" "$3"
