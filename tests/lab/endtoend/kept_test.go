@@ -184,13 +184,10 @@ func (b systemTest) noInodes() {
 		b.Errorf("images are left of two: %v\n%s", left, story(b.job(id)))
 	}
 	b.lab.Images.FreeInodes()
-	b.until("the gang is suspended", func() bool {
-		job := b.job(id)
-		if job.State != "suspended" && job.Held { // which may come late
-			b.order(b.d.client.Release, id)
-		}
-		return job.State == "suspended"
-	})
+	if b.job(id).Held {
+		b.order(b.d.client.Release, id)
+	}
+	b.state(id, "suspended")
 	b.order(b.d.client.Resume, id)
 	b.continues(id)
 }
