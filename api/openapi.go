@@ -22,44 +22,55 @@ const mediaJSON = "application/json"
 
 // documentHandler answers requests for the OpenAPI document.
 type documentHandler struct {
-	document   []byte
-	compressed func() []byte
+	// document and compressed make the document at the first request: it takes longer than all else
+	// when a server starts.
+	document, compressed func() ([]byte, error)
 }
 
 // show answers GET /v1/openapi.json, compressed if that is accepted.
 func (h *documentHandler) show(c *gin.Context, _ Subject) error {
-	document := h.document
+	packed := strings.Contains(c.GetHeader("Accept-Encoding"), "gzip")
+	get := h.document
+	if packed {
+		get = h.compressed
+	}
+	document, err := get()
+	if err != nil {
+		return fmt.Errorf("describe the API: %w", err)
+	}
 	c.Header("Vary", "Accept-Encoding")
-	if strings.Contains(c.GetHeader("Accept-Encoding"), "gzip") {
+	if packed {
 		c.Header("Content-Encoding", "gzip")
-		document = h.compressed()
 	}
 	send(c, "application/json; charset=utf-8", "", document)
 	return nil
 }
 
-// describe makes the document of a table of endpoints, which also routes the requests.
-func (h *documentHandler) describe(table []Endpoint) error {
-	doc, err := describeAPI(table)
-	if err != nil {
-		return fmt.Errorf("describe the API: %w", err)
-	}
-	if h.document, err = doc.MarshalJSON(); err != nil {
-		return fmt.Errorf("describe the API: %w", err)
-	}
-	h.compressed = sync.OnceValue(func() []byte { return compress(h.document) })
-	return nil
+// describe sets the table of endpoints of the document, which also routes the requests.
+func (h *documentHandler) describe(table []Endpoint) {
+	h.document = sync.OnceValues(func() ([]byte, error) {
+		doc, err := describeAPI(table)
+		if err != nil {
+			return nil, err
+		}
+		return doc.MarshalJSON()
+	})
+	h.compressed = sync.OnceValues(func() ([]byte, error) {
+		document, err := h.document()
+		if err != nil {
+			return nil, err
+		}
+		return compress(document)
+	})
 }
 
 // compress compresses a document.
-func compress(document []byte) []byte {
+func compress(document []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err := w.Write(document)
-	if err = errors.Join(err, w.Close()); err != nil {
-		panic(err) // memory takes everything
-	}
-	return packed.Bytes()
+	err = errors.Join(err, w.Close())
+	return packed.Bytes(), err
 }
 
 // describeAPI returns the OpenAPI 3 document of a table of endpoints and of the wire types that it names.

@@ -157,11 +157,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{limits: cfg.Limits, log: cfg.Logger, conns: guard.NewConns(cfg.Limits.Connections, cfg.Limits.PerPeer, cfg.Now), shared: newShared(&cfg)}
-	a, err := s.assemble(&cfg)
-	if err != nil {
-		return nil, err
-	}
-	s.assembled.Store(a)
+	s.assembled.Store(s.assemble(&cfg))
 	return s, nil
 }
 
@@ -182,7 +178,7 @@ func newShared(cfg *Config) *shared {
 }
 
 // assemble makes the handlers of a configuration.
-func (s *Server) assemble(cfg *Config) (*assembly, error) {
+func (s *Server) assemble(cfg *Config) *assembly {
 	stop, end := s.shared.ending()
 	a := &assembly{listed: cfg.Locals.Listed, end: end}
 	p := newParts(cfg, s.shared, stop)
@@ -191,9 +187,7 @@ func (s *Server) assemble(cfg *Config) (*assembly, error) {
 	if cfg.Endpoints != nil {
 		table = append(table, cfg.Endpoints(p.service(cfg, h))...)
 	}
-	if err := h.document.describe(table); err != nil {
-		return nil, err
-	}
+	h.document.describe(table)
 	answers := &errorWriter{cfg.Logger}
 	g := &gate{
 		auth: p.auth, failures: s.shared.failures, rates: newBuckets(cfg.Limits.PerSecond, cfg.Limits.Burst),
@@ -201,23 +195,19 @@ func (s *Server) assemble(cfg *Config) (*assembly, error) {
 	}
 	routes := router(table, g, &requestLog{metrics: p.metrics, errors: answers, log: cfg.Logger, now: cfg.Now})
 	a.handler = withDeadlines(withCanonicalPaths(routes, cfg.CanonicalPath), cfg.Limits.WriteTime)
-	return a, nil
+	return a
 }
 
 // Reconfigure answers new requests by another configuration. Requests under way go on by the one from before, and so do
 // streams, but if other local users may use the socket: then streams end, and clients open them again. The limits of
 // connections and of times stay as they are.
-func (s *Server) Reconfigure(cfg Config) error {
+func (s *Server) Reconfigure(cfg Config) {
 	cfg = cfg.withDefaults()
-	a, err := s.assemble(&cfg)
-	if err != nil {
-		return err
-	}
+	a := s.assemble(&cfg)
 	before := s.assembled.Swap(a)
 	if before.listed != a.listed {
 		before.end()
 	}
-	return nil
 }
 
 // Handler returns the whole API, without its listeners.

@@ -125,7 +125,8 @@ func (d *Daemon) replace(ctx context.Context, next *settings.Settings, act journ
 	driver.done()
 	d.posters.replace(p.poster)
 	setLevel(d.log, next.Log.Level)
-	return d.server.Reconfigure(d.apiConfig(next, p)) //nolint:contextcheck // requests bring contexts of their own
+	d.server.Reconfigure(d.apiConfig(next, p)) //nolint:contextcheck // requests bring contexts of their own
+	return nil
 }
 
 // reloadOnSignals reloads the settings at every signal of the source until the context ends.

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
-
 	"vjob/cluster"
 	"vjob/internal/fileio"
 	"vjob/scheduler"
@@ -41,15 +39,6 @@ func Open(path string) (*DB, error) {
 	return open(path, builtin())
 }
 
-// OpenMemory opens an empty database in memory, with one connection, for simulations. It is gone after Close.
-func OpenMemory() (*DB, error) {
-	d := &DB{path: "in memory", reports: make(chan struct{}, 1)}
-	if err := d.connect(context.Background(), "file::memory:?"+memoryOptions, builtin()); err != nil {
-		return nil, errors.Join(fmt.Errorf("database in memory: %w", err), d.Close())
-	}
-	return d, nil
-}
-
 func open(path string, migrations fs.FS) (*DB, error) {
 	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") {
 		return nil, cluster.BadField("database", path, "the path of a file")
@@ -74,7 +63,8 @@ func (d *DB) start(migrations fs.FS) error {
 	if err := create(d.path); err != nil {
 		return err
 	}
-	if err := d.connect(ctx, dsn(d.path, writerOptions), migrations); err != nil {
+	newest := func(ctx context.Context, conn *sql.Conn) error { return migrate(ctx, conn, d.path, migrations) }
+	if err := d.connect(ctx, dsn(d.path, writerOptions), newest); err != nil {
 		return err
 	}
 	if d.read, err = sql.Open("sqlite3", dsn(d.path, readerOptions)); err != nil {
@@ -85,8 +75,8 @@ func (d *DB) start(migrations fs.FS) error {
 	return nil
 }
 
-// connect opens the connection of the writer and migrates the schema.
-func (d *DB) connect(ctx context.Context, source string, migrations fs.FS) (err error) {
+// connect opens the connection of the writer and brings the schema to the newest version.
+func (d *DB) connect(ctx context.Context, source string, newest func(context.Context, *sql.Conn) error) (err error) {
 	if d.single, err = sql.Open("sqlite3", source); err != nil {
 		return err
 	}
@@ -97,7 +87,7 @@ func (d *DB) connect(ctx context.Context, source string, migrations fs.FS) (err 
 	}
 	err = requireSQLite(ctx, conn)
 	if err == nil {
-		err = migrate(ctx, conn, d.path, migrations)
+		err = newest(ctx, conn)
 	}
 	if err != nil {
 		return errors.Join(err, conn.Close())

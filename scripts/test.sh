@@ -24,11 +24,13 @@ run() {
 }
 
 # run_real runs the tests of the packages of the real lab, each in a process and with a
-# cluster of its own: a hang of one takes no other along. Most of their time is waiting, so
-# two run side by side; each is shown when it has ended.
+# cluster of its own: a hang of one takes no other along. Two thirds of their time is waiting,
+# so three run side by side; each is shown when it has ended.
 run_real() {
 	local dir test list package
 	dir=$(mktemp -d)
+	export VJOBD=$dir/vjobd # for all tests that need it
+	go build -tags "$tags" -o "$VJOBD" ./cmd/vjobd || failed=1
 	for package in "$@"; do
 		mkdir "$dir/${package##*/}"
 		if ! go test -c -tags "$tags" -o "$dir/${package##*/}/tests" "$package" || ! list=$("$dir/${package##*/}/tests" -test.list '^Test' | grep '^Test'); then
@@ -36,23 +38,35 @@ run_real() {
 			failed=1
 			continue
 		fi
-		for test in $list; do
-			while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
-			run_alone "$dir/${package##*/}" "$package" "$test" &
-		done
+		for test in $list; do echo "$package $test"; done >>"$dir/list"
 	done
+	while read -r package test; do
+		while [ "$(jobs -rp | wc -l)" -ge 3 ]; do wait -n || true; done
+		run_alone "$dir/${package##*/}" "$package" "$test" </dev/null &
+	done < <(longest_first <"$dir/list")
 	wait
 	[ -z "$(find "$dir" -name failed)" ] || failed=1
 	rm -r "$dir"
 }
 
-# run_alone runs one test of a package whose tests are compiled already.
+# longest_first sorts lines of packages and tests: the longest tests, in the order of their
+# length, then the others. A long one that begins late would run alone at the end.
+longest_first() {
+	local longest='TestConformance TestKilledAnywhere TestSwitches TestLinux TestTorture TestImagesAreLoadedSlowly TestImagesAreKept TestEstimatesBecomeRight'
+	awk -v names="$longest" '
+		BEGIN { n = split(names, name); for (i in name) rank[name[i]] = i }
+		{ print ($2 in rank ? rank[$2] : n + 1), $0 }' | sort -s -n -k 1,1 | cut -d ' ' -f 2-
+}
+
+# run_alone runs one test of a package whose tests are compiled already, and tells what it
+# took: on a busy machine the time of the processors says more than the other.
 run_alone() {
 	local begin=$SECONDS word=ok
 	(cd "$(go list -f '{{.Dir}}' -tags "$tags" "$2")" &&
 		exec "$1/tests" -test.v -test.timeout 12m -test.run "^$3\$") >"$1/$3" 2>&1 || word=FAIL
 	if [ "$word" = FAIL ]; then touch "$1/failed"; fi
-	printf '%s\t%s\t%ds\n' "$word" "$2" $((SECONDS - begin)) >>"$1/$3"
+	times >"$1/$3.times"
+	printf '%s\t%s\t%ds (processors: user and system %s)\n' "$word" "$2" $((SECONDS - begin)) "$(tail -n 1 "$1/$3.times")" >>"$1/$3"
 	{
 		flock 9
 		printf '\n# %s %s, on real hosts\n' "$2" "$3"

@@ -37,11 +37,13 @@ func loading(b *caseRun) (sum string, count int64, ended <-chan error) {
 	sum, count = b.saved()
 	b.hook("slow the store down", b.h.Hooks.SlowStore(b.node(1)))
 	ended = b.async(b.restoring(0, 1, sum, 1))
+	var text string
 	b.until("the copy is seen", func() (string, bool) {
-		text, _ := b.copies(0)
-		return text, text != ""
+		var whole bool
+		text, whole = b.copies(0)
+		return text, whole && text != ""
 	})
-	if text, _ := b.copies(0); !strings.Contains(text, "/") {
+	if !strings.Contains(text, "/") {
 		b.Fatalf("a copy that is being restored is shown as %q", text)
 	}
 	return sum, count, ended

@@ -33,8 +33,22 @@ type host struct {
 
 // private are the directories that each host has for itself.
 var private = map[string]string{
-	"etc": "/etc/libvirt", "run": "/run/libvirt", "lib": "/var/lib/libvirt",
-	"log": "/var/log/libvirt", "cache": "/var/cache/libvirt",
+	"etc": "/etc/libvirt", "run": "/run/libvirt", "lib": "/var/lib/libvirt", "log": "/var/log/libvirt",
+}
+
+// cached is where libvirtd keeps what it has found out about the QEMUs of the machine. All hosts of
+// all labs share it: to find it out takes a start of each QEMU, and libvirtd does it again when a
+// QEMU, libvirt itself or the kernel has changed.
+const cached = "/var/cache/libvirt"
+
+// cacheDir is the directory that labs mount there; it outlives them.
+func cacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil { // there is no home
+		dir = os.TempDir()
+	}
+	dir = filepath.Join(dir, "vjob-lab")
+	return dir, errors.Join(os.MkdirAll(dir, 0o755), os.MkdirAll(cached, 0o755))
 }
 
 func newHost(l *Lab, number int) *host {
@@ -109,6 +123,12 @@ keepalive_count = 3
 `, h.number, h.number)
 }
 
+// quietMonitor keeps libvirt from questions that cost more than all else that a guest of the lab
+// does. QEMU reads its monitor byte by byte, six system calls each. Libvirt asks at each start for
+// every known property of the processor, some 400 questions, where the older question for all of
+// them is one; and at each look for the counters of KVM, which emulated guests have not.
+const quietMonitor = `capability_filters = [ "cpu-unavailable-features", "query-stats", "query-stats-schemas" ]`
+
 func (h *host) qemuConf() string {
 	conf := fmt.Sprintf(`user = "root"
 group = "root"
@@ -122,7 +142,8 @@ migration_address = "0.0.0.0"
 migration_host = %q
 keepalive_interval = 2
 keepalive_count = 3
-`, address(h.number))
+%s
+`, address(h.number), quietMonitor)
 	if h.lab.opts.Locks {
 		conf += "lock_manager = \"lockd\"\n"
 	}
@@ -146,6 +167,7 @@ func (h *host) bootScript() string {
 	for name, target := range private {
 		fmt.Fprintf(&script, "mount --bind %s/%s %s\n", h.dir, name, target)
 	}
+	fmt.Fprintf(&script, "mount --bind %s %s\n", h.lab.cache, cached)
 	for _, name := range []string{"passwd", "group", "hosts"} {
 		fmt.Fprintf(&script, "mount --bind %s/%s /etc/%s\n", h.dir, name, name)
 	}

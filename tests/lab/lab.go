@@ -43,6 +43,7 @@ type Lab struct {
 	t     testing.TB
 	opts  Options
 	dir   string
+	cache string // see cached
 	net   network
 	hosts []*host
 	proxy *proxy
@@ -89,6 +90,9 @@ func (l *Lab) build() {
 	size := fmt.Sprintf("size=%dm,mode=0755", l.opts.ImageDiskMiB)
 	l.must(syscall.Mount(prefix, l.path("images"), "tmpfs", 0, size))
 	l.must(compile(l.dir))
+	var err error
+	l.cache, err = cacheDir()
+	l.must(err)
 	l.must(l.net.createSwitch())
 	for n := 1; n <= l.opts.Hosts; n++ {
 		h := newHost(l, n)
@@ -96,7 +100,6 @@ func (l *Lab) build() {
 		l.must(h.configure())
 		l.must(l.net.addHost(h.name, n))
 	}
-	var err error
 	l.proxy, err = startProxy(l.net, len(l.hosts))
 	l.must(err)
 	for _, h := range l.hosts {

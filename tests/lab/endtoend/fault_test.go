@@ -188,17 +188,16 @@ func (b systemTest) fillWhileSaving(id int64) bool {
 	b.must(err)
 	b.until("an image grows", func() bool { return b.saving(id) })
 	b.lab.Images.Fill(0)
-	for {
+	refused := false
+	b.until("the gang is saved, or cannot be", func() bool {
 		job := b.job(id)
-		for _, e := range job.Events {
-			if e.Seq > last[len(last)-1].Seq && strings.Contains(e.Text, "cannot be saved") {
-				b.Logf("%s", e.Text)
-				return true
-			}
-		}
-		if job.State == "suspended" {
-			break
-		}
+		refused = slices.ContainsFunc(job.Events, func(e wire.Event) bool {
+			return e.Seq > last[len(last)-1].Seq && strings.Contains(e.Text, "cannot be saved")
+		})
+		return refused || job.State == "suspended"
+	})
+	if refused {
+		return true
 	}
 	b.lab.Images.Empty()
 	_, err = b.d.client.Resume(b.Context(), id)

@@ -60,21 +60,25 @@ func killLane(t *testing.T, lane int, all *tally) {
 			t.Logf("vjobd:\n%s", b.d.tail())
 		}
 	}()
-	k := &killed{systemTest: b, tally: all, points: map[string]int{}}
-	k.cycle(func(string) int { return 0 }) // counts
+	k := &killed{systemTest: b, tally: all}
+	all.count.Do(func() { k.cycle(func(string) int { return 0 }) })
+	if len(all.points) < len(k.steps()) {
+		t.Fatal("the lane that counts the points has failed")
+	}
 	kills := usualKills
 	if os.Getenv(everyPoint) != "" {
-		kills = slices.Max(slices.Collect(maps.Values(k.points)))
+		kills = slices.Max(slices.Collect(maps.Values(all.points)))
 	}
 	for i := lane; i < kills; i += killLanes {
-		k.cycle(func(step string) int { return 1 + i*k.points[step]/kills })
+		k.cycle(func(step string) int { return 1 + i*all.points[step]/kills })
 	}
 }
 
 // tally is what all lanes have done.
 type tally struct {
-	mu     sync.Mutex
-	points map[string]int            // the most that were counted, by step
+	count  sync.Once                 // the lane that is first counts for all
+	points map[string]int            // of each step; set by count
+	mu     sync.Mutex                // of what follows
 	died   map[string]map[string]int // by step and kind of point
 	lost   int
 }
@@ -88,12 +92,6 @@ func (y *tally) death(step, point string) {
 	y.died[step][point]++
 }
 
-func (y *tally) counted(step string, points int) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	y.points[step] = max(y.points[step], points)
-}
-
 func (y *tally) losses(n int) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -103,11 +101,10 @@ func (y *tally) losses(n int) {
 // killed takes one vjob after another through its life.
 type killed struct {
 	systemTest
-	tally  *tally
-	id     int64 // the present vjob, 0 before its submission was acknowledged
-	key    string
-	count  int
-	points map[string]int // of each step
+	tally *tally
+	id    int64 // the present vjob, 0 before its submission was acknowledged
+	key   string
+	count int
 }
 
 // step is one context switch.
@@ -196,8 +193,7 @@ func (k *killed) dieAt(s step, n int) (died string) {
 	points := k.d.points()
 	switch {
 	case n == 0:
-		k.points[s.name] = len(points)
-		k.tally.counted(s.name, len(points))
+		k.tally.points[s.name] = len(points)
 	case k.d.dead():
 		died = points[len(points)-1]
 		k.tally.death(s.name, died)

@@ -24,7 +24,7 @@ import (
 
 // patience is for machines that are busy with other things; nothing here is
 // expected to take so long.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // systemTest is a lab with a daemon and a watcher, and short words for what tests do
 // with them.
@@ -93,7 +93,7 @@ func (b systemTest) must(err error) {
 // until polls a condition.
 func (b systemTest) until(what string, cond func() bool) {
 	b.Helper()
-	for deadline := time.Now().Add(patience); !cond(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !cond(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			b.Fatalf("not within %s: %s", patience, what)
 		}
@@ -143,7 +143,7 @@ func (b systemTest) job(id int64) wire.VJobDetail {
 func (b systemTest) state(id int64, want string) wire.VJobDetail {
 	b.Helper()
 	var job wire.VJobDetail
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		if job = b.job(id); job.State == want {
 			return job
 		}

@@ -24,12 +24,20 @@ import (
 	"vjob/tests/lab"
 )
 
-// built is the vjobd binary of this run.
+// builtDir is the directory of the vjobd that these tests have built; "" before.
+var builtDir string
+
+// built is the vjobd of this run: the one that the environment variable VJOBD names, or else it
+// is built.
 var built = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("VJOBD"); path != "" {
+		return path, nil
+	}
 	dir, err := os.MkdirTemp("", "vjobd-")
 	if err != nil {
 		return "", err
 	}
+	builtDir = dir
 	path := filepath.Join(dir, "vjobd")
 	out, err := exec.Command("go", "build", "-tags", "libvirt_dlopen", "-o", path, "vjob/cmd/vjobd").CombinedOutput()
 	if err != nil {
@@ -44,8 +52,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if path, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path)) // best effort: it lies among temporary files
+	if builtDir != "" {
+		_ = os.RemoveAll(builtDir) // best effort: it lies among temporary files
 	}
 	os.Exit(code)
 }

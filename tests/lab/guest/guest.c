@@ -23,7 +23,7 @@ typedef unsigned long long u64;
 enum {
 	COM1 = 0x3f8, COM2 = 0x2f8,
 	PIC1 = 0x20, PIC2 = 0xa0,
-	PIT = 0x40, HERTZ = 100,
+	PIT = 0x40, HERTZ = 20, /* each tick wakes QEMU */
 	PM_STATUS = 0x600, PM_ENABLE = 0x602, PM_CONTROL = 0x604, /* PIIX4 under SeaBIOS */
 	POWER_BUTTON = 0x100, SLEEP_S5 = 0x2000,
 	TIMER_VECTOR = 32, VECTORS = 48,
@@ -159,7 +159,7 @@ static void balloon_poll(void)
 	}
 }
 
-/* Interrupts: a timer at 100 Hz, everything else acknowledged and ignored. */
+/* Interrupts: a timer at 20 Hz, everything else acknowledged and ignored. */
 
 struct gate { u16 low, selector; u8 zero, type; u16 high; } __attribute__((packed));
 struct table { u16 limit; u32 base; } __attribute__((packed));
