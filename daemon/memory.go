@@ -37,7 +37,7 @@ type restful struct {
 }
 
 const (
-	restEvery = 5 * time.Second
+	restEvery = 2 * time.Second
 	// A burst has allocated half as much as is alive, after which garbage is collected anyway. It is over when a look
 	// finds a twentieth.
 	burst, quiet = 2, 20

@@ -54,7 +54,7 @@ var submitted = &cluster.Cause{Kind: cluster.CauseSubmitted}
 // VJob returns the vjob of the submission with the given id.
 func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob { return s.vjob(id, s.Clone()) }
 
-// vjob returns the vjob of the submission with given terms, whose lists the vjobs of an array share.
+// vjob returns the vjob of the submission with given terms: the vjobs of an array share their lists.
 func (s *Submission) vjob(id cluster.VJobID, terms cluster.Terms) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Origin: s.Origin, Submitted: s.At,
