@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -11,18 +12,31 @@ import (
 // usage of nodes and the order of nodes and VMs are kept incrementally: sorting a hundred
 // thousand of them would be slow. It is not safe for concurrent use.
 type Configuration struct {
-	nodes map[NodeID]*hosting
-	names []NodeID // of the nodes, in order
+	table *nodeTable
+	hosts []hosting // by index of the node
 	vjobs map[VJobID][]placement
 	order []VJobID // of the vjobs
 	vms   int
 }
 
-// hosting is a node with its VMs and the sum of their usage.
+// hosting is the VMs of a node and the sum of their usage.
 type hosting struct {
-	node Node
 	used Resources
-	vms  []VMID // running or paused here, in order
+	// vms run or are paused here, in order. Copies of the configuration share the list: it is only appended to, and a copy
+	// appends elsewhere.
+	vms []VMID
+}
+
+func (h *hosting) add(vm VMID) {
+	if last := len(h.vms) - 1; last >= 0 && vm.Compare(h.vms[last]) < 0 {
+		h.vms = slices.Clip(h.vms)
+	}
+	h.vms = insert(h.vms, vm, VMID.Compare)
+}
+
+func (h *hosting) remove(vm VMID) {
+	i, _ := slices.BinarySearchFunc(h.vms, vm, VMID.Compare)
+	h.vms = slices.Concat(h.vms[:i], h.vms[i+1:])
 }
 
 // placement is the need, state and place of a VM. The placements of a vjob are in order of rank.
@@ -45,41 +59,44 @@ func (p *placement) there() (used Resources, ok bool) {
 	}
 }
 
-// NewConfiguration returns a configuration of nodes without VMs.
+// NewConfiguration returns a configuration of nodes without VMs. Of nodes with the same name the last one holds.
 func NewConfiguration(nodes ...Node) *Configuration {
-	c := &Configuration{nodes: make(map[NodeID]*hosting, len(nodes)), vjobs: map[VJobID][]placement{}}
-	for _, n := range nodes {
-		c.SetNode(n)
-	}
-	return c
+	table := newNodeTable(nodes)
+	return &Configuration{table: table, hosts: make([]hosting, len(table.nodes)), vjobs: map[VJobID][]placement{}}
 }
 
-// SetNode adds or replaces a node; its VMs stay.
+// SetNode adds or replaces a node; its VMs stay. To add one costs as much as there are nodes.
 func (c *Configuration) SetNode(n Node) {
-	if h, ok := c.nodes[n.ID]; ok {
-		h.node = n
-		return
+	table, i, added := c.table.with(n)
+	if c.table = table; added {
+		c.hosts = slices.Insert(c.hosts, i, hosting{})
 	}
-	c.nodes[n.ID] = &hosting{node: n}
-	c.names = insert(c.names, n.ID, cmp.Compare)
 }
 
 // Node returns a node by name.
 func (c *Configuration) Node(id NodeID) (Node, bool) {
-	h, ok := c.nodes[id]
+	i, ok := c.table.index[id]
 	if !ok {
 		return Node{}, false
 	}
-	return h.node, true
+	return c.table.nodes[i], true
 }
 
-// Nodes lists the nodes in order of names.
-func (c *Configuration) Nodes() []Node {
-	list := make([]Node, 0, len(c.nodes))
-	for _, id := range c.names {
-		list = append(list, c.nodes[id].node)
+// Nodes lists the nodes in order of names. The list must not be changed: configurations share it.
+func (c *Configuration) Nodes() []Node { return c.table.list() }
+
+// Index returns the place of a node in [Configuration.Nodes]. It changes when a node is added.
+func (c *Configuration) Index(id NodeID) (i int, ok bool) {
+	i, ok = c.table.index[id]
+	return i, ok
+}
+
+// host returns the VMs of a node, or nil. The pointer is valid until a node is added.
+func (c *Configuration) host(id NodeID) *hosting {
+	if i, ok := c.table.index[id]; ok {
+		return &c.hosts[i]
 	}
-	return list
+	return nil
 }
 
 // Size is how many VMs are known.
@@ -94,6 +111,28 @@ func (c *Configuration) VMs() []VMID {
 		}
 	}
 	return list
+}
+
+// Situation is what a VM needs while it runs, its state, and the node on which it runs or is paused, or where its image is.
+type Situation struct {
+	Need  Resources
+	State VMState
+	Node  NodeID // "": neither
+}
+
+// All yields the known VMs in order. It is faster than to ask for each.
+func (c *Configuration) All() iter.Seq2[VMID, Situation] {
+	return func(yield func(VMID, Situation) bool) {
+		for _, job := range c.order {
+			list := c.vjobs[job]
+			for i := range list {
+				p := &list[i]
+				if !yield(VMID{VJob: job, Rank: p.rank}, Situation{p.need, p.state, p.node}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // find returns the placement of a VM, or nil. The pointer is valid until the next change.
@@ -121,12 +160,6 @@ func insert[T any](list []T, x T, compare func(a, b T) int) []T {
 	}
 	i, _ := slices.BinarySearchFunc(list, x, compare)
 	return slices.Insert(list, i, x)
-}
-
-// remove removes an element from a sorted list.
-func remove[T any](list []T, x T, compare func(a, b T) int) []T {
-	i, _ := slices.BinarySearchFunc(list, x, compare)
-	return slices.Delete(list, i, i+1)
 }
 
 // SetWaiting records a VM that is on no node.
@@ -166,13 +199,14 @@ func (c *Configuration) Remove(id VMID) {
 		return
 	}
 	delete(c.vjobs, id.VJob)
-	c.order = remove(c.order, id.VJob, cmp.Compare)
+	at, _ := slices.BinarySearch(c.order, id.VJob)
+	c.order = slices.Delete(c.order, at, at+1)
 }
 
 func (c *Configuration) set(id VMID, p placement) {
 	used, there := p.there()
-	h, ok := c.nodes[p.node]
-	if there && !ok {
+	h := c.host(p.node)
+	if there && h == nil {
 		panic(fmt.Sprintf("cluster: VM %s placed on unknown node %q", id, p.node))
 	}
 	p.rank = id.Rank
@@ -190,16 +224,16 @@ func (c *Configuration) set(id VMID, p placement) {
 	}
 	if there {
 		h.used = h.used.Plus(used)
-		h.vms = insert(h.vms, id, VMID.Compare)
+		h.add(id)
 	}
 }
 
 // release removes a VM from its node, if it is on one.
 func (c *Configuration) release(id VMID, p *placement) {
 	if used, there := p.there(); there {
-		h := c.nodes[p.node]
+		h := c.host(p.node)
 		h.used = h.used.Minus(used)
-		h.vms = remove(h.vms, id, VMID.Compare)
+		h.remove(id)
 	}
 }
 
@@ -239,16 +273,15 @@ func (c *Configuration) Place(id VMID) NodeID {
 
 // On lists the VMs that run or are paused on a node, in order.
 func (c *Configuration) On(node NodeID) []VMID {
-	h, ok := c.nodes[node]
-	if !ok {
-		return nil
+	if h := c.host(node); h != nil {
+		return slices.Clone(h.vms)
 	}
-	return slices.Clone(h.vms)
+	return nil
 }
 
 // Used is what the VMs on a node use: the needs of running VMs and the memory of paused ones.
 func (c *Configuration) Used(node NodeID) Resources {
-	if h, ok := c.nodes[node]; ok {
+	if h := c.host(node); h != nil {
 		return h.used
 	}
 	return Resources{}
@@ -256,23 +289,21 @@ func (c *Configuration) Used(node NodeID) Resources {
 
 // Free is the free capacity of a node, negative if it is overloaded.
 func (c *Configuration) Free(node NodeID) Resources {
-	if h, ok := c.nodes[node]; ok {
-		return h.node.Capacity.Minus(h.used)
-	}
-	return Resources{}
+	n, _ := c.Node(node)
+	return n.Capacity.Minus(c.Used(node))
 }
 
 // Violations lists why the configuration is not viable: overloaded nodes, and VMs on nodes that
 // are off. It does not check rules.
 func (c *Configuration) Violations() []string {
 	var list []string
-	for _, id := range c.names {
-		h := c.nodes[id]
-		if !h.used.Fits(h.node.Capacity) {
-			list = append(list, fmt.Sprintf("node %s: its VMs need %s, it has %s", id, h.used, h.node.Capacity))
+	for i := range c.hosts {
+		n, h := &c.table.nodes[i], &c.hosts[i]
+		if !h.used.Fits(n.Capacity) {
+			list = append(list, fmt.Sprintf("node %s: its VMs need %s, it has %s", n.ID, h.used, n.Capacity))
 		}
-		if len(h.vms) > 0 && (h.node.State == Offline || h.node.State == Down) {
-			list = append(list, fmt.Sprintf("node %s: is %s and hosts %s", id, h.node.State, Count(len(h.vms), "VM")))
+		if len(h.vms) > 0 && (n.State == Offline || n.State == Down) {
+			list = append(list, fmt.Sprintf("node %s: is %s and hosts %s", n.ID, n.State, Count(len(h.vms), "VM")))
 		}
 	}
 	return list
@@ -284,16 +315,14 @@ func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 // Clone copies the configuration.
 func (c *Configuration) Clone() *Configuration {
 	d := &Configuration{
-		nodes: make(map[NodeID]*hosting, len(c.nodes)), names: slices.Clone(c.names),
+		table: c.table.share(), hosts: slices.Clone(c.hosts),
 		vjobs: make(map[VJobID][]placement, len(c.vjobs)), order: slices.Clone(c.order), vms: c.vms,
 	}
-	// The parts are cut from three pieces of memory, since a large cluster has many. A part that grows is moved.
-	hostings, vms, placements := make([]hosting, len(c.names)), make([]VMID, 0, c.vms), make([]placement, 0, c.vms)
-	for i, id := range c.names {
-		hostings[i] = *c.nodes[id]
-		vms, hostings[i].vms = cut(vms, hostings[i].vms)
-		d.nodes[id] = &hostings[i]
+	for i := range d.hosts {
+		d.hosts[i].vms = slices.Clip(d.hosts[i].vms)
 	}
+	// The placements are cut from one piece of memory, since a large cluster has many vjobs. A part that grows is moved.
+	placements := make([]placement, 0, c.vms)
 	for _, id := range c.order {
 		placements, d.vjobs[id] = cut(placements, c.vjobs[id])
 	}

@@ -78,10 +78,11 @@ func TestConfigurationAnswers(t *testing.T) {
 
 // TestUsageIsKept compares the usage and the order, which are kept incrementally,
 // with those made from scratch, after any sequence of changes; and what a clone does
-// is nothing to its original.
+// is nothing to its original, nor the other way round.
 func TestUsageIsKept(t *testing.T) {
 	nodes := []cluster.NodeID{"n1", "n2", "n3"}
 	rapid.Check(t, func(t *rapid.T) {
+		kept := map[*cluster.Configuration]string{} // as they were when they were left
 		c := cluster.NewConfiguration(cluster.Node{ID: "n2"}, cluster.Node{ID: "n3"}, cluster.Node{ID: "n1"})
 		known := map[cluster.VMID]bool{}
 		for range rapid.IntRange(1, 40).Draw(t, "changes") {
@@ -91,9 +92,13 @@ func TestUsageIsKept(t *testing.T) {
 			}
 			node := rapid.SampledFrom(nodes).Draw(t, "node")
 			known[id] = true
-			before := c.String()
-			clone := c.Clone()
-			switch rapid.IntRange(0, 5).Draw(t, "change") {
+			before, clone := c.String(), c.Clone()
+			kept[clone] = before
+			if rapid.Bool().Draw(t, "the clone goes on") {
+				delete(kept, clone)
+				kept[c], c = before, clone
+			}
+			switch rapid.IntRange(0, 7).Draw(t, "change") {
 			case 0, 1:
 				c.SetRunning(id, need, node)
 			case 2:
@@ -105,12 +110,23 @@ func TestUsageIsKept(t *testing.T) {
 			case 5:
 				c.Remove(id)
 				delete(known, id)
+			case 6:
+				delete(known, id)
+				c.Remove(id)
+				c.SetNode(cluster.Node{ID: node, Capacity: need})
+				c.SetNode(cluster.Node{ID: node, Capacity: need.Times(2)})
+			case 7:
+				delete(known, id)
+				c.Remove(id)
+				c.SetNode(cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%d", rapid.IntRange(0, 9).Draw(t, "new node")))})
 			}
 			if want := slices.SortedFunc(maps.Keys(known), cluster.VMID.Compare); !slices.Equal(c.VMs(), want) {
 				t.Fatalf("it has the VMs %v, want %v", c.VMs(), want)
 			}
-			if clone.String() != before {
-				t.Fatalf("a change went through to the clone:\n%s%s", before, clone)
+			for other, was := range kept {
+				if other.String() != was {
+					t.Fatalf("a change went through to another configuration:\n%s%s", was, other)
+				}
 			}
 			if err := recount(c); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,9 @@
 package cluster
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // NodeID is the name of a node, unique in the cluster.
 type NodeID string
@@ -26,6 +29,15 @@ type Maintenance struct {
 
 // Hosts reports whether VMs may be placed on the node.
 func (n Node) Hosts() bool { return n.State == Online }
+
+// AllOnline returns nodes as if all were online.
+func AllOnline(nodes []Node) []Node {
+	online := slices.Clone(nodes)
+	for i := range online {
+		online[i].State = Online
+	}
+	return online
+}
 
 // NodeState is what the scheduler may do with a node. It does not tell whether the node answers,
 // which is observed.

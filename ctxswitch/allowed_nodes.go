@@ -37,14 +37,14 @@ func NewAllowedNodes(p Problem) (*AllowedNodes, error) {
 
 // Stays reports whether a VM has to stay where it is, wherever other VMs go.
 func (l *AllowedNodes) Stays(vm cluster.VMID) bool {
-	i, known := l.vmIndex[vm]
+	i, known := l.vmNumbers.of(vm)
 	return !known || l.in.VMs[i].Stays || l.hard.kept[i] || l.soft.kept[i]
 }
 
 // Confined reports whether hard rules keep a running VM on its node: it may not migrate, or no
 // other node that takes VMs is allowed.
 func (l *AllowedNodes) Confined(vm cluster.VMID) bool {
-	i, known := l.vmIndex[vm]
+	i, known := l.vmNumbers.of(vm)
 	if !known || l.hard.rooted[i] {
 		return known
 	}
@@ -59,7 +59,7 @@ func (l *AllowedNodes) Confined(vm cluster.VMID) bool {
 // Allows reports whether the rules allow a VM on a node, the VM taken by itself. A VM that keeps a
 // soft rule has to go on keeping it.
 func (l *AllowedNodes) Allows(vm cluster.VMID, node cluster.NodeID) bool {
-	i, n := l.vmIndex[vm], l.indexOf(node)
+	i, n := l.numberOf(vm), l.indexOf(node)
 	if n == repack.Nowhere || !l.nodes[n].Hosts() || !l.hard.permits(i, n) {
 		return false
 	}
@@ -69,8 +69,8 @@ func (l *AllowedNodes) Allows(vm cluster.VMID, node cluster.NodeID) bool {
 // Group returns the group of VMs that a rule couples with this one; VMs of a group have the same
 // number. With strict false only soft rules count.
 func (l *AllowedNodes) Group(vm cluster.VMID, strict bool) (group int, tied bool) {
-	if group, tied = l.soft.group(l.vmIndex[vm]); !tied && strict {
-		group, tied = l.hard.group(l.vmIndex[vm])
+	if group, tied = l.soft.group(l.numberOf(vm)); !tied && strict {
+		group, tied = l.hard.group(l.numberOf(vm))
 		group = -1 - group
 	}
 	return group, tied
@@ -79,7 +79,7 @@ func (l *AllowedNodes) Group(vm cluster.VMID, strict bool) (group int, tied bool
 // Fits reports whether a VM can move to a node, with all others where they are, without a new or
 // a worse breach of a rule.
 func (l *AllowedNodes) Fits(vm cluster.VMID, node cluster.NodeID) bool {
-	i, n := l.vmIndex[vm], l.indexOf(node)
+	i, n := l.numberOf(vm), l.indexOf(node)
 	return n != repack.Nowhere && l.hard.accepts(i, n) && l.soft.accepts(i, n)
 }
 

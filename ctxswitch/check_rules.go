@@ -126,7 +126,7 @@ func (c *check) timed(g *instanceBuilder, late uint64) *repack.Plan {
 	ends := make([]repack.Ticks, len(c.plan.Actions))
 	for i, a := range c.plan.Actions {
 		out := repack.Action{
-			Kind: kindOf[a.Kind], VM: g.vmIndex[a.VM], From: g.indexOf(a.From), To: g.indexOf(a.To), Rate: perTick(a.Rate),
+			Kind: kindOf[a.Kind], VM: g.numberOf(a.VM), From: g.indexOf(a.From), To: g.indexOf(a.To), Rate: perTick(a.Rate),
 			Start: ticks(c.gangStart(a)), End: ticks(a.End), // rounded alike: what begins at an end does not overlap
 		}
 		if late > 0 {

@@ -20,7 +20,7 @@ func (g *instanceBuilder) excludeIncompatible(nodes map[cluster.VMID][]cluster.N
 		if !known {
 			same = &group{}
 			for _, id := range list {
-				if n, known := g.nodeIndex[id]; known {
+				if n, known := g.nodeIndex(id); known {
 					same.nodes = append(same.nodes, n)
 				}
 			}

@@ -1,6 +1,8 @@
 package ctxswitch
 
 import (
+	"slices"
+
 	"vjob/cluster"
 	"vjob/ctxswitch/placement"
 	"vjob/repack"
@@ -11,9 +13,9 @@ import (
 type instanceBuilder struct {
 	in          repack.Instance
 	nodes       []cluster.Node
-	nodeIndex   map[cluster.NodeID]int
+	nodeIndex   func(node cluster.NodeID) (i int, known bool)
 	vms         []cluster.VMID
-	vmIndex     map[cluster.VMID]int
+	vmNumbers   vmNumbers
 	statedRules []string // the first of the rules, as users have stated them
 	preferred   []bool   // of those, the preferred ones
 	yielding    bool     // preferred rules are soft: see [instanceBuilder.dropPreferred]
@@ -30,13 +32,16 @@ func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]clus
 	nodes, vms := c.Nodes(), c.Size()+more
 	g := &instanceBuilder{
 		in:    repack.Instance{Dims: placement.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
-		nodes: nodes, nodeIndex: make(map[cluster.NodeID]int, len(nodes)),
-		vms: make([]cluster.VMID, 0, vms), vmIndex: make(map[cluster.VMID]int, vms),
+		nodes: nodes, nodeIndex: c.Index,
+		vms: make([]cluster.VMID, 0, vms), vmNumbers: vmNumbers{vjobs: map[cluster.VJobID]*ranks{}},
 	}
-	for i, n := range g.nodes {
-		g.nodeIndex[n.ID] = i
+	capacities := make([]int64, 0, len(placement.Dims)*len(nodes)) // one piece of memory for all
+	for i := range g.nodes {
+		n := &g.nodes[i]
 		free := n.Capacity.Minus(claims[n.ID])
-		node := repack.Node{Name: string(n.ID), Capacity: []int64{max(0, int64(free.CPU)), max(0, int64(free.Memory))}}
+		at := len(capacities)
+		capacities = append(capacities, max(0, int64(free.CPU)), max(0, int64(free.Memory)))
+		node := repack.Node{Name: string(n.ID), Capacity: slices.Clip(capacities[at:])}
 		if (n.State == cluster.Offline || n.State == cluster.Down) && len(c.On(n.ID)) == 0 {
 			node.Want = repack.Offline
 		}
@@ -47,15 +52,21 @@ func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]clus
 
 // indexOf returns the number of a node, or Nowhere if the node is unknown.
 func (g *instanceBuilder) indexOf(node cluster.NodeID) int {
-	if n, known := g.nodeIndex[node]; known {
+	if n, known := g.nodeIndex(node); known {
 		return n
 	}
 	return repack.Nowhere
 }
 
+// numberOf returns the number of a VM; 0 if it has none.
+func (g *instanceBuilder) numberOf(vm cluster.VMID) int {
+	i, _ := g.vmNumbers.of(vm)
+	return i
+}
+
 // addVM gives a VM the next number.
 func (g *instanceBuilder) addVM(vm cluster.VMID, v repack.VM) {
-	g.vmIndex[vm] = len(g.vms)
+	g.vmNumbers.set(vm, len(g.vms))
 	g.vms = append(g.vms, vm)
 	g.in.VMs = append(g.in.VMs, v)
 	g.hasFixed = g.hasFixed || v.Stays
@@ -65,7 +76,7 @@ func (g *instanceBuilder) addVM(vm cluster.VMID, v repack.VM) {
 func (g *instanceBuilder) indices(vms []cluster.VMID) []int {
 	list := make([]int, len(vms))
 	for i, vm := range vms {
-		list[i] = g.vmIndex[vm]
+		list[i] = g.numberOf(vm)
 	}
 	return list
 }

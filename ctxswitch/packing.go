@@ -72,9 +72,9 @@ func (p *Packing) build() error {
 	g, before := newInstanceBuilder(s.Current, s.Claims, p.prefilter.admittedVMs()), p.builder
 	g.yielding = true // a preferred rule keeps no vjob waiting
 	p.builder, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
-	for _, vm := range s.Current.VMs() {
+	for vm, is := range s.Current.All() {
 		if need, taken := s.Needs[vm]; taken {
-			p.addVM(vm, need)
+			p.addVM(vm, is, need)
 		}
 	}
 	slices.Sort(p.prefilter.admitted) // the order of admission makes no difference
@@ -108,24 +108,23 @@ func (p *Packing) Err() error {
 }
 
 // addVM adds a VM to the instance, unless it is lost with its node.
-func (p *Packing) addVM(vm cluster.VMID, need cluster.Resources) {
+func (p *Packing) addVM(vm cluster.VMID, is cluster.Situation, need cluster.Resources) {
 	g, s := p.builder, &p.input
-	place, demand := s.Current.Place(vm), []int64{int64(need.CPU), int64(need.Memory)}
+	demand := []int64{int64(need.CPU), int64(need.Memory)}
 	v := repack.VM{
-		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.indexOf(place), Now: demand, Next: demand,
+		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.indexOf(is.Node), Now: demand, Next: demand,
 		// What moves least is preferred: memory is what is moved.
 		Takes: repack.Durations{
 			Boot: 1, Migrate: 1 + repack.Ticks(need.Memory), ResumeLocal: 1, ResumeRemote: 1 + repack.Ticks(need.Memory),
 		},
 	}
-	is, _ := s.Current.State(vm)
 	if v.Host != repack.Nowhere {
 		v.State = repack.Sleeping // also while it stands still: it goes on there, or is saved and comes elsewhere
-		if state := g.nodes[v.Host].State; !s.Pinned[vm] && unreadable(state, onNode(is)) {
-			p.lost[vm.VJob] = fmt.Sprintf("node %s, which is %s and holds what there is of VM %s", place, state, vm)
+		if state := g.nodes[v.Host].State; !s.Pinned[vm] && unreadable(state, onNode(is.State)) {
+			p.lost[vm.VJob] = fmt.Sprintf("node %s, which is %s and holds what there is of VM %s", is.Node, state, vm)
 			return
 		}
-		if is == cluster.VMRunning || is == cluster.VMPaused && s.Pinned[vm] {
+		if is.State == cluster.VMRunning || is.State == cluster.VMPaused && s.Pinned[vm] {
 			v.State, v.Stays = repack.Running, s.Pinned[vm]
 		}
 	}

@@ -77,7 +77,7 @@ func (c *prefilter) addVMs(p *Packing, at int) {
 		if a.Rules == "" && len(p.input.Avoid[vm]) == 0 && (c.reference < 0 || c.needsLessPower(p, vm)) {
 			c.reference = len(p.builder.vms)
 		}
-		p.addVM(vm, need)
+		p.addVM(vm, cluster.Situation{State: cluster.VMWaiting}, need)
 	}
 }
 

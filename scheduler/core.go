@@ -98,7 +98,7 @@ type Core struct {
 func NewCore(settings Settings, loaded journal.Loaded, now time.Time) *Core {
 	settings.Ordering = settings.OrderingRules()
 	c := &Core{settings: settings, exec: execute.New(settings.Execute, loaded, now), nextPlan: loaded.NextPlan, now: now, quarantine: quarantine.New(settings.Pause)}
-	c.last = lastDecision{queueing: newPlaces(nil), durations: c.exec.Durations.Estimates()}
+	c.last = lastDecision{queueing: newPlaces(nil), open: true, durations: c.exec.Durations.Estimates()}
 	c.exec.Needs, c.exec.Expect = c.settings.Needs, settings.Policy.Traits().Needs == queue.Predicted
 	retry := c.next.retry
 	c.demand = improve.NewDemand(&c.settings.Improve, c.settings.lookBack(), c.exec)

@@ -16,7 +16,7 @@ import (
 // executor begins it.
 func (c *Core) decide() {
 	c.out.Freed = append(c.out.Freed, c.VJobs.dependencies.Settle(c.now, c.exec)...)
-	c.next.decide(c.now, c.exec.Changes(), c.settings.Rest)
+	c.next.decide(c.now, c.exec.Changes(), c.exec.Planned(), c.settings.Rest)
 	c.Improver.Recommend(c.now)
 	facts := c.facts(c.now, c.Improver.Approvals())
 	if expired, cleared := expire(c.exec, c.now, facts.VJobs), clearInside(c.exec, c.now, facts.VJobs); expired || cleared {
@@ -29,7 +29,7 @@ func (c *Core) decide() {
 	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Culprits: d.Culprits, Err: err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.next.retry(again)
-	if c.last.latest = nil; d.Verdicts == nil {
+	if c.last.latest, c.last.open = nil, true; d.Verdicts == nil {
 		return // the last verdicts stay valid
 	}
 	if err == nil {

@@ -28,9 +28,18 @@ func newLatecomers(d *decide.Decision) *latecomers {
 	return l
 }
 
-// receive judges the vjobs that have come since the last step, as long as nothing else has changed the room. Those
-// that certainly wait get their verdict at once.
+// receive takes in what has changed since the last step and is no reason to decide at once: gangs that come and leave as planned
+// while nothing waits for what they do, and vjobs that certainly wait.
 func (c *Core) receive() {
+	if c.next.putOff(c.exec.Planned(), !c.last.open) {
+		c.last.latest = nil // there may be more room now
+	}
+	c.judgeLatecomers()
+}
+
+// judgeLatecomers judges the vjobs that have come since the last step, as long as nothing else has changed the room. Those
+// that certainly wait get their verdict at once.
+func (c *Core) judgeLatecomers() {
 	for i, job := range c.VJobs.arrived {
 		before := c.exec.Changes() - uint64(len(c.VJobs.arrived)-i)
 		asks := c.settings.Applicant(job)

@@ -194,3 +194,44 @@ func startsOthers(plans []journal.Plan, id cluster.VJobID) bool {
 	}
 	return true
 }
+
+// After a decision that took a second, a vjob that leaves makes another one urgent only while a vjob waits that may take its room. A
+// vjob that comes after it always does: the room may have grown.
+func TestWhatIsPlannedIsUrgentOnlyForThoseThatWait(t *testing.T) {
+	const urgent, patient = 2 * time.Second, 20 * time.Second
+	large := cluster.Resources{CPU: 4 * cluster.CPU, Memory: 1024}
+	for _, c := range []struct {
+		name string
+		vms  []int // of the vjobs that wait
+		held bool
+		then time.Duration // when the next decision is taken
+	}{
+		{name: "nothing waits", then: patient},
+		{name: "a held vjob waits", vms: []int{5}, held: true, then: patient},
+		{name: "a vjob waits", vms: []int{5}, then: urgent},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := mount(t, settings(), state(4, 0))
+			for i, vms := range c.vms {
+				job := latecomer(cluster.VJobID(100+i), vms, large)
+				job.Held = c.held
+				r.core.VJobs.Submitted(r.now, job)
+			}
+			r.drain()
+			r.core.Took(time.Second)
+			if err := r.core.VJobs.Order(r.now, 1, scheduler.OrderDelete, "root"); err != nil {
+				t.Fatal(err)
+			}
+			r.drain()
+			if next := r.core.NextDecision(); !next.Equal(epoch.Add(c.then)) {
+				t.Errorf("the next decision is taken after %s, want %s", next.Sub(epoch), c.then)
+			}
+			if why := r.submitted(latecomer(200, 5, large)); why != "" {
+				t.Errorf("a vjob that comes after it %q", why)
+			}
+			if next := r.core.NextDecision(); !next.Equal(epoch.Add(urgent)) {
+				t.Errorf("then the next decision is taken after %s, want %s", next.Sub(epoch), urgent)
+			}
+		})
+	}
+}

@@ -27,6 +27,7 @@ type lastDecision struct {
 	division  *entitlement.Division                     // nil if the cluster is not divided
 	failover  failover.Report                           // after the last decision; its Nodes are 0 if none may be lost
 	latest    *latecomers                               // judges vjobs that come after it; nil if it failed
+	open      bool                                      // it left something to be done: a vjob that waits, a node that is not drained
 	late      map[cluster.VJobID]bool                   // reservations that were reported as unable to begin in time
 	dropped   map[string]string                         // preferred rules that the plan broke, and why
 	durations *duration.Estimates                       // as it saw them; those of the settings before the first one
@@ -36,12 +37,15 @@ type lastDecision struct {
 func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, events []journal.Event) []journal.Event {
 	l.breaches = slices.Concat(v.Invalid.Cluster, d.Breaches)
 	queueing := make([]cluster.VJobID, 0, len(l.queueing.inOrder))
+	undrained := d.Undrained()
+	l.open = len(undrained)+len(d.Plan.Leaves)+len(d.Plan.Dropped) > 0
 	for i := range d.VJobs {
 		job, verdict := d.VJobs[i].Job, d.Verdicts[i]
 		if at, delayed := v.DelayedUntil(job.ID); delayed && verdict.Start.IsZero() {
 			verdict.Start = at // an estimate: competition at that time is unknown
 		}
 		l.noteVerdict(job.ID, &verdict)
+		l.open = l.open || job.State.Ready() && !job.Held && verdict.Target != queue.Run
 		if v.WaitsForResources(job, &verdict) {
 			queueing = append(queueing, job.ID)
 		}
@@ -51,14 +55,14 @@ func (l *lastDecision) note(now time.Time, v *decide.View, d *decide.Decision, e
 		l.queueing = newPlaces(queueing)
 	}
 	events = l.reportFailover(now, &d.Failover, events)
-	return l.reportDropped(now, d, l.reportUndrained(now, d.Undrained(), l.reportLate(now, d, events)))
+	return l.reportDropped(now, d, l.reportUndrained(now, undrained, l.reportLate(now, d, events)))
 }
 
 // putOff records the verdict on a vjob that has come since the decision and waits.
 func (l *lastDecision) putOff(job *cluster.VJob, why string) {
 	l.noteVerdict(job.ID, &queue.Verdict{Target: queue.Wait, Reason: why})
 	if !job.Held {
-		l.queueing = l.queueing.with(job.ID)
+		l.queueing, l.open = l.queueing.with(job.ID), true
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 type pacing struct {
 	seen    uint64    // changes of the executor as of the last decision
 	patient uint64    // of the changes since then, those that can wait
+	planned uint64    // changes of the executor that went as planned, up to the last step
 	at      time.Time // of the last decision; zero before the first one
 	rest    time.Duration
 	respite time.Duration // the rest before a decision on what can wait
@@ -23,10 +24,21 @@ const (
 	patientShare = 20
 )
 
-// decide records that a decision is taken, on so many changes of the executor. The next one is at
-// least so long after it.
-func (p *pacing) decide(now time.Time, changes uint64, rest time.Duration) {
-	*p = pacing{seen: changes, at: now, rest: rest, respite: rest, decided: true}
+// decide records that a decision is taken, on so many changes of the executor, so many of which went as planned. The next
+// one is at least so long after it.
+func (p *pacing) decide(now time.Time, changes, planned uint64, rest time.Duration) {
+	*p = pacing{seen: changes, planned: planned, at: now, rest: rest, respite: rest, decided: true}
+}
+
+// putOff records that so many changes have gone as planned, and, if they can wait, that a decision on them is not urgent. It reports
+// whether there are any.
+func (p *pacing) putOff(planned uint64, wait bool) (put bool) {
+	more := planned - p.planned
+	p.planned = planned
+	if wait {
+		p.patient += more
+	}
+	return wait && more > 0
 }
 
 // took records how long the last step took. If it has decided, the next decision begins no sooner

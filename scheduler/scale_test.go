@@ -181,24 +181,27 @@ func (d *daemon) rests(b *testing.B) {
 	}
 }
 
-// BenchmarkScale is the core of the daemon with 20,000 nodes, 100,000 VMs that run
+// BenchmarkScale is the core of the daemon with 10,000 nodes that hold nearly nothing, with 20,000 nodes, 100,000 VMs that run
 // and 1,000 vjobs that wait, and with 100,000 nodes and a million VMs: from an event to what is to be written and called. The
 // 250 ms that the planner may take are in it wherever there is a plan.
 func BenchmarkScale(b *testing.B) {
 	for _, kind := range []struct {
 		name         string
 		nodes, vms   int
+		waiting      int
 		own, cluster string
 	}{
-		{"plain", 20_000, 100_000, "", ""},
-		{"rules", 20_000, 100_000, "continuous spread($VMS);", "for $r in $ALL_NODES / rack { capacity($r, 600); }"},
-		{"million", 100_000, 1_000_000, "", ""},
+		{"empty", 10_000, 500, 0, "", ""},
+		{"plain", 20_000, 100_000, 1000, "", ""},
+		{"rules", 20_000, 100_000, 1000, "continuous spread($VMS);", "for $r in $ALL_NODES / rack { capacity($r, 600); }"},
+		{"million", 100_000, 1_000_000, 1000, "", ""},
 	} {
-		c := sync.OnceValue(func() *cloud { return newCloud(kind.nodes, kind.vms, 1000, kind.own) })
+		c := sync.OnceValue(func() *cloud { return newCloud(kind.nodes, kind.vms, kind.waiting, kind.own) })
 		for _, event := range []struct {
 			name string
 			run  func(b *testing.B, d *daemon)
 		}{
+			{"comes", benchmarkCome},
 			{"ends", benchmarkEnd},
 			{"drain", benchmarkDrain},
 			{"look", benchmarkLook},
@@ -231,6 +234,15 @@ func live() float64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc) / (1 << 20)
+}
+
+// benchmarkCome lets small vjobs come, one for each decision, and start.
+func benchmarkCome(b *testing.B, d *daemon) {
+	b.Helper()
+	for id := cluster.VJobID(len(d.VJobs) + 1); b.Loop(); id++ {
+		d.core.VJobs.Submitted(d.now, latecomer(id, 9, cluster.Resources{CPU: cluster.CPU / 10, Memory: 64}))
+		d.decides(b)
+	}
 }
 
 // benchmarkEnd lets giants end, so that others may start.

@@ -53,12 +53,13 @@ func (c *Core) snapshotWith(nodes []NodeStatus) *Snapshot {
 // nodesStatus returns the status of all nodes, and costs as much.
 func (c *Core) nodesStatus() []NodeStatus {
 	actions, reports := c.exec.Actions(), c.exec.Nodes()
-	list := make([]NodeStatus, 0, len(reports))
-	for _, n := range reports {
-		list = append(list, NodeStatus{
+	list := make([]NodeStatus, len(reports))
+	for i := range reports {
+		n := &reports[i]
+		list[i] = NodeStatus{
 			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings, Software: n.Software,
-			Platforms: n.Platforms, Power: c.Power.cap.Node(&n), Maintenance: c.Nodes.maintenance(c.now, &n, actions, c.last.undrained[n.ID]), Switch: c.Power.controller.Switch(n.ID),
-		})
+			Platforms: n.Platforms, Power: c.Power.cap.Node(n), Maintenance: c.Nodes.maintenance(c.now, n, actions, c.last.undrained[n.ID]), Switch: c.Power.controller.Switch(n.ID),
+		}
 	}
 	return list
 }

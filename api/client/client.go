@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -156,14 +155,11 @@ func (c *connection) call(ctx context.Context, r request, out any) (status int, 
 	if err != nil {
 		return 0, err
 	}
-	defer res.Body.Close()
 	if out == nil {
+		res.Body.Close()
 		return res.StatusCode, nil
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out); err != nil {
-		return 0, fmt.Errorf("%s %s: decode the answer of %s: %w", r.method, r.path, c.server, err)
-	}
-	return res.StatusCode, nil
+	return res.StatusCode, c.decode(answer{to: r, res: res}, out)
 }
 
 // open is call for answers that the caller reads and closes.

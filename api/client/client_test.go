@@ -113,17 +113,46 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
+// The pages of a list come one after another and together hold no more than asked for. Where a header names the next page,
+// it is asked for before the body has come.
 func TestPages(t *testing.T) {
-	c, _ := script(t, say(200, `{"vjobs":[{"id":1},{"id":2}],"total":3,"next":"2"}`), say(200, `{"vjobs":[{"id":3}],"total":3}`))
-	var ids []int64
-	for job, err := range c.AllVJobs(t.Context(), client.VJobQuery{Limit: 2}) {
-		if err != nil {
-			t.Fatal(err)
+	numbers := func(c *client.Client, limit int) (ids []int64) {
+		for page, err := range c.VJobPages(t.Context(), client.VJobQuery{Limit: limit}, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range page.VJobs {
+				ids = append(ids, page.VJobs[i].ID)
+			}
 		}
-		ids = append(ids, job.ID)
+		return ids
 	}
-	if fmt.Sprint(ids) != "[1 2 3]" {
-		t.Errorf("got %v", ids)
+	first, last := `{"vjobs":[{"id":1},{"id":2}],"total":3,"next":"2"}`, `{"vjobs":[{"id":3}],"total":3}`
+	c, n := script(t, say(200, first), say(200, last))
+	if ids := numbers(c, 0); fmt.Sprint(ids) != "[1 2 3]" || n.Load() != 2 {
+		t.Errorf("without a header: %v after %d requests", ids, n.Load())
+	}
+	c, n = script(t, say(200, first))
+	if ids := numbers(c, 2); fmt.Sprint(ids) != "[1 2]" || n.Load() != 1 {
+		t.Errorf("2 at most: %v after %d requests", ids, n.Load())
+	}
+	asked := make(chan struct{})
+	c, _ = script(t,
+		func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Link", `</v1/vjobs?cursor=2&limit=2>; rel="next"`)
+			_ = http.NewResponseController(w).Flush()
+			<-asked
+			say(200, first)(w, r)
+		},
+		func(w http.ResponseWriter, r *http.Request) {
+			if cursor := r.URL.Query().Get("cursor"); cursor != "2" {
+				t.Errorf("cursor %q", cursor)
+			}
+			close(asked)
+			say(200, last)(w, r)
+		})
+	if ids := numbers(c, 0); fmt.Sprint(ids) != "[1 2 3]" {
+		t.Errorf("with a header: %v", ids)
 	}
 }
 

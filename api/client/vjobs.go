@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,34 +28,6 @@ func (c *vjobClient) Submit(ctx context.Context, s wire.Submission, key string) 
 		return wire.VJob{}, false, err
 	}
 	return job, status == http.StatusCreated, nil
-}
-
-// VJobs returns one page of the vjobs that the caller may see.
-func (c *vjobClient) VJobs(ctx context.Context, q VJobQuery) (wire.VJobList, error) {
-	return get[wire.VJobList](ctx, c.connection, "/v1/vjobs", q.values())
-}
-
-// AllVJobs walks all pages from q.Cursor on; q.Limit is the size of a page. The
-// walk ends at the first error.
-func (c *vjobClient) AllVJobs(ctx context.Context, q VJobQuery) iter.Seq2[wire.VJob, error] {
-	return func(yield func(wire.VJob, error) bool) {
-		for {
-			page, err := c.VJobs(ctx, q)
-			if err != nil {
-				yield(wire.VJob{}, err)
-				return
-			}
-			for _, j := range page.VJobs {
-				if !yield(j, nil) {
-					return
-				}
-			}
-			if page.Next == "" {
-				return
-			}
-			q.Cursor = page.Next
-		}
-	}
 }
 
 // VJob returns one vjob in full.

@@ -12,6 +12,7 @@ type batch struct {
 	now     time.Time // of the present event
 	tick    uint64    // logical clock, which looks advance: a look shows what ended before its time
 	changes uint64    // see Changes
+	planned uint64    // see Planned
 	out     Effects
 
 	// The gangs to drive, so that the cost of a step depends on its events and not on all vjobs.
@@ -30,6 +31,10 @@ func newBatch(now time.Time) *batch {
 
 // Changes grows whenever something changed on which a decision depends.
 func (b *batch) Changes() uint64 { return b.changes }
+
+// Planned counts those of the changes that only show gangs on the way that was chosen for them: they come, move, end or leave, and
+// none of them waits again.
+func (b *batch) Planned() uint64 { return b.planned }
 
 // changed notes that the report of a vjob differs from the published one, or may.
 func (b *batch) changed(p *gangState) { b.stale[p.job.ID] = true }

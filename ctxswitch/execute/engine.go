@@ -185,8 +185,12 @@ func (en *engine) commit(p *gangState, rec gang.Record) {
 	p.phaseChanged()
 	en.touchContainer(p)
 	en.updateJobState(p)
+	failed := p.failures.count
 	if rec.Phase.Stable() && p.broken == "" {
 		en.finish(p)
+	}
+	if !p.job.State.Ready() && p.broken == "" && p.failures.count == failed {
+		en.planned++
 	}
 	en.touchWaiters()
 }

@@ -51,7 +51,7 @@ func (e *Executor) Hardware() map[cluster.VMID]Hardware {
 // answered since the start may have saved images that only nodes like it can read.
 func (ns *nodes) differ() bool {
 	first, silent := "", false
-	for _, n := range ns.byID {
+	for _, n := range ns.sorted {
 		switch {
 		case n.class == "":
 			silent = silent || !n.seen

@@ -165,9 +165,9 @@ func (e *Executor) AllSeen() bool { return e.nodes.untried == 0 }
 
 // Nodes reports every node, in order.
 func (e *Executor) Nodes() []NodeReport {
-	list := make([]NodeReport, 0, len(e.nodes.sorted))
-	for _, n := range e.nodes.sorted {
-		list = append(list, e.reportNode(n))
+	list := make([]NodeReport, len(e.nodes.sorted))
+	for i, n := range e.nodes.sorted {
+		e.reportNode(n, &list[i])
 	}
 	return list
 }
@@ -176,12 +176,12 @@ func (e *Executor) Nodes() []NodeReport {
 func (e *Executor) Capacity() cluster.Resources { return e.nodes.total }
 
 // Node reports one node.
-func (e *Executor) Node(id cluster.NodeID) (NodeReport, bool) {
-	n, ok := e.nodes.byID[id]
-	if !ok {
-		return NodeReport{}, false
+func (e *Executor) Node(id cluster.NodeID) (r NodeReport, known bool) {
+	n, known := e.nodes.byID[id]
+	if known {
+		e.reportNode(n, &r)
 	}
-	return e.reportNode(n), true
+	return r, known
 }
 
 // Offers counts the changes of what nodes offer to VMs.
@@ -200,9 +200,9 @@ func (e *Executor) Offered() map[cluster.NodeID]cluster.Resources {
 	return offered
 }
 
-func (e *Executor) reportNode(n *node) NodeReport {
+func (e *Executor) reportNode(n *node, r *NodeReport) {
 	used, foreign := e.VMs.on(n)
-	r := NodeReport{
+	*r = NodeReport{
 		Node: n.Node, Silent: n.silent() && !n.answered, Since: n.seenSince, Problem: n.problem, Warnings: n.warnings, Software: n.software,
 		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms(),
 		On: n.on(), Watts: n.power.watts, Joules: e.meters.energy.drawn[n.ID],
@@ -216,7 +216,6 @@ func (e *Executor) reportNode(n *node) NodeReport {
 			r.Locked[vm] = true
 		}
 	}
-	return r
 }
 
 // Acting reports whether a gang is not at rest: something is under way, or waited for.

@@ -107,11 +107,7 @@ func times(size, free cluster.Resources) int {
 
 // planned is what the planner says.
 func planned(job *cluster.VJob, rules string, nodes []cluster.Node) string {
-	empty := cluster.NewConfiguration()
-	for _, n := range nodes {
-		n.State = cluster.Online
-		empty.SetNode(n)
-	}
+	empty := cluster.NewConfiguration(cluster.AllOnline(nodes)...)
 	for _, vm := range job.VMs {
 		empty.SetWaiting(vm.ID, vm.Reserved)
 	}

@@ -70,11 +70,7 @@ type aloneTest struct {
 }
 
 func newAloneTest(v *View) *aloneTest {
-	t := &aloneTest{View: v, nodes: cluster.NewConfiguration()}
-	for _, n := range v.layout.current.Nodes() {
-		n.State = cluster.Online
-		t.nodes.SetNode(n)
-	}
+	t := &aloneTest{View: v, nodes: cluster.NewConfiguration(cluster.AllOnline(v.layout.current.Nodes())...)}
 	for _, text := range v.facts.Rules {
 		if r := (placement.Rules{Text: text}); t.valid(r) {
 			t.rules = append(t.rules, r)

@@ -236,10 +236,9 @@ func (k *packings) capacity() queue.Capacity { return k.empty(nil) }
 
 // needs returns what every VM of a configuration counts for.
 func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
-	vms := c.VMs()
-	needs := make(map[cluster.VMID]cluster.Resources, len(vms))
-	for _, vm := range vms {
-		needs[vm] = c.Need(vm)
+	needs := make(map[cluster.VMID]cluster.Resources, c.Size())
+	for vm, is := range c.All() {
+		needs[vm] = is.Need
 	}
 	return needs
 }

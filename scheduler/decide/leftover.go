@@ -21,9 +21,9 @@ func (d *Decision) Leftover() Leftover {
 		at = d.final.trial.current
 	}
 	used := map[cluster.NodeID]cluster.Resources{}
-	for _, vm := range at.VMs() {
-		if node, runs := at.Host(vm); runs {
-			used[node] = used[node].Plus(at.Need(vm))
+	for _, is := range at.All() {
+		if is.State == cluster.VMRunning {
+			used[is.Node] = used[is.Node].Plus(is.Need)
 		}
 	}
 	l := Leftover{pieces: map[cluster.Resources]int{}}

@@ -160,7 +160,7 @@ func (s *placementSearch) key(p *Placement) string {
 
 // candidates returns the nodes that may take the first VM, those with most free CPU.
 func (s *placementSearch) candidates() (list []cluster.NodeID) {
-	nodes := slices.DeleteFunc(s.problem.Current.Nodes(), func(n cluster.Node) bool { return !n.Hosts() })
+	nodes := slices.DeleteFunc(slices.Clone(s.problem.Current.Nodes()), func(n cluster.Node) bool { return !n.Hosts() })
 	free := func(n *cluster.Node) cluster.MilliCPU { return n.Capacity.CPU - s.problem.Current.Used(n.ID).CPU }
 	slices.SortStableFunc(nodes, func(a, b cluster.Node) int { return cmp.Compare(free(&b), free(&a)) })
 	for _, n := range nodes[:min(len(nodes), maxPlacementNodes)] {

@@ -93,7 +93,9 @@ func emptyView(settings *Settings, f *Facts) *View {
 		if n.State == cluster.Draining && !n.Silent && f.mayDrain(n.ID) {
 			v.layout.drained[n.ID] = true
 		}
-		v.supply.Off[n.ID] = !n.On
+		if !n.On {
+			v.supply.Off[n.ID] = true
+		}
 	}
 	return v
 }

@@ -23,6 +23,7 @@ type feed struct {
 
 // The most that is read at a time.
 const (
+	mostVJobs  = 5000
 	mostPlans  = 200
 	mostAlarms = 500
 	mostLines  = 2000 // of output
@@ -62,7 +63,7 @@ func (f *feed) value(ctx context.Context, q screen.Query) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		list, err := f.client.VJobs(ctx, client.VJobQuery{Node: q.Node, Live: true, Limit: cli.PageSize})
+		list, err := f.client.VJobs(ctx, client.VJobQuery{Node: q.Node, Live: true, Limit: mostVJobs})
 		return screen.NodeShown{Node: node, VJobs: list.VJobs}, err
 	case screen.OnePlan:
 		return f.client.Plan(ctx, q.ID)
@@ -79,7 +80,7 @@ func (f *feed) vjobs(ctx context.Context, q screen.Query) (wire.VJobList, error)
 	if err != nil {
 		return wire.VJobList{}, err
 	}
-	query.Limit, query.Array = cli.PageSize, q.ID
+	query.Limit, query.Array = mostVJobs, q.ID
 	query.Fold = q.ID == 0 && query.Name == ""
 	query.Live = len(query.States) == 0 && q.ID == 0
 	for _, name := range query.States {

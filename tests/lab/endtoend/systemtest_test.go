@@ -73,8 +73,10 @@ func (b systemTest) clear() {
 	for _, node := range b.lab.Hosts() {
 		b.must(b.d.client.Online(b.Context(), string(node)))
 	}
-	for job, err := range b.d.client.AllVJobs(b.Context(), client.VJobQuery{Live: true}) {
-		b.must(err)
+	live, err := b.d.client.VJobs(b.Context(), client.VJobQuery{Live: true})
+	b.must(err)
+	for i := range live.VJobs {
+		job := &live.VJobs[i]
 		_, _ = b.d.client.Delete(b.Context(), job.ID) // it may have ended meanwhile
 		b.until(fmt.Sprintf("vjob %d ends", job.ID), func() bool { return b.job(job.ID).Ended != nil })
 		b.nowhere(job.ID)
