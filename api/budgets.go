@@ -46,7 +46,7 @@ func (h *energyHandler) budgets(c *gin.Context, caller Subject) error {
 		out.Changes[i] = w
 	}
 	for id, vjob := range snapshot.VJobs.All() {
-		if vjob.State.Ready() && vjob.Cause.Kind == cluster.CausePower && visible(id) {
+		if vjob.State.Ready() && vjob.Cause.Is(cluster.CausePower) && visible(id) {
 			out.Waits = append(out.Waits, int64(id))
 		}
 	}

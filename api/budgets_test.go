@@ -19,7 +19,7 @@ import (
 // Users see the limits, and which vjobs of theirs stop or wait for power; administrators see all.
 func TestUsersSeeBudgets(t *testing.T) {
 	b := newFixture(t)
-	power := cluster.Cause{Kind: cluster.CausePower, Text: "the budget of 300 W leaves 20 W"}
+	power := &cluster.Cause{Kind: cluster.CausePower, Text: "the budget of 300 W leaves 20 W"}
 	maps.Copy(b.scheduler.statuses(), scheduler.Statuses{
 		3: {Owner: "alice", State: cluster.Running}, 4: {Owner: "bob", State: cluster.Running},
 		5: {Owner: "alice", State: cluster.Suspended, Cause: power}, 6: {Owner: "bob", State: cluster.Suspended, Cause: power},

@@ -64,7 +64,7 @@ func (h *imageHandler) check(ctx context.Context, caller Subject, vms []cluster.
 	}
 	for i := range vms {
 		for _, image := range images {
-			named := vms[i].Payload.Image
+			named := vms[i].Work().Image
 			if !image.may && (named == image.ID || named == "" && image.Default) {
 				return fmt.Errorf("vms[%d].image: %s may not boot the image %s: choose one that vjob images lists: %w", i, caller.Name, image.ID, cluster.ErrForbidden)
 			}

@@ -85,12 +85,13 @@ func submissionOf(kept *journal.Kept) wire.Submission {
 func vmSpecsOf(vms []cluster.VM) []wire.VMSpec {
 	list := make([]wire.VMSpec, len(vms))
 	for i, vm := range vms {
+		work := vm.Work()
 		list[i] = wire.VMSpec{
-			CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Payload.Image,
-			Command: vm.Payload.Command, Script: vm.Payload.Script, Env: vm.Payload.Env,
+			CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: work.Image,
+			Command: work.Command, Script: work.Script, Env: work.Env,
 		}
-		if vm.Payload.Program != nil {
-			list[i].Steps, list[i].ExitCode = wireProgram(vm.Payload.Program)
+		if work.Program != nil {
+			list[i].Steps, list[i].ExitCode = wireProgram(work.Program)
 		}
 	}
 	return list

@@ -256,7 +256,7 @@ func (b *fixture) token(user string, expires time.Time) string {
 func submissionOf(owner string) admission.Submission {
 	return admission.Submission{
 		Owner: owner, Name: "sim", At: epoch,
-		VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{Image: "sim"}}},
+		VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: &cluster.Payload{Image: "sim"}}},
 	}
 }
 

@@ -130,7 +130,7 @@ func parseVM(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error)
 	)
 	return cluster.VM{
 		Reserved: cluster.Resources{CPU: cluster.MilliCPU(v.CPUMilli), Memory: cluster.MiB(v.MemoryMiB)},
-		Payload:  cluster.Payload{Image: v.Image, Command: v.Command, Script: v.Script, Env: v.Env, Program: steps},
+		Payload:  &cluster.Payload{Image: v.Image, Command: v.Command, Script: v.Script, Env: v.Env, Program: steps},
 	}, err
 }
 

@@ -17,7 +17,7 @@ import (
 func (b *fixture) end(id cluster.VJobID, outcome cluster.Outcome, why string) {
 	b.tb.Helper()
 	b.must(b.scheduler.Commit(b.tb.Context(), journal.Step{VJobs: []journal.VJobChange{{
-		ID: id, State: cluster.Terminated, Outcome: outcome, Version: 1, Ended: epoch.Add(time.Hour), Cause: cluster.Cause{Text: why},
+		ID: id, State: cluster.Terminated, Outcome: outcome, Version: 1, Ended: epoch.Add(time.Hour), Cause: &cluster.Cause{Text: why},
 	}}}))
 }
 

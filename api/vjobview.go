@@ -78,7 +78,7 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 	}
 	for i, vm := range kept.VMs {
 		d.VMs[i] = wire.VM{
-			ID: vm.ID.String(), CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Payload.Image,
+			ID: vm.ID.String(), CPUMilli: int64(vm.Reserved.CPU), MemoryMiB: int64(vm.Reserved.Memory), Image: vm.Work().Image,
 		}
 		if i < len(kept.Gang.Members) {
 			m := kept.Gang.Members[i]
@@ -104,7 +104,7 @@ func instant(t time.Time) *time.Time {
 
 // wireCause returns a cause for JSON, nil for the zero cause. Vjobs that the viewer may not see
 // are redacted in its text, but for the one that it is about.
-func wireCause(c cluster.Cause, viewer string, now *scheduler.Snapshot, about ...cluster.VJobID) *wire.Cause {
+func wireCause(c *cluster.Cause, viewer string, now *scheduler.Snapshot, about ...cluster.VJobID) *wire.Cause {
 	if c.IsZero() {
 		return nil
 	}

@@ -59,7 +59,7 @@ func TestPayloadOfArray(t *testing.T) {
 	words := []string{"./run", "--fast"}
 	job := cluster.VJob{
 		ID: 9, Array: 7, Index: 3, Parameter: `0.5 "low pressure"`,
-		VMs: []cluster.VM{{Payload: cluster.Payload{Command: words[:1:2], Env: env}}},
+		VMs: []cluster.VM{{Payload: &cluster.Payload{Command: words[:1:2], Env: env}}},
 	}
 	p := job.Payload(0)
 	if want := []string{"./run", "0.5", "low pressure"}; !slices.Equal(p.Command, want) {
@@ -79,7 +79,7 @@ func TestPayloadOfArray(t *testing.T) {
 	if p := job.Payload(0); len(p.Command) != 1 || p.Env["VJOB_ID"] != "9" || p.Env["VJOB_RANK"] != "0" || p.Env["VJOB_VMS"] != "1" || len(p.Env) != 4 {
 		t.Errorf("a vjob of no array got %+v", p)
 	}
-	job.VMs[0].Payload.Command = nil
+	job.VMs[0].Payload = &cluster.Payload{Env: env}
 	if p := job.Payload(0); len(p.Env) != 1 {
 		t.Errorf("a guest without a command has the environment %v", p.Env)
 	}

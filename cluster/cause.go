@@ -9,6 +9,8 @@ import (
 
 // Cause is why a vjob changed its state: what users read as "suspended to make room for 3".
 // The zero value says nothing.
+//
+// A cause never changes once it is made, since many vjobs share one. Nil says nothing, too, and all methods take it.
 type Cause struct {
 	Kind CauseKind `json:"kind,omitempty"`
 	// VJobs made the change necessary, the most important first.
@@ -78,16 +80,27 @@ const (
 )
 
 // Because is a cause in words only.
-func Because(text string) Cause { return Cause{Text: text} }
+func Because(text string) *Cause { return &Cause{Text: text} }
 
 // IsZero reports whether the cause says nothing.
-func (c Cause) IsZero() bool {
-	return c.Kind == "" && len(c.VJobs) == 0 && c.Hidden == 0 && len(c.Nodes) == 0 && c.Short == (Resources{}) && c.By == "" && c.Text == "" && c.Switch == 0
+func (c *Cause) IsZero() bool {
+	return c == nil || c.Kind == "" && len(c.VJobs) == 0 && c.Hidden == 0 && len(c.Nodes) == 0 && c.Short == (Resources{}) && c.By == "" && c.Text == "" && c.Switch == 0
 }
 
+// Fields returns a copy of what the cause says.
+func (c *Cause) Fields() Cause {
+	if c == nil {
+		return Cause{}
+	}
+	return *c
+}
+
+// Is reports whether the cause is of a kind.
+func (c *Cause) Is(kind CauseKind) bool { return c.Fields().Kind == kind }
+
 // Preempts reports whether others have the room, the power or the quota that the vjob had.
-func (c Cause) Preempts() bool {
-	switch c.Kind {
+func (c *Cause) Preempts() bool {
+	switch c.Fields().Kind {
 	case CausePreempted, CauseReservation, CauseTurn, CausePower, CauseQuota, CausePool:
 		return true
 	default:
@@ -100,11 +113,11 @@ const mostNamed = 3
 
 // For is the cause as a user may read it: vjobs of other users are counted, not named. The
 // user "" is an administrator, for which the cause stays as it is.
-func (c Cause) For(user string) Cause {
-	if user == "" {
+func (c *Cause) For(user string) *Cause {
+	if user == "" || c == nil || len(c.VJobs) == 0 {
 		return c
 	}
-	d := c
+	d := *c
 	d.VJobs = nil
 	for _, r := range c.VJobs {
 		if r.Owner != user {
@@ -114,17 +127,20 @@ func (c Cause) For(user string) Cause {
 		r.Owner = "" // the reader
 		d.VJobs = append(d.VJobs, r)
 	}
-	return d
+	return &d
 }
 
 // Why is the clause as a text of its own.
-func (c Cause) Why(s State) string {
+func (c *Cause) Why(s State) string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.Clause(s), ": "), " ")
 }
 
 // Clause continues a sentence that says what state a vjob is in: " to make room for 3 high
 // (bob): 4 CPU short", ": node n1 is drained".
-func (c Cause) Clause(s State) string {
+func (c *Cause) Clause(s State) string {
+	if c == nil {
+		return ""
+	}
 	clause := c.clause()
 	if s == Waiting && (c.Kind == CausePreempted || c.Kind == CauseReservation) {
 		return ": it was ended" + clause + "; it starts anew later"
@@ -135,7 +151,7 @@ func (c Cause) Clause(s State) string {
 	return clause
 }
 
-func (c Cause) clause() string {
+func (c *Cause) clause() string {
 	text := c.Text
 	switch c.Kind {
 	case CausePreempted:
@@ -174,16 +190,16 @@ func (c Cause) clause() string {
 }
 
 // String is [Cause.Why] where the state does not matter.
-func (c Cause) String() string { return c.Why(Suspended) }
+func (c *Cause) String() string { return c.Why(Suspended) }
 
-func (c Cause) text() string {
+func (c *Cause) text() string {
 	if c.Text == "" {
 		return ""
 	}
 	return ": " + c.Text
 }
 
-func (c Cause) short() string {
+func (c *Cause) short() string {
 	switch {
 	case c.Short.CPU > 0 && c.Short.Memory > 0:
 		return fmt.Sprintf(": %s CPU and %s short", c.Short.CPU, c.Short.Memory)
@@ -195,7 +211,7 @@ func (c Cause) short() string {
 	return c.text()
 }
 
-func (c Cause) nodes() string {
+func (c *Cause) nodes() string {
 	if len(c.Nodes) == 1 {
 		return "node " + string(c.Nodes[0]) + " is"
 	}
@@ -207,7 +223,7 @@ func (c Cause) nodes() string {
 }
 
 // named are the vjobs; those that the reader may not see are counted.
-func (c Cause) named() string {
+func (c *Cause) named() string {
 	names := make([]string, len(c.VJobs))
 	for i, r := range c.VJobs {
 		names[i] = r.String()
@@ -239,7 +255,7 @@ func Enumerate(names []string, more int) string {
 }
 
 // Encode is the cause as the store keeps it: JSON, "" for one that says nothing.
-func (c Cause) Encode() string {
+func (c *Cause) Encode() string {
 	if c.IsZero() {
 		return ""
 	}
@@ -252,8 +268,12 @@ func (c Cause) Encode() string {
 
 // DecodeCause reads what [Cause.Encode] wrote. Anything else is a text, as the store kept
 // before there were kinds.
-func DecodeCause(text string) (c Cause) {
-	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &c) != nil {
+func DecodeCause(text string) *Cause {
+	if text == "" {
+		return nil
+	}
+	c := &Cause{}
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), c) != nil {
 		return Because(text)
 	}
 	return c

@@ -148,7 +148,7 @@ func (j *VJob) severity(rank int, s ExitStatus) int {
 	if s.Known() {
 		return s.Value() * 2
 	}
-	if p := &j.VMs[rank].Payload; len(p.Command) > 0 || p.Script != "" {
+	if p := j.VMs[rank].Work(); len(p.Command) > 0 || p.Script != "" {
 		return 1
 	}
 	return 0

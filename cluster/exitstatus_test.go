@@ -77,7 +77,7 @@ func TestResult(t *testing.T) {
 		job := cluster.VJob{VMs: make([]cluster.VM, len(tt.exits)), Terms: cluster.Terms{Success: tt.success}}
 		if tt.command {
 			for i := range job.VMs {
-				job.VMs[i].Payload.Command = []string{"work"}
+				job.VMs[i].Payload = &cluster.Payload{Command: []string{"work"}}
 			}
 		}
 		job.LeaderEnds = tt.led

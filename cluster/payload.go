@@ -28,7 +28,7 @@ func GuestName(vm VMID) string { return fmt.Sprintf("vjob-%d-%d", vm.VJob, vm.Ra
 // Payload appends the parameter of the vjob to the command. If the guest runs something, its
 // environment identifies the vjob and the member.
 func (j *VJob) Payload(rank int) Payload {
-	p := j.VMs[rank].Payload
+	p := j.VMs[rank].Work()
 	p.ErrorsApart = j.ErrorsApart()
 	if len(p.Command) == 0 && p.Script == "" && j.Array == 0 {
 		return p

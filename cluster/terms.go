@@ -10,6 +10,8 @@ import (
 // rigid vjob that runs when its turn comes and may be suspended (thesis §2.2). Terms never
 // change.
 //
+// Vjobs of one submission share the lists and maps of their terms. [Terms.Clone] copies them for a caller that changes them.
+//
 // A term is declared here and nowhere else: its type and its tags say how users write it, [Terms.Check]
 // what is valid. See [TermFields] for the tags.
 type Terms struct {

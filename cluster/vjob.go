@@ -45,8 +45,8 @@ type VJob struct {
 
 	State   State
 	Held    bool       // not to be selected: a waiting vjob keeps waiting, a running one is suspended
-	Hold    Cause      // why it is held
-	Cause   Cause      // why it is in this state
+	Hold    *Cause     // why it is held
+	Cause   *Cause     // why it is in this state
 	Outcome Outcome    // how it has ended
 	Exit    ExitStatus // of its work; zero unless that has ended by itself
 	Version int        // +1 at every change of State or Held
@@ -75,7 +75,7 @@ func (j *VJob) WithShape(shape int) *VJob {
 }
 
 // Clone copies the vjob so that neither copy sees changes to the other's lists.
-// Payloads are shared: they never change after submission.
+// Payloads and causes are shared: they never change.
 func (j *VJob) Clone() *VJob {
 	c := *j
 	c.VMs, c.Terms = slices.Clone(j.VMs), j.Terms.Clone()
@@ -166,7 +166,7 @@ func (s State) CanBecome(next State) bool { return slices.Contains(edges[s], nex
 
 // Become moves the vjob along one edge of the state diagram. Without such an edge it returns
 // [ErrConflict] and changes nothing.
-func (j *VJob) Become(next State, cause Cause) error {
+func (j *VJob) Become(next State, cause *Cause) error {
 	if !j.State.CanBecome(next) {
 		return fmt.Errorf("vjob %s: %s cannot become %s: %w", j.ID, j.State, next, ErrConflict)
 	}

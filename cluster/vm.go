@@ -49,7 +49,15 @@ func ParseVMID(s string) (VMID, error) {
 type VM struct {
 	ID       VMID
 	Reserved Resources // as submitted; memory is always counted in full
-	Payload  Payload
+	Payload  *Payload  // shared and never changed; nil is an empty one
+}
+
+// Work returns the payload, as a copy.
+func (v *VM) Work() Payload {
+	if v.Payload == nil {
+		return Payload{}
+	}
+	return *v.Payload
 }
 
 // Payload is what runs in a VM. Only drivers read it.

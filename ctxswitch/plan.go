@@ -117,7 +117,7 @@ type Gang struct {
 	VJob    cluster.VJobID     `json:"vjob"`
 	Kind    cluster.ActionKind `json:"kind"`
 	Actions []ActionID         `json:"actions"`
-	Cause   cluster.Cause      `json:"cause,omitzero"` // why the decision wants it
+	Cause   *cluster.Cause     `json:"cause,omitzero"` // why the decision wants it
 }
 
 // Plan is a context switch: dependency-ordered actions, feasible at every

@@ -234,6 +234,7 @@ func (d *Daemon) Serve(ctx context.Context) error {
 			d.Started()
 		}
 	})
+	beside.Go(func() { giveBackMemory(serving) })
 	defer beside.Wait()
 	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
 		slog.Int("nodes", len(d.settings.ClusterNodes())))

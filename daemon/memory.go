@@ -1,8 +1,11 @@
 package daemon
 
 import (
+	"context"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
+	"time"
 )
 
 // How much garbage, in percent of what is alive, may gather before it is collected. A start makes what stays alive, so
@@ -23,5 +26,49 @@ func limitGarbage() (started func()) {
 	return func() {
 		debug.SetGCPercent(garbage)
 		debug.FreeOSMemory()
+	}
+}
+
+// restful tells when to give memory back: once after each burst of work. Without that a daemon keeps what a burst needed
+// for as long as nothing happens. To give it back costs one collection, which the next burst would have made anyway.
+type restful struct {
+	allocated uint64 // bytes since the start, as of the last look
+	returned  uint64 // the same, when memory was last given back
+}
+
+const (
+	restEvery = 2 * time.Second
+	// A burst has allocated half as much as is alive, after which garbage is collected anyway. It is over when a look
+	// finds a twentieth.
+	burst, quiet = 2, 20
+)
+
+// due reports whether to give memory back, given the bytes that were allocated since the start and those that are alive.
+func (r *restful) due(allocated, alive uint64) bool {
+	over := allocated-r.allocated <= alive/quiet
+	r.allocated = allocated
+	if !over || allocated-r.returned <= alive/burst {
+		return false
+	}
+	r.returned = allocated
+	return true
+}
+
+// giveBackMemory gives memory back after each burst of work until the context ends.
+func giveBackMemory(ctx context.Context) {
+	var r restful
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	tick := time.NewTicker(restEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		metrics.Read(sample)
+		if r.due(sample[0].Value.Uint64(), sample[1].Value.Uint64()) {
+			debug.FreeOSMemory()
+		}
 	}
 }

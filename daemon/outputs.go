@@ -33,12 +33,12 @@ func (d *Daemon) openOutputs() *outputs {
 
 // marksOutput returns whether the console of a VM tells the output of its work from other text: that of a VM which
 // runs a command or a script, unless its image boots a kernel.
-func marksOutput(s *settings.Settings) func(p *cluster.Payload) bool {
+func marksOutput(s *settings.Settings) func(p cluster.Payload) bool {
 	kernel := map[string]bool{}
 	for _, image := range s.Images {
 		kernel[image.ID] = image.Kind == "kernel"
 	}
-	return func(p *cluster.Payload) bool {
+	return func(p cluster.Payload) bool {
 		return p.Program == nil && (len(p.Command) > 0 || p.Script != "") && !kernel[p.Image]
 	}
 }

@@ -83,7 +83,7 @@ func (r repeated) Scan(v any) error {
 
 // cause reads one that [cluster.Cause.Encode] wrote. One that is as before is not decoded again.
 type cause struct {
-	c    *cluster.Cause
+	c    **cluster.Cause
 	text string // of *c
 }
 

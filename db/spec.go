@@ -31,7 +31,7 @@ func encodeSpec(s *admission.Submission) (string, error) {
 	sp := spec{Payloads: []json.RawMessage{}, VMs: make([]vmSpec, len(s.VMs)), Rules: s.Rules, Terms: s.Terms, Origin: s.Origin}
 	known := map[string]int{}
 	for rank := range s.VMs {
-		raw, err := json.Marshal(s.VMs[rank].Payload)
+		raw, err := json.Marshal(s.VMs[rank].Work())
 		if err != nil {
 			return "", fmt.Errorf("payload of VM %d: %w", rank, err)
 		}
@@ -116,7 +116,7 @@ func (d *decoded) members(id cluster.VJobID) []cluster.VM {
 		vms[rank] = cluster.VM{
 			ID:       cluster.VMID{VJob: id, Rank: rank},
 			Reserved: cluster.Resources{CPU: cluster.MilliCPU(vm[0]), Memory: cluster.MiB(vm[1])},
-			Payload:  d.Payloads[vm[2]],
+			Payload:  &d.Payloads[vm[2]],
 		}
 	}
 	return vms

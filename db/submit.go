@@ -184,7 +184,7 @@ func (n *newVJob) insert(t *tx) error {
 	if len(s.Array) > 0 {
 		name = cluster.MemberName(name, 1)
 	}
-	submitted := cluster.Cause{Kind: cluster.CauseSubmitted}
+	submitted := &cluster.Cause{Kind: cluster.CauseSubmitted}
 	id, err := t.insert(`INSERT INTO vjobs (owner, name, submitted_ns, priority, walltime_ns, state, held, cause, version,
 		vm_count, cpu_milli, memory_mib, spec, queue, project, pool, moves, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.Owner, name, nanos(s.At), s.Priority, int64(s.Walltime), cluster.Waiting.String(), s.Held, submitted.Encode(),

@@ -130,7 +130,7 @@ func (w *wholeReader) read(s row) (journal.Kept, error) {
 	}
 	job := kept.VJob
 	pool, moves := job.Pool, job.Moves
-	job.Rules, job.Terms, job.Origin = spec.Rules, spec.Terms.Clone(), spec.Origin
+	job.Rules, job.Terms, job.Origin = spec.Rules, spec.Terms.Terms, spec.Origin
 	job.Pool, job.Moves, job.Shape = pool, moves, w.shape
 	if err := w.addMembers(&kept, spec); err != nil {
 		return kept, err
@@ -159,7 +159,7 @@ func (w *wholeReader) addMembers(kept *journal.Kept, spec *decoded) error {
 			if payload >= len(spec.Payloads) {
 				return fmt.Errorf("VM %s does not fit its vjob", p.vms[rank].ID)
 			}
-			p.vms[rank].Payload = spec.Payloads[payload]
+			p.vms[rank].Payload = &spec.Payloads[payload]
 		}
 		kept.VMs, kept.Gang.Members = p.vms, p.members
 	} else {

@@ -28,6 +28,7 @@ type source struct {
 	notify map[cluster.VJobID][]string
 	owners map[cluster.VJobID]string // ann for all others
 	asked  [][]cluster.VJobID        // the arguments of Notified
+	read   int                       // events that Events has returned
 }
 
 func (s *source) add(id cluster.VJobID, state cluster.State) {
@@ -42,14 +43,15 @@ func (s *source) add(id cluster.VJobID, state cluster.State) {
 func (s *source) Events(_ context.Context, f journal.EventFilter) (list []journal.Event, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f.Latest {
-		return s.events[max(len(s.events)-f.Limit, 0):], nil
-	}
 	for _, e := range s.events {
 		if e.Seq > f.After && len(list) < f.Limit {
 			list = append(list, e)
 		}
 	}
+	if f.Latest {
+		list = s.events[max(len(s.events)-f.Limit, 0):]
+	}
+	s.read += len(list)
 	return list, nil
 }
 
@@ -259,6 +261,41 @@ func TestAudiencesAreReadTogether(t *testing.T) {
 			if len(asked) != c.want || len(s.asked) > 900/500+1 {
 				t.Errorf("%s: %d questions about %d vjobs, want %d", c.name, len(s.asked), len(asked), c.want)
 			}
+		})
+	}
+}
+
+// TestEventsAreReadOnce: a poster begins where the last one ended, though nothing was owed; and without a way of delivery
+// it passes over the events.
+func TestEventsAreReadOnce(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		mail notify.Carrier
+		most int // events read by the first poster
+	}{{"no way of delivery", nil, 20}, {"mail", &counting{calls: make(chan error, 100)}, 1020}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &source{}
+				config := notify.PosterSettings{Source: s, File: filepath.Join(t.TempDir(), "letters"), Now: time.Now, Mail: c.mail}
+				p, stop := run(t, config)
+				begun(t, config.File)
+				for id := range cluster.VJobID(1000) {
+					s.add(id+1, cluster.Running)
+				}
+				p.Notify()
+				time.Sleep(time.Minute)
+				stop()
+				if s.read > c.most {
+					t.Errorf("%d events read, want at most %d", s.read, c.most)
+				}
+				s.read = 0
+				_, stop = run(t, config)
+				time.Sleep(time.Minute)
+				stop()
+				if s.read > 20 {
+					t.Errorf("the next poster read %d events that the first one had read", s.read)
+				}
+			})
 		})
 	}
 }

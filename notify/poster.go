@@ -57,6 +57,7 @@ type Poster struct {
 	ended  chan result
 	outbox outbox
 	cursor int64 // the last event that was read
+	stored int64 // the same, as the file has it
 	saved  bool  // the file holds what is owed
 	known  map[cluster.VJobID]audience
 }
@@ -106,6 +107,7 @@ func (p *Poster) Run(ctx context.Context) error {
 	for len(p.outbox.attempts) > 0 { // they end by their deadlines
 		p.settle(ctx, <-p.ended)
 	}
+	p.saved = p.saved && p.cursor == p.stored // so that the next one does not read the same events again
 	return p.save()
 }
 
@@ -115,14 +117,10 @@ func (p *Poster) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.cursor = owed.Cursor
+	p.cursor, p.stored = owed.Cursor, owed.Cursor
 	if !known {
-		last, err := p.Source.Events(ctx, journal.EventFilter{Latest: true, Limit: 1})
-		if err != nil {
+		if err := p.skip(ctx); err != nil {
 			return err
-		}
-		for _, e := range last {
-			p.cursor = e.Seq
 		}
 	}
 	for _, l := range owed.Waiting {
@@ -133,6 +131,18 @@ func (p *Poster) begin(ctx context.Context) error {
 	}
 	p.saved = known
 	return p.save()
+}
+
+// skip passes over all events that have happened.
+func (p *Poster) skip(ctx context.Context) error {
+	last, err := p.Source.Events(ctx, journal.EventFilter{Latest: true, Limit: 1})
+	if err != nil {
+		return err
+	}
+	for _, e := range last {
+		p.cursor = e.Seq
+	}
+	return nil
 }
 
 // owe queues a letter. A letter to an address that no carrier takes is dropped.
@@ -161,7 +171,9 @@ func (p *Poster) save() error {
 		owed.Waiting = append(owed.Waiting, q.letters...)
 	}
 	err := owed.save(p.File)
-	p.saved = err == nil
+	if p.saved = err == nil; p.saved {
+		p.stored = p.cursor
+	}
 	return err
 }
 
@@ -182,8 +194,11 @@ func (p *Poster) turn(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// read reads a batch of events.
+// read reads a batch of events, unless nothing is delivered.
 func (p *Poster) read(ctx context.Context) (more bool, err error) {
+	if p.Mail == nil && p.Hook == nil {
+		return false, p.skip(ctx)
+	}
 	events, err := p.Source.Events(ctx, journal.EventFilter{After: p.cursor, Limit: batch})
 	if err != nil {
 		return false, err
@@ -215,11 +230,8 @@ func (p *Poster) take(e *journal.Event) {
 	}
 }
 
-// meet reads the audiences of the vjobs of some events, unless nothing is delivered. A vjob that is gone has none.
+// meet reads the audiences of the vjobs of some events. A vjob that is gone has none.
 func (p *Poster) meet(ctx context.Context, events []journal.Event) error {
-	if p.Mail == nil && p.Hook == nil {
-		return nil
-	}
 	var strangers []cluster.VJobID
 	if len(p.known) >= remember {
 		clear(p.known)

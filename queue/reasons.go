@@ -105,7 +105,7 @@ func Ordinal(n int) string {
 
 // WhyHeld returns that a vjob is held, and by which user or why if known: "is held by ann".
 func WhyHeld(j *cluster.VJob) string {
-	if j.Hold.Kind == cluster.CauseOrder {
+	if j.Hold.Is(cluster.CauseOrder) {
 		return "is " + j.Hold.Text + " by " + j.Hold.By
 	}
 	return "is held" + j.Hold.Clause(j.State)

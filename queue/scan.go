@@ -35,7 +35,7 @@ func newScan(m *Input) *scan {
 			w.decide(i, j.Bound, "is "+j.State.String())
 		case j.Held && j.State == cluster.Running:
 			w.decide(i, Suspend, "suspended: it is held")
-			w.verdicts[i].Cause = &j.Hold
+			w.verdicts[i].Cause = j.Hold
 		case j.Held:
 			w.decide(i, Wait, WhyHeld(j.VJob))
 		case j.Ineligible != "" && j.State.Ready():

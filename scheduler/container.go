@@ -52,7 +52,7 @@ func clearInside(exec *execute.Executor, now time.Time, vjobs []execute.Report) 
 			switch ends := leaves && box.Record.Then.Outcome() != cluster.Open; {
 			case ends && !r.Job.State.Ready():
 				then = box.Record.Then
-				cause = cluster.Cause{Kind: cluster.CauseContainer, VJobs: []cluster.VJobRef{box.Job.Ref()}, Text: box.Record.Cause.String()}
+				cause = &cluster.Cause{Kind: cluster.CauseContainer, VJobs: []cluster.VJobRef{box.Job.Ref()}, Text: box.Record.Cause.String()}
 			case ends:
 			case leaves && r.Idle && !r.Job.State.Ready() && r.Failures >= hardToSave:
 				then = gang.ThenWait

@@ -38,7 +38,7 @@ func (p *plant) inner(box cluster.VJobID, vms int, walltime time.Duration) *clus
 
 func small(n int) (vms []cluster.VM) {
 	for range n {
-		vms = append(vms, cluster.VM{Reserved: cluster.Resources{CPU: 1000, Memory: 1024}, Payload: cluster.Payload{
+		vms = append(vms, cluster.VM{Reserved: cluster.Resources{CPU: 1000, Memory: 1024}, Payload: &cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Hour}}},
 		}})
 	}

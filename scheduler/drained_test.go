@@ -54,7 +54,7 @@ func TestDrainDespiteRules(t *testing.T) {
 			with(t, set, func(p *plant) {
 				s := admission.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{
 					Reserved: cluster.Resources{CPU: 1000, Memory: 512},
-					Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Hour}}}},
+					Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Hour}}}},
 				}}}
 				s.Rules = c.rules
 				if c.change != nil {

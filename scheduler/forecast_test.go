@@ -144,7 +144,7 @@ func TestForeseeCPUTime(t *testing.T) {
 func TestForeseeDiscreetly(t *testing.T) {
 	l := crowd()
 	leaving := slices.IndexFunc(l.VJobs, func(job *cluster.VJob) bool { return job.State == cluster.Suspending })
-	l.VJobs[leaving].Cause = cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 9, Name: "secret", Owner: "alice"}}}
+	l.VJobs[leaving].Cause = &cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 9, Name: "secret", Owner: "alice"}}}
 	r := mount(t, settings(), l)
 	r.drain()
 	answer, err := r.core.Forecast(r.now)

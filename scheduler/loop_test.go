@@ -122,7 +122,7 @@ func (p *plant) submit(key string) (*cluster.VJob, bool, error) {
 	return p.loop.Requests.Submit(p.t.Context(), admission.Submission{
 		Owner: "u", Key: key, VMs: []cluster.VM{{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 512},
-			Payload: cluster.Payload{Image: "simulated", Program: &cluster.Program{
+			Payload: &cluster.Payload{Image: "simulated", Program: &cluster.Program{
 				Steps: []cluster.Step{{CPU: 1000, Duration: time.Minute}},
 			}},
 		}},
@@ -359,7 +359,7 @@ func TestLateRepliesEndTheirChain(t *testing.T) {
 			pauses.Add(1)
 			return time.Hour
 		}
-		vm := cluster.VM{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: cluster.Payload{
+		vm := cluster.VM{Reserved: cluster.Resources{CPU: 500, Memory: 256}, Payload: &cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: 10 * time.Hour}}},
 		}}
 		job, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", VMs: []cluster.VM{vm, vm}})

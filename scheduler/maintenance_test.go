@@ -35,7 +35,7 @@ func (p *plant) submitLong(change func(*admission.Submission)) (*cluster.VJob, c
 	p.t.Helper()
 	s := admission.Submission{Owner: "u", Walltime: time.Hour, VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
-		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Hour}}}},
+		Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Hour}}}},
 	}}}
 	change(&s)
 	job, _, err := p.loop.Requests.Submit(p.t.Context(), s)

@@ -71,8 +71,8 @@ func (v *VJobs) Order(now time.Time, id cluster.VJobID, order Order, by string) 
 }
 
 // ordered returns the cause of a change that a user requested.
-func ordered(what, by string) cluster.Cause {
-	return cluster.Cause{Kind: cluster.CauseOrder, By: by, Text: what}
+func ordered(what, by string) *cluster.Cause {
+	return &cluster.Cause{Kind: cluster.CauseOrder, By: by, Text: what}
 }
 
 // orderStep is how many vjobs of an array one step of the loop handles: other requests come in

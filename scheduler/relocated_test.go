@@ -23,7 +23,7 @@ func (p *plant) small(rules string, lasts time.Duration) *cluster.VJob {
 	p.t.Helper()
 	job, _, err := p.loop.Requests.Submit(p.t.Context(), admission.Submission{Owner: "u", Rules: rules, Walltime: lasts + time.Minute, VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
-		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: lasts}}}},
+		Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: lasts}}}},
 	}}})
 	if err != nil {
 		p.t.Fatal(err)

@@ -29,7 +29,7 @@ func (p *plant) reserve(key string, nodes int, in, walltime time.Duration) (*clu
 
 func wide(nodes int) (vms []cluster.VM) {
 	for range nodes {
-		vms = append(vms, cluster.VM{Reserved: cluster.Resources{CPU: 2000, Memory: 512}, Payload: cluster.Payload{
+		vms = append(vms, cluster.VM{Reserved: cluster.Resources{CPU: 2000, Memory: 512}, Payload: &cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 2000, Duration: time.Hour}}},
 		}})
 	}

@@ -101,9 +101,9 @@ type VJobStatus struct {
 	Owner  string
 	State  cluster.State
 	Held   bool
-	Cause  cluster.Cause // why it is in its state
-	Reason string        // what it waits for, or why it runs on; see [VJobStatus.Why]
-	Place  int           // in the queue, from 1; 0 if it does not wait
+	Cause  *cluster.Cause // why it is in its state
+	Reason string         // what it waits for, or why it runs on; see [VJobStatus.Why]
+	Place  int            // in the queue, from 1; 0 if it does not wait
 	// Start is when a waiting vjob is estimated to start; zero if unknown.
 	Start time.Time
 	// Promised: the present plan starts or resumes it, and has not begun to.
@@ -125,11 +125,11 @@ type VJobStatus struct {
 func (s *VJobStatus) Why(viewer string, now time.Time) string {
 	clause := s.Cause.For(viewer).Clause(s.State)
 	switch {
-	case clause == "", s.State == cluster.Running && s.Reason != "", s.State == cluster.Waiting && s.Cause.Kind == cluster.CauseSubmitted:
+	case clause == "", s.State == cluster.Running && s.Reason != "", s.State == cluster.Waiting && s.Cause.Is(cluster.CauseSubmitted):
 		return cmp.Or(s.Reason, strings.TrimPrefix(clause, ": "))
 	case !s.State.Stable():
 		return joined(s.State.String()+clause, s.Reason)
-	case s.Held && s.Cause.Kind == cluster.CauseOrder:
+	case s.Held && s.Cause.Is(cluster.CauseOrder):
 		return s.since(now) + clause
 	case s.Place > 0 && s.Cause.Preempts():
 		return joined(s.since(now)+clause, s.turn(now))

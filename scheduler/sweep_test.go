@@ -95,7 +95,7 @@ func sweeping(t *testing.T, d *sweptDriver, every time.Duration, f func(*schedul
 func waiting(name string) admission.Submission {
 	return admission.Submission{
 		Owner: "u", Name: name, Held: true,
-		VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 100}, Payload: cluster.Payload{Image: "i"}}},
+		VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 100}, Payload: &cluster.Payload{Image: "i"}}},
 	}
 }
 

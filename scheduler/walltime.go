@@ -11,7 +11,7 @@ import (
 // endOverdue ends the vjobs that have reached their walltime, or suspends and holds them until they
 // get more time or are deleted.
 func (v *VJobs) endOverdue(now time.Time) {
-	cause := cluster.Cause{Kind: cluster.CauseWalltime}
+	cause := &cluster.Cause{Kind: cluster.CauseWalltime}
 	for _, id := range v.exec.Walltimes.Overdue() {
 		// The vjob is there: it was just listed.
 		if v.settings.HoldOverdue {

@@ -27,7 +27,7 @@ func Resubmit(j *cluster.VJob, s *oar.Submission) error {
 	if s.Command == "" {
 		s.Command = r.Command
 		if r.Script && len(j.VMs) > 0 {
-			s.Script, _ = launch.ScriptOf(j.VMs[0].Payload.Script)
+			s.Script, _ = launch.ScriptOf(j.VMs[0].Work().Script)
 		}
 		if j.Parameter != "" {
 			s.Command += " " + j.Parameter
@@ -48,7 +48,7 @@ func Resubmit(j *cluster.VJob, s *oar.Submission) error {
 		}
 	}
 	if s.Image == "" && len(j.VMs) > 0 {
-		s.Image = j.VMs[0].Payload.Image
+		s.Image = j.VMs[0].Work().Image
 	}
 	return nil
 }

@@ -102,10 +102,10 @@ func (gs *gangs) conditions(id cluster.VJobID) (list []journal.Condition) {
 			add(kind, text)
 		}
 	}
-	if held := &p.job.Hold; p.job.Held && held.Kind == "" && held.Text != "" { // by the protocol, not by a user
+	if held := p.job.Hold.Fields(); p.job.Held && held.Kind == "" && held.Text != "" { // by the protocol, not by a user
 		add(journal.AlarmGang, held.Text)
 	}
-	if cause := &p.rec.Cause; cause.Kind == cluster.CauseLost && (p.rec.Phase == gang.Clearing || p.rec.Phase == gang.Absent) {
+	if cause := p.rec.Cause; cause.Is(cluster.CauseLost) && (p.rec.Phase == gang.Clearing || p.rec.Phase == gang.Absent) {
 		add(journal.AlarmLost, "lost: "+cause.Text)
 	}
 	if p.missing != "" {

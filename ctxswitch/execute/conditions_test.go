@@ -67,7 +67,7 @@ func TestSilentNodes(t *testing.T) {
 func TestLostVJobs(t *testing.T) {
 	l := world(job(1, 1, cluster.Waiting))
 	rec := at(1, gang.Absent)
-	rec.Losses, rec.Cause = 1, cluster.Cause{Kind: cluster.CauseLost, Text: "1.0 was on a, which is down"}
+	rec.Losses, rec.Cause = 1, &cluster.Cause{Kind: cluster.CauseLost, Text: "1.0 was on a, which is down"}
 	l.Gangs = append(l.Gangs, rec)
 	d := newHarness(t, settings(), l)
 	d.settle()

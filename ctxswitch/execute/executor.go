@@ -165,7 +165,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 		p.account.ran, p.account.crowded = ran, crowded
 	}
 	e.gangs.add(p)
-	if rec.Cause.Kind == cluster.CauseLost || job.Held || len(rec.Kept) > 0 {
+	if rec.Cause.Is(cluster.CauseLost) || job.Held || len(rec.Kept) > 0 {
 		e.alarmed[job.ID] = true // perhaps
 	}
 	e.dirty[job.ID] = true

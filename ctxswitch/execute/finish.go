@@ -32,13 +32,13 @@ func (en *engine) resubmits(p *gangState) bool {
 		(p.rec.Losses > 0 || p.job.Exit.Value() == cluster.ExitAgain)
 }
 
-func (en *engine) hold(p *gangState, held bool, cause cluster.Cause) {
+func (en *engine) hold(p *gangState, held bool, cause *cluster.Cause) {
 	if p.job.Held == held {
 		return
 	}
 	job := p.changing()
 	en.changed(p)
-	job.Held, job.Hold = held, cluster.Cause{}
+	job.Held, job.Hold = held, nil
 	if held {
 		job.Hold = cause
 	}
@@ -76,8 +76,8 @@ func (en *engine) updateJobState(p *gangState) {
 		return
 	}
 	p.job = &job
-	if next == cluster.Waiting || next == cluster.Failed && p.rec.Cause.Kind == cluster.CauseLost {
-		en.out.Step.Discarded = append(en.out.Step.Discarded, journal.DiscardedRun{VJob: job.ID, At: en.now, Cause: p.rec.Cause.Kind})
+	if next == cluster.Waiting || next == cluster.Failed && p.rec.Cause.Is(cluster.CauseLost) {
+		en.out.Step.Discarded = append(en.out.Step.Discarded, journal.DiscardedRun{VJob: job.ID, At: en.now, Cause: p.rec.Cause.Fields().Kind})
 	}
 	if next == cluster.Running && p.started.IsZero() {
 		if en.hooks.Started != nil && p.account.ran == 0 {

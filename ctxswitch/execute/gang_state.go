@@ -213,7 +213,7 @@ func (p *gangState) binds(n *node) string {
 
 // failure says why the gang did not get where its assignment wanted it.
 func (p *gangState) failure() string {
-	switch c := &p.rec.Cause; c.Kind {
+	switch c := p.rec.Cause.Fields(); c.Kind {
 	case cluster.CauseAborted, cluster.CauseLost, cluster.CauseShutdown:
 		return c.Text
 	default:

@@ -179,7 +179,7 @@ func (im *Images) Restore(now time.Time, id cluster.VJobID, generation int, by s
 	case !im.store.seen:
 		return fmt.Errorf("the image store cannot be read: %w", cluster.ErrUnavailable)
 	}
-	rec, err := p.rec.Restore(generation, &im.store.shown, cluster.Cause{Kind: cluster.CauseOrder, By: by, Text: "restored from kept images"}, now)
+	rec, err := p.rec.Restore(generation, &im.store.shown, &cluster.Cause{Kind: cluster.CauseOrder, By: by, Text: "restored from kept images"}, now)
 	if err != nil {
 		return err
 	}

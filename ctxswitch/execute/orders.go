@@ -12,7 +12,7 @@ import (
 
 // Clear ends a vjob whatever it is doing: by its owner's wish, at its walltime,
 // or for good reason.
-func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause cluster.Cause) error {
+func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause *cluster.Cause) error {
 	e.now = now
 	p, ok := e.gangs.live[id]
 	if !ok {
@@ -40,7 +40,7 @@ func (e *Executor) Clear(now time.Time, id cluster.VJobID, then gang.Then, cause
 
 // Hold sets or takes back a vjob's hold. What follows from it is for the policy
 // to decide.
-func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, cause cluster.Cause) error {
+func (e *Executor) Hold(now time.Time, id cluster.VJobID, held bool, cause *cluster.Cause) error {
 	e.now = now
 	p, ok := e.gangs.live[id]
 	if !ok {

@@ -91,7 +91,7 @@ func harnessWith(t *testing.T, phase gang.Phase) *harness {
 func TestEndedToMakeRoom(t *testing.T) {
 	d := harnessWith(t, gang.Active)
 	ended := group(cluster.Stop, 1, 0)
-	ended.Cause = cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 3, Name: "high", Owner: "bob"}}}
+	ended.Cause = &cluster.Cause{Kind: cluster.CausePreempted, VJobs: []cluster.VJobRef{{ID: 3, Name: "high", Owner: "bob"}}}
 	d.adopt([]ctxGang{ended}, act(cluster.Stop, 1, 0, "a", ""))
 	d.obey()
 	d.isIn(gang.Absent)

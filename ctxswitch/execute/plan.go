@@ -94,11 +94,12 @@ func (a *assignment) blocked() string {
 
 // aim is what the gang of the assignment begins with: of several hops the first.
 func (a *assignment) aim(members int) gang.Aim {
+	cause := a.gang.Cause.Fields()
+	cause.Switch = int64(a.plan.id)
 	aim := gang.Aim{
 		Kind: a.gang.Kind, Next: make([]cluster.NodeID, members), Live: a.live(),
-		Cause: a.gang.Cause,
+		Cause: &cause,
 	}
-	aim.Cause.Switch = int64(a.plan.id)
 	for _, id := range slices.Backward(a.gang.Actions) {
 		act := a.plan.actions[id]
 		aim.Next[act.VM.Rank] = act.To

@@ -89,7 +89,7 @@ func TestDiscardedRuns(t *testing.T) {
 	d := newHarness(t, set, l)
 	d.settle()
 	d.pass(time.Minute)
-	if err := d.exec.Clear(d.now, 1, gang.ThenWait, cluster.Cause{Kind: cluster.CauseOrder, Text: "requeued"}); err != nil {
+	if err := d.exec.Clear(d.now, 1, gang.ThenWait, &cluster.Cause{Kind: cluster.CauseOrder, Text: "requeued"}); err != nil {
 		t.Fatal(err)
 	}
 	d.settle()

@@ -15,7 +15,7 @@ type Aim struct {
 	Next  []cluster.NodeID // by rank; "" for members that stay. A pause and its end ignore it
 	Live  bool             // Migrate: without pausing
 	Then  Then             // Stop: what comes after
-	Cause cluster.Cause
+	Cause *cluster.Cause
 }
 
 // sources are the stable phases from which an aim starts. Stopping may begin anywhere.
@@ -79,7 +79,7 @@ func (r *Record) Begin(aim Aim, now time.Time) (Record, error) {
 // once more, and the gang is Saved. The generation 0 is the newest that the store shows
 // whole. A gang that is not absent is a cluster.ErrConflict, images that cannot be
 // restored are a cluster.ErrInvalid.
-func (r *Record) Restore(generation int, store *hypervisor.Store, cause cluster.Cause, now time.Time) (Record, error) {
+func (r *Record) Restore(generation int, store *hypervisor.Store, cause *cluster.Cause, now time.Time) (Record, error) {
 	if r.Phase != Absent {
 		return *r, fmt.Errorf("vjob %s: restore while %s: delete or stop it first: %w", r.VJob, r.Phase, cluster.ErrConflict)
 	}

@@ -91,7 +91,7 @@ func TestBootDescribesTheMachine(t *testing.T) {
 	s.rec.Incarnation, s.input.Epoch = 3, 5
 	s.input.VJob.VMs[1].Reserved.Memory = 200
 	for rank := range s.input.VJob.VMs {
-		s.input.VJob.VMs[rank].Payload.Command = []string{"run"}
+		s.input.VJob.VMs[rank].Payload = &cluster.Payload{Command: []string{"run"}}
 	}
 	turn := gang.Step(s.rec, s.input)
 	for rank, want := range []string{"cfd/0", "cfd/1"} {

@@ -29,7 +29,7 @@ func exited(rank, code int) func(*stage) {
 // commanded gives every guest a command.
 func commanded(s *stage) {
 	for i := range s.input.VJob.VMs {
-		s.input.VJob.VMs[i].Payload.Command = []string{"work"}
+		s.input.VJob.VMs[i].Payload = &cluster.Payload{Command: []string{"work"}}
 	}
 }
 

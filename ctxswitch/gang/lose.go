@@ -33,7 +33,7 @@ func (t *turn) lose(cause string) {
 			cause, g, t.rec.VJob))
 	}
 	t.alarms = append(t.alarms, "lost: "+cause)
-	t.enter(Clearing, then, cluster.Cause{Kind: cluster.CauseLost, Text: cause})
+	t.enter(Clearing, then, &cluster.Cause{Kind: cluster.CauseLost, Text: cause})
 }
 
 // keepImages notes that images outlive the loss: all that were written since every member

@@ -19,7 +19,7 @@ func (t *turn) paused() {
 
 // stand makes the gang Paused where its copies are. Images that were written of it are unusable from the
 // commit of this record on, as they are when a gang resumes.
-func (t *turn) stand(cause cluster.Cause) {
+func (t *turn) stand(cause *cluster.Cause) {
 	skew := t.rec.Skew
 	t.rec.mark()
 	t.enter(Paused, ThenNothing, cause)

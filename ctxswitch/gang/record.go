@@ -103,9 +103,9 @@ type Record struct {
 	Restores    int // attempts to restore so far; names their links
 	Losses      int // times that the vjob was lost and queued again
 	Members     []Member
-	Kept        []Kept        // images of earlier lives that are kept, in order of generations
-	Cause       cluster.Cause // why the phase was entered
-	Skew        time.Duration // between the first and the last pause or unpause of the phase
+	Kept        []Kept         // images of earlier lives that are kept, in order of generations
+	Cause       *cluster.Cause // why the phase was entered
+	Skew        time.Duration  // between the first and the last pause or unpause of the phase
 }
 
 // Then is what follows a phase that can lead to several.

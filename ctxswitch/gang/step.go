@@ -145,7 +145,7 @@ func (t *turn) complete(text string) {
 	status, rank, succeeded := t.VJob.Result(t.rec.Exits())
 	switch name := t.VJob.VMs[rank].ID; {
 	case succeeded:
-		t.enter(Clearing, ThenComplete, cluster.Cause{Kind: cluster.CauseShutdown, Text: text})
+		t.enter(Clearing, ThenComplete, &cluster.Cause{Kind: cluster.CauseShutdown, Text: text})
 	case status.Signal() > 0:
 		t.unsuccessful("the work of VM %s was ended by signal %d", name, status.Signal())
 	case status.Known():
@@ -156,7 +156,7 @@ func (t *turn) complete(text string) {
 }
 
 func (t *turn) unsuccessful(format string, args ...any) {
-	t.enter(Clearing, ThenUnsuccessful, cluster.Cause{Kind: cluster.CauseExit, Text: fmt.Sprintf(format, args...)})
+	t.enter(Clearing, ThenUnsuccessful, &cluster.Cause{Kind: cluster.CauseExit, Text: fmt.Sprintf(format, args...)})
 }
 
 func (t *turn) allEnded() bool {

@@ -118,14 +118,14 @@ func (t *turn) address(rank int, calls []hypervisor.Call) []hypervisor.Call {
 }
 
 // enter moves the record to a phase.
-func (t *turn) enter(p Phase, then Then, cause cluster.Cause) {
+func (t *turn) enter(p Phase, then Then, cause *cluster.Cause) {
 	t.rec.Phase, t.rec.Then, t.rec.Since, t.rec.Cause = p, then, t.Now, cause
 	t.rec.Skew = 0
 	t.changed = true
 }
 
 // aborted is the cause of a gang that is turned back.
-func aborted(why string) cluster.Cause { return cluster.Cause{Kind: cluster.CauseAborted, Text: why} }
+func aborted(why string) *cluster.Cause { return &cluster.Cause{Kind: cluster.CauseAborted, Text: why} }
 
 // holdFor keeps the vjob from being started until an administrator has looked. The first
 // reason counts.

@@ -81,7 +81,7 @@ type Event struct {
 	State string         `json:"state,omitempty"` // the new state, for events of kind state
 	Text  string         `json:"text"`
 	// Cause is why a vjob changed its state, for events of kind state.
-	Cause cluster.Cause `json:"cause,omitzero"`
+	Cause *cluster.Cause `json:"cause,omitzero"`
 	// Owner is that of the vjob, where [EventFilter.WithOwner] asks for it.
 	Owner string `json:"-"`
 }
@@ -127,8 +127,8 @@ type VJobChange struct {
 	ID      cluster.VJobID
 	State   cluster.State
 	Held    bool
-	Hold    cluster.Cause
-	Cause   cluster.Cause
+	Hold    *cluster.Cause
+	Cause   *cluster.Cause
 	Outcome cluster.Outcome
 	Exit    cluster.ExitStatus
 	Version int

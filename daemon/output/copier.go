@@ -38,7 +38,7 @@ type Config struct {
 	Consoles Consoles
 	Open     func(ctx context.Context, owner string) (OpenFolder, error)
 	// Marked reports whether the console of a VM tells the output of its work from other text.
-	Marked func(p *cluster.Payload) bool
+	Marked func(p cluster.Payload) bool
 	Limit  int64 // bytes of one file; 0: no limit
 	Log    *slog.Logger
 	Now    func() time.Time

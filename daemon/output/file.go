@@ -32,7 +32,7 @@ type file struct {
 }
 
 // filesOf lists the output files of a vjob.
-func filesOf(job *cluster.VJob, limit int64, marked func(*cluster.Payload) bool) (list []*file) {
+func filesOf(job *cluster.VJob, limit int64, marked func(cluster.Payload) bool) (list []*file) {
 	type stream struct {
 		pattern string
 		errors  bool
@@ -54,7 +54,7 @@ func filesOf(job *cluster.VJob, limit int64, marked func(*cluster.Payload) bool)
 				list = append(list, &file{name: job.OutputName(s.pattern, rank), limit: limit})
 			}
 			f := list[len(list)-1]
-			f.sources = append(f.sources, &source{vm: cluster.VMID{VJob: job.ID, Rank: rank}, errors: s.errors, marked: !s.errors && marked(&job.VMs[rank].Payload)})
+			f.sources = append(f.sources, &source{vm: cluster.VMID{VJob: job.ID, Rank: rank}, errors: s.errors, marked: !s.errors && marked(job.VMs[rank].Work())})
 		}
 	}
 	return list
@@ -62,7 +62,7 @@ func filesOf(job *cluster.VJob, limit int64, marked func(*cluster.Payload) bool)
 
 // Names lists the names of the output files of a vjob, below the folder of its owner.
 func Names(job *cluster.VJob) []string {
-	files := filesOf(job, 0, func(*cluster.Payload) bool { return false })
+	files := filesOf(job, 0, func(cluster.Payload) bool { return false })
 	names := make([]string, len(files))
 	for i, f := range files {
 		names[i] = f.name

@@ -123,7 +123,7 @@ func (w *world) copyFor(t *testing.T, limit int64, d time.Duration) map[string]s
 		c := output.New(output.Config{
 			Store: w, Consoles: w, Limit: limit, Log: slog.New(slog.DiscardHandler), Now: time.Now, Every: time.Second,
 			Open:   func(context.Context, string) (output.OpenFolder, error) { return w, nil },
-			Marked: func(*cluster.Payload) bool { return true },
+			Marked: func(cluster.Payload) bool { return true },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()

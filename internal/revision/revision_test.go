@@ -53,7 +53,7 @@ func TestOfVJob(t *testing.T) {
 		}
 	}
 	same := base
-	same.Cause = cluster.Cause{Text: "waits longer"}
+	same.Cause = &cluster.Cause{Text: "waits longer"}
 	if revision.OfVJob(&same) != was {
 		t.Error("the reason changes the revision")
 	}

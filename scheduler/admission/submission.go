@@ -38,9 +38,9 @@ func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
 	if len(s.Array) == 0 {
 		return []*cluster.VJob{s.VJob(first)}
 	}
-	jobs := make([]*cluster.VJob, len(s.Array))
+	jobs, terms := make([]*cluster.VJob, len(s.Array)), s.Clone()
 	for i, parameter := range s.Array {
-		job := s.VJob(first + cluster.VJobID(i))
+		job := s.vjob(first+cluster.VJobID(i), terms)
 		job.Array, job.Index, job.Parameter = first, i+1, parameter
 		job.Name = cluster.MemberName(s.Name, i+1)
 		jobs[i] = job
@@ -48,12 +48,18 @@ func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
 	return jobs
 }
 
+// submitted is why a vjob waits that was never begun.
+var submitted = &cluster.Cause{Kind: cluster.CauseSubmitted}
+
 // VJob returns the vjob of the submission with the given id.
-func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob {
+func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob { return s.vjob(id, s.Clone()) }
+
+// vjob returns the vjob of the submission with given terms: the vjobs of an array share their lists.
+func (s *Submission) vjob(id cluster.VJobID, terms cluster.Terms) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Origin: s.Origin, Submitted: s.At,
-		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: s.Clone(),
-		VMs: make([]cluster.VM, len(s.VMs)), Cause: cluster.Cause{Kind: cluster.CauseSubmitted},
+		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: terms,
+		VMs: make([]cluster.VM, len(s.VMs)), Cause: submitted,
 	}
 	for rank, vm := range s.VMs {
 		vm.ID = cluster.VMID{VJob: id, Rank: rank}

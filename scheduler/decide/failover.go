@@ -120,7 +120,7 @@ func (f *failoverCheck) guards(r *execute.Report) bool {
 	if !r.Idle || r.Blind || !r.Job.State.Ready() || f.view.facts.reservationDue(r.Job) {
 		return false
 	}
-	lost := r.Job.Cause.Kind == cluster.CauseLost || r.Job.Cause.Kind == cluster.CauseAborted && r.Record.Losses > 0
+	lost := r.Job.Cause.Is(cluster.CauseLost) || r.Job.Cause.Is(cluster.CauseAborted) && r.Record.Losses > 0
 	return !lost || r.Job.State != cluster.Waiting
 }
 

@@ -106,7 +106,7 @@ func TestFailoverKeepsRoom(t *testing.T) {
 			"what was lost starts again", four(vjob(1, 4, 3000)), 1,
 			queue.FirstFit{},
 			func(f *decide.Facts) {
-				f.Nodes[0].State, f.VJobs[0].Job.Cause = cluster.Down, cluster.Cause{Kind: cluster.CauseLost}
+				f.Nodes[0].State, f.VJobs[0].Job.Cause = cluster.Down, &cluster.Cause{Kind: cluster.CauseLost}
 				f.VJobs[0].Job.VMs = f.VJobs[0].Job.VMs[:3]
 				f.VJobs[0].Record.Members = f.VJobs[0].Record.Members[:3]
 			},

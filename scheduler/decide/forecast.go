@@ -158,7 +158,7 @@ func forecastJob(j *queue.Job, aside bool, v queue.Verdict, decided bool) foreca
 		f.Reason = v.Reason
 	} else {
 		f.Reason, f.Discreet = j.Cause.String(), j.Cause.For(j.Owner).String()
-		for _, r := range j.Cause.VJobs {
+		for _, r := range j.Cause.Fields().VJobs {
 			f.Named = append(f.Named, r.ID)
 		}
 	}

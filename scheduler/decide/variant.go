@@ -72,7 +72,7 @@ func (w *Variant) loseVJobs(node cluster.NodeID) {
 			continue
 		}
 		job := r.Job.Clone()
-		job.State, job.Cause = cluster.Waiting, cluster.Cause{Kind: cluster.CauseLost, Nodes: []cluster.NodeID{node}}
+		job.State, job.Cause = cluster.Waiting, &cluster.Cause{Kind: cluster.CauseLost, Nodes: []cluster.NodeID{node}}
 		w.takeOut(job)
 		w.VJobs[i] = waitingReport(job)
 		w.addApplicant(i)

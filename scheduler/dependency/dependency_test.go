@@ -26,14 +26,14 @@ func (f *family) Job(id cluster.VJobID) (execute.Report, bool) {
 
 func (f *family) Members(cluster.VJobID) []execute.Report { return nil }
 
-func (f *family) Clear(_ time.Time, id cluster.VJobID, _ gang.Then, cause cluster.Cause) error {
+func (f *family) Clear(_ time.Time, id cluster.VJobID, _ gang.Then, cause *cluster.Cause) error {
 	delete(f.jobs, id)
 	f.said[id] = cause.Why(cluster.Waiting)
 	f.register.Note(journal.EndedVJob{ID: id, Outcome: cluster.Broken})
 	return nil
 }
 
-func (f *family) Hold(_ time.Time, id cluster.VJobID, _ bool, cause cluster.Cause) error {
+func (f *family) Hold(_ time.Time, id cluster.VJobID, _ bool, cause *cluster.Cause) error {
 	f.said[id] = cause.Why(cluster.Waiting)
 	return nil
 }

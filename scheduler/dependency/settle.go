@@ -16,8 +16,8 @@ type VJobs interface {
 	// Members are those of an array.
 	Members(array cluster.VJobID) []execute.Report
 	// Clear ends one, Hold holds it.
-	Clear(now time.Time, id cluster.VJobID, then gang.Then, cause cluster.Cause) error
-	Hold(now time.Time, id cluster.VJobID, held bool, cause cluster.Cause) error
+	Clear(now time.Time, id cluster.VJobID, then gang.Then, cause *cluster.Cause) error
+	Hold(now time.Time, id cluster.VJobID, held bool, cause *cluster.Cause) error
 }
 
 // Settle updates all waiting vjobs. It returns those that are freed, and treats vjobs with a
@@ -59,9 +59,9 @@ func (k *Tracker) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
 func unmet(now time.Time, job *cluster.VJob, vjobs VJobs, why string) {
 	switch job.Unmet {
 	case cluster.UnmetFails:
-		_ = vjobs.Clear(now, job.ID, gang.ThenFail, cluster.Cause{Kind: cluster.CauseDependency, Text: why})
+		_ = vjobs.Clear(now, job.ID, gang.ThenFail, &cluster.Cause{Kind: cluster.CauseDependency, Text: why})
 	case cluster.UnmetHolds:
-		_ = vjobs.Hold(now, job.ID, true, cluster.Cause{Kind: cluster.CauseDependency, Text: why})
+		_ = vjobs.Hold(now, job.ID, true, &cluster.Cause{Kind: cluster.CauseDependency, Text: why})
 	case cluster.UnmetRuns:
 	}
 }

@@ -171,9 +171,9 @@ func (m *Improver) begin(s *Step, plan ctxswitch.Plan, caps map[cluster.VJobID][
 
 // explain records why the plan moves VMs, and why now.
 func explain(plan *ctxswitch.Plan, r *journal.Recommendation, whyNow string) {
-	cause := cluster.Cause{Kind: cluster.CauseSaving, Nodes: r.Off}
+	cause := &cluster.Cause{Kind: cluster.CauseSaving, Nodes: r.Off}
 	if r.Kind == journal.RecommendBalance {
-		cause = cluster.Cause{Kind: cluster.CauseBalance, Text: whyNow}
+		cause = &cluster.Cause{Kind: cluster.CauseBalance, Text: whyNow}
 		for _, m := range r.Moves {
 			if !slices.Contains(cause.Nodes, m.From) {
 				cause.Nodes = append(cause.Nodes, m.From)

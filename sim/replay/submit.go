@@ -77,8 +77,9 @@ func (r *run) submit(i int) error {
 func fill(s *admission.Submission) {
 	fill := func(vms []cluster.VM) {
 		for k := range vms {
-			if vms[k].Payload.Image == "" {
-				vms[k].Payload.Image = image
+			if work := vms[k].Work(); work.Image == "" {
+				work.Image = image
+				vms[k].Payload = &work
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (p *plant) busy(steps ...cluster.Step) {
 	p.run(time.Second) // its name is the time
 	_, err := p.shell.Submit(admission.Submission{Owner: "u", VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 200, Memory: 128},
-		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
+		Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
 	}}})
 	if err != nil {
 		p.t.Fatal(err)

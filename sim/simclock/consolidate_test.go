@@ -84,7 +84,7 @@ func (p *plant) small(rules string) cluster.VJobID {
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{
 			Reserved: cluster.Resources{CPU: 500, Memory: 256},
-			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 300, Duration: 3 * time.Hour}}}},
+			Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 300, Duration: 3 * time.Hour}}}},
 		}
 	}
 	job, err := p.shell.Submit(sub)

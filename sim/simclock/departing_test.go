@@ -41,7 +41,7 @@ func TestDepartingVJobsKeepTheirPower(t *testing.T) {
 	}
 	submit := func(size cluster.MiB) cluster.VJobID {
 		sub := admission.Submission{Owner: "u", VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 2000, Memory: size}}}}
-		sub.VMs[0].Payload = cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 2000, Duration: 24 * time.Hour}}}}
+		sub.VMs[0].Payload = &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 2000, Duration: 24 * time.Hour}}}}
 		job, err := s.shell.Submit(sub)
 		if err != nil {
 			t.Fatal(err)

@@ -50,7 +50,7 @@ func learningScene(t *testing.T, seed uint64, learn bool) (s *scene, jobs map[cl
 	for i, node := range nodes {
 		sub := admission.Submission{Owner: "u", Rules: fmt.Sprintf("fence($VMS, %s);", node.ID), VMs: []cluster.VM{{
 			Reserved: cluster.Resources{CPU: 2000, Memory: cluster.GiB * cluster.MiB(i+1)},
-			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: 240 * time.Hour}}}},
+			Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: 240 * time.Hour}}}},
 		}}}
 		job, err := s.shell.Submit(sub)
 		if err != nil {

@@ -118,7 +118,7 @@ func (s *scene) draw(rng *rand.Rand) cluster.VJobID {
 		cpu, vms = 2000, 1+rng.IntN(3)
 	}
 	for range vms {
-		sub.VMs = append(sub.VMs, cluster.VM{Reserved: cluster.Resources{CPU: cpu, Memory: 512}, Payload: cluster.Payload{
+		sub.VMs = append(sub.VMs, cluster.VM{Reserved: cluster.Resources{CPU: cpu, Memory: 512}, Payload: &cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: cpu, Duration: work}}},
 		}})
 	}

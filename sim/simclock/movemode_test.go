@@ -22,7 +22,7 @@ func (p *plant) later(n int, mode cluster.MoveMode) (list []cluster.VJobID) {
 			Owner: "u", Terms: cluster.Terms{Moves: mode},
 			VMs: []cluster.VM{{
 				Reserved: cluster.Resources{CPU: 200, Memory: 128},
-				Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 50, Duration: 10 * time.Minute}, {CPU: 500, Duration: 5 * time.Hour}}}},
+				Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 50, Duration: 10 * time.Minute}, {CPU: 500, Duration: 5 * time.Hour}}}},
 			}},
 		})
 		if err != nil {

@@ -105,7 +105,7 @@ func (p *plant) hour(vms int) cluster.VJobID {
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 256},
-			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: time.Hour}}}},
+			Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: time.Hour}}}},
 		}
 	}
 	job, err := p.shell.Submit(sub)
@@ -152,7 +152,7 @@ func TestNodesWakeForAReservation(t *testing.T) {
 	for i := range sub.VMs {
 		sub.VMs[i] = cluster.VM{
 			Reserved: cluster.Resources{CPU: 1000, Memory: 256},
-			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: time.Hour}}}},
+			Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: time.Hour}}}},
 		}
 	}
 	sub.Reservation = p.shell.Now().Add(time.Hour)

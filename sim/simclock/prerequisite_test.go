@@ -46,7 +46,7 @@ func TestStartsNeedMoves(t *testing.T) {
 	}
 	large, err := p.shell.Submit(admission.Submission{Owner: "u", Name: "large", VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 2000, Memory: 256},
-		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: time.Hour}}}},
+		Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 500, Duration: time.Hour}}}},
 	}}})
 	if err != nil {
 		t.Fatal(err)

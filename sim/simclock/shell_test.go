@@ -74,7 +74,7 @@ func (s *scene) submit(name string) cluster.VJobID {
 	s.t.Helper()
 	job, err := s.shell.Submit(admission.Submission{Owner: "u", Name: name, VMs: []cluster.VM{{
 		Reserved: cluster.Resources{CPU: 1000, Memory: 512},
-		Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Minute}}}},
+		Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: []cluster.Step{{CPU: 1000, Duration: time.Minute}}}},
 	}}})
 	if err != nil {
 		s.t.Fatal(err)

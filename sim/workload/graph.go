@@ -82,7 +82,7 @@ func (g *graph) member(path string, rank int, ranks map[string]int, prologue tim
 		}
 	}
 	program := &cluster.Program{Steps: []cluster.Step{{Duration: prologue}, work}}
-	return cluster.VM{Reserved: size, Payload: cluster.Payload{Program: program}}, nil
+	return cluster.VM{Reserved: size, Payload: &cluster.Payload{Program: program}}, nil
 }
 
 // acyclic refuses predecessors that do not exist, and graphs that never end.

@@ -22,7 +22,7 @@ func alone(vms []cluster.VM, walltime time.Duration) time.Duration {
 	ends := map[cluster.StepRef]time.Duration{}
 	var last time.Duration
 	for rank := range vms {
-		if p := vms[rank].Payload.Program; p != nil && len(p.Steps) > 0 {
+		if p := vms[rank].Work().Program; p != nil && len(p.Steps) > 0 {
 			last = max(last, end(vms, ends, cluster.StepRef{Rank: rank, Index: len(p.Steps) - 1}))
 		}
 	}
@@ -41,7 +41,7 @@ func end(vms []cluster.VM, ends map[cluster.StepRef]time.Duration, at cluster.St
 	if known, ok := ends[at]; ok {
 		return known
 	}
-	step := &vms[at.Rank].Payload.Program.Steps[at.Index]
+	step := &vms[at.Rank].Work().Program.Steps[at.Index]
 	begin := end(vms, ends, cluster.StepRef{Rank: at.Rank, Index: at.Index - 1})
 	for _, other := range step.After {
 		begin = max(begin, end(vms, ends, other))

@@ -185,7 +185,7 @@ func (w *traceWork) members(size cluster.Resources) []cluster.VM {
 	vms := make([]cluster.VM, w.VMs)
 	for k := range vms {
 		program := &cluster.Program{Lockstep: true, Steps: w.steps(k, size.CPU)}
-		vms[k] = cluster.VM{Reserved: size, Payload: cluster.Payload{Program: program}}
+		vms[k] = cluster.VM{Reserved: size, Payload: &cluster.Payload{Program: program}}
 	}
 	return vms
 }

@@ -200,7 +200,7 @@ func (d *day) run(jobs []swf.Job) (long time.Duration) {
 		for rank := range sub.VMs {
 			sub.VMs[rank] = cluster.VM{
 				Reserved: cluster.Resources{CPU: cluster.CPU, Memory: dayMemory},
-				Payload: cluster.Payload{Image: "simulated", Program: &cluster.Program{
+				Payload: &cluster.Payload{Image: "simulated", Program: &cluster.Program{
 					Steps: []cluster.Step{{CPU: cluster.CPU, Duration: time.Duration(j.Run) * time.Second}},
 				}},
 			}

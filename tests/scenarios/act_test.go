@@ -266,7 +266,7 @@ func submission(name string, set map[string]string) (sub admission.Submission, e
 		}
 	}
 	for range n {
-		sub.VMs = append(sub.VMs, cluster.VM{Reserved: need, Payload: cluster.Payload{
+		sub.VMs = append(sub.VMs, cluster.VM{Reserved: need, Payload: &cluster.Payload{
 			Image: "simulated", Program: &cluster.Program{Steps: steps},
 		}})
 	}

@@ -44,7 +44,7 @@ func (r *run) release() {
 		switch c := r.check.jobs[id]; {
 		case !c.Held || c.State.Terminal() || c.State == cluster.Resuming:
 		case c.State == cluster.Waiting && r.rescue(id):
-		case (c.State == cluster.Suspended || c.State == cluster.Suspending) && strings.Contains(c.Hold.Text, "cannot be used"):
+		case (c.State == cluster.Suspended || c.State == cluster.Suspending) && strings.Contains(c.Hold.Fields().Text, "cannot be used"):
 			_ = r.shell.Order(id, scheduler.OrderRequeue, "op")
 		default:
 			_ = r.shell.Order(id, scheduler.OrderResume, "u")

@@ -28,7 +28,7 @@ func (r *run) submit() error {
 		}
 		sub.VMs[rank] = cluster.VM{
 			Reserved: cluster.Resources{CPU: cluster.CPU, Memory: cluster.MiB(128 * (1 + r.chance.IntN(8)))},
-			Payload:  cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
+			Payload:  &cluster.Payload{Image: "simulated", Program: &cluster.Program{Steps: steps}},
 		}
 	}
 	if len(sub.VMs) == 2 && r.chance.IntN(3) == 0 {

@@ -112,7 +112,7 @@ func Submission(name string, n int) admission.Submission {
 	for rank := range n {
 		s.VMs = append(s.VMs, cluster.VM{
 			Reserved: cluster.Resources{CPU: 500 + cluster.MilliCPU(rank), Memory: 512},
-			Payload:  cluster.Payload{Image: "debian", Command: []string{"run", name}, Env: map[string]string{"A": "b"}},
+			Payload:  &cluster.Payload{Image: "debian", Command: []string{"run", name}, Env: map[string]string{"A": "b"}},
 		})
 	}
 	return s

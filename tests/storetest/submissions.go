@@ -24,7 +24,7 @@ func testEmpty(t *testing.T, w *World) {
 func testSubmission(t *testing.T, w *World) {
 	s := Submission("whole", 3)
 	s.Key, s.Held = "k", true
-	s.VMs[1].Payload = cluster.Payload{Image: "sim", Script: "a\nb", Program: &cluster.Program{Steps: []cluster.Step{
+	s.VMs[1].Payload = &cluster.Payload{Image: "sim", Script: "a\nb", Program: &cluster.Program{Steps: []cluster.Step{
 		{CPU: 1000, Duration: time.Minute, After: []cluster.StepRef{{Rank: 2, Index: 1}}},
 	}}}
 	s.Rules = "continuous spread($VMS);\nban({VM2, VM0}, n1);"
