@@ -90,7 +90,7 @@ func (s *survey) checkUnpauses() error {
 		free[n.ID] = n.Capacity.Minus(s.Claims[n.ID]).CPU
 	}
 	for _, vm := range s.Current.VMs() {
-		if s.fixed[vm] && !s.unpauses(vm) {
+		if s.fixed.has(vm) && !s.unpauses(vm) {
 			free[s.Current.Place(vm)] -= s.count(vm).CPU
 		}
 	}

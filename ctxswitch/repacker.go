@@ -102,13 +102,16 @@ func Infeasible(p Problem) string {
 // is no room beside those before them; or if there is room for each, the last, as it can
 // wait.
 func (s *survey) refusal(why string) *NoPlan {
-	needs := map[cluster.VMID]cluster.Resources{}
+	needs, fixed := map[cluster.VMID]cluster.Resources{}, map[cluster.VMID]bool{}
 	for _, vm := range s.Current.VMs() {
-		if s.fixed[vm] || s.want(vm) == cluster.VMRunning {
+		if s.fixed.has(vm) {
+			fixed[vm] = true
+		}
+		if fixed[vm] || s.want(vm) == cluster.VMRunning {
 			needs[vm] = s.count(vm)
 		}
 	}
-	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Incompatible: s.Incompatible, Claims: s.Claims, Pinned: s.fixed, Needs: needs, Feeds: s.Feeds})
+	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Incompatible: s.Incompatible, Claims: s.Claims, Pinned: fixed, Needs: needs, Feeds: s.Feeds})
 	var last cluster.VJobID
 	var refused []*NoPlan
 	for _, g := range s.Gangs {
@@ -142,25 +145,25 @@ type repacking struct {
 // say, such as a VM that runs on an unknown node.
 func newRepacking(s *survey) (*repacking, error) {
 	q := &repacking{survey: s, instanceBuilder: newInstanceBuilder(s.Current, s.Claims, 0), unsuspendable: map[cluster.VJobID]bool{}}
-	placed := make(map[cluster.VMID]bool, len(s.placed))
+	placed := vmSet{}
 	for _, vm := range s.placed {
-		placed[vm] = true
+		placed.add(vm)
 	}
 	maps.Copy(q.unsuspendable, s.Unsavable)
-	for _, vm := range s.Current.VMs() {
-		if state, _ := s.Current.State(vm); state == cluster.VMWaiting && !placed[vm] {
+	for vm, is := range s.Current.All() {
+		if is.State == cluster.VMWaiting && !placed.has(vm) {
 			q.unsuspendable[vm.VJob] = true
 		}
 	}
-	for _, vm := range s.Current.VMs() {
-		if !placed[vm] && !s.onNode(vm) && !s.toClear(vm) {
+	for vm, is := range s.Current.All() {
+		if !placed.has(vm) && !onNode(is.State) && !s.toClear(vm) {
 			continue
 		}
-		host := q.indexOf(s.Current.Place(vm))
-		if host == repack.Nowhere && s.onNode(vm) {
-			return nil, fmt.Errorf("VM %s is on unknown node %s", vm, s.Current.Place(vm))
+		host := q.indexOf(is.Node)
+		if host == repack.Nowhere && onNode(is.State) {
+			return nil, fmt.Errorf("VM %s is on unknown node %s", vm, is.Node)
 		}
-		q.add(vm, host, placed[vm])
+		q.add(vm, host, placed.has(vm))
 	}
 	q.widen()
 	q.gangs()
@@ -196,7 +199,7 @@ func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 			Boot: takes(cluster.Boot, "", ""), Shutdown: takes(cluster.Stop, place, ""), Suspend: takes(cluster.Suspend, place, ""),
 			ResumeLocal: takes(cluster.Resume, place, place), ResumeRemote: takes(cluster.Resume, cmp.Or(place, "?"), ""), Migrate: takes(cluster.Migrate, place, ""),
 		},
-		Sleepable: !q.unsuspendable[vm.VJob], Paused: q.rigid[vm.VJob], Stays: q.fixed[vm] || q.Pinned[vm],
+		Sleepable: !q.unsuspendable[vm.VJob], Paused: q.rigid[vm.VJob], Stays: q.fixed.has(vm) || q.Pinned[vm],
 	}
 	switch state, _ := q.Current.State(vm); state {
 	case cluster.VMRunning, cluster.VMPaused:

@@ -14,7 +14,7 @@ type survey struct {
 	members map[cluster.VJobID][]cluster.VMID // members in rank order
 	rank    map[cluster.VJobID]int            // order of priority of the goals
 	rigid   map[cluster.VJobID]bool           // some running member may not be migrated live
-	fixed   map[cluster.VMID]bool             // is on a node and stays there in any case
+	fixed   vmSet                             // is on a node and stays there in any case
 	placed  []cluster.VMID                    // to be running on a node of our choice
 	paused  []cluster.VMID                    // in memory
 }
@@ -24,30 +24,32 @@ func newSurvey(p Problem) (*survey, error) {
 	s := &survey{
 		Problem: p,
 		members: map[cluster.VJobID][]cluster.VMID{}, rank: map[cluster.VJobID]int{},
-		rigid: map[cluster.VJobID]bool{}, fixed: map[cluster.VMID]bool{},
+		rigid: map[cluster.VJobID]bool{}, fixed: vmSet{},
 	}
 	busy := map[cluster.VJobID]bool{} // a member on a node is pinned
-	for _, vm := range p.Current.VMs() {
+	for vm, is := range p.Current.All() {
 		s.members[vm.VJob] = append(s.members[vm.VJob], vm)
-		if s.runs(vm) {
-			s.rigid[vm.VJob] = s.rigid[vm.VJob] || !p.Live[vm]
+		if is.State == cluster.VMRunning && !p.Live[vm] {
+			s.rigid[vm.VJob] = true
 		}
-		if s.pausedNow(vm) {
+		if is.State == cluster.VMPaused {
 			s.paused = append(s.paused, vm)
 		}
-		busy[vm.VJob] = busy[vm.VJob] || p.Pinned[vm] && s.onNode(vm)
+		if p.Pinned[vm] && onNode(is.State) {
+			busy[vm.VJob] = true
+		}
 	}
 	for i, g := range p.Gangs {
 		if _, twice := s.rank[g.VJob]; !twice {
 			s.rank[g.VJob] = i
 		}
 	}
-	for _, vm := range p.Current.VMs() {
+	for vm, is := range p.Current.All() {
 		_, goal := s.rank[vm.VJob]
 		// A gang that must be paused to be moved cannot be when one member is pinned.
-		if s.runs(vm) && (!goal || p.Pinned[vm] || s.rigid[vm.VJob] && busy[vm.VJob] && s.want(vm) == cluster.VMRunning) ||
+		if is.State == cluster.VMRunning && (!goal || p.Pinned[vm] || s.rigid[vm.VJob] && busy[vm.VJob] && s.want(vm) == cluster.VMRunning) ||
 			s.inPlace(vm) {
-			s.fixed[vm] = true
+			s.fixed.add(vm)
 		}
 	}
 	for _, g := range p.Gangs {
@@ -71,7 +73,7 @@ func (s *survey) accept(g Goal, busy bool) error {
 		node, known := s.Current.Node(place)
 		lost := place != "" && (!known || node.State == cluster.Down || node.State == cluster.Offline && state == cluster.VMSleeping)
 		switch {
-		case s.fixed[vm] || s.Pinned[vm]:
+		case s.fixed.has(vm) || s.Pinned[vm]:
 		case lost && state == cluster.VMRunning:
 			return refuse("VM %s is on node %s, which is down: what became of it has to be settled first", vm, place)
 		case lost && state == cluster.VMSleeping && g.Want == cluster.VMRunning:
@@ -143,7 +145,7 @@ func (s *survey) want(vm cluster.VMID) cluster.VMState {
 func (s *survey) count(vm cluster.VMID) cluster.Resources {
 	now := s.Current.Need(vm)
 	next, changes := s.Next[vm]
-	stays := s.fixed[vm] || s.want(vm) == cluster.VMRunning
+	stays := s.fixed.has(vm) || s.want(vm) == cluster.VMRunning
 	switch {
 	case s.endsPaused(vm):
 		return now.Paused()

@@ -49,6 +49,8 @@ type looks struct {
 type lastView struct {
 	asOf      uint64 // logical time at which that look began
 	copies    map[cluster.VMID]hypervisor.Copy
+	vms       []cluster.VMID // with copies, in order; reports share the list
+	locked    []cluster.VMID // of these, the ones that a lock protects; as vms
 	endings   []hypervisor.Ending
 	strangers []string // machines that vjob does not manage
 	warnings  []string
@@ -140,9 +142,12 @@ func (n *node) demand() (sum cluster.Resources) {
 	return sum
 }
 
-// vms lists the VMs with copies on the node, in order.
-func (n *node) vms() []cluster.VMID {
-	list := slices.AppendSeq(make([]cluster.VMID, 0, len(n.copies)), maps.Keys(n.copies))
-	slices.SortFunc(list, cluster.VMID.Compare)
-	return list
+// list lists the copies anew.
+func (n *node) list() {
+	n.vms, n.locked = slices.SortedFunc(maps.Keys(n.copies), cluster.VMID.Compare), nil
+	for _, vm := range n.vms {
+		if n.copies[vm].Lock {
+			n.locked = append(n.locked, vm)
+		}
+	}
 }

@@ -162,6 +162,7 @@ func (ns *nodes) update(n *node, view hypervisor.View) {
 		n.copies[c.VM] = c
 	}
 	if news {
+		n.list()
 		ns.touchWaiters()
 	}
 	for id := range ns.jobsOn[n.ID] {
@@ -188,6 +189,7 @@ func (ns *nodes) forget(n *node) {
 		}
 	}
 	clear(n.copies)
+	n.list()
 }
 
 // warn takes in the warnings of a node, and tells of new ones. This process has told of those of a node that answered

@@ -48,7 +48,7 @@ func (ps *PowerStates) InUse(id cluster.NodeID) string {
 	case !n.seen:
 		return "it does not answer"
 	case len(n.copies) > 0:
-		return fmt.Sprintf("it holds %s, %s among them", cluster.Count(len(n.copies), "VM"), n.vms()[0])
+		return fmt.Sprintf("it holds %s, %s among them", cluster.Count(len(n.copies), "VM"), n.vms[0])
 	}
 	if why := ps.Pinned(id); why != "" {
 		return why

@@ -145,11 +145,11 @@ type NodeReport struct {
 	Used     cluster.Resources
 	Foreign  cluster.Resources // of Used, by copies of no live vjob
 	Demand   cluster.Resources // what the copies there demand, which may be more than there is
-	VMs      []cluster.VMID
-	On       bool                  // it draws power for being on
-	Watts    energy.Watts          // that it draws now; 0 where nothing is known of its power
-	Joules   int64                 // that it has drawn so far, as written
-	Locked   map[cluster.VMID]bool // copies that a lock protects: these may migrate while they run
+	VMs      []cluster.VMID    // there, in order; not to be changed
+	Locked   []cluster.VMID    // of these, the ones that a lock protects: they may migrate while they run; not to be changed
+	On       bool              // it draws power for being on
+	Watts    energy.Watts      // that it draws now; 0 where nothing is known of its power
+	Joules   int64             // that it has drawn so far, as written
 	// Platforms are what VMs can be on the node; nil if unknown. Nodes with equal platforms have the
 	// same PlatformClass.
 	Platforms     []hypervisor.Platform
@@ -204,17 +204,9 @@ func (e *Executor) reportNode(n *node, r *NodeReport) {
 	used, foreign := e.VMs.on(n)
 	*r = NodeReport{
 		Node: n.Node, Silent: n.silent() && !n.answered, Since: n.seenSince, Problem: n.problem, Warnings: n.warnings, Software: n.software,
-		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms(),
+		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms, Locked: n.locked,
 		On: n.on(), Watts: n.power.watts, Joules: e.meters.energy.drawn[n.ID],
 		Platforms: n.platforms, PlatformClass: n.class,
-	}
-	for vm, c := range n.copies {
-		if c.Lock {
-			if r.Locked == nil {
-				r.Locked = make(map[cluster.VMID]bool, len(n.copies))
-			}
-			r.Locked[vm] = true
-		}
 	}
 }
 

@@ -116,10 +116,9 @@ func (w *world) running() *decide.Facts {
 	}
 	f := w.facts(waiting...)
 	for i := range f.Nodes {
-		f.Nodes[i].Locked = map[cluster.VMID]bool{}
 		for _, m := range w.jobs {
 			for rank := range m.at {
-				f.Nodes[i].Locked[m.job.VMs[rank].ID] = true
+				f.Nodes[i].Locked = append(f.Nodes[i].Locked, m.job.VMs[rank].ID)
 			}
 		}
 	}

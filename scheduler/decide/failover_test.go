@@ -221,10 +221,9 @@ func TestStartsKeepFailover(t *testing.T) {
 func live(w *world) *decide.Facts {
 	f := w.facts()
 	for i := range f.Nodes {
-		f.Nodes[i].Locked = map[cluster.VMID]bool{}
 		for _, m := range w.jobs {
 			for _, vm := range m.job.VMs {
-				f.Nodes[i].Locked[vm.ID] = true
+				f.Nodes[i].Locked = append(f.Nodes[i].Locked, vm.ID)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func newLayout(nodes []execute.NodeReport, live bool) layout {
 		free := n.Capacity.Minus(n.Foreign)
 		offered[i].Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
 		if live {
-			for vm := range n.Locked {
+			for _, vm := range n.Locked {
 				l.live[vm] = true
 			}
 		}

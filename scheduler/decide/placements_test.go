@@ -99,7 +99,7 @@ func TestPlacementsWithPrerequisites(t *testing.T) {
 	w.nodes[0].Capacity.CPU = 3000
 	f := waiting(w)
 	for i := range f.Nodes {
-		f.Nodes[i].Locked = map[cluster.VMID]bool{{VJob: 1}: true, {VJob: 2}: true}
+		f.Nodes[i].Locked = []cluster.VMID{{VJob: 1}, {VJob: 2}}
 	}
 	list, _ := decide.NewView(set, f).Vary().Placements(9, 1, nil)
 	if len(list) != 1 || list[0].Moves == 0 || list[0].Nodes[0] == "n1" {

@@ -32,7 +32,7 @@ func TestPlansKnowTheTransfers(t *testing.T) {
 	}
 	f := w.facts()
 	f.Nodes[0].State = cluster.Draining
-	f.Nodes[0].Locked = map[cluster.VMID]bool{{VJob: 1}: true, {VJob: 2}: true}
+	f.Nodes[0].Locked = []cluster.VMID{{VJob: 1}, {VJob: 2}}
 	f.TransfersAhead = map[cluster.NodeID][]time.Duration{"n1": {30 * time.Second}}
 	set, planner := settings(), &asked{}
 	set.Planner, set.Live, set.Execute.Transfers, set.Execute.Costs = planner, true, 1, ctxswitch.ThesisCosts
