@@ -63,7 +63,7 @@ type answer struct {
 func (c *connection) ask(ctx context.Context, r request) <-chan answer {
 	coming := make(chan answer, 1)
 	go func() {
-		res, err := c.open(ctx, r)
+		res, err := c.open(ctx, r) //nolint:bodyclose // decode closes it, or else the end of the context
 		coming <- answer{r, res, err}
 	}()
 	return coming
