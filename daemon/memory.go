@@ -33,24 +33,27 @@ func limitGarbage() (started func()) {
 // for as long as nothing happens. To give it back costs one collection, which the next burst would have made anyway.
 type restful struct {
 	allocated uint64 // bytes since the start, as of the last look
-	returned  uint64 // the same, when memory was last given back
+	burst     bool   // since memory was last given back
 }
 
+// restEvery is the time between looks. In a look of a burst as much is allocated as is alive. It is over when a look finds
+// half of that: an idle daemon with many nodes allocates a quarter, and would need it again at once.
 const (
 	restEvery = 2 * time.Second
-	// A burst has allocated half as much as is alive, after which garbage is collected anyway. It is over when a look
-	// finds a twentieth.
-	burst, quiet = 2, 20
+	quiet     = 2
 )
 
 // due reports whether to give memory back, given the bytes that were allocated since the start and those that are alive.
 func (r *restful) due(allocated, alive uint64) bool {
-	over := allocated-r.allocated <= alive/quiet
+	more := allocated - r.allocated
 	r.allocated = allocated
-	if !over || allocated-r.returned <= alive/burst {
+	if more > alive {
+		r.burst = true
+	}
+	if !r.burst || more > alive/quiet {
 		return false
 	}
-	r.returned = allocated
+	r.burst = false
 	return true
 }
 
