@@ -33,27 +33,26 @@ func limitGarbage() (started func()) {
 // for as long as nothing happens. To give it back costs one collection, which the next burst would have made anyway.
 type restful struct {
 	allocated uint64 // bytes since the start, as of the last look
-	burst     bool   // since memory was last given back
+	returned  uint64 // the same, when memory was last given back
+	pause     int    // looks until it may be given back again: what is touched again at once is dear
 }
 
-// restEvery is the time between looks. In a look of a burst as much is allocated as is alive. It is over when a look finds
-// half of that: an idle daemon with many nodes allocates a quarter, and would need it again at once.
 const (
 	restEvery = 2 * time.Second
-	quiet     = 2
+	restPause = 30 // looks
+	// A burst has allocated half as much as is alive, after which garbage is collected anyway. It is over when a look
+	// finds a twentieth.
+	burst, quiet = 2, 20
 )
 
 // due reports whether to give memory back, given the bytes that were allocated since the start and those that are alive.
 func (r *restful) due(allocated, alive uint64) bool {
-	more := allocated - r.allocated
-	r.allocated = allocated
-	if more > alive {
-		r.burst = true
-	}
-	if !r.burst || more > alive/quiet {
+	over := allocated-r.allocated <= alive/quiet
+	r.allocated, r.pause = allocated, max(0, r.pause-1)
+	if !over || r.pause > 0 || allocated-r.returned <= alive/burst {
 		return false
 	}
-	r.burst = false
+	r.returned, r.pause = allocated, restPause
 	return true
 }
 

@@ -2,26 +2,30 @@ package daemon
 
 import "testing"
 
-// TestMemoryIsGivenBackOnceAfterABurst has 1,000 bytes alive: looks with more than 1,000 are a burst, and 500 are quiet.
+// TestMemoryIsGivenBackOnceAfterABurst has 1,000 bytes alive: a burst allocates more than 500, and 50 in a look are quiet.
 func TestMemoryIsGivenBackOnceAfterABurst(t *testing.T) {
 	var r restful
 	for i, look := range []struct {
 		allocated uint64
 		want      bool
 	}{
-		{1001, false}, // the burst is not over
-		{1800, false},
-		{2300, true},  // it is
-		{2310, false}, // once is enough
-		{3310, false}, // too little for a burst, however often
-		{4310, false},
-		{4400, false},
-		{5500, false},
-		{5500, true},
-		{5500, false},
+		{600, false}, // the burst is not over
+		{1500, false},
+		{1550, true},  // it is
+		{1560, false}, // once is enough
+		{2000, false},
+		{2050, false}, // too little for a burst
+		{2200, false}, // in all a burst, which is not over
+		{2201, false}, // it is over, too soon after the last one
 	} {
 		if got := r.due(look.allocated, 1000); got != look.want {
 			t.Errorf("look %d, %d bytes allocated: %t, want %t", i, look.allocated, got, look.want)
 		}
 	}
+	for range restPause {
+		if r.due(2201, 1000) {
+			return
+		}
+	}
+	t.Error("the memory of the second burst is never given back")
 }
