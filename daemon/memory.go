@@ -29,7 +29,7 @@ func limitGarbage() (started func()) {
 	}
 }
 
-// restful tells when to give memory back: once after each burst of work. Without that a daemon keeps what a burst needed
+// restful tells when to give memory back: once after a burst of work, and at most once a minute. Without that a daemon keeps what a burst needed
 // for as long as nothing happens. To give it back costs one collection, which the next burst would have made anyway.
 type restful struct {
 	allocated uint64 // bytes since the start, as of the last look
