@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -23,7 +24,7 @@ func (c *vjobClient) VJobs(ctx context.Context, q VJobQuery) (wire.VJobList, err
 
 // VJobPages walks the pages of a query from q.Cursor on, with size vjobs each, and together at most q.Limit unless that
 // is 0. Where the header of a page tells the next one, that is asked for at once: the daemon makes it while the first is
-// decoded. The walk ends at the first error.
+// decoded. The walk ends at the first error. The vjobs of a page are overwritten by those of the next one.
 func (c *vjobClient) VJobPages(ctx context.Context, q VJobQuery, size int) iter.Seq2[wire.VJobList, error] {
 	return func(yield func(wire.VJobList, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -34,8 +35,10 @@ func (c *vjobClient) VJobPages(ctx context.Context, q VJobQuery, size int) iter.
 			left -= q.Limit
 			return c.ask(ctx, request{method: http.MethodGet, path: "/v1/vjobs", query: q.values(), repeatable: true})
 		}
+		var room []wire.VJob // which is not touched anew for each page
 		for coming := ask(q.Cursor); coming != nil; {
-			list := wire.VJobList{VJobs: make([]wire.VJob, 0, q.Limit)}
+			room = slices.Grow(room[:0], q.Limit)
+			list := wire.VJobList{VJobs: room}
 			a := <-coming
 			coming = nil
 			if cursor := a.cursor(); cursor != "" && left > 0 {

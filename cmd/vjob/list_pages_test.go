@@ -62,7 +62,13 @@ func TestListPages(t *testing.T) {
 			}
 		}
 	}
-	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*cli.PageSize, 5*cli.PageSize).URL}}
+	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 2*cli.PageSize+1, -1).URL}}
+	for i, line := range strings.Split(strings.TrimSpace(s.ok("list")), "\n")[1:] {
+		if fields := strings.Fields(line); fields[0] != strconv.Itoa(i+1) {
+			t.Fatalf("row %d: %s", i+1, line)
+		}
+	}
+	s = &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*cli.PageSize, 5*cli.PageSize).URL}}
 	if r := s.run("list"); r.code == cli.ExitOK || r.out != "" || !strings.Contains(r.err, "not this page") {
 		t.Errorf("exit %d, %s, %.100s", r.code, r.err, r.out)
 	}

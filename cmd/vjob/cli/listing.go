@@ -161,30 +161,58 @@ func (l *Listing[T]) Show(v any, rows []T) error {
 	case l.a.Structured():
 		return l.a.Print(v)
 	}
-	return l.a.WriteTable(l.a.Out, l.table(rows))
+	g := l.Gather()
+	g.Add(rows)
+	return g.Print()
 }
 
-// table makes the table of the columns that are shown.
-func (l *Listing[T]) table(rows []T) *display.Table {
-	t := &display.Table{}
-	shown := l.shown(rows)
-	for _, i := range shown {
+// Gathering is a table whose rows come page by page. It keeps their texts only.
+type Gathering[T any] struct {
+	l     *Listing[T]
+	shown []int  // indices of the columns that are shown, or are if a row has them
+	found []bool // of each: a row has it
+	table display.Table
+}
+
+// Gather begins a table.
+func (l *Listing[T]) Gather() *Gathering[T] {
+	g := &Gathering[T]{l: l, shown: l.shown()}
+	g.found = make([]bool, len(g.shown))
+	for n, i := range g.shown {
 		column := l.fields[i].Column()
 		column.Dropped = column.Dropped && len(l.columns) == 0
-		t.Heads = append(t.Heads, column)
+		g.table.Heads = append(g.table.Heads, column)
+		g.found[n] = !l.conditional(i)
 	}
-	for r := range rows {
-		cells := make([]string, len(shown))
-		for n, i := range shown {
-			cells[n] = display.Text(l.fields[i].Cell(&rows[r]))
-		}
-		t.Row(cells...)
-	}
-	return t
+	return g
 }
 
-// shown returns the indices of the columns that are shown.
-func (l *Listing[T]) shown(rows []T) (list []int) {
+// Add adds rows.
+func (g *Gathering[T]) Add(rows []T) {
+	for r := range rows {
+		cells := make([]string, len(g.shown))
+		for n, i := range g.shown {
+			f := &g.l.fields[i]
+			cells[n] = display.Text(f.Cell(&rows[r]))
+			g.found[n] = g.found[n] || f.If(&rows[r])
+		}
+		g.table.Row(cells...)
+	}
+}
+
+// Rows is how many there are.
+func (g *Gathering[T]) Rows() int { return len(g.table.Rows) }
+
+// Print prints the table.
+func (g *Gathering[T]) Print() error {
+	for n := range g.found {
+		g.table.Heads[n].Hidden = !g.found[n]
+	}
+	return g.l.a.WriteTable(g.l.a.Out, &g.table)
+}
+
+// shown returns the indices of the columns that are shown, or are if a row has them.
+func (l *Listing[T]) shown() (list []int) {
 	names := l.columns
 	if len(names) == 0 {
 		names = l.usual
@@ -196,19 +224,22 @@ func (l *Listing[T]) shown(rows []T) (list []int) {
 		return list
 	}
 	for i := range l.fields {
-		f := &l.fields[i]
-		has := f.If == nil || slices.ContainsFunc(rows, func(row T) bool { return f.If(&row) })
-		if has && (f.Level <= display.Roomy || f.Level == display.Wide && l.a.Wide()) {
+		if level := l.fields[i].Level; level <= display.Roomy || level == display.Wide && l.a.Wide() {
 			list = append(list, i)
 		}
 	}
 	return list
 }
 
+// conditional reports whether a column is shown only if a row has it.
+func (l *Listing[T]) conditional(i int) bool {
+	return l.fields[i].If != nil && len(l.columns) == 0 && len(l.usual) == 0
+}
+
 // csv prints the columns that were asked for, as values for programs.
 func (l *Listing[T]) csv(rows []T) error {
 	lines := make([][]string, 1, len(rows)+1)
-	shown := l.shown(rows)
+	shown := l.shown()
 	for _, i := range shown {
 		lines[0] = append(lines[0], l.fields[i].Name())
 	}

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"bufio"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,7 @@ type Column struct {
 	Name    string
 	Right   bool // numbers
 	Dropped bool // on terminals that are too narrow for it
+	Hidden  bool // no row has anything there
 }
 
 // Heads makes columns from words; one that starts with ">" is aligned to the
@@ -57,17 +59,40 @@ const (
 // Write prints the table for a terminal of a width; 0 is unlimited.
 func (t *Table) Write(out io.Writer, width int) error {
 	l := t.layout(width)
-	var b strings.Builder
+	to := trimmer{out: bufio.NewWriterSize(out, 32<<10)}
 	names := make([]string, len(t.Heads))
 	for i, h := range t.Heads {
 		names[i] = h.Name
 	}
-	l.line(&b, names, nil)
+	l.line(&to, names, nil)
 	for _, row := range t.Rows {
-		l.line(&b, row, t.Paint)
+		l.line(&to, row, t.Paint)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return to.out.Flush()
+}
+
+// trimmer writes lines that end with no blanks.
+type trimmer struct {
+	out  *bufio.Writer // which keeps its first error
+	held int           // blanks, which come before the next text of the line
+}
+
+func (w *trimmer) text(s string) {
+	seen := strings.TrimRight(s, " ")
+	if seen != "" {
+		for ; w.held > 0; w.held-- {
+			_ = w.out.WriteByte(' ')
+		}
+		_, _ = w.out.WriteString(seen)
+	}
+	w.held += len(s) - len(seen)
+}
+
+func (w *trimmer) blanks(n int) { w.held += max(0, n) }
+
+func (w *trimmer) end() {
+	w.held = 0
+	_ = w.out.WriteByte('\n')
 }
 
 // layout is how a table is written.
@@ -84,6 +109,9 @@ func (t *Table) layout(width int) *layout {
 	l := &layout{heads: t.Heads, widths: make([]int, len(t.Heads)), width: width}
 	used := -gap
 	for i, h := range t.Heads {
+		if h.Hidden {
+			continue
+		}
 		l.widths[i] = Width(h.Name)
 		for _, row := range t.Rows {
 			l.widths[i] = max(l.widths[i], Width(row[i]))
@@ -96,6 +124,9 @@ func (t *Table) layout(width int) *layout {
 	}
 	before := used - l.widths[last]
 	for i, h := range t.Heads {
+		if h.Hidden {
+			continue
+		}
 		if h.Dropped && width > 0 && before+min(l.widths[last], leastTo) > width {
 			before -= l.widths[i] + gap
 			continue
@@ -109,8 +140,7 @@ func (t *Table) layout(width int) *layout {
 }
 
 // line writes a row, and below it what does not fit.
-func (l *layout) line(out *strings.Builder, cells []string, paint func(string, string) string) {
-	var b strings.Builder
+func (l *layout) line(to *trimmer, cells []string, paint func(string, string) string) {
 	at, start := 0, 0 // of the column, and of the lines below
 	var below []string
 	for n, i := range l.columns {
@@ -123,27 +153,23 @@ func (l *layout) line(out *strings.Builder, cells []string, paint func(string, s
 				cell, below, start = "", Wrap(cell, max(1, l.width-indented)), indented
 			}
 		}
-		pad := strings.Repeat(" ", max(0, l.widths[i]-Width(cell)))
-		shown := cell
+		pad := l.widths[i] - Width(cell)
+		if l.heads[i].Right {
+			to.blanks(pad)
+			pad = 0
+		}
 		if paint != nil && cell != "" {
-			shown = paint(l.heads[i].Name, cell)
+			cell = paint(l.heads[i].Name, cell)
 		}
-		switch {
-		case l.heads[i].Right:
-			b.WriteString(pad + shown)
-		case last:
-			b.WriteString(shown)
-		default:
-			b.WriteString(shown + pad)
-		}
-		if !last {
-			b.WriteString(strings.Repeat(" ", gap))
-		}
+		to.text(cell)
+		to.blanks(pad + gap)
 		at += l.widths[i] + gap
 	}
-	out.WriteString(strings.TrimRight(b.String(), " ") + "\n")
+	to.end()
 	for _, line := range below {
-		out.WriteString(strings.Repeat(" ", start) + line + "\n")
+		to.blanks(start)
+		to.text(line)
+		to.end()
 	}
 }
 

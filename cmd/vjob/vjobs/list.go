@@ -133,6 +133,9 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 			return err
 		}
 	}
+	if l.Cells() && !a.Structured() && !l.Sorted() && !f.ranked && !f.estimate && len(words) == 0 {
+		return page(a, cmd, c, q, l)
+	}
 	if l.Sorted() || f.ranked {
 		q.Limit = 0
 	}
@@ -153,11 +156,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 		l.Usual(rankColumns...)
 	}
 	if l.Cells() {
-		for i := range list.VJobs {
-			if list.VJobs[i].Members != nil {
-				list.VJobs[i] = Folded(&list.VJobs[i])
-			}
-		}
+		fold(list.VJobs)
 	}
 	l.Sort(list.VJobs)
 	if f.limit > 0 {
@@ -166,10 +165,41 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 	if err := l.Show(list, list.VJobs); err != nil {
 		return err
 	}
-	if len(list.VJobs) == 0 && q.Live && len(words) == 0 && !a.Structured() {
+	none(a, q, len(list.VJobs) > 0 || len(words) > 0)
+	return nil
+}
+
+// page prints the table of a query whose rows stay as the daemon has them: of each page only the texts are kept.
+func page(a *cli.App, cmd *cobra.Command, c *client.Client, q client.VJobQuery, l *cli.Listing[wire.VJob]) error {
+	table := l.Gather()
+	for list, err := range c.VJobPages(cmd.Context(), q, cli.PageSize) {
+		if err != nil {
+			return err
+		}
+		fold(list.VJobs)
+		table.Add(list.VJobs)
+	}
+	if err := table.Print(); err != nil {
+		return err
+	}
+	none(a, q, table.Rows() > 0)
+	return nil
+}
+
+// fold makes one line of each array.
+func fold(jobs []wire.VJob) {
+	for i := range jobs {
+		if jobs[i].Members != nil {
+			jobs[i] = Folded(&jobs[i])
+		}
+	}
+}
+
+// none says to people where others may be, if nothing was found among the live vjobs.
+func none(a *cli.App, q client.VJobQuery, found bool) {
+	if q.Live && !found && !a.Structured() {
 		_, _ = fmt.Fprintln(a.Err, "vjob: no such vjob is live; -a lists those that have ended, too")
 	}
-	return nil
 }
 
 // estimated tells of those that wait when they start, and what they wait for.
