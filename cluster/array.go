@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -65,14 +64,11 @@ func Words(text string) (words []string, err error) {
 	return words, nil
 }
 
-// plainWord is a word that a shell reads as it is.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
 // JoinWords writes words so that a shell, and [Words], read the same ones.
 func JoinWords(words []string) string {
 	list := make([]string, len(words))
 	for i, word := range words {
-		if list[i] = word; !plainWord.MatchString(word) {
+		if list[i] = word; word == "" || !plain(word, "_@%+=:,./-") {
 			list[i] = Quote(word)
 		}
 	}

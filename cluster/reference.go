@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -15,15 +14,14 @@ type Reference struct {
 	Indexes string // in the brackets; "": the whole array
 }
 
-var referenceShape = regexp.MustCompile(`^([^\[\]]+)(?:\[([^\[\]]*)\])?$`)
-
 // ParseReference reads a word that names vjobs; the error is about a field.
 func ParseReference(field, word string) (Reference, error) {
-	m := referenceShape.FindStringSubmatch(word)
-	if m == nil {
+	name, indexes, member := strings.Cut(word, "[")
+	indexes, closed := strings.CutSuffix(indexes, "]")
+	if name == "" || member != closed || strings.ContainsAny(name+indexes, "[]") {
 		return Reference{}, BadField(field, word, "the number or the name of a vjob or an array, or some of an array such as sweep[3-7]")
 	}
-	r := Reference{Name: m[1], Member: strings.HasSuffix(word, "]"), Indexes: m[2]}
+	r := Reference{Name: name, Member: member, Indexes: indexes}
 	if r.Indexes != "" {
 		if _, err := ParseIndexes(field, r.Indexes); err != nil {
 			return r, err

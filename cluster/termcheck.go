@@ -3,7 +3,6 @@ package cluster
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +19,6 @@ const (
 	maxMinRun   = Seconds(30 * 24 * time.Hour)
 	maxFlexible = Seconds(30 * 24 * time.Hour)
 )
-
-var labelShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*$`)
 
 // Check returns a [FieldError] for each term that is invalid by itself or beside another one. Which
 // queues, projects and vjobs exist, and which addresses may be notified, it does not check.
@@ -86,7 +83,9 @@ func checkDependencies(after []Dependency) error {
 }
 
 // IsLabel reports whether s is a valid name of a label.
-func IsLabel(s string) bool { return len(s) <= longestName && labelShape.MatchString(s) }
+func IsLabel(s string) bool {
+	return s != "" && len(s) <= longestName && letter(s[0]) && plain(s, "._-")
+}
 
 func checkLabels(labels map[string]string) error {
 	var faults Faults

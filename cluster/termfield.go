@@ -29,11 +29,12 @@ var termFields = readTermFields()
 func readTermFields() []TermField {
 	of := reflect.TypeFor[Terms]()
 	list := make([]TermField, of.NumField())
+	quoted := strings.NewReplacer("<", "`", ">", "`")
 	for i := range list {
 		tag := of.Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("json"), ",")
 		flag, alias, _ := strings.Cut(tag.Get("flag"), ",")
-		help := strings.NewReplacer("<", "`", ">", "`").Replace(tag.Get("help"))
+		help := quoted.Replace(tag.Get("help"))
 		list[i] = TermField{Name: name, Flag: flag, Alias: alias, Help: help, Title: tag.Get("show"), index: i}
 	}
 	return list

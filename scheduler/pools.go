@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"vjob/cluster"
 	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
+	"vjob/internal/pattern"
 	"vjob/internal/suggest"
 	"vjob/queue/ordering"
 	"vjob/queue/pool"
@@ -228,7 +228,7 @@ func (p *Pools) changed(now time.Time, text string) {
 	p.retry(now)
 }
 
-var poolPath = regexp.MustCompile(`^pools\[(\d+)\]\.`)
+var poolPath = pattern.New(`^pools\[(\d+)\]\.`)
 
 // poolError returns an error about one of several pools: that about the changed pool has the field of its
 // controls, and one about another pool names it. nameOf returns the name of a pool by index.
@@ -237,7 +237,7 @@ func poolError(err error, changed string, nameOf func(i int) string) error {
 	if !ok {
 		return err
 	}
-	path := poolPath.FindStringSubmatch(bad.Field)
+	path := poolPath().FindStringSubmatch(bad.Field)
 	if path == nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package settings
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Class is when a change of a setting takes effect.
@@ -93,8 +94,8 @@ simulated.platforms: cpu_features cpu_model machine_types nodes type
 timing: backoff entitle plan rest tick
 `
 
-// classes are the classes of all settings, and ordered their keys in order.
-var classes, ordered = classify()
+// classes returns the classes of all settings, and their keys in order.
+var classes = sync.OnceValues(classify)
 
 func classify() (byKey map[string]Class, keys []string) {
 	byKey = map[string]Class{}
@@ -114,12 +115,13 @@ func classify() (byKey map[string]Class, keys []string) {
 // classOf returns the class of a key: a path without the names of entries, and with * for names that the administrator
 // chose. That of a section is the class of its first key.
 func classOf(key string) (Class, bool) {
-	if c, ok := classes[key]; ok {
+	byKey, keys := classes()
+	if c, ok := byKey[key]; ok {
 		return c, true
 	}
-	for _, k := range ordered {
+	for _, k := range keys {
 		if strings.HasPrefix(k, key+".") {
-			return classes[k], true
+			return byKey[k], true
 		}
 	}
 	return Restart, false
@@ -127,13 +129,12 @@ func classOf(key string) (Class, bool) {
 
 // isSection reports whether keys are below a key.
 func isSection(key string) bool {
-	for _, k := range ordered {
-		if strings.HasPrefix(k, key+".") {
-			return true
-		}
-	}
-	return false
+	_, keys := classes()
+	return slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, key+".") })
 }
 
 // Keys lists the keys of all settings, in order.
-func Keys() []string { return slices.Clone(ordered) }
+func Keys() []string {
+	_, keys := classes()
+	return slices.Clone(keys)
+}

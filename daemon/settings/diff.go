@@ -120,11 +120,12 @@ func (d *differ) compareMaps(path, key string, was, is map[string]any) {
 		}
 	}
 	slices.Sort(names)
+	byKey, _ := classes()
 	for _, name := range names {
 		before, had := was[name]
 		after, has := is[name]
 		inner, innerKey := join(path, name), join(key, name)
-		if _, known := classes[innerKey]; !known && !isSection(innerKey) {
+		if _, known := byKey[innerKey]; !known && !isSection(innerKey) {
 			innerKey = join(key, "*") // a name that the administrator chose
 		}
 		switch {

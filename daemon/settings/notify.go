@@ -5,10 +5,10 @@ import (
 	"net/mail"
 	"net/netip"
 	"os"
-	"regexp"
 	"strings"
 
 	"vjob/cluster"
+	"vjob/internal/pattern"
 )
 
 // Notify are the settings of notifications, see docs/reference/notifications.md.
@@ -55,7 +55,7 @@ const (
 	wantPerHour = "from 1 to 1000000, or 0 for no limit"
 )
 
-var hostPattern = regexp.MustCompile(`^(\*|(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)$`)
+var hostPattern = pattern.New(`^(\*|(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)$`)
 
 func (n *Notify) validate() error {
 	m, w := &n.Mail, &n.Webhooks
@@ -90,12 +90,12 @@ func (n *Notify) validate() error {
 // checkRecipients checks the allowed recipients and the rates.
 func checkRecipients(m *Mail, w *Webhooks) error {
 	for i, domain := range m.Domains {
-		if !hostPattern.MatchString(domain) {
+		if !hostPattern().MatchString(domain) {
 			return cluster.BadField(indexed("notify.mail.domains", i), domain, "example.org, *.example.org, or *")
 		}
 	}
 	for i, host := range w.Hosts {
-		if !hostPattern.MatchString(host) {
+		if !hostPattern().MatchString(host) {
 			return cluster.BadField(indexed("notify.webhooks.hosts", i), host, "hooks.example.org, *.example.org, or *")
 		}
 	}

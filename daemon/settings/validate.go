@@ -5,13 +5,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/placement"
+	"vjob/internal/pattern"
 	"vjob/queue"
 )
 
@@ -26,10 +26,10 @@ const (
 )
 
 // word matches names that are safe in a file name, a URL and an XML attribute.
-var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+var word = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // isWord reports whether a text is a word of at most 63 bytes.
-func isWord(text string) bool { return len(text) <= 63 && word.MatchString(text) }
+func isWord(text string) bool { return len(text) <= 63 && word().MatchString(text) }
 
 const wordWant = "letters, digits, dots, dashes and underscores, at most 63, the first a letter or digit"
 

@@ -1,11 +1,11 @@
 package price
 
 import (
-	"regexp"
 	"strings"
 
 	"vjob/cluster"
 	"vjob/energy"
+	"vjob/internal/pattern"
 )
 
 // Unit is a currency and an amount of energy: "EUR/MWh", "gCO2/kWh".
@@ -15,14 +15,14 @@ type Unit struct {
 }
 
 var (
-	currency = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,15}$`)
+	currency = pattern.New(`^[A-Za-z][A-Za-z0-9]{0,15}$`)
 	per      = map[string]energy.Joules{"Wh": 3600, "kWh": 3.6e6, "MWh": 3.6e9, "GWh": 3.6e12}
 )
 
 // parseUnit reads "EUR/MWh".
 func parseUnit(s string) (Unit, error) {
 	of, unit, _ := strings.Cut(strings.TrimSpace(s), "/")
-	if _, known := per[unit]; !known || !currency.MatchString(of) {
+	if _, known := per[unit]; !known || !currency().MatchString(of) {
 		return Unit{}, cluster.BadField("unit", s, "a unit for Wh, kWh, MWh or GWh, such as EUR/MWh or gCO2/kWh")
 	}
 	return Unit{of, unit}, nil

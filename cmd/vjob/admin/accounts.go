@@ -71,7 +71,7 @@ func groupsOf(u *wire.User) string {
 // was not given.
 func groupsFlag(cmd *cobra.Command) (read func() *[]string) {
 	var groups []string
-	cmd.Flags().StringSliceVar(&groups, "groups", nil, "`GROUPS` of an account that is not local, such as physics,staff; none: in no group")
+	cli.WordsVar(cmd.Flags(), &groups, "groups", nil, "`GROUPS` of an account that is not local, such as physics,staff; none: in no group")
 	return func() *[]string {
 		switch {
 		case !cmd.Flags().Changed("groups"):

@@ -67,7 +67,7 @@ func eventsCommand(a *cli.App) *cobra.Command {
 	l = cli.List(a, cmd, display.EventFields)
 	flags := cmd.Flags()
 	flags.BoolVarP(&follow, "follow", "f", false, "go on as things happen")
-	flags.StringSliceVar(&q.Kinds, "kind", nil, "only these `KINDS`: "+strings.Join(eventKinds, ", "))
+	cli.WordsVar(flags, &q.Kinds, "kind", nil, "only these `KINDS`: "+strings.Join(eventKinds, ", "))
 	flags.StringVar(&vjob, "vjob", "", "only those of this `VJOB`, or of an array or some vjobs of it")
 	flags.Int64Var(&q.After, "after", 0, "only those after this `NUMBER`, earliest first")
 	flags.IntVarP(&q.Limit, "limit", "n", 200, "at most so `MANY` from the past")

@@ -22,7 +22,7 @@ var filterFlags = []string{"state", "label", "user", "name", "project", "queue",
 
 // Register adds the flags; their help begins with a word such as "only".
 func (f *Filter) Register(flags *pflag.FlagSet, only string) {
-	flags.StringSliceVar(&f.states, "state", nil, only+" those in these `STATES`: waiting,running,…; live and ended are several")
+	WordsVar(flags, &f.states, "state", nil, only+" those in these `STATES`: waiting,running,…; live and ended are several")
 	flags.StringArrayVar(&f.labels, "label", nil, only+" those with this `NAME=VALUE`, or NAME with any value; may be repeated: all must hold")
 	flags.StringVarP(&f.owner, "user", "u", "", only+" those of this `OWNER` (administrators)")
 	flags.StringVar(&f.name, "name", "", only+" those of this `NAME`, or of the array of this name")

@@ -31,8 +31,8 @@ const columnsHelp = "help"
 func List[T any](a *App, cmd *cobra.Command, fields []display.Field[T]) *Listing[T] {
 	l := &Listing[T]{a: a, fields: fields}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&l.columns, "columns", nil, "only these `COLUMNS`, in this order; help lists them")
-	flags.StringSliceVar(&l.sort, "sort", nil, "order by these `COLUMNS`; -COLUMN is from the largest")
+	WordsVar(flags, &l.columns, "columns", nil, "only these `COLUMNS`, in this order; help lists them")
+	WordsVar(flags, &l.sort, "sort", nil, "order by these `COLUMNS`; -COLUMN is from the largest")
 	flags.DurationVar(&l.watch, "watch", 0, "print again every `TIME`, by default 2s, until ^C")
 	flags.Lookup("watch").NoOptDefVal = "2s"
 	names := make([]string, len(fields))

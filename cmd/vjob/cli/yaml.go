@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	"vjob/internal/pattern"
 )
 
 // printYAML prints what JSON has of a value as YAML, in the same order. A library would print control
@@ -81,7 +82,7 @@ func (y *yamlWriter) value(indent string, inItem bool) error {
 }
 
 var (
-	plainText  = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./@+-]*( [A-Za-z0-9_./@+,;()=%-]+)*$`)
+	plainText  = pattern.New(`^[A-Za-z_/][A-Za-z0-9_./@+-]*( [A-Za-z0-9_./@+,;()=%-]+)*$`)
 	otherTypes = []string{"y", "n", "yes", "no", "true", "false", "on", "off", "null", "nan", "inf"}
 )
 
@@ -92,7 +93,7 @@ func scalar(token json.Token) string {
 	case nil:
 		return "null"
 	case string:
-		if plainText.MatchString(v) && !slices.Contains(otherTypes, strings.ToLower(v)) {
+		if plainText().MatchString(v) && !slices.Contains(otherTypes, strings.ToLower(v)) {
 			return v
 		}
 		text, _ := jsonText(v) // a text has JSON

@@ -7,7 +7,6 @@ package completion
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"vjob/api/client"
 	"vjob/cmd/vjob/cli"
+	"vjob/internal/pattern"
 )
 
 // patience is the longest time that a shell waits for the daemon.
@@ -75,7 +75,7 @@ func (r *registry) visit(cmd *cobra.Command) {
 		}
 		if s, known := Of(cmd, f); known {
 			// The error says that the flag does not exist, or is completed already.
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, r.words(s, strings.HasSuffix(f.Value.Type(), "Slice")))
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, r.words(s, f.Value.Type() == cli.WordsType))
 		}
 	}
 	cmd.LocalFlags().VisitAll(register)
@@ -85,14 +85,14 @@ func (r *registry) visit(cmd *cobra.Command) {
 }
 
 var (
-	flagsOfUse  = regexp.MustCompile(`--?[a-z][a-z-]* [A-Z|]+`)
-	placeholder = regexp.MustCompile(`\b[A-Z]{2,}\b( ?\.\.\.|…)?`)
+	flagsOfUse  = pattern.New(`--?[a-z][a-z-]* [A-Z|]+`)
+	placeholder = pattern.New(`\b[A-Z]{2,}\b( ?\.\.\.|…)?`)
 )
 
 // Placeholders returns the arguments that the usage of a command names, such as "VJOB..." and "TIME".
 func Placeholders(cmd *cobra.Command) []string {
 	_, use, _ := strings.Cut(cmd.Use, " ")
-	return placeholder.FindAllString(flagsOfUse.ReplaceAllString(use, ""), -1)
+	return placeholder().FindAllString(flagsOfUse().ReplaceAllString(use, ""), -1)
 }
 
 // Argument returns the placeholder without the dots that repeat it.

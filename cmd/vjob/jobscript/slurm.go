@@ -2,12 +2,12 @@ package jobscript
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"vjob/cluster"
+	"vjob/internal/pattern"
 )
 
 // slurmSize is what a script for Slurm says about the size of its job: it decides the VMs together.
@@ -110,11 +110,11 @@ func count(field, text string) (int, error) {
 	return n, nil
 }
 
-var slurmSizeShape = regexp.MustCompile(`^([0-9]+)([KMGTkmgt]?)[Bb]?$`)
+var slurmSizeShape = pattern.New(`^([0-9]+)([KMGTkmgt]?)[Bb]?$`)
 
 // slurmMemory reads an amount of memory, in MiB without a unit.
 func slurmMemory(field, text string) (cluster.MiB, error) {
-	m := slurmSizeShape.FindStringSubmatch(text)
+	m := slurmSizeShape().FindStringSubmatch(text)
 	bad := cluster.BadField(field, text, "a size such as 2000M or 4G, from 1M")
 	if m == nil {
 		return 0, bad
@@ -138,12 +138,12 @@ func slurmMemory(field, text string) (cluster.MiB, error) {
 	return size, nil
 }
 
-var slurmTimeShape = regexp.MustCompile(`^(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?$`)
+var slurmTimeShape = pattern.New(`^(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?$`)
 
 // slurmTime reads minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or
 // days-hours:minutes:seconds.
 func slurmTime(field, text string) (string, error) {
-	m := slurmTimeShape.FindStringSubmatch(text)
+	m := slurmTimeShape().FindStringSubmatch(text)
 	if m == nil {
 		return "", cluster.BadField(field, text, "a time such as 90, 1:30:00 or 2-12:00:00")
 	}
@@ -161,11 +161,11 @@ func slurmTime(field, text string) (string, error) {
 	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60), nil
 }
 
-var slurmNow = regexp.MustCompile(`^now\+([0-9]+)(seconds?|minutes?|hours?|days?|weeks?)?$`)
+var slurmNow = pattern.New(`^now\+([0-9]+)(seconds?|minutes?|hours?|days?|weeks?)?$`)
 
 // slurmInstant reads an instant, also relative to now.
 func slurmInstant(_, text string) (string, error) {
-	if m := slurmNow.FindStringSubmatch(text); m != nil {
+	if m := slurmNow().FindStringSubmatch(text); m != nil {
 		n, err := strconv.Atoi(m[1])
 		unit := map[string]int{"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}[(m[2] + "seconds")[:1]]
 		if err == nil {
@@ -175,10 +175,10 @@ func slurmInstant(_, text string) (string, error) {
 	return strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "now"), nil
 }
 
-var slurmArrayShape = regexp.MustCompile(`^([0-9]+)-([0-9]+)(?:%([0-9]+))?$`)
+var slurmArrayShape = pattern.New(`^([0-9]+)-([0-9]+)(?:%([0-9]+))?$`)
 
 func (r *reader) slurmArray(field, text string) error {
-	m := slurmArrayShape.FindStringSubmatch(text)
+	m := slurmArrayShape().FindStringSubmatch(text)
 	if m == nil {
 		return cluster.BadField(field, text, "a range from 1, such as 1-16 or 1-16%4; lists and steps have no counterpart")
 	}
@@ -269,11 +269,11 @@ func (r *reader) setSize(flag, value string) {
 const slurmVariables = `export SLURM_JOB_ID="$VJOB_ID" SLURM_JOBID="$VJOB_ID" SLURM_JOB_NUM_NODES="$VJOB_VMS" SLURM_NNODES="$VJOB_VMS" SLURM_NODEID="$VJOB_RANK" ` +
 	`SLURM_ARRAY_JOB_ID="${VJOB_ARRAY_ID:-}" SLURM_ARRAY_TASK_ID="${VJOB_ARRAY_INDEX:-}"`
 
-var shellLine = regexp.MustCompile(`^#![^\n]*\b(sh|bash|dash|ksh|zsh)\b[^\n]*\n`)
+var shellLine = pattern.New(`^#![^\n]*\b(sh|bash|dash|ksh|zsh)\b[^\n]*\n`)
 
 // withVariables puts a line behind the first of a shell script.
 func withVariables(text, line string) string {
-	if head := shellLine.FindString(text); head != "" {
+	if head := shellLine().FindString(text); head != "" {
 		return head + line + "\n" + text[len(head):]
 	}
 	return text

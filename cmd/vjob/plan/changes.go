@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"vjob/cmd/vjob/cli"
 	"vjob/daemon/settings"
 	"vjob/internal/document"
+	"vjob/internal/pattern"
 	"vjob/queue/pool"
 )
 
@@ -65,7 +65,7 @@ func readPools(name string, data []byte) ([]wire.WhatIfPool, error) {
 	return list, nil
 }
 
-var counted = regexp.MustCompile(`^([0-9]+)x(.+)$`)
+var counted = pattern.New(`^([0-9]+)x(.+)$`)
 
 // newNodes reads "n4=n1", "n[4-6]=n1" or "2xn1".
 func newNodes(text string) (list []wire.WhatIfNodes, err error) {
@@ -80,7 +80,7 @@ func newNodes(text string) (list []wire.WhatIfNodes, err error) {
 		}
 		return list, nil
 	}
-	match := counted.FindStringSubmatch(text)
+	match := counted().FindStringSubmatch(text)
 	if match == nil {
 		return nil, cluster.BadField("--add", text, want)
 	}

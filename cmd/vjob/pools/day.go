@@ -65,7 +65,7 @@ Exit codes: 0 done, 2 a file or a flag is wrong.`,
 	flags.StringVar(&f.meta, "meta", "", "the sizes of the VMs, for values in MHz: a `FILE`")
 	flags.StringVar(&f.memory, "memory", "", "the memory that the VMs use: a `FILE`; default: all of it")
 	flags.StringVar(&f.svg, "svg", "", "draw happy VMs, imbalance, nodes, power and moves over time into this `FILE`")
-	flags.StringSliceVar(&f.ways, "ways", names, "`WAYS` to compare")
+	cli.WordsVar(flags, &f.ways, "ways", names, "`WAYS` to compare")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	flags.IntVar(&f.hours, "hours", 0, "only the first `HOURS`; 0 is all")
 	cli.Complete(cmd, "ways", names...)

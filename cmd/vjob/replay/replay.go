@@ -104,14 +104,14 @@ its jobs are made vjobs, a VM for each processor, and run as a workload file is.
 
 // register defines the flags.
 func (f *replayFlags) register(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.policies, "policy", []string{"fcfs", "firstfit"}, "`POLICIES` to run, side by side; with --settings theirs, unless this is given")
+	cli.WordsVar(flags, &f.policies, "policy", []string{"fcfs", "firstfit"}, "`POLICIES` to run, side by side; with --settings theirs, unless this is given")
 	flags.StringVar(&f.svg, "svg", "", "draw the Gantt charts and the utilisation into this `FILE`")
 	flags.StringVar(&f.starts, "starts", "", "write the start of every job into this `FILE`, as CSV in seconds from the first submission")
 	flags.IntVar(&f.jobs, "jobs", 0, "only the first `NUMBER` of jobs; 0 is all")
 	flags.Int64Var(&f.processors, "processors", 0, "logs on a pool: its size; 0 is what the log says (MaxProcs, else MaxNodes)")
 	flags.StringArrayVar(&f.settings, "settings", nil, "run vjobs under the settings of a daemon in this `FILE`; several are compared with the first")
 	flags.StringVar(&f.cluster, "cluster", "", "nodes for vjobs, instead of those of the file or of the settings: `COUNTxCPUxMEMORY`, such as 50x2x3686MiB")
-	flags.StringSliceVar(&f.fields, "fields", []string{"user"}, "logs as vjobs: `FIELDS` that count: user, group, queue, preceding, think")
+	cli.WordsVar(flags, &f.fields, "fields", []string{"user"}, "logs as vjobs: `FIELDS` that count: user, group, queue, preceding, think")
 	flags.BoolVar(&f.phases, "phases", false, "logs as vjobs: suppose that the VMs of a job need their CPU in phases, and memory")
 	flags.StringVar(&f.start, "start", "", "vjobs: `DATE` at which they begin, for windows in time; as if none is given what the file says, or 2026-01-01")
 	flags.StringVar(&f.profile, "profile", "thesis", "vjobs: durations of actions: thesis, bin-repacking or lab")

@@ -47,7 +47,7 @@ Users see their own vjobs, administrators all. The report reaches back as far as
 	set := cmd.Flags()
 	set.StringVar(&f.since, "since", "", "`TIME` of its beginning, such as 2026-11-01, yesterday or 7d (ago); 30 days before the end if not given")
 	set.StringVar(&f.until, "until", "", "`TIME` of its end; now if not given")
-	set.StringSliceVar(&f.by, "by", []string{"user"}, "add up by `KEYS`: user, project, queue, node, outcome, and one of day, week, month")
+	cli.WordsVar(set, &f.by, "by", []string{"user"}, "add up by `KEYS`: user, project, queue, node, outcome, and one of day, week, month")
 	set.StringVar(&f.user, "user", "", "only vjobs of this `USER`")
 	set.StringVar(&f.project, "project", "", "only vjobs of this `PROJECT`")
 	set.StringVar(&f.queue, "queue", "", "only vjobs of this `QUEUE`")

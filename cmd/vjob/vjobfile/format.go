@@ -3,7 +3,6 @@ package vjobfile
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/internal/pattern"
 )
 
 // Format writes a submission as a vjob file, with times and sizes in readable notation. [Parse] reads the same
@@ -99,13 +99,13 @@ func flow(m yaml.MapSlice) string {
 type bare string
 
 // plainText is text that YAML reads as text without quotes, but for the words that it takes for values.
-var plainText = regexp.MustCompile(`^[A-Za-z_./$][A-Za-z0-9_./$@+-]*( [A-Za-z0-9_./$@+(-][A-Za-z0-9_./$@+();=-]*)*$`)
+var plainText = pattern.New(`^[A-Za-z_./$][A-Za-z0-9_./$@+-]*( [A-Za-z0-9_./$@+(-][A-Za-z0-9_./$@+();=-]*)*$`)
 
 var valueWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n", ".inf", ".nan"}
 
 // blockText is text that a literal block holds unchanged: lines of printable characters, the first not indented, the
 // last with its end.
-var blockText = regexp.MustCompile(`^[^\s\x00-\x1f\x7f-\x{a0}\x{2028}\x{2029}\x{feff}][^\x00-\x08\x0b-\x1f\x7f-\x{a0}\x{2028}\x{2029}\x{feff}]*[^\s]\n$`)
+var blockText = pattern.New(`^[^\s\x00-\x1f\x7f-\x{a0}\x{2028}\x{2029}\x{feff}][^\x00-\x08\x0b-\x1f\x7f-\x{a0}\x{2028}\x{2029}\x{feff}]*[^\s]\n$`)
 
 // scalar writes a number, a truth value or a text. The lines of a block stand after the indent; "" forbids blocks.
 func scalar(value any, indent string) string {
@@ -113,9 +113,9 @@ func scalar(value any, indent string) string {
 	switch {
 	case !ok:
 		return fmt.Sprint(value)
-	case plainText.MatchString(text) && !slices.Contains(valueWords, strings.ToLower(text)):
+	case plainText().MatchString(text) && !slices.Contains(valueWords, strings.ToLower(text)):
 		return text
-	case indent != "" && blockText.MatchString(text):
+	case indent != "" && blockText().MatchString(text):
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		for i, line := range lines {
 			if line != "" {

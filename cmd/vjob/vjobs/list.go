@@ -57,7 +57,7 @@ func (f *listFlags) register(flags *pflag.FlagSet) {
 	f.filter.Register(flags, "only")
 	flags.BoolVarP(&f.all, "all", "a", false, "also those that have ended")
 	flags.BoolVar(&f.ended, "ended", false, "only those that have ended")
-	flags.StringSliceVar(&f.outcomes, "outcome", nil, "only those that ended in one of these `WAYS`: completed, overdue, deleted, …")
+	cli.WordsVar(flags, &f.outcomes, "outcome", nil, "only those that ended in one of these `WAYS`: completed, overdue, deleted, …")
 	flags.StringVar(&f.since, "since", "", "only those submitted, or with --ended ended, at this `TIME` or later")
 	flags.StringVar(&f.until, "until", "", "only those submitted, or with --ended ended, before this `TIME`")
 	flags.BoolVar(&f.estimate, "estimate", false, "also when those that wait will start, if all use up their walltimes, and what has to end before")

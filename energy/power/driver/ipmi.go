@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"vjob/cluster"
 	"vjob/energy/power"
+	"vjob/internal/pattern"
 )
 
 // IPMISettings are the settings of an [IPMI] driver.
@@ -35,12 +35,12 @@ type IPMI struct {
 var _ power.Driver = (*IPMI)(nil)
 
 // ipmiName is what may stand for a host or a user, so that no part of it is an option.
-var ipmiName = regexp.MustCompile(`^[A-Za-z0-9_:\[][A-Za-z0-9_.:%@\[\]-]*$`)
+var ipmiName = pattern.New(`^[A-Za-z0-9_:\[][A-Za-z0-9_.:%@\[\]-]*$`)
 
 // mostName is its longest length.
 const mostName = 254
 
-func isIPMIName(text string) bool { return len(text) <= mostName && ipmiName.MatchString(text) }
+func isIPMIName(text string) bool { return len(text) <= mostName && ipmiName().MatchString(text) }
 
 // NewIPMI checks the settings. The error names the field.
 func NewIPMI(s IPMISettings) (*IPMI, error) {

@@ -3,9 +3,10 @@ package guestshell
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"vjob/internal/pattern"
 )
 
 // echo runs echo as bash does: with -n without a newline, with -e with escapes.
@@ -68,7 +69,7 @@ func seq(sh *shell, args []string) {
 }
 
 // conversion is a conversion of printf with its flags, width and precision.
-var conversion = regexp.MustCompile(`^%([-+ 0#]*)([0-9]{0,4})(\.[0-9]{0,4})?([a-zA-Z%])`)
+var conversion = pattern.New(`^%([-+ 0#]*)([0-9]{0,4})(\.[0-9]{0,4})?([a-zA-Z%])`)
 
 // printf runs printf. The format is used again while arguments are left.
 func printf(sh *shell, args []string) {
@@ -112,7 +113,7 @@ func (sh *shell) format(format string, args []string) (left []string, more bool)
 			}
 			continue
 		}
-		c := conversion.FindStringSubmatch(format)
+		c := conversion().FindStringSubmatch(format)
 		if c == nil {
 			return args, sh.badFormat(format)
 		}
