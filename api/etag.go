@@ -39,6 +39,9 @@ func (e *Endpoint) tagged() bool {
 	return e.Errors == nil && e.Result != nil && (e.Verb == Read && e.Method == http.MethodGet && e.Media == "" || e.Preconditions != Unconditional)
 }
 
+// contentJSON is the content type of answers.
+const contentJSON = mediaJSON + "; charset=utf-8"
+
 // answer writes a success.
 func answer(c *gin.Context, status int, body any) error { return answerTagged(c, status, "", body) }
 
@@ -52,10 +55,10 @@ func answerTagged(c *gin.Context, status int, rev revision.Revision, body any) e
 	case c.Request.Method != http.MethodGet && rev != "":
 		c.Header("ETag", entityTag(rev, nil))
 	case c.Request.Method == http.MethodGet && status == http.StatusOK:
-		send(c, "application/json; charset=utf-8", rev, data)
+		send(c, contentJSON, rev, data)
 		return nil
 	}
-	c.Data(status, "application/json; charset=utf-8", data)
+	c.Data(status, contentJSON, data)
 	return nil
 }
 

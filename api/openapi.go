@@ -42,7 +42,7 @@ func (h *documentHandler) show(c *gin.Context, _ Subject) error {
 	if packed {
 		c.Header("Content-Encoding", "gzip")
 	}
-	send(c, "application/json; charset=utf-8", "", document)
+	send(c, contentJSON, "", document)
 	return nil
 }
 

@@ -42,7 +42,7 @@ func vjobParams() []Param {
 		{Name: "ended_since", Kind: "string", Meaning: "only vjobs that ended then or later" + instant},
 		{Name: "ended_until", Kind: "string", Meaning: "only vjobs that ended before" + instant},
 		{Name: "vjob", Kind: "string", Meaning: "only what this word names: the number or the name of a vjob or an array, or some of an array such as sweep[3-7]"},
-		limitParam, cursorParam,
+		fieldsParam, limitParam, cursorParam,
 	}
 }
 

@@ -60,8 +60,10 @@ func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
 	if word, given := c.GetQuery("vjob"); given && err == nil {
 		err = h.narrow(c.Request.Context(), caller, &filter, "vjob", word)
 	}
-	if err != nil {
-		return err
+	q := queryReader{c: c, err: err}
+	fields := q.fields()
+	if q.err != nil {
+		return q.err
 	}
 	limit := filter.Limit
 	filter.Limit++
@@ -70,8 +72,12 @@ func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
 		return err
 	}
 	rows, next := cut(c, rows, limit, func(r *journal.Row) string { return number(r.Place(filter.Fold)) })
-	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total, Next: next}
 	now := h.snapshot()
+	if fields != nil {
+		v := view{fields: fields, now: now, viewer: caller.Viewer()}
+		return answerPart(c, v.list(rows, total, next))
+	}
+	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total, Next: next}
 	for i := range rows {
 		list.VJobs[i] = wireVJob(&rows[i], now, caller.Viewer())
 	}

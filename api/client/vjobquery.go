@@ -26,6 +26,7 @@ type VJobQuery struct {
 	// The bounds of when they were submitted, and of when they ended.
 	SubmittedSince, SubmittedUntil, EndedSince, EndedUntil time.Time
 	Named                                                  string // what this word names: "7", "sweep", "sweep[3-7]"
+	Fields                                                 string // only these fields of each, with commas between them; "": all
 	Cursor                                                 string // the Next of the page before; "" is the first page
 	Limit                                                  int    // of a page; 0 is the server's default
 }
@@ -43,7 +44,7 @@ func (q *VJobQuery) values() url.Values {
 	}
 	for key, text := range map[string]string{
 		"owner": q.Owner, "name": q.Name, "index": q.Indexes, "project": q.Project, "queue": q.Queue,
-		"vjob": q.Named, "cursor": q.Cursor, "node": q.Node, "match": q.Match, "prefix": q.Prefix,
+		"vjob": q.Named, "fields": q.Fields, "cursor": q.Cursor, "node": q.Node, "match": q.Match, "prefix": q.Prefix,
 	} {
 		setText(v, key, text)
 	}

@@ -187,6 +187,15 @@ func (l *Listing[T]) Gather() *Gathering[T] {
 	return g
 }
 
+// Fields names the fields in JSON that the columns read, with commas between them.
+func (g *Gathering[T]) Fields() string {
+	of := make([]string, len(g.shown))
+	for n, i := range g.shown {
+		of[n] = g.l.fields[i].Of
+	}
+	return strings.Join(of, ",")
+}
+
 // Add adds rows.
 func (g *Gathering[T]) Add(rows []T) {
 	for r := range rows {

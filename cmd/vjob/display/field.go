@@ -17,6 +17,8 @@ type Field[T any] struct {
 	Head string
 	// Key is that name where the head alone would be ambiguous.
 	Key string
+	// Of names the fields in JSON that Cell and If read, with commas between them, where fields are asked for one by one.
+	Of string
 	// Cell returns the value, of a type that [Text] knows.
 	Cell func(row *T) any
 	// Level says in which tables it is.

@@ -15,36 +15,36 @@ func Columns() []display.Field[wire.VJob] { return columns }
 
 // columns are those of `vjob list`.
 var columns = []display.Field[entry]{
-	{Head: ">ID", Cell: func(j *entry) any { return j.ID }},
-	{Head: "NAME", Cell: func(j *entry) any { return j.Name }},
-	{Head: "OWNER", Cell: func(j *entry) any { return j.Owner }},
-	{Head: "PROJECT", Level: display.Wide, Cell: func(j *entry) any { return j.Project }},
-	{Head: "QUEUE", Level: display.Wide, Cell: func(j *entry) any { return j.Queue }},
-	{Head: "POOL", Level: display.OnOrder, Cell: func(j *entry) any { return j.Pool }},
-	{Head: "STATE", Cell: func(j *entry) any { return j.State }},
-	{Head: ">VMS", Cell: func(j *entry) any { return j.VMCount }},
-	{Head: ">CPU", Cell: func(j *entry) any { return cluster.MilliCPU(j.CPUMilli) }},
-	{Head: ">MEMORY", Cell: func(j *entry) any { return cluster.MiB(j.MemoryMiB) }},
-	{Head: ">RAN", Cell: ranCell},
-	{Head: ">WALLTIME", Level: display.Roomy, Cell: func(j *entry) any { return display.Some(display.Clock(j.WalltimeSeconds)) }},
-	{Head: ">PRIORITY", Level: display.Roomy, Cell: func(j *entry) any { return j.Priority }},
-	{Head: ">POINTS", Level: display.OnOrder, Cell: pointsCell},
-	{Head: "PARTS", Level: display.OnOrder, Cell: partsCell},
-	{Head: ">PLACE", Level: display.OnOrder, Cell: func(j *entry) any { return display.Some(j.QueuePlace) }},
-	{Head: ">POWER", Level: display.OnOrder, Cell: func(j *entry) any { return energy.Watts(j.PowerWatts) }},
-	{Head: "SUBMITTED", Level: display.Wide, Cell: func(j *entry) any { return j.Submitted }},
-	{Head: "STARTED", Level: display.Wide, Cell: func(j *entry) any { return j.Started }},
-	{Head: "ENDED", Level: display.Wide, Cell: func(j *entry) any { return j.Ended }},
-	{Head: "SINCE", Level: display.OnOrder, Cell: func(j *entry) any { return j.Since }},
-	{Head: "STARTS_BY", Level: display.OnOrder, Cell: func(j *entry) any { return j.EstimatedStart }},
-	{Head: ">ARRAY", Level: display.OnOrder, Cell: func(j *entry) any { return display.Some(int(j.Array)) }},
-	{Head: ">INDEX", Level: display.OnOrder, Cell: func(j *entry) any { return display.Some(j.Index) }},
-	{Head: "PARAMETER", Level: display.OnOrder, Cell: func(j *entry) any { return j.Parameter }},
-	{Head: "LABELS", Level: display.OnOrder, Cell: func(j *entry) any { return display.Labels(j.Labels) }},
-	{Head: "COMMENT", Level: display.OnOrder, Cell: func(j *entry) any { return j.Comment }},
-	{Head: "OUTCOME", If: func(j *entry) bool { return j.Outcome != "" && j.Members == nil }, Cell: outcomeCell},
-	{Head: "EXIT", If: func(j *entry) bool { return j.ExitStatus != "" && j.Members == nil }, Cell: func(j *entry) any { return j.ExitStatus }},
-	{Head: "WHY", Cell: func(j *entry) any { return display.Why(j) }},
+	{Head: ">ID", Of: "id", Cell: func(j *entry) any { return j.ID }},
+	{Head: "NAME", Of: "name", Cell: func(j *entry) any { return j.Name }},
+	{Head: "OWNER", Of: "owner", Cell: func(j *entry) any { return j.Owner }},
+	{Head: "PROJECT", Of: "project", Level: display.Wide, Cell: func(j *entry) any { return j.Project }},
+	{Head: "QUEUE", Of: "queue", Level: display.Wide, Cell: func(j *entry) any { return j.Queue }},
+	{Head: "POOL", Of: "pool", Level: display.OnOrder, Cell: func(j *entry) any { return j.Pool }},
+	{Head: "STATE", Of: "state", Cell: func(j *entry) any { return j.State }},
+	{Head: ">VMS", Of: "vm_count", Cell: func(j *entry) any { return j.VMCount }},
+	{Head: ">CPU", Of: "cpu_milli", Cell: func(j *entry) any { return cluster.MilliCPU(j.CPUMilli) }},
+	{Head: ">MEMORY", Of: "memory_mib", Cell: func(j *entry) any { return cluster.MiB(j.MemoryMiB) }},
+	{Head: ">RAN", Of: "ran_seconds", Cell: ranCell},
+	{Head: ">WALLTIME", Of: "walltime_seconds", Level: display.Roomy, Cell: func(j *entry) any { return display.Some(display.Clock(j.WalltimeSeconds)) }},
+	{Head: ">PRIORITY", Of: "priority", Level: display.Roomy, Cell: func(j *entry) any { return j.Priority }},
+	{Head: ">POINTS", Of: "rank", Level: display.OnOrder, Cell: pointsCell},
+	{Head: "PARTS", Of: "rank", Level: display.OnOrder, Cell: partsCell},
+	{Head: ">PLACE", Of: "queue_place", Level: display.OnOrder, Cell: func(j *entry) any { return display.Some(j.QueuePlace) }},
+	{Head: ">POWER", Of: "power_watts", Level: display.OnOrder, Cell: func(j *entry) any { return energy.Watts(j.PowerWatts) }},
+	{Head: "SUBMITTED", Of: "submitted", Level: display.Wide, Cell: func(j *entry) any { return j.Submitted }},
+	{Head: "STARTED", Of: "started", Level: display.Wide, Cell: func(j *entry) any { return j.Started }},
+	{Head: "ENDED", Of: "ended", Level: display.Wide, Cell: func(j *entry) any { return j.Ended }},
+	{Head: "SINCE", Of: "since", Level: display.OnOrder, Cell: func(j *entry) any { return j.Since }},
+	{Head: "STARTS_BY", Of: "estimated_start", Level: display.OnOrder, Cell: func(j *entry) any { return j.EstimatedStart }},
+	{Head: ">ARRAY", Of: "array", Level: display.OnOrder, Cell: func(j *entry) any { return display.Some(int(j.Array)) }},
+	{Head: ">INDEX", Of: "index", Level: display.OnOrder, Cell: func(j *entry) any { return display.Some(j.Index) }},
+	{Head: "PARAMETER", Of: "parameter", Level: display.OnOrder, Cell: func(j *entry) any { return j.Parameter }},
+	{Head: "LABELS", Of: "labels", Level: display.OnOrder, Cell: func(j *entry) any { return display.Labels(j.Labels) }},
+	{Head: "COMMENT", Of: "comment", Level: display.OnOrder, Cell: func(j *entry) any { return j.Comment }},
+	{Head: "OUTCOME", Of: "outcome", If: func(j *entry) bool { return j.Outcome != "" && j.Members == nil }, Cell: outcomeCell},
+	{Head: "EXIT", Of: "exit_status", If: func(j *entry) bool { return j.ExitStatus != "" && j.Members == nil }, Cell: func(j *entry) any { return j.ExitStatus }},
+	{Head: "WHY", Of: "reason,held", Cell: func(j *entry) any { return display.Why(j) }},
 }
 
 // estimateColumns are those of `vjob list --estimate`, rankColumns those of --priority.
@@ -81,6 +81,9 @@ func partsCell(j *entry) any {
 	}
 	return parts(j.Rank)
 }
+
+// folding are the fields that say of each entry whether it is an array, and what makes it one line.
+const folding = "id,array,name,members"
 
 // Folded is the entry of an array as it is shown in one line.
 func Folded(j *entry) entry {

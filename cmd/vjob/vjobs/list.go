@@ -172,6 +172,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 // page prints the table of a query whose rows stay as the daemon has them: of each page only the texts are kept.
 func page(a *cli.App, cmd *cobra.Command, c *client.Client, q client.VJobQuery, l *cli.Listing[wire.VJob]) error {
 	table := l.Gather()
+	q.Fields = folding + "," + table.Fields()
 	for list, err := range c.VJobPages(cmd.Context(), q, cli.PageSize) {
 		if err != nil {
 			return err
