@@ -58,6 +58,11 @@ func (q *queryReader) fields() (list []field) {
 	return list
 }
 
+// inTerms reports whether some fields are made of the terms of a vjob, which the store reads apart.
+func inTerms(fields []field) bool {
+	return slices.ContainsFunc(fields, func(f field) bool { return f.name == "comment" || f.name == "labels" || f.name == "late" })
+}
+
 // partialList is a [wire.VJobList] with some fields of each vjob.
 type partialList struct {
 	VJobs []partialVJob `json:"vjobs"`

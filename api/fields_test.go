@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"vjob/api/wire"
 )
@@ -15,11 +16,11 @@ import (
 func TestFields(t *testing.T) {
 	b := newFixture(t)
 	for _, body := range []string{
-		`{"name":"first","comment":"<a>&b","labels":{"z":"1","a":"<2>"},` + one + `}`,
+		`{"name":"first","comment":"<a>&b","walltime_seconds":3600,"deadline":"%s","labels":{"z":"1","a":"<2>"},` + one + `}`,
 		`{"name":"sweep","parameters":["1","2"],` + one + `}`,
 		small,
 	} {
-		read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs", body), http.StatusCreated)
+		read[wire.VJob](t, b.as("alice", "POST", "/v1/vjobs", strings.Replace(body, "%s", epoch.Add(time.Minute).Format(time.RFC3339), 1)), http.StatusCreated)
 	}
 	type list struct {
 		VJobs []map[string]any
@@ -28,6 +29,11 @@ func TestFields(t *testing.T) {
 	}
 	for _, query := range []string{"live=true", "fold=true&limit=2"} {
 		whole := read[list](t, b.as("alice", "GET", "/v1/vjobs?"+query, ""), 200)
+		for _, name := range []string{"comment", "labels", "late"} {
+			if _, has := whole.VJobs[0][name]; !has {
+				t.Fatalf("%s: the first vjob has no %s: %v", query, name, whole.VJobs[0])
+			}
+		}
 		for f := range reflect.TypeFor[wire.VJob]().Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			want := list{Total: whole.Total, Next: whole.Next}

@@ -48,7 +48,7 @@ func vjobParams() []Param {
 
 // vjobFilter reads the query; a user's list is always that of the user.
 func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
-	f.Owner, f.Name, f.Terms = c.Query("owner"), c.Query("name"), true
+	f.Owner, f.Name = c.Query("owner"), c.Query("name")
 	for _, text := range c.QueryArray("state") {
 		state, err := cluster.ParseState(text)
 		if err != nil {

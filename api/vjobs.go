@@ -65,6 +65,7 @@ func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
 	if q.err != nil {
 		return q.err
 	}
+	filter.Terms = fields == nil || inTerms(fields)
 	limit := filter.Limit
 	filter.Limit++
 	rows, total, err := h.vjobs.VJobs(c.Request.Context(), filter)

@@ -30,6 +30,8 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 				return err
 			}
 			rows = make([]journal.Row, 0, min(total, cmp.Or(f.Limit, total)))
+		} else {
+			rows = make([]journal.Row, 0, f.Limit) // most pages are full
 		}
 		tail, args := page(&f, where, args)
 		if f.Terms {

@@ -159,7 +159,7 @@ func (c *connection) call(ctx context.Context, r request, out any) (status int, 
 		res.Body.Close()
 		return res.StatusCode, nil
 	}
-	return res.StatusCode, c.decode(answer{to: r, res: res}, out)
+	return res.StatusCode, c.decode(answer{to: r, res: res}, &bytes.Buffer{}, out)
 }
 
 // open is call for answers that the caller reads and closes.
@@ -219,6 +219,9 @@ func (c *connection) send(ctx context.Context, r request, body []byte) (*http.Re
 		}
 		if foreign, ok := errors.AsType[*untrusted](err); ok {
 			return nil, foreign
+		}
+		if of, ok := errors.AsType[*url.Error](err); ok {
+			err = of.Err // the address of the request says nothing to users
 		}
 		return nil, &unreachable{server: c.server, cause: err}
 	}

@@ -83,7 +83,7 @@ type VJob struct {
 	// EstimatedStart is the latest start of a waiting vjob by the present forecast: running
 	// vjobs use up their walltimes, and no vjob with a higher priority is submitted.
 	EstimatedStart *time.Time `json:"estimated_start,omitempty"`
-	// Late is a warning that it misses its deadline or may, with figures; always "" in lists.
+	// Late is a warning that it misses its deadline or may, with figures.
 	Late            string     `json:"late,omitempty"`
 	Priority        int        `json:"priority"`                   // as it was submitted
 	Rank            *Rank      `json:"rank,omitempty"`             // while it has not ended
