@@ -166,7 +166,7 @@ func (l *Listing[T]) Show(v any, rows []T) error {
 	return g.Print()
 }
 
-// Gathering is a table whose rows come page by page. It keeps their texts only.
+// Gathering is a table of rows that come page by page. It keeps their texts only.
 type Gathering[T any] struct {
 	l     *Listing[T]
 	shown []int  // indices of the columns that are shown, or are if a row has them

@@ -169,7 +169,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 	return nil
 }
 
-// page prints the table of a query whose rows stay as the daemon has them: of each page only the texts are kept.
+// page prints the table of a query, with the rows in the order of the daemon: of each page only the texts are kept.
 func page(a *cli.App, cmd *cobra.Command, c *client.Client, q client.VJobQuery, l *cli.Listing[wire.VJob]) error {
 	table := l.Gather()
 	q.Fields = folding + "," + table.Fields()

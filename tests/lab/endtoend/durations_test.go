@@ -16,8 +16,8 @@ const learningSwitches = 20
 
 // After some switches of real VMs the estimates of the daemon are right: half of the switches that
 // follow take what was estimated, within a fifth. Where other work makes the machine faster or
-// slower meanwhile nobody can promise that: then they are as good as a forecast in hindsight, the
-// median of all switches of the same kind before.
+// slower meanwhile, they are as good as a forecast in hindsight: the median of all switches of the
+// same kind before.
 func TestEstimatesBecomeRight(t *testing.T) {
 	b := setUp(t, lab.Options{Locks: true, ImageDiskMiB: 512})
 	b.run("a gang is suspended and resumed", func(b systemTest) {
