@@ -13,6 +13,12 @@ func measureChurn(ctx context.Context, r *run) error {
 		return err
 	}
 	defer d.stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events, err := d.follow(ctx)
+	if err != nil {
+		return err
+	}
 	const parts = 5
 	var costs []point
 	var memory []string
@@ -24,7 +30,7 @@ func measureChurn(ctx context.Context, r *run) error {
 			if err != nil {
 				return err
 			}
-			return d.reaches(ctx, id, "terminated")
+			return events.reaches(ctx, id, "terminated")
 		})
 		if err != nil {
 			return err

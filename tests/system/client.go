@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"time"
 )
 
 // client speaks to a daemon as any program would: HTTP and JSON over its socket.
@@ -99,40 +98,10 @@ func (c *client) submit(ctx context.Context, s submission) (id int64, err error)
 	return answer.ID, err
 }
 
-// state returns the state of a vjob.
-func (c *client) state(ctx context.Context, id int64) (string, error) {
-	var answer struct {
-		State string `json:"state"`
-	}
-	_, err := c.call(ctx, "GET", fmt.Sprintf("/v1/vjobs/%d", id), nil, &answer)
-	return answer.State, err
-}
-
 // remove ends a vjob.
 func (c *client) remove(ctx context.Context, id int64) error {
 	_, err := c.call(ctx, "DELETE", fmt.Sprintf("/v1/vjobs/%d", id), nil, nil)
 	return err
-}
-
-// reaches waits until a vjob is in a state. It asks every 5 ms at first and then less and less, so that the questions cost
-// the daemon little beside what is measured.
-func (c *client) reaches(ctx context.Context, id int64, want string) error {
-	const patience = 100 * time.Second
-	last, began := "", time.Now()
-	for time.Since(began) < patience {
-		state, err := c.state(ctx, id)
-		if err != nil {
-			return err
-		}
-		if state == want {
-			return nil
-		}
-		last = state
-		if err := sleep(ctx, max(5*time.Millisecond, min(time.Since(began)/4, 100*time.Millisecond))); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("vjob %d is %s, not %s, after %s", id, last, want, patience)
 }
 
 // page is one page of a list.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +15,15 @@ import (
 // stream is an open stream of events. It ends with its context.
 type stream struct {
 	arrivals chan time.Time // of events; an arrival is dropped if nothing takes it
+	mu       sync.Mutex
+	reached  map[reached]bool
+	changed  chan struct{} // closed when one is added to reached
+}
+
+// reached is a state in which a vjob was since the stream was opened.
+type reached struct {
+	VJob  int64  `json:"vjob"`
+	State string `json:"state"`
 }
 
 // follow opens a stream of the events from now on.
@@ -31,19 +41,55 @@ func (c *client) follow(ctx context.Context) (*stream, error) {
 		res.Body.Close()
 		return nil, fmt.Errorf("a stream of events: status %d", res.StatusCode)
 	}
-	s := &stream{arrivals: make(chan time.Time, 1)}
+	s := &stream{arrivals: make(chan time.Time, 1), reached: map[reached]bool{}, changed: make(chan struct{})}
 	go func() {
 		defer res.Body.Close()
 		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "data:") {
-				select {
-				case s.arrivals <- time.Now():
-				default:
-				}
+			if data, ok := strings.CutPrefix(lines.Text(), "data:"); ok {
+				s.note(data)
 			}
 		}
 	}()
 	return s, nil
+}
+
+// note notes an event.
+func (s *stream) note(data string) {
+	select {
+	case s.arrivals <- time.Now():
+	default:
+	}
+	var event reached
+	if err := json.Unmarshal([]byte(data), &event); err != nil || event.State == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reached[event] = true
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// reaches waits until a vjob that was submitted since has been in a state.
+func (s *stream) reaches(ctx context.Context, id int64, state string) error {
+	const patience = 100 * time.Second
+	tired := time.After(patience)
+	for {
+		s.mu.Lock()
+		has, changed := s.reached[reached{id, state}], s.changed
+		delete(s.reached, reached{id, state})
+		s.mu.Unlock()
+		if has {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tired:
+			return fmt.Errorf("vjob %d is not %s after %s", id, state, patience)
+		}
+	}
 }
 
 // next waits for the next arrival.

@@ -80,19 +80,25 @@ func (r *run) cycles(ctx context.Context, d *daemon, nodes int, idle float64) (t
 // cycle starts and deletes vjobs of 9 VMs one after the other, and returns the CPU of one beside that of an idle daemon.
 func (*run) cycle(ctx context.Context, d *daemon, idle float64) (time.Duration, error) {
 	const count = 5
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events, err := d.follow(ctx)
+	if err != nil {
+		return 0, err
+	}
 	before, began := d.cpu(), time.Now()
 	for range count {
 		id, err := d.submit(ctx, gang(9))
 		if err != nil {
 			return 0, err
 		}
-		if err := d.reaches(ctx, id, "running"); err != nil {
+		if err := events.reaches(ctx, id, "running"); err != nil {
 			return 0, err
 		}
 		if err := d.remove(ctx, id); err != nil {
 			return 0, err
 		}
-		if err := d.reaches(ctx, id, "terminated"); err != nil {
+		if err := events.reaches(ctx, id, "terminated"); err != nil {
 			return 0, err
 		}
 	}
