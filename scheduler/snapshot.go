@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 )
 
 // answering returns the nodes that answer.
@@ -52,14 +53,13 @@ func (c *Core) snapshotWith(nodes []NodeStatus) *Snapshot {
 
 // nodesStatus returns the status of all nodes, and costs as much.
 func (c *Core) nodesStatus() []NodeStatus {
-	actions, reports := c.exec.Actions(), c.exec.Nodes()
-	list := make([]NodeStatus, len(reports))
-	for i := range reports {
-		n := &reports[i]
+	actions, list := c.exec.Actions(), make([]NodeStatus, len(c.exec.Names()))
+	c.exec.EachNode(func(i int, n *execute.NodeReport) {
+		stays := c.last.undrained[n.ID]
 		list[i] = NodeStatus{
-			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, c.last.undrained[n.ID]), Warnings: n.Warnings, Software: n.Software,
-			Platforms: n.Platforms, Power: c.Power.cap.Node(n), Maintenance: c.Nodes.maintenance(c.now, n, actions, c.last.undrained[n.ID]), Switch: c.Power.controller.Switch(n.ID),
+			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, stays), Warnings: n.Warnings, Software: n.Software,
+			Platforms: n.Platforms, Power: c.Power.cap.Node(n), Maintenance: c.Nodes.maintenance(c.now, n, actions, stays), Switch: c.Power.controller.Switch(n.ID),
 		}
-	}
+	})
 	return list
 }

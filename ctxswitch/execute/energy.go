@@ -14,6 +14,8 @@ type powerDraw struct {
 	shares []powerShare // of the VMs that are there, by package energy's [energy.Power.Share]
 	since  time.Time
 	joules float64 // drawn, and not yet written
+
+	written int64 // joules that were
 }
 
 type powerShare struct {
@@ -28,14 +30,13 @@ type energyMeter struct {
 	gangs *gangs
 	nodes *nodes
 
-	drawn   map[cluster.NodeID]int64 // joules, as written
-	charged time.Time                // when they were written last
-	hours   hours                    // drawn, and not yet written
+	charged time.Time // when joules were written last
+	hours   hours     // drawn, and not yet written
 }
 
 func newEnergyMeter(b *batch, hooks *Hooks, live *gangs, seen *nodes) *energyMeter {
 	return &energyMeter{
-		batch: b, hooks: hooks, gangs: live, nodes: seen, drawn: map[cluster.NodeID]int64{}, charged: b.now, hours: newHours(),
+		batch: b, hooks: hooks, gangs: live, nodes: seen, charged: b.now, hours: newHours(),
 	}
 }
 
@@ -106,7 +107,7 @@ func (em *energyMeter) chargeAll(write bool) {
 		em.charge(n)
 		if whole := int64(n.power.joules); whole > 0 {
 			n.power.joules -= float64(whole)
-			em.drawn[id] += whole
+			n.power.written += whole
 			em.out.Step.Drawn = append(em.out.Step.Drawn, journal.NodeEnergy{Node: id, Joules: whole})
 		}
 	}

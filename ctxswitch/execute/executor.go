@@ -69,7 +69,7 @@ type Executor struct {
 func New(settings Settings, loaded journal.Loaded, now time.Time) *Executor {
 	e := assemble(&settings, &loaded, now)
 	for _, d := range loaded.Drawn {
-		e.meters.energy.drawn[d.Node] = d.Joules
+		e.nodes.drawn[d.Node] = d.Joules
 	}
 	for _, n := range loaded.Nodes {
 		e.SetNode(now, n)

@@ -25,6 +25,7 @@ type nodes struct {
 	silent  map[cluster.NodeID]*node // those that do not answer
 	untried int                      // how many have not been looked at since the start
 	offers  uint64                   // counts changes of what nodes offer to VMs
+	drawn   map[cluster.NodeID]int64 // joules that were written before the start
 	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
 	// member there, or had a call there. It may hold vjobs that have left the node, and until the next look vjobs
 	// that have ended.
@@ -36,7 +37,7 @@ type nodes struct {
 func newNodes(b *batch, settings *Settings, live *gangs) *nodes {
 	return &nodes{
 		batch: b, settings: settings, gangs: live,
-		byID: map[cluster.NodeID]*node{}, silent: map[cluster.NodeID]*node{},
+		byID: map[cluster.NodeID]*node{}, silent: map[cluster.NodeID]*node{}, drawn: map[cluster.NodeID]int64{},
 		jobsOn: map[cluster.NodeID]map[cluster.VJobID]bool{}, seenOn: map[cluster.VMID][]cluster.NodeID{},
 	}
 }
@@ -46,6 +47,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 	known, ok := ns.byID[n.ID]
 	if !ok {
 		known = newNode(ns.now)
+		known.power.written = ns.drawn[n.ID]
 		ns.byID[n.ID] = known
 		at, _ := slices.BinarySearch(ns.names, n.ID)
 		ns.names, ns.sorted = slices.Insert(ns.names, at, n.ID), slices.Insert(ns.sorted, at, known)

@@ -172,6 +172,15 @@ func (e *Executor) Nodes() []NodeReport {
 	return list
 }
 
+// EachNode calls visit with a report of every node, in order. The next one overwrites it.
+func (e *Executor) EachNode(visit func(i int, r *NodeReport)) {
+	var r NodeReport
+	for i, n := range e.nodes.sorted {
+		e.reportNode(n, &r)
+		visit(i, &r)
+	}
+}
+
 // Capacity returns the capacity of all nodes in any state: draining a node changes no share.
 func (e *Executor) Capacity() cluster.Resources { return e.nodes.total }
 
@@ -205,7 +214,7 @@ func (e *Executor) reportNode(n *node, r *NodeReport) {
 	*r = NodeReport{
 		Node: n.Node, Silent: n.silent() && !n.answered, Since: n.seenSince, Problem: n.problem, Warnings: n.warnings, Software: n.software,
 		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms, Locked: n.locked,
-		On: n.on(), Watts: n.power.watts, Joules: e.meters.energy.drawn[n.ID],
+		On: n.on(), Watts: n.power.watts, Joules: n.power.written,
 		Platforms: n.platforms, PlatformClass: n.class,
 	}
 }

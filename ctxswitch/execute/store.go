@@ -25,6 +25,9 @@ type store struct {
 	lookBegan uint64 // logical time of the look under way
 	lookAgain bool   // something happened since it began
 	problem   string // why it cannot be read, as of the last look
+
+	free   hypervisor.Spaces // by node, as long as nothing is promised; nil until it is asked for
+	margin cluster.MiB       // that is left of it
 }
 
 // update takes in a look, and wakes the gangs with images that it shows.
@@ -40,7 +43,7 @@ func (st *store) update(shown hypervisor.Store, err error) {
 			st.changed(p)
 		}
 	}
-	st.shown, st.asOf = shown, st.lookBegan
+	st.shown, st.asOf, st.free = shown, st.lookBegan, nil
 	for _, image := range shown.Images {
 		st.dirty[image.ID.VM.VJob] = true
 	}
@@ -75,15 +78,22 @@ func (st *store) unseen(p *gangState) string {
 	return "the image store has not been seen since the start"
 }
 
-// spaces is the room beside what all gangs but one that are being saved still need.
+// spaces is the room beside what all gangs but one that are being saved still need. The map is shared and never changes.
 func (st *store) spaces(but *gangState) hypervisor.Spaces {
 	if !st.seen {
 		return nil
 	}
-	spaces, promised := hypervisor.Spaces{}, st.promised(but)
+	promised, margin := st.promised(but), st.settings.Limits.Margin
+	if len(promised) == 0 && st.free != nil && st.margin == margin {
+		return st.free
+	}
+	spaces := make(hypervisor.Spaces, len(st.shown.Free))
 	for id, room := range st.shown.Free {
-		room.Free = max(0, room.Free-promised[room.Pool]-st.settings.Limits.Margin)
+		room.Free = max(0, room.Free-promised[room.Pool]-margin)
 		spaces[id] = room
+	}
+	if len(promised) == 0 {
+		st.free, st.margin = spaces, margin
 	}
 	return spaces
 }
