@@ -22,7 +22,7 @@ type nodes struct {
 	names   []cluster.NodeID         // in order
 	sorted  []*node                  // in the same order
 	total   cluster.Resources        // of all nodes in any state
-	silent  map[cluster.NodeID]*node // those that do not answer
+	silent  map[cluster.NodeID]*node // those that do not answer to looks; at the start of a large cluster they would be all
 	untried int                      // how many have not been looked at since the start
 	offers  uint64                   // counts changes of what nodes offer to VMs
 	drawn   map[cluster.NodeID]int64 // joules that were written before the start
@@ -126,7 +126,8 @@ func (ns *nodes) lookDue(n *node) bool {
 
 // updateSilent puts a node on the list of those that do not answer, or takes it off.
 func (ns *nodes) updateSilent(n *node) {
-	if _, was := ns.silent[n.ID]; was != n.silent() {
+	if n.offers == n.silent() {
+		n.offers = !n.offers
 		ns.offers++
 	}
 	for id := range ns.jobsOn[n.ID] {
@@ -136,9 +137,10 @@ func (ns *nodes) updateSilent(n *node) {
 			delete(ns.jobsOn[n.ID], id) // else each look would cost more than the one before
 		}
 	}
-	if n.silent() {
+	switch {
+	case n.silent() && n.tried:
 		ns.silent[n.ID] = n
-	} else {
+	case !n.silent():
 		delete(ns.silent, n.ID)
 		n.alarmed = false
 	}
