@@ -130,9 +130,13 @@ func (c *Cause) For(user string) *Cause {
 	return &d
 }
 
-// Why is the clause as a text of its own.
+// Why is the clause as a text of its own: "node n1 is drained", "suspended to make room for 3".
 func (c *Cause) Why(s State) string {
-	return strings.TrimPrefix(strings.TrimPrefix(c.Clause(s), ": "), " ")
+	clause := c.Clause(s)
+	if text, apart := strings.CutPrefix(clause, ": "); apart || clause == "" {
+		return text
+	}
+	return s.String() + clause
 }
 
 // Clause continues a sentence that says what state a vjob is in: " to make room for 3 high
@@ -190,7 +194,7 @@ func (c *Cause) clause() string {
 }
 
 // String is [Cause.Why] where the state does not matter.
-func (c *Cause) String() string { return c.Why(Suspended) }
+func (c *Cause) String() string { return strings.TrimLeft(c.Clause(Suspended), ": ") }
 
 func (c *Cause) text() string {
 	if c.Text == "" {

@@ -10,7 +10,7 @@ import (
 
 // Why is the reason, with what is marked beside the state.
 func Why(j *wire.VJob) string {
-	reason := Reason(j.Reason)
+	reason := strings.TrimPrefix(Reason(j.Reason), j.State+": ")
 	if j.Held && !strings.Contains(reason, "held") {
 		reason = "held; " + reason
 	}

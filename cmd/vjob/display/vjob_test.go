@@ -20,6 +20,8 @@ func TestWhy(t *testing.T) {
 		{"running", "runs", false, ""},
 		{"running", "runs: there is room", false, "there is room"},
 		{"suspended", "suspended 14:02 to make room for 3; waits: needs 2 CPU more", false, "suspended 14:02 to make room for 3; needs 2 CPU more"},
+		{"booting", "booting: there is room; boots", false, "there is room; boots"},
+		{"suspending", "suspending: suspended by ann", true, "held; suspended by ann"},
 		{"terminated", "its owner waits: no", false, "its owner waits: no"},
 	} {
 		if got := display.Why(&wire.VJob{State: c.state, Reason: c.reason, Held: c.held}); got != c.want {

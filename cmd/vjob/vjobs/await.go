@@ -168,7 +168,7 @@ func endError(j *wire.VJob) *cli.ExitError {
 // standsLine is how a vjob stands that is waited for.
 func standsLine(j *wire.VJob) string {
 	line := fmt.Sprintf("vjob %d %s", j.ID, display.StateClause(j.State))
-	if why := strings.TrimPrefix(display.Clean(display.Why(j)), j.State+": "); why != "" {
+	if why := display.Clean(display.Why(j)); why != "" {
 		line += ": " + why
 	}
 	if j.EstimatedStart != nil {

@@ -44,7 +44,7 @@ var columns = []display.Field[entry]{
 	{Head: "COMMENT", Of: "comment", Level: display.OnOrder, Cell: func(j *entry) any { return j.Comment }},
 	{Head: "OUTCOME", Of: "outcome", If: func(j *entry) bool { return j.Outcome != "" && j.Members == nil }, Cell: outcomeCell},
 	{Head: "EXIT", Of: "exit_status", If: func(j *entry) bool { return j.ExitStatus != "" && j.Members == nil }, Cell: func(j *entry) any { return j.ExitStatus }},
-	{Head: "WHY", Of: "reason,held", Cell: func(j *entry) any { return display.Why(j) }},
+	{Head: "WHY", Of: "reason,held,state", Cell: func(j *entry) any { return display.Why(j) }},
 }
 
 // estimateColumns are those of `vjob list --estimate`, rankColumns those of --priority.

@@ -16,7 +16,7 @@ import (
 func TestColumnsNameTheirFields(t *testing.T) {
 	at := time.Date(2026, 11, 28, 3, 0, 0, 0, time.UTC)
 	whole := wire.VJob{
-		ID: 4, Name: "sweep[2]", Owner: "ada", State: "waiting", Held: true, Reason: "waits", QueuePlace: 5, Labels: map[string]string{"a": "1"},
+		ID: 4, Name: "sweep[2]", Owner: "ada", State: "waiting", Held: true, Reason: "waiting: it was ended", QueuePlace: 5, Labels: map[string]string{"a": "1"},
 		Since: &at, EstimatedStart: &at, Submitted: at, Started: &at, Ended: &at, Priority: 6, Rank: &wire.Rank{Points: 7, Parts: []wire.RankPart{{Name: "age", Points: 7}}},
 		VMCount: 8, CPUMilli: 9000, MemoryMiB: 1024, WalltimeSeconds: 11, RanSeconds: 12, PowerWatts: 13, Queue: "batch", Project: "p", Pool: "physics",
 		Comment: "c", Outcome: "completed", ExitStatus: "3:0", Array: 3, Index: 2, Parameter: "x",
