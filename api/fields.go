@@ -48,7 +48,7 @@ func (q *queryReader) fields() (list []field) {
 	for name := range strings.SplitSeq(text, ",") {
 		i := slices.IndexFunc(vjobFields(), func(f field) bool { return f.name == name })
 		if i < 0 {
-			q.err = cluster.BadField(fieldsParam.Name, name, "fields of a vjob with commas between them, such as id,name,state")
+			q.err = cluster.BadField(fieldsParam.Name, name, "a field of a vjob; id,name,state asks for three of them")
 			return nil
 		}
 		if f := vjobFields()[i]; !slices.Contains(list, f) {
