@@ -234,7 +234,15 @@ func (g *guests) exit(m *machine) {
 		m.Memory.Exit = cluster.Exited(code)
 		g.consoles.write(m, fmt.Sprintf("%s%d\n", cluster.ExitMark, code))
 	}
-	g.consoles.print(m, "shutting down")
+	g.printEnd(m, "shutting down")
+}
+
+// printEnd prints a message of a guest that shuts down. Those of a guest that has told no exit status would stand in the output
+// of its work, and are left out.
+func (g *guests) printEnd(m *machine, text string) {
+	if !m.interprets() || m.Memory.Exit.Known() {
+		g.consoles.print(m, "%s", text)
+	}
 }
 
 // beginShutdown lets a guest stop, which takes time.

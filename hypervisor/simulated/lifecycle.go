@@ -18,7 +18,7 @@ func (x *executor) finishShutdown(op *operation) *failure {
 	case m.Memory.Stage != stopping:
 		m.accrue(x.clock.now)
 		x.guests.beginShutdown(m)
-		x.guests.consoles.print(m, "power button")
+		x.guests.printEnd(m, "power button")
 		x.guests.mark(m)
 	}
 	return nil

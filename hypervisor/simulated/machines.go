@@ -57,7 +57,7 @@ func (ms *machines) remove(m *machine) {
 func (ms *machines) endGuest(m *machine, cause hypervisor.Cause) {
 	n := ms.nodes.of(m)
 	ms.cancelJob(m, newFailure(hypervisor.ErrNoSuchVM, "%s on %s: domain is not running", m.VM, m.Node))
-	ms.guests.consoles.print(m, "%s", cause)
+	ms.guests.printEnd(m, cause.String())
 	n.recordEnding(m, cause, ms.clock.time())
 	ms.remove(m)
 	ms.observer.report(Change{Kind: Ended, VM: m.VM, Node: m.Node, Cause: cause, Exit: m.Memory.Exit}, &m.Memory)
