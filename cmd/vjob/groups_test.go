@@ -41,6 +41,8 @@ func TestHints(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.fails(cli.ExitInput, "--cpu: ", "submit", "--cpus", "many", "--memory", "1GiB", "--hold")
+	s.fails(cli.ExitInput, `"--vms" flag`, "submit", "--count", "many")
+	s.fails(cli.ExitInput, "--user: given beside vjobs", "list", "--owner", "ada", "7")
 	if out := s.ok("--help"); strings.Index(out, "Run work:") > strings.Index(out, "Administer:") || !strings.Contains(out, "  submit ") {
 		t.Errorf("help:\n%s", out)
 	}

@@ -22,6 +22,7 @@ var filterFlags = []string{"state", "label", "user", "name", "project", "queue",
 
 // Register adds the flags; their help begins with a word such as "only".
 func (f *Filter) Register(flags *pflag.FlagSet, only string) {
+	flags.SetNormalizeFunc(synonyms)
 	WordsVar(flags, &f.states, "state", nil, only+" those in these `STATES`: waiting,running,…; live and ended are several")
 	flags.StringArrayVar(&f.labels, "label", nil, only+" those with this `NAME=VALUE`, or NAME with any value; may be repeated: all must hold")
 	flags.StringVarP(&f.owner, "user", "u", "", only+" those of this `OWNER` (administrators)")
@@ -30,6 +31,14 @@ func (f *Filter) Register(flags *pflag.FlagSet, only string) {
 	flags.StringVarP(&f.queue, "queue", "q", "", only+" those of this `QUEUE`")
 	flags.StringVar(&f.node, "node", "", only+" those with a VM on this `NODE` or on its way there; ended ones that were there")
 	flags.StringVar(&f.search, "match", "", only+" those with this `TEXT` in their name, parameter or comment; case is ignored")
+}
+
+// synonyms are other names of the flags: the column of --user is OWNER.
+func synonyms(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "owner" {
+		name = "user"
+	}
+	return pflag.NormalizedName(name)
 }
 
 // Given returns the flag that was given, or "".

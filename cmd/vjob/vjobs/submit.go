@@ -121,6 +121,8 @@ far as they have a counterpart; such a script runs in the first VM, and its end 
 // synonyms are other names of flags, as users of other systems type them.
 func synonyms(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
+	case "count":
+		name = "vms"
 	case "cpus":
 		name = "cpu"
 	case "memory":
