@@ -20,7 +20,7 @@ import (
 // fieldsParam is the parameter of [queryReader.fields].
 var fieldsParam = Param{
 	Name: "fields", Kind: "string",
-	Meaning: "only these fields of each vjob, with commas between them, such as id,name,state; the others are absent, though the schema require them",
+	Meaning: "only these fields of each vjob, with commas between them, such as id,name,state; the others are absent, though the schema requires them",
 }
 
 // field is a field of [wire.VJob] in JSON.
