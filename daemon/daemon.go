@@ -227,8 +227,10 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	// Until the loop has loaded the nodes connections wait in the queues of the listeners, so that no request is checked
 	// against an empty cluster.
 	d.await(serving, func(s *scheduler.Snapshot) bool { return len(s.Nodes) > 0 })
+	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
+		slog.Int("nodes", len(d.settings.ClusterNodes())))
 	var beside sync.WaitGroup
-	beside.Go(func() { d.reloadOnSignals(serving) })
+	beside.Go(func() { d.reloadOnSignals(serving) }) // from here on the settings may be replaced
 	beside.Go(func() {
 		if d.await(serving, func(s *scheduler.Snapshot) bool { return s.Ready }) && d.Started != nil {
 			d.Started()
@@ -236,8 +238,6 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	})
 	beside.Go(func() { giveBackMemory(serving) })
 	defer beside.Wait()
-	d.log.Info("vjobd is up", slog.String("socket", d.settings.Listen.Socket), slog.String("driver", d.settings.Driver),
-		slog.Int("nodes", len(d.settings.ClusterNodes())))
 	listeners := d.listeners
 	d.listeners = nil // the server closes them
 	err := d.server.Serve(serving, listeners...)

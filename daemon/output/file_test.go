@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,21 +25,21 @@ type world struct {
 	job      *cluster.VJob
 	consoles map[string]*bytes.Buffer // by VM, with .errors
 	ended    bool
-	closed   bool
+	closed   atomic.Bool
 	files    map[string][]byte
 	fault    error // of all operations on files
 	crash    func(piece []byte) []byte
 }
 
 func (w *world) OpenOutputs(context.Context) ([]journal.OpenOutput, error) {
-	if w.closed {
+	if w.closed.Load() {
 		return nil, nil
 	}
 	return []journal.OpenOutput{{VJob: w.job.ID, Owner: "ann", Ended: w.ended}}, nil
 }
 
 func (w *world) CloseOutput(context.Context, cluster.VJobID) error {
-	w.closed = true
+	w.closed.Store(true)
 	return nil
 }
 
@@ -160,8 +161,8 @@ func TestStreams(t *testing.T) {
 		for name, text := range w.files {
 			got[name] = string(text)
 		}
-		if fmt.Sprint(got) != fmt.Sprint(c.want) || !w.closed || len(problems) > 0 {
-			t.Errorf("%s: %q, want %q; closed %t, problems %v", c.name, got, c.want, w.closed, problems)
+		if fmt.Sprint(got) != fmt.Sprint(c.want) || !w.closed.Load() || len(problems) > 0 {
+			t.Errorf("%s: %q, want %q; closed %t, problems %v", c.name, got, c.want, w.closed.Load(), problems)
 		}
 	}
 }
@@ -218,8 +219,8 @@ func TestCrashes(t *testing.T) {
 				t.Fatalf("seed %d, %d VMs, %d crashes: VM %d has %.200q, want %.200q; problems %v", seed, vms, crashes, rank, got[rank], want[rank], problems)
 			}
 		}
-		if !w.closed || len(problems) > 0 {
-			t.Fatalf("seed %d: closed %t, problems %v", seed, w.closed, problems)
+		if !w.closed.Load() || len(problems) > 0 {
+			t.Fatalf("seed %d: closed %t, problems %v", seed, w.closed.Load(), problems)
 		}
 	}
 }
@@ -255,13 +256,13 @@ func TestFaultsAreTold(t *testing.T) {
 		w.ended = true
 		c.spoil(w)
 		problems := w.copyFor(t, c.limit, 10*time.Second)
-		if problems["7.out"] != c.want || w.closed != (c.mend == nil) {
-			t.Errorf("%s: %q, want %q; closed %t", name, problems, c.want, w.closed)
+		if problems["7.out"] != c.want || w.closed.Load() != (c.mend == nil) {
+			t.Errorf("%s: %q, want %q; closed %t", name, problems, c.want, w.closed.Load())
 		}
 		if c.mend != nil {
 			c.mend(w)
-			if problems := w.copyFor(t, c.limit, time.Minute); len(problems) > 0 || !w.closed {
-				t.Errorf("%s, mended: %q, closed %t", name, problems, w.closed)
+			if problems := w.copyFor(t, c.limit, time.Minute); len(problems) > 0 || !w.closed.Load() {
+				t.Errorf("%s, mended: %q, closed %t", name, problems, w.closed.Load())
 			}
 		}
 		if got := string(w.files["7.out"]); got != c.text {
