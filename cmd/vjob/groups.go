@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -26,11 +27,12 @@ var synonyms = map[string][]string{
 	"submit": {"run"}, "list": {"ps"}, "show": {"info", "status"}, "delete": {"cancel", "kill", "rm"}, "watch": {"top"}, "console": {"attach"},
 }
 
-// Commands stand in the order of their groups. The switch is one for all trees of commands, which tests make side by side.
-func init() { cobra.EnableCommandSorting = false }
+// unsorted keeps commands in the order of their groups. The switch is one for all trees, which tests make side by side.
+var unsorted = sync.OnceFunc(func() { cobra.EnableCommandSorting = false })
 
 // arrange puts the commands into their groups, in order, and gives them their synonyms.
 func arrange(root *cobra.Command) {
+	unsorted()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	byName := map[string]*cobra.Command{}
