@@ -10,12 +10,11 @@ import (
 
 // powerDraw is the power of a node since its last look, and the shares of its VMs.
 type powerDraw struct {
-	watts  energy.Watts
-	shares []powerShare // of the VMs that are there, by package energy's [energy.Power.Share]
-	since  time.Time
-	joules float64 // drawn, and not yet written
-
-	written int64 // joules that were
+	watts   energy.Watts
+	shares  []powerShare // of the VMs that are there, by package energy's [energy.Power.Share]
+	since   time.Time
+	joules  float64 // drawn, and not yet written
+	written int64   // joules that were
 }
 
 type powerShare struct {

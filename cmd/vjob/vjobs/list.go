@@ -133,7 +133,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 			return err
 		}
 	}
-	if l.Cells() && !a.Structured() && !l.Sorted() && !f.ranked && !f.estimate && len(words) == 0 {
+	if !a.Structured() && !l.Sorted() && !f.ranked && !f.estimate && len(words) == 0 {
 		return page(a, cmd, c, q, l)
 	}
 	if l.Sorted() || f.ranked {
