@@ -250,8 +250,8 @@ func TestPreemptionNamesVJobs(t *testing.T) {
 		}
 		verdicts := queue.FirstFit{}.Select(m)
 		last := verdicts[len(verdicts)-1]
-		if last.Target != queue.Suspend || last.Cause.Why(cluster.Suspended) != c.want {
-			t.Errorf("%v: %s, %q, want %q", c.jobs, last.Target, last.Cause.Why(cluster.Suspended), c.want)
+		if last.Target != queue.Suspend || last.Cause.String() != c.want {
+			t.Errorf("%v: %s, %q, want %q", c.jobs, last.Target, last.Cause.String(), c.want)
 		}
 	}
 }
