@@ -51,15 +51,19 @@ func TestEstimatesBecomeRight(t *testing.T) {
 	b.d.stop()
 }
 
-// forecast is the median of what the plans of one cost took: suspends and resumes differ in it.
+// forecast is the median of what the plans of one cost took, or else of what all took: suspends and resumes differ in their costs.
 func forecast(plans []wire.Plan, cost int64) float64 {
-	var took []float64
+	var same, all []float64
 	for _, p := range plans {
+		all = append(all, p.TookSeconds)
 		if p.CostMiB == cost {
-			took = append(took, p.TookSeconds)
+			same = append(same, p.TookSeconds)
 		}
 	}
-	return median(took)
+	if len(same) == 0 { // an image has come to lie on another node
+		return median(all)
+	}
+	return median(same)
 }
 
 // median returns the upper median of at least one value.
