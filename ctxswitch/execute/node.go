@@ -38,7 +38,7 @@ type looks struct {
 	problem   string
 	lookEnded time.Time // of the last look
 	alarmed   bool      // that it does not answer
-	offers    bool      // it counts with what it offers: it is not silent
+	offered   bool      // it was not silent at the last change of what nodes offer
 
 	looking   bool
 	lookBegan uint64             // logical time of the look under way

@@ -126,8 +126,8 @@ func (ns *nodes) lookDue(n *node) bool {
 
 // updateSilent puts a node on the list of those that do not answer, or takes it off.
 func (ns *nodes) updateSilent(n *node) {
-	if n.offers == n.silent() {
-		n.offers = !n.offers
+	if n.offered == n.silent() {
+		n.offered = !n.offered
 		ns.offers++
 	}
 	for id := range ns.jobsOn[n.ID] {
