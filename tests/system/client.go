@@ -1,60 +1,168 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
+	"net/http/httputil"
+	"strconv"
+	"sync"
+	"time"
 )
 
-// client speaks to a daemon as any program would: HTTP and JSON over its socket.
+// client speaks to a daemon as any program would: HTTP/1.1 and JSON over its socket, on connections that stay open. It does
+// by hand what it needs of HTTP, since on a small machine the processor that it uses is taken from the daemon.
 type client struct {
-	http *http.Client
+	socket string
+	mu     sync.Mutex
+	idle   []*connection
 }
 
-func newClient(socket string) *client {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", socket)
+// connection is one connection to a daemon, and the request that is being written to it.
+type connection struct {
+	net.Conn
+	from    *bufio.Reader
+	request []byte
+	used    time.Time
+	until   time.Time // its deadline
+}
+
+const (
+	// longest is how long a request may take, within a factor of two.
+	longest = 10 * time.Minute
+	// keptFor is how long an idle connection is used again; the daemon closes it later.
+	keptFor = 30 * time.Second
+)
+
+func newClient(socket string) *client { return &client{socket: socket} }
+
+// take returns an idle connection, or a new one.
+func (c *client) take(ctx context.Context) (*connection, error) {
+	c.mu.Lock()
+	for n := len(c.idle); n > 0; n = len(c.idle) {
+		last := c.idle[n-1]
+		c.idle = c.idle[:n-1]
+		if time.Since(last.used) < keptFor {
+			c.mu.Unlock()
+			return last, nil
+		}
+		_ = last.Close()
 	}
-	return &client{&http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 10_000}}}
+	c.mu.Unlock()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", c.socket)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{Conn: conn, from: bufio.NewReader(conn)}, nil
 }
 
-func (c *client) closeIdle() { c.http.CloseIdleConnections() }
+// put keeps a connection for another request.
+func (c *client) put(conn *connection) {
+	conn.used = time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle = append(c.idle, conn)
+}
 
-// call makes a request and reads its answer, into out unless that is nil. It returns the size of the answer in bytes.
+func (c *client) closeIdle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.idle {
+		_ = conn.Close()
+	}
+	c.idle = nil
+}
+
+// answer is the answer to a request, up to its body.
+type answer struct {
+	status int
+	body   io.Reader
+}
+
+// ask writes a request and reads the answer up to its body.
+func (c *connection) ask(method, path, accept string, body []byte) (answer, error) {
+	if now := time.Now(); c.until.Sub(now) < longest/2 { // not for each request: it may wake a thread
+		c.until = now.Add(longest)
+		if err := c.SetDeadline(c.until); err != nil {
+			return answer{}, err
+		}
+	}
+	c.request = fmt.Appendf(c.request[:0], "%s %s HTTP/1.1\r\nHost: vjobd\r\nAccept: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", method, path, accept, len(body), body)
+	if _, err := c.Write(c.request); err != nil {
+		return answer{}, err
+	}
+	return c.head()
+}
+
+// head reads the answer up to its body.
+func (c *connection) head() (a answer, err error) {
+	line, err := c.from.ReadSlice('\n')
+	if err != nil {
+		return a, err
+	}
+	if _, rest, ok := bytes.Cut(line, []byte(" ")); ok && len(rest) > 3 {
+		a.status, _ = strconv.Atoi(string(rest[:3]))
+	}
+	a.body = bytes.NewReader(nil)
+	for {
+		line, err := c.from.ReadSlice('\n')
+		if err != nil {
+			return a, err
+		}
+		name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(": "))
+		switch string(name) {
+		case "":
+			return a, nil
+		case "Content-Length":
+			n, err := strconv.ParseInt(string(value), 10, 64)
+			if err != nil {
+				return a, err
+			}
+			a.body = io.LimitReader(c.from, n)
+		case "Transfer-Encoding":
+			a.body = httputil.NewChunkedReader(c.from)
+		}
+	}
+}
+
+// call makes a request and reads its answer, into out unless that is nil. It returns the size of the answer in bytes. A body
+// of the type json.RawMessage is sent as it is.
 func (c *client) call(ctx context.Context, method, path string, body, out any) (size int, err error) {
-	var text []byte
-	if body != nil {
+	text, raw := body.(json.RawMessage)
+	if body != nil && !raw {
 		if text, err = json.Marshal(body); err != nil {
 			return 0, err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://vjobd"+path, bytes.NewReader(text))
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	conn, err := c.take(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	a, err := conn.ask(method, path, "application/json", text)
+	var read []byte
+	if err == nil {
+		read, err = io.ReadAll(a.body)
 	}
-	res, err := c.http.Do(req)
 	if err != nil {
+		_ = conn.Close()
 		return 0, err
 	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
+	c.put(conn)
 	switch {
-	case err != nil:
-		return 0, err
-	case res.StatusCode >= 300:
-		return 0, fmt.Errorf("%s %s: status %d: %.300s", method, path, res.StatusCode, answer)
+	case a.status < 200 || a.status >= 300:
+		return 0, fmt.Errorf("%s %s: status %d: %.300s", method, path, a.status, read)
 	case out != nil:
-		return len(answer), json.Unmarshal(answer, out)
+		return len(read), json.Unmarshal(read, out)
 	default:
-		return len(answer), nil
+		return len(read), nil
 	}
 }
 

@@ -28,23 +28,26 @@ type reached struct {
 
 // follow opens a stream of the events from now on.
 func (c *client) follow(ctx context.Context) (*stream, error) {
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://vjobd/v1/events?latest=true", http.NoBody)
+	conn, err := c.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "text/event-stream")
-	res, err := c.http.Do(req) //nolint:bodyclose // the reader of the stream closes it
+	a, err := conn.ask("GET", "/v1/events?latest=true", "text/event-stream", nil)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("a stream of events: status %d", a.status)
+	}
+	if err == nil {
+		err = conn.SetDeadline(time.Time{})
+	}
 	if err != nil {
+		_ = conn.Close()
 		return nil, err
 	}
-	if res.StatusCode != http.StatusOK {
-		res.Body.Close()
-		return nil, fmt.Errorf("a stream of events: status %d", res.StatusCode)
-	}
+	context.AfterFunc(ctx, func() { conn.Close() })
 	s := &stream{arrivals: make(chan time.Time, 1), reached: map[reached]bool{}, changed: make(chan struct{})}
 	go func() {
-		defer res.Body.Close()
-		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		defer conn.Close()
+		for lines := bufio.NewScanner(a.body); lines.Scan(); {
 			if data, ok := strings.CutPrefix(lines.Text(), "data:"); ok {
 				s.note(data)
 			}

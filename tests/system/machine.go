@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -67,4 +68,14 @@ func syncTime(folder string) time.Duration {
 		all = append(all, time.Since(began))
 	}
 	return all.quantile(0.5)
+}
+
+// ownCPU returns the CPU time that this process has used: what the client takes from the daemon on a machine with few
+// processors.
+func ownCPU() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,10 @@ func load(ctx context.Context, clients, requests int, one func(ctx context.Conte
 
 // measureSubmissions measures acknowledged submissions: synced to disk before they are answered.
 func measureSubmissions(ctx context.Context, r *run) error {
+	body, err := json.Marshal(gang(9))
+	if err != nil {
+		return err
+	}
 	for _, c := range []struct {
 		what, before string
 		cluster      cluster
@@ -53,19 +58,19 @@ func measureSubmissions(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		before := d.cpu()
+		before, ownBefore := d.cpu(), ownCPU()
 		each, took, err := load(ctx, c.clients, c.requests, func(ctx context.Context, _ int) error {
-			_, err := d.submit(ctx, gang(9))
+			_, err := d.call(ctx, "POST", "/v1/vjobs", json.RawMessage(body), nil)
 			return err
 		})
-		used := d.cpu() - before
+		used, own := d.cpu()-before, ownCPU()-ownBefore
 		d.stop()
 		if err != nil {
 			return err
 		}
-		rate := float64(c.requests) / took.Seconds()
+		rate, n := float64(c.requests)/took.Seconds(), time.Duration(c.requests)
 		r.add(figure{
-			What: c.what, Measured: fmt.Sprintf("%.0f/s, %s, CPU %s each", rate, each.text(), short(used/time.Duration(c.requests))),
+			What: c.what, Measured: fmt.Sprintf("%.0f/s, %s, CPU %s each, and %s of the client", rate, each.text(), short(used/n), short(own/n)),
 			Aim: fmt.Sprintf("%.0f/s", c.aim), Met: least(rate, c.aim), Before: c.before, Peers: "Slurm about 500/s, not synced",
 		})
 	}
