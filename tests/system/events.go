@@ -43,10 +43,10 @@ func (c *client) follow(ctx context.Context) (*stream, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { conn.Close() })
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	s := &stream{arrivals: make(chan time.Time, 1), reached: map[reached]bool{}, changed: make(chan struct{})}
 	go func() {
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		for lines := bufio.NewScanner(a.body); lines.Scan(); {
 			if data, ok := strings.CutPrefix(lines.Text(), "data:"); ok {
 				s.note(data)
