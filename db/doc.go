@@ -4,8 +4,8 @@
 //
 // What was acknowledged is on the disk. Every write returns after its transaction was
 // committed with synchronous=FULL; a step of the scheduler is written as a whole or not at
-// all. All writes go through one goroutine, which puts the writes that wait at the same moment
-// into one transaction (group commit).
+// all. Writes that wait at the same moment share one transaction (group commit), which one of their callers
+// carries out.
 //
 // [OpenMemory] is the same store in memory, for replays and simulations.
 //

@@ -51,6 +51,11 @@ func (d *DB) Pragma(ctx context.Context, query string) error {
 	return err
 }
 
+// Panic makes a write that panics.
+func (d *DB) Panic(ctx context.Context) error {
+	return d.writer.do(ctx, func(*tx) error { panic("in a write") })
+}
+
 // Hold keeps the writer busy until release is closed. It returns once the writer is busy.
 func (d *DB) Hold(release <-chan struct{}) (done <-chan error) {
 	begun, answer := make(chan struct{}), make(chan error, 1)

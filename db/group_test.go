@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,6 +170,58 @@ func TestCancelWhileWaiting(t *testing.T) {
 	}
 	if _, total, err := d.VJobs(t.Context(), journal.Filter{}); err != nil || total != 0 {
 		t.Errorf("%d vjobs, %v", total, err)
+	}
+}
+
+// TestCancelledCallersPassTheLeadOn ends callers at any moment, also when they have just been chosen to lead the next batch: the
+// others go on, and what was acknowledged is there.
+func TestCancelledCallersPassTheLeadOn(t *testing.T) {
+	const clients, each = 8, 60
+	d, seed := newDB(t), uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	var acknowledged atomic.Int64
+	var all sync.WaitGroup
+	for client := range clients {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(client)))
+			for range each {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.IntN(3_000_000)))
+				_, _, err := d.Submit(ctx, storetest.Submission("", 1))
+				cancel()
+				switch {
+				case err == nil:
+					acknowledged.Add(1)
+				case !errors.Is(err, context.DeadlineExceeded):
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("", 1)))
+	if _, total, err := d.VJobs(t.Context(), journal.Filter{}); err != nil || int64(total) <= acknowledged.Load() {
+		t.Errorf("%d are kept, %d and the last one were acknowledged, %v", total, acknowledged.Load(), err)
+	}
+	if err := d.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAPanicRollsBack has a write panic in its caller, which recovers, as a handler of HTTP does: nothing of it stays, and the next
+// write succeeds.
+func TestAPanicRollsBack(t *testing.T) {
+	d := newDB(t)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_ = d.Panic(t.Context())
+	}()
+	submitted(t)(d.Submit(t.Context(), storetest.Submission("", 1)))
+	if err := d.Check(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -63,7 +63,13 @@ func (d *DB) start(migrations fs.FS) error {
 	if err := create(d.path); err != nil {
 		return err
 	}
-	newest := func(ctx context.Context, conn *sql.Conn) error { return migrate(ctx, conn, d.path, migrations) }
+	newest := func(ctx context.Context, conn *sql.Conn) error {
+		if err := migrate(ctx, conn, d.path, migrations); err != nil {
+			return err
+		}
+		_, err := conn.ExecContext(ctx, undoInMemory)
+		return explain(err)
+	}
 	if err := d.connect(ctx, dsn(d.path, writerOptions), newest); err != nil {
 		return err
 	}
@@ -129,6 +135,10 @@ const (
 	memoryOptions = "_foreign_keys=on&_journal_mode=MEMORY&_synchronous=OFF&_stmt_cache_size=256"
 	readerOptions = "mode=ro&_mutex=no&_query_only=on&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=32"
 )
+
+// undoInMemory keeps the pages that a savepoint may have to restore in memory. Otherwise those of a batch go to a temporary
+// file, which took more writes than the batch itself. It comes after the migrations, which may sort whole tables.
+const undoInMemory = "PRAGMA temp_store = MEMORY"
 
 func dsn(path, options string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: options}

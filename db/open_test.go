@@ -64,7 +64,7 @@ func TestOpenOddNames(t *testing.T) {
 func TestConnectionsAreSetUp(t *testing.T) {
 	d := newDB(t)
 	for pragma, want := range map[string]string{
-		"synchronous": "2", "foreign_keys": "1", "journal_mode": "wal", "busy_timeout": "5000", "query_only": "0",
+		"synchronous": "2", "foreign_keys": "1", "journal_mode": "wal", "busy_timeout": "5000", "query_only": "0", "temp_store": "2",
 	} {
 		if got := pragmaOfWriter(t, d, pragma); got != want {
 			t.Errorf("writer: %s is %s, want %s", pragma, got, want)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"vjob/cluster"
@@ -14,141 +15,204 @@ import (
 // waits for the others.
 const batchLimit = 256
 
-// writer carries out all writes. Its goroutine owns the connection: it takes a request, opens
-// a transaction, adds the requests that wait by then, and commits once for all of them. The
-// next batch gathers while the disk syncs, so no request waits for a timer.
+// writer carries out all writes, one batch after the other, on the one connection that writes. The
+// caller whose request is the first to wait leads a batch: it opens a transaction, adds the requests that
+// wait by then, commits once for all of them, and passes the lead on to the first that has come
+// meanwhile. So no request waits for a timer, and a single one needs no other goroutine.
 type writer struct {
-	ctx      context.Context //nolint:containedctx // of the statements: see tx
-	conn     *sql.Conn
-	requests chan *request // unbuffered: each request that was received is answered
-	closing  chan struct{}
-	once     sync.Once
-	loop     sync.WaitGroup
+	ctx  context.Context //nolint:containedctx // of the statements: see tx
+	conn *sql.Conn
+
+	mu      sync.Mutex
+	waiting []*request
+	led     bool // a batch is under way, or the caller of the first that waits is about to begin one
+	closed  bool
+	idle    *sync.Cond // signals that led has become false
 }
 
-// request is one write, which succeeds or fails on its own in a savepoint.
+// request is one write, which succeeds or fails on its own.
 type request struct {
-	ctx  context.Context //nolint:containedctx // carried to the goroutine that decides whether to begin
-	work func(*tx) error
-	done chan error // buffered, so that the goroutine never waits for a caller that has gone
+	ctx   context.Context //nolint:containedctx // carried to the goroutine that decides whether to begin
+	work  func(*tx) error
+	leads bool      // its caller has to lead the next batch
+	woken chan bool // gets leads, or false once err is set; buffered, since the caller may have gone
+	err   error
 }
 
 func newWriter(ctx context.Context, conn *sql.Conn) *writer {
-	w := &writer{ctx: context.WithoutCancel(ctx), conn: conn, requests: make(chan *request), closing: make(chan struct{})}
-	w.loop.Go(w.run)
+	w := &writer{ctx: context.WithoutCancel(ctx), conn: conn}
+	w.idle = sync.NewCond(&w.mu)
 	return w
 }
 
-// close waits for the current batch and stops the goroutine.
+// close waits for the current batch. Requests that wait, and later ones, fail.
 func (w *writer) close() {
-	w.once.Do(func() { close(w.closing) })
-	w.loop.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for w.led {
+		w.idle.Wait()
+	}
 }
 
 // do runs work in a transaction and returns after the commit. If the context ends first, the
 // write was not begun or its outcome is unknown.
 func (w *writer) do(ctx context.Context, work func(*tx) error) error {
-	r := &request{ctx: ctx, work: work, done: make(chan error, 1)}
-	select {
-	case <-w.closing: // checked first: select chooses at random
-		return errClosed
-	default:
-	}
-	select {
-	case w.requests <- r:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-w.closing:
-		return errClosed
-	}
-	select {
-	case err := <-r.done:
+	r := &request{ctx: ctx, work: work, woken: make(chan bool, 1)}
+	lead, err := w.enter(r)
+	if err != nil {
 		return err
-	case <-ctx.Done():
-		return ctx.Err()
 	}
-}
-
-func (w *writer) run() {
-	for {
+	if !lead {
 		select {
-		case <-w.closing:
-			return
-		case r := <-w.requests:
-			w.batch(r)
+		case lead = <-r.woken:
+		case <-ctx.Done():
+			if lead = w.leave(r); !lead {
+				return ctx.Err()
+			}
 		}
 	}
+	if lead {
+		w.lead(r)
+	}
+	return r.err
 }
 
-// outcome is the result of a request, sent after the commit of the batch.
-type outcome struct {
-	request *request
-	err     error
+// enter adds a request. It reports whether the caller has to lead: no batch is under way.
+func (w *writer) enter(r *request) (lead bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false, errClosed
+	}
+	w.waiting = append(w.waiting, r)
+	r.leads, w.led = !w.led, true
+	return r.leads, nil
 }
 
-func (w *writer) batch(first *request) {
-	t := &tx{w.ctx, w.conn}
-	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
-		first.done <- fmt.Errorf("begin: %w", err)
+// leave takes back a request whose context has ended, unless it is part of a batch already. It reports whether
+// the caller has to lead all the same.
+func (w *writer) leave(r *request) (lead bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i := slices.Index(w.waiting, r); i >= 0 && !r.leads {
+		w.waiting = slices.Delete(w.waiting, i, i+1)
+	}
+	return r.leads
+}
+
+// next takes the first request that waits, or nil.
+func (w *writer) next() *request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting) == 0 {
+		return nil
+	}
+	r := w.waiting[0]
+	w.waiting = w.waiting[1:]
+	return r
+}
+
+// passOn has the first request that waits lead the next batch.
+func (w *writer) passOn() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		for _, r := range w.waiting {
+			r.err = errClosed
+			r.woken <- false
+		}
+		w.waiting = nil
+	}
+	if len(w.waiting) == 0 {
+		w.led = false
+		w.idle.Broadcast()
 		return
 	}
-	answers := make([]outcome, 0, 16)
-	var broken error
-	for r := first; r != nil; r = w.next(len(answers)) {
-		var err error
-		err, broken = attempt(t, r)
-		answers = append(answers, outcome{r, err})
-		if broken != nil {
+	w.waiting[0].leads = true
+	w.waiting[0].woken <- true
+}
+
+// lead carries out a batch, whose first request is that of the caller.
+func (w *writer) lead(first *request) {
+	t, b := &tx{w.ctx, w.conn}, batch{err: errPanic}
+	defer func() {
+		if b.err != nil {
+			// This fails if SQLite has rolled back already.
+			_ = t.exec("ROLLBACK")
+		}
+		w.passOn()
+		for _, r := range b.requests {
+			if r.err == nil {
+				r.err = b.err
+			}
+			if r != first {
+				r.woken <- false
+			}
+		}
+	}()
+	b.err = b.write(t, w.next)
+}
+
+// errPanic is the outcome of a batch in which a request panicked.
+var errPanic = fmt.Errorf("a write panicked, and all beside it failed: %w", cluster.ErrUnavailable)
+
+// batch is the requests that share a transaction.
+type batch struct {
+	requests []*request
+	err      error // of the transaction: nothing was written
+}
+
+// write carries out the requests that wait, and commits.
+func (b *batch) write(t *tx, next func() *request) error {
+	first := next()
+	b.requests = append(b.requests, first)
+	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	// The first one needs no savepoint: if it fails, nothing else is in the transaction.
+	if first.err = first.write(t); first.err != nil {
+		return first.err
+	}
+	for len(b.requests) < batchLimit {
+		r := next()
+		if r == nil {
 			break
 		}
-	}
-	if broken == nil {
-		if err := t.exec("COMMIT"); err != nil {
-			broken = fmt.Errorf("commit: %w", err)
+		b.requests = append(b.requests, r)
+		if err := r.attempt(t); err != nil {
+			return err
 		}
 	}
-	if broken != nil {
-		// This fails if SQLite has rolled back already.
-		_ = t.exec("ROLLBACK")
+	if err := t.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
 	}
-	for _, a := range answers {
-		if a.err == nil {
-			a.err = broken
-		}
-		a.request.done <- a.err
-	}
+	return nil
 }
 
-// next takes another request that waits already, or nil.
-func (w *writer) next(taken int) *request {
-	if taken >= batchLimit {
-		return nil
+// write carries out the request.
+func (r *request) write(t *tx) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
 	}
-	select {
-	case r := <-w.requests:
-		return r
-	default:
-		return nil
-	}
+	return r.work(t)
 }
 
-// attempt runs one request in a savepoint, so that its failure does not affect the others.
-// broken is set if that was not possible: the transaction is gone, as after a full disk.
-func attempt(t *tx, r *request) (err, broken error) {
-	if r.ctx.Err() != nil {
-		return r.ctx.Err(), nil
+// attempt carries out the request in a savepoint, so that its failure does not affect the others. It fails
+// if that was not possible: the transaction is gone, as after a full disk.
+func (r *request) attempt(t *tx) error {
+	if r.err = r.ctx.Err(); r.err != nil {
+		return nil
 	}
 	if err := t.exec("SAVEPOINT request"); err != nil {
-		return err, err
+		return err
 	}
-	if err := r.work(t); err != nil {
-		if gone := t.exec("ROLLBACK TO request"); gone != nil {
-			return err, fmt.Errorf("a write beside this one failed, and all with it: %w (%w)", err, cluster.ErrUnavailable)
+	if r.err = r.work(t); r.err != nil {
+		if err := t.exec("ROLLBACK TO request"); err != nil {
+			return fmt.Errorf("a write beside this one failed, and all with it: %w (%w)", r.err, cluster.ErrUnavailable)
 		}
-		return err, t.exec("RELEASE request")
 	}
-	broken = t.exec("RELEASE request")
-	return broken, broken
+	return t.exec("RELEASE request")
 }
 
 // tx is the transaction of a batch. Its context never ends, on purpose: the context of one
