@@ -201,7 +201,8 @@ func (r *request) write(t *tx) error {
 // attempt carries out the request in a savepoint, so that its failure does not affect the others. It fails
 // if that was not possible: the transaction is gone, as after a full disk.
 func (r *request) attempt(t *tx) error {
-	if r.err = r.ctx.Err(); r.err != nil {
+	if r.ctx.Err() != nil {
+		r.err = r.ctx.Err()
 		return nil
 	}
 	if err := t.exec("SAVEPOINT request"); err != nil {
