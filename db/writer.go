@@ -201,14 +201,10 @@ func (r *request) write(t *tx) error {
 // attempt carries out the request in a savepoint, so that its failure does not affect the others. It fails
 // if that was not possible: the transaction is gone, as after a full disk.
 func (r *request) attempt(t *tx) error {
-	if r.ctx.Err() != nil {
-		r.err = r.ctx.Err()
-		return nil
-	}
 	if err := t.exec("SAVEPOINT request"); err != nil {
 		return err
 	}
-	if r.err = r.work(t); r.err != nil {
+	if r.err = r.write(t); r.err != nil {
 		if err := t.exec("ROLLBACK TO request"); err != nil {
 			return fmt.Errorf("a write beside this one failed, and all with it: %w (%w)", r.err, cluster.ErrUnavailable)
 		}
