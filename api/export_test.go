@@ -1,6 +1,15 @@
 package api
 
-import "time"
+import (
+	"time"
+
+	"vjob/internal/strictjson"
+)
+
+// Decode reads the JSON of a request within bounds.
+func Decode(data []byte, into any, bounds strictjson.Bounds) error {
+	return newDecoder(bounds).Decode(data, into)
+}
 
 // Route is an endpoint as tests walk them.
 type Route struct {

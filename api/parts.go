@@ -36,7 +36,7 @@ func newParts(cfg *Config, all *shared, stop <-chan struct{}) *parts {
 	p.images = &imageHandler{catalogue: cfg.Catalogue, groups: p.groups, scheduler: cfg.Scheduler, vjobs: cfg.Reader}
 	p.submitter = &submitter{
 		scheduler: cfg.Scheduler, images: p.images, finder: vjobFinder{cfg.Reader}, admission: cfg.Admit, adviser: cfg.Adviser, rights: cfg.Rights, notifiable: cfg.Notifiable, outputs: cfg.Outputs,
-		vms: cfg.Limits.VMsPerVJob, vjobsPerArray: cfg.Limits.VJobsPerArray, metrics: p.metrics, snapshot: p.snapshot, now: cfg.Now,
+		vms: cfg.Limits.VMsPerVJob, vjobsPerArray: cfg.Limits.VJobsPerArray, decoder: newSubmissionDecoder(&cfg.Limits), metrics: p.metrics, snapshot: p.snapshot, now: cfg.Now,
 	}
 	return p
 }

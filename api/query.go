@@ -117,23 +117,24 @@ func pathID(c *gin.Context) (int64, error) {
 	return n, nil
 }
 
-// readBody decodes the JSON body of a request into a wire type.
-func readBody(c *gin.Context, into any) error {
-	return readBounded(c, into, strictjson.Bounds{Entries: maxSteps})
+// plain decodes the bodies of most requests.
+var plain = newDecoder(strictjson.Bounds{Entries: maxSteps})
+
+// newDecoder returns a decoder of requests within bounds; durations are whole numbers of seconds.
+func newDecoder(bounds strictjson.Bounds) *strictjson.Decoder {
+	return strictjson.New(bounds.Check(), json.UnmarshalFromFunc(wholeSeconds))
 }
 
-// readBounded is readBody within other bounds.
-func readBounded(c *gin.Context, into any, bounds strictjson.Bounds) error {
+// readBody decodes the JSON body of a request into a wire type.
+func readBody(c *gin.Context, into any) error { return readBodyBy(plain, c, into) }
+
+// readBodyBy is readBody with another decoder.
+func readBodyBy(d *strictjson.Decoder, c *gin.Context, into any) error {
 	data, err := body(c)
 	if err != nil {
 		return err
 	}
-	return Decode(data, into, bounds)
-}
-
-// Decode reads the JSON of a request, as [strictjson.Decode] does; durations are whole numbers of seconds.
-func Decode(data []byte, into any, bounds strictjson.Bounds) error {
-	return strictjson.Decode(data, into, bounds.Check(), json.UnmarshalFromFunc(wholeSeconds))
+	return d.Decode(data, into)
 }
 
 // wholeSeconds decodes a duration.

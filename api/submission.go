@@ -40,6 +40,14 @@ var (
 	imageShape  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 )
 
+// What is wanted of fields that every submission has; most are right.
+var (
+	wantWords  = fmt.Sprintf("at most %d words", maxWords)
+	wantScript = fmt.Sprintf("at most %d bytes", maxScript)
+	wantRules  = fmt.Sprintf("at most %d bytes of rules", maxRules)
+	wantKey    = fmt.Sprintf("at most %d printable ASCII characters", maxKey)
+)
+
 // Submission checks a submission field by field and turns it into what the loop
 // takes. Whether the image and the nodes exist and whether the cluster is large
 // enough is the loop's to say. vms is the most VMs in one vjob.
@@ -78,15 +86,19 @@ func Submission(w *wire.Submission, vms int) (admission.Submission, error) {
 	return s, nil
 }
 
-// vmSpecs is the list of VMs, from whichever of the two ways to give it.
-func vmSpecs(w *wire.Submission, most int) ([]wire.VMSpec, error) {
+// vmSpecs is the list of VMs, from whichever of the two ways to give it. Those of a template are one.
+func vmSpecs(w *wire.Submission, most int) ([]*wire.VMSpec, error) {
 	switch {
 	case len(w.VMs) > 0 && (w.Template != nil || w.Count != 0):
 		return nil, cluster.Fault("vms", "vms and count or template given, want one of the two")
 	case len(w.VMs) > most:
 		return nil, cluster.BadField("vms", len(w.VMs), fmt.Sprintf("at most %d VMs in one vjob", most))
 	case len(w.VMs) > 0:
-		return w.VMs, nil
+		specs := make([]*wire.VMSpec, len(w.VMs))
+		for rank := range specs {
+			specs[rank] = &w.VMs[rank]
+		}
+		return specs, nil
 	case w.Template == nil && w.Count == 0:
 		return nil, cluster.Fault("vms", "missing, want at least one VM, or count and template")
 	case w.Template == nil:
@@ -95,11 +107,11 @@ func vmSpecs(w *wire.Submission, most int) ([]wire.VMSpec, error) {
 	if err := inRange("count", int64(w.Count), 1, int64(most)); err != nil {
 		return nil, err
 	}
-	return slices.Repeat([]wire.VMSpec{*w.Template}, w.Count), nil
+	return slices.Repeat([]*wire.VMSpec{w.Template}, w.Count), nil
 }
 
 // parseVMs checks the members. Equal ones are checked once and share their payload.
-func parseVMs(w *wire.Submission, specs []wire.VMSpec) ([]cluster.VM, error) {
+func parseVMs(w *wire.Submission, specs []*wire.VMSpec) ([]cluster.VM, error) {
 	if w.Template != nil {
 		if n := len(specs) * len(w.Template.Steps); n > maxSteps {
 			return nil, cluster.BadField("template.steps", n, fmt.Sprintf("at most %d steps in all VMs", maxSteps))
@@ -111,14 +123,14 @@ func parseVMs(w *wire.Submission, specs []wire.VMSpec) ([]cluster.VM, error) {
 	vms := make([]cluster.VM, len(specs))
 	for rank := range specs {
 		var err error
-		vms[rank], err = parseVM(fmt.Sprintf("vms[%d]", rank), &specs[rank], specs)
+		vms[rank], err = parseVM(fmt.Sprintf("vms[%d]", rank), specs[rank], specs)
 		faults.Add(err)
 	}
 	return vms, faults.Err()
 }
 
 // parseVM checks one VM; path is where it stands in the input.
-func parseVM(path string, v *wire.VMSpec, all []wire.VMSpec) (cluster.VM, error) {
+func parseVM(path string, v *wire.VMSpec, all []*wire.VMSpec) (cluster.VM, error) {
 	steps, err := program(path+".steps", v, all)
 	err = cluster.AllFaults(
 		inRange(path+".cpu_milli", v.CPUMilli, 1, maxCPUMilli),
@@ -139,7 +151,7 @@ func checkCommand(path string, v *wire.VMSpec) error {
 	if len(v.Command) > 0 && v.Script != "" {
 		faults.Add(cluster.Fault(path+".script", "a command and a script given, want one of the two"))
 	}
-	faults.Add(check(len(v.Command) <= maxWords, path+".command", len(v.Command), fmt.Sprintf("at most %d words", maxWords)))
+	faults.Add(check(len(v.Command) <= maxWords, path+".command", len(v.Command), wantWords))
 	for i, word := range v.Command {
 		field := fmt.Sprintf("%s.command[%d]", path, i)
 		if len(word) > maxWord || !cluster.Printable(word, "\n\t") || i == 0 && word == "" {
@@ -147,7 +159,7 @@ func checkCommand(path string, v *wire.VMSpec) error {
 		}
 	}
 	faults.Add(
-		check(len(v.Script) <= maxScript, path+".script", len(v.Script), fmt.Sprintf("at most %d bytes", maxScript)),
+		check(len(v.Script) <= maxScript, path+".script", len(v.Script), wantScript),
 		check(cluster.Printable(v.Script, "\n\t\r"), path+".script", v.Script, "text without control characters"),
 	)
 	return faults.Err()
@@ -169,7 +181,7 @@ func checkEnv(path string, env map[string]string) error {
 }
 
 // program checks the steps of a simulated guest; nil without steps.
-func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, error) {
+func program(path string, v *wire.VMSpec, all []*wire.VMSpec) (*cluster.Program, error) {
 	steps := v.Steps
 	if v.ExitCode != nil && (len(steps) == 0 || *v.ExitCode < 0 || *v.ExitCode > 255) {
 		return nil, cluster.BadField(strings.TrimSuffix(path, ".steps")+".exit_code", *v.ExitCode, "from 0 to 255, beside steps")
@@ -217,7 +229,7 @@ func program(path string, v *wire.VMSpec, all []wire.VMSpec) (*cluster.Program, 
 // checkRules checks rules as a text. What they say is the loop's to judge.
 func checkRules(field, text string) error {
 	return cluster.AllFaults(
-		check(len(text) <= maxRules, field, text, fmt.Sprintf("at most %d bytes of rules", maxRules)),
+		check(len(text) <= maxRules, field, text, wantRules),
 		check(utf8.ValidString(text) && cluster.Printable(text, "\n\t\r"), field, text, "text without control characters"),
 	)
 }
@@ -230,12 +242,15 @@ func check(ok bool, field string, value any, want string) error {
 }
 
 func inRange(field string, n, least, most int64) error {
-	return check(n >= least && n <= most, field, n, fmt.Sprintf("from %d to %d", least, most))
+	if n >= least && n <= most {
+		return nil
+	}
+	return cluster.BadField(field, n, fmt.Sprintf("from %d to %d", least, most))
 }
 
 func checkKey(key string) error {
 	graphic := !strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
-	return check(len(key) <= maxKey && graphic, wire.KeyHeader, key, fmt.Sprintf("at most %d printable ASCII characters", maxKey))
+	return check(len(key) <= maxKey && graphic, wire.KeyHeader, key, wantKey)
 }
 
 // optionalName says what is wrong with a name that need not be given.
@@ -251,6 +266,9 @@ const maxParameter = 16 << 10
 
 // parameters are those of an array, one for each of its vjobs; none is no array.
 func parameters(w *wire.Submission, most int) ([]string, error) {
+	if w.Array == 0 && len(w.Parameters) == 0 && w.MaxConcurrent == 0 {
+		return nil, nil
+	}
 	bound := fmt.Sprintf("at most %d vjobs in one array", most)
 	var faults cluster.Faults
 	faults.Add(

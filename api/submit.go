@@ -44,14 +44,15 @@ type submitter struct {
 	outputs       Outputs                    // nil: no output files
 	vms           int                        // in one vjob, at most
 	vjobsPerArray int                        // at most
+	decoder       *strictjson.Decoder        // of bodies that have a submission
 	metrics       *metrics
 	snapshot      func() *scheduler.Snapshot
 	now           func() time.Time
 }
 
-// bounds are those of a body that has a submission.
-func (s *submitter) bounds() strictjson.Bounds {
-	return strictjson.Bounds{Entries: maxSteps, Of: map[string]int{"vms": s.vms, "parameters": s.vjobsPerArray, "command": maxWords, "env": maxEnv}}
+// newSubmissionDecoder returns the decoder of bodies that have a submission.
+func newSubmissionDecoder(l *Limits) *strictjson.Decoder {
+	return newDecoder(strictjson.Bounds{Entries: maxSteps, Of: map[string]int{"vms": l.VMsPerVJob, "parameters": l.VJobsPerArray, "command": maxWords, "env": maxEnv}})
 }
 
 // accept reads, checks and submits the body of a request.
@@ -64,7 +65,7 @@ func (s *submitter) accept(c *gin.Context, caller Subject) (*cluster.VJob, bool,
 		return nil, false, err
 	}
 	var body wire.Submission
-	if err := readBounded(c, &body, s.bounds()); err != nil {
+	if err := readBodyBy(s.decoder, c, &body); err != nil {
 		return nil, false, err
 	}
 	lacks := s.rights.missing(caller)

@@ -17,7 +17,7 @@ import (
 // whatIf answers POST /v1/what-if.
 func (h *forecastHandler) whatIf(c *gin.Context, caller Subject) error {
 	var body wire.WhatIf
-	if err := readBounded(c, &body, h.submissions.bounds()); err != nil {
+	if err := readBodyBy(h.submissions.decoder, c, &body); err != nil {
 		return err
 	}
 	if caller.Role != journal.RoleAdmin && changesMore(&body) {

@@ -17,7 +17,7 @@ var errClosed = fmt.Errorf("the database is closed: %w", cluster.ErrUnavailable)
 // explain translates an error of SQLite. A fault of the caller gets the sentinel that fits it.
 // A fault of the disk or the file is ErrUnavailable, with a cause that an operator can act on.
 func explain(err error) error {
-	var e sqlite3.Error
+	e, ofSQLite := errors.AsType[sqlite3.Error](err)
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
@@ -25,7 +25,7 @@ func explain(err error) error {
 		return cluster.ErrNotFound
 	case errors.Is(err, sql.ErrConnDone):
 		return errClosed
-	case !errors.As(err, &e):
+	case !ofSQLite:
 		return err
 	case e.ExtendedCode == sqlite3.ErrConstraintForeignKey:
 		return fmt.Errorf("it refers to something unknown: %w", cluster.ErrNotFound)

@@ -30,19 +30,22 @@ type vmSpec [3]int64
 func encodeSpec(s *admission.Submission) (string, error) {
 	sp := spec{Payloads: []json.RawMessage{}, VMs: make([]vmSpec, len(s.VMs)), Rules: s.Rules, Terms: s.Terms, Origin: s.Origin}
 	known := map[string]int{}
+	index := 0
 	for rank := range s.VMs {
-		raw, err := json.Marshal(s.VMs[rank].Work())
-		if err != nil {
-			return "", fmt.Errorf("payload of VM %d: %w", rank, err)
+		vm := &s.VMs[rank]
+		if rank == 0 || vm.Payload != s.VMs[rank-1].Payload {
+			raw, err := json.Marshal(vm.Work())
+			if err != nil {
+				return "", fmt.Errorf("payload of VM %d: %w", rank, err)
+			}
+			var ok bool
+			if index, ok = known[string(raw)]; !ok {
+				index = len(sp.Payloads)
+				known[string(raw)] = index
+				sp.Payloads = append(sp.Payloads, raw)
+			}
 		}
-		index, ok := known[string(raw)]
-		if !ok {
-			index = len(sp.Payloads)
-			known[string(raw)] = index
-			sp.Payloads = append(sp.Payloads, raw)
-		}
-		need := s.VMs[rank].Reserved
-		sp.VMs[rank] = vmSpec{int64(need.CPU), int64(need.Memory), int64(index)}
+		sp.VMs[rank] = vmSpec{int64(vm.Reserved.CPU), int64(vm.Reserved.Memory), int64(index)}
 	}
 	raw, err := json.Marshal(sp)
 	return string(raw), err

@@ -48,10 +48,11 @@ func (l *Requests) Submit(ctx context.Context, s admission.Submission) (job *clu
 	if err := s.Validate(set.Limits, l.board.latest().Declared()); err != nil {
 		return nil, false, err
 	}
-	if err := s.Route(set.OrderingRules()); err != nil {
+	routed, err := s.Route(set.OrderingRules())
+	if err != nil {
 		return nil, false, err
 	}
-	if err := set.admitPool(s.VJob(0), l.board.latest().Pools.Hierarchy); err != nil {
+	if err := set.admitPool(routed, l.board.latest().Pools.Hierarchy); err != nil {
 		return nil, false, err
 	}
 	s.At, s.Allowed = l.now().UTC(), set.Limits.Owner
@@ -72,7 +73,10 @@ func (l *Requests) Submit(ctx context.Context, s admission.Submission) (job *clu
 		return nil, false, err
 	}
 	if created {
-		jobs := s.VJobs(job.ID)
+		jobs := []*cluster.VJob{job}
+		if len(s.Array) > 0 {
+			jobs = s.VJobs(job.ID)
+		}
 		past, err := l.past(ctx, s.After)
 		l.inbox.post(func(c *Core) error {
 			c.VJobs.Recall(past...)

@@ -197,10 +197,11 @@ func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, pools *pool.Hi
 	if err := s.Submit.Validate(b, v.Nodes()); err != nil {
 		return err
 	}
-	if err := s.Submit.Route(c.settings.Ordering); err != nil {
+	routed, err := s.Submit.Route(c.settings.Ordering)
+	if err != nil {
 		return err
 	}
-	if err := c.settings.admitPool(s.Submit.VJob(0), pools); err != nil {
+	if err := c.settings.admitPool(routed, pools); err != nil {
 		return err
 	}
 	if err := c.Admit(now, s.Submit); err != nil {

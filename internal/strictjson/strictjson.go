@@ -31,16 +31,27 @@ type Bounds struct {
 	Of      map[string]int // of the list or object in the field with this name, instead of Entries
 }
 
+// Decode reads one JSON value into what into points to, see [Decoder.Decode].
+func Decode(data []byte, into any) error { return plain.Decode(data, into) }
+
+var plain = New()
+
+// Decoder decodes with some checks. It remembers which of them apply to which types, so use one for all values of a kind.
+type Decoder struct{ options json.Options }
+
+// New returns a decoder that applies checks to each value in their order, see [Bounds.Check].
+func New(checks ...*json.Unmarshalers) *Decoder {
+	return &Decoder{json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(checks...)))}
+}
+
 // Decode reads one JSON value into what into points to, and nothing else. Every error consists of a
 // *cluster.FieldError for each unknown field and each value of a wrong type, or of one for another fault; the field of the
-// whole value is "body". On an error, into is unchanged. checks are applied to each value in their order, see
-// [Bounds.Check].
-func Decode(data []byte, into any, checks ...*json.Unmarshalers) error {
+// whole value is "body". On an error, into is unchanged.
+func (d *Decoder) Decode(data []byte, into any) error {
 	target := reflect.ValueOf(into).Elem()
 	fresh := reflect.New(target.Type())
-	options := json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(checks...)))
-	if err := json.Unmarshal(data, fresh.Interface(), options); err != nil {
-		return cluster.AllFaults(fieldError(err, data, target.Type()), allWrong(err, data, target.Type(), options))
+	if err := json.Unmarshal(data, fresh.Interface(), d.options); err != nil {
+		return cluster.AllFaults(fieldError(err, data, target.Type()), allWrong(err, data, target.Type(), d.options))
 	}
 	target.Set(fresh.Elem())
 	return nil
@@ -55,7 +66,7 @@ type valueError struct {
 // Error returns the value and what is wanted instead.
 func (e *valueError) Error() string { return e.value + ", want " + e.want }
 
-// Check returns the check of the place of each value, for [Decode].
+// Check returns the check of the place of each value, for [New].
 func (b Bounds) Check() *json.Unmarshalers {
 	if b.Entries == 0 {
 		b.Entries = 10_000

@@ -47,7 +47,7 @@ func TestAllFaultsAreTold(t *testing.T) {
 		{`{"name":null,"count":"x"}`, []string{`count: "x" is not a whole number`}},
 	} {
 		var into outer
-		err := strictjson.Decode([]byte(c.text), &into, strictjson.Bounds{}.Check())
+		err := strictjson.New(strictjson.Bounds{}.Check()).Decode([]byte(c.text), &into)
 		if got, want := err.Error(), strings.Join(c.want, "\n"); got != want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, want)
 		}

@@ -44,16 +44,15 @@ func (s *Submission) FitsInside(box *cluster.VJob) error {
 	for rank := range rooms {
 		rooms[rank] = cluster.Node{ID: cluster.NodeID(fmt.Sprintf("VM %d", rank)), Capacity: box.VMs[rank].Reserved}
 	}
-	job := s.VJob(1)
-	for rank := range job.VMs {
-		need := job.VMs[rank].Reserved
+	for rank := range s.VMs {
+		need := s.VMs[rank].Reserved
 		if !slices.ContainsFunc(rooms, func(n cluster.Node) bool { return need.Fits(n.Capacity) }) {
 			return cluster.Fault(fmt.Sprintf("vms[%d]", rank), "%s requested, no VM of container %s has as much", need, box.ID)
 		}
 	}
-	if hopeless(job, "", rooms) != "" {
+	if hopeless(s.VMs, "", rooms) != "" {
 		return cluster.Fault("vms", "no places for %s in container %s with %s of %s together",
-			cluster.Count(len(job.VMs), "VM"), box.ID, cluster.Count(len(rooms), "VM"), box.Reserved())
+			cluster.Count(len(s.VMs), "VM"), box.ID, cluster.Count(len(rooms), "VM"), box.Reserved())
 	}
 	return nil
 }

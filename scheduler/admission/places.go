@@ -48,7 +48,7 @@ func spare(nodes []cluster.Node, lost int) cluster.Resources {
 // findsPlaces tries the vjob on the empty cluster with every node online: a vjob without places
 // there would wait for ever, and with FCFS all vjobs behind it.
 func (s *Submission) findsPlaces(nodes []cluster.Node) error {
-	why := hopeless(s.VJob(1), s.Rules, nodes)
+	why := hopeless(s.VMs, s.Rules, nodes)
 	switch {
 	case why == "":
 		return nil
@@ -59,13 +59,13 @@ func (s *Submission) findsPlaces(nodes []cluster.Node) error {
 	}
 }
 
-// hopeless returns why a vjob has no places on empty nodes; "" if it has. The planner is asked only if there are
-// rules, or the VMs do not fill the nodes one after the other.
-func hopeless(job *cluster.VJob, rules string, nodes []cluster.Node) string {
-	if rules == "" && fill(job.VMs, nodes) {
+// hopeless returns why the VMs of a vjob have no places on empty nodes; "" if they have. The planner is asked only if
+// there are rules, or the VMs do not fill the nodes one after the other.
+func hopeless(vms []cluster.VM, rules string, nodes []cluster.Node) string {
+	if rules == "" && fill(vms, nodes) {
 		return ""
 	}
-	return planned(job, rules, nodes)
+	return planned(vms, rules, nodes)
 }
 
 // fill reports whether all VMs find places when each node takes as many as it can of each size, the largest first. It
@@ -106,14 +106,15 @@ func times(size, free cluster.Resources) int {
 }
 
 // planned is what the planner says.
-func planned(job *cluster.VJob, rules string, nodes []cluster.Node) string {
+func planned(vms []cluster.VM, rules string, nodes []cluster.Node) string {
+	const id = 1 // any
 	empty := cluster.NewConfiguration(cluster.AllOnline(nodes)...)
-	for _, vm := range job.VMs {
-		empty.SetWaiting(vm.ID, vm.Reserved)
+	for rank := range vms {
+		empty.SetWaiting(cluster.VMID{VJob: id, Rank: rank}, vms[rank].Reserved)
 	}
-	p := ctxswitch.Problem{Current: empty, Gangs: []ctxswitch.Goal{{VJob: job.ID, Want: cluster.VMRunning}}}
+	p := ctxswitch.Problem{Current: empty, Gangs: []ctxswitch.Goal{{VJob: id, Want: cluster.VMRunning}}}
 	if rules != "" {
-		p.Rules = []placement.Rules{{VJob: job.ID, Text: rules}}
+		p.Rules = []placement.Rules{{VJob: id, Text: rules}}
 	}
 	return ctxswitch.Infeasible(p)
 }

@@ -48,7 +48,7 @@ func TestHopelessSaysWhatThePlannerSays(t *testing.T) {
 			vms = append(vms, sizes[random.IntN(len(sizes))])
 		}
 		job := jobOf(vms)
-		got, want := hopeless(job, "", nodes), planned(job, "", nodes)
+		got, want := hopeless(job.VMs, "", nodes), planned(job.VMs, "", nodes)
 		if got != want {
 			t.Fatalf("VMs %v on nodes %v: %q, the planner says %q", vms, nodes, got, want)
 		}
@@ -73,7 +73,7 @@ func TestHopelessTouchesFewNodes(t *testing.T) {
 			nodes[i] = cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%d", i)), Capacity: cluster.Resources{CPU: 4000, Memory: 4096}}
 		}
 		return testing.AllocsPerRun(10, func() {
-			if why := hopeless(job, "", nodes); why != "" {
+			if why := hopeless(job.VMs, "", nodes); why != "" {
 				t.Error(why)
 			}
 		})
@@ -95,10 +95,10 @@ func BenchmarkHopeless(b *testing.B) {
 			sizes[i] = cluster.Resources{CPU: 1000, Memory: 512}
 		}
 		job := jobOf(sizes)
-		for name, check := range map[string]func(*cluster.VJob, string, []cluster.Node) string{"planner": planned, "now": hopeless} {
+		for name, check := range map[string]func([]cluster.VM, string, []cluster.Node) string{"planner": planned, "now": hopeless} {
 			b.Run(fmt.Sprintf("%s/nodes=%d", name, n), func(b *testing.B) {
 				for b.Loop() {
-					check(job, "", nodes)
+					check(job.VMs, "", nodes)
 				}
 			})
 		}

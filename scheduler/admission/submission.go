@@ -68,15 +68,15 @@ func (s *Submission) vjob(id cluster.VJobID, terms cluster.Terms) *cluster.VJob 
 	return job
 }
 
-// Route fills in the queue and the project of a submission, and rejects it if these do not admit it.
-// The error names the field.
-func (s *Submission) Route(rules *ordering.Settings) error {
+// Route fills in the queue and the project of a submission, and rejects it if these do not admit it: the error names the
+// field. It returns the vjob, without a number, for further checks.
+func (s *Submission) Route(rules *ordering.Settings) (*cluster.VJob, error) {
 	job := s.VJob(0)
 	if err := rules.Admit(job); err != nil {
-		return err
+		return nil, err
 	}
 	s.Queue, s.Project = job.Queue, job.Project
-	return nil
+	return job, nil
 }
 
 // Claims reports whether a submission needs a confirmation against running vjobs: for a reservation,

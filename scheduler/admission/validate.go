@@ -37,7 +37,13 @@ func (s *Submission) Validate(b Limits, nodes []cluster.Node) error {
 	if s.Walltime < 0 {
 		return cluster.BadField("walltime_seconds", s.Walltime, "0 or more")
 	}
-	for rank := range s.VMs {
+	var given cluster.VM // the one before, as it was given
+	for rank, vm := range s.VMs {
+		if rank > 0 && vm == given {
+			s.VMs[rank] = s.VMs[rank-1]
+			continue
+		}
+		given = vm
 		if err := s.validateVM(rank, b, nodes); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 func (s *Shell) Submit(sub admission.Submission) (*cluster.VJob, error) {
 	sub.At = s.now
 	if rules := s.cfg.Settings.Ordering; rules != nil {
-		if err := sub.Route(rules); err != nil {
+		if _, err := sub.Route(rules); err != nil {
 			return nil, err
 		}
 	}
