@@ -10,22 +10,23 @@ import (
 
 // How much garbage, in percent of what is alive, may gather before it is collected. A start makes what stays alive, so
 // that to collect often finds little. Later a pass over a long queue leaves much, and memory is what the daemon shares
-// with the cluster's services.
+// with the cluster's services. Where little is alive, half of it is a few submissions: least may gather then, as far as that is
+// not more than at a start.
 const (
 	garbageAtStart = 200
 	garbage        = 50
+	least          = 16 << 20 // bytes
 )
 
-// limitGarbage makes a start fast, and returns what is called once it is over: it gives back the memory that only the
-// start needed. With GOGC in the environment the limit is that.
-func limitGarbage() (started func()) {
-	if os.Getenv("GOGC") != "" {
-		return debug.FreeOSMemory
-	}
-	debug.SetGCPercent(garbageAtStart)
-	return func() {
-		debug.SetGCPercent(garbage)
-		debug.FreeOSMemory()
+// garbageBeside returns how much garbage may gather beside so many bytes that are alive, in percent of them.
+func garbageBeside(alive uint64) int {
+	return max(garbage, int(min(garbageAtStart, 100*least/max(1, alive))))
+}
+
+// limitGarbage limits garbage, in percent of what is alive. With GOGC in the environment the limit is that.
+func limitGarbage(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
 	}
 }
 
@@ -56,21 +57,29 @@ func (r *restful) due(allocated, alive uint64) bool {
 	return true
 }
 
-// giveBackMemory gives memory back after each burst of work until the context ends.
-func giveBackMemory(ctx context.Context) {
+// tendMemory gives back the memory that only the start needed, which is over. Then it limits garbage by what is alive,
+// and gives memory back after each burst of work, until the context ends.
+func tendMemory(ctx context.Context) {
+	debug.FreeOSMemory()
 	var r restful
+	limit := garbageAtStart
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	tick := time.NewTicker(restEvery)
 	defer tick.Stop()
 	for {
+		metrics.Read(sample)
+		allocated, alive := sample[0].Value.Uint64(), sample[1].Value.Uint64()
+		if want := garbageBeside(alive); want != limit {
+			limit = want
+			limitGarbage(limit)
+		}
+		if r.due(allocated, alive) {
+			debug.FreeOSMemory()
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		metrics.Read(sample)
-		if r.due(sample[0].Value.Uint64(), sample[1].Value.Uint64()) {
-			debug.FreeOSMemory()
 		}
 	}
 }

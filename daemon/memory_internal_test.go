@@ -29,3 +29,14 @@ func TestMemoryIsGivenBackOnceAfterABurst(t *testing.T) {
 	}
 	t.Error("the memory of the second burst is never given back")
 }
+
+func TestGarbageBesideWhatIsAlive(t *testing.T) {
+	for _, c := range []struct {
+		alive uint64
+		want  int
+	}{{0, 200}, {4 << 20, 200}, {8 << 20, 200}, {16 << 20, 100}, {24 << 20, 66}, {32 << 20, 50}, {1 << 30, 50}} {
+		if got := garbageBeside(c.alive); got != c.want {
+			t.Errorf("%d bytes alive: %d percent, want %d", c.alive, got, c.want)
+		}
+	}
+}
