@@ -128,10 +128,10 @@ func (d *DB) Close() error {
 
 // The options of a connection are in its DSN, because a PRAGMA reaches only one connection of
 // the pool. The driver's own default for synchronous is NORMAL, which loses acknowledged
-// commits in a power cut. Readers do without the mutex that SQLite locks for each column: database/sql
-// gives a connection to one goroutine at a time.
+// commits in a power cut. Connections do without the mutex that SQLite locks for each column: one goroutine at a time
+// uses them.
 const (
-	writerOptions = "_foreign_keys=on&_journal_mode=WAL&_busy_timeout=5000&_txlock=immediate&_synchronous=FULL&_stmt_cache_size=64"
+	writerOptions = "_mutex=no&_foreign_keys=on&_journal_mode=WAL&_busy_timeout=5000&_txlock=immediate&_synchronous=FULL&_stmt_cache_size=64"
 	memoryOptions = "_foreign_keys=on&_journal_mode=MEMORY&_synchronous=OFF&_stmt_cache_size=256"
 	readerOptions = "mode=ro&_mutex=no&_query_only=on&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=32"
 )

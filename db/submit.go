@@ -137,7 +137,8 @@ func (d *DB) Known(ctx context.Context, owner, key string) (known bool, err erro
 // checkOwner is ErrForbidden if the account was deleted since the request was authenticated.
 func (n *newVJob) checkOwner(t *tx) error {
 	var gone bool
-	_, err := t.row("SELECT count(*) > 0 AND max(state <> 'deleted') = 0 FROM users WHERE name = ?", []any{n.submission.Owner}, &gone)
+	// The first condition is that of an index. Deleted accounts are looked for only without an account.
+	_, err := t.row("SELECT NOT EXISTS (SELECT 1 FROM users WHERE name = ?1 AND "+present+") AND EXISTS (SELECT 1 FROM users WHERE name = ?1)", []any{n.submission.Owner}, &gone)
 	if err == nil && gone {
 		err = fmt.Errorf("the account %s was deleted: %w", n.submission.Owner, cluster.ErrForbidden)
 	}
