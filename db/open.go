@@ -132,7 +132,7 @@ func (d *DB) Close() error {
 // uses them.
 const (
 	writerOptions = "_mutex=no&_foreign_keys=on&_journal_mode=WAL&_busy_timeout=5000&_txlock=immediate&_synchronous=FULL&_stmt_cache_size=64"
-	memoryOptions = "_foreign_keys=on&_journal_mode=MEMORY&_synchronous=OFF&_stmt_cache_size=256"
+	memoryOptions = "_mutex=no&_foreign_keys=on&_journal_mode=MEMORY&_synchronous=OFF&_stmt_cache_size=256"
 	readerOptions = "mode=ro&_mutex=no&_query_only=on&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=32"
 )
 
