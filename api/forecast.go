@@ -51,9 +51,9 @@ func wireSchedule(f *scheduler.QueueForecast, caller Subject, now *scheduler.Sna
 			continue
 		}
 		b, j := &f.Estimates[i], &f.Jobs[i]
-		why := b.Why
-		if caller.Viewer() != "" && slices.ContainsFunc(b.Named, func(id cluster.VJobID) bool { return !shown[id] }) {
-			why = b.Discreet
+		why := b.Why()
+		if caller.Viewer() != "" && slices.ContainsFunc(b.Named(), func(id cluster.VJobID) bool { return !shown[id] }) {
+			why = b.Discreet()
 		}
 		w.VJobs = append(w.VJobs, wire.Slot{
 			ID: int64(job.ID), Name: job.Name, Owner: job.Owner, State: job.State.String(), VMCount: len(job.VMs),

@@ -158,18 +158,15 @@ func (l *fakeScheduler) CheckRules(_ context.Context, text string) error {
 }
 
 func (l *fakeScheduler) Forecast(context.Context) (scheduler.QueueForecast, error) {
-	f := scheduler.QueueForecast{At: l.snap.At, Total: cluster.Resources{CPU: 4000, Memory: 4096}, Nodes: 1}
-	for i, owner := range []string{"alice", "bob"} {
-		id := cluster.VJobID(i + 1)
-		f.VJobs = append(f.VJobs, &cluster.VJob{ID: id, Owner: owner})
-		f.Jobs = append(f.Jobs, forecast.Job{ID: id, Need: cluster.Resources{CPU: 1000}})
-		f.Estimates = append(f.Estimates, forecast.Estimate{
-			Start: l.snap.At, Why: "waits: 2 ends at 12:00: then there is room",
-			Named: []cluster.VJobID{2}, Discreet: "waits: another vjob ends at 12:00: then there is room",
-		})
+	total := cluster.Resources{CPU: 4000, Memory: 4096}
+	jobs := []forecast.Job{
+		{ID: 1, Need: cluster.Resources{CPU: 1000}, Reason: "waits: needs 1 CPU more"},
+		{ID: 2, Need: cluster.Resources{CPU: 4000}, Reason: "runs", Runs: true, Left: time.Hour, Ends: true},
 	}
-	f.Use = []forecast.Use{{At: l.snap.At, Used: cluster.Resources{CPU: 2000}, Nodes: 1}}
-	return f, nil
+	return scheduler.QueueForecast{
+		At: l.snap.At, Total: total, Nodes: 1, VJobs: []*cluster.VJob{{ID: 1, Owner: "alice"}, {ID: 2, Owner: "bob"}}, Jobs: jobs,
+		Schedule: forecast.Compute(&forecast.Scene{Now: l.snap.At, Total: total, Jobs: jobs}),
+	}, nil
 }
 
 func (l *fakeScheduler) Snapshot() *scheduler.Snapshot { return l.snap }

@@ -23,7 +23,7 @@ func (g grade) compare(o grade) int {
 
 // hysteresisOrder returns the indices of the jobs in a changed order: a vjob that has waited for
 // less than Hysteresis comes after the vjobs of the same or a higher grade that have run for less
-// than Hysteresis. It returns nil if no vjob started recently.
+// than Hysteresis. It returns nil if that changes nothing, so that nothing changes either when the time is over.
 func (f FirstFit) hysteresisOrder(m *Input) []int {
 	last := map[grade]int{} // last place of those that started recently
 	for i := range m.Jobs {
@@ -35,17 +35,20 @@ func (f FirstFit) hysteresisOrder(m *Input) []int {
 		return nil
 	}
 	type position struct{ place, job int }
-	positions := make([]position, len(m.Jobs))
+	positions, moved := make([]position, len(m.Jobs)), false
 	for i := range m.Jobs {
 		j, p := &m.Jobs[i], position{2 * i, i}
 		if f.queuedRecently(j, m.Now) {
 			for g, at := range last {
 				if at > i && gradeOf(j).compare(g) <= 0 {
-					p.place = max(p.place, 2*at+1)
+					p.place, moved = max(p.place, 2*at+1), true
 				}
 			}
 		}
 		positions[i] = p
+	}
+	if !moved {
+		return nil
 	}
 	slices.SortFunc(positions, func(a, b position) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.job, b.job)) })
 	order := make([]int, len(positions))

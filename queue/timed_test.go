@@ -312,6 +312,28 @@ func TestTimeSlices(t *testing.T) {
 	}
 }
 
+// The first minute of a vjob matters only to those that came after it began and stand before it.
+func TestAgainAfterTheFirstMinute(t *testing.T) {
+	for _, c := range []struct {
+		first, second string
+		again         time.Duration // 0 is never
+	}{
+		{"1 running 4 - ran 20s", "2 waiting 4 -", 0},
+		{"1 waiting 4 -", "2 running 4 - ran 20s", 40 * time.Second},
+	} {
+		m := moment(t, 4*cluster.CPU, c.first, c.second)
+		for i := range m.Jobs {
+			m.Jobs[i].Submitted = noon.Add(-30 * time.Second)
+		}
+		for i, v := range (queue.FirstFit{Hysteresis: time.Minute}).Select(m) {
+			running := m.Jobs[i].State == cluster.Running
+			if running != (v.Target == queue.Run) || running && v.Again.IsZero() != (c.again == 0) || !v.Again.IsZero() && v.Again.Sub(noon) != c.again {
+				t.Errorf("%s, %s: vjob %s: %+v", c.first, c.second, m.Jobs[i].ID, v)
+			}
+		}
+	}
+}
+
 // A vjob that has waited for its walltime comes first, also while it runs. The verdicts of the
 // others say when they are due.
 func TestDue(t *testing.T) {

@@ -24,8 +24,11 @@ func (c *Core) Forecast(now time.Time) (answer func() QueueForecast, err error) 
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	scenes := c.view(now).ForecastInputs(c.last.verdictsByVJob())
-	return func() QueueForecast { return mergeForecasts(now, scenes) }, nil
+	facts, decided, settings := c.facts(now, c.Improver.Approvals()), c.last.verdictsByVJob(), &c.settings.Settings
+	facts.Detach()
+	return func() QueueForecast {
+		return mergeForecasts(now, decide.NewView(settings, facts).ForecastInputs(decided))
+	}, nil
 }
 
 // mergeForecasts merges the schedules of the cluster and of the containers: vjobs inside follow

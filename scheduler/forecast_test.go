@@ -53,10 +53,10 @@ func TestForesee(t *testing.T) {
 	}
 	for i, want := range []string{"0s 30m0s", "30m0s 1h30m0s", "- -", "1h30m0s 2h30m0s"} {
 		if got := at(f.Estimates[i].Start) + " " + at(f.Estimates[i].End); got != want || f.VJobs[i].ID != cluster.VJobID(i+1) {
-			t.Errorf("vjob %s: %s, want %s: %s", f.VJobs[i].ID, got, want, f.Estimates[i].Why)
+			t.Errorf("vjob %s: %s, want %s: %s", f.VJobs[i].ID, got, want, f.Estimates[i].Why())
 		}
 	}
-	if why := f.Estimates[1].Why; !strings.HasSuffix(why, "1 ends at 00:30: then there is room") {
+	if why := f.Estimates[1].Why(); !strings.HasSuffix(why, "1 ends at 00:30: then there is room") {
 		t.Errorf("it says %q", why)
 	}
 	if r.drain(); len(r.plans) != plans {
@@ -100,7 +100,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 	f := answer()
 	for i, want := range []time.Duration{0, 0, time.Hour, 2 * time.Hour, 30 * time.Minute} {
 		if got := f.Estimates[i].Start.Sub(epoch).Round(time.Minute); got != want {
-			t.Errorf("vjob %s starts after %s, want %s: %s", f.VJobs[i].ID, got, want, f.Estimates[i].Why)
+			t.Errorf("vjob %s starts after %s, want %s: %s", f.VJobs[i].ID, got, want, f.Estimates[i].Why())
 		}
 	}
 }
@@ -135,8 +135,8 @@ func TestForeseeCPUTime(t *testing.T) {
 	bar := answer().Estimates[1]
 	const why = "waits: quota hours of user u: 5 of 6 CPU-hours are used (2 of them promised to what runs), it needs 4; 3 come free at 05:00; " +
 		"from 05:00 on it is within quota hours of user u: at most 6 CPU-hours"
-	if want := epoch.Add(5 * time.Hour); !bar.Start.Equal(want) || bar.Why != why {
-		t.Errorf("%s: %s", bar.Start, bar.Why)
+	if want := epoch.Add(5 * time.Hour); !bar.Start.Equal(want) || bar.Why() != why {
+		t.Errorf("%s: %s", bar.Start, bar.Why())
 	}
 }
 
@@ -152,7 +152,7 @@ func TestForeseeDiscreetly(t *testing.T) {
 		t.Fatal(err)
 	}
 	bar := answer().Estimates[leaving]
-	if !strings.Contains(bar.Why, "9 secret (alice)") || strings.Contains(bar.Discreet, "secret") || len(bar.Named) != 1 {
+	if !strings.Contains(bar.Why(), "9 secret (alice)") || strings.Contains(bar.Discreet(), "secret") || len(bar.Named()) != 1 {
 		t.Errorf("%+v", bar)
 	}
 }

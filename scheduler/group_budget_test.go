@@ -240,8 +240,8 @@ func TestForeseePowerOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bar := answer().Estimates[2]; !bar.Start.Equal(epoch.Add(c.start)) || !strings.HasSuffix(bar.Why, c.why) {
-			t.Errorf("%v: at %s: %s", c.lines, bar.Start, bar.Why)
+		if bar := answer().Estimates[2]; !bar.Start.Equal(epoch.Add(c.start)) || !strings.HasSuffix(bar.Why(), c.why) {
+			t.Errorf("%v: at %s: %s", c.lines, bar.Start, bar.Why())
 		}
 	}
 }

@@ -29,34 +29,53 @@ func newLatecomers(d *decide.Decision) *latecomers {
 }
 
 // receive takes in what has changed since the last step and is no reason to decide at once: gangs that come and leave as planned
-// while nothing waits for what they do, and vjobs that certainly wait.
+// while nothing waits for what they do, vjobs that certainly wait, and those that leave before they began.
 func (c *Core) receive() {
 	if c.next.putOff(c.exec.Planned(), !c.last.open) {
 		c.last.latest = nil // there may be more room now
 	}
-	c.judgeLatecomers()
+	for _, t := range c.VJobs.turnover {
+		switch {
+		case c.next.changed(t.at - 1): // something else has changed the room
+		case t.left:
+			c.judgeLeaver(t.job)
+		default:
+			c.judgeLatecomer(t.job)
+		}
+	}
+	c.VJobs.turnover = c.VJobs.turnover[:0]
 }
 
-// judgeLatecomers judges the vjobs that have come since the last step, as long as nothing else has changed the room. Those
-// that certainly wait get their verdict at once.
-func (c *Core) judgeLatecomers() {
-	for i, job := range c.VJobs.arrived {
-		before := c.exec.Changes() - uint64(len(c.VJobs.arrived)-i)
-		asks := c.settings.Applicant(job)
-		if c.next.changed(before) || !c.waitsCertainly(job, asks.Needs) {
-			continue
-		}
-		missing := c.last.latest.room.Missing(asks.Total)
-		if c.addsNothing(job, missing) {
-			c.next.seen++
-			j := queue.Job{VJob: job, Need: asks.Total, Level: c.settings.OrderingRules().Level(job)}
-			c.next.retry(queue.NextChange(c.settings.Policy, j, c.now))
-		} else {
-			c.next.patient++
-		}
-		c.last.putOff(job, c.reasonToWait(job, missing))
+// judgeLatecomer judges a vjob that has come. One that certainly waits gets its verdict at once.
+func (c *Core) judgeLatecomer(job *cluster.VJob) {
+	asks := c.settings.Applicant(job)
+	if !c.waitsCertainly(job, asks.Needs) {
+		return
 	}
-	c.VJobs.arrived = c.VJobs.arrived[:0]
+	missing := c.last.latest.room.Missing(asks.Total)
+	if c.addsNothing(job, missing) {
+		c.next.seen++
+		j := queue.Job{VJob: job, Need: asks.Total, Level: c.settings.OrderingRules().Level(job)}
+		c.next.retry(queue.NextChange(c.settings.Policy, j, c.now))
+	} else {
+		c.next.patient++
+	}
+	c.last.putOff(job, c.reasonToWait(job, missing))
+}
+
+// judgeLeaver judges a vjob that has left before it began. It leaves no room, so others can wait for a decision, unless it
+// was to start, was the first in line, or had a reservation or a slot.
+func (c *Core) judgeLeaver(job *cluster.VJob) {
+	verdict, known := c.last.verdicts.Get(job.ID)
+	line := c.last.queueing.inOrder
+	switch {
+	case !known || verdict.Target != queue.Wait || len(line) > 0 && line[0] == job.ID:
+	case job.Inner != 0 || job.Container || !job.Reservation.IsZero() || c.settings.Policy.Traits().Turns:
+	case len(c.VJobs.dependencies.Waiting()) > 0:
+	default:
+		c.next.patient++
+		c.last.leave(job.ID)
+	}
 }
 
 // addsNothing reports whether a decision would add nothing to the verdict on a vjob that certainly waits: it is held, or

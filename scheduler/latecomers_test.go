@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"cmp"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -231,6 +232,55 @@ func TestWhatIsPlannedIsUrgentOnlyForThoseThatWait(t *testing.T) {
 			}
 			if next := r.core.NextDecision(); !next.Equal(epoch.Add(urgent)) {
 				t.Errorf("then the next decision is taken after %s, want %s", next.Sub(epoch), urgent)
+			}
+		})
+	}
+}
+
+// After a decision that took a second, a vjob that is deleted before it began makes another one urgent only if others may have
+// waited for it. Those that come after it are judged as before it.
+func TestLeavers(t *testing.T) {
+	const urgent, patient = 2 * time.Second, 20 * time.Second
+	large := cluster.Resources{CPU: 4 * cluster.CPU, Memory: 1024}
+	for _, c := range []struct {
+		name    string
+		deleted cluster.VJobID
+		change  func(third *cluster.VJob)
+		policy  queue.Policy
+		then    time.Duration
+		place   string // of a vjob that comes then; "" if that has no verdict before the next decision
+	}{
+		{name: "behind others", deleted: 101, then: patient, place: "3rd in line"},
+		{name: "the last", deleted: 102, then: patient, place: "3rd in line"},
+		{name: "the first", deleted: 100, then: urgent},
+		{name: "one waits for another to end", deleted: 101, then: urgent, change: func(j *cluster.VJob) {
+			j.After = []cluster.Dependency{{On: 101}}
+		}},
+		{name: "held", deleted: 102, then: patient, place: "3rd in line", change: func(j *cluster.VJob) { j.Held = true }},
+		{name: "all have turns", policy: queue.TimeSlices{Quantum: time.Hour}, deleted: 101, then: urgent},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set := settings()
+			set.Policy = cmp.Or(c.policy, set.Policy)
+			r := mount(t, set, state(4, 0))
+			for id := cluster.VJobID(100); id < 103; id++ {
+				job := latecomer(id, 5, large)
+				if c.change != nil && id == 102 {
+					c.change(job)
+				}
+				r.core.VJobs.Submitted(r.now, job)
+			}
+			r.drain()
+			r.core.Took(time.Second)
+			if err := r.core.VJobs.Order(r.now, c.deleted, scheduler.OrderDelete, "root"); err != nil {
+				t.Fatal(err)
+			}
+			r.drain()
+			if next := r.core.NextDecision(); !next.Equal(epoch.Add(c.then)) {
+				t.Errorf("the next decision is taken after %s, want %s", next.Sub(epoch), c.then)
+			}
+			if why := r.submitted(latecomer(200, 5, large)); (why == "") != (c.place == "") || !strings.HasSuffix(why, c.place) {
+				t.Errorf("a vjob that comes then %q, want %q", why, c.place)
 			}
 		})
 	}

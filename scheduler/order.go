@@ -36,7 +36,13 @@ func (v *VJobs) Order(now time.Time, id cluster.VJobID, order Order, by string) 
 	}
 	switch order {
 	case OrderDelete:
-		return v.exec.Clear(now, id, gang.ThenTerminate, ordered("deleted", by))
+		if err := v.exec.Clear(now, id, gang.ThenTerminate, ordered("deleted", by)); err != nil {
+			return err
+		}
+		if state == cluster.Waiting && r.Idle && r.Record.Incarnation == 0 {
+			v.turnover = append(v.turnover, turnover{job: r.Job, left: true, at: v.exec.Changes()})
+		}
+		return nil
 	case OrderHold:
 		if !state.Ready() {
 			return refuse("only a waiting vjob can be held; suspend it instead")

@@ -66,6 +66,12 @@ func (l *lastDecision) putOff(job *cluster.VJob, why string) {
 	}
 }
 
+// leave forgets a vjob that has left since the decision without a room for others.
+func (l *lastDecision) leave(id cluster.VJobID) {
+	l.verdicts.Delete(id)
+	l.queueing = l.queueing.without(id)
+}
+
 // noteVerdict keeps a verdict. One that is as before costs nothing.
 func (l *lastDecision) noteVerdict(id cluster.VJobID, v *queue.Verdict) {
 	if last, known := l.verdicts.Get(id); known && *last == *v {

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"slices"
+
 	"github.com/tidwall/btree"
 
 	"vjob/cluster"
@@ -35,4 +37,13 @@ func (p *places) with(id cluster.VJobID) *places {
 	q := &places{inOrder: append(p.inOrder, id), decided: p.decided, late: p.late.Copy()}
 	q.late.Set(id, len(q.inOrder))
 	return q
+}
+
+// without returns the places without a vjob. Those behind it keep theirs until the next decision.
+func (p *places) without(id cluster.VJobID) *places {
+	at := slices.Index(p.inOrder, id)
+	if at < 0 {
+		return p
+	}
+	return &places{inOrder: slices.Concat(p.inOrder[:at], p.inOrder[at+1:]), decided: p.decided, late: p.late}
 }

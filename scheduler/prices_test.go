@@ -70,8 +70,8 @@ func TestFlexibleVJobsWaitForTheCheapestHour(t *testing.T) {
 	}
 	for i, job := range answer().VJobs {
 		if job.ID == 3 {
-			if b := answer().Estimates[i]; !b.Start.Equal(epoch.Add(2*time.Hour)) || !b.End.Equal(epoch.Add(3*time.Hour)) || b.Why != got {
-				t.Errorf("foreseen from %s to %s: %s", b.Start, b.End, b.Why)
+			if b := answer().Estimates[i]; !b.Start.Equal(epoch.Add(2*time.Hour)) || !b.End.Equal(epoch.Add(3*time.Hour)) || b.Why() != got {
+				t.Errorf("foreseen from %s to %s: %s", b.Start, b.End, b.Why())
 			}
 		}
 	}

@@ -208,7 +208,7 @@ func (l *Requests) QueueStatus(ctx context.Context) (s ordering.Status, err erro
 
 // WhatIf returns what would be decided after some changes, and changes nothing.
 func (l *Requests) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
-	var answer func() WhatIfResult
+	var answer func() (WhatIfResult, error)
 	err := l.inbox.ask(ctx, func(c *Core) (err error) {
 		answer, err = c.WhatIf(l.now(), s, l.settings.Load().Limits)
 		return err
@@ -216,7 +216,7 @@ func (l *Requests) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
 	if err != nil {
 		return WhatIfResult{}, err
 	}
-	return answer(), nil // beside the loop, which goes on
+	return answer() // beside the loop, which goes on
 }
 
 // Forecast returns the expected schedule.

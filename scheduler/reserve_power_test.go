@@ -106,7 +106,7 @@ func TestForeseePower(t *testing.T) {
 	}
 	bar := answer().Estimates[2]
 	const why = "waits: the power budget of the cluster is 240 W (00:00-06:00), with it 10 W more would be drawn; from 06:00 on it is within the power budget of the cluster, 350 W"
-	if !bar.Start.Equal(epoch.Add(6*time.Hour)) || bar.Why != why {
-		t.Errorf("%s: %s", bar.Start, bar.Why)
+	if !bar.Start.Equal(epoch.Add(6*time.Hour)) || bar.Why() != why {
+		t.Errorf("%s: %s", bar.Start, bar.Why())
 	}
 }

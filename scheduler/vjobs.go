@@ -21,7 +21,14 @@ type VJobs struct {
 
 	order        *ordering.Order     // queue order
 	dependencies *dependency.Tracker // unmet dependencies
-	arrived      []*cluster.VJob     // since the last step
+	turnover     []turnover          // since the last step, in order
+}
+
+// turnover is a vjob that has come, or that has left before it began.
+type turnover struct {
+	job  *cluster.VJob
+	left bool
+	at   uint64 // the changes of the executor, with this one
 }
 
 // newVJobs restores the queue order, with the charges of the journal, and the dependencies.
@@ -49,7 +56,7 @@ func (v *VJobs) Submitted(now time.Time, jobs ...*cluster.VJob) {
 			v.dependencies.Wait(job.ID)
 		}
 		v.order.Put(job, false)
-		v.arrived = append(v.arrived, job)
+		v.turnover = append(v.turnover, turnover{job: job, at: v.exec.Changes()})
 	}
 }
 

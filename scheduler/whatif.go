@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,10 +14,10 @@ import (
 	"vjob/energy"
 	"vjob/queue"
 	"vjob/queue/multifactor"
-	"vjob/queue/ordering"
 	"vjob/queue/pool"
 	"vjob/scheduler/admission"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/improve"
 )
 
 // WhatIf is a set of changes to try out.
@@ -65,41 +66,72 @@ type WhatIfVJob struct {
 // Hypothetical reports whether the vjob was never submitted.
 func (l *WhatIfVJob) Hypothetical() bool { return l.ID == 0 }
 
-// WhatIf prepares the answer to what would be decided after some changes. The answer takes a while
-// and does not use the core. Nothing changes. It fails if the changes are invalid.
-func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func() WhatIfResult, err error) {
+// question is a what-if with all that its answer needs of the core.
+type question struct {
+	WhatIf
+	now      time.Time
+	settings *decide.Settings
+	present  *decide.Facts
+	then     *decide.Facts    // after the changes of nodes, pools and demand
+	changed  *decide.Settings // with the models of added nodes
+	stated   string           // the rules that are replaced
+	ahead    int              // how many vjobs of the facts come before the submitted one
+	standby  []cluster.NodeID
+	demand   improve.Extremes         // of running VMs lately
+	ask      *improve.BalanceSettings // nil: the load is not evened out
+	spread   bool                     // VMs are spread
+}
+
+// WhatIf takes from the core what the answer to a question needs. The answer takes a while, does not use the core, and
+// is given once. Nothing changes. Both fail if the changes are invalid.
+func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func() (WhatIfResult, error), err error) {
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	facts, asked := c.detachedFacts(now), c.detachedFacts(now)
-	settings, pools, err := s.change(c, asked)
+	q := &question{
+		WhatIf: s, now: now, settings: &c.settings.Settings, present: c.facts(now, c.Improver.Approvals()), stated: c.Rules.stated.Text,
+		ask: c.settings.Improve.Balance, spread: c.settings.Improve.Placement == improve.Spread,
+	}
+	q.present.Detach()
+	q.then = q.present.Fork()
+	pools, err := q.change(c)
 	if err != nil {
 		return nil, err
 	}
-	present := &comparand{Variant: decide.NewView(&c.settings.Settings, facts).Vary(), now: now}
-	then := &comparand{Variant: decide.NewView(settings, asked).Vary(), now: now}
-	if err := s.apply(c, now, then.Variant, pools, b); err != nil {
+	if err := q.admit(c, pools, b); err != nil {
 		return nil, err
 	}
-	present.balancing(c, facts, facts)
-	then.balancing(c, asked, facts)
-	if s.Place == nil {
-		return func() WhatIfResult { return compare(present, then) }, nil
+	if s.Place != nil {
+		q.standby = c.Power.standby()
 	}
-	id, standby := *s.Place, c.Power.standby()
-	if id == 0 {
-		id = hypotheticalID
+	if q.ask != nil && q.spread {
+		q.demand = c.demand.Extremes(q.present.VJobs)
 	}
-	if err := then.Placeable(id); err != nil {
-		return nil, err
+	return q.answer, nil
+}
+
+// answer decides on both sides, and compares the decisions.
+func (q *question) answer() (WhatIfResult, error) {
+	present := &comparand{View: decide.NewView(q.settings, q.present), now: q.now}
+	variant := decide.NewView(q.changed, q.then).Vary()
+	if err := q.apply(variant); err != nil {
+		return WhatIfResult{}, err
 	}
-	return func() WhatIfResult {
-		room := then.Vary()
-		f := compare(present, then)
-		f.Placements, f.Refusals = room.Placements(id, s.Alternatives, standby)
-		f.renumberPlacements()
-		return f
-	}, nil
+	then := &comparand{View: &variant.View, now: q.now}
+	present.balancing(q, q.present)
+	then.balancing(q, q.then)
+	if q.Place == nil {
+		return compare(present, then), nil
+	}
+	id := cmp.Or(*q.Place, hypotheticalID)
+	if err := variant.Placeable(id); err != nil {
+		return WhatIfResult{}, err
+	}
+	room := variant.Vary()
+	f := compare(present, then)
+	f.Placements, f.Refusals = room.Placements(id, q.Alternatives, q.standby)
+	f.renumberPlacements()
+	return f, nil
 }
 
 // renumberPlacements replaces the hypothetical id by 0.
@@ -114,38 +146,30 @@ func (f *WhatIfResult) renumberPlacements() {
 	}
 }
 
-// detachedFacts returns the inputs of a decision that is taken beside the loop.
-func (c *Core) detachedFacts(now time.Time) *decide.Facts {
-	f := c.facts(now, c.Improver.Approvals())
-	f.Detach()
-	return f
-}
-
-// change applies the changes of nodes, pools and demand to the inputs of a decision. It returns the settings with the
-// models of added nodes, and the pools.
-func (s *WhatIf) change(c *Core, f *decide.Facts) (*decide.Settings, *pool.Hierarchy, error) {
-	settings, err := f.AddNodes(&c.settings.Settings, s.Add)
-	if err != nil {
-		return nil, nil, err
+// change applies the changes of nodes, pools and demand to the facts, and returns the pools then.
+func (q *question) change(c *Core) (_ *pool.Hierarchy, err error) {
+	f := q.then
+	if q.changed, err = f.AddNodes(q.settings, q.Add); err != nil {
+		return nil, err
 	}
 	pools := c.Pools.all
-	if s.Pools != nil {
-		if pools, err = s.readPools(); err != nil {
-			return nil, nil, err
+	if q.Pools != nil {
+		if pools, err = q.readPools(); err != nil {
+			return nil, err
 		}
 	}
 	h, err := pool.KeptHierarchy(capacity(f.Nodes), pools)
-	if s.Pools != nil && err == nil {
+	if q.Pools != nil && err == nil {
 		h, err = pool.NewHierarchy(capacity(f.Nodes), pools)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	own := s.Submit != nil && (s.Submit.Shares != "" || s.Submit.CPUReservation > 0 || s.Submit.CPULimit > 0)
+	own := q.Submit != nil && (q.Submit.Shares != "" || q.Submit.CPUReservation > 0 || q.Submit.CPULimit > 0)
 	if f.Pools = nil; own || len(pools) > 0 || slices.ContainsFunc(f.VJobs, hasControls) {
 		f.Pools = h
 	}
-	return settings, h, f.ChangeDemand(settings, s.Demand)
+	return h, f.ChangeDemand(q.changed, q.Demand)
 }
 
 // readPools reads the pools that replace the present ones.
@@ -162,69 +186,89 @@ func (s *WhatIf) readPools() ([]pool.Pool, error) {
 	return pools, nil
 }
 
-// apply applies the other changes to a variant of the view.
-func (s *WhatIf) apply(c *Core, now time.Time, v *decide.Variant, pools *pool.Hierarchy, b admission.Limits) error {
-	for id, state := range s.Nodes {
-		if err := v.SetNodeState(id, state); err != nil {
+// admit checks the rules and the submission as the core would, and finds the place of the vjob in the queue.
+func (q *question) admit(c *Core, pools *pool.Hierarchy, b admission.Limits) error {
+	if q.Rules != nil {
+		if err := c.Rules.checkOn(q.then.Offered(), *q.Rules); err != nil {
 			return err
 		}
 	}
-	for _, id := range s.Off {
-		if err := v.TurnOff(id); err != nil {
-			return err
-		}
-	}
-	if s.Rules != nil {
-		if err := c.Rules.checkOn(v.Nodes(), *s.Rules); err != nil {
-			return err
-		}
-		v.ReplaceRules(c.Rules.stated.Text, *s.Rules)
-	}
-	if s.Budget != nil {
-		if len(c.settings.Energy.Power) == 0 {
-			return cluster.Fault("budget_watts", "the settings of the daemon have no power models: add them (energy.models)")
-		}
-		v.SetClusterBudget(*s.Budget)
-	}
-	for _, id := range s.Delete {
-		if err := v.Remove(id); err != nil {
-			return err
-		}
-	}
-	if s.Submit == nil {
+	if q.Submit == nil {
 		return nil
 	}
-	if err := s.Submit.Validate(b, v.Nodes()); err != nil {
+	if err := q.Submit.Validate(b, q.then.Offered()); err != nil {
 		return err
 	}
-	routed, err := s.Submit.Route(c.settings.Ordering)
+	routed, err := q.Submit.Route(c.settings.Ordering)
 	if err != nil {
 		return err
 	}
 	if err := c.settings.admitPool(routed, pools); err != nil {
 		return err
 	}
-	if err := c.Admit(now, s.Submit); err != nil {
+	if err := c.Admit(q.now, q.Submit); err != nil {
 		return err
 	}
-	addTo(v, c.VJobs.order, now, s.Submit)
+	own := c.VJobs.order.WhatIf(q.hypothetical(), q.now)
+	q.ahead, _ = slices.BinarySearchFunc(q.then.VJobs, &own, func(r execute.Report, own *multifactor.Priority) int {
+		other, _ := c.VJobs.order.Rank(r.Job.ID, q.now) // all are there
+		return other.Compare(own)
+	})
 	return nil
+}
+
+// apply applies the other changes to a variant of the view.
+func (q *question) apply(v *decide.Variant) error {
+	for id, state := range q.Nodes {
+		if err := v.SetNodeState(id, state); err != nil {
+			return err
+		}
+	}
+	for _, id := range q.Off {
+		if err := v.TurnOff(id); err != nil {
+			return err
+		}
+	}
+	if q.Rules != nil {
+		v.ReplaceRules(q.stated, *q.Rules)
+	}
+	if q.Budget != nil {
+		if len(q.settings.Energy.Power) == 0 {
+			return cluster.Fault("budget_watts", "the settings of the daemon have no power models: add them (energy.models)")
+		}
+		v.SetClusterBudget(*q.Budget)
+	}
+	for _, id := range q.Delete {
+		if err := v.Remove(id); err != nil {
+			return err
+		}
+	}
+	if q.Submit != nil {
+		v.Add(q.hypothetical(), q.place(v))
+	}
+	return nil
+}
+
+// place returns the place of the submitted vjob in a variant, which has the vjobs of the facts but for deleted ones and
+// those in containers.
+func (q *question) place(v *decide.Variant) (at int) {
+	for i := range q.ahead {
+		if at < len(v.VJobs) && v.VJobs[at].Job.ID == q.then.VJobs[i].Job.ID {
+			at++
+		}
+	}
+	return at
+}
+
+// hypothetical returns the submitted vjob.
+func (q *question) hypothetical() *cluster.VJob {
+	job := q.Submit.VJob(hypotheticalID)
+	job.Submitted = q.now
+	return job
 }
 
 // hypotheticalID is the id of the hypothetical vjob during the decision; no real vjob gets it.
 const hypotheticalID = cluster.VJobID(math.MaxInt64)
-
-// addTo adds a vjob that was not submitted to a variant, at its place in the order.
-func addTo(v *decide.Variant, order *ordering.Order, now time.Time, s *admission.Submission) {
-	job := s.VJob(hypotheticalID)
-	job.Submitted = now
-	own := order.WhatIf(job, now)
-	at, _ := slices.BinarySearchFunc(v.VJobs, &own, func(r execute.Report, own *multifactor.Priority) int {
-		other, _ := order.Rank(r.Job.ID, now) // all are there
-		return other.Compare(own)
-	})
-	v.Add(job, at)
-}
 
 // renumber replaces the hypothetical id by 0 in the plan and in all texts.
 func (f *WhatIfResult) renumber() {

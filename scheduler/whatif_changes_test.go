@@ -45,8 +45,8 @@ func TestPoolsCountInForecasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := answer()
-	if e := f.Estimates[2]; f.VJobs[2].ID != 3 || !e.Start.Equal(f.Estimates[0].End) || !strings.HasSuffix(e.Why, "it is within the limit of pool a, 3 GiB") {
-		t.Errorf("vjob 3 starts at %s: %s; vjob 1 ends at %s", e.Start, e.Why, f.Estimates[0].End)
+	if e := f.Estimates[2]; f.VJobs[2].ID != 3 || !e.Start.Equal(f.Estimates[0].End) || !strings.HasSuffix(e.Why(), "it is within the limit of pool a, 3 GiB") {
+		t.Errorf("vjob 3 starts at %s: %s; vjob 1 ends at %s", e.Start, e.Why(), f.Estimates[0].End)
 	}
 	sub := &admission.Submission{Owner: "u", Terms: cluster.Terms{Pool: "a"}, VMs: []cluster.VM{{Reserved: cluster.Resources{CPU: 1000, Memory: 2048}}}}
 	w, err := r.suppose(scheduler.WhatIf{Submit: sub})

@@ -22,12 +22,12 @@ func (r *rig) suppose(s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	if err != nil {
 		return scheduler.WhatIfResult{}, err
 	}
-	f := answer()
+	f, err := answer()
 	r.drain()
 	if len(r.plans) != plans || len(r.calls) != calls {
 		r.t.Error("what was supposed is done")
 	}
-	return f, nil
+	return f, err
 }
 
 func lots(f scheduler.WhatIfResult) string {

@@ -8,7 +8,6 @@ import (
 	"vjob/queue/forecast"
 	"vjob/scheduler/balance"
 	"vjob/scheduler/decide"
-	"vjob/scheduler/improve"
 )
 
 // WhatIfFigures sum up the cluster after a decision and its plan.
@@ -29,7 +28,7 @@ type WaitFigures struct {
 
 // comparand is one side of the comparison.
 type comparand struct {
-	*decide.Variant
+	*decide.View
 	now     time.Time
 	set     balance.Settings
 	request *decide.BalanceRequest // nil: no search for moves
@@ -37,35 +36,28 @@ type comparand struct {
 
 // balancing prepares a search for moves that even out the load, if the settings ask for it. The demand of the last hour
 // is that of the present facts, in proportion to what is demanded otherwise.
-func (s *comparand) balancing(c *Core, f, present *decide.Facts) {
+func (s *comparand) balancing(q *question, f *decide.Facts) {
 	s.set = balance.Default
-	ask := c.settings.Improve.Balance
-	if ask == nil {
+	if q.ask == nil {
 		return
 	}
-	s.set = ask.Settings
-	if c.settings.Improve.Placement != improve.Spread {
+	s.set = q.ask.Settings
+	if !q.spread {
 		return
 	}
-	type extremes struct{ now, least, most cluster.MilliCPU }
-	uses := map[cluster.VMID]extremes{}
-	for i := range f.VJobs {
-		for rank := range f.VJobs[i].Job.VMs {
-			vm := f.VJobs[i].Job.VMs[rank].ID
-			_, least, most := c.demand.Of(vm)
-			was, now := present.Demand(vm), f.Demand(vm)
+	s.request = &decide.BalanceRequest{
+		Settings: q.ask.Settings, Fill: 1,
+		Uses: func(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
+			was, now := q.present.Demand(vm), f.Demand(vm)
+			least, most, known := q.demand.Of(vm)
+			if !known {
+				return now, now, now
+			}
 			if was != now && was > 0 {
 				part := float64(now) / float64(was)
 				least, most = cluster.MilliCPU(part*float64(least)), cluster.MilliCPU(part*float64(most))
 			}
-			uses[vm] = extremes{now, min(now, least), cmp.Or(max(now, most), now)}
-		}
-	}
-	s.request = &decide.BalanceRequest{
-		Settings: ask.Settings, Fill: 1,
-		Uses: func(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
-			e := uses[vm]
-			return e.now, e.least, e.most
+			return now, min(now, least), cmp.Or(max(now, most), now)
 		},
 	}
 }

@@ -49,7 +49,7 @@ func TestVJobsStartWithinTheirWindows(t *testing.T) {
 	}
 	for i, job := range answer().VJobs {
 		if b := answer().Estimates[i]; job.ID == 3 && !b.Start.Equal(epoch.Add(90*time.Minute)) {
-			t.Errorf("foreseen from %s: %s", b.Start, b.Why)
+			t.Errorf("foreseen from %s: %s", b.Start, b.Why())
 		}
 	}
 	if r.at(90*time.Minute - time.Second); r.started(3) {

@@ -189,7 +189,7 @@ func (en *engine) commit(p *gangState, rec gang.Record) {
 	if rec.Phase.Stable() && p.broken == "" {
 		en.finish(p)
 	}
-	if !p.job.State.Ready() && p.broken == "" && p.failures.count == failed {
+	if before.Phase != rec.Phase && !p.job.State.Ready() && p.broken == "" && p.failures.count == failed {
 		en.planned++
 	}
 	en.touchWaiters()

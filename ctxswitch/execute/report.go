@@ -35,6 +35,9 @@ type Report struct {
 	Failing
 }
 
+// Busy reports whether a new plan must leave the vjob alone: it is not idle, or blind.
+func (r *Report) Busy() bool { return !r.Idle || r.Blind }
+
 // Running is how long a vjob has run.
 type Running struct {
 	Ran time.Duration // as far as it counts towards the walltime

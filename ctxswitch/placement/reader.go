@@ -1,11 +1,15 @@
 package placement
 
-import "vjob/cluster"
+import (
+	"sync"
+
+	"vjob/cluster"
+)
 
 // Reader remembers which rules can be kept on the nodes of a cluster, so that those of a
-// long queue are compiled once. The nodes are always the same ones.
+// long queue are compiled once. The nodes are always the same ones. Several goroutines may use it.
 type Reader struct {
-	wrong map[statement]error
+	wrong sync.Map // errors by statement
 }
 
 // statement is a text, and whether it belongs to a vjob; which vjob makes no difference.
@@ -15,16 +19,17 @@ type statement struct {
 }
 
 // NewReader makes a reader that has read nothing.
-func NewReader() *Reader { return &Reader{wrong: map[statement]error{}} }
+func NewReader() *Reader { return &Reader{} }
 
 // Wrong says why rules cannot be kept that were once accepted: they name nodes that are
 // no longer there. Nil: they can.
 func (r *Reader) Wrong(rules Rules, nodes []cluster.Node) error {
 	key := statement{own: rules.VJob != 0, text: rules.Text}
-	err, known := r.wrong[key]
-	if !known {
-		_, err = rules.Compile(NewIndex(nodes, nil))
-		r.wrong[key] = err
+	if known, read := r.wrong.Load(key); read {
+		err, _ := known.(error)
+		return err
 	}
+	_, err := rules.Compile(NewIndex(nodes, nil))
+	r.wrong.Store(key, err)
 	return err
 }

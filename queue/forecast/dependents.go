@@ -39,7 +39,7 @@ func (f *forecast) planDependents() {
 			}
 			f.occupy(j, start, because)
 			f.plan(i, start)
-			reason{before: "; that is foretold for " + f.clock(met)}.setOn(&f.bars[i], j)
+			f.bars[i].because = reason{before: "; that is foretold for " + f.clock(met)}
 			more = true
 		}
 	}

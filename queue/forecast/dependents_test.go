@@ -51,7 +51,7 @@ func TestAfterOthers(t *testing.T) {
 		"12:20 12:30 waits: it is 12; that is foretold for 12:00",
 	}
 	for i, b := range forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(12), Jobs: jobs}).Estimates {
-		if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != want[i] {
+		if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why(); got != want[i] {
 			t.Errorf("%d:\n got %s\nwant %s", jobs[i].ID, got, want[i])
 		}
 	}

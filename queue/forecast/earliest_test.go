@@ -78,7 +78,7 @@ func TestPlacesAndQuotas(t *testing.T) {
 				scene.Nodes = append(scene.Nodes, cpus(3))
 			}
 			for i, b := range forecast.Compute(scene).Estimates {
-				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != c.want[i] {
+				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why(); got != c.want[i] {
 					t.Errorf("%d:\n got %s\nwant %s", c.jobs[i].ID, got, c.want[i])
 				}
 			}
@@ -137,7 +137,7 @@ func TestUntil(t *testing.T) {
 		"12:30 12:50 waits: it is 3; 1 ends at 12:30: then there is room", "- - waits: it is 4; it cannot come to its end before 13:00",
 		"- - waits: it is 5; it cannot come to its end before 13:00",
 	} {
-		if got := clock(s.Estimates[i].Start) + " " + clock(s.Estimates[i].End) + " " + s.Estimates[i].Why; got != want {
+		if got := clock(s.Estimates[i].Start) + " " + clock(s.Estimates[i].End) + " " + s.Estimates[i].Why(); got != want {
 			t.Errorf("%d:\n got %s\nwant %s", i+1, got, want)
 		}
 	}

@@ -72,14 +72,12 @@ type Scene struct {
 	Gap time.Duration
 }
 
-// Estimate is one vjob in the schedule, at its index among the jobs.
+// Estimate is one vjob in the schedule, at its index among the jobs. Its reason is put into words when it is read.
 type Estimate struct {
-	Start time.Time // zero: unknown
-	End   time.Time // zero: none, or unknown
-	Why   string    // the reason, with what a waiting vjob waits for
-	// Named are the vjobs in Why; Discreet is Why for users that must not see all of them.
-	Named    []cluster.VJobID
-	Discreet string
+	Start   time.Time // zero: unknown
+	End     time.Time // zero: none, or unknown
+	job     *Job
+	because reason // beside that of the last decision
 }
 
 // Use is what is in use from an instant until the next.
@@ -99,6 +97,9 @@ type Schedule struct {
 func Compute(s *Scene) Schedule {
 	f := &forecast{
 		Scene: s.withGaps(), bars: make([]Estimate, len(s.Jobs)), available: availability.New(s.Now, s.Total, cluster.Resources{}), effort: maxEffort,
+	}
+	for i := range s.Jobs {
+		f.bars[i].job = &s.Jobs[i]
 	}
 	f.leaving = slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Leaves })
 	f.planRunning()
@@ -182,7 +183,6 @@ func (f *forecast) planRunning() {
 				start = f.Now
 			}
 			f.plan(i, start)
-			reason{}.setOn(&f.bars[i], j)
 			f.available.Occupy(j.Need, j.Left, j.Ends)
 		}
 	}
@@ -193,7 +193,6 @@ func (f *forecast) planReserved() {
 		if j := &f.Jobs[i]; !j.Runs && !j.Stuck && !j.Reserved.IsZero() {
 			start := cluster.Later(j.Reserved, f.Now)
 			f.plan(i, start)
-			reason{}.setOn(&f.bars[i], j)
 			f.available.Book(start, j.Need, j.Left)
 		}
 	}
@@ -209,7 +208,6 @@ func (f *forecast) planWaiting() {
 			continue
 		}
 		if j.Stuck || j.Strict && unknown {
-			reason{}.setOn(&f.bars[i], j)
 			continue
 		}
 		from := f.Now
@@ -221,11 +219,9 @@ func (f *forecast) planWaiting() {
 		if sooner, some := f.earliestByPreemption(j, from); some && !because.infeasible && (!ok || sooner.Before(start)) {
 			start, because, ok = sooner, byPreemption, true
 		}
-		why := reason{}
 		if !ok || !start.Equal(j.NotBefore) {
-			why = f.why(j, start, because, ok)
+			f.bars[i].because = f.why(j, start, because, ok)
 		}
-		why.setOn(&f.bars[i], j)
 		if !ok {
 			unknown = unknown || j.Strict && because.limit == ""
 			continue

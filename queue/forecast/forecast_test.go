@@ -26,6 +26,19 @@ func runs(j forecast.Job) forecast.Job {
 	return j
 }
 
+// A reason names some of many vjobs, and counts the others.
+func TestManyWithoutWalltime(t *testing.T) {
+	var jobs []forecast.Job
+	for id := range cluster.VJobID(8) {
+		jobs = append(jobs, runs(job(id+1, 1, 0)))
+	}
+	bar := forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: append(jobs, job(9, 1, 10))}).Estimates[8]
+	why, discreet := "waits: it is 9; when there will be room cannot be known: 1, 2, 3 and 5 more have no walltime", "waits: it is 9; when there will be room cannot be known: 8 other vjobs have no walltime"
+	if bar.Why() != why || bar.Discreet() != discreet || len(bar.Named()) != 3 {
+		t.Errorf("%q, %q, which names %v", bar.Why(), bar.Discreet(), bar.Named())
+	}
+}
+
 // A discreet reason has the same sense and no numbers.
 func TestDiscreet(t *testing.T) {
 	jobs := []forecast.Job{runs(job(1, 4, 40)), runs(job(2, 4, 70)), job(3, 8, 10), job(4, 4, 10)}
@@ -34,18 +47,18 @@ func TestDiscreet(t *testing.T) {
 		2: "waits: it is 3; 2 other vjobs end at 12:40 and 13:10: then there is room",
 		3: "waits: it is 4; another vjob ends at 12:40: then there is room",
 	} {
-		if bars[i].Discreet != want || len(bars[i].Named) != 4-i {
-			t.Errorf("%+v, want %q", bars[i], want)
+		if bars[i].Discreet() != want || len(bars[i].Named()) != 4-i {
+			t.Errorf("%q, which names %v, want %q", bars[i].Discreet(), bars[i].Named(), want)
 		}
 	}
-	if bars[0].Named != nil {
+	if bars[0].Named() != nil {
 		t.Errorf("%+v names others", bars[0])
 	}
 	leaves := job(1, 8, 40)
 	leaves.Reason, leaves.Discreet, leaves.Named = "makes room for 7", "makes room for another", []cluster.VJobID{7}
 	bar := forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: []forecast.Job{runs(job(2, 4, 70)), leaves}}).Estimates[1]
-	if bar.Why != "makes room for 7; 2 ends at 13:10: then there is room" || bar.Discreet != "makes room for another; another vjob ends at 13:10: then there is room" ||
-		!slices.Equal(bar.Named, []cluster.VJobID{7, 2}) {
+	if bar.Why() != "makes room for 7; 2 ends at 13:10: then there is room" || bar.Discreet() != "makes room for another; another vjob ends at 13:10: then there is room" ||
+		!slices.Equal(bar.Named(), []cluster.VJobID{7, 2}) {
 		t.Errorf("%+v", bar)
 	}
 }
@@ -110,7 +123,7 @@ func TestWhy(t *testing.T) {
 			}
 			s := forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(10), Nodes: nodes(5), Jobs: c.jobs})
 			for i, b := range s.Estimates {
-				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != c.want[i] {
+				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why(); got != c.want[i] {
 					t.Errorf("%d:\n got %s\nwant %s", c.jobs[i].ID, got, c.want[i])
 				}
 			}
@@ -238,7 +251,7 @@ func TestEndlessThatYields(t *testing.T) {
 	runner.Yields = true
 	for _, jobs := range [][]forecast.Job{{runner, job(2, 8, 10)}, {runner, job(2, 8, 0), job(3, 8, 10)}} {
 		for _, bar := range forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(8), Jobs: jobs}).Estimates[1:] {
-			if !bar.Start.IsZero() || !strings.Contains(bar.Why, "when there will be room cannot be known: 1 has no walltime") {
+			if !bar.Start.IsZero() || !strings.Contains(bar.Why(), "when there will be room cannot be known: 1 has no walltime") {
 				t.Errorf("%d vjobs: %+v", len(jobs), bar)
 			}
 		}

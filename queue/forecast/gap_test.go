@@ -32,7 +32,7 @@ func TestGap(t *testing.T) {
 		"- - waits: it is 8; it cannot come to its end before 16:00",
 	} {
 		b := schedule.Estimates[i]
-		if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != want {
+		if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why(); got != want {
 			t.Errorf("%d:\n got %s\nwant %s", scene.Jobs[i].ID, got, want)
 		}
 	}

@@ -85,15 +85,15 @@ func TestRulesCount(t *testing.T) {
 		s.Jobs = append(s.Jobs, waits)
 		bar := forecast.Compute(&s).Estimates[len(s.Jobs)-1]
 		if !bar.Start.Equal(want) {
-			t.Fatalf("%+v\nof %+v\nstarts at %s, want %s: %s", waits, s.Jobs, bar.Start, want, bar.Why)
+			t.Fatalf("%+v\nof %+v\nstarts at %s, want %s: %s", waits, s.Jobs, bar.Start, want, bar.Why())
 		}
 		if !want.IsZero() {
 			later++
 			continue
 		}
 		never++
-		if !strings.Contains(bar.Why, "the rules leave it no places") {
-			t.Fatalf("why: %s", bar.Why)
+		if !strings.Contains(bar.Why(), "the rules leave it no places") {
+			t.Fatalf("why: %s", bar.Why())
 		}
 	}
 	if later < 100 || never < 100 {

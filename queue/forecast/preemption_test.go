@@ -51,7 +51,7 @@ func TestOthersMakeRoom(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i, b := range forecast.Compute(&forecast.Scene{Now: noon, Total: cpus(12), Jobs: c.jobs}).Estimates {
-				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why; got != c.want[i] {
+				if got := clock(b.Start) + " " + clock(b.End) + " " + b.Why(); got != c.want[i] {
 					t.Errorf("%d:\n got %s\nwant %s", c.jobs[i].ID, got, c.want[i])
 				}
 			}

@@ -19,7 +19,7 @@ func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	case known && b.limit != "":
 		return reason{before: "; from " + f.clock(start) + " on it is within " + b.limit}
 	case !known && b.limit != "" && len(f.endless) > 0:
-		return reason{"; when it comes to be within " + b.limit + " cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
+		return f.unknown("; when it comes to be within " + b.limit)
 	case !known && b.limit != "":
 		return reason{before: "; it never comes to be within " + b.limit}
 	case b.infeasible:
@@ -29,7 +29,7 @@ func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	case b.late:
 		return reason{before: "; it cannot come to its end before " + f.clock(f.Until)}
 	case !known && len(f.endless) > 0:
-		return reason{"; when there will be room cannot be known: ", f.endless, without(len(f.endless)) + " no walltime"}
+		return f.unknown("; when there will be room")
 	case !known: // something else than capacity is missing
 		return reason{}
 	}
@@ -53,35 +53,54 @@ func (f *forecast) why(j *Job, start time.Time, b cause, known bool) reason {
 	if b.fragmented {
 		room = " there are places for its VMs"
 	}
-	return reason{"; ", ids, verb + cluster.Enumerate(times, 0) + then + room}
+	return reason{before: "; ", named: ids, after: verb + cluster.Enumerate(times, 0) + then + room}
+}
+
+// unknown is that an instant cannot be known, since some vjobs have no walltime.
+func (f *forecast) unknown(what string) reason {
+	verb, n := " have", len(f.endless)
+	if n == 1 {
+		verb = " has"
+	}
+	named := f.endless[:min(n, maxNamed)]
+	return reason{what + " cannot be known: ", named, n - len(named), verb + " no walltime"}
 }
 
 // reason continues the reason of the last decision. It may name vjobs.
 type reason struct {
 	before string
 	named  []cluster.VJobID // may be none
+	more   int              // vjobs that it does not name beside those
 	after  string
 }
 
-// setOn puts the reason of the last decision and this one into the bar of a vjob.
-func (r reason) setOn(b *Estimate, j *Job) {
-	named, unnamed := "", ""
-	switch n := len(r.named); {
-	case n == 1:
-		named, unnamed = list(r.named), "another vjob"
-	case n > 1:
-		named, unnamed = list(r.named), fmt.Sprintf("%d other vjobs", n)
+// Why is the reason, with what a waiting vjob waits for.
+func (e *Estimate) Why() string {
+	r, named := &e.because, ""
+	if len(r.named) > 0 {
+		names := make([]string, len(r.named))
+		for i, id := range r.named {
+			names[i] = id.String()
+		}
+		named = cluster.Enumerate(names, r.more)
 	}
-	b.Named = slices.Concat(j.Named, r.named)
-	b.Why, b.Discreet = j.Reason+r.before+named+r.after, cmp.Or(j.Discreet, j.Reason)+r.before+unnamed+r.after
+	return e.job.Reason + r.before + named + r.after
 }
 
-func without(n int) string {
-	if n == 1 {
-		return " has"
+// Discreet is the reason for users that must not see all of the vjobs that it names.
+func (e *Estimate) Discreet() string {
+	r, named := &e.because, ""
+	switch n := len(r.named) + r.more; {
+	case n == 1:
+		named = "another vjob"
+	case n > 1:
+		named = fmt.Sprintf("%d other vjobs", n)
 	}
-	return " have"
+	return cmp.Or(e.job.Discreet, e.job.Reason) + r.before + named + r.after
 }
+
+// Named are the vjobs that the reason names.
+func (e *Estimate) Named() []cluster.VJobID { return slices.Concat(e.job.Named, e.because.named) }
 
 // lastEnds returns the ends that free what is missing now, in order, the last of them at the start; at
 // most maxNamed.
@@ -120,15 +139,6 @@ func (f *forecast) sort() {
 		copy(f.ends[at+1:f.sorted+1], f.ends[at:f.sorted])
 		f.ends[at] = e
 	}
-}
-
-// list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
-func list(ids []cluster.VJobID) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = id.String()
-	}
-	return cluster.Enumerate(names, 0)
 }
 
 func (f *forecast) clock(at time.Time) string { return cluster.Clock(at, f.Now) }

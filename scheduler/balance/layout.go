@@ -32,7 +32,8 @@ type layout struct {
 
 // newLayout makes units of VMs and groups. A group with VMs on several nodes cannot move: its parts are fixed.
 func newLayout(s *Settings, c *Cluster) layout {
-	l := layout{c: c, of: make([]int, len(c.VMs)), on: make([][]int, len(c.Nodes))}
+	l := layout{c: c, units: make([]unit, 0, len(c.VMs)), of: make([]int, len(c.VMs)), on: make([][]int, len(c.Nodes))}
+	alone := make([]int, len(c.VMs)) // room for the lists of units of one VM
 	first := map[int]int{}
 	split := map[int]bool{}
 	for i := range c.VMs {
@@ -41,7 +42,7 @@ func newLayout(s *Settings, c *Cluster) layout {
 		switch {
 		case v.Group == 0 || !known:
 			u = len(l.units)
-			l.units = append(l.units, unit{node: v.Node})
+			l.units = append(l.units, unit{node: v.Node, vms: alone[i : i : i+1]})
 			if v.Group > 0 {
 				first[v.Group] = u
 			}

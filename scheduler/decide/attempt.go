@@ -106,7 +106,7 @@ func (a *attempt) job(i, at int, counts map[cluster.VMID]cluster.Resources) queu
 func (v *View) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
 	r := &v.VJobs[i]
 	job := queue.Job{
-		VJob: r.Job, Busy: !r.Idle || r.Blind, Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Ineligible: v.ineligible[r.Job.ID].Reason,
+		VJob: r.Job, Busy: r.Busy(), Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Ineligible: v.ineligible[r.Job.ID].Reason,
 	}
 	if rules := v.settings.Ordering; rules != nil {
 		job.Level = rules.Level(r.Job)
@@ -139,7 +139,7 @@ func bound(r *execute.Report) queue.Target {
 func (v *View) quarantinedVerdict(r *execute.Report) queue.Verdict {
 	why := "it is set aside: " + v.quarantined[r.Job.ID]
 	switch {
-	case !r.Idle || r.Blind:
+	case r.Busy():
 		return queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String() + "; " + why}
 	case r.Job.State == cluster.Running:
 		return queue.Verdict{Target: queue.Run, Reason: "runs; " + why}

@@ -152,6 +152,8 @@ func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, erro
 			s.model.Nodes = append(s.model.Nodes, s.node(&n))
 		}
 	}
+	running := s.trial.current.Size()
+	s.vms, s.model.VMs = make([]cluster.VMID, 0, running), make([]balance.VM, 0, running)
 	for i := range a.VJobs {
 		s.addVJob(i)
 	}
@@ -181,7 +183,7 @@ func (s *balancer) addVJob(report int) {
 	switch {
 	case r.Job.Container:
 		fixed = "it is a container"
-	case !r.Idle || r.Blind:
+	case r.Busy():
 		fixed = "its vjob is changing"
 	case s.quarantined[r.Job.ID] != "":
 		fixed = "its vjob is set aside"

@@ -82,7 +82,7 @@ func (s *consolidator) node(n *cluster.Node, power energy.Power) consolidate.Nod
 // addVJob adds the running VMs of a vjob.
 func (s *consolidator) addVJob(report int) {
 	r := &s.VJobs[report]
-	fixed := !r.Idle || r.Blind || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.verdicts[report].Target != queue.Run
+	fixed := r.Busy() || s.quarantined[r.Job.ID] != "" || r.Job.Container || s.verdicts[report].Target != queue.Run
 	fixed = fixed || r.Job.Moves == cluster.MovesNever || r.Job.Moves == cluster.MovesManual && !s.manual
 	left := s.left(report, s.Horizon)
 	first := len(s.vms)

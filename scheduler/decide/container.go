@@ -111,7 +111,7 @@ func suspendAll(v *View) []queue.Verdict {
 		switch r := &v.VJobs[i]; {
 		case v.quarantined[r.Job.ID] != "":
 			verdicts[i] = v.quarantinedVerdict(r)
-		case !r.Idle || r.Blind:
+		case r.Busy():
 			verdicts[i] = queue.Verdict{Target: bound(r), Reason: "is " + r.Job.State.String()}
 		case r.Job.State == cluster.Running || r.Job.State == cluster.Paused:
 			verdicts[i] = queue.Verdict{Target: queue.Suspend, Reason: "suspended: " + v.closed, Cause: closed}

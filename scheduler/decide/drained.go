@@ -49,7 +49,7 @@ func (a *attempt) boundToDrained() map[int]cluster.NodeID {
 	there := map[int]cluster.NodeID{}
 	for i := range a.VJobs {
 		r := &a.VJobs[i]
-		if id := r.Job.ID; r.Job.Rules == "" || !r.Idle || r.Blind || a.excludes(id) {
+		if id := r.Job.ID; r.Job.Rules == "" || r.Busy() || a.excludes(id) {
 			continue
 		}
 		if nodes := a.layout.drained.of(r); len(nodes) > 0 {
@@ -97,7 +97,7 @@ func (d *Decision) Undrained() map[cluster.NodeID]string {
 	blocked := map[cluster.NodeID][]string{}
 	for i := range d.VJobs {
 		r := &d.VJobs[i]
-		if !r.Idle || r.Blind {
+		if r.Busy() {
 			continue
 		}
 		nodes, target := d.final.layout.drained.of(r), d.Verdicts[i].Target

@@ -55,6 +55,9 @@ type Facts struct {
 	Demand func(vm cluster.VMID) cluster.MilliCPU
 }
 
+// Offered returns the nodes with what they offer to vjobs.
+func (f *Facts) Offered() []cluster.Node { return offered(f.Nodes) }
+
 // runsAt reports whether a running vjob may still run at an instant, or whether the
 // reservation of a vjob covers it.
 func (f *Facts) runsAt(r *execute.Report, at time.Time) bool {

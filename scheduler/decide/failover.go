@@ -117,7 +117,7 @@ func (f *failoverCheck) placement(c *cluster.Configuration) failover.Report {
 // guards reports whether a vjob may not take failover capacity: it starts or resumes, was not lost with a node, for
 // which the capacity is kept, and has no reservation that has begun.
 func (f *failoverCheck) guards(r *execute.Report) bool {
-	if !r.Idle || r.Blind || !r.Job.State.Ready() || f.view.facts.reservationDue(r.Job) {
+	if r.Busy() || !r.Job.State.Ready() || f.view.facts.reservationDue(r.Job) {
 		return false
 	}
 	lost := r.Job.Cause.Is(cluster.CauseLost) || r.Job.Cause.Is(cluster.CauseAborted) && r.Record.Losses > 0

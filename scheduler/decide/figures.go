@@ -84,36 +84,31 @@ func (v *View) Figures(d *Decision, set *balance.Settings) (f Figures) {
 // census sums up the VMs on the nodes.
 type census struct {
 	*View
-	d     *Decision
-	at    *cluster.Configuration
-	uses  map[cluster.NodeID]*nodeUse
-	model balance.Cluster
-	nodes []cluster.NodeID // of the model
+	d    *Decision
+	at   *cluster.Configuration
+	uses map[cluster.NodeID]*nodeUse
 }
 
-// nodeUse is what the VMs on a node demand, and use where caps limit them.
-type nodeUse struct{ demand, use cluster.MilliCPU }
+// nodeUse is what the VMs on a node demand, use where caps limit them, and are entitled to.
+type nodeUse struct {
+	demand, use cluster.MilliCPU
+	entitled    cluster.Resources
+}
 
 // count sums up demands.
 func (c *census) count(f *Figures) {
-	index := map[cluster.NodeID]int{}
-	for _, n := range c.at.Nodes() {
-		c.uses[n.ID] = &nodeUse{}
-		if !n.Hosts() {
-			continue
-		}
-		f.Nodes++
-		f.Capacity = f.Capacity.Plus(n.Capacity)
-		if n.Capacity.CPU > 0 && n.Capacity.Memory > 0 {
-			index[n.ID] = len(c.nodes)
-			c.nodes = append(c.nodes, n.ID)
-			c.model.Nodes = append(c.model.Nodes, balance.Node{Name: string(n.ID), Capacity: amounts(n.Capacity)})
+	uses := make([]nodeUse, len(c.at.Nodes()))
+	for i, n := range c.at.Nodes() {
+		c.uses[n.ID] = &uses[i]
+		if n.Hosts() {
+			f.Nodes++
+			f.Capacity = f.Capacity.Plus(n.Capacity)
 		}
 	}
 	for i := range c.VJobs {
 		job := c.VJobs[i].Job
 		for rank := range job.VMs {
-			c.add(job, rank, index)
+			c.add(job, rank)
 		}
 	}
 	for _, n := range c.at.Nodes() {
@@ -124,10 +119,11 @@ func (c *census) count(f *Figures) {
 }
 
 // add counts one VM on its node, if it runs there.
-func (c *census) add(job *cluster.VJob, rank int, index map[cluster.NodeID]int) {
+func (c *census) add(job *cluster.VJob, rank int) {
 	vm := job.VMs[rank].ID
 	node, runs := c.at.Host(vm)
-	if !runs || c.uses[node] == nil {
+	counted := c.uses[node]
+	if !runs || counted == nil {
 		return
 	}
 	demand := c.facts.demandOf(job, rank)
@@ -144,35 +140,39 @@ func (c *census) add(job *cluster.VJob, rank int, index map[cluster.NodeID]int) 
 			entitled = e.Given.CPU
 		}
 	}
-	c.uses[node].demand += demand
-	c.uses[node].use += use
-	if at, known := index[node]; known {
-		need := amounts(cluster.Resources{CPU: entitled, Memory: c.at.Need(vm).Memory})
-		c.model.VMs = append(c.model.VMs, balance.VM{Name: vm.String(), Node: at, Entitlement: need, Demand: need, Fixed: "it is only counted"})
-	}
+	counted.demand += demand
+	counted.use += use
+	counted.entitled = counted.entitled.Plus(cluster.Resources{CPU: entitled, Memory: c.at.Need(vm).Memory})
 }
 
 func amounts(r cluster.Resources) balance.Amounts {
 	return balance.Amounts{balance.CPU: int64(r.CPU), balance.Memory: int64(r.Memory)}
 }
 
-// balance measures the imbalance and the loads. Without pools, VMs that demand more than there is get parts in
-// proportion.
+// balance measures the imbalance and the loads: all VMs of a node count as one, which stays. Without pools, VMs that demand
+// more than there is get parts in proportion.
 func (c *census) balance(f *Figures, set *balance.Settings) {
-	if c.d.Division == nil && f.Demand > f.Capacity.CPU && f.Demand > 0 {
-		for i := range c.model.VMs {
-			e := &c.model.VMs[i].Entitlement[balance.CPU]
-			*e = int64(float64(*e) * float64(f.Capacity.CPU) / float64(f.Demand))
+	var model balance.Cluster
+	var nodes []cluster.NodeID
+	for _, n := range c.at.Nodes() {
+		if !n.Hosts() || n.Capacity.CPU <= 0 || n.Capacity.Memory <= 0 {
+			continue
 		}
+		entitled := c.uses[n.ID].entitled
+		if c.d.Division == nil && f.Demand > f.Capacity.CPU && f.Demand > 0 {
+			entitled.CPU = cluster.MilliCPU(float64(entitled.CPU) * float64(f.Capacity.CPU) / float64(f.Demand))
+		}
+		model.VMs = append(model.VMs, balance.VM{Node: len(nodes), Entitlement: amounts(entitled), Demand: amounts(entitled), Fixed: "it is only counted"})
+		model.Nodes, nodes = append(model.Nodes, balance.Node{Name: string(n.ID), Capacity: amounts(n.Capacity)}), append(nodes, n.ID)
 	}
-	r, err := set.Round(&c.model) // all VMs are fixed: it only measures
+	r, err := set.Round(&model)
 	if err != nil {
 		return
 	}
 	f.Imbalance = r.Before
 	for i := range r.Loads {
 		l := &r.Loads[i].Before
-		f.Loads = append(f.Loads, Load{Node: c.nodes[i], CPU: l[balance.CPU], Memory: l[balance.Memory]})
+		f.Loads = append(f.Loads, Load{Node: nodes[i], CPU: l[balance.CPU], Memory: l[balance.Memory]})
 	}
 	slices.SortStableFunc(f.Loads, func(a, b Load) int {
 		return cmp.Or(cmp.Compare(max(b.CPU, b.Memory), max(a.CPU, a.Memory)), cmp.Compare(a.Node, b.Node))

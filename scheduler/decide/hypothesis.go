@@ -15,40 +15,72 @@ import (
 	"vjob/queue/pool"
 )
 
-// Detach makes the facts independent of the executor: they keep what VMs need, demand and may use now. A view of
-// them can decide beside the loop.
+// Detach makes the facts independent of the executor, so that views of them can be made beside it.
 func (f *Facts) Detach() { f.detach() }
 
 func (f *Facts) detach() *keptBookings {
-	k := &keptBookings{Bookings: f.Bookings, needs: map[cluster.VMID]cluster.Resources{}, caps: map[cluster.VMID]cluster.MilliCPU{}}
-	demands := map[cluster.VMID]cluster.MilliCPU{}
+	k := &keptBookings{vms: make(map[cluster.VJobID][]keptVM, len(f.VJobs)), ways: map[cluster.VMID]keptWay{}}
 	for i := range f.VJobs {
-		for rank := range f.VJobs[i].Job.VMs {
-			vm := f.VJobs[i].Job.VMs[rank].ID
-			k.needs[vm], k.caps[vm] = f.Bookings.Need(vm), f.Bookings.Cap(vm)
-			if f.Demand != nil {
-				demands[vm] = f.Demand(vm)
-			} else {
-				demands[vm] = f.VJobs[i].Job.VMs[rank].Reserved.CPU
+		r := &f.VJobs[i]
+		vms := make([]keptVM, len(r.Job.VMs))
+		for rank := range r.Job.VMs {
+			vm := r.Job.VMs[rank].ID
+			kept := &vms[rank]
+			kept.need, kept.most, kept.demand = f.Bookings.Need(vm), f.Bookings.Cap(vm), f.demandOf(r.Job, rank)
+			if r.Busy() {
+				k.ways[vm] = keptWay{f.Bookings.Destination(vm), f.Bookings.Holds(vm)}
 			}
 		}
+		k.vms[r.Job.ID] = vms
 	}
-	f.Bookings, f.Demand = k, func(vm cluster.VMID) cluster.MilliCPU { return demands[vm] }
+	f.Bookings, f.Demand = k, func(vm cluster.VMID) cluster.MilliCPU { return k.of(vm).demand }
+	f.Past, f.Waits = f.Past.Clone(), maps.Clone(f.Waits)
 	return k
 }
 
-// keptBookings are bookings of which the needs and caps are kept. Views ask for the rest only while they are made.
+// Fork returns a copy of detached facts that can be changed.
+func (f *Facts) Fork() *Facts {
+	g := *f
+	g.VJobs, g.Nodes = slices.Clone(f.VJobs), slices.Clone(f.Nodes)
+	return &g
+}
+
+// keptBookings are bookings as they were, by vjob and rank.
 type keptBookings struct {
-	Bookings
-	needs map[cluster.VMID]cluster.Resources
-	caps  map[cluster.VMID]cluster.MilliCPU
+	vms  map[cluster.VJobID][]keptVM
+	ways map[cluster.VMID]keptWay // of VMs under way
+}
+
+type keptVM struct {
+	need         cluster.Resources
+	most, demand cluster.MilliCPU
+}
+
+// keptWay is where a VM goes, and where it holds resources until then.
+type keptWay struct {
+	to    cluster.NodeID
+	holds []cluster.NodeID
+}
+
+// of returns what is kept of a VM; nothing is of an unknown one.
+func (k *keptBookings) of(vm cluster.VMID) *keptVM {
+	if vms := k.vms[vm.VJob]; vm.Rank < len(vms) {
+		return &vms[vm.Rank]
+	}
+	return &keptVM{}
 }
 
 // Need implements [Bookings].
-func (k *keptBookings) Need(vm cluster.VMID) cluster.Resources { return k.needs[vm] }
+func (k *keptBookings) Need(vm cluster.VMID) cluster.Resources { return k.of(vm).need }
 
 // Cap implements [Bookings].
-func (k *keptBookings) Cap(vm cluster.VMID) cluster.MilliCPU { return k.caps[vm] }
+func (k *keptBookings) Cap(vm cluster.VMID) cluster.MilliCPU { return k.of(vm).most }
+
+// Destination implements [Bookings].
+func (k *keptBookings) Destination(vm cluster.VMID) cluster.NodeID { return k.ways[vm].to }
+
+// Holds implements [Bookings].
+func (k *keptBookings) Holds(vm cluster.VMID) []cluster.NodeID { return k.ways[vm].holds }
 
 // NewNode is a node that does not exist, like one that does.
 type NewNode struct {
@@ -181,7 +213,7 @@ func (f *Facts) ChangeDemand(s *Settings, changes []DemandChange) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	books, demands := f.detach(), f.demands()
+	books := f.detach()
 	for i := range changes {
 		c := &changes[i]
 		concerned, err := f.concerned(s, c)
@@ -190,28 +222,16 @@ func (f *Facts) ChangeDemand(s *Settings, changes []DemandChange) error {
 		}
 		for _, job := range concerned {
 			for rank := range job.VMs {
-				vm := job.VMs[rank].ID
-				was := demands[vm]
-				demands[vm] = c.Of(was)
+				vm := books.of(job.VMs[rank].ID)
+				was := vm.demand
+				vm.demand = c.Of(was)
 				if s.Needs(job, rank, was+1, true).CPU == was+1 { // it counts for its demand
-					books.needs[vm] = s.Needs(job, rank, demands[vm], true)
+					vm.need = s.Needs(job, rank, vm.demand, true)
 				}
 			}
 		}
 	}
-	f.Demand = func(vm cluster.VMID) cluster.MilliCPU { return demands[vm] }
 	return nil
-}
-
-func (f *Facts) demands() map[cluster.VMID]cluster.MilliCPU {
-	demands := map[cluster.VMID]cluster.MilliCPU{}
-	for i := range f.VJobs {
-		for rank := range f.VJobs[i].Job.VMs {
-			vm := f.VJobs[i].Job.VMs[rank].ID
-			demands[vm] = f.Demand(vm)
-		}
-	}
-	return demands
 }
 
 // concerned lists the vjobs that a change concerns and that have started.

@@ -281,6 +281,6 @@ func TestForecastAfterASuspension(t *testing.T) {
 	s := forecast.Compute(&in.Scene)
 	i := slices.IndexFunc(in.Jobs, func(j forecast.Job) bool { return j.ID == 2 })
 	if got := s.Estimates[i].Start; !got.Equal(epoch.Add(time.Hour)) {
-		t.Errorf("vjob 2 starts at %s, want the end of vjob 1: %s", got, s.Estimates[i].Why)
+		t.Errorf("vjob 2 starts at %s, want the end of vjob 1: %s", got, s.Estimates[i].Why())
 	}
 }

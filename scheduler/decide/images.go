@@ -74,7 +74,7 @@ func (a *attempt) imageShortages(verdicts []queue.Verdict) map[int]string {
 // needsImage reports whether a vjob is saved to disk with this target.
 func (a *attempt) needsImage(i int, target queue.Target) bool {
 	r := &a.VJobs[i]
-	if target != queue.Suspend || !r.Idle || r.Blind || a.excludes(r.Job.ID) {
+	if target != queue.Suspend || r.Busy() || a.excludes(r.Job.ID) {
 		return false
 	}
 	return r.Job.State == cluster.Paused || r.Job.State == cluster.Running && !r.Job.Container && !queue.IsEnded(r.Job)

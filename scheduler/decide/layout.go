@@ -36,21 +36,28 @@ func newLayout(nodes []execute.NodeReport, live bool) layout {
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, immovable: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, live: map[cluster.VMID]bool{}, drained: drainedNodes{},
 	}
-	offered := make([]cluster.Node, len(nodes))
 	for i := range nodes {
-		n := &nodes[i]
-		offered[i] = n.Node
-		free := n.Capacity.Minus(n.Foreign)
-		offered[i].Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
 		if live {
-			for _, vm := range n.Locked {
+			for _, vm := range nodes[i].Locked {
 				l.live[vm] = true
 			}
 		}
 	}
-	l.current = cluster.NewConfiguration(offered...)
+	l.current = cluster.NewConfiguration(offered(nodes)...)
 	l.intended = l.current.Clone()
 	return l
+}
+
+// offered returns nodes with what they offer to vjobs.
+func offered(nodes []execute.NodeReport) []cluster.Node {
+	list := make([]cluster.Node, len(nodes))
+	for i := range nodes {
+		n := &nodes[i]
+		list[i] = n.Node
+		free := n.Capacity.Minus(n.Foreign)
+		list[i].Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
+	}
+	return list
 }
 
 // clone returns a copy that can be changed.
@@ -92,7 +99,7 @@ func (l *layout) setRunning(vm cluster.VMID, need cluster.Resources, at cluster.
 
 // place adds the VMs of a vjob that is no applicant. If reserved, paused VMs keep their CPU.
 func (l *layout) place(r *execute.Report, books Bookings, reserved bool) {
-	fixed, arrives := !r.Idle || r.Blind, r.Bound == cluster.VMRunning
+	fixed, arrives := r.Busy(), r.Bound == cluster.VMRunning
 	for rank, m := range r.Record.Members {
 		vm := r.Job.VMs[rank].ID
 		need := books.Need(vm)

@@ -90,7 +90,7 @@ func (v *View) Placeable(id cluster.VJobID) error {
 	if i < 0 {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	if r := &v.VJobs[i]; !r.Job.State.Ready() || !r.Idle || r.Blind || r.Job.State == cluster.Paused || v.quarantined[id] != "" {
+	if r := &v.VJobs[i]; !r.Job.State.Ready() || r.Busy() || r.Job.State == cluster.Paused || v.quarantined[id] != "" {
 		return cluster.Fault("place", "vjob %s %s: only vjobs that wait or are suspended have placements", id, r.Job.State.Clause())
 	}
 	return nil

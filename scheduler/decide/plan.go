@@ -121,7 +121,7 @@ func (a *attempt) addStarters(targets []queue.Verdict) {
 // changes its state.
 func (a *attempt) goals(verdicts []queue.Verdict) (goals []ctxswitch.Goal, change bool) {
 	for i, r := range a.VJobs {
-		if !r.Idle || r.Blind || a.quarantined[r.Job.ID] != "" {
+		if r.Busy() || a.quarantined[r.Job.ID] != "" {
 			continue
 		}
 		state, barred := r.Job.State, a.excluded[r.Job.ID] != ""

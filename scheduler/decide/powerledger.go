@@ -37,7 +37,7 @@ func (v *View) powerLedger(at *cluster.Configuration) *powerLedger {
 	c.running = c.NewDraw()
 	for i := range v.VJobs {
 		r := &v.VJobs[i]
-		arrives := (!r.Idle || r.Blind) && r.Bound == cluster.VMRunning
+		arrives := r.Busy() && r.Bound == cluster.VMRunning
 		if arrives || v.quarantined[r.Job.ID] != "" && r.Job.State == cluster.Running {
 			j := c.job(v, r, at)
 			c.admitted[i] = true

@@ -104,7 +104,7 @@ func powerClass(r *execute.Report, suspends bool) int {
 
 // job returns the power terms of one vjob.
 func (q *shareProblem) job(v *View, r *execute.Report, at *cluster.Configuration) cpushare.Job {
-	j := cpushare.Job{Floor: supply.MinShare(r.Job), Fixed: !r.Idle || r.Blind || v.quarantined[r.Job.ID] != ""}
+	j := cpushare.Job{Floor: supply.MinShare(r.Job), Fixed: r.Busy() || v.quarantined[r.Job.ID] != ""}
 	for rank := range r.Job.VMs {
 		if rank < len(r.Record.Members) && r.Record.Members[rank].Ended {
 			continue

@@ -105,7 +105,7 @@ func (s *Settings) mayPause(job *cluster.VJob) bool {
 // cannot resume in place is saved in any case.
 func (a *attempt) suspendable(i int, target queue.Target) bool {
 	r := &a.VJobs[i]
-	if !r.Idle || r.Blind || a.excludes(r.Job.ID) {
+	if r.Busy() || a.excludes(r.Job.ID) {
 		return false
 	}
 	return r.Job.State == cluster.Running && target == queue.Suspend && !queue.IsEnded(r.Job) ||
@@ -122,7 +122,7 @@ func (p pausing) packingOfRunning() *ctxswitch.Packing {
 	lead := p.leads().Suspend
 	for i := range p.VJobs {
 		r := &p.VJobs[i]
-		switch busy := !r.Idle || r.Blind; {
+		switch busy := r.Busy(); {
 		case busy && r.Bound == cluster.VMPaused:
 			standing = append(standing, r.Job.ID)
 		case busy && r.Bound == cluster.VMRunning,

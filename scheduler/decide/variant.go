@@ -29,10 +29,6 @@ func (v *View) Vary() *Variant {
 	facts.Past, facts.Nodes = v.facts.Past.Clone(), slices.Clone(v.facts.Nodes)
 	w.facts, w.layout, w.VJobs = &facts, v.layout.clone(), slices.Clone(v.VJobs)
 	w.supply.Off, w.supply.Least = maps.Clone(v.supply.Off), maps.Clone(v.supply.Least)
-	for i := range w.VJobs {
-		record := *w.VJobs[i].Record
-		w.VJobs[i].Record = &record
-	}
 	w.inside = slices.Clone(v.inside)
 	for i := range w.inside {
 		w.nested = append(w.nested, v.inside[i].Vary())

@@ -65,3 +65,39 @@ func (m *Demand) of(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
 	}
 	return now, min(now, least), cmp.Or(max(now, most), now)
 }
+
+// Extremes are the least and the largest demand of VMs in the time that is remembered, by vjob and rank.
+type Extremes map[cluster.VJobID][]extremes
+
+type extremes struct {
+	least, most cluster.MilliCPU
+	known       bool
+}
+
+// Extremes returns those of the VMs of some vjobs.
+func (m *Demand) Extremes(vjobs []execute.Report) Extremes {
+	list := Extremes{}
+	for i := range vjobs {
+		job := vjobs[i].Job
+		if job.State != cluster.Running {
+			continue
+		}
+		vms := make([]extremes, len(job.VMs))
+		for rank := range job.VMs {
+			e := &vms[rank]
+			e.least, e.most, e.known = m.past.Extremes(job.VMs[rank].ID)
+		}
+		list[job.ID] = vms
+	}
+	return list
+}
+
+// Of returns the extremes of a VM; false if nothing is remembered of it.
+func (x Extremes) Of(vm cluster.VMID) (least, most cluster.MilliCPU, known bool) {
+	vms := x[vm.VJob]
+	if vm.Rank >= len(vms) {
+		return 0, 0, false
+	}
+	e := vms[vm.Rank]
+	return e.least, e.most, e.known
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // WhatIf prepares the answer to a what-if question. It fails while the scheduler is down.
-func (s *Shell) WhatIf(question scheduler.WhatIf) (answer func() scheduler.WhatIfResult, err error) {
+func (s *Shell) WhatIf(question scheduler.WhatIf) (answer func() (scheduler.WhatIfResult, error), err error) {
 	if s.core == nil {
 		return nil, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}

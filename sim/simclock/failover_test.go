@@ -102,8 +102,8 @@ func TestFailoverCapacityIsForLostVMs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result := then(); result.Why != "" || len(result.Plan.Gangs) == 0 {
-		t.Errorf("a what-if question has no plan: %s", result.Why)
+	if result, err := then(); err != nil || result.Why != "" || len(result.Plan.Gangs) == 0 {
+		t.Errorf("a what-if question has no plan: %s, %v", result.Why, err)
 	}
 	if err := p.cluster.Inject(p.shell.Now(), simulated.Fault{Kind: simulated.PowerLoss, Node: node, For: 3 * time.Hour}); err != nil {
 		t.Fatal(err)
