@@ -131,7 +131,7 @@ func (d *Daemon) connect() error {
 	}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
 		LoopSettings: p.loop, Store: d.commits, Driver: d.driver, Log: d.log, Now: time.Now, At: at,
-		SweepEvery: time.Hour, PruneEvery: time.Hour,
+		SweepEvery: 10 * time.Minute, PruneEvery: time.Hour,
 	})
 	d.outputs = d.openOutputs()
 	if d.server, err = api.New(d.apiConfig(&d.settings, p)); err != nil {
