@@ -27,6 +27,8 @@ import (
 type Daemon struct {
 	// Source is where a reload reads the settings; nil: a reload is refused. Set it before [Daemon.Serve].
 	Source *Source
+	// Started is called after the first decision; may be nil. Set it before [Daemon.Serve].
+	Started func()
 
 	reloading sync.Mutex        // held while the settings are replaced
 	settings  settings.Settings // in effect
@@ -45,12 +47,12 @@ type Daemon struct {
 // Run starts a daemon, serves until the context ends, and stops it. A daemon that is killed
 // loses nothing: the next start inspects every node and continues.
 func Run(ctx context.Context, s settings.Settings, source *Source, log *slog.Logger) error {
-	limitGarbage(garbageAtStart)
+	started := limitGarbage()
 	d, err := Open(ctx, s, log)
 	if err != nil {
 		return err
 	}
-	d.Source = source
+	d.Source, d.Started = source, started
 	return errors.Join(d.Serve(ctx), d.Close())
 }
 
@@ -129,7 +131,7 @@ func (d *Daemon) connect() error {
 	}
 	d.loop = scheduler.NewLoop(scheduler.LoopConfig{
 		LoopSettings: p.loop, Store: d.commits, Driver: d.driver, Log: d.log, Now: time.Now, At: at,
-		SweepEvery: time.Hour, PruneEvery: time.Hour,
+		SweepEvery: 10 * time.Minute, PruneEvery: time.Hour,
 	})
 	d.outputs = d.openOutputs()
 	if d.server, err = api.New(d.apiConfig(&d.settings, p)); err != nil {
@@ -230,10 +232,11 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { d.reloadOnSignals(serving) }) // from here on the settings may be replaced
 	beside.Go(func() {
-		if d.await(serving, func(s *scheduler.Snapshot) bool { return s.Ready }) {
-			tendMemory(serving)
+		if d.await(serving, func(s *scheduler.Snapshot) bool { return s.Ready }) && d.Started != nil {
+			d.Started()
 		}
 	})
+	beside.Go(func() { giveBackMemory(serving) })
 	defer beside.Wait()
 	listeners := d.listeners
 	d.listeners = nil // the server closes them

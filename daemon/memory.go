@@ -9,25 +9,47 @@ import (
 )
 
 // How much garbage, in percent of what is alive, may gather before it is collected. A start makes what stays alive, so
-// that to collect often finds little. Later a pass over a long queue leaves much, and memory is what the daemon shares
-// with the cluster's services. Where little is alive, half of it is a few submissions: least may gather then, as far as that is
-// not more than at a start.
-const (
-	garbageAtStart = 200
-	garbage        = 50
-	least          = 16 << 20 // bytes
-)
+// that to collect often finds little.
+const garbageAtStart = 200
 
-// garbageBeside returns how much garbage may gather beside so many bytes that are alive, in percent of them.
-func garbageBeside(alive uint64) int {
-	return max(garbage, int(min(garbageAtStart, 100*least/max(1, alive))))
+// garbageFor is the same later, given the bytes that are alive. A daemon of a small cluster is a small program, and saves the time. A pass
+// over a long queue leaves much, and memory is what the daemon shares with the cluster's services.
+func garbageFor(alive uint64) (percent int) {
+	const room, least, most = 80 << 20, 50, 100
+	return int(min(max(100*room/max(alive, 1), least), most))
 }
 
-// limitGarbage limits garbage, in percent of what is alive. With GOGC in the environment the limit is that.
-func limitGarbage(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
+// limitGarbage makes a start fast, and returns what is called once it is over: it gives back the memory that only the
+// start needed. With GOGC in the environment the limit is that.
+func limitGarbage() (started func()) {
+	if os.Getenv("GOGC") != "" {
+		return debug.FreeOSMemory
 	}
+	debug.SetGCPercent(garbageAtStart)
+	return func() {
+		debug.FreeOSMemory()
+		adjustGarbage(readMemory())
+	}
+}
+
+// adjustGarbage limits garbage by what is alive. Small changes are not worth it: the limit is set while all else stops.
+func adjustGarbage(m memory) {
+	if want := garbageFor(m.alive); os.Getenv("GOGC") == "" && max(want-m.percent, m.percent-want) > 10 {
+		debug.SetGCPercent(want)
+	}
+}
+
+// memory is how the heap stands.
+type memory struct {
+	allocated uint64 // bytes since the start
+	alive     uint64 // bytes, as of the last collection
+	percent   int    // garbage that may gather
+}
+
+func readMemory() memory {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/gogc:percent"}}
+	metrics.Read(sample)
+	return memory{sample[0].Value.Uint64(), sample[1].Value.Uint64(), int(sample[2].Value.Uint64())}
 }
 
 // restful tells when to give memory back: once after a burst of work, and at most once a minute. Without that a daemon keeps what a burst needed
@@ -57,29 +79,21 @@ func (r *restful) due(allocated, alive uint64) bool {
 	return true
 }
 
-// tendMemory gives back the memory that only the start needed, which is over. Then it limits garbage by what is alive,
-// and gives memory back after each burst of work, until the context ends.
-func tendMemory(ctx context.Context) {
-	debug.FreeOSMemory()
+// giveBackMemory gives memory back after each burst of work, and adjusts the limit of garbage, until the context ends.
+func giveBackMemory(ctx context.Context) {
 	var r restful
-	limit := garbageAtStart
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	tick := time.NewTicker(restEvery)
 	defer tick.Stop()
 	for {
-		metrics.Read(sample)
-		allocated, alive := sample[0].Value.Uint64(), sample[1].Value.Uint64()
-		if want := garbageBeside(alive); want != limit {
-			limit = want
-			limitGarbage(limit)
-		}
-		if r.due(allocated, alive) {
-			debug.FreeOSMemory()
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		m := readMemory()
+		adjustGarbage(m)
+		if r.due(m.allocated, m.alive) {
+			debug.FreeOSMemory()
 		}
 	}
 }

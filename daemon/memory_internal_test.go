@@ -30,13 +30,11 @@ func TestMemoryIsGivenBackOnceAfterABurst(t *testing.T) {
 	t.Error("the memory of the second burst is never given back")
 }
 
-func TestGarbageBesideWhatIsAlive(t *testing.T) {
-	for _, c := range []struct {
-		alive uint64
-		want  int
-	}{{0, 200}, {4 << 20, 200}, {8 << 20, 200}, {16 << 20, 100}, {24 << 20, 66}, {32 << 20, 50}, {1 << 30, 50}} {
-		if got := garbageBeside(c.alive); got != c.want {
-			t.Errorf("%d bytes alive: %d percent, want %d", c.alive, got, c.want)
+// The more is alive, the less garbage may gather beside it.
+func TestGarbageFor(t *testing.T) {
+	for alive, want := range map[uint64]int{0: 100, 20 << 20: 100, 80 << 20: 100, 100 << 20: 80, 160 << 20: 50, 1 << 32: 50} {
+		if got := garbageFor(alive); got != want {
+			t.Errorf("%d MiB alive: %d %%, want %d %%", alive>>20, got, want)
 		}
 	}
 }

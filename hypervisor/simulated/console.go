@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,6 +12,9 @@ import (
 
 // maxConsole bounds what a VM's console keeps, and what it keeps of standard error, in bytes.
 const maxConsole = 64 << 10
+
+// maxConsoles bounds the texts of the consoles of all vjobs that are gone, in bytes: they are in memory.
+const maxConsoles = 16 << 20
 
 // consoleFull is the last line of a console that is full.
 const consoleFull = "\nthe console of a simulated guest is full\n"
@@ -96,6 +100,29 @@ func (cs *consoles) of(m *machine) *console {
 	cs.touched.consoles.add(m.VM)
 	k.Changed = cs.clock.now
 	return k
+}
+
+// limit removes consoles of vjobs that are gone, the oldest first, until the others have at most so many bytes.
+func (cs *consoles) limit(most int, gone func(cluster.VJobID) bool) {
+	var old []*console
+	total := 0
+	for vm, k := range cs.byVM {
+		if gone(vm.VJob) {
+			old, total = append(old, k), total+len(k.Text)+len(k.Errors)
+		}
+	}
+	if total <= most {
+		return
+	}
+	slices.SortFunc(old, func(a, b *console) int { return cmp.Or(cmp.Compare(a.Changed, b.Changed), a.VM.Compare(b.VM)) })
+	for _, k := range old {
+		if total <= most {
+			return
+		}
+		total -= len(k.Text) + len(k.Errors)
+		delete(cs.byVM, k.VM)
+		cs.touched.consoles.add(k.VM)
+	}
 }
 
 // grow appends a text up to the bound.

@@ -30,6 +30,7 @@ func (c *Cluster) sweep(now time.Time, live func(cluster.VJobID) bool, keepConso
 	removeFrom(c.guests.consoles.byVM, c.touched.consoles, func(id cluster.VMID, k *console) bool {
 		return gone(id.VJob) && c.clock.now-k.Changed > keepConsoles
 	})
+	c.guests.consoles.limit(maxConsoles, gone)
 	removeFrom(c.guests.apps, c.touched.apps, func(k appKey, _ *app) bool { return gone(k.VJob) })
 	removeFrom(c.guests.epochs, c.touched.disks, func(d Disk, _ int) bool { return gone(d.VM.VJob) })
 	removeFrom(c.store.revoked, c.touched.revoked, func(i hypervisor.ImageID, _ int) bool { return gone(i.VM.VJob) })

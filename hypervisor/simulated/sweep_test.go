@@ -2,6 +2,7 @@ package simulated_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +51,35 @@ func TestSweepRemovesWhatHasEnded(t *testing.T) {
 				t.Errorf("%s: console of %s: %v, want it: %t", tt.name, id, err, want)
 			}
 		}
+	}
+}
+
+// However young they are, the consoles of vjobs that are gone have a bound together: the oldest leave first, and none of a live one.
+func TestSweepBoundsConsoles(t *testing.T) {
+	b := newManualCluster(t, nil)
+	const count = 1200
+	command := "for i in $(seq 1000); do echo " + strings.Repeat("x", 100) + "; done"
+	for rank := range count {
+		noisy := booting(vm(1+rank, 0), "n1")
+		noisy.Machine = script(command, 1)
+		b.do(noisy, nil)
+		b.wait(time.Minute) // its work ends
+	}
+	text, err := b.Console(b.now, vm(count, 0))
+	if err != nil || count*len(text) < 18<<20 {
+		t.Fatalf("%d bytes, %v", len(text), err)
+	}
+	b.wait(hypervisor.SweepAge + time.Second)
+	b.Sweep(b.now, func(id cluster.VJobID) bool { return id == 1 }, 1000*time.Hour)
+	kept, first := 0, 0
+	for rank := range count {
+		if _, err := b.Console(b.now, vm(1+rank, 0)); err == nil {
+			if kept++; rank > 0 && first == 0 {
+				first = rank
+			}
+		}
+	}
+	if kept != 1+(16<<20)/len(text) || first != count-kept+1 {
+		t.Errorf("%d of %d consoles are kept, from the one of vjob %d on beside that of vjob 1", kept, count, first+1)
 	}
 }
