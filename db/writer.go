@@ -16,7 +16,7 @@ import (
 const batchLimit = 256
 
 // writer carries out all writes, one batch after the other, on the one connection that writes. The
-// caller whose request is the first to wait leads a batch: it opens a transaction, adds the requests that
+// first request that waits leads a batch: its caller opens a transaction, adds the requests that
 // wait by then, commits once for all of them, and passes the lead on to the first that has come
 // meanwhile. So no request waits for a timer, and a single one needs no other goroutine.
 type writer struct {
@@ -90,7 +90,7 @@ func (w *writer) enter(r *request) (lead bool, err error) {
 	return r.leads, nil
 }
 
-// leave takes back a request whose context has ended, unless it is part of a batch already. It reports whether
+// leave takes back a request after the end of its context, unless it is part of a batch already. It reports whether
 // the caller has to lead all the same.
 func (w *writer) leave(r *request) (lead bool) {
 	w.mu.Lock()
@@ -133,7 +133,7 @@ func (w *writer) passOn() {
 	w.waiting[0].woken <- true
 }
 
-// lead carries out a batch, whose first request is that of the caller.
+// lead carries out a batch that begins with the request of the caller.
 func (w *writer) lead(first *request) {
 	t, b := &tx{w.ctx, w.conn}, batch{err: errPanic}
 	defer func() {
