@@ -34,7 +34,7 @@ func (f *Facts) detach() *keptBookings {
 		k.vms[r.Job.ID] = vms
 	}
 	f.Bookings, f.Demand = k, func(vm cluster.VMID) cluster.MilliCPU { return k.of(vm).demand }
-	f.Past, f.Waits = f.Past.Clone(), maps.Clone(f.Waits)
+	f.Past, f.Waits, f.Reader = f.Past.Clone(), maps.Clone(f.Waits), f.Reader.Clone()
 	return k
 }
 
