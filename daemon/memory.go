@@ -12,11 +12,13 @@ import (
 // that to collect often finds little.
 const garbageAtStart = 200
 
-// garbageFor is the same later, given the bytes that are alive. A daemon of a small cluster is a small program, and saves the time. A pass
-// over a long queue leaves much, and memory is what the daemon shares with the cluster's services.
+// garbageFor is the same later, given the bytes that are alive: as much garbage as that, within bounds. The daemon of a small cluster is a
+// small program, and saves the time. A pass over a long queue leaves much, and memory is what the daemon shares with the
+// cluster's services.
 func garbageFor(alive uint64) (percent int) {
-	const room, least, most = 80 << 20, 50, 100
-	return int(min(max(100*room/max(alive, 1), least), most))
+	const least, most, leastPercent = 16 << 20, 80 << 20, 50
+	alive = max(alive, 1<<20)
+	return max(int(100*min(max(alive, least), most)/alive), leastPercent)
 }
 
 // limitGarbage makes a start fast, and returns what is called once it is over: it gives back the memory that only the

@@ -32,7 +32,7 @@ func TestMemoryIsGivenBackOnceAfterABurst(t *testing.T) {
 
 // The more is alive, the less garbage may gather beside it.
 func TestGarbageFor(t *testing.T) {
-	for alive, want := range map[uint64]int{0: 100, 20 << 20: 100, 80 << 20: 100, 100 << 20: 80, 160 << 20: 50, 1 << 32: 50} {
+	for alive, want := range map[uint64]int{0: 1600, 8 << 20: 200, 16 << 20: 100, 80 << 20: 100, 100 << 20: 80, 160 << 20: 50, 1 << 32: 50} {
 		if got := garbageFor(alive); got != want {
 			t.Errorf("%d MiB alive: %d %%, want %d %%", alive>>20, got, want)
 		}
