@@ -22,11 +22,11 @@ type portfolio struct {
 	best       *found
 	rounds     int
 	stopped    bool
-	infeasible bool   // proved
-	split      bool   // its components have been solved
-	untangled  *found // the best plan when its knots were looked at
-	exact      bool   // an exact search has been made, or is not wanted
-	priced     bool   // the bound of a full cluster has been raised
+	infeasible bool          // proved
+	split      bool          // its components have been solved
+	untangled  *found        // the best plan when its knots were looked at
+	exact      bool          // an exact search has been made, or is not wanted
+	prices     *proof.Prices // raise the bound of a full cluster; nil before the first meeting
 }
 
 // roundsPerMeeting is how many rounds a search runs before the next meeting.
