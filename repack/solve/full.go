@@ -16,9 +16,9 @@ import (
 // Package fill decides what each node holds instead.
 
 // fullness is the search of a full cluster. While some room is left, the whole placement is improved by simulated
-// annealing, in which nodes may be overloaded on the way. Where that never gets rid of the overload, as no room is
-// left and hardly two VMs are equal, a few nodes at a time are filled anew; that search walks: it accepts placements
-// that are little worse, and goes back to the best plan if that leads nowhere.
+// annealing, in which nodes may be overloaded on the way. Where no room is left and hardly two VMs are equal, that
+// never gets rid of the overload: a few nodes at a time are filled anew there, and in clusters of few nodes as well. That
+// search walks: it accepts placements that are little worse, and goes back to the best plan if that leads nowhere.
 type fullness struct {
 	*fill.Problem
 	actions   fill.Actions
@@ -26,13 +26,13 @@ type fullness struct {
 	steps     int             // of the next annealing
 	hard      float64         // of the next annealing
 	won       bool            // the annealing has found a better placement
-	few       bool            // nodes, so repacking them pays as well
-	exact     bool            // no room is left, and hardly two VMs are equal
-	lowest    int64           // the least value of a placement so far
-	age       int             // neighbourhoods since then
-	vain      int             // neighbourhoods of the other kind in a row that were not better
-	fills     int             // how often all nodes may still be filled one by one
-	reliefs   int             // how often annealing may still look for a placement that fits
+	anneals   bool
+	repacks   bool
+	lowest    int64 // the least value of a placement so far
+	age       int   // neighbourhoods since then
+	vain      int   // neighbourhoods of the other kind in a row that were not better
+	fills     int   // how often all nodes may still be filled one by one
+	reliefs   int   // how often annealing may still look for a placement that fits
 }
 
 // Bounds of the search in full clusters.
@@ -40,6 +40,8 @@ const (
 	scarceShare  = 50      // thousandths of the room that are free at the end at most
 	fullShare    = 5       // thousandths below which no room is left
 	smallCluster = 6       // nodes of which the other searches try nearly all placements
+	fewNodes     = 100     // of which repacking some is fast enough, even if some room is left
+	manyNodes    = 1_000   // for which annealing takes too long
 	maxFills     = 4       // placements of all VMs that are tried
 	fillSteps    = 100_000 // of such a placement, for each node
 	repackSteps  = 10_000  // of a placement of the VMs on some nodes
@@ -54,27 +56,40 @@ const (
 	pricings     = 4_000   // of nodes, between two meetings
 )
 
-// newFullness returns nil if there is ample room, or the cluster is small.
-func newFullness(s *search) *fullness {
+// newFullness returns nil if there is ample room, or the cluster is small. Little effort is not enough for annealing.
+func newFullness(s *search, effort int) *fullness {
 	share := s.freeShare()
 	if len(s.OpenNodes) <= smallCluster || share > scarceShare {
 		return nil
 	}
-	p := &fill.Problem{
+	full, mixed := share <= fullShare, 4*s.sizes() >= len(s.Wanted) // places of equal VMs can be exchanged
+	f := &fullness{
+		repacks: mixed && (full || len(s.OpenNodes) <= fewNodes),
+		anneals: effort >= DefaultIterations && len(s.OpenNodes) <= manyNodes && !(full && mixed),
+		steps:   annealPerVM * len(s.Wanted), hard: 1, lowest: math.MaxInt64,
+	}
+	if !f.repacks && !f.anneals {
+		return nil
+	}
+	f.Problem = &fill.Problem{
 		Dims: s.Dims, Room: s.Room, Need: s.Next, Home: s.Home, Cost: make([]int64, len(s.In.VMs)),
 		Items: s.Wanted, Nodes: s.OpenNodes, May: s.MayEnd, Wait: s.waitFor,
 	}
 	for _, vm := range s.Wanted {
-		if p.Cost[vm] = max(0, s.AwayCost[vm]-s.HomeCost[vm]); s.Rooted[vm] && s.In.VMs[vm].State == repack.Running {
-			p.Cost[vm] = fill.Fixed
+		if f.Cost[vm] = max(0, s.AwayCost[vm]-s.HomeCost[vm]); s.Rooted[vm] && s.In.VMs[vm].State == repack.Running {
+			f.Cost[vm] = fill.Fixed
 		}
 	}
-	f := &fullness{Problem: p, reliefs: maxFills, few: len(s.OpenNodes) <= 100, actions: s.fillActions(), steps: annealPerVM * len(s.Wanted), hard: 1, lowest: math.MaxInt64}
-	if 4*s.sizes() >= len(s.Wanted) { // places of equal VMs can be exchanged: others fill faster
-		f.fills, f.exact = maxFills, share <= fullShare
+	if mixed {
+		f.fills = maxFills
 	}
-	if share <= fullShare {
-		f.hard, f.reliefs = hardest, 0 // it would hardly ever fit
+	if f.anneals {
+		f.actions = s.fillActions()
+	}
+	if full {
+		f.hard = hardest
+	} else if f.anneals {
+		f.reliefs = maxFills
 	}
 	return f
 }
@@ -114,7 +129,7 @@ func (s *search) fillActions() fill.Actions {
 
 // improveFull improves the placement of a full cluster, and reports whether it is better.
 func (s *search) improveFull(improvable []int) bool {
-	if s.full.exact || s.full.few && s.rng.IntN(2) == 0 {
+	if !s.full.anneals || s.full.repacks && s.rng.IntN(2) == 0 {
 		return s.repackNodes(improvable)
 	}
 	return s.annealNodes()
@@ -122,7 +137,7 @@ func (s *search) improveFull(improvable []int) bool {
 
 // ready reports whether it is the turn of improveFull. Filling nodes anew is slower than the other neighbourhoods
 // while these find something.
-func (f *fullness) ready() bool { return f != nil && (!f.exact || f.vain >= maxVain*len(f.Nodes)) }
+func (f *fullness) ready() bool { return f != nil && (f.anneals || f.vain >= maxVain*len(f.Nodes)) }
 
 // tried counts a neighbourhood of the other kind, which is faster and finds as much until little is left to find.
 func (f *fullness) tried(better bool) {
@@ -227,7 +242,7 @@ func (s *search) filled() (placed []fill.Placed) {
 		s.full.fills--
 		placed = fill.Place(s.full.Problem, s.rng, fillSteps*len(s.OpenNodes))
 	}
-	if placed != nil || s.full.exact || s.full.reliefs == 0 {
+	if placed != nil || s.full.reliefs == 0 {
 		return placed
 	}
 	s.full.reliefs--

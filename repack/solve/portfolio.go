@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -51,10 +52,18 @@ func newPortfolio(in *repack.Instance, o Options, m *problem.Problem) *portfolio
 		if i == 0 {
 			p.bound = b.Value()
 		}
-		s.bound, s.full = p.bound, newFullness(s)
+		s.bound, s.full = p.bound, newFullness(s, p.effort())
 		p.searches = append(p.searches, s)
 	}
 	return p
+}
+
+// effort is how many rounds are asked for.
+func (p *portfolio) effort() int {
+	if p.Iterations == 0 {
+		return math.MaxInt
+	}
+	return p.Iterations
 }
 
 // search makes the first search find a plan, and then all of them a better one.
