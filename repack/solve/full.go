@@ -65,7 +65,7 @@ func newFullness(s *search, effort int) *fullness {
 	full, mixed := share <= fullShare, 4*s.sizes() >= len(s.Wanted) // places of equal VMs can be exchanged
 	f := &fullness{
 		repacks: mixed && (full || len(s.OpenNodes) <= fewNodes),
-		anneals: effort >= DefaultIterations && len(s.OpenNodes) <= manyNodes && !(full && mixed),
+		anneals: effort >= DefaultIterations && len(s.OpenNodes) <= manyNodes && (!full || !mixed),
 		steps:   annealPerVM * len(s.Wanted), hard: 1, lowest: math.MaxInt64,
 	}
 	if !f.repacks && !f.anneals {
