@@ -26,13 +26,13 @@ type fullness struct {
 	steps     int             // of the next annealing
 	hard      float64         // of the next annealing
 	won       bool            // the annealing has found a better placement
-	anneals   bool
-	repacks   bool
-	lowest    int64 // the least value of a placement so far
-	age       int   // neighbourhoods since then
-	vain      int   // neighbourhoods of the other kind in a row that were not better
-	fills     int   // how often all nodes may still be filled one by one
-	reliefs   int   // how often annealing may still look for a placement that fits
+	anneals   bool            // the whole placement
+	repacks   bool            // some nodes at a time
+	lowest    int64           // the least value of a placement so far
+	age       int             // neighbourhoods since then
+	vain      int             // neighbourhoods of the other kind in a row that were not better
+	fills     int             // how often all nodes may still be filled one by one
+	reliefs   int             // how often annealing may still look for a placement that fits
 }
 
 // Bounds of the search in full clusters.
