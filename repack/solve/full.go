@@ -18,7 +18,7 @@ import (
 // fullness is the search of a full cluster. While some room is left, the whole placement is improved by simulated
 // annealing, in which nodes may be overloaded on the way. Where no room is left and hardly two VMs are equal, that
 // never gets rid of the overload: a few nodes at a time are filled anew there, and in clusters of few nodes as well. That
-// search walks: it accepts placements that are little worse, and goes back to the best plan if that leads nowhere.
+// search walks: it accepts placements that are little worse, and if that leads nowhere it goes on from a new filling of all nodes, or from the best plan.
 type fullness struct {
 	*fill.Problem
 	actions   fill.Actions
@@ -220,7 +220,11 @@ func (s *search) fillNodes() bool {
 	if s.full == nil || s.complete() {
 		return false
 	}
-	placed := s.filled()
+	return s.takePlaces(s.filled())
+}
+
+// takePlaces takes a placement of all VMs, if there is one that breaks no rule.
+func (s *search) takePlaces(placed []fill.Placed) bool {
 	if placed == nil {
 		return false
 	}
@@ -240,7 +244,7 @@ func (s *search) fillNodes() bool {
 func (s *search) filled() (placed []fill.Placed) {
 	if s.full.fills > 0 {
 		s.full.fills--
-		placed = fill.Place(s.full.Problem, s.rng, fillSteps*len(s.OpenNodes))
+		placed = s.filledAnew()
 	}
 	if placed != nil || s.full.reliefs == 0 {
 		return placed
@@ -262,6 +266,11 @@ func (s *search) filled() (placed []fill.Placed) {
 		return nil
 	}
 	return s.placed(a.Best())
+}
+
+// filledAnew returns a placement of all VMs node by node, or nil.
+func (s *search) filledAnew() []fill.Placed {
+	return fill.Place(s.full.Problem, s.rng, fillSteps*len(s.OpenNodes))
 }
 
 // placed returns the VMs with their nodes in a placement.
@@ -341,6 +350,10 @@ func (s *search) repackNodes(improvable []int) (better bool) {
 	}
 	if s.full.age++; s.full.age > maxAge && s.best != nil {
 		s.full.age = 0
+		if !s.full.anneals && s.takePlaces(s.filledAnew()) {
+			s.full.lowest = s.Value()
+			return false
+		}
 		s.best.Place(s.State)
 		s.RefreshDelays(s.OpenNodes...)
 	}
