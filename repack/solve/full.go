@@ -18,7 +18,8 @@ import (
 // fullness is the search of a full cluster. While some room is left, the whole placement is improved by simulated
 // annealing, in which nodes may be overloaded on the way. Where no room is left and hardly two VMs are equal, that
 // never gets rid of the overload: a few nodes at a time are filled anew there, and in clusters of few nodes as well. That
-// search walks: it accepts placements that are little worse, and if that leads nowhere it goes on from a new filling of all nodes, or from the best plan.
+// search walks: it accepts placements that are little worse, and if that leads nowhere it goes on from a new filling of
+// all nodes, or from the best plan.
 type fullness struct {
 	*fill.Problem
 	actions   fill.Actions
