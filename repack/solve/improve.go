@@ -50,8 +50,8 @@ func (s *search) breaksSoftRule(vm int) bool {
 
 // tryNeighbourhood tries one neighbourhood and keeps it if it is not worse.
 func (s *search) tryNeighbourhood(improvable []int) (better bool) {
-	if s.full != nil && s.full.vain >= maxVain*len(s.OpenNodes) && s.complete() && s.rng.IntN(4) > 0 {
-		return s.repackNodes(improvable)
+	if s.full.ready() && s.complete() && s.rng.IntN(4) > 0 {
+		return s.improveFull(improvable)
 	}
 	before := s.Value()
 	s.Record()

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -22,11 +23,11 @@ type portfolio struct {
 	best       *found
 	rounds     int
 	stopped    bool
-	infeasible bool   // proved
-	split      bool   // its components have been solved
-	untangled  *found // the best plan when its knots were looked at
-	exact      bool   // an exact search has been made, or is not wanted
-	priced     bool   // the bound of a full cluster has been raised
+	infeasible bool          // proved
+	split      bool          // its components have been solved
+	untangled  *found        // the best plan when its knots were looked at
+	exact      bool          // an exact search has been made, or is not wanted
+	prices     *proof.Prices // raise the bound of a full cluster; nil before the first meeting
 }
 
 // roundsPerMeeting is how many rounds a search runs before the next meeting.
@@ -51,10 +52,18 @@ func newPortfolio(in *repack.Instance, o Options, m *problem.Problem) *portfolio
 		if i == 0 {
 			p.bound = b.Value()
 		}
-		s.bound, s.full = p.bound, newFullness(s)
+		s.bound, s.full = p.bound, newFullness(s, p.effort())
 		p.searches = append(p.searches, s)
 	}
 	return p
+}
+
+// effort is how many rounds are asked for.
+func (p *portfolio) effort() int {
+	if p.Iterations == 0 {
+		return math.MaxInt
+	}
+	return p.Iterations
 }
 
 // search makes the first search find a plan, and then all of them a better one.

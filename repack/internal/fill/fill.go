@@ -7,8 +7,8 @@
 // Korf: Bin completion algorithms for multicontainer packing, JAIR 28, 2007) in several dimensions,
 // with homes that items leave at a cost.
 //
-// [Place] places everything, [Repack] finds the cheapest placement on a few nodes. Both count
-// their steps, so that the same numbers give the same placement.
+// [Place] places everything, [Repack] finds the cheapest placement on a few nodes. An [Annealing] improves the placement of
+// all items where a little room is left. All count their steps, so that the same numbers give the same placement.
 package fill
 
 import (

@@ -17,14 +17,18 @@ import (
 // The price of a VM that no node takes rises, that of a VM that several nodes take falls. Steps are
 // scaled by VM as in RMSprop: a VM that all nodes take at once would make every step tiny.
 
-// pricing is the state of the prices. Prices and costs are in parts of a unit.
-type pricing struct {
+// Prices is a bound that rises. Prices and costs are in parts of a unit.
+type Prices struct {
 	*Bounds
 	price  []int64   // by VM
 	cost   [][]int64 // by node and VM: the least of being there
 	taken  []int     // by VM: how many nodes take it
 	square []float64 // by VM: mean square of the nodes too few or too many
 	best   int64
+	first  float64 // step
+	step   float64
+	stale  int // rounds without a better bound
+	rounds int
 }
 
 // How prices are made. Problems with more pairs of a node and a VM would take too long.
@@ -33,41 +37,53 @@ const (
 	priceRounds   = 400
 	maxPricePairs = 1_000_000
 	packSteps     = 4000 // for one node
-	patience      = 10   // rounds without a better bound before steps become smaller
+	manyNodes     = 60   // of more than which the first step is smaller, as more take a VM at once
+	patience      = 30   // rounds without a better bound before steps become smaller
 	shrink        = 0.7  // by how much
 	memory        = 0.98 // share of the past in the mean square
 )
 
-// Priced returns a lower bound of the objective from prices, or 0. It stops early when the bound reaches a
-// limit, or when stop says so.
-func (m *Bounds) Priced(limit int64, stop func() bool) int64 {
+// NewPrices returns the bound before the first round. There are no rounds if they would take too long, or say nothing
+// about the objective.
+func NewPrices(m *Bounds) *Prices {
 	if m.Objective == repack.Makespan || len(m.Wanted) == 0 || len(m.OpenNodes)*len(m.Wanted) > maxPricePairs {
-		return 0
+		return &Prices{Bounds: m, rounds: priceRounds}
 	}
 	vms := len(m.In.VMs)
-	p := &pricing{Bounds: m, price: make([]int64, vms), taken: make([]int, vms), square: make([]float64, vms)}
+	p := &Prices{Bounds: m, price: make([]int64, vms), taken: make([]int, vms), square: make([]float64, vms)}
 	p.findCosts()
-	initial := 0.0
 	for _, vm := range m.Wanted {
 		p.price[vm] = priceParts * min(m.minHome[vm], m.minAway(vm))
-		initial += float64(priceParts*m.minAway(vm)) / float64(3*len(m.Wanted))
+		p.first += float64(priceParts*m.minAway(vm)) / float64(3*len(m.Wanted))
 	}
-	departures, stale := m.Departures(), 0
-	for round, step := 0, initial; round < priceRounds && step > initial/128 && !stop(); round++ {
-		if value := p.value(); value > p.best {
-			p.best, stale = value, 0
-		} else if stale++; stale > patience {
-			step, stale = step*shrink, 0
-		}
-		if p.best+priceParts*departures >= priceParts*limit {
+	p.first *= min(1, float64(manyNodes)/float64(len(m.OpenNodes)))
+	p.step = p.first
+	return p
+}
+
+// Raise takes some rounds and returns a lower bound of the objective. It stops early when the bound reaches a
+// limit.
+func (p *Prices) Raise(limit int64, rounds int) int64 {
+	departures := p.Departures()
+	for range rounds {
+		if p.Done() || p.best+priceParts*departures >= priceParts*limit {
 			break
 		}
-		p.reprice(step)
+		p.rounds++
+		if value := p.value(); value > p.best {
+			p.best, p.stale = value, 0
+		} else if p.stale++; p.stale > patience {
+			p.step, p.stale = p.step*shrink, 0
+		}
+		p.reprice(p.step)
 	}
 	return (p.best+priceParts-1)/priceParts + departures
 }
 
-func (p *pricing) findCosts() {
+// Done reports whether further rounds would hardly raise the bound.
+func (p *Prices) Done() bool { return p.rounds >= priceRounds || p.step <= p.first/128 }
+
+func (p *Prices) findCosts() {
 	p.cost = make([][]int64, len(p.In.Nodes))
 	for _, n := range p.OpenNodes {
 		p.cost[n] = make([]int64, len(p.In.VMs))
@@ -93,13 +109,13 @@ func (m *Bounds) costOn(vm, n int) int64 {
 }
 
 // value returns the bound at the present prices, and notes which VMs are taken.
-func (p *pricing) value() (sum int64) {
+func (p *Prices) value() (sum int64) {
 	clear(p.taken)
 	for _, vm := range p.Wanted {
 		sum += p.price[vm]
 	}
 	for _, n := range p.OpenNodes {
-		k := packing{pricing: p, node: n, steps: packSteps}
+		k := packing{Prices: p, node: n, steps: packSteps}
 		sum -= k.solve()
 		for _, vm := range k.best {
 			p.taken[vm]++
@@ -109,7 +125,7 @@ func (p *pricing) value() (sum int64) {
 }
 
 // reprice changes the prices by about a step, less for VMs with a number of takers that changes a lot.
-func (p *pricing) reprice(step float64) {
+func (p *Prices) reprice(step float64) {
 	for _, vm := range p.Wanted {
 		missing := float64(1 - p.taken[vm])
 		p.square[vm] = float64(memory*p.square[vm]) + float64((1-memory)*float64(missing*missing))
@@ -120,7 +136,7 @@ func (p *pricing) reprice(step float64) {
 // packing finds the VMs that pay the most on one node: a knapsack of several dimensions, by
 // branch and bound.
 type packing struct {
-	*pricing
+	*Prices
 	node  int
 	items []payer
 	room  []int64

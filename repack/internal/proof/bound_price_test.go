@@ -11,7 +11,14 @@ import (
 	"vjob/tests/tiny"
 )
 
-func never() bool { return false }
+// priced returns the bound after all rounds.
+func priced(b *proof.Bounds) (bound int64) {
+	p := proof.NewPrices(b)
+	for !p.Done() {
+		bound = p.Raise(problem.Never, 10)
+	}
+	return bound
+}
 
 // No plan of a tiny problem costs less than the bound from prices.
 func TestPricedIsABound(t *testing.T) {
@@ -28,7 +35,7 @@ func TestPricedIsABound(t *testing.T) {
 				continue
 			}
 			b := proof.NewBounds(m)
-			bound := b.Priced(problem.Never, never)
+			bound := priced(b)
 			a := brute.Cheapest(in, bound, 20_000)
 			if a.Plan != nil {
 				t.Errorf("%s, seed %d: the bound is %d, but there is a plan for %d", f, seed, bound, a.Cost)
@@ -52,7 +59,7 @@ func TestPricedSeesFullClusters(t *testing.T) {
 	for seed, known := range []int64{133, 50, 118, 109} {
 		in := planted.New(planted.Options{Nodes: 40, Fill: 0.98, Seed: uint64(seed)})
 		b := proof.NewBounds(problem.New(in, repack.Completion))
-		bound, alone := b.Priced(problem.Never, never), b.Value()
+		bound, alone := priced(b), b.Value()
 		t.Logf("seed %d: %d, each node alone %d, a plan costs %d", seed, bound, alone, known)
 		if bound < 2*alone || bound > known {
 			t.Errorf("seed %d: the bound is %d; each node alone gives %d, and a plan costs %d", seed, bound, alone, known)
