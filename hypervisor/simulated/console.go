@@ -13,8 +13,12 @@ import (
 // maxConsole bounds what a VM's console keeps, and what it keeps of standard error, in bytes.
 const maxConsole = 64 << 10
 
-// maxConsoles bounds the texts of the consoles of all vjobs that are gone, in bytes: they are in memory.
-const maxConsoles = 16 << 20
+// maxConsoles bounds the consoles of all vjobs that are gone, in bytes: they are in memory. Each takes about emptyConsole beside its
+// texts.
+const (
+	maxConsoles  = 16 << 20
+	emptyConsole = 256
+)
 
 // consoleFull is the last line of a console that is full.
 const consoleFull = "\nthe console of a simulated guest is full\n"
@@ -41,6 +45,9 @@ type printed struct {
 
 // printed returns how much there is.
 func (k *console) printed() printed { return printed{len(k.Text), len(k.Errors)} }
+
+// size is how much memory it takes, in bytes.
+func (k *console) size() int { return emptyConsole + len(k.Text) + len(k.Errors) }
 
 // unsaved returns the console as it is saved: with what is new, or as a whole.
 func (k *console) unsaved(whole bool) *console {
@@ -108,7 +115,7 @@ func (cs *consoles) limit(most int, gone func(cluster.VJobID) bool) {
 	total := 0
 	for vm, k := range cs.byVM {
 		if gone(vm.VJob) {
-			old, total = append(old, k), total+len(k.Text)+len(k.Errors)
+			old, total = append(old, k), total+k.size()
 		}
 	}
 	if total <= most {
@@ -119,7 +126,7 @@ func (cs *consoles) limit(most int, gone func(cluster.VJobID) bool) {
 		if total <= most {
 			return
 		}
-		total -= len(k.Text) + len(k.Errors)
+		total -= k.size()
 		delete(cs.byVM, k.VM)
 		cs.touched.consoles.add(k.VM)
 	}

@@ -79,7 +79,7 @@ func TestSweepBoundsConsoles(t *testing.T) {
 			}
 		}
 	}
-	if kept != 1+(16<<20)/len(text) || first != count-kept+1 {
+	if kept != 1+(16<<20)/(256+len(text)) || first != count-kept+1 {
 		t.Errorf("%d of %d consoles are kept, from the one of vjob %d on beside that of vjob 1", kept, count, first+1)
 	}
 }

@@ -113,3 +113,15 @@ func TestForgets(t *testing.T) {
 		t.Errorf("freed: %v", freed)
 	}
 }
+
+// Where no vjob waits for another, those that ended are forgotten as well.
+func TestForgetsWithoutDependencies(t *testing.T) {
+	f := newFamily()
+	for id := range cluster.VJobID(30_000) {
+		f.register.Note(journal.EndedVJob{ID: id + 1, Outcome: cluster.Completed})
+	}
+	f.register.Settle(time.Time{}, f)
+	if f.register.Ended(1) || !f.register.Ended(30_000) {
+		t.Errorf("that the first has ended is known: %t, the last: %t", f.register.Ended(1), f.register.Ended(30_000))
+	}
+}

@@ -23,10 +23,10 @@ type VJobs interface {
 // Settle updates all waiting vjobs. It returns those that are freed, and treats vjobs with a
 // dependency that can never be met as their owners want.
 func (k *Tracker) Settle(now time.Time, vjobs VJobs) (freed []cluster.VJobID) {
+	k.forget(vjobs)
 	if len(k.waits) == 0 {
 		return nil
 	}
-	k.forget(vjobs)
 	for settled := false; !settled; {
 		settled = true
 		asked := map[cluster.Dependency]status{}
