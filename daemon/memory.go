@@ -55,7 +55,7 @@ func readMemory() memory {
 }
 
 // restful tells when to give memory back: once after a burst of work, and at most once a minute. Without that a daemon keeps what a burst needed
-// for as long as nothing happens. To give it back costs one collection, which the next burst would have made anyway.
+// for as long as nothing happens. To give it back costs one collection.
 type restful struct {
 	allocated uint64 // bytes since the start, as of the last look
 	returned  uint64 // the same, when memory was last given back
@@ -65,8 +65,7 @@ type restful struct {
 const (
 	restEvery = 2 * time.Second
 	restPause = 30 // looks
-	// A burst has allocated half as much as is alive, after which garbage is collected anyway. It is over when a look
-	// finds a twentieth.
+	// A burst has allocated half as much as is alive. It is over when a look finds a twentieth.
 	burst, quiet = 2, 20
 )
 

@@ -36,8 +36,8 @@ func newLayout(nodes []execute.NodeReport, live bool) layout {
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, immovable: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, live: map[cluster.VMID]bool{}, drained: drainedNodes{},
 	}
-	for i := range nodes {
-		if live {
+	if live {
+		for i := range nodes {
 			for _, vm := range nodes[i].Locked {
 				l.live[vm] = true
 			}
