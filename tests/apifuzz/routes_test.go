@@ -52,10 +52,15 @@ func (w *world) walk(t *testing.T, o *operation) {
 	w.want(http.StatusNoContent, w.root, "PUT", "/v1/pools/spare", `{}`)
 	id := fmt.Sprint(firstVJob)
 	if o.method != http.MethodGet {
-		hold := o.name != "holdVJob" && o.name != "oarHoldJob"
-		made := w.want(http.StatusCreated, w.root, "POST", "/v1/vjobs", fmt.Sprintf(
-			`{"count":1,"template":{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1e7}]},"array":1,"hold":%t}`, hold))
-		id = fmt.Sprintf("%.0f", made["id"])
+		submit := func(waits string) {
+			made := w.want(http.StatusCreated, w.root, "POST", "/v1/vjobs",
+				`{"count":1,"template":{"cpu_milli":1,"memory_mib":1,"steps":[{"cpu_milli":1,"seconds":1e7}]},"array":1,`+waits+`}`)
+			id = fmt.Sprintf("%.0f", made["id"])
+		}
+		submit(`"hold":true`)
+		if o.name == "holdVJob" || o.name == "oarHoldJob" {
+			submit(`"after":[{"on":` + id + `}]`) // not held, and yet it cannot start before its hold is asked for
+		}
 	}
 	body := ""
 	if o.body != nil {
