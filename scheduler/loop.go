@@ -62,7 +62,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 		l.at = func(string) {}
 	}
 	l.calls = &caller{settings: l.settings, driver: l.driver, now: l.now, at: l.at, inbox: l.inbox, inFlight: map[hypervisor.OpID]time.Time{}}
-	l.Requests = &Requests{settings: l.settings, store: l.store, now: l.now, inbox: l.inbox, board: l.board}
+	l.Requests = &Requests{settings: l.settings, store: l.store, now: l.now, inbox: l.inbox, board: l.board, desk: newDesk()}
 	horizon := func() journal.Horizon {
 		set := l.settings.Load()
 		h := set.Retention.Horizon(l.now())

@@ -25,6 +25,7 @@ type Requests struct {
 	now      func() time.Time
 	inbox    *inbox
 	board    *board
+	desk     *desk
 
 	// reserving is held from the confirmation of a reservation until the core knows it.
 	reserving sync.Mutex
@@ -208,15 +209,21 @@ func (l *Requests) QueueStatus(ctx context.Context) (s ordering.Status, err erro
 
 // WhatIf returns what would be decided after some changes, and changes nothing.
 func (l *Requests) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
-	var answer func() (WhatIfResult, error)
-	err := l.inbox.ask(ctx, func(c *Core) (err error) {
-		answer, err = c.WhatIf(l.now(), s, l.settings.Load().Limits)
-		return err
+	return l.desk.ask(ctx, s, l.prepare)
+}
+
+// prepare takes from the core what the answers to some what-ifs need.
+func (l *Requests) prepare(ctx context.Context, batch []*inquiry) error {
+	return l.inbox.ask(ctx, func(c *Core) error {
+		now, err := c.Baseline(l.now())
+		if err != nil {
+			return err
+		}
+		for _, q := range batch {
+			q.answer, q.err = c.WhatIf(now, q.WhatIf, l.settings.Load().Limits)
+		}
+		return nil
 	})
-	if err != nil {
-		return WhatIfResult{}, err
-	}
-	return answer() // beside the loop, which goes on
 }
 
 // Forecast returns the expected schedule.

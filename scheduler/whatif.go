@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"vjob/cluster"
@@ -66,72 +67,93 @@ type WhatIfVJob struct {
 // Hypothetical reports whether the vjob was never submitted.
 func (l *WhatIfVJob) Hypothetical() bool { return l.ID == 0 }
 
-// question is a what-if with all that its answer needs of the core.
-type question struct {
-	WhatIf
+// Baseline is the cluster as it is now, with all that what-ifs need of the core: they are compared with what is decided
+// on it. Any number of them can be answered at the same time.
+type Baseline struct {
 	now      time.Time
 	settings *decide.Settings
-	present  *decide.Facts
-	then     *decide.Facts    // after the changes of nodes, pools and demand
-	changed  *decide.Settings // with the models of added nodes
-	stated   string           // the rules that are replaced
-	ahead    int              // how many vjobs of the facts come before the submitted one
-	standby  []cluster.NodeID
+	facts    *decide.Facts
 	demand   improve.Extremes         // of running VMs lately
 	ask      *improve.BalanceSettings // nil: the load is not evened out
 	spread   bool                     // VMs are spread
+
+	view    func() *decide.View // made when it is first asked for
+	decided func() *side        // the same
 }
 
-// WhatIf takes from the core what the answer to a question needs. The answer takes a while, does not use the core, and
-// is given once. Nothing changes. Both fail if the changes are invalid.
-func (c *Core) WhatIf(now time.Time, s WhatIf, b admission.Limits) (answer func() (WhatIfResult, error), err error) {
+// Baseline takes the facts from the core, which goes on.
+func (c *Core) Baseline(now time.Time) (*Baseline, error) {
 	if !c.exec.AllSeen() {
 		return nil, fmt.Errorf("not all nodes have been looked at since the start: %w", cluster.ErrUnavailable)
 	}
-	q := &question{
-		WhatIf: s, now: now, settings: &c.settings.Settings, present: c.facts(now, c.Improver.Approvals()), stated: c.Rules.stated.Text,
+	b := &Baseline{
+		now: now, settings: &c.settings.Settings, facts: c.facts(now, c.Improver.Approvals()),
 		ask: c.settings.Improve.Balance, spread: c.settings.Improve.Placement == improve.Spread,
 	}
-	q.present.Detach()
-	q.then = q.present.Fork()
+	b.facts.Detach()
+	if b.ask != nil && b.spread {
+		b.demand = c.demand.Extremes(b.facts.VJobs)
+	}
+	own := b.facts.Fork() // the view takes its lists over
+	b.view = sync.OnceValue(func() *decide.View { return decide.NewView(b.settings, own) })
+	b.decided = sync.OnceValue(func() *side { return b.side(b.view(), b.facts) })
+	return b, nil
+}
+
+// question is a what-if with all that its answer needs of the core.
+type question struct {
+	WhatIf
+	*Baseline
+	then    *decide.Facts    // after the changes of nodes, pools and demand; those of the baseline if there are none
+	changed *decide.Settings // with the models of added nodes
+	stated  string           // the rules that are replaced
+	ahead   int              // how many vjobs of the facts come before the submitted one
+	standby []cluster.NodeID
+}
+
+// WhatIf takes from the core what the answer to a question needs besides its baseline. The answer takes a while, does not
+// use the core, and is given once. Nothing changes. Both fail if the changes are invalid.
+func (c *Core) WhatIf(b *Baseline, s WhatIf, most admission.Limits) (answer func() (WhatIfResult, error), err error) {
+	q := &question{WhatIf: s, Baseline: b, changed: b.settings, stated: c.Rules.stated.Text}
 	pools, err := q.change(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.admit(c, pools, b); err != nil {
+	if err := q.admit(c, pools, most); err != nil {
 		return nil, err
 	}
 	if s.Place != nil {
 		q.standby = c.Power.standby()
 	}
-	if q.ask != nil && q.spread {
-		q.demand = c.demand.Extremes(q.present.VJobs)
-	}
 	return q.answer, nil
 }
 
-// answer decides on both sides, and compares the decisions.
+// answer decides after the changes, and compares the decision with that of now.
 func (q *question) answer() (WhatIfResult, error) {
-	present := &comparand{View: decide.NewView(q.settings, q.present), now: q.now}
-	variant := decide.NewView(q.changed, q.then).Vary()
+	variant := q.variant()
 	if err := q.apply(variant); err != nil {
 		return WhatIfResult{}, err
 	}
-	then := &comparand{View: &variant.View, now: q.now}
-	present.balancing(q, q.present)
-	then.balancing(q, q.then)
 	if q.Place == nil {
-		return compare(present, then), nil
+		return compare(q.decided(), q.side(&variant.View, q.then)), nil
 	}
 	id := cmp.Or(*q.Place, hypotheticalID)
 	if err := variant.Placeable(id); err != nil {
 		return WhatIfResult{}, err
 	}
 	room := variant.Vary()
-	f := compare(present, then)
+	f := compare(q.decided(), q.side(&variant.View, q.then))
 	f.Placements, f.Refusals = room.Placements(id, q.Alternatives, q.standby)
 	f.renumberPlacements()
 	return f, nil
+}
+
+// variant returns a view of the facts to be changed. Without other facts than those of now it is a copy of that view.
+func (q *question) variant() *decide.Variant {
+	if q.then == q.facts {
+		return q.view().Vary()
+	}
+	return decide.NewView(q.changed, q.then).Vary()
 }
 
 // renumberPlacements replaces the hypothetical id by 0.
@@ -148,7 +170,11 @@ func (f *WhatIfResult) renumberPlacements() {
 
 // change applies the changes of nodes, pools and demand to the facts, and returns the pools then.
 func (q *question) change(c *Core) (_ *pool.Hierarchy, err error) {
-	f := q.then
+	own := q.Submit != nil && (q.Submit.Shares != "" || q.Submit.CPUReservation > 0 || q.Submit.CPULimit > 0)
+	if q.then = q.facts; len(q.Add)+len(q.Demand) == 0 && q.Pools == nil && !own {
+		return c.Pools.hierarchy(), nil
+	}
+	f := q.facts.Fork()
 	if q.changed, err = f.AddNodes(q.settings, q.Add); err != nil {
 		return nil, err
 	}
@@ -165,10 +191,10 @@ func (q *question) change(c *Core) (_ *pool.Hierarchy, err error) {
 	if err != nil {
 		return nil, err
 	}
-	own := q.Submit != nil && (q.Submit.Shares != "" || q.Submit.CPUReservation > 0 || q.Submit.CPULimit > 0)
 	if f.Pools = nil; own || len(pools) > 0 || slices.ContainsFunc(f.VJobs, hasControls) {
 		f.Pools = h
 	}
+	q.then = f
 	return h, f.ChangeDemand(q.changed, q.Demand)
 }
 

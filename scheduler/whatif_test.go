@@ -18,7 +18,11 @@ import (
 func (r *rig) suppose(s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	r.t.Helper()
 	plans, calls := len(r.plans), len(r.calls)
-	answer, err := r.core.WhatIf(r.now, s, admission.Limits{})
+	base, err := r.core.Baseline(r.now)
+	if err != nil {
+		return scheduler.WhatIfResult{}, err
+	}
+	answer, err := r.core.WhatIf(base, s, admission.Limits{})
 	if err != nil {
 		return scheduler.WhatIfResult{}, err
 	}

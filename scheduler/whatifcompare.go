@@ -26,30 +26,35 @@ type WaitFigures struct {
 	Latest         time.Time // the last estimated start; zero if none is known
 }
 
-// comparand is one side of the comparison.
-type comparand struct {
+// side is one side of a comparison: a decision, with the figures and estimates that follow from it.
+type side struct {
 	*decide.View
-	now     time.Time
-	set     balance.Settings
-	request *decide.BalanceRequest // nil: no search for moves
+	decision  decide.Decision
+	fails     error // the rest is then empty
+	figures   *WhatIfFigures
+	estimates map[cluster.VJobID]estimated
 }
 
-// balancing prepares a search for moves that even out the load, if the settings ask for it. The demand of the last hour
-// is that of the present facts, in proportion to what is demanded otherwise.
-func (s *comparand) balancing(q *question, f *decide.Facts) {
-	s.set = balance.Default
-	if q.ask == nil {
-		return
+// side decides on a view of some facts.
+func (b *Baseline) side(v *decide.View, f *decide.Facts) *side {
+	s := &side{View: v}
+	if s.decision, s.fails = v.Decide(); s.fails == nil {
+		s.sumUp(b, f)
 	}
-	s.set = q.ask.Settings
-	if !q.spread {
-		return
+	return s
+}
+
+// balancing returns the request for a search for moves that even out the load, nil if the settings do not ask for it. The
+// demand of the last hour is that of the present facts, in proportion to what is demanded otherwise.
+func (b *Baseline) balancing(f *decide.Facts) *decide.BalanceRequest {
+	if b.ask == nil || !b.spread {
+		return nil
 	}
-	s.request = &decide.BalanceRequest{
-		Settings: q.ask.Settings, Fill: 1,
+	return &decide.BalanceRequest{
+		Settings: b.ask.Settings, Fill: 1,
 		Uses: func(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
-			was, now := q.present.Demand(vm), f.Demand(vm)
-			least, most, known := q.demand.Of(vm)
+			was, now := b.facts.Demand(vm), f.Demand(vm)
+			least, most, known := b.demand.Of(vm)
 			if !known {
 				return now, now, now
 			}
@@ -62,31 +67,36 @@ func (s *comparand) balancing(q *question, f *decide.Facts) {
 	}
 }
 
-// figures sums up a decision, and returns the estimates of all vjobs.
-func (s *comparand) figures(d *decide.Decision) (*WhatIfFigures, map[cluster.VJobID]estimated) {
-	f := &WhatIfFigures{Figures: s.Figures(d, &s.set)}
-	if s.request != nil && d.Plan.Empty() {
+// sumUp adds the figures, and the estimates of all vjobs.
+func (s *side) sumUp(b *Baseline, facts *decide.Facts) {
+	set := balance.Default
+	if b.ask != nil {
+		set = b.ask.Settings
+	}
+	d := &s.decision
+	f := &WhatIfFigures{Figures: s.Figures(d, &set)}
+	if request := b.balancing(facts); request != nil && d.Plan.Empty() {
 		if division := d.Division; division != nil {
-			s.request.Entitled = func(vm cluster.VMID) (cluster.MilliCPU, bool) {
+			request.Entitled = func(vm cluster.VMID) (cluster.MilliCPU, bool) {
 				e, known := division.VMs[vm]
 				return e.Given.CPU, known
 			}
 		}
-		found := d.Balance(s.request)
+		found := d.Balance(request)
 		f.Balancing = &found
 	}
-	q := mergeForecasts(s.now, s.ForecastAfter(d))
-	estimates := make(map[cluster.VJobID]estimated, len(q.Jobs))
+	q := mergeForecasts(b.now, s.ForecastAfter(d))
+	s.figures, s.estimates = f, make(map[cluster.VJobID]estimated, len(q.Jobs))
 	var sum time.Duration
 	for i := range q.Jobs {
 		e := estimated{q.Estimates[i], !q.Jobs[i].Runs}
-		estimates[q.Jobs[i].ID] = e
+		s.estimates[q.Jobs[i].ID] = e
 		switch {
 		case !e.waits:
 		case e.Start.IsZero():
 			f.Waits.Unknown++
 		default:
-			wait := max(0, e.Start.Sub(s.now))
+			wait := max(0, e.Start.Sub(b.now))
 			sum += wait
 			f.Waits.Known++
 			f.Waits.Longest = max(f.Waits.Longest, wait)
@@ -96,7 +106,6 @@ func (s *comparand) figures(d *decide.Decision) (*WhatIfFigures, map[cluster.VJo
 	if f.Waits.Known > 0 {
 		f.Waits.Mean = sum / time.Duration(f.Waits.Known)
 	}
-	return f, estimates
 }
 
 // estimated is the estimate of a vjob in a forecast.
@@ -113,37 +122,34 @@ func (e *estimated) start() time.Time {
 	return e.Start
 }
 
-// compare decides on both sides.
-func compare(present, then *comparand) WhatIfResult {
-	before, fails := present.Decide()
-	after, wouldFail := then.Decide()
-	if err := cmp.Or(fails, wouldFail); err != nil {
+// compare compares the decision after some changes with that of now.
+func compare(now, then *side) WhatIfResult {
+	if err := cmp.Or(now.fails, then.fails); err != nil {
 		return WhatIfResult{Why: err.Error()}
 	}
-	f := WhatIfResult{Plan: after.Plan, Why: after.Why, Breaches: after.Breaches, Undrained: after.Undrained()}
-	var starts, wouldStart map[cluster.VJobID]estimated
-	f.Before, starts = present.figures(&before)
-	f.After, wouldStart = then.figures(&after)
-	f.addVJobs(&before, &after, starts, wouldStart)
-	f.Nodes = f.After.Nodes
+	d := &then.decision
+	f := WhatIfResult{
+		Plan: d.Plan, Why: d.Why, Breaches: d.Breaches, Undrained: d.Undrained(), Before: now.figures, After: then.figures, Nodes: then.figures.Nodes,
+	}
+	f.addVJobs(now, then)
 	f.renumber()
 	return f
 }
 
 // addVJobs adds the vjobs for which something changes.
-func (f *WhatIfResult) addVJobs(before, after *decide.Decision, starts, wouldStart map[cluster.VJobID]estimated) {
+func (f *WhatIfResult) addVJobs(before, after *side) {
 	now := map[cluster.VJobID]int{}
-	for i, r := range before.VJobs {
+	for i, r := range before.decision.VJobs {
 		now[r.Job.ID] = i
 	}
-	for i, r := range after.VJobs {
-		was, is := starts[r.Job.ID], wouldStart[r.Job.ID]
-		x := WhatIfVJob{VJob: r.Job, Then: after.Verdicts[i], NowStart: was.start(), ThenStart: is.start()}
+	for i, r := range after.decision.VJobs {
+		was, is := before.estimates[r.Job.ID], after.estimates[r.Job.ID]
+		x := WhatIfVJob{VJob: r.Job, Then: after.decision.Verdicts[i], NowStart: was.start(), ThenStart: is.start()}
 		k, known := now[r.Job.ID]
 		if known {
-			x.Now = before.Verdicts[k]
+			x.Now = before.decision.Verdicts[k]
 		}
-		lost := known && before.VJobs[k].Job.State != r.Job.State
+		lost := known && before.decision.VJobs[k].Job.State != r.Job.State
 		if lost {
 			x.Then.Reason = "lost with its node, starts from its beginning; " + x.Then.Reason
 		}

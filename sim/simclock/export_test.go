@@ -13,7 +13,11 @@ func (s *Shell) WhatIf(question scheduler.WhatIf) (answer func() (scheduler.What
 	if s.core == nil {
 		return nil, fmt.Errorf("the scheduler is down: %w", cluster.ErrUnavailable)
 	}
-	return s.core.WhatIf(s.now, question, admission.Limits{})
+	base, err := s.core.Baseline(s.now)
+	if err != nil {
+		return nil, err
+	}
+	return s.core.WhatIf(base, question, admission.Limits{})
 }
 
 // Foresee returns the forecast of the schedule. It fails while the scheduler is down.

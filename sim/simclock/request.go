@@ -60,7 +60,10 @@ func (s *Shell) Confirm(sub admission.Submission) error {
 		sub.Queue = "" // the name of the queue does not matter
 	}
 	s.told = s.now
-	_, err := s.core.WhatIf(s.now, scheduler.WhatIf{Submit: &sub}, admission.Limits{})
+	base, err := s.core.Baseline(s.now)
+	if err == nil {
+		_, err = s.core.WhatIf(base, scheduler.WhatIf{Submit: &sub}, admission.Limits{})
+	}
 	return err
 }
 

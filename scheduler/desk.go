@@ -1,0 +1,107 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+)
+
+// desk answers what-ifs in turns. Those that have come while others were answered are answered together: they share the
+// facts and the decision on the cluster as it is, which is half of the work. They take half of the processors at most,
+// however many clients ask: the rest is for the loop and for short requests.
+type desk struct {
+	turn chan struct{} // holds a token while a batch is answered
+
+	mu      sync.Mutex
+	waiting []*inquiry
+}
+
+// inquiry is a what-if and its answer.
+type inquiry struct {
+	WhatIf
+	ctx      context.Context //nolint:containedctx // of the caller, which may leave
+	answer   func() (WhatIfResult, error)
+	answered chan struct{} // closed once the rest is set
+	result   WhatIfResult
+	err      error
+	panicked any
+}
+
+func newDesk() *desk { return &desk{turn: make(chan struct{}, 1)} }
+
+// ask returns the answer to a what-if from facts that are taken after the call. Prepare sets the answer, or the error, of
+// each inquiry of a batch.
+func (d *desk) ask(ctx context.Context, s WhatIf, prepare func(ctx context.Context, batch []*inquiry) error) (WhatIfResult, error) {
+	q := &inquiry{WhatIf: s, ctx: ctx, answered: make(chan struct{})}
+	d.mu.Lock()
+	d.waiting = append(d.waiting, q)
+	d.mu.Unlock()
+	turn := d.turn
+	for {
+		select {
+		case turn <- struct{}{}:
+			turn = nil
+			go func() {
+				defer func() { <-d.turn }()
+				d.answer(context.WithoutCancel(ctx), prepare)
+			}()
+		case <-q.answered:
+			if q.panicked != nil {
+				panic(q.panicked)
+			}
+			return q.result, q.err
+		case <-ctx.Done():
+			return WhatIfResult{}, ctx.Err()
+		}
+	}
+}
+
+// answer answers those that wait, except for callers that have left.
+func (d *desk) answer(ctx context.Context, prepare func(ctx context.Context, batch []*inquiry) error) {
+	batch := d.take()
+	if len(batch) == 0 {
+		return
+	}
+	err := prepare(ctx, batch)
+	var all sync.WaitGroup
+	defer all.Wait()
+	slots := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+	for _, q := range batch {
+		if err != nil {
+			q.err = err
+		}
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			q.settle()
+		})
+	}
+}
+
+// take returns those that wait, in the order in which they came.
+func (d *desk) take() (batch []*inquiry) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.waiting {
+		if q.ctx.Err() == nil {
+			batch = append(batch, q)
+		}
+	}
+	d.waiting = nil
+	return batch
+}
+
+// settle answers the inquiry. A panic is passed on to its caller.
+func (q *inquiry) settle() {
+	defer close(q.answered)
+	defer func() {
+		if r := recover(); r != nil {
+			q.panicked = fmt.Sprintf("%v\n%s", r, debug.Stack())
+		}
+	}()
+	if q.err == nil {
+		q.result, q.err = q.answer()
+	}
+}
