@@ -1,6 +1,7 @@
 package ordering
 
 import (
+	"slices"
 	"strings"
 
 	"vjob/cluster"
@@ -12,53 +13,46 @@ import (
 // of their queues, and what earlier ones run is taken for later ones. Running vjobs under a policy without
 // preemption keep their capacity in any case.
 func (l *Queues) Policy(of func(*cluster.VJob) string) queue.Policy {
-	return composite{l, of}
+	p := &composite{list: l, of: of}
+	for _, q := range l.queues {
+		if !slices.Contains(p.policies, q.Policy) {
+			p.policies = append(p.policies, q.Policy)
+		}
+	}
+	p.traits = p.policies[0].Traits()
+	for _, own := range p.policies[1:] {
+		o, t := own.Traits(), &p.traits
+		t.Strict, t.Turns, t.Preempts = t.Strict && o.Strict, t.Turns && o.Turns, t.Preempts || o.Preempts
+	}
+	return p
 }
 
 type composite struct {
-	list *Queues
-	of   func(*cluster.VJob) string
+	list     *Queues
+	of       func(*cluster.VJob) string
+	policies []queue.Policy // the different ones, in the order in which they decide
+	traits   queue.Traits
 }
 
 // Name joins the names of the policies, in the order in which they decide.
-func (p composite) Name() string {
+func (p *composite) Name() string {
 	var names []string
-	for _, own := range p.policies() {
+	for _, own := range p.policies {
 		names = append(names, own.Name())
 	}
 	return strings.Join(names, ", ")
 }
 
 // Traits are those that all policies have; it preempts if any of them does.
-func (p composite) Traits() queue.Traits {
-	policies := p.policies()
-	t := policies[0].Traits()
-	for _, own := range policies[1:] {
-		o := own.Traits()
-		t.Strict, t.Turns, t.Preempts = t.Strict && o.Strict, t.Turns && o.Turns, t.Preempts || o.Preempts
-	}
-	return t
-}
-
-// policies returns the different policies, in the order in which they decide.
-func (p composite) policies() (list []queue.Policy) {
-	seen := map[queue.Policy]bool{}
-	for _, q := range p.list.queues {
-		if !seen[q.Policy] {
-			seen[q.Policy] = true
-			list = append(list, q.Policy)
-		}
-	}
-	return list
-}
+func (p *composite) Traits() queue.Traits { return p.traits }
 
 // For returns the policy of the queue of a vjob.
-func (p composite) For(j *cluster.VJob) queue.Policy { return p.list.of(p.of(j)).Policy }
+func (p *composite) For(j *cluster.VJob) queue.Policy { return p.list.of(p.of(j)).Policy }
 
 // Select asks each policy about its vjobs. What others run is passed as vjobs under way to run, which take
 // their capacity first and count until their ends.
-func (p composite) Select(m *queue.Input) []queue.Verdict {
-	policies := p.policies()
+func (p *composite) Select(m *queue.Input) []queue.Verdict {
+	policies := p.policies
 	if len(policies) == 1 {
 		return policies[0].Select(m)
 	}
