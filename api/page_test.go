@@ -9,15 +9,20 @@ import (
 	"vjob/api/client"
 	"vjob/api/wire"
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 	"vjob/scheduler"
 )
+
+func nodeStatus(name string, number int) scheduler.NodeStatus {
+	return scheduler.NodeStatus{NodeReport: &execute.NodeReport{Node: cluster.Node{ID: cluster.NodeID(fmt.Sprintf(name, number))}}}
+}
 
 // Nodes come in pages in the order of their names; a node that goes between two pages shifts none.
 func TestNodesInPages(t *testing.T) {
 	b := newFixture(t)
 	b.scheduler.snap.Nodes = nil
 	for i := range 7 {
-		b.scheduler.snap.Nodes = append(b.scheduler.snap.Nodes, scheduler.NodeStatus{Node: cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%d", i))}})
+		b.scheduler.snap.Nodes = append(b.scheduler.snap.Nodes, nodeStatus("n%d", i))
 	}
 	names := func(l *wire.NodeList) (text string) {
 		for i := range l.Nodes {
@@ -39,7 +44,7 @@ func TestNodesInPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 6000 {
-		b.scheduler.snap.Nodes = append(b.scheduler.snap.Nodes, scheduler.NodeStatus{Node: cluster.Node{ID: cluster.NodeID(fmt.Sprintf("o%04d", i))}})
+		b.scheduler.snap.Nodes = append(b.scheduler.snap.Nodes, nodeStatus("o%04d", i))
 	}
 	all, err := c.Nodes(t.Context())
 	if err != nil || len(all.Nodes) != 6006 || all.Nodes[6005].Name != "o5999" || all.Next != "" {

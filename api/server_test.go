@@ -19,6 +19,7 @@ import (
 	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/journal"
 	"vjob/ctxswitch/placement"
 	"vjob/db"
@@ -196,9 +197,12 @@ func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 	b := &fixture{tb: tb, tokens: map[string]string{}, scheduler: &fakeScheduler{DB: store, snap: &scheduler.Snapshot{
 		At: epoch, Ready: true, Policy: "firstfit",
 		Nodes: []scheduler.NodeStatus{{
-			Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}},
-			Used: cluster.Resources{CPU: 1000, Memory: 512},
-			VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Problem: "cable", Warnings: []string{"not confined"},
+			NodeReport: &execute.NodeReport{
+				Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}},
+				Used: cluster.Resources{CPU: 1000, Memory: 512},
+				VMs:  []cluster.VMID{{VJob: 1}, {VJob: 2}}, Since: epoch, Warnings: []string{"not confined"},
+			},
+			Problem: "cable",
 		}},
 		VJobs: scheduler.Statuses{1: {Reason: "first in line", Place: 1}},
 		Pools: scheduler.PoolsStatus{Pools: []scheduler.PoolStatus{

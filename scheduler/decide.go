@@ -53,8 +53,11 @@ func (c *Core) decide() {
 // facts returns the inputs of a decision, with some starts and drains approved.
 func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
 	nodes := c.exec.Nodes()
-	for i := range nodes {
-		nodes[i].State = c.Power.stateOf(&nodes[i])
+	for i, n := range nodes {
+		if state := c.Power.stateOf(n); state != n.State {
+			counted := *n
+			counted.State, nodes[i] = state, &counted
+		}
 	}
 	vjobs := c.VJobs.inOrder(now)
 	learned := c.exec.Durations.Learned() // new estimates cost some time on large clusters, so snapshots share them

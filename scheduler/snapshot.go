@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"vjob/cluster"
-	"vjob/ctxswitch/execute"
 )
 
 // answering returns the nodes that answer.
@@ -53,13 +52,14 @@ func (c *Core) snapshotWith(nodes []NodeStatus) *Snapshot {
 
 // nodesStatus returns the status of all nodes, and costs as much.
 func (c *Core) nodesStatus() []NodeStatus {
-	actions, list := c.exec.Actions(), make([]NodeStatus, len(c.exec.Names()))
-	c.exec.EachNode(func(i int, n *execute.NodeReport) {
+	actions, nodes := c.exec.Actions(), c.exec.Nodes()
+	list := make([]NodeStatus, len(nodes))
+	for i, n := range nodes {
 		stays := c.last.undrained[n.ID]
 		list[i] = NodeStatus{
-			Node: n.Node, Used: n.Used, Demand: n.Demand, VMs: n.VMs, Silent: n.Silent, Since: n.Since, Problem: cmp.Or(n.Problem, stays), Warnings: n.Warnings, Software: n.Software,
-			Platforms: n.Platforms, Power: c.Power.cap.Node(n), Maintenance: c.Nodes.maintenance(c.now, n, actions, stays), Switch: c.Power.controller.Switch(n.ID),
+			NodeReport: n, Problem: cmp.Or(n.Problem, stays), Power: c.Power.cap.Node(n), Maintenance: c.Nodes.maintenance(c.now, n, actions, stays),
+			Switch: c.Power.controller.Switch(n.ID),
 		}
-	})
+	}
 	return list
 }

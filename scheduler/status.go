@@ -7,10 +7,10 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/duration"
+	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/hypervisor"
 	"vjob/queue"
 	"vjob/scheduler/entitlement"
 	"vjob/scheduler/failover"
@@ -21,18 +21,8 @@ import (
 
 // NodeStatus is a node as the loop sees it.
 type NodeStatus struct {
-	cluster.Node
-	Used    cluster.Resources // needs of what runs there
-	Demand  cluster.Resources // what its VMs demand now, which may be more than it has
-	VMs     []cluster.VMID
-	Silent  bool      // does not answer
-	Since   time.Time // of Silent or of the last change
-	Problem string    // what the last look said, when it failed; or why it is not drained yet
-	// Warnings are for administrators; the node answers all the same.
-	Warnings []string
-	Software string // versions of the hypervisor; "" if unknown
-	// Platforms are what VMs can be on the node; nil if unknown.
-	Platforms   []hypervisor.Platform
+	*execute.NodeReport
+	Problem     string // what the last look said, when it failed; or why the node is not drained yet
 	Power       powercap.Node
 	Maintenance *MaintenanceStatus // nil: not in maintenance
 	Switch      *nodepower.Switch  // nil: it cannot be switched off and on

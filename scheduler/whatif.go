@@ -334,7 +334,7 @@ func (f *WhatIfResult) renumber() {
 }
 
 // capacity returns the capacity of the nodes of a question, in any state.
-func capacity(nodes []execute.NodeReport) (sum cluster.Resources) {
+func capacity(nodes []*execute.NodeReport) (sum cluster.Resources) {
 	for i := range nodes {
 		sum = sum.Plus(nodes[i].Capacity)
 	}

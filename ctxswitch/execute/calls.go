@@ -153,6 +153,7 @@ func (cs *calls) close(o *op, result journal.Result) {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := cs.nodes.byID[id]; ok {
 			delete(n.ops, o.call.Op)
+			n.report = nil
 			if brings(o.call, id) {
 				n.arrived[o.call.VM] = cs.tick
 			}

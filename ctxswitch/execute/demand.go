@@ -27,7 +27,16 @@ func (vs *VMs) Need(vm cluster.VMID) cluster.Resources {
 }
 
 // LimitDemand sets the CPU for which the VMs of some vjobs count at most, by rank. It replaces earlier limits.
-func (vs *VMs) LimitDemand(most map[cluster.VJobID][]cluster.MilliCPU) { vs.capacity.limits = most }
+func (vs *VMs) LimitDemand(most map[cluster.VJobID][]cluster.MilliCPU) {
+	for _, limits := range []map[cluster.VJobID][]cluster.MilliCPU{vs.capacity.limits, most} {
+		for id := range limits {
+			if p, live := vs.gangs.live[id]; live {
+				vs.nodes.renewAll(p.job)
+			}
+		}
+	}
+	vs.capacity.limits = most
+}
 
 // Demand is the CPU that a member was last seen to need, or, before it was seen, what
 // it reserves.

@@ -170,6 +170,7 @@ func (en *engine) commit(p *gangState, rec gang.Record) {
 	en.changed(p)
 	p.recordRefusals(before, &rec, en.now)
 	en.nodes.updateJobsOnAll(p)
+	en.nodes.renewAll(p.job)
 	if len(rec.Kept) > 0 {
 		en.gangs.withImages[p.job.ID] = true
 	}

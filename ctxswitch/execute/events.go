@@ -33,7 +33,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		e.changes++
 	}
 	expected := n.answered
-	n.looking, n.lookEnded = false, now
+	n.looking, n.lookEnded, n.report = false, now, nil
 	if n.State == cluster.Down {
 		n.answered = false
 		return
@@ -44,6 +44,9 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 	} else {
 		e.nodes.update(n, view)
 		e.meters.accounts.observe(&view)
+		for i := range view.Copies {
+			e.nodes.renew(view.Copies[i].VM) // it may be on two nodes
+		}
 		e.unknown.isolate(n)
 	}
 	n.seen, n.answered = err == nil, false

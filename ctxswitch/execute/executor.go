@@ -171,6 +171,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 	e.dirty[job.ID] = true
 	e.changed(p)
 	e.nodes.updateJobsOnAll(p)
+	e.nodes.renewAll(job)
 	e.Walltimes.await(p)
 	e.changes++
 }

@@ -126,6 +126,7 @@ func (en *engine) finish(p *gangState) {
 	if p.job.State.Terminal() {
 		p.drop(journal.PlanDropped, "the vjob has ended")
 		en.gangs.remove(p)
+		en.nodes.renewAll(p.job)
 	}
 }
 

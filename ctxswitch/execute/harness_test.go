@@ -152,6 +152,12 @@ func (d *harness) published() {
 	if !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {
 		d.t.Errorf("published are\n%+v, now it is\n%+v", got, want)
 	}
+	kept, fresh := d.exec.Nodes(), d.exec.FreshNodes()
+	for i := range fresh {
+		if !reflect.DeepEqual(kept[i], fresh[i]) {
+			d.t.Errorf("reported is\n%+v, now it is\n%+v", kept[i], fresh[i])
+		}
+	}
 }
 
 // settle answers all looks until nothing more is wanted, and lets no time pass.

@@ -28,6 +28,7 @@ type node struct {
 	power    powerDraw
 	answered bool           // this process saw it answer before this start, whose first look is still to come
 	short    []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
+	report   *NodeReport    // the last one; nil: it differs from what would be reported now, or may
 }
 
 // looks says how the looks at a node went.

@@ -54,7 +54,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 		ns.untried++
 	}
 	ns.total = ns.total.Minus(known.Capacity).Plus(n.Capacity)
-	known.Node = n
+	known.Node, known.report = n, nil
 	ns.offers++
 	return known
 }
@@ -63,7 +63,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 func (ns *nodes) empty(n *node) {
 	ns.forget(n)
 	clear(n.arrived)
-	n.endings, n.seen = nil, false
+	n.endings, n.seen, n.report = nil, false, nil
 	ns.firstLook(n)
 	ns.touchJobsOn(n.ID)
 }
@@ -214,6 +214,24 @@ func (ns *nodes) tell(n *node) {
 		text = fmt.Sprintf("node %s does not answer: %s", n.ID, n.problem)
 	}
 	ns.event(journal.Event{Kind: journal.EventNode, Node: n.ID, Text: text})
+}
+
+// renew notes that a VM counts for more or less on its nodes.
+func (ns *nodes) renew(vm cluster.VMID) {
+	for _, id := range ns.seenOn[vm] {
+		ns.byID[id].report = nil
+	}
+}
+
+// renewAll does so for the VMs of a vjob.
+func (ns *nodes) renewAll(job *cluster.VJob) {
+	most := len(job.VMs)
+	for i := range job.Shapes { // copies of an earlier life may be left
+		most = max(most, len(job.Shapes[i].VMs))
+	}
+	for rank := range most {
+		ns.renew(cluster.VMID{VJob: job.ID, Rank: rank})
+	}
 }
 
 // updateJobsOnAll enters where the members of a gang are and go.

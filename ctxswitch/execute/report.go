@@ -136,7 +136,7 @@ func (e *Executor) report(p *gangState) Report {
 	}
 }
 
-// NodeReport is a node as the executor sees it.
+// NodeReport is a node as the executor sees it. It does not change.
 type NodeReport struct {
 	cluster.Node
 	Silent  bool // does not answer though it should
@@ -166,22 +166,13 @@ func (e *Executor) Names() []cluster.NodeID { return e.nodes.names }
 // or without success: before that nothing should be decided.
 func (e *Executor) AllSeen() bool { return e.nodes.untried == 0 }
 
-// Nodes reports every node, in order.
-func (e *Executor) Nodes() []NodeReport {
-	list := make([]NodeReport, len(e.nodes.sorted))
+// Nodes reports every node, in order. Reports of nodes on which nothing has changed are those of the last call.
+func (e *Executor) Nodes() []*NodeReport {
+	list := make([]*NodeReport, len(e.nodes.sorted))
 	for i, n := range e.nodes.sorted {
-		e.reportNode(n, &list[i])
+		list[i] = e.nodeReport(n)
 	}
 	return list
-}
-
-// EachNode calls visit with a report of every node, in order. The next one overwrites it.
-func (e *Executor) EachNode(visit func(i int, r *NodeReport)) {
-	var r NodeReport
-	for i, n := range e.nodes.sorted {
-		e.reportNode(n, &r)
-		visit(i, &r)
-	}
 }
 
 // Capacity returns the capacity of all nodes in any state: draining a node changes no share.
@@ -191,7 +182,7 @@ func (e *Executor) Capacity() cluster.Resources { return e.nodes.total }
 func (e *Executor) Node(id cluster.NodeID) (r NodeReport, known bool) {
 	n, known := e.nodes.byID[id]
 	if known {
-		e.reportNode(n, &r)
+		r = *e.nodeReport(n)
 	}
 	return r, known
 }
@@ -212,9 +203,18 @@ func (e *Executor) Offered() map[cluster.NodeID]cluster.Resources {
 	return offered
 }
 
-func (e *Executor) reportNode(n *node, r *NodeReport) {
+// nodeReport returns the report of a node. It is kept until something changes there, unless calls are under way: these
+// count with all that becomes of their gangs.
+func (e *Executor) nodeReport(n *node) *NodeReport {
+	if n.report == nil || len(n.ops)+len(n.arrived) > 0 {
+		n.report = e.newNodeReport(n)
+	}
+	return n.report
+}
+
+func (e *Executor) newNodeReport(n *node) *NodeReport {
 	used, foreign := e.VMs.on(n)
-	*r = NodeReport{
+	return &NodeReport{
 		Node: n.Node, Silent: n.silent() && !n.answered, Since: n.seenSince, Problem: n.problem, Warnings: n.warnings, Software: n.software,
 		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms, Locked: n.locked,
 		On: n.on(), Watts: n.power.watts, Joules: n.power.written,

@@ -78,16 +78,17 @@ func closedReason(c *execute.Report) string {
 
 // containerNodes returns the capacity of a container on each node. Nodes without any stay in the
 // list with capacity 0: rules may name them, and images are stored there.
-func containerNodes(nodes []execute.NodeReport, c *execute.Report) []execute.NodeReport {
+func containerNodes(nodes []*execute.NodeReport, c *execute.Report) []*execute.NodeReport {
 	has := map[cluster.NodeID]cluster.Resources{}
 	if c.Record.Phase == gang.Active || c.Record.Phase == gang.Clearing {
 		for rank, m := range c.Record.Members {
 			has[m.Node] = has[m.Node].Plus(c.Job.VMs[rank].Reserved)
 		}
 	}
-	list := slices.Clone(nodes)
-	for i := range list {
-		list[i].Capacity = has[list[i].ID]
+	list := make([]*execute.NodeReport, len(nodes))
+	for i, n := range nodes {
+		inside := *n
+		inside.Capacity, list[i] = has[n.ID], &inside
 	}
 	return list
 }

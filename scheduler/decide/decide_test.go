@@ -92,7 +92,7 @@ func (w *world) facts(but ...cluster.VJobID) *decide.Facts {
 	f := &decide.Facts{Now: epoch, Bookings: w, Past: &quota.Ledger{}, Reader: placement.NewReader(), Images: hypervisor.Spaces{}}
 	for _, n := range w.nodes {
 		f.Images[n.ID] = hypervisor.Space{Pool: "shared", Free: 1 << 20}
-		f.Nodes = append(f.Nodes, execute.NodeReport{Node: n, On: true})
+		f.Nodes = append(f.Nodes, &execute.NodeReport{Node: n, On: true})
 	}
 	for _, m := range w.jobs {
 		if slices.Contains(but, m.job.ID) {

@@ -51,8 +51,7 @@ type sharing struct {
 
 // addNodes adds the nodes that are on and answer.
 func (s *sharing) addNodes() {
-	for i := range s.facts.Nodes {
-		n := &s.facts.Nodes[i]
+	for _, n := range s.facts.Nodes {
 		if n.On && !n.Silent && n.State != cluster.Down && n.State != cluster.Offline {
 			node, _ := s.layout.current.Node(n.ID)
 			s.nodes[n.ID] = node.Capacity

@@ -22,7 +22,7 @@ type Facts struct {
 	// VJobs have not ended; they are in queue order. The view takes the list over.
 	VJobs []execute.Report
 	// Nodes are in the states in which they count for placing VMs.
-	Nodes    []execute.NodeReport
+	Nodes    []*execute.NodeReport
 	Bookings Bookings
 	// TransfersAhead is for how long the transfer slots of nodes are taken by what is under way or promised.
 	TransfersAhead map[cluster.NodeID][]time.Duration

@@ -25,8 +25,8 @@ func (c compatibility) compare() {
 		return
 	}
 	at := map[cluster.NodeID]*execute.NodeReport{}
-	for i := range c.facts.Nodes {
-		at[c.facts.Nodes[i].ID] = &c.facts.Nodes[i]
+	for _, n := range c.facts.Nodes {
+		at[n.ID] = n
 	}
 	lists := map[hardwareClass][]cluster.NodeID{}
 	c.layout.incompatible = map[cluster.VMID][]cluster.NodeID{}
@@ -57,8 +57,7 @@ func hardwareKey(h *hypervisor.Hardware) string {
 // lacking returns the nodes that cannot run a VM that is, or was saved, on the node home.
 func (c compatibility) lacking(h *hypervisor.Hardware, home *execute.NodeReport) (list []cluster.NodeID) {
 	lacks := map[string]bool{} // by class of platforms
-	for i := range c.facts.Nodes {
-		n := &c.facts.Nodes[i]
+	for _, n := range c.facts.Nodes {
 		so, known := lacks[n.PlatformClass]
 		if !known {
 			so = h.Missing(home.Platforms, n.Platforms) != ""
@@ -105,15 +104,14 @@ func (a *attempt) explainIncompatible(verdicts []queue.Verdict) {
 func (c compatibility) text(vm cluster.VMID, nodes []cluster.NodeID) string {
 	h := c.facts.Hardware[vm]
 	var from []hypervisor.Platform
-	for i := range c.facts.Nodes {
-		if n := &c.facts.Nodes[i]; n.ID == h.Node {
+	for _, n := range c.facts.Nodes {
+		if n.ID == h.Node {
 			from = n.Platforms
 		}
 	}
 	var order []string
 	by := map[string][]string{}
-	for i := range c.facts.Nodes {
-		n := &c.facts.Nodes[i]
+	for _, n := range c.facts.Nodes {
 		if seen, _ := c.layout.current.Node(n.ID); !seen.Hosts() || !slices.Contains(nodes, n.ID) {
 			continue
 		}

@@ -106,7 +106,7 @@ func (f *Facts) AddNodes(s *Settings, list []NewNode) (*Settings, error) {
 	existing := len(f.Nodes)
 	for i, n := range list {
 		field := fmt.Sprintf("add[%d].", i)
-		like := slices.IndexFunc(f.Nodes[:existing], func(o execute.NodeReport) bool { return o.ID == n.Like })
+		like := slices.IndexFunc(f.Nodes[:existing], func(o *execute.NodeReport) bool { return o.ID == n.Like })
 		if like < 0 {
 			return nil, cluster.BadField(field+"like", string(n.Like), nodeHint(f.Nodes[:existing], n.Like))
 		}
@@ -116,16 +116,16 @@ func (f *Facts) AddNodes(s *Settings, list []NewNode) (*Settings, error) {
 		if f.hasNode(n.Name) {
 			return nil, cluster.BadField(field+"name", string(n.Name), "the name of a new node: this one exists")
 		}
-		f.addNode(&out, n.Name, &f.Nodes[like])
+		f.addNode(&out, n.Name, f.Nodes[like])
 	}
 	return &out, nil
 }
 
 func (f *Facts) hasNode(id cluster.NodeID) bool {
-	return slices.ContainsFunc(f.Nodes, func(o execute.NodeReport) bool { return o.ID == id })
+	return slices.ContainsFunc(f.Nodes, func(o *execute.NodeReport) bool { return o.ID == id })
 }
 
-func nodeHint(nodes []execute.NodeReport, name cluster.NodeID) string {
+func nodeHint(nodes []*execute.NodeReport, name cluster.NodeID) string {
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = string(nodes[i].ID)
@@ -151,7 +151,7 @@ func (f *Facts) nextName(like cluster.NodeID) cluster.NodeID {
 }
 
 func (f *Facts) addNode(s *Settings, name cluster.NodeID, like *execute.NodeReport) {
-	n := execute.NodeReport{
+	n := &execute.NodeReport{
 		Node: like.Node, Since: f.Now, On: true, Platforms: like.Platforms, PlatformClass: like.PlatformClass,
 	}
 	n.ID, n.State, n.Maintenance, n.Labels = name, cluster.Online, nil, maps.Clone(like.Labels)
@@ -319,9 +319,11 @@ func (w *Variant) TurnOff(id cluster.NodeID) error {
 
 // setReport changes what the facts say of a node.
 func (w *Variant) setReport(id cluster.NodeID, change func(n *execute.NodeReport)) {
-	for i := range w.facts.Nodes {
-		if w.facts.Nodes[i].ID == id {
-			change(&w.facts.Nodes[i])
+	for i, n := range w.facts.Nodes {
+		if n.ID == id {
+			changed := *n
+			change(&changed)
+			w.facts.Nodes[i] = &changed
 		}
 	}
 }

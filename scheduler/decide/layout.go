@@ -31,14 +31,14 @@ type layout struct {
 
 // newLayout returns a layout with the nodes and without VMs. With live, VMs that a lock protects
 // may migrate while they run.
-func newLayout(nodes []execute.NodeReport, live bool) layout {
+func newLayout(nodes []*execute.NodeReport, live bool) layout {
 	l := layout{
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, immovable: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, live: map[cluster.VMID]bool{}, drained: drainedNodes{},
 	}
 	if live {
-		for i := range nodes {
-			for _, vm := range nodes[i].Locked {
+		for _, n := range nodes {
+			for _, vm := range n.Locked {
 				l.live[vm] = true
 			}
 		}
@@ -49,10 +49,9 @@ func newLayout(nodes []execute.NodeReport, live bool) layout {
 }
 
 // offered returns nodes with what they offer to vjobs.
-func offered(nodes []execute.NodeReport) []cluster.Node {
+func offered(nodes []*execute.NodeReport) []cluster.Node {
 	list := make([]cluster.Node, len(nodes))
-	for i := range nodes {
-		n := &nodes[i]
+	for i, n := range nodes {
 		list[i] = n.Node
 		free := n.Capacity.Minus(n.Foreign)
 		list[i].Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}

@@ -88,8 +88,7 @@ func emptyView(settings *Settings, f *Facts) *View {
 	if v.supply.Least == nil {
 		v.supply.Least = map[cluster.NodeID]energy.Watts{}
 	}
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
+	for _, n := range f.Nodes {
 		if n.State == cluster.Draining && !n.Silent && f.mayDrain(n.ID) {
 			v.layout.drained[n.ID] = true
 		}

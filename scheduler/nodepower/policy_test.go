@@ -156,10 +156,11 @@ func (h *house) look(p *plan) {
 func (h *house) variant() *decide.Variant {
 	nodes := h.exec.Nodes()
 	for i := range nodes {
-		n := &nodes[i]
+		n := *nodes[i]
 		if n.State = h.board.State(n.ID, n.State); n.Silent && n.State == cluster.Online {
 			n.State = cluster.Draining
 		}
+		nodes[i] = &n
 	}
 	return decide.NewView(&h.set, &decide.Facts{
 		Now: h.now, VJobs: h.exec.Jobs(), Nodes: nodes, Bookings: h.exec.VMs, Past: &quota.Ledger{}, Reader: placement.NewReader(),

@@ -35,7 +35,7 @@ func (k *Policy) world(s *Scene) *dpm.Cluster {
 		JobsWait: len(s.Waiting) > 0 || k.soon(s) != nil,
 	}
 	for _, n := range k.Exec.Nodes() {
-		if h, counts := k.host(&n); counts {
+		if h, counts := k.host(n); counts {
 			world.Hosts = append(world.Hosts, h)
 		}
 	}
