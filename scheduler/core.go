@@ -27,6 +27,7 @@
 //	inbox            events, granted requests                                   inbox.go
 //	caller           calls without a reply, looks that wait                     calls.go
 //	board            the latest snapshot                                        board.go
+//	desk             what-ifs that wait                                         desk.go
 package scheduler
 
 import (

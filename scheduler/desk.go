@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -32,7 +33,7 @@ type inquiry struct {
 func newDesk() *desk { return &desk{turn: make(chan struct{}, 1)} }
 
 // ask returns the answer to a what-if from facts that are taken after the call. Prepare sets the answer, or the error, of
-// each inquiry of a batch.
+// each inquiry of a batch; the answers are then given side by side.
 func (d *desk) ask(ctx context.Context, s WhatIf, prepare func(ctx context.Context, batch []*inquiry) error) (WhatIfResult, error) {
 	q := &inquiry{WhatIf: s, ctx: ctx, answered: make(chan struct{})}
 	d.mu.Lock()
@@ -58,26 +59,39 @@ func (d *desk) ask(ctx context.Context, s WhatIf, prepare func(ctx context.Conte
 	}
 }
 
-// answer answers those that wait, except for callers that have left.
+// answer answers those that wait, except for callers that have left. A panic is passed on to the callers.
 func (d *desk) answer(ctx context.Context, prepare func(ctx context.Context, batch []*inquiry) error) {
 	batch := d.take()
 	if len(batch) == 0 {
 		return
 	}
-	err := prepare(ctx, batch)
+	var fault error
+	panicked := caught(func() { fault = prepare(ctx, batch) })
 	var all sync.WaitGroup
 	defer all.Wait()
 	slots := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	for _, q := range batch {
-		if err != nil {
-			q.err = err
-		}
+		q.err, q.panicked = cmp.Or(fault, q.err), panicked
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			q.settle()
+			defer close(q.answered)
+			if q.err == nil && q.panicked == nil {
+				q.panicked = caught(func() { q.result, q.err = q.answer() })
+			}
 		})
 	}
+}
+
+// caught runs a function, and returns with what it panics, and where; nil if it does not.
+func caught(f func()) (panicked any) {
+	defer func() {
+		if r := recover(); r != nil {
+			panicked = fmt.Sprintf("%v\n%s", r, debug.Stack())
+		}
+	}()
+	f()
+	return nil
 }
 
 // take returns those that wait, in the order in which they came.
@@ -91,17 +105,4 @@ func (d *desk) take() (batch []*inquiry) {
 	}
 	d.waiting = nil
 	return batch
-}
-
-// settle answers the inquiry. A panic is passed on to its caller.
-func (q *inquiry) settle() {
-	defer close(q.answered)
-	defer func() {
-		if r := recover(); r != nil {
-			q.panicked = fmt.Sprintf("%v\n%s", r, debug.Stack())
-		}
-	}()
-	if q.err == nil {
-		q.result, q.err = q.answer()
-	}
 }

@@ -212,11 +212,11 @@ func (l *Requests) WhatIf(ctx context.Context, s WhatIf) (WhatIfResult, error) {
 	return l.desk.ask(ctx, s, l.prepare)
 }
 
-// prepare takes from the core what the answers to some what-ifs need.
+// prepare takes from the core what the answers to some what-ifs need, and decides on the cluster as it is.
 func (l *Requests) prepare(ctx context.Context, batch []*inquiry) error {
-	return l.inbox.ask(ctx, func(c *Core) error {
-		now, err := c.Baseline(l.now())
-		if err != nil {
+	var now *Baseline
+	err := l.inbox.ask(ctx, func(c *Core) (err error) {
+		if now, err = c.Baseline(l.now()); err != nil {
 			return err
 		}
 		for _, q := range batch {
@@ -224,6 +224,10 @@ func (l *Requests) prepare(ctx context.Context, batch []*inquiry) error {
 		}
 		return nil
 	})
+	if err == nil {
+		now.Decide()
+	}
+	return err
 }
 
 // Forecast returns the expected schedule.

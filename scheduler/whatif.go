@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"vjob/cluster"
@@ -68,7 +67,7 @@ type WhatIfVJob struct {
 func (l *WhatIfVJob) Hypothetical() bool { return l.ID == 0 }
 
 // Baseline is the cluster as it is now, with all that what-ifs need of the core: they are compared with what is decided
-// on it. Any number of them can be answered at the same time.
+// on it. Once that is decided, any number of them can be answered at the same time.
 type Baseline struct {
 	now      time.Time
 	settings *decide.Settings
@@ -77,8 +76,7 @@ type Baseline struct {
 	ask      *improve.BalanceSettings // nil: the load is not evened out
 	spread   bool                     // VMs are spread
 
-	view    func() *decide.View // made when it is first asked for
-	decided func() *side        // the same
+	side *side // of the comparisons; nil until [Baseline.Decide]
 }
 
 // Baseline takes the facts from the core, which goes on.
@@ -94,10 +92,13 @@ func (c *Core) Baseline(now time.Time) (*Baseline, error) {
 	if b.ask != nil && b.spread {
 		b.demand = c.demand.Extremes(b.facts.VJobs)
 	}
-	own := b.facts.Fork() // the view takes its lists over
-	b.view = sync.OnceValue(func() *decide.View { return decide.NewView(b.settings, own) })
-	b.decided = sync.OnceValue(func() *side { return b.side(b.view(), b.facts) })
 	return b, nil
+}
+
+// Decide decides on the cluster as it is. It takes a while, and does not use the core.
+func (b *Baseline) Decide() {
+	v := decide.NewView(b.settings, b.facts.Fork()) // the view takes its lists over
+	b.side = b.decide(v, b.facts)
 }
 
 // question is a what-if with all that its answer needs of the core.
@@ -112,7 +113,7 @@ type question struct {
 }
 
 // WhatIf takes from the core what the answer to a question needs besides its baseline. The answer takes a while, does not
-// use the core, and is given once. Nothing changes. Both fail if the changes are invalid.
+// use the core, and is given once, after [Baseline.Decide]. Nothing changes. Both fail if the changes are invalid.
 func (c *Core) WhatIf(b *Baseline, s WhatIf, most admission.Limits) (answer func() (WhatIfResult, error), err error) {
 	q := &question{WhatIf: s, Baseline: b, changed: b.settings, stated: c.Rules.stated.Text}
 	pools, err := q.change(c)
@@ -135,14 +136,14 @@ func (q *question) answer() (WhatIfResult, error) {
 		return WhatIfResult{}, err
 	}
 	if q.Place == nil {
-		return compare(q.decided(), q.side(&variant.View, q.then)), nil
+		return compare(q.side, q.decide(&variant.View, q.then)), nil
 	}
 	id := cmp.Or(*q.Place, hypotheticalID)
 	if err := variant.Placeable(id); err != nil {
 		return WhatIfResult{}, err
 	}
 	room := variant.Vary()
-	f := compare(q.decided(), q.side(&variant.View, q.then))
+	f := compare(q.side, q.decide(&variant.View, q.then))
 	f.Placements, f.Refusals = room.Placements(id, q.Alternatives, q.standby)
 	f.renumberPlacements()
 	return f, nil
@@ -151,7 +152,7 @@ func (q *question) answer() (WhatIfResult, error) {
 // variant returns a view of the facts to be changed. Without other facts than those of now it is a copy of that view.
 func (q *question) variant() *decide.Variant {
 	if q.then == q.facts {
-		return q.view().Vary()
+		return q.side.Vary()
 	}
 	return decide.NewView(q.changed, q.then).Vary()
 }

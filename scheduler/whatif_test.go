@@ -26,6 +26,7 @@ func (r *rig) suppose(s scheduler.WhatIf) (scheduler.WhatIfResult, error) {
 	if err != nil {
 		return scheduler.WhatIfResult{}, err
 	}
+	base.Decide()
 	f, err := answer()
 	r.drain()
 	if len(r.plans) != plans || len(r.calls) != calls {

@@ -35,8 +35,8 @@ type side struct {
 	estimates map[cluster.VJobID]estimated
 }
 
-// side decides on a view of some facts.
-func (b *Baseline) side(v *decide.View, f *decide.Facts) *side {
+// decide decides on a view of some facts.
+func (b *Baseline) decide(v *decide.View, f *decide.Facts) *side {
 	s := &side{View: v}
 	if s.decision, s.fails = v.Decide(); s.fails == nil {
 		s.sumUp(b, f)

@@ -17,7 +17,10 @@ func (s *Shell) WhatIf(question scheduler.WhatIf) (answer func() (scheduler.What
 	if err != nil {
 		return nil, err
 	}
-	return s.core.WhatIf(base, question, admission.Limits{})
+	if answer, err = s.core.WhatIf(base, question, admission.Limits{}); err == nil {
+		base.Decide()
+	}
+	return answer, err
 }
 
 // Foresee returns the forecast of the schedule. It fails while the scheduler is down.
