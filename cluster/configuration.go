@@ -162,6 +162,14 @@ func insert[T any](list []T, x T, compare func(a, b T) int) []T {
 	return slices.Insert(list, i, x)
 }
 
+// Expect makes room for so many VMs of a vjob that has none yet: it is faster to add them then.
+func (c *Configuration) Expect(vjob VJobID, vms int) {
+	if _, met := c.vjobs[vjob]; !met {
+		c.vjobs[vjob] = make([]placement, 0, vms)
+		c.order = insert(c.order, vjob, cmp.Compare)
+	}
+}
+
 // SetWaiting records a VM that is on no node.
 func (c *Configuration) SetWaiting(id VMID, need Resources) {
 	c.set(id, placement{need: need, state: VMWaiting})

@@ -12,6 +12,9 @@ import (
 // Breaches says which rules are broken as things stand, by VMs that a plan could
 // move.
 func Breaches(p Problem) []string {
+	if len(p.Rules) == 0 {
+		return nil
+	}
 	c := newCheck(p, Plan{})
 	return append(c.rules(), c.faults...)
 }
@@ -63,7 +66,7 @@ func (c *check) builder() *instanceBuilder {
 		if c.rests(vm) {
 			need = need.Paused()
 		}
-		demand := []int64{int64(need.CPU), int64(need.Memory)}
+		demand := g.demand(need)
 		v := repack.VM{
 			Name: vm.String(), Host: g.indexOf(c.p.Current.Place(vm)), Weight: 1, Now: demand, Next: demand,
 			Stays: !c.couldMove(vm) && !c.leaves(vm), Paused: !c.p.Live[vm],

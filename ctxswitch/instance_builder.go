@@ -23,6 +23,7 @@ type instanceBuilder struct {
 	hasFixed    bool     // some VM may not be touched
 	namesVMs    bool     // rules of the cluster name VMs
 	minLoad     []int64  // by VM, the load that power feeds count; nil without feeds
+	amounts     []int64  // the memory of demands
 }
 
 // newInstanceBuilder returns a builder with the nodes, less the room of claims, and without VMs;
@@ -62,6 +63,16 @@ func (g *instanceBuilder) indexOf(node cluster.NodeID) int {
 func (g *instanceBuilder) numberOf(vm cluster.VMID) int {
 	i, _ := g.vmNumbers.of(vm)
 	return i
+}
+
+// demand returns resources by dimension. Demands of the VMs that are expected are cut from one piece of memory.
+func (g *instanceBuilder) demand(r cluster.Resources) []int64 {
+	if len(g.amounts)+len(placement.Dims) > cap(g.amounts) {
+		g.amounts = make([]int64, 0, len(placement.Dims)*max(64, cap(g.in.VMs)-len(g.in.VMs)))
+	}
+	at := len(g.amounts)
+	g.amounts = append(g.amounts, int64(r.CPU), int64(r.Memory))
+	return slices.Clip(g.amounts[at:])
 }
 
 // addVM gives a VM the next number.

@@ -110,7 +110,7 @@ func (p *Packing) Err() error {
 // addVM adds a VM to the instance, unless it is lost with its node.
 func (p *Packing) addVM(vm cluster.VMID, is cluster.Situation, need cluster.Resources) {
 	g, s := p.builder, &p.input
-	demand := []int64{int64(need.CPU), int64(need.Memory)}
+	demand := g.demand(need)
 	v := repack.VM{
 		Name: vm.String(), Want: repack.Running, Weight: 1, Host: g.indexOf(is.Node), Now: demand, Next: demand,
 		// What moves least is preferred: memory is what is moved.

@@ -188,7 +188,7 @@ func (s *survey) toClear(vm cluster.VMID) bool {
 // nodes that were found, see [planBuilder.duration].
 func (q *repacking) add(vm cluster.VMID, host int, placed bool) {
 	need, costs := q.count(vm), &q.Costs
-	demand := []int64{int64(need.CPU), int64(need.Memory)}
+	demand := q.demand(need)
 	place := q.Current.Place(vm)
 	takes := func(kind cluster.ActionKind, from, to cluster.NodeID) repack.Ticks {
 		return max(1, repack.Ticks(costs.Duration(kind, need.Memory, from, to)/time.Millisecond))

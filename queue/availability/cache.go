@@ -14,7 +14,7 @@ import (
 // (Fenwick 1994), so that a class includes smaller ones.
 type noFitCache struct {
 	unit  [dimensions]int // in bits: smaller differences do not count
-	start []Time
+	start []*[classes]Time // by classes of CPU and memory; nil: zeros
 }
 
 const (
@@ -32,7 +32,7 @@ func newNoFitCache(total cluster.Resources) *noFitCache {
 	unit := func(most int64) int { return max(0, bits.Len64(uint64(most))-classWidth) }
 	return &noFitCache{
 		unit:  [dimensions]int{unit(int64(total.CPU)), unit(int64(total.Memory)), lengthUnit},
-		start: make([]Time, 1<<(dimensions*classBits)),
+		start: make([]*[classes]Time, classes*classes),
 	}
 }
 
@@ -61,8 +61,8 @@ func (m *noFitCache) earliest(a amounts) (start Time) {
 	}
 	for i := c[0]; i > 0; i &= i - 1 {
 		for j := c[1]; j > 0; j &= j - 1 {
-			row := m.row(i, j)
-			for k := c[2]; k > 0; k &= k - 1 {
+			row := *m.row(i, j)
+			for k := c[2]; row != nil && k > 0; k &= k - 1 {
 				start = max(start, row[k-1])
 			}
 		}
@@ -81,7 +81,11 @@ func (m *noFitCache) add(a amounts, start Time) {
 	}
 	for i := c[0]; i <= classes; i += i & -i {
 		for j := c[1]; j <= classes; j += j & -j {
-			row := m.row(i, j)
+			at := m.row(i, j)
+			if *at == nil {
+				*at = &[classes]Time{}
+			}
+			row := *at
 			for k := c[2]; k <= classes; k += k & -k {
 				row[k-1] = max(row[k-1], start)
 			}
@@ -89,7 +93,4 @@ func (m *noFitCache) add(a amounts, start Time) {
 	}
 }
 
-func (m *noFitCache) row(i, j int) []Time {
-	at := ((i-1)<<classBits + j - 1) << classBits
-	return m.start[at : at+classes]
-}
+func (m *noFitCache) row(i, j int) **[classes]Time { return &m.start[(i-1)<<classBits+j-1] }

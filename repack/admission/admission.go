@@ -80,7 +80,7 @@ func Of(m *problem.Problem, o Options) *Test {
 			t.Move(vm, v.Host)
 		}
 	}
-	t.Free = placement.NewFreeIndex(t.State)
+	t.Free, t.placedItems = placement.NewFreeIndex(t.State), make([]item, 0, len(t.Wanted))
 	for d, average := range t.Average {
 		t.resourceWorth = append(t.resourceWorth, float64(t.Scarcity[d])/float64(max(1, average)))
 	}

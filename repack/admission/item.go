@@ -25,7 +25,7 @@ func (t itemBuilder) need(vm int) []int64 { return t.Next[vm*t.Dims : (vm+1)*t.D
 // items returns VMs in the order in which they look for places: first those that run, then the
 // largest.
 func (t itemBuilder) items(vms []int) (list []item) {
-	vms = slices.Clone(vms)
+	vms, list = slices.Clone(vms), make([]item, 0, len(vms))
 	slices.SortFunc(vms, func(a, b int) int {
 		return cmp.Or(
 			cmp.Compare(t.arrives(a), t.arrives(b)),

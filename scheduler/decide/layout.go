@@ -14,9 +14,10 @@ import (
 // layout is where VMs are, where they go and what binds them: what packings and plans start from.
 type layout struct {
 	current *cluster.Configuration // from which the planner starts
-	// intended is the configuration after all actions under way. The policy chooses by it.
+	// intended is the configuration after all actions under way. The policy chooses by it. It is current as long as
+	// they are equal.
 	intended   *cluster.Configuration
-	borrowed   bool                  // intended belongs to another layout, see change
+	borrowed   bool                  // intended is current, or belongs to another layout; see change
 	applicants []ctxswitch.Applicant // vjobs on no node that could be placed, in order
 	rules      []placement.Rules     // without those of applicants
 	avoid      map[cluster.VMID][]cluster.NodeID
@@ -44,7 +45,7 @@ func newLayout(nodes []*execute.NodeReport, live bool) layout {
 		}
 	}
 	l.current = cluster.NewConfiguration(offered(nodes)...)
-	l.intended = l.current.Clone()
+	l.intended, l.borrowed = l.current, true
 	return l
 }
 
@@ -66,7 +67,7 @@ func (l *layout) clone() layout {
 	return c
 }
 
-// change returns the intended configuration to be changed. One that belongs to another layout is copied first.
+// change returns the intended configuration to be changed. One that is borrowed is copied first.
 func (l *layout) change() *cluster.Configuration {
 	if l.borrowed {
 		l.intended, l.borrowed = l.intended.Clone(), false
@@ -84,21 +85,30 @@ func (l *layout) trial() layout {
 	return c
 }
 
+// both changes both configurations.
+func (l *layout) both(change func(c *cluster.Configuration)) {
+	change(l.current)
+	if l.intended != l.current {
+		change(l.change())
+	}
+}
+
 // setNode adds or replaces a node.
 func (l *layout) setNode(n cluster.Node) {
-	l.current.SetNode(n)
-	l.change().SetNode(n)
+	l.both(func(c *cluster.Configuration) { c.SetNode(n) })
 }
 
 // setRunning records that a VM runs on a node.
 func (l *layout) setRunning(vm cluster.VMID, need cluster.Resources, at cluster.NodeID) {
-	l.current.SetRunning(vm, need, at)
-	l.change().SetRunning(vm, need, at)
+	l.both(func(c *cluster.Configuration) { c.SetRunning(vm, need, at) })
 }
 
 // place adds the VMs of a vjob that is no applicant. If reserved, paused VMs keep their CPU.
 func (l *layout) place(r *execute.Report, books Bookings, reserved bool) {
 	fixed, arrives := r.Busy(), r.Bound == cluster.VMRunning
+	if !fixed {
+		l.both(func(c *cluster.Configuration) { c.Expect(r.Job.ID, len(r.Job.VMs)) })
+	}
 	for rank, m := range r.Record.Members {
 		vm := r.Job.VMs[rank].ID
 		need := books.Need(vm)
@@ -125,14 +135,11 @@ func (l *layout) place(r *execute.Report, books Bookings, reserved bool) {
 				l.pinned[vm], l.immovable[vm] = true, true
 			}
 		case r.Job.State == cluster.Paused:
-			l.current.SetPaused(vm, need, m.Node)
-			l.change().SetPaused(vm, need, m.Node)
+			l.both(func(c *cluster.Configuration) { c.SetPaused(vm, need, m.Node) })
 		case m.Image != nil:
-			l.current.SetSleeping(vm, need, m.Image.Node)
-			l.change().SetSleeping(vm, need, m.Image.Node)
+			l.both(func(c *cluster.Configuration) { c.SetSleeping(vm, need, m.Image.Node) })
 		default:
-			l.current.SetWaiting(vm, need)
-			l.change().SetWaiting(vm, need)
+			l.both(func(c *cluster.Configuration) { c.SetWaiting(vm, need) })
 		}
 	}
 }
@@ -159,13 +166,13 @@ func (l *layout) claim(need cluster.Resources, nodes []cluster.NodeID) {
 
 // fixInPlace pins a VM that runs or is paused, and removes any other VM.
 func (l *layout) fixInPlace(vm cluster.VMID) {
-	for _, c := range []*cluster.Configuration{l.current, l.change()} {
+	l.both(func(c *cluster.Configuration) {
 		if state, known := c.State(vm); known && (state == cluster.VMRunning || state == cluster.VMPaused) {
 			l.pinned[vm], l.immovable[vm] = true, true
 		} else {
 			c.Remove(vm)
 		}
-	}
+	})
 }
 
 // drop takes the rules of vjobs out, and the vjobs themselves if they are applicants.

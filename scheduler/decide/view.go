@@ -63,8 +63,12 @@ func newView(settings *Settings, f *Facts) *View {
 	v.chooseShapes()
 	compatibility{v}.compare()
 	v.limitDemand()
-	for i := range v.VJobs {
-		v.place(&v.VJobs[i])
+	for _, busy := range []bool{false, true} { // what is intended differs by those that are busy
+		for i := range v.VJobs {
+			if r := &v.VJobs[i]; r.Busy() == busy {
+				v.place(r)
+			}
+		}
 	}
 	v.attachRules()
 	v.quarantine()
