@@ -23,8 +23,8 @@ type PackingInput struct {
 	Incompatible map[cluster.VMID][]cluster.NodeID
 	// Pinned VMs count where they run, whether their vjob is taken or not.
 	Pinned map[cluster.VMID]bool
-	// Needs holds the demand of every VM of Current that may be taken. Other VMs do not count,
-	// even if they run: their vjob would be suspended or stopped. A vjob without any VM here
+	// Needs holds the demand of every VM of Current that may be taken; nil: all VMs may be, with what they need in Current.
+	// Other VMs do not count, even if they run: their vjob would be suspended or stopped. A vjob without any VM here
 	// needs no room, e.g. because Claims has it already.
 	Needs map[cluster.VMID]cluster.Resources
 	// Feeds are the power budgets that places have to keep; nil: no limit.
@@ -73,7 +73,9 @@ func (p *Packing) build() error {
 	g.yielding = true // a preferred rule keeps no vjob waiting
 	p.builder, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
 	for vm, is := range s.Current.All() {
-		if need, taken := s.Needs[vm]; taken {
+		if s.Needs == nil {
+			p.addVM(vm, is, is.Need)
+		} else if need, taken := s.Needs[vm]; taken {
 			p.addVM(vm, is, need)
 		}
 	}

@@ -145,7 +145,13 @@ func (d *harness) flush() {
 // published checks that the published reports are those of now. Each call takes in only what has changed since the last.
 func (d *harness) published() {
 	live, want := d.exec.Live(), d.exec.Jobs()
-	got := slices.Collect(live.All())
+	got, ids := slices.Collect(live.All()), make([]cluster.VJobID, len(want))
+	for i := range want {
+		ids[i] = want[i].Job.ID
+	}
+	if listed := d.exec.JobsIn(ids); !reflect.DeepEqual(listed, want) {
+		d.t.Errorf("listed are\n%+v, now it is\n%+v", listed, want)
+	}
 	for i := range want {
 		want[i].Booked = 0 // it is not published
 	}

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"iter"
+	"maps"
 	"time"
 
 	"github.com/tidwall/btree"
@@ -40,6 +41,26 @@ type published struct {
 
 // Live returns the reports of the live vjobs as of now.
 func (e *Executor) Live() Live {
+	e.publish()
+	return Live{at: e.now, vjobs: e.published.vjobs.Copy(), manual: e.published.manual}
+}
+
+// JobsIn reports live vjobs in a given order.
+func (e *Executor) JobsIn(order []cluster.VJobID) []Report {
+	e.publish()
+	list := make([]Report, len(order))
+	for i, id := range order {
+		v, _ := e.published.vjobs.Get(id)
+		if list[i] = v.report(e.now); v.begun != nil {
+			list[i].Booked = e.gangs.live[id].account.written()
+		}
+	}
+	return list
+}
+
+// publish makes anew what is stale of the last version.
+func (e *Executor) publish() {
+	maps.Copy(e.stale, e.dirty) // between two steps they may have changed
 	for id := range e.stale {
 		if p, ok := e.gangs.live[id]; ok {
 			e.published.set(id, e.liveVJob(p))
@@ -48,7 +69,6 @@ func (e *Executor) Live() Live {
 		}
 	}
 	e.stale = map[cluster.VJobID]bool{}
-	return Live{at: e.now, vjobs: e.published.vjobs.Copy(), manual: e.published.manual}
 }
 
 func (e *Executor) liveVJob(p *gangState) liveVJob {

@@ -60,15 +60,14 @@ type Failing struct {
 }
 
 // Jobs reports every live vjob, in order.
-func (e *Executor) Jobs() []Report { return e.JobsIn(sortedIDs(e.gangs.live)) }
+func (e *Executor) Jobs() []Report { return e.reports(sortedIDs(e.gangs.live)) }
 
 // Begun reports the live vjobs that are on nodes, or were, in order: in a long queue they are few.
-func (e *Executor) Begun() []Report { return e.JobsIn(sortedIDs(e.gangs.begun)) }
+func (e *Executor) Begun() []Report { return e.reports(sortedIDs(e.gangs.begun)) }
 
-// JobsIn reports live vjobs in a given order.
-func (e *Executor) JobsIn(order []cluster.VJobID) []Report {
-	list := make([]Report, len(order))
-	for i, id := range order {
+func (e *Executor) reports(ids []cluster.VJobID) []Report {
+	list := make([]Report, len(ids))
+	for i, id := range ids {
 		list[i] = e.report(e.gangs.live[id])
 	}
 	return list

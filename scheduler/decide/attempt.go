@@ -78,7 +78,7 @@ func (a *attempt) applyPolicyBeside(f *failoverCheck, keeps map[cluster.VJobID]b
 			verdicts[i] = a.quarantinedVerdict(r)
 			continue
 		}
-		m.Jobs, whose = append(m.Jobs, a.job(i, at, packings.Needs)), append(whose, i)
+		m.Jobs, whose = append(m.Jobs, a.job(i, at, packings.Current)), append(whose, i)
 	}
 	a.limitByPower(m)
 	a.applyQuotas(m)
@@ -96,14 +96,14 @@ func (a *attempt) applyPolicyBeside(f *failoverCheck, keeps map[cluster.VJobID]b
 }
 
 // job adds to [View.job] what this attempt has found out.
-func (a *attempt) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
+func (a *attempt) job(i, at int, counts *cluster.Configuration) queue.Job {
 	job := a.View.job(i, at, counts)
 	job.Ineligible, job.NonPreemptible = a.excluded[job.ID], a.nonPreemptible[job.ID]
 	return job
 }
 
-// job returns what policies know of a vjob, given its index among the applicants.
-func (v *View) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.Job {
+// job returns what policies know of a vjob, given its index among the applicants. Other vjobs need what their VMs count for.
+func (v *View) job(i, at int, counts *cluster.Configuration) queue.Job {
 	r := &v.VJobs[i]
 	job := queue.Job{
 		VJob: r.Job, Busy: r.Busy(), Bound: bound(r), Ran: r.Ran, Since: r.Record.Since, Ineligible: v.ineligible[r.Job.ID].Reason,
@@ -116,7 +116,7 @@ func (v *View) job(i, at int, counts map[cluster.VMID]cluster.Resources) queue.J
 		return job
 	}
 	for k := range r.Job.VMs {
-		job.Need = job.Need.Plus(counts[r.Job.VMs[k].ID])
+		job.Need = job.Need.Plus(counts.Need(r.Job.VMs[k].ID))
 	}
 	return job
 }

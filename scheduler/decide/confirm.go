@@ -126,9 +126,10 @@ func (c *Claim) feedConflict(d *supply.Demand) string {
 // fitsBeside reports whether a vjob finds places beside some others alone.
 func (c *Claim) fitsBeside(id cluster.VJobID, others []cluster.VJobID, feeds *ctxswitch.PowerFeeds) bool {
 	packings := c.layout.packings()
-	for vm := range packings.Needs {
-		if vm.VJob != id && !slices.Contains(others, vm.VJob) {
-			delete(packings.Needs, vm)
+	packings.Needs = map[cluster.VMID]cluster.Resources{}
+	for vm, is := range packings.Current.All() {
+		if vm.VJob == id || slices.Contains(others, vm.VJob) {
+			packings.Needs[vm] = is.Need
 		}
 	}
 	room := packings.empty(feeds)

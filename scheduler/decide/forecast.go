@@ -46,13 +46,13 @@ func (v forecaster) input() *ForecastInput {
 	ruled, pools := v.withRules(), v.poolNeeds()
 	s.Places = placesFor(packings)
 	for i, at := range v.eachVJob {
-		job := v.job(i, at, packings.Needs)
+		job := v.job(i, at, packings.Current)
 		verdict, known := v.decided[job.ID]
 		f := forecastJob(&job, v.quarantined[job.ID] != "" || v.closed != "", verdict, known)
 		if later, waits := v.DelayedUntil(job.ID); waits && !f.Runs && !job.Held {
 			f.NotBefore, f.Stuck = later, false
 		}
-		f.VMs, f.BestEffort = v.vmNeeds(i, at, packings.Needs), job.BestEffort
+		f.VMs, f.BestEffort = v.vmNeeds(i, at, packings.Current), job.BestEffort
 		f.Strict = queue.For(v.settings.Policy, job.VJob).Traits().Strict
 		f.Yields = f.Runs && v.yields(&job)
 		f.Ruled = ruled[0] || ruled[job.ID] || at >= 0 && v.layout.applicants[at].Rules != ""
@@ -112,13 +112,14 @@ func (v forecaster) yields(job *queue.Job) bool {
 }
 
 // vmNeeds returns what the VMs of a vjob count for, given its index among the applicants.
-func (v forecaster) vmNeeds(i, at int, counts map[cluster.VMID]cluster.Resources) (list []cluster.Resources) {
+func (v forecaster) vmNeeds(i, at int, counts *cluster.Configuration) (list []cluster.Resources) {
 	if at >= 0 {
 		return v.layout.applicants[at].Needs
 	}
 	for k := range v.VJobs[i].Job.VMs {
-		if need, counts := counts[v.VJobs[i].Job.VMs[k].ID]; counts {
-			list = append(list, need)
+		vm := v.VJobs[i].Job.VMs[k].ID
+		if _, known := counts.State(vm); known {
+			list = append(list, counts.Need(vm))
 		}
 	}
 	return list

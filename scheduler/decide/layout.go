@@ -228,7 +228,7 @@ func (l *layout) total() (sum cluster.Resources) {
 func (l *layout) packings() packings {
 	return packings{ctxswitch.PackingInput{
 		Current: l.intended, Applicants: ctxswitch.NewApplicantQueue(l.applicants), Rules: l.rules, Avoid: l.avoid, Incompatible: l.incompatible,
-		Pinned: l.immovable, Needs: needs(l.intended),
+		Pinned: l.immovable,
 	}}
 }
 
@@ -246,12 +246,3 @@ func (k *packings) empty(feeds *ctxswitch.PowerFeeds) *ctxswitch.Packing {
 
 // capacity returns an empty packing as policies use it.
 func (k *packings) capacity() queue.Capacity { return k.empty(nil) }
-
-// needs returns what every VM of a configuration counts for.
-func needs(c *cluster.Configuration) map[cluster.VMID]cluster.Resources {
-	needs := make(map[cluster.VMID]cluster.Resources, c.Size())
-	for vm, is := range c.All() {
-		needs[vm] = is.Need
-	}
-	return needs
-}
