@@ -43,7 +43,7 @@ func (d *desk) ask(ctx context.Context, s WhatIf, prepare func(ctx context.Conte
 	for {
 		select {
 		case turn <- struct{}{}:
-			turn = nil
+			turn = nil // it is taken once
 			go func() {
 				defer func() { <-d.turn }()
 				d.answer(context.WithoutCancel(ctx), prepare)
