@@ -32,9 +32,11 @@ func newNodeTable(nodes []Node) *nodeTable {
 	return t
 }
 
-// share returns the table, which does not change from now on.
+// share returns the table, which does not change from now on: it can then be read at the same time.
 func (t *nodeTable) share() *nodeTable {
-	t.shared = true
+	if !t.shared {
+		t.shared = true
+	}
 	return t
 }
 

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 // What-ifs and forecasts are answered beside the loop, in which vjobs with rules come and go meanwhile: the race detector
 // sees what they share.
 func TestAnswersBesideTheLoop(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // half as many answers at a time
 	set := settings()
 	set.Improve = improve.Settings{Balance: &improve.BalanceSettings{Settings: balance.Default, Every: time.Second}, Placement: improve.Spread}
 	with(t, set, func(p *plant) {
