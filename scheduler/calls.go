@@ -41,12 +41,8 @@ func (l *caller) start(ctx context.Context, effects Effects) {
 	for _, node := range effects.Looks {
 		l.looks.add(lookRequest{node, effects.Missing[node]})
 	}
-	for range l.looks.claimWorkers() {
-		l.workers.Go(func() {
-			for request, more := l.looks.next(); more; request, more = l.looks.next() {
-				l.look(ctx, request.node, request.missing)
-			}
-		})
+	if l.looks.hire() {
+		l.workers.Go(func() { l.lookOn(ctx) })
 	}
 	if effects.LookStore {
 		l.workers.Go(func() {
@@ -64,6 +60,16 @@ func (l *caller) noteCalls(chain execute.Chain) {
 	for i, call := range chain.Calls {
 		deadline = deadline.Add(chain.Deadline[i])
 		l.inFlight[call.Op] = deadline
+	}
+}
+
+// lookOn makes looks until none waits. It has help before it begins with one that others wait behind.
+func (l *caller) lookOn(ctx context.Context) {
+	for request, more := l.looks.first(); more; request, more = l.looks.next() {
+		if l.looks.hire() {
+			l.workers.Go(func() { l.lookOn(ctx) })
+		}
+		l.look(ctx, request.node, request.missing)
 	}
 }
 
@@ -129,11 +135,13 @@ type lookRequest struct {
 	missing []hypervisor.Guest
 }
 
-// lookQueue holds the looks that wait for a worker, in order.
+// lookQueue holds the looks that wait for a worker, in order. Workers come one by one: where looks take no time, as of a
+// simulated cluster, two of them make all, and where looks block, each has a worker of its own at once.
 type lookQueue struct {
 	mu      sync.Mutex
 	waiting []lookRequest
 	workers int
+	coming  bool // a worker was hired, and has not called first
 }
 
 // add appends a look.
@@ -143,19 +151,34 @@ func (q *lookQueue) add(r lookRequest) {
 	q.waiting = append(q.waiting, r)
 }
 
-// claimWorkers returns how many workers the caller must start, each of which calls next until nothing is left.
-func (q *lookQueue) claimWorkers() (more int) {
+// hire reports whether the caller must start a worker, which calls first, and then next until nothing is left.
+func (q *lookQueue) hire() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	more = min(len(q.waiting), mostLooks-q.workers)
-	q.workers += more
-	return more
+	if len(q.waiting) == 0 || q.coming || q.workers == mostLooks {
+		return false
+	}
+	q.workers++
+	q.coming = true
+	return true
+}
+
+// first returns the first look of a worker, as next does.
+func (q *lookQueue) first() (r lookRequest, more bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.coming = false
+	return q.take()
 }
 
 // next returns the next look. Without one, the worker ends.
 func (q *lookQueue) next() (r lookRequest, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.take()
+}
+
+func (q *lookQueue) take() (r lookRequest, more bool) {
 	if len(q.waiting) == 0 {
 		q.waiting = nil
 		q.workers--
