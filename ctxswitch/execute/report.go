@@ -63,7 +63,7 @@ type Failing struct {
 func (e *Executor) Jobs() []Report { return e.reports(sortedIDs(e.gangs.live)) }
 
 // Begun reports the live vjobs that are on nodes, or were, in order: in a long queue they are few.
-func (e *Executor) Begun() []Report { return e.reports(sortedIDs(e.gangs.begun)) }
+func (e *Executor) Begun() []Report { return e.JobsIn(sortedIDs(e.gangs.begun)) }
 
 func (e *Executor) reports(ids []cluster.VJobID) []Report {
 	list := make([]Report, len(ids))
