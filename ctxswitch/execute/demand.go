@@ -26,6 +26,25 @@ func (vs *VMs) Need(vm cluster.VMID) cluster.Resources {
 	return vs.capacity.wanted(p, vm.Rank)
 }
 
+// Booking is what is booked for a VM: see the methods of [VMs] of these names.
+type Booking struct {
+	Need        cluster.Resources
+	Cap, Demand cluster.MilliCPU
+}
+
+// Booked returns what is booked for the VMs of a live vjob, by rank. It is faster than to ask for each.
+func (vs *VMs) Booked(id cluster.VJobID) []Booking {
+	p := vs.gangs.live[id]
+	list := make([]Booking, len(p.job.VMs))
+	for rank := range list {
+		list[rank] = Booking{Need: vs.capacity.wanted(p, rank), Demand: demand(p, rank)}
+		if !p.untouched() {
+			list[rank].Cap = vs.capacity.cap(p, rank)
+		}
+	}
+	return list
+}
+
 // LimitDemand sets the CPU for which the VMs of some vjobs count at most, by rank. It replaces earlier limits.
 func (vs *VMs) LimitDemand(most map[cluster.VJobID][]cluster.MilliCPU) {
 	for _, limits := range []map[cluster.VJobID][]cluster.MilliCPU{vs.capacity.limits, most} {
@@ -45,10 +64,14 @@ func (vs *VMs) Demand(vm cluster.VMID) cluster.MilliCPU {
 	if !ok {
 		return 0
 	}
-	if cpu, seen := p.account.observed(vm.Rank); seen {
+	return demand(p, vm.Rank)
+}
+
+func demand(p *gangState, rank int) cluster.MilliCPU {
+	if cpu, seen := p.account.observed(rank); seen {
 		return cpu
 	}
-	return p.job.VMs[vm.Rank].Reserved.CPU
+	return p.job.VMs[rank].Reserved.CPU
 }
 
 // MemoryDemand is the working set of a member as it was last seen, or, if its guest does not tell,

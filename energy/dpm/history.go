@@ -26,8 +26,8 @@ type History struct {
 // vmHistory is the demand of one VM.
 type vmHistory struct {
 	node cluster.NodeID
-	ring []float64
-	seen int64 // the slot in which it was last seen
+	ring []int32 // in thousandths of a processor: there are as many as VMs and minutes
+	seen int64   // the slot in which it was last seen
 }
 
 // NewHistory returns a history of the last span, in slots of a minute.
@@ -55,9 +55,9 @@ func (h *History) Add(now time.Time, samples []Sample) {
 		t := h.vms[s.VM]
 		if t == nil {
 			// Without a past, its first demand counts for all of it.
-			t = &vmHistory{ring: make([]float64, h.slots)}
+			t = &vmHistory{ring: make([]int32, h.slots)}
 			for i := range t.ring {
-				t.ring[i] = float64(s.CPU)
+				t.ring[i] = kept(s.CPU)
 			}
 			h.vms[s.VM] = t
 		}
@@ -65,11 +65,14 @@ func (h *History) Add(now time.Time, samples []Sample) {
 		if t.seen != slot {
 			*at = 0 // the value was carried over from the slot before
 		}
-		*at = max(*at, float64(s.CPU))
+		*at = max(*at, kept(s.CPU))
 		t.node, t.seen = s.Node, slot
 	}
 	h.retire(samples)
 }
+
+// kept returns a demand as it is kept: more than two million processors count as so many.
+func kept(cpu cluster.MilliCPU) int32 { return int32(min(cpu, math.MaxInt32)) }
 
 func (h *History) index(slot int64) int {
 	return int(((slot % int64(h.slots)) + int64(h.slots)) % int64(h.slots))
@@ -112,7 +115,7 @@ func (h *History) retire(samples []Sample) {
 		}
 		for i, v := range t.ring {
 			if i != h.index(h.last) {
-				ring[i] += v
+				ring[i] += float64(v)
 			}
 		}
 		delete(h.vms, id)
@@ -136,13 +139,13 @@ func (h *History) covers(window time.Duration) bool {
 // add adds the demand of a VM to a series, latest slot last.
 func (h *History) add(series []float64, vm cluster.VMID) {
 	if t := h.vms[vm]; t != nil {
-		h.addRing(series, t.ring, 1)
+		addRing(h, series, t.ring, 1)
 	}
 }
 
-func (h *History) addRing(series, ring []float64, factor float64) {
+func addRing[T int32 | float64](h *History, series []float64, ring []T, factor float64) {
 	for i := range series {
-		series[i] += factor * ring[h.index(h.last-int64(len(series)-1-i))]
+		series[i] += factor * float64(ring[h.index(h.last-int64(len(series)-1-i))])
 	}
 }
 

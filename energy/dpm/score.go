@@ -118,12 +118,12 @@ func (c *Cluster) series(on []cluster.NodeID, where Placement, window time.Durat
 	for _, id := range slices.Sorted(maps.Keys(c.History.departed)) {
 		ring := c.History.departed[id]
 		if s, ok := list[id]; ok {
-			c.History.addRing(s, ring, 1)
+			addRing(c.History, s, ring, 1)
 			continue
 		}
 		for _, h := range c.Hosts {
 			if s, ok := list[h.ID]; ok {
-				c.History.addRing(s, ring, float64(h.Capacity.CPU)/float64(all.CPU))
+				addRing(c.History, s, ring, float64(h.Capacity.CPU)/float64(all.CPU))
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (c *Cluster) total(window time.Duration) []float64 {
 		c.History.add(series, vm)
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.History.departed)) {
-		c.History.addRing(series, c.History.departed[id], 1)
+		addRing(c.History, series, c.History.departed[id], 1)
 	}
 	return series
 }

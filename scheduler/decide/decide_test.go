@@ -67,6 +67,14 @@ func draw(rng *rand.Rand) *world {
 	return w
 }
 
+// Booked implements [decide.Bookings].
+func (w *world) Booked(id cluster.VJobID) (list []execute.Booking) {
+	for _, vm := range w.of(cluster.VMID{VJob: id}).job.VMs {
+		list = append(list, execute.Booking{Need: vm.Reserved, Demand: vm.Reserved.CPU})
+	}
+	return list
+}
+
 // Need implements [decide.Bookings].
 func (w *world) Need(vm cluster.VMID) cluster.Resources {
 	return w.of(vm).job.VMs[vm.Rank].Reserved

@@ -98,6 +98,8 @@ func (f *Facts) unsuspendable(r *execute.Report) string {
 
 // Bookings returns what is booked for single VMs. The executor keeps it.
 type Bookings interface {
+	// Booked returns what Need and Cap return for the VMs of a live vjob, by rank, and what they demand.
+	Booked(id cluster.VJobID) []execute.Booking
 	// Need returns what a VM counts for by the policy, also if no node has it.
 	Need(vm cluster.VMID) cluster.Resources
 	// Destination returns the node that a VM under way goes to; "" if none.

@@ -19,21 +19,22 @@ import (
 func (f *Facts) Detach() { f.detach() }
 
 func (f *Facts) detach() *keptBookings {
-	k := &keptBookings{vms: make(map[cluster.VJobID][]keptVM, len(f.VJobs)), ways: map[cluster.VMID]keptWay{}}
+	k := &keptBookings{vms: make(map[cluster.VJobID][]execute.Booking, len(f.VJobs)), ways: map[cluster.VMID]keptWay{}}
 	for i := range f.VJobs {
 		r := &f.VJobs[i]
-		vms := make([]keptVM, len(r.Job.VMs))
+		vms := f.Bookings.Booked(r.Job.ID)
 		for rank := range r.Job.VMs {
 			vm := r.Job.VMs[rank].ID
-			kept := &vms[rank]
-			kept.need, kept.most, kept.demand = f.Bookings.Need(vm), f.Bookings.Cap(vm), f.demandOf(r.Job, rank)
+			if f.Demand == nil || r.Job.State == cluster.Waiting {
+				vms[rank].Demand = r.Job.VMs[rank].Reserved.CPU
+			}
 			if r.Busy() {
 				k.ways[vm] = keptWay{f.Bookings.Destination(vm), f.Bookings.Holds(vm)}
 			}
 		}
 		k.vms[r.Job.ID] = vms
 	}
-	f.Bookings, f.Demand = k, func(vm cluster.VMID) cluster.MilliCPU { return k.of(vm).demand }
+	f.Bookings, f.Demand = k, func(vm cluster.VMID) cluster.MilliCPU { return k.of(vm).Demand }
 	f.Past, f.Waits, f.Reader = f.Past.Clone(), maps.Clone(f.Waits), f.Reader.Clone()
 	return k
 }
@@ -47,13 +48,8 @@ func (f *Facts) Fork() *Facts {
 
 // keptBookings are bookings as they were, by vjob and rank.
 type keptBookings struct {
-	vms  map[cluster.VJobID][]keptVM
+	vms  map[cluster.VJobID][]execute.Booking
 	ways map[cluster.VMID]keptWay // of VMs under way
-}
-
-type keptVM struct {
-	need         cluster.Resources
-	most, demand cluster.MilliCPU
 }
 
 // keptWay is where a VM goes, and where it holds resources until then.
@@ -63,18 +59,21 @@ type keptWay struct {
 }
 
 // of returns what is kept of a VM; nothing is of an unknown one.
-func (k *keptBookings) of(vm cluster.VMID) *keptVM {
+func (k *keptBookings) of(vm cluster.VMID) *execute.Booking {
 	if vms := k.vms[vm.VJob]; vm.Rank < len(vms) {
 		return &vms[vm.Rank]
 	}
-	return &keptVM{}
+	return &execute.Booking{}
 }
 
+// Booked implements [Bookings].
+func (k *keptBookings) Booked(id cluster.VJobID) []execute.Booking { return slices.Clone(k.vms[id]) }
+
 // Need implements [Bookings].
-func (k *keptBookings) Need(vm cluster.VMID) cluster.Resources { return k.of(vm).need }
+func (k *keptBookings) Need(vm cluster.VMID) cluster.Resources { return k.of(vm).Need }
 
 // Cap implements [Bookings].
-func (k *keptBookings) Cap(vm cluster.VMID) cluster.MilliCPU { return k.of(vm).most }
+func (k *keptBookings) Cap(vm cluster.VMID) cluster.MilliCPU { return k.of(vm).Cap }
 
 // Destination implements [Bookings].
 func (k *keptBookings) Destination(vm cluster.VMID) cluster.NodeID { return k.ways[vm].to }
@@ -223,10 +222,10 @@ func (f *Facts) ChangeDemand(s *Settings, changes []DemandChange) error {
 		for _, job := range concerned {
 			for rank := range job.VMs {
 				vm := books.of(job.VMs[rank].ID)
-				was := vm.demand
-				vm.demand = c.Of(was)
+				was := vm.Demand
+				vm.Demand = c.Of(was)
 				if s.Needs(job, rank, was+1, true).CPU == was+1 { // it counts for its demand
-					vm.need = s.Needs(job, rank, vm.demand, true)
+					vm.Need = s.Needs(job, rank, vm.Demand, true)
 				}
 			}
 		}
