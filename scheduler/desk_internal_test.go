@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,8 +16,8 @@ import (
 func TestDesk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, began, refused := newDesk(), time.Now(), errors.New("refused")
-		var turns []int // the inquiries of each
-		prepare := func(_ context.Context, batch []*inquiry) error {
+		var turns []int                                              // the inquiries of each
+		prepare := func(_ context.Context, batch []*inquiry) error { //nolint:unparam // as the desk asks for it
 			turns = append(turns, len(batch))
 			for _, q := range batch {
 				q.answer = func() (WhatIfResult, error) {
@@ -33,20 +34,18 @@ func TestDesk(t *testing.T) {
 			return nil
 		}
 		left, leave := context.WithCancel(t.Context())
+		callers := slices.Repeat([]context.Context{t.Context()}, 6)
+		callers[5] = left
 		var all sync.WaitGroup
-		for i := range 6 {
+		for i := range callers {
 			time.Sleep(time.Millisecond)
 			all.Go(func() {
-				ctx := t.Context()
-				if i == 5 {
-					ctx = left
-				}
 				defer func() {
 					if r := recover(); (r != nil) != (i == 3) || r != nil && !strings.HasPrefix(r.(string), "the third\n") {
 						t.Errorf("what-if %d: panic %v", i, r)
 					}
 				}()
-				f, err := d.ask(ctx, WhatIf{Alternatives: i}, prepare)
+				f, err := d.ask(callers[i], WhatIf{Alternatives: i}, prepare)
 				switch i {
 				case 4:
 					if !errors.Is(err, refused) {

@@ -105,7 +105,7 @@ func (b *Baseline) Decide() {
 type question struct {
 	WhatIf
 	*Baseline
-	then    *decide.Facts    // after the changes of nodes, pools and demand; if there are none, the facts of the baseline
+	then    *decide.Facts    // after the changes of nodes, pools and demand; without any, the facts of the baseline
 	changed *decide.Settings // with the models of added nodes
 	stated  string           // the rules that are replaced
 	ahead   int              // how many vjobs of the facts come before the submitted one

@@ -13,7 +13,7 @@ import (
 // It is a table over classes of CPU, memory and length, four to a doubling, with prefix maxima
 // (Fenwick 1994), so that a class includes smaller ones.
 type noFitCache struct {
-	unit  [dimensions]int // in bits: smaller differences do not count
+	unit  [dimensions]int  // in bits: smaller differences do not count
 	start []*[classes]Time // by classes of CPU and memory; nil: zeros
 }
 
