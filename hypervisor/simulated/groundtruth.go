@@ -61,7 +61,7 @@ type Change struct {
 	Incomplete  bool // Unpaused: the copy was incomplete
 	Good        bool // Discarded: the image was complete and undamaged
 	Cause       hypervisor.Cause
-	Exit        cluster.ExitStatus // Ended
+	Exit        cluster.ExitStatus // Ended; Lost: what the guest had told before
 	Fault       FaultKind          // FaultBegan, FaultEnded
 }
 

@@ -100,7 +100,7 @@ func (in *injector) powerOff(n *node) {
 		}
 		if n.copies[m.VM] == m {
 			in.machines.remove(m)
-			in.observer.report(Change{Kind: Lost, VM: m.VM, Node: m.Node}, &m.Memory)
+			in.observer.report(Change{Kind: Lost, VM: m.VM, Node: m.Node, Exit: m.Memory.Exit}, &m.Memory)
 		}
 	}
 	for _, op := range in.ops.onNode(n) {
