@@ -61,7 +61,7 @@ func (m *noFitCache) earliest(a amounts) (start Time) {
 	}
 	for i := c[0]; i > 0; i &= i - 1 {
 		for j := c[1]; j > 0; j &= j - 1 {
-			row := *m.row(i, j)
+			row := m.start[cell(i, j)]
 			for k := c[2]; row != nil && k > 0; k &= k - 1 {
 				start = max(start, row[k-1])
 			}
@@ -81,11 +81,11 @@ func (m *noFitCache) add(a amounts, start Time) {
 	}
 	for i := c[0]; i <= classes; i += i & -i {
 		for j := c[1]; j <= classes; j += j & -j {
-			at := m.row(i, j)
-			if *at == nil {
-				*at = &[classes]Time{}
+			row := m.start[cell(i, j)]
+			if row == nil {
+				row = &[classes]Time{}
+				m.start[cell(i, j)] = row
 			}
-			row := *at
 			for k := c[2]; k <= classes; k += k & -k {
 				row[k-1] = max(row[k-1], start)
 			}
@@ -93,4 +93,5 @@ func (m *noFitCache) add(a amounts, start Time) {
 	}
 }
 
-func (m *noFitCache) row(i, j int) **[classes]Time { return &m.start[(i-1)<<classBits+j-1] }
+// cell returns the index of two classes, which count from 1.
+func cell(i, j int) int { return (i-1)<<classBits + j - 1 }

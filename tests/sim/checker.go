@@ -127,9 +127,12 @@ func (k *Checker) Change(ch simulated.Change) {
 		if known && ch.Image.Generation <= k.used[ch.VM.VJob] {
 			k.violate(3, "%s is restored from generation %d, which is used", ch.VM, ch.Image.Generation)
 		}
-	case simulated.Ended, simulated.Lost:
-		// The console of a guest that was lost after its work tells its end (ADR 50).
-		if ch.Kind == simulated.Ended && ch.Cause == hypervisor.CauseShutdown || ch.Kind == simulated.Lost && ch.Exit.Known() {
+	case simulated.Ended:
+		if ch.Cause == hypervisor.CauseShutdown {
+			k.done[ch.VM], k.told[ch.VM] = ch.Stamp.Incarnation, ch.Exit
+		}
+	case simulated.Lost:
+		if ch.Exit.Known() { // its work had ended, which its console tells (ADR 50)
 			k.done[ch.VM], k.told[ch.VM] = ch.Stamp.Incarnation, ch.Exit
 		}
 	case simulated.Discarded:
