@@ -2,7 +2,7 @@
 // single-threaded: it gathers facts, lets package decide decide, and records the results. A thin
 // shell passes it time, looks and replies, and carries out its effects.
 //
-// [Core.Flush] is one step, decide.go takes a decision when one is due, and [Loop.Run] is the shell
+// [Core.Flush] is one step, deliberation.go and decide.go take a decision when one is due, and [Loop.Run] is the shell
 // around them. Each part of the core owns the state that it changes, and takes the requests for it:
 //
 //	part             state                                                      files
@@ -15,6 +15,7 @@
 //	Improver         recommendations, demand of VMs, searches for better places package improve
 //	Quarantine       vjobs with which decisions fail                            package quarantine
 //	pacing           when the next decision is due                              pacing.go, latecomers.go
+//	deliberation     the decision that is taken beside the core                 deliberation.go
 //	lastDecision     verdicts of the last decision                              outcome.go
 //	capacityLog      what nodes offer, as recorded for reports                  capacity.go
 //	alarm.Book       alarms: conditions that need an administrator              alarms.go; package alarm
@@ -28,6 +29,7 @@
 //	caller           calls without a reply, looks that wait                     calls.go
 //	board            the latest snapshot                                        board.go
 //	desk             what-ifs that wait                                         desk.go
+//	spare            processors for decisions and what-ifs beside the loop      spare.go
 package scheduler
 
 import (
@@ -90,9 +92,10 @@ type Core struct {
 	alarms   *alarm.Book
 	waits    waits // how long vjobs waited, for metrics
 
-	next     pacing       // when the next decision is due
-	last     lastDecision // what the last one said
-	nextPlan journal.PlanID
+	next         pacing        // when the next decision is due
+	deliberation *Deliberation // is taken beside the core; nil for none
+	last         lastDecision  // what the last decision said
+	nextPlan     journal.PlanID
 }
 
 // NewCore continues from the contents of the journal.
@@ -155,7 +158,8 @@ func (c *Core) Tick(now time.Time) {
 // Effects are what the core wants recorded, and done after that.
 type Effects struct {
 	execute.Effects
-	Asks []power.Request // to power drivers
+	Asks   []power.Request // to power drivers
+	Decide *Deliberation   // to be taken beside the core, and passed to [Core.Decided]; nil for none
 }
 
 // Flush takes a decision if one is due, and returns the effects.
@@ -165,9 +169,8 @@ func (c *Core) Flush(now time.Time) Effects {
 	c.receive()
 	c.Nodes.finishMaintenance(now)
 	c.Power.step(now)
-	decided := c.due()
-	if decided {
-		c.decide()
+	decided, beside := c.deliberate()
+	if decided || beside != nil {
 		then := c.flushExecutor()
 		effects.Append(&then)
 	}
@@ -182,7 +185,7 @@ func (c *Core) Flush(now time.Time) Effects {
 	effects.Step.Append(&c.out)
 	c.out = journal.Step{}
 	effects.Wake = c.wake(effects.Wake)
-	return Effects{Effects: effects, Asks: c.Power.controller.Fetch()}
+	return Effects{Effects: effects, Asks: c.Power.controller.Fetch(), Decide: beside}
 }
 
 // flushExecutor returns the effects of the executor. The use of vjobs that it records is charged to their accounts.

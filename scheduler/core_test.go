@@ -31,6 +31,9 @@ type rig struct {
 	looks   []cluster.NodeID
 	changes []journal.VJobChange
 	freed   []cluster.VJobID
+	lasts   time.Duration           // a decision beside the core
+	beside  *scheduler.Deliberation // under way
+	ponders bool                    // it is not passed back
 }
 
 func mount(t *testing.T, set scheduler.Settings, l journal.Loaded) *rig {
@@ -60,6 +63,10 @@ func (r *rig) drain() {
 		r.spent = append(r.spent, e.Step.Charges...)
 		r.looks = append(r.looks, e.Looks...)
 		more = e.LookStore || len(r.looks) > 0 && !r.mute
+		if e.Decide != nil {
+			r.beside = e.Decide
+			more = r.decided() || more
+		}
 		if e.LookStore {
 			r.core.LookedStore(r.now, r.store, nil)
 		}
@@ -70,6 +77,23 @@ func (r *rig) drain() {
 			r.looks = nil
 		}
 	}
+}
+
+// decided passes back a decision that was taken beside the core. It reports whether there is one.
+func (r *rig) decided() bool {
+	if r.beside == nil || r.ponders {
+		return false
+	}
+	r.beside.Decide()
+	r.core.Decided(r.beside, r.lasts)
+	r.beside = nil
+	return true
+}
+
+// took tells how long decisions take: the last one, and those to come.
+func (r *rig) took(d time.Duration) {
+	r.lasts = d
+	r.core.Took(d)
 }
 
 // at lets time go on to an instant after the beginning.
@@ -123,7 +147,7 @@ func TestRest(t *testing.T) {
 		t.Errorf("%d plans after the rest, want one for all", len(r.plans))
 	}
 	// A decision that takes long leaves as much time for other things.
-	r.core.Took(4 * time.Second)
+	r.took(4 * time.Second)
 	submit(102)
 	r.core.Took(time.Hour) // nothing was decided in it
 	r.at(8 * time.Second)

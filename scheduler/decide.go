@@ -12,42 +12,57 @@ import (
 	"vjob/scheduler/quarantine"
 )
 
-// decide takes a decision: the policy chooses which vjobs run, the planner makes a plan, and the
-// executor begins it.
-func (c *Core) decide() {
+// pose poses a decision on the facts as they are now.
+func (c *Core) pose() *Deliberation {
 	c.out.Freed = append(c.out.Freed, c.VJobs.dependencies.Settle(c.now, c.exec)...)
-	c.next.decide(c.now, c.exec.Changes(), c.exec.Planned(), c.settings.Rest)
+	before := c.exec.Changes()
+	c.next.decide(c.now, before, c.exec.Planned(), c.settings.Rest)
 	c.Improver.Recommend(c.now)
 	facts := c.facts(c.now, c.Improver.Approvals())
 	if expired, cleared := expire(c.exec, c.now, facts.VJobs), clearInside(c.exec, c.now, facts.VJobs); expired || cleared {
 		facts = c.facts(c.now, c.Improver.Approvals())
 	}
-	v := decide.NewView(&c.settings.Settings, facts)
-	c.next.retry(v.RecheckAt)
 	c.VJobs.order.Decided(c.now)
-	d, err := v.Decide()
-	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: facts.Quarantined, Culprits: d.Culprits, Err: err}, c.exec)
+	changes := c.exec.Changes()
+	return &Deliberation{settings: &c.settings.Settings, facts: facts, changes: changes, own: changes - before}
+}
+
+// conclude carries out what was decided: the executor begins the plan. It returns how many changes of the executor are of
+// the decision's own making.
+func (c *Core) conclude(t *Deliberation) (own uint64) {
+	before, d, v := c.exec.Changes(), &t.decision, t.view
+	c.next.retry(v.RecheckAt)
+	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: t.facts.Quarantined, Culprits: d.Culprits, Err: t.err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.next.retry(again)
 	if c.last.latest, c.last.open = nil, true; d.Verdicts == nil {
-		return // the last verdicts stay valid
+		return 0 // the last verdicts stay valid
 	}
-	if err == nil {
-		c.Improver.RefuseUnstarted(c.now, &d)
-		c.Improver.Improve(&improve.Step{Now: c.now, View: v, Decision: &d, Plan: c.nextPlan, Division: c.last.division})
+	asIs := before == t.changes // nothing has changed meanwhile
+	if !asIs {
+		d.Keep(c.exec.Has)
 	}
-	c.reshape(&d)
+	if t.err == nil {
+		c.Improver.RefuseUnstarted(c.now, d)
+		if asIs {
+			c.Improver.Improve(&improve.Step{Now: c.now, View: v, Decision: d, Plan: c.nextPlan, Division: c.last.division})
+		}
+	}
+	c.reshape(d)
 	c.Power.cap.Adopt(&v.Limits)
-	v.Entitle(&d)
-	c.last.noteDivision(&d)
-	c.applyTuning(&d)
+	v.Entitle(d)
+	c.last.noteDivision(d)
+	c.applyTuning(d)
 	c.exec.VMs.LimitDemand(d.DemandLimits)
-	c.adopt(d.Plan)
-	c.out.Events = c.last.note(c.now, v, &d, c.out.Events)
-	c.last.latest = newLatecomers(&d)
+	if c.adopt(d.Plan) {
+		own = t.own + c.exec.Changes() - before
+	}
+	c.out.Events = c.last.note(c.now, v, d, c.out.Events)
+	c.last.latest = newLatecomers(d)
 	for i := range d.Verdicts {
 		c.next.retry(d.Verdicts[i].Again)
 	}
+	return own
 }
 
 // facts returns the inputs of a decision, with some starts and drains approved.
@@ -91,7 +106,10 @@ func (c *Core) vary(now time.Time) *decide.Variant { return c.view(now).Vary() }
 // reshape makes the shapes durable in which the plan starts moldable vjobs.
 func (c *Core) reshape(d *decide.Decision) {
 	for _, id := range slices.Sorted(maps.Keys(d.Shapes)) {
-		// The vjob is there and waits: the plan starts it.
+		if !c.exec.Has(id) {
+			continue
+		}
+		// The vjob waits: the plan starts it.
 		if err := c.exec.Reshape(c.now, id, d.Shapes[id]); err != nil {
 			panic(fmt.Sprintf("scheduler: broken invariant: %v", err))
 		}
@@ -115,13 +133,13 @@ func (c *Core) applyTuning(d *decide.Decision) {
 	}
 }
 
-// adopt records a plan and begins it.
-func (c *Core) adopt(plan ctxswitch.Plan) {
+// adopt records a plan and begins it. It reports whether there is something to begin.
+func (c *Core) adopt(plan ctxswitch.Plan) bool {
 	if plan.Empty() {
-		return
+		return false
 	}
 	c.Nodes.expectDepartures(c.now, &plan)
 	c.exec.Adopt(c.now, c.nextPlan, c.settings.Policy.Name(), plan)
 	c.nextPlan++
-	c.next.seen = c.exec.Changes()
+	return true
 }

@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 )
 
 // desk answers what-ifs in turns. Those that have come while others were answered are answered together: they share the
-// facts and the decision on the cluster as it is, which is half of the work. They take half of the processors at most,
-// however many clients ask: the rest is for the loop and for short requests.
+// facts and the decision on the cluster as it is, which is half of the work.
 type desk struct {
-	turn chan struct{} // holds a token while a batch is answered
+	turn  chan struct{} // holds a token while a batch is answered
+	spare *spare        // for answers
 
 	mu      sync.Mutex
 	waiting []*inquiry
@@ -30,7 +29,7 @@ type inquiry struct {
 	panicked any
 }
 
-func newDesk() *desk { return &desk{turn: make(chan struct{}, 1)} }
+func newDesk(s *spare) *desk { return &desk{turn: make(chan struct{}, 1), spare: s} }
 
 // ask returns the answer to a what-if from facts that are taken after the call. Prepare sets the answer, or the error, of
 // each inquiry of a batch; the answers are then given side by side.
@@ -69,12 +68,11 @@ func (d *desk) answer(ctx context.Context, prepare func(ctx context.Context, bat
 	panicked := caught(func() { fault = prepare(ctx, batch) })
 	var all sync.WaitGroup
 	defer all.Wait()
-	slots := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	for _, q := range batch {
 		q.err, q.panicked = cmp.Or(fault, q.err), panicked
-		slots <- struct{}{}
+		d.spare.take()
 		all.Go(func() {
-			defer func() { <-slots }()
+			defer d.spare.give()
 			defer close(q.answered)
 			if q.err == nil && q.panicked == nil {
 				q.panicked = caught(func() { q.result, q.err = q.answer() })

@@ -15,7 +15,7 @@ import (
 // reaches only its caller.
 func TestDesk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, began, refused := newDesk(), time.Now(), errors.New("refused")
+		d, began, refused := newDesk(newSpare()), time.Now(), errors.New("refused")
 		var turns []int                                              // the inquiries of each
 		prepare := func(_ context.Context, batch []*inquiry) error { //nolint:unparam // as the desk asks for it
 			turns = append(turns, len(batch))
@@ -76,7 +76,7 @@ func TestDesk(t *testing.T) {
 
 // The error of a turn is that of each what-if in it.
 func TestDeskRefuses(t *testing.T) {
-	d := newDesk()
+	d := newDesk(newSpare())
 	for range 2 {
 		_, err := d.ask(t.Context(), WhatIf{}, func(context.Context, []*inquiry) error { return errStopping })
 		if !errors.Is(err, errStopping) {

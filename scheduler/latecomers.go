@@ -29,8 +29,12 @@ func newLatecomers(d *decide.Decision) *latecomers {
 }
 
 // receive takes in what has changed since the last step and is no reason to decide at once: gangs that come and leave as planned
-// while nothing waits for what they do, vjobs that certainly wait, and those that leave before they began.
+// while nothing waits for what they do, vjobs that certainly wait, and those that leave before they began. While a decision is
+// taken beside the core, all of that waits to be judged by it.
 func (c *Core) receive() {
+	if c.deliberation != nil {
+		return
+	}
 	if c.next.putOff(c.exec.Planned(), !c.last.open) {
 		c.last.latest = nil // there may be more room now
 	}

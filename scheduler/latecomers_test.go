@@ -75,7 +75,7 @@ func TestLatecomers(t *testing.T) {
 			}
 			r := mount(t, set, state(4, 0))
 			r.drain()
-			r.core.Took(time.Second)
+			r.took(time.Second)
 			job := latecomer(id, c.vms, c.size)
 			if c.change != nil {
 				c.change(job)
@@ -120,7 +120,7 @@ func TestLatecomersAtTheEndOfALongQueue(t *testing.T) {
 			r.core.VJobs.Submitted(r.now, latecomer(id, 5, large))
 		}
 		r.at(time.Second)
-		r.core.Took(time.Second)
+		r.took(time.Second)
 		last := latecomer(id, 5, large)
 		last.Submitted, last.Walltime = r.now, last.Walltime/2
 		if why := r.submitted(last); why != "waits: needs 8 CPU more; 1001st in line" {
@@ -150,7 +150,7 @@ func TestLatecomersAreJudgedAsByADecision(t *testing.T) {
 				far.NotBefore = epoch.Add(1000 * time.Hour)
 				r.at(r.now.Sub(epoch) + time.Second)
 				r.submitted(far)
-				r.core.Took(500 * time.Millisecond)
+				r.took(500 * time.Millisecond)
 				size := cluster.Resources{CPU: cluster.MilliCPU(1+rng.IntN(8)) * cluster.CPU / 2, Memory: cluster.MiB(1+rng.IntN(8)) * 512}
 				job := latecomer(id, 1+rng.IntN(8), size)
 				job.Priority, job.BestEffort, job.Submitted = rng.IntN(2), rng.IntN(5) == 0, r.now
@@ -219,7 +219,7 @@ func TestWhatIsPlannedIsUrgentOnlyForThoseThatWait(t *testing.T) {
 				r.core.VJobs.Submitted(r.now, job)
 			}
 			r.drain()
-			r.core.Took(time.Second)
+			r.took(time.Second)
 			if err := r.core.VJobs.Order(r.now, 1, scheduler.OrderDelete, "root"); err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +271,7 @@ func TestLeavers(t *testing.T) {
 				r.core.VJobs.Submitted(r.now, job)
 			}
 			r.drain()
-			r.core.Took(time.Second)
+			r.took(time.Second)
 			if err := r.core.VJobs.Order(r.now, c.deleted, scheduler.OrderDelete, "root"); err != nil {
 				t.Fatal(err)
 			}

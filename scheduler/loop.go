@@ -32,6 +32,7 @@ type Loop struct {
 	inbox    *inbox
 	board    *board
 	calls    *caller
+	spare    *spare
 	failures int // of commits and loads in a row
 }
 
@@ -55,14 +56,14 @@ type LoopConfig struct {
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
 		settings: &atomic.Pointer[LoopSettings]{}, store: cfg.Store, driver: cfg.Driver, log: cfg.Log, now: cfg.Now, at: cfg.At,
-		inbox: newInbox(), board: newBoard(cfg.Now),
+		inbox: newInbox(), board: newBoard(cfg.Now), spare: newSpare(),
 	}
 	l.settings.Store(&cfg.LoopSettings)
 	if l.at == nil {
 		l.at = func(string) {}
 	}
 	l.calls = &caller{settings: l.settings, driver: l.driver, now: l.now, at: l.at, inbox: l.inbox, inFlight: map[hypervisor.OpID]time.Time{}}
-	l.Requests = &Requests{settings: l.settings, store: l.store, now: l.now, inbox: l.inbox, board: l.board, desk: newDesk()}
+	l.Requests = &Requests{settings: l.settings, store: l.store, now: l.now, inbox: l.inbox, board: l.board, desk: newDesk(l.spare)}
 	horizon := func() journal.Horizon {
 		set := l.settings.Load()
 		h := set.Retention.Horizon(l.now())
@@ -196,12 +197,28 @@ func (l *Loop) carryOut(ctx context.Context, core *Core, wake *time.Timer) (*Cor
 		l.board.news = l.board.news || !effects.Step.Empty()
 		l.board.show(core)
 		l.calls.start(ctx, effects)
+		l.decideBeside(effects.Decide)
 		if l.again(ctx, core) {
 			continue
 		}
 		wake.Reset(max(effects.Wake.Sub(l.now()), time.Millisecond))
 		return core, nil
 	}
+}
+
+// decideBeside takes a decision while the loop goes on.
+func (l *Loop) decideBeside(d *Deliberation) {
+	if d == nil {
+		return
+	}
+	l.calls.workers.Go(func() {
+		l.spare.seize()
+		defer l.spare.give()
+		began := l.now()
+		d.Decide()
+		took := l.now().Sub(began)
+		l.inbox.post(func(c *Core) error { c.Decided(d, took); return nil })
+	})
 }
 
 func (l *Loop) commit(ctx context.Context, step journal.Step) error {

@@ -16,6 +16,8 @@ type pacing struct {
 	respite time.Duration // the rest before a decision on what can wait
 	retryAt time.Time     // when another decision is wanted though nothing changes; zero if never
 	decided bool          // since the last call of took
+	lasted  time.Duration // how long decisions have taken lately
+	hurry   bool          // the last one did not stand: the core waits for the next one
 }
 
 // Decisions take at most one part in urgentShare of the time, and at most one in patientShare while nothing is urgent.
@@ -27,8 +29,20 @@ const (
 // decide records that a decision is taken, on so many changes of the executor, so many of which went as planned. The next
 // one is at least so long after it.
 func (p *pacing) decide(now time.Time, changes, planned uint64, rest time.Duration) {
-	*p = pacing{seen: changes, planned: planned, at: now, rest: rest, respite: rest, decided: true}
+	*p = pacing{seen: changes, planned: planned, at: now, rest: rest, respite: rest, decided: true, lasted: p.lasted}
 }
+
+// long reports whether the next decision is likely to take long, and need not be taken at once.
+func (p *pacing) long() bool { return p.lasted >= longDecision && !p.hurry }
+
+// insist asks for a decision in the place of one that did not stand.
+func (p *pacing) insist(now time.Time) {
+	p.retry(now)
+	p.hurry = true
+}
+
+// asked reports whether a decision was asked for since the last one, by this instant.
+func (p *pacing) asked(now time.Time) bool { return !p.retryAt.IsZero() && !now.Before(p.retryAt) }
 
 // putOff records that so many changes have gone as planned, and, if they can wait, that a decision on them is not urgent. It reports
 // whether there are any.
@@ -45,9 +59,15 @@ func (p *pacing) putOff(planned uint64, wait bool) (put bool) {
 // than a multiple of that time after it, so that a long queue does not delay requests.
 func (p *pacing) took(d time.Duration) (decided bool) {
 	if decided = p.decided; decided {
-		p.rest, p.respite, p.decided = max(p.rest, urgentShare*d), max(p.respite, patientShare*d), false
+		p.lastedFor(d)
 	}
 	return decided
+}
+
+// lastedFor records how long the last decision took. A short one between long ones, which found nothing to do, hides no
+// more than half of those before.
+func (p *pacing) lastedFor(d time.Duration) {
+	p.rest, p.respite, p.lasted, p.decided = max(p.rest, urgentShare*d), max(p.respite, patientShare*d), max(d, p.lasted/2), false
 }
 
 // retry asks for a decision at an instant; zero is ignored.
@@ -69,7 +89,7 @@ func (p *pacing) changed(changes uint64) bool { return changes != p.seen+p.patie
 // wanted reports whether a new decision may differ from the last one, and whether it is urgent, given whether
 // something has changed that cannot wait.
 func (p *pacing) wanted(now time.Time, changed bool) (wanted, urgent bool) {
-	urgent = changed || !p.retryAt.IsZero() && !now.Before(p.retryAt)
+	urgent = changed || p.asked(now)
 	return urgent || p.patient > 0, urgent
 }
 

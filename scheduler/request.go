@@ -225,6 +225,8 @@ func (l *Requests) prepare(ctx context.Context, batch []*inquiry) error {
 		return nil
 	})
 	if err == nil {
+		l.desk.spare.take()
+		defer l.desk.spare.give()
 		now.Decide()
 	}
 	return err

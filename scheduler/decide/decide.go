@@ -86,6 +86,19 @@ func (v *View) Decide() (Decision, error) {
 	return d, err
 }
 
+// Keep forgets the vjobs that are no longer live. Actions of theirs stay in the plan.
+func (d *Decision) Keep(live func(id cluster.VJobID) bool) {
+	vjobs, verdicts := d.VJobs[:0:0], d.Verdicts[:0:0]
+	for i := range d.VJobs {
+		if live(d.VJobs[i].Job.ID) {
+			vjobs, verdicts = append(vjobs, d.VJobs[i]), append(verdicts, d.Verdicts[i])
+		}
+	}
+	if len(vjobs) < len(d.VJobs) {
+		d.VJobs, d.Verdicts = vjobs, verdicts
+	}
+}
+
 // decideRecovering takes a decision and returns a panic as an error. With force, a plan is asked for even if
 // nothing changes.
 func (v *View) decideRecovering(force bool) (d Decision, err error) {

@@ -230,6 +230,7 @@ func (s *Shell) carryOut() error {
 				return nil
 			}
 		}
+		s.decideBeside(effects.Decide)
 		more := s.switchPower(effects.Asks)
 		if s.core == nil {
 			return nil
@@ -244,6 +245,20 @@ func (s *Shell) carryOut() error {
 		}
 	}
 	return nil
+}
+
+// decideBeside takes a decision while the core goes on. It is computed at its end: what the core has done until then must not
+// matter.
+func (s *Shell) decideBeside(d *scheduler.Deliberation) {
+	if d == nil {
+		return
+	}
+	took := s.cfg.Thinking()
+	s.schedule(took, func() {
+		d.Decide()
+		s.told = s.now
+		s.core.Decided(d, took)
+	})
 }
 
 // again passes the next attempts of failed vjobs to the core. known is false if the store

@@ -27,7 +27,7 @@ var pure = of(
 // shells are the files of pure packages that are not: they give the core time and
 // carry out what it asks for.
 var shells = of(
-	"scheduler/board.go", "scheduler/calls.go", "scheduler/desk.go", "scheduler/loop.go", "scheduler/request.go", "repack/solve/portfolio.go",
+	"scheduler/board.go", "scheduler/calls.go", "scheduler/desk.go", "scheduler/loop.go", "scheduler/request.go", "scheduler/spare.go", "repack/solve/portfolio.go",
 	"api/oarapi/jobs.go", "api/oarapi/oarapi.go", "api/oarapi/orders.go", "api/oarapi/nodes.go", "api/oarapi/query.go", "api/oarapi/reports.go", "api/oarapi/routes.go", "api/oarapi/serialize.go",
 	"api/oarapi/site.go", "api/oarapi/submit.go",
 	"notify/hook.go", "notify/letters.go", "notify/mail.go", "notify/outbox.go", "notify/poster.go", "notify/public.go",

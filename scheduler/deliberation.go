@@ -1,0 +1,118 @@
+package scheduler
+
+import (
+	"time"
+
+	"vjob/cluster"
+	"vjob/scheduler/decide"
+)
+
+// Deliberation is one decision on its way: posed on the facts of an instant, taken, and concluded. Where decisions are
+// quick, all of that happens in one step. Otherwise the decision is taken beside the core, which goes on meanwhile; the
+// shell that takes it passes it back by [Core.Decided].
+type Deliberation struct {
+	settings *decide.Settings
+	facts    *decide.Facts
+	changes  uint64 // of the executor as of the facts
+	own      uint64 // of these, the ones that the decision has made itself
+
+	// The answer.
+	view     *decide.View
+	decision decide.Decision
+	err      error
+	answered bool
+}
+
+// longDecision is how long a decision takes that the core does not wait for.
+const longDecision = 20 * time.Millisecond
+
+// Decide takes the decision. It uses nothing of the core, unless it is taken in the step that posed it.
+func (d *Deliberation) Decide() {
+	d.view = decide.NewView(d.settings, d.facts)
+	d.decision, d.err = d.view.Decide()
+}
+
+// Decided passes back a decision that was taken beside the core, and how long that took.
+func (c *Core) Decided(d *Deliberation, took time.Duration) {
+	if d != c.deliberation {
+		return // of a core that was replaced
+	}
+	d.answered = true
+	c.next.lastedFor(took)
+	c.Improver.Took(took)
+}
+
+// deliberate takes a decision if one is due. It reports whether one was taken, and returns one that is to be taken beside
+// the core.
+func (c *Core) deliberate() (decided bool, beside *Deliberation) {
+	if d := c.deliberation; d != nil {
+		if !d.answered {
+			return false, nil
+		}
+		c.deliberation = nil
+		if c.stands(d) {
+			own := c.conclude(d)
+			c.receive() // what has come since its facts is judged by it
+			c.next.seen += own
+			return true, nil
+		}
+		c.next.insist(c.now)
+	}
+	if !c.due() {
+		return false, nil
+	}
+	mayWait := c.next.long()
+	d := c.pose()
+	if mayWait {
+		d.facts.Detach()
+		c.deliberation = d
+		return false, d
+	}
+	d.Decide()
+	c.next.seen += c.conclude(d)
+	return true, nil
+}
+
+// stands reports whether a decision that was taken beside the core still holds. What has come, grown or ended since its facts
+// is for the next decision: the executor checks what a call needs when its turn comes. But it does not hold if another one was
+// asked for meanwhile, as when rules or budgets change, or if a vjob or a node that its plan concerns is not as it was.
+func (c *Core) stands(d *Deliberation) bool {
+	return !c.next.asked(c.now) && c.vjobsStand(d) && c.nodesStand(d)
+}
+
+// vjobsStand reports whether each vjob that the plan changes has ended, or is as the decision saw it.
+func (c *Core) vjobsStand(d *Deliberation) bool {
+	changed := map[cluster.VJobID]bool{}
+	for i := range d.decision.Plan.Gangs {
+		changed[d.decision.Plan.Gangs[i].VJob] = true
+	}
+	for i := range d.decision.VJobs {
+		then := d.decision.VJobs[i].Job
+		if !changed[then.ID] {
+			continue
+		}
+		if now, live := c.exec.Job(then.ID); live && (now.Busy() || now.Job != then) {
+			return false
+		}
+	}
+	return true
+}
+
+// nodesStand reports whether each node on which the plan acts is as the decision saw it, but for what its VMs use.
+func (c *Core) nodesStand(d *Deliberation) bool {
+	used := map[cluster.NodeID]bool{}
+	for i := range d.decision.Plan.Actions {
+		act := &d.decision.Plan.Actions[i]
+		used[act.From], used[act.To] = true, true
+	}
+	for _, then := range d.facts.Nodes {
+		if !used[then.ID] {
+			continue
+		}
+		now, known := c.exec.Node(then.ID)
+		if !known || c.Power.stateOf(&now) != then.State || now.Silent != then.Silent || now.On != then.On || now.Capacity != then.Capacity || now.PlatformClass != then.PlatformClass {
+			return false
+		}
+	}
+	return true
+}
