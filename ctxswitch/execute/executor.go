@@ -180,11 +180,7 @@ func (e *Executor) add(job *cluster.VJob, rec gang.Record, ran, crowded time.Dur
 func (e *Executor) Tick(now time.Time) {
 	e.now = now
 	e.replies.overdue()
-	for _, n := range e.nodes.sorted {
-		if e.nodes.lookDue(n) {
-			e.nodes.look(n)
-		}
-	}
+	e.nodes.lookAround()
 	e.nodes.alarmSilent()
 	if !e.store.looking && now.Sub(e.store.lookedAt) >= e.store.lookEvery() {
 		e.store.look()

@@ -71,6 +71,9 @@ func newNode(now time.Time) *node {
 // silent reports whether the node does not answer and may hold VMs.
 func (n *node) silent() bool { return !n.seen && !n.provenEmpty() }
 
+// quiet reports whether nothing is awaited of the node: it answers, and is not being switched off or on.
+func (n *node) quiet() bool { return n.seen && n.offLookEvery == 0 }
+
 // provenEmpty reports whether nothing can be on the node, though it does not answer: it is
 // proven dead, or it was empty when it was switched off.
 func (n *node) provenEmpty() bool { return n.State == cluster.Down || n.offLookEvery > 0 && !n.seen }

@@ -24,6 +24,7 @@ type nodes struct {
 	total   cluster.Resources        // of all nodes in any state
 	silent  map[cluster.NodeID]*node // those that do not answer to looks; at the start of a large cluster they would be all
 	untried int                      // how many have not been looked at since the start
+	rounds  rounds                   // looks at those on which nothing is known to have happened
 	offers  uint64                   // counts changes of what nodes offer to VMs
 	drawn   map[cluster.NodeID]int64 // joules that were written before the start
 	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
@@ -108,6 +109,49 @@ func (ns *nodes) hint(id cluster.NodeID) {
 	if n, ok := ns.byID[id]; ok {
 		ns.look(n)
 	}
+}
+
+// lookAround looks at the nodes that are due.
+func (ns *nodes) lookAround() {
+	ns.rounds.refill(ns.now, ns.settings.LookEvery)
+	from := ns.rounds.next
+	for i := range ns.sorted {
+		at := (from + i) % len(ns.sorted)
+		if n := ns.sorted[at]; ns.lookDue(n) && (!n.quiet() || ns.rounds.take(at)) {
+			ns.look(n)
+		}
+	}
+}
+
+// quietLooks is how many quiet nodes are looked at per second, on average: 2,500 nodes every five seconds, and more nodes less often. What
+// a driver notices on its own causes a look at once, however many nodes there are.
+const quietLooks = 500
+
+// rounds is how many quiet nodes may be looked at now, and which comes next.
+type rounds struct {
+	left float64
+	at   time.Time // when left was counted; zero before the first time
+	next int       // in the order of names
+}
+
+// refill adds what has come since the last time. No more is saved up than for a period in which each node of a small
+// cluster is looked at once.
+func (r *rounds) refill(now time.Time, every time.Duration) {
+	most := quietLooks * max(every, time.Second).Seconds()
+	if r.left += quietLooks * now.Sub(r.at).Seconds(); r.at.IsZero() || r.left > most {
+		r.left = most
+	}
+	r.at = now
+}
+
+// take takes a look at the node at an index, if one is left.
+func (r *rounds) take(at int) bool {
+	if r.left < 1 {
+		return false
+	}
+	r.left--
+	r.next = at + 1
+	return true
 }
 
 func (ns *nodes) lookDue(n *node) bool {

@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -49,6 +50,34 @@ func TestLooksAreMadeInTime(t *testing.T) {
 	d.settle()
 	if want := map[cluster.NodeID]int{"a": 1, "b": 1, "c": 1, "d": 1, "": 1}; !maps.Equal(d.watched, want) {
 		t.Errorf("looks after an hour: %v, want %v", d.watched, want)
+	}
+}
+
+// On a large cluster quiet nodes are looked at in turn, 500 a second, and one that does not answer as often as on a small one.
+func TestLooksGoRoundALargeCluster(t *testing.T) {
+	const nodes = 6000
+	l := journal.Loaded{Epoch: 1, NextOp: 1, NextPlan: 1}
+	for i := range nodes {
+		l.Nodes = append(l.Nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%04d", i))})
+	}
+	d := newHarness(t, settings(), l)
+	silent := l.Nodes[nodes-1].ID
+	d.dead[silent] = true
+	d.settle()
+	clear(d.watched)
+	d.pass(time.Minute)
+	total := 0
+	for _, n := range l.Nodes[:nodes-1] {
+		seen := d.watched[n.ID]
+		if total += seen; seen < 4 || seen > 6 {
+			t.Fatalf("%s is looked at %d times in a minute", n.ID, seen)
+		}
+	}
+	if total < 500*55 || total > 500*65 {
+		t.Errorf("%d looks in a minute, want 500 a second", total)
+	}
+	if d.watched[silent] < 50 {
+		t.Errorf("a silent node is looked at %d times in a minute", d.watched[silent])
 	}
 }
 
