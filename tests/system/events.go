@@ -75,7 +75,7 @@ func (s *stream) note(data string) {
 
 // reaches waits until a vjob that was submitted since has been in a state.
 func (s *stream) reaches(ctx context.Context, id int64, state string) error {
-	const patience = 100 * time.Second
+	const patience = 10 * time.Minute
 	tired := time.After(patience)
 	for {
 		s.mu.Lock()
