@@ -62,7 +62,7 @@ func (a *attempt) applyPolicyBeside(f *failoverCheck, keeps map[cluster.VJobID]b
 			room := packings.empty(feeds)
 			rooms = append(rooms, room)
 			if f != nil && at.IsZero() {
-				return f.room(room, keeps)
+				return f.room(room, keeps, a.nonPreemptible)
 			}
 			return room
 		}

@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"vjob/cluster"
 	"vjob/ctxswitch"
@@ -140,20 +141,21 @@ type failoverRoom struct {
 	*ctxswitch.Packing
 	*failoverCheck
 	keeps    map[cluster.VJobID]bool
+	stays    map[cluster.VJobID]bool // paused vjobs that cannot be saved now
 	starters map[cluster.VJobID]bool // vjobs that may not take failover capacity
 	taken    map[cluster.VJobID]bool
 	report   *failover.Report // of what is taken; nil: unknown
 	refused  map[string]string
 }
 
-func (f *failoverCheck) room(p *ctxswitch.Packing, keeps map[cluster.VJobID]bool) *failoverRoom {
+func (f *failoverCheck) room(p *ctxswitch.Packing, keeps map[cluster.VJobID]bool, unsavable map[cluster.VJobID]string) *failoverRoom {
 	r := &failoverRoom{
-		Packing: p, failoverCheck: f, keeps: keeps, starters: map[cluster.VJobID]bool{}, taken: map[cluster.VJobID]bool{}, refused: map[string]string{},
+		Packing: p, failoverCheck: f, keeps: keeps, stays: map[cluster.VJobID]bool{}, starters: map[cluster.VJobID]bool{}, taken: map[cluster.VJobID]bool{}, refused: map[string]string{},
 	}
 	for i := range f.view.VJobs {
-		if o := &f.view.VJobs[i]; f.guards(o) {
-			r.starters[o.Job.ID] = true
-		}
+		o := &f.view.VJobs[i]
+		r.starters[o.Job.ID] = f.guards(o)
+		r.stays[o.Job.ID] = o.Busy() || unsavable[o.Job.ID] != "" || f.view.quarantined[o.Job.ID] != ""
 	}
 	return r
 }
@@ -212,7 +214,7 @@ func keepsRoom(report *failover.Report) string {
 	return fmt.Sprintf("keeps room for %s (policy.failover): %s", failover.Of(report.Nodes), report.Why())
 }
 
-// check checks what is taken beside the vjobs that keep running and those that are paused.
+// check checks what is taken beside the vjobs that keep running and the paused ones that cannot be saved now: others make room.
 func (r *failoverRoom) check() failover.Report {
 	list := r.empty()
 	for vm, node := range r.Placed() {
@@ -224,11 +226,36 @@ func (r *failoverRoom) check() failover.Report {
 		}
 	}
 	for _, p := range r.paused {
-		if !r.taken[p.vm.VJob] {
+		if !r.taken[p.vm.VJob] && r.stays[p.vm.VJob] {
 			r.pause(list, p)
 		}
 	}
 	return failover.Check(list, r.view.settings.Failover)
+}
+
+// besidePaused returns whether failover capacity is left beside the vjobs in a room if one more stays paused in memory, each time
+// beside those that stay. Where no vjob starts, nothing depends on it.
+func (f *failoverCheck) besidePaused(room *ctxswitch.Packing, verdicts []queue.Verdict) func(id cluster.VJobID) bool {
+	if f == nil || len(f.guarded(verdicts)) == 0 {
+		return func(cluster.VJobID) bool { return true }
+	}
+	list := f.empty()
+	for vm, node := range room.Placed() {
+		f.add(list, placedVM{vm, node})
+	}
+	return func(id cluster.VJobID) bool {
+		with := slices.Clone(list)
+		for _, p := range slices.Concat(f.paused, f.running) {
+			if p.vm.VJob == id {
+				f.pause(with, p)
+			}
+		}
+		if !failover.Check(with, f.view.settings.Failover).Holds {
+			return false
+		}
+		list = with
+		return true
+	}
 }
 
 // applyPolicy asks the policy which vjobs should run within the limits, in queue order. It returns the fault of the

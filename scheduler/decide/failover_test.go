@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/gang"
 	"vjob/queue"
 	"vjob/scheduler/balance"
 	"vjob/scheduler/decide"
@@ -142,6 +143,29 @@ func TestFailoverKeepsRoom(t *testing.T) {
 				t.Errorf("%s: vjob %s has cause %+v", c.name, id, v.Cause)
 			}
 		}
+	}
+}
+
+// A vjob that is paused in memory goes to disk for one that comes first and would not leave failover capacity beside it. Else
+// both would wait for ever.
+func TestPausedVJobsMakeRoomForFailover(t *testing.T) {
+	t.Parallel()
+	w := four(vjob(1, 4, 1000), vjob(2, 4, 1000, "n1", "n2", "n3", "n4"))
+	for rank := range w.jobs[1].job.VMs {
+		w.jobs[1].job.VMs[rank].Reserved.Memory = 7000
+	}
+	f := w.facts()
+	f.VJobs[0].Job.State, f.VJobs[0].Bound = cluster.Waiting, cluster.VMWaiting
+	paused := &f.VJobs[1]
+	paused.Job.State, paused.Bound, paused.Record.Phase = cluster.Paused, cluster.VMPaused, gang.Paused
+	s := kept(1)
+	s.Policy, s.Suspend = queue.FCFS{}, decide.InMemory
+	d := decided(t, decide.NewView(s, f))
+	if first, second := &d.Verdicts[0], &d.Verdicts[1]; first.Target != queue.Run || second.Target != queue.Suspend || !strings.HasSuffix(second.Reason, "; its memory is wanted, it goes to disk") {
+		t.Errorf("vjob 1 %s, vjob 2 %s", first.Reason, second.Reason)
+	}
+	if d.Plan.Empty() || !d.Failover.Holds {
+		t.Errorf("%+v after\n%s", d.Failover, d.Plan.String())
 	}
 }
 

@@ -57,13 +57,15 @@ func (p pausing) choose() []queue.Verdict {
 	}
 	verdicts := slices.Clone(targets)
 	var room *ctxswitch.Packing
+	holds := func(cluster.VJobID) bool { return true }
 	if may {
 		room = p.packingOfRunning()
+		holds = p.failover.besidePaused(room, targets)
 	}
 	for _, i := range list {
 		job, v := p.VJobs[i].Job, &verdicts[i]
 		may := p.mayPause(job)
-		switch fits := may && room.TakePaused(job.ID); {
+		switch fits := may && room.TakePaused(job.ID) && holds(job.ID); {
 		case fits && job.State == cluster.Running:
 			v.Target = queue.Pause
 			v.Reason += "; it stands still in memory"
