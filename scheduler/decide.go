@@ -23,6 +23,7 @@ func (c *Core) pose() *Deliberation {
 		facts = c.facts(c.now, c.Improver.Approvals())
 	}
 	c.VJobs.order.Decided(c.now)
+	c.last.latest, c.last.open = nil, true // until this one is concluded
 	changes := c.exec.Changes()
 	return &Deliberation{settings: &c.settings.Settings, facts: facts, changes: changes, own: changes - before}
 }
@@ -35,17 +36,17 @@ func (c *Core) conclude(t *Deliberation) (own uint64) {
 	alarms, again := c.quarantine.Update(&quarantine.Decision{Now: c.now, Quarantined: t.facts.Quarantined, Culprits: d.Culprits, Err: t.err}, c.exec)
 	c.out.Events = append(c.out.Events, alarms...)
 	c.next.retry(again)
-	if c.last.latest, c.last.open = nil, true; d.Verdicts == nil {
+	if d.Verdicts == nil {
 		return 0 // the last verdicts stay valid
 	}
-	asIs := before == t.changes // nothing has changed meanwhile
-	if !asIs {
+	stale := before != t.changes
+	if stale {
 		d.Keep(c.exec.Has)
 	}
 	if t.err == nil {
 		c.Improver.RefuseUnstarted(c.now, d)
-		if asIs {
-			c.Improver.Improve(&improve.Step{Now: c.now, View: v, Decision: d, Plan: c.nextPlan, Division: c.last.division})
+		if c.Improver.Improve(&improve.Step{Now: c.now, View: v, Decision: d, Plan: c.nextPlan, Division: c.last.division, Stale: stale}) {
+			c.next.insist(c.now)
 		}
 	}
 	c.reshape(d)

@@ -92,20 +92,41 @@ type Step struct {
 	Plan     journal.PlanID   // the number of that plan
 	// Division is what VMs were entitled to as of the decision before; nil if the cluster was not divided.
 	Division *entitlement.Division
+	Stale    bool // the cluster has changed since the view
 }
 
 // Improve looks for changes that make the cluster better, after a decision with nothing else to do. What is
 // approved comes first. One change is carried out at a time, so that each search sees the effects of those
-// before it.
-func (m *Improver) Improve(s *Step) {
+// before it. On a stale view nothing is begun: it reports whether something was due, and wants another decision.
+func (m *Improver) Improve(s *Step) (again bool) {
 	m.parts.Retry(m.book.Expire(s.Now))
 	m.supersedeHeld(s)
-	if !idle(s.Decision) || m.applyApproved(s) {
-		return
-	}
-	if !m.balance(s) {
+	switch {
+	case !idle(s.Decision):
+	case s.Stale:
+		return m.due(s.Now)
+	case m.applyApproved(s):
+	case m.balance(s):
+	default:
 		m.consolidate(s)
 	}
+	return false
+}
+
+// due reports whether a change is approved or a search is due. It asks for a decision when one will be.
+func (m *Improver) due(now time.Time) bool {
+	if _, approved := m.book.Approved(journal.RecommendBalance, journal.RecommendConsolidate); approved {
+		return true
+	}
+	due := func(enabled bool, next time.Time) bool {
+		if enabled && now.Before(next) {
+			m.parts.Retry(next)
+			return false
+		}
+		return enabled
+	}
+	balance, consolidate := due(m.settings.Balance != nil, m.balancing.next), due(m.consolidates(), m.consolidation.next)
+	return balance || consolidate
 }
 
 // supersedeHeld closes the pending recommendations that move VMs which are held by their owners by now.

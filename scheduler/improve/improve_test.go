@@ -188,3 +188,18 @@ func TestRejectedChangesAreNotProposed(t *testing.T) {
 		t.Errorf("%d changes of recommendations, want 2: %+v", n, w.out.Recommendations)
 	}
 }
+
+// On a view that is stale nothing begins: what is approved waits for a decision on the cluster as it is.
+func TestAStaleViewBeginsNothing(t *testing.T) {
+	for _, state := range []journal.RecommendationState{journal.RecommendationApproved, journal.RecommendationRejected} {
+		w := newWorld(t, []journal.Recommendation{{ID: 1, Kind: journal.RecommendBalance, State: state}})
+		step := &improve.Step{Now: start, Decision: &decide.Decision{}, Stale: true}
+		if again, want := w.Improve(step), state == journal.RecommendationApproved; again != want || len(w.out.Recommendations) > 0 {
+			t.Errorf("one that is %s: another decision is wanted: %t, written: %+v", state, again, w.out.Recommendations)
+		}
+		busy := &improve.Step{Now: start, Decision: &decide.Decision{Why: "no place"}, Stale: true}
+		if w.Improve(busy) {
+			t.Errorf("one that is %s: another decision is wanted though this one was not idle", state)
+		}
+	}
+}
