@@ -23,7 +23,7 @@ type Deliberation struct {
 	answered bool
 }
 
-// longDecision is how long a decision takes that the core does not wait for.
+// longDecision is how long decisions take for which the core does not wait.
 const longDecision = 20 * time.Millisecond
 
 // Decide takes the decision. It uses nothing of the core, unless it is taken in the step that posed it.
@@ -38,6 +38,7 @@ func (c *Core) Decided(d *Deliberation, took time.Duration) {
 		return // of a core that was replaced
 	}
 	d.answered = true
+	c.next.retry(d.view.RecheckAt)
 	c.next.lastedFor(took)
 	c.Improver.Took(took)
 }
@@ -75,7 +76,8 @@ func (c *Core) deliberate() (decided bool, beside *Deliberation) {
 
 // stands reports whether a decision that was taken beside the core still holds. What has come, grown or ended since its facts
 // is for the next decision: the executor checks what a call needs when its turn comes. But it does not hold if another one was
-// asked for meanwhile, as when rules or budgets change, or if a vjob or a node that its plan concerns is not as it was.
+// asked for meanwhile, as when rules or budgets change, or is due with the time, as when another budget begins to hold; or if a
+// vjob or a node that its plan concerns is not as it was.
 func (c *Core) stands(d *Deliberation) bool {
 	return !c.next.asked(c.now) && c.vjobsStand(d) && c.nodesStand(d)
 }

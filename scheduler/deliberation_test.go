@@ -16,8 +16,11 @@ import (
 func TestWhileADecisionIsTaken(t *testing.T) {
 	const id, other = 100, 101
 	small := cluster.Resources{CPU: cluster.CPU, Memory: 1024}
+	opens := latecomer(other, 3, small)
+	opens.NotBefore = epoch.Add(3500 * time.Millisecond)
 	for _, c := range []struct {
 		name      string
+		other     *cluster.VJob // has come before; may be nil
 		meanwhile func(r *rig) error
 		stands    bool
 		boots     []cluster.VJobID // by that decision, or the next ones
@@ -64,6 +67,10 @@ func TestWhileADecisionIsTaken(t *testing.T) {
 			},
 		},
 		{
+			name: "a start window opens", boots: []cluster.VJobID{id, other}, other: opens,
+			meanwhile: func(*rig) error { return nil },
+		},
+		{
 			name: "a rule bans it", why: "waits: needs 3 CPU and 3 GiB more",
 			meanwhile: func(r *rig) error { return r.core.Rules.Set(r.now, "ban($ALL_VMS, n[0000..0003]);", "op") },
 		},
@@ -74,6 +81,9 @@ func TestWhileADecisionIsTaken(t *testing.T) {
 			r.took(time.Second)
 			r.ponders = true
 			r.core.VJobs.Submitted(r.now, latecomer(id, 3, small))
+			if c.other != nil {
+				r.core.VJobs.Submitted(r.now, c.other)
+			}
 			r.at(3 * time.Second)
 			if r.beside == nil || len(r.plans) > 0 {
 				t.Fatalf("%d plans, and a decision under way: %t", len(r.plans), r.beside != nil)
