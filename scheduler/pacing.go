@@ -35,7 +35,7 @@ func (p *pacing) decide(now time.Time, changes, planned uint64, rest time.Durati
 // long reports whether the next decision is likely to take long, and need not be taken at once.
 func (p *pacing) long() bool { return p.lasted >= longDecision && !p.hurry }
 
-// insist asks for a decision in the place of one that did not stand.
+// insist asks for a decision at once in the place of one that did not stand.
 func (p *pacing) insist(now time.Time) {
 	p.retry(now)
 	p.hurry = true
@@ -95,7 +95,7 @@ func (p *pacing) wanted(now time.Time, changed bool) (wanted, urgent bool) {
 
 // rests reports whether it is too soon for another decision.
 func (p *pacing) rests(now time.Time, urgent bool) bool {
-	return p.begun() && now.Before(p.rested(urgent))
+	return p.begun() && !p.hurry && now.Before(p.rested(urgent))
 }
 
 // rested returns when it is no longer too soon.

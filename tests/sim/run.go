@@ -152,6 +152,9 @@ func (r *run) thinking() func() time.Duration {
 		return nil
 	}
 	longest := []int{200, 10_000}[chance.IntN(2)]
+	if r.opts.Static {
+		longest = 200 // a reservation begins late by as much as a decision takes
+	}
 	return func() time.Duration { return time.Duration(chance.IntN(longest)) * time.Millisecond }
 }
 
