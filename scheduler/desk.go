@@ -12,7 +12,7 @@ import (
 // facts and the decision on the cluster as it is, which is half of the work.
 type desk struct {
 	turn  chan struct{} // holds a token while a batch is answered
-	spare *spare        // for answers
+	spare spare         // for answers
 
 	mu      sync.Mutex
 	waiting []*inquiry
@@ -29,7 +29,7 @@ type inquiry struct {
 	panicked any
 }
 
-func newDesk(s *spare) *desk { return &desk{turn: make(chan struct{}, 1), spare: s} }
+func newDesk(s spare) *desk { return &desk{turn: make(chan struct{}, 1), spare: s} }
 
 // ask returns the answer to a what-if from facts that are taken after the call. Prepare sets the answer, or the error, of
 // each inquiry of a batch; the answers are then given side by side.
@@ -70,9 +70,9 @@ func (d *desk) answer(ctx context.Context, prepare func(ctx context.Context, bat
 	defer all.Wait()
 	for _, q := range batch {
 		q.err, q.panicked = cmp.Or(fault, q.err), panicked
-		d.spare.take()
+		give := d.spare.take()
 		all.Go(func() {
-			defer d.spare.give()
+			defer give()
 			defer close(q.answered)
 			if q.err == nil && q.panicked == nil {
 				q.panicked = caught(func() { q.result, q.err = q.answer() })

@@ -32,7 +32,7 @@ type Loop struct {
 	inbox    *inbox
 	board    *board
 	calls    *caller
-	spare    *spare
+	spare    spare
 	failures int // of commits and loads in a row
 }
 
@@ -212,8 +212,7 @@ func (l *Loop) decideBeside(d *Deliberation) {
 		return
 	}
 	l.calls.workers.Go(func() {
-		l.spare.seize()
-		defer l.spare.give()
+		defer l.spare.takeSoon()()
 		began := l.now()
 		d.Decide()
 		took := l.now().Sub(began)

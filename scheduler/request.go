@@ -225,8 +225,7 @@ func (l *Requests) prepare(ctx context.Context, batch []*inquiry) error {
 		return nil
 	})
 	if err == nil {
-		l.desk.spare.take()
-		defer l.desk.spare.give()
+		defer l.desk.spare.take()()
 		now.Decide()
 	}
 	return err

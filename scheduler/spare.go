@@ -2,44 +2,30 @@ package scheduler
 
 import (
 	"runtime"
-	"sync"
+	"time"
 )
 
 // spare are the processors for what is computed beside the loop: half of all, so that the rest is left for the loop and for
-// short requests, however much is asked for. Decisions take one at once, and other work waits for what they leave.
-type spare struct {
-	mu    sync.Mutex
-	freed sync.Cond
-	free  int // fewer than 0 while decisions take more than there are
+// short requests, however much is asked for.
+type spare chan struct{}
+
+func newSpare() spare { return make(spare, max(1, runtime.GOMAXPROCS(0)/2)) }
+
+// take waits for a processor, which the caller gives back.
+func (s spare) take() (give func()) {
+	s <- struct{}{}
+	return func() { <-s }
 }
 
-func newSpare() *spare {
-	s := &spare{free: max(1, runtime.GOMAXPROCS(0)/2)}
-	s.freed.L = &s.mu
-	return s
-}
+// decisionWait is how long a decision waits for a processor that what-ifs have. On a large cluster each takes seconds.
+const decisionWait = 100 * time.Millisecond
 
-// take waits for a processor.
-func (s *spare) take() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.free <= 0 {
-		s.freed.Wait()
+// takeSoon takes a processor for a decision: if none is spare for too long, one of the others.
+func (s spare) takeSoon() (give func()) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }
+	case <-time.After(decisionWait):
+		return func() {}
 	}
-	s.free--
-}
-
-// seize takes a processor at once.
-func (s *spare) seize() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free--
-}
-
-// give gives a processor back.
-func (s *spare) give() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free++
-	s.freed.Signal()
 }

@@ -3,25 +3,33 @@ package scheduler
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
-// Decisions take processors at once, more than there are if need be; other work waits until one is left over.
+// Work beside the loop waits until a processor is spare, a decision only for a while.
 func TestSpare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, taken := newSpare(), false
-		for range s.free + 1 {
-			s.seize()
+		s := newSpare()
+		var give []func()
+		for range cap(s) {
+			give = append(give, s.take())
 		}
+		taken := false
 		go func() {
-			s.take()
+			defer s.take()()
 			taken = true
 		}()
-		for given := range 3 {
-			synctest.Wait()
-			if want := given == 2; taken != want {
-				t.Errorf("after %d were given back it has one: %t", given, taken)
-			}
-			s.give()
+		began := time.Now()
+		s.takeSoon()()
+		if waited := time.Since(began); waited != decisionWait || taken {
+			t.Errorf("a decision waited %s, other work has a processor: %t", waited, taken)
+		}
+		give[0]()
+		synctest.Wait()
+		began = time.Now()
+		s.takeSoon()()
+		if waited := time.Since(began); waited > 0 || !taken {
+			t.Errorf("once one is spare a decision waited %s, other work has had it: %t", waited, taken)
 		}
 	})
 }
