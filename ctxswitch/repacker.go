@@ -28,6 +28,9 @@ type Repacker struct {
 // and others cannot.
 const infeasibleRounds = 32
 
+// vainRounds is how many rounds in a row may find nothing better: all of them find hardly more.
+const vainRounds = 64
+
 // DefaultRounds is a few hundredths of a second of improvement.
 const DefaultRounds = 256
 
@@ -43,7 +46,7 @@ func (r Repacker) Plan(p Problem) (Plan, error) {
 	if err != nil {
 		return Plan{}, s.refusal(err.Error())
 	}
-	o := solve.Options{Seed: s.Seed, Iterations: r.Rounds, Despair: infeasibleRounds}
+	o := solve.Options{Seed: s.Seed, Iterations: r.Rounds, Despair: infeasibleRounds, Patience: vainRounds}
 	if o.Iterations == 0 {
 		o.Iterations = DefaultRounds
 	}

@@ -12,6 +12,7 @@
 //     that want some of their own; rulerepair.go moves VMs away until no rule is broken;
 //     anneal.go packs where no single VM fits anywhere; start.go and initial.go begin with
 //     the placement of an admission test, or of the caller
+//   - patterns.go places VMs of a few sizes by patterns of what nodes hold, from package pattern
 //   - full.go places the VMs of clusters in which hardly any room is left, by package fill
 //   - exactly.go has small problems solved exactly
 //   - score.go compares schedules, explain.go says in words why there is no plan

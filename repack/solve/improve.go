@@ -23,6 +23,9 @@ type search struct {
 	best   *found
 	found  func(objective int64)
 	full   *fullness // nil if there is ample room
+	// patterns are what package pattern knows of the problem, nil if the VMs are of too many kinds.
+	patterns  func() *proof.Patterns
+	patterned bool // all VMs have been given places by patterns
 }
 
 // improvable returns the VMs that cost more than necessary: those without a place, and if all

@@ -22,6 +22,7 @@ type portfolio struct {
 	bound      int64
 	best       *found
 	rounds     int
+	idle       int // rounds since the last better plan
 	stopped    bool
 	infeasible bool          // proved
 	split      bool          // its components have been solved
@@ -52,6 +53,7 @@ func newPortfolio(in *repack.Instance, o Options, m *problem.Problem) *portfolio
 		if i == 0 {
 			p.bound = b.Value()
 		}
+		s.patterns = sync.OnceValue(func() *proof.Patterns { return proof.NewPatterns(b) })
 		s.bound, s.full = p.bound, newFullness(s, p.effort())
 		p.searches = append(p.searches, s)
 	}
@@ -72,6 +74,7 @@ func (p *portfolio) search() {
 	first.repair()
 	first.schedulePlacement()
 	p.takeBest(p.searches[:1])
+	p.usePatterns()
 	if p.best == nil && !first.Aborted() && first.startFromAdmission() {
 		first.schedulePlacement()
 		p.takeBest(p.searches[:1])
@@ -99,6 +102,10 @@ func (p *portfolio) improve() {
 		if p.Despair > 0 && p.best == nil {
 			n = min(n, p.Despair-p.rounds)
 		}
+		if p.Patience > 0 {
+			n = min(n, p.Patience)
+		}
+		before := p.best
 		p.parallel(func(s *search) { s.run(n, p.Stop) })
 		p.rounds += n
 		p.takeBest(p.searches)
@@ -106,6 +113,9 @@ func (p *portfolio) improve() {
 		p.solveExactly()
 		p.solveComponents()
 		p.untangle()
+		if p.idle += n; p.best != before {
+			p.idle = 0
+		}
 	}
 	if p.Iterations >= 0 && !p.stopped && p.best != nil && p.best.score.first > p.bound {
 		p.solveExactly() // the search knows nothing to improve
@@ -116,7 +126,7 @@ func (p *portfolio) improve() {
 // done reports whether nothing is left to search, or the time is up.
 func (p *portfolio) done() bool {
 	p.stopped = p.stopped || p.Stop()
-	return p.stopped || p.infeasible || p.Iterations > 0 && p.rounds >= p.Iterations ||
+	return p.stopped || p.infeasible || p.best != nil && p.Patience > 0 && p.idle >= p.Patience || p.Iterations > 0 && p.rounds >= p.Iterations ||
 		p.best == nil && p.Despair > 0 && p.rounds >= p.Despair || p.best != nil && p.best.score.first <= p.bound ||
 		!slices.ContainsFunc(p.searches, func(s *search) bool { return len(s.improvable()) > 0 })
 }

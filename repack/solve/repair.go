@@ -21,15 +21,22 @@ func (s *search) repair() {
 			s.Evict(n)
 		}
 	}
-	for _, vm := range s.insertEach(s.unplacedVMs()) {
-		if s.Aborted() {
-			break
-		}
-		_ = s.displace(vm, 1) || s.displace(vm, 2)
+	if failed := s.insertEach(s.unplacedVMs()); len(failed) > 0 && !s.repairByPatterns() {
+		s.displaceFor(failed)
 	}
 	s.replaceDelayed()
 	s.Recording = false
 	s.RefreshDelays(s.OpenNodes...)
+}
+
+// displaceFor gives VMs a place where others leave for them, as far as that succeeds.
+func (s *search) displaceFor(vms []int) {
+	for _, vm := range vms {
+		if s.Aborted() {
+			return
+		}
+		_ = s.displace(vm, 1) || s.displace(vm, 2)
+	}
 }
 
 // worthHome reports whether a VM at home costs no more than elsewhere, soft rules included.

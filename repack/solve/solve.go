@@ -16,6 +16,8 @@ type Options struct {
 	Iterations int
 	// Despair bounds the rounds without any plan; 0 means no bound.
 	Despair int
+	// Patience is how many rounds in a row may find no better plan; 0 means no bound.
+	Patience int
 	// Stop reports whether the time is up; may be nil. The best plan so far is returned. Stop
 	// does not end the search for a first plan.
 	Stop func() bool

@@ -18,7 +18,7 @@ var pure = of(
 	"oar/launch", "oar/property", "oar/report", "oar/request", "oar/resource", "oar/script",
 	"papers/allocation", "papers/jobs/backfill", "papers/drs", "papers/consolidation",
 	"queue", "queue/ordering", "queue/fairshare", "queue/forecast", "queue/availability", "queue/quota",
-	"queue/multifactor", "queue/reservation", "repack", "repack/admission", "repack/internal/exact", "repack/internal/fill", "repack/internal/placement",
+	"queue/multifactor", "queue/reservation", "repack", "repack/admission", "repack/internal/exact", "repack/internal/fill", "repack/internal/pattern", "repack/internal/placement",
 	"repack/internal/problem", "repack/internal/proof", "repack/internal/schedule", "repack/rule", "repack/script",
 	"repack/solve", "scheduler", "scheduler/nodepower", "scheduler/quarantine", "scheduler/admission", "scheduler/dependency",
 	"scheduler/decide", "scheduler/improve", "scheduler/powercap", "scheduler/balance", "scheduler/balance/permit", "scheduler/balance/whatif", "sim/simclock", "tests/powercut/disk",

@@ -137,12 +137,18 @@ func (m *Bounds) minNodes(vms []int) (most int) {
 
 // perNode adds up bounds of each node alone.
 func (m *Bounds) perNode() (sum int64) {
+	sum = m.alone()
+	for n := range m.preferred {
+		sum += m.excess(n, m.preferred[n])
+	}
+	return sum
+}
+
+// alone adds up what each VM costs where it is best, and the waits of VMs for each other.
+func (m *Bounds) alone() (sum int64) {
 	sum = m.Departures() + max(m.linkWaits(), m.orderWaits(), m.slotWaits(), m.transferWaits())
 	for _, vm := range m.Wanted {
 		sum += min(m.minHome[vm], m.minAway(vm))
-	}
-	for n := range m.preferred {
-		sum += m.excess(n, m.preferred[n])
 	}
 	return sum
 }

@@ -1,0 +1,203 @@
+package proof
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"vjob/repack"
+	"vjob/repack/internal/pattern"
+	"vjob/repack/internal/problem"
+)
+
+// Where VMs are of a few sizes, package pattern knows what the nodes can hold together. Two things follow: that some VMs have no
+// places although there is room in all, as what is left of each node is too little; and how many VMs must at least
+// leave their homes to make room for others.
+
+// Unpackable returns in words why the VMs have no places together; nil if that is not proved.
+func Unpackable(m *problem.Problem) []string {
+	p := newPatterns(m, func(int) int64 { return 0 })
+	if p == nil || !p.Relax().Impossible {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d VMs of %d sizes have no places together: what they leave of each node is too little for the others",
+		len(m.Wanted), len(p.Kinds))}
+}
+
+// Patterns is a problem whose VMs that may move are of a few kinds.
+type Patterns struct {
+	*pattern.Problem
+	KindOf []int   // by VM; -1 for one that does not matter, as it must stay or needs nothing
+	nodes  [][]int // by class
+	worth  func(vm int) int64
+	bound  int64 // of the objective, if no VM that prefers its home were there
+}
+
+// NewPatterns returns nil if there are too many kinds or patterns, or the objective does not add up the costs of VMs.
+func NewPatterns(m *Bounds) *Patterns {
+	if m.Objective == repack.Makespan {
+		return nil
+	}
+	prefers := make([]bool, len(m.In.VMs))
+	for _, vms := range m.preferred {
+		for _, vm := range vms {
+			prefers[vm] = true
+		}
+	}
+	worth := func(vm int) int64 {
+		if !prefers[vm] {
+			return 0
+		}
+		return m.minAway(vm) - m.minHome[vm]
+	}
+	p := newPatterns(m.Problem, worth)
+	if p == nil {
+		return nil
+	}
+	p.bound = m.alone()
+	for _, vm := range m.Wanted {
+		if p.KindOf[vm] >= 0 {
+			p.bound += worth(vm)
+		}
+	}
+	return p
+}
+
+// Bound returns a lower bound of the objective.
+func (p *Patterns) Bound() int64 {
+	r := p.Relax()
+	if r.Impossible {
+		return problem.Never
+	}
+	return p.bound - r.Most
+}
+
+// Held is how many VMs of each kind a node holds at most.
+type Held struct {
+	Node int
+	VMs  []int64
+}
+
+// Fill returns what nodes hold such that all VMs have places and as few as possible leave their homes; nil if it finds
+// nothing.
+func (p *Patterns) Fill() (list []Held) {
+	next := make([]int, len(p.nodes))
+	for _, h := range p.Problem.Fill() {
+		for range h.Nodes {
+			list = append(list, Held{p.nodes[h.Class][next[h.Class]], h.VMs})
+			next[h.Class]++
+		}
+	}
+	return list
+}
+
+// Residents returns the VMs of a kind at home on a node, those first whose leaving costs the most.
+func (p *Patterns) Residents(m *problem.Problem, node, kind int) (list []int) {
+	for _, vm := range m.Residents[node] {
+		if p.KindOf[vm] == kind && p.worth(vm) > 0 {
+			list = append(list, vm)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(p.worth(b), p.worth(a)) })
+	return list
+}
+
+// newPatterns sorts VMs and nodes into kinds and classes. The worth of a VM is what it saves to be at home.
+func newPatterns(m *problem.Problem, worth func(vm int) int64) *Patterns {
+	p := &Patterns{worth: worth}
+	kinds := p.kinds(m)
+	var classes []pattern.Class
+	if kinds != nil {
+		classes = p.classes(m, kinds)
+	}
+	var ok bool
+	if p.Problem, ok = pattern.New(kinds, classes); !ok {
+		return nil
+	}
+	return p
+}
+
+// kinds sorts the VMs that may move into kinds, the largest first; nil if there are too many.
+func (p *Patterns) kinds(m *problem.Problem) (kinds []pattern.Kind) {
+	p.KindOf = make([]int, len(m.In.VMs))
+	for vm := range p.KindOf {
+		p.KindOf[vm] = -1
+	}
+	for _, vm := range m.Wanted {
+		need := m.Next[vm*m.Dims : (vm+1)*m.Dims]
+		if fixed(m, vm) || !slices.ContainsFunc(need, func(x int64) bool { return x > 0 }) {
+			continue
+		}
+		k := slices.IndexFunc(kinds, func(k pattern.Kind) bool { return slices.Equal(k.Need, need) })
+		if k < 0 {
+			if k = len(kinds); k == pattern.MaxKinds {
+				return nil
+			}
+			kinds = append(kinds, pattern.Kind{Need: need, Bulk: m.Bulk[vm]})
+		}
+		kinds[k].Count++
+		p.KindOf[vm] = k
+	}
+	order := make([]int, len(kinds))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(kinds[b].Bulk, kinds[a].Bulk), slices.Compare(kinds[a].Need, kinds[b].Need))
+	})
+	sorted, rank := make([]pattern.Kind, len(kinds)), make([]int, len(kinds))
+	for i, k := range order {
+		sorted[i], rank[k] = kinds[k], i
+	}
+	for vm, k := range p.KindOf {
+		if k >= 0 {
+			p.KindOf[vm] = rank[k]
+		}
+	}
+	return sorted
+}
+
+// fixed reports whether a VM ends where it is.
+func fixed(m *problem.Problem, vm int) bool {
+	return m.Rooted[vm] && m.In.VMs[vm].State == repack.Running
+}
+
+// classes sorts the nodes by their room beside the VMs that must stay, and by what their residents are worth.
+func (p *Patterns) classes(m *problem.Problem, kinds []pattern.Kind) (list []pattern.Class) {
+	index := map[string]int{}
+	var key []byte
+	for _, n := range m.OpenNodes {
+		c := pattern.Class{Room: slices.Clone(m.Room[n*m.Dims : (n+1)*m.Dims]), Worth: make([][]int64, len(kinds))}
+		for _, vm := range m.Residents[n] {
+			for d := range c.Room {
+				if fixed(m, vm) {
+					c.Room[d] -= m.Next[vm*m.Dims+d]
+				}
+			}
+			if k := p.KindOf[vm]; k >= 0 && p.worth(vm) > 0 {
+				c.Worth[k] = append(c.Worth[k], p.worth(vm))
+			}
+		}
+		key = key[:0]
+		for _, x := range c.Room {
+			key = binary.AppendVarint(key, x)
+		}
+		for _, w := range c.Worth {
+			slices.SortFunc(w, func(a, b int64) int { return cmp.Compare(b, a) })
+			for _, x := range w {
+				key = binary.AppendVarint(key, x)
+			}
+			key = binary.AppendVarint(key, 0)
+		}
+		at, known := index[string(key)]
+		if !known {
+			at = len(list)
+			index[string(key)] = at
+			list, p.nodes = append(list, c), append(p.nodes, nil)
+		}
+		list[at].Count++
+		p.nodes[at] = append(p.nodes[at], n)
+	}
+	return list
+}
