@@ -2,7 +2,8 @@
 //
 // [Bounds.Value] is a lower bound of the objective: each node alone (bound.go), VMs that wait
 // for each other (bound_order.go), room for few VMs on their way at once (bound_room.go), links
-// (bound_link.go), transfer slots (bound_transfer.go). [Prices] are another for full clusters (bound_price.go).
+// (bound_link.go), transfer slots (bound_transfer.go). [Prices] are another for full clusters (bound_price.go),
+// [Patterns] for VMs of few sizes (patterns.go).
 // [Infeasible] and [Unpackable] look for reasons why no placement exists.
 package proof
 
