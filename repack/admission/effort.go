@@ -31,12 +31,17 @@ func (t *search) spendEffort(work int) bool {
 // rearranger finds places for items that found none, in other ways than one after the other.
 type rearranger struct{ *search }
 
-// rearrange looks for places for items that found none: with least strain on rules, then in
+// rearrange looks for places for items that found none, unless patterns prove that there are none: with least strain on rules, then in
 // another group of nodes, then by moving a few VMs, then by packing all anew. If it fails, the
 // caller must roll back.
 func (t rearranger) rearrange(items []item) bool {
 	t.share = min(t.effort, max(minShare, t.effort/shares))
-	for _, try := range []func([]item) bool{t.seatLeastStrain, t.otherGroups, t.displaceOthers, t.packAnew} {
+	patterns := t.patterns(items)
+	if patterns != nil && patterns.Relax().Impossible {
+		return false
+	}
+	packByPatterns := func(items []item) bool { return patterns != nil && t.packByPatterns(patterns, items) }
+	for _, try := range []func([]item) bool{t.seatLeastStrain, t.otherGroups, t.displaceOthers, packByPatterns, t.packAnew} {
 		t.RollBack(0)
 		if try(items) {
 			return true

@@ -17,7 +17,7 @@ import (
 
 // Unpackable returns in words why the VMs have no places together; nil if that is not proved.
 func Unpackable(m *problem.Problem) []string {
-	p := newPatterns(m, func(int) int64 { return 0 })
+	p := PatternsOf(m, m.Wanted, fixed)
 	if p == nil || !p.Relax().Impossible {
 		return nil
 	}
@@ -30,6 +30,7 @@ type Patterns struct {
 	*pattern.Problem
 	KindOf []int   // by VM; -1 for one that does not matter, as it must stay or needs nothing
 	nodes  [][]int // by class
+	fixed  func(m *problem.Problem, vm int) bool
 	worth  func(vm int) int64
 	bound  int64 // of the objective, if no VM that prefers its home were there
 }
@@ -51,8 +52,8 @@ func NewPatterns(m *Bounds) *Patterns {
 		}
 		return m.minAway(vm) - m.minHome[vm]
 	}
-	p := newPatterns(m.Problem, worth)
-	if p == nil {
+	p := &Patterns{worth: worth, fixed: fixed}
+	if !p.of(m.Problem, m.Wanted) {
 		return nil
 	}
 	p.bound = m.alone()
@@ -103,30 +104,35 @@ func (p *Patterns) Residents(m *problem.Problem, node, kind int) (list []int) {
 	return list
 }
 
-// newPatterns sorts VMs and nodes into kinds and classes. The worth of a VM is what it saves to be at home.
-func newPatterns(m *problem.Problem, worth func(vm int) int64) *Patterns {
-	p := &Patterns{worth: worth}
-	kinds := p.kinds(m)
-	var classes []pattern.Class
-	if kinds != nil {
-		classes = p.classes(m, kinds)
-	}
-	var ok bool
-	if p.Problem, ok = pattern.New(kinds, classes); !ok {
+// PatternsOf returns patterns for some VMs, to which it makes no difference where they are. Fixed VMs are where they run. It returns
+// nil if there are too many kinds or patterns.
+func PatternsOf(m *problem.Problem, vms []int, fixed func(m *problem.Problem, vm int) bool) *Patterns {
+	p := &Patterns{fixed: fixed, worth: func(int) int64 { return 0 }}
+	if !p.of(m, vms) {
 		return nil
 	}
 	return p
 }
 
+// of sorts VMs and nodes into kinds and classes. It reports whether these are few.
+func (p *Patterns) of(m *problem.Problem, vms []int) (ok bool) {
+	kinds := p.kinds(m, vms)
+	if kinds == nil {
+		return false
+	}
+	p.Problem, ok = pattern.New(kinds, p.classes(m, kinds))
+	return ok
+}
+
 // kinds sorts the VMs that may move into kinds, the largest first; nil if there are too many.
-func (p *Patterns) kinds(m *problem.Problem) (kinds []pattern.Kind) {
+func (p *Patterns) kinds(m *problem.Problem, vms []int) (kinds []pattern.Kind) {
 	p.KindOf = make([]int, len(m.In.VMs))
 	for vm := range p.KindOf {
 		p.KindOf[vm] = -1
 	}
-	for _, vm := range m.Wanted {
+	for _, vm := range vms {
 		need := m.Next[vm*m.Dims : (vm+1)*m.Dims]
-		if fixed(m, vm) || !slices.ContainsFunc(need, func(x int64) bool { return x > 0 }) {
+		if p.fixed(m, vm) || !slices.ContainsFunc(need, func(x int64) bool { return x > 0 }) {
 			continue
 		}
 		k := slices.IndexFunc(kinds, func(k pattern.Kind) bool { return slices.Equal(k.Need, need) })
@@ -171,7 +177,7 @@ func (p *Patterns) classes(m *problem.Problem, kinds []pattern.Kind) (list []pat
 		c := pattern.Class{Room: slices.Clone(m.Room[n*m.Dims : (n+1)*m.Dims]), Worth: make([][]int64, len(kinds))}
 		for _, vm := range m.Residents[n] {
 			for d := range c.Room {
-				if fixed(m, vm) {
+				if p.fixed(m, vm) {
 					c.Room[d] -= m.Next[vm*m.Dims+d]
 				}
 			}
