@@ -31,7 +31,7 @@ func (t *search) spendEffort(work int) bool {
 // rearranger finds places for items that found none, in other ways than one after the other.
 type rearranger struct{ *search }
 
-// rearrange looks for places for items that found none, unless patterns prove that there are none: with least strain on rules, then in
+// rearrange looks for places for items that found none, unless patterns prove that they do not exist: with least strain on rules, then in
 // another group of nodes, then by moving a few VMs, then by packing all anew. If it fails, the
 // caller must roll back.
 func (t rearranger) rearrange(items []item) bool {

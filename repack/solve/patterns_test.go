@@ -8,7 +8,7 @@ import (
 	"vjob/repack/solve"
 )
 
-// fewSizes returns a problem whose VMs are of seven sizes and have places together, as a log of parallel jobs has it: nodes have
+// fewSizes returns a problem with VMs of seven sizes that have places together, as a log of parallel jobs has it: nodes have
 // two processors, and room for two of the largest VMs. A part of the VMs runs, each anywhere.
 func fewSizes(nodes int, seed uint64) *repack.Instance {
 	rng := rand.New(rand.NewPCG(seed, uint64(nodes)))

@@ -175,7 +175,7 @@ func (s *simplex) follow(v int) {
 	add(len(s.Kinds)+c.class, 1)
 }
 
-// leaving returns the row whose variable is the first to become zero; -1 if none does. VMs without a place that are zero
+// leaving returns the row of the variable that becomes zero first, or -1. VMs without a place that are zero
 // stay so.
 func (s *simplex) leaving() int {
 	row, least := -1, math.Inf(1)

@@ -25,7 +25,7 @@ func Unpackable(m *problem.Problem) []string {
 		len(m.Wanted), len(p.Kinds))}
 }
 
-// Patterns is a problem whose VMs that may move are of a few kinds.
+// Patterns is a problem in which the VMs that may move are of a few kinds.
 type Patterns struct {
 	*pattern.Problem
 	KindOf []int   // by VM; -1 for one that does not matter, as it must stay or needs nothing
@@ -93,7 +93,7 @@ func (p *Patterns) Fill() (list []Held) {
 	return list
 }
 
-// Residents returns the VMs of a kind at home on a node, those first whose leaving costs the most.
+// Residents returns the VMs of a kind at home on a node, those first that cost the most to leave.
 func (p *Patterns) Residents(m *problem.Problem, node, kind int) (list []int) {
 	for _, vm := range m.Residents[node] {
 		if p.KindOf[vm] == kind && p.worth(vm) > 0 {
