@@ -76,7 +76,7 @@ func (in *inputs) sight(p *gangState, rank int) gang.Sight {
 		default:
 			delete(t.touched, name) // its effect, if any, has been seen
 		}
-		for _, ending := range n.endings {
+		for _, ending := range n.ended {
 			if ending.VM == id && ending.Stamp.Incarnation == p.rec.Incarnation {
 				s.Gone, s.Cause, s.Exit = true, ending.Cause, ending.Exit
 			}

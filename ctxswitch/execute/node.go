@@ -54,6 +54,7 @@ type lastView struct {
 	vms       []cluster.VMID // with copies, in order; reports share the list
 	locked    []cluster.VMID // of these, the ones that a lock protects; as vms
 	endings   []hypervisor.Ending
+	ended     []hypervisor.Ending // of these, the ones of vjobs that are live
 	strangers []string // machines that vjob does not manage
 	warnings  []string
 	software  string                // versions of the hypervisor

@@ -64,7 +64,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 func (ns *nodes) empty(n *node) {
 	ns.forget(n)
 	clear(n.arrived)
-	n.endings, n.seen, n.report = nil, false, nil
+	n.endings, n.ended, n.seen, n.report = nil, nil, false, nil
 	ns.firstLook(n)
 	ns.touchJobsOn(n.ID)
 }
@@ -194,8 +194,9 @@ func (ns *nodes) updateSilent(n *node) {
 // news, it also wakes the gangs with copies there, and those that were denied a call: the power
 // of all nodes may be lower now.
 func (ns *nodes) update(n *node, view hypervisor.View) {
-	news := !n.seen || !slices.Equal(n.endings, view.Endings) || !n.shows(view.Copies)
-	n.asOf, n.problem, n.endings, n.strangers = n.lookBegan, "", view.Endings, view.Unmanaged
+	ended := ns.noteEndings(n, view.Endings)
+	news := !n.seen || ended || !n.shows(view.Copies)
+	n.asOf, n.problem, n.strangers = n.lookBegan, "", view.Unmanaged
 	maps.DeleteFunc(n.arrived, func(_ cluster.VMID, ended uint64) bool { return ended < n.asOf })
 	ns.warn(n, view.Warnings)
 	n.software = view.Software
@@ -218,6 +219,26 @@ func (ns *nodes) update(n *node, view hypervisor.View) {
 			ns.dirty[id] = true
 		}
 	}
+}
+
+// noteEndings notes which guests have ended on a node, and reports whether that is news. Drivers remember endings for long; few are
+// of vjobs that are live, and only these are looked at often.
+func (ns *nodes) noteEndings(n *node, list []hypervisor.Ending) (news bool) {
+	if sameEndings(n.endings, list) {
+		return false
+	}
+	n.endings, n.ended = list, nil
+	for _, e := range list {
+		if _, live := ns.gangs.live[e.VM.VJob]; live {
+			n.ended = append(n.ended, e)
+		}
+	}
+	return true
+}
+
+// sameEndings reports whether two lists are equal. Drivers return the same list while nothing ends.
+func sameEndings(a, b []hypervisor.Ending) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
 // find notes where a copy is, and wakes its gang.
