@@ -44,7 +44,7 @@ type column struct {
 // Bounds of the effort. More classes make each step of the simplex slower.
 const (
 	MaxKinds   = 24
-	maxClasses = 160
+	MaxClasses = 160
 	maxSteps   = 20_000 // of the enumeration of patterns
 	maxColumns = 10_000
 )
@@ -52,7 +52,7 @@ const (
 // New returns a problem, the kinds in the order in which patterns are filled. It is not ok if that has too many classes or
 // patterns, or no kinds.
 func New(kinds []Kind, classes []Class) (p *Problem, ok bool) {
-	if len(kinds) == 0 || len(kinds) > MaxKinds || len(classes) > maxClasses {
+	if len(kinds) == 0 || len(kinds) > MaxKinds || len(classes) > MaxClasses {
 		return nil, false
 	}
 	p = &Problem{Kinds: kinds, Classes: classes}

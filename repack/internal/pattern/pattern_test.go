@@ -166,7 +166,7 @@ func TestNew(t *testing.T) {
 		{"no kinds", nil, []Class{class}, false},
 		{"no nodes", []Kind{kind}, nil, true},
 		{"too many kinds", list(MaxKinds + 1), []Class{class}, false},
-		{"too many classes", []Kind{kind}, make([]Class, maxClasses+1), false},
+		{"too many classes", []Kind{kind}, make([]Class, MaxClasses+1), false},
 		{"too many patterns", list(8), []Class{{Room: []int64{50}, Count: 1}}, false},
 		{"a node over its capacity", []Kind{kind}, []Class{{Room: []int64{-1}, Count: 1}}, true},
 	} {

@@ -169,41 +169,68 @@ func fixed(m *problem.Problem, vm int) bool {
 	return m.Rooted[vm] && m.In.VMs[vm].State == repack.Running
 }
 
-// classes sorts the nodes by their room beside the VMs that must stay, and by what their residents are worth.
+// classes sorts the nodes by their room beside the VMs that must stay, and by what their residents are worth. It gives up once there are
+// too many.
 func (p *Patterns) classes(m *problem.Problem, kinds []pattern.Kind) (list []pattern.Class) {
 	index := map[string]int{}
+	c := pattern.Class{Room: make([]int64, m.Dims), Worth: make([][]int64, len(kinds))}
 	var key []byte
 	for _, n := range m.OpenNodes {
-		c := pattern.Class{Room: slices.Clone(m.Room[n*m.Dims : (n+1)*m.Dims]), Worth: make([][]int64, len(kinds))}
-		for _, vm := range m.Residents[n] {
-			for d := range c.Room {
-				if p.fixed(m, vm) {
-					c.Room[d] -= m.Next[vm*m.Dims+d]
-				}
-			}
-			if k := p.KindOf[vm]; k >= 0 && p.worth(vm) > 0 {
-				c.Worth[k] = append(c.Worth[k], p.worth(vm))
-			}
-		}
-		key = key[:0]
-		for _, x := range c.Room {
-			key = binary.AppendVarint(key, x)
-		}
-		for _, w := range c.Worth {
-			slices.SortFunc(w, func(a, b int64) int { return cmp.Compare(b, a) })
-			for _, x := range w {
-				key = binary.AppendVarint(key, x)
-			}
-			key = binary.AppendVarint(key, 0)
-		}
+		p.classify(m, n, &c)
+		key = appendKey(key[:0], &c)
 		at, known := index[string(key)]
 		if !known {
-			at = len(list)
+			if at = len(list); at == pattern.MaxClasses {
+				return append(list, c)
+			}
 			index[string(key)] = at
-			list, p.nodes = append(list, c), append(p.nodes, nil)
+			list, p.nodes = append(list, copyOf(&c)), append(p.nodes, nil)
 		}
 		list[at].Count++
 		p.nodes[at] = append(p.nodes[at], n)
 	}
 	return list
+}
+
+// classify sets the room of a node and the worth of its residents.
+func (p *Patterns) classify(m *problem.Problem, n int, c *pattern.Class) {
+	copy(c.Room, m.Room[n*m.Dims:])
+	for k := range c.Worth {
+		c.Worth[k] = c.Worth[k][:0]
+	}
+	for _, vm := range m.Residents[n] {
+		if p.fixed(m, vm) {
+			for d := range c.Room {
+				c.Room[d] -= m.Next[vm*m.Dims+d]
+			}
+		}
+		if k := p.KindOf[vm]; k >= 0 && p.worth(vm) > 0 {
+			c.Worth[k] = append(c.Worth[k], p.worth(vm))
+		}
+	}
+	for _, w := range c.Worth {
+		slices.SortFunc(w, func(a, b int64) int { return cmp.Compare(b, a) })
+	}
+}
+
+// appendKey appends a key that is equal for nodes of one class.
+func appendKey(key []byte, c *pattern.Class) []byte {
+	for _, x := range c.Room {
+		key = binary.AppendVarint(key, x)
+	}
+	for _, w := range c.Worth {
+		for _, x := range w {
+			key = binary.AppendVarint(key, x)
+		}
+		key = binary.AppendVarint(key, 0)
+	}
+	return key
+}
+
+func copyOf(c *pattern.Class) pattern.Class {
+	own := pattern.Class{Room: slices.Clone(c.Room), Worth: make([][]int64, len(c.Worth))}
+	for k, w := range c.Worth {
+		own.Worth[k] = slices.Clone(w)
+	}
+	return own
 }
