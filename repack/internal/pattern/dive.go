@@ -37,7 +37,7 @@ type dive struct {
 // one more of the pattern with the largest part cut off, or if that leads nowhere, without any more of that pattern.
 func (d *dive) from(wanted, nodes []int64, list []Holding) ([]Holding, bool) {
 	if !some(wanted) {
-		return d.hoard(nodes, list), true
+		return d.fillRest(nodes, list), true
 	}
 	if d.left--; d.left < 0 {
 		return nil, false
@@ -59,7 +59,7 @@ func (d *dive) from(wanted, nodes []int64, list []Holding) ([]Holding, bool) {
 		list = d.hold(list, v, int64(whole), wanted, nodes)
 	}
 	if next < 0 {
-		return d.hoard(nodes, list), !some(wanted)
+		return d.fillRest(nodes, list), !some(wanted)
 	}
 	fewer, left := slices.Clone(wanted), slices.Clone(nodes)
 	if more, ok := d.from(fewer, left, d.hold(slices.Clip(list), next, 1, fewer, left)); ok {
@@ -84,8 +84,8 @@ func (p *Problem) hold(list []Holding, column int, n int64, wanted, nodes []int6
 	return append(list, Holding{c.class, n, c.vms})
 }
 
-// hoard gives the nodes that are left the patterns that are worth the most.
-func (p *Problem) hoard(nodes []int64, list []Holding) []Holding {
+// fillRest gives the nodes that are left the patterns that are worth the most.
+func (p *Problem) fillRest(nodes []int64, list []Holding) []Holding {
 	best := make([]*column, len(p.Classes))
 	for i := range p.columns {
 		if c := &p.columns[i]; c.worth > 0 && (best[c.class] == nil || c.worth > best[c.class].worth) {

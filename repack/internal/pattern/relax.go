@@ -14,15 +14,12 @@ type Relaxation struct {
 // Relax solves the linear program.
 func (p *Problem) Relax() Relaxation {
 	s := newSimplex(p, nil, p.wanted(), p.nodes())
-	if !s.place() {
-		s.price()
-		return Relaxation{Impossible: p.most(s.prices(1<<20), 0) < 0}
+	if !s.place() && p.most(s.prices(1<<20), 0) < 0 {
+		return Relaxation{Impossible: true}
 	}
 	scale := p.scale()
 	s.improve(scale)
-	s.price()
-	sum := p.most(s.prices(scale*parts), parts)
-	return Relaxation{Most: floor(sum, parts)}
+	return Relaxation{Most: floor(p.most(s.prices(scale*parts), parts), parts)}
 }
 
 // most returns an upper bound of what all VMs in their places are worth, times so many parts, at any prices of the kinds: each node
@@ -49,6 +46,7 @@ func (p *Problem) most(prices []int64, worth int64) (sum int64) {
 
 // prices returns what a VM of each kind is worth to the nodes that hold it, times a factor.
 func (s *simplex) prices(factor float64) []int64 {
+	s.price()
 	list := make([]int64, len(s.Kinds))
 	for k := range list {
 		list[k] = max(0, int64(-s.dual[k]*factor+0.5))

@@ -35,7 +35,8 @@ type Patterns struct {
 	bound  int64 // of the objective, if no VM that prefers its home were there
 }
 
-// NewPatterns returns nil if there are too many kinds or patterns, or the objective does not add up the costs of VMs.
+// NewPatterns returns nil if there are too many kinds or patterns, if costs are too large to be multiplied, or if the objective does not
+// add up the costs of VMs.
 func NewPatterns(m *Bounds) *Patterns {
 	if m.Objective == repack.Makespan {
 		return nil
@@ -57,13 +58,21 @@ func NewPatterns(m *Bounds) *Patterns {
 		return nil
 	}
 	p.bound = m.alone()
+	most := int64(0)
 	for _, vm := range m.Wanted {
 		if p.KindOf[vm] >= 0 {
 			p.bound += worth(vm)
+			most = max(most, worth(vm))
 		}
+	}
+	if most > largestWorth/int64(len(m.Wanted)) {
+		return nil
 	}
 	return p
 }
+
+// largestWorth is what all VMs may be worth together: prices are a thousand times as large.
+const largestWorth = 1 << 48
 
 // Bound returns a lower bound of the objective.
 func (p *Patterns) Bound() int64 {
