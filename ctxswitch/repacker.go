@@ -29,7 +29,7 @@ type Repacker struct {
 const infeasibleRounds = 32
 
 // vainRounds is how many rounds in a row may find nothing better: all of them find hardly more.
-const vainRounds = 64
+const vainRounds = 32
 
 // DefaultRounds is a few hundredths of a second of improvement.
 const DefaultRounds = 256
