@@ -55,7 +55,7 @@ type lastView struct {
 	locked    []cluster.VMID // of these, the ones that a lock protects; as vms
 	endings   []hypervisor.Ending
 	ended     []hypervisor.Ending // of these, the ones of vjobs that are live
-	strangers []string // machines that vjob does not manage
+	strangers []string            // machines that vjob does not manage
 	warnings  []string
 	software  string                // versions of the hypervisor
 	platforms []hypervisor.Platform // kept while the node is silent or off
