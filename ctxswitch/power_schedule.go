@@ -45,6 +45,7 @@ type powerSchedule struct {
 	slots slots
 	free  [][]portion  // by limit, the oldest first
 	lacks []milliwatts // by limit: what is drawn from the beginning beyond it
+	paid  [][]int      // by limit: the units that have released some of that
 	short bool         // a unit has started with less than it takes
 	waits bool         // a unit has a new dependency
 }
@@ -102,7 +103,7 @@ func newPowerSchedule(p *Problem, plan *Plan) *powerSchedule {
 
 // countPower computes the power that is free from the beginning, and what units take and release.
 func (d *powerSchedule) countPower(c *cluster.Configuration) {
-	d.free, d.lacks = make([][]portion, len(d.Limits)), make([]milliwatts, len(d.Limits))
+	d.free, d.lacks, d.paid = make([][]portion, len(d.Limits)), make([]milliwatts, len(d.Limits)), make([][]int, len(d.Limits))
 	for i := range d.Limits {
 		l := &d.Limits[i]
 		in := func(vm cluster.VMID, n cluster.NodeID) milliwatts {
@@ -196,9 +197,15 @@ func (d *powerSchedule) affords(u int) bool {
 	return true
 }
 
-// take starts a unit with the oldest power available. Missing power stays missing.
+// take starts a unit with the oldest power available. Missing power stays missing. If more was drawn from the beginning than the limit, the
+// unit also waits for those that have released that: they may end later than those that release what it takes.
 func (d *powerSchedule) take(u int) {
 	for i, need := range d.units[u].takes {
+		if need > 0 {
+			for _, by := range d.paid[i] {
+				d.wait(u, by)
+			}
+		}
 		for need > 0 && len(d.free[i]) > 0 {
 			p := &d.free[i][0]
 			much := min(need, p.much)
@@ -268,7 +275,10 @@ func (d *powerSchedule) endNext() (ended int) {
 		ended++
 		for l, much := range u.gives {
 			repaid := min(much, d.lacks[l])
-			d.lacks[l] -= repaid
+			if repaid > 0 {
+				d.lacks[l] -= repaid
+				d.paid[l] = append(d.paid[l], i)
+			}
 			if much > repaid {
 				d.free[l] = append(d.free[l], portion{i, much - repaid})
 			}

@@ -276,3 +276,29 @@ func TestPowerByTime(t *testing.T) {
 		}
 	}
 }
+
+// More is drawn from the beginning than the limit. What the first vjob releases only ends that, and the third boots with what the second
+// releases; it waits for both, since the first may be late.
+func TestWithinBeyondTheLimit(t *testing.T) {
+	p := newScene().node("n1", 4, 8).node("n2", 2, 4).running("1.0", 2, 1, "n1").running("2.0", 2, 4, "n1").waiting("3.0", 2, 1).
+		want(cluster.VMSleeping, 1, 2).want(cluster.VMRunning, 3).Problem
+	p.Avoid = map[cluster.VMID][]cluster.NodeID{vm("3.0"): {"n1"}}
+	p.Power = &ctxswitch.Power{
+		Idle: map[cluster.NodeID]energy.Watts{"n1": 100, "n2": 100}, Slope: map[cluster.NodeID]energy.Watts{"n1": 40, "n2": 20},
+		Most:   map[cluster.VMID]cluster.MilliCPU{vm("1.0"): 2000, vm("2.0"): 2000, vm("3.0"): 2000},
+		Limits: []ctxswitch.PowerLimit{{Name: "the cluster", Watts: 280, Nodes: []cluster.NodeID{"n1", "n2"}}},
+	}
+	plan, err := ctxswitch.Repacker{}.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := ctxswitch.KeepBudgets(p, plan)
+	for _, a := range within.Actions {
+		if a.Kind == cluster.Boot && len(a.After) != 2 {
+			t.Errorf("the third vjob boots after %v, want both suspends\n%s", a.After, within)
+		}
+	}
+	if faults := powerFaults(p, within); len(faults) > 0 {
+		t.Errorf("%q\n%s", faults, within)
+	}
+}
