@@ -76,8 +76,8 @@ func Of(m *problem.Problem, o Options) *Test {
 		t.effort = DefaultEffort
 	}
 	for _, vm := range t.Wanted {
-		if v := &t.In.VMs[vm]; v.Stays && v.State == repack.Running {
-			t.Move(vm, v.Host)
+		if stays(t.Problem, vm) {
+			t.Move(vm, t.In.VMs[vm].Host)
 		}
 	}
 	t.Free, t.placedItems = placement.NewFreeIndex(t.State), make([]item, 0, len(t.Wanted))

@@ -60,7 +60,7 @@ func (s *simplex) place() bool {
 	for k := range s.Kinds {
 		s.worth[s.missing(k)] = -float64(s.Kinds[k].Bulk) / most
 	}
-	s.run(s.rows + len(s.columns))
+	s.run()
 	for r, v := range s.base {
 		if v >= s.missing(0) && s.value[r] > 1e-6 {
 			return false
@@ -75,15 +75,15 @@ func (s *simplex) improve(scale float64) {
 	for c := range s.columns {
 		s.worth[c] = float64(s.columns[c].worth) / scale
 	}
-	s.run(s.rows + len(s.columns))
+	s.run()
 }
 
-// run takes steps until no variable below a number improves the solution.
-func (s *simplex) run(variables int) {
+// run takes steps until no variable improves the solution. VMs that have a place keep one.
+func (s *simplex) run() {
 	stalled := 0
 	for range stepsPerRow * s.rows {
 		s.price()
-		enters := s.entering(variables, stalled > stallSteps)
+		enters := s.entering(stalled > stallSteps)
 		if enters < 0 {
 			return
 		}
@@ -115,9 +115,9 @@ func (s *simplex) price() {
 
 // entering returns the variable that improves the solution the most for each unit, or with first the first that does; -1 if
 // none does.
-func (s *simplex) entering(variables int, first bool) int {
+func (s *simplex) entering(first bool) int {
 	best, most := -1, tolerance
-	for v := range variables {
+	for v := range s.missing(0) {
 		if v < len(s.closed) && s.closed[v] {
 			continue
 		}

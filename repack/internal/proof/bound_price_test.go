@@ -1,6 +1,8 @@
 package proof_test
 
 import (
+	"fmt"
+	"iter"
 	"testing"
 
 	"vjob/repack"
@@ -20,32 +22,49 @@ func priced(b *proof.Bounds) (bound int64) {
 	return bound
 }
 
+// tinyProblem is a problem with its bounds.
+type tinyProblem struct {
+	name   string
+	in     *repack.Instance
+	bounds *proof.Bounds
+}
+
+// tinyProblems yields tiny problems of all families that are not proved infeasible.
+func tinyProblems(seeds uint64) iter.Seq[tinyProblem] {
+	return func(yield func(tinyProblem) bool) {
+		for _, f := range tiny.Families() {
+			for seed := range seeds {
+				in := tiny.New(tiny.Options{Family: f, Seed: seed, Nodes: 4, VMs: 6})
+				amended, err := in.Amended()
+				if err != nil {
+					continue
+				}
+				m := problem.New(amended, repack.Completion)
+				if len(proof.Infeasible(m)) > 0 {
+					continue
+				}
+				if !yield(tinyProblem{fmt.Sprintf("%s, seed %d", f, seed), in, proof.NewBounds(m)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // No plan of a tiny problem costs less than the bound from prices.
 func TestPricedIsABound(t *testing.T) {
 	plans, raised := 0, 0
-	for _, f := range tiny.Families() {
-		for seed := range uint64(300) {
-			in := tiny.New(tiny.Options{Family: f, Seed: seed, Nodes: 4, VMs: 6})
-			amended, err := in.Amended()
-			if err != nil {
-				continue
-			}
-			m := problem.New(amended, repack.Completion)
-			if len(proof.Infeasible(m)) > 0 {
-				continue
-			}
-			b := proof.NewBounds(m)
-			bound := priced(b)
-			a := brute.Cheapest(in, bound, 20_000)
-			if a.Plan != nil {
-				t.Errorf("%s, seed %d: the bound is %d, but there is a plan for %d", f, seed, bound, a.Cost)
-			}
-			if a.Done {
-				plans++
-			}
-			if bound > b.Value() {
-				raised++
-			}
+	for c := range tinyProblems(300) {
+		bound := priced(c.bounds)
+		a := brute.Cheapest(c.in, bound, 20_000)
+		if a.Plan != nil {
+			t.Errorf("%s: the bound is %d, but there is a plan for %d", c.name, bound, a.Cost)
+		}
+		if a.Done {
+			plans++
+		}
+		if bound > c.bounds.Value() {
+			raised++
 		}
 	}
 	if plans < 300 || raised == 0 {
