@@ -48,7 +48,7 @@ func TestOutputFiles(t *testing.T) {
 		}
 	}
 	job := read[wire.VJob](t, b.as("alice", http.MethodPost, "/v1/vjobs", withOutput), http.StatusCreated)
-	want := []wire.OutputFile{{Path: (&cluster.VJob{ID: cluster.VJobID(job.ID)}).OutputName("/srv/alice/run-%j.out", 0), Problem: "the file system is full"}}
+	want := []wire.OutputFile{{Path: (&cluster.VJob{ID: cluster.VJobID(job.ID), Terms: &cluster.Terms{}}).OutputName("/srv/alice/run-%j.out", 0), Problem: "the file system is full"}}
 	if !slices.Equal(job.OutputFiles, want) {
 		t.Errorf("%+v, want %+v", job.OutputFiles, want)
 	}

@@ -28,10 +28,10 @@ func (l *fakeScheduler) QueueStatus(context.Context) (ordering.Status, error) {
 	}
 	rules.Quotas = book
 	vm := cluster.VM{Reserved: cluster.Resources{CPU: 2000, Memory: 512}}
-	alices := &cluster.VJob{ID: 1, Owner: "alice", VMs: []cluster.VM{vm}, Terms: cluster.Terms{Project: "physics"}}
+	alices := &cluster.VJob{ID: 1, Owner: "alice", VMs: []cluster.VM{vm}, Terms: &cluster.Terms{Project: "physics"}}
 	desk := ordering.NewOrder(rules)
 	desk.Put(alices, true)
-	desk.Put(&cluster.VJob{ID: 2, Owner: "bob", VMs: []cluster.VM{vm}}, false)
+	desk.Put(&cluster.VJob{ID: 2, Owner: "bob", VMs: []cluster.VM{vm}, Terms: &cluster.Terms{}}, false)
 	desk.Charge(1, epoch, time.Hour, 0)
 	tally := book.Tally(epoch, nil)
 	tally.Count(&quota.Job{ID: 1, Association: rules.Association(alices), VMs: 1, Need: alices.Reserved()})

@@ -64,7 +64,7 @@ func submissionOf(kept *journal.Kept) wire.Submission {
 		vms, rules = kept.Shapes[0].VMs, kept.Shapes[0].Rules
 	}
 	s := wire.Submission{
-		Name: kept.Name, Priority: kept.Priority, WalltimeSeconds: int64(kept.Walltime / time.Second), Rules: rules, Terms: wireTerms(&kept.Terms),
+		Name: kept.Name, Priority: kept.Priority, WalltimeSeconds: int64(kept.Walltime / time.Second), Rules: rules, Terms: wireTerms(kept.Terms),
 	}
 	if len(kept.Shapes) > 0 {
 		s.WalltimeSeconds, s.Shapes = int64(kept.Shapes[0].Walltime/time.Second), s.Shapes[1:]

@@ -165,7 +165,7 @@ func (l *fakeScheduler) Forecast(context.Context) (scheduler.QueueForecast, erro
 		{ID: 2, Need: cluster.Resources{CPU: 4000}, Reason: "runs", Runs: true, Left: time.Hour, Ends: true},
 	}
 	return scheduler.QueueForecast{
-		At: l.snap.At, Total: total, Nodes: 1, VJobs: []*cluster.VJob{{ID: 1, Owner: "alice"}, {ID: 2, Owner: "bob"}}, Jobs: jobs,
+		At: l.snap.At, Total: total, Nodes: 1, VJobs: []*cluster.VJob{{ID: 1, Owner: "alice", Terms: &cluster.Terms{}}, {ID: 2, Owner: "bob", Terms: &cluster.Terms{}}}, Jobs: jobs,
 		Schedule: forecast.Compute(&forecast.Scene{Now: l.snap.At, Total: total, Jobs: jobs}),
 	}, nil
 }

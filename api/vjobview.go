@@ -64,7 +64,7 @@ func wireDetail(kept *journal.Kept, events []journal.Event, now *scheduler.Snaps
 	d := wire.VJobDetail{
 		VJob: wireVJob(&kept.Row, now, viewer), Version: kept.Version,
 		Phase: kept.Gang.Phase.String(), Generation: kept.Gang.Generation,
-		Origin: kept.Origin, VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(&kept.Terms),
+		Origin: kept.Origin, VMs: make([]wire.VM, len(kept.VMs)), Rules: kept.Rules, Terms: wireTerms(kept.Terms),
 		CrowdedSeconds: kept.Account.Crowded.Seconds(), CPUSeconds: kept.Account.CPU.Seconds(), CPUWantedSeconds: kept.Account.Wanted.Seconds(),
 		MemoryMiBSeconds: kept.Account.MemorySec, EnergyJoules: kept.Account.Joules,
 		Events: wireEvents(events, now, viewer),

@@ -100,7 +100,7 @@ func (l *fakeScheduler) WhatIf(_ context.Context, s scheduler.WhatIf) (scheduler
 	for i, owner := range []string{"alice", "bob"} {
 		id := cluster.VJobID(i + 1)
 		f.VJobs = append(f.VJobs, scheduler.WhatIfVJob{
-			VJob: &cluster.VJob{ID: id, Owner: owner}, Now: queue.Verdict{Target: queue.Run}, Then: queue.Verdict{Target: queue.Suspend, Reason: "no room"},
+			VJob: &cluster.VJob{ID: id, Owner: owner, Terms: &cluster.Terms{}}, Now: queue.Verdict{Target: queue.Run}, Then: queue.Verdict{Target: queue.Suspend, Reason: "no room"},
 		})
 		f.Plan.Actions = append(f.Plan.Actions, ctxswitch.Action{ID: ctxswitch.ActionID(i), Kind: cluster.Suspend, VM: cluster.VMID{VJob: id}})
 	}

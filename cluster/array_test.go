@@ -59,7 +59,7 @@ func TestPayloadOfArray(t *testing.T) {
 	words := []string{"./run", "--fast"}
 	job := cluster.VJob{
 		ID: 9, Array: 7, Index: 3, Parameter: `0.5 "low pressure"`,
-		VMs: []cluster.VM{{Payload: &cluster.Payload{Command: words[:1:2], Env: env}}},
+		VMs: []cluster.VM{{Payload: &cluster.Payload{Command: words[:1:2], Env: env}}}, Terms: &cluster.Terms{},
 	}
 	p := job.Payload(0)
 	if want := []string{"./run", "0.5", "low pressure"}; !slices.Equal(p.Command, want) {

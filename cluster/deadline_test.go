@@ -29,7 +29,7 @@ func TestLate(t *testing.T) {
 		{"the shortest shape counts", time.Hour, 2 * time.Hour, 0, []time.Duration{2 * time.Hour, time.Hour}, cluster.Waiting, ""},
 		{"ended", -time.Hour, time.Hour, 0, nil, cluster.Terminated, ""},
 	} {
-		j := cluster.VJob{Walltime: c.walltime, State: c.state}
+		j := cluster.VJob{Walltime: c.walltime, State: c.state, Terms: &cluster.Terms{}}
 		j.Deadline = nine.Add(c.deadline)
 		for _, w := range c.shapes {
 			j.Shapes = append(j.Shapes, cluster.Shape{Walltime: w})
@@ -38,7 +38,7 @@ func TestLate(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if late := (&cluster.VJob{Walltime: time.Hour}).DeadlineWarning(nine, 0); late != "" {
+	if late := (&cluster.VJob{Walltime: time.Hour, Terms: &cluster.Terms{}}).DeadlineWarning(nine, 0); late != "" {
 		t.Errorf("without a deadline: %s", late)
 	}
 }

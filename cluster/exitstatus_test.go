@@ -74,7 +74,7 @@ func TestResult(t *testing.T) {
 		{"one suffices", cluster.AnySucceeds, true, false, []cluster.ExitStatus{three, ok, one}, ok, 1, true},
 		{"one would suffice", cluster.AnySucceeds, true, false, []cluster.ExitStatus{three, one}, one, 1, false},
 	} {
-		job := cluster.VJob{VMs: make([]cluster.VM, len(tt.exits)), Terms: cluster.Terms{Success: tt.success}}
+		job := cluster.VJob{VMs: make([]cluster.VM, len(tt.exits)), Terms: &cluster.Terms{Success: tt.success}}
 		if tt.command {
 			for i := range job.VMs {
 				job.VMs[i].Payload = &cluster.Payload{Command: []string{"work"}}

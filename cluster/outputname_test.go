@@ -9,9 +9,9 @@ import (
 )
 
 func TestOutputName(t *testing.T) {
-	alone := &cluster.VJob{ID: 12, Name: "sweep"}
-	member := &cluster.VJob{ID: 14, Name: "sweep[3]", Array: 12, Index: 3}
-	unnamed := &cluster.VJob{ID: 12}
+	alone := &cluster.VJob{ID: 12, Name: "sweep", Terms: &cluster.Terms{}}
+	member := &cluster.VJob{ID: 14, Name: "sweep[3]", Array: 12, Index: 3, Terms: &cluster.Terms{}}
+	unnamed := &cluster.VJob{ID: 12, Terms: &cluster.Terms{}}
 	for _, c := range []struct {
 		job     *cluster.VJob
 		pattern string
@@ -79,7 +79,7 @@ func TestErrorsApart(t *testing.T) {
 		{cluster.Terms{Output: "%j", Error: "%j.err"}, true},
 		{cluster.Terms{Error: "%j.err"}, true},
 	} {
-		job := &cluster.VJob{ID: 1, VMs: make([]cluster.VM, 1), Terms: c.terms}
+		job := &cluster.VJob{ID: 1, VMs: make([]cluster.VM, 1), Terms: &c.terms}
 		if job.Payload(0).ErrorsApart != c.want {
 			t.Errorf("%+v: apart %t", c.terms, !c.want)
 		}

@@ -69,7 +69,7 @@ func TestLifeCycleOfVJobs(t *testing.T) {
 			if got := from.CanBecome(to); got != want {
 				t.Errorf("%s to %s: got %v, want %v", from, to, got, want)
 			}
-			j := &cluster.VJob{ID: 1, State: from, Version: 3, Cause: cluster.Because("before")}
+			j := &cluster.VJob{ID: 1, State: from, Version: 3, Cause: cluster.Because("before"), Terms: &cluster.Terms{}}
 			err := j.Become(to, cluster.Because("after"))
 			switch {
 			case want && (err != nil || j.State != to || j.Version != 4 || j.Cause.Text != "after"):

@@ -7,10 +7,9 @@ import (
 )
 
 // Terms are the requests of a submission beside VMs, rules and walltime. The zero value is a
-// rigid vjob that runs when its turn comes and may be suspended (thesis §2.2). Terms never
-// change.
+// rigid vjob that runs when its turn comes and may be suspended (thesis §2.2).
 //
-// Vjobs of one submission share the lists and maps of their terms. [Terms.Clone] copies them for a caller that changes them.
+// The vjobs of one submission share their terms, which never change. [VJob.OwnTerms] gives a vjob others.
 //
 // A term is declared here and nowhere else: its type and its tags say how users write it, [Terms.Check]
 // what is valid. See [TermFields] for the tags.

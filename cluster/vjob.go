@@ -34,8 +34,8 @@ type VJob struct {
 	Walltime  time.Duration // of running time, suspensions excluded; 0 is unlimited
 	VMs       []VM          // in rank order, VMs[i].ID.Rank == i
 	Rules     string        // placement rules in the language of docs/reference/rules.md; its VMs are VM0, VM1, …
-	Terms
-	Shape int // the index of its current shape, if it has several
+	*Terms                  // never nil; the vjobs of a submission share them
+	Shape     int           // the index of its current shape, if it has several
 
 	Array     VJobID // the first vjob of its array, or 0
 	Index     int    // its index in the array, from 1
@@ -74,12 +74,20 @@ func (j *VJob) WithShape(shape int) *VJob {
 	return c
 }
 
-// Clone copies the vjob so that neither copy sees changes to the other's lists.
-// Payloads and causes are shared: they never change.
+// Clone copies the vjob so that neither copy sees changes to the other's VMs.
+// Terms, payloads and causes are shared: they never change.
 func (j *VJob) Clone() *VJob {
 	c := *j
-	c.VMs, c.Terms = slices.Clone(j.VMs), j.Terms.Clone()
+	c.VMs = slices.Clone(j.VMs)
 	return &c
+}
+
+// OwnTerms gives the vjob a copy of its terms, and returns it for the caller to change at once: other vjobs and other versions
+// of this one keep theirs.
+func (j *VJob) OwnTerms() *Terms {
+	own := *j.Terms
+	j.Terms = &own
+	return j.Terms
 }
 
 // State is the state of a vjob in its life cycle: the stable states and the transitional states

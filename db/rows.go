@@ -19,13 +19,14 @@ const (
 type rowReader struct {
 	row            journal.Row
 	job            cluster.VJob
+	terms          rowTerms
 	state, outcome sql.RawBytes
 	to             []any
 }
 
 func newRowReader(more ...any) *rowReader {
-	r := &rowReader{}
-	row, j := &r.row, &r.job
+	r := &rowReader{job: cluster.VJob{Terms: &cluster.Terms{}}}
+	row, j, t := &r.row, &r.job, &r.terms
 	r.to = append([]any{
 		&j.ID,
 		repeated{&j.Owner},
@@ -35,10 +36,10 @@ func newRowReader(more ...any) *rowReader {
 		&cause{c: &j.Hold},
 		&cause{c: &j.Cause},
 		&j.Version,
-		repeated{&j.Queue},
-		repeated{&j.Project},
-		repeated{&j.Pool},
-		moveMode{&j.Moves},
+		repeated{&t.queue},
+		repeated{&t.project},
+		repeated{&t.pool},
+		moveMode{&t.moves},
 		&j.Array, &j.Index, &j.Parameter, &j.Replaces, &j.Attempts, &r.outcome,
 		exitStatus{&j.Exit},
 		instant{&row.Started},
@@ -65,9 +66,26 @@ func (r *rowReader) read(s row) (journal.Row, error) {
 	if err := r.job.Outcome.UnmarshalText(r.outcome); err != nil {
 		return journal.Row{}, err
 	}
+	r.job.Terms = r.terms.in(r.job.Terms)
 	row, job := r.row, r.job
 	row.VJob, row.Account.VJob = &job, job.ID
 	return row, nil
+}
+
+// rowTerms are the terms in the row of a vjob: those that lists show, and those that change.
+type rowTerms struct {
+	queue, project, pool string
+	moves                cluster.MoveMode
+}
+
+// in returns terms with those of a row: the given ones if they have these, so that vjobs share what is equal.
+func (t *rowTerms) in(terms *cluster.Terms) *cluster.Terms {
+	if terms.Queue == t.queue && terms.Project == t.project && terms.Pool == t.pool && terms.Moves == t.moves {
+		return terms
+	}
+	own := *terms
+	own.Queue, own.Project, own.Pool, own.Moves = t.queue, t.project, t.pool, t.moves
+	return &own
 }
 
 // repeated reads a text that most rows have in common: one that is as before stays in memory once.

@@ -58,6 +58,8 @@ type decoded struct {
 	Rules    string            `json:"rules"`
 	Terms    storedTerms       `json:"terms"`
 	Origin   cluster.Origin    `json:"origin"`
+
+	shared *cluster.Terms // with those of the row of the last vjob
 }
 
 // storedTerms also reads the terms of older versions, with durations in nanoseconds.
@@ -68,16 +70,16 @@ type storedTerms struct {
 }
 
 // current returns the terms as they are stored now.
-func (s *storedTerms) current() cluster.Terms {
+func (s *storedTerms) current() *cluster.Terms {
 	s.MinRun, s.Flexible = cmp.Or(s.MinRun, cluster.Seconds(s.OldMinRun)), cmp.Or(s.Flexible, cluster.Seconds(s.OldFlexible))
-	return s.Terms
+	return &s.Terms
 }
 
 // decodeTerms reads the terms of a spec.
-func decodeTerms(raw []byte) (cluster.Terms, error) {
+func decodeTerms(raw []byte) (*cluster.Terms, error) {
 	var terms storedTerms
 	if err := json.Unmarshal(raw, &terms); err != nil {
-		return cluster.Terms{}, fmt.Errorf("specification: %w", err)
+		return nil, fmt.Errorf("specification: %w", err)
 	}
 	return terms.current(), nil
 }
@@ -87,7 +89,7 @@ func decodeSpec(raw []byte) (*decoded, error) {
 	if err := json.Unmarshal(raw, d); err != nil {
 		return d, fmt.Errorf("specification: %w", err)
 	}
-	d.Terms.Terms = d.Terms.current()
+	d.shared = d.Terms.current()
 	for rank, vm := range d.VMs {
 		if vm[2] < 0 || vm[2] >= int64(len(d.Payloads)) {
 			return d, fmt.Errorf("specification: VM %d has payload %d of %d", rank, vm[2], len(d.Payloads))

@@ -27,7 +27,7 @@ func TestTermsOfOlderVersions(t *testing.T) {
 	if err != nil || len(rows) != 1 {
 		t.Fatal(rows, err)
 	}
-	for _, terms := range []cluster.Terms{kept.Terms, rows[0].Terms} {
+	for _, terms := range []*cluster.Terms{kept.Terms, rows[0].Terms} {
 		if terms.MinRun != cluster.Seconds(90*time.Second) || terms.Flexible != cluster.Seconds(time.Hour) || len(terms.After) != 1 || terms.After[0] != (cluster.Dependency{On: 1}) {
 			t.Errorf("%+v", terms)
 		}

@@ -114,21 +114,25 @@ func (d *DB) Notified(ctx context.Context, ids []cluster.VJobID) (rows []journal
 // withTerms reads rows with the terms of their vjobs.
 func (r *snapshot) withTerms(rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
 	var last []byte // the terms before: those of many vjobs are equal
-	var terms cluster.Terms
+	var terms *cluster.Terms
 	var raw sql.RawBytes
 	reader := newRowReader(&raw)
 	query := "SELECT " + rowColumns + ", coalesce(json -> '$.terms', '{}')" + rowTables + " JOIN specs ON specs.spec = vjobs.spec" + tail
 	err := r.each(query, args, func(s row) error {
 		row, err := reader.read(s)
-		if err == nil && !bytes.Equal(raw, last) {
-			last = append(last[:0], raw...)
-			terms, err = decodeTerms(raw)
+		if err != nil {
+			return err
 		}
-		queue, project, pool, moves := row.Queue, row.Project, row.Pool, row.Moves
-		row.Terms = terms // shared and never changed
-		row.Queue, row.Project, row.Pool, row.Moves = queue, project, pool, moves
+		if terms == nil || !bytes.Equal(raw, last) {
+			last = append(last[:0], raw...)
+			if terms, err = decodeTerms(raw); err != nil {
+				return err
+			}
+		}
+		terms = reader.terms.in(terms)
+		row.Terms = terms
 		rows = append(rows, row)
-		return err
+		return nil
 	})
 	return rows, err
 }

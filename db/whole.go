@@ -129,9 +129,8 @@ func (w *wholeReader) read(s row) (journal.Kept, error) {
 		return kept, fmt.Errorf("specification %d is missing", w.spec)
 	}
 	job := kept.VJob
-	pool, moves := job.Pool, job.Moves
-	job.Rules, job.Terms, job.Origin = spec.Rules, spec.Terms.Terms, spec.Origin
-	job.Pool, job.Moves, job.Shape = pool, moves, w.shape
+	spec.shared = w.terms.in(spec.shared)
+	job.Rules, job.Terms, job.Origin, job.Shape = spec.Rules, spec.shared, spec.Origin, w.shape
 	if err := w.addMembers(&kept, spec); err != nil {
 		return kept, err
 	}

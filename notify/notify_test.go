@@ -92,7 +92,7 @@ func TestTags(t *testing.T) {
 // A message has OAR's subject for its jobs, and no text of a user breaks out of a line.
 func TestMessage(t *testing.T) {
 	e := journal.Event{Seq: 7, At: time.Unix(0, 0), Text: "vjob 3 has ended: well\r\nBcc: x@y.z"}
-	j := cluster.VJob{ID: 3, Name: "n", Owner: "ann", Terms: cluster.Terms{Labels: map[string]string{"oar.name": "my\nrun"}}}
+	j := cluster.VJob{ID: 3, Name: "n", Owner: "ann", Terms: &cluster.Terms{Labels: map[string]string{"oar.name": "my\nrun"}}}
 	m := notify.About(&j, "frontal").Of(&e, notify.End)
 	if got := m.Subject(); got != "*OAR* [END]: 3 on frontal" {
 		t.Error(got)

@@ -61,7 +61,7 @@ func (s *source) Notified(_ context.Context, ids []cluster.VJobID) (list []journ
 	s.asked = append(s.asked, ids)
 	for _, id := range ids {
 		if to := s.notify[id]; len(to) > 0 {
-			list = append(list, journal.Row{VJob: &cluster.VJob{ID: id, Name: "run", Owner: cmp.Or(s.owners[id], "ann"), Terms: cluster.Terms{Notify: to}}})
+			list = append(list, journal.Row{VJob: &cluster.VJob{ID: id, Name: "run", Owner: cmp.Or(s.owners[id], "ann"), Terms: &cluster.Terms{Notify: to}}})
 		}
 	}
 	return list, nil

@@ -24,7 +24,7 @@ func TestSubjectHoldsCheckedNames(t *testing.T) {
 		strings.Repeat("a", 5000):  "*OAR* [END]: 3 on frontal",
 	} {
 		e := journal.Event{Seq: 7, At: time.Unix(0, 0), Text: "vjob 3 has ended: \u202e\u200bwell\r\nBcc: x@y.z"}
-		j := cluster.VJob{ID: 3, Owner: "ann", Terms: cluster.Terms{Labels: map[string]string{"oar.name": name}}}
+		j := cluster.VJob{ID: 3, Owner: "ann", Terms: &cluster.Terms{Labels: map[string]string{"oar.name": name}}}
 		m := notify.About(&j, "frontal").Of(&e, notify.End)
 		if got := m.Subject(); got != want {
 			t.Errorf("name %.20q: subject %.60q, want %q", name, got, want)

@@ -34,12 +34,12 @@ func TestRecord(t *testing.T) {
 func TestMessage(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for want, v := range map[string]oar.JobView{
-		"R=3,W=2:0:0,J=B (waits: needs 6 CPU more)": {VJob: &cluster.VJob{Walltime: 2 * time.Hour}, Why: "waits: needs 6 CPU more", Reserved: cluster.Resources{CPU: 2500}},
+		"R=3,W=2:0:0,J=B (waits: needs 6 CPU more)": {VJob: &cluster.VJob{Walltime: 2 * time.Hour, Terms: &cluster.Terms{}}, Why: "waits: needs 6 CPU more", Reserved: cluster.Resources{CPU: 2500}},
 		"R=8,W=1:0:0,J=R,N=x,P=p1": {VJob: &cluster.VJob{
 			State: cluster.Running, Name: "other", Walltime: time.Hour,
-			Terms: cluster.Terms{Project: "p1", Reservation: at, Labels: (&oar.Record{Name: "x", Queue: "default"}).Labels()},
+			Terms: &cluster.Terms{Project: "p1", Reservation: at, Labels: (&oar.Record{Name: "x", Queue: "default"}).Labels()},
 		}, Why: "runs", Reserved: cluster.Resources{CPU: 8000}},
-		"R=1,W=0:0:0,J=I,Q=admin,T=noop": {VJob: &cluster.VJob{State: cluster.Running, Terms: cluster.Terms{Labels: (&oar.Record{Interactive: true, Queue: "admin", Types: []string{"noop"}}).Labels()}}, Reserved: cluster.Resources{CPU: 1000}},
+		"R=1,W=0:0:0,J=I,Q=admin,T=noop": {VJob: &cluster.VJob{State: cluster.Running, Terms: &cluster.Terms{Labels: (&oar.Record{Interactive: true, Queue: "admin", Types: []string{"noop"}}).Labels()}}, Reserved: cluster.Resources{CPU: 1000}},
 	} {
 		if j := oar.JobOf(&v, nil); j.Message != want {
 			t.Errorf("%s, want %s", j.Message, want)
@@ -50,7 +50,7 @@ func TestMessage(t *testing.T) {
 // Lists are never null; nodes are sorted and unique.
 func TestOf(t *testing.T) {
 	v := oar.JobView{
-		VJob:         &cluster.VJob{ID: 7, Owner: "ann", State: cluster.Running, Array: 5, Index: 3, Parameter: "100", Terms: cluster.Terms{After: []cluster.Dependency{{On: 4}}, Output: "%x.%j.out", Labels: (&oar.Record{Command: "./prog", Stdout: "x.%jobid%.out", Name: "x"}).Labels()}},
+		VJob:         &cluster.VJob{ID: 7, Owner: "ann", State: cluster.Running, Array: 5, Index: 3, Parameter: "100", Terms: &cluster.Terms{After: []cluster.Dependency{{On: 4}}, Output: "%x.%j.out", Labels: (&oar.Record{Command: "./prog", Stdout: "x.%jobid%.out", Name: "x"}).Labels()}},
 		OutputFolder: "/srv/ann",
 		Nodes:        []cluster.NodeID{"n2", "n1", "", "n2"}, Started: time.Unix(100, 0),
 	}
@@ -61,7 +61,7 @@ func TestOf(t *testing.T) {
 	if j.ArrayID != 5 || j.ArrayIndex != 3 || j.Command != "./prog 100" || j.Stdout != "/srv/ann/vjob.7.out" || j.Stderr != j.Stdout || j.Scheduled != 100 || *j.Name != "x" {
 		t.Errorf("%+v", j)
 	}
-	if empty := oar.JobOf(&oar.JobView{VJob: &cluster.VJob{}}, nil); empty.Types == nil || empty.Nodes == nil || empty.Events == nil || empty.Dependencies == nil || empty.Name != nil {
+	if empty := oar.JobOf(&oar.JobView{VJob: &cluster.VJob{Terms: &cluster.Terms{}}}, nil); empty.Types == nil || empty.Nodes == nil || empty.Events == nil || empty.Dependencies == nil || empty.Name != nil {
 		t.Errorf("%+v", empty)
 	}
 }
@@ -69,8 +69,8 @@ func TestOf(t *testing.T) {
 // A job that ended before it was seen running has run: only its exit code tells that its command failed.
 func TestShortJob(t *testing.T) {
 	for want, v := range map[oar.State]*cluster.VJob{
-		oar.StateTerminated: {State: cluster.Failed, Outcome: cluster.Unsuccessful},
-		oar.StateError:      {State: cluster.Failed},
+		oar.StateTerminated: {State: cluster.Failed, Outcome: cluster.Unsuccessful, Terms: &cluster.Terms{}},
+		oar.StateError:      {State: cluster.Failed, Terms: &cluster.Terms{}},
 	} {
 		if got := (&oar.JobView{VJob: v}).State(); got != want {
 			t.Errorf("outcome %s: %s, want %s", v.Outcome, got, want)
@@ -85,7 +85,7 @@ func TestSharers(t *testing.T) {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}
-	v := oar.JobView{VJob: &cluster.VJob{Walltime: time.Hour, Terms: cluster.Terms{Labels: (&oar.Record{Types: []string{"timesharing=*,*"}}).Labels()}}, Reserved: cluster.Resources{CPU: 4000}}
+	v := oar.JobView{VJob: &cluster.VJob{Walltime: time.Hour, Terms: &cluster.Terms{Labels: (&oar.Record{Types: []string{"timesharing=*,*"}}).Labels()}}, Reserved: cluster.Resources{CPU: 4000}}
 	if j := oar.JobOf(&v, nil); !strings.HasPrefix(j.Message, "R=8,") {
 		t.Errorf("%s", j.Message)
 	}

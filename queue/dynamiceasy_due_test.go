@@ -28,7 +28,7 @@ func TestDueWithinLevels(t *testing.T) {
 	for range 2000 {
 		var jobs []queue.Job
 		for id := range cluster.VJobID(1 + rng.IntN(9)) {
-			j := queue.Job{VJob: &cluster.VJob{ID: id + 1, Submitted: noon, Walltime: time.Hour}, Level: rng.IntN(4)}
+			j := queue.Job{VJob: &cluster.VJob{ID: id + 1, Submitted: noon, Walltime: time.Hour, Terms: &cluster.Terms{}}, Level: rng.IntN(4)}
 			if rng.IntN(2) == 0 {
 				j.Submitted = noon.Add(-2 * time.Hour)
 			}

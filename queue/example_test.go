@@ -11,9 +11,9 @@ import (
 // Four processors: 7 needs three of them, so that 8 waits, and 9 passes it.
 func ExampleFirstFit() {
 	jobs := []queue.Job{
-		{VJob: &cluster.VJob{ID: 7, State: cluster.Running}},
-		{VJob: &cluster.VJob{ID: 8, State: cluster.Waiting}},
-		{VJob: &cluster.VJob{ID: 9, State: cluster.Waiting}},
+		{VJob: &cluster.VJob{ID: 7, State: cluster.Running, Terms: &cluster.Terms{}}},
+		{VJob: &cluster.VJob{ID: 8, State: cluster.Waiting, Terms: &cluster.Terms{}}},
+		{VJob: &cluster.VJob{ID: 9, State: cluster.Waiting, Terms: &cluster.Terms{}}},
 	}
 	capacity := &cpupool.Pool{Free: 4 * cluster.CPU, Needs: map[cluster.VJobID]cluster.MilliCPU{
 		7: 3 * cluster.CPU, 8: 2 * cluster.CPU, 9: cluster.CPU,

@@ -25,7 +25,7 @@ func TestHysteresis(t *testing.T) {
 			now := noon.Add(time.Duration(second) * time.Second)
 			if rng.IntN(6) == 0 && len(jobs) < 12 {
 				id := cluster.VJobID(second + 1)
-				jobs = append(jobs, queue.Job{VJob: &cluster.VJob{ID: id, Submitted: now, Priority: rng.IntN(2)}})
+				jobs = append(jobs, queue.Job{VJob: &cluster.VJob{ID: id, Submitted: now, Priority: rng.IntN(2), Terms: &cluster.Terms{}}})
 				need[id] = 1 + rng.IntN(total)
 			}
 			if len(jobs) > 0 && rng.IntN(4) == 0 {

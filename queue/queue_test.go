@@ -23,7 +23,7 @@ func job(t *testing.T, text string, capacity *cpupool.Pool) queue.Job {
 		t.Fatal(err)
 	}
 	capacity.Needs[id] = need
-	j := queue.Job{VJob: &cluster.VJob{ID: id, State: state}}
+	j := queue.Job{VJob: &cluster.VJob{ID: id, State: state, Terms: &cluster.Terms{}}}
 	for i, word := range f[3:] {
 		switch word {
 		case "held":

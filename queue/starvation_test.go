@@ -84,7 +84,7 @@ func (l *workload) second(p queue.Policy) (wait time.Duration, why string) {
 			l.need[l.next] = width
 		}
 		l.jobs = append(l.jobs, queue.Job{
-			VJob: &cluster.VJob{ID: l.next, Submitted: l.now, Walltime: time.Duration(1+l.rng.IntN(int(longest/time.Second))) * time.Second},
+			VJob: &cluster.VJob{ID: l.next, Submitted: l.now, Walltime: time.Duration(1+l.rng.IntN(int(longest/time.Second))) * time.Second, Terms: &cluster.Terms{}},
 			Need: cluster.Resources{CPU: cluster.MilliCPU(l.need[l.next])},
 		})
 	}
@@ -147,7 +147,7 @@ func TestSlotsTakeTurns(t *testing.T) {
 	add := func(need int, walltime time.Duration) {
 		l.next++
 		l.need[l.next] = need
-		l.jobs = append(l.jobs, queue.Job{VJob: &cluster.VJob{ID: l.next, Submitted: l.now, Walltime: walltime}})
+		l.jobs = append(l.jobs, queue.Job{VJob: &cluster.VJob{ID: l.next, Submitted: l.now, Walltime: walltime, Terms: &cluster.Terms{}}})
 	}
 	waited := 0 // seconds
 	for second := range 600 {

@@ -30,7 +30,7 @@ func state(nodes, waiting int) journal.Loaded {
 	id := cluster.VJobID(0)
 	add := func(n int, state cluster.State, phase gang.Phase, at func(rank int) cluster.NodeID) {
 		id++
-		job := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", State: state}
+		job := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", State: state, Terms: &cluster.Terms{}}
 		rec := gang.Record{VJob: id, Phase: phase, Incarnation: 1, Members: make([]gang.Member, n)}
 		for rank := range n {
 			job.VMs = append(job.VMs, cluster.VM{

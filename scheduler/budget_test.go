@@ -38,7 +38,7 @@ func state2() journal.Loaded {
 	l := journal.Loaded{Epoch: 1, NextOp: 1, NextPlan: 1}
 	for i, id := range []cluster.NodeID{"a", "b"} {
 		l.Nodes = append(l.Nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 8192}})
-		job := &cluster.VJob{ID: cluster.VJobID(i + 1), Name: string(id), Owner: "u", State: cluster.Running}
+		job := &cluster.VJob{ID: cluster.VJobID(i + 1), Name: string(id), Owner: "u", State: cluster.Running, Terms: &cluster.Terms{}}
 		job.MinShare = 0.5
 		rec := gang.Record{VJob: job.ID, Phase: gang.Active, Since: epoch, Incarnation: 1, Generation: 1}
 		for rank := range 2 {
@@ -261,7 +261,7 @@ func TestPlansWaitForPower(t *testing.T) {
 		waits bool
 	}{{300, false}, {299, true}} {
 		l := state2()
-		third := &cluster.VJob{ID: 3, Name: "c", Owner: "u", State: cluster.Waiting}
+		third := &cluster.VJob{ID: 3, Name: "c", Owner: "u", State: cluster.Waiting, Terms: &cluster.Terms{}}
 		for rank := range 2 {
 			third.VMs = append(third.VMs, cluster.VM{
 				ID: cluster.VMID{VJob: 3, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024},

@@ -211,7 +211,7 @@ func crowd() journal.Loaded {
 		id := cluster.VJobID(len(l.VJobs) + 1)
 		job := &cluster.VJob{ID: id, Name: "x", Owner: "u", State: s, Held: held, VMs: []cluster.VM{{
 			ID: cluster.VMID{VJob: id}, Reserved: cluster.Resources{CPU: 1000, Memory: 128},
-		}}}
+		}}, Terms: &cluster.Terms{}}
 		l.VJobs = append(l.VJobs, job)
 		l.Gangs = append(l.Gangs, gang.Record{VJob: id, Phase: phase, Incarnation: 1, Members: []gang.Member{{Node: "n0007"}}})
 	}

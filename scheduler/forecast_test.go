@@ -29,7 +29,7 @@ func TestForesee(t *testing.T) {
 	}
 	r.drain()
 	for id := cluster.VJobID(2); id <= 4; id++ {
-		job := &cluster.VJob{ID: id, Owner: "u", Walltime: time.Hour, Held: id == 3, Submitted: r.now}
+		job := &cluster.VJob{ID: id, Owner: "u", Walltime: time.Hour, Held: id == 3, Submitted: r.now, Terms: &cluster.Terms{}}
 		for rank := range 4 {
 			job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: 4000, Memory: 1024}})
 		}
@@ -85,7 +85,7 @@ func TestForeseeStrictQueue(t *testing.T) {
 		vms      int
 		walltime time.Duration
 	}{{"strict", 32, time.Hour}, {"strict", 4, 20 * time.Minute}, {"filler", 26, 20 * time.Minute}} {
-		job := &cluster.VJob{ID: cluster.VJobID(i + 3), Owner: "u", Walltime: c.walltime, Submitted: r.now}
+		job := &cluster.VJob{ID: cluster.VJobID(i + 3), Owner: "u", Walltime: c.walltime, Submitted: r.now, Terms: &cluster.Terms{}}
 		job.Queue = c.queue
 		for rank := range c.vms {
 			job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: job.ID, Rank: rank}, Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 256}})
@@ -124,7 +124,7 @@ func TestForeseeCPUTime(t *testing.T) {
 	l.Charges = []journal.Charge{{User: l.VJobs[0].Owner, Queue: "batch", Hour: epoch.Add(-20 * time.Hour), CPUTime: 3 * 3_600_000}}
 	r := mount(t, set, l)
 	r.drain()
-	job := &cluster.VJob{ID: 2, Owner: l.VJobs[0].Owner, Walltime: time.Hour, Submitted: r.now}
+	job := &cluster.VJob{ID: 2, Owner: l.VJobs[0].Owner, Walltime: time.Hour, Submitted: r.now, Terms: &cluster.Terms{}}
 	job.VMs = []cluster.VM{{ID: cluster.VMID{VJob: 2}, Reserved: cluster.Resources{CPU: 4000, Memory: 1024}}}
 	r.core.VJobs.Submitted(r.now, job)
 	r.at(time.Second)

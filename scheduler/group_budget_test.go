@@ -27,7 +27,7 @@ func racks(t *testing.T) *rig {
 
 // idler is a vjob that asks for processors, one for each VM.
 func idler(id cluster.VJobID, cpus int) *cluster.VJob {
-	job := &cluster.VJob{ID: id, Owner: "u"}
+	job := &cluster.VJob{ID: id, Owner: "u", Terms: &cluster.Terms{}}
 	for rank := range cpus {
 		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 512}})
 	}

@@ -15,7 +15,7 @@ import (
 
 // latecomer is a vjob of some VMs of a size that comes now.
 func latecomer(id cluster.VJobID, vms int, size cluster.Resources) *cluster.VJob {
-	job := &cluster.VJob{ID: id, Name: id.String(), Owner: "u", Submitted: epoch, Walltime: time.Hour}
+	job := &cluster.VJob{ID: id, Name: id.String(), Owner: "u", Submitted: epoch, Walltime: time.Hour, Terms: &cluster.Terms{}}
 	for rank := range vms {
 		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: size})
 	}

@@ -303,7 +303,7 @@ func (p *Pools) Move(now time.Time, m PoolMove) error {
 	}
 	h := p.hierarchy()
 	moved := r.Job.Clone()
-	moved.Pool = m.Pool
+	moved.OwnTerms().Pool = m.Pool
 	if err := p.settings.admitPool(moved, h); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func cpuPool(name, parent, reservation, limit string) pool.PoolStatement {
 func pooled(t *testing.T) (*rig, journal.Loaded) {
 	t.Helper()
 	l := state2()
-	waiting := &cluster.VJob{ID: 3, Name: "c", Owner: "u", VMs: slices.Clone(l.VJobs[0].VMs)}
+	waiting := &cluster.VJob{ID: 3, Name: "c", Owner: "u", VMs: slices.Clone(l.VJobs[0].VMs), Terms: &cluster.Terms{}}
 	for rank := range waiting.VMs {
 		waiting.VMs[rank].ID.VJob = 3
 	}

@@ -21,7 +21,7 @@ func hourly(values ...float64) string {
 
 // flexible is a vjob of an hour on one processor that may start three hours late.
 func flexible(id cluster.VJobID, at time.Time) *cluster.VJob {
-	job := &cluster.VJob{ID: id, Owner: "u", Walltime: time.Hour, Submitted: at}
+	job := &cluster.VJob{ID: id, Owner: "u", Walltime: time.Hour, Submitted: at, Terms: &cluster.Terms{}}
 	job.Flexible = cluster.Seconds(3 * time.Hour)
 	job.VMs = []cluster.VM{{ID: cluster.VMID{VJob: id}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024}}}
 	return job

@@ -106,7 +106,7 @@ func TestWhatIsDueDuringARestComesAfterIt(t *testing.T) {
 	set.Rest = time.Second
 	r := mount(t, set, state(4, 0))
 	r.drain()
-	job := &cluster.VJob{ID: 9, Owner: "u", Walltime: time.Hour, Submitted: r.now, VMs: wide(1)}
+	job := &cluster.VJob{ID: 9, Owner: "u", Walltime: time.Hour, Submitted: r.now, VMs: wide(1), Terms: &cluster.Terms{}}
 	job.VMs[0].ID.VJob, job.NotBefore = 9, epoch.Add(1500*time.Millisecond)
 	r.core.VJobs.Submitted(r.now, job)
 	r.at(time.Second) // a decision; the next one would be due half a second later

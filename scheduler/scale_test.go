@@ -103,7 +103,7 @@ func (c *cloud) crowd(vms int) {
 // add adds a vjob that runs on the nodes, or waits.
 func (c *cloud) add(sizes []cluster.Resources, on []cluster.NodeID) {
 	id := cluster.VJobID(len(c.VJobs) + 1)
-	job := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", Rules: c.rules}
+	job := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", Rules: c.rules, Terms: &cluster.Terms{}}
 	rec := gang.Record{VJob: id, Members: make([]gang.Member, len(sizes))}
 	if on != nil {
 		job.State, job.Version, rec.Phase, rec.Incarnation = cluster.Running, 2, gang.Active, 1

@@ -36,7 +36,7 @@ func TestWhoStandsStill(t *testing.T) {
 	held := func(l *journal.Loaded) { l.VJobs[0].Held = true }
 	comes := func(cpu cluster.MilliCPU, memory cluster.MiB) change {
 		return func(l *journal.Loaded) {
-			job := &cluster.VJob{ID: 2, Name: "j2", Owner: "u", Priority: 9}
+			job := &cluster.VJob{ID: 2, Name: "j2", Owner: "u", Priority: 9, Terms: &cluster.Terms{}}
 			for rank := range 4 {
 				job.VMs = append(job.VMs, cluster.VM{
 					ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: cluster.Resources{CPU: cpu, Memory: memory},
@@ -123,7 +123,7 @@ func TestWhoseTurnComesFirstStandsStill(t *testing.T) {
 		if i == 2 {
 			vm.Reserved.Memory = 2048
 		}
-		l.VJobs = append(l.VJobs, &cluster.VJob{ID: id, Owner: "u", State: rec.State(), VMs: []cluster.VM{vm}})
+		l.VJobs = append(l.VJobs, &cluster.VJob{ID: id, Owner: "u", State: rec.State(), VMs: []cluster.VM{vm}, Terms: &cluster.Terms{}})
 		l.Gangs = append(l.Gangs, rec)
 	}
 	l.Gangs[0].Since = epoch.Add(-queue.LeastQuantum)
@@ -155,7 +155,7 @@ func TestNobodyIsSavedInVain(t *testing.T) {
 	l := state(4, 0)
 	l.VJobs[0].State, l.VJobs[0].Held, l.Gangs[0].Phase = cluster.Paused, true, gang.Paused
 	want := cluster.Resources{CPU: 1000, Memory: 8192}
-	big := &cluster.VJob{ID: 2, Owner: "u"}
+	big := &cluster.VJob{ID: 2, Owner: "u", Terms: &cluster.Terms{}}
 	for rank := range 4 {
 		big.VMs = append(big.VMs, cluster.VM{ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: want})
 	}
@@ -185,7 +185,7 @@ func TestNobodyIsSavedInVain(t *testing.T) {
 func TestWhoCannotBeSavedGoesOn(t *testing.T) {
 	l := state(4, 0)
 	l.VJobs[0].State, l.Gangs[0].Phase = cluster.Paused, gang.Paused
-	big := &cluster.VJob{ID: 2, Owner: "u", Priority: 9}
+	big := &cluster.VJob{ID: 2, Owner: "u", Priority: 9, Terms: &cluster.Terms{}}
 	for rank := range 4 {
 		big.VMs = append(big.VMs, cluster.VM{
 			ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: cluster.Resources{CPU: 4000, Memory: 8192},

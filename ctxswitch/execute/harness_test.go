@@ -61,7 +61,7 @@ func world(jobs ...*cluster.VJob) journal.Loaded {
 
 // job has n members of 1 CPU and 1 GiB.
 func job(id cluster.VJobID, n int, state cluster.State) *cluster.VJob {
-	j := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", State: state}
+	j := &cluster.VJob{ID: id, Name: fmt.Sprintf("j%d", id), Owner: "u", State: state, Terms: &cluster.Terms{}}
 	for rank := range n {
 		j.VMs = append(j.VMs, cluster.VM{
 			ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024},

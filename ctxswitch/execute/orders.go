@@ -117,28 +117,28 @@ func (e *Executor) Adopt(now time.Time, id journal.PlanID, policy string, plan c
 
 // SetPool moves a vjob to another pool. It fails with cluster.ErrNotFound.
 func (e *Executor) SetPool(now time.Time, id cluster.VJobID, pool, text string) error {
-	return e.setTerm(now, id, text, func(job *cluster.VJob) {
-		job.Pool = pool
+	return e.setTerm(now, id, text, func(terms *cluster.Terms) {
+		terms.Pool = pool
 		e.out.Step.Moved = append(e.out.Step.Moved, journal.PoolChange{ID: id, Pool: pool})
 	})
 }
 
 // SetMoves changes whether the VMs of a vjob move to improve the cluster. It fails with cluster.ErrNotFound.
 func (e *Executor) SetMoves(now time.Time, id cluster.VJobID, mode cluster.MoveMode, text string) error {
-	return e.setTerm(now, id, text, func(job *cluster.VJob) {
-		job.Moves = mode
+	return e.setTerm(now, id, text, func(terms *cluster.Terms) {
+		terms.Moves = mode
 		e.out.Step.MoveModes = append(e.out.Step.MoveModes, journal.MoveModeChange{ID: id, Moves: mode})
 	})
 }
 
 // setTerm changes a term of a live vjob, and says so in an event.
-func (e *Executor) setTerm(now time.Time, id cluster.VJobID, text string, set func(job *cluster.VJob)) error {
+func (e *Executor) setTerm(now time.Time, id cluster.VJobID, text string, set func(*cluster.Terms)) error {
 	e.now = now
 	p, ok := e.gangs.live[id]
 	if !ok {
 		return fmt.Errorf("vjob %s: %w", id, cluster.ErrNotFound)
 	}
-	set(p.changing())
+	set(p.changing().OwnTerms())
 	e.changed(p)
 	e.changes++
 	e.event(journal.Event{Kind: journal.EventState, VJob: id, State: p.job.State.String(), Text: text})

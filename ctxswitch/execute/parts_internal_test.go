@@ -35,7 +35,7 @@ func parts() (*batch, *gangs, *nodes, *calls) {
 		ns.set(cluster.Node{ID: id}).seen = true
 	}
 	id := cluster.VMID{VJob: 1}
-	job := &cluster.VJob{ID: 1, VMs: []cluster.VM{{ID: id, Reserved: cluster.Resources{CPU: 1000, Memory: 1024}}}}
+	job := &cluster.VJob{ID: 1, VMs: []cluster.VM{{ID: id, Reserved: cluster.Resources{CPU: 1000, Memory: 1024}}}, Terms: &cluster.Terms{}}
 	gs.add(newGangState(job, gang.Record{VJob: 1, Members: []gang.Member{{Node: "a", Next: "b"}}}, instant))
 	cs := &calls{
 		batch: b, settings: &DefaultSettings, gangs: gs, nodes: ns, store: &store{batch: b, settings: &DefaultSettings, gangs: gs},

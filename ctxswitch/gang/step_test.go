@@ -23,7 +23,7 @@ type stage struct {
 
 // on puts the record into a phase, a minute ago, with its members on a and b.
 func on(phase gang.Phase, then gang.Then) *stage {
-	job := &cluster.VJob{ID: 7, Name: "cfd"}
+	job := &cluster.VJob{ID: 7, Name: "cfd", Terms: &cluster.Terms{}}
 	for rank := range 2 {
 		job.VMs = append(job.VMs, cluster.VM{
 			ID: cluster.VMID{VJob: 7, Rank: rank}, Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 100},

@@ -112,7 +112,7 @@ func (w *world) print(rank int, errs, text string) {
 }
 
 func newWorld(vms int, terms cluster.Terms) *world {
-	job := &cluster.VJob{ID: 7, Owner: "ann", Terms: terms, VMs: make([]cluster.VM, vms)}
+	job := &cluster.VJob{ID: 7, Owner: "ann", Terms: &terms, VMs: make([]cluster.VM, vms)}
 	return &world{job: job, consoles: map[string]*bytes.Buffer{}, files: map[string][]byte{}}
 }
 

@@ -209,14 +209,14 @@ func TestNotes(t *testing.T) {
 		job  cluster.VJob
 		want []string
 	}{
-		"command":   {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Command: []string{"echo", "a"}}}}}, nil},
-		"unknown":   {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Command: []string{"./run.sh"}}}, {Payload: &cluster.Payload{Command: []string{"./run.sh"}}}}}, []string{"simulated guests interpret the command: ./run.sh is not found and ends with 127; give it work with --steps 2m@1, or sleep 60"}},
-		"script":    {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Script: "a | b"}}}}, []string{"simulated guests interpret the script: a pipe (|): not supported, ends with 127; give it work with --steps 2m@1, or sleep 60"}},
-		"steps":     {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Command: []string{"./run.sh"}, Program: steps}}}}, nil},
-		"none":      {cluster.VJob{ID: 7, VMs: make([]cluster.VM, 2)}, []string{"simulated guests without a command or steps run until they are stopped: vjob delete 7"}},
-		"walltime":  {cluster.VJob{ID: 7, Walltime: time.Hour, VMs: make([]cluster.VM, 1)}, []string{"simulated guests without a command or steps run until their walltime ends, or until they are stopped: vjob delete 7"}},
-		"reserved":  {cluster.VJob{Walltime: time.Hour, VMs: make([]cluster.VM, 1), Terms: cluster.Terms{Reservation: begin}}, nil},
-		"container": {cluster.VJob{VMs: make([]cluster.VM, 1), Terms: cluster.Terms{Container: true}}, nil},
+		"command":   {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Command: []string{"echo", "a"}}}}, Terms: &cluster.Terms{}}, nil},
+		"unknown":   {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Command: []string{"./run.sh"}}}, {Payload: &cluster.Payload{Command: []string{"./run.sh"}}}}, Terms: &cluster.Terms{}}, []string{"simulated guests interpret the command: ./run.sh is not found and ends with 127; give it work with --steps 2m@1, or sleep 60"}},
+		"script":    {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Script: "a | b"}}}, Terms: &cluster.Terms{}}, []string{"simulated guests interpret the script: a pipe (|): not supported, ends with 127; give it work with --steps 2m@1, or sleep 60"}},
+		"steps":     {cluster.VJob{VMs: []cluster.VM{{Payload: &cluster.Payload{Command: []string{"./run.sh"}, Program: steps}}}, Terms: &cluster.Terms{}}, nil},
+		"none":      {cluster.VJob{ID: 7, VMs: make([]cluster.VM, 2), Terms: &cluster.Terms{}}, []string{"simulated guests without a command or steps run until they are stopped: vjob delete 7"}},
+		"walltime":  {cluster.VJob{ID: 7, Walltime: time.Hour, VMs: make([]cluster.VM, 1), Terms: &cluster.Terms{}}, []string{"simulated guests without a command or steps run until their walltime ends, or until they are stopped: vjob delete 7"}},
+		"reserved":  {cluster.VJob{Walltime: time.Hour, VMs: make([]cluster.VM, 1), Terms: &cluster.Terms{Reservation: begin}}, nil},
+		"container": {cluster.VJob{VMs: make([]cluster.VM, 1), Terms: &cluster.Terms{Container: true}}, nil},
 	} {
 		if got := d.Notes(&c.job); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -66,9 +66,9 @@ func (p *pool) Take(id cluster.VJobID) (bool, queue.Shortage) {
 func selection() ([]figure.Row, error) {
 	p := &pool{free: 4 * cluster.CPU, needs: map[cluster.VJobID]cluster.MilliCPU{1: 3 * cluster.CPU, 2: 2 * cluster.CPU, 3: cluster.CPU}}
 	jobs := []queue.Job{
-		{VJob: &cluster.VJob{ID: 1, State: cluster.Running}},
-		{VJob: &cluster.VJob{ID: 2, State: cluster.Running}},
-		{VJob: &cluster.VJob{ID: 3, State: cluster.Waiting}},
+		{VJob: &cluster.VJob{ID: 1, State: cluster.Running, Terms: &cluster.Terms{}}},
+		{VJob: &cluster.VJob{ID: 2, State: cluster.Running, Terms: &cluster.Terms{}}},
+		{VJob: &cluster.VJob{ID: 3, State: cluster.Waiting, Terms: &cluster.Terms{}}},
 	}
 	verdicts := queue.FirstFit{}.Select(&queue.Input{Jobs: jobs, Capacity: func() queue.Capacity { return p }})
 	ours := make([]string, len(verdicts))

@@ -14,10 +14,12 @@ func (r *Settings) Admit(j *cluster.VJob) error {
 	if err != nil {
 		return err
 	}
-	j.Queue = q.Name
-	if j.Project, err = r.Projects.Route(j.Owner, j.Project); err != nil {
+	project, err := r.Projects.Route(j.Owner, j.Project)
+	if err != nil {
 		return err
 	}
+	terms := j.OwnTerms()
+	terms.Queue, terms.Project = q.Name, project
 	if err := r.admit(j); err != nil || len(j.Shapes) == 0 {
 		return err
 	}

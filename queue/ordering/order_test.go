@@ -46,7 +46,7 @@ func settings(t *testing.T, limits ...quota.Quota) ordering.Settings {
 
 // vjob returns a vjob of n VMs with a processor each.
 func vjob(id cluster.VJobID, owner, project, in string, n int) *cluster.VJob {
-	j := &cluster.VJob{ID: id, Owner: owner, Submitted: noon, Terms: cluster.Terms{Project: project, Queue: in}}
+	j := &cluster.VJob{ID: id, Owner: owner, Submitted: noon, Terms: &cluster.Terms{Project: project, Queue: in}}
 	for i := range n {
 		j.VMs = append(j.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: i}, Reserved: cluster.Resources{CPU: cluster.CPU, Memory: 1024}})
 	}

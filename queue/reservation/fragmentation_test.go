@@ -72,7 +72,7 @@ func TestPlacesAgainstACount(t *testing.T) {
 			if kept := rng.IntN(3) == 0; kept && fits(0, length, id) {
 				begins[id], ends[id] = 0, length
 				r.NonPreemptible = append(r.NonPreemptible, queue.Job{
-					VJob: &cluster.VJob{ID: id, Walltime: time.Duration(length) * time.Second}, Need: cluster.Resources{CPU: sum},
+					VJob: &cluster.VJob{ID: id, Walltime: time.Duration(length) * time.Second, Terms: &cluster.Terms{}}, Need: cluster.Resources{CPU: sum},
 				})
 				continue
 			}

@@ -87,7 +87,7 @@ func (r *nodeSet) draw(rng *rand.Rand, id cluster.VJobID) queue.Job {
 		}
 		if r.fits(id) {
 			length := time.Duration(1+rng.IntN(60)) * time.Second
-			return queue.Job{VJob: &cluster.VJob{ID: id, Walltime: length}, Need: cluster.Resources{CPU: sum}}
+			return queue.Job{VJob: &cluster.VJob{ID: id, Walltime: length, Terms: &cluster.Terms{}}, Need: cluster.Resources{CPU: sum}}
 		}
 	}
 }

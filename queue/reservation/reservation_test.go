@@ -72,7 +72,7 @@ func (w *simulation) request() {
 		}
 	}
 	// Suspensions take time.
-	if queue.Keeps(w.policy, &cluster.VJob{}) || j.Reservation.Sub(w.now) > time.Duration(2*w.suspends+2)*time.Second {
+	if queue.Keeps(w.policy, &cluster.VJob{Terms: &cluster.Terms{}}) || j.Reservation.Sub(w.now) > time.Duration(2*w.suspends+2)*time.Second {
 		if r.Confirm() == nil {
 			w.given++
 			w.jobs = append(w.jobs, j)
@@ -85,7 +85,7 @@ func (w *simulation) draw() queue.Job {
 	if n := len(w.jobs); n > 0 {
 		id = w.jobs[n-1].ID + 1
 	}
-	j := queue.Job{VJob: &cluster.VJob{ID: id}, Need: cluster.Resources{CPU: cluster.MilliCPU(1 + w.rng.IntN(int(w.size)))}}
+	j := queue.Job{VJob: &cluster.VJob{ID: id, Terms: &cluster.Terms{}}, Need: cluster.Resources{CPU: cluster.MilliCPU(1 + w.rng.IntN(int(w.size)))}}
 	if w.rng.IntN(8) > 0 {
 		j.Walltime = time.Duration(1+w.rng.IntN(60)) * time.Second
 	}
@@ -185,7 +185,7 @@ func TestReservationsBeginInTime(t *testing.T) {
 // and when its reservation begins, counted from noon.
 func job(t *testing.T, line string) queue.Job {
 	t.Helper()
-	j := queue.Job{VJob: &cluster.VJob{}}
+	j := queue.Job{VJob: &cluster.VJob{Terms: &cluster.Terms{}}}
 	var state, walltime, date string
 	if n, err := fmt.Sscan(line, &j.ID, &state, &j.Need.CPU, &walltime, &date); n < 4 {
 		t.Fatal(line, err)

@@ -19,7 +19,7 @@ func somewhere(random *rand.Rand, n int, most cluster.Resources) (list []cluster
 }
 
 func jobOf(sizes []cluster.Resources) *cluster.VJob {
-	job := &cluster.VJob{ID: 1, Name: "j", Owner: "u"}
+	job := &cluster.VJob{ID: 1, Name: "j", Owner: "u", Terms: &cluster.Terms{}}
 	for rank, size := range sizes {
 		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: 1, Rank: rank}, Reserved: size})
 	}

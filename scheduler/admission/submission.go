@@ -38,7 +38,7 @@ func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
 	if len(s.Array) == 0 {
 		return []*cluster.VJob{s.VJob(first)}
 	}
-	jobs, terms := make([]*cluster.VJob, len(s.Array)), s.Clone()
+	jobs, terms := make([]*cluster.VJob, len(s.Array)), new(s.Clone())
 	for i, parameter := range s.Array {
 		job := s.vjob(first+cluster.VJobID(i), terms)
 		job.Array, job.Index, job.Parameter = first, i+1, parameter
@@ -52,10 +52,10 @@ func (s *Submission) VJobs(first cluster.VJobID) []*cluster.VJob {
 var submitted = &cluster.Cause{Kind: cluster.CauseSubmitted}
 
 // VJob returns the vjob of the submission with the given id.
-func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob { return s.vjob(id, s.Clone()) }
+func (s *Submission) VJob(id cluster.VJobID) *cluster.VJob { return s.vjob(id, new(s.Clone())) }
 
-// vjob returns the vjob of the submission with given terms: the vjobs of an array share their lists.
-func (s *Submission) vjob(id cluster.VJobID, terms cluster.Terms) *cluster.VJob {
+// vjob returns the vjob of the submission with given terms, which the vjobs of an array share.
+func (s *Submission) vjob(id cluster.VJobID, terms *cluster.Terms) *cluster.VJob {
 	job := &cluster.VJob{
 		ID: id, Name: s.Name, Owner: s.Owner, Origin: s.Origin, Submitted: s.At,
 		Priority: s.Priority, Walltime: s.Walltime, Held: s.Held, Rules: s.Rules, Terms: terms,

@@ -89,9 +89,9 @@ func TestArrays(t *testing.T) {
 			t.Errorf("its VM of rank 1 is %s", id)
 		}
 	}
-	changed := jobs[0].Clone() // the vjobs themselves share their lists
-	changed.After[0].On, changed.VMs[0].Reserved.CPU = 99, 1
-	if jobs[1].After[0].On != 2 || s.After[0].On != 2 || jobs[1].VMs[0].Reserved.CPU != 1000 {
+	changed := jobs[0].Clone() // the vjobs themselves share their terms
+	changed.OwnTerms().After, changed.VMs[0].Reserved.CPU = nil, 1
+	if len(jobs[0].After) != 1 || jobs[1].After[0].On != 2 || s.After[0].On != 2 || jobs[1].VMs[0].Reserved.CPU != 1000 {
 		t.Error("what a copy of one of them changes is changed for others")
 	}
 	s.Array = nil

@@ -183,7 +183,7 @@ func TestAnArraySharesWhatNeverChanges(t *testing.T) {
 		Terms: cluster.Terms{Labels: map[string]string{"campaign": "7"}, Notify: []string{"mail:ann@example.org"}},
 	}
 	jobs := s.VJobs(5)
-	if jobs[0].VMs[0].Payload != jobs[1].VMs[0].Payload || jobs[0].Cause != jobs[1].Cause || &jobs[0].Notify[0] != &jobs[1].Notify[0] {
+	if jobs[0].VMs[0].Payload != jobs[1].VMs[0].Payload || jobs[0].Cause != jobs[1].Cause || jobs[0].Terms != jobs[1].Terms {
 		t.Error("each vjob of an array has a payload, a cause or terms of its own")
 	}
 	if err := jobs[0].Become(cluster.Booting, cluster.Because("there is room")); err != nil {
@@ -191,9 +191,9 @@ func TestAnArraySharesWhatNeverChanges(t *testing.T) {
 	}
 	_ = jobs[0].Payload(0)
 	c := jobs[0].Clone()
-	c.Labels["campaign"], c.Notify[0], c.VMs[0].Payload = "8", "mail:bob@example.org", nil
+	c.OwnTerms().Pool, c.VMs[0].Payload = "other", nil
 	s.Labels["campaign"] = "9"
-	if j := jobs[1]; j.Labels["campaign"] != "7" || j.Notify[0] != "mail:ann@example.org" || !j.Cause.Is(cluster.CauseSubmitted) || j.Rules != s.Rules || len(j.VMs[0].Payload.Env) != 1 {
+	if j := jobs[1]; j.Pool != "" || j.Labels["campaign"] != "7" || j.Notify[0] != "mail:ann@example.org" || !j.Cause.Is(cluster.CauseSubmitted) || j.Rules != s.Rules || len(j.VMs[0].Payload.Env) != 1 {
 		t.Errorf("another vjob of the array changed: %+v, cause %s", j, j.Cause)
 	}
 }

@@ -88,7 +88,7 @@ func TestConsolidatedBesideContainers(t *testing.T) {
 		}
 		container := facts.VJobs[at].Job
 		container.Container, container.Walltime = true, time.Hour
-		inner := &cluster.VJob{ID: 99, VMs: []cluster.VM{{ID: cluster.VMID{VJob: 99}, Reserved: cluster.Resources{CPU: 100, Memory: 100}}}}
+		inner := &cluster.VJob{ID: 99, VMs: []cluster.VM{{ID: cluster.VMID{VJob: 99}, Reserved: cluster.Resources{CPU: 100, Memory: 100}}}, Terms: &cluster.Terms{}}
 		inner.Inner, inner.Walltime = container.ID, time.Minute
 		w.jobs = append(w.jobs, member{job: inner})
 		facts.VJobs = append(facts.VJobs, execute.Report{Job: inner, Idle: true, Record: &gang.Record{VJob: 99, Members: make([]gang.Member, 1)}})
@@ -168,7 +168,7 @@ func two(change func(*cluster.VJob)) *world {
 	for _, id := range []cluster.NodeID{"n0", "n1"} {
 		w.nodes = append(w.nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 8192}})
 	}
-	job := &cluster.VJob{ID: 1, Owner: "u", Submitted: epoch}
+	job := &cluster.VJob{ID: 1, Owner: "u", Submitted: epoch, Terms: &cluster.Terms{}}
 	for rank := range 2 {
 		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: 1, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024}})
 	}
@@ -248,7 +248,7 @@ func BenchmarkConsolidate(b *testing.B) {
 				w.nodes = append(w.nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%04d", i)), Capacity: cluster.Resources{CPU: 16000, Memory: 65536}})
 			}
 			for i := range nodes {
-				m := member{job: &cluster.VJob{ID: cluster.VJobID(i + 1), Owner: "u", Submitted: epoch, Rules: c.rules}}
+				m := member{job: &cluster.VJob{ID: cluster.VJobID(i + 1), Owner: "u", Submitted: epoch, Rules: c.rules, Terms: &cluster.Terms{}}}
 				for rank := range 5 {
 					m.job.VMs = append(m.job.VMs, cluster.VM{ID: cluster.VMID{VJob: m.job.ID, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: 2048}})
 					m.at = append(m.at, w.nodes[(i+rank)%nodes].ID)

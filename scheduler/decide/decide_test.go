@@ -46,7 +46,7 @@ func draw(rng *rand.Rand) *world {
 		free[n.ID] = n.Capacity
 	}
 	for id := range cluster.VJobID(6 + rng.IntN(8)) {
-		m := member{job: &cluster.VJob{ID: id + 1, Owner: "u", Name: fmt.Sprint(id), Submitted: epoch}, busy: rng.IntN(4) == 0}
+		m := member{job: &cluster.VJob{ID: id + 1, Owner: "u", Name: fmt.Sprint(id), Submitted: epoch, Terms: &cluster.Terms{}}, busy: rng.IntN(4) == 0}
 		for rank := range 1 + rng.IntN(3) {
 			need := cluster.Resources{CPU: cluster.MilliCPU(500 * (1 + rng.IntN(4))), Memory: cluster.MiB(512 * (1 + rng.IntN(6)))}
 			m.job.VMs = append(m.job.VMs, cluster.VM{ID: cluster.VMID{VJob: m.job.ID, Rank: rank}, Reserved: need})
@@ -255,7 +255,7 @@ func TestEmpties(t *testing.T) {
 		w.nodes = append(w.nodes, cluster.Node{ID: cluster.NodeID(fmt.Sprintf("n%d", i)), Capacity: cluster.Resources{CPU: 2000, Memory: 4096}})
 	}
 	for i, at := range []cluster.NodeID{"n0", "n1", "n1"} {
-		job := &cluster.VJob{ID: cluster.VJobID(i + 1)}
+		job := &cluster.VJob{ID: cluster.VJobID(i + 1), Terms: &cluster.Terms{}}
 		job.VMs = []cluster.VM{{ID: cluster.VMID{VJob: job.ID}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024}}}
 		w.jobs = append(w.jobs, member{job: job, at: []cluster.NodeID{at}})
 	}

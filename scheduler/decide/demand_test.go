@@ -46,7 +46,7 @@ func TestDemandBeyondAllNodesIsLimited(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w, facts := twoGenerations()
-			job := &cluster.VJob{ID: 12, Owner: "ann", Submitted: epoch, Rules: c.rules}
+			job := &cluster.VJob{ID: 12, Owner: "ann", Submitted: epoch, Rules: c.rules, Terms: &cluster.Terms{}}
 			for rank := range 3 {
 				job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: 12, Rank: rank}, Reserved: cluster.Resources{CPU: c.reserved, Memory: 1024}})
 			}

@@ -14,7 +14,7 @@ import (
 func TestEntitle(t *testing.T) {
 	w := &world{nodes: []cluster.Node{{ID: "n0", Capacity: cluster.Resources{CPU: 3000, Memory: 8192}}}}
 	for id := range cluster.VJobID(3) {
-		job := &cluster.VJob{ID: id + 1, Owner: "u", Submitted: epoch}
+		job := &cluster.VJob{ID: id + 1, Owner: "u", Submitted: epoch, Terms: &cluster.Terms{}}
 		job.VMs = []cluster.VM{{ID: cluster.VMID{VJob: job.ID}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024}}}
 		w.jobs = append(w.jobs, member{job: job, at: []cluster.NodeID{"n0"}})
 	}

@@ -30,7 +30,7 @@ func four(jobs ...member) *world {
 }
 
 func vjob(id cluster.VJobID, vms int, cpu cluster.MilliCPU, at ...cluster.NodeID) member {
-	job := &cluster.VJob{ID: id, Owner: "u", Submitted: epoch, State: cluster.Waiting}
+	job := &cluster.VJob{ID: id, Owner: "u", Submitted: epoch, State: cluster.Waiting, Terms: &cluster.Terms{}}
 	for rank := range vms {
 		job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: cpu, Memory: 1024}})
 	}

@@ -24,7 +24,7 @@ func twoGenerations() (*world, func() *decide.Facts) {
 	for _, id := range []cluster.NodeID{"n1", "n2", "n3"} {
 		w.nodes = append(w.nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 8192}})
 	}
-	job := &cluster.VJob{ID: 12, Owner: "ann", Submitted: epoch, VMs: []cluster.VM{{ID: cluster.VMID{VJob: 12}, Reserved: cluster.Resources{CPU: 3000, Memory: 1024}}}}
+	job := &cluster.VJob{ID: 12, Owner: "ann", Submitted: epoch, VMs: []cluster.VM{{ID: cluster.VMID{VJob: 12}, Reserved: cluster.Resources{CPU: 3000, Memory: 1024}}}, Terms: &cluster.Terms{}}
 	w.jobs = []member{{job: job, at: []cluster.NodeID{"n1"}}}
 	return w, func() *decide.Facts {
 		f := w.facts()

@@ -29,7 +29,7 @@ func threeNodes() *world {
 		})
 	}
 	add := func(id cluster.VJobID, owner string, n int, cpu cluster.MilliCPU, at ...cluster.NodeID) {
-		job := &cluster.VJob{ID: id, Owner: owner, Submitted: epoch, State: cluster.Waiting, Walltime: time.Hour}
+		job := &cluster.VJob{ID: id, Owner: owner, Submitted: epoch, State: cluster.Waiting, Walltime: time.Hour, Terms: &cluster.Terms{}}
 		for rank := range n {
 			job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: cpu, Memory: 2048}})
 		}

@@ -19,8 +19,8 @@ import (
 // vjob 1 wants for itself, which comes before.
 func duo(state cluster.State, phase gang.Phase, sizes ...cluster.Resources) (*world, func() *decide.Facts) {
 	w := &world{nodes: []cluster.Node{{ID: "n0", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}}}}
-	first := &cluster.VJob{ID: 1, Owner: "u", VMs: []cluster.VM{{ID: cluster.VMID{VJob: 1}, Reserved: w.nodes[0].Capacity}}}
-	second := &cluster.VJob{ID: 2, Owner: "u"}
+	first := &cluster.VJob{ID: 1, Owner: "u", VMs: []cluster.VM{{ID: cluster.VMID{VJob: 1}, Reserved: w.nodes[0].Capacity}}, Terms: &cluster.Terms{}}
+	second := &cluster.VJob{ID: 2, Owner: "u", Terms: &cluster.Terms{}}
 	m := member{job: second}
 	for rank, size := range sizes {
 		second.VMs = append(second.VMs, cluster.VM{ID: cluster.VMID{VJob: 2, Rank: rank}, Reserved: size})
@@ -202,7 +202,7 @@ func TestMovesByWayOfImagesNeedRoomForThem(t *testing.T) {
 			{ID: "n3", Capacity: cluster.Resources{CPU: 8000, Memory: 2048}},
 		}}
 		sized := func(id cluster.VJobID, sizes ...cluster.MiB) *cluster.VJob {
-			job := &cluster.VJob{ID: id, Owner: "u"}
+			job := &cluster.VJob{ID: id, Owner: "u", Terms: &cluster.Terms{}}
 			for rank, size := range sizes {
 				job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: 1000, Memory: size}})
 			}

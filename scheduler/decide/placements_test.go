@@ -20,7 +20,7 @@ func candidates(vms int, cpu cluster.MilliCPU) *world {
 	}
 	w.nodes[3].State = cluster.Draining
 	add := func(id cluster.VJobID, n int, cpu cluster.MilliCPU, at ...cluster.NodeID) {
-		job := &cluster.VJob{ID: id, Owner: "u", Submitted: epoch, State: cluster.Waiting}
+		job := &cluster.VJob{ID: id, Owner: "u", Submitted: epoch, State: cluster.Waiting, Terms: &cluster.Terms{}}
 		for rank := range n {
 			job.VMs = append(job.VMs, cluster.VM{ID: cluster.VMID{VJob: id, Rank: rank}, Reserved: cluster.Resources{CPU: cpu, Memory: 1024}})
 		}

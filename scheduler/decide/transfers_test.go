@@ -26,7 +26,7 @@ func TestPlansKnowTheTransfers(t *testing.T) {
 		w.nodes = append(w.nodes, cluster.Node{ID: id, Capacity: cluster.Resources{CPU: 4000, Memory: 8192}})
 	}
 	for id := range cluster.VJobID(2) {
-		job := &cluster.VJob{ID: id + 1, Owner: "u", Name: "j", Submitted: epoch}
+		job := &cluster.VJob{ID: id + 1, Owner: "u", Name: "j", Submitted: epoch, Terms: &cluster.Terms{}}
 		job.VMs = []cluster.VM{{ID: cluster.VMID{VJob: id + 1}, Reserved: cluster.Resources{CPU: 1000, Memory: 1024}}}
 		w.jobs = append(w.jobs, member{job: job, at: []cluster.NodeID{"n0"}})
 	}

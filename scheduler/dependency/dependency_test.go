@@ -40,7 +40,7 @@ func (f *family) Hold(_ time.Time, id cluster.VJobID, _ bool, cause *cluster.Cau
 
 // waits adds a vjob that waits for another to end well.
 func (f *family) waits(id, on cluster.VJobID, unmet cluster.Unmet) {
-	job := &cluster.VJob{ID: id}
+	job := &cluster.VJob{ID: id, Terms: &cluster.Terms{}}
 	job.After, job.Unmet = []cluster.Dependency{{On: on, When: cluster.AfterOK}}, unmet
 	f.jobs[id] = job
 	f.register.Wait(id)
@@ -94,7 +94,7 @@ func TestUnmetGoesOn(t *testing.T) {
 // Of the vjobs that ended long ago only dependencies of waiting ones are remembered.
 func TestForgets(t *testing.T) {
 	f := newFamily()
-	f.jobs[100_001] = &cluster.VJob{ID: 100_001}
+	f.jobs[100_001] = &cluster.VJob{ID: 100_001, Terms: &cluster.Terms{}}
 	f.waits(100_002, 3, cluster.UnmetFails)
 	f.jobs[100_002].After = append(f.jobs[100_002].After, cluster.Dependency{On: 100_001, When: cluster.AfterOK})
 	for id := range cluster.VJobID(30_000) {

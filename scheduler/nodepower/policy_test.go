@@ -67,7 +67,7 @@ func (p *plan) node(id cluster.NodeID, cpus int, phase cycle.Phase) {
 
 // vjob adds a vjob with VMs of one CPU each; without a node it waits.
 func (p *plan) vjob(vms int, on cluster.NodeID) *cluster.VJob {
-	job := &cluster.VJob{ID: cluster.VJobID(len(p.VJobs) + 1), Owner: "u", State: cluster.Waiting, Submitted: start}
+	job := &cluster.VJob{ID: cluster.VJobID(len(p.VJobs) + 1), Owner: "u", State: cluster.Waiting, Submitted: start, Terms: &cluster.Terms{}}
 	rec := gang.Record{VJob: job.ID, Members: make([]gang.Member, vms)}
 	for rank := range vms {
 		job.VMs = append(job.VMs, cluster.VM{

@@ -67,7 +67,7 @@ func (r *run) submit(i int) error {
 	vjobs := s.VJobs(job.ID)
 	r.arrivals.submitted(i, vjobs)
 	for _, one := range vjobs {
-		one.Queue, one.Project = job.Queue, job.Project
+		one.Terms = job.Terms // with its queue and project
 		r.recorder.submitted(r.shell.Now(), one, w.Jobs[i].Length())
 	}
 	return nil
