@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"vjob/cluster"
@@ -9,11 +9,17 @@ import (
 
 // position returns the position of the next waiting vjob: "3rd in line behind 12 and 15".
 func (w *scan) position() string {
-	place := Ordinal(len(w.waiting)+1) + " in line"
-	if len(w.waiting) == 0 {
+	ahead := len(w.waiting)
+	place := Ordinal(ahead+1) + " in line"
+	switch {
+	case ahead == 0:
 		return place
+	case ahead <= maxListed:
+		return place + " behind " + w.list(w.waiting)
+	case w.foremost == "":
+		w.foremost = w.names(w.waiting[:maxListed])
 	}
-	return place + " behind " + w.list(w.waiting)
+	return place + " behind " + andMore(w.foremost, ahead-maxListed)
 }
 
 // earlierRunning names the vjobs before the i-th that are to run.
@@ -67,25 +73,27 @@ const maxListed = 3
 
 // list names vjobs: "12", "12 and 15", "12, 15, 16 and 4 more".
 func (w *scan) list(indices []int) string {
-	rest := 0
-	if len(indices) > maxListed {
-		rest = len(indices) - maxListed
-		indices = indices[:maxListed]
+	last := len(indices) - 1
+	switch {
+	case last >= maxListed:
+		return andMore(w.names(indices[:maxListed]), len(indices)-maxListed)
+	case last == 0:
+		return w.names(indices)
+	default:
+		return w.names(indices[:last]) + " and " + w.names(indices[last:])
 	}
+}
+
+// names names all of some vjobs: "12, 15".
+func (w *scan) names(indices []int) string {
 	names := make([]string, len(indices))
 	for i, k := range indices {
 		names[i] = w.jobs[k].ID.String()
 	}
-	last := names[len(names)-1]
-	switch {
-	case rest > 0:
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), rest)
-	case len(names) == 1:
-		return last
-	default:
-		return strings.Join(names[:len(names)-1], ", ") + " and " + last
-	}
+	return strings.Join(names, ", ")
 }
+
+func andMore(names string, rest int) string { return names + " and " + strconv.Itoa(rest) + " more" }
 
 // Ordinal is "1st", "2nd", "3rd", "11th".
 func Ordinal(n int) string {
@@ -100,7 +108,7 @@ func Ordinal(n int) string {
 			suffix = "rd"
 		}
 	}
-	return fmt.Sprintf("%d%s", n, suffix)
+	return strconv.Itoa(n) + suffix
 }
 
 // WhyHeld returns that a vjob is held, and by which user or why if known: "is held by ann".

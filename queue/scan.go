@@ -1,10 +1,6 @@
 package queue
 
-import (
-	"fmt"
-
-	"vjob/cluster"
-)
+import "vjob/cluster"
 
 // scan is one run of a policy over the queue.
 type scan struct {
@@ -15,6 +11,7 @@ type scan struct {
 	decided  []bool
 	runs     []bool // the target is Run
 	waiting  []int  // those that wait for capacity, in order
+	foremost string // names the first of them, once there are more than [maxListed]
 }
 
 // newScan decides the vjobs that are the same under all policies: those under way, ended or held.
@@ -92,7 +89,7 @@ func (w *scan) decide(i int, wish Target, reason string) {
 
 // wait leaves a vjob in the queue and adds its position to the reason.
 func (w *scan) wait(i int, why string) {
-	w.decide(i, Wait, fmt.Sprintf("waits: %s; %s", why, w.position()))
+	w.decide(i, Wait, "waits: "+why+"; "+w.position())
 	w.waiting = append(w.waiting, i)
 }
 
