@@ -56,16 +56,23 @@ func (en *engine) advance(p *gangState) (live bool) {
 			return false
 		}
 		if !turn.Changed {
-			if p.atRest(en.now) {
-				delete(en.gangs.active, p.job.ID)
-			} else {
-				en.gangs.active[p.job.ID] = p
-			}
+			en.updateActive(p)
 			return true
 		}
 	}
 	en.leaveAlone(p, fmt.Sprintf("its gang does not come to rest in phase %s", p.rec.Phase))
 	return false
+}
+
+// updateActive notes whether a gang that was advanced can go on without an event; when is found out once that is asked for.
+func (en *engine) updateActive(p *gangState) {
+	if p.atRest(en.now) {
+		delete(en.gangs.active, p.job.ID)
+		return
+	}
+	en.gangs.active[p.job.ID] = p
+	p.begin()
+	p.wake = time.Time{}
 }
 
 // leaveAlone gives up a vjob for which an invariant does not hold: that is a defect, or a
@@ -265,6 +272,9 @@ func (en *engine) touchContainer(p *gangState) {
 	}
 }
 
+// never is later than all that is waited for.
+var never = time.Unix(1<<40, 0)
+
 // wake passes on when gangs that wait, or back off, go on without an event.
 func (en *engine) wake(at func(time.Time)) {
 	for id := range en.denied {
@@ -273,15 +283,30 @@ func (en *engine) wake(at func(time.Time)) {
 		}
 	}
 	for _, p := range en.gangs.active {
-		for i := range p.members {
-			t := &p.members[i]
-			at(t.nextCall())
-			at(t.absent.Add(en.settings.Limits.DepartureGrace))
-			at(t.absent.Add(en.settings.Limits.StoreLag))
+		if !p.wake.After(en.now) {
+			en.setWake(p)
 		}
-		at(p.phase.deniedSince.Add(en.settings.RoomTimeout))
-		if p.rec.Phase == gang.Pausing {
-			at(p.rec.Since.Add(en.settings.Limits.MaxSkew + time.Millisecond))
+		at(p.wake)
+	}
+}
+
+// setWake notes the next instant at which a gang that backs off, or whose patience ends, goes on without an event. It depends
+// on nothing that changes while the gang is not advanced, but the time.
+func (en *engine) setWake(p *gangState) {
+	p.wake = never
+	sooner := func(t time.Time) {
+		if t.After(en.now) && t.Before(p.wake) {
+			p.wake = t
 		}
+	}
+	for i := range p.members {
+		t := &p.members[i]
+		sooner(t.nextCall())
+		sooner(t.absent.Add(en.settings.Limits.DepartureGrace))
+		sooner(t.absent.Add(en.settings.Limits.StoreLag))
+	}
+	sooner(p.phase.deniedSince.Add(en.settings.RoomTimeout))
+	if p.rec.Phase == gang.Pausing {
+		sooner(p.rec.Since.Add(en.settings.Limits.MaxSkew + time.Millisecond))
 	}
 }

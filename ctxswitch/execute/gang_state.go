@@ -39,6 +39,7 @@ func newGangState(job *cluster.VJob, rec gang.Record, now time.Time) *gangState 
 type history struct {
 	phase     phaseState
 	notBefore time.Time // when a transfer of the gang is due by its plan that waits; zero for none
+	wake      time.Time // see [engine.setWake]; zero once the gang was advanced
 	store     uint64    // logical time of the last call that changed the image store
 	missing   string    // which image cannot be read now, "" when none
 	broken    string    // which invariant does not hold: the vjob is left alone; "" when all do
