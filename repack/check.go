@@ -131,16 +131,7 @@ type change struct {
 
 // room checks equation (1).
 func (c *checker) room() {
-	in := c.Instance
-	steps := make([][]change, len(in.Nodes))
-	for _, stays := range c.Stays {
-		for _, s := range stays {
-			steps[s.Node] = append(steps[s.Node], change{s.From, s.Need, 1})
-			if s.To < Forever {
-				steps[s.Node] = append(steps[s.Node], change{s.To, s.Need, -1})
-			}
-		}
-	}
+	in, steps := c.Instance, c.changes()
 	most := in.loads()
 	for n := range steps {
 		for d, capacity := range in.Nodes[n].Capacity {
@@ -149,6 +140,32 @@ func (c *checker) room() {
 		slices.SortStableFunc(steps[n], func(a, b change) int { return cmp.Compare(a.at, b.at) })
 		c.profile(n, steps[n], most[n])
 	}
+}
+
+// changes returns the changes in the load of each node, in the order of their VMs. They are counted first: of a million VMs,
+// lists that grow would be copied for longer than the plan is followed.
+func (c *checker) changes() [][]change {
+	counts, total := make([]int, len(c.Instance.Nodes)), 0
+	for _, stays := range c.Stays {
+		for i := range stays {
+			counts[stays[i].Node] += 2
+			total += 2
+		}
+	}
+	all, lists := make([]change, total), make([][]change, len(counts))
+	for n, k := range counts {
+		lists[n], all = all[:0:k], all[k:]
+	}
+	for _, stays := range c.Stays {
+		for i := range stays {
+			s := &stays[i]
+			lists[s.Node] = append(lists[s.Node], change{s.From, s.Need, 1})
+			if s.To < Forever {
+				lists[s.Node] = append(lists[s.Node], change{s.To, s.Need, -1})
+			}
+		}
+	}
+	return lists
 }
 
 // profile follows the load of one node. Most is what it may be: its capacity, or
@@ -179,9 +196,9 @@ func (c *checker) profile(n int, steps []change, most []int64) {
 
 // loads is what the VMs on each node occupy before the plan begins.
 func (in *Instance) loads() [][]int64 {
-	loads := make([][]int64, len(in.Nodes))
+	loads, all, dims := make([][]int64, len(in.Nodes)), make([]int64, len(in.Nodes)*len(in.Dims)), len(in.Dims)
 	for n := range loads {
-		loads[n] = make([]int64, len(in.Dims))
+		loads[n] = all[n*dims : (n+1)*dims : (n+1)*dims]
 	}
 	for vm := range in.VMs {
 		if v := &in.VMs[vm]; v.State == Running {

@@ -129,7 +129,7 @@ type togetherSet struct {
 func New(in *repack.Instance, aim repack.Objective) *Problem {
 	nodes, vms, dims := len(in.Nodes), len(in.VMs), len(in.Dims)
 	m := &Problem{
-		In: in, Objective: aim, GangOf: make([]int, vms),
+		In: in, Objective: aim, Wanted: make([]int, 0, vms), GangOf: make([]int, vms),
 		vectors: vectors{
 			Dims: dims, Room: make([]int64, nodes*dims), Now: make([]int64, vms*dims), Next: make([]int64, vms*dims),
 		},

@@ -45,11 +45,14 @@ func newPrecedence(m *problem.Problem, p *repack.Plan) *precedence {
 		}
 	}
 	o.holdTogether()
+	growing := 0
 	for vm := range m.In.VMs {
 		if v := &m.In.VMs[vm]; v.Keeps() && v.Grows() && !o.moved[vm] {
 			o.stays[v.Host] = append(o.stays[v.Host], vm)
+			growing++
 		}
 	}
+	p.Actions = slices.Grow(p.Actions, growing)
 	return o
 }
 

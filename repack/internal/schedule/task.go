@@ -71,7 +71,8 @@ func (t *task) leaves() bool { return t.from != repack.Nowhere && t.kind != repa
 
 // unitsOf groups tasks: gangs act together, and so do VMs that rules join. Tasks joined by
 // several gangs or rules all act together.
-func unitsOf(m *problem.Problem, list []task) (units []unit) {
+func unitsOf(m *problem.Problem, list []task) []unit {
+	units := make([]unit, 0, len(list))
 	first := make([]int, len(list)) // of the tasks joined with a task
 	of := map[bond]int{}
 	for i := range list {
