@@ -97,6 +97,9 @@ func (p *Poster) Run(ctx context.Context) error {
 	if err := p.begin(ctx); err != nil {
 		return err
 	}
+	if p.Mail == nil && p.Hook == nil {
+		return p.pass(ctx)
+	}
 	for ctx.Err() == nil {
 		more, err := p.turn(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -108,6 +111,16 @@ func (p *Poster) Run(ctx context.Context) error {
 		p.settle(ctx, <-p.ended)
 	}
 	p.saved = p.saved && p.cursor == p.stored // so that the next one does not read the same events again
+	return p.save()
+}
+
+// pass delivers nothing: it waits for the end of the context, and passes over what has happened by then.
+func (p *Poster) pass(ctx context.Context) error {
+	<-ctx.Done()
+	if err := p.skip(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	p.saved = p.saved && p.cursor == p.stored
 	return p.save()
 }
 
@@ -194,11 +207,8 @@ func (p *Poster) turn(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// read reads a batch of events, unless nothing is delivered.
+// read reads a batch of events.
 func (p *Poster) read(ctx context.Context) (more bool, err error) {
-	if p.Mail == nil && p.Hook == nil {
-		return false, p.skip(ctx)
-	}
 	events, err := p.Source.Events(ctx, journal.EventFilter{After: p.cursor, Limit: batch})
 	if err != nil {
 		return false, err
