@@ -46,7 +46,7 @@ func (l *Requests) Disown(ctx context.Context, user, former string) error {
 // vjob is durable on return. A repeated key returns the vjob of the first time and created false.
 func (l *Requests) Submit(ctx context.Context, s admission.Submission) (job *cluster.VJob, created bool, err error) {
 	set := l.settings.Load()
-	if err := s.Validate(set.Limits, l.board.latest().Declared()); err != nil {
+	if err := s.Validate(set.Limits, l.board.latest().Declared); err != nil {
 		return nil, false, err
 	}
 	routed, err := s.Route(set.OrderingRules())

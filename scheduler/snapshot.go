@@ -26,7 +26,7 @@ func (c *Core) Snapshot() *Snapshot { return c.snapshotWith(c.nodesStatus()) }
 // has changed of them since the last snapshot.
 func (c *Core) snapshotWith(nodes []NodeStatus) *Snapshot {
 	s := &Snapshot{
-		At: c.now, Ready: c.next.begun(), Policy: c.settings.Policy.Name(), Nodes: nodes,
+		At: c.now, Ready: c.next.begun(), Policy: c.settings.Policy.Name(), Nodes: nodes, Declared: c.exec.Declared(),
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.Rules.stated, Broken: c.last.breaches},
 	}
 	s.Budgets, s.Prices, s.Consolidation = c.Power.cap.Budgets(c.now), c.Power.pricesStatus(), c.Improver.ConsolidationStatus()

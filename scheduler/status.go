@@ -35,6 +35,7 @@ type Snapshot struct {
 	Broken        string // why the journal cannot be read or written; "" if it can
 	Policy        string
 	Nodes         []NodeStatus
+	Declared      []cluster.Node // the nodes without what is observed of them
 	Rules         RulesStatus
 	Budgets       powercap.Budgets
 	Prices        PricesStatus
@@ -67,15 +68,6 @@ func (s *Snapshot) asOf(now time.Time) *Snapshot {
 func (s *Snapshot) VJob(id cluster.VJobID) VJobStatus {
 	status, _ := s.VJobs.Get(id)
 	return status
-}
-
-// Declared returns the nodes without what is observed of them.
-func (s *Snapshot) Declared() []cluster.Node {
-	list := make([]cluster.Node, len(s.Nodes))
-	for i := range s.Nodes {
-		list[i] = s.Nodes[i].Node
-	}
-	return list
 }
 
 // RulesStatus is the rules of the cluster.

@@ -27,6 +27,8 @@ type nodes struct {
 	rounds  rounds                   // looks at those on which nothing is known to have happened
 	offers  uint64                   // counts changes of what nodes offer to VMs
 	drawn   map[cluster.NodeID]int64 // joules that were written before the start
+	// declared is what [Executor.Declared] returns; nil once that has changed.
+	declared []cluster.Node
 	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
 	// member there, or had a call there. It may hold vjobs that have left the node, and until the next look vjobs
 	// that have ended.
@@ -57,6 +59,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 	ns.total = ns.total.Minus(known.Capacity).Plus(n.Capacity)
 	known.Node, known.report = n, nil
 	ns.offers++
+	ns.declared = nil
 	return known
 }
 

@@ -174,6 +174,19 @@ func (e *Executor) Nodes() []*NodeReport {
 	return list
 }
 
+// Declared returns all nodes as they were declared, without what is observed of them. The list never changes: when a node is
+// declared anew, the next one is another.
+func (e *Executor) Declared() []cluster.Node {
+	ns := e.nodes
+	if ns.declared == nil {
+		ns.declared = make([]cluster.Node, len(ns.sorted))
+		for i, n := range ns.sorted {
+			ns.declared[i] = n.Node
+		}
+	}
+	return ns.declared
+}
+
 // Capacity returns the capacity of all nodes in any state: draining a node changes no share.
 func (e *Executor) Capacity() cluster.Resources { return e.nodes.total }
 

@@ -17,12 +17,10 @@ func (s *Submission) fitsCluster(nodes []cluster.Node, lost int) error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	var has, wants cluster.Resources
-	for _, n := range nodes {
-		has = has.Plus(n.Capacity)
-	}
-	for _, vm := range s.VMs {
-		wants = wants.Plus(vm.Reserved)
+	var has cluster.Resources
+	wants := cluster.Reserved(s.VMs)
+	for i := 0; i < len(nodes) && !wants.Fits(has); i++ {
+		has = has.Plus(nodes[i].Capacity)
 	}
 	if !wants.Fits(has) {
 		return cluster.Fault("vms", "%s requested, the cluster has %s", wants, has)

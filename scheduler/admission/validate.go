@@ -90,12 +90,8 @@ func (s *Submission) validateVM(rank int, b Limits, nodes []cluster.Node) error 
 	if len(b.Images) > 0 && !slices.Contains(b.Images, work.Image) {
 		return cluster.BadField(field+".image", work.Image, "an image of the catalogue: "+cluster.OneOf(b.Images))
 	}
-	for _, n := range nodes {
-		if vm.Reserved.Fits(n.Capacity) {
-			return nil
-		}
-	}
-	if len(nodes) > 0 {
+	fits := func(n cluster.Node) bool { return vm.Reserved.Fits(n.Capacity) }
+	if len(nodes) > 0 && !slices.ContainsFunc(nodes, fits) {
 		return cluster.Fault(field, "%s requested, no node has as much; the largest has %s", vm.Reserved, largest(nodes))
 	}
 	return nil

@@ -137,7 +137,7 @@ func (p *simulation) submit(user string, words ...string) (cluster.VJobID, error
 		return 0, err
 	}
 	sub.Owner = user
-	if err := sub.Validate(admission.Limits{Images: []string{"simulated"}}, p.shell.Snapshot().Declared()); err != nil {
+	if err := sub.Validate(admission.Limits{Images: []string{"simulated"}}, p.shell.Snapshot().Declared); err != nil {
 		return 0, err
 	}
 	accepted, err := p.shell.Submit(sub)
