@@ -290,8 +290,8 @@ func (en *engine) wake(at func(time.Time)) {
 	}
 }
 
-// setWake notes the next instant at which a gang that backs off, or whose patience ends, goes on without an event. It depends
-// on nothing that changes while the gang is not advanced, but the time.
+// setWake notes the next instant at which a gang that backs off, or has waited for long enough, goes on without an event. It
+// depends on nothing that changes while the gang is not advanced, but the time.
 func (en *engine) setWake(p *gangState) {
 	p.wake = never
 	sooner := func(t time.Time) {

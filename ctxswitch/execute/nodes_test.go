@@ -433,24 +433,3 @@ func TestANodeThatAnsweredBefore(t *testing.T) {
 		}
 	}
 }
-
-// Each submission reads the nodes as they were declared: they are one list until a node is declared anew, which changes none
-// that is in use.
-func TestDeclaredNodesAreShared(t *testing.T) {
-	d := newHarness(t, settings(), world())
-	before := d.exec.Declared()
-	d.flush()
-	if again := d.exec.Declared(); len(before) < 2 || &again[0] != &before[0] {
-		t.Errorf("%d nodes are listed again though none has changed", len(again))
-	}
-	changed := before[1]
-	changed.State, changed.Capacity.CPU = cluster.Draining, changed.Capacity.CPU+1000
-	d.exec.SetNode(d.now, changed)
-	after := d.exec.Declared()
-	if len(after) != len(before) || after[1].State != cluster.Draining || after[1].Capacity != changed.Capacity || after[0].ID != before[0].ID {
-		t.Errorf("declared anew: %+v", after)
-	}
-	if before[1].State == cluster.Draining {
-		t.Error("a list that is in use has changed")
-	}
-}
