@@ -1,5 +1,7 @@
 package execute
 
+import "time"
+
 // FreshNodes reports every node, in order, from what is known now.
 func (e *Executor) FreshNodes() []*NodeReport {
 	list := make([]*NodeReport, len(e.nodes.sorted))
@@ -7,4 +9,12 @@ func (e *Executor) FreshNodes() []*NodeReport {
 		list[i] = e.newNodeReport(n)
 	}
 	return list
+}
+
+// FreshWake returns when a tick is wanted, from what is known now.
+func (e *Executor) FreshWake() time.Time {
+	for _, p := range e.gangs.active {
+		p.wake = time.Time{}
+	}
+	return e.wake()
 }

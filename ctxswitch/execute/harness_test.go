@@ -124,6 +124,9 @@ func (d *harness) gone(id cluster.VJobID, rank int, node cluster.NodeID) {
 // flush takes what the executor wants, once.
 func (d *harness) flush() {
 	effects := d.exec.Flush()
+	if fresh := d.exec.FreshWake(); !effects.Wake.Equal(fresh) {
+		d.t.Errorf("a tick is wanted at %s, must be at %s", effects.Wake, fresh)
+	}
 	if !effects.Step.Empty() {
 		d.steps = append(d.steps, effects.Step)
 	}
