@@ -37,13 +37,13 @@ func TestCheck(t *testing.T) {
 
 // Every field that requests change has its part in the revision; counters have none.
 func TestOfVJob(t *testing.T) {
-	base := cluster.VJob{ID: 7, Walltime: time.Hour}
+	base := cluster.VJob{ID: 7, Walltime: time.Hour, Terms: &cluster.Terms{}}
 	was := revision.OfVJob(&base)
 	for name, change := range map[string]func(*cluster.VJob){
 		"version":  func(j *cluster.VJob) { j.Version++ },
 		"walltime": func(j *cluster.VJob) { j.Walltime++ },
-		"pool":     func(j *cluster.VJob) { j.Pool = "physics" },
-		"moves":    func(j *cluster.VJob) { j.Moves = cluster.MovesManual },
+		"pool":     func(j *cluster.VJob) { j.OwnTerms().Pool = "physics" },
+		"moves":    func(j *cluster.VJob) { j.OwnTerms().Moves = cluster.MovesManual },
 		"id":       func(j *cluster.VJob) { j.ID++ },
 	} {
 		changed := base
