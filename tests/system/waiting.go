@@ -68,7 +68,7 @@ func (r *run) waitingCost(ctx context.Context, d *daemon, waiting int) (time.Dur
 		return 0, err
 	}
 	used := d.cpu() - before - time.Duration(idle*float64(time.Since(began)))
-	cost := max(used, 0) / submissionsBeside
+	cost := max(used, time.Second/ticks) / submissionsBeside // less than a tick cannot be told
 	was := map[int]string{1000: "16 ms", 10_000: "117 ms", 100_000: "870 ms"}
 	const aim = 5 * time.Millisecond
 	r.add(figure{
