@@ -83,7 +83,7 @@ func (j *VJob) Clone() *VJob {
 }
 
 // OwnTerms gives the vjob a copy of its terms, and returns it for the caller to change at once: other vjobs and other versions
-// of this one keep theirs.
+// of this one keep theirs. Lists and maps in it are still those of the others: they are replaced, not changed.
 func (j *VJob) OwnTerms() *Terms {
 	own := *j.Terms
 	j.Terms = &own
