@@ -9,17 +9,11 @@ import (
 
 // position returns the position of the next waiting vjob: "3rd in line behind 12 and 15".
 func (w *scan) position() string {
-	ahead := len(w.waiting)
-	place := Ordinal(ahead+1) + " in line"
-	switch {
-	case ahead == 0:
+	place := Ordinal(len(w.waiting)+1) + " in line"
+	if len(w.waiting) == 0 {
 		return place
-	case ahead <= maxListed:
-		return place + " behind " + w.list(w.waiting)
-	case w.foremost == "":
-		w.foremost = w.names(w.waiting[:maxListed])
 	}
-	return place + " behind " + andMore(w.foremost, ahead-maxListed)
+	return place + " behind " + w.list(w.waiting)
 }
 
 // earlierRunning names the vjobs before the i-th that are to run.
@@ -76,7 +70,7 @@ func (w *scan) list(indices []int) string {
 	last := len(indices) - 1
 	switch {
 	case last >= maxListed:
-		return andMore(w.names(indices[:maxListed]), len(indices)-maxListed)
+		return w.names(indices[:maxListed]) + " and " + strconv.Itoa(len(indices)-maxListed) + " more"
 	case last == 0:
 		return w.names(indices)
 	default:
@@ -92,8 +86,6 @@ func (w *scan) names(indices []int) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-func andMore(names string, rest int) string { return names + " and " + strconv.Itoa(rest) + " more" }
 
 // Ordinal is "1st", "2nd", "3rd", "11th".
 func Ordinal(n int) string {

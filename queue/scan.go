@@ -11,7 +11,6 @@ type scan struct {
 	decided  []bool
 	runs     []bool // the target is Run
 	waiting  []int  // those that wait for capacity, in order
-	foremost string // names the first of them, once there are more than [maxListed]
 }
 
 // newScan decides the vjobs that are the same under all policies: those under way, ended or held.
