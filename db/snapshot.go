@@ -108,7 +108,7 @@ func (e exitStatus) Scan(v any) (err error) {
 }
 
 // number is 0 for NULL.
-type number[T ~int64] struct{ n *T }
+type number[T ~int | ~int64] struct{ n *T }
 
 // Scan implements sql.Scanner.
 func (n number[T]) Scan(v any) error {

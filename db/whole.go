@@ -3,6 +3,7 @@ package db
 import (
 	"database/sql"
 	"fmt"
+	"time"
 
 	"vjob/cluster"
 	"vjob/ctxswitch/gang"
@@ -48,11 +49,14 @@ func (r *snapshot) eachWhole(condition string, args []any, visit func(journal.Ke
 		return err
 	}
 	g := &w.gang
-	w.rowReader = newRowReader(&w.spec, &w.shape, &w.phase, &w.then,
+	w.rowReader = newRowReader(
+		number[int64]{&w.spec}, number[int]{&w.shape},
+		&w.phase, &w.then,
 		instant{&g.Since},
-		&g.Boots, &g.Incarnation, &g.Generation, &g.UsedUpTo, &g.Restores, &g.Losses,
+		number[int]{&g.Boots}, number[int]{&g.Incarnation}, number[int]{&g.Generation}, number[int]{&g.UsedUpTo}, number[int]{&g.Restores}, number[int]{&g.Losses},
 		&cause{c: &g.Cause},
-		&g.Skew, &w.kept)
+		number[time.Duration]{&g.Skew},
+		&w.kept)
 	query := "SELECT " + rowColumns + ", " + gangColumns + rowTables + " LEFT JOIN gangs ON gangs.vjob = vjobs.id " + condition + " ORDER BY id"
 	return r.each(query, args, func(s row) error {
 		kept, err := w.read(s)
