@@ -22,6 +22,7 @@ type Endpoint struct {
 	Status        int          // of success
 	Result        any          // zero value of the answer, a [OneOf], or nil without an answer in JSON
 	Media         string       // of the answer when it is not JSON
+	Lines         bool         // the list is streamed as lines if those are accepted
 	class         requestClass // of its concurrency limit
 	Handle        Handler
 	Errors        *ErrorShape // nil: the shape of /v1

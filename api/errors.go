@@ -107,8 +107,8 @@ func (w *errorWriter) write(c *gin.Context, err error) {
 		w.log.LogAttrs(c.Request.Context(), slog.LevelError, "request failed",
 			slog.String("method", c.Request.Method), slog.String("route", c.FullPath()), slog.String("error", err.Error()))
 	}
-	if c.Writer.Written() {
-		return // a stream that broke: the headers are gone
+	if c.Writer.Written() { // the headers are gone: a broken connection tells the caller that the answer is not whole
+		panic(http.ErrAbortHandler)
 	}
 	if shape, ok := c.Get(errorShapeKey); ok {
 		c.Abort()

@@ -32,12 +32,8 @@ type eventHandler struct {
 	snapshot  func() *scheduler.Snapshot
 }
 
-// wantsStream reports whether the caller accepts server-sent events.
-func wantsStream(r *http.Request) bool {
-	return slices.ContainsFunc(r.Header.Values("Accept"), func(v string) bool {
-		return strings.Contains(v, "text/event-stream")
-	})
-}
+// mediaEvents is the media type of server-sent events.
+const mediaEvents = "text/event-stream"
 
 // list answers GET /v1/events. The store narrows what users get to their own
 // vjobs; a vjob that they may not see is not found.
@@ -72,7 +68,7 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 			return err
 		}
 	}
-	if wantsStream(c.Request) {
+	if accepts(c.Request, mediaEvents) {
 		return (&eventStream{eventHandler: h, c: c, filter: filter}).run(caller)
 	}
 	last := filter.After

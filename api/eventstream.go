@@ -36,7 +36,7 @@ func (s *eventStream) run(caller Subject) error {
 	if err := s.resume(); err != nil {
 		return err
 	}
-	s.c.Header("Content-Type", "text/event-stream")
+	s.c.Header("Content-Type", mediaEvents)
 	s.c.Header("X-Accel-Buffering", "no")
 	s.c.Status(http.StatusOK)
 	s.out = s.streaming.writer(s.c, caller)

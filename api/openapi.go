@@ -205,7 +205,9 @@ func (e *Endpoint) content(s *schemas) (openapi3.Content, error) {
 	media, text := e.Media, openapi3.NewStringSchema()
 	switch {
 	case e.class == streams:
-		media, text.Description = "text/event-stream", "Messages with an Event as data, and its seq as id."
+		media, text.Description = mediaEvents, "Messages with an Event as data, and its seq as id."
+	case e.Lines:
+		media, text.Description = wire.MediaLines, "An entry of the list in JSON on each line, without an end in pages."
 	case media == "":
 		return content, nil
 	case !strings.HasPrefix(media, "text/"):

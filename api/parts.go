@@ -58,7 +58,7 @@ func (p *parts) handlers(cfg *Config, all *shared) *handlers {
 		status:   &statusHandler{nodes: nodes, vjobs: cfg.Reader, snapshot: p.snapshot},
 		document: &documentHandler{},
 		metrics:  &metricsHandler{metrics: p.metrics, plans: cfg.Reader},
-		vjobs:    &vjobHandler{vjobFinder: p.finder, scheduler: cfg.Scheduler, events: cfg.Reader, submissions: p.submitter, snapshot: p.snapshot, clockSpeed: cfg.ClockSpeed},
+		vjobs:    &vjobHandler{vjobFinder: p.finder, scheduler: cfg.Scheduler, events: cfg.Reader, submissions: p.submitter, streaming: p.streaming, snapshot: p.snapshot, clockSpeed: cfg.ClockSpeed},
 		consoles: &consoleHandler{
 			console: cfg.Console, attacher: cfg.Attacher, finder: p.finder, streaming: p.streaming, perWrite: cfg.Limits.WriteTime, snapshot: p.snapshot, attached: &all.attached,
 		},

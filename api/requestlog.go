@@ -23,13 +23,15 @@ func (l *requestLog) record(c *gin.Context) {
 	began := l.now()
 	c.Header("X-Content-Type-Options", "nosniff")
 	c.Header("Cache-Control", "no-store")
+	defer func() { // also of an answer that breaks
+		took := l.now().Sub(began)
+		l.metrics.request(c.FullPath(), c.Request.Method, c.Writer.Status(), took)
+		l.log.LogAttrs(c.Request.Context(), slog.LevelDebug, "request",
+			slog.String("method", c.Request.Method), slog.String("path", c.Request.URL.Path),
+			slog.Int("status", c.Writer.Status()), slog.Int("bytes", c.Writer.Size()),
+			slog.Duration("took", took), slog.String("remote", c.Request.RemoteAddr))
+	}()
 	c.Next()
-	took := l.now().Sub(began)
-	l.metrics.request(c.FullPath(), c.Request.Method, c.Writer.Status(), took)
-	l.log.LogAttrs(c.Request.Context(), slog.LevelDebug, "request",
-		slog.String("method", c.Request.Method), slog.String("path", c.Request.URL.Path),
-		slog.Int("status", c.Writer.Status()), slog.Int("bytes", c.Writer.Size()),
-		slog.Duration("took", took), slog.String("remote", c.Request.RemoteAddr))
 }
 
 // recover turns a panic into an answer. A panic that is meant to break the connection goes on.

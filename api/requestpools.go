@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"vjob/api/guard"
+	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 )
@@ -18,6 +19,7 @@ const (
 	anonymous                     // of callers that need not be known
 	streams                       // event streams
 	logs                          // logs and consoles
+	lists                         // lists that are streamed as lines
 	backups
 	forecasts // what-ifs, schedules and reports: the processor is busy with each
 	unbounded // health checks, which cost nothing
@@ -26,6 +28,7 @@ const (
 // Pools that are no settings: few of such requests are ever in flight.
 const (
 	anonymousTotal, anonymousEach = 64, 8
+	listsTotal, listsEach         = 64, 8
 	backupsTotal, backupsEach     = 4, 2
 )
 
@@ -45,16 +48,20 @@ func newRequestPools(l *Limits) requestPools {
 		anonymous: {guard.NewPool(anonymousTotal, anonymousEach), "requests without credentials"},
 		streams:   {guard.NewPool(l.Streams, l.StreamsPerCaller), "event streams"},
 		logs:      {guard.NewPool(l.Streams, l.StreamsPerCaller), "logs and consoles"},
+		lists:     {guard.NewPool(listsTotal, listsEach), "streamed lists"},
 		backups:   {guard.NewPool(backupsTotal, backupsEach), "back-ups"},
 		forecasts: {guard.NewPool(l.Forecasts, l.ForecastsPerCaller), "what-ifs, schedules and reports"},
 		unbounded: {},
 	}
 }
 
-// classOf returns the class of a request: events are a stream only if one is asked for.
+// classOf returns the class of a request: events and lists are streams only if those are asked for.
 func (e *Endpoint) classOf(r *http.Request) requestClass {
-	if e.class == streams && !wantsStream(r) {
+	switch {
+	case e.class == streams && !accepts(r, mediaEvents):
 		return requests
+	case e.Lines && accepts(r, wire.MediaLines):
+		return lists
 	}
 	return e.class
 }

@@ -80,8 +80,8 @@ func (h *handlers) serverRoutes() []Endpoint {
 func (h *handlers) vjobRoutes() []Endpoint {
 	return append([]Endpoint{
 		{
-			Method: "GET", Path: "/v1/vjobs", Name: "listVJobs", Summary: "The vjobs that the caller may see",
-			Access: Users, Verb: Read, Status: 200, Result: wire.VJobList{}, Handle: h.vjobs.list,
+			Method: "GET", Path: "/v1/vjobs", Name: "listVJobs", Summary: "The vjobs that the caller may see: a page of them, or a stream of all when application/x-ndjson is accepted",
+			Access: Users, Verb: Read, Status: 200, Result: wire.VJobList{}, Lines: true, Handle: h.vjobs.list,
 			Query: vjobParams(),
 		},
 		{

@@ -2,11 +2,13 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"vjob/api/wire"
 	"vjob/cluster"
 	"vjob/ctxswitch/journal"
 )
@@ -42,7 +44,8 @@ func vjobParams() []Param {
 		{Name: "ended_since", Kind: "string", Meaning: "only vjobs that ended then or later" + instant},
 		{Name: "ended_until", Kind: "string", Meaning: "only vjobs that ended before" + instant},
 		{Name: "vjob", Kind: "string", Meaning: "only what this word names: the number or the name of a vjob or an array, or some of an array such as sweep[3-7]"},
-		fieldsParam, limitParam, cursorParam,
+		fieldsParam, cursorParam,
+		{Name: limitParam.Name, Kind: limitParam.Kind, Meaning: limitParam.Meaning + "; of lines: how many at most, absent: all"},
 	}
 }
 
@@ -67,7 +70,12 @@ func vjobFilter(c *gin.Context, caller Subject) (f journal.Filter, err error) {
 	f.Fold = q.flag("fold")
 	f.Array = cluster.VJobID(q.number("array", 1, 1<<62, 0))
 	f.Live, f.Newest, f.Ended = q.flag("live"), q.flag("newest"), q.flag("ended")
-	f.Cursor, f.Limit = cluster.VJobID(q.cursor()), q.limit(defaultPage)
+	f.Cursor = cluster.VJobID(q.cursor())
+	if accepts(c.Request, wire.MediaLines) {
+		f.Limit = int(q.number("limit", 1, math.MaxInt32, 0))
+	} else {
+		f.Limit = q.limit(defaultPage)
+	}
 	f.Project, f.Queue = q.name("project"), q.name("queue")
 	f.Node, f.Match, f.Prefix = cluster.NodeID(q.pattern("node")), q.pattern("match"), q.pattern("prefix")
 	f.Indexes, f.Labels = q.indexes("index"), q.labels("label")

@@ -50,39 +50,9 @@ type vjobHandler struct {
 	scheduler   vjobService
 	events      eventReader
 	submissions *submitter
+	streaming   *streaming
 	snapshot    func() *scheduler.Snapshot
 	clockSpeed  float64 // of guests; 0: that of the daemon
-}
-
-// list answers GET /v1/vjobs.
-func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
-	filter, err := vjobFilter(c, caller)
-	if word, given := c.GetQuery("vjob"); given && err == nil {
-		err = h.narrow(c.Request.Context(), caller, &filter, "vjob", word)
-	}
-	q := queryReader{c: c, err: err}
-	fields := q.fields()
-	if q.err != nil {
-		return q.err
-	}
-	filter.Terms = fields == nil || inTerms(fields)
-	limit := filter.Limit
-	filter.Limit++
-	rows, total, err := h.vjobs.VJobs(c.Request.Context(), filter)
-	if err != nil {
-		return err
-	}
-	rows, next := cut(c, rows, limit, func(r *journal.Row) string { return number(r.Place(filter.Fold)) })
-	now := h.snapshot()
-	if fields != nil {
-		v := view{fields: fields, now: now, viewer: caller.Viewer()}
-		return answerPart(c, v.list(rows, total, next))
-	}
-	list := wire.VJobList{VJobs: make([]wire.VJob, len(rows)), Total: total, Next: next}
-	for i := range rows {
-		list.VJobs[i] = wireVJob(&rows[i], now, caller.Viewer())
-	}
-	return answer(c, http.StatusOK, list)
 }
 
 // submit answers POST /v1/vjobs.

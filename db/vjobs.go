@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"vjob/cluster"
@@ -34,15 +35,10 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 			rows = make([]journal.Row, 0, f.Limit) // most pages are full
 		}
 		tail, args := page(&f, where, args)
-		if f.Terms {
-			rows, err = r.withTerms(rows, tail, args)
+		if f.Known != nil {
+			rows, err = r.besideKnown(&f, rows, tail, args)
 		} else {
-			reader := newRowReader()
-			err = r.each("SELECT "+rowColumns+rowTables+tail, args, func(s row) error {
-				row, err := reader.read(s)
-				rows = append(rows, row)
-				return err
-			})
+			rows, err = r.rows(f.Terms, rows, tail, args)
 		}
 		if err == nil && f.Fold {
 			err = r.countFolded(rows)
@@ -53,6 +49,52 @@ func (d *DB) VJobs(ctx context.Context, f journal.Filter) (rows []journal.Row, t
 		return nil, 0, fmt.Errorf("list vjobs: %w", err)
 	}
 	return rows, total, nil
+}
+
+// rows appends rows, with the terms of their vjobs or without.
+func (r *snapshot) rows(terms bool, rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
+	if terms {
+		return r.withTerms(rows, tail, args)
+	}
+	reader := newRowReader()
+	err := r.each("SELECT "+rowColumns+rowTables+tail, args, func(s row) error {
+		row, err := reader.read(s)
+		rows = append(rows, row)
+		return err
+	})
+	return rows, err
+}
+
+// besideKnown appends rows, and reads of vjobs that are known no more than their version.
+func (r *snapshot) besideKnown(f *journal.Filter, rows []journal.Row, tail string, args []any) ([]journal.Row, error) {
+	places := map[cluster.VJobID]int{} // of those that have to be read
+	var id cluster.VJobID
+	var version int
+	err := r.each("SELECT id, version FROM vjobs"+tail, args, func(s row) error {
+		if err := s.Scan(number[cluster.VJobID]{&id}, number[int]{&version}); err != nil {
+			return err
+		}
+		var row journal.Row
+		if job := f.Known(id); job != nil && job.Version == version {
+			row = journal.Row{VJob: job, Size: len(job.VMs), Reserved: job.Reserved(), Account: journal.Usage{VJob: id}}
+		} else {
+			places[id] = len(rows)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil || len(places) == 0 {
+		return rows, err
+	}
+	list, err := json.Marshal(slices.Sorted(maps.Keys(places)))
+	if err != nil {
+		return rows, err
+	}
+	read, err := r.rows(f.Terms, make([]journal.Row, 0, len(places)), " WHERE id "+listed, []any{string(list)})
+	for i := range read {
+		rows[places[read[i].ID]] = read[i]
+	}
+	return rows, err
 }
 
 // page returns the end of a query for the rows of a page.

@@ -27,6 +27,8 @@ type VJobsStatus interface {
 	All() iter.Seq2[cluster.VJobID, VJobStatus]
 	// Rank returns the place of a vjob in the order in which vjobs are looked at; the zero value for one that is not live.
 	Rank(id cluster.VJobID) multifactor.Priority
+	// Untouched returns a vjob with which nothing was ever done, or nil: all there is to know of it is in it.
+	Untouched(id cluster.VJobID) *cluster.VJob
 	// asOf returns the status at a later instant, if nothing happens but that time passes.
 	asOf(now time.Time) VJobsStatus
 }
@@ -56,6 +58,9 @@ func (s Statuses) All() iter.Seq2[cluster.VJobID, VJobStatus] {
 
 // Rank returns the zero value.
 func (Statuses) Rank(cluster.VJobID) multifactor.Priority { return multifactor.Priority{} }
+
+// Untouched returns nil.
+func (Statuses) Untouched(cluster.VJobID) *cluster.VJob { return nil }
 
 func (s Statuses) asOf(time.Time) VJobsStatus { return s }
 
@@ -99,6 +104,9 @@ func (s *vjobsStatus) All() iter.Seq2[cluster.VJobID, VJobStatus] {
 		}
 	}
 }
+
+// Untouched returns a vjob with which nothing was ever done, or nil.
+func (s *vjobsStatus) Untouched(id cluster.VJobID) *cluster.VJob { return s.live.Untouched(id) }
 
 // Rank returns the place of a vjob in the order in which vjobs are looked at.
 func (s *vjobsStatus) Rank(id cluster.VJobID) multifactor.Priority {

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -21,6 +22,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"vjob/cluster"
 )
@@ -155,11 +158,18 @@ func (c *connection) call(ctx context.Context, r request, out any) (status int, 
 	if err != nil {
 		return 0, err
 	}
+	defer res.Body.Close()
 	if out == nil {
-		res.Body.Close()
 		return res.StatusCode, nil
 	}
-	return res.StatusCode, c.decode(answer{to: r, res: res}, &bytes.Buffer{}, out)
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // at once, which wakes the daemon less often than many small reads
+	if err == nil {
+		err = jsonv2.Unmarshal(body, out)
+	}
+	if err != nil {
+		return res.StatusCode, fmt.Errorf("%s %s: decode the answer of %s: %w", r.method, r.path, c.server, err)
+	}
+	return res.StatusCode, nil
 }
 
 // open is call for answers that the caller reads and closes.

@@ -113,46 +113,55 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// The pages of a list come one after another and together hold no more than asked for. Where a header names the next page,
-// it is asked for before the body has come.
-func TestPages(t *testing.T) {
-	numbers := func(c *client.Client, limit int) (ids []int64) {
-		for page, err := range c.VJobPages(t.Context(), client.VJobQuery{Limit: limit}, 2) {
-			if err != nil {
-				t.Fatal(err)
+// A list comes as a stream, with the number of all that match. One that breaks, or that is no stream, is an error.
+func TestStreamVJobs(t *testing.T) {
+	lines := func(text string, broken bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Accept") != wire.MediaLines {
+				t.Errorf("accepts %q", r.Header.Get("Accept"))
 			}
-			for i := range page.VJobs {
-				ids = append(ids, page.VJobs[i].ID)
+			w.Header().Set("Content-Type", wire.MediaLines)
+			w.Header().Set(wire.TotalHeader, "3")
+			say(200, text)(w, r)
+			if broken {
+				_ = http.NewResponseController(w).Flush()
+				cut(w, r)
 			}
 		}
-		return ids
 	}
-	first, last := `{"vjobs":[{"id":1},{"id":2}],"total":3,"next":"2"}`, `{"vjobs":[{"id":3}],"total":3}`
-	c, n := script(t, say(200, first), say(200, last))
-	if ids := numbers(c, 0); fmt.Sprint(ids) != "[1 2 3]" || n.Load() != 2 {
-		t.Errorf("without a header: %v after %d requests", ids, n.Load())
-	}
-	c, n = script(t, say(200, first))
-	if ids := numbers(c, 2); fmt.Sprint(ids) != "[1 2]" || n.Load() != 1 {
-		t.Errorf("2 at most: %v after %d requests", ids, n.Load())
-	}
-	asked := make(chan struct{})
-	c, _ = script(t,
-		func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Link", `</v1/vjobs?cursor=2&limit=2>; rel="next"`)
-			_ = http.NewResponseController(w).Flush()
-			<-asked
-			say(200, first)(w, r)
-		},
-		func(w http.ResponseWriter, r *http.Request) {
-			if cursor := r.URL.Query().Get("cursor"); cursor != "2" {
-				t.Errorf("cursor %q", cursor)
+	for _, c := range []struct {
+		name    string
+		answers []http.HandlerFunc
+		want    string // the numbers, and the beginning of the error
+	}{
+		{"whole", []http.HandlerFunc{lines("{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n", false)}, "3: 1 2 3"},
+		{"empty", []http.HandlerFunc{lines("", false)}, "3:"},
+		{"second try", []http.HandlerFunc{say(503, ""), lines("{\"id\":1}\n", false)}, "3: 1"},
+		{"broken behind a line", []http.HandlerFunc{lines("{\"id\":1}\n", true)}, "3: 1 list of vjobs from"},
+		{"broken within a line", []http.HandlerFunc{lines("{\"id\":1}\n{\"id\"", true)}, "3: 1 list of vjobs from"},
+		{"without its end", []http.HandlerFunc{lines("{\"id\":1}\n{\"id\"", false)}, "3: 1 list of vjobs from"},
+		{"no JSON", []http.HandlerFunc{lines("{\"id\":1}\n<html>", false)}, "3: 1 list of vjobs from"},
+		{"a page", []http.HandlerFunc{say(200, `{"vjobs":[{"id":1}],"total":1}`)}, "list of vjobs: http"},
+		{"refused", []http.HandlerFunc{say(403, `{"error":{"code":"forbidden","message":"no"}}`)}, "no"},
+	} {
+		speaker, _ := script(t, c.answers...)
+		got := ""
+		stream, err := speaker.StreamVJobs(t.Context(), client.VJobQuery{})
+		if err == nil {
+			got = fmt.Sprintf("%d:", stream.Total)
+			for job, fault := range stream.All() {
+				if err = fault; fault == nil {
+					got += fmt.Sprintf(" %d", job.ID)
+				}
 			}
-			close(asked)
-			say(200, last)(w, r)
-		})
-	if ids := numbers(c, 0); fmt.Sprint(ids) != "[1 2 3]" {
-		t.Errorf("with a header: %v", ids)
+			stream.Close()
+		}
+		if err != nil {
+			got = strings.TrimSpace(got + " " + err.Error())
+		}
+		if got != c.want && (err == nil || !strings.HasPrefix(got, c.want)) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ type VJobQuery struct {
 	Named                                                  string // what this word names: "7", "sweep", "sweep[3-7]"
 	Fields                                                 string // only these fields of each, with commas between them; "": all
 	Cursor                                                 string // the Next of the page before; "" is the first page
-	Limit                                                  int    // of a page; 0 is the server's default
+	Limit                                                  int    // at most; 0 is a page of the server's default, or all of a stream
 }
 
 func (q *VJobQuery) values() url.Values {

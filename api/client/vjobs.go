@@ -30,6 +30,11 @@ func (c *vjobClient) Submit(ctx context.Context, s wire.Submission, key string) 
 	return job, status == http.StatusCreated, nil
 }
 
+// VJobs returns one page of the vjobs that the caller may see.
+func (c *vjobClient) VJobs(ctx context.Context, q VJobQuery) (wire.VJobList, error) {
+	return get[wire.VJobList](ctx, c.connection, "/v1/vjobs", q.values())
+}
+
 // VJob returns one vjob in full.
 func (c *vjobClient) VJob(ctx context.Context, id int64) (wire.VJobDetail, error) {
 	return get[wire.VJobDetail](ctx, c.connection, vjobPath(id), nil)

@@ -328,6 +328,13 @@ const (
 // ways.
 const ConsoleProtocol = "vjob-console"
 
+// MediaLines is the media type of a list as lines: an entry of it in JSON on each, https://github.com/ndjson/ndjson-spec. Its
+// length has no bound, since neither side holds more than a part of it.
+const MediaLines = "application/x-ndjson"
+
+// TotalHeader names the header of a list as lines that says how many entries the whole list has; it is absent behind a cursor.
+const TotalHeader = "X-Total-Count"
+
 // KeyHeader names the request header of POST /v1/vjobs that makes repeating a
 // submission safe: the same key of the same owner is the same vjob.
 const KeyHeader = "Idempotency-Key"

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,7 +115,21 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, text)
 		return
 	}
+	if list, ok := answer.(wire.VJobList); ok && r.Header.Get("Accept") == wire.MediaLines {
+		streamList(w, list)
+		return
+	}
 	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// streamList answers with a list as lines.
+func streamList(w http.ResponseWriter, list wire.VJobList) {
+	w.Header().Set("Content-Type", wire.MediaLines)
+	w.Header().Set(wire.TotalHeader, strconv.Itoa(list.Total))
+	lines := json.NewEncoder(w)
+	for i := range list.VJobs {
+		_ = lines.Encode(&list.VJobs[i])
+	}
 }
 
 // against starts a server that gives canned answers, and a shell that uses it.

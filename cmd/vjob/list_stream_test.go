@@ -12,42 +12,33 @@ import (
 	"vjob/cmd/vjob/cli"
 )
 
-// longList serves so many vjobs page by page; the page that begins at broken is refused.
+// longList streams so many vjobs; the connection breaks before the vjob with the number broken.
 func longList(t *testing.T, total, broken int) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		number := func(name string) int { n, _ := strconv.Atoi(r.URL.Query().Get(name)); return n }
-		from, limit := number("cursor"), number("limit")
-		if from == broken {
-			w.WriteHeader(http.StatusForbidden)
-			_, _ = w.Write([]byte(`{"error":{"code":"forbidden","message":"not this page"}}`))
-			return
+		most := total
+		if text := r.URL.Query().Get("limit"); text != "" {
+			limit, _ := strconv.Atoi(text)
+			most = min(most, limit)
 		}
-		page := wire.VJobList{Total: total}
-		for id := from + 1; id <= min(total, from+limit); id++ {
-			page.VJobs = append(page.VJobs, wire.VJob{ID: int64(id), State: "waiting"})
+		w.Header().Set("Content-Type", wire.MediaLines)
+		w.Header().Set(wire.TotalHeader, strconv.Itoa(total))
+		lines := json.NewEncoder(w)
+		for id := 1; id <= most; id++ {
+			if id == broken {
+				_ = http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			}
+			_ = lines.Encode(wire.VJob{ID: int64(id), State: "waiting"})
 		}
-		if from+limit < total {
-			page.Next = strconv.Itoa(from + limit)
-		}
-		_ = json.NewEncoder(w).Encode(page)
 	}))
 	t.Cleanup(server.Close)
 	return server
 }
 
-// A long list comes whole and in order, however many pages it has.
-func TestListPages(t *testing.T) {
-	for _, c := range []struct{ total, limit, want int }{
-		{0, 0, 0},
-		{1, 0, 1},
-		{cli.PageSize, 0, cli.PageSize},
-		{cli.PageSize + 1, 0, cli.PageSize + 1},
-		{8*cli.PageSize + 7, 0, 8*cli.PageSize + 7},
-		{3 * cli.PageSize, 10, 10},
-		{3 * cli.PageSize, cli.PageSize + 1, cli.PageSize + 1},
-		{3 * cli.PageSize, 9 * cli.PageSize, 3 * cli.PageSize},
-	} {
+// A long list comes whole and in order, or not at all.
+func TestListStream(t *testing.T) {
+	for _, c := range []struct{ total, limit, want int }{{0, 0, 0}, {1, 0, 1}, {8007, 0, 8007}, {3000, 10, 10}, {3000, 9000, 3000}} {
 		s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, c.total, -1).URL}}
 		var got wire.VJobList
 		if err := json.Unmarshal([]byte(s.ok("list", "-o", "json", "--limit", strconv.Itoa(c.limit))), &got); err != nil {
@@ -62,14 +53,16 @@ func TestListPages(t *testing.T) {
 			}
 		}
 	}
-	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 2*cli.PageSize+1, -1).URL}}
+	s := &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 2001, -1).URL}}
 	for i, line := range strings.Split(strings.TrimSpace(s.ok("list")), "\n")[1:] {
 		if fields := strings.Fields(line); fields[0] != strconv.Itoa(i+1) {
 			t.Fatalf("row %d: %s", i+1, line)
 		}
 	}
-	s = &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8*cli.PageSize, 5*cli.PageSize).URL}}
-	if r := s.run("list"); r.code == cli.ExitOK || r.out != "" || !strings.Contains(r.err, "not this page") {
-		t.Errorf("exit %d, %s, %.100s", r.code, r.err, r.out)
+	s = &shell{t: t, env: map[string]string{"VJOB_SERVER": longList(t, 8000, 5000).URL}}
+	for _, args := range [][]string{{"list"}, {"list", "-o", "json"}} {
+		if r := s.run(args...); r.code == cli.ExitOK || r.out != "" || !strings.Contains(r.err, "list of vjobs") {
+			t.Errorf("exit %d, %s, %.100s", r.code, r.err, r.out)
+		}
 	}
 }

@@ -133,6 +133,14 @@ func (l *Live) Get(id cluster.VJobID) (Report, bool) {
 	return v.report(l.at), true
 }
 
+// Untouched returns a vjob with which nothing was ever done, or nil.
+func (l *Live) Untouched(id cluster.VJobID) *cluster.VJob {
+	if v, ok := l.vjobs.Get(id); ok && v.begun == nil {
+		return v.job
+	}
+	return nil
+}
+
 // All returns all reports, in order.
 func (l *Live) All() iter.Seq[Report] {
 	return func(yield func(Report) bool) {

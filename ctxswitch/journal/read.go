@@ -39,6 +39,9 @@ type Filter struct {
 	// Cursor is the place of the last row that was read, see [Row.Place]; only rows behind it follow. 0: all.
 	Cursor cluster.VJobID
 	Limit  int // 0 is no limit
+	// Known returns a vjob that the reader has and that was never begun, or nil. Of one that has its version in the store
+	// nothing more is read. A nil function knows none.
+	Known func(cluster.VJobID) *cluster.VJob
 }
 
 // Label is a label that a vjob must have, with this value or, if Any is set, with any.

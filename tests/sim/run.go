@@ -272,6 +272,7 @@ func (r *run) step(to time.Time) error {
 		r.inShape()
 		r.isInside()
 		r.entitled()
+		r.known()
 	}
 	r.check.Look()
 	r.withinBudget()

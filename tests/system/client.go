@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httputil"
 	"strconv"
 	"sync"
@@ -214,8 +216,34 @@ func (c *client) remove(ctx context.Context, id int64) error {
 
 // page is one page of a list.
 type page struct {
-	VJobs []json.RawMessage `json:"vjobs"`
-	Next  string            `json:"next"`
+	Next string `json:"next"`
+}
+
+// lines reads a whole list as a stream, and returns how many entries and bytes it has.
+func (c *client) lines(ctx context.Context, list string) (entries, read int, err error) {
+	conn, err := c.take(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = conn.Close() }()
+	a, err := conn.ask("GET", list, "application/x-ndjson", nil)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("a stream of %s: status %d", list, a.status)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	text := make([]byte, 64<<10)
+	for {
+		n, err := a.body.Read(text)
+		entries, read = entries+bytes.Count(text[:n], []byte("\n")), read+n
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return entries, read, nil
+		}
+		if err != nil {
+			return entries, read, err
+		}
+	}
 }
 
 // pages reads a whole list in pages of 1,000, and returns the bytes of its answers.

@@ -162,11 +162,13 @@ func (l *Listing[T]) Show(v any, rows []T) error {
 		return l.a.Print(v)
 	}
 	g := l.Gather()
-	g.Add(rows)
+	for i := range rows {
+		g.Add(&rows[i])
+	}
 	return g.Print()
 }
 
-// Gathering is a table of rows that come page by page. It keeps their texts only.
+// Gathering is a table of rows that come one by one. It keeps their texts only.
 type Gathering[T any] struct {
 	l     *Listing[T]
 	shown []int  // indices of the columns that are shown, or are if a row has them
@@ -196,17 +198,15 @@ func (g *Gathering[T]) Fields() string {
 	return strings.Join(of, ",")
 }
 
-// Add adds rows.
-func (g *Gathering[T]) Add(rows []T) {
-	for r := range rows {
-		cells := make([]string, len(g.shown))
-		for n, i := range g.shown {
-			f := &g.l.fields[i]
-			cells[n] = display.Text(f.Cell(&rows[r]))
-			g.found[n] = g.found[n] || f.If(&rows[r])
-		}
-		g.table.Row(cells...)
+// Add adds a row.
+func (g *Gathering[T]) Add(row *T) {
+	cells := make([]string, len(g.shown))
+	for n, i := range g.shown {
+		f := &g.l.fields[i]
+		cells[n] = display.Text(f.Cell(row))
+		g.found[n] = g.found[n] || f.If(row)
 	}
+	g.table.Row(cells...)
 }
 
 // Rows is how many there are.

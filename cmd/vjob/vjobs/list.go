@@ -134,7 +134,7 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 		}
 	}
 	if !a.Structured() && !l.Sorted() && !f.ranked && !f.estimate && len(words) == 0 {
-		return page(a, cmd, c, q, l)
+		return table(a, cmd, c, q, l)
 	}
 	if l.Sorted() || f.ranked {
 		q.Limit = 0
@@ -156,7 +156,9 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 		l.Usual(rankColumns...)
 	}
 	if l.Cells() {
-		fold(list.VJobs)
+		for i := range list.VJobs {
+			fold(&list.VJobs[i])
+		}
 	}
 	l.Sort(list.VJobs)
 	if f.limit > 0 {
@@ -169,30 +171,33 @@ func list(a *cli.App, cmd *cobra.Command, f *listFlags, l *cli.Listing[wire.VJob
 	return nil
 }
 
-// page prints the table of a query, with the rows in the order of the daemon: of each page only the texts are kept.
-func page(a *cli.App, cmd *cobra.Command, c *client.Client, q client.VJobQuery, l *cli.Listing[wire.VJob]) error {
-	table := l.Gather()
-	q.Fields = folding + "," + table.Fields()
-	for list, err := range c.VJobPages(cmd.Context(), q, cli.PageSize) {
+// table prints the table of a query, with the rows in the order of the daemon: of each only the texts are kept.
+func table(a *cli.App, cmd *cobra.Command, c *client.Client, q client.VJobQuery, l *cli.Listing[wire.VJob]) error {
+	rows := l.Gather()
+	q.Fields = folding + "," + rows.Fields()
+	stream, err := c.StreamVJobs(cmd.Context(), q)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for job, err := range stream.All() {
 		if err != nil {
 			return err
 		}
-		fold(list.VJobs)
-		table.Add(list.VJobs)
+		fold(&job)
+		rows.Add(&job)
 	}
-	if err := table.Print(); err != nil {
+	if err := rows.Print(); err != nil {
 		return err
 	}
-	none(a, q, table.Rows() > 0)
+	none(a, q, rows.Rows() > 0)
 	return nil
 }
 
-// fold makes one line of each array.
-func fold(jobs []wire.VJob) {
-	for i := range jobs {
-		if jobs[i].Members != nil {
-			jobs[i] = Folded(&jobs[i])
-		}
+// fold makes one line of an array.
+func fold(job *wire.VJob) {
+	if job.Members != nil {
+		*job = Folded(job)
 	}
 }
 
