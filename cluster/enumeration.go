@@ -2,13 +2,13 @@ package cluster
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
-// names maps the values of an enumeration to their names, for printing, parsing and the error
-// that lists the valid names.
-type names[T ~uint8] map[T]string
+// names are the names of the values of an enumeration, for printing, parsing and the error that lists the valid names. A
+// value without a name has "".
+type names[T ~uint8] []string
 
 // OneOf is what an error wants that lists the valid names: "one of a, b, c".
 func OneOf[T ~string](list []T) string {
@@ -20,22 +20,16 @@ func OneOf[T ~string](list []T) string {
 }
 
 func (n names[T]) text(v T) string {
-	if s, ok := n[v]; ok {
-		return s
+	if int(v) < len(n) && n[v] != "" {
+		return n[v]
 	}
 	return fmt.Sprintf("?%d", v)
 }
 
 func (n names[T]) parse(field, s string) (T, error) {
-	for v, name := range n {
-		if name == s {
-			return v, nil
-		}
+	if i := slices.Index(n, s); i >= 0 && s != "" {
+		return T(i), nil
 	}
-	all := make([]string, 0, len(n))
-	for _, name := range n {
-		all = append(all, name)
-	}
-	sort.Strings(all)
+	all := slices.DeleteFunc(slices.Sorted(slices.Values(n)), func(name string) bool { return name == "" })
 	return 0, BadField(field, s, OneOf(all))
 }
