@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What follows writes some fields of a struct in JSON, or all. The package encoding/json cannot leave fields out, and takes more than twice as
-// long, which is much of what a list of many vjobs costs.
+// What follows writes some fields of a struct in JSON, or all. The package encoding/json cannot leave fields out, and takes
+// more than twice as long, which is much of what a list of many vjobs costs.
 
 // valueWriter appends the JSON of an addressable value.
 type valueWriter func(text []byte, value reflect.Value) ([]byte, error)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -165,14 +166,16 @@ func TestStreamsOfListsAreBounded(t *testing.T) {
 		return errors.New("released")
 	}}
 	b := newFixture(t, func(c *api.Config) { slow.Reader, c.Reader = c.Reader, slow })
+	var streams sync.WaitGroup
 	for range 8 {
-		go b.asLines("alice", "")
+		streams.Go(func() { b.asLines("alice", "") })
 		<-entered
 	}
 	if e := read[wire.Error](t, b.asLines("alice", ""), http.StatusTooManyRequests).Error; !strings.Contains(e.Message, "streamed lists: 8 of yours") {
 		t.Errorf("got %+v", e)
 	}
 	close(leave)
+	streams.Wait()
 }
 
 // knowing knows vjobs as the loop does.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 
 	"vjob/api/client"
@@ -15,7 +14,7 @@ func FetchVJobs(ctx context.Context, c *client.Client, q client.VJobQuery) (list
 		return list, err
 	}
 	defer stream.Close()
-	list = wire.VJobList{VJobs: make([]wire.VJob, 0, min(stream.Total, cmp.Or(q.Limit, stream.Total))), Total: stream.Total}
+	list = wire.VJobList{VJobs: []wire.VJob{}, Total: stream.Total}
 	for job, err := range stream.All() {
 		if err != nil {
 			return list, err
