@@ -128,7 +128,7 @@ func (f *faultyReader) VJobs(ctx context.Context, filter journal.Filter) ([]jour
 	return f.Reader.VJobs(ctx, filter)
 }
 
-// A stream that cannot go on breaks, so that nobody takes it for the whole list; one that cannot begin is an error.
+// A stream that cannot go on breaks, so that it is not taken for the whole list; one that cannot begin is an error.
 func TestStreamBreaks(t *testing.T) {
 	for name, fault := range map[string]func() error{
 		"error": func() error { return errors.New("the disk is gone") },
