@@ -68,6 +68,7 @@ func (h *eventHandler) list(c *gin.Context, caller Subject) error {
 			return err
 		}
 	}
+	c.Header("Vary", "Accept")
 	if accepts(c.Request, mediaEvents) {
 		return (&eventStream{eventHandler: h, c: c, filter: filter}).run(caller)
 	}

@@ -34,7 +34,7 @@ var indexPage = template.Must(template.New("index").Parse(`<!doctype html>
 // index answers GET / and GET /v1: as a page to browsers, else in JSON.
 func (h *documentHandler) index(c *gin.Context, _ Subject) error {
 	c.Header("Vary", "Accept")
-	if !strings.Contains(c.GetHeader("Accept"), "text/html") {
+	if !accepts(c.Request, "text/html") {
 		return answer(c, http.StatusOK, index)
 	}
 	var page strings.Builder

@@ -207,7 +207,7 @@ func (e *Endpoint) content(s *schemas) (openapi3.Content, error) {
 	case e.class == streams:
 		media, text.Description = mediaEvents, "Messages with an Event as data, and its seq as id."
 	case e.Lines:
-		media, text.Description = wire.MediaLines, "An entry of the list in JSON on each line, without an end in pages."
+		media, text.Description = wire.MediaLines, "Each line is an entry of the list in JSON. `X-Total-Count` has the number of all, unless there is a cursor."
 	case media == "":
 		return content, nil
 	case !strings.HasPrefix(media, "text/"):

@@ -71,6 +71,11 @@ func (q *queryReader) number(key string, least, most, otherwise int64) int64 {
 	return n
 }
 
+// accepts reports whether a request asks for a media type by its name.
+func accepts(r *http.Request, media string) bool {
+	return slices.ContainsFunc(r.Header.Values("Accept"), func(v string) bool { return strings.Contains(v, media) })
+}
+
 // limit reads how many entries a list may have.
 func (q *queryReader) limit(otherwise int64) int {
 	return int(q.number("limit", 1, maxPage, otherwise))

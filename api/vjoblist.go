@@ -31,6 +31,7 @@ func (h *vjobHandler) list(c *gin.Context, caller Subject) error {
 		return q.err
 	}
 	filter.Terms = v.fields == nil || inTerms(v.fields)
+	c.Header("Vary", "Accept")
 	if accepts(c.Request, wire.MediaLines) {
 		return h.stream(c, caller, filter, v)
 	}

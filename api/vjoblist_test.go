@@ -31,7 +31,7 @@ func (b *fixture) asLines(caller, query string) *httptest.ResponseRecorder {
 func (b *fixture) streamed(caller, query string) (entries []map[string]any, total string) {
 	b.tb.Helper()
 	res := b.asLines(caller, query)
-	if res.Code != http.StatusOK || res.Header().Get("Content-Type") != wire.MediaLines {
+	if res.Code != http.StatusOK || res.Header().Get("Content-Type") != wire.MediaLines || res.Header().Get("Vary") != "Accept" {
 		b.tb.Fatalf("%s: %d %s", query, res.Code, res.Body)
 	}
 	lines := bufio.NewScanner(res.Body)

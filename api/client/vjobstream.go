@@ -50,7 +50,7 @@ func (s *VJobStream) All() iter.Seq2[wire.VJob, error] {
 		for {
 			var job wire.VJob
 			err := json.UnmarshalDecode(s.lines, &job)
-			if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			if errors.Is(err, io.EOF) {
 				return
 			}
 			if err != nil {

@@ -237,7 +237,7 @@ func (c *client) lines(ctx context.Context, list string) (entries, read int, err
 	for {
 		n, err := a.body.Read(text)
 		entries, read = entries+bytes.Count(text[:n], []byte("\n")), read+n
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if errors.Is(err, io.EOF) {
 			return entries, read, nil
 		}
 		if err != nil {

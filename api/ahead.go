@@ -3,16 +3,8 @@ package api
 import (
 	"fmt"
 	"iter"
-	"net/http"
 	"runtime/debug"
-	"slices"
-	"strings"
 )
-
-// accepts reports whether a request asks for a media type by its name.
-func accepts(r *http.Request, media string) bool {
-	return slices.ContainsFunc(r.Header.Values("Accept"), func(v string) bool { return strings.Contains(v, media) })
-}
 
 // ahead walks a sequence in a goroutine of its own, one step ahead of its consumer.
 func ahead[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
