@@ -48,7 +48,7 @@ func (g *energyGauges) Collect(ch chan<- prometheus.Metric) {
 }
 
 // energy tells what nodes draw.
-func (g *energyGauges) energy(ch chan<- prometheus.Metric, nodes []scheduler.NodeStatus) {
+func (g *energyGauges) energy(ch chan<- prometheus.Metric, nodes []*scheduler.NodeStatus) {
 	var now, most energy.Watts
 	known := false
 	for i := range nodes {
@@ -70,7 +70,7 @@ func (g *energyGauges) energy(ch chan<- prometheus.Metric, nodes []scheduler.Nod
 var phases = []cycle.Phase{cycle.On, cycle.Emptying, cycle.Stopping, cycle.Off, cycle.Starting, cycle.Stuck}
 
 // powerPhases tells how far nodes have come on their way off and on, and what they draw there.
-func (g *energyGauges) powerPhases(ch chan<- prometheus.Metric, nodes []scheduler.NodeStatus) {
+func (g *energyGauges) powerPhases(ch chan<- prometheus.Metric, nodes []*scheduler.NodeStatus) {
 	count, drawn, some := map[cycle.Phase]float64{}, map[cycle.Phase]float64{}, false
 	for i := range nodes {
 		if s := nodes[i].Switch; s != nil {

@@ -19,7 +19,7 @@ func TestPowerMetrics(t *testing.T) {
 			t.Errorf("there is %s, and nothing to tell", none)
 		}
 	}
-	n := &b.scheduler.snap.Nodes[0]
+	n := b.scheduler.snap.Nodes[0]
 	n.Switch, n.Power = &nodepower.Switch{Phase: cycle.Starting}, powercap.Node{Known: true, Now: 170, Most: 170}
 	b.scheduler.snap.Budgets.Limits = []powercap.Limit{
 		{Limit: budget.Limit{Watts: 300}, Now: 170, Most: 290}, {Limit: budget.Limit{Watts: 100, Group: budget.Group{Label: "rack", Value: "r1"}}, Most: 150},

@@ -46,9 +46,9 @@ func (h *nodeHandler) list(c *gin.Context, caller Subject) error {
 		return q.err
 	}
 	if cursor, given := c.GetQuery("cursor"); given { // the nodes are in the order of their names
-		from, _ = slices.BinarySearchFunc(now.Nodes, cursor+"\x00", func(n scheduler.NodeStatus, name string) int { return strings.Compare(string(n.ID), name) })
+		from, _ = slices.BinarySearchFunc(now.Nodes, cursor+"\x00", func(n *scheduler.NodeStatus, name string) int { return strings.Compare(string(n.ID), name) })
 	}
-	page, next := cut(c, now.Nodes[from:], limit, func(n *scheduler.NodeStatus) string { return string(n.ID) })
+	page, next := cut(c, now.Nodes[from:], limit, func(n **scheduler.NodeStatus) string { return string((*n).ID) })
 	nodes, err := h.view(c.Request.Context(), caller, page)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func wireFailover(r *failover.Report) *wire.Failover {
 // show answers GET /v1/nodes/{name}.
 func (h *nodeHandler) show(c *gin.Context, caller Subject) error {
 	now, name := h.snapshot(), c.Param("name")
-	i := slices.IndexFunc(now.Nodes, func(n scheduler.NodeStatus) bool { return string(n.ID) == name })
+	i := slices.IndexFunc(now.Nodes, func(n *scheduler.NodeStatus) bool { return string(n.ID) == name })
 	if i < 0 {
 		return notFound("node", name)
 	}
@@ -110,7 +110,7 @@ func wirePlatforms(list []hypervisor.Platform) []wire.NodePlatform {
 
 // view shows some nodes. Users see which of their own VMs a node has, of others
 // only how much room they take, and not what went wrong on a node.
-func (h *nodeHandler) view(ctx context.Context, caller Subject, nodes []scheduler.NodeStatus) ([]wire.Node, error) {
+func (h *nodeHandler) view(ctx context.Context, caller Subject, nodes []*scheduler.NodeStatus) ([]wire.Node, error) {
 	own, err := h.finder.ownLive(ctx, caller)
 	if err != nil {
 		return nil, err

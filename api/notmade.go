@@ -89,8 +89,7 @@ func consolidationNotMade(now *scheduler.Snapshot) string {
 // drainNotMade returns why no drain waits.
 func drainNotMade(now *scheduler.Snapshot) string {
 	var list []string
-	for i := range now.Nodes {
-		n := &now.Nodes[i]
+	for _, n := range now.Nodes {
 		if n.State == cluster.Draining && len(n.VMs) > 0 {
 			list = append(list, strings.TrimSuffix(fmt.Sprintf("%s: %s", n.ID, n.Problem), ": "))
 		}

@@ -13,8 +13,8 @@ import (
 	"vjob/scheduler"
 )
 
-func nodeStatus(name string, number int) scheduler.NodeStatus {
-	return scheduler.NodeStatus{NodeReport: &execute.NodeReport{Node: cluster.Node{ID: cluster.NodeID(fmt.Sprintf(name, number))}}}
+func nodeStatus(name string, number int) *scheduler.NodeStatus {
+	return &scheduler.NodeStatus{NodeReport: &execute.NodeReport{Node: cluster.Node{ID: cluster.NodeID(fmt.Sprintf(name, number))}}}
 }
 
 // Nodes come in pages in the order of their names; a node that goes between two pages shifts none.

@@ -196,7 +196,7 @@ func newFixture(tb testing.TB, change ...func(*api.Config)) *fixture {
 	tb.Cleanup(func() { _ = store.Close() })
 	b := &fixture{tb: tb, tokens: map[string]string{}, scheduler: &fakeScheduler{DB: store, snap: &scheduler.Snapshot{
 		At: epoch, Ready: true, Policy: "firstfit",
-		Nodes: []scheduler.NodeStatus{{
+		Nodes: []*scheduler.NodeStatus{{
 			NodeReport: &execute.NodeReport{
 				Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4000, Memory: 8192}},
 				Used: cluster.Resources{CPU: 1000, Memory: 512},

@@ -14,6 +14,7 @@ import (
 type Configuration struct {
 	table *nodeTable
 	hosts []hosting // by index of the node
+	lent  bool      // the hosts are those of another configuration too: they are copied before they change
 	vjobs map[VJobID][]placement
 	order []VJobID // of the vjobs
 	vms   int
@@ -69,6 +70,7 @@ func NewConfiguration(nodes ...Node) *Configuration {
 func (c *Configuration) SetNode(n Node) {
 	table, i, added := c.table.with(n)
 	if c.table = table; added {
+		c.ownHosts()
 		c.hosts = slices.Insert(c.hosts, i, hosting{})
 	}
 }
@@ -97,6 +99,17 @@ func (c *Configuration) host(id NodeID) *hosting {
 		return &c.hosts[i]
 	}
 	return nil
+}
+
+// ownHosts makes the hosts those of this configuration alone.
+func (c *Configuration) ownHosts() {
+	if !c.lent {
+		return
+	}
+	c.hosts, c.lent = slices.Clone(c.hosts), false
+	for i := range c.hosts {
+		c.hosts[i].vms = slices.Clip(c.hosts[i].vms)
+	}
 }
 
 // Size is how many VMs are known.
@@ -213,6 +226,9 @@ func (c *Configuration) Remove(id VMID) {
 
 func (c *Configuration) set(id VMID, p placement) {
 	used, there := p.there()
+	if there {
+		c.ownHosts()
+	}
 	h := c.host(p.node)
 	if there && h == nil {
 		panic(fmt.Sprintf("cluster: VM %s placed on unknown node %q", id, p.node))
@@ -239,6 +255,7 @@ func (c *Configuration) set(id VMID, p placement) {
 // release removes a VM from its node, if it is on one.
 func (c *Configuration) release(id VMID, p *placement) {
 	if used, there := p.there(); there {
+		c.ownHosts()
 		h := c.host(p.node)
 		h.used = h.used.Minus(used)
 		h.remove(id)
@@ -320,14 +337,15 @@ func (c *Configuration) Violations() []string {
 // Viable reports whether the configuration has no violations.
 func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 
-// Clone copies the configuration.
+// Clone copies the configuration. It costs as much as there are VMs; what is there of nodes is shared until it changes. Copies of
+// a copy, or of what has been copied before, can be made at the same time.
 func (c *Configuration) Clone() *Configuration {
-	d := &Configuration{
-		table: c.table.share(), hosts: slices.Clone(c.hosts),
-		vjobs: make(map[VJobID][]placement, len(c.vjobs)), order: slices.Clone(c.order), vms: c.vms,
+	if !c.lent {
+		c.lent = true
 	}
-	for i := range d.hosts {
-		d.hosts[i].vms = slices.Clip(d.hosts[i].vms)
+	d := &Configuration{
+		table: c.table.share(), hosts: c.hosts, lent: true,
+		vjobs: make(map[VJobID][]placement, len(c.vjobs)), order: slices.Clone(c.order), vms: c.vms,
 	}
 	// The placements are cut from one piece of memory, since a large cluster has many vjobs. A part that grows is moved.
 	placements := make([]placement, 0, c.vms)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vjob/ctxswitch"
+	"vjob/ctxswitch/execute"
 	"vjob/scheduler/decide"
 	"vjob/scheduler/improve"
 	"vjob/scheduler/quarantine"
@@ -68,20 +69,15 @@ func (c *Core) conclude(t *Deliberation) (own uint64) {
 
 // facts returns the inputs of a decision, with some starts and drains approved.
 func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
-	nodes := c.exec.Nodes()
-	for i, n := range nodes {
-		if state := c.Power.stateOf(n); state != n.State {
-			counted := *n
-			counted.State, nodes[i] = state, &counted
-		}
-	}
+	nodes := c.counted()
+	c.site = c.site.With(nodes)
 	vjobs := c.VJobs.inOrder(now)
 	learned := c.exec.Durations.Learned() // new estimates cost some time on large clusters, so snapshots share them
 	if learned != nil {
 		c.last.durations = learned
 	}
 	return &decide.Facts{
-		Now: now, VJobs: vjobs, Nodes: nodes, Bookings: c.exec.VMs, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.VJobs.order.Ledger(),
+		Now: now, VJobs: vjobs, Nodes: nodes, Site: c.site, Bookings: c.exec.VMs, Hardware: c.exec.Hardware(), TransfersAhead: c.exec.TransfersAhead(), Images: c.exec.Space(), NoImages: c.exec.StoreProblem(), Past: c.VJobs.order.Ledger(),
 		Rules: c.Rules.texts(), Reader: c.Rules.reader, Budgets: c.Power.cap.Books(), Prices: c.Power.pricesStatus().Series,
 		Least: c.Power.controller.Draws(), Wanted: c.Power.wanted(),
 		Approvals: approved,
@@ -89,6 +85,23 @@ func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
 		Learned: learned,
 		Pools:   c.Pools.wanted(vjobs), Demand: c.exec.VMs.Demand,
 	}
+}
+
+// counted returns the nodes in the states in which they count for placing VMs.
+func (c *Core) counted() []*execute.NodeReport {
+	nodes, own := c.exec.Nodes(), false
+	for i, n := range nodes {
+		state := c.Power.stateOf(n)
+		if state == n.State {
+			continue
+		}
+		if !own {
+			nodes, own = slices.Clone(nodes), true
+		}
+		counted := *n
+		counted.State, nodes[i] = state, &counted
+	}
+	return nodes
 }
 
 // view returns what a decision would see.

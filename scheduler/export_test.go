@@ -3,7 +3,7 @@ package scheduler
 import "time"
 
 // SnapshotWith returns the snapshot after an order that does not concern nodes.
-func (c *Core) SnapshotWith(nodes []NodeStatus) *Snapshot { return c.snapshotWith(nodes) }
+func (c *Core) SnapshotWith(nodes []*NodeStatus) *Snapshot { return c.snapshotWith(nodes) }
 
 // NextDecision returns when a decision is taken if nothing more happens; zero: never.
 func (c *Core) NextDecision() time.Time {

@@ -15,9 +15,9 @@ import (
 )
 
 // node returns the status of a node.
-func (p *plant) node(id cluster.NodeID) scheduler.NodeStatus {
+func (p *plant) node(id cluster.NodeID) *scheduler.NodeStatus {
 	nodes := p.loop.Requests.Snapshot().Nodes
-	return nodes[slices.IndexFunc(nodes, func(n scheduler.NodeStatus) bool { return n.ID == id })]
+	return nodes[slices.IndexFunc(nodes, func(n *scheduler.NodeStatus) bool { return n.ID == id })]
 }
 
 // events returns how many events of nodes have a text.

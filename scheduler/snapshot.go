@@ -12,7 +12,7 @@ import (
 func (s *Snapshot) answering() map[cluster.NodeID]bool {
 	list := map[cluster.NodeID]bool{}
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; !n.Silent && !n.Since.IsZero() {
+		if n := s.Nodes[i]; !n.Silent && !n.Since.IsZero() {
 			list[n.ID] = true
 		}
 	}
@@ -24,7 +24,7 @@ func (c *Core) Snapshot() *Snapshot { return c.snapshotWith(c.nodesStatus()) }
 
 // snapshotWith returns the state of the loop with a given status of the nodes. However many vjobs there are, it costs what
 // has changed of them since the last snapshot.
-func (c *Core) snapshotWith(nodes []NodeStatus) *Snapshot {
+func (c *Core) snapshotWith(nodes []*NodeStatus) *Snapshot {
 	s := &Snapshot{
 		At: c.now, Ready: c.next.begun(), Policy: c.settings.Policy.Name(), Nodes: nodes, Declared: c.exec.Declared(),
 		Rules: RulesStatus{Settings: c.settings.Rules, Stated: c.Rules.stated, Broken: c.last.breaches},
@@ -50,16 +50,34 @@ func (c *Core) snapshotWith(nodes []NodeStatus) *Snapshot {
 	return s
 }
 
-// nodesStatus returns the status of all nodes, and costs as much.
-func (c *Core) nodesStatus() []NodeStatus {
+// nodesStatus returns the status of all nodes. Nodes of which nothing has changed since the last call share theirs with it.
+func (c *Core) nodesStatus() []*NodeStatus {
 	actions, nodes := c.exec.Actions(), c.exec.Nodes()
-	list := make([]NodeStatus, len(nodes))
+	list, own := c.shown, false
+	if len(list) != len(nodes) {
+		list, own = make([]*NodeStatus, len(nodes)), true
+	}
 	for i, n := range nodes {
 		stays := c.last.undrained[n.ID]
-		list[i] = NodeStatus{
+		status := NodeStatus{
 			NodeReport: n, Problem: cmp.Or(n.Problem, stays), Power: c.Power.cap.Node(n), Maintenance: c.Nodes.maintenance(c.now, n, actions, stays),
 			Switch: c.Power.controller.Switch(n.ID),
 		}
+		if list[i] != nil && list[i].is(&status) {
+			continue
+		}
+		if !own {
+			list, own = slices.Clone(list), true
+		}
+		changed := status
+		list[i] = &changed
 	}
+	c.shown = list
 	return list
+}
+
+// is reports whether a status says the same of a node that is not in maintenance.
+func (n *NodeStatus) is(other *NodeStatus) bool {
+	return n.NodeReport == other.NodeReport && n.Problem == other.Problem && n.Power == other.Power &&
+		n.Maintenance == nil && other.Maintenance == nil && (n.Switch == other.Switch || n.Switch != nil && other.Switch != nil && *n.Switch == *other.Switch)
 }

@@ -19,7 +19,7 @@ import (
 	"vjob/scheduler/powercap"
 )
 
-// NodeStatus is a node as the loop sees it.
+// NodeStatus is a node as the loop sees it. It does not change: snapshots share it.
 type NodeStatus struct {
 	*execute.NodeReport
 	Problem     string // what the last look said, when it failed; or why the node is not drained yet
@@ -34,7 +34,7 @@ type Snapshot struct {
 	Ready         bool   // the first decision since the start has been taken
 	Broken        string // why the journal cannot be read or written; "" if it can
 	Policy        string
-	Nodes         []NodeStatus
+	Nodes         []*NodeStatus
 	Declared      []cluster.Node // the nodes without what is observed of them
 	Rules         RulesStatus
 	Budgets       powercap.Budgets

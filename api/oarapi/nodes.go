@@ -130,7 +130,7 @@ func (h *jobHandler) visibleNodes(c *gin.Context, caller api.Subject) ([]oar.Res
 func inventory(now *scheduler.Snapshot) request.Inventory {
 	w := request.Inventory{Free: make(map[cluster.NodeID]bool, len(now.Nodes))}
 	for i := range now.Nodes {
-		n := &now.Nodes[i]
+		n := now.Nodes[i]
 		w.Nodes = append(w.Nodes, n.Node)
 		w.Free[n.ID] = len(n.VMs) == 0 && !n.Silent && n.Hosts()
 	}
@@ -159,7 +159,7 @@ const (
 func resources(now *scheduler.Snapshot, own map[cluster.VJobID]bool) []oar.Resource {
 	list := make([]oar.Resource, len(now.Nodes))
 	for i := range now.Nodes {
-		n := &now.Nodes[i]
+		n := now.Nodes[i]
 		r := oar.Resource{
 			ID: i + 1, Node: string(n.ID), State: nodeState(n), Draining: "NO", CPUMilli: int64(n.Capacity.CPU),
 			MemoryMiB: int64(n.Capacity.Memory), Jobs: []int64{}, Labels: n.Labels,

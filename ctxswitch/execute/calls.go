@@ -58,6 +58,7 @@ func (cs *calls) open(o *op) {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := cs.nodes.byID[id]; ok {
 			n.ops[o.call.Op] = o
+			cs.nodes.outdate(n)
 			cs.nodes.updateJobsOn(id, o.call.VM.VJob)
 		}
 	}
@@ -153,7 +154,7 @@ func (cs *calls) close(o *op, result journal.Result) {
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := cs.nodes.byID[id]; ok {
 			delete(n.ops, o.call.Op)
-			n.report = nil
+			cs.nodes.outdate(n)
 			if brings(o.call, id) {
 				n.arrived[o.call.VM] = cs.tick
 			}

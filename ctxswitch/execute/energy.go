@@ -53,7 +53,8 @@ func (em *energyMeter) update(n *node) {
 			em.changed(p)
 		}
 	}
-	n.power.watts, n.power.shares, n.report = max(power.Standby, n.offWatts), n.power.shares[:0], nil
+	n.power.watts, n.power.shares = max(power.Standby, n.offWatts), n.power.shares[:0]
+	em.nodes.outdate(n)
 	if !n.on() {
 		return
 	}
@@ -107,7 +108,7 @@ func (em *energyMeter) chargeAll(write bool) {
 		if whole := int64(n.power.joules); whole > 0 {
 			n.power.joules -= float64(whole)
 			n.power.written += whole
-			n.report = nil
+			em.nodes.outdate(n)
 			em.out.Step.Drawn = append(em.out.Step.Drawn, journal.NodeEnergy{Node: id, Joules: whole})
 		}
 	}

@@ -33,7 +33,8 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		e.changes++
 	}
 	expected := n.answered
-	n.looking, n.lookEnded, n.report = false, now, nil
+	n.looking, n.lookEnded = false, now
+	e.nodes.outdate(n)
 	if n.State == cluster.Down {
 		n.answered = false
 		return

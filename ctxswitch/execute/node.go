@@ -29,6 +29,7 @@ type node struct {
 	answered bool           // this process saw it answer before this start, whose first look is still to come
 	short    []cluster.VMID // the VMs that get less CPU here than they want; see [accounts.updateCrowding]
 	report   *NodeReport    // the last one; nil: it differs from what would be reported now, or may
+	outdated bool           // it is among those of [nodeReports]
 }
 
 // looks says how the looks at a node went.
@@ -68,6 +69,9 @@ func newNode(now time.Time) *node {
 		ops: map[hypervisor.OpID]*op{}, arrived: map[cluster.VMID]uint64{},
 	}
 }
+
+// unsettled reports whether a call is under way here, or may have brought a VM that no look has shown yet.
+func (n *node) unsettled() bool { return len(n.ops)+len(n.arrived) > 0 }
 
 // silent reports whether the node does not answer and may hold VMs.
 func (n *node) silent() bool { return !n.seen && !n.provenEmpty() }

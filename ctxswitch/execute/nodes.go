@@ -27,6 +27,7 @@ type nodes struct {
 	rounds  rounds                   // looks at those on which nothing is known to have happened
 	offers  uint64                   // counts changes of what nodes offer to VMs
 	drawn   map[cluster.NodeID]int64 // joules that were written before the start
+	reports nodeReports
 	// declared is what [Executor.Declared] returns; nil once that has changed.
 	declared []cluster.Node
 	// jobsOn lists the vjobs for which a look at a node can matter: they have, or will have, a
@@ -54,10 +55,12 @@ func (ns *nodes) set(n cluster.Node) *node {
 		ns.byID[n.ID] = known
 		at, _ := slices.BinarySearch(ns.names, n.ID)
 		ns.names, ns.sorted = slices.Insert(ns.names, at, n.ID), slices.Insert(ns.sorted, at, known)
+		ns.reports.list = nil
 		ns.untried++
 	}
 	ns.total = ns.total.Minus(known.Capacity).Plus(n.Capacity)
-	known.Node, known.report = n, nil
+	known.Node = n
+	ns.outdate(known)
 	ns.offers++
 	ns.declared = nil
 	return known
@@ -67,7 +70,8 @@ func (ns *nodes) set(n cluster.Node) *node {
 func (ns *nodes) empty(n *node) {
 	ns.forget(n)
 	clear(n.arrived)
-	n.endings, n.ended, n.seen, n.report = nil, nil, false, nil
+	n.endings, n.ended, n.seen = nil, nil, false
+	ns.outdate(n)
 	ns.firstLook(n)
 	ns.touchJobsOn(n.ID)
 }
@@ -287,7 +291,7 @@ func (ns *nodes) tell(n *node) {
 // renew notes that a VM counts for more or less on its nodes.
 func (ns *nodes) renew(vm cluster.VMID) {
 	for _, id := range ns.seenOn[vm] {
-		ns.byID[id].report = nil
+		ns.outdate(ns.byID[id])
 	}
 }
 

@@ -30,7 +30,8 @@ func (ps *PowerStates) Set(now time.Time, id cluster.NodeID, every time.Duration
 	if !ok || n.offLookEvery == every && n.offWatts == draws {
 		return
 	}
-	n.offLookEvery, n.offWatts, n.report = every, draws, nil
+	n.offLookEvery, n.offWatts = every, draws
+	ps.nodes.outdate(n)
 	ps.nodes.updateSilent(n)
 	ps.energy.update(n)
 	ps.changes++

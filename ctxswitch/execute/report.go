@@ -11,7 +11,6 @@ import (
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
-	"vjob/hypervisor"
 )
 
 // Report is one vjob as the executor has it, for the scheduler and for users.
@@ -135,44 +134,12 @@ func (e *Executor) report(p *gangState) Report {
 	}
 }
 
-// NodeReport is a node as the executor sees it. It does not change.
-type NodeReport struct {
-	cluster.Node
-	Silent  bool // does not answer though it should
-	Since   time.Time
-	Problem string
-	// Warnings are what administrators should know of the node though it answers.
-	Warnings []string
-	Software string // versions of the hypervisor; "" if unknown
-	Used     cluster.Resources
-	Foreign  cluster.Resources // of Used, by copies of no live vjob
-	Demand   cluster.Resources // what the copies there demand, which may be more than there is
-	VMs      []cluster.VMID    // there, in order; not to be changed
-	Locked   []cluster.VMID    // of these, the ones that a lock protects: they may migrate while they run; not to be changed
-	On       bool              // it draws power for being on
-	Watts    energy.Watts      // that it draws now; 0 where nothing is known of its power
-	Joules   int64             // that it has drawn so far, as written
-	// Platforms are what VMs can be on the node; nil if unknown. Nodes with equal platforms have the
-	// same PlatformClass.
-	Platforms     []hypervisor.Platform
-	PlatformClass string
-}
-
 // Names are those of the nodes, in order. They are not to be changed.
 func (e *Executor) Names() []cluster.NodeID { return e.nodes.names }
 
 // AllSeen reports whether every node has been looked at since the start, with
 // or without success: before that nothing should be decided.
 func (e *Executor) AllSeen() bool { return e.nodes.untried == 0 }
-
-// Nodes reports every node, in order. Reports of nodes on which nothing has changed are those of the last call.
-func (e *Executor) Nodes() []*NodeReport {
-	list := make([]*NodeReport, len(e.nodes.sorted))
-	for i, n := range e.nodes.sorted {
-		list[i] = e.nodeReport(n)
-	}
-	return list
-}
 
 // Declared returns all nodes as they were declared, without what is observed of them. The list never changes: when a node is
 // declared anew, the next one is another.
@@ -190,15 +157,6 @@ func (e *Executor) Declared() []cluster.Node {
 // Capacity returns the capacity of all nodes in any state: draining a node changes no share.
 func (e *Executor) Capacity() cluster.Resources { return e.nodes.total }
 
-// Node reports one node.
-func (e *Executor) Node(id cluster.NodeID) (r NodeReport, known bool) {
-	n, known := e.nodes.byID[id]
-	if known {
-		r = *e.nodeReport(n)
-	}
-	return r, known
-}
-
 // Offers counts the changes of what nodes offer to VMs.
 func (e *Executor) Offers() uint64 { return e.nodes.offers }
 
@@ -213,25 +171,6 @@ func (e *Executor) Offered() map[cluster.NodeID]cluster.Resources {
 		}
 	}
 	return offered
-}
-
-// nodeReport returns the report of a node. It is kept until something changes there, unless calls are under way: these
-// count with all that becomes of their gangs.
-func (e *Executor) nodeReport(n *node) *NodeReport {
-	if n.report == nil || len(n.ops)+len(n.arrived) > 0 {
-		n.report = e.newNodeReport(n)
-	}
-	return n.report
-}
-
-func (e *Executor) newNodeReport(n *node) *NodeReport {
-	used, foreign := e.VMs.on(n)
-	return &NodeReport{
-		Node: n.Node, Silent: n.silent() && !n.answered, Since: n.seenSince, Problem: n.problem, Warnings: n.warnings, Software: n.software,
-		Used: used, Foreign: foreign, Demand: n.demand(), VMs: n.vms, Locked: n.locked,
-		On: n.on(), Watts: n.power.watts, Joules: n.power.written,
-		Platforms: n.platforms, PlatformClass: n.class,
-	}
 }
 
 // Acting reports whether a gang is not at rest: something is under way, or waited for.

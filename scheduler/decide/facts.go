@@ -22,7 +22,9 @@ type Facts struct {
 	// VJobs have not ended; they are in queue order. The view takes the list over.
 	VJobs []execute.Report
 	// Nodes are in the states in which they count for placing VMs.
-	Nodes    []*execute.NodeReport
+	Nodes []*execute.NodeReport
+	// Site is that of nodes that hardly differ, such as those of the last decision; nil: there is none.
+	Site     *Site
 	Bookings Bookings
 	// TransfersAhead is for how long the transfer slots of nodes are taken by what is under way or promised.
 	TransfersAhead map[cluster.NodeID][]time.Duration
@@ -56,7 +58,7 @@ type Facts struct {
 }
 
 // Offered returns the nodes with what they offer to vjobs.
-func (f *Facts) Offered() []cluster.Node { return offered(f.Nodes) }
+func (f *Facts) Offered() []cluster.Node { return f.Site.With(f.Nodes).empty.Nodes() }
 
 // runsAt reports whether a running vjob may still run at an instant, or whether the
 // reservation of a vjob covers it.

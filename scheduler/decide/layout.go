@@ -30,34 +30,23 @@ type layout struct {
 	drained      drainedNodes
 }
 
-// newLayout returns a layout with the nodes and without VMs. With live, VMs that a lock protects
+// newLayout returns a layout with the nodes of a site and without VMs. With live, VMs that a lock protects
 // may migrate while they run.
-func newLayout(nodes []*execute.NodeReport, live bool) layout {
+func newLayout(s *Site, live bool) layout {
 	l := layout{
 		avoid: map[cluster.VMID][]cluster.NodeID{}, pinned: map[cluster.VMID]bool{}, immovable: map[cluster.VMID]bool{},
 		claims: map[cluster.NodeID]cluster.Resources{}, live: map[cluster.VMID]bool{}, drained: drainedNodes{},
 	}
 	if live {
-		for _, n := range nodes {
+		for _, n := range s.nodes {
 			for _, vm := range n.Locked {
 				l.live[vm] = true
 			}
 		}
 	}
-	l.current = cluster.NewConfiguration(offered(nodes)...)
+	l.current = s.empty.Clone()
 	l.intended, l.borrowed = l.current, true
 	return l
-}
-
-// offered returns nodes with what they offer to vjobs.
-func offered(nodes []*execute.NodeReport) []cluster.Node {
-	list := make([]cluster.Node, len(nodes))
-	for i, n := range nodes {
-		list[i] = n.Node
-		free := n.Capacity.Minus(n.Foreign)
-		list[i].Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
-	}
-	return list
 }
 
 // clone returns a copy that can be changed.

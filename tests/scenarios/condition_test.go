@@ -227,7 +227,7 @@ func (s *scenario) nodeHolds(id cluster.NodeID, w []string) (bool, string, error
 	return false, "", fmt.Errorf("%q: neither a vjob nor a node", id)
 }
 
-func nodeIs(n scheduler.NodeStatus, word string) (bool, string, error) {
+func nodeIs(n *scheduler.NodeStatus, word string) (bool, string, error) {
 	switch word {
 	case "silent":
 		return n.Silent, "heard", nil

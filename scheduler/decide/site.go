@@ -1,0 +1,58 @@
+package decide
+
+import (
+	"maps"
+	"slices"
+
+	"vjob/cluster"
+	"vjob/ctxswitch/execute"
+)
+
+// Site is the nodes of a cluster with what they offer to vjobs. It does not change. It is kept from one decision to the next, since
+// hardly any node changes between them.
+type Site struct {
+	nodes []*execute.NodeReport
+	empty *cluster.Configuration // without VMs
+}
+
+// With returns the site of some nodes: it costs as much as differs from this one. nil is the site without nodes.
+func (s *Site) With(nodes []*execute.NodeReport) *Site {
+	switch {
+	case s != nil && slices.Equal(s.nodes, nodes):
+		return s
+	case s == nil || !slices.EqualFunc(s.nodes, nodes, func(a, b *execute.NodeReport) bool { return a.ID == b.ID }):
+		offers := make([]cluster.Node, len(nodes))
+		for i, n := range nodes {
+			offers[i] = offered(n)
+		}
+		return &Site{nodes, cluster.NewConfiguration(offers...).Clone()}
+	}
+	empty := s.empty
+	for i, n := range nodes {
+		if n == s.nodes[i] {
+			continue
+		}
+		then, now := offered(s.nodes[i]), offered(n)
+		if alike(&then, &now) {
+			continue
+		}
+		if empty == s.empty {
+			empty = empty.Clone()
+		}
+		empty.SetNode(now)
+	}
+	empty.Nodes() // they do not change from now on
+	return &Site{nodes, empty}
+}
+
+// offered returns a node with what it offers to vjobs.
+func offered(n *execute.NodeReport) cluster.Node {
+	offer, free := n.Node, n.Capacity.Minus(n.Foreign)
+	offer.Capacity = cluster.Resources{CPU: max(0, free.CPU), Memory: max(0, free.Memory)}
+	return offer
+}
+
+// alike reports whether two nodes of the same name do not differ.
+func alike(a, b *cluster.Node) bool {
+	return a.Capacity == b.Capacity && a.State == b.State && a.Maintenance == b.Maintenance && maps.Equal(a.Labels, b.Labels)
+}
