@@ -95,16 +95,16 @@ func (g *instanceBuilder) indices(vms []cluster.VMID) []int {
 // widen raises the capacity of nodes to the demand of the VMs that stay there: they stay even
 // where the node is too small, and leave no room for others.
 func (g *instanceBuilder) widen() {
-	sums := make([][2]int64, len(g.in.Nodes))
+	sums := map[int][2]int64{}
 	for i := range g.in.VMs {
 		if v := &g.in.VMs[i]; v.Stays && v.State == repack.Running {
-			sums[v.Host][0] += v.Next[0]
-			sums[v.Host][1] += v.Next[1]
+			sum := sums[v.Host]
+			sums[v.Host] = [2]int64{sum[0] + v.Next[0], sum[1] + v.Next[1]}
 		}
 	}
-	for n := range sums {
-		for d := range sums[n] {
-			g.in.Nodes[n].Capacity[d] = max(g.in.Nodes[n].Capacity[d], sums[n][d])
+	for n, sum := range sums {
+		for d := range sum {
+			g.in.Nodes[n].Capacity[d] = max(g.in.Nodes[n].Capacity[d], sum[d])
 		}
 	}
 }

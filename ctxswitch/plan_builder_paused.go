@@ -2,6 +2,7 @@ package ctxswitch
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"vjob/cluster"
@@ -36,13 +37,12 @@ func (d *planBuilder) addInPlace() {
 // orderForCPU makes steps that need CPU wait for the pauses that free it, and unpauses wait for
 // the VMs that leave. No step waits for an unpause, so there are no cycles.
 func (d *planBuilder) orderForCPU() {
-	stopping := make([][]int, len(d.nodes))
+	stopping, wants := map[int][]int{}, map[int]cluster.MilliCPU{} // by node
 	for i := range d.steps {
 		if s := &d.steps[i]; s.kind == cluster.Pause {
 			stopping[s.from] = append(stopping[s.from], i)
 		}
 	}
-	wants := make([]cluster.MilliCPU, len(d.nodes))
 	for i := range d.steps {
 		switch s := &d.steps[i]; {
 		case s.kind == cluster.Unpause:
@@ -53,9 +53,9 @@ func (d *planBuilder) orderForCPU() {
 			}
 		}
 	}
-	for n, cpu := range wants {
-		if cpu > 0 {
-			d.delayUnpauses(n, cpu)
+	for _, n := range slices.Sorted(maps.Keys(wants)) {
+		if wants[n] > 0 {
+			d.delayUnpauses(n, wants[n])
 		}
 	}
 }

@@ -203,16 +203,22 @@ func fitsIn(need, room []int64) bool {
 
 // closeNodes keeps VMs off nodes that take no more, except those that are there: they leave if they can.
 func (g *instanceBuilder) closeNodes() error {
-	var closed, open []int
-	for n, node := range g.nodes {
-		if node.State == cluster.Online || g.in.Nodes[n].Want == repack.Offline {
-			open = append(open, n)
-		} else {
+	var closed []int
+	for n := range g.nodes {
+		if g.nodes[n].State != cluster.Online && g.in.Nodes[n].Want != repack.Offline {
 			closed = append(closed, n)
 		}
 	}
 	if len(closed) == 0 {
 		return nil
+	}
+	open := make([]int, 0, len(g.nodes)-len(closed))
+	for n, next := 0, closed; n < len(g.nodes); n++ {
+		if len(next) > 0 && next[0] == n {
+			next = next[1:]
+		} else {
+			open = append(open, n)
+		}
 	}
 	there, others := g.on(closed)
 	for i, n := range closed {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"vjob/internal/sparse"
 )
 
 // Report is the verdict on a plan.
@@ -131,20 +133,20 @@ type change struct {
 
 // room checks equation (1).
 func (c *checker) room() {
-	in, steps := c.Instance, c.changes()
-	most := in.loads()
-	for n := range steps {
-		for d, capacity := range in.Nodes[n].Capacity {
-			most[n][d] = max(most[n][d], capacity)
+	in, loads := c.Instance, c.Instance.loads()
+	for n, steps := range c.changes().All() {
+		most := slices.Clone(in.Nodes[n].Capacity)
+		for d, load := range loads.At(n) {
+			most[d] = max(most[d], load)
 		}
-		slices.SortStableFunc(steps[n], func(a, b change) int { return cmp.Compare(a.at, b.at) })
-		c.profile(n, steps[n], most[n])
+		slices.SortStableFunc(steps, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+		c.profile(n, steps, most)
 	}
 }
 
 // changes returns the changes in the load of each node, in the order of their VMs. They are counted first: of a million VMs,
 // lists that grow would be copied for longer than the plan is followed.
-func (c *checker) changes() [][]change {
+func (c *checker) changes() sparse.Lists[change] {
 	counts, total := make([]int, len(c.Instance.Nodes)), 0
 	for _, stays := range c.Stays {
 		for i := range stays {
@@ -152,16 +154,18 @@ func (c *checker) changes() [][]change {
 			total += 2
 		}
 	}
-	all, lists := make([]change, total), make([][]change, len(counts))
+	all, lists := make([]change, total), sparse.New[change](len(counts))
 	for n, k := range counts {
-		lists[n], all = all[:0:k], all[k:]
+		if k > 0 {
+			*lists.Ref(n), all = all[:0:k], all[k:]
+		}
 	}
 	for _, stays := range c.Stays {
 		for i := range stays {
 			s := &stays[i]
-			lists[s.Node] = append(lists[s.Node], change{s.From, s.Need, 1})
+			lists.Add(s.Node, change{s.From, s.Need, 1})
 			if s.To < Forever {
-				lists[s.Node] = append(lists[s.Node], change{s.To, s.Need, -1})
+				lists.Add(s.Node, change{s.To, s.Need, -1})
 			}
 		}
 	}
@@ -194,17 +198,24 @@ func (c *checker) profile(n int, steps []change, most []int64) {
 	}
 }
 
-// loads is what the VMs on each node occupy before the plan begins.
-func (in *Instance) loads() [][]int64 {
-	loads, all, dims := make([][]int64, len(in.Nodes)), make([]int64, len(in.Nodes)*len(in.Dims)), len(in.Dims)
-	for n := range loads {
-		loads[n] = all[n*dims : (n+1)*dims : (n+1)*dims]
-	}
+// loads is what the VMs on each node occupy before the plan begins, by dimension; nothing for nodes without VMs.
+func (in *Instance) loads() sparse.Lists[int64] {
+	loads, dims := sparse.New[int64](len(in.Nodes)), len(in.Dims)
+	var memory []int64 // of the next nodes: one piece for many
 	for vm := range in.VMs {
-		if v := &in.VMs[vm]; v.State == Running {
-			for d, need := range v.Now {
-				loads[v.Host][d] += need
+		v := &in.VMs[vm]
+		if v.State != Running {
+			continue
+		}
+		load := loads.Ref(v.Host)
+		if *load == nil {
+			if len(memory) < dims {
+				memory = make([]int64, 64*dims)
 			}
+			*load, memory = memory[:dims:dims], memory[dims:]
+		}
+		for d, need := range v.Now {
+			(*load)[d] += need
 		}
 	}
 	return loads
@@ -212,7 +223,7 @@ func (in *Instance) loads() [][]int64 {
 
 // Overloaded are the nodes that are over capacity before the plan begins.
 func (in *Instance) Overloaded() (nodes []int) {
-	for n, load := range in.loads() {
+	for n, load := range in.loads().All() {
 		if slices.ContainsFunc(in.dims(), func(d int) bool { return load[d] > in.Nodes[n].Capacity[d] }) {
 			nodes = append(nodes, n)
 		}
@@ -259,25 +270,26 @@ func (c *checker) transfers() {
 	if !c.Instance.LimitsTransfers() {
 		return
 	}
-	changes := make([][]slotChange, len(c.Instance.Nodes))
+	changes := sparse.New[slotChange](len(c.Instance.Nodes))
 	for _, list := range c.ByVM {
 		for _, i := range list {
 			a := &c.Plan.Actions[i]
 			for _, n := range a.Kind.TransferNodes(a.From, a.To) {
-				if n >= 0 && n < len(changes) && c.Instance.Nodes[n].Transfers > 0 {
+				if n >= 0 && n < len(c.Instance.Nodes) && c.Instance.Nodes[n].Transfers > 0 {
 					from, to := c.transferring(i)
-					changes[n] = append(changes[n], slotChange{from, 1}, slotChange{to, -1})
+					changes.Add(n, slotChange{from, 1})
+					changes.Add(n, slotChange{to, -1})
 				}
 			}
 		}
 	}
-	for n := range changes {
+	for n, list := range changes.All() { // before the plan no node carries more than its limit
 		for _, until := range c.Instance.Nodes[n].Busy {
-			changes[n] = append(changes[n], slotChange{0, 1}, slotChange{until, -1})
+			list = append(list, slotChange{0, 1}, slotChange{until, -1})
 		}
-		slices.SortFunc(changes[n], slotChange.compare) // ends before starts
+		slices.SortFunc(list, slotChange.compare) // ends before starts
 		taken, limit := 0, c.Instance.Nodes[n].Transfers
-		for _, change := range changes[n] {
+		for _, change := range list {
 			if taken += change.by; taken > limit && change.by > 0 {
 				c.fault("%s carries %d transfers at %d, its limit is %d", c.Instance.NodeName(n), taken, change.at, limit)
 			}

@@ -27,5 +27,5 @@ func exclusionClasses(m *problem.Problem) []int {
 
 // sameClass reports whether a VM may share a node with the VMs there, without asking rules.
 func (t *search) sameClass(vm, n int) bool {
-	return len(t.VMsOn[n]) == 0 || t.exclusionClass[t.VMsOn[n][0]] == t.exclusionClass[vm]
+	return len(t.VMsOn.At(n)) == 0 || t.exclusionClass[t.VMsOn.At(n)[0]] == t.exclusionClass[vm]
 }

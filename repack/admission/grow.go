@@ -18,7 +18,7 @@ func (test *Test) Grow(in *repack.Instance, number []int) (*Test, error) {
 		return nil, err
 	}
 	g := grown.search
-	for n, vms := range t.VMsOn {
+	for n, vms := range t.VMsOn.All() {
 		for _, vm := range vms {
 			g.Move(number[vm], n) // in this order, so that later results are the same
 		}

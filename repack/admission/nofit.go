@@ -71,7 +71,7 @@ func (t *search) count(v *noFit, vm int) {
 
 // ruleFull reports whether a rule on a node keeps a VM from coming to it.
 func (t *search) ruleFull(vm, n int) bool {
-	return slices.ContainsFunc(t.GuardsOfNode[n], func(number int) bool {
+	return slices.ContainsFunc(t.GuardsOfNode.At(n), func(number int) bool {
 		g := &t.Guards[number]
 		return g.Penalty == 0 && g.Delta(vm, repack.Nowhere, n) > 0
 	})

@@ -43,7 +43,7 @@ type straining interface{ Strain(vm, node int) float64 }
 
 // strain returns the largest part that an item would take of what a rule has left on a node.
 func (t *search) strain(it item, n int) (most float64) {
-	for _, number := range t.GuardsOfNode[n] {
+	for _, number := range t.GuardsOfNode.At(n) {
 		if g, ok := t.Guards[number].Guard.(straining); ok {
 			sum := 0.0
 			for _, vm := range it.vms {

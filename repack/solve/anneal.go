@@ -99,10 +99,10 @@ func (a *annealing) run(stop func() bool) {
 // step tries to move a VM from a node with pressure, or to swap it.
 func (a *annealing) step() {
 	n, ok := a.pressedNode()
-	if !ok || len(a.VMsOn[n]) == 0 {
+	if !ok || len(a.VMsOn.At(n)) == 0 {
 		return
 	}
-	vm := a.VMsOn[n][a.rng.IntN(len(a.VMsOn[n]))]
+	vm := a.VMsOn.At(n)[a.rng.IntN(len(a.VMsOn.At(n)))]
 	if a.Rooted[vm] && a.StaysAt(vm, n) {
 		return
 	}
@@ -118,7 +118,7 @@ func (a *annealing) step() {
 		if d := a.change(n, m, vm, repack.Nowhere); d < least {
 			best, with, least = m, repack.Nowhere, d
 		}
-		for _, other := range a.VMsOn[m] {
+		for _, other := range a.VMsOn.At(m) {
 			if d := a.change(n, m, vm, other); d < least && a.MayEnd(other, n) && (!a.Rooted[other] || !a.StaysAt(other, m)) {
 				best, with, least = m, other, d
 			}

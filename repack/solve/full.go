@@ -177,7 +177,7 @@ func (s *search) waitFor(n int, vms []int) (cost int64) {
 	if len(comes) == 0 {
 		return 0
 	}
-	for _, vm := range s.AtStart[n] {
+	for _, vm := range s.AtStart.At(n) {
 		if slices.Contains(vms, vm) {
 			continue
 		}
@@ -370,10 +370,10 @@ func (s *search) related(improvable []int) []int {
 		}
 	}
 	for _, n := range nodes {
-		for _, vm := range s.VMsOn[n] {
+		for _, vm := range s.VMsOn.At(n) {
 			add(s.Home[vm])
 		}
-		for _, vm := range s.Residents[n] {
+		for _, vm := range s.Residents.At(n) {
 			add(s.NodeOf[vm])
 		}
 	}

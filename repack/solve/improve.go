@@ -119,14 +119,14 @@ func (s *search) pick(improvable []int) (nodes []int) {
 // destroy removes the VMs that come to the nodes and brings back the VMs that have left them.
 func (s *search) destroy(nodes []int) {
 	for _, n := range nodes {
-		for _, vm := range slices.Clone(s.VMsOn[n]) {
+		for _, vm := range slices.Clone(s.VMsOn.At(n)) {
 			if s.Home[vm] != n {
 				s.Move(vm, repack.Nowhere)
 			}
 		}
 	}
 	for _, n := range nodes {
-		for _, vm := range s.Residents[n] {
+		for _, vm := range s.Residents.At(n) {
 			if s.NodeOf[vm] != n && s.MayEnd(vm, n) {
 				if s.In.VMs[vm].State != repack.Running && s.rng.IntN(2) == 0 {
 					continue // it may be quicker elsewhere
@@ -186,7 +186,7 @@ func (s *search) replaceDelayed() {
 	s.RefreshDelays(nodes...)
 	var late []int
 	for _, n := range nodes {
-		for _, vm := range s.VMsOn[n] {
+		for _, vm := range s.VMsOn.At(n) {
 			if s.Delays[vm] > 0 {
 				late = append(late, vm)
 			}

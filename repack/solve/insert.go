@@ -99,7 +99,7 @@ func (s *search) estimateWait(vm, node int) int64 {
 		return s.WaitCost(vm) * int64(last)
 	}
 	gone := make([]int64, s.Dims)
-	leaving := slices.Clone(s.Leaving[node])
+	leaving := slices.Clone(s.Leaving.At(node))
 	slices.SortFunc(leaving, func(a, b int) int { return cmp.Compare(s.DepartureTime[a], s.DepartureTime[b]) })
 	for _, other := range leaving {
 		last = max(last, s.DepartureTime[other])

@@ -126,7 +126,7 @@ func lend(m *problem.Problem, list []*knot, spare []int) {
 	for _, n := range spare {
 		for d := range m.Dims {
 			free := m.Room[n*m.Dims+d]
-			for _, vm := range m.AtStart[n] {
+			for _, vm := range m.AtStart.At(n) {
 				free -= m.Now[vm*m.Dims+d]
 			}
 			room[n] += free * 1_000_000 / max(1, m.Average[d])

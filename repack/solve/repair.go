@@ -16,7 +16,7 @@ func (s *search) repair() {
 		}
 	}
 	s.repairRules()
-	for n := range s.VMsOn {
+	for n := range s.VMsOn.All() {
 		if s.Overloaded(n) {
 			s.Evict(n)
 		}

@@ -21,7 +21,7 @@ func (s *search) evictForRule(number int) bool {
 			continue
 		}
 		g := &s.Guards[number]
-		if !slices.Contains(s.GuardsOfVM[vm], number) && !slices.Contains(s.GuardsOfNode[n], number) && !slices.Contains(s.GlobalGuards, number) {
+		if !slices.Contains(s.GuardsOfVM[vm], number) && !slices.Contains(s.GuardsOfNode.At(n), number) && !slices.Contains(s.GlobalGuards, number) {
 			continue
 		}
 		if !g.Nodes.Touches(n, repack.Nowhere) || g.Delta(vm, n, repack.Nowhere) >= 0 {

@@ -21,7 +21,7 @@ func NewPart(m *problem.Problem, vms, nodes []int) *Part {
 	for _, n := range nodes {
 		node := in.Nodes[n]
 		node.Capacity = slices.Clone(node.Capacity)
-		for _, vm := range m.AtStart[n] {
+		for _, vm := range m.AtStart.At(n) {
 			for d := range node.Capacity {
 				if !slices.Contains(vms, vm) {
 					node.Capacity[d] = max(0, node.Capacity[d]-max(in.VMs[vm].Now[d], in.VMs[vm].Next[d]))

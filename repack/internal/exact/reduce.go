@@ -98,7 +98,7 @@ func (x *state) busy() bool {
 
 // free reports whether no rule looks at the time of an action.
 func (e *search) free(a *repack.Action) bool {
-	watched := func(n int) bool { return n != repack.Nowhere && len(e.WatchesOfNode[n]) > 0 }
+	watched := func(n int) bool { return n != repack.Nowhere && len(e.WatchesOfNode.At(n)) > 0 }
 	return e.reduced[a.VM] && !watched(a.From) && !watched(a.To) && !e.counts(a)
 }
 

@@ -4,16 +4,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"vjob/internal/sparse"
 )
 
 // Actions says when items leave and come, in a problem for [NewAnnealing]. All but Start and Ready are by item.
 type Actions struct {
-	Start    [][]int // by node: items that run there at first; some may be none of the problem's
-	Ready    []int64 // by node: when items may come at the earliest
-	Now      []int64 // and dimension: what an item needs until it has left its first node
-	Leave    []int64 // how long it takes to leave that
-	Key      []int64 // of items that wait for the same room, the one with the least comes first
-	LateCost []int64 // cost of one tick of waiting
+	Start    sparse.Lists[int] // by node: items that run there at first; some may be none of the problem's
+	Ready    []int64           // by node: when items may come at the earliest
+	Now      []int64           // and dimension: what an item needs until it has left its first node
+	Leave    []int64           // how long it takes to leave that
+	Key      []int64           // of items that wait for the same room, the one with the least comes first
+	LateCost []int64           // cost of one tick of waiting
 }
 
 // Annealing improves a placement of all items by simulated annealing: items move and change places at random,
@@ -107,7 +109,7 @@ func NewAnnealing(p *Problem, acts Actions, at []int, rng *rand.Rand, steps int,
 		waits:   waits{delay: make([]int64, items), late: make([]int64, nodes)},
 		cooling: cooling{steps: steps, hard: hard, share: make([]float64, p.Dims)},
 	}
-	for n, list := range acts.Start {
+	for n, list := range acts.Start.All() {
 		for _, i := range list {
 			a.first[i] = n
 		}

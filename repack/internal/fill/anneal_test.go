@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"vjob/internal/sparse"
 	"vjob/repack/internal/fill"
 )
 
@@ -13,12 +14,12 @@ import (
 func actions(p *fill.Problem, late int64) fill.Actions {
 	nodes := len(p.Room) / p.Dims
 	a := fill.Actions{
-		Start: make([][]int, nodes), Ready: make([]int64, nodes), Now: p.Need,
+		Start: sparse.New[int](nodes), Ready: make([]int64, nodes), Now: p.Need,
 		Leave: p.Cost, Key: p.Cost, LateCost: slices.Repeat([]int64{late}, len(p.Items)),
 	}
 	for _, i := range p.Items {
 		if h := p.Home[i]; h != fill.Nowhere {
-			a.Start[h] = append(a.Start[h], i)
+			a.Start.Add(h, i)
 		}
 	}
 	return a

@@ -33,7 +33,7 @@ func (a *Annealing) queueOn(n int) {
 	}
 	var sum int64
 	if len(comes) > 0 {
-		for _, i := range a.Start[n] {
+		for _, i := range a.Start.At(n) {
 			if a.at[i] != n {
 				goes = append(goes, i)
 				a.take(free, a.Now, i, 1)

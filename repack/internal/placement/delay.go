@@ -51,7 +51,7 @@ type queues struct {
 func (s *State) delaysOn(n int) []int {
 	q := &s.delayBuffers
 	q.changed, q.comes = q.changed[:0], q.comes[:0]
-	for _, vm := range s.VMsOn[n] {
+	for _, vm := range s.VMsOn.At(n) {
 		if !s.StaysAt(vm, n) {
 			q.comes = append(q.comes, vm)
 		}
@@ -87,7 +87,7 @@ func (s *State) queueArrivals(n int) {
 			free[d] += s.Next[vm*s.Dims+d]
 		}
 	}
-	goes := append(q.goes[:0], s.Leaving[n]...)
+	goes := append(q.goes[:0], s.Leaving.At(n)...)
 	q.free, q.goes = free, goes
 	when := func(vm int) repack.Ticks { return s.Delays[vm] + s.DepartureTime[vm] }
 	slices.SortFunc(goes, func(a, b int) int { return cmp.Or(cmp.Compare(when(a), when(b)), cmp.Compare(a, b)) })

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 	"vjob/repack/internal/problem"
 )
@@ -28,12 +29,12 @@ type State struct {
 
 // hosting is which VMs end on which nodes, and the load of these.
 type hosting struct {
-	NodeOf   []int   // final node of each VM; Nowhere
-	VMsOn    [][]int // VMs that end on each node
-	indexOf  []int   // position of each VM in VMsOn
-	Leaving  [][]int // VMs that are on a node at first and do not end there
-	EndLoad  []int64 // load of each node at the end
-	PeakLoad []int64 // load of each node if all arrivals come before any departure
+	NodeOf   []int             // final node of each VM; Nowhere
+	VMsOn    sparse.Lists[int] // VMs that end on each node
+	indexOf  []int             // position of each VM in VMsOn
+	Leaving  sparse.Lists[int] // VMs that are on a node at first and do not end there
+	EndLoad  []int64           // load of each node at the end
+	PeakLoad []int64           // load of each node if all arrivals come before any departure
 }
 
 // waits are the estimated waiting times of actions.
@@ -77,7 +78,7 @@ func New(m *problem.Problem) *State {
 	s := &State{
 		Problem: m,
 		hosting: hosting{
-			NodeOf: make([]int, vms), indexOf: make([]int, vms), VMsOn: make([][]int, nodes), Leaving: make([][]int, nodes),
+			NodeOf: make([]int, vms), indexOf: make([]int, vms), VMsOn: sparse.New[int](nodes), Leaving: sparse.New[int](nodes),
 			EndLoad: make([]int64, len(m.Room)), PeakLoad: make([]int64, len(m.Room)),
 		},
 		waits:    waits{Delays: make([]repack.Ticks, vms), Congestion: newCongestion(m)},
@@ -91,7 +92,7 @@ func New(m *problem.Problem) *State {
 		s.NodeOf[vm] = repack.Nowhere
 		v := &m.In.VMs[vm]
 		if v.State == repack.Running {
-			s.Leaving[v.Host] = append(s.Leaving[v.Host], vm)
+			s.Leaving.Add(v.Host, vm)
 			for d := range m.Dims {
 				s.PeakLoad[v.Host*m.Dims+d] += m.Now[vm*m.Dims+d]
 			}
@@ -146,10 +147,10 @@ func (s *State) applyGuards(vm, from, to int) {
 func (s *State) Concerned(vm, from, to int) (lists [4][]int) {
 	lists[0], lists[1] = s.GuardsOfVM[vm], s.GlobalGuards
 	if from != repack.Nowhere {
-		lists[2] = s.GuardsOfNode[from]
+		lists[2] = s.GuardsOfNode.At(from)
 	}
-	if to != repack.Nowhere && (from == repack.Nowhere || !slices.Equal(s.GuardsOfNode[from], s.GuardsOfNode[to])) {
-		lists[3] = s.GuardsOfNode[to]
+	if to != repack.Nowhere && (from == repack.Nowhere || !slices.Equal(s.GuardsOfNode.At(from), s.GuardsOfNode.At(to))) {
+		lists[3] = s.GuardsOfNode.At(to)
 		for _, number := range lists[2] {
 			if slices.Contains(lists[3], number) {
 				lists[3] = minus(lists[3], lists[2])
@@ -237,9 +238,10 @@ func (s *State) Move(vm, to int) {
 func (s *State) remove(vm, from int) {
 	s.cost -= s.PlaceCost(vm, from)
 	s.Congestion.lift(vm, from)
-	last := s.VMsOn[from][len(s.VMsOn[from])-1]
-	s.VMsOn[from][s.indexOf[vm]], s.indexOf[last] = last, s.indexOf[vm]
-	s.VMsOn[from] = s.VMsOn[from][:len(s.VMsOn[from])-1]
+	here := s.VMsOn.Ref(from)
+	last := (*here)[len(*here)-1]
+	(*here)[s.indexOf[vm]], s.indexOf[last] = last, s.indexOf[vm]
+	*here = (*here)[:len(*here)-1]
 	stays := s.StaysAt(vm, from)
 	for d := range s.Dims {
 		need := s.Next[vm*s.Dims+d]
@@ -249,7 +251,7 @@ func (s *State) remove(vm, from int) {
 		}
 	}
 	if stays {
-		s.Leaving[from] = append(s.Leaving[from], vm)
+		s.Leaving.Add(from, vm)
 	}
 	s.Free.touch(from)
 }
@@ -257,8 +259,8 @@ func (s *State) remove(vm, from int) {
 func (s *State) add(vm, to int) {
 	s.cost += s.PlaceCost(vm, to)
 	s.Congestion.put(vm, to)
-	s.indexOf[vm] = len(s.VMsOn[to])
-	s.VMsOn[to] = append(s.VMsOn[to], vm)
+	here := s.VMsOn.Ref(to)
+	s.indexOf[vm], *here = len(*here), append(*here, vm)
 	stays := s.StaysAt(vm, to)
 	for d := range s.Dims {
 		need := s.Next[vm*s.Dims+d]
@@ -268,7 +270,8 @@ func (s *State) add(vm, to int) {
 		}
 	}
 	if stays {
-		s.Leaving[to] = Without(s.Leaving[to], vm)
+		leaving := s.Leaving.Ref(to)
+		*leaving = Without(*leaving, vm)
 	}
 	s.Free.touch(to)
 }
@@ -347,7 +350,7 @@ func (s *State) Perturb(x int64) int64 {
 
 // Evictable returns the VMs that may leave a node, with the extra cost of being elsewhere.
 func (s *State) Evictable(node int) (items []problem.Evictable) {
-	for _, vm := range s.VMsOn[node] {
+	for _, vm := range s.VMsOn.At(node) {
 		if s.Rooted[vm] && s.StaysAt(vm, node) || slices.Contains(s.Kept, vm) {
 			continue
 		}

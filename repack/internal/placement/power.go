@@ -25,7 +25,7 @@ func (s *State) NodePower() NodePower {
 }
 
 // used reports whether a VM ends on the node, running or asleep.
-func (s *State) used(n int) bool { return len(s.VMsOn[n]) > 0 || s.KeepsImage[n] }
+func (s *State) used(n int) bool { return len(s.VMsOn.At(n)) > 0 || s.KeepsImage[n] }
 
 // switchOff switches off nodes that are empty and may go off, until a limit is met.
 func (s *State) switchOff(l problem.OnlineLimit, p *NodePower) {

@@ -3,6 +3,7 @@ package problem
 import (
 	"slices"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 )
 
@@ -139,7 +140,7 @@ func (b *poster) Guard(g repack.Guard, s repack.Scope) {
 }
 
 // file adds a number to the lists of the VMs or nodes in a scope.
-func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
+func file(number int, s repack.Scope, byVM [][]int, byNode sparse.Lists[int], all *[]int) {
 	switch {
 	case s.VMs != nil:
 		for _, vm := range s.VMs {
@@ -147,7 +148,7 @@ func file(number int, s repack.Scope, byVM, byNode [][]int, all *[]int) {
 		}
 	case s.Nodes != nil:
 		for _, n := range s.Nodes {
-			byNode[n] = append(byNode[n], number)
+			byNode.Add(n, number)
 		}
 	default:
 		*all = append(*all, number)

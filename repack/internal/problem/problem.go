@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 )
 
@@ -41,13 +42,13 @@ type vectors struct {
 
 // hosts are where VMs are, and the nodes that may host them.
 type hosts struct {
-	Open       []bool  // nodes that may host VMs at the end
-	OpenNodes  []int   // in order
-	racks      [][]int // the open nodes of each rack that has an uplink; may be nil
-	Home       []int   // where a VM would stay or be resumed locally; Nowhere for others
-	Residents  [][]int // VMs by their home
-	AtStart    [][]int // VMs that run on each node at first
-	KeepsImage []bool  // nodes on which a VM sleeps at the end
+	Open       []bool            // nodes that may host VMs at the end
+	OpenNodes  []int             // in order
+	racks      [][]int           // the open nodes of each rack that has an uplink; may be nil
+	Home       []int             // where a VM would stay or be resumed locally; Nowhere for others
+	Residents  sparse.Lists[int] // VMs by their home
+	AtStart    sparse.Lists[int] // VMs that run on each node at first
+	KeepsImage []bool            // nodes on which a VM sleeps at the end
 }
 
 // costs are what actions cost, by VM.
@@ -72,14 +73,14 @@ type posted struct {
 	UncountedVMs   []bool // which look at what these VMs do
 	UncountedNodes []bool // or at what happens on these nodes
 
-	Guards        []PostedGuard // all, by number
-	GuardsOfVM    [][]int       // by VM
-	GuardsOfNode  [][]int       // guards that concern any VM on some nodes
-	GlobalGuards  []int         // guards that concern every move
+	Guards        []PostedGuard     // all, by number
+	GuardsOfVM    [][]int           // by VM
+	GuardsOfNode  sparse.Lists[int] // guards that concern any VM on some nodes
+	GlobalGuards  []int             // guards that concern every move
 	Watches       []Watch
-	WatchesOfVM   [][]int // by VM
-	WatchesOfNode [][]int // watches that concern any VM on some nodes
-	GlobalWatches []int   // watches that concern every move
+	WatchesOfVM   [][]int           // by VM
+	WatchesOfNode sparse.Lists[int] // watches that concern any VM on some nodes
+	GlobalWatches []int             // watches that concern every move
 	Gates         []gate
 	GatesOf       map[int][]int
 	Limits        []OnlineLimit
@@ -134,7 +135,7 @@ func New(in *repack.Instance, aim repack.Objective) *Problem {
 			Dims: dims, Room: make([]int64, nodes*dims), Now: make([]int64, vms*dims), Next: make([]int64, vms*dims),
 		},
 		hosts: hosts{
-			Open: make([]bool, nodes), Home: make([]int, vms), Residents: make([][]int, nodes), AtStart: make([][]int, nodes),
+			Open: make([]bool, nodes), Home: make([]int, vms), Residents: sparse.New[int](nodes), AtStart: sparse.New[int](nodes),
 			KeepsImage: make([]bool, nodes),
 		},
 		costs: costs{
@@ -145,8 +146,8 @@ func New(in *repack.Instance, aim repack.Objective) *Problem {
 			Banned: make([]*NodeSet, vms), BannedAlways: make([]*NodeSet, vms), Rooted: make([]bool, vms), sets: nodeSetCache{},
 		},
 		posted: posted{
-			GuardsOfVM: make([][]int, vms), GuardsOfNode: make([][]int, nodes),
-			WatchesOfVM: make([][]int, vms), WatchesOfNode: make([][]int, nodes),
+			GuardsOfVM: make([][]int, vms), GuardsOfNode: sparse.New[int](nodes),
+			WatchesOfVM: make([][]int, vms), WatchesOfNode: sparse.New[int](nodes),
 			UncountedVMs: make([]bool, vms), UncountedNodes: make([]bool, nodes),
 			GatesOf: map[int][]int{}, Deadlines: map[int]dueTimes{}, Synced: make([]bool, vms),
 		},
@@ -176,7 +177,7 @@ func New(in *repack.Instance, aim repack.Objective) *Problem {
 
 // measure compares demand with capacity.
 func (m *Problem) measure() {
-	m.Average = make([]int64, m.Dims)
+	m.Average, m.OpenNodes = make([]int64, m.Dims), make([]int, 0, len(m.Open))
 	for n := range m.Open {
 		if !m.Open[n] {
 			continue
@@ -238,7 +239,7 @@ func (m *Problem) addVM(vm int) {
 	m.DepartureTime[vm] = m.shortestDeparture(vm)
 	m.Home[vm], m.GangOf[vm] = repack.Nowhere, -1
 	if v.State == repack.Running {
-		m.AtStart[v.Host] = append(m.AtStart[v.Host], vm)
+		m.AtStart.Add(v.Host, vm)
 	}
 	if v.Want == repack.Sleeping && v.Host != repack.Nowhere {
 		m.KeepsImage[v.Host] = true
@@ -249,7 +250,7 @@ func (m *Problem) addVM(vm int) {
 	m.Wanted = append(m.Wanted, vm)
 	if v.State == repack.Running || v.State == repack.Sleeping {
 		m.Home[vm] = v.Host
-		m.Residents[v.Host] = append(m.Residents[v.Host], vm)
+		m.Residents.Add(v.Host, vm)
 		m.HomeCost[vm] = m.actionCost(vm, v.Host)
 	}
 	m.AwayCost[vm] = m.actionCost(vm, repack.Nowhere)

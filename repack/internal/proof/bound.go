@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"slices"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 	"vjob/repack/internal/problem"
 )
@@ -20,9 +21,9 @@ type Bounds struct {
 	*problem.Problem
 	// minHome is the least cost of being at home, waits included.
 	minHome   []int64
-	preferred [][]int // VMs that prefer to end on each node
+	preferred sparse.Lists[int] // VMs that prefer to end on each node
 	// arrivals are the VMs that must end on just this node and are not there.
-	arrivals          [][]int
+	arrivals          sparse.Lists[int]
 	destination       []int   // the only node left to a VM; Nowhere if there are more
 	overloadedAtStart []bool  // nodes that start over capacity, which is allowed for a while
 	exclusions        [][]int // rules by VM that keep their VMs on different nodes
@@ -108,7 +109,7 @@ func (m *Bounds) exclusiveCost(vms []int) (sum int64) {
 		if i < need || k.In < k.Out {
 			worth = k.In
 		}
-		sum += worth - m.excess(k.Node, m.preferred[k.Node])
+		sum += worth - m.excess(k.Node, m.preferred.At(k.Node))
 	}
 	return sum
 }
@@ -139,8 +140,8 @@ func (m *Bounds) minNodes(vms []int) (most int) {
 // perNode adds up bounds of each node alone.
 func (m *Bounds) perNode() (sum int64) {
 	sum = m.alone()
-	for n := range m.preferred {
-		sum += m.excess(n, m.preferred[n])
+	for n, vms := range m.preferred.All() {
+		sum += m.excess(n, vms)
 	}
 	return sum
 }
@@ -167,7 +168,7 @@ func (m *Bounds) Departures() (sum int64) {
 // FindPreferences computes the least cost of each VM at home, and which VMs prefer which node.
 // Rules must have been posted.
 func (m *Bounds) FindPreferences() {
-	m.minHome, m.preferred = make([]int64, len(m.In.VMs)), make([][]int, len(m.In.Nodes))
+	m.minHome, m.preferred = make([]int64, len(m.In.VMs)), sparse.New[int](len(m.In.Nodes))
 	for _, vm := range m.Wanted {
 		h := m.Home[vm]
 		m.minHome[vm] = problem.Never
@@ -176,7 +177,7 @@ func (m *Bounds) FindPreferences() {
 		}
 		m.minHome[vm] = m.HomeCost[vm] + m.WaitCost(vm)*int64(max(m.Ready(h), m.earliest(vm, h)))
 		if m.minHome[vm] < m.minAway(vm) {
-			m.preferred[h] = append(m.preferred[h], vm)
+			m.preferred.Add(h, vm)
 		}
 	}
 }
@@ -196,7 +197,7 @@ func (m *Bounds) minVacancy(vm, node int) repack.Ticks {
 		return 0
 	}
 	free := slices.Clone(m.Room[node*m.Dims : (node+1)*m.Dims])
-	for _, other := range m.AtStart[node] {
+	for _, other := range m.AtStart.At(node) {
 		for d := range free {
 			free[d] -= min(m.Now[other*m.Dims+d], m.Next[other*m.Dims+d])
 		}
@@ -212,7 +213,7 @@ func (m *Bounds) minVacancy(vm, node int) repack.Ticks {
 	if enough() {
 		return 0
 	}
-	leavers := slices.Clone(m.AtStart[node])
+	leavers := slices.Clone(m.AtStart.At(node))
 	slices.SortFunc(leavers, func(a, b int) int { return cmp.Compare(m.minDeparture(a), m.minDeparture(b)) })
 	var clock repack.Ticks
 	for _, other := range leavers {
@@ -262,7 +263,7 @@ func (m *Bounds) apartCost(wish []int) (most int64) {
 // that must come to it.
 func (m *Bounds) overload(n int, wish []int) int64 {
 	load := make([]int64, m.Dims)
-	for _, vm := range m.arrivals[n] {
+	for _, vm := range m.arrivals.At(n) {
 		for d := range load {
 			load[d] += m.Next[vm*m.Dims+d]
 		}
@@ -323,7 +324,7 @@ func (m *Bounds) DedicationCosts(vms []int) (list []dedication) {
 		}
 		k := dedication{Node: n}
 		var members, others []int
-		for _, vm := range m.preferred[n] {
+		for _, vm := range m.preferred.At(n) {
 			leave := m.minAway(vm) - m.minHome[vm]
 			if m.Rooted[vm] && m.In.VMs[vm].State == repack.Running {
 				leave = problem.Never

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 	"vjob/repack/internal/problem"
 )
@@ -13,7 +14,7 @@ import (
 
 // findDestinations finds the VMs with a single node left, and the VMs that must be apart.
 func (m *Bounds) findDestinations() {
-	m.arrivals, m.destination = make([][]int, len(m.In.Nodes)), make([]int, len(m.In.VMs))
+	m.arrivals, m.destination = sparse.New[int](len(m.In.Nodes)), make([]int, len(m.In.VMs))
 	m.exclusions = make([][]int, len(m.In.VMs))
 	for vm := range m.destination {
 		m.destination[vm] = repack.Nowhere
@@ -31,7 +32,7 @@ func (m *Bounds) findDestinations() {
 		}
 		if n != repack.Nowhere && n != m.Home[vm] {
 			m.destination[vm] = n
-			m.arrivals[n] = append(m.arrivals[n], vm)
+			m.arrivals.Add(n, vm)
 		}
 	}
 	for i, r := range m.In.Rules {
@@ -116,16 +117,16 @@ func (m *Bounds) orderWaits() (sum int64) {
 		}
 		sum += max(0, least)
 	}
-	for n := range m.arrivals {
-		for _, vm := range m.arrivals[n] {
+	for _, arrivals := range m.arrivals.All() {
+		for _, vm := range arrivals {
 			if before[vm] == repack.Nowhere {
 				vms := line(vm)
 				add(vms, cheapestOf(m.chainCosts(vms, []prefix{{}})))
 			}
 		}
 	}
-	for n := range m.arrivals { // the rest are cycles
-		for _, vm := range m.arrivals[n] {
+	for _, arrivals := range m.arrivals.All() { // the rest are cycles
+		for _, vm := range arrivals {
 			if !done[vm] {
 				vms := line(vm)
 				add(vms, m.cycleCost(vms))
@@ -142,9 +143,9 @@ func (m *Bounds) blockers() (before, after []int) {
 	for vm := range before {
 		before[vm], after[vm] = repack.Nowhere, repack.Nowhere
 	}
-	for n := range m.arrivals {
-		for _, vm := range m.arrivals[n] {
-			for _, other := range m.AtStart[n] {
+	for n, arrivals := range m.arrivals.All() {
+		for _, vm := range arrivals {
+			for _, other := range m.AtStart.At(n) {
 				if m.destination[other] != repack.Nowhere && after[other] == repack.Nowhere && !m.overloadedAtStart[n] && m.blocks(vm, other, n) {
 					before[vm], after[other] = other, vm
 					break

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 )
 
@@ -26,9 +27,11 @@ func (m *Bounds) transferWaits() int64 {
 	}
 	var out, in int64
 	leaving, coming := m.transfersBy()
-	for n := range m.In.Nodes {
-		out += equalMachines(leaving[n], m.In.Nodes[n].Transfers)
-		in += equalMachines(coming[n], m.In.Nodes[n].Transfers)
+	for n, list := range leaving.All() {
+		out += equalMachines(list, m.In.Nodes[n].Transfers)
+	}
+	for n, list := range coming.All() {
+		in += equalMachines(list, m.In.Nodes[n].Transfers)
 	}
 	return max(out, in)
 }
@@ -39,22 +42,21 @@ func (m *Bounds) transferMakespan() (most int64) {
 		return 0
 	}
 	leaving, coming := m.transfersBy()
-	for n := range m.In.Nodes {
+	for n := range sparse.Either(leaving, coming) {
 		var sum int64
-		for _, t := range slices.Concat(leaving[n], coming[n]) {
+		for _, t := range slices.Concat(leaving.At(n), coming.At(n)) {
 			sum += t.takes
 		}
-		if limit := int64(m.In.Nodes[n].Transfers); limit > 0 {
-			most = max(most, (sum+limit-1)/limit)
-		}
+		limit := int64(m.In.Nodes[n].Transfers) // only nodes with a limit are there
+		most = max(most, (sum+limit-1)/limit)
 	}
 	return most
 }
 
 // transfersBy returns the VMs that need a slot of each node with a limit: to leave the node where
 // they run, or to come to the only node left to them. A VM is in one list of each kind at most.
-func (m *Bounds) transfersBy() (leaving, coming [][]carried) {
-	leaving, coming = make([][]carried, len(m.In.Nodes)), make([][]carried, len(m.In.Nodes))
+func (m *Bounds) transfersBy() (leaving, coming sparse.Lists[carried]) {
+	leaving, coming = sparse.New[carried](len(m.In.Nodes)), sparse.New[carried](len(m.In.Nodes))
 	for vm := range m.In.VMs {
 		v := &m.In.VMs[vm]
 		t := carried{weight: m.WaitCost(vm)}
@@ -64,13 +66,13 @@ func (m *Bounds) transfersBy() (leaving, coming [][]carried) {
 			case v.Want == repack.Sleeping:
 				t.takes = min(t.takes, int64(v.Takes.Suspend))
 				t.alone = m.WaitCost(vm) * int64(m.DepartureTime[vm])
-				leaving[v.Host] = append(leaving[v.Host], t)
+				leaving.Add(v.Host, t)
 			case v.Keeps() && !m.Allows(vm, v.Host):
 				if m.Suspendable(v) {
 					t.takes = min(t.takes, int64(v.Takes.Suspend))
 				}
 				t.alone = m.minAway(vm)
-				leaving[v.Host] = append(leaving[v.Host], t)
+				leaving.Add(v.Host, t)
 			}
 		}
 		n := m.destination[vm]
@@ -78,7 +80,7 @@ func (m *Bounds) transfersBy() (leaving, coming [][]carried) {
 			continue
 		}
 		t.takes, t.alone = int64(min(v.Takes.Migrate, v.Takes.ResumeLocal, v.Takes.ResumeRemote)), m.minAway(vm)
-		coming[n] = append(coming[n], t)
+		coming.Add(n, t)
 	}
 	return leaving, coming
 }

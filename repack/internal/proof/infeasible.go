@@ -53,7 +53,7 @@ func pinnedOverload(m *problem.Problem) (why []string) {
 	for _, n := range m.OpenNodes {
 		for d := range m.Dims {
 			var sum int64
-			for _, vm := range m.Residents[n] {
+			for _, vm := range m.Residents.At(n) {
 				if m.Rooted[vm] && m.In.VMs[vm].State == repack.Running {
 					sum += m.Next[vm*m.Dims+d]
 				}

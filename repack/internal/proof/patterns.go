@@ -42,7 +42,7 @@ func NewPatterns(m *Bounds) *Patterns {
 		return nil
 	}
 	prefers := make([]bool, len(m.In.VMs))
-	for _, vms := range m.preferred {
+	for _, vms := range m.preferred.All() {
 		for _, vm := range vms {
 			prefers[vm] = true
 		}
@@ -104,7 +104,7 @@ func (p *Patterns) Fill() (list []Held) {
 
 // Residents returns the VMs of a kind at home on a node, those first that cost the most to leave.
 func (p *Patterns) Residents(m *problem.Problem, node, kind int) (list []int) {
-	for _, vm := range m.Residents[node] {
+	for _, vm := range m.Residents.At(node) {
 		if p.KindOf[vm] == kind && p.worth(vm) > 0 {
 			list = append(list, vm)
 		}
@@ -207,7 +207,7 @@ func (p *Patterns) classify(m *problem.Problem, n int, c *pattern.Class) {
 	for k := range c.Worth {
 		c.Worth[k] = c.Worth[k][:0]
 	}
-	for _, vm := range m.Residents[n] {
+	for _, vm := range m.Residents.At(n) {
 		if p.fixed(m, vm) {
 			for d := range c.Room {
 				c.Room[d] -= m.Next[vm*m.Dims+d]

@@ -31,8 +31,8 @@ func TestSlots(t *testing.T) {
 		t.Fatal("the slot is free at first")
 	}
 	s.take(&a.tasks[0], 0, 10)
-	if s.admit(1) || s.admit(2) || !slices.Equal(s.queue[0], []int{2, 1}) {
-		t.Fatalf("queue %v", s.queue[0])
+	if s.admit(1) || s.admit(2) || !slices.Equal(s.queue.At(0), []int{2, 1}) {
+		t.Fatalf("queue %v", s.queue.At(0))
 	}
 	a.clock = 10
 	s.ended(&a.tasks[0])
@@ -41,8 +41,8 @@ func TestSlots(t *testing.T) {
 		tried = append(tried, u)
 		s.take(&a.tasks[u], a.clock, 10)
 	})
-	if !slices.Equal(tried, []int{2}) || !slices.Equal(s.queue[0], []int{1}) {
-		t.Errorf("tried %v, queue %v", tried, s.queue[0])
+	if !slices.Equal(tried, []int{2}) || !slices.Equal(s.queue.At(0), []int{1}) {
+		t.Errorf("tried %v, queue %v", tried, s.queue.At(0))
 	}
 	if none := (*slots)(nil); !none.admit(0) || none.nextFree() != repack.Forever {
 		t.Error("slots without a limit")
@@ -55,12 +55,12 @@ func TestQueues(t *testing.T) {
 	q := newQueues(a)
 	q.fill()
 	try := func(u int) { a.units[u].waiting = u != 1 }
-	if q.startQueued(try); len(q.at[1]) != 3 {
-		t.Errorf("nothing is dirty: %v", q.at)
+	if q.startQueued(try); len(q.at.At(1)) != 3 {
+		t.Errorf("nothing is dirty: %v", q.at.At(1))
 	}
 	q.markAllDirty()
-	if q.startQueued(try); !slices.Equal(q.at[1], []int{2, 0}) {
-		t.Errorf("queue %v, want 2 before 0", q.at[1])
+	if q.startQueued(try); !slices.Equal(q.at.At(1), []int{2, 0}) {
+		t.Errorf("queue %v, want 2 before 0", q.at.At(1))
 	}
 }
 

@@ -96,7 +96,7 @@ func (c cycleBreaker) bestBypass() (best bypass, ok bool) {
 	for vm := range c.position {
 		n, i := c.position[vm][0], c.taskOf[vm]
 		switch {
-		case n == repack.Nowhere || c.position[vm][1] != repack.Nowhere || len(c.queues.at[n]) == 0:
+		case n == repack.Nowhere || c.position[vm][1] != repack.Nowhere || len(c.queues.at.At(n)) == 0:
 		case c.Rooted[vm] || c.In.VMs[vm].State != repack.Running || !c.mayBypass(vm):
 		case i < 0: // VMs that stay move only if something can start then
 			if c.unblocks(vm) == 2 {
@@ -123,7 +123,7 @@ func (c cycleBreaker) unblocks(vms ...int) (most int) {
 		c.release(vm, c.position[vm][0], 1)
 	}
 	for _, vm := range vms {
-		for _, u := range c.queues.at[c.position[vm][0]] {
+		for _, u := range c.queues.at.At(c.position[vm][0]) {
 			if !c.units[u].waiting || len(vms) == 1 && c.tasks[c.units[u].tasks[0]].vm == vm {
 				continue
 			}
@@ -147,11 +147,11 @@ func (c cycleBreaker) pivot(vm int) int {
 		to = c.tasks[i].to
 	}
 	c.BannedAlways[vm].EachOutside(len(c.In.Nodes), func(n int) {
-		if n == c.position[vm][0] || n == to || !c.switching.on[n] || c.In.Nodes[n].Want == repack.Offline || best != repack.Nowhere && len(c.queues.at[n]) >= least {
+		if n == c.position[vm][0] || n == to || !c.switching.on[n] || c.In.Nodes[n].Want == repack.Offline || best != repack.Nowhere && len(c.queues.at.At(n)) >= least {
 			return
 		}
 		if c.hasRoom(vm, n) && c.MayPass(vm, n) && c.monitors.Admits(vm, n) && c.pivotConverges(vm, n) {
-			best, least = n, len(c.queues.at[n])
+			best, least = n, len(c.queues.at.At(n))
 		}
 	})
 	return best

@@ -40,7 +40,7 @@ func (e *Monitors) Close(where [][2]int) {
 
 // each visits the watches that a VM on a node concerns.
 func (e *Monitors) each(vm, node int, visit func(w *problem.Watch)) {
-	for _, list := range [...][]int{e.WatchesOfVM[vm], e.WatchesOfNode[node], e.GlobalWatches} {
+	for _, list := range [...][]int{e.WatchesOfVM[vm], e.WatchesOfNode.At(node), e.GlobalWatches} {
 		for _, i := range list {
 			if w := &e.Watches[i]; w.Nodes == nil || w.Nodes.Has(node) {
 				visit(w)
@@ -54,7 +54,7 @@ func (e *Monitors) Admits(vm, node int) bool {
 	if e.BannedAlways[vm].Has(node) {
 		return false
 	}
-	for _, list := range [...][]int{e.WatchesOfVM[vm], e.WatchesOfNode[node], e.GlobalWatches} {
+	for _, list := range [...][]int{e.WatchesOfVM[vm], e.WatchesOfNode.At(node), e.GlobalWatches} {
 		for _, i := range list {
 			if w := &e.Watches[i]; (w.Nodes == nil || w.Nodes.Has(node)) && !w.Admits(vm, node) {
 				return false

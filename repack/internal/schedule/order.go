@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 	"vjob/repack/internal/problem"
 )
@@ -17,9 +18,9 @@ import (
 type precedence struct {
 	*problem.Problem
 	plan    *repack.Plan
-	stays   [][]int // growing VMs that stay on each node
-	comes   [][]int // actions, by node
-	goes    [][]int
+	stays   sparse.Lists[int] // growing VMs that stay on each node
+	comes   sparse.Lists[int] // actions, by node
+	goes    sparse.Lists[int]
 	leaves  map[int][]int // actions, by VM
 	moved   []bool
 	group   [][]int        // actions that free their room together, by action
@@ -29,7 +30,7 @@ type precedence struct {
 
 func newPrecedence(m *problem.Problem, p *repack.Plan) *precedence {
 	nodes := len(m.In.Nodes)
-	o := &precedence{Problem: m, plan: p, stays: make([][]int, nodes), comes: make([][]int, nodes), goes: make([][]int, nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.In.VMs))}
+	o := &precedence{Problem: m, plan: p, stays: sparse.New[int](nodes), comes: sparse.New[int](nodes), goes: sparse.New[int](nodes), leaves: map[int][]int{}, moved: make([]bool, len(m.In.VMs))}
 	for i := range p.Actions {
 		a := &p.Actions[i]
 		if a.Kind.OnNode() {
@@ -37,10 +38,10 @@ func newPrecedence(m *problem.Problem, p *repack.Plan) *precedence {
 		}
 		o.moved[a.VM] = true
 		if a.Kind == repack.Migrate || a.Kind == repack.Boot || a.Kind == repack.Resume {
-			o.comes[a.To] = append(o.comes[a.To], i)
+			o.comes.Add(a.To, i)
 		}
 		if a.Kind == repack.Migrate || a.Kind == repack.Shutdown || a.Kind == repack.Suspend {
-			o.goes[a.From] = append(o.goes[a.From], i)
+			o.goes.Add(a.From, i)
 			o.leaves[a.VM] = append(o.leaves[a.VM], i)
 		}
 	}
@@ -48,7 +49,7 @@ func newPrecedence(m *problem.Problem, p *repack.Plan) *precedence {
 	growing := 0
 	for vm := range m.In.VMs {
 		if v := &m.In.VMs[vm]; v.Keeps() && v.Grows() && !o.moved[vm] {
-			o.stays[v.Host] = append(o.stays[v.Host], vm)
+			o.stays.Add(v.Host, vm)
 			growing++
 		}
 	}
@@ -101,10 +102,8 @@ func (o *precedence) wait(a *repack.Action, goes []int) {
 // write adds the dependencies and the growth to the plan.
 func (o *precedence) write() {
 	o.perVM()
-	for n := range o.comes {
-		if len(o.comes[n]) > 0 || len(o.stays[n]) > 0 {
-			o.node(n)
-		}
+	for n := range sparse.Either(o.comes, o.stays) {
+		o.node(n)
 	}
 	o.nodeSwitches()
 	o.nodeLimits()
@@ -137,7 +136,7 @@ func (o *precedence) perVM() {
 // nothing from an arrival.
 func (o *precedence) node(n int) {
 	acts := o.plan.Actions
-	comes, goes := o.comes[n], o.goes[n]
+	comes, goes := o.comes.At(n), o.goes.At(n)
 	slices.SortStableFunc(comes, func(a, b int) int { return cmp.Compare(acts[a].Start, acts[b].Start) })
 	slices.SortStableFunc(goes, func(a, b int) int { return cmp.Compare(o.freed[a], o.freed[b]) })
 	free := o.atFirst(n)
@@ -160,7 +159,7 @@ func (o *precedence) node(n int) {
 // given back the rest.
 func (o *precedence) atFirst(n int) []int64 {
 	free := slices.Clone(o.Room[n*o.Dims : (n+1)*o.Dims])
-	for _, vm := range o.AtStart[n] {
+	for _, vm := range o.AtStart.At(n) {
 		v := &o.In.VMs[vm]
 		if v.Keeps() && !o.moved[vm] && !v.Grows() {
 			o.add(free, vm, o.Next, -1)
@@ -264,7 +263,7 @@ func (o *precedence) waitForWatched(i int) {
 			}
 		}
 	}
-	for _, list := range [...][]int{o.WatchesOfVM[a.VM], o.WatchesOfNode[a.To], o.GlobalWatches} {
+	for _, list := range [...][]int{o.WatchesOfVM[a.VM], o.WatchesOfNode.At(a.To), o.GlobalWatches} {
 		for _, i := range list {
 			w := &o.Watches[i]
 			_, local := w.Rule.(problem.Apart)
@@ -272,14 +271,14 @@ func (o *precedence) waitForWatched(i int) {
 			case w.Nodes != nil && !w.Nodes.Has(a.To):
 			case w.Nodes != nil:
 				for _, n := range w.Scope.Nodes {
-					wait(o.goes[n])
+					wait(o.goes.At(n))
 				}
 			case w.Scope.VMs != nil && !local:
 				for _, vm := range w.Scope.VMs {
 					wait(o.leaves[vm])
 				}
 			default:
-				wait(o.goes[a.To])
+				wait(o.goes.At(a.To))
 			}
 		}
 	}

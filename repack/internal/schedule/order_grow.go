@@ -12,7 +12,7 @@ import (
 // departures. VMs that also shrink in some dimension may have to do so before others grow, and
 // finally the rest grows at once.
 func (o *precedence) grow(n int, free []int64, gone int) {
-	vms := o.stays[n]
+	vms, goes := o.stays.At(n), o.goes.At(n)
 	slices.SortStableFunc(vms, func(a, b int) int { return cmp.Compare(o.growth(a), o.growth(b)) })
 	var before []int // growths that free something
 	for len(vms) > 0 {
@@ -20,8 +20,8 @@ func (o *precedence) grow(n int, free []int64, gone int) {
 		for _, vm := range vms {
 			o.swap(free, vm, 1)
 			gated := len(o.GatesOf[vm]) > 0
-			for (gated || !positive(free, o.Next, vm, o.Dims)) && gone < len(o.goes[n]) {
-				o.release(free, o.plan.Actions[o.goes[n][gone]].VM, n, o.goes[n][gone])
+			for (gated || !positive(free, o.Next, vm, o.Dims)) && gone < len(goes) {
+				o.release(free, o.plan.Actions[goes[gone]].VM, n, goes[gone])
 				gone++
 			}
 			if !positive(free, o.Next, vm, o.Dims) {
@@ -29,7 +29,7 @@ func (o *precedence) grow(n int, free []int64, gone int) {
 				later = append(later, vm)
 				continue
 			}
-			i := o.allocate(vm, o.goes[n][:gone], before, gated)
+			i := o.allocate(vm, goes[:gone], before, gated)
 			if shrinks(&o.In.VMs[vm]) {
 				before = append(before, i)
 			}
@@ -37,7 +37,7 @@ func (o *precedence) grow(n int, free []int64, gone int) {
 		if len(later) == len(vms) {
 			gated := slices.ContainsFunc(vms, func(vm int) bool { return len(o.GatesOf[vm]) > 0 })
 			for _, vm := range vms {
-				o.allocate(vm, o.goes[n], before, gated)
+				o.allocate(vm, goes, before, gated)
 			}
 			return
 		}
@@ -56,7 +56,7 @@ func (o *precedence) allocate(vm int, goes, before []int, gated bool) int {
 	a := repack.Action{Kind: repack.Allocate, VM: vm, From: repack.Nowhere, To: o.In.VMs[vm].Host, After: slices.Clone(before)}
 	o.wait(&a, goes)
 	if gated { // a gate may allow it only in the end
-		for _, goes := range o.goes {
+		for _, goes := range o.goes.All() {
 			o.wait(&a, goes)
 		}
 	}

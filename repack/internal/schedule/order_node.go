@@ -20,10 +20,10 @@ func (o *precedence) nodeSwitches() {
 		a := &o.plan.Actions[i]
 		switch a.Kind {
 		case repack.NodeOff:
-			o.wait(a, o.goes[a.To])
+			o.wait(a, o.goes.At(a.To))
 			a.After = append(a.After, resumes[a.To]...)
 		case repack.NodeOn:
-			for _, j := range o.comes[a.To] {
+			for _, j := range o.comes.At(a.To) {
 				o.plan.Actions[j].After = append(o.plan.Actions[j].After, i)
 			}
 		default:

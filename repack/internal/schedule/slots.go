@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"vjob/internal/sparse"
 	"vjob/repack"
 )
 
@@ -15,10 +16,10 @@ import (
 // have them they wait, paused. Tasks that a rule joins start at once or not at all. Nil slots have no limit.
 type slots struct {
 	agenda *agenda
-	freeAt [][]repack.Ticks // by node, when each of its slots is free for the next task; nil: no limit
-	queue  [][]int          // units that wait for a slot of a node, by key
-	freed  []int            // nodes on which a transfer has ended
-	busy   []busySlot       // slots that are taken at first, the next to become free first
+	freeAt sparse.Lists[repack.Ticks] // by node, when each of its slots is free for the next task; of nodes that a task has asked for
+	queue  sparse.Lists[int]          // units that wait for a slot of a node, by key
+	freed  []int                      // nodes on which a transfer has ended
+	busy   []busySlot                 // slots that are taken at first, the next to become free first
 }
 
 // busySlot is a slot that is taken before the plan begins.
@@ -33,16 +34,12 @@ func newSlots(a *agenda) *slots {
 	if !in.LimitsTransfers() {
 		return nil
 	}
-	s := &slots{agenda: a, freeAt: make([][]repack.Ticks, len(in.Nodes)), queue: make([][]int, len(in.Nodes))}
+	s := &slots{agenda: a, freeAt: sparse.New[repack.Ticks](len(in.Nodes)), queue: sparse.New[int](len(in.Nodes))}
 	for n := range in.Nodes {
-		node := &in.Nodes[n]
-		if node.Transfers == 0 {
-			continue
-		}
-		s.freeAt[n] = make([]repack.Ticks, min(node.Transfers, len(in.VMs)+len(node.Busy)))
-		for i, until := range node.Busy {
-			s.freeAt[n][i] = until
-			s.busy = append(s.busy, busySlot{until, n})
+		if node := &in.Nodes[n]; node.Transfers > 0 {
+			for _, until := range node.Busy {
+				s.busy = append(s.busy, busySlot{until, n})
+			}
 		}
 	}
 	slices.SortFunc(s.busy, func(a, b busySlot) int { return cmp.Or(cmp.Compare(a.until, b.until), cmp.Compare(a.node, b.node)) })
@@ -52,18 +49,31 @@ func newSlots(a *agenda) *slots {
 // limited appends to a list the nodes with a limit on which a task copies.
 func (s *slots) limited(list []int, t *task) []int {
 	for _, n := range t.kind.TransferNodes(t.from, t.to) {
-		if n != repack.Nowhere && s.freeAt[n] != nil {
+		if n != repack.Nowhere && s.agenda.In.Nodes[n].Transfers > 0 {
 			list = append(list, n)
 		}
 	}
 	return list
 }
 
+// of returns when each slot of a node with a limit is free.
+func (s *slots) of(n int) []repack.Ticks {
+	if list := s.freeAt.At(n); list != nil {
+		return list
+	}
+	node := &s.agenda.In.Nodes[n]
+	list := make([]repack.Ticks, min(node.Transfers, len(s.agenda.In.VMs)+len(node.Busy)))
+	copy(list, node.Busy)
+	*s.freeAt.Ref(n) = list
+	return list
+}
+
 // first returns the slot of a node that is free first.
 func (s *slots) first(node int) *repack.Ticks {
-	best := &s.freeAt[node][0]
-	for i := range s.freeAt[node] {
-		if at := &s.freeAt[node][i]; *at < *best {
+	list := s.of(node)
+	best := &list[0]
+	for i := range list {
+		if at := &list[i]; *at < *best {
 			best = at
 		}
 	}
@@ -72,7 +82,7 @@ func (s *slots) first(node int) *repack.Ticks {
 
 // free returns how many slots of a node are free at an instant.
 func (s *slots) free(node int, at repack.Ticks) (count int) {
-	for _, from := range s.freeAt[node] {
+	for _, from := range s.of(node) {
 		if from <= at {
 			count++
 		}
@@ -129,12 +139,12 @@ func (s *slots) tasksOn(all []task, some []int, node int) (count int) {
 
 // enqueue queues a unit for a slot, by key.
 func (s *slots) enqueue(u, node int) {
-	queue := s.queue[node]
+	queue := s.queue.At(node)
 	if slices.Contains(queue, u) {
 		return
 	}
 	at := sort.Search(len(queue), func(i int) bool { return s.agenda.units[queue[i]].key > s.agenda.units[u].key })
-	s.queue[node] = slices.Insert(queue, at, u)
+	*s.queue.Ref(node) = slices.Insert(queue, at, u)
 }
 
 // ended records that a task gives its slots back.
@@ -149,11 +159,15 @@ func (s *slots) startQueued(try func(unit int)) {
 	for s != nil && len(s.freed) > 0 {
 		n := s.freed[len(s.freed)-1]
 		s.freed = s.freed[:len(s.freed)-1]
-		queue := s.queue[n]
-		s.queue[n] = nil
+		queue := s.queue.At(n)
+		if len(queue) == 0 {
+			continue
+		}
+		left := s.queue.Ref(n)
+		*left = nil
 		for k, u := range queue {
 			if s.free(n, s.agenda.clock) == 0 {
-				s.queue[n] = append(s.queue[n], queue[k:]...)
+				*left = append(*left, queue[k:]...)
 				break
 			}
 			try(u)
@@ -167,7 +181,7 @@ func (s *slots) awaitsBusy() bool {
 	if s == nil || len(s.busy) == 0 {
 		return false
 	}
-	for _, queue := range s.queue {
+	for _, queue := range s.queue.All() {
 		if slices.ContainsFunc(queue, func(u int) bool { return s.agenda.units[u].waiting }) {
 			return true
 		}
