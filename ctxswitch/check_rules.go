@@ -57,7 +57,7 @@ func (c *check) rules() (unread []string) {
 
 // builder returns the instance without goals: where all VMs are.
 func (c *check) builder() *instanceBuilder {
-	g := newInstanceBuilder(c.p.Current, c.p.Claims, 0)
+	g := newInstanceBuilder(c.p.Current, c.p.Nodes.or(c.p.Current), c.p.Claims, 0)
 	for _, vm := range c.p.Current.VMs() {
 		if !c.concerned(vm) {
 			continue

@@ -12,6 +12,7 @@ import (
 // in milliseconds.
 type instanceBuilder struct {
 	in          repack.Instance
+	shared      bool // the nodes of the instance belong to others too: see [instanceBuilder.node]
 	nodes       []cluster.Node
 	nodeIndex   func(node cluster.NodeID) (i int, known bool)
 	vms         []cluster.VMID
@@ -26,29 +27,36 @@ type instanceBuilder struct {
 	amounts     []int64  // the memory of demands
 }
 
-// newInstanceBuilder returns a builder with the nodes, less the room of claims, and without VMs;
+// newInstanceBuilder returns a builder with the nodes of a configuration, less the room of claims, and without VMs;
 // more is the number of VMs expected beside those of the configuration. Nodes that take no more
 // VMs are on while VMs are there, see [instanceBuilder.closeNodes].
-func newInstanceBuilder(c *cluster.Configuration, claims map[cluster.NodeID]cluster.Resources, more int) *instanceBuilder {
-	nodes, vms := c.Nodes(), c.Size()+more
+func newInstanceBuilder(c *cluster.Configuration, nodes *Nodes, claims map[cluster.NodeID]cluster.Resources, more int) *instanceBuilder {
+	vms := c.Size() + more
 	g := &instanceBuilder{
-		in:    repack.Instance{Dims: placement.Dims, Nodes: make([]repack.Node, 0, len(nodes)), VMs: make([]repack.VM, 0, vms)},
-		nodes: nodes, nodeIndex: c.Index,
+		in:     repack.Instance{Dims: placement.Dims, Nodes: nodes.list, VMs: make([]repack.VM, 0, vms)},
+		shared: true, nodes: nodes.of, nodeIndex: c.Index,
 		vms: make([]cluster.VMID, 0, vms), vmNumbers: vmNumbers{vjobs: map[cluster.VJobID]*ranks{}},
 	}
-	capacities := make([]int64, 0, len(placement.Dims)*len(nodes)) // one piece of memory for all
-	for i := range g.nodes {
-		n := &g.nodes[i]
-		free := n.Capacity.Minus(claims[n.ID])
-		at := len(capacities)
-		capacities = append(capacities, max(0, int64(free.CPU)), max(0, int64(free.Memory)))
-		node := repack.Node{Name: string(n.ID), Capacity: slices.Clip(capacities[at:])}
-		if (n.State == cluster.Offline || n.State == cluster.Down) && len(c.On(n.ID)) == 0 {
-			node.Want = repack.Offline
+	for id, claim := range claims {
+		if i, known := c.Index(id); known {
+			free := g.nodes[i].Capacity.Minus(claim)
+			g.node(i).Capacity = []int64{max(0, int64(free.CPU)), max(0, int64(free.Memory))}
 		}
-		g.in.Nodes = append(g.in.Nodes, node)
+	}
+	for _, i := range nodes.closed {
+		if len(c.On(g.nodes[i].ID)) > 0 {
+			g.node(i).Want = repack.Online
+		}
 	}
 	return g
+}
+
+// node returns a node of the instance to be changed. Its capacities are shared and never change: it may get others.
+func (g *instanceBuilder) node(i int) *repack.Node {
+	if g.shared {
+		g.in.Nodes, g.shared = slices.Clone(g.in.Nodes), false
+	}
+	return &g.in.Nodes[i]
 }
 
 // indexOf returns the number of a node, or Nowhere if the node is unknown.
@@ -103,8 +111,8 @@ func (g *instanceBuilder) widen() {
 		}
 	}
 	for n, sum := range sums {
-		for d := range sum {
-			g.in.Nodes[n].Capacity[d] = max(g.in.Nodes[n].Capacity[d], sum[d])
+		if has := g.in.Nodes[n].Capacity; has[0] < sum[0] || has[1] < sum[1] {
+			g.node(n).Capacity = []int64{max(has[0], sum[0]), max(has[1], sum[1])}
 		}
 	}
 }

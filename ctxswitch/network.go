@@ -53,7 +53,7 @@ func (g *instanceBuilder) postNetwork(n *Network) {
 			racks[name] = r
 			net.Uplink = append(net.Uplink, perTick(n.Uplink[name]))
 		}
-		g.in.Nodes[i].Rack = r
+		g.node(i).Rack = r
 	}
 	g.in.Network = net
 	for i := range g.in.VMs {

@@ -16,6 +16,7 @@ import (
 // PackingInput is the input of a [Packing].
 type PackingInput struct {
 	Current *cluster.Configuration // nodes, where VMs run and where images lie
+	Nodes   *Nodes                 // see [Problem]
 	Rules   []placement.Rules
 	Avoid   map[cluster.VMID][]cluster.NodeID    // see [Problem]
 	Claims  map[cluster.NodeID]cluster.Resources // taken by actions under way
@@ -69,7 +70,7 @@ func (p *Packing) open(first cluster.VJobID) {
 // build builds the trial of the VMs that are here and of the admitted applicants.
 func (p *Packing) build() error {
 	s := &p.input
-	g, before := newInstanceBuilder(s.Current, s.Claims, p.prefilter.admittedVMs()), p.builder
+	g, before := newInstanceBuilder(s.Current, s.Nodes.or(s.Current), s.Claims, p.prefilter.admittedVMs()), p.builder
 	g.yielding = true // a preferred rule keeps no vjob waiting
 	p.builder, p.vjobs, p.lost = g, map[cluster.VJobID][]int{}, map[cluster.VJobID]string{}
 	for vm, is := range s.Current.All() {

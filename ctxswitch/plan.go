@@ -35,6 +35,7 @@ type Planner interface {
 // Problem is everything that a plan depends on.
 type Problem struct {
 	Current *cluster.Configuration // nodes, VMs, needs as they count now
+	Nodes   *Nodes                 // of Current, if they are kept; else they are made
 	Rules   []placement.Rules      // of the cluster and of vjobs
 	// Avoid has nodes that a VM is kept off as long as there is another for it.
 	Avoid map[cluster.VMID][]cluster.NodeID

@@ -114,7 +114,7 @@ func (s *survey) refusal(why string) *NoPlan {
 			needs[vm] = s.count(vm)
 		}
 	}
-	room := NewPacking(PackingInput{Current: s.Current, Rules: s.Rules, Avoid: s.Avoid, Incompatible: s.Incompatible, Claims: s.Claims, Pinned: fixed, Needs: needs, Feeds: s.Feeds})
+	room := NewPacking(PackingInput{Current: s.Current, Nodes: s.Nodes, Rules: s.Rules, Avoid: s.Avoid, Incompatible: s.Incompatible, Claims: s.Claims, Pinned: fixed, Needs: needs, Feeds: s.Feeds})
 	var last cluster.VJobID
 	var refused []*NoPlan
 	for _, g := range s.Gangs {
@@ -147,7 +147,7 @@ type repacking struct {
 // newRepacking translates a survey. The error is something that an instance cannot
 // say, such as a VM that runs on an unknown node.
 func newRepacking(s *survey) (*repacking, error) {
-	q := &repacking{survey: s, instanceBuilder: newInstanceBuilder(s.Current, s.Claims, 0), unsuspendable: map[cluster.VJobID]bool{}}
+	q := &repacking{survey: s, instanceBuilder: newInstanceBuilder(s.Current, s.Nodes.or(s.Current), s.Claims, 0), unsuspendable: map[cluster.VJobID]bool{}}
 	placed := vmSet{}
 	for _, vm := range s.placed {
 		placed.add(vm)

@@ -33,13 +33,21 @@ func transferNodes(kind cluster.ActionKind, from, to cluster.NodeID) []cluster.N
 
 // postTransfers gives the nodes of the instance their limits.
 func (g *instanceBuilder) postTransfers(t *Transfers) {
+	for i := range g.in.Nodes {
+		if g.in.Nodes[i].Transfers != t.Limit {
+			g.node(i).Transfers = t.Limit
+		}
+	}
 	if t.Limit == 0 {
 		return
 	}
-	for i := range g.in.Nodes {
-		g.in.Nodes[i].Transfers = t.Limit
-		for _, until := range t.busy(g.nodes[i].ID) {
-			g.in.Nodes[i].Busy = append(g.in.Nodes[i].Busy, ticks(until))
+	for id := range t.Busy {
+		i, known := g.nodeIndex(id)
+		if busy := t.busy(id); known && len(busy) > 0 {
+			n := g.node(i)
+			for _, until := range busy {
+				n.Busy = append(n.Busy, ticks(until))
+			}
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (c *Core) conclude(t *Deliberation) (own uint64) {
 // facts returns the inputs of a decision, with some starts and drains approved.
 func (c *Core) facts(now time.Time, approved decide.Approvals) *decide.Facts {
 	nodes := c.counted()
-	c.site = c.site.With(nodes)
+	c.site = c.site.With(nodes, c.settings.Execute.Transfers)
 	vjobs := c.VJobs.inOrder(now)
 	learned := c.exec.Durations.Learned() // new estimates cost some time on large clusters, so snapshots share them
 	if learned != nil {

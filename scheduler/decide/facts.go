@@ -58,7 +58,7 @@ type Facts struct {
 }
 
 // Offered returns the nodes with what they offer to vjobs.
-func (f *Facts) Offered() []cluster.Node { return f.Site.With(f.Nodes).empty.Nodes() }
+func (f *Facts) Offered() []cluster.Node { return f.Site.With(f.Nodes, 0).empty.Nodes() }
 
 // runsAt reports whether a running vjob may still run at an instant, or whether the
 // reservation of a vjob covers it.

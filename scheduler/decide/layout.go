@@ -13,6 +13,7 @@ import (
 
 // layout is where VMs are, where they go and what binds them: what packings and plans start from.
 type layout struct {
+	nodes   *ctxswitch.Nodes       // of the site
 	current *cluster.Configuration // from which the planner starts
 	// intended is the configuration after all actions under way. The policy chooses by it. It is current as long as
 	// they are equal.
@@ -44,7 +45,7 @@ func newLayout(s *Site, live bool) layout {
 			}
 		}
 	}
-	l.current = s.empty.Clone()
+	l.nodes, l.current = s.planning, s.empty.Clone()
 	l.intended, l.borrowed = l.current, true
 	return l
 }
@@ -216,7 +217,7 @@ func (l *layout) total() (sum cluster.Resources) {
 // packings returns what packings of the intended configuration start from.
 func (l *layout) packings() packings {
 	return packings{ctxswitch.PackingInput{
-		Current: l.intended, Applicants: ctxswitch.NewApplicantQueue(l.applicants), Rules: l.rules, Avoid: l.avoid, Incompatible: l.incompatible,
+		Current: l.intended, Nodes: l.nodes, Applicants: ctxswitch.NewApplicantQueue(l.applicants), Rules: l.rules, Avoid: l.avoid, Incompatible: l.incompatible,
 		Pinned: l.immovable,
 	}}
 }

@@ -9,7 +9,7 @@ import (
 
 // An attempt borrows what the view intends: changes of the attempt leave the view alone.
 func TestTrialLeavesItsLayoutAlone(t *testing.T) {
-	l := newLayout((*Site)(nil).With([]*execute.NodeReport{{Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 8192}}}}), true)
+	l := newLayout((*Site)(nil).With([]*execute.NodeReport{{Node: cluster.Node{ID: "n1", Capacity: cluster.Resources{CPU: 4 * cluster.CPU, Memory: 8192}}}}, 0), true)
 	vm, need := cluster.VMID{VJob: 1}, cluster.Resources{CPU: 2 * cluster.CPU, Memory: 1024}
 	l.setRunning(vm, need, "n1")
 	before := l.intended.String() + l.current.String()

@@ -161,7 +161,7 @@ func (a *attempt) problem(goals []ctxswitch.Goal) ctxswitch.Problem {
 		return !slices.ContainsFunc(goals, func(g ctxswitch.Goal) bool { return g.VJob == id && g.Want != cluster.VMRunning })
 	}
 	return ctxswitch.Problem{
-		Current: l.current, Rules: l.rules, Avoid: l.avoid, Incompatible: l.incompatible, Gangs: goals, Claims: l.claims, Pinned: a.pinned(stays), Places: a.startPlaces(),
+		Current: l.current, Nodes: l.nodes, Rules: l.rules, Avoid: l.avoid, Incompatible: l.incompatible, Gangs: goals, Claims: l.claims, Pinned: a.pinned(stays), Places: a.startPlaces(),
 		Unsavable: a.unsavable, Live: l.live, Costs: *a.costs, Network: a.settings.Network, Transfers: a.transfers(),
 		Feeds: a.supply.Feeds(l.intended.Nodes(), a.Limits.Now, a.jobs()), Seed: a.settings.Seed,
 	}

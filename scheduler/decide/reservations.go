@@ -128,7 +128,7 @@ func (s *futureView) emptyPacking(some []int) *ctxswitch.Packing {
 		}
 	}
 	return ctxswitch.NewPacking(ctxswitch.PackingInput{
-		Current: s.target, Applicants: ctxswitch.NewApplicantQueue(line), Rules: s.trial.rules, Avoid: s.trial.avoid,
+		Current: s.target, Nodes: s.trial.nodes, Applicants: ctxswitch.NewApplicantQueue(line), Rules: s.trial.rules, Avoid: s.trial.avoid,
 		Incompatible: s.trial.incompatible, Pinned: pinned,
 		Feeds: s.supply.FeedsAt(s.trial.intended.Nodes(), s.at, false, s.jobs()),
 	})

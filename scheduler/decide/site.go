@@ -5,18 +5,21 @@ import (
 	"slices"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 )
 
 // Site is the nodes of a cluster with what they offer to vjobs. It does not change. It is kept from one decision to the next, since
 // hardly any node changes between them.
 type Site struct {
-	nodes []*execute.NodeReport
-	empty *cluster.Configuration // without VMs
+	nodes    []*execute.NodeReport
+	empty    *cluster.Configuration // without VMs
+	planning *ctxswitch.Nodes       // the same for plans
 }
 
-// With returns the site of some nodes: it costs as much as differs from this one. nil is the site without nodes.
-func (s *Site) With(nodes []*execute.NodeReport) *Site {
+// With returns the site of some nodes, which mostly carry so many transfers at once. It costs little as long as they offer the same as
+// those of this one; nil is the site without nodes.
+func (s *Site) With(nodes []*execute.NodeReport, transfers int) *Site {
 	switch {
 	case s != nil && slices.Equal(s.nodes, nodes):
 		return s
@@ -25,7 +28,8 @@ func (s *Site) With(nodes []*execute.NodeReport) *Site {
 		for i, n := range nodes {
 			offers[i] = offered(n)
 		}
-		return &Site{nodes, cluster.NewConfiguration(offers...).Clone()}
+		empty := cluster.NewConfiguration(offers...).Clone()
+		return &Site{nodes, empty, ctxswitch.NewNodes(empty, transfers)}
 	}
 	empty := s.empty
 	for i, n := range nodes {
@@ -41,8 +45,10 @@ func (s *Site) With(nodes []*execute.NodeReport) *Site {
 		}
 		empty.SetNode(now)
 	}
-	empty.Nodes() // they do not change from now on
-	return &Site{nodes, empty}
+	if empty == s.empty {
+		return &Site{nodes, empty, s.planning}
+	}
+	return &Site{nodes, empty, ctxswitch.NewNodes(empty, transfers)}
 }
 
 // offered returns a node with what it offers to vjobs.

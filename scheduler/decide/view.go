@@ -82,7 +82,7 @@ func emptyView(settings *Settings, f *Facts) *View {
 	costs := settings.Execute.Costs
 	costs.Learned = f.Learned
 	v := &View{
-		VJobs: f.VJobs, settings: settings, facts: f, costs: &costs, layout: newLayout(f.Site.With(f.Nodes), settings.Live),
+		VJobs: f.VJobs, settings: settings, facts: f, costs: &costs, layout: newLayout(f.Site.With(f.Nodes, settings.Execute.Transfers), settings.Live),
 		supply: supply.Supply{
 			Models: settings.Energy.Power, Budgets: f.Budgets, Off: map[cluster.NodeID]bool{}, Least: maps.Clone(f.Least),
 		},
