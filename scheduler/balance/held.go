@@ -71,6 +71,9 @@ func (b *balancer) explain() {
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(load(b), load(a)) })
 	least := b.LeastGain(imbalance, b.loads.counted, len(b.c.VMs))
 	full := b.MaxMoves > 0 && len(r.Moves) >= b.MaxMoves
+	if len(list) > 0 {
+		b.searching() // it knows what moves are worth
+	}
 	for _, i := range list[:min(len(list), mostHeld)] {
 		h := Held{Node: i, Over: b.loads.hot(i)}
 		for _, k := range b.layout.on[i] {

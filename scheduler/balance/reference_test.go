@@ -102,8 +102,8 @@ func TestBestIsThatOfTheExhaustiveSearch(t *testing.T) {
 		for range 30 {
 			hotOnly := chance.IntN(8) == 0
 			least := s.LeastGain(b.loads.imbalance(), b.loads.counted, len(c.VMs))
-			want, ok := b.search.exhaustive(least, hotOnly)
-			got, found := b.search.best(least, hotOnly)
+			want, ok := b.searching().exhaustive(least, hotOnly)
+			got, found := b.searching().best(least, hotOnly)
 			if ok != found || !equallyGood(got, want) {
 				t.Fatalf("case %d: %+v, %v, the exhaustive search has %+v, %v", i, got, found, want, ok)
 			}

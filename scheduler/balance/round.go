@@ -74,13 +74,20 @@ func (s *Settings) Round(c *Cluster) (*Round, error) {
 type balancer struct {
 	*Settings
 	*state
-	search *search
+	search *search // nil until moves are looked for
 	round  *Round
 }
 
 func newBalancer(s *Settings, c *Cluster) *balancer {
-	st := newState(s, c)
-	return &balancer{Settings: s, state: st, search: newSearch(st), round: &Round{}}
+	return &balancer{Settings: s, state: newState(s, c), round: &Round{}}
+}
+
+// searching returns the search for moves. Most rounds need none.
+func (b *balancer) searching() *search {
+	if b.search == nil {
+		b.search = newSearch(b.state)
+	}
+	return b.search
 }
 
 // improve is the loop of Algorithm 1.
@@ -97,7 +104,7 @@ func (b *balancer) improve() {
 			return
 		}
 		least := b.LeastGain(imbalance, b.loads.counted, len(b.c.VMs))
-		if best, found := b.search.best(least, hotOnly); found {
+		if best, found := b.searching().best(least, hotOnly); found {
 			b.apply(best, 0)
 			continue
 		}
@@ -190,6 +197,7 @@ func (b *balancer) evacuate() {
 		return
 	}
 	slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	b.searching()
 	b.limits.perNode, b.limits.stays, b.demands.compared = 0, 0, false
 	b.search.tree.refresh()
 	for _, k := range list {

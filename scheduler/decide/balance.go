@@ -123,7 +123,7 @@ type balancer struct {
 	*BalanceRequest
 	model   balance.Cluster
 	nodes   []cluster.NodeID
-	index   map[cluster.NodeID]int
+	number  []int // of the nodes, from 1, by their index in the configuration; 0: it is not one of them
 	vms     []cluster.VMID
 	allowed *ctxswitch.AllowedNodes // nil without rules
 	manual  map[int]bool            // VMs that may move, once that is approved
@@ -135,7 +135,7 @@ type balancer struct {
 
 func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, error) {
 	s := &balancer{
-		relocation: a.newRelocation(d), BalanceRequest: ask, index: map[cluster.NodeID]int{}, manual: map[int]bool{}, at: map[int]int{},
+		relocation: a.newRelocation(d), BalanceRequest: ask, manual: map[int]bool{}, at: map[int]int{},
 		away: map[int]int{}, forbidden: map[[2]int]bool{},
 	}
 	if len(a.trial.rules) > 0 || len(a.trial.avoid) > 0 || len(a.trial.incompatible) > 0 {
@@ -145,11 +145,12 @@ func (a *attempt) newBalancer(d *Decision, ask *BalanceRequest) (*balancer, erro
 		}
 		s.model.Compatible, s.model.Moved = s.compatible, s.noteMove
 	}
-	for _, n := range a.trial.current.Nodes() {
-		if n.Hosts() && n.Capacity.CPU > 0 && !a.supply.Off[n.ID] {
-			s.index[n.ID] = len(s.nodes)
-			s.nodes = append(s.nodes, n.ID)
-			s.model.Nodes = append(s.model.Nodes, s.node(&n))
+	nodes := a.trial.current.Nodes()
+	s.number, s.nodes, s.model.Nodes = make([]int, len(nodes)), make([]cluster.NodeID, 0, len(nodes)), make([]balance.Node, 0, len(nodes))
+	for i := range nodes {
+		if n := &nodes[i]; n.Hosts() && n.Capacity.CPU > 0 && !a.supply.Off[n.ID] {
+			s.nodes, s.model.Nodes = append(s.nodes, n.ID), append(s.model.Nodes, s.node(n))
+			s.number[i] = len(s.nodes)
 		}
 	}
 	running := s.trial.current.Size()
@@ -176,6 +177,15 @@ func (s *balancer) node(n *cluster.Node) balance.Node {
 	}}
 }
 
+// indexOf returns the index of a node.
+func (s *balancer) indexOf(id cluster.NodeID) (n int, known bool) {
+	i, known := s.trial.current.Index(id)
+	if !known || s.number[i] == 0 {
+		return 0, false
+	}
+	return s.number[i] - 1, true
+}
+
 // addVJob adds the running VMs of a vjob.
 func (s *balancer) addVJob(report int) {
 	r := &s.VJobs[report]
@@ -197,7 +207,7 @@ func (s *balancer) addVJob(report int) {
 	for k := range r.Job.VMs {
 		vm := r.Job.VMs[k].ID
 		at, runs := s.trial.current.Host(vm)
-		n, known := s.index[at]
+		n, known := s.indexOf(at)
 		if !runs || !known {
 			continue
 		}
@@ -236,7 +246,7 @@ func (s *balancer) vm(vm cluster.VMID, node int, fixed string) balance.VM {
 	}
 	if s.Left != nil {
 		for id, at := range s.Left(vm) {
-			if n, known := s.index[id]; known {
+			if n, known := s.indexOf(id); known {
 				v.Left = append(v.Left, balance.Visit{Node: n, Ago: s.facts.Now.Sub(at)})
 			}
 		}
@@ -314,7 +324,7 @@ func (s *balancer) noteMove(vm, _, to int) {
 
 // describe lists the moves and the nodes that stay crowded.
 func (s *balancer) describe(r *balance.Round) Balancing {
-	b := Balancing{Before: r.Before, After: r.After, Nodes: len(s.nodes), VMs: len(s.vms), Why: r.Why}
+	b := Balancing{Before: r.Before, After: r.After, Nodes: len(s.nodes), VMs: len(s.vms), Why: r.Why, Loads: make([]NodeLoad, 0, len(s.nodes))}
 	for n := range r.Loads {
 		l := &r.Loads[n]
 		b.Loads = append(b.Loads, NodeLoad{

@@ -20,12 +20,17 @@ type balancing struct {
 	last     BalanceStatus
 	searches int
 	nodes    map[cluster.NodeID]bool // that took VMs as of the last decision; nil before the first
+	of       []cluster.Node          // as of then
 	joined   []cluster.NodeID        // nodes that take VMs since the last search
 }
 
 // join notes the nodes that take VMs. If more do than before, the next search is due at once: the nodes may have been
 // switched on to relieve others.
 func (s *balancing) join(nodes []cluster.Node) {
+	if len(nodes) > 0 && len(nodes) == len(s.of) && &nodes[0] == &s.of[0] {
+		return
+	}
+	s.of = nodes
 	taking := make(map[cluster.NodeID]bool, len(nodes))
 	for i := range nodes {
 		if n := &nodes[i]; n.Hosts() {
