@@ -96,7 +96,7 @@ type Core struct {
 	deliberation *Deliberation // is taken beside the core; nil for none
 	last         lastDecision  // what the last decision said
 	site         *decide.Site  // of the nodes, as of the last decision
-	shown        []*NodeStatus // as of the last snapshot of the nodes
+	shown        nodeStatuses  // as of the last snapshot of the nodes
 	nextPlan     journal.PlanID
 }
 

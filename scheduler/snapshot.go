@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -48,36 +47,4 @@ func (c *Core) snapshotWith(nodes []*NodeStatus) *Snapshot {
 		})
 	}
 	return s
-}
-
-// nodesStatus returns the status of all nodes. Nodes of which nothing has changed since the last call share theirs with it.
-func (c *Core) nodesStatus() []*NodeStatus {
-	actions, nodes := c.exec.Actions(), c.exec.Nodes()
-	list, own := c.shown, false
-	if len(list) != len(nodes) {
-		list, own = make([]*NodeStatus, len(nodes)), true
-	}
-	for i, n := range nodes {
-		stays := c.last.undrained[n.ID]
-		status := NodeStatus{
-			NodeReport: n, Problem: cmp.Or(n.Problem, stays), Power: c.Power.cap.Node(n), Maintenance: c.Nodes.maintenance(c.now, n, actions, stays),
-			Switch: c.Power.controller.Switch(n.ID),
-		}
-		if list[i] != nil && list[i].is(&status) {
-			continue
-		}
-		if !own {
-			list, own = slices.Clone(list), true
-		}
-		changed := status
-		list[i] = &changed
-	}
-	c.shown = list
-	return list
-}
-
-// is reports whether a status says the same of a node that is not in maintenance.
-func (n *NodeStatus) is(other *NodeStatus) bool {
-	return n.NodeReport == other.NodeReport && n.Problem == other.Problem && n.Power == other.Power &&
-		n.Maintenance == nil && other.Maintenance == nil && (n.Switch == other.Switch || n.Switch != nil && other.Switch != nil && *n.Switch == *other.Switch)
 }

@@ -7,7 +7,6 @@ import (
 
 	"vjob/cluster"
 	"vjob/ctxswitch/duration"
-	"vjob/ctxswitch/execute"
 	"vjob/ctxswitch/gang"
 	"vjob/ctxswitch/journal"
 	"vjob/energy"
@@ -15,18 +14,8 @@ import (
 	"vjob/scheduler/entitlement"
 	"vjob/scheduler/failover"
 	"vjob/scheduler/improve"
-	"vjob/scheduler/nodepower"
 	"vjob/scheduler/powercap"
 )
-
-// NodeStatus is a node as the loop sees it. It does not change: snapshots share it.
-type NodeStatus struct {
-	*execute.NodeReport
-	Problem     string // what the last look said, when it failed; or why the node is not drained yet
-	Power       powercap.Node
-	Maintenance *MaintenanceStatus // nil: not in maintenance
-	Switch      *nodepower.Switch  // nil: it cannot be switched off and on
-}
 
 // Snapshot is the state of the loop at one instant. It does not change after it was published.
 type Snapshot struct {
