@@ -1,9 +1,12 @@
 package scheduler
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 	"vjob/scheduler/decide"
 )
 
@@ -107,11 +110,13 @@ func (c *Core) nodesStand(d *Deliberation) bool {
 		act := &d.decision.Plan.Actions[i]
 		used[act.From], used[act.To] = true, true
 	}
-	for _, then := range d.facts.Nodes {
-		if !used[then.ID] {
-			continue
+	for id := range used {
+		at, stated := slices.BinarySearchFunc(d.facts.Nodes, id, func(n *execute.NodeReport, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
+		if !stated {
+			continue // "": from or to no node
 		}
-		now, known := c.exec.Node(then.ID)
+		then := d.facts.Nodes[at]
+		now, known := c.exec.Node(id)
 		if !known || c.Power.stateOf(&now) != then.State || now.Silent != then.Silent || now.On != then.On || now.Capacity != then.Capacity || now.PlatformClass != then.PlatformClass {
 			return false
 		}

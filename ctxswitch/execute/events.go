@@ -51,6 +51,7 @@ func (e *Executor) Looked(now time.Time, id cluster.NodeID, view hypervisor.View
 		e.unknown.isolate(n)
 	}
 	n.seen, n.answered = err == nil, false
+	e.nodes.awaited = e.nodes.awaited || !n.seen
 	e.nodes.updateSilent(n)
 	e.meters.looked(n)
 	if was != n.seen {

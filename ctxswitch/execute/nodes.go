@@ -25,6 +25,7 @@ type nodes struct {
 	silent  map[cluster.NodeID]*node // those that do not answer to looks; at the start of a large cluster they would be all
 	untried int                      // how many have not been looked at since the start
 	rounds  rounds                   // looks at those on which nothing is known to have happened
+	awaited bool                     // some node may not be quiet: see [nodes.lookAround]
 	offers  uint64                   // counts changes of what nodes offer to VMs
 	drawn   map[cluster.NodeID]int64 // joules that were written before the start
 	reports nodeReports
@@ -50,7 +51,7 @@ func newNodes(b *batch, settings *Settings, live *gangs) *nodes {
 func (ns *nodes) set(n cluster.Node) *node {
 	known, ok := ns.byID[n.ID]
 	if !ok {
-		known = newNode(ns.now)
+		known, ns.awaited = newNode(ns.now), true
 		known.power.written = ns.drawn[n.ID]
 		ns.byID[n.ID] = known
 		at, _ := slices.BinarySearch(ns.names, n.ID)
@@ -70,7 +71,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 func (ns *nodes) empty(n *node) {
 	ns.forget(n)
 	clear(n.arrived)
-	n.endings, n.ended, n.seen = nil, nil, false
+	n.endings, n.ended, n.seen, ns.awaited = nil, nil, false, true
 	ns.outdate(n)
 	ns.firstLook(n)
 	ns.touchJobsOn(n.ID)
@@ -118,16 +119,22 @@ func (ns *nodes) hint(id cluster.NodeID) {
 	}
 }
 
-// lookAround looks at the nodes that are due.
+// lookAround looks at the nodes that are due. While all are quiet it costs no more than the looks.
 func (ns *nodes) lookAround() {
 	ns.rounds.refill(ns.now, ns.settings.LookEvery)
-	from := ns.rounds.next
+	from, awaited := ns.rounds.next, false
 	for i := range ns.sorted {
+		if !ns.awaited && ns.rounds.left < 1 {
+			return
+		}
 		at := (from + i) % len(ns.sorted)
-		if n := ns.sorted[at]; ns.lookDue(n) && (!n.quiet() || ns.rounds.take(at)) {
+		n := ns.sorted[at]
+		awaited = awaited || !n.quiet()
+		if ns.lookDue(n) && (!n.quiet() || ns.rounds.take(at)) {
 			ns.look(n)
 		}
 	}
+	ns.awaited = awaited
 }
 
 // quietLooks is how many quiet nodes are looked at per second, on average: 2,500 nodes every five seconds, and more nodes less often. What

@@ -30,7 +30,7 @@ func (ps *PowerStates) Set(now time.Time, id cluster.NodeID, every time.Duration
 	if !ok || n.offLookEvery == every && n.offWatts == draws {
 		return
 	}
-	n.offLookEvery, n.offWatts = every, draws
+	n.offLookEvery, n.offWatts, ps.nodes.awaited = every, draws, true
 	ps.nodes.outdate(n)
 	ps.nodes.updateSilent(n)
 	ps.energy.update(n)

@@ -206,8 +206,9 @@ func (l *layout) keepOff(vm cluster.VMID, all []cluster.Node, but cluster.NodeID
 
 // total returns what all nodes that take VMs have.
 func (l *layout) total() (sum cluster.Resources) {
-	for _, n := range l.intended.Nodes() {
-		if n.Hosts() {
+	nodes := l.intended.Nodes()
+	for i := range nodes {
+		if n := &nodes[i]; n.Hosts() {
 			sum = sum.Plus(n.Capacity)
 		}
 	}

@@ -27,15 +27,23 @@ func (d *Decision) Leftover() Leftover {
 		}
 	}
 	l := Leftover{pieces: map[cluster.Resources]int{}}
-	for _, n := range at.Nodes() {
+	nodes := at.Nodes()
+	last, count := cluster.Resources{}, 0 // nodes in a row with as much: of a large cluster many are alike
+	for i := range nodes {
+		n := &nodes[i]
 		if !n.Hosts() && !d.final.supply.Off[n.ID] {
 			continue
 		}
 		left := n.Capacity.Minus(used[n.ID]).Minus(claims[n.ID])
 		left = cluster.Resources{CPU: max(0, left.CPU), Memory: max(0, left.Memory)}
-		l.pieces[left]++
+		if left != last {
+			l.pieces[last] += count
+			last, count = left, 0
+		}
+		count++
 		l.free = l.free.Plus(left)
 	}
+	l.pieces[last] += count
 	return l
 }
 

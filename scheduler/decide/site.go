@@ -23,7 +23,7 @@ func (s *Site) With(nodes []*execute.NodeReport, transfers int) *Site {
 	switch {
 	case s != nil && slices.Equal(s.nodes, nodes):
 		return s
-	case s == nil || !slices.EqualFunc(s.nodes, nodes, func(a, b *execute.NodeReport) bool { return a.ID == b.ID }):
+	case s == nil || !slices.EqualFunc(s.nodes, nodes, func(a, b *execute.NodeReport) bool { return a == b || a.ID == b.ID }):
 		offers := make([]cluster.Node, len(nodes))
 		for i, n := range nodes {
 			offers[i] = offered(n)
