@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -51,8 +52,10 @@ func mount(t *testing.T, set scheduler.Settings, l journal.Loaded) *rig {
 
 // drain carries out everything but the calls.
 func (r *rig) drain() {
+	r.t.Helper()
 	for more := true; more; {
 		e := r.core.Flush(r.now)
+		r.shows()
 		r.plans = append(r.plans, e.Step.Plans...)
 		r.changes, r.freed = append(r.changes, e.Step.VJobs...), append(r.freed, e.Step.Freed...)
 		r.events = append(r.events, e.Step.Events...)
@@ -75,6 +78,20 @@ func (r *rig) drain() {
 				r.core.Looked(r.now, n, r.views[n], nil)
 			}
 			r.looks = nil
+		}
+	}
+}
+
+// shows holds what snapshots say of nodes, most of which is kept, against what is known now.
+func (r *rig) shows() {
+	r.t.Helper()
+	shown, known := r.core.Snapshot().Nodes, r.core.FreshNodes()
+	if len(shown) != len(known) {
+		r.t.Fatalf("%d nodes are shown of %d", len(shown), len(known))
+	}
+	for i := range known {
+		if !reflect.DeepEqual(shown[i], known[i]) {
+			r.t.Fatalf("node %s is shown as\n%+v, and is\n%+v", known[i].ID, shown[i], known[i])
 		}
 	}
 }
