@@ -57,3 +57,43 @@ func TestDeclaredNodesAreShared(t *testing.T) {
 		t.Error("a list that is in use has changed")
 	}
 }
+
+// A VM on its way counts where it comes to by what it is seen to need where it is.
+func TestReportsOfNodesFollowWhatComes(t *testing.T) {
+	l := world(job(1, 1, cluster.Migrating))
+	moving := at(1, gang.Shifting, "a")
+	moving.Members[0].Next = "b"
+	l.Gangs = append(l.Gangs, moving)
+	d := newHarness(t, settings(), l)
+	d.exec.Needs = observed
+	d.settle()
+	used := func() cluster.MilliCPU {
+		n, _ := d.exec.Node("b")
+		return n.Used.CPU
+	}
+	before := used()
+	d.copies["a"][0].CPU = 300
+	d.exec.Hint(d.now, "a")
+	d.settle() // holds the reports against what is known, flush by flush
+	if after := used(); before != 1000 || after != 300 {
+		t.Errorf("it counts for %s on its way, then for %s, want 1 CPU and 0.3", before, after)
+	}
+}
+
+// The list of reports is that of the last call while nothing changes.
+func TestReportsOfNodesAreShared(t *testing.T) {
+	l := world(job(1, 1, cluster.Running))
+	l.Gangs = append(l.Gangs, at(1, gang.Active, "a"))
+	d := newHarness(t, settings(), l)
+	d.settle()
+	before := d.exec.Nodes()
+	if again := d.exec.Nodes(); &again[0] != &before[0] {
+		t.Error("nothing has changed, and the list is another one")
+	}
+	d.exec.Hint(d.now, "a")
+	d.settle()
+	after := d.exec.Nodes()
+	if &after[0] == &before[0] || after[0] == before[0] || after[1] != before[1] {
+		t.Error("node a was looked at, and the others were not")
+	}
+}
