@@ -25,7 +25,7 @@ type nodes struct {
 	silent  map[cluster.NodeID]*node // those that do not answer to looks; at the start of a large cluster they would be all
 	untried int                      // how many have not been looked at since the start
 	rounds  rounds                   // looks at those on which nothing is known to have happened
-	awaited bool                     // some node may not be quiet: see [nodes.lookAround]
+	awaited bool                     // a node that is not down may not be quiet: see [nodes.lookAround]
 	offers  uint64                   // counts changes of what nodes offer to VMs
 	drawn   map[cluster.NodeID]int64 // joules that were written before the start
 	reports nodeReports
@@ -71,7 +71,7 @@ func (ns *nodes) set(n cluster.Node) *node {
 func (ns *nodes) empty(n *node) {
 	ns.forget(n)
 	clear(n.arrived)
-	n.endings, n.ended, n.seen, ns.awaited = nil, nil, false, true
+	n.endings, n.ended, n.seen = nil, nil, false
 	ns.outdate(n)
 	ns.firstLook(n)
 	ns.touchJobsOn(n.ID)
@@ -129,7 +129,7 @@ func (ns *nodes) lookAround() {
 		}
 		at := (from + i) % len(ns.sorted)
 		n := ns.sorted[at]
-		awaited = awaited || !n.quiet()
+		awaited = awaited || !n.quiet() && n.State != cluster.Down
 		if ns.lookDue(n) && (!n.quiet() || ns.rounds.take(at)) {
 			ns.look(n)
 		}

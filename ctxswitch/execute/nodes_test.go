@@ -79,6 +79,37 @@ func TestLooksGoRoundALargeCluster(t *testing.T) {
 	if d.watched[silent] < 50 {
 		t.Errorf("a silent node is looked at %d times in a minute", d.watched[silent])
 	}
+	d.dead[silent] = false
+	d.pass(time.Minute) // now all are quiet
+	later, off, down := l.Nodes[1].ID, l.Nodes[2].ID, l.Nodes[3]
+	d.dead[later] = true
+	d.exec.Hint(d.now, later)
+	clear(d.watched)
+	d.pass(time.Minute)
+	if d.watched[later] < 50 || d.watched[silent] > 6 {
+		t.Errorf("a node that falls silent is looked at %d times in a minute, one that answers again %d times", d.watched[later], d.watched[silent])
+	}
+	d.dead[later] = false
+	d.pass(time.Minute)
+	d.exec.PowerStates.Set(d.now, off, 2*time.Second, 0)
+	clear(d.watched)
+	d.pass(time.Minute)
+	if d.watched[off] < 25 {
+		t.Errorf("a node that is being switched is looked at %d times in a minute", d.watched[off])
+	}
+	d.exec.PowerStates.Set(d.now, off, 0, 0)
+	d.pass(time.Minute)
+	down.State = cluster.Down
+	d.exec.SetNode(d.now, down)
+	d.pass(time.Second)
+	down.State = cluster.Online
+	d.exec.SetNode(d.now, down)
+	d.dead[down.ID] = true
+	clear(d.watched)
+	d.pass(time.Minute)
+	if d.watched[down.ID] < 50 {
+		t.Errorf("a node that was down is looked at %d times in a minute", d.watched[down.ID])
+	}
 }
 
 // A look that began before a call has ended does not show what the call did: another look
