@@ -57,7 +57,7 @@ func (cs *calls) open(o *op) {
 	cs.ops[o.call.Op] = o
 	for _, id := range []cluster.NodeID{o.call.Node, o.call.To} {
 		if n, ok := cs.nodes.byID[id]; ok {
-			n.ops[o.call.Op] = o
+			set(&n.ops, o.call.Op, o)
 			cs.nodes.outdate(n)
 			cs.nodes.updateJobsOn(id, o.call.VM.VJob)
 		}
@@ -156,7 +156,7 @@ func (cs *calls) close(o *op, result journal.Result) {
 			delete(n.ops, o.call.Op)
 			cs.nodes.outdate(n)
 			if brings(o.call, id) {
-				n.arrived[o.call.VM] = cs.tick
+				set(&n.arrived, o.call.VM, cs.tick)
 			}
 		}
 	}

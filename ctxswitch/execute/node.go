@@ -63,11 +63,18 @@ type lastView struct {
 	class     string                // of nodes with equal platforms; "" if unknown
 }
 
+// newNode returns a node that is not known yet. Its maps are made when something comes to be in them: on a large cluster most nodes are
+// empty.
 func newNode(now time.Time) *node {
-	return &node{
-		looks: looks{seenSince: now}, lastView: lastView{copies: map[cluster.VMID]hypervisor.Copy{}},
-		ops: map[hypervisor.OpID]*op{}, arrived: map[cluster.VMID]uint64{},
+	return &node{looks: looks{seenSince: now}}
+}
+
+// set enters something into a map, which is made if need be.
+func set[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
 	}
+	(*m)[key] = value
 }
 
 // unsettled reports whether a call is under way here, or may have brought a VM that no look has shown yet.

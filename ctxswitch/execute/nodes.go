@@ -222,7 +222,7 @@ func (ns *nodes) update(n *node, view hypervisor.View) {
 		if news {
 			ns.find(n, c)
 		}
-		n.copies[c.VM] = c
+		set(&n.copies, c.VM, c)
 	}
 	if news {
 		n.list()

@@ -40,7 +40,7 @@ func newNode(n Node, t *touched) *node {
 		n.Pool = SharedPool
 	}
 	n.Unmanaged = slices.Sorted(slices.Values(n.Unmanaged))
-	return &node{Node: n, touched: t, copies: map[cluster.VMID]*machine{}}
+	return &node{Node: n, touched: t}
 }
 
 // touch records that the state of the node has changed.
@@ -201,6 +201,9 @@ func (ns *nodes) target(op *operation) (*machine, *failure) {
 // add puts a copy on its node.
 func (ns *nodes) add(m *machine) {
 	n := ns.of(m)
+	if n.copies == nil { // on a large cluster most nodes are empty
+		n.copies = map[cluster.VMID]*machine{}
+	}
 	n.copies[m.VM] = m
 	n.touch()
 	ns.touched.vms.add(m.VM)
