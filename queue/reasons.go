@@ -7,13 +7,37 @@ import (
 	"vjob/cluster"
 )
 
-// position returns the position of the next waiting vjob: "3rd in line behind 12 and 15".
-func (w *scan) position() string {
-	place := Ordinal(len(w.waiting)+1) + " in line"
-	if len(w.waiting) == 0 {
-		return place
+// line is what the reasons of vjobs that wait for capacity have in common. In a long queue their texts are much of a decision.
+type line struct {
+	short Shortage // of the last vjob that was refused
+	lacks string   // as text
+	ahead string   // the first vjobs in line, as many as a reason names
+	text  []byte   // of the last reason
+}
+
+// lacking is the text of a shortage.
+func (l *line) lacking(short *Shortage) string {
+	if l.lacks == "" || *short != l.short {
+		l.short, l.lacks = *short, short.String()
 	}
-	return place + " behind " + w.list(w.waiting)
+	return l.lacks
+}
+
+// reason returns the reason of the next waiting vjob, with its position: "waits: …; 3rd in line behind 12 and 15".
+func (w *scan) reason(why string) string {
+	l, before := &w.line, len(w.waiting)
+	l.text = append(append(append(l.text[:0], "waits: "...), why...), "; "...)
+	l.text = append(appendOrdinal(l.text, before+1), " in line"...)
+	switch {
+	case before == 0:
+		return string(l.text)
+	case before <= maxListed:
+		return string(append(append(l.text, " behind "...), w.list(w.waiting)...))
+	case l.ahead == "":
+		l.ahead = " behind " + w.names(w.waiting[:maxListed]) + " and "
+	}
+	l.text = strconv.AppendInt(append(l.text, l.ahead...), int64(before-maxListed), 10)
+	return string(append(l.text, " more"...))
 }
 
 // earlierRunning names the vjobs before the i-th that are to run.
@@ -88,7 +112,9 @@ func (w *scan) names(indices []int) string {
 }
 
 // Ordinal is "1st", "2nd", "3rd", "11th".
-func Ordinal(n int) string {
+func Ordinal(n int) string { return string(appendOrdinal(nil, n)) }
+
+func appendOrdinal(text []byte, n int) []byte {
 	suffix := "th"
 	if n/10%10 != 1 {
 		switch n % 10 {
@@ -100,7 +126,7 @@ func Ordinal(n int) string {
 			suffix = "rd"
 		}
 	}
-	return strconv.Itoa(n) + suffix
+	return append(strconv.AppendInt(text, int64(n), 10), suffix...)
 }
 
 // WhyHeld returns that a vjob is held, and by which user or why if known: "is held by ann".

@@ -11,6 +11,7 @@ type scan struct {
 	decided  []bool
 	runs     []bool // the target is Run
 	waiting  []int  // those that wait for capacity, in order
+	line     line
 }
 
 // newScan decides the vjobs that are the same under all policies: those under way, ended or held.
@@ -88,7 +89,7 @@ func (w *scan) decide(i int, wish Target, reason string) {
 
 // wait leaves a vjob in the queue and adds its position to the reason.
 func (w *scan) wait(i int, why string) {
-	w.decide(i, Wait, "waits: "+why+"; "+w.position())
+	w.decide(i, Wait, w.reason(why))
 	w.waiting = append(w.waiting, i)
 }
 
@@ -96,7 +97,7 @@ func (w *scan) wait(i int, why string) {
 // budget has no position: it delays no other.
 func (w *scan) refuse(i int, short Shortage) {
 	if short.Limit == "" {
-		w.wait(i, short.String())
+		w.wait(i, w.line.lacking(&short))
 		w.verdicts[i].Cause = short.kept()
 		return
 	}
