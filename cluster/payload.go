@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,7 +21,9 @@ const (
 )
 
 // GuestName is the host name of the guest of a VM, and the name of its machine on every node: "vjob-12-3".
-func GuestName(vm VMID) string { return fmt.Sprintf("vjob-%d-%d", vm.VJob, vm.Rank) }
+func GuestName(vm VMID) string {
+	return "vjob-" + strconv.FormatInt(int64(vm.VJob), 10) + "-" + strconv.Itoa(vm.Rank)
+}
 
 // Payload is the payload of the member with a rank. The vjobs of an array share one payload;
 // Payload appends the parameter of the vjob to the command. If the guest runs something, its

@@ -20,6 +20,17 @@ const (
 	maxFlexible = Seconds(30 * 24 * time.Hour)
 )
 
+// What fields have to be, where a bound is part of it.
+var (
+	wantReservation = fmt.Sprintf("from 0 to %d", int64(maxCPU))
+	wantLimit       = fmt.Sprintf("from 1 to %d, or 0 for none", int64(maxCPU))
+	wantMinRun      = fmt.Sprintf("from 0 to %s", maxMinRun)
+	wantFlexible    = fmt.Sprintf("from 0 to %s", maxFlexible)
+	wantAfter       = fmt.Sprintf("at most %d dependencies", maxAfter)
+	wantComment     = fmt.Sprintf("one line of at most %d bytes without control characters", maxComment)
+	wantLabels      = fmt.Sprintf("at most %d labels", maxLabels)
+)
+
 // Check returns a [FieldError] for each term that is invalid by itself or beside another one. Which
 // queues, projects and vjobs exist, and which addresses may be notified, it does not check.
 func (t *Terms) Check() error {
@@ -33,16 +44,16 @@ func (t *Terms) Check() error {
 		{t.Queue != "" && !IsName(t.Queue), "queue", t.Queue, wantName},
 		{t.Project != "" && !IsName(t.Project), "project", t.Project, wantName},
 		{t.Pool != "" && !IsName(t.Pool), "pool", t.Pool, wantName},
-		{t.CPUReservation < 0 || t.CPUReservation > maxCPU, "cpu_reservation_milli", int64(t.CPUReservation), fmt.Sprintf("from 0 to %d", int64(maxCPU))},
-		{t.CPULimit < 0 || t.CPULimit > maxCPU, "cpu_limit_milli", int64(t.CPULimit), fmt.Sprintf("from 1 to %d, or 0 for none", int64(maxCPU))},
+		{t.CPUReservation < 0 || t.CPUReservation > maxCPU, "cpu_reservation_milli", int64(t.CPUReservation), wantReservation},
+		{t.CPULimit < 0 || t.CPULimit > maxCPU, "cpu_limit_milli", int64(t.CPULimit), wantLimit},
 		{!(t.MinShare >= 0 && t.MinShare <= 1), "floor", t.MinShare, "from 0 to 1"},
-		{t.MinRun < 0 || t.MinRun > maxMinRun, "min_run_seconds", t.MinRun, fmt.Sprintf("from 0 to %s", maxMinRun)},
-		{t.Flexible < 0 || t.Flexible > maxFlexible, "flexible_seconds", t.Flexible, fmt.Sprintf("from 0 to %s", maxFlexible)},
+		{t.MinRun < 0 || t.MinRun > maxMinRun, "min_run_seconds", t.MinRun, wantMinRun},
+		{t.Flexible < 0 || t.Flexible > maxFlexible, "flexible_seconds", t.Flexible, wantFlexible},
 		{t.MaxConcurrent < 0, "at_once", t.MaxConcurrent, "1 or more, or 0 for all"},
 		{t.Inner < 0, "inner", t.Inner, "the number of a container"},
-		{len(t.After) > maxAfter, "after", len(t.After), fmt.Sprintf("at most %d dependencies", maxAfter)},
-		{len(t.Comment) > maxComment || !Printable(t.Comment, ""), "comment", t.Comment, fmt.Sprintf("one line of at most %d bytes without control characters", maxComment)},
-		{len(t.Labels) > maxLabels, "labels", len(t.Labels), fmt.Sprintf("at most %d labels", maxLabels)},
+		{len(t.After) > maxAfter, "after", len(t.After), wantAfter},
+		{len(t.Comment) > maxComment || !Printable(t.Comment, ""), "comment", t.Comment, wantComment},
+		{len(t.Labels) > maxLabels, "labels", len(t.Labels), wantLabels},
 	} {
 		if fault.is {
 			faults.Add(BadField(fault.field, fault.value, fault.want))

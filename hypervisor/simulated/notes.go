@@ -24,6 +24,7 @@ func (d *Driver) Notes(job *cluster.VJob) []string {
 		return nil // a container has no guests; a reservation is expected to last
 	}
 	var notes []string
+	endless := false // it was noted
 	add := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); len(notes) < maxNotes && !slices.Contains(notes, text) {
 			notes = append(notes, text)
@@ -40,9 +41,12 @@ func (d *Driver) Notes(job *cluster.VJob) []string {
 		}
 		work := guestshell.Interpret(&p, job.VMs[rank].Reserved.CPU, cluster.GuestName(cluster.VMID{VJob: job.ID, Rank: rank}))
 		switch {
+		case work == nil && endless:
 		case work == nil && job.Walltime > 0:
+			endless = true
 			add("simulated guests without a command or steps run until their walltime ends, or until they are stopped: vjob delete %s", job.ID)
 		case work == nil:
+			endless = true
 			add("simulated guests without a command or steps run until they are stopped: vjob delete %s", job.ID)
 		default:
 			for _, fault := range work.Faults {
