@@ -23,7 +23,7 @@ type Facts struct {
 	VJobs []execute.Report
 	// Nodes are in the states in which they count for placing VMs.
 	Nodes []*execute.NodeReport
-	// Site is that of nodes that hardly differ, such as those of the last decision; nil: there is none.
+	// Site is that of nodes that hardly differ, such as those of the last decision; may be nil.
 	Site     *Site
 	Bookings Bookings
 	// TransfersAhead is for how long the transfer slots of nodes are taken by what is under way or promised.
