@@ -252,6 +252,9 @@ func (s *imageStore) load(ctx context.Context, host loader, path string, attempt
 		return err
 	}
 	err = change(ctx, func() error { return host.DomainRestoreFlags(link, "", libvirt.DOMAIN_SAVE_PAUSED) })
+	if errors.Is(err, hypervisor.ErrNoSuchVM) { // QEMU has ended before it could say why
+		err = fmt.Errorf("%w: %v", hypervisor.ErrRefused, err) //nolint:errorlint // there was never a VM
+	}
 	// Without the link, a call that is still on its way on a broken connection fails.
 	return cmp.Or(err, remove(link))
 }

@@ -136,6 +136,10 @@ func TestLoad(t *testing.T) {
 			t.Errorf("the link after that: %v", err)
 		}
 	}
+	dies := &fakeTarget{fails: libvirt.Error{Code: libvirt.ERR_OPERATION_FAILED, Message: "operation failed: domain is not running"}, during: func(string) {}}
+	if err := s.load(t.Context(), dies, path, 3); !errors.Is(err, hypervisor.ErrRefused) || errors.Is(err, hypervisor.ErrNoSuchVM) {
+		t.Errorf("a machine that ends while it is loaded: %v", err)
+	}
 	if err := s.revoke(first, 4); err != nil {
 		t.Fatal(err)
 	}
