@@ -8,13 +8,14 @@ import (
 	"vjob/repack/internal/proof"
 )
 
-// patterns returns patterns of what nodes hold for the VMs taken and those of the items, see package pattern; nil without
-// effort, or if the VMs are of too many sizes. They cost a little effort.
+// patterns returns patterns of what nodes hold for the VMs taken and those of the items, see package pattern; nil if that costs
+// more effort than is left, or if the VMs are of too many sizes.
 func (t rearranger) patterns(items []item) *proof.Patterns {
-	if t.effort <= 0 {
+	cost := patternEffort + t.placedVMs/vmsPerEffort
+	if t.effort < cost {
 		return nil
 	}
-	t.effort -= patternEffort + t.placedVMs/vmsPerEffort
+	t.effort -= cost
 	vms := make([]int, 0, t.placedVMs+len(items))
 	for _, list := range [][]item{t.placedItems, items} {
 		for _, it := range list {

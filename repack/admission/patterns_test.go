@@ -45,15 +45,9 @@ func packed(nodes int, seed uint64) (in *repack.Instance, gangs [][]int) {
 func TestTakeByPatterns(t *testing.T) {
 	for seed := range uint64(40) {
 		in, gangs := packed(10+int(seed), seed)
-		test, err := admission.New(in, admission.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, gang := range gangs {
-			if ok, why := test.Take(gang); !ok {
-				t.Errorf("seed %d: gang %d of %d on %d nodes is refused: %s", seed, i, len(gangs), len(in.Nodes), why)
-				break
-			}
+		test, refused, why := taken(t, in, gangs, admission.DefaultEffort)
+		if refused >= 0 {
+			t.Errorf("seed %d: gang %d of %d on %d nodes is refused: %s", seed, refused, len(gangs), len(in.Nodes), why)
 		}
 		load := make([][2]int64, len(in.Nodes))
 		for vm := range in.VMs {
@@ -65,6 +59,32 @@ func TestTakeByPatterns(t *testing.T) {
 			if l[0] > 2 || l[1] > 3686 {
 				t.Errorf("seed %d: node %d has %v of 2 and 3686", seed, n, l)
 			}
+		}
+	}
+}
+
+// taken returns a test that has taken gangs until one was refused, which is -1 if none was.
+func taken(t *testing.T, in *repack.Instance, gangs [][]int, effort int) (test *admission.Test, refused int, why admission.Refusal) {
+	t.Helper()
+	test, err := admission.New(in, admission.Options{Effort: effort})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, gang := range gangs {
+		if ok, why := test.Take(gang); !ok {
+			return test, i, why
+		}
+	}
+	return test, -1, admission.Refusal{}
+}
+
+// Patterns are made only if the effort that is left covers them: with 100,000 VMs they take seconds.
+func TestPatternsWithinEffort(t *testing.T) {
+	const seed = 9
+	in, gangs := packed(10+seed, seed)
+	for effort, wanted := range map[int]bool{64 + len(in.VMs)/8 - 2: false, 64 + len(in.VMs)/8: true} {
+		if _, refused, _ := taken(t, in, gangs, effort); (refused < 0) != wanted {
+			t.Errorf("with effort %d gang %d of %d is refused; all are to be taken: %v", effort, refused, len(gangs), wanted)
 		}
 	}
 }
