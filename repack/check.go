@@ -56,6 +56,18 @@ func Check(in *Instance, plan *Plan) (*Report, error) {
 	return c.report, nil
 }
 
+// Measure returns the figures of a plan, and looks for no faults in it. The error is that of [Check].
+func Measure(in *Instance, plan *Plan) (Figures, error) {
+	in, err := in.Amended()
+	if err != nil {
+		return Figures{}, err
+	}
+	t, _ := Trace(in, plan)
+	c := checker{Timeline: t, report: &Report{Figures: t.figures()}}
+	c.rules() // what is broken of the soft ones is a figure
+	return c.report.Figures, nil
+}
+
 type checker struct {
 	*Timeline
 	report *Report

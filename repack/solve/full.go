@@ -409,8 +409,5 @@ func (p *portfolio) raiseBound() {
 	if p.prices == nil {
 		p.prices = proof.NewPrices(first.bounds)
 	}
-	p.bound = max(p.bound, p.prices.Raise(p.best.score.first, 1+pricings/len(first.OpenNodes)))
-	for _, s := range p.searches {
-		s.bound = p.bound
-	}
+	p.raise(p.prices.Raise(p.best.score.first, 1+pricings/len(first.OpenNodes)))
 }

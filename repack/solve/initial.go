@@ -88,7 +88,7 @@ func startAt(in *repack.Instance, o Options) *Result {
 		s.RestrictTo(used)
 		s.bounds.FindPreferences()
 	}
-	p.bound = first.bounds.Value()
+	p.raise(first.bounds.Value())
 	for i, vm := range first.Wanted {
 		first.Move(vm, at[i])
 	}

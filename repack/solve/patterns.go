@@ -14,10 +14,7 @@ func (p *portfolio) usePatterns() {
 	if p.best != nil && p.best.score.first <= p.bound || first.patterns() == nil {
 		return
 	}
-	p.bound = max(p.bound, first.patterns().Bound())
-	for _, s := range p.searches {
-		s.bound = p.bound
-	}
+	p.raise(first.patterns().Bound())
 	if !first.patterned && (p.best == nil || p.best.score.first > p.bound) && first.improveByPatterns() {
 		first.schedulePlacement()
 		p.takeBest(p.searches[:1])

@@ -50,11 +50,8 @@ func newPortfolio(in *repack.Instance, o Options, m *problem.Problem) *portfolio
 		m.Abort = o.Abort
 		b := proof.NewBounds(m)
 		s := &search{State: placement.New(m), bounds: b, rng: rand.New(rand.NewPCG(o.Seed, uint64(i))), fixed: b.Departures(), found: func(int64) {}}
-		if i == 0 {
-			p.bound = b.Value()
-		}
 		s.patterns = sync.OnceValue(func() *proof.Patterns { return proof.NewPatterns(b) })
-		s.bound, s.full = p.bound, newFullness(s, p.effort())
+		s.full = newFullness(s, p.effort())
 		p.searches = append(p.searches, s)
 	}
 	return p
@@ -68,10 +65,21 @@ func (p *portfolio) effort() int {
 	return p.Iterations
 }
 
-// search makes the first search find a plan, and then all of them a better one.
+// raise raises the lower bound of the objective.
+func (p *portfolio) raise(bound int64) {
+	p.bound = max(p.bound, bound)
+	for _, s := range p.searches {
+		s.bound = p.bound
+	}
+}
+
+// search makes the first search find a plan, and then all of them a better one. The first lower bound is found beside
+// the first placement: they read the same problem.
 func (p *portfolio) search() {
-	first := p.searches[0]
+	first, bound := p.searches[0], make(chan int64, 1)
+	go func() { bound <- first.bounds.Value() }()
 	first.repair()
+	p.raise(<-bound)
 	first.schedulePlacement()
 	p.takeBest(p.searches[:1])
 	p.usePatterns()
@@ -177,8 +185,6 @@ func (p *portfolio) result() *Result {
 		Verdict: Solved, Plan: p.best.Plan(), Bound: p.bound, Rounds: p.rounds,
 		Proved: p.best.score.first <= p.bound,
 	}
-	if report, err := repack.Check(p.in, r.Plan); err == nil {
-		r.Figures = report.Figures
-	}
+	r.Figures, _ = repack.Measure(p.in, r.Plan)
 	return r
 }
