@@ -355,6 +355,21 @@ func (c *Configuration) Clone() *Configuration {
 	return d
 }
 
+// Equal reports whether two configurations have the same nodes, with the same states and capacities, and the same VMs, with the same
+// needs, states and places: whether their texts are equal, which takes longer to find out.
+func (c *Configuration) Equal(d *Configuration) bool {
+	same := func(a, b Node) bool { return a.ID == b.ID && a.State == b.State && a.Capacity == b.Capacity }
+	if c.vms != d.vms || !slices.EqualFunc(c.Nodes(), d.Nodes(), same) {
+		return false
+	}
+	for id, list := range c.vjobs {
+		if !slices.Equal(list, d.vjobs[id]) {
+			return false
+		}
+	}
+	return true
+}
+
 // cut appends a copy of some elements to a list and returns both. An append to the copy leaves the list alone.
 func cut[T any](list, elements []T) (longer, copied []T) {
 	at := len(list)

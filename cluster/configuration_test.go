@@ -127,6 +127,9 @@ func TestUsageIsKept(t *testing.T) {
 				if other.String() != was {
 					t.Fatalf("a change went through to another configuration:\n%s%s", was, other)
 				}
+				if c.Equal(other) != (c.String() == was) || other.Equal(c) != c.Equal(other) {
+					t.Fatalf("equal: %t and %t\n%s%s", c.Equal(other), other.Equal(c), was, c)
+				}
 			}
 			if err := recount(c); err != nil {
 				t.Fatal(err)

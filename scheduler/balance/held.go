@@ -98,48 +98,65 @@ func (b *balancer) refusal(k int, least float64, full bool) Refusal {
 	if u.fixed != "" {
 		return best
 	}
-	best.Kind, best.Reason = NoGain, fmt.Sprintf("no move of it lowers the imbalance by %.2g", least)
+	best.Kind = NoGain
+	relief := b.demands.relief(u)
 	for to := range b.c.Nodes {
 		if to == u.node || b.c.Nodes[to].Leaving {
 			continue
 		}
 		gain := b.loads.gainTo(u, to)
-		if gain <= least {
+		if gain <= least || best.Kind == Limits && gain <= best.Gain {
 			continue
 		}
-		kind, reason := b.judge(u, to, full)
-		if kind > best.Kind || kind == best.Kind && gain > best.Gain {
-			best.Kind, best.To, best.Gain, best.Reason = kind, to, gain, reason
-			best.Benefit = b.demands.benefit(u, to)
+		if kind := b.judge(u, relief, to); kind > best.Kind || kind == best.Kind && gain > best.Gain {
+			best.Kind, best.To, best.Gain = kind, to, gain
 		}
 	}
+	if best.Kind == NoGain {
+		best.Reason = fmt.Sprintf("no move of it lowers the imbalance by %.2g", least)
+		return best
+	}
+	best.Benefit = b.demands.benefitOf(u, relief, best.To)
+	best.Reason = b.against(u, &best, full)
 	return best
 }
 
-// judge returns what speaks against a move that gains enough.
-func (b *balancer) judge(u *unit, to int, full bool) (Kind, string) {
-	n := &b.c.Nodes[to]
-	if n.Closed != "" {
-		return NoRoom, n.Name + ": " + n.Closed
+// judge returns what kind of reason speaks against a move that gains enough.
+func (b *balancer) judge(u *unit, relief outlook, to int) Kind {
+	switch {
+	case b.c.Nodes[to].Closed != "" || !b.limits.hasRoom(u, to):
+		return NoRoom
+	case b.limits.forbids(u, to) != "":
+		return Rules
+	case b.CostBenefit && b.demands.value(b.demands.benefitOf(u, relief, to)) <= b.demands.value(u.cost):
+		return NotWorth
+	default:
+		return Limits
 	}
-	if why := b.limits.lacks(u, to); why != "" {
-		return NoRoom, why
+}
+
+// against returns what speaks against the best move of a unit.
+func (b *balancer) against(u *unit, best *Refusal, full bool) string {
+	n := &b.c.Nodes[best.To]
+	switch {
+	case best.Kind == NoRoom && n.Closed != "":
+		return n.Name + ": " + n.Closed
+	case best.Kind == NoRoom:
+		return b.limits.lacks(u, best.To)
+	case best.Kind == Rules:
+		return b.limits.forbids(u, best.To)
+	case best.Kind == NotWorth:
+		return fmt.Sprintf("moving to %s brings %.3g s of an average node and costs %.3g s", n.Name, b.demands.value(best.Benefit), b.demands.value(u.cost))
 	}
-	if why := b.limits.forbids(u, to); why != "" {
-		return Rules, why
-	}
-	if benefit, cost := b.demands.value(b.demands.benefit(u, to)), b.demands.value(u.cost); b.CostBenefit && benefit <= cost {
-		return NotWorth, fmt.Sprintf("moving to %s brings %.3g s of an average node and costs %.3g s", n.Name, benefit, cost)
-	}
-	for _, i := range []int{u.node, to} {
+	for _, i := range []int{u.node, best.To} {
 		if why := b.limits.atLimit(i); why != "" {
-			return Limits, why
+			return why
 		}
 	}
 	if full {
-		return Limits, fmt.Sprintf("a round has at most %d moves", b.MaxMoves)
+		return fmt.Sprintf("a round has at most %d moves", b.MaxMoves)
 	}
-	return Limits, "the round ended before"
+	return "the round ended before"
 }
 
 // why sums up the refusals of a node.
