@@ -26,7 +26,9 @@ func (c *Core) pose() *Deliberation {
 	c.VJobs.order.Decided(c.now)
 	c.last.latest, c.last.open = nil, true // until this one is concluded
 	changes := c.exec.Changes()
-	return &Deliberation{settings: &c.settings.Settings, facts: facts, changes: changes, own: changes - before}
+	return &Deliberation{
+		settings: &c.settings.Settings, facts: facts, changes: changes, own: changes - before, search: c.Improver.Search(facts, c.last.division),
+	}
 }
 
 // conclude carries out what was decided: the executor begins the plan. It returns how many changes of the executor are of
@@ -46,7 +48,7 @@ func (c *Core) conclude(t *Deliberation) (own uint64) {
 	}
 	if t.err == nil {
 		c.Improver.RefuseUnstarted(c.now, d)
-		if c.Improver.Improve(&improve.Step{Now: c.now, View: v, Decision: d, Plan: c.nextPlan, Division: c.last.division, Stale: stale}) {
+		if c.Improver.Improve(&improve.Step{Now: c.now, View: v, Decision: d, Plan: c.nextPlan, Search: t.search, Stale: stale}) {
 			c.next.insist(c.now)
 		}
 	}

@@ -6,18 +6,21 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch"
 	"vjob/ctxswitch/execute"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/improve"
 )
 
-// Deliberation is one decision on its way: posed on the facts of an instant, taken, and concluded. Where decisions are
-// quick, all of that happens in one step. Otherwise the decision is taken beside the core, which goes on meanwhile; the
+// Deliberation is one decision on its way, with the search for moves that is due with it: posed on the facts of an instant, taken, and
+// concluded. Where decisions are quick, all of that happens in one step. Otherwise the decision is taken beside the core, which goes on meanwhile; the
 // shell that takes it passes it back by [Core.Decided].
 type Deliberation struct {
 	settings *decide.Settings
 	facts    *decide.Facts
-	changes  uint64 // of the executor as of the facts
-	own      uint64 // of these, the ones that the decision has made itself
+	changes  uint64          // of the executor as of the facts
+	own      uint64          // of these, the ones that the decision has made itself
+	search   *improve.Search // that follows it; nil if none is due
 
 	// The answer.
 	view     *decide.View
@@ -33,6 +36,17 @@ const longDecision = 20 * time.Millisecond
 func (d *Deliberation) Decide() {
 	d.view = decide.NewView(d.settings, d.facts)
 	d.decision, d.err = d.view.Decide()
+	if d.err == nil && d.decision.Verdicts != nil {
+		d.search.After(&d.decision)
+	}
+}
+
+// plan returns what is to be begun: the plan of the decision, or of the search that followed it.
+func (d *Deliberation) plan() ctxswitch.Plan {
+	if d.decision.Plan.Empty() {
+		return d.search.Plan()
+	}
+	return d.decision.Plan
 }
 
 // Decided passes back a decision that was taken beside the core, and how long that took.
@@ -88,8 +102,9 @@ func (c *Core) stands(d *Deliberation) bool {
 // vjobsStand reports whether each vjob that the plan changes has ended, or is as the decision saw it.
 func (c *Core) vjobsStand(d *Deliberation) bool {
 	changed := map[cluster.VJobID]bool{}
-	for i := range d.decision.Plan.Gangs {
-		changed[d.decision.Plan.Gangs[i].VJob] = true
+	plan := d.plan()
+	for i := range plan.Gangs {
+		changed[plan.Gangs[i].VJob] = true
 	}
 	for i := range d.decision.VJobs {
 		then := d.decision.VJobs[i].Job
@@ -105,9 +120,9 @@ func (c *Core) vjobsStand(d *Deliberation) bool {
 
 // nodesStand reports whether each node on which the plan acts is as the decision saw it, but for what its VMs use.
 func (c *Core) nodesStand(d *Deliberation) bool {
-	used := map[cluster.NodeID]bool{}
-	for i := range d.decision.Plan.Actions {
-		act := &d.decision.Plan.Actions[i]
+	used, plan := map[cluster.NodeID]bool{}, d.plan()
+	for i := range plan.Actions {
+		act := &plan.Actions[i]
 		used[act.From], used[act.To] = true, true
 	}
 	for id := range used {

@@ -10,6 +10,7 @@ import (
 	"vjob/ctxswitch"
 	"vjob/ctxswitch/journal"
 	"vjob/scheduler/decide"
+	"vjob/scheduler/entitlement"
 	"vjob/scheduler/recommendation"
 )
 
@@ -58,25 +59,34 @@ type BalanceStatus struct {
 	Searches int            // since the start
 }
 
-// balance moves VMs off crowded nodes, after a decision with nothing else to do. It reports whether a plan begins.
-func (m *Improver) balance(step *Step) bool {
+// Search is a search for moves that even out the load, which is due with a decision: made of its facts, carried out after it, and
+// recorded by [Improver.Improve].
+type Search struct {
+	request decide.BalanceRequest
+	joined  []cluster.NodeID
+	found   *decide.Balancing // nil unless the search was carried out
+}
+
+// Search returns the search that is due with a decision on some facts, nil if none is. division is what VMs were entitled to as of the
+// decision before; nil if the cluster was not divided. What is asked of the facts is asked when the search is carried out; all else
+// is copied.
+func (m *Improver) Search(facts *decide.Facts, division *entitlement.Division) *Search {
 	ask, s := m.settings.Balance, &m.balancing
 	if ask == nil {
-		return false
+		return nil
 	}
-	s.join(step.View.Nodes())
-	if step.Now.Before(s.next) {
-		m.parts.Retry(s.next)
-		return false
+	s.join(facts.Offered())
+	if _, approved := m.approved(); approved || facts.Now.Before(s.next) {
+		return nil
 	}
-	joined := s.joined
-	s.joined = nil
-	m.moved.forget(step.Now)
-	request := &decide.BalanceRequest{
-		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
+	m.moved.forget(facts.Now)
+	extremes, moved := m.demand.Extremes(facts.VJobs), m.moved.clone()
+	request := decide.BalanceRequest{
+		Settings: ask.Settings, Fill: 1, Left: moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
+		Uses: func(vm cluster.VMID) (now, least, most cluster.MilliCPU) { return extremes.with(vm, facts.Demand(vm)) },
 	}
 	if m.settings.Placement == Spread { // consolidation, which the others use, knows no network
-		request.Traffic = m.demand.trafficOf
+		request.Traffic = m.demand.traffics(facts.VJobs)
 	} else {
 		request.Goodness *= request.Threshold / tolerated // the least gain stays as it is
 		request.Threshold, request.HotNodes = tolerated, true
@@ -84,17 +94,47 @@ func (m *Improver) balance(step *Step) bool {
 			request.Fill = m.parts.Power.MostInUse()
 		}
 	}
-	if division := step.Division; division != nil {
+	if division != nil {
 		request.Entitled = func(vm cluster.VMID) (cluster.MilliCPU, bool) {
 			e, known := division.VMs[vm]
 			return e.Given.CPU, known
 		}
 	}
-	found := step.Decision.Balance(request)
+	return &Search{request: request, joined: s.joined}
+}
+
+// After carries the search out after a decision, if that has nothing else to do.
+func (s *Search) After(d *decide.Decision) {
+	if s != nil && idle(d) {
+		found := d.Balance(&s.request)
+		s.found = &found
+	}
+}
+
+// Plan returns the plan that carries out what was found; an empty one if there is none, or if it needs approval.
+func (s *Search) Plan() ctxswitch.Plan {
+	if s == nil || s.found == nil || !s.request.Split {
+		return ctxswitch.Plan{}
+	}
+	return s.found.Plan
+}
+
+// balance records a search for moves off crowded nodes. It reports whether a plan begins.
+func (m *Improver) balance(step *Step) bool {
+	ask, s, search := m.settings.Balance, &m.balancing, step.Search
+	switch {
+	case ask == nil:
+		return false
+	case search == nil || search.found == nil:
+		m.parts.Retry(cluster.Later(s.next, step.Now))
+		return false
+	}
+	request, found := &search.request, search.found
+	s.joined = nil
 	s.next = step.Now.Add(max(leastLook, ask.Every, lookShare*m.took))
 	m.parts.Retry(s.next)
 	s.searches++
-	s.last = BalanceStatus{At: step.Now, Balancing: found}
+	s.last = BalanceStatus{At: step.Now, Balancing: *found}
 	s.last.Plan, s.last.Caps = ctxswitch.Plan{}, nil // the journal keeps the plan
 	waiting, imbalance := found.Waiting, found.After.Total
 	switch {
@@ -114,9 +154,9 @@ func (m *Improver) balance(step *Step) bool {
 	if found.Plan.Empty() || !request.Split {
 		return false
 	}
-	whole := recommendation.Proposal{Recommendation: balanceRecommendation(&found, found.List())}
+	whole := recommendation.Proposal{Recommendation: balanceRecommendation(found, found.List())}
 	s.last.PlanID = step.Plan
-	m.begin(step, found.Plan, found.Caps, whole, joinedText(joined, whole.Moves))
+	m.begin(step, found.Plan, found.Caps, whole, joinedText(search.joined, whole.Moves))
 	s.next = step.Now.Add(leastLook) // the next moves follow as soon as these have ended
 	return true
 }

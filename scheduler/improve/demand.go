@@ -56,16 +56,6 @@ func (m *Demand) History() *dpm.History {
 	return m.past
 }
 
-// of returns what a VM demands now, and what it demanded least and most.
-func (m *Demand) of(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
-	now = m.exec.VMs.Demand(vm)
-	least, most, known := m.past.Extremes(vm)
-	if !known {
-		return now, now, now
-	}
-	return now, min(now, least), cmp.Or(max(now, most), now)
-}
-
 // Extremes are the least and the largest demand of VMs in the time that is remembered, by vjob and rank.
 type Extremes map[cluster.VJobID][]extremes
 
@@ -79,7 +69,7 @@ func (m *Demand) Extremes(vjobs []execute.Report) Extremes {
 	list := Extremes{}
 	for i := range vjobs {
 		job := vjobs[i].Job
-		if job.State != cluster.Running {
+		if job.State == cluster.Waiting {
 			continue
 		}
 		vms := make([]extremes, len(job.VMs))
@@ -90,6 +80,15 @@ func (m *Demand) Extremes(vjobs []execute.Report) Extremes {
 		list[job.ID] = vms
 	}
 	return list
+}
+
+// with returns what a VM demands now, and what it demanded least and most.
+func (x Extremes) with(vm cluster.VMID, demand cluster.MilliCPU) (now, least, most cluster.MilliCPU) {
+	least, most, known := x.Of(vm)
+	if !known {
+		return demand, demand, demand
+	}
+	return demand, min(demand, least), cmp.Or(max(demand, most), demand)
 }
 
 // Of returns the extremes of a VM; false if nothing is remembered of it.

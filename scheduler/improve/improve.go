@@ -16,7 +16,6 @@ import (
 	"vjob/ctxswitch/journal"
 	"vjob/energy/power/cycle"
 	"vjob/scheduler/decide"
-	"vjob/scheduler/entitlement"
 	"vjob/scheduler/nodepower"
 	"vjob/scheduler/recommendation"
 )
@@ -90,32 +89,37 @@ type Step struct {
 	View     *decide.View
 	Decision *decide.Decision // it gets a plan if an improvement begins
 	Plan     journal.PlanID   // the number of that plan
-	// Division is what VMs were entitled to as of the decision before; nil if the cluster was not divided.
-	Division *entitlement.Division
-	Stale    bool // the cluster has changed since the view
+	Search   *Search          // that was due with the decision; nil if none was
+	Stale    bool             // the cluster has changed since the view, but not where the decision or the search would act
 }
 
 // Improve looks for changes that make the cluster better, after a decision with nothing else to do. What is
 // approved comes first. One change is carried out at a time, so that each search sees the effects of those
-// before it. On a stale view nothing is begun: it reports whether something was due, and wants another decision.
+// before it. On a stale view only what was found with the decision is begun: it reports whether something else is due, and wants
+// another decision.
 func (m *Improver) Improve(s *Step) (again bool) {
 	m.parts.Retry(m.book.Expire(s.Now))
 	m.supersedeHeld(s)
 	switch {
 	case !idle(s.Decision):
+	case !s.Stale && m.applyApproved(s):
+	case m.balance(s):
 	case s.Stale:
 		return m.due(s.Now)
-	case m.applyApproved(s):
-	case m.balance(s):
 	default:
 		m.consolidate(s)
 	}
 	return false
 }
 
+// approved returns the first approved change to where VMs run.
+func (m *Improver) approved() (journal.Recommendation, bool) {
+	return m.book.Approved(journal.RecommendBalance, journal.RecommendConsolidate)
+}
+
 // due reports whether a change is approved or a search is due. It asks for a decision when one will be.
 func (m *Improver) due(now time.Time) bool {
-	if _, approved := m.book.Approved(journal.RecommendBalance, journal.RecommendConsolidate); approved {
+	if _, approved := m.approved(); approved {
 		return true
 	}
 	due := func(enabled bool, next time.Time) bool {
@@ -153,7 +157,7 @@ func idle(d *decide.Decision) bool {
 // before it. It reports whether there is one.
 func (m *Improver) applyApproved(s *Step) bool {
 	for {
-		r, ok := m.book.Approved(journal.RecommendBalance, journal.RecommendConsolidate)
+		r, ok := m.approved()
 		if !ok {
 			return false
 		}

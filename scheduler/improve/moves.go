@@ -37,6 +37,15 @@ func (m *moves) forget(now time.Time) {
 	}
 }
 
+// clone returns a copy.
+func (m *moves) clone() *moves {
+	c := newMoves(m.stay)
+	for vm, nodes := range m.from {
+		c.from[vm] = maps.Clone(nodes)
+	}
+	return &c
+}
+
 // keeps reports whether a VM stays because it was moved lately.
 func (m *moves) keeps(vm cluster.VMID) bool { return len(m.from[vm]) > 0 }
 

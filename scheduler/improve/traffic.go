@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"vjob/cluster"
+	"vjob/ctxswitch/execute"
 	"vjob/energy/dpm"
+	"vjob/scheduler/decide"
 )
 
 // trafficHistory is the network traffic of running VMs in the last [demandSpan]: the largest rate of each minute.
@@ -84,6 +86,28 @@ func (h *trafficHistory) extremes(vm cluster.VMID) (least, most cluster.Rate, kn
 		least, most = min(least, c.rate), max(most, c.rate)
 	}
 	return least, most, true
+}
+
+// traffics returns the traffic of the VMs of some vjobs, see trafficOf, as of now.
+func (m *Demand) traffics(vjobs []execute.Report) decide.Traffic {
+	type rates struct{ now, least, most cluster.Rate }
+	known := map[cluster.VMID]rates{}
+	for i := range vjobs {
+		job := vjobs[i].Job
+		if job.State == cluster.Waiting {
+			continue
+		}
+		for rank := range job.VMs {
+			vm := job.VMs[rank].ID
+			if now, least, most := m.trafficOf(vm); now != 0 || most != 0 {
+				known[vm] = rates{now, least, most}
+			}
+		}
+	}
+	return func(vm cluster.VMID) (now, least, most cluster.Rate) {
+		r := known[vm]
+		return r.now, r.least, r.most
+	}
 }
 
 // trafficOf returns how fast a VM receives or sends, whichever is more, now and least and most in the last hour.
