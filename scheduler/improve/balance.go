@@ -111,7 +111,7 @@ func (s *Search) After(d *decide.Decision) {
 	}
 }
 
-// Plan returns the plan that carries out what was found; an empty one if there is none, or if it needs approval.
+// Plan returns the plan that carries out what was found; an empty one if nothing was, or if it needs approval.
 func (s *Search) Plan() ctxswitch.Plan {
 	if s == nil || s.found == nil || !s.request.Split {
 		return ctxswitch.Plan{}
