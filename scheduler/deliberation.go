@@ -83,6 +83,7 @@ func (c *Core) deliberate() (decided bool, beside *Deliberation) {
 	d := c.pose()
 	if mayWait {
 		d.facts.Detach()
+		d.search.Detach()
 		c.deliberation = d
 		return false, d
 	}

@@ -62,7 +62,7 @@ func (b *Baseline) balancing(f *decide.Facts) *decide.BalanceRequest {
 				part := float64(now) / float64(was)
 				least, most = cluster.MilliCPU(part*float64(least)), cluster.MilliCPU(part*float64(most))
 			}
-			return now, min(now, least), cmp.Or(max(now, most), now)
+			return now, min(now, least), max(now, most)
 		},
 	}
 }

@@ -59,17 +59,19 @@ type BalanceStatus struct {
 	Searches int            // since the start
 }
 
-// Search is a search for moves that even out the load, which is due with a decision: made of its facts, carried out after it, and
-// recorded by [Improver.Improve].
+// Search is a search for moves that even out the load, which is due with a decision: posed on its facts, carried out after it, and
+// recorded by [Improver.Improve]. Nil is no search.
 type Search struct {
-	request decide.BalanceRequest
+	facts   *decide.Facts
+	demand  *Demand
+	moved   *moves
 	joined  []cluster.NodeID
+	request decide.BalanceRequest
 	found   *decide.Balancing // nil unless the search was carried out
 }
 
 // Search returns the search that is due with a decision on some facts, nil if none is. division is what VMs were entitled to as of the
-// decision before; nil if the cluster was not divided. What is asked of the facts is asked when the search is carried out; all else
-// is copied.
+// decision before; nil if the cluster was not divided.
 func (m *Improver) Search(facts *decide.Facts, division *entitlement.Division) *Search {
 	ask, s := m.settings.Balance, &m.balancing
 	if ask == nil {
@@ -80,13 +82,11 @@ func (m *Improver) Search(facts *decide.Facts, division *entitlement.Division) *
 		return nil
 	}
 	m.moved.forget(facts.Now)
-	extremes, moved := m.demand.Extremes(facts.VJobs), m.moved.clone()
 	request := decide.BalanceRequest{
-		Settings: ask.Settings, Fill: 1, Left: moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
-		Uses: func(vm cluster.VMID) (now, least, most cluster.MilliCPU) { return extremes.with(vm, facts.Demand(vm)) },
+		Settings: ask.Settings, Fill: 1, Uses: m.demand.of, Left: m.moved.left, Split: !m.settings.Automation.Manual[journal.RecommendBalance],
 	}
 	if m.settings.Placement == Spread { // consolidation, which the others use, knows no network
-		request.Traffic = m.demand.traffics(facts.VJobs)
+		request.Traffic = m.demand.trafficOf
 	} else {
 		request.Goodness *= request.Threshold / tolerated // the least gain stays as it is
 		request.Threshold, request.HotNodes = tolerated, true
@@ -100,7 +100,23 @@ func (m *Improver) Search(facts *decide.Facts, division *entitlement.Division) *
 			return e.Given.CPU, known
 		}
 	}
-	return &Search{request: request, joined: s.joined}
+	return &Search{facts: facts, demand: m.demand, moved: &m.moved, joined: s.joined, request: request}
+}
+
+// Detach makes the search independent of the improver, so that it can be carried out beside it. The facts must be detached too.
+func (s *Search) Detach() {
+	if s == nil {
+		return
+	}
+	facts, extremes := s.facts, s.demand.Extremes(s.facts.VJobs)
+	s.request.Left = s.moved.clone().left
+	s.request.Uses = func(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
+		least, most, known := extremes.Of(vm)
+		return around(facts.Demand(vm), least, most, known)
+	}
+	if s.request.Traffic != nil {
+		s.request.Traffic = s.demand.traffics(facts.VJobs)
+	}
 }
 
 // After carries the search out after a decision, if that has nothing else to do.

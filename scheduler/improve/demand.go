@@ -1,7 +1,6 @@
 package improve
 
 import (
-	"cmp"
 	"time"
 
 	"vjob/cluster"
@@ -56,6 +55,20 @@ func (m *Demand) History() *dpm.History {
 	return m.past
 }
 
+// of returns what a VM demands now, and what it demanded least and most.
+func (m *Demand) of(vm cluster.VMID) (now, least, most cluster.MilliCPU) {
+	least, most, known := m.past.Extremes(vm)
+	return around(m.exec.VMs.Demand(vm), least, most, known)
+}
+
+// around returns the demand of a VM with the least and the largest one of it and of the past, if that is known.
+func around(demand, least, most cluster.MilliCPU, known bool) (now, low, high cluster.MilliCPU) {
+	if !known {
+		return demand, demand, demand
+	}
+	return demand, min(demand, least), max(demand, most)
+}
+
 // Extremes are the least and the largest demand of VMs in the time that is remembered, by vjob and rank.
 type Extremes map[cluster.VJobID][]extremes
 
@@ -80,15 +93,6 @@ func (m *Demand) Extremes(vjobs []execute.Report) Extremes {
 		list[job.ID] = vms
 	}
 	return list
-}
-
-// with returns what a VM demands now, and what it demanded least and most.
-func (x Extremes) with(vm cluster.VMID, demand cluster.MilliCPU) (now, least, most cluster.MilliCPU) {
-	least, most, known := x.Of(vm)
-	if !known {
-		return demand, demand, demand
-	}
-	return demand, min(demand, least), cmp.Or(max(demand, most), demand)
 }
 
 // Of returns the extremes of a VM; false if nothing is remembered of it.
