@@ -355,9 +355,9 @@ func (c *Configuration) Clone() *Configuration {
 	return d
 }
 
-// Equal reports whether two configurations have the same nodes, with the same states and capacities, and the same VMs, with the same
+// Same reports whether two configurations have the same nodes, with the same states and capacities, and the same VMs, with the same
 // needs, states and places: whether their texts are equal, which takes longer to find out.
-func (c *Configuration) Equal(d *Configuration) bool {
+func (c *Configuration) Same(d *Configuration) bool {
 	same := func(a, b Node) bool { return a.ID == b.ID && a.State == b.State && a.Capacity == b.Capacity }
 	if c.vms != d.vms || !slices.EqualFunc(c.Nodes(), d.Nodes(), same) {
 		return false

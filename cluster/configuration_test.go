@@ -127,8 +127,8 @@ func TestUsageIsKept(t *testing.T) {
 				if other.String() != was {
 					t.Fatalf("a change went through to another configuration:\n%s%s", was, other)
 				}
-				if c.Equal(other) != (c.String() == was) || other.Equal(c) != c.Equal(other) {
-					t.Fatalf("equal: %t and %t\n%s%s", c.Equal(other), other.Equal(c), was, c)
+				if c.Same(other) != (c.String() == was) || other.Same(c) != c.Same(other) {
+					t.Fatalf("the same: %t and %t\n%s%s", c.Same(other), other.Same(c), was, c)
 				}
 			}
 			if err := recount(c); err != nil {

@@ -25,7 +25,7 @@ func (c *check) target() {
 		}
 		c.reached(at)
 	}
-	if c.plan.Target == nil || !c.plan.Target.Equal(end) {
+	if c.plan.Target == nil || !c.plan.Target.Same(end) {
 		c.fault("the plan leads to another configuration than it says:\n%s", end)
 	}
 	c.viable(end)
