@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Configuration is which VM is in which state on which node at one instant (thesis §6.1.2). The
@@ -13,8 +14,8 @@ import (
 // thousand of them would be slow. It is not safe for concurrent use.
 type Configuration struct {
 	table *nodeTable
-	hosts []hosting // by index of the node
-	lent  bool      // the hosts are those of another configuration too: they are copied before they change
+	hosts []hosting   // by index of the node
+	lent  atomic.Bool // the hosts are those of another configuration too: they are copied before they change
 	vjobs map[VJobID][]placement
 	order []VJobID // of the vjobs
 	vms   int
@@ -103,10 +104,11 @@ func (c *Configuration) host(id NodeID) *hosting {
 
 // ownHosts makes the hosts those of this configuration alone.
 func (c *Configuration) ownHosts() {
-	if !c.lent {
+	if !c.lent.Load() {
 		return
 	}
-	c.hosts, c.lent = slices.Clone(c.hosts), false
+	c.hosts = slices.Clone(c.hosts)
+	c.lent.Store(false)
 	for i := range c.hosts {
 		c.hosts[i].vms = slices.Clip(c.hosts[i].vms)
 	}
@@ -337,16 +339,15 @@ func (c *Configuration) Violations() []string {
 // Viable reports whether the configuration has no violations.
 func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 
-// Clone copies the configuration. It costs as much as there are VMs; what is there of nodes is shared until it changes. Copies of
-// a copy, or of what has been copied before, can be made at the same time.
+// Clone copies the configuration. It costs as much as there are VMs; what is there of nodes is shared until it changes. Several copies
+// can be made at the same time.
 func (c *Configuration) Clone() *Configuration {
-	if !c.lent {
-		c.lent = true
-	}
+	c.lent.Store(true)
 	d := &Configuration{
-		table: c.table.share(), hosts: c.hosts, lent: true,
+		table: c.table.share(), hosts: c.hosts,
 		vjobs: make(map[VJobID][]placement, len(c.vjobs)), order: slices.Clone(c.order), vms: c.vms,
 	}
+	d.lent.Store(true)
 	// The placements are cut from one piece of memory, since a large cluster has many vjobs. A part that grows is moved.
 	placements := make([]placement, 0, c.vms)
 	for _, id := range c.order {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -136,6 +137,24 @@ func TestUsageIsKept(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Copies are made at the same time, and changed: the race detector sees what they share.
+func TestCopiesAtTheSameTime(t *testing.T) {
+	c, before := example(), example().String()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			d := c.Clone()
+			d.Remove(vm(1, 0))
+			d.SetNode(cluster.Node{ID: "n4"})
+			d.SetRunning(vm(7, 0), cluster.Resources{CPU: 1}, "n4")
+		})
+	}
+	all.Wait()
+	if c.String() != before {
+		t.Errorf("the original has changed:\n%s%s", before, c)
+	}
 }
 
 // recount sums the usage up from the VMs alone.
