@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // Configuration is which VM is in which state on which node at one instant (thesis §6.1.2). The
@@ -14,8 +13,8 @@ import (
 // thousand of them would be slow. It is not safe for concurrent use.
 type Configuration struct {
 	table *nodeTable
-	hosts []hosting   // by index of the node
-	lent  atomic.Bool // the hosts are those of another configuration too: they are copied before they change
+	hosts []hosting // by index of the node
+	lent  bool      // the hosts are those of another configuration too: they are copied before they change
 	vjobs map[VJobID][]placement
 	order []VJobID // of the vjobs
 	vms   int
@@ -104,11 +103,10 @@ func (c *Configuration) host(id NodeID) *hosting {
 
 // ownHosts makes the hosts those of this configuration alone.
 func (c *Configuration) ownHosts() {
-	if !c.lent.Load() {
+	if !c.lent {
 		return
 	}
-	c.hosts = slices.Clone(c.hosts)
-	c.lent.Store(false)
+	c.hosts, c.lent = slices.Clone(c.hosts), false
 	for i := range c.hosts {
 		c.hosts[i].vms = slices.Clip(c.hosts[i].vms)
 	}
@@ -339,15 +337,21 @@ func (c *Configuration) Violations() []string {
 // Viable reports whether the configuration has no violations.
 func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 
-// Clone copies the configuration. It costs as much as there are VMs; what is there of nodes is shared until it changes. Several copies
-// can be made at the same time.
+// Lend lets copies be made at the same time, until the next change.
+func (c *Configuration) Lend() {
+	if !c.lent { // several may lend what is lent
+		c.lent = true
+		c.table.share()
+	}
+}
+
+// Clone copies the configuration. It costs as much as there are VMs; what is there of nodes is shared until it changes.
 func (c *Configuration) Clone() *Configuration {
-	c.lent.Store(true)
+	c.Lend()
 	d := &Configuration{
-		table: c.table.share(), hosts: c.hosts,
+		table: c.table, hosts: c.hosts, lent: true,
 		vjobs: make(map[VJobID][]placement, len(c.vjobs)), order: slices.Clone(c.order), vms: c.vms,
 	}
-	d.lent.Store(true)
 	// The placements are cut from one piece of memory, since a large cluster has many vjobs. A part that grows is moved.
 	placements := make([]placement, 0, c.vms)
 	for _, id := range c.order {

@@ -139,9 +139,10 @@ func TestUsageIsKept(t *testing.T) {
 	})
 }
 
-// Copies are made at the same time, and changed: the race detector sees what they share.
+// Copies of what is lent are made at the same time, and changed: the race detector sees what they share.
 func TestCopiesAtTheSameTime(t *testing.T) {
 	c, before := example(), example().String()
+	c.Lend()
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

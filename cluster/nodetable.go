@@ -3,14 +3,13 @@ package cluster
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // nodeTable is the nodes of configurations, in order of names. One that is shared does not change.
 type nodeTable struct {
 	nodes  []Node
 	index  map[NodeID]int // of the nodes; it never changes
-	shared atomic.Bool
+	shared bool
 }
 
 // newNodeTable returns a table of nodes. Of nodes with the same name the last one is in it.
@@ -35,7 +34,9 @@ func newNodeTable(nodes []Node) *nodeTable {
 
 // share returns the table, which does not change from now on: it can then be read at the same time.
 func (t *nodeTable) share() *nodeTable {
-	t.shared.Store(true)
+	if !t.shared {
+		t.shared = true
+	}
 	return t
 }
 
@@ -49,7 +50,7 @@ func (t *nodeTable) with(n Node) (changed *nodeTable, at int, added bool) {
 	case !known:
 		changed = newNodeTable(append(slices.Clip(t.nodes), n))
 		return changed, changed.index[n.ID], true
-	case t.shared.Load():
+	case t.shared:
 		t = &nodeTable{nodes: slices.Clone(t.nodes), index: t.index}
 	}
 	t.nodes[at] = n

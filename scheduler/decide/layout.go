@@ -50,6 +50,12 @@ func newLayout(s *Site, live bool) layout {
 	return l
 }
 
+// lend lets copies be made at the same time, until the next change.
+func (l *layout) lend() {
+	l.current.Lend()
+	l.intended.Lend()
+}
+
 // clone returns a copy that can be changed.
 func (l *layout) clone() layout {
 	c := l.trial()

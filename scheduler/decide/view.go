@@ -74,6 +74,7 @@ func newView(settings *Settings, f *Facts) *View {
 	v.quarantine()
 	v.applyGates()
 	v.Limits = v.powerLimits()
+	v.layout.lend()
 	return v
 }
 
