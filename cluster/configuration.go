@@ -341,8 +341,8 @@ func (c *Configuration) Viable() bool { return len(c.Violations()) == 0 }
 func (c *Configuration) Lend() {
 	if !c.lent { // several may lend what is lent
 		c.lent = true
-		c.table.share()
 	}
+	c.table.share()
 }
 
 // Clone copies the configuration. It costs as much as there are VMs; what is there of nodes is shared until it changes.

@@ -158,6 +158,17 @@ func TestCopiesAtTheSameTime(t *testing.T) {
 	}
 }
 
+// What a copy says of a node is nothing to a configuration that was lent and has changed since.
+func TestACopyOfWhatHasChanged(t *testing.T) {
+	c := example()
+	c.Lend()
+	c.SetNode(cluster.Node{ID: "n1", State: cluster.Online})
+	c.Clone().SetNode(cluster.Node{ID: "n1", State: cluster.Down})
+	if n, _ := c.Node("n1"); n.State != cluster.Online {
+		t.Errorf("n1 is %s", n.State)
+	}
+}
+
 // recount sums the usage up from the VMs alone.
 func recount(c *cluster.Configuration) error {
 	sum := map[cluster.NodeID]cluster.Resources{}

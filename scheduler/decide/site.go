@@ -28,7 +28,8 @@ func (s *Site) With(nodes []*execute.NodeReport, transfers int) *Site {
 		for i, n := range nodes {
 			offers[i] = offered(n)
 		}
-		empty := cluster.NewConfiguration(offers...).Clone()
+		empty := cluster.NewConfiguration(offers...)
+		empty.Lend()
 		return &Site{nodes, empty, ctxswitch.NewNodes(empty, transfers)}
 	}
 	empty := s.empty
@@ -48,6 +49,7 @@ func (s *Site) With(nodes []*execute.NodeReport, transfers int) *Site {
 	if empty == s.empty {
 		return &Site{nodes, empty, s.planning}
 	}
+	empty.Lend()
 	return &Site{nodes, empty, ctxswitch.NewNodes(empty, transfers)}
 }
 

@@ -117,20 +117,16 @@ func (m *Improver) approved() (journal.Recommendation, bool) {
 	return m.book.Approved(journal.RecommendBalance, journal.RecommendConsolidate)
 }
 
-// due reports whether a change is approved or a search is due. It asks for a decision when one will be.
+// due reports whether a change is approved or consolidation is due. It asks for a decision when that will be.
 func (m *Improver) due(now time.Time) bool {
 	if _, approved := m.approved(); approved {
 		return true
 	}
-	due := func(enabled bool, next time.Time) bool {
-		if enabled && now.Before(next) {
-			m.parts.Retry(next)
-			return false
-		}
-		return enabled
+	if m.consolidates() && now.Before(m.consolidation.next) {
+		m.parts.Retry(m.consolidation.next)
+		return false
 	}
-	balance, consolidate := due(m.settings.Balance != nil, m.balancing.next), due(m.consolidates(), m.consolidation.next)
-	return balance || consolidate
+	return m.consolidates()
 }
 
 // supersedeHeld closes the pending recommendations that move VMs which are held by their owners by now.
